@@ -93,9 +93,8 @@ int main(int argc, char **argv)
                                        .bit_map = "0000RRRR.RRRRRRRR.RBBBBCCC.CCCSSSSS" },
                       &err),
          &err);
-    must(ls_address_space_create(2 * MEMORY_BYTES, &window, &err), &err);
-    must(ls_address_space_alloc(window, MEMORY_BYTES, 4096, LS_PAGE_READ | LS_PAGE_WRITE, &r.base, &err),
-         &err);
+    must(address_space_create(2 * MEMORY_BYTES, &window, &err), &err);
+    must(address_space_alloc(window, MEMORY_BYTES, 4096, LS_PAGE_READ | LS_PAGE_WRITE, &r.base, &err), &err);
 
     ls_engine *engine = bench_engine();
     ls_region *above = bench_domain(engine, 0), *below = bench_domain(engine, 1);
@@ -150,6 +149,6 @@ int main(int argc, char **argv)
     printf("%" PRIu64 " events, %" PRIu64 " messages, sum %" PRIu64 "\n", result.events, result.messages,
            r.sum);
     ls_engine_destroy(engine);
-    ls_address_space_destroy(window);
+    address_space_destroy(window);
     return 0;
 }

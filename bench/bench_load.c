@@ -16,29 +16,29 @@ static void check(ls_status status, const ls_error *err)
 int main(int argc, char **argv)
 {
     uint64_t passes = argument(argc, argv, 2, 1), insts = 0, blocks = 0;
-    const ls_trace_options options = { .drop_values = true };
+    const trace_options options = { .drop_values = true };
     ls_error err = { 0 };
     ls_cta cta = { 0 };
     for (uint64_t pass = 0; pass < passes && argc > 1; pass++) {
-        ls_trace *trace;
-        check(ls_trace_open(argv[1], &options, &trace, &err), &err);
+        sass_trace *trace;
+        check(trace_open(argv[1], &options, &trace, &err), &err);
         insts = blocks = 0;
-        for (uint64_t i = 0; i < ls_trace_command_count(trace); i++) {
-            ls_kernel *kernel;
+        for (uint64_t i = 0; i < trace_command_count(trace); i++) {
+            trace_kernel *kernel;
             bool end = false;
-            if (ls_trace_command(trace, i)->kind != LS_COMMAND_KERNEL)
+            if (trace_command_at(trace, i)->kind != LS_COMMAND_KERNEL)
                 continue;
-            check(ls_trace_open_kernel(trace, i, &kernel, &err), &err);
+            check(trace_open_kernel(trace, i, &kernel, &err), &err);
             for (;;) {
-                check(ls_kernel_next_cta(kernel, &cta, &end, &err), &err);
+                check(kernel_next_cta(kernel, &cta, &end, &err), &err);
                 if (end)
                     break;
                 insts += cta.dyn_count;
                 blocks++;
             }
-            ls_kernel_close(kernel);
+            kernel_close(kernel);
         }
-        ls_trace_close(trace);
+        trace_close(trace);
     }
     ls_cta_fini(&cta);
     printf("blocks=%" PRIu64 " insts=%" PRIu64 "\n", blocks, insts);

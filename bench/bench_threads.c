@@ -55,9 +55,9 @@ static uint64_t calibrate(uint64_t work_ns)
     enum { SPINS = 200000 };
     uint64_t best = UINT64_MAX, state = 1;
     for (int i = 0; i < 20; i++) {
-        uint64_t start = ls_host_ns();
+        uint64_t start = host_clock_ns();
         state = work(state, SPINS);
-        uint64_t took = ls_host_ns() - start;
+        uint64_t took = host_clock_ns() - start;
         best = took < best ? took : best;
     }
     if (state == 0)
@@ -124,13 +124,13 @@ int main(int argc, char **argv)
     for (uint64_t r = 0; r < rounds; r++)
         for (int c = 0; c < COUNTS; c++) {
             until += step;
-            uint64_t start = ls_host_ns();
+            uint64_t start = host_clock_ns();
             ls_run_result result =
                 bench_run(engine, &(ls_run_options){ .threads = counts[c], .until = until });
-            ns[c][r] = (double)(ls_host_ns() - start) / (double)result.windows;
+            ns[c][r] = (double)(host_clock_ns() - start) / (double)result.windows;
             ratio[c][r] = ns[0][r] / ns[c][r];
         }
-    printf("cpus=%" PRIu32 "\ndomains=%" PRIu32 "\nspins=%" PRIu64 "\n", ls_cpu_count(), domains, spins);
+    printf("cpus=%" PRIu32 "\ndomains=%" PRIu32 "\nspins=%" PRIu64 "\n", cpu_count(), domains, spins);
     for (int c = 0; c < COUNTS; c++) {
         printf("window_ns_%" PRIu32 "=%.0f\n", counts[c], median(ns[c], rounds));
         printf("ratio_%" PRIu32 "=%.3f\n", counts[c], median(ratio[c], rounds));

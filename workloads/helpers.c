@@ -59,7 +59,7 @@ void *wl_zeros(wl_run *r, size_t count, size_t element_bytes)
     void *array;
     if (wl_failed(r))
         return NULL;
-    array = ls_arena_array(&r->arena, count ? count : 1, element_bytes);
+    array = arena_array(&r->arena, count ? count : 1, element_bytes);
     if (!array)
         wl_fail(r, LS_ERR_NOMEM, "the host has no memory for %zu elements of %zu bytes", count, element_bytes);
     return array;
@@ -145,7 +145,7 @@ void wl_download(wl_run *r, void *to, ls_gpu_address from, size_t bytes)
         return;
     r->status = ls_gpu_copy_out(r->context, to, from, bytes, r->err);
     if (!wl_failed(r))
-        ls_hasher_add_field(r->downloads, to, bytes);
+        hasher_add_field(r->downloads, to, bytes);
 }
 
 /* ----------------------------------------------------------------------------------------------- launches */

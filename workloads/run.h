@@ -13,9 +13,9 @@ struct wl_run {
     uint64_t *values; /* of the options */
     ls_gpu_context *context;
     ls_gpu_module *module;
-    ls_arena arena;
+    mem_arena arena;
     ls_random random;
-    ls_hasher *downloads;
+    hash_stream *downloads;
     bool check;
     uint64_t compared;
     bool is_wrong;

@@ -64,7 +64,7 @@ ls_status wl_find(const char *name, const wl_workload **out, ls_error *err)
             return LS_OK;
         }
     ls_fail(err, LS_ERR_USAGE, "there is no workload '%s' (lockstep workload list shows them)", name);
-    return ls_error_nearest(err, ls_nearest(name, sorted_count, name_at, NULL));
+    return ls_error_nearest(err, nearest_name(name, sorted_count, name_at, NULL));
 }
 
 /* ------------------------------------------------------------------------------------------- kernel files */
@@ -74,18 +74,18 @@ static bool is_file(const char *directory, const char *rest, const char *target,
 {
     int n = snprintf(out, out_bytes, "%s%s/%s%s%s/%s.co", directory, rest, target, *variant ? "-" : "",
                      variant, name);
-    return n > 0 && (size_t)n < out_bytes && ls_file_exists(out);
+    return n > 0 && (size_t)n < out_bytes && file_exists(out);
 }
 
 /* A program that embeds the library has its own directory: then the library's tells. Debian's libraries are one
  * level deeper than others. */
-static bool is_beside_library(ls_arena *arena, const char *target, const char *variant, const char *name,
+static bool is_beside_library(mem_arena *arena, const char *target, const char *variant, const char *name,
                               char *out, size_t out_bytes)
 {
     static const char *const beside[] = { "/share/lockstep/kernels", "/../share/lockstep/kernels",
                                           "/../../share/lockstep/kernels" };
     char *directory;
-    if (ls_library_dir(arena, &directory, NULL) != LS_OK || !directory)
+    if (path_of_library(arena, &directory, NULL) != LS_OK || !directory)
         return false;
     for (size_t i = 0; i < LS_COUNT_OF(beside); i++)
         if (is_file(directory, beside[i], target, variant, name, out, out_bytes))
@@ -99,7 +99,7 @@ ls_status wl_kernel_path(const char *name, const char *target, const char *varia
     /* The build tree, the installed tree. */
     static const char *const beside[] = { "/share/lockstep/kernels", "/../share/lockstep/kernels" };
     const char *set = getenv("LOCKSTEP_KERNELS");
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     char *directory;
     ls_status status = LS_OK;
     bool found = false;
@@ -108,13 +108,13 @@ ls_status wl_kernel_path(const char *name, const char *target, const char *varia
     if (set && *set) {
         found = is_file(set, "", target, variant, name, out, out_bytes);
     } else {
-        status = ls_executable_dir(&arena, &directory, err);
+        status = path_of_executable(&arena, &directory, err);
         for (size_t i = 0; i < LS_COUNT_OF(beside) && status == LS_OK && !found; i++)
             found = is_file(directory, beside[i], target, variant, name, out, out_bytes);
         if (status == LS_OK && !found)
             found = is_beside_library(&arena, target, variant, name, out, out_bytes);
     }
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     if (status != LS_OK || found)
         return status;
     out[0] = '\0';
@@ -152,14 +152,14 @@ static ls_status set_option(wl_run *r, const wl_setting *setting, ls_error *err)
         return LS_OK;
     }
     ls_fail(err, LS_ERR_USAGE, "workload %s has no option '%s'", w->name, setting->name);
-    return ls_error_nearest(err, ls_nearest(setting->name, w->option_count, option_name_at, w));
+    return ls_error_nearest(err, nearest_name(setting->name, w->option_count, option_name_at, w));
 }
 
 static ls_status set_options(wl_run *r, const wl_request *request, ls_error *err)
 {
     const wl_workload *w = request->workload;
     ls_status status = LS_OK;
-    r->values = ls_arena_array(&r->arena, w->option_count + 1, sizeof *r->values);
+    r->values = arena_array(&r->arena, w->option_count + 1, sizeof *r->values);
     if (!r->values)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     for (size_t i = 0; i < w->option_count; i++)
@@ -185,7 +185,7 @@ static ls_status prepare(wl_run *r, const wl_request *request, ls_error *err)
     if (status == LS_OK)
         status = ls_gpu_module_load_file(r->context, path, &r->module, err);
     if (status == LS_OK)
-        status = ls_hasher_create(&r->downloads, err);
+        status = hasher_create(&r->downloads, err);
     return status;
 }
 
@@ -216,12 +216,12 @@ ls_status wl_run_workload(const wl_request *request, wl_result *out, ls_error *e
             status = ls_fail(r.err, LS_ERR_INTERNAL, "workload %s compared nothing", r.workload->name);
         out->compared = r.compared;
         out->is_wrong = r.is_wrong;
-        out->hash = ls_hasher_get(r.downloads).low;
+        out->hash = hasher_get(r.downloads).low;
     }
     if (r.context)
         ls_gpu_context_counts(r.context, &out->counts);
     ls_gpu_context_destroy(r.context);
-    ls_hasher_destroy(r.downloads);
-    ls_arena_fini(&r.arena);
+    hasher_destroy(r.downloads);
+    arena_fini(&r.arena);
     return status;
 }

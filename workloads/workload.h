@@ -55,7 +55,7 @@ typedef struct wl_workload {
 
 /* Data in a linker section; nothing runs before main. */
 #define WL_REGISTER(workload_)                                                                                \
-    __attribute__((section("ls_workloads"),                                                                   \
+    __attribute__((section("ls_workloads"),                                                                 \
                    used)) static const wl_workload *const wl_registered_##workload_ = &(workload_)
 
 /* ----------------------------------------------------------------------- for the workloads: inside run() */

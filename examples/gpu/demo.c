@@ -13,11 +13,11 @@
 
 /* One workload on one platform, from the files to the counters. */
 typedef struct experiment {
-    ls_config *config;
+    platform_config *config;
     ls_machine *machine;
-    ls_trace *trace;
-    ls_replay *replay;
-    ls_metrics *metrics;
+    sass_trace *trace;
+    trace_replay *replay;
+    metric_store *metrics;
     ls_cycle cycles; /* of all kernels */
     double seconds;  /* of a core of the host */
 } experiment;
@@ -28,42 +28,41 @@ static ls_status run(experiment *e, const char *platform, const char *workload, 
     *e = (experiment){ 0 };
     /* A launch takes its time on every GPU; here the kernel itself is of interest. */
     const char *const sets[] = { "dispatch.launch_latency_cycles=0" };
-    const ls_config_request request = { .platform = platform, .sets = sets, .set_count = 1 };
+    const config_request request = { .platform = platform, .sets = sets, .set_count = 1 };
     ls_run_result result;
-    ls_status status = ls_config_load(&request, &e->config, NULL, err);
+    ls_status status = config_load(&request, &e->config, NULL, err);
     if (status == LS_OK)
-        status = ls_machine_create(e->config, 1, &e->machine, err);
+        status = machine_create(e->config, 1, &e->machine, err);
     if (status == LS_OK)
-        status = ls_metrics_create(&e->metrics, err);
+        status = metrics_create(&e->metrics, err);
     if (status == LS_OK)
-        status = ls_metrics_add_engine(e->metrics, ls_machine_engine(e->machine), err);
+        status = metrics_add_engine(e->metrics, ls_machine_engine(e->machine), err);
     if (status == LS_OK)
-        status = ls_trace_open(workload, NULL, &e->trace, err);
+        status = trace_open(workload, NULL, &e->trace, err);
     if (status == LS_OK)
-        status = ls_replay_create(ls_machine_engine(e->machine), e->trace, NULL, &e->replay, err);
+        status = replay_create(ls_machine_engine(e->machine), e->trace, NULL, &e->replay, err);
     clock_t start = clock();
     if (status == LS_OK)
-        status = ls_replay_run(e->replay, &(ls_run_options){ .threads = threads }, &result, err);
+        status = replay_run(e->replay, &(ls_run_options){ .threads = threads }, &result, err);
     e->seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-    for (uint64_t i = 0; status == LS_OK && i < ls_replay_kernel_count(e->replay); i++)
-        e->cycles += ls_replay_kernel_at(e->replay, i)->end - ls_replay_kernel_at(e->replay, i)->begin;
+    for (uint64_t i = 0; status == LS_OK && i < replay_kernel_count(e->replay); i++)
+        e->cycles += replay_kernel_at(e->replay, i)->end - replay_kernel_at(e->replay, i)->begin;
     return status;
 }
 
 static void dispose(experiment *e)
 {
-    ls_replay_destroy(e->replay);
-    ls_trace_close(e->trace);
-    ls_metrics_destroy(e->metrics);
-    ls_machine_destroy(e->machine);
-    ls_config_destroy(e->config);
+    replay_destroy(e->replay);
+    trace_close(e->trace);
+    metrics_destroy(e->metrics);
+    machine_destroy(e->machine);
+    config_destroy(e->config);
 }
 
 static uint64_t counter(experiment *e, const char *type, const char *name)
 {
-    ls_metric_value value;
-    return ls_metrics_get(e->metrics, LS_METRICS_RUN, type, NULL, name, &value, NULL) == LS_OK ? value.value
-                                                                                               : 0;
+    metric_value value;
+    return metrics_get(e->metrics, LS_METRICS_RUN, type, NULL, name, &value, NULL) == LS_OK ? value.value : 0;
 }
 
 /* ----------------------------------------------------------------------------------------- matrix product */
@@ -100,13 +99,13 @@ static ls_status matrix_product(const char *platform, ls_error *err)
         uint64_t insts = counter(&e, "core/*", "warp_instructions"),
                  slots = counter(&e, "core/*", "issue_slots");
         uint64_t accesses = counter(&e, "l2/*", "accesses"), hits = counter(&e, "l2/*", "hits");
-        printf("    cycles              %s\n", ls_format_count(e.cycles, text, sizeof text));
-        printf("    warp instructions   %s\n", ls_format_count(insts, text, sizeof text));
+        printf("    cycles              %s\n", format_count(e.cycles, text, sizeof text));
+        printf("    warp instructions   %s\n", format_count(insts, text, sizeof text));
         printf("    per cycle           %.1f on the whole GPU\n", (double)insts / (double)e.cycles);
         printf("    L2 hit rate         %.1f %%\n", accesses == 0 ? 0 : 100 * (double)hits / (double)accesses);
         printf("    DRAM                %s bytes\n",
-               ls_format_count(32 * (counter(&e, "dram/*", "reads") + counter(&e, "dram/*", "writes")), text,
-                               sizeof text));
+               format_count(32 * (counter(&e, "dram/*", "reads") + counter(&e, "dram/*", "writes")), text,
+                            sizeof text));
         printf("    host                %.2f s, %.2f million warp instructions per second\n\n", e.seconds,
                (double)insts * 1e-6 / e.seconds);
         printf("  What the schedulers' issue slots went to, cycle by cycle:\n\n");
@@ -162,22 +161,22 @@ static ls_status pointer_chase(const char *platform, const char *svg, ls_error *
             printf("  %7.0f MiB   %10.1f\n", x[i] / 1024, y[i]);
         x[i] *= 1024;
     }
-    const ls_plot_series series = {
+    const plot_series series = {
         .name = "cycles per load", .x = x, .y = y, .count = POINTS, .style = LS_PLOT_BOTH
     };
-    const ls_plot plot = { .title = "Latency of dependent loads",
-                           .x_label = "footprint",
-                           .x_unit = "bytes",
-                           .y_label = "latency",
-                           .y_unit = "cycles",
-                           .x_scale = LS_PLOT_LOG2,
-                           .y_zero = true,
-                           .series = &series,
-                           .series_count = 1 };
+    const plot_figure plot = { .title = "Latency of dependent loads",
+                               .x_label = "footprint",
+                               .x_unit = "bytes",
+                               .y_label = "latency",
+                               .y_unit = "cycles",
+                               .x_scale = LS_PLOT_LOG2,
+                               .y_zero = true,
+                               .series = &series,
+                               .series_count = 1 };
     putchar('\n');
-    ls_status status = ls_plot_text(&plot, NULL, stdout, err);
+    ls_status status = plot_write_text(&plot, NULL, stdout, err);
     if (status == LS_OK)
-        status = ls_plot_svg(&plot, svg, err);
+        status = plot_write_svg(&plot, svg, err);
     if (status == LS_OK)
         printf("\n  The same plot: %s\n", svg);
     return status;

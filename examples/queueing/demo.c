@@ -57,7 +57,7 @@ static bool demo_threads(const demo *d)
         "  16 clients and 8 servers under load: two clocks, few credits, bounded queues, random everything.\n"
         "  The hash covers every counter and histogram of every block. This host has %u CPUs; what is fast\n"
         "  depends on it, what is simulated does not.\n\n",
-        ls_cpu_count());
+        cpu_count());
     printf("  %7s  %-16s %12s %12s %10s %14s\n", "threads", "hash of counters", "messages", "events",
            "seconds", "events/second");
     uint64_t first = 0;
@@ -69,10 +69,10 @@ static bool demo_threads(const demo *d)
         uint64_t hash;
         if (!demo_open(d, &r, "busy.yaml", "client.messages=50000"))
             return false;
-        uint64_t start = ls_host_ns();
+        uint64_t start = host_clock_ns();
         if (!demo_run(&r, &(ls_run_options){ .threads = threads[i] }, &result))
             return false;
-        double seconds = (double)(ls_host_ns() - start) / 1e9;
+        double seconds = (double)(host_clock_ns() - start) / 1e9;
         ls_status status = rig_hash(&r, &hash, &err);
         rig_close(&r);
         if (status)
@@ -82,9 +82,9 @@ static bool demo_threads(const demo *d)
         uint64_t events = result.events + result.messages + result.ticks;
         char messages_text[32], events_text[32], rate_text[32];
         printf("  %7u  %016llx %12s %12s %10.2f %14s  %s\n", threads[i], (unsigned long long)hash,
-               ls_format_count(result.messages, messages_text, sizeof messages_text),
-               ls_format_count(events, events_text, sizeof events_text), seconds,
-               ls_format_count((uint64_t)((double)events / seconds), rate_text, sizeof rate_text),
+               format_count(result.messages, messages_text, sizeof messages_text),
+               format_count(events, events_text, sizeof events_text), seconds,
+               format_count((uint64_t)((double)events / seconds), rate_text, sizeof rate_text),
                demo_verdict(d, hash == first));
         fflush(stdout);
     }
@@ -137,7 +137,7 @@ int main(int argc, char **argv)
         .threads = 2,
         .color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
     };
-    uint64_t start = ls_host_ns();
+    uint64_t start = host_clock_ns();
     printf("Lockstep %s: a machine of queues, simulated and calculated\n", LS_VERSION_STRING);
     bool ok = demo_latency(&d);
     ok = demo_saturation(&d) && ok;
@@ -145,6 +145,6 @@ int main(int argc, char **argv)
     ok = demo_threads(&d) && ok;
     ok = demo_deadlock(&d) && ok;
     printf("\n%s in %.1f seconds\n", ok ? "Everything agrees" : "SOMETHING IS WRONG",
-           (double)(ls_host_ns() - start) / 1e9);
+           (double)(host_clock_ns() - start) / 1e9);
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -50,8 +50,8 @@ static bool latency_row_run(const demo *d, const latency_row *row)
               trip.max == exact.max_fs;
     char sum[32], formula[32];
     printf("  %11s %8s %6u %6u %6u %21s %21s %6lld fs  %s\n", row->client_mhz, row->server_mhz, row->out,
-           row->service, row->back, ls_format_count(trip.sum, sum, sizeof sum),
-           ls_format_count(exact.sum_fs, formula, sizeof formula), (long long)(trip.sum - exact.sum_fs),
+           row->service, row->back, format_count(trip.sum, sum, sizeof sum),
+           format_count(exact.sum_fs, formula, sizeof formula), (long long)(trip.sum - exact.sum_fs),
            demo_verdict(d, ok));
     return ok;
 }
@@ -141,9 +141,9 @@ static bool saturation_row_run(const demo *d, const saturation_row *row)
     uint64_t formula = row->cycles * row->width.num / row->width.den;
     char simulated_text[32], formula_text[32], cycles_text[32];
     printf("  %-40s %8s %12s %12s %7lld bytes  %6.4g  %s\n", row->what,
-           ls_format_count(row->cycles, cycles_text, sizeof cycles_text),
-           ls_format_count(simulated, simulated_text, sizeof simulated_text),
-           ls_format_count(formula, formula_text, sizeof formula_text), (long long)(simulated - formula),
+           format_count(row->cycles, cycles_text, sizeof cycles_text),
+           format_count(simulated, simulated_text, sizeof simulated_text),
+           format_count(formula, formula_text, sizeof formula_text), (long long)(simulated - formula),
            (double)simulated / row->cycles, demo_verdict(d, simulated == formula));
     return simulated == formula;
 }

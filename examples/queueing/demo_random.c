@@ -76,27 +76,27 @@ static bool waiting_plot(const demo *d, const waiting *fixed, const waiting *exp
         md1_curve[i] = md1_wait(curve_rho[i]);
         mm1_curve[i] = mm1_wait(curve_rho[i]);
     }
-    const ls_plot_series series[] = {
+    const plot_series series[] = {
         { "M/D/1 formula", curve_rho, md1_curve, CURVE, LS_PLOT_LINE },
         { "M/D/1 simulated", rho, md1, LOADS, LS_PLOT_POINTS },
         { "M/M/1 formula", curve_rho, mm1_curve, CURVE, LS_PLOT_LINE },
         { "M/M/1 simulated", rho, mm1, LOADS, LS_PLOT_POINTS },
     };
-    const ls_plot plot = { .title = "Mean wait in a queue",
-                           .x_label = "utilisation rho",
-                           .y_label = "mean wait",
-                           .y_unit = "service times",
-                           .x_zero = true,
-                           .y_zero = true,
-                           .series = series,
-                           .series_count = LS_COUNT_OF(series) };
+    const plot_figure plot = { .title = "Mean wait in a queue",
+                               .x_label = "utilisation rho",
+                               .y_label = "mean wait",
+                               .y_unit = "service times",
+                               .x_zero = true,
+                               .y_zero = true,
+                               .series = series,
+                               .series_count = LS_COUNT_OF(series) };
     ls_error err;
     char path[1024];
     printf("\n");
     mkdir(d->out, 0777); /* if it cannot be made, writing the file says why */
     snprintf(path, sizeof path, "%s/md1.svg", d->out);
-    ls_plot_text_options options = { .columns = 100, .rows = 24, .color = d->color };
-    if (ls_plot_text(&plot, &options, stdout, &err) || ls_plot_svg(&plot, path, &err))
+    plot_text_options options = { .columns = 100, .rows = 24, .color = d->color };
+    if (plot_write_text(&plot, &options, stdout, &err) || plot_write_svg(&plot, path, &err))
         return demo_failed(&err);
     printf("\n  The same plot: %s\n", path);
     return true;
@@ -113,7 +113,7 @@ static bool waiting_print(const demo *d, double rho, const waiting *fixed, const
         good &= fixed->messages >= 1000000 && fabs(md1_error) < 0.01;
     char messages[32];
     printf("  %5.1f %10s  %8.4f %8.4f %8.4f %+7.2f%%   %8.4f %8.4f %8.4f %+7.2f%%  %s\n", rho,
-           ls_format_count(fixed->messages, messages, sizeof messages), md1, fixed->mean, fixed->error,
+           format_count(fixed->messages, messages, sizeof messages), md1, fixed->mean, fixed->error,
            100 * md1_error, mm1, exponential->mean, exponential->error, 100 * mm1_error,
            demo_verdict(d, good));
     fflush(stdout);
@@ -132,20 +132,20 @@ bool demo_waiting(const demo *d)
     printf("  %5s %10s  %8s %8s %8s %8s   %8s %8s %8s %8s\n", "rho", "messages", "formula", "mean", "+-",
            "error", "formula", "mean", "+-", "error");
     waiting fixed[LOADS], exponential[LOADS];
-    ls_pool *pool;
+    thread_pool *pool;
     ls_error err;
-    if (ls_pool_create(2, &pool, &err))
+    if (pool_create(2, &pool, &err))
         return demo_failed(&err);
     bool ok = true, complete = true;
     for (int i = 0; i < LOADS && complete; i++) {
         waiting_pair pair = { .d = d, .load = i + 1 };
-        ls_pool_run(pool, waiting_run, &pair);
+        pool_run(pool, waiting_run, &pair);
         complete = pair.ok[FIXED] && pair.ok[EXPONENTIAL];
         fixed[i] = pair.of[FIXED];
         exponential[i] = pair.of[EXPONENTIAL];
         if (complete)
             ok &= waiting_print(d, pair.load / 10.0, &fixed[i], &exponential[i]);
     }
-    ls_pool_destroy(pool);
+    pool_destroy(pool);
     return complete && waiting_plot(d, fixed, exponential) && ok;
 }

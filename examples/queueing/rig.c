@@ -34,11 +34,11 @@ ls_status rig_open(rig *r, const char *folder, const char *file, const char *set
     if (status)
         return status;
     snprintf(path, sizeof path, "%s/%s", folder, file);
-    ls_config_request request = { .platform = path, .sets = list, .set_count = count };
-    if ((status = ls_config_load(&request, &r->config, NULL, err)) ||
-        (status = ls_machine_create(r->config, 1, &r->machine, err)) ||
-        (status = ls_metrics_create(&r->metrics, err)) ||
-        (status = ls_metrics_add_engine(r->metrics, ls_machine_engine(r->machine), err))) {
+    config_request request = { .platform = path, .sets = list, .set_count = count };
+    if ((status = config_load(&request, &r->config, NULL, err)) ||
+        (status = machine_create(r->config, 1, &r->machine, err)) ||
+        (status = metrics_create(&r->metrics, err)) ||
+        (status = metrics_add_engine(r->metrics, ls_machine_engine(r->machine), err))) {
         rig_close(r);
         return status;
     }
@@ -48,19 +48,19 @@ ls_status rig_open(rig *r, const char *folder, const char *file, const char *set
 
 void rig_close(rig *r)
 {
-    ls_metrics_destroy(r->metrics);
-    ls_machine_destroy(r->machine);
-    ls_config_destroy(r->config);
+    metrics_destroy(r->metrics);
+    machine_destroy(r->machine);
+    config_destroy(r->config);
     *r = (rig){ 0 };
 }
 
-static ls_metric_value rig_get(const rig *r, const char *slot, const char *path, const char *metric)
+static metric_value rig_get(const rig *r, const char *slot, const char *path, const char *metric)
 {
     char type[64];
-    ls_metric_value value;
+    metric_value value;
     snprintf(type, sizeof type, "%s/*", slot);
-    if (ls_metrics_get(r->metrics, LS_METRICS_RUN, type, path, metric, &value, NULL))
-        return (ls_metric_value){ .value = UINT64_MAX, .histogram = { .count = UINT64_MAX } };
+    if (metrics_get(r->metrics, LS_METRICS_RUN, type, path, metric, &value, NULL))
+        return (metric_value){ .value = UINT64_MAX, .histogram = { .count = UINT64_MAX } };
     return value;
 }
 
@@ -76,22 +76,22 @@ ls_histogram rig_histogram(const rig *r, const char *slot, const char *path, con
 
 ls_status rig_hash(const rig *r, uint64_t *out, ls_error *err)
 {
-    ls_hasher *hasher;
-    ls_status status = ls_hasher_create(&hasher, err);
+    hash_stream *hasher;
+    ls_status status = hasher_create(&hasher, err);
     if (status)
         return status;
     for (uint32_t b = 0; b < ls_engine_block_count(r->engine); b++) {
         ls_block *block = ls_engine_block(r->engine, b);
         const ls_block_type *type = ls_block_type_of(block);
         const char *counters = (const char *)ls_block_state(block) + type->counters_offset;
-        ls_hasher_add_field(hasher, ls_block_name(block), strlen(ls_block_name(block)));
+        hasher_add_field(hasher, ls_block_name(block), strlen(ls_block_name(block)));
         for (size_t m = 0; m < type->metric_count; m++) {
             const ls_metric *metric = &type->metrics[m];
             size_t bytes = metric->kind == LS_METRIC_KIND_HISTOGRAM ? sizeof(ls_histogram) : sizeof(uint64_t);
-            ls_hasher_add(hasher, counters + metric->offset, bytes);
+            hasher_add(hasher, counters + metric->offset, bytes);
         }
     }
-    *out = ls_hasher_get(hasher).high;
-    ls_hasher_destroy(hasher);
+    *out = hasher_get(hasher).high;
+    hasher_destroy(hasher);
     return LS_OK;
 }

@@ -7,10 +7,10 @@
 #include "report/metrics.h"
 
 typedef struct rig {
-    struct ls_config *config;
+    struct platform_config *config;
     ls_machine *machine;
     ls_engine *engine;
-    ls_metrics *metrics;
+    metric_store *metrics;
 } rig;
 
 #define RIG_SETTINGS_MAX 32

@@ -19,8 +19,8 @@ struct ls_address_space {
     uint64_t bytes;
     uint64_t mapped;
     _Atomic uint64_t generation;
-    pthread_mutex_t lock;      /* guards extents and mapped */
-    LS_VEC(ls_extent) extents; /* by address; one per alloc or map */
+    pthread_mutex_t lock;          /* guards extents and mapped */
+    LS_VEC(memory_extent) extents; /* by address; one per alloc or map */
 };
 
 /* --- life ----------------------------------------------------------------------------------------------- */
@@ -31,7 +31,7 @@ static void *window_reserve(uint64_t bytes, int protection)
     return at == MAP_FAILED ? NULL : at;
 }
 
-ls_status ls_address_space_create(uint64_t bytes, ls_address_space **out, ls_error *err)
+ls_status address_space_create(uint64_t bytes, ls_address_space **out, ls_error *err)
 {
     bool any = bytes == 0;
     if (any)
@@ -67,23 +67,23 @@ ls_status ls_address_space_create(uint64_t bytes, ls_address_space **out, ls_err
     return LS_OK;
 }
 
-void ls_address_space_destroy(ls_address_space *window)
+void address_space_destroy(ls_address_space *window)
 {
     if (!window)
         return;
     munmap(window->host, (size_t)window->bytes);
     munmap((void *)window->pages, (size_t)(window->bytes >> LS_PAGE_SHIFT));
     pthread_mutex_destroy(&window->lock);
-    ls_vec_fini(&window->extents);
+    vec_fini(&window->extents);
     free(window);
 }
 
-uint64_t ls_address_space_bytes(const ls_address_space *window)
+uint64_t address_space_bytes(const ls_address_space *window)
 {
     return window->bytes;
 }
 
-uint64_t ls_address_space_mapped_bytes(const ls_address_space *window)
+uint64_t address_space_mapped_bytes(const ls_address_space *window)
 {
     ls_address_space *open = (ls_address_space *)window;
     pthread_mutex_lock(&open->lock);
@@ -125,15 +125,15 @@ static bool window_whole(const ls_address_space *window, uint64_t address, uint6
 static ls_status window_insert(ls_address_space *window, size_t at, uint64_t start, uint64_t end,
                                uint32_t state, ls_error *err)
 {
-    if (!ls_vec_reserve(&window->extents, 1))
+    if (!vec_reserve(&window->extents, 1))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the list of allocations");
     uint8_t *host = window->host + (start - LS_WINDOW_BASE);
     if (mprotect(host, (size_t)(end - start), PROT_READ | PROT_WRITE) != 0)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory for %llu simulated bytes",
                        (unsigned long long)(end - start));
-    ls_extent *extents = window->extents.at;
+    memory_extent *extents = window->extents.at;
     memmove(extents + at + 1, extents + at, (window->extents.count - at) * sizeof *extents);
-    extents[at] = (ls_extent){ .start = start, .end = end, .state = state };
+    extents[at] = (memory_extent){ .start = start, .end = end, .state = state };
     window->extents.count++;
     window->mapped += end - start;
     window_mark(window, start, end, state);
@@ -161,8 +161,8 @@ static ls_status window_alloc_locked(ls_address_space *window, uint64_t bytes, u
                    (unsigned long long)bytes, (unsigned long long)(window->bytes >> 20));
 }
 
-ls_status ls_address_space_alloc(ls_address_space *window, uint64_t bytes, uint64_t align, uint32_t state,
-                                 uint64_t *out, ls_error *err)
+ls_status address_space_alloc(ls_address_space *window, uint64_t bytes, uint64_t align, uint32_t state,
+                              uint64_t *out, ls_error *err)
 {
     if (align < LS_PAGE_BYTES)
         align = LS_PAGE_BYTES;
@@ -181,8 +181,8 @@ ls_status ls_address_space_alloc(ls_address_space *window, uint64_t bytes, uint6
     return status;
 }
 
-ls_status ls_address_space_map(ls_address_space *window, uint64_t address, uint64_t bytes, uint32_t state,
-                               ls_error *err)
+ls_status address_space_map(ls_address_space *window, uint64_t address, uint64_t bytes, uint32_t state,
+                            ls_error *err)
 {
     if (!window_whole(window, address, bytes) || ((address | bytes) & (LS_PAGE_BYTES - 1)) != 0)
         return ls_fail(err, LS_ERR_USAGE,
@@ -200,7 +200,7 @@ ls_status ls_address_space_map(ls_address_space *window, uint64_t address, uint6
     return status;
 }
 
-ls_status ls_address_space_free(ls_address_space *window, uint64_t address, ls_error *err)
+ls_status address_space_free(ls_address_space *window, uint64_t address, ls_error *err)
 {
     pthread_mutex_lock(&window->lock);
     size_t at = window_place(window, address);
@@ -208,7 +208,7 @@ ls_status ls_address_space_free(ls_address_space *window, uint64_t address, ls_e
         pthread_mutex_unlock(&window->lock);
         return ls_fail(err, LS_ERR_USAGE, "nothing was allocated at 0x%llx", (unsigned long long)address);
     }
-    ls_extent gone = window->extents.at[at];
+    memory_extent gone = window->extents.at[at];
     window_mark(window, gone.start, gone.end, 0);
     /* The pages read 0 again, and the host gets its memory back. */
     madvise(window->host + (gone.start - LS_WINDOW_BASE), (size_t)(gone.end - gone.start), MADV_DONTNEED);
@@ -227,9 +227,9 @@ static bool window_split(ls_address_space *window, uint64_t address)
     size_t at = window_place(window, address);
     if (at >= window->extents.count || window->extents.at[at].start >= address)
         return true;
-    if (!ls_vec_reserve(&window->extents, 1))
+    if (!vec_reserve(&window->extents, 1))
         return false;
-    ls_extent *extents = window->extents.at;
+    memory_extent *extents = window->extents.at;
     memmove(extents + at + 1, extents + at, (window->extents.count - at) * sizeof *extents);
     extents[at].end = address;
     extents[at + 1].start = address;
@@ -237,14 +237,14 @@ static bool window_split(ls_address_space *window, uint64_t address)
     return true;
 }
 
-ls_status ls_address_space_protect(ls_address_space *window, uint64_t address, uint64_t bytes, uint32_t state,
-                                   ls_error *err)
+ls_status address_space_protect(ls_address_space *window, uint64_t address, uint64_t bytes, uint32_t state,
+                                ls_error *err)
 {
     if (state == 0 || !window_whole(window, address, bytes) || ((address | bytes) & (LS_PAGE_BYTES - 1)) != 0)
         return ls_fail(err, LS_ERR_USAGE,
                        "0x%llx with %llu bytes is no range of pages in the simulated memory",
                        (unsigned long long)address, (unsigned long long)bytes);
-    if (!ls_address_space_host(window, address, bytes))
+    if (!address_space_host(window, address, bytes))
         return ls_fail(err, LS_ERR_USAGE, "not all of 0x%llx with %llu bytes is mapped",
                        (unsigned long long)address, (unsigned long long)bytes);
     pthread_mutex_lock(&window->lock);
@@ -262,7 +262,7 @@ ls_status ls_address_space_protect(ls_address_space *window, uint64_t address, u
     return status;
 }
 
-bool ls_address_space_find(ls_address_space *window, uint64_t address, ls_extent *out)
+bool address_space_find(ls_address_space *window, uint64_t address, memory_extent *out)
 {
     pthread_mutex_lock(&window->lock);
     size_t at = window_place(window, address);
@@ -273,7 +273,7 @@ bool ls_address_space_find(ls_address_space *window, uint64_t address, ls_extent
     return found;
 }
 
-size_t ls_address_space_extents(ls_address_space *window, ls_extent *out, size_t capacity)
+size_t address_space_extents(ls_address_space *window, memory_extent *out, size_t capacity)
 {
     pthread_mutex_lock(&window->lock);
     size_t count = window->extents.count;
@@ -283,30 +283,30 @@ size_t ls_address_space_extents(ls_address_space *window, ls_extent *out, size_t
     return count;
 }
 
-uint64_t ls_address_space_generation(const ls_address_space *window)
+uint64_t address_space_generation(const ls_address_space *window)
 {
     return atomic_load(&window->generation);
 }
 
 /* --- the host's view ------------------------------------------------------------------------------------ */
 
-ls_address_space_view ls_address_space_look(const ls_address_space *window)
+address_space_view address_space_look(const ls_address_space *window)
 {
-    return (ls_address_space_view){ .host = window->host, .pages = window->pages, .bytes = window->bytes };
+    return (address_space_view){ .host = window->host, .pages = window->pages, .bytes = window->bytes };
 }
 
 /* The first address of the range that is not mapped, or its end. */
 static uint64_t window_hole(const ls_address_space *window, uint64_t address, uint64_t bytes)
 {
-    ls_address_space_view view = ls_address_space_look(window);
+    address_space_view view = address_space_look(window);
     uint64_t end = address + bytes;
     for (uint64_t at = address; at < end; at = (at | (LS_PAGE_BYTES - 1)) + 1)
-        if (ls_address_space_state(&view, at) == 0)
+        if (address_space_state(&view, at) == 0)
             return at;
     return end;
 }
 
-void *ls_address_space_host(const ls_address_space *window, uint64_t address, uint64_t bytes)
+void *address_space_host(const ls_address_space *window, uint64_t address, uint64_t bytes)
 {
     if (!window_whole(window, address, bytes) || window_hole(window, address, bytes) != address + bytes)
         return NULL;
@@ -322,24 +322,24 @@ static ls_status window_refuse(const ls_address_space *window, uint64_t address,
                    (unsigned long long)hole, (unsigned long long)address, (unsigned long long)bytes);
 }
 
-ls_status ls_address_space_read(const ls_address_space *window, uint64_t address, void *out, uint64_t bytes,
-                                ls_error *err)
+ls_status address_space_read(const ls_address_space *window, uint64_t address, void *out, uint64_t bytes,
+                             ls_error *err)
 {
     if (bytes == 0)
         return LS_OK;
-    const void *host = ls_address_space_host(window, address, bytes);
+    const void *host = address_space_host(window, address, bytes);
     if (!host)
         return window_refuse(window, address, bytes, err);
     memcpy(out, host, (size_t)bytes);
     return LS_OK;
 }
 
-ls_status ls_address_space_write(ls_address_space *window, uint64_t address, const void *data, uint64_t bytes,
-                                 ls_error *err)
+ls_status address_space_write(ls_address_space *window, uint64_t address, const void *data, uint64_t bytes,
+                              ls_error *err)
 {
     if (bytes == 0)
         return LS_OK;
-    void *host = ls_address_space_host(window, address, bytes);
+    void *host = address_space_host(window, address, bytes);
     if (!host)
         return window_refuse(window, address, bytes, err);
     memcpy(host, data, (size_t)bytes);

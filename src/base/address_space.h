@@ -25,62 +25,62 @@ enum { /* the state of a page; 0: unmapped */
 typedef struct ls_address_space ls_address_space;
 
 /* A run of mapped pages with one state, as large as it is known to be. */
-typedef struct ls_extent {
+typedef struct memory_extent {
     uint64_t start, end; /* simulated addresses, [start, end) */
     uint32_t state;      /* LS_PAGE_* */
-} ls_extent;
+} memory_extent;
 
 /* Reserves `bytes` (rounded up to pages; 0: 64 GiB, or as much of it as the host gives) from
  * LS_WINDOW_BASE on. Costs no memory until pages are written. LS_ERR_NOMEM if the host refuses. */
-ls_status ls_address_space_create(uint64_t bytes, ls_address_space **out, ls_error *err);
-void ls_address_space_destroy(ls_address_space *window);
-uint64_t ls_address_space_bytes(const ls_address_space *window);
+ls_status address_space_create(uint64_t bytes, ls_address_space **out, ls_error *err);
+void address_space_destroy(ls_address_space *window);
+uint64_t address_space_bytes(const ls_address_space *window);
 /* Bytes that are mapped at present. */
-uint64_t ls_address_space_mapped_bytes(const ls_address_space *window);
+uint64_t address_space_mapped_bytes(const ls_address_space *window);
 
 /* Takes the lowest free range that fits. align: a power of two, at least a page is kept. The bytes read 0.
  * A page that is never mapped follows each allocation, so that running off its end is noticed. */
-ls_status ls_address_space_alloc(ls_address_space *window, uint64_t bytes, uint64_t align, uint32_t state,
-                                 uint64_t *out, ls_error *err);
+ls_status address_space_alloc(ls_address_space *window, uint64_t bytes, uint64_t align, uint32_t state,
+                              uint64_t *out, ls_error *err);
 /* Maps whole pages at a given address; they must be free. */
-ls_status ls_address_space_map(ls_address_space *window, uint64_t address, uint64_t bytes, uint32_t state,
-                               ls_error *err);
+ls_status address_space_map(ls_address_space *window, uint64_t address, uint64_t bytes, uint32_t state,
+                            ls_error *err);
 /* Gives back what one alloc or map at `address` took; its host memory too. LS_ERR_USAGE if there is
  * nothing. */
-ls_status ls_address_space_free(ls_address_space *window, uint64_t address, ls_error *err);
+ls_status address_space_free(ls_address_space *window, uint64_t address, ls_error *err);
 /* Changes the state of mapped pages, for example to read-only after loading. */
-ls_status ls_address_space_protect(ls_address_space *window, uint64_t address, uint64_t bytes, uint32_t state,
-                                   ls_error *err);
+ls_status address_space_protect(ls_address_space *window, uint64_t address, uint64_t bytes, uint32_t state,
+                                ls_error *err);
 
 /* The whole allocation around an address, or false. Threads may ask while others allocate. */
-bool ls_address_space_find(ls_address_space *window, uint64_t address, ls_extent *out);
+bool address_space_find(ls_address_space *window, uint64_t address, memory_extent *out);
 /* What is mapped, by address: fills at most `capacity` and returns how many there are. */
-size_t ls_address_space_extents(ls_address_space *window, ls_extent *out, size_t capacity);
+size_t address_space_extents(ls_address_space *window, memory_extent *out, size_t capacity);
 /* Rises with every free and protect: extents found before may be wrong. */
-uint64_t ls_address_space_generation(const ls_address_space *window);
+uint64_t address_space_generation(const ls_address_space *window);
 
 /* The host's view of [address, address + bytes), or NULL if a page of it is not mapped. The pointer stays
  * good until the range is freed. */
-void *ls_address_space_host(const ls_address_space *window, uint64_t address, uint64_t bytes);
+void *address_space_host(const ls_address_space *window, uint64_t address, uint64_t bytes);
 /* Copies between the host and the window; LS_ERR_USAGE names the first address that is not mapped. */
-ls_status ls_address_space_read(const ls_address_space *window, uint64_t address, void *out, uint64_t bytes,
-                                ls_error *err);
-ls_status ls_address_space_write(ls_address_space *window, uint64_t address, const void *data, uint64_t bytes,
-                                 ls_error *err);
+ls_status address_space_read(const ls_address_space *window, uint64_t address, void *out, uint64_t bytes,
+                             ls_error *err);
+ls_status address_space_write(ls_address_space *window, uint64_t address, const void *data, uint64_t bytes,
+                              ls_error *err);
 
 /* --- for those who touch it a million times a second --- */
 
 /* host[0] is LS_WINDOW_BASE; pages[i] the state of page i. Both never move. Pages that were ever mapped stay
  * accessible to the host, so that a stale extent is wrong but harmless. */
-typedef struct ls_address_space_view {
+typedef struct address_space_view {
     uint8_t *host;
     const _Atomic uint8_t *pages;
     uint64_t bytes;
-} ls_address_space_view;
-ls_address_space_view ls_address_space_look(const ls_address_space *window);
+} address_space_view;
+address_space_view address_space_look(const ls_address_space *window);
 
 /* The state of the page of an address; 0 outside of the window. */
-static inline uint32_t ls_address_space_state(const ls_address_space_view *view, uint64_t address)
+static inline uint32_t address_space_state(const address_space_view *view, uint64_t address)
 {
     uint64_t offset = address - LS_WINDOW_BASE;
     if (offset >= view->bytes)

@@ -42,8 +42,8 @@ typedef enum { FROM_HEAP, FROM_KERNEL, FROM_GROUND } chunk_source;
 
 /* `size` counts the bytes behind the header. Fresh from calloc or, if it is large, straight from the kernel,
  * so what is handed out is zero already, and untouched pages of a large chunk cost nothing. */
-typedef struct ls_arena_chunk {
-    alignas(DEFAULT_ALIGN) struct ls_arena_chunk *next;
+typedef struct arena_chunk {
+    alignas(DEFAULT_ALIGN) struct arena_chunk *next;
     size_t size;
     chunk_source from;
 } chunk;
@@ -53,7 +53,7 @@ static char *chunk_data(chunk *c)
     return (char *)(c + 1);
 }
 
-static chunk *chunk_create(ls_arena *arena, size_t size)
+static chunk *chunk_create(mem_arena *arena, size_t size)
 {
     if (size > PTRDIFF_MAX - sizeof(chunk))
         return NULL;
@@ -63,7 +63,7 @@ static chunk *chunk_create(ls_arena *arena, size_t size)
         from = FROM_GROUND;
     chunk *c;
     if (from == FROM_GROUND) {
-        c = ls_huge_arena_take(arena->huge_arena, sizeof *c + size);
+        c = huge_arena_take(arena->huge_arena, sizeof *c + size);
     } else if (from == FROM_KERNEL) {
         c = mmap(NULL, sizeof *c + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         c = c == MAP_FAILED ? NULL : c;
@@ -84,7 +84,7 @@ static size_t padding_at(const char *at, size_t align)
     return (size_t)(-(uintptr_t)at & (align - 1));
 }
 
-void ls_arena_fini(ls_arena *arena)
+void arena_fini(mem_arena *arena)
 {
     for (chunk *c = arena->chunks; c != NULL;) {
         chunk *next = c->next;
@@ -95,11 +95,11 @@ void ls_arena_fini(ls_arena *arena)
             free(c);
         c = next;
     }
-    *arena = (ls_arena){ 0 };
+    *arena = (mem_arena){ 0 };
 }
 
 /* A request that does not fit into the newest chunk. */
-static void *alloc_slow(ls_arena *arena, size_t bytes, size_t align)
+static void *alloc_slow(mem_arena *arena, size_t bytes, size_t align)
 {
     size_t slack = align > DEFAULT_ALIGN ? align : 0;
     if (bytes > PTRDIFF_MAX - slack - RED_ZONE_BYTES)
@@ -132,7 +132,7 @@ static void *alloc_slow(ls_arena *arena, size_t bytes, size_t align)
     return at;
 }
 
-void *ls_arena_alloc_aligned(ls_arena *arena, size_t bytes, size_t align)
+void *arena_alloc_aligned(mem_arena *arena, size_t bytes, size_t align)
 {
     if (align < DEFAULT_ALIGN)
         align = DEFAULT_ALIGN;
@@ -153,39 +153,39 @@ void *ls_arena_alloc_aligned(ls_arena *arena, size_t bytes, size_t align)
     return alloc_slow(arena, bytes, align);
 }
 
-void *ls_arena_alloc(ls_arena *arena, size_t bytes)
+void *arena_alloc(mem_arena *arena, size_t bytes)
 {
-    return ls_arena_alloc_aligned(arena, bytes, DEFAULT_ALIGN);
+    return arena_alloc_aligned(arena, bytes, DEFAULT_ALIGN);
 }
 
-void *ls_arena_array(ls_arena *arena, size_t count, size_t size)
+void *arena_array(mem_arena *arena, size_t count, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
         return NULL;
-    return ls_arena_alloc(arena, bytes);
+    return arena_alloc(arena, bytes);
 }
 
-char *ls_arena_strndup(ls_arena *arena, const char *text, size_t length)
+char *arena_strndup(mem_arena *arena, const char *text, size_t length)
 {
-    char *copy = length < SIZE_MAX ? ls_arena_alloc(arena, length + 1) : NULL;
+    char *copy = length < SIZE_MAX ? arena_alloc(arena, length + 1) : NULL;
     if (copy != NULL && length > 0)
         memcpy(copy, text, length);
     return copy;
 }
 
-char *ls_arena_strdup(ls_arena *arena, const char *text)
+char *arena_strdup(mem_arena *arena, const char *text)
 {
-    return ls_arena_strndup(arena, text, strlen(text));
+    return arena_strndup(arena, text, strlen(text));
 }
 
-char *ls_arena_printf(ls_arena *arena, const char *fmt, ...)
+char *arena_printf(mem_arena *arena, const char *fmt, ...)
 {
     va_list args, again;
     va_start(args, fmt);
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, fmt, args);
-    char *out = length >= 0 ? ls_arena_alloc(arena, (size_t)length + 1) : NULL;
+    char *out = length >= 0 ? arena_alloc(arena, (size_t)length + 1) : NULL;
     if (out != NULL)
         vsnprintf(out, (size_t)length + 1, fmt, again);
     va_end(again);

@@ -8,23 +8,23 @@
 #include <stddef.h>
 
 /* Grows by chunks of doubling size; never moves what it gave out. All zero is a valid empty arena. */
-typedef struct ls_arena {
-    struct ls_arena_chunk *chunks; /* newest first */
-    size_t used, size;             /* of the newest chunk */
-    size_t total_bytes;            /* taken from the host */
-    ls_huge_arena *huge_arena;     /* where small chunks come from; NULL: each from the host on its own */
-} ls_arena;
+typedef struct mem_arena {
+    struct arena_chunk *chunks; /* newest first */
+    size_t used, size;          /* of the newest chunk */
+    size_t total_bytes;         /* taken from the host */
+    huge_memory *huge_arena;    /* where small chunks come from; NULL: each from the host on its own */
+} mem_arena;
 
-void ls_arena_fini(ls_arena *arena);
+void arena_fini(mem_arena *arena);
 /* Zeroed, aligned to 16 bytes; NULL when the host has no memory left (or bytes overflows). */
-void *ls_arena_alloc(ls_arena *arena, size_t bytes);
+void *arena_alloc(mem_arena *arena, size_t bytes);
 /* align: a power of two up to 4096. */
-void *ls_arena_alloc_aligned(ls_arena *arena, size_t bytes, size_t align);
+void *arena_alloc_aligned(mem_arena *arena, size_t bytes, size_t align);
 /* count * size, checked for overflow. */
-void *ls_arena_array(ls_arena *arena, size_t count, size_t size);
-char *ls_arena_strdup(ls_arena *arena, const char *text);
-char *ls_arena_strndup(ls_arena *arena, const char *text, size_t length);
+void *arena_array(mem_arena *arena, size_t count, size_t size);
+char *arena_strdup(mem_arena *arena, const char *text);
+char *arena_strndup(mem_arena *arena, const char *text, size_t length);
 /* Formats into the arena. */
-char *ls_arena_printf(ls_arena *arena, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+char *arena_printf(mem_arena *arena, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -19,17 +19,17 @@ static size_t next_bit(const uint64_t *words, size_t bits, size_t from, uint64_t
     return found < bits ? found : LS_BITSET_NONE;
 }
 
-size_t ls_bit_next(const uint64_t *words, size_t bits, size_t from)
+size_t bit_next(const uint64_t *words, size_t bits, size_t from)
 {
     return next_bit(words, bits, from, 0);
 }
 
-size_t ls_bit_next_clear(const uint64_t *words, size_t bits, size_t from)
+size_t bit_next_clear(const uint64_t *words, size_t bits, size_t from)
 {
     return next_bit(words, bits, from, UINT64_MAX);
 }
 
-size_t ls_bit_find_run(const uint64_t *words, size_t bits, size_t run, size_t align)
+size_t bit_find_run(const uint64_t *words, size_t bits, size_t run, size_t align)
 {
     if (run > bits)
         return LS_BITSET_NONE;
@@ -37,10 +37,10 @@ size_t ls_bit_find_run(const uint64_t *words, size_t bits, size_t run, size_t al
         align = 1;
     /* First fit: from each free aligned start to the member that blocks it, and on from there. */
     for (size_t start = 0; start <= bits - run;) {
-        size_t blocker = run == 0 ? LS_BITSET_NONE : ls_bit_next(words, start + run, start);
+        size_t blocker = run == 0 ? LS_BITSET_NONE : bit_next(words, start + run, start);
         if (blocker == LS_BITSET_NONE)
             return start;
-        size_t clear = ls_bit_next_clear(words, bits, blocker + 1);
+        size_t clear = bit_next_clear(words, bits, blocker + 1);
         if (clear == LS_BITSET_NONE || clear > SIZE_MAX - align)
             return LS_BITSET_NONE;
         start = (clear + align - 1) & ~(align - 1);
@@ -60,19 +60,19 @@ static uint64_t run_mask(size_t w, size_t from, size_t to)
     return mask;
 }
 
-void ls_bit_set_run(uint64_t *words, size_t from, size_t run)
+void bit_set_run(uint64_t *words, size_t from, size_t run)
 {
     for (size_t w = from >> 6; run > 0 && w <= (from + run - 1) >> 6; w++)
         words[w] |= run_mask(w, from, from + run);
 }
 
-void ls_bit_clear_run(uint64_t *words, size_t from, size_t run)
+void bit_clear_run(uint64_t *words, size_t from, size_t run)
 {
     for (size_t w = from >> 6; run > 0 && w <= (from + run - 1) >> 6; w++)
         words[w] &= ~run_mask(w, from, from + run);
 }
 
-size_t ls_bit_count(const uint64_t *words, size_t bits)
+size_t bitset_count(const uint64_t *words, size_t bits)
 {
     size_t count = 0;
     for (size_t w = 0; w < bits >> 6; w++)

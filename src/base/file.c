@@ -43,8 +43,8 @@ static void add_nearest_file(ls_error *err, const char *path)
 {
     if (err == NULL)
         return;
-    ls_arena arena = { 0 };
-    char *dir = ls_path_dir(&arena, path);
+    mem_arena arena = { 0 };
+    char *dir = path_dir(&arena, path);
     DIR *listing = dir != NULL ? opendir(dir) : NULL;
     char **names = listing != NULL ? calloc(LARGEST_LISTING, sizeof *names) : NULL;
     size_t count = 0;
@@ -52,20 +52,19 @@ static void add_nearest_file(ls_error *err, const char *path)
          names != NULL && count < LARGEST_LISTING && (entry = readdir(listing)) != NULL;) {
         if (entry->d_name[0] == '.')
             continue;
-        names[count] = ls_arena_strdup(&arena, entry->d_name);
+        names[count] = arena_strdup(&arena, entry->d_name);
         count += names[count] != NULL;
     }
     if (count > 0) {
         qsort(names, count, sizeof *names, by_name);
-        const char *nearest = ls_nearest_of(ls_path_base(path), (const char *const *)names, count);
-        char *full =
-            nearest != NULL ? ls_path_join(&arena, strchr(path, '/') != NULL ? dir : "", nearest) : NULL;
+        const char *nearest = nearest_of(path_base(path), (const char *const *)names, count);
+        char *full = nearest != NULL ? path_join(&arena, strchr(path, '/') != NULL ? dir : "", nearest) : NULL;
         ls_error_nearest(err, full);
     }
     free(names);
     if (listing != NULL)
         closedir(listing);
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
 }
 
 /* ------------------------------------------------------------------------------------------------- read */
@@ -90,15 +89,15 @@ static ls_status fail_limit(ls_error *err, const char *path, size_t limit)
 {
     char text[LS_FORMAT_BYTES];
     ls_fail(err, LS_ERR_INPUT, "the file has more than %s bytes, the limit",
-            ls_format_count(limit, text, sizeof text));
+            format_count(limit, text, sizeof text));
     return ls_error_at(err, path, 0, 0);
 }
 
 /* A regular file of known size goes straight into the arena. */
-static ls_status read_sized(int fd, ls_arena *arena, const char *path, size_t size, char **data, size_t *bytes,
-                            ls_error *err)
+static ls_status read_sized(int fd, mem_arena *arena, const char *path, size_t size, char **data,
+                            size_t *bytes, ls_error *err)
 {
-    char *at = ls_arena_alloc(arena, size + 1);
+    char *at = arena_alloc(arena, size + 1);
     if (at == NULL)
         return fail_nomem(err, path);
     size_t done;
@@ -116,7 +115,7 @@ static ls_status read_sized(int fd, ls_arena *arena, const char *path, size_t si
 }
 
 /* Pipes and files of /proc: read until they end. */
-static ls_status read_stream(int fd, ls_arena *arena, const char *path, size_t limit, char **data,
+static ls_status read_stream(int fd, mem_arena *arena, const char *path, size_t limit, char **data,
                              size_t *bytes, ls_error *err)
 {
     char *buffer = NULL, *at = NULL;
@@ -142,7 +141,7 @@ static ls_status read_stream(int fd, ls_arena *arena, const char *path, size_t l
             goto out;
         }
     } while (count == capacity);
-    at = ls_arena_strndup(arena, buffer, count);
+    at = arena_strndup(arena, buffer, count);
     if (at == NULL) {
         status = fail_nomem(err, path);
         goto out;
@@ -215,7 +214,7 @@ static ls_status open_input(const char *path, bool pipes, int *out, struct stat 
     return status;
 }
 
-ls_status ls_file_open(const char *path, int *fd, uint64_t *size, ls_error *err)
+ls_status file_open(const char *path, int *fd, uint64_t *size, ls_error *err)
 {
     struct stat st;
     ls_status status = open_input(path, false, fd, &st, err);
@@ -224,14 +223,14 @@ ls_status ls_file_open(const char *path, int *fd, uint64_t *size, ls_error *err)
     return status;
 }
 
-ls_status ls_file_check_input(const char *path, ls_error *err)
+ls_status file_check_input(const char *path, ls_error *err)
 {
     struct stat st;
     return stat(path, &st) == 0 ? refuse_kind(&st, path, false, err) : LS_OK;
 }
 
-ls_status ls_file_read(ls_arena *arena, const char *path, size_t limit, char **data, size_t *bytes,
-                       ls_error *err)
+ls_status file_read(mem_arena *arena, const char *path, size_t limit, char **data, size_t *bytes,
+                    ls_error *err)
 {
     int fd;
     struct stat st;
@@ -277,14 +276,14 @@ static bool written_in_place(const struct stat *st)
     return !S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode);
 }
 
-ls_status ls_file_check_writable(const char *path, ls_error *err)
+ls_status file_check_writable(const char *path, ls_error *err)
 {
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     struct stat st;
     bool exists = stat(path, &st) == 0;
-    const char *dir = ls_path_dir(&arena, path);
+    const char *dir = path_dir(&arena, path);
     if (dir == NULL) {
-        ls_arena_fini(&arena);
+        arena_fini(&arena);
         return fail_nomem(err, path);
     }
     ls_status status = LS_OK;
@@ -292,19 +291,19 @@ ls_status ls_file_check_writable(const char *path, ls_error *err)
         status = fail_write(err, path, EISDIR);
     else if (exists && written_in_place(&st))
         status = access(path, W_OK) == 0 ? LS_OK : fail_write(err, path, errno);
-    else if (!ls_file_is_dir(dir))
+    else if (!file_is_dir(dir))
         status = fail_write(err, path, ENOENT);
     else if (access(dir, W_OK | X_OK) != 0)
         status = fail_write(err, path, errno);
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return status;
 }
 
 /* What stands below the stream of a writer. The first failed write leaves its reason here: a stream keeps only
  * the fact. */
 struct file_out {
-    char *target; /* the file itself, through symbolic links */
-    ls_temp temp; /* path NULL: written in place */
+    char *target;   /* the file itself, through symbolic links */
+    temp_file temp; /* path NULL: written in place */
     int fd;
     int reason; /* errno of the first failed write; 0: none failed */
     char buffer[WRITE_BUFFER_BYTES];
@@ -326,13 +325,13 @@ static ssize_t out_write(void *self, const char *data, size_t bytes)
 }
 
 /* The stream on top of w->out, which is open. */
-static bool open_stream(ls_file_writer *w)
+static bool open_stream(file_writer *w)
 {
     w->stream = fopencookie(w->out, "wb", (cookie_io_functions_t){ .write = out_write });
     return w->stream != NULL && setvbuf(w->stream, w->out->buffer, _IOFBF, sizeof w->out->buffer) == 0;
 }
 
-static ls_status open_out(ls_file_writer *w, const char *path, ls_error *err)
+static ls_status open_out(file_writer *w, const char *path, ls_error *err)
 {
     struct stat st;
     bool exists = stat(path, &st) == 0;
@@ -340,7 +339,7 @@ static ls_status open_out(ls_file_writer *w, const char *path, ls_error *err)
     if (w->out == NULL)
         return fail_nomem(err, path);
     w->out->target = resolve_target(path);
-    w->out->temp = (ls_temp){ 0 };
+    w->out->temp = (temp_file){ 0 };
     w->out->fd = -1;
     w->out->reason = 0;
     if (w->out->target == NULL)
@@ -352,7 +351,7 @@ static ls_status open_out(ls_file_writer *w, const char *path, ls_error *err)
         if (w->out->fd < 0)
             return fail_write(err, path, errno);
     } else {
-        if (!ls_temp_create(&w->out->temp, w->out->target, LS_TEMP_FILE))
+        if (!temp_create(&w->out->temp, w->out->target, LS_TEMP_FILE))
             return fail_write(err, path, errno);
         w->out->fd = w->out->temp.fd;
         /* A file that is replaced keeps its permissions; if that is not allowed, the new ones are as good. */
@@ -363,26 +362,26 @@ static ls_status open_out(ls_file_writer *w, const char *path, ls_error *err)
 }
 
 /* Closes all open files and removes unpublished ones. Returns zero or the errno of a failed close. */
-static int writer_close(ls_file_writer *w)
+static int writer_close(file_writer *w)
 {
     int reason = 0;
     if (w->stream != NULL && w->stream != stdout)
         fclose(w->stream);
     if (w->out != NULL && w->out->temp.path != NULL)
-        ls_temp_discard(&w->out->temp);
+        temp_discard(&w->out->temp);
     else if (w->out != NULL && w->out->fd >= 0 && close(w->out->fd) != 0)
         reason = errno;
     if (w->out != NULL)
         free(w->out->target);
     free(w->out);
     free(w->path);
-    *w = (ls_file_writer){ 0 };
+    *w = (file_writer){ 0 };
     return reason;
 }
 
-ls_status ls_file_writer_open(ls_file_writer *w, const char *path, ls_error *err)
+ls_status file_writer_open(file_writer *w, const char *path, ls_error *err)
 {
-    *w = (ls_file_writer){ 0 };
+    *w = (file_writer){ 0 };
     if (path[0] == '\0')
         return ls_fail(err, LS_ERR_IO, "cannot write a file without a name");
     bool to_stdout = strcmp(path, "-") == 0;
@@ -399,13 +398,13 @@ ls_status ls_file_writer_open(ls_file_writer *w, const char *path, ls_error *err
     return status;
 }
 
-void ls_file_writer_abort(ls_file_writer *w)
+void file_writer_abort(file_writer *w)
 {
     writer_close(w);
 }
 
 /* Everything to the disk and under its name. Zero, or why it failed. */
-static int publish(ls_file_writer *w)
+static int publish(file_writer *w)
 {
     struct file_out *out = w->out;
     /* Standard output is not ours: an earlier failed write has left its mark in it but no reason. */
@@ -423,12 +422,12 @@ static int publish(ls_file_writer *w)
         return 0;
     if (fsync(out->fd) != 0 || rename(out->temp.path, out->target) != 0)
         return errno;
-    ls_temp_release(&out->temp);
+    temp_release(&out->temp);
     out->fd = -1;
     return 0;
 }
 
-ls_status ls_file_writer_commit(ls_file_writer *w, ls_error *err)
+ls_status file_writer_commit(file_writer *w, ls_error *err)
 {
     if (w->stream == NULL) {
         writer_close(w);
@@ -443,22 +442,22 @@ ls_status ls_file_writer_commit(ls_file_writer *w, ls_error *err)
     return status;
 }
 
-ls_status ls_file_write(const char *path, const void *data, size_t bytes, ls_error *err)
+ls_status file_write(const char *path, const void *data, size_t bytes, ls_error *err)
 {
-    ls_file_writer w;
-    ls_status status = ls_file_writer_open(&w, path, err);
+    file_writer w;
+    ls_status status = file_writer_open(&w, path, err);
     if (status != LS_OK)
         return status;
     if (bytes > 0)
         fwrite(data, 1, bytes, w.stream); /* the commit finds a failure and its reason */
-    return ls_file_writer_commit(&w, err);
+    return file_writer_commit(&w, err);
 }
 
 /* --------------------------------------------------------------------------------- files of other libraries */
 
-ls_status ls_file_temp_open(ls_temp *temp, const char *path, ls_error *err)
+ls_status file_temp_open(temp_file *temp, const char *path, ls_error *err)
 {
-    *temp = (ls_temp){ 0 };
+    *temp = (temp_file){ 0 };
     if (path[0] == '\0')
         return ls_fail(err, LS_ERR_IO, "cannot write a file without a name");
     char *target = resolve_target(path);
@@ -472,13 +471,13 @@ ls_status ls_file_temp_open(ls_temp *temp, const char *path, ls_error *err)
     else if (exists && written_in_place(&st)) {
         ls_fail(err, LS_ERR_IO, "cannot write the file: it is a device or a pipe");
         status = ls_error_at(err, path, 0, 0);
-    } else if (!ls_temp_create(temp, target, LS_TEMP_FILE))
+    } else if (!temp_create(temp, target, LS_TEMP_FILE))
         status = fail_write(err, path, errno);
     free(target);
     return status;
 }
 
-ls_status ls_file_temp_publish(ls_temp *temp, const char *path, bool *existed, ls_error *err)
+ls_status file_temp_publish(temp_file *temp, const char *path, bool *existed, ls_error *err)
 {
     char *target = resolve_target(path);
     ls_status status = target != NULL ? LS_OK : fail_nomem(err, path);
@@ -490,12 +489,12 @@ ls_status ls_file_temp_publish(ls_temp *temp, const char *path, bool *existed, l
         if (!*existed)
             status = fail_write(err, path, errno);
     }
-    ls_temp_discard(temp);
+    temp_discard(temp);
     free(target);
     return status;
 }
 
-const char *ls_file_write_reason(FILE *stream, int code)
+const char *file_write_reason(FILE *stream, int code)
 {
     struct statvfs disk;
     if (code == 0)

@@ -38,7 +38,7 @@ static void plain_point(char *text)
 static bool reads_back(const char *text, double value)
 {
     double back;
-    return ls_parse_real(text, strlen(text), &back, NULL) == LS_OK && back == value;
+    return parse_real(text, strlen(text), &back, NULL) == LS_OK && back == value;
 }
 
 /* Doubles lie twice as far apart above a power of two as below it, so a text of 16 digits a little above may
@@ -54,7 +54,7 @@ static bool reads_back_from_above(char *text, size_t text_bytes, double value)
     return reads_back(text, value);
 }
 
-const char *ls_format_real(double value, char *out, size_t out_bytes)
+const char *format_real(double value, char *out, size_t out_bytes)
 {
     char text[48];
     if (isnan(value))
@@ -72,7 +72,7 @@ const char *ls_format_real(double value, char *out, size_t out_bytes)
     return put(out, out_bytes, text);
 }
 
-const char *ls_format_ratio(ls_ratio value, char *out, size_t out_bytes)
+const char *format_ratio(ls_ratio value, char *out, size_t out_bytes)
 {
     char text[LS_FORMAT_BYTES];
     uint64_t rest = value.den;
@@ -100,7 +100,7 @@ const char *ls_format_ratio(ls_ratio value, char *out, size_t out_bytes)
 
 /* ------------------------------------------------------------------------------------------- for people */
 
-const char *ls_format_count(uint64_t value, char *out, size_t out_bytes)
+const char *format_count(uint64_t value, char *out, size_t out_bytes)
 {
     char digits[24], text[32];
     size_t count = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value);
@@ -128,7 +128,7 @@ static bool three_digits(double scaled, char out[16])
     return true;
 }
 
-const char *ls_format_time(ls_time value, char *out, size_t out_bytes)
+const char *format_time(ls_time value, char *out, size_t out_bytes)
 {
     static const char *const units[] = { "fs", "ps", "ns", "us", "ms", "s" };
     char text[48], number[16];
@@ -150,14 +150,14 @@ const char *ls_format_time(ls_time value, char *out, size_t out_bytes)
     return put(out, out_bytes, text);
 }
 
-const char *ls_format_si(double value, const char *unit, char *out, size_t out_bytes)
+const char *format_si(double value, const char *unit, char *out, size_t out_bytes)
 {
     static const char *const prefixes[] = { "a", "f", "p", "n", "u", "m", "", "k", "M", "G", "T", "P", "E" };
     char number[32] = "0", text[LS_FORMAT_BYTES];
     const char *prefix = "";
     double size = fabs(value);
     if (!isfinite(value))
-        ls_format_real(value, number, sizeof number);
+        format_real(value, number, sizeof number);
     else if (size >= 5e-22) { /* below that nothing is left of three digits: 0 */
         double scaled = size * 1e18;
         size_t i = 0;

@@ -5,28 +5,28 @@
 #include <stdio.h>
 #include <xxhash.h>
 
-static ls_hash from_xxh(XXH128_hash_t value)
+static hash128 from_xxh(XXH128_hash_t value)
 {
-    return (ls_hash){ .high = value.high64, .low = value.low64 };
+    return (hash128){ .high = value.high64, .low = value.low64 };
 }
 
 /* libxxhash keeps its state behind an opaque, aligned pointer of its own. */
-static XXH3_state_t *state_of(ls_hasher *hasher)
+static XXH3_state_t *state_of(hash_stream *hasher)
 {
     return (XXH3_state_t *)(void *)hasher;
 }
 
-ls_hash ls_hash_of(const void *data, size_t bytes)
+hash128 hash128_of(const void *data, size_t bytes)
 {
     return from_xxh(XXH3_128bits(bytes > 0 ? data : "", bytes));
 }
 
-bool ls_hash_same(ls_hash a, ls_hash b)
+bool hash_same(hash128 a, hash128 b)
 {
     return a.high == b.high && a.low == b.low;
 }
 
-const char *ls_hash_text(ls_hash hash, char out[LS_HASH_TEXT_BYTES])
+const char *hash128_text(hash128 hash, char out[LS_HASH_TEXT_BYTES])
 {
     snprintf(out, LS_HASH_TEXT_BYTES, "%016" PRIx64 "%016" PRIx64, hash.high, hash.low);
     return out;
@@ -43,7 +43,7 @@ static int hex_digit(char c)
     return -1;
 }
 
-bool ls_hash_parse(const char *text, ls_hash *out)
+bool hash_parse(const char *text, hash128 *out)
 {
     uint64_t half[2] = { 0, 0 };
     for (unsigned i = 0; i < 32; i++) {
@@ -54,48 +54,48 @@ bool ls_hash_parse(const char *text, ls_hash *out)
     }
     if (text[32] != '\0')
         return false;
-    *out = (ls_hash){ .high = half[0], .low = half[1] };
+    *out = (hash128){ .high = half[0], .low = half[1] };
     return true;
 }
 
-ls_status ls_hasher_create(ls_hasher **out, ls_error *err)
+ls_status hasher_create(hash_stream **out, ls_error *err)
 {
     XXH3_state_t *state = XXH3_createState();
-    *out = (ls_hasher *)(void *)state;
+    *out = (hash_stream *)(void *)state;
     if (state == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a hash");
-    ls_hasher_reset(*out);
+    hasher_reset(*out);
     return LS_OK;
 }
 
-void ls_hasher_destroy(ls_hasher *hasher)
+void hasher_destroy(hash_stream *hasher)
 {
     if (hasher != NULL)
         XXH3_freeState(state_of(hasher));
 }
 
-void ls_hasher_reset(ls_hasher *hasher)
+void hasher_reset(hash_stream *hasher)
 {
     XXH3_128bits_reset(state_of(hasher));
 }
 
-void ls_hasher_add(ls_hasher *hasher, const void *data, size_t bytes)
+void hasher_add(hash_stream *hasher, const void *data, size_t bytes)
 {
     if (bytes > 0)
         XXH3_128bits_update(state_of(hasher), data, bytes);
 }
 
-void ls_hasher_add_field(ls_hasher *hasher, const void *data, size_t bytes)
+void hasher_add_field(hash_stream *hasher, const void *data, size_t bytes)
 {
     /* Little endian whatever the host is. */
     unsigned char length[8];
     for (unsigned i = 0; i < 8; i++)
         length[i] = (unsigned char)((uint64_t)bytes >> (8 * i));
-    ls_hasher_add(hasher, length, sizeof length);
-    ls_hasher_add(hasher, data, bytes);
+    hasher_add(hasher, length, sizeof length);
+    hasher_add(hasher, data, bytes);
 }
 
-ls_hash ls_hasher_get(const ls_hasher *hasher)
+hash128 hasher_get(const hash_stream *hasher)
 {
     return from_xxh(XXH3_128bits_digest((const XXH3_state_t *)(const void *)hasher));
 }

@@ -9,29 +9,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct ls_hash {
+typedef struct hash128 {
     uint64_t high, low;
-} ls_hash;
+} hash128;
 
 #define LS_HASH_TEXT_BYTES 33 /* 32 hexadecimal digits and the terminator */
 
-ls_hash ls_hash_of(const void *data, size_t bytes);
-bool ls_hash_same(ls_hash a, ls_hash b);
+hash128 hash128_of(const void *data, size_t bytes);
+bool hash_same(hash128 a, hash128 b);
 /* Lower case, high half first. Returns out. */
-const char *ls_hash_text(ls_hash hash, char out[LS_HASH_TEXT_BYTES]);
+const char *hash128_text(hash128 hash, char out[LS_HASH_TEXT_BYTES]);
 /* Exactly 32 hexadecimal digits of either case; false for anything else. */
-bool ls_hash_parse(const char *text, ls_hash *out);
+bool hash_parse(const char *text, hash128 *out);
 
 /* Piece by piece: the cuts between pieces do not matter. */
-typedef struct ls_hasher ls_hasher;
+typedef struct hash_stream hash_stream;
 
-ls_status ls_hasher_create(ls_hasher **out, ls_error *err);
-void ls_hasher_destroy(ls_hasher *hasher); /* NULL is fine */
-void ls_hasher_reset(ls_hasher *hasher);
-void ls_hasher_add(ls_hasher *hasher, const void *data, size_t bytes);
+ls_status hasher_create(hash_stream **out, ls_error *err);
+void hasher_destroy(hash_stream *hasher); /* NULL is fine */
+void hasher_reset(hash_stream *hasher);
+void hasher_add(hash_stream *hasher, const void *data, size_t bytes);
 /* Adds the length and then the bytes, so that "ab","c" differs from "a","bc". */
-void ls_hasher_add_field(ls_hasher *hasher, const void *data, size_t bytes);
+void hasher_add_field(hash_stream *hasher, const void *data, size_t bytes);
 /* Of everything added since the start or the last reset; adding may go on. */
-ls_hash ls_hasher_get(const ls_hasher *hasher);
+hash128 hasher_get(const hash_stream *hasher);
 
 #endif

@@ -10,8 +10,8 @@
 #define LINE_BYTES ((size_t)128)       /* two lines: neighbours are fetched in pairs */
 
 /* At the start of its own piece. */
-typedef struct ls_huge_arena_piece {
-    struct ls_huge_arena_piece *next;
+typedef struct huge_arena_piece {
+    struct huge_arena_piece *next;
     void *mapped;
     size_t mapped_bytes;
 } piece;
@@ -21,13 +21,13 @@ static size_t up(size_t bytes, size_t step)
     return (bytes + step - 1) & ~(step - 1);
 }
 
-void ls_huge_arena_init(ls_huge_arena *huge_arena)
+void huge_arena_init(huge_memory *huge_arena)
 {
-    *huge_arena = (ls_huge_arena){ 0 };
+    *huge_arena = (huge_memory){ 0 };
     pthread_mutex_init(&huge_arena->lock, NULL);
 }
 
-void ls_huge_arena_fini(ls_huge_arena *huge_arena)
+void huge_arena_fini(huge_memory *huge_arena)
 {
     for (piece *p = huge_arena->pieces; p != NULL;) {
         piece *next = p->next;
@@ -35,10 +35,10 @@ void ls_huge_arena_fini(ls_huge_arena *huge_arena)
         p = next;
     }
     pthread_mutex_destroy(&huge_arena->lock);
-    *huge_arena = (ls_huge_arena){ 0 };
+    *huge_arena = (huge_memory){ 0 };
 }
 
-static bool add_piece(ls_huge_arena *huge_arena, size_t bytes)
+static bool add_piece(huge_memory *huge_arena, size_t bytes)
 {
     size_t size = up(bytes + LINE_BYTES, PIECE_BYTES);
     size_t mapped_bytes = size + HUGE_BYTES; /* room to start on a huge page */
@@ -56,7 +56,7 @@ static bool add_piece(ls_huge_arena *huge_arena, size_t bytes)
     return true;
 }
 
-void *ls_huge_arena_take(ls_huge_arena *huge_arena, size_t bytes)
+void *huge_arena_take(huge_memory *huge_arena, size_t bytes)
 {
     if (bytes > PTRDIFF_MAX / 2)
         return NULL;

@@ -7,17 +7,17 @@
 #include <pthread.h>
 #include <stddef.h>
 
-typedef struct ls_huge_arena {
+typedef struct huge_memory {
     pthread_mutex_t lock; /* arenas of several threads may grow at the same time */
     char *at;             /* free bytes of the newest piece: at .. end */
     char *end;
-    struct ls_huge_arena_piece *pieces; /* newest first */
-} ls_huge_arena;
+    struct huge_arena_piece *pieces; /* newest first */
+} huge_memory;
 
-void ls_huge_arena_init(ls_huge_arena *huge_arena);
+void huge_arena_init(huge_memory *huge_arena);
 /* Gives everything back at once; nothing that stands on it may be used any more. */
-void ls_huge_arena_fini(ls_huge_arena *huge_arena);
+void huge_arena_fini(huge_memory *huge_arena);
 /* Zeroed and on cache lines of its own; NULL when the host has no memory left. */
-void *ls_huge_arena_take(ls_huge_arena *huge_arena, size_t bytes);
+void *huge_arena_take(huge_memory *huge_arena, size_t bytes);
 
 #endif

@@ -7,32 +7,32 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void put(ls_json *j, const char *s, size_t bytes)
+static void put(json_writer *j, const char *s, size_t bytes)
 {
     if (j->text != NULL)
-        ls_text_addn(j->text, s, bytes);
+        text_addn(j->text, s, bytes);
     else if (bytes > 0 && fwrite(s, 1, bytes, j->stream) != bytes)
         j->write_failed = true;
 }
 
-static void put_char(ls_json *j, char c)
+static void put_char(json_writer *j, char c)
 {
     put(j, &c, 1);
 }
 
-static uint64_t level(const ls_json *j)
+static uint64_t level(const json_writer *j)
 {
     return UINT64_C(1) << (j->depth - 1);
 }
 
-static bool misused(ls_json *j, const char *how)
+static bool misused(json_writer *j, const char *how)
 {
     if (j->misuse == NULL)
         j->misuse = how;
     return true;
 }
 
-static void new_line(ls_json *j)
+static void new_line(json_writer *j)
 {
     static const char spaces[] = "                                ";
     put_char(j, '\n');
@@ -43,13 +43,13 @@ static void new_line(ls_json *j)
     }
 }
 
-static bool on_one_line(const ls_json *j)
+static bool on_one_line(const json_writer *j)
 {
     return j->indent == 0 || (j->depth > 0 && (j->is_flat & level(j)) != 0);
 }
 
 /* The comma and the line break before an item of the innermost container. */
-static void begin_item(ls_json *j)
+static void begin_item(json_writer *j)
 {
     if (j->depth == 0)
         return;
@@ -64,7 +64,7 @@ static void begin_item(ls_json *j)
 }
 
 /* True if a value may stand here; writes what separates it from the one before. */
-static bool begin_value(ls_json *j)
+static bool begin_value(json_writer *j)
 {
     if (j->misuse != NULL)
         return false;
@@ -81,7 +81,7 @@ static bool begin_value(ls_json *j)
     return true;
 }
 
-void ls_json_raw(ls_json *j, const char *value, size_t bytes)
+void json_raw(json_writer *j, const char *value, size_t bytes)
 {
     if (begin_value(j)) {
         j->next_is_flat = false;
@@ -89,12 +89,12 @@ void ls_json_raw(ls_json *j, const char *value, size_t bytes)
     }
 }
 
-static void put_value(ls_json *j, const char *text)
+static void put_value(json_writer *j, const char *text)
 {
-    ls_json_raw(j, text, strlen(text));
+    json_raw(j, text, strlen(text));
 }
 
-static void begin_container(ls_json *j, bool object)
+static void begin_container(json_writer *j, bool object)
 {
     if (j->depth == LS_JSON_DEPTH && misused(j, "objects and arrays nested too deep"))
         return;
@@ -109,13 +109,13 @@ static void begin_container(ls_json *j, bool object)
     j->has_items &= ~level(j);
 }
 
-static void put_quoted(ls_json *j, const char *s, size_t bytes)
+static void put_quoted(json_writer *j, const char *s, size_t bytes)
 {
     put_char(j, '"');
     size_t plain = 0; /* start of what can be copied as it is */
     for (size_t at = 0; at < bytes;) {
         uint32_t code = 0;
-        size_t length = ls_utf8_next(s + at, bytes - at, &code);
+        size_t length = utf8_next(s + at, bytes - at, &code);
         if (length > 0 && code >= 0x20 && code != '"' && code != '\\' && code != 0x7F) {
             at += length;
             continue;
@@ -142,27 +142,27 @@ static void put_quoted(ls_json *j, const char *s, size_t bytes)
     put_char(j, '"');
 }
 
-void ls_json_to_text(ls_json *j, ls_text *text, uint32_t indent)
+void json_to_text(json_writer *j, text_buffer *text, uint32_t indent)
 {
-    *j = (ls_json){ .text = text, .indent = indent };
+    *j = (json_writer){ .text = text, .indent = indent };
 }
 
-void ls_json_to_file(ls_json *j, FILE *stream, uint32_t indent)
+void json_to_file(json_writer *j, FILE *stream, uint32_t indent)
 {
-    *j = (ls_json){ .stream = stream, .indent = indent };
+    *j = (json_writer){ .stream = stream, .indent = indent };
 }
 
-void ls_json_object(ls_json *j)
+void json_begin_object(json_writer *j)
 {
     begin_container(j, true);
 }
 
-void ls_json_array(ls_json *j)
+void json_array(json_writer *j)
 {
     begin_container(j, false);
 }
 
-void ls_json_end(ls_json *j)
+void json_end(json_writer *j)
 {
     if (j->misuse != NULL || (j->depth == 0 && misused(j, "an end without a beginning")) ||
         (j->after_key && misused(j, "a key without a value")))
@@ -176,12 +176,12 @@ void ls_json_end(ls_json *j)
     j->done = j->depth == 0;
 }
 
-void ls_json_flat(ls_json *j)
+void json_flat(json_writer *j)
 {
     j->next_is_flat = true;
 }
 
-void ls_json_key(ls_json *j, const char *key)
+void json_key(json_writer *j, const char *key)
 {
     if (j->misuse != NULL ||
         ((j->depth == 0 || (j->is_object & level(j)) == 0) && misused(j, "a key outside of an object")) ||
@@ -193,7 +193,7 @@ void ls_json_key(ls_json *j, const char *key)
     j->after_key = true;
 }
 
-void ls_json_stringn(ls_json *j, const char *s, size_t bytes)
+void json_stringn(json_writer *j, const char *s, size_t bytes)
 {
     if (begin_value(j)) {
         j->next_is_flat = false;
@@ -201,68 +201,68 @@ void ls_json_stringn(ls_json *j, const char *s, size_t bytes)
     }
 }
 
-void ls_json_string(ls_json *j, const char *s)
+void json_string(json_writer *j, const char *s)
 {
     if (s == NULL)
-        ls_json_null(j);
+        json_null(j);
     else
-        ls_json_stringn(j, s, strlen(s));
+        json_stringn(j, s, strlen(s));
 }
 
-void ls_json_u64(ls_json *j, uint64_t value)
+void json_u64(json_writer *j, uint64_t value)
 {
     char text[24];
     snprintf(text, sizeof text, "%" PRIu64, value);
     put_value(j, text);
 }
 
-void ls_json_i64(ls_json *j, int64_t value)
+void json_i64(json_writer *j, int64_t value)
 {
     char text[24];
     snprintf(text, sizeof text, "%" PRId64, value);
     put_value(j, text);
 }
 
-void ls_json_real(ls_json *j, double value)
+void json_real(json_writer *j, double value)
 {
     char text[LS_FORMAT_BYTES];
     bool finite = value - value == 0; /* false for NaN and infinities */
-    put_value(j, finite ? ls_format_real(value, text, sizeof text) : "null");
+    put_value(j, finite ? format_real(value, text, sizeof text) : "null");
 }
 
-void ls_json_bool(ls_json *j, bool value)
+void json_bool(json_writer *j, bool value)
 {
     put_value(j, value ? "true" : "false");
 }
 
-void ls_json_null(ls_json *j)
+void json_null(json_writer *j)
 {
     put_value(j, "null");
 }
 
-void ls_json_put_u64(ls_json *j, const char *key, uint64_t value)
+void json_put_u64(json_writer *j, const char *key, uint64_t value)
 {
-    ls_json_key(j, key);
-    ls_json_u64(j, value);
+    json_key(j, key);
+    json_u64(j, value);
 }
 
-void ls_json_put_text(ls_json *j, const char *key, const char *text)
+void json_put_text(json_writer *j, const char *key, const char *text)
 {
-    ls_json_key(j, key);
-    ls_json_string(j, text);
+    json_key(j, key);
+    json_string(j, text);
 }
 
-void ls_json_put_sizes(ls_json *j, const char *key, const uint32_t sizes[3])
+void json_put_sizes(json_writer *j, const char *key, const uint32_t sizes[3])
 {
-    ls_json_key(j, key);
-    ls_json_flat(j);
-    ls_json_array(j);
+    json_key(j, key);
+    json_flat(j);
+    json_array(j);
     for (int i = 0; i < 3; i++)
-        ls_json_u64(j, sizes[i]);
-    ls_json_end(j);
+        json_u64(j, sizes[i]);
+    json_end(j);
 }
 
-ls_status ls_json_finish(ls_json *j, ls_error *err)
+ls_status json_finish(json_writer *j, ls_error *err)
 {
     if (j->misuse == NULL && j->depth > 0)
         misused(j, "an object or array without its end");
@@ -276,6 +276,6 @@ ls_status ls_json_finish(ls_json *j, ls_error *err)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left for the JSON text");
     if (j->stream != NULL && (j->write_failed || ferror(j->stream)))
         return ls_fail(err, LS_ERR_IO, "the JSON text could not be written: %s",
-                       ls_file_write_reason(j->stream, errno == ENOSPC ? ENOSPC : 0));
+                       file_write_reason(j->stream, errno == ENOSPC ? ENOSPC : 0));
     return LS_OK;
 }

@@ -19,18 +19,18 @@ static const struct {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the sink and serialises its calls */
-static ls_log_sink sink_fn;
+static log_sink sink_fn;
 static void *sink_self;
 /* The most detailed level that goes anywhere; -1 without a sink, so that one load decides. */
 static atomic_int threshold = -1;
-static ls_log_level wanted = LS_LOG_WARN; /* guarded by the lock */
+static log_level wanted = LS_LOG_WARN; /* guarded by the lock */
 
 static void update_threshold(void)
 {
     atomic_store_explicit(&threshold, sink_fn != NULL ? (int)wanted : -1, memory_order_relaxed);
 }
 
-void ls_log_set_sink(ls_log_sink sink, void *self)
+void log_set_sink(log_sink sink, void *self)
 {
     pthread_mutex_lock(&lock);
     sink_fn = sink;
@@ -39,7 +39,7 @@ void ls_log_set_sink(ls_log_sink sink, void *self)
     pthread_mutex_unlock(&lock);
 }
 
-void ls_log_set_level(ls_log_level level)
+void log_set_level(log_level level)
 {
     pthread_mutex_lock(&lock);
     wanted = level;
@@ -47,14 +47,14 @@ void ls_log_set_level(ls_log_level level)
     pthread_mutex_unlock(&lock);
 }
 
-bool ls_log_on(ls_log_level level)
+bool log_on(log_level level)
 {
     return (int)level <= atomic_load_explicit(&threshold, memory_order_relaxed);
 }
 
-void ls_log_write(ls_log_level level, const char *fmt, ...)
+void log_write(log_level level, const char *fmt, ...)
 {
-    if (!ls_log_on(level))
+    if (!log_on(level))
         return;
     char small[512];
     char *line = small, *large = NULL;
@@ -80,22 +80,22 @@ void ls_log_write(ls_log_level level, const char *fmt, ...)
     free(large);
 }
 
-bool ls_log_level_parse(const char *name, ls_log_level *out)
+bool log_level_parse(const char *name, log_level *out)
 {
     for (size_t i = 0; i < LS_COUNT_OF(levels); i++)
         if (strcmp(name, levels[i].name) == 0) {
-            *out = (ls_log_level)i;
+            *out = (log_level)i;
             return true;
         }
     return false;
 }
 
-const char *ls_log_level_name(ls_log_level level)
+const char *log_level_name(log_level level)
 {
     return (size_t)level < LS_COUNT_OF(levels) ? levels[level].name : "unknown";
 }
 
-void ls_log_sink_file(void *self, ls_log_level level, const char *line)
+void log_sink_file(void *self, log_level level, const char *line)
 {
     const char *label = (size_t)level < LS_COUNT_OF(levels) ? levels[level].label : "unknown";
     fprintf(self, "lockstep: %s: %s\n", label, line);

@@ -6,24 +6,24 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-typedef enum ls_log_level { LS_LOG_ERROR, LS_LOG_WARN, LS_LOG_INFO, LS_LOG_DEBUG, LS_LOG_TRACE } ls_log_level;
+typedef enum log_level { LS_LOG_ERROR, LS_LOG_WARN, LS_LOG_INFO, LS_LOG_DEBUG, LS_LOG_TRACE } log_level;
 
 /* Called with a complete line, without newline. Calls are serialised. */
-typedef void (*ls_log_sink)(void *self, ls_log_level level, const char *line);
+typedef void (*log_sink)(void *self, log_level level, const char *line);
 
-void ls_log_set_sink(ls_log_sink sink, void *self); /* NULL: none */
-void ls_log_set_level(ls_log_level level);          /* default LS_LOG_WARN */
-bool ls_log_on(ls_log_level level);
-void ls_log_write(ls_log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void log_set_sink(log_sink sink, void *self); /* NULL: none */
+void log_set_level(log_level level);          /* default LS_LOG_WARN */
+bool log_on(log_level level);
+void log_write(log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "error", "warn", "info", "debug", "trace"; false for anything else. */
-bool ls_log_level_parse(const char *name, ls_log_level *out);
-const char *ls_log_level_name(ls_log_level level);
+bool log_level_parse(const char *name, log_level *out);
+const char *log_level_name(log_level level);
 /* A ready sink: self is a FILE *. Writes "lockstep: warning: line". */
-void ls_log_sink_file(void *self, ls_log_level level, const char *line);
+void log_sink_file(void *self, log_level level, const char *line);
 
-#define ls_log_error(...) ls_log_write(LS_LOG_ERROR, __VA_ARGS__)
-#define ls_log_warn(...) ls_log_write(LS_LOG_WARN, __VA_ARGS__)
-#define ls_log_info(...) ls_log_write(LS_LOG_INFO, __VA_ARGS__)
-#define ls_log_debug(...) (ls_log_on(LS_LOG_DEBUG) ? ls_log_write(LS_LOG_DEBUG, __VA_ARGS__) : (void)0)
+#define log_error(...) log_write(LS_LOG_ERROR, __VA_ARGS__)
+#define log_warn(...) log_write(LS_LOG_WARN, __VA_ARGS__)
+#define log_info(...) log_write(LS_LOG_INFO, __VA_ARGS__)
+#define log_debug(...) (log_on(LS_LOG_DEBUG) ? log_write(LS_LOG_DEBUG, __VA_ARGS__) : (void)0)
 
 #endif

@@ -8,29 +8,29 @@
 
 enum { FIRST_SLOTS = 16 };
 
-void ls_map_fini(ls_map *map)
+void map_fini(string_map *map)
 {
     for (size_t i = 0; i < map->count; i++)
         free((void *)(uintptr_t)map->entries[i].key);
     free(map->entries);
     free(map->slots);
-    *map = (ls_map){ 0 };
+    *map = (string_map){ 0 };
 }
 
 /* The slot that holds the key, or the free one where it belongs. The table is never full. */
-static size_t find_slot(const ls_map *map, const char *key, size_t key_bytes, uint64_t hash)
+static size_t find_slot(const string_map *map, const char *key, size_t key_bytes, uint64_t hash)
 {
     size_t mask = map->slot_count - 1;
     for (size_t slot = (size_t)hash & mask;; slot = (slot + 1) & mask) {
         if (map->slots[slot] == 0)
             return slot;
-        const ls_map_entry *entry = &map->entries[map->slots[slot] - 1];
+        const map_entry *entry = &map->entries[map->slots[slot] - 1];
         if (entry->hash == hash && entry->key_bytes == key_bytes && memcmp(entry->key, key, key_bytes) == 0)
             return slot;
     }
 }
 
-static const ls_map_entry *find(const ls_map *map, const char *key, size_t key_bytes)
+static const map_entry *find(const string_map *map, const char *key, size_t key_bytes)
 {
     if (map->count == 0)
         return NULL;
@@ -39,7 +39,7 @@ static const ls_map_entry *find(const ls_map *map, const char *key, size_t key_b
 }
 
 /* Doubles the table while it is more than two thirds full. */
-static bool grow_slots(ls_map *map)
+static bool grow_slots(string_map *map)
 {
     if (map->slot_count != 0 && (map->count + 1) * 3 <= map->slot_count * 2)
         return true;
@@ -59,14 +59,14 @@ static bool grow_slots(ls_map *map)
     return true;
 }
 
-static bool grow_entries(ls_map *map)
+static bool grow_entries(string_map *map)
 {
     if (map->count < map->capacity)
         return true;
     if (map->count >= UINT32_MAX - 1)
         return false;
     size_t capacity = map->capacity == 0 ? FIRST_SLOTS : map->capacity * 2;
-    ls_map_entry *entries = realloc(map->entries, capacity * sizeof *entries);
+    map_entry *entries = realloc(map->entries, capacity * sizeof *entries);
     if (entries == NULL)
         return false;
     map->entries = entries;
@@ -74,13 +74,13 @@ static bool grow_entries(ls_map *map)
     return true;
 }
 
-void *ls_map_getn(const ls_map *map, const char *key, size_t key_bytes)
+void *map_getn(const string_map *map, const char *key, size_t key_bytes)
 {
-    const ls_map_entry *entry = find(map, key, key_bytes);
+    const map_entry *entry = find(map, key, key_bytes);
     return entry != NULL ? entry->value : NULL;
 }
 
-bool ls_map_putn(ls_map *map, const char *key, size_t key_bytes, void *value)
+bool map_putn(string_map *map, const char *key, size_t key_bytes, void *value)
 {
     if (key_bytes == SIZE_MAX || !grow_slots(map) || !grow_entries(map))
         return false;
@@ -95,22 +95,22 @@ bool ls_map_putn(ls_map *map, const char *key, size_t key_bytes, void *value)
         return false;
     memcpy(copy, key, key_bytes);
     copy[key_bytes] = '\0';
-    map->entries[map->count++] = (ls_map_entry){ copy, key_bytes, value, hash };
+    map->entries[map->count++] = (map_entry){ copy, key_bytes, value, hash };
     map->slots[slot] = (uint32_t)map->count;
     return true;
 }
 
-void *ls_map_get(const ls_map *map, const char *key)
+void *map_get(const string_map *map, const char *key)
 {
-    return ls_map_getn(map, key, strlen(key));
+    return map_getn(map, key, strlen(key));
 }
 
-bool ls_map_has(const ls_map *map, const char *key)
+bool map_has(const string_map *map, const char *key)
 {
     return find(map, key, strlen(key)) != NULL;
 }
 
-bool ls_map_put(ls_map *map, const char *key, void *value)
+bool map_put(string_map *map, const char *key, void *value)
 {
-    return ls_map_putn(map, key, strlen(key), value);
+    return map_putn(map, key, strlen(key), value);
 }

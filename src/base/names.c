@@ -77,8 +77,8 @@ static bool same_letters(const char *a, const char *b, size_t length, unsigned *
     return true;
 }
 
-const char *ls_nearest(const char *name, size_t count, const char *(*at)(const void *self, size_t i),
-                       const void *self)
+const char *nearest_name(const char *name, size_t count, const char *(*at)(const void *self, size_t i),
+                         const void *self)
 {
     size_t length = strnlen(name, LONGEST);
     if (length == 0)
@@ -117,9 +117,9 @@ static const char *list_at(const void *self, size_t i)
     return list[i];
 }
 
-const char *ls_nearest_of(const char *name, const char *const *candidates, size_t count)
+const char *nearest_of(const char *name, const char *const *candidates, size_t count)
 {
-    return ls_nearest(name, count, list_at, candidates);
+    return nearest_name(name, count, list_at, candidates);
 }
 
 /* The start of the character after the one at s. */
@@ -131,7 +131,7 @@ static const char *skip_character(const char *s)
     return s;
 }
 
-bool ls_glob(const char *pattern, const char *name)
+bool glob_match(const char *pattern, const char *name)
 {
     /* Only the last '*' ever has to be tried again: what an earlier one could give, a later one can too. */
     const char *star = NULL, *resume = NULL;

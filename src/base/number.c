@@ -30,23 +30,23 @@ static uint64_t power_of_10(size_t exponent) /* up to 19 */
 static ls_status fail_at(ls_error *err, const char *s, size_t bytes, size_t at, const char *noun)
 {
     char text[QUOTE_BYTES], wrong[24];
-    ls_quote(s, bytes, text, sizeof text);
+    quote_text(s, bytes, text, sizeof text);
     if (bytes == 0)
         return ls_fail(err, LS_ERR_INPUT, "'' is not a %s: it is empty", noun);
     if (at >= bytes)
         return ls_fail(err, LS_ERR_INPUT, "'%s' is not a %s: a digit is missing at character %zu", text, noun,
                        at + 1);
     uint32_t code;
-    size_t length = ls_utf8_next(s + at, bytes - at, &code);
+    size_t length = utf8_next(s + at, bytes - at, &code);
     return ls_fail(err, LS_ERR_INPUT, "'%s' is not a %s: unexpected '%s' at character %zu", text, noun,
-                   ls_quote(s + at, length > 0 ? length : 1, wrong, sizeof wrong), at + 1);
+                   quote_text(s + at, length > 0 ? length : 1, wrong, sizeof wrong), at + 1);
 }
 
 /* "'300' is too large: the largest is ...". */
 static ls_status fail_range(ls_error *err, const char *s, size_t bytes, const char *problem)
 {
     char text[QUOTE_BYTES];
-    return ls_fail(err, LS_ERR_INPUT, "'%s' %s", ls_quote(s, bytes, text, sizeof text), problem);
+    return ls_fail(err, LS_ERR_INPUT, "'%s' %s", quote_text(s, bytes, text, sizeof text), problem);
 }
 
 /* --------------------------------------------------------------------------------------- whole numbers */
@@ -94,14 +94,14 @@ static bool scan_whole(const char *s, size_t bytes, size_t *at, uint64_t *value,
     return *at > first;
 }
 
-ls_status ls_parse_u64(const char *s, size_t bytes, uint64_t *out, ls_error *err)
+ls_status parse_u64(const char *s, size_t bytes, uint64_t *out, ls_error *err)
 {
     uint64_t value;
     bool overflow;
     size_t at = 0;
     if (!scan_whole(s, bytes, &at, &value, &overflow)) {
         int64_t negative;
-        if (bytes > 1 && s[0] == '-' && ls_parse_i64(s, bytes, &negative, NULL) == LS_OK)
+        if (bytes > 1 && s[0] == '-' && parse_i64(s, bytes, &negative, NULL) == LS_OK)
             return fail_range(err, s, bytes, "must not be negative");
         return fail_at(err, s, bytes, at, "whole number");
     }
@@ -111,7 +111,7 @@ ls_status ls_parse_u64(const char *s, size_t bytes, uint64_t *out, ls_error *err
     return LS_OK;
 }
 
-ls_status ls_parse_i64(const char *s, size_t bytes, int64_t *out, ls_error *err)
+ls_status parse_i64(const char *s, size_t bytes, int64_t *out, ls_error *err)
 {
     uint64_t value;
     bool overflow;
@@ -175,13 +175,13 @@ static bool scan_decimal(const char *s, size_t bytes, size_t *at, decimal *d)
     return *at > first;
 }
 
-ls_status ls_parse_ratio(const char *s, size_t bytes, ls_ratio *out, ls_error *err)
+ls_status parse_ratio(const char *s, size_t bytes, ls_ratio *out, ls_error *err)
 {
     decimal d;
     size_t at = 0;
     if (!scan_decimal(s, bytes, &at, &d) || at < bytes) {
         double negative;
-        if (bytes > 1 && s[0] == '-' && ls_parse_real(s, bytes, &negative, NULL) == LS_OK)
+        if (bytes > 1 && s[0] == '-' && parse_real(s, bytes, &negative, NULL) == LS_OK)
             return fail_range(err, s, bytes, "must not be negative");
         return fail_at(err, s, bytes, at, "number");
     }
@@ -193,7 +193,7 @@ ls_status ls_parse_ratio(const char *s, size_t bytes, ls_ratio *out, ls_error *e
     return LS_OK;
 }
 
-ls_status ls_parse_time(const char *s, size_t bytes, ls_time *out, ls_error *err)
+ls_status parse_time(const char *s, size_t bytes, ls_time *out, ls_error *err)
 {
     static const char *const units[] = { "fs", "ps", "ns", "us", "ms", "s" };
     decimal d;
@@ -211,12 +211,12 @@ ls_status ls_parse_time(const char *s, size_t bytes, ls_time *out, ls_error *err
         if (!letter)
             return fail_at(err, s, bytes, at, "time");
         char text[QUOTE_BYTES], wrong[QUOTE_BYTES];
-        ls_quote(s + at, bytes - at, wrong, sizeof wrong);
-        ls_quote(s, bytes, text, sizeof text);
+        quote_text(s + at, bytes - at, wrong, sizeof wrong);
+        quote_text(s, bytes, text, sizeof text);
         ls_fail(err, LS_ERR_INPUT,
                 "'%s' is not a time: unknown unit '%s' at character %zu (fs, ps, ns, us, ms, s)", text, wrong,
                 at + 1);
-        return ls_error_nearest(err, ls_nearest_of(wrong, units, LS_COUNT_OF(units)));
+        return ls_error_nearest(err, nearest_of(wrong, units, LS_COUNT_OF(units)));
     }
     size_t power = 3 * unit;
     if (d.places > power)
@@ -245,7 +245,7 @@ static double to_double(const char *s)
     return c_locale != (locale_t)0 ? strtod_l(s, NULL, c_locale) : strtod(s, NULL);
 }
 
-ls_status ls_parse_real(const char *s, size_t bytes, double *out, ls_error *err)
+ls_status parse_real(const char *s, size_t bytes, double *out, ls_error *err)
 {
     /* The grammar is checked here; strtod() then rounds what is known to be a plain decimal number. */
     decimal d;
@@ -280,7 +280,7 @@ ls_status ls_parse_real(const char *s, size_t bytes, double *out, ls_error *err)
     return LS_OK;
 }
 
-ls_status ls_parse_bool(const char *s, size_t bytes, bool *out, ls_error *err)
+ls_status parse_bool(const char *s, size_t bytes, bool *out, ls_error *err)
 {
     static const struct {
         const char *word;
@@ -294,8 +294,8 @@ ls_status ls_parse_bool(const char *s, size_t bytes, bool *out, ls_error *err)
         }
     static const char *const valid[] = { "true", "false" };
     char text[QUOTE_BYTES];
-    ls_quote(s, bytes, text, sizeof text);
-    const char *nearest = ls_nearest_of(text, valid, 2);
+    quote_text(s, bytes, text, sizeof text);
+    const char *nearest = nearest_of(text, valid, 2);
     for (size_t i = 2; i < LS_COUNT_OF(words); i++)
         if (strcmp(text, words[i].word) == 0)
             nearest = words[i].value ? "true" : "false";

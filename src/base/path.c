@@ -9,86 +9,86 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool ls_file_exists(const char *path)
+bool file_exists(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0;
 }
 
-bool ls_file_is_dir(const char *path)
+bool file_is_dir(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-char *ls_path_join(ls_arena *arena, const char *dir, const char *name)
+char *path_join(mem_arena *arena, const char *dir, const char *name)
 {
     size_t length = strlen(dir);
     if (length == 0 || name[0] == '/')
-        return ls_arena_strdup(arena, name);
-    return ls_arena_printf(arena, "%s%s%s", dir, dir[length - 1] == '/' ? "" : "/", name);
+        return arena_strdup(arena, name);
+    return arena_printf(arena, "%s%s%s", dir, dir[length - 1] == '/' ? "" : "/", name);
 }
 
-char *ls_path_dir(ls_arena *arena, const char *path)
+char *path_dir(mem_arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (slash == NULL)
-        return ls_arena_strdup(arena, ".");
+        return arena_strdup(arena, ".");
     while (slash > path && slash[-1] == '/')
         slash--;
     if (slash == path)
-        return ls_arena_strdup(arena, "/");
-    return ls_arena_strndup(arena, path, (size_t)(slash - path));
+        return arena_strdup(arena, "/");
+    return arena_strndup(arena, path, (size_t)(slash - path));
 }
 
-const char *ls_path_base(const char *path)
+const char *path_base(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
 }
 
 /* Without /proc, as in a bare chroot: the name under which the kernel started the program. */
-static ls_status executable_dir_from_kernel(ls_arena *arena, char **dir, ls_error *err)
+static ls_status executable_dir_from_kernel(mem_arena *arena, char **dir, ls_error *err)
 {
     const char *name = (const char *)getauxval(AT_EXECFN); /* NOLINT(performance-no-int-to-ptr) */
     char *path = name != NULL ? realpath(name, NULL) : NULL;
     if (path == NULL)
         return ls_fail(err, LS_ERR_IO, "cannot find the path of the program: %s", strerror(errno));
-    *dir = ls_path_dir(arena, path);
+    *dir = path_dir(arena, path);
     free(path);
     return *dir != NULL ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory left for a path");
 }
 
-ls_status ls_executable_dir(ls_arena *arena, char **dir, ls_error *err)
+ls_status path_of_executable(mem_arena *arena, char **dir, ls_error *err)
 {
     /* The link does not tell its length; one that fills the buffer may be cut. */
     for (size_t size = 1024; size <= 1 << 20; size *= 4) {
-        char *path = ls_arena_alloc(arena, size);
+        char *path = arena_alloc(arena, size);
         if (path == NULL)
             return ls_fail(err, LS_ERR_NOMEM, "no memory left for a path");
         ssize_t length = readlink("/proc/self/exe", path, size - 1);
         if (length < 0)
             return executable_dir_from_kernel(arena, dir, err);
         if ((size_t)length < size - 1) {
-            *dir = ls_path_dir(arena, path);
+            *dir = path_dir(arena, path);
             return *dir != NULL ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory left for a path");
         }
     }
     return ls_fail(err, LS_ERR_IO, "the path of the program is too long");
 }
 
-ls_status ls_library_dir(ls_arena *arena, char **dir, ls_error *err)
+ls_status path_of_library(mem_arena *arena, char **dir, ls_error *err)
 {
     static const char here = 0; /* any address inside of this code's file */
     Dl_info info;
     *dir = NULL;
     if (dladdr(&here, &info) == 0 || info.dli_fname == NULL ||
-        strstr(ls_path_base(info.dli_fname), ".so") == NULL)
+        strstr(path_base(info.dli_fname), ".so") == NULL)
         return LS_OK;
     char *path = realpath(info.dli_fname, NULL);
     if (path == NULL)
         return LS_OK; /* moved since it was loaded: it tells nothing */
-    *dir = ls_path_dir(arena, path);
+    *dir = path_dir(arena, path);
     free(path);
     return *dir != NULL ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory left for a path");
 }

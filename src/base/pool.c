@@ -24,7 +24,7 @@ enum {
 
 /* ---------------------------------------------------------------------------------------------- the host */
 
-uint32_t ls_cpu_count(void)
+uint32_t cpu_count(void)
 {
     /* The kernel refuses a mask smaller than its own, so it grows until it fits. */
     for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
@@ -45,7 +45,7 @@ uint32_t ls_cpu_count(void)
     return online > 0 ? (uint32_t)online : 1;
 }
 
-uint64_t ls_host_ns(void)
+uint64_t host_clock_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -76,17 +76,17 @@ static void futex_wake_all(atomic_uint *word)
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
-void ls_barrier_init(ls_barrier *barrier, uint32_t count)
+void barrier_init(thread_barrier *barrier, uint32_t count)
 {
     atomic_init(&barrier->arrived, 0);
     atomic_init(&barrier->generation, 0);
     atomic_init(&barrier->sleepers, 0);
     barrier->count = count;
-    barrier->spins = count <= ls_cpu_count() ? SPINS : 0;
+    barrier->spins = count <= cpu_count() ? SPINS : 0;
     atomic_init(&barrier->patience, barrier->spins);
 }
 
-static bool left(ls_barrier *barrier, unsigned generation)
+static bool left(thread_barrier *barrier, unsigned generation)
 {
     return atomic_load_explicit(&barrier->generation, memory_order_acquire) != generation;
 }
@@ -94,7 +94,7 @@ static bool left(ls_barrier *barrier, unsigned generation)
 /* The sleeper announces itself and then looks at the generation; the releaser changes the generation and then
  * looks for sleepers. Both orders are sequentially consistent, so at least one of them sees the other: either
  * the sleeper does not sleep or the releaser wakes it. */
-static void sleep_until_left(ls_barrier *barrier, unsigned generation)
+static void sleep_until_left(thread_barrier *barrier, unsigned generation)
 {
     atomic_fetch_add_explicit(&barrier->sleepers, 1, memory_order_seq_cst);
     while (atomic_load_explicit(&barrier->generation, memory_order_seq_cst) == generation)
@@ -102,7 +102,7 @@ static void sleep_until_left(ls_barrier *barrier, unsigned generation)
     atomic_fetch_sub_explicit(&barrier->sleepers, 1, memory_order_relaxed);
 }
 
-void ls_barrier_wait(ls_barrier *barrier, void (*last)(void *self), void *self)
+void barrier_wait(thread_barrier *barrier, void (*last)(void *self), void *self)
 {
     if (barrier->count <= 1) {
         if (last != NULL)
@@ -145,14 +145,14 @@ void ls_barrier_wait(ls_barrier *barrier, void (*last)(void *self), void *self)
 /* ------------------------------------------------------------------------------------------------ pool */
 
 typedef struct worker {
-    ls_pool *pool;
+    thread_pool *pool;
     pthread_t thread;
     uint32_t index;
 } worker;
 
 /* A run starts under the lock (workers sleep on the condition between runs) and ends at the barrier. */
-struct ls_pool {
-    ls_barrier end;
+struct thread_pool {
+    thread_barrier end;
     pthread_mutex_t lock;
     pthread_cond_t start;
     uint64_t runs; /* started so far; guarded by lock, as are work, self and quit */
@@ -167,7 +167,7 @@ struct ls_pool {
 static void *worker_main(void *argument)
 {
     worker *w = argument;
-    ls_pool *pool = w->pool;
+    thread_pool *pool = w->pool;
     for (uint64_t seen = 0;;) {
         pthread_mutex_lock(&pool->lock);
         while (pool->runs == seen && !pool->quit)
@@ -180,16 +180,16 @@ static void *worker_main(void *argument)
         if (quit)
             return NULL;
         work(self, w->index);
-        ls_barrier_wait(&pool->end, NULL, NULL);
+        barrier_wait(&pool->end, NULL, NULL);
     }
 }
 
-ls_status ls_pool_create(uint32_t threads, ls_pool **out, ls_error *err)
+ls_status pool_create(uint32_t threads, thread_pool **out, ls_error *err)
 {
     *out = NULL;
     if (threads == 0 || threads > MOST_THREADS)
         return ls_fail(err, LS_ERR_USAGE, "%u threads are not possible: use 1 to %d", threads, MOST_THREADS);
-    ls_pool *pool = aligned_alloc(_Alignof(ls_pool), sizeof *pool);
+    thread_pool *pool = aligned_alloc(_Alignof(thread_pool), sizeof *pool);
     worker *workers = calloc(threads, sizeof *workers);
     if (pool == NULL || workers == NULL) {
         free(pool);
@@ -197,7 +197,7 @@ ls_status ls_pool_create(uint32_t threads, ls_pool **out, ls_error *err)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a pool of %u threads", threads);
     }
     memset(pool, 0, sizeof *pool);
-    ls_barrier_init(&pool->end, threads);
+    barrier_init(&pool->end, threads);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->start, NULL);
     pool->threads = threads;
@@ -222,7 +222,7 @@ ls_status ls_pool_create(uint32_t threads, ls_pool **out, ls_error *err)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (reason != 0) {
         uint32_t started = pool->started;
-        ls_pool_destroy(pool);
+        pool_destroy(pool);
         return ls_fail(err, LS_ERR_NOMEM, "cannot start thread %u of %u: %s", started + 2, threads,
                        strerror(reason));
     }
@@ -230,7 +230,7 @@ ls_status ls_pool_create(uint32_t threads, ls_pool **out, ls_error *err)
     return LS_OK;
 }
 
-void ls_pool_destroy(ls_pool *pool)
+void pool_destroy(thread_pool *pool)
 {
     if (pool == NULL)
         return;
@@ -246,12 +246,12 @@ void ls_pool_destroy(ls_pool *pool)
     free(pool);
 }
 
-uint32_t ls_pool_threads(const ls_pool *pool)
+uint32_t pool_threads(const thread_pool *pool)
 {
     return pool->threads;
 }
 
-void ls_pool_run(ls_pool *pool, void (*work)(void *self, uint32_t thread), void *self)
+void pool_run(thread_pool *pool, void (*work)(void *self, uint32_t thread), void *self)
 {
     if (pool->threads > 1) {
         pthread_mutex_lock(&pool->lock);
@@ -262,5 +262,5 @@ void ls_pool_run(ls_pool *pool, void (*work)(void *self, uint32_t thread), void 
         pthread_mutex_unlock(&pool->lock);
     }
     work(self, 0);
-    ls_barrier_wait(&pool->end, NULL, NULL);
+    barrier_wait(&pool->end, NULL, NULL);
 }

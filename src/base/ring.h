@@ -14,54 +14,54 @@
 #endif
 
 /* Positions run freely and are reduced to indices: count == tail - head, full at `limit`. Use with an array
- * of `size` elements, size a power of two >= limit:  q->at[ls_ring_push(&q->ring)] = x; */
-typedef struct ls_ring {
+ * of `size` elements, size a power of two >= limit:  q->at[ring_push(&q->ring)] = x; */
+typedef struct index_ring {
     uint32_t head, tail;
     uint32_t mask;  /* size - 1 */
     uint32_t limit; /* most elements at once */
-} ls_ring;
+} index_ring;
 
-static inline uint32_t ls_ring_size_for(uint32_t limit) /* the array size to provide */
+static inline uint32_t ring_size_for(uint32_t limit) /* the array size to provide */
 {
     uint32_t size = 1;
     while (size < limit)
         size <<= 1;
     return size;
 }
-static inline void ls_ring_init(ls_ring *r, uint32_t limit)
+static inline void ring_init(index_ring *r, uint32_t limit)
 {
-    *r = (ls_ring){ .mask = ls_ring_size_for(limit) - 1, .limit = limit };
+    *r = (index_ring){ .mask = ring_size_for(limit) - 1, .limit = limit };
 }
-static inline uint32_t ls_ring_count(const ls_ring *r)
+static inline uint32_t ring_count(const index_ring *r)
 {
     return r->tail - r->head;
 }
-static inline bool ls_ring_empty(const ls_ring *r)
+static inline bool ring_empty(const index_ring *r)
 {
     return r->tail == r->head;
 }
-static inline bool ls_ring_full(const ls_ring *r)
+static inline bool ring_full(const index_ring *r)
 {
-    return ls_ring_count(r) >= r->limit;
+    return ring_count(r) >= r->limit;
 }
-static inline uint32_t ls_ring_push(ls_ring *r) /* the index to fill */
+static inline uint32_t ring_push(index_ring *r) /* the index to fill */
 {
-    LS_RING_ASSERT(!ls_ring_full(r));
+    LS_RING_ASSERT(!ring_full(r));
     return r->tail++ & r->mask;
 }
-static inline uint32_t ls_ring_front(const ls_ring *r) /* the index of the oldest */
+static inline uint32_t ring_front(const index_ring *r) /* the index of the oldest */
 {
-    LS_RING_ASSERT(!ls_ring_empty(r));
+    LS_RING_ASSERT(!ring_empty(r));
     return r->head & r->mask;
 }
-static inline uint32_t ls_ring_pop(ls_ring *r) /* the index that was the oldest */
+static inline uint32_t ring_pop(index_ring *r) /* the index that was the oldest */
 {
-    LS_RING_ASSERT(!ls_ring_empty(r));
+    LS_RING_ASSERT(!ring_empty(r));
     return r->head++ & r->mask;
 }
-static inline uint32_t ls_ring_at(const ls_ring *r, uint32_t i) /* i-th oldest */
+static inline uint32_t ring_at(const index_ring *r, uint32_t i) /* i-th oldest */
 {
-    LS_RING_ASSERT(i < ls_ring_count(r));
+    LS_RING_ASSERT(i < ring_count(r));
     return (r->head + i) & r->mask;
 }
 

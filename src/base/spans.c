@@ -3,20 +3,20 @@
 
 #include <string.h>
 
-bool ls_spans_add(ls_spans *s, uint64_t begin, uint64_t end)
+bool spans_add(span_list *s, uint64_t begin, uint64_t end)
 {
     if (end <= begin)
         return true;
-    if (!ls_vec_reserve(&s->list, 1))
+    if (!vec_reserve(&s->list, 1))
         return false;
-    ls_span *at = s->list.at;
+    number_span *at = s->list.at;
     size_t last = s->list.count; /* [first, last) are those that the new one touches */
     while (last > 0 && at[last - 1].begin > end)
         last--;
     size_t first = last;
     while (first > 0 && at[first - 1].end >= begin)
         first--;
-    ls_span merged = { begin, end };
+    number_span merged = { begin, end };
     for (size_t i = first; i < last; i++) {
         merged.begin = at[i].begin < merged.begin ? at[i].begin : merged.begin;
         merged.end = at[i].end > merged.end ? at[i].end : merged.end;
@@ -29,8 +29,8 @@ bool ls_spans_add(ls_spans *s, uint64_t begin, uint64_t end)
     return true;
 }
 
-void ls_spans_fini(ls_spans *s)
+void spans_fini(span_list *s)
 {
-    ls_vec_fini(&s->list);
+    vec_fini(&s->list);
     s->total = 0;
 }

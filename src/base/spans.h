@@ -6,18 +6,18 @@
 
 #include <stdint.h>
 
-typedef struct ls_span {
+typedef struct number_span {
     uint64_t begin, end; /* end is the first that is not in it */
-} ls_span;
+} number_span;
 
 /* All zero is empty. Invariant: at[] is sorted, no two spans touch, and total is the sum of their lengths. */
-typedef struct ls_spans {
-    LS_VEC(ls_span) list;
+typedef struct span_list {
+    LS_VEC(number_span) list;
     uint64_t total;
-} ls_spans;
+} span_list;
 
 /* Adds [begin, end); an empty one changes nothing. False when the host has no memory left. */
-bool ls_spans_add(ls_spans *spans, uint64_t begin, uint64_t end);
-void ls_spans_fini(ls_spans *spans);
+bool spans_add(span_list *spans, uint64_t begin, uint64_t end);
+void spans_fini(span_list *spans);
 
 #endif

@@ -61,10 +61,10 @@ static void remove_at(int dir_fd, const char *name)
 /* Any failure just leaves the orphans where they are. */
 static void remove_orphans(const char *target)
 {
-    ls_arena arena = { 0 };
-    char *dir = ls_path_dir(&arena, target);
+    mem_arena arena = { 0 };
+    char *dir = path_dir(&arena, target);
     DIR *listing = dir != NULL ? opendir(dir) : NULL;
-    const char *name = ls_path_base(target);
+    const char *name = path_base(target);
     for (struct dirent *entry; listing != NULL && (entry = readdir(listing)) != NULL;) {
         if (!is_temp_of(entry->d_name, name))
             continue;
@@ -77,7 +77,7 @@ static void remove_orphans(const char *target)
     }
     if (listing != NULL)
         closedir(listing);
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
 }
 
 /* ------------------------------------------------------------------------------------------------- making */
@@ -87,7 +87,7 @@ static char *name_beside(const char *target)
 {
     static atomic_uint serial;
     unsigned n = atomic_fetch_add_explicit(&serial, 1, memory_order_relaxed);
-    const char *base = ls_path_base(target);
+    const char *base = path_base(target);
     char *name = NULL;
     if (asprintf(&name, "%.*s.%.*s.%ld-%u.tmp", (int)(base - target), target, NAME_BYTES, base, (long)getpid(),
                  n) < 0)
@@ -95,7 +95,7 @@ static char *name_beside(const char *target)
     return name;
 }
 
-static int make(const char *path, ls_temp_kind kind)
+static int make(const char *path, temp_kind kind)
 {
     if (kind == LS_TEMP_FILE)
         return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -113,9 +113,9 @@ static bool lock(int fd)
     return fstat(fd, &st) == 0 && st.st_nlink > 0;
 }
 
-bool ls_temp_create(ls_temp *temp, const char *target, ls_temp_kind kind)
+bool temp_create(temp_file *temp, const char *target, temp_kind kind)
 {
-    *temp = (ls_temp){ 0 };
+    *temp = (temp_file){ 0 };
     remove_orphans(target);
     for (int i = 0; i < TRIES; i++) {
         char *path = name_beside(target);
@@ -125,7 +125,7 @@ bool ls_temp_create(ls_temp *temp, const char *target, ls_temp_kind kind)
             return false;
         }
         if (fd >= 0 && lock(fd)) {
-            *temp = (ls_temp){ .path = path, .fd = fd };
+            *temp = (temp_file){ .path = path, .fd = fd };
             return true;
         }
         int reason = fd >= 0 ? EEXIST : errno;
@@ -139,18 +139,18 @@ bool ls_temp_create(ls_temp *temp, const char *target, ls_temp_kind kind)
     return false;
 }
 
-void ls_temp_release(ls_temp *temp)
+void temp_release(temp_file *temp)
 {
     if (temp->path == NULL)
         return;
     close(temp->fd);
     free(temp->path);
-    *temp = (ls_temp){ 0 };
+    *temp = (temp_file){ 0 };
 }
 
-void ls_temp_discard(ls_temp *temp)
+void temp_discard(temp_file *temp)
 {
     if (temp->path != NULL)
         remove_at(AT_FDCWD, temp->path);
-    ls_temp_release(temp);
+    temp_release(temp);
 }

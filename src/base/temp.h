@@ -7,19 +7,19 @@
 
 #include <stdbool.h>
 
-typedef enum ls_temp_kind { LS_TEMP_FILE, LS_TEMP_DIR } ls_temp_kind;
+typedef enum temp_kind { LS_TEMP_FILE, LS_TEMP_DIR } temp_kind;
 
 /* All zero is none. */
-typedef struct ls_temp {
+typedef struct temp_file {
     char *path; /* "dir/.name.PID-N.tmp": hidden, in the directory of its target; NULL: none */
     int fd;     /* open for writing (a directory: for reading), and locked */
-} ls_temp;
+} temp_file;
 
 /* Removes orphans of target, then makes and locks a fresh one. False sets errno. */
-bool ls_temp_create(ls_temp *temp, const char *target, ls_temp_kind kind);
+bool temp_create(temp_file *temp, const char *target, temp_kind kind);
 /* Unlocks it and forgets its name. It stays where it is. */
-void ls_temp_release(ls_temp *temp);
+void temp_release(temp_file *temp);
 /* Removes it. */
-void ls_temp_discard(ls_temp *temp);
+void temp_discard(temp_file *temp);
 
 #endif

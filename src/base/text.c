@@ -8,13 +8,13 @@
 
 /* ------------------------------------------------------------------------------------------ growing text */
 
-void ls_text_fini(ls_text *text)
+void text_fini(text_buffer *text)
 {
     free(text->at);
-    *text = (ls_text){ 0 };
+    *text = (text_buffer){ 0 };
 }
 
-void ls_text_clear(ls_text *text)
+void text_clear(text_buffer *text)
 {
     text->count = 0;
     text->failed = false;
@@ -23,7 +23,7 @@ void ls_text_clear(ls_text *text)
 }
 
 /* Room for `more` bytes and the terminator. */
-static bool reserve(ls_text *text, size_t more)
+static bool reserve(text_buffer *text, size_t more)
 {
     if (text->failed)
         return false;
@@ -47,7 +47,7 @@ static bool reserve(ls_text *text, size_t more)
     return true;
 }
 
-void ls_text_addn(ls_text *text, const char *s, size_t bytes)
+void text_addn(text_buffer *text, const char *s, size_t bytes)
 {
     if (!reserve(text, bytes))
         return;
@@ -57,12 +57,12 @@ void ls_text_addn(ls_text *text, const char *s, size_t bytes)
     text->at[text->count] = '\0';
 }
 
-void ls_text_add(ls_text *text, const char *s)
+void text_add(text_buffer *text, const char *s)
 {
-    ls_text_addn(text, s, strlen(s));
+    text_addn(text, s, strlen(s));
 }
 
-void ls_text_printf(ls_text *text, const char *fmt, ...)
+void text_printf(text_buffer *text, const char *fmt, ...)
 {
     if (!reserve(text, 0))
         return;
@@ -84,17 +84,17 @@ void ls_text_printf(ls_text *text, const char *fmt, ...)
     va_end(args);
 }
 
-const char *ls_text_get(const ls_text *text)
+const char *text_get(const text_buffer *text)
 {
     return text->at != NULL ? text->at : "";
 }
 
-bool ls_starts_with(const char *s, const char *prefix)
+bool starts_with(const char *s, const char *prefix)
 {
     return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-bool ls_ends_with(const char *s, const char *suffix)
+bool ends_with(const char *s, const char *suffix)
 {
     size_t length = strlen(s), suffix_length = strlen(suffix);
     return suffix_length <= length && memcmp(s + length - suffix_length, suffix, suffix_length) == 0;
@@ -102,7 +102,7 @@ bool ls_ends_with(const char *s, const char *suffix)
 
 /* ------------------------------------------------------------------------------------------------ UTF-8 */
 
-size_t ls_utf8_next(const char *s, size_t bytes, uint32_t *code)
+size_t utf8_next(const char *s, size_t bytes, uint32_t *code)
 {
     if (bytes == 0)
         return 0;
@@ -128,11 +128,11 @@ size_t ls_utf8_next(const char *s, size_t bytes, uint32_t *code)
     return length;
 }
 
-size_t ls_utf8_check(const char *s, size_t bytes)
+size_t utf8_check(const char *s, size_t bytes)
 {
     uint32_t code;
     for (size_t at = 0; at < bytes;) {
-        size_t length = ls_utf8_next(s + at, bytes - at, &code);
+        size_t length = utf8_next(s + at, bytes - at, &code);
         if (length == 0)
             return at;
         at += length;
@@ -147,7 +147,7 @@ static bool disturbs(uint32_t code)
            (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
 }
 
-const char *ls_quote(const char *s, size_t bytes, char *out, size_t out_bytes)
+const char *quote_text(const char *s, size_t bytes, char *out, size_t out_bytes)
 {
     if (out_bytes == 0)
         return "";
@@ -156,7 +156,7 @@ const char *ls_quote(const char *s, size_t bytes, char *out, size_t out_bytes)
     size_t cut = 0; /* the last place between two characters that leaves room for the dots */
     for (size_t at = 0; at < bytes;) {
         uint32_t code = 0;
-        size_t length = ls_utf8_next(s + at, bytes - at, &code);
+        size_t length = utf8_next(s + at, bytes - at, &code);
         bool escape = length == 0 || disturbs(code);
         if (length == 0)
             length = 1;

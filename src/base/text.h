@@ -10,18 +10,18 @@
 #include <stdint.h>
 
 /* --- a growing, always terminated text; all zero is valid and empty --- */
-typedef struct ls_text {
+typedef struct text_buffer {
     char *at; /* NULL until something was added */
     size_t count, capacity;
     bool failed; /* the host had no memory left: sticky, so that one check at the end is enough */
-} ls_text;
+} text_buffer;
 
-void ls_text_fini(ls_text *text);
-void ls_text_clear(ls_text *text);
-void ls_text_add(ls_text *text, const char *s);
-void ls_text_addn(ls_text *text, const char *s, size_t bytes);
-void ls_text_printf(ls_text *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-const char *ls_text_get(const ls_text *text); /* "" if empty */
+void text_fini(text_buffer *text);
+void text_clear(text_buffer *text);
+void text_add(text_buffer *text, const char *s);
+void text_addn(text_buffer *text, const char *s, size_t bytes);
+void text_printf(text_buffer *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *text_get(const text_buffer *text); /* "" if empty */
 
 /* --- numbers ---
  *
@@ -30,52 +30,52 @@ const char *ls_text_get(const ls_text *text); /* "" if empty */
  * from 1. err->where stays empty for the caller, who knows the file. */
 
 /* Decimal, 0x hexadecimal or 0b binary; no sign. Overflow is an error. */
-ls_status ls_parse_u64(const char *s, size_t bytes, uint64_t *out, ls_error *err);
+ls_status parse_u64(const char *s, size_t bytes, uint64_t *out, ls_error *err);
 /* The same with an optional '-'. */
-ls_status ls_parse_i64(const char *s, size_t bytes, int64_t *out, ls_error *err);
+ls_status parse_i64(const char *s, size_t bytes, int64_t *out, ls_error *err);
 /* A finite decimal number with optional '-', fraction and exponent: "-1.5e-3"; digits on both sides of the
  * point. Locale independent, correctly rounded. Too large, or so small that it would become 0, is an
  * error. */
-ls_status ls_parse_real(const char *s, size_t bytes, double *out, ls_error *err);
+ls_status parse_real(const char *s, size_t bytes, double *out, ls_error *err);
 /* A non-negative decimal number as an exact fraction: "3500.5" is 7001/2. At most 18 digits from the first
  * that is not 0, and at most 18 after the point; no exponent. */
-ls_status ls_parse_ratio(const char *s, size_t bytes, ls_ratio *out, ls_error *err);
-ls_status ls_parse_bool(const char *s, size_t bytes, bool *out, ls_error *err); /* true, false */
+ls_status parse_ratio(const char *s, size_t bytes, ls_ratio *out, ls_error *err);
+ls_status parse_bool(const char *s, size_t bytes, bool *out, ls_error *err); /* true, false */
 /* "1.5us", "200ns", "3ms", "17fs", "2s", "12ps": exact femtoseconds, below LS_TIME_MAX. */
-ls_status ls_parse_time(const char *s, size_t bytes, ls_time *out, ls_error *err);
+ls_status parse_time(const char *s, size_t bytes, ls_time *out, ls_error *err);
 
 /* Enough for every one of these; a text that does not fit into less becomes "#", never a wrong number. */
 #define LS_FORMAT_BYTES 96
 
 /* Shortest text that reads back as the same double; "nan", "inf", "-inf". Returns out. */
-const char *ls_format_real(double value, char *out, size_t out_bytes);
+const char *format_real(double value, char *out, size_t out_bytes);
 /* Exact decimal of a ratio whose denominator has only factors 2 and 5, else "num/den". */
-const char *ls_format_ratio(ls_ratio value, char *out, size_t out_bytes);
+const char *format_ratio(ls_ratio value, char *out, size_t out_bytes);
 /* For people: 1,234,567 and 1.23 us and 12.3 MB (three digits, powers of 1000). Return out. */
-const char *ls_format_count(uint64_t value, char *out, size_t out_bytes);
-const char *ls_format_time(ls_time value, char *out, size_t out_bytes); /* LS_TIME_MAX: "never" */
-const char *ls_format_si(double value, const char *unit, char *out, size_t out_bytes);
+const char *format_count(uint64_t value, char *out, size_t out_bytes);
+const char *format_time(ls_time value, char *out, size_t out_bytes); /* LS_TIME_MAX: "never" */
+const char *format_si(double value, const char *unit, char *out, size_t out_bytes);
 
 /* --- names --- */
 
 /* The candidate nearest to `name`, or NULL if none is near enough to help: Damerau-Levenshtein over at most a
  * third of the letters, case and '-' for '_' counting half; else the shortest one that `name` is the start
  * of. at(self, i) gives candidate i. Ties go to the first. Cuts names at 64 bytes. */
-const char *ls_nearest(const char *name, size_t count, const char *(*at)(const void *self, size_t i),
-                       const void *self);
-const char *ls_nearest_of(const char *name, const char *const *candidates, size_t count);
+const char *nearest_name(const char *name, size_t count, const char *(*at)(const void *self, size_t i),
+                         const void *self);
+const char *nearest_of(const char *name, const char *const *candidates, size_t count);
 
-bool ls_glob(const char *pattern, const char *name); /* '*': any text, '?': one character */
-bool ls_starts_with(const char *s, const char *prefix);
-bool ls_ends_with(const char *s, const char *suffix);
+bool glob_match(const char *pattern, const char *name); /* '*': any text, '?': one character */
+bool starts_with(const char *s, const char *prefix);
+bool ends_with(const char *s, const char *suffix);
 
 /* The length of the valid UTF-8 character at s and its code point; 0 if there is none. */
-size_t ls_utf8_next(const char *s, size_t bytes, uint32_t *code);
+size_t utf8_next(const char *s, size_t bytes, uint32_t *code);
 /* The offset of the first byte that is not valid UTF-8 (overlong, surrogate, > U+10FFFF), or `bytes`. */
-size_t ls_utf8_check(const char *s, size_t bytes);
+size_t utf8_check(const char *s, size_t bytes);
 /* Copies s with every byte that is not printable ASCII or valid UTF-8 as \xNN (and so too line breaks and
  * marks that hide or reorder text), cut to out_bytes with "...": for quoting the user's input in one clear
  * line. Adds no quotation marks. Looks at no more than out_bytes of s. Returns out. */
-const char *ls_quote(const char *s, size_t bytes, char *out, size_t out_bytes);
+const char *quote_text(const char *s, size_t bytes, char *out, size_t out_bytes);
 
 #endif

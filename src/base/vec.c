@@ -13,7 +13,7 @@ static void *load(void *const *at)
     return memory;
 }
 
-bool ls_vec_reserve_(void **at, size_t *capacity, size_t count, size_t more, size_t element_bytes)
+bool vec_reserve_(void **at, size_t *capacity, size_t count, size_t more, size_t element_bytes)
 {
     if (more <= *capacity - count)
         return true;
@@ -35,7 +35,7 @@ bool ls_vec_reserve_(void **at, size_t *capacity, size_t count, size_t more, siz
     return true;
 }
 
-void ls_vec_fini_(void **at)
+void vec_fini_(void **at)
 {
     free(load(at));
     memset(at, 0, sizeof *at);

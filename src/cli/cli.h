@@ -33,8 +33,8 @@
 typedef enum cli_type {
     CLI_FLAG,     /* takes no value */
     CLI_TEXT,     /* any text that is not empty */
-    CLI_UINT,     /* ls_parse_u64, in [min, max]; max 0: no limit */
-    CLI_TIME,     /* ls_parse_time: 200ns, 1.5us */
+    CLI_UINT,     /* parse_u64, in [min, max]; max 0: no limit */
+    CLI_TIME,     /* parse_time: 200ns, 1.5us */
     CLI_CHOICE,   /* one of choices */
     CLI_KEY_VALUE /* key=value, split at the first '='; the key is not empty */
 } cli_type;
@@ -106,7 +106,7 @@ struct cli_command {
 
 /* Adds a top-level command: data in a linker section, nothing runs before main. */
 #define CLI_REGISTER(command_)                                                                                \
-    __attribute__((section("ls_commands"), used)) static const cli_command *const cli_registered_##command_ = \
+    __attribute__((section("ls_commands"), used)) static const cli_command *const cli_registered_##command_ =  \
         &(command_)
 
 /* `lockstep`: the global options and every registered command in order. Built once; NULL without memory. */
@@ -148,7 +148,7 @@ struct cli_context {
     size_t positional_count;
     FILE *out, *err;
     bool color_out, color_err; /* whether escape sequences may be written there */
-    ls_arena *arena;           /* lives until the command is over */
+    mem_arena *arena;          /* lives until the command is over */
     const char *report;        /* out: text for err after the error line (who waits for whom); NULL: none */
 };
 

@@ -104,7 +104,7 @@ static void print_error(FILE *to, const char *program, const ls_error *error)
 {
     char text[1024], line[2048];
     ls_error_text(error, text, sizeof text);
-    fprintf(to, "%s: %s\n", program, ls_quote(text, strlen(text), line, sizeof line));
+    fprintf(to, "%s: %s\n", program, quote_text(text, strlen(text), line, sizeof line));
 }
 
 static ls_status load_plugins(const cli_context *ctx, ls_error *err)
@@ -121,10 +121,10 @@ static ls_status run_command(cli_context *ctx, ls_error *err)
 {
     const cli_args *args = ctx->args;
     const cli_command *command = cli_args_command(args);
-    ls_log_level level;
-    if (ls_log_level_parse(cli_text(ctx, "log-level"), &level))
-        ls_log_set_level(level);
-    ls_log_set_sink(ls_log_sink_file, ctx->err);
+    log_level level;
+    if (log_level_parse(cli_text(ctx, "log-level"), &level))
+        log_set_level(level);
+    log_set_sink(log_sink_file, ctx->err);
 
     if (cli_flag(ctx, "version")) {
         fprintf(ctx->out, "lockstep %s\n", LS_VERSION_STRING);
@@ -144,25 +144,25 @@ static ls_status run_command(cli_context *ctx, ls_error *err)
 
 const char *cli_command_line(const cli_context *ctx)
 {
-    ls_text text = { 0 };
+    text_buffer text = { 0 };
     for (int i = 0; i < ctx->argc; i++) {
         const char *word = ctx->argv[i];
-        ls_text_add(&text, i ? " " : "");
+        text_add(&text, i ? " " : "");
         if (*word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "-_=+./,:@%") == strlen(word)) {
-            ls_text_add(&text, word);
+            text_add(&text, word);
             continue;
         }
-        ls_text_add(&text, "'");
+        text_add(&text, "'");
         for (; *word; word++)
             if (*word == '\'')
-                ls_text_add(&text, "'\\''");
+                text_add(&text, "'\\''");
             else
-                ls_text_addn(&text, word, 1);
-        ls_text_add(&text, "'");
+                text_addn(&text, word, 1);
+        text_add(&text, "'");
     }
-    const char *line = text.failed ? NULL : ls_arena_strdup(ctx->arena, ls_text_get(&text));
-    ls_text_fini(&text);
+    const char *line = text.failed ? NULL : arena_strdup(ctx->arena, text_get(&text));
+    text_fini(&text);
     return line;
 }
 
@@ -172,7 +172,7 @@ static ls_status finish_output(FILE *out, ls_error *err)
     errno = 0;
     if (fflush(out) == 0 && !ferror(out))
         return LS_OK;
-    return ls_fail(err, LS_ERR_IO, "cannot write standard output: %s", ls_file_write_reason(out, errno));
+    return ls_fail(err, LS_ERR_IO, "cannot write standard output: %s", file_write_reason(out, errno));
 }
 
 int cli_main(const cli_command *root, int argc, const char *const *argv, FILE *out, FILE *err)
@@ -184,7 +184,7 @@ int cli_main(const cli_command *root, int argc, const char *const *argv, FILE *o
         return ls_status_exit_code(LS_ERR_INTERNAL);
     }
     cli_args args;
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     cli_context ctx = { .args = &args, .argc = argc, .argv = argv, .out = out, .err = err, .arena = &arena };
     ls_status status = cli_parse(root, argc, argv, &args, &error);
     if (status == LS_OK) {
@@ -206,8 +206,8 @@ int cli_main(const cli_command *root, int argc, const char *const *argv, FILE *o
         if (ctx.report)
             fputs(ctx.report, err);
     }
-    ls_log_set_sink(NULL, NULL);
+    log_set_sink(NULL, NULL);
     cli_args_fini(&args);
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return ls_status_exit_code(status);
 }

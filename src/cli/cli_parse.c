@@ -93,7 +93,7 @@ static const char *option_name_at(const void *self, size_t i)
 static ls_status unknown_option(const cli_args *args, const char *name, size_t bytes, ls_error *err)
 {
     char quoted[80], key[80], dashed[80];
-    ls_quote(name, bytes, quoted, sizeof quoted);
+    quote_text(name, bytes, quoted, sizeof quoted);
     const cli_command *owner = owner_of(cli_args_command(args), name, bytes);
     if (owner) {
         ls_fail(err, LS_ERR_USAGE, "option --%s belongs after the command '%s'", quoted, owner->name);
@@ -105,7 +105,7 @@ static ls_status unknown_option(const cli_args *args, const char *name, size_t b
     for (size_t d = 0; d < args->depth; d++)
         count += args->path[d]->option_count;
     snprintf(key, sizeof key, "%.*s", (int)(bytes < 79 ? bytes : 79), name);
-    const char *nearest = ls_nearest(key, count, option_name_at, args);
+    const char *nearest = nearest_name(key, count, option_name_at, args);
     if (nearest) {
         snprintf(dashed, sizeof dashed, "--%s", nearest);
         ls_error_nearest(err, dashed);
@@ -122,9 +122,9 @@ static ls_status unknown_command(const cli_args *args, const char *name, ls_erro
 {
     char quoted[80];
     const cli_command *parent = cli_args_command(args);
-    ls_fail(err, LS_ERR_USAGE, "unknown command '%s'", ls_quote(name, strlen(name), quoted, sizeof quoted));
+    ls_fail(err, LS_ERR_USAGE, "unknown command '%s'", quote_text(name, strlen(name), quoted, sizeof quoted));
     at_command(args, err);
-    ls_error_nearest(err, ls_nearest(name, parent->command_count, command_name_at, parent));
+    ls_error_nearest(err, nearest_name(name, parent->command_count, command_name_at, parent));
     return LS_ERR_USAGE;
 }
 
@@ -154,9 +154,9 @@ static const char *choice_list(const char *const *choices, char *out, size_t out
 static ls_status bad_choice(const char *value, const char *const *choices, ls_error *err)
 {
     char quoted[80], list[240];
-    ls_fail(err, LS_ERR_USAGE, "'%s' is not one of %s", ls_quote(value, strlen(value), quoted, sizeof quoted),
-            choice_list(choices, list, sizeof list));
-    return ls_error_nearest(err, ls_nearest_of(value, choices, choice_count(choices)));
+    ls_fail(err, LS_ERR_USAGE, "'%s' is not one of %s",
+            quote_text(value, strlen(value), quoted, sizeof quoted), choice_list(choices, list, sizeof list));
+    return ls_error_nearest(err, nearest_of(value, choices, choice_count(choices)));
 }
 
 /* ---------------------------------------------------------------------------------------------- values */
@@ -171,7 +171,7 @@ static ls_status read_value(const cli_option *option, const char *text, cli_valu
     case CLI_TEXT:
         return LS_OK;
     case CLI_UINT:
-        if (ls_parse_u64(text, bytes, &value->number, err) != LS_OK)
+        if (parse_u64(text, bytes, &value->number, err) != LS_OK)
             return LS_ERR_USAGE;
         if (value->number < option->min || (option->max && value->number > option->max)) {
             if (option->max)
@@ -182,7 +182,7 @@ static ls_status read_value(const cli_option *option, const char *text, cli_valu
         }
         return LS_OK;
     case CLI_TIME:
-        return ls_parse_time(text, bytes, &value->number, err) == LS_OK ? LS_OK : LS_ERR_USAGE;
+        return parse_time(text, bytes, &value->number, err) == LS_OK ? LS_OK : LS_ERR_USAGE;
     case CLI_CHOICE:
         for (size_t i = 0; option->choices[i]; i++)
             if (strcmp(option->choices[i], text) == 0) {
@@ -196,7 +196,7 @@ static ls_status read_value(const cli_option *option, const char *text, cli_valu
         if (equals && equals > text)
             return LS_OK;
         return ls_fail(err, LS_ERR_USAGE, "'%s' is not of the form key=value",
-                       ls_quote(text, bytes, quoted, sizeof quoted));
+                       quote_text(text, bytes, quoted, sizeof quoted));
     }
     }
     return ls_fail(err, LS_ERR_INTERNAL, "option of unknown type %d", (int)option->type);
@@ -224,7 +224,7 @@ static ls_status add_value(cli_args *args, const cli_option *option, const char 
         ls_error_at(err, place, 0, 0);
         return status;
     }
-    if (!ls_vec_push(&args->values, value))
+    if (!vec_push(&args->values, value))
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     if (option->type == CLI_FLAG && strcmp(option->name, "help") == 0)
         args->help = true;
@@ -276,7 +276,7 @@ static ls_status parse_short(cli_args *args, cursor *c, ls_error *err)
         const cli_option *option = find_letter(args, *p);
         if (!option) {
             char quoted[16];
-            ls_fail(err, LS_ERR_USAGE, "unknown option -%s", ls_quote(p, 1, quoted, sizeof quoted));
+            ls_fail(err, LS_ERR_USAGE, "unknown option -%s", quote_text(p, 1, quoted, sizeof quoted));
             return at_command(args, err), LS_ERR_USAGE;
         }
         if (option->type == CLI_FLAG) {
@@ -308,7 +308,7 @@ static ls_status parse_word(cli_args *args, const char *word, ls_error *err)
         args->path[args->depth++] = below;
         return LS_OK;
     }
-    if (!ls_vec_push(&args->positionals, word))
+    if (!vec_push(&args->positionals, word))
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     return LS_OK;
 }
@@ -321,7 +321,7 @@ static ls_status check_positionals(const cli_args *args, ls_error *err)
     char quoted[120];
     if (given > expected && !open_ended) {
         const char *extra = args->positionals.at[expected];
-        ls_quote(extra, strlen(extra), quoted, sizeof quoted);
+        quote_text(extra, strlen(extra), quoted, sizeof quoted);
         if (command->no_positionals)
             ls_fail(err, LS_ERR_USAGE, "unexpected argument '%s': %s", quoted, command->no_positionals);
         else
@@ -380,8 +380,8 @@ ls_status cli_parse(const cli_command *root, int argc, const char *const *argv, 
 
 void cli_args_fini(cli_args *args)
 {
-    ls_vec_fini(&args->values);
-    ls_vec_fini(&args->positionals);
+    vec_fini(&args->values);
+    vec_fini(&args->positionals);
 }
 
 /* ------------------------------------------------------------------------------------------- accessors */
@@ -463,7 +463,7 @@ size_t cli_choice(const cli_context *ctx, const char *name)
 const char *const *cli_texts(const cli_context *ctx, const char *name)
 {
     size_t count = cli_count(ctx, name);
-    const char **list = ls_arena_array(ctx->arena, count + 1, sizeof *list);
+    const char **list = arena_array(ctx->arena, count + 1, sizeof *list);
     for (size_t i = 0; list && i < count; i++)
         list[i] = cli_text_at(ctx, name, i);
     return list;
@@ -474,6 +474,6 @@ ls_status cli_check_outputs(const cli_context *ctx, const char *const *options, 
     ls_status status = LS_OK;
     for (; *options && status == LS_OK; options++)
         if (cli_text(ctx, *options))
-            status = ls_file_check_writable(cli_text(ctx, *options), err);
+            status = file_check_writable(cli_text(ctx, *options), err);
     return status;
 }

@@ -19,10 +19,10 @@ static coverage coverage_of(amd_target target, amd_op op)
 }
 
 /* "VOP2+VOP3+SDWA+DPP": the encodings that some chosen target has. */
-static void encodings(unsigned chosen, amd_op op, ls_text *text)
+static void encodings(unsigned chosen, amd_op op, text_buffer *text)
 {
     unsigned seen = 0, flags = 0;
-    ls_text_clear(text);
+    text_clear(text);
     for (size_t i = 0; i < amd_table_row_count(); i++) {
         const amd_row *row = &amd_table_rows[i];
         bool there = false;
@@ -31,17 +31,17 @@ static void encodings(unsigned chosen, amd_op op, ls_text *text)
         if (row->op != op || !there)
             continue;
         if (!(seen >> row->format & 1))
-            ls_text_printf(text, "%s%s", seen ? "+" : "", amd_format_name((amd_format)row->format));
+            text_printf(text, "%s%s", seen ? "+" : "", amd_format_name((amd_format)row->format));
         seen |= 1u << row->format;
         if (row->format == AMD_VOP1 || row->format == AMD_VOP2 || row->format == AMD_VOPC)
             flags |= row->flags;
     }
     if (flags & AMD_ROW_E64 && !(seen >> AMD_VOP3 & 1))
-        ls_text_add(text, "+VOP3");
+        text_add(text, "+VOP3");
     if (flags & AMD_ROW_SDWA)
-        ls_text_add(text, "+SDWA");
+        text_add(text, "+SDWA");
     if (flags & AMD_ROW_DPP)
-        ls_text_add(text, "+DPP");
+        text_add(text, "+DPP");
 }
 
 static amd_class class_of(amd_op op)
@@ -59,7 +59,7 @@ static ls_status run_coverage(cli_context *ctx, ls_error *err)
     unsigned chosen =
         cli_given(ctx, "target") ? 1u << cli_choice(ctx, "target") : (1u << AMD_TARGET_COUNT) - 1;
     unsigned counts[AMD_TARGET_COUNT][COVERAGE_COUNT] = { 0 };
-    ls_text text = { 0 };
+    text_buffer text = { 0 };
     const char *separator = csv ? "," : "  ";
 
     fprintf(ctx->out, csv ? "%s,%s,%s" : "%-32s  %-24s  %-8s", "operation", "encodings", "class");
@@ -79,7 +79,7 @@ static ls_status run_coverage(cli_context *ctx, ls_error *err)
         if (!exists || (missing && !lacks))
             continue;
         encodings(chosen, (amd_op)op, &text);
-        fprintf(ctx->out, csv ? "%s,%s,%s" : "%-32s  %-24s  %-8s", amd_op_name((amd_op)op), ls_text_get(&text),
+        fprintf(ctx->out, csv ? "%s,%s,%s" : "%-32s  %-24s  %-8s", amd_op_name((amd_op)op), text_get(&text),
                 amd_class_name(class_of((amd_op)op)));
         for (unsigned t = 0; t < AMD_TARGET_COUNT; t++)
             if (chosen >> t & 1)
@@ -93,7 +93,7 @@ static ls_status run_coverage(cli_context *ctx, ls_error *err)
                     counts[t][COVERAGE_DECODED] + counts[t][COVERAGE_EXECUTABLE],
                     counts[t][COVERAGE_EXECUTABLE], counts[t][COVERAGE_DECODED]);
     bool failed = text.failed;
-    ls_text_fini(&text);
+    text_fini(&text);
     return failed ? ls_fail(err, LS_ERR_NOMEM, "no memory left") : LS_OK;
 }
 

@@ -108,7 +108,7 @@ static ls_status run_object(cli_context *ctx, const char *path, ls_error *err)
 {
     char *data;
     size_t bytes;
-    ls_status status = ls_file_read(ctx->arena, path, HSA_FILE_LIMIT, &data, &bytes, err);
+    ls_status status = file_read(ctx->arena, path, HSA_FILE_LIMIT, &data, &bytes, err);
     if (status != LS_OK)
         return status;
     if (hsa_is_bundle(data, bytes)) {
@@ -162,7 +162,7 @@ static ls_status run_hex(cli_context *ctx, const char *path, ls_error *err)
         return ls_fail(err, LS_ERR_USAGE, "--hex needs --target");
     amd_target target = (amd_target)cli_choice(ctx, "target");
     unsigned lanes = amd_target_is_gfx10(target) && !cli_flag(ctx, "wave64") ? 32 : 64;
-    ls_status status = ls_file_read(ctx->arena, path, HEX_LIMIT, &data, &bytes, err);
+    ls_status status = file_read(ctx->arena, path, HEX_LIMIT, &data, &bytes, err);
     if (status != LS_OK)
         return status;
     uint64_t number = 0;

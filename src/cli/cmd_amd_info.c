@@ -26,150 +26,150 @@ static bool is_shown(const info_run *run, const hsa_kernel *kernel)
 
 /* --------------------------------------------------------------------------------------------------- JSON */
 
-static void json_flag(ls_json *j, const char *key, bool value)
+static void json_flag(json_writer *j, const char *key, bool value)
 {
     if (!value)
         return;
-    ls_json_key(j, key);
-    ls_json_bool(j, true);
+    json_key(j, key);
+    json_bool(j, true);
 }
 
-static void json_arg(ls_json *j, const hsa_arg *arg)
+static void json_arg(json_writer *j, const hsa_arg *arg)
 {
-    ls_json_flat(j);
-    ls_json_object(j);
-    ls_json_put_u64(j, "offset", arg->offset);
-    ls_json_put_u64(j, "bytes", arg->bytes);
-    ls_json_put_text(j, "kind", arg->kind_name);
+    json_flat(j);
+    json_begin_object(j);
+    json_put_u64(j, "offset", arg->offset);
+    json_put_u64(j, "bytes", arg->bytes);
+    json_put_text(j, "kind", arg->kind_name);
     if (*arg->name)
-        ls_json_put_text(j, "name", arg->name);
+        json_put_text(j, "name", arg->name);
     if (*arg->type_name)
-        ls_json_put_text(j, "type", arg->type_name);
+        json_put_text(j, "type", arg->type_name);
     if (*arg->address_space)
-        ls_json_put_text(j, "address_space", arg->address_space);
+        json_put_text(j, "address_space", arg->address_space);
     if (*arg->access)
-        ls_json_put_text(j, "access", arg->access);
+        json_put_text(j, "access", arg->access);
     if (*arg->actual_access)
-        ls_json_put_text(j, "actual_access", arg->actual_access);
+        json_put_text(j, "actual_access", arg->actual_access);
     if (arg->pointee_align)
-        ls_json_put_u64(j, "pointee_align", arg->pointee_align);
+        json_put_u64(j, "pointee_align", arg->pointee_align);
     json_flag(j, "const", arg->is_const);
     json_flag(j, "restrict", arg->is_restrict);
     json_flag(j, "volatile", arg->is_volatile);
     json_flag(j, "pipe", arg->is_pipe);
     json_flag(j, "hidden", hsa_arg_is_hidden(arg->kind));
-    ls_json_end(j);
+    json_end(j);
 }
 
-static void json_hex(ls_json *j, const char *key, uint64_t value)
+static void json_hex(json_writer *j, const char *key, uint64_t value)
 {
     char text[24];
     snprintf(text, sizeof text, "0x%" PRIx64, value);
-    ls_json_put_text(j, key, text);
+    json_put_text(j, key, text);
 }
 
-static void json_kernel(ls_json *j, const hsa_kernel *k)
+static void json_kernel(json_writer *j, const hsa_kernel *k)
 {
-    ls_json_object(j);
-    ls_json_put_text(j, "name", k->name);
-    ls_json_put_text(j, "symbol", k->symbol);
+    json_begin_object(j);
+    json_put_text(j, "name", k->name);
+    json_put_text(j, "symbol", k->symbol);
     json_hex(j, "descriptor", k->descriptor);
     json_hex(j, "entry", k->entry);
-    ls_json_put_u64(j, "code_bytes", k->code_bytes);
-    ls_json_put_u64(j, "wave_size", k->wave_size);
-    ls_json_put_u64(j, "sgprs", k->sgprs);
-    ls_json_put_u64(j, "vgprs", k->vgprs);
-    ls_json_put_u64(j, "sgpr_spills", k->sgpr_spills);
-    ls_json_put_u64(j, "vgpr_spills", k->vgpr_spills);
-    ls_json_put_u64(j, "lds_bytes", k->lds_bytes);
-    ls_json_put_u64(j, "scratch_bytes", k->scratch_bytes);
-    ls_json_put_u64(j, "kernarg_bytes", k->kernarg_bytes);
-    ls_json_put_u64(j, "kernarg_align", k->kernarg_align);
-    ls_json_put_u64(j, "group_size_max", k->group_size_max);
-    ls_json_key(j, "required_group");
-    ls_json_flat(j);
-    ls_json_array(j);
+    json_put_u64(j, "code_bytes", k->code_bytes);
+    json_put_u64(j, "wave_size", k->wave_size);
+    json_put_u64(j, "sgprs", k->sgprs);
+    json_put_u64(j, "vgprs", k->vgprs);
+    json_put_u64(j, "sgpr_spills", k->sgpr_spills);
+    json_put_u64(j, "vgpr_spills", k->vgpr_spills);
+    json_put_u64(j, "lds_bytes", k->lds_bytes);
+    json_put_u64(j, "scratch_bytes", k->scratch_bytes);
+    json_put_u64(j, "kernarg_bytes", k->kernarg_bytes);
+    json_put_u64(j, "kernarg_align", k->kernarg_align);
+    json_put_u64(j, "group_size_max", k->group_size_max);
+    json_key(j, "required_group");
+    json_flat(j);
+    json_array(j);
     for (int i = 0; i < 3; i++)
-        ls_json_u64(j, k->required_group[i]);
-    ls_json_end(j);
+        json_u64(j, k->required_group[i]);
+    json_end(j);
     json_hex(j, "rsrc1", k->rsrc1);
     json_hex(j, "rsrc2", k->rsrc2);
     json_hex(j, "rsrc3", k->rsrc3);
     json_hex(j, "properties", k->properties);
-    ls_json_key(j, "arguments");
-    ls_json_array(j);
+    json_key(j, "arguments");
+    json_array(j);
     for (size_t i = 0; i < k->arg_count; i++)
         json_arg(j, &k->args[i]);
-    ls_json_end(j);
-    ls_json_end(j);
+    json_end(j);
+    json_end(j);
 }
 
-static void json_bundle(ls_json *j, const info_run *run)
+static void json_bundle(json_writer *j, const info_run *run)
 {
-    ls_json_key(j, "bundle");
-    ls_json_array(j);
+    json_key(j, "bundle");
+    json_array(j);
     for (size_t i = 0; i < run->entry_count; i++) {
-        ls_json_flat(j);
-        ls_json_object(j);
-        ls_json_put_text(j, "id", run->entries[i].id);
-        ls_json_put_text(j, "target", run->entries[i].target);
-        ls_json_put_u64(j, "offset", run->entries[i].offset);
-        ls_json_put_u64(j, "bytes", run->entries[i].bytes);
-        ls_json_end(j);
+        json_flat(j);
+        json_begin_object(j);
+        json_put_text(j, "id", run->entries[i].id);
+        json_put_text(j, "target", run->entries[i].target);
+        json_put_u64(j, "offset", run->entries[i].offset);
+        json_put_u64(j, "bytes", run->entries[i].bytes);
+        json_end(j);
     }
-    ls_json_end(j);
+    json_end(j);
 }
 
-static void json_object(ls_json *j, const info_run *run)
+static void json_object(json_writer *j, const info_run *run)
 {
     const hsa_object *o = run->object;
-    ls_json_put_text(j, "target", o->target_name);
-    ls_json_put_text(j, "isa", o->isa_name);
-    ls_json_key(j, "supported");
-    ls_json_bool(j, o->has_target);
-    ls_json_put_u64(j, "version", o->version);
-    ls_json_put_text(j, "xnack", o->xnack);
-    ls_json_put_text(j, "sramecc", o->sramecc);
-    ls_json_put_u64(j, "image_bytes", o->image_bytes);
-    ls_json_put_u64(j, "relocations", o->reloc_count);
-    ls_json_key(j, "kernels");
-    ls_json_array(j);
+    json_put_text(j, "target", o->target_name);
+    json_put_text(j, "isa", o->isa_name);
+    json_key(j, "supported");
+    json_bool(j, o->has_target);
+    json_put_u64(j, "version", o->version);
+    json_put_text(j, "xnack", o->xnack);
+    json_put_text(j, "sramecc", o->sramecc);
+    json_put_u64(j, "image_bytes", o->image_bytes);
+    json_put_u64(j, "relocations", o->reloc_count);
+    json_key(j, "kernels");
+    json_array(j);
     for (size_t i = 0; i < o->kernel_count; i++)
         if (is_shown(run, &o->kernels[i]))
             json_kernel(j, &o->kernels[i]);
-    ls_json_end(j);
-    ls_json_key(j, "variables");
-    ls_json_array(j);
+    json_end(j);
+    json_key(j, "variables");
+    json_array(j);
     for (size_t i = 0; i < o->variable_count; i++) {
-        ls_json_flat(j);
-        ls_json_object(j);
-        ls_json_put_text(j, "name", o->variables[i].name);
+        json_flat(j);
+        json_begin_object(j);
+        json_put_text(j, "name", o->variables[i].name);
         json_hex(j, "address", o->variables[i].address);
-        ls_json_put_u64(j, "bytes", o->variables[i].bytes);
-        ls_json_key(j, "writable");
-        ls_json_bool(j, o->variables[i].writable);
-        ls_json_end(j);
+        json_put_u64(j, "bytes", o->variables[i].bytes);
+        json_key(j, "writable");
+        json_bool(j, o->variables[i].writable);
+        json_end(j);
     }
-    ls_json_end(j);
-    ls_json_key(j, "printf");
-    ls_json_array(j);
+    json_end(j);
+    json_key(j, "printf");
+    json_array(j);
     for (size_t i = 0; i < o->printf_count; i++)
-        ls_json_string(j, o->printfs[i]);
-    ls_json_end(j);
+        json_string(j, o->printfs[i]);
+    json_end(j);
 }
 
 static ls_status print_json(const info_run *run, ls_error *err)
 {
-    ls_json j;
-    ls_json_to_file(&j, run->ctx->out, 2);
-    ls_json_object(&j);
-    ls_json_put_text(&j, "file", run->path);
+    json_writer j;
+    json_to_file(&j, run->ctx->out, 2);
+    json_begin_object(&j);
+    json_put_text(&j, "file", run->path);
     if (run->entry_count)
         json_bundle(&j, run);
     if (run->object)
         json_object(&j, run);
-    ls_json_end(&j);
-    return ls_json_finish(&j, err);
+    json_end(&j);
+    return json_finish(&j, err);
 }
 
 /* --------------------------------------------------------------------------------------------------- text */
@@ -181,8 +181,8 @@ static void print_bundle(const info_run *run)
     fprintf(out, "%sOffload bundle%s\n", run->style.title, run->style.off);
     for (size_t i = 0; i < run->entry_count; i++) {
         char id[128];
-        ls_quote(run->entries[i].id, strlen(run->entries[i].id), id, sizeof id);
-        fprintf(out, "  %-52s %12s bytes\n", id, ls_format_count(run->entries[i].bytes, a, sizeof a));
+        quote_text(run->entries[i].id, strlen(run->entries[i].id), id, sizeof id);
+        fprintf(out, "  %-52s %12s bytes\n", id, format_count(run->entries[i].bytes, a, sizeof a));
     }
 }
 
@@ -197,7 +197,7 @@ static void print_head(const info_run *run)
     if (*o->xnack || *o->sramecc)
         fprintf(out, "  %-12s xnack %s, sramecc %s\n", "settings", *o->xnack ? o->xnack : "not there",
                 *o->sramecc ? o->sramecc : "not there");
-    fprintf(out, "  %-12s %s bytes, %zu relocation%s\n", "image", ls_format_count(o->image_bytes, a, sizeof a),
+    fprintf(out, "  %-12s %s bytes, %zu relocation%s\n", "image", format_count(o->image_bytes, a, sizeof a),
             o->reloc_count, o->reloc_count == 1 ? "" : "s");
 }
 
@@ -224,7 +224,7 @@ static void print_kernels(const info_run *run)
         char name[64], group[48];
         if (!is_shown(run, k))
             continue;
-        ls_quote(k->name, strlen(k->name), name, sizeof name);
+        quote_text(k->name, strlen(k->name), name, sizeof name);
         fprintf(out,
                 "  %s%-28s%s %5" PRIu32 " %6" PRIu32 " %6" PRIu32 " %8" PRIu32 " %8" PRIu32
                 " %5zu %12s %8" PRIu64 "\n",
@@ -245,8 +245,8 @@ static void print_args(const info_run *run, const hsa_kernel *k)
     for (size_t i = 0; i < count; i++) {
         const hsa_arg *arg = &k->args[i];
         char type[64], name[64];
-        ls_quote(arg->type_name, strlen(arg->type_name), type, sizeof type);
-        ls_quote(arg->name, strlen(arg->name), name, sizeof name);
+        quote_text(arg->type_name, strlen(arg->type_name), type, sizeof type);
+        quote_text(arg->name, strlen(arg->name), name, sizeof name);
         fprintf(out, "  %5" PRIu32 " %5" PRIu32 "  %-24s %-10s %s%s%s%s%s%s%s%s\n", arg->offset, arg->bytes,
                 arg->kind_name, arg->address_space, arg->is_const ? "const " : "", type,
                 *type && *name ? " " : "", name, arg->is_restrict ? " restrict" : "",
@@ -324,7 +324,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
     hsa_object *object = NULL;
     char *data;
     size_t bytes;
-    ls_status status = ls_file_read(ctx->arena, info.path, HSA_FILE_LIMIT, &data, &bytes, err);
+    ls_status status = file_read(ctx->arena, info.path, HSA_FILE_LIMIT, &data, &bytes, err);
     if (status != LS_OK)
         return status;
     status = find_object(&info, data, bytes, &object, err);

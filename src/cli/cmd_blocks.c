@@ -11,7 +11,7 @@
 
 /* A table whose columns are as wide as their widest cell; the last one is not padded. */
 typedef struct table {
-    ls_arena *arena;
+    mem_arena *arena;
     LS_VEC(const char *) cells; /* COLUMNS per row */
     bool failed;
 } table;
@@ -20,7 +20,7 @@ static void row(table *t, const char *a, const char *b, const char *c, const cha
 {
     const char *cells[COLUMNS] = { a, b, c, d, e };
     for (size_t i = 0; i < COLUMNS; i++)
-        if (!cells[i] || !ls_vec_push(&t->cells, cells[i]))
+        if (!cells[i] || !vec_push(&t->cells, cells[i]))
             t->failed = true;
 }
 
@@ -41,13 +41,13 @@ static ls_status print_table(table *t, FILE *out, const cli_style *style, ls_err
         else if (column + 1 == COLUMNS)
             fprintf(out, "  %s\n", t->cells.at[i]);
     }
-    ls_vec_fini(&t->cells);
+    vec_fini(&t->cells);
     return t->failed ? ls_fail(err, LS_ERR_NOMEM, "out of memory") : LS_OK;
 }
 
 /* -------------------------------------------------------------------------------------- params, metrics */
 
-static const char *param_type(const ls_param *param, ls_arena *arena)
+static const char *param_type(const ls_param *param, mem_arena *arena)
 {
     static const char *const names[] = {
         [LS_PARAM_TYPE_BOOL] = "true|false", [LS_PARAM_TYPE_UINT] = "integer",
@@ -59,19 +59,18 @@ static const char *param_type(const ls_param *param, ls_arena *arena)
     if (param->type != LS_PARAM_TYPE_CHOICE)
         return text;
     text = "";
-    for (size_t i = 0; ls_value_choice(param, i) != NULL && text; i++)
-        text = ls_arena_printf(arena, "%s%s%s", text, i ? "|" : "", ls_value_choice(param, i));
+    for (size_t i = 0; value_choice(param, i) != NULL && text; i++)
+        text = arena_printf(arena, "%s%s%s", text, i ? "|" : "", value_choice(param, i));
     return text;
 }
 
-static const char *param_range(const ls_param *param, ls_arena *arena)
+static const char *param_range(const ls_param *param, mem_arena *arena)
 {
     char low[32], high[32];
     if (param->min > param->max)
         return param->unit;
-    return ls_arena_printf(arena, "%s..%s%s%s", ls_format_real(param->min, low, sizeof low),
-                           ls_format_real(param->max, high, sizeof high), *param->unit ? " " : "",
-                           param->unit);
+    return arena_printf(arena, "%s..%s%s%s", format_real(param->min, low, sizeof low),
+                        format_real(param->max, high, sizeof high), *param->unit ? " " : "", param->unit);
 }
 
 static ls_status print_params(const cli_context *ctx, const cli_style *style, const ls_param *params,
@@ -82,9 +81,8 @@ static ls_status print_params(const cli_context *ctx, const cli_style *style, co
         return LS_OK;
     fprintf(ctx->out, "  %sParameters%s\n", style->title, style->off);
     for (size_t i = 0; i < count; i++) {
-        const char *value = params[i].default_text
-                                ? ls_arena_printf(ctx->arena, "= %s", params[i].default_text)
-                                : "(required)";
+        const char *value =
+            params[i].default_text ? arena_printf(ctx->arena, "= %s", params[i].default_text) : "(required)";
         row(&t, params[i].name, value, param_type(&params[i], ctx->arena), param_range(&params[i], ctx->arena),
             params[i].help);
     }
@@ -134,8 +132,8 @@ static const char *interfaces_of(const cli_context *ctx, const ls_section *secti
     const char *text = "";
     for (size_t i = 0; i < section->port_count && text; i++)
         if (!section->ports[i].used && !section->ports[i].optional)
-            text = ls_arena_printf(ctx->arena, "%s%s%s", text, *text ? " " : "",
-                                   section->ports[i].interface->name);
+            text =
+                arena_printf(ctx->arena, "%s%s%s", text, *text ? " " : "", section->ports[i].interface->name);
     return text;
 }
 
@@ -169,9 +167,8 @@ static ls_status print_machine(const cli_context *ctx, const cli_style *style, c
     fprintf(ctx->out, "  %sSections%s\n", style->title, style->off);
     for (size_t i = 0; i < type->section_count; i++) {
         const ls_section *section = &type->sections[i];
-        row(&t, section->path, ls_arena_printf(ctx->arena, "slot %s", section->slot),
-            section->default_model ? ls_arena_printf(ctx->arena, "= %s", section->default_model)
-                                   : "(required)",
+        row(&t, section->path, arena_printf(ctx->arena, "slot %s", section->slot),
+            section->default_model ? arena_printf(ctx->arena, "= %s", section->default_model) : "(required)",
             interfaces_of(ctx, section), section->help);
     }
     return print_table(&t, ctx->out, style, err);
@@ -197,7 +194,7 @@ static ls_status print_overview(const cli_context *ctx, const cli_style *style, 
     t = (table){ .arena = ctx->arena };
     for (size_t i = 0; i < blocks; i++) {
         const ls_block_type *type = ls_registry_block(i);
-        row(&t, ls_arena_printf(ctx->arena, "%s/%s", type->slot, type->name), "", "", "", type->help);
+        row(&t, arena_printf(ctx->arena, "%s/%s", type->slot, type->name), "", "", "", type->help);
     }
     status = print_table(&t, ctx->out, style, err);
     return status == LS_OK ? print_interfaces(ctx, style, err) : status;
@@ -214,7 +211,7 @@ static const char *name_at(const void *self, size_t i)
     if (i >= 2 * blocks)
         return ls_registry_machine(i - 2 * blocks)->name;
     const ls_block_type *type = ls_registry_block(i - blocks);
-    name = ls_arena_printf(ctx->arena, "%s/%s", type->slot, type->name);
+    name = arena_printf(ctx->arena, "%s/%s", type->slot, type->name);
     return name ? name : type->slot;
 }
 
@@ -223,7 +220,7 @@ static ls_status print_named(const cli_context *ctx, const cli_style *style, con
     size_t found = 0;
     for (size_t i = 0; i < ls_registry_block_count(); i++) {
         const ls_block_type *type = ls_registry_block(i);
-        const char *full = ls_arena_printf(ctx->arena, "%s/%s", type->slot, type->name);
+        const char *full = arena_printf(ctx->arena, "%s/%s", type->slot, type->name);
         if (!full)
             return ls_fail(err, LS_ERR_NOMEM, "out of memory");
         if (strcmp(type->slot, name) != 0 && strcmp(full, name) != 0)
@@ -244,9 +241,10 @@ static ls_status print_named(const cli_context *ctx, const cli_style *style, con
         return LS_OK;
     char quoted[120];
     ls_fail(err, LS_ERR_USAGE, "blocks: no slot, model or machine is called '%s'",
-            ls_quote(name, strlen(name), quoted, sizeof quoted));
-    return ls_error_nearest(err, ls_nearest(name, 2 * ls_registry_block_count() + ls_registry_machine_count(),
-                                            name_at, ctx));
+            quote_text(name, strlen(name), quoted, sizeof quoted));
+    return ls_error_nearest(err,
+                            nearest_name(name, 2 * ls_registry_block_count() + ls_registry_machine_count(),
+                                         name_at, ctx));
 }
 
 static ls_status run(cli_context *ctx, ls_error *err)

@@ -16,7 +16,7 @@ static const char *number_text(double value, char out[LS_FORMAT_BYTES])
     if (isnan(value))
         return "-";
     if (value == floor(value) && value >= 0 && value < 1e15)
-        return ls_format_count((uint64_t)value, out, LS_FORMAT_BYTES);
+        return format_count((uint64_t)value, out, LS_FORMAT_BYTES);
     snprintf(out, LS_FORMAT_BYTES, fabs(value) < 100 ? "%.4f" : "%.1f", value);
     return out;
 }
@@ -34,20 +34,20 @@ static const char *change_text(double a, double b, char *out, size_t bytes)
     return out;
 }
 
-static void print_row(FILE *out, const char *label, const ls_compare_row *row)
+static void print_row(FILE *out, const char *label, const compare_row *row)
 {
     char a[LS_FORMAT_BYTES], b[LS_FORMAT_BYTES], change[32];
     fprintf(out, "  %-42.60s %16s %16s  %10s  %s\n", label, number_text(row->a, a), number_text(row->b, b),
             change_text(row->a, row->b, change, sizeof change), row->unit);
 }
 
-static void print_times(const cli_context *ctx, const ls_compare *c, size_t top)
+static void print_times(const cli_context *ctx, const result_diff *c, size_t top)
 {
     char label[128];
     fprintf(ctx->out, "simulated time\n");
     size_t shown = 0;
     for (size_t i = 0; i < c->times.count; i++) {
-        const ls_compare_row *row = &c->times.at[i];
+        const compare_row *row = &c->times.at[i];
         if (row->kernel && (row->difference == 0 || shown >= top))
             continue;
         shown += row->kernel != 0;
@@ -61,8 +61,8 @@ static void print_times(const cli_context *ctx, const ls_compare *c, size_t top)
         fprintf(ctx->out, "  %zu kernels only in A, %zu only in B\n", c->only_a, c->only_b);
 }
 
-static void print_text(const cli_context *ctx, const ls_saved *a, const ls_saved *b, const ls_compare *c,
-                       size_t top)
+static void print_text(const cli_context *ctx, const saved_results *a, const saved_results *b,
+                       const result_diff *c, size_t top)
 {
     FILE *out = ctx->out;
     cli_style style = cli_style_of(ctx->color_out);
@@ -73,7 +73,7 @@ static void print_text(const cli_context *ctx, const ls_saved *a, const ls_saved
     if (c->keys.count) {
         fprintf(out, "\nconfiguration\n");
         for (size_t i = 0; i < c->keys.count; i++) {
-            const ls_compare_key *key = &c->keys.at[i];
+            const compare_key *key = &c->keys.at[i];
             fprintf(out, "  %-42s %16s %16s\n", key->key, key->a ? key->a : "-", key->b ? key->b : "-");
         }
     }
@@ -82,7 +82,7 @@ static void print_text(const cli_context *ctx, const ls_saved *a, const ls_saved
     else
         fprintf(out, "\nmetrics: all %zu are the same\n", c->compared);
     for (size_t i = 0; i < c->rows.count && i < top; i++) {
-        const ls_compare_row *row = &c->rows.at[i];
+        const compare_row *row = &c->rows.at[i];
         char label[160];
         int used = row->kernel ? snprintf(label, sizeof label, "%" PRIu64 ": ", row->kernel) : 0;
         if (row->block)
@@ -97,69 +97,69 @@ static void print_text(const cli_context *ctx, const ls_saved *a, const ls_saved
 
 /* ------------------------------------------------------------------------------------------ for programs */
 
-static void json_rows(ls_json *j, const char *name, const ls_compare_row *rows, size_t count)
+static void json_rows(json_writer *j, const char *name, const compare_row *rows, size_t count)
 {
-    ls_json_key(j, name);
-    ls_json_array(j);
+    json_key(j, name);
+    json_array(j);
     for (size_t i = 0; i < count; i++) {
-        const ls_compare_row *row = &rows[i];
-        ls_json_flat(j);
-        ls_json_object(j);
-        ls_json_key(j, "kernel");
-        row->kernel ? ls_json_u64(j, row->kernel) : ls_json_null(j);
-        ls_json_key(j, "kernel_name");
-        ls_json_string(j, row->kernel ? row->kernel_name : NULL);
-        ls_json_key(j, "block");
-        ls_json_string(j, row->block);
-        ls_json_key(j, "type");
-        ls_json_string(j, row->type);
-        ls_json_key(j, "metric");
-        ls_json_string(j, row->name);
-        ls_json_key(j, "unit");
-        ls_json_string(j, row->unit);
-        ls_json_key(j, "a");
-        ls_json_real(j, row->a);
-        ls_json_key(j, "b");
-        ls_json_real(j, row->b);
-        ls_json_key(j, "difference");
-        ls_json_real(j, row->difference);
-        ls_json_end(j);
+        const compare_row *row = &rows[i];
+        json_flat(j);
+        json_begin_object(j);
+        json_key(j, "kernel");
+        row->kernel ? json_u64(j, row->kernel) : json_null(j);
+        json_key(j, "kernel_name");
+        json_string(j, row->kernel ? row->kernel_name : NULL);
+        json_key(j, "block");
+        json_string(j, row->block);
+        json_key(j, "type");
+        json_string(j, row->type);
+        json_key(j, "metric");
+        json_string(j, row->name);
+        json_key(j, "unit");
+        json_string(j, row->unit);
+        json_key(j, "a");
+        json_real(j, row->a);
+        json_key(j, "b");
+        json_real(j, row->b);
+        json_key(j, "difference");
+        json_real(j, row->difference);
+        json_end(j);
     }
-    ls_json_end(j);
+    json_end(j);
 }
 
-static ls_status print_json(const cli_context *ctx, const ls_saved *a, const ls_saved *b, const ls_compare *c,
-                            size_t top, ls_error *err)
+static ls_status print_json(const cli_context *ctx, const saved_results *a, const saved_results *b,
+                            const result_diff *c, size_t top, ls_error *err)
 {
-    ls_json j;
-    ls_json_to_file(&j, ctx->out, 2);
-    ls_json_object(&j);
-    ls_json_key(&j, "a");
-    ls_json_string(&j, a->path);
-    ls_json_key(&j, "b");
-    ls_json_string(&j, b->path);
-    ls_json_key(&j, "compared");
-    ls_json_u64(&j, c->compared);
-    ls_json_key(&j, "different");
-    ls_json_u64(&j, c->rows.count);
-    ls_json_key(&j, "configuration");
-    ls_json_array(&j);
+    json_writer j;
+    json_to_file(&j, ctx->out, 2);
+    json_begin_object(&j);
+    json_key(&j, "a");
+    json_string(&j, a->path);
+    json_key(&j, "b");
+    json_string(&j, b->path);
+    json_key(&j, "compared");
+    json_u64(&j, c->compared);
+    json_key(&j, "different");
+    json_u64(&j, c->rows.count);
+    json_key(&j, "configuration");
+    json_array(&j);
     for (size_t i = 0; i < c->keys.count; i++) {
-        ls_json_flat(&j);
-        ls_json_object(&j);
-        ls_json_key(&j, "key");
-        ls_json_string(&j, c->keys.at[i].key);
-        ls_json_key(&j, "a");
-        ls_json_string(&j, c->keys.at[i].a);
-        ls_json_key(&j, "b");
-        ls_json_string(&j, c->keys.at[i].b);
-        ls_json_end(&j);
+        json_flat(&j);
+        json_begin_object(&j);
+        json_key(&j, "key");
+        json_string(&j, c->keys.at[i].key);
+        json_key(&j, "a");
+        json_string(&j, c->keys.at[i].a);
+        json_key(&j, "b");
+        json_string(&j, c->keys.at[i].b);
+        json_end(&j);
     }
-    ls_json_end(&j);
+    json_end(&j);
     json_rows(&j, "times", c->times.at, c->times.count);
     json_rows(&j, "metrics", c->rows.at, c->rows.count < top ? c->rows.count : top);
-    ls_json_end(&j);
-    return ls_json_finish(&j, err);
+    json_end(&j);
+    return json_finish(&j, err);
 }
 
 static void csv_text(FILE *out, const char *text)
@@ -173,11 +173,11 @@ static void csv_text(FILE *out, const char *text)
     fputs("\",", out);
 }
 
-static void print_csv(const cli_context *ctx, const ls_compare *c, size_t top)
+static void print_csv(const cli_context *ctx, const result_diff *c, size_t top)
 {
     fputs("kernel,kernel_name,block,type,metric,unit,a,b,difference\n", ctx->out);
     for (size_t i = 0; i < c->rows.count && i < top; i++) {
-        const ls_compare_row *row = &c->rows.at[i];
+        const compare_row *row = &c->rows.at[i];
         char a[LS_FORMAT_BYTES], b[LS_FORMAT_BYTES], d[LS_FORMAT_BYTES];
         if (row->kernel)
             fprintf(ctx->out, "%" PRIu64, row->kernel);
@@ -187,9 +187,9 @@ static void print_csv(const cli_context *ctx, const ls_compare *c, size_t top)
         csv_text(ctx->out, row->type);
         csv_text(ctx->out, row->name);
         csv_text(ctx->out, row->unit);
-        fprintf(ctx->out, "%s,%s,%s\n", isnan(row->a) ? "" : ls_format_real(row->a, a, sizeof a),
-                isnan(row->b) ? "" : ls_format_real(row->b, b, sizeof b),
-                ls_format_real(row->difference, d, sizeof d));
+        fprintf(ctx->out, "%s,%s,%s\n", isnan(row->a) ? "" : format_real(row->a, a, sizeof a),
+                isnan(row->b) ? "" : format_real(row->b, b, sizeof b),
+                format_real(row->difference, d, sizeof d));
     }
 }
 
@@ -200,7 +200,7 @@ static ls_status read_threshold(const cli_context *ctx, double *out, ls_error *e
     const char *text = cli_text(ctx, "threshold");
     size_t bytes = strlen(text);
     bool percent = bytes && text[bytes - 1] == '%';
-    ls_status status = ls_parse_real(text, bytes - percent, out, err);
+    ls_status status = parse_real(text, bytes - percent, out, err);
     if (percent)
         *out /= 100;
     if (status == LS_OK && (*out < 0 || *out > 1))
@@ -214,19 +214,19 @@ static ls_status read_threshold(const cli_context *ctx, double *out, ls_error *e
 
 static ls_status run(cli_context *ctx, ls_error *err)
 {
-    ls_compare_options options = { .metric = cli_text(ctx, "metric"),
-                                   .kernel = cli_text(ctx, "kernel"),
-                                   .per_block = cli_flag(ctx, "per-block") };
+    compare_options options = { .metric = cli_text(ctx, "metric"),
+                                .kernel = cli_text(ctx, "kernel"),
+                                .per_block = cli_flag(ctx, "per-block") };
     size_t top = cli_uint(ctx, "top") ? (size_t)cli_uint(ctx, "top") : SIZE_MAX;
-    ls_saved *a = NULL, *b = NULL;
-    ls_compare compare;
+    saved_results *a = NULL, *b = NULL;
+    result_diff compare;
     ls_status status = read_threshold(ctx, &options.threshold, err);
     if (status == LS_OK)
-        status = ls_saved_load(ctx->positionals[0], &a, err);
+        status = saved_load(ctx->positionals[0], &a, err);
     if (status == LS_OK)
-        status = ls_saved_load(ctx->positionals[1], &b, err);
+        status = saved_load(ctx->positionals[1], &b, err);
     if (status == LS_OK)
-        status = ls_compare_runs(a, b, &options, &compare, err);
+        status = compare_runs(a, b, &options, &compare, err);
     if (status == LS_OK) {
         if (strcmp(cli_text(ctx, "format"), "json") == 0)
             status = print_json(ctx, a, b, &compare, top, err);
@@ -238,10 +238,10 @@ static ls_status run(cli_context *ctx, ls_error *err)
         if (status == LS_OK && differ && cli_flag(ctx, "check"))
             status = ls_fail(err, LS_ERR_CHECK, "the runs differ in %zu of %zu numbers", compare.rows.count,
                              compare.compared);
-        ls_compare_fini(&compare);
+        compare_fini(&compare);
     }
-    ls_saved_destroy(a);
-    ls_saved_destroy(b);
+    saved_destroy(a);
+    saved_destroy(b);
     return status;
 }
 

@@ -28,10 +28,10 @@ static void print_blocks(FILE *out)
 
 static ls_status print_platforms(cli_context *ctx, ls_error *err)
 {
-    ls_platform *platforms;
+    platform_entry *platforms;
     size_t count;
-    ls_status status = ls_catalog_platforms(ctx->arena, cli_texts(ctx, "platform-dir"),
-                                            cli_count(ctx, "platform-dir"), &platforms, &count, err);
+    ls_status status = catalog_platforms(ctx->arena, cli_texts(ctx, "platform-dir"),
+                                         cli_count(ctx, "platform-dir"), &platforms, &count, err);
     for (size_t i = 0; status == LS_OK && i < count; i++)
         fprintf(ctx->out, "%s\n", platforms[i].name);
     return status;
@@ -41,22 +41,22 @@ static ls_status print_platforms(cli_context *ctx, ls_error *err)
  * read. */
 static ls_status print_keys(cli_context *ctx, ls_error *err)
 {
-    const ls_config_request request = {
+    const config_request request = {
         .platform = cli_text(ctx, "platform"),
         .platform_dirs = cli_texts(ctx, "platform-dir"),
         .platform_dir_count = cli_count(ctx, "platform-dir"),
     };
-    ls_config *config;
-    if (request.platform && ls_config_load(&request, &config, NULL, NULL) == LS_OK) {
-        const ls_schema *schema = ls_config_schema(config);
+    platform_config *config;
+    if (request.platform && config_load(&request, &config, NULL, NULL) == LS_OK) {
+        const machine_schema *schema = config_schema(config);
         for (size_t i = 0; i < schema->sorted_count; i++)
             fprintf(ctx->out, "%s\n", schema->sorted[i]->path);
-        ls_config_destroy(config);
+        config_destroy(config);
         return LS_OK;
     }
-    ls_schema *schemas;
+    machine_schema *schemas;
     size_t count;
-    ls_status status = ls_catalog_schemas(ctx->arena, &schemas, &count, err);
+    ls_status status = catalog_schemas(ctx->arena, &schemas, &count, err);
     for (size_t m = 0; status == LS_OK && m < count; m++)
         for (size_t i = 0; i < schemas[m].sorted_count; i++)
             fprintf(ctx->out, "%s\n", schemas[m].sorted[i]->path);

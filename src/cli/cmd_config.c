@@ -10,26 +10,26 @@
 
 /* ----------------------------------------------------------------------------------------------- loading */
 
-static ls_status load(const cli_context *ctx, const char *platform, ls_config **config, ls_error *err)
+static ls_status load(const cli_context *ctx, const char *platform, platform_config **config, ls_error *err)
 {
-    ls_config_request request;
+    config_request request;
     *config = NULL;
     ls_status status = cli_platform_request(ctx, platform, &request, err);
-    return status == LS_OK ? ls_config_load(&request, config, NULL, err) : status;
+    return status == LS_OK ? config_load(&request, config, NULL, err) : status;
 }
 
 /* -------------------------------------------------------------------------------------------------- list */
 
 static ls_status run_list(cli_context *ctx, ls_error *err)
 {
-    ls_platform *platforms;
+    platform_entry *platforms;
     size_t count;
     const char *const *dirs = cli_texts(ctx, "platform-dir");
     if (!dirs)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     ls_status status =
-        ls_catalog_platforms(ctx->arena, dirs, cli_count(ctx, "platform-dir"), &platforms, &count, err);
-    return status == LS_OK ? ls_show_catalog(ctx->out, platforms, count, err) : status;
+        catalog_platforms(ctx->arena, dirs, cli_count(ctx, "platform-dir"), &platforms, &count, err);
+    return status == LS_OK ? show_catalog(ctx->out, platforms, count, err) : status;
 }
 
 static const cli_example list_examples[] = {
@@ -62,11 +62,11 @@ static const char *const formats[] = {
 
 static ls_status run_show(cli_context *ctx, ls_error *err)
 {
-    ls_config *config;
+    platform_config *config;
     ls_status status = load(ctx, ctx->positionals[0], &config, err);
     if (status == LS_OK)
-        status = ls_show_config(ctx->out, config, (ls_show_format)cli_choice(ctx, "format"), err);
-    ls_config_destroy(config);
+        status = show_config(ctx->out, config, (show_format)cli_choice(ctx, "format"), err);
+    config_destroy(config);
     return status;
 }
 
@@ -111,23 +111,23 @@ static ls_status run_check(cli_context *ctx, ls_error *err)
     size_t bad = 0;
     ls_status first = LS_OK;
     for (size_t i = 0; i < ctx->positional_count; i++) {
-        ls_config_request request;
-        ls_config *config;
-        ls_problems problems = { 0 };
+        config_request request;
+        platform_config *config;
+        config_problems problems = { 0 };
         ls_status status = cli_platform_request(ctx, ctx->positionals[i], &request, err);
         if (status != LS_OK)
             return status;
-        status = ls_config_load(&request, &config, &problems, err);
+        status = config_load(&request, &config, &problems, err);
         char hash[LS_HASH_TEXT_BYTES];
         if (status == LS_OK)
-            fprintf(ctx->out, "%s: ok (machine '%s', %zu keys, hash %s)\n", ls_config_path(config),
-                    ls_config_machine(config)->name, ls_config_count(config),
-                    ls_hash_text(ls_config_hash(config), hash));
-        ls_show_problems(ctx->out, &problems);
+            fprintf(ctx->out, "%s: ok (machine '%s', %zu keys, hash %s)\n", config_file_path(config),
+                    config_machine(config)->name, config_value_count(config),
+                    hash128_text(config_hash_of(config), hash));
+        show_problems(ctx->out, &problems);
         if (status == LS_OK)
-            ls_config_log_idle(config);
-        ls_problems_fini(&problems);
-        ls_config_destroy(config);
+            config_log_idle(config);
+        problems_fini(&problems);
+        config_destroy(config);
         bad += status != LS_OK;
         first = first == LS_OK ? status : first;
         if (status == LS_ERR_NOMEM)
@@ -169,15 +169,15 @@ static const cli_command check = {
 
 static ls_status run_diff(cli_context *ctx, ls_error *err)
 {
-    ls_config *a, *b = NULL;
+    platform_config *a, *b = NULL;
     size_t differences;
     ls_status status = load(ctx, ctx->positionals[0], &a, err);
     if (status == LS_OK)
         status = load(ctx, ctx->positionals[1], &b, err);
     if (status == LS_OK)
-        status = ls_show_diff(ctx->out, a, b, &differences, err);
-    ls_config_destroy(a);
-    ls_config_destroy(b);
+        status = show_diff(ctx->out, a, b, &differences, err);
+    config_destroy(a);
+    config_destroy(b);
     return status;
 }
 
@@ -212,16 +212,16 @@ static const cli_command diff = {
 static ls_status run_explain(cli_context *ctx, ls_error *err)
 {
     const char *platform = cli_text(ctx, "platform"), *key = ctx->positionals[0];
-    ls_config *config = NULL;
+    platform_config *config = NULL;
     size_t bytes = strlen(key);
     if (bytes > 1 && key[bytes - 1] == '=') /* as a shell completes it for --set */
-        key = ls_arena_strndup(ctx->arena, key, bytes - 1);
+        key = arena_strndup(ctx->arena, key, bytes - 1);
     if (!key)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     ls_status status = platform ? load(ctx, platform, &config, err) : LS_OK;
     if (status == LS_OK)
-        status = ls_show_key(ctx->out, key, config, err);
-    ls_config_destroy(config);
+        status = show_key(ctx->out, key, config, err);
+    config_destroy(config);
     return status;
 }
 

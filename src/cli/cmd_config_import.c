@@ -8,11 +8,11 @@
 #include <string.h>
 
 /* One line each: a misspelt option changes the machine silently otherwise. */
-static void warn_unknown(cli_context *ctx, const ls_import *import)
+static void warn_unknown(cli_context *ctx, const platform_import *import)
 {
     char line[1024];
     for (size_t i = 0; i < import->note_count; i++) {
-        const ls_import_note *note = &import->notes[i];
+        const import_remark *note = &import->notes[i];
         if (note->fate != LS_IMPORT_UNKNOWN)
             continue;
         ls_error warning;
@@ -21,37 +21,37 @@ static void warn_unknown(cli_context *ctx, const ls_import *import)
         ls_error_at(&warning, note->file, note->line, 0);
         ls_error_nearest(&warning, note->why);
         ls_error_text(&warning, text, sizeof text);
-        fprintf(ctx->err, "lockstep: warning: %s\n", ls_quote(text, strlen(text), line, sizeof line));
+        fprintf(ctx->err, "lockstep: warning: %s\n", quote_text(text, strlen(text), line, sizeof line));
     }
 }
 
-static ls_status tell(cli_context *ctx, const ls_import *import, ls_error *err)
+static ls_status tell(cli_context *ctx, const platform_import *import, ls_error *err)
 {
     size_t lost = 0, quiet = 0;
     ls_status status = LS_OK;
     warn_unknown(ctx, import);
     if (cli_flag(ctx, "quiet"))
         return LS_OK;
-    status = ls_import_print_notes(import, LS_IMPORT_MISSING, ctx->err, &lost, err);
+    status = import_print_notes(import, LS_IMPORT_MISSING, ctx->err, &lost, err);
     if (status == LS_OK)
-        status = ls_import_print_notes(import, LS_IMPORT_QUIET, ctx->err, &quiet, err);
+        status = import_print_notes(import, LS_IMPORT_QUIET, ctx->err, &quiet, err);
     return status;
 }
 
 static ls_status run_import(cli_context *ctx, ls_error *err)
 {
-    ls_import import;
+    platform_import import;
     const char *path = cli_text(ctx, "output");
-    ls_import_file *files = ls_arena_array(ctx->arena, ctx->positional_count, sizeof *files);
+    import_file *files = arena_array(ctx->arena, ctx->positional_count, sizeof *files);
     if (!files)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     for (size_t i = 0; i < ctx->positional_count; i++)
         files[i].path = ctx->positionals[i];
-    ls_status status = ls_import_accelsim(ctx->arena, files, ctx->positional_count, &import, err);
+    ls_status status = import_accelsim(ctx->arena, files, ctx->positional_count, &import, err);
     if (status != LS_OK)
         return status;
     if (path && strcmp(path, "-") != 0)
-        status = ls_file_write(path, import.yaml, import.yaml_bytes, err);
+        status = file_write(path, import.yaml, import.yaml_bytes, err);
     else
         fwrite(import.yaml, 1, import.yaml_bytes, ctx->out);
     return status == LS_OK ? tell(ctx, &import, err) : status;

@@ -18,7 +18,7 @@ static const char *join_filters(const cli_context *ctx)
 {
     const char *joined = cli_count(ctx, "trace-filter") ? "" : NULL;
     for (size_t i = 0; joined && i < cli_count(ctx, "trace-filter"); i++)
-        joined = ls_arena_printf(ctx->arena, "%s %s", joined, cli_text_at(ctx, "trace-filter", i));
+        joined = arena_printf(ctx->arena, "%s %s", joined, cli_text_at(ctx, "trace-filter", i));
     return joined;
 }
 
@@ -67,32 +67,32 @@ static const char *verification(const wl_request *request, const wl_result *resu
 static ls_status print_json(const cli_context *ctx, const wl_request *request, const char *gpu,
                             const wl_result *result, ls_status status, const ls_error *failure, ls_error *err)
 {
-    ls_json j;
+    json_writer j;
     char hash[24];
-    ls_json_to_file(&j, ctx->out, 2);
-    ls_json_object(&j);
-    ls_json_put_text(&j, "workload", request->workload->name);
-    ls_json_put_text(&j, "gpu", gpu);
-    ls_json_key(&j, "options");
-    ls_json_object(&j);
+    json_to_file(&j, ctx->out, 2);
+    json_begin_object(&j);
+    json_put_text(&j, "workload", request->workload->name);
+    json_put_text(&j, "gpu", gpu);
+    json_key(&j, "options");
+    json_begin_object(&j);
     for (size_t i = 0; i < request->workload->option_count; i++) {
         const wl_option *o = &request->workload->options[i];
         uint64_t value = o->value;
         for (size_t s = 0; s < request->setting_count; s++)
             if (strcmp(request->settings[s].name, o->name) == 0)
                 value = request->settings[s].value;
-        ls_json_put_u64(&j, o->name, value);
+        json_put_u64(&j, o->name, value);
     }
-    ls_json_end(&j);
+    json_end(&j);
     emulate_json_counts(&j, &result->counts);
-    ls_json_put_text(&j, "verification", verification(request, result, status));
-    ls_json_put_u64(&j, "compared", result->compared);
+    json_put_text(&j, "verification", verification(request, result, status));
+    json_put_u64(&j, "compared", result->compared);
     snprintf(hash, sizeof hash, "%016" PRIx64, result->hash);
-    ls_json_put_text(&j, "hash", hash);
+    json_put_text(&j, "hash", hash);
     if (status != LS_OK)
-        ls_json_put_text(&j, "error", failure->what);
-    ls_json_end(&j);
-    return ls_json_finish(&j, err);
+        json_put_text(&j, "error", failure->what);
+    json_end(&j);
+    return json_finish(&j, err);
 }
 
 static void print_text(const cli_context *ctx, const wl_request *request, const char *gpu,
@@ -104,7 +104,7 @@ static void print_text(const cli_context *ctx, const wl_request *request, const 
     emulate_print_counts(ctx->out, ctx->color_out, &result->counts);
     if (request->check && status == LS_OK)
         fprintf(ctx->out, "  %-16s %s%18s%s  %s values compared with the CPU\n", "verification", style.good,
-                "correct", style.off, ls_format_count(result->compared, text, sizeof text));
+                "correct", style.off, format_count(result->compared, text, sizeof text));
     else if (result->is_wrong)
         fprintf(ctx->out, "  %-16s %s%18s%s\n", "verification", style.bad, "WRONG", style.off);
 }

@@ -30,7 +30,7 @@ static ls_status check_gpu(const char *name, ls_error *err)
             return LS_OK;
     ls_fail(err, LS_ERR_USAGE, "there is no GPU '%s'", name);
     ls_error_at(err, "--gpu", 0, 0);
-    return ls_error_nearest(err, ls_nearest(name, ls_gpu_model_count(), model_name_at, NULL));
+    return ls_error_nearest(err, nearest_name(name, ls_gpu_model_count(), model_name_at, NULL));
 }
 
 static ls_status set(const char *name, const char *value, ls_error *err)
@@ -47,14 +47,14 @@ static ls_status find_library(cli_context *ctx, char **out, ls_error *err)
                                           "../lib/x86_64-linux-gnu/" LIBRARY,
                                           "../lib/aarch64-linux-gnu/" LIBRARY };
     char *dir;
-    ls_status status = ls_executable_dir(ctx->arena, &dir, err);
+    ls_status status = path_of_executable(ctx->arena, &dir, err);
     if (status != LS_OK)
         return status;
     for (size_t i = 0; i < LS_COUNT_OF(places); i++) {
-        *out = ls_path_join(ctx->arena, dir, places[i]);
+        *out = path_join(ctx->arena, dir, places[i]);
         if (!*out)
             return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-        if (ls_file_exists(*out))
+        if (file_exists(*out))
             return LS_OK;
     }
     return ls_fail(err, LS_ERR_UNSUPPORTED, "%s is not there: it is built if the OpenCL headers are", LIBRARY);
@@ -62,17 +62,17 @@ static ls_status find_library(cli_context *ctx, char **out, ls_error *err)
 
 static ls_status set_gpus(cli_context *ctx, ls_error *err)
 {
-    ls_text names = { 0 };
+    text_buffer names = { 0 };
     ls_status status = LS_OK;
     for (size_t i = 0; i < cli_count(ctx, "gpu") && status == LS_OK; i++) {
         status = check_gpu(cli_text_at(ctx, "gpu", i), err);
-        ls_text_printf(&names, "%s%s", i > 0 ? "," : "", cli_text_at(ctx, "gpu", i));
+        text_printf(&names, "%s%s", i > 0 ? "," : "", cli_text_at(ctx, "gpu", i));
     }
     if (status == LS_OK && names.failed)
         status = ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (status == LS_OK && names.count > 0)
-        status = set("LOCKSTEP_GPU", ls_text_get(&names), err);
-    ls_text_fini(&names);
+        status = set("LOCKSTEP_GPU", text_get(&names), err);
+    text_fini(&names);
     return status;
 }
 
@@ -80,16 +80,16 @@ static ls_status set_gpus(cli_context *ctx, ls_error *err)
 static ls_status set_platform_path(cli_context *ctx, ls_error *err)
 {
     const char *before = getenv("LOCKSTEP_PLATFORM_PATH");
-    ls_text path = { 0 };
+    text_buffer path = { 0 };
     if (cli_count(ctx, "platform-dir") == 0)
         return LS_OK;
     for (size_t i = 0; i < cli_count(ctx, "platform-dir"); i++)
-        ls_text_printf(&path, "%s%s", i > 0 ? ":" : "", cli_text_at(ctx, "platform-dir", i));
+        text_printf(&path, "%s%s", i > 0 ? ":" : "", cli_text_at(ctx, "platform-dir", i));
     if (before && *before)
-        ls_text_printf(&path, ":%s", before);
+        text_printf(&path, ":%s", before);
     ls_status status = path.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")
-                                   : set("LOCKSTEP_PLATFORM_PATH", ls_text_get(&path), err);
-    ls_text_fini(&path);
+                                   : set("LOCKSTEP_PLATFORM_PATH", text_get(&path), err);
+    text_fini(&path);
     return status;
 }
 
@@ -143,18 +143,18 @@ static ls_status check_options(const cli_context *ctx, ls_error *err)
 /* Before the program starts: it would only see that there is no OpenCL, and may call that success. */
 static ls_status check_platform(cli_context *ctx, ls_error *err)
 {
-    const ls_config_request request = { .platform = cli_text(ctx, "platform"),
-                                        .sets = cli_texts(ctx, "set"),
-                                        .set_count = cli_count(ctx, "set"),
-                                        .platform_dirs = cli_texts(ctx, "platform-dir"),
-                                        .platform_dir_count = cli_count(ctx, "platform-dir") };
-    ls_config *config = NULL;
+    const config_request request = { .platform = cli_text(ctx, "platform"),
+                                     .sets = cli_texts(ctx, "set"),
+                                     .set_count = cli_count(ctx, "set"),
+                                     .platform_dirs = cli_texts(ctx, "platform-dir"),
+                                     .platform_dir_count = cli_count(ctx, "platform-dir") };
+    platform_config *config = NULL;
     if (!request.platform)
         return LS_OK;
     if (!request.sets || !request.platform_dirs)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    ls_status status = ls_config_load(&request, &config, NULL, err);
-    const ls_config_value *own = status == LS_OK ? ls_config_find(config, "target") : NULL;
+    ls_status status = config_load(&request, &config, NULL, err);
+    const config_value *own = status == LS_OK ? config_find(config, "target") : NULL;
     const char *target = cli_count(ctx, "gpu") ? cli_text_at(ctx, "gpu", 0) : NULL;
     if (own && target && strcmp(own->text, target) != 0)
         fprintf(
@@ -162,8 +162,8 @@ static ls_status check_platform(cli_context *ctx, ls_error *err)
             "lockstep: warning: %s code on a machine for %s: platform '%s' gives it the times of its own\n",
             target, own->text, request.platform);
     if (status == LS_OK)
-        ls_config_log_idle(config);
-    ls_config_destroy(config);
+        config_log_idle(config);
+    config_destroy(config);
     return status;
 }
 
@@ -185,7 +185,7 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
         { "platform", "LOCKSTEP_PLATFORM", NULL },
     };
     char number[32];
-    ls_text filter = { 0 }, sets = { 0 };
+    text_buffer filter = { 0 }, sets = { 0 };
     ls_status status = set_gpus(ctx, err);
     for (size_t i = 0; i < LS_COUNT_OF(given) && status == LS_OK; i++) {
         if (!cli_given(ctx, given[i].option))
@@ -199,21 +199,21 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
     if (status == LS_OK)
         status = set_platform_path(ctx, err);
     for (size_t i = 0; i < cli_count(ctx, "set"); i++)
-        ls_text_printf(&sets, "%s%s", i > 0 ? " " : "", cli_text_at(ctx, "set", i));
+        text_printf(&sets, "%s%s", i > 0 ? " " : "", cli_text_at(ctx, "set", i));
     if (status == LS_OK && sets.count > 0)
-        status = set("LOCKSTEP_SET", ls_text_get(&sets), err);
-    ls_text_fini(&sets);
+        status = set("LOCKSTEP_SET", text_get(&sets), err);
+    text_fini(&sets);
     for (size_t i = 0; i < cli_count(ctx, "trace-filter"); i++)
-        ls_text_printf(&filter, "%s%s", i > 0 ? " " : "", cli_text_at(ctx, "trace-filter", i));
+        text_printf(&filter, "%s%s", i > 0 ? " " : "", cli_text_at(ctx, "trace-filter", i));
     if (status == LS_OK && filter.count > 0)
-        status = set("LOCKSTEP_TRACE_FILTER", ls_text_get(&filter), err);
-    ls_text_fini(&filter);
+        status = set("LOCKSTEP_TRACE_FILTER", text_get(&filter), err);
+    text_fini(&filter);
     return status;
 }
 
 static ls_status run(cli_context *ctx, ls_error *err)
 {
-    const char **args = ls_arena_array(ctx->arena, ctx->positional_count + 1, sizeof *args);
+    const char **args = arena_array(ctx->arena, ctx->positional_count + 1, sizeof *args);
     char *library = NULL;
     if (!args)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left");

@@ -21,8 +21,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
         if (!below || depth == CLI_DEPTH) {
             char quoted[80];
             ls_fail(err, LS_ERR_USAGE, "help: unknown command '%s'",
-                    ls_quote(name, strlen(name), quoted, sizeof quoted));
-            ls_error_nearest(err, ls_nearest(name, parent->command_count, name_at, parent));
+                    quote_text(name, strlen(name), quoted, sizeof quoted));
+            ls_error_nearest(err, nearest_name(name, parent->command_count, name_at, parent));
             return LS_ERR_USAGE;
         }
         path[depth++] = below;

@@ -16,7 +16,7 @@ static double percent(uint64_t part, uint64_t of)
     return of == 0 ? 0 : 100.0 * (double)part / (double)of;
 }
 
-static void print_shares(FILE *to, const ls_profile_inst *inst)
+static void print_shares(FILE *to, const profile_inst *inst)
 {
     uint64_t insts = 0, sectors = 0, l2 = 0, dram = 0;
     for (int depth = 0; depth < RATES_LEVELS; depth++) {
@@ -27,16 +27,16 @@ static void print_shares(FILE *to, const ls_profile_inst *inst)
     }
     char count[LS_FORMAT_BYTES];
     fprintf(to, " %13s %7.2f %6.1f%% %6.1f%% %6.1f%% %6.1f%% %8.1f%% %8.1f%%\n",
-            ls_format_count(insts, count, sizeof count), insts == 0 ? 0 : (double)sectors / (double)insts,
+            format_count(insts, count, sizeof count), insts == 0 ? 0 : (double)sectors / (double)insts,
             percent(inst->level[RATES_L1].insts, insts), percent(inst->level[RATES_WAIT].insts, insts),
             percent(inst->level[RATES_L2].insts, insts), percent(inst->level[RATES_DRAM].insts, insts),
             percent(l2, sectors), percent(dram, sectors));
 }
 
-static void print_kernel(const cli_context *ctx, const ls_profile_kernel *k, uint64_t number)
+static void print_kernel(const cli_context *ctx, const kernel_profile *k, uint64_t number)
 {
     FILE *to = ctx->out;
-    ls_profile_inst sum = ls_profile_sum(k);
+    profile_inst sum = profile_sum(k);
     fprintf(to, "  %5" PRIu64 "  %-34.34s", number, k->name);
     print_shares(to, &sum);
     if (!cli_flag(ctx, "pc"))
@@ -67,7 +67,7 @@ static ls_status save(cli_context *ctx, const run_profile *p, ls_error *err)
         if (status != LS_OK || path == NULL)
             return status;
     }
-    ls_status status = ls_profile_write(&p->profile, path, err);
+    ls_status status = profile_write(&p->profile, path, err);
     if (status == LS_OK && strcmp(path, "-") != 0)
         fprintf(ctx->out, "  written to %s\n", path);
     return status;
@@ -86,14 +86,14 @@ static ls_status run(cli_context *ctx, ls_error *err)
         .kernels = cli_text(ctx, "kernels"),
         .cta_limit = cli_uint(ctx, "ctas"),
         .sample = cli_uint(ctx, "sample"),
-        .method = (ls_profile_method)cli_choice(ctx, "method"),
+        .method = (profile_method)cli_choice(ctx, "method"),
         .threads = (uint32_t)cli_uint(ctx, "threads"),
         .unknown_opcodes_as_alu = cli_choice(ctx, "unknown-opcodes") == 1,
         .allow_unmodelled = cli_choice(ctx, "unmodelled") == 1,
     };
     const char *path = cli_text(ctx, "output");
     bool to_stdout = path != NULL && strcmp(path, "-") == 0;
-    ls_status status = path == NULL || to_stdout ? LS_OK : ls_file_check_writable(path, err);
+    ls_status status = path == NULL || to_stdout ? LS_OK : file_check_writable(path, err);
     if (status == LS_OK && !options.platform.platform)
         status = ls_fail(err, LS_ERR_USAGE,
                          "profile: a platform is missing: --platform NAME or --platform FILE.yaml");
@@ -118,7 +118,7 @@ static const cli_option options[] = {
       .help = "whose caches and memory: a name of the search path, or a file" },
     { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
       .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform; the last one of a key counts" },
-    { .name = "method", .letter = 'm', .type = CLI_CHOICE, .arg = "HOW", .choices = ls_profile_method_names,
+    { .name = "method", .letter = 'm', .type = CLI_CHOICE, .arg = "HOW", .choices = profile_method_names,
       .default_text = "cache",
       .help = "cache: the caches with their sets and policies; reuse: reuse distances with a correction for sets" },
     { .name = "kernels", .letter = 'k', .type = CLI_TEXT, .arg = "LIST",

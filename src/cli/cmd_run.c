@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* By the order of ls_assignment and of the first formats of ls_export_format. */
+/* By the order of ls_assignment and of the first formats of export_format. */
 static const char *const assignments[] = { "static", "fixed", "dynamic", "shuffled", NULL };
 static const char *const formats[] = { "text", "json", "csv", "tidy", NULL };
 static const char *const unknown_modes[] = { "fail", "alu", NULL };
@@ -26,7 +26,7 @@ typedef struct session {
     cli_context *ctx;
     ls_sim *sim;
     ls_time until;
-    ls_progress progress;
+    progress_line progress;
 } session;
 
 /* ---------------------------------------------------------------------------------------------- opening it */
@@ -56,7 +56,7 @@ static ls_status read_options(const cli_context *ctx, const char *workload, ls_s
         status = workload_args_read(ctx, &settings, &setting_count, err);
     if (status != LS_OK)
         return status;
-    ls_sim_setting *list = ls_arena_array(ctx->arena, setting_count + 1, sizeof *list);
+    ls_sim_setting *list = arena_array(ctx->arena, setting_count + 1, sizeof *list);
     *out = (ls_sim_options){
         LS_SIM_OPTIONS,
         .platform = cli_text(ctx, "platform"),
@@ -125,14 +125,14 @@ static void print_plan(const session *s)
     FILE *out = s->ctx->out;
     char time[32];
     const ls_link *limiting = NULL;
-    const ls_config *config = session_config(s->sim);
+    const platform_config *config = session_config(s->sim);
     ls_time lookahead = ls_engine_lookahead(s->sim->engine, &limiting);
-    fprintf(out, "platform   %s (%s)\n", ls_config_name(config), ls_config_path(config));
-    fprintf(out, "machine    %s\n", ls_config_machine(config)->name);
+    fprintf(out, "platform   %s (%s)\n", config_name(config), config_file_path(config));
+    fprintf(out, "machine    %s\n", config_machine(config)->name);
     fprintf(out, "config     %s\n", ls_sim_config_hash(s->sim));
     fprintf(out, "blocks     %u\n", ls_engine_block_count(s->sim->engine));
     if (limiting)
-        fprintf(out, "lookahead  %s, by link %s\n", ls_format_time(lookahead, time, sizeof time),
+        fprintf(out, "lookahead  %s, by link %s\n", format_time(lookahead, time, sizeof time),
                 ls_link_name(limiting));
     else
         fprintf(out, "lookahead  none: the machine has no links\n");
@@ -148,19 +148,19 @@ static void print_plan(const session *s)
 static void on_progress(void *self, const ls_run_progress *now)
 {
     session *s = self;
-    const ls_progress_state state = {
+    const progress_state state = {
         .now = now->now,
         .events = now->events,
         .fraction = s->until ? (double)now->now / (double)s->until : -1,
     };
-    ls_progress_update(&s->progress, &state, ls_host_ns());
+    progress_update(&s->progress, &state, host_clock_ns());
 }
 
 /* A stream in front of standard error that wipes the progress line before anything else is written. */
 static ssize_t write_past_progress(void *self, const char *data, size_t bytes)
 {
     session *s = self;
-    ls_progress_clear(&s->progress);
+    progress_clear(&s->progress);
     fwrite(data, 1, bytes, s->ctx->err);
     fflush(s->ctx->err);
     return (ssize_t)bytes;
@@ -192,14 +192,14 @@ static ls_status simulate(session *s, ls_error *err)
     const ls_clock *clock = NULL;
     if (ls_engine_block_count(engine))
         clock = ls_region_clock(ls_block_region(ls_engine_block(engine, 0)));
-    ls_progress_begin(&s->progress, ctx->err, mode == PROGRESS_ALWAYS, clock, 0, ls_host_ns());
+    progress_begin(&s->progress, ctx->err, mode == PROGRESS_ALWAYS, clock, 0, host_clock_ns());
     run_signal_begin(ls_sim_control(s->sim));
     ls_status status = ls_sim_run(s->sim, &options, err);
     run_signal_end();
     fclose(dump);
-    ls_progress_clear(&s->progress);
+    progress_clear(&s->progress);
     if (status == LS_ERR_DEADLOCK) /* the engine is gone when it is printed */
-        ctx->report = ls_arena_strdup(ctx->arena, ls_sim_report(s->sim));
+        ctx->report = arena_strdup(ctx->arena, ls_sim_report(s->sim));
     if (cli_given(ctx, "seed") && !ls_engine_draws(engine))
         (void)ls_engine_warn(engine, "flag",
                              "--seed has no effect: nothing in this machine draws random numbers");
@@ -208,56 +208,56 @@ static ls_status simulate(session *s, ls_error *err)
 
 /* ---------------------------------------------------------------------------------------------- results */
 
-static ls_status print_results(const session *s, const ls_results *results, ls_error *err)
+static ls_status print_results(const session *s, const run_results *results, ls_error *err)
 {
     cli_context *ctx = s->ctx;
-    const ls_export_options options = {
+    const export_options options = {
         .per_block = cli_flag(ctx, "per-block"),
         .untouched = cli_flag(ctx, "untouched"),
         .color = ctx->color_out,
     };
-    ls_export_format format = (ls_export_format)cli_choice(ctx, "format");
+    export_format format = (export_format)cli_choice(ctx, "format");
     if (s->sim->has_trace && cli_choice(ctx, "stats") == 1)
         return run_accelsim_print(&s->sim->trace, results->partial, results->host.wall_seconds, ctx->out, err);
     if (format == LS_EXPORT_TEXT)
         session_print_tables(s->sim, ctx->out);
-    return ls_export_stream(results, format, &options, ctx->out, err);
+    return export_stream(results, format, &options, ctx->out, err);
 }
 
 static ls_status report(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
-    const ls_results results = session_results(s->sim, cli_text(ctx, "run-id"), cli_command_line(ctx));
+    const run_results results = session_results(s->sim, cli_text(ctx, "run-id"), cli_command_line(ctx));
     /* The summary is printed even if a file cannot be written: it may be all that is left of the run. */
     const char *const *outputs = cli_texts(ctx, "out");
     if (!outputs)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    const ls_export_options file_options = { .per_block = cli_flag(ctx, "per-block") };
+    const export_options file_options = { .per_block = cli_flag(ctx, "per-block") };
     ls_status written = run_output_write_all(&results, &file_options, outputs, cli_count(ctx, "out"), err);
     ls_error printing;
     /* In every form of results they are a list; here they are lines that cannot be missed. */
     for (size_t i = 0; i < results.warning_count; i++)
         if (strcmp(results.warnings[i].kind, "assumption") != 0) /* of the platform, the same in every run */
-            ls_log_warn("%s", results.warnings[i].text);
+            log_warn("%s", results.warnings[i].text);
     ls_status status = print_results(s, &results, written == LS_OK ? err : &printing);
     ls_scaling scaling;
     if (status == LS_OK && cli_flag(ctx, "scaling") && ls_scaling_report(s->sim->engine, &scaling)) {
         /* not into somebody's JSON */
         FILE *to = cli_choice(ctx, "format") == LS_EXPORT_TEXT ? ctx->out : ctx->err;
         fputc('\n', to);
-        ls_scaling_text(&scaling, to);
-        ls_scaling_groups_text(s->sim->engine, to);
+        scaling_print(&scaling, to);
+        scaling_groups_text(s->sim->engine, to);
     }
     return written == LS_OK ? status : written;
 }
 
 static ls_status simulate_and_report(session *s, ls_error *err)
 {
-    const ls_config *config = session_config(s->sim);
+    const platform_config *config = session_config(s->sim);
     unsigned threads = (unsigned)cli_uint(s->ctx, "threads");
-    ls_log_info("platform %s, machine %s, %u blocks, %u thread%s", ls_config_name(config),
-                ls_config_machine(config)->name, ls_engine_block_count(s->sim->engine), threads,
-                threads == 1 ? "" : "s");
+    log_info("platform %s, machine %s, %u blocks, %u thread%s", config_name(config),
+             config_machine(config)->name, ls_engine_block_count(s->sim->engine), threads,
+             threads == 1 ? "" : "s");
     ls_status status = simulate(s, err);
     ls_sim_result result = ls_sim_get_result(s->sim);
     /* A wrong result is a result too; the error stays. */
@@ -269,7 +269,7 @@ static ls_status simulate_and_report(session *s, ls_error *err)
         char when[32];
         status =
             ls_fail(err, LS_ERR_INTERRUPTED, "interrupted after %s of simulated time: the results are partial",
-                    ls_format_time(result.end_time, when, sizeof when));
+                    format_time(result.end_time, when, sizeof when));
     }
     return status;
 }
@@ -285,7 +285,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
         status = open_sim(&s, err);
     if (status == LS_OK && cli_flag(ctx, "dry-run")) {
         print_plan(&s);
-        ls_config_log_idle(session_config(s.sim));
+        config_log_idle(session_config(s.sim));
     } else if (status == LS_OK)
         status = simulate_and_report(&s, err);
     ls_sim_close(s.sim);

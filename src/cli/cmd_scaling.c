@@ -31,7 +31,7 @@ typedef struct measured {
 
 typedef struct experiment {
     cli_context *ctx;
-    ls_config_request platform;
+    config_request platform;
     uint32_t threads[THREADS_MAX];
     size_t thread_count;
     uint64_t repeat;
@@ -46,7 +46,7 @@ static ls_status read_threads(experiment *e, ls_error *err)
     const char *text = cli_text(e->ctx, "threads");
     ls_status status = LS_OK;
     if (!text) { /* powers of two up to what the host has */
-        for (uint32_t n = 2; n <= ls_cpu_count() && e->thread_count < THREADS_MAX; n *= 2)
+        for (uint32_t n = 2; n <= cpu_count() && e->thread_count < THREADS_MAX; n *= 2)
             e->threads[e->thread_count++] = n;
         if (e->thread_count == 0)
             e->threads[e->thread_count++] = 2;
@@ -55,7 +55,7 @@ static ls_status read_threads(experiment *e, ls_error *err)
     while (status == LS_OK) {
         size_t bytes = strcspn(text, ",");
         uint64_t n;
-        status = ls_parse_u64(text, bytes, &n, err);
+        status = parse_u64(text, bytes, &n, err);
         if (status == LS_OK && (n < 2 || n > 1024))
             status = ls_fail(err, LS_ERR_USAGE, "%" PRIu64 " is not from 2 to 1024 (1 is always measured)", n);
         if (status == LS_OK && e->thread_count == THREADS_MAX)
@@ -69,23 +69,23 @@ static ls_status read_threads(experiment *e, ls_error *err)
     return status == LS_OK ? LS_OK : ls_error_at(err, "--threads", 0, 0);
 }
 
-static ls_status simulate(const validate_job *job, double *seconds, ls_hash *hash, ls_error *err)
+static ls_status simulate(const validate_job *job, double *seconds, hash128 *hash, ls_error *err)
 {
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     validate_result result;
     ls_status status = validate_simulate(&arena, job, &result, err);
     if (status == LS_OK) {
         *seconds = *seconds <= 0 ? result.host_seconds : fmin(*seconds, result.host_seconds);
         *hash = result.hash;
     }
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return status;
 }
 
 static ls_status measure(experiment *e, const char *trace, measured *row, ls_error *err)
 {
     validate_job job = { .platform = e->platform, .trace = trace, .threads = 1, .hash = true };
-    ls_hash first, hash;
+    hash128 first, hash;
     double ignored = 0;
     ls_status status;
     row->same = true;
@@ -98,13 +98,13 @@ static ls_status measure(experiment *e, const char *trace, measured *row, ls_err
         job.threads = 1;
         job.assignment = LS_ASSIGN_STATIC;
         status = simulate(&job, &row->one, &hash, err);
-        row->same = row->same && status == LS_OK && ls_hash_same(first, hash);
+        row->same = row->same && status == LS_OK && hash_same(first, hash);
         for (size_t a = 0; a < ASSIGNMENTS; a++)
             for (size_t t = 0; t < e->thread_count && status == LS_OK; t++) {
                 job.threads = e->threads[t];
                 job.assignment = assignments[a];
                 status = simulate(&job, &row->seconds[a][t], &hash, err);
-                row->same = row->same && status == LS_OK && ls_hash_same(first, hash);
+                row->same = row->same && status == LS_OK && hash_same(first, hash);
             }
     }
     return status;
@@ -128,7 +128,7 @@ static double mean(const experiment *e, size_t a, size_t t)
 static void tell_text(const experiment *e, FILE *to)
 {
     fprintf(to, "speed-up over one thread on %s; this host has %u CPUs\n\n  %-16s %9s", e->platform.platform,
-            ls_cpu_count(), "kernel", "1 thread");
+            cpu_count(), "kernel", "1 thread");
     for (size_t a = 0; a < ASSIGNMENTS; a++)
         for (size_t t = 0; t < e->thread_count; t++)
             fprintf(to, "  %9s %2u", assignment_names[a], e->threads[t]);
@@ -161,10 +161,10 @@ static void tell_text(const experiment *e, FILE *to)
 
 static void tell_html(const experiment *e, FILE *to)
 {
-    ls_html_begin(to, "scaling");
+    html_begin(to, "scaling");
     double *x = calloc(e->thread_count + 1, sizeof *x);
     double *y = calloc((e->thread_count + 1) * (e->row_count + 1), sizeof *y);
-    ls_plot_series *series = calloc(e->row_count + 1, sizeof *series);
+    plot_series *series = calloc(e->row_count + 1, sizeof *series);
     for (size_t a = 0; x && y && series && a < ASSIGNMENTS; a++) {
         x[0] = 1;
         for (size_t t = 0; t < e->thread_count; t++)
@@ -174,18 +174,18 @@ static void tell_html(const experiment *e, FILE *to)
             line[0] = 1;
             for (size_t t = 0; t < e->thread_count; t++)
                 line[t + 1] = speedup(&e->rows[i], a, t);
-            series[i] = (ls_plot_series){ e->rows[i].name, x, line, e->thread_count + 1, LS_PLOT_BOTH };
+            series[i] = (plot_series){ e->rows[i].name, x, line, e->thread_count + 1, LS_PLOT_BOTH };
         }
         char title[64];
         snprintf(title, sizeof title, "Assignment of domains to threads: %s", assignment_names[a]);
-        ls_plot_svg_write(&(ls_plot){ .title = title,
-                                      .x_label = "host threads",
-                                      .y_label = "speed-up",
-                                      .x_scale = LS_PLOT_LOG2,
-                                      .y_zero = true,
-                                      .series = series,
-                                      .series_count = e->row_count },
-                          to);
+        plot_svg_write(&(plot_figure){ .title = title,
+                                       .x_label = "host threads",
+                                       .y_label = "speed-up",
+                                       .x_scale = LS_PLOT_LOG2,
+                                       .y_zero = true,
+                                       .series = series,
+                                       .series_count = e->row_count },
+                       to);
     }
     free(x);
     free(y);
@@ -199,8 +199,8 @@ static void tell_html(const experiment *e, FILE *to)
     for (size_t i = 0; i < e->row_count; i++) {
         const measured *row = &e->rows[i];
         fputs("<tr>", to);
-        ls_html_cell(to, "td", row->name);
-        ls_html_cell(to, "td", row->what);
+        html_cell(to, "td", row->name);
+        html_cell(to, "td", row->what);
         fprintf(to, "<td>%.3f</td>", row->one);
         for (size_t a = 0; a < ASSIGNMENTS; a++)
             for (size_t t = 0; t < e->thread_count; t++)
@@ -209,7 +209,7 @@ static void tell_html(const experiment *e, FILE *to)
                 row->same ? "same" : "differ");
     }
     fputs("</tbody></table>\n", to);
-    ls_html_end(to);
+    html_end(to);
 }
 
 static void tell_csv(const experiment *e, FILE *to)
@@ -229,7 +229,7 @@ static void tell_csv(const experiment *e, FILE *to)
 typedef struct output {
     const char *option;
     void (*tell)(const experiment *, FILE *);
-    ls_file_writer writer;
+    file_writer writer;
     bool open;
 } output;
 
@@ -238,7 +238,7 @@ static ls_status open_outputs(const cli_context *ctx, output *outputs, size_t co
     ls_status status = LS_OK;
     for (size_t i = 0; i < count && status == LS_OK; i++)
         if (cli_text(ctx, outputs[i].option)) {
-            status = ls_file_writer_open(&outputs[i].writer, cli_text(ctx, outputs[i].option), err);
+            status = file_writer_open(&outputs[i].writer, cli_text(ctx, outputs[i].option), err);
             outputs[i].open = status == LS_OK;
         }
     return status;
@@ -252,9 +252,9 @@ static ls_status close_outputs(const experiment *e, output *outputs, size_t coun
             continue;
         if (status == LS_OK) {
             outputs[i].tell(e, outputs[i].writer.stream);
-            status = ls_file_writer_commit(&outputs[i].writer, err);
+            status = file_writer_commit(&outputs[i].writer, err);
         } else {
-            ls_file_writer_abort(&outputs[i].writer);
+            file_writer_abort(&outputs[i].writer);
         }
     }
     return status;
@@ -267,19 +267,19 @@ static ls_status run(cli_context *ctx, ls_error *err)
     experiment e = { .ctx = ctx, .repeat = cli_uint(ctx, "repeat") };
     bool own = ctx->positional_count > 0;
     size_t count = own ? ctx->positional_count : SUITE_COUNT;
-    e.rows = ls_arena_array(ctx->arena, count, sizeof *e.rows);
+    e.rows = arena_array(ctx->arena, count, sizeof *e.rows);
     if (!e.rows)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     output outputs[] = { { .option = "html", .tell = tell_html }, { .option = "out", .tell = tell_csv } };
     ls_status status = cli_platform_request(ctx, cli_text(ctx, "platform"), &e.platform, err);
     if (status == LS_OK)
         status = read_threads(&e, err);
-    ls_config *config = NULL;
+    platform_config *config = NULL;
     if (status == LS_OK)
-        status = ls_config_load(&e.platform, &config, NULL, err);
+        status = config_load(&e.platform, &config, NULL, err);
     if (status == LS_OK)
-        ls_config_log_idle(config);
-    ls_config_destroy(config);
+        config_log_idle(config);
+    config_destroy(config);
     if (status == LS_OK)
         status = open_outputs(ctx, outputs, LS_COUNT_OF(outputs), err);
     bool same = true;

@@ -20,7 +20,7 @@ static ls_status run_one(const cli_context *ctx, const study_row *row, const stu
                          program_result *out, ls_error *err)
 {
     const char *sets[STUDY_SETS_MAX];
-    char *text = ls_arena_strdup(ctx->arena, config->sets);
+    char *text = arena_strdup(ctx->arena, config->sets);
     const char *const *dirs = cli_texts(ctx, "platform-dir");
     if (!text || !dirs)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
@@ -55,13 +55,13 @@ static ls_status choose_one(const char *text, study_row *out, ls_error *err)
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)length, text);
         ls_fail(err, LS_ERR_USAGE, "no study has the workload '%s'", name);
-        return ls_error_nearest(err, ls_nearest_of(name, names, count));
+        return ls_error_nearest(err, nearest_of(name, names, count));
     }
     out->workload = study_workload_at(w);
     out->size = 0;
     if (!colon)
         return LS_OK;
-    ls_status status = ls_parse_u64(colon + 1, strlen(colon + 1), &out->size, err);
+    ls_status status = parse_u64(colon + 1, strlen(colon + 1), &out->size, err);
     if (status == LS_OK && out->size == 0)
         status = ls_fail(err, LS_ERR_USAGE, "a size is at least 1");
     return status == LS_OK ? LS_OK : ls_error_prefix(err, "--workload %s", text);
@@ -73,7 +73,7 @@ static ls_status choose(const cli_context *ctx, study_row **rows, size_t *count,
     size_t named = cli_count(ctx, "workload");
     ls_status status = LS_OK;
     *count = named ? named : study_workload_count();
-    *rows = ls_arena_array(ctx->arena, *count, sizeof **rows);
+    *rows = arena_array(ctx->arena, *count, sizeof **rows);
     if (!*rows)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     for (size_t i = 0; i < *count && status == LS_OK; i++)
@@ -116,24 +116,24 @@ static void list(FILE *to)
 static ls_status write_files(const cli_context *ctx, const study_result *const *results, size_t count,
                              ls_error *err)
 {
-    ls_file_writer writer;
+    file_writer writer;
     ls_status status = LS_OK;
     if (cli_text(ctx, "html")) {
-        status = ls_file_writer_open(&writer, cli_text(ctx, "html"), err);
+        status = file_writer_open(&writer, cli_text(ctx, "html"), err);
         if (status == LS_OK) {
             study_render_html(results, count, writer.stream);
-            status = ls_file_writer_commit(&writer, err);
+            status = file_writer_commit(&writer, err);
         }
     }
     if (status == LS_OK && cli_text(ctx, "out")) {
-        status = ls_file_writer_open(&writer, cli_text(ctx, "out"), err);
+        status = file_writer_open(&writer, cli_text(ctx, "out"), err);
         if (status == LS_OK) {
             fprintf(writer.stream,
                     "study,workload,configuration,size,kernel_seconds,kernel_cycles,instructions,"
                     "times_faster,l0_reads,l0_hits,l1_reads,l1_hits,l2_reads,l2_hits\n");
             for (size_t i = 0; i < count; i++)
                 study_render_csv(results[i], writer.stream);
-            status = ls_file_writer_commit(&writer, err);
+            status = file_writer_commit(&writer, err);
         }
     }
     return status;
@@ -146,9 +146,9 @@ static ls_status run(cli_context *ctx, ls_error *err)
         list(ctx->out);
         return LS_OK;
     }
-    const study **chosen = ls_arena_array(ctx->arena, count, sizeof *chosen);
-    study_result *results = ls_arena_array(ctx->arena, count, sizeof *results);
-    const study_result **pointers = ls_arena_array(ctx->arena, count, sizeof *pointers);
+    const study **chosen = arena_array(ctx->arena, count, sizeof *chosen);
+    study_result *results = arena_array(ctx->arena, count, sizeof *results);
+    const study_result **pointers = arena_array(ctx->arena, count, sizeof *pointers);
     if (!chosen || !results || !pointers)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     study_row *rows; /* wrong names are told before the first study is run */

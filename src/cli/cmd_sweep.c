@@ -42,14 +42,14 @@ typedef struct sweep_job {
 typedef struct session {
     cli_context *ctx;
     sweep sweep;
-    ls_points *store;
+    point_store *store;
     const char *database;
     sweep_job *jobs; /* points that were not done when the sweep began */
     size_t job_count, finished, failed;
     size_t by_others; /* of the finished ones */
     uint64_t ask_ns;  /* no job is there before this time */
     uint64_t beat_ns; /* when the claims last showed that they are alive */
-    ls_progress progress;
+    progress_line progress;
     ls_run_control control;
     LS_VEC(const char *) warned; /* texts about keys without effect */
 } session;
@@ -95,7 +95,7 @@ static const char *const *sets_of(const session *s, size_t point, size_t *count)
 {
     const cli_context *ctx = s->ctx;
     size_t fixed = cli_count(ctx, "set"), varied = s->sweep.grid.axes.count;
-    const char **sets = ls_arena_array(ctx->arena, fixed + varied + 1, sizeof *sets);
+    const char **sets = arena_array(ctx->arena, fixed + varied + 1, sizeof *sets);
     const char *const *own = sweep_grid_sets(&s->sweep.grid, point);
     if (!sets || !own)
         return NULL;
@@ -107,73 +107,73 @@ static const char *const *sets_of(const session *s, size_t point, size_t *count)
 }
 
 /* Of every key that does nothing at some point, whether it is varied or fixed. */
-static void warn_once(session *s, const ls_config *config)
+static void warn_once(session *s, const platform_config *config)
 {
     char text[1024];
-    for (size_t next = 0; ls_config_next_idle(config, &next, text, sizeof text);) {
+    for (size_t next = 0; config_next_idle(config, &next, text, sizeof text);) {
         bool known = false;
         for (size_t i = 0; i < s->warned.count && !known; i++)
             known = strcmp(s->warned.at[i], text) == 0;
-        const char *kept = known ? NULL : ls_arena_strdup(s->ctx->arena, text);
-        if (kept && ls_vec_push(&s->warned, kept))
-            ls_log_warn("%s", text);
+        const char *kept = known ? NULL : arena_strdup(s->ctx->arena, text);
+        if (kept && vec_push(&s->warned, kept))
+            log_warn("%s", text);
     }
 }
 
 /* Checks the configuration of a grid point and gives its hash. */
-static ls_status config_hash(session *s, size_t point, ls_hash *out, ls_error *err)
+static ls_status config_hash(session *s, size_t point, hash128 *out, ls_error *err)
 {
     const cli_context *ctx = s->ctx;
-    ls_config_request request;
+    config_request request;
     ls_status status = cli_platform_request(ctx, s->sweep.platform, &request, err);
     const char *const *own = sweep_grid_sets(&s->sweep.grid, point);
     size_t varied = s->sweep.grid.axes.count;
-    const char **sets = ls_arena_array(ctx->arena, request.set_count + varied, sizeof *sets);
+    const char **sets = arena_array(ctx->arena, request.set_count + varied, sizeof *sets);
     if (status != LS_OK || !own || !sets)
         return status != LS_OK ? status : no_memory(err);
     memcpy(sets, request.sets, request.set_count * sizeof *sets);
     memcpy(sets + request.set_count, own, varied * sizeof *sets);
     request.sets = sets;
     request.set_count += varied;
-    ls_config *config;
-    status = ls_config_load(&request, &config, NULL, err);
+    platform_config *config;
+    status = config_load(&request, &config, NULL, err);
     if (status != LS_OK)
         return status;
-    *out = ls_config_hash(config);
+    *out = config_hash_of(config);
     warn_once(s, config);
-    s->sweep.assumptions = ls_config_assumption_count(config);
-    ls_config_destroy(config);
+    s->sweep.assumptions = config_assumption_count(config);
+    config_destroy(config);
     return LS_OK;
 }
 
 /* The content of a file that an option names. */
-static ls_status add_file(ls_hasher *hasher, const char *path, ls_error *err)
+static ls_status add_file(hash_stream *hasher, const char *path, ls_error *err)
 {
-    ls_hash content;
-    ls_status status = ls_trace_identity(path, &content, err);
+    hash128 content;
+    ls_status status = trace_identity(path, &content, err);
     if (status == LS_OK)
-        ls_hasher_add(hasher, &content, sizeof content);
+        hasher_add(hasher, &content, sizeof content);
     return status;
 }
 
 /* Of everything that is not the workload or the configuration and may change a result. */
-static ls_status options_hash(const session *s, ls_hasher *hasher, ls_error *err)
+static ls_status options_hash(const session *s, hash_stream *hasher, ls_error *err)
 {
     static const char from_file[] = "buffer:@";
     const cli_context *ctx = s->ctx;
     ls_status status = LS_OK;
-    ls_hasher_add_field(hasher, LS_VERSION_STRING, strlen(LS_VERSION_STRING));
+    hasher_add_field(hasher, LS_VERSION_STRING, strlen(LS_VERSION_STRING));
     for (size_t i = 0; i < LS_COUNT_OF(passed_on); i++) {
         size_t count = cli_given(ctx, passed_on[i]) ? cli_count(ctx, passed_on[i]) : 0;
-        ls_hasher_add(hasher, &count, sizeof count);
+        hasher_add(hasher, &count, sizeof count);
         for (size_t k = 0; k < count; k++) {
             const char *text = cli_text_at(ctx, passed_on[i], k);
-            ls_hasher_add_field(hasher, text, strlen(text));
+            hasher_add_field(hasher, text, strlen(text));
         }
     }
     for (size_t i = 0; i < LS_COUNT_OF(passed_flags); i++) {
         bool given = cli_flag(ctx, passed_flags[i]);
-        ls_hasher_add(hasher, &given, sizeof given);
+        hasher_add(hasher, &given, sizeof given);
     }
     for (size_t i = 0; i < cli_count(ctx, "arg") && status == LS_OK; i++)
         if (strncmp(cli_text_at(ctx, "arg", i), from_file, sizeof from_file - 1) == 0)
@@ -185,16 +185,16 @@ static ls_status options_hash(const session *s, ls_hasher *hasher, ls_error *err
 
 /* A workload is its name and its kernels, which the platform's instruction set chooses. Kernels of all targets
  * are taken: a change of any is a change of the build. */
-static ls_status workload_identity(const cli_context *ctx, const char *name, ls_hash *out, ls_error *err)
+static ls_status workload_identity(const cli_context *ctx, const char *name, hash128 *out, ls_error *err)
 {
     const wl_workload *w;
     char path[4096];
-    ls_hasher *hasher = NULL;
+    hash_stream *hasher = NULL;
     ls_status status = wl_find(name, &w, err);
     if (status == LS_OK)
-        status = ls_hasher_create(&hasher, err);
+        status = hasher_create(&hasher, err);
     if (status == LS_OK)
-        ls_hasher_add_field(hasher, name, strlen(name));
+        hasher_add_field(hasher, name, strlen(name));
     for (size_t i = 0; workload_gpus[i] && status == LS_OK; i++) {
         const char *variant = cli_text(ctx, "variant") ? cli_text(ctx, "variant") : "";
         /* One that is not there cannot be run either. */
@@ -203,51 +203,52 @@ static ls_status workload_identity(const cli_context *ctx, const char *name, ls_
             status = add_file(hasher, path, err);
     }
     if (status == LS_OK)
-        *out = ls_hasher_get(hasher);
-    ls_hasher_destroy(hasher);
+        *out = hasher_get(hasher);
+    hasher_destroy(hasher);
     return status;
 }
 
 static ls_status name_points(session *s, ls_error *err)
 {
     sweep *sw = &s->sweep;
-    ls_arena *arena = s->ctx->arena;
+    mem_arena *arena = s->ctx->arena;
     size_t axes = sw->grid.axes.count;
-    ls_hash *configs = ls_arena_array(arena, sw->grid.points, sizeof *configs);
-    const char **keys = ls_arena_array(arena, axes, sizeof *keys);
+    hash128 *configs = arena_array(arena, sw->grid.points, sizeof *configs);
+    const char **keys = arena_array(arena, axes, sizeof *keys);
     sw->point_count = sw->grid.points * sw->trace_count;
-    sw->points = ls_arena_array(arena, sw->point_count, sizeof *sw->points);
+    sw->points = arena_array(arena, sw->point_count, sizeof *sw->points);
     if (!configs || !keys || !sw->points)
         return no_memory(err);
-    ls_hasher *hasher = NULL;
-    ls_status status = ls_hasher_create(&hasher, err);
+    hash_stream *hasher = NULL;
+    ls_status status = hasher_create(&hasher, err);
     for (size_t a = 0; status == LS_OK && a < axes; a++)
         keys[a] = sw->grid.axes.at[a].key;
     for (size_t p = 0; p < sw->grid.points && status == LS_OK; p++)
         status = config_hash(s, p, &configs[p], err);
     for (size_t t = 0; t < sw->trace_count && status == LS_OK; t++) {
-        ls_hash trace;
+        hash128 trace;
         status = run_kind_of(sw->traces[t]) == RUN_WORKLOAD
                      ? workload_identity(s->ctx, sw->traces[t], &trace, err)
-                     : ls_trace_identity(sw->traces[t], &trace, err);
+                     : trace_identity(sw->traces[t], &trace, err);
         for (size_t p = 0; p < sw->grid.points && status == LS_OK; p++) {
-            ls_point *point = &sw->points[t * sw->grid.points + p];
-            const char **values = ls_arena_array(arena, axes, sizeof *values);
+            sweep_point *point = &sw->points[t * sw->grid.points + p];
+            const char **values = arena_array(arena, axes, sizeof *values);
             if (!values) {
                 status = no_memory(err);
                 break;
             }
             for (size_t a = 0; a < axes; a++)
                 values[a] = sweep_grid_value(&sw->grid, p, a);
-            *point = (ls_point){ .trace = sw->traces[t], .keys = keys, .values = values, .key_count = axes };
-            ls_hasher_reset(hasher);
-            ls_hasher_add(hasher, &trace, sizeof trace);
-            ls_hasher_add(hasher, &configs[p], sizeof configs[p]);
+            *point =
+                (sweep_point){ .trace = sw->traces[t], .keys = keys, .values = values, .key_count = axes };
+            hasher_reset(hasher);
+            hasher_add(hasher, &trace, sizeof trace);
+            hasher_add(hasher, &configs[p], sizeof configs[p]);
             status = options_hash(s, hasher, err);
-            ls_hash_text(ls_hasher_get(hasher), point->id);
+            hash128_text(hasher_get(hasher), point->id);
         }
     }
-    ls_hasher_destroy(hasher);
+    hasher_destroy(hasher);
     return status;
 }
 
@@ -265,12 +266,12 @@ static const char *const *job_argv(session *s, size_t index)
 {
     cli_context *ctx = s->ctx;
     size_t set_count = 0;
-    const ls_point *point = &s->sweep.points[index];
+    const sweep_point *point = &s->sweep.points[index];
     const char *const *sets = sets_of(s, index % s->sweep.grid.points, &set_count);
     size_t room = 40 + 2 * (set_count + cli_count(ctx, "plugin") + cli_count(ctx, "platform-dir"));
     for (size_t i = 0; i < LS_COUNT_OF(passed_on); i++)
         room += 2 * cli_count(ctx, passed_on[i]);
-    const char **words = ls_arena_array(ctx->arena, room, sizeof *words);
+    const char **words = arena_array(ctx->arena, room, sizeof *words);
     if (!sets || !words)
         return NULL;
     size_t n = 0;
@@ -285,13 +286,13 @@ static const char *const *job_argv(session *s, size_t index)
         add_word(words, &n, "--set", sets[i]);
     for (size_t i = 0; i < LS_COUNT_OF(passed_on); i++)
         for (size_t k = 0; k < cli_count(ctx, passed_on[i]); k++) {
-            const char *option = ls_arena_printf(ctx->arena, "--%s", passed_on[i]);
+            const char *option = arena_printf(ctx->arena, "--%s", passed_on[i]);
             if (!add_word(words, &n, option, cli_text_at(ctx, passed_on[i], k)))
                 return NULL;
         }
     for (size_t i = 0; i < LS_COUNT_OF(passed_flags); i++)
         if (cli_flag(ctx, passed_flags[i]) &&
-            !add_word(words, &n, ls_arena_printf(ctx->arena, "--%s", passed_flags[i]), NULL))
+            !add_word(words, &n, arena_printf(ctx->arena, "--%s", passed_flags[i]), NULL))
             return NULL;
     add_word(words, &n, "--threads", cli_text(ctx, "threads"));
     add_word(words, &n, "--progress", "never");
@@ -302,8 +303,8 @@ static const char *const *job_argv(session *s, size_t index)
 
 static void show_progress(session *s)
 {
-    const ls_progress_state state = { .done = s->finished, .total = s->job_count, .unit = "points" };
-    ls_progress_update(&s->progress, &state, ls_host_ns());
+    const progress_state state = { .done = s->finished, .total = s->job_count, .unit = "points" };
+    progress_update(&s->progress, &state, host_clock_ns());
 }
 
 /* The first point that no other sweep runs. Those that another one has finished meanwhile are over. */
@@ -311,14 +312,14 @@ static farm_next next_job(void *self, size_t *index, const char *const **argv, l
 {
     session *s = self;
     bool others = false;
-    if (ls_host_ns() < s->ask_ns)
+    if (host_clock_ns() < s->ask_ns)
         return FARM_LATER;
     for (size_t i = 0; i < s->job_count; i++) {
         sweep_job *job = &s->jobs[i];
-        ls_claim claim;
+        point_claim claim;
         if (job->state != JOB_WAITS)
             continue;
-        if (ls_points_claim(s->store, s->sweep.points[job->point].id, &claim, err) != LS_OK)
+        if (points_claim(s->store, s->sweep.points[job->point].id, &claim, err) != LS_OK)
             return FARM_FAILED;
         others |= claim == LS_CLAIM_OTHER;
         if (claim == LS_CLAIM_DONE) {
@@ -336,7 +337,7 @@ static farm_next next_job(void *self, size_t *index, const char *const **argv, l
         no_memory(err);
         return FARM_FAILED;
     }
-    s->ask_ns = ls_host_ns() + OTHERS_NS;
+    s->ask_ns = host_clock_ns() + OTHERS_NS;
     return others ? FARM_LATER : FARM_END;
 }
 
@@ -347,7 +348,7 @@ static ls_status job_done(void *self, size_t index, const char *error, ls_error 
     s->finished++;
     s->failed += error != NULL;
     show_progress(s);
-    return ls_points_release(s->store, s->sweep.points[s->jobs[index].point].id, error, err);
+    return points_release(s->store, s->sweep.points[s->jobs[index].point].id, error, err);
 }
 
 static bool job_idle(void *self, size_t running)
@@ -355,9 +356,9 @@ static bool job_idle(void *self, size_t running)
     session *s = self;
     (void)running;
     show_progress(s);
-    if (ls_host_ns() >= s->beat_ns + LS_CLAIM_BEAT_S * UINT64_C(1000000000)) {
-        s->beat_ns = ls_host_ns();
-        (void)ls_points_beat(s->store, NULL); /* only sweeps on other hosts look at it */
+    if (host_clock_ns() >= s->beat_ns + LS_CLAIM_BEAT_S * UINT64_C(1000000000)) {
+        s->beat_ns = host_clock_ns();
+        (void)points_beat(s->store, NULL); /* only sweeps on other hosts look at it */
     }
     return atomic_load(&s->control.stop) != 0;
 }
@@ -371,11 +372,11 @@ static ls_status run_points(session *s, ls_error *err)
     FILE *to = strcmp(progress_modes[mode], "never") == 0 ? fopen("/dev/null", "w") : ctx->err;
     if (!to)
         return ls_fail(err, LS_ERR_IO, "cannot open /dev/null");
-    ls_progress_begin(&s->progress, to, strcmp(progress_modes[mode], "always") == 0, NULL, 0, ls_host_ns());
+    progress_begin(&s->progress, to, strcmp(progress_modes[mode], "always") == 0, NULL, 0, host_clock_ns());
     run_signal_begin(&s->control);
     ls_status status = farm_run((size_t)cli_uint(ctx, "jobs"), &hooks, err);
     run_signal_end();
-    ls_progress_clear(&s->progress);
+    progress_clear(&s->progress);
     if (to != ctx->err)
         fclose(to);
     return status;
@@ -387,26 +388,25 @@ static ls_status write_file(const session *s, const char *extension, void (*tell
                             ls_error *err)
 {
     const char *dot = strrchr(s->database, '.');
-    const char *path =
-        ls_arena_printf(s->ctx->arena, "%.*s%s", (int)(dot - s->database), s->database, extension);
-    ls_file_writer writer;
+    const char *path = arena_printf(s->ctx->arena, "%.*s%s", (int)(dot - s->database), s->database, extension);
+    file_writer writer;
     if (!path)
         return no_memory(err);
-    ls_status status = ls_file_writer_open(&writer, path, err);
+    ls_status status = file_writer_open(&writer, path, err);
     if (status != LS_OK)
         return status;
     tell(&s->sweep, writer.stream);
-    return ls_file_writer_commit(&writer, err);
+    return file_writer_commit(&writer, err);
 }
 
 /* Reads what the database has, and lists the points that are missing. */
 static ls_status find_jobs(session *s, ls_error *err)
 {
     sweep *sw = &s->sweep;
-    s->jobs = ls_arena_array(s->ctx->arena, sw->point_count, sizeof *s->jobs);
+    s->jobs = arena_array(s->ctx->arena, sw->point_count, sizeof *s->jobs);
     if (!s->jobs)
         return no_memory(err);
-    ls_status status = ls_points_read(s->store, s->ctx->arena, sw->points, sw->point_count, err);
+    ls_status status = points_read(s->store, s->ctx->arena, sw->points, sw->point_count, err);
     s->job_count = 0;
     for (size_t i = 0; i < sw->point_count && status == LS_OK; i++)
         if (!sw->points[i].done)
@@ -417,7 +417,7 @@ static ls_status find_jobs(session *s, ls_error *err)
 static ls_status finish(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
-    ls_status status = ls_points_read(s->store, ctx->arena, s->sweep.points, s->sweep.point_count, err);
+    ls_status status = points_read(s->store, ctx->arena, s->sweep.points, s->sweep.point_count, err);
     const char *const *patterns = cli_texts(ctx, "metric");
     if (status == LS_OK && !patterns)
         status = no_memory(err);
@@ -442,11 +442,11 @@ static ls_status sweep_all(session *s, ls_error *err)
     cli_context *ctx = s->ctx;
     size_t others;
     const char *command = cli_command_line(ctx);
-    ls_status status = command ? ls_points_open(s->database, &s->store, err) : no_memory(err);
+    ls_status status = command ? points_open(s->database, &s->store, err) : no_memory(err);
     if (status == LS_OK)
-        status = ls_points_declare(s->store, s->sweep.points, s->sweep.point_count, command, err);
+        status = points_declare(s->store, s->sweep.points, s->sweep.point_count, command, err);
     if (status == LS_OK)
-        status = ls_points_others(s->store, s->sweep.points, s->sweep.point_count, &others, err);
+        status = points_others(s->store, s->sweep.points, s->sweep.point_count, &others, err);
     if (status == LS_OK)
         status = find_jobs(s, err);
     if (status != LS_OK)
@@ -471,8 +471,8 @@ static ls_status sweep_all(session *s, ls_error *err)
 static ls_status run(cli_context *ctx, ls_error *err)
 {
     session s = { .ctx = ctx, .database = cli_text(ctx, "out") };
-    ls_export_format format;
-    ls_status status = ls_export_format_of(s.database, &format, err);
+    export_format format;
+    ls_status status = export_format_of(s.database, &format, err);
     if (status == LS_OK && format != LS_EXPORT_SQLITE) {
         ls_fail(err, LS_ERR_USAGE, "a sweep goes into a database");
         ls_error_nearest(err, "sweep.db");
@@ -486,7 +486,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
         status = name_points(&s, err);
     if (status == LS_OK && cli_flag(ctx, "dry-run"))
         for (size_t i = 0; i < s.sweep.point_count; i++) {
-            const ls_point *point = &s.sweep.points[i];
+            const sweep_point *point = &s.sweep.points[i];
             fprintf(ctx->out, "%s", point->trace);
             for (size_t a = 0; a < point->key_count; a++)
                 fprintf(ctx->out, "  %s=%s", point->keys[a], point->values[a]);
@@ -494,9 +494,9 @@ static ls_status run(cli_context *ctx, ls_error *err)
         }
     else if (status == LS_OK)
         status = sweep_all(&s, err);
-    ls_points_close(s.store);
-    ls_vec_fini(&s.sweep.columns.names);
-    ls_vec_fini(&s.warned);
+    points_close(s.store);
+    vec_fini(&s.sweep.columns.names);
+    vec_fini(&s.warned);
     sweep_grid_fini(&s.sweep.grid);
     return status;
 }

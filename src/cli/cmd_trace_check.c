@@ -18,11 +18,11 @@ static void print_defects(const cli_context *ctx, const acc_report *report)
         const acc_defect *d = &report->defects.at[i];
         bool bad = d->severity == ACC_ERROR;
         char file[1024], text[1200];
-        fprintf(ctx->out, "%s", ls_quote(d->file, strlen(d->file), file, sizeof file));
+        fprintf(ctx->out, "%s", quote_text(d->file, strlen(d->file), file, sizeof file));
         if (d->line)
             fprintf(ctx->out, ":%" PRIu64, d->line);
         fprintf(ctx->out, ": %s%s%s: %s: %s\n", bad ? style.bad : style.dim, acc_severity_name(d->severity),
-                style.off, acc_kind_name(d->kind), ls_quote(d->text, strlen(d->text), text, sizeof text));
+                style.off, acc_kind_name(d->kind), quote_text(d->text, strlen(d->text), text, sizeof text));
     }
 }
 
@@ -36,61 +36,61 @@ static void print_summary(const cli_context *ctx, const acc_report *report, cons
                 continue;
             fprintf(ctx->out, "%s%-8s %10s  %-16s %s\n", any || !report->defects.count ? "" : "\n",
                     acc_severity_name((acc_severity)severity),
-                    ls_format_count(report->counts[kind], number, sizeof number),
-                    acc_kind_name((acc_kind)kind), acc_kind_help((acc_kind)kind));
+                    format_count(report->counts[kind], number, sizeof number), acc_kind_name((acc_kind)kind),
+                    acc_kind_help((acc_kind)kind));
             any = true;
         }
     }
     fprintf(ctx->out, "%s%" PRIu64 " of %" PRIu64 " kernels read", any ? "\n" : "", totals->read,
             totals->kernels);
-    fprintf(ctx->out, ", %s thread blocks", ls_format_count(totals->blocks, number, sizeof number));
-    fprintf(ctx->out, ", %s warp instructions", ls_format_count(totals->warp_insts, number, sizeof number));
+    fprintf(ctx->out, ", %s thread blocks", format_count(totals->blocks, number, sizeof number));
+    fprintf(ctx->out, ", %s warp instructions", format_count(totals->warp_insts, number, sizeof number));
     fprintf(ctx->out, ": %" PRIu64 " errors, %" PRIu64 " warnings, %" PRIu64 " notes\n",
             report->by_severity[ACC_ERROR], report->by_severity[ACC_WARNING], report->by_severity[ACC_NOTE]);
 }
 
 /* ------------------------------------------------------------------------------------------ other sources */
 
-static void print_opcodes(const cli_context *ctx, const ls_opcode_list *list, const char *what)
+static void print_opcodes(const cli_context *ctx, const opcode_list *list, const char *what)
 {
     char number[LS_FORMAT_BYTES];
     for (size_t i = 0; i < list->count; i++)
         fprintf(ctx->out, "%s: %s, %s times, first at pc 0x%" PRIx64 "\n", what, list->at[i].opcode,
-                ls_format_count(list->at[i].count, number, sizeof number), list->at[i].pc);
+                format_count(list->at[i].count, number, sizeof number), list->at[i].pc);
 }
 
 /* Packed traces check themselves while they are read, their hash too; the first error ends it. */
 static ls_status check_strictly(const cli_context *ctx, const char *path, ls_error *err)
 {
-    const ls_trace_options options = { .drop_values = true };
-    ls_trace *trace;
-    ls_trace_stats total = { 0 };
+    const trace_options options = { .drop_values = true };
+    sass_trace *trace;
+    trace_stats total = { 0 };
     ls_cta cta = { 0 };
-    ls_status status = ls_trace_open(path, &options, &trace, err);
-    for (uint64_t i = 0; status == LS_OK && i < ls_trace_command_count(trace); i++) {
-        ls_kernel *kernel;
-        ls_trace_stats stats = { 0 };
-        if (ls_trace_command(trace, i)->kind != LS_COMMAND_KERNEL)
+    ls_status status = trace_open(path, &options, &trace, err);
+    for (uint64_t i = 0; status == LS_OK && i < trace_command_count(trace); i++) {
+        trace_kernel *kernel;
+        trace_stats stats = { 0 };
+        if (trace_command_at(trace, i)->kind != LS_COMMAND_KERNEL)
             continue;
-        status = ls_trace_open_kernel(trace, i, &kernel, err);
+        status = trace_open_kernel(trace, i, &kernel, err);
         if (status == LS_OK)
-            status = ls_trace_stats_read(&stats, kernel, &cta, err);
-        if (status == LS_OK && !ls_trace_stats_merge(&total, &stats))
+            status = trace_stats_read(&stats, kernel, &cta, err);
+        if (status == LS_OK && !trace_stats_merge(&total, &stats))
             status = ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-        ls_trace_stats_fini(&stats);
-        ls_kernel_close(kernel);
+        trace_stats_fini(&stats);
+        kernel_close(kernel);
     }
     ls_cta_fini(&cta);
-    ls_trace_close(trace);
-    if (status == LS_OK && ls_trace_source_of(path) == &ls_pack_source)
-        status = ls_pack_verify(path, err);
+    trace_close(trace);
+    if (status == LS_OK && trace_source_of(path) == &pack_source)
+        status = pack_file_verify(path, err);
     if (status == LS_OK) {
         print_opcodes(ctx, &total.unmodelled, "warning: unmodelled_opcode");
         print_opcodes(ctx, &total.ignored, "note: ignored_opcode");
         fprintf(ctx->out, "%" PRIu64 " kernels, %" PRIu64 " warp instructions: no errors\n", total.kernels,
                 total.warp_insts);
     }
-    ls_trace_stats_fini(&total);
+    trace_stats_fini(&total);
     return status;
 }
 
@@ -103,7 +103,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
     acc_totals totals;
     if (amd_file_is(path))
         return trace_amd_check(ctx, path, err);
-    if (ls_trace_source_of(path) != &ls_accelsim_source)
+    if (trace_source_of(path) != &accelsim_source)
         return check_strictly(ctx, path, err);
     ls_status status = acc_check(path, &report, &totals, err);
     if (status == LS_OK) {

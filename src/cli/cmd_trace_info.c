@@ -16,7 +16,7 @@
 
 typedef struct info_run {
     const cli_context *ctx;
-    ls_json json; /* used if as_json */
+    json_writer json; /* used if as_json */
     bool as_json, each;
     cli_style style;
     unsigned name_width; /* columns for names in the table */
@@ -31,125 +31,125 @@ static uint64_t file_bytes(const char *path)
 /* The name of the row that an unknown opcode is nearest to; NULL if there is none. */
 static const char *nearest(const char *opcode)
 {
-    const ls_sass_line line = { .opcode = opcode, .opcode_bytes = strlen(opcode) };
+    const sass_line line = { .opcode = opcode, .opcode_bytes = strlen(opcode) };
     static _Thread_local ls_error said;
     ls_inst inst;
     ls_error_clear(&said);
-    ls_sass_decode(80, &line, false, &inst, &said);
+    sass_decode(80, &line, false, &inst, &said);
     return said.nearest[0] ? said.nearest : NULL;
 }
 
 /* --------------------------------------------------------------------------------------------------- JSON */
 
-static void json_opcodes(ls_json *j, const char *key, const ls_opcode_list *list, bool unknown)
+static void json_opcodes(json_writer *j, const char *key, const opcode_list *list, bool unknown)
 {
-    ls_json_key(j, key);
-    ls_json_array(j);
+    json_key(j, key);
+    json_array(j);
     for (size_t i = 0; i < list->count; i++) {
-        ls_json_flat(j);
-        ls_json_object(j);
-        ls_json_key(j, "opcode");
-        ls_json_string(j, list->at[i].opcode);
-        ls_json_put_u64(j, "pc", list->at[i].pc);
-        ls_json_put_u64(j, "count", list->at[i].count);
+        json_flat(j);
+        json_begin_object(j);
+        json_key(j, "opcode");
+        json_string(j, list->at[i].opcode);
+        json_put_u64(j, "pc", list->at[i].pc);
+        json_put_u64(j, "count", list->at[i].count);
         if (unknown) {
-            ls_json_key(j, "nearest");
-            ls_json_string(j, nearest(list->at[i].opcode));
+            json_key(j, "nearest");
+            json_string(j, nearest(list->at[i].opcode));
         }
-        ls_json_end(j);
+        json_end(j);
     }
-    ls_json_end(j);
+    json_end(j);
 }
 
-static void json_stats(ls_json *j, const ls_trace_stats *s)
+static void json_stats(json_writer *j, const trace_stats *s)
 {
-    ls_json_put_u64(j, "thread_blocks", s->blocks);
-    ls_json_put_u64(j, "warps", s->warps);
-    ls_json_put_u64(j, "static_instructions", s->static_insts);
-    ls_json_put_u64(j, "warp_instructions", s->warp_insts);
-    ls_json_put_u64(j, "thread_instructions", s->thread_insts);
-    ls_json_put_u64(j, "idle_warp_instructions", s->idle_insts);
-    ls_json_key(j, "classes");
-    ls_json_object(j);
+    json_put_u64(j, "thread_blocks", s->blocks);
+    json_put_u64(j, "warps", s->warps);
+    json_put_u64(j, "static_instructions", s->static_insts);
+    json_put_u64(j, "warp_instructions", s->warp_insts);
+    json_put_u64(j, "thread_instructions", s->thread_insts);
+    json_put_u64(j, "idle_warp_instructions", s->idle_insts);
+    json_key(j, "classes");
+    json_begin_object(j);
     for (int i = 0; i < LS_CLASS_COUNT; i++)
         if (s->classes[i])
-            ls_json_put_u64(j, ls_inst_class_name((ls_inst_class)i), s->classes[i]);
-    ls_json_end(j);
-    ls_json_key(j, "memory");
-    ls_json_object(j);
+            json_put_u64(j, inst_class_name((ls_inst_class)i), s->classes[i]);
+    json_end(j);
+    json_key(j, "memory");
+    json_begin_object(j);
     for (int i = 0; i < LS_SPACE_COUNT; i++) {
         if (!s->spaces[i].insts)
             continue;
-        ls_json_key(j, ls_mem_space_name((ls_mem_space)i));
-        ls_json_flat(j);
-        ls_json_object(j);
-        ls_json_put_u64(j, "warp_instructions", s->spaces[i].insts);
-        ls_json_put_u64(j, "lane_accesses", s->spaces[i].lanes);
-        ls_json_put_u64(j, "bytes", s->spaces[i].bytes);
-        ls_json_end(j);
+        json_key(j, mem_space_name((ls_mem_space)i));
+        json_flat(j);
+        json_begin_object(j);
+        json_put_u64(j, "warp_instructions", s->spaces[i].insts);
+        json_put_u64(j, "lane_accesses", s->spaces[i].lanes);
+        json_put_u64(j, "bytes", s->spaces[i].bytes);
+        json_end(j);
     }
-    ls_json_end(j);
+    json_end(j);
     json_opcodes(j, "unknown_opcodes", &s->unknown, true);
     json_opcodes(j, "unmodelled_opcodes", &s->unmodelled, false);
     json_opcodes(j, "ignored_opcodes", &s->ignored, false);
 }
 
-static void json_kernel(info_run *run, uint64_t number, const ls_kernel_info *info, const ls_trace_stats *s)
+static void json_kernel(info_run *run, uint64_t number, const ls_kernel_info *info, const trace_stats *s)
 {
-    ls_json *j = &run->json;
-    ls_json_object(j);
-    ls_json_put_u64(j, "number", number);
-    ls_json_put_u64(j, "id", info->id);
-    ls_json_key(j, "name");
-    ls_json_string(j, info->name);
-    ls_json_key(j, "file");
-    ls_json_string(j, info->file);
-    ls_json_put_u64(j, "file_bytes", file_bytes(info->file));
-    ls_json_put_sizes(j, "grid", info->grid);
-    ls_json_put_sizes(j, "block", info->block);
-    ls_json_put_u64(j, "registers", info->registers);
-    ls_json_put_u64(j, "shared_bytes", info->shared_bytes);
-    ls_json_put_u64(j, "stream", info->stream);
-    ls_json_put_u64(j, "binary_version", info->binary_version);
-    ls_json_put_u64(j, "tracer_version", info->tracer_version);
+    json_writer *j = &run->json;
+    json_begin_object(j);
+    json_put_u64(j, "number", number);
+    json_put_u64(j, "id", info->id);
+    json_key(j, "name");
+    json_string(j, info->name);
+    json_key(j, "file");
+    json_string(j, info->file);
+    json_put_u64(j, "file_bytes", file_bytes(info->file));
+    json_put_sizes(j, "grid", info->grid);
+    json_put_sizes(j, "block", info->block);
+    json_put_u64(j, "registers", info->registers);
+    json_put_u64(j, "shared_bytes", info->shared_bytes);
+    json_put_u64(j, "stream", info->stream);
+    json_put_u64(j, "binary_version", info->binary_version);
+    json_put_u64(j, "tracer_version", info->tracer_version);
     json_stats(j, s);
-    ls_json_end(j);
+    json_end(j);
 }
 
 /* --------------------------------------------------------------------------------------------------- text */
 
-static void print_opcodes(const info_run *run, const ls_opcode_list *list, const char *what, const char *style,
+static void print_opcodes(const info_run *run, const opcode_list *list, const char *what, const char *style,
                           const char *indent)
 {
     char a[LS_FORMAT_BYTES];
     for (size_t i = 0; i < list->count; i++)
         fprintf(run->ctx->out, "%s%s%-14s%s %15s  %s, first at pc 0x%" PRIx64 "\n", indent, style, what,
-                run->style.off, ls_format_count(list->at[i].count, a, sizeof a), list->at[i].opcode,
+                run->style.off, format_count(list->at[i].count, a, sizeof a), list->at[i].opcode,
                 list->at[i].pc);
 }
 
-static void print_mix(const info_run *run, const ls_trace_stats *s, const char *indent)
+static void print_mix(const info_run *run, const trace_stats *s, const char *indent)
 {
     FILE *out = run->ctx->out;
     char a[LS_FORMAT_BYTES], b[LS_FORMAT_BYTES];
     double all = s->warp_insts ? (double)s->warp_insts : 1;
     for (int i = 0; i < LS_CLASS_COUNT; i++)
         if (s->classes[i])
-            fprintf(out, "%s%-14s %15s  %5.1f %%  %s\n", indent, ls_inst_class_name((ls_inst_class)i),
-                    ls_format_count(s->classes[i], a, sizeof a), 100 * (double)s->classes[i] / all,
-                    ls_inst_class_help((ls_inst_class)i));
+            fprintf(out, "%s%-14s %15s  %5.1f %%  %s\n", indent, inst_class_name((ls_inst_class)i),
+                    format_count(s->classes[i], a, sizeof a), 100 * (double)s->classes[i] / all,
+                    inst_class_help((ls_inst_class)i));
     for (int i = 0; i < LS_SPACE_COUNT; i++) {
-        const ls_access_stats *space = &s->spaces[i];
+        const access_stats *space = &s->spaces[i];
         if (space->insts)
-            fprintf(out, "%s%-14s %15s  %5.1f lanes  %s\n", indent, ls_mem_space_name((ls_mem_space)i),
-                    ls_format_count(space->insts, a, sizeof a), (double)space->lanes / (double)space->insts,
-                    ls_format_si((double)space->bytes, "B", b, sizeof b));
+            fprintf(out, "%s%-14s %15s  %5.1f lanes  %s\n", indent, mem_space_name((ls_mem_space)i),
+                    format_count(space->insts, a, sizeof a), (double)space->lanes / (double)space->insts,
+                    format_si((double)space->bytes, "B", b, sizeof b));
     }
     for (size_t i = 0; i < s->unknown.count; i++) {
-        const ls_opcode_count *u = &s->unknown.at[i];
+        const opcode_tally *u = &s->unknown.at[i];
         const char *near = nearest(u->opcode);
         fprintf(out, "%s%sunknown%s        %15s  %s at pc 0x%" PRIx64 "%s%s%s\n", indent, run->style.bad,
-                run->style.off, ls_format_count(u->count, a, sizeof a), u->opcode, u->pc,
+                run->style.off, format_count(u->count, a, sizeof a), u->opcode, u->pc,
                 near ? " (nearest: " : "", near ? near : "", near ? ")" : "");
     }
     print_opcodes(run, &s->unmodelled, "not modelled", run->style.bad, indent);
@@ -170,17 +170,17 @@ static const char *triple(const uint32_t sizes[3], char *out, size_t bytes)
 }
 
 static void print_kernel(const info_run *run, uint64_t number, const ls_kernel_info *info,
-                         const ls_trace_stats *s)
+                         const trace_stats *s)
 {
     char name[NAME_BYTES], grid[48], block[48], shared[LS_FORMAT_BYTES], a[LS_FORMAT_BYTES],
         b[LS_FORMAT_BYTES];
     const char *shown = *info->name ? info->name : "(no name)";
-    ls_quote(shown, strlen(shown), name, run->name_width + 1);
+    quote_text(shown, strlen(shown), name, run->name_width + 1);
     fprintf(run->ctx->out, "%4" PRIu64 "  %s%-*s%s  %12s %10s %4" PRIu32 " %7s %6" PRIu64 " %12s %13s", number,
             run->style.name, run->name_width, name, run->style.off, triple(info->grid, grid, sizeof grid),
             triple(info->block, block, sizeof block), info->registers,
-            ls_format_count(info->shared_bytes, shared, sizeof shared), s->static_insts,
-            ls_format_count(s->warp_insts, a, sizeof a), ls_format_count(s->thread_insts, b, sizeof b));
+            format_count(info->shared_bytes, shared, sizeof shared), s->static_insts,
+            format_count(s->warp_insts, a, sizeof a), format_count(s->thread_insts, b, sizeof b));
     if (info->stream)
         fprintf(run->ctx->out, "  stream %" PRIu64, info->stream);
     fputc('\n', run->ctx->out);
@@ -188,90 +188,89 @@ static void print_kernel(const info_run *run, uint64_t number, const ls_kernel_i
         print_mix(run, s, "      ");
 }
 
-static void print_total(const info_run *run, const ls_trace_stats *s, uint64_t bytes)
+static void print_total(const info_run *run, const trace_stats *s, uint64_t bytes)
 {
     FILE *out = run->ctx->out;
     char a[LS_FORMAT_BYTES];
     double lanes = s->warp_insts ? (double)s->thread_insts / (double)s->warp_insts : 0;
     fprintf(out, "\n%sTotal%s\n", run->style.title, run->style.off);
-    fprintf(out, "  %-14s %15s\n", "kernels", ls_format_count(s->kernels, a, sizeof a));
-    fprintf(out, "  %-14s %15s\n", "thread blocks", ls_format_count(s->blocks, a, sizeof a));
-    fprintf(out, "  %-14s %15s\n", "warps", ls_format_count(s->warps, a, sizeof a));
-    fprintf(out, "  %-14s %15s  %5.1f lanes\n", "warp insts", ls_format_count(s->warp_insts, a, sizeof a),
-            lanes);
-    fprintf(out, "  %-14s %15s\n", "thread insts", ls_format_count(s->thread_insts, a, sizeof a));
-    fprintf(out, "  %-14s %15s\n", "without a lane", ls_format_count(s->idle_insts, a, sizeof a));
-    fprintf(out, "  %-14s %15s\n", "files", ls_format_si((double)bytes, "B", a, sizeof a));
+    fprintf(out, "  %-14s %15s\n", "kernels", format_count(s->kernels, a, sizeof a));
+    fprintf(out, "  %-14s %15s\n", "thread blocks", format_count(s->blocks, a, sizeof a));
+    fprintf(out, "  %-14s %15s\n", "warps", format_count(s->warps, a, sizeof a));
+    fprintf(out, "  %-14s %15s  %5.1f lanes\n", "warp insts", format_count(s->warp_insts, a, sizeof a), lanes);
+    fprintf(out, "  %-14s %15s\n", "thread insts", format_count(s->thread_insts, a, sizeof a));
+    fprintf(out, "  %-14s %15s\n", "without a lane", format_count(s->idle_insts, a, sizeof a));
+    fprintf(out, "  %-14s %15s\n", "files", format_si((double)bytes, "B", a, sizeof a));
     fprintf(out, "\n%sInstructions by class, accesses by space%s\n", run->style.title, run->style.off);
     print_mix(run, s, "  ");
 }
 
 /* ------------------------------------------------------------------------------------------------ command */
 
-static ls_status show_kernel(info_run *run, ls_trace *trace, const ls_selected *selected, ls_cta *cta,
-                             ls_trace_stats *total, uint64_t *bytes, ls_error *err)
+static ls_status show_kernel(info_run *run, sass_trace *trace, const selected_kernel *selected, ls_cta *cta,
+                             trace_stats *total, uint64_t *bytes, ls_error *err)
 {
-    ls_kernel *kernel;
-    ls_trace_stats stats = { 0 };
-    ls_status status = ls_trace_open_kernel(trace, selected->command, &kernel, err);
+    trace_kernel *kernel;
+    trace_stats stats = { 0 };
+    ls_status status = trace_open_kernel(trace, selected->command, &kernel, err);
     if (status != LS_OK)
         return status;
-    ls_kernel_limit(kernel, cli_uint(run->ctx, "ctas"));
-    status = ls_trace_stats_read(&stats, kernel, cta, err);
+    kernel_limit(kernel, cli_uint(run->ctx, "ctas"));
+    status = trace_stats_read(&stats, kernel, cta, err);
     if (status == LS_OK) {
-        const ls_kernel_info *info = ls_kernel_get_info(kernel);
+        const ls_kernel_info *info = kernel_get_info(kernel);
         *bytes += file_bytes(info->file);
         if (run->as_json)
             json_kernel(run, selected->number, info, &stats);
         else
             print_kernel(run, selected->number, info, &stats);
-        if (!ls_trace_stats_merge(total, &stats))
+        if (!trace_stats_merge(total, &stats))
             status = ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     }
-    ls_kernel_close(kernel);
-    ls_trace_stats_fini(&stats);
+    kernel_close(kernel);
+    trace_stats_fini(&stats);
     return status;
 }
 
-static ls_status show_trace(info_run *run, ls_trace *trace, ls_trace_stats *total, ls_error *err)
+static ls_status show_trace(info_run *run, sass_trace *trace, trace_stats *total, ls_error *err)
 {
-    ls_selection selection;
+    kernel_selection selection;
     ls_cta cta = { 0 };
     uint64_t bytes = 0;
-    ls_status status = ls_select_kernels(trace, cli_text(run->ctx, "kernels"), &selection, err);
+    ls_status status = select_kernels(trace, cli_text(run->ctx, "kernels"), &selection, err);
     if (status != LS_OK)
         return status;
     if (run->as_json) {
-        ls_json_to_file(&run->json, run->ctx->out, 2);
-        ls_json_object(&run->json);
-        ls_json_key(&run->json, "kernels");
-        ls_json_array(&run->json);
+        json_to_file(&run->json, run->ctx->out, 2);
+        json_begin_object(&run->json);
+        json_key(&run->json, "kernels");
+        json_array(&run->json);
     } else {
         print_head(run);
     }
     for (size_t i = 0; i < selection.count && status == LS_OK; i++)
         status = show_kernel(run, trace, &selection.at[i], &cta, total, &bytes, err);
     if (status == LS_OK && run->as_json) {
-        ls_json_end(&run->json);
-        ls_json_key(&run->json, "total");
-        ls_json_object(&run->json);
-        ls_json_put_u64(&run->json, "kernels", total->kernels);
-        ls_json_put_u64(&run->json, "file_bytes", bytes);
+        json_end(&run->json);
+        json_key(&run->json, "total");
+        json_begin_object(&run->json);
+        json_put_u64(&run->json, "kernels", total->kernels);
+        json_put_u64(&run->json, "file_bytes", bytes);
         json_stats(&run->json, total);
-        ls_json_end(&run->json);
-        ls_json_end(&run->json);
-        status = ls_json_finish(&run->json, err);
+        json_end(&run->json);
+        json_end(&run->json);
+        status = json_finish(&run->json, err);
     } else if (status == LS_OK) {
         print_total(run, total, bytes);
     }
-    ls_selection_fini(&selection);
+    selection_fini(&selection);
     ls_cta_fini(&cta);
     return status;
 }
 
 static ls_status run(cli_context *ctx, ls_error *err)
 {
-    const ls_trace_options options = { .unknown_opcodes_as_alu = true, .drop_values = true };
+    const trace_options options = { .unknown_opcodes_as_alu = true, .drop_values = true };
     unsigned width = cli_width(ctx->out);
     info_run info = {
         .ctx = ctx,
@@ -280,11 +279,11 @@ static ls_status run(cli_context *ctx, ls_error *err)
         .style = cli_style_of(ctx->color_out),
         .name_width = width > TABLE_WIDTH + 16 ? width - TABLE_WIDTH : 16,
     };
-    ls_trace_stats total = { 0 };
-    ls_trace *trace;
+    trace_stats total = { 0 };
+    sass_trace *trace;
     if (amd_file_is(ctx->positionals[0]))
         return trace_amd_info(ctx, ctx->positionals[0], err);
-    ls_status status = ls_trace_open(ctx->positionals[0], &options, &trace, err);
+    ls_status status = trace_open(ctx->positionals[0], &options, &trace, err);
     if (status == LS_OK)
         status = show_trace(&info, trace, &total, err);
     if (status == LS_OK && total.unknown.count && cli_choice(ctx, "unknown-opcodes") == 0) {
@@ -292,8 +291,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
                 total.unknown.count, total.unknown.count == 1 ? "" : "s", total.unknown.at[0].opcode);
         status = ls_error_nearest(err, nearest(total.unknown.at[0].opcode));
     }
-    ls_trace_close(trace);
-    ls_trace_stats_fini(&total);
+    trace_close(trace);
+    trace_stats_fini(&total);
     return status;
 }
 

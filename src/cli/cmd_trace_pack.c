@@ -22,14 +22,14 @@ static ls_status find_output(const cli_context *ctx, const char **output, ls_err
 
 static bool is_text(const char *path)
 {
-    return ls_trace_source_of(path) == &ls_accelsim_source;
+    return trace_source_of(path) == &accelsim_source;
 }
 
 /* --------------------------------------------------------------------------------------------------- pack */
 
 static ls_status run_pack(cli_context *ctx, ls_error *err)
 {
-    ls_copy_options options = { .compare = is_text(ctx->positionals[0]) };
+    copy_options options = { .compare = is_text(ctx->positionals[0]) };
     const char *output;
     ls_status status = find_output(ctx, &output, err);
     return status == LS_OK ? trace_copy(ctx, ctx->positionals[0], output, true, &options, err) : status;
@@ -69,7 +69,7 @@ const cli_command cmd_trace_pack = {
 
 static ls_status run_unpack(cli_context *ctx, ls_error *err)
 {
-    ls_copy_options options = { 0 };
+    copy_options options = { 0 };
     const char *output;
     ls_status status = find_output(ctx, &output, err);
     if (status == LS_OK && amd_file_is(ctx->positionals[0])) {
@@ -120,7 +120,7 @@ const cli_command cmd_trace_unpack = {
 
 static ls_status run_cut(cli_context *ctx, ls_error *err)
 {
-    ls_copy_options options = { .cta_limit = cli_uint(ctx, "ctas") };
+    copy_options options = { .cta_limit = cli_uint(ctx, "ctas") };
     const char *output;
     ls_status status = find_output(ctx, &output, err);
     if (status != LS_OK)

@@ -31,17 +31,17 @@ static void print_param(const cli_context *ctx, const ls_param *param)
 static ls_status print_list(const cli_context *ctx, const char *only, ls_error *err)
 {
     cli_style style = cli_style_of(ctx->color_out);
-    ls_trace *trace;
-    if (only && !ls_synth_kind_find(only)) /* opening says which name is near */
-        return ls_synth_open(only, NULL, &trace, err);
-    for (size_t i = 0; i < ls_synth_kind_count(); i++) {
-        const ls_synth_kind *kind = ls_synth_kind_at(i);
-        if (only && strcmp(ls_synth_kind_name(kind), only) != 0)
+    sass_trace *trace;
+    if (only && !synth_kind_find(only)) /* opening says which name is near */
+        return synth_open(only, NULL, &trace, err);
+    for (size_t i = 0; i < synth_kind_count(); i++) {
+        const synth_kind *kind = synth_kind_at(i);
+        if (only && strcmp(synth_kind_name(kind), only) != 0)
             continue;
-        fprintf(ctx->out, "%s%-17s%s %s\n", style.name, ls_synth_kind_name(kind), style.off,
-                ls_synth_kind_help(kind));
-        for (size_t p = 0; only && p < ls_synth_param_count(kind); p++)
-            print_param(ctx, ls_synth_param_at(kind, p));
+        fprintf(ctx->out, "%s%-17s%s %s\n", style.name, synth_kind_name(kind), style.off,
+                synth_kind_help(kind));
+        for (size_t p = 0; only && p < synth_param_count(kind); p++)
+            print_param(ctx, synth_param_at(kind, p));
     }
     return LS_OK;
 }
@@ -58,15 +58,15 @@ static ls_status run_synth(cli_context *ctx, ls_error *err)
         return ls_fail(err, LS_ERR_USAGE, "KIND is missing: --list prints what there is");
     if (!output)
         return ls_fail(err, LS_ERR_USAGE, "--output is missing: where should the result go?");
-    ls_text path = { 0 };
-    ls_text_printf(&path, "%s%s", LS_SYNTH_PREFIX, kind);
+    text_buffer path = { 0 };
+    text_printf(&path, "%s%s", LS_SYNTH_PREFIX, kind);
     for (size_t i = 0; i < cli_count(ctx, "set"); i++)
-        ls_text_printf(&path, ",%s", cli_text_at(ctx, "set", i));
-    ls_copy_options options = { 0 };
+        text_printf(&path, ",%s", cli_text_at(ctx, "set", i));
+    copy_options options = { 0 };
     ls_status status =
         path.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")
-                    : trace_copy(ctx, ls_text_get(&path), output, trace_is_packed(ctx, output), &options, err);
-    ls_text_fini(&path);
+                    : trace_copy(ctx, text_get(&path), output, trace_is_packed(ctx, output), &options, err);
+    text_fini(&path);
     return status;
 }
 

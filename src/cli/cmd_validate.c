@@ -15,14 +15,14 @@ static measuring *const measurings[] = { validate_micro, validate_traces, valida
 static ls_status write_file(const validate_report *report, const char *path,
                             void (*tell)(const validate_report *report, FILE *to), ls_error *err)
 {
-    ls_file_writer writer;
+    file_writer writer;
     if (!path)
         return LS_OK;
-    ls_status status = ls_file_writer_open(&writer, path, err);
+    ls_status status = file_writer_open(&writer, path, err);
     if (status != LS_OK)
         return status;
     tell(report, writer.stream);
-    return ls_file_writer_commit(&writer, err);
+    return file_writer_commit(&writer, err);
 }
 
 static ls_status verdict(const validate_report *report, ls_error *err)

@@ -16,47 +16,47 @@ static bool has_kernels(const wl_workload *w, const char *target)
     return wl_kernel_path(w->kernels ? w->kernels : w->name, target, "", path, sizeof path, NULL) == LS_OK;
 }
 
-static void json_workload(ls_json *j, const wl_workload *w)
+static void json_workload(json_writer *j, const wl_workload *w)
 {
-    ls_json_object(j);
-    ls_json_key(j, "name");
-    ls_json_string(j, w->name);
-    ls_json_key(j, "summary");
-    ls_json_string(j, w->summary);
-    ls_json_key(j, "source");
-    ls_json_string(j, w->source);
-    ls_json_key(j, "micro");
-    ls_json_bool(j, w->is_micro);
-    ls_json_key(j, "targets");
-    ls_json_flat(j);
-    ls_json_array(j);
+    json_begin_object(j);
+    json_key(j, "name");
+    json_string(j, w->name);
+    json_key(j, "summary");
+    json_string(j, w->summary);
+    json_key(j, "source");
+    json_string(j, w->source);
+    json_key(j, "micro");
+    json_bool(j, w->is_micro);
+    json_key(j, "targets");
+    json_flat(j);
+    json_array(j);
     for (size_t i = 0; i < ls_gpu_model_count(); i++)
         if (has_kernels(w, ls_gpu_model_at(i)->target))
-            ls_json_string(j, ls_gpu_model_at(i)->target);
-    ls_json_end(j);
-    ls_json_key(j, "options");
-    ls_json_array(j);
+            json_string(j, ls_gpu_model_at(i)->target);
+    json_end(j);
+    json_key(j, "options");
+    json_array(j);
     for (size_t i = 0; i < w->option_count; i++) {
         const wl_option *o = &w->options[i];
-        ls_json_flat(j);
-        ls_json_object(j);
-        ls_json_key(j, "name");
-        ls_json_string(j, o->name);
-        ls_json_key(j, "default");
-        ls_json_u64(j, o->value);
-        ls_json_key(j, "min");
-        ls_json_u64(j, o->min);
-        ls_json_key(j, "max");
+        json_flat(j);
+        json_begin_object(j);
+        json_key(j, "name");
+        json_string(j, o->name);
+        json_key(j, "default");
+        json_u64(j, o->value);
+        json_key(j, "min");
+        json_u64(j, o->min);
+        json_key(j, "max");
         if (o->max)
-            ls_json_u64(j, o->max);
+            json_u64(j, o->max);
         else
-            ls_json_null(j);
-        ls_json_key(j, "help");
-        ls_json_string(j, o->help);
-        ls_json_end(j);
+            json_null(j);
+        json_key(j, "help");
+        json_string(j, o->help);
+        json_end(j);
     }
-    ls_json_end(j);
-    ls_json_end(j);
+    json_end(j);
+    json_end(j);
 }
 
 static void print_workload(const cli_context *ctx, const wl_workload *w)
@@ -96,14 +96,14 @@ static void print_workload(const cli_context *ctx, const wl_workload *w)
 static ls_status run_list(cli_context *ctx, ls_error *err)
 {
     cli_style style = cli_style_of(ctx->color_out);
-    ls_json j;
+    json_writer j;
     if (cli_flag(ctx, "json")) {
-        ls_json_to_file(&j, ctx->out, 2);
-        ls_json_array(&j);
+        json_to_file(&j, ctx->out, 2);
+        json_array(&j);
         for (size_t i = 0; i < wl_count(); i++)
             json_workload(&j, wl_at(i));
-        ls_json_end(&j);
-        return ls_json_finish(&j, err);
+        json_end(&j);
+        return json_finish(&j, err);
     }
     for (size_t i = 0; i < wl_count(); i++) {
         const wl_workload *w = wl_at(i);
@@ -118,7 +118,7 @@ static ls_status run_list(cli_context *ctx, ls_error *err)
 static ls_status run_show(cli_context *ctx, ls_error *err)
 {
     const wl_workload *w;
-    ls_json j;
+    json_writer j;
     ls_status status = wl_find(ctx->positionals[0], &w, err);
     if (status != LS_OK)
         return status;
@@ -126,9 +126,9 @@ static ls_status run_show(cli_context *ctx, ls_error *err)
         print_workload(ctx, w);
         return LS_OK;
     }
-    ls_json_to_file(&j, ctx->out, 2);
+    json_to_file(&j, ctx->out, 2);
     json_workload(&j, w);
-    return ls_json_finish(&j, err);
+    return json_finish(&j, err);
 }
 
 /* clang-format off */

@@ -1,7 +1,7 @@
 /* platform_args.c: see platform_args.h. */
 #include "cli/platform_args.h"
 
-ls_status cli_platform_request(const cli_context *ctx, const char *platform, ls_config_request *out,
+ls_status cli_platform_request(const cli_context *ctx, const char *platform, config_request *out,
                                ls_error *err)
 {
     size_t given = cli_count(ctx, "set"), count = 0;
@@ -9,12 +9,12 @@ ls_status cli_platform_request(const cli_context *ctx, const char *platform, ls_
                                                            : (const char *const[]){ NULL };
     while (preset[count])
         count++;
-    const char **sets = ls_arena_array(ctx->arena, given + count + 1, sizeof *sets);
-    *out = (ls_config_request){ .platform = platform,
-                                .sets = sets,
-                                .set_count = given + count,
-                                .platform_dirs = cli_texts(ctx, "platform-dir"),
-                                .platform_dir_count = cli_count(ctx, "platform-dir") };
+    const char **sets = arena_array(ctx->arena, given + count + 1, sizeof *sets);
+    *out = (config_request){ .platform = platform,
+                             .sets = sets,
+                             .set_count = given + count,
+                             .platform_dirs = cli_texts(ctx, "platform-dir"),
+                             .platform_dir_count = cli_count(ctx, "platform-dir") };
     if (!sets || !out->platform_dirs)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     for (size_t i = 0; i < count; i++)

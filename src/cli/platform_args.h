@@ -14,7 +14,7 @@
 
 /* The options platform, platform-dir, set and fidelity of the command as a request; all of its lists are in
  * the arena. */
-ls_status cli_platform_request(const cli_context *ctx, const char *platform, ls_config_request *out,
+ls_status cli_platform_request(const cli_context *ctx, const char *platform, config_request *out,
                                ls_error *err);
 
 #endif

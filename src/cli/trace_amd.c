@@ -34,9 +34,9 @@ typedef struct amd_run {
     amd_file *file;
     ls_address_space *window;
     cli_style style;
-    ls_json json;
+    json_writer json;
     bool as_json, each;
-    ls_selection selection; /* of launches */
+    kernel_selection selection; /* of launches */
 } amd_run;
 
 static ls_status open_run(amd_run *run, cli_context *ctx, const char *path, ls_error *err)
@@ -48,8 +48,8 @@ static ls_status open_run(amd_run *run, cli_context *ctx, const char *path, ls_e
 
 static void close_run(amd_run *run)
 {
-    ls_selection_fini(&run->selection);
-    ls_address_space_destroy(run->window);
+    selection_fini(&run->selection);
+    address_space_destroy(run->window);
     amd_file_close(run->file);
 }
 
@@ -107,50 +107,50 @@ static void add_mix(amd_mix *to, const amd_mix *from)
     }
 }
 
-static void json_mix(ls_json *j, const amd_mix *mix)
+static void json_mix(json_writer *j, const amd_mix *mix)
 {
-    ls_json_put_u64(j, "work_groups", mix->groups);
-    ls_json_put_u64(j, "waves", mix->waves);
-    ls_json_put_u64(j, "static_instructions", mix->static_insts);
-    ls_json_put_u64(j, "wave_instructions", mix->instructions);
-    ls_json_put_u64(j, "active_lanes", mix->lanes);
-    ls_json_key(j, "classes");
-    ls_json_object(j);
+    json_put_u64(j, "work_groups", mix->groups);
+    json_put_u64(j, "waves", mix->waves);
+    json_put_u64(j, "static_instructions", mix->static_insts);
+    json_put_u64(j, "wave_instructions", mix->instructions);
+    json_put_u64(j, "active_lanes", mix->lanes);
+    json_key(j, "classes");
+    json_begin_object(j);
     for (size_t i = 0; i < AMD_CLASS_COUNT; i++)
         if (mix->classes[i])
-            ls_json_put_u64(j, amd_class_name((amd_class)i), mix->classes[i]);
-    ls_json_end(j);
-    ls_json_key(j, "memory");
-    ls_json_object(j);
+            json_put_u64(j, amd_class_name((amd_class)i), mix->classes[i]);
+    json_end(j);
+    json_key(j, "memory");
+    json_begin_object(j);
     for (size_t i = 0; i < SPACES; i++) {
         if (!mix->spaces[i].insts)
             continue;
-        ls_json_key(j, space_names[i]);
-        ls_json_flat(j);
-        ls_json_object(j);
-        ls_json_put_u64(j, "wave_instructions", mix->spaces[i].insts);
-        ls_json_put_u64(j, "lane_accesses", mix->spaces[i].lanes);
-        ls_json_put_u64(j, "bytes", mix->spaces[i].bytes);
-        ls_json_end(j);
+        json_key(j, space_names[i]);
+        json_flat(j);
+        json_begin_object(j);
+        json_put_u64(j, "wave_instructions", mix->spaces[i].insts);
+        json_put_u64(j, "lane_accesses", mix->spaces[i].lanes);
+        json_put_u64(j, "bytes", mix->spaces[i].bytes);
+        json_end(j);
     }
-    ls_json_end(j);
+    json_end(j);
 }
 
-static void json_launch(ls_json *j, size_t index, const amd_file_launch *l, const amd_mix *mix)
+static void json_launch(json_writer *j, size_t index, const amd_file_launch *l, const amd_mix *mix)
 {
-    ls_json_object(j);
-    ls_json_put_u64(j, "number", index + 1);
-    ls_json_put_text(j, "name", l->kernel.name);
-    ls_json_put_text(j, "target", amd_target_name(l->kernel.target));
-    ls_json_put_u64(j, "wave_size", l->lanes);
-    ls_json_put_sizes(j, "grid", l->grid);
-    ls_json_put_sizes(j, "work_group", l->group);
-    ls_json_put_u64(j, "vgprs", mix->vgprs);
-    ls_json_put_u64(j, "sgprs", mix->sgprs);
-    ls_json_put_u64(j, "lds_bytes", l->lds_bytes);
-    ls_json_put_u64(j, "scratch_bytes", l->kernel.scratch_bytes);
+    json_begin_object(j);
+    json_put_u64(j, "number", index + 1);
+    json_put_text(j, "name", l->kernel.name);
+    json_put_text(j, "target", amd_target_name(l->kernel.target));
+    json_put_u64(j, "wave_size", l->lanes);
+    json_put_sizes(j, "grid", l->grid);
+    json_put_sizes(j, "work_group", l->group);
+    json_put_u64(j, "vgprs", mix->vgprs);
+    json_put_u64(j, "sgprs", mix->sgprs);
+    json_put_u64(j, "lds_bytes", l->lds_bytes);
+    json_put_u64(j, "scratch_bytes", l->kernel.scratch_bytes);
     json_mix(j, mix);
-    ls_json_end(j);
+    json_end(j);
 }
 
 static void print_mix(const amd_run *run, const amd_mix *mix, const char *indent)
@@ -161,13 +161,13 @@ static void print_mix(const amd_run *run, const amd_mix *mix, const char *indent
     for (size_t i = 0; i < AMD_CLASS_COUNT; i++)
         if (mix->classes[i])
             fprintf(out, "%s%-14s %15s  %5.1f %%\n", indent, amd_class_name((amd_class)i),
-                    ls_format_count(mix->classes[i], a, sizeof a), 100 * (double)mix->classes[i] / all);
+                    format_count(mix->classes[i], a, sizeof a), 100 * (double)mix->classes[i] / all);
     for (size_t i = 0; i < SPACES; i++)
         if (mix->spaces[i].insts)
             fprintf(out, "%s%-14s %15s  %5.1f lanes  %s\n", indent, space_names[i],
-                    ls_format_count(mix->spaces[i].insts, a, sizeof a),
+                    format_count(mix->spaces[i].insts, a, sizeof a),
                     (double)mix->spaces[i].lanes / (double)mix->spaces[i].insts,
-                    ls_format_si((double)mix->spaces[i].bytes, "B", b, sizeof b));
+                    format_si((double)mix->spaces[i].bytes, "B", b, sizeof b));
 }
 
 static void print_launch(const amd_run *run, size_t index, const amd_file_launch *l, const amd_mix *mix)
@@ -176,10 +176,10 @@ static void print_launch(const amd_run *run, size_t index, const amd_file_launch
     snprintf(grid, sizeof grid, "%u,%u,%u", l->grid[0], l->grid[1], l->grid[2]);
     snprintf(group, sizeof group, "%u,%u,%u", l->group[0], l->group[1], l->group[2]);
     fprintf(run->ctx->out, "%4zu  %s%-24s%s  %-7s %4u  %14s %10s %5u %5u %6u %10s %13s\n", index + 1,
-            run->style.name, ls_quote(l->kernel.name, strlen(l->kernel.name), name, 25), run->style.off,
+            run->style.name, quote_text(l->kernel.name, strlen(l->kernel.name), name, 25), run->style.off,
             amd_target_name(l->kernel.target), l->lanes, grid, group, mix->vgprs, mix->sgprs, l->lds_bytes,
-            ls_format_count(mix->waves, waves, sizeof waves),
-            ls_format_count(mix->instructions, insts, sizeof insts));
+            format_count(mix->waves, waves, sizeof waves),
+            format_count(mix->instructions, insts, sizeof insts));
     if (run->each)
         print_mix(run, mix, "      ");
 }
@@ -203,41 +203,41 @@ static void print_total(const amd_run *run, const amd_mix *mix)
     count_copies(run->file, counts, bytes);
     fprintf(out, "\n%sTotal%s\n", run->style.title, run->style.off);
     fprintf(out, "  %-14s %15s\n", "recorded by", amd_file_producer(run->file));
-    fprintf(out, "  %-14s %15s\n", "launches", ls_format_count(mix->launches, a, sizeof a));
-    fprintf(out, "  %-14s %15s\n", "work-groups", ls_format_count(mix->groups, a, sizeof a));
-    fprintf(out, "  %-14s %15s\n", "waves", ls_format_count(mix->waves, a, sizeof a));
-    fprintf(out, "  %-14s %15s\n", "instructions", ls_format_count(mix->instructions, a, sizeof a));
+    fprintf(out, "  %-14s %15s\n", "launches", format_count(mix->launches, a, sizeof a));
+    fprintf(out, "  %-14s %15s\n", "work-groups", format_count(mix->groups, a, sizeof a));
+    fprintf(out, "  %-14s %15s\n", "waves", format_count(mix->waves, a, sizeof a));
+    fprintf(out, "  %-14s %15s\n", "instructions", format_count(mix->instructions, a, sizeof a));
     for (int i = AMD_FILE_COPY_IN; i < AMD_FILE_KIND_COUNT; i++)
         if (counts[i])
-            fprintf(out, "  %-14s %15s  %s\n", amd_file_kind_names[i], ls_format_count(counts[i], a, sizeof a),
-                    ls_format_si((double)bytes[i], "B", b, sizeof b));
+            fprintf(out, "  %-14s %15s  %s\n", amd_file_kind_names[i], format_count(counts[i], a, sizeof a),
+                    format_si((double)bytes[i], "B", b, sizeof b));
     fprintf(out, "  %-14s %15s  %.3f bytes per instruction\n", "file",
-            ls_format_si((double)size, "B", a, sizeof a),
+            format_si((double)size, "B", a, sizeof a),
             mix->instructions ? (double)size / (double)mix->instructions : 0.0);
-    fprintf(out, "  %-14s %s\n", "content", ls_hash_text(amd_file_content(run->file), hash));
+    fprintf(out, "  %-14s %s\n", "content", hash128_text(amd_file_content(run->file), hash));
     fprintf(out, "\n%sInstructions by class, accesses by space%s\n", run->style.title, run->style.off);
     print_mix(run, mix, "  ");
 }
 
 static ls_status finish_json(amd_run *run, const amd_mix *total, ls_error *err)
 {
-    ls_json *j = &run->json;
+    json_writer *j = &run->json;
     char hash[LS_HASH_TEXT_BYTES];
     uint64_t counts[AMD_FILE_KIND_COUNT] = { 0 }, bytes[AMD_FILE_KIND_COUNT] = { 0 };
     count_copies(run->file, counts, bytes);
-    ls_json_end(j);
-    ls_json_key(j, "total");
-    ls_json_object(j);
-    ls_json_put_text(j, "recorded_by", amd_file_producer(run->file));
-    ls_json_put_u64(j, "launches", total->launches);
-    ls_json_put_u64(j, "file_bytes", amd_file_bytes(run->file));
-    ls_json_put_text(j, "content", ls_hash_text(amd_file_content(run->file), hash));
-    ls_json_put_u64(j, "bytes_copied_in", bytes[AMD_FILE_COPY_IN]);
-    ls_json_put_u64(j, "bytes_copied_out", bytes[AMD_FILE_COPY_OUT]);
+    json_end(j);
+    json_key(j, "total");
+    json_begin_object(j);
+    json_put_text(j, "recorded_by", amd_file_producer(run->file));
+    json_put_u64(j, "launches", total->launches);
+    json_put_u64(j, "file_bytes", amd_file_bytes(run->file));
+    json_put_text(j, "content", hash128_text(amd_file_content(run->file), hash));
+    json_put_u64(j, "bytes_copied_in", bytes[AMD_FILE_COPY_IN]);
+    json_put_u64(j, "bytes_copied_out", bytes[AMD_FILE_COPY_OUT]);
     json_mix(j, total);
-    ls_json_end(j);
-    ls_json_end(j);
-    return ls_json_finish(j, err);
+    json_end(j);
+    json_end(j);
+    return json_finish(j, err);
 }
 
 static ls_status show(amd_run *run, ls_error *err)
@@ -245,10 +245,10 @@ static ls_status show(amd_run *run, ls_error *err)
     amd_mix total = { 0 };
     ls_status status = LS_OK;
     if (run->as_json) {
-        ls_json_to_file(&run->json, run->ctx->out, 2);
-        ls_json_object(&run->json);
-        ls_json_key(&run->json, "kernels");
-        ls_json_array(&run->json);
+        json_to_file(&run->json, run->ctx->out, 2);
+        json_begin_object(&run->json);
+        json_key(&run->json, "kernels");
+        json_array(&run->json);
     } else {
         fprintf(run->ctx->out, "%s%4s  %-24s  %-7s %4s  %14s %10s %5s %5s %6s %10s %13s%s\n", run->style.title,
                 "", "KERNEL", "TARGET", "WAVE", "GRID", "GROUP", "VGPRS", "SGPRS", "LDS", "WAVES",
@@ -403,18 +403,18 @@ static ls_status write_text(amd_run *run, FILE *out, ls_error *err)
 ls_status trace_amd_unpack(cli_context *ctx, const char *path, ls_error *err)
 {
     amd_run run;
-    ls_file_writer writer;
+    file_writer writer;
     ls_status status = open_run(&run, ctx, path, err);
     if (status == LS_OK)
         status = amd_file_select(run.file, cli_text(ctx, "kernels"), &run.selection, err);
     if (status == LS_OK)
-        status = ls_file_writer_open(&writer, cli_text(ctx, "output"), err);
+        status = file_writer_open(&writer, cli_text(ctx, "output"), err);
     if (status == LS_OK) {
         status = write_text(&run, writer.stream, err);
         if (status == LS_OK)
-            status = ls_file_writer_commit(&writer, err);
+            status = file_writer_commit(&writer, err);
         else
-            ls_file_writer_abort(&writer);
+            file_writer_abort(&writer);
     }
     close_run(&run);
     return status;

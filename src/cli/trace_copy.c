@@ -13,7 +13,7 @@ const char *const trace_format_choices[] = { "auto", "text", "pack", NULL };
 bool trace_is_packed(const cli_context *ctx, const char *output)
 {
     size_t format = cli_choice(ctx, "format");
-    return format == 0 ? ls_ends_with(output, LS_PACK_SUFFIX) : format == 2;
+    return format == 0 ? ends_with(output, LS_PACK_SUFFIX) : format == 2;
 }
 
 static bool has_option(const cli_context *ctx, const char *name)
@@ -25,7 +25,7 @@ static bool has_option(const cli_context *ctx, const char *name)
     return false;
 }
 
-static ls_status make_sink(const cli_context *ctx, const char *output, bool packed, ls_sink **sink,
+static ls_status make_sink(const cli_context *ctx, const char *output, bool packed, trace_sink **sink,
                            ls_error *err)
 {
     const char *other = packed ? "compress" : "level";
@@ -33,26 +33,26 @@ static ls_status make_sink(const cli_context *ctx, const char *output, bool pack
         return ls_fail(err, LS_ERR_USAGE, "--%s is for %s, but '%s' is written %s", other,
                        packed ? "text" : "packed traces", output, packed ? "packed" : "as text");
     if (packed)
-        return ls_pack_create(output, has_option(ctx, "level") ? (int)cli_uint(ctx, "level") : LS_PACK_LEVEL,
-                              sink, err);
-    ls_compression compression =
-        has_option(ctx, "compress") ? (ls_compression)cli_choice(ctx, "compress") : LS_COMPRESS_NONE;
-    return ls_write_dir_create(output, compression, sink, err);
+        return pack_create(output, has_option(ctx, "level") ? (int)cli_uint(ctx, "level") : LS_PACK_LEVEL,
+                           sink, err);
+    text_compression compression =
+        has_option(ctx, "compress") ? (text_compression)cli_choice(ctx, "compress") : LS_COMPRESS_NONE;
+    return write_dir_create(output, compression, sink, err);
 }
 
-static void print_summary(const cli_context *ctx, const char *output, bool packed, const ls_copy_result *r)
+static void print_summary(const cli_context *ctx, const char *output, bool packed, const copy_result *r)
 {
     char a[LS_FORMAT_BYTES], b[LS_FORMAT_BYTES], c[LS_FORMAT_BYTES];
     struct stat file;
     FILE *out = strcmp(output, "-") == 0 ? ctx->err : ctx->out;
     fprintf(out, "%s: %s kernel%s, %s thread blocks, %s warp instructions", output,
-            ls_format_count(r->kernels, a, sizeof a), r->kernels == 1 ? "" : "s",
-            ls_format_count(r->ctas, b, sizeof b), ls_format_count(r->warp_insts, c, sizeof c));
+            format_count(r->kernels, a, sizeof a), r->kernels == 1 ? "" : "s",
+            format_count(r->ctas, b, sizeof b), format_count(r->warp_insts, c, sizeof c));
     if (packed && stat(output, &file) == 0 && S_ISREG(file.st_mode)) {
-        fprintf(out, "; %s", ls_format_si((double)file.st_size, "B", a, sizeof a));
+        fprintf(out, "; %s", format_si((double)file.st_size, "B", a, sizeof a));
         if (r->text_bytes)
             fprintf(out, ", %.1f times smaller than %s of text", (double)r->text_bytes / (double)file.st_size,
-                    ls_format_si((double)r->text_bytes, "B", b, sizeof b));
+                    format_si((double)r->text_bytes, "B", b, sizeof b));
     }
     fputc('\n', out);
     if (r->normalised > 0)
@@ -64,32 +64,32 @@ static void print_summary(const cli_context *ctx, const char *output, bool packe
 }
 
 ls_status trace_copy(cli_context *ctx, const char *path, const char *output, bool packed,
-                     ls_copy_options *options, ls_error *err)
+                     copy_options *options, ls_error *err)
 {
     /* The verdict of `run` and `trace check`, unless it is asked otherwise: the opcode itself is copied as it is. */
-    const ls_trace_options as_is = {
+    const trace_options as_is = {
         .unknown_opcodes_as_alu =
             has_option(ctx, "unknown-opcodes") && cli_choice(ctx, "unknown-opcodes") == 1,
     };
-    ls_selection selection = { 0 };
-    ls_copy_options selected = *options;
-    ls_copy_result result;
-    ls_trace *trace;
-    ls_sink *sink = NULL;
-    ls_status status = ls_trace_open(path, &as_is, &trace, err);
+    kernel_selection selection = { 0 };
+    copy_options selected = *options;
+    copy_result result;
+    sass_trace *trace;
+    trace_sink *sink = NULL;
+    ls_status status = trace_open(path, &as_is, &trace, err);
     if (status != LS_OK)
         return status;
     if (has_option(ctx, "kernels") && cli_given(ctx, "kernels")) {
-        status = ls_select_kernels(trace, cli_text(ctx, "kernels"), &selection, err);
+        status = select_kernels(trace, cli_text(ctx, "kernels"), &selection, err);
         selected.selection = &selection;
     }
     if (status == LS_OK)
         status = make_sink(ctx, output, packed, &sink, err);
     if (status == LS_OK)
-        status = ls_trace_copy(trace, &selected, sink, &result, err);
+        status = trace_copy_to(trace, &selected, sink, &result, err);
     if (status == LS_OK)
         print_summary(ctx, output, packed, &result);
-    ls_selection_fini(&selection);
-    ls_trace_close(trace);
+    selection_fini(&selection);
+    trace_close(trace);
     return status;
 }

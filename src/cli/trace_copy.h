@@ -14,7 +14,7 @@ extern const char *const trace_format_choices[];
     { .name = "format", .letter = 'f', .type = CLI_CHOICE, .arg = "FORMAT", .choices = trace_format_choices, \
       .default_text = "auto", .help = "how to write it; auto: packed if OUT ends with .lspk, else text" }
 #define TRACE_COMPRESS_OPTION(default_)                                                                      \
-    { .name = "compress", .letter = 'c', .type = CLI_CHOICE, .arg = "HOW", .choices = ls_compression_names,  \
+    { .name = "compress", .letter = 'c', .type = CLI_CHOICE, .arg = "HOW", .choices = compression_names,  \
       .default_text = default_, .help = "how to compress kernel files; same: as their names say" }
 #define TRACE_LEVEL_OPTION                                                                                   \
     { .name = "level", .type = CLI_UINT, .arg = "N", .default_text = "12", .min = 1, .max = 19,              \
@@ -24,7 +24,7 @@ extern const char *const trace_format_choices[];
 /* Opens `path`, copies what options say to `output`, packed or as text, and prints one line. Takes --level
  * and --compress from the command line where the command has them. */
 ls_status trace_copy(cli_context *ctx, const char *path, const char *output, bool packed,
-                     ls_copy_options *options, ls_error *err);
+                     copy_options *options, ls_error *err);
 /* What --format and the name of the output ask for. */
 bool trace_is_packed(const cli_context *ctx, const char *output);
 

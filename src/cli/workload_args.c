@@ -13,7 +13,7 @@ static ls_status no_memory(ls_error *err)
 
 ls_status workload_args_read(const cli_context *ctx, wl_setting **out, size_t *count, ls_error *err)
 {
-    wl_setting *settings = ls_arena_array(ctx->arena, cli_count(ctx, "param") + 1, sizeof *settings);
+    wl_setting *settings = arena_array(ctx->arena, cli_count(ctx, "param") + 1, sizeof *settings);
     *out = settings;
     *count = 0;
     if (!settings)
@@ -23,10 +23,10 @@ ls_status workload_args_read(const cli_context *ctx, wl_setting **out, size_t *c
     for (size_t i = 0; i < cli_count(ctx, "param"); i++) {
         const char *text = cli_text_at(ctx, "param", i), *value = strchr(text, '=') + 1;
         wl_setting *setting = &settings[(*count)++];
-        setting->name = ls_arena_strndup(ctx->arena, text, (size_t)(value - 1 - text));
+        setting->name = arena_strndup(ctx->arena, text, (size_t)(value - 1 - text));
         if (!setting->name)
             return no_memory(err);
-        if (ls_parse_u64(value, strlen(value), &setting->value, err) != LS_OK)
+        if (parse_u64(value, strlen(value), &setting->value, err) != LS_OK)
             return ls_error_prefix(err, "--param %s", setting->name);
     }
     return LS_OK;

@@ -11,12 +11,12 @@ ls_status ls_block_create(ls_region *region, const char *name, const ls_block_ty
     *out = NULL;
     if (engine->started)
         return ls_fail(err, LS_ERR_USAGE, "block '%s' comes after the run began", name);
-    if (ls_map_has(&engine->block_names, name))
+    if (map_has(&engine->block_names, name))
         return ls_fail(err, LS_ERR_USAGE, "there are two blocks named '%s'", name);
-    ls_block *block = ls_arena_alloc(&engine->arena, sizeof *block);
+    ls_block *block = arena_alloc(&engine->arena, sizeof *block);
     void *state = ls_domain_alloc(domain, type->state_size);
     void *own_spec = ls_domain_alloc(domain, type->spec_size);
-    char *own_name = ls_arena_strdup(&engine->arena, name);
+    char *own_name = arena_strdup(&engine->arena, name);
     if (block == NULL || state == NULL || own_spec == NULL || own_name == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for block '%s'", name);
     if (type->spec_size > 0 && spec != NULL)
@@ -27,8 +27,7 @@ ls_status ls_block_create(ls_region *region, const char *name, const ls_block_ty
         return status;
     if (type->waits != NULL)
         status = ls_waits_register(engine, name, type->waits, state, err);
-    if (status == LS_OK &&
-        (!ls_map_put(&engine->block_names, name, block) || !ls_vec_push(&engine->blocks, block)))
+    if (status == LS_OK && (!map_put(&engine->block_names, name, block) || !vec_push(&engine->blocks, block)))
         status = ls_fail(err, LS_ERR_NOMEM, "no memory for block '%s'", name);
     if (status != LS_OK) {
         if (type->fini != NULL)
@@ -76,7 +75,7 @@ ls_block *ls_engine_block(const ls_engine *engine, uint32_t index)
 
 ls_block *ls_engine_find_block(const ls_engine *engine, const char *name)
 {
-    return ls_map_get(&engine->block_names, name);
+    return map_get(&engine->block_names, name);
 }
 
 /* ------------------------------------------------------------------------------------------------- ports */
@@ -102,7 +101,7 @@ static const ls_port_decl *find_port(const ls_block *block, const char *name, bo
     ls_fail(err, LS_ERR_USAGE, "block '%s' (%s/%s) has no port '%s'", block->name, block->type->slot,
             block->type->name, name);
     if (err != NULL)
-        ls_error_nearest(err, ls_nearest(name, block->type->port_count, port_name_at, block->type));
+        ls_error_nearest(err, nearest_name(name, block->type->port_count, port_name_at, block->type));
     return NULL;
 }
 

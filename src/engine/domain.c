@@ -11,7 +11,7 @@ static ls_status add_clock(ls_engine *engine, ls_clock clock, uint32_t *id, ls_e
             return LS_OK;
         }
     *id = (uint32_t)engine->clocks.count;
-    if (!ls_vec_push(&engine->clocks, clock))
+    if (!vec_push(&engine->clocks, clock))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a clock");
     return LS_OK;
 }
@@ -46,23 +46,23 @@ ls_status ls_domain_create(ls_engine *engine, const char *name, ls_clock clock, 
     *out = NULL;
     if (engine->started)
         return ls_fail(err, LS_ERR_USAGE, "domain '%s' comes after the run began", name);
-    if (ls_map_has(&engine->domain_names, name))
+    if (map_has(&engine->domain_names, name))
         return ls_fail(err, LS_ERR_USAGE, "there are two domains named '%s'", name);
-    ls_domain *domain = ls_arena_alloc_aligned(&engine->arena, sizeof *domain, LS_CACHE_LINE);
+    ls_domain *domain = arena_alloc_aligned(&engine->arena, sizeof *domain, LS_CACHE_LINE);
     if (domain == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for domain '%s'", name);
     domain->engine = engine;
     domain->group = engine->groups.at[0];
     domain->arena.huge_arena = &engine->huge_arena;
     domain->id = (uint32_t)engine->domains.count;
-    domain->name = ls_arena_strdup(&engine->arena, name);
-    domain->regions = ls_arena_array(&engine->arena, REGIONS_MAX, sizeof *domain->regions);
+    domain->name = arena_strdup(&engine->arena, name);
+    domain->regions = arena_array(&engine->arena, REGIONS_MAX, sizeof *domain->regions);
     domain->sent_min = LS_TIME_MAX;
     domain->stop_time = LS_TIME_MAX;
     domain->machine_place = domain->id - engine->machine_first;
     domain->random = ls_random_split(&engine->random, domain->id);
-    if (domain->name == NULL || domain->regions == NULL || !ls_vec_push(&engine->domains, domain) ||
-        !ls_map_put(&engine->domain_names, name, domain))
+    if (domain->name == NULL || domain->regions == NULL || !vec_push(&engine->domains, domain) ||
+        !map_put(&engine->domain_names, name, domain))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for domain '%s'", name);
     ls_region *region;
     ls_status status = ls_domain_add_region(domain, clock, &region, err);
@@ -109,7 +109,7 @@ bool ls_engine_draws(const ls_engine *engine)
 
 void *ls_domain_alloc(ls_domain *domain, size_t bytes)
 {
-    return ls_arena_alloc_aligned(&domain->arena, bytes, LS_CACHE_LINE);
+    return arena_alloc_aligned(&domain->arena, bytes, LS_CACHE_LINE);
 }
 
 ls_domain *ls_region_domain(const ls_region *region)

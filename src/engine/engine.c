@@ -11,7 +11,7 @@ ls_status ls_engine_create(uint64_t seed, ls_engine **out, ls_error *err)
     ls_engine *engine = calloc(1, sizeof *engine);
     if (engine == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for an engine");
-    ls_huge_arena_init(&engine->huge_arena);
+    huge_arena_init(&engine->huge_arena);
     engine->arena.huge_arena = &engine->huge_arena;
     ls_random_init(&engine->random, seed);
     engine->lookahead = LS_TIME_MAX;
@@ -39,25 +39,25 @@ void ls_engine_destroy(ls_engine *engine)
         ls_domain *domain = engine->domains.at[i];
         for (uint32_t r = 0; r < domain->region_count; r++)
             wheel_fini(domain->regions[r]);
-        ls_vec_fini(&domain->incoming);
-        ls_arena_fini(&domain->arena);
+        vec_fini(&domain->incoming);
+        arena_fini(&domain->arena);
     }
     hooks_fini(engine);
     scaling_free(engine);
-    ls_vec_fini(&engine->domains);
-    ls_vec_fini(&engine->groups);
-    ls_vec_fini(&engine->links);
-    ls_vec_fini(&engine->cross);
-    ls_vec_fini(&engine->clocks);
-    ls_vec_fini(&engine->blocks);
-    ls_vec_fini(&engine->parts);
-    ls_vec_fini(&engine->wait_sources);
-    ls_vec_fini(&engine->warnings);
-    ls_map_fini(&engine->domain_names);
-    ls_map_fini(&engine->block_names);
-    ls_text_fini(&engine->report);
-    ls_arena_fini(&engine->arena);
-    ls_huge_arena_fini(&engine->huge_arena);
+    vec_fini(&engine->domains);
+    vec_fini(&engine->groups);
+    vec_fini(&engine->links);
+    vec_fini(&engine->cross);
+    vec_fini(&engine->clocks);
+    vec_fini(&engine->blocks);
+    vec_fini(&engine->parts);
+    vec_fini(&engine->wait_sources);
+    vec_fini(&engine->warnings);
+    map_fini(&engine->domain_names);
+    map_fini(&engine->block_names);
+    text_fini(&engine->report);
+    arena_fini(&engine->arena);
+    huge_arena_fini(&engine->huge_arena);
     free(engine);
 }
 
@@ -69,7 +69,7 @@ void engine_begin_machine(ls_engine *engine)
 ls_status ls_engine_add_part(ls_engine *engine, const char *kind, void *part, ls_error *err)
 {
     const engine_part added = { .kind = kind, .part = part };
-    return ls_vec_push(&engine->parts, added) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a machine");
+    return vec_push(&engine->parts, added) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a machine");
 }
 
 void *ls_engine_part(const ls_engine *engine, const char *kind, uint32_t index)
@@ -82,7 +82,7 @@ void *ls_engine_part(const ls_engine *engine, const char *kind, uint32_t index)
 
 void *ls_engine_alloc(ls_engine *engine, size_t bytes)
 {
-    return ls_arena_alloc(&engine->arena, bytes);
+    return arena_alloc(&engine->arena, bytes);
 }
 
 ls_time ls_engine_lookahead(const ls_engine *engine, const ls_link **limiting)
@@ -106,8 +106,8 @@ ls_status ls_engine_require_lookahead(const ls_engine *engine, ls_time minimum, 
     return ls_fail(
         err, LS_ERR_USAGE,
         "link '%s' from '%s' to '%s'%s is too short to be a domain boundary: %s, at least %s is needed",
-        link->name, link->from_name, link->to_name, where, ls_format_time(engine->lookahead, is, sizeof is),
-        ls_format_time(minimum, wanted, sizeof wanted));
+        link->name, link->from_name, link->to_name, where, format_time(engine->lookahead, is, sizeof is),
+        format_time(minimum, wanted, sizeof wanted));
 }
 
 ls_status ls_engine_warn(ls_engine *engine, const char *kind, const char *fmt, ...)
@@ -120,9 +120,9 @@ ls_status ls_engine_warn(ls_engine *engine, const char *kind, const char *fmt, .
     for (size_t i = 0; i < engine->warnings.count; i++)
         if (strcmp(engine->warnings.at[i].kind, kind) == 0 && strcmp(engine->warnings.at[i].text, text) == 0)
             return LS_OK;
-    ls_warning warning = { .kind = ls_arena_strdup(&engine->arena, kind),
-                           .text = ls_arena_strdup(&engine->arena, text) };
-    bool kept = warning.kind != NULL && warning.text != NULL && ls_vec_push(&engine->warnings, warning);
+    ls_warning warning = { .kind = arena_strdup(&engine->arena, kind),
+                           .text = arena_strdup(&engine->arena, text) };
+    bool kept = warning.kind != NULL && warning.text != NULL && vec_push(&engine->warnings, warning);
     return kept ? LS_OK : LS_ERR_NOMEM;
 }
 

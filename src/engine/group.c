@@ -5,9 +5,9 @@
 
 static ls_group *add_group(ls_engine *engine, const char *name, ls_error *err)
 {
-    ls_group *group = ls_arena_alloc_aligned(&engine->arena, sizeof *group, LS_CACHE_LINE);
-    char *own_name = ls_arena_strdup(&engine->arena, name);
-    if (group == NULL || own_name == NULL || !ls_vec_push(&engine->groups, group)) {
+    ls_group *group = arena_alloc_aligned(&engine->arena, sizeof *group, LS_CACHE_LINE);
+    char *own_name = arena_strdup(&engine->arena, name);
+    if (group == NULL || own_name == NULL || !vec_push(&engine->groups, group)) {
         ls_fail(err, LS_ERR_NOMEM, "no memory for group '%s'", name);
         return NULL;
     }
@@ -142,17 +142,17 @@ static void place_domains(ls_engine *engine)
 ls_status groups_prepare(ls_engine *engine, ls_error *err)
 {
     size_t domains = engine->domains.count;
-    engine->at_place = ls_arena_array(&engine->arena, domains, sizeof *engine->at_place);
+    engine->at_place = arena_array(&engine->arena, domains, sizeof *engine->at_place);
     bool ok = engine->at_place != NULL;
     for (size_t i = 0; i < engine->groups.count; i++) {
         ls_group *group = engine->groups.at[i];
-        group->limits = ls_arena_array(&engine->arena, engine->clocks.count, sizeof *group->limits);
+        group->limits = arena_array(&engine->arena, engine->clocks.count, sizeof *group->limits);
         ok = ok && group->limits != NULL;
     }
     for (size_t i = 0; i < engine->links.count && ok; i++)
         if (crosses(engine->links.at[i]))
-            ok = ls_vec_push(&engine->cross, engine->links.at[i]);
-    engine->cross_news = ls_arena_alloc_aligned(&engine->arena, engine->cross.count + 1, LS_CACHE_LINE);
+            ok = vec_push(&engine->cross, engine->links.at[i]);
+    engine->cross_news = arena_alloc_aligned(&engine->arena, engine->cross.count + 1, LS_CACHE_LINE);
     if (!ok || engine->cross_news == NULL) {
         engine->cross.count = 0;
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %zu groups", engine->groups.count);

@@ -12,10 +12,10 @@ ls_status ls_hook_define(ls_engine *engine, const char *name, const char *help, 
             return LS_OK;
         }
     *out = NULL;
-    hook_entry entry = { .hook = ls_arena_alloc(&engine->arena, sizeof(ls_hook)),
-                         .name = ls_arena_strdup(&engine->arena, name),
-                         .help = ls_arena_strdup(&engine->arena, help) };
-    if (entry.hook == NULL || entry.name == NULL || entry.help == NULL || !ls_vec_push(&engine->hooks, entry))
+    hook_entry entry = { .hook = arena_alloc(&engine->arena, sizeof(ls_hook)),
+                         .name = arena_strdup(&engine->arena, name),
+                         .help = arena_strdup(&engine->arena, help) };
+    if (entry.hook == NULL || entry.name == NULL || entry.help == NULL || !vec_push(&engine->hooks, entry))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for hook '%s'", name);
     entry.hook->id = (uint32_t)engine->hooks.count - 1;
     *out = entry.hook;
@@ -34,14 +34,14 @@ ls_status ls_hook_subscribe(ls_engine *engine, const char *name, ls_hook_fn fn, 
         if (strcmp(entry->name, name) != 0)
             continue;
         struct hook_subscriber subscriber = { .fn = fn, .self = self };
-        if (!ls_vec_push(&entry->subscribers, subscriber))
+        if (!vec_push(&entry->subscribers, subscriber))
             return ls_fail(err, LS_ERR_NOMEM, "no memory for a subscriber of hook '%s'", name);
         entry->hook->subscribers++;
         return LS_OK;
     }
     ls_fail(err, LS_ERR_USAGE, "there is no hook '%s'", name);
     return err == NULL ? LS_ERR_USAGE
-                       : ls_error_nearest(err, ls_nearest(name, engine->hooks.count, hook_name_at, engine));
+                       : ls_error_nearest(err, nearest_name(name, engine->hooks.count, hook_name_at, engine));
 }
 
 void ls_hook_fire(ls_engine *engine, const ls_hook *hook, const ls_hook_args *args)
@@ -79,6 +79,6 @@ ls_status hooks_init(ls_engine *engine, ls_error *err)
 void hooks_fini(ls_engine *engine)
 {
     for (size_t i = 0; i < engine->hooks.count; i++)
-        ls_vec_fini(&engine->hooks.at[i].subscribers);
-    ls_vec_fini(&engine->hooks);
+        vec_fini(&engine->hooks.at[i].subscribers);
+    vec_fini(&engine->hooks);
 }

@@ -114,7 +114,7 @@ static const char *end_name(ls_engine *engine, const char *given, const ls_regio
         if (strcmp(last->to_name, name) == 0)
             return last->to_name;
     }
-    return ls_arena_strdup(&engine->arena, name);
+    return arena_strdup(&engine->arena, name);
 }
 
 ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **out, ls_error *err)
@@ -132,7 +132,7 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     ls_link *link = ls_domain_alloc(spec->from->domain, sizeof *link);
     slot_header **slots = ls_domain_alloc(spec->from->domain, ring_size * sizeof *slots);
     credit_entry *credit_ring = ls_domain_alloc(spec->to->domain, ring_size * sizeof *credit_ring);
-    char *name = ls_arena_strdup(&engine->arena, spec->name != NULL ? spec->name : "(unnamed)");
+    char *name = arena_strdup(&engine->arena, spec->name != NULL ? spec->name : "(unnamed)");
     const char *from_name = end_name(engine, spec->from_name, spec->from);
     const char *to_name = end_name(engine, spec->to_name, spec->to);
     if (link == NULL || slots == NULL || credit_ring == NULL || name == NULL || from_name == NULL ||
@@ -163,7 +163,7 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     link->to_name = to_name;
 
     link->to_end = (uint32_t)spec->to->domain->incoming.count;
-    if (!ls_vec_push(&spec->to->domain->incoming, link) || !ls_vec_push(&engine->links, link))
+    if (!vec_push(&spec->to->domain->incoming, link) || !vec_push(&engine->links, link))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for link '%s'", link->name);
 
     ls_time shorter = link_lookahead(link);

@@ -98,8 +98,8 @@ ls_status ls_machine_block(ls_machine *machine, ls_region *region, const char *n
         *out = NULL;
         ls_fail(err, LS_ERR_INTERNAL, "block '%s' wants section '%s', which the machine does not declare",
                 name, section);
-        return ls_error_nearest(err, ls_nearest(section, machine->type->section_count, section_at,
-                                                machine->type->sections));
+        return ls_error_nearest(err, nearest_name(section, machine->type->section_count, section_at,
+                                                  machine->type->sections));
     }
     return ls_block_create(region, name, model, ls_machine_spec(machine, section), out, err);
 }

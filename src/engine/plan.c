@@ -48,7 +48,7 @@ static void report_progress(run *r)
 /* The clock is looked at every 2^n windows, which should be a few milliseconds. */
 static void look_at_clock(run *r)
 {
-    uint64_t now = ls_host_ns();
+    uint64_t now = host_clock_ns();
     if (now - r->looked_ns < PROGRESS_INTERVAL_NS / 100)
         r->look_mask = r->look_mask < 1023 ? 2 * r->look_mask + 1 : r->look_mask;
     else if (now - r->looked_ns > PROGRESS_INTERVAL_NS / 10)
@@ -103,7 +103,7 @@ static bool look_after(run *r, ls_time start)
     uint64_t progress = plan_total_progress(engine);
     if (r->watching && progress == r->progress_seen && start - r->deadline < period && waits_any(engine)) {
         char reason[80], time[32];
-        snprintf(reason, sizeof reason, "no progress for %s", ls_format_time(period, time, sizeof time));
+        snprintf(reason, sizeof reason, "no progress for %s", format_time(period, time, sizeof time));
         return finish(r, waits_deadlock(engine, reason, r->err), r->deadline);
     }
     r->watching = true;

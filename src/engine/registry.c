@@ -98,7 +98,7 @@ static ls_status check_slot(const ls_block_type *model, ls_error *err)
             "model '%s' names slot '%s', which no machine has (a machine of another "
             "plug-in is loaded first)",
             model->name, model->slot);
-    return err != NULL ? ls_error_nearest(err, ls_nearest(model->slot, count, slot_at, NULL)) : LS_ERR_INPUT;
+    return err != NULL ? ls_error_nearest(err, nearest_name(model->slot, count, slot_at, NULL)) : LS_ERR_INPUT;
 }
 
 static ls_status check_slots(const ls_registration *const *first, const ls_registration *const *last,
@@ -128,7 +128,7 @@ static ls_status add_all(const ls_registration *const *first, const ls_registrat
                 if (compare_blocks(&registry.blocks.at[i], &block) == 0)
                     status = ls_fail(err, LS_ERR_USAGE, "block '%s/%s' is registered twice", block->slot,
                                      block->name);
-            if (status == LS_OK && !ls_vec_push(&registry.blocks, block))
+            if (status == LS_OK && !vec_push(&registry.blocks, block))
                 status = ls_fail(err, LS_ERR_NOMEM, "no memory for the block registry");
         }
         if (machine != NULL) {
@@ -136,7 +136,7 @@ static ls_status add_all(const ls_registration *const *first, const ls_registrat
             for (size_t i = 0; i < registry.machines.count && status == LS_OK; i++)
                 if (compare_machines(&registry.machines.at[i], &machine) == 0)
                     status = ls_fail(err, LS_ERR_USAGE, "machine '%s' is registered twice", machine->name);
-            if (status == LS_OK && !ls_vec_push(&registry.machines, machine))
+            if (status == LS_OK && !vec_push(&registry.machines, machine))
                 status = ls_fail(err, LS_ERR_NOMEM, "no memory for the machine registry");
         }
     }
@@ -215,7 +215,7 @@ ls_status ls_plugin_load(const char *path, ls_error *err)
     char local[4096];
     if (strchr(path, '/') == NULL && snprintf(local, sizeof local, "./%s", path) < (int)sizeof local)
         path = local;
-    status = ls_file_check_input(path, err);
+    status = file_check_input(path, err);
     if (status != LS_OK)
         return status;
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -30,9 +30,9 @@ static inline void run_domain(const run *r, ls_domain *domain)
         domain_run_window(domain);
         return;
     }
-    uint64_t start = ls_host_ns();
+    uint64_t start = host_clock_ns();
     domain_run_window(domain);
-    domain->host_ns = ls_host_ns() - start;
+    domain->host_ns = host_clock_ns() - start;
 }
 
 /* The window of r->runnable, of one group or of several. */
@@ -139,9 +139,9 @@ static void learn_speed(run *r, uint64_t ns, uint64_t cycles)
 
 static void run_window_timed(run *r)
 {
-    uint64_t start = ls_host_ns();
+    uint64_t start = host_clock_ns();
     run_window_alone(r);
-    uint64_t ns = ls_host_ns() - start;
+    uint64_t ns = host_clock_ns() - start;
     /* After the window: the domains' own counts are now those of this window. A window in which a message only
      * gets on its way has none. */
     uint64_t others;
@@ -151,10 +151,10 @@ static void run_window_timed(run *r)
 
 static void run_meeting_timed(run *r)
 {
-    uint64_t cycles = 0, start = ls_host_ns();
+    uint64_t cycles = 0, start = host_clock_ns();
     size_t count = r->active_count;
     run_meeting_alone(r);
-    uint64_t ns = ls_host_ns() - start;
+    uint64_t ns = host_clock_ns() - start;
     for (size_t i = 0; i < count; i++)
         cycles += r->active[i]->work;
     learn_speed(r, ns, cycles);
@@ -268,7 +268,7 @@ static void run_thread(void *self, uint32_t thread)
 {
     run *r = self;
     for (;;) {
-        ls_barrier_wait(&r->barrier, plan_parallel, r);
+        barrier_wait(&r->barrier, plan_parallel, r);
         if (r->finished)
             return;
         if (r->shared == SHARE_GROUPS) {
@@ -292,10 +292,10 @@ ls_status engine_prepare(ls_engine *engine, ls_error *err)
     ls_status status = groups_prepare(engine, err);
     if (status != LS_OK)
         return status;
-    engine->next_time = ls_arena_array(&engine->arena, count, sizeof *engine->next_time);
+    engine->next_time = arena_array(&engine->arena, count, sizeof *engine->next_time);
     bool ok = engine->next_time != NULL;
     for (int parity = 0; parity < 2; parity++) {
-        engine->mail[parity] = ls_arena_alloc_aligned(&engine->arena, count, LS_CACHE_LINE);
+        engine->mail[parity] = arena_alloc_aligned(&engine->arena, count, LS_CACHE_LINE);
         ok = ok && engine->mail[parity] != NULL;
         for (size_t i = 0; i < count && ok; i++) {
             ls_domain *domain = engine->domains.at[i];
@@ -358,12 +358,12 @@ static ls_time window_length(const run *r, ls_time lookahead)
     return length;
 }
 
-static bool prepare_groups(run *r, ls_arena *arena)
+static bool prepare_groups(run *r, mem_arena *arena)
 {
     ls_engine *engine = r->engine;
     size_t count = engine->groups.count, used = 0;
-    r->active = ls_arena_array(arena, count, sizeof *r->active);
-    r->runnable = ls_arena_array(arena, engine->domains.count, sizeof *r->runnable);
+    r->active = arena_array(arena, count, sizeof *r->active);
+    r->runnable = arena_array(arena, engine->domains.count, sizeof *r->runnable);
     if (r->active == NULL || r->runnable == NULL)
         return false;
     r->meeting_fs = window_length(r, ls_engine_cross_lookahead(engine, NULL));
@@ -371,8 +371,8 @@ static bool prepare_groups(run *r, ls_arena *arena)
     for (size_t i = 0; i < count; i++) {
         ls_group *group = engine->groups.at[i];
         group->window_fs = window_length(r, group->lookahead);
-        group->runnable = ls_arena_array(arena, group->count, sizeof *group->runnable);
-        group->order = ls_arena_array(arena, group->count, sizeof *group->order);
+        group->runnable = arena_array(arena, group->count, sizeof *group->runnable);
+        group->order = arena_array(arena, group->count, sizeof *group->order);
         if (group->runnable == NULL || group->order == NULL)
             return false;
         group->runnable_count = 0;
@@ -406,7 +406,7 @@ static void take_up(const run *r)
     }
 }
 
-static ls_status prepare_run(run *r, ls_arena *arena, ls_error *err)
+static ls_status prepare_run(run *r, mem_arena *arena, ls_error *err)
 {
     ls_engine *engine = r->engine;
     const ls_run_options *options = r->options;
@@ -417,12 +417,12 @@ static ls_status prepare_run(run *r, ls_arena *arena, ls_error *err)
     r->deadline = options->watchdog_fs == 0 ? LS_TIME_MAX : 0; /* the first look begins a period */
     plan_set_horizon(r);
     r->ns_per_cycle = 100;
-    r->next_callback_ns = ls_host_ns() + PROGRESS_INTERVAL_NS;
-    r->owner = ls_arena_array(arena, count, sizeof *r->owner);
-    r->workers = ls_arena_alloc_aligned(arena, r->threads * sizeof *r->workers, LS_CACHE_LINE);
+    r->next_callback_ns = host_clock_ns() + PROGRESS_INTERVAL_NS;
+    r->owner = arena_array(arena, count, sizeof *r->owner);
+    r->workers = arena_alloc_aligned(arena, r->threads * sizeof *r->workers, LS_CACHE_LINE);
     bool ok = prepare_groups(r, arena) && r->owner != NULL && r->workers != NULL;
     for (uint32_t t = 0; t < r->threads && ok; t++) {
-        r->workers[t].queue = ls_arena_array(arena, count, sizeof(ls_domain *));
+        r->workers[t].queue = arena_array(arena, count, sizeof(ls_domain *));
         ok = r->workers[t].queue != NULL;
     }
     if (!ok)
@@ -469,20 +469,20 @@ ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result
     static const ls_run_options defaults = { .threads = 1 };
     ls_run_result unused;
     run r = { .engine = engine, .options = options != NULL ? options : &defaults, .err = err };
-    ls_arena arena = { 0 };
-    ls_pool *pool = NULL;
+    mem_arena arena = { 0 };
+    thread_pool *pool = NULL;
     ls_error_clear(err);
     ls_status status = engine->started ? LS_OK : engine_prepare(engine, err);
     if (status == LS_OK)
         status = prepare_run(&r, &arena, err);
     if (status == LS_OK && r.threads > 1)
-        status = ls_pool_create(r.threads, &pool, err);
+        status = pool_create(r.threads, &pool, err);
     if (status == LS_OK) {
         if (r.threads == 1) {
             run_on_one_thread(&r);
         } else {
-            ls_barrier_init(&r.barrier, r.threads);
-            ls_pool_run(pool, run_thread, &r);
+            barrier_init(&r.barrier, r.threads);
+            pool_run(pool, run_thread, &r);
         }
         status = r.status;
         for (size_t i = 0; i < engine->domains.count && (status == LS_OK || status == LS_ERR_DEADLOCK); i++)
@@ -492,7 +492,7 @@ ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result
         move_up(&r);
     }
     fill_result(&r, result != NULL ? result : &unused);
-    ls_pool_destroy(pool);
-    ls_arena_fini(&arena);
+    pool_destroy(pool);
+    arena_fini(&arena);
     return status;
 }

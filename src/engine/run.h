@@ -32,7 +32,7 @@ typedef struct run {
     size_t runnable_count;
     uint32_t *owner; /* by domain id */
     worker *workers;
-    ls_barrier barrier;
+    thread_barrier barrier;
     bool finished;
     ls_status status;
     ls_time present; /* where it ended: every cycle before has been run, no cycle from it on */

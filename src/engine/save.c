@@ -22,12 +22,12 @@ typedef struct save_header {
     char magic[8];
     uint32_t version, header_bytes;
     uint64_t body_bytes;
-    ls_hash checksum; /* of the body */
+    hash128 checksum; /* of the body */
 } save_header;
 
 void save_put(save_out *out, const void *data, size_t bytes)
 {
-    out->failed = out->failed || !ls_vec_reserve(&out->bytes, bytes);
+    out->failed = out->failed || !vec_reserve(&out->bytes, bytes);
     if (out->failed || bytes == 0)
         return;
     memcpy(out->bytes.at + out->bytes.count, data, bytes);
@@ -97,7 +97,7 @@ ls_status save_events_list(const ls_engine *engine, save_events *events, ls_erro
     for (size_t i = 0; i < engine->blocks.count && ok; i++)
         ok = rows_add_events(engine->blocks.at[i], events);
     for (size_t i = 0; i < engine->links.count && ok; i++)
-        ok = ls_vec_push(&events->at, &engine->links.at[i]->serve);
+        ok = vec_push(&events->at, &engine->links.at[i]->serve);
     if (!ok || !sort_events(events))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a list of the machine's events");
     return LS_OK;
@@ -105,7 +105,7 @@ ls_status save_events_list(const ls_engine *engine, save_events *events, ls_erro
 
 void save_events_fini(save_events *events)
 {
-    ls_vec_fini(&events->at);
+    vec_fini(&events->at);
     free(events->sorted);
     free(events->number_of);
 }
@@ -129,33 +129,32 @@ bool save_events_find(const save_events *events, const ls_event *event, uint64_t
 /* -------------------------------------------------------------------------------------------- description */
 
 /* A line per domain, link and block: two machines with the same text were built in the same way. */
-static void describe(const ls_engine *engine, ls_text *text)
+static void describe(const ls_engine *engine, text_buffer *text)
 {
     for (size_t i = 0; i < engine->domains.count; i++) {
         const ls_domain *domain = engine->domains.at[i];
-        ls_text_printf(text, "domain '%s'", domain->name);
+        text_printf(text, "domain '%s'", domain->name);
         for (uint32_t r = 0; r < domain->region_count; r++)
-            ls_text_printf(text, ", a clock of %" PRIu64 "/%" PRIu64 " fs with %u tickers",
-                           domain->regions[r]->clock.period_num, domain->regions[r]->clock.period_den,
-                           domain->regions[r]->ticker_count);
-        ls_text_add(text, "\n");
+            text_printf(text, ", a clock of %" PRIu64 "/%" PRIu64 " fs with %u tickers",
+                        domain->regions[r]->clock.period_num, domain->regions[r]->clock.period_den,
+                        domain->regions[r]->ticker_count);
+        text_add(text, "\n");
     }
     for (size_t i = 0; i < engine->links.count; i++) {
         const ls_link *l = engine->links.at[i];
-        ls_text_printf(
-            text,
-            "link '%s' from '%s'.%u to '%s'.%u, latency %u, back %u, %u credits, slots of %u bytes, "
-            "width %u of %u units, flits of %u bytes\n",
-            l->name, l->from->domain->name, l->from->index, l->to->domain->name, l->to->index,
-            l->latency_cycles, l->credit_latency_cycles, l->credit_total, l->slot_bytes, l->width_units,
-            l->flit_units, l->flit_bytes);
+        text_printf(text,
+                    "link '%s' from '%s'.%u to '%s'.%u, latency %u, back %u, %u credits, slots of %u bytes, "
+                    "width %u of %u units, flits of %u bytes\n",
+                    l->name, l->from->domain->name, l->from->index, l->to->domain->name, l->to->index,
+                    l->latency_cycles, l->credit_latency_cycles, l->credit_total, l->slot_bytes,
+                    l->width_units, l->flit_units, l->flit_bytes);
     }
     for (size_t i = 0; i < engine->blocks.count; i++) {
         const ls_block *block = engine->blocks.at[i];
-        ls_text_printf(text, "block '%s' of type %s/%s in '%s'.%u, state %zu bytes, table %016" PRIx64 "\n",
-                       block->name, block->type->slot, block->type->name, block->region->domain->name,
-                       block->region->index, block->type->state_size,
-                       rows_hash(block->type->rows, block->type->row_count));
+        text_printf(text, "block '%s' of type %s/%s in '%s'.%u, state %zu bytes, table %016" PRIx64 "\n",
+                    block->name, block->type->slot, block->type->name, block->region->domain->name,
+                    block->region->index, block->type->state_size,
+                    rows_hash(block->type->rows, block->type->row_count));
     }
 }
 
@@ -242,13 +241,13 @@ static ls_status save_link(const ls_link *link, const save_events *events, save_
 
 static ls_status save_body(const ls_engine *engine, const save_events *events, save_out *out, ls_error *err)
 {
-    ls_text text = { 0 };
+    text_buffer text = { 0 };
     describe(engine, &text);
-    size_t length = strlen(ls_text_get(&text)) + 1;
+    size_t length = strlen(text_get(&text)) + 1;
     out->failed |= text.failed;
     save_put64(out, length);
-    save_put(out, ls_text_get(&text), length);
-    ls_text_fini(&text);
+    save_put(out, text_get(&text), length);
+    text_fini(&text);
 
     ls_status status = LS_OK;
     save_put64(out, engine->last_cycle);
@@ -288,11 +287,11 @@ ls_status ls_engine_save(ls_engine *engine, void **bytes_out, size_t *bytes, ls_
         status = ls_fail(err, LS_ERR_NOMEM, "no memory for the state of the machine");
     save_events_fini(&events);
     if (status != LS_OK) {
-        ls_vec_fini(&out.bytes);
+        vec_fini(&out.bytes);
         return status;
     }
     header.body_bytes = out.bytes.count - sizeof header;
-    header.checksum = ls_hash_of(out.bytes.at + sizeof header, header.body_bytes);
+    header.checksum = hash128_of(out.bytes.at + sizeof header, header.body_bytes);
     memcpy(out.bytes.at, &header, sizeof header);
     *bytes_out = out.bytes.at;
     *bytes = out.bytes.count;
@@ -419,22 +418,22 @@ static ls_status check_saved(const ls_engine *engine, const void *saved, size_t 
         return ls_fail(err, LS_ERR_INPUT, "a saved state has %zu bytes, its header says %llu", bytes,
                        (unsigned long long)(header.body_bytes + sizeof header));
     const uint8_t *body = (const uint8_t *)saved + sizeof header;
-    if (!ls_hash_same(ls_hash_of(body, header.body_bytes), header.checksum))
+    if (!hash_same(hash128_of(body, header.body_bytes), header.checksum))
         return ls_fail(err, LS_ERR_INPUT, "the saved state is damaged: its checksum is wrong");
 
     *in = (save_in){ .at = body, .end = body + header.body_bytes };
     uint64_t length = save_get64(in);
     if (in->failed || length == 0 || length > (size_t)(in->end - in->at) || in->at[length - 1] != '\0')
         return ls_fail(err, LS_ERR_INPUT, "the saved state is damaged: it does not describe a machine");
-    ls_text text = { 0 };
+    text_buffer text = { 0 };
     describe(engine, &text);
     const char *was = (const char *)in->at;
     ls_status status = LS_OK;
     if (text.failed)
         status = ls_fail(err, LS_ERR_NOMEM, "no memory for the description of the machine");
-    else if (strcmp(was, ls_text_get(&text)) != 0)
-        status = name_difference(was, ls_text_get(&text), err);
-    ls_text_fini(&text);
+    else if (strcmp(was, text_get(&text)) != 0)
+        status = name_difference(was, text_get(&text), err);
+    text_fini(&text);
     in->at += length;
     return status;
 }

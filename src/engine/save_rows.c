@@ -103,8 +103,8 @@ uint64_t rows_hash(const ls_state_row *rows, size_t count)
                              row->size,
                              row->element,
                              row->rows != NULL ? rows_hash(row->rows, row->row_count) : 0,
-                             ls_hash_of(row->name, strlen(row->name)).high };
-        hash = ls_hash_of(words, sizeof words).high;
+                             hash128_of(row->name, strlen(row->name)).high };
+        hash = hash128_of(words, sizeof words).high;
     }
     return hash;
 }
@@ -115,7 +115,7 @@ static bool add_events(const void *base, const ls_state_row *rows, size_t count,
 {
     for (size_t i = 0; i < count; i++) {
         const ls_state_row *row = &rows[i];
-        if (row->kind == LS_STATE_KIND_EVENT && !ls_vec_push(&events->at, at_offset(base, row->offset)))
+        if (row->kind == LS_STATE_KIND_EVENT && !vec_push(&events->at, at_offset(base, row->offset)))
             return false;
         if (row->rows == NULL)
             continue;

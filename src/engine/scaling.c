@@ -36,7 +36,7 @@ static const uint32_t points[LS_SCALING_POINTS] = { 2, 4, 8, 16, 32, 64 };
 #define BARRIER_BATCHES 100u
 
 typedef struct barrier_test {
-    ls_barrier barrier;
+    thread_barrier barrier;
     uint64_t best_ns; /* of a batch */
 } barrier_test;
 
@@ -45,10 +45,10 @@ static void barrier_rounds(void *self, uint32_t thread)
 {
     barrier_test *test = self;
     for (uint32_t batch = 0; batch < BARRIER_BATCHES; batch++) {
-        uint64_t start = ls_host_ns();
+        uint64_t start = host_clock_ns();
         for (uint32_t i = 0; i < BARRIER_ROUNDS; i++)
-            ls_barrier_wait(&test->barrier, NULL, NULL);
-        uint64_t ns = ls_host_ns() - start;
+            barrier_wait(&test->barrier, NULL, NULL);
+        uint64_t ns = host_clock_ns() - start;
         if (thread == 0 && ns < test->best_ns)
             test->best_ns = ns;
     }
@@ -57,13 +57,13 @@ static void barrier_rounds(void *self, uint32_t thread)
 /* The best of several batches: whatever else the host does only adds. 0 if there is no second CPU. */
 static double measure_barrier(void)
 {
-    ls_pool *pool;
-    if (ls_cpu_count() < 2 || ls_pool_create(2, &pool, NULL) != LS_OK)
+    thread_pool *pool;
+    if (cpu_count() < 2 || pool_create(2, &pool, NULL) != LS_OK)
         return 0;
     barrier_test test = { .best_ns = UINT64_MAX };
-    ls_barrier_init(&test.barrier, 2);
-    ls_pool_run(pool, barrier_rounds, &test);
-    ls_pool_destroy(pool);
+    barrier_init(&test.barrier, 2);
+    pool_run(pool, barrier_rounds, &test);
+    pool_destroy(pool);
     return (double)test.best_ns / BARRIER_ROUNDS;
 }
 

@@ -229,7 +229,7 @@ struct ls_domain {
     ls_time stop_time;   /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
     const char *failure; /* of ls_domain_fail(); NULL: none */
     ls_random random;
-    ls_arena arena;
+    mem_arena arena;
     const char *name;
 };
 
@@ -295,8 +295,8 @@ typedef struct engine_part {
 } engine_part;
 
 struct ls_engine {
-    ls_huge_arena huge_arena; /* of the arenas of the domains and of its own */
-    ls_arena arena;
+    huge_memory huge_arena; /* of the arenas of the domains and of its own */
+    mem_arena arena;
     ls_random random;
     LS_VEC(ls_domain *) domains;
     LS_VEC(ls_group *) groups; /* the first is the default */
@@ -309,7 +309,7 @@ struct ls_engine {
     LS_VEC(wait_source) wait_sources;
     LS_VEC(hook_entry) hooks;
     LS_VEC(ls_warning) warnings; /* texts in the arena */
-    ls_map domain_names, block_names;
+    string_map domain_names, block_names;
     ls_hook *hook_send, *hook_deliver;
     ls_time lookahead; /* shortest of all links */
     const ls_link *limiting_link;
@@ -325,7 +325,7 @@ struct ls_engine {
     _Atomic uint8_t cross_mail; /* some of them has news */
 
     ls_time last_cycle; /* time of the last cycle of the runs before this one */
-    ls_text report;
+    text_buffer report;
     struct scaling_state *scaling;
     atomic_bool draws; /* some block has asked for a random stream */
     bool started;      /* the first run began: nothing can be added any more */

@@ -13,15 +13,15 @@ typedef struct wait_edge {
 } wait_edge;
 
 struct ls_wait_sink {
-    ls_arena arena;
+    mem_arena arena;
     LS_VEC(wait_edge) edges;
 };
 
 ls_status ls_waits_register(ls_engine *engine, const char *name, ls_wait_fn fn, const void *self,
                             ls_error *err)
 {
-    wait_source source = { .name = ls_arena_strdup(&engine->arena, name), .fn = fn, .self = self };
-    if (source.name == NULL || !ls_vec_push(&engine->wait_sources, source))
+    wait_source source = { .name = arena_strdup(&engine->arena, name), .fn = fn, .self = self };
+    if (source.name == NULL || !vec_push(&engine->wait_sources, source))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the wait report of '%s'", name);
     return LS_OK;
 }
@@ -29,11 +29,11 @@ ls_status ls_waits_register(ls_engine *engine, const char *name, ls_wait_fn fn, 
 void ls_wait_report(ls_wait_sink *sink, const char *waiter, const char *holder, const char *detail)
 {
     /* Memory that is missing here shortens the report; it must not end the program. */
-    wait_edge edge = { .waiter = ls_arena_strdup(&sink->arena, waiter),
-                       .holder = ls_arena_strdup(&sink->arena, holder),
-                       .detail = ls_arena_strdup(&sink->arena, detail) };
+    wait_edge edge = { .waiter = arena_strdup(&sink->arena, waiter),
+                       .holder = arena_strdup(&sink->arena, holder),
+                       .detail = arena_strdup(&sink->arena, detail) };
     if (edge.waiter != NULL && edge.holder != NULL && edge.detail != NULL)
-        (void)ls_vec_push(&sink->edges, edge);
+        (void)vec_push(&sink->edges, edge);
 }
 
 bool waits_any(const ls_engine *engine)
@@ -68,8 +68,8 @@ static void gather(const ls_engine *engine, ls_wait_sink *sink)
 
 static void sink_fini(ls_wait_sink *sink)
 {
-    ls_vec_fini(&sink->edges);
-    ls_arena_fini(&sink->arena);
+    vec_fini(&sink->edges);
+    arena_fini(&sink->arena);
 }
 
 /* The edges as a graph over the numbers of the names; NONE ends a list. */
@@ -78,16 +78,16 @@ typedef struct wait_graph {
     uint32_t *from, *to, *next; /* per edge: its ends, and the next edge of the same waiter, as told */
     uint32_t *cursor;           /* per node: the next edge to follow */
     uint8_t *state;             /* per node: 0 new, 1 on the path, 2 done */
-    ls_arena arena;
-    ls_map numbers; /* name to number + 1 */
+    mem_arena arena;
+    string_map numbers; /* name to number + 1 */
 } wait_graph;
 
 static bool node_number(wait_graph *graph, const char *name, uint32_t *out)
 {
-    uintptr_t number = (uintptr_t)ls_map_get(&graph->numbers, name);
+    uintptr_t number = (uintptr_t)map_get(&graph->numbers, name);
     if (number == 0) {
         number = graph->numbers.count + 1;
-        if (!ls_map_put(&graph->numbers, name, (void *)number))
+        if (!map_put(&graph->numbers, name, (void *)number))
             return false;
     }
     *out = (uint32_t)(number - 1);
@@ -97,11 +97,11 @@ static bool node_number(wait_graph *graph, const char *name, uint32_t *out)
 static bool graph_init(wait_graph *graph, const ls_wait_sink *sink)
 {
     size_t count = sink->edges.count;
-    graph->from = ls_arena_array(&graph->arena, count, sizeof(uint32_t));
-    graph->to = ls_arena_array(&graph->arena, count, sizeof(uint32_t));
-    graph->next = ls_arena_array(&graph->arena, count, sizeof(uint32_t));
-    graph->cursor = ls_arena_array(&graph->arena, 2 * count, sizeof(uint32_t));
-    graph->state = ls_arena_array(&graph->arena, 2 * count, 1);
+    graph->from = arena_array(&graph->arena, count, sizeof(uint32_t));
+    graph->to = arena_array(&graph->arena, count, sizeof(uint32_t));
+    graph->next = arena_array(&graph->arena, count, sizeof(uint32_t));
+    graph->cursor = arena_array(&graph->arena, 2 * count, sizeof(uint32_t));
+    graph->state = arena_array(&graph->arena, 2 * count, 1);
     if (graph->from == NULL || graph->to == NULL || graph->next == NULL || graph->cursor == NULL ||
         graph->state == NULL)
         return false;
@@ -159,19 +159,19 @@ static bool find_cycle(const ls_wait_sink *sink, size_t *path, size_t *length)
         for (size_t i = 0; i < sink->edges.count && !found; i++)
             if (graph.state[graph.from[i]] == 0)
                 found = find_cycle_from(&graph, graph.from[i], path, length);
-    ls_map_fini(&graph.numbers);
-    ls_arena_fini(&graph.arena);
+    map_fini(&graph.numbers);
+    arena_fini(&graph.arena);
     return found;
 }
 
-static void add_edges(ls_text *text, const ls_wait_sink *sink)
+static void add_edges(text_buffer *text, const ls_wait_sink *sink)
 {
     for (size_t i = 0; i < sink->edges.count; i++)
-        ls_text_printf(text, "  %s waits for %s: %s\n", sink->edges.at[i].waiter, sink->edges.at[i].holder,
-                       sink->edges.at[i].detail);
+        text_printf(text, "  %s waits for %s: %s\n", sink->edges.at[i].waiter, sink->edges.at[i].holder,
+                    sink->edges.at[i].detail);
 }
 
-static void add_domains(ls_text *text, const ls_engine *engine, bool idle_too)
+static void add_domains(text_buffer *text, const ls_engine *engine, bool idle_too)
 {
     char next[32];
     for (size_t i = 0; i < engine->domains.count; i++) {
@@ -179,9 +179,9 @@ static void add_domains(ls_text *text, const ls_engine *engine, bool idle_too)
         ls_time time = domain_next_time(domain);
         if (!idle_too && domain->pending == 0 && time == LS_TIME_MAX)
             continue;
-        ls_text_printf(text, "  %s: cycle %" PRIu64 ", pending %" PRId64 ", next work %s\n", domain->name,
-                       domain->regions[0]->now, domain->pending,
-                       time == LS_TIME_MAX ? "never" : ls_format_time(time, next, sizeof next));
+        text_printf(text, "  %s: cycle %" PRIu64 ", pending %" PRId64 ", next work %s\n", domain->name,
+                    domain->regions[0]->now, domain->pending,
+                    time == LS_TIME_MAX ? "never" : format_time(time, next, sizeof next));
     }
 }
 
@@ -190,64 +190,64 @@ ls_status waits_deadlock(ls_engine *engine, const char *reason, ls_error *err)
     ls_wait_sink sink = { 0 };
     gather(engine, &sink);
     char now[32];
-    ls_format_time(engine_last_cycle(engine), now, sizeof now);
+    format_time(engine_last_cycle(engine), now, sizeof now);
 
-    ls_text *report = &engine->report;
-    ls_text_clear(report);
-    ls_text_printf(report, "deadlock at %s: %s\n", now, reason);
-    ls_text line = { 0 };
-    ls_text_printf(&line, "deadlock at %s: %s", now, reason);
+    text_buffer *report = &engine->report;
+    text_clear(report);
+    text_printf(report, "deadlock at %s: %s\n", now, reason);
+    text_buffer line = { 0 };
+    text_printf(&line, "deadlock at %s: %s", now, reason);
 
     size_t *path = calloc(sink.edges.count + 1, sizeof *path);
     size_t length = 0;
     if (path != NULL && find_cycle(&sink, path, &length)) {
-        ls_text_add(report, "cycle of waiters:\n");
-        ls_text_add(&line, "; cycle: ");
+        text_add(report, "cycle of waiters:\n");
+        text_add(&line, "; cycle: ");
         for (size_t i = 0; i < length; i++) {
             const wait_edge *edge = &sink.edges.at[path[i]];
-            ls_text_printf(report, "  %s -> %s (%s)\n", edge->waiter, edge->holder, edge->detail);
-            ls_text_printf(&line, "%s -> ", edge->waiter);
+            text_printf(report, "  %s -> %s (%s)\n", edge->waiter, edge->holder, edge->detail);
+            text_printf(&line, "%s -> ", edge->waiter);
         }
-        ls_text_add(&line, sink.edges.at[path[0]].waiter);
+        text_add(&line, sink.edges.at[path[0]].waiter);
     } else if (sink.edges.count > 0) {
-        ls_text_printf(&line, "; %s waits for %s (%s)", sink.edges.at[0].waiter, sink.edges.at[0].holder,
-                       sink.edges.at[0].detail);
+        text_printf(&line, "; %s waits for %s (%s)", sink.edges.at[0].waiter, sink.edges.at[0].holder,
+                    sink.edges.at[0].detail);
     }
     if (sink.edges.count > 0) {
-        ls_text_printf(report, "all waiters (%zu):\n", sink.edges.count);
+        text_printf(report, "all waiters (%zu):\n", sink.edges.count);
         add_edges(report, &sink);
     } else {
-        ls_text_add(report, "no block says what it waits for\n");
+        text_add(report, "no block says what it waits for\n");
     }
-    ls_text_add(report, "domains with work:\n");
+    text_add(report, "domains with work:\n");
     add_domains(report, engine, false);
     /* The error itself needs no memory. */
     ls_status status = line.failed ? ls_fail(err, LS_ERR_DEADLOCK, "deadlock at %s: %s", now, reason)
-                                   : ls_fail(err, LS_ERR_DEADLOCK, "%s", ls_text_get(&line));
+                                   : ls_fail(err, LS_ERR_DEADLOCK, "%s", text_get(&line));
     free(path);
-    ls_text_fini(&line);
+    text_fini(&line);
     sink_fini(&sink);
     return status;
 }
 
 const char *ls_engine_report(const ls_engine *engine)
 {
-    return ls_text_get(&engine->report);
+    return text_get(&engine->report);
 }
 
 void ls_engine_dump(ls_engine *engine, FILE *to)
 {
     ls_wait_sink sink = { 0 };
-    ls_text text = { 0 };
+    text_buffer text = { 0 };
     char start[32];
     gather(engine, &sink);
-    ls_text_printf(&text, "status at %s, window %" PRIu64 ":\n",
-                   ls_format_time(engine->window_start, start, sizeof start), engine->window_index);
+    text_printf(&text, "status at %s, window %" PRIu64 ":\n",
+                format_time(engine->window_start, start, sizeof start), engine->window_index);
     add_domains(&text, engine, true);
-    ls_text_printf(&text, "waiters (%zu):\n", sink.edges.count);
+    text_printf(&text, "waiters (%zu):\n", sink.edges.count);
     add_edges(&text, &sink);
-    fputs(ls_text_get(&text), to);
+    fputs(text_get(&text), to);
     fflush(to);
-    ls_text_fini(&text);
+    text_fini(&text);
     sink_fini(&sink);
 }

@@ -23,27 +23,27 @@ static const char *const operations[LS_MEM_OP_COUNT] = {
     [LS_MEM_MATRIX] = "matrix",
 };
 
-const char *ls_inst_class_name(ls_inst_class c)
+const char *inst_class_name(ls_inst_class c)
 {
     return (unsigned)c < LS_CLASS_COUNT ? classes[c].name : "?";
 }
 
-const char *ls_inst_class_help(ls_inst_class c)
+const char *inst_class_help(ls_inst_class c)
 {
     return (unsigned)c < LS_CLASS_COUNT ? classes[c].help : "?";
 }
 
-const char *ls_mem_space_name(ls_mem_space space)
+const char *mem_space_name(ls_mem_space space)
 {
     return (unsigned)space < LS_SPACE_COUNT ? spaces[space] : "?";
 }
 
-const char *ls_mem_op_name(ls_mem_op op)
+const char *mem_op_name(ls_mem_op op)
 {
     return (unsigned)op < LS_MEM_OP_COUNT ? operations[op] : "?";
 }
 
-uint32_t ls_tensor_bits(uint32_t type)
+uint32_t tensor_bits(uint32_t type)
 {
     static const uint8_t bits[LS_TENSOR_TYPES] = {
 #define TENSOR(name, key, bits_, help) [LS_TENSOR_##name] = (bits_),

@@ -4,10 +4,10 @@
 
 #include "lockstep/inst.h"
 
-const char *ls_inst_class_name(ls_inst_class c);
-const char *ls_inst_class_help(ls_inst_class c);
-const char *ls_mem_space_name(ls_mem_space space); /* "global", ... */
-const char *ls_mem_op_name(ls_mem_op op);          /* "load", ... */
-uint32_t ls_tensor_bits(uint32_t type);            /* of an element of A and B */
+const char *inst_class_name(ls_inst_class c);
+const char *inst_class_help(ls_inst_class c);
+const char *mem_space_name(ls_mem_space space); /* "global", ... */
+const char *mem_op_name(ls_mem_op op);          /* "load", ... */
+uint32_t tensor_bits(uint32_t type);            /* of an element of A and B */
 
 #endif

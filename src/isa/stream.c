@@ -14,7 +14,7 @@ void ls_cta_fini(ls_cta *cta)
     *cta = (ls_cta){ 0 };
 }
 
-void ls_cta_own(ls_cta *cta)
+void cta_own(ls_cta *cta)
 {
     if (cta->like != NULL)
         ls_cta_fini(cta);

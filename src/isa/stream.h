@@ -6,6 +6,6 @@
 #include "lockstep/stream.h"
 
 /* A block that is like another becomes an empty one with nothing of its own. */
-void ls_cta_own(ls_cta *cta);
+void cta_own(ls_cta *cta);
 
 #endif

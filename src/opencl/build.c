@@ -187,7 +187,7 @@ static cl_int build_one(cl_program program, cl_uint index, const ocl_job *job, c
 {
     ocl_build *build = &program->builds[index];
     ocl_blob blob = { 0 };
-    ls_text log = { 0 };
+    text_buffer log = { 0 };
     ls_error err = { .status = LS_OK };
     ls_status status = LS_OK;
     char text[1024];
@@ -197,7 +197,7 @@ static cl_int build_one(cl_program program, cl_uint index, const ocl_job *job, c
     if (twin && twin->status == CL_BUILD_SUCCESS) {
         blob.bytes = twin->binary_bytes;
         blob.at = malloc(blob.bytes);
-        ls_text_add(&log, twin->log);
+        text_add(&log, twin->log);
         if (!blob.at)
             status = ls_fail(&err, LS_ERR_NOMEM, "the host has no memory left");
         else
@@ -216,13 +216,13 @@ static cl_int build_one(cl_program program, cl_uint index, const ocl_job *job, c
             status = LS_ERR_INPUT; /* no option's fault */
     }
     if (status != LS_OK && (status != LS_ERR_INPUT || log.count == 0))
-        ls_text_printf(&log, "%s\n", ls_error_text(&err, text, sizeof text));
+        text_printf(&log, "%s\n", ls_error_text(&err, text, sizeof text));
     build->status = status == LS_OK ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
-    set_text(&build->log, ls_text_get(&log));
+    set_text(&build->log, text_get(&log));
     if (status != LS_OK)
         clear(build);
     free(blob.at);
-    ls_text_fini(&log);
+    text_fini(&log);
     return status == LS_ERR_UNSUPPORTED && job->stage != OCL_LINK ? CL_COMPILER_NOT_AVAILABLE
                                                                   : code_of(job->stage, status);
 }

@@ -45,7 +45,7 @@ static bool find_folder(char *out, size_t room)
             mkdir(out, 0700);
             *p = '/';
         }
-    return mkdir(out, 0700) == 0 || ls_file_is_dir(out);
+    return mkdir(out, 0700) == 0 || file_is_dir(out);
 }
 
 static bool find_file(const ocl_cache_key *key, char *out, size_t room)
@@ -58,17 +58,17 @@ static bool find_file(const ocl_cache_key *key, char *out, size_t room)
     return n > 0 && (size_t)n < room;
 }
 
-bool ocl_cache_load(const ocl_cache_key *key, ocl_blob *out, ls_text *log)
+bool ocl_cache_load(const ocl_cache_key *key, ocl_blob *out, text_buffer *log)
 {
     char path[4096];
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     cache_head head;
     char *data;
     size_t bytes;
     bool ok = false;
-    if (!find_file(key, path, sizeof path) || !ls_file_exists(path))
+    if (!find_file(key, path, sizeof path) || !file_exists(path))
         return false;
-    if (ls_file_read(&arena, path, CACHE_FILE_MAX, &data, &bytes, NULL) == LS_OK && bytes > sizeof head) {
+    if (file_read(&arena, path, CACHE_FILE_MAX, &data, &bytes, NULL) == LS_OK && bytes > sizeof head) {
         memcpy(&head, data, sizeof head);
         ok = memcmp(head.magic, CACHE_MAGIC, sizeof head.magic) == 0 && head.blob_bytes <= bytes &&
              head.log_bytes <= bytes && head.blob_bytes + head.log_bytes + sizeof head == bytes;
@@ -80,10 +80,10 @@ bool ocl_cache_load(const ocl_cache_key *key, ocl_blob *out, ls_text *log)
     }
     if (ok) {
         memcpy(out->at, data + sizeof head, out->bytes);
-        ls_text_addn(log, data + sizeof head + out->bytes, (size_t)head.log_bytes);
+        text_addn(log, data + sizeof head + out->bytes, (size_t)head.log_bytes);
         utimensat(AT_FDCWD, path, NULL, 0); /* used now */
     }
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return ok;
 }
 
@@ -111,14 +111,14 @@ static void make_room(const char *folder)
     for (struct dirent *d; dir && (d = readdir(dir)) != NULL;) {
         cache_entry entry;
         struct stat st;
-        if (!ls_ends_with(d->d_name, CACHE_SUFFIX) || strlen(d->d_name) >= sizeof entry.name ||
+        if (!ends_with(d->d_name, CACHE_SUFFIX) || strlen(d->d_name) >= sizeof entry.name ||
             fstatat(dirfd(dir), d->d_name, &st, 0) != 0)
             continue;
         entry.used = st.st_mtim;
         entry.bytes = (uint64_t)st.st_size;
         strcpy(entry.name, d->d_name);
         all += entry.bytes;
-        if (!ls_vec_reserve(&entries, 1))
+        if (!vec_reserve(&entries, 1))
             break;
         entries.at[entries.count++] = entry;
     }
@@ -131,7 +131,7 @@ static void make_room(const char *folder)
     }
     if (dir)
         closedir(dir);
-    ls_vec_fini(&entries);
+    vec_fini(&entries);
 }
 
 /* ------------------------------------------------------------------------------------------------ storing */
@@ -165,13 +165,13 @@ static bool store_unnamed(const char *folder, const char *path, const cache_head
 
 static void store_named(const char *path, const cache_head *head, const ocl_blob *blob, const char *log)
 {
-    ls_file_writer writer;
-    if (ls_file_writer_open(&writer, path, NULL) != LS_OK)
+    file_writer writer;
+    if (file_writer_open(&writer, path, NULL) != LS_OK)
         return;
     if (write_entry(writer.stream, head, blob, log))
-        ls_file_writer_commit(&writer, NULL);
+        file_writer_commit(&writer, NULL);
     else
-        ls_file_writer_abort(&writer);
+        file_writer_abort(&writer);
 }
 
 /* A cache that cannot be written is slow, not wrong. */

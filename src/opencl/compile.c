@@ -23,7 +23,7 @@ static ls_status no_memory(ls_error *err)
 
 static bool add(arguments *to, const char *word)
 {
-    if (!ls_vec_reserve(to, 1))
+    if (!vec_reserve(to, 1))
         return false;
     to->at[to->count++] = word;
     return true;
@@ -56,7 +56,7 @@ static bool find_libraries(toolchain *t)
     for (size_t i = given && *given ? 0 : 1; i <= sizeof places / sizeof *places; i++) {
         snprintf(t->libraries, sizeof t->libraries, "%s", i == 0 ? given : places[i - 1]);
         snprintf(file, sizeof file, "%s/opencl.bc", t->libraries);
-        if (ls_file_exists(file))
+        if (file_exists(file))
             return true;
         if (i == 0)
             return false;
@@ -132,7 +132,7 @@ static bool is_c30(const ocl_words *words)
 {
     bool is = false;
     for (size_t i = 0; i < words->count; i++)
-        if (ls_starts_with(words->at[i], "-cl-std="))
+        if (starts_with(words->at[i], "-cl-std="))
             is = strcmp(words->at[i], "-cl-std=CL3.0") == 0;
     return is;
 }
@@ -157,22 +157,22 @@ static bool clang_arguments(arguments *to, const toolchain *t, const ocl_job *jo
 }
 
 /* The overlay that shows the headers' texts as files of one folder; they are the tool's inputs from 1 on. */
-static void describe_headers(const ocl_job *job, ls_text *out)
+static void describe_headers(const ocl_job *job, text_buffer *out)
 {
-    ls_text_add(out, "{'version': 0, 'roots': [");
+    text_add(out, "{'version': 0, 'roots': [");
     for (size_t i = 0; i < job->header_count; i++) {
-        ls_text_printf(out, "%s{'type': 'file', 'name': \"" HEADER_FOLDER "/", i > 0 ? ", " : "");
+        text_printf(out, "%s{'type': 'file', 'name': \"" HEADER_FOLDER "/", i > 0 ? ", " : "");
         for (const char *c = job->header_names[i]; *c; c++)
-            ls_text_printf(out, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
-        ls_text_printf(out, "\", 'external-contents': '" OCL_TOOL_PATH_FORMAT "'}",
-                       OCL_TOOL_FIRST_FD + (int)i + 1);
+            text_printf(out, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        text_printf(out, "\", 'external-contents': '" OCL_TOOL_PATH_FORMAT "'}",
+                    OCL_TOOL_FIRST_FD + (int)i + 1);
     }
-    ls_text_add(out, "]}\n");
+    text_add(out, "]}\n");
 }
 
 static ls_status give_inputs(ocl_tool *tool, const ocl_job *job, ls_error *err)
 {
-    ls_text overlay = { 0 };
+    text_buffer overlay = { 0 };
     ls_status status = LS_OK;
     for (size_t i = 0; i < job->input_count && status == LS_OK; i++)
         status = ocl_tool_input(tool, job->inputs[i].at, job->inputs[i].bytes, err);
@@ -182,12 +182,12 @@ static ls_status give_inputs(ocl_tool *tool, const ocl_job *job, ls_error *err)
     }
     for (size_t i = 0; i < job->header_count && status == LS_OK; i++)
         status = ocl_tool_input(tool, job->header_texts[i], strlen(job->header_texts[i]), err);
-    ls_text_fini(&overlay);
+    text_fini(&overlay);
     return status;
 }
 
 static ls_status run_clang(const toolchain *t, const ocl_job *job, const ocl_words *words,
-                           const ls_text *source, bool is_preprocessing, ocl_blob *out, ls_text *log,
+                           const text_buffer *source, bool is_preprocessing, ocl_blob *out, text_buffer *log,
                            ls_error *err)
 {
     char cpu[64];
@@ -202,11 +202,11 @@ static ls_status run_clang(const toolchain *t, const ocl_job *job, const ocl_wor
     if (status == LS_OK)
         status = ocl_tool_run(&tool, args.at, source->at, source->count, out, log, err);
     ocl_tool_fini(&tool);
-    ls_vec_fini(&args);
+    vec_fini(&args);
     return status;
 }
 
-static ls_status run_linker(const toolchain *t, const ocl_blob *object, ocl_blob *out, ls_text *log,
+static ls_status run_linker(const toolchain *t, const ocl_blob *object, ocl_blob *out, text_buffer *log,
                             ls_error *err)
 {
     ocl_tool tool;
@@ -236,7 +236,7 @@ static bool includes(const char *source)
     return false;
 }
 
-static void add_file(ls_hasher *hasher, const char *path)
+static void add_file(hash_stream *hasher, const char *path)
 {
     struct stat st = { 0 };
     int64_t facts[3];
@@ -244,47 +244,47 @@ static void add_file(ls_hasher *hasher, const char *path)
     facts[0] = st.st_size;
     facts[1] = st.st_mtim.tv_sec;
     facts[2] = st.st_mtim.tv_nsec;
-    ls_hasher_add_field(hasher, path, strlen(path));
-    ls_hasher_add_field(hasher, facts, sizeof facts);
+    hasher_add_field(hasher, path, strlen(path));
+    hasher_add_field(hasher, facts, sizeof facts);
 }
 
 /* Everything that the result depends on. Files that are included may change: then what the preprocessor makes
  * of them counts, not what the source says. */
-static void make_key(const toolchain *t, const ocl_job *job, const ocl_words *words, const ls_text *source,
+static void make_key(const toolchain *t, const ocl_job *job, const ocl_words *words, const text_buffer *source,
                      ocl_cache_key *key)
 {
     const char *off = getenv("LOCKSTEP_CACHE");
     const bool has_includes = job->source && includes(job->source);
     ocl_blob expanded = { 0 };
-    ls_text ignored = { 0 };
-    ls_hasher *hasher;
+    text_buffer ignored = { 0 };
+    hash_stream *hasher;
     char digits[LS_HASH_TEXT_BYTES], libraries[1100];
     key->name[0] = '\0';
-    if ((off && strcmp(off, "0") == 0) || ls_hasher_create(&hasher, NULL) != LS_OK)
+    if ((off && strcmp(off, "0") == 0) || hasher_create(&hasher, NULL) != LS_OK)
         return;
-    ls_hasher_add_field(hasher, LS_VERSION_STRING, strlen(LS_VERSION_STRING));
+    hasher_add_field(hasher, LS_VERSION_STRING, strlen(LS_VERSION_STRING));
     add_file(hasher, t->clang);
     snprintf(libraries, sizeof libraries, "%s/opencl.bc", t->libraries);
     add_file(hasher, libraries);
-    ls_hasher_add_field(hasher, &job->stage, sizeof job->stage);
-    ls_hasher_add_field(hasher, job->target, strlen(job->target));
-    ls_hasher_add_field(hasher, job->options, strlen(job->options));
-    ls_hasher_add_field(hasher, ls_text_get(source), source->count);
+    hasher_add_field(hasher, &job->stage, sizeof job->stage);
+    hasher_add_field(hasher, job->target, strlen(job->target));
+    hasher_add_field(hasher, job->options, strlen(job->options));
+    hasher_add_field(hasher, text_get(source), source->count);
     for (size_t i = 0; i < job->input_count; i++)
-        ls_hasher_add_field(hasher, job->inputs[i].at, job->inputs[i].bytes);
+        hasher_add_field(hasher, job->inputs[i].at, job->inputs[i].bytes);
     if (!has_includes || run_clang(t, job, words, source, true, &expanded, &ignored, NULL) == LS_OK) {
-        ls_hasher_add_field(hasher, expanded.at, expanded.bytes);
-        snprintf(key->name, sizeof key->name, "%s", ls_hash_text(ls_hasher_get(hasher), digits));
+        hasher_add_field(hasher, expanded.at, expanded.bytes);
+        snprintf(key->name, sizeof key->name, "%s", hash128_text(hasher_get(hasher), digits));
     }
     free(expanded.at);
-    ls_text_fini(&ignored);
-    ls_hasher_destroy(hasher);
+    text_fini(&ignored);
+    hasher_destroy(hasher);
 }
 
 /* ------------------------------------------------------------------------------------------------- stages */
 
 static ls_status translate(const toolchain *t, const ocl_job *job, const ocl_words *words,
-                           const ls_text *source, ocl_blob *out, ls_text *log, ls_error *err)
+                           const text_buffer *source, ocl_blob *out, text_buffer *log, ls_error *err)
 {
     ocl_blob object = { 0 };
     ls_status status;
@@ -304,11 +304,11 @@ bool ocl_compile_possible(void)
     return find_toolchain(&tools, &err) == LS_OK;
 }
 
-ls_status ocl_compile(const ocl_job *job, ocl_blob *out, ls_text *log, ls_error *err)
+ls_status ocl_compile(const ocl_job *job, ocl_blob *out, text_buffer *log, ls_error *err)
 {
     toolchain tools;
     ocl_words words;
-    ls_text source = { 0 };
+    text_buffer source = { 0 };
     ocl_cache_key key;
     ls_status status = ocl_options_split(job->stage, job->options, &words, err);
     *out = (ocl_blob){ 0 };
@@ -319,8 +319,8 @@ ls_status ocl_compile(const ocl_job *job, ocl_blob *out, ls_text *log, ls_error 
         if (ocl_sampler_prelude_wanted(job->source))
             ocl_sampler_prelude(&source);
         if (ocl_printf_wanted(job->source))
-            ls_text_add(&source, ocl_printf_prelude());
-        ls_text_add(&source, job->source);
+            text_add(&source, ocl_printf_prelude());
+        text_add(&source, job->source);
         if (source.failed)
             status = no_memory(err);
     }
@@ -329,10 +329,10 @@ ls_status ocl_compile(const ocl_job *job, ocl_blob *out, ls_text *log, ls_error 
         if (!ocl_cache_load(&key, out, log)) {
             status = translate(&tools, job, &words, &source, out, log, err);
             if (status == LS_OK)
-                ocl_cache_store(&key, out, ls_text_get(log));
+                ocl_cache_store(&key, out, text_get(log));
         }
     }
-    ls_text_fini(&source);
+    text_fini(&source);
     free(words.at);
     return status;
 }

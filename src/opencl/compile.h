@@ -37,7 +37,7 @@ typedef struct ocl_job {
 bool ocl_compile_possible(void);
 /* LS_OK; LS_ERR_INPUT: the program is wrong, log says why; LS_ERR_USAGE: an option is; LS_ERR_UNSUPPORTED:
  * there is no compiler. log has the compiler's text in every case. */
-ls_status ocl_compile(const ocl_job *job, ocl_blob *out, ls_text *log, ls_error *err);
+ls_status ocl_compile(const ocl_job *job, ocl_blob *out, text_buffer *log, ls_error *err);
 
 /* options.c: the options of a stage as arguments for the compiler, in *words (malloc, with one block behind
  * it; free both with free(*words)), or LS_ERR_USAGE with the first that is not valid. wants_library:
@@ -53,7 +53,7 @@ ls_status ocl_options_split(ocl_stage stage, const char *options, ocl_words *out
 typedef struct ocl_cache_key {
     char name[64]; /* "" : do not use it */
 } ocl_cache_key;
-bool ocl_cache_load(const ocl_cache_key *key, ocl_blob *out, ls_text *log);
+bool ocl_cache_load(const ocl_cache_key *key, ocl_blob *out, text_buffer *log);
 void ocl_cache_store(const ocl_cache_key *key, const ocl_blob *blob, const char *log);
 
 #endif

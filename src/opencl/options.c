@@ -69,10 +69,10 @@ static bool is_standard(const char *word)
 static int look_up(ocl_stage stage, const char *word)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        bool matches = known[i].how == PASS_TWO || known[i].how == PREFIX ? ls_starts_with(word, known[i].name)
+        bool matches = known[i].how == PASS_TWO || known[i].how == PREFIX ? starts_with(word, known[i].name)
                                                                           : strcmp(word, known[i].name) == 0;
         if (matches && (known[i].stages & STAGE(stage)) != 0)
-            return ls_starts_with(word, "-cl-std=") && !is_standard(word) ? -1 : (int)i;
+            return starts_with(word, "-cl-std=") && !is_standard(word) ? -1 : (int)i;
     }
     return -1;
 }
@@ -112,7 +112,7 @@ ls_status ocl_options_split(ocl_stage stage, const char *options, ocl_words *out
         int which = look_up(stage, word);
         if (which < 0) {
             ls_fail(err, LS_ERR_USAGE, "'%s' is not a valid option here", word);
-            ls_error_nearest(err, ls_nearest(word, sizeof known / sizeof *known, name_at, NULL));
+            ls_error_nearest(err, nearest_name(word, sizeof known / sizeof *known, name_at, NULL));
             free(words);
             *out = (ocl_words){ 0 };
             return LS_ERR_USAGE;

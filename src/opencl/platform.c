@@ -149,7 +149,7 @@ cl_int ocl_start(void)
 /* ------------------------------------------------------------------------------------------------- ending */
 
 /* Results in simulated time list the values of the platform that no source gives. */
-static void add_assumptions(ls_text *text)
+static void add_assumptions(text_buffer *text)
 {
     size_t count = 0;
     const ls_engine *engine = timing_engine(ocl.system);
@@ -157,35 +157,35 @@ static void add_assumptions(ls_text *text)
     const char *before = ", \"assumptions\": [";
     for (size_t i = 0; i < count; i++)
         if (strcmp(warnings[i].kind, "assumption") == 0) {
-            ls_text_printf(text, "%s\"%.*s\"", before, (int)strcspn(warnings[i].text, " "), warnings[i].text);
+            text_printf(text, "%s\"%.*s\"", before, (int)strcspn(warnings[i].text, " "), warnings[i].text);
             before = ", ";
         }
     if (before[2] == '\0')
-        ls_text_printf(text, "]");
+        text_printf(text, "]");
 }
 
 static ls_status write_metrics(const char *path, ls_error *err)
 {
     const ls_gpu_counts *c = &ocl.counts;
-    ls_text text = { 0 };
+    text_buffer text = { 0 };
     ls_status status;
-    ls_text_printf(&text,
-                   "{\"launches\": %" PRIu64 ", \"work_groups\": %" PRIu64 ", \"wavefronts\": %" PRIu64
-                   ", \"instructions\": %" PRIu64,
-                   c->launches, c->work_groups, c->wavefronts, c->instructions);
+    text_printf(&text,
+                "{\"launches\": %" PRIu64 ", \"work_groups\": %" PRIu64 ", \"wavefronts\": %" PRIu64
+                ", \"instructions\": %" PRIu64,
+                c->launches, c->work_groups, c->wavefronts, c->instructions);
     for (size_t i = 0; i < LS_GPU_CLASS_MAX && ls_gpu_class_name(i); i++)
-        ls_text_printf(&text, ", \"instructions.%s\": %" PRIu64, ls_gpu_class_name(i), c->classes[i]);
-    ls_text_printf(&text,
-                   ", \"active_lanes\": %" PRIu64 ", \"loads\": %" PRIu64 ", \"stores\": %" PRIu64
-                   ", \"atomics\": %" PRIu64 ", \"load_bytes\": %" PRIu64 ", \"store_bytes\": %" PRIu64
-                   ", \"atomic_bytes\": %" PRIu64 ", \"barriers\": %" PRIu64 ", \"simulated_ns\": %" PRIu64,
-                   c->active_lanes, c->loads, c->stores, c->atomics, c->load_bytes, c->store_bytes,
-                   c->atomic_bytes, c->barriers, c->simulated_ns);
+        text_printf(&text, ", \"instructions.%s\": %" PRIu64, ls_gpu_class_name(i), c->classes[i]);
+    text_printf(&text,
+                ", \"active_lanes\": %" PRIu64 ", \"loads\": %" PRIu64 ", \"stores\": %" PRIu64
+                ", \"atomics\": %" PRIu64 ", \"load_bytes\": %" PRIu64 ", \"store_bytes\": %" PRIu64
+                ", \"atomic_bytes\": %" PRIu64 ", \"barriers\": %" PRIu64 ", \"simulated_ns\": %" PRIu64,
+                c->active_lanes, c->loads, c->stores, c->atomics, c->load_bytes, c->store_bytes,
+                c->atomic_bytes, c->barriers, c->simulated_ns);
     add_assumptions(&text);
-    ls_text_printf(&text, "}\n");
+    text_printf(&text, "}\n");
     status = text.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")
-                         : ls_file_write(path, ls_text_get(&text), text.count, err);
-    ls_text_fini(&text);
+                         : file_write(path, text_get(&text), text.count, err);
+    text_fini(&text);
     return status;
 }
 

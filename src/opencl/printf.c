@@ -54,7 +54,7 @@ static size_t fetch(void *self, uint64_t address, char *out, size_t room)
     return strnlen(out, bytes);
 }
 
-static ls_status show(cl_context context, ls_gpu_address buffer, ls_text *text, ls_error *err)
+static ls_status show(cl_context context, ls_gpu_address buffer, text_buffer *text, ls_error *err)
 {
     ocl_printf_head head;
     ls_status status = ls_gpu_peek(context->gpu, &head, buffer, sizeof head, err);
@@ -73,7 +73,7 @@ static ls_status show(cl_context context, ls_gpu_address buffer, ls_text *text, 
 
 void ocl_printf_end(cl_event command, ocl_launch *launch)
 {
-    ls_text text = { 0 };
+    text_buffer text = { 0 };
     ls_error error;
     char line[512];
     if (launch->launch.printf_buffer == 0)
@@ -85,7 +85,7 @@ void ocl_printf_end(cl_event command, ocl_launch *launch)
         fwrite(text.at, 1, text.count, stdout);
         fflush(stdout);
     }
-    ls_text_fini(&text);
+    text_fini(&text);
     ocl_gpu_free(command->context, launch->launch.printf_buffer);
     launch->launch.printf_buffer = 0;
 }

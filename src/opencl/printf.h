@@ -30,6 +30,6 @@ typedef size_t (*ocl_printf_fetch)(void *self, uint64_t address, char *out, size
 
 /* Adds to out what the records of a buffer (without its head) print. Stops at the first that is damaged. */
 ls_status ocl_printf_format(const void *records, size_t bytes, ocl_printf_fetch fetch, void *self,
-                            ls_text *out, ls_error *err);
+                            text_buffer *out, ls_error *err);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct reader {
     const uint8_t *at, *end;
     ocl_printf_fetch fetch;
     void *self;
-    ls_text *out;
+    text_buffer *out;
 } reader;
 
 /* One conversion: "%-8.3v4hld". */
@@ -145,7 +145,7 @@ static uint32_t integer_bytes(const conversion *c, uint32_t bytes)
     return wanted < bytes ? wanted : bytes;
 }
 
-static void show_integer(ls_text *out, const conversion *c, const uint8_t *data, uint32_t bytes)
+static void show_integer(text_buffer *out, const conversion *c, const uint8_t *data, uint32_t bytes)
 {
     char spec[64];
     bool is_signed = c->kind == 'd' || c->kind == 'i';
@@ -155,9 +155,9 @@ static void show_integer(ls_text *out, const conversion *c, const uint8_t *data,
         bits |= UINT64_MAX << bytes * 8;
     show_spec(c, "ll", spec, sizeof spec);
     if (is_signed)
-        ls_text_printf(out, spec, (long long)bits);
+        text_printf(out, spec, (long long)bits);
     else
-        ls_text_printf(out, spec, (unsigned long long)bits);
+        text_printf(out, spec, (unsigned long long)bits);
 }
 
 static void show_one(const reader *r, const conversion *c, const uint8_t *data, uint32_t bytes)
@@ -175,22 +175,22 @@ static void show_one(const reader *r, const conversion *c, const uint8_t *data, 
     case 'c':
         show_spec(c, "", spec, sizeof spec);
         if (c->width > 1 || load_bits(data, 1) != 0)
-            ls_text_printf(r->out, spec, (int)(unsigned char)load_bits(data, 1));
+            text_printf(r->out, spec, (int)(unsigned char)load_bits(data, 1));
         else
-            ls_text_addn(r->out, "", 1);
+            text_addn(r->out, "", 1);
         break;
     case 's':
         show_spec(c, "", spec, sizeof spec);
         read_text(r, bytes == 8 ? load_bits(data, 8) : 0, text, sizeof text);
-        ls_text_printf(r->out, spec, text);
+        text_printf(r->out, spec, text);
         break;
     case 'p':
         show_spec(c, "", spec, sizeof spec);
-        ls_text_printf(r->out, spec, (void *)(uintptr_t)load_bits(data, bytes));
+        text_printf(r->out, spec, (void *)(uintptr_t)load_bits(data, bytes));
         break;
     default:
         show_spec(c, "", spec, sizeof spec);
-        ls_text_printf(r->out, spec, load_real(data, bytes));
+        text_printf(r->out, spec, load_real(data, bytes));
         break;
     }
 }
@@ -208,7 +208,7 @@ static void show_argument(reader *r, const conversion *c)
     uint32_t places = c->vector == 3 ? 4 : c->vector, each = bytes / places;
     for (uint32_t i = 0; i < c->vector; i++) {
         if (i > 0)
-            ls_text_add(r->out, ",");
+            text_add(r->out, ",");
         show_one(r, c, data + (size_t)i * each, each);
     }
 }
@@ -217,26 +217,26 @@ static void show_record(reader *r, const char *format)
 {
     while (*format) {
         size_t plain = strcspn(format, "%");
-        ls_text_addn(r->out, format, plain);
+        text_addn(r->out, format, plain);
         format += plain;
         if (*format == '\0')
             break;
         const char *start = format++;
         conversion c;
         if (*format == '%') {
-            ls_text_add(r->out, "%");
+            text_add(r->out, "%");
             format++;
         } else if (parse(&format, &c)) {
             show_argument(r, &c);
         } else {
             format = start + 1; /* no conversion: as it stands */
-            ls_text_add(r->out, "%");
+            text_add(r->out, "%");
         }
     }
 }
 
 ls_status ocl_printf_format(const void *records, size_t bytes, ocl_printf_fetch fetch, void *self,
-                            ls_text *out, ls_error *err)
+                            text_buffer *out, ls_error *err)
 {
     const uint8_t *at = records, *end = at + bytes;
     char format[FORMAT_MAX];

@@ -26,20 +26,20 @@ bool ocl_sampler_prelude_wanted(const char *source)
            strstr(source, "# include") != NULL;
 }
 
-void ocl_sampler_prelude(ls_text *out)
+void ocl_sampler_prelude(text_buffer *out)
 {
-    ls_text_add(out, "# 1 \"sampler\" 3\n"
-                     "__attribute__((internal_linkage)) constant uint __lockstep_samplers[] = {\n");
+    text_add(out, "# 1 \"sampler\" 3\n"
+                  "__attribute__((internal_linkage)) constant uint __lockstep_samplers[] = {\n");
     for (unsigned value = FIRST; value <= LAST; value++) {
         uint32_t w[4];
         words_of(value, w);
-        ls_text_printf(out, "0x%" PRIx32 ", 0x%" PRIx32 ", 0x%" PRIx32 ", 0x%" PRIx32 ",\n", w[0], w[1], w[2],
-                       w[3]);
+        text_printf(out, "0x%" PRIx32 ", 0x%" PRIx32 ", 0x%" PRIx32 ", 0x%" PRIx32 ",\n", w[0], w[1], w[2],
+                    w[3]);
     }
-    ls_text_printf(out,
-                   "};\n"
-                   "__attribute__((always_inline, internal_linkage)) constant void *"
-                   "__translate_sampler_initializer(int i) { return __lockstep_samplers + (i - %d) * 4; }\n"
-                   "# 1 \"<stdin>\"\n",
-                   FIRST);
+    text_printf(out,
+                "};\n"
+                "__attribute__((always_inline, internal_linkage)) constant void *"
+                "__translate_sampler_initializer(int i) { return __lockstep_samplers + (i - %d) * 4; }\n"
+                "# 1 \"<stdin>\"\n",
+                FIRST);
 }

@@ -9,6 +9,6 @@
 bool ocl_sampler_prelude_wanted(const char *source);
 /* Adds the lines that are to be put before the source: a table of our own. The last one makes the source of
  * standard input begin with line 1. */
-void ocl_sampler_prelude(ls_text *out);
+void ocl_sampler_prelude(text_buffer *out);
 
 #endif

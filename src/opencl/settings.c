@@ -28,7 +28,7 @@ static ls_status read_number(const char *name, bool is_size, uint64_t max, uint6
         shift = unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0;
         length -= shift > 0;
     }
-    status = ls_parse_u64(text, length, &value, err);
+    status = parse_u64(text, length, &value, err);
     if (status == LS_OK && value > max >> shift)
         status = ls_fail(err, LS_ERR_USAGE, "'%s' is too large", text);
     if (status != LS_OK)

@@ -146,7 +146,7 @@ static bool wait_for(pid_t child, bool *is_known)
 }
 
 ls_status ocl_tool_run(const ocl_tool *tool, const char *const *args, const void *input, size_t input_bytes,
-                       ocl_blob *out, ls_text *log, ls_error *err)
+                       ocl_blob *out, text_buffer *log, ls_error *err)
 {
     int streams[3] = { memory_file(input, input_bytes), memory_file(NULL, 0), memory_file(NULL, 0) };
     ocl_blob messages = { 0 };
@@ -164,7 +164,7 @@ ls_status ocl_tool_run(const ocl_tool *tool, const char *const *args, const void
             status = ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     }
     if (messages.at)
-        ls_text_addn(log, (const char *)messages.at, messages.bytes);
+        text_addn(log, (const char *)messages.at, messages.bytes);
     if (status == LS_OK && !(is_known ? is_good : out->bytes > 0 && messages.bytes == 0))
         status = ls_fail(err, LS_ERR_INPUT, "%s failed", args[0]);
     for (int i = 0; i < 3; i++)

@@ -22,7 +22,7 @@ const char *ocl_tool_path(const ocl_tool *tool, size_t input);
 /* Runs args[0] with the given standard input; its standard output becomes out (malloc), its standard error is
  * added to log. LS_ERR_INPUT if it exits with another code than 0. */
 ls_status ocl_tool_run(const ocl_tool *tool, const char *const *args, const void *input, size_t input_bytes,
-                       ocl_blob *out, ls_text *log, ls_error *err);
+                       ocl_blob *out, text_buffer *log, ls_error *err);
 /* The path of the program that the variable names, else of the first of the names that is there. */
 bool ocl_tool_find(const char *variable, const char *const *names, char *out, size_t room);
 

@@ -10,66 +10,66 @@ static ls_status no_memory(ls_error *err)
 }
 
 /* A text of the file, or of its nearest base that has it; "" if there is none. */
-static const char *text_of(const ls_layers *layers, const char *key, size_t file_limit)
+static const char *text_of(const config_layers *layers, const char *key, size_t file_limit)
 {
-    ls_problems ignored = { 0 };
+    config_problems ignored = { 0 };
     const char *text = NULL;
     for (size_t i = 0; i < layers->file_count && i < file_limit && !text; i++)
-        text = ls_layers_text(&layers->files[i], key, &ignored);
-    ls_problems_fini(&ignored);
+        text = layers_text(&layers->files[i], key, &ignored);
+    problems_fini(&ignored);
     return text ? text : "";
 }
 
-static ls_status describe(ls_arena *arena, const ls_config_request *request, ls_platform *platform,
+static ls_status describe(mem_arena *arena, const config_request *request, platform_entry *platform,
                           ls_error *err)
 {
-    ls_problems problems = { 0 };
-    ls_layers *layers = ls_arena_alloc(arena, sizeof *layers);
+    config_problems problems = { 0 };
+    config_layers *layers = arena_alloc(arena, sizeof *layers);
     if (!layers)
         return no_memory(err);
-    ls_layers_load(arena, request, layers, &problems);
+    layers_load(arena, request, layers, &problems);
     platform->title = text_of(layers, "title", 1);
     platform->machine = text_of(layers, "machine", LS_LAYERS_LIMIT);
-    ls_problems_sort(&problems);
+    problems_sort(&problems);
     ls_error_clear(&platform->error);
-    ls_status status = ls_problems_first(&problems, &platform->error);
-    ls_problems_fini(&problems);
+    ls_status status = problems_first(&problems, &platform->error);
+    problems_fini(&problems);
     return status == LS_ERR_NOMEM ? no_memory(err) : LS_OK;
 }
 
-ls_status ls_catalog_platforms(ls_arena *arena, const char *const *platform_dirs, size_t platform_dir_count,
-                               ls_platform **out, size_t *count, ls_error *err)
+ls_status catalog_platforms(mem_arena *arena, const char *const *platform_dirs, size_t platform_dir_count,
+                            platform_entry **out, size_t *count, ls_error *err)
 {
-    ls_search search;
-    ls_search_file *files;
+    platform_search search;
+    search_file *files;
     *out = NULL;
     *count = 0;
-    ls_status status = ls_search_create(arena, platform_dirs, platform_dir_count, &search, err);
+    ls_status status = search_create(arena, platform_dirs, platform_dir_count, &search, err);
     if (status == LS_OK)
-        status = ls_search_list(arena, &search, &files, count, err);
+        status = search_list(arena, &search, &files, count, err);
     if (status != LS_OK)
         return status;
-    *out = ls_arena_array(arena, *count + 1, sizeof **out);
+    *out = arena_array(arena, *count + 1, sizeof **out);
     if (!*out)
         return no_memory(err);
     for (size_t i = 0; i < *count && status == LS_OK; i++) {
-        ls_config_request request = { .platform = files[i].path,
-                                      .platform_dirs = platform_dirs,
-                                      .platform_dir_count = platform_dir_count };
-        (*out)[i] = (ls_platform){ .name = files[i].name, .path = files[i].path };
+        config_request request = { .platform = files[i].path,
+                                   .platform_dirs = platform_dirs,
+                                   .platform_dir_count = platform_dir_count };
+        (*out)[i] = (platform_entry){ .name = files[i].name, .path = files[i].path };
         status = describe(arena, &request, &(*out)[i], err);
     }
     return status;
 }
 
-ls_status ls_catalog_schemas(ls_arena *arena, ls_schema **out, size_t *count, ls_error *err)
+ls_status catalog_schemas(mem_arena *arena, machine_schema **out, size_t *count, ls_error *err)
 {
     *count = 0;
-    *out = ls_arena_array(arena, ls_registry_machine_count() + 1, sizeof **out);
+    *out = arena_array(arena, ls_registry_machine_count() + 1, sizeof **out);
     if (!*out)
         return no_memory(err);
     for (size_t i = 0; i < ls_registry_machine_count(); i++) {
-        ls_status status = ls_schema_create(arena, ls_registry_machine(i), &(*out)[*count], err);
+        ls_status status = schema_create(arena, ls_registry_machine(i), &(*out)[*count], err);
         if (status == LS_OK)
             ++*count;
         else if (status != LS_ERR_UNSUPPORTED)
@@ -80,7 +80,7 @@ ls_status ls_catalog_schemas(ls_arena *arena, ls_schema **out, size_t *count, ls
 }
 
 typedef struct key_list {
-    const ls_schema *schemas;
+    const machine_schema *schemas;
     size_t count;
 } key_list;
 
@@ -95,11 +95,11 @@ static const char *key_at(const void *self, size_t i)
     return NULL;
 }
 
-const char *ls_catalog_nearest_key(const ls_schema *schemas, size_t count, const char *path)
+const char *catalog_nearest_key(const machine_schema *schemas, size_t count, const char *path)
 {
     key_list list = { .schemas = schemas, .count = count };
     size_t keys = 0;
     for (size_t s = 0; s < count; s++)
         keys += schemas[s].sorted_count;
-    return ls_nearest(path, keys, key_at, &list);
+    return nearest_name(path, keys, key_at, &list);
 }

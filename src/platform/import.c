@@ -68,7 +68,7 @@ bool import_uint(importer *im, const char *option, uint64_t *out)
     const char *value = import_value(im, option);
     if (!value)
         return import_fail(im, option, "it must be given");
-    return ls_parse_u64(value, strlen(value), out, im->err) == LS_OK ? true : import_fail_with(im, option);
+    return parse_u64(value, strlen(value), out, im->err) == LS_OK ? true : import_fail_with(im, option);
 }
 
 bool import_fields(importer *im, const char *option, const char *separators, uint64_t *out, size_t count,
@@ -82,8 +82,8 @@ bool import_fields(importer *im, const char *option, const char *separators, uin
         size_t bytes = strcspn(at, separators);
         if (bytes == 0)
             return import_fail(im, option, "'%s' has %zu fields, %zu are needed",
-                               ls_quote(value, strlen(value), quoted, sizeof quoted), i, count);
-        if (ls_parse_u64(at, bytes, &out[i], im->err) != LS_OK)
+                               quote_text(value, strlen(value), quoted, sizeof quoted), i, count);
+        if (parse_u64(at, bytes, &out[i], im->err) != LS_OK)
             return import_fail_with(im, option);
         at += bytes + (at[bytes] != '\0');
     }
@@ -91,7 +91,7 @@ bool import_fields(importer *im, const char *option, const char *separators, uin
         *rest = at;
     else if (*at)
         return import_fail(im, option, "'%s' has more than %zu fields",
-                           ls_quote(value, strlen(value), quoted, sizeof quoted), count);
+                           quote_text(value, strlen(value), quoted, sizeof quoted), count);
     return true;
 }
 
@@ -100,20 +100,20 @@ bool import_fields(importer *im, const char *option, const char *separators, uin
 /* With the machine at hand nothing is written that it would refuse. */
 static bool check(importer *im, const char *key, const char *value, const char *option)
 {
-    ls_value parsed;
+    key_value parsed;
     const char *canonical;
     if (!im->has_schema)
         return true;
-    const ls_key *first = ls_schema_find(&im->schema, key);
+    const config_key *first = schema_find(&im->schema, key);
     if (!first) {
         im->status = ls_fail(im->err, LS_ERR_INTERNAL,
                              "the import writes '%s', which is no key of machine '%s'", key, MACHINE);
         return false;
     }
-    for (const ls_key *k = first; k; k = k->same)
-        if (ls_value_parse(im->arena, k->param, key, value, &parsed, &canonical, NULL) == LS_OK)
+    for (const config_key *k = first; k; k = k->same)
+        if (value_parse(im->arena, k->param, key, value, &parsed, &canonical, NULL) == LS_OK)
             return true;
-    im->status = ls_value_parse(im->arena, first->param, key, value, &parsed, &canonical, im->err);
+    im->status = value_parse(im->arena, first->param, key, value, &parsed, &canonical, im->err);
     if (option) {
         ls_error_prefix(im->err, "-%s", option);
         im->status = place(im, option);
@@ -124,10 +124,10 @@ static bool check(importer *im, const char *key, const char *value, const char *
 static void write_line(importer *im, const char *key, const char *value, const char *comment)
 {
     size_t before = im->yaml.count;
-    ls_text_printf(&im->yaml, "%s: %s", key, value);
+    text_printf(&im->yaml, "%s: %s", key, value);
     size_t used = im->yaml.count - before;
     int gap = used + 2 < COMMENT_COLUMN ? (int)(COMMENT_COLUMN - used) : 2;
-    ls_text_printf(&im->yaml, "%*s# %s\n", gap, "", comment);
+    text_printf(&im->yaml, "%*s# %s\n", gap, "", comment);
 }
 
 static const char *comment_of(const importer *im, const char *option, const char *how, char *out,
@@ -183,20 +183,20 @@ bool import_put_fixed(importer *im, const char *key, const char *value, const ch
 
 /* ------------------------------------------------------------------------------------------------ notes */
 
-void import_note(importer *im, const char *option, ls_import_fate fate, const char *why)
+void import_note(importer *im, const char *option, import_fate fate, const char *why)
 {
     const import_option *given = import_find(im, option);
     if (!given && fate != LS_IMPORT_MISSING)
         return;
     const char *value = import_value(im, option);
-    ls_import_note note = { .fate = fate,
-                            .option = ls_arena_printf(im->arena, "-%s", option),
-                            .value = value ? value : "",
-                            .file = given ? given->file : "",
-                            .line = given ? given->line : 0,
-                            .order = given ? (size_t)(given - im->options.at) + 1 : 0,
-                            .why = why };
-    if (!note.option || !ls_vec_push(&im->notes, note))
+    import_remark note = { .fate = fate,
+                           .option = arena_printf(im->arena, "-%s", option),
+                           .value = value ? value : "",
+                           .file = given ? given->file : "",
+                           .line = given ? given->line : 0,
+                           .order = given ? (size_t)(given - im->options.at) + 1 : 0,
+                           .why = why };
+    if (!note.option || !vec_push(&im->notes, note))
         (void)import_no_memory(im);
 }
 
@@ -204,7 +204,7 @@ void import_note(importer *im, const char *option, ls_import_fate fate, const ch
 static bool same_value(const char *a, const char *b)
 {
     double x, y;
-    if (ls_parse_real(a, strlen(a), &x, NULL) == LS_OK && ls_parse_real(b, strlen(b), &y, NULL) == LS_OK)
+    if (parse_real(a, strlen(a), &x, NULL) == LS_OK && parse_real(b, strlen(b), &y, NULL) == LS_OK)
         return x >= y && x <= y;
     return strcmp(a, b) == 0;
 }
@@ -234,8 +234,8 @@ static void note_unknown(importer *im)
         const import_option *option = &im->options.at[i];
         if (!option->name || option->row)
             continue;
-        const char *near = ls_nearest(option->name, import_row_count, row_name, NULL);
-        const char *why = near && near[0] ? ls_arena_printf(im->arena, "-%s", near) : "";
+        const char *near = nearest_name(option->name, import_row_count, row_name, NULL);
+        const char *why = near && near[0] ? arena_printf(im->arena, "-%s", near) : "";
         if (why)
             import_note(im, option->name, LS_IMPORT_UNKNOWN, why);
         else
@@ -245,7 +245,7 @@ static void note_unknown(importer *im)
 
 static int compare_notes(const void *a, const void *b)
 {
-    const ls_import_note *x = a, *y = b;
+    const import_remark *x = a, *y = b;
     if (x->fate != y->fate)
         return x->fate < y->fate ? -1 : 1;
     if (x->order != y->order)
@@ -259,54 +259,54 @@ static const char *const fate_titles[] = {
     [LS_IMPORT_QUIET] = "no effect on timing in trace mode",
 };
 
-static const char *note_place(const ls_import_note *note, char *out, size_t out_bytes)
+static const char *note_place(const import_remark *note, char *out, size_t out_bytes)
 {
     if (note->line == 0)
         snprintf(out, out_bytes, "default");
     else
-        snprintf(out, out_bytes, "%s:%u", ls_path_base(note->file), (unsigned)note->line);
+        snprintf(out, out_bytes, "%s:%u", path_base(note->file), (unsigned)note->line);
     return out;
 }
 
 static void write_notes(importer *im)
 {
     for (size_t i = 0; i < im->notes.count; i++) {
-        const ls_import_note *note = &im->notes.at[i];
+        const import_remark *note = &im->notes.at[i];
         char where[LINE_BYTES], line[2 * LINE_BYTES];
         if (i == 0 || note[-1].fate != note->fate)
-            ls_text_printf(&im->yaml, "\n# %s:\n", fate_titles[note->fate]);
+            text_printf(&im->yaml, "\n# %s:\n", fate_titles[note->fate]);
         bool unknown = note->fate == LS_IMPORT_UNKNOWN;
         int bytes = snprintf(line, sizeof line, "%s %s (%s)%s%s", note->option, note->value,
                              note_place(note, where, sizeof where),
                              note->why[0] ? unknown ? " nearest: " : ": " : "", note->why);
         size_t kept = (size_t)bytes < sizeof line ? (size_t)bytes : sizeof line - 1;
         char quoted[2 * LINE_BYTES];
-        ls_text_printf(&im->yaml, "#   %s\n", ls_quote(line, kept, quoted, sizeof quoted));
+        text_printf(&im->yaml, "#   %s\n", quote_text(line, kept, quoted, sizeof quoted));
     }
 }
 
-ls_status ls_import_print_notes(const ls_import *import, ls_import_fate fate, FILE *out, size_t *count,
-                                ls_error *err)
+ls_status import_print_notes(const platform_import *import, import_fate fate, FILE *out, size_t *count,
+                             ls_error *err)
 {
-    ls_table table = { 0 };
+    key_table table = { 0 };
     *count = 0;
     for (size_t i = 0; i < import->note_count; i++) {
-        const ls_import_note *note = &import->notes[i];
+        const import_remark *note = &import->notes[i];
         char where[LINE_BYTES], cells[4][LINE_BYTES];
         if (note->fate != fate)
             continue;
         if (++*count == 1)
-            ls_table_add(&table, "OPTION", "VALUE", "FROM", fate == LS_IMPORT_UNKNOWN ? "NEAREST" : "WHY");
+            table_add(&table, "OPTION", "VALUE", "FROM", fate == LS_IMPORT_UNKNOWN ? "NEAREST" : "WHY");
         note_place(note, where, sizeof where);
         const char *const texts[4] = { note->option, note->value, where, note->why };
         for (size_t k = 0; k < 4; k++)
-            ls_quote(texts[k], strlen(texts[k]), cells[k], sizeof cells[k]);
-        ls_table_add(&table, cells[0], cells[1], cells[2], cells[3]);
+            quote_text(texts[k], strlen(texts[k]), cells[k], sizeof cells[k]);
+        table_add(&table, cells[0], cells[1], cells[2], cells[3]);
     }
     if (*count == 0)
         return LS_OK;
     fprintf(out, "%s:\n", fate_titles[fate]);
-    return ls_table_print(&table, out, "  ", err);
+    return table_print(&table, out, "  ", err);
 }
 
 /* ---------------------------------------------------------------------------------------- the whole way */
@@ -314,11 +314,11 @@ ls_status ls_import_print_notes(const ls_import *import, ls_import_fate fate, FI
 static bool read_files(importer *im)
 {
     for (size_t i = 0; i < im->file_count; i++) {
-        const ls_import_file *file = &im->files[i];
+        const import_file *file = &im->files[i];
         char *text = NULL;
         size_t bytes = 0;
         if (!file->text) {
-            im->status = ls_file_read(im->arena, file->path, LS_IMPORT_FILE_LIMIT, &text, &bytes, im->err);
+            im->status = file_read(im->arena, file->path, LS_IMPORT_FILE_LIMIT, &text, &bytes, im->err);
             if (im->status != LS_OK)
                 return false;
         }
@@ -333,21 +333,21 @@ static bool read_files(importer *im)
 static void write_head(importer *im)
 {
     char line[LINE_BYTES];
-    const char *dir = ls_path_dir(im->arena, im->first_file);
-    const char *name = dir ? ls_path_base(dir) : "";
+    const char *dir = path_dir(im->arena, im->first_file);
+    const char *name = dir ? path_base(dir) : "";
     if (!name[0] || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        name = ls_path_base(im->first_file);
-    ls_text_add(&im->yaml, "title: ");
+        name = path_base(im->first_file);
+    text_add(&im->yaml, "title: ");
     snprintf(line, sizeof line, "%s, as Accel-Sim has it", name);
-    ls_yaml_quote(&im->yaml, line);
-    ls_text_add(&im->yaml, "\nsource: ");
-    ls_text names = { 0 };
+    yaml_quote(&im->yaml, line);
+    text_add(&im->yaml, "\nsource: ");
+    text_buffer names = { 0 };
     for (size_t i = 0; i < im->file_count; i++)
-        ls_text_printf(&names, "%s%s", i == 0 ? "" : ", ", ls_path_base(im->files[i].path));
-    ls_yaml_quote(&im->yaml, ls_text_get(&names));
+        text_printf(&names, "%s%s", i == 0 ? "" : ", ", path_base(im->files[i].path));
+    yaml_quote(&im->yaml, text_get(&names));
     im->yaml.failed |= names.failed;
-    ls_text_fini(&names);
-    ls_text_add(&im->yaml, "\nmachine: " MACHINE "\n");
+    text_fini(&names);
+    text_add(&im->yaml, "\nmachine: " MACHINE "\n");
 }
 
 static bool write_keys(importer *im)
@@ -355,19 +355,19 @@ static bool write_keys(importer *im)
     for (size_t i = 0; i < import_row_count; i++) {
         const import_row *row = &import_rows[i];
         if (!row->option && !row->convert)
-            ls_text_printf(&im->yaml, "\n# %s\n", row->key);
+            text_printf(&im->yaml, "\n# %s\n", row->key);
         else if (row->convert && !row->convert(im, row))
             return false;
     }
     return true;
 }
 
-static ls_status run(importer *im, ls_import *out)
+static ls_status run(importer *im, platform_import *out)
 {
     if (!read_files(im))
         return im->status;
     const ls_machine_type *machine = ls_registry_find_machine(MACHINE);
-    im->has_schema = machine && ls_schema_create(im->arena, machine, &im->schema, NULL) == LS_OK;
+    im->has_schema = machine && schema_create(im->arena, machine, &im->schema, NULL) == LS_OK;
     write_head(im);
     if (!write_keys(im))
         return im->status;
@@ -378,25 +378,25 @@ static ls_status run(importer *im, ls_import *out)
     write_notes(im);
     if (im->status != LS_OK)
         return im->status;
-    ls_import_note *notes = ls_arena_array(im->arena, im->notes.count + 1, sizeof *notes);
-    char *yaml = im->yaml.failed ? NULL : ls_arena_strndup(im->arena, ls_text_get(&im->yaml), im->yaml.count);
+    import_remark *notes = arena_array(im->arena, im->notes.count + 1, sizeof *notes);
+    char *yaml = im->yaml.failed ? NULL : arena_strndup(im->arena, text_get(&im->yaml), im->yaml.count);
     if (!notes || !yaml) {
         (void)import_no_memory(im);
         return im->status;
     }
     if (im->notes.count > 0)
         memcpy(notes, im->notes.at, im->notes.count * sizeof *notes);
-    *out = (ls_import){
+    *out = (platform_import){
         .yaml = yaml, .yaml_bytes = im->yaml.count, .notes = notes, .note_count = im->notes.count
     };
     return LS_OK;
 }
 
-ls_status ls_import_accelsim(ls_arena *arena, const ls_import_file *files, size_t file_count, ls_import *out,
-                             ls_error *err)
+ls_status import_accelsim(mem_arena *arena, const import_file *files, size_t file_count, platform_import *out,
+                          ls_error *err)
 {
     ls_error unused = { 0 };
-    *out = (ls_import){ 0 };
+    *out = (platform_import){ 0 };
     if (file_count == 0)
         return ls_fail(err, LS_ERR_USAGE, "there is no file to import");
     importer im = { .arena = arena,
@@ -405,9 +405,9 @@ ls_status ls_import_accelsim(ls_arena *arena, const ls_import_file *files, size_
                     .first_file = files[0].path,
                     .err = err ? err : &unused };
     ls_status status = run(&im, out);
-    ls_vec_fini(&im.options);
-    ls_vec_fini(&im.notes);
-    ls_map_fini(&im.by_name);
-    ls_text_fini(&im.yaml);
+    vec_fini(&im.options);
+    vec_fini(&im.notes);
+    map_fini(&im.by_name);
+    text_fini(&im.yaml);
     return status;
 }

@@ -101,7 +101,7 @@ static bool two_level(importer *im, const import_row *row, const char *value)
     const char *at = strchr(value, ':');
     if (at) {
         size_t bytes = strcspn(at + 1, ":");
-        if (ls_parse_u64(at + 1, bytes, &fields[0], NULL) != LS_OK)
+        if (parse_u64(at + 1, bytes, &fields[0], NULL) != LS_OK)
             return import_fail(im, row->option, "no number of active warps after 'two_level_active:'");
         return import_put(im, row->key, "two-level", row->option, NULL) &&
                import_put_uint(im, "core.scheduler.active", fields[0], row->option, NULL);
@@ -113,15 +113,15 @@ bool import_convert_scheduler(importer *im, const import_row *row)
 {
     static const char *const names[][2] = { { "lrr", "lrr" }, { "gto", "gto" }, { "old", "oldest" } };
     const char *value = import_value(im, row->option);
-    if (ls_starts_with(value, "two_level_active"))
+    if (starts_with(value, "two_level_active"))
         return two_level(im, row, value);
     for (size_t i = 0; i < LS_COUNT_OF(names); i++)
         if (strcmp(value, names[i][0]) == 0)
             return import_put(im, row->key, names[i][1], row->option, NULL);
-    if (strcmp(value, "rrr") != 0 && !ls_starts_with(value, "warp_limiting")) {
+    if (strcmp(value, "rrr") != 0 && !starts_with(value, "warp_limiting")) {
         char quoted[64];
         return import_fail(im, row->option, "Accel-Sim has no scheduler '%s'",
-                           ls_quote(value, strlen(value), quoted, sizeof quoted));
+                           quote_text(value, strlen(value), quoted, sizeof quoted));
     }
     import_note(im, row->option, LS_IMPORT_MISSING, "there is no such scheduler: lrr stands for it");
     return import_put(im, row->key, "lrr", row->option, "the nearest one");

@@ -47,19 +47,19 @@ static bool read_timing(importer *im, const char *option, const char *values[TIM
             number += name_bytes + 1;
             index = timing_index(at, name_bytes);
             if (index == TIMINGS) {
-                ls_quote(at, name_bytes, name, sizeof name);
+                quote_text(at, name_bytes, name, sizeof name);
                 import_fail(im, option, "there is no timing '%s'", name);
-                ls_error_nearest(im->err, ls_nearest(name, TIMINGS, timing_name, NULL));
+                ls_error_nearest(im->err, nearest_name(name, TIMINGS, timing_name, NULL));
                 return false;
             }
         }
         if (index >= TIMINGS)
             return import_fail(im, option, "it has more than %zu numbers", TIMINGS);
-        values[index] = ls_arena_strndup(im->arena, number, (size_t)(at + bytes - number));
+        values[index] = arena_strndup(im->arena, number, (size_t)(at + bytes - number));
         if (!values[index])
             return import_no_memory(im);
         uint64_t value;
-        if (ls_parse_u64(values[index], strlen(values[index]), &value, im->err) != LS_OK) {
+        if (parse_u64(values[index], strlen(values[index]), &value, im->err) != LS_OK) {
             ls_error_prefix(im->err, "%s", timing_names[index].name);
             return import_fail_with(im, option);
         }
@@ -180,8 +180,8 @@ bool import_convert_dram_front(importer *im, const import_row *row)
     char text[LS_FORMAT_BYTES];
     if (!import_convert_uint(im, row))
         return false;
-    if (ls_parse_ratio(clocks, strcspn(clocks, ":"), &core, im->err) != LS_OK)
+    if (parse_ratio(clocks, strcspn(clocks, ":"), &core, im->err) != LS_OK)
         return import_fail_with(im, option);
-    return import_put(im, "dram.front_clock_mhz", ls_format_ratio(core, text, sizeof text), option,
+    return import_put(im, "dram.front_clock_mhz", format_ratio(core, text, sizeof text), option,
                       "-dram_latency counts core cycles");
 }

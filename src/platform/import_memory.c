@@ -15,9 +15,9 @@ bool import_convert_clocks(importer *im, const import_row *row)
         size_t bytes = strcspn(at, ":");
         if (bytes == 0 || (i == 3 && at[bytes]))
             return import_fail(im, row->option, "it must have four clocks, core:network:L2:DRAM");
-        if (ls_parse_ratio(at, bytes, &clocks[i], im->err) != LS_OK)
+        if (parse_ratio(at, bytes, &clocks[i], im->err) != LS_OK)
             return import_fail_with(im, row->option);
-        ls_format_ratio(clocks[i], text, sizeof text);
+        format_ratio(clocks[i], text, sizeof text);
         if (keys[i] && !import_put(im, keys[i], text, row->option, NULL))
             return false;
         at += bytes + (at[bytes] != '\0');
@@ -122,7 +122,7 @@ static uint64_t take_number(fields *f, char separator)
 {
     size_t bytes = strspn(f->at, "0123456789");
     uint64_t value = 0;
-    if (f->bad || ls_parse_u64(f->at, bytes, &value, NULL) != LS_OK || value > UINT32_MAX) {
+    if (f->bad || parse_u64(f->at, bytes, &value, NULL) != LS_OK || value > UINT32_MAX) {
         f->bad = true;
         return 0;
     }
@@ -174,7 +174,7 @@ static bool read_cache(importer *im, const char *option, cache_string *out)
         return import_fail(im, option,
                            "'%s' is not <N|S>:sets:line:ways,<L|F>:<R|B|T|E|L>:<m|f|s>:<N|W|F|L>:<L|P|X|H|C>,"
                            "<A|S|F|T>:entries:merge,queue[:fifo][,port]",
-                           ls_quote(text, strlen(text), quoted, sizeof quoted));
+                           quote_text(text, strlen(text), quoted, sizeof quoted));
     if (out->line != LINE_BYTES)
         return import_fail(im, option, "lines have %d bytes, not %llu", LINE_BYTES,
                            (unsigned long long)out->line);
@@ -300,7 +300,7 @@ bool import_convert_carve_out(importer *im, const import_row *row)
     const char *option = "gpgpu_shmem_option", *at = import_value(im, option);
     for (const char *separator = ""; *at; separator = ", ") {
         size_t bytes = strcspn(at, ",");
-        if (bytes == 0 || ls_parse_u64(at, bytes, &size, im->err) != LS_OK)
+        if (bytes == 0 || parse_u64(at, bytes, &size, im->err) != LS_OK)
             return bytes == 0 ? import_fail(im, option, "it has an empty field")
                               : import_fail_with(im, option);
         int more = snprintf(list + used, sizeof list - used, "%s%llu", separator, (unsigned long long)size);
@@ -344,10 +344,10 @@ bool import_convert_bit_map(importer *im, const import_row *row)
                     "without -gpgpu_mem_addr_mapping the default map counts");
         return true;
     }
-    if (!ls_starts_with(text, prefix) || !(end = strchr(text, ';')))
+    if (!starts_with(text, prefix) || !(end = strchr(text, ';')))
         return import_fail(im, row->option, "only maps of the form dramid@B;bits can be imported");
     const char *digits = text + sizeof prefix - 1;
-    if (ls_parse_u64(digits, (size_t)(end - digits), &bit, im->err) != LS_OK)
+    if (parse_u64(digits, (size_t)(end - digits), &bit, im->err) != LS_OK)
         return import_fail_with(im, row->option);
     if (bit > 16)
         return import_fail(im, row->option, "channels change at bit %llu, at most 16 is possible",

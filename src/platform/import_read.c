@@ -27,7 +27,7 @@ static bool fail_at(const scanner *s, uint32_t line, const char *before, const c
                     const char *after)
 {
     char quoted[QUOTED_BYTES];
-    ls_fail(s->im->err, LS_ERR_INPUT, "%s'%s' %s", before, ls_quote(text, bytes, quoted, sizeof quoted),
+    ls_fail(s->im->err, LS_ERR_INPUT, "%s'%s' %s", before, quote_text(text, bytes, quoted, sizeof quoted),
             after);
     s->im->status = ls_error_at(s->im->err, s->path, line, 0);
     return false;
@@ -60,7 +60,7 @@ static void skip_space(scanner *s)
 static bool read_quoted(scanner *s, word *out)
 {
     const char *start = s->at++;
-    ls_text text = { 0 };
+    text_buffer text = { 0 };
     while (s->at < s->end && *s->at != '"') {
         if (*s->at == '#') {
             skip_line(s);
@@ -68,14 +68,14 @@ static bool read_quoted(scanner *s, word *out)
         }
         s->line += *s->at == '\n';
         if (!is_space(*s->at))
-            ls_text_addn(&text, s->at, 1);
+            text_addn(&text, s->at, 1);
         s->at++;
     }
     bool closed = s->at < s->end;
     s->at += closed;
     out->bytes = text.count;
-    out->text = text.failed ? NULL : ls_arena_strndup(s->im->arena, ls_text_get(&text), text.count);
-    ls_text_fini(&text);
+    out->text = text.failed ? NULL : arena_strndup(s->im->arena, text_get(&text), text.count);
+    text_fini(&text);
     if (!closed)
         return fail_at(s, out->line, "the quotation mark of ", start, (size_t)(s->end - start),
                        "is never closed");
@@ -96,7 +96,7 @@ static bool next_word(scanner *s, word *out)
     while (s->at < s->end && !is_space(*s->at) && *s->at != '#')
         s->at++;
     out->bytes = (size_t)(s->at - start);
-    out->text = ls_arena_strndup(s->im->arena, start, out->bytes);
+    out->text = arena_strndup(s->im->arena, start, out->bytes);
     return out->text ? true : import_no_memory(s->im);
 }
 
@@ -118,14 +118,14 @@ static const import_row *find_row(const char *name)
 static bool add_option(scanner *s, const char *name, const word *value, uint32_t line)
 {
     importer *im = s->im;
-    size_t old = (size_t)(uintptr_t)ls_map_get(&im->by_name, name);
+    size_t old = (size_t)(uintptr_t)map_get(&im->by_name, name);
     if (old > 0)
         im->options.at[old - 1].name = NULL;
     import_option option = {
         .name = name, .value = value->text, .file = s->path, .line = line, .row = find_row(name)
     };
-    return (ls_vec_push(&im->options, option) &&
-            ls_map_put(&im->by_name, name, (void *)(uintptr_t)im->options.count)) ||
+    return (vec_push(&im->options, option) &&
+            map_put(&im->by_name, name, (void *)(uintptr_t)im->options.count)) ||
            import_no_memory(im);
 }
 
@@ -160,6 +160,6 @@ bool import_read(importer *im, const char *path, const char *text, size_t bytes)
 
 const import_option *import_find(const importer *im, const char *name)
 {
-    size_t index = (size_t)(uintptr_t)ls_map_get(&im->by_name, name);
+    size_t index = (size_t)(uintptr_t)map_get(&im->by_name, name);
     return index > 0 ? &im->options.at[index - 1] : NULL;
 }

@@ -23,7 +23,7 @@ struct import_row {
     import_convert *convert; /* NULL: another row's converter reads it, or it has no key */
     const char *neutral;     /* the value with which Accel-Sim does what our model always does; NULL: any */
     const char *why;         /* what is lost with another value, or why nothing is */
-    ls_import_fate fate;     /* if it is lost */
+    import_fate fate;        /* if it is lost */
 };
 
 extern const import_row import_rows[];
@@ -39,15 +39,15 @@ typedef struct import_option {
 } import_option;
 
 struct importer {
-    ls_arena *arena;
-    const ls_import_file *files;
+    mem_arena *arena;
+    const import_file *files;
     size_t file_count;
     const char *first_file;
     LS_VEC(import_option) options; /* in the order of the files; name NULL: said again later */
-    ls_map by_name;                /* name -> index + 1 in options */
-    LS_VEC(ls_import_note) notes;
-    ls_text yaml;
-    ls_schema schema;
+    string_map by_name;            /* name -> index + 1 in options */
+    LS_VEC(import_remark) notes;
+    text_buffer yaml;
+    machine_schema schema;
     bool has_schema; /* the machine is linked into this program: every key and value is checked against it */
     ls_error *err;   /* never NULL */
     ls_status status;
@@ -88,7 +88,7 @@ typedef struct import_pair {
 bool import_put_pairs(importer *im, const char *section, const import_pair *pairs, size_t count,
                       const char *option, const char *how);
 /* The option's value cannot be honoured, or has no effect; nothing happens if it was not given. */
-void import_note(importer *im, const char *option, ls_import_fate fate, const char *why);
+void import_note(importer *im, const char *option, import_fate fate, const char *why);
 
 /* --- import_convert.c, import_memory.c, import_dram.c --- */
 

@@ -9,7 +9,7 @@
 #define LS_LAYERS_LIMIT 16 /* files in a chain of bases */
 
 /* What to load. All zero except `platform` is a valid request. */
-typedef struct ls_config_request {
+typedef struct config_request {
     const char *platform;    /* name or path, see search.h */
     const char *const *sets; /* "key=value"; of equal keys the last one counts */
     size_t set_count;
@@ -17,34 +17,35 @@ typedef struct ls_config_request {
     size_t platform_dir_count;
     const char *text; /* not NULL: the content, and platform only names it; text_bytes long */
     size_t text_bytes;
-} ls_config_request;
+} config_request;
 
-typedef struct ls_layer {
-    ls_place place;  /* of the file as a whole */
-    const char *dir; /* where the file stands */
-    ls_yaml yaml;
-} ls_layer;
+typedef struct config_layer {
+    source_place place; /* of the file as a whole */
+    const char *dir;    /* where the file stands */
+    yaml_document yaml;
+} config_layer;
 
-typedef struct ls_set {
+typedef struct config_override {
     const char *path, *text;
-} ls_set;
+} config_override;
 
-typedef struct ls_layers {
-    ls_layer files[LS_LAYERS_LIMIT]; /* the named file first, the last base last */
+typedef struct config_layers {
+    config_layer files[LS_LAYERS_LIMIT]; /* the named file first, the last base last */
     size_t file_count;
-    ls_set *sets; /* in the order given */
+    config_override *sets; /* in the order given */
     size_t set_count;
-    ls_place set_place;
+    source_place set_place;
     bool is_own;   /* the platform was given as a file, not by a name of the search path */
     bool complete; /* every file was read to its end and every base found */
-} ls_layers;
+} config_layers;
 
 /* Reads everything; what is wrong is added to problems. */
-void ls_layers_load(ls_arena *arena, const ls_config_request *request, ls_layers *out, ls_problems *problems);
+void layers_load(mem_arena *arena, const config_request *request, config_layers *out,
+                 config_problems *problems);
 
 /* The entry of a file, NULL if it has none of that path. */
-const ls_yaml_entry *ls_layers_find(const ls_layer *file, const char *path);
+const yaml_entry *layers_find(const config_layer *file, const char *path);
 /* A reserved key as one text: NULL if it is missing or not a single value (that is added to problems). */
-const char *ls_layers_text(const ls_layer *file, const char *path, ls_problems *problems);
+const char *layers_text(const config_layer *file, const char *path, config_problems *problems);
 
 #endif

@@ -38,7 +38,7 @@ static inline const char *skip_plain(const char *s, const char *end)
     return s;
 }
 
-bool ls_lines_init(ls_lines *lines, ls_arena *arena, const char *text, size_t bytes)
+bool lines_init(line_places *lines, mem_arena *arena, const char *text, size_t bytes)
 {
     const char *end = text + bytes;
     size_t count = 1;
@@ -47,9 +47,9 @@ bool ls_lines_init(ls_lines *lines, ls_arena *arena, const char *text, size_t by
         count += length > 0;
         s += length > 0 ? length : 1;
     }
-    *lines = (ls_lines){ .text = text, .end = end, .count = (uint32_t)count };
-    lines->starts = ls_arena_array(arena, count + 1, sizeof *lines->starts);
-    lines->token_ends = ls_arena_array(arena, count, sizeof *lines->token_ends);
+    *lines = (line_places){ .text = text, .end = end, .count = (uint32_t)count };
+    lines->starts = arena_array(arena, count + 1, sizeof *lines->starts);
+    lines->token_ends = arena_array(arena, count, sizeof *lines->token_ends);
     if (!lines->starts || !lines->token_ends)
         return false;
     size_t line = 0;
@@ -64,7 +64,7 @@ bool ls_lines_init(ls_lines *lines, ls_arena *arena, const char *text, size_t by
     return true;
 }
 
-void ls_lines_token(ls_lines *lines, uint32_t first_line, uint32_t last_line, uint32_t end_column)
+void lines_token(line_places *lines, uint32_t first_line, uint32_t last_line, uint32_t end_column)
 {
     if (first_line == 0 || last_line > lines->count)
         return;
@@ -76,7 +76,7 @@ void ls_lines_token(ls_lines *lines, uint32_t first_line, uint32_t last_line, ui
 }
 
 /* The byte that is `columns` characters into a line. */
-static const char *skip_characters(const ls_lines *lines, uint32_t line, uint32_t columns)
+static const char *skip_characters(const line_places *lines, uint32_t line, uint32_t columns)
 {
     const char *s = lines->starts[line - 1], *end = lines->starts[line];
     for (uint32_t i = 0; s < end && i < columns; i++) {
@@ -87,7 +87,7 @@ static const char *skip_characters(const ls_lines *lines, uint32_t line, uint32_
     return s;
 }
 
-void ls_lines_comment(const ls_lines *lines, uint32_t line, const char **comment, size_t *bytes)
+void lines_comment(const line_places *lines, uint32_t line, const char **comment, size_t *bytes)
 {
     *comment = "";
     *bytes = 0;
@@ -109,7 +109,7 @@ void ls_lines_comment(const ls_lines *lines, uint32_t line, const char **comment
     *bytes = (size_t)(stop - s);
 }
 
-bool ls_lines_at_end(const ls_lines *lines, uint32_t line, uint32_t column)
+bool lines_at_end(const line_places *lines, uint32_t line, uint32_t column)
 {
     if (line == 0 || column == 0)
         return false;
@@ -119,7 +119,7 @@ bool ls_lines_at_end(const ls_lines *lines, uint32_t line, uint32_t column)
     return s == lines->end;
 }
 
-void ls_lines_position(const char *text, size_t bytes, size_t offset, uint32_t *line, uint32_t *column)
+void lines_position(const char *text, size_t bytes, size_t offset, uint32_t *line, uint32_t *column)
 {
     *line = *column = 1;
     for (const char *s = text, *at = text + offset; s < at;) {

@@ -7,23 +7,23 @@
 #include <stdint.h>
 
 /* Lines and columns count from 1, columns in characters. */
-typedef struct ls_lines {
+typedef struct line_places {
     const char *text, *end;
     const char **starts;  /* count + 1 of them; the last is `end` */
     uint32_t *token_ends; /* per line: columns up to the end of its last token */
     uint32_t count;
-} ls_lines;
+} line_places;
 
 /* false when the host has no memory left. text must be valid UTF-8 and outlive the index. */
-bool ls_lines_init(ls_lines *lines, ls_arena *arena, const char *text, size_t bytes);
+bool lines_init(line_places *lines, mem_arena *arena, const char *text, size_t bytes);
 /* Tells about a token of the text (never about one without characters). */
-void ls_lines_token(ls_lines *lines, uint32_t first_line, uint32_t last_line, uint32_t end_column);
+void lines_token(line_places *lines, uint32_t first_line, uint32_t last_line, uint32_t end_column);
 /* The comment of a line without '#' and the white space around it; *bytes is 0 if there is none. */
-void ls_lines_comment(const ls_lines *lines, uint32_t line, const char **comment, size_t *bytes);
+void lines_comment(const line_places *lines, uint32_t line, const char **comment, size_t *bytes);
 /* Nothing but white space follows. */
-bool ls_lines_at_end(const ls_lines *lines, uint32_t line, uint32_t column);
+bool lines_at_end(const line_places *lines, uint32_t line, uint32_t column);
 
 /* The same count for a text that may be anything. */
-void ls_lines_position(const char *text, size_t bytes, size_t offset, uint32_t *line, uint32_t *column);
+void lines_position(const char *text, size_t bytes, size_t offset, uint32_t *line, uint32_t *column);
 
 #endif

@@ -10,8 +10,8 @@
 /* A machine that a configuration made: `base` is what everybody else sees. */
 typedef struct configured_machine {
     ls_machine base;
-    const ls_config *config;
-    ls_arena arena;   /* of the specs */
+    const platform_config *config;
+    mem_arena arena;  /* of the specs */
     bool owns_engine; /* else it stands beside others in one */
 } configured_machine;
 
@@ -24,9 +24,9 @@ static ls_status no_memory(ls_error *err)
 static ls_status fill_spec(configured_machine *m, const char *section, size_t bytes, const void **out,
                            ls_error *err)
 {
-    void *spec = ls_arena_alloc(&m->arena, bytes > 0 ? bytes : 1);
+    void *spec = arena_alloc(&m->arena, bytes > 0 ? bytes : 1);
     *out = spec;
-    return spec ? ls_config_spec(m->config, section, spec, bytes, err) : no_memory(err);
+    return spec ? config_spec(m->config, section, spec, bytes, err) : no_memory(err);
 }
 
 static ls_status fill_specs(configured_machine *m, ls_error *err)
@@ -35,13 +35,13 @@ static ls_status fill_specs(configured_machine *m, ls_error *err)
     ls_status status = fill_spec(m, NULL, type->spec_size, &m->base.spec, err);
     if (status != LS_OK)
         return status;
-    const ls_block_type **models = ls_arena_array(&m->arena, type->section_count + 1, sizeof *models);
-    const void **specs = ls_arena_array(&m->arena, type->section_count + 1, sizeof *specs);
+    const ls_block_type **models = arena_array(&m->arena, type->section_count + 1, sizeof *models);
+    const void **specs = arena_array(&m->arena, type->section_count + 1, sizeof *specs);
     if (!models || !specs)
         return no_memory(err);
     for (size_t i = 0; i < type->section_count && status == LS_OK; i++) {
         const char *path = type->sections[i].path;
-        models[i] = ls_config_model(m->config, path);
+        models[i] = config_model(m->config, path);
         status = ls_section_check(&type->sections[i], models[i], err);
         if (status == LS_OK)
             status = fill_spec(m, path, models[i]->spec_size, &specs[i], err);
@@ -52,12 +52,12 @@ static ls_status fill_specs(configured_machine *m, ls_error *err)
 }
 
 /* Results say which numbers of their platform no source gives. */
-static ls_status list_assumptions(ls_engine *engine, const ls_config *config)
+static ls_status list_assumptions(ls_engine *engine, const platform_config *config)
 {
     ls_status status = LS_OK;
-    for (size_t i = 0; i < ls_config_count(config) && status == LS_OK; i++) {
-        const ls_config_value *value = ls_config_at(config, i);
-        if (ls_config_assumes(value))
+    for (size_t i = 0; i < config_value_count(config) && status == LS_OK; i++) {
+        const config_value *value = config_at(config, i);
+        if (config_assumes(value))
             status = ls_engine_warn(engine, "assumption", "%s is %s: %s", value->key->path, value->text,
                                     value->origins[0].comment);
     }
@@ -65,7 +65,7 @@ static ls_status list_assumptions(ls_engine *engine, const ls_config *config)
 }
 
 /* In `engine`; NULL: in one of its own. */
-static ls_status create(const ls_config *config, ls_engine *engine, uint64_t seed, uint32_t number,
+static ls_status create(const platform_config *config, ls_engine *engine, uint64_t seed, uint32_t number,
                         ls_machine **out, ls_error *err)
 {
     *out = NULL;
@@ -73,7 +73,7 @@ static ls_status create(const ls_config *config, ls_engine *engine, uint64_t see
     if (!m)
         return no_memory(err);
     m->config = config;
-    m->base.type = ls_config_machine(config);
+    m->base.type = config_machine(config);
     m->base.number = number;
     m->base.engine = engine;
     m->owns_engine = !engine;
@@ -87,7 +87,7 @@ static ls_status create(const ls_config *config, ls_engine *engine, uint64_t see
     if (status == LS_OK)
         status = ls_engine_check_ports(m->base.engine, err);
     if (status == LS_OK)
-        status = ls_config_warn(config, m->base.engine, err);
+        status = config_warn(config, m->base.engine, err);
     if (status == LS_OK && list_assumptions(m->base.engine, config) != LS_OK)
         status = no_memory(err);
     if (status == LS_OK) {
@@ -97,19 +97,19 @@ static ls_status create(const ls_config *config, ls_engine *engine, uint64_t see
     if (err && status != LS_ERR_NOMEM) {
         ls_error_prefix(err, "machine '%s'", m->base.type->name);
         if (err->where[0] == '\0')
-            ls_error_at(err, ls_config_path(config), 0, 0);
+            ls_error_at(err, config_file_path(config), 0, 0);
     }
-    ls_machine_destroy(&m->base);
+    machine_destroy(&m->base);
     return status;
 }
 
-ls_status ls_machine_create(const ls_config *config, uint64_t seed, ls_machine **out, ls_error *err)
+ls_status machine_create(const platform_config *config, uint64_t seed, ls_machine **out, ls_error *err)
 {
     return create(config, NULL, seed, 0, out, err);
 }
 
-ls_status ls_machine_add(const ls_config *config, ls_engine *engine, uint32_t number, ls_machine **out,
-                         ls_error *err)
+ls_status machine_add(const platform_config *config, ls_engine *engine, uint32_t number, ls_machine **out,
+                      ls_error *err)
 {
     return create(config, engine, 0, number, out, err);
 }
@@ -119,17 +119,17 @@ static configured_machine *configured(const ls_machine *machine)
     return (configured_machine *)(uintptr_t)machine;
 }
 
-void ls_machine_destroy(ls_machine *machine)
+void machine_destroy(ls_machine *machine)
 {
     if (!machine)
         return;
     if (configured(machine)->owns_engine)
         ls_engine_destroy(machine->engine);
-    ls_arena_fini(&configured(machine)->arena);
+    arena_fini(&configured(machine)->arena);
     free(configured(machine));
 }
 
-const ls_config *ls_machine_config(const ls_machine *machine)
+const platform_config *machine_config(const ls_machine *machine)
 {
     return configured(machine)->config;
 }

@@ -8,13 +8,13 @@
 
 /* Creates the engine, fills the specs, calls build() and checks that no port is left open. The configuration
  * must outlive the machine: texts and lists in the specs belong to it. *out is NULL on failure. */
-ls_status ls_machine_create(const ls_config *config, uint64_t seed, ls_machine **out, ls_error *err);
+ls_status machine_create(const platform_config *config, uint64_t seed, ls_machine **out, ls_error *err);
 /* The same in an engine that others share and that outlives the machine; `number` is in the names of its
  * blocks. If it fails, the engine has parts of the machine and is good for nothing but to be destroyed. */
-ls_status ls_machine_add(const ls_config *config, ls_engine *engine, uint32_t number, ls_machine **out,
-                         ls_error *err);
-/* NULL is fine; destroys the engine that ls_machine_create() made. Machines that were added go after it. */
-void ls_machine_destroy(ls_machine *machine);
-const ls_config *ls_machine_config(const ls_machine *machine);
+ls_status machine_add(const platform_config *config, ls_engine *engine, uint32_t number, ls_machine **out,
+                      ls_error *err);
+/* NULL is fine; destroys the engine that machine_create() made. Machines that were added go after it. */
+void machine_destroy(ls_machine *machine);
+const platform_config *machine_config(const ls_machine *machine);
 
 #endif

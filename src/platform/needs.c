@@ -20,8 +20,8 @@ static bool is_one_of(const char *list, size_t bytes, const char *value)
 }
 
 /* One KEY=VALUE or KEY!=VALUE of a condition. */
-static bool holds(const ls_config *config, const ls_key *key, const char *text, size_t bytes, char *full,
-                  size_t full_bytes, const char **is)
+static bool holds(const platform_config *config, const config_key *key, const char *text, size_t bytes,
+                  char *full, size_t full_bytes, const char **is)
 {
     const char *equals = memchr(text, '=', bytes);
     if (!equals)
@@ -33,7 +33,7 @@ static bool holds(const ls_config *config, const ls_key *key, const char *text, 
         snprintf(full, full_bytes, "%.*s", (int)(name - absolute), text + absolute);
     else
         snprintf(full, full_bytes, "%s.%.*s", key->section->path, (int)name, text);
-    const ls_config_value *value = ls_config_find(config, full);
+    const config_value *value = config_find(config, full);
     if (!value || is_one_of(equals + 1, rest, value->text) != not )
         return true;
     size_t used = strlen(full);
@@ -44,17 +44,15 @@ static bool holds(const ls_config *config, const ls_key *key, const char *text, 
     return false;
 }
 
-bool ls_config_unmet(const ls_config *config, const ls_key *key, char *condition, size_t bytes,
-                     const char **is)
+bool config_unmet(const platform_config *config, const config_key *key, char *condition, size_t bytes,
+                  const char **is)
 {
     const ls_need *needs = key->model     ? key->model->needs
                            : key->section ? NULL
-                                          : ls_config_machine(config)->needs;
-    size_t count = key->model     ? key->model->need_count
-                   : key->section ? 0
-                                  : ls_config_machine(config)->need_count;
+                                          : config_machine(config)->needs;
+    size_t count = key->model ? key->model->need_count : key->section ? 0 : config_machine(config)->need_count;
     for (size_t i = 0; i < count; i++) {
-        if (!ls_glob(needs[i].keys, key->param->name))
+        if (!glob_match(needs[i].keys, key->param->name))
             continue;
         for (const char *at = needs[i].condition; *at;) {
             size_t length = strcspn(at, " "), first = strcspn(at, ", ");
@@ -71,25 +69,24 @@ bool ls_config_unmet(const ls_config *config, const ls_key *key, char *condition
 
 /* A whole platform may describe hardware that its choice of models leaves out. A change that the user made is meant
  * to act: --set, or another value than the bases have in a file that the user gave as the platform. */
-static bool is_change(const ls_config *config, const ls_config_value *value)
+static bool is_change(const platform_config *config, const config_value *value)
 {
-    const ls_origin *origins = value->origins;
+    const value_origin *origins = value->origins;
     if (value->origin_count == 0 || origins[0].kind == LS_ORIGIN_SET)
         return value->origin_count > 0;
-    return origins[0].kind == LS_ORIGIN_FILE && ls_config_is_own(config) &&
-           ls_config_file(config, 1) != NULL && strcmp(origins[0].file, ls_config_path(config)) == 0 &&
+    return origins[0].kind == LS_ORIGIN_FILE && config_is_own(config) && config_file(config, 1) != NULL &&
+           strcmp(origins[0].file, config_file_path(config)) == 0 &&
            (value->origin_count < 2 || strcmp(origins[0].text, origins[1].text) != 0);
 }
 
-bool ls_config_next_idle(const ls_config *config, size_t *next, char *text, size_t bytes)
+bool config_next_idle(const platform_config *config, size_t *next, char *text, size_t bytes)
 {
     char condition[512];
     const char *is;
-    while (*next < ls_config_count(config)) {
-        const ls_config_value *value = ls_config_at(config, (*next)++);
-        const ls_origin *origin = value->origins;
-        if (!is_change(config, value) ||
-            !ls_config_unmet(config, value->key, condition, sizeof condition, &is))
+    while (*next < config_value_count(config)) {
+        const config_value *value = config_at(config, (*next)++);
+        const value_origin *origin = value->origins;
+        if (!is_change(config, value) || !config_unmet(config, value->key, condition, sizeof condition, &is))
             continue;
         int used = origin->kind == LS_ORIGIN_SET
                        ? snprintf(text, bytes, "--set ")
@@ -102,18 +99,18 @@ bool ls_config_next_idle(const ls_config *config, size_t *next, char *text, size
     return false;
 }
 
-ls_status ls_config_warn(const ls_config *config, ls_engine *engine, ls_error *err)
+ls_status config_warn(const platform_config *config, ls_engine *engine, ls_error *err)
 {
     char text[1024];
-    for (size_t next = 0; ls_config_next_idle(config, &next, text, sizeof text);)
+    for (size_t next = 0; config_next_idle(config, &next, text, sizeof text);)
         if (ls_engine_warn(engine, "key", "%s", text) != LS_OK)
             return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     return LS_OK;
 }
 
-void ls_config_log_idle(const ls_config *config)
+void config_log_idle(const platform_config *config)
 {
     char text[1024];
-    for (size_t next = 0; ls_config_next_idle(config, &next, text, sizeof text);)
-        ls_log_warn("%s", text);
+    for (size_t next = 0; config_next_idle(config, &next, text, sizeof text);)
+        log_warn("%s", text);
 }

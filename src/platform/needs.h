@@ -7,16 +7,16 @@
 
 /* The condition of the key that does not hold, as KEY=VALUE in full, and the value that is there instead. False: the
  * key acts. */
-bool ls_config_unmet(const ls_config *config, const ls_key *key, char *condition, size_t bytes,
-                     const char **is);
+bool config_unmet(const platform_config *config, const config_key *key, char *condition, size_t bytes,
+                  const char **is);
 
 /* The next key, from *next (at first 0), that the user changed and that does nothing: by --set, or in a file that
  * was given as the platform (not by a name), against its bases. Writes one line about it; false: there are no more. */
-bool ls_config_next_idle(const ls_config *config, size_t *next, char *text, size_t bytes);
+bool config_next_idle(const platform_config *config, size_t *next, char *text, size_t bytes);
 
 /* A warning of kind "key" for each of them: for results. */
-ls_status ls_config_warn(const ls_config *config, ls_engine *engine, ls_error *err);
+ls_status config_warn(const platform_config *config, ls_engine *engine, ls_error *err);
 /* The same on standard error: for commands without results. */
-void ls_config_log_idle(const ls_config *config);
+void config_log_idle(const platform_config *config);
 
 #endif

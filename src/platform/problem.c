@@ -3,31 +3,32 @@
 
 #include "base/vec.h"
 
-void ls_problems_fini(ls_problems *problems)
+void problems_fini(config_problems *problems)
 {
-    ls_vec_fini(problems);
+    vec_fini(problems);
     problems->lost = 0;
     problems->no_memory = false;
 }
 
-static ls_problem *add_slot(ls_problems *problems, const ls_place *place)
+static config_problem *add_slot(config_problems *problems, const source_place *place)
 {
     if (problems->count >= LS_PROBLEM_LIMIT) {
         problems->lost++;
         return NULL;
     }
-    if (!ls_vec_reserve(problems, 1)) {
-        ls_problems_no_memory(problems);
+    if (!vec_reserve(problems, 1)) {
+        problems_no_memory(problems);
         return NULL;
     }
-    ls_problem *problem = &problems->at[problems->count++];
-    *problem = (ls_problem){ .rank = place->rank, .line = place->line, .column = place->column };
+    config_problem *problem = &problems->at[problems->count++];
+    *problem = (config_problem){ .rank = place->rank, .line = place->line, .column = place->column };
     return problem;
 }
 
-ls_error *ls_problems_add(ls_problems *problems, const ls_place *place, ls_status status, const char *fmt, ...)
+ls_error *problems_add(config_problems *problems, const source_place *place, ls_status status, const char *fmt,
+                       ...)
 {
-    ls_problem *problem = add_slot(problems, place);
+    config_problem *problem = add_slot(problems, place);
     if (!problem)
         return NULL;
     va_list args;
@@ -39,29 +40,29 @@ ls_error *ls_problems_add(ls_problems *problems, const ls_place *place, ls_statu
     return &problem->error;
 }
 
-void ls_problems_copy(ls_problems *problems, const ls_place *place, const ls_error *error)
+void problems_copy(config_problems *problems, const source_place *place, const ls_error *error)
 {
     if (error->status == LS_ERR_NOMEM) {
-        ls_problems_no_memory(problems);
+        problems_no_memory(problems);
         return;
     }
-    ls_problem *problem = add_slot(problems, place);
+    config_problem *problem = add_slot(problems, place);
     if (problem)
         problem->error = *error;
 }
 
-void ls_problems_no_memory(ls_problems *problems)
+void problems_no_memory(config_problems *problems)
 {
     problems->lost++;
     problems->no_memory = true;
 }
 
-bool ls_problems_any(const ls_problems *problems)
+bool problems_any(const config_problems *problems)
 {
     return problems->count > 0 || problems->lost > 0;
 }
 
-static bool comes_before(const ls_problem *a, const ls_problem *b)
+static bool comes_before(const config_problem *a, const config_problem *b)
 {
     if (a->rank != b->rank)
         return a->rank < b->rank;
@@ -70,11 +71,11 @@ static bool comes_before(const ls_problem *a, const ls_problem *b)
     return a->column < b->column;
 }
 
-void ls_problems_sort(ls_problems *problems)
+void problems_sort(config_problems *problems)
 {
     /* At most LS_PROBLEM_LIMIT elements: insertion is stable and needs no memory. */
     for (size_t i = 1; i < problems->count; i++) {
-        ls_problem moving = problems->at[i];
+        config_problem moving = problems->at[i];
         size_t to = i;
         while (to > 0 && comes_before(&moving, &problems->at[to - 1])) {
             problems->at[to] = problems->at[to - 1];
@@ -84,7 +85,7 @@ void ls_problems_sort(ls_problems *problems)
     }
 }
 
-ls_status ls_problems_first(const ls_problems *problems, ls_error *err)
+ls_status problems_first(const config_problems *problems, ls_error *err)
 {
     if (problems->no_memory)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");

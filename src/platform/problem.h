@@ -13,36 +13,36 @@
 
 /* Where in a platform something stands: ranks sort the named file (0) before its bases (1, 2, ...) before
  * --set. line and column count from 1, 0 means that there is none. */
-typedef struct ls_place {
+typedef struct source_place {
     const char *file;
     uint32_t rank;
     uint32_t line, column;
-} ls_place;
+} source_place;
 
-typedef struct ls_problem {
+typedef struct config_problem {
     ls_error error;
     uint32_t rank, line, column;
-} ls_problem;
+} config_problem;
 
 /* All zero is a valid empty list. */
-typedef struct ls_problems {
-    ls_problem *at;
+typedef struct config_problems {
+    config_problem *at;
     size_t count, capacity;
     size_t lost; /* found after LS_PROBLEM_LIMIT, or when the host had no memory left */
     bool no_memory;
-} ls_problems;
+} config_problems;
 
-void ls_problems_fini(ls_problems *problems);
+void problems_fini(config_problems *problems);
 /* Records one; returns it so that the caller can add the nearest name, or NULL when it was only counted. */
-ls_error *ls_problems_add(ls_problems *problems, const ls_place *place, ls_status status, const char *fmt, ...)
-    LS_PRINTF(4, 5);
+ls_error *problems_add(config_problems *problems, const source_place *place, ls_status status, const char *fmt,
+                       ...) LS_PRINTF(4, 5);
 /* Records a copy of an error that has its place already; rank and line only sort it. */
-void ls_problems_copy(ls_problems *problems, const ls_place *place, const ls_error *error);
-void ls_problems_no_memory(ls_problems *problems);
-bool ls_problems_any(const ls_problems *problems);
+void problems_copy(config_problems *problems, const source_place *place, const ls_error *error);
+void problems_no_memory(config_problems *problems);
+bool problems_any(const config_problems *problems);
 /* By rank, line and column; equal ones stay in the order in which they were found. */
-void ls_problems_sort(ls_problems *problems);
+void problems_sort(config_problems *problems);
 /* Copies the first one into err and returns its status; LS_OK if there is none. */
-ls_status ls_problems_first(const ls_problems *problems, ls_error *err);
+ls_status problems_first(const config_problems *problems, ls_error *err);
 
 #endif

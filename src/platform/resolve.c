@@ -12,29 +12,29 @@
 /* One thing that was said about a key. */
 typedef struct setting {
     const char *path;
-    const ls_yaml_entry *entry; /* NULL: --set */
-    const char *text;           /* of --set */
-    ls_place place;             /* of the key */
+    const yaml_entry *entry; /* NULL: --set */
+    const char *text;        /* of --set */
+    source_place place;      /* of the key */
 } setting;
 
 /* What is known about a key of the schema. */
 typedef struct slot {
     struct history *first, **last; /* newest first */
-    ls_value value;
+    key_value value;
     bool seen; /* something was said, valid or not */
     bool bad;  /* the newest of it is not valid */
 } slot;
 
 typedef struct history {
-    ls_origin origin;
+    value_origin origin;
     struct history *next;
 } history;
 
 typedef struct resolver {
-    ls_arena *arena;
-    const ls_layers *layers;
-    ls_resolved *out;
-    ls_problems *problems;
+    mem_arena *arena;
+    const config_layers *layers;
+    resolved_config *out;
+    config_problems *problems;
     LS_VEC(setting) settings; /* newest first */
     slot *slots;              /* per key of the schema */
     bool *by_set;             /* per section: --set chose its model */
@@ -48,20 +48,20 @@ static bool from_set(const setting *s)
 static bool is_reserved(const char *path)
 {
     for (size_t i = 0; i < LS_SCHEMA_RESERVED_COUNT; i++)
-        if (strcmp(path, ls_schema_reserved[i]) == 0)
+        if (strcmp(path, schema_reserved[i]) == 0)
             return true;
     return false;
 }
 
-static size_t section_index(const resolver *r, const ls_key *key)
+static size_t section_index(const resolver *r, const config_key *key)
 {
     return (size_t)(key->section - r->out->machine->sections);
 }
 
 /* What is missing is told about the named file, after what is wrong in any. */
-static ls_place place_of_missing(const resolver *r)
+static source_place place_of_missing(const resolver *r)
 {
-    ls_place place = r->layers->files[0].place;
+    source_place place = r->layers->files[0].place;
     place.rank = LS_LAYERS_LIMIT + 1;
     return place;
 }
@@ -70,26 +70,26 @@ static ls_place place_of_missing(const resolver *r)
 
 static bool collect_settings(resolver *r)
 {
-    const ls_layers *layers = r->layers;
+    const config_layers *layers = r->layers;
     for (size_t i = layers->set_count; i > 0; i--) {
-        const ls_set *set = &layers->sets[i - 1];
+        const config_override *set = &layers->sets[i - 1];
         setting s = { .path = set->path, .text = set->text, .place = layers->set_place };
         if (is_reserved(s.path)) {
-            ls_problems_add(r->problems, &s.place, LS_ERR_INPUT, "'%s' can be set in a platform file only",
-                            s.path);
+            problems_add(r->problems, &s.place, LS_ERR_INPUT, "'%s' can be set in a platform file only",
+                         s.path);
             continue;
         }
-        if (!ls_vec_push(&r->settings, s))
+        if (!vec_push(&r->settings, s))
             return false;
     }
     for (size_t f = 0; f < layers->file_count; f++) {
-        const ls_layer *file = &layers->files[f];
+        const config_layer *file = &layers->files[f];
         for (size_t i = 0; i < file->yaml.count; i++) {
-            const ls_yaml_entry *entry = &file->yaml.entries[i];
+            const yaml_entry *entry = &file->yaml.entries[i];
             setting s = { .path = entry->path, .entry = entry, .place = file->place };
             s.place.line = entry->line;
             s.place.column = entry->column;
-            if (!is_reserved(s.path) && !ls_vec_push(&r->settings, s))
+            if (!is_reserved(s.path) && !vec_push(&r->settings, s))
                 return false;
         }
     }
@@ -106,45 +106,45 @@ static const char *machine_name_at(const void *self, size_t i)
 
 static bool find_machine(resolver *r)
 {
-    const ls_layers *layers = r->layers;
+    const config_layers *layers = r->layers;
     for (size_t f = 0; f < layers->file_count; f++) {
-        const ls_layer *file = &layers->files[f];
-        const ls_yaml_entry *entry = ls_layers_find(file, "machine");
+        const config_layer *file = &layers->files[f];
+        const yaml_entry *entry = layers_find(file, "machine");
         if (!entry)
             continue;
-        const char *name = ls_layers_text(file, "machine", r->problems);
+        const char *name = layers_text(file, "machine", r->problems);
         if (!name)
             return false;
         r->out->machine = ls_registry_find_machine(name);
         if (r->out->machine)
             return true;
         char quoted[QUOTE_BYTES];
-        ls_place place = file->place;
+        source_place place = file->place;
         place.line = entry->items[0].line;
         place.column = entry->items[0].column;
-        ls_error *error = ls_problems_add(r->problems, &place, LS_ERR_INPUT, "there is no machine '%s'",
-                                          ls_quote(name, strlen(name), quoted, sizeof quoted));
+        ls_error *error = problems_add(r->problems, &place, LS_ERR_INPUT, "there is no machine '%s'",
+                                       quote_text(name, strlen(name), quoted, sizeof quoted));
         if (error)
-            ls_error_nearest(error, ls_nearest(name, ls_registry_machine_count(), machine_name_at, NULL));
+            ls_error_nearest(error, nearest_name(name, ls_registry_machine_count(), machine_name_at, NULL));
         return false;
     }
-    ls_place place = place_of_missing(r);
-    ls_problems_add(r->problems, &place, LS_ERR_INPUT, "required key 'machine' is missing");
+    source_place place = place_of_missing(r);
+    problems_add(r->problems, &place, LS_ERR_INPUT, "required key 'machine' is missing");
     return false;
 }
 
 /* ------------------------------------------------------------------------------------------------- values */
 
-static bool read_setting(resolver *r, const setting *s, const ls_key *key, ls_value *value,
-                         const char **canonical, ls_error *error, ls_place *place)
+static bool read_setting(resolver *r, const setting *s, const config_key *key, key_value *value,
+                         const char **canonical, ls_error *error, source_place *place)
 {
     ls_status status;
     size_t bad = 0;
     *place = s->place;
     if (from_set(s)) {
-        status = ls_value_parse(r->arena, key->param, key->path, s->text, value, canonical, error);
+        status = value_parse(r->arena, key->param, key->path, s->text, value, canonical, error);
     } else {
-        status = ls_value_read(r->arena, key->param, key->path, s->entry, value, canonical, &bad, error);
+        status = value_read(r->arena, key->param, key->path, s->entry, value, canonical, &bad, error);
         if (s->entry->item_count > 0) {
             place->line = s->entry->items[bad].line;
             place->column = s->entry->items[bad].column;
@@ -155,25 +155,25 @@ static bool read_setting(resolver *r, const setting *s, const ls_key *key, ls_va
     return status == LS_OK;
 }
 
-static ls_origin origin_of(const setting *s, const char *canonical)
+static value_origin origin_of(const setting *s, const char *canonical)
 {
     if (from_set(s))
-        return (ls_origin){ .kind = LS_ORIGIN_SET, .file = "", .text = canonical, .comment = "" };
-    const ls_yaml_entry *entry = s->entry;
+        return (value_origin){ .kind = LS_ORIGIN_SET, .file = "", .text = canonical, .comment = "" };
+    const yaml_entry *entry = s->entry;
     bool has_item = entry->item_count > 0;
-    return (ls_origin){ .kind = LS_ORIGIN_FILE,
-                        .file = s->place.file,
-                        .line = has_item ? entry->items[0].line : entry->line,
-                        .column = has_item ? entry->items[0].column : entry->column,
-                        .text = canonical,
-                        .comment = entry->comment };
+    return (value_origin){ .kind = LS_ORIGIN_FILE,
+                           .file = s->place.file,
+                           .line = has_item ? entry->items[0].line : entry->line,
+                           .column = has_item ? entry->items[0].column : entry->column,
+                           .text = canonical,
+                           .comment = entry->comment };
 }
 
-static void add_history(resolver *r, slot *to, ls_origin origin)
+static void add_history(resolver *r, slot *to, value_origin origin)
 {
-    history *entry = ls_arena_alloc(r->arena, sizeof *entry);
+    history *entry = arena_alloc(r->arena, sizeof *entry);
     if (!entry) {
-        ls_problems_no_memory(r->problems);
+        problems_no_memory(r->problems);
         return;
     }
     entry->origin = origin;
@@ -184,7 +184,7 @@ static void add_history(resolver *r, slot *to, ls_origin origin)
 }
 
 /* Parses the value in force of a key. */
-static void apply(resolver *r, const setting *s, const ls_key *key)
+static void apply(resolver *r, const setting *s, const config_key *key)
 {
     slot *to = &r->slots[key - r->out->schema.keys];
     bool newest = !to->seen;
@@ -192,12 +192,12 @@ static void apply(resolver *r, const setting *s, const ls_key *key)
     to->bad |= newest;
     if (s->entry && s->entry->broken)
         return;
-    ls_value value;
+    key_value value;
     const char *canonical;
     ls_error error;
-    ls_place place;
+    source_place place;
     if (!read_setting(r, s, key, &value, &canonical, &error, &place)) {
-        ls_problems_copy(r->problems, &place, &error);
+        problems_copy(r->problems, &place, &error);
         return;
     }
     if (newest) {
@@ -215,32 +215,31 @@ static void spell_out_models(resolver *r)
     for (size_t i = 0; i < r->settings.count; i++) {
         setting *s = &r->settings.at[i];
         bool has_value = from_set(s) || (!s->entry->broken && s->entry->item_count > 0);
-        if (!has_value || ls_schema_find(&r->out->schema, s->path))
+        if (!has_value || schema_find(&r->out->schema, s->path))
             continue;
-        const char *path = ls_arena_printf(r->arena, "%s.model", s->path);
+        const char *path = arena_printf(r->arena, "%s.model", s->path);
         if (!path)
-            ls_problems_no_memory(r->problems);
-        else if (ls_schema_find(&r->out->schema, path) &&
-                 ls_key_is_model(ls_schema_find(&r->out->schema, path)))
+            problems_no_memory(r->problems);
+        else if (schema_find(&r->out->schema, path) && key_is_model(schema_find(&r->out->schema, path)))
             s->path = path;
     }
 }
 
 static void choose_models(resolver *r)
 {
-    const ls_schema *schema = &r->out->schema;
+    const machine_schema *schema = &r->out->schema;
     for (size_t i = 0; i < r->settings.count; i++) {
         const setting *s = &r->settings.at[i];
-        const ls_key *key = ls_schema_find(schema, s->path);
-        if (!key || !ls_key_is_model(key))
+        const config_key *key = schema_find(schema, s->path);
+        if (!key || !key_is_model(key))
             continue;
         if (!r->slots[key - schema->keys].seen)
             r->by_set[section_index(r, key)] = from_set(s);
         apply(r, s, key);
     }
     for (size_t i = 0; i < schema->count; i++) {
-        const ls_key *key = &schema->keys[i];
-        if (!ls_key_is_model(key))
+        const config_key *key = &schema->keys[i];
+        if (!key_is_model(key))
             continue;
         const slot *chosen = &r->slots[i];
         const char *name = chosen->seen ? NULL : key->param->default_text;
@@ -252,7 +251,7 @@ static void choose_models(resolver *r)
 }
 
 /* Whether the key is valid with the models that were chosen. */
-static bool in_force(const resolver *r, const ls_key *key)
+static bool in_force(const resolver *r, const config_key *key)
 {
     return !key->model || r->out->models[section_index(r, key)] == key->model;
 }
@@ -263,9 +262,9 @@ static const char *key_at(const void *self, size_t i)
 {
     const resolver *r = self;
     if (i < LS_SCHEMA_RESERVED_COUNT)
-        return ls_schema_reserved[i];
-    const ls_key *key = r->out->schema.sorted[i - LS_SCHEMA_RESERVED_COUNT];
-    for (const ls_key *k = key; k; k = k->same)
+        return schema_reserved[i];
+    const config_key *key = r->out->schema.sorted[i - LS_SCHEMA_RESERVED_COUNT];
+    for (const config_key *k = key; k; k = k->same)
         if (in_force(r, k))
             return k->path;
     return NULL;
@@ -275,11 +274,11 @@ static const char *key_at(const void *self, size_t i)
 static const char *nearest_key(const resolver *r, const char *path)
 {
     size_t count = LS_SCHEMA_RESERVED_COUNT + r->out->schema.sorted_count;
-    const char *nearest = ls_nearest(path, count, key_at, r);
+    const char *nearest = nearest_name(path, count, key_at, r);
     for (size_t i = 0; i < count && !nearest; i++) {
         const char *candidate = key_at(r, i);
         size_t bytes = strlen(path), length = candidate ? strlen(candidate) : 0;
-        if (length > bytes && candidate[length - bytes - 1] == '.' && ls_ends_with(candidate, path))
+        if (length > bytes && candidate[length - bytes - 1] == '.' && ends_with(candidate, path))
             return candidate;
     }
     return nearest;
@@ -298,7 +297,7 @@ static const char *first_key_of(const resolver *r, const char *section)
 }
 
 /* The key that a prefix of path names, if it is one: "clock_mhz" of "clock_mhz.core". */
-static const ls_key *key_above(const resolver *r, const char *path)
+static const config_key *key_above(const resolver *r, const char *path)
 {
     char prefix[LS_YAML_PATH_LIMIT + 1];
     size_t bytes = strlen(path);
@@ -307,7 +306,7 @@ static const ls_key *key_above(const resolver *r, const char *path)
     memcpy(prefix, path, bytes + 1);
     for (char *dot = strrchr(prefix, '.'); dot; dot = strrchr(prefix, '.')) {
         *dot = '\0';
-        const ls_key *key = ls_schema_find(&r->out->schema, prefix);
+        const config_key *key = schema_find(&r->out->schema, prefix);
         if (key)
             return key;
     }
@@ -317,60 +316,58 @@ static const ls_key *key_above(const resolver *r, const char *path)
 static void report_unknown(resolver *r, const setting *s)
 {
     char quoted[QUOTE_BYTES];
-    const ls_key *above = key_above(r, s->path);
-    ls_quote(s->path, strlen(s->path), quoted, sizeof quoted);
+    const config_key *above = key_above(r, s->path);
+    quote_text(s->path, strlen(s->path), quoted, sizeof quoted);
     if (above) {
-        ls_problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' is a value, so there is no key '%s'",
-                        above->path, quoted);
+        problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' is a value, so there is no key '%s'",
+                     above->path, quoted);
         return;
     }
     char now[128];
-    if (ls_retired_key(s->path, now, sizeof now) != NULL) {
-        ls_problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' is an old key: write '%s'", quoted, now);
+    if (retired_key(s->path, now, sizeof now) != NULL) {
+        problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' is an old key: write '%s'", quoted, now);
         return;
     }
-    bool section = ls_schema_is_section(&r->out->schema, s->path);
+    bool section = schema_is_section(&r->out->schema, s->path);
     if (section && s->entry && s->entry->broken)
         return; /* it has no value at all, which was reported */
     ls_error *error =
-        section
-            ? ls_problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' is a section, not a value", quoted)
-            : ls_problems_add(r->problems, &s->place, LS_ERR_INPUT, "unknown key '%s' for machine '%s'",
-                              quoted, r->out->machine->name);
+        section ? problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' is a section, not a value", quoted)
+                : problems_add(r->problems, &s->place, LS_ERR_INPUT, "unknown key '%s' for machine '%s'",
+                               quoted, r->out->machine->name);
     if (error)
         ls_error_nearest(error, section ? first_key_of(r, s->path) : nearest_key(r, s->path));
 }
 
 /* The key exists, but not for the model that was chosen. */
-static void handle_other_model(resolver *r, const setting *s, const ls_key *key)
+static void handle_other_model(resolver *r, const setting *s, const config_key *key)
 {
     const ls_block_type *chosen = r->out->models[section_index(r, key)];
     if (!chosen || (s->entry && s->entry->broken))
         return; /* reported already */
     bool may_stand = s->entry && (s->place.rank > 0 || r->by_set[section_index(r, key)]);
     if (!may_stand) {
-        ls_text owners = { 0 };
-        for (const ls_key *k = key; k; k = k->same)
-            ls_text_printf(&owners, "%s'%s'", k == key ? "" : " or ", k->model->name);
-        ls_problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' belongs to model %s, but %s.model is '%s'",
-                        key->path, ls_text_get(&owners), key->section->path, chosen->name);
-        ls_text_fini(&owners);
+        text_buffer owners = { 0 };
+        for (const config_key *k = key; k; k = k->same)
+            text_printf(&owners, "%s'%s'", k == key ? "" : " or ", k->model->name);
+        problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' belongs to model %s, but %s.model is '%s'",
+                     key->path, text_get(&owners), key->section->path, chosen->name);
+        text_fini(&owners);
         return;
     }
-    ls_value value;
+    key_value value;
     const char *canonical;
     ls_error error, first_error = { .status = LS_OK };
-    ls_place place;
-    for (const ls_key *k = key; k; k = k->same) {
+    source_place place;
+    for (const config_key *k = key; k; k = k->same) {
         if (read_setting(r, s, k, &value, &canonical, &error, &place)) {
-            r->out->drops[r->out->drop_count++] =
-                (ls_config_drop){ .key = k, .origin = origin_of(s, canonical) };
+            r->out->drops[r->out->drop_count++] = (config_drop){ .key = k, .origin = origin_of(s, canonical) };
             return;
         }
         if (first_error.status == LS_OK)
             first_error = error;
     }
-    ls_problems_copy(r->problems, &place, &first_error);
+    problems_copy(r->problems, &place, &first_error);
 }
 
 /* ------------------------------------------------------------------------------------------- all together */
@@ -379,12 +376,12 @@ static void apply_settings(resolver *r)
 {
     for (size_t i = 0; i < r->settings.count; i++) {
         const setting *s = &r->settings.at[i];
-        const ls_key *key = ls_schema_find(&r->out->schema, s->path), *match = key;
+        const config_key *key = schema_find(&r->out->schema, s->path), *match = key;
         if (!key) {
             report_unknown(r, s);
             continue;
         }
-        if (ls_key_is_model(key))
+        if (key_is_model(key))
             continue;
         while (match && !in_force(r, match))
             match = match->same;
@@ -395,28 +392,28 @@ static void apply_settings(resolver *r)
     }
 }
 
-static void report_missing(resolver *r, const ls_key *key)
+static void report_missing(resolver *r, const config_key *key)
 {
-    ls_place place = place_of_missing(r);
+    source_place place = place_of_missing(r);
     const char *unit = key->param->unit;
-    ls_problems_add(r->problems, &place, LS_ERR_INPUT, "required key '%s' is missing: %s%s%s%s", key->path,
-                    key->param->help, unit[0] ? " (" : "", unit, unit[0] ? ")" : "");
+    problems_add(r->problems, &place, LS_ERR_INPUT, "required key '%s' is missing: %s%s%s%s", key->path,
+                 key->param->help, unit[0] ? " (" : "", unit, unit[0] ? ")" : "");
 }
 
 /* The default is the oldest thing said about a key. */
-static void add_default(resolver *r, const ls_key *key, slot *to)
+static void add_default(resolver *r, const config_key *key, slot *to)
 {
-    ls_value value;
+    key_value value;
     ls_error error;
-    ls_origin origin = { .kind = LS_ORIGIN_DEFAULT, .file = "", .comment = "" };
+    value_origin origin = { .kind = LS_ORIGIN_DEFAULT, .file = "", .comment = "" };
     if (!key->param->default_text) {
         if (!to->seen)
             report_missing(r, key);
         return;
     }
-    if (ls_value_parse(r->arena, key->param, key->path, key->param->default_text, &value, &origin.text,
-                       &error) != LS_OK) {
-        ls_problems_copy(r->problems, &r->layers->files[0].place, &error);
+    if (value_parse(r->arena, key->param, key->path, key->param->default_text, &value, &origin.text, &error) !=
+        LS_OK) {
+        problems_copy(r->problems, &r->layers->files[0].place, &error);
         return;
     }
     if (!to->seen)
@@ -424,34 +421,34 @@ static void add_default(resolver *r, const ls_key *key, slot *to)
     add_history(r, to, origin);
 }
 
-static void finish_value(resolver *r, const ls_key *key, const slot *from)
+static void finish_value(resolver *r, const config_key *key, const slot *from)
 {
     size_t count = 0;
     for (const history *h = from->first; h; h = h->next)
         count++;
-    ls_origin *origins = ls_arena_array(r->arena, count + 1, sizeof *origins);
+    value_origin *origins = arena_array(r->arena, count + 1, sizeof *origins);
     if (!origins) {
-        ls_problems_no_memory(r->problems);
+        problems_no_memory(r->problems);
         return;
     }
     size_t i = 0;
     for (const history *h = from->first; h; h = h->next)
         origins[i++] = h->origin;
-    r->out->values[r->out->value_count++] = (ls_config_value){ .key = key,
-                                                               .value = from->value,
-                                                               .text = count > 0 ? origins[0].text : "",
-                                                               .origins = origins,
-                                                               .origin_count = count };
+    r->out->values[r->out->value_count++] = (config_value){ .key = key,
+                                                            .value = from->value,
+                                                            .text = count > 0 ? origins[0].text : "",
+                                                            .origins = origins,
+                                                            .origin_count = count };
 }
 
 static bool allocate(resolver *r)
 {
-    ls_resolved *out = r->out;
-    r->slots = ls_arena_array(r->arena, out->schema.count + 1, sizeof *r->slots);
-    r->by_set = ls_arena_array(r->arena, out->machine->section_count + 1, sizeof *r->by_set);
-    out->models = ls_arena_array(r->arena, out->machine->section_count + 1, sizeof(void *));
-    out->values = ls_arena_array(r->arena, out->schema.count + 1, sizeof *out->values);
-    out->drops = ls_arena_array(r->arena, r->settings.count + 1, sizeof *out->drops);
+    resolved_config *out = r->out;
+    r->slots = arena_array(r->arena, out->schema.count + 1, sizeof *r->slots);
+    r->by_set = arena_array(r->arena, out->machine->section_count + 1, sizeof *r->by_set);
+    out->models = arena_array(r->arena, out->machine->section_count + 1, sizeof(void *));
+    out->values = arena_array(r->arena, out->schema.count + 1, sizeof *out->values);
+    out->drops = arena_array(r->arena, r->settings.count + 1, sizeof *out->drops);
     return r->slots && r->by_set && out->models && out->values && out->drops;
 }
 
@@ -461,20 +458,20 @@ static void resolve(resolver *r)
     bool collected = collect_settings(r);
     if (collected && !find_machine(r))
         return;
-    if (collected && ls_schema_create(r->arena, r->out->machine, &r->out->schema, &error) != LS_OK) {
+    if (collected && schema_create(r->arena, r->out->machine, &r->out->schema, &error) != LS_OK) {
         ls_error_at(&error, r->layers->files[0].place.file, 0, 0);
-        ls_problems_copy(r->problems, &r->layers->files[0].place, &error);
+        problems_copy(r->problems, &r->layers->files[0].place, &error);
         return;
     }
     if (!collected || !allocate(r)) {
-        ls_problems_no_memory(r->problems);
+        problems_no_memory(r->problems);
         return;
     }
     spell_out_models(r);
     choose_models(r);
     apply_settings(r);
     for (size_t i = 0; i < r->out->schema.count; i++) {
-        const ls_key *key = &r->out->schema.keys[i];
+        const config_key *key = &r->out->schema.keys[i];
         if (!in_force(r, key))
             continue;
         add_default(r, key, &r->slots[i]);
@@ -482,10 +479,11 @@ static void resolve(resolver *r)
     }
 }
 
-void ls_resolve(ls_arena *arena, const ls_layers *layers, ls_resolved *out, ls_problems *problems)
+void config_resolve(mem_arena *arena, const config_layers *layers, resolved_config *out,
+                    config_problems *problems)
 {
-    *out = (ls_resolved){ 0 };
+    *out = (resolved_config){ 0 };
     resolver r = { .arena = arena, .layers = layers, .out = out, .problems = problems };
     resolve(&r);
-    ls_vec_fini(&r.settings);
+    vec_fini(&r.settings);
 }

@@ -4,17 +4,18 @@
 
 #include "platform/config.h"
 
-typedef struct ls_resolved {
+typedef struct resolved_config {
     const ls_machine_type *machine;
-    ls_schema schema;
+    machine_schema schema;
     const ls_block_type **models; /* per section of the machine */
-    ls_config_value *values;
+    config_value *values;
     size_t value_count;
-    ls_config_drop *drops;
+    config_drop *drops;
     size_t drop_count;
-} ls_resolved;
+} resolved_config;
 
 /* Everything lives in the arena. What is wrong is added to problems; *out is complete only if nothing was. */
-void ls_resolve(ls_arena *arena, const ls_layers *layers, ls_resolved *out, ls_problems *problems);
+void config_resolve(mem_arena *arena, const config_layers *layers, resolved_config *out,
+                    config_problems *problems);
 
 #endif

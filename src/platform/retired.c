@@ -36,12 +36,12 @@ static const char *find(const char *path, const char *value, char *out, size_t o
     return NULL;
 }
 
-const char *ls_retired_key(const char *path, char *out, size_t out_bytes)
+const char *retired_key(const char *path, char *out, size_t out_bytes)
 {
     return find(path, NULL, out, out_bytes);
 }
 
-const char *ls_retired_value(const char *path, const char *value, char *out, size_t out_bytes)
+const char *retired_value(const char *path, const char *value, char *out, size_t out_bytes)
 {
     return find(path, value, out, out_bytes);
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* What replaces the key, or the value of the key: "l2.hash: none"; NULL: nothing does. The text lies in out. */
-const char *ls_retired_key(const char *path, char *out, size_t out_bytes);
-const char *ls_retired_value(const char *path, const char *value, char *out, size_t out_bytes);
+const char *retired_key(const char *path, char *out, size_t out_bytes);
+const char *retired_value(const char *path, const char *value, char *out, size_t out_bytes);
 
 #endif

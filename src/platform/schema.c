@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const ls_schema_reserved[] = { "machine", "base", "title", "source", NULL };
+const char *const schema_reserved[] = { "machine", "base", "title", "source", NULL };
 
 typedef struct builder {
-    ls_arena *arena;
+    mem_arena *arena;
     const ls_machine_type *machine;
-    ls_key *keys;
+    config_key *keys;
     size_t count;
     ls_error *err;
 } builder;
@@ -30,7 +30,7 @@ static ls_status check_param(builder *b, const ls_param *param, const char *path
 {
     if (!param->unit || !param->help)
         return ls_fail(b->err, LS_ERR_INTERNAL, "the declaration of '%s' has no unit or help", path);
-    size_t bytes = ls_value_field_bytes(param->type);
+    size_t bytes = value_field_bytes(param->type);
     if (bytes == 0)
         return ls_fail(b->err, LS_ERR_INTERNAL, "the declaration of '%s' has no valid type", path);
     if (param->offset > spec_size || bytes > spec_size - param->offset)
@@ -39,9 +39,9 @@ static ls_status check_param(builder *b, const ls_param *param, const char *path
         return ls_fail(b->err, LS_ERR_INTERNAL, "the declaration of '%s' has no choices", path);
     if (!param->default_text)
         return LS_OK;
-    ls_value value;
+    key_value value;
     const char *canonical;
-    ls_status status = ls_value_parse(b->arena, param, path, param->default_text, &value, &canonical, b->err);
+    ls_status status = value_parse(b->arena, param, path, param->default_text, &value, &canonical, b->err);
     if (status == LS_OK || status == LS_ERR_NOMEM)
         return status;
     ls_error_prefix(b->err, "the default is not valid");
@@ -64,10 +64,10 @@ static bool valid_path(const char *path)
 }
 
 /* "section.name". */
-static const char *joined(ls_arena *arena, const char *section, const char *name)
+static const char *joined(mem_arena *arena, const char *section, const char *name)
 {
     size_t before = strlen(section), after = strlen(name);
-    char *path = ls_arena_alloc(arena, before + after + 2);
+    char *path = arena_alloc(arena, before + after + 2);
     if (path) {
         memcpy(path, section, before);
         path[before] = '.';
@@ -87,7 +87,7 @@ static ls_status check_needs(builder *b, const char *owner, const ls_param *para
         for (size_t k = 0; k < param_count && !found; k++) {
             at = at + 1 < param_count ? at + 1 : 0;
             const char *name = params[at].name;
-            found = (keys[0] == name[0] || keys[0] == '*') && ls_glob(keys, name);
+            found = (keys[0] == name[0] || keys[0] == '*') && glob_match(keys, name);
         }
         at -= at > 0; /* the next row may be about the same key */
         if (!found || strchr(needs[i].condition, '=') == NULL)
@@ -108,7 +108,7 @@ static ls_status add_key(builder *b, const ls_section *section, const ls_block_t
         return no_memory(b->err);
     if (!valid_path(path))
         return ls_fail(b->err, LS_ERR_INTERNAL, "'%s' is not a valid name for a key", path);
-    b->keys[b->count++] = (ls_key){ .path = path, .param = param, .section = section, .model = model };
+    b->keys[b->count++] = (config_key){ .path = path, .param = param, .section = section, .model = model };
     return check_param(b, param, path, spec_size);
 }
 
@@ -133,8 +133,8 @@ static size_t models_of(const char *slot, const ls_block_type **out)
 static ls_status add_model_key(builder *b, const ls_section *section, const ls_block_type **models,
                                size_t count)
 {
-    const char **names = ls_arena_array(b->arena, count + 1, sizeof *names);
-    ls_param *param = ls_arena_alloc(b->arena, sizeof *param);
+    const char **names = arena_array(b->arena, count + 1, sizeof *names);
+    ls_param *param = arena_alloc(b->arena, sizeof *param);
     if (!names || !param)
         return no_memory(b->err);
     for (size_t i = 0; i < count; i++)
@@ -143,7 +143,7 @@ static ls_status add_model_key(builder *b, const ls_section *section, const ls_b
         ls_fail(b->err, LS_ERR_UNSUPPORTED,
                 "section '%s' wants model '%s' of slot '%s', which is not registered", section->path,
                 section->default_model, section->slot);
-        return ls_error_nearest(b->err, ls_nearest_of(section->default_model, names, count));
+        return ls_error_nearest(b->err, nearest_of(section->default_model, names, count));
     }
     *param = (ls_param){ .name = "model",
                          .type = LS_PARAM_TYPE_CHOICE,
@@ -163,7 +163,7 @@ static ls_status add_section(builder *b, const ls_section *section)
         return ls_fail(b->err, LS_ERR_UNSUPPORTED,
                        "section '%s' needs slot '%s', for which no model is registered", section->path,
                        section->slot);
-    const ls_block_type **models = ls_arena_array(b->arena, count, sizeof(void *));
+    const ls_block_type **models = arena_array(b->arena, count, sizeof(void *));
     if (!models)
         return no_memory(b->err);
     models_of(section->slot, models);
@@ -196,7 +196,7 @@ static size_t most_keys(const ls_machine_type *machine)
 
 static int compare_keys(const void *a, const void *b)
 {
-    const ls_key *x = *(const ls_key *const *)a, *y = *(const ls_key *const *)b;
+    const config_key *x = *(const config_key *const *)a, *y = *(const config_key *const *)b;
     int order = strcmp(x->path, y->path);
     if (order != 0)
         return order;
@@ -204,9 +204,9 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /* Two keys may share a path only as parameters of two models of one section. */
-static ls_status index_keys(builder *b, ls_schema *out)
+static ls_status index_keys(builder *b, machine_schema *out)
 {
-    const ls_key **sorted = ls_arena_array(b->arena, b->count + 1, sizeof(void *));
+    const config_key **sorted = arena_array(b->arena, b->count + 1, sizeof(void *));
     if (!sorted)
         return no_memory(b->err);
     for (size_t i = 0; i < b->count; i++)
@@ -214,7 +214,7 @@ static ls_status index_keys(builder *b, ls_schema *out)
     qsort(sorted, b->count, sizeof(void *), compare_keys);
     size_t kept = 0;
     for (size_t i = 0; i < b->count; i++) {
-        const ls_key *key = sorted[i], *last = i > 0 ? sorted[i - 1] : NULL;
+        const config_key *key = sorted[i], *last = i > 0 ? sorted[i - 1] : NULL;
         if (!last || strcmp(key->path, last->path) != 0)
             continue;
         if (key->section != last->section || !last->model || key->model == last->model)
@@ -227,17 +227,17 @@ static ls_status index_keys(builder *b, ls_schema *out)
     out->sorted = sorted;
     out->sorted_count = kept;
     for (size_t i = 0; i < kept; i++)
-        if (ls_schema_is_section(out, sorted[i]->path))
+        if (schema_is_section(out, sorted[i]->path))
             return ls_fail(b->err, LS_ERR_INTERNAL, "the key '%s' is declared as a value and as a section",
                            sorted[i]->path);
     return LS_OK;
 }
 
-ls_status ls_schema_create(ls_arena *arena, const ls_machine_type *machine, ls_schema *out, ls_error *err)
+ls_status schema_create(mem_arena *arena, const ls_machine_type *machine, machine_schema *out, ls_error *err)
 {
     builder b = { .arena = arena, .machine = machine, .err = err };
-    *out = (ls_schema){ .machine = machine };
-    b.keys = ls_arena_array(arena, most_keys(machine) + 1, sizeof *b.keys);
+    *out = (machine_schema){ .machine = machine };
+    b.keys = arena_array(arena, most_keys(machine) + 1, sizeof *b.keys);
     if (!b.keys)
         return no_memory(err);
     ls_status status = LS_OK;
@@ -253,15 +253,15 @@ ls_status ls_schema_create(ls_arena *arena, const ls_machine_type *machine, ls_s
     out->keys = b.keys;
     out->count = b.count;
     for (size_t i = 0; i < LS_SCHEMA_RESERVED_COUNT && status == LS_OK; i++)
-        if (ls_schema_find(out, ls_schema_reserved[i]) || ls_schema_is_section(out, ls_schema_reserved[i]))
-            status = ls_fail(err, LS_ERR_INTERNAL, "the key '%s' is reserved", ls_schema_reserved[i]);
+        if (schema_find(out, schema_reserved[i]) || schema_is_section(out, schema_reserved[i]))
+            status = ls_fail(err, LS_ERR_INTERNAL, "the key '%s' is reserved", schema_reserved[i]);
     if (status != LS_OK && status != LS_ERR_NOMEM)
         ls_error_prefix(err, "machine '%s'", machine->name);
     return status;
 }
 
 /* The first of sorted whose path is not before `path` (compared over `bytes`). */
-static size_t lower_bound(const ls_schema *schema, const char *path, size_t bytes)
+static size_t lower_bound(const machine_schema *schema, const char *path, size_t bytes)
 {
     size_t low = 0, high = schema->sorted_count;
     while (low < high) {
@@ -274,14 +274,14 @@ static size_t lower_bound(const ls_schema *schema, const char *path, size_t byte
     return low;
 }
 
-const ls_key *ls_schema_find(const ls_schema *schema, const char *path)
+const config_key *schema_find(const machine_schema *schema, const char *path)
 {
     size_t at = lower_bound(schema, path, strlen(path) + 1);
     return at < schema->sorted_count && strcmp(schema->sorted[at]->path, path) == 0 ? schema->sorted[at]
                                                                                     : NULL;
 }
 
-bool ls_schema_is_section(const ls_schema *schema, const char *path)
+bool schema_is_section(const machine_schema *schema, const char *path)
 {
     char prefix[LS_YAML_PATH_LIMIT + 2];
     size_t bytes = strlen(path);

@@ -9,36 +9,36 @@
 #include "base/arena.h"
 #include "lockstep/block.h"
 
-typedef struct ls_key {
+typedef struct config_key {
     const char *path; /* "dram.tRCD" */
     const ls_param *param;
     const ls_section *section; /* NULL for a parameter of the machine itself */
     const ls_block_type
         *model; /* whose parameter it is; NULL for the machine's own and for `<section>.model` */
-    const struct ls_key *same; /* the next model's parameter of this path, NULL if there is none */
-} ls_key;
+    const struct config_key *same; /* the next model's parameter of this path, NULL if there is none */
+} config_key;
 
-typedef struct ls_schema {
+typedef struct machine_schema {
     const ls_machine_type *machine;
-    const ls_key *keys; /* the machine's, then section by section: model, then each model's by name */
+    const config_key *keys; /* the machine's, then section by section: model, then each model's by name */
     size_t count;
-    const ls_key **sorted; /* by path; of equal paths the first one */
+    const config_key **sorted; /* by path; of equal paths the first one */
     size_t sorted_count;
-} ls_schema;
+} machine_schema;
 
 /* Keys of a file that are no parameters. */
-extern const char *const ls_schema_reserved[]; /* machine, base, title, source; NULL-terminated */
+extern const char *const schema_reserved[]; /* machine, base, title, source; NULL-terminated */
 #define LS_SCHEMA_RESERVED_COUNT 4
 
 /* Everything lives in the arena. Refuses tables that contradict themselves: LS_ERR_INTERNAL, or
  * LS_ERR_UNSUPPORTED for a section whose slot has no model. */
-ls_status ls_schema_create(ls_arena *arena, const ls_machine_type *machine, ls_schema *out, ls_error *err);
+ls_status schema_create(mem_arena *arena, const ls_machine_type *machine, machine_schema *out, ls_error *err);
 
 /* The first key of that path (others: key->same), NULL if there is none. */
-const ls_key *ls_schema_find(const ls_schema *schema, const char *path);
+const config_key *schema_find(const machine_schema *schema, const char *path);
 /* True if some key starts with "path.". */
-bool ls_schema_is_section(const ls_schema *schema, const char *path);
-static inline bool ls_key_is_model(const ls_key *key)
+bool schema_is_section(const machine_schema *schema, const char *path);
+static inline bool key_is_model(const config_key *key)
 {
     return key->section && !key->model;
 }

@@ -12,25 +12,25 @@
 
 #define LS_SEARCH_VARIABLE "LOCKSTEP_PLATFORM_PATH"
 
-typedef struct ls_search {
+typedef struct platform_search {
     const char *const *dirs; /* in the order in which they are tried */
     size_t count;
-} ls_search;
+} platform_search;
 
-typedef struct ls_search_file {
+typedef struct search_file {
     const char *name; /* without ".yaml" */
     const char *path;
-} ls_search_file;
+} search_file;
 
 /* Puts the directories together; those given come first. */
-ls_status ls_search_create(ls_arena *arena, const char *const *given, size_t given_count, ls_search *out,
-                           ls_error *err);
+ls_status search_create(mem_arena *arena, const char *const *given, size_t given_count, platform_search *out,
+                        ls_error *err);
 /* The path of a platform. beside: the directory of the file whose `base` this is, NULL for none. A name that
  * no directory has is an error with the nearest one; a path is not opened. */
-ls_status ls_search_find(ls_arena *arena, const ls_search *search, const char *name, const char *beside,
-                         const char **path, ls_error *err);
+ls_status search_find(mem_arena *arena, const platform_search *search, const char *name, const char *beside,
+                      const char **path, ls_error *err);
 /* Every platform that a plain name finds, sorted by name. Directories that do not exist are skipped. */
-ls_status ls_search_list(ls_arena *arena, const ls_search *search, ls_search_file **files, size_t *count,
-                         ls_error *err);
+ls_status search_list(mem_arena *arena, const platform_search *search, search_file **files, size_t *count,
+                      ls_error *err);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-void ls_table_add_row(ls_table *table, const char *const cells[LS_TABLE_COLUMNS])
+void table_add_row(key_table *table, const char *const cells[LS_TABLE_COLUMNS])
 {
-    ls_table_row *row = ls_arena_alloc(&table->arena, sizeof *row);
+    table_row *row = arena_alloc(&table->arena, sizeof *row);
     if (!row) {
         table->failed = true;
         return;
@@ -16,7 +16,7 @@ void ls_table_add_row(ls_table *table, const char *const cells[LS_TABLE_COLUMNS]
         table->first = row;
     table->last = row;
     for (size_t i = 0; i < LS_TABLE_COLUMNS && cells[i]; i++) {
-        row->cells[i] = ls_arena_strdup(&table->arena, cells[i]);
+        row->cells[i] = arena_strdup(&table->arena, cells[i]);
         table->failed |= !row->cells[i];
     }
 }
@@ -30,14 +30,14 @@ static int width_of(const char *text)
     return width;
 }
 
-ls_status ls_table_print(ls_table *table, FILE *out, const char *indent, ls_error *err)
+ls_status table_print(key_table *table, FILE *out, const char *indent, ls_error *err)
 {
     int widths[LS_TABLE_COLUMNS] = { 0 };
-    for (const ls_table_row *row = table->first; row; row = row->next)
+    for (const table_row *row = table->first; row; row = row->next)
         for (size_t i = 0; i < LS_TABLE_COLUMNS; i++)
             if (width_of(row->cells[i]) > widths[i])
                 widths[i] = width_of(row->cells[i]);
-    for (const ls_table_row *row = table->first; row && !table->failed; row = row->next) {
+    for (const table_row *row = table->first; row && !table->failed; row = row->next) {
         fputs(indent, out);
         int missing = 0; /* spaces owed before the next cell that is not empty */
         for (size_t i = 0; i < LS_TABLE_COLUMNS; i++) {
@@ -51,7 +51,7 @@ ls_status ls_table_print(ls_table *table, FILE *out, const char *indent, ls_erro
         fputc('\n', out);
     }
     bool failed = table->failed;
-    ls_arena_fini(&table->arena);
-    *table = (ls_table){ 0 };
+    arena_fini(&table->arena);
+    *table = (key_table){ 0 };
     return failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left") : LS_OK;
 }

@@ -10,22 +10,22 @@
 
 #define LS_TABLE_COLUMNS 6
 
-typedef struct ls_table_row {
+typedef struct table_row {
     const char *cells[LS_TABLE_COLUMNS]; /* NULL counts as "" */
-    struct ls_table_row *next;
-} ls_table_row;
+    struct table_row *next;
+} table_row;
 
 /* All zero is a valid empty table. */
-typedef struct ls_table {
-    ls_arena arena;
-    ls_table_row *first, *last;
-    bool failed; /* the host had no memory left: sticky, reported by ls_table_print() */
-} ls_table;
+typedef struct key_table {
+    mem_arena arena;
+    table_row *first, *last;
+    bool failed; /* the host had no memory left: sticky, reported by table_print() */
+} key_table;
 
 /* Adds a row of up to LS_TABLE_COLUMNS cells; the texts are copied. */
-#define ls_table_add(table, ...) ls_table_add_row(table, (const char *const[LS_TABLE_COLUMNS]){ __VA_ARGS__ })
-void ls_table_add_row(ls_table *table, const char *const cells[LS_TABLE_COLUMNS]);
+#define table_add(table, ...) table_add_row(table, (const char *const[LS_TABLE_COLUMNS]){ __VA_ARGS__ })
+void table_add_row(key_table *table, const char *const cells[LS_TABLE_COLUMNS]);
 /* Prints and empties it. Columns in which every cell is empty are left out. */
-ls_status ls_table_print(ls_table *table, FILE *out, const char *indent, ls_error *err);
+ls_status table_print(key_table *table, FILE *out, const char *indent, ls_error *err);
 
 #endif

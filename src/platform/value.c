@@ -27,27 +27,27 @@ static const struct {
     [LS_PARAM_TYPE_UINTS] = { "uint list", "a list of whole numbers such as [1, 2]", sizeof(ls_uints) },
 };
 
-size_t ls_value_field_bytes(ls_param_type type)
+size_t value_field_bytes(ls_param_type type)
 {
     return (size_t)type < LS_COUNT_OF(types) ? types[type].field_bytes : 0;
 }
 
-const char *ls_value_type_name(ls_param_type type)
+const char *value_type_name(ls_param_type type)
 {
     return (size_t)type < LS_COUNT_OF(types) ? types[type].name : "unknown";
 }
 
-const char *ls_value_range_text(const ls_param *param, char *out, size_t out_bytes)
+const char *value_range_text(const ls_param *param, char *out, size_t out_bytes)
 {
     char min[40], max[40];
     out[0] = '\0';
     if (param->min <= param->max)
-        snprintf(out, out_bytes, "%s to %s%s%s", ls_format_real(param->min, min, sizeof min),
-                 ls_format_real(param->max, max, sizeof max), param->unit[0] ? " " : "", param->unit);
+        snprintf(out, out_bytes, "%s to %s%s%s", format_real(param->min, min, sizeof min),
+                 format_real(param->max, max, sizeof max), param->unit[0] ? " " : "", param->unit);
     return out;
 }
 
-const char *ls_value_choice(const ls_param *param, size_t number)
+const char *value_choice(const ls_param *param, size_t number)
 {
     size_t count = 0;
     for (; param->choices != NULL && param->choices[count] != NULL; count++)
@@ -59,13 +59,13 @@ const char *ls_value_choice(const ls_param *param, size_t number)
     return NULL;
 }
 
-const char *ls_value_choices_text(const ls_param *param, char *out, size_t out_bytes)
+const char *value_choices_text(const ls_param *param, char *out, size_t out_bytes)
 {
     size_t used = 0;
     out[0] = '\0';
-    for (size_t i = 0; ls_value_choice(param, i) != NULL; i++) {
+    for (size_t i = 0; value_choice(param, i) != NULL; i++) {
         size_t left = out_bytes - used;
-        int added = snprintf(out + used, left, "%s%s", i > 0 ? ", " : "", ls_value_choice(param, i));
+        int added = snprintf(out + used, left, "%s%s", i > 0 ? ", " : "", value_choice(param, i));
         if (added < 0 || (size_t)added >= left) {
             if (out_bytes > 3)
                 memcpy(out + out_bytes - 4, "...", 4);
@@ -82,19 +82,19 @@ static ls_status fail_range(const ls_param *param, const char *path, const char 
 {
     char range[128], quoted[QUOTE_BYTES];
     return ls_fail(err, LS_ERR_INPUT, "'%s' is %s, but must be from %s", path,
-                   ls_quote(text, strlen(text), quoted, sizeof quoted),
-                   ls_value_range_text(param, range, sizeof range));
+                   quote_text(text, strlen(text), quoted, sizeof quoted),
+                   value_range_text(param, range, sizeof range));
 }
 
 /* reason: what the number parser found, NULL if it was not asked. */
-static ls_status fail_type(const ls_param *param, const char *path, const ls_yaml_item *item,
+static ls_status fail_type(const ls_param *param, const char *path, const yaml_item *item,
                            const ls_error *reason, ls_error *err)
 {
     char quoted[QUOTE_BYTES];
     if (!reason)
         return ls_fail(err, LS_ERR_INPUT, "'%s' needs %s without quotes, got \"%s\"", path,
                        types[param->type].needs,
-                       ls_quote(item->text, strlen(item->text), quoted, sizeof quoted));
+                       quote_text(item->text, strlen(item->text), quoted, sizeof quoted));
     ls_fail(err, LS_ERR_INPUT, "'%s': %s", path, reason->what);
     return ls_error_nearest(err, reason->nearest);
 }
@@ -104,13 +104,13 @@ static bool outside(const ls_param *param, double value)
     return param->min <= param->max && (value < param->min || value > param->max);
 }
 
-static ls_status read_uint(const ls_param *param, const char *path, const ls_yaml_item *item, uint64_t *out,
+static ls_status read_uint(const ls_param *param, const char *path, const yaml_item *item, uint64_t *out,
                            ls_error *err)
 {
     ls_error reason;
     if (item->quoted)
         return fail_type(param, path, item, NULL, err);
-    if (ls_parse_u64(item->text, strlen(item->text), out, &reason) != LS_OK)
+    if (parse_u64(item->text, strlen(item->text), out, &reason) != LS_OK)
         return fail_type(param, path, item, &reason, err);
     if (outside(param, (double)*out))
         return fail_range(param, path, item->text, err);
@@ -137,18 +137,18 @@ static bool to_hertz(ls_ratio mhz, ls_ratio *hz)
     return true;
 }
 
-static ls_status read_ratio(const ls_param *param, const char *path, const ls_yaml_item *item, ls_value *value,
+static ls_status read_ratio(const ls_param *param, const char *path, const yaml_item *item, key_value *value,
                             char *canonical, size_t canonical_bytes, ls_error *err)
 {
     ls_error reason;
     ls_ratio ratio;
     if (item->quoted)
         return fail_type(param, path, item, NULL, err);
-    if (ls_parse_ratio(item->text, strlen(item->text), &ratio, &reason) != LS_OK)
+    if (parse_ratio(item->text, strlen(item->text), &ratio, &reason) != LS_OK)
         return fail_type(param, path, item, &reason, err);
     if (outside(param, (double)ratio.num / (double)ratio.den))
         return fail_range(param, path, item->text, err);
-    ls_format_ratio(ratio, canonical, canonical_bytes);
+    format_ratio(ratio, canonical, canonical_bytes);
     value->ratio = ratio;
     if (param->type == LS_PARAM_TYPE_FREQ && !to_hertz(ratio, &value->ratio)) {
         ls_fail(&reason, LS_ERR_INPUT, "the number of hertz does not fit in 64 bits");
@@ -157,25 +157,25 @@ static ls_status read_ratio(const ls_param *param, const char *path, const ls_ya
     return LS_OK;
 }
 
-static ls_status read_choice(const ls_param *param, const char *path, const ls_yaml_item *item,
-                             ls_value *value, ls_error *err)
+static ls_status read_choice(const ls_param *param, const char *path, const yaml_item *item, key_value *value,
+                             ls_error *err)
 {
     size_t count = 0;
-    for (const char *choice; (choice = ls_value_choice(param, count)) != NULL; count++) {
+    for (const char *choice; (choice = value_choice(param, count)) != NULL; count++) {
         if (strcmp(choice, item->text) == 0) {
             value->choice = (uint32_t)count;
             return LS_OK;
         }
     }
     char quoted[QUOTE_BYTES], choices[256], now[128];
-    if (ls_retired_value(path, item->text, now, sizeof now) != NULL)
+    if (retired_value(path, item->text, now, sizeof now) != NULL)
         return ls_fail(err, LS_ERR_INPUT, "'%s' is '%s', an old spelling: write '%s'", path, item->text, now);
     for (count = 0; param->choices[count] != NULL;)
         count++;
     ls_fail(err, LS_ERR_INPUT, "'%s' is '%s', but must be one of %s", path,
-            ls_quote(item->text, strlen(item->text), quoted, sizeof quoted),
-            ls_value_choices_text(param, choices, sizeof choices));
-    return ls_error_nearest(err, ls_nearest_of(item->text, param->choices, count));
+            quote_text(item->text, strlen(item->text), quoted, sizeof quoted),
+            value_choices_text(param, choices, sizeof choices));
+    return ls_error_nearest(err, nearest_of(item->text, param->choices, count));
 }
 
 static ls_status no_memory(ls_error *err)
@@ -183,20 +183,20 @@ static ls_status no_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
 }
 
-static ls_status read_one(ls_arena *arena, const ls_param *param, const char *path, const ls_yaml_item *item,
-                          ls_value *value, const char **canonical, ls_error *err)
+static ls_status read_one(mem_arena *arena, const ls_param *param, const char *path, const yaml_item *item,
+                          key_value *value, const char **canonical, ls_error *err)
 {
     char text[64] = "";
     const char *result = text;
     size_t bytes = strlen(item->text);
     ls_error reason;
     ls_status status = LS_OK;
-    *value = (ls_value){ 0 };
+    *value = (key_value){ 0 };
     switch (param->type) {
     case LS_PARAM_TYPE_BOOL:
         if (item->quoted)
             return fail_type(param, path, item, NULL, err);
-        if (ls_parse_bool(item->text, bytes, &value->boolean, &reason) != LS_OK)
+        if (parse_bool(item->text, bytes, &value->boolean, &reason) != LS_OK)
             return fail_type(param, path, item, &reason, err);
         result = value->boolean ? "true" : "false";
         break;
@@ -207,12 +207,12 @@ static ls_status read_one(ls_arena *arena, const ls_param *param, const char *pa
     case LS_PARAM_TYPE_REAL:
         if (item->quoted)
             return fail_type(param, path, item, NULL, err);
-        if (ls_parse_real(item->text, bytes, &value->real, &reason) != LS_OK)
+        if (parse_real(item->text, bytes, &value->real, &reason) != LS_OK)
             return fail_type(param, path, item, &reason, err);
         if (outside(param, value->real))
             return fail_range(param, path, item->text, err);
         value->real += 0.0; /* -0 becomes 0: equal values are written alike */
-        ls_format_real(value->real, text, sizeof text);
+        format_real(value->real, text, sizeof text);
         break;
     case LS_PARAM_TYPE_FREQ:
     case LS_PARAM_TYPE_RATIO:
@@ -223,14 +223,14 @@ static ls_status read_one(ls_arena *arena, const ls_param *param, const char *pa
         result = item->text;
         break;
     default:
-        if (ls_utf8_check(item->text, bytes) < bytes)
+        if (utf8_check(item->text, bytes) < bytes)
             return ls_fail(err, LS_ERR_INPUT, "the text of '%s' is not UTF-8", path);
         result = item->text;
         break;
     }
     if (status != LS_OK)
         return status;
-    *canonical = ls_arena_strdup(arena, result);
+    *canonical = arena_strdup(arena, result);
     if (!*canonical)
         return no_memory(err);
     if (param->type == LS_PARAM_TYPE_TEXT)
@@ -240,32 +240,32 @@ static ls_status read_one(ls_arena *arena, const ls_param *param, const char *pa
 
 /* ------------------------------------------------------------------------------------------ whole values */
 
-static ls_status read_list(ls_arena *arena, const ls_param *param, const char *path, const ls_yaml_item *items,
-                           size_t count, ls_value *value, const char **canonical, size_t *bad, ls_error *err)
+static ls_status read_list(mem_arena *arena, const ls_param *param, const char *path, const yaml_item *items,
+                           size_t count, key_value *value, const char **canonical, size_t *bad, ls_error *err)
 {
-    uint64_t *numbers = ls_arena_array(arena, count + 1, sizeof *numbers);
+    uint64_t *numbers = arena_array(arena, count + 1, sizeof *numbers);
     if (!numbers)
         return no_memory(err);
-    ls_text text = { 0 };
-    ls_text_add(&text, "[");
+    text_buffer text = { 0 };
+    text_add(&text, "[");
     for (size_t i = 0; i < count; i++) {
         *bad = i;
         ls_status status = read_uint(param, path, &items[i], &numbers[i], err);
         if (status != LS_OK) {
-            ls_text_fini(&text);
+            text_fini(&text);
             return status;
         }
-        ls_text_printf(&text, "%s%llu", i > 0 ? ", " : "", (unsigned long long)numbers[i]);
+        text_printf(&text, "%s%llu", i > 0 ? ", " : "", (unsigned long long)numbers[i]);
     }
-    ls_text_add(&text, "]");
-    *canonical = text.failed ? NULL : ls_arena_strdup(arena, ls_text_get(&text));
-    ls_text_fini(&text);
+    text_add(&text, "]");
+    *canonical = text.failed ? NULL : arena_strdup(arena, text_get(&text));
+    text_fini(&text);
     value->uints = (ls_uints){ .at = numbers, .count = count };
     return *canonical ? LS_OK : no_memory(err);
 }
 
-ls_status ls_value_read(ls_arena *arena, const ls_param *param, const char *path, const ls_yaml_entry *entry,
-                        ls_value *value, const char **canonical, size_t *bad, ls_error *err)
+ls_status value_read(mem_arena *arena, const ls_param *param, const char *path, const yaml_entry *entry,
+                     key_value *value, const char **canonical, size_t *bad, ls_error *err)
 {
     *bad = 0;
     bool needs_list = param->type == LS_PARAM_TYPE_UINTS;
@@ -275,7 +275,7 @@ ls_status ls_value_read(ls_arena *arena, const ls_param *param, const char *path
         char quoted[QUOTE_BYTES];
         const char *text = entry->items[0].text;
         return ls_fail(err, LS_ERR_INPUT, "'%s' needs %s, got '%s'", path, types[param->type].needs,
-                       ls_quote(text, strlen(text), quoted, sizeof quoted));
+                       quote_text(text, strlen(text), quoted, sizeof quoted));
     }
     if (needs_list)
         return read_list(arena, param, path, entry->items, entry->item_count, value, canonical, bad, err);
@@ -283,7 +283,7 @@ ls_status ls_value_read(ls_arena *arena, const ls_param *param, const char *path
 }
 
 /* "[1, 2]" or "1,2" into items; false when the host has no memory left. */
-static bool split_list(ls_arena *arena, const char *text, ls_yaml_item **items, size_t *count)
+static bool split_list(mem_arena *arena, const char *text, yaml_item **items, size_t *count)
 {
     static const char blank[] = " \t";
     const char *s = text + strspn(text, blank), *end = text + strlen(text);
@@ -297,7 +297,7 @@ static bool split_list(ls_arena *arena, const char *text, ls_yaml_item **items, 
     for (const char *c = s; c < end; c++)
         most += *c == ',';
     *count = 0;
-    *items = ls_arena_array(arena, most, sizeof **items);
+    *items = arena_array(arena, most, sizeof **items);
     if (!*items)
         return false;
     s += strspn(s, blank);
@@ -306,10 +306,10 @@ static bool split_list(ls_arena *arena, const char *text, ls_yaml_item **items, 
         const char *next = stop;
         while (stop > s && strchr(blank, stop[-1]))
             stop--;
-        char *part = ls_arena_strndup(arena, s, (size_t)(stop - s));
+        char *part = arena_strndup(arena, s, (size_t)(stop - s));
         if (!part)
             return false;
-        (*items)[(*count)++] = (ls_yaml_item){ .text = part };
+        (*items)[(*count)++] = (yaml_item){ .text = part };
         if (!comma)
             break;
         s = next + 1;
@@ -319,24 +319,24 @@ static bool split_list(ls_arena *arena, const char *text, ls_yaml_item **items, 
     return true;
 }
 
-ls_status ls_value_parse(ls_arena *arena, const ls_param *param, const char *path, const char *text,
-                         ls_value *value, const char **canonical, ls_error *err)
+ls_status value_parse(mem_arena *arena, const ls_param *param, const char *path, const char *text,
+                      key_value *value, const char **canonical, ls_error *err)
 {
     if (param->type == LS_PARAM_TYPE_UINTS) {
-        ls_yaml_item *items;
+        yaml_item *items;
         size_t count, bad;
         if (!split_list(arena, text, &items, &count))
             return no_memory(err);
         return read_list(arena, param, path, items, count, value, canonical, &bad, err);
     }
-    ls_yaml_item item = { .text = text };
+    yaml_item item = { .text = text };
     if (text[0] == '\0' && param->type != LS_PARAM_TYPE_TEXT)
         return ls_fail(err, LS_ERR_INPUT, "'%s' has no value", path);
     return read_one(arena, param, path, &item, value, canonical, err);
 }
 
-void ls_value_store(const ls_param *param, const ls_value *value, void *spec)
+void value_store(const ls_param *param, const key_value *value, void *spec)
 {
     /* Every member of the union starts at its first byte. */
-    memcpy((char *)spec + param->offset, value, ls_value_field_bytes(param->type));
+    memcpy((char *)spec + param->offset, value, value_field_bytes(param->type));
 }

@@ -13,39 +13,39 @@
 
 typedef struct reader {
     yaml_parser_t parser;
-    ls_arena *arena;
-    ls_place place;
+    mem_arena *arena;
+    source_place place;
     const char *text;
     size_t bytes;
-    ls_problems *problems;
-    LS_VEC(ls_yaml_entry) entries;
+    config_problems *problems;
+    LS_VEC(yaml_entry) entries;
     LS_VEC(uint32_t) end_lines; /* per entry: the line on which its value ends */
-    LS_VEC(ls_yaml_item) items; /* of the list being read */
-    ls_map paths;               /* dotted path -> line on which it was first set */
-    ls_lines lines;
+    LS_VEC(yaml_item) items;    /* of the list being read */
+    string_map paths;           /* dotted path -> line on which it was first set */
+    line_places lines;
     const char **comments; /* per line, NULL until someone asks */
     uint32_t depth;
     bool failed; /* reading cannot go on */
 } reader;
 
-static ls_place place_of_byte(const reader *r, size_t offset)
+static source_place place_of_byte(const reader *r, size_t offset)
 {
-    ls_place place = r->place;
-    ls_lines_position(r->text, r->bytes, offset, &place.line, &place.column);
+    source_place place = r->place;
+    lines_position(r->text, r->bytes, offset, &place.line, &place.column);
     return place;
 }
 
-static ls_place place_of_mark(const reader *r, yaml_mark_t mark)
+static source_place place_of_mark(const reader *r, yaml_mark_t mark)
 {
-    ls_place place = r->place;
+    source_place place = r->place;
     place.line = (uint32_t)mark.line + 1;
     place.column = (uint32_t)mark.column + 1;
     return place;
 }
 
-static ls_place place_of_key(const reader *r, const ls_yaml_entry *entry)
+static source_place place_of_key(const reader *r, const yaml_entry *entry)
 {
-    ls_place place = r->place;
+    source_place place = r->place;
     place.line = entry->line;
     place.column = entry->column;
     return place;
@@ -60,17 +60,17 @@ static const char *comment_of(reader *r, uint32_t line)
         return "";
     if (r->comments[line - 1])
         return r->comments[line - 1];
-    ls_lines_comment(&r->lines, line, &comment, &bytes);
-    const char *copy = bytes > 0 ? ls_arena_strndup(r->arena, comment, bytes) : "";
+    lines_comment(&r->lines, line, &comment, &bytes);
+    const char *copy = bytes > 0 ? arena_strndup(r->arena, comment, bytes) : "";
     if (!copy)
-        ls_problems_no_memory(r->problems);
+        problems_no_memory(r->problems);
     return r->comments[line - 1] = copy ? copy : "";
 }
 
 static void attach_comments(reader *r)
 {
     for (size_t i = 0; i < r->entries.count; i++) {
-        ls_yaml_entry *entry = &r->entries.at[i];
+        yaml_entry *entry = &r->entries.at[i];
         entry->comment = comment_of(r, r->end_lines.at[i]);
         if (entry->comment[0] == '\0' && r->end_lines.at[i] != entry->line)
             entry->comment = comment_of(r, entry->line);
@@ -81,7 +81,7 @@ static void attach_comments(reader *r)
 
 static void no_memory(reader *r)
 {
-    ls_problems_no_memory(r->problems);
+    problems_no_memory(r->problems);
     r->failed = true;
 }
 
@@ -95,18 +95,17 @@ static void report_parser(reader *r)
     }
     const char *problem = p->problem ? p->problem : "no reason given";
     if (p->error == YAML_READER_ERROR) {
-        ls_place place = place_of_byte(r, p->problem_offset < r->bytes ? p->problem_offset : r->bytes);
-        ls_problems_add(r->problems, &place, LS_ERR_INPUT, "not valid YAML: %s", problem);
+        source_place place = place_of_byte(r, p->problem_offset < r->bytes ? p->problem_offset : r->bytes);
+        problems_add(r->problems, &place, LS_ERR_INPUT, "not valid YAML: %s", problem);
         return;
     }
-    ls_place place = place_of_mark(r, p->problem_mark);
-    const char *early =
-        ls_lines_at_end(&r->lines, place.line, place.column) ? "the file ends too early: " : "";
+    source_place place = place_of_mark(r, p->problem_mark);
+    const char *early = lines_at_end(&r->lines, place.line, place.column) ? "the file ends too early: " : "";
     if (p->context)
-        ls_problems_add(r->problems, &place, LS_ERR_INPUT, "not valid YAML: %s%s (%s from line %zu on)", early,
-                        problem, p->context, p->context_mark.line + 1);
+        problems_add(r->problems, &place, LS_ERR_INPUT, "not valid YAML: %s%s (%s from line %zu on)", early,
+                     problem, p->context, p->context_mark.line + 1);
     else
-        ls_problems_add(r->problems, &place, LS_ERR_INPUT, "not valid YAML: %s%s", early, problem);
+        problems_add(r->problems, &place, LS_ERR_INPUT, "not valid YAML: %s%s", early, problem);
 }
 
 /* The next event, which the caller deletes; false when reading cannot go on. */
@@ -119,16 +118,16 @@ static bool next_event(reader *r, yaml_event_t *event)
         return false;
     }
     if (event->start_mark.index != event->end_mark.index)
-        ls_lines_token(&r->lines, (uint32_t)event->start_mark.line + 1, (uint32_t)event->end_mark.line + 1,
-                       (uint32_t)event->end_mark.column + 1);
+        lines_token(&r->lines, (uint32_t)event->start_mark.line + 1, (uint32_t)event->end_mark.line + 1,
+                    (uint32_t)event->end_mark.column + 1);
     if (event->type == YAML_MAPPING_END_EVENT || event->type == YAML_SEQUENCE_END_EVENT)
         r->depth--;
     if (event->type != YAML_MAPPING_START_EVENT && event->type != YAML_SEQUENCE_START_EVENT)
         return true;
     if (++r->depth <= LS_YAML_DEPTH_LIMIT)
         return true;
-    ls_place place = place_of_mark(r, event->start_mark);
-    ls_problems_add(r->problems, &place, LS_ERR_INPUT, "nested more than %d levels deep", LS_YAML_DEPTH_LIMIT);
+    source_place place = place_of_mark(r, event->start_mark);
+    problems_add(r->problems, &place, LS_ERR_INPUT, "nested more than %d levels deep", LS_YAML_DEPTH_LIMIT);
     r->failed = true;
     yaml_event_delete(event);
     return false;
@@ -166,17 +165,17 @@ static bool refuse_decoration(reader *r, const yaml_event_t *event)
         break;
     }
     char quoted[QUOTE_BYTES];
-    ls_place place = place_of_mark(r, event->start_mark);
+    source_place place = place_of_mark(r, event->start_mark);
     if (event->type == YAML_ALIAS_EVENT) {
         const char *name = (const char *)event->data.alias.anchor;
-        ls_problems_add(r->problems, &place, LS_ERR_INPUT, "aliases are not allowed in a platform file: '*%s'",
-                        ls_quote(name, strlen(name), quoted, sizeof quoted));
+        problems_add(r->problems, &place, LS_ERR_INPUT, "aliases are not allowed in a platform file: '*%s'",
+                     quote_text(name, strlen(name), quoted, sizeof quoted));
     } else if (anchor) {
-        ls_problems_add(r->problems, &place, LS_ERR_INPUT, "anchors are not allowed in a platform file: '&%s'",
-                        ls_quote((const char *)anchor, strlen((const char *)anchor), quoted, sizeof quoted));
+        problems_add(r->problems, &place, LS_ERR_INPUT, "anchors are not allowed in a platform file: '&%s'",
+                     quote_text((const char *)anchor, strlen((const char *)anchor), quoted, sizeof quoted));
     } else if (tag) {
-        ls_problems_add(r->problems, &place, LS_ERR_INPUT, "tags are not allowed in a platform file: '%s'",
-                        ls_quote((const char *)tag, strlen((const char *)tag), quoted, sizeof quoted));
+        problems_add(r->problems, &place, LS_ERR_INPUT, "tags are not allowed in a platform file: '%s'",
+                     quote_text((const char *)tag, strlen((const char *)tag), quoted, sizeof quoted));
     }
     return event->type == YAML_ALIAS_EVENT || anchor || tag;
 }
@@ -193,21 +192,21 @@ static bool is_null(const yaml_event_t *event)
 }
 
 /* Turns a scalar event into an item; false if it was refused. The event is not deleted. */
-static bool read_item(reader *r, const yaml_event_t *event, const char *path, ls_yaml_item *item)
+static bool read_item(reader *r, const yaml_event_t *event, const char *path, yaml_item *item)
 {
-    ls_place place = place_of_mark(r, event->start_mark);
+    source_place place = place_of_mark(r, event->start_mark);
     if (refuse_decoration(r, event))
         return false;
     if (is_null(event)) {
-        ls_problems_add(r->problems, &place, LS_ERR_INPUT, "'%s' has no value", path);
+        problems_add(r->problems, &place, LS_ERR_INPUT, "'%s' has no value", path);
         return false;
     }
     if (memchr(event->data.scalar.value, 0, event->data.scalar.length)) {
-        ls_problems_add(r->problems, &place, LS_ERR_INPUT, "the value of '%s' contains a NUL character", path);
+        problems_add(r->problems, &place, LS_ERR_INPUT, "the value of '%s' contains a NUL character", path);
         return false;
     }
-    *item = (ls_yaml_item){
-        .text = ls_arena_strndup(r->arena, (const char *)event->data.scalar.value, event->data.scalar.length),
+    *item = (yaml_item){
+        .text = arena_strndup(r->arena, (const char *)event->data.scalar.value, event->data.scalar.length),
         .quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE,
         .line = place.line,
         .column = place.column,
@@ -225,10 +224,10 @@ static uint32_t end_line_of(const yaml_event_t *event)
 }
 
 /* Reads the elements of a list whose start event was just deleted. */
-static void read_list(reader *r, ls_yaml_entry *entry, uint32_t *end_line)
+static void read_list(reader *r, yaml_entry *entry, uint32_t *end_line)
 {
     yaml_event_t event;
-    ls_vec_clear(&r->items);
+    vec_clear(&r->items);
     while (next_event(r, &event)) {
         if (event.type == YAML_SEQUENCE_END_EVENT) {
             if (event.start_mark.index != event.end_mark.index)
@@ -236,26 +235,26 @@ static void read_list(reader *r, ls_yaml_entry *entry, uint32_t *end_line)
             yaml_event_delete(&event);
             break;
         }
-        ls_yaml_item item;
+        yaml_item item;
         if (event.type == YAML_SCALAR_EVENT) {
             *end_line = end_line_of(&event);
             if (!read_item(r, &event, entry->path, &item))
                 entry->broken = true;
-            else if (!ls_vec_push(&r->items, item))
+            else if (!vec_push(&r->items, item))
                 no_memory(r);
             yaml_event_delete(&event);
         } else {
-            ls_place place = place_of_mark(r, event.start_mark);
+            source_place place = place_of_mark(r, event.start_mark);
             entry->broken = true;
             if (!refuse_decoration(r, &event))
-                ls_problems_add(r->problems, &place, LS_ERR_INPUT,
-                                "an element of '%s' must be a single value, not a %s", entry->path,
-                                event.type == YAML_MAPPING_START_EVENT ? "mapping" : "list");
+                problems_add(r->problems, &place, LS_ERR_INPUT,
+                             "an element of '%s' must be a single value, not a %s", entry->path,
+                             event.type == YAML_MAPPING_START_EVENT ? "mapping" : "list");
             skip_node(r, &event);
         }
     }
     entry->item_count = r->items.count;
-    ls_yaml_item *items = ls_arena_array(r->arena, r->items.count + 1, sizeof *items);
+    yaml_item *items = arena_array(r->arena, r->items.count + 1, sizeof *items);
     if (!items) {
         no_memory(r);
         return;
@@ -265,24 +264,24 @@ static void read_list(reader *r, ls_yaml_entry *entry, uint32_t *end_line)
     entry->items = items;
 }
 
-static void add_entry(reader *r, const ls_yaml_entry *entry, uint32_t end_line)
+static void add_entry(reader *r, const yaml_entry *entry, uint32_t end_line)
 {
     /* In this order: every entry has its end line, also when memory runs out between the two. */
-    if (!ls_vec_push(&r->end_lines, end_line) || !ls_vec_push(&r->entries, *entry))
+    if (!vec_push(&r->end_lines, end_line) || !vec_push(&r->entries, *entry))
         no_memory(r);
 }
 
 static void read_mapping(reader *r, const char *prefix);
 
 /* Reads the value of the key that entry describes. */
-static void read_value(reader *r, ls_yaml_entry *entry)
+static void read_value(reader *r, yaml_entry *entry)
 {
     yaml_event_t event;
     if (!next_event(r, &event))
         return;
     uint32_t end_line = end_line_of(&event);
     if (event.type == YAML_SCALAR_EVENT) {
-        ls_yaml_item *item = ls_arena_alloc(r->arena, sizeof *item);
+        yaml_item *item = arena_alloc(r->arena, sizeof *item);
         if (!item)
             no_memory(r);
         else if (!read_item(r, &event, entry->path, item))
@@ -300,8 +299,8 @@ static void read_value(reader *r, ls_yaml_entry *entry)
         read_mapping(r, entry->path);
         if (before != r->problems->count + r->problems->lost + r->entries.count)
             return;
-        ls_place place = place_of_key(r, entry);
-        ls_problems_add(r->problems, &place, LS_ERR_INPUT, "'%s' has no value", entry->path);
+        source_place place = place_of_key(r, entry);
+        problems_add(r->problems, &place, LS_ERR_INPUT, "'%s' has no value", entry->path);
         entry->broken = true;
     } else if (event.type == YAML_SEQUENCE_START_EVENT && !refused) {
         yaml_event_delete(&event);
@@ -330,49 +329,49 @@ static bool has_empty_part(const char *key, size_t bytes)
 /* Joins the key with its prefix; NULL if it was refused. The event is not deleted. */
 static const char *read_path(reader *r, const yaml_event_t *event, const char *prefix)
 {
-    ls_place place = place_of_mark(r, event->start_mark);
+    source_place place = place_of_mark(r, event->start_mark);
     if (refuse_decoration(r, event))
         return NULL;
     if (event->type != YAML_SCALAR_EVENT) {
-        ls_problems_add(r->problems, &place, LS_ERR_INPUT, "a key must be a name, not a %s",
-                        event->type == YAML_MAPPING_START_EVENT ? "mapping" : "list");
+        problems_add(r->problems, &place, LS_ERR_INPUT, "a key must be a name, not a %s",
+                     event->type == YAML_MAPPING_START_EVENT ? "mapping" : "list");
         return NULL;
     }
     char quoted[QUOTE_BYTES];
     const char *key = (const char *)event->data.scalar.value;
     size_t bytes = event->data.scalar.length, prefix_bytes = strlen(prefix);
-    ls_quote(key, bytes, quoted, sizeof quoted);
+    quote_text(key, bytes, quoted, sizeof quoted);
     if (memchr(key, 0, bytes)) {
-        ls_problems_add(r->problems, &place, LS_ERR_INPUT, "the key '%s' contains a NUL character", quoted);
+        problems_add(r->problems, &place, LS_ERR_INPUT, "the key '%s' contains a NUL character", quoted);
         return NULL;
     }
     if (prefix_bytes + 1 + bytes > LS_YAML_PATH_LIMIT) {
-        ls_problems_add(r->problems, &place, LS_ERR_INPUT, "a key is longer than %d bytes: '%s'",
-                        LS_YAML_PATH_LIMIT, quoted);
+        problems_add(r->problems, &place, LS_ERR_INPUT, "a key is longer than %d bytes: '%s'",
+                     LS_YAML_PATH_LIMIT, quoted);
         return NULL;
     }
     if (has_empty_part(key, bytes)) {
-        ls_problems_add(r->problems, &place, LS_ERR_INPUT, "the key '%s' has an empty part", quoted);
+        problems_add(r->problems, &place, LS_ERR_INPUT, "the key '%s' has an empty part", quoted);
         return NULL;
     }
-    const char *path = prefix_bytes > 0 ? ls_arena_printf(r->arena, "%s.%s", prefix, key)
-                                        : ls_arena_strndup(r->arena, key, bytes);
+    const char *path =
+        prefix_bytes > 0 ? arena_printf(r->arena, "%s.%s", prefix, key) : arena_strndup(r->arena, key, bytes);
     if (!path)
         no_memory(r);
     return path;
 }
 
 /* Notes that path was set; false if it had been before. */
-static bool claim_path(reader *r, const char *path, const ls_place *place)
+static bool claim_path(reader *r, const char *path, const source_place *place)
 {
-    uintptr_t first = (uintptr_t)ls_map_get(&r->paths, path);
+    uintptr_t first = (uintptr_t)map_get(&r->paths, path);
     if (first != 0) {
         char quoted[QUOTE_BYTES];
-        ls_problems_add(r->problems, place, LS_ERR_INPUT, "duplicate key '%s', first set on line %llu",
-                        ls_quote(path, strlen(path), quoted, sizeof quoted), (unsigned long long)first);
+        problems_add(r->problems, place, LS_ERR_INPUT, "duplicate key '%s', first set on line %llu",
+                     quote_text(path, strlen(path), quoted, sizeof quoted), (unsigned long long)first);
         return false;
     }
-    if (!ls_map_put(&r->paths, path, (void *)(uintptr_t)place->line))
+    if (!map_put(&r->paths, path, (void *)(uintptr_t)place->line))
         no_memory(r);
     return true;
 }
@@ -386,11 +385,11 @@ static void read_mapping(reader *r, const char *prefix)
             yaml_event_delete(&event);
             return;
         }
-        ls_place place = place_of_mark(r, event.start_mark);
+        source_place place = place_of_mark(r, event.start_mark);
         const char *path = read_path(r, &event, prefix);
         skip_node(r, &event);
         if (path && claim_path(r, path, &place)) {
-            ls_yaml_entry entry = { .path = path, .line = place.line, .column = place.column, .comment = "" };
+            yaml_entry entry = { .path = path, .line = place.line, .column = place.column, .comment = "" };
             read_value(r, &entry);
         } else if (next_event(r, &event)) {
             skip_node(r, &event);
@@ -415,9 +414,9 @@ static void fail_at_event(reader *r, yaml_event_t *event, const char *what)
 {
     if (r->failed)
         return;
-    ls_place place = place_of_mark(r, event->start_mark);
+    source_place place = place_of_mark(r, event->start_mark);
     yaml_event_delete(event);
-    ls_problems_add(r->problems, &place, LS_ERR_INPUT, "%s", what);
+    problems_add(r->problems, &place, LS_ERR_INPUT, "%s", what);
     r->failed = true;
 }
 
@@ -472,86 +471,85 @@ static bool check_bytes(reader *r)
 {
     const char *nul = memchr(r->text, 0, r->bytes);
     if (nul) {
-        ls_place place = place_of_byte(r, (size_t)(nul - r->text));
-        ls_problems_add(r->problems, &place, LS_ERR_INPUT, "the file contains a NUL byte");
+        source_place place = place_of_byte(r, (size_t)(nul - r->text));
+        problems_add(r->problems, &place, LS_ERR_INPUT, "the file contains a NUL byte");
         return false;
     }
-    size_t good = ls_utf8_check(r->text, r->bytes);
+    size_t good = utf8_check(r->text, r->bytes);
     if (good < r->bytes) {
-        ls_place place = place_of_byte(r, good);
-        ls_problems_add(r->problems, &place, LS_ERR_INPUT, "the file is not UTF-8 (byte 0x%02x)",
-                        (unsigned)(unsigned char)r->text[good]);
+        source_place place = place_of_byte(r, good);
+        problems_add(r->problems, &place, LS_ERR_INPUT, "the file is not UTF-8 (byte 0x%02x)",
+                     (unsigned)(unsigned char)r->text[good]);
         return false;
     }
     return true;
 }
 
-void ls_yaml_read(ls_arena *arena, const ls_place *place, const char *text, size_t bytes, ls_yaml *out,
-                  ls_problems *problems)
+void yaml_read(mem_arena *arena, const source_place *place, const char *text, size_t bytes, yaml_document *out,
+               config_problems *problems)
 {
-    *out = (ls_yaml){ 0 };
+    *out = (yaml_document){ 0 };
     if (bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
         text += 3;
         bytes -= 3;
     }
     reader r = { .arena = arena, .place = *place, .text = text, .bytes = bytes, .problems = problems };
     if (bytes > LS_YAML_FILE_LIMIT) {
-        ls_problems_add(problems, place, LS_ERR_INPUT, "the file is larger than %zu bytes",
-                        LS_YAML_FILE_LIMIT);
+        problems_add(problems, place, LS_ERR_INPUT, "the file is larger than %zu bytes", LS_YAML_FILE_LIMIT);
         return;
     }
     if (!check_bytes(&r))
         return;
-    ls_arena scratch = { 0 };
-    bool ready = ls_lines_init(&r.lines, &scratch, text, bytes);
-    r.comments = ready ? ls_arena_array(&scratch, r.lines.count, sizeof *r.comments) : NULL;
+    mem_arena scratch = { 0 };
+    bool ready = lines_init(&r.lines, &scratch, text, bytes);
+    r.comments = ready ? arena_array(&scratch, r.lines.count, sizeof *r.comments) : NULL;
     if (!r.comments || !yaml_parser_initialize(&r.parser)) {
-        ls_problems_no_memory(problems);
-        ls_arena_fini(&scratch);
+        problems_no_memory(problems);
+        arena_fini(&scratch);
         return;
     }
     yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, bytes);
     read_document(&r);
     attach_comments(&r);
-    ls_yaml_entry *entries = ls_arena_array(arena, r.entries.count + 1, sizeof *entries);
+    yaml_entry *entries = arena_array(arena, r.entries.count + 1, sizeof *entries);
     if (entries) {
         if (r.entries.count > 0)
             memcpy(entries, r.entries.at, r.entries.count * sizeof *entries);
-        *out = (ls_yaml){ .entries = entries, .count = r.entries.count, .complete = !r.failed };
+        *out = (yaml_document){ .entries = entries, .count = r.entries.count, .complete = !r.failed };
     } else {
-        ls_problems_no_memory(problems);
+        problems_no_memory(problems);
     }
     yaml_parser_delete(&r.parser);
-    ls_vec_fini(&r.entries);
-    ls_vec_fini(&r.end_lines);
-    ls_vec_fini(&r.items);
-    ls_map_fini(&r.paths);
-    ls_arena_fini(&scratch);
+    vec_fini(&r.entries);
+    vec_fini(&r.end_lines);
+    vec_fini(&r.items);
+    map_fini(&r.paths);
+    arena_fini(&scratch);
 }
 
 /* A code point that YAML takes for a line break or refuses to read; returns its UTF-8 bytes, 0 for others. */
-static size_t quote_special(ls_text *out, const char *s)
+static size_t quote_special(text_buffer *out, const char *s)
 {
     static const char *const specials[] = { "\xe2\x80\xa8", "\xe2\x80\xa9", "\xef\xbb\xbf", "\xef\xbf\xbe",
                                             "\xef\xbf\xbf" };
     static const char *const escapes[] = { "\\u2028", "\\u2029", "\\ufeff", "\\ufffe", "\\uffff" };
     if ((unsigned char)s[0] == 0xc2 && (unsigned char)s[1] >= 0x80 && (unsigned char)s[1] <= 0x9f) {
-        ls_text_printf(out, "\\x%02x", (unsigned)(unsigned char)s[1]);
+        text_printf(out, "\\x%02x", (unsigned)(unsigned char)s[1]);
         return 2;
     }
     for (size_t i = 0; i < LS_COUNT_OF(specials); i++) {
         if (strncmp(s, specials[i], 3) == 0) {
-            ls_text_add(out, escapes[i]);
+            text_add(out, escapes[i]);
             return 3;
         }
     }
     return 0;
 }
 
-void ls_yaml_quote(ls_text *out, const char *text)
+void yaml_quote(text_buffer *out, const char *text)
 {
-    ls_text_add(out, "\"");
+    text_add(out, "\"");
     for (const char *s = text; *s;) {
         unsigned char c = (unsigned char)*s;
         size_t special = c >= 0x80 ? quote_special(out, s) : 0;
@@ -560,16 +558,16 @@ void ls_yaml_quote(ls_text *out, const char *text)
             continue;
         }
         if (c == '"' || c == '\\')
-            ls_text_printf(out, "\\%c", c);
+            text_printf(out, "\\%c", c);
         else if (c == '\n')
-            ls_text_add(out, "\\n");
+            text_add(out, "\\n");
         else if (c == '\t')
-            ls_text_add(out, "\\t");
+            text_add(out, "\\t");
         else if (c < 0x20 || c == 0x7f)
-            ls_text_printf(out, "\\x%02x", (unsigned)c);
+            text_printf(out, "\\x%02x", (unsigned)c);
         else
-            ls_text_addn(out, s, 1);
+            text_addn(out, s, 1);
         s++;
     }
-    ls_text_add(out, "\"");
+    text_add(out, "\"");
 }

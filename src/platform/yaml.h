@@ -13,35 +13,35 @@
 #define LS_YAML_PATH_LIMIT 255               /* bytes of a dotted key */
 #define LS_YAML_DEPTH_LIMIT 16               /* mappings and lists inside each other */
 
-typedef struct ls_yaml_item {
+typedef struct yaml_item {
     const char *text;
     bool quoted; /* "64" and '64' are text, 64 is a number */
     uint32_t line, column;
-} ls_yaml_item;
+} yaml_item;
 
-typedef struct ls_yaml_entry {
-    const char *path;          /* nested keys joined with dots: "core.l1.size_kib" */
-    const ls_yaml_item *items; /* one, or the elements of a list */
+typedef struct yaml_entry {
+    const char *path;       /* nested keys joined with dots: "core.l1.size_kib" */
+    const yaml_item *items; /* one, or the elements of a list */
     size_t item_count;
     bool list;
     bool broken;           /* its value was refused: the key is there, but says nothing */
     uint32_t line, column; /* of the key */
     const char *comment;   /* behind the value on its line, else behind the key; "" if there is none */
-} ls_yaml_entry;
+} yaml_entry;
 
-typedef struct ls_yaml {
-    const ls_yaml_entry *entries; /* in the order of the file */
+typedef struct yaml_document {
+    const yaml_entry *entries; /* in the order of the file */
     size_t count;
     bool complete; /* read to the end; if not, keys may be missing because of a problem that was reported */
-} ls_yaml;
+} yaml_document;
 
 /* Reads text (bytes long) that stands in place->file; everything in *out lives in the arena. What is wrong is
  * added to problems. */
-void ls_yaml_read(ls_arena *arena, const ls_place *place, const char *text, size_t bytes, ls_yaml *out,
-                  ls_problems *problems);
+void yaml_read(mem_arena *arena, const source_place *place, const char *text, size_t bytes, yaml_document *out,
+               config_problems *problems);
 
 /* Adds `text` as a YAML scalar in double quotes. */
-struct ls_text;
-void ls_yaml_quote(struct ls_text *out, const char *text);
+struct text_buffer;
+void yaml_quote(struct text_buffer *out, const char *text);
 
 #endif

@@ -15,12 +15,12 @@ typedef struct pair { /* kernels that belong together, as scopes; LS_SAVED_RUN t
 } pair;
 
 typedef struct comparing {
-    const ls_saved *a, *b;
-    const ls_compare_options *options;
-    ls_compare *out;
+    const saved_results *a, *b;
+    const compare_options *options;
+    result_diff *out;
     LS_VEC(pair) pairs;
     bool metric_seen, kernel_seen;
-    ls_saved_value *totals_a, *totals_b;
+    saved_value *totals_a, *totals_b;
 } comparing;
 
 static ls_status no_memory(ls_error *err)
@@ -28,7 +28,7 @@ static ls_status no_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "no memory left for the comparison");
 }
 
-double ls_compare_difference(double a, double b)
+double compare_difference(double a, double b)
 {
     if (isnan(a) || isnan(b))
         return isnan(a) && isnan(b) ? 0 : 1;
@@ -38,17 +38,16 @@ double ls_compare_difference(double a, double b)
 
 /* ------------------------------------------------------------------------------------------ configuration */
 
-static ls_status read_keys(ls_arena *arena, const char *text, ls_map *keys, ls_error *err)
+static ls_status read_keys(mem_arena *arena, const char *text, string_map *keys, ls_error *err)
 {
     while (*text) {
         size_t line = strcspn(text, "\n");
         const char *colon = memchr(text, ':', line);
         if (colon && *text != '#') {
             const char *value = colon + 1 + strspn(colon + 1, " ");
-            const char *copy = value < text + line
-                                   ? ls_arena_strndup(arena, value, (size_t)(text + line - value))
-                                   : ls_arena_strdup(arena, "");
-            if (!copy || !ls_map_putn(keys, text, (size_t)(colon - text), (void *)(uintptr_t)copy))
+            const char *copy = value < text + line ? arena_strndup(arena, value, (size_t)(text + line - value))
+                                                   : arena_strdup(arena, "");
+            if (!copy || !map_putn(keys, text, (size_t)(colon - text), (void *)(uintptr_t)copy))
                 return no_memory(err);
         }
         text += line + (text[line] == '\n');
@@ -56,59 +55,59 @@ static ls_status read_keys(ls_arena *arena, const char *text, ls_map *keys, ls_e
     return LS_OK;
 }
 
-static ls_status add_key(ls_compare *out, const char *key, const char *a, const char *b, ls_error *err)
+static ls_status add_key(result_diff *out, const char *key, const char *a, const char *b, ls_error *err)
 {
-    ls_compare_key row = { .key = ls_arena_strdup(&out->arena, key), .a = a, .b = b };
-    return row.key && ls_vec_push(&out->keys, row) ? LS_OK : no_memory(err);
+    compare_key row = { .key = arena_strdup(&out->arena, key), .a = a, .b = b };
+    return row.key && vec_push(&out->keys, row) ? LS_OK : no_memory(err);
 }
 
 static ls_status compare_keys(comparing *c, ls_error *err)
 {
-    ls_map a = { 0 }, b = { 0 };
+    string_map a = { 0 }, b = { 0 };
     ls_status status = read_keys(&c->out->arena, c->a->config_text, &a, err);
     if (status == LS_OK)
         status = read_keys(&c->out->arena, c->b->config_text, &b, err);
     /* Without one of the two there is nothing to say, least of all that every key is missing. */
     bool both = c->a->config_text[0] && c->b->config_text[0];
     for (size_t i = 0; both && i < a.count && status == LS_OK; i++) {
-        const char *other = ls_map_get(&b, a.entries[i].key);
+        const char *other = map_get(&b, a.entries[i].key);
         if (!other || strcmp(other, a.entries[i].value) != 0)
             status = add_key(c->out, a.entries[i].key, a.entries[i].value, other, err);
     }
     for (size_t i = 0; both && i < b.count && status == LS_OK; i++)
-        if (!ls_map_has(&a, b.entries[i].key))
+        if (!map_has(&a, b.entries[i].key))
             status = add_key(c->out, b.entries[i].key, NULL, b.entries[i].value, err);
-    ls_map_fini(&a);
-    ls_map_fini(&b);
+    map_fini(&a);
+    map_fini(&b);
     return status;
 }
 
 /* ------------------------------------------------------------------------------------------------ kernels */
 
-static bool kernel_wanted(const comparing *c, const ls_saved_kernel *kernel)
+static bool kernel_wanted(const comparing *c, const saved_kernel *kernel)
 {
     const char *pattern = c->options->kernel;
     uint64_t id;
-    if (!pattern || ls_glob(pattern, kernel->name))
+    if (!pattern || glob_match(pattern, kernel->name))
         return true;
-    return ls_parse_u64(pattern, strlen(pattern), &id, NULL) == LS_OK && id == kernel->id;
+    return parse_u64(pattern, strlen(pattern), &id, NULL) == LS_OK && id == kernel->id;
 }
 
 /* The n-th kernel of a name belongs to the n-th of the same name. */
 static ls_status pair_kernels(comparing *c, ls_error *err)
 {
-    const ls_saved *a = c->a, *b = c->b;
-    ls_map next = { 0 }; /* name -> first kernel of b that may still be taken, + 1 */
+    const saved_results *a = c->a, *b = c->b;
+    string_map next = { 0 }; /* name -> first kernel of b that may still be taken, + 1 */
     ls_status status = LS_OK;
     size_t taken = 0;
-    if (!c->options->kernel && !ls_vec_push(&c->pairs, ((pair){ LS_SAVED_RUN, LS_SAVED_RUN })))
+    if (!c->options->kernel && !vec_push(&c->pairs, ((pair){ LS_SAVED_RUN, LS_SAVED_RUN })))
         status = no_memory(err);
     for (size_t i = 0; i < a->kernels.count && status == LS_OK; i++) {
         const char *name = a->kernels.at[i].name;
-        size_t j = (size_t)(uintptr_t)ls_map_get(&next, name);
+        size_t j = (size_t)(uintptr_t)map_get(&next, name);
         while (j < b->kernels.count && strcmp(b->kernels.at[j].name, name) != 0)
             j++;
-        if (!ls_map_put(&next, name, (void *)(uintptr_t)(j + 1)))
+        if (!map_put(&next, name, (void *)(uintptr_t)(j + 1)))
             status = no_memory(err);
         else if (j >= b->kernels.count)
             c->out->only_a++;
@@ -116,38 +115,38 @@ static ls_status pair_kernels(comparing *c, ls_error *err)
             taken++;
             if (kernel_wanted(c, &a->kernels.at[i])) {
                 c->kernel_seen = true;
-                if (!ls_vec_push(&c->pairs, ((pair){ (uint32_t)i + 1, (uint32_t)j + 1 })))
+                if (!vec_push(&c->pairs, ((pair){ (uint32_t)i + 1, (uint32_t)j + 1 })))
                     status = no_memory(err);
             }
         }
     }
     c->out->only_b = b->kernels.count - taken;
-    ls_map_fini(&next);
+    map_fini(&next);
     return status;
 }
 
 static const char *kernel_name_at(const void *self, size_t i)
 {
-    return ((const ls_saved *)self)->kernels.at[i].name;
+    return ((const saved_results *)self)->kernels.at[i].name;
 }
 
 static ls_status compare_times(comparing *c, ls_error *err)
 {
     for (size_t i = 0; i < c->pairs.count; i++) {
         pair p = c->pairs.at[i];
-        ls_compare_row row = { .kernel_name = "", .type = "run", .name = "time", .unit = "ns" };
+        compare_row row = { .kernel_name = "", .type = "run", .name = "time", .unit = "ns" };
         if (p.a == LS_SAVED_RUN) {
             row.a = c->a->end_time_fs * 1e-6;
             row.b = c->b->end_time_fs * 1e-6;
         } else {
-            const ls_saved_kernel *a = &c->a->kernels.at[p.a - 1], *b = &c->b->kernels.at[p.b - 1];
+            const saved_kernel *a = &c->a->kernels.at[p.a - 1], *b = &c->b->kernels.at[p.b - 1];
             row.kernel = a->id;
             row.kernel_name = a->name;
             row.a = (a->end_fs - a->begin_fs) * 1e-6;
             row.b = (b->end_fs - b->begin_fs) * 1e-6;
         }
-        row.difference = ls_compare_difference(row.a, row.b);
-        if (!ls_vec_push(&c->out->times, row))
+        row.difference = compare_difference(row.a, row.b);
+        if (!vec_push(&c->out->times, row))
             return no_memory(err);
     }
     return LS_OK;
@@ -155,27 +154,27 @@ static ls_status compare_times(comparing *c, ls_error *err)
 
 /* ------------------------------------------------------------------------------------------------ metrics */
 
-static bool metric_wanted(comparing *c, const ls_saved_metric *metric)
+static bool metric_wanted(comparing *c, const saved_metric_entry *metric)
 {
     const char *pattern = c->options->metric;
-    bool wanted = !pattern || ls_saved_metric_is(metric, pattern);
+    bool wanted = !pattern || saved_metric_is(metric, pattern);
     c->metric_seen = c->metric_seen || wanted;
     return wanted;
 }
 
 static const char *metric_name_at(const void *self, size_t i)
 {
-    return ((const ls_saved *)self)->metrics.at[i].name;
+    return ((const saved_results *)self)->metrics.at[i].name;
 }
 
 /* For each metric of a its index in b, or SIZE_MAX; types are compared by their slot if the models differ, so
  * that core/cycle meets core/hybrid. */
-static size_t find_metric(const ls_saved *in, const ls_saved_metric *metric)
+static size_t find_metric(const saved_results *in, const saved_metric_entry *metric)
 {
     size_t slot = strcspn(metric->type, "/");
     size_t near = SIZE_MAX;
     for (size_t i = 0; i < in->metrics.count; i++) {
-        const ls_saved_metric *m = &in->metrics.at[i];
+        const saved_metric_entry *m = &in->metrics.at[i];
         bool same_kind = m->kind == metric->kind || m->kind_is_unknown || metric->kind_is_unknown;
         if (strcmp(m->name, metric->name) != 0 || !same_kind)
             continue;
@@ -187,65 +186,65 @@ static size_t find_metric(const ls_saved *in, const ls_saved_metric *metric)
     return near;
 }
 
-static ls_status add_row(comparing *c, uint32_t scope, const char *block, const ls_saved_metric *metric,
+static ls_status add_row(comparing *c, uint32_t scope, const char *block, const saved_metric_entry *metric,
                          double a, double b, ls_error *err)
 {
     c->out->compared++;
-    ls_compare_row row = { .kernel_name = "",
-                           .block = block,
-                           .type = metric->type,
-                           .name = metric->name,
-                           .unit = metric->unit,
-                           .a = a,
-                           .b = b,
-                           .difference = ls_compare_difference(a, b) };
+    compare_row row = { .kernel_name = "",
+                        .block = block,
+                        .type = metric->type,
+                        .name = metric->name,
+                        .unit = metric->unit,
+                        .a = a,
+                        .b = b,
+                        .difference = compare_difference(a, b) };
     if (row.difference <= c->options->threshold)
         return LS_OK;
     if (scope != LS_SAVED_RUN) {
         row.kernel = c->a->kernels.at[scope - 1].id;
         row.kernel_name = c->a->kernels.at[scope - 1].name;
     }
-    return ls_vec_push(&c->out->rows, row) ? LS_OK : no_memory(err);
+    return vec_push(&c->out->rows, row) ? LS_OK : no_memory(err);
 }
 
 /* A zero of a kernel may be left out of a file. known: the same metric, of the side that knows its kind. */
-static double number_or_zero(const ls_saved_metric *metric, const ls_saved_metric *known,
-                             const ls_saved_value *value, uint32_t scope)
+static double number_or_zero(const saved_metric_entry *metric, const saved_metric_entry *known,
+                             const saved_value *value, uint32_t scope)
 {
     bool counted = !known->kind_is_unknown && known->kind != LS_METRIC_KIND_RATIO &&
                    known->kind != LS_METRIC_KIND_HISTOGRAM;
     if (!value->present && scope != LS_SAVED_RUN && counted)
         return 0;
-    return ls_saved_number(metric->kind, value);
+    return saved_value_number(metric->kind, value);
 }
 
 /* Both sides of one metric; right is NULL if only the left side has it. */
-static ls_status compare_values(comparing *c, pair p, const char *block, const ls_saved_metric *left,
-                                const ls_saved_value *a, const ls_saved_metric *right, const ls_saved_value *b,
+static ls_status compare_values(comparing *c, pair p, const char *block, const saved_metric_entry *left,
+                                const saved_value *a, const saved_metric_entry *right, const saved_value *b,
                                 ls_error *err)
 {
-    static const ls_saved_value none = { 0 };
-    const ls_saved_metric *known = left->kind_is_unknown && right ? right : left;
+    static const saved_value none = { 0 };
+    const saved_metric_entry *known = left->kind_is_unknown && right ? right : left;
     double x = number_or_zero(left, known, a ? a : &none, p.a);
     double y = right ? number_or_zero(right, known, b ? b : &none, p.b) : NAN;
     /* Some files have ratios of kernels with nine digits. */
-    if (p.a != LS_SAVED_RUN && known->kind == LS_METRIC_KIND_RATIO && ls_compare_difference(x, y) < ROUNDED)
+    if (p.a != LS_SAVED_RUN && known->kind == LS_METRIC_KIND_RATIO && compare_difference(x, y) < ROUNDED)
         y = x;
     return add_row(c, p.a, block, left, x, y, err);
 }
 
-static const ls_saved_metric *metric_at(const ls_saved *in, size_t index)
+static const saved_metric_entry *metric_at(const saved_results *in, size_t index)
 {
     return index == SIZE_MAX ? NULL : &in->metrics.at[index];
 }
 
 static ls_status compare_totals(comparing *c, const size_t *match, pair p, ls_error *err)
 {
-    ls_saved_totals(c->a, p.a, c->totals_a);
-    ls_saved_totals(c->b, p.b, c->totals_b);
+    saved_totals(c->a, p.a, c->totals_a);
+    saved_totals(c->b, p.b, c->totals_b);
     ls_status status = LS_OK;
     for (size_t i = 0; i < c->a->metrics.count && status == LS_OK; i++) {
-        const ls_saved_metric *metric = &c->a->metrics.at[i];
+        const saved_metric_entry *metric = &c->a->metrics.at[i];
         if (metric_wanted(c, metric))
             status = compare_values(c, p, NULL, metric, &c->totals_a[i], metric_at(c->b, match[i]),
                                     match[i] == SIZE_MAX ? NULL : &c->totals_b[match[i]], err);
@@ -253,9 +252,9 @@ static ls_status compare_totals(comparing *c, const size_t *match, pair p, ls_er
     return status;
 }
 
-static ls_status need_blocks(const ls_saved *in, uint32_t scope, ls_error *err)
+static ls_status need_blocks(const saved_results *in, uint32_t scope, ls_error *err)
 {
-    if (ls_saved_has_blocks(in, scope) || in->metrics.count == 0)
+    if (saved_has_blocks(in, scope) || in->metrics.count == 0)
         return LS_OK;
     ls_fail(err, LS_ERR_USAGE, "the file has no values of single blocks here: %s",
             scope == LS_SAVED_RUN ? "CSV with a row per kernel never has; use .json, .db or .tidy.csv"
@@ -268,28 +267,28 @@ static ls_status compare_blocks(comparing *c, const size_t *match, pair p, ls_er
     ls_status status = need_blocks(c->a, p.a, err);
     if (status == LS_OK)
         status = need_blocks(c->b, p.b, err);
-    const ls_saved_cell *end, *cell = ls_saved_cells(c->a, p.a, &end);
+    const saved_cell *end, *cell = saved_cells(c->a, p.a, &end);
     for (; cell < end && status == LS_OK; cell++) {
-        const ls_saved_metric *metric = &c->a->metrics.at[cell->metric];
+        const saved_metric_entry *metric = &c->a->metrics.at[cell->metric];
         if (cell->block == LS_SAVED_TYPE || !metric_wanted(c, metric))
             continue;
         const char *path = c->a->blocks.at[cell->block].path;
-        size_t other = match[cell->metric], block = (size_t)(uintptr_t)ls_map_get(&c->b->block_index, path);
-        const ls_saved_value *b =
-            other != SIZE_MAX && block ? ls_saved_find(c->b, p.b, (uint32_t)block - 1, (uint32_t)other) : NULL;
+        size_t other = match[cell->metric], block = (size_t)(uintptr_t)map_get(&c->b->block_index, path);
+        const saved_value *b =
+            other != SIZE_MAX && block ? saved_find(c->b, p.b, (uint32_t)block - 1, (uint32_t)other) : NULL;
         status = compare_values(c, p, path, metric, &cell->value, metric_at(c->b, other), b, err);
     }
     return status;
 }
 
-static double magnitude(const ls_compare_row *row)
+static double magnitude(const compare_row *row)
 {
     return fmax(isnan(row->a) ? 0 : fabs(row->a), isnan(row->b) ? 0 : fabs(row->b));
 }
 
 static int larger_first(const void *left, const void *right)
 {
-    const ls_compare_row *l = left, *r = right;
+    const compare_row *l = left, *r = right;
     if (l->difference != r->difference)
         return l->difference > r->difference ? -1 : 1;
     double a = magnitude(l), b = magnitude(r);
@@ -307,10 +306,10 @@ static int larger_first(const void *left, const void *right)
 
 static ls_status compare_metrics(comparing *c, ls_error *err)
 {
-    ls_arena *arena = &c->out->arena;
-    size_t *match = ls_arena_array(arena, c->a->metrics.count + 1, sizeof *match);
-    c->totals_a = ls_arena_array(arena, c->a->metrics.count + 1, sizeof *c->totals_a);
-    c->totals_b = ls_arena_array(arena, c->b->metrics.count + 1, sizeof *c->totals_b);
+    mem_arena *arena = &c->out->arena;
+    size_t *match = arena_array(arena, c->a->metrics.count + 1, sizeof *match);
+    c->totals_a = arena_array(arena, c->a->metrics.count + 1, sizeof *c->totals_a);
+    c->totals_b = arena_array(arena, c->b->metrics.count + 1, sizeof *c->totals_b);
     if (!match || !c->totals_a || !c->totals_b)
         return no_memory(err);
     for (size_t i = 0; i < c->a->metrics.count; i++)
@@ -327,17 +326,17 @@ static ls_status compare_metrics(comparing *c, ls_error *err)
     return status;
 }
 
-ls_status ls_compare_runs(const ls_saved *a, const ls_saved *b, const ls_compare_options *options,
-                          ls_compare *out, ls_error *err)
+ls_status compare_runs(const saved_results *a, const saved_results *b, const compare_options *options,
+                       result_diff *out, ls_error *err)
 {
-    *out = (ls_compare){ 0 };
+    *out = (result_diff){ 0 };
     comparing c = { .a = a, .b = b, .options = options, .out = out };
     ls_status status = compare_keys(&c, err);
     if (status == LS_OK)
         status = pair_kernels(&c, err);
     if (status == LS_OK && options->kernel && !c.kernel_seen) {
         ls_fail(err, LS_ERR_USAGE, "no kernel that both runs have is called '%s'", options->kernel);
-        status = ls_error_nearest(err, ls_nearest(options->kernel, a->kernels.count, kernel_name_at, a));
+        status = ls_error_nearest(err, nearest_name(options->kernel, a->kernels.count, kernel_name_at, a));
     }
     if (status == LS_OK)
         status = compare_times(&c, err);
@@ -345,18 +344,18 @@ ls_status ls_compare_runs(const ls_saved *a, const ls_saved *b, const ls_compare
         status = compare_metrics(&c, err);
     if (status == LS_OK && options->metric && !c.metric_seen) {
         ls_fail(err, LS_ERR_USAGE, "no metric is called '%s'", options->metric);
-        status = ls_error_nearest(err, ls_nearest(options->metric, a->metrics.count, metric_name_at, a));
+        status = ls_error_nearest(err, nearest_name(options->metric, a->metrics.count, metric_name_at, a));
     }
-    ls_vec_fini(&c.pairs);
+    vec_fini(&c.pairs);
     if (status != LS_OK)
-        ls_compare_fini(out);
+        compare_fini(out);
     return status;
 }
 
-void ls_compare_fini(ls_compare *compare)
+void compare_fini(result_diff *compare)
 {
-    ls_vec_fini(&compare->rows);
-    ls_vec_fini(&compare->times);
-    ls_vec_fini(&compare->keys);
-    ls_arena_fini(&compare->arena);
+    vec_fini(&compare->rows);
+    vec_fini(&compare->times);
+    vec_fini(&compare->keys);
+    arena_fini(&compare->arena);
 }

@@ -23,12 +23,12 @@ static const struct {
     [LS_EXPORT_SQLITE] = { "sqlite", ".db .sqlite .sqlite3" },
 };
 
-const char *ls_export_format_name(ls_export_format format)
+const char *export_format_name(export_format format)
 {
     return (unsigned)format < LS_EXPORT_FORMATS ? formats[format].name : "unknown";
 }
 
-const char *ls_export_format_extensions(ls_export_format format)
+const char *export_format_extensions(export_format format)
 {
     return (unsigned)format < LS_EXPORT_FORMATS ? formats[format].extensions : "";
 }
@@ -45,19 +45,19 @@ static bool has_extension(const char *name, size_t length, const char *extension
     return false;
 }
 
-ls_status ls_export_format_of(const char *path, ls_export_format *out, ls_error *err)
+ls_status export_format_of(const char *path, export_format *out, ls_error *err)
 {
-    const char *base = ls_path_base(path);
+    const char *base = path_base(path);
     size_t length = strlen(base) - packed_suffix_bytes(base);
     for (int i = LS_EXPORT_FORMATS - 1; i >= 0; i--) { /* backwards: ".tidy.csv" before ".csv" */
         bool may = packed_suffix_bytes(base) == 0 || i == LS_EXPORT_CSV || i == LS_EXPORT_TIDY;
         if (may && has_extension(base, length, formats[i].extensions)) {
-            *out = (ls_export_format)i;
+            *out = (export_format)i;
             return LS_OK;
         }
     }
     char quoted[200];
-    ls_quote(path, strlen(path), quoted, sizeof quoted);
+    quote_text(path, strlen(path), quoted, sizeof quoted);
     return ls_fail(
         err, LS_ERR_USAGE,
         "cannot tell the format of '%s' from its name: use %s (SQLite), %s, %s (also .csv.gz, .csv.zst), %s "
@@ -67,10 +67,10 @@ ls_status ls_export_format_of(const char *path, ls_export_format *out, ls_error 
         formats[LS_EXPORT_TEXT].extensions);
 }
 
-ls_status ls_export_stream(const ls_results *results, ls_export_format format,
-                           const ls_export_options *options, FILE *to, ls_error *err)
+ls_status export_stream(const run_results *results, export_format format, const export_options *options,
+                        FILE *to, ls_error *err)
 {
-    static const ls_export_options defaults = { 0 };
+    static const export_options defaults = { 0 };
     options = options ? options : &defaults;
     switch (format) {
     case LS_EXPORT_TEXT:
@@ -83,30 +83,30 @@ ls_status ls_export_stream(const ls_results *results, ls_export_format format,
         return export_tidy(results, options, to, err);
     default:
         return ls_fail(err, LS_ERR_USAGE, "results cannot be written to a stream as '%s'",
-                       ls_export_format_name(format));
+                       export_format_name(format));
     }
 }
 
-ls_status ls_export(const ls_results *results, ls_export_format format, const ls_export_options *options,
-                    const char *path, ls_error *err)
+ls_status export_results(const run_results *results, export_format format, const export_options *options,
+                         const char *path, ls_error *err)
 {
-    static const ls_export_options defaults = { 0 };
+    static const export_options defaults = { 0 };
     options = options ? options : &defaults;
     if (format == LS_EXPORT_SQLITE && strcmp(path, "-") != 0)
         return export_sqlite(results, options, path, err);
-    ls_file_writer w;
-    ls_status status = ls_file_writer_open(&w, path, err);
+    file_writer w;
+    ls_status status = file_writer_open(&w, path, err);
     if (status != LS_OK)
         return status;
     packed_writer packed;
     status = packed_writer_open(&packed, packed_suffix_of(path), w.stream, err);
     if (status == LS_OK) {
-        status = ls_export_stream(results, format, options, packed.stream, err);
+        status = export_stream(results, format, options, packed.stream, err);
         packed_writer_close(&packed);
     }
     if (status == LS_OK || ferror(w.stream)) /* a failed write: commit knows the file's name and the reason */
-        return ls_file_writer_commit(&w, err);
-    ls_file_writer_abort(&w);
+        return file_writer_commit(&w, err);
+    file_writer_abort(&w);
     return status;
 }
 
@@ -119,7 +119,7 @@ static void push(export_stat *out, size_t *count, const char *name, uint64_t int
     snprintf(stat->name, sizeof stat->name, "%s", name);
 }
 
-size_t export_stats(const ls_metric_value *value, export_stat *out)
+size_t export_stats(const metric_value *value, export_stat *out)
 {
     size_t count = 0;
     if (value->kind == LS_METRIC_KIND_RATIO) {
@@ -153,7 +153,7 @@ size_t export_stats(const ls_metric_value *value, export_stat *out)
     return count;
 }
 
-bool export_leaves_out(const ls_metric_interval *interval, const ls_metric_value *value)
+bool export_leaves_out(const metric_interval *interval, const metric_value *value)
 {
     if (interval == NULL)
         return false;
@@ -161,19 +161,19 @@ bool export_leaves_out(const ls_metric_interval *interval, const ls_metric_value
     return value->value == 0 && (value->denominator == 0 || split) && value->histogram.count == 0;
 }
 
-static ls_status walk_scope(const ls_metrics *m, const ls_metric_view *view, size_t scope, export_row_fn fn,
+static ls_status walk_scope(const metric_store *m, const metric_view *view, size_t scope, export_row_fn fn,
                             void *self, ls_error *err)
 {
-    const ls_metric_interval *interval = ls_metrics_interval(m, scope);
-    size_t sources = ls_metrics_source_count(m);
+    const metric_interval *interval = metrics_interval_at(m, scope);
+    size_t sources = metrics_source_count(m);
     for (size_t i = 0; i < sources; i++) {
-        if (interval && !ls_metric_view_active(view, i))
+        if (interval && !metric_view_active(view, i))
             continue;
-        size_t type = ls_metrics_source_type(m, i);
-        ls_metric_type t = ls_metrics_type(m, type);
+        size_t type = metrics_source_type(m, i);
+        metric_type t = metrics_type_at(m, type);
         for (size_t k = 0; k < t.metric_count; k++) {
-            ls_metric_value value;
-            ls_metric_view_source(view, i, k, &value);
+            metric_value value;
+            metric_view_source(view, i, k, &value);
             if (export_leaves_out(interval, &value))
                 continue;
             export_row row = { .scope = scope,
@@ -181,7 +181,7 @@ static ls_status walk_scope(const ls_metrics *m, const ls_metric_view *view, siz
                                .source = i,
                                .type = type,
                                .metric = k,
-                               .from = ls_metrics_source(m, i),
+                               .from = metrics_source_at(m, i),
                                .decl = &t.metrics[k],
                                .value = &value };
             ls_status status = fn(self, &row, err);
@@ -192,33 +192,33 @@ static ls_status walk_scope(const ls_metrics *m, const ls_metric_view *view, siz
     return LS_OK;
 }
 
-ls_status export_walk(const ls_metrics *m, bool per_block, export_row_fn fn, void *self, ls_error *err)
+ls_status export_walk(const metric_store *m, bool per_block, export_row_fn fn, void *self, ls_error *err)
 {
     if (!m)
         return LS_OK;
-    ls_metric_view *view = NULL;
-    ls_status status = ls_metric_view_create(m, &view, err);
+    metric_view *view = NULL;
+    ls_status status = metric_view_create(m, &view, err);
     if (status == LS_OK)
-        status = ls_metric_view_load(view, LS_METRICS_RUN, err);
+        status = metric_view_load(view, LS_METRICS_RUN, err);
     if (status == LS_OK)
         status = walk_scope(m, view, LS_METRICS_RUN, fn, self, err);
-    size_t intervals = per_block ? ls_metrics_interval_count(m) : 0;
+    size_t intervals = per_block ? metrics_interval_count(m) : 0;
     for (size_t i = 0; i < intervals && status == LS_OK; i++) {
-        status = ls_metric_view_load(view, i, err);
+        status = metric_view_load(view, i, err);
         if (status == LS_OK)
             status = walk_scope(m, view, i, fn, self, err);
     }
-    ls_metric_view_destroy(view);
+    metric_view_destroy(view);
     return status;
 }
 
-ls_status export_untouched(const ls_metrics *m, ls_metric_untouched **list, size_t *count, ls_error *err)
+ls_status export_untouched(const metric_store *m, metric_untouched **list, size_t *count, ls_error *err)
 {
-    *count = ls_metrics_untouched(m, NULL, 0);
+    *count = metrics_untouched(m, NULL, 0);
     *list = malloc((*count + 1) * sizeof **list);
     if (!*list)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left for the list of untouched metrics");
-    ls_metrics_untouched(m, *list, *count);
+    metrics_untouched(m, *list, *count);
     return LS_OK;
 }
 
@@ -229,17 +229,17 @@ const char *export_text_or(const char *text, const char *otherwise)
     return text && text[0] ? text : otherwise;
 }
 
-const char *export_config_hash(const ls_results *r, char hash[64])
+const char *export_config_hash(const run_results *r, char hash[64])
 {
     hash[0] = '\0';
     if (r->config_hash)
         snprintf(hash, 64, "%s", r->config_hash);
     else if (r->config_text)
-        ls_hash_text(ls_hash_of(r->config_text, strlen(r->config_text)), hash);
+        hash128_text(hash128_of(r->config_text, strlen(r->config_text)), hash);
     return hash;
 }
 
-bool export_cycles(const ls_results *r, const ls_metric_interval *kernel, uint64_t *out)
+bool export_cycles(const run_results *r, const metric_interval *kernel, uint64_t *out)
 {
     if (!r->clock)
         return false;
@@ -247,7 +247,7 @@ bool export_cycles(const ls_results *r, const ls_metric_interval *kernel, uint64
     return true;
 }
 
-size_t export_facts(const ls_results *r, char hash[64], export_fact *out)
+size_t export_facts(const run_results *r, char hash[64], export_fact *out)
 {
     const export_fact facts[EXPORT_FACTS] = {
         { "lockstep", "", LS_VERSION_STRING, 0 },
@@ -274,22 +274,22 @@ size_t export_facts(const ls_results *r, char hash[64], export_fact *out)
     return count;
 }
 
-ls_status ls_export_hash(const ls_results *results, ls_hash *out, ls_error *err)
+ls_status export_hash(const run_results *results, hash128 *out, ls_error *err)
 {
-    ls_results simulated = *results;
+    run_results simulated = *results;
     char *text = NULL;
     size_t bytes = 0;
     FILE *to = open_memstream(&text, &bytes);
     if (!to)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for results");
-    simulated.host = (ls_results_host){ 0 };
-    const ls_export_options everything = { .per_block = true };
-    ls_status status = ls_export_stream(&simulated, LS_EXPORT_JSON, &everything, to, err);
+    simulated.host = (results_host){ 0 };
+    const export_options everything = { .per_block = true };
+    ls_status status = export_stream(&simulated, LS_EXPORT_JSON, &everything, to, err);
     bool failed = ferror(to) != 0;
     if ((fclose(to) != 0 || failed) && status == LS_OK)
         status = ls_fail(err, LS_ERR_NOMEM, "no memory for results");
     if (status == LS_OK)
-        *out = ls_hash_of(text, bytes);
+        *out = hash128_of(text, bytes);
     free(text);
     return status;
 }

@@ -16,16 +16,16 @@
 #include "report/metrics.h"
 
 /* What may differ between two runs of the same simulation. */
-typedef struct ls_results_host {
+typedef struct results_host {
     const char *run_id;  /* names the run among others; NULL: none */
     const char *command; /* the command line; here because it names threads and files */
     double wall_seconds;
     uint32_t threads;
     uint64_t windows;
-} ls_results_host;
+} results_host;
 
 /* Texts may be NULL. */
-typedef struct ls_results {
+typedef struct run_results {
     const char *platform;
     const char *config_text;    /* the resolved configuration */
     const char *config_hash;    /* in hexadecimal; NULL: computed from config_text */
@@ -40,49 +40,49 @@ typedef struct ls_results {
     const ls_clock *clock; /* of the cores: gives the cycles of each kernel; NULL: unknown */
     uint64_t seed;
     uint64_t events, messages, ticks, region_cycles; /* of the engine: as in ls_run_result */
-    const ls_metrics *metrics;                       /* NULL: none */
-    ls_results_host host;
-} ls_results;
+    const metric_store *metrics;                     /* NULL: none */
+    results_host host;
+} run_results;
 
-typedef enum ls_export_format {
+typedef enum export_format {
     LS_EXPORT_TEXT,   /* for people */
     LS_EXPORT_JSON,   /* everything, nested */
     LS_EXPORT_CSV,    /* one row per kernel, one column per metric */
     LS_EXPORT_TIDY,   /* CSV with one row per number */
     LS_EXPORT_SQLITE, /* several runs in one database */
     LS_EXPORT_FORMATS
-} ls_export_format;
+} export_format;
 
-typedef struct ls_export_options {
+typedef struct export_options {
     bool per_block;        /* text: each block, not only each type; others: each block in each kernel */
     bool untouched;        /* text: list the metrics that nobody counted */
     bool color;            /* text: ANSI colours */
     unsigned lock_wait_ms; /* SQLite: how long to wait for a locked database; 0: 5 minutes */
-} ls_export_options;
+} export_options;
 
 /* "text", "json", "csv", "tidy", "sqlite"; and its extensions: ".db .sqlite .sqlite3". */
-const char *ls_export_format_name(ls_export_format format);
-const char *ls_export_format_extensions(ls_export_format format);
+const char *export_format_name(export_format format);
+const char *export_format_extensions(export_format format);
 
 /* By the extension of the file's name, after which ".gz" or ".zst" may follow for CSV; fails naming those that are
  * known. */
-ls_status ls_export_format_of(const char *path, ls_export_format *out, ls_error *err);
+ls_status export_format_of(const char *path, export_format *out, ls_error *err);
 
 /* options may be NULL. path "-" is standard output, except for SQLite. */
-ls_status ls_export(const ls_results *results, ls_export_format format, const ls_export_options *options,
-                    const char *path, ls_error *err);
+ls_status export_results(const run_results *results, export_format format, const export_options *options,
+                         const char *path, ls_error *err);
 
 /* The same to an open stream; not for SQLite. Write errors show in the stream (ferror). */
-ls_status ls_export_stream(const ls_results *results, ls_export_format format,
-                           const ls_export_options *options, FILE *to, ls_error *err);
+ls_status export_stream(const run_results *results, export_format format, const export_options *options,
+                        FILE *to, ls_error *err);
 
 /* Of everything that is simulated (the host's part is left out): equal hashes are equal results. */
-ls_status ls_export_hash(const ls_results *results, ls_hash *out, ls_error *err);
+ls_status export_hash(const run_results *results, hash128 *out, ls_error *err);
 
 /* Makes a database of results that has no run yet, or checks that the file there is one: several processes
  * may add runs to it then, each waiting for the others. */
-ls_status ls_export_database(const char *path, ls_error *err);
+ls_status export_database(const char *path, ls_error *err);
 /* Fails if the database exists and has a run with this id, or holds something else. NULL: no id. */
-ls_status ls_export_check_id(const char *path, const char *run_id, ls_error *err);
+ls_status export_check_id(const char *path, const char *run_id, ls_error *err);
 
 #endif

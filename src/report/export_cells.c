@@ -8,7 +8,7 @@
 
 static const char *const histogram_parts[EXPORT_HISTOGRAM_CELLS] = { ".count", ".sum", ".min", ".max" };
 
-size_t export_cell_count(const ls_metric_type *type)
+size_t export_cell_count(const metric_type *type)
 {
     size_t count = 0;
     for (size_t k = 0; k < type->metric_count; k++)
@@ -68,8 +68,7 @@ static char *put_text(char *to, const char *text)
 }
 
 /* The cells of one metric; each is followed by style->separator. */
-static char *put_metric(char *to, ls_metric_kind kind, const ls_metric_parts *v,
-                        const export_cell_style *style)
+static char *put_metric(char *to, ls_metric_kind kind, const metric_parts *v, const export_cell_style *style)
 {
     bool absent = style->hides_zeros && v->a == 0 && (v->b == 0 || kind == LS_METRIC_KIND_RATIO);
     if (kind == LS_METRIC_KIND_RATIO) {
@@ -78,7 +77,7 @@ static char *put_metric(char *to, ls_metric_kind kind, const ls_metric_parts *v,
         if (absent || v->b == 0)
             to = put_text(to, style->absent);
         else if (style->is_exact)
-            to = put_text(to, ls_format_real(quotient, real, EXPORT_CELL_BYTES));
+            to = put_text(to, format_real(quotient, real, EXPORT_CELL_BYTES));
         else
             to = put_rounded(to, quotient);
         return put_text(to, style->separator);
@@ -96,26 +95,26 @@ static char *put_metric(char *to, ls_metric_kind kind, const ls_metric_parts *v,
     return to;
 }
 
-char *export_put_cells(char *to, const ls_metric_totals *totals, size_t type, const ls_metric_type *declared,
+char *export_put_cells(char *to, const metric_totals *totals, size_t type, const metric_type *declared,
                        const export_cell_style *style)
 {
-    if (!ls_metric_totals_has(totals, type)) {
+    if (!metric_totals_has(totals, type)) {
         for (size_t i = export_cell_count(declared); i > 0; i--)
             to = put_text(put_text(to, style->absent), style->separator);
         return to;
     }
     for (size_t k = 0; k < declared->metric_count; k++) {
-        const ls_metric_parts parts = ls_metric_totals_get(totals, type, k);
+        const metric_parts parts = metric_totals_get(totals, type, k);
         to = put_metric(to, declared->metrics[k].kind, &parts, style);
     }
     return to;
 }
 
-size_t export_cells_bytes(const ls_metrics *m)
+size_t export_cells_bytes(const metric_store *m)
 {
     size_t cells = 0;
-    for (size_t t = 0; t < ls_metrics_type_count(m); t++) {
-        ls_metric_type type = ls_metrics_type(m, t);
+    for (size_t t = 0; t < metrics_type_count(m); t++) {
+        metric_type type = metrics_type_at(m, t);
         cells += export_cell_count(&type);
     }
     return (cells + 1) * (EXPORT_CELL_BYTES + 8);

@@ -29,7 +29,7 @@ void export_csv_text(FILE *to, const char *s)
 /* The name of a cell's column. A count of values has no unit. */
 static void put_column(FILE *to, const char *type, const ls_metric *metric, const char *part)
 {
-    const char *unit = strcmp(part, ".count") == 0 ? "" : ls_metric_unit(metric);
+    const char *unit = strcmp(part, ".count") == 0 ? "" : metric_unit(metric);
     char name[320];
     int bytes = snprintf(name, sizeof name, "%s.%s%s%s%s%s", type, metric->name, part, unit[0] ? " [" : "",
                          unit, unit[0] ? "]" : "");
@@ -38,13 +38,13 @@ static void put_column(FILE *to, const char *type, const ls_metric *metric, cons
         export_csv_text(to, name);
 }
 
-static void put_head(FILE *to, const ls_metrics *m)
+static void put_head(FILE *to, const metric_store *m)
 {
     fputs(
         "row,gpu,kernel,name,stream,begin_fs,end_fs,cycles,overlapped,platform,config_hash,seed,partial,warnings",
         to);
-    for (size_t t = 0; m && t < ls_metrics_type_count(m); t++) {
-        ls_metric_type type = ls_metrics_type(m, t);
+    for (size_t t = 0; m && t < metrics_type_count(m); t++) {
+        metric_type type = metrics_type_at(m, t);
         for (size_t k = 0; k < type.metric_count; k++) {
             const char *const *parts;
             size_t count = export_cell_parts(&type.metrics[k], &parts);
@@ -63,7 +63,7 @@ static void put_label(FILE *to, int64_t value)
 }
 
 /* Up to the columns of the run, which stay empty. */
-static void put_kernel_labels(FILE *to, const ls_results *r, const ls_metric_interval *k)
+static void put_kernel_labels(FILE *to, const run_results *r, const metric_interval *k)
 {
     uint64_t cycles = 0;
     fputs(k->shared ? "shared," : "kernel,", to);
@@ -78,7 +78,7 @@ static void put_kernel_labels(FILE *to, const ls_results *r, const ls_metric_int
     fputs(k->overlapped ? ",1,,,,," : ",0,,,,,", to);
 }
 
-static ls_status put_run_labels(FILE *to, const ls_results *r, ls_error *err)
+static ls_status put_run_labels(FILE *to, const run_results *r, ls_error *err)
 {
     char hash[64];
     fprintf(to, "run,,,,,0,%" PRIu64 ",", r->end_time);
@@ -88,34 +88,34 @@ static ls_status put_run_labels(FILE *to, const ls_results *r, ls_error *err)
     export_csv_text(to, export_text_or(r->platform, ""));
     fprintf(to, ",%s,%" PRIu64 ",%d,", export_config_hash(r, hash), r->seed, r->partial);
     /* One line per warning, in one cell; the reason of a partial run is the first. */
-    ls_text cell = { 0 };
+    text_buffer cell = { 0 };
     if (r->partial)
-        ls_text_printf(&cell, "partial: %s\n",
-                       export_text_or(r->partial_reason, "the run did not come to its end"));
+        text_printf(&cell, "partial: %s\n",
+                    export_text_or(r->partial_reason, "the run did not come to its end"));
     for (size_t i = 0; i < r->warning_count; i++)
-        ls_text_printf(&cell, "%s: %s\n", r->warnings[i].kind, r->warnings[i].text);
+        text_printf(&cell, "%s: %s\n", r->warnings[i].kind, r->warnings[i].text);
     bool good = !cell.failed;
-    export_csv_text(to, ls_text_get(&cell));
-    ls_text_fini(&cell);
+    export_csv_text(to, text_get(&cell));
+    text_fini(&cell);
     return good ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for results");
 }
 
 typedef struct csv_out {
     FILE *to;
-    const ls_metrics *m;
-    ls_metric_totals *totals;
+    const metric_store *m;
+    metric_totals *totals;
     char *cells;
 } csv_out;
 
 /* The metrics of one scope and the end of the line. */
 static ls_status put_cells(const csv_out *o, size_t scope, const export_cell_style *style, ls_error *err)
 {
-    ls_status status = ls_metric_totals_load(o->totals, scope, err);
+    ls_status status = metric_totals_load(o->totals, scope, err);
     if (status != LS_OK)
         return status;
     char *at = o->cells;
-    for (size_t t = 0; t < ls_metrics_type_count(o->m); t++) {
-        ls_metric_type type = ls_metrics_type(o->m, t);
+    for (size_t t = 0; t < metrics_type_count(o->m); t++) {
+        metric_type type = metrics_type_at(o->m, t);
         at = export_put_cells(at, o->totals, t, &type, style);
     }
     if (at > o->cells) { /* a comma stands after every cell; here one before each */
@@ -125,12 +125,12 @@ static ls_status put_cells(const csv_out *o, size_t scope, const export_cell_sty
     return LS_OK;
 }
 
-static ls_status put_rows(const csv_out *o, const ls_results *r, ls_error *err)
+static ls_status put_rows(const csv_out *o, const run_results *r, ls_error *err)
 {
     ls_status status = LS_OK;
     export_cell_style style = { .absent = "", .separator = "," };
-    for (size_t i = 0; o->m && i < ls_metrics_interval_count(o->m) && status == LS_OK; i++) {
-        const ls_metric_interval *kernel = ls_metrics_interval(o->m, i);
+    for (size_t i = 0; o->m && i < metrics_interval_count(o->m) && status == LS_OK; i++) {
+        const metric_interval *kernel = metrics_interval_at(o->m, i);
         style.hides_zeros = kernel->overlapped;
         put_kernel_labels(o->to, r, kernel);
         status = put_cells(o, i, &style, err);
@@ -145,12 +145,12 @@ static ls_status put_rows(const csv_out *o, const ls_results *r, ls_error *err)
     return status;
 }
 
-ls_status export_csv(const ls_results *r, FILE *to, ls_error *err)
+ls_status export_csv(const run_results *r, FILE *to, ls_error *err)
 {
     csv_out o = { .to = to, .m = r->metrics };
     ls_status status = LS_OK;
     if (o.m) {
-        status = ls_metric_totals_create(o.m, &o.totals, err);
+        status = metric_totals_create(o.m, &o.totals, err);
         o.cells = malloc(export_cells_bytes(o.m));
         if (status == LS_OK && !o.cells)
             status = ls_fail(err, LS_ERR_NOMEM, "no memory for results");
@@ -160,6 +160,6 @@ ls_status export_csv(const ls_results *r, FILE *to, ls_error *err)
         status = put_rows(&o, r, err);
     }
     free(o.cells);
-    ls_metric_totals_destroy(o.totals);
+    metric_totals_destroy(o.totals);
     return status;
 }

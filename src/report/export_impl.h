@@ -17,25 +17,25 @@ typedef struct export_stat {
 
 /* Fills at most EXPORT_STATS. What is absent is left out: a ratio over zero has no "value", an empty
  * histogram no "min" and "max", an empty bucket is not listed. */
-size_t export_stats(const ls_metric_value *value, export_stat *out);
+size_t export_stats(const metric_value *value, export_stat *out);
 
 /* In an interval values of nothing but zeros are left out: a missing value is zero. So are, in one that kernels
  * share, ratios whose numerator the kernels have. */
-bool export_leaves_out(const ls_metric_interval *interval, const ls_metric_value *value);
+bool export_leaves_out(const metric_interval *interval, const metric_value *value);
 
 typedef struct export_row {
-    size_t scope;                       /* LS_METRICS_RUN or an interval */
-    const ls_metric_interval *interval; /* NULL for the run */
+    size_t scope;                    /* LS_METRICS_RUN or an interval */
+    const metric_interval *interval; /* NULL for the run */
     size_t source, type, metric;
-    const ls_metric_source *from;
+    const metric_source *from;
     const ls_metric *decl;
-    const ls_metric_value *value;
+    const metric_value *value;
 } export_row;
 
 /* Calls fn for every value of each block in the run and, if per_block, for every value of each interval that is
  * not zero; stops at the first failure. */
 typedef ls_status (*export_row_fn)(void *self, const export_row *row, ls_error *err);
-ls_status export_walk(const ls_metrics *m, bool per_block, export_row_fn fn, void *self, ls_error *err);
+ls_status export_walk(const metric_store *m, bool per_block, export_row_fn fn, void *self, ls_error *err);
 
 /* The kernels of JSON and CSV are rows of cells: per type one cell for each metric in the order of its table, four
  * for a histogram (count, sum, min, max). A ratio is its quotient: of the run exact, of a kernel with nine digits. */
@@ -46,20 +46,20 @@ typedef struct export_cell_style {
     bool hides_zeros;      /* kernels that overlap: a zero may be another interval's */
     bool is_exact;
 } export_cell_style;
-size_t export_cell_count(const ls_metric_type *type);
+size_t export_cell_count(const metric_type *type);
 /* What follows the metric's name in the names of its cells: "" or ".count" ... ".max". */
 size_t export_cell_parts(const ls_metric *metric, const char *const **parts);
 /* Each writes at `to` and returns the end. */
 char *export_put_u64(char *to, uint64_t value);
-char *export_put_cells(char *to, const ls_metric_totals *totals, size_t type, const ls_metric_type *declared,
+char *export_put_cells(char *to, const metric_totals *totals, size_t type, const metric_type *declared,
                        const export_cell_style *style);
 /* Enough for the cells of all types. */
-size_t export_cells_bytes(const ls_metrics *m);
+size_t export_cells_bytes(const metric_store *m);
 /* Cycles from begin to end of a kernel; false: the machine has no clock for them. */
-bool export_cycles(const ls_results *results, const ls_metric_interval *kernel, uint64_t *out);
+bool export_cycles(const run_results *results, const metric_interval *kernel, uint64_t *out);
 
 /* The untouched metrics as a list to be freed by the caller. */
-ls_status export_untouched(const ls_metrics *m, ls_metric_untouched **list, size_t *count, ls_error *err);
+ls_status export_untouched(const metric_store *m, metric_untouched **list, size_t *count, ls_error *err);
 
 /* Facts of the run that are data, in a fixed order. */
 typedef struct export_fact {
@@ -69,7 +69,7 @@ typedef struct export_fact {
 } export_fact;
 
 #define EXPORT_FACTS 13
-size_t export_facts(const ls_results *results, char hash[64], export_fact *out);
+size_t export_facts(const run_results *results, char hash[64], export_fact *out);
 
 const char *export_text_or(const char *text, const char *otherwise);
 
@@ -77,13 +77,13 @@ const char *export_text_or(const char *text, const char *otherwise);
 void export_csv_text(FILE *to, const char *s);
 
 /* The hash of the configuration into hash; "" without a configuration. Returns hash. */
-const char *export_config_hash(const ls_results *results, char hash[64]);
+const char *export_config_hash(const run_results *results, char hash[64]);
 
-ls_status export_text(const ls_results *results, const ls_export_options *options, FILE *to, ls_error *err);
-ls_status export_json(const ls_results *results, const ls_export_options *options, FILE *to, ls_error *err);
-ls_status export_csv(const ls_results *results, FILE *to, ls_error *err);
-ls_status export_tidy(const ls_results *results, const ls_export_options *options, FILE *to, ls_error *err);
-ls_status export_sqlite(const ls_results *results, const ls_export_options *options, const char *path,
+ls_status export_text(const run_results *results, const export_options *options, FILE *to, ls_error *err);
+ls_status export_json(const run_results *results, const export_options *options, FILE *to, ls_error *err);
+ls_status export_csv(const run_results *results, FILE *to, ls_error *err);
+ls_status export_tidy(const run_results *results, const export_options *options, FILE *to, ls_error *err);
+ls_status export_sqlite(const run_results *results, const export_options *options, const char *path,
                         ls_error *err);
 
 #endif

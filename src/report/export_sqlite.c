@@ -174,7 +174,7 @@ static ls_status put_single(const sqlite_out *o, const char *sql, const sqlite_c
     return code == SQLITE_OK ? LS_OK : sqlite_fail(o, code, err);
 }
 
-static ls_status put_run(sqlite_out *o, const ls_results *r, ls_error *err)
+static ls_status put_run(sqlite_out *o, const run_results *r, ls_error *err)
 {
     char hash[64];
     const sqlite_cell run[] = {
@@ -212,10 +212,10 @@ static ls_status put_run(sqlite_out *o, const ls_results *r, ls_error *err)
     return put_single(o, "INSERT INTO config VALUES(?, ?)", config, LS_COUNT_OF(config), err);
 }
 
-static ls_status put_metrics(sqlite_out *o, const ls_metrics *m, ls_error *err)
+static ls_status put_metrics(sqlite_out *o, const metric_store *m, ls_error *err)
 {
-    size_t types = ls_metrics_type_count(m), untouched_count = 0, next = 0;
-    ls_metric_untouched *untouched = NULL;
+    size_t types = metrics_type_count(m), untouched_count = 0, next = 0;
+    metric_untouched *untouched = NULL;
     sqlite3_stmt *s = NULL;
     o->metric_base = calloc(types + 1, sizeof *o->metric_base);
     if (!o->metric_base)
@@ -224,7 +224,7 @@ static ls_status put_metrics(sqlite_out *o, const ls_metrics *m, ls_error *err)
     if (status == LS_OK)
         status = sqlite_prepare(o, "INSERT INTO metrics VALUES(NULL, ?, ?, ?, ?, ?, ?, ?)", &s, err);
     for (size_t t = 0; t < types && status == LS_OK; t++) {
-        ls_metric_type type = ls_metrics_type(m, t);
+        metric_type type = metrics_type_at(m, t);
         for (size_t k = 0; k < type.metric_count && status == LS_OK; k++) {
             const ls_metric *metric = &type.metrics[k];
             /* The list is in the order of this walk. */
@@ -233,9 +233,9 @@ static ls_status put_metrics(sqlite_out *o, const ls_metrics *m, ls_error *err)
             const sqlite_cell row[] = { KEY(o->run),
                                         TEXT(type.name),
                                         TEXT(metric->name),
-                                        TEXT(ls_metric_kind_name(metric->kind)),
-                                        TEXT(ls_metric_unit(metric)),
-                                        TEXT(ls_metric_help(metric)),
+                                        TEXT(metric_kind_name(metric->kind)),
+                                        TEXT(metric_unit(metric)),
+                                        TEXT(metric_help(metric)),
                                         U64(never) };
             int code = insert_row(s, row, LS_COUNT_OF(row));
             if (code != SQLITE_OK)
@@ -249,13 +249,13 @@ static ls_status put_metrics(sqlite_out *o, const ls_metrics *m, ls_error *err)
     return status;
 }
 
-static ls_status put_blocks(sqlite_out *o, const ls_metrics *m, ls_error *err)
+static ls_status put_blocks(sqlite_out *o, const metric_store *m, ls_error *err)
 {
     sqlite3_stmt *s = NULL;
     ls_status status = sqlite_prepare(o, "INSERT INTO blocks VALUES(NULL, ?, ?, ?, ?, ?)", &s, err);
-    size_t count = ls_metrics_source_count(m);
+    size_t count = metrics_source_count(m);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
-        const ls_metric_source *source = ls_metrics_source(m, i);
+        const metric_source *source = metrics_source_at(m, i);
         const sqlite_cell row[] = { KEY(o->run), TEXT(source->path), TEXT(source->type), KEY(source->gpu),
                                     KEY(source->stream) };
         int code = insert_row(s, row, LS_COUNT_OF(row));
@@ -270,7 +270,7 @@ static ls_status put_blocks(sqlite_out *o, const ls_metrics *m, ls_error *err)
 
 /* The run as a whole, then its kernels. Inside one transaction the keys of consecutive insertions are consecutive, so
  * they need no look-up. */
-static ls_status put_scopes(sqlite_out *o, const ls_results *r, ls_error *err)
+static ls_status put_scopes(sqlite_out *o, const run_results *r, ls_error *err)
 {
     static const char sql[] = "INSERT INTO scopes VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     const sqlite_cell none = TEXT(NULL);
@@ -283,9 +283,9 @@ static ls_status put_scopes(sqlite_out *o, const ls_results *r, ls_error *err)
     if (status == LS_OK && insert_row(s, whole, LS_COUNT_OF(whole)) != SQLITE_OK)
         status = sqlite_fail(o, sqlite.errcode(o->db), err);
     o->scope_base = sqlite.last_insert_rowid(o->db);
-    size_t count = r->metrics ? ls_metrics_interval_count(r->metrics) : 0;
+    size_t count = r->metrics ? metrics_interval_count(r->metrics) : 0;
     for (size_t i = 0; i < count && status == LS_OK; i++) {
-        const ls_metric_interval *k = ls_metrics_interval(r->metrics, i);
+        const metric_interval *k = metrics_interval_at(r->metrics, i);
         uint64_t cycles = 0;
         bool has_cycles = export_cycles(r, k, &cycles);
         const sqlite_cell row[] = { KEY(o->run),          U64(k->kernel),
@@ -301,7 +301,7 @@ static ls_status put_scopes(sqlite_out *o, const ls_results *r, ls_error *err)
     return status;
 }
 
-static ls_status put_all(sqlite_out *o, const ls_results *r, bool per_block, ls_error *err)
+static ls_status put_all(sqlite_out *o, const run_results *r, bool per_block, ls_error *err)
 {
     ls_status status = put_run(o, r, err);
     if (status == LS_OK)
@@ -381,7 +381,7 @@ static ls_status check_run_id(const sqlite_out *o, const char *run_id, ls_error 
 }
 
 /* Everything of one run; r NULL: only the tables. */
-static ls_status fill(sqlite_out *o, const ls_results *r, bool per_block, ls_error *err)
+static ls_status fill(sqlite_out *o, const run_results *r, bool per_block, ls_error *err)
 {
     ls_status status = prepare_tables(o, err);
     if (status == LS_OK && r)
@@ -390,10 +390,10 @@ static ls_status fill(sqlite_out *o, const ls_results *r, bool per_block, ls_err
 }
 
 /* Opens `file`, does everything in one transaction and closes it. */
-static ls_status write_database(sqlite_out *o, const char *file, bool fresh, const ls_results *r,
-                                const ls_export_options *options, ls_error *err)
+static ls_status write_database(sqlite_out *o, const char *file, bool fresh, const run_results *r,
+                                const export_options *options, ls_error *err)
 {
-    ls_status status = ls_file_check_input(file, err);
+    ls_status status = file_check_input(file, err);
     if (status != LS_OK)
         return status;
     int code =
@@ -424,33 +424,33 @@ static ls_status write_database(sqlite_out *o, const char *file, bool fresh, con
     return status;
 }
 
-ls_status export_sqlite(const ls_results *r, const ls_export_options *options, const char *path, ls_error *err)
+ls_status export_sqlite(const run_results *r, const export_options *options, const char *path, ls_error *err)
 {
     struct stat st;
-    ls_temp temp;
+    temp_file temp;
     bool exists = stat(path, &st) == 0 && S_ISREG(st.st_mode);
     ls_status status = sqlite_load(err);
     if (status == LS_OK && !exists) {
-        status = ls_file_temp_open(&temp, path, err);
+        status = file_temp_open(&temp, path, err);
         if (status != LS_OK)
             return status;
         status = write_database(&(sqlite_out){ .path = path }, temp.path, true, r, options, err);
         if (status == LS_OK)
-            status = ls_file_temp_publish(&temp, path, &exists, err);
+            status = file_temp_publish(&temp, path, &exists, err);
         else
-            ls_temp_discard(&temp);
+            temp_discard(&temp);
     }
     if (status == LS_OK && exists)
         status = write_database(&(sqlite_out){ .path = path }, path, false, r, options, err);
     return status;
 }
 
-ls_status ls_export_database(const char *path, ls_error *err)
+ls_status export_database(const char *path, ls_error *err)
 {
     return export_sqlite(NULL, NULL, path, err);
 }
 
-ls_status ls_export_check_id(const char *path, const char *run_id, ls_error *err)
+ls_status export_check_id(const char *path, const char *run_id, ls_error *err)
 {
     sqlite_out o = { .path = path };
     struct stat st;

@@ -36,10 +36,10 @@ static inline int sqlite_bind_u64(sqlite3_stmt *s, int column, uint64_t value)
 
 /* Makes the tables of the run's types, or adds the columns that an earlier run did not have, and renews the views if
  * anything changed. After the run's rows in `metrics`. */
-ls_status sqlite_types_prepare(const sqlite_out *o, const ls_metrics *m, ls_error *err);
+ls_status sqlite_types_prepare(const sqlite_out *o, const metric_store *m, ls_error *err);
 /* Makes the views, for the types that the database has. */
 ls_status sqlite_types_views(const sqlite_out *o, ls_error *err);
 /* The values of all scopes. */
-ls_status sqlite_types_fill(const sqlite_out *o, const ls_metrics *m, bool per_block, ls_error *err);
+ls_status sqlite_types_fill(const sqlite_out *o, const metric_store *m, bool per_block, ls_error *err);
 
 #endif

@@ -45,11 +45,11 @@ static bool add_column(columns *list, size_t metric, column_part part, const cha
 {
     column c = { .metric = metric, .part = part };
     int bytes = snprintf(c.name, sizeof c.name, "%s%s", name, suffix);
-    return bytes > 0 && (size_t)bytes < sizeof c.name && ls_vec_push(list, c);
+    return bytes > 0 && (size_t)bytes < sizeof c.name && vec_push(list, c);
 }
 
 /* The column that holds the counter at this offset, if another metric declares it. */
-static bool find_operand(const ls_metric_type *type, uint32_t offset, char *out)
+static bool find_operand(const metric_type *type, uint32_t offset, char *out)
 {
     for (size_t k = 0; k < type->metric_count; k++) {
         const ls_metric *metric = &type->metrics[k];
@@ -70,7 +70,7 @@ static bool find_operand(const ls_metric_type *type, uint32_t offset, char *out)
     return false;
 }
 
-static bool add_ratio(columns *list, const ls_metric_type *type, size_t k)
+static bool add_ratio(columns *list, const metric_type *type, size_t k)
 {
     const ls_metric *metric = &type->metrics[k];
     char above[NAME_BYTES], below[NAME_BYTES];
@@ -106,7 +106,7 @@ static bool add_histogram(columns *list, const ls_metric *metric, size_t k)
     return true;
 }
 
-static ls_status list_columns(const ls_metric_type *type, columns *list, ls_error *err)
+static ls_status list_columns(const metric_type *type, columns *list, ls_error *err)
 {
     for (size_t k = 0; k < type->metric_count; k++) {
         const ls_metric *metric = &type->metrics[k];
@@ -123,39 +123,39 @@ static ls_status list_columns(const ls_metric_type *type, columns *list, ls_erro
 /* ------------------------------------------------------------------------------------------------- tables */
 
 /* A name in double quotes, a text in single ones; quotes inside are doubled. */
-static void add_quoted(ls_text *sql, char quote, const char *name, const char *suffix)
+static void add_quoted(text_buffer *sql, char quote, const char *name, const char *suffix)
 {
-    ls_text_addn(sql, &quote, 1);
+    text_addn(sql, &quote, 1);
     for (const char *at = name; *at; at++) {
         if (*at == quote)
-            ls_text_addn(sql, &quote, 1);
-        ls_text_addn(sql, at, 1);
+            text_addn(sql, &quote, 1);
+        text_addn(sql, at, 1);
     }
-    ls_text_add(sql, suffix);
-    ls_text_addn(sql, &quote, 1);
+    text_add(sql, suffix);
+    text_addn(sql, &quote, 1);
 }
 
-static void add_definition(ls_text *sql, const column *c)
+static void add_definition(text_buffer *sql, const column *c)
 {
     add_quoted(sql, '"', c->name, "");
     if (c->part != PART_QUOTIENT)
         return;
-    ls_text_add(sql, " AS (CAST(");
+    text_add(sql, " AS (CAST(");
     add_quoted(sql, '"', c->above, "");
-    ls_text_add(sql, " AS REAL) / nullif(");
+    text_add(sql, " AS REAL) / nullif(");
     add_quoted(sql, '"', c->below, "");
-    ls_text_add(sql, ", 0)) VIRTUAL");
+    text_add(sql, ", 0)) VIRTUAL");
 }
 
-static ls_status run_text(const sqlite_out *o, ls_text *sql, ls_error *err)
+static ls_status run_text(const sqlite_out *o, text_buffer *sql, ls_error *err)
 {
-    ls_status status = sql->failed ? no_memory(err) : sqlite_run_sql(o, ls_text_get(sql), err);
-    ls_text_clear(sql);
+    ls_status status = sql->failed ? no_memory(err) : sqlite_run_sql(o, text_get(sql), err);
+    text_clear(sql);
     return status;
 }
 
 /* The columns that a table has; none: there is no such table. */
-static ls_status read_columns(const sqlite_out *o, const char *type, const char *suffix, ls_map *known,
+static ls_status read_columns(const sqlite_out *o, const char *type, const char *suffix, string_map *known,
                               ls_error *err)
 {
     sqlite3_stmt *s = NULL;
@@ -166,7 +166,7 @@ static ls_status read_columns(const sqlite_out *o, const char *type, const char 
     sqlite.bind_text(s, 2, suffix, -1, SQLITE_STATIC);
     int code;
     while (status == LS_OK && (code = sqlite.step(s)) == SQLITE_ROW)
-        if (!ls_map_put(known, (const char *)sqlite.column_text(s, 0), known))
+        if (!map_put(known, (const char *)sqlite.column_text(s, 0), known))
             status = no_memory(err);
     if (status == LS_OK && code != SQLITE_DONE)
         status = sqlite_fail(o, code, err);
@@ -179,52 +179,52 @@ static ls_status prepare_table(const sqlite_out *o, const char *type, const char
                                bool *changed, ls_error *err)
 {
     bool of_blocks = suffix[0] != '\0';
-    ls_map known = { 0 };
-    ls_text sql = { 0 };
+    string_map known = { 0 };
+    text_buffer sql = { 0 };
     ls_status status = read_columns(o, type, suffix, &known, err);
     if (status == LS_OK && known.count == 0) {
-        ls_text_add(&sql, "CREATE TABLE ");
+        text_add(&sql, "CREATE TABLE ");
         add_quoted(&sql, '"', type, suffix);
-        ls_text_add(&sql, of_blocks ? "(scope INTEGER NOT NULL REFERENCES scopes(scope),"
-                                      " block INTEGER NOT NULL REFERENCES blocks(block)"
-                                    : "(scope INTEGER PRIMARY KEY REFERENCES scopes(scope)");
+        text_add(&sql, of_blocks ? "(scope INTEGER NOT NULL REFERENCES scopes(scope),"
+                                   " block INTEGER NOT NULL REFERENCES blocks(block)"
+                                 : "(scope INTEGER PRIMARY KEY REFERENCES scopes(scope)");
         for (size_t i = 0; i < list->count; i++) {
-            ls_text_add(&sql, ", ");
+            text_add(&sql, ", ");
             add_definition(&sql, &list->at[i]);
         }
-        ls_text_add(&sql, of_blocks ? ", PRIMARY KEY(scope, block)) WITHOUT ROWID" : ")");
+        text_add(&sql, of_blocks ? ", PRIMARY KEY(scope, block)) WITHOUT ROWID" : ")");
         status = run_text(o, &sql, err);
         *changed = true;
     } else {
         for (size_t i = 0; i < list->count && status == LS_OK; i++) {
-            if (ls_map_has(&known, list->at[i].name))
+            if (map_has(&known, list->at[i].name))
                 continue;
-            ls_text_add(&sql, "ALTER TABLE ");
+            text_add(&sql, "ALTER TABLE ");
             add_quoted(&sql, '"', type, suffix);
-            ls_text_add(&sql, " ADD COLUMN ");
+            text_add(&sql, " ADD COLUMN ");
             add_definition(&sql, &list->at[i]);
             status = run_text(o, &sql, err);
             *changed = true;
         }
     }
-    ls_text_fini(&sql);
-    ls_map_fini(&known);
+    text_fini(&sql);
+    map_fini(&known);
     return status;
 }
 
-ls_status sqlite_types_prepare(const sqlite_out *o, const ls_metrics *m, ls_error *err)
+ls_status sqlite_types_prepare(const sqlite_out *o, const metric_store *m, ls_error *err)
 {
     ls_status status = LS_OK;
     bool changed = false;
-    for (size_t t = 0; t < ls_metrics_type_count(m) && status == LS_OK; t++) {
-        ls_metric_type type = ls_metrics_type(m, t);
+    for (size_t t = 0; t < metrics_type_count(m) && status == LS_OK; t++) {
+        metric_type type = metrics_type_at(m, t);
         columns list = { 0 };
         status = list_columns(&type, &list, err);
         if (status == LS_OK)
             status = prepare_table(o, type.name, "", &list, &changed, err);
         if (status == LS_OK)
             status = prepare_table(o, type.name, BLOCKS_SUFFIX, &list, &changed, err);
-        ls_vec_fini(&list);
+        vec_fini(&list);
     }
     return status == LS_OK && changed ? sqlite_types_views(o, err) : status;
 }
@@ -233,45 +233,44 @@ ls_status sqlite_types_prepare(const sqlite_out *o, const ls_metrics *m, ls_erro
 
 /* One type of `totals` and `readings`: the rows of its table times its metrics. */
 typedef struct view_text {
-    ls_text totals, readings, trigger;
+    text_buffer totals, readings, trigger;
 } view_text;
 
 static void begin_type(view_text *v, bool first)
 {
     static const char head[] = "SELECT s.run, s.scope, s.kernel, s.name AS kernel_name, ";
-    ls_text_add(&v->totals, first ? head : " UNION ALL SELECT s.run, s.scope, s.kernel, s.name, ");
-    ls_text_add(&v->readings, first ? head : " UNION ALL SELECT s.run, s.scope, s.kernel, s.name, ");
-    ls_text_add(&v->totals, "m.type, m.name AS metric, m.kind, CASE m.name");
-    ls_text_add(&v->readings, "b.gpu, b.path AS block, m.type, m.name AS metric, m.kind, CASE m.name");
+    text_add(&v->totals, first ? head : " UNION ALL SELECT s.run, s.scope, s.kernel, s.name, ");
+    text_add(&v->readings, first ? head : " UNION ALL SELECT s.run, s.scope, s.kernel, s.name, ");
+    text_add(&v->totals, "m.type, m.name AS metric, m.kind, CASE m.name");
+    text_add(&v->readings, "b.gpu, b.path AS block, m.type, m.name AS metric, m.kind, CASE m.name");
 }
 
-static void add_case(ls_text *sql, const char *metric)
+static void add_case(text_buffer *sql, const char *metric)
 {
-    ls_text_add(sql, " WHEN ");
+    text_add(sql, " WHEN ");
     add_quoted(sql, '\'', metric, "");
-    ls_text_add(sql, " THEN v.");
+    text_add(sql, " THEN v.");
     add_quoted(sql, '"', metric, "");
 }
 
 static void end_type(view_text *v, const char *type)
 {
-    ls_text_add(&v->totals,
-                " END AS value, m.unit FROM scopes s JOIN metrics m ON m.run = s.run AND m.type = ");
+    text_add(&v->totals, " END AS value, m.unit FROM scopes s JOIN metrics m ON m.run = s.run AND m.type = ");
     add_quoted(&v->totals, '\'', type, "");
-    ls_text_add(&v->totals, " JOIN ");
+    text_add(&v->totals, " JOIN ");
     add_quoted(&v->totals, '"', type, "");
-    ls_text_add(&v->totals, " v ON v.scope = s.scope");
-    ls_text_add(&v->readings,
-                " END AS value, m.unit FROM scopes s JOIN metrics m ON m.run = s.run AND m.type = ");
+    text_add(&v->totals, " v ON v.scope = s.scope");
+    text_add(&v->readings,
+             " END AS value, m.unit FROM scopes s JOIN metrics m ON m.run = s.run AND m.type = ");
     add_quoted(&v->readings, '\'', type, "");
-    ls_text_add(&v->readings, " JOIN ");
+    text_add(&v->readings, " JOIN ");
     add_quoted(&v->readings, '"', type, BLOCKS_SUFFIX);
-    ls_text_add(&v->readings, " v ON v.scope = s.scope JOIN blocks b ON b.block = v.block");
-    ls_text_add(&v->trigger, " DELETE FROM ");
+    text_add(&v->readings, " v ON v.scope = s.scope JOIN blocks b ON b.block = v.block");
+    text_add(&v->trigger, " DELETE FROM ");
     add_quoted(&v->trigger, '"', type, "");
-    ls_text_add(&v->trigger, " WHERE scope = OLD.scope; DELETE FROM ");
+    text_add(&v->trigger, " WHERE scope = OLD.scope; DELETE FROM ");
     add_quoted(&v->trigger, '"', type, BLOCKS_SUFFIX);
-    ls_text_add(&v->trigger, " WHERE scope = OLD.scope;");
+    text_add(&v->trigger, " WHERE scope = OLD.scope;");
 }
 
 static ls_status write_types(const sqlite_out *o, view_text *v, bool *any, ls_error *err)
@@ -282,16 +281,16 @@ static ls_status write_types(const sqlite_out *o, view_text *v, bool *any, ls_er
                        err);
     if (status != LS_OK)
         return status;
-    ls_text type = { 0 };
+    text_buffer type = { 0 };
     int code;
     while ((code = sqlite.step(s)) == SQLITE_ROW) {
         const char *now = (const char *)sqlite.column_text(s, 0);
-        if (!*any || strcmp(now, ls_text_get(&type)) != 0) {
+        if (!*any || strcmp(now, text_get(&type)) != 0) {
             if (*any)
-                end_type(v, ls_text_get(&type));
+                end_type(v, text_get(&type));
             begin_type(v, !*any);
-            ls_text_clear(&type);
-            ls_text_add(&type, now);
+            text_clear(&type);
+            text_add(&type, now);
             *any = true;
         }
         const char *metric = (const char *)sqlite.column_text(s, 1);
@@ -299,11 +298,11 @@ static ls_status write_types(const sqlite_out *o, view_text *v, bool *any, ls_er
         add_case(&v->readings, metric);
     }
     if (*any)
-        end_type(v, ls_text_get(&type));
+        end_type(v, text_get(&type));
     if (code != SQLITE_DONE)
         status = sqlite_fail(o, code, err);
     sqlite.finalize(s);
-    ls_text_fini(&type);
+    text_fini(&type);
     return status;
 }
 
@@ -312,30 +311,29 @@ ls_status sqlite_types_views(const sqlite_out *o, ls_error *err)
     static const char none[] = "SELECT NULL AS run, NULL AS scope, NULL AS kernel, NULL AS kernel_name, ";
     view_text v = { 0 };
     bool any = false;
-    ls_text_add(&v.totals, "DROP VIEW IF EXISTS totals; CREATE VIEW totals AS ");
-    ls_text_add(&v.readings, "DROP VIEW IF EXISTS readings; CREATE VIEW readings AS ");
-    ls_text_add(&v.trigger,
-                "DROP TRIGGER IF EXISTS scope_deleted; CREATE TRIGGER scope_deleted AFTER DELETE ON scopes"
-                " BEGIN DELETE FROM buckets WHERE scope = OLD.scope;");
+    text_add(&v.totals, "DROP VIEW IF EXISTS totals; CREATE VIEW totals AS ");
+    text_add(&v.readings, "DROP VIEW IF EXISTS readings; CREATE VIEW readings AS ");
+    text_add(&v.trigger,
+             "DROP TRIGGER IF EXISTS scope_deleted; CREATE TRIGGER scope_deleted AFTER DELETE ON scopes"
+             " BEGIN DELETE FROM buckets WHERE scope = OLD.scope;");
     ls_status status = write_types(o, &v, &any, err);
     if (!any) {
-        ls_text_add(&v.totals, none);
-        ls_text_add(&v.totals,
-                    "NULL AS type, NULL AS metric, NULL AS kind, NULL AS value, NULL AS unit WHERE 0");
-        ls_text_add(&v.readings, none);
-        ls_text_add(&v.readings, "NULL AS gpu, NULL AS block, NULL AS type, NULL AS metric, NULL AS kind,"
-                                 " NULL AS value, NULL AS unit WHERE 0");
+        text_add(&v.totals, none);
+        text_add(&v.totals, "NULL AS type, NULL AS metric, NULL AS kind, NULL AS value, NULL AS unit WHERE 0");
+        text_add(&v.readings, none);
+        text_add(&v.readings, "NULL AS gpu, NULL AS block, NULL AS type, NULL AS metric, NULL AS kind,"
+                              " NULL AS value, NULL AS unit WHERE 0");
     }
-    ls_text_add(&v.trigger, " END");
+    text_add(&v.trigger, " END");
     if (status == LS_OK)
         status = run_text(o, &v.totals, err);
     if (status == LS_OK)
         status = run_text(o, &v.readings, err);
     if (status == LS_OK)
         status = run_text(o, &v.trigger, err);
-    ls_text_fini(&v.totals);
-    ls_text_fini(&v.readings);
-    ls_text_fini(&v.trigger);
+    text_fini(&v.totals);
+    text_fini(&v.readings);
+    text_fini(&v.trigger);
     return status;
 }
 
@@ -350,21 +348,21 @@ typedef struct type_rows {
 static ls_status prepare_insert(const sqlite_out *o, const char *type, const char *suffix, const columns *list,
                                 sqlite3_stmt **out, ls_error *err)
 {
-    ls_text sql = { 0 };
+    text_buffer sql = { 0 };
     bool of_blocks = suffix[0] != '\0';
-    ls_text_add(&sql, "INSERT INTO ");
+    text_add(&sql, "INSERT INTO ");
     add_quoted(&sql, '"', type, suffix);
-    ls_text_add(&sql, of_blocks ? "(scope, block" : "(scope");
+    text_add(&sql, of_blocks ? "(scope, block" : "(scope");
     for (size_t i = 0; i < list->count; i++) {
-        ls_text_add(&sql, ", ");
+        text_add(&sql, ", ");
         add_quoted(&sql, '"', list->at[i].name, "");
     }
-    ls_text_add(&sql, of_blocks ? ") VALUES(?, ?" : ") VALUES(?");
+    text_add(&sql, of_blocks ? ") VALUES(?, ?" : ") VALUES(?");
     for (size_t i = 0; i < list->count; i++)
-        ls_text_add(&sql, ", ?");
-    ls_text_add(&sql, ")");
-    ls_status status = sql.failed ? no_memory(err) : sqlite_prepare(o, ls_text_get(&sql), out, err);
-    ls_text_fini(&sql);
+        text_add(&sql, ", ?");
+    text_add(&sql, ")");
+    ls_status status = sql.failed ? no_memory(err) : sqlite_prepare(o, text_get(&sql), out, err);
+    text_fini(&sql);
     return status;
 }
 
@@ -373,16 +371,16 @@ static void close_rows(type_rows *rows, size_t types)
     for (size_t t = 0; t < types && rows; t++) {
         sqlite.finalize(rows[t].total);
         sqlite.finalize(rows[t].block);
-        ls_vec_fini(&rows[t].list);
+        vec_fini(&rows[t].list);
     }
     free(rows);
 }
 
-static ls_status open_rows(const sqlite_out *o, const ls_metrics *m, type_rows *rows, ls_error *err)
+static ls_status open_rows(const sqlite_out *o, const metric_store *m, type_rows *rows, ls_error *err)
 {
     ls_status status = LS_OK;
-    for (size_t t = 0; t < ls_metrics_type_count(m) && status == LS_OK; t++) {
-        ls_metric_type type = ls_metrics_type(m, t);
+    for (size_t t = 0; t < metrics_type_count(m) && status == LS_OK; t++) {
+        metric_type type = metrics_type_at(m, t);
         columns *list = &rows[t].list;
         status = list_columns(&type, list, err);
         size_t stored = 0;
@@ -398,7 +396,7 @@ static ls_status open_rows(const sqlite_out *o, const ls_metrics *m, type_rows *
     return status;
 }
 
-static int bind_part(sqlite3_stmt *s, int at, column_part part, const ls_metric_parts *v, bool hides_zeros)
+static int bind_part(sqlite3_stmt *s, int at, column_part part, const metric_parts *v, bool hides_zeros)
 {
     bool second = part == PART_DENOMINATOR || part == PART_COUNT;
     uint64_t number = second ? v->b : part == PART_MIN ? v->min : part == PART_MAX ? v->max : v->a;
@@ -414,20 +412,20 @@ static int finish_row(sqlite3_stmt *s, int code)
     return code == SQLITE_DONE ? reset : code;
 }
 
-static ls_status put_totals(const sqlite_out *o, const ls_metrics *m, const type_rows *rows,
-                            const ls_metric_totals *totals, size_t scope, ls_error *err)
+static ls_status put_totals(const sqlite_out *o, const metric_store *m, const type_rows *rows,
+                            const metric_totals *totals, size_t scope, ls_error *err)
 {
-    const ls_metric_interval *kernel = ls_metrics_interval(m, scope);
+    const metric_interval *kernel = metrics_interval_at(m, scope);
     bool hides_zeros = kernel && kernel->overlapped;
     int64_t key = o->scope_base + (kernel ? 1 + (int64_t)scope : 0);
-    for (size_t t = 0; t < ls_metrics_type_count(m); t++) {
-        if (!ls_metric_totals_has(totals, t) || (hides_zeros && !ls_metric_totals_active(totals, t)))
+    for (size_t t = 0; t < metrics_type_count(m); t++) {
+        if (!metric_totals_has(totals, t) || (hides_zeros && !metric_totals_active(totals, t)))
             continue;
         sqlite3_stmt *s = rows[t].total;
         int code = sqlite.bind_int64(s, 1, key);
         for (size_t i = 0; i < rows[t].list.count && code == SQLITE_OK; i++) {
             const column *c = &rows[t].list.at[i];
-            const ls_metric_parts parts = ls_metric_totals_get(totals, t, c->metric);
+            const metric_parts parts = metric_totals_get(totals, t, c->metric);
             code = bind_part(s, (int)i + 2, c->part, &parts, hides_zeros);
         }
         code = finish_row(s, code);
@@ -453,7 +451,7 @@ static int put_buckets(sqlite3_stmt *s, int64_t scope, int64_t block, int64_t me
 }
 
 /* One block in one scope. */
-static int put_block(const sqlite_out *o, const type_rows *rows, const ls_metric_view *view, size_t source,
+static int put_block(const sqlite_out *o, const type_rows *rows, const metric_view *view, size_t source,
                      int64_t scope, sqlite3_stmt *buckets, size_t type, bool hides_zeros)
 {
     sqlite3_stmt *s = rows->block;
@@ -463,13 +461,13 @@ static int put_block(const sqlite_out *o, const type_rows *rows, const ls_metric
         code = sqlite.bind_int64(s, 2, block);
     for (size_t i = 0; i < rows->list.count && code == SQLITE_OK; i++) {
         const column *c = &rows->list.at[i];
-        ls_metric_value v;
-        ls_metric_view_source(view, source, c->metric, &v);
+        metric_value v;
+        metric_view_source(view, source, c->metric, &v);
         bool histogram = v.kind == LS_METRIC_KIND_HISTOGRAM;
-        const ls_metric_parts parts = { .a = histogram ? v.histogram.sum : v.value,
-                                        .b = histogram ? v.histogram.count : v.denominator,
-                                        .min = v.histogram.min,
-                                        .max = v.histogram.max };
+        const metric_parts parts = { .a = histogram ? v.histogram.sum : v.value,
+                                     .b = histogram ? v.histogram.count : v.denominator,
+                                     .min = v.histogram.min,
+                                     .max = v.histogram.max };
         code = bind_part(s, (int)i + 3, c->part, &parts, hides_zeros);
         if (code == SQLITE_OK && c->part == PART_COUNT)
             code = put_buckets(buckets, scope, block, o->metric_base[type] + (int64_t)c->metric, &v.histogram);
@@ -477,15 +475,15 @@ static int put_block(const sqlite_out *o, const type_rows *rows, const ls_metric
     return finish_row(s, code);
 }
 
-static ls_status put_blocks(const sqlite_out *o, const ls_metrics *m, const type_rows *rows,
-                            const ls_metric_view *view, size_t scope, sqlite3_stmt *buckets, ls_error *err)
+static ls_status put_blocks(const sqlite_out *o, const metric_store *m, const type_rows *rows,
+                            const metric_view *view, size_t scope, sqlite3_stmt *buckets, ls_error *err)
 {
-    const ls_metric_interval *kernel = ls_metrics_interval(m, scope);
+    const metric_interval *kernel = metrics_interval_at(m, scope);
     int64_t key = o->scope_base + (kernel ? 1 + (int64_t)scope : 0);
-    for (size_t i = 0; i < ls_metrics_source_count(m); i++) {
-        if (kernel && !ls_metric_view_active(view, i))
+    for (size_t i = 0; i < metrics_source_count(m); i++) {
+        if (kernel && !metric_view_active(view, i))
             continue;
-        size_t type = ls_metrics_source_type(m, i);
+        size_t type = metrics_source_type(m, i);
         int code = put_block(o, &rows[type], view, i, key, buckets, type, kernel && kernel->overlapped);
         if (code != SQLITE_OK)
             return sqlite_fail(o, code, err);
@@ -493,49 +491,49 @@ static ls_status put_blocks(const sqlite_out *o, const ls_metrics *m, const type
     return LS_OK;
 }
 
-static ls_status fill_blocks(const sqlite_out *o, const ls_metrics *m, const type_rows *rows, bool per_block,
+static ls_status fill_blocks(const sqlite_out *o, const metric_store *m, const type_rows *rows, bool per_block,
                              ls_error *err)
 {
-    ls_metric_view *view = NULL;
+    metric_view *view = NULL;
     sqlite3_stmt *buckets = NULL;
     ls_status status = sqlite_prepare(o, "INSERT INTO buckets VALUES(?, ?, ?, ?, ?)", &buckets, err);
     if (status == LS_OK)
-        status = ls_metric_view_create(m, &view, err);
+        status = metric_view_create(m, &view, err);
     if (status == LS_OK)
-        status = ls_metric_view_load(view, LS_METRICS_RUN, err);
+        status = metric_view_load(view, LS_METRICS_RUN, err);
     if (status == LS_OK)
         status = put_blocks(o, m, rows, view, LS_METRICS_RUN, buckets, err);
-    size_t kernels = per_block ? ls_metrics_interval_count(m) : 0;
+    size_t kernels = per_block ? metrics_interval_count(m) : 0;
     for (size_t i = 0; i < kernels && status == LS_OK; i++) {
-        status = ls_metric_view_load(view, i, err);
+        status = metric_view_load(view, i, err);
         if (status == LS_OK)
             status = put_blocks(o, m, rows, view, i, buckets, err);
     }
     sqlite.finalize(buckets);
-    ls_metric_view_destroy(view);
+    metric_view_destroy(view);
     return status;
 }
 
-ls_status sqlite_types_fill(const sqlite_out *o, const ls_metrics *m, bool per_block, ls_error *err)
+ls_status sqlite_types_fill(const sqlite_out *o, const metric_store *m, bool per_block, ls_error *err)
 {
-    size_t types = ls_metrics_type_count(m);
+    size_t types = metrics_type_count(m);
     type_rows *rows = calloc(types + 1, sizeof *rows);
-    ls_metric_totals *totals = NULL;
+    metric_totals *totals = NULL;
     ls_status status = rows ? open_rows(o, m, rows, err) : no_memory(err);
     if (status == LS_OK)
-        status = ls_metric_totals_create(m, &totals, err);
+        status = metric_totals_create(m, &totals, err);
     if (status == LS_OK)
-        status = ls_metric_totals_load(totals, LS_METRICS_RUN, err);
+        status = metric_totals_load(totals, LS_METRICS_RUN, err);
     if (status == LS_OK)
         status = put_totals(o, m, rows, totals, LS_METRICS_RUN, err);
-    for (size_t i = 0; i < ls_metrics_interval_count(m) && status == LS_OK; i++) {
-        status = ls_metric_totals_load(totals, i, err);
+    for (size_t i = 0; i < metrics_interval_count(m) && status == LS_OK; i++) {
+        status = metric_totals_load(totals, i, err);
         if (status == LS_OK)
             status = put_totals(o, m, rows, totals, i, err);
     }
     if (status == LS_OK)
         status = fill_blocks(o, m, rows, per_block, err);
-    ls_metric_totals_destroy(totals);
+    metric_totals_destroy(totals);
     close_rows(rows, types);
     return status;
 }

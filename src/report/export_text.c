@@ -19,10 +19,10 @@
 
 typedef struct text_out {
     FILE *to;
-    const ls_export_options *options;
-    const ls_metrics *m;
-    ls_metric_view *view;
-    ls_metric_untouched *untouched; /* in the order of types and metrics */
+    const export_options *options;
+    const metric_store *m;
+    metric_view *view;
+    metric_untouched *untouched; /* in the order of types and metrics */
     size_t untouched_count;
 } text_out;
 
@@ -61,7 +61,7 @@ static void format_number(double value, char *out)
     if (value >= 10000 && value < 1e15) {
         uint64_t tenths = (uint64_t)(value * 10 + 0.5);
         char whole[LS_FORMAT_BYTES];
-        ls_format_count(tenths / 10, whole, sizeof whole);
+        format_count(tenths / 10, whole, sizeof whole);
         snprintf(out, VALUE_BYTES, "%.*s.%u", VALUE_BYTES - 3, whole, (unsigned)(tenths % 10));
         return;
     }
@@ -72,7 +72,7 @@ static void format_number(double value, char *out)
             *p = '.';
 }
 
-static void format_value(const ls_metric_value *v, text_row *row)
+static void format_value(const metric_value *v, text_row *row)
 {
     row->note[0] = '\0';
     if (v->kind == LS_METRIC_KIND_RATIO) {
@@ -83,7 +83,7 @@ static void format_value(const ls_metric_value *v, text_row *row)
         return;
     }
     if (v->kind != LS_METRIC_KIND_HISTOGRAM) {
-        ls_format_count(v->value, row->value, VALUE_BYTES);
+        format_count(v->value, row->value, VALUE_BYTES);
         if (v->kind == LS_METRIC_KIND_PEAK && v->sources > 1)
             snprintf(row->note, NOTE_BYTES, "largest of %zu", v->sources);
         return;
@@ -97,10 +97,10 @@ static void format_value(const ls_metric_value *v, text_row *row)
     char count[32], min[32], median[32], most[32], max[32];
     format_number((double)h->sum / (double)h->count, row->value);
     snprintf(row->note, NOTE_BYTES, "mean of %s: min %s, 50%% <= %s, 99%% <= %s, max %s",
-             ls_format_count(h->count, count, sizeof count), ls_format_count(h->min, min, sizeof min),
-             ls_format_count(ls_metric_percentile(h, 0.5), median, sizeof median),
-             ls_format_count(ls_metric_percentile(h, 0.99), most, sizeof most),
-             ls_format_count(h->max, max, sizeof max));
+             format_count(h->count, count, sizeof count), format_count(h->min, min, sizeof min),
+             format_count(metric_percentile(h, 0.5), median, sizeof median),
+             format_count(metric_percentile(h, 0.99), most, sizeof most),
+             format_count(h->max, max, sizeof max));
 }
 
 static bool is_untouched(const text_out *t, size_t type, size_t metric)
@@ -114,19 +114,19 @@ static bool is_untouched(const text_out *t, size_t type, size_t metric)
 /* The values of one source, or of one type if source is SIZE_MAX, in aligned columns. */
 static ls_status put_values(const text_out *t, size_t type, size_t source, unsigned indent, ls_error *err)
 {
-    ls_metric_type info = ls_metrics_type(t->m, type);
+    metric_type info = metrics_type_at(t->m, type);
     text_row *rows = calloc(info.metric_count, sizeof *rows);
     if (!rows)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left for the summary");
     size_t name_width = 0, value_width = 0, unit_width = 0;
     for (size_t k = 0; k < info.metric_count; k++) {
-        ls_metric_value v;
+        metric_value v;
         if (source == SIZE_MAX)
-            ls_metric_view_type(t->view, type, k, &v);
+            metric_view_type(t->view, type, k, &v);
         else
-            ls_metric_view_source(t->view, source, k, &v);
+            metric_view_source(t->view, source, k, &v);
         rows[k].name = info.metrics[k].name;
-        rows[k].unit = ls_metric_unit(&info.metrics[k]);
+        rows[k].unit = metric_unit(&info.metrics[k]);
         format_value(&v, &rows[k]);
         if (source == SIZE_MAX && is_untouched(t, type, k))
             snprintf(rows[k].note, NOTE_BYTES, "never counted");
@@ -154,19 +154,19 @@ static ls_status put_values(const text_out *t, size_t type, size_t source, unsig
 
 static ls_status put_types(const text_out *t, ls_error *err)
 {
-    size_t types = ls_metrics_type_count(t->m), sources = ls_metrics_source_count(t->m);
+    size_t types = metrics_type_count(t->m), sources = metrics_source_count(t->m);
     ls_status status = LS_OK;
     for (size_t type = 0; type < types && status == LS_OK; type++) {
-        ls_metric_type info = ls_metrics_type(t->m, type);
+        metric_type info = metrics_type_at(t->m, type);
         char note[48];
         snprintf(note, sizeof note, "%zu block%s", info.sources, info.sources == 1 ? "" : "s");
         put_heading(t, info.name, note);
         status = put_values(t, type, SIZE_MAX, 2, err);
         for (size_t s = 0; t->options->per_block && s < sources && status == LS_OK; s++) {
-            if (ls_metrics_source_type(t->m, s) != type)
+            if (metrics_source_type(t->m, s) != type)
                 continue;
             fputs("  ", t->to);
-            put_styled(t, BOLD, ls_metrics_source(t->m, s)->path);
+            put_styled(t, BOLD, metrics_source_at(t->m, s)->path);
             fputc('\n', t->to);
             status = put_values(t, type, s, 4, err);
         }
@@ -186,47 +186,47 @@ static void format_label(int64_t value, char *out, size_t bytes)
 
 static void put_kernels(const text_out *t)
 {
-    size_t count = ls_metrics_interval_count(t->m);
+    size_t count = metrics_interval_count(t->m);
     if (count == 0)
         return;
     char note[48], begin[LS_FORMAT_BYTES], time[LS_FORMAT_BYTES], gpu[24], stream[24];
-    put_heading(t, "kernels", ls_format_count(count, note, sizeof note));
+    put_heading(t, "kernels", format_count(count, note, sizeof note));
     put_styled(t, DIM, "       #   gpu  stream      begin       time  name");
     fputc('\n', t->to);
     for (size_t i = 0; i < count && i < KERNELS_SHOWN; i++) {
-        const ls_metric_interval *k = ls_metrics_interval(t->m, i);
+        const metric_interval *k = metrics_interval_at(t->m, i);
         format_label(k->gpu, gpu, sizeof gpu);
         format_label(k->stream, stream, sizeof stream);
         char name[160];
-        ls_quote(k->kernel_name, strlen(k->kernel_name), name, sizeof name);
+        quote_text(k->kernel_name, strlen(k->kernel_name), name, sizeof name);
         fprintf(t->to, "  %6" PRIu64 "  %4s  %6s  %9s  %9s  %s\n", k->kernel, gpu, stream,
-                ls_format_time(k->begin, begin, sizeof begin),
-                ls_format_time(k->end >= k->begin ? k->end - k->begin : 0, time, sizeof time),
+                format_time(k->begin, begin, sizeof begin),
+                format_time(k->end >= k->begin ? k->end - k->begin : 0, time, sizeof time),
                 export_text_or(name, "-"));
     }
     if (count > KERNELS_SHOWN)
         fprintf(t->to, "  ... and %s more; JSON, CSV and SQLite have them all\n",
-                ls_format_count(count - KERNELS_SHOWN, note, sizeof note));
+                format_count(count - KERNELS_SHOWN, note, sizeof note));
 }
 
 static void put_untouched(const text_out *t)
 {
-    const ls_metric_untouched *list = t->untouched;
+    const metric_untouched *list = t->untouched;
     size_t count = t->untouched_count, width = 0;
     put_heading(t, "untouched", count ? "no block ever changed these: not a measured zero" : "none");
     for (size_t i = 0; i < count; i++) {
-        ls_metric_type type = ls_metrics_type(t->m, list[i].type);
+        metric_type type = metrics_type_at(t->m, list[i].type);
         size_t length = strlen(type.name) + 1 + strlen(type.metrics[list[i].metric].name);
         width = length > width ? length : width;
     }
     for (size_t i = 0; i < count; i++) {
-        ls_metric_type type = ls_metrics_type(t->m, list[i].type);
+        metric_type type = metrics_type_at(t->m, list[i].type);
         const ls_metric *metric = &type.metrics[list[i].metric];
         fprintf(t->to, "  %s %s", type.name, metric->name);
-        if (ls_metric_help(metric)[0]) {
+        if (metric_help(metric)[0]) {
             size_t length = strlen(type.name) + 1 + strlen(metric->name);
             fprintf(t->to, "%*s", (int)(width - length + 2), "");
-            put_styled(t, DIM, ls_metric_help(metric));
+            put_styled(t, DIM, metric_help(metric));
         }
         fputc('\n', t->to);
     }
@@ -242,10 +242,10 @@ static void put_fact(const text_out *t, const char *name, const char *value)
 static void put_count(const text_out *t, const char *name, uint64_t value)
 {
     char text[LS_FORMAT_BYTES];
-    put_fact(t, name, ls_format_count(value, text, sizeof text));
+    put_fact(t, name, format_count(value, text, sizeof text));
 }
 
-static void put_head(const text_out *t, const ls_results *r)
+static void put_head(const text_out *t, const run_results *r)
 {
     char text[LS_FORMAT_BYTES + 48], hash[64];
     put_styled(t, BOLD, "Lockstep " LS_VERSION_STRING);
@@ -263,7 +263,7 @@ static void put_head(const text_out *t, const ls_results *r)
         fprintf(t->to, ": %s: %s\n", r->warnings[i].kind, r->warnings[i].text);
     }
     fputc('\n', t->to);
-    put_fact(t, "simulated time", ls_format_time(r->end_time, text, sizeof text));
+    put_fact(t, "simulated time", format_time(r->end_time, text, sizeof text));
     if (r->has_cycles)
         put_count(t, "cycles", r->cycles);
     put_count(t, "events", r->events);
@@ -276,7 +276,7 @@ static void put_head(const text_out *t, const ls_results *r)
 }
 
 /* The keys alone: `lockstep config explain KEY -p PLATFORM` says the rest, as do the other forms of results. */
-static void put_assumptions(const text_out *t, const ls_results *r)
+static void put_assumptions(const text_out *t, const run_results *r)
 {
     size_t count = 0, column = 0;
     for (size_t i = 0; i < r->warning_count; i++) {
@@ -300,11 +300,11 @@ static void put_assumptions(const text_out *t, const ls_results *r)
         fputc('\n', t->to);
 }
 
-static void put_host(const text_out *t, const ls_results_host *host)
+static void put_host(const text_out *t, const results_host *host)
 {
     char wall[LS_FORMAT_BYTES], text[LS_FORMAT_BYTES + 48];
     put_heading(t, "host", "");
-    ls_format_si(host->wall_seconds, "s", wall, sizeof wall);
+    format_si(host->wall_seconds, "s", wall, sizeof wall);
     snprintf(text, sizeof text, "%s on %" PRIu32 " thread%s", wall, host->threads,
              host->threads == 1 ? "" : "s");
     put_fact(t, "wall time", text);
@@ -315,15 +315,15 @@ static void put_host(const text_out *t, const ls_results_host *host)
         put_fact(t, "command", host->command);
 }
 
-ls_status export_text(const ls_results *r, const ls_export_options *options, FILE *to, ls_error *err)
+ls_status export_text(const run_results *r, const export_options *options, FILE *to, ls_error *err)
 {
     text_out t = { .to = to, .options = options, .m = r->metrics };
     put_head(&t, r);
     ls_status status = LS_OK;
     if (t.m) {
-        status = ls_metric_view_create(t.m, &t.view, err);
+        status = metric_view_create(t.m, &t.view, err);
         if (status == LS_OK)
-            status = ls_metric_view_load(t.view, LS_METRICS_RUN, err);
+            status = metric_view_load(t.view, LS_METRICS_RUN, err);
         if (status == LS_OK)
             status = export_untouched(t.m, &t.untouched, &t.untouched_count, err);
         if (status == LS_OK)
@@ -333,7 +333,7 @@ ls_status export_text(const ls_results *r, const ls_export_options *options, FIL
         if (status == LS_OK && options->untouched)
             put_untouched(&t);
         free(t.untouched);
-        ls_metric_view_destroy(t.view);
+        metric_view_destroy(t.view);
     }
     if (status == LS_OK)
         put_assumptions(&t, r);

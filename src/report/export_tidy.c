@@ -76,18 +76,18 @@ static void put_u64_row(FILE *to, const csv_labels *l, uint64_t value)
 static void put_real_row(FILE *to, const csv_labels *l, double value)
 {
     char text[LS_FORMAT_BYTES];
-    put_row(to, l, ls_format_real(value, text, sizeof text));
+    put_row(to, l, format_real(value, text, sizeof text));
 }
 
 static void put_stats(FILE *to, csv_labels *l, const ls_metric *metric, const export_stat *stats, size_t count)
 {
     l->metric = metric->name;
-    l->kind = ls_metric_kind_name(metric->kind);
+    l->kind = metric_kind_name(metric->kind);
     for (size_t i = 0; i < count; i++) {
         l->stat = stats[i].name;
         /* How many values is not in the unit of the values. */
         bool counts = strcmp(l->stat, "count") == 0 || strncmp(l->stat, "bucket_", 7) == 0;
-        l->unit = counts ? "" : ls_metric_unit(metric);
+        l->unit = counts ? "" : metric_unit(metric);
         if (stats[i].is_real)
             put_real_row(to, l, stats[i].real);
         else
@@ -95,7 +95,7 @@ static void put_stats(FILE *to, csv_labels *l, const ls_metric *metric, const ex
     }
 }
 
-static csv_labels scope_labels(const ls_metric_interval *interval)
+static csv_labels scope_labels(const metric_interval *interval)
 {
     return (csv_labels){ .scope = interval ? "kernel" : "run",
                          .gpu = interval ? interval->gpu : -1,
@@ -121,18 +121,18 @@ static ls_status put_block_value(void *self, const export_row *row, ls_error *er
 }
 
 /* One scope, reduced over the blocks of each type. */
-static void put_type_values(FILE *to, const ls_metrics *m, const ls_metric_totals *totals,
-                            const ls_metric_interval *interval)
+static void put_type_values(FILE *to, const metric_store *m, const metric_totals *totals,
+                            const metric_interval *interval)
 {
     csv_labels l = scope_labels(interval);
-    for (size_t t = 0; t < ls_metrics_type_count(m); t++) {
-        if (interval && !ls_metric_totals_active(totals, t))
+    for (size_t t = 0; t < metrics_type_count(m); t++) {
+        if (interval && !metric_totals_active(totals, t))
             continue;
-        ls_metric_type type = ls_metrics_type(m, t);
+        metric_type type = metrics_type_at(m, t);
         l.type = type.name;
         for (size_t k = 0; k < type.metric_count; k++) {
-            ls_metric_parts parts = ls_metric_totals_get(totals, t, k);
-            ls_metric_value value = { .kind = type.metrics[k].kind, .value = parts.a, .denominator = parts.b };
+            metric_parts parts = metric_totals_get(totals, t, k);
+            metric_value value = { .kind = type.metrics[k].kind, .value = parts.a, .denominator = parts.b };
             if (value.kind == LS_METRIC_KIND_HISTOGRAM)
                 value.histogram =
                     (ls_histogram){ .count = parts.b, .sum = parts.a, .min = parts.min, .max = parts.max };
@@ -147,24 +147,24 @@ static void put_type_values(FILE *to, const ls_metrics *m, const ls_metric_total
     }
 }
 
-static ls_status put_types(FILE *to, const ls_metrics *m, ls_error *err)
+static ls_status put_types(FILE *to, const metric_store *m, ls_error *err)
 {
-    ls_metric_totals *totals = NULL;
-    ls_status status = ls_metric_totals_create(m, &totals, err);
+    metric_totals *totals = NULL;
+    ls_status status = metric_totals_create(m, &totals, err);
     if (status == LS_OK)
-        status = ls_metric_totals_load(totals, LS_METRICS_RUN, err);
+        status = metric_totals_load(totals, LS_METRICS_RUN, err);
     if (status == LS_OK)
         put_type_values(to, m, totals, NULL);
-    for (size_t i = 0; i < ls_metrics_interval_count(m) && status == LS_OK; i++) {
-        status = ls_metric_totals_load(totals, i, err);
+    for (size_t i = 0; i < metrics_interval_count(m) && status == LS_OK; i++) {
+        status = metric_totals_load(totals, i, err);
         if (status == LS_OK)
-            put_type_values(to, m, totals, ls_metrics_interval(m, i));
+            put_type_values(to, m, totals, metrics_interval_at(m, i));
     }
-    ls_metric_totals_destroy(totals);
+    metric_totals_destroy(totals);
     return status;
 }
 
-static void put_facts(FILE *to, const ls_results *r)
+static void put_facts(FILE *to, const run_results *r)
 {
     char hash[64];
     export_fact facts[EXPORT_FACTS];
@@ -186,12 +186,12 @@ static void put_facts(FILE *to, const ls_results *r)
     }
 }
 
-static void put_kernels(FILE *to, const ls_results *r)
+static void put_kernels(FILE *to, const run_results *r)
 {
-    const ls_metrics *m = r->metrics;
-    size_t count = m ? ls_metrics_interval_count(m) : 0;
+    const metric_store *m = r->metrics;
+    size_t count = m ? metrics_interval_count(m) : 0;
     for (size_t i = 0; i < count; i++) {
-        const ls_metric_interval *interval = ls_metrics_interval(m, i);
+        const metric_interval *interval = metrics_interval_at(m, i);
         csv_labels l = fact_labels("kernel");
         l.gpu = interval->gpu;
         l.has_kernel = true;
@@ -217,20 +217,20 @@ static void put_kernels(FILE *to, const ls_results *r)
 }
 
 /* A metric that nobody counted has a row of its own: its zeros are not measured ones. */
-static ls_status put_untouched(FILE *to, const ls_metrics *m, ls_error *err)
+static ls_status put_untouched(FILE *to, const metric_store *m, ls_error *err)
 {
-    ls_metric_untouched *list;
+    metric_untouched *list;
     size_t count;
     ls_status status = export_untouched(m, &list, &count, err);
     if (status != LS_OK)
         return status;
     for (size_t i = 0; i < count; i++) {
-        ls_metric_type type = ls_metrics_type(m, list[i].type);
+        metric_type type = metrics_type_at(m, list[i].type);
         const ls_metric *metric = &type.metrics[list[i].metric];
         csv_labels l = fact_labels("run");
         l.type = type.name;
         l.metric = metric->name;
-        l.kind = ls_metric_kind_name(metric->kind);
+        l.kind = metric_kind_name(metric->kind);
         l.stat = "untouched";
         put_u64_row(to, &l, 1);
     }
@@ -238,7 +238,7 @@ static ls_status put_untouched(FILE *to, const ls_metrics *m, ls_error *err)
     return LS_OK;
 }
 
-static void put_host(FILE *to, const ls_results_host *host)
+static void put_host(FILE *to, const results_host *host)
 {
     csv_labels l = fact_labels("host");
     l.metric = "run_id";
@@ -254,7 +254,7 @@ static void put_host(FILE *to, const ls_results_host *host)
     put_real_row(to, &l, host->wall_seconds);
 }
 
-ls_status export_tidy(const ls_results *r, const ls_export_options *options, FILE *to, ls_error *err)
+ls_status export_tidy(const run_results *r, const export_options *options, FILE *to, ls_error *err)
 {
     fputs("scope,gpu,kernel,kernel_name,stream,block,type,metric,kind,stat,value,unit\r\n", to);
     put_facts(to, r);

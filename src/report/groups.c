@@ -4,18 +4,18 @@
 #include <stdio.h>
 
 /* Shares of a kernel that ran alone are in the difference since the last interval; the blocks forget them. */
-static void forget_shares(const ls_metrics *metrics, ls_metrics_take_fn take, void *self)
+static void forget_shares(const metric_store *metrics, metrics_take_fn take, void *self)
 {
     enum { BYTES = 32768 };
     static _Thread_local char unused[BYTES];
-    for (size_t i = 0; i < ls_metrics_source_count(metrics); i++)
-        (void)take(self, ls_metrics_source(metrics, i), unused, BYTES);
+    for (size_t i = 0; i < metrics_source_count(metrics); i++)
+        (void)take(self, metrics_source_at(metrics, i), unused, BYTES);
 }
 
-ls_status ls_kernel_groups_mark(ls_kernel_groups *g, ls_metrics *metrics, const ls_metric_interval *kernel,
-                                ls_time next_begin, ls_metrics_take_fn take, void *self, ls_error *err)
+ls_status kernel_groups_mark(kernel_groups *g, metric_store *metrics, const metric_interval *kernel,
+                             ls_time next_begin, metrics_take_fn take, void *self, ls_error *err)
 {
-    ls_metric_interval interval = *kernel;
+    metric_interval interval = *kernel;
     if (!g->is_open) {
         g->shared = interval;
         g->shared.stream = LS_METRICS_NONE;
@@ -30,13 +30,13 @@ ls_status ls_kernel_groups_mark(ls_kernel_groups *g, ls_metrics *metrics, const 
     g->is_open = next_begin < g->shared.end;
     if (!interval.overlapped) {
         forget_shares(metrics, take, self);
-        return ls_metrics_mark(metrics, &interval, err);
+        return metrics_mark(metrics, &interval, err);
     }
-    ls_status status = ls_metrics_mark_part(metrics, &interval, take, self, err);
+    ls_status status = metrics_mark_part(metrics, &interval, take, self, err);
     if (status != LS_OK || g->is_open)
         return status;
     char name[64];
     snprintf(name, sizeof name, "(shared by %u kernels)", g->kernels);
     g->shared.kernel_name = name;
-    return ls_metrics_mark(metrics, &g->shared, err);
+    return metrics_mark(metrics, &g->shared, err);
 }

@@ -10,17 +10,16 @@
 #include "report/metrics.h"
 
 /* All zero is the start. */
-typedef struct ls_kernel_groups {
+typedef struct kernel_groups {
     bool is_open;
-    ls_metric_interval shared;
+    metric_interval shared;
     uint32_t kernels; /* of the group */
-} ls_kernel_groups;
+} kernel_groups;
 
 /* Once per kernel, in the order of ends. next_begin: when the first kernel began whose end has not been told;
- * LS_TIME_MAX: there is none. take and self as for ls_metrics_mark_part(). The flags of *kernel are set
+ * LS_TIME_MAX: there is none. take and self as for metrics_mark_part(). The flags of *kernel are set
  * here. */
-ls_status ls_kernel_groups_mark(ls_kernel_groups *groups, ls_metrics *metrics,
-                                const ls_metric_interval *kernel, ls_time next_begin, ls_metrics_take_fn take,
-                                void *self, ls_error *err);
+ls_status kernel_groups_mark(kernel_groups *groups, metric_store *metrics, const metric_interval *kernel,
+                             ls_time next_begin, metrics_take_fn take, void *self, ls_error *err);
 
 #endif

@@ -15,25 +15,25 @@ static const char style[] =
     ".pass{color:#176d2c}.known{color:#8a5a00}.FAIL{color:#b00020;font-weight:bold}.skipped{color:#777}"
     "svg{max-width:100%;height:auto}";
 
-void ls_html_begin(FILE *to, const char *title)
+void html_begin(FILE *to, const char *title)
 {
     fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<title>Lockstep: ", to);
-    ls_html_text(to, title);
+    html_text(to, title);
     fprintf(
         to,
         "</title>\n<meta name=\"viewport\" content=\"width=device-width\">\n<style>%s</style></head>\n<body>\n",
         style);
     fprintf(to, "<h1>Lockstep %s: ", LS_VERSION_STRING);
-    ls_html_text(to, title);
+    html_text(to, title);
     fputs("</h1>\n", to);
 }
 
-void ls_html_end(FILE *to)
+void html_end(FILE *to)
 {
     fputs("</body></html>\n", to);
 }
 
-void ls_html_text(FILE *to, const char *text)
+void html_text(FILE *to, const char *text)
 {
     for (; *text; text++)
         switch (*text) {
@@ -64,16 +64,16 @@ static bool is_number(const char *text)
 static void cell(FILE *to, const char *tag, const char *text, bool left)
 {
     fprintf(to, "<%s%s>", tag, left ? " class=\"text\"" : "");
-    ls_html_text(to, text);
+    html_text(to, text);
     fprintf(to, "</%s>", tag);
 }
 
-void ls_html_cell(FILE *to, const char *tag, const char *text)
+void html_cell(FILE *to, const char *tag, const char *text)
 {
     cell(to, tag, text, text[0] && !is_number(text));
 }
 
-void ls_html_head_cell(FILE *to, const char *text, const char *below)
+void html_head_cell(FILE *to, const char *text, const char *below)
 {
     cell(to, "th", text, below && below[0] && !is_number(below));
 }

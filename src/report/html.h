@@ -5,13 +5,13 @@
 #include <stdio.h>
 
 /* Up to the first heading. Write errors show in the stream. */
-void ls_html_begin(FILE *to, const char *title);
-void ls_html_end(FILE *to);
+void html_begin(FILE *to, const char *title);
+void html_end(FILE *to);
 /* Escaped for content and attributes. */
-void ls_html_text(FILE *to, const char *text);
+void html_text(FILE *to, const char *text);
 /* <td>text</td> or <th>. Numbers stand at the right, texts at the left. */
-void ls_html_cell(FILE *to, const char *tag, const char *text);
+void html_cell(FILE *to, const char *tag, const char *text);
 /* <th>text</th>, at the side of a cell below it. */
-void ls_html_head_cell(FILE *to, const char *text, const char *below);
+void html_head_cell(FILE *to, const char *text, const char *below);
 
 #endif

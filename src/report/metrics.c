@@ -13,28 +13,28 @@ static ls_status no_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "no memory left for metrics");
 }
 
-ls_status ls_metrics_create(ls_metrics **out, ls_error *err)
+ls_status metrics_create(metric_store **out, ls_error *err)
 {
     *out = calloc(1, sizeof **out);
     return *out ? LS_OK : no_memory(err);
 }
 
-void ls_metrics_destroy(ls_metrics *m)
+void metrics_destroy(metric_store *m)
 {
     if (!m)
         return;
-    ls_metric_view_destroy(m->view);
+    metric_view_destroy(m->view);
     for (size_t i = 0; i < m->intervals.count; i++)
         free(m->intervals.at[i].packed);
     for (size_t i = 0; i < m->types.count; i++)
-        ls_vec_fini(&m->types.at[i]->sources);
-    ls_vec_fini(&m->types);
-    ls_vec_fini(&m->sources);
-    ls_vec_fini(&m->intervals);
-    ls_vec_fini(&m->scratch);
-    ls_vec_fini(&m->row);
-    ls_map_fini(&m->paths);
-    ls_arena_fini(&m->arena);
+        vec_fini(&m->types.at[i]->sources);
+    vec_fini(&m->types);
+    vec_fini(&m->sources);
+    vec_fini(&m->intervals);
+    vec_fini(&m->scratch);
+    vec_fini(&m->row);
+    map_fini(&m->paths);
+    arena_fini(&m->arena);
     free(m);
 }
 
@@ -56,7 +56,7 @@ static size_t field_at(const metrics_type *t, uint32_t offset)
     return SIZE_MAX;
 }
 
-static ls_status check_place(const ls_metric_source *s, const ls_metric *metric, uint32_t offset,
+static ls_status check_place(const metric_source *s, const ls_metric *metric, uint32_t offset,
                              const char *part, ls_error *err)
 {
     size_t bytes = field_bytes(metric->kind);
@@ -70,7 +70,7 @@ static ls_status check_place(const ls_metric_source *s, const ls_metric *metric,
     return LS_OK;
 }
 
-static ls_status check_table(const ls_metric_source *s, ls_error *err)
+static ls_status check_table(const metric_source *s, ls_error *err)
 {
     for (size_t i = 0; i < s->metric_count; i++) {
         const ls_metric *metric = &s->metrics[i];
@@ -94,14 +94,14 @@ static ls_status check_table(const ls_metric_source *s, ls_error *err)
 }
 
 /* Blocks share the tables of their types: each is checked once, with the first of them. */
-static bool checked_before(const ls_metrics *m, const ls_metric_source *s)
+static bool checked_before(const metric_store *m, const metric_source *s)
 {
     for (size_t i = 0; i < m->types.count; i++) {
         const metrics_type *t = m->types.at[i];
         /* Types of the same kind of block in several slots share one table. */
         if (t->metrics != s->metrics || t->sources.count == 0 || strcmp(t->name, s->type) != 0)
             continue;
-        const ls_metric_source *first = &m->sources.at[t->sources.at[0]].decl;
+        const metric_source *first = &m->sources.at[t->sources.at[0]].decl;
         return first->metric_count == s->metric_count && first->counters_size == s->counters_size &&
                (uintptr_t)first->counters % sizeof(uint64_t) == (uintptr_t)s->counters % sizeof(uint64_t);
     }
@@ -134,7 +134,7 @@ static ls_status operand_field(metrics_type *t, const ls_metric *metric, uint32_
         if (!histogram || word == METRICS_HIST_MIN || word == METRICS_HIST_MAX)
             return ls_fail(err, LS_ERR_INTERNAL, "ratio '%s' of '%s' needs counters, but '%s' is a %s",
                            metric->name, t->name, f->name,
-                           histogram ? "histogram's min or max" : ls_metric_kind_name(f->kind));
+                           histogram ? "histogram's min or max" : metric_kind_name(f->kind));
     }
     *out = push_field(t, offset, LS_METRIC_KIND_COUNTER, metric->name);
     return LS_OK;
@@ -177,7 +177,7 @@ static bool same_text(const char *a, const char *b)
 }
 
 /* Equal content is enough: two shared objects may each carry a copy of one table. */
-static bool same_table(const metrics_type *t, const ls_metric_source *s)
+static bool same_table(const metrics_type *t, const metric_source *s)
 {
     if (t->metric_count != s->metric_count)
         return false;
@@ -192,7 +192,7 @@ static bool same_table(const metrics_type *t, const ls_metric_source *s)
 }
 
 /* Finds the source's type, or makes it. */
-static ls_status find_type(ls_metrics *m, const ls_metric_source *s, uint32_t *out, ls_error *err)
+static ls_status find_type(metric_store *m, const metric_source *s, uint32_t *out, ls_error *err)
 {
     for (size_t i = 0; i < m->types.count; i++) /* most are one more of a type that is there */
         if (m->types.at[i]->metrics == s->metrics && m->types.at[i]->metric_count == s->metric_count &&
@@ -211,21 +211,21 @@ static ls_status find_type(ls_metrics *m, const ls_metric_source *s, uint32_t *o
         *out = (uint32_t)i;
         return LS_OK;
     }
-    metrics_type *t = ls_arena_alloc(&m->arena, sizeof *t);
+    metrics_type *t = arena_alloc(&m->arena, sizeof *t);
     if (!t)
         return no_memory(err);
     t->metrics = s->metrics;
     t->metric_count = s->metric_count;
-    t->name = ls_arena_strdup(&m->arena, s->type);
-    t->field = ls_arena_array(&m->arena, s->metric_count, sizeof *t->field);
-    t->denominator = ls_arena_array(&m->arena, s->metric_count, sizeof *t->denominator);
-    t->fields = ls_arena_array(&m->arena, 2 * s->metric_count, sizeof *t->fields);
+    t->name = arena_strdup(&m->arena, s->type);
+    t->field = arena_array(&m->arena, s->metric_count, sizeof *t->field);
+    t->denominator = arena_array(&m->arena, s->metric_count, sizeof *t->denominator);
+    t->fields = arena_array(&m->arena, 2 * s->metric_count, sizeof *t->fields);
     if (!t->name || !t->field || !t->denominator || !t->fields)
         return no_memory(err);
     ls_status status = build_fields(t, err);
     if (status != LS_OK)
         return status;
-    if (!ls_vec_push(&m->types, t))
+    if (!vec_push(&m->types, t))
         return no_memory(err);
     *out = (uint32_t)(m->types.count - 1);
     return LS_OK;
@@ -242,23 +242,23 @@ static bool any_word(const uint64_t *row, size_t words)
 }
 
 /* Takes back the newest sources and types. A type lists its sources in order, so each is its type's last. */
-static void forget(ls_metrics *m, size_t sources, size_t types)
+static void forget(metric_store *m, size_t sources, size_t types)
 {
     while (m->sources.count > sources) {
         metrics_source *s = &m->sources.at[--m->sources.count];
         m->types.at[s->type]->sources.count--;
         m->words = s->first_word;
-        (void)ls_map_put(&m->paths, s->decl.path, NULL); /* replaces: needs no memory */
+        (void)map_put(&m->paths, s->decl.path, NULL); /* replaces: needs no memory */
     }
     for (; m->types.count > types; m->types.count--)
-        ls_vec_fini(&m->types.at[m->types.count - 1]->sources);
+        vec_fini(&m->types.at[m->types.count - 1]->sources);
 }
 
-ls_status ls_metrics_add(ls_metrics *m, const ls_metric_source *source, ls_error *err)
+ls_status metrics_add(metric_store *m, const metric_source *source, ls_error *err)
 {
     if (!source->path || !source->path[0] || !source->type || !source->type[0])
         return ls_fail(err, LS_ERR_INTERNAL, "a source of metrics needs a path and a type");
-    if (ls_map_get(&m->paths, source->path))
+    if (map_get(&m->paths, source->path))
         return ls_fail(err, LS_ERR_INTERNAL, "two sources of metrics are called '%s'", source->path);
     if (!source->counters || !source->metrics || source->metric_count == 0)
         return ls_fail(err, LS_ERR_INTERNAL, "'%s' has no metrics or no counters", source->path);
@@ -272,22 +272,22 @@ ls_status ls_metrics_add(ls_metrics *m, const ls_metric_source *source, ls_error
 
     metrics_type *t = m->types.at[type];
     metrics_source s = { .decl = *source, .type = type, .first_word = m->words };
-    s.decl.path = ls_arena_strdup(&m->arena, source->path);
+    s.decl.path = arena_strdup(&m->arena, source->path);
     s.decl.type = t->name;
-    s.last = ls_arena_array(&m->arena, t->words, sizeof *s.last);
-    bool room = s.decl.path && s.last && ls_vec_reserve(&m->row, t->words) && ls_vec_reserve(&t->sources, 1) &&
-                ls_vec_reserve(&m->sources, 1);
+    s.last = arena_array(&m->arena, t->words, sizeof *s.last);
+    bool room = s.decl.path && s.last && vec_reserve(&m->row, t->words) && vec_reserve(&t->sources, 1) &&
+                vec_reserve(&m->sources, 1);
     if (room) {
         /* Cannot fail: last is all zero, and nothing goes backwards from zero. */
         (void)metrics_read_row(m, &s, METRICS_SCOPE_RUN, m->row.at, NULL);
         if (any_word(m->row.at, t->words)) {
-            s.initial = ls_arena_array(&m->arena, t->words, sizeof *s.initial);
+            s.initial = arena_array(&m->arena, t->words, sizeof *s.initial);
             room = s.initial != NULL;
             if (room)
                 memcpy(s.initial, m->row.at, t->words * sizeof *s.initial);
         }
     }
-    if (!room || !ls_map_put(&m->paths, source->path, (void *)(m->sources.count + 1))) {
+    if (!room || !map_put(&m->paths, source->path, (void *)(m->sources.count + 1))) {
         forget(m, m->sources.count, types);
         return no_memory(err);
     }
@@ -310,7 +310,7 @@ static int32_t gpu_of_path(const char *path)
     return number ? gpu : LS_METRICS_NONE;
 }
 
-static ls_status add_block(ls_metrics *m, ls_block *block, ls_error *err)
+static ls_status add_block(metric_store *m, ls_block *block, ls_error *err)
 {
     const ls_block_type *type = ls_block_type_of(block);
     if (type->metric_count == 0)
@@ -325,10 +325,10 @@ static ls_status add_block(ls_metrics *m, ls_block *block, ls_error *err)
     if (strlen(type->slot) + strlen(type->name) + 2 <= sizeof short_label)
         stpcpy(stpcpy(stpcpy(label, type->slot), "/"), type->name);
     else
-        label = ls_arena_printf(&m->arena, "%s/%s", type->slot, type->name);
+        label = arena_printf(&m->arena, "%s/%s", type->slot, type->name);
     if (!label)
         return no_memory(err);
-    ls_metric_source source = {
+    metric_source source = {
         .path = name,
         .type = label,
         .gpu = gpu_of_path(name),
@@ -338,10 +338,10 @@ static ls_status add_block(ls_metrics *m, ls_block *block, ls_error *err)
         .counters = (char *)ls_block_state(block) + type->counters_offset,
         .counters_size = type->state_size - type->counters_offset,
     };
-    return ls_metrics_add(m, &source, err);
+    return metrics_add(m, &source, err);
 }
 
-ls_status ls_metrics_add_engine(ls_metrics *m, const ls_engine *engine, ls_error *err)
+ls_status metrics_add_engine(metric_store *m, const ls_engine *engine, ls_error *err)
 {
     size_t sources = m->sources.count, types = m->types.count;
     uint32_t blocks = ls_engine_block_count(engine);
@@ -404,7 +404,7 @@ static inline ls_status read_field(const metrics_source *s, const metrics_field 
     return LS_OK;
 }
 
-ls_status metrics_read_row(const ls_metrics *m, const metrics_source *s, metrics_scope scope, uint64_t *row,
+ls_status metrics_read_row(const metric_store *m, const metrics_source *s, metrics_scope scope, uint64_t *row,
                            ls_error *err)
 {
     const metrics_type *t = m->types.at[s->type];
@@ -429,13 +429,13 @@ static void put_number(uint8_t **p, uint64_t value)
 }
 
 /* Appends the row's words that are not zero to the scratch bytes. */
-static bool pack_row(ls_metrics *m, size_t distance, const uint64_t *row, size_t words)
+static bool pack_row(metric_store *m, size_t distance, const uint64_t *row, size_t words)
 {
     enum { NUMBER_BYTES = 10 };
     size_t count = 0;
     for (size_t i = 0; i < words; i++)
         count += row[i] != 0;
-    if (!ls_vec_reserve(&m->scratch, (2 + 2 * count) * NUMBER_BYTES))
+    if (!vec_reserve(&m->scratch, (2 + 2 * count) * NUMBER_BYTES))
         return false;
     uint8_t *p = m->scratch.at + m->scratch.count;
     put_number(&p, distance);
@@ -480,17 +480,17 @@ static void restart(const metrics_type *t, metrics_source *s)
 }
 
 /* Stores what pack_row() has put into the scratch bytes. */
-static ls_status store(ls_metrics *m, const ls_metric_interval *interval, ls_error *err)
+static ls_status store(metric_store *m, const metric_interval *interval, ls_error *err)
 {
     const char *name = interval->kernel_name ? interval->kernel_name : "";
     metrics_interval stored = { .decl = *interval, .source_count = m->sources.count };
     if (m->intervals.count && strcmp(m->intervals.at[m->intervals.count - 1].decl.kernel_name, name) == 0)
         stored.decl.kernel_name = m->intervals.at[m->intervals.count - 1].decl.kernel_name;
     else
-        stored.decl.kernel_name = ls_arena_strdup(&m->arena, name);
+        stored.decl.kernel_name = arena_strdup(&m->arena, name);
     stored.packed_bytes = m->scratch.count;
     stored.packed = malloc(m->scratch.count ? m->scratch.count : 1);
-    if (!stored.decl.kernel_name || !stored.packed || !ls_vec_push(&m->intervals, stored)) {
+    if (!stored.decl.kernel_name || !stored.packed || !vec_push(&m->intervals, stored)) {
         free(stored.packed);
         return no_memory(err);
     }
@@ -500,9 +500,9 @@ static ls_status store(ls_metrics *m, const ls_metric_interval *interval, ls_err
     return LS_OK;
 }
 
-ls_status ls_metrics_mark(ls_metrics *m, const ls_metric_interval *interval, ls_error *err)
+ls_status metrics_mark(metric_store *m, const metric_interval *interval, ls_error *err)
 {
-    ls_vec_clear(&m->scratch);
+    vec_clear(&m->scratch);
     size_t next = 0;
     for (size_t i = 0; i < m->sources.count; i++) {
         const metrics_source *s = &m->sources.at[i];
@@ -528,7 +528,7 @@ ls_status ls_metrics_mark(ls_metrics *m, const ls_metric_interval *interval, ls_
 }
 
 /* Reads one source's share into the row, and leaves it out of all that comes later. */
-static ls_status take_row(ls_metrics *m, metrics_source *s, const void *counters, ls_error *err)
+static ls_status take_row(metric_store *m, metrics_source *s, const void *counters, ls_error *err)
 {
     const metrics_type *t = m->types.at[s->type];
     for (size_t i = 0; i < t->field_count; i++) {
@@ -543,14 +543,14 @@ static ls_status take_row(ls_metrics *m, metrics_source *s, const void *counters
     return LS_OK;
 }
 
-ls_status ls_metrics_mark_part(ls_metrics *m, const ls_metric_interval *interval, ls_metrics_take_fn take,
-                               void *self, ls_error *err)
+ls_status metrics_mark_part(metric_store *m, const metric_interval *interval, metrics_take_fn take, void *self,
+                            ls_error *err)
 {
     enum { SHARE_BYTES = 32768 }; /* a state may be much larger than the counters in it */
     char *share = malloc(SHARE_BYTES);
     size_t next = 0;
     ls_status status = share ? LS_OK : no_memory(err);
-    ls_vec_clear(&m->scratch);
+    vec_clear(&m->scratch);
     for (size_t i = 0; i < m->sources.count && status == LS_OK; i++) {
         metrics_source *s = &m->sources.at[i];
         const metrics_type *t = m->types.at[s->type];

@@ -4,7 +4,7 @@
  * reads the struct in place; the block that counts knows nothing about it.
  *
  * There are two kinds of scope. The run is everything since the beginning. An interval is what happened
- * between two marks, usually one kernel: ls_metrics_mark() stores, for each source, the difference since the
+ * between two marks, usually one kernel: metrics_mark() stores, for each source, the difference since the
  * last mark that took this source. Counters and histograms are differences, a level is its value at the mark,
  * a peak is the largest value since the last mark.
  *
@@ -18,22 +18,22 @@
 
 #include "lockstep/block.h"
 
-typedef struct ls_metrics ls_metrics;
+typedef struct metric_store metric_store;
 
 #define LS_METRICS_NONE (-1) /* no GPU, no stream */
 
-typedef struct ls_metric_source {
+typedef struct metric_source {
     const char *path; /* "gpu0.core3.l1"; unique */
     const char *type; /* "core.l1/cycle"; sources of one type have one table */
     int32_t gpu;      /* LS_METRICS_NONE if it belongs to no GPU */
     int64_t stream;   /* LS_METRICS_NONE if it belongs to no stream */
     const ls_metric *metrics;
     size_t metric_count;
-    void *counters;       /* read in place, so it lives as long as the registry; see ls_metrics_mark() */
+    void *counters;       /* read in place, so it lives as long as the registry; see metrics_mark() */
     size_t counters_size; /* bytes that the table may refer to */
-} ls_metric_source;
+} metric_source;
 
-typedef struct ls_metric_interval {
+typedef struct metric_interval {
     int32_t gpu;             /* takes the sources of this GPU and those of none; LS_METRICS_NONE: all */
     uint64_t kernel;         /* its number in the run */
     const char *kernel_name; /* NULL counts as "" */
@@ -43,60 +43,60 @@ typedef struct ls_metric_interval {
      * those of all others are in an interval of their own, which closes the group. */
     bool overlapped;
     bool shared; /* this is that interval: it is no kernel */
-} ls_metric_interval;
+} metric_interval;
 
-ls_status ls_metrics_create(ls_metrics **out, ls_error *err);
-void ls_metrics_destroy(ls_metrics *m);
+ls_status metrics_create(metric_store **out, ls_error *err);
+void metrics_destroy(metric_store *m);
 
 /* Path and type are copied; the table must outlive the registry. Refuses a table with a name twice or with a
  * field that is outside the struct, misaligned or shared by two metrics, and a path that exists. */
-ls_status ls_metrics_add(ls_metrics *m, const ls_metric_source *source, ls_error *err);
+ls_status metrics_add(metric_store *m, const metric_source *source, ls_error *err);
 
 /* Adds every block that declares metrics, in creation order, as type "slot/name". A path that begins with
  * "gpu" and a number belongs to that GPU. On failure nothing is added. */
-ls_status ls_metrics_add_engine(ls_metrics *m, const ls_engine *engine, ls_error *err);
+ls_status metrics_add_engine(metric_store *m, const ls_engine *engine, ls_error *err);
 
 /* Closes an interval. Peak fields (and min and max of histograms) start afresh for the next one; the registry
  * keeps the run's own. Refuses, changing nothing, a counter that went backwards. */
-ls_status ls_metrics_mark(ls_metrics *m, const ls_metric_interval *interval, ls_error *err);
+ls_status metrics_mark(metric_store *m, const metric_interval *interval, ls_error *err);
 
 /* The same for a kernel that did not run alone. take() fills `counters`, of `bytes` zero bytes and in the
  * layout of source->counters, with what the source counted for the kernel, or returns false: the source does
  * not tell kernels apart. What was taken is in no later interval. Fails for a source that is taken from and
  * has other metrics than counters and ratios. */
-typedef bool (*ls_metrics_take_fn)(void *self, const ls_metric_source *source, void *counters, size_t bytes);
-ls_status ls_metrics_mark_part(ls_metrics *m, const ls_metric_interval *interval, ls_metrics_take_fn take,
-                               void *self, ls_error *err);
+typedef bool (*metrics_take_fn)(void *self, const metric_source *source, void *counters, size_t bytes);
+ls_status metrics_mark_part(metric_store *m, const metric_interval *interval, metrics_take_fn take, void *self,
+                            ls_error *err);
 
 /* ------------------------------------------------------------------------------------------------ listing */
 
-size_t ls_metrics_source_count(const ls_metrics *m);
-const ls_metric_source *ls_metrics_source(const ls_metrics *m, size_t source);
-size_t ls_metrics_source_type(const ls_metrics *m, size_t source);
+size_t metrics_source_count(const metric_store *m);
+const metric_source *metrics_source_at(const metric_store *m, size_t source);
+size_t metrics_source_type(const metric_store *m, size_t source);
 
 /* In the order of their first source. */
-typedef struct ls_metric_type {
+typedef struct metric_type {
     const char *name;
-    const ls_metric *metrics; /* unit and help may be NULL: ls_metric_unit(), ls_metric_help() */
+    const ls_metric *metrics; /* unit and help may be NULL: metric_unit(), metric_help() */
     size_t metric_count;
     size_t sources;
-} ls_metric_type;
-size_t ls_metrics_type_count(const ls_metrics *m);
-ls_metric_type ls_metrics_type(const ls_metrics *m, size_t type);
+} metric_type;
+size_t metrics_type_count(const metric_store *m);
+metric_type metrics_type_at(const metric_store *m, size_t type);
 
-size_t ls_metrics_interval_count(const ls_metrics *m);
-const ls_metric_interval *ls_metrics_interval(const ls_metrics *m, size_t interval);
+size_t metrics_interval_count(const metric_store *m);
+const metric_interval *metrics_interval_at(const metric_store *m, size_t interval);
 
-const char *ls_metric_kind_name(ls_metric_kind kind); /* "counter", "peak", "level", "histogram", "ratio" */
-const char *ls_metric_unit(const ls_metric *metric);  /* "" if there is none */
-const char *ls_metric_help(const ls_metric *metric);
+const char *metric_kind_name(ls_metric_kind kind); /* "counter", "peak", "level", "histogram", "ratio" */
+const char *metric_unit(const ls_metric *metric);  /* "" if there is none */
+const char *metric_help(const ls_metric *metric);
 
 /* Bytes held for all intervals so far. */
-size_t ls_metrics_interval_bytes(const ls_metrics *m);
+size_t metrics_interval_bytes(const metric_store *m);
 
 /* ----------------------------------------------------------------------------------------------- reading */
 
-typedef struct ls_metric_value {
+typedef struct metric_value {
     ls_metric_kind kind;
     bool present;           /* false: nothing to say (no source in this scope, or a ratio over zero) */
     size_t sources;         /* how many were reduced */
@@ -104,50 +104,50 @@ typedef struct ls_metric_value {
     uint64_t denominator;   /* of a ratio */
     double ratio;           /* of a ratio, if present */
     ls_histogram histogram; /* min and max are 0 while count is 0 */
-} ls_metric_value;
+} metric_value;
 
 #define LS_METRICS_RUN SIZE_MAX /* the scope that is not an interval's index */
 
 /* The value of metric `name` reduced over the sources whose type and path match (wildcards '*' and '?'; NULL:
  * any). Fails if nothing matches, and if the matching types disagree about its kind or unit. */
-ls_status ls_metrics_get(ls_metrics *m, size_t scope, const char *type, const char *path, const char *name,
-                         ls_metric_value *out, ls_error *err);
+ls_status metrics_get(metric_store *m, size_t scope, const char *type, const char *path, const char *name,
+                      metric_value *out, ls_error *err);
 
 /* One scope unpacked, for readers that want many values of it. */
-typedef struct ls_metric_view ls_metric_view;
-ls_status ls_metric_view_create(const ls_metrics *m, ls_metric_view **out, ls_error *err);
-void ls_metric_view_destroy(ls_metric_view *view);
+typedef struct metric_view metric_view;
+ls_status metric_view_create(const metric_store *m, metric_view **out, ls_error *err);
+void metric_view_destroy(metric_view *view);
 /* The run is read as it is at this moment. Refuses a counter that went backwards. Sources and intervals added
  * after the view was created need a new view. */
-ls_status ls_metric_view_load(ls_metric_view *view, size_t scope, ls_error *err);
+ls_status metric_view_load(metric_view *view, size_t scope, ls_error *err);
 /* False if the interval did not take this source. */
-bool ls_metric_view_has(const ls_metric_view *view, size_t source);
+bool metric_view_has(const metric_view *view, size_t source);
 /* False if the source has nothing but zeros here (a quick test before asking for each metric). */
-bool ls_metric_view_active(const ls_metric_view *view, size_t source);
-void ls_metric_view_source(const ls_metric_view *view, size_t source, size_t metric, ls_metric_value *out);
-void ls_metric_view_type(const ls_metric_view *view, size_t type, size_t metric, ls_metric_value *out);
+bool metric_view_active(const metric_view *view, size_t source);
+void metric_view_source(const metric_view *view, size_t source, size_t metric, metric_value *out);
+void metric_view_type(const metric_view *view, size_t type, size_t metric, metric_value *out);
 
 /* One scope reduced over the sources of each type, in the order of registration. An interval is reduced straight
  * from its packed rows, which costs a few host instructions per number that is not zero: exporters read
  * thousands of kernels this way. */
-typedef struct ls_metric_totals ls_metric_totals;
-typedef struct ls_metric_parts {
+typedef struct metric_totals metric_totals;
+typedef struct metric_parts {
     uint64_t a;        /* the value; the numerator of a ratio; the sum of a histogram */
     uint64_t b;        /* the denominator of a ratio; the count of a histogram; else 0 */
     uint64_t min, max; /* of a histogram; 0 while it is empty */
-} ls_metric_parts;
-ls_status ls_metric_totals_create(const ls_metrics *m, ls_metric_totals **out, ls_error *err);
-void ls_metric_totals_destroy(ls_metric_totals *totals);
-/* As ls_metric_view_load(). */
-ls_status ls_metric_totals_load(ls_metric_totals *totals, size_t scope, ls_error *err);
+} metric_parts;
+ls_status metric_totals_create(const metric_store *m, metric_totals **out, ls_error *err);
+void metric_totals_destroy(metric_totals *totals);
+/* As metric_view_load(). */
+ls_status metric_totals_load(metric_totals *totals, size_t scope, ls_error *err);
 /* False if the interval took no source of this type. */
-bool ls_metric_totals_has(const ls_metric_totals *totals, size_t type);
+bool metric_totals_has(const metric_totals *totals, size_t type);
 /* False if all sources of the type have nothing but zeros here. */
-bool ls_metric_totals_active(const ls_metric_totals *totals, size_t type);
-ls_metric_parts ls_metric_totals_get(const ls_metric_totals *totals, size_t type, size_t metric);
+bool metric_totals_active(const metric_totals *totals, size_t type);
+metric_parts metric_totals_get(const metric_totals *totals, size_t type, size_t metric);
 
 /* A value at or above `fraction` (0 to 1) of all values: the end of its bucket, at most max; 0 if empty. */
-uint64_t ls_metric_percentile(const ls_histogram *h, double fraction);
+uint64_t metric_percentile(const ls_histogram *h, double fraction);
 
 /* ---------------------------------------------------------------------------------------------- untouched */
 
@@ -155,9 +155,9 @@ uint64_t ls_metric_percentile(const ls_histogram *h, double fraction);
  * counts must not look like a measured zero. A level counts as touched if it differed at a mark or differs
  * now; a ratio if either of its fields was. Returns how many there are; writes the first `capacity` of
  * them. */
-typedef struct ls_metric_untouched {
-    size_t type, metric; /* indices: ls_metrics_type(m, type).metrics[metric] */
-} ls_metric_untouched;
-size_t ls_metrics_untouched(const ls_metrics *m, ls_metric_untouched *out, size_t capacity);
+typedef struct metric_untouched {
+    size_t type, metric; /* indices: metrics_type_at(m, type).metrics[metric] */
+} metric_untouched;
+size_t metrics_untouched(const metric_store *m, metric_untouched *out, size_t capacity);
 
 #endif

@@ -45,7 +45,7 @@ typedef struct metrics_type {
 } metrics_type;
 
 typedef struct metrics_source {
-    ls_metric_source decl; /* with copied texts */
+    metric_source decl; /* with copied texts */
     uint32_t type;
     size_t first_word; /* of its row in a view */
     /* At the last mark that took this source. For a peak and for a histogram's min and max: the run's, up to
@@ -57,37 +57,37 @@ typedef struct metrics_source {
 /* The packed rows of an interval, as LEB128 numbers: per source with anything to say, the distance from the
  * source before, the number of words that are not zero, and for each the distance and the value. */
 typedef struct metrics_interval {
-    ls_metric_interval decl;
+    metric_interval decl;
     size_t source_count; /* sources that existed at the mark */
     uint8_t *packed;
     size_t packed_bytes;
 } metrics_interval;
 
-struct ls_metrics {
-    ls_arena arena;
+struct metric_store {
+    mem_arena arena;
     LS_VEC(metrics_type *) types;
     LS_VEC(metrics_source) sources;
     LS_VEC(metrics_interval) intervals;
-    ls_map paths; /* path -> source index + 1 as a pointer; NULL after a refused ls_metrics_add_engine() */
-    size_t words; /* of all rows */
+    string_map paths; /* path -> source index + 1 as a pointer; NULL after a refused metrics_add_engine() */
+    size_t words;     /* of all rows */
     size_t packed_bytes;
     LS_VEC(uint8_t) scratch; /* where an interval is packed before it is known to be good */
     LS_VEC(uint64_t) row;    /* the longest row */
-    ls_metric_view *view;    /* of ls_metrics_get() */
+    metric_view *view;       /* of metrics_get() */
 };
 
 typedef enum metrics_scope { METRICS_SCOPE_RUN, METRICS_SCOPE_SINCE_MARK } metrics_scope;
 
 /* Fills row from the counters in place. Fails, naming the source and the metric, if a counter is now smaller
  * than it was at the last mark. */
-ls_status metrics_read_row(const ls_metrics *m, const metrics_source *source, metrics_scope scope,
+ls_status metrics_read_row(const metric_store *m, const metrics_source *source, metrics_scope scope,
                            uint64_t *row, ls_error *err);
 /* The same for one field and the run: its place in row only. */
 ls_status metrics_read_field(const metrics_source *source, const metrics_field *field, uint64_t *row,
                              ls_error *err);
 
 /* Does a mark of `interval` take this source? */
-static inline bool metrics_takes(const ls_metric_interval *interval, const metrics_source *source)
+static inline bool metrics_takes(const metric_interval *interval, const metrics_source *source)
 {
     return interval->gpu < 0 || source->decl.gpu < 0 || source->decl.gpu == interval->gpu;
 }

@@ -11,61 +11,61 @@
 
 /* ------------------------------------------------------------------------------------------------ listing */
 
-size_t ls_metrics_source_count(const ls_metrics *m)
+size_t metrics_source_count(const metric_store *m)
 {
     return m->sources.count;
 }
 
-const ls_metric_source *ls_metrics_source(const ls_metrics *m, size_t source)
+const metric_source *metrics_source_at(const metric_store *m, size_t source)
 {
     return source < m->sources.count ? &m->sources.at[source].decl : NULL;
 }
 
-size_t ls_metrics_source_type(const ls_metrics *m, size_t source)
+size_t metrics_source_type(const metric_store *m, size_t source)
 {
     assert(source < m->sources.count);
     return m->sources.at[source].type;
 }
 
-size_t ls_metrics_type_count(const ls_metrics *m)
+size_t metrics_type_count(const metric_store *m)
 {
     return m->types.count;
 }
 
-ls_metric_type ls_metrics_type(const ls_metrics *m, size_t type)
+metric_type metrics_type_at(const metric_store *m, size_t type)
 {
     assert(type < m->types.count);
     const metrics_type *t = m->types.at[type];
-    return (ls_metric_type){ t->name, t->metrics, t->metric_count, t->sources.count };
+    return (metric_type){ t->name, t->metrics, t->metric_count, t->sources.count };
 }
 
-size_t ls_metrics_interval_count(const ls_metrics *m)
+size_t metrics_interval_count(const metric_store *m)
 {
     return m->intervals.count;
 }
 
-const ls_metric_interval *ls_metrics_interval(const ls_metrics *m, size_t interval)
+const metric_interval *metrics_interval_at(const metric_store *m, size_t interval)
 {
     return interval < m->intervals.count ? &m->intervals.at[interval].decl : NULL;
 }
 
-const char *ls_metric_kind_name(ls_metric_kind kind)
+const char *metric_kind_name(ls_metric_kind kind)
 {
     static const char *const names[] = { "counter", "peak", "level", "histogram", "ratio" };
     return (size_t)kind < LS_COUNT_OF(names) ? names[kind] : "unknown";
 }
 
-const char *ls_metric_unit(const ls_metric *metric)
+const char *metric_unit(const ls_metric *metric)
 {
     return metric->unit ? metric->unit : "";
 }
 
-const char *ls_metric_help(const ls_metric *metric)
+const char *metric_help(const ls_metric *metric)
 {
     return metric->help ? metric->help : "";
 }
 
-size_t ls_metrics_interval_bytes(const ls_metrics *m)
+size_t metrics_interval_bytes(const metric_store *m)
 {
     return m->packed_bytes + m->intervals.capacity * sizeof *m->intervals.at;
 }
@@ -74,8 +74,8 @@ size_t ls_metrics_interval_bytes(const ls_metrics *m)
 
 /* Rows of all sources, one after the other. Only the active ones are not zero, so a load clears what the load
  * before it filled and not everything. */
-struct ls_metric_view {
-    const ls_metrics *m;
+struct metric_view {
+    const metric_store *m;
     size_t source_count;
     size_t scope;
     bool loaded;
@@ -83,9 +83,9 @@ struct ls_metric_view {
     bool *active; /* per source */
 };
 
-ls_status ls_metric_view_create(const ls_metrics *m, ls_metric_view **out, ls_error *err)
+ls_status metric_view_create(const metric_store *m, metric_view **out, ls_error *err)
 {
-    ls_metric_view *view = calloc(1, sizeof *view);
+    metric_view *view = calloc(1, sizeof *view);
     if (view) {
         view->m = m;
         view->source_count = m->sources.count;
@@ -93,7 +93,7 @@ ls_status ls_metric_view_create(const ls_metrics *m, ls_metric_view **out, ls_er
         view->active = calloc(m->sources.count + 1, sizeof *view->active);
     }
     if (!view || !view->words || !view->active) {
-        ls_metric_view_destroy(view);
+        metric_view_destroy(view);
         *out = NULL;
         ls_fail(err, LS_ERR_NOMEM, "no memory left for reading metrics");
         return LS_ERR_NOMEM;
@@ -102,7 +102,7 @@ ls_status ls_metric_view_create(const ls_metrics *m, ls_metric_view **out, ls_er
     return LS_OK;
 }
 
-void ls_metric_view_destroy(ls_metric_view *view)
+void metric_view_destroy(metric_view *view)
 {
     if (!view)
         return;
@@ -111,7 +111,7 @@ void ls_metric_view_destroy(ls_metric_view *view)
     free(view);
 }
 
-static void clear_view(ls_metric_view *view)
+static void clear_view(metric_view *view)
 {
     view->loaded = false;
     for (size_t i = 0; i < view->source_count; i++) {
@@ -123,9 +123,9 @@ static void clear_view(ls_metric_view *view)
     }
 }
 
-static ls_status load_run(ls_metric_view *view, ls_error *err)
+static ls_status load_run(metric_view *view, ls_error *err)
 {
-    const ls_metrics *m = view->m;
+    const metric_store *m = view->m;
     for (size_t i = 0; i < view->source_count; i++) {
         const metrics_source *s = &m->sources.at[i];
         uint64_t *row = &view->words[s->first_word];
@@ -141,7 +141,7 @@ static ls_status load_run(ls_metric_view *view, ls_error *err)
     return LS_OK;
 }
 
-static void load_interval(ls_metric_view *view, const metrics_interval *interval)
+static void load_interval(metric_view *view, const metrics_interval *interval)
 {
     const uint8_t *p = interval->packed, *end = p + interval->packed_bytes;
     for (size_t source = 0; p < end; source++) {
@@ -156,9 +156,9 @@ static void load_interval(ls_metric_view *view, const metrics_interval *interval
     }
 }
 
-ls_status ls_metric_view_load(ls_metric_view *view, size_t scope, ls_error *err)
+ls_status metric_view_load(metric_view *view, size_t scope, ls_error *err)
 {
-    const ls_metrics *m = view->m;
+    const metric_store *m = view->m;
     clear_view(view);
     if (scope == LS_METRICS_RUN) {
         ls_status status = load_run(view, err);
@@ -175,7 +175,7 @@ ls_status ls_metric_view_load(ls_metric_view *view, size_t scope, ls_error *err)
     return LS_OK;
 }
 
-bool ls_metric_view_has(const ls_metric_view *view, size_t source)
+bool metric_view_has(const metric_view *view, size_t source)
 {
     if (!view->loaded || source >= view->source_count)
         return false;
@@ -185,7 +185,7 @@ bool ls_metric_view_has(const ls_metric_view *view, size_t source)
     return source < interval->source_count && metrics_takes(&interval->decl, &view->m->sources.at[source]);
 }
 
-bool ls_metric_view_active(const ls_metric_view *view, size_t source)
+bool metric_view_active(const metric_view *view, size_t source)
 {
     return source < view->source_count && view->active[source];
 }
@@ -207,7 +207,7 @@ static void merge_histogram(ls_histogram *into, const uint64_t *row)
 }
 
 /* Adds one source's row to *out. */
-static void reduce(const metrics_type *t, size_t metric, const uint64_t *row, ls_metric_value *out)
+static void reduce(const metrics_type *t, size_t metric, const uint64_t *row, metric_value *out)
 {
     const uint64_t *field = &row[t->fields[t->field[metric]].word];
     out->sources++;
@@ -228,7 +228,7 @@ static void reduce(const metrics_type *t, size_t metric, const uint64_t *row, ls
     }
 }
 
-static void finish(ls_metric_value *out)
+static void finish(metric_value *out)
 {
     if (out->kind != LS_METRIC_KIND_RATIO)
         return;
@@ -236,33 +236,33 @@ static void finish(ls_metric_value *out)
     out->ratio = out->present ? (double)out->value / (double)out->denominator : 0;
 }
 
-void ls_metric_view_source(const ls_metric_view *view, size_t source, size_t metric, ls_metric_value *out)
+void metric_view_source(const metric_view *view, size_t source, size_t metric, metric_value *out)
 {
     assert(source < view->source_count);
     const metrics_source *s = &view->m->sources.at[source];
     const metrics_type *t = view->m->types.at[s->type];
     assert(metric < t->metric_count);
-    *out = (ls_metric_value){ .kind = t->metrics[metric].kind };
-    if (ls_metric_view_has(view, source))
+    *out = (metric_value){ .kind = t->metrics[metric].kind };
+    if (metric_view_has(view, source))
         reduce(t, metric, &view->words[s->first_word], out);
     finish(out);
 }
 
-void ls_metric_view_type(const ls_metric_view *view, size_t type, size_t metric, ls_metric_value *out)
+void metric_view_type(const metric_view *view, size_t type, size_t metric, metric_value *out)
 {
     assert(type < view->m->types.count);
     const metrics_type *t = view->m->types.at[type];
     assert(metric < t->metric_count);
-    *out = (ls_metric_value){ .kind = t->metrics[metric].kind };
+    *out = (metric_value){ .kind = t->metrics[metric].kind };
     for (size_t i = 0; i < t->sources.count; i++) {
         uint32_t source = t->sources.at[i];
-        if (ls_metric_view_has(view, source))
+        if (metric_view_has(view, source))
             reduce(t, metric, &view->words[view->m->sources.at[source].first_word], out);
     }
     finish(out);
 }
 
-uint64_t ls_metric_percentile(const ls_histogram *h, double fraction)
+uint64_t metric_percentile(const ls_histogram *h, double fraction)
 {
     if (h->count == 0)
         return 0;
@@ -291,7 +291,7 @@ static size_t find_metric(const metrics_type *t, const char *name)
 /* Candidates for "did you mean": all metrics of all types, one after the other. */
 static const char *metric_name_at(const void *self, size_t index)
 {
-    const ls_metrics *m = self;
+    const metric_store *m = self;
     for (size_t i = 0; i < m->types.count; i++) {
         if (index < m->types.at[i]->metric_count)
             return m->types.at[i]->metrics[index].name;
@@ -302,10 +302,10 @@ static const char *metric_name_at(const void *self, size_t index)
 
 static const char *path_at(const void *self, size_t index)
 {
-    return ((const ls_metrics *)self)->sources.at[index].decl.path;
+    return ((const metric_store *)self)->sources.at[index].decl.path;
 }
 
-static ls_status nothing_found(const ls_metrics *m, const char *type, const char *path, const char *name,
+static ls_status nothing_found(const metric_store *m, const char *type, const char *path, const char *name,
                                ls_error *err)
 {
     size_t metrics = 0, declared = 0;
@@ -315,36 +315,36 @@ static ls_status nothing_found(const ls_metrics *m, const char *type, const char
     }
     if (!declared) {
         ls_fail(err, LS_ERR_USAGE, "no block has a metric called '%s'", name);
-        return err ? ls_error_nearest(err, ls_nearest(name, metrics, metric_name_at, m)) : LS_ERR_USAGE;
+        return err ? ls_error_nearest(err, nearest_name(name, metrics, metric_name_at, m)) : LS_ERR_USAGE;
     }
     ls_fail(err, LS_ERR_USAGE, "no block of type '%s' matches '%s' and has a metric '%s'", type ? type : "*",
             path ? path : "*", name);
-    const char *nearest = path ? ls_nearest(path, m->sources.count, path_at, m) : NULL;
+    const char *nearest = path ? nearest_name(path, m->sources.count, path_at, m) : NULL;
     return err ? ls_error_nearest(err, nearest) : LS_ERR_USAGE;
 }
 
 /* The registry's own view of an interval. */
-static ls_status own_view(ls_metrics *m, size_t scope, ls_error *err)
+static ls_status own_view(metric_store *m, size_t scope, ls_error *err)
 {
     if (m->view && m->view->source_count != m->sources.count) {
-        ls_metric_view_destroy(m->view);
+        metric_view_destroy(m->view);
         m->view = NULL;
     }
-    ls_status status = m->view ? LS_OK : ls_metric_view_create(m, &m->view, err);
+    ls_status status = m->view ? LS_OK : metric_view_create(m, &m->view, err);
     if (status != LS_OK)
         return status;
     if (m->view->loaded && m->view->scope == scope)
         return LS_OK;
-    return ls_metric_view_load(m->view, scope, err);
+    return metric_view_load(m->view, scope, err);
 }
 
 /* Of the run only what is asked for is read, in place. */
-static ls_status reduce_run(ls_metrics *m, const metrics_type *t, size_t metric, const char *path,
-                            ls_metric_value *out, ls_error *err)
+static ls_status reduce_run(metric_store *m, const metrics_type *t, size_t metric, const char *path,
+                            metric_value *out, ls_error *err)
 {
     for (size_t i = 0; i < t->sources.count; i++) {
         const metrics_source *s = &m->sources.at[t->sources.at[i]];
-        if (path && !ls_glob(path, s->decl.path))
+        if (path && !glob_match(path, s->decl.path))
             continue;
         ls_status status = metrics_read_field(s, &t->fields[t->field[metric]], m->row.at, err);
         if (status == LS_OK && out->kind == LS_METRIC_KIND_RATIO)
@@ -356,35 +356,35 @@ static ls_status reduce_run(ls_metrics *m, const metrics_type *t, size_t metric,
     return LS_OK;
 }
 
-static void reduce_interval(const ls_metrics *m, const metrics_type *t, size_t metric, const char *path,
-                            ls_metric_value *out)
+static void reduce_interval(const metric_store *m, const metrics_type *t, size_t metric, const char *path,
+                            metric_value *out)
 {
     for (size_t i = 0; i < t->sources.count; i++) {
         uint32_t source = t->sources.at[i];
         const metrics_source *s = &m->sources.at[source];
-        if ((!path || ls_glob(path, s->decl.path)) && ls_metric_view_has(m->view, source))
+        if ((!path || glob_match(path, s->decl.path)) && metric_view_has(m->view, source))
             reduce(t, metric, &m->view->words[s->first_word], out);
     }
 }
 
-static bool any_path(const ls_metrics *m, const metrics_type *t, const char *path)
+static bool any_path(const metric_store *m, const metrics_type *t, const char *path)
 {
     for (size_t i = 0; i < t->sources.count; i++)
-        if (ls_glob(path, m->sources.at[t->sources.at[i]].decl.path))
+        if (glob_match(path, m->sources.at[t->sources.at[i]].decl.path))
             return true;
     return false;
 }
 
-ls_status ls_metrics_get(ls_metrics *m, size_t scope, const char *type, const char *path, const char *name,
-                         ls_metric_value *out, ls_error *err)
+ls_status metrics_get(metric_store *m, size_t scope, const char *type, const char *path, const char *name,
+                      metric_value *out, ls_error *err)
 {
-    *out = (ls_metric_value){ 0 };
+    *out = (metric_value){ 0 };
     ls_status status = scope == LS_METRICS_RUN ? LS_OK : own_view(m, scope, err);
     const metrics_type *first = NULL;
     const ls_metric *first_metric = NULL;
     for (size_t i = 0; i < m->types.count && status == LS_OK; i++) {
         const metrics_type *t = m->types.at[i];
-        size_t metric = !type || ls_glob(type, t->name) ? find_metric(t, name) : SIZE_MAX;
+        size_t metric = !type || glob_match(type, t->name) ? find_metric(t, name) : SIZE_MAX;
         if (metric == SIZE_MAX || (path && !any_path(m, t, path)))
             continue;
         const ls_metric *declared = &t->metrics[metric];
@@ -393,12 +393,11 @@ ls_status ls_metrics_get(ls_metrics *m, size_t scope, const char *type, const ch
             first_metric = declared;
             out->kind = declared->kind;
         } else if (declared->kind != first_metric->kind ||
-                   strcmp(ls_metric_unit(declared), ls_metric_unit(first_metric)) != 0) {
-            *out = (ls_metric_value){ 0 };
+                   strcmp(metric_unit(declared), metric_unit(first_metric)) != 0) {
+            *out = (metric_value){ 0 };
             return ls_fail(err, LS_ERR_USAGE, "'%s' is a %s (%s) in '%s' but a %s (%s) in '%s': name one type",
-                           name, ls_metric_kind_name(first_metric->kind), ls_metric_unit(first_metric),
-                           first->name, ls_metric_kind_name(declared->kind), ls_metric_unit(declared),
-                           t->name);
+                           name, metric_kind_name(first_metric->kind), metric_unit(first_metric), first->name,
+                           metric_kind_name(declared->kind), metric_unit(declared), t->name);
         }
         if (scope == LS_METRICS_RUN)
             status = reduce_run(m, t, metric, path, out, err);
@@ -415,7 +414,7 @@ ls_status ls_metrics_get(ls_metrics *m, size_t scope, const char *type, const ch
 
 /* ---------------------------------------------------------------------------------------------- untouched */
 
-static bool field_touched(const ls_metrics *m, const metrics_type *t, const metrics_field *f)
+static bool field_touched(const metric_store *m, const metrics_type *t, const metrics_field *f)
 {
     if (f->touched)
         return true;
@@ -431,7 +430,7 @@ static bool field_touched(const ls_metrics *m, const metrics_type *t, const metr
     return false;
 }
 
-size_t ls_metrics_untouched(const ls_metrics *m, ls_metric_untouched *out, size_t capacity)
+size_t metrics_untouched(const metric_store *m, metric_untouched *out, size_t capacity)
 {
     size_t count = 0;
     for (size_t i = 0; i < m->types.count; i++) {
@@ -443,7 +442,7 @@ size_t ls_metrics_untouched(const ls_metrics *m, ls_metric_untouched *out, size_
             if (touched)
                 continue;
             if (count < capacity)
-                out[count] = (ls_metric_untouched){ .type = i, .metric = k };
+                out[count] = (metric_untouched){ .type = i, .metric = k };
             count++;
         }
     }

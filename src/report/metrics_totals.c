@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct ls_metric_totals {
-    const ls_metrics *m;
+struct metric_totals {
+    const metric_store *m;
     size_t type_count;
     size_t scope;
     uint64_t **rows; /* per type: its reduced row */
@@ -16,7 +16,7 @@ struct ls_metric_totals {
     uint64_t *row;   /* of one source */
 };
 
-void ls_metric_totals_destroy(ls_metric_totals *totals)
+void metric_totals_destroy(metric_totals *totals)
 {
     if (!totals)
         return;
@@ -37,14 +37,14 @@ static bool only_adds(const metrics_type *t)
     return true;
 }
 
-ls_status ls_metric_totals_create(const ls_metrics *m, ls_metric_totals **out, ls_error *err)
+ls_status metric_totals_create(const metric_store *m, metric_totals **out, ls_error *err)
 {
     size_t words = 0, longest = 0;
     for (size_t i = 0; i < m->types.count; i++) {
         words += m->types.at[i]->words;
         longest = m->types.at[i]->words > longest ? m->types.at[i]->words : longest;
     }
-    ls_metric_totals *totals = calloc(1, sizeof *totals);
+    metric_totals *totals = calloc(1, sizeof *totals);
     if (totals) {
         totals->m = m;
         totals->type_count = m->types.count;
@@ -57,7 +57,7 @@ ls_status ls_metric_totals_create(const ls_metrics *m, ls_metric_totals **out, l
     if (all)
         totals->rows[0] = all;
     if (!all || !totals->active || !totals->adds || !totals->row) {
-        ls_metric_totals_destroy(totals);
+        metric_totals_destroy(totals);
         *out = NULL;
         return ls_fail(err, LS_ERR_NOMEM, "no memory left for reading metrics");
     }
@@ -70,7 +70,7 @@ ls_status ls_metric_totals_create(const ls_metrics *m, ls_metric_totals **out, l
     return LS_OK;
 }
 
-static void clear(ls_metric_totals *totals)
+static void clear(metric_totals *totals)
 {
     for (size_t i = 0; i < totals->type_count; i++) {
         if (!totals->active[i])
@@ -107,9 +107,9 @@ static void merge_row(const metrics_type *t, uint64_t *into, const uint64_t *row
     }
 }
 
-static ls_status load_run(ls_metric_totals *totals, ls_error *err)
+static ls_status load_run(metric_totals *totals, ls_error *err)
 {
-    const ls_metrics *m = totals->m;
+    const metric_store *m = totals->m;
     for (size_t i = 0; i < m->sources.count; i++) {
         const metrics_source *s = &m->sources.at[i];
         ls_status status = metrics_read_row(m, s, METRICS_SCOPE_RUN, totals->row, err);
@@ -121,7 +121,7 @@ static ls_status load_run(ls_metric_totals *totals, ls_error *err)
     return LS_OK;
 }
 
-static void load_interval(ls_metric_totals *totals, const metrics_interval *interval)
+static void load_interval(metric_totals *totals, const metrics_interval *interval)
 {
     const uint8_t *p = interval->packed, *end = p + interval->packed_bytes;
     for (size_t source = 0; p < end; source++) {
@@ -144,9 +144,9 @@ static void load_interval(ls_metric_totals *totals, const metrics_interval *inte
     }
 }
 
-ls_status ls_metric_totals_load(ls_metric_totals *totals, size_t scope, ls_error *err)
+ls_status metric_totals_load(metric_totals *totals, size_t scope, ls_error *err)
 {
-    const ls_metrics *m = totals->m;
+    const metric_store *m = totals->m;
     clear(totals);
     totals->scope = scope;
     if (scope == LS_METRICS_RUN)
@@ -158,7 +158,7 @@ ls_status ls_metric_totals_load(ls_metric_totals *totals, size_t scope, ls_error
     return LS_OK;
 }
 
-bool ls_metric_totals_has(const ls_metric_totals *totals, size_t type)
+bool metric_totals_has(const metric_totals *totals, size_t type)
 {
     if (totals->active[type] || totals->scope == LS_METRICS_RUN)
         return true;
@@ -170,23 +170,23 @@ bool ls_metric_totals_has(const ls_metric_totals *totals, size_t type)
     return false;
 }
 
-bool ls_metric_totals_active(const ls_metric_totals *totals, size_t type)
+bool metric_totals_active(const metric_totals *totals, size_t type)
 {
     return totals->active[type];
 }
 
-ls_metric_parts ls_metric_totals_get(const ls_metric_totals *totals, size_t type, size_t metric)
+metric_parts metric_totals_get(const metric_totals *totals, size_t type, size_t metric)
 {
     const metrics_type *t = totals->m->types.at[type];
     assert(metric < t->metric_count);
     const uint64_t *row = totals->rows[type], *field = &row[t->fields[t->field[metric]].word];
     switch (t->metrics[metric].kind) {
     case LS_METRIC_KIND_HISTOGRAM:
-        return (ls_metric_parts){ field[METRICS_HIST_SUM], field[METRICS_HIST_COUNT], field[METRICS_HIST_MIN],
-                                  field[METRICS_HIST_MAX] };
+        return (metric_parts){ field[METRICS_HIST_SUM], field[METRICS_HIST_COUNT], field[METRICS_HIST_MIN],
+                               field[METRICS_HIST_MAX] };
     case LS_METRIC_KIND_RATIO:
-        return (ls_metric_parts){ .a = *field, .b = row[t->fields[t->denominator[metric]].word] };
+        return (metric_parts){ .a = *field, .b = row[t->fields[t->denominator[metric]].word] };
     default:
-        return (ls_metric_parts){ .a = *field };
+        return (metric_parts){ .a = *field };
     }
 }

@@ -141,7 +141,7 @@ static ls_status damaged(ls_error *err, const char *path)
     return ls_error_at(err, path, 0, 0);
 }
 
-static void unpack_gzip(const char *data, size_t bytes, size_t limit, ls_text *out, bool *good)
+static void unpack_gzip(const char *data, size_t bytes, size_t limit, text_buffer *out, bool *good)
 {
     z_stream z = { 0 };
     *good = false;
@@ -160,13 +160,13 @@ static void unpack_gzip(const char *data, size_t bytes, size_t limit, ls_text *o
         z.next_out = chunk;
         z.avail_out = CHUNK_BYTES;
         code = inflate(&z, Z_NO_FLUSH);
-        ls_text_addn(out, (const char *)chunk, CHUNK_BYTES - z.avail_out);
+        text_addn(out, (const char *)chunk, CHUNK_BYTES - z.avail_out);
     }
     *good = code == Z_STREAM_END;
     inflateEnd(&z);
 }
 
-static void unpack_zstd(const char *data, size_t bytes, size_t limit, ls_text *out, bool *good)
+static void unpack_zstd(const char *data, size_t bytes, size_t limit, text_buffer *out, bool *good)
 {
     ZSTD_DCtx *zstd = ZSTD_createDCtx();
     ZSTD_inBuffer in = { data, bytes, 0 };
@@ -178,19 +178,19 @@ static void unpack_zstd(const char *data, size_t bytes, size_t limit, ls_text *o
         size_t before = in.pos;
         left = ZSTD_decompressStream(zstd, &to, &in);
         *good = !ZSTD_isError(left) && (to.pos > 0 || in.pos > before || left == 0);
-        ls_text_addn(out, chunk, to.pos);
+        text_addn(out, chunk, to.pos);
     }
     ZSTD_freeDCtx(zstd);
 }
 
-ls_status packed_read(ls_arena *arena, const char *path, size_t limit, char **data, size_t *bytes,
+ls_status packed_read(mem_arena *arena, const char *path, size_t limit, char **data, size_t *bytes,
                       ls_error *err)
 {
-    ls_status status = ls_file_read(arena, path, limit, data, bytes, err);
+    ls_status status = file_read(arena, path, limit, data, bytes, err);
     packed_kind kind = packed_suffix_of(path);
     if (status != LS_OK || kind == PACKED_NONE)
         return status;
-    ls_text text = { 0 };
+    text_buffer text = { 0 };
     bool good;
     (kind == PACKED_GZIP ? unpack_gzip : unpack_zstd)(*data, *bytes, limit, &text, &good);
     if (text.failed)
@@ -202,9 +202,9 @@ ls_status packed_read(ls_arena *arena, const char *path, size_t limit, char **da
         status = damaged(err, path);
     if (status == LS_OK) {
         *bytes = text.count;
-        *data = ls_arena_strndup(arena, ls_text_get(&text), text.count);
+        *data = arena_strndup(arena, text_get(&text), text.count);
         status = *data ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
     }
-    ls_text_fini(&text);
+    text_fini(&text);
     return status;
 }

@@ -22,8 +22,8 @@ ls_status packed_writer_open(packed_writer *w, packed_kind kind, FILE *to, ls_er
 /* Writes what is left. A failure shows in the stream below (ferror). */
 void packed_writer_close(packed_writer *w);
 
-/* As ls_file_read(), decompressed; more than limit bytes are an error. */
-ls_status packed_read(ls_arena *arena, const char *path, size_t limit, char **data, size_t *bytes,
+/* As file_read(), decompressed; more than limit bytes are an error. */
+ls_status packed_read(mem_arena *arena, const char *path, size_t limit, char **data, size_t *bytes,
                       ls_error *err);
 
 #endif

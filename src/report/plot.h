@@ -10,60 +10,60 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-typedef enum ls_plot_style {
+typedef enum plot_style {
     LS_PLOT_LINE,   /* a line through the points in their order */
     LS_PLOT_POINTS, /* markers */
     LS_PLOT_BOTH,
-} ls_plot_style;
+} plot_style;
 
-typedef enum ls_plot_scale {
+typedef enum plot_scale {
     LS_PLOT_LINEAR,
     LS_PLOT_LOG10,
     LS_PLOT_LOG2, /* ticks at powers of two: sizes, threads */
-} ls_plot_scale;
+} plot_scale;
 
-typedef struct ls_plot_series {
+typedef struct plot_series {
     const char *name; /* for the legend; NULL: none */
     const double *x, *y;
     size_t count;
-    ls_plot_style style;
-} ls_plot_series;
+    plot_style style;
+} plot_series;
 
 /* Texts are UTF-8 and may be NULL. */
-typedef struct ls_plot {
+typedef struct plot_figure {
     const char *title;
     const char *x_label, *x_unit;
     const char *y_label, *y_unit;
-    ls_plot_scale x_scale, y_scale;
+    plot_scale x_scale, y_scale;
     bool x_zero, y_zero; /* a linear axis begins at zero if it can */
-    const ls_plot_series *series;
+    const plot_series *series;
     size_t series_count;
-} ls_plot;
+} plot_figure;
 
 /* LS_PLOT_LOG2 if the values are powers of two over three doublings or more, as sizes and numbers of cores are; otherwise
  * LS_PLOT_LINEAR. */
-ls_plot_scale ls_plot_scale_for(const double *values, size_t count);
+plot_scale plot_scale_for(const double *values, size_t count);
 
 /* The last part of a path, without .yaml: titles do not show where a file is. A generator's name (synth:...) stays whole.
  * Returns out. */
-const char *ls_plot_name(const char *path, char *out, size_t bytes);
+const char *plot_name(const char *path, char *out, size_t bytes);
 
-typedef struct ls_plot_text_options {
+typedef struct plot_text_options {
     unsigned columns, rows; /* of everything, with labels and legend; 0: 72 and 20; at least 24 and 8 */
     bool ascii;             /* no characters beyond ASCII */
     bool color;             /* ANSI colours */
-} ls_plot_text_options;
+} plot_text_options;
 
 /* options may be NULL. Write errors show in the stream (ferror). */
-ls_status ls_plot_text(const ls_plot *plot, const ls_plot_text_options *options, FILE *to, ls_error *err);
+ls_status plot_write_text(const plot_figure *plot, const plot_text_options *options, FILE *to, ls_error *err);
 
 /* The SVG text; write errors show in the stream (ferror). */
-void ls_plot_svg_write(const ls_plot *plot, FILE *to);
+void plot_svg_write(const plot_figure *plot, FILE *to);
 /* The SVG as a file, whole or not at all. */
-ls_status ls_plot_svg(const ls_plot *plot, const char *path, ls_error *err);
+ls_status plot_write_svg(const plot_figure *plot, const char *path, ls_error *err);
 
 /* Bars in groups: a group per workload, in it a bar per configuration. A value that is not finite has no bar. */
-typedef struct ls_bars {
+typedef struct bar_chart {
     const char *title; /* may be NULL, as the label and the unit */
     const char *y_label, *y_unit;
     double y_max; /* the axis reaches so far or farther: 100 for percent; 0: the values decide */
@@ -72,8 +72,8 @@ typedef struct ls_bars {
     const char *const *series;
     size_t series_count;
     const double *values; /* of group g and series s: [g * series_count + s] */
-} ls_bars;
+} bar_chart;
 
-void ls_bars_svg_write(const ls_bars *bars, FILE *to);
+void bars_svg_write(const bar_chart *bars, FILE *to);
 
 #endif

@@ -7,12 +7,12 @@
 /* Values beyond this are drawn at the edge, so that no difference of two overflows. */
 #define PLOT_LIMIT 1e300
 
-static bool positive_only(ls_plot_scale scale)
+static bool positive_only(plot_scale scale)
 {
     return scale != LS_PLOT_LINEAR;
 }
 
-bool plot_visible(const ls_plot *plot, double x, double y)
+bool plot_visible(const plot_figure *plot, double x, double y)
 {
     return isfinite(x) && isfinite(y) && (x > 0 || !positive_only(plot->x_scale)) &&
            (y > 0 || !positive_only(plot->y_scale));
@@ -216,7 +216,7 @@ static void short_log10_ticks(plot_axis *axis)
         push_tick(axis, pow(10, decade + i / 3) * steps[i % 3]);
 }
 
-static void axis_init(plot_axis *axis, ls_plot_scale scale, double min, double max, unsigned ticks,
+static void axis_init(plot_axis *axis, plot_scale scale, double min, double max, unsigned ticks,
                       bool from_zero)
 {
     axis->scale = scale;
@@ -243,7 +243,7 @@ static void axis_init(plot_axis *axis, ls_plot_scale scale, double min, double m
 
 /* ---------------------------------------------------------------------------------------------- both axes */
 
-static double limited(double value, ls_plot_scale scale)
+static double limited(double value, plot_scale scale)
 {
     if (positive_only(scale))
         return value < 1 / PLOT_LIMIT ? 1 / PLOT_LIMIT : value > PLOT_LIMIT ? PLOT_LIMIT : value;
@@ -256,7 +256,7 @@ static void widen(double value, double *min, double *max)
     *max = value > *max ? value : *max;
 }
 
-void plot_axes_init(plot_axes *axes, const ls_plot *plot, unsigned x_ticks, unsigned y_ticks)
+void plot_axes_init(plot_axes *axes, const plot_figure *plot, unsigned x_ticks, unsigned y_ticks)
 {
     double x_min = INFINITY, x_max = -INFINITY, y_min = INFINITY, y_max = -INFINITY;
     *axes = (plot_axes){ 0 };
@@ -281,7 +281,7 @@ void plot_axes_init(plot_axes *axes, const ls_plot *plot, unsigned x_ticks, unsi
     axis_init(&axes->y, plot->y_scale, y_min, y_max, y_ticks, plot->y_zero);
 }
 
-ls_plot_scale ls_plot_scale_for(const double *values, size_t count)
+plot_scale plot_scale_for(const double *values, size_t count)
 {
     double low = INFINITY, high = 0;
     for (size_t i = 0; i < count; i++) {
@@ -293,7 +293,7 @@ ls_plot_scale ls_plot_scale_for(const double *values, size_t count)
     return high >= 8 * low ? LS_PLOT_LOG2 : LS_PLOT_LINEAR;
 }
 
-const char *ls_plot_name(const char *path, char *out, size_t bytes)
+const char *plot_name(const char *path, char *out, size_t bytes)
 {
     static const char ending[] = ".yaml";
     bool generated = strncmp(path, "synth:", 6) == 0;
@@ -329,7 +329,7 @@ const char *plot_note(const plot_axes *axes, char *out, size_t bytes)
     return out;
 }
 
-bool plot_has_legend(const ls_plot *plot)
+bool plot_has_legend(const plot_figure *plot)
 {
     for (size_t s = 0; s < plot->series_count; s++)
         if (plot->series[s].name && plot->series[s].name[0])

@@ -15,7 +15,7 @@ typedef struct plot_tick {
 
 /* min < max, finite; positive on a logarithmic axis. */
 typedef struct plot_axis {
-    ls_plot_scale scale;
+    plot_scale scale;
     bool has_unit; /* then small numbers may have prefixes: 10u */
     double min, max;
     plot_tick tick[PLOT_TICKS];
@@ -28,13 +28,13 @@ typedef struct plot_axes {
 } plot_axes;
 
 /* Chooses ranges that hold all points, with about so many ticks. */
-void plot_axes_init(plot_axes *axes, const ls_plot *plot, unsigned x_ticks, unsigned y_ticks);
+void plot_axes_init(plot_axes *axes, const plot_figure *plot, unsigned x_ticks, unsigned y_ticks);
 
 /* Where value lies on the axis, 0 to 1. */
 double plot_axis_at(const plot_axis *axis, double value);
 
 /* Can this point be drawn? */
-bool plot_visible(const ls_plot *plot, double x, double y);
+bool plot_visible(const plot_figure *plot, double x, double y);
 
 /* "label [unit]" into out, cut to its size; empty if there is neither. Returns out. */
 const char *plot_axis_title(const char *label, const char *unit, char *out, size_t bytes);
@@ -43,6 +43,6 @@ const char *plot_axis_title(const char *label, const char *unit, char *out, size
 const char *plot_note(const plot_axes *axes, char *out, size_t bytes);
 
 /* Does any series have a name? */
-bool plot_has_legend(const ls_plot *plot);
+bool plot_has_legend(const plot_figure *plot);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct bars_frame {
 } bars_frame;
 
 /* The axis of values begins at zero and has round ticks. */
-static void bars_axis(const ls_bars *b, plot_axis *out)
+static void bars_axis(const bar_chart *b, plot_axis *out)
 {
     double low = 0, high = b->y_max > 0 ? b->y_max : 0;
     for (size_t i = 0; i < b->group_count * b->series_count; i++) {
@@ -26,10 +26,10 @@ static void bars_axis(const ls_bars *b, plot_axis *out)
     }
     plot_axes axes;
     const double x[] = { 0, 1 }, y[] = { low, high };
-    const ls_plot_series series = { .x = x, .y = y, .count = 2 };
+    const plot_series series = { .x = x, .y = y, .count = 2 };
     plot_axes_init(&axes,
-                   &(ls_plot){ .y_unit = b->y_unit, .y_zero = true, .series = &series, .series_count = 1 }, 2,
-                   5);
+                   &(plot_figure){ .y_unit = b->y_unit, .y_zero = true, .series = &series, .series_count = 1 },
+                   2, 5);
     *out = axes.y;
 }
 
@@ -44,7 +44,7 @@ static void value_text(double value, char *out, size_t bytes)
 }
 
 /* Writes the legend from (left, y) on, or only counts its rows if to is NULL. */
-static unsigned bars_legend(const ls_bars *b, FILE *to, double left, double y)
+static unsigned bars_legend(const bar_chart *b, FILE *to, double left, double y)
 {
     unsigned rows = 1;
     double x = left;
@@ -67,7 +67,7 @@ static unsigned bars_legend(const ls_bars *b, FILE *to, double left, double y)
     return rows;
 }
 
-static void put_bar(const ls_bars *b, FILE *to, const bars_frame *f, const plot_axis *axis, size_t group,
+static void put_bar(const bar_chart *b, FILE *to, const bars_frame *f, const plot_axis *axis, size_t group,
                     size_t s)
 {
     double value = b->values[group * b->series_count + s];
@@ -93,7 +93,7 @@ static void put_bar(const ls_bars *b, FILE *to, const bars_frame *f, const plot_
         svg_text(to, x + f->bar * 0.46, fmin(y, zero) - 3, "value middle", text);
 }
 
-static void put_group_name(const ls_bars *b, FILE *to, const bars_frame *f, size_t group, bool slanted)
+static void put_group_name(const bar_chart *b, FILE *to, const bars_frame *f, size_t group, bool slanted)
 {
     double x = f->left + f->group * ((double)group + 0.5), y = f->top + BARS_HEIGHT + 18;
     if (!slanted) {
@@ -109,7 +109,7 @@ static void put_group_name(const ls_bars *b, FILE *to, const bars_frame *f, size
     fputs("</g>\n", to);
 }
 
-void ls_bars_svg_write(const ls_bars *b, FILE *to)
+void bars_svg_write(const bar_chart *b, FILE *to)
 {
     plot_axis axis;
     char y_title[160];

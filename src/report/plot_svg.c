@@ -71,7 +71,7 @@ static void put_marker(FILE *to, size_t series, double x, double y, double r)
 }
 
 /* Each stretch between two gaps is one path. A stretch of one point would be invisible and becomes a dot. */
-static void put_stretch(FILE *to, const ls_plot_series *s, const plot_axes *axes, const frame *f, size_t index,
+static void put_stretch(FILE *to, const plot_series *s, const plot_axes *axes, const frame *f, size_t index,
                         size_t first, size_t end)
 {
     double x0 = frame_x(f, plot_axis_at(&axes->x, s->x[first]));
@@ -89,9 +89,9 @@ static void put_stretch(FILE *to, const ls_plot_series *s, const plot_axes *axes
     fprintf(to, "\" stroke=\"%s\"/>\n", svg_color(index));
 }
 
-static void put_series(FILE *to, const ls_plot *plot, const plot_axes *axes, const frame *f, size_t index)
+static void put_series(FILE *to, const plot_figure *plot, const plot_axes *axes, const frame *f, size_t index)
 {
-    const ls_plot_series *s = &plot->series[index];
+    const plot_series *s = &plot->series[index];
     for (size_t i = 0; i < s->count && s->style != LS_PLOT_POINTS;) {
         size_t end = i;
         while (end < s->count && plot_visible(plot, s->x[end], s->y[end]))
@@ -133,7 +133,7 @@ static void put_grid(FILE *to, const plot_axes *axes, const frame *f)
 }
 
 /* Writes the legend from (x, y) on, or only counts its rows if to is NULL. */
-static unsigned legend(FILE *to, const ls_plot *plot, double left, double y, double right)
+static unsigned legend(FILE *to, const plot_figure *plot, double left, double y, double right)
 {
     if (!plot_has_legend(plot))
         return 0;
@@ -163,7 +163,7 @@ static unsigned legend(FILE *to, const ls_plot *plot, double left, double y, dou
     return rows;
 }
 
-void ls_plot_svg_write(const ls_plot *plot, FILE *to)
+void plot_svg_write(const plot_figure *plot, FILE *to)
 {
     plot_axes axes;
     plot_axes_init(&axes, plot, 8, 6);
@@ -205,12 +205,12 @@ void ls_plot_svg_write(const ls_plot *plot, FILE *to)
     fputs("</svg>\n", to);
 }
 
-ls_status ls_plot_svg(const ls_plot *plot, const char *path, ls_error *err)
+ls_status plot_write_svg(const plot_figure *plot, const char *path, ls_error *err)
 {
-    ls_file_writer w;
-    ls_status status = ls_file_writer_open(&w, path, err);
+    file_writer w;
+    ls_status status = file_writer_open(&w, path, err);
     if (status != LS_OK)
         return status;
-    ls_plot_svg_write(plot, w.stream);
-    return ls_file_writer_commit(&w, err);
+    plot_svg_write(plot, w.stream);
+    return file_writer_commit(&w, err);
 }

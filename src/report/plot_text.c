@@ -30,7 +30,7 @@ _Static_assert(LS_COUNT_OF(utf8_markers) == STYLES && LS_COUNT_OF(ascii_markers)
 static size_t character_bytes(const char *s)
 {
     uint32_t code;
-    size_t bytes = ls_utf8_next(s, strnlen(s, 4), &code);
+    size_t bytes = utf8_next(s, strnlen(s, 4), &code);
     return bytes && code >= 0x20 && (code < 0x7f || code >= 0xa0) ? bytes : 0;
 }
 
@@ -102,9 +102,9 @@ static void draw_line(canvas *c, long x0, long y0, long x1, long y1, size_t seri
     }
 }
 
-static void draw_series(canvas *c, const ls_plot *plot, const plot_axes *axes, size_t index)
+static void draw_series(canvas *c, const plot_figure *plot, const plot_axes *axes, size_t index)
 {
-    const ls_plot_series *s = &plot->series[index];
+    const plot_series *s = &plot->series[index];
     /* Without colours, lines of Braille dots look alike: a marker here and there tells them apart. */
     bool tell_apart = s->style == LS_PLOT_LINE && !c->color && !c->ascii && plot->series_count > 1;
     bool line = s->style != LS_PLOT_POINTS;
@@ -212,7 +212,7 @@ static void put_x_axis(const canvas *c, FILE *to, const plot_axis *x, unsigned l
 }
 
 /* Writes the legend, or only counts its rows if to is NULL. */
-static unsigned legend(const canvas *c, const ls_plot *plot, FILE *to, unsigned columns)
+static unsigned legend(const canvas *c, const plot_figure *plot, FILE *to, unsigned columns)
 {
     if (!plot_has_legend(plot))
         return 0;
@@ -250,9 +250,9 @@ static unsigned clamp(unsigned value, unsigned low, unsigned high)
     return value < low ? low : value > high ? high : value;
 }
 
-ls_status ls_plot_text(const ls_plot *plot, const ls_plot_text_options *options, FILE *to, ls_error *err)
+ls_status plot_write_text(const plot_figure *plot, const plot_text_options *options, FILE *to, ls_error *err)
 {
-    static const ls_plot_text_options defaults = { 0 };
+    static const plot_text_options defaults = { 0 };
     options = options ? options : &defaults;
     unsigned columns = clamp(options->columns ? options->columns : 72, 24, 1000);
     unsigned rows = clamp(options->rows ? options->rows : 20, 8, 500);

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-struct ls_points {
-    ls_arena arena;
+struct point_store {
+    mem_arena arena;
     const char *path;
     sqlite3 *db;
     sqlite_wait wait;
@@ -32,7 +32,7 @@ static const char schema[] =
 /* A claim of another host without a sign of life for so long is nobody's. */
 #define CLAIM_DEAD_S (12 * LS_CLAIM_BEAT_S)
 
-static ls_status fail_sqlite(const ls_points *p, ls_error *err)
+static ls_status fail_sqlite(const point_store *p, ls_error *err)
 {
     int code = p->db ? sqlite.errcode(p->db) & 0xff : SQLITE_NOMEM;
     if (code == SQLITE_NOMEM)
@@ -42,20 +42,20 @@ static ls_status fail_sqlite(const ls_points *p, ls_error *err)
     return ls_error_at(err, p->path, 0, 0);
 }
 
-static ls_status run_sql(const ls_points *p, const char *sql, ls_error *err)
+static ls_status run_sql(const point_store *p, const char *sql, ls_error *err)
 {
     return sqlite.exec(p->db, sql, NULL, NULL, NULL) == SQLITE_OK ? LS_OK : fail_sqlite(p, err);
 }
 
-ls_status ls_points_open(const char *path, ls_points **out, ls_error *err)
+ls_status points_open(const char *path, point_store **out, ls_error *err)
 {
     *out = NULL;
-    ls_points *p = calloc(1, sizeof *p);
+    point_store *p = calloc(1, sizeof *p);
     if (!p)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left for the database");
-    p->path = ls_arena_strdup(&p->arena, path);
-    ls_status status = p->path ? ls_export_database(path, err)
-                               : ls_fail(err, LS_ERR_NOMEM, "no memory left for the database");
+    p->path = arena_strdup(&p->arena, path);
+    ls_status status =
+        p->path ? export_database(path, err) : ls_fail(err, LS_ERR_NOMEM, "no memory left for the database");
     if (status == LS_OK && sqlite.open_v2(path, &p->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
         status = fail_sqlite(p, err);
     if (status == LS_OK) {
@@ -63,27 +63,27 @@ ls_status ls_points_open(const char *path, ls_points **out, ls_error *err)
         status = run_sql(p, schema, err);
     }
     if (status != LS_OK) {
-        ls_points_close(p);
+        points_close(p);
         return status;
     }
     *out = p;
     return LS_OK;
 }
 
-void ls_points_close(ls_points *p)
+void points_close(point_store *p)
 {
     if (!p)
         return;
     if (p->db != NULL)
         sqlite.close(p->db);
-    ls_arena_fini(&p->arena);
+    arena_fini(&p->arena);
     free(p);
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
 /* A statement with text parameters; no more than its one row of effect. */
-static ls_status put(const ls_points *p, const char *sql, const char *const *texts, int count, ls_error *err)
+static ls_status put(const point_store *p, const char *sql, const char *const *texts, int count, ls_error *err)
 {
     sqlite3_stmt *s;
     if (sqlite.prepare_v2(p->db, sql, -1, &s, NULL) != SQLITE_OK)
@@ -96,7 +96,7 @@ static ls_status put(const ls_points *p, const char *sql, const char *const *tex
 }
 
 /* Whether a statement with the id as its first text has a row; its columns can be read until it is finalized. */
-static ls_status find(const ls_points *p, const char *sql, const char *id, sqlite3_stmt **s, bool *found,
+static ls_status find(const point_store *p, const char *sql, const char *id, sqlite3_stmt **s, bool *found,
                       ls_error *err)
 {
     if (sqlite.prepare_v2(p->db, sql, -1, s, NULL) != SQLITE_OK)
@@ -108,7 +108,7 @@ static ls_status find(const ls_points *p, const char *sql, const char *id, sqlit
 }
 
 /* Every row of the partial runs with this id; a trigger removes the values of their scopes. A run that is still being simulated has no row yet. */
-static ls_status remove_partial(const ls_points *p, const char *id, ls_error *err)
+static ls_status remove_partial(const point_store *p, const char *id, ls_error *err)
 {
     static const char runs[] = "(SELECT run FROM host JOIN runs USING(run) WHERE run_id = ?1 AND partial = 1)";
     static const char *const tables[] = { "scopes", "blocks", "metrics", "config", "warnings" };
@@ -135,8 +135,8 @@ static ls_status remove_partial(const ls_points *p, const char *id, ls_error *er
     return status;
 }
 
-ls_status ls_points_declare(ls_points *p, const ls_point *list, size_t count, const char *command,
-                            ls_error *err)
+ls_status points_declare(point_store *p, const sweep_point *list, size_t count, const char *command,
+                         ls_error *err)
 {
     ls_status status = run_sql(p, "BEGIN IMMEDIATE", err);
     if (status != LS_OK)
@@ -178,7 +178,7 @@ static bool process_started(long pid, char out[32])
     return at && sscanf(at, " %31s", out) == 1;
 }
 
-static void own_claim(ls_points *p)
+static void own_claim(point_store *p)
 {
     if (p->host[0])
         return;
@@ -190,7 +190,7 @@ static void own_claim(ls_points *p)
 }
 
 /* Whether the process of a claim (columns host, pid, started, beat) can still end it. */
-static bool claim_is_alive(const ls_points *p, sqlite3_stmt *s)
+static bool claim_is_alive(const point_store *p, sqlite3_stmt *s)
 {
     const char *host = (const char *)sqlite.column_text(s, 0),
                *started = (const char *)sqlite.column_text(s, 2);
@@ -205,7 +205,7 @@ static bool claim_is_alive(const ls_points *p, sqlite3_stmt *s)
     return strcmp(started, "unknown") == 0 && kill((pid_t)pid, 0) == 0;
 }
 
-static ls_status claim(ls_points *p, const char *id, ls_claim *out, ls_error *err)
+static ls_status claim(point_store *p, const char *id, point_claim *out, ls_error *err)
 {
     sqlite3_stmt *s = NULL;
     bool found;
@@ -233,7 +233,7 @@ static ls_status claim(ls_points *p, const char *id, ls_claim *out, ls_error *er
         texts, 5, err);
 }
 
-ls_status ls_points_claim(ls_points *p, const char *id, ls_claim *out, ls_error *err)
+ls_status points_claim(point_store *p, const char *id, point_claim *out, ls_error *err)
 {
     own_claim(p);
     ls_status status = run_sql(p, "BEGIN IMMEDIATE", err);
@@ -246,14 +246,14 @@ ls_status ls_points_claim(ls_points *p, const char *id, ls_claim *out, ls_error 
     return status;
 }
 
-ls_status ls_points_release(ls_points *p, const char *id, const char *error, ls_error *err)
+ls_status points_release(point_store *p, const char *id, const char *error, ls_error *err)
 {
     const char *texts[] = { id, error };
     ls_status status = put(p, "UPDATE points SET error = ?2 WHERE id = ?1", texts, 2, err);
     return status == LS_OK ? put(p, "DELETE FROM point_claims WHERE id = ?1", texts, 1, err) : status;
 }
 
-ls_status ls_points_beat(ls_points *p, ls_error *err)
+ls_status points_beat(point_store *p, ls_error *err)
 {
     char pid[24], beat[24];
     own_claim(p);
@@ -283,7 +283,7 @@ static double busy_fs(sqlite3_stmt *spans, int64_t run, int *code)
     return total;
 }
 
-ls_status ls_points_read(ls_points *p, ls_arena *arena, ls_point *list, size_t count, ls_error *err)
+ls_status points_read(point_store *p, mem_arena *arena, sweep_point *list, size_t count, ls_error *err)
 {
     sqlite3_stmt *run = NULL, *error = NULL, *spans = NULL;
     ls_status status = LS_OK;
@@ -297,13 +297,13 @@ ls_status ls_points_read(ls_points *p, ls_arena *arena, ls_point *list, size_t c
                           &spans, NULL) != SQLITE_OK)
         status = fail_sqlite(p, err);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
-        ls_point *point = &list[i];
+        sweep_point *point = &list[i];
         point->done = false;
         point->error = NULL;
         sqlite.reset(error);
         sqlite.bind_text(error, 1, point->id, -1, SQLITE_STATIC);
         if (sqlite.step(error) == SQLITE_ROW && sqlite.column_type(error, 0) == SQLITE_TEXT) {
-            point->error = ls_arena_strdup(arena, (const char *)sqlite.column_text(error, 0));
+            point->error = arena_strdup(arena, (const char *)sqlite.column_text(error, 0));
             if (!point->error)
                 status = ls_fail(err, LS_ERR_NOMEM, "no memory left for the points");
         }
@@ -328,20 +328,20 @@ ls_status ls_points_read(ls_points *p, ls_arena *arena, ls_point *list, size_t c
     return status;
 }
 
-ls_status ls_points_others(ls_points *p, const ls_point *list, size_t count, size_t *others, ls_error *err)
+ls_status points_others(point_store *p, const sweep_point *list, size_t count, size_t *others, ls_error *err)
 {
     *others = 0;
-    ls_map mine = { 0 };
+    string_map mine = { 0 };
     ls_status status = LS_OK;
     for (size_t i = 0; i < count && status == LS_OK; i++)
-        if (!ls_map_put(&mine, list[i].id, p))
+        if (!map_put(&mine, list[i].id, p))
             status = ls_fail(err, LS_ERR_NOMEM, "no memory left for the points");
     sqlite3_stmt *s = NULL;
     if (status == LS_OK && sqlite.prepare_v2(p->db, "SELECT id FROM points", -1, &s, NULL) != SQLITE_OK)
         status = fail_sqlite(p, err);
     while (status == LS_OK && sqlite.step(s) == SQLITE_ROW)
-        *others += !ls_map_has(&mine, (const char *)sqlite.column_text(s, 0));
+        *others += !map_has(&mine, (const char *)sqlite.column_text(s, 0));
     sqlite.finalize(s);
-    ls_map_fini(&mine);
+    map_fini(&mine);
     return status;
 }

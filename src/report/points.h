@@ -10,49 +10,49 @@
 
 #include <stdbool.h>
 
-typedef struct ls_points ls_points;
+typedef struct point_store point_store;
 
-typedef struct ls_point {
+typedef struct sweep_point {
     char id[LS_HASH_TEXT_BYTES]; /* of trace, configuration and options: also the run_id of its run */
     const char *trace;
     const char *const *keys, *const *values; /* what was varied */
     size_t key_count;
-    /* filled by ls_points_read() */
+    /* filled by points_read() */
     bool done;
     int64_t run;         /* its number in the database */
     double time_ns;      /* simulated, with a kernel; kernels side by side count once */
     double cycles;       /* GPU cycles, likewise; 0 without kernels */
     double wall_seconds; /* host */
     const char *error;   /* of the last try; NULL: none; in the arena of the read */
-} ls_point;
+} sweep_point;
 
 /* Opens or makes the database of results. A file that is something else is refused and stays as it is. */
-ls_status ls_points_open(const char *path, ls_points **out, ls_error *err);
-void ls_points_close(ls_points *points);
+ls_status points_open(const char *path, point_store **out, ls_error *err);
+void points_close(point_store *points);
 
 /* Writes down what will be run, with the command that asked for it; keeps what is there. Partial runs of these
  * points, left by an interrupted process, are removed. */
-ls_status ls_points_declare(ls_points *points, const ls_point *list, size_t count, const char *command,
-                            ls_error *err);
+ls_status points_declare(point_store *points, const sweep_point *list, size_t count, const char *command,
+                         ls_error *err);
 
 /* Several sweeps may share a database: each point is run by the one that claims it. A claim ends with its
  * process. */
-typedef enum ls_claim {
+typedef enum point_claim {
     LS_CLAIM_MINE, /* run it */
     LS_CLAIM_DONE, /* its run is complete */
     LS_CLAIM_OTHER /* another sweep runs it now */
-} ls_claim;
-ls_status ls_points_claim(ls_points *points, const char *id, ls_claim *out, ls_error *err);
+} point_claim;
+ls_status points_claim(point_store *points, const char *id, point_claim *out, ls_error *err);
 /* Ends a claim and remembers why the point failed (NULL: it did not). */
-ls_status ls_points_release(ls_points *points, const char *id, const char *error, ls_error *err);
+ls_status points_release(point_store *points, const char *id, const char *error, ls_error *err);
 /* Tells sweeps on other hosts that the claims of this process are alive: call it every LS_CLAIM_BEAT_S. */
 #define LS_CLAIM_BEAT_S 10
-ls_status ls_points_beat(ls_points *points, ls_error *err);
+ls_status points_beat(point_store *points, ls_error *err);
 
 /* Fills the second half of each point. */
-ls_status ls_points_read(ls_points *points, ls_arena *arena, ls_point *list, size_t count, ls_error *err);
+ls_status points_read(point_store *points, mem_arena *arena, sweep_point *list, size_t count, ls_error *err);
 /* Points of the file that are not in the list: of other grids, or of an earlier state of the trace. */
-ls_status ls_points_others(ls_points *points, const ls_point *list, size_t count, size_t *others,
-                           ls_error *err);
+ls_status points_others(point_store *points, const sweep_point *list, size_t count, size_t *others,
+                        ls_error *err);
 
 #endif

@@ -16,10 +16,10 @@
 #define SMOOTHING_S 3.0                 /* about so many seconds count for a rate */
 #define BAR_CELLS 20
 
-void ls_progress_begin(ls_progress *p, FILE *to, bool force, const ls_clock *clock, unsigned columns,
-                       uint64_t now_ns)
+void progress_begin(progress_line *p, FILE *to, bool force, const ls_clock *clock, unsigned columns,
+                    uint64_t now_ns)
 {
-    *p = (ls_progress){ .to = to, .columns = columns, .start_ns = now_ns, .seen_ns = now_ns };
+    *p = (progress_line){ .to = to, .columns = columns, .start_ns = now_ns, .seen_ns = now_ns };
     if (clock) {
         p->clock = *clock;
         p->has_clock = true;
@@ -34,7 +34,7 @@ void ls_progress_begin(ls_progress *p, FILE *to, bool force, const ls_clock *clo
         p->columns = 80;
 }
 
-void ls_progress_clear(ls_progress *p)
+void progress_clear(progress_line *p)
 {
     if (!p->visible)
         return;
@@ -51,7 +51,7 @@ static void smooth(double *rate, double change, double seconds, bool rated)
     *rate += weight * (fresh - *rate);
 }
 
-static void look(ls_progress *p, const ls_progress_state *state, uint64_t now_ns)
+static void look(progress_line *p, const progress_state *state, uint64_t now_ns)
 {
     if (now_ns <= p->seen_ns)
         return;
@@ -106,7 +106,7 @@ static void fill_eta(double seconds, line_part *part)
 }
 
 /* Pieces take long and end in bursts: the mean over the whole time tells more than the last seconds. */
-static void fill_pieces(const ls_progress *p, const ls_progress_state *state, uint64_t now_ns, line_part *part)
+static void fill_pieces(const progress_line *p, const progress_state *state, uint64_t now_ns, line_part *part)
 {
     double elapsed = (double)(now_ns - p->start_ns) / NS_PER_S;
     fill_bar((double)state->done / (double)state->total, part);
@@ -116,7 +116,7 @@ static void fill_pieces(const ls_progress *p, const ls_progress_state *state, ui
         fill_eta(elapsed * (double)(state->total - state->done) / (double)state->done, part);
 }
 
-static void fill_parts(const ls_progress *p, const ls_progress_state *state, uint64_t now_ns, line_part *part)
+static void fill_parts(const progress_line *p, const progress_state *state, uint64_t now_ns, line_part *part)
 {
     char number[32], duration[24];
     if (state->total > 0) {
@@ -134,14 +134,14 @@ static void fill_parts(const ls_progress *p, const ls_progress_state *state, uin
         snprintf(part[PART_PERCENT].text, sizeof part->text, "%s elapsed", duration);
     }
     snprintf(part[PART_TIME].text, sizeof part->text, "%s simulated",
-             ls_format_time(state->now, number, sizeof number));
+             format_time(state->now, number, sizeof number));
     double rate = p->fs_rate / (double)LS_FS_PER_SECOND;
     if (p->has_clock)
         rate = p->fs_rate * (double)p->clock.period_den / (double)p->clock.period_num;
     snprintf(part[PART_CYCLES].text, sizeof part->text, "%s",
-             ls_format_si(rate, p->has_clock ? "cycles/s" : "s/s", number, sizeof number));
+             format_si(rate, p->has_clock ? "cycles/s" : "s/s", number, sizeof number));
     snprintf(part[PART_EVENTS].text, sizeof part->text, "%s",
-             ls_format_si(p->event_rate, "events/s", number, sizeof number));
+             format_si(p->event_rate, "events/s", number, sizeof number));
 }
 
 static size_t line_length(const line_part *part)
@@ -153,7 +153,7 @@ static size_t line_length(const line_part *part)
     return length;
 }
 
-void ls_progress_update(ls_progress *p, const ls_progress_state *state, uint64_t now_ns)
+void progress_update(progress_line *p, const progress_state *state, uint64_t now_ns)
 {
     bool early = now_ns < p->start_ns || now_ns - p->start_ns < QUIET_NS;
     bool soon = p->drawn_ns && now_ns < p->drawn_ns + INTERVAL_NS;

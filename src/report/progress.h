@@ -9,16 +9,16 @@
 
 #include <stdio.h>
 
-typedef struct ls_progress_state {
+typedef struct progress_state {
     ls_time now; /* simulated */
     uint64_t events;
     double fraction; /* done, 0 to 1; negative: nobody knows the total */
     /* Work in pieces instead, "3 of 12 points"; total 0: not so. */
     uint64_t done, total;
     const char *unit;
-} ls_progress_state;
+} progress_state;
 
-typedef struct ls_progress {
+typedef struct progress_line {
     FILE *to;
     bool on;
     bool has_clock;
@@ -28,16 +28,16 @@ typedef struct ls_progress {
     uint64_t start_ns;
     uint64_t drawn_ns; /* when the line was last drawn */
     uint64_t seen_ns;  /* when the state was last looked at */
-    ls_progress_state seen;
+    progress_state seen;
     bool rated;                                /* the rates hold something */
     double fs_rate, event_rate, fraction_rate; /* per second, smoothed over some seconds */
-} ls_progress;
+} progress_line;
 
 /* force: even if `to` is not a terminal. clock may be NULL. columns 0: ask the terminal, else 80. */
-void ls_progress_begin(ls_progress *p, FILE *to, bool force, const ls_clock *clock, unsigned columns,
-                       uint64_t now_ns);
-void ls_progress_update(ls_progress *p, const ls_progress_state *state, uint64_t now_ns);
+void progress_begin(progress_line *p, FILE *to, bool force, const ls_clock *clock, unsigned columns,
+                    uint64_t now_ns);
+void progress_update(progress_line *p, const progress_state *state, uint64_t now_ns);
 /* Wipes the line; a later update draws it again. Call it before writing anything else to the terminal. */
-void ls_progress_clear(ls_progress *p);
+void progress_clear(progress_line *p);
 
 #endif

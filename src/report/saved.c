@@ -20,7 +20,7 @@ static ls_status no_memory(ls_error *err)
 static bool kind_of(const char *name, ls_metric_kind *out)
 {
     for (int k = LS_METRIC_KIND_COUNTER; k <= LS_METRIC_KIND_RATIO; k++)
-        if (strcmp(name, ls_metric_kind_name((ls_metric_kind)k)) == 0) {
+        if (strcmp(name, metric_kind_name((ls_metric_kind)k)) == 0) {
             *out = (ls_metric_kind)k;
             return true;
         }
@@ -28,19 +28,19 @@ static bool kind_of(const char *name, ls_metric_kind *out)
 }
 
 /* The index of key in map, or the next one if it is new. */
-static size_t index_of(ls_map *map, const void *key, size_t bytes, size_t next, bool *is_new, bool *failed)
+static size_t index_of(string_map *map, const void *key, size_t bytes, size_t next, bool *is_new, bool *failed)
 {
-    void *found = ls_map_getn(map, key, bytes);
+    void *found = map_getn(map, key, bytes);
     *is_new = found == NULL;
     if (found)
         return (size_t)(uintptr_t)found - 1;
-    if (!ls_map_putn(map, key, bytes, (void *)(uintptr_t)(next + 1)))
+    if (!map_putn(map, key, bytes, (void *)(uintptr_t)(next + 1)))
         *failed = true;
     return next;
 }
 
-ls_status saved_metric(ls_saved *s, const char *type, const char *name, const char *kind, const char *unit,
-                       uint32_t *out, ls_error *err)
+ls_status saved_metric(saved_results *s, const char *type, const char *name, const char *kind,
+                       const char *unit, uint32_t *out, ls_error *err)
 {
     char key[256];
     int bytes = snprintf(key, sizeof key, "%s\n%s", type, name);
@@ -49,46 +49,46 @@ ls_status saved_metric(ls_saved *s, const char *type, const char *name, const ch
     bool is_new, failed = false;
     *out = (uint32_t)index_of(&s->metric_index, key, (size_t)bytes, s->metrics.count, &is_new, &failed);
     if (!is_new) { /* a count of values has no unit; the values have */
-        ls_saved_metric *known = &s->metrics.at[*out];
+        saved_metric_entry *known = &s->metrics.at[*out];
         if (!known->unit[0] && unit && unit[0])
-            known->unit = ls_arena_strdup(&s->arena, unit);
+            known->unit = arena_strdup(&s->arena, unit);
         return known->unit ? LS_OK : no_memory(err);
     }
-    ls_saved_metric metric = { .type = ls_arena_strdup(&s->arena, type),
-                               .name = ls_arena_strdup(&s->arena, name),
-                               .unit = ls_arena_strdup(&s->arena, unit ? unit : ""),
-                               .kind = LS_METRIC_KIND_COUNTER,
-                               .kind_is_unknown = kind == NULL };
+    saved_metric_entry metric = { .type = arena_strdup(&s->arena, type),
+                                  .name = arena_strdup(&s->arena, name),
+                                  .unit = arena_strdup(&s->arena, unit ? unit : ""),
+                                  .kind = LS_METRIC_KIND_COUNTER,
+                                  .kind_is_unknown = kind == NULL };
     if (kind && !kind_of(kind, &metric.kind))
         return ls_fail(err, LS_ERR_INPUT, "metric %s of %s has a kind that is none of ours: '%s'", name, type,
                        kind);
-    if (failed || !metric.type || !metric.name || !metric.unit || !ls_vec_push(&s->metrics, metric))
+    if (failed || !metric.type || !metric.name || !metric.unit || !vec_push(&s->metrics, metric))
         return no_memory(err);
     return LS_OK;
 }
 
-ls_status saved_block(ls_saved *s, const char *path, uint32_t *out, ls_error *err)
+ls_status saved_block(saved_results *s, const char *path, uint32_t *out, ls_error *err)
 {
     bool is_new, failed = false;
     *out = (uint32_t)index_of(&s->block_index, path, strlen(path), s->blocks.count, &is_new, &failed);
     if (!is_new)
         return LS_OK;
-    ls_saved_block block = { .path = ls_arena_strdup(&s->arena, path) };
-    if (failed || !block.path || !ls_vec_push(&s->blocks, block))
+    saved_block_entry block = { .path = arena_strdup(&s->arena, path) };
+    if (failed || !block.path || !vec_push(&s->blocks, block))
         return no_memory(err);
     return LS_OK;
 }
 
-ls_status saved_put(ls_saved *s, uint32_t scope, uint32_t block, uint32_t metric, double a, double b,
+ls_status saved_put(saved_results *s, uint32_t scope, uint32_t block, uint32_t metric, double a, double b,
                     ls_error *err)
 {
-    const ls_saved_cell cell = {
+    const saved_cell cell = {
         .scope = scope, .block = block, .metric = metric, .value = { .a = a, .b = b, .present = true }
     };
-    return ls_vec_push(&s->cells, cell) ? LS_OK : no_memory(err);
+    return vec_push(&s->cells, cell) ? LS_OK : no_memory(err);
 }
 
-ls_status saved_add(ls_saved *s, const saved_number *n, ls_error *err)
+ls_status saved_add(saved_results *s, const saved_number *n, ls_error *err)
 {
     bool is_a =
         strcmp(n->stat, "value") == 0 || strcmp(n->stat, "numerator") == 0 || strcmp(n->stat, "sum") == 0;
@@ -104,7 +104,7 @@ ls_status saved_add(ls_saved *s, const saved_number *n, ls_error *err)
     /* The quotient of a ratio is written beside its two parts. */
     if (s->metrics.at[metric].kind == LS_METRIC_KIND_RATIO && strcmp(n->stat, "value") == 0)
         return LS_OK;
-    ls_saved_cell *last = s->cells.count ? &s->cells.at[s->cells.count - 1] : NULL;
+    saved_cell *last = s->cells.count ? &s->cells.at[s->cells.count - 1] : NULL;
     if (!last || last->scope != n->scope || last->block != block || last->metric != metric) {
         status = saved_put(s, n->scope, block, metric, 0, 0, err);
         if (status != LS_OK)
@@ -115,16 +115,16 @@ ls_status saved_add(ls_saved *s, const saved_number *n, ls_error *err)
     return LS_OK;
 }
 
-ls_status saved_add_kernel(ls_saved *s, uint64_t id, const char *name, double begin_fs, double end_fs,
+ls_status saved_add_kernel(saved_results *s, uint64_t id, const char *name, double begin_fs, double end_fs,
                            ls_error *err)
 {
-    ls_saved_kernel kernel = {
-        .id = id, .name = ls_arena_strdup(&s->arena, name), .begin_fs = begin_fs, .end_fs = end_fs
+    saved_kernel kernel = {
+        .id = id, .name = arena_strdup(&s->arena, name), .begin_fs = begin_fs, .end_fs = end_fs
     };
-    return kernel.name && ls_vec_push(&s->kernels, kernel) ? LS_OK : no_memory(err);
+    return kernel.name && vec_push(&s->kernels, kernel) ? LS_OK : no_memory(err);
 }
 
-uint32_t saved_kernel_scope(ls_saved *s, uint64_t id, const char *name)
+uint32_t saved_kernel_scope(saved_results *s, uint64_t id, const char *name)
 {
     for (size_t step = 0; step < s->kernels.count; step++) {
         size_t i = (s->last_kernel + step) % s->kernels.count;
@@ -139,46 +139,46 @@ uint32_t saved_kernel_scope(ls_saved *s, uint64_t id, const char *name)
 /* ------------------------------------------------------------------------------------------------ loading */
 
 /* "file.db#3" into the file and 3; without "#" the run is 0. */
-static ls_status split_run(ls_saved *s, const char **file, int64_t *run, ls_error *err)
+static ls_status split_run(saved_results *s, const char **file, int64_t *run, ls_error *err)
 {
     const char *hash = strrchr(s->path, '#');
     *run = 0;
     *file = s->path;
-    if (!hash || ls_file_exists(s->path))
+    if (!hash || file_exists(s->path))
         return LS_OK;
-    *file = ls_arena_strndup(&s->arena, s->path, (size_t)(hash - s->path));
+    *file = arena_strndup(&s->arena, s->path, (size_t)(hash - s->path));
     if (!*file)
         return no_memory(err);
-    ls_status status = ls_parse_i64(hash + 1, strlen(hash + 1), run, err);
+    ls_status status = parse_i64(hash + 1, strlen(hash + 1), run, err);
     if (status == LS_OK && *run <= 0)
         status = ls_fail(err, LS_ERR_USAGE, "runs of a database are numbered from 1");
     return status;
 }
 
 /* CSV has no room for a configuration; it lies beside. */
-static void load_config_beside(ls_saved *s, const char *file)
+static void load_config_beside(saved_results *s, const char *file)
 {
-    char *path = ls_arena_printf(&s->arena, "%s.platform.yaml", file), *data;
+    char *path = arena_printf(&s->arena, "%s.platform.yaml", file), *data;
     size_t bytes;
-    if (path && ls_file_exists(path) &&
-        ls_file_read(&s->arena, path, (size_t)64 << 20, &data, &bytes, NULL) == LS_OK)
+    if (path && file_exists(path) &&
+        file_read(&s->arena, path, (size_t)64 << 20, &data, &bytes, NULL) == LS_OK)
         s->config_text = data;
 }
 
 static int by_place(const void *left, const void *right)
 {
-    const ls_saved_cell *l = left, *r = right;
+    const saved_cell *l = left, *r = right;
     if (l->block != r->block)
         return l->block < r->block ? -1 : 1;
     return l->metric < r->metric ? -1 : l->metric > r->metric;
 }
 
 /* Brings the cells into the order that look-ups need. */
-static ls_status sort_cells(ls_saved *s, ls_error *err)
+static ls_status sort_cells(saved_results *s, ls_error *err)
 {
     size_t scopes = s->kernels.count + 1;
-    ls_saved_cell *sorted = malloc((s->cells.count + 1) * sizeof *sorted);
-    size_t *first = ls_arena_array(&s->arena, scopes + 2, sizeof *first);
+    saved_cell *sorted = malloc((s->cells.count + 1) * sizeof *sorted);
+    size_t *first = arena_array(&s->arena, scopes + 2, sizeof *first);
     if (!sorted || !first) {
         free(sorted);
         return no_memory(err);
@@ -200,20 +200,20 @@ static ls_status sort_cells(ls_saved *s, ls_error *err)
     return LS_OK;
 }
 
-ls_status ls_saved_load(const char *path, ls_saved **out, ls_error *err)
+ls_status saved_load(const char *path, saved_results **out, ls_error *err)
 {
     *out = NULL;
-    ls_saved *s = calloc(1, sizeof *s);
+    saved_results *s = calloc(1, sizeof *s);
     if (!s)
         return no_memory(err);
     s->platform = s->config_text = s->command = "";
-    s->path = ls_arena_strdup(&s->arena, path);
+    s->path = arena_strdup(&s->arena, path);
     const char *file = path;
     int64_t run = 0;
-    ls_export_format format = LS_EXPORT_FORMATS;
+    export_format format = LS_EXPORT_FORMATS;
     ls_status status = s->path ? split_run(s, &file, &run, err) : no_memory(err);
     if (status == LS_OK)
-        status = ls_export_format_of(file, &format, err);
+        status = export_format_of(file, &format, err);
     if (status == LS_OK && run && format != LS_EXPORT_SQLITE)
         status = ls_fail(err, LS_ERR_USAGE, "only a database has several runs to choose from");
     if (status == LS_OK)
@@ -236,7 +236,7 @@ ls_status ls_saved_load(const char *path, ls_saved **out, ls_error *err)
     if (status != LS_OK) {
         if (err && !err->where[0])
             ls_error_at(err, path, 0, 0);
-        ls_saved_destroy(s);
+        saved_destroy(s);
         return status;
     }
     if (!s->config_text[0])
@@ -245,49 +245,48 @@ ls_status ls_saved_load(const char *path, ls_saved **out, ls_error *err)
     return LS_OK;
 }
 
-void ls_saved_destroy(ls_saved *s)
+void saved_destroy(saved_results *s)
 {
     if (!s)
         return;
-    ls_map_fini(&s->metric_index);
-    ls_map_fini(&s->block_index);
-    ls_vec_fini(&s->kernels);
-    ls_vec_fini(&s->metrics);
-    ls_vec_fini(&s->blocks);
-    ls_vec_fini(&s->cells);
-    ls_arena_fini(&s->arena);
+    map_fini(&s->metric_index);
+    map_fini(&s->block_index);
+    vec_fini(&s->kernels);
+    vec_fini(&s->metrics);
+    vec_fini(&s->blocks);
+    vec_fini(&s->cells);
+    arena_fini(&s->arena);
     free(s);
 }
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-const ls_saved_cell *ls_saved_cells(const ls_saved *s, uint32_t scope, const ls_saved_cell **end)
+const saved_cell *saved_cells(const saved_results *s, uint32_t scope, const saved_cell **end)
 {
-    static const ls_saved_cell none;
+    static const saved_cell none;
     *end = s->cells.count ? &s->cells.at[s->first[scope + 1]] : &none;
     return s->cells.count ? &s->cells.at[s->first[scope]] : &none;
 }
 
-const ls_saved_value *ls_saved_find(const ls_saved *s, uint32_t scope, uint32_t block, uint32_t metric)
+const saved_value *saved_find(const saved_results *s, uint32_t scope, uint32_t block, uint32_t metric)
 {
-    const ls_saved_cell wanted = { .block = block, .metric = metric }, *end,
-                        *at = ls_saved_cells(s, scope, &end);
-    const ls_saved_cell *found = bsearch(&wanted, at, (size_t)(end - at), sizeof *at, by_place);
+    const saved_cell wanted = { .block = block, .metric = metric }, *end, *at = saved_cells(s, scope, &end);
+    const saved_cell *found = bsearch(&wanted, at, (size_t)(end - at), sizeof *at, by_place);
     return found ? &found->value : NULL;
 }
 
-bool ls_saved_has_blocks(const ls_saved *s, uint32_t scope)
+bool saved_has_blocks(const saved_results *s, uint32_t scope)
 {
-    const ls_saved_cell *end, *at = ls_saved_cells(s, scope, &end);
+    const saved_cell *end, *at = saved_cells(s, scope, &end);
     return at < end && at->block != LS_SAVED_TYPE; /* single blocks come first */
 }
 
-void ls_saved_totals(const ls_saved *s, uint32_t scope, ls_saved_value *out)
+void saved_totals(const saved_results *s, uint32_t scope, saved_value *out)
 {
     memset(out, 0, s->metrics.count * sizeof *out);
-    const ls_saved_cell *end, *cell = ls_saved_cells(s, scope, &end);
+    const saved_cell *end, *cell = saved_cells(s, scope, &end);
     for (; cell < end; cell++) {
-        ls_saved_value *total = &out[cell->metric];
+        saved_value *total = &out[cell->metric];
         total->present = true;
         if (cell->block == LS_SAVED_TYPE) { /* the file has reduced them itself */
             *total = cell->value;
@@ -301,7 +300,7 @@ void ls_saved_totals(const ls_saved *s, uint32_t scope, ls_saved_value *out)
     }
 }
 
-double ls_saved_number(ls_metric_kind kind, const ls_saved_value *value)
+double saved_value_number(ls_metric_kind kind, const saved_value *value)
 {
     if (!value->present)
         return NAN;
@@ -310,9 +309,9 @@ double ls_saved_number(ls_metric_kind kind, const ls_saved_value *value)
     return value->a;
 }
 
-bool ls_saved_metric_is(const ls_saved_metric *metric, const char *pattern)
+bool saved_metric_is(const saved_metric_entry *metric, const char *pattern)
 {
     char full[256];
     snprintf(full, sizeof full, "%s.%s", metric->type, metric->name);
-    return ls_glob(pattern, metric->name) || ls_glob(pattern, full);
+    return glob_match(pattern, metric->name) || glob_match(pattern, full);
 }

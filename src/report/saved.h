@@ -12,76 +12,76 @@
 
 #include <stdbool.h>
 
-typedef struct ls_saved_kernel {
+typedef struct saved_kernel {
     uint64_t id;
     const char *name;
     double begin_fs, end_fs;
-} ls_saved_kernel;
+} saved_kernel;
 
-typedef struct ls_saved_metric {
+typedef struct saved_metric_entry {
     const char *type, *name, *unit; /* "core/cycle", "resident_cycles", "cycles" */
     ls_metric_kind kind;
     bool kind_is_unknown; /* CSV does not say: each value is one number, and kind is LS_METRIC_KIND_COUNTER */
-} ls_saved_metric;
+} saved_metric_entry;
 
-typedef struct ls_saved_block {
+typedef struct saved_block_entry {
     const char *path;
-} ls_saved_block;
+} saved_block_entry;
 
 /* a alone for a counter, peak or level; numerator and denominator of a ratio, or its quotient and 1; sum and count of
  * a histogram, or its mean and 1. */
-typedef struct ls_saved_value {
+typedef struct saved_value {
     double a, b;
     bool present;
-} ls_saved_value;
+} saved_value;
 
 #define LS_SAVED_RUN 0u          /* the scope of the whole run; kernel k is scope k + 1 */
 #define LS_SAVED_TYPE UINT32_MAX /* in place of a block: all blocks of the metric's type */
 
-typedef struct ls_saved_cell {
+typedef struct saved_cell {
     uint32_t scope, block, metric;
-    ls_saved_value value;
-} ls_saved_cell;
+    saved_value value;
+} saved_cell;
 
-typedef struct ls_saved {
-    ls_arena arena;
+typedef struct saved_results {
+    mem_arena arena;
     const char *path;        /* as given */
     const char *platform;    /* "" if the file does not say */
     const char *config_text; /* the resolved configuration; "" if it is not there */
     const char *command;
     double end_time_fs;
     bool partial;
-    LS_VEC(ls_saved_kernel) kernels;
-    LS_VEC(ls_saved_metric) metrics;
-    LS_VEC(ls_saved_block) blocks;
-    LS_VEC(ls_saved_cell) cells; /* by scope, block and metric; zero values of a kernel may be missing */
-    size_t *first;               /* per scope: its first cell; one more at the end */
-    ls_map metric_index, block_index;
+    LS_VEC(saved_kernel) kernels;
+    LS_VEC(saved_metric_entry) metrics;
+    LS_VEC(saved_block_entry) blocks;
+    LS_VEC(saved_cell) cells; /* by scope, block and metric; zero values of a kernel may be missing */
+    size_t *first;            /* per scope: its first cell; one more at the end */
+    string_map metric_index, block_index;
     size_t last_kernel; /* found last: rows of one kernel come together */
-} ls_saved;
+} saved_results;
 
 /* path may end with "#RUN": the number of a run of a database (default: the only one, or the last). A file
  * that is no result of ours, is cut short, or has a run that does not exist is an error. *out must be
  * destroyed. */
-ls_status ls_saved_load(const char *path, ls_saved **out, ls_error *err);
-void ls_saved_destroy(ls_saved *saved);
+ls_status saved_load(const char *path, saved_results **out, ls_error *err);
+void saved_destroy(saved_results *saved);
 
 /* Whether its name, or "type.name", fits a pattern with '*' and '?'. */
-bool ls_saved_metric_is(const ls_saved_metric *metric, const char *pattern);
+bool saved_metric_is(const saved_metric_entry *metric, const char *pattern);
 
 /* The values of one scope reduced over all blocks, one per metric, as metrics.h reduces them. out has
  * metrics.count places. */
-void ls_saved_totals(const ls_saved *saved, uint32_t scope, ls_saved_value *out);
+void saved_totals(const saved_results *saved, uint32_t scope, saved_value *out);
 
 /* Cells of one scope, from the first to before the second. */
-const ls_saved_cell *ls_saved_cells(const ls_saved *saved, uint32_t scope, const ls_saved_cell **end);
+const saved_cell *saved_cells(const saved_results *saved, uint32_t scope, const saved_cell **end);
 /* The value of one block, or of LS_SAVED_TYPE; NULL: the file has none. */
-const ls_saved_value *ls_saved_find(const ls_saved *saved, uint32_t scope, uint32_t block, uint32_t metric);
+const saved_value *saved_find(const saved_results *saved, uint32_t scope, uint32_t block, uint32_t metric);
 /* Whether a scope has values of single blocks: of the run all files but CSV, of kernels those that were written with
  * each block. */
-bool ls_saved_has_blocks(const ls_saved *saved, uint32_t scope);
+bool saved_has_blocks(const saved_results *saved, uint32_t scope);
 
 /* What people call the value: a quotient for a ratio, a mean for a histogram; NaN if it is not present. */
-double ls_saved_number(ls_metric_kind kind, const ls_saved_value *value);
+double saved_value_number(ls_metric_kind kind, const saved_value *value);
 
 #endif

@@ -14,7 +14,7 @@ static const char *const column_names[COLUMNS] = { "scope",  "kernel", "kernel_n
                                                    "metric", "kind",   "stat",        "value", "unit" };
 
 typedef struct csv_in {
-    ls_saved *saved;
+    saved_results *saved;
     const char *file;
     char *at, *end;
     uint64_t line;
@@ -60,12 +60,12 @@ static char next_cell(csv_in *in)
 /* Splits the next line; no cells: the end of the file. */
 static ls_status next_line(csv_in *in, ls_error *err)
 {
-    ls_vec_clear(&in->cells);
+    vec_clear(&in->cells);
     if (in->at >= in->end)
         return LS_OK;
     in->line++;
     for (char after = ','; after == ',';) {
-        if (!ls_vec_push(&in->cells, in->at))
+        if (!vec_push(&in->cells, in->at))
             return ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
         after = next_cell(in);
         if (after == 0)
@@ -78,7 +78,7 @@ static ls_status next_line(csv_in *in, ls_error *err)
 
 static ls_status read_number(const csv_in *in, const char *text, double *out, ls_error *err)
 {
-    ls_status status = ls_parse_real(text, strlen(text), out, err);
+    ls_status status = parse_real(text, strlen(text), out, err);
     return status == LS_OK ? LS_OK : ls_error_at(err, in->file, in->line, 0);
 }
 
@@ -86,15 +86,15 @@ static ls_status read_number(const csv_in *in, const char *text, double *out, ls
  * know. */
 static ls_status read_fact(csv_in *in, char *const *cell, double *begin_fs, ls_error *err)
 {
-    ls_saved *s = in->saved;
+    saved_results *s = in->saved;
     const char *name = cell[METRIC], *value = cell[VALUE];
     ls_status status = LS_OK;
     double number = 0;
     bool of_kernel = strcmp(cell[SCOPE], "kernel") == 0;
     if (!of_kernel && strcmp(name, "platform") == 0)
-        s->platform = ls_arena_strdup(&s->arena, value);
+        s->platform = arena_strdup(&s->arena, value);
     else if (!of_kernel && strcmp(name, "command") == 0)
-        s->command = ls_arena_strdup(&s->arena, value);
+        s->command = arena_strdup(&s->arena, value);
     else if (!of_kernel && strcmp(name, "partial") == 0)
         s->partial = strcmp(value, "0") != 0;
     else if (!of_kernel && strcmp(name, "end_time") == 0)
@@ -105,7 +105,7 @@ static ls_status read_fact(csv_in *in, char *const *cell, double *begin_fs, ls_e
         uint64_t id;
         status = read_number(in, value, &number, err);
         if (status == LS_OK)
-            status = ls_parse_u64(cell[KERNEL], strlen(cell[KERNEL]), &id, err);
+            status = parse_u64(cell[KERNEL], strlen(cell[KERNEL]), &id, err);
         if (status == LS_OK)
             status = saved_add_kernel(s, id, cell[KERNEL_NAME], *begin_fs, number, err);
     }
@@ -124,7 +124,7 @@ static ls_status read_value(csv_in *in, char *const *cell, ls_error *err)
                             .stat = cell[STAT] };
     if (strcmp(cell[SCOPE], "kernel") == 0) {
         uint64_t id;
-        if (ls_parse_u64(cell[KERNEL], strlen(cell[KERNEL]), &id, err) != LS_OK)
+        if (parse_u64(cell[KERNEL], strlen(cell[KERNEL]), &id, err) != LS_OK)
             return ls_error_at(err, in->file, in->line, 0);
         number.scope = saved_kernel_scope(in->saved, id, cell[KERNEL_NAME]);
         if (number.scope == LS_SAVED_RUN)
@@ -226,7 +226,7 @@ static ls_status read_wide_head(csv_in *in, wide_head *head, ls_error *err)
     head->first = 0;
     while (head->first < in->cell_count && !strchr(in->cells.at[head->first], '.'))
         head->first++;
-    head->numbers = ls_arena_array(&in->saved->arena, in->cell_count - head->first + 1, sizeof *head->numbers);
+    head->numbers = arena_array(&in->saved->arena, in->cell_count - head->first + 1, sizeof *head->numbers);
     if (!head->numbers)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
     ls_status status = LS_OK;
@@ -237,7 +237,7 @@ static ls_status read_wide_head(csv_in *in, wide_head *head, ls_error *err)
 
 static ls_status read_labels(csv_in *in, const wide_head *head, bool is_run, ls_error *err)
 {
-    ls_saved *s = in->saved;
+    saved_results *s = in->saved;
     char *cell[LABELS];
     for (size_t l = 0; l < LABELS; l++)
         cell[l] = in->cells.at[head->label[l]];
@@ -250,11 +250,11 @@ static ls_status read_labels(csv_in *in, const wide_head *head, bool is_run, ls_
     if (is_run) {
         s->end_time_fs = end;
         s->partial = strcmp(cell[PARTIAL], "0") != 0;
-        s->platform = ls_arena_strdup(&s->arena, cell[PLATFORM]);
+        s->platform = arena_strdup(&s->arena, cell[PLATFORM]);
         return s->platform ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
     }
     uint64_t id;
-    if (ls_parse_u64(cell[ID], strlen(cell[ID]), &id, err) != LS_OK)
+    if (parse_u64(cell[ID], strlen(cell[ID]), &id, err) != LS_OK)
         return ls_error_at(err, in->file, in->line, 0);
     return saved_add_kernel(s, id, cell[NAME], begin, end, err);
 }
@@ -294,7 +294,7 @@ static ls_status read_wide(csv_in *in, ls_error *err)
     return status;
 }
 
-ls_status saved_load_csv(ls_saved *s, const char *file, ls_error *err)
+ls_status saved_load_csv(saved_results *s, const char *file, ls_error *err)
 {
     csv_in in = { .saved = s, .file = file };
     size_t bytes;
@@ -308,6 +308,6 @@ ls_status saved_load_csv(ls_saved *s, const char *file, ls_error *err)
     if (status == LS_OK)
         status =
             in.cell_count && strcmp(in.cells.at[0], "row") == 0 ? read_wide(&in, err) : read_tidy(&in, err);
-    ls_vec_fini(&in.cells);
+    vec_fini(&in.cells);
     return status;
 }

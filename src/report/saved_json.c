@@ -9,11 +9,11 @@
 #include <string.h>
 
 typedef struct json_in {
-    ls_saved *saved;
+    saved_results *saved;
     const cJSON *root;
-    ls_map kinds; /* "type\nname" -> the entry of "metrics" */
-    ls_map types; /* block path -> type */
-    ls_map lists; /* type -> its column_list */
+    string_map kinds; /* "type\nname" -> the entry of "metrics" */
+    string_map types; /* block path -> type */
+    string_map lists; /* type -> its column_list */
 } json_in;
 
 /* One number of a kernel's array. */
@@ -56,7 +56,7 @@ static ls_status index_declarations(json_in *in, ls_error *err)
         int bytes = snprintf(key, sizeof key, "%s\n%s", type, name);
         if (bytes < 0 || (size_t)bytes >= sizeof key)
             return misses(err, "a metric's name is longer than any of ours");
-        if (!ls_map_put(&in->kinds, key, (void *)(uintptr_t)item))
+        if (!map_put(&in->kinds, key, (void *)(uintptr_t)item))
             return ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
     }
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(in->root, "blocks"))
@@ -64,7 +64,7 @@ static ls_status index_declarations(json_in *in, ls_error *err)
         const char *path = text_of(item, "path"), *type = text_of(item, "type");
         if (!path || !type)
             return misses(err, "an entry of 'blocks' has no path or type");
-        if (!ls_map_put(&in->types, path, (void *)(uintptr_t)type))
+        if (!map_put(&in->types, path, (void *)(uintptr_t)type))
             return ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
     }
     return LS_OK;
@@ -75,7 +75,7 @@ static ls_status read_metric(json_in *in, uint32_t scope, const char *block, con
 {
     char key[256];
     snprintf(key, sizeof key, "%s\n%s", type, item->string);
-    const cJSON *declared = ls_map_get(&in->kinds, key);
+    const cJSON *declared = map_get(&in->kinds, key);
     if (!declared)
         return misses(err, "a value of a metric that it does not list");
     saved_number number = { .scope = scope,
@@ -110,7 +110,7 @@ static ls_status read_column(json_in *in, const char *type, const char *name, co
     static const char *const parts[] = { [COLUMN_SUM] = ".sum", [COLUMN_COUNT] = ".count" };
     char key[256];
     snprintf(key, sizeof key, "%s\n%s", type, name);
-    const cJSON *declared = ls_map_get(&in->kinds, key);
+    const cJSON *declared = map_get(&in->kinds, key);
     out->part = COLUMN_VALUE;
     char *dot = strrchr(key, '.');
     if (!declared && dot) {
@@ -119,7 +119,7 @@ static ls_status read_column(json_in *in, const char *type, const char *name, co
             if (strcmp(dot, parts[i]) == 0)
                 out->part = (unsigned)i;
         *dot = 0;
-        declared = ls_map_get(&in->kinds, key);
+        declared = map_get(&in->kinds, key);
     }
     if (!declared)
         return misses(err, "a column of a metric that it does not list");
@@ -133,11 +133,11 @@ static ls_status read_columns(json_in *in, ls_error *err)
     const cJSON *type, *name;
     cJSON_ArrayForEach(type, cJSON_GetObjectItemCaseSensitive(in->root, "columns"))
     {
-        column_list *list = ls_arena_alloc(&in->saved->arena, sizeof *list);
+        column_list *list = arena_alloc(&in->saved->arena, sizeof *list);
         size_t count = (size_t)cJSON_GetArraySize(type);
         if (list)
-            list->at = ls_arena_array(&in->saved->arena, count + 1, sizeof *list->at);
-        if (!list || !list->at || !ls_map_put(&in->lists, type->string, list))
+            list->at = arena_array(&in->saved->arena, count + 1, sizeof *list->at);
+        if (!list || !list->at || !map_put(&in->lists, type->string, list))
             return ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
         list->count = 0;
         cJSON_ArrayForEach(name, type)
@@ -174,7 +174,7 @@ static ls_status read_types(json_in *in, uint32_t scope, const cJSON *types, ls_
     {
         if (!cJSON_IsArray(type)) /* schema 2 */
             continue;
-        const column_list *list = ls_map_get(&in->lists, type->string);
+        const column_list *list = map_get(&in->lists, type->string);
         size_t i = 0;
         double count = 0;
         if (!list)
@@ -200,7 +200,7 @@ static ls_status read_blocks(json_in *in, uint32_t scope, const cJSON *blocks, l
     const cJSON *block, *item;
     cJSON_ArrayForEach(block, blocks)
     {
-        const char *type = ls_map_get(&in->types, block->string);
+        const char *type = map_get(&in->types, block->string);
         if (!type)
             return misses(err, "values of a block that it does not list");
         cJSON_ArrayForEach(item, block)
@@ -238,7 +238,7 @@ static ls_status read_kernels(json_in *in, ls_error *err)
 
 static ls_status read_facts(json_in *in, ls_error *err)
 {
-    ls_saved *s = in->saved;
+    saved_results *s = in->saved;
     const cJSON *run = cJSON_GetObjectItemCaseSensitive(in->root, "run");
     const char *format = text_of(in->root, "format");
     if (!format || strcmp(format, "lockstep-results") != 0)
@@ -247,9 +247,9 @@ static ls_status read_facts(json_in *in, ls_error *err)
         return misses(err, "it has no 'run'");
     const char *platform = text_of(run, "platform"), *config = text_of(run, "config");
     const char *command = text_of(cJSON_GetObjectItemCaseSensitive(in->root, "host"), "command");
-    s->platform = ls_arena_strdup(&s->arena, platform ? platform : "");
-    s->config_text = ls_arena_strdup(&s->arena, config ? config : "");
-    s->command = ls_arena_strdup(&s->arena, command ? command : "");
+    s->platform = arena_strdup(&s->arena, platform ? platform : "");
+    s->config_text = arena_strdup(&s->arena, config ? config : "");
+    s->command = arena_strdup(&s->arena, command ? command : "");
     s->end_time_fs = number_of(run, "end_time_fs");
     s->partial = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(in->root, "partial"));
     return s->platform && s->config_text && s->command
@@ -257,11 +257,11 @@ static ls_status read_facts(json_in *in, ls_error *err)
                : ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
 }
 
-ls_status saved_load_json(ls_saved *s, const char *file, ls_error *err)
+ls_status saved_load_json(saved_results *s, const char *file, ls_error *err)
 {
     char *data;
     size_t bytes;
-    ls_status status = ls_file_read(&s->arena, file, SAVED_FILE_LIMIT, &data, &bytes, err);
+    ls_status status = file_read(&s->arena, file, SAVED_FILE_LIMIT, &data, &bytes, err);
     if (status != LS_OK)
         return status;
     const char *stopped = NULL;
@@ -286,9 +286,9 @@ ls_status saved_load_json(ls_saved *s, const char *file, ls_error *err)
         status = read_columns(&in, err);
     if (status == LS_OK)
         status = read_kernels(&in, err);
-    ls_map_fini(&in.lists);
-    ls_map_fini(&in.kinds);
-    ls_map_fini(&in.types);
+    map_fini(&in.lists);
+    map_fini(&in.kinds);
+    map_fini(&in.types);
     cJSON_Delete(root);
     return status;
 }

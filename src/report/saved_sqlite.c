@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct sqlite_in {
-    ls_saved *saved;
+    saved_results *saved;
     sqlite3 *db;
     int64_t run;
     bool found;
@@ -55,14 +55,14 @@ static ls_status query(sqlite_in *in, const char *sql, row_fn row, ls_error *err
 
 static ls_status take_run(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
 {
-    ls_saved *saved = in->saved;
+    saved_results *saved = in->saved;
     in->found = true;
     in->run = sqlite.column_int64(s, 0);
-    saved->platform = ls_arena_strdup(&saved->arena, column_text(s, 1));
+    saved->platform = arena_strdup(&saved->arena, column_text(s, 1));
     saved->partial = sqlite.column_int(s, 2) != 0;
     saved->end_time_fs = sqlite.column_double(s, 3);
-    saved->config_text = ls_arena_strdup(&saved->arena, column_text(s, 4));
-    saved->command = ls_arena_strdup(&saved->arena, column_text(s, 5));
+    saved->config_text = arena_strdup(&saved->arena, column_text(s, 4));
+    saved->command = arena_strdup(&saved->arena, column_text(s, 5));
     return saved->platform && saved->config_text && saved->command
                ? LS_OK
                : ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
@@ -109,30 +109,30 @@ static ls_status take_values(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
     return status;
 }
 
-static void add_name(ls_text *sql, const char *name, const char *suffix)
+static void add_name(text_buffer *sql, const char *name, const char *suffix)
 {
-    ls_text_add(sql, "\"");
+    text_add(sql, "\"");
     for (; *name; name++)
-        ls_text_add(sql, (const char[]){ *name, *name == '"' ? '"' : 0, 0 });
-    ls_text_add(sql, suffix);
-    ls_text_add(sql, "\"");
+        text_add(sql, (const char[]){ *name, *name == '"' ? '"' : 0, 0 });
+    text_add(sql, suffix);
+    text_add(sql, "\"");
 }
 
 static ls_status query_type(sqlite_in *in, const char *type, bool blocks, ls_error *err)
 {
-    ls_text sql = { 0 };
-    ls_text_add(&sql, blocks ? "SELECT v.scope, b.path" : "SELECT v.scope, NULL");
+    text_buffer sql = { 0 };
+    text_add(&sql, blocks ? "SELECT v.scope, b.path" : "SELECT v.scope, NULL");
     for (size_t i = 0; i < in->metric_count; i++) {
-        ls_text_add(&sql, ", v.");
+        text_add(&sql, ", v.");
         add_name(&sql, in->saved->metrics.at[in->first_metric + i].name, "");
     }
-    ls_text_add(&sql, " FROM scopes s JOIN ");
+    text_add(&sql, " FROM scopes s JOIN ");
     add_name(&sql, type, blocks ? ".blocks" : "");
-    ls_text_add(&sql, " v ON v.scope = s.scope");
-    ls_text_add(&sql, blocks ? " JOIN blocks b ON b.block = v.block WHERE s.run = ?1" : " WHERE s.run = ?1");
+    text_add(&sql, " v ON v.scope = s.scope");
+    text_add(&sql, blocks ? " JOIN blocks b ON b.block = v.block WHERE s.run = ?1" : " WHERE s.run = ?1");
     ls_status status = sql.failed ? ls_fail(err, LS_ERR_NOMEM, "no memory left for the results")
-                                  : query(in, ls_text_get(&sql), take_values, err);
-    ls_text_fini(&sql);
+                                  : query(in, text_get(&sql), take_values, err);
+    text_fini(&sql);
     return status;
 }
 
@@ -141,7 +141,7 @@ static ls_status read_types(sqlite_in *in, ls_error *err)
 {
     ls_status status = query(in, "SELECT type, name, kind, unit FROM metrics WHERE run = ?1 ORDER BY metric",
                              take_metric, err);
-    const ls_saved *saved = in->saved;
+    const saved_results *saved = in->saved;
     size_t end;
     for (size_t i = 0; i < saved->metrics.count && status == LS_OK; i = end) {
         const char *type = saved->metrics.at[i].type;
@@ -170,13 +170,13 @@ static ls_status take_version(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
                      version, SAVED_SQLITE_SCHEMA);
 }
 
-ls_status saved_load_sqlite(ls_saved *saved, const char *file, int64_t run, ls_error *err)
+ls_status saved_load_sqlite(saved_results *saved, const char *file, int64_t run, ls_error *err)
 {
     char *head; /* gives the usual sentence for a file that is not there */
     size_t bytes;
-    if (!ls_file_exists(file))
-        return ls_file_read(&saved->arena, file, SAVED_FILE_LIMIT, &head, &bytes, err);
-    ls_status status = ls_file_check_input(file, err);
+    if (!file_exists(file))
+        return file_read(&saved->arena, file, SAVED_FILE_LIMIT, &head, &bytes, err);
+    ls_status status = file_check_input(file, err);
     if (status == LS_OK)
         status = sqlite_load(err);
     if (status != LS_OK)

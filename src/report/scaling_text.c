@@ -12,8 +12,8 @@ static void write_limit(const ls_scaling *s, FILE *to)
     char number[32];
     if (barriers > shared && barriers > s->span_seconds)
         fprintf(to, "The barriers limit it: %s of them take %s in all; longer windows need longer links.\n",
-                ls_format_count(s->windows, number, sizeof number),
-                ls_format_si(barriers, "s", (char[32]){ 0 }, 32));
+                format_count(s->windows, number, sizeof number),
+                format_si(barriers, "s", (char[32]){ 0 }, 32));
     else if (s->span_seconds >= shared)
         fprintf(to,
                 "The busiest domain of each window limits it: no machine gets beyond %.2fx; split it "
@@ -23,7 +23,7 @@ static void write_limit(const ls_scaling *s, FILE *to)
         fprintf(to, "The number of threads limits it: there is work for more than %u.\n", threads);
 }
 
-void ls_scaling_text(const ls_scaling *s, FILE *to)
+void scaling_print(const ls_scaling *s, FILE *to)
 {
     if (!(s->work_seconds > 0) || !(s->span_seconds > 0)) {
         fputs("Expected scaling: nothing was measured.\n", to);
@@ -37,19 +37,18 @@ void ls_scaling_text(const ls_scaling *s, FILE *to)
             fprintf(to, "  %7u  %7.2fx  %9.1f%%\n", s->threads[i], s->speedup[i],
                     100 * s->speedup[i] / s->threads[i]);
     fputc('\n', to);
-    fprintf(to, "  work         %s  (all domains)\n",
-            ls_format_si(s->work_seconds, "s", number, sizeof number));
+    fprintf(to, "  work         %s  (all domains)\n", format_si(s->work_seconds, "s", number, sizeof number));
     fprintf(to, "  span         %s  (the longest domain of each window)\n",
-            ls_format_si(s->span_seconds, "s", number, sizeof number));
+            format_si(s->span_seconds, "s", number, sizeof number));
     fprintf(to, "  parallelism  %.2f  (work / span)\n", s->work_seconds / s->span_seconds);
-    fprintf(to, "  windows      %s", ls_format_count(s->windows, number, sizeof number));
+    fprintf(to, "  windows      %s", format_count(s->windows, number, sizeof number));
     if (s->barrier_seconds > 0)
-        fprintf(to, "  (%s per barrier)", ls_format_si(s->barrier_seconds, "s", number, sizeof number));
+        fprintf(to, "  (%s per barrier)", format_si(s->barrier_seconds, "s", number, sizeof number));
     fputs("\n\n", to);
     write_limit(s, to);
 }
 
-void ls_scaling_groups_text(const ls_engine *engine, FILE *to)
+void scaling_groups_text(const ls_engine *engine, FILE *to)
 {
     ls_scaling_group g;
     uint32_t used = 0;
@@ -61,8 +60,8 @@ void ls_scaling_groups_text(const ls_engine *engine, FILE *to)
     for (uint32_t i = 0; ls_scaling_report_group(engine, i, &g); i++)
         if (g.domains > 0)
             fprintf(to, "  %-16s  %7u  %10s  %10s  %10s  %10s\n", g.name, g.domains,
-                    ls_format_count(g.windows, (char[32]){ 0 }, 32),
-                    ls_format_time(g.window_fs, (char[32]){ 0 }, 32),
-                    ls_format_si(g.work_seconds, "s", (char[32]){ 0 }, 32),
-                    ls_format_si(g.span_seconds, "s", (char[32]){ 0 }, 32));
+                    format_count(g.windows, (char[32]){ 0 }, 32),
+                    format_time(g.window_fs, (char[32]){ 0 }, 32),
+                    format_si(g.work_seconds, "s", (char[32]){ 0 }, 32),
+                    format_si(g.span_seconds, "s", (char[32]){ 0 }, 32));
 }

@@ -6,8 +6,8 @@
 
 /* Threads, expected speed-up and efficiency; work, span and parallelism; and one sentence about the limit.
  * Write errors show in the stream (ferror). */
-void ls_scaling_text(const ls_scaling *scaling, FILE *to);
+void scaling_print(const ls_scaling *scaling, FILE *to);
 /* The part of each group of the last measured run; writes nothing if all domains are in one group. */
-void ls_scaling_groups_text(const ls_engine *engine, FILE *to);
+void scaling_groups_text(const ls_engine *engine, FILE *to);
 
 #endif

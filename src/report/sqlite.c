@@ -50,7 +50,7 @@ ls_status sqlite_load(ls_error *err)
 static int on_busy(void *self, int tries)
 {
     sqlite_wait *wait = self;
-    uint64_t now = ls_host_ns();
+    uint64_t now = host_clock_ns();
     if (tries == 0)
         wait->until_ns = now + (uint64_t)wait->limit_ms * 1000000u;
     if (now >= wait->until_ns)

@@ -37,7 +37,7 @@ void svg_escaped(FILE *to, const char *s)
 {
     size_t bytes = strlen(s);
     while (bytes > 0) {
-        size_t valid = ls_utf8_check(s, bytes);
+        size_t valid = utf8_check(s, bytes);
         for (size_t i = 0; i < valid; i++) {
             unsigned char c = (unsigned char)s[i];
             if (c == '&')

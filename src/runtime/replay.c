@@ -12,41 +12,41 @@
 
 /* An open kernel; freed when the dispatcher says that it is done. */
 typedef struct open_kernel {
-    ls_kernel *kernel;
-    ls_share *share; /* what reads its blocks */
+    trace_kernel *kernel;
+    shared_streams *share; /* what reads its blocks */
     uint64_t number, command, limit, read;
     LS_VEC(ls_cta *) kept; /* blocks that the profile has read: the run starts with them */
     size_t next_kept, next_profiled;
     rates_kernel rates;
     double sampled;
-    ls_unmodelled_scan scan;
+    unmodelled_scan scan;
     uint32_t timed; /* static instructions that the platform was asked about */
 } open_kernel;
 
-struct ls_replay {
+struct trace_replay {
     ls_engine *engine;
-    ls_trace *trace;
+    sass_trace *trace;
     const gpu_instance *gpu;
     const ls_dispatch_ops *dispatch;
     void *dispatch_self;
-    ls_replay_options options;
+    replay_options options;
     uint64_t next_command;
     uint64_t met; /* kernels of the list so far */
     size_t next_selected;
-    LS_VEC(ls_replay_kernel) kernels;
+    LS_VEC(replay_kernel) kernels;
     LS_VEC(open_kernel *) open;
     size_t reported;
     uint64_t ended; /* kernels, when the dispatcher was last asked */
-    ls_arena names;
+    mem_arena names;
     ls_error held; /* why the next kernel cannot be opened: told when those before it have run */
-    ls_unmodelled unmodelled;
+    unmodelled_insts unmodelled;
     uint64_t guessed, guessed_pc;
     uint16_t guessed_opcode;
     bool started;
     uint32_t threads; /* of the run */
     gpu_shape shape;
-    ls_profiler *profiler; /* of machines without simulated memory, if there is no profile */
-    ls_pool *pool;         /* that makes profiles, with as many threads as the run; NULL: one */
+    trace_profiler *profiler; /* of machines without simulated memory, if there is no profile */
+    thread_pool *pool;        /* that makes profiles, with as many threads as the run; NULL: one */
 };
 
 /* Warp instructions of a kernel that are enough to know its hit rates. */
@@ -62,13 +62,13 @@ static ls_status read_block(open_kernel *o, ls_cta *cta, bool *end, ls_error *er
         return LS_OK;
     }
     o->read++;
-    return ls_share_next(o->share, cta, end, err);
+    return share_next(o->share, cta, end, err);
 }
 
 static ls_cta *keep_block(open_kernel *o, ls_error *err)
 {
     ls_cta *cta = calloc(1, sizeof *cta);
-    if (cta != NULL && ls_vec_push(&o->kept, cta))
+    if (cta != NULL && vec_push(&o->kept, cta))
         return cta;
     free(cta);
     ls_fail(err, LS_ERR_NOMEM, "no memory for a thread block");
@@ -102,7 +102,7 @@ static ls_status profile_next(void *self, const ls_cta **out, ls_error *err)
 /* The blocks that a profile begins with, each thread a part of them with a kernel of its own. */
 typedef struct parallel_read {
     open_kernel *o;
-    ls_kernel *kernels[READERS_MAX];
+    trace_kernel *kernels[READERS_MAX];
     ls_error errors[READERS_MAX];
     uint32_t threads;
 } parallel_read;
@@ -115,16 +115,16 @@ static void read_part(void *self, uint32_t thread)
     uint64_t at = r->o->kept.count * thread / r->threads, end = r->o->kept.count * (thread + 1) / r->threads;
     ls_error *err = &r->errors[thread];
     bool over = false;
-    ls_status status = ls_kernel_seek(r->kernels[thread], at, err);
+    ls_status status = kernel_seek(r->kernels[thread], at, err);
     for (; status == LS_OK && at < end; at++)
-        status = ls_kernel_next_cta(r->kernels[thread], r->o->kept.at[at], &over, err);
+        status = kernel_next_cta(r->kernels[thread], r->o->kept.at[at], &over, err);
     if (status == LS_OK && over)
         (void)ls_fail(err, LS_ERR_INPUT, "the kernel has fewer thread blocks than its grid");
 }
 
-static ls_status read_parts(parallel_read *read, ls_pool *pool, ls_error *err)
+static ls_status read_parts(parallel_read *read, thread_pool *pool, ls_error *err)
 {
-    ls_pool_run(pool, read_part, read);
+    pool_run(pool, read_part, read);
     for (uint32_t i = 0; i < read->threads; i++)
         if (read->errors[i].status != LS_OK) {
             if (err != NULL)
@@ -132,30 +132,29 @@ static ls_status read_parts(parallel_read *read, ls_pool *pool, ls_error *err)
             return read->errors[i].status;
         }
     read->o->read = read->o->kept.count;
-    return ls_kernel_seek(read->o->kernel, read->o->read, err);
+    return kernel_seek(read->o->kernel, read->o->read, err);
 }
 
 /* With threads to spare, the first wave of blocks is read before the profile asks for it. */
-static ls_status read_ahead(const ls_replay *r, open_kernel *o, ls_error *err)
+static ls_status read_ahead(const trace_replay *r, open_kernel *o, ls_error *err)
 {
-    const ls_kernel_info *info = ls_kernel_get_info(o->kernel);
+    const ls_kernel_info *info = kernel_get_info(o->kernel);
     uint64_t wave = (uint64_t)ls_dispatch_blocks_per_core(&r->shape.rules, info, o->limit) * r->shape.cores;
     wave = wave < o->limit ? wave : o->limit;
     parallel_read read = { .o = o, .threads = r->threads < READERS_MAX ? r->threads : READERS_MAX };
-    if (r->pool == NULL || wave < read.threads || !ls_kernel_is_parallel(o->kernel) ||
-        ls_share_is_told(o->share))
+    if (r->pool == NULL || wave < read.threads || !kernel_is_parallel(o->kernel) || share_is_told(o->share))
         return LS_OK;
     ls_status status = LS_OK;
     while (status == LS_OK && o->kept.count < wave)
         status = keep_block(o, err) == NULL ? LS_ERR_NOMEM : LS_OK;
     read.kernels[0] = o->kernel;
     for (uint32_t i = 1; status == LS_OK && i < read.threads; i++)
-        status = ls_trace_open_kernel(r->trace, o->command, &read.kernels[i], err);
+        status = trace_open_kernel(r->trace, o->command, &read.kernels[i], err);
     if (status == LS_OK)
         status = read_parts(&read, r->pool, err);
     for (uint32_t i = 1; i < read.threads; i++)
         if (read.kernels[i] != NULL)
-            ls_kernel_close(read.kernels[i]);
+            kernel_close(read.kernels[i]);
     return status;
 }
 
@@ -165,41 +164,41 @@ static void profile_done(void *self, const ls_cta *cta)
     (void)cta; /* kept for the run */
 }
 
-static ls_status find_rates(ls_replay *r, open_kernel *o, ls_error *err)
+static ls_status find_rates(trace_replay *r, open_kernel *o, ls_error *err)
 {
-    const ls_kernel_info *info = ls_kernel_get_info(o->kernel);
+    const ls_kernel_info *info = kernel_get_info(o->kernel);
     if (r->options.profile != NULL) {
-        const ls_profile_kernel *found = ls_profile_find(r->options.profile, o->command);
+        const kernel_profile *found = profile_find(r->options.profile, o->command);
         if (found == NULL)
             return ls_fail(err, LS_ERR_INPUT, "the profile has no kernel for '%s', number %llu of the list",
                            info->name, (unsigned long long)o->number);
         o->sampled = found->insts == 0 ? 1 : (double)found->walked / (double)found->insts;
-        return ls_profile_rates(found, &r->shape, &o->rates, err);
+        return profile_rates(found, &r->shape, &o->rates, err);
     }
-    ls_profile_kernel found;
-    const ls_profile_request request = { .info = info,
-                                         .insts = ls_kernel_insts(o->kernel),
-                                         .command = o->command,
-                                         .ctas = o->limit,
-                                         .source = { .self = o, .next = profile_next, .done = profile_done },
-                                         .sample = PROFILE_SAMPLE };
+    kernel_profile found;
+    const profile_request request = { .info = info,
+                                      .insts = kernel_inst_table(o->kernel),
+                                      .command = o->command,
+                                      .ctas = o->limit,
+                                      .source = { .self = o, .next = profile_next, .done = profile_done },
+                                      .sample = PROFILE_SAMPLE };
     ls_status status = read_ahead(r, o, err);
     if (status == LS_OK)
-        status = ls_profiler_run(r->profiler, &request, &found, err);
+        status = profiler_run(r->profiler, &request, &found, err);
     if (status != LS_OK)
         return status;
     o->sampled = found.insts == 0 ? 1 : (double)found.walked / (double)found.insts;
-    status = ls_profile_rates(&found, &r->shape, &o->rates, err);
-    ls_profile_kernel_fini(&found);
+    status = profile_rates(&found, &r->shape, &o->rates, err);
+    profile_kernel_fini(&found);
     return status;
 }
 
 /* ---------------------------------------------------------------------------------- the dispatcher's side */
 
 /* Commands come in the order of the list, as do the selected ones. */
-static bool selected(ls_replay *r, uint64_t command)
+static bool selected(trace_replay *r, uint64_t command)
 {
-    const ls_selection *selection = r->options.selection;
+    const kernel_selection *selection = r->options.selection;
     if (selection == NULL)
         return true;
     while (r->next_selected < selection->count && selection->at[r->next_selected].command < command)
@@ -208,49 +207,49 @@ static bool selected(ls_replay *r, uint64_t command)
 }
 
 /* Without simulated memory it is the profile's caches that a copy fills. */
-static void warm(ls_replay *r, uint64_t address, uint64_t bytes)
+static void warm(trace_replay *r, uint64_t address, uint64_t bytes)
 {
     if (!r->shape.analytic)
         gpu_warm(r->gpu, address, bytes);
     else if (r->profiler != NULL)
-        ls_profiler_warm(r->profiler, address, bytes);
+        profiler_warm(r->profiler, address, bytes);
 }
 
 static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_error *err)
 {
-    ls_replay *r = self;
-    for (; r->next_command < ls_trace_command_count(r->trace); r->next_command++) {
-        const ls_command *command = ls_trace_command(r->trace, r->next_command);
+    trace_replay *r = self;
+    for (; r->next_command < trace_command_count(r->trace); r->next_command++) {
+        const trace_cmd *command = trace_command_at(r->trace, r->next_command);
         if (command->kind == LS_COMMAND_COPY_IN && r->options.warm_l2)
             warm(r, command->address, command->bytes);
         r->met += command->kind == LS_COMMAND_KERNEL;
         if (command->kind != LS_COMMAND_KERNEL || !selected(r, r->next_command))
             continue;
-        ls_kernel *kernel;
-        ls_status status = ls_trace_open_kernel(r->trace, r->next_command, &kernel, &r->held);
+        trace_kernel *kernel;
+        ls_status status = trace_open_kernel(r->trace, r->next_command, &kernel, &r->held);
         if (status != LS_OK) { /* the dispatcher asks early: problems come in the order of the list */
             *end = true;
             return LS_OK;
         }
-        const ls_kernel_info *info = ls_kernel_get_info(kernel);
+        const ls_kernel_info *info = kernel_get_info(kernel);
         if (gpu_shape_l1(&r->shape, 0).accelsim_rules)
-            ls_kernel_as_accelsim(kernel);
+            kernel_as_accelsim(kernel);
         open_kernel *o = calloc(1, sizeof *o);
-        if (o == NULL || !ls_vec_push(&r->open, o)) {
+        if (o == NULL || !vec_push(&r->open, o)) {
             free(o);
-            ls_kernel_close(kernel);
+            kernel_close(kernel);
             return ls_fail(err, LS_ERR_NOMEM, "no memory for a kernel");
         }
         uint64_t ctas = ls_kernel_cta_count(info);
         o->kernel = kernel;
-        status = ls_share_create(kernel, &o->share, err);
+        status = share_create(kernel, &o->share, err);
         if (status != LS_OK)
             return status;
         o->number = r->met;
         o->command = r->next_command++;
         o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;
         *out = (ls_dispatch_kernel){
-            .info = info, .insts = ls_kernel_insts(kernel), .ctas = o->limit, .handle = o
+            .info = info, .insts = kernel_inst_table(kernel), .ctas = o->limit, .handle = o
         };
         if (r->shape.analytic) {
             out->rates = &o->rates;
@@ -263,9 +262,9 @@ static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_
 }
 
 /* Matrix instructions without a rate take the time of their class: the results shall say so. */
-static void find_guesses(ls_replay *r, open_kernel *o)
+static void find_guesses(trace_replay *r, open_kernel *o)
 {
-    const ls_inst *insts = ls_kernel_insts(o->kernel);
+    const ls_inst *insts = kernel_inst_table(o->kernel);
     for (; o->timed < o->kernel->inst_count; o->timed++)
         if (gpu_shape_guesses(&r->shape, &insts[o->timed]) && r->guessed++ == 0) {
             r->guessed_opcode = insts[o->timed].opcode;
@@ -275,7 +274,7 @@ static void find_guesses(ls_replay *r, open_kernel *o)
 
 static ls_status next_cta(void *self, const ls_dispatch_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
 {
-    ls_replay *r = self;
+    trace_replay *r = self;
     open_kernel *o = kernel->handle;
     ls_status status = LS_OK;
     if (o->next_kept < o->kept.count) {
@@ -289,11 +288,11 @@ static ls_status next_cta(void *self, const ls_dispatch_kernel *kernel, ls_cta *
     if (status != LS_OK || *end)
         return status;
     find_guesses(r, o);
-    return ls_unmodelled_block(&r->unmodelled, &o->scan, r->trace, o->command, r->options.cta_limit, o->kernel,
-                               cta, err);
+    return unmodelled_block(&r->unmodelled, &o->scan, r->trace, o->command, r->options.cta_limit, o->kernel,
+                            cta, err);
 }
 
-static void close_kernel(ls_replay *r, open_kernel *o)
+static void close_kernel(trace_replay *r, open_kernel *o)
 {
     for (size_t i = 0; i < r->open.count; i++)
         if (r->open.at[i] == o) {
@@ -304,48 +303,48 @@ static void close_kernel(ls_replay *r, open_kernel *o)
         ls_cta_fini(o->kept.at[o->next_kept]);
         free(o->kept.at[o->next_kept]);
     }
-    ls_vec_fini(&o->kept);
-    ls_profile_rates_fini(&o->rates);
-    ls_share_destroy(o->share);
-    ls_kernel_close(o->kernel);
+    vec_fini(&o->kept);
+    profile_rates_fini(&o->rates);
+    share_destroy(o->share);
+    kernel_close(o->kernel);
     free(o);
 }
 
 static void kernel_done(void *self, const ls_dispatch_kernel *kernel, ls_cycle begin, ls_cycle end)
 {
-    ls_replay *r = self;
+    trace_replay *r = self;
     open_kernel *o = kernel->handle;
-    const char *name = ls_arena_strdup(&r->names, kernel->info->name != NULL ? kernel->info->name : "");
-    ls_replay_kernel done = { .name = name != NULL ? name : "",
-                              .number = o->number,
-                              .stream = kernel->info->stream,
-                              .command = o->command,
-                              .begin = begin,
-                              .end = end,
-                              .ctas = o->read,
-                              .slot = kernel->slot,
-                              .sampled = o->sampled };
-    (void)ls_vec_push(&r->kernels, done);
+    const char *name = arena_strdup(&r->names, kernel->info->name != NULL ? kernel->info->name : "");
+    replay_kernel done = { .name = name != NULL ? name : "",
+                           .number = o->number,
+                           .stream = kernel->info->stream,
+                           .command = o->command,
+                           .begin = begin,
+                           .end = end,
+                           .ctas = o->read,
+                           .slot = kernel->slot,
+                           .sampled = o->sampled };
+    (void)vec_push(&r->kernels, done);
     close_kernel(r, o);
 }
 
 /* ---------------------------------------------------------------------------------------- the user's side */
 
-static ls_dispatch_progress progress_of(const ls_replay *r)
+static ls_dispatch_progress progress_of(const trace_replay *r)
 {
     ls_dispatch_progress progress = { 0 };
     r->dispatch->progress(r->dispatch_self, &progress);
     return progress;
 }
 
-ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_options *options,
-                           ls_replay **out, ls_error *err)
+ls_status replay_create(ls_engine *engine, sass_trace *trace, const replay_options *options,
+                        trace_replay **out, ls_error *err)
 {
     *out = NULL;
     const gpu_instance *gpu = gpu_at(engine, options != NULL ? options->gpu : 0);
     if (gpu == NULL)
         return ls_fail(err, LS_ERR_USAGE, "this machine has no GPU that runs traces");
-    ls_replay *r = calloc(1, sizeof *r);
+    trace_replay *r = calloc(1, sizeof *r);
     if (r == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a replay");
     r->engine = engine;
@@ -358,7 +357,7 @@ ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_o
     r->unmodelled.allowed = r->options.allow_unmodelled;
     ls_status status = gpu_shape_of(gpu, &r->shape, err);
     if (status == LS_OK && r->shape.analytic && r->options.profile == NULL)
-        status = ls_profiler_create(&r->shape, LS_PROFILE_CACHE, &r->profiler, err);
+        status = profiler_create(&r->shape, LS_PROFILE_CACHE, &r->profiler, err);
     if (status != LS_OK) {
         free(r);
         return status;
@@ -367,44 +366,44 @@ ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_o
     return LS_OK;
 }
 
-void ls_replay_destroy(ls_replay *r)
+void replay_destroy(trace_replay *r)
 {
     if (r == NULL)
         return;
     while (r->open.count > 0)
         close_kernel(r, r->open.at[0]);
-    ls_vec_fini(&r->open);
-    ls_vec_fini(&r->kernels);
-    ls_profiler_destroy(r->profiler);
-    ls_pool_destroy(r->pool);
-    ls_arena_fini(&r->names);
+    vec_fini(&r->open);
+    vec_fini(&r->kernels);
+    profiler_destroy(r->profiler);
+    pool_destroy(r->pool);
+    arena_fini(&r->names);
     free(r);
 }
 
-uint64_t ls_replay_kernel_count(const ls_replay *r)
+uint64_t replay_kernel_count(const trace_replay *r)
 {
     return r->kernels.count;
 }
 
-bool ls_replay_unfinished(const ls_replay *r, ls_cycle *begin)
+bool replay_unfinished(const trace_replay *r, ls_cycle *begin)
 {
     *begin = progress_of(r).oldest;
     return *begin != LS_CYCLE_MAX;
 }
 
-const ls_replay_kernel *ls_replay_kernel_at(const ls_replay *r, uint64_t index)
+const replay_kernel *replay_kernel_at(const trace_replay *r, uint64_t index)
 {
     return index < r->kernels.count ? &r->kernels.at[index] : NULL;
 }
 
-uint64_t ls_replay_guessed(const ls_replay *r, const char **opcode, uint64_t *pc)
+uint64_t replay_guessed(const trace_replay *r, const char **opcode, uint64_t *pc)
 {
-    *opcode = ls_sass_opcode_name(r->guessed_opcode);
+    *opcode = sass_opcode_name(r->guessed_opcode);
     *pc = r->guessed_pc;
     return r->guessed;
 }
 
-const ls_unmodelled *ls_replay_unmodelled(const ls_replay *r)
+const unmodelled_insts *replay_unmodelled(const trace_replay *r)
 {
     return &r->unmodelled;
 }
@@ -417,24 +416,24 @@ static void add_result(ls_run_result *sum, const ls_run_result *piece)
 }
 
 /* Profiles are made by as many threads as run the machine. */
-static ls_status set_threads(ls_replay *r, uint32_t threads, ls_error *err)
+static ls_status set_threads(trace_replay *r, uint32_t threads, ls_error *err)
 {
     if (threads == r->threads)
         return LS_OK;
-    ls_pool *pool = NULL;
+    thread_pool *pool = NULL;
     ls_status status = LS_OK;
     if (r->profiler != NULL && threads > 1)
-        status = ls_pool_create(threads, &pool, err);
+        status = pool_create(threads, &pool, err);
     if (status == LS_OK && r->profiler != NULL)
-        status = ls_profiler_use(r->profiler, pool, err);
-    ls_pool_destroy(r->pool);
+        status = profiler_use(r->profiler, pool, err);
+    pool_destroy(r->pool);
     r->pool = pool;
     r->threads = threads;
     return status;
 }
 
 /* The begin of the first kernel that nobody was told the end of, but for the one that is told about now. */
-static ls_cycle next_begin(const ls_replay *r)
+static ls_cycle next_begin(const trace_replay *r)
 {
     ls_cycle next = progress_of(r).oldest;
     for (size_t i = r->reported + 1; i < r->kernels.count; i++)
@@ -442,7 +441,7 @@ static ls_cycle next_begin(const ls_replay *r)
     return next;
 }
 
-static ls_status start(ls_replay *r, const ls_run_options *options, ls_error *err)
+static ls_status start(trace_replay *r, const ls_run_options *options, ls_error *err)
 {
     ls_status status = set_threads(r, options != NULL && options->threads > 1 ? options->threads : 1, err);
     if (status != LS_OK || r->started)
@@ -463,7 +462,7 @@ static ls_status failed(const ls_error *failure, ls_error *err)
 }
 
 /* Tells of the kernels that have ended since it was last called. */
-static ls_status report(ls_replay *r, ls_error *err)
+static ls_status report(trace_replay *r, ls_error *err)
 {
     for (; r->reported < r->kernels.count; r->reported++)
         if (r->options.kernel_done != NULL) {
@@ -477,7 +476,7 @@ static ls_status report(ls_replay *r, ls_error *err)
 }
 
 /* After a piece of the run. *ended: a kernel has, which is why the piece ended. */
-static ls_status look_at(ls_replay *r, const ls_run_result *piece, bool *ended, ls_error *err)
+static ls_status look_at(trace_replay *r, const ls_run_result *piece, bool *ended, ls_error *err)
 {
     ls_dispatch_progress progress = progress_of(r);
     ls_status status = report(r, err);
@@ -490,8 +489,8 @@ static ls_status look_at(ls_replay *r, const ls_run_result *piece, bool *ended, 
     return LS_OK;
 }
 
-ls_status ls_replay_run_all(ls_replay *const *replays, size_t count, const ls_run_options *options,
-                            ls_run_result *result, ls_error *err)
+ls_status replay_run_all(trace_replay *const *replays, size_t count, const ls_run_options *options,
+                         ls_run_result *result, ls_error *err)
 {
     *result = (ls_run_result){ 0 };
     for (size_t i = 0; i < count; i++) {
@@ -524,7 +523,7 @@ ls_status ls_replay_run_all(ls_replay *const *replays, size_t count, const ls_ru
     return LS_OK;
 }
 
-ls_status ls_replay_run(ls_replay *replay, const ls_run_options *options, ls_run_result *result, ls_error *err)
+ls_status replay_run(trace_replay *replay, const ls_run_options *options, ls_run_result *result, ls_error *err)
 {
-    return ls_replay_run_all(&replay, 1, options, result, err);
+    return replay_run_all(&replay, 1, options, result, err);
 }

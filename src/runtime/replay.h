@@ -8,10 +8,10 @@
 #include "workload/trace.h"
 #include "workload/unmodelled.h"
 
-typedef struct ls_replay ls_replay;
+typedef struct trace_replay trace_replay;
 
 /* A kernel that has been run. */
-typedef struct ls_replay_kernel {
+typedef struct replay_kernel {
     const char *name;
     uint64_t number;          /* among the kernels of the list, from 1: as --kernels counts */
     uint64_t stream, command; /* command: index in the list */
@@ -21,42 +21,42 @@ typedef struct ls_replay_kernel {
     ls_cycle next_begin; /* of the first of the kernels that had begun and whose end had not been told when
                           * its own was; LS_CYCLE_MAX: there was none */
     double sampled;      /* the share of the kernel that its hit rates come from; 0: it needed none */
-} ls_replay_kernel;
+} replay_kernel;
 
-typedef struct ls_replay_options {
-    const ls_selection *selection; /* which kernels to run; NULL: all. Outlives the replay */
-    uint32_t gpu;                  /* which one of the engine, in the order of building */
-    uint64_t cta_limit;            /* thread blocks per kernel; 0: all */
-    bool allow_unmodelled;         /* else a block with an unmodelled instruction fails the run */
-    bool warm_l2;                  /* memory copies of the list make their range valid in L2 */
+typedef struct replay_options {
+    const kernel_selection *selection; /* which kernels to run; NULL: all. Outlives the replay */
+    uint32_t gpu;                      /* which one of the engine, in the order of building */
+    uint64_t cta_limit;                /* thread blocks per kernel; 0: all */
+    bool allow_unmodelled;             /* else a block with an unmodelled instruction fails the run */
+    bool warm_l2;                      /* memory copies of the list make their range valid in L2 */
     /* For machines whose memory is a formula: hit rates, else they are found out before each kernel starts,
      * from a sample of it. Outlives the replay. NULL: none. */
-    const ls_profile *profile;
+    const trace_profile *profile;
     /* After each kernel, while nothing runs: time to read counters. */
-    ls_status (*kernel_done)(void *self, const ls_replay_kernel *kernel, ls_error *err);
+    ls_status (*kernel_done)(void *self, const replay_kernel *kernel, ls_error *err);
     void *kernel_done_self;
-} ls_replay_options;
+} replay_options;
 
 /* trace and engine outlive the replay. Fails if the machine has no such GPU. */
-ls_status ls_replay_create(ls_engine *engine, ls_trace *trace, const ls_replay_options *options,
-                           ls_replay **out, ls_error *err);
-void ls_replay_destroy(ls_replay *replay);
+ls_status replay_create(ls_engine *engine, sass_trace *trace, const replay_options *options,
+                        trace_replay **out, ls_error *err);
+void replay_destroy(trace_replay *replay);
 /* Runs everything that is left; result adds up over the pieces. It is limited only if options.until left
  * kernels that have not ended. */
-ls_status ls_replay_run(ls_replay *replay, const ls_run_options *options, ls_run_result *result,
-                        ls_error *err);
+ls_status replay_run(trace_replay *replay, const ls_run_options *options, ls_run_result *result,
+                     ls_error *err);
 
 /* The same for traces on several GPUs of one engine, at the same time. */
-ls_status ls_replay_run_all(ls_replay *const *replays, size_t count, const ls_run_options *options,
-                            ls_run_result *result, ls_error *err);
+ls_status replay_run_all(trace_replay *const *replays, size_t count, const ls_run_options *options,
+                         ls_run_result *result, ls_error *err);
 
-uint64_t ls_replay_kernel_count(const ls_replay *replay);
+uint64_t replay_kernel_count(const trace_replay *replay);
 /* Whether kernels were launched that have not ended, and when the first of them was. */
-bool ls_replay_unfinished(const ls_replay *replay, ls_cycle *begin);
-const ls_replay_kernel *ls_replay_kernel_at(const ls_replay *replay, uint64_t index);
+bool replay_unfinished(const trace_replay *replay, ls_cycle *begin);
+const replay_kernel *replay_kernel_at(const trace_replay *replay, uint64_t index);
 /* Static matrix instructions so far whose shape or type the platform has no rate for, and the first of them. */
-uint64_t ls_replay_guessed(const ls_replay *replay, const char **opcode, uint64_t *pc);
+uint64_t replay_guessed(const trace_replay *replay, const char **opcode, uint64_t *pc);
 /* Instructions of the blocks so far whose effects no model has. */
-const ls_unmodelled *ls_replay_unmodelled(const ls_replay *replay);
+const unmodelled_insts *replay_unmodelled(const trace_replay *replay);
 
 #endif

@@ -37,7 +37,7 @@ static ls_status unknown_type(const char *name, size_t bytes, ls_error *err)
     char text[32];
     snprintf(text, sizeof text, "%.*s", (int)(bytes < 31 ? bytes : 31), name);
     ls_fail(err, LS_ERR_USAGE, "'%s' is no type: u8 to u64, i8 to i64, f32, f64, hex, local or buffer", text);
-    return ls_error_nearest(err, ls_nearest_of(text, words, LS_COUNT_OF(words)));
+    return ls_error_nearest(err, nearest_of(text, words, LS_COUNT_OF(words)));
 }
 
 /* ------------------------------------------------------------------------------------------------- values */
@@ -70,7 +70,7 @@ const char *emulate_format(const char *type, size_t type_bytes, const void *valu
         snprintf(out, out_bytes, "%.9g", (double)f);
     } else {
         memcpy(&d, value, sizeof d);
-        ls_format_real(d, out, out_bytes);
+        format_real(d, out, out_bytes);
     }
     return out;
 }
@@ -84,7 +84,7 @@ static ls_status parse_value(const struct type *type, const char *text, uint8_t 
     double d = 0;
     float f;
     if (type->number == REAL) {
-        status = ls_parse_real(text, bytes, &d, err);
+        status = parse_real(text, bytes, &d, err);
         f = (float)d;
         if (type->bytes == 4)
             memcpy(out, &f, sizeof f);
@@ -94,13 +94,13 @@ static ls_status parse_value(const struct type *type, const char *text, uint8_t 
     }
     if (type->number == SIGNED) {
         int64_t limit = type->bytes == 8 ? INT64_MAX : ((int64_t)1 << (8 * type->bytes - 1)) - 1;
-        status = ls_parse_i64(text, bytes, &i, err);
+        status = parse_i64(text, bytes, &i, err);
         if (status == LS_OK && (i > limit || i < -limit - 1))
             status = ls_fail(err, LS_ERR_USAGE, "'%s' does not fit into %s", text, type->name);
         memcpy(out, &i, type->bytes);
         return status;
     }
-    status = ls_parse_u64(text, bytes, &u, err);
+    status = parse_u64(text, bytes, &u, err);
     if (status == LS_OK && type->bytes < 8 && u >> (8 * type->bytes))
         status = ls_fail(err, LS_ERR_USAGE, "'%s' does not fit into %s", text, type->name);
     memcpy(out, &u, type->bytes);
@@ -161,10 +161,10 @@ static ls_status fill_buffer(emulate_arg *out, const char *fill, ls_error *err)
         return status;
     }
     ls_fail(err, LS_ERR_USAGE, "'%s' is no content: zero, iota, random or TYPE=VALUE", fill);
-    return ls_error_nearest(err, ls_nearest_of(fill, fills, LS_COUNT_OF(fills)));
+    return ls_error_nearest(err, nearest_of(fill, fills, LS_COUNT_OF(fills)));
 }
 
-static ls_status parse_buffer(ls_arena *arena, const char *text, emulate_arg *out, ls_error *err)
+static ls_status parse_buffer(mem_arena *arena, const char *text, emulate_arg *out, ls_error *err)
 {
     size_t digits = strcspn(text, ":");
     uint64_t bytes;
@@ -172,25 +172,25 @@ static ls_status parse_buffer(ls_arena *arena, const char *text, emulate_arg *ou
     out->kind = EMULATE_BUFFER;
     if (text[0] == '@') {
         char *data;
-        status = ls_file_read(arena, text + 1, (size_t)BUFFER_LIMIT, &data, &out->bytes, err);
+        status = file_read(arena, text + 1, (size_t)BUFFER_LIMIT, &data, &out->bytes, err);
         if (status == LS_OK && out->bytes == 0)
             return ls_fail(err, LS_ERR_INPUT, "the file is empty");
         out->content = (uint8_t *)data;
         return status;
     }
-    status = ls_parse_u64(text, digits, &bytes, err);
+    status = parse_u64(text, digits, &bytes, err);
     if (status != LS_OK)
         return status;
     if (bytes == 0 || bytes > BUFFER_LIMIT)
         return ls_fail(err, LS_ERR_USAGE, "a buffer has 1 byte to 16 GiB, not %" PRIu64, bytes);
     out->bytes = (size_t)bytes;
-    out->content = ls_arena_alloc(arena, out->bytes);
+    out->content = arena_alloc(arena, out->bytes);
     if (!out->content)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     return text[digits] ? fill_buffer(out, text + digits + 1, err) : LS_OK;
 }
 
-ls_status emulate_arg_parse(ls_arena *arena, const char *text, emulate_arg *out, ls_error *err)
+ls_status emulate_arg_parse(mem_arena *arena, const char *text, emulate_arg *out, ls_error *err)
 {
     size_t kind = strcspn(text, ":");
     const char *rest = text[kind] ? text + kind + 1 : "";
@@ -211,7 +211,7 @@ ls_status emulate_arg_parse(ls_arena *arena, const char *text, emulate_arg *out,
     if (kind != 5 || memcmp(text, "local", 5) != 0)
         return unknown_type(text, kind, err);
     out->kind = EMULATE_LOCAL;
-    status = ls_parse_u64(rest, strlen(rest), &bytes, err);
+    status = parse_u64(rest, strlen(rest), &bytes, err);
     if (status == LS_OK && (bytes == 0 || bytes > UINT32_MAX))
         status = ls_fail(err, LS_ERR_USAGE, "local memory of %" PRIu64 " bytes", bytes);
     out->bytes = status == LS_OK ? (size_t)bytes : 0;
@@ -225,7 +225,7 @@ ls_status emulate_size_parse(const char *text, const char *option, bool at_least
     for (size_t axis = 0;; axis++) {
         size_t n = strcspn(at, ",");
         uint64_t value;
-        ls_status status = ls_parse_u64(at, n, &value, err);
+        ls_status status = parse_u64(at, n, &value, err);
         if (status == LS_OK && (value > UINT32_MAX || axis == 3))
             status = ls_fail(err, LS_ERR_USAGE, "'%s' is not X, X,Y or X,Y,Z with 32 bits each", text);
         if (status == LS_OK && value == 0 && at_least_1)

@@ -17,7 +17,7 @@
 #define PRINT_COUNT 16u /* elements of a buffer, if no number is given */
 
 typedef struct object_run {
-    ls_arena *arena;
+    mem_arena *arena;
     const emulate_object_launch *from;
     const emulate_object_printer *printer;
     ls_gpu_context *context;
@@ -49,13 +49,13 @@ bool emulate_object_is(const char *path)
     return (bytes >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0) || hsa_is_bundle(head, bytes);
 }
 
-ls_status emulate_object_target(ls_arena *arena, const char *path, const char **target, ls_error *err)
+ls_status emulate_object_target(mem_arena *arena, const char *path, const char **target, ls_error *err)
 {
     char *data;
     size_t bytes, elf_bytes;
     const void *elf;
     hsa_object *object;
-    ls_status status = ls_file_read(arena, path, HSA_FILE_LIMIT, &data, &bytes, err);
+    ls_status status = file_read(arena, path, HSA_FILE_LIMIT, &data, &bytes, err);
     *target = NULL;
     if (status != LS_OK)
         return status;
@@ -64,8 +64,7 @@ ls_status emulate_object_target(ls_arena *arena, const char *path, const char **
         status = hsa_object_read(elf, elf_bytes, &object, err);
     if (status != LS_OK)
         return ls_error_at(err, path, 0, 0);
-    *target =
-        ls_arena_strdup(arena, object->has_target ? amd_target_name(object->target) : object->target_name);
+    *target = arena_strdup(arena, object->has_target ? amd_target_name(object->target) : object->target_name);
     hsa_object_destroy(object);
     return *target ? LS_OK : no_memory(err);
 }
@@ -90,11 +89,11 @@ static ls_status find_kernel(object_run *r, ls_error *err)
 
 static ls_status make_args(object_run *r, ls_error *err)
 {
-    ls_arena *arena = r->arena;
+    mem_arena *arena = r->arena;
     ls_gpu_arg *list;
     r->arg_count = r->from->arg_count;
-    r->args = ls_arena_array(arena, r->arg_count + 1, sizeof *r->args);
-    list = ls_arena_array(arena, r->arg_count + 1, sizeof *list);
+    r->args = arena_array(arena, r->arg_count + 1, sizeof *r->args);
+    list = arena_array(arena, r->arg_count + 1, sizeof *list);
     if (!r->args || !list)
         return no_memory(err);
     for (size_t i = 0; i < r->arg_count; i++) {
@@ -149,7 +148,7 @@ static ls_status find_buffer(const object_run *r, const char *option, const char
                              size_t *out, ls_error *err)
 {
     uint64_t index = UINT64_MAX;
-    if (ls_parse_u64(name, bytes, &index, NULL) != LS_OK)
+    if (parse_u64(name, bytes, &index, NULL) != LS_OK)
         for (size_t i = 0; i < r->info->arg_count; i++)
             if (strlen(r->info->args[i].name) == bytes && memcmp(r->info->args[i].name, name, bytes) == 0)
                 index = i;
@@ -175,7 +174,7 @@ static ls_status print_buffer(const object_run *r, const char *text, ls_error *e
     status = emulate_type_bytes(type, type_bytes, &element, err);
     count_text = type[type_bytes] ? type + type_bytes + 1 : NULL;
     if (status == LS_OK && count_text)
-        status = ls_parse_u64(count_text, strlen(count_text), &count, err);
+        status = parse_u64(count_text, strlen(count_text), &count, err);
     if (status != LS_OK)
         return ls_error_prefix(err, "--print %s", text);
     if (count > r->args[index].bytes / element)
@@ -198,7 +197,7 @@ static ls_status write_dumps(const object_run *r, ls_error *err)
         size_t name_bytes = strcspn(text, "="), index = 0;
         status = find_buffer(r, "dump", text, name_bytes, &index, err);
         if (status == LS_OK)
-            status = ls_file_write(text + name_bytes + 1, r->args[index].content, r->args[index].bytes, err);
+            status = file_write(text + name_bytes + 1, r->args[index].content, r->args[index].bytes, err);
     }
     return status;
 }
@@ -219,27 +218,27 @@ static ls_status print_result(const object_run *r, ls_error *err)
         return LS_OK;
     ls_gpu_context_counts(r->context, &counts);
     if (output == EMULATE_OBJECT_JSON) {
-        ls_json j;
-        ls_json_to_file(&j, out, 2);
-        ls_json_object(&j);
-        ls_json_put_text(&j, "kernel", r->info->name);
+        json_writer j;
+        json_to_file(&j, out, 2);
+        json_begin_object(&j);
+        json_put_text(&j, "kernel", r->info->name);
         emulate_json_counts(&j, &counts);
-        ls_json_key(&j, "buffers");
-        ls_json_array(&j);
+        json_key(&j, "buffers");
+        json_array(&j);
         for (size_t i = 0; i < r->arg_count; i++) {
             if (r->args[i].kind != EMULATE_BUFFER)
                 continue;
-            ls_json_flat(&j);
-            ls_json_object(&j);
-            ls_json_put_u64(&j, "argument", i);
-            ls_json_put_text(&j, "name", arg_name(r, i));
-            ls_json_put_u64(&j, "bytes", r->args[i].bytes);
-            ls_json_put_text(&j, "hash", ls_hash_text(ls_hash_of(r->args[i].content, r->args[i].bytes), hash));
-            ls_json_end(&j);
+            json_flat(&j);
+            json_begin_object(&j);
+            json_put_u64(&j, "argument", i);
+            json_put_text(&j, "name", arg_name(r, i));
+            json_put_u64(&j, "bytes", r->args[i].bytes);
+            json_put_text(&j, "hash", hash128_text(hash128_of(r->args[i].content, r->args[i].bytes), hash));
+            json_end(&j);
         }
-        ls_json_end(&j);
-        ls_json_end(&j);
-        return ls_json_finish(&j, err);
+        json_end(&j);
+        json_end(&j);
+        return json_finish(&j, err);
     }
     fprintf(out, "%s\n", r->info->name);
     if (output == EMULATE_OBJECT_TEXT)
@@ -247,7 +246,7 @@ static ls_status print_result(const object_run *r, ls_error *err)
     for (size_t i = 0; i < r->arg_count; i++)
         if (r->args[i].kind == EMULATE_BUFFER)
             fprintf(out, "  buffer %-2zu %-12s %12zu bytes  %s\n", i, arg_name(r, i), r->args[i].bytes,
-                    ls_hash_text(ls_hash_of(r->args[i].content, r->args[i].bytes), hash));
+                    hash128_text(hash128_of(r->args[i].content, r->args[i].bytes), hash));
     for (size_t i = 0; i < r->from->print_count && status == LS_OK; i++)
         status = print_buffer(r, r->from->prints[i], err);
     return status;
@@ -255,7 +254,7 @@ static ls_status print_result(const object_run *r, ls_error *err)
 
 /* ---------------------------------------------------------------------------------------------------- all */
 
-ls_status emulate_object_run(ls_arena *arena, ls_gpu_system *system, const emulate_object_launch *launch,
+ls_status emulate_object_run(mem_arena *arena, ls_gpu_system *system, const emulate_object_launch *launch,
                              const emulate_object_printer *printer, ls_gpu_counts *counts, ls_error *err)
 {
     object_run r = { .arena = arena, .from = launch, .printer = printer };

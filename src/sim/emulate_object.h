@@ -21,7 +21,7 @@ typedef struct emulate_arg {
 
 /* "u32:7", "f32:1.5", "hex:00ff", "local:256", "buffer:4096", "buffer:4096:iota", "buffer:4096:f32=1.5",
  * "buffer:4096:random", "buffer:@FILE". Memory comes from the arena. */
-ls_status emulate_arg_parse(ls_arena *arena, const char *text, emulate_arg *out, ls_error *err);
+ls_status emulate_arg_parse(mem_arena *arena, const char *text, emulate_arg *out, ls_error *err);
 /* "64", "64,2", "64,2,1". */
 ls_status emulate_size_parse(const char *text, const char *option, bool at_least_1, uint32_t out[3],
                              ls_error *err);
@@ -37,7 +37,7 @@ typedef enum emulate_object_output {
 } emulate_object_output;
 
 /* The target that a file is for: what --gpu is if it is not given. */
-ls_status emulate_object_target(ls_arena *arena, const char *path, const char **target, ls_error *err);
+ls_status emulate_object_target(mem_arena *arena, const char *path, const char **target, ls_error *err);
 /* What is launched. Texts are borrowed. */
 typedef struct emulate_object_launch {
     const char *path;
@@ -59,7 +59,7 @@ typedef struct emulate_object_printer {
 } emulate_object_printer;
 
 /* Loads, launches, writes dumps, prints. The system has one GPU. counts may be NULL. */
-ls_status emulate_object_run(ls_arena *arena, ls_gpu_system *system, const emulate_object_launch *launch,
+ls_status emulate_object_run(mem_arena *arena, ls_gpu_system *system, const emulate_object_launch *launch,
                              const emulate_object_printer *printer, ls_gpu_counts *counts, ls_error *err);
 
 #endif

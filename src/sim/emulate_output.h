@@ -11,6 +11,6 @@
 /* For people: launches, wavefronts, instructions by class, memory, time and rate. */
 void emulate_print_counts(FILE *out, bool color, const ls_gpu_counts *counts);
 /* The members of the object that is open. */
-void emulate_json_counts(ls_json *j, const ls_gpu_counts *counts);
+void emulate_json_counts(json_writer *j, const ls_gpu_counts *counts);
 
 #endif

@@ -26,6 +26,6 @@ const fidelity_preset *fidelity_find(const char *name, ls_error *err)
         if (strcmp(fidelity_presets[i].name, name) == 0)
             return &fidelity_presets[i];
     ls_fail(err, LS_ERR_USAGE, "there is no fidelity '%s'", name);
-    ls_error_nearest(err, ls_nearest_of(name, fidelity_names, FIDELITY_COUNT));
+    ls_error_nearest(err, nearest_of(name, fidelity_names, FIDELITY_COUNT));
     return NULL;
 }

@@ -24,7 +24,7 @@ const char *program_level_name(program_level level)
 }
 
 typedef struct program_watch {
-    ls_spans kernels, copies; /* those side by side count once */
+    span_list kernels, copies; /* those side by side count once */
     uint64_t launches, instructions;
 } program_watch;
 
@@ -36,20 +36,20 @@ static ls_status command_over(void *self, const timing_record *record, ls_error 
         watch->launches++;
         watch->instructions += record->instructions;
     }
-    return ls_spans_add(is_launch ? &watch->kernels : &watch->copies, record->begin, record->end)
+    return spans_add(is_launch ? &watch->kernels : &watch->copies, record->begin, record->end)
                ? LS_OK
                : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
 }
 
-static uint64_t count(ls_metrics *metrics, const char *type, const char *name)
+static uint64_t count(metric_store *metrics, const char *type, const char *name)
 {
-    ls_metric_value value;
-    return ls_metrics_get(metrics, LS_METRICS_RUN, type, NULL, name, &value, NULL) == LS_OK && value.present
+    metric_value value;
+    return metrics_get(metrics, LS_METRICS_RUN, type, NULL, name, &value, NULL) == LS_OK && value.present
                ? value.value
                : 0;
 }
 
-static ls_status run(const program_job *job, ls_gpu_system *system, ls_metrics *metrics, program_result *out,
+static ls_status run(const program_job *job, ls_gpu_system *system, metric_store *metrics, program_result *out,
                      ls_error *err)
 {
     program_watch watch = { 0 };
@@ -60,24 +60,24 @@ static ls_status run(const program_job *job, ls_gpu_system *system, ls_metrics *
     ls_engine *engine = timing_engine(system);
     ls_status status = wl_find(job->workload, &request.workload, err);
     if (status == LS_OK)
-        status = ls_metrics_add_engine(metrics, engine, err);
+        status = metrics_add_engine(metrics, engine, err);
     if (status != LS_OK)
         return status;
     const ls_clock *clock = amd_gpu_clock(amd_gpu_of(engine, 0));
     const ls_run_options options = { .threads = job->threads, .watchdog_fs = LS_FS_PER_SECOND / 10 };
     timing_watch(system, command_over, &watch);
     timing_set_options(system, &options);
-    uint64_t start_ns = ls_host_ns();
+    uint64_t start_ns = host_clock_ns();
     status = wl_run_workload(&request, &result, err);
-    out->host_seconds = (double)(ls_host_ns() - start_ns) * 1e-9;
+    out->host_seconds = (double)(host_clock_ns() - start_ns) * 1e-9;
     out->kernel_seconds = (double)watch.kernels.total * 1e-15;
     out->copy_seconds = (double)watch.copies.total * 1e-15;
     out->kernel_cycles = (double)ls_clock_cycle_at(clock, watch.kernels.total);
-    ls_spans_fini(&watch.kernels);
-    ls_spans_fini(&watch.copies);
+    spans_fini(&watch.kernels);
+    spans_fini(&watch.copies);
     if (status != LS_OK)
         return status;
-    out->assumptions = ls_config_assumption_count(timing_config(system));
+    out->assumptions = config_assumption_count(timing_config(system));
     out->launches = watch.launches;
     out->instructions = watch.instructions;
     for (size_t i = 0; i < PROGRAM_LEVELS; i++) {
@@ -94,7 +94,7 @@ static ls_status run(const program_job *job, ls_gpu_system *system, ls_metrics *
 ls_status program_simulate(const program_job *job, program_result *out, ls_error *err)
 {
     ls_gpu_system *system = NULL;
-    ls_metrics *metrics = NULL;
+    metric_store *metrics = NULL;
     const ls_gpu_options options = { .gpus = job->gpu ? &job->gpu : NULL,
                                      .gpu_count = 1,
                                      .threads = job->threads,
@@ -107,12 +107,12 @@ ls_status program_simulate(const program_job *job, program_result *out, ls_error
     *out = (program_result){ 0 };
     ls_status status = ls_gpu_system_create(&options, &system, err);
     if (status == LS_OK)
-        status = ls_metrics_create(&metrics, err);
+        status = metrics_create(&metrics, err);
     if (status == LS_OK)
         status = run(job, system, metrics, out, err);
     if (status != LS_OK)
         ls_error_prefix(err, "%s on %s", job->workload, job->platform.platform);
-    ls_metrics_destroy(metrics);
+    metrics_destroy(metrics);
     ls_gpu_system_destroy(system);
     return status;
 }

@@ -13,7 +13,7 @@ typedef enum program_level { PROGRAM_L0, PROGRAM_L1, PROGRAM_L2, PROGRAM_LEVELS 
 const char *program_level_name(program_level level); /* "L0", "L1", "L2" */
 
 typedef struct program_job {
-    ls_config_request platform;
+    config_request platform;
     const char *gpu; /* instruction set, "gfx1010"; NULL: the platform's own */
     const char *workload;
     const wl_setting *settings;
@@ -30,7 +30,7 @@ typedef struct program_result {
     uint64_t reads[PROGRAM_LEVELS], hits[PROGRAM_LEVELS]; /* of caches; hits include lines on their way */
     double host_seconds;                                  /* of the run, without building the machine */
     size_t assumptions;                                   /* values of the platform that no source gives */
-    ls_hash hash;
+    hash128 hash;
 } program_result;
 
 ls_status program_simulate(const program_job *job, program_result *out, ls_error *err);

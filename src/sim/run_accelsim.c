@@ -179,8 +179,8 @@ static void print_rates(const printer *p, const numbers *sum, double wall_second
     fprintf(p->to, "gpgpu_silicon_slowdown = %.0fx\n", ratio(hz, (double)cycle_rate));
 }
 
-static void print_kernel(const printer *p, const ls_replay_kernel *kernel, const numbers *x,
-                         const numbers *sum, double wall_seconds)
+static void print_kernel(const printer *p, const replay_kernel *kernel, const numbers *x, const numbers *sum,
+                         double wall_seconds)
 {
     FILE *to = p->to;
     fprintf(to, "\nkernel_name = %s \nkernel_launch_uid = %" PRIu64 " \nkernel_stream_id = %" PRIu64 "\n",
@@ -227,11 +227,11 @@ ls_status run_accelsim_print(const run_trace *t, bool partial, double wall_secon
         return status;
     const printer p = { .t = t, .warp_slots = (uint32_t)shape.rules.capacity.warp_slots, .to = to };
     numbers sum = { 0 };
-    ls_spans busy = { 0 }; /* kernels that ran side by side count once in gpu_tot_sim_cycle */
-    uint64_t kernels = ls_replay_kernel_count(t->replay);
+    span_list busy = { 0 }; /* kernels that ran side by side count once in gpu_tot_sim_cycle */
+    uint64_t kernels = replay_kernel_count(t->replay);
     fprintf(to, "Accel-Sim's statistics, by Lockstep [build lockstep-%s]\n", LS_VERSION_STRING);
     for (uint64_t i = 0; i < kernels; i++) {
-        const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
+        const replay_kernel *kernel = replay_kernel_at(t->replay, i);
         numbers x, shared;
         size_t rest, scope = run_trace_scope(t, i, &rest);
         count(t, scope, &x);
@@ -241,12 +241,12 @@ ls_status run_accelsim_print(const run_trace *t, bool partial, double wall_secon
             count(t, rest, &shared);
             add(&sum, &shared);
         }
-        (void)ls_spans_add(&busy, kernel->begin, kernel->end); /* run_trace_run() had memory for the same */
+        (void)spans_add(&busy, kernel->begin, kernel->end); /* run_trace_run() had memory for the same */
         sum.n.cycles = busy.total;
         print_kernel(&p, kernel, &x, &sum,
                      i < t->done_ns.count ? (double)t->done_ns.at[i] * 1e-9 : wall_seconds);
     }
-    ls_spans_fini(&busy);
+    spans_fini(&busy);
     if (partial)
         fputs("GPGPU-Sim: ** break due to reaching the maximum cycles (or instructions) **\n", to);
     fputs("GPGPU-Sim: *** exit detected ***\n", to);

@@ -60,7 +60,7 @@ run_kind run_kind_of(const char *name)
         return RUN_RECORDING;
     if (emulate_object_is(name))
         return RUN_OBJECT;
-    bool is_word = strpbrk(name, "/.:") == NULL && !ls_file_exists(name);
+    bool is_word = strpbrk(name, "/.:") == NULL && !file_exists(name);
     return is_word && wl_find(name, &w, NULL) == LS_OK ? RUN_WORKLOAD : RUN_TRACE;
 }
 
@@ -76,5 +76,5 @@ bool run_kind_refuses(run_kind kind, size_t i)
 
 bool run_kind_is_missing(run_kind kind, const char *name)
 {
-    return kind == RUN_TRACE && strncmp(name, "synth:", 6) != 0 && !ls_file_exists(name);
+    return kind == RUN_TRACE && strncmp(name, "synth:", 6) != 0 && !file_exists(name);
 }

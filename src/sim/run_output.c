@@ -10,12 +10,12 @@
 
 static ls_status check_one(const char *path, const char *run_id, ls_error *err)
 {
-    ls_export_format format;
-    ls_status status = ls_export_format_of(path, &format, err);
+    export_format format;
+    ls_status status = export_format_of(path, &format, err);
     if (status == LS_OK)
-        status = ls_file_check_writable(path, err);
+        status = file_check_writable(path, err);
     if (status == LS_OK && format == LS_EXPORT_SQLITE)
-        status = ls_export_check_id(path, run_id, err);
+        status = export_check_id(path, run_id, err);
     return status;
 }
 
@@ -33,31 +33,31 @@ ls_status run_output_check(const char *const *paths, size_t count, const char *r
     return status;
 }
 
-ls_status run_output_write(const ls_results *results, const ls_export_options *options, const char *path,
+ls_status run_output_write(const run_results *results, const export_options *options, const char *path,
                            ls_error *err)
 {
-    ls_export_format format;
-    ls_status status = ls_export_format_of(path, &format, err);
+    export_format format;
+    ls_status status = export_format_of(path, &format, err);
     if (status != LS_OK || format == LS_EXPORT_SQLITE) /* a database holds the configuration of each run */
-        return status == LS_OK ? ls_export(results, format, options, path, err) : status;
-    ls_arena arena = { 0 };
-    ls_file_writer beside;
-    const char *config_path = ls_arena_printf(&arena, "%s" CONFIG_SUFFIX, path);
-    status = config_path ? ls_file_writer_open(&beside, config_path, err)
+        return status == LS_OK ? export_results(results, format, options, path, err) : status;
+    mem_arena arena = { 0 };
+    file_writer beside;
+    const char *config_path = arena_printf(&arena, "%s" CONFIG_SUFFIX, path);
+    status = config_path ? file_writer_open(&beside, config_path, err)
                          : ls_fail(err, LS_ERR_NOMEM, "out of memory");
     if (status == LS_OK) {
         fputs(results->config_text, beside.stream);
-        status = ls_export(results, format, options, path, err);
+        status = export_results(results, format, options, path, err);
         if (status == LS_OK)
-            status = ls_file_writer_commit(&beside, err);
+            status = file_writer_commit(&beside, err);
         else
-            ls_file_writer_abort(&beside);
+            file_writer_abort(&beside);
     }
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return status;
 }
 
-ls_status run_output_write_all(const ls_results *results, const ls_export_options *options,
+ls_status run_output_write_all(const run_results *results, const export_options *options,
                                const char *const *paths, size_t count, ls_error *err)
 {
     ls_status first = LS_OK;
@@ -69,12 +69,12 @@ ls_status run_output_write_all(const ls_results *results, const ls_export_option
     return first;
 }
 
-ls_status run_output_hash(const ls_config *config, ls_metrics *metrics, const ls_run_result *run, ls_hash *out,
-                          ls_error *err)
+ls_status run_output_hash(const platform_config *config, metric_store *metrics, const ls_run_result *run,
+                          hash128 *out, ls_error *err)
 {
-    const ls_results results = {
-        .platform = ls_config_name(config),
-        .config_text = ls_config_yaml(config),
+    const run_results results = {
+        .platform = config_name(config),
+        .config_text = config_yaml(config),
         .end_time = run->end_time,
         .events = run->events,
         .messages = run->messages,
@@ -82,5 +82,5 @@ ls_status run_output_hash(const ls_config *config, ls_metrics *metrics, const ls
         .region_cycles = run->region_cycles,
         .metrics = metrics,
     };
-    return ls_export_hash(&results, out, err);
+    return export_hash(&results, out, err);
 }

@@ -11,14 +11,14 @@ ls_status run_output_check(const char *const *paths, size_t count, const char *r
 
 /* Writes path and, beside it, path.platform.yaml with results->config_text: both or neither. A database holds the
  * configuration itself. options may be NULL. */
-ls_status run_output_write(const ls_results *results, const ls_export_options *options, const char *path,
+ls_status run_output_write(const run_results *results, const export_options *options, const char *path,
                            ls_error *err);
 /* Writes every file, also after one has failed: what was simulated is worth it. Fails as the first one did. */
-ls_status run_output_write_all(const ls_results *results, const ls_export_options *options,
+ls_status run_output_write_all(const run_results *results, const export_options *options,
                                const char *const *paths, size_t count, ls_error *err);
 
 /* The hash of everything that a run measured. */
-ls_status run_output_hash(const ls_config *config, ls_metrics *metrics, const ls_run_result *run, ls_hash *out,
-                          ls_error *err);
+ls_status run_output_hash(const platform_config *config, metric_store *metrics, const ls_run_result *run,
+                          hash128 *out, ls_error *err);
 
 #endif

@@ -11,26 +11,26 @@
 /* ----------------------------------------------------------------------------------------------- building */
 
 /* Before a key of the machine is set that others have not got. */
-static ls_status check_machine(ls_config_request request, ls_error *err)
+static ls_status check_machine(config_request request, ls_error *err)
 {
-    ls_config *config;
+    platform_config *config;
     request.set_count--; /* the own keys only */
-    ls_status status = ls_config_load(&request, &config, NULL, err);
+    ls_status status = config_load(&request, &config, NULL, err);
     if (status != LS_OK)
         return status;
-    const char *machine = ls_config_machine(config)->name;
-    ls_config_log_idle(config);
+    const char *machine = config_machine(config)->name;
+    config_log_idle(config);
     if (strcmp(machine, "gpu") != 0)
         status =
             ls_fail(err, LS_ERR_USAGE,
                     "profile: platform '%s' is a machine of type '%s', which runs no traces of NVIDIA GPUs",
-                    ls_config_name(config), machine);
-    ls_config_destroy(config);
+                    config_name(config), machine);
+    config_destroy(config);
     return status;
 }
 
 /* The platform's keys, and one more: profiles are about machines whose memory is a formula. */
-static ls_status build_machine(run_profile *p, ls_config_request request, ls_error *err)
+static ls_status build_machine(run_profile *p, config_request request, ls_error *err)
 {
     const char **sets = calloc(request.set_count + 1, sizeof *sets);
     if (sets == NULL)
@@ -41,9 +41,9 @@ static ls_status build_machine(run_profile *p, ls_config_request request, ls_err
     request.sets = sets;
     ls_status status = check_machine(request, err);
     if (status == LS_OK)
-        status = ls_config_load(&request, &p->config, NULL, err);
+        status = config_load(&request, &p->config, NULL, err);
     if (status == LS_OK)
-        status = ls_machine_create(p->config, 1, &p->machine, err);
+        status = machine_create(p->config, 1, &p->machine, err);
     if (status == LS_OK)
         status = gpu_get_shape(ls_machine_engine(p->machine), &p->shape, err);
     if (status == LS_OK)
@@ -54,45 +54,44 @@ static ls_status build_machine(run_profile *p, ls_config_request request, ls_err
 
 static ls_status build(run_profile *p, const run_profile_options *o, ls_error *err)
 {
-    const ls_trace_options options = { .unknown_opcodes_as_alu = o->unknown_opcodes_as_alu,
-                                       .drop_values = true };
+    const trace_options options = { .unknown_opcodes_as_alu = o->unknown_opcodes_as_alu, .drop_values = true };
     p->cta_limit = o->cta_limit;
     p->sample = o->sample;
     p->unmodelled.allowed = o->allow_unmodelled;
     p->profile.method = o->method;
     ls_status status = build_machine(p, o->platform, err);
     if (status == LS_OK)
-        status = ls_trace_open(o->trace, &options, &p->trace, err);
+        status = trace_open(o->trace, &options, &p->trace, err);
     if (status == LS_OK)
-        status = ls_select_kernels(p->trace, o->kernels, &p->selection, err);
+        status = select_kernels(p->trace, o->kernels, &p->selection, err);
     if (status == LS_OK)
-        status = ls_profiler_create(&p->shape, o->method, &p->profiler, err);
+        status = profiler_create(&p->shape, o->method, &p->profiler, err);
     if (status == LS_OK && o->threads > 1)
-        status = ls_pool_create(o->threads, &p->pool, err);
+        status = pool_create(o->threads, &p->pool, err);
     if (status == LS_OK && p->pool != NULL)
-        status = ls_profiler_use(p->profiler, p->pool, err);
+        status = profiler_use(p->profiler, p->pool, err);
     return status;
 }
 
 void run_profile_close(run_profile *p)
 {
-    ls_profile_fini(&p->profile);
-    ls_profiler_destroy(p->profiler);
-    ls_pool_destroy(p->pool);
-    ls_selection_fini(&p->selection);
-    ls_trace_close(p->trace);
-    ls_machine_destroy(p->machine);
-    ls_config_destroy(p->config);
+    profile_fini(&p->profile);
+    profiler_destroy(p->profiler);
+    pool_destroy(p->pool);
+    selection_fini(&p->selection);
+    trace_close(p->trace);
+    machine_destroy(p->machine);
+    config_destroy(p->config);
 }
 
 /* ---------------------------------------------------------------------------------------------- profiling */
 
 typedef struct blocks {
-    ls_share *share;
+    shared_streams *share;
     run_profile *p;
-    const ls_kernel *kernel;
+    const trace_kernel *kernel;
     uint64_t command;
-    ls_unmodelled_scan scan;
+    unmodelled_scan scan;
 } blocks;
 
 static ls_status next_block(void *self, const ls_cta **out, ls_error *err)
@@ -103,10 +102,10 @@ static ls_status next_block(void *self, const ls_cta **out, ls_error *err)
     *out = NULL;
     if (cta == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a thread block");
-    ls_status status = ls_share_next(b->share, cta, &end, err);
+    ls_status status = share_next(b->share, cta, &end, err);
     if (status == LS_OK && !end)
-        status = ls_unmodelled_block(&b->p->unmodelled, &b->scan, b->p->trace, b->command, b->p->cta_limit,
-                                     b->kernel, cta, err);
+        status = unmodelled_block(&b->p->unmodelled, &b->scan, b->p->trace, b->command, b->p->cta_limit,
+                                  b->kernel, cta, err);
     if (status == LS_OK && !end) {
         *out = cta;
         return LS_OK;
@@ -127,30 +126,30 @@ static void block_done(void *self, const ls_cta *cta)
 static ls_status profile_kernel(run_profile *p, uint64_t command, ls_error *err)
 {
     blocks b = { .p = p, .command = command };
-    ls_kernel *from;
-    ls_status status = ls_trace_open_kernel(p->trace, command, &from, err);
+    trace_kernel *from;
+    ls_status status = trace_open_kernel(p->trace, command, &from, err);
     b.kernel = from;
     if (status == LS_OK)
-        status = ls_share_create(from, &b.share, err);
+        status = share_create(from, &b.share, err);
     if (status != LS_OK) {
-        ls_kernel_close(from);
+        kernel_close(from);
         return status;
     }
-    ls_kernel_limit(from, p->cta_limit);
-    const ls_profile_request request = { .info = ls_kernel_get_info(from),
-                                         .insts = ls_kernel_insts(from),
-                                         .command = command,
-                                         .ctas = ls_kernel_blocks(from),
-                                         .source = { .self = &b, .next = next_block, .done = block_done },
-                                         .sample = p->sample };
-    ls_profile_kernel kernel;
-    status = ls_profiler_run(p->profiler, &request, &kernel, err);
-    ls_share_destroy(b.share);
-    ls_kernel_close(from);
+    kernel_limit(from, p->cta_limit);
+    const profile_request request = { .info = kernel_get_info(from),
+                                      .insts = kernel_inst_table(from),
+                                      .command = command,
+                                      .ctas = kernel_blocks(from),
+                                      .source = { .self = &b, .next = next_block, .done = block_done },
+                                      .sample = p->sample };
+    kernel_profile kernel;
+    status = profiler_run(p->profiler, &request, &kernel, err);
+    share_destroy(b.share);
+    kernel_close(from);
     if (status != LS_OK)
         return status;
-    if (!ls_vec_push(&p->profile.kernels, kernel)) {
-        ls_profile_kernel_fini(&kernel);
+    if (!vec_push(&p->profile.kernels, kernel)) {
+        profile_kernel_fini(&kernel);
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a profile");
     }
     return LS_OK;
@@ -160,15 +159,14 @@ ls_status run_profile_make(run_profile *p, const run_profile_options *o, ls_erro
 {
     ls_status status = build(p, o, err);
     if (status == LS_OK)
-        status =
-            ls_profile_hash(o->trace, o->kernels, o->cta_limit, &p->shape, o->method, &p->profile.hash, err);
+        status = profile_hash(o->trace, o->kernels, o->cta_limit, &p->shape, o->method, &p->profile.hash, err);
     for (size_t i = 0; status == LS_OK && i < p->selection.count; i++)
         status = profile_kernel(p, p->selection.at[i].command, err);
     return status;
 }
 
-ls_status run_profile_cache(const run_profile *p, ls_arena *arena, const char **path, ls_error *err)
+ls_status run_profile_cache(const run_profile *p, mem_arena *arena, const char **path, ls_error *err)
 {
-    *path = ls_profile_cache_path(arena, p->profile.hash);
-    return *path ? ls_profile_make_folders(arena, *path, err) : LS_OK;
+    *path = profile_cache_path(arena, p->profile.hash);
+    return *path ? profile_make_folders(arena, *path, err) : LS_OK;
 }

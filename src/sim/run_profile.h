@@ -10,12 +10,12 @@
 #include "workload/unmodelled.h"
 
 typedef struct run_profile_options {
-    ls_config_request platform; /* core.memory=analytic is added to its sets */
+    config_request platform; /* core.memory=analytic is added to its sets */
     const char *trace;
     const char *kernels; /* as in select.h; NULL: all */
     uint64_t cta_limit;  /* 0: all */
     uint64_t sample;     /* warp instructions of each kernel; 0: all */
-    ls_profile_method method;
+    profile_method method;
     uint32_t threads;
     bool unknown_opcodes_as_alu, allow_unmodelled;
 } run_profile_options;
@@ -23,15 +23,15 @@ typedef struct run_profile_options {
 /* All zero is nothing. */
 typedef struct run_profile {
     uint64_t cta_limit, sample;
-    ls_config *config;
+    platform_config *config;
     ls_machine *machine;
     gpu_shape shape;
-    ls_trace *trace;
-    ls_selection selection; /* kernel i of the profile is its i-th */
-    ls_pool *pool;          /* NULL: one thread */
-    ls_profiler *profiler;
-    ls_profile profile;
-    ls_unmodelled unmodelled;
+    sass_trace *trace;
+    kernel_selection selection; /* kernel i of the profile is its i-th */
+    thread_pool *pool;          /* NULL: one thread */
+    trace_profiler *profiler;
+    trace_profile profile;
+    unmodelled_insts unmodelled;
 } run_profile;
 
 /* Profiles every kernel that is selected. run_profile_close() is due in every case. */
@@ -39,6 +39,6 @@ ls_status run_profile_make(run_profile *p, const run_profile_options *options, l
 void run_profile_close(run_profile *p);
 /* Where it is kept if the caller names no file: in the cache, whose folders are made. *path is NULL if there is no
  * home to keep it in. The text is in the arena. */
-ls_status run_profile_cache(const run_profile *p, ls_arena *arena, const char **path, ls_error *err);
+ls_status run_profile_cache(const run_profile *p, mem_arena *arena, const char **path, ls_error *err);
 
 #endif

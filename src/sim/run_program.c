@@ -15,7 +15,7 @@ typedef struct kernel_taker {
     uint32_t number;
 } kernel_taker;
 
-static bool take_share(void *self, const ls_metric_source *source, void *counters, size_t bytes)
+static bool take_share(void *self, const metric_source *source, void *counters, size_t bytes)
 {
     const kernel_taker *taker = self;
     return amd_gpu_take_kernel(taker->engine, source->path, taker->number, counters, bytes);
@@ -23,16 +23,16 @@ static bool take_share(void *self, const ls_metric_source *source, void *counter
 
 static ls_status mark_kernel(run_program *p, const timing_record *record, ls_error *err)
 {
-    const ls_metric_interval interval = { .gpu = 0,
-                                          .kernel = record->number + 1,
-                                          .kernel_name = record->kernel,
-                                          .stream = 0,
-                                          .begin = record->begin,
-                                          .end = record->end };
+    const metric_interval interval = { .gpu = 0,
+                                       .kernel = record->number + 1,
+                                       .kernel_name = record->kernel,
+                                       .stream = 0,
+                                       .begin = record->begin,
+                                       .end = record->end };
     kernel_taker taker = { .engine = timing_engine(p->request.system), .number = (uint32_t)record->number };
     ls_time next;
     (void)timing_unfinished(p->request.system, &next);
-    return ls_kernel_groups_mark(&p->groups, p->metrics, &interval, next, take_share, &taker, err);
+    return kernel_groups_mark(&p->groups, p->metrics, &interval, next, take_share, &taker, err);
 }
 
 /* After each command: a kernel's counters become an interval of the metrics. */
@@ -40,15 +40,15 @@ static ls_status command_over(void *self, const timing_record *record, ls_error 
 {
     run_program *p = self;
     timing_record kept = *record;
-    kept.kernel = record->kernel ? ls_arena_strdup(p->arena, record->kernel) : NULL;
-    if ((record->kernel && !kept.kernel) || !ls_vec_push(&p->records, kept))
+    kept.kernel = record->kernel ? arena_strdup(p->arena, record->kernel) : NULL;
+    if ((record->kernel && !kept.kernel) || !vec_push(&p->records, kept))
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    if (record->kind == DRV_WORK_LAUNCH && !ls_spans_add(&p->busy, ls_clock_cycle_at(p->clock, record->begin),
-                                                         ls_clock_cycle_at(p->clock, record->end)))
+    if (record->kind == DRV_WORK_LAUNCH && !spans_add(&p->busy, ls_clock_cycle_at(p->clock, record->begin),
+                                                      ls_clock_cycle_at(p->clock, record->end)))
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (record->kind != DRV_WORK_LAUNCH || p->metrics == NULL)
         return LS_OK;
-    if (!ls_vec_push(&p->intervals, ls_metrics_interval_count(p->metrics)))
+    if (!vec_push(&p->intervals, metrics_interval_count(p->metrics)))
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     return mark_kernel(p, &kept, err);
 }
@@ -99,7 +99,7 @@ static ls_status find_program(run_program *p, const run_program_options *o, cons
         status = amd_file_select(p->recording, o->kernels, &p->selection, err);
     if (status != LS_OK || p->kind != RUN_WORKLOAD)
         return status;
-    p->settings = ls_arena_array(p->arena, o->setting_count + 1, sizeof *p->settings);
+    p->settings = arena_array(p->arena, o->setting_count + 1, sizeof *p->settings);
     if (!p->settings)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     for (size_t i = 0; i < o->setting_count; i++)
@@ -108,7 +108,7 @@ static ls_status find_program(run_program *p, const run_program_options *o, cons
     return wl_name_size(p->workload, p->settings, o->setting_count, err);
 }
 
-ls_status run_program_open(run_program *p, ls_arena *arena, run_kind kind, const run_program_options *o,
+ls_status run_program_open(run_program *p, mem_arena *arena, run_kind kind, const run_program_options *o,
                            ls_error *err)
 {
     const char *gpu = o->gpu;
@@ -149,12 +149,12 @@ ls_status run_program_open(run_program *p, ls_arena *arena, run_kind kind, const
 
 void run_program_close(run_program *p)
 {
-    ls_vec_fini(&p->records);
-    ls_vec_fini(&p->intervals);
-    ls_spans_fini(&p->busy);
+    vec_fini(&p->records);
+    vec_fini(&p->intervals);
+    spans_fini(&p->busy);
     ls_gpu_system_destroy(p->request.system);
     amd_file_close(p->recording);
-    ls_selection_fini(&p->selection);
+    selection_fini(&p->selection);
 }
 
 ls_engine *run_program_engine(const run_program *p)
@@ -162,12 +162,12 @@ ls_engine *run_program_engine(const run_program *p)
     return timing_engine(p->request.system);
 }
 
-const ls_config *run_program_config(const run_program *p)
+const platform_config *run_program_config(const run_program *p)
 {
     return timing_config(p->request.system);
 }
 
-void run_program_set_metrics(run_program *p, ls_metrics *metrics)
+void run_program_set_metrics(run_program *p, metric_store *metrics)
 {
     p->metrics = metrics;
 }
@@ -187,8 +187,8 @@ ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_
     result->limited = result->limited && p->status == LS_ERR_INTERRUPTED;
     ls_time begin;
     if (timing_unfinished(p->request.system, &begin) &&
-        !ls_spans_add(&p->busy, ls_clock_cycle_at(p->clock, begin),
-                      ls_clock_cycle_at(p->clock, result->end_time)))
+        !spans_add(&p->busy, ls_clock_cycle_at(p->clock, begin),
+                   ls_clock_cycle_at(p->clock, result->end_time)))
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     /* An interrupted run has results, too. */
     return p->status == LS_ERR_INTERRUPTED && result->partial ? LS_OK : p->status;
@@ -201,15 +201,14 @@ uint64_t run_program_cycles(const run_program *p)
 
 /* ------------------------------------------------------------------------------------------------- tables */
 
-static bool get(const run_program *p, const char *type, const char *path, const char *name,
-                ls_metric_value *out)
+static bool get(const run_program *p, const char *type, const char *path, const char *name, metric_value *out)
 {
-    return ls_metrics_get(p->metrics, LS_METRICS_RUN, type, path, name, out, NULL) == LS_OK && out->present;
+    return metrics_get(p->metrics, LS_METRICS_RUN, type, path, name, out, NULL) == LS_OK && out->present;
 }
 
 static uint64_t count(const run_program *p, const char *type, const char *path, const char *name)
 {
-    ls_metric_value value;
+    metric_value value;
     return get(p, type, path, name, &value) ? value.value : 0;
 }
 
@@ -220,8 +219,8 @@ static double percent(uint64_t part, uint64_t whole)
 
 /* What happened to whom, over all commands. */
 typedef struct run_program_times {
-    ls_spans kernels, copies; /* those side by side count once */
-    ls_time begin, end;       /* first begin and last end */
+    span_list kernels, copies; /* those side by side count once */
+    ls_time begin, end;        /* first begin and last end */
     uint64_t kernel_count, copy_count, copy_bytes;
 } run_program_times;
 
@@ -231,10 +230,10 @@ static run_program_times sum_times(const run_program *p)
     for (size_t i = 0; i < p->records.count; i++) {
         const timing_record *r = &p->records.at[i];
         if (r->kind == DRV_WORK_LAUNCH) {
-            (void)ls_spans_add(&t.kernels, r->begin, r->end); /* p->busy had memory for as many */
+            (void)spans_add(&t.kernels, r->begin, r->end); /* p->busy had memory for as many */
             t.kernel_count++;
         } else {
-            (void)ls_spans_add(&t.copies, r->begin, r->end);
+            (void)spans_add(&t.copies, r->begin, r->end);
             t.copy_count++;
             t.copy_bytes += r->bytes;
         }
@@ -247,7 +246,7 @@ static run_program_times sum_times(const run_program *p)
 static void time_line(FILE *to, const char *what, ls_time time, const char *more)
 {
     char text[LS_FORMAT_BYTES];
-    fprintf(to, "  %-22s %14s  %s\n", what, ls_format_time(time, text, sizeof text), more);
+    fprintf(to, "  %-22s %14s  %s\n", what, format_time(time, text, sizeof text), more);
 }
 
 static void print_times(const run_program *p, FILE *to)
@@ -257,11 +256,11 @@ static void print_times(const run_program *p, FILE *to)
     snprintf(more, sizeof more, "%" PRIu64 " launches, GPU 0", t.kernel_count);
     time_line(to, "kernel time", t.kernels.total, more);
     snprintf(more, sizeof more, "%" PRIu64 " copies and fills, %s", t.copy_count,
-             ls_format_si((double)t.copy_bytes, "B", size, sizeof size));
+             format_si((double)t.copy_bytes, "B", size, sizeof size));
     time_line(to, "copy time", t.copies.total, more);
     time_line(to, "total time", t.end > t.begin ? t.end - t.begin : 0, "from the first command to the last");
-    ls_spans_fini(&t.kernels);
-    ls_spans_fini(&t.copies);
+    spans_fini(&t.kernels);
+    spans_fini(&t.copies);
 }
 
 static void print_kernels(const run_program *p, FILE *to)
@@ -281,8 +280,8 @@ static void print_kernels(const run_program *p, FILE *to)
         shown++;
         uint64_t n = ls_clock_cycle_at(p->clock, r->end) - ls_clock_cycle_at(p->clock, r->begin);
         fprintf(to, "  %5" PRIu64 "  %-28.28s %14s %12s %14s %7.3f  %u, %s\n", r->number + 1, r->kernel,
-                ls_format_count(n, cycles, sizeof cycles), ls_format_count(r->waves, waves, sizeof waves),
-                ls_format_count(r->instructions, insts, sizeof insts),
+                format_count(n, cycles, sizeof cycles), format_count(r->waves, waves, sizeof waves),
+                format_count(r->instructions, insts, sizeof insts),
                 n == 0 ? 0 : (double)r->instructions / (double)n, r->waves_per_cu, r->limit);
     }
     if (launches > shown)
@@ -293,12 +292,11 @@ static void print_classes(const run_program *p, FILE *to)
 {
     const ls_gpu_counts *c = &p->result.counts;
     char text[LS_FORMAT_BYTES];
-    fprintf(to, "\n  %-22s %14s\n", "instructions", ls_format_count(c->instructions, text, sizeof text));
+    fprintf(to, "\n  %-22s %14s\n", "instructions", format_count(c->instructions, text, sizeof text));
     for (size_t i = 0; i < LS_GPU_CLASS_MAX && ls_gpu_class_name(i); i++)
         if (c->classes[i])
             fprintf(to, "    %-20s %14s  %5.1f %%\n", ls_gpu_class_name(i),
-                    ls_format_count(c->classes[i], text, sizeof text),
-                    percent(c->classes[i], c->instructions));
+                    format_count(c->classes[i], text, sizeof text), percent(c->classes[i], c->instructions));
 }
 
 /* One line per level. */
@@ -319,17 +317,17 @@ static void print_caches(const run_program *p, FILE *to)
         uint64_t reads = count(p, type, path, "reads"), writes = count(p, type, path, "writes");
         uint64_t atomics = count(p, type, path, "atomics");
         char read_text[LS_FORMAT_BYTES], write_text[LS_FORMAT_BYTES], atomic_text[LS_FORMAT_BYTES];
-        ls_metric_value latency;
+        metric_value latency;
         if (reads + writes + atomics == 0)
             continue;
         fprintf(to, "  %-12s %12s %6.1f%% %6.1f%% %6.1f%% %12s %6.1f%% %7s", levels[i].name,
-                ls_format_count(reads, read_text, sizeof read_text),
+                format_count(reads, read_text, sizeof read_text),
                 percent(count(p, type, path, "read_hits"), reads),
                 percent(count(p, type, path, "read_misses"), reads),
                 percent(count(p, type, path, "read_mshr_hits"), reads),
-                ls_format_count(writes, write_text, sizeof write_text),
+                format_count(writes, write_text, sizeof write_text),
                 percent(count(p, type, path, "write_hits"), writes),
-                ls_format_count(atomics, atomic_text, sizeof atomic_text));
+                format_count(atomics, atomic_text, sizeof atomic_text));
         if (get(p, type, path, "average_latency", &latency))
             fprintf(to, " %9.1f\n", latency.ratio);
         else
@@ -349,8 +347,8 @@ static void print_stack(const run_program *p, FILE *to)
     fprintf(to, "\n  %-22s %14.3f  cycles of a compute unit per wavefront instruction\n", "CPI",
             (double)cycles * per);
     fprintf(to, "    %-20s %14.3f\n", "issue", (double)count(p, "cu/*", NULL, "active_cycles") * per);
-    for (size_t i = 0; i < ls_metrics_type_count(p->metrics); i++) {
-        ls_metric_type type = ls_metrics_type(p->metrics, i);
+    for (size_t i = 0; i < metrics_type_count(p->metrics); i++) {
+        metric_type type = metrics_type_at(p->metrics, i);
         if (strncmp(type.name, "cu/", 3) != 0)
             continue;
         for (size_t k = 0; k < type.metric_count; k++) {
@@ -366,7 +364,7 @@ static void print_stack(const run_program *p, FILE *to)
 
 static uint64_t key(const run_program *p, const char *path)
 {
-    const ls_config_value *value = ls_config_find(run_program_config(p), path);
+    const config_value *value = config_find(run_program_config(p), path);
     return value ? strtoull(value->text, NULL, 10) : 0;
 }
 
@@ -379,7 +377,7 @@ static void print_occupancy(const run_program *p, FILE *to)
                    { "blocked_sgprs", "scalar registers" },  { "blocked_lds", "LDS" } };
     uint64_t most = key(p, "cu.simds") * key(p, "cu.waves_per_simd"), blocked = 0;
     const char *limit = "how many work-groups there are";
-    ls_metric_value waves;
+    metric_value waves;
     if (!get(p, "cu/*", NULL, "occupancy_waves", &waves) || most == 0)
         return;
     /* The command processor was busy sending for most of the time that kernels took. */
@@ -403,12 +401,12 @@ static void print_tlbs(const run_program *p, FILE *to)
     if (accesses == 0)
         return;
     fprintf(to, "\n  %-22s %14s  %.1f %% hits, %.1f %% misses, %.1f %% asked for already\n", "L1 TLB accesses",
-            ls_format_count(accesses, text, sizeof text), percent(count(p, "tlb/*", NULL, "hits"), accesses),
+            format_count(accesses, text, sizeof text), percent(count(p, "tlb/*", NULL, "hits"), accesses),
             percent(count(p, "tlb/*", NULL, "misses"), accesses),
             percent(count(p, "tlb/*", NULL, "mshr_hits"), accesses));
     fprintf(to, "  %-22s %14s  %.1f %% hits, %s walks", "L2 TLB accesses",
-            ls_format_count(requests, text, sizeof text), percent(count(p, "mmu/*", NULL, "hits"), requests),
-            ls_format_count(count(p, "mmu/*", NULL, "walks"), walks, sizeof walks));
+            format_count(requests, text, sizeof text), percent(count(p, "mmu/*", NULL, "hits"), requests),
+            format_count(count(p, "mmu/*", NULL, "walks"), walks, sizeof walks));
 }
 
 static void print_memory(const run_program *p, FILE *to)
@@ -418,21 +416,21 @@ static void print_memory(const run_program *p, FILE *to)
              writes = count(p, "channel/*", NULL, "write_bytes");
     char text[LS_FORMAT_BYTES], in[LS_FORMAT_BYTES], out[LS_FORMAT_BYTES];
     fprintf(to, "\n  %-22s %14s  %s read, %s written\n", "DRAM transactions",
-            ls_format_count(requests, text, sizeof text), ls_format_si((double)reads, "B", in, sizeof in),
-            ls_format_si((double)writes, "B", out, sizeof out));
+            format_count(requests, text, sizeof text), format_si((double)reads, "B", in, sizeof in),
+            format_si((double)writes, "B", out, sizeof out));
 }
 
 void run_program_table(const run_program *p, FILE *to)
 {
     const wl_result *r = &p->result;
     char text[LS_FORMAT_BYTES];
-    fprintf(to, "%s on %s\n", p->name, ls_config_name(run_program_config(p)));
+    fprintf(to, "%s on %s\n", p->name, config_name(run_program_config(p)));
     if (p->recording)
         fprintf(to, "  %-22s %14s  %.80s\n", "recorded by", amd_file_producer(p->recording),
                 "replayed without data");
     if (p->request.check && p->status == LS_OK)
         fprintf(to, "  %-22s %14s  %s values compared with the CPU\n", "verification", "correct",
-                ls_format_count(r->compared, text, sizeof text));
+                format_count(r->compared, text, sizeof text));
     else if (r->is_wrong)
         fprintf(to, "  %-22s %14s\n", "verification", "WRONG");
     print_times(p, to);

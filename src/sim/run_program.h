@@ -20,23 +20,23 @@ typedef struct run_program {
     FILE *print_to;               /* of RUN_OBJECT, for its buffers; NULL: nothing. Set before the run */
     uint64_t max_instructions;
     amd_file *recording;
-    ls_selection selection; /* of its launches */
+    kernel_selection selection; /* of its launches */
     const char *name;
     wl_setting *settings;
     wl_request request;
     wl_result result;
-    ls_metrics *metrics;
+    metric_store *metrics;
     const ls_clock *clock; /* of the compute units */
-    ls_arena *arena;
+    mem_arena *arena;
     LS_VEC(timing_record) records; /* of all commands, in the order of their ends */
     LS_VEC(size_t) intervals;      /* of the metrics: that of each launch */
-    ls_kernel_groups groups;       /* of intervals of the metrics */
-    ls_spans busy;                 /* cycles of that clock with a kernel */
+    kernel_groups groups;          /* of intervals of the metrics */
+    span_list busy;                /* cycles of that clock with a kernel */
     ls_status status;              /* of the run */
 } run_program;
 
 typedef struct run_program_options {
-    ls_config_request platform;
+    config_request platform;
     uint64_t seed;
     const char *name;           /* of the workload or its file */
     const char *gpu;            /* instruction set; NULL: the platform's own */
@@ -51,13 +51,13 @@ typedef struct run_program_options {
 } run_program_options;
 
 /* Builds the GPU. Memory comes from the arena, texts are borrowed. run_program_close() is due in every case. */
-ls_status run_program_open(run_program *p, ls_arena *arena, run_kind kind, const run_program_options *options,
+ls_status run_program_open(run_program *p, mem_arena *arena, run_kind kind, const run_program_options *options,
                            ls_error *err);
 void run_program_close(run_program *p);
 ls_engine *run_program_engine(const run_program *p);
-const ls_config *run_program_config(const run_program *p);
+const platform_config *run_program_config(const run_program *p);
 /* Counters go there. */
-void run_program_set_metrics(run_program *p, ls_metrics *metrics);
+void run_program_set_metrics(run_program *p, metric_store *metrics);
 /* A wrong result is LS_ERR_CHECK; it can be reported like any other. */
 ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_result *result, ls_error *err);
 /* Of the compute units' clock, with at least one kernel at work. */

@@ -3,28 +3,28 @@
 
 #include "base/text.h"
 
-ls_status run_roofline_begin(gpu_roofline *r, const ls_engine *engine, ls_metrics *metrics, ls_error *err)
+ls_status run_roofline_begin(gpu_roofline *r, const ls_engine *engine, metric_store *metrics, ls_error *err)
 {
     ls_status status = gpu_roofline_init(r, gpu_at(engine, 0), err);
     if (status != LS_OK)
         return status;
-    const ls_metric_source source = { .path = r->path,
-                                      .type = GPU_ROOFLINE_TYPE,
-                                      .gpu = 0,
-                                      .stream = LS_METRICS_NONE,
-                                      .metrics = gpu_roofline_metrics,
-                                      .metric_count = gpu_roofline_metric_count,
-                                      .counters = &r->n,
-                                      .counters_size = sizeof r->n };
-    return ls_metrics_add(metrics, &source, err);
+    const metric_source source = { .path = r->path,
+                                   .type = GPU_ROOFLINE_TYPE,
+                                   .gpu = 0,
+                                   .stream = LS_METRICS_NONE,
+                                   .metrics = gpu_roofline_metrics,
+                                   .metric_count = gpu_roofline_metric_count,
+                                   .counters = &r->n,
+                                   .counters_size = sizeof r->n };
+    return metrics_add(metrics, &source, err);
 }
 
 /* False: there is nothing to say, as of a peak that nobody knows. */
-static bool ratio(ls_metrics *metrics, size_t scope, const char *name, double *out)
+static bool ratio(metric_store *metrics, size_t scope, const char *name, double *out)
 {
-    ls_metric_value value;
+    metric_value value;
     *out = 0;
-    if (ls_metrics_get(metrics, scope, GPU_ROOFLINE_TYPE, NULL, name, &value, NULL) != LS_OK || !value.present)
+    if (metrics_get(metrics, scope, GPU_ROOFLINE_TYPE, NULL, name, &value, NULL) != LS_OK || !value.present)
         return false;
     *out = value.ratio;
     return true;
@@ -36,11 +36,11 @@ static const char *rate_text(double rate, char out[LS_FORMAT_BYTES])
     char whole[LS_FORMAT_BYTES];
     uint64_t tenths = (uint64_t)(rate * 10 + 0.5);
     snprintf(out, LS_FORMAT_BYTES, "%.*s.%u", LS_FORMAT_BYTES - 4,
-             ls_format_count(tenths / 10, whole, sizeof whole), (unsigned)(tenths % 10));
+             format_count(tenths / 10, whole, sizeof whole), (unsigned)(tenths % 10));
     return out;
 }
 
-static const char *rate(ls_metrics *metrics, size_t scope, const char *name, char out[LS_FORMAT_BYTES])
+static const char *rate(metric_store *metrics, size_t scope, const char *name, char out[LS_FORMAT_BYTES])
 {
     double value;
     if (!ratio(metrics, scope, name, &value))
@@ -49,7 +49,7 @@ static const char *rate(ls_metrics *metrics, size_t scope, const char *name, cha
 }
 
 /* A kernel comes near one roof of several: that of the units which it keeps busiest. */
-static const char *nearest_roof(ls_metrics *metrics, size_t scope, char *out, size_t bytes)
+static const char *nearest_roof(metric_store *metrics, size_t scope, char *out, size_t bytes)
 {
     static const struct {
         const char *metric, *kind;
@@ -70,7 +70,7 @@ static const char *nearest_roof(ls_metrics *metrics, size_t scope, char *out, si
     return out;
 }
 
-void run_roofline_row(ls_metrics *metrics, size_t scope, const char *number, const char *name, FILE *to)
+void run_roofline_row(metric_store *metrics, size_t scope, const char *number, const char *name, FILE *to)
 {
     if (name == NULL) {
         fprintf(to, "\n  %5s  %-36s %14s %14s %14s %8s %11s\n", "", "roofline", "GFLOP/s", "of peak",
@@ -89,13 +89,13 @@ void run_roofline_row(ls_metrics *metrics, size_t scope, const char *number, con
 }
 
 /* A roof of 0 is one that nobody knows. */
-static const char *roof(ls_metrics *metrics, const char *name, char out[LS_FORMAT_BYTES])
+static const char *roof(metric_store *metrics, const char *name, char out[LS_FORMAT_BYTES])
 {
     double value;
     return ratio(metrics, LS_METRICS_RUN, name, &value) && value > 0 ? rate_text(value, out) : "unknown";
 }
 
-void run_roofline_peaks(ls_metrics *metrics, FILE *to)
+void run_roofline_peaks(metric_store *metrics, FILE *to)
 {
     char half[LS_FORMAT_BYTES], single[LS_FORMAT_BYTES], twice[LS_FORMAT_BYTES], dram[LS_FORMAT_BYTES];
     fprintf(to, "         peaks: single %s, half %s, double %s GFLOP/s; DRAM %s GB/s\n",

@@ -10,11 +10,11 @@
 #include <stdio.h>
 
 /* Registers the roofline of the engine's GPU. r and the engine outlive the metrics' last reader. */
-ls_status run_roofline_begin(gpu_roofline *r, const ls_engine *engine, ls_metrics *metrics, ls_error *err);
+ls_status run_roofline_begin(gpu_roofline *r, const ls_engine *engine, metric_store *metrics, ls_error *err);
 
-/* A row of the table. name NULL: the heading. Scope as for ls_metrics_get(). */
-void run_roofline_row(ls_metrics *metrics, size_t scope, const char *number, const char *name, FILE *to);
+/* A row of the table. name NULL: the heading. Scope as for metrics_get(). */
+void run_roofline_row(metric_store *metrics, size_t scope, const char *number, const char *name, FILE *to);
 /* The peaks, below the rows. */
-void run_roofline_peaks(ls_metrics *metrics, FILE *to);
+void run_roofline_peaks(metric_store *metrics, FILE *to);
 
 #endif

@@ -15,17 +15,17 @@ typedef struct kernel_taker {
     uint32_t slot;
 } kernel_taker;
 
-static bool take_share(void *self, const ls_metric_source *source, void *counters, size_t bytes)
+static bool take_share(void *self, const metric_source *source, void *counters, size_t bytes)
 {
     const kernel_taker *taker = self;
     return gpu_take_kernel(taker->engine, source->path, taker->slot, counters, bytes);
 }
 
 /* After each kernel: its counters become an interval of the metrics. */
-static ls_status kernel_done(void *self, const ls_replay_kernel *kernel, ls_error *err)
+static ls_status kernel_done(void *self, const replay_kernel *kernel, ls_error *err)
 {
     run_trace *t = self;
-    const ls_metric_interval interval = {
+    const metric_interval interval = {
         .gpu = 0,
         .kernel = kernel->number,
         .kernel_name = kernel->name,
@@ -34,16 +34,16 @@ static ls_status kernel_done(void *self, const ls_replay_kernel *kernel, ls_erro
         .end = ls_clock_time(t->clock, kernel->end),
     };
     gpu_roofline_update(&t->roofline);
-    ls_log_info("kernel %" PRIu64 " %s has ended: cycles %" PRIu64 " to %" PRIu64, kernel->number,
-                kernel->name, kernel->begin, kernel->end);
-    if (!ls_spans_add(&t->busy, kernel->begin, kernel->end) ||
-        !ls_vec_push(&t->done_ns, ls_host_ns() - t->began_ns) ||
-        !ls_vec_push(&t->intervals, ls_metrics_interval_count(t->metrics)))
+    log_info("kernel %" PRIu64 " %s has ended: cycles %" PRIu64 " to %" PRIu64, kernel->number, kernel->name,
+             kernel->begin, kernel->end);
+    if (!spans_add(&t->busy, kernel->begin, kernel->end) ||
+        !vec_push(&t->done_ns, host_clock_ns() - t->began_ns) ||
+        !vec_push(&t->intervals, metrics_interval_count(t->metrics)))
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     kernel_taker taker = { .engine = t->engine, .slot = kernel->slot };
     ls_time next =
         kernel->next_begin == LS_CYCLE_MAX ? LS_TIME_MAX : ls_clock_time(t->clock, kernel->next_begin);
-    return ls_kernel_groups_mark(&t->groups, t->metrics, &interval, next, take_share, &taker, err);
+    return kernel_groups_mark(&t->groups, t->metrics, &interval, next, take_share, &taker, err);
 }
 
 /* Hit rates from a file: the one that was asked for, or with "auto" one that `lockstep profile` has kept. */
@@ -51,8 +51,8 @@ static ls_status load_profile(run_trace *t, const run_trace_options *options, ls
                               ls_error *err)
 {
     gpu_shape shape;
-    ls_hash hash;
-    ls_arena arena = { 0 };
+    hash128 hash;
+    mem_arena arena = { 0 };
     *found = false;
     ls_status status = gpu_get_shape(engine, &shape, err);
     if (status != LS_OK)
@@ -67,18 +67,18 @@ static ls_status load_profile(run_trace *t, const run_trace_options *options, ls
     bool automatic = path != NULL && strcmp(path, "auto") == 0;
     t->rates = "sampled from each kernel as it starts";
     if (automatic) {
-        status = ls_profile_hash(options->path, options->kernels, options->cta_limit, &shape, LS_PROFILE_CACHE,
-                                 &hash, err);
-        path = status == LS_OK ? ls_profile_cache_path(&arena, hash) : NULL;
-        if (path != NULL && !ls_file_exists(path))
+        status = profile_hash(options->path, options->kernels, options->cta_limit, &shape, LS_PROFILE_CACHE,
+                              &hash, err);
+        path = status == LS_OK ? profile_cache_path(&arena, hash) : NULL;
+        if (path != NULL && !file_exists(path))
             path = NULL;
     }
     if (status == LS_OK && path != NULL)
-        status = ls_profile_read(path, &t->profile, err);
+        status = profile_read(path, &t->profile, err);
     if (status == LS_OK && path != NULL)
-        status = ls_profile_hash(options->path, options->kernels, options->cta_limit, &shape,
-                                 t->profile.method, &hash, err);
-    if (status == LS_OK && path != NULL && !ls_hash_same(hash, t->profile.hash))
+        status = profile_hash(options->path, options->kernels, options->cta_limit, &shape, t->profile.method,
+                              &hash, err);
+    if (status == LS_OK && path != NULL && !hash_same(hash, t->profile.hash))
         status = ls_fail(
             err, LS_ERR_INPUT,
             "profile '%s' is of another trace, choice of kernels or platform: make it anew with `lockstep "
@@ -88,24 +88,24 @@ static ls_status load_profile(run_trace *t, const run_trace_options *options, ls
     if (*found) {
         snprintf(t->rates_text, sizeof t->rates_text, "%s profile %s (method %s)",
                  automatic ? "cached" : "the",
-                 automatic ? ls_hash_text(hash, (char[LS_HASH_TEXT_BYTES]){ 0 }) : path,
-                 ls_profile_method_names[t->profile.method]);
+                 automatic ? hash128_text(hash, (char[LS_HASH_TEXT_BYTES]){ 0 }) : path,
+                 profile_method_names[t->profile.method]);
         t->rates = t->rates_text;
     }
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return status;
 }
 
 ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_engine *engine,
-                          ls_metrics *metrics, ls_error *err)
+                          metric_store *metrics, ls_error *err)
 {
     t->metrics = metrics;
     t->engine = engine;
-    const ls_trace_options trace = { .unknown_opcodes_as_alu = options->unknown_opcodes_as_alu,
-                                     .drop_values = true };
-    ls_status status = ls_trace_open(options->path, &trace, &t->trace, err);
+    const trace_options trace = { .unknown_opcodes_as_alu = options->unknown_opcodes_as_alu,
+                                  .drop_values = true };
+    ls_status status = trace_open(options->path, &trace, &t->trace, err);
     if (status == LS_OK)
-        status = ls_select_kernels(t->trace, options->kernels, &t->selection, err);
+        status = select_kernels(t->trace, options->kernels, &t->selection, err);
     if (status != LS_OK)
         return status;
     bool found = false;
@@ -117,7 +117,7 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
         status = load_profile(t, options, engine, &found, err);
     if (status != LS_OK)
         return status;
-    const ls_replay_options replay = {
+    const replay_options replay = {
         .selection = &t->selection,
         .profile = found ? &t->profile : NULL,
         .cta_limit = options->cta_limit,
@@ -126,7 +126,7 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
         .kernel_done = kernel_done,
         .kernel_done_self = t,
     };
-    status = ls_replay_create(engine, t->trace, &replay, &t->replay, err);
+    status = replay_create(engine, t->trace, &replay, &t->replay, err);
     if (status == LS_OK) {
         t->engine = engine;
         t->clock = ls_region_clock(ls_block_region(ls_engine_block(engine, 0)));
@@ -137,23 +137,23 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
 
 void run_trace_close(run_trace *t)
 {
-    ls_replay_destroy(t->replay);
-    ls_spans_fini(&t->busy);
-    ls_vec_fini(&t->done_ns);
-    ls_vec_fini(&t->intervals);
-    ls_profile_fini(&t->profile);
-    ls_selection_fini(&t->selection);
-    ls_trace_close(t->trace);
+    replay_destroy(t->replay);
+    spans_fini(&t->busy);
+    vec_fini(&t->done_ns);
+    vec_fini(&t->intervals);
+    profile_fini(&t->profile);
+    selection_fini(&t->selection);
+    trace_close(t->trace);
 }
 
 ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_result *result, ls_error *err)
 {
-    t->began_ns = ls_host_ns();
-    ls_status status = ls_replay_run(t->replay, options, result, err);
+    t->began_ns = host_clock_ns();
+    ls_status status = replay_run(t->replay, options, result, err);
     gpu_roofline_update(&t->roofline); /* with what an interrupted kernel has done */
     ls_cycle begin;
-    if (status == LS_OK && ls_replay_unfinished(t->replay, &begin) &&
-        !ls_spans_add(&t->busy, begin, ls_clock_cycle_at(t->clock, result->end_time)))
+    if (status == LS_OK && replay_unfinished(t->replay, &begin) &&
+        !spans_add(&t->busy, begin, ls_clock_cycle_at(t->clock, result->end_time)))
         status = ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     return status;
 }
@@ -162,8 +162,8 @@ ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_resu
 
 uint64_t run_trace_counter(const run_trace *t, size_t scope, const char *type, const char *name)
 {
-    ls_metric_value value;
-    if (ls_metrics_get(t->metrics, scope, type, NULL, name, &value, NULL) != LS_OK)
+    metric_value value;
+    if (metrics_get(t->metrics, scope, type, NULL, name, &value, NULL) != LS_OK)
         return 0;
     return value.value;
 }
@@ -171,7 +171,7 @@ uint64_t run_trace_counter(const run_trace *t, size_t scope, const char *type, c
 run_trace_numbers run_trace_count_scope(const run_trace *t, size_t index)
 {
     run_trace_numbers n = {
-        .overlapped = index != LS_METRICS_RUN && ls_metrics_interval(t->metrics, index)->overlapped,
+        .overlapped = index != LS_METRICS_RUN && metrics_interval_at(t->metrics, index)->overlapped,
         .warp_insts = run_trace_counter(t, index, "core/*", "warp_instructions"),
         .thread_insts = run_trace_counter(t, index, "core/*", "thread_instructions"),
         .l1_accesses = run_trace_counter(t, index, "core/*", "l1_accesses"),
@@ -204,8 +204,8 @@ run_trace_numbers run_trace_count_scope(const run_trace *t, size_t index)
 size_t run_trace_scope(const run_trace *t, size_t kernel, size_t *shared)
 {
     size_t scope = t->intervals.at[kernel];
-    bool has = scope + 1 < ls_metrics_interval_count(t->metrics) &&
-               ls_metrics_interval(t->metrics, scope + 1)->shared;
+    bool has =
+        scope + 1 < metrics_interval_count(t->metrics) && metrics_interval_at(t->metrics, scope + 1)->shared;
     if (shared != NULL)
         *shared = has ? scope + 1 : LS_METRICS_RUN;
     return scope;
@@ -215,9 +215,8 @@ run_trace_numbers run_trace_count(const run_trace *t, size_t kernel)
 {
     bool all = kernel == LS_METRICS_RUN;
     run_trace_numbers n = run_trace_count_scope(t, all ? LS_METRICS_RUN : t->intervals.at[kernel]);
-    n.cycles =
-        all ? t->busy.total
-            : ls_replay_kernel_at(t->replay, kernel)->end - ls_replay_kernel_at(t->replay, kernel)->begin;
+    n.cycles = all ? t->busy.total
+                   : replay_kernel_at(t->replay, kernel)->end - replay_kernel_at(t->replay, kernel)->begin;
     return n;
 }
 
@@ -229,7 +228,7 @@ uint64_t run_trace_unknown(const run_trace *t)
 void run_trace_warn(const run_trace *t, ls_engine *engine)
 {
     const char *opcode;
-    uint64_t pc, guessed = ls_replay_guessed(t->replay, &opcode, &pc);
+    uint64_t pc, guessed = replay_guessed(t->replay, &opcode, &pc);
     if (guessed > 0)
         (void)ls_engine_warn(
             engine, "tensor",
@@ -244,9 +243,9 @@ void run_trace_warn(const run_trace *t, ls_engine *engine)
     for (size_t i = 0; i < LS_COUNT_OF(rows); i++) {
         char text[512], count[LS_FORMAT_BYTES];
         uint64_t sum;
-        if (ls_unmodelled_text(ls_replay_unmodelled(t->replay), rows[i].flag, text, sizeof text, &sum) != NULL)
+        if (unmodelled_text(replay_unmodelled(t->replay), rows[i].flag, text, sizeof text, &sum) != NULL)
             (void)ls_engine_warn(engine, rows[i].kind, "%s instructions %s: %s",
-                                 ls_format_count(sum, count, sizeof count), rows[i].what, text);
+                                 format_count(sum, count, sizeof count), rows[i].what, text);
     }
 }
 
@@ -259,12 +258,11 @@ static void print_row(FILE *to, const char *number, const char *name, const run_
 {
     char cycles[LS_FORMAT_BYTES], insts[LS_FORMAT_BYTES], reads[LS_FORMAT_BYTES], l2[16];
     snprintf(l2, sizeof l2, "%.1f%%", percent(n->l2_accesses - n->l2_misses - n->l2_pending, n->l2_accesses));
-    ls_format_count(n->dram_reads + n->dram_writes, reads, sizeof reads);
+    format_count(n->dram_reads + n->dram_writes, reads, sizeof reads);
     /* L2 and DRAM do not know whose a request is. Where they are formulas, each core does. */
     bool unknown = n->overlapped && n->l2_accesses == 0;
     fprintf(to, "  %5s  %-36.36s %14s %14s %7.3f %7.1f%% %8s %12s\n", number, name,
-            ls_format_count(n->cycles, cycles, sizeof cycles),
-            ls_format_count(n->warp_insts, insts, sizeof insts),
+            format_count(n->cycles, cycles, sizeof cycles), format_count(n->warp_insts, insts, sizeof insts),
             n->cycles == 0 ? 0 : (double)n->warp_insts / (double)n->cycles,
             percent(n->l1_accesses - n->l1_misses - n->l1_pending, n->l1_accesses), unknown ? "shared" : l2,
             unknown ? "shared" : reads);
@@ -284,11 +282,11 @@ enum { ROWS_MAX = 40 };
 
 static void roofline_table(const run_trace *t, FILE *to)
 {
-    uint64_t count = ls_replay_kernel_count(t->replay);
+    uint64_t count = replay_kernel_count(t->replay);
     run_roofline_row(t->metrics, LS_METRICS_RUN, "", NULL, to);
     for (uint64_t i = 0; i < count && i < ROWS_MAX; i++) {
         char number[24];
-        const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
+        const replay_kernel *kernel = replay_kernel_at(t->replay, i);
         snprintf(number, sizeof number, "%" PRIu64, kernel->number);
         run_roofline_row(t->metrics, t->intervals.at[i], number, kernel->name, to);
     }
@@ -298,12 +296,12 @@ static void roofline_table(const run_trace *t, FILE *to)
 
 void run_trace_table(const run_trace *t, FILE *to)
 {
-    uint64_t count = ls_replay_kernel_count(t->replay);
+    uint64_t count = replay_kernel_count(t->replay);
     fprintf(to, "\n  %5s  %-36s %14s %14s %7s %8s %8s %12s\n", "", "kernel", "cycles", "warp insts", "IPC",
             "L1 hits", "L2 hits", "DRAM atoms");
     for (uint64_t i = 0; i < count && i < ROWS_MAX; i++) {
         char number[24];
-        const ls_replay_kernel *kernel = ls_replay_kernel_at(t->replay, i);
+        const replay_kernel *kernel = replay_kernel_at(t->replay, i);
         snprintf(number, sizeof number, "%" PRIu64, kernel->number);
         run_trace_numbers n = run_trace_count(t, i);
         print_row(to, number, kernel->name, &n);

@@ -12,20 +12,20 @@
 
 /* All zero is nothing. */
 typedef struct run_trace {
-    ls_trace *trace;
-    ls_selection selection;
-    ls_replay *replay;
-    ls_metrics *metrics;
-    ls_profile profile; /* of machines whose memory is a formula, if there was one to read */
-    const char *rates;  /* where hit rates come from; NULL: none are needed */
+    sass_trace *trace;
+    kernel_selection selection;
+    trace_replay *replay;
+    metric_store *metrics;
+    trace_profile profile; /* of machines whose memory is a formula, if there was one to read */
+    const char *rates;     /* where hit rates come from; NULL: none are needed */
     char rates_text[160];
     const ls_clock *clock; /* of the cores */
     ls_engine *engine;
     LS_VEC(size_t) intervals; /* of the metrics: that of each kernel */
-    ls_kernel_groups groups;
-    ls_spans busy;            /* cycles of that clock with a kernel */
+    kernel_groups groups;
+    span_list busy;           /* cycles of that clock with a kernel */
     uint64_t began_ns;        /* host time */
-    LS_VEC(uint64_t) done_ns; /* after that, by the order of ls_replay_kernel_at() */
+    LS_VEC(uint64_t) done_ns; /* after that, by the order of replay_kernel_at() */
     gpu_roofline roofline;    /* a source of the metrics: it stays where it is as long as they are read */
 } run_trace;
 
@@ -47,7 +47,7 @@ typedef struct run_trace_numbers {
 
 /* Opens a trace and connects it to the machine. run_trace_close() is due in every case. */
 ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_engine *engine,
-                          ls_metrics *metrics, ls_error *err);
+                          metric_store *metrics, ls_error *err);
 void run_trace_close(run_trace *t);
 ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_result *result, ls_error *err);
 

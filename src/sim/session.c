@@ -55,7 +55,7 @@ static ls_status load_plugin(const char *path, ls_error *err)
         if (plugins.at[i].st_dev == st.st_dev && plugins.at[i].st_ino == st.st_ino)
             return LS_OK;
     ls_status status = ls_plugin_load(path, err);
-    if (status == LS_OK && is_there && !ls_vec_push(&plugins, st))
+    if (status == LS_OK && is_there && !vec_push(&plugins, st))
         status = no_memory(err);
     return status;
 }
@@ -129,7 +129,7 @@ static ls_status check_kind(const ls_sim_options *o, run_kind kind, ls_error *er
 }
 
 /* The keys of the fidelity first, so that the caller's own change them. */
-static ls_status make_request(ls_sim *s, const ls_sim_options *o, ls_config_request *out, ls_error *err)
+static ls_status make_request(ls_sim *s, const ls_sim_options *o, config_request *out, ls_error *err)
 {
     static const char *const none[] = { NULL };
     const fidelity_preset *preset = o->fidelity ? fidelity_find(o->fidelity, err) : NULL;
@@ -139,26 +139,25 @@ static ls_status make_request(ls_sim *s, const ls_sim_options *o, ls_config_requ
         return LS_ERR_USAGE;
     while (first[count])
         count++;
-    const char **sets = ls_arena_array(&s->arena, count + o->set_count + 1, sizeof *sets);
+    const char **sets = arena_array(&s->arena, count + o->set_count + 1, sizeof *sets);
     if (!sets)
         return no_memory(err);
     memcpy(sets, first, count * sizeof *sets);
     if (o->set_count)
         memcpy(sets + count, o->sets, o->set_count * sizeof *sets);
-    *out = (ls_config_request){ .platform = o->platform,
-                                .sets = sets,
-                                .set_count = count + o->set_count,
-                                .platform_dirs = o->platform_dirs,
-                                .platform_dir_count = o->platform_dir_count };
+    *out = (config_request){ .platform = o->platform,
+                             .sets = sets,
+                             .set_count = count + o->set_count,
+                             .platform_dirs = o->platform_dirs,
+                             .platform_dir_count = o->platform_dir_count };
     return LS_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------- opening */
 
-static ls_status open_program(ls_sim *s, const ls_sim_options *o, const ls_config_request *request,
-                              ls_error *err)
+static ls_status open_program(ls_sim *s, const ls_sim_options *o, const config_request *request, ls_error *err)
 {
-    wl_setting *settings = ls_arena_array(&s->arena, o->setting_count + 1, sizeof *settings);
+    wl_setting *settings = arena_array(&s->arena, o->setting_count + 1, sizeof *settings);
     if (!settings)
         return no_memory(err);
     for (size_t i = 0; i < o->setting_count; i++)
@@ -193,7 +192,7 @@ static ls_status open_program(ls_sim *s, const ls_sim_options *o, const ls_confi
         return status;
     s->engine = run_program_engine(&s->program);
     run_program_set_metrics(&s->program, s->metrics);
-    return ls_metrics_add_engine(s->metrics, s->engine, err);
+    return metrics_add_engine(s->metrics, s->engine, err);
 }
 
 /* An AMD GPU runs programs, and what was given is none. */
@@ -201,12 +200,12 @@ static ls_status refuse_on_amd(ls_sim *s, ls_error *err)
 {
     const char *workload = s->workload, *target;
     const wl_workload *none;
-    if (strncmp(workload, "synth:", 6) == 0 || ls_file_exists(workload))
+    if (strncmp(workload, "synth:", 6) == 0 || file_exists(workload))
         return ls_fail(
             err, LS_ERR_USAGE,
             "run: '%s' is no workload and no recording of one: platform '%s' is an AMD GPU, which runs no "
             "traces of NVIDIA GPUs",
-            workload, ls_config_name(s->config));
+            workload, config_name(s->config));
     /* Either fails, and names the nearest one. */
     return strpbrk(workload, "/.") ? emulate_object_target(&s->arena, workload, &target, err)
                                    : wl_find(workload, &none, err);
@@ -227,29 +226,28 @@ static ls_status open_trace(ls_sim *s, const ls_sim_options *o, ls_error *err)
     return run_trace_begin(&s->trace, &options, s->engine, s->metrics, err);
 }
 
-static ls_status open_machine(ls_sim *s, const ls_sim_options *o, const ls_config_request *request,
-                              ls_error *err)
+static ls_status open_machine(ls_sim *s, const ls_sim_options *o, const config_request *request, ls_error *err)
 {
-    ls_status status = ls_config_load(request, &s->config, NULL, err);
+    ls_status status = config_load(request, &s->config, NULL, err);
     if (status == LS_OK)
-        status = ls_machine_create(s->config, o->seed, &s->machine, err);
+        status = machine_create(s->config, o->seed, &s->machine, err);
     if (status != LS_OK)
         return status;
     s->engine = ls_machine_engine(s->machine);
-    status = ls_metrics_add_engine(s->metrics, s->engine, err);
+    status = metrics_add_engine(s->metrics, s->engine, err);
     if (status == LS_OK && s->workload)
-        return strcmp(ls_config_machine(s->config)->name, AMD_GPU_MACHINE) == 0 ? refuse_on_amd(s, err)
-                                                                                : open_trace(s, o, err);
+        return strcmp(config_machine(s->config)->name, AMD_GPU_MACHINE) == 0 ? refuse_on_amd(s, err)
+                                                                             : open_trace(s, o, err);
     if (status == LS_OK && gpu_at(s->engine, 0))
         status = ls_fail(err, LS_ERR_USAGE,
                          "run: a trace is missing: platform '%s' is a GPU and makes no work of its own",
-                         ls_config_name(s->config));
+                         config_name(s->config));
     return status;
 }
 
 static ls_status open_session(ls_sim *s, const ls_sim_options *o, ls_error *err)
 {
-    ls_config_request request;
+    config_request request;
     if (!o->platform)
         return ls_fail(err, LS_ERR_USAGE, "a platform is missing: a name or a file");
     s->workload = o->workload;
@@ -262,11 +260,11 @@ static ls_status open_session(ls_sim *s, const ls_sim_options *o, ls_error *err)
     if (status == LS_OK)
         status = make_request(s, o, &request, err);
     if (status == LS_OK)
-        status = ls_metrics_create(&s->metrics, err);
+        status = metrics_create(&s->metrics, err);
     if (status == LS_OK)
         status = s->has_program ? open_program(s, o, &request, err) : open_machine(s, o, &request, err);
     if (status == LS_OK)
-        ls_hash_text(ls_config_hash(session_config(s)), s->config_hash);
+        hash128_text(config_hash_of(session_config(s)), s->config_hash);
     return status;
 }
 
@@ -294,27 +292,27 @@ void ls_sim_close(ls_sim *s)
         return;
     session_results_fini(s);
     run_trace_close(&s->trace);
-    ls_metrics_destroy(s->metrics);
+    metrics_destroy(s->metrics);
     run_program_close(&s->program);
-    ls_machine_destroy(s->machine);
-    ls_config_destroy(s->config);
-    ls_arena_fini(&s->arena);
+    machine_destroy(s->machine);
+    config_destroy(s->config);
+    arena_fini(&s->arena);
     free(s);
 }
 
-const ls_config *session_config(const ls_sim *s)
+const platform_config *session_config(const ls_sim *s)
 {
     return s->has_program ? run_program_config(&s->program) : s->config;
 }
 
 const char *ls_sim_platform(const ls_sim *s)
 {
-    return ls_config_name(session_config(s));
+    return config_name(session_config(s));
 }
 
 const char *ls_sim_config(const ls_sim *s)
 {
-    return ls_config_yaml(session_config(s));
+    return config_yaml(session_config(s));
 }
 
 const char *ls_sim_config_hash(const ls_sim *s)
@@ -352,11 +350,11 @@ static ls_status run_engine(ls_sim *s, const ls_sim_run_options *o, ls_error *er
         .progress_self = o->progress_self,
     };
     s->program.print_to = o->print_to;
-    uint64_t start_ns = ls_host_ns();
+    uint64_t start_ns = host_clock_ns();
     ls_status status = s->has_program ? run_program_run(&s->program, &options, &s->result, err)
                        : s->has_trace ? run_trace_run(&s->trace, &options, &s->result, err)
                                       : ls_run(s->engine, &options, &s->result, err);
-    s->wall_seconds = (double)(ls_host_ns() - start_ns) * 1e-9;
+    s->wall_seconds = (double)(host_clock_ns() - start_ns) * 1e-9;
     return status;
 }
 
@@ -379,7 +377,7 @@ ls_status ls_sim_run(ls_sim *s, const ls_sim_run_options *options, ls_error *err
         return status;
     if (s->result.limited)
         snprintf(s->limit_reason, sizeof s->limit_reason, "stopped by --until at %s with work left",
-                 ls_format_time(o.until, limit, sizeof limit));
+                 format_time(o.until, limit, sizeof limit));
     warn_after(s);
     ls_error gathering;
     ls_status gathered = session_gather(s, &gathering);
@@ -441,10 +439,10 @@ const ls_warning *ls_sim_warnings(const ls_sim *s, size_t *count)
 /* With where hit rates come from, which is no key but changes results as keys do. */
 static const char *config_text(const ls_sim *s)
 {
-    const char *yaml = ls_config_yaml(session_config(s));
+    const char *yaml = config_yaml(session_config(s));
     const char *text = s->trace.rates == NULL ? NULL
-                                              : ls_arena_printf((ls_arena *)(uintptr_t)&s->arena,
-                                                                "# hit rates: %s\n%s", s->trace.rates, yaml);
+                                              : arena_printf((mem_arena *)(uintptr_t)&s->arena,
+                                                             "# hit rates: %s\n%s", s->trace.rates, yaml);
     return text != NULL ? text : yaml;
 }
 
@@ -456,15 +454,15 @@ static const char *make_run_id(const ls_sim *s)
     char stamp[32] = "";
     if (gmtime_r(&now, &utc))
         strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
-    return ls_arena_printf((ls_arena *)(uintptr_t)&s->arena, "%s-%ld", stamp, (long)getpid());
+    return arena_printf((mem_arena *)(uintptr_t)&s->arena, "%s-%ld", stamp, (long)getpid());
 }
 
-ls_results session_results(const ls_sim *s, const char *run_id, const char *command)
+run_results session_results(const ls_sim *s, const char *run_id, const char *command)
 {
     size_t warning_count;
     const ls_warning *warnings = ls_sim_warnings(s, &warning_count);
     ls_sim_result r = ls_sim_get_result(s);
-    return (ls_results){
+    return (run_results){
         .platform = ls_sim_platform(s),
         .config_text = config_text(s),
         .hit_rates = s->trace.rates,
@@ -512,8 +510,8 @@ ls_status ls_sim_export(ls_sim *s, const char *path, const ls_sim_export_options
         status = take_struct(&o, sizeof o, options, "ls_sim_export_options", err);
     if (status != LS_OK)
         return status;
-    ls_results results = session_results(s, o.run_id, o.command);
-    const ls_export_options how = { .per_block = o.per_block };
+    run_results results = session_results(s, o.run_id, o.command);
+    const export_options how = { .per_block = o.per_block };
     return run_output_write(&results, &how, path, err);
 }
 
@@ -530,24 +528,24 @@ ls_status ls_sim_print(ls_sim *s, FILE *to, ls_error *err)
     ls_status status = check_has_run(s, err);
     if (status != LS_OK)
         return status;
-    ls_results results = session_results(s, NULL, NULL);
+    run_results results = session_results(s, NULL, NULL);
     session_print_tables(s, to);
-    return ls_export_stream(&results, LS_EXPORT_TEXT, NULL, to, err);
+    return export_stream(&results, LS_EXPORT_TEXT, NULL, to, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ profiles */
 
-static ls_status find_method(const char *name, ls_profile_method *out, ls_error *err)
+static ls_status find_method(const char *name, profile_method *out, ls_error *err)
 {
     size_t count = 0;
     *out = LS_PROFILE_CACHE;
-    for (; ls_profile_method_names[count]; count++)
-        if (name && strcmp(ls_profile_method_names[count], name) == 0)
-            *out = (ls_profile_method)count;
-    if (!name || strcmp(ls_profile_method_names[*out], name) == 0)
+    for (; profile_method_names[count]; count++)
+        if (name && strcmp(profile_method_names[count], name) == 0)
+            *out = (profile_method)count;
+    if (!name || strcmp(profile_method_names[*out], name) == 0)
         return LS_OK;
     ls_fail(err, LS_ERR_USAGE, "there is no method '%s' of making profiles", name);
-    return ls_error_nearest(err, ls_nearest_of(name, ls_profile_method_names, count));
+    return ls_error_nearest(err, nearest_of(name, profile_method_names, count));
 }
 
 static ls_status make_profile(ls_sim *s, const ls_sim_options *o, const ls_sim_profile_options *how,
@@ -565,7 +563,7 @@ static ls_status make_profile(ls_sim *s, const ls_sim_options *o, const ls_sim_p
     run_profile p = { 0 };
     if (!o->platform || !o->workload)
         return ls_fail(err, LS_ERR_USAGE, "a profile needs a platform and a trace");
-    ls_status status = path ? ls_file_check_writable(path, err) : LS_OK;
+    ls_status status = path ? file_check_writable(path, err) : LS_OK;
     if (status == LS_OK)
         status = find_method(how->method, &options.method, err);
     if (status == LS_OK)
@@ -577,7 +575,7 @@ static ls_status make_profile(ls_sim *s, const ls_sim_options *o, const ls_sim_p
     if (status == LS_OK && !path)
         status = run_profile_cache(&p, &s->arena, &path, err);
     if (status == LS_OK && path)
-        status = ls_profile_write(&p.profile, path, err);
+        status = profile_write(&p.profile, path, err);
     run_profile_close(&p);
     return status;
 }
@@ -593,6 +591,6 @@ ls_status ls_sim_profile(const ls_sim_options *options, const ls_sim_profile_opt
         status = take_struct(&h, sizeof h, how, "ls_sim_profile_options", err);
     if (status == LS_OK)
         status = make_profile(&s, &o, &h, path, err);
-    ls_arena_fini(&s.arena);
+    arena_fini(&s.arena);
     return status;
 }

@@ -23,18 +23,18 @@ typedef struct session_kernel {
 
 typedef struct session_stream {
     ls_sim_stream s;
-    ls_spans busy;
+    span_list busy;
 } session_stream;
 
 struct ls_sim {
-    ls_arena arena;
+    mem_arena arena;
     const char *workload;
     uint64_t seed;
     run_kind kind;
-    ls_config *config;   /* of a machine without a driver */
-    ls_machine *machine; /* likewise */
+    platform_config *config; /* of a machine without a driver */
+    ls_machine *machine;     /* likewise */
     ls_engine *engine;
-    ls_metrics *metrics;
+    metric_store *metrics;
     bool has_trace, has_program;
     run_trace trace;
     run_program program; /* its system owns config and machine then */
@@ -52,15 +52,15 @@ struct ls_sim {
     LS_VEC(session_stream) streams;
     LS_VEC(session_metric) list;   /* of all metrics */
     LS_VEC(session_metric) stalls; /* those of stall stacks */
-    ls_metric_view *view;
+    metric_view *view;
     size_t view_scope;
     bool view_loaded;
 };
 
-const ls_config *session_config(const ls_sim *sim);
+const platform_config *session_config(const ls_sim *sim);
 
 /* Everything that the run measured, for exports. run_id and command may be NULL. */
-ls_results session_results(const ls_sim *sim, const char *run_id, const char *command);
+run_results session_results(const ls_sim *sim, const char *run_id, const char *command);
 
 /* The tables for people about a trace or a program; nothing for other machines. */
 void session_print_tables(const ls_sim *sim, FILE *to);

@@ -16,13 +16,13 @@ static ls_status add_stream(ls_sim *s, const ls_sim_kernel *k, ls_error *err)
     while (i < s->streams.count && s->streams.at[i].s.stream != k->stream)
         i++;
     if (i == s->streams.count &&
-        !ls_vec_push(&s->streams, ((session_stream){ .s = { .stream = k->stream, .begin = k->begin } })))
+        !vec_push(&s->streams, ((session_stream){ .s = { .stream = k->stream, .begin = k->begin } })))
         return no_memory(err);
     session_stream *stream = &s->streams.at[i];
     stream->s.kernels++;
     stream->s.begin = k->begin < stream->s.begin ? k->begin : stream->s.begin;
     stream->s.end = k->end > stream->s.end ? k->end : stream->s.end;
-    if (!ls_spans_add(&stream->busy, k->begin_cycle, k->end_cycle))
+    if (!spans_add(&stream->busy, k->begin_cycle, k->end_cycle))
         return no_memory(err);
     stream->s.cycles = stream->busy.total;
     return LS_OK;
@@ -30,8 +30,8 @@ static ls_status add_stream(ls_sim *s, const ls_sim_kernel *k, ls_error *err)
 
 static ls_status add_kernel(ls_sim *s, ls_sim_kernel k, size_t scope, ls_error *err)
 {
-    k.overlapped = ls_metrics_interval(s->metrics, scope)->overlapped;
-    if (!ls_vec_push(&s->kernels, ((session_kernel){ .k = k, .scope = scope })))
+    k.overlapped = metrics_interval_at(s->metrics, scope)->overlapped;
+    if (!vec_push(&s->kernels, ((session_kernel){ .k = k, .scope = scope })))
         return no_memory(err);
     return add_stream(s, &k, err);
 }
@@ -41,7 +41,7 @@ static ls_status gather_trace(ls_sim *s, ls_error *err)
     const run_trace *t = &s->trace;
     ls_status status = LS_OK;
     for (size_t i = 0; i < t->intervals.count && status == LS_OK; i++) {
-        const ls_replay_kernel *k = ls_replay_kernel_at(t->replay, i);
+        const replay_kernel *k = replay_kernel_at(t->replay, i);
         status = add_kernel(s,
                             (ls_sim_kernel){ .number = k->number,
                                              .name = k->name,
@@ -112,7 +112,7 @@ static const struct {
     { "cu/", "active_cycles", "active", "resident_cycles" },
 };
 
-static size_t find_metric(const ls_metric_type *type, const char *name)
+static size_t find_metric(const metric_type *type, const char *name)
 {
     size_t i = 0;
     while (i < type->metric_count && strcmp(type->metrics[i].name, name) != 0)
@@ -120,18 +120,18 @@ static size_t find_metric(const ls_metric_type *type, const char *name)
     return i;
 }
 
-static bool add_stack(ls_sim *s, size_t index, const ls_metric_type *type)
+static bool add_stack(ls_sim *s, size_t index, const metric_type *type)
 {
     for (size_t k = 0; k < LS_COUNT_OF(stacks); k++) {
         size_t busy = find_metric(type, stacks[k].busy), whole = find_metric(type, stacks[k].whole);
         if (strncmp(type->name, stacks[k].slot, strlen(stacks[k].slot)) != 0 || busy == type->metric_count ||
             whole == type->metric_count)
             continue;
-        if (!ls_vec_push(&s->stalls, ((session_metric){ .type = index, .metric = busy, .whole = whole })))
+        if (!vec_push(&s->stalls, ((session_metric){ .type = index, .metric = busy, .whole = whole })))
             return false;
         for (size_t m = 0; m < type->metric_count; m++)
             if (strncmp(type->metrics[m].name, "stall_", 6) == 0 &&
-                !ls_vec_push(&s->stalls, ((session_metric){ .type = index, .metric = m, .whole = whole })))
+                !vec_push(&s->stalls, ((session_metric){ .type = index, .metric = m, .whole = whole })))
                 return false;
     }
     return true;
@@ -139,15 +139,15 @@ static bool add_stack(ls_sim *s, size_t index, const ls_metric_type *type)
 
 static ls_status gather_metrics(ls_sim *s, ls_error *err)
 {
-    for (size_t i = 0; i < ls_metrics_type_count(s->metrics); i++) {
-        ls_metric_type type = ls_metrics_type(s->metrics, i);
+    for (size_t i = 0; i < metrics_type_count(s->metrics); i++) {
+        metric_type type = metrics_type_at(s->metrics, i);
         for (size_t m = 0; m < type.metric_count; m++)
-            if (!ls_vec_push(&s->list, ((session_metric){ .type = i, .metric = m })))
+            if (!vec_push(&s->list, ((session_metric){ .type = i, .metric = m })))
                 return no_memory(err);
         if (!add_stack(s, i, &type))
             return no_memory(err);
     }
-    return ls_metric_view_create(s->metrics, &s->view, err);
+    return metric_view_create(s->metrics, &s->view, err);
 }
 
 ls_status session_gather(ls_sim *s, ls_error *err)
@@ -159,12 +159,12 @@ ls_status session_gather(ls_sim *s, ls_error *err)
 void session_results_fini(ls_sim *s)
 {
     for (size_t i = 0; i < s->streams.count; i++)
-        ls_spans_fini(&s->streams.at[i].busy);
-    ls_vec_fini(&s->streams);
-    ls_vec_fini(&s->kernels);
-    ls_vec_fini(&s->list);
-    ls_vec_fini(&s->stalls);
-    ls_metric_view_destroy(s->view);
+        spans_fini(&s->streams.at[i].busy);
+    vec_fini(&s->streams);
+    vec_fini(&s->kernels);
+    vec_fini(&s->list);
+    vec_fini(&s->stalls);
+    metric_view_destroy(s->view);
 }
 
 /* The scope of the registry that is a kernel's. */
@@ -186,13 +186,13 @@ static ls_status load_scope(ls_sim *s, size_t scope, ls_error *err)
     size_t interval = LS_METRICS_RUN;
     ls_status status = find_scope(s, scope, &interval, err);
     if (status == LS_OK)
-        status = ls_metric_view_load(s->view, interval, err);
+        status = metric_view_load(s->view, interval, err);
     s->view_loaded = status == LS_OK;
     s->view_scope = scope;
     return status;
 }
 
-static void fill_value(const ls_metric_value *v, ls_sim_metric *out)
+static void fill_value(const metric_value *v, ls_sim_metric *out)
 {
     out->kind = v->kind;
     out->present = v->present;
@@ -218,19 +218,18 @@ size_t ls_sim_metric_count(const ls_sim *s)
 
 ls_status ls_sim_get_metric(ls_sim *s, size_t scope, size_t metric, ls_sim_metric *out, ls_error *err)
 {
-    ls_metric_value value;
+    metric_value value;
     if (s->view && metric >= s->list.count)
         return ls_fail(err, LS_ERR_USAGE, "there is no metric %zu: there are %zu", metric, s->list.count);
     ls_status status = load_scope(s, scope, err);
     if (status != LS_OK)
         return status;
     const session_metric *at = &s->list.at[metric];
-    ls_metric_type type = ls_metrics_type(s->metrics, at->type);
+    metric_type type = metrics_type_at(s->metrics, at->type);
     const ls_metric *m = &type.metrics[at->metric];
-    ls_metric_view_type(s->view, at->type, at->metric, &value);
-    *out = (ls_sim_metric){
-        .type = type.name, .name = m->name, .unit = ls_metric_unit(m), .help = ls_metric_help(m)
-    };
+    metric_view_type(s->view, at->type, at->metric, &value);
+    *out =
+        (ls_sim_metric){ .type = type.name, .name = m->name, .unit = metric_unit(m), .help = metric_help(m) };
     fill_value(&value, out);
     return LS_OK;
 }
@@ -239,22 +238,22 @@ ls_status ls_sim_find_metric(ls_sim *s, size_t scope, const char *type, const ch
                              ls_sim_metric *out, ls_error *err)
 {
     size_t interval = LS_METRICS_RUN;
-    ls_metric_value value;
+    metric_value value;
     ls_status status = find_scope(s, scope, &interval, err);
     if (status == LS_OK)
-        status = ls_metrics_get(s->metrics, interval, type, path, name, &value, err);
+        status = metrics_get(s->metrics, interval, type, path, name, &value, err);
     if (status != LS_OK)
         return status;
     *out = (ls_sim_metric){ .type = type ? type : "*", .name = name, .unit = "", .help = "" };
-    for (size_t i = 0; i < ls_metrics_type_count(s->metrics); i++) {
-        ls_metric_type t = ls_metrics_type(s->metrics, i);
+    for (size_t i = 0; i < metrics_type_count(s->metrics); i++) {
+        metric_type t = metrics_type_at(s->metrics, i);
         size_t m = find_metric(&t, name);
-        if (m == t.metric_count || (type && !ls_glob(type, t.name)))
+        if (m == t.metric_count || (type && !glob_match(type, t.name)))
             continue;
         out->name = t.metrics[m].name; /* the caller's text may not live as long */
         out->type = t.name;
-        out->unit = ls_metric_unit(&t.metrics[m]);
-        out->help = ls_metric_help(&t.metrics[m]);
+        out->unit = metric_unit(&t.metrics[m]);
+        out->help = metric_help(&t.metrics[m]);
         break;
     }
     fill_value(&value, out);
@@ -270,21 +269,21 @@ size_t ls_sim_stall_count(const ls_sim *s)
 
 ls_status ls_sim_get_stall(ls_sim *s, size_t scope, size_t stall, ls_sim_stall *out, ls_error *err)
 {
-    ls_metric_value part, whole;
+    metric_value part, whole;
     if (s->view && stall >= s->stalls.count)
         return ls_fail(err, LS_ERR_USAGE, "there is no stall %zu: there are %zu", stall, s->stalls.count);
     ls_status status = load_scope(s, scope, err);
     if (status != LS_OK)
         return status;
     const session_metric *at = &s->stalls.at[stall];
-    ls_metric_type type = ls_metrics_type(s->metrics, at->type);
+    metric_type type = metrics_type_at(s->metrics, at->type);
     const ls_metric *m = &type.metrics[at->metric];
-    ls_metric_view_type(s->view, at->type, at->metric, &part);
-    ls_metric_view_type(s->view, at->type, at->whole, &whole);
+    metric_view_type(s->view, at->type, at->metric, &part);
+    metric_view_type(s->view, at->type, at->whole, &whole);
     *out = (ls_sim_stall){ .type = type.name,
                            .reason = m->name + (strncmp(m->name, "stall_", 6) == 0 ? 6 : 0),
-                           .unit = ls_metric_unit(m),
-                           .help = ls_metric_help(m),
+                           .unit = metric_unit(m),
+                           .help = metric_help(m),
                            .value = part.value,
                            .share = whole.value ? (double)part.value / (double)whole.value : 0 };
     for (size_t i = 0; i < LS_COUNT_OF(stacks); i++)

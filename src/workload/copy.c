@@ -13,12 +13,12 @@
 #include <string.h>
 
 typedef struct copier {
-    ls_trace *trace;
-    const ls_copy_options *options;
-    ls_sink *sink;
-    ls_copy_result *result;
+    sass_trace *trace;
+    const copy_options *options;
+    trace_sink *sink;
+    copy_result *result;
     ls_cta cta;
-    ls_text header, text;
+    text_buffer header, text;
 } copier;
 
 /* --------------------------------------------------------------------------------------------- comparing */
@@ -31,14 +31,14 @@ static void note_normalised(copier *c, const char *file, uint64_t line)
     c->result->first_line = line;
 }
 
-static ls_status compare_cta(copier *c, ls_same *same, const ls_sink_kernel *k, ls_error *err)
+static ls_status compare_cta(copier *c, text_check *same, const sink_kernel *k, ls_error *err)
 {
-    ls_text_clear(&c->text);
-    ls_status status = ls_write_cta(&c->text, k->kernel, k->info, &c->cta, c->cta.index == 0, err);
+    text_clear(&c->text);
+    ls_status status = write_cta(&c->text, k->kernel, k->info, &c->cta, c->cta.index == 0, err);
     if (status != LS_OK)
         return status;
     c->result->text_bytes += c->text.count;
-    return ls_same_feed(same, ls_text_get(&c->text), c->text.count, err);
+    return same_feed(same, text_get(&c->text), c->text.count, err);
 }
 
 /* -------------------------------------------------------------------------------------------------- grids */
@@ -69,21 +69,21 @@ static void cut_grid(const uint32_t old[3], uint64_t limit, uint32_t grid[3], bo
 /* Names of files that others may give to kernels become names that a list can have. */
 static const char *file_name(const char *text, uint64_t number, char *out, size_t out_bytes)
 {
-    const char *base = ls_path_base(text);
-    if (ls_starts_with(base, "kernel"))
+    const char *base = path_base(text);
+    if (starts_with(base, "kernel"))
         return base;
     snprintf(out, out_bytes, "kernel-%" PRIu64 ".traceg", number);
     return out;
 }
 
-static ls_status copy_blocks(copier *c, ls_kernel *kernel, ls_sink_kernel *k, ls_same *same, bool keep,
+static ls_status copy_blocks(copier *c, trace_kernel *kernel, sink_kernel *k, text_check *same, bool keep,
                              ls_error *err)
 {
     uint64_t limit = c->options->cta_limit ? c->options->cta_limit : UINT64_MAX;
     ls_status status = LS_OK;
     for (uint64_t done = 0; done < limit && status == LS_OK; done++) {
         bool end;
-        status = ls_kernel_next_cta(kernel, &c->cta, &end, err);
+        status = kernel_next_cta(kernel, &c->cta, &end, err);
         if (status != LS_OK || end)
             break;
         c->result->ctas++;
@@ -100,59 +100,59 @@ static ls_status copy_blocks(copier *c, ls_kernel *kernel, ls_sink_kernel *k, ls
     return status;
 }
 
-static ls_status copy_open_kernel(copier *c, ls_kernel *kernel, const ls_command *command, uint64_t number,
+static ls_status copy_open_kernel(copier *c, trace_kernel *kernel, const trace_cmd *command, uint64_t number,
                                   ls_error *err)
 {
     char name[64];
-    ls_kernel_info info = *ls_kernel_get_info(kernel);
+    ls_kernel_info info = *kernel_get_info(kernel);
     bool keep = true, known = false;
-    ls_same *same = NULL;
+    text_check *same = NULL;
     size_t bytes = 0;
     const char *header = kernel->ops->header ? kernel->ops->header(kernel, &bytes) : NULL;
-    ls_text_clear(&c->header);
+    text_clear(&c->header);
     if (c->options->cta_limit && c->options->cta_limit < ls_kernel_cta_count(&info)) {
         uint32_t old[3] = { info.grid[0], info.grid[1], info.grid[2] };
         cut_grid(old, c->options->cta_limit, info.grid, &keep);
         if (header)
-            ls_write_header_grid(&c->header, header, bytes, info.grid);
+            write_header_grid(&c->header, header, bytes, info.grid);
     } else if (header)
-        ls_text_addn(&c->header, header, bytes);
+        text_addn(&c->header, header, bytes);
     if (!header)
-        ls_write_header(&c->header, &info);
+        write_header(&c->header, &info);
     if (c->header.failed)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    ls_sink_kernel k = { .kernel = kernel,
-                         .info = &info,
-                         .name = file_name(command->text, number, name, sizeof name),
-                         .header = ls_text_get(&c->header),
-                         .header_bytes = c->header.count,
-                         .line = command->line,
-                         .normalised = ls_pack_kernel_normalised(kernel) };
+    sink_kernel k = { .kernel = kernel,
+                      .info = &info,
+                      .name = file_name(command->text, number, name, sizeof name),
+                      .header = text_get(&c->header),
+                      .header_bytes = c->header.count,
+                      .line = command->line,
+                      .normalised = pack_kernel_normalised(kernel) };
     ls_status status = c->sink->ops->begin(c->sink, &k, &known, err);
     c->result->kernels++;
     if (status != LS_OK || known)
         return status;
     if (c->options->compare && !c->options->cta_limit) {
-        status = ls_same_open(info.file, &same, err);
+        status = same_open(info.file, &same, err);
         if (status == LS_OK)
-            status = ls_same_feed(same, k.header, k.header_bytes, err);
+            status = same_feed(same, k.header, k.header_bytes, err);
         c->result->text_bytes += k.header_bytes;
     }
     if (status == LS_OK)
         status = copy_blocks(c, kernel, &k, same, keep, err);
     if (status == LS_OK && same) {
         uint64_t line;
-        status = ls_same_end(same, &line, err);
+        status = same_end(same, &line, err);
         k.normalised = line > 0;
         if (line > 0)
             note_normalised(c, info.file, line);
     }
-    ls_same_close(same);
+    same_close(same);
     return status == LS_OK ? c->sink->ops->end(c->sink, &k, err) : status;
 }
 
 /* Both lists are in the same order, so one look is enough. */
-static bool is_selected(const ls_selection *selection, uint64_t command, size_t *next)
+static bool is_selected(const kernel_selection *selection, uint64_t command, size_t *next)
 {
     if (!selection)
         return true;
@@ -167,8 +167,8 @@ static ls_status copy_commands(copier *c, ls_error *err)
     size_t next = 0;
     ls_status status = LS_OK;
     for (uint64_t i = 0; i < c->trace->command_count && status == LS_OK; i++) {
-        const ls_command *command = &c->trace->commands[i];
-        ls_kernel *kernel;
+        const trace_cmd *command = &c->trace->commands[i];
+        trace_kernel *kernel;
         if (command->kind != LS_COMMAND_KERNEL) {
             status = c->sink->ops->command(c->sink, command, err);
             continue;
@@ -176,30 +176,30 @@ static ls_status copy_commands(copier *c, ls_error *err)
         number++;
         if (!is_selected(c->options->selection, i, &next))
             continue;
-        status = ls_trace_open_kernel(c->trace, i, &kernel, err);
+        status = trace_open_kernel(c->trace, i, &kernel, err);
         if (status != LS_OK)
             break;
         status = copy_open_kernel(c, kernel, command, number, err);
-        ls_kernel_close(kernel);
+        kernel_close(kernel);
     }
     return status;
 }
 
-ls_status ls_trace_copy(ls_trace *trace, const ls_copy_options *options, ls_sink *sink, ls_copy_result *result,
+ls_status trace_copy_to(sass_trace *trace, const copy_options *options, trace_sink *sink, copy_result *result,
                         ls_error *err)
 {
     copier c = { .trace = trace, .options = options, .sink = sink, .result = result };
-    *result = (ls_copy_result){ 0 };
+    *result = (copy_result){ 0 };
     ls_status status = copy_commands(&c, err);
     if (status == LS_OK && options->compare && !options->selection) {
         uint64_t line;
-        status = ls_same_list(trace, &line, err);
+        status = same_list(trace, &line, err);
         if (status == LS_OK && line > 0)
             note_normalised(&c, "kernelslist.g", line);
     }
     ls_cta_fini(&c.cta);
-    ls_text_fini(&c.header);
-    ls_text_fini(&c.text);
+    text_fini(&c.header);
+    text_fini(&c.text);
     if (status == LS_OK)
         return sink->ops->finish(sink, err);
     sink->ops->abort(sink);

@@ -16,8 +16,8 @@
 #define PIECE_BYTES ((size_t)1 << 20)
 
 typedef struct identity {
-    ls_arena arena;
-    ls_hasher *hasher;
+    mem_arena arena;
+    hash_stream *hasher;
     char *piece; /* PIECE_BYTES */
 } identity;
 
@@ -35,7 +35,7 @@ static ls_status fail_file(const char *path, ls_error *err)
 static ls_status add_file(identity *id, const char *path, ls_error *err)
 {
     int fd;
-    ls_status status = ls_file_open(path, &fd, NULL, err);
+    ls_status status = file_open(path, &fd, NULL, err);
     if (status != LS_OK)
         return status;
     uint64_t total = 0;
@@ -47,11 +47,11 @@ static ls_status add_file(identity *id, const char *path, ls_error *err)
             status = fail_file(path, err);
         if (bytes <= 0)
             break;
-        ls_hasher_add(id->hasher, id->piece, (size_t)bytes);
+        hasher_add(id->hasher, id->piece, (size_t)bytes);
         total += (uint64_t)bytes;
     }
     close(fd);
-    ls_hasher_add(id->hasher, &total, sizeof total); /* where it ends */
+    hasher_add(id->hasher, &total, sizeof total); /* where it ends */
     return status;
 }
 
@@ -70,47 +70,47 @@ static ls_status add_directory(identity *id, const char *path, ls_error *err)
     for (struct dirent *entry; status == LS_OK && (entry = readdir(dir));) {
         if (entry->d_name[0] == '.')
             continue;
-        const char *name = ls_arena_strdup(&id->arena, entry->d_name);
-        if (!name || !ls_vec_push(&names, name))
+        const char *name = arena_strdup(&id->arena, entry->d_name);
+        if (!name || !vec_push(&names, name))
             status = no_memory(err);
     }
     closedir(dir);
     if (names.count)
         qsort(names.at, names.count, sizeof *names.at, by_name);
     for (size_t i = 0; i < names.count && status == LS_OK; i++) {
-        const char *file = ls_path_join(&id->arena, path, names.at[i]);
+        const char *file = path_join(&id->arena, path, names.at[i]);
         struct stat info;
         if (!file)
             status = no_memory(err);
         else if (stat(file, &info) == 0 && S_ISREG(info.st_mode)) {
-            ls_hasher_add_field(id->hasher, names.at[i], strlen(names.at[i]));
+            hasher_add_field(id->hasher, names.at[i], strlen(names.at[i]));
             status = add_file(id, file, err);
         }
     }
-    ls_vec_fini(&names);
+    vec_fini(&names);
     return status;
 }
 
-ls_status ls_trace_identity(const char *path, ls_hash *out, ls_error *err)
+ls_status trace_identity(const char *path, hash128 *out, ls_error *err)
 {
-    if (ls_starts_with(path, "synth:")) {
-        *out = ls_hash_of(path, strlen(path));
+    if (starts_with(path, "synth:")) {
+        *out = hash128_of(path, strlen(path));
         return LS_OK;
     }
     identity id = { .piece = malloc(PIECE_BYTES) };
-    ls_status status = id.piece ? ls_hasher_create(&id.hasher, err) : no_memory(err);
+    ls_status status = id.piece ? hasher_create(&id.hasher, err) : no_memory(err);
     if (status == LS_OK) {
-        bool is_dir = ls_file_is_dir(path), is_list = ls_starts_with(ls_path_base(path), "kernelslist");
-        const char *from = is_list && !is_dir ? ls_path_dir(&id.arena, path) : path;
+        bool is_dir = file_is_dir(path), is_list = starts_with(path_base(path), "kernelslist");
+        const char *from = is_list && !is_dir ? path_dir(&id.arena, path) : path;
         if (!from)
             status = no_memory(err);
         else
             status = is_dir || is_list ? add_directory(&id, from, err) : add_file(&id, from, err);
     }
     if (status == LS_OK)
-        *out = ls_hasher_get(id.hasher);
-    ls_hasher_destroy(id.hasher);
+        *out = hasher_get(id.hasher);
+    hasher_destroy(id.hasher);
     free(id.piece);
-    ls_arena_fini(&id.arena);
+    arena_fini(&id.arena);
     return status;
 }

@@ -5,9 +5,9 @@
 
 #include "base/hash.h"
 
-/* path as for ls_trace_open(): of a generated trace the kind and its parameters as written, of a file its
+/* path as for trace_open(): of a generated trace the kind and its parameters as written, of a file its
  * bytes, of a directory (or a list in it) the names and bytes of all its files. Where it lies does not
  * matter. */
-ls_status ls_trace_identity(const char *path, ls_hash *out, ls_error *err);
+ls_status trace_identity(const char *path, hash128 *out, ls_error *err);
 
 #endif

@@ -81,7 +81,7 @@ static bool registers(fields *f, uint64_t count, uint16_t *out)
     return true;
 }
 
-bool ls_inst_fields_read(const char *body, ls_inst_fields *out)
+bool inst_fields_read(const char *body, inst_fields *out)
 {
     uint64_t dst_count, src_count, width;
     fields f = { body };
@@ -97,43 +97,43 @@ bool ls_inst_fields_read(const char *body, ls_inst_fields *out)
     return true;
 }
 
-static void write_registers(ls_text *out, const uint16_t *regs, uint32_t count)
+static void write_registers(text_buffer *out, const uint16_t *regs, uint32_t count)
 {
-    ls_text_printf(out, "%u", count);
+    text_printf(out, "%u", count);
     for (uint32_t i = 0; i < count; i++)
         for (size_t k = 0; k < LS_COUNT_OF(kinds); k++)
             if (regs[i] >= kinds[k].first && regs[i] - kinds[k].first < kinds[k].count)
-                ls_text_printf(out, " %s%u", kinds[k].prefix, (unsigned)(regs[i] - kinds[k].first));
+                text_printf(out, " %s%u", kinds[k].prefix, (unsigned)(regs[i] - kinds[k].first));
 }
 
-void ls_inst_fields_write(const ls_inst_fields *f, ls_text *out)
+void inst_fields_write(const inst_fields *f, text_buffer *out)
 {
     write_registers(out, f->dsts, f->dst_count);
-    ls_text_printf(out, " %.*s ", (int)f->opcode_bytes, f->opcode);
+    text_printf(out, " %.*s ", (int)f->opcode_bytes, f->opcode);
     write_registers(out, f->srcs, f->src_count);
-    ls_text_printf(out, " %u", f->width);
+    text_printf(out, " %u", f->width);
 }
 
-bool ls_inst_text_pc(const char *pc, uint64_t *out)
+bool inst_text_pc(const char *pc, uint64_t *out)
 {
     const char *last = strrchr(pc, ' ');
     last = last ? last + 1 : pc;
     return digits(last, strlen(last), 16, out);
 }
 
-bool ls_inst_text_imm(const char *tail, int64_t *out)
+bool inst_text_imm(const char *tail, int64_t *out)
 {
     fields f = { tail };
     size_t bytes;
     const char *first = next(&f, &bytes);
     *out = 0;
-    return !first || ls_parse_i64(first, bytes, out, NULL) == LS_OK;
+    return !first || parse_i64(first, bytes, out, NULL) == LS_OK;
 }
 
-ls_status ls_inst_fields_decode(const ls_inst_fields *f, uint64_t pc, int64_t imm, const ls_kernel_info *info,
-                                bool unknown_as_alu, ls_inst *out, ls_error *err)
+ls_status inst_fields_decode(const inst_fields *f, uint64_t pc, int64_t imm, const ls_kernel_info *info,
+                             bool unknown_as_alu, ls_inst *out, ls_error *err)
 {
-    const ls_sass_line line = {
+    const sass_line line = {
         .pc = pc,
         .opcode = f->opcode,
         .opcode_bytes = f->opcode_bytes,
@@ -144,7 +144,7 @@ ls_status ls_inst_fields_decode(const ls_inst_fields *f, uint64_t pc, int64_t im
         .width = f->width,
         .imm = imm,
     };
-    return ls_sass_decode(info->binary_version, &line, unknown_as_alu, out, err);
+    return sass_decode(info->binary_version, &line, unknown_as_alu, out, err);
 }
 
 /* Spans depend on a register only where it is near the end of its file, or of another kind. */
@@ -155,8 +155,7 @@ static inline bool alike(uint16_t a, uint16_t b, uint8_t span)
     return a == b || (a < PLAIN_REGISTERS && b < PLAIN_REGISTERS && span < LS_REG_ZERO - PLAIN_REGISTERS);
 }
 
-bool ls_inst_fields_decode_like(const ls_inst_fields *f, uint64_t pc, int64_t imm, const ls_inst *like,
-                                ls_inst *out)
+bool inst_fields_decode_like(const inst_fields *f, uint64_t pc, int64_t imm, const ls_inst *like, ls_inst *out)
 {
     if (f->dst_count != like->dst_count || f->src_count != like->src_count)
         return false;
@@ -176,16 +175,15 @@ bool ls_inst_fields_decode_like(const ls_inst_fields *f, uint64_t pc, int64_t im
     return true;
 }
 
-ls_status ls_inst_text_decode(const ls_inst_text *text, const ls_kernel_info *info, bool unknown_as_alu,
-                              ls_inst *out, ls_error *err)
+ls_status inst_text_decode(const inst_words *text, const ls_kernel_info *info, bool unknown_as_alu,
+                           ls_inst *out, ls_error *err)
 {
-    ls_inst_fields f;
+    inst_fields f;
     uint64_t pc;
     int64_t imm;
-    if (ls_inst_text_pc(text->pc, &pc) && ls_inst_fields_read(text->body, &f) &&
-        ls_inst_text_imm(text->tail, &imm))
-        return ls_inst_fields_decode(&f, pc, imm, info, unknown_as_alu, out, err);
+    if (inst_text_pc(text->pc, &pc) && inst_fields_read(text->body, &f) && inst_text_imm(text->tail, &imm))
+        return inst_fields_decode(&f, pc, imm, info, unknown_as_alu, out, err);
     char quoted[120];
     return ls_fail(err, LS_ERR_INPUT, "'%s' at pc %s is not an instruction",
-                   ls_quote(text->body, strlen(text->body), quoted, sizeof quoted), text->pc);
+                   quote_text(text->body, strlen(text->body), quoted, sizeof quoted), text->pc);
 }

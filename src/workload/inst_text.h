@@ -8,32 +8,32 @@
 #include "workload/trace.h"
 
 /* What a body says: "1 R4 LDG.E 1 R4 4". */
-typedef struct ls_inst_fields {
+typedef struct inst_fields {
     const char *opcode; /* not terminated */
     size_t opcode_bytes;
     uint32_t dst_count, src_count;
     uint32_t width;
     uint16_t dsts[LS_INST_DST_MAX], srcs[LS_INST_SRC_MAX]; /* LS_REG_* */
-} ls_inst_fields;
+} inst_fields;
 
 /* False if the text does not have the form of a body. The opcode stays in the text. */
-bool ls_inst_fields_read(const char *body, ls_inst_fields *out);
+bool inst_fields_read(const char *body, inst_fields *out);
 /* The usual text of these fields: numbers for all registers, single spaces. */
-void ls_inst_fields_write(const ls_inst_fields *f, ls_text *out);
+void inst_fields_write(const inst_fields *f, text_buffer *out);
 
 /* The number at the end of "0090" or "17 0090"; the first number of "0 0 NoVal" (0 for ""). */
-bool ls_inst_text_pc(const char *pc, uint64_t *out);
-bool ls_inst_text_imm(const char *tail, int64_t *out);
+bool inst_text_pc(const char *pc, uint64_t *out);
+bool inst_text_imm(const char *tail, int64_t *out);
 
-ls_status ls_inst_fields_decode(const ls_inst_fields *f, uint64_t pc, int64_t imm, const ls_kernel_info *info,
-                                bool unknown_as_alu, ls_inst *out, ls_error *err);
+ls_status inst_fields_decode(const inst_fields *f, uint64_t pc, int64_t imm, const ls_kernel_info *info,
+                             bool unknown_as_alu, ls_inst *out, ls_error *err);
 /* The same from an instruction of the same opcode and width that was decoded before; false if that does not
  * tell. */
-bool ls_inst_fields_decode_like(const ls_inst_fields *f, uint64_t pc, int64_t imm, const ls_inst *like,
-                                ls_inst *out);
+bool inst_fields_decode_like(const inst_fields *f, uint64_t pc, int64_t imm, const ls_inst *like,
+                             ls_inst *out);
 /* All of it: LS_ERR_INPUT for a text that does not have the form of a line; what the decoder says is passed
  * on. */
-ls_status ls_inst_text_decode(const ls_inst_text *text, const ls_kernel_info *info, bool unknown_as_alu,
-                              ls_inst *out, ls_error *err);
+ls_status inst_text_decode(const inst_words *text, const ls_kernel_info *info, bool unknown_as_alu,
+                           ls_inst *out, ls_error *err);
 
 #endif

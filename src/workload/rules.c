@@ -10,14 +10,14 @@
 #define TRACER_FIRST 1u
 #define TRACER_LAST 6u
 
-ls_status ls_rules_kernel(const ls_kernel_info *info, ls_error *err)
+ls_status rules_kernel(const ls_kernel_info *info, ls_error *err)
 {
-    ls_sass_generation generation;
+    sass_generation generation;
     uint64_t blocks;
     if (info->tracer_version < TRACER_FIRST || info->tracer_version > TRACER_LAST)
         return ls_fail(err, LS_ERR_UNSUPPORTED, "tracer version %" PRIu32 " is not supported; %u to %u are",
                        info->tracer_version, TRACER_FIRST, TRACER_LAST);
-    if (!ls_sass_generation_of(info->binary_version, &generation))
+    if (!sass_generation_of(info->binary_version, &generation))
         return ls_fail(err, LS_ERR_UNSUPPORTED, "binary version %" PRIu32 " is no architecture that is known",
                        info->binary_version);
     for (int i = 0; i < 3; i++)
@@ -34,7 +34,7 @@ ls_status ls_rules_kernel(const ls_kernel_info *info, ls_error *err)
     return LS_OK;
 }
 
-ls_status ls_rules_blocks(const ls_kernel_info *info, uint64_t blocks, ls_error *err)
+ls_status rules_blocks(const ls_kernel_info *info, uint64_t blocks, ls_error *err)
 {
     uint64_t grid = ls_kernel_cta_count(info);
     if (blocks == grid)
@@ -43,25 +43,24 @@ ls_status ls_rules_blocks(const ls_kernel_info *info, uint64_t blocks, ls_error 
                    grid);
 }
 
-bool ls_rules_needs_addresses(const ls_inst *inst)
+bool rules_needs_addresses(const ls_inst *inst)
 {
     return inst->mem_op != LS_MEM_NONE && (inst->space == LS_SPACE_GLOBAL || inst->space == LS_SPACE_LOCAL ||
                                            inst->space == LS_SPACE_SHARED || inst->space == LS_SPACE_GENERIC);
 }
 
-const char *ls_rules_say_lanes(const ls_kernel_info *info, uint32_t warp, uint32_t mask, char *text,
-                               size_t bytes)
+const char *rules_say_lanes(const ls_kernel_info *info, uint32_t warp, uint32_t mask, char *text, size_t bytes)
 {
     snprintf(text, bytes,
              "the mask %08" PRIx32 " has lanes that warp %" PRIu32 " of a block of %" PRIu32
              " threads does not have: it has %08" PRIx32,
-             mask, warp, ls_kernel_threads(info), ls_rules_lanes(info, warp));
+             mask, warp, ls_kernel_threads(info), rules_lanes(info, warp));
     return text;
 }
 
-const char *ls_rules_cta(const ls_kernel_info *info, const ls_cta *cta, char *text, size_t bytes)
+const char *rules_cta(const ls_kernel_info *info, const ls_cta *cta, char *text, size_t bytes)
 {
-    uint32_t warps = ls_kernel_warps(info), last = warps - 1, lanes = ls_rules_lanes(info, last);
+    uint32_t warps = ls_kernel_warps(info), last = warps - 1, lanes = rules_lanes(info, last);
     if (cta->warp_count != warps) {
         snprintf(text, bytes, "it has %" PRIu32 " warps: a block of %" PRIu32 " threads has %" PRIu32,
                  cta->warp_count, ls_kernel_threads(info), warps);
@@ -72,6 +71,6 @@ const char *ls_rules_cta(const ls_kernel_info *info, const ls_cta *cta, char *te
     const ls_dyn *dyns = cta->dyns + cta->warps[last].first;
     for (uint32_t i = 0; i < cta->warps[last].count; i++)
         if (dyns[i].mask & ~lanes)
-            return ls_rules_say_lanes(info, last, dyns[i].mask, text, bytes);
+            return rules_say_lanes(info, last, dyns[i].mask, text, bytes);
     return NULL;
 }

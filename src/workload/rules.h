@@ -6,14 +6,14 @@
 #include "workload/trace.h"
 
 /* The header: sizes that are possible, versions that are known. LS_ERR_INPUT or LS_ERR_UNSUPPORTED. */
-ls_status ls_rules_kernel(const ls_kernel_info *info, ls_error *err);
+ls_status rules_kernel(const ls_kernel_info *info, ls_error *err);
 /* The number of thread blocks in the file, once it is known. */
-ls_status ls_rules_blocks(const ls_kernel_info *info, uint64_t blocks, ls_error *err);
+ls_status rules_blocks(const ls_kernel_info *info, uint64_t blocks, ls_error *err);
 /* Whether an instruction is useless without addresses. */
-bool ls_rules_needs_addresses(const ls_inst *inst);
+bool rules_needs_addresses(const ls_inst *inst);
 
 /* The lanes that a warp has: all but in the last warp of a block whose threads do not fill it. */
-static inline uint32_t ls_rules_lanes(const ls_kernel_info *info, uint32_t warp)
+static inline uint32_t rules_lanes(const ls_kernel_info *info, uint32_t warp)
 {
     uint32_t threads = ls_kernel_threads(info) - 32 * warp;
     return threads < 32 ? (1u << threads) - 1 : UINT32_MAX;
@@ -21,9 +21,9 @@ static inline uint32_t ls_rules_lanes(const ls_kernel_info *info, uint32_t warp)
 
 /* A block that was read: its number of warps, and that none has lanes that it does not have. Looks at the
  * masks of the last warp, if that is not full. *text is filled with the problem; NULL: none. */
-const char *ls_rules_cta(const ls_kernel_info *info, const ls_cta *cta, char *text, size_t bytes);
+const char *rules_cta(const ls_kernel_info *info, const ls_cta *cta, char *text, size_t bytes);
 /* The sentence for such a mask. */
-const char *ls_rules_say_lanes(const ls_kernel_info *info, uint32_t warp, uint32_t mask, char *text,
-                               size_t bytes);
+const char *rules_say_lanes(const ls_kernel_info *info, uint32_t warp, uint32_t mask, char *text,
+                            size_t bytes);
 
 #endif

@@ -26,7 +26,7 @@ static void free_terms(terms *t)
 {
     for (size_t i = 0; i < t->list.count; i++)
         free(t->list.at[i].pattern);
-    ls_vec_fini(&t->list);
+    vec_fini(&t->list);
 }
 
 /* ------------------------------------------------------------------------------------------------ parsing */
@@ -34,13 +34,13 @@ static void free_terms(terms *t)
 static ls_status fail_term(const term *t, ls_error *err, const char *why)
 {
     char quoted[80];
-    return ls_fail(err, LS_ERR_USAGE, "kernels '%s': %s", ls_quote(t->text, t->bytes, quoted, sizeof quoted),
+    return ls_fail(err, LS_ERR_USAGE, "kernels '%s': %s", quote_text(t->text, t->bytes, quoted, sizeof quoted),
                    why);
 }
 
 static bool number(const char *s, size_t bytes, uint64_t *out)
 {
-    return bytes > 0 && ls_parse_u64(s, bytes, out, NULL) == LS_OK && *out > 0;
+    return bytes > 0 && parse_u64(s, bytes, out, NULL) == LS_OK && *out > 0;
 }
 
 static ls_status parse_term(term *t, ls_error *err)
@@ -79,7 +79,7 @@ static ls_status parse(const char *text, terms *out, ls_error *err)
         ls_status status = parse_term(&t, err);
         if (status != LS_OK)
             return status;
-        if (!ls_vec_push(&out->list, t)) {
+        if (!vec_push(&out->list, t)) {
             free(t.pattern);
             return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
         }
@@ -96,7 +96,7 @@ static bool matches(terms *t, uint64_t kernel, const char *name)
     bool any = t->list.count == 0;
     for (size_t i = 0; i < t->list.count; i++) {
         term *one = &t->list.at[i];
-        bool hit = one->pattern ? ls_glob(one->pattern, name) : kernel >= one->first && kernel <= one->last;
+        bool hit = one->pattern ? glob_match(one->pattern, name) : kernel >= one->first && kernel <= one->last;
         one->matches += hit;
         any |= hit;
     }
@@ -104,14 +104,14 @@ static bool matches(terms *t, uint64_t kernel, const char *name)
 }
 
 /* The name from the kernel's header. */
-static ls_status read_name(ls_trace *trace, uint64_t command, char **name, ls_error *err)
+static ls_status read_name(sass_trace *trace, uint64_t command, char **name, ls_error *err)
 {
-    ls_kernel *kernel;
-    ls_status status = ls_trace_open_kernel(trace, command, &kernel, err);
+    trace_kernel *kernel;
+    ls_status status = trace_open_kernel(trace, command, &kernel, err);
     if (status != LS_OK)
         return status;
-    *name = strdup(ls_kernel_get_info(kernel)->name);
-    ls_kernel_close(kernel);
+    *name = strdup(kernel_get_info(kernel)->name);
+    kernel_close(kernel);
     return *name ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
 }
 
@@ -129,58 +129,58 @@ static ls_status check_terms(const terms *t, uint64_t kernels, ls_error *err)
 }
 
 /* Terms are looked at to their end, then they are gone. */
-static ls_status finish(terms *t, uint64_t kernels, ls_selected *at, size_t count, ls_status status,
-                        ls_selection *out, ls_error *err)
+static ls_status finish(terms *t, uint64_t kernels, selected_kernel *at, size_t count, ls_status status,
+                        kernel_selection *out, ls_error *err)
 {
     if (status == LS_OK)
         status = check_terms(t, kernels, err);
     free_terms(t);
     if (status == LS_OK)
-        *out = (ls_selection){ .at = at, .count = count };
+        *out = (kernel_selection){ .at = at, .count = count };
     else
         free(at);
     return status;
 }
 
-ls_status ls_select_kernels(ls_trace *trace, const char *text, ls_selection *out, ls_error *err)
+ls_status select_kernels(sass_trace *trace, const char *text, kernel_selection *out, ls_error *err)
 {
     terms t = { 0 };
-    LS_VEC(ls_selected) found = { 0 };
+    LS_VEC(selected_kernel) found = { 0 };
     uint64_t kernels = 0;
-    *out = (ls_selection){ 0 };
+    *out = (kernel_selection){ 0 };
     ls_status status = text ? parse(text, &t, err) : LS_OK;
-    for (uint64_t i = 0; status == LS_OK && i < ls_trace_command_count(trace); i++) {
+    for (uint64_t i = 0; status == LS_OK && i < trace_command_count(trace); i++) {
         char *name = NULL;
-        if (ls_trace_command(trace, i)->kind != LS_COMMAND_KERNEL)
+        if (trace_command_at(trace, i)->kind != LS_COMMAND_KERNEL)
             continue;
         kernels++;
         if (t.names)
             status = read_name(trace, i, &name, err);
-        ls_selected one = { .command = i, .number = kernels };
-        if (status == LS_OK && matches(&t, kernels, name ? name : "") && !ls_vec_push(&found, one))
+        selected_kernel one = { .command = i, .number = kernels };
+        if (status == LS_OK && matches(&t, kernels, name ? name : "") && !vec_push(&found, one))
             status = ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
         free(name);
     }
     return finish(&t, kernels, found.at, found.count, status, out, err);
 }
 
-ls_status ls_select_named(uint64_t count, const char *(*name_at)(const void *self, uint64_t i),
-                          const void *self, const char *text, ls_selection *out, ls_error *err)
+ls_status select_named(uint64_t count, const char *(*name_at)(const void *self, uint64_t i), const void *self,
+                       const char *text, kernel_selection *out, ls_error *err)
 {
     terms t = { 0 };
-    LS_VEC(ls_selected) found = { 0 };
-    *out = (ls_selection){ 0 };
+    LS_VEC(selected_kernel) found = { 0 };
+    *out = (kernel_selection){ 0 };
     ls_status status = text ? parse(text, &t, err) : LS_OK;
     for (uint64_t i = 0; status == LS_OK && i < count; i++) {
-        ls_selected one = { .command = i, .number = i + 1 };
-        if (matches(&t, i + 1, name_at(self, i)) && !ls_vec_push(&found, one))
+        selected_kernel one = { .command = i, .number = i + 1 };
+        if (matches(&t, i + 1, name_at(self, i)) && !vec_push(&found, one))
             status = ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     }
     return finish(&t, count, found.at, found.count, status, out, err);
 }
 
-void ls_selection_fini(ls_selection *selection)
+void selection_fini(kernel_selection *selection)
 {
     free(selection->at);
-    *selection = (ls_selection){ 0 };
+    *selection = (kernel_selection){ 0 };
 }

@@ -8,21 +8,21 @@
 
 #include "workload/trace.h"
 
-typedef struct ls_selected {
-    uint64_t command; /* index for ls_trace_open_kernel() */
+typedef struct selected_kernel {
+    uint64_t command; /* index for trace_open_kernel() */
     uint64_t number;  /* of the kernel in the list, from 1 */
-} ls_selected;
+} selected_kernel;
 
-typedef struct ls_selection {
-    ls_selected *at; /* in the order of the list */
+typedef struct kernel_selection {
+    selected_kernel *at; /* in the order of the list */
     size_t count;
-} ls_selection;
+} kernel_selection;
 
 /* text NULL chooses all kernels. Names are read from the kernels' headers only if a term asks for them. */
-ls_status ls_select_kernels(ls_trace *trace, const char *text, ls_selection *out, ls_error *err);
+ls_status select_kernels(sass_trace *trace, const char *text, kernel_selection *out, ls_error *err);
 /* The same for anything that has names: kernel i, from 0, is the command of its number. */
-ls_status ls_select_named(uint64_t count, const char *(*name_at)(const void *self, uint64_t i),
-                          const void *self, const char *text, ls_selection *out, ls_error *err);
-void ls_selection_fini(ls_selection *selection);
+ls_status select_named(uint64_t count, const char *(*name_at)(const void *self, uint64_t i), const void *self,
+                       const char *text, kernel_selection *out, ls_error *err);
+void selection_fini(kernel_selection *selection);
 
 #endif

@@ -23,15 +23,15 @@ typedef struct body {
     struct body *next;
 } body;
 
-struct ls_share {
-    ls_kernel *kernel;
+struct shared_streams {
+    trace_kernel *kernel;
     body *bodies;
     uint32_t body_count;
     ls_cta spare; /* memory for the next block that is read */
     uint64_t *distance;
     uint8_t *met;
     uint32_t capacity; /* of distance and met */
-    ls_share_counts n;
+    share_counts n;
 };
 
 static ls_status fail_memory(ls_error *err)
@@ -41,7 +41,7 @@ static ls_status fail_memory(ls_error *err)
 
 /* ---------------------------------------------------------------------------------------------- comparing */
 
-static bool room_for_distances(ls_share *s, uint32_t insts)
+static bool room_for_distances(shared_streams *s, uint32_t insts)
 {
     if (insts <= s->capacity)
         return true;
@@ -58,7 +58,7 @@ static bool room_for_distances(ls_share *s, uint32_t insts)
 }
 
 /* Fills s->distance, if every instruction's addresses lie equally far from those of the body. */
-static bool alike(ls_share *s, const body *b, const ls_cta *other)
+static bool alike(shared_streams *s, const body *b, const ls_cta *other)
 {
     const ls_cta *cta = &b->cta;
     if (cta->warp_count != other->warp_count || cta->dyn_count != other->dyn_count ||
@@ -94,7 +94,7 @@ static bool alike(ls_share *s, const body *b, const ls_cta *other)
 /* ---------------------------------------------------------------------------------------------- borrowing */
 
 /* The streams of a block that is not needed any more serve for reading the next one. */
-static void keep_memory(ls_share *s, ls_cta *cta)
+static void keep_memory(shared_streams *s, ls_cta *cta)
 {
     if (cta->like != NULL || cta->dyns == NULL)
         return;
@@ -109,7 +109,7 @@ static void keep_memory(ls_share *s, ls_cta *cta)
 }
 
 /* Turns cta into a block like b, `distance` away; NULL: into the same. */
-static bool borrow(ls_share *s, ls_cta *cta, const body *b, const uint64_t *distance)
+static bool borrow(shared_streams *s, ls_cta *cta, const body *b, const uint64_t *distance)
 {
     if (distance != NULL && cta->move_capacity < b->insts) {
         uint64_t *moves = realloc(cta->moves, b->insts * sizeof *moves);
@@ -140,21 +140,21 @@ static bool borrow(ls_share *s, ls_cta *cta, const body *b, const uint64_t *dist
 }
 
 /* Reads into cta, which then owns its streams. */
-static ls_status read_own(ls_share *s, ls_cta *cta, bool *end, ls_error *err)
+static ls_status read_own(shared_streams *s, ls_cta *cta, bool *end, ls_error *err)
 {
-    ls_cta_own(cta);
+    cta_own(cta);
     if (cta->dyns == NULL && s->spare.dyns != NULL) {
         ls_cta_fini(cta);
         *cta = s->spare;
         s->spare = (ls_cta){ 0 };
     }
-    ls_status status = ls_kernel_next_cta(s->kernel, cta, end, err);
+    ls_status status = kernel_next_cta(s->kernel, cta, end, err);
     s->n.read += status == LS_OK && !*end;
     return status;
 }
 
 /* The streams of cta go to a new body, and it borrows them back. */
-static bool make_body(ls_share *s, ls_cta *cta, uint64_t shape)
+static bool make_body(shared_streams *s, ls_cta *cta, uint64_t shape)
 {
     body *b = calloc(1, sizeof *b);
     if (b == NULL)
@@ -163,7 +163,7 @@ static bool make_body(ls_share *s, ls_cta *cta, uint64_t shape)
     b->cta = *cta;
     b->cta.moves = NULL;
     b->cta.move_capacity = 0;
-    b->insts = ls_kernel_inst_count(s->kernel);
+    b->insts = kernel_inst_count(s->kernel);
     b->next = s->bodies;
     s->bodies = b;
     s->body_count++;
@@ -183,7 +183,7 @@ static void place_of(const ls_kernel_info *info, uint64_t index, uint32_t id[3])
 
 /* s->distance of a block at `id` as far as the slopes are known; the axis whose slope is missing, 3 if none
  * is, 4 if several are. */
-static unsigned distances_at(ls_share *s, const body *b, const uint32_t id[3])
+static unsigned distances_at(shared_streams *s, const body *b, const uint32_t id[3])
 {
     unsigned missing = 3;
     memset(s->distance, 0, b->insts * sizeof *s->distance);
@@ -202,7 +202,7 @@ static unsigned distances_at(ls_share *s, const body *b, const uint32_t id[3])
 }
 
 /* cta, which stands at `id`, is like b, and the rest of its distance is known: what one step on `axis` is. */
-static bool learn(ls_share *s, body *b, const ls_cta *cta, unsigned axis)
+static bool learn(shared_streams *s, body *b, const ls_cta *cta, unsigned axis)
 {
     int64_t steps = (int64_t)cta->id[axis] - b->cta.id[axis];
     uint64_t *known = malloc(b->insts * sizeof *known);
@@ -222,7 +222,7 @@ static bool learn(ls_share *s, body *b, const ls_cta *cta, unsigned axis)
     return true;
 }
 
-static ls_status next_of_shape(ls_share *s, uint64_t shape, ls_cta *cta, bool *end, ls_error *err)
+static ls_status next_of_shape(shared_streams *s, uint64_t shape, ls_cta *cta, bool *end, ls_error *err)
 {
     body *b = s->bodies;
     while (b != NULL && b->shape != shape)
@@ -241,7 +241,7 @@ static ls_status next_of_shape(ls_share *s, uint64_t shape, ls_cta *cta, bool *e
             return fail_memory(err);
         memcpy(cta->id, id, sizeof id);
         cta->index = index;
-        return ls_kernel_seek(s->kernel, index + 1, err);
+        return kernel_seek(s->kernel, index + 1, err);
     }
     ls_status status = read_own(s, cta, end, err);
     if (status != LS_OK || *end)
@@ -257,7 +257,7 @@ static ls_status next_of_shape(ls_share *s, uint64_t shape, ls_cta *cta, bool *e
 
 /* -------------------------------------------------------------------------------------------------- files */
 
-static ls_status next_of_file(ls_share *s, ls_cta *cta, bool *end, ls_error *err)
+static ls_status next_of_file(shared_streams *s, ls_cta *cta, bool *end, ls_error *err)
 {
     ls_status status = read_own(s, cta, end, err);
     uint64_t bytes = cta->dyn_count * sizeof *cta->dyns + cta->addr_count * sizeof *cta->addrs;
@@ -273,7 +273,7 @@ static ls_status next_of_file(ls_share *s, ls_cta *cta, bool *end, ls_error *err
 
 /* -------------------------------------------------------------------------------------------- the outside */
 
-ls_status ls_share_create(ls_kernel *kernel, ls_share **out, ls_error *err)
+ls_status share_create(trace_kernel *kernel, shared_streams **out, ls_error *err)
 {
     *out = calloc(1, sizeof **out);
     if (*out == NULL)
@@ -282,18 +282,18 @@ ls_status ls_share_create(ls_kernel *kernel, ls_share **out, ls_error *err)
     return LS_OK;
 }
 
-static uint64_t next_shape(const ls_kernel *k)
+static uint64_t next_shape(const trace_kernel *k)
 {
-    return k->ops->shape == NULL || k->cta_next >= ls_kernel_blocks(k) ? LS_SHAPE_ALONE
-                                                                       : k->ops->shape(k, k->cta_next);
+    return k->ops->shape == NULL || k->cta_next >= kernel_blocks(k) ? LS_SHAPE_ALONE
+                                                                    : k->ops->shape(k, k->cta_next);
 }
 
-bool ls_share_is_told(const ls_share *s)
+bool share_is_told(const shared_streams *s)
 {
     return next_shape(s->kernel) != LS_SHAPE_ALONE;
 }
 
-ls_status ls_share_next(ls_share *s, ls_cta *cta, bool *end, ls_error *err)
+ls_status share_next(shared_streams *s, ls_cta *cta, bool *end, ls_error *err)
 {
     uint64_t shape = next_shape(s->kernel);
     ls_status status = s->kernel->ops->shape == NULL ? next_of_file(s, cta, end, err)
@@ -303,7 +303,7 @@ ls_status ls_share_next(ls_share *s, ls_cta *cta, bool *end, ls_error *err)
     return status;
 }
 
-void ls_share_destroy(ls_share *s)
+void share_destroy(shared_streams *s)
 {
     if (s == NULL)
         return;
@@ -320,7 +320,7 @@ void ls_share_destroy(ls_share *s)
     free(s);
 }
 
-ls_share_counts ls_share_count(const ls_share *s)
+share_counts share_count(const shared_streams *s)
 {
     return s->n;
 }

@@ -8,24 +8,24 @@
 
 #include "workload/trace.h"
 
-typedef struct ls_share ls_share;
+typedef struct shared_streams shared_streams;
 
 /* The kernel outlives it; nobody else reads blocks from it. */
-ls_status ls_share_create(ls_kernel *kernel, ls_share **out, ls_error *err);
-/* As ls_kernel_next_cta(). What it gives is valid until ls_share_destroy(); the block itself may be kept
+ls_status share_create(trace_kernel *kernel, shared_streams **out, ls_error *err);
+/* As kernel_next_cta(). What it gives is valid until share_destroy(); the block itself may be kept
  * longer and be read into again. */
-ls_status ls_share_next(ls_share *share, ls_cta *cta, bool *end, ls_error *err);
-void ls_share_destroy(ls_share *share);
+ls_status share_next(shared_streams *share, ls_cta *cta, bool *end, ls_error *err);
+void share_destroy(shared_streams *share);
 
 /* The kernel announces which earlier block its next one resembles: cheap to read. */
-bool ls_share_is_told(const ls_share *share);
+bool share_is_told(const shared_streams *share);
 
-typedef struct ls_share_counts {
+typedef struct share_counts {
     uint64_t blocks;   /* given out */
     uint64_t read;     /* read, or made by the generator */
     uint64_t borrowed; /* are another one's, moved */
-} ls_share_counts;
+} share_counts;
 
-ls_share_counts ls_share_count(const ls_share *share);
+share_counts share_count(const shared_streams *share);
 
 #endif

@@ -5,51 +5,52 @@
 
 #include "workload/trace.h"
 
-typedef struct ls_sink ls_sink;
+typedef struct trace_sink trace_sink;
 
 /* What a kernel is called and looks like where it is written; differs from its source when it was cut. */
-typedef struct ls_sink_kernel {
-    const ls_kernel *kernel;
+typedef struct sink_kernel {
+    const trace_kernel *kernel;
     const ls_kernel_info *info;
     const char *name;   /* as in the list: "kernel-1.traceg.xz" */
     const char *header; /* text before the first block */
     size_t header_bytes;
     uint64_t line;   /* in the list */
     bool normalised; /* known when it ends: the source's own text differs from what is written here */
-} ls_sink_kernel;
+} sink_kernel;
 
-typedef struct ls_sink_ops {
-    ls_status (*command)(ls_sink *sink, const ls_command *command, ls_error *err); /* everything but kernels */
+typedef struct sink_ops {
+    ls_status (*command)(trace_sink *sink, const trace_cmd *command,
+                         ls_error *err); /* everything but kernels */
     /* *known: a kernel of this name was written already, so its blocks are not wanted and end() is not
      * called. */
-    ls_status (*begin)(ls_sink *sink, const ls_sink_kernel *kernel, bool *known, ls_error *err);
-    ls_status (*cta)(ls_sink *sink, const ls_sink_kernel *kernel, const ls_cta *cta, ls_error *err);
-    ls_status (*end)(ls_sink *sink, const ls_sink_kernel *kernel, ls_error *err);
+    ls_status (*begin)(trace_sink *sink, const sink_kernel *kernel, bool *known, ls_error *err);
+    ls_status (*cta)(trace_sink *sink, const sink_kernel *kernel, const ls_cta *cta, ls_error *err);
+    ls_status (*end)(trace_sink *sink, const sink_kernel *kernel, ls_error *err);
     /* Makes the result appear. The sink is gone in every case; on failure nothing is left. */
-    ls_status (*finish)(ls_sink *sink, ls_error *err);
-    void (*abort)(ls_sink *sink);
-} ls_sink_ops;
+    ls_status (*finish)(trace_sink *sink, ls_error *err);
+    void (*abort)(trace_sink *sink);
+} sink_ops;
 
 /* First member of every sink's own struct. */
-struct ls_sink {
-    const ls_sink_ops *ops;
+struct trace_sink {
+    const sink_ops *ops;
 };
 
 /* Text that follows single executions in traces with register values (tracer version 6), as ls_cta.extra of
  * sources that keep it: ascending by dyn. */
-typedef struct ls_cta_value {
+typedef struct cta_value {
     uint32_t dyn;       /* index in ls_cta.dyns */
     uint32_t at, bytes; /* in text */
-} ls_cta_value;
+} cta_value;
 
 typedef struct ls_cta_values {
-    ls_cta_value *values;
+    cta_value *values;
     uint64_t count;
     const char *text;
 } ls_cta_values;
 
 /* The first one at or behind an execution. */
-static inline uint64_t ls_cta_values_from(const ls_cta_values *values, uint32_t dyn)
+static inline uint64_t cta_values_from(const ls_cta_values *values, uint32_t dyn)
 {
     uint64_t low = 0, high = values->count;
     while (low < high) {

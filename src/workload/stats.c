@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void ls_trace_stats_fini(ls_trace_stats *stats)
+void trace_stats_fini(trace_stats *stats)
 {
-    ls_opcode_list_fini(&stats->unknown);
-    ls_opcode_list_fini(&stats->unmodelled);
-    ls_opcode_list_fini(&stats->ignored);
-    *stats = (ls_trace_stats){ 0 };
+    opcode_list_fini(&stats->unknown);
+    opcode_list_fini(&stats->unmodelled);
+    opcode_list_fini(&stats->ignored);
+    *stats = (trace_stats){ 0 };
 }
 
 /* ------------------------------------------------------------------------------------------------- blocks */
@@ -24,8 +24,8 @@ static uint64_t first_address(const ls_cta *cta, const ls_dyn *dyn)
     return cta->addrs[dyn->addr >> 2]; /* the first word of every format */
 }
 
-static void add_access(ls_trace_stats *stats, const ls_kernel_info *info, const ls_inst *inst,
-                       const ls_cta *cta, const ls_dyn *dyn, unsigned lanes)
+static void add_access(trace_stats *stats, const ls_kernel_info *info, const ls_inst *inst, const ls_cta *cta,
+                       const ls_dyn *dyn, unsigned lanes)
 {
     ls_mem_space space = (ls_mem_space)inst->space;
     if (inst->mem_op == LS_MEM_NONE || lanes == 0)
@@ -37,10 +37,10 @@ static void add_access(ls_trace_stats *stats, const ls_kernel_info *info, const 
     stats->spaces[space].bytes += (uint64_t)lanes * inst->width_bytes;
 }
 
-void ls_trace_stats_add(ls_trace_stats *stats, const ls_kernel *kernel, const ls_cta *cta)
+void trace_stats_add(trace_stats *stats, const trace_kernel *kernel, const ls_cta *cta)
 {
-    const ls_kernel_info *info = ls_kernel_get_info(kernel);
-    const ls_inst *insts = ls_kernel_insts(kernel);
+    const ls_kernel_info *info = kernel_get_info(kernel);
+    const ls_inst *insts = kernel_inst_table(kernel);
     stats->blocks++;
     for (uint32_t w = 0; w < cta->warp_count; w++)
         stats->warps += cta->warps[w].count > 0;
@@ -58,32 +58,32 @@ void ls_trace_stats_add(ls_trace_stats *stats, const ls_kernel *kernel, const ls
 
 /* ------------------------------------------------------------------------------------------------ opcodes */
 
-void ls_opcode_list_fini(ls_opcode_list *list)
+void opcode_list_fini(opcode_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         free(list->at[i].opcode);
     free(list->at);
-    *list = (ls_opcode_list){ 0 };
+    *list = (opcode_list){ 0 };
 }
 
-bool ls_opcode_list_add(ls_opcode_list *list, const char *opcode, size_t bytes, uint64_t pc, uint64_t count)
+bool opcode_list_add(opcode_list *list, const char *opcode, size_t bytes, uint64_t pc, uint64_t count)
 {
     for (size_t i = 0; i < list->count; i++) {
-        ls_opcode_count *known = &list->at[i];
+        opcode_tally *known = &list->at[i];
         if (strlen(known->opcode) == bytes && memcmp(known->opcode, opcode, bytes) == 0) {
             known->count += count;
             return true;
         }
     }
-    if (!ls_vec_reserve_((void **)&list->at, &list->capacity, list->count, 1, sizeof *list->at))
+    if (!vec_reserve_((void **)&list->at, &list->capacity, list->count, 1, sizeof *list->at))
         return false;
-    ls_opcode_count *added = &list->at[list->count];
-    *added = (ls_opcode_count){ .opcode = strndup(opcode, bytes), .pc = pc, .count = count };
+    opcode_tally *added = &list->at[list->count];
+    *added = (opcode_tally){ .opcode = strndup(opcode, bytes), .pc = pc, .count = count };
     list->count += added->opcode != NULL;
     return added->opcode != NULL;
 }
 
-uint64_t ls_opcode_list_sum(const ls_opcode_list *list)
+uint64_t opcode_list_sum(const opcode_list *list)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < list->count; i++)
@@ -91,14 +91,14 @@ uint64_t ls_opcode_list_sum(const ls_opcode_list *list)
     return sum;
 }
 
-const char *ls_opcode_list_text(const ls_opcode_list *list, char *out, size_t bytes)
+const char *opcode_list_text(const opcode_list *list, char *out, size_t bytes)
 {
     size_t used = 0;
     out[0] = '\0';
     for (size_t i = 0; i < list->count; i++) {
         char number[LS_FORMAT_BYTES], item[LS_FORMAT_BYTES + 64];
         size_t length = (size_t)snprintf(item, sizeof item, "%s%s %s", i > 0 ? ", " : "", list->at[i].opcode,
-                                         ls_format_count(list->at[i].count, number, sizeof number));
+                                         format_count(list->at[i].count, number, sizeof number));
         if (used + length + sizeof ", ..." > bytes) {
             snprintf(out + used, bytes - used, ", ...");
             break;
@@ -121,19 +121,19 @@ static const char *opcode_of(const char *body, size_t *bytes)
     return body;
 }
 
-bool ls_trace_stats_end(ls_trace_stats *stats, const ls_kernel *kernel, const uint64_t *counts)
+bool trace_stats_end(trace_stats *stats, const trace_kernel *kernel, const uint64_t *counts)
 {
     stats->kernels++;
     stats->static_insts += kernel->inst_count;
     for (uint32_t i = 0; i < kernel->inst_count; i++) {
         const ls_inst *inst = &kernel->insts[i];
         uint64_t count = counts ? counts[i] : 0;
-        ls_inst_text text;
+        inst_words text;
         size_t bytes;
         if (inst->flags & (LS_INST_UNMODELLED | LS_INST_IGNORED)) {
-            const char *name = ls_sass_opcode_name(inst->opcode);
-            if (!ls_opcode_list_add((inst->flags & LS_INST_UNMODELLED) ? &stats->unmodelled : &stats->ignored,
-                                    name, strlen(name), inst->pc, count))
+            const char *name = sass_opcode_name(inst->opcode);
+            if (!opcode_list_add((inst->flags & LS_INST_UNMODELLED) ? &stats->unmodelled : &stats->ignored,
+                                 name, strlen(name), inst->pc, count))
                 return false;
         }
         if (!(inst->flags & LS_INST_UNKNOWN) || !kernel->ops->text)
@@ -141,23 +141,23 @@ bool ls_trace_stats_end(ls_trace_stats *stats, const ls_kernel *kernel, const ui
         if (!kernel->ops->text(kernel, i, &text))
             return false;
         const char *opcode = opcode_of(text.body, &bytes);
-        if (!ls_opcode_list_add(&stats->unknown, opcode, bytes, inst->pc, count))
+        if (!opcode_list_add(&stats->unknown, opcode, bytes, inst->pc, count))
             return false;
     }
     return true;
 }
 
-static bool add_list(ls_opcode_list *to, const ls_opcode_list *from)
+static bool add_list(opcode_list *to, const opcode_list *from)
 {
     for (size_t i = 0; i < from->count; i++) {
-        const ls_opcode_count *one = &from->at[i];
-        if (!ls_opcode_list_add(to, one->opcode, strlen(one->opcode), one->pc, one->count))
+        const opcode_tally *one = &from->at[i];
+        if (!opcode_list_add(to, one->opcode, strlen(one->opcode), one->pc, one->count))
             return false;
     }
     return true;
 }
 
-bool ls_trace_stats_merge(ls_trace_stats *total, const ls_trace_stats *kernel)
+bool trace_stats_merge(trace_stats *total, const trace_stats *kernel)
 {
     total->kernels += kernel->kernels;
     total->blocks += kernel->blocks;
@@ -180,7 +180,8 @@ bool ls_trace_stats_merge(ls_trace_stats *total, const ls_trace_stats *kernel)
 /* ------------------------------------------------------------------------------------------ whole kernels */
 
 /* Executions of each static instruction: what an unknown opcode costs. */
-static bool count_executions(const ls_kernel *kernel, const ls_cta *cta, uint64_t **counts, uint32_t *capacity)
+static bool count_executions(const trace_kernel *kernel, const ls_cta *cta, uint64_t **counts,
+                             uint32_t *capacity)
 {
     if (*capacity < kernel->inst_count) {
         uint32_t wanted = kernel->inst_count * 2;
@@ -196,21 +197,21 @@ static bool count_executions(const ls_kernel *kernel, const ls_cta *cta, uint64_
     return true;
 }
 
-ls_status ls_trace_stats_read(ls_trace_stats *stats, ls_kernel *kernel, ls_cta *cta, ls_error *err)
+ls_status trace_stats_read(trace_stats *stats, trace_kernel *kernel, ls_cta *cta, ls_error *err)
 {
     uint64_t *counts = NULL;
     uint32_t capacity = 0;
     bool end = false, memory = true;
     ls_status status = LS_OK;
     while (memory && status == LS_OK && !end) {
-        status = ls_kernel_next_cta(kernel, cta, &end, err);
+        status = kernel_next_cta(kernel, cta, &end, err);
         if (status == LS_OK && !end) {
-            ls_trace_stats_add(stats, kernel, cta);
+            trace_stats_add(stats, kernel, cta);
             memory = count_executions(kernel, cta, &counts, &capacity);
         }
     }
     if (status == LS_OK && memory)
-        memory = ls_trace_stats_end(stats, kernel, counts);
+        memory = trace_stats_end(stats, kernel, counts);
     free(counts);
     return status == LS_OK && !memory ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left") : status;
 }

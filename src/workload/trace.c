@@ -15,24 +15,24 @@
 
 /* ------------------------------------------------------------------------------------------------ sources */
 
-static const ls_trace_source *const sources[] = {
-    &ls_synth_source,
-    &ls_pack_source,
-    &ls_accelsim_source,
+static const trace_source *const sources[] = {
+    &synth_source,
+    &pack_source,
+    &accelsim_source,
 };
 
 /* The first bytes, which tell the format. A file that cannot be read gives none: opening it will say why. */
 static size_t read_head(const char *path, unsigned char *head, size_t bytes)
 {
     int fd;
-    if (ls_file_open(path, &fd, NULL, NULL) != LS_OK)
+    if (file_open(path, &fd, NULL, NULL) != LS_OK)
         return 0;
     ssize_t got = read(fd, head, bytes);
     close(fd);
     return got > 0 ? (size_t)got : 0;
 }
 
-const ls_trace_source *ls_trace_source_of(const char *path)
+const trace_source *trace_source_of(const char *path)
 {
     unsigned char head[16];
     size_t head_bytes = read_head(path, head, sizeof head);
@@ -42,30 +42,30 @@ const ls_trace_source *ls_trace_source_of(const char *path)
     return sources[i];
 }
 
-ls_status ls_trace_open(const char *path, const ls_trace_options *options, ls_trace **out, ls_error *err)
+ls_status trace_open(const char *path, const trace_options *options, sass_trace **out, ls_error *err)
 {
-    static const ls_trace_options defaults = { 0 };
+    static const trace_options defaults = { 0 };
     *out = NULL;
-    return ls_trace_source_of(path)->open(path, options ? options : &defaults, out, err);
+    return trace_source_of(path)->open(path, options ? options : &defaults, out, err);
 }
 
-void ls_trace_close(ls_trace *trace)
+void trace_close(sass_trace *trace)
 {
     if (trace)
         trace->ops->close(trace);
 }
 
-uint64_t ls_trace_command_count(const ls_trace *trace)
+uint64_t trace_command_count(const sass_trace *trace)
 {
     return trace->command_count;
 }
 
-const ls_command *ls_trace_command(const ls_trace *trace, uint64_t index)
+const trace_cmd *trace_command_at(const sass_trace *trace, uint64_t index)
 {
     return index < trace->command_count ? &trace->commands[index] : NULL;
 }
 
-ls_status ls_trace_open_kernel(ls_trace *trace, uint64_t index, ls_kernel **out, ls_error *err)
+ls_status trace_open_kernel(sass_trace *trace, uint64_t index, trace_kernel **out, ls_error *err)
 {
     *out = NULL;
     if (index >= trace->command_count || trace->commands[index].kind != LS_COMMAND_KERNEL)
@@ -76,48 +76,48 @@ ls_status ls_trace_open_kernel(ls_trace *trace, uint64_t index, ls_kernel **out,
 
 /* ------------------------------------------------------------------------------------------------ kernels */
 
-const ls_kernel_info *ls_kernel_get_info(const ls_kernel *kernel)
+const ls_kernel_info *kernel_get_info(const trace_kernel *kernel)
 {
     return &kernel->info;
 }
 
-bool ls_kernel_is_parallel(const ls_kernel *kernel)
+bool kernel_is_parallel(const trace_kernel *kernel)
 {
     return kernel->ops->parallel && kernel->ops->seek != NULL;
 }
 
-const ls_inst *ls_kernel_insts(const ls_kernel *kernel)
+const ls_inst *kernel_inst_table(const trace_kernel *kernel)
 {
     return kernel->insts;
 }
 
-uint32_t ls_kernel_inst_count(const ls_kernel *kernel)
+uint32_t kernel_inst_count(const trace_kernel *kernel)
 {
     return kernel->inst_count;
 }
 
 /* Those that the last block brought: nobody has been given their numbers yet. */
-static void class_as_accelsim(ls_kernel *kernel)
+static void class_as_accelsim(trace_kernel *kernel)
 {
     for (; kernel->classed < kernel->inst_count; kernel->classed++) {
         ls_inst *inst = &kernel->insts[kernel->classed];
-        inst->class_ = ls_sass_class_in_accelsim(inst);
+        inst->class_ = sass_class_in_accelsim(inst);
     }
 }
 
-void ls_kernel_as_accelsim(ls_kernel *kernel)
+void kernel_as_accelsim(trace_kernel *kernel)
 {
     kernel->as_accelsim = true;
     class_as_accelsim(kernel);
 }
 
-ls_status ls_kernel_next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
+ls_status kernel_next_cta(trace_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
 {
     if (kernel->cta_limit && kernel->cta_next >= kernel->cta_limit) {
         *end = true;
         return LS_OK;
     }
-    ls_cta_own(cta);
+    cta_own(cta);
     ls_status status = kernel->ops->next_cta(kernel, cta, end, err);
     kernel->cta_next += status == LS_OK && !*end;
     if (kernel->as_accelsim)
@@ -125,18 +125,18 @@ ls_status ls_kernel_next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error
     return status;
 }
 
-void ls_kernel_limit(ls_kernel *kernel, uint64_t ctas)
+void kernel_limit(trace_kernel *kernel, uint64_t ctas)
 {
     kernel->cta_limit = ctas;
 }
 
-uint64_t ls_kernel_blocks(const ls_kernel *kernel)
+uint64_t kernel_blocks(const trace_kernel *kernel)
 {
     uint64_t blocks = ls_kernel_cta_count(&kernel->info);
     return kernel->cta_limit && kernel->cta_limit < blocks ? kernel->cta_limit : blocks;
 }
 
-ls_status ls_kernel_seek(ls_kernel *kernel, uint64_t index, ls_error *err)
+ls_status kernel_seek(trace_kernel *kernel, uint64_t index, ls_error *err)
 {
     if (!kernel->ops->seek) {
         ls_fail(err, LS_ERR_UNSUPPORTED, "text has no random access to thread blocks; pack the trace first");
@@ -148,7 +148,7 @@ ls_status ls_kernel_seek(ls_kernel *kernel, uint64_t index, ls_error *err)
     return status;
 }
 
-void ls_kernel_close(ls_kernel *kernel)
+void kernel_close(trace_kernel *kernel)
 {
     if (kernel)
         kernel->ops->close(kernel);
@@ -159,7 +159,7 @@ void ls_kernel_close(ls_kernel *kernel)
 /* More than any real kernel has: the largest known ones stay below 100,000. */
 #define MAX_INSTS (1u << 20)
 
-ls_status ls_insts_reserve(ls_kernel *kernel, ls_error *err)
+ls_status insts_reserve(trace_kernel *kernel, ls_error *err)
 {
     void *at = mmap(NULL, MAX_INSTS * sizeof(ls_inst), PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -171,7 +171,7 @@ ls_status ls_insts_reserve(ls_kernel *kernel, ls_error *err)
     return LS_OK;
 }
 
-void ls_insts_release(ls_kernel *kernel)
+void insts_release(trace_kernel *kernel)
 {
     if (kernel->insts)
         munmap(kernel->insts, kernel->inst_capacity * sizeof(ls_inst));
@@ -199,7 +199,7 @@ static bool grow(void **at, size_t *capacity, size_t need, size_t element_bytes)
     return true;
 }
 
-bool ls_cta_reserve(ls_cta *cta, size_t warps, size_t more_dyns, size_t more_addrs)
+bool cta_reserve(ls_cta *cta, size_t warps, size_t more_dyns, size_t more_addrs)
 {
     size_t dyns = (size_t)cta->dyn_count, addrs = (size_t)cta->addr_count;
     if (more_dyns > SIZE_MAX - dyns || more_addrs > SIZE_MAX - addrs)

@@ -12,90 +12,90 @@
 
 #include <stdbool.h>
 
-typedef struct ls_trace ls_trace;
-typedef struct ls_kernel ls_kernel;
+typedef struct sass_trace sass_trace;
+typedef struct trace_kernel trace_kernel;
 
 /* --- one kernel (its description, ls_kernel_info, and its blocks, ls_cta, are in isa/stream.h) ---------- */
 
-const ls_kernel_info *ls_kernel_get_info(const ls_kernel *kernel);
+const ls_kernel_info *kernel_get_info(const trace_kernel *kernel);
 /* The static instructions met so far. The array never moves while the kernel is open, and entries never
  * change: other threads may read entries whose index they were given. */
-const ls_inst *ls_kernel_insts(const ls_kernel *kernel);
-uint32_t ls_kernel_inst_count(const ls_kernel *kernel);
+const ls_inst *kernel_inst_table(const trace_kernel *kernel);
+uint32_t kernel_inst_count(const trace_kernel *kernel);
 /* Before the first block: instructions have the classes that Accel-Sim gives them
- * (ls_sass_class_in_accelsim()). */
-void ls_kernel_as_accelsim(ls_kernel *kernel);
+ * (sass_class_in_accelsim()). */
+void kernel_as_accelsim(trace_kernel *kernel);
 /* Reads the next thread block; *end is set, and nothing read, after the last. */
-ls_status ls_kernel_next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
+ls_status kernel_next_cta(trace_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
 /* Packed traces and generators: makes block `index` the next one. LS_ERR_UNSUPPORTED for text. */
-ls_status ls_kernel_seek(ls_kernel *kernel, uint64_t index, ls_error *err);
+ls_status kernel_seek(trace_kernel *kernel, uint64_t index, ls_error *err);
 /* Reading ends after the first `ctas` blocks, whatever follows in the file; 0: no limit. */
-void ls_kernel_limit(ls_kernel *kernel, uint64_t ctas);
+void kernel_limit(trace_kernel *kernel, uint64_t ctas);
 /* How many blocks reading will give: those of the grid, or the limit. */
-uint64_t ls_kernel_blocks(const ls_kernel *kernel);
+uint64_t kernel_blocks(const trace_kernel *kernel);
 /* Whether several kernels of its trace, this one opened twice included, may be read by different threads at
- * the same time, each from anywhere (ls_kernel_seek()) at no cost. */
-bool ls_kernel_is_parallel(const ls_kernel *kernel);
-void ls_kernel_close(ls_kernel *kernel);
+ * the same time, each from anywhere (kernel_seek()) at no cost. */
+bool kernel_is_parallel(const trace_kernel *kernel);
+void kernel_close(trace_kernel *kernel);
 
 /* --- the list ------------------------------------------------------------------------------------------- */
 
-typedef enum ls_command_kind { LS_COMMAND_KERNEL, LS_COMMAND_COPY_IN, LS_COMMAND_OTHER } ls_command_kind;
+typedef enum command_kind { LS_COMMAND_KERNEL, LS_COMMAND_COPY_IN, LS_COMMAND_OTHER } command_kind;
 
-typedef struct ls_command {
-    ls_command_kind kind;
+typedef struct trace_cmd {
+    command_kind kind;
     uint64_t address, bytes; /* copies */
     const char *text;        /* as in the list: the kernel's file name, or the whole line */
     uint64_t line;           /* in the list */
-} ls_command;
+} trace_cmd;
 
-typedef struct ls_trace_options {
+typedef struct trace_options {
     bool unknown_opcodes_as_alu; /* else an unknown opcode is LS_ERR_UNSUPPORTED */
     bool drop_values;            /* forget register values (ls_cta.extra): nobody will write blocks again */
-} ls_trace_options;
+} trace_options;
 
 /* A directory with kernelslist.g, the list itself, one kernel file, or a packed trace. options may be
  * NULL. */
-ls_status ls_trace_open(const char *path, const ls_trace_options *options, ls_trace **out, ls_error *err);
-void ls_trace_close(ls_trace *trace);
-uint64_t ls_trace_command_count(const ls_trace *trace);
-const ls_command *ls_trace_command(const ls_trace *trace, uint64_t index);
+ls_status trace_open(const char *path, const trace_options *options, sass_trace **out, ls_error *err);
+void trace_close(sass_trace *trace);
+uint64_t trace_command_count(const sass_trace *trace);
+const trace_cmd *trace_command_at(const sass_trace *trace, uint64_t index);
 /* Opens the kernel of command `index`; reads its header only. */
-ls_status ls_trace_open_kernel(ls_trace *trace, uint64_t index, ls_kernel **out, ls_error *err);
+ls_status trace_open_kernel(sass_trace *trace, uint64_t index, trace_kernel **out, ls_error *err);
 
 /* --- for the sources ------------------------------------------------------------------------------------ */
 
 /* The text of a static instruction's line around what changes from one execution to the next:
  *     [tbx tby tbz warp ]<pc> MASK <body> [mode addresses ][<tail> ][values ]
  * With it a kernel can be written as text and packed again, byte for byte. */
-typedef struct ls_inst_text {
+typedef struct inst_words {
     const char *pc;   /* "0090"; "17 0090" with line info */
     const char *body; /* "1 R4 LDG.E 1 R4 4": from the number of destinations to the access width */
     const char *tail; /* what follows the addresses: "", "0", "0 0 NoVal", "0 0 Val" */
-} ls_inst_text;
+} inst_words;
 
 #define LS_SHAPE_ALONE UINT64_MAX /* like no other */
 
-typedef struct ls_kernel_ops {
-    ls_status (*next_cta)(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
-    ls_status (*seek)(ls_kernel *kernel, uint64_t index, ls_error *err); /* may be NULL */
-    bool parallel;                                                       /* ls_kernel_is_parallel() */
-    void (*close)(ls_kernel *kernel);
+typedef struct trace_kernel_ops {
+    ls_status (*next_cta)(trace_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
+    ls_status (*seek)(trace_kernel *kernel, uint64_t index, ls_error *err); /* may be NULL */
+    bool parallel;                                                          /* kernel_is_parallel() */
+    void (*close)(trace_kernel *kernel);
     /* Of an instruction met so far; false without memory. NULL: the source has no text. */
-    bool (*text)(const ls_kernel *kernel, uint32_t inst, ls_inst_text *out);
+    bool (*text)(const trace_kernel *kernel, uint32_t inst, inst_words *out);
     /* Blocks of equal shape execute the same instructions with the same masks, and their addresses differ by
      * what is linear in x, y and z of the block, for each instruction. Needs seek. NULL: nobody knows
      * (share.h finds out). */
-    uint64_t (*shape)(const ls_kernel *kernel, uint64_t index);
+    uint64_t (*shape)(const trace_kernel *kernel, uint64_t index);
     /* Everything before the first #BEGIN_TB, as it stands in the file. NULL: written from the info. */
-    const char *(*header)(const ls_kernel *kernel, size_t *bytes);
-} ls_kernel_ops;
+    const char *(*header)(const trace_kernel *kernel, size_t *bytes);
+} trace_kernel_ops;
 
 /* First member of every source's own kernel struct. */
-struct ls_kernel {
-    const ls_kernel_ops *ops;
+struct trace_kernel {
+    const trace_kernel_ops *ops;
     ls_kernel_info info;
-    ls_inst *insts; /* reserved to its largest size: see ls_insts_reserve() */
+    ls_inst *insts; /* reserved to its largest size: see insts_reserve() */
     uint32_t inst_count, inst_capacity;
     uint64_t cta_limit; /* 0: none */
     uint64_t cta_next;  /* index of the block that the next read gives */
@@ -103,34 +103,34 @@ struct ls_kernel {
     uint32_t classed; /* instructions before it have their final class, if as_accelsim */
 };
 
-typedef struct ls_trace_ops {
-    ls_status (*open_kernel)(ls_trace *trace, uint64_t index, ls_kernel **out, ls_error *err);
-    void (*close)(ls_trace *trace);
-} ls_trace_ops;
+typedef struct trace_source_ops {
+    ls_status (*open_kernel)(sass_trace *trace, uint64_t index, trace_kernel **out, ls_error *err);
+    void (*close)(sass_trace *trace);
+} trace_source_ops;
 
-struct ls_trace {
-    const ls_trace_ops *ops;
-    ls_trace_options options;
-    ls_command *commands;
+struct sass_trace {
+    const trace_source_ops *ops;
+    trace_options options;
+    trace_cmd *commands;
     uint64_t command_count;
 };
 
-/* A kind of file that ls_trace_open() understands; its table is in trace.c. `head` is the start of the file,
+/* A kind of file that trace_open() understands; its table is in trace.c. `head` is the start of the file,
  * empty for a directory. The first source that accepts the path opens it. */
-typedef struct ls_trace_source {
+typedef struct trace_source {
     const char *name;
     bool (*accepts)(const char *path, const unsigned char *head, size_t head_bytes);
-    ls_status (*open)(const char *path, const ls_trace_options *options, ls_trace **out, ls_error *err);
-} ls_trace_source;
+    ls_status (*open)(const char *path, const trace_options *options, sass_trace **out, ls_error *err);
+} trace_source;
 
-extern const ls_trace_source ls_accelsim_source; /* accepts everything: the last one asked */
-const ls_trace_source *ls_trace_source_of(const char *path);
+extern const trace_source accelsim_source; /* accepts everything: the last one asked */
+const trace_source *trace_source_of(const char *path);
 
 /* Address space for many static instructions of which only the used pages take memory. */
-ls_status ls_insts_reserve(ls_kernel *kernel, ls_error *err);
-void ls_insts_release(ls_kernel *kernel);
+ls_status insts_reserve(trace_kernel *kernel, ls_error *err);
+void insts_release(trace_kernel *kernel);
 
 /* Room in a block that is being filled; false when the host has no memory left. */
-bool ls_cta_reserve(ls_cta *cta, size_t warps, size_t more_dyns, size_t more_addrs);
+bool cta_reserve(ls_cta *cta, size_t warps, size_t more_dyns, size_t more_addrs);
 
 #endif

@@ -49,23 +49,23 @@ static void agrees_with_booleans(void **state)
             for (size_t i = 0; i < bits; i++) {
                 set[i] = ls_random_below(&random, 4) < density;
                 if (set[i])
-                    ls_bit_set(words, i);
+                    bit_set(words, i);
                 else
-                    ls_bit_clear(words, i);
+                    bit_clear(words, i);
             }
             size_t count = 0;
             for (size_t i = 0; i < bits; i++) {
-                assert_int_equal(ls_bit_test(words, i), set[i]);
+                assert_int_equal(bit_test(words, i), set[i]);
                 count += set[i];
             }
-            assert_int_equal(ls_bit_count(words, bits), count);
+            assert_int_equal(bitset_count(words, bits), count);
             for (size_t from = 0; from <= bits + 1; from++) {
-                assert_true(ls_bit_next(words, bits, from) == slow_next(set, bits, from, true));
-                assert_true(ls_bit_next_clear(words, bits, from) == slow_next(set, bits, from, false));
+                assert_true(bit_next(words, bits, from) == slow_next(set, bits, from, true));
+                assert_true(bit_next_clear(words, bits, from) == slow_next(set, bits, from, false));
             }
             for (size_t run = 0; run <= bits + 1; run += run < 20 ? 1 : 13)
                 for (size_t align = 1; align <= 64; align *= 2)
-                    assert_true(ls_bit_find_run(words, bits, run, align) == slow_find(set, bits, run, align));
+                    assert_true(bit_find_run(words, bits, run, align) == slow_find(set, bits, run, align));
         }
     }
 }
@@ -81,13 +81,13 @@ static void runs(void **state)
         size_t from = ls_random_below(&random, MOST), run = ls_random_below(&random, MOST - from + 1);
         bool on = ls_random_below(&random, 2) != 0;
         if (on)
-            ls_bit_set_run(words, from, run);
+            bit_set_run(words, from, run);
         else
-            ls_bit_clear_run(words, from, run);
+            bit_clear_run(words, from, run);
         for (size_t i = 0; i < run; i++)
             set[from + i] = on;
         for (size_t i = 0; i < MOST; i++)
-            assert_int_equal(ls_bit_test(words, i), set[i]);
+            assert_int_equal(bit_test(words, i), set[i]);
     }
     assert_int_equal(words[3] >> (MOST - 192), 0); /* nothing was touched past the end */
 }
@@ -96,14 +96,14 @@ static void full_and_none(void **state)
 {
     (void)state;
     uint64_t words[2] = { UINT64_MAX, UINT64_MAX };
-    assert_true(ls_bit_find_run(words, 128, 1, 1) == LS_BITSET_NONE);
-    assert_true(ls_bit_find_run(words, 128, 129, 1) == LS_BITSET_NONE);
-    assert_true(ls_bit_next_clear(words, 128, 0) == LS_BITSET_NONE);
-    ls_bit_clear_run(words, 60, 8);
-    assert_int_equal(ls_bit_find_run(words, 128, 8, 1), 60);
-    assert_int_equal(ls_bit_find_run(words, 128, 8, 4), 60);
-    assert_true(ls_bit_find_run(words, 128, 8, 8) == LS_BITSET_NONE);
-    assert_int_equal(ls_bit_find_run(words, 128, 4, 64), 64);
+    assert_true(bit_find_run(words, 128, 1, 1) == LS_BITSET_NONE);
+    assert_true(bit_find_run(words, 128, 129, 1) == LS_BITSET_NONE);
+    assert_true(bit_next_clear(words, 128, 0) == LS_BITSET_NONE);
+    bit_clear_run(words, 60, 8);
+    assert_int_equal(bit_find_run(words, 128, 8, 1), 60);
+    assert_int_equal(bit_find_run(words, 128, 8, 4), 60);
+    assert_true(bit_find_run(words, 128, 8, 8) == LS_BITSET_NONE);
+    assert_int_equal(bit_find_run(words, 128, 4, 64), 64);
 }
 
 int main(void)

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 typedef struct place {
-    ls_arena arena;
+    mem_arena arena;
     char dir[64];
 } place;
 
@@ -38,7 +38,7 @@ static int enter(void **state)
 
 static char *in(place *p, const char *name)
 {
-    return ls_path_join(&p->arena, p->dir, name);
+    return path_join(&p->arena, p->dir, name);
 }
 
 static size_t files_in(const char *dir)
@@ -62,21 +62,21 @@ static int leave(void **state)
     if (listing != NULL)
         closedir(listing);
     int failed = rmdir(p->dir);
-    ls_arena_fini(&p->arena);
+    arena_fini(&p->arena);
     free(p);
     return failed;
 }
 
 static void write_text(const char *path, const char *text)
 {
-    assert_int_equal(ls_file_write(path, text, strlen(text), NULL), LS_OK);
+    assert_int_equal(file_write(path, text, strlen(text), NULL), LS_OK);
 }
 
 static void assert_content(place *p, const char *path, const char *expected)
 {
     char *data;
     size_t bytes;
-    assert_int_equal(ls_file_read(&p->arena, path, 1 << 20, &data, &bytes, NULL), LS_OK);
+    assert_int_equal(file_read(&p->arena, path, 1 << 20, &data, &bytes, NULL), LS_OK);
     assert_int_equal(bytes, strlen(expected));
     assert_string_equal(data, expected);
 }
@@ -93,8 +93,8 @@ static void reads_back(void **state)
     write_text(path, "");
     assert_content(p, path, "");
     static const char binary[] = "\0\xFF\0x";
-    assert_int_equal(ls_file_write(path, binary, 4, NULL), LS_OK);
-    assert_int_equal(ls_file_read(&p->arena, path, 4, &data, &bytes, NULL), LS_OK);
+    assert_int_equal(file_write(path, binary, 4, NULL), LS_OK);
+    assert_int_equal(file_read(&p->arena, path, 4, &data, &bytes, NULL), LS_OK);
     assert_int_equal(bytes, 4);
     assert_memory_equal(data, binary, 5); /* with the terminator */
 }
@@ -106,17 +106,17 @@ static void read_limit(void **state)
     size_t bytes = 99;
     ls_error err;
     write_text(path, "12345");
-    assert_int_equal(ls_file_read(&p->arena, path, 5, &data, &bytes, &err), LS_OK);
+    assert_int_equal(file_read(&p->arena, path, 5, &data, &bytes, &err), LS_OK);
     data = NULL;
-    assert_int_equal(ls_file_read(&p->arena, path, 4, &data, &bytes, &err), LS_ERR_INPUT);
+    assert_int_equal(file_read(&p->arena, path, 4, &data, &bytes, &err), LS_ERR_INPUT);
     assert_string_equal(err.what, "the file has more than 4 bytes, the limit");
     assert_string_equal(err.where, path);
     assert_null(data);
     /* A file that does not tell its size. */
-    assert_int_equal(ls_file_read(&p->arena, "/proc/self/status", 10, &data, &bytes, &err), LS_ERR_INPUT);
+    assert_int_equal(file_read(&p->arena, "/proc/self/status", 10, &data, &bytes, &err), LS_ERR_INPUT);
     assert_string_equal(err.what, "the file has more than 10 bytes, the limit");
     write_text(path, "");
-    assert_int_equal(ls_file_read(&p->arena, path, 0, &data, &bytes, &err), LS_OK);
+    assert_int_equal(file_read(&p->arena, path, 0, &data, &bytes, &err), LS_OK);
     assert_int_equal(bytes, 0);
     assert_string_equal(data, "");
 }
@@ -127,12 +127,12 @@ static void read_refusals(void **state)
     char *data;
     size_t bytes;
     ls_error err;
-    assert_int_equal(ls_file_read(&p->arena, p->dir, 100, &data, &bytes, &err), LS_ERR_IO);
+    assert_int_equal(file_read(&p->arena, p->dir, 100, &data, &bytes, &err), LS_ERR_IO);
     assert_string_equal(err.what, "cannot read the file: Is a directory");
-    assert_int_equal(ls_file_read(&p->arena, in(p, "no/such/file"), 100, &data, &bytes, &err), LS_ERR_IO);
+    assert_int_equal(file_read(&p->arena, in(p, "no/such/file"), 100, &data, &bytes, &err), LS_ERR_IO);
     assert_string_equal(err.what, "cannot open the file: No such file or directory");
     assert_string_equal(err.nearest, "");
-    assert_int_equal(ls_file_read(&p->arena, "", 100, &data, &bytes, &err), LS_ERR_IO);
+    assert_int_equal(file_read(&p->arena, "", 100, &data, &bytes, &err), LS_ERR_IO);
 }
 
 static void no_permission(void **state)
@@ -147,7 +147,7 @@ static void no_permission(void **state)
     }
     write_text(in(p, "secret"), "x");
     chmod(in(p, "secret"), 0);
-    assert_int_equal(ls_file_read(&p->arena, in(p, "secret"), 100, &data, &bytes, &err), LS_ERR_IO);
+    assert_int_equal(file_read(&p->arena, in(p, "secret"), 100, &data, &bytes, &err), LS_ERR_IO);
     assert_string_equal(err.what, "cannot open the file: Permission denied");
 }
 
@@ -176,19 +176,19 @@ static void refuses_what_is_no_file(void **state)
         { p->dir, "cannot read the file: Is a directory" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(ls_file_read(&p->arena, cases[i].path, 100, &data, &bytes, &err), LS_ERR_IO);
+        assert_int_equal(file_read(&p->arena, cases[i].path, 100, &data, &bytes, &err), LS_ERR_IO);
         assert_string_equal(err.what, cases[i].what);
         assert_string_equal(err.where, cases[i].path);
-        assert_int_equal(ls_file_open(cases[i].path, &fd, NULL, &err), LS_ERR_IO);
+        assert_int_equal(file_open(cases[i].path, &fd, NULL, &err), LS_ERR_IO);
         assert_string_equal(err.what, cases[i].what);
-        assert_int_equal(ls_file_check_input(cases[i].path, &err), LS_ERR_IO);
+        assert_int_equal(file_check_input(cases[i].path, &err), LS_ERR_IO);
         assert_string_equal(err.what, cases[i].what);
     }
     uint64_t size;
     write_text(in(p, "a"), "12345");
-    assert_int_equal(ls_file_check_input(in(p, "a"), &err), LS_OK);
-    assert_int_equal(ls_file_check_input(in(p, "none"), &err), LS_OK);
-    assert_int_equal(ls_file_open(in(p, "a"), &fd, &size, &err), LS_OK);
+    assert_int_equal(file_check_input(in(p, "a"), &err), LS_OK);
+    assert_int_equal(file_check_input(in(p, "none"), &err), LS_OK);
+    assert_int_equal(file_open(in(p, "a"), &fd, &size, &err), LS_OK);
     assert_int_equal(size, 5);
     close(fd);
 }
@@ -201,7 +201,7 @@ static void missing_file_names_the_nearest(void **state)
     ls_error err;
     write_text(in(p, "rtx2060.yaml"), "");
     write_text(in(p, "rtx3060.yaml"), "");
-    assert_int_equal(ls_file_read(&p->arena, in(p, "rtx206.yaml"), 100, &data, &bytes, &err), LS_ERR_IO);
+    assert_int_equal(file_read(&p->arena, in(p, "rtx206.yaml"), 100, &data, &bytes, &err), LS_ERR_IO);
     assert_string_equal(err.nearest, in(p, "rtx2060.yaml"));
 }
 
@@ -228,9 +228,9 @@ static void reads_a_pipe(void **state)
     feeder f = { ends[1], 100000 };
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, feed, &f), 0);
-    char *data, *path = ls_arena_printf(&p->arena, "/dev/fd/%d", ends[0]);
+    char *data, *path = arena_printf(&p->arena, "/dev/fd/%d", ends[0]);
     size_t bytes;
-    assert_int_equal(ls_file_read(&p->arena, path, 1 << 20, &data, &bytes, NULL), LS_OK);
+    assert_int_equal(file_read(&p->arena, path, 1 << 20, &data, &bytes, NULL), LS_OK);
     pthread_join(thread, NULL);
     close(ends[0]);
     assert_int_equal(bytes, 100000);
@@ -242,7 +242,7 @@ static void reads_a_file_without_a_size(void **state)
     place *p = *state;
     char *data;
     size_t bytes;
-    assert_int_equal(ls_file_read(&p->arena, "/proc/self/status", 1 << 20, &data, &bytes, NULL), LS_OK);
+    assert_int_equal(file_read(&p->arena, "/proc/self/status", 1 << 20, &data, &bytes, NULL), LS_OK);
     assert_true(bytes > 0);
     assert_memory_equal(data, "Name:", 5);
 }
@@ -253,12 +253,12 @@ static void appears_only_when_committed(void **state)
 {
     place *p = *state;
     char *path = in(p, "result.json");
-    ls_file_writer w;
-    assert_int_equal(ls_file_writer_open(&w, path, NULL), LS_OK);
+    file_writer w;
+    assert_int_equal(file_writer_open(&w, path, NULL), LS_OK);
     fputs("new", w.stream);
     fflush(w.stream);
-    assert_false(ls_file_exists(path));
-    assert_int_equal(ls_file_writer_commit(&w, NULL), LS_OK);
+    assert_false(file_exists(path));
+    assert_int_equal(file_writer_commit(&w, NULL), LS_OK);
     assert_null(w.stream);
     assert_content(p, path, "new");
     assert_int_equal(files_in(p->dir), 1);
@@ -269,10 +269,10 @@ static void abort_keeps_the_old_file(void **state)
     place *p = *state;
     char *path = in(p, "a");
     write_text(path, "old");
-    ls_file_writer w;
-    assert_int_equal(ls_file_writer_open(&w, path, NULL), LS_OK);
+    file_writer w;
+    assert_int_equal(file_writer_open(&w, path, NULL), LS_OK);
     fputs("half of the new", w.stream);
-    ls_file_writer_abort(&w);
+    file_writer_abort(&w);
     assert_content(p, path, "old");
     assert_int_equal(files_in(p->dir), 1);
 }
@@ -281,7 +281,7 @@ static void failed_writes_leave_nothing(void **state)
 {
     place *p = *state;
     ls_error err;
-    assert_int_equal(ls_file_write("/dev/full", "x", 1, &err), LS_ERR_IO);
+    assert_int_equal(file_write("/dev/full", "x", 1, &err), LS_ERR_IO);
     assert_string_equal(err.what, "cannot write the file: No space left on device");
     assert_string_equal(err.where, "/dev/full");
     struct stat st;
@@ -289,14 +289,14 @@ static void failed_writes_leave_nothing(void **state)
     assert_true(S_ISCHR(st.st_mode));
 
     char *missing = in(p, "no/such/file");
-    assert_int_equal(ls_file_write(missing, "x", 1, &err), LS_ERR_IO);
+    assert_int_equal(file_write(missing, "x", 1, &err), LS_ERR_IO);
     assert_string_equal(err.what, "cannot write the file: its directory does not exist");
     assert_string_equal(err.where, missing);
 
-    assert_int_equal(ls_file_write(p->dir, "x", 1, &err), LS_ERR_IO);
+    assert_int_equal(file_write(p->dir, "x", 1, &err), LS_ERR_IO);
     assert_string_equal(err.what, "cannot write the file: Is a directory");
-    assert_int_equal(ls_file_write("", "x", 1, &err), LS_ERR_IO);
-    assert_int_equal(ls_file_write(in(p, "name/"), "x", 1, &err), LS_ERR_IO);
+    assert_int_equal(file_write("", "x", 1, &err), LS_ERR_IO);
+    assert_int_equal(file_write(in(p, "name/"), "x", 1, &err), LS_ERR_IO);
     assert_int_equal(files_in(p->dir), 0);
 }
 
@@ -304,12 +304,12 @@ static void failed_writes_leave_nothing(void **state)
 static void early_failure_is_not_forgotten(void **state)
 {
     (void)state;
-    ls_file_writer w;
+    file_writer w;
     ls_error err;
-    assert_int_equal(ls_file_writer_open(&w, "/dev/full", &err), LS_OK);
+    assert_int_equal(file_writer_open(&w, "/dev/full", &err), LS_OK);
     for (unsigned i = 0; i < 100000; i++)
         fputs("0123456789", w.stream);
-    assert_int_equal(ls_file_writer_commit(&w, &err), LS_ERR_IO);
+    assert_int_equal(file_writer_commit(&w, &err), LS_ERR_IO);
     assert_string_equal(err.where, "/dev/full");
 }
 
@@ -318,9 +318,9 @@ static void large_write_fails_at_once(void **state)
 {
     place *p = *state;
     ls_error err;
-    char *data = ls_arena_alloc(&p->arena, 1 << 20);
+    char *data = arena_alloc(&p->arena, 1 << 20);
     assert_non_null(data);
-    assert_int_equal(ls_file_write("/dev/full", data, 1 << 20, &err), LS_ERR_IO);
+    assert_int_equal(file_write("/dev/full", data, 1 << 20, &err), LS_ERR_IO);
     assert_string_equal(err.what, "cannot write the file: No space left on device");
 }
 
@@ -329,22 +329,22 @@ static void failed_rename_leaves_nothing(void **state)
 {
     place *p = *state;
     char *path = in(p, "a");
-    ls_file_writer w;
+    file_writer w;
     ls_error err;
-    assert_int_equal(ls_file_writer_open(&w, path, NULL), LS_OK);
+    assert_int_equal(file_writer_open(&w, path, NULL), LS_OK);
     fputs("x", w.stream);
     assert_int_equal(mkdir(path, 0777), 0);
-    assert_int_equal(ls_file_writer_commit(&w, &err), LS_ERR_IO);
+    assert_int_equal(file_writer_commit(&w, &err), LS_ERR_IO);
     assert_int_equal(files_in(p->dir), 1);
-    assert_true(ls_file_is_dir(path));
+    assert_true(file_is_dir(path));
 }
 
 static void commit_of_a_closed_writer(void **state)
 {
     (void)state;
-    ls_file_writer w = { 0 };
-    assert_int_equal(ls_file_writer_commit(&w, NULL), LS_ERR_INTERNAL);
-    ls_file_writer_abort(&w);
+    file_writer w = { 0 };
+    assert_int_equal(file_writer_commit(&w, NULL), LS_ERR_INTERNAL);
+    file_writer_abort(&w);
 }
 
 static void links_and_permissions_stay(void **state)
@@ -382,11 +382,11 @@ static void longest_name(void **state)
 static void standard_output(void **state)
 {
     (void)state;
-    ls_file_writer w;
-    assert_int_equal(ls_file_writer_open(&w, "-", NULL), LS_OK);
+    file_writer w;
+    assert_int_equal(file_writer_open(&w, "-", NULL), LS_OK);
     assert_ptr_equal(w.stream, stdout);
     assert_null(w.out);
-    assert_int_equal(ls_file_writer_commit(&w, NULL), LS_OK);
+    assert_int_equal(file_writer_commit(&w, NULL), LS_OK);
 }
 
 /* A file of another library appears under its name only if no file has that name. */
@@ -394,28 +394,28 @@ static void published_once(void **state)
 {
     place *p = *state;
     char *path = in(p, "a.db");
-    ls_temp first, second;
+    temp_file first, second;
     ls_error err;
     bool existed = true;
-    assert_int_equal(ls_file_temp_open(&first, path, &err), LS_OK);
-    assert_int_equal(ls_file_temp_open(&second, path, &err), LS_OK);
+    assert_int_equal(file_temp_open(&first, path, &err), LS_OK);
+    assert_int_equal(file_temp_open(&second, path, &err), LS_OK);
     assert_string_not_equal(first.path, second.path);
-    assert_false(ls_file_exists(path));
+    assert_false(file_exists(path));
     assert_int_equal(write(first.fd, "first", 5), 5);
     assert_int_equal(write(second.fd, "second", 6), 6);
-    assert_int_equal(ls_file_temp_publish(&second, path, &existed, &err), LS_OK);
+    assert_int_equal(file_temp_publish(&second, path, &existed, &err), LS_OK);
     assert_false(existed);
-    assert_int_equal(ls_file_temp_publish(&first, path, &existed, &err), LS_OK);
+    assert_int_equal(file_temp_publish(&first, path, &existed, &err), LS_OK);
     assert_true(existed);
     assert_content(p, path, "second");
     assert_int_equal(files_in(p->dir), 1);
 
-    assert_int_equal(ls_file_temp_open(&first, path, &err), LS_OK);
-    assert_int_equal(ls_file_temp_publish(&first, in(p, "no/such"), &existed, &err), LS_ERR_IO);
-    assert_int_equal(ls_file_temp_open(&first, p->dir, &err), LS_ERR_IO);
-    assert_int_equal(ls_file_temp_open(&first, "/dev/null", &err), LS_ERR_IO);
-    assert_int_equal(ls_file_temp_open(&first, "", &err), LS_ERR_IO);
-    assert_int_equal(ls_file_temp_open(&first, in(p, "no/such"), &err), LS_ERR_IO);
+    assert_int_equal(file_temp_open(&first, path, &err), LS_OK);
+    assert_int_equal(file_temp_publish(&first, in(p, "no/such"), &existed, &err), LS_ERR_IO);
+    assert_int_equal(file_temp_open(&first, p->dir, &err), LS_ERR_IO);
+    assert_int_equal(file_temp_open(&first, "/dev/null", &err), LS_ERR_IO);
+    assert_int_equal(file_temp_open(&first, "", &err), LS_ERR_IO);
+    assert_int_equal(file_temp_open(&first, in(p, "no/such"), &err), LS_ERR_IO);
     assert_null(first.path);
     assert_int_equal(files_in(p->dir), 1);
 }
@@ -427,16 +427,16 @@ static void a_limit_names_its_reason(void **state)
     char *path = in(p, "large");
     struct rlimit old, small = { .rlim_cur = 100000, .rlim_max = RLIM_INFINITY };
     char block[4096] = { 0 };
-    ls_file_writer w;
+    file_writer w;
     ls_error err;
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     small.rlim_max = old.rlim_max;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    assert_int_equal(ls_file_writer_open(&w, path, &err), LS_OK);
+    assert_int_equal(file_writer_open(&w, path, &err), LS_OK);
     for (int i = 0; i < 100; i++)
         fwrite(block, 1, sizeof block, w.stream);
-    assert_int_equal(ls_file_writer_commit(&w, &err), LS_ERR_IO);
+    assert_int_equal(file_writer_commit(&w, &err), LS_ERR_IO);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_string_equal(err.what, "cannot write the file: File too large");
     assert_int_equal(files_in(p->dir), 0);
@@ -454,40 +454,40 @@ static void paths(void **state)
         { "a//b", "a", "b" }, { "", ".", "" },     { "./a", ".", "a" }, { "//a", "/", "a" },
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
-        assert_string_equal(ls_path_dir(&p->arena, cases[i].path), cases[i].dir);
-        assert_string_equal(ls_path_base(cases[i].path), cases[i].base);
+        assert_string_equal(path_dir(&p->arena, cases[i].path), cases[i].dir);
+        assert_string_equal(path_base(cases[i].path), cases[i].base);
     }
-    assert_string_equal(ls_path_join(&p->arena, "a", "b"), "a/b");
-    assert_string_equal(ls_path_join(&p->arena, "a/", "b"), "a/b");
-    assert_string_equal(ls_path_join(&p->arena, "", "b"), "b");
-    assert_string_equal(ls_path_join(&p->arena, "a", "/b"), "/b");
-    assert_true(ls_file_is_dir(p->dir));
-    assert_true(ls_file_exists(p->dir));
-    assert_false(ls_file_is_dir("/dev/null"));
-    assert_false(ls_file_exists(in(p, "none")));
+    assert_string_equal(path_join(&p->arena, "a", "b"), "a/b");
+    assert_string_equal(path_join(&p->arena, "a/", "b"), "a/b");
+    assert_string_equal(path_join(&p->arena, "", "b"), "b");
+    assert_string_equal(path_join(&p->arena, "a", "/b"), "/b");
+    assert_true(file_is_dir(p->dir));
+    assert_true(file_exists(p->dir));
+    assert_false(file_is_dir("/dev/null"));
+    assert_false(file_exists(in(p, "none")));
 }
 
 static void own_directory(void **state)
 {
     place *p = *state;
     char *dir = NULL;
-    assert_int_equal(ls_library_dir(&p->arena, &dir, NULL), LS_OK);
+    assert_int_equal(path_of_library(&p->arena, &dir, NULL), LS_OK);
     assert_null(dir); /* this code is part of the program */
-    assert_int_equal(ls_executable_dir(&p->arena, &dir, NULL), LS_OK);
-    assert_true(ls_file_exists(ls_path_join(&p->arena, dir, "base_test_file")));
+    assert_int_equal(path_of_executable(&p->arena, &dir, NULL), LS_OK);
+    assert_true(file_exists(path_join(&p->arena, dir, "base_test_file")));
 }
 
 static void writable_before_it_is_written(void **state)
 {
     place *p = *state;
     ls_error err;
-    assert_int_equal(ls_file_check_writable(in(p, "new"), &err), LS_OK);
-    assert_int_equal(ls_file_check_writable("/dev/full", &err), LS_OK); /* room is another question */
+    assert_int_equal(file_check_writable(in(p, "new"), &err), LS_OK);
+    assert_int_equal(file_check_writable("/dev/full", &err), LS_OK); /* room is another question */
     char *missing = in(p, "no/such/file");
-    assert_int_equal(ls_file_check_writable(missing, &err), LS_ERR_IO);
+    assert_int_equal(file_check_writable(missing, &err), LS_ERR_IO);
     assert_string_equal(err.what, "cannot write the file: its directory does not exist");
     assert_string_equal(err.where, missing);
-    assert_int_equal(ls_file_check_writable(p->dir, &err), LS_ERR_IO);
+    assert_int_equal(file_check_writable(p->dir, &err), LS_ERR_IO);
     assert_string_equal(err.what, "cannot write the file: Is a directory");
     assert_int_equal(files_in(p->dir), 0);
 }

@@ -39,7 +39,7 @@ static void real(void **state)
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         char out[LS_FORMAT_BYTES];
-        assert_string_equal(ls_format_real(cases[i].value, out, sizeof out), cases[i].text);
+        assert_string_equal(format_real(cases[i].value, out, sizeof out), cases[i].text);
     }
 }
 
@@ -55,8 +55,8 @@ static void real_reads_back(void **state)
         if (!isfinite(value))
             continue;
         char out[LS_FORMAT_BYTES];
-        ls_format_real(value, out, sizeof out);
-        assert_int_equal(ls_parse_real(out, strlen(out), &back, NULL), LS_OK);
+        format_real(value, out, sizeof out);
+        assert_int_equal(parse_real(out, strlen(out), &back, NULL), LS_OK);
         assert_memory_equal(&value, &back, sizeof value);
         assert_true(strlen(out) <= 24);
     }
@@ -86,7 +86,7 @@ static void ratio(void **state)
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         char out[LS_FORMAT_BYTES];
         ls_ratio value = { cases[i].num, cases[i].den };
-        assert_string_equal(ls_format_ratio(value, out, sizeof out), cases[i].text);
+        assert_string_equal(format_ratio(value, out, sizeof out), cases[i].text);
     }
 }
 
@@ -107,7 +107,7 @@ static void count(void **state)
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         char out[LS_FORMAT_BYTES];
-        assert_string_equal(ls_format_count(cases[i].value, out, sizeof out), cases[i].text);
+        assert_string_equal(format_count(cases[i].value, out, sizeof out), cases[i].text);
     }
 }
 
@@ -135,7 +135,7 @@ static void time_for_people(void **state)
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         char out[LS_FORMAT_BYTES];
-        assert_string_equal(ls_format_time(cases[i].value, out, sizeof out), cases[i].text);
+        assert_string_equal(format_time(cases[i].value, out, sizeof out), cases[i].text);
     }
 }
 
@@ -162,7 +162,7 @@ static void si(void **state)
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         char out[LS_FORMAT_BYTES];
-        assert_string_equal(ls_format_si(cases[i].value, cases[i].unit, out, sizeof out), cases[i].text);
+        assert_string_equal(format_si(cases[i].value, cases[i].unit, out, sizeof out), cases[i].text);
     }
 }
 
@@ -171,12 +171,12 @@ static void too_little_room(void **state)
 {
     (void)state;
     char out[8];
-    assert_string_equal(ls_format_count(1234567, out, sizeof out), "#");
-    assert_string_equal(ls_format_count(123456, out, sizeof out), "123,456");
-    assert_string_equal(ls_format_real(1.0 / 3, out, sizeof out), "#");
-    assert_string_equal(ls_format_ratio((ls_ratio){ 12345678, 1 }, out, 2), "#");
-    assert_string_equal(ls_format_time(1000, out, 1), "");
-    assert_string_equal(ls_format_si(1e3, "B", NULL, 0), "#");
+    assert_string_equal(format_count(1234567, out, sizeof out), "#");
+    assert_string_equal(format_count(123456, out, sizeof out), "123,456");
+    assert_string_equal(format_real(1.0 / 3, out, sizeof out), "#");
+    assert_string_equal(format_ratio((ls_ratio){ 12345678, 1 }, out, 2), "#");
+    assert_string_equal(format_time(1000, out, 1), "");
+    assert_string_equal(format_si(1e3, "B", NULL, 0), "#");
 }
 
 int main(void)

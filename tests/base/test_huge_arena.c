@@ -14,13 +14,13 @@
 static void pieces_are_zeroed_and_apart(void **state)
 {
     (void)state;
-    ls_huge_arena huge_arena;
-    ls_huge_arena_init(&huge_arena);
+    huge_memory huge_arena;
+    huge_arena_init(&huge_arena);
     unsigned char *last = NULL;
     size_t last_bytes = 0;
     for (size_t i = 0; i < 3000; i++) {
         size_t bytes = 1 + i * 7919 % 40000; /* 60 MB in all: more than one piece */
-        unsigned char *at = ls_huge_arena_take(&huge_arena, bytes);
+        unsigned char *at = huge_arena_take(&huge_arena, bytes);
         assert_non_null(at);
         assert_int_equal((uintptr_t)at % 128, 0);
         assert_true(last == NULL || at >= last + last_bytes || at + bytes <= last);
@@ -30,24 +30,24 @@ static void pieces_are_zeroed_and_apart(void **state)
         last = at;
         last_bytes = bytes;
     }
-    ls_huge_arena_fini(&huge_arena);
+    huge_arena_fini(&huge_arena);
     assert_null(huge_arena.pieces);
 }
 
 static void large_and_impossible_requests(void **state)
 {
     (void)state;
-    ls_huge_arena huge_arena;
-    ls_huge_arena_init(&huge_arena);
+    huge_memory huge_arena;
+    huge_arena_init(&huge_arena);
     size_t bytes = (size_t)100 << 20;
-    char *at = ls_huge_arena_take(&huge_arena, bytes);
+    char *at = huge_arena_take(&huge_arena, bytes);
     assert_non_null(at);
     at[bytes - 1] = 1;
-    assert_null(ls_huge_arena_take(&huge_arena, SIZE_MAX));
-    assert_null(ls_huge_arena_take(&huge_arena, PTRDIFF_MAX));
-    assert_null(ls_huge_arena_take(&huge_arena, (size_t)1 << 60));
-    assert_non_null(ls_huge_arena_take(&huge_arena, 1)); /* a refusal leaves it in order */
-    ls_huge_arena_fini(&huge_arena);
+    assert_null(huge_arena_take(&huge_arena, SIZE_MAX));
+    assert_null(huge_arena_take(&huge_arena, PTRDIFF_MAX));
+    assert_null(huge_arena_take(&huge_arena, (size_t)1 << 60));
+    assert_non_null(huge_arena_take(&huge_arena, 1)); /* a refusal leaves it in order */
+    huge_arena_fini(&huge_arena);
 }
 
 /* Blocks of all sizes from arenas on one huge arena: each keeps what was written to it, small ones share
@@ -60,14 +60,14 @@ static void arenas_share_a_ground(void **state)
         unsigned char *at;
         size_t bytes;
     } block[BLOCKS];
-    ls_huge_arena huge_arena;
-    ls_huge_arena_init(&huge_arena);
-    ls_arena arenas[ARENAS] = { 0 };
+    huge_memory huge_arena;
+    huge_arena_init(&huge_arena);
+    mem_arena arenas[ARENAS] = { 0 };
     for (size_t i = 0; i < ARENAS; i++)
         arenas[i].huge_arena = &huge_arena;
     for (size_t i = 0; i < BLOCKS; i++) {
         block[i].bytes = i % 97 == 0 ? 5000 + i * 50 : i * 7919 % 300;
-        block[i].at = ls_arena_alloc_aligned(&arenas[i % ARENAS], block[i].bytes, 64);
+        block[i].at = arena_alloc_aligned(&arenas[i % ARENAS], block[i].bytes, 64);
         assert_non_null(block[i].at);
         assert_int_equal((uintptr_t)block[i].at % 64, 0);
         for (size_t k = 0; k < block[i].bytes; k++)
@@ -78,12 +78,12 @@ static void arenas_share_a_ground(void **state)
         for (size_t k = 0; k < block[i].bytes; k++)
             assert_int_equal(block[i].at[k], i % 251);
     for (size_t i = 0; i < ARENAS; i++)
-        ls_arena_fini(&arenas[i]);
-    ls_huge_arena_fini(&huge_arena);
+        arena_fini(&arenas[i]);
+    huge_arena_fini(&huge_arena);
 }
 
 typedef struct grower {
-    ls_arena arena;
+    mem_arena arena;
     unsigned char fill;
     size_t wrong;
 } grower;
@@ -94,7 +94,7 @@ static void *grow(void *argument)
     static _Thread_local unsigned char *blocks[BLOCKS];
     grower *g = argument;
     for (size_t i = 0; i < BLOCKS; i++) {
-        blocks[i] = ls_arena_alloc(&g->arena, 64 + i);
+        blocks[i] = arena_alloc(&g->arena, 64 + i);
         if (blocks[i] == NULL)
             g->wrong++;
         else
@@ -110,8 +110,8 @@ static void threads_grow_at_once(void **state)
 {
     (void)state;
     enum { THREADS = 4 };
-    ls_huge_arena huge_arena;
-    ls_huge_arena_init(&huge_arena);
+    huge_memory huge_arena;
+    huge_arena_init(&huge_arena);
     pthread_t threads[THREADS];
     grower growers[THREADS] = { 0 };
     for (size_t i = 0; i < THREADS; i++) {
@@ -122,9 +122,9 @@ static void threads_grow_at_once(void **state)
     for (size_t i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
         assert_int_equal(growers[i].wrong, 0);
-        ls_arena_fini(&growers[i].arena);
+        arena_fini(&growers[i].arena);
     }
-    ls_huge_arena_fini(&huge_arena);
+    huge_arena_fini(&huge_arena);
 }
 
 int main(void)

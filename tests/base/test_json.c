@@ -12,66 +12,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_document(ls_json *j)
+static void write_document(json_writer *j)
 {
-    ls_json_object(j);
-    ls_json_key(j, "name");
-    ls_json_string(j, "core0");
-    ls_json_key(j, "empty");
-    ls_json_object(j);
-    ls_json_end(j);
-    ls_json_key(j, "values");
-    ls_json_array(j);
-    ls_json_u64(j, UINT64_MAX);
-    ls_json_i64(j, INT64_MIN);
-    ls_json_real(j, 0.1);
-    ls_json_bool(j, true);
-    ls_json_bool(j, false);
-    ls_json_null(j);
-    ls_json_array(j);
-    ls_json_end(j);
-    ls_json_end(j);
-    ls_json_key(j, "buckets");
-    ls_json_flat(j);
-    ls_json_array(j);
-    ls_json_u64(j, 1);
-    ls_json_object(j);
-    ls_json_key(j, "k");
-    ls_json_u64(j, 2);
-    ls_json_end(j);
-    ls_json_end(j);
-    ls_json_end(j);
+    json_begin_object(j);
+    json_key(j, "name");
+    json_string(j, "core0");
+    json_key(j, "empty");
+    json_begin_object(j);
+    json_end(j);
+    json_key(j, "values");
+    json_array(j);
+    json_u64(j, UINT64_MAX);
+    json_i64(j, INT64_MIN);
+    json_real(j, 0.1);
+    json_bool(j, true);
+    json_bool(j, false);
+    json_null(j);
+    json_array(j);
+    json_end(j);
+    json_end(j);
+    json_key(j, "buckets");
+    json_flat(j);
+    json_array(j);
+    json_u64(j, 1);
+    json_begin_object(j);
+    json_key(j, "k");
+    json_u64(j, 2);
+    json_end(j);
+    json_end(j);
+    json_end(j);
 }
 
 static void compact(void **state)
 {
     (void)state;
-    ls_text text = { 0 };
-    ls_json j;
-    ls_json_to_text(&j, &text, 0);
+    text_buffer text = { 0 };
+    json_writer j;
+    json_to_text(&j, &text, 0);
     write_document(&j);
-    assert_int_equal(ls_json_finish(&j, NULL), LS_OK);
-    assert_string_equal(ls_text_get(&text),
+    assert_int_equal(json_finish(&j, NULL), LS_OK);
+    assert_string_equal(text_get(&text),
                         "{\"name\":\"core0\",\"empty\":{},\"values\":[18446744073709551615,"
                         "-9223372036854775808,0.1,true,false,null,[]],\"buckets\":[1,{\"k\":2}]}");
-    ls_text_fini(&text);
+    text_fini(&text);
 }
 
 static void members(void **state)
 {
     (void)state;
-    ls_text text = { 0 };
-    ls_json j;
-    ls_json_to_text(&j, &text, 2);
-    ls_json_object(&j);
-    ls_json_put_u64(&j, "launches", 7);
-    ls_json_put_text(&j, "name", NULL);
-    ls_json_put_sizes(&j, "grid", (const uint32_t[]){ 64, 2, 1 });
-    ls_json_end(&j);
-    assert_int_equal(ls_json_finish(&j, NULL), LS_OK);
-    assert_string_equal(ls_text_get(&text),
+    text_buffer text = { 0 };
+    json_writer j;
+    json_to_text(&j, &text, 2);
+    json_begin_object(&j);
+    json_put_u64(&j, "launches", 7);
+    json_put_text(&j, "name", NULL);
+    json_put_sizes(&j, "grid", (const uint32_t[]){ 64, 2, 1 });
+    json_end(&j);
+    assert_int_equal(json_finish(&j, NULL), LS_OK);
+    assert_string_equal(text_get(&text),
                         "{\n  \"launches\": 7,\n  \"name\": null,\n  \"grid\": [64, 2, 1]\n}\n");
-    ls_text_fini(&text);
+    text_fini(&text);
 }
 
 static const char indented_text[] = "{\n"
@@ -95,10 +95,10 @@ static void indented(void **state)
     char *memory = NULL;
     size_t bytes;
     FILE *stream = open_memstream(&memory, &bytes);
-    ls_json j;
-    ls_json_to_file(&j, stream, 2);
+    json_writer j;
+    json_to_file(&j, stream, 2);
     write_document(&j);
-    assert_int_equal(ls_json_finish(&j, NULL), LS_OK);
+    assert_int_equal(json_finish(&j, NULL), LS_OK);
     fclose(stream);
     assert_string_equal(memory, indented_text);
     free(memory);
@@ -124,36 +124,36 @@ static void strings(void **state)
         { "cut \xE2\x82", 6, "\"cut \xEF\xBF\xBD\xEF\xBF\xBD\"" },
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
-        ls_text text = { 0 };
-        ls_json j;
-        ls_json_to_text(&j, &text, 0);
-        ls_json_stringn(&j, cases[i].bytes, cases[i].count);
-        assert_int_equal(ls_json_finish(&j, NULL), LS_OK);
-        assert_string_equal(ls_text_get(&text), cases[i].json);
-        ls_text_fini(&text);
+        text_buffer text = { 0 };
+        json_writer j;
+        json_to_text(&j, &text, 0);
+        json_stringn(&j, cases[i].bytes, cases[i].count);
+        assert_int_equal(json_finish(&j, NULL), LS_OK);
+        assert_string_equal(text_get(&text), cases[i].json);
+        text_fini(&text);
     }
 }
 
 static void reals(void **state)
 {
     (void)state;
-    ls_text text = { 0 };
-    ls_json j;
-    ls_json_to_text(&j, &text, 0);
-    ls_json_array(&j);
-    ls_json_real(&j, NAN);
-    ls_json_real(&j, -INFINITY);
-    ls_json_real(&j, 1e300);
-    ls_json_real(&j, -0.0);
-    ls_json_real(&j, 3);
-    ls_json_string(&j, NULL);
-    ls_json_end(&j);
-    assert_int_equal(ls_json_finish(&j, NULL), LS_OK);
-    assert_string_equal(ls_text_get(&text), "[null,null,1e+300,-0,3,null]");
-    ls_text_fini(&text);
+    text_buffer text = { 0 };
+    json_writer j;
+    json_to_text(&j, &text, 0);
+    json_array(&j);
+    json_real(&j, NAN);
+    json_real(&j, -INFINITY);
+    json_real(&j, 1e300);
+    json_real(&j, -0.0);
+    json_real(&j, 3);
+    json_string(&j, NULL);
+    json_end(&j);
+    assert_int_equal(json_finish(&j, NULL), LS_OK);
+    assert_string_equal(text_get(&text), "[null,null,1e+300,-0,3,null]");
+    text_fini(&text);
 }
 
-/* One letter per call: { [ } end, k key, v value, and what ls_json_finish() must say. */
+/* One letter per call: { [ } end, k key, v value, and what json_finish() must say. */
 static void misuse(void **state)
 {
     (void)state;
@@ -177,32 +177,32 @@ static void misuse(void **state)
         { "{k[kv}}", "a key outside of an object" },
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
-        ls_text text = { 0 };
-        ls_json j;
+        text_buffer text = { 0 };
+        json_writer j;
         ls_error err;
-        ls_json_to_text(&j, &text, 2);
+        json_to_text(&j, &text, 2);
         for (const char *c = cases[i].calls; *c != '\0'; c++) {
             switch (*c) {
             case '{':
-                ls_json_object(&j);
+                json_begin_object(&j);
                 break;
             case '[':
-                ls_json_array(&j);
+                json_array(&j);
                 break;
             case '}':
-                ls_json_end(&j);
+                json_end(&j);
                 break;
             case 'k':
-                ls_json_key(&j, "k");
+                json_key(&j, "k");
                 break;
             default:
-                ls_json_u64(&j, 1);
+                json_u64(&j, 1);
                 break;
             }
         }
-        assert_int_equal(ls_json_finish(&j, &err), LS_ERR_INTERNAL);
+        assert_int_equal(json_finish(&j, &err), LS_ERR_INTERNAL);
         assert_non_null(strstr(err.what, cases[i].what));
-        ls_text_fini(&text);
+        text_fini(&text);
     }
 }
 
@@ -210,17 +210,17 @@ static void depth(void **state)
 {
     (void)state;
     for (unsigned levels = LS_JSON_DEPTH; levels <= LS_JSON_DEPTH + 1; levels++) {
-        ls_text text = { 0 };
-        ls_json j;
-        ls_json_to_text(&j, &text, 0);
+        text_buffer text = { 0 };
+        json_writer j;
+        json_to_text(&j, &text, 0);
         for (unsigned i = 0; i < levels; i++)
-            ls_json_array(&j);
+            json_array(&j);
         for (unsigned i = 0; i < levels; i++)
-            ls_json_end(&j);
-        assert_int_equal(ls_json_finish(&j, NULL), levels == LS_JSON_DEPTH ? LS_OK : LS_ERR_INTERNAL);
+            json_end(&j);
+        assert_int_equal(json_finish(&j, NULL), levels == LS_JSON_DEPTH ? LS_OK : LS_ERR_INTERNAL);
         if (levels == LS_JSON_DEPTH)
             assert_int_equal(text.count, 2 * LS_JSON_DEPTH);
-        ls_text_fini(&text);
+        text_fini(&text);
     }
 }
 
@@ -230,15 +230,15 @@ static void failed_writes(void **state)
     FILE *stream = fopen("/dev/full", "w");
     assert_non_null(stream);
     setvbuf(stream, NULL, _IONBF, 0);
-    ls_json j;
-    ls_json_to_file(&j, stream, 0);
-    ls_json_u64(&j, 1);
-    assert_int_equal(ls_json_finish(&j, NULL), LS_ERR_IO);
+    json_writer j;
+    json_to_file(&j, stream, 0);
+    json_u64(&j, 1);
+    assert_int_equal(json_finish(&j, NULL), LS_ERR_IO);
     fclose(stream);
-    ls_text text = { .failed = true };
-    ls_json_to_text(&j, &text, 0);
-    ls_json_u64(&j, 1);
-    assert_int_equal(ls_json_finish(&j, NULL), LS_ERR_NOMEM);
+    text_buffer text = { .failed = true };
+    json_to_text(&j, &text, 0);
+    json_u64(&j, 1);
+    assert_int_equal(json_finish(&j, NULL), LS_ERR_NOMEM);
 }
 
 int main(void)

@@ -15,11 +15,11 @@
 
 typedef struct heard {
     unsigned count;
-    ls_log_level level;
+    log_level level;
     char line[2000];
 } heard;
 
-static void hear(void *self, ls_log_level level, const char *line)
+static void hear(void *self, log_level level, const char *line)
 {
     heard *h = self;
     h->count++;
@@ -30,63 +30,63 @@ static void hear(void *self, ls_log_level level, const char *line)
 static void silent_without_sink(void **state)
 {
     (void)state;
-    ls_log_set_sink(NULL, NULL);
-    ls_log_set_level(LS_LOG_TRACE);
-    assert_false(ls_log_on(LS_LOG_ERROR));
-    ls_log_error("nobody hears this");
-    ls_log_set_level(LS_LOG_WARN);
+    log_set_sink(NULL, NULL);
+    log_set_level(LS_LOG_TRACE);
+    assert_false(log_on(LS_LOG_ERROR));
+    log_error("nobody hears this");
+    log_set_level(LS_LOG_WARN);
 }
 
 static void levels(void **state)
 {
     (void)state;
     heard h = { 0 };
-    ls_log_set_sink(hear, &h);
-    assert_true(ls_log_on(LS_LOG_ERROR));
-    assert_true(ls_log_on(LS_LOG_WARN));
-    assert_false(ls_log_on(LS_LOG_INFO));
-    ls_log_warn("core %d", 3);
+    log_set_sink(hear, &h);
+    assert_true(log_on(LS_LOG_ERROR));
+    assert_true(log_on(LS_LOG_WARN));
+    assert_false(log_on(LS_LOG_INFO));
+    log_warn("core %d", 3);
     assert_int_equal(h.count, 1);
     assert_int_equal(h.level, LS_LOG_WARN);
     assert_string_equal(h.line, "core 3");
-    ls_log_info("not now");
-    ls_log_debug("nor this");
+    log_info("not now");
+    log_debug("nor this");
     assert_int_equal(h.count, 1);
-    ls_log_set_level(LS_LOG_DEBUG);
-    ls_log_debug("now %s", "yes");
+    log_set_level(LS_LOG_DEBUG);
+    log_debug("now %s", "yes");
     assert_string_equal(h.line, "now yes");
-    ls_log_set_level(LS_LOG_ERROR);
-    ls_log_warn("too low");
+    log_set_level(LS_LOG_ERROR);
+    log_warn("too low");
     assert_int_equal(h.count, 2);
-    ls_log_set_level(LS_LOG_WARN);
-    ls_log_set_sink(NULL, NULL);
+    log_set_level(LS_LOG_WARN);
+    log_set_sink(NULL, NULL);
 }
 
 static void one_line_of_any_length(void **state)
 {
     (void)state;
     heard h = { 0 };
-    ls_log_set_sink(hear, &h);
-    ls_log_error("two\nlines\r");
+    log_set_sink(hear, &h);
+    log_error("two\nlines\r");
     assert_string_equal(h.line, "two lines ");
-    ls_log_error("%1500d", 7);
+    log_error("%1500d", 7);
     assert_int_equal(strlen(h.line), 1500);
-    ls_log_set_sink(NULL, NULL);
+    log_set_sink(NULL, NULL);
 }
 
 static void names(void **state)
 {
     (void)state;
     static const char *const expected[] = { "error", "warn", "info", "debug", "trace" };
-    ls_log_level level;
+    log_level level;
     for (size_t i = 0; i < LS_COUNT_OF(expected); i++) {
-        assert_true(ls_log_level_parse(expected[i], &level));
+        assert_true(log_level_parse(expected[i], &level));
         assert_int_equal(level, i);
-        assert_string_equal(ls_log_level_name(level), expected[i]);
+        assert_string_equal(log_level_name(level), expected[i]);
     }
-    assert_false(ls_log_level_parse("WARN", &level));
-    assert_false(ls_log_level_parse("", &level));
-    assert_string_equal(ls_log_level_name((ls_log_level)42), "unknown");
+    assert_false(log_level_parse("WARN", &level));
+    assert_false(log_level_parse("", &level));
+    assert_string_equal(log_level_name((log_level)42), "unknown");
 }
 
 static void file_sink(void **state)
@@ -95,9 +95,9 @@ static void file_sink(void **state)
     char *text = NULL;
     size_t bytes;
     FILE *stream = open_memstream(&text, &bytes);
-    ls_log_set_sink(ls_log_sink_file, stream);
-    ls_log_warn("low memory");
-    ls_log_set_sink(NULL, NULL);
+    log_set_sink(log_sink_file, stream);
+    log_warn("low memory");
+    log_set_sink(NULL, NULL);
     fclose(stream);
     assert_string_equal(text, "lockstep: warning: low memory\n");
     free(text);
@@ -106,7 +106,7 @@ static void file_sink(void **state)
 static void *shout(void *self)
 {
     for (unsigned i = 0; i < 500; i++)
-        ls_log_warn("from %p", self);
+        log_warn("from %p", self);
     return NULL;
 }
 
@@ -115,12 +115,12 @@ static void many_threads(void **state)
     (void)state;
     heard h = { 0 };
     pthread_t thread[4];
-    ls_log_set_sink(hear, &h);
+    log_set_sink(hear, &h);
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, shout, &h), 0);
     for (unsigned i = 0; i < 4; i++)
         pthread_join(thread[i], NULL);
-    ls_log_set_sink(NULL, NULL);
+    log_set_sink(NULL, NULL);
     assert_int_equal(h.count, 2000); /* the sink needs no lock of its own */
 }
 

@@ -40,7 +40,7 @@ static void nearest(void **state)
         { "q", NULL },
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
-        const char *found = ls_nearest_of(cases[i].name, keys, LS_COUNT_OF(keys));
+        const char *found = nearest_of(cases[i].name, keys, LS_COUNT_OF(keys));
         if (cases[i].expected == NULL)
             assert_null(found);
         else {
@@ -48,25 +48,25 @@ static void nearest(void **state)
             assert_string_equal(found, cases[i].expected);
         }
     }
-    assert_null(ls_nearest_of("x", NULL, 0));
+    assert_null(nearest_of("x", NULL, 0));
 }
 
 static void closest_of_several(void **state)
 {
     (void)state;
     static const char *const models[] = { "bank4", "bank5", "bank", "Bank", "rank" };
-    assert_string_equal(ls_nearest_of("bank", models, 5), "bank");
-    assert_string_equal(ls_nearest_of("bank6", models, 5), "bank4"); /* the first of equals */
-    assert_string_equal(ls_nearest_of("BANK", models, 5), "Bank");
-    assert_string_equal(ls_nearest_of("tank", models, 5), "bank");
+    assert_string_equal(nearest_of("bank", models, 5), "bank");
+    assert_string_equal(nearest_of("bank6", models, 5), "bank4"); /* the first of equals */
+    assert_string_equal(nearest_of("BANK", models, 5), "Bank");
+    assert_string_equal(nearest_of("tank", models, 5), "bank");
 }
 
 static void shortest_with_that_beginning(void **state)
 {
     (void)state;
     static const char *const names[] = { "latency_cycles", "latency_ns", "latency_picoseconds", "depth" };
-    assert_string_equal(ls_nearest_of("latency", names, 4), "latency_ns");
-    assert_null(ls_nearest_of("la", names, 4)); /* too little to go by */
+    assert_string_equal(nearest_of("latency", names, 4), "latency_ns");
+    assert_null(nearest_of("la", names, 4)); /* too little to go by */
 }
 
 static const char *numbered(const void *self, size_t i)
@@ -79,7 +79,7 @@ static void through_a_function(void **state)
 {
     (void)state;
     static const char *const names[] = { NULL, "gto", "lrr" };
-    assert_string_equal(ls_nearest("grto", 3, numbered, names), "gto");
+    assert_string_equal(nearest_name("grto", 3, numbered, names), "gto");
 }
 
 /* Monsters are cut, not compared. */
@@ -93,7 +93,7 @@ static void long_names(void **state)
     b[10] = 'b';
     b[2000] = 'b';
     const char *list[] = { b };
-    assert_ptr_equal(ls_nearest_of(a, list, 1), b);
+    assert_ptr_equal(nearest_of(a, list, 1), b);
 }
 
 static void glob(void **state)
@@ -128,7 +128,7 @@ static void glob(void **state)
         { "a**********************b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false },
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++)
-        assert_int_equal(ls_glob(cases[i].pattern, cases[i].name), cases[i].matches);
+        assert_int_equal(glob_match(cases[i].pattern, cases[i].name), cases[i].matches);
 }
 
 int main(void)

@@ -122,11 +122,11 @@ static void with_every_failure(ls_status (*attempt)(void))
 
 static ls_status try_arena(void)
 {
-    ls_arena arena = { 0 };
-    bool good = ls_arena_alloc(&arena, 100) != NULL && ls_arena_alloc(&arena, 100000) != NULL &&
-                ls_arena_array(&arena, 1000, 16) != NULL && ls_arena_printf(&arena, "%20000d", 1) != NULL &&
-                ls_arena_strdup(&arena, "x") != NULL;
-    ls_arena_fini(&arena);
+    mem_arena arena = { 0 };
+    bool good = arena_alloc(&arena, 100) != NULL && arena_alloc(&arena, 100000) != NULL &&
+                arena_array(&arena, 1000, 16) != NULL && arena_printf(&arena, "%20000d", 1) != NULL &&
+                arena_strdup(&arena, "x") != NULL;
+    arena_fini(&arena);
     return good ? LS_OK : LS_ERR_NOMEM;
 }
 
@@ -135,67 +135,67 @@ static ls_status try_vec(void)
     LS_VEC(uint64_t) v = { 0 };
     bool good = true;
     for (uint64_t i = 0; i < 1000 && good; i++) {
-        good = ls_vec_push(&v, i);
+        good = vec_push(&v, i);
         good &= v.count == i + good; /* a failed push adds nothing */
     }
-    ls_vec_fini(&v);
+    vec_fini(&v);
     return good ? LS_OK : LS_ERR_NOMEM;
 }
 
 static ls_status try_map(void)
 {
-    ls_map map = { 0 };
+    string_map map = { 0 };
     bool good = true, intact = true;
     char key[2] = "a";
     for (; key[0] < 'z' && good; key[0]++)
-        good = ls_map_put(&map, key, &map);
+        good = map_put(&map, key, &map);
     for (size_t i = 0; i < map.count; i++)
-        intact &= ls_map_get(&map, map.entries[i].key) == &map;
-    ls_map_fini(&map);
+        intact &= map_get(&map, map.entries[i].key) == &map;
+    map_fini(&map);
     return !intact ? LS_ERR_INTERNAL : good ? LS_OK : LS_ERR_NOMEM;
 }
 
 static ls_status try_text(void)
 {
-    ls_text text = { 0 };
-    ls_text_add(&text, "start ");
-    ls_text_printf(&text, "%1000d", 7);
-    ls_text_addn(&text, ls_text_get(&(ls_text){ 0 }), 0);
-    ls_text_printf(&text, "%d", 8);
-    bool good = !text.failed, ended = ls_text_get(&text)[text.count] == '\0';
-    ls_text_fini(&text);
+    text_buffer text = { 0 };
+    text_add(&text, "start ");
+    text_printf(&text, "%1000d", 7);
+    text_addn(&text, text_get(&(text_buffer){ 0 }), 0);
+    text_printf(&text, "%d", 8);
+    bool good = !text.failed, ended = text_get(&text)[text.count] == '\0';
+    text_fini(&text);
     return !ended ? LS_ERR_INTERNAL : good ? LS_OK : LS_ERR_NOMEM;
 }
 
 static ls_status try_json(void)
 {
-    ls_text text = { 0 };
-    ls_json j;
-    ls_json_to_text(&j, &text, 2);
-    ls_json_array(&j);
+    text_buffer text = { 0 };
+    json_writer j;
+    json_to_text(&j, &text, 2);
+    json_array(&j);
     for (uint64_t i = 0; i < 100; i++)
-        ls_json_u64(&j, i);
-    ls_json_end(&j);
-    ls_status status = ls_json_finish(&j, NULL);
-    ls_text_fini(&text);
+        json_u64(&j, i);
+    json_end(&j);
+    ls_status status = json_finish(&j, NULL);
+    text_fini(&text);
     return status;
 }
 
 static ls_status try_hasher(void)
 {
-    ls_hasher *hasher;
-    ls_status status = ls_hasher_create(&hasher, NULL);
+    hash_stream *hasher;
+    ls_status status = hasher_create(&hasher, NULL);
     if (status == LS_OK)
-        ls_hasher_add(hasher, "x", 1);
-    ls_hasher_destroy(hasher);
+        hasher_add(hasher, "x", 1);
+    hasher_destroy(hasher);
     return status;
 }
 
 static ls_status try_pool_of_one(void)
 {
-    ls_pool *pool;
-    ls_status status = ls_pool_create(1, &pool, NULL);
-    ls_pool_destroy(pool);
+    thread_pool *pool;
+    ls_status status = pool_create(1, &pool, NULL);
+    pool_destroy(pool);
     return status;
 }
 
@@ -203,40 +203,40 @@ static char target[64];
 
 static ls_status try_write(void)
 {
-    ls_file_writer w;
-    ls_status status = ls_file_writer_open(&w, target, NULL);
+    file_writer w;
+    ls_status status = file_writer_open(&w, target, NULL);
     if (status != LS_OK)
         return status;
     fputs("x", w.stream);
-    return ls_file_writer_commit(&w, NULL);
+    return file_writer_commit(&w, NULL);
 }
 
 static ls_status try_temp(void)
 {
-    ls_temp temp;
-    ls_status status = ls_file_temp_open(&temp, target, NULL);
-    ls_temp_discard(&temp);
+    temp_file temp;
+    ls_status status = file_temp_open(&temp, target, NULL);
+    temp_discard(&temp);
     return status;
 }
 
 static ls_status try_read(void)
 {
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     char *data;
     size_t bytes;
-    ls_status status = ls_file_read(&arena, target, 1000, &data, &bytes, NULL);
+    ls_status status = file_read(&arena, target, 1000, &data, &bytes, NULL);
     if (status == LS_OK)
-        status = ls_file_read(&arena, "/proc/version", 1000, &data, &bytes, NULL);
-    ls_arena_fini(&arena);
+        status = file_read(&arena, "/proc/version", 1000, &data, &bytes, NULL);
+    arena_fini(&arena);
     return status;
 }
 
 static ls_status try_paths(void)
 {
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     char *dir;
-    ls_status status = ls_executable_dir(&arena, &dir, NULL);
-    ls_arena_fini(&arena);
+    ls_status status = path_of_executable(&arena, &dir, NULL);
+    arena_fini(&arena);
     return status;
 }
 
@@ -245,19 +245,19 @@ static void missing_file_without_memory(void **state)
 {
     (void)state;
     for (long n = 0; n < 20; n++) {
-        ls_arena arena = { 0 };
+        mem_arena arena = { 0 };
         ls_error err;
         char *data;
         size_t bytes;
         until_fail = n;
         live = 0;
         armed = true;
-        ls_status status = ls_file_read(&arena, "no-such-file", 10, &data, &bytes, &err);
+        ls_status status = file_read(&arena, "no-such-file", 10, &data, &bytes, &err);
         armed = false;
         assert_int_equal(status, LS_ERR_IO);
         assert_int_equal(live, 0);
         assert_string_equal(err.where, "no-such-file");
-        ls_arena_fini(&arena);
+        arena_fini(&arena);
     }
 }
 

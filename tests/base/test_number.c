@@ -34,7 +34,7 @@ static void u64_good(void **state)
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         uint64_t value = 99;
-        assert_int_equal(ls_parse_u64(cases[i].text, strlen(cases[i].text), &value, NULL), LS_OK);
+        assert_int_equal(parse_u64(cases[i].text, strlen(cases[i].text), &value, NULL), LS_OK);
         assert_true(value == cases[i].value);
     }
 }
@@ -87,13 +87,13 @@ static void u64_bad(void **state)
           "'0x10000000000000000' is too large: the largest number is 18446744073709551615" },
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++)
-        REFUSES(ls_parse_u64, uint64_t, 99, cases[i].text, cases[i].what);
+        REFUSES(parse_u64, uint64_t, 99, cases[i].text, cases[i].what);
     /* The length counts, not the terminator. */
     uint64_t value;
     ls_error err;
-    assert_int_equal(ls_parse_u64("123", 2, &value, &err), LS_OK);
+    assert_int_equal(parse_u64("123", 2, &value, &err), LS_OK);
     assert_int_equal(value, 12);
-    assert_int_equal(ls_parse_u64("1\0002", 3, &value, &err), LS_ERR_INPUT);
+    assert_int_equal(parse_u64("1\0002", 3, &value, &err), LS_ERR_INPUT);
     assert_string_equal(err.what, "'1\\x002' is not a whole number: unexpected '\\x00' at character 2");
 }
 
@@ -114,16 +114,16 @@ static void i64(void **state)
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         int64_t value = 99;
-        assert_int_equal(ls_parse_i64(cases[i].text, strlen(cases[i].text), &value, NULL), LS_OK);
+        assert_int_equal(parse_i64(cases[i].text, strlen(cases[i].text), &value, NULL), LS_OK);
         assert_true(value == cases[i].value);
     }
-    REFUSES(ls_parse_i64, int64_t, 99, "9223372036854775808",
+    REFUSES(parse_i64, int64_t, 99, "9223372036854775808",
             "'9223372036854775808' is too large: the largest number is 9223372036854775807");
-    REFUSES(ls_parse_i64, int64_t, 99, "-9223372036854775809",
+    REFUSES(parse_i64, int64_t, 99, "-9223372036854775809",
             "'-9223372036854775809' is too small: the smallest number is -9223372036854775808");
-    REFUSES(ls_parse_i64, int64_t, 99, "-", "'-' is not a whole number: a digit is missing at character 2");
-    REFUSES(ls_parse_i64, int64_t, 99, "--1", "'--1' is not a whole number: unexpected '-' at character 2");
-    REFUSES(ls_parse_i64, int64_t, 99, "", "'' is not a whole number: it is empty");
+    REFUSES(parse_i64, int64_t, 99, "-", "'-' is not a whole number: a digit is missing at character 2");
+    REFUSES(parse_i64, int64_t, 99, "--1", "'--1' is not a whole number: unexpected '-' at character 2");
+    REFUSES(parse_i64, int64_t, 99, "", "'' is not a whole number: it is empty");
 }
 
 static void real(void **state)
@@ -147,7 +147,7 @@ static void real(void **state)
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         double value = 99;
-        assert_int_equal(ls_parse_real(cases[i].text, strlen(cases[i].text), &value, NULL), LS_OK);
+        assert_int_equal(parse_real(cases[i].text, strlen(cases[i].text), &value, NULL), LS_OK);
         assert_true(value == cases[i].value);
     }
     static const struct {
@@ -170,7 +170,7 @@ static void real(void **state)
         { "1e-400", "'1e-400' is too small: the smallest number above 0 is about 4.9e-324" },
     };
     for (size_t i = 0; i < LS_COUNT_OF(bad); i++)
-        REFUSES(ls_parse_real, double, 99.0, bad[i].text, bad[i].what);
+        REFUSES(parse_real, double, 99.0, bad[i].text, bad[i].what);
 }
 
 static void real_of_any_length(void **state)
@@ -180,11 +180,11 @@ static void real_of_any_length(void **state)
     memset(text, '9', sizeof text);
     double value;
     ls_error err;
-    assert_int_equal(ls_parse_real(text, 300, &value, &err), LS_OK);
+    assert_int_equal(parse_real(text, 300, &value, &err), LS_OK);
     assert_true(value == 1e300);
-    assert_int_equal(ls_parse_real(text, 1023, &value, &err), LS_ERR_INPUT);
+    assert_int_equal(parse_real(text, 1023, &value, &err), LS_ERR_INPUT);
     assert_non_null(strstr(err.what, "too large"));
-    assert_int_equal(ls_parse_real(text, sizeof text, &value, &err), LS_ERR_INPUT);
+    assert_int_equal(parse_real(text, sizeof text, &value, &err), LS_ERR_INPUT);
     assert_non_null(strstr(err.what, "at most 1023 characters"));
     assert_true(strlen(err.what) < 150);
 }
@@ -211,7 +211,7 @@ static void ratio(void **state)
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         ls_ratio value;
-        assert_int_equal(ls_parse_ratio(cases[i].text, strlen(cases[i].text), &value, NULL), LS_OK);
+        assert_int_equal(parse_ratio(cases[i].text, strlen(cases[i].text), &value, NULL), LS_OK);
         assert_true(value.num == cases[i].num && value.den == cases[i].den);
     }
     static const struct {
@@ -233,7 +233,7 @@ static void ratio(void **state)
     for (size_t i = 0; i < LS_COUNT_OF(bad); i++) {
         ls_ratio value = { 99, 98 };
         ls_error err;
-        assert_int_equal(ls_parse_ratio(bad[i].text, strlen(bad[i].text), &value, &err), LS_ERR_INPUT);
+        assert_int_equal(parse_ratio(bad[i].text, strlen(bad[i].text), &value, &err), LS_ERR_INPUT);
         assert_string_equal(err.what, bad[i].what);
         assert_true(value.num == 99 && value.den == 98);
     }
@@ -243,9 +243,9 @@ static void boolean(void **state)
 {
     (void)state;
     bool value = false;
-    assert_int_equal(ls_parse_bool("true", 4, &value, NULL), LS_OK);
+    assert_int_equal(parse_bool("true", 4, &value, NULL), LS_OK);
     assert_true(value);
-    assert_int_equal(ls_parse_bool("false", 5, &value, NULL), LS_OK);
+    assert_int_equal(parse_bool("false", 5, &value, NULL), LS_OK);
     assert_false(value);
     static const struct {
         const char *text, *nearest;
@@ -256,7 +256,7 @@ static void boolean(void **state)
     for (size_t i = 0; i < LS_COUNT_OF(bad); i++) {
         ls_error err;
         value = true;
-        assert_int_equal(ls_parse_bool(bad[i].text, strlen(bad[i].text), &value, &err), LS_ERR_INPUT);
+        assert_int_equal(parse_bool(bad[i].text, strlen(bad[i].text), &value, &err), LS_ERR_INPUT);
         assert_string_equal(err.nearest, bad[i].nearest);
         assert_true(value);
     }
@@ -283,7 +283,7 @@ static void times(void **state)
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         ls_time value = 99;
-        assert_int_equal(ls_parse_time(cases[i].text, strlen(cases[i].text), &value, NULL), LS_OK);
+        assert_int_equal(parse_time(cases[i].text, strlen(cases[i].text), &value, NULL), LS_OK);
         assert_true(value == cases[i].value);
     }
     static const struct {
@@ -311,7 +311,7 @@ static void times(void **state)
     for (size_t i = 0; i < LS_COUNT_OF(bad); i++) {
         ls_time value = 99;
         ls_error err;
-        assert_int_equal(ls_parse_time(bad[i].text, strlen(bad[i].text), &value, &err), LS_ERR_INPUT);
+        assert_int_equal(parse_time(bad[i].text, strlen(bad[i].text), &value, &err), LS_ERR_INPUT);
         assert_string_equal(err.what, bad[i].what);
         assert_string_equal(err.nearest, bad[i].nearest);
         assert_int_equal(value, 99);
@@ -332,12 +332,12 @@ static void monster_value_is_one_short_line(void **state)
     bool b;
     ls_time t;
     ls_error err[6];
-    assert_int_equal(ls_parse_u64(monster, bytes, &u, &err[0]), LS_ERR_INPUT);
-    assert_int_equal(ls_parse_i64(monster, bytes, &i, &err[1]), LS_ERR_INPUT);
-    assert_int_equal(ls_parse_real(monster, bytes, &d, &err[2]), LS_ERR_INPUT);
-    assert_int_equal(ls_parse_ratio(monster, bytes, &r, &err[3]), LS_ERR_INPUT);
-    assert_int_equal(ls_parse_bool(monster, bytes, &b, &err[4]), LS_ERR_INPUT);
-    assert_int_equal(ls_parse_time(monster, bytes, &t, &err[5]), LS_ERR_INPUT);
+    assert_int_equal(parse_u64(monster, bytes, &u, &err[0]), LS_ERR_INPUT);
+    assert_int_equal(parse_i64(monster, bytes, &i, &err[1]), LS_ERR_INPUT);
+    assert_int_equal(parse_real(monster, bytes, &d, &err[2]), LS_ERR_INPUT);
+    assert_int_equal(parse_ratio(monster, bytes, &r, &err[3]), LS_ERR_INPUT);
+    assert_int_equal(parse_bool(monster, bytes, &b, &err[4]), LS_ERR_INPUT);
+    assert_int_equal(parse_time(monster, bytes, &t, &err[5]), LS_ERR_INPUT);
     for (unsigned k = 0; k < 6; k++) {
         assert_in_range(strlen(err[k].what), 30, 200);
         assert_memory_equal(err[k].what, "'7777", 5);

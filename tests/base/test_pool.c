@@ -19,7 +19,7 @@ enum { MOST = 8 };
 
 /* Plain fields on purpose: only the barrier orders them, and ThreadSanitizer sees if it does not. */
 typedef struct stress {
-    ls_barrier barrier;
+    thread_barrier barrier;
     uint32_t threads, rounds;
     bool jitter;
     struct {
@@ -48,31 +48,31 @@ static void stress_thread(void *self, uint32_t thread)
         s->slot[thread].value = round * (thread + 1);
         if (s->jitter && ls_random_below(&random, 16) == 0)
             sched_yield();
-        ls_barrier_wait(&s->barrier, add_up, s);
+        barrier_wait(&s->barrier, add_up, s);
         uint64_t expected = round * s->threads * (s->threads + 1) / 2;
         s->wrong[thread] += s->sum != expected;
         s->wrong[thread] +=
             s->slot[(thread + 1) % s->threads].value != round * ((thread + 1) % s->threads + 1);
-        ls_barrier_wait(&s->barrier, NULL, NULL);
+        barrier_wait(&s->barrier, NULL, NULL);
     }
 }
 
 static void run_stress(uint32_t threads, uint32_t rounds, int spins, bool jitter)
 {
     stress *s = aligned_alloc(64, sizeof *s);
-    ls_pool *pool;
+    thread_pool *pool;
     ls_error err;
     assert_non_null(s);
     memset(s, 0, sizeof *s);
-    ls_barrier_init(&s->barrier, threads);
+    barrier_init(&s->barrier, threads);
     if (spins >= 0)
         s->barrier.spins = (uint32_t)spins;
     s->threads = threads;
     s->rounds = rounds;
     s->jitter = jitter;
-    assert_int_equal(ls_pool_create(threads, &pool, &err), LS_OK);
-    ls_pool_run(pool, stress_thread, s);
-    ls_pool_destroy(pool);
+    assert_int_equal(pool_create(threads, &pool, &err), LS_OK);
+    pool_run(pool, stress_thread, s);
+    pool_destroy(pool);
     assert_int_equal(s->lasts, rounds);
     for (uint32_t i = 0; i < threads; i++)
         assert_int_equal(s->wrong[i], 0);
@@ -103,14 +103,14 @@ static void generations_wrap(void **state)
     stress *s = aligned_alloc(64, sizeof *s);
     assert_non_null(s);
     memset(s, 0, sizeof *s);
-    ls_barrier_init(&s->barrier, 2);
+    barrier_init(&s->barrier, 2);
     atomic_store(&s->barrier.generation, UINT32_MAX - 3);
     s->threads = 2;
     s->rounds = 50;
-    ls_pool *pool;
-    assert_int_equal(ls_pool_create(2, &pool, NULL), LS_OK);
-    ls_pool_run(pool, stress_thread, s);
-    ls_pool_destroy(pool);
+    thread_pool *pool;
+    assert_int_equal(pool_create(2, &pool, NULL), LS_OK);
+    pool_run(pool, stress_thread, s);
+    pool_destroy(pool);
     assert_int_equal(s->wrong[0] + s->wrong[1], 0);
     assert_int_equal(atomic_load(&s->barrier.generation), 96);
     free(s);
@@ -119,10 +119,10 @@ static void generations_wrap(void **state)
 static void no_spinning_without_cpus(void **state)
 {
     (void)state;
-    ls_barrier barrier;
-    ls_barrier_init(&barrier, ls_cpu_count() + 1);
+    thread_barrier barrier;
+    barrier_init(&barrier, cpu_count() + 1);
     assert_int_equal(barrier.spins, 0);
-    ls_barrier_init(&barrier, 1);
+    barrier_init(&barrier, 1);
     assert_true(barrier.spins > 0);
 }
 
@@ -141,26 +141,26 @@ static void pool_runs_again_and_again(void **state)
 {
     (void)state;
     for (uint32_t threads = 1; threads <= MOST; threads++) {
-        ls_pool *pool;
+        thread_pool *pool;
         counted c = { 0 };
-        assert_int_equal(ls_pool_create(threads, &pool, NULL), LS_OK);
-        assert_int_equal(ls_pool_threads(pool), threads);
+        assert_int_equal(pool_create(threads, &pool, NULL), LS_OK);
+        assert_int_equal(pool_threads(pool), threads);
         for (uint32_t run = 1; run <= 50; run++) {
-            ls_pool_run(pool, count_call, &c);
+            pool_run(pool, count_call, &c);
             for (uint32_t i = 0; i < MOST; i++)
                 assert_int_equal(c.calls[i], i < threads ? run : 0);
         }
-        ls_pool_destroy(pool);
+        pool_destroy(pool);
     }
 }
 
 static void pool_that_never_runs(void **state)
 {
     (void)state;
-    ls_pool *pool;
-    assert_int_equal(ls_pool_create(3, &pool, NULL), LS_OK);
-    ls_pool_destroy(pool);
-    ls_pool_destroy(NULL);
+    thread_pool *pool;
+    assert_int_equal(pool_create(3, &pool, NULL), LS_OK);
+    pool_destroy(pool);
+    pool_destroy(NULL);
 }
 
 static void remember_thread(void *self, uint32_t thread)
@@ -173,11 +173,11 @@ static void caller_is_thread_0(void **state)
 {
     (void)state;
     pthread_t ids[3], again[3];
-    ls_pool *pool;
-    assert_int_equal(ls_pool_create(3, &pool, NULL), LS_OK);
-    ls_pool_run(pool, remember_thread, ids);
-    ls_pool_run(pool, remember_thread, again);
-    ls_pool_destroy(pool);
+    thread_pool *pool;
+    assert_int_equal(pool_create(3, &pool, NULL), LS_OK);
+    pool_run(pool, remember_thread, ids);
+    pool_run(pool, remember_thread, again);
+    pool_destroy(pool);
     assert_true(pthread_equal(ids[0], pthread_self()));
     assert_false(pthread_equal(ids[1], ids[0]));
     assert_false(pthread_equal(ids[2], ids[1]));
@@ -188,21 +188,21 @@ static void caller_is_thread_0(void **state)
 static void impossible_teams(void **state)
 {
     (void)state;
-    ls_pool *pool = (ls_pool *)&pool;
+    thread_pool *pool = (thread_pool *)&pool;
     ls_error err;
-    assert_int_equal(ls_pool_create(0, &pool, &err), LS_ERR_USAGE);
+    assert_int_equal(pool_create(0, &pool, &err), LS_ERR_USAGE);
     assert_null(pool);
-    assert_int_equal(ls_pool_create(UINT32_MAX, &pool, &err), LS_ERR_USAGE);
+    assert_int_equal(pool_create(UINT32_MAX, &pool, &err), LS_ERR_USAGE);
     assert_non_null(strstr(err.what, "1 to 4096"));
 }
 
 static void host(void **state)
 {
     (void)state;
-    assert_true(ls_cpu_count() >= 1);
-    uint64_t before = ls_host_ns();
+    assert_true(cpu_count() >= 1);
+    uint64_t before = host_clock_ns();
     assert_true(before > 0);
-    assert_true(ls_host_ns() >= before);
+    assert_true(host_clock_ns() >= before);
 }
 
 int main(void)

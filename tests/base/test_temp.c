@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 typedef struct place {
-    ls_arena arena;
+    mem_arena arena;
     char dir[64];
     const char *target;
 } place;
@@ -32,7 +32,7 @@ static int enter(void **state)
     *state = p;
     if (mkdtemp(p->dir) == NULL)
         return -1;
-    p->target = ls_path_join(&p->arena, p->dir, "result.json");
+    p->target = path_join(&p->arena, p->dir, "result.json");
     return 0;
 }
 
@@ -41,21 +41,21 @@ static int leave(void **state)
     place *p = *state;
     unlink(p->target);
     int failed = rmdir(p->dir); /* fails if anything else is left */
-    ls_arena_fini(&p->arena);
+    arena_fini(&p->arena);
     free(p);
     return failed;
 }
 
 /* A process makes a temporary file or directory and is killed. Returns the name it had. */
-static char *orphan(place *p, ls_temp_kind kind)
+static char *orphan(place *p, temp_kind kind)
 {
     int ends[2];
     char name[512] = "";
     assert_int_equal(pipe(ends), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        ls_temp temp;
-        if (!ls_temp_create(&temp, p->target, kind))
+        temp_file temp;
+        if (!temp_create(&temp, p->target, kind))
             _exit(1);
         if (kind == LS_TEMP_DIR)
             close(openat(temp.fd, "kernel-1.traceg", O_CREAT | O_WRONLY, 0666));
@@ -69,43 +69,43 @@ static char *orphan(place *p, ls_temp_kind kind)
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status));
-    assert_true(ls_file_exists(name));
-    return ls_arena_strdup(&p->arena, name);
+    assert_true(file_exists(name));
+    return arena_strdup(&p->arena, name);
 }
 
 static void orphans_are_removed(void **state)
 {
     place *p = *state;
     const char *file = orphan(p, LS_TEMP_FILE), *dir = NULL;
-    ls_temp temp;
+    temp_file temp;
     dir = orphan(p, LS_TEMP_DIR); /* it has removed the file of the one before */
-    assert_false(ls_file_exists(file));
-    assert_true(ls_temp_create(&temp, p->target, LS_TEMP_FILE));
-    assert_false(ls_file_exists(dir));
-    ls_temp_discard(&temp);
+    assert_false(file_exists(file));
+    assert_true(temp_create(&temp, p->target, LS_TEMP_FILE));
+    assert_false(file_exists(dir));
+    temp_discard(&temp);
 }
 
 static void live_files_stay(void **state)
 {
     place *p = *state;
-    ls_temp mine, other;
-    assert_true(ls_temp_create(&mine, p->target, LS_TEMP_FILE));
-    assert_true(ls_temp_create(&other, p->target, LS_TEMP_FILE));
-    assert_true(ls_file_exists(mine.path));
+    temp_file mine, other;
+    assert_true(temp_create(&mine, p->target, LS_TEMP_FILE));
+    assert_true(temp_create(&other, p->target, LS_TEMP_FILE));
+    assert_true(file_exists(mine.path));
     pid_t pid = fork();
     if (pid == 0) {
-        ls_temp third;
-        bool good = ls_temp_create(&third, p->target, LS_TEMP_FILE) && ls_file_exists(mine.path) &&
-                    ls_file_exists(other.path);
-        ls_temp_discard(&third);
+        temp_file third;
+        bool good =
+            temp_create(&third, p->target, LS_TEMP_FILE) && file_exists(mine.path) && file_exists(other.path);
+        temp_discard(&third);
         _exit(good ? 0 : 1);
     }
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
-    assert_true(ls_file_exists(mine.path) && ls_file_exists(other.path));
-    ls_temp_discard(&mine);
-    ls_temp_discard(&other);
+    assert_true(file_exists(mine.path) && file_exists(other.path));
+    temp_discard(&mine);
+    temp_discard(&other);
 }
 
 /* Names that only look alike belong to somebody else. */
@@ -115,13 +115,13 @@ static void other_names_stay(void **state)
     static const char *const names[] = { ".result.json.1-2.tmpx",    ".result.json.1.tmp",
                                          ".result.json.x-2.tmp",     ".result.jso.1-2.tmp",
                                          ".result.json.old.1-2.tmp", "result.json.1-2.tmp" };
-    ls_temp temp;
+    temp_file temp;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        close(open(ls_path_join(&p->arena, p->dir, names[i]), O_CREAT | O_WRONLY, 0666));
-    assert_true(ls_temp_create(&temp, p->target, LS_TEMP_FILE));
-    ls_temp_discard(&temp);
+        close(open(path_join(&p->arena, p->dir, names[i]), O_CREAT | O_WRONLY, 0666));
+    assert_true(temp_create(&temp, p->target, LS_TEMP_FILE));
+    temp_discard(&temp);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        assert_int_equal(unlink(ls_path_join(&p->arena, p->dir, names[i])), 0);
+        assert_int_equal(unlink(path_join(&p->arena, p->dir, names[i])), 0);
 }
 
 int main(void)

@@ -14,54 +14,54 @@
 static void grows(void **state)
 {
     (void)state;
-    ls_text text = { 0 };
-    assert_string_equal(ls_text_get(&text), "");
-    ls_text_add(&text, "warp ");
-    ls_text_addn(&text, "12345", 2);
-    ls_text_printf(&text, ", pc 0x%x", 64);
-    assert_string_equal(ls_text_get(&text), "warp 12, pc 0x40");
+    text_buffer text = { 0 };
+    assert_string_equal(text_get(&text), "");
+    text_add(&text, "warp ");
+    text_addn(&text, "12345", 2);
+    text_printf(&text, ", pc 0x%x", 64);
+    assert_string_equal(text_get(&text), "warp 12, pc 0x40");
     assert_int_equal(text.count, 16);
-    ls_text_clear(&text);
-    assert_string_equal(ls_text_get(&text), "");
+    text_clear(&text);
+    assert_string_equal(text_get(&text), "");
     for (unsigned i = 0; i < 10000; i++)
-        ls_text_printf(&text, "%u,", i % 10);
+        text_printf(&text, "%u,", i % 10);
     assert_int_equal(text.count, 20000);
-    assert_int_equal(strlen(ls_text_get(&text)), 20000);
-    ls_text_printf(&text, "%5000d", 7);
+    assert_int_equal(strlen(text_get(&text)), 20000);
+    text_printf(&text, "%5000d", 7);
     assert_int_equal(text.count, 25000);
     assert_int_equal(text.at[24999], '7');
     assert_false(text.failed);
-    ls_text_fini(&text);
-    ls_text_addn(&text, NULL, 0);
-    assert_string_equal(ls_text_get(&text), "");
-    ls_text_fini(&text);
+    text_fini(&text);
+    text_addn(&text, NULL, 0);
+    assert_string_equal(text_get(&text), "");
+    text_fini(&text);
 }
 
 static void failure_is_sticky(void **state)
 {
     (void)state;
-    ls_text text = { 0 };
-    ls_text_add(&text, "a");
-    ls_text_addn(&text, "", SIZE_MAX); /* refused before it is read */
+    text_buffer text = { 0 };
+    text_add(&text, "a");
+    text_addn(&text, "", SIZE_MAX); /* refused before it is read */
     assert_true(text.failed);
-    ls_text_add(&text, "b");
-    ls_text_printf(&text, "c");
-    assert_string_equal(ls_text_get(&text), "a");
-    ls_text_clear(&text);
+    text_add(&text, "b");
+    text_printf(&text, "c");
+    assert_string_equal(text_get(&text), "a");
+    text_clear(&text);
     assert_false(text.failed);
-    ls_text_fini(&text);
+    text_fini(&text);
 }
 
 static void ends(void **state)
 {
     (void)state;
-    assert_true(ls_starts_with("kernel-1.traceg", "kernel"));
-    assert_true(ls_starts_with("x", ""));
-    assert_false(ls_starts_with("ker", "kernel"));
-    assert_true(ls_ends_with("a.yaml", ".yaml"));
-    assert_true(ls_ends_with("a", ""));
-    assert_false(ls_ends_with("yaml", ".yaml"));
-    assert_false(ls_ends_with("a.yaml ", ".yaml"));
+    assert_true(starts_with("kernel-1.traceg", "kernel"));
+    assert_true(starts_with("x", ""));
+    assert_false(starts_with("ker", "kernel"));
+    assert_true(ends_with("a.yaml", ".yaml"));
+    assert_true(ends_with("a", ""));
+    assert_false(ends_with("yaml", ".yaml"));
+    assert_false(ends_with("a.yaml ", ".yaml"));
 }
 
 static void utf8(void **state)
@@ -105,13 +105,13 @@ static void utf8(void **state)
         assert_non_null(copy);
         memcpy(copy, cases[i].bytes, cases[i].count);
         copy = realloc(copy, cases[i].count > 0 ? cases[i].count : 1);
-        assert_int_equal(ls_utf8_check(copy, cases[i].count), cases[i].good);
+        assert_int_equal(utf8_check(copy, cases[i].count), cases[i].good);
         free(copy);
     }
     uint32_t code = 0;
-    assert_int_equal(ls_utf8_next("\xF0\x9F\x98\x80", 4, &code), 4);
+    assert_int_equal(utf8_next("\xF0\x9F\x98\x80", 4, &code), 4);
     assert_int_equal(code, 0x1F600);
-    assert_int_equal(ls_utf8_next("", 0, &code), 0);
+    assert_int_equal(utf8_next("", 0, &code), 0);
 }
 
 static void quotes(void **state)
@@ -143,12 +143,12 @@ static void quotes(void **state)
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         char out[64];
         memset(out, '!', sizeof out);
-        assert_ptr_equal(ls_quote(cases[i].bytes, cases[i].count, out, cases[i].room), out);
+        assert_ptr_equal(quote_text(cases[i].bytes, cases[i].count, out, cases[i].room), out);
         assert_string_equal(out, cases[i].quoted);
         if (cases[i].room < sizeof out)
             assert_int_equal(out[cases[i].room], '!');
     }
-    assert_string_equal(ls_quote("x", 1, NULL, 0), "");
+    assert_string_equal(quote_text("x", 1, NULL, 0), "");
 }
 
 /* Ten megabytes of zeros are one short line, at once. */
@@ -159,7 +159,7 @@ static void quotes_a_monster(void **state)
     char *monster = calloc(1, bytes);
     char out[32];
     assert_non_null(monster);
-    assert_string_equal(ls_quote(monster, bytes, out, sizeof out), "\\x00\\x00\\x00\\x00\\x00\\x00\\x00...");
+    assert_string_equal(quote_text(monster, bytes, out, sizeof out), "\\x00\\x00\\x00\\x00\\x00\\x00\\x00...");
     free(monster);
 }
 

@@ -64,7 +64,7 @@ typedef struct keys_values {
     size_t count;
 } keys_values;
 
-static inline void keys_add(keys_values *v, const ls_config_value *now, double number)
+static inline void keys_add(keys_values *v, const config_value *now, double number)
 {
     const ls_param *p = now->key->param;
     if (v->count == KEYS_VALUES || (p->min <= p->max && (number < p->min || number > p->max)))
@@ -74,7 +74,7 @@ static inline void keys_add(keys_values *v, const ls_config_value *now, double n
 }
 
 /* Other legal values of a key, the most telling ones first. */
-static inline keys_values keys_others(const ls_config_value *now)
+static inline keys_values keys_others(const config_value *now)
 {
     keys_values v = { 0 };
     const ls_param *p = now->key->param;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 typedef struct reference_fixture {
-    ls_arena arena;
+    mem_arena arena;
     validate_reference ref;
     validate_report report;
     ls_error err;
@@ -37,10 +37,9 @@ static inline void reference_begin(reference_fixture *f)
 static inline const char *reference_traces(reference_fixture *f)
 {
     const char *dir = getenv(VALIDATE_VARIABLE);
-    const char *traces =
-        ls_path_join(&f->arena, dir ? dir : LS_SOURCE_DIR "/../shared/reference", "../traces");
+    const char *traces = path_join(&f->arena, dir ? dir : LS_SOURCE_DIR "/../shared/reference", "../traces");
     assert_non_null(traces);
-    return ls_file_is_dir(traces) ? traces : NULL;
+    return file_is_dir(traces) ? traces : NULL;
 }
 
 /* With them; skips the test without. */
@@ -50,7 +49,7 @@ static inline void reference_begin_traces(reference_fixture *f)
     f->ref.traces = reference_traces(f);
     if (!f->ref.traces) {
         print_message("no traces beside the source\n");
-        ls_arena_fini(&f->arena);
+        arena_fini(&f->arena);
         skip();
     }
 }
@@ -58,7 +57,7 @@ static inline void reference_begin_traces(reference_fixture *f)
 static inline void reference_end(reference_fixture *f)
 {
     validate_report_fini(&f->report);
-    ls_arena_fini(&f->arena);
+    arena_fini(&f->arena);
 }
 
 /* So that a failure says what the error is. */

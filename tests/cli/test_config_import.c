@@ -88,7 +88,7 @@ static void test_nothing_is_written_on_failure(void **state)
     assert_int_equal(run("import", "gpu.config", "bad.config", "-o", "gpu.yaml"), 2);
     assert_non_null(strstr(err_text,
                            "lockstep: bad.config:1: -gpgpu_l1_latency: 'many' is not a whole number"));
-    assert_false(ls_file_exists("gpu.yaml"));
+    assert_false(file_exists("gpu.yaml"));
     assert_int_equal(run("import", "gpu.config", "bad.config"), 2);
     assert_string_equal(out_text, "");
     /* A number that is one, but that no machine can have. */
@@ -97,7 +97,7 @@ static void test_nothing_is_written_on_failure(void **state)
     assert_non_null(strstr(err_text,
                            "lockstep: bad.config:3: -gpgpu_shader_cta: 'core.cta_slots' is 100000, but must "
                            "be from 1 to "));
-    assert_false(ls_file_exists("gpu.yaml"));
+    assert_false(file_exists("gpu.yaml"));
     assert_int_equal(run("import", "gpu.config", "no-such.config"), 2);
 }
 
@@ -171,7 +171,7 @@ static const expectation expectations[] = {
 static void test_accelsims_configurations(void **state)
 {
     (void)state;
-    if (!ls_file_is_dir(CONFIGS))
+    if (!file_is_dir(CONFIGS))
         skip();
     for (size_t i = 0; i < 3; i++) {
         char gpu[512], trace[512];
@@ -179,19 +179,19 @@ static void test_accelsims_configurations(void **state)
         snprintf(trace, sizeof trace, CONFIGS "/%s/trace.config", names[i]);
         assert_int_equal(run("import", gpu, trace, "-o", "gpu.yaml"), 0);
         assert_null(strstr(err_text, "unknown option"));
-        ls_config *config;
+        platform_config *config;
         ls_error error = { .status = LS_OK };
-        ls_config_request request = { .platform = "./gpu.yaml" };
-        assert_int_equal(ls_config_load(&request, &config, NULL, &error), LS_OK);
+        config_request request = { .platform = "./gpu.yaml" };
+        assert_int_equal(config_load(&request, &config, NULL, &error), LS_OK);
         for (size_t k = 0; k < sizeof expectations / sizeof expectations[0]; k++)
             value_is(config, expectations[k].key, expectations[k].values[i]);
         /* Nothing of the machine is left to our defaults but what Accel-Sim has no option for. */
-        for (size_t k = 0; k < ls_config_count(config); k++) {
-            const ls_config_value *value = ls_config_at(config, k);
+        for (size_t k = 0; k < config_value_count(config); k++) {
+            const config_value *value = config_at(config, k);
             if (value->origins[0].kind == LS_ORIGIN_FILE)
                 assert_string_not_equal(value->origins[0].comment, "");
         }
-        ls_config_destroy(config);
+        config_destroy(config);
     }
 }
 

@@ -135,39 +135,39 @@ static const char *const workloads[] = {
 
 static keys_outcome simulate(const char *const *sets, size_t set_count, const char *workload, const char *key)
 {
-    ls_config *config = NULL;
+    platform_config *config = NULL;
     ls_machine *machine = NULL;
-    ls_trace *trace = NULL;
-    ls_replay *replay = NULL;
+    sass_trace *trace = NULL;
+    trace_replay *replay = NULL;
     ls_error err = { 0 };
     keys_outcome out = { .refused = true };
-    ls_config_request request = { .platform = PLATFORM, .sets = sets, .set_count = set_count };
+    config_request request = { .platform = PLATFORM, .sets = sets, .set_count = set_count };
     const ls_run_options options = { .threads = 1, .watchdog_fs = LS_FS_PER_SECOND / 10000 };
     ls_run_result result;
-    ls_status status = ls_config_load(&request, &config, NULL, &err);
+    ls_status status = config_load(&request, &config, NULL, &err);
     if (status == LS_OK)
-        status = ls_machine_create(config, 1, &machine, &err);
+        status = machine_create(config, 1, &machine, &err);
     if (status == LS_OK && key && keys_warned(ls_machine_engine(machine), key))
         out = (keys_outcome){ .warned = true };
     else if (status == LS_OK) {
-        const ls_trace_options open = { .drop_values = true };
+        const trace_options open = { .drop_values = true };
         const char *path = strcmp(workload, "CLASSES") == 0 ? trace_path : workload;
-        status = ls_trace_open(path, &open, &trace, &err);
+        status = trace_open(path, &open, &trace, &err);
         if (status != LS_OK)
             fail_msg("%s: %s", workload, err.what);
-        status = ls_replay_create(ls_machine_engine(machine), trace, NULL, &replay, &err);
+        status = replay_create(ls_machine_engine(machine), trace, NULL, &replay, &err);
         if (status == LS_OK)
-            status = ls_replay_run(replay, &options, &result, &err);
+            status = replay_run(replay, &options, &result, &err);
         if (status == LS_OK)
             out = (keys_outcome){ .digest = keys_digest(ls_machine_engine(machine), result.end_time) };
     }
     if (status != LS_OK && key == NULL)
         fail_msg("%s: %s", workload, err.what);
     out.named = status != LS_OK && keys_is_named(err.what, key);
-    ls_replay_destroy(replay);
-    ls_trace_close(trace);
-    ls_machine_destroy(machine);
-    ls_config_destroy(config);
+    replay_destroy(replay);
+    trace_close(trace);
+    machine_destroy(machine);
+    config_destroy(config);
     return out;
 }
 
@@ -178,7 +178,7 @@ static bool matches(const char *patterns, const char *key)
     snprintf(list, sizeof list, "%s", patterns);
     char *rest = list;
     for (char *one; (one = strsep(&rest, "|")) != NULL;)
-        if (ls_glob(one, key))
+        if (glob_match(one, key))
             return true;
     return false;
 }
@@ -186,16 +186,16 @@ static bool matches(const char *patterns, const char *key)
 /* Keys of a platform with `sets`; only those that match. Returns how many there were. */
 static size_t check_keys(const char *const *sets, size_t set_count, const char *only, const char *skip)
 {
-    ls_config *config;
+    platform_config *config;
     ls_error err = { 0 };
-    ls_config_request request = { .platform = PLATFORM, .sets = sets, .set_count = set_count };
+    config_request request = { .platform = PLATFORM, .sets = sets, .set_count = set_count };
     uint64_t base[LS_COUNT_OF(workloads)];
     bool known[LS_COUNT_OF(workloads)] = { false };
     size_t dead = 0, seen = 0;
-    if (ls_config_load(&request, &config, NULL, &err) != LS_OK)
+    if (config_load(&request, &config, NULL, &err) != LS_OK)
         fail_msg("%s", err.what);
-    for (size_t i = 0; i < ls_config_count(config); i++) {
-        const ls_config_value *value = ls_config_at(config, i);
+    for (size_t i = 0; i < config_value_count(config); i++) {
+        const config_value *value = config_at(config, i);
         const char *path = value->key->path, *own[64];
         if (!matches(only, path) || (skip && matches(skip, path)))
             continue;
@@ -225,7 +225,7 @@ static size_t check_keys(const char *const *sets, size_t set_count, const char *
                     tried ? "" : " (every value was refused)");
         }
     }
-    ls_config_destroy(config);
+    config_destroy(config);
     assert_int_equal(dead, 0);
     return seen;
 }

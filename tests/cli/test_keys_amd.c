@@ -172,7 +172,7 @@ static bool matches(const char *patterns, const char *key)
     snprintf(list, sizeof list, "%s", patterns);
     char *rest = list;
     for (char *one; (one = strsep(&rest, "|")) != NULL;)
-        if (ls_glob(one, key))
+        if (glob_match(one, key))
             return true;
     return false;
 }
@@ -182,23 +182,23 @@ static size_t check_keys(const machine *m, const char *only, const char *skip)
 {
     char path[512];
     snprintf(path, sizeof path, LS_BINARY_DIR "/tests/kernels/%s-v5/keys.co", m->target);
-    if (!ls_file_exists(path)) {
+    if (!file_exists(path)) {
         print_message("no compiled kernels: clang-15, lld-15 or rocm-device-libs is missing\n");
         skip();
     }
-    ls_config *config;
+    platform_config *config;
     ls_error err = { 0 };
-    ls_config_request request = { .platform = m->platform, .sets = m->sets, .set_count = m->set_count };
+    config_request request = { .platform = m->platform, .sets = m->sets, .set_count = m->set_count };
     uint64_t base[STAGES];
     size_t dead = 0, seen = 0;
-    if (ls_config_load(&request, &config, NULL, &err) != LS_OK)
+    if (config_load(&request, &config, NULL, &err) != LS_OK)
         fail_msg("%s", err.what);
     simulate(m, NULL, NULL, NULL, base);
     uint64_t again[STAGES]; /* a digest that changes by itself would hide everything */
     simulate(m, NULL, NULL, NULL, again);
     assert_memory_equal(again, base, sizeof base);
-    for (size_t i = 0; i < ls_config_count(config); i++) {
-        const ls_config_value *value = ls_config_at(config, i);
+    for (size_t i = 0; i < config_value_count(config); i++) {
+        const config_value *value = config_at(config, i);
         const char *key = value->key->path;
         if (!matches(only, key) || matches(skip, key))
             continue;
@@ -221,7 +221,7 @@ static size_t check_keys(const machine *m, const char *only, const char *skip)
                     tried ? "" : " (every value was refused)");
         }
     }
-    ls_config_destroy(config);
+    config_destroy(config);
     assert_int_equal(dead, 0);
     return seen;
 }

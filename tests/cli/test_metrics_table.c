@@ -43,8 +43,7 @@ static void check_section(const char *page, const char *title, const ls_metric *
     at += strlen("|---|---|---|---|\n");
     for (size_t m = 0; m < count; m++) {
         snprintf(row, sizeof row, "| `%s` | %s | %s | %s |\n", metrics[m].name,
-                 ls_metric_kind_name(metrics[m].kind), ls_metric_unit(&metrics[m]),
-                 ls_metric_help(&metrics[m]));
+                 metric_kind_name(metrics[m].kind), metric_unit(&metrics[m]), metric_help(&metrics[m]));
         if (strncmp(at, row, strlen(row)) != 0)
             fail_msg("docs/metrics.md, %s: expected the row %s", title, row);
         at += strlen(row);
@@ -70,30 +69,30 @@ static void test_page(void **state)
 /* A run of a kernel with a counter of its cores read afterwards. */
 static uint64_t count(const char *kernel, const char *const *sets, const char *name)
 {
-    const ls_config_request request = { .platform = "tests/metrics",
-                                        .sets = sets,
-                                        .set_count = sets[1] != NULL ? 2 : 1,
-                                        .text = rig_platform,
-                                        .text_bytes = strlen(rig_platform) };
+    const config_request request = { .platform = "tests/metrics",
+                                     .sets = sets,
+                                     .set_count = sets[1] != NULL ? 2 : 1,
+                                     .text = rig_platform,
+                                     .text_bytes = strlen(rig_platform) };
     ls_error err = { 0 };
-    ls_config *config;
+    platform_config *config;
     ls_machine *machine = NULL;
-    ls_replay *replay;
-    ls_trace *trace = NULL;
+    trace_replay *replay;
+    sass_trace *trace = NULL;
     ls_run_result result;
-    if (ls_config_load(&request, &config, NULL, &err) != LS_OK ||
-        ls_machine_create(config, 1, &machine, &err) != LS_OK ||
-        ls_synth_open(kernel, &(ls_trace_options){ 0 }, &trace, &err) != LS_OK)
+    if (config_load(&request, &config, NULL, &err) != LS_OK ||
+        machine_create(config, 1, &machine, &err) != LS_OK ||
+        synth_open(kernel, &(trace_options){ 0 }, &trace, &err) != LS_OK)
         fail_msg("%s", err.what);
-    ls_config_destroy(config);
+    config_destroy(config);
     ls_engine *engine = ls_machine_engine(machine);
-    if (ls_replay_create(engine, trace, NULL, &replay, &err) != LS_OK ||
-        ls_replay_run(replay, &(ls_run_options){ .threads = 1 }, &result, &err) != LS_OK)
+    if (replay_create(engine, trace, NULL, &replay, &err) != LS_OK ||
+        replay_run(replay, &(ls_run_options){ .threads = 1 }, &result, &err) != LS_OK)
         fail_msg("%s", err.what);
     uint64_t value = rig_counter(engine, "core", name);
-    ls_replay_destroy(replay);
-    ls_trace_close(trace);
-    ls_machine_destroy(machine);
+    replay_destroy(replay);
+    trace_close(trace);
+    machine_destroy(machine);
     return value;
 }
 

@@ -11,7 +11,7 @@
 typedef struct parsed {
     cli_args args;
     cli_context ctx;
-    ls_arena arena;
+    mem_arena arena;
     ls_error err;
     ls_status status;
 } parsed;
@@ -26,7 +26,7 @@ static parsed *parse(const char *first, ...)
     va_list list;
     parsed *p = &parsed_now;
     cli_args_fini(&p->args);
-    ls_arena_fini(&p->arena);
+    arena_fini(&p->arena);
     *p = (parsed){ 0 };
     words[0] = "tree";
     va_start(list, first);
@@ -50,7 +50,7 @@ static int teardown(void **state)
 {
     (void)state;
     cli_args_fini(&parsed_now.args);
-    ls_arena_fini(&parsed_now.arena);
+    arena_fini(&parsed_now.arena);
     return 0;
 }
 

@@ -23,47 +23,47 @@ static const shipped nvidia[] = {
     { "v100", "80", "32", "64" },    { "a100", "108", "40", "64" },     { "h100", "114", "40", "64" },
 };
 
-static ls_config *load_platform(const char *name)
+static platform_config *load_platform(const char *name)
 {
     const char *const dirs[] = { PLATFORMS };
-    ls_config_request request = { .platform = name, .platform_dirs = dirs, .platform_dir_count = 1 };
-    ls_config *config;
-    ls_problems problems = { 0 };
+    config_request request = { .platform = name, .platform_dirs = dirs, .platform_dir_count = 1 };
+    platform_config *config;
+    config_problems problems = { 0 };
     ls_error error = { .status = LS_OK };
     char line[1024];
-    if (ls_config_load(&request, &config, &problems, &error) != LS_OK)
+    if (config_load(&request, &config, &problems, &error) != LS_OK)
         fail_msg("%s", ls_error_text(&error, line, sizeof line));
     assert_int_equal(problems.count, 0);
-    ls_problems_fini(&problems);
+    problems_fini(&problems);
     return config;
 }
 
 static void test_all_build(void **state)
 {
     (void)state;
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     const char *const dirs[] = { PLATFORMS };
-    ls_platform *platforms;
+    platform_entry *platforms;
     size_t count, built = 0;
     clock_t spent = 0;
-    assert_int_equal(ls_catalog_platforms(&arena, dirs, 1, &platforms, &count, NULL), LS_OK);
+    assert_int_equal(catalog_platforms(&arena, dirs, 1, &platforms, &count, NULL), LS_OK);
     for (size_t i = 0; i < count; i++) {
         if (strncmp(platforms[i].path, PLATFORMS "/", sizeof PLATFORMS) != 0)
             continue; /* of the search path */
         assert_string_not_equal(platforms[i].title, "");
         clock_t start = clock();
-        ls_config *config = load_platform(platforms[i].name);
+        platform_config *config = load_platform(platforms[i].name);
         ls_machine *machine;
         ls_error error = { .status = LS_OK };
         char line[1024];
-        if (ls_machine_create(config, 1, &machine, &error) != LS_OK)
+        if (machine_create(config, 1, &machine, &error) != LS_OK)
             fail_msg("%s: %s", platforms[i].name, ls_error_text(&error, line, sizeof line));
         spent += clock() - start;
         built++;
-        ls_machine_destroy(machine);
-        ls_config_destroy(config);
+        machine_destroy(machine);
+        config_destroy(config);
     }
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     assert_true(built >= sizeof nvidia / sizeof nvidia[0]);
     long milliseconds = (long)(spent * 1000 / CLOCKS_PER_SEC);
     print_message("%zu machines in %ld ms\n", built, milliseconds);
@@ -76,14 +76,14 @@ static void test_main_numbers(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof nvidia / sizeof nvidia[0]; i++) {
-        ls_config *config = load_platform(nvidia[i].name);
+        platform_config *config = load_platform(nvidia[i].name);
         value_is(config, "cores", nvidia[i].cores);
         value_is(config, "memory.channels", nvidia[i].channels);
         value_is(config, "core.warp_slots", nvidia[i].warp_slots);
         value_is(config, "core.class.fp32.latency_cycles", "4");
         value_is(config, "core.forward_cycles", "5");
         value_is(config, "core.accelsim_rules", "false");
-        ls_config_destroy(config);
+        config_destroy(config);
     }
 }
 
@@ -92,14 +92,14 @@ static void test_every_number_has_a_source(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof nvidia / sizeof nvidia[0]; i++) {
-        ls_config *config = load_platform(nvidia[i].name);
-        for (size_t k = 0; k < ls_config_count(config); k++) {
-            const ls_config_value *value = ls_config_at(config, k);
-            const ls_origin *origin = &value->origins[0];
-            if (origin->kind == LS_ORIGIN_FILE && !ls_key_is_model(value->key) && !origin->comment[0])
+        platform_config *config = load_platform(nvidia[i].name);
+        for (size_t k = 0; k < config_value_count(config); k++) {
+            const config_value *value = config_at(config, k);
+            const value_origin *origin = &value->origins[0];
+            if (origin->kind == LS_ORIGIN_FILE && !key_is_model(value->key) && !origin->comment[0])
                 fail_msg("%s:%u: %s has no source", origin->file, (unsigned)origin->line, value->key->path);
         }
-        ls_config_destroy(config);
+        config_destroy(config);
     }
 }
 

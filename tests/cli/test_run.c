@@ -51,7 +51,7 @@ static void test_signals_become_flags(void **state)
 /* --------------------------------------------------------------------------------------------- outputs */
 
 static char dir[] = P_tmpdir "/lockstep-test-XXXXXX";
-static ls_arena arena;
+static mem_arena arena;
 
 static int make_dir(void **state)
 {
@@ -64,13 +64,13 @@ static int remove_dir(void **state)
     (void)state;
     char command[128];
     snprintf(command, sizeof command, "rm -rf %s", dir);
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return system(command);
 }
 
 static const char *in_dir(const char *name)
 {
-    return ls_arena_printf(&arena, "%s/%s", dir, name);
+    return arena_printf(&arena, "%s/%s", dir, name);
 }
 
 static void test_outputs_are_checked_first(void **state)
@@ -80,7 +80,7 @@ static void test_outputs_are_checked_first(void **state)
     const char *good[] = { in_dir("a.json"), in_dir("b.csv") };
     assert_int_equal(run_output_check(good, 2, NULL, &err), LS_OK);
     assert_int_equal(run_output_check(NULL, 0, NULL, &err), LS_OK);
-    assert_false(ls_file_exists(good[0]));
+    assert_false(file_exists(good[0]));
 
     const char *twice[] = { in_dir("a.json"), in_dir("a.json") };
     assert_int_equal(run_output_check(twice, 2, NULL, &err), LS_ERR_USAGE);
@@ -101,11 +101,11 @@ static void test_output_and_configuration_come_together(void **state)
     ls_error err;
     char *text;
     size_t bytes;
-    const ls_results results = { .platform = "p", .config_text = "machine: p\n", .seed = 7 };
+    const run_results results = { .platform = "p", .config_text = "machine: p\n", .seed = 7 };
     assert_int_equal(run_output_write(&results, NULL, in_dir("r.json"), &err), LS_OK);
-    assert_int_equal(ls_file_read(&arena, in_dir("r.json.platform.yaml"), 1000, &text, &bytes, &err), LS_OK);
+    assert_int_equal(file_read(&arena, in_dir("r.json.platform.yaml"), 1000, &text, &bytes, &err), LS_OK);
     assert_string_equal(text, "machine: p\n");
-    assert_int_equal(ls_file_read(&arena, in_dir("r.json"), 100000, &text, &bytes, &err), LS_OK);
+    assert_int_equal(file_read(&arena, in_dir("r.json"), 100000, &text, &bytes, &err), LS_OK);
     assert_non_null(strstr(text, "\"seed\": 7"));
 }
 
@@ -113,12 +113,12 @@ static void test_no_configuration_without_a_result(void **state)
 {
     (void)state;
     ls_error err;
-    const ls_results results = { .platform = "p", .config_text = "machine: p\n" };
+    const run_results results = { .platform = "p", .config_text = "machine: p\n" };
     /* A directory stands where the result should go: the export fails after the configuration was begun. */
     const char *taken = in_dir("taken.json");
-    assert_int_equal(system(ls_arena_printf(&arena, "mkdir %s", taken)), 0);
+    assert_int_equal(system(arena_printf(&arena, "mkdir %s", taken)), 0);
     assert_int_not_equal(run_output_write(&results, NULL, taken, &err), LS_OK);
-    assert_false(ls_file_exists(in_dir("taken.json.platform.yaml")));
+    assert_false(file_exists(in_dir("taken.json.platform.yaml")));
 }
 
 int main(void)

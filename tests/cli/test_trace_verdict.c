@@ -120,11 +120,11 @@ static void make_kernel(lines *l, unsigned version)
 
 static void write_kernel(const char *path, const lines *l, size_t cut)
 {
-    ls_text text = { 0 };
+    text_buffer text = { 0 };
     for (size_t i = 0; i < l->count; i++)
-        ls_text_printf(&text, "%s\n", l->at[i]);
-    write_bytes(path, ls_text_get(&text), cut && cut < text.count ? cut : text.count);
-    ls_text_fini(&text);
+        text_printf(&text, "%s\n", l->at[i]);
+    write_bytes(path, text_get(&text), cut && cut < text.count ? cut : text.count);
+    text_fini(&text);
 }
 
 /* -------------------------------------------------------------------------------------------- the damages */

@@ -10,22 +10,22 @@
 static void missing_directory(void **state)
 {
     (void)state;
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     validate_reference ref;
     ls_error err;
     assert_int_equal(validate_reference_open(&ref, &arena, "/nowhere/at/all", &err), LS_ERR_USAGE);
     assert_int_equal(ls_status_exit_code(err.status), 2);
     assert_non_null(strstr(err.what, "--reference"));
     assert_string_equal(err.where, "/nowhere/at/all");
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
 }
 
-static ls_status read_text(ls_arena *arena, const char *text, validate_csv *csv, ls_error *err)
+static ls_status read_text(mem_arena *arena, const char *text, validate_csv *csv, ls_error *err)
 {
     char dir[] = P_tmpdir "/lockstep-validate-XXXXXX";
     assert_non_null(mkdtemp(dir));
-    char *path = ls_path_join(arena, dir, "table.csv");
-    assert_int_equal(ls_file_write(path, text, strlen(text), err), LS_OK);
+    char *path = path_join(arena, dir, "table.csv");
+    assert_int_equal(file_write(path, text, strlen(text), err), LS_OK);
     validate_reference ref;
     assert_int_equal(validate_reference_open(&ref, arena, dir, err), LS_OK);
     ls_status status = validate_csv_read(&ref, "table.csv", csv, err);
@@ -37,7 +37,7 @@ static ls_status read_text(ls_arena *arena, const char *text, validate_csv *csv,
 static void csv_cells(void **state)
 {
     (void)state;
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     validate_csv csv;
     ls_error err;
     size_t column;
@@ -54,7 +54,7 @@ static void csv_cells(void **state)
     assert_int_equal(validate_csv_column(&csv, "d", &column, &err), LS_ERR_INPUT);
     assert_int_equal(read_text(&arena, "a,b\n1,2\n3\n", &csv, &err), LS_ERR_INPUT);
     assert_non_null(strstr(err.where, "table.csv:3"));
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
 }
 
 /* ------------------------------------------------------------------------------------------------ telling */
@@ -79,7 +79,7 @@ static void make_report(validate_report *report)
         { .cells = { "e&f", "two", "" }, .verdict = VALIDATE_FAIL, .note = "Because." },
     };
     for (size_t i = 0; i < LS_COUNT_OF(rows); i++)
-        assert_true(ls_vec_push(&s->rows, rows[i]));
+        assert_true(vec_push(&s->rows, rows[i]));
 }
 
 static char *told(void (*tell)(const validate_report *report, FILE *to), const validate_report *report)

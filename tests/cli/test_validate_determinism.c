@@ -25,7 +25,7 @@ static void another_machine_is_another_hash(void **state)
 {
     (void)state;
     reference_fixture f;
-    ls_config_request platform;
+    config_request platform;
     validate_result a, b;
     static const char *const sets[] = { "l2.delay_cycles=6" };
     reference_begin_traces(&f);
@@ -37,7 +37,7 @@ static void another_machine_is_another_hash(void **state)
     job.platform.sets = sets;
     job.platform.set_count = 1;
     reference_ok(&f, validate_simulate(&f.arena, &job, &b, &f.err));
-    assert_false(ls_hash_same(a.hash, b.hash));
+    assert_false(hash_same(a.hash, b.hash));
     reference_end(&f);
 }
 

@@ -55,7 +55,7 @@ static void every_kernel_file(void **state)
     (void)state;
     enum { LAST = 120, MISSING = 2 };
     reference_fixture f;
-    ls_config_request platform;
+    config_request platform;
     unsigned ran = 0;
     reference_begin_traces(&f);
     reference_ok(&f, validate_import(&f.ref, "SM86_RTX3070", &platform, &f.err));
@@ -64,7 +64,7 @@ static void every_kernel_file(void **state)
         char path[1024];
         validate_result result;
         snprintf(path, sizeof path, "%s/nn-onestep-sm80-v5/kernel-%u.traceg.xz", f.ref.traces, i);
-        if (!ls_file_exists(path))
+        if (!file_exists(path))
             continue;
         const validate_job job = { .platform = platform, .trace = path, .threads = 1 };
         reference_ok(&f, validate_simulate(&f.arena, &job, &result, &f.err));

@@ -12,13 +12,13 @@ void *__real_calloc(size_t count, size_t bytes);
 void *__real_realloc(void *old, size_t bytes);
 void *__real_aligned_alloc(size_t align, size_t bytes);
 void *__real_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
-void *__real_ls_huge_arena_take(ls_huge_arena *huge_arena, size_t bytes);
+void *__real_huge_arena_take(huge_memory *huge_arena, size_t bytes);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *old, size_t bytes);
 void *__wrap_aligned_alloc(size_t align, size_t bytes);
 void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
-void *__wrap_ls_huge_arena_take(ls_huge_arena *huge_arena, size_t bytes);
+void *__wrap_huge_arena_take(huge_memory *huge_arena, size_t bytes);
 
 static uint64_t countdown; /* the allocation that fails; 0: none */
 static bool failed;
@@ -57,9 +57,9 @@ void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, o
 }
 
 /* The huge arena asks the host rarely; its every piece counts as an allocation here. */
-void *__wrap_ls_huge_arena_take(ls_huge_arena *huge_arena, size_t bytes)
+void *__wrap_huge_arena_take(huge_memory *huge_arena, size_t bytes)
 {
-    return fails() ? NULL : __real_ls_huge_arena_take(huge_arena, bytes);
+    return fails() ? NULL : __real_huge_arena_take(huge_arena, bytes);
 }
 
 /* -------------------------------------------------------------------------------------------- the machine */

@@ -21,7 +21,7 @@ static void require(bool condition)
         abort();
 }
 
-static void check_block(const ls_kernel *kernel, const ls_cta *cta, outcome *o)
+static void check_block(const trace_kernel *kernel, const ls_cta *cta, outcome *o)
 {
     uint64_t in_warps = 0;
     for (uint32_t w = 0; w < cta->warp_count; w++) {
@@ -33,8 +33,8 @@ static void check_block(const ls_kernel *kernel, const ls_cta *cta, outcome *o)
     for (uint64_t i = 0; i < cta->dyn_count; i++) {
         const ls_dyn *dyn = &cta->dyns[i];
         uint64_t addresses[32] = { 0 };
-        require(dyn->inst < ls_kernel_inst_count(kernel));
-        const ls_inst *inst = &ls_kernel_insts(kernel)[dyn->inst];
+        require(dyn->inst < kernel_inst_count(kernel));
+        const ls_inst *inst = &kernel_inst_table(kernel)[dyn->inst];
         require(inst->class_ < LS_CLASS_COUNT && inst->dst_count <= LS_INST_DST_MAX);
         require(inst->src_count <= LS_INST_SRC_MAX);
         if (dyn->addr != LS_ADDR_NONE) {
@@ -53,9 +53,9 @@ static void check_block(const ls_kernel *kernel, const ls_cta *cta, outcome *o)
 
 static outcome read_kernel(const uint8_t *data, size_t size, acc_report *report)
 {
-    const ls_trace_options options = { 0 };
+    const trace_options options = { 0 };
     outcome o = { 0 };
-    ls_kernel *kernel;
+    trace_kernel *kernel;
     ls_cta cta = { 0 };
     bool end = false;
     o.status = acc_open_memory("fuzz", data, size, &options, report, &kernel, &o.error);
@@ -64,17 +64,17 @@ static outcome read_kernel(const uint8_t *data, size_t size, acc_report *report)
         return o;
     }
     while (!end) {
-        o.status = ls_kernel_next_cta(kernel, &cta, &end, &o.error);
+        o.status = kernel_next_cta(kernel, &cta, &end, &o.error);
         if (o.status != LS_OK)
             break;
         if (!end)
             check_block(kernel, &cta, &o);
     }
-    for (uint32_t i = 0; i < ls_kernel_inst_count(kernel); i++) {
-        ls_inst_text text;
+    for (uint32_t i = 0; i < kernel_inst_count(kernel); i++) {
+        inst_words text;
         require(kernel->ops->text(kernel, i, &text) && text.body[0] != '\0');
     }
-    ls_kernel_close(kernel);
+    kernel_close(kernel);
     ls_cta_fini(&cta);
     return o;
 }

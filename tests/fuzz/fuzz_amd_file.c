@@ -51,7 +51,7 @@ static void read_path(const char *path)
             check_error(amd_walk_launch(file, i, program, 0, 64, visit, &steps, &err), &err);
         amd_program_destroy(program);
     }
-    ls_address_space_destroy(window);
+    address_space_destroy(window);
     amd_file_close(file);
 }
 
@@ -75,7 +75,7 @@ static void read_catalog(const uint8_t *data, size_t size)
 {
     char path[64];
     ls_error err;
-    ls_pack_out out;
+    pack_out out;
     uint8_t directory[16] = { LS_PACK_HEADER_BYTES, size > 0 ? data[0] & 7 : 0 };
     memset(directory + 2, LS_PACK_HEADER_BYTES, 7);
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -83,15 +83,15 @@ static void read_catalog(const uint8_t *data, size_t size)
     if (!stream)
         return;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (ls_pack_out_init_flags(&out, stream, path, 1, LS_PACK_FLAG_AMD, &err) == LS_OK) {
+    if (pack_out_init_flags(&out, stream, path, 1, LS_PACK_FLAG_AMD, &err) == LS_OK) {
         uint64_t at;
-        if (ls_pack_put_section(&out, LS_PACK_AMD_CATALOG, data, size, size, &err) == LS_OK &&
+        if (pack_put_section(&out, LS_PACK_AMD_CATALOG, data, size, size, &err) == LS_OK &&
             (at = out.offset) > 0 &&
-            ls_pack_put_section(&out, LS_PACK_DIRECTORY, directory, 2 + directory[1], 2 + directory[1],
-                                &err) == LS_OK &&
-            ls_pack_put_trailer(&out, at, &err) == LS_OK && fflush(stream) == 0)
+            pack_put_section(&out, LS_PACK_DIRECTORY, directory, 2 + directory[1], 2 + directory[1], &err) ==
+                LS_OK &&
+            pack_put_trailer(&out, at, &err) == LS_OK && fflush(stream) == 0)
             read_path(path);
-        ls_pack_out_fini(&out);
+        pack_out_fini(&out);
     }
     fclose(stream);
 }
@@ -107,10 +107,10 @@ static bool make_code(amd_tape_code *code, amd_program **program)
 {
     ls_address_space *window;
     uint64_t at;
-    if (ls_address_space_create(1u << 24, &window, NULL) != LS_OK)
+    if (address_space_create(1u << 24, &window, NULL) != LS_OK)
         return false;
-    bool good = ls_address_space_alloc(window, 4096, 0, LS_PAGE_READ, &at, NULL) == LS_OK &&
-                ls_address_space_write(window, at, words, sizeof words, NULL) == LS_OK;
+    bool good = address_space_alloc(window, 4096, 0, LS_PAGE_READ, &at, NULL) == LS_OK &&
+                address_space_write(window, at, words, sizeof words, NULL) == LS_OK;
     amd_kernel kernel = { .name = "fuzz",
                           .target = AMD_GFX803,
                           .code = at,
@@ -118,7 +118,7 @@ static bool make_code(amd_tape_code *code, amd_program **program)
                           .entry = at,
                           .rsrc1 = 3 | 12u << 6 };
     good = good && amd_program_create(&kernel, window, program, NULL) == LS_OK;
-    ls_address_space_destroy(window);
+    address_space_destroy(window);
     return good && amd_tape_code_init(code, *program);
 }
 

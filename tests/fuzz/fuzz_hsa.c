@@ -50,7 +50,7 @@ static void check_object(const void *data, size_t size)
 static void check_meta(const uint8_t *data, size_t size)
 {
     for (int way = 0; way < 2; way++) {
-        ls_arena arena = { 0 };
+        mem_arena arena = { 0 };
         const meta_node *root;
         ls_error err;
         ls_status status = way ? meta_read_yaml(&arena, data, size, &root, &err)
@@ -63,7 +63,7 @@ static void check_meta(const uint8_t *data, size_t size)
                 check_error(meta_apply(&arena, &list->children[i], &kernel, &err), &err);
             }
         }
-        ls_arena_fini(&arena);
+        arena_fini(&arena);
     }
 }
 

@@ -23,29 +23,29 @@ static void require(bool condition)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = size > 0 ? (const char *)data : "";
-    ls_import_file files[2] = { { .path = "good.config", .text = good, .text_bytes = sizeof good - 1 },
-                                { .path = "fuzz.config", .text = text, .text_bytes = size } };
-    ls_arena arena = { 0 };
-    ls_import import;
+    import_file files[2] = { { .path = "good.config", .text = good, .text_bytes = sizeof good - 1 },
+                             { .path = "fuzz.config", .text = text, .text_bytes = size } };
+    mem_arena arena = { 0 };
+    platform_import import;
     ls_error error;
-    if (ls_import_accelsim(&arena, files, 2, &import, &error) == LS_OK) {
-        ls_config_request request = { .platform = "fuzz.yaml",
-                                      .text = import.yaml,
-                                      .text_bytes = import.yaml_bytes };
-        ls_config *config;
-        require(ls_config_load(&request, &config, NULL, &error) == LS_OK);
-        ls_config_destroy(config);
+    if (import_accelsim(&arena, files, 2, &import, &error) == LS_OK) {
+        config_request request = { .platform = "fuzz.yaml",
+                                   .text = import.yaml,
+                                   .text_bytes = import.yaml_bytes };
+        platform_config *config;
+        require(config_load(&request, &config, NULL, &error) == LS_OK);
+        config_destroy(config);
         FILE *nowhere = fopen("/dev/null", "w");
         require(nowhere != NULL);
         size_t count;
-        for (ls_import_fate fate = LS_IMPORT_UNKNOWN; fate <= LS_IMPORT_QUIET; fate++)
-            require(ls_import_print_notes(&import, fate, nowhere, &count, NULL) == LS_OK);
+        for (import_fate fate = LS_IMPORT_UNKNOWN; fate <= LS_IMPORT_QUIET; fate++)
+            require(import_print_notes(&import, fate, nowhere, &count, NULL) == LS_OK);
         fclose(nowhere);
     } else {
         require(error.status == LS_ERR_INPUT);
         require(error.what[0] != '\0' && !strchr(error.what, '\n') && error.where[0] != '\0');
         require(import.yaml == NULL);
     }
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return 0;
 }

@@ -21,20 +21,20 @@ static void check_error(const ls_error *error)
     require(error->what[0] != '\0' && !strchr(ls_error_text(error, text, sizeof text), '\n'));
 }
 
-static void check_config(const ls_config *config)
+static void check_config(const platform_config *config)
 {
-    const char *yaml = ls_config_yaml(config);
-    ls_config_request request = { .platform = "again.yaml", .text = yaml, .text_bytes = strlen(yaml) };
-    ls_config *again;
+    const char *yaml = config_yaml(config);
+    config_request request = { .platform = "again.yaml", .text = yaml, .text_bytes = strlen(yaml) };
+    platform_config *again;
     ls_error error;
     ls_machine *machine = NULL;
-    require(ls_config_load(&request, &again, NULL, NULL) == LS_OK);
-    require(strcmp(ls_config_yaml(again), yaml) == 0);
-    require(ls_hash_same(ls_config_hash(again), ls_config_hash(config)));
-    ls_config_destroy(again);
-    if (ls_machine_create(config, 1, &machine, &error) != LS_OK)
+    require(config_load(&request, &again, NULL, NULL) == LS_OK);
+    require(strcmp(config_yaml(again), yaml) == 0);
+    require(hash_same(config_hash_of(again), config_hash_of(config)));
+    config_destroy(again);
+    if (machine_create(config, 1, &machine, &error) != LS_OK)
         check_error(&error);
-    ls_machine_destroy(machine);
+    machine_destroy(machine);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -44,27 +44,27 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const small_amd[] = { "clusters=2", "memory.channels=2", "memory.size_mib=64" };
     static const char *const dirs[] = { LS_SOURCE_DIR "/platforms" };
     const char *text = size > 0 ? (const char *)data : "";
-    ls_config_request request = { .platform = "/nowhere/fuzz.yaml",
-                                  .text = text,
-                                  .text_bytes = size,
-                                  .platform_dirs = dirs,
-                                  .platform_dir_count = 1 };
-    ls_problems problems = { 0 };
-    ls_config *config;
+    config_request request = { .platform = "/nowhere/fuzz.yaml",
+                               .text = text,
+                               .text_bytes = size,
+                               .platform_dirs = dirs,
+                               .platform_dir_count = 1 };
+    config_problems problems = { 0 };
+    platform_config *config;
     ls_error error;
-    ls_status status = ls_config_load(&request, &config, &problems, &error);
+    ls_status status = config_load(&request, &config, &problems, &error);
     if (status == LS_OK) {
-        bool is_amd = strcmp(ls_config_machine(config)->name, "amd") == 0;
-        ls_config_destroy(config);
+        bool is_amd = strcmp(config_machine(config)->name, "amd") == 0;
+        config_destroy(config);
         request.sets = is_amd ? small_amd : small_nvidia;
         request.set_count = is_amd ? LS_COUNT_OF(small_amd) : LS_COUNT_OF(small_nvidia);
-        status = ls_config_load(&request, &config, NULL, &error);
+        status = config_load(&request, &config, NULL, &error);
     }
     if (status == LS_OK)
         check_config(config);
     else
         check_error(&error);
-    ls_config_destroy(config);
-    ls_problems_fini(&problems);
+    config_destroy(config);
+    problems_fini(&problems);
     return 0;
 }

@@ -39,36 +39,36 @@ static void check_cta(const ls_cta *cta, uint32_t inst_count)
     }
 }
 
-static void read_kernel(ls_trace *trace, uint64_t index)
+static void read_kernel(sass_trace *trace, uint64_t index)
 {
-    ls_kernel *kernel;
+    trace_kernel *kernel;
     ls_error err;
     ls_cta cta = { 0 };
     bool end = false;
-    ls_status status = ls_trace_open_kernel(trace, index, &kernel, &err);
+    ls_status status = trace_open_kernel(trace, index, &kernel, &err);
     for (int n = 0; n < MOST_BLOCKS && status == LS_OK && !end; n++) {
-        status = ls_kernel_next_cta(kernel, &cta, &end, &err);
+        status = kernel_next_cta(kernel, &cta, &end, &err);
         if (status == LS_OK && !end)
             check_cta(&cta, kernel->inst_count);
     }
     check_error(status, &err);
-    ls_kernel_close(kernel);
+    kernel_close(kernel);
     ls_cta_fini(&cta);
 }
 
 static void read_path(const char *path)
 {
-    const ls_trace_options options = { .unknown_opcodes_as_alu = true };
-    ls_trace *trace;
+    const trace_options options = { .unknown_opcodes_as_alu = true };
+    sass_trace *trace;
     ls_error err;
-    ls_status status = ls_pack_source.open(path, &options, &trace, &err);
+    ls_status status = pack_source.open(path, &options, &trace, &err);
     check_error(status, &err);
     for (uint64_t i = 0; status == LS_OK && i < trace->command_count; i++)
         if (trace->commands[i].kind == LS_COMMAND_KERNEL)
             read_kernel(trace, i);
     if (status == LS_OK)
-        ls_trace_close(trace);
-    check_error(ls_pack_verify(path, &err), &err);
+        trace_close(trace);
+    check_error(pack_file_verify(path, &err), &err);
 }
 
 static void read_file(const uint8_t *data, size_t size)
@@ -88,7 +88,7 @@ static void read_catalog(const uint8_t *data, size_t size)
 {
     char path[64];
     ls_error err;
-    ls_pack_out out;
+    pack_out out;
     uint8_t directory[16] = { LS_PACK_HEADER_BYTES, size > 0 ? data[0] & 7 : 0 };
     memset(directory + 2, LS_PACK_HEADER_BYTES, 7);
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -96,15 +96,15 @@ static void read_catalog(const uint8_t *data, size_t size)
     if (!stream)
         return;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (ls_pack_out_init(&out, stream, path, 1, &err) == LS_OK) {
+    if (pack_out_init(&out, stream, path, 1, &err) == LS_OK) {
         uint64_t at;
-        if (ls_pack_put_section(&out, LS_PACK_CATALOG, data, size, size, &err) == LS_OK &&
+        if (pack_put_section(&out, LS_PACK_CATALOG, data, size, size, &err) == LS_OK &&
             (at = out.offset) > 0 &&
-            ls_pack_put_section(&out, LS_PACK_DIRECTORY, directory, 2 + directory[1], 2 + directory[1],
-                                &err) == LS_OK &&
-            ls_pack_put_trailer(&out, at, &err) == LS_OK && fflush(stream) == 0)
+            pack_put_section(&out, LS_PACK_DIRECTORY, directory, 2 + directory[1], 2 + directory[1], &err) ==
+                LS_OK &&
+            pack_put_trailer(&out, at, &err) == LS_OK && fflush(stream) == 0)
             read_path(path);
-        ls_pack_out_fini(&out);
+        pack_out_fini(&out);
     }
     fclose(stream);
 }
@@ -112,40 +112,40 @@ static void read_catalog(const uint8_t *data, size_t size)
 static void read_table(const uint8_t *data, size_t size)
 {
     const ls_kernel_info info = { .binary_version = 80 };
-    const ls_trace_options options = { .unknown_opcodes_as_alu = true };
-    ls_pack_table *table;
+    const trace_options options = { .unknown_opcodes_as_alu = true };
+    pack_table *table;
     ls_error err;
-    ls_status status = ls_pack_table_create(data, size, &info, &options, &table, &err);
+    ls_status status = pack_table_create(data, size, &info, &options, &table, &err);
     check_error(status, &err);
     if (status != LS_OK)
         return;
-    const ls_inst_text *texts = ls_pack_table_texts(table);
+    const inst_words *texts = pack_table_texts(table);
     for (uint32_t i = 0; i < table->count; i++)
         if (!texts || !texts[i].pc || !texts[i].body || !texts[i].tail)
             abort();
-    ls_pack_table_destroy(table);
+    pack_table_destroy(table);
 }
 
 static void read_block(const uint8_t *data, size_t size)
 {
     static const uint32_t grid[3] = { 4, 4, 4 };
     uint32_t plain[INSTS + 1] = { 0 };
-    ls_pack_decoder decoder;
+    pack_decoder decoder;
     ls_cta cta = { 0 };
     uint8_t *payload = calloc(1, size + LS_PACK_SLACK);
     for (uint32_t i = INSTS; i-- > 0;)
         plain[i] = i % 3 == 1 ? 0 : plain[i + 1] + 1;
-    if (payload && ls_pack_decoder_init(&decoder, grid, plain, INSTS)) {
+    if (payload && pack_decoder_init(&decoder, grid, plain, INSTS)) {
         if (size > 0)
             memcpy(payload, data, size);
-        const char *problem = ls_pack_decoder_begin(&decoder, payload, size);
-        for (uint64_t i = 0; i < MOST_BLOCKS && !problem && !ls_pack_decoder_at_end(&decoder); i++) {
-            if (!ls_pack_decode(&decoder, i, &cta, &problem))
+        const char *problem = pack_decoder_begin(&decoder, payload, size);
+        for (uint64_t i = 0; i < MOST_BLOCKS && !problem && !pack_decoder_at_end(&decoder); i++) {
+            if (!pack_decode(&decoder, i, &cta, &problem))
                 abort();
             if (!problem)
                 check_cta(&cta, INSTS);
         }
-        ls_pack_decoder_fini(&decoder);
+        pack_decoder_fini(&decoder);
     }
     ls_cta_fini(&cta);
     free(payload);

@@ -49,9 +49,9 @@ static void set_up(fixture *f, uint64_t seed)
 {
     uint64_t code;
     *f = (fixture){ .state = seed };
-    assert_int_equal(ls_address_space_create(1u << 24, &f->window, NULL), LS_OK);
-    assert_int_equal(ls_address_space_alloc(f->window, 4096, 0, LS_PAGE_READ, &code, NULL), LS_OK);
-    assert_int_equal(ls_address_space_write(f->window, code, words, sizeof words, NULL), LS_OK);
+    assert_int_equal(address_space_create(1u << 24, &f->window, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(f->window, 4096, 0, LS_PAGE_READ, &code, NULL), LS_OK);
+    assert_int_equal(address_space_write(f->window, code, words, sizeof words, NULL), LS_OK);
     amd_kernel kernel = { .name = "test",
                           .target = AMD_GFX803,
                           .code = code,
@@ -70,12 +70,12 @@ static void set_up(fixture *f, uint64_t seed)
 
 static void tear_down(fixture *f)
 {
-    ls_vec_fini(&f->bytes);
+    vec_fini(&f->bytes);
     free(f->puts);
     free(f->memory);
     amd_tape_code_fini(&f->code);
     amd_program_destroy(f->program);
-    ls_address_space_destroy(f->window);
+    address_space_destroy(f->window);
 }
 
 /* Addresses of one piece in one of the forms that programs have, or in none. */
@@ -172,7 +172,7 @@ static void write_tape(fixture *f)
     assert_true(amd_tape_end(&writer, &f->bytes));
     amd_tape_writer_fini(&writer);
     for (unsigned i = 0; i < AMD_TAPE_SLACK; i++)
-        assert_true(ls_vec_push(&f->bytes, 0xff));
+        assert_true(vec_push(&f->bytes, 0xff));
     f->bytes.count -= AMD_TAPE_SLACK;
 }
 
@@ -305,7 +305,7 @@ static void stands_in_for_execution(void **state)
     amd_tape_put(&writer, path[1], 0xff, NULL, NULL); /* s_barrier */
     amd_tape_put(&writer, path[2], 0x0f, NULL, NULL); /* s_endpgm */
     assert_true(amd_tape_end(&writer, &f.bytes));
-    assert_true(ls_vec_reserve(&f.bytes, AMD_TAPE_SLACK));
+    assert_true(vec_reserve(&f.bytes, AMD_TAPE_SLACK));
     const uint8_t *at = f.bytes.at;
     assert_true(amd_tape_open(&tape, &f.code, f.memory, &at, f.bytes.at + f.bytes.count));
     for (unsigned i = 0; i < 3; i++, amd_tape_step(&tape)) {

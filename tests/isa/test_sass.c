@@ -15,7 +15,7 @@
 static ls_inst decode(uint32_t sm, const char *opcode, uint32_t dsts, uint32_t srcs, uint32_t width)
 {
     static const uint16_t dst[] = { 4 }, src[] = { 8, 12, 16, 20 };
-    const ls_sass_line line = {
+    const sass_line line = {
         .pc = 0x90,
         .opcode = opcode,
         .opcode_bytes = strlen(opcode),
@@ -28,7 +28,7 @@ static ls_inst decode(uint32_t sm, const char *opcode, uint32_t dsts, uint32_t s
     };
     ls_inst inst;
     ls_error err;
-    if (ls_sass_decode(sm, &line, false, &inst, &err) != LS_OK)
+    if (sass_decode(sm, &line, false, &inst, &err) != LS_OK)
         fail_msg("%s: %s", opcode, err.what);
     return inst;
 }
@@ -42,7 +42,7 @@ static void test_fields(void **state)
     ls_inst inst = decode(80, "LDG.E.128.CONSTANT.SYS", 1, 1, 16);
     assert_int_equal(inst.pc, 0x90);
     assert_int_equal(inst.imm, 7);
-    assert_string_equal(ls_sass_opcode_name(inst.opcode), "LDG");
+    assert_string_equal(sass_opcode_name(inst.opcode), "LDG");
     assert_int_equal(inst.class_, LS_CLASS_load);
     assert_int_equal(inst.mem_op, LS_MEM_LOAD);
     assert_int_equal(inst.space, LS_SPACE_GLOBAL);
@@ -109,8 +109,8 @@ static void test_classes(void **state)
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         ls_inst inst = decode(80, cases[i].opcode, 0, 0, 0);
         if (inst.class_ != cases[i].class_ || inst.mem_op != cases[i].op || inst.space != cases[i].space)
-            fail_msg("%s is %s, %s, %s", cases[i].opcode, ls_inst_class_name((ls_inst_class)inst.class_),
-                     ls_mem_op_name((ls_mem_op)inst.mem_op), ls_mem_space_name((ls_mem_space)inst.space));
+            fail_msg("%s is %s, %s, %s", cases[i].opcode, inst_class_name((ls_inst_class)inst.class_),
+                     mem_op_name((ls_mem_op)inst.mem_op), mem_space_name((ls_mem_space)inst.space));
     }
     assert_int_equal(decode(90, "HGMMA.64x64x16.F32", 1, 2, 0).class_, LS_CLASS_tensor_group);
 }
@@ -159,18 +159,18 @@ static void test_no_silent_effects(void **state)
     (void)state;
     const uint32_t says = LS_INST_UNMODELLED | LS_INST_IGNORED | LS_INST_FENCE | LS_INST_ASYNC_COMMIT |
                           LS_INST_ASYNC_WAIT | LS_INST_BARRIER;
-    for (size_t row = 0; row < ls_sass_opcode_count(); row++) {
-        ls_inst inst = decode(90, ls_sass_opcode_name(row), 0, 0, 0);
+    for (size_t row = 0; row < sass_opcode_count(); row++) {
+        ls_inst inst = decode(90, sass_opcode_name(row), 0, 0, 0);
         bool memory = inst.class_ == LS_CLASS_load || inst.class_ == LS_CLASS_store ||
                       inst.class_ == LS_CLASS_atomic || inst.class_ == LS_CLASS_async_copy;
         bool waits = inst.class_ == LS_CLASS_fence || inst.class_ == LS_CLASS_depbar ||
                      inst.class_ == LS_CLASS_barrier || inst.class_ == LS_CLASS_cache_control;
         bool untraced = (inst.space == LS_SPACE_TEXTURE || inst.space == LS_SPACE_SURFACE) &&
-                        strcmp(ls_sass_opcode_name(row), "TXQ") != 0 &&
-                        strcmp(ls_sass_opcode_name(row), "SUQUERY") != 0; /* ask for a size */
+                        strcmp(sass_opcode_name(row), "TXQ") != 0 &&
+                        strcmp(sass_opcode_name(row), "SUQUERY") != 0; /* ask for a size */
         if ((memory && inst.mem_op == LS_MEM_NONE) || waits || untraced)
             if ((inst.flags & says) == 0)
-                fail_msg("%s does nothing and nobody says so", ls_sass_opcode_name(row));
+                fail_msg("%s does nothing and nobody says so", sass_opcode_name(row));
     }
     static const char *const bulk[] = { "UTMALDG.2D",   "UTMASTG.3D",   "UTMAREDG.2D.ADD",
                                         "UTMAPF.2D",    "UTMACMDFLUSH", "UBLKCP.S.G",
@@ -300,7 +300,7 @@ static void test_span_limits(void **state)
 {
     (void)state;
     const uint16_t dst[] = { 253 }, src[] = { LS_REG_ZERO, LS_REG_UNIFORM + 62, LS_REG_PREDICATE + 1 };
-    const ls_sass_line line = {
+    const sass_line line = {
         .opcode = "DFMA",
         .opcode_bytes = 4,
         .dsts = dst,
@@ -309,15 +309,15 @@ static void test_span_limits(void **state)
         .src_count = 3,
     };
     ls_inst inst;
-    assert_int_equal(ls_sass_decode(80, &line, false, &inst, NULL), LS_OK);
+    assert_int_equal(sass_decode(80, &line, false, &inst, NULL), LS_OK);
     assert_int_equal(inst.dst_span, 2);
     assert_int_equal(inst.src_span[0], 1);
     assert_int_equal(inst.src_span[1], 1);
     assert_int_equal(inst.src_span[2], 1);
     const uint16_t last[] = { 254 };
-    ls_sass_line wide = line;
+    sass_line wide = line;
     wide.dsts = last;
-    assert_int_equal(ls_sass_decode(80, &wide, false, &inst, NULL), LS_OK);
+    assert_int_equal(sass_decode(80, &wide, false, &inst, NULL), LS_OK);
     assert_int_equal(inst.dst_span, 1);
 }
 
@@ -326,7 +326,7 @@ static void test_predicates_last(void **state)
 {
     (void)state;
     const uint16_t dst[] = { LS_REG_PREDICATE, 4 }, src[] = { LS_REG_UNIFORM + 4, 8, 12 };
-    const ls_sass_line line = {
+    const sass_line line = {
         .opcode = "STG.E.128",
         .opcode_bytes = 9,
         .dsts = dst,
@@ -336,7 +336,7 @@ static void test_predicates_last(void **state)
         .width = 16,
     };
     ls_inst inst;
-    assert_int_equal(ls_sass_decode(90, &line, false, &inst, NULL), LS_OK);
+    assert_int_equal(sass_decode(90, &line, false, &inst, NULL), LS_OK);
     assert_int_equal(inst.dst[0], 4);
     assert_int_equal(inst.dst[1], LS_REG_PREDICATE);
     assert_int_equal(inst.src_span[0], 1); /* the descriptor */
@@ -354,7 +354,7 @@ static void expect_accel(uint32_t sm, ls_accel_class expected, const char *opcod
     for (char *opcode; (opcode = strtok_r(rest, " ", &rest));) {
         ls_inst inst = decode(sm, opcode, 0, 0, 0);
         if (inst.accel_class != expected)
-            fail_msg("%s on sm_%u is %s", opcode, sm, ls_accel_class_name((ls_accel_class)inst.accel_class));
+            fail_msg("%s on sm_%u is %s", opcode, sm, accel_class_name((ls_accel_class)inst.accel_class));
     }
 }
 
@@ -424,7 +424,7 @@ static void test_class_in_accelsim(void **state)
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         ls_inst inst = decode(80, cases[i].opcode, 1, 1, 0);
         assert_int_equal(inst.class_, cases[i].own);
-        assert_int_equal(ls_sass_class_in_accelsim(&inst), cases[i].theirs);
+        assert_int_equal(sass_class_in_accelsim(&inst), cases[i].theirs);
     }
 }
 
@@ -448,18 +448,18 @@ static void test_accel_old(void **state)
 static void test_unknown(void **state)
 {
     (void)state;
-    const ls_sass_line line = { .pc = 0x150, .opcode = "FFMAA.FTZ", .opcode_bytes = 9 };
+    const sass_line line = { .pc = 0x150, .opcode = "FFMAA.FTZ", .opcode_bytes = 9 };
     ls_inst inst;
     ls_error err;
-    assert_int_equal(ls_sass_decode(80, &line, false, &inst, &err), LS_ERR_UNSUPPORTED);
+    assert_int_equal(sass_decode(80, &line, false, &inst, &err), LS_ERR_UNSUPPORTED);
     assert_string_equal(err.what, "unknown opcode 'FFMAA.FTZ' of sm_80 at pc 0x150");
     assert_string_equal(err.nearest, "FFMA");
-    assert_int_equal(ls_sass_decode(80, &line, true, &inst, &err), LS_OK);
+    assert_int_equal(sass_decode(80, &line, true, &inst, &err), LS_OK);
     assert_int_equal(inst.class_, LS_CLASS_int_alu);
     assert_int_equal(inst.flags, LS_INST_UNKNOWN);
     assert_int_equal(inst.opcode, LS_SASS_UNKNOWN);
     assert_int_equal(inst.accel_class, LS_ACCEL_INTP);
-    assert_string_equal(ls_sass_opcode_name(inst.opcode), "?");
+    assert_string_equal(sass_opcode_name(inst.opcode), "?");
 }
 
 static void test_empty_opcode(void **state)
@@ -467,9 +467,9 @@ static void test_empty_opcode(void **state)
     (void)state;
     static const char *const texts[] = { "", ".", "...", ".E.64" };
     for (size_t i = 0; i < LS_COUNT_OF(texts); i++) {
-        const ls_sass_line line = { .opcode = texts[i], .opcode_bytes = strlen(texts[i]) };
+        const sass_line line = { .opcode = texts[i], .opcode_bytes = strlen(texts[i]) };
         ls_inst inst;
-        assert_int_equal(ls_sass_decode(80, &line, false, &inst, NULL), LS_ERR_UNSUPPORTED);
+        assert_int_equal(sass_decode(80, &line, false, &inst, NULL), LS_ERR_UNSUPPORTED);
     }
 }
 
@@ -487,7 +487,7 @@ static void test_versions(void **state)
     (void)state;
     static const struct {
         uint32_t sm;
-        ls_sass_generation generation;
+        sass_generation generation;
     } known[] = {
         { 35, LS_SASS_KEPLER },     { 37, LS_SASS_KEPLER },     { 50, LS_SASS_MAXWELL },
         { 61, LS_SASS_MAXWELL },    { 70, LS_SASS_VOLTA },      { 72, LS_SASS_VOLTA },
@@ -496,17 +496,17 @@ static void test_versions(void **state)
         { 100, LS_SASS_BLACKWELL }, { 103, LS_SASS_BLACKWELL }, { 120, LS_SASS_BLACKWELL },
     };
     static const uint32_t unknown[] = { 0, 10, 20, 40, 63, 73, 79, 91, 99, 122, 1000 };
-    ls_sass_generation generation;
+    sass_generation generation;
     for (size_t i = 0; i < LS_COUNT_OF(known); i++) {
-        assert_true(ls_sass_generation_of(known[i].sm, &generation));
+        assert_true(sass_generation_of(known[i].sm, &generation));
         assert_int_equal(generation, known[i].generation);
     }
     for (size_t i = 0; i < LS_COUNT_OF(unknown); i++)
-        assert_false(ls_sass_generation_of(unknown[i], &generation));
-    const ls_sass_line line = { .opcode = "NOP", .opcode_bytes = 3 };
+        assert_false(sass_generation_of(unknown[i], &generation));
+    const sass_line line = { .opcode = "NOP", .opcode_bytes = 3 };
     ls_inst inst;
     ls_error err;
-    assert_int_equal(ls_sass_decode(20, &line, false, &inst, &err), LS_ERR_UNSUPPORTED);
+    assert_int_equal(sass_decode(20, &line, false, &inst, &err), LS_ERR_UNSUPPORTED);
     assert_string_equal(err.what, "binary version 20 is no architecture that is known");
 }
 
@@ -514,12 +514,10 @@ static void test_too_many_registers(void **state)
 {
     (void)state;
     const uint16_t regs[9] = { 0 };
-    const ls_sass_line line = {
-        .opcode = "NOP", .opcode_bytes = 3, .dsts = regs, .srcs = regs, .src_count = 9
-    };
+    const sass_line line = { .opcode = "NOP", .opcode_bytes = 3, .dsts = regs, .srcs = regs, .src_count = 9 };
     ls_inst inst;
     ls_error err;
-    assert_int_equal(ls_sass_decode(80, &line, false, &inst, &err), LS_ERR_INPUT);
+    assert_int_equal(sass_decode(80, &line, false, &inst, &err), LS_ERR_INPUT);
     assert_string_equal(err.what, "0 destination and 9 source registers: at most 4 and 8 are possible");
 }
 
@@ -530,29 +528,29 @@ static void test_too_many_registers(void **state)
 static void test_rows(void **state)
 {
     (void)state;
-    assert_in_range(ls_sass_opcode_count(), 340, 1000);
-    for (size_t row = 0; row < ls_sass_opcode_count(); row++) {
-        const char *name = ls_sass_opcode_name(row);
+    assert_in_range(sass_opcode_count(), 340, 1000);
+    for (size_t row = 0; row < sass_opcode_count(); row++) {
+        const char *name = sass_opcode_name(row);
         bool listed = false;
-        assert_int_equal(ls_sass_opcode_find(name, strlen(name)), row);
+        assert_int_equal(sass_opcode_find(name, strlen(name)), row);
         for (int g = 0; g < LS_SASS_GENERATION_COUNT; g++) {
-            listed |= ls_sass_opcode_listed(row, (ls_sass_generation)g);
-            assert_int_not_equal(ls_sass_accel_class(row, (ls_sass_generation)g), LS_ACCEL_NONE);
+            listed |= sass_opcode_listed(row, (sass_generation)g);
+            assert_int_not_equal(sass_accel_class(row, (sass_generation)g), LS_ACCEL_NONE);
         }
         assert_true(listed);
     }
-    assert_int_equal(ls_sass_opcode_find("LD", 2), ls_sass_opcode_find("LDG", 2));
-    assert_int_equal(ls_sass_opcode_find("ld", 2), LS_SASS_UNKNOWN);
-    assert_int_equal(ls_sass_accel_class(99999, LS_SASS_VOLTA), LS_ACCEL_NONE);
+    assert_int_equal(sass_opcode_find("LD", 2), sass_opcode_find("LDG", 2));
+    assert_int_equal(sass_opcode_find("ld", 2), LS_SASS_UNKNOWN);
+    assert_int_equal(sass_accel_class(99999, LS_SASS_VOLTA), LS_ACCEL_NONE);
 }
 
 static void test_names(void **state)
 {
     (void)state;
-    assert_string_equal(ls_accel_class_name(LS_ACCEL_SPEC_3), "SPECIALIZED_UNIT_3_OP");
-    assert_string_equal(ls_accel_class_name(LS_ACCEL_CLASS_COUNT), "?");
-    assert_string_equal(ls_sass_generation_name(LS_SASS_HOPPER), "Hopper");
-    assert_string_equal(ls_sass_generation_name(LS_SASS_GENERATION_COUNT), "?");
+    assert_string_equal(accel_class_name(LS_ACCEL_SPEC_3), "SPECIALIZED_UNIT_3_OP");
+    assert_string_equal(accel_class_name(LS_ACCEL_CLASS_COUNT), "?");
+    assert_string_equal(sass_generation_name(LS_SASS_HOPPER), "Hopper");
+    assert_string_equal(sass_generation_name(LS_SASS_GENERATION_COUNT), "?");
 }
 
 int main(void)

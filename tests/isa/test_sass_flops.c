@@ -11,7 +11,7 @@
 
 static uint32_t flops(const char *opcode)
 {
-    return ls_sass_flops(opcode, strlen(opcode));
+    return sass_flops(opcode, strlen(opcode));
 }
 
 static void test_arithmetic(void **state)
@@ -55,23 +55,23 @@ static void test_matrix_shapes(void **state)
 static void test_text_is_not_read_past_its_end(void **state)
 {
     (void)state;
-    assert_int_equal(ls_sass_flops("HMMA.16816", 6), 0);
-    assert_int_equal(ls_sass_flops("FFMA.X", 4), 2);
-    assert_int_equal(ls_sass_flops("FFMA", 3), 0);
+    assert_int_equal(sass_flops("HMMA.16816", 6), 0);
+    assert_int_equal(sass_flops("FFMA.X", 4), 2);
+    assert_int_equal(sass_flops("FFMA", 3), 0);
 }
 
 static uint32_t flops_of_line(const char *opcode, uint16_t first, uint16_t second)
 {
     const uint16_t dst = 4, srcs[] = { first, second };
-    const ls_sass_line line = { .opcode = opcode,
-                                .opcode_bytes = strlen(opcode),
-                                .dsts = &dst,
-                                .srcs = srcs,
-                                .dst_count = 1,
-                                .src_count = 2 };
+    const sass_line line = { .opcode = opcode,
+                             .opcode_bytes = strlen(opcode),
+                             .dsts = &dst,
+                             .srcs = srcs,
+                             .dst_count = 1,
+                             .src_count = 2 };
     ls_inst inst;
     ls_error err = { 0 };
-    if (ls_sass_decode(86, &line, false, &inst, &err) != LS_OK)
+    if (sass_decode(86, &line, false, &inst, &err) != LS_OK)
         fail_msg("%s", err.what);
     return ls_inst_flops(&inst);
 }

@@ -56,9 +56,9 @@ static inline void rig_memory_perform(rig_memory *r, line_message *m)
         r->invalidates++;
         return;
     }
-    ls_address_space_view view = ls_address_space_look(r->window);
+    address_space_view view = address_space_look(r->window);
     uint32_t need = m->kind == LINE_READ ? LS_PAGE_READ : LS_PAGE_WRITE;
-    if ((ls_address_space_state(&view, m->address) & need) == 0) {
+    if ((address_space_state(&view, m->address) & need) == 0) {
         m->flags |= LINE_FAULT;
         return;
     }
@@ -322,11 +322,11 @@ static inline rig *rig_create(void)
     rig *r = calloc(1, sizeof *r);
     assert_non_null(r);
     uint32_t both = LS_PAGE_READ | LS_PAGE_WRITE;
-    assert_int_equal(ls_address_space_create(1u << 26, &r->window, NULL), LS_OK);
-    assert_int_equal(ls_address_space_alloc(r->window, 1u << 18, 0, LS_PAGE_READ, &r->code_at, NULL), LS_OK);
-    assert_int_equal(ls_address_space_alloc(r->window, RIG_DATA_BYTES, 0, both, &r->data, NULL), LS_OK);
-    assert_int_equal(ls_address_space_alloc(r->window, 4096, 0, LS_PAGE_READ, &r->args, NULL), LS_OK);
-    assert_int_equal(ls_address_space_write(r->window, r->args, &r->data, 8, NULL), LS_OK);
+    assert_int_equal(address_space_create(1u << 26, &r->window, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(r->window, 1u << 18, 0, LS_PAGE_READ, &r->code_at, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(r->window, RIG_DATA_BYTES, 0, both, &r->data, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(r->window, 4096, 0, LS_PAGE_READ, &r->args, NULL), LS_OK);
+    assert_int_equal(address_space_write(r->window, r->args, &r->data, 8, NULL), LS_OK);
     for (unsigned i = 0; i < 2; i++)
         assert_non_null(r->vector[i] = calloc(1, sizeof *r->vector[i]));
     assert_non_null(r->scalar = calloc(1, sizeof *r->scalar));
@@ -337,7 +337,7 @@ static inline rig *rig_create(void)
 /* s[0:1] is the address of the argument, s2 the work-group's number; wave32 for gfx10 unless `wave64`. */
 static inline void rig_program(rig *r, amd_target target, bool wave64, const uint32_t *words, size_t count)
 {
-    assert_int_equal(ls_address_space_write(r->window, r->code_at, words, count * 4, NULL), LS_OK);
+    assert_int_equal(address_space_write(r->window, r->code_at, words, count * 4, NULL), LS_OK);
     bool wave32 = target != AMD_GFX803 && !wave64;
     amd_kernel kernel = { .name = "test",
                           .target = target,
@@ -375,8 +375,8 @@ static inline void rig_run(rig *r, uint32_t grid, uint32_t group, uint32_t lds_b
         uint64_t place = (uint64_t)waves * r->program->lanes * ((r->scratch_bytes + 15) & ~15u);
         r->kernel.scratch_bytes = r->scratch_bytes;
         r->kernel.scratch_place_bytes = place;
-        assert_int_equal(ls_address_space_alloc(r->window, place * r->spec.groups, 0,
-                                                LS_PAGE_READ | LS_PAGE_WRITE, &r->kernel.scratch, NULL),
+        assert_int_equal(address_space_alloc(r->window, place * r->spec.groups, 0,
+                                             LS_PAGE_READ | LS_PAGE_WRITE, &r->kernel.scratch, NULL),
                          LS_OK);
     }
     r->groups[0] = (grid + group - 1) / group;
@@ -399,7 +399,7 @@ static inline uint64_t rig_cycles(const rig *r)
 
 static inline uint32_t *rig_data(const rig *r)
 {
-    return ls_address_space_host(r->window, r->data, RIG_DATA_BYTES);
+    return address_space_host(r->window, r->data, RIG_DATA_BYTES);
 }
 
 static inline void rig_destroy(rig *r)
@@ -408,7 +408,7 @@ static inline void rig_destroy(rig *r)
     amd_program_destroy(r->program);
     if (r->engine)
         ls_engine_destroy(r->engine);
-    ls_address_space_destroy(r->window);
+    address_space_destroy(r->window);
     for (unsigned i = 0; i < 2; i++)
         free(r->vector[i]);
     free(r->scalar);

@@ -350,8 +350,8 @@ static inline rig *rig_create(const rig_shape *shape, uint64_t memory_bytes)
     ls_clock clock;
     RIG_OK(ls_clock_init(&clock, ls_ratio_make(1000000000, 1), err));
     RIG_OK(ls_engine_create(1, &r->engine, err));
-    RIG_OK(ls_address_space_create(memory_bytes * 2 + (1 << 20), &r->window, err));
-    RIG_OK(ls_address_space_alloc(r->window, memory_bytes, 4096, LS_PAGE_READ | LS_PAGE_WRITE, &r->base, err));
+    RIG_OK(address_space_create(memory_bytes * 2 + (1 << 20), &r->window, err));
+    RIG_OK(address_space_alloc(r->window, memory_bytes, 4096, LS_PAGE_READ | LS_PAGE_WRITE, &r->base, err));
     RIG_OK(mem_map_init(&r->map,
                         &(mem_map_spec){ .channels = shape->channels,
                                          .slices_per_channel = shape->slices,
@@ -398,7 +398,7 @@ static inline rig *rig_create(const rig_shape *shape, uint64_t memory_bytes)
 static inline void rig_destroy(rig *r)
 {
     ls_engine_destroy(r->engine);
-    ls_address_space_destroy(r->window);
+    address_space_destroy(r->window);
     free(r);
 }
 

@@ -61,7 +61,7 @@ static void store_put(void *self, const uint32_t id[3], amd_tape_writer *waves, 
     s->waves[id[0]] = wave_count;
     for (uint32_t i = 0; i < wave_count; i++)
         assert_true(amd_tape_end(&waves[i], bytes));
-    assert_true(ls_vec_reserve(bytes, AMD_TAPE_SLACK));
+    assert_true(vec_reserve(bytes, AMD_TAPE_SLACK));
 }
 
 static amd_tape *store_open(void *self, const uint32_t id[3], uint32_t wave_count)
@@ -130,7 +130,7 @@ static void same_in_the_same_cycles(const char *model, const uint32_t *words, si
     assert_true(executed->tally.instructions > 40 * 4 * 5);
     amd_tape_code_fini(&s.code);
     for (uint32_t i = 0; i < GROUPS_MAX; i++)
-        ls_vec_fini(&s.groups[i]);
+        vec_fini(&s.groups[i]);
     rig_destroy(executed);
     rig_destroy(replayed);
 }

@@ -25,7 +25,7 @@ typedef struct relay {
     ls_event sent;
     ls_link *from, *to;
     message in[64], out[8];
-    ls_ring in_ring, out_ring;
+    index_ring in_ring, out_ring;
     message sent_away[512]; /* by token */
     bool waiting;
 } relay;
@@ -34,7 +34,7 @@ static bool relay_ready(void *self, uint32_t token)
 {
     const relay *r = self;
     (void)token;
-    return ls_ring_count(&r->out_ring) < 4;
+    return ring_count(&r->out_ring) < 4;
 }
 
 static void relay_done(void *self, uint32_t token, bool write)
@@ -42,7 +42,7 @@ static void relay_done(void *self, uint32_t token, bool write)
     relay *r = self;
     if (write)
         return;
-    r->out[ls_ring_push(&r->out_ring)] = r->sent_away[token % 512];
+    r->out[ring_push(&r->out_ring)] = r->sent_away[token % 512];
     ls_ticker_wake(&r->ticker);
 }
 
@@ -59,32 +59,32 @@ static bool relay_tick(void *self, ls_cycle now)
     relay *r = self;
     const ls_dram_ops *dram = r->dram.ops;
     (void)now;
-    if (!ls_ring_empty(&r->out_ring) && !r->waiting) {
+    if (!ring_empty(&r->out_ring) && !r->waiting) {
         message *m = ls_link_send(r->to, 1);
         if (m != NULL) {
-            *m = r->out[ls_ring_pop(&r->out_ring)];
+            *m = r->out[ring_pop(&r->out_ring)];
         } else {
             r->waiting = true;
             ls_link_wait(r->to, &r->sent);
         }
     }
-    if (!ls_ring_empty(&r->in_ring)) {
-        message m = r->in[ls_ring_front(&r->in_ring)];
+    if (!ring_empty(&r->in_ring)) {
+        message m = r->in[ring_front(&r->in_ring)];
         if (dram->ready(r->dram.self, m.request.write)) {
-            (void)ls_ring_pop(&r->in_ring);
+            (void)ring_pop(&r->in_ring);
             r->sent_away[m.request.token % 512] = m;
             dram->push(r->dram.self, &m.request);
             ls_link_release(r->from, 1);
         }
     }
-    return !ls_ring_empty(&r->in_ring) || (!ls_ring_empty(&r->out_ring) && !r->waiting);
+    return !ring_empty(&r->in_ring) || (!ring_empty(&r->out_ring) && !r->waiting);
 }
 
 static void relay_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     relay *r = self;
     (void)link, (void)now;
-    memcpy(&r->in[ls_ring_push(&r->in_ring)], payload, sizeof(message));
+    memcpy(&r->in[ring_push(&r->in_ring)], payload, sizeof(message));
     ls_ticker_wake(&r->ticker);
 }
 
@@ -216,8 +216,8 @@ static void run_machine(outcome *out, uint32_t threads, uint64_t window_fs)
         assert_int_equal(ls_block_connect(dram[i], "reply", block, "reply", NULL), LS_OK);
         relay *r = ls_block_state(block);
         r->region = l2;
-        ls_ring_init(&r->in_ring, 64);
-        ls_ring_init(&r->out_ring, 8);
+        ring_init(&r->in_ring, 64);
+        ring_init(&r->out_ring, 8);
         ls_event_init(&r->sent, relay_sent, r);
         assert_int_equal(ls_ticker_add(l2, &r->ticker, relay_tick, r, NULL), LS_OK);
         snprintf(name[0], sizeof name[0], "to%u", i);

@@ -267,23 +267,23 @@ static uint64_t finish(machine *m, uint32_t threads, ls_time *end)
 {
     ls_error err = { 0 };
     ls_run_result result;
-    ls_hasher *hasher;
+    hash_stream *hasher;
     must(ls_run(m->engine, &(ls_run_options){ .threads = threads }, &result, &err), &err);
-    must(ls_hasher_create(&hasher, &err), &err);
+    must(hasher_create(&hasher, &err), &err);
     for (int i = 0; i < PARTITIONS; i++) {
         partition *p = ls_block_state(m->partition[i]);
         uint64_t counts[] = { p->log,          p->made,      ls_random_next(&p->random), result.events,
                               result.messages, result.ticks, result.region_cycles,       result.end_time };
-        ls_hasher_add(hasher, counts, sizeof counts);
-        ls_hasher_add(hasher, &p->counters, sizeof p->counters);
-        ls_hasher_add(hasher,
-                      (const char *)ls_block_state(m->dram[i]) + ls_block_type_of(m->dram[i])->counters_offset,
-                      sizeof(ls_dram_counters));
+        hasher_add(hasher, counts, sizeof counts);
+        hasher_add(hasher, &p->counters, sizeof p->counters);
+        hasher_add(hasher,
+                   (const char *)ls_block_state(m->dram[i]) + ls_block_type_of(m->dram[i])->counters_offset,
+                   sizeof(ls_dram_counters));
         assert_int_equal(p->made, ACCESSES);
         assert_int_equal(cache_pending_fills(&p->cache), 0);
     }
-    uint64_t hash = ls_hasher_get(hasher).high;
-    ls_hasher_destroy(hasher);
+    uint64_t hash = hasher_get(hasher).high;
+    hasher_destroy(hasher);
     if (end != NULL)
         *end = result.end_time;
     return hash;

@@ -16,15 +16,15 @@
 static ls_inst decode(uint32_t version, const char *opcode, uint32_t sources)
 {
     static const uint16_t dst = 16, srcs[] = { 8, 9, 10 };
-    const ls_sass_line line = { .opcode = opcode,
-                                .opcode_bytes = strlen(opcode),
-                                .dsts = &dst,
-                                .dst_count = 1,
-                                .srcs = srcs,
-                                .src_count = sources };
+    const sass_line line = { .opcode = opcode,
+                             .opcode_bytes = strlen(opcode),
+                             .dsts = &dst,
+                             .dst_count = 1,
+                             .srcs = srcs,
+                             .src_count = sources };
     ls_error err;
     ls_inst inst;
-    assert_int_equal(ls_sass_decode(version, &line, false, &inst, &err), LS_OK);
+    assert_int_equal(sass_decode(version, &line, false, &inst, &err), LS_OK);
     return inst;
 }
 

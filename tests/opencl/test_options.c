@@ -74,7 +74,7 @@ static void test_cache(void **state)
     unsigned char data[] = "\0binary";
     const ocl_blob blob = { data, sizeof data };
     ocl_blob back = { 0 };
-    ls_text log = { 0 };
+    text_buffer log = { 0 };
     FILE *file;
     (void)state;
     assert_non_null(mkdtemp(folder));
@@ -85,7 +85,7 @@ static void test_cache(void **state)
     assert_true(ocl_cache_load(&key, &back, &log));
     assert_int_equal(back.bytes, sizeof data);
     assert_memory_equal(back.at, data, sizeof data);
-    assert_string_equal(ls_text_get(&log), "a warning");
+    assert_string_equal(text_get(&log), "a warning");
     free(back.at);
     ocl_cache_store(&none, &blob, "");
     assert_false(ocl_cache_load(&none, &back, &log));
@@ -96,7 +96,7 @@ static void test_cache(void **state)
     fputs("LSCLC1\n_this is no entry of the cache", file);
     fclose(file);
     assert_false(ocl_cache_load(&other, &back, &log));
-    ls_text_fini(&log);
+    text_fini(&log);
     snprintf(command, sizeof command, "rm -r %s", folder);
     assert_int_equal(system(command), 0);
 }
@@ -107,7 +107,7 @@ static void test_tool(void **state)
     char path[256];
     ocl_tool tool;
     ocl_blob out;
-    ls_text log = { 0 };
+    text_buffer log = { 0 };
     ls_error err;
     (void)state;
     unsetenv("LOCKSTEP_TEST_TOOL");
@@ -126,8 +126,8 @@ static void test_tool(void **state)
         assert_int_equal(ocl_tool_run(&tool, args, NULL, 0, &out, &log, &err), LS_ERR_INPUT);
     }
     assert_null(out.at);
-    assert_non_null(strstr(ls_text_get(&log), "/no/such/file"));
-    ls_text_fini(&log);
+    assert_non_null(strstr(text_get(&log), "/no/such/file"));
+    text_fini(&log);
     ocl_tool_fini(&tool);
     setenv("LOCKSTEP_TEST_TOOL", "/no/such/tool", 1);
     assert_false(ocl_tool_find("LOCKSTEP_TEST_TOOL", cats, path, sizeof path));

@@ -53,11 +53,11 @@ static void argument(tape *t, const void *data, uint32_t bytes)
 
 static void expect(tape *t, const char *text)
 {
-    ls_text out = { 0 };
+    text_buffer out = { 0 };
     ls_error err;
     assert_int_equal(ocl_printf_format(t->at, t->count, fetch, NULL, &out, &err), LS_OK);
-    assert_string_equal(ls_text_get(&out), text);
-    ls_text_fini(&out);
+    assert_string_equal(text_get(&out), text);
+    text_fini(&out);
 }
 
 static void scalars(void **state)
@@ -109,20 +109,20 @@ static void damage(void **state)
 {
     (void)state;
     tape t = { .count = 0 };
-    ls_text out = { 0 };
+    text_buffer out = { 0 };
     ls_error err;
     begin(&t, "first\n");
     begin(&t, "second\n");
     uint32_t whole = 4096;
     memcpy(t.at + t.start, &whole, sizeof whole);
     assert_int_equal(ocl_printf_format(t.at, t.count, fetch, NULL, &out, &err), LS_ERR_INPUT);
-    assert_string_equal(ls_text_get(&out), "first\n");
+    assert_string_equal(text_get(&out), "first\n");
     whole = 0; /* here the buffer was full */
     memcpy(t.at + t.start, &whole, sizeof whole);
-    ls_text_clear(&out);
+    text_clear(&out);
     assert_int_equal(ocl_printf_format(t.at, t.count, fetch, NULL, &out, &err), LS_OK);
-    assert_string_equal(ls_text_get(&out), "first\n");
-    ls_text_fini(&out);
+    assert_string_equal(text_get(&out), "first\n");
+    text_fini(&out);
 }
 
 static void prelude(void **state)

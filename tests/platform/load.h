@@ -19,18 +19,18 @@
 #define MAX_SETS 8
 
 /* sets: up to MAX_SETS texts, ended by NULL; NULL itself for none. */
-static inline ls_status load_with(const char *text, size_t bytes, const char *const *sets, ls_config **config,
-                                  ls_problems *problems, ls_error *error)
+static inline ls_status load_with(const char *text, size_t bytes, const char *const *sets,
+                                  platform_config **config, config_problems *problems, ls_error *error)
 {
-    ls_config_request request = { .platform = "t.yaml", .text = text, .text_bytes = bytes, .sets = sets };
+    config_request request = { .platform = "t.yaml", .text = text, .text_bytes = bytes, .sets = sets };
     while (sets && sets[request.set_count])
         request.set_count++;
-    return ls_config_load(&request, config, problems, error);
+    return config_load(&request, config, problems, error);
 }
 
-static inline ls_config *load_text(const char *text, const char *const *sets)
+static inline platform_config *load_text(const char *text, const char *const *sets)
 {
-    ls_config *config;
+    platform_config *config;
     ls_error error = { .status = LS_OK };
     char line[1024];
     if (load_with(text, strlen(text), sets, &config, NULL, &error) != LS_OK)
@@ -42,7 +42,7 @@ static inline ls_config *load_text(const char *text, const char *const *sets)
 static inline void expect_error_bytes(const char *text, size_t bytes, const char *const *sets,
                                       const char *expected)
 {
-    ls_config *config;
+    platform_config *config;
     ls_error error;
     char line[1024];
     ls_status status = load_with(text, bytes, sets, &config, NULL, &error);
@@ -63,19 +63,19 @@ static inline void expect_set_error(const char *text, const char *set, const cha
     expect_error_bytes(text, strlen(text), sets, expected);
 }
 
-static inline void value_is(const ls_config *config, const char *path, const char *expected)
+static inline void value_is(const platform_config *config, const char *path, const char *expected)
 {
-    const ls_config_value *value = ls_config_find(config, path);
+    const config_value *value = config_find(config, path);
     if (!value)
         fail_msg("no key '%s'", path);
     else
         assert_string_equal(value->text, expected);
 }
 
-static inline void origin_is(const ls_origin *origin, const char *where, const char *text)
+static inline void origin_is(const value_origin *origin, const char *where, const char *text)
 {
     char line[512];
-    assert_string_equal(ls_origin_text(origin, line, sizeof line), where);
+    assert_string_equal(origin_text(origin, line, sizeof line), where);
     assert_string_equal(origin->text, text);
 }
 

@@ -2,19 +2,19 @@
 #include "platform/load.h"
 #include "platform/tiny.h"
 
-static bool same_hash(const ls_config *a, const ls_config *b)
+static bool same_hash(const platform_config *a, const platform_config *b)
 {
-    return ls_hash_same(ls_config_hash(a), ls_config_hash(b));
+    return hash_same(config_hash_of(a), config_hash_of(b));
 }
 
-static ls_config *load_path(const char *platform, const char *set)
+static platform_config *load_path(const char *platform, const char *set)
 {
     const char *sets[] = { set, NULL };
-    ls_config_request request = { .platform = platform, .sets = sets, .set_count = set ? 1 : 0 };
-    ls_config *config;
+    config_request request = { .platform = platform, .sets = sets, .set_count = set ? 1 : 0 };
+    platform_config *config;
     ls_error error = { .status = LS_OK };
     char line[1024];
-    if (ls_config_load(&request, &config, NULL, &error) != LS_OK)
+    if (config_load(&request, &config, NULL, &error) != LS_OK)
         fail_msg("%s", ls_error_text(&error, line, sizeof line));
     return config;
 }
@@ -22,36 +22,36 @@ static ls_config *load_path(const char *platform, const char *set)
 static void test_defaults_in_schema_order(void **state)
 {
     (void)state;
-    ls_config *config = load_text(TINY_MINIMAL, NULL);
-    assert_string_equal(ls_config_yaml(config), "machine: tiny\n"
-                                                "sms: 4\n"
-                                                "clock.core_mhz: 1365\n"
-                                                "scale: 1.5\n"
-                                                "label: \"none\"\n"
-                                                "ways: [1, 2, 4]\n"
-                                                "dram.model: bank\n"
-                                                "dram.tRCD: 12\n"
-                                                "dram.banks: 16\n"
-                                                "dram.policy: open\n"
-                                                "core.l1.model: cycle\n"
-                                                "core.l1.size_kib: 64\n"
-                                                "core.l1.write_back: true\n"
-                                                "net.model: ideal\n");
-    assert_int_equal(ls_config_count(config), 13);
-    assert_string_equal(ls_config_name(config), "t");
-    assert_string_equal(ls_config_title(config), "");
-    assert_ptr_equal(ls_config_machine(config), &tiny_machine);
-    assert_ptr_equal(ls_config_model(config, "dram"), &tiny_dram_bank);
-    assert_ptr_equal(ls_config_model(config, "net"), &tiny_net_ideal);
-    assert_null(ls_config_model(config, "dramm"));
-    assert_null(ls_config_find(config, "dram.latency_cycles"));
-    ls_config_destroy(config);
+    platform_config *config = load_text(TINY_MINIMAL, NULL);
+    assert_string_equal(config_yaml(config), "machine: tiny\n"
+                                             "sms: 4\n"
+                                             "clock.core_mhz: 1365\n"
+                                             "scale: 1.5\n"
+                                             "label: \"none\"\n"
+                                             "ways: [1, 2, 4]\n"
+                                             "dram.model: bank\n"
+                                             "dram.tRCD: 12\n"
+                                             "dram.banks: 16\n"
+                                             "dram.policy: open\n"
+                                             "core.l1.model: cycle\n"
+                                             "core.l1.size_kib: 64\n"
+                                             "core.l1.write_back: true\n"
+                                             "net.model: ideal\n");
+    assert_int_equal(config_value_count(config), 13);
+    assert_string_equal(config_name(config), "t");
+    assert_string_equal(config_title(config), "");
+    assert_ptr_equal(config_machine(config), &tiny_machine);
+    assert_ptr_equal(config_model(config, "dram"), &tiny_dram_bank);
+    assert_ptr_equal(config_model(config, "net"), &tiny_net_ideal);
+    assert_null(config_model(config, "dramm"));
+    assert_null(config_find(config, "dram.latency_cycles"));
+    config_destroy(config);
 }
 
 static void test_values_are_typed_and_exact(void **state)
 {
     (void)state;
-    ls_config *config =
+    platform_config *config =
         load_text(TINY_MINIMAL "clock.core_mhz: 3500.5\n"
                                "scale: -2.5e-1\n"
                                "label: \"a \\\"b\\\"\"\n"
@@ -60,7 +60,7 @@ static void test_values_are_typed_and_exact(void **state)
                                "core.l1.write_back: false\n",
                   NULL);
     tiny_spec spec;
-    assert_int_equal(ls_config_spec(config, NULL, &spec, sizeof spec, NULL), LS_OK);
+    assert_int_equal(config_spec(config, NULL, &spec, sizeof spec, NULL), LS_OK);
     assert_int_equal(spec.sms, 4);
     assert_int_equal(spec.core_clock.num, 3500500000);
     assert_int_equal(spec.core_clock.den, 1);
@@ -72,12 +72,12 @@ static void test_values_are_typed_and_exact(void **state)
     assert_int_equal(spec.ways.at[2], 0);
 
     tiny_fixed dram;
-    assert_int_equal(ls_config_spec(config, "dram", &dram, sizeof dram, NULL), LS_OK);
+    assert_int_equal(config_spec(config, "dram", &dram, sizeof dram, NULL), LS_OK);
     assert_int_equal(dram.latency_cycles, 31);
     assert_int_equal(dram.bandwidth.num, 77);
     assert_int_equal(dram.bandwidth.den, 4);
     tiny_cache cache;
-    assert_int_equal(ls_config_spec(config, "core.l1", &cache, sizeof cache, NULL), LS_OK);
+    assert_int_equal(config_spec(config, "core.l1", &cache, sizeof cache, NULL), LS_OK);
     assert_int_equal(cache.size_kib, 64);
     assert_false(cache.write_back);
 
@@ -85,7 +85,7 @@ static void test_values_are_typed_and_exact(void **state)
     value_is(config, "scale", "-0.25");
     value_is(config, "ways", "[16, 1000, 0]");
     value_is(config, "dram.latency_cycles", "31");
-    ls_config_destroy(config);
+    config_destroy(config);
 }
 
 static void test_choices_and_zeros(void **state)
@@ -96,13 +96,13 @@ static void test_choices_and_zeros(void **state)
         char set[40];
         snprintf(set, sizeof set, "dram.policy=%s", names[i]);
         const char *sets[] = { set, "scale=-0.0", NULL };
-        ls_config *config = load_text(TINY_MINIMAL, sets);
+        platform_config *config = load_text(TINY_MINIMAL, sets);
         tiny_bank dram;
-        assert_int_equal(ls_config_spec(config, "dram", &dram, sizeof dram, NULL), LS_OK);
+        assert_int_equal(config_spec(config, "dram", &dram, sizeof dram, NULL), LS_OK);
         assert_int_equal(dram.policy, i);
         value_is(config, "dram.policy", names[i]);
         value_is(config, "scale", "0"); /* equal values are written alike */
-        ls_config_destroy(config);
+        config_destroy(config);
     }
 }
 
@@ -119,46 +119,47 @@ static void test_odd_frequencies_stay_exact(void **state)
                   { "clock.core_mhz=0.00100000000001", 100000000001, 100000000 } };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
         const char *sets[] = { cases[i].set, NULL };
-        ls_config *config = load_text(TINY_MINIMAL, sets);
+        platform_config *config = load_text(TINY_MINIMAL, sets);
         tiny_spec spec;
-        assert_int_equal(ls_config_spec(config, NULL, &spec, sizeof spec, NULL), LS_OK);
+        assert_int_equal(config_spec(config, NULL, &spec, sizeof spec, NULL), LS_OK);
         assert_int_equal(spec.core_clock.num, cases[i].num);
         assert_int_equal(spec.core_clock.den, cases[i].den);
-        ls_config_destroy(config);
+        config_destroy(config);
     }
 }
 
 static void test_spec_refuses_wrong_questions(void **state)
 {
     (void)state;
-    ls_config *config = load_text(TINY_MINIMAL, NULL);
+    platform_config *config = load_text(TINY_MINIMAL, NULL);
     tiny_bank dram;
     ls_error error;
     char line[512];
-    assert_int_equal(ls_config_spec(config, "drom", &dram, sizeof dram, &error), LS_ERR_INTERNAL);
+    assert_int_equal(config_spec(config, "drom", &dram, sizeof dram, &error), LS_ERR_INTERNAL);
     assert_string_equal(ls_error_text(&error, line, sizeof line),
                         "machine 'tiny' has no section 'drom' (nearest: dram)");
-    assert_int_equal(ls_config_spec(config, "dram", &dram, 1, &error), LS_ERR_INTERNAL);
-    ls_config_destroy(config);
+    assert_int_equal(config_spec(config, "dram", &dram, 1, &error), LS_ERR_INTERNAL);
+    config_destroy(config);
 }
 
 static void test_nested_equals_dotted(void **state)
 {
     (void)state;
-    ls_config *nested = load_text("machine: tiny\nsms: 4\nnet: {model: ideal}\n"
-                                  "core: {l1: {size_kib: 32, write_back: false}}\n",
-                                  NULL);
-    ls_config *dotted = load_text("core.l1.write_back: false\ncore.l1.size_kib: 32\n" TINY_MINIMAL, NULL);
-    assert_string_equal(ls_config_yaml(nested), ls_config_yaml(dotted));
+    platform_config *nested = load_text("machine: tiny\nsms: 4\nnet: {model: ideal}\n"
+                                        "core: {l1: {size_kib: 32, write_back: false}}\n",
+                                        NULL);
+    platform_config *dotted =
+        load_text("core.l1.write_back: false\ncore.l1.size_kib: 32\n" TINY_MINIMAL, NULL);
+    assert_string_equal(config_yaml(nested), config_yaml(dotted));
     assert_true(same_hash(nested, dotted));
-    ls_config_destroy(nested);
-    ls_config_destroy(dotted);
+    config_destroy(nested);
+    config_destroy(dotted);
 }
 
 static void test_hash_is_of_values_only(void **state)
 {
     (void)state;
-    ls_config *plain = load_text(TINY_MINIMAL, NULL);
+    platform_config *plain = load_text(TINY_MINIMAL, NULL);
     static const char *const alike[] = {
         "# a comment\n" TINY_MINIMAL,
         "title: Tiny\nsource: nobody\n" TINY_MINIMAL,
@@ -167,35 +168,36 @@ static void test_hash_is_of_values_only(void **state)
         TINY_MINIMAL "scale: 1.50\nclock.core_mhz: 1365.0\n",
     };
     for (size_t i = 0; i < LS_COUNT_OF(alike); i++) {
-        ls_config *other = load_text(alike[i], NULL);
+        platform_config *other = load_text(alike[i], NULL);
         assert_true(same_hash(plain, other));
-        ls_config_destroy(other);
+        config_destroy(other);
     }
     static const char *const sets[][2] = { { "sms=4", NULL }, { "sms=5", NULL }, { "label=none ", NULL } };
     for (size_t i = 0; i < LS_COUNT_OF(sets); i++) {
-        ls_config *other = load_text(TINY_MINIMAL, sets[i]);
+        platform_config *other = load_text(TINY_MINIMAL, sets[i]);
         assert_int_equal(same_hash(plain, other), i == 0);
-        ls_config_destroy(other);
+        config_destroy(other);
     }
     /* Fixed for all hosts and versions, as long as the tiny machine stays as it is. */
     char text[LS_HASH_TEXT_BYTES];
-    ls_hash_text(ls_config_hash(plain), text);
+    hash128_text(config_hash_of(plain), text);
     assert_string_equal(text, "c5b09c1a556d7d3775ec52c45a5f1eb3");
-    ls_config_destroy(plain);
+    config_destroy(plain);
 }
 
 static void test_canonical_text_is_a_platform_file(void **state)
 {
     (void)state;
-    ls_config *config = load_text(TINY_MINIMAL "label: \"odd: # \\u2028 'x' \\n\"\nways: []\nscale: 1e-300\n"
-                                               "dram: {model: hbm}\n",
-                                  NULL);
-    ls_config *again = load_text(ls_config_yaml(config), NULL);
-    assert_string_equal(ls_config_yaml(config), ls_config_yaml(again));
+    platform_config *config =
+        load_text(TINY_MINIMAL "label: \"odd: # \\u2028 'x' \\n\"\nways: []\nscale: 1e-300\n"
+                               "dram: {model: hbm}\n",
+                  NULL);
+    platform_config *again = load_text(config_yaml(config), NULL);
+    assert_string_equal(config_yaml(config), config_yaml(again));
     assert_true(same_hash(config, again));
     value_is(again, "label", "odd: # \xe2\x80\xa8 'x' \n");
-    ls_config_destroy(config);
-    ls_config_destroy(again);
+    config_destroy(config);
+    config_destroy(again);
 }
 
 static void test_sets_override(void **state)
@@ -204,24 +206,24 @@ static void test_sets_override(void **state)
     const char *sets[] = {
         "sms=8", "dram=fixed", "dram.latency_cycles=7", "ways=3,5", "label=", "sms=9", NULL
     };
-    ls_config *config = load_text(TINY_MINIMAL, sets);
+    platform_config *config = load_text(TINY_MINIMAL, sets);
     value_is(config, "sms", "9");
     value_is(config, "ways", "[3, 5]");
     value_is(config, "label", "");
     value_is(config, "dram.latency_cycles", "7");
-    const ls_config_value *sms = ls_config_find(config, "sms");
+    const config_value *sms = config_find(config, "sms");
     assert_int_equal(sms->origin_count, 3);
     origin_is(&sms->origins[0], "--set", "9");
     origin_is(&sms->origins[1], "--set", "8");
     origin_is(&sms->origins[2], "t.yaml:2", "4");
-    ls_config_destroy(config);
+    config_destroy(config);
     static const char *const lists[] = { "ways=[]", "ways=[ 3 , 5 ]", "ways=7" };
     static const char *const expected[] = { "[]", "[3, 5]", "[7]" };
     for (size_t i = 0; i < LS_COUNT_OF(lists); i++) {
         const char *one[] = { lists[i], NULL };
         config = load_text(TINY_MINIMAL, one);
         value_is(config, "ways", expected[i]);
-        ls_config_destroy(config);
+        config_destroy(config);
     }
 }
 
@@ -232,11 +234,11 @@ static void test_inheritance_and_history(void **state)
                "title: Family\nmachine: tiny\nsms: 1  # whitepaper\nnet.model: ideal\nscale: 3\n");
     write_file("middle.yaml", "base: family\nsms: 2 # measured\ncore: {l1: {size_kib: 8}}\n");
     write_file("leaf.yaml", "title: Leaf\nsource: datasheet\nbase: ./middle.yaml\nsms: 3\n");
-    ls_config *config = load_path("leaf.yaml", "sms=5");
+    platform_config *config = load_path("leaf.yaml", "sms=5");
     value_is(config, "sms", "5");
     value_is(config, "scale", "3");
     value_is(config, "core.l1.size_kib", "8");
-    const ls_config_value *sms = ls_config_find(config, "sms");
+    const config_value *sms = config_find(config, "sms");
     assert_int_equal(sms->origin_count, 4);
     origin_is(&sms->origins[0], "--set", "5");
     origin_is(&sms->origins[1], "leaf.yaml:4", "3");
@@ -244,17 +246,17 @@ static void test_inheritance_and_history(void **state)
     origin_is(&sms->origins[3], "family.yaml:3", "1");
     assert_string_equal(sms->origins[2].comment, "measured");
     assert_string_equal(sms->origins[3].comment, "whitepaper");
-    const ls_config_value *scale = ls_config_find(config, "scale");
+    const config_value *scale = config_find(config, "scale");
     assert_int_equal(scale->origin_count, 2);
     origin_is(&scale->origins[1], "default", "1.5");
-    assert_string_equal(ls_config_title(config), "Leaf");
-    assert_string_equal(ls_config_source(config), "datasheet");
-    assert_string_equal(ls_config_file(config, 2), "family.yaml");
-    assert_null(ls_config_file(config, 3));
-    ls_config_destroy(config);
+    assert_string_equal(config_title(config), "Leaf");
+    assert_string_equal(config_source(config), "datasheet");
+    assert_string_equal(config_file(config, 2), "family.yaml");
+    assert_null(config_file(config, 3));
+    config_destroy(config);
     config = load_path("./middle.yaml", NULL);
-    assert_string_equal(ls_config_title(config), ""); /* a title is not inherited */
-    ls_config_destroy(config);
+    assert_string_equal(config_title(config), ""); /* a title is not inherited */
+    config_destroy(config);
 }
 
 static void test_base_may_serve_several_models(void **state)
@@ -263,27 +265,27 @@ static void test_base_may_serve_several_models(void **state)
     write_file("family.yaml",
                TINY_MINIMAL "dram: {model: bank, tRCD: 14, latency_cycles: 100, channels: 4}\n");
     write_file("leaf.yaml", "base: family\ndram: fixed\n");
-    ls_config *config = load_path("leaf.yaml", NULL);
+    platform_config *config = load_path("leaf.yaml", NULL);
     value_is(config, "dram.latency_cycles", "100");
-    assert_null(ls_config_find(config, "dram.tRCD"));
-    assert_int_equal(ls_config_dropped_count(config), 2);
-    const ls_config_drop *drop = ls_config_dropped(config, 0);
+    assert_null(config_find(config, "dram.tRCD"));
+    assert_int_equal(config_dropped_count(config), 2);
+    const config_drop *drop = config_dropped(config, 0);
     assert_string_equal(drop->key->path, "dram.tRCD");
     assert_ptr_equal(drop->key->model, &tiny_dram_bank);
     origin_is(&drop->origin, "family.yaml:4", "14");
-    ls_config_destroy(config);
+    config_destroy(config);
 }
 
 static void test_set_model_drops_the_files_keys(void **state)
 {
     (void)state;
     const char *sets[] = { "dram.model=hbm", NULL };
-    ls_config *config = load_text(TINY_MINIMAL "dram: {model: bank, tRCD: 14, banks: 8}\n", sets);
+    platform_config *config = load_text(TINY_MINIMAL "dram: {model: bank, tRCD: 14, banks: 8}\n", sets);
     value_is(config, "dram.tRCD", "14"); /* both models know it */
-    assert_null(ls_config_find(config, "dram.banks"));
-    assert_int_equal(ls_config_dropped_count(config), 1);
-    assert_string_equal(ls_config_dropped(config, 0)->key->path, "dram.banks");
-    ls_config_destroy(config);
+    assert_null(config_find(config, "dram.banks"));
+    assert_int_equal(config_dropped_count(config), 1);
+    assert_string_equal(config_dropped(config, 0)->key->path, "dram.banks");
+    config_destroy(config);
 }
 
 static void test_search_order(void **state)
@@ -300,15 +302,15 @@ static void test_search_order(void **state)
     }
     snprintf(variable, sizeof variable, "%s/one::%s/two", dir->path, dir->path);
     const char *given[] = { "given" };
-    ls_config_request request = { .platform = "p", .platform_dirs = given, .platform_dir_count = 1 };
+    config_request request = { .platform = "p", .platform_dirs = given, .platform_dir_count = 1 };
     static const char *const expected[] = { "given", "one", "two", "platforms" };
     for (size_t i = 0; i < LS_COUNT_OF(expected); i++) {
         setenv("LOCKSTEP_PLATFORM_PATH", variable, 1);
-        ls_config *config;
-        assert_int_equal(ls_config_load(&request, &config, NULL, NULL), LS_OK);
+        platform_config *config;
+        assert_int_equal(config_load(&request, &config, NULL, NULL), LS_OK);
         value_is(config, "label", expected[i]);
-        assert_string_equal(ls_config_name(config), "p");
-        ls_config_destroy(config);
+        assert_string_equal(config_name(config), "p");
+        config_destroy(config);
         char path[64];
         snprintf(path, sizeof path, "%s/p.yaml", expected[i]);
         assert_int_equal(unlink(path), 0);

@@ -6,11 +6,11 @@
 
 static void expect_path_error(const char *platform, ls_status expected_status, const char *expected)
 {
-    ls_config_request request = { .platform = platform };
-    ls_config *config;
+    config_request request = { .platform = platform };
+    platform_config *config;
     ls_error error;
     char line[1024];
-    ls_status status = ls_config_load(&request, &config, NULL, &error);
+    ls_status status = config_load(&request, &config, NULL, &error);
     assert_string_equal(ls_error_text(&error, line, sizeof line), expected);
     assert_int_equal(status, expected_status);
     assert_int_equal(ls_status_exit_code(status), 2);
@@ -153,10 +153,10 @@ static void test_unknown_platform(void **state)
     (void)state;
     assert_int_equal(mkdir("platforms", 0700), 0);
     write_file("platforms/turing.yaml", TINY_MINIMAL);
-    ls_config_request request = { .platform = "turin" };
-    ls_config *config;
+    config_request request = { .platform = "turin" };
+    platform_config *config;
     ls_error error;
-    assert_int_equal(ls_config_load(&request, &config, NULL, &error), LS_ERR_INPUT);
+    assert_int_equal(config_load(&request, &config, NULL, &error), LS_ERR_INPUT);
     assert_string_equal(error.nearest, "turing");
     assert_ptr_equal(strstr(error.what, "there is no platform 'turin' (looked in "), error.what);
     assert_non_null(strstr(error.what, "platforms)"));
@@ -235,8 +235,8 @@ static void test_all_problems_in_order(void **state)
         "t.yaml: required key 'net.model' is missing: the network",
     };
     const char *sets[] = { "sc=1", NULL };
-    ls_problems problems = { 0 };
-    ls_config *config;
+    config_problems problems = { 0 };
+    platform_config *config;
     ls_error error;
     assert_int_equal(load_with(text, strlen(text), sets, &config, &problems, &error), LS_ERR_INPUT);
     assert_int_equal(problems.count, LS_COUNT_OF(expected));
@@ -244,7 +244,7 @@ static void test_all_problems_in_order(void **state)
         char line[1024];
         assert_string_equal(ls_error_text(&problems.at[i].error, line, sizeof line), expected[i]);
     }
-    ls_problems_fini(&problems);
+    problems_fini(&problems);
 }
 
 /* Every file of data/ whose name starts with "bad-" is refused with exit code 2; the others load. */
@@ -270,15 +270,15 @@ static void test_data_files(void **state)
     };
     assert_int_equal(chdir(LS_SOURCE_DIR "/tests/platform/data"), 0);
     for (size_t i = 0; i < LS_COUNT_OF(files); i++) {
-        ls_config_request request = { .platform = files[i].name };
-        ls_config *config;
+        config_request request = { .platform = files[i].name };
+        platform_config *config;
         ls_error error = { .status = LS_OK };
         char line[1024];
-        ls_status status = ls_config_load(&request, &config, NULL, &error);
+        ls_status status = config_load(&request, &config, NULL, &error);
         if (files[i].expected)
             assert_string_equal(ls_error_text(&error, line, sizeof line), files[i].expected);
         assert_int_equal(ls_status_exit_code(status), strncmp(files[i].name, "bad-", 4) == 0 ? 2 : 0);
-        ls_config_destroy(config);
+        config_destroy(config);
     }
 }
 

@@ -4,12 +4,12 @@
 
 #include "platform/import.h"
 
-static ls_arena arena;
+static mem_arena arena;
 
 static int tear_down(void **state)
 {
     (void)state;
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return 0;
 }
 
@@ -22,16 +22,16 @@ static int tear_down(void **state)
     "-gpgpu_dram_buswidth 2\n-gpgpu_dram_burst_length 16\n"
 #define GPU_LINES 6
 
-static ls_status import_two(const char *first, const char *second, ls_import *out, ls_error *error)
+static ls_status import_two(const char *first, const char *second, platform_import *out, ls_error *error)
 {
-    ls_import_file files[2] = { { .path = "dir/gpu.config", .text = first, .text_bytes = strlen(first) },
-                                { .path = "trace.config", .text = second, .text_bytes = strlen(second) } };
-    return ls_import_accelsim(&arena, files, 2, out, error);
+    import_file files[2] = { { .path = "dir/gpu.config", .text = first, .text_bytes = strlen(first) },
+                             { .path = "trace.config", .text = second, .text_bytes = strlen(second) } };
+    return import_accelsim(&arena, files, 2, out, error);
 }
 
-static ls_import import_good(const char *first, const char *second)
+static platform_import import_good(const char *first, const char *second)
 {
-    ls_import out;
+    platform_import out;
     ls_error error = { .status = LS_OK };
     char line[1024];
     if (import_two(first, second, &out, &error) != LS_OK)
@@ -41,7 +41,7 @@ static ls_import import_good(const char *first, const char *second)
 
 static void import_error(const char *text, const char *expected)
 {
-    ls_import out;
+    platform_import out;
     ls_error error;
     char line[1024];
     ls_status status = import_two(text, "", &out, &error);
@@ -51,7 +51,7 @@ static void import_error(const char *text, const char *expected)
 }
 
 /* The value of a key of the text, without its comment; "" if it has none. */
-static const char *value_of(const ls_import *import, const char *key)
+static const char *value_of(const platform_import *import, const char *key)
 {
     static char value[256];
     size_t bytes = strlen(key);
@@ -68,14 +68,14 @@ static const char *value_of(const ls_import *import, const char *key)
     return "";
 }
 
-static void key_is(const ls_import *import, const char *key, const char *expected)
+static void key_is(const platform_import *import, const char *key, const char *expected)
 {
     const char *value = value_of(import, key);
     if (strcmp(value, expected) != 0)
         fail_msg("%s is '%s', not '%s'", key, value, expected);
 }
 
-static const ls_import_note *find_note(const ls_import *import, const char *option)
+static const import_remark *find_note(const platform_import *import, const char *option)
 {
     for (size_t i = 0; i < import->note_count; i++)
         if (strcmp(import->notes[i].option, option) == 0)
@@ -83,9 +83,9 @@ static const ls_import_note *find_note(const ls_import *import, const char *opti
     return NULL;
 }
 
-static void note_is(const ls_import *import, const char *option, ls_import_fate fate)
+static void note_is(const platform_import *import, const char *option, import_fate fate)
 {
-    const ls_import_note *note = find_note(import, option);
+    const import_remark *note = find_note(import, option);
     if (!note)
         fail_msg("no note about %s", option);
     else
@@ -97,13 +97,13 @@ static void note_is(const ls_import *import, const char *option, ls_import_fate 
 static void test_words(void **state)
 {
     (void)state;
-    ls_import out = import_good(GPU "# -gpgpu_n_mem 3\r\n"
-                                    "-gpgpu_n_clusters\t7 # seven\r\n"
-                                    "-gpgpu_n_cores_per_cluster 1 -gpgpu_n_mem 12#no space\n"
-                                    "-gpgpu_dram_timing_opt \"nbk=16:CCD=1:RRD=3:RCD=12: # half\n"
-                                    "   RAS=28:RP=12:RC=40:CL=12:WL=2:CDLR=3:WR=10:nbkgrp=4:\n"
-                                    "   CCDL=2:RTPL=3\"",
-                                "");
+    platform_import out = import_good(GPU "# -gpgpu_n_mem 3\r\n"
+                                          "-gpgpu_n_clusters\t7 # seven\r\n"
+                                          "-gpgpu_n_cores_per_cluster 1 -gpgpu_n_mem 12#no space\n"
+                                          "-gpgpu_dram_timing_opt \"nbk=16:CCD=1:RRD=3:RCD=12: # half\n"
+                                          "   RAS=28:RP=12:RC=40:CL=12:WL=2:CDLR=3:WR=10:nbkgrp=4:\n"
+                                          "   CCDL=2:RTPL=3\"",
+                                      "");
     key_is(&out, "cores", "7");
     key_is(&out, "memory.channels", "12");
     key_is(&out, "dram.ras_cycles", "28");
@@ -113,8 +113,9 @@ static void test_words(void **state)
 static void test_last_one_counts(void **state)
 {
     (void)state;
-    ls_import out = import_good(GPU "-gpgpu_l1_latency 20\n-gpgpu_smem_latency 5\n-gpgpu_l1_latency 39\n",
-                                "-gpgpu_smem_latency 29\n");
+    platform_import out =
+        import_good(GPU "-gpgpu_l1_latency 20\n-gpgpu_smem_latency 5\n-gpgpu_l1_latency 39\n",
+                    "-gpgpu_smem_latency 29\n");
     key_is(&out, "core.l1.latency_cycles", "39");
     key_is(&out, "core.shared_latency_cycles", "29");
     assert_non_null(strstr(out.yaml, "# from -gpgpu_l1_latency\n"));
@@ -123,7 +124,7 @@ static void test_last_one_counts(void **state)
 static void test_defaults_are_accelsims(void **state)
 {
     (void)state;
-    ls_import out = import_good(GPU, "");
+    platform_import out = import_good(GPU, "");
     key_is(&out, "cores", "30"); /* 10 clusters of 3 */
     key_is(&out, "clock.dram_mhz", "2000");
     key_is(&out, "core.scheduler.model", "gto");
@@ -147,11 +148,11 @@ static void test_zero_bytes(void **state)
 {
     (void)state;
     static const char text[] = "-gpgpu_n_mem 8\0\n";
-    ls_import_file file = { .path = "z", .text = text, .text_bytes = sizeof text - 1 };
-    ls_import out;
+    import_file file = { .path = "z", .text = text, .text_bytes = sizeof text - 1 };
+    platform_import out;
     ls_error error;
     char line[256];
-    assert_int_equal(ls_import_accelsim(&arena, &file, 1, &out, &error), LS_ERR_INPUT);
+    assert_int_equal(import_accelsim(&arena, &file, 1, &out, &error), LS_ERR_INPUT);
     assert_string_equal(ls_error_text(&error, line, sizeof line), "z:1: '8\\x00' contains a zero byte");
 }
 
@@ -228,16 +229,16 @@ static void test_broken_memory(void **state)
 static void test_classes(void **state)
 {
     (void)state;
-    ls_import out = import_good(GPU "-gpgpu_num_int_units 4\n-gpgpu_num_dp_units 4\n",
-                                "-trace_opcode_latency_initiation_int 3,2\n"
-                                "-trace_opcode_latency_initiation_sp 5,4\n"
-                                "-trace_opcode_latency_initiation_dp 8,4\n"
-                                "-trace_opcode_latency_initiation_sfu 20,8\n"
-                                "-specialized_unit_1 1,4,4,4,4,BRA\n"
-                                "-trace_opcode_latency_initiation_spec_op_1 6,6\n"
-                                "-specialized_unit_3 1,4,4,4,4,TENSOR\n"
-                                "-trace_opcode_latency_initiation_spec_op_3 32,16\n"
-                                "-trace_opcode_latency_initiation_tensor 9,9\n");
+    platform_import out = import_good(GPU "-gpgpu_num_int_units 4\n-gpgpu_num_dp_units 4\n",
+                                      "-trace_opcode_latency_initiation_int 3,2\n"
+                                      "-trace_opcode_latency_initiation_sp 5,4\n"
+                                      "-trace_opcode_latency_initiation_dp 8,4\n"
+                                      "-trace_opcode_latency_initiation_sfu 20,8\n"
+                                      "-specialized_unit_1 1,4,4,4,4,BRA\n"
+                                      "-trace_opcode_latency_initiation_spec_op_1 6,6\n"
+                                      "-specialized_unit_3 1,4,4,4,4,TENSOR\n"
+                                      "-trace_opcode_latency_initiation_spec_op_3 32,16\n"
+                                      "-trace_opcode_latency_initiation_tensor 9,9\n");
     key_is(&out, "core.class.fp32", "{unit: sp, latency_cycles: 5, interval_cycles: 4}");
     key_is(&out, "core.class.half", "{unit: sp, latency_cycles: 5, interval_cycles: 2}");
     key_is(&out, "core.class.half_mul", "{unit: sp, latency_cycles: 5, interval_cycles: 4}");
@@ -258,7 +259,7 @@ static void test_classes(void **state)
 static void test_missing_units(void **state)
 {
     (void)state;
-    ls_import out =
+    platform_import out =
         import_good(GPU "-gpgpu_num_int_units 0\n-gpgpu_num_dp_units 0\n-gpgpu_num_sp_units 8\n", "");
     key_is(&out, "core.class.int_alu", "{unit: sp, latency_cycles: 4, interval_cycles: 1}");
     key_is(&out, "core.class.fp64", "{unit: sfu, latency_cycles: 4, interval_cycles: 1}");
@@ -270,7 +271,7 @@ static void test_missing_units(void **state)
 static void test_all_classes(void **state)
 {
     (void)state;
-    ls_import out = import_good(GPU, "");
+    platform_import out = import_good(GPU, "");
 #define CLASS(name_, help_) assert_string_not_equal(value_of(&out, "core.class." #name_), "");
 #include "isa/classes.def"
 #undef CLASS
@@ -282,7 +283,7 @@ static void test_network(void **state)
 {
     (void)state;
     /* request + reply + delay are the ROP latency and 15 cycles without the 11 of core and slice. */
-    ls_import out = import_good(GPU "-gpgpu_l2_rop_latency 187\n", "");
+    platform_import out = import_good(GPU "-gpgpu_l2_rop_latency 187\n", "");
     key_is(&out, "noc.request_latency_cycles", "93");
     key_is(&out, "noc.reply_latency_cycles", "93");
     key_is(&out, "l2.delay_cycles", "5");
@@ -295,10 +296,10 @@ static void test_network(void **state)
 static void test_caches(void **state)
 {
     (void)state;
-    ls_import out = import_good(GPU "-gpgpu_adaptive_cache_config 1\n-gpgpu_unified_l1d_size 128\n"
-                                    "-gpgpu_shmem_option 0,8,16\n"
-                                    "-gpgpu_cache:dl1 N:4:128:64,F:T:s:N:H,F:256:32,16:0,64\n",
-                                "");
+    platform_import out = import_good(GPU "-gpgpu_adaptive_cache_config 1\n-gpgpu_unified_l1d_size 128\n"
+                                          "-gpgpu_shmem_option 0,8,16\n"
+                                          "-gpgpu_cache:dl1 N:4:128:64,F:T:s:N:H,F:256:32,16:0,64\n",
+                                      "");
     key_is(&out, "core.unified_kib", "128");
     key_is(&out, "core.shared_options_kib", "[0, 8, 16]");
     key_is(&out, "core.l1.ways", "256");
@@ -321,10 +322,10 @@ static void test_caches(void **state)
 static void test_address_map(void **state)
 {
     (void)state;
-    ls_import out = import_good(GPU "-gpgpu_mem_addr_mapping "
-                                    "dramid@9;00000000.00000000.0000RRRR.RRRRRRRR.RBBBCCCC.BCCSSSSS\n"
-                                    "-gpgpu_memory_partition_indexing 4\n",
-                                "");
+    platform_import out = import_good(GPU "-gpgpu_mem_addr_mapping "
+                                          "dramid@9;00000000.00000000.0000RRRR.RRRRRRRR.RBBBCCCC.BCCSSSSS\n"
+                                          "-gpgpu_memory_partition_indexing 4\n",
+                                      "");
     key_is(&out, "memory.interleave_bytes", "512");
     key_is(&out, "memory.bit_map", "0000RRRR.RRRRRRRR.RBBBCCCC.BCCSSSSS");
     key_is(&out, "memory.slice_hash", "ipoly");
@@ -334,12 +335,13 @@ static void test_address_map(void **state)
 static void test_dram(void **state)
 {
     (void)state;
-    ls_import out = import_good(GPU "-gpgpu_dram_timing_opt 16:4:12:24:55:24:78:24:8:10:24:4:6:4\n"
-                                    "-gpgpu_clock_domains 1132:1132:1000:3500.5\n-dram_latency 254\n"
-                                    "-dram_dual_bus_interface 1\n-dram_bnkgrp_indexing_policy 1\n"
-                                    "-dram_seperate_write_queue_enable 1\n-dram_write_queue_size 64:56:32\n"
-                                    "-dram_elimnate_rw_turnaround 1\n",
-                                "");
+    platform_import out =
+        import_good(GPU "-gpgpu_dram_timing_opt 16:4:12:24:55:24:78:24:8:10:24:4:6:4\n"
+                        "-gpgpu_clock_domains 1132:1132:1000:3500.5\n-dram_latency 254\n"
+                        "-dram_dual_bus_interface 1\n-dram_bnkgrp_indexing_policy 1\n"
+                        "-dram_seperate_write_queue_enable 1\n-dram_write_queue_size 64:56:32\n"
+                        "-dram_elimnate_rw_turnaround 1\n",
+                    "");
     key_is(&out, "dram.timing", "custom");
     key_is(&out, "dram.ccdl_cycles", "6");
     key_is(&out, "dram.cdlr_cycles", "10");
@@ -360,10 +362,10 @@ static void test_dram(void **state)
 static void test_notes(void **state)
 {
     (void)state;
-    ls_import out = import_good(GPU "-gpgpu_l1_latncy 3\n-quite_else 1\n-gpgpu_stack_size_limit 1024\n"
-                                    "-gpgpu_sub_core_model 1\n-l2_ideal 1\n",
-                                "");
-    const ls_import_note *note = find_note(&out, "-gpgpu_l1_latncy");
+    platform_import out = import_good(GPU "-gpgpu_l1_latncy 3\n-quite_else 1\n-gpgpu_stack_size_limit 1024\n"
+                                          "-gpgpu_sub_core_model 1\n-l2_ideal 1\n",
+                                      "");
+    const import_remark *note = find_note(&out, "-gpgpu_l1_latncy");
     assert_non_null(note);
     assert_int_equal(note->fate, LS_IMPORT_UNKNOWN);
     assert_string_equal(note->why, "-gpgpu_l1_latency");
@@ -391,13 +393,13 @@ static void test_notes(void **state)
 static void test_note_table(void **state)
 {
     (void)state;
-    ls_import out = import_good(GPU "-keep 1\n", "");
+    platform_import out = import_good(GPU "-keep 1\n", "");
     char *text = NULL;
     size_t bytes, count;
     FILE *stream = open_memstream(&text, &bytes);
-    assert_int_equal(ls_import_print_notes(&out, LS_IMPORT_QUIET, stream, &count, NULL), LS_OK);
+    assert_int_equal(import_print_notes(&out, LS_IMPORT_QUIET, stream, &count, NULL), LS_OK);
     assert_int_equal(count, 1);
-    assert_int_equal(ls_import_print_notes(&out, LS_IMPORT_UNKNOWN, stream, &count, NULL), LS_OK);
+    assert_int_equal(import_print_notes(&out, LS_IMPORT_UNKNOWN, stream, &count, NULL), LS_OK);
     assert_int_equal(count, 0);
     fclose(stream);
     assert_string_equal(text, "no effect on timing in trace mode:\n"
@@ -409,15 +411,15 @@ static void test_note_table(void **state)
 static void test_head(void **state)
 {
     (void)state;
-    ls_import out = import_good(GPU, "");
+    platform_import out = import_good(GPU, "");
     assert_ptr_equal(strstr(out.yaml,
                             "title: \"dir, as Accel-Sim has it\"\nsource: \"gpu.config, trace.config\"\n"
                             "machine: gpu\n"),
                      out.yaml);
     assert_int_equal(out.yaml_bytes, strlen(out.yaml));
-    assert_int_equal(ls_import_accelsim(&arena, NULL, 0, &out, NULL), LS_ERR_USAGE);
-    ls_import_file missing = { .path = "no-such-file.config" };
-    assert_int_equal(ls_import_accelsim(&arena, &missing, 1, &out, NULL), LS_ERR_IO);
+    assert_int_equal(import_accelsim(&arena, NULL, 0, &out, NULL), LS_ERR_USAGE);
+    import_file missing = { .path = "no-such-file.config" };
+    assert_int_equal(import_accelsim(&arena, &missing, 1, &out, NULL), LS_ERR_IO);
 }
 
 int main(void)

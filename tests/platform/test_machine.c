@@ -112,10 +112,11 @@ LS_REGISTER_MACHINE(box);
 static void test_build(void **state)
 {
     (void)state;
-    ls_config *config = load_text("machine: box\nmemory: {latency: 42, vendor: acme}\nclock_mhz: 250\n", NULL);
+    platform_config *config =
+        load_text("machine: box\nmemory: {latency: 42, vendor: acme}\nclock_mhz: 250\n", NULL);
     ls_machine *machine;
-    assert_int_equal(ls_machine_create(config, 1, &machine, NULL), LS_OK);
-    assert_ptr_equal(ls_machine_config(machine), config);
+    assert_int_equal(machine_create(config, 1, &machine, NULL), LS_OK);
+    assert_ptr_equal(machine_config(machine), config);
     assert_ptr_equal(ls_machine_model(machine, "memory"), &memory_plain);
     assert_null(ls_machine_model(machine, "none"));
     assert_null(ls_machine_spec(machine, "none"));
@@ -128,21 +129,21 @@ static void test_build(void **state)
     assert_string_equal(memory->vendor, "acme");
     const core_state *core = ls_block_state(ls_engine_find_block(engine, "core"));
     assert_int_equal(((const memory_ops *)core->memory.ops)->read(core->memory.self), 42);
-    ls_machine_destroy(machine);
-    ls_config_destroy(config);
+    machine_destroy(machine);
+    config_destroy(config);
 }
 
 static void expect_build_error(const char *set, const char *expected)
 {
     const char *sets[] = { set, NULL };
-    ls_config *config = load_text("machine: box\n", sets);
+    platform_config *config = load_text("machine: box\n", sets);
     ls_machine *machine;
     ls_error error;
     char line[512];
-    assert_true(ls_machine_create(config, 1, &machine, &error) != LS_OK);
+    assert_true(machine_create(config, 1, &machine, &error) != LS_OK);
     assert_null(machine);
     assert_string_equal(ls_error_text(&error, line, sizeof line), expected);
-    ls_config_destroy(config);
+    config_destroy(config);
 }
 
 static void test_build_errors(void **state)
@@ -152,15 +153,15 @@ static void test_build_errors(void **state)
                        "t.yaml: machine 'box': block 'memory' wants section 'memroy', which the "
                        "machine does not declare (nearest: memory)");
     const char *sets[] = { "connected=false", NULL };
-    ls_config *config = load_text("machine: box\n", sets);
+    platform_config *config = load_text("machine: box\n", sets);
     ls_machine *machine;
     ls_error error;
-    assert_int_not_equal(ls_machine_create(config, 1, &machine, &error), LS_OK);
+    assert_int_not_equal(machine_create(config, 1, &machine, &error), LS_OK);
     assert_null(machine);
     assert_non_null(strstr(error.what, "machine 'box': "));
     assert_non_null(strstr(error.what, "'memory'"));
-    ls_config_destroy(config);
-    ls_machine_destroy(NULL);
+    config_destroy(config);
+    machine_destroy(NULL);
 }
 
 int main(void)

@@ -5,8 +5,8 @@
 #include "platform/schema.h"
 
 typedef struct fixture {
-    ls_arena arena;
-    ls_schema schema;
+    mem_arena arena;
+    machine_schema schema;
 } fixture;
 
 static int set_up(void **state)
@@ -17,7 +17,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    ls_arena_fini(&((fixture *)*state)->arena);
+    arena_fini(&((fixture *)*state)->arena);
     free(*state);
     return 0;
 }
@@ -25,25 +25,25 @@ static int tear_down(void **state)
 static void test_keys(void **state)
 {
     fixture *f = *state;
-    assert_int_equal(ls_schema_create(&f->arena, &tiny_machine, &f->schema, NULL), LS_OK);
+    assert_int_equal(schema_create(&f->arena, &tiny_machine, &f->schema, NULL), LS_OK);
     assert_int_equal(f->schema.count, 5 + 1 + 7 + 1 + 2 + 1);
     assert_int_equal(f->schema.sorted_count, f->schema.count - 1); /* tRCD is of two models */
-    const ls_key *model = ls_schema_find(&f->schema, "dram.model");
+    const config_key *model = schema_find(&f->schema, "dram.model");
     assert_non_null(model);
-    assert_true(ls_key_is_model(model));
+    assert_true(key_is_model(model));
     assert_string_equal(model->param->default_text, "bank");
     assert_string_equal(model->param->choices[2], "hbm");
     assert_null(model->param->choices[3]);
-    const ls_key *key = ls_schema_find(&f->schema, "dram.tRCD");
+    const config_key *key = schema_find(&f->schema, "dram.tRCD");
     assert_ptr_equal(key->model, &tiny_dram_bank);
     assert_ptr_equal(key->same->model, &tiny_dram_hbm);
     assert_null(key->same->same);
-    assert_null(ls_schema_find(&f->schema, "dram.tRC"));
-    assert_null(ls_schema_find(&f->schema, "dram"));
-    assert_true(ls_schema_is_section(&f->schema, "core"));
-    assert_true(ls_schema_is_section(&f->schema, "core.l1"));
-    assert_false(ls_schema_is_section(&f->schema, "cor"));
-    assert_false(ls_schema_is_section(&f->schema, "sms"));
+    assert_null(schema_find(&f->schema, "dram.tRC"));
+    assert_null(schema_find(&f->schema, "dram"));
+    assert_true(schema_is_section(&f->schema, "core"));
+    assert_true(schema_is_section(&f->schema, "core.l1"));
+    assert_false(schema_is_section(&f->schema, "cor"));
+    assert_false(schema_is_section(&f->schema, "sms"));
 }
 
 typedef struct one {
@@ -63,7 +63,7 @@ static void expect_schema_error(fixture *f, const ls_param *params, size_t count
                                       .section_count = section ? 1 : 0 };
     ls_error error;
     char line[512];
-    assert_int_equal(ls_schema_create(&f->arena, &machine, &f->schema, &error), expected_status);
+    assert_int_equal(schema_create(&f->arena, &machine, &f->schema, &error), expected_status);
     assert_string_equal(ls_error_text(&error, line, sizeof line), expected);
 }
 

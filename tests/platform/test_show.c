@@ -35,9 +35,9 @@ static void test_table(void **state)
 {
     (void)state;
     const char *sets[] = { "label=two words", "dram.model=hbm", NULL };
-    ls_config *config = load_text(platform_text, sets);
+    platform_config *config = load_text(platform_text, sets);
     char hash[LS_HASH_TEXT_BYTES], expected[2048];
-    ls_hash_text(ls_config_hash(config), hash);
+    hash128_text(config_hash_of(config), hash);
     snprintf(expected, sizeof expected,
              "platform  t (t.yaml)\n"
              "title     A tiny\n"
@@ -60,38 +60,38 @@ static void test_table(void **state)
              hash);
     capture c;
     capture_open(&c);
-    assert_int_equal(ls_show_config(c.stream, config, LS_SHOW_TABLE, NULL), LS_OK);
+    assert_int_equal(show_config(c.stream, config, LS_SHOW_TABLE, NULL), LS_OK);
     capture_is(&c, expected);
-    ls_config_destroy(config);
+    config_destroy(config);
 }
 
 static void test_yaml_reads_back(void **state)
 {
     (void)state;
     const char *sets[] = { "label=x # \"y\"\n", "scale=-0.1", NULL };
-    ls_config *config = load_text(platform_text, sets);
+    platform_config *config = load_text(platform_text, sets);
     capture c;
     capture_open(&c);
-    assert_int_equal(ls_show_config(c.stream, config, LS_SHOW_YAML, NULL), LS_OK);
+    assert_int_equal(show_config(c.stream, config, LS_SHOW_YAML, NULL), LS_OK);
     fclose(c.stream);
     assert_non_null(strstr(c.text, "\nsms: 4  # SMs; t.yaml:3; whitepaper\n"));
     assert_non_null(strstr(c.text, "\nscale: -0.1  # --set\n"));
-    ls_config *again = load_text(c.text, NULL);
-    assert_true(ls_hash_same(ls_config_hash(config), ls_config_hash(again)));
-    assert_string_equal(ls_config_title(again), "A tiny");
+    platform_config *again = load_text(c.text, NULL);
+    assert_true(hash_same(config_hash_of(config), config_hash_of(again)));
+    assert_string_equal(config_title(again), "A tiny");
     free(c.text);
-    ls_config_destroy(config);
-    ls_config_destroy(again);
+    config_destroy(config);
+    config_destroy(again);
 }
 
 static void test_json(void **state)
 {
     (void)state;
     const char *sets[] = { "sms=5", NULL };
-    ls_config *config = load_text(platform_text, sets);
+    platform_config *config = load_text(platform_text, sets);
     capture c;
     capture_open(&c);
-    assert_int_equal(ls_show_config(c.stream, config, LS_SHOW_JSON, NULL), LS_OK);
+    assert_int_equal(show_config(c.stream, config, LS_SHOW_JSON, NULL), LS_OK);
     fclose(c.stream);
     static const char sms[] =
         "{\"key\": \"sms\", \"value\": 5, \"text\": \"5\", \"type\": \"uint\", \"unit\": \"SMs\", \"from\": "
@@ -110,18 +110,18 @@ static void test_json(void **state)
         if (!strstr(c.text, parts[i]))
             fail_msg("missing %s in %s", parts[i], c.text);
     free(c.text);
-    ls_config_destroy(config);
+    config_destroy(config);
 }
 
 static void test_diff(void **state)
 {
     (void)state;
     const char *sets_a[] = { "sms=5", NULL }, *sets_b[] = { "dram.model=hbm", NULL };
-    ls_config *a = load_text(platform_text, sets_a), *b = load_text(platform_text, sets_b);
+    platform_config *a = load_text(platform_text, sets_a), *b = load_text(platform_text, sets_b);
     size_t differences;
     capture c;
     capture_open(&c);
-    assert_int_equal(ls_show_diff(c.stream, a, b, &differences, NULL), LS_OK);
+    assert_int_equal(show_diff(c.stream, a, b, &differences, NULL), LS_OK);
     capture_is(&c, "KEY            t     t    UNIT\n"
                    "sms            5     4    SMs\n"
                    "dram.model     bank  hbm\n"
@@ -131,11 +131,11 @@ static void test_diff(void **state)
                    "dram.channels  -     8    channels\n");
     assert_int_equal(differences, 6);
     capture_open(&c);
-    assert_int_equal(ls_show_diff(c.stream, a, a, &differences, NULL), LS_OK);
+    assert_int_equal(show_diff(c.stream, a, a, &differences, NULL), LS_OK);
     capture_is(&c, "no differences\n");
     assert_int_equal(differences, 0);
-    ls_config_destroy(a);
-    ls_config_destroy(b);
+    config_destroy(a);
+    config_destroy(b);
 }
 
 static void test_explain_everywhere(void **state)
@@ -143,7 +143,7 @@ static void test_explain_everywhere(void **state)
     (void)state;
     capture c;
     capture_open(&c);
-    assert_int_equal(ls_show_key(c.stream, "dram.tRCD", NULL, NULL), LS_OK);
+    assert_int_equal(show_key(c.stream, "dram.tRCD", NULL, NULL), LS_OK);
     capture_is(&c, "dram.tRCD: activate to column command\n"
                    "  of       machine 'tiny', section 'dram', model 'bank' of slot 'tiny.dram'\n"
                    "  type     uint\n"
@@ -158,7 +158,7 @@ static void test_explain_everywhere(void **state)
                    "  range    1 to 1000 cycles\n"
                    "  default  20\n");
     capture_open(&c);
-    assert_int_equal(ls_show_key(c.stream, "dram.model", NULL, NULL), LS_OK);
+    assert_int_equal(show_key(c.stream, "dram.model", NULL, NULL), LS_OK);
     capture_is(&c, "dram.model: the memory\n"
                    "  of       machine 'tiny', chooses the model of slot 'tiny.dram'\n"
                    "  type     choice\n"
@@ -167,7 +167,7 @@ static void test_explain_everywhere(void **state)
                    "           hbm: stacked\n"
                    "  default  bank\n");
     capture_open(&c);
-    assert_int_equal(ls_show_key(c.stream, "core", NULL, NULL), LS_OK);
+    assert_int_equal(show_key(c.stream, "core", NULL, NULL), LS_OK);
     capture_is(&c, "core: a section of machine 'tiny'\n"
                    "  core.l1.model       cycle              the cache of an SM\n"
                    "  core.l1.size_kib    64     KiB  cycle  capacity\n"
@@ -175,7 +175,7 @@ static void test_explain_everywhere(void **state)
     ls_error error;
     char line[256];
     capture_open(&c);
-    assert_int_equal(ls_show_key(c.stream, "dram.tRDC", NULL, &error), LS_ERR_INPUT);
+    assert_int_equal(show_key(c.stream, "dram.tRDC", NULL, &error), LS_ERR_INPUT);
     assert_string_equal(ls_error_text(&error, line, sizeof line),
                         "unknown key 'dram.tRDC' (nearest: dram.tRCD)");
     capture_is(&c, "");
@@ -185,12 +185,12 @@ static void test_explain_history(void **state)
 {
     (void)state;
     const char *sets[] = { "clock.core_mhz=1", "dram.model=hbm", NULL };
-    ls_config *config = load_text("machine: tiny\nsms: 4\nnet.model: ideal\n"
-                                  "clock: {core_mhz: 2}  # a source\ndram.banks: 8 # b\n",
-                                  sets);
+    platform_config *config = load_text("machine: tiny\nsms: 4\nnet.model: ideal\n"
+                                        "clock: {core_mhz: 2}  # a source\ndram.banks: 8 # b\n",
+                                        sets);
     capture c;
     capture_open(&c);
-    assert_int_equal(ls_show_key(c.stream, "clock.core_mhz", config, NULL), LS_OK);
+    assert_int_equal(show_key(c.stream, "clock.core_mhz", config, NULL), LS_OK);
     capture_is(&c, "clock.core_mhz: the core clock\n"
                    "  of       machine 'tiny'\n"
                    "  type     frequency\n"
@@ -202,7 +202,7 @@ static void test_explain_history(void **state)
                    "  overrides  2     t.yaml:4  a source\n"
                    "  overrides  1365  default\n");
     capture_open(&c);
-    assert_int_equal(ls_show_key(c.stream, "dram.banks", config, NULL), LS_OK);
+    assert_int_equal(show_key(c.stream, "dram.banks", config, NULL), LS_OK);
     capture_is(&c, "dram.banks: banks of a channel\n"
                    "  of       machine 'tiny', section 'dram', model 'bank' of slot 'tiny.dram'\n"
                    "  type     uint\n"
@@ -212,7 +212,7 @@ static void test_explain_history(void **state)
                    "in t:\n"
                    "  not used  8  t.yaml:5  b\n"
                    "  not in force: dram.model is 'hbm'\n");
-    ls_config_destroy(config);
+    config_destroy(config);
 }
 
 static void test_catalog(void **state)
@@ -224,10 +224,10 @@ static void test_catalog(void **state)
     write_file(".hidden.yaml", "a: {\n");
     write_file("readme.txt", "a: {\n");
     const char *dirs[] = { "." };
-    ls_arena arena = { 0 };
-    ls_platform *platforms;
+    mem_arena arena = { 0 };
+    platform_entry *platforms;
     size_t count;
-    assert_int_equal(ls_catalog_platforms(&arena, dirs, 1, &platforms, &count, NULL), LS_OK);
+    assert_int_equal(catalog_platforms(&arena, dirs, 1, &platforms, &count, NULL), LS_OK);
     assert_int_equal(count, 3);
     assert_string_equal(platforms[0].name, "one");
     assert_string_equal(platforms[0].title, "Number one");
@@ -237,7 +237,7 @@ static void test_catalog(void **state)
     assert_int_equal(platforms[1].error.status, LS_ERR_INPUT);
     capture c;
     capture_open(&c);
-    assert_int_equal(ls_show_catalog(c.stream, platforms, count, NULL), LS_OK);
+    assert_int_equal(show_catalog(c.stream, platforms, count, NULL), LS_OK);
     capture_is(&c, "Platforms\n"
                    "  one    tiny  Number one\n"
                    "  three  -     ./three.yaml:2:1: not valid YAML: the file ends too early: did not find "
@@ -251,19 +251,19 @@ static void test_catalog(void **state)
                    "              fixed  latency and bandwidth\n"
                    "              hbm    stacked\n"
                    "  tiny.net    ideal  no contention\n");
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
 }
 
 static void test_columns(void **state)
 {
     (void)state;
-    ls_table table = { 0 };
-    ls_table_add(&table, "a", "", "c");
-    ls_table_add(&table, "\xc3\xbc\xc3\xbc\xc3\xbc", "", "");
-    ls_table_add(&table, "b", "", "", "d");
+    key_table table = { 0 };
+    table_add(&table, "a", "", "c");
+    table_add(&table, "\xc3\xbc\xc3\xbc\xc3\xbc", "", "");
+    table_add(&table, "b", "", "", "d");
     capture c;
     capture_open(&c);
-    assert_int_equal(ls_table_print(&table, c.stream, "> ", NULL), LS_OK);
+    assert_int_equal(table_print(&table, c.stream, "> ", NULL), LS_OK);
     capture_is(&c, "> a    c\n> \xc3\xbc\xc3\xbc\xc3\xbc\n> b       d\n");
 }
 

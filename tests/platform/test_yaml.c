@@ -5,9 +5,9 @@
 #include "platform/yaml.h"
 
 typedef struct fixture {
-    ls_arena arena;
-    ls_problems problems;
-    ls_yaml yaml;
+    mem_arena arena;
+    config_problems problems;
+    yaml_document yaml;
 } fixture;
 
 static int set_up(void **state)
@@ -19,21 +19,21 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     fixture *f = *state;
-    ls_arena_fini(&f->arena);
-    ls_problems_fini(&f->problems);
+    arena_fini(&f->arena);
+    problems_fini(&f->problems);
     free(f);
     return 0;
 }
 
 static void read_bytes(fixture *f, const char *text, size_t bytes)
 {
-    ls_place place = { .file = "f" };
-    ls_problems_fini(&f->problems);
+    source_place place = { .file = "f" };
+    problems_fini(&f->problems);
     /* An exact copy on the heap: one byte too many is seen by the address sanitizer. */
     char *copy = malloc(bytes > 0 ? bytes : 1);
     assert_non_null(copy);
     memcpy(copy, text, bytes);
-    ls_yaml_read(&f->arena, &place, copy, bytes, &f->yaml, &f->problems);
+    yaml_read(&f->arena, &place, copy, bytes, &f->yaml, &f->problems);
     free(copy);
 }
 
@@ -43,7 +43,7 @@ static void read_good(fixture *f, const char *text)
     read_bytes(f, text, strlen(text));
     if (f->problems.count > 0)
         fail_msg("%s", ls_error_text(&f->problems.at[0].error, line, sizeof line));
-    assert_false(ls_problems_any(&f->problems));
+    assert_false(problems_any(&f->problems));
     assert_true(f->yaml.complete);
 }
 
@@ -61,7 +61,7 @@ static void expect_problem(fixture *f, const char *text, const char *expected)
     expect_problem_bytes(f, text, strlen(text), expected);
 }
 
-static const ls_yaml_entry *entry(const fixture *f, size_t i, const char *path)
+static const yaml_entry *entry(const fixture *f, size_t i, const char *path)
 {
     assert_true(i < f->yaml.count);
     assert_string_equal(f->yaml.entries[i].path, path);
@@ -70,7 +70,7 @@ static const ls_yaml_entry *entry(const fixture *f, size_t i, const char *path)
 
 static void expect_scalar(const fixture *f, size_t i, const char *path, const char *text)
 {
-    const ls_yaml_entry *e = entry(f, i, path);
+    const yaml_entry *e = entry(f, i, path);
     assert_false(e->list);
     assert_int_equal(e->item_count, 1);
     assert_string_equal(e->items[0].text, text);
@@ -92,12 +92,12 @@ static void test_places(void **state)
 {
     fixture *f = *state;
     read_good(f, "a: 1\nm\xc3\xbc: {b:   2}\r\nc:\n  - 3\n  -   4\n");
-    const ls_yaml_entry *b = entry(f, 1, "m\xc3\xbc.b");
+    const yaml_entry *b = entry(f, 1, "m\xc3\xbc.b");
     assert_int_equal(b->line, 2);
     assert_int_equal(b->column, 6);
     assert_int_equal(b->items[0].line, 2);
     assert_int_equal(b->items[0].column, 11);
-    const ls_yaml_entry *c = entry(f, 2, "c");
+    const yaml_entry *c = entry(f, 2, "c");
     assert_true(c->list);
     assert_int_equal(c->item_count, 2);
     assert_int_equal(c->items[1].line, 5);
@@ -295,28 +295,28 @@ static void test_long_keys_and_files(void **state)
 static void test_problems_are_bounded(void **state)
 {
     fixture *f = *state;
-    ls_text text = { 0 };
+    text_buffer text = { 0 };
     for (int i = 0; i < 1000; i++)
-        ls_text_printf(&text, "a%d:\n", i);
-    read_bytes(f, ls_text_get(&text), text.count);
+        text_printf(&text, "a%d:\n", i);
+    read_bytes(f, text_get(&text), text.count);
     assert_int_equal(f->problems.count, LS_PROBLEM_LIMIT);
     assert_int_equal(f->problems.lost, 1000 - LS_PROBLEM_LIMIT);
-    ls_text_fini(&text);
+    text_fini(&text);
 }
 
 /* Each line is searched for its comment once: with a search per key this would take minutes. */
 static void test_many_keys_on_one_line(void **state)
 {
     fixture *f = *state;
-    ls_text text = { 0 };
-    ls_text_add(&text, "{");
+    text_buffer text = { 0 };
+    text_add(&text, "{");
     for (int i = 0; i < 80000; i++)
-        ls_text_printf(&text, "k%d: 1,", i);
-    ls_text_add(&text, "} # all of them\n");
-    read_good(f, ls_text_get(&text));
+        text_printf(&text, "k%d: 1,", i);
+    text_add(&text, "} # all of them\n");
+    read_good(f, text_get(&text));
     assert_int_equal(f->yaml.count, 80000);
     assert_string_equal(entry(f, 79999, "k79999")->comment, "all of them");
-    ls_text_fini(&text);
+    text_fini(&text);
 }
 
 static void test_quote_reads_back(void **state)
@@ -330,12 +330,12 @@ static void test_quote_reads_back(void **state)
                                          "\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80",
                                          "end \xc2\x85" };
     for (size_t i = 0; i < LS_COUNT_OF(texts); i++) {
-        ls_text text = { 0 };
-        ls_text_add(&text, "a: ");
-        ls_yaml_quote(&text, texts[i]);
-        read_good(f, ls_text_get(&text));
+        text_buffer text = { 0 };
+        text_add(&text, "a: ");
+        yaml_quote(&text, texts[i]);
+        read_good(f, text_get(&text));
         expect_scalar(f, 0, "a", texts[i]);
-        ls_text_fini(&text);
+        text_fini(&text);
     }
 }
 

@@ -43,7 +43,7 @@ typedef struct diff_arg {
 } diff_arg;
 
 typedef struct job {
-    ls_arena arena;
+    mem_arena arena;
     ocl_kernel_info info;
     diff_arg args[OCL_ARGS_MAX];
     size_t arg_count;
@@ -73,8 +73,8 @@ static ls_status prepare(job *j, ocl_device *cpu, ls_error *err)
         const size_t elements =
             (size_t)a->type.width * (is_buffer ? ITEMS : 1) * (is_buffer && is_out ? SLOTS : 1);
         a->bytes = a->role == ARG_LOCAL ? LOCAL_BYTES : elements * a->type.bytes;
-        a->data = ls_arena_alloc(&j->arena, a->bytes);
-        a->got = ls_arena_alloc(&j->arena, a->bytes);
+        a->data = arena_alloc(&j->arena, a->bytes);
+        a->got = arena_alloc(&j->arena, a->bytes);
         a->shared = is_buffer ? ocl_alloc(cpu, a->bytes) : NULL;
         if (!a->data || !a->got || (is_buffer && !a->shared))
             return ls_fail(err, LS_ERR_NOMEM, "no memory for %s of %s", a->name, j->info.name);
@@ -97,7 +97,7 @@ static void finish(job *j, ocl_device *cpu)
 {
     for (size_t i = 0; i < j->arg_count; i++)
         ocl_free(cpu, j->args[i].shared);
-    ls_arena_fini(&j->arena);
+    arena_fini(&j->arena);
     memset(j, 0, sizeof *j);
 }
 
@@ -259,7 +259,7 @@ static ls_status open_side(side *s, const variant *v, const char *theme, ls_erro
 {
     char path[1024];
     snprintf(path, sizeof path, "%s/tests/pocl/%s/%s.co", LS_BINARY_DIR, v->name, theme);
-    if (!ls_file_exists(path))
+    if (!file_exists(path))
         return LS_ERR_UNSUPPORTED;
     s->variant = v;
     ls_status status =
@@ -323,7 +323,7 @@ int main(int argc, char **argv)
     ls_error err;
     char text[900], *source;
     size_t bytes, side_count = 0;
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     ocl_device *cpu = NULL;
     ocl_program *program = NULL;
     side sides[LS_COUNT_OF(variants)] = { 0 };
@@ -336,9 +336,9 @@ int main(int argc, char **argv)
     if (status == LS_OK && side_count == 0)
         status = ls_fail(&err, LS_ERR_UNSUPPORTED,
                          "the build has compiled no kernels (clang-15, rocm-device-libs)");
-    const char *path = ls_arena_printf(&arena, "%s/tests/pocl/kernels/%s.cl", LS_SOURCE_DIR, argv[1]);
+    const char *path = arena_printf(&arena, "%s/tests/pocl/kernels/%s.cl", LS_SOURCE_DIR, argv[1]);
     if (status == LS_OK)
-        status = ls_file_read(&arena, path, 1 << 20, &source, &bytes, &err);
+        status = file_read(&arena, path, 1 << 20, &source, &bytes, &err);
     if (status == LS_OK)
         status = ocl_build(cpu, source, bytes, "-cl-opt-disable", &program, &err);
     int failures = 0, runs = 0;
@@ -353,6 +353,6 @@ int main(int argc, char **argv)
         close_side(&sides[i]);
     ocl_program_free(program);
     ocl_close(cpu);
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return status == LS_ERR_UNSUPPORTED ? SKIPPED : status != LS_OK || failures != 0 || runs == 0;
 }

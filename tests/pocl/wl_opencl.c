@@ -16,7 +16,7 @@
 struct wl_run {
     const wl_workload *workload;
     const uint64_t *values;
-    ls_arena arena;
+    mem_arena arena;
     ls_random random;
     ocl_device *device;
     ocl_program *program;
@@ -34,9 +34,9 @@ ls_status wl_opencl_run(const wl_workload *w, const char *directory, ocl_device 
     ls_random_init(&r.random, 1);
     char *source;
     size_t bytes;
-    const char *path = ls_arena_printf(&r.arena, "%s/%s/%s.cl", directory, w->is_micro ? "micro" : w->name,
-                                       w->kernels ? w->kernels : w->name);
-    r.status = ls_file_read(&r.arena, path, 1 << 20, &source, &bytes, err);
+    const char *path = arena_printf(&r.arena, "%s/%s/%s.cl", directory, w->is_micro ? "micro" : w->name,
+                                    w->kernels ? w->kernels : w->name);
+    r.status = file_read(&r.arena, path, 1 << 20, &source, &bytes, err);
     if (r.status == LS_OK)
         r.status = ocl_build(device, source, bytes, "", &r.program, err);
     if (r.status == LS_OK)
@@ -44,7 +44,7 @@ ls_status wl_opencl_run(const wl_workload *w, const char *directory, ocl_device 
     for (size_t i = 0; i < r.buffer_count; i++)
         ocl_free(device, r.buffers[i]);
     ocl_program_free(r.program);
-    ls_arena_fini(&r.arena);
+    arena_fini(&r.arena);
     *compared = r.compared;
     return r.status;
 }
@@ -89,7 +89,7 @@ void *wl_zeros(wl_run *r, size_t count, size_t element_bytes)
 {
     if (r->status != LS_OK)
         return NULL;
-    void *array = ls_arena_array(&r->arena, count ? count : 1, element_bytes);
+    void *array = arena_array(&r->arena, count ? count : 1, element_bytes);
     if (!array)
         wl_fail(r, LS_ERR_NOMEM, "no memory for %zu elements", count);
     return array;

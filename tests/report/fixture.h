@@ -32,39 +32,39 @@ static const ls_metric fixture_dram_metrics[] = {
 };
 
 typedef struct fixture {
-    ls_metrics *m;
+    metric_store *m;
     fixture_cache cache[2];
     fixture_dram dram;
-    ls_results results;
+    run_results results;
 } fixture;
 
-static inline void fixture_add(ls_metrics *m, const char *path, const char *type, int32_t gpu,
+static inline void fixture_add(metric_store *m, const char *path, const char *type, int32_t gpu,
                                const ls_metric *metrics, size_t count, void *counters, size_t size)
 {
-    ls_metric_source s = { .path = path,
-                           .type = type,
-                           .gpu = gpu,
-                           .stream = LS_METRICS_NONE,
-                           .metrics = metrics,
-                           .metric_count = count,
-                           .counters = counters,
-                           .counters_size = size };
-    assert_int_equal(ls_metrics_add(m, &s, NULL), LS_OK);
+    metric_source s = { .path = path,
+                        .type = type,
+                        .gpu = gpu,
+                        .stream = LS_METRICS_NONE,
+                        .metrics = metrics,
+                        .metric_count = count,
+                        .counters = counters,
+                        .counters_size = size };
+    assert_int_equal(metrics_add(m, &s, NULL), LS_OK);
 }
 
-static inline void fixture_mark(ls_metrics *m, uint64_t kernel, const char *name, ls_time begin, ls_time end)
+static inline void fixture_mark(metric_store *m, uint64_t kernel, const char *name, ls_time begin, ls_time end)
 {
-    ls_metric_interval i = {
+    metric_interval i = {
         .gpu = 0, .kernel = kernel, .kernel_name = name, .stream = 7, .begin = begin, .end = end
     };
-    assert_int_equal(ls_metrics_mark(m, &i, NULL), LS_OK);
+    assert_int_equal(metrics_mark(m, &i, NULL), LS_OK);
 }
 
 static inline fixture *fixture_create(void)
 {
     fixture *f = calloc(1, sizeof *f);
     assert_non_null(f);
-    assert_int_equal(ls_metrics_create(&f->m, NULL), LS_OK);
+    assert_int_equal(metrics_create(&f->m, NULL), LS_OK);
     fixture_add(f->m, "gpu0.l1[0]", "l1/cycle", 0, fixture_cache_metrics, LS_COUNT_OF(fixture_cache_metrics),
                 &f->cache[0], sizeof f->cache[0]);
     fixture_add(f->m, "gpu0.l1[1]", "l1/cycle", 0, fixture_cache_metrics, LS_COUNT_OF(fixture_cache_metrics),
@@ -85,23 +85,23 @@ static inline fixture *fixture_create(void)
     f->dram.reads = UINT64_MAX; /* more than a signed or a floating-point number can hold */
     fixture_mark(f->m, 1, "", 2500000, 4000000);
 
-    f->results = (ls_results){ .platform = "rtx2060",
-                               .config_text = "machine: gpu\nl1: \"64 KiB\"\n",
-                               .config_hash = "00ff",
-                               .end_time = 4000000,
-                               .seed = 42,
-                               .events = 1234567,
-                               .messages = 1000,
-                               .ticks = 5,
-                               .region_cycles = 77,
-                               .has_cycles = true,
-                               .cycles = 4,
-                               .metrics = f->m,
-                               .host = { .run_id = "run-1",
-                                         .command = "lockstep run a,b",
-                                         .wall_seconds = 1.5,
-                                         .threads = 2,
-                                         .windows = 99 } };
+    f->results = (run_results){ .platform = "rtx2060",
+                                .config_text = "machine: gpu\nl1: \"64 KiB\"\n",
+                                .config_hash = "00ff",
+                                .end_time = 4000000,
+                                .seed = 42,
+                                .events = 1234567,
+                                .messages = 1000,
+                                .ticks = 5,
+                                .region_cycles = 77,
+                                .has_cycles = true,
+                                .cycles = 4,
+                                .metrics = f->m,
+                                .host = { .run_id = "run-1",
+                                          .command = "lockstep run a,b",
+                                          .wall_seconds = 1.5,
+                                          .threads = 2,
+                                          .windows = 99 } };
     return f;
 }
 
@@ -116,18 +116,18 @@ static inline void fixture_warn(fixture *f)
 
 static inline void fixture_destroy(fixture *f)
 {
-    ls_metrics_destroy(f->m);
+    metrics_destroy(f->m);
     free(f);
 }
 
 /* The results as text; to be freed. */
-static inline char *fixture_export(const fixture *f, ls_export_format format, const ls_export_options *options)
+static inline char *fixture_export(const fixture *f, export_format format, const export_options *options)
 {
     char *text = NULL;
     size_t bytes = 0;
     FILE *to = open_memstream(&text, &bytes);
     ls_error err = { 0 };
-    if (ls_export_stream(&f->results, format, options, to, &err) != LS_OK)
+    if (export_stream(&f->results, format, options, to, &err) != LS_OK)
         fail_msg("%s", err.what);
     fclose(to);
     return text;

@@ -18,7 +18,7 @@ static void test_format_by_extension(void **state)
     (void)state;
     static const struct {
         const char *path;
-        ls_export_format format;
+        export_format format;
     } good[] = { { "a.txt", LS_EXPORT_TEXT },       { "a.JSON", LS_EXPORT_JSON },
                  { "dir.db/a.csv", LS_EXPORT_CSV }, { "a.b.db", LS_EXPORT_SQLITE },
                  { "a.sqlite", LS_EXPORT_SQLITE },  { "/x/a.sqlite3", LS_EXPORT_SQLITE },
@@ -26,28 +26,28 @@ static void test_format_by_extension(void **state)
                  { "a.CSV.ZST", LS_EXPORT_CSV },    { "a.tidy.csv.gz", LS_EXPORT_TIDY },
                  { "tidy.csv", LS_EXPORT_CSV } };
     for (size_t i = 0; i < LS_COUNT_OF(good); i++) {
-        ls_export_format format;
-        assert_int_equal(ls_export_format_of(good[i].path, &format, NULL), LS_OK);
+        export_format format;
+        assert_int_equal(export_format_of(good[i].path, &format, NULL), LS_OK);
         assert_int_equal(format, good[i].format);
     }
     const char *bad[] = { "a",     "a.",        ".",        "",     "dir.db/a", "a.jso",   "a.jsonx",
                           "a. db", "a.json.gz", "a.db.zst", "a.gz", ".csv",     "a.csv.xz" };
     for (size_t i = 0; i < LS_COUNT_OF(bad); i++) {
-        ls_export_format format;
+        export_format format;
         ls_error err = { 0 };
-        assert_int_equal(ls_export_format_of(bad[i], &format, &err), LS_ERR_USAGE);
+        assert_int_equal(export_format_of(bad[i], &format, &err), LS_ERR_USAGE);
         assert_contains(
             err.what,
             ".db .sqlite .sqlite3 (SQLite), .json, .csv (also .csv.gz, .csv.zst), .tidy.csv or .txt");
     }
-    assert_string_equal(ls_export_format_name(LS_EXPORT_SQLITE), "sqlite");
+    assert_string_equal(export_format_name(LS_EXPORT_SQLITE), "sqlite");
 }
 
 static void test_stats(void **state)
 {
     (void)state;
     export_stat stats[EXPORT_STATS];
-    ls_metric_value v = {
+    metric_value v = {
         .kind = LS_METRIC_KIND_RATIO, .present = true, .value = 1, .denominator = 8, .ratio = 0.125
     };
     assert_int_equal(export_stats(&v, stats), 3);
@@ -56,7 +56,7 @@ static void test_stats(void **state)
     v.present = false;
     assert_int_equal(export_stats(&v, stats), 2);
 
-    v = (ls_metric_value){ .kind = LS_METRIC_KIND_HISTOGRAM, .present = true };
+    v = (metric_value){ .kind = LS_METRIC_KIND_HISTOGRAM, .present = true };
     assert_int_equal(export_stats(&v, stats), 2); /* an empty one has no min and max */
     /* The most a histogram can have fits. */
     ls_histogram_add(&v.histogram, 0);
@@ -91,7 +91,8 @@ static void test_failed_files(void **state)
     for (int format = 0; format < LS_EXPORT_FORMATS; format++)
         for (size_t i = 0; i < LS_COUNT_OF(bad); i++) {
             ls_error err = { 0 };
-            assert_int_equal(ls_export(&f->results, (ls_export_format)format, NULL, bad[i], &err), LS_ERR_IO);
+            assert_int_equal(export_results(&f->results, (export_format)format, NULL, bad[i], &err),
+                             LS_ERR_IO);
             assert_string_equal(err.where, bad[i]);
             assert_true(err.what[0]);
         }
@@ -100,7 +101,7 @@ static void test_failed_files(void **state)
     assert_int_equal(stat("/dev/full", &st), 0);
     assert_true(S_ISCHR(st.st_mode)); /* still the device */
     ls_error err = { 0 };
-    assert_int_equal(ls_export_stream(&f->results, LS_EXPORT_SQLITE, NULL, stderr, &err), LS_ERR_USAGE);
+    assert_int_equal(export_stream(&f->results, LS_EXPORT_SQLITE, NULL, stderr, &err), LS_ERR_USAGE);
     rmdir(dir);
     fixture_destroy(f);
 }
@@ -119,7 +120,8 @@ static void test_failed_export_keeps_old_file(void **state)
         fputs("old", old);
         fclose(old);
         ls_error err = { 0 };
-        assert_int_equal(ls_export(&f->results, (ls_export_format)format, NULL, path, &err), LS_ERR_INTERNAL);
+        assert_int_equal(export_results(&f->results, (export_format)format, NULL, path, &err),
+                         LS_ERR_INTERNAL);
         assert_contains(err.what, "went backwards");
         char text[8] = { 0 };
         old = fopen(path, "r");
@@ -130,7 +132,7 @@ static void test_failed_export_keeps_old_file(void **state)
         unlink(path);
     }
     snprintf(path, sizeof path, "%s/new.db", dir);
-    assert_int_equal(ls_export(&f->results, LS_EXPORT_SQLITE, NULL, path, NULL), LS_ERR_INTERNAL);
+    assert_int_equal(export_results(&f->results, LS_EXPORT_SQLITE, NULL, path, NULL), LS_ERR_INTERNAL);
     assert_int_equal(files_in(dir), 0);
     rmdir(dir);
     fixture_destroy(f);
@@ -143,9 +145,9 @@ static void test_files_are_written(void **state)
     char dir[] = P_tmpdir "/ls_export_XXXXXX", path[64];
     assert_non_null(mkdtemp(dir));
     for (int format = 0; format < LS_EXPORT_SQLITE; format++) {
-        snprintf(path, sizeof path, "%s/r.%s", dir, ls_export_format_name((ls_export_format)format));
-        assert_int_equal(ls_export(&f->results, (ls_export_format)format, NULL, path, NULL), LS_OK);
-        char *expected = fixture_export(f, (ls_export_format)format, NULL);
+        snprintf(path, sizeof path, "%s/r.%s", dir, export_format_name((export_format)format));
+        assert_int_equal(export_results(&f->results, (export_format)format, NULL, path, NULL), LS_OK);
+        char *expected = fixture_export(f, (export_format)format, NULL);
         FILE *file = fopen(path, "r");
         assert_non_null(file);
         char *text = calloc(1, strlen(expected) + 2);
@@ -161,7 +163,7 @@ static void test_files_are_written(void **state)
 }
 
 /* Cuts the host part out of a text. */
-static void cut_host(char *text, ls_export_format format)
+static void cut_host(char *text, export_format format)
 {
     const char *starts[] = {
         [LS_EXPORT_TEXT] = "\nhost\n", [LS_EXPORT_JSON] = "\"host\": {", [LS_EXPORT_TIDY] = "\r\nhost,"
@@ -175,16 +177,16 @@ static void test_data_is_free_of_the_host(void **state)
 {
     (void)state;
     fixture *a = fixture_create(), *b = fixture_create();
-    b->results.host = (ls_results_host){
+    b->results.host = (results_host){
         .run_id = "other", .command = "lockstep -j8", .wall_seconds = 0.1, .threads = 8, .windows = 7
     };
     for (int format = 0; format < LS_EXPORT_SQLITE; format++) {
-        char *left = fixture_export(a, (ls_export_format)format, NULL);
-        char *right = fixture_export(b, (ls_export_format)format, NULL);
+        char *left = fixture_export(a, (export_format)format, NULL);
+        char *right = fixture_export(b, (export_format)format, NULL);
         if (format != LS_EXPORT_CSV) { /* which has no host part at all */
             assert_true(strcmp(left, right) != 0);
-            cut_host(left, (ls_export_format)format);
-            cut_host(right, (ls_export_format)format);
+            cut_host(left, (export_format)format);
+            cut_host(right, (export_format)format);
         }
         assert_string_equal(left, right);
         free(left);
@@ -198,17 +200,17 @@ static void test_data_is_free_of_the_host(void **state)
 static void test_hash(void **state)
 {
     (void)state;
-    const ls_results one = {
+    const run_results one = {
         .platform = "p", .end_time = 5, .events = 7, .host = { .threads = 1, .wall_seconds = 3 }
     };
-    ls_results other = one;
-    ls_hash a, b;
-    other.host = (ls_results_host){ .threads = 8, .wall_seconds = 1, .command = "lockstep run" };
-    assert_int_equal(ls_export_hash(&one, &a, NULL), LS_OK);
-    assert_int_equal(ls_export_hash(&other, &b, NULL), LS_OK);
+    run_results other = one;
+    hash128 a, b;
+    other.host = (results_host){ .threads = 8, .wall_seconds = 1, .command = "lockstep run" };
+    assert_int_equal(export_hash(&one, &a, NULL), LS_OK);
+    assert_int_equal(export_hash(&other, &b, NULL), LS_OK);
     assert_memory_equal(&a, &b, sizeof a);
     other.events = 8;
-    assert_int_equal(ls_export_hash(&other, &b, NULL), LS_OK);
+    assert_int_equal(export_hash(&other, &b, NULL), LS_OK);
     assert_memory_not_equal(&a, &b, sizeof a);
 }
 
@@ -216,9 +218,9 @@ static void test_without_metrics(void **state)
 {
     (void)state;
     fixture *f = fixture_create();
-    f->results = (ls_results){ .partial = true }; /* nothing known at all */
+    f->results = (run_results){ .partial = true }; /* nothing known at all */
     for (int format = 0; format < LS_EXPORT_SQLITE; format++) {
-        char *text = fixture_export(f, (ls_export_format)format, NULL);
+        char *text = fixture_export(f, (export_format)format, NULL);
         assert_contains(text, format == LS_EXPORT_CSV ? "run,,,,,0,0,,,,,0,1," : LS_VERSION_STRING);
         free(text);
     }

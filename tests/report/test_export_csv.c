@@ -51,10 +51,10 @@ static void test_warnings_and_overlap(void **state)
     f->results.partial = true;
     f->results.partial_reason = "stopped";
     f->cache[1].hits += 4;
-    ls_metric_interval shared = {
+    metric_interval shared = {
         .gpu = 0, .kernel = 2, .kernel_name = "s", .stream = -1, .end = 5, .overlapped = true, .shared = true
     };
-    assert_int_equal(ls_metrics_mark(f->m, &shared, NULL), LS_OK);
+    assert_int_equal(metrics_mark(f->m, &shared, NULL), LS_OK);
     char *text = fixture_export(f, LS_EXPORT_CSV, NULL);
     assert_contains(text, "\r\nshared,0,2,s,,0,5,,1,,,,,,4,,,,,,,,,,3,\r\n");
     assert_contains(text, "rtx2060,00ff,42,1,\"partial: stopped\n"
@@ -105,11 +105,11 @@ static void test_quotients(void **state)
 
 static off_t written(const fixture *f, const char *dir, const char *name, char *path, size_t bytes)
 {
-    ls_export_format format;
+    export_format format;
     struct stat st;
     snprintf(path, bytes, "%s/%s", dir, name);
-    assert_int_equal(ls_export_format_of(path, &format, NULL), LS_OK);
-    assert_int_equal(ls_export(&f->results, format, NULL, path, NULL), LS_OK);
+    assert_int_equal(export_format_of(path, &format, NULL), LS_OK);
+    assert_int_equal(export_results(&f->results, format, NULL, path, NULL), LS_OK);
     assert_int_equal(stat(path, &st), 0);
     return st.st_size;
 }
@@ -132,26 +132,26 @@ static void test_compressed(void **state)
     for (size_t i = 0; i < LS_COUNT_OF(names); i++) {
         off_t packed = written(f, dir, names[i], path, sizeof path);
         assert_true(packed * 3 < size || i == 2);
-        ls_saved *saved;
-        if (ls_saved_load(path, &saved, &err) != LS_OK)
+        saved_results *saved;
+        if (saved_load(path, &saved, &err) != LS_OK)
             fail_msg("%s: %s", err.where, err.what);
         assert_int_equal(saved->kernels.count, 3000);
-        ls_saved_value totals[16];
+        saved_value totals[16];
         assert_true(saved->metrics.count <= LS_COUNT_OF(totals));
-        ls_saved_totals(saved, 2003, totals);
+        saved_totals(saved, 2003, totals);
         for (size_t k = 0; k < saved->metrics.count; k++)
             if (strcmp(saved->metrics.at[k].name, "hits") == 0)
                 assert_true(totals[k].a == 2002 * 2002 % 1000);
-        ls_saved_destroy(saved);
+        saved_destroy(saved);
         assert_int_equal(truncate(path, packed - 20), 0);
-        assert_int_equal(ls_saved_load(path, &saved, &err), LS_ERR_INPUT);
+        assert_int_equal(saved_load(path, &saved, &err), LS_ERR_INPUT);
         assert_contains(err.what, "damaged or cut short");
         unlink(path);
     }
     unlink(plain);
     /* A full disk below the compressor is named. */
     (void)symlink("/dev/full", path);
-    assert_int_equal(ls_export(&f->results, LS_EXPORT_TIDY, NULL, path, &err), LS_ERR_IO);
+    assert_int_equal(export_results(&f->results, LS_EXPORT_TIDY, NULL, path, &err), LS_ERR_IO);
     unlink(path);
     rmdir(dir);
     fixture_destroy(f);

@@ -179,7 +179,7 @@ static void test_per_block(void **state)
 {
     (void)state;
     fixture *f = fixture_create();
-    const ls_export_options options = { .per_block = true };
+    const export_options options = { .per_block = true };
     char *text = fixture_export(f, LS_EXPORT_JSON, &options);
     const char *end = text;
     skip_value(&end);

@@ -39,12 +39,12 @@ static int teardown(void **state)
 
 static ls_status export_to(const fixture *f, ls_error *err)
 {
-    ls_export_options options = { .lock_wait_ms = 1 };
-    ls_results results = f->results;
+    export_options options = { .lock_wait_ms = 1 };
+    run_results results = f->results;
     char id[24];
     snprintf(id, sizeof id, "run-%u", ++exports);
     results.host.run_id = id;
-    return ls_export(&results, LS_EXPORT_SQLITE, &options, path, err);
+    return export_results(&results, LS_EXPORT_SQLITE, &options, path, err);
 }
 
 /* All rows of a query in one text: cells by '|', rows by ';'. */
@@ -182,8 +182,8 @@ static void test_differences(void **state)
 static void test_per_block(void **state)
 {
     fixture *f = *state;
-    const ls_export_options options = { .per_block = true };
-    assert_int_equal(ls_export(&f->results, LS_EXPORT_SQLITE, &options, path, NULL), LS_OK);
+    const export_options options = { .per_block = true };
+    assert_int_equal(export_results(&f->results, LS_EXPORT_SQLITE, &options, path, NULL), LS_OK);
     assert_query("SELECT kernel, block, value FROM readings WHERE metric = 'hits'",
                  "NULL|gpu0.l1[0]|1500000;NULL|gpu0.l1[1]|500000;0|gpu0.l1[0]|1500000;1|gpu0.l1[1]|500000;");
     assert_query("SELECT scope, count(*) FROM buckets GROUP BY scope", "1|2;2|2;");
@@ -206,8 +206,8 @@ static void test_new_metric(void **state)
     };
     fixture_dram dram = { .reads = 8, .refreshes = 2 };
     assert_int_equal(export_to(f, NULL), LS_OK);
-    ls_metrics *m;
-    assert_int_equal(ls_metrics_create(&m, NULL), LS_OK);
+    metric_store *m;
+    assert_int_equal(metrics_create(&m, NULL), LS_OK);
     fixture_add(m, "dram", "dram/bank", LS_METRICS_NONE, more, LS_COUNT_OF(more), &dram, sizeof dram);
     fixture_add(m, "other", "new/type", LS_METRICS_NONE, more, LS_COUNT_OF(more), &dram, sizeof dram);
     f->results.metrics = m;
@@ -217,7 +217,7 @@ static void test_new_metric(void **state)
     assert_query("SELECT run, kernel, value FROM totals WHERE type = 'dram/bank' AND metric = 'refreshes'",
                  "1|NULL|0;1|0|0;1|1|0;2|NULL|2;");
     assert_query("PRAGMA integrity_check", "ok;");
-    ls_metrics_destroy(m);
+    metrics_destroy(m);
 }
 
 static void test_second_run(void **state)
@@ -323,18 +323,18 @@ static void test_run_ids(void **state)
 {
     fixture *f = *state;
     ls_error err = { 0 };
-    ls_results results = f->results;
+    run_results results = f->results;
     results.host.run_id = "mine";
-    assert_int_equal(ls_export_check_id(path, "mine", &err), LS_OK); /* no database yet */
-    assert_int_equal(ls_export(&results, LS_EXPORT_SQLITE, NULL, path, &err), LS_OK);
-    assert_int_equal(ls_export(&results, LS_EXPORT_SQLITE, NULL, path, &err), LS_ERR_USAGE);
+    assert_int_equal(export_check_id(path, "mine", &err), LS_OK); /* no database yet */
+    assert_int_equal(export_results(&results, LS_EXPORT_SQLITE, NULL, path, &err), LS_OK);
+    assert_int_equal(export_results(&results, LS_EXPORT_SQLITE, NULL, path, &err), LS_ERR_USAGE);
     assert_string_equal(err.what, "the database already has a run with the id 'mine', run 1");
     assert_string_equal(err.where, path);
-    assert_int_equal(ls_export_check_id(path, "mine", &err), LS_ERR_USAGE);
-    assert_int_equal(ls_export_check_id(path, "other", &err), LS_OK);
+    assert_int_equal(export_check_id(path, "mine", &err), LS_ERR_USAGE);
+    assert_int_equal(export_check_id(path, "other", &err), LS_OK);
     results.host.run_id = NULL;
     for (int i = 0; i < 2; i++)
-        assert_int_equal(ls_export(&results, LS_EXPORT_SQLITE, NULL, path, &err), LS_OK);
+        assert_int_equal(export_results(&results, LS_EXPORT_SQLITE, NULL, path, &err), LS_OK);
     assert_query("SELECT count(*) FROM runs", "3;");
 }
 
@@ -353,11 +353,11 @@ enum { WRITERS = 8, TRIES = 100 };
 static void write_at_once(const fixture *f, unsigned writer, int gate)
 {
     char id[24], byte;
-    ls_results results = f->results;
+    run_results results = f->results;
     snprintf(id, sizeof id, "writer-%u", writer);
     results.host.run_id = id;
     (void)!read(gate, &byte, 1); /* returns when the other end is closed */
-    _exit(ls_export(&results, LS_EXPORT_SQLITE, NULL, path, NULL) == LS_OK ? 0 : 1);
+    _exit(export_results(&results, LS_EXPORT_SQLITE, NULL, path, NULL) == LS_OK ? 0 : 1);
 }
 
 /* Nothing is lost and nothing is there twice, whoever makes the database. */

@@ -53,7 +53,7 @@ static void test_options(void **state)
 {
     (void)state;
     fixture *f = fixture_create();
-    ls_export_options options = { .per_block = true, .untouched = true };
+    export_options options = { .per_block = true, .untouched = true };
     char *text = fixture_export(f, LS_EXPORT_TEXT, &options);
     assert_contains(text, "  gpu0.l1[0]\n"
                           "    hits        1,500,000  sectors\n"
@@ -69,13 +69,13 @@ static void test_options(void **state)
                           "  dram/bank refresh_rate  0 / 0 here\n");
     assert_null(strchr(text, '\033'));
     free(text);
-    text = fixture_export(f, LS_EXPORT_TEXT, &(ls_export_options){ .color = true });
+    text = fixture_export(f, LS_EXPORT_TEXT, &(export_options){ .color = true });
     assert_contains(text, "\033[1ml1/cycle\033[0m  \033[2m2 blocks\033[0m\n");
     assert_null(strstr(text, "\nuntouched"));
     free(text);
 
     f->dram.refreshes = 1; /* now every metric has been counted */
-    text = fixture_export(f, LS_EXPORT_TEXT, &(ls_export_options){ .untouched = true });
+    text = fixture_export(f, LS_EXPORT_TEXT, &(export_options){ .untouched = true });
     assert_contains(text, "\nuntouched  none\n");
     assert_contains(text, "  refresh_rate                      1.0000\n");
     free(text);

@@ -42,7 +42,7 @@ static void test_rows(void **state)
     (void)state;
     fixture *f = fixture_create();
     fixture_warn(f);
-    const ls_export_options blocks = { .per_block = true };
+    const export_options blocks = { .per_block = true };
     char *text = fixture_export(f, LS_EXPORT_TIDY, &blocks);
     const char *expected[] = {
         "run,,,,,,run,platform,fact,value,rtx2060,\r\n",

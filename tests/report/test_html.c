@@ -17,13 +17,13 @@ static void test_cells(void **state)
     (void)state;
     FILE *to = open_memstream(&text, &bytes);
     assert_non_null(to);
-    ls_html_cell(to, "td", "12.5 %");
-    ls_html_cell(to, "td", "-3");
-    ls_html_cell(to, "td", "a<b");
-    ls_html_cell(to, "td", "");
-    ls_html_head_cell(to, "cycles", "100");
-    ls_html_head_cell(to, "name", "x");
-    ls_html_head_cell(to, "none", NULL);
+    html_cell(to, "td", "12.5 %");
+    html_cell(to, "td", "-3");
+    html_cell(to, "td", "a<b");
+    html_cell(to, "td", "");
+    html_head_cell(to, "cycles", "100");
+    html_head_cell(to, "name", "x");
+    html_head_cell(to, "none", NULL);
     fclose(to);
     assert_string_equal(text, "<td>12.5 %</td><td>-3</td><td class=\"text\">a&lt;b</td><td></td>"
                               "<th>cycles</th><th class=\"text\">name</th><th>none</th>");

@@ -26,51 +26,51 @@ static const ls_metric table[] = {
     LS_METRIC_RATIO(counters, "mean_wait", wait.sum, wait.count, "cycles", "mean time in the queue"),
 };
 
-static ls_metric_source source_of(const char *path, counters *c)
+static metric_source source_of(const char *path, counters *c)
 {
-    return (ls_metric_source){ .path = path,
-                               .type = "cache/test",
-                               .gpu = LS_METRICS_NONE,
-                               .stream = LS_METRICS_NONE,
-                               .metrics = table,
-                               .metric_count = LS_COUNT_OF(table),
-                               .counters = c,
-                               .counters_size = sizeof *c };
+    return (metric_source){ .path = path,
+                            .type = "cache/test",
+                            .gpu = LS_METRICS_NONE,
+                            .stream = LS_METRICS_NONE,
+                            .metrics = table,
+                            .metric_count = LS_COUNT_OF(table),
+                            .counters = c,
+                            .counters_size = sizeof *c };
 }
 
-static ls_metrics *create(void)
+static metric_store *create(void)
 {
-    ls_metrics *m = NULL;
-    assert_int_equal(ls_metrics_create(&m, NULL), LS_OK);
+    metric_store *m = NULL;
+    assert_int_equal(metrics_create(&m, NULL), LS_OK);
     return m;
 }
 
-static void add(ls_metrics *m, const char *path, counters *c)
+static void add(metric_store *m, const char *path, counters *c)
 {
-    ls_metric_source s = source_of(path, c);
+    metric_source s = source_of(path, c);
     ls_error err = { 0 };
-    if (ls_metrics_add(m, &s, &err) != LS_OK)
+    if (metrics_add(m, &s, &err) != LS_OK)
         fail_msg("%s", err.what);
 }
 
-static void mark(ls_metrics *m, int32_t gpu, uint64_t kernel, const char *name)
+static void mark(metric_store *m, int32_t gpu, uint64_t kernel, const char *name)
 {
-    ls_metric_interval i = { .gpu = gpu,
-                             .kernel = kernel,
-                             .kernel_name = name,
-                             .stream = 0,
-                             .begin = kernel * 100,
-                             .end = kernel * 100 + 50 };
+    metric_interval i = { .gpu = gpu,
+                          .kernel = kernel,
+                          .kernel_name = name,
+                          .stream = 0,
+                          .begin = kernel * 100,
+                          .end = kernel * 100 + 50 };
     ls_error err = { 0 };
-    if (ls_metrics_mark(m, &i, &err) != LS_OK)
+    if (metrics_mark(m, &i, &err) != LS_OK)
         fail_msg("%s", err.what);
 }
 
-static ls_metric_value get(ls_metrics *m, size_t scope, const char *path, const char *name)
+static metric_value get(metric_store *m, size_t scope, const char *path, const char *name)
 {
-    ls_metric_value v;
+    metric_value v;
     ls_error err = { 0 };
-    if (ls_metrics_get(m, scope, NULL, path, name, &v, &err) != LS_OK)
+    if (metrics_get(m, scope, NULL, path, name, &v, &err) != LS_OK)
         fail_msg("%s", err.what);
     return v;
 }
@@ -80,20 +80,20 @@ static ls_metric_value get(ls_metrics *m, size_t scope, const char *path, const 
 static void refuse(const ls_metric *metrics, size_t count, size_t size, const char *part)
 {
     static counters c;
-    ls_metrics *m = create();
-    ls_metric_source s = source_of("x", &c);
+    metric_store *m = create();
+    metric_source s = source_of("x", &c);
     s.metrics = metrics;
     s.metric_count = count;
     s.counters_size = size;
     ls_error err = { 0 };
-    assert_int_equal(ls_metrics_add(m, &s, &err), LS_ERR_INTERNAL);
+    assert_int_equal(metrics_add(m, &s, &err), LS_ERR_INTERNAL);
     if (!strstr(err.what, part))
         fail_msg("\"%s\" does not say \"%s\"", err.what, part);
-    assert_int_equal(ls_metrics_source_count(m), 0);
-    assert_int_equal(ls_metrics_type_count(m), 0);
+    assert_int_equal(metrics_source_count(m), 0);
+    assert_int_equal(metrics_type_count(m), 0);
     /* The path is free: nothing of the refused source is left. */
     add(m, "x", &c);
-    ls_metrics_destroy(m);
+    metrics_destroy(m);
 }
 
 static void test_bad_declarations(void **state)
@@ -143,22 +143,22 @@ static void test_bad_sources(void **state)
 {
     (void)state;
     counters a = { 0 }, b = { 0 };
-    ls_metrics *m = create();
+    metric_store *m = create();
     add(m, "a", &a);
     ls_error err = { 0 };
-    ls_metric_source s = source_of("a", &b);
-    assert_int_equal(ls_metrics_add(m, &s, &err), LS_ERR_INTERNAL);
+    metric_source s = source_of("a", &b);
+    assert_int_equal(metrics_add(m, &s, &err), LS_ERR_INTERNAL);
     assert_string_equal(err.what, "two sources of metrics are called 'a'");
     s = source_of("b", &b);
     s.metric_count = 3;
-    assert_int_equal(ls_metrics_add(m, &s, &err), LS_ERR_INTERNAL);
+    assert_int_equal(metrics_add(m, &s, &err), LS_ERR_INTERNAL);
     assert_string_equal(err.what, "'b' and an earlier source of type 'cache/test' declare different metrics");
     s = source_of("", &b);
-    assert_int_equal(ls_metrics_add(m, &s, &err), LS_ERR_INTERNAL);
+    assert_int_equal(metrics_add(m, &s, &err), LS_ERR_INTERNAL);
     s = source_of("c", NULL);
-    assert_int_equal(ls_metrics_add(m, &s, &err), LS_ERR_INTERNAL);
-    assert_int_equal(ls_metrics_source_count(m), 1);
-    ls_metrics_destroy(m);
+    assert_int_equal(metrics_add(m, &s, &err), LS_ERR_INTERNAL);
+    assert_int_equal(metrics_source_count(m), 1);
+    metrics_destroy(m);
 }
 
 /* A copy of the table (as a plug-in may carry) is the same type. */
@@ -168,14 +168,14 @@ static void test_equal_tables_are_one_type(void **state)
     counters a = { 0 }, b = { 0 };
     ls_metric copy[LS_COUNT_OF(table)];
     memcpy(copy, table, sizeof table);
-    ls_metrics *m = create();
+    metric_store *m = create();
     add(m, "a", &a);
-    ls_metric_source s = source_of("b", &b);
+    metric_source s = source_of("b", &b);
     s.metrics = copy;
-    assert_int_equal(ls_metrics_add(m, &s, NULL), LS_OK);
-    assert_int_equal(ls_metrics_type_count(m), 1);
-    assert_int_equal(ls_metrics_type(m, 0).sources, 2);
-    ls_metrics_destroy(m);
+    assert_int_equal(metrics_add(m, &s, NULL), LS_OK);
+    assert_int_equal(metrics_type_count(m), 1);
+    assert_int_equal(metrics_type_at(m, 0).sources, 2);
+    metrics_destroy(m);
 }
 
 /* -------------------------------------------------------------------------------------------------- marks */
@@ -186,7 +186,7 @@ static void test_marks_store_differences(void **state)
     counters c = { .hits = 3, .accesses = 4, .queue_peak = 7, .in_use = 2 };
     ls_histogram_add(&c.wait, 5);
     ls_histogram_add(&c.wait, 100);
-    ls_metrics *m = create();
+    metric_store *m = create();
     add(m, "l1", &c);
     mark(m, LS_METRICS_NONE, 0, "first");
     assert_int_equal(c.queue_peak, 0);
@@ -203,7 +203,7 @@ static void test_marks_store_differences(void **state)
     c.hits += 1;
     c.accesses += 1;
 
-    ls_metric_value v = get(m, 0, NULL, "wait");
+    metric_value v = get(m, 0, NULL, "wait");
     assert_int_equal(get(m, 0, NULL, "hits").value, 3);
     assert_int_equal(get(m, 0, NULL, "queue_peak").value, 7);
     assert_int_equal(get(m, 0, NULL, "in_use").value, 2);
@@ -243,13 +243,13 @@ static void test_marks_store_differences(void **state)
     assert_int_equal(v.histogram.min, 5);
     assert_int_equal(v.histogram.max, 100);
 
-    assert_int_equal(ls_metrics_interval_count(m), 3);
-    const ls_metric_interval *i = ls_metrics_interval(m, 1);
+    assert_int_equal(metrics_interval_count(m), 3);
+    const metric_interval *i = metrics_interval_at(m, 1);
     assert_string_equal(i->kernel_name, "second");
     assert_int_equal(i->begin, 100);
     assert_int_equal(i->end, 150);
-    assert_null(ls_metrics_interval(m, 3));
-    ls_metrics_destroy(m);
+    assert_null(metrics_interval_at(m, 3));
+    metrics_destroy(m);
 }
 
 /* Every interval together with what follows the last mark is the run. */
@@ -259,7 +259,7 @@ static void test_intervals_add_up(void **state)
     enum { SOURCES = 5, MARKS = 40 };
     static counters c[SOURCES];
     memset(c, 0, sizeof c);
-    ls_metrics *m = create();
+    metric_store *m = create();
     char path[16];
     for (int i = 0; i < SOURCES; i++) {
         snprintf(path, sizeof path, "b%d", i);
@@ -302,20 +302,20 @@ static void test_intervals_add_up(void **state)
     assert_int_equal(sum.min, h.min);
     assert_int_equal(sum.max, h.max);
     assert_memory_equal(sum.bucket, h.bucket, sizeof h.bucket);
-    ls_metrics_destroy(m);
+    metrics_destroy(m);
 }
 
 static void test_mark_takes_one_gpu(void **state)
 {
     (void)state;
     counters g0 = { 0 }, g1 = { 0 }, fabric = { 0 };
-    ls_metrics *m = create();
-    ls_metric_source s = source_of("gpu0.l1", &g0);
+    metric_store *m = create();
+    metric_source s = source_of("gpu0.l1", &g0);
     s.gpu = 0;
-    assert_int_equal(ls_metrics_add(m, &s, NULL), LS_OK);
+    assert_int_equal(metrics_add(m, &s, NULL), LS_OK);
     s = source_of("gpu1.l1", &g1);
     s.gpu = 1;
-    assert_int_equal(ls_metrics_add(m, &s, NULL), LS_OK);
+    assert_int_equal(metrics_add(m, &s, NULL), LS_OK);
     add(m, "fabric", &fabric);
     g0.hits = 1;
     g1.hits = 10;
@@ -324,21 +324,21 @@ static void test_mark_takes_one_gpu(void **state)
     g1.hits += 5;
     mark(m, 1, 1, "b");
     assert_int_equal(get(m, 0, "gpu0.*", "hits").value, 1);
-    ls_metric_value v = get(m, 0, "gpu1.*", "hits");
+    metric_value v = get(m, 0, "gpu1.*", "hits");
     assert_false(v.present);
     assert_int_equal(v.sources, 0);
     assert_int_equal(get(m, 0, "fabric", "hits").value, 100);
     assert_int_equal(get(m, 1, "gpu1.*", "hits").value, 15);
     assert_int_equal(get(m, 1, "fabric", "hits").value, 0);
     assert_int_equal(get(m, 0, NULL, "hits").sources, 2);
-    ls_metrics_destroy(m);
+    metrics_destroy(m);
 }
 
 static void test_source_added_later(void **state)
 {
     (void)state;
     counters a = { .hits = 1 }, b = { .hits = 2 };
-    ls_metrics *m = create();
+    metric_store *m = create();
     add(m, "a", &a);
     mark(m, LS_METRICS_NONE, 0, "k0");
     add(m, "b", &b);
@@ -347,31 +347,31 @@ static void test_source_added_later(void **state)
     assert_true(get(m, 1, "b", "hits").present);
     assert_int_equal(get(m, 1, "b", "hits").value, 2);
     assert_int_equal(get(m, 0, NULL, "hits").sources, 1);
-    ls_metrics_destroy(m);
+    metrics_destroy(m);
 }
 
 static void test_counter_backwards(void **state)
 {
     (void)state;
     counters c = { .hits = 9, .queue_peak = 3 };
-    ls_metrics *m = create();
+    metric_store *m = create();
     add(m, "l1", &c);
     mark(m, LS_METRICS_NONE, 0, "k");
     c.hits = 8;
     c.queue_peak = 4;
-    ls_metric_interval i = { .gpu = LS_METRICS_NONE, .kernel = 1 };
+    metric_interval i = { .gpu = LS_METRICS_NONE, .kernel = 1 };
     ls_error err = { 0 };
-    assert_int_equal(ls_metrics_mark(m, &i, &err), LS_ERR_INTERNAL);
+    assert_int_equal(metrics_mark(m, &i, &err), LS_ERR_INTERNAL);
     assert_string_equal(err.what, "counter 'hits' of 'l1' went backwards, from 9 to 8");
     assert_int_equal(c.queue_peak, 4); /* nothing was restarted */
-    assert_int_equal(ls_metrics_interval_count(m), 1);
-    ls_metric_value v;
-    assert_int_equal(ls_metrics_get(m, LS_METRICS_RUN, NULL, NULL, "hits", &v, &err), LS_ERR_INTERNAL);
+    assert_int_equal(metrics_interval_count(m), 1);
+    metric_value v;
+    assert_int_equal(metrics_get(m, LS_METRICS_RUN, NULL, NULL, "hits", &v, &err), LS_ERR_INTERNAL);
     c.hits = 9;
     mark(m, LS_METRICS_NONE, 1, NULL);
     assert_int_equal(get(m, 1, NULL, "queue_peak").value, 4);
-    assert_string_equal(ls_metrics_interval(m, 1)->kernel_name, "");
-    ls_metrics_destroy(m);
+    assert_string_equal(metrics_interval_at(m, 1)->kernel_name, "");
+    metrics_destroy(m);
 }
 
 /* Thousands of kernels on thousands of blocks must fit: an idle block costs nothing. */
@@ -381,7 +381,7 @@ static void test_intervals_are_compact(void **state)
     enum { SOURCES = 500, MARKS = 100 };
     static counters c[SOURCES];
     memset(c, 0, sizeof c);
-    ls_metrics *m = create();
+    metric_store *m = create();
     char path[16];
     for (int i = 0; i < SOURCES; i++) {
         snprintf(path, sizeof path, "b%d", i);
@@ -393,10 +393,10 @@ static void test_intervals_are_compact(void **state)
         mark(m, LS_METRICS_NONE, (uint64_t)k, "kernel");
     }
     /* Each interval: one source with two numbers, in at most 16 bytes. */
-    assert_true(ls_metrics_interval_bytes(m) <= 128 * (16 + 96));
+    assert_true(metrics_interval_bytes(m) <= 128 * (16 + 96));
     assert_int_equal(get(m, 99, "b99", "accesses").value, 5000);
     assert_int_equal(get(m, 99, NULL, "hits").value, 1000);
-    ls_metrics_destroy(m);
+    metrics_destroy(m);
 }
 
 /* ------------------------------------------------------------------------------------------------ engine */
@@ -447,31 +447,31 @@ static void test_engine(void **state)
                          LS_OK);
     block_state *s0 = ls_block_state(block[0]), *s3 = ls_block_state(block[3]);
 
-    ls_metrics *m = create();
-    assert_int_equal(ls_metrics_add_engine(m, engine, &err), LS_OK);
-    assert_int_equal(ls_metrics_source_count(m), 3); /* the wires count nothing */
-    assert_string_equal(ls_metrics_source(m, 0)->path, "gpu1.l1");
-    assert_string_equal(ls_metrics_source(m, 0)->type, "l1/test");
-    assert_int_equal(ls_metrics_source(m, 0)->gpu, 1);
-    assert_int_equal(ls_metrics_source(m, 1)->gpu, LS_METRICS_NONE); /* "gpu.l1" has no number */
-    assert_int_equal(ls_metrics_source(m, 2)->gpu, 12);
-    assert_int_equal(ls_metrics_source(m, 2)->stream, LS_METRICS_NONE);
+    metric_store *m = create();
+    assert_int_equal(metrics_add_engine(m, engine, &err), LS_OK);
+    assert_int_equal(metrics_source_count(m), 3); /* the wires count nothing */
+    assert_string_equal(metrics_source_at(m, 0)->path, "gpu1.l1");
+    assert_string_equal(metrics_source_at(m, 0)->type, "l1/test");
+    assert_int_equal(metrics_source_at(m, 0)->gpu, 1);
+    assert_int_equal(metrics_source_at(m, 1)->gpu, LS_METRICS_NONE); /* "gpu.l1" has no number */
+    assert_int_equal(metrics_source_at(m, 2)->gpu, 12);
+    assert_int_equal(metrics_source_at(m, 2)->stream, LS_METRICS_NONE);
     s0->counted.hits = 5;
     s3->counted.hits = 6;
     assert_int_equal(get(m, LS_METRICS_RUN, NULL, "hits").value, 11);
-    ls_metrics_destroy(m);
+    metrics_destroy(m);
 
     /* A block that is refused takes the whole engine's with it. */
     assert_int_equal(ls_block_create(region, "z", &bad, NULL, &block[0], &err), LS_OK);
     m = create();
-    assert_int_equal(ls_metrics_add_engine(m, engine, &err), LS_ERR_INTERNAL);
+    assert_int_equal(metrics_add_engine(m, engine, &err), LS_ERR_INTERNAL);
     assert_non_null(strstr(err.what, "metric 'far' of 'bad/test'"));
-    assert_int_equal(ls_metrics_source_count(m), 0);
-    assert_int_equal(ls_metrics_type_count(m), 0);
+    assert_int_equal(metrics_source_count(m), 0);
+    assert_int_equal(metrics_type_count(m), 0);
     counters c = { .hits = 4 };
     add(m, "gpu1.l1", &c);
     assert_int_equal(get(m, LS_METRICS_RUN, NULL, "hits").value, 4);
-    ls_metrics_destroy(m);
+    metrics_destroy(m);
     ls_engine_destroy(engine);
 }
 

@@ -34,24 +34,24 @@ static const ls_metric dram_table[] = {
 };
 
 typedef struct fixture {
-    ls_metrics *m;
+    metric_store *m;
     cache_counters c[3];
     dram_counters d;
 } fixture;
 
-static void add(ls_metrics *m, const char *path, const char *type, const ls_metric *table, size_t count,
+static void add(metric_store *m, const char *path, const char *type, const ls_metric *table, size_t count,
                 void *counters, size_t size)
 {
-    ls_metric_source s = { .path = path,
-                           .type = type,
-                           .gpu = LS_METRICS_NONE,
-                           .stream = LS_METRICS_NONE,
-                           .metrics = table,
-                           .metric_count = count,
-                           .counters = counters,
-                           .counters_size = size };
+    metric_source s = { .path = path,
+                        .type = type,
+                        .gpu = LS_METRICS_NONE,
+                        .stream = LS_METRICS_NONE,
+                        .metrics = table,
+                        .metric_count = count,
+                        .counters = counters,
+                        .counters_size = size };
     ls_error err = { 0 };
-    if (ls_metrics_add(m, &s, &err) != LS_OK)
+    if (metrics_add(m, &s, &err) != LS_OK)
         fail_msg("%s", err.what);
 }
 
@@ -59,7 +59,7 @@ static int setup(void **state)
 {
     static fixture f;
     memset(&f, 0, sizeof f);
-    assert_int_equal(ls_metrics_create(&f.m, NULL), LS_OK);
+    assert_int_equal(metrics_create(&f.m, NULL), LS_OK);
     /* Registration order differs from the order of addresses. */
     add(f.m, "gpu0.core1.l1", "l1/cycle", cache_table, LS_COUNT_OF(cache_table), &f.c[2], sizeof f.c[0]);
     add(f.m, "gpu0.dram", "dram/bank", dram_table, LS_COUNT_OF(dram_table), &f.d, sizeof f.d);
@@ -71,15 +71,15 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    ls_metrics_destroy(((fixture *)*state)->m);
+    metrics_destroy(((fixture *)*state)->m);
     return 0;
 }
 
-static ls_metric_value get(fixture *f, const char *type, const char *path, const char *name)
+static metric_value get(fixture *f, const char *type, const char *path, const char *name)
 {
-    ls_metric_value v;
+    metric_value v;
     ls_error err = { 0 };
-    if (ls_metrics_get(f->m, LS_METRICS_RUN, type, path, name, &v, &err) != LS_OK)
+    if (metrics_get(f->m, LS_METRICS_RUN, type, path, name, &v, &err) != LS_OK)
         fail_msg("%s", err.what);
     return v;
 }
@@ -88,17 +88,17 @@ static void test_order_is_registration(void **state)
 {
     fixture *f = *state;
     const char *paths[] = { "gpu0.core1.l1", "gpu0.dram", "gpu0.core2.l1", "gpu1.core1.l1" };
-    assert_int_equal(ls_metrics_source_count(f->m), 4);
+    assert_int_equal(metrics_source_count(f->m), 4);
     for (size_t i = 0; i < 4; i++)
-        assert_string_equal(ls_metrics_source(f->m, i)->path, paths[i]);
-    assert_null(ls_metrics_source(f->m, 4));
-    assert_int_equal(ls_metrics_type_count(f->m), 2);
-    assert_string_equal(ls_metrics_type(f->m, 0).name, "l1/cycle");
-    assert_int_equal(ls_metrics_type(f->m, 0).sources, 3);
-    assert_int_equal(ls_metrics_source_type(f->m, 1), 1);
-    assert_int_equal(ls_metrics_source_type(f->m, 3), 0);
-    assert_string_equal(ls_metric_kind_name(LS_METRIC_KIND_HISTOGRAM), "histogram");
-    assert_string_equal(ls_metric_help(&dram_table[1]), "");
+        assert_string_equal(metrics_source_at(f->m, i)->path, paths[i]);
+    assert_null(metrics_source_at(f->m, 4));
+    assert_int_equal(metrics_type_count(f->m), 2);
+    assert_string_equal(metrics_type_at(f->m, 0).name, "l1/cycle");
+    assert_int_equal(metrics_type_at(f->m, 0).sources, 3);
+    assert_int_equal(metrics_source_type(f->m, 1), 1);
+    assert_int_equal(metrics_source_type(f->m, 3), 0);
+    assert_string_equal(metric_kind_name(LS_METRIC_KIND_HISTOGRAM), "histogram");
+    assert_string_equal(metric_help(&dram_table[1]), "");
 }
 
 static void test_reduction(void **state)
@@ -114,7 +114,7 @@ static void test_reduction(void **state)
     ls_histogram_add(&f->c[2].wait, 3);
     ls_histogram_add(&f->c[2].wait, 0);
 
-    ls_metric_value v = get(f, "l1/*", NULL, "hits");
+    metric_value v = get(f, "l1/*", NULL, "hits");
     assert_int_equal(v.value, 60);
     assert_int_equal(v.sources, 3);
     assert_int_equal(get(f, NULL, "gpu0.core*", "hits").value, 40);
@@ -140,7 +140,7 @@ static void test_merge_skips_empty(void **state)
 {
     fixture *f = *state;
     ls_histogram_add(&f->c[1].wait, 8);
-    ls_metric_value v = get(f, NULL, NULL, "wait");
+    metric_value v = get(f, NULL, NULL, "wait");
     assert_int_equal(v.histogram.count, 1);
     assert_int_equal(v.histogram.min, 8);
     assert_int_equal(v.histogram.max, 8);
@@ -149,7 +149,7 @@ static void test_merge_skips_empty(void **state)
 static void test_ratio_over_zero_is_absent(void **state)
 {
     fixture *f = *state;
-    ls_metric_value v = get(f, NULL, NULL, "hit_rate");
+    metric_value v = get(f, NULL, NULL, "hit_rate");
     assert_false(v.present);
     assert_int_equal(v.sources, 3);
     assert_true(v.ratio == 0);
@@ -167,22 +167,21 @@ static void test_ratio_over_zero_is_absent(void **state)
 static void test_questions_without_answer(void **state)
 {
     fixture *f = *state;
-    ls_metric_value v;
+    metric_value v;
     ls_error err = { 0 };
-    assert_int_equal(ls_metrics_get(f->m, LS_METRICS_RUN, NULL, NULL, "acesses", &v, &err), LS_ERR_USAGE);
+    assert_int_equal(metrics_get(f->m, LS_METRICS_RUN, NULL, NULL, "acesses", &v, &err), LS_ERR_USAGE);
     assert_string_equal(err.what, "no block has a metric called 'acesses'");
     assert_string_equal(err.nearest, "accesses");
-    assert_int_equal(ls_metrics_get(f->m, LS_METRICS_RUN, NULL, "gpu0.cor1.l1", "hits", &v, &err),
-                     LS_ERR_USAGE);
+    assert_int_equal(metrics_get(f->m, LS_METRICS_RUN, NULL, "gpu0.cor1.l1", "hits", &v, &err), LS_ERR_USAGE);
     assert_string_equal(err.what, "no block of type '*' matches 'gpu0.cor1.l1' and has a metric 'hits'");
     assert_string_equal(err.nearest, "gpu0.core1.l1");
-    assert_int_equal(ls_metrics_get(f->m, LS_METRICS_RUN, "dram/*", NULL, "peak", &v, &err), LS_ERR_USAGE);
-    assert_int_equal(ls_metrics_get(f->m, LS_METRICS_RUN, "dram/*", NULL, "peak", &v, NULL), LS_ERR_USAGE);
-    assert_int_equal(ls_metrics_get(f->m, LS_METRICS_RUN, NULL, NULL, "hits", &v, &err), LS_ERR_USAGE);
+    assert_int_equal(metrics_get(f->m, LS_METRICS_RUN, "dram/*", NULL, "peak", &v, &err), LS_ERR_USAGE);
+    assert_int_equal(metrics_get(f->m, LS_METRICS_RUN, "dram/*", NULL, "peak", &v, NULL), LS_ERR_USAGE);
+    assert_int_equal(metrics_get(f->m, LS_METRICS_RUN, NULL, NULL, "hits", &v, &err), LS_ERR_USAGE);
     assert_string_equal(err.what, "'hits' is a counter (sectors) in 'l1/cycle' but a counter (rows) in "
                                   "'dram/bank': name one type");
     assert_false(v.present);
-    assert_int_equal(ls_metrics_get(f->m, 0, NULL, NULL, "peak", &v, &err), LS_ERR_USAGE);
+    assert_int_equal(metrics_get(f->m, 0, NULL, NULL, "peak", &v, &err), LS_ERR_USAGE);
     assert_string_equal(err.what, "there is no interval 0: 0 were recorded");
 }
 
@@ -190,76 +189,76 @@ static void test_view(void **state)
 {
     fixture *f = *state;
     f->c[0].hits = 4; /* gpu0.core2.l1: source 2 */
-    ls_metric_interval i = { .gpu = LS_METRICS_NONE, .kernel = 0 };
-    assert_int_equal(ls_metrics_mark(f->m, &i, NULL), LS_OK);
+    metric_interval i = { .gpu = LS_METRICS_NONE, .kernel = 0 };
+    assert_int_equal(metrics_mark(f->m, &i, NULL), LS_OK);
     f->c[1].hits = 6;
-    assert_int_equal(ls_metrics_mark(f->m, &i, NULL), LS_OK);
-    ls_metric_view *view = NULL;
-    assert_int_equal(ls_metric_view_create(f->m, &view, NULL), LS_OK);
-    ls_metric_value v;
-    assert_false(ls_metric_view_has(view, 2)); /* nothing loaded */
-    assert_int_equal(ls_metric_view_load(view, 0, NULL), LS_OK);
-    assert_true(ls_metric_view_has(view, 2));
-    assert_true(ls_metric_view_active(view, 2));
-    assert_false(ls_metric_view_active(view, 3));
-    ls_metric_view_source(view, 2, 0, &v);
+    assert_int_equal(metrics_mark(f->m, &i, NULL), LS_OK);
+    metric_view *view = NULL;
+    assert_int_equal(metric_view_create(f->m, &view, NULL), LS_OK);
+    metric_value v;
+    assert_false(metric_view_has(view, 2)); /* nothing loaded */
+    assert_int_equal(metric_view_load(view, 0, NULL), LS_OK);
+    assert_true(metric_view_has(view, 2));
+    assert_true(metric_view_active(view, 2));
+    assert_false(metric_view_active(view, 3));
+    metric_view_source(view, 2, 0, &v);
     assert_int_equal(v.value, 4);
-    ls_metric_view_type(view, 0, 0, &v);
+    metric_view_type(view, 0, 0, &v);
     assert_int_equal(v.value, 4);
     assert_int_equal(v.sources, 3);
     /* The next load leaves nothing of the one before. */
-    assert_int_equal(ls_metric_view_load(view, 1, NULL), LS_OK);
-    ls_metric_view_source(view, 2, 0, &v);
+    assert_int_equal(metric_view_load(view, 1, NULL), LS_OK);
+    metric_view_source(view, 2, 0, &v);
     assert_int_equal(v.value, 0);
-    ls_metric_view_source(view, 3, 0, &v);
+    metric_view_source(view, 3, 0, &v);
     assert_int_equal(v.value, 6);
-    assert_int_equal(ls_metric_view_load(view, LS_METRICS_RUN, NULL), LS_OK);
-    ls_metric_view_type(view, 0, 0, &v);
+    assert_int_equal(metric_view_load(view, LS_METRICS_RUN, NULL), LS_OK);
+    metric_view_type(view, 0, 0, &v);
     assert_int_equal(v.value, 10);
-    assert_int_equal(ls_metric_view_load(view, 2, NULL), LS_ERR_USAGE);
-    assert_false(ls_metric_view_has(view, 2));
-    ls_metric_view_destroy(view);
-    ls_metric_view_destroy(NULL);
+    assert_int_equal(metric_view_load(view, 2, NULL), LS_ERR_USAGE);
+    assert_false(metric_view_has(view, 2));
+    metric_view_destroy(view);
+    metric_view_destroy(NULL);
 }
 
 static void test_percentile(void **state)
 {
     (void)state;
     ls_histogram h = { 0 };
-    assert_int_equal(ls_metric_percentile(&h, 0.5), 0);
+    assert_int_equal(metric_percentile(&h, 0.5), 0);
     ls_histogram_add(&h, 0);
-    assert_int_equal(ls_metric_percentile(&h, 0.99), 0);
+    assert_int_equal(metric_percentile(&h, 0.99), 0);
     for (uint64_t i = 1; i < 100; i++)
         ls_histogram_add(&h, i);
-    assert_int_equal(ls_metric_percentile(&h, 0.0), 0);
-    assert_int_equal(ls_metric_percentile(&h, 0.5), 63);  /* 0..63 are 64 of 100 */
-    assert_int_equal(ls_metric_percentile(&h, 0.99), 99); /* never beyond max */
+    assert_int_equal(metric_percentile(&h, 0.0), 0);
+    assert_int_equal(metric_percentile(&h, 0.5), 63);  /* 0..63 are 64 of 100 */
+    assert_int_equal(metric_percentile(&h, 0.99), 99); /* never beyond max */
     ls_histogram_add(&h, UINT64_MAX);
-    assert_int_equal(ls_metric_percentile(&h, 1.0), UINT64_MAX);
+    assert_int_equal(metric_percentile(&h, 1.0), UINT64_MAX);
 }
 
 static void test_untouched(void **state)
 {
     fixture *f = *state;
-    ls_metric_untouched list[16];
-    assert_int_equal(ls_metrics_untouched(f->m, list, 16), 8); /* everything */
+    metric_untouched list[16];
+    assert_int_equal(metrics_untouched(f->m, list, 16), 8); /* everything */
 
     f->c[2].hits = 1; /* one instance is enough, and a ratio is touched with either field */
     f->c[0].peak = 3;
     f->c[1].level = 1;
-    ls_metric_interval i = { .gpu = LS_METRICS_NONE };
-    assert_int_equal(ls_metrics_mark(f->m, &i, NULL), LS_OK);
+    metric_interval i = { .gpu = LS_METRICS_NONE };
+    assert_int_equal(metrics_mark(f->m, &i, NULL), LS_OK);
     f->c[1].level = 0; /* back again, but the mark saw it */
-    size_t count = ls_metrics_untouched(f->m, list, 16);
+    size_t count = metrics_untouched(f->m, list, 16);
     assert_int_equal(count, 4);
     const char *names[] = { "accesses", "wait", "reads", "hits" };
     for (size_t k = 0; k < count; k++)
-        assert_string_equal(ls_metrics_type(f->m, list[k].type).metrics[list[k].metric].name, names[k]);
+        assert_string_equal(metrics_type_at(f->m, list[k].type).metrics[list[k].metric].name, names[k]);
     assert_int_equal(list[3].type, 1);
-    assert_int_equal(ls_metrics_untouched(f->m, list, 1), 4);
-    assert_int_equal(ls_metrics_untouched(f->m, NULL, 0), 4);
+    assert_int_equal(metrics_untouched(f->m, list, 1), 4);
+    assert_int_equal(metrics_untouched(f->m, NULL, 0), 4);
     ls_histogram_add(&f->c[1].wait, 0);
-    assert_int_equal(ls_metrics_untouched(f->m, NULL, 0), 3);
+    assert_int_equal(metrics_untouched(f->m, NULL, 0), 3);
 }
 
 /* A state that is not zero at registration is not a change. */
@@ -269,13 +268,13 @@ static void test_untouched_from_initial(void **state)
     cache_counters c = { .hits = 5, .accesses = 6, .peak = 7, .level = 8 };
     ls_histogram_add(&c.wait, 1);
     add(f->m, "late", "other", cache_table, LS_COUNT_OF(cache_table), &c, sizeof c);
-    assert_int_equal(ls_metrics_untouched(f->m, NULL, 0), 8 + 6);
-    ls_metric_interval i = { .gpu = LS_METRICS_NONE };
-    assert_int_equal(ls_metrics_mark(f->m, &i, NULL), LS_OK); /* resets the peak field: still no change */
-    assert_int_equal(ls_metrics_untouched(f->m, NULL, 0), 8 + 6);
+    assert_int_equal(metrics_untouched(f->m, NULL, 0), 8 + 6);
+    metric_interval i = { .gpu = LS_METRICS_NONE };
+    assert_int_equal(metrics_mark(f->m, &i, NULL), LS_OK); /* resets the peak field: still no change */
+    assert_int_equal(metrics_untouched(f->m, NULL, 0), 8 + 6);
     c.peak = 8;
     c.level = 0;
-    assert_int_equal(ls_metrics_untouched(f->m, NULL, 0), 8 + 4);
+    assert_int_equal(metrics_untouched(f->m, NULL, 0), 8 + 4);
 }
 
 int main(void)

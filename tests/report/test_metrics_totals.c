@@ -18,16 +18,16 @@ static uint64_t next_random(uint64_t *state)
     return *state >> 33;
 }
 
-static void assert_same(const ls_metrics *m, size_t scope, const ls_metric_totals *totals,
-                        const ls_metric_view *view)
+static void assert_same(const metric_store *m, size_t scope, const metric_totals *totals,
+                        const metric_view *view)
 {
-    for (size_t t = 0; t < ls_metrics_type_count(m); t++) {
-        ls_metric_type type = ls_metrics_type(m, t);
+    for (size_t t = 0; t < metrics_type_count(m); t++) {
+        metric_type type = metrics_type_at(m, t);
         bool any = false;
         for (size_t k = 0; k < type.metric_count; k++) {
-            ls_metric_value v;
-            ls_metric_view_type(view, t, k, &v);
-            ls_metric_parts parts = ls_metric_totals_get(totals, t, k);
+            metric_value v;
+            metric_view_type(view, t, k, &v);
+            metric_parts parts = metric_totals_get(totals, t, k);
             bool histogram = v.kind == LS_METRIC_KIND_HISTOGRAM;
             assert_int_equal(parts.a, histogram ? v.histogram.sum : v.value);
             assert_int_equal(parts.b, histogram ? v.histogram.count : v.denominator);
@@ -35,9 +35,9 @@ static void assert_same(const ls_metrics *m, size_t scope, const ls_metric_total
             assert_int_equal(parts.max, v.histogram.max);
             any = any || parts.a || parts.b;
             if (scope != LS_METRICS_RUN)
-                assert_int_equal(ls_metric_totals_has(totals, t), v.sources > 0);
+                assert_int_equal(metric_totals_has(totals, t), v.sources > 0);
         }
-        assert_true(!any || ls_metric_totals_active(totals, t));
+        assert_true(!any || metric_totals_active(totals, t));
     }
 }
 
@@ -62,36 +62,36 @@ static void test_as_a_view(void **state)
         f->dram.open_rows = next_random(&random) % 5;
         fixture_mark(f->m, i, "k", i, i + 1);
     }
-    ls_metric_totals *totals;
-    ls_metric_view *view;
-    assert_int_equal(ls_metric_totals_create(f->m, &totals, NULL), LS_OK);
-    assert_int_equal(ls_metric_view_create(f->m, &view, NULL), LS_OK);
-    for (size_t i = 0; i <= ls_metrics_interval_count(f->m); i++) {
+    metric_totals *totals;
+    metric_view *view;
+    assert_int_equal(metric_totals_create(f->m, &totals, NULL), LS_OK);
+    assert_int_equal(metric_view_create(f->m, &view, NULL), LS_OK);
+    for (size_t i = 0; i <= metrics_interval_count(f->m); i++) {
         size_t scope = i == 0 ? LS_METRICS_RUN : i - 1;
-        assert_int_equal(ls_metric_totals_load(totals, scope, NULL), LS_OK);
-        assert_int_equal(ls_metric_view_load(view, scope, NULL), LS_OK);
+        assert_int_equal(metric_totals_load(totals, scope, NULL), LS_OK);
+        assert_int_equal(metric_view_load(view, scope, NULL), LS_OK);
         assert_same(f->m, scope, totals, view);
     }
     ls_error err = { 0 };
-    assert_int_equal(ls_metric_totals_load(totals, 1000, &err), LS_ERR_USAGE);
+    assert_int_equal(metric_totals_load(totals, 1000, &err), LS_ERR_USAGE);
     f->cache[0].hits = 1; /* backwards */
-    assert_int_equal(ls_metric_totals_load(totals, LS_METRICS_RUN, &err), LS_ERR_INTERNAL);
-    ls_metric_totals_destroy(totals);
-    ls_metric_view_destroy(view);
+    assert_int_equal(metric_totals_load(totals, LS_METRICS_RUN, &err), LS_ERR_INTERNAL);
+    metric_totals_destroy(totals);
+    metric_view_destroy(view);
     fixture_destroy(f);
 }
 
 enum { TYPES = 12, BLOCKS = 64, METRICS = 20 };
 
 /* Bytes of a file with this many kernels of a machine of 768 blocks with 240 metrics, half of which count. */
-static double bytes_of(ls_export_format format, uint64_t kernels)
+static double bytes_of(export_format format, uint64_t kernels)
 {
     static uint64_t counters[TYPES][BLOCKS][METRICS];
     static ls_metric metrics[METRICS];
     static char names[METRICS][32];
     memset(counters, 0, sizeof counters);
-    ls_metrics *m;
-    assert_int_equal(ls_metrics_create(&m, NULL), LS_OK);
+    metric_store *m;
+    assert_int_equal(metrics_create(&m, NULL), LS_OK);
     for (uint32_t k = 0; k < METRICS; k++) {
         snprintf(names[k], sizeof names[k], "some_metric_of_a_block_%u", k);
         bool ratio = k % 5 == 4;
@@ -116,26 +116,26 @@ static double bytes_of(ls_export_format format, uint64_t kernels)
         fixture_mark(m, i, "void kernel_with_a_usual_name<float, 128>(float const*, float*)", i, i + 1000000);
     }
     char path[64];
-    snprintf(path, sizeof path, P_tmpdir "/ls_size_%ld.out", (long)getpid());
+    snprintf(path, sizeof path, P_tmpdir "/size_%ld.out", (long)getpid());
     unlink(path);
-    const ls_results results = { .platform = "p", .metrics = m };
-    assert_int_equal(ls_export(&results, format, NULL, path, NULL), LS_OK);
+    const run_results results = { .platform = "p", .metrics = m };
+    assert_int_equal(export_results(&results, format, NULL, path, NULL), LS_OK);
     struct stat st;
     assert_int_equal(stat(path, &st), 0);
     unlink(path);
-    ls_metrics_destroy(m);
+    metrics_destroy(m);
     return (double)st.st_size;
 }
 
 static void test_bytes_per_kernel(void **state)
 {
     (void)state;
-    static const ls_export_format formats[] = { LS_EXPORT_JSON, LS_EXPORT_CSV, LS_EXPORT_SQLITE };
+    static const export_format formats[] = { LS_EXPORT_JSON, LS_EXPORT_CSV, LS_EXPORT_SQLITE };
     for (size_t i = 0; i < LS_COUNT_OF(formats); i++) {
         double few = bytes_of(formats[i], 50), many = bytes_of(formats[i], 150);
         double whole = few + (many - few) / 100 * 20000;
         if (whole > 60e6)
-            fail_msg("20,000 kernels take %.1f MB as %s", whole / 1e6, ls_export_format_name(formats[i]));
+            fail_msg("20,000 kernels take %.1f MB as %s", whole / 1e6, export_format_name(formats[i]));
     }
 }
 

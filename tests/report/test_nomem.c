@@ -77,39 +77,39 @@ static void with_every_end(ls_status (*attempt)(fixture *f), long step)
 static ls_status try_registry(fixture *f)
 {
     fixture_cache c = { .hits = 3 };
-    ls_metrics *m = NULL;
-    ls_status status = ls_metrics_create(&m, NULL);
+    metric_store *m = NULL;
+    ls_status status = metrics_create(&m, NULL);
     char path[16];
     for (int i = 0; i < 20 && status == LS_OK; i++) {
         snprintf(path, sizeof path, "block%d", i);
-        ls_metric_source s = *ls_metrics_source(f->m, 0);
+        metric_source s = *metrics_source_at(f->m, 0);
         s.path = path;
         s.counters = &c;
-        status = ls_metrics_add(m, &s, NULL);
-        assert_int_equal(ls_metrics_source_count(m), i + (status == LS_OK));
+        status = metrics_add(m, &s, NULL);
+        assert_int_equal(metrics_source_count(m), i + (status == LS_OK));
     }
     for (uint64_t k = 0; k < 20 && status == LS_OK; k++) {
         c.queue_peak = 5;
         snprintf(path, sizeof path, "kernel%d", (int)k);
-        status = ls_metrics_mark(m, &(ls_metric_interval){ .gpu = 0, .kernel_name = path }, NULL);
-        assert_int_equal(ls_metrics_interval_count(m), k + (status == LS_OK));
+        status = metrics_mark(m, &(metric_interval){ .gpu = 0, .kernel_name = path }, NULL);
+        assert_int_equal(metrics_interval_count(m), k + (status == LS_OK));
         assert_int_equal(c.queue_peak, status == LS_OK ? 0 : 5);
     }
-    ls_metric_value v;
+    metric_value v;
     if (status == LS_OK)
-        status = ls_metrics_get(m, 3, NULL, NULL, "hits", &v, NULL);
-    ls_metrics_destroy(m);
+        status = metrics_get(m, 3, NULL, NULL, "hits", &v, NULL);
+    metrics_destroy(m);
     return status;
 }
 
 static char out_path[64];
 
-static ls_status try_export(fixture *f, ls_export_format format)
+static ls_status try_export(fixture *f, export_format format)
 {
     unlink(out_path);
-    ls_export_options options = { .per_block = true, .untouched = true };
+    export_options options = { .per_block = true, .untouched = true };
     ls_error err = { 0 };
-    ls_status status = ls_export(&f->results, format, &options, out_path, &err);
+    ls_status status = export_results(&f->results, format, &options, out_path, &err);
     assert_int_equal(access(out_path, F_OK) == 0, status == LS_OK);
     assert_true(status == LS_OK || err.what[0]);
     unlink(out_path);
@@ -151,21 +151,21 @@ static ls_status try_plot(fixture *f)
         armed = true;
     }
     double x[] = { 1, 2 };
-    ls_plot_series s = { "a", x, x, 2, LS_PLOT_BOTH };
-    return ls_plot_text(&(ls_plot){ .series = &s, .series_count = 1 }, NULL, null, NULL);
+    plot_series s = { "a", x, x, 2, LS_PLOT_BOTH };
+    return plot_write_text(&(plot_figure){ .series = &s, .series_count = 1 }, NULL, null, NULL);
 }
 
 static void test_every_allocation(void **state)
 {
     (void)state;
-    snprintf(out_path, sizeof out_path, P_tmpdir "/ls_nomem_%ld.out", (long)getpid());
+    snprintf(out_path, sizeof out_path, P_tmpdir "/nomem_%ld.out", (long)getpid());
     with_every_end(try_registry, 1);
     with_every_end(try_text, 1);
     with_every_end(try_json, 1);
     with_every_end(try_csv, 1);
     with_every_end(try_tidy, 1);
     /* Its library is loaded once, by the dynamic linker. */
-    assert_int_equal(ls_export_database(out_path, NULL), LS_OK);
+    assert_int_equal(export_database(out_path, NULL), LS_OK);
     with_every_end(try_sqlite, 11);
     with_every_end(try_plot, 1);
 }

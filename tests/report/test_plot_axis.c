@@ -13,11 +13,11 @@
 #include <string.h>
 
 /* The labels of the x axis for these points, joined by spaces. */
-static const char *labels(const double *x, size_t count, ls_plot_scale scale, const char *unit)
+static const char *labels(const double *x, size_t count, plot_scale scale, const char *unit)
 {
     static char text[512];
-    ls_plot_series s = { .x = x, .y = x, .count = count };
-    ls_plot plot = { .series = &s, .series_count = 1, .x_scale = scale, .x_unit = unit };
+    plot_series s = { .x = x, .y = x, .count = count };
+    plot_figure plot = { .series = &s, .series_count = 1, .x_scale = scale, .x_unit = unit };
     plot_axes axes;
     plot_axes_init(&axes, &plot, 6, 6);
     text[0] = '\0';
@@ -47,7 +47,7 @@ static void test_linear(void **state)
 static void test_scale_for(void **state)
 {
 #define SCALE(...)                                                                                            \
-    ls_plot_scale_for((const double[]){ __VA_ARGS__ }, LS_COUNT_OF(((const double[]){ __VA_ARGS__ })))
+    plot_scale_for((const double[]){ __VA_ARGS__ }, LS_COUNT_OF(((const double[]){ __VA_ARGS__ })))
     (void)state;
     assert_int_equal(SCALE(4, 8, 16, 32), LS_PLOT_LOG2);
     assert_int_equal(SCALE(64, 1, 0.5), LS_PLOT_LOG2);
@@ -56,7 +56,7 @@ static void test_scale_for(void **state)
     assert_int_equal(SCALE(0, 1, 8), LS_PLOT_LINEAR);
     assert_int_equal(SCALE(-1, 8, 64), LS_PLOT_LINEAR);
     assert_int_equal(SCALE(NAN, 8, 64), LS_PLOT_LINEAR);
-    assert_int_equal(ls_plot_scale_for(NULL, 0), LS_PLOT_LINEAR);
+    assert_int_equal(plot_scale_for(NULL, 0), LS_PLOT_LINEAR);
 #undef SCALE
 }
 
@@ -64,14 +64,14 @@ static void test_name(void **state)
 {
     char out[32], small[4];
     (void)state;
-    assert_string_equal(ls_plot_name("dir/traces/bfs", out, sizeof out), "bfs");
-    assert_string_equal(ls_plot_name("dir/traces/bfs/", out, sizeof out), "bfs");
-    assert_string_equal(ls_plot_name("/x/my-gpu.yaml", out, sizeof out), "my-gpu");
-    assert_string_equal(ls_plot_name("rtx3070", out, sizeof out), "rtx3070");
-    assert_string_equal(ls_plot_name("synth:gemm,m=1/2", out, sizeof out), "synth:gemm,m=1/2");
-    assert_string_equal(ls_plot_name("/", out, sizeof out), "");
-    assert_string_equal(ls_plot_name("", out, sizeof out), "");
-    assert_string_equal(ls_plot_name("long-name", small, sizeof small), "lon");
+    assert_string_equal(plot_name("dir/traces/bfs", out, sizeof out), "bfs");
+    assert_string_equal(plot_name("dir/traces/bfs/", out, sizeof out), "bfs");
+    assert_string_equal(plot_name("/x/my-gpu.yaml", out, sizeof out), "my-gpu");
+    assert_string_equal(plot_name("rtx3070", out, sizeof out), "rtx3070");
+    assert_string_equal(plot_name("synth:gemm,m=1/2", out, sizeof out), "synth:gemm,m=1/2");
+    assert_string_equal(plot_name("/", out, sizeof out), "");
+    assert_string_equal(plot_name("", out, sizeof out), "");
+    assert_string_equal(plot_name("long-name", small, sizeof small), "lon");
 }
 
 static void test_logarithmic(void **state)
@@ -89,10 +89,10 @@ static void test_logarithmic(void **state)
     assert_string_equal(LABELS(LS_PLOT_LOG2, "", 8), "4 8 16");
 }
 
-static void check_range(const double *x, const double *y, size_t count, ls_plot_scale scale)
+static void check_range(const double *x, const double *y, size_t count, plot_scale scale)
 {
-    ls_plot_series s = { .x = x, .y = y, .count = count };
-    ls_plot plot = { .series = &s, .series_count = 1, .x_scale = scale, .y_scale = scale };
+    plot_series s = { .x = x, .y = y, .count = count };
+    plot_figure plot = { .series = &s, .series_count = 1, .x_scale = scale, .y_scale = scale };
     plot_axes axes;
     plot_axes_init(&axes, &plot, 8, 6);
     assert_true(isfinite(axes.x.min) && isfinite(axes.x.max) && axes.x.min < axes.x.max);
@@ -140,8 +140,8 @@ static void test_zero_and_notes(void **state)
 {
     (void)state;
     const double x[] = { 3, 4, NAN, -1, 5 }, y[] = { 30, 40, 1, 1, INFINITY };
-    ls_plot_series s = { .x = x, .y = y, .count = 5 };
-    ls_plot plot = { .series = &s, .series_count = 1, .x_zero = true, .x_scale = LS_PLOT_LINEAR };
+    plot_series s = { .x = x, .y = y, .count = 5 };
+    plot_figure plot = { .series = &s, .series_count = 1, .x_zero = true, .x_scale = LS_PLOT_LINEAR };
     plot_axes axes;
     char note[120];
     plot_axes_init(&axes, &plot, 5, 5);

@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *draw(const ls_plot *plot)
+static char *draw(const plot_figure *plot)
 {
     char *text = NULL;
     size_t bytes = 0;
     FILE *to = open_memstream(&text, &bytes);
-    ls_plot_svg_write(plot, to);
+    plot_svg_write(plot, to);
     fclose(to);
     return text;
 }
@@ -70,8 +70,8 @@ static const double x[] = { 0, 5, 10 }, y[] = { 0, 10, 5 };
 static void test_places(void **state)
 {
     (void)state;
-    ls_plot_series s[] = { { "a", x, y, 3, LS_PLOT_BOTH }, { "b", x, y, 3, LS_PLOT_LINE } };
-    ls_plot plot = {
+    plot_series s[] = { { "a", x, y, 3, LS_PLOT_BOTH }, { "b", x, y, 3, LS_PLOT_LINE } };
+    plot_figure plot = {
         .title = "T", .x_label = "load", .y_label = "time", .y_unit = "s", .series = s, .series_count = 2
     };
     char *text = draw(&plot);
@@ -96,8 +96,8 @@ static void test_gaps_and_single_points(void **state)
 {
     (void)state;
     const double gx[] = { 1, 2, 3, 4, 5, 6 }, gy[] = { 1, 2, NAN, 4, NAN, INFINITY };
-    ls_plot_series s[] = { { NULL, gx, gy, 6, LS_PLOT_LINE } };
-    ls_plot plot = { .series = s, .series_count = 1 };
+    plot_series s[] = { { NULL, gx, gy, 6, LS_PLOT_LINE } };
+    plot_figure plot = { .series = s, .series_count = 1 };
     char *text = draw(&plot);
     assert_well_formed(text);
     assert_int_equal(count_of(text, "class=\"line\""), 1); /* 1 to 2 */
@@ -116,14 +116,14 @@ static void test_gaps_and_single_points(void **state)
 static void test_odd_texts(void **state)
 {
     (void)state;
-    ls_plot_series s[] = { { "a < b && c > d", x, y, 3, LS_PLOT_POINTS },
-                           { "bad \xc3\x28 \x02", x, y, 3, LS_PLOT_LINE } };
-    ls_plot plot = { .title = "</svg><script>",
-                     .x_label = "\xff",
-                     .series = s,
-                     .series_count = 2,
-                     .x_scale = LS_PLOT_LOG10,
-                     .y_scale = LS_PLOT_LOG2 };
+    plot_series s[] = { { "a < b && c > d", x, y, 3, LS_PLOT_POINTS },
+                        { "bad \xc3\x28 \x02", x, y, 3, LS_PLOT_LINE } };
+    plot_figure plot = { .title = "</svg><script>",
+                         .x_label = "\xff",
+                         .series = s,
+                         .series_count = 2,
+                         .x_scale = LS_PLOT_LOG10,
+                         .y_scale = LS_PLOT_LOG2 };
     char *text = draw(&plot);
     assert_well_formed(text);
     assert_has(text, "&lt;/svg&gt;&lt;script&gt;");
@@ -139,15 +139,15 @@ static void test_file(void **state)
     char dir[] = P_tmpdir "/ls_plot_XXXXXX", path[64];
     assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/p.svg", dir);
-    ls_plot_series s[] = { { "a", x, y, 3, LS_PLOT_BOTH } };
-    ls_plot plot = { .series = s, .series_count = 1 };
-    assert_int_equal(ls_plot_svg(&plot, path, NULL), LS_OK);
+    plot_series s[] = { { "a", x, y, 3, LS_PLOT_BOTH } };
+    plot_figure plot = { .series = s, .series_count = 1 };
+    assert_int_equal(plot_write_svg(&plot, path, NULL), LS_OK);
     assert_int_equal(access(path, R_OK), 0);
     assert_int_equal(unlink(path), 0);
     ls_error err = { 0 };
-    assert_int_equal(ls_plot_svg(&plot, "/dev/full", &err), LS_ERR_IO);
+    assert_int_equal(plot_write_svg(&plot, "/dev/full", &err), LS_ERR_IO);
     snprintf(path, sizeof path, "%s/no/p.svg", dir);
-    assert_int_equal(ls_plot_svg(&plot, path, &err), LS_ERR_IO);
+    assert_int_equal(plot_write_svg(&plot, path, &err), LS_ERR_IO);
     assert_string_equal(err.where, path);
     assert_int_equal(rmdir(dir), 0);
 }
@@ -156,21 +156,21 @@ static void test_bars(void **state)
 {
     static const char *const groups[] = { "FIR", "<KM>" }, *const series[] = { "first", "second" };
     static const double values[] = { 12.5, 99.96, NAN, 0 };
-    ls_bars bars = { .title = "Hits",
-                     .y_label = "hit rate",
-                     .y_unit = "%",
-                     .y_max = 100,
-                     .groups = groups,
-                     .group_count = 2,
-                     .series = series,
-                     .series_count = 2,
-                     .values = values };
+    bar_chart bars = { .title = "Hits",
+                       .y_label = "hit rate",
+                       .y_unit = "%",
+                       .y_max = 100,
+                       .groups = groups,
+                       .group_count = 2,
+                       .series = series,
+                       .series_count = 2,
+                       .values = values };
     char *text = NULL;
     size_t bytes;
     (void)state;
     FILE *to = open_memstream(&text, &bytes);
     assert_non_null(to);
-    ls_bars_svg_write(&bars, to);
+    bars_svg_write(&bars, to);
     fclose(to);
     assert_well_formed(text);
     assert_null(strstr(text, "e+0"));

@@ -12,17 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *draw(const ls_plot *plot, const ls_plot_text_options *options)
+static char *draw(const plot_figure *plot, const plot_text_options *options)
 {
     char *text = NULL;
     size_t bytes = 0;
     FILE *to = open_memstream(&text, &bytes);
-    assert_int_equal(ls_plot_text(plot, options, to, NULL), LS_OK);
+    assert_int_equal(plot_write_text(plot, options, to, NULL), LS_OK);
     fclose(to);
     return text;
 }
 
-static void assert_plot(const ls_plot *plot, const ls_plot_text_options *options, const char *expected)
+static void assert_plot(const plot_figure *plot, const plot_text_options *options, const char *expected)
 {
     char *text = draw(plot, options);
     assert_string_equal(text, expected);
@@ -34,11 +34,11 @@ static const double x[] = { 0, 1, 2, 3, 4 }, up[] = { 0, 1, 2, 3, 4 }, down[] = 
 static void test_ascii(void **state)
 {
     (void)state;
-    ls_plot_series s[] = { { "up", x, up, 5, LS_PLOT_BOTH }, { "down", x, down, 5, LS_PLOT_POINTS } };
-    ls_plot plot = {
+    plot_series s[] = { { "up", x, up, 5, LS_PLOT_BOTH }, { "down", x, down, 5, LS_PLOT_POINTS } };
+    plot_figure plot = {
         .title = "Title", .x_label = "time", .x_unit = "s", .y_label = "level", .series = s, .series_count = 2
     };
-    assert_plot(&plot, &(ls_plot_text_options){ .columns = 24, .rows = 11, .ascii = true },
+    assert_plot(&plot, &(plot_text_options){ .columns = 24, .rows = 11, .ascii = true },
                 "           Title\n"
                 "level\n"
                 "4 +o                 ***\n"
@@ -55,9 +55,9 @@ static void test_ascii(void **state)
 static void test_braille(void **state)
 {
     (void)state;
-    ls_plot_series s[] = { { NULL, x, up, 5, LS_PLOT_LINE } };
-    ls_plot plot = { .series = s, .series_count = 1 };
-    assert_plot(&plot, &(ls_plot_text_options){ .columns = 24, .rows = 8 },
+    plot_series s[] = { { NULL, x, up, 5, LS_PLOT_LINE } };
+    plot_figure plot = { .series = s, .series_count = 1 };
+    assert_plot(&plot, &(plot_text_options){ .columns = 24, .rows = 8 },
                 "4 ┤                  ⡠⠔⠊\n"
                 "  │              ⢀⡠⠒⠉\n"
                 "  │           ⣀⠤⠊⠁\n"
@@ -67,7 +67,7 @@ static void test_braille(void **state)
                 "  └┬─────────┬─────────┬\n"
                 "   0         2         4\n");
     /* Colours replace markers. */
-    char *text = draw(&plot, &(ls_plot_text_options){ .columns = 24, .rows = 8, .color = true });
+    char *text = draw(&plot, &(plot_text_options){ .columns = 24, .rows = 8, .color = true });
     assert_non_null(strstr(text, "0 ┤\033[34m⡠\033[0m\033[34m⠔\033[0m"));
     free(text);
 }
@@ -76,8 +76,8 @@ static void test_braille(void **state)
 static void test_markers(void **state)
 {
     (void)state;
-    ls_plot_series two[] = { { "a", x, up, 5, LS_PLOT_LINE }, { "b", x, down, 5, LS_PLOT_LINE } };
-    ls_plot plot = { .series = two, .series_count = 2 };
+    plot_series two[] = { { "a", x, up, 5, LS_PLOT_LINE }, { "b", x, down, 5, LS_PLOT_LINE } };
+    plot_figure plot = { .series = two, .series_count = 2 };
     char *text = draw(&plot, NULL);
     assert_non_null(strstr(text, "●"));
     assert_non_null(strstr(text, "○"));
@@ -85,9 +85,9 @@ static void test_markers(void **state)
     free(text);
 
     const double gap[] = { 0, NAN, 2, NAN, 4 };
-    ls_plot_series s[] = { { NULL, x, gap, 5, LS_PLOT_LINE } };
-    plot = (ls_plot){ .series = s, .series_count = 1 };
-    assert_plot(&plot, &(ls_plot_text_options){ .columns = 24, .rows = 8 },
+    plot_series s[] = { { NULL, x, gap, 5, LS_PLOT_LINE } };
+    plot = (plot_figure){ .series = s, .series_count = 1 };
+    assert_plot(&plot, &(plot_text_options){ .columns = 24, .rows = 8 },
                 "4 ┤                    ●\n"
                 "  │\n"
                 "2 ┤          ●\n"
@@ -101,8 +101,8 @@ static void test_markers(void **state)
 static void test_empty(void **state)
 {
     (void)state;
-    ls_plot plot = { .title = "T" };
-    assert_plot(&plot, &(ls_plot_text_options){ .columns = 24, .rows = 8, .ascii = true },
+    plot_figure plot = { .title = "T" };
+    assert_plot(&plot, &(plot_text_options){ .columns = 24, .rows = 8, .ascii = true },
                 "             T\n"
                 "10 +\n"
                 "   |\n"
@@ -118,15 +118,15 @@ static void test_odd_texts(void **state)
 {
     (void)state;
     const double one = 1;
-    ls_plot_series s[] = { { "\033[31mred", &one, &one, 1, LS_PLOT_POINTS },
-                           { "Größe \xff", &one, &one, 1, LS_PLOT_POINTS } };
-    ls_plot plot = { .title = "line\nbreak", .series = s, .series_count = 2 };
+    plot_series s[] = { { "\033[31mred", &one, &one, 1, LS_PLOT_POINTS },
+                        { "Größe \xff", &one, &one, 1, LS_PLOT_POINTS } };
+    plot_figure plot = { .title = "line\nbreak", .series = s, .series_count = 2 };
     char *text = draw(&plot, NULL);
     assert_null(strchr(text, '\033'));
     assert_non_null(strstr(text, "● ?[31mred   ○ Größe ?\n"));
     assert_non_null(strstr(text, "line?break\n"));
     free(text);
-    text = draw(&plot, &(ls_plot_text_options){ .ascii = true });
+    text = draw(&plot, &(plot_text_options){ .ascii = true });
     assert_non_null(strstr(text, "o Gr??e ?\n"));
     for (const char *p = text; *p; p++)
         assert_true((unsigned char)*p < 0x80);
@@ -137,7 +137,7 @@ static void test_odd_texts(void **state)
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     s[0].name = s[1].name = name;
-    text = draw(&plot, &(ls_plot_text_options){ .columns = 40 });
+    text = draw(&plot, &(plot_text_options){ .columns = 40 });
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         size_t cells = 0;
         for (const char *p = line; *p; p++)
@@ -151,17 +151,17 @@ static void test_odd_texts(void **state)
 static void test_sizes(void **state)
 {
     (void)state;
-    ls_plot_series s[] = { { "up", x, up, 5, LS_PLOT_BOTH } };
-    ls_plot plot = { .title = "t",
-                     .x_label = "x",
-                     .y_label = "y",
-                     .series = s,
-                     .series_count = 1,
-                     .x_scale = LS_PLOT_LOG2,
-                     .y_scale = LS_PLOT_LOG10 };
+    plot_series s[] = { { "up", x, up, 5, LS_PLOT_BOTH } };
+    plot_figure plot = { .title = "t",
+                         .x_label = "x",
+                         .y_label = "y",
+                         .series = s,
+                         .series_count = 1,
+                         .x_scale = LS_PLOT_LOG2,
+                         .y_scale = LS_PLOT_LOG10 };
     for (unsigned columns = 1; columns < 120; columns += 7)
         for (unsigned rows = 1; rows < 40; rows += 3) {
-            char *text = draw(&plot, &(ls_plot_text_options){ .columns = columns, .rows = rows });
+            char *text = draw(&plot, &(plot_text_options){ .columns = columns, .rows = rows });
             assert_non_null(strstr(text, "● up\n"));
             free(text);
         }

@@ -18,7 +18,7 @@ typedef struct screen {
     char *text;
     size_t bytes;
     FILE *to;
-    ls_progress p;
+    progress_line p;
 } screen;
 
 static const ls_clock ghz = { .period_num = 1000000, .period_den = 1 };
@@ -27,7 +27,7 @@ static void screen_open(screen *s, bool force, const ls_clock *clock, unsigned c
 {
     *s = (screen){ 0 };
     s->to = open_memstream(&s->text, &s->bytes);
-    ls_progress_begin(&s->p, s->to, force, clock, columns, 5000 * MS);
+    progress_begin(&s->p, s->to, force, clock, columns, 5000 * MS);
 }
 
 static void screen_close(screen *s)
@@ -46,8 +46,8 @@ static void assert_written(screen *s, size_t *from, const char *expected)
 
 static void update(screen *s, uint64_t ms, ls_time now, uint64_t events, double fraction)
 {
-    ls_progress_update(&s->p, &(ls_progress_state){ .now = now, .events = events, .fraction = fraction },
-                       (5000 + ms) * MS);
+    progress_update(&s->p, &(progress_state){ .now = now, .events = events, .fraction = fraction },
+                    (5000 + ms) * MS);
 }
 
 static void test_line(void **state)
@@ -71,9 +71,9 @@ static void test_line(void **state)
     assert_written(&s, &from,
                    CLEAR "[##########----------]   50.0%  4.00 us simulated  2.00 kcycles/s  4.00 Mevents/s"
                          "  ETA 0:02");
-    ls_progress_clear(&s.p);
+    progress_clear(&s.p);
     assert_written(&s, &from, CLEAR);
-    ls_progress_clear(&s.p);
+    progress_clear(&s.p);
     assert_written(&s, &from, ""); /* nothing stands there any more */
     screen_close(&s);
 }
@@ -85,14 +85,14 @@ static void test_pieces(void **state)
     screen s;
     size_t from = 0;
     screen_open(&s, true, NULL, 120);
-    ls_progress_state now = { .done = 0, .total = 8, .unit = "points" };
-    ls_progress_update(&s.p, &now, (5000 + 2000) * MS);
+    progress_state now = { .done = 0, .total = 8, .unit = "points" };
+    progress_update(&s.p, &now, (5000 + 2000) * MS);
     assert_written(&s, &from, CLEAR "[--------------------]    0.0%  0 of 8 points");
     now.done = 2;
-    ls_progress_update(&s.p, &now, (5000 + 20000) * MS);
+    progress_update(&s.p, &now, (5000 + 20000) * MS);
     assert_written(&s, &from, CLEAR "[#####---------------]   25.0%  2 of 8 points  ETA 1:00");
     now.done = 8;
-    ls_progress_update(&s.p, &now, (5000 + 90000) * MS);
+    progress_update(&s.p, &now, (5000 + 90000) * MS);
     assert_written(&s, &from, CLEAR "[####################]  100.0%  8 of 8 points");
     screen_close(&s);
 }
@@ -170,17 +170,17 @@ static void test_not_a_terminal(void **state)
 {
     (void)state;
     FILE *file = tmpfile();
-    ls_progress p;
-    ls_progress_begin(&p, file, false, &ghz, 0, 0);
+    progress_line p;
+    progress_begin(&p, file, false, &ghz, 0, 0);
     assert_false(p.on);
     assert_int_equal(p.columns, 80);
-    ls_progress_update(&p, &(ls_progress_state){ .now = 1000, .events = 1, .fraction = 0.5 }, 9000 * MS);
-    ls_progress_clear(&p);
+    progress_update(&p, &(progress_state){ .now = 1000, .events = 1, .fraction = 0.5 }, 9000 * MS);
+    progress_clear(&p);
     fflush(file);
     assert_int_equal(ftell(file), 0);
     fclose(file);
-    ls_progress_begin(&p, NULL, true, NULL, 0, 0);
-    ls_progress_update(&p, &(ls_progress_state){ .now = 1000, .events = 1, .fraction = 0.5 }, 9000 * MS);
+    progress_begin(&p, NULL, true, NULL, 0, 0);
+    progress_update(&p, &(progress_state){ .now = 1000, .events = 1, .fraction = 0.5 }, 9000 * MS);
 }
 
 int main(void)

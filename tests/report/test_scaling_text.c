@@ -16,7 +16,7 @@ static void assert_text(const ls_scaling *s, const char *expected)
     char *text = NULL;
     size_t bytes = 0;
     FILE *to = open_memstream(&text, &bytes);
-    ls_scaling_text(s, to);
+    scaling_print(s, to);
     fclose(to);
     if (!strstr(text, expected))
         fail_msg("expected:\n%s\nfound:\n%s", expected, text);
@@ -102,7 +102,7 @@ static void test_groups(void **state)
         char *text = NULL;
         size_t bytes = 0;
         FILE *to = open_memstream(&text, &bytes);
-        ls_scaling_groups_text(engine, to);
+        scaling_groups_text(engine, to);
         fclose(to);
         static const char *const lines[] = { "\n  machine                 1           1      500 ns  ",
                                              "\n  gpu1                    1           1      500 ns  " };

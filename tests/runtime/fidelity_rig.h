@@ -72,31 +72,31 @@ __attribute__((unused)) static rig_outcome rig_run(const char *kernel, const cha
                                                    const ls_run_options *options)
 {
     ls_error err = { 0 };
-    ls_config *config;
+    platform_config *config;
     ls_machine *machine = NULL;
-    ls_replay *replay;
-    ls_trace *trace = NULL;
+    trace_replay *replay;
+    sass_trace *trace = NULL;
     ls_run_result result;
     rig_outcome o = { 0 };
     size_t count = 0;
     while (sets[count] != NULL)
         count++;
-    ls_config_request request = { .platform = "tests/fidelity",
-                                  .sets = sets,
-                                  .set_count = count,
-                                  .text = rig_platform,
-                                  .text_bytes = strlen(rig_platform) };
-    if (ls_config_load(&request, &config, NULL, &err) != LS_OK ||
-        ls_machine_create(config, 1, &machine, &err) != LS_OK ||
-        ls_synth_open(kernel, &(ls_trace_options){ 0 }, &trace, &err) != LS_OK)
+    config_request request = { .platform = "tests/fidelity",
+                               .sets = sets,
+                               .set_count = count,
+                               .text = rig_platform,
+                               .text_bytes = strlen(rig_platform) };
+    if (config_load(&request, &config, NULL, &err) != LS_OK ||
+        machine_create(config, 1, &machine, &err) != LS_OK ||
+        synth_open(kernel, &(trace_options){ 0 }, &trace, &err) != LS_OK)
         fail_msg("%s: %s", kernel, err.what);
-    ls_config_destroy(config);
+    config_destroy(config);
     ls_engine *engine = ls_machine_engine(machine);
-    if (ls_replay_create(engine, trace, NULL, &replay, &err) != LS_OK ||
-        ls_replay_run(replay, options, &result, &err) != LS_OK)
+    if (replay_create(engine, trace, NULL, &replay, &err) != LS_OK ||
+        replay_run(replay, options, &result, &err) != LS_OK)
         fail_msg("%s: %s", kernel, err.what);
-    for (uint64_t i = 0; i < ls_replay_kernel_count(replay); i++) {
-        const ls_replay_kernel *k = ls_replay_kernel_at(replay, i);
+    for (uint64_t i = 0; i < replay_kernel_count(replay); i++) {
+        const replay_kernel *k = replay_kernel_at(replay, i);
         o.cycles += k->end - k->begin;
         o.sampled = k->sampled;
     }
@@ -115,9 +115,9 @@ __attribute__((unused)) static rig_outcome rig_run(const char *kernel, const cha
     gpu_shape shape;
     if (gpu_get_shape(engine, &shape, &err) == LS_OK)
         o.machine = shape.machine;
-    ls_replay_destroy(replay);
-    ls_trace_close(trace);
-    ls_machine_destroy(machine);
+    replay_destroy(replay);
+    trace_close(trace);
+    machine_destroy(machine);
     return o;
 }
 

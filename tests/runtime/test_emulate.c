@@ -69,25 +69,24 @@ typedef struct machine {
 static void machine_init(machine *m, uint32_t threads)
 {
     uint32_t both = LS_PAGE_READ | LS_PAGE_WRITE;
-    assert_int_equal(ls_address_space_create(1u << 26, &m->window, NULL), LS_OK);
-    assert_int_equal(ls_address_space_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->code, NULL), LS_OK);
-    assert_int_equal(ls_address_space_alloc(m->window, 65536, 0, both, &m->data, NULL), LS_OK);
-    assert_int_equal(ls_address_space_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->args, NULL), LS_OK);
-    assert_int_equal(ls_address_space_write(m->window, m->args, &m->data, 8, NULL), LS_OK);
+    assert_int_equal(address_space_create(1u << 26, &m->window, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->code, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(m->window, 65536, 0, both, &m->data, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->args, NULL), LS_OK);
+    assert_int_equal(address_space_write(m->window, m->args, &m->data, 8, NULL), LS_OK);
     assert_int_equal(emulate_create(m->window, threads, &m->emulator, NULL), LS_OK);
 }
 
 static void machine_fini(machine *m)
 {
     emulate_destroy(m->emulator);
-    assert_int_equal(ls_address_space_mapped_bytes(m->window),
-                     4096 + 65536 + 4096); /* it gave everything back */
-    ls_address_space_destroy(m->window);
+    assert_int_equal(address_space_mapped_bytes(m->window), 4096 + 65536 + 4096); /* it gave everything back */
+    address_space_destroy(m->window);
 }
 
 static amd_kernel machine_kernel(machine *m, const uint32_t *code, size_t bytes)
 {
-    assert_int_equal(ls_address_space_write(m->window, m->code, code, bytes, NULL), LS_OK);
+    assert_int_equal(address_space_write(m->window, m->code, code, bytes, NULL), LS_OK);
     return (amd_kernel){ .name = "test",
                          .target = AMD_GFX803,
                          .code = m->code,
@@ -106,7 +105,7 @@ static emulate_launch machine_launch(const machine *m, uint32_t grid, uint32_t g
 
 static const uint32_t *machine_data(const machine *m)
 {
-    return ls_address_space_host(m->window, m->data, 65536);
+    return address_space_host(m->window, m->data, 65536);
 }
 
 static void ids(void **state)
@@ -164,7 +163,7 @@ static void registers_as_allocated(void **state)
         kernel.properties = (uint16_t)(KERNARG | rows[i].properties);
         kernel.rsrc1 = (kernel.rsrc1 & ~0x3fu) | rows[i].field;
         if (rows[i].target == AMD_GFX803)
-            assert_int_equal(ls_address_space_write(m.window, m.code, ids8, sizeof ids8, NULL), LS_OK);
+            assert_int_equal(address_space_write(m.window, m.code, ids8, sizeof ids8, NULL), LS_OK);
         kernel.code_bytes = rows[i].target == AMD_GFX803 ? sizeof ids8 : sizeof ids10;
         amd_program *program = NULL;
         ls_error err;

@@ -41,23 +41,23 @@ static void write_trace(int good)
 
 static ls_status replay_once(ls_error *err)
 {
-    ls_config_request request = { .platform = "tests/failed",
-                                  .text = rig_platform,
-                                  .text_bytes = strlen(rig_platform) };
-    ls_config *config;
+    config_request request = { .platform = "tests/failed",
+                               .text = rig_platform,
+                               .text_bytes = strlen(rig_platform) };
+    platform_config *config;
     ls_machine *machine;
-    ls_trace *trace;
-    ls_replay *replay;
+    sass_trace *trace;
+    trace_replay *replay;
     ls_run_result result;
-    assert_int_equal(ls_config_load(&request, &config, NULL, NULL), LS_OK);
-    assert_int_equal(ls_machine_create(config, 1, &machine, NULL), LS_OK);
-    assert_int_equal(ls_trace_open(".", &(ls_trace_options){ 0 }, &trace, NULL), LS_OK);
-    assert_int_equal(ls_replay_create(ls_machine_engine(machine), trace, NULL, &replay, NULL), LS_OK);
-    ls_status status = ls_replay_run(replay, &(ls_run_options){ .threads = 1 }, &result, err);
-    ls_replay_destroy(replay);
-    ls_trace_close(trace);
-    ls_machine_destroy(machine);
-    ls_config_destroy(config);
+    assert_int_equal(config_load(&request, &config, NULL, NULL), LS_OK);
+    assert_int_equal(machine_create(config, 1, &machine, NULL), LS_OK);
+    assert_int_equal(trace_open(".", &(trace_options){ 0 }, &trace, NULL), LS_OK);
+    assert_int_equal(replay_create(ls_machine_engine(machine), trace, NULL, &replay, NULL), LS_OK);
+    ls_status status = replay_run(replay, &(ls_run_options){ .threads = 1 }, &result, err);
+    replay_destroy(replay);
+    trace_close(trace);
+    machine_destroy(machine);
+    config_destroy(config);
     return status;
 }
 

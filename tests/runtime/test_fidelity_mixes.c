@@ -130,20 +130,20 @@ static void test_latency(void **state)
 static void refuse(const char *const *sets, const char *reason)
 {
     ls_error err = { 0 };
-    ls_config *config;
+    platform_config *config;
     ls_machine *machine = NULL;
     size_t count = 0;
     while (sets[count] != NULL)
         count++;
-    ls_config_request request = { .platform = "tests/mixes",
-                                  .sets = sets,
-                                  .set_count = count,
-                                  .text = rig_platform,
-                                  .text_bytes = strlen(rig_platform) };
-    ls_status status = ls_config_load(&request, &config, NULL, &err);
+    config_request request = { .platform = "tests/mixes",
+                               .sets = sets,
+                               .set_count = count,
+                               .text = rig_platform,
+                               .text_bytes = strlen(rig_platform) };
+    ls_status status = config_load(&request, &config, NULL, &err);
     if (status == LS_OK) {
-        status = ls_machine_create(config, 1, &machine, &err);
-        ls_config_destroy(config);
+        status = machine_create(config, 1, &machine, &err);
+        config_destroy(config);
     }
     assert_int_not_equal(status, LS_OK);
     assert_null(machine);

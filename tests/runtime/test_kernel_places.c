@@ -24,30 +24,30 @@ static const char *const *const presets[] = { detailed, basic, memory };
 
 /* A list of the programs above: a letter each, and the stream of each kernel. */
 typedef struct medley {
-    ls_trace trace;
-    ls_trace *inner[LS_COUNT_OF(programs)];
-    ls_command commands[KERNELS_MAX];
+    sass_trace trace;
+    sass_trace *inner[LS_COUNT_OF(programs)];
+    trace_cmd commands[KERNELS_MAX];
     const char *letters, *streams;
 } medley;
 
-static ls_status open_kernel(ls_trace *trace, uint64_t index, ls_kernel **out, ls_error *err)
+static ls_status open_kernel(sass_trace *trace, uint64_t index, trace_kernel **out, ls_error *err)
 {
     medley *m = (medley *)(void *)trace;
-    ls_trace *inner = m->inner[m->letters[index] - 'A'];
+    sass_trace *inner = m->inner[m->letters[index] - 'A'];
     uint64_t place = 0;
-    while (ls_trace_command(inner, place)->kind != LS_COMMAND_KERNEL)
+    while (trace_command_at(inner, place)->kind != LS_COMMAND_KERNEL)
         place++;
-    ls_status status = ls_trace_open_kernel(inner, place, out, err);
+    ls_status status = trace_open_kernel(inner, place, out, err);
     if (status == LS_OK)
         (*out)->info.stream = (uint64_t)(m->streams[index] - '0');
     return status;
 }
 
-static void close_medley(ls_trace *trace)
+static void close_medley(sass_trace *trace)
 {
     medley *m = (medley *)(void *)trace;
     for (size_t i = 0; i < LS_COUNT_OF(programs); i++)
-        ls_trace_close(m->inner[i]);
+        trace_close(m->inner[i]);
 }
 
 typedef struct outcome {
@@ -57,49 +57,49 @@ typedef struct outcome {
 
 static outcome run(const char *const *preset, const char *letters, const char *streams, uint32_t threads)
 {
-    static const ls_trace_ops ops = { .open_kernel = open_kernel, .close = close_medley };
+    static const trace_source_ops ops = { .open_kernel = open_kernel, .close = close_medley };
     const char *sets[RIG_SETS_MAX] = { "dispatch.concurrent_kernels=2", "core.class.sfu.latency_cycles=30",
                                        "core.class.fp32.interval_cycles=3" };
     size_t count = 3;
     for (size_t i = 0; preset[i] != NULL; i++)
         sets[count++] = preset[i];
-    const ls_config_request request = { .platform = "tests/places",
-                                        .sets = sets,
-                                        .set_count = count,
-                                        .text = rig_platform,
-                                        .text_bytes = strlen(rig_platform) };
+    const config_request request = { .platform = "tests/places",
+                                     .sets = sets,
+                                     .set_count = count,
+                                     .text = rig_platform,
+                                     .text_bytes = strlen(rig_platform) };
     medley m = { .letters = letters, .streams = streams };
-    m.trace = (ls_trace){ .ops = &ops, .commands = m.commands, .command_count = strlen(letters) };
+    m.trace = (sass_trace){ .ops = &ops, .commands = m.commands, .command_count = strlen(letters) };
     ls_error err = { 0 };
-    ls_config *config;
+    platform_config *config;
     ls_machine *machine = NULL;
-    ls_replay *replay;
+    trace_replay *replay;
     ls_run_result result;
     outcome o = { 0 };
     for (size_t i = 0; i < LS_COUNT_OF(programs); i++)
-        if (ls_synth_open(programs[i], &(ls_trace_options){ 0 }, &m.inner[i], &err) != LS_OK)
+        if (synth_open(programs[i], &(trace_options){ 0 }, &m.inner[i], &err) != LS_OK)
             fail_msg("%s", err.what);
     for (size_t i = 0; letters[i] != 0; i++)
-        m.commands[i] = (ls_command){ .kind = LS_COMMAND_KERNEL, .text = "kernel" };
-    if (ls_config_load(&request, &config, NULL, &err) != LS_OK ||
-        ls_machine_create(config, 1, &machine, &err) != LS_OK)
+        m.commands[i] = (trace_cmd){ .kind = LS_COMMAND_KERNEL, .text = "kernel" };
+    if (config_load(&request, &config, NULL, &err) != LS_OK ||
+        machine_create(config, 1, &machine, &err) != LS_OK)
         fail_msg("%s", err.what);
-    ls_config_destroy(config);
+    config_destroy(config);
     ls_engine *engine = ls_machine_engine(machine);
-    if (ls_replay_create(engine, &m.trace, NULL, &replay, &err) != LS_OK ||
-        ls_replay_run(replay, &(ls_run_options){ .threads = threads }, &result, &err) != LS_OK)
+    if (replay_create(engine, &m.trace, NULL, &replay, &err) != LS_OK ||
+        replay_run(replay, &(ls_run_options){ .threads = threads }, &result, &err) != LS_OK)
         fail_msg("%s", err.what);
-    for (uint64_t i = 0; i < ls_replay_kernel_count(replay); i++) {
-        const ls_replay_kernel *k = ls_replay_kernel_at(replay, i);
+    for (uint64_t i = 0; i < replay_kernel_count(replay); i++) {
+        const replay_kernel *k = replay_kernel_at(replay, i);
         o.cycles[k->command] = k->end - k->begin;
     }
     o.fp32 = rig_counter(engine, "core", "issued_fp32");
     o.sfu = rig_counter(engine, "core", "issued_sfu");
     o.move = rig_counter(engine, "core", "issued_move");
     o.issued = rig_counter(engine, "core", "issued");
-    ls_replay_destroy(replay);
-    ls_trace_close(&m.trace);
-    ls_machine_destroy(machine);
+    replay_destroy(replay);
+    trace_close(&m.trace);
+    machine_destroy(machine);
     return o;
 }
 

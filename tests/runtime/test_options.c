@@ -83,17 +83,17 @@ static ls_status build(const char *sets, ls_machine **machine, ls_error *err)
         assert_true(count < SETS_MAX);
         list[count++] = one;
     }
-    ls_config_request request = { .platform = "tests/options",
-                                  .sets = list,
-                                  .set_count = count,
-                                  .text = platform,
-                                  .text_bytes = strlen(platform) };
-    ls_config *config;
-    ls_status status = ls_config_load(&request, &config, NULL, err);
+    config_request request = { .platform = "tests/options",
+                               .sets = list,
+                               .set_count = count,
+                               .text = platform,
+                               .text_bytes = strlen(platform) };
+    platform_config *config;
+    ls_status status = config_load(&request, &config, NULL, err);
     if (status != LS_OK)
         return status;
-    status = ls_machine_create(config, 1, machine, err);
-    ls_config_destroy(config);
+    status = machine_create(config, 1, machine, err);
+    config_destroy(config);
     return status;
 }
 
@@ -101,30 +101,30 @@ static outcome run(const char *trace_text, const char *sets, uint32_t threads)
 {
     ls_error err = { 0 };
     outcome o = { 0 };
-    ls_trace *trace;
-    ls_replay *replay;
+    sass_trace *trace;
+    trace_replay *replay;
     ls_run_result result;
     if (build(sets, &o.machine, &err) != LS_OK)
         fail_msg("%s", err.what);
-    assert_int_equal(ls_synth_open(trace_text, &(ls_trace_options){ 0 }, &trace, &err), LS_OK);
-    assert_int_equal(ls_replay_create(ls_machine_engine(o.machine), trace, NULL, &replay, &err), LS_OK);
-    if (ls_replay_run(replay, &(ls_run_options){ .threads = threads }, &result, &err) != LS_OK)
+    assert_int_equal(synth_open(trace_text, &(trace_options){ 0 }, &trace, &err), LS_OK);
+    assert_int_equal(replay_create(ls_machine_engine(o.machine), trace, NULL, &replay, &err), LS_OK);
+    if (replay_run(replay, &(ls_run_options){ .threads = threads }, &result, &err) != LS_OK)
         fail_msg("%s: %s", sets, err.what);
-    for (uint64_t i = 0; i < ls_replay_kernel_count(replay); i++)
-        o.cycles += ls_replay_kernel_at(replay, i)->end - ls_replay_kernel_at(replay, i)->begin;
-    ls_synth_facts facts;
-    assert_true(ls_synth_get_facts(trace, &facts));
+    for (uint64_t i = 0; i < replay_kernel_count(replay); i++)
+        o.cycles += replay_kernel_at(replay, i)->end - replay_kernel_at(replay, i)->begin;
+    synth_facts facts;
+    assert_true(synth_get_facts(trace, &facts));
     if (facts.warp_insts != LS_SYNTH_UNKNOWN)
         assert_int_equal(counter(&o, "warp_instructions"), facts.warp_insts);
     o.digest = digest(ls_machine_engine(o.machine));
-    ls_replay_destroy(replay);
-    ls_trace_close(trace);
+    replay_destroy(replay);
+    trace_close(trace);
     return o;
 }
 
 static void done(outcome *o)
 {
-    ls_machine_destroy(o->machine);
+    machine_destroy(o->machine);
 }
 
 /* Cycles that the second of two thread blocks takes, which run one after the other: everything is warm but
@@ -176,26 +176,26 @@ static uint64_t executed_lines(const char *trace_text)
 {
     static bool seen[CODES_MAX];
     ls_error err;
-    ls_trace *trace;
-    ls_kernel *kernel = NULL;
+    sass_trace *trace;
+    trace_kernel *kernel = NULL;
     ls_cta cta = { 0 };
     uint64_t count = 0;
     bool end = false;
     memset(seen, 0, sizeof seen);
-    assert_int_equal(ls_synth_open(trace_text, &(ls_trace_options){ 0 }, &trace, &err), LS_OK);
-    for (uint64_t i = 0; i < ls_trace_command_count(trace); i++)
-        if (ls_trace_command(trace, i)->kind == LS_COMMAND_KERNEL)
-            assert_int_equal(ls_trace_open_kernel(trace, i, &kernel, &err), LS_OK);
-    while (ls_kernel_next_cta(kernel, &cta, &end, &err) == LS_OK && !end)
+    assert_int_equal(synth_open(trace_text, &(trace_options){ 0 }, &trace, &err), LS_OK);
+    for (uint64_t i = 0; i < trace_command_count(trace); i++)
+        if (trace_command_at(trace, i)->kind == LS_COMMAND_KERNEL)
+            assert_int_equal(trace_open_kernel(trace, i, &kernel, &err), LS_OK);
+    while (kernel_next_cta(kernel, &cta, &end, &err) == LS_OK && !end)
         for (uint64_t i = 0; i < cta.dyn_count; i++) {
-            uint64_t line = ls_kernel_insts(kernel)[cta.dyns[i].inst].pc / 128;
+            uint64_t line = kernel_inst_table(kernel)[cta.dyns[i].inst].pc / 128;
             assert_true(line < CODES_MAX);
             count += !seen[line];
             seen[line] = true;
         }
     ls_cta_fini(&cta);
-    ls_kernel_close(kernel);
-    ls_trace_close(trace);
+    kernel_close(kernel);
+    trace_close(trace);
     return count;
 }
 
@@ -398,7 +398,7 @@ static void impossible_shapes_are_refused(void **state)
         assert_int_equal(build(cases[i][0], &machine, &err), LS_ERR_INPUT);
         if (strstr(err.what, cases[i][1]) == NULL)
             fail_msg("'%s' does not name %s", err.what, cases[i][1]);
-        ls_machine_destroy(machine);
+        machine_destroy(machine);
     }
 }
 

@@ -15,13 +15,13 @@
 #define KERNELS_MAX 16u
 
 typedef struct profiles {
-    ls_profile_kernel at[KERNELS_MAX];
+    kernel_profile at[KERNELS_MAX];
     uint32_t count;
     uint64_t blocks, given_back;
 } profiles;
 
 typedef struct reader {
-    ls_kernel *kernel;
+    trace_kernel *kernel;
     profiles *of;
 } reader;
 
@@ -31,7 +31,7 @@ static ls_status next_block(void *self, const ls_cta **out, ls_error *err)
     bool end = false;
     ls_cta *cta = calloc(1, sizeof *cta);
     assert_non_null(cta);
-    ls_status status = ls_kernel_next_cta(r->kernel, cta, &end, err);
+    ls_status status = kernel_next_cta(r->kernel, cta, &end, err);
     r->of->blocks += !end;
     *out = end ? NULL : cta;
     if (end)
@@ -49,70 +49,70 @@ static void block_done(void *self, const ls_cta *cta)
 }
 
 /* All kernels of these programs, one after the other on the same caches. `threads` 0: without a pool. */
-static profiles walk(const char *const *programs, ls_profile_method method, uint64_t sample, uint32_t threads)
+static profiles walk(const char *const *programs, profile_method method, uint64_t sample, uint32_t threads)
 {
     static const char *const sets[] = { "core.alu=hybrid", "core.memory=analytic", "l2.sets=16",
                                         "l2.mshr_merge=2", "l2.merge_stall=slice" };
     ls_error err = { 0 };
-    ls_config *config;
+    platform_config *config;
     ls_machine *machine = NULL;
     gpu_shape shape;
-    ls_profiler *profiler = NULL;
-    ls_pool *pool = NULL;
+    trace_profiler *profiler = NULL;
+    thread_pool *pool = NULL;
     profiles out = { 0 };
-    ls_config_request request = { .platform = "tests/fidelity",
-                                  .sets = sets,
-                                  .set_count = LS_COUNT_OF(sets),
-                                  .text = rig_platform,
-                                  .text_bytes = strlen(rig_platform) };
-    if (ls_config_load(&request, &config, NULL, &err) != LS_OK ||
-        ls_machine_create(config, 1, &machine, &err) != LS_OK ||
+    config_request request = { .platform = "tests/fidelity",
+                               .sets = sets,
+                               .set_count = LS_COUNT_OF(sets),
+                               .text = rig_platform,
+                               .text_bytes = strlen(rig_platform) };
+    if (config_load(&request, &config, NULL, &err) != LS_OK ||
+        machine_create(config, 1, &machine, &err) != LS_OK ||
         gpu_get_shape(ls_machine_engine(machine), &shape, &err) != LS_OK ||
-        ls_profiler_create(&shape, method, &profiler, &err) != LS_OK)
+        profiler_create(&shape, method, &profiler, &err) != LS_OK)
         fail_msg("%s", err.what);
     if (threads > 0) {
-        assert_int_equal(ls_pool_create(threads, &pool, &err), LS_OK);
-        assert_int_equal(ls_profiler_use(profiler, pool, &err), LS_OK);
+        assert_int_equal(pool_create(threads, &pool, &err), LS_OK);
+        assert_int_equal(profiler_use(profiler, pool, &err), LS_OK);
     }
     for (size_t i = 0; programs[i] != NULL; i++) {
-        ls_trace *trace;
-        if (ls_synth_open(programs[i], &(ls_trace_options){ 0 }, &trace, &err) != LS_OK)
+        sass_trace *trace;
+        if (synth_open(programs[i], &(trace_options){ 0 }, &trace, &err) != LS_OK)
             fail_msg("%s: %s", programs[i], err.what);
-        for (uint64_t command = 0; command < ls_trace_command_count(trace); command++) {
-            if (ls_trace_command(trace, command)->kind != LS_COMMAND_KERNEL)
+        for (uint64_t command = 0; command < trace_command_count(trace); command++) {
+            if (trace_command_at(trace, command)->kind != LS_COMMAND_KERNEL)
                 continue;
             reader r = { .of = &out };
-            assert_int_equal(ls_trace_open_kernel(trace, command, &r.kernel, &err), LS_OK);
-            const ls_profile_request of = { .info = ls_kernel_get_info(r.kernel),
-                                            .insts = ls_kernel_insts(r.kernel),
-                                            .ctas = ls_kernel_cta_count(ls_kernel_get_info(r.kernel)),
-                                            .source = { .self = &r, .next = next_block, .done = block_done },
-                                            .sample = sample };
+            assert_int_equal(trace_open_kernel(trace, command, &r.kernel, &err), LS_OK);
+            const profile_request of = { .info = kernel_get_info(r.kernel),
+                                         .insts = kernel_inst_table(r.kernel),
+                                         .ctas = ls_kernel_cta_count(kernel_get_info(r.kernel)),
+                                         .source = { .self = &r, .next = next_block, .done = block_done },
+                                         .sample = sample };
             assert_true(out.count < KERNELS_MAX);
-            if (ls_profiler_run(profiler, &of, &out.at[out.count++], &err) != LS_OK)
+            if (profiler_run(profiler, &of, &out.at[out.count++], &err) != LS_OK)
                 fail_msg("%s: %s", programs[i], err.what);
-            ls_kernel_close(r.kernel);
+            kernel_close(r.kernel);
         }
-        ls_trace_close(trace);
+        trace_close(trace);
     }
-    ls_profiler_destroy(profiler);
-    ls_pool_destroy(pool);
-    ls_machine_destroy(machine);
-    ls_config_destroy(config);
+    profiler_destroy(profiler);
+    pool_destroy(pool);
+    machine_destroy(machine);
+    config_destroy(config);
     return out;
 }
 
 static void dispose(profiles *p)
 {
     for (uint32_t i = 0; i < p->count; i++)
-        ls_profile_kernel_fini(&p->at[i]);
+        profile_kernel_fini(&p->at[i]);
 }
 
 static void assert_same(const profiles *a, const profiles *b)
 {
     assert_int_equal(a->count, b->count);
     for (uint32_t i = 0; i < a->count; i++) {
-        const ls_profile_kernel *x = &a->at[i], *y = &b->at[i];
+        const kernel_profile *x = &a->at[i], *y = &b->at[i];
         assert_int_equal(x->count, y->count);
         assert_memory_equal(x->at, y->at, x->count * sizeof *x->at);
         assert_int_equal(x->l2_sectors, y->l2_sectors);

@@ -20,7 +20,7 @@ static const char *const presets[][4] = {
 
 /* The roofline after a run; `kernel` receives the last kernel, if it is not NULL. */
 static gpu_roofline_counters run(const char *trace_name, const char *const *preset, const char *const *more,
-                                 ls_replay_kernel *kernel)
+                                 replay_kernel *kernel)
 {
     const char *sets[SETS_MAX] = { "core.class.fp32.interval_cycles=2", "core.class.half.interval_cycles=4",
                                    "core.class.fp64.interval_cycles=8", "dram=fixed",
@@ -30,37 +30,37 @@ static gpu_roofline_counters run(const char *trace_name, const char *const *pres
         sets[count++] = *preset;
     for (; more != NULL && *more != NULL; more++)
         sets[count++] = *more;
-    const ls_config_request request = { .platform = "tests/roofline",
-                                        .sets = sets,
-                                        .set_count = count,
-                                        .text = rig_platform,
-                                        .text_bytes = strlen(rig_platform) };
+    const config_request request = { .platform = "tests/roofline",
+                                     .sets = sets,
+                                     .set_count = count,
+                                     .text = rig_platform,
+                                     .text_bytes = strlen(rig_platform) };
     ls_error err = { 0 };
-    ls_config *config = NULL;
+    platform_config *config = NULL;
     ls_machine *machine = NULL;
-    ls_replay *replay = NULL;
-    ls_trace *trace = NULL;
+    trace_replay *replay = NULL;
+    sass_trace *trace = NULL;
     ls_run_result result;
     gpu_roofline roofline;
-    if (ls_config_load(&request, &config, NULL, &err) != LS_OK ||
-        ls_machine_create(config, 1, &machine, &err) != LS_OK ||
-        ls_synth_open(trace_name, &(ls_trace_options){ 0 }, &trace, &err) != LS_OK)
+    if (config_load(&request, &config, NULL, &err) != LS_OK ||
+        machine_create(config, 1, &machine, &err) != LS_OK ||
+        synth_open(trace_name, &(trace_options){ 0 }, &trace, &err) != LS_OK)
         fail_msg("%s", err.what);
-    ls_config_destroy(config);
+    config_destroy(config);
     ls_engine *engine = ls_machine_engine(machine);
-    if (ls_replay_create(engine, trace, NULL, &replay, &err) != LS_OK ||
+    if (replay_create(engine, trace, NULL, &replay, &err) != LS_OK ||
         gpu_roofline_init(&roofline, gpu_at(engine, 0), &err) != LS_OK ||
-        ls_replay_run(replay, &(ls_run_options){ .threads = 1 }, &result, &err) != LS_OK)
+        replay_run(replay, &(ls_run_options){ .threads = 1 }, &result, &err) != LS_OK)
         fail_msg("%s", err.what);
     gpu_roofline_update(&roofline);
     if (kernel != NULL)
-        *kernel = *ls_replay_kernel_at(replay, ls_replay_kernel_count(replay) - 1);
+        *kernel = *replay_kernel_at(replay, replay_kernel_count(replay) - 1);
     assert_int_equal(roofline.n.dram_bytes,
                      32 * (rig_counter(engine, "dram", "reads") + rig_counter(engine, "dram", "writes") +
                            rig_counter(engine, "core", "expected_dram_sectors")));
-    ls_replay_destroy(replay);
-    ls_trace_close(trace);
-    ls_machine_destroy(machine);
+    replay_destroy(replay);
+    trace_close(trace);
+    machine_destroy(machine);
     return roofline.n;
 }
 
@@ -69,7 +69,7 @@ static void test_roofs(void **state)
 {
     (void)state;
     for (size_t p = 0; p < LS_COUNT_OF(presets); p++) {
-        ls_replay_kernel kernel;
+        replay_kernel kernel;
         gpu_roofline_counters n = run("gemm,m=64,n=128,k=32", presets[p], NULL, &kernel);
         assert_int_equal(n.time_ns, kernel.end - kernel.begin);
         assert_int_equal(n.possible_single, n.time_ns * 6 * 4 * 64 / 2);
@@ -111,7 +111,7 @@ static void test_tensor(void **state)
     static const char *const units[] = { "core.class.tensor_half.unit=tensor",
                                          "core.class.tensor_half.interval_cycles=16", NULL };
     for (size_t p = 0; p < LS_COUNT_OF(presets); p++) {
-        ls_replay_kernel kernel;
+        replay_kernel kernel;
         gpu_roofline_counters n = run("gemm-tensor,m=128,n=128,k=64", presets[p], units, &kernel);
         assert_int_equal(n.flops_tensor, 2 * 128 * 128 * 64);
         assert_int_equal(n.tensor_cycles, n.flops_tensor / 4096 * 16); /* HMMA.16816 */

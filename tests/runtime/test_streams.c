@@ -33,46 +33,46 @@ static const char platform[] = "machine: gpu\n"
 
 /* A trace of the same generated kernel, once per stream given. */
 typedef struct streams {
-    ls_trace trace;
-    ls_trace *inner;
+    sass_trace trace;
+    sass_trace *inner;
     uint64_t inner_kernel; /* the kernel's place in its list */
-    ls_command commands[KERNELS_MAX];
+    trace_cmd commands[KERNELS_MAX];
     uint64_t of[KERNELS_MAX];
 } streams;
 
-static ls_status open_kernel(ls_trace *trace, uint64_t index, ls_kernel **out, ls_error *err)
+static ls_status open_kernel(sass_trace *trace, uint64_t index, trace_kernel **out, ls_error *err)
 {
     streams *s = (streams *)(void *)trace;
-    ls_status status = ls_trace_open_kernel(s->inner, s->inner_kernel, out, err);
+    ls_status status = trace_open_kernel(s->inner, s->inner_kernel, out, err);
     if (status == LS_OK)
         (*out)->info.stream = s->of[index];
     return status;
 }
 
-static void close_streams(ls_trace *trace)
+static void close_streams(sass_trace *trace)
 {
-    ls_trace_close(((streams *)(void *)trace)->inner);
+    trace_close(((streams *)(void *)trace)->inner);
 }
 
 static void open_streams(streams *s, const char *kernel, const char *of)
 {
-    static const ls_trace_ops ops = { .open_kernel = open_kernel, .close = close_streams };
+    static const trace_source_ops ops = { .open_kernel = open_kernel, .close = close_streams };
     ls_error err = { 0 };
     *s = (streams){ .trace = { .ops = &ops, .commands = s->commands, .command_count = strlen(of) } };
     assert_true(strlen(of) <= KERNELS_MAX);
-    if (ls_synth_open(kernel, &(ls_trace_options){ 0 }, &s->inner, &err) != LS_OK)
+    if (synth_open(kernel, &(trace_options){ 0 }, &s->inner, &err) != LS_OK)
         fail_msg("%s", err.what);
-    while (ls_trace_command(s->inner, s->inner_kernel)->kind != LS_COMMAND_KERNEL)
+    while (trace_command_at(s->inner, s->inner_kernel)->kind != LS_COMMAND_KERNEL)
         s->inner_kernel++;
     for (size_t i = 0; of[i] != 0; i++) {
-        s->commands[i] = (ls_command){ .kind = LS_COMMAND_KERNEL, .text = "kernel" };
+        s->commands[i] = (trace_cmd){ .kind = LS_COMMAND_KERNEL, .text = "kernel" };
         s->of[i] = (uint64_t)(of[i] - '0');
     }
 }
 
 typedef struct outcome {
     uint64_t kernels;
-    ls_replay_kernel at[KERNELS_MAX]; /* by their place in the list */
+    replay_kernel at[KERNELS_MAX]; /* by their place in the list */
     ls_cycle end;
     uint64_t digest;
     uint64_t time_ns; /* with a kernel launched, at 1 GHz */
@@ -99,31 +99,31 @@ static outcome run(const char *kernel, const char *of, uint32_t concurrent, uint
     char set[64];
     const char *sets[] = { set };
     ls_error err = { 0 };
-    ls_config *config;
+    platform_config *config;
     ls_machine *machine = NULL;
-    ls_replay *replay;
+    trace_replay *replay;
     ls_run_result result;
     streams s;
     outcome o = { 0 };
     snprintf(set, sizeof set, "dispatch.concurrent_kernels=%u", concurrent);
-    ls_config_request request = { .platform = "tests/streams",
-                                  .sets = sets,
-                                  .set_count = 1,
-                                  .text = platform,
-                                  .text_bytes = strlen(platform) };
-    if (ls_config_load(&request, &config, NULL, &err) != LS_OK ||
-        ls_machine_create(config, 1, &machine, &err) != LS_OK)
+    config_request request = { .platform = "tests/streams",
+                               .sets = sets,
+                               .set_count = 1,
+                               .text = platform,
+                               .text_bytes = strlen(platform) };
+    if (config_load(&request, &config, NULL, &err) != LS_OK ||
+        machine_create(config, 1, &machine, &err) != LS_OK)
         fail_msg("%s", err.what);
-    ls_config_destroy(config);
+    config_destroy(config);
     open_streams(&s, kernel, of);
     ls_engine *engine = ls_machine_engine(machine);
-    if (ls_replay_create(engine, &s.trace, NULL, &replay, &err) != LS_OK ||
-        ls_replay_run(replay, &(ls_run_options){ .threads = threads }, &result, &err) != LS_OK)
+    if (replay_create(engine, &s.trace, NULL, &replay, &err) != LS_OK ||
+        replay_run(replay, &(ls_run_options){ .threads = threads }, &result, &err) != LS_OK)
         fail_msg("%s", err.what);
-    o.kernels = ls_replay_kernel_count(replay);
+    o.kernels = replay_kernel_count(replay);
     assert_int_equal(o.kernels, strlen(of));
     for (uint64_t i = 0; i < o.kernels; i++) {
-        const ls_replay_kernel *k = ls_replay_kernel_at(replay, i);
+        const replay_kernel *k = replay_kernel_at(replay, i);
         assert_int_equal(k->stream, of[k->command] - '0');
         assert_true(k->begin < k->end);
         o.at[k->command] = *k;
@@ -135,16 +135,16 @@ static outcome run(const char *kernel, const char *of, uint32_t concurrent, uint
     assert_int_equal(gpu_roofline_init(&roofline, gpu_at(engine, 0), &err), LS_OK);
     gpu_roofline_update(&roofline);
     o.time_ns = roofline.n.time_ns;
-    ls_replay_destroy(replay);
-    ls_trace_close(&s.trace);
-    ls_machine_destroy(machine);
+    replay_destroy(replay);
+    trace_close(&s.trace);
+    machine_destroy(machine);
     return o;
 }
 
 /* Two blocks on four cores: two kernels side by side do not even share a core. */
 #define SMALL "chain,op=FFMA,count=2000,ctas=2"
 
-static bool overlap(const ls_replay_kernel *a, const ls_replay_kernel *b)
+static bool overlap(const replay_kernel *a, const replay_kernel *b)
 {
     return a->begin < b->end && b->begin < a->end;
 }

@@ -60,11 +60,11 @@ static void any_instruction(void **state)
         uint32_t *vgpr = aligned_alloc(64, sizeof(uint32_t) * AMD_VGPR_ROWS * 64);
         assert_true(bytes && lds && vgpr);
         size_t size = fill(rows[r].target, rows[r].lanes, bytes);
-        assert_int_equal(ls_address_space_create(1u << 26, &window, NULL), LS_OK);
-        assert_int_equal(ls_address_space_alloc(window, size, 0, LS_PAGE_READ, &code, NULL), LS_OK);
-        assert_int_equal(ls_address_space_alloc(window, 65536, 0, LS_PAGE_READ | LS_PAGE_WRITE, &data, NULL),
+        assert_int_equal(address_space_create(1u << 26, &window, NULL), LS_OK);
+        assert_int_equal(address_space_alloc(window, size, 0, LS_PAGE_READ, &code, NULL), LS_OK);
+        assert_int_equal(address_space_alloc(window, 65536, 0, LS_PAGE_READ | LS_PAGE_WRITE, &data, NULL),
                          LS_OK);
-        assert_int_equal(ls_address_space_write(window, code, bytes, size, NULL), LS_OK);
+        assert_int_equal(address_space_write(window, code, bytes, size, NULL), LS_OK);
         const amd_kernel kernel = { .name = "random",
                                     .target = rows[r].target,
                                     .code = code,
@@ -118,7 +118,7 @@ static void any_instruction(void **state)
         assert_true(good > 1000 && bad > 50);
         strict_destroy(s);
         amd_program_destroy(program);
-        ls_address_space_destroy(window);
+        address_space_destroy(window);
         free(bytes);
         free(lds);
         free(vgpr);

@@ -58,9 +58,9 @@ static void run(uint32_t which, uint32_t threads, outcome out[GPUS])
 {
     ls_engine *engine = NULL;
     ls_machine *machines[GPUS] = { NULL };
-    ls_config *configs[GPUS] = { NULL };
-    ls_trace *traces[GPUS] = { NULL };
-    ls_replay *replays[GPUS] = { NULL };
+    platform_config *configs[GPUS] = { NULL };
+    sass_trace *traces[GPUS] = { NULL };
+    trace_replay *replays[GPUS] = { NULL };
     uint32_t count = 0;
     ls_error err = { 0 };
     check(ls_engine_create(1, &engine, &err), &err);
@@ -70,24 +70,24 @@ static void run(uint32_t which, uint32_t threads, outcome out[GPUS])
         size_t sets = 0;
         while (kinds[kind].sets[sets] != NULL)
             sets++;
-        const ls_config_request request = { .platform = "tests/gpus",
-                                            .sets = kinds[kind].sets,
-                                            .set_count = sets,
-                                            .text = rig_platform,
-                                            .text_bytes = strlen(rig_platform) };
-        check(ls_config_load(&request, &configs[count], NULL, &err), &err);
-        check(ls_machine_add(configs[count], engine, count, &machines[count], &err), &err);
-        check(ls_synth_open(kinds[kind].trace, &(ls_trace_options){ 0 }, &traces[count], &err), &err);
-        const ls_replay_options options = { .gpu = count };
-        check(ls_replay_create(engine, traces[count], &options, &replays[count], &err), &err);
+        const config_request request = { .platform = "tests/gpus",
+                                         .sets = kinds[kind].sets,
+                                         .set_count = sets,
+                                         .text = rig_platform,
+                                         .text_bytes = strlen(rig_platform) };
+        check(config_load(&request, &configs[count], NULL, &err), &err);
+        check(machine_add(configs[count], engine, count, &machines[count], &err), &err);
+        check(synth_open(kinds[kind].trace, &(trace_options){ 0 }, &traces[count], &err), &err);
+        const replay_options options = { .gpu = count };
+        check(replay_create(engine, traces[count], &options, &replays[count], &err), &err);
         count++;
     }
     assert_null(gpu_at(engine, count));
     ls_run_result result;
-    check(ls_replay_run_all(replays, count, &(ls_run_options){ .threads = threads }, &result, &err), &err);
+    check(replay_run_all(replays, count, &(ls_run_options){ .threads = threads }, &result, &err), &err);
     for (uint32_t i = 0; i < count; i++) {
         const gpu_instance *gpu = gpu_at(engine, i);
-        const ls_replay_kernel *kernel = ls_replay_kernel_at(replays[i], 0);
+        const replay_kernel *kernel = replay_kernel_at(replays[i], 0);
         char name[32];
         assert_int_equal(gpu->number, i);
         snprintf(name, sizeof name, "gpu%u.core%u", i, gpu->core_count - 1);
@@ -96,16 +96,16 @@ static void run(uint32_t which, uint32_t threads, outcome out[GPUS])
         snprintf(name, sizeof name, "gpu%u.mem0", i);
         assert_string_equal(ls_domain_name(ls_region_domain(ls_block_region(gpu->l2[0]))), name);
         assert_non_null(kernel);
-        out[i] = (outcome){ kernel->begin, kernel->end, ls_replay_kernel_count(replays[i]), digest(gpu) };
+        out[i] = (outcome){ kernel->begin, kernel->end, replay_kernel_count(replays[i]), digest(gpu) };
     }
     for (uint32_t i = 0; i < count; i++) {
-        ls_replay_destroy(replays[i]);
-        ls_trace_close(traces[i]);
+        replay_destroy(replays[i]);
+        trace_close(traces[i]);
     }
     ls_engine_destroy(engine);
     for (uint32_t i = 0; i < count; i++) {
-        ls_machine_destroy(machines[i]);
-        ls_config_destroy(configs[i]);
+        machine_destroy(machines[i]);
+        config_destroy(configs[i]);
     }
 }
 

@@ -69,32 +69,32 @@ static outcome run(const char *trace_text, const char *sets)
         assert_true(count < SETS_MAX);
         list[count++] = one;
     }
-    const ls_config_request request = { .platform = "tests/widths",
-                                        .sets = list,
-                                        .set_count = count,
-                                        .text = platform,
-                                        .text_bytes = strlen(platform) };
-    ls_config *config = NULL;
+    const config_request request = { .platform = "tests/widths",
+                                     .sets = list,
+                                     .set_count = count,
+                                     .text = platform,
+                                     .text_bytes = strlen(platform) };
+    platform_config *config = NULL;
     ls_machine *machine = NULL;
-    ls_trace *trace = NULL;
-    ls_replay *replay = NULL;
+    sass_trace *trace = NULL;
+    trace_replay *replay = NULL;
     ls_run_result result;
-    if (ls_config_load(&request, &config, NULL, &err) != LS_OK ||
-        ls_machine_create(config, 1, &machine, &err) != LS_OK ||
-        ls_synth_open(trace_text, &(ls_trace_options){ 0 }, &trace, &err) != LS_OK ||
-        ls_replay_create(ls_machine_engine(machine), trace, NULL, &replay, &err) != LS_OK ||
-        ls_replay_run(replay, &(ls_run_options){ .threads = 1 }, &result, &err) != LS_OK)
+    if (config_load(&request, &config, NULL, &err) != LS_OK ||
+        machine_create(config, 1, &machine, &err) != LS_OK ||
+        synth_open(trace_text, &(trace_options){ 0 }, &trace, &err) != LS_OK ||
+        replay_create(ls_machine_engine(machine), trace, NULL, &replay, &err) != LS_OK ||
+        replay_run(replay, &(ls_run_options){ .threads = 1 }, &result, &err) != LS_OK)
         fail_msg("%s: %s", sets, err.what);
     ls_engine *engine = ls_machine_engine(machine);
-    const ls_replay_kernel *kernel = ls_replay_kernel_at(replay, 0);
+    const replay_kernel *kernel = replay_kernel_at(replay, 0);
     outcome o = { .cycles = kernel->end - kernel->begin,
                   .sectors = counter(engine, "l2", "requests"),
                   .dram_requests = counter(engine, "dram", "requests"),
                   .dram_writes = counter(engine, "dram", "writes") };
-    ls_replay_destroy(replay);
-    ls_trace_close(trace);
-    ls_machine_destroy(machine);
-    ls_config_destroy(config);
+    replay_destroy(replay);
+    trace_close(trace);
+    machine_destroy(machine);
+    config_destroy(config);
     return o;
 }
 

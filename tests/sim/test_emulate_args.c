@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static ls_arena arena;
+static mem_arena arena;
 static ls_error err;
 
 static emulate_arg parse(const char *text)
@@ -115,7 +115,7 @@ static void sizes(void **state)
 static int finish(void **state)
 {
     (void)state;
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return 0;
 }
 

@@ -308,20 +308,20 @@ static void test_exports_are_those_of_the_command(void **state)
     (void)state;
     char dir[] = P_tmpdir "/lockstep-sim-XXXXXX", *text;
     size_t bytes;
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     assert_non_null(mkdtemp(dir));
     ls_sim_options options = gemm();
     ls_sim *sim = open_ok(&options);
-    const char *path = ls_arena_printf(&arena, "%s/r.json", dir);
+    const char *path = arena_printf(&arena, "%s/r.json", dir);
     assert_int_equal(ls_sim_check_exports(&path, 1, NULL, &err), LS_OK);
     run_ok(sim, 1);
     const ls_sim_export_options how = { LS_SIM_EXPORT_OPTIONS, .run_id = "mine" };
     assert_int_equal(ls_sim_export(sim, path, &how, &err), LS_OK);
-    assert_int_equal(ls_file_read(&arena, path, 1 << 26, &text, &bytes, &err), LS_OK);
+    assert_int_equal(file_read(&arena, path, 1 << 26, &text, &bytes, &err), LS_OK);
     assert_non_null(strstr(text, "\"mine\""));
     assert_non_null(strstr(text, ls_sim_config_hash(sim)));
-    assert_int_equal(ls_file_read(&arena, ls_arena_printf(&arena, "%s.platform.yaml", path), 1 << 20, &text,
-                                  &bytes, &err),
+    assert_int_equal(file_read(&arena, arena_printf(&arena, "%s.platform.yaml", path), 1 << 20, &text, &bytes,
+                               &err),
                      LS_OK);
     assert_string_equal(text, ls_sim_config(sim));
     FILE *to = open_memstream(&text, &bytes);
@@ -330,8 +330,8 @@ static void test_exports_are_those_of_the_command(void **state)
     assert_non_null(strstr(text, "warp insts"));
     free(text);
     ls_sim_close(sim);
-    assert_int_equal(system(ls_arena_printf(&arena, "rm -r %s", dir)), 0);
-    ls_arena_fini(&arena);
+    assert_int_equal(system(arena_printf(&arena, "rm -r %s", dir)), 0);
+    arena_fini(&arena);
 }
 
 static void test_a_profile_is_made_and_used(void **state)

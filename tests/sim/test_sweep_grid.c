@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static ls_arena arena;
+static mem_arena arena;
 
 static void expect_values(const char *text, const char *joined)
 {
@@ -107,7 +107,7 @@ static void test_tau(void **state)
 static int free_arena(void **state)
 {
     (void)state;
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return 0;
 }
 

@@ -28,16 +28,16 @@
 #define BLOCK(warps) "#BEGIN_TB\nthread block = 0,0,0\n" warps "#END_TB\n"
 
 typedef struct reading {
-    ls_kernel *kernel;
+    trace_kernel *kernel;
     ls_cta cta;
     ls_error err;
     ls_status status;
     bool end;
 } reading;
 
-static inline ls_status reading_open(reading *r, const char *text, const ls_trace_options *options)
+static inline ls_status reading_open(reading *r, const char *text, const trace_options *options)
 {
-    static const ls_trace_options defaults = { 0 };
+    static const trace_options defaults = { 0 };
     *r = (reading){ 0 };
     r->status = acc_open_memory("k.traceg", text, strlen(text), options ? options : &defaults, NULL,
                                 &r->kernel, &r->err);
@@ -47,7 +47,7 @@ static inline ls_status reading_open(reading *r, const char *text, const ls_trac
 static inline ls_status reading_next(reading *r)
 {
     if (r->status == LS_OK)
-        r->status = ls_kernel_next_cta(r->kernel, &r->cta, &r->end, &r->err);
+        r->status = kernel_next_cta(r->kernel, &r->cta, &r->end, &r->err);
     return r->status;
 }
 
@@ -63,20 +63,20 @@ static inline void read_block(reading *r, const char *text)
 
 static inline void reading_close(reading *r)
 {
-    ls_kernel_close(r->kernel);
+    kernel_close(r->kernel);
     ls_cta_fini(&r->cta);
 }
 
 static inline const ls_inst *inst_of(const reading *r, uint64_t dyn)
 {
-    return &ls_kernel_insts(r->kernel)[r->cta.dyns[dyn].inst];
+    return &kernel_inst_table(r->kernel)[r->cta.dyns[dyn].inst];
 }
 
 /* Reads to the end, or to the first error; "" or "where: what". */
 static inline const char *read_all(const char *text)
 {
     static char said[1024];
-    static const ls_trace_options options = { .drop_values = true }; /* as a run reads */
+    static const trace_options options = { .drop_values = true }; /* as a run reads */
     reading r;
     reading_open(&r, text, &options);
     while (r.status == LS_OK && !r.end)
@@ -91,8 +91,8 @@ static inline const char *read_all(const char *text)
 /* The same with a report, which the caller finishes. */
 static inline void report_all(const char *text, acc_report *report)
 {
-    static const ls_trace_options options = { .drop_values = true };
-    ls_kernel *kernel;
+    static const trace_options options = { .drop_values = true };
+    trace_kernel *kernel;
     ls_cta cta = { 0 };
     ls_error err;
     bool end = false;
@@ -101,9 +101,9 @@ static inline void report_all(const char *text, acc_report *report)
         return;
     assert_int_equal(status, LS_OK);
     while (status == LS_OK && !end)
-        status = ls_kernel_next_cta(kernel, &cta, &end, &err);
+        status = kernel_next_cta(kernel, &cta, &end, &err);
     assert_int_equal(status, LS_OK);
-    ls_kernel_close(kernel);
+    kernel_close(kernel);
     ls_cta_fini(&cta);
 }
 

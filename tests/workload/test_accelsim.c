@@ -12,7 +12,7 @@ static void test_header(void **state)
     (void)state;
     reading r;
     assert_int_equal(reading_open(&r, HEADER_V5, NULL), LS_OK);
-    const ls_kernel_info *info = ls_kernel_get_info(r.kernel);
+    const ls_kernel_info *info = kernel_get_info(r.kernel);
     assert_string_equal(info->name, "_Z3fooPf");
     assert_int_equal(info->id, 7);
     assert_int_equal(info->grid[0], 1);
@@ -42,7 +42,7 @@ static void test_header_freedom(void **state)
                        "-enable lineinfo = 1\n\n-block dim = ( 16 , 8 , 2 )\n-grid dim = (65536,65535,3)\n"
                        "-kernel name = void f<int, 3>(float*)\n";
     assert_int_equal(reading_open(&r, text, NULL), LS_OK);
-    const ls_kernel_info *info = ls_kernel_get_info(r.kernel);
+    const ls_kernel_info *info = kernel_get_info(r.kernel);
     assert_string_equal(info->name, "void f<int, 3>(float*)");
     assert_int_equal(ls_kernel_cta_count(info), 65536ull * 65535 * 3);
     assert_int_equal(ls_kernel_threads(info), 256);
@@ -69,7 +69,7 @@ static void test_version_3(void **state)
     assert_int_equal(r.cta.warps[0].count, 3);
     assert_int_equal(r.cta.warps[1].first, 3);
     assert_int_equal(r.cta.warps[1].count, 1);
-    assert_int_equal(ls_kernel_inst_count(r.kernel), 3);
+    assert_int_equal(kernel_inst_count(r.kernel), 3);
     const ls_inst *inst = inst_of(&r, 0);
     assert_int_equal(inst->pc, 0);
     assert_int_equal(inst->class_, LS_CLASS_int_mul);
@@ -130,10 +130,10 @@ static void test_version_4(void **state)
              BLOCK("warp = 0\ninsts = 3\n12 0000 ffffffff 1 R1 MOV 0 0 \n13 0000 ffffffff 1 R1 MOV 0 0 \n"
                    "12 0000 0000000f 1 R1 MOV 0 0 \n"));
     read_block(&r, text);
-    assert_int_equal(ls_kernel_inst_count(r.kernel), 2);
+    assert_int_equal(kernel_inst_count(r.kernel), 2);
     assert_int_equal(r.cta.dyns[0].inst, r.cta.dyns[2].inst);
     assert_int_not_equal(r.cta.dyns[0].inst, r.cta.dyns[1].inst);
-    ls_inst_text words;
+    inst_words words;
     assert_true(r.kernel->ops->text(r.kernel, r.cta.dyns[1].inst, &words));
     assert_string_equal(words.pc, "13 0000");
     assert_string_equal(words.body, "1 R1 MOV 0 0");
@@ -191,7 +191,7 @@ static void test_version_6(void **state)
     assert_memory_equal(values->text + values->values[0].at, "1 5 32 0 1 2", 12);
     assert_int_equal(values->values[1].bytes, 11);
     assert_memory_equal(values->text + values->values[1].at, "1 6 1 7 1 8", 11);
-    ls_inst_text words;
+    inst_words words;
     assert_true(r.kernel->ops->text(r.kernel, r.cta.dyns[2].inst, &words));
     assert_string_equal(words.pc, "0020");
     assert_string_equal(words.body, "1 R4 LDG.E 2 R2 UR4 4");
@@ -202,7 +202,7 @@ static void test_version_6(void **state)
 static void test_values_dropped(void **state)
 {
     (void)state;
-    const ls_trace_options options = { .drop_values = true };
+    const trace_options options = { .drop_values = true };
     reading r;
     reading_open(&r,
                  V6 BLOCK("warp = 0\ninsts = 2\n0000 ffffffff 1 R5 MOV 0 0 7 0 Val 1 5 \n"
@@ -274,15 +274,15 @@ static void test_fast_equals_slow(void **state)
         "fffffff8 0000000f 0 BAR.SYNC 0 0 0 ",
     };
     const unsigned count = LS_COUNT_OF(lines);
-    ls_text text = { 0 };
-    ls_text_printf(&text, "%s#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = %u\n", HEADER_V5, 3 * count);
+    text_buffer text = { 0 };
+    text_printf(&text, "%s#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = %u\n", HEADER_V5, 3 * count);
     for (unsigned round = 0; round < 3; round++)
         for (unsigned i = 0; i < count; i++)
-            ls_text_printf(&text, "%s\n", lines[i]);
-    ls_text_add(&text, "#END_TB\n");
+            text_printf(&text, "%s\n", lines[i]);
+    text_add(&text, "#END_TB\n");
     reading r;
-    read_block(&r, ls_text_get(&text));
-    assert_int_equal(ls_kernel_inst_count(r.kernel), count);
+    read_block(&r, text_get(&text));
+    assert_int_equal(kernel_inst_count(r.kernel), count);
     for (unsigned i = count; i < 3 * count; i++) {
         uint64_t a[32] = { 0 }, b[32] = { 0 };
         const ls_dyn *first = &r.cta.dyns[i % count], *later = &r.cta.dyns[i];
@@ -294,7 +294,7 @@ static void test_fast_equals_slow(void **state)
         assert_memory_equal(a, b, sizeof a);
     }
     reading_close(&r);
-    ls_text_fini(&text);
+    text_fini(&text);
 }
 
 /* Functions start at pc 0 each: one pc, several instructions. */
@@ -306,7 +306,7 @@ static void test_same_pc(void **state)
                HEADER_V3 BLOCK("warp = 0\ninsts = 6\n0000 ffffffff 1 R1 MOV 0 0 \n0010 ffffffff 0 CALL 0 0 \n"
                                "0000 ffffffff 1 R2 FADD 2 R2 R3 0 \n0010 ffffffff 0 RET 0 0 \n"
                                "0000 ffffffff 1 R1 MOV 0 0 \n0000 ffffffff 1 R2 FADD 2 R2 R3 0 \n"));
-    assert_int_equal(ls_kernel_inst_count(r.kernel), 4);
+    assert_int_equal(kernel_inst_count(r.kernel), 4);
     assert_int_equal(inst_of(&r, 0)->class_, LS_CLASS_move);
     assert_int_equal(inst_of(&r, 2)->class_, LS_CLASS_fp32);
     assert_int_equal(r.cta.dyns[4].inst, r.cta.dyns[0].inst);
@@ -343,7 +343,7 @@ static void test_layout(void **state)
             "warp=0\r\ninsts =  3\r\n\r\n0000 ffffffff 1 R1 MOV 0 0 \r\n\r\n"
             "0000  ffffffff\t1 R1  MOV 0 0\r\n0000 ffffffff 1 R1 MOV 0 0 \r\n#END_TB");
     assert_int_equal(r.cta.dyn_count, 3);
-    assert_int_equal(ls_kernel_inst_count(r.kernel), 1);
+    assert_int_equal(kernel_inst_count(r.kernel), 1);
     assert_int_equal(reading_next(&r), LS_OK);
     assert_true(r.end);
     reading_close(&r);
@@ -393,19 +393,19 @@ static void test_large(void **state)
 {
     (void)state;
     enum { LINES = 20000 };
-    ls_text text = { 0 };
-    ls_text_printf(&text, "%s#BEGIN_TB\nthread block = 0,0,0\nwarp = 1\ninsts = %d\n", HEADER_V5, LINES);
+    text_buffer text = { 0 };
+    text_printf(&text, "%s#BEGIN_TB\nthread block = 0,0,0\nwarp = 1\ninsts = %d\n", HEADER_V5, LINES);
     for (unsigned i = 0; i < LINES; i++) {
         if (i % 3 == 0)
-            ls_text_printf(&text, "%04x ffffffff 1 R1 LDG.E 1 R2 4 1 0x7f%08x %u 0 \n", i % 500 * 16, i * 64,
-                           i % 7);
+            text_printf(&text, "%04x ffffffff 1 R1 LDG.E 1 R2 4 1 0x7f%08x %u 0 \n", i % 500 * 16, i * 64,
+                        i % 7);
         else
-            ls_text_printf(&text, "%04x %08x 1 R1 FFMA 3 R1 R2 R3 0 0 \n", i % 500 * 16, i);
+            text_printf(&text, "%04x %08x 1 R1 FFMA 3 R1 R2 R3 0 0 \n", i % 500 * 16, i);
     }
-    ls_text_add(&text, "#END_TB\n");
+    text_add(&text, "#END_TB\n");
     assert_false(text.failed);
     reading r;
-    read_block(&r, ls_text_get(&text));
+    read_block(&r, text_get(&text));
     assert_int_equal(r.cta.dyn_count, LINES);
     assert_int_equal(r.cta.warps[1].count, LINES);
     for (unsigned i = 0; i < LINES; i++) {
@@ -420,7 +420,7 @@ static void test_large(void **state)
         }
     }
     reading_close(&r);
-    ls_text_fini(&text);
+    text_fini(&text);
 }
 
 /* A count that no host could allocate takes no memory; reading ends after the limit, not after the file. */
@@ -437,16 +437,16 @@ static void test_limit(void **state)
     reading r;
     const char *text = HEADER("3", "80", "(5,1,1)", "(32,1,1)") BLOCK("") BLOCK("") "garbage\n";
     reading_open(&r, text, NULL);
-    assert_int_equal(ls_kernel_blocks(r.kernel), 5);
-    ls_kernel_limit(r.kernel, 2);
-    assert_int_equal(ls_kernel_blocks(r.kernel), 2);
+    assert_int_equal(kernel_blocks(r.kernel), 5);
+    kernel_limit(r.kernel, 2);
+    assert_int_equal(kernel_blocks(r.kernel), 2);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(reading_next(&r), LS_OK);
         assert_false(r.end);
     }
     assert_int_equal(reading_next(&r), LS_OK);
     assert_true(r.end);
-    assert_int_equal(ls_kernel_seek(r.kernel, 0, &r.err), LS_ERR_UNSUPPORTED);
+    assert_int_equal(kernel_seek(r.kernel, 0, &r.err), LS_ERR_UNSUPPORTED);
     reading_close(&r);
 }
 

@@ -166,7 +166,7 @@ static void test_unknown_opcode(void **state)
     assert_string_equal(report.defects.at[0].text,
                         "unknown opcode 'FFMAA.FTZ' of sm_80 at pc 0x10 (nearest: FFMA)");
     acc_report_fini(&report);
-    const ls_trace_options options = { .unknown_opcodes_as_alu = true };
+    const trace_options options = { .unknown_opcodes_as_alu = true };
     reading r;
     reading_open(&r, text, &options);
     assert_int_equal(reading_next(&r), LS_OK);
@@ -359,7 +359,7 @@ static void test_no_tracer_version(void **state)
     (void)state;
     reading r;
     read_block(&r, REST SHAPE BINARY BLOCK("warp = 0\ninsts = 1\n0 0 0 0 0000 ffffffff 0 EXIT 0 0 \n"));
-    assert_int_equal(ls_kernel_get_info(r.kernel)->tracer_version, 1);
+    assert_int_equal(kernel_get_info(r.kernel)->tracer_version, 1);
     reading_close(&r);
 }
 

@@ -10,10 +10,10 @@
 static const char *open_error(const char *path)
 {
     static char text[1024];
-    ls_trace *trace;
+    sass_trace *trace;
     ls_error err;
-    if (ls_trace_open(path, NULL, &trace, &err) == LS_OK) {
-        ls_trace_close(trace);
+    if (trace_open(path, NULL, &trace, &err) == LS_OK) {
+        trace_close(trace);
         return "";
     }
     return ls_error_text(&err, text, sizeof text);
@@ -23,18 +23,18 @@ static const char *open_error(const char *path)
 static const char *kernel_error(const char *path, uint64_t command)
 {
     static char text[1024];
-    ls_trace *trace;
-    ls_kernel *kernel;
+    sass_trace *trace;
+    trace_kernel *kernel;
     ls_cta cta = { 0 };
     ls_error err;
     bool end = false;
-    assert_int_equal(ls_trace_open(path, NULL, &trace, &err), LS_OK);
-    ls_status status = ls_trace_open_kernel(trace, command, &kernel, &err);
+    assert_int_equal(trace_open(path, NULL, &trace, &err), LS_OK);
+    ls_status status = trace_open_kernel(trace, command, &kernel, &err);
     while (status == LS_OK && !end)
-        status = ls_kernel_next_cta(kernel, &cta, &end, &err);
-    ls_kernel_close(kernel);
+        status = kernel_next_cta(kernel, &cta, &end, &err);
+    kernel_close(kernel);
     ls_cta_fini(&cta);
-    ls_trace_close(trace);
+    trace_close(trace);
     return status == LS_OK ? "" : ls_error_text(&err, text, sizeof text);
 }
 
@@ -55,10 +55,10 @@ static void test_commands(void **state)
              "kernel-2.traceg");
     write_text("a/kernel-1.traceg", KERNEL);
     write_text("a/kernel-2.traceg", KERNEL);
-    ls_trace *trace;
-    assert_int_equal(ls_trace_open("a", NULL, &trace, NULL), LS_OK);
-    assert_int_equal(ls_trace_command_count(trace), 5);
-    const ls_command *copy = ls_trace_command(trace, 0), *kernel = ls_trace_command(trace, 1);
+    sass_trace *trace;
+    assert_int_equal(trace_open("a", NULL, &trace, NULL), LS_OK);
+    assert_int_equal(trace_command_count(trace), 5);
+    const trace_cmd *copy = trace_command_at(trace, 0), *kernel = trace_command_at(trace, 1);
     assert_int_equal(copy->kind, LS_COMMAND_COPY_IN);
     assert_int_equal(copy->address, 0x7fc841500000);
     assert_int_equal(copy->bytes, 32768);
@@ -66,15 +66,15 @@ static void test_commands(void **state)
     assert_int_equal(kernel->kind, LS_COMMAND_KERNEL);
     assert_string_equal(kernel->text, "kernel-1.traceg");
     assert_int_equal(kernel->line, 3);
-    assert_int_equal(ls_trace_command(trace, 2)->kind, LS_COMMAND_OTHER);
-    assert_string_equal(ls_trace_command(trace, 2)->text, "MemcpyDtoH,0x10,4");
-    assert_int_equal(ls_trace_command(trace, 3)->kind, LS_COMMAND_OTHER);
-    assert_string_equal(ls_trace_command(trace, 4)->text, "kernel-2.traceg");
-    ls_kernel *opened;
+    assert_int_equal(trace_command_at(trace, 2)->kind, LS_COMMAND_OTHER);
+    assert_string_equal(trace_command_at(trace, 2)->text, "MemcpyDtoH,0x10,4");
+    assert_int_equal(trace_command_at(trace, 3)->kind, LS_COMMAND_OTHER);
+    assert_string_equal(trace_command_at(trace, 4)->text, "kernel-2.traceg");
+    trace_kernel *opened;
     ls_error err;
-    assert_int_equal(ls_trace_open_kernel(trace, 0, &opened, &err), LS_ERR_USAGE);
+    assert_int_equal(trace_open_kernel(trace, 0, &opened, &err), LS_ERR_USAGE);
     assert_string_equal(err.what, "command 0 of the trace is not a kernel");
-    ls_trace_close(trace);
+    trace_close(trace);
     assert_string_equal(kernel_error("a", 1), "");
     assert_string_equal(kernel_error("a/kernelslist.g", 4), "");
     assert_string_equal(kernel_error("a/kernel-1.traceg", 0), ""); /* one file alone */

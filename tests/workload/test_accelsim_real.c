@@ -14,34 +14,34 @@
 
 static void need(const char *path)
 {
-    if (!ls_file_exists(path)) {
+    if (!file_exists(path)) {
         print_message("%s is not there\n", path);
         skip();
     }
 }
 
-static void read_trace(const char *path, ls_trace_stats *total)
+static void read_trace(const char *path, trace_stats *total)
 {
-    ls_trace *trace;
+    sass_trace *trace;
     ls_error err;
     ls_cta cta = { 0 };
-    if (ls_trace_open(path, NULL, &trace, &err) != LS_OK)
+    if (trace_open(path, NULL, &trace, &err) != LS_OK)
         fail_msg("%s: %s", err.where, err.what);
-    for (uint64_t i = 0; i < ls_trace_command_count(trace); i++) {
-        ls_kernel *kernel;
-        ls_trace_stats stats = { 0 };
-        if (ls_trace_command(trace, i)->kind != LS_COMMAND_KERNEL)
+    for (uint64_t i = 0; i < trace_command_count(trace); i++) {
+        trace_kernel *kernel;
+        trace_stats stats = { 0 };
+        if (trace_command_at(trace, i)->kind != LS_COMMAND_KERNEL)
             continue;
-        if (ls_trace_open_kernel(trace, i, &kernel, &err) != LS_OK ||
-            ls_trace_stats_read(&stats, kernel, &cta, &err) != LS_OK)
+        if (trace_open_kernel(trace, i, &kernel, &err) != LS_OK ||
+            trace_stats_read(&stats, kernel, &cta, &err) != LS_OK)
             fail_msg("%s: %s", err.where, err.what);
-        assert_int_equal(stats.blocks, ls_kernel_cta_count(ls_kernel_get_info(kernel)));
-        assert_true(ls_trace_stats_merge(total, &stats));
-        ls_trace_stats_fini(&stats);
-        ls_kernel_close(kernel);
+        assert_int_equal(stats.blocks, ls_kernel_cta_count(kernel_get_info(kernel)));
+        assert_true(trace_stats_merge(total, &stats));
+        trace_stats_fini(&stats);
+        kernel_close(kernel);
     }
     ls_cta_fini(&cta);
-    ls_trace_close(trace);
+    trace_close(trace);
 }
 
 /* Thread blocks and warp instructions as the collection's own description has them. */
@@ -59,7 +59,7 @@ static void test_counts(void **state)
     };
     need(TRACES);
     for (size_t i = 0; i < LS_COUNT_OF(traces); i++) {
-        ls_trace_stats total = { 0 };
+        trace_stats total = { 0 };
         char path[512];
         snprintf(path, sizeof path, "%s/%s", TRACES, traces[i].name);
         read_trace(path, &total);
@@ -68,7 +68,7 @@ static void test_counts(void **state)
             fail_msg("%s: %" PRIu64 " kernels, %" PRIu64 " blocks, %" PRIu64 " instructions", traces[i].name,
                      total.kernels, total.blocks, total.warp_insts);
         assert_int_equal(total.unknown.count, 0);
-        ls_trace_stats_fini(&total);
+        trace_stats_fini(&total);
     }
 }
 
@@ -77,7 +77,7 @@ static void test_all_files(void **state)
 {
     (void)state;
     const char *dir = TRACES "/nn-onestep-sm80-v5";
-    ls_trace_stats total = { 0 };
+    trace_stats total = { 0 };
     need(dir);
     DIR *stream = opendir(dir);
     assert_non_null(stream);
@@ -93,7 +93,7 @@ static void test_all_files(void **state)
     assert_int_equal(total.blocks, 308);
     assert_int_equal(total.warp_insts, 66739);
     assert_int_equal(total.unknown.count, 0);
-    ls_trace_stats_fini(&total);
+    trace_stats_fini(&total);
 }
 
 /* A report of the same trace: only the notes that are known, and no block is lost. */
@@ -126,30 +126,30 @@ static void test_reports(void **state)
 static void test_list(void **state)
 {
     (void)state;
-    ls_trace *trace;
+    sass_trace *trace;
     ls_error err;
-    ls_selection selection;
+    kernel_selection selection;
     need(TRACES);
-    assert_int_equal(ls_trace_open(TRACES "/bfs-sm80-v3/kernelslist.g", NULL, &trace, &err), LS_OK);
-    const ls_command *copy = ls_trace_command(trace, 0);
+    assert_int_equal(trace_open(TRACES "/bfs-sm80-v3/kernelslist.g", NULL, &trace, &err), LS_OK);
+    const trace_cmd *copy = trace_command_at(trace, 0);
     assert_int_equal(copy->kind, LS_COMMAND_COPY_IN);
     assert_int_equal(copy->address, 0x7fc841500000);
     assert_int_equal(copy->bytes, 32768);
     assert_int_equal(copy->line, 1);
-    assert_string_equal(ls_trace_command(trace, 7)->text, "kernel-1.traceg.xz");
-    assert_null(ls_trace_command(trace, 99999));
-    assert_int_equal(ls_select_kernels(trace, "name:*Kernel2*", &selection, &err), LS_OK);
+    assert_string_equal(trace_command_at(trace, 7)->text, "kernel-1.traceg.xz");
+    assert_null(trace_command_at(trace, 99999));
+    assert_int_equal(select_kernels(trace, "name:*Kernel2*", &selection, &err), LS_OK);
     assert_int_equal(selection.count, 8);
     assert_int_equal(selection.at[0].number, 2);
-    ls_selection_fini(&selection);
-    ls_trace_close(trace);
+    selection_fini(&selection);
+    trace_close(trace);
 }
 
 /* What is known of single instructions of the attention kernel. */
 static void test_attention(void **state)
 {
     (void)state;
-    ls_trace_stats total = { 0 };
+    trace_stats total = { 0 };
     need(TRACES);
     read_trace(TRACES "/attention-prefill-sm80-v5", &total);
     assert_int_equal(total.classes[LS_CLASS_tensor_half], 2176);
@@ -159,7 +159,7 @@ static void test_attention(void **state)
     assert_int_equal(total.spaces[LS_SPACE_GLOBAL].insts, 320 + 128); /* LDGSTS and STG with a lane */
     assert_int_equal(total.spaces[LS_SPACE_SHARED].insts, 256 + 384 + 256 + 512 + 128); /* LDS, LDSM, STS */
     assert_int_equal(total.thread_insts, 888544);
-    ls_trace_stats_fini(&total);
+    trace_stats_fini(&total);
 }
 
 int main(void)

@@ -26,13 +26,13 @@ static const char *in_dir(const char *name)
 
 static void put(const char *name, const char *text)
 {
-    assert_int_equal(ls_file_write(in_dir(name), text, strlen(text), NULL), LS_OK);
+    assert_int_equal(file_write(in_dir(name), text, strlen(text), NULL), LS_OK);
 }
 
-static ls_hash of(const char *path)
+static hash128 of(const char *path)
 {
-    ls_hash hash;
-    assert_int_equal(ls_trace_identity(path, &hash, NULL), LS_OK);
+    hash128 hash;
+    assert_int_equal(trace_identity(path, &hash, NULL), LS_OK);
     return hash;
 }
 
@@ -45,18 +45,18 @@ static void test_content(void **state)
     put("b/kernelslist.g", "kernel-1.traceg\n");
     put("a/kernel-1.traceg", "x");
     put("b/kernel-1.traceg", "x");
-    assert_true(ls_hash_same(of(in_dir("a")), of(in_dir("b"))));
-    assert_true(ls_hash_same(of(in_dir("a/kernelslist.g")), of(in_dir("b"))));
+    assert_true(hash_same(of(in_dir("a")), of(in_dir("b"))));
+    assert_true(hash_same(of(in_dir("a/kernelslist.g")), of(in_dir("b"))));
     put("b/kernel-1.traceg", "y");
-    assert_false(ls_hash_same(of(in_dir("a")), of(in_dir("b"))));
+    assert_false(hash_same(of(in_dir("a")), of(in_dir("b"))));
     put("b/kernel-1.traceg", "x");
     put("b/kernel-2.traceg", "");
-    assert_false(ls_hash_same(of(in_dir("a")), of(in_dir("b"))));
-    assert_true(ls_hash_same(of(in_dir("a/kernel-1.traceg")), of(in_dir("b/kernel-1.traceg"))));
-    assert_false(ls_hash_same(of("synth:gemm"), of("synth:gemm,m=64")));
-    ls_hash hash;
+    assert_false(hash_same(of(in_dir("a")), of(in_dir("b"))));
+    assert_true(hash_same(of(in_dir("a/kernel-1.traceg")), of(in_dir("b/kernel-1.traceg"))));
+    assert_false(hash_same(of("synth:gemm"), of("synth:gemm,m=64")));
+    hash128 hash;
     ls_error err;
-    assert_int_equal(ls_trace_identity(in_dir("none"), &hash, &err), LS_ERR_IO);
+    assert_int_equal(trace_identity(in_dir("none"), &hash, &err), LS_ERR_IO);
     assert_non_null(strstr(err.where, "none"));
 }
 

@@ -225,39 +225,39 @@ static void test_cannot_open(void **state)
 static void test_truncated_kernel(void **state)
 {
     (void)state;
-    ls_text kernel = { 0 };
-    ls_text_printf(&kernel, "%s#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 9000\n", HEADER_V3);
+    text_buffer kernel = { 0 };
+    text_printf(&kernel, "%s#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 9000\n", HEADER_V3);
     for (unsigned i = 0; i < 9000; i++)
-        ls_text_printf(&kernel, "%04x %08x 0 NOP 0 0 \n", i * 16, i * 2654435761u);
-    ls_text_add(&kernel, "#END_TB\n");
+        text_printf(&kernel, "%04x %08x 0 NOP 0 0 \n", i * 16, i * 2654435761u);
+    text_add(&kernel, "#END_TB\n");
     for (size_t k = 1; k < LS_COUNT_OF(kinds); k++) {
-        const ls_trace_options options = { 0 };
-        ls_kernel *reader;
+        const trace_options options = { 0 };
+        trace_kernel *reader;
         ls_cta cta = { 0 };
         ls_error err;
         bool end = false;
         unsigned line;
-        size_t bytes = kinds[k].compress(ls_text_get(&kernel), kernel.count, packed, sizeof packed);
+        size_t bytes = kinds[k].compress(text_get(&kernel), kernel.count, packed, sizeof packed);
         assert_int_equal(acc_open_memory("m", packed, bytes * 9 / 10, &options, NULL, &reader, &err), LS_OK);
-        assert_int_equal(ls_kernel_next_cta(reader, &cta, &end, &err), LS_ERR_INPUT);
+        assert_int_equal(kernel_next_cta(reader, &cta, &end, &err), LS_ERR_INPUT);
         assert_int_equal(sscanf(err.where, "m:%u", &line), 1);
         assert_in_range(line, 1000, 9018);
         assert_non_null(strstr(err.what, "ends too early: the file is truncated"));
-        ls_kernel_close(reader);
+        kernel_close(reader);
         ls_cta_fini(&cta);
         acc_report report = { 0 };
         assert_int_equal(acc_open_memory("m", packed, bytes * 9 / 10, &options, &report, &reader, &err),
                          LS_OK);
-        assert_int_equal(ls_kernel_next_cta(reader, &cta, &end, &err), LS_OK);
+        assert_int_equal(kernel_next_cta(reader, &cta, &end, &err), LS_OK);
         assert_true(end);
         assert_int_equal(report.defects.count, 1); /* and not also what follows from it */
         assert_int_equal(report.defects.at[0].kind, ACC_truncated);
         assert_int_equal(report.defects.at[0].line, line);
         acc_report_fini(&report);
-        ls_kernel_close(reader);
+        kernel_close(reader);
         ls_cta_fini(&cta);
     }
-    ls_text_fini(&kernel);
+    text_fini(&kernel);
 }
 
 int main(void)

@@ -102,28 +102,28 @@ static void make_dir(const char *dir, const char *list, const char *kernel)
 static void round_trip(const char *name, const char *text)
 {
     char in[32], packed[32], out[32], a[64], b[64];
-    const ls_copy_options options = { .compare = true };
-    const ls_trace_options as_is = { .unknown_opcodes_as_alu = true };
-    ls_copy_result result;
-    ls_trace *trace;
-    ls_sink *sink;
+    const copy_options options = { .compare = true };
+    const trace_options as_is = { .unknown_opcodes_as_alu = true };
+    copy_result result;
+    sass_trace *trace;
+    trace_sink *sink;
     snprintf(in, sizeof in, "%s-in", name);
     snprintf(packed, sizeof packed, "%s.lspk", name);
     snprintf(out, sizeof out, "%s-out", name);
     make_dir(in, "MemcpyHtoD,0x00007f1000000000,4096\nMemcpyDtoH,1,2\nkernel-1.traceg\n", text);
-    assert_ok(ls_trace_open(in, &as_is, &trace, err));
-    assert_ok(ls_pack_create(packed, 3, &sink, err));
-    assert_ok(ls_trace_copy(trace, &options, sink, &result, err));
-    ls_trace_close(trace);
+    assert_ok(trace_open(in, &as_is, &trace, err));
+    assert_ok(pack_create(packed, 3, &sink, err));
+    assert_ok(trace_copy_to(trace, &options, sink, &result, err));
+    trace_close(trace);
     assert_int_equal(result.normalised, 0);
     assert_int_equal(result.kernels, 1);
     assert_int_equal(result.ctas, 2);
     assert_int_equal(result.text_bytes, strlen(text));
-    assert_ok(ls_pack_verify(packed, err));
-    assert_ok(ls_trace_open(packed, &as_is, &trace, err));
-    assert_ok(ls_write_dir_create(out, LS_COMPRESS_NONE, &sink, err));
-    assert_ok(ls_trace_copy(trace, &(ls_copy_options){ 0 }, sink, &result, err));
-    ls_trace_close(trace);
+    assert_ok(pack_file_verify(packed, err));
+    assert_ok(trace_open(packed, &as_is, &trace, err));
+    assert_ok(write_dir_create(out, LS_COMPRESS_NONE, &sink, err));
+    assert_ok(trace_copy_to(trace, &(copy_options){ 0 }, sink, &result, err));
+    trace_close(trace);
     for (int i = 0; i < 2; i++) {
         snprintf(a, sizeof a, "%s/%s", in, i ? "kernelslist.g" : "kernel-1.traceg");
         snprintf(b, sizeof b, "%s/%s", out, i ? "kernelslist.g" : "kernel-1.traceg");
@@ -148,27 +148,27 @@ static void test_versions(void **state)
 static void test_drop_values(void **state)
 {
     (void)state;
-    const ls_trace_options options = { .drop_values = true };
-    ls_trace *trace = NULL;
-    ls_kernel *kernel = NULL;
+    const trace_options options = { .drop_values = true };
+    sass_trace *trace = NULL;
+    trace_kernel *kernel = NULL;
     ls_cta cta = { 0 };
     bool end;
-    assert_ok(ls_trace_open("v6.lspk", &options, &trace, err));
-    assert_ok(ls_trace_open_kernel(trace, 2, &kernel, err));
-    assert_ok(ls_kernel_next_cta(kernel, &cta, &end, err));
+    assert_ok(trace_open("v6.lspk", &options, &trace, err));
+    assert_ok(trace_open_kernel(trace, 2, &kernel, err));
+    assert_ok(kernel_next_cta(kernel, &cta, &end, err));
     assert_null(cta.extra);
-    ls_kernel_close(kernel);
-    ls_trace_close(trace);
+    kernel_close(kernel);
+    trace_close(trace);
     trace = open_trace("v6.lspk");
-    assert_ok(ls_trace_open_kernel(trace, 2, &kernel, err));
-    assert_ok(ls_kernel_next_cta(kernel, &cta, &end, err));
+    assert_ok(trace_open_kernel(trace, 2, &kernel, err));
+    assert_ok(kernel_next_cta(kernel, &cta, &end, err));
     const ls_cta_values *values = cta.extra;
     assert_non_null(values);
     assert_int_equal(values->count, 2);
     assert_int_equal(values->values[1].dyn, 3);
     assert_memory_equal(values->text + values->values[1].at, "1 0x00000003", values->values[1].bytes);
-    ls_kernel_close(kernel);
-    ls_trace_close(trace);
+    kernel_close(kernel);
+    trace_close(trace);
     ls_cta_fini(&cta);
 }
 
@@ -182,7 +182,7 @@ static void expect_normalised(const char *name, const char *list, const char *te
     snprintf(in, sizeof in, "%s-in", name);
     snprintf(packed, sizeof packed, "%s.lspk", name);
     make_dir(in, list, text);
-    ls_copy_result result = pack_trace(in, packed);
+    copy_result result = pack_trace(in, packed);
     assert_int_equal(result.normalised, 1);
     assert_non_null(strstr(result.first_file, differs ? "kernel-1.traceg" : "kernelslist.g"));
     assert_int_equal(result.first_line, line);
@@ -193,8 +193,8 @@ static void expect_normalised(const char *name, const char *list, const char *te
 static void test_normalised(void **state)
 {
     (void)state;
-    ls_trace *trace;
-    ls_kernel *kernel = NULL;
+    sass_trace *trace;
+    trace_kernel *kernel = NULL;
     char text[sizeof v3 + 8];
     strcpy(text, v3);
     char *number = strstr(text, "0x7f1000000000 4");
@@ -206,10 +206,10 @@ static void test_normalised(void **state)
     expect_normalised("tail", "kernel-1.traceg\n", text, text + strlen(v3));
     expect_normalised("list", "\nkernel-1.traceg\n", v3, NULL);
     trace = open_trace("zeros.lspk");
-    assert_ok(ls_trace_open_kernel(trace, 0, &kernel, err));
-    assert_true(ls_pack_kernel_normalised(kernel));
-    ls_kernel_close(kernel);
-    ls_trace_close(trace);
+    assert_ok(trace_open_kernel(trace, 0, &kernel, err));
+    assert_true(pack_kernel_normalised(kernel));
+    kernel_close(kernel);
+    trace_close(trace);
 }
 
 /* -------------------------------------------------------------------------------------------- real traces */
@@ -218,18 +218,18 @@ static void test_normalised(void **state)
 static uint64_t compare_real(const char *dir, const char *out, const char *name)
 {
     char real[256], mine[256];
-    size_t stem = strlen(name) - (ls_ends_with(name, ".xz") ? 3 : 0), bytes;
+    size_t stem = strlen(name) - (ends_with(name, ".xz") ? 3 : 0), bytes;
     uint64_t line = 1;
-    ls_same *same = NULL;
+    text_check *same = NULL;
     snprintf(real, sizeof real, "%s/%s", dir, name);
     snprintf(mine, sizeof mine, "%s/%.*s", out, (int)stem, name);
     char *text = read_bytes(mine, &bytes);
-    assert_ok(ls_same_open(real, &same, err));
-    assert_ok(ls_same_feed(same, text, bytes, err));
-    assert_ok(ls_same_end(same, &line, err));
+    assert_ok(same_open(real, &same, err));
+    assert_ok(same_feed(same, text, bytes, err));
+    assert_ok(same_end(same, &line, err));
     if (line > 0)
         fail_msg("%s differs in line %llu", real, (unsigned long long)line);
-    ls_same_close(same);
+    same_close(same);
     free(text);
     return bytes;
 }
@@ -242,16 +242,16 @@ static void pack_real(const char *name)
     snprintf(dir, sizeof dir, TRACES "/%s", name);
     snprintf(packed, sizeof packed, "%s.lspk", name);
     snprintf(out, sizeof out, "%s-out", name);
-    ls_copy_result result = pack_trace(dir, packed);
+    copy_result result = pack_trace(dir, packed);
     assert_int_equal(result.normalised, 0);
-    assert_ok(ls_pack_verify(packed, err));
+    assert_ok(pack_file_verify(packed, err));
     compare_traces(dir, packed);
     unpack_trace(packed, out, LS_COMPRESS_NONE);
-    ls_trace *trace = open_trace(packed);
+    sass_trace *trace = open_trace(packed);
     for (uint64_t i = 0; i < trace->command_count; i++)
         if (trace->commands[i].kind == LS_COMMAND_KERNEL)
             bytes += compare_real(dir, out, trace->commands[i].text);
-    ls_trace_close(trace);
+    trace_close(trace);
     assert_int_equal(bytes, result.text_bytes);
     if (bytes < 500000) { /* compressing again takes its time */
         snprintf(out, sizeof out, "%s-same", name);
@@ -288,33 +288,33 @@ static void test_seek(void **state)
 {
     (void)state;
     pack_trace("synth:vector-add,n=300000", "seek.lspk"); /* 1,172 thread blocks in several blocks */
-    ls_trace *trace = open_trace("seek.lspk"), *made = open_trace("synth:vector-add,n=300000");
-    ls_kernel *a = NULL, *b = NULL;
+    sass_trace *trace = open_trace("seek.lspk"), *made = open_trace("synth:vector-add,n=300000");
+    trace_kernel *a = NULL, *b = NULL;
     ls_cta ca = { 0 }, cb = { 0 };
     bool end_a, end_b;
     ls_error said;
-    assert_ok(ls_trace_open_kernel(trace, 2, &a, err));
-    assert_ok(ls_trace_open_kernel(made, 2, &b, err));
+    assert_ok(trace_open_kernel(trace, 2, &a, err));
+    assert_ok(trace_open_kernel(made, 2, &b, err));
     static const uint64_t order[] = {
         0, 1171, 5, 6, 7, 500, 499, 499, 501, 1170, 1171, 0, 300, 200, 240, 250
     };
     for (size_t i = 0; i < LS_COUNT_OF(order); i++) {
-        assert_ok(ls_kernel_seek(a, order[i], err));
-        assert_ok(ls_kernel_seek(b, order[i], err));
-        assert_ok(ls_kernel_next_cta(a, &ca, &end_a, err));
-        assert_ok(ls_kernel_next_cta(b, &cb, &end_b, err));
+        assert_ok(kernel_seek(a, order[i], err));
+        assert_ok(kernel_seek(b, order[i], err));
+        assert_ok(kernel_next_cta(a, &ca, &end_a, err));
+        assert_ok(kernel_next_cta(b, &cb, &end_b, err));
         assert_false(end_a);
         assert_int_equal(ca.index, order[i]);
         compare_cta(a, &ca, b, &cb);
     }
-    assert_ok(ls_kernel_seek(a, 1172, err));
-    assert_ok(ls_kernel_next_cta(a, &ca, &end_a, err));
+    assert_ok(kernel_seek(a, 1172, err));
+    assert_ok(kernel_next_cta(a, &ca, &end_a, err));
     assert_true(end_a);
-    assert_int_equal(ls_kernel_seek(a, 1173, &said), LS_ERR_USAGE);
-    ls_kernel_close(a);
-    ls_kernel_close(b);
-    ls_trace_close(trace);
-    ls_trace_close(made);
+    assert_int_equal(kernel_seek(a, 1173, &said), LS_ERR_USAGE);
+    kernel_close(a);
+    kernel_close(b);
+    trace_close(trace);
+    trace_close(made);
     ls_cta_fini(&ca);
     ls_cta_fini(&cb);
 }
@@ -324,29 +324,29 @@ static void test_two_at_once(void **state)
 {
     (void)state;
     pack_trace("synth:stencil,nx=64,ny=64,steps=2", "two.lspk");
-    ls_trace *trace = open_trace("two.lspk"), *made = open_trace("synth:stencil,nx=64,ny=64,steps=2");
-    ls_kernel *packed[2], *fresh[2];
+    sass_trace *trace = open_trace("two.lspk"), *made = open_trace("synth:stencil,nx=64,ny=64,steps=2");
+    trace_kernel *packed[2], *fresh[2];
     ls_cta ca = { 0 }, cb = { 0 };
     bool end = false, end_b;
     for (uint64_t i = 0; i < 2; i++) {
-        assert_ok(ls_trace_open_kernel(trace, 1 + i, &packed[i], err));
-        assert_ok(ls_trace_open_kernel(made, 1 + i, &fresh[i], err));
+        assert_ok(trace_open_kernel(trace, 1 + i, &packed[i], err));
+        assert_ok(trace_open_kernel(made, 1 + i, &fresh[i], err));
     }
     assert_ptr_equal(packed[0]->insts, packed[1]->insts); /* one table */
     while (!end)
         for (int i = 0; i < 2; i++) {
-            assert_ok(ls_kernel_next_cta(packed[i], &ca, &end, err));
-            assert_ok(ls_kernel_next_cta(fresh[i], &cb, &end_b, err));
+            assert_ok(kernel_next_cta(packed[i], &ca, &end, err));
+            assert_ok(kernel_next_cta(fresh[i], &cb, &end_b, err));
             assert_int_equal(end, end_b);
             if (!end)
                 compare_cta(packed[i], &ca, fresh[i], &cb);
         }
     for (int i = 0; i < 2; i++) {
-        ls_kernel_close(packed[i]);
-        ls_kernel_close(fresh[i]);
+        kernel_close(packed[i]);
+        kernel_close(fresh[i]);
     }
-    ls_trace_close(trace);
-    ls_trace_close(made);
+    trace_close(trace);
+    trace_close(made);
     ls_cta_fini(&ca);
     ls_cta_fini(&cb);
 }
@@ -356,19 +356,19 @@ static void test_two_at_once(void **state)
 static size_t count_sections(const char *path, uint32_t wanted)
 {
     struct stat file = { 0 };
-    ls_pack_in in = { 0 };
+    pack_in in = { 0 };
     int fd = open(path, O_RDONLY);
     size_t count = 0;
     assert_true(fd >= 0 && fstat(fd, &file) == 0);
-    assert_ok(ls_pack_in_init(&in, fd, (uint64_t)file.st_size, path, err));
+    assert_ok(pack_in_init(&in, fd, (uint64_t)file.st_size, path, err));
     for (uint64_t at = LS_PACK_HEADER_BYTES; at < in.bytes - LS_PACK_TRAILER_BYTES;) {
         uint32_t kind = 0;
         uint64_t whole = 0;
-        assert_ok(ls_pack_peek_section(&in, at, &kind, &whole, err));
+        assert_ok(pack_peek_section(&in, at, &kind, &whole, err));
         count += kind == wanted;
         at += whole;
     }
-    ls_pack_in_fini(&in);
+    pack_in_fini(&in);
     close(fd);
     return count;
 }
@@ -391,21 +391,21 @@ static void test_shared(void **state)
 static void test_content_hash(void **state)
 {
     (void)state;
-    ls_hash hash[4];
+    hash128 hash[4];
     static const char *const texts[] = { "synth:saxpy,n=20000", "synth:saxpy,n=20000", "synth:saxpy,n=20001" };
     for (int i = 0; i < 3; i++) {
-        ls_sink *sink = NULL;
-        assert_ok(ls_pack_create("hash.lspk", i == 1 ? 1 : 19, &sink, err));
+        trace_sink *sink = NULL;
+        assert_ok(pack_create("hash.lspk", i == 1 ? 1 : 19, &sink, err));
         copy_trace(texts[i], sink, false);
-        ls_trace *trace = open_trace("hash.lspk");
-        assert_true(ls_pack_content_hash(trace, &hash[i]));
-        ls_trace_close(trace);
+        sass_trace *trace = open_trace("hash.lspk");
+        assert_true(pack_content_hash(trace, &hash[i]));
+        trace_close(trace);
     }
-    assert_true(ls_hash_same(hash[0], hash[1])); /* however well it is compressed */
-    assert_false(ls_hash_same(hash[0], hash[2]));
-    ls_trace *trace = open_trace("v3-in");
-    assert_false(ls_pack_content_hash(trace, &hash[3]));
-    ls_trace_close(trace);
+    assert_true(hash_same(hash[0], hash[1])); /* however well it is compressed */
+    assert_false(hash_same(hash[0], hash[2]));
+    sass_trace *trace = open_trace("v3-in");
+    assert_false(pack_content_hash(trace, &hash[3]));
+    trace_close(trace);
 }
 
 /* ------------------------------------------------------------------------------------------------- damage */
@@ -415,7 +415,7 @@ static const char *read_error(const char *path)
     static char text[1024];
     ls_error err = { 0 };
     text[0] = '\0';
-    if (ls_pack_verify(path, &err) != LS_OK)
+    if (pack_file_verify(path, &err) != LS_OK)
         ls_error_text(&err, text, sizeof text);
     return text;
 }
@@ -451,21 +451,21 @@ static void test_damage_is_named(void **state)
     size_t bytes;
     char *data = read_bytes("good.lspk", &bytes), text[1024];
     ls_error said;
-    ls_kernel *kernel = NULL;
+    trace_kernel *kernel = NULL;
     ls_cta cta = { 0 };
     bool end;
     data[LS_PACK_HEADER_BYTES + LS_PACK_SECTION_BYTES + 100] ^= 1;
     write_bytes("bad.lspk", data, bytes);
-    ls_trace *trace = open_trace("bad.lspk");
-    assert_ok(ls_trace_open_kernel(trace, 4, &kernel, err));
-    assert_int_equal(ls_kernel_next_cta(kernel, &cta, &end, &said), LS_ERR_INPUT);
+    sass_trace *trace = open_trace("bad.lspk");
+    assert_ok(trace_open_kernel(trace, 4, &kernel, err));
+    assert_int_equal(kernel_next_cta(kernel, &cta, &end, &said), LS_ERR_INPUT);
     ls_error_text(&said, text, sizeof text);
     assert_non_null(strstr(text, "bad.lspk: kernel 1 ('kernel-1.traceg'): block 0 at offset 32 is damaged: "));
-    ls_kernel_close(kernel);
-    ls_trace_close(trace);
+    kernel_close(kernel);
+    trace_close(trace);
     ls_cta_fini(&cta);
     write_bytes("bad.lspk", data, bytes / 2);
-    assert_int_equal(ls_trace_open("bad.lspk", NULL, &trace, &said), LS_ERR_INPUT);
+    assert_int_equal(trace_open("bad.lspk", NULL, &trace, &said), LS_ERR_INPUT);
     assert_non_null(strstr(said.what, "cut off"));
     free(data);
 }
@@ -475,11 +475,11 @@ static void test_other_version(void **state)
     (void)state;
     size_t bytes;
     char *data = read_bytes("good.lspk", &bytes);
-    ls_trace *trace;
+    sass_trace *trace;
     ls_error err;
     data[8] = 3;
     write_bytes("bad.lspk", data, bytes);
-    assert_int_equal(ls_trace_open("bad.lspk", NULL, &trace, &err), LS_ERR_INPUT); /* the checksum is first */
+    assert_int_equal(trace_open("bad.lspk", NULL, &trace, &err), LS_ERR_INPUT); /* the checksum is first */
     free(data);
 }
 
@@ -489,7 +489,7 @@ static void test_first_version(void **state)
     (void)state;
     size_t bytes;
     char *data = read_bytes("good.lspk", &bytes);
-    ls_trace *trace;
+    sass_trace *trace;
     ls_error err;
     assert_int_equal(data[8], 2);
     for (char version = 1; version <= 3; version++) {
@@ -497,10 +497,10 @@ static void test_first_version(void **state)
         uint64_t hash = htole64(XXH3_64bits(data, 24));
         memcpy(data + 24, &hash, sizeof hash);
         write_bytes("bad.lspk", data, bytes);
-        ls_status status = ls_trace_open("bad.lspk", NULL, &trace, &err);
+        ls_status status = trace_open("bad.lspk", NULL, &trace, &err);
         assert_int_equal(status, version <= 2 ? LS_OK : LS_ERR_UNSUPPORTED);
         if (status == LS_OK)
-            ls_trace_close(trace);
+            trace_close(trace);
         else
             assert_non_null(strstr(err.what, "version 3 with flags 0x0; this program reads versions 1 to 2"));
     }
@@ -524,9 +524,9 @@ static size_t count_entries(const char *path)
 static void test_nothing_half_written(void **state)
 {
     (void)state;
-    const ls_copy_options options = { 0 };
-    ls_copy_result result;
-    ls_sink *sink;
+    const copy_options options = { 0 };
+    copy_result result;
+    trace_sink *sink;
     ls_error said;
     char text[sizeof v3];
     strcpy(text, v3);
@@ -534,11 +534,11 @@ static void test_nothing_half_written(void **state)
     assert_int_equal(mkdir("whole", 0777), 0);
     make_dir("whole/in", "kernel-1.traceg\n", text);
     for (int packed = 0; packed < 2; packed++) {
-        ls_trace *trace = open_trace("whole/in");
-        assert_ok(packed ? ls_pack_create("whole/out.lspk", 3, &sink, err)
-                         : ls_write_dir_create("whole/out", LS_COMPRESS_XZ, &sink, err));
-        assert_int_equal(ls_trace_copy(trace, &options, sink, &result, &said), LS_ERR_INPUT);
-        ls_trace_close(trace);
+        sass_trace *trace = open_trace("whole/in");
+        assert_ok(packed ? pack_create("whole/out.lspk", 3, &sink, err)
+                         : write_dir_create("whole/out", LS_COMPRESS_XZ, &sink, err));
+        assert_int_equal(trace_copy_to(trace, &options, sink, &result, &said), LS_ERR_INPUT);
+        trace_close(trace);
         assert_int_equal(count_entries("whole"), 1);
     }
 }
@@ -547,21 +547,21 @@ static void test_nothing_half_written(void **state)
 
 static void expect_cut(const char *from, uint64_t limit, uint32_t x, uint32_t y, uint32_t z, uint32_t last_x)
 {
-    const ls_copy_options options = { .cta_limit = limit };
-    ls_copy_result result;
-    ls_sink *sink = NULL;
-    ls_kernel *kernel = NULL;
+    const copy_options options = { .cta_limit = limit };
+    copy_result result;
+    trace_sink *sink = NULL;
+    trace_kernel *kernel = NULL;
     ls_cta cta = { 0 };
     bool end = false;
     uint64_t count = 0, index = 0;
-    ls_trace *trace = open_trace(from);
-    assert_ok(ls_pack_create("cut.lspk", 3, &sink, err));
-    assert_ok(ls_trace_copy(trace, &options, sink, &result, err));
-    ls_trace_close(trace);
+    sass_trace *trace = open_trace(from);
+    assert_ok(pack_create("cut.lspk", 3, &sink, err));
+    assert_ok(trace_copy_to(trace, &options, sink, &result, err));
+    trace_close(trace);
     trace = open_trace("cut.lspk");
     while (trace->commands[index].kind != LS_COMMAND_KERNEL)
         index++;
-    assert_ok(ls_trace_open_kernel(trace, index, &kernel, err));
+    assert_ok(trace_open_kernel(trace, index, &kernel, err));
     const uint32_t grid[3] = { x, y, z };
     size_t bytes;
     char line[64];
@@ -569,13 +569,13 @@ static void expect_cut(const char *from, uint64_t limit, uint32_t x, uint32_t y,
     snprintf(line, sizeof line, "-grid dim = (%u,%u,%u)\n", x, y, z);
     assert_non_null(strstr(kernel->ops->header(kernel, &bytes), line));
     while (!end) {
-        assert_ok(ls_kernel_next_cta(kernel, &cta, &end, err));
+        assert_ok(kernel_next_cta(kernel, &cta, &end, err));
         count += !end;
     }
     assert_int_equal(count, (uint64_t)x * y * z);
     assert_int_equal(cta.id[0], last_x);
-    ls_kernel_close(kernel);
-    ls_trace_close(trace);
+    kernel_close(kernel);
+    trace_close(trace);
     ls_cta_fini(&cta);
 }
 

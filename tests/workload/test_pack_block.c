@@ -14,8 +14,8 @@
 #define INSTS 40 /* of the made-up kernel; every third one has addresses */
 
 typedef struct codec {
-    ls_pack_encoder encoder;
-    ls_pack_decoder decoder;
+    pack_encoder encoder;
+    pack_decoder decoder;
     uint32_t plain[INSTS + 1];
     uint8_t *payload;
     size_t bytes;
@@ -32,16 +32,16 @@ static void codec_init(codec *c)
     *c = (codec){ 0 };
     for (uint32_t i = INSTS; i-- > 0;)
         c->plain[i] = has_addresses(i) ? 0 : c->plain[i + 1] + 1;
-    ls_pack_encoder_kernel(&c->encoder, grid);
+    pack_encoder_kernel(&c->encoder, grid);
     for (uint32_t i = 0; i < INSTS; i++)
-        assert_true(ls_pack_encoder_inst(&c->encoder, has_addresses(i)));
-    assert_true(ls_pack_decoder_init(&c->decoder, grid, c->plain, INSTS));
+        assert_true(pack_encoder_inst(&c->encoder, has_addresses(i)));
+    assert_true(pack_decoder_init(&c->decoder, grid, c->plain, INSTS));
 }
 
 static void codec_fini(codec *c)
 {
-    ls_pack_encoder_fini(&c->encoder);
-    ls_pack_decoder_fini(&c->decoder);
+    pack_encoder_fini(&c->encoder);
+    pack_decoder_fini(&c->decoder);
     free(c->payload);
 }
 
@@ -49,11 +49,11 @@ static void codec_fini(codec *c)
 static void codec_take(codec *c)
 {
     free(c->payload);
-    c->bytes = ls_pack_encoder_bytes(&c->encoder);
+    c->bytes = pack_encoder_bytes(&c->encoder);
     c->payload = calloc(1, c->bytes + LS_PACK_SLACK);
     assert_non_null(c->payload);
-    assert_true(ls_pack_encoder_split(&c->encoder) <= c->bytes);
-    ls_pack_encoder_take(&c->encoder, c->payload);
+    assert_true(pack_encoder_split(&c->encoder) <= c->bytes);
+    pack_encoder_take(&c->encoder, c->payload);
 }
 
 /* ------------------------------------------------------------------------------------------ thread blocks */
@@ -61,7 +61,7 @@ static void codec_take(codec *c)
 static void add(ls_cta *cta, uint32_t inst, uint32_t mask, uint32_t mode, const uint64_t *words,
                 uint32_t count)
 {
-    assert_true(ls_cta_reserve(cta, cta->warp_count, 1, 32));
+    assert_true(cta_reserve(cta, cta->warp_count, 1, 32));
     uint32_t addr = mode == 3 ? LS_ADDR_NONE : (uint32_t)cta->addr_count << 2 | mode;
     cta->dyns[cta->dyn_count++] = (ls_dyn){ inst, mask, addr };
     for (uint32_t i = 0; i < count; i++)
@@ -71,7 +71,7 @@ static void add(ls_cta *cta, uint32_t inst, uint32_t mask, uint32_t mode, const 
 static void begin(ls_cta *cta, uint64_t index, uint32_t warps)
 {
     cta->dyn_count = cta->addr_count = 0;
-    assert_true(ls_cta_reserve(cta, warps, 0, 0));
+    assert_true(cta_reserve(cta, warps, 0, 0));
     cta->index = index;
     cta->id[0] = (uint32_t)(index % 4);
     cta->id[1] = (uint32_t)(index / 4 % 3);
@@ -160,19 +160,19 @@ static void round_trip(codec *c, uint64_t seed, uint32_t count, uint32_t length)
             random_warp(&r, &made[i], w, (uint32_t)ls_random_below(&r, length));
         if (ls_random_below(&r, 4) == 0)
             made[i].id[1] = 77; /* out of order */
-        assert_int_equal(ls_pack_encode(&c->encoder, &made[i], &err), LS_OK);
+        assert_int_equal(pack_encode(&c->encoder, &made[i], &err), LS_OK);
     }
     codec_take(c);
     bool wide = c->decoder.columns.wide_vectors;
     for (int plain = 0; plain < 2; plain++) { /* as on this host, and as on any */
         c->decoder.columns.wide_vectors = wide && !plain;
-        assert_null(ls_pack_decoder_begin(&c->decoder, c->payload, c->bytes));
+        assert_null(pack_decoder_begin(&c->decoder, c->payload, c->bytes));
         for (uint32_t i = 0; i < count; i++) {
-            assert_true(ls_pack_decode(&c->decoder, i, &read, &problem));
+            assert_true(pack_decode(&c->decoder, i, &read, &problem));
             assert_null(problem);
             expect_same(&made[i], &read);
         }
-        assert_true(ls_pack_decoder_at_end(&c->decoder));
+        assert_true(pack_decoder_at_end(&c->decoder));
     }
     c->decoder.columns.wide_vectors = wide;
     for (uint32_t i = 0; i < count; i++)
@@ -230,16 +230,16 @@ static void test_regular_is_small(void **state)
     codec_init(&c);
     for (uint64_t i = 0; i < 24; i++) {
         fill_alike(&cta, i);
-        assert_int_equal(ls_pack_encode(&c.encoder, &cta, &err), LS_OK);
+        assert_int_equal(pack_encode(&c.encoder, &cta, &err), LS_OK);
     }
     assert_int_equal(c.encoder.cta_count, 24);
     assert_int_equal(c.encoder.dyn_count, 24 * 8 * INSTS);
     codec_take(&c);
     assert_true(c.bytes <
                 24 * 8 * (13 + 1) + 24 * 8 * 13 + 400); /* ops, a byte for each warp, starts of blocks */
-    assert_null(ls_pack_decoder_begin(&c.decoder, c.payload, c.bytes));
+    assert_null(pack_decoder_begin(&c.decoder, c.payload, c.bytes));
     for (uint64_t i = 0; i < 24; i++) {
-        assert_true(ls_pack_decode(&c.decoder, i, &read, &problem));
+        assert_true(pack_decode(&c.decoder, i, &read, &problem));
         assert_null(problem);
         fill_alike(&cta, i);
         expect_same(&cta, &read);
@@ -280,7 +280,7 @@ static void test_columns(void **state)
     ls_error err;
     codec_init(&c);
     fill_divergent(&cta, 0, 1, 0);
-    assert_int_equal(ls_pack_encode(&c.encoder, &cta, &err), LS_OK);
+    assert_int_equal(pack_encode(&c.encoder, &cta, &err), LS_OK);
     assert_int_equal(column(&c, LS_COLUMN_SEGMENTS), 12 * 8);
     assert_int_equal(column(&c, LS_COLUMN_TOKENS), 12 * 2);
     assert_int_equal(column(&c, LS_COLUMN_CODES), 12);
@@ -291,14 +291,14 @@ static void test_columns(void **state)
     assert_int_equal(column(&c, LS_COLUMN_FAR) + column(&c, LS_COLUMN_WIDE), 0);
     assert_int_equal(c.encoder.streams[LS_PACK_PATH].count, 0);
     fill_divergent(&cta, 1, 3, 0); /* one that was there before, which is now worth keeping, and two others */
-    assert_int_equal(ls_pack_encode(&c.encoder, &cta, &err), LS_OK);
+    assert_int_equal(pack_encode(&c.encoder, &cta, &err), LS_OK);
     assert_int_equal(column(&c, LS_COLUMN_TOKENS), 3 * 12 * 2);
     assert_int_equal(column(&c, LS_COLUMN_SEGMENTS), 12 * 8);
     assert_true(c.encoder.streams[LS_PACK_PATH].count > 0);
     codec_take(&c);
     assert_int_equal(column(&c, LS_COLUMN_TOKENS), 0);
     fill_divergent(&cta, 0, 2, 2); /* two that go the same way */
-    assert_int_equal(ls_pack_encode(&c.encoder, &cta, &err), LS_OK);
+    assert_int_equal(pack_encode(&c.encoder, &cta, &err), LS_OK);
     assert_int_equal(column(&c, LS_COLUMN_TOKENS), 0);
     ls_cta_fini(&cta);
     codec_fini(&c);
@@ -323,11 +323,11 @@ static void test_not_in_columns(void **state)
         add(&cta, i % INSTS, i & 1, last ? LS_ADDR_STRIDE : 3, words, last ? 2 : 0);
     }
     cta.warps[1].count = 300;
-    assert_int_equal(ls_pack_encode(&c.encoder, &cta, &err), LS_OK);
+    assert_int_equal(pack_encode(&c.encoder, &cta, &err), LS_OK);
     for (int i = LS_COLUMN_TOKENS; i < LS_COLUMN_COUNT; i++)
         assert_int_equal(column(&c, i), 0);
     assert_true(c.encoder.streams[LS_PACK_PATH].count > 0);
-    assert_int_equal(ls_columns_bytes(&c.encoder.columns), 0);
+    assert_int_equal(columns_bytes(&c.encoder.columns), 0);
     ls_cta_fini(&cta);
     codec_fini(&c);
 }
@@ -337,7 +337,7 @@ static void test_not_in_columns(void **state)
 static void expect_refused(codec *c, ls_cta *cta)
 {
     ls_error err;
-    assert_int_equal(ls_pack_encode(&c->encoder, cta, &err), LS_ERR_INTERNAL);
+    assert_int_equal(pack_encode(&c->encoder, cta, &err), LS_ERR_INTERNAL);
 }
 
 static void test_inconsistent(void **state)
@@ -380,10 +380,10 @@ static void test_damaged(void **state)
         for (size_t k = 0; k < sizeof changes; k++) {
             const char *problem;
             c.payload[at] ^= changes[k];
-            problem = ls_pack_decoder_begin(&c.decoder, c.payload, c.bytes);
+            problem = pack_decoder_begin(&c.decoder, c.payload, c.bytes);
             for (uint64_t i = 0; i < 3 && !problem; i++)
-                assert_true(ls_pack_decode(&c.decoder, i, &cta, &problem));
-            problems += problem || !ls_pack_decoder_at_end(&c.decoder);
+                assert_true(pack_decode(&c.decoder, i, &cta, &problem));
+            problems += problem || !pack_decoder_at_end(&c.decoder);
             assert_true(cta.dyn_capacity < 10000000);
             c.payload[at] ^= changes[k];
         }
@@ -398,11 +398,11 @@ static uint8_t *column_of(const codec *c, int which)
 {
     uint8_t *at = c->payload + 4 * LS_PACK_STREAM_COUNT;
     for (int i = 0; i < LS_PACK_STREAM_COUNT; i++)
-        at += ls_get_u32(c->payload + 4 * i);
+        at += get_u32(c->payload + 4 * i);
     const uint8_t *sizes = at;
     at += 4 * LS_COLUMN_COUNT;
     for (int i = 0; i < which; i++)
-        at += ls_get_u32(sizes + 4 * i);
+        at += get_u32(sizes + 4 * i);
     return at;
 }
 
@@ -427,7 +427,7 @@ static void test_misplaced_access(void **state)
     ls_error err;
     codec_init(&c);
     fill_divergent(&cta, 0, 1, 0);
-    assert_int_equal(ls_pack_encode(&c.encoder, &cta, &err), LS_OK);
+    assert_int_equal(pack_encode(&c.encoder, &cta, &err), LS_OK);
     codec_take(&c);
     uint8_t *gaps = column_of(&c, LS_COLUMN_GAPS);
     assert_int_equal(gaps[0], 2);
@@ -437,9 +437,9 @@ static void test_misplaced_access(void **state)
         uint8_t good = gaps[cases[k].access];
         gaps[cases[k].access] = cases[k].gap;
         c.decoder.columns.wide_vectors = wide && i % 2 == 0;
-        const char *problem = ls_pack_decoder_begin(&c.decoder, c.payload, c.bytes);
+        const char *problem = pack_decoder_begin(&c.decoder, c.payload, c.bytes);
         if (!problem)
-            assert_true(ls_pack_decode(&c.decoder, 0, &cta, &problem));
+            assert_true(pack_decode(&c.decoder, 0, &cta, &problem));
         assert_non_null(problem);
         assert_string_equal(problem, cases[k].problem);
         gaps[cases[k].access] = good;
@@ -456,14 +456,14 @@ static void test_short(void **state)
     uint8_t *copy;
     codec_init(&c);
     round_trip(&c, 9, 1, 100);
-    assert_int_not_equal(ls_get_u32(c.payload + 4 * LS_PACK_SHAPE), 0);
+    assert_int_not_equal(get_u32(c.payload + 4 * LS_PACK_SHAPE), 0);
     for (size_t bytes = 0; bytes < c.bytes; bytes++) {
         copy = calloc(1, bytes + LS_PACK_SLACK);
         assert_non_null(copy);
         memcpy(copy, c.payload, bytes);
-        const char *problem = ls_pack_decoder_begin(&c.decoder, copy, bytes);
+        const char *problem = pack_decoder_begin(&c.decoder, copy, bytes);
         if (!problem) /* it ends where the columns begin */
-            assert_true(ls_pack_decode(&c.decoder, 0, &cta, &problem));
+            assert_true(pack_decode(&c.decoder, 0, &cta, &problem));
         assert_non_null(problem);
         free(copy);
     }

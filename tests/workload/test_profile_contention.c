@@ -39,8 +39,8 @@ static void dispose(place *p)
 {
     for (uint32_t i = 0; i < p->cores; i++) {
         for (uint32_t part = 0; part < p->parts; part++)
-            ls_vec_fini(&p->sent[i].to[part]);
-        ls_vec_fini(&p->sent[i].requests);
+            vec_fini(&p->sent[i].to[part]);
+        vec_fini(&p->sent[i].requests);
         free(p->sent[i].to);
     }
     contention_fini(&p->m);
@@ -55,8 +55,8 @@ static void ask_as(place *p, uint32_t core, uint32_t line, uint8_t sectors, uint
                                    .sectors = sectors,
                                    .pending = pending,
                                    .flags = flags };
-    assert_true(ls_vec_push(&sent->to[line % p->parts], (uint32_t)sent->requests.count));
-    assert_true(ls_vec_push(&sent->requests, request));
+    assert_true(vec_push(&sent->to[line % p->parts], (uint32_t)sent->requests.count));
+    assert_true(vec_push(&sent->requests, request));
     if ((flags & SENT_BYPASS) == 0)
         sent->sectors += (uint32_t)__builtin_popcount(sectors);
 }

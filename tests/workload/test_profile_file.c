@@ -34,35 +34,35 @@ static void test_round_trip(void **state)
 {
     (void)state;
     ls_error err = { 0 };
-    ls_profile_inst insts[2] = { { .pc = 0x40 }, { .pc = 0x1b0 } };
-    insts[0].level[RATES_DRAM] = (ls_profile_count){ 7, 28, 27, 26 };
-    insts[1].level[RATES_WAIT] = (ls_profile_count){ 3, 12, 0, 0 };
+    profile_inst insts[2] = { { .pc = 0x40 }, { .pc = 0x1b0 } };
+    insts[0].level[RATES_DRAM] = (profile_count){ 7, 28, 27, 26 };
+    insts[1].level[RATES_WAIT] = (profile_count){ 3, 12, 0, 0 };
     char name[] = "void f<int>(int *)";
-    ls_profile_kernel kernel = { .name = name,
-                                 .command = 2,
-                                 .id = 5,
-                                 .at = insts,
-                                 .count = 2,
-                                 .l2_sectors = 27,
-                                 .slice_sectors = 9,
-                                 .dram_atoms = 26,
-                                 .channel_cycles = 60,
-                                 .reads = 7,
-                                 .closed = 4,
-                                 .conflicts = 3,
-                                 .walked = 10,
-                                 .insts = 100,
-                                 .slice_stalls = 6 };
-    ls_profile profile = { .hash = { 1, 2 }, .method = LS_PROFILE_REUSE }, back;
+    kernel_profile kernel = { .name = name,
+                              .command = 2,
+                              .id = 5,
+                              .at = insts,
+                              .count = 2,
+                              .l2_sectors = 27,
+                              .slice_sectors = 9,
+                              .dram_atoms = 26,
+                              .channel_cycles = 60,
+                              .reads = 7,
+                              .closed = 4,
+                              .conflicts = 3,
+                              .walked = 10,
+                              .insts = 100,
+                              .slice_stalls = 6 };
+    trace_profile profile = { .hash = { 1, 2 }, .method = LS_PROFILE_REUSE }, back;
     profile.kernels.at = &kernel;
     profile.kernels.count = 1;
-    assert_int_equal(ls_profile_write(&profile, path, &err), LS_OK);
-    assert_int_equal(ls_profile_read(path, &back, &err), LS_OK);
-    assert_true(ls_hash_same(back.hash, profile.hash));
+    assert_int_equal(profile_write(&profile, path, &err), LS_OK);
+    assert_int_equal(profile_read(path, &back, &err), LS_OK);
+    assert_true(hash_same(back.hash, profile.hash));
     assert_int_equal(back.method, LS_PROFILE_REUSE);
-    const ls_profile_kernel *k = ls_profile_find(&back, 2);
+    const kernel_profile *k = profile_find(&back, 2);
     assert_non_null(k);
-    assert_null(ls_profile_find(&back, 1));
+    assert_null(profile_find(&back, 1));
     assert_string_equal(k->name, name);
     assert_int_equal(k->count, 2);
     assert_int_equal(k->at[1].pc, 0x1b0);
@@ -70,15 +70,15 @@ static void test_round_trip(void **state)
     assert_int_equal(k->conflicts, 3);
     assert_int_equal(k->insts, 100);
     assert_int_equal(k->slice_stalls, 6);
-    ls_profile_fini(&back);
+    profile_fini(&back);
 }
 
 static void refuse(const char *text, const char *says)
 {
     ls_error err = { 0 };
-    ls_profile profile;
-    assert_int_equal(ls_file_write(path, text, strlen(text), &err), LS_OK);
-    assert_int_equal(ls_profile_read(path, &profile, &err), LS_ERR_INPUT);
+    trace_profile profile;
+    assert_int_equal(file_write(path, text, strlen(text), &err), LS_OK);
+    assert_int_equal(profile_read(path, &profile, &err), LS_ERR_INPUT);
     if (strstr(err.what, says) == NULL)
         fail_msg("'%s' does not say '%s'", err.what, says);
     assert_int_equal(profile.kernels.count, 0);

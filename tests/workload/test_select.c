@@ -9,14 +9,14 @@
 static const char *const names[] = { "", "_Z4gemmPf", "_Z4copyPf", "", "_Z5sgemmPf", "_Z4copyPi" };
 static unsigned opened;
 
-static void close_kernel(ls_kernel *kernel)
+static void close_kernel(trace_kernel *kernel)
 {
     free(kernel);
 }
 
-static ls_status open_kernel(ls_trace *trace, uint64_t index, ls_kernel **out, ls_error *err)
+static ls_status open_kernel(sass_trace *trace, uint64_t index, trace_kernel **out, ls_error *err)
 {
-    static const ls_kernel_ops ops = { .close = close_kernel };
+    static const trace_kernel_ops ops = { .close = close_kernel };
     (void)trace, (void)err;
     *out = calloc(1, sizeof **out);
     (*out)->ops = &ops;
@@ -25,29 +25,29 @@ static ls_status open_kernel(ls_trace *trace, uint64_t index, ls_kernel **out, l
     return LS_OK;
 }
 
-static ls_command commands[] = {
+static trace_cmd commands[] = {
     { .kind = LS_COMMAND_COPY_IN }, { .kind = LS_COMMAND_KERNEL }, { .kind = LS_COMMAND_KERNEL },
     { .kind = LS_COMMAND_OTHER },   { .kind = LS_COMMAND_KERNEL }, { .kind = LS_COMMAND_KERNEL },
 };
-static const ls_trace_ops trace_ops = { .open_kernel = open_kernel };
-static ls_trace trace = { .ops = &trace_ops, .commands = commands, .command_count = 6 };
+static const trace_source_ops trace_ops = { .open_kernel = open_kernel };
+static sass_trace trace = { .ops = &trace_ops, .commands = commands, .command_count = 6 };
 
 /* "1:1 3:4": number and command of each chosen kernel, or the error. */
 static const char *chosen(const char *text)
 {
     static char out[256];
-    ls_selection selection;
+    kernel_selection selection;
     ls_error err;
     out[0] = '\0';
     opened = 0;
-    if (ls_select_kernels(&trace, text, &selection, &err) != LS_OK) {
+    if (select_kernels(&trace, text, &selection, &err) != LS_OK) {
         assert_int_equal(err.status, LS_ERR_USAGE);
         return strcpy(out, err.what);
     }
     for (size_t i = 0; i < selection.count; i++)
         sprintf(out + strlen(out), "%s%u:%u", i ? " " : "", (unsigned)selection.at[i].number,
                 (unsigned)selection.at[i].command);
-    ls_selection_fini(&selection);
+    selection_fini(&selection);
     return out;
 }
 
@@ -101,19 +101,19 @@ static const char *name_at(const void *self, uint64_t i)
 static void test_without_a_trace(void **state)
 {
     static const char *const all[] = { "scan", "gemm_1", "gemm_2", "scan" };
-    ls_selection selection;
+    kernel_selection selection;
     ls_error err;
     (void)state;
-    assert_int_equal(ls_select_named(4, name_at, all, "name:gemm*,4-", &selection, NULL), LS_OK);
+    assert_int_equal(select_named(4, name_at, all, "name:gemm*,4-", &selection, NULL), LS_OK);
     assert_int_equal(selection.count, 3);
     assert_int_equal(selection.at[0].command, 1);
     assert_int_equal(selection.at[0].number, 2);
     assert_int_equal(selection.at[2].command, 3);
-    ls_selection_fini(&selection);
-    assert_int_equal(ls_select_named(4, name_at, all, NULL, &selection, NULL), LS_OK);
+    selection_fini(&selection);
+    assert_int_equal(select_named(4, name_at, all, NULL, &selection, NULL), LS_OK);
     assert_int_equal(selection.count, 4);
-    ls_selection_fini(&selection);
-    assert_int_equal(ls_select_named(4, name_at, all, "2,5", &selection, &err), LS_ERR_USAGE);
+    selection_fini(&selection);
+    assert_int_equal(select_named(4, name_at, all, "2,5", &selection, &err), LS_ERR_USAGE);
     assert_non_null(strstr(err.what, "4 kernels"));
     assert_null(selection.at);
 }

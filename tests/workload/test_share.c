@@ -11,25 +11,25 @@
 #include "workload/share.h"
 
 /* Reads a trace both ways, with several blocks at a time, as a machine has them. */
-static ls_share_counts compare(const char *path)
+static share_counts compare(const char *path)
 {
-    ls_trace *a = open_trace(path), *b = open_trace(path);
+    sass_trace *a = open_trace(path), *b = open_trace(path);
     ls_cta plain = { 0 }, shared[3];
     memset(shared, 0, sizeof shared);
-    ls_share_counts sum = { 0 };
-    for (uint64_t command = 0; command < ls_trace_command_count(a); command++) {
-        if (ls_trace_command(a, command)->kind != LS_COMMAND_KERNEL)
+    share_counts sum = { 0 };
+    for (uint64_t command = 0; command < trace_command_count(a); command++) {
+        if (trace_command_at(a, command)->kind != LS_COMMAND_KERNEL)
             continue;
-        ls_kernel *ka, *kb;
-        ls_share *share;
-        assert_ok(ls_trace_open_kernel(a, command, &ka, err));
-        assert_ok(ls_trace_open_kernel(b, command, &kb, err));
-        assert_ok(ls_share_create(kb, &share, err));
+        trace_kernel *ka, *kb;
+        shared_streams *share;
+        assert_ok(trace_open_kernel(a, command, &ka, err));
+        assert_ok(trace_open_kernel(b, command, &kb, err));
+        assert_ok(share_create(kb, &share, err));
         for (uint64_t i = 0;; i++) {
             bool end_a = false, end_b = false;
             ls_cta *cta = &shared[i % 3];
-            assert_ok(ls_kernel_next_cta(ka, &plain, &end_a, err));
-            assert_ok(ls_share_next(share, cta, &end_b, err));
+            assert_ok(kernel_next_cta(ka, &plain, &end_a, err));
+            assert_ok(share_next(share, cta, &end_b, err));
             assert_int_equal(end_a, end_b);
             if (end_a)
                 break;
@@ -37,19 +37,19 @@ static ls_share_counts compare(const char *path)
             assert_int_equal(plain.addr_count, cta->addr_count);
             compare_cta(ka, &plain, kb, cta);
         }
-        ls_share_counts n = ls_share_count(share);
+        share_counts n = share_count(share);
         sum.blocks += n.blocks;
         sum.read += n.read;
         sum.borrowed += n.borrowed;
-        ls_share_destroy(share);
-        ls_kernel_close(ka);
-        ls_kernel_close(kb);
+        share_destroy(share);
+        kernel_close(ka);
+        kernel_close(kb);
     }
     ls_cta_fini(&plain);
     for (size_t i = 0; i < 3; i++)
         ls_cta_fini(&shared[i]);
-    ls_trace_close(a);
-    ls_trace_close(b);
+    trace_close(a);
+    trace_close(b);
     return sum;
 }
 
@@ -90,7 +90,7 @@ static void test_generators(void **state)
 {
     (void)state;
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
-        ls_share_counts n = compare(cases[i].text);
+        share_counts n = compare(cases[i].text);
         if (cases[i].blocks == 0)
             continue;
         if (n.blocks != cases[i].blocks || n.read != cases[i].made)
@@ -104,7 +104,7 @@ static void test_packed(void **state)
 {
     (void)state;
     pack_trace("synth:gemm,m=128,n=192,k=64", "gemm.lspk");
-    ls_share_counts n = compare("gemm.lspk");
+    share_counts n = compare("gemm.lspk");
     assert_int_equal(n.blocks, 6);
     assert_int_equal(n.read, 6);
     assert_int_equal(n.borrowed, 5);
@@ -122,7 +122,7 @@ static void test_real(void **state)
     for (size_t i = 0; i < LS_COUNT_OF(names); i++) {
         char path[512];
         snprintf(path, sizeof path, TRACES "/%s", names[i]);
-        ls_share_counts n = compare(path);
+        share_counts n = compare(path);
         assert_int_equal(n.read, n.blocks);
     }
 }

@@ -3,12 +3,12 @@
 
 #include "workload/stats.h"
 
-static void read_stats(ls_trace_stats *stats, const char *text)
+static void read_stats(trace_stats *stats, const char *text)
 {
-    const ls_trace_options options = { .unknown_opcodes_as_alu = true };
+    const trace_options options = { .unknown_opcodes_as_alu = true };
     reading r;
     assert_int_equal(reading_open(&r, text, &options), LS_OK);
-    assert_int_equal(ls_trace_stats_read(stats, r.kernel, &r.cta, &r.err), LS_OK);
+    assert_int_equal(trace_stats_read(stats, r.kernel, &r.cta, &r.err), LS_OK);
     reading_close(&r);
 }
 
@@ -19,7 +19,7 @@ static void read_stats(ls_trace_stats *stats, const char *text)
 static void test_counts(void **state)
 {
     (void)state;
-    ls_trace_stats s = { 0 };
+    trace_stats s = { 0 };
     read_stats(&s, HEADER_V3 BLOCK("warp = 0\ninsts = 8\n0000 ffffffff 1 R1 FFMA 3 R1 R2 R3 0 \n"
                                    "0010 0000000f 1 R1 LDG.E.64 1 R2 8 1 0x100 8 \n"
                                    "0010 00000000 1 R1 LDG.E.64 1 R2 8 1 0x0 0 \n"
@@ -45,13 +45,13 @@ static void test_counts(void **state)
     assert_int_equal(s.spaces[LS_SPACE_LOCAL].insts, 1);
     assert_int_equal(s.spaces[LS_SPACE_GENERIC].insts, 0);
     assert_int_equal(s.unknown.count, 0);
-    ls_trace_stats_fini(&s);
+    trace_stats_fini(&s);
 }
 
 static void test_unknown(void **state)
 {
     (void)state;
-    ls_trace_stats s = { 0 }, total = { 0 };
+    trace_stats s = { 0 }, total = { 0 };
     read_stats(&s,
                HEADER_V3
                    BLOCK("warp = 0\ninsts = 4\n0000 ffffffff 1 R1 QQQ.E 0 0 \n0010 ffffffff 0 WWW 1 R2 0 \n"
@@ -63,28 +63,28 @@ static void test_unknown(void **state)
     assert_string_equal(s.unknown.at[1].opcode, "WWW");
     assert_int_equal(s.unknown.at[1].count, 1);
     assert_int_equal(s.unknown.at[1].pc, 0x10);
-    assert_true(ls_trace_stats_merge(&total, &s));
-    assert_true(ls_trace_stats_merge(&total, &s));
+    assert_true(trace_stats_merge(&total, &s));
+    assert_true(trace_stats_merge(&total, &s));
     assert_int_equal(total.kernels, 2);
     assert_int_equal(total.warp_insts, 8);
     assert_int_equal(total.classes[LS_CLASS_int_alu], 8);
     assert_int_equal(total.unknown.count, 2);
     assert_int_equal(total.unknown.at[0].count, 6);
-    ls_trace_stats_fini(&s);
-    ls_trace_stats_fini(&total);
+    trace_stats_fini(&s);
+    trace_stats_fini(&total);
     assert_int_equal(total.unknown.count, 0);
 }
 
 static void test_error_passes(void **state)
 {
     (void)state;
-    ls_trace_stats s = { 0 };
+    trace_stats s = { 0 };
     reading r;
     assert_int_equal(reading_open(&r, HEADER_V3 BLOCK("warp = 9\n"), NULL), LS_OK);
-    assert_int_equal(ls_trace_stats_read(&s, r.kernel, &r.cta, &r.err), LS_ERR_INPUT);
+    assert_int_equal(trace_stats_read(&s, r.kernel, &r.cta, &r.err), LS_ERR_INPUT);
     assert_string_equal(r.err.where, "k.traceg:17");
     reading_close(&r);
-    ls_trace_stats_fini(&s);
+    trace_stats_fini(&s);
 }
 
 int main(void)

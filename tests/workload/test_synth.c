@@ -19,7 +19,7 @@ typedef struct interval {
 } interval;
 
 typedef struct counter {
-    ls_synth_facts facts;
+    synth_facts facts;
     interval *touched;
     size_t count, capacity;
 } counter;
@@ -75,15 +75,15 @@ static uint64_t count_sectors(counter *c, const ls_cta *cta, const ls_dyn *dyn, 
     return count;
 }
 
-static void count_dyn(counter *c, const ls_kernel *kernel, const ls_cta *cta, const ls_dyn *dyn)
+static void count_dyn(counter *c, const trace_kernel *kernel, const ls_cta *cta, const ls_dyn *dyn)
 {
     const ls_inst *inst = &kernel->insts[dyn->inst];
-    ls_synth_facts *f = &c->facts;
+    synth_facts *f = &c->facts;
     f->warp_insts++;
     f->thread_insts += (uint64_t)__builtin_popcount(dyn->mask);
     f->barriers += inst->flags & LS_INST_BARRIER ? 1 : 0;
     if (inst->flags & (LS_INST_UNKNOWN | LS_INST_FOREIGN))
-        fail_msg("sm_%" PRIu32 " has no %s", kernel->info.binary_version, ls_sass_opcode_name(inst->opcode));
+        fail_msg("sm_%" PRIu32 " has no %s", kernel->info.binary_version, sass_opcode_name(inst->opcode));
     if (dyn->addr == LS_ADDR_NONE || dyn->mask == 0)
         return;
     if (inst->space == LS_SPACE_SHARED)
@@ -107,13 +107,13 @@ static void count_dyn(counter *c, const ls_kernel *kernel, const ls_cta *cta, co
     }
 }
 
-static void count_kernel(counter *c, ls_kernel *kernel)
+static void count_kernel(counter *c, trace_kernel *kernel)
 {
     ls_cta cta = { 0 };
     bool end = false;
     c->facts.kernels++;
     while (!end) {
-        assert_ok(ls_kernel_next_cta(kernel, &cta, &end, err));
+        assert_ok(kernel_next_cta(kernel, &cta, &end, err));
         if (end)
             break;
         c->facts.ctas++;
@@ -134,19 +134,19 @@ static void expect(const char *text, const char *name, uint64_t counted, uint64_
 static void check_facts(const char *text)
 {
     counter c = { 0 };
-    ls_trace *trace = NULL;
-    ls_synth_facts f;
-    assert_ok(ls_synth_open(text, NULL, &trace, err));
-    assert_true(ls_synth_get_facts(trace, &f));
+    sass_trace *trace = NULL;
+    synth_facts f;
+    assert_ok(synth_open(text, NULL, &trace, err));
+    assert_true(synth_get_facts(trace, &f));
     for (uint64_t i = 0; i < trace->command_count; i++) {
-        ls_kernel *kernel = NULL;
+        trace_kernel *kernel = NULL;
         if (trace->commands[i].kind != LS_COMMAND_KERNEL)
             continue;
-        assert_ok(ls_trace_open_kernel(trace, i, &kernel, err));
+        assert_ok(trace_open_kernel(trace, i, &kernel, err));
         count_kernel(&c, kernel);
-        ls_kernel_close(kernel);
+        kernel_close(kernel);
     }
-    const ls_synth_facts *g = &c.facts;
+    const synth_facts *g = &c.facts;
     expect(text, "kernels", g->kernels, f.kernels);
     expect(text, "ctas", g->ctas, f.ctas);
     expect(text, "warps", g->warps, f.warps);
@@ -162,7 +162,7 @@ static void check_facts(const char *text)
     expect(text, "barriers", g->barriers, f.barriers);
     expect(text, "global_bytes", distinct_bytes(&c), f.global_bytes);
     free(c.touched);
-    ls_trace_close(trace);
+    trace_close(trace);
 }
 
 /* Small enough to count every byte, odd enough to meet every edge. */
@@ -239,11 +239,11 @@ static void test_facts_by_architecture(void **state)
 static void test_by_hand(void **state)
 {
     (void)state;
-    ls_trace *trace = NULL;
-    ls_synth_facts f;
-    ls_kernel *kernel = NULL;
-    assert_ok(ls_synth_open("vector-add,n=1024", NULL, &trace, err));
-    assert_true(ls_synth_get_facts(trace, &f));
+    sass_trace *trace = NULL;
+    synth_facts f;
+    trace_kernel *kernel = NULL;
+    assert_ok(synth_open("vector-add,n=1024", NULL, &trace, err));
+    assert_true(synth_get_facts(trace, &f));
     assert_int_equal(f.ctas, 4);
     assert_int_equal(f.warps, 32);
     /* MOV, S2R, S2R, IMAD, ISETP, EXIT, ULDC, constant, two addresses, two loads, address, FADD, STG, EXIT */
@@ -252,22 +252,22 @@ static void test_by_hand(void **state)
     assert_int_equal(f.load_sectors, 2 * 128);
     assert_int_equal(f.store_sectors, 128);
     assert_int_equal(f.global_bytes, 3 * 4096);
-    assert_int_equal(ls_trace_command_count(trace), 3);
-    assert_string_equal(ls_trace_command(trace, 0)->text, "MemcpyHtoD,0x00007f0000000000,4096");
-    assert_ok(ls_trace_open_kernel(trace, 2, &kernel, err));
+    assert_int_equal(trace_command_count(trace), 3);
+    assert_string_equal(trace_command_at(trace, 0)->text, "MemcpyHtoD,0x00007f0000000000,4096");
+    assert_ok(trace_open_kernel(trace, 2, &kernel, err));
     assert_int_equal(kernel->inst_count, 16);
     assert_int_equal(kernel->insts[15].pc, 0xf0);
     assert_int_equal(kernel->insts[10].class_, LS_CLASS_load);
-    ls_kernel_close(kernel);
-    ls_trace_close(trace);
-    assert_ok(ls_synth_open("saxpy,binary_version=61", NULL, &trace, err));
-    assert_ok(ls_trace_open_kernel(trace, 2, &kernel, err));
+    kernel_close(kernel);
+    trace_close(trace);
+    assert_ok(synth_open("saxpy,binary_version=61", NULL, &trace, err));
+    assert_ok(trace_open_kernel(trace, 2, &kernel, err));
     assert_int_equal(kernel->insts[0].pc,
                      0x08); /* instructions of 8 bytes; each fourth word is something else */
     assert_int_equal(kernel->insts[2].pc, 0x18);
     assert_int_equal(kernel->insts[3].pc, 0x28);
-    ls_kernel_close(kernel);
-    ls_trace_close(trace);
+    kernel_close(kernel);
+    trace_close(trace);
 }
 
 /* ----------------------------------------------------------------------------------- one block, any block */
@@ -275,47 +275,47 @@ static void test_by_hand(void **state)
 static void test_seek(void **state)
 {
     (void)state;
-    ls_trace *trace = open_trace("synth:graph-walk,nodes=2000,levels=3");
-    ls_kernel *a = NULL, *b = NULL;
+    sass_trace *trace = open_trace("synth:graph-walk,nodes=2000,levels=3");
+    trace_kernel *a = NULL, *b = NULL;
     ls_cta ca = { 0 }, cb = { 0 };
     ls_error said;
     bool end;
-    assert_ok(ls_trace_open_kernel(trace, 5, &a, err));
-    assert_ok(ls_trace_open_kernel(trace, 5, &b, err));
+    assert_ok(trace_open_kernel(trace, 5, &a, err));
+    assert_ok(trace_open_kernel(trace, 5, &b, err));
     for (uint64_t i = 8; i-- > 0;) {
-        assert_ok(ls_kernel_seek(a, i, err));
-        assert_ok(ls_kernel_next_cta(a, &ca, &end, err));
-        assert_ok(ls_kernel_seek(b, 0, err));
+        assert_ok(kernel_seek(a, i, err));
+        assert_ok(kernel_next_cta(a, &ca, &end, err));
+        assert_ok(kernel_seek(b, 0, err));
         for (uint64_t k = 0; k <= i; k++)
-            assert_ok(ls_kernel_next_cta(b, &cb, &end, err));
+            assert_ok(kernel_next_cta(b, &cb, &end, err));
         compare_cta(a, &ca, b, &cb);
     }
-    assert_ok(ls_kernel_seek(a, 8, err));
-    assert_ok(ls_kernel_next_cta(a, &ca, &end, err));
+    assert_ok(kernel_seek(a, 8, err));
+    assert_ok(kernel_next_cta(a, &ca, &end, err));
     assert_true(end);
-    assert_int_equal(ls_kernel_seek(a, 9, &said), LS_ERR_USAGE);
-    ls_kernel_close(a);
-    ls_kernel_close(b);
-    ls_trace_close(trace);
+    assert_int_equal(kernel_seek(a, 9, &said), LS_ERR_USAGE);
+    kernel_close(a);
+    kernel_close(b);
+    trace_close(trace);
     ls_cta_fini(&ca);
     ls_cta_fini(&cb);
 }
 
 static uint64_t sum_of_addresses(const char *path)
 {
-    ls_trace *trace = open_trace(path);
-    ls_kernel *kernel = NULL;
+    sass_trace *trace = open_trace(path);
+    trace_kernel *kernel = NULL;
     ls_cta cta = { 0 };
     uint64_t sum = 0;
     bool end = false;
-    assert_ok(ls_trace_open_kernel(trace, trace->command_count - 1, &kernel, err));
+    assert_ok(trace_open_kernel(trace, trace->command_count - 1, &kernel, err));
     while (!end) {
-        assert_ok(ls_kernel_next_cta(kernel, &cta, &end, err));
+        assert_ok(kernel_next_cta(kernel, &cta, &end, err));
         for (uint64_t i = 0; i < cta.addr_count && !end; i++)
             sum = sum * 31 + cta.addrs[i];
     }
-    ls_kernel_close(kernel);
-    ls_trace_close(trace);
+    kernel_close(kernel);
+    trace_close(trace);
     ls_cta_fini(&cta);
     return sum;
 }
@@ -331,15 +331,15 @@ static void test_bandwidth_shift(void **state)
         LOADS = 8
     }; /* loads of a warp in a pass: 64 KiB by 4 blocks of 4 KiB */
     uint64_t first[BLOCKS][PASSES][LOADS];
-    ls_trace *trace =
+    sass_trace *trace =
         open_trace("synth:bandwidth,ctas=4,block=128,footprint_kib=64,unroll=2,passes=3,shift=3");
-    ls_kernel *kernel = NULL;
+    trace_kernel *kernel = NULL;
     ls_cta cta = { 0 };
     bool end = false;
-    assert_ok(ls_trace_open_kernel(trace, trace->command_count - 1, &kernel, err));
+    assert_ok(trace_open_kernel(trace, trace->command_count - 1, &kernel, err));
     for (uint32_t b = 0; b < BLOCKS; b++) {
         uint32_t loads = 0;
-        assert_ok(ls_kernel_next_cta(kernel, &cta, &end, err));
+        assert_ok(kernel_next_cta(kernel, &cta, &end, err));
         assert_false(end);
         for (uint32_t i = 0; i < cta.warps[0].count; i++) {
             const ls_dyn *dyn = &cta.dyns[cta.warps[0].first + i];
@@ -356,8 +356,8 @@ static void test_bandwidth_shift(void **state)
             assert_memory_equal(first[b][p], first[(b + p * SHIFT) % BLOCKS][0], sizeof first[b][p]);
     assert_int_equal(first[1][0][0] - first[0][0][0], 128 * 16);
     ls_cta_fini(&cta);
-    ls_kernel_close(kernel);
-    ls_trace_close(trace);
+    kernel_close(kernel);
+    trace_close(trace);
 }
 
 static void test_seed(void **state)
@@ -377,13 +377,13 @@ static void test_seed(void **state)
 static void test_chase_is_a_permutation(void **state)
 {
     (void)state;
-    ls_trace *trace = open_trace("synth:pointer-chase,footprint_kib=3,stride_bytes=24,loads=128,unroll=1");
-    ls_kernel *kernel = NULL;
+    sass_trace *trace = open_trace("synth:pointer-chase,footprint_kib=3,stride_bytes=24,loads=128,unroll=1");
+    trace_kernel *kernel = NULL;
     ls_cta cta = { 0 };
     bool end, seen[128] = { false };
     uint64_t loads = 0;
-    assert_ok(ls_trace_open_kernel(trace, 1, &kernel, err));
-    assert_ok(ls_kernel_next_cta(kernel, &cta, &end, err));
+    assert_ok(trace_open_kernel(trace, 1, &kernel, err));
+    assert_ok(kernel_next_cta(kernel, &cta, &end, err));
     for (uint64_t i = 0; i < cta.dyn_count; i++) {
         const ls_dyn *dyn = &cta.dyns[i];
         if (kernel->insts[dyn->inst].class_ != LS_CLASS_load)
@@ -395,8 +395,8 @@ static void test_chase_is_a_permutation(void **state)
         loads++;
     }
     assert_int_equal(loads, 128);
-    ls_kernel_close(kernel);
-    ls_trace_close(trace);
+    kernel_close(kernel);
+    trace_close(trace);
     ls_cta_fini(&cta);
 }
 
@@ -411,7 +411,7 @@ static void test_files(void **state)
         snprintf(path, sizeof path, "synth:%s,tracer_version=%u", samples[i], 3 + (unsigned)(i % 4));
         snprintf(dir, sizeof dir, "synth-%zu", i);
         snprintf(packed, sizeof packed, "synth-%zu.lspk", i);
-        unpack_trace(path, dir, (ls_compression)(LS_COMPRESS_NONE + i % 4));
+        unpack_trace(path, dir, (text_compression)(LS_COMPRESS_NONE + i % 4));
         compare_traces(path, dir);
         if (i % 6 == 0) { /* the packed file waits for the disk */
             pack_trace(path, packed);
@@ -424,9 +424,9 @@ static void test_files(void **state)
 
 static void expect_error(const char *text, const char *what, const char *nearest)
 {
-    ls_trace *trace;
+    sass_trace *trace;
     ls_error said;
-    assert_int_equal(ls_synth_open(text, NULL, &trace, &said), LS_ERR_USAGE);
+    assert_int_equal(synth_open(text, NULL, &trace, &said), LS_ERR_USAGE);
     assert_null(trace);
     if (!strstr(said.what, what) || strcmp(said.nearest, nearest) != 0)
         fail_msg("%s: '%s' (nearest: '%s')", text, said.what, said.nearest);
@@ -458,24 +458,24 @@ static void test_parameters(void **state)
 static void test_table_of_kinds(void **state)
 {
     (void)state;
-    assert_int_equal(ls_synth_kind_count(), 16);
-    assert_null(ls_synth_kind_at(16));
+    assert_int_equal(synth_kind_count(), 16);
+    assert_null(synth_kind_at(16));
     for (size_t i = 0; i < 16; i++) {
-        const ls_synth_kind *kind = ls_synth_kind_at(i);
-        ls_trace *trace = NULL;
-        assert_ptr_equal(ls_synth_kind_find(ls_synth_kind_name(kind)), kind);
-        assert_ok(ls_synth_open(ls_synth_kind_name(kind), NULL, &trace, err)); /* all defaults are good */
-        ls_trace_close(trace);
-        for (size_t p = 0; p < ls_synth_param_count(kind); p++) {
-            const ls_param *param = ls_synth_param_at(kind, p);
+        const synth_kind *kind = synth_kind_at(i);
+        sass_trace *trace = NULL;
+        assert_ptr_equal(synth_kind_find(synth_kind_name(kind)), kind);
+        assert_ok(synth_open(synth_kind_name(kind), NULL, &trace, err)); /* all defaults are good */
+        trace_close(trace);
+        for (size_t p = 0; p < synth_param_count(kind); p++) {
+            const ls_param *param = synth_param_at(kind, p);
             assert_true(strlen(param->help) > 4 && param->help[strlen(param->help) - 1] != '.');
             assert_non_null(param->default_text);
         }
     }
-    ls_trace *text = open_trace("synth:chain");
-    ls_synth_facts facts;
-    assert_true(ls_synth_get_facts(text, &facts));
-    ls_trace_close(text);
+    sass_trace *text = open_trace("synth:chain");
+    synth_facts facts;
+    assert_true(synth_get_facts(text, &facts));
+    trace_close(text);
 }
 
 /* ------------------------------------------------------------------------------------------------ anchors */
@@ -484,24 +484,24 @@ static void test_anchors(void **state)
 {
     (void)state;
     char text[128];
-    for (size_t i = 0; i < ls_synth_anchor_count(); i++) {
-        const ls_synth_anchor *anchor = ls_synth_anchor_at(i);
-        ls_trace *trace = NULL;
-        ls_synth_facts f;
-        assert_ptr_equal(ls_synth_anchor_find(anchor->name), anchor);
+    for (size_t i = 0; i < synth_anchor_count(); i++) {
+        const synth_anchor *anchor = synth_anchor_at(i);
+        sass_trace *trace = NULL;
+        synth_facts f;
+        assert_ptr_equal(synth_anchor_find(anchor->name), anchor);
         for (unsigned count = 64; count <= 128; count += 64) {
             snprintf(text, sizeof text, "%s,count=%u", anchor->text, count);
-            assert_ok(ls_synth_open(text, NULL, &trace, err));
-            assert_true(ls_synth_get_facts(trace, &f));
+            assert_ok(synth_open(text, NULL, &trace, err));
+            assert_true(synth_get_facts(trace, &f));
             assert_int_equal(f.warp_insts, f.warps * (count + 1));
             assert_int_equal(f.ctas, 1);
             const char *warps = strrchr(anchor->name, '_');
             if (warps[1] >= '1' && warps[1] <= '9' && strchr(warps, 'w'))
                 assert_int_equal(f.warps, atoi(warps + 1));
-            ls_trace_close(trace);
+            trace_close(trace);
         }
     }
-    assert_null(ls_synth_anchor_find("chain_NOTHING"));
+    assert_null(synth_anchor_find("chain_NOTHING"));
 }
 
 static void test_every_anchor_is_there(void **state)
@@ -515,12 +515,12 @@ static void test_every_anchor_is_there(void **state)
     assert_non_null(fgets(line, sizeof line, file));
     while (fgets(line, sizeof line, file)) {
         *strchr(line, ',') = '\0';
-        if (!ls_synth_anchor_find(line))
+        if (!synth_anchor_find(line))
             fail_msg("no parameters for %s", line);
         count++;
     }
     fclose(file);
-    assert_int_equal(count, ls_synth_anchor_count());
+    assert_int_equal(count, synth_anchor_count());
 }
 
 /* Independent instructions: no result overlaps one of those that the instruction before wrote, or a source. */
@@ -549,11 +549,11 @@ static void test_throughput_results_are_apart(void **state)
     for (size_t i = 0; i < LS_COUNT_OF(ops); i++) {
         char path[128];
         ls_error err;
-        ls_trace *trace;
-        ls_kernel *kernel;
+        sass_trace *trace;
+        trace_kernel *kernel;
         snprintf(path, sizeof path, "synth:throughput,op=%s,count=40", ops[i]);
-        assert_int_equal(ls_trace_open(path, &(ls_trace_options){ 0 }, &trace, &err), LS_OK);
-        assert_int_equal(ls_trace_open_kernel(trace, 0, &kernel, &err), LS_OK);
+        assert_int_equal(trace_open(path, &(trace_options){ 0 }, &trace, &err), LS_OK);
+        assert_int_equal(trace_open_kernel(trace, 0, &kernel, &err), LS_OK);
         for (uint32_t k = 1; k < kernel->inst_count; k++) {
             const ls_inst *a = &kernel->insts[k - 1], *b = &kernel->insts[k];
             if (a->dst_count == 0 || b->dst_count == 0)
@@ -564,8 +564,8 @@ static void test_throughput_results_are_apart(void **state)
                 if (a->dst[0] < b->src[n] + b->src_span[n] && b->src[n] < a->dst[0] + a->dst_span)
                     fail_msg("%s: instruction %u reads a result", ops[i], k);
         }
-        ls_kernel_close(kernel);
-        ls_trace_close(trace);
+        kernel_close(kernel);
+        trace_close(trace);
     }
 }
 

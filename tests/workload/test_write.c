@@ -15,26 +15,26 @@
 
 /* --------------------------------------------------------------------------------------------- one kernel */
 
-static const ls_inst_text texts[] = {
+static const inst_words texts[] = {
     { "0000", "1 R1 MOV 0 0", "" },
     { "0010", "1 R4 LDG.E 1 R2 4", "" },
     { "12 0020", "0 STG.E 2 R2 R4 4", "-7" },
     { "0030", "1 R4 MOV 1 R2 0", "0 1 Val" },
 };
 
-static bool text_of(const ls_kernel *kernel, uint32_t inst, ls_inst_text *out)
+static bool text_of(const trace_kernel *kernel, uint32_t inst, inst_words *out)
 {
     (void)kernel;
     *out = texts[inst];
     return true;
 }
 
-static const ls_kernel_ops ops = { .text = text_of };
+static const trace_kernel_ops ops = { .text = text_of };
 
-static ls_kernel kernel_of(uint32_t tracer_version)
+static trace_kernel kernel_of(uint32_t tracer_version)
 {
     static char name[] = "_Z1fPf";
-    return (ls_kernel){
+    return (trace_kernel){
         .ops = &ops,
         .info = { .name = name,
                   .id = 3,
@@ -50,10 +50,10 @@ static ls_kernel kernel_of(uint32_t tracer_version)
     };
 }
 
-static void expect_text(const ls_text *text, const char *expected)
+static void expect_text(const text_buffer *text, const char *expected)
 {
     assert_false(text->failed);
-    assert_string_equal(ls_text_get(text), expected);
+    assert_string_equal(text_get(text), expected);
 }
 
 /* One line: instruction, mask, mode and words; without the frame of block and warp. */
@@ -72,14 +72,14 @@ static void expect_line(uint32_t version, uint32_t inst, uint32_t mask, uint32_t
                    .dyn_count = 1,
                    .addrs = addrs,
                    .extra = values };
-    ls_kernel kernel = kernel_of(version);
-    ls_text out = { 0 };
+    trace_kernel kernel = kernel_of(version);
+    text_buffer out = { 0 };
     char whole[2048];
-    assert_ok(ls_write_cta(&out, &kernel, &kernel.info, &cta, true, err));
+    assert_ok(write_cta(&out, &kernel, &kernel.info, &cta, true, err));
     snprintf(whole, sizeof whole, "#BEGIN_TB\n\nthread block = 1,2,3\n\nwarp = 0\ninsts = 1\n%s\n\n#END_TB\n",
              expected);
     expect_text(&out, whole);
-    ls_text_fini(&out);
+    text_fini(&out);
 }
 
 static void test_lines(void **state)
@@ -101,7 +101,7 @@ static void test_lines(void **state)
     expect_line(3, 1, 0x80000011, LS_ADDR_LIST, words, NULL,
                 "0010 80000011 1 R4 LDG.E 1 R2 4 0 0x0000000000000100 0x0000000000000090 0x0000000100000090 ");
     expect_line(3, 1, 0x00000010, LS_ADDR_DELTA, words, NULL, "0010 00000010 1 R4 LDG.E 1 R2 4 2 0x100 ");
-    ls_cta_value value = { 0, 1, 5 };
+    cta_value value = { 0, 1, 5 };
     const ls_cta_values values = { &value, 1, "x1 0x5yz" };
     expect_line(6, 3, 1, LS_ADDR_NONE, NULL, &values, "0030 00000001 1 R4 MOV 1 R2 0 0 1 Val 1 0x5 ");
 }
@@ -115,21 +115,21 @@ static void test_blocks(void **state)
                                { 0, 0 },
                                { 0, 1 } }; /* the order in the block is not that of the warps */
     ls_cta cta = { .warp_count = 3, .warps = warps, .dyns = dyns, .dyn_count = 2 };
-    ls_kernel kernel = kernel_of(4);
-    ls_text out = { 0 };
-    assert_ok(ls_write_cta(&out, &kernel, &kernel.info, &cta, false, err));
+    trace_kernel kernel = kernel_of(4);
+    text_buffer out = { 0 };
+    assert_ok(write_cta(&out, &kernel, &kernel.info, &cta, false, err));
     expect_text(&out,
                 "\n#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = 1\n0000 00000002 1 R1 MOV 0 0 \n"
                 "\nwarp = 1\ninsts = 0\n\nwarp = 2\ninsts = 1\n0000 00000001 1 R1 MOV 0 0 \n\n#END_TB\n");
-    ls_text_fini(&out);
+    text_fini(&out);
 }
 
 static void test_headers(void **state)
 {
     (void)state;
-    ls_text out = { 0 };
-    ls_kernel kernel = kernel_of(5);
-    ls_write_header(&out, &kernel.info);
+    text_buffer out = { 0 };
+    trace_kernel kernel = kernel_of(5);
+    write_header(&out, &kernel.info);
     expect_text(
         &out,
         "-kernel name = _Z1fPf\n-kernel id = 3\n-grid dim = (4,2,1)\n-block dim = (64,1,1)\n-shmem = 512\n"
@@ -138,29 +138,29 @@ static void test_headers(void **state)
         "-enable lineinfo = 0\n\n#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num "
         "[reg_srcs] mem_width [adrrescompress?] [mem_addresses] immediate\n\n\n\n");
     const uint32_t grid[3] = { 3, 1, 1 };
-    ls_text cut = { 0 };
-    ls_write_header_grid(&cut, ls_text_get(&out), out.count, grid);
+    text_buffer cut = { 0 };
+    write_header_grid(&cut, text_get(&out), out.count, grid);
     assert_int_equal(cut.count, out.count);
-    assert_non_null(strstr(ls_text_get(&cut), "-kernel id = 3\n-grid dim = (3,1,1)\n-block dim = (64,1,1)\n"));
-    ls_text_clear(&out);
+    assert_non_null(strstr(text_get(&cut), "-kernel id = 3\n-grid dim = (3,1,1)\n-block dim = (64,1,1)\n"));
+    text_clear(&out);
     kernel = kernel_of(3);
-    ls_write_header(&out, &kernel.info);
-    assert_null(strstr(ls_text_get(&out), "lineinfo"));
-    ls_text_fini(&out);
-    ls_text_fini(&cut);
+    write_header(&out, &kernel.info);
+    assert_null(strstr(text_get(&out), "lineinfo"));
+    text_fini(&out);
+    text_fini(&cut);
 }
 
 static void test_source_without_text(void **state)
 {
     (void)state;
-    static const ls_kernel_ops none = { 0 };
-    ls_kernel kernel = kernel_of(5);
+    static const trace_kernel_ops none = { 0 };
+    trace_kernel kernel = kernel_of(5);
     ls_cta cta = { 0 };
-    ls_text out = { 0 };
+    text_buffer out = { 0 };
     ls_error said;
     kernel.ops = &none;
-    assert_int_equal(ls_write_cta(&out, &kernel, &kernel.info, &cta, true, &said), LS_ERR_UNSUPPORTED);
-    ls_text_fini(&out);
+    assert_int_equal(write_cta(&out, &kernel, &kernel.info, &cta, true, &said), LS_ERR_UNSUPPORTED);
+    text_fini(&out);
 }
 
 /* -------------------------------------------------------------------------------------------- directories */
@@ -188,7 +188,7 @@ static void test_compressions(void **state)
 {
     (void)state;
     static const struct {
-        ls_compression compression;
+        text_compression compression;
         const char *dir, *file, *kind;
     } cases[] = {
         { LS_COMPRESS_NONE, "none", "none/kernel-1.traceg", "plain" },
@@ -214,13 +214,13 @@ static void test_compressions(void **state)
 static void test_places(void **state)
 {
     (void)state;
-    ls_sink *sink;
+    trace_sink *sink;
     ls_error said;
     write_text("a-file", "x");
-    assert_int_equal(ls_write_dir_create("a-file", LS_COMPRESS_NONE, &sink, &said), LS_ERR_USAGE);
-    assert_int_equal(ls_write_dir_create("none", LS_COMPRESS_NONE, &sink, &said), LS_ERR_USAGE);
+    assert_int_equal(write_dir_create("a-file", LS_COMPRESS_NONE, &sink, &said), LS_ERR_USAGE);
+    assert_int_equal(write_dir_create("none", LS_COMPRESS_NONE, &sink, &said), LS_ERR_USAGE);
     assert_non_null(strstr(said.what, "exists and is not empty"));
-    assert_int_equal(ls_write_dir_create("nowhere/out", LS_COMPRESS_NONE, &sink, &said), LS_ERR_IO);
+    assert_int_equal(write_dir_create("nowhere/out", LS_COMPRESS_NONE, &sink, &said), LS_ERR_IO);
     assert_int_equal(mkdir("empty", 0777), 0);
     unpack_trace("synth:chain", "empty/", LS_COMPRESS_NONE); /* an empty one is taken */
     assert_int_equal(count_entries("empty"), 2);
@@ -231,14 +231,14 @@ static void test_names(void **state)
 {
     (void)state;
     static const char *const names[] = { "../kernel-1.traceg", "kernel/../../x", "other.traceg" };
-    ls_kernel kernel = kernel_of(5);
+    trace_kernel kernel = kernel_of(5);
     for (size_t i = 0; i < LS_COUNT_OF(names); i++) {
-        const ls_sink_kernel k = { .kernel = &kernel, .info = &kernel.info, .name = names[i], .header = "" };
-        ls_sink *sink = NULL;
+        const sink_kernel k = { .kernel = &kernel, .info = &kernel.info, .name = names[i], .header = "" };
+        trace_sink *sink = NULL;
         ls_error said;
         bool known;
         size_t before = count_entries(".");
-        assert_ok(ls_write_dir_create("evil", LS_COMPRESS_NONE, &sink, err));
+        assert_ok(write_dir_create("evil", LS_COMPRESS_NONE, &sink, err));
         assert_int_equal(sink->ops->begin(sink, &k, &known, &said), LS_ERR_UNSUPPORTED);
         sink->ops->abort(sink);
         assert_int_equal(count_entries("."), before);

@@ -22,42 +22,42 @@
             fail_msg("%s: %s", err_.where, err_.what);                                                        \
     } while (0)
 
-static inline ls_trace *open_trace(const char *path)
+static inline sass_trace *open_trace(const char *path)
 {
-    const ls_trace_options options = { 0 };
-    ls_trace *trace = NULL;
-    assert_ok(ls_trace_open(path, &options, &trace, err));
+    const trace_options options = { 0 };
+    sass_trace *trace = NULL;
+    assert_ok(trace_open(path, &options, &trace, err));
     return trace;
 }
 
-static inline ls_copy_result copy_trace(const char *from, ls_sink *sink, bool compare)
+static inline copy_result copy_trace(const char *from, trace_sink *sink, bool compare)
 {
-    const ls_copy_options options = { .compare = compare };
-    ls_copy_result result;
-    ls_trace *trace = open_trace(from);
-    assert_ok(ls_trace_copy(trace, &options, sink, &result, err));
-    ls_trace_close(trace);
+    const copy_options options = { .compare = compare };
+    copy_result result;
+    sass_trace *trace = open_trace(from);
+    assert_ok(trace_copy_to(trace, &options, sink, &result, err));
+    trace_close(trace);
     return result;
 }
 
-static inline ls_copy_result pack_trace(const char *from, const char *to)
+static inline copy_result pack_trace(const char *from, const char *to)
 {
-    ls_sink *sink = NULL;
-    assert_ok(ls_pack_create(to, LS_PACK_LEVEL, &sink, err));
-    return copy_trace(from, sink, ls_trace_source_of(from) == &ls_accelsim_source);
+    trace_sink *sink = NULL;
+    assert_ok(pack_create(to, LS_PACK_LEVEL, &sink, err));
+    return copy_trace(from, sink, trace_source_of(from) == &accelsim_source);
 }
 
-static inline void unpack_trace(const char *from, const char *to, ls_compression compression)
+static inline void unpack_trace(const char *from, const char *to, text_compression compression)
 {
-    ls_sink *sink = NULL;
-    assert_ok(ls_write_dir_create(to, compression, &sink, err));
+    trace_sink *sink = NULL;
+    assert_ok(write_dir_create(to, compression, &sink, err));
     copy_trace(from, sink, false);
 }
 
 /* ---------------------------------------------------------------------------------------------- comparing */
 
-static inline void compare_dyn(const ls_kernel *a, const ls_cta *ca, const ls_dyn *da, const ls_kernel *b,
-                               const ls_cta *cb, const ls_dyn *db)
+static inline void compare_dyn(const trace_kernel *a, const ls_cta *ca, const ls_dyn *da,
+                               const trace_kernel *b, const ls_cta *cb, const ls_dyn *db)
 {
     uint64_t wa[32] = { 0 }, wb[32] = { 0 };
     assert_int_equal(da->mask, db->mask);
@@ -71,7 +71,8 @@ static inline void compare_dyn(const ls_kernel *a, const ls_cta *ca, const ls_dy
     assert_memory_equal(wa, wb, sizeof wa);
 }
 
-static inline void compare_cta(const ls_kernel *a, const ls_cta *ca, const ls_kernel *b, const ls_cta *cb)
+static inline void compare_cta(const trace_kernel *a, const ls_cta *ca, const trace_kernel *b,
+                               const ls_cta *cb)
 {
     assert_int_equal(ca->index, cb->index);
     assert_memory_equal(ca->id, cb->id, sizeof ca->id);
@@ -99,14 +100,14 @@ static inline void compare_info(const ls_kernel_info *a, const ls_kernel_info *b
     assert_int_equal(a->line_info, b->line_info);
 }
 
-static inline void compare_kernels(ls_kernel *a, ls_kernel *b)
+static inline void compare_kernels(trace_kernel *a, trace_kernel *b)
 {
     ls_cta ca = { 0 }, cb = { 0 };
-    compare_info(ls_kernel_get_info(a), ls_kernel_get_info(b));
+    compare_info(kernel_get_info(a), kernel_get_info(b));
     for (;;) {
         bool end_a, end_b;
-        assert_ok(ls_kernel_next_cta(a, &ca, &end_a, err));
-        assert_ok(ls_kernel_next_cta(b, &cb, &end_b, err));
+        assert_ok(kernel_next_cta(a, &ca, &end_a, err));
+        assert_ok(kernel_next_cta(b, &cb, &end_b, err));
         assert_int_equal(end_a, end_b);
         if (end_a)
             break;
@@ -119,23 +120,23 @@ static inline void compare_kernels(ls_kernel *a, ls_kernel *b)
 /* The same kernels that execute the same, however each source numbers its instructions. */
 static inline void compare_traces(const char *path_a, const char *path_b)
 {
-    ls_trace *a = open_trace(path_a), *b = open_trace(path_b);
+    sass_trace *a = open_trace(path_a), *b = open_trace(path_b);
     assert_int_equal(a->command_count, b->command_count);
     for (uint64_t i = 0; i < a->command_count; i++) {
-        ls_kernel *ka = NULL, *kb = NULL;
+        trace_kernel *ka = NULL, *kb = NULL;
         assert_int_equal(a->commands[i].kind, b->commands[i].kind);
         assert_int_equal(a->commands[i].address, b->commands[i].address);
         assert_int_equal(a->commands[i].bytes, b->commands[i].bytes);
         if (a->commands[i].kind != LS_COMMAND_KERNEL)
             continue;
-        assert_ok(ls_trace_open_kernel(a, i, &ka, err));
-        assert_ok(ls_trace_open_kernel(b, i, &kb, err));
+        assert_ok(trace_open_kernel(a, i, &ka, err));
+        assert_ok(trace_open_kernel(b, i, &kb, err));
         compare_kernels(ka, kb);
-        ls_kernel_close(ka);
-        ls_kernel_close(kb);
+        kernel_close(ka);
+        kernel_close(kb);
     }
-    ls_trace_close(a);
-    ls_trace_close(b);
+    trace_close(a);
+    trace_close(b);
 }
 
 /* A file's bytes, terminated; the caller frees them. */

@@ -231,27 +231,27 @@ ls_status ls_gpu_copy_out(ls_gpu_context *c, void *to, ls_gpu_address from, size
 /* ----------------------------------------------------------------------------------------------- programs */
 
 /* From kernels/TARGET/NAME.co, the place of the code object, to the place of its source. */
-static const char *source_path(ls_arena *arena, const char *path)
+static const char *source_path(mem_arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/') + 1;
     const int length = (int)strcspn(slash, ".");
     const char *found =
-        ls_arena_printf(arena, LS_SOURCE_DIR "/workloads/%.*s/%.*s.cl", length, slash, length, slash);
-    if (!ls_file_exists(found))
-        found = ls_arena_printf(arena, LS_SOURCE_DIR "/workloads/micro/%.*s.cl", length, slash);
+        arena_printf(arena, LS_SOURCE_DIR "/workloads/%.*s/%.*s.cl", length, slash, length, slash);
+    if (!file_exists(found))
+        found = arena_printf(arena, LS_SOURCE_DIR "/workloads/micro/%.*s.cl", length, slash);
     return found;
 }
 
 ls_status ls_gpu_module_load_file(ls_gpu_context *c, const char *path, ls_gpu_module **out, ls_error *err)
 {
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     char *data;
     size_t bytes;
     cl_int code;
     ls_status status;
     if (c->system->from_source)
         path = source_path(&arena, path);
-    status = ls_file_read(&arena, path, 1 << 24, &data, &bytes, err);
+    status = file_read(&arena, path, 1 << 24, &data, &bytes, err);
     if (status == LS_OK) {
         const char *text = data;
         const unsigned char *binary = (const unsigned char *)data;
@@ -266,7 +266,7 @@ ls_status ls_gpu_module_load_file(ls_gpu_context *c, const char *path, ls_gpu_mo
         if (code != CL_SUCCESS)
             status = failed(err, path, code);
     }
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     *out = (ls_gpu_module *)(void *)c;
     return status;
 }

@@ -123,16 +123,16 @@ static void bars(const study_result *result, FILE *to, const char *title, const 
             values[i * s->config_count + c] = value(&result->rows[i], c);
     }
     if (groups && values)
-        ls_bars_svg_write(&(ls_bars){ .title = title,
-                                      .y_label = label,
-                                      .y_unit = unit,
-                                      .y_max = top,
-                                      .groups = groups,
-                                      .group_count = result->row_count,
-                                      .series = names,
-                                      .series_count = s->config_count,
-                                      .values = values },
-                          to);
+        bars_svg_write(&(bar_chart){ .title = title,
+                                     .y_label = label,
+                                     .y_unit = unit,
+                                     .y_max = top,
+                                     .groups = groups,
+                                     .group_count = result->row_count,
+                                     .series = names,
+                                     .series_count = s->config_count,
+                                     .values = values },
+                       to);
     free(groups);
     free(values);
 }
@@ -158,20 +158,20 @@ static void page_table(const study_result *result, FILE *to)
 {
     const study *s = result->study;
     fprintf(to, "<table><tr>");
-    ls_html_cell(to, "th", "workload");
+    html_cell(to, "th", "workload");
     for (size_t c = 0; c < s->config_count; c++)
-        ls_html_head_cell(to, s->configs[c].label, NULL);
+        html_head_cell(to, s->configs[c].label, NULL);
     fprintf(to, "</tr>\n");
     for (size_t i = 0; i < result->row_count; i++) {
         fprintf(to, "<tr>");
-        ls_html_cell(to, "td", result->rows[i].workload->label);
+        html_cell(to, "td", result->rows[i].workload->label);
         for (size_t c = 0; c < s->config_count; c++)
             fprintf(to, "<td>%.1f us (%.2f)</td>", 1e6 * result->rows[i].results[c].kernel_seconds,
                     study_speedup(&result->rows[i], c));
         fprintf(to, "</tr>\n");
     }
     fprintf(to, "<tr>");
-    ls_html_cell(to, "td", "geometric mean");
+    html_cell(to, "td", "geometric mean");
     for (size_t c = 0; c < s->config_count; c++)
         fprintf(to, "<td>%.2f</td>", study_mean(result, c));
     fprintf(to, "</tr></table>\n");
@@ -183,9 +183,9 @@ static void page_of(const study_result *result, FILE *to)
     const study *s = result->study;
     char title[128];
     fprintf(to, "<h2>");
-    ls_html_text(to, s->title);
+    html_text(to, s->title);
     fprintf(to, "</h2>\n<p>");
-    ls_html_text(to, s->about);
+    html_text(to, s->about);
     fprintf(to, "</p>\n");
     snprintf(title, sizeof title, "Times faster than %s", s->configs[0].label);
     bars(result, to, title, "speed-up", "", 1, study_speedup);
@@ -196,14 +196,14 @@ static void page_of(const study_result *result, FILE *to)
         }
     page_table(result, to);
     fprintf(to, "<p>");
-    ls_html_text(to, s->discussion);
+    html_text(to, s->discussion);
     fprintf(to, "</p>\n");
 }
 
 void study_render_html(const study_result *const *results, size_t count, FILE *to)
 {
-    ls_html_begin(to, "studies");
+    html_begin(to, "studies");
     for (size_t i = 0; i < count; i++)
         page_of(results[i], to);
-    ls_html_end(to);
+    html_end(to);
 }

@@ -74,7 +74,7 @@ ls_status study_find(const char *name, const study **out, ls_error *err)
         }
     }
     ls_fail(err, LS_ERR_USAGE, "there is no study '%s'", name);
-    return ls_error_nearest(err, ls_nearest_of(name, names, study_count()));
+    return ls_error_nearest(err, nearest_of(name, names, study_count()));
 }
 
 size_t study_workload_count(void)

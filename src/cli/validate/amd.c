@@ -42,7 +42,7 @@ static const char *const columns[] = { "what",  "platform", "workload", "measure
 static const char *const units[] = { "cycles", "us", "GB/s" };
 
 /* "name=value,..." and the parameter. */
-static ls_status read_settings(ls_arena *arena, const check *c, uint64_t value, wl_setting out[SETTINGS_MAX],
+static ls_status read_settings(mem_arena *arena, const check *c, uint64_t value, wl_setting out[SETTINGS_MAX],
                                size_t *count, ls_error *err)
 {
     const char *at = c->settings;
@@ -51,11 +51,11 @@ static ls_status read_settings(ls_arena *arena, const check *c, uint64_t value, 
     while (*at) {
         size_t name = strcspn(at, "="), text = strcspn(at + name + 1, ",");
         wl_setting *s = &out[(*count)++];
-        char *copy = ls_arena_printf(arena, "%.*s", (int)name, at);
+        char *copy = arena_printf(arena, "%.*s", (int)name, at);
         if (!copy)
             return ls_fail(err, LS_ERR_NOMEM, "no memory for settings");
         s->name = copy;
-        ls_status status = ls_parse_u64(at + name + 1, text, &s->value, err);
+        ls_status status = parse_u64(at + name + 1, text, &s->value, err);
         if (status != LS_OK)
             return status;
         at += name + 1 + text;
@@ -64,7 +64,7 @@ static ls_status read_settings(ls_arena *arena, const check *c, uint64_t value, 
     return LS_OK;
 }
 
-static ls_status simulate(const validate_reference *ref, ls_arena *arena, const check *c, uint64_t value,
+static ls_status simulate(const validate_reference *ref, mem_arena *arena, const check *c, uint64_t value,
                           program_result *out, ls_error *err)
 {
     wl_setting settings[SETTINGS_MAX];
@@ -78,7 +78,7 @@ static ls_status simulate(const validate_reference *ref, ls_arena *arena, const 
     return status == LS_OK ? program_simulate(&job, out, err) : status;
 }
 
-static ls_status evaluate(const validate_reference *ref, ls_arena *arena, const check *c, double *out,
+static ls_status evaluate(const validate_reference *ref, mem_arena *arena, const check *c, double *out,
                           ls_error *err)
 {
     program_result low, high;
@@ -128,12 +128,12 @@ static ls_status measure_hardware(const validate_reference *ref, validate_report
     for (size_t i = 0; i < section->rows.count; i++)
         sum += fabs(section->rows.at[i].deviation);
     section->summary =
-        ls_arena_printf(&report->arena,
-                        "AMD: %zu checks, %.1f %% apart on average: %zu passed, %zu known deviations, "
-                        "%zu failed",
-                        section->rows.count, sum / (double)section->rows.count,
-                        validate_count(section, VALIDATE_PASS), validate_count(section, VALIDATE_KNOWN),
-                        validate_count(section, VALIDATE_FAIL));
+        arena_printf(&report->arena,
+                     "AMD: %zu checks, %.1f %% apart on average: %zu passed, %zu known deviations, "
+                     "%zu failed",
+                     section->rows.count, sum / (double)section->rows.count,
+                     validate_count(section, VALIDATE_PASS), validate_count(section, VALIDATE_KNOWN),
+                     validate_count(section, VALIDATE_FAIL));
     return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
 }
 
@@ -148,7 +148,7 @@ static const uint32_t thread_counts[] = { 1, 2, 3, 8 };
 static ls_status add_program(const validate_reference *ref, validate_report *report, validate_section *section,
                              const wl_workload *workload, const char *platform, ls_error *err)
 {
-    ls_arena *arena = &report->arena;
+    mem_arena *arena = &report->arena;
     program_result first = { 0 };
     validate_row row = { .cells = { workload->name, platform, "", "", "right", "1, 2, 3 and 8: identical" } };
     for (size_t i = 0; i < LS_COUNT_OF(thread_counts); i++) {
@@ -167,19 +167,19 @@ static ls_status add_program(const validate_reference *ref, validate_report *rep
             char text[512];
             row.verdict = VALIDATE_FAIL;
             row.cells[4] = "failed";
-            row.note = ls_arena_strdup(arena, ls_error_text(err, text, sizeof text));
+            row.note = arena_strdup(arena, ls_error_text(err, text, sizeof text));
             break;
         }
         if (i == 0)
             first = result;
         else if (memcmp(&first.hash, &result.hash, sizeof result.hash) != 0) {
             row.verdict = VALIDATE_FAIL;
-            row.cells[5] = ls_arena_printf(arena, "%" PRIu32 ": DIFFERENT", thread_counts[i]);
+            row.cells[5] = arena_printf(arena, "%" PRIu32 ": DIFFERENT", thread_counts[i]);
         }
     }
-    row.cells[2] = ls_arena_printf(arena, "%.0f", first.kernel_cycles);
-    row.cells[3] = ls_arena_printf(arena, "%" PRIu64, first.instructions);
-    if (!row.cells[2] || !row.cells[3] || !row.cells[5] || !ls_vec_push(&section->rows, row))
+    row.cells[2] = arena_printf(arena, "%.0f", first.kernel_cycles);
+    row.cells[3] = arena_printf(arena, "%" PRIu64, first.instructions);
+    if (!row.cells[2] || !row.cells[3] || !row.cells[5] || !vec_push(&section->rows, row))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
     return LS_OK;
 }
@@ -201,8 +201,8 @@ static ls_status measure_programs(const validate_reference *ref, validate_report
                 status = add_program(ref, report, section, wl_at(i), program_platforms[p], err);
     if (status != LS_OK)
         return status;
-    section->summary = ls_arena_printf(&report->arena, "programs: %zu of %zu right and identical",
-                                       validate_count(section, VALIDATE_PASS), section->rows.count);
+    section->summary = arena_printf(&report->arena, "programs: %zu of %zu right and identical",
+                                    validate_count(section, VALIDATE_PASS), section->rows.count);
     return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
 }
 

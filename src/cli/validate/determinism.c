@@ -13,15 +13,14 @@ static const char *const columns[] = { "trace",     "platform",  "kernels",   "1
                                        "2 threads", "3 threads", "8 threads", NULL };
 
 static ls_status run_trace_often(const validate_reference *ref, validate_report *report,
-                                 validate_section *section, const ls_config_request *platform,
-                                 const char *name, ls_error *err)
+                                 validate_section *section, const config_request *platform, const char *name,
+                                 ls_error *err)
 {
-    ls_arena *arena = &report->arena;
+    mem_arena *arena = &report->arena;
     validate_result first, result;
-    validate_row row = { .cells = { ls_arena_strdup(arena, name),
-                                    ls_arena_strdup(arena, platform->platform) } };
+    validate_row row = { .cells = { arena_strdup(arena, name), arena_strdup(arena, platform->platform) } };
     validate_job job = { .platform = *platform,
-                         .trace = ls_arena_printf(arena, "%s/%s", ref->traces, name),
+                         .trace = arena_printf(arena, "%s/%s", ref->traces, name),
                          .hash = true };
     if (!row.cells[0] || !row.cells[1] || !job.trace)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
@@ -33,19 +32,19 @@ static ls_status run_trace_often(const validate_reference *ref, validate_report 
             return status;
         if (i == 0)
             first = result;
-        row.cells[2] = ls_arena_printf(arena, "%zu", result.kernel_count);
-        row.cells[3 + i] = ls_arena_printf(arena, "%.12s", ls_hash_text(result.hash, text));
+        row.cells[2] = arena_printf(arena, "%zu", result.kernel_count);
+        row.cells[3 + i] = arena_printf(arena, "%.12s", hash128_text(result.hash, text));
         if (!row.cells[2] || !row.cells[3 + i])
             return ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
-        if (!ls_hash_same(first.hash, result.hash))
+        if (!hash_same(first.hash, result.hash))
             row.verdict = VALIDATE_FAIL;
     }
-    return ls_vec_push(&section->rows, row) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+    return vec_push(&section->rows, row) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
 }
 
 ls_status validate_determinism(const validate_reference *ref, validate_report *report, ls_error *err)
 {
-    ls_config_request platform;
+    config_request platform;
     const char **names = NULL;
     size_t count = 0;
     validate_section *section =
@@ -68,9 +67,9 @@ ls_status validate_determinism(const validate_reference *ref, validate_report *r
     if (status != LS_OK)
         return status;
     section->summary =
-        ls_arena_printf(&report->arena,
-                        "determinism: %zu traces with 1, 2, 3 and 8 threads: %zu with equal "
-                        "results, %zu failed",
-                        count, validate_count(section, VALIDATE_PASS), validate_count(section, VALIDATE_FAIL));
+        arena_printf(&report->arena,
+                     "determinism: %zu traces with 1, 2, 3 and 8 threads: %zu with equal "
+                     "results, %zu failed",
+                     count, validate_count(section, VALIDATE_PASS), validate_count(section, VALIDATE_FAIL));
     return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
 }

@@ -37,9 +37,9 @@ typedef struct comparing {
     size_t count[FIDELITY_COUNT];
 } comparing;
 
-static ls_config_request with_preset(const ls_config_request *platform, int preset)
+static config_request with_preset(const config_request *platform, int preset)
 {
-    ls_config_request request = *platform;
+    config_request request = *platform;
     request.sets = fidelity_presets[preset].sets;
     for (request.set_count = 0; request.sets[request.set_count];)
         request.set_count++;
@@ -56,18 +56,16 @@ static ls_status no_memory(ls_error *err)
 static ls_status add_row(comparing *c, const char *name, const char *platform, int preset,
                          const validate_result *result, const validate_result *detailed, ls_error *err)
 {
-    ls_arena *arena = &c->report->arena;
+    mem_arena *arena = &c->report->arena;
     double ours = (double)result->total.cycles, reference = (double)detailed->total.cycles;
     double launch = (double)detailed->launch_cycles, launched = 100 * (ours / reference - 1);
     double deviation = 100 * ((ours - launch) / (reference - launch) - 1);
     double faster = detailed->host_seconds / result->host_seconds;
     validate_row row = {
-        .cells = { ls_arena_strdup(arena, name), ls_arena_strdup(arena, platform),
-                   fidelity_presets[preset].name, ls_arena_printf(arena, "%.0f", ours),
-                   ls_arena_printf(arena, "%.0f", reference), ls_arena_printf(arena, "%+.2f", deviation),
-                   ls_arena_printf(arena, "%+.2f", launched),
-                   ls_arena_printf(arena, "%.3f", result->host_seconds),
-                   ls_arena_printf(arena, "%.1f", faster) },
+        .cells = { arena_strdup(arena, name), arena_strdup(arena, platform), fidelity_presets[preset].name,
+                   arena_printf(arena, "%.0f", ours), arena_printf(arena, "%.0f", reference),
+                   arena_printf(arena, "%+.2f", deviation), arena_printf(arena, "%+.2f", launched),
+                   arena_printf(arena, "%.3f", result->host_seconds), arena_printf(arena, "%.1f", faster) },
         .reference = reference,
         .ours = ours,
         .deviation = deviation,
@@ -85,13 +83,13 @@ static ls_status add_row(comparing *c, const char *name, const char *platform, i
     c->launched_worst[preset] = fmax(c->launched_worst[preset], fabs(launched));
     c->speed[preset] += log(faster);
     c->count[preset]++;
-    return ls_vec_push(&c->section->rows, row) ? LS_OK : no_memory(err);
+    return vec_push(&c->section->rows, row) ? LS_OK : no_memory(err);
 }
 
-static ls_status compare_one(comparing *c, const ls_config_request *platform, const char *name,
-                             const char *trace, ls_error *err)
+static ls_status compare_one(comparing *c, const config_request *platform, const char *name, const char *trace,
+                             ls_error *err)
 {
-    ls_arena scratch = { 0 };
+    mem_arena scratch = { 0 };
     validate_result detailed, result;
     validate_job job = { .trace = trace, .threads = c->ref->threads };
     job.platform = with_preset(platform, FIDELITY_DETAILED);
@@ -104,7 +102,7 @@ static ls_status compare_one(comparing *c, const ls_config_request *platform, co
         if (status == LS_OK)
             status = add_row(c, name, platform->platform, preset, &result, &detailed, err);
     }
-    ls_arena_fini(&scratch);
+    arena_fini(&scratch);
     return status;
 }
 
@@ -123,7 +121,7 @@ static const char *const ranked[] = {
 static ls_status cycles_of(comparing *c, const sweep_grid *grid, size_t point, int preset, double *out,
                            ls_error *err)
 {
-    ls_arena scratch = { 0 };
+    mem_arena scratch = { 0 };
     const char *sets[16];
     size_t count = 0;
     const char *const *own = sweep_grid_sets(grid, point);
@@ -146,7 +144,7 @@ static ls_status cycles_of(comparing *c, const sweep_grid *grid, size_t point, i
         status = validate_simulate(&scratch, &job, &result, err);
         *out += status == LS_OK ? (double)result.total.cycles : 0;
     }
-    ls_arena_fini(&scratch);
+    arena_fini(&scratch);
     return status;
 }
 
@@ -156,7 +154,7 @@ static ls_status rank(comparing *c, int preset, double *tau, size_t *points, ls_
     ls_status status = LS_OK;
     for (size_t i = 0; i < LS_COUNT_OF(axes) && status == LS_OK; i++)
         status = sweep_grid_add(&grid, axes[i], err);
-    double *times = status == LS_OK ? ls_arena_array(&c->report->arena, 2 * grid.points, sizeof *times) : NULL;
+    double *times = status == LS_OK ? arena_array(&c->report->arena, 2 * grid.points, sizeof *times) : NULL;
     if (status == LS_OK && !times)
         status = no_memory(err);
     for (size_t p = 0; status == LS_OK && p < grid.points; p++) {
@@ -174,18 +172,18 @@ static ls_status rank(comparing *c, int preset, double *tau, size_t *points, ls_
 
 static ls_status add_ranking(comparing *c, int preset, ls_error *err)
 {
-    ls_arena *arena = &c->report->arena;
+    mem_arena *arena = &c->report->arena;
     double tau;
     size_t points;
     ls_status status = rank(c, preset, &tau, &points, err);
     if (status != LS_OK)
         return status;
-    validate_row row = { .cells = { ls_arena_printf(arena, "order of %zu configurations", points), PLATFORM,
-                                    fidelity_presets[preset].name, ls_arena_printf(arena, "tau %.3f", tau),
+    validate_row row = { .cells = { arena_printf(arena, "order of %zu configurations", points), PLATFORM,
+                                    fidelity_presets[preset].name, arena_printf(arena, "tau %.3f", tau),
                                     "tau 1", "", "", "", "" },
                          .verdict =
                              preset != FIDELITY_BASIC || tau >= TAU_MIN ? VALIDATE_PASS : VALIDATE_FAIL };
-    if (!row.cells[0] || !row.cells[3] || !ls_vec_push(&c->section->rows, row))
+    if (!row.cells[0] || !row.cells[3] || !vec_push(&c->section->rows, row))
         return no_memory(err);
     return LS_OK;
 }
@@ -194,9 +192,9 @@ static ls_status add_ranking(comparing *c, int preset, ls_error *err)
 
 static ls_status compare_suite(comparing *c, ls_error *err)
 {
-    const ls_config_request platform = { .platform = PLATFORM,
-                                         .platform_dirs = c->ref->platform_dirs,
-                                         .platform_dir_count = c->ref->platform_dir_count };
+    const config_request platform = { .platform = PLATFORM,
+                                      .platform_dirs = c->ref->platform_dirs,
+                                      .platform_dir_count = c->ref->platform_dir_count };
     ls_status status = LS_OK;
     for (size_t i = 0; i < SUITE_COUNT && status == LS_OK; i++)
         if (suite_kernels[i].fills)
@@ -221,9 +219,9 @@ static ls_status compare_held(comparing *c, ls_error *err)
     memcpy(wanted, c->wanted, sizeof wanted);
     ls_status status = LS_OK;
     for (size_t i = 0; i < LS_COUNT_OF(held) && status == LS_OK; i++) {
-        const ls_config_request platform = { .platform = held[i].platform,
-                                             .platform_dirs = c->ref->platform_dirs,
-                                             .platform_dir_count = c->ref->platform_dir_count };
+        const config_request platform = { .platform = held[i].platform,
+                                          .platform_dirs = c->ref->platform_dirs,
+                                          .platform_dir_count = c->ref->platform_dir_count };
         bool any = false;
         for (int preset = 0; preset < FIDELITY_COUNT; preset++) {
             c->wanted[preset] = wanted[preset] && (held[i].all || preset == FIDELITY_MEMORY);
@@ -238,16 +236,16 @@ static ls_status compare_held(comparing *c, ls_error *err)
 
 static ls_status compare_traces(comparing *c, ls_error *err)
 {
-    const ls_config_request platform = { .platform = PLATFORM,
-                                         .platform_dirs = c->ref->platform_dirs,
-                                         .platform_dir_count = c->ref->platform_dir_count };
+    const config_request platform = { .platform = PLATFORM,
+                                      .platform_dirs = c->ref->platform_dirs,
+                                      .platform_dir_count = c->ref->platform_dir_count };
     const char **names = NULL;
     size_t count = 0;
-    if (!c->ref->traces || !ls_file_is_dir(c->ref->traces))
+    if (!c->ref->traces || !file_is_dir(c->ref->traces))
         return LS_OK;
     ls_status status = validate_list_traces(c->ref, &names, &count, err);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
-        const char *path = ls_arena_printf(c->ref->arena, "%s/%s", c->ref->traces, names[i]);
+        const char *path = arena_printf(c->ref->arena, "%s/%s", c->ref->traces, names[i]);
         status = path ? compare_one(c, &platform, names[i], path, err) : no_memory(err);
     }
     return status;
@@ -255,12 +253,12 @@ static ls_status compare_traces(comparing *c, ls_error *err)
 
 static ls_status summarise(comparing *c, ls_error *err)
 {
-    ls_text text = { 0 };
+    text_buffer text = { 0 };
     for (int preset = 0; preset < FIDELITY_COUNT; preset++) {
         if (!c->count[preset])
             continue;
         double n = (double)c->count[preset], mean = c->sum[preset] / n;
-        ls_text_printf(
+        text_printf(
             &text,
             "%s%s: %zu cases, %.2f %% apart on average (limit %.0f), %.2f %% at worst (limit %.0f); launch "
             "latencies included %.2f %% and %.2f %%; %.1f times faster%s",
@@ -270,16 +268,16 @@ static ls_status summarise(comparing *c, ls_error *err)
             mean > limits[preset].mean ? " (the average FAILS)" : "");
         if (mean > limits[preset].mean) {
             validate_row row = { .cells = { "average", "", fidelity_presets[preset].name, "", "",
-                                            ls_arena_printf(&c->report->arena, "%.2f", mean), "", "", "" },
+                                            arena_printf(&c->report->arena, "%.2f", mean), "", "", "" },
                                  .verdict = VALIDATE_FAIL };
-            if (!row.cells[5] || !ls_vec_push(&c->section->rows, row)) {
-                ls_text_fini(&text);
+            if (!row.cells[5] || !vec_push(&c->section->rows, row)) {
+                text_fini(&text);
                 return no_memory(err);
             }
         }
     }
-    c->section->summary = text.failed ? NULL : ls_arena_strdup(&c->report->arena, ls_text_get(&text));
-    ls_text_fini(&text);
+    c->section->summary = text.failed ? NULL : arena_strdup(&c->report->arena, text_get(&text));
+    text_fini(&text);
     return c->section->summary ? LS_OK : no_memory(err);
 }
 

@@ -33,14 +33,14 @@ static const char *const columns[] = { "what",  "platform", "workload", "measure
                                        "apart", "limit",    "source",   NULL };
 static const char *const units[] = { "cycles", "cycles", "GB/s" };
 
-static ls_status simulate(const validate_reference *ref, ls_arena *arena, const check *c, uint64_t value,
+static ls_status simulate(const validate_reference *ref, mem_arena *arena, const check *c, uint64_t value,
                           validate_result *out, ls_error *err)
 {
     const char *trace;
-    if (!ls_starts_with(c->workload, LS_SYNTH_PREFIX))
-        trace = ls_arena_printf(arena, "%s/%s", ref->traces, c->workload);
+    if (!starts_with(c->workload, LS_SYNTH_PREFIX))
+        trace = arena_printf(arena, "%s/%s", ref->traces, c->workload);
     else if (c->parameter)
-        trace = ls_arena_printf(arena, "%s,%s=%llu", c->workload, c->parameter, (unsigned long long)value);
+        trace = arena_printf(arena, "%s,%s=%llu", c->workload, c->parameter, (unsigned long long)value);
     else
         trace = c->workload;
     if (!trace)
@@ -53,7 +53,7 @@ static ls_status simulate(const validate_reference *ref, ls_arena *arena, const 
     return validate_simulate(arena, &job, out, err);
 }
 
-static ls_status evaluate(const validate_reference *ref, ls_arena *arena, const check *c, double *out,
+static ls_status evaluate(const validate_reference *ref, mem_arena *arena, const check *c, double *out,
                           ls_error *err)
 {
     validate_result low = { 0 }, high = { 0 };
@@ -76,10 +76,10 @@ static ls_status add_check(const validate_reference *ref, validate_report *repor
 {
     validate_row row = { .cells = { c->what, c->platform, c->workload, "", "", "", "", c->source } };
     double value = 0;
-    if (!ref->traces && !ls_starts_with(c->workload, LS_SYNTH_PREFIX)) {
+    if (!ref->traces && !starts_with(c->workload, LS_SYNTH_PREFIX)) {
         row.verdict = VALIDATE_SKIPPED;
         row.note = "The trace is not shipped: --reference DIR with DIR/../traces.";
-        return ls_vec_push(&section->rows, row) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+        return vec_push(&section->rows, row) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
     }
     ls_status status = evaluate(ref, &report->arena, c, &value, err);
     return validate_add_measured(report, section, &row, status, value, c->expected, c->tolerance,
@@ -112,11 +112,11 @@ ls_status validate_hardware(const validate_reference *ref, validate_report *repo
     if (skipped)
         snprintf(skipped_text, sizeof skipped_text, "; %zu skipped for want of their traces", skipped);
     section->summary =
-        ls_arena_printf(&report->arena,
-                        "hardware: %zu checks, %.1f %% apart on average: %zu passed, %zu known deviations, "
-                        "%zu failed%s",
-                        section->rows.count - skipped, sum / (double)(section->rows.count - skipped),
-                        validate_count(section, VALIDATE_PASS), validate_count(section, VALIDATE_KNOWN),
-                        validate_count(section, VALIDATE_FAIL), skipped_text);
+        arena_printf(&report->arena,
+                     "hardware: %zu checks, %.1f %% apart on average: %zu passed, %zu known deviations, "
+                     "%zu failed%s",
+                     section->rows.count - skipped, sum / (double)(section->rows.count - skipped),
+                     validate_count(section, VALIDATE_PASS), validate_count(section, VALIDATE_KNOWN),
+                     validate_count(section, VALIDATE_FAIL), skipped_text);
     return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
 }

@@ -25,11 +25,11 @@ static const char *const sets[] = { "cores=4", "dispatch.launch_latency_cycles=0
 static const char *const columns[] = { "test",      "platform",  "cycles 64", "Accel-Sim", "cycles 128",
                                        "Accel-Sim", "per instr", "Accel-Sim", "apart",     NULL };
 
-static ls_status measure(const validate_reference *ref, ls_arena *arena, const ls_config_request *platform,
-                         const ls_synth_anchor *anchor, unsigned count, double *cycles, ls_error *err)
+static ls_status measure(const validate_reference *ref, mem_arena *arena, const config_request *platform,
+                         const synth_anchor *anchor, unsigned count, double *cycles, ls_error *err)
 {
     validate_result result;
-    const char *trace = ls_arena_printf(arena, LS_SYNTH_PREFIX "%s,count=%u", anchor->text, count);
+    const char *trace = arena_printf(arena, LS_SYNTH_PREFIX "%s,count=%u", anchor->text, count);
     if (!trace)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a trace's name");
     const validate_job job = { .platform = *platform, .trace = trace, .threads = ref->threads };
@@ -39,10 +39,10 @@ static ls_status measure(const validate_reference *ref, ls_arena *arena, const l
 }
 
 static ls_status compare(const validate_reference *ref, validate_report *report, validate_section *section,
-                         const ls_config_request *platform, const ls_synth_anchor *anchor,
-                         double few_reference, double many_reference, ls_error *err)
+                         const config_request *platform, const synth_anchor *anchor, double few_reference,
+                         double many_reference, ls_error *err)
 {
-    ls_arena *arena = &report->arena;
+    mem_arena *arena = &report->arena;
     double few = 0, many = 0;
     ls_status status = measure(ref, arena, platform, anchor, FEW, &few, err);
     if (status == LS_OK)
@@ -51,11 +51,10 @@ static ls_status compare(const validate_reference *ref, validate_report *report,
         return status;
     double ours = (many - few) / (MANY - FEW), reference = (many_reference - few_reference) / (MANY - FEW);
     validate_row row = {
-        .cells = { anchor->name, platform->platform, ls_arena_printf(arena, "%.0f", few),
-                   ls_arena_printf(arena, "%.0f", few_reference), ls_arena_printf(arena, "%.0f", many),
-                   ls_arena_printf(arena, "%.0f", many_reference), ls_arena_printf(arena, "%.3f", ours),
-                   ls_arena_printf(arena, "%.3f", reference),
-                   ls_arena_printf(arena, "%+.3f", ours - reference) },
+        .cells = { anchor->name, platform->platform, arena_printf(arena, "%.0f", few),
+                   arena_printf(arena, "%.0f", few_reference), arena_printf(arena, "%.0f", many),
+                   arena_printf(arena, "%.0f", many_reference), arena_printf(arena, "%.3f", ours),
+                   arena_printf(arena, "%.3f", reference), arena_printf(arena, "%+.3f", ours - reference) },
         .reference = reference,
         .ours = ours,
         .deviation = ours - reference,
@@ -67,13 +66,13 @@ static ls_status compare(const validate_reference *ref, validate_report *report,
     for (size_t i = 0; i < section->column_count; i++)
         if (!row.cells[i])
             return ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
-    return ls_vec_push(&section->rows, row) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+    return vec_push(&section->rows, row) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
 }
 
 static ls_status all_tests(const validate_reference *ref, validate_report *report, validate_section *section,
                            const struct machine *machine, const validate_csv *csv, ls_error *err)
 {
-    ls_config_request platform;
+    config_request platform;
     size_t few, many;
     char name[64];
     ls_status status = validate_import(ref, machine->config, &platform, err);
@@ -90,7 +89,7 @@ static ls_status all_tests(const validate_reference *ref, validate_report *repor
     if (status == LS_OK)
         status = validate_csv_column(csv, name, &many, err);
     for (size_t i = 0; i < csv->rows && status == LS_OK; i++) {
-        const ls_synth_anchor *anchor = ls_synth_anchor_find(validate_csv_at(csv, i, 0));
+        const synth_anchor *anchor = synth_anchor_find(validate_csv_at(csv, i, 0));
         if (anchor)
             status = compare(ref, report, section, &platform, anchor, validate_csv_real(csv, i, few),
                              validate_csv_real(csv, i, many), err);
@@ -125,10 +124,10 @@ ls_status validate_micro(const validate_reference *ref, validate_report *report,
     for (size_t i = 0; i < section->rows.count; i++)
         exact += fabs(section->rows.at[i].deviation) < EXACT;
     section->summary =
-        ls_arena_printf(&report->arena,
-                        "micro: %zu tests: %zu exact, %zu within 1 cycle per instruction, %zu known "
-                        "deviations, %zu failed",
-                        section->rows.count, exact, validate_count(section, VALIDATE_PASS),
-                        validate_count(section, VALIDATE_KNOWN), validate_count(section, VALIDATE_FAIL));
+        arena_printf(&report->arena,
+                     "micro: %zu tests: %zu exact, %zu within 1 cycle per instruction, %zu known "
+                     "deviations, %zu failed",
+                     section->rows.count, exact, validate_count(section, VALIDATE_PASS),
+                     validate_count(section, VALIDATE_KNOWN), validate_count(section, VALIDATE_FAIL));
     return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
 }

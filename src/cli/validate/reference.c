@@ -14,20 +14,20 @@
 #define CSV_LIMIT ((size_t)16 << 20)
 
 /* Where the tables lie that are shipped: installed, in the source beside a build, or here. */
-static ls_status find_shipped(ls_arena *arena, const char **out, ls_error *err)
+static ls_status find_shipped(mem_arena *arena, const char **out, ls_error *err)
 {
     static const char *const places[] = { "../share/lockstep/reference", "../data/reference" };
     char *own;
-    ls_status status = ls_executable_dir(arena, &own, err);
+    ls_status status = path_of_executable(arena, &own, err);
     *out = NULL;
     for (size_t i = 0; status == LS_OK && i < LS_COUNT_OF(places) && *out == NULL; i++) {
-        const char *dir = ls_path_join(arena, own, places[i]);
+        const char *dir = path_join(arena, own, places[i]);
         if (!dir)
             return ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
-        if (ls_file_is_dir(dir))
+        if (file_is_dir(dir))
             *out = dir;
     }
-    if (status == LS_OK && *out == NULL && ls_file_is_dir("data/reference"))
+    if (status == LS_OK && *out == NULL && file_is_dir("data/reference"))
         *out = "data/reference";
     return status;
 }
@@ -35,28 +35,28 @@ static ls_status find_shipped(ls_arena *arena, const char **out, ls_error *err)
 /* What lies beside the tables, if it does. */
 static ls_status find_beside(validate_reference *ref, const char *dir, ls_error *err)
 {
-    const char *traces = ls_path_join(ref->arena, dir, "../traces");
-    const char *configs = ls_path_join(ref->arena, dir, "../formats/accelsim-configs");
+    const char *traces = path_join(ref->arena, dir, "../traces");
+    const char *configs = path_join(ref->arena, dir, "../formats/accelsim-configs");
     if (!traces || !configs)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
-    ref->traces = ls_file_is_dir(traces) ? traces : NULL;
-    ref->configs = ls_file_is_dir(configs) ? configs : NULL;
+    ref->traces = file_is_dir(traces) ? traces : NULL;
+    ref->configs = file_is_dir(configs) ? configs : NULL;
     return LS_OK;
 }
 
-ls_status validate_reference_open(validate_reference *ref, ls_arena *arena, const char *dir, ls_error *err)
+ls_status validate_reference_open(validate_reference *ref, mem_arena *arena, const char *dir, ls_error *err)
 {
     *ref = (validate_reference){ .arena = arena, .threads = 1 };
     const char *given = dir ? dir : getenv(VALIDATE_VARIABLE);
     ls_status status = LS_OK;
     if (given && *given) {
-        if (!ls_file_is_dir(given)) {
+        if (!file_is_dir(given)) {
             ls_fail(err, LS_ERR_USAGE,
                     "the reference data is not there: --reference or $" VALIDATE_VARIABLE
                     " is a directory with accelsim_micro_anchors.csv, beside 'traces'");
             return ls_error_at(err, given, 0, 0);
         }
-        ref->dir = ls_arena_strdup(arena, given);
+        ref->dir = arena_strdup(arena, given);
         return ref->dir ? find_beside(ref, given, err) : ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
     }
     status = find_shipped(arena, &ref->dir, err);
@@ -68,24 +68,24 @@ ls_status validate_reference_open(validate_reference *ref, ls_arena *arena, cons
 }
 
 /* The platform file that is shipped for one of Accel-Sim's configurations: accelsim-rtx3070 for SM86_RTX3070. */
-static ls_status read_shipped(const validate_reference *ref, const char *name, ls_config_request *out,
+static ls_status read_shipped(const validate_reference *ref, const char *name, config_request *out,
                               ls_error *err)
 {
-    ls_search search;
+    platform_search search;
     ls_error none;
     const char *path, *gpu = strchr(name, '_');
-    char *file = ls_arena_printf(ref->arena, "accelsim-%s", gpu ? gpu + 1 : name), *text;
+    char *file = arena_printf(ref->arena, "accelsim-%s", gpu ? gpu + 1 : name), *text;
     size_t bytes;
     if (!file)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
     for (char *c = file; *c; c++)
         *c = (char)tolower((unsigned char)*c);
-    ls_status status = ls_search_create(ref->arena, ref->platform_dirs, ref->platform_dir_count, &search, err);
+    ls_status status = search_create(ref->arena, ref->platform_dirs, ref->platform_dir_count, &search, err);
     if (status != LS_OK)
         return status;
-    if (ls_search_find(ref->arena, &search, file, NULL, &path, &none) != LS_OK)
+    if (search_find(ref->arena, &search, file, NULL, &path, &none) != LS_OK)
         return LS_OK; /* not among those that are shipped */
-    status = ls_file_read(ref->arena, path, CSV_LIMIT, &text, &bytes, err);
+    status = file_read(ref->arena, path, CSV_LIMIT, &text, &bytes, err);
     if (status == LS_OK) {
         out->text = text;
         out->text_bytes = bytes;
@@ -93,23 +93,22 @@ static ls_status read_shipped(const validate_reference *ref, const char *name, l
     return status;
 }
 
-ls_status validate_import(const validate_reference *ref, const char *name, ls_config_request *out,
-                          ls_error *err)
+ls_status validate_import(const validate_reference *ref, const char *name, config_request *out, ls_error *err)
 {
-    ls_import import;
-    const char *dir = ref->configs ? ls_path_join(ref->arena, ref->configs, name) : NULL;
-    *out = (ls_config_request){ .platform = ls_arena_strdup(ref->arena, name) };
+    platform_import import;
+    const char *dir = ref->configs ? path_join(ref->arena, ref->configs, name) : NULL;
+    *out = (config_request){ .platform = arena_strdup(ref->arena, name) };
     if (!out->platform || (ref->configs && !dir))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
-    if (!dir || !ls_file_is_dir(dir))
+    if (!dir || !file_is_dir(dir))
         return read_shipped(ref, name, out, err);
-    const ls_import_file files[] = {
-        { .path = ls_path_join(ref->arena, dir, "gpgpusim.config") },
-        { .path = ls_path_join(ref->arena, dir, "trace.config") },
+    const import_file files[] = {
+        { .path = path_join(ref->arena, dir, "gpgpusim.config") },
+        { .path = path_join(ref->arena, dir, "trace.config") },
     };
     if (!files[0].path || !files[1].path)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
-    ls_status status = ls_import_accelsim(ref->arena, files, LS_COUNT_OF(files), &import, err);
+    ls_status status = import_accelsim(ref->arena, files, LS_COUNT_OF(files), &import, err);
     if (status == LS_OK) {
         out->text = import.yaml;
         out->text_bytes = import.yaml_bytes;
@@ -120,10 +119,10 @@ ls_status validate_import(const validate_reference *ref, const char *name, ls_co
 ls_status validate_skip_traces(validate_report *report, validate_section *section, ls_error *err)
 {
     section->summary =
-        ls_arena_printf(&report->arena,
-                        "%s: skipped: it needs the traces, which are not shipped: --reference DIR with "
-                        "DIR/../traces",
-                        section->name);
+        arena_printf(&report->arena,
+                     "%s: skipped: it needs the traces, which are not shipped: --reference DIR with "
+                     "DIR/../traces",
+                     section->name);
     return section->summary ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
 }
 
@@ -143,18 +142,18 @@ ls_status validate_list_traces(const validate_reference *ref, const char ***name
     }
     bool memory = true;
     for (struct dirent *entry; memory && (entry = readdir(dir));) {
-        const char *list = ls_arena_printf(ref->arena, "%s/%s/kernelslist.g", ref->traces, entry->d_name);
-        const char *name = ls_arena_strdup(ref->arena, entry->d_name);
-        memory = list && name && (!ls_file_exists(list) || ls_vec_push(&found, name));
+        const char *list = arena_printf(ref->arena, "%s/%s/kernelslist.g", ref->traces, entry->d_name);
+        const char *name = arena_strdup(ref->arena, entry->d_name);
+        memory = list && name && (!file_exists(list) || vec_push(&found, name));
     }
     closedir(dir);
-    *names = memory ? ls_arena_array(ref->arena, found.count + 1, sizeof **names) : NULL;
+    *names = memory ? arena_array(ref->arena, found.count + 1, sizeof **names) : NULL;
     *count = found.count;
     if (*names && found.count) {
         memcpy(*names, found.at, found.count * sizeof **names);
         qsort(*names, found.count, sizeof **names, by_name);
     }
-    ls_vec_fini(&found);
+    vec_fini(&found);
     return *names ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for the list of traces");
 }
 
@@ -181,11 +180,11 @@ ls_status validate_csv_read(const validate_reference *ref, const char *name, val
 {
     char *text;
     size_t bytes, lines = 1, column = 0;
-    const char *path = ls_path_join(ref->arena, ref->dir, name);
+    const char *path = path_join(ref->arena, ref->dir, name);
     *out = (validate_csv){ 0 };
     if (!path)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for paths");
-    ls_status status = ls_file_read(ref->arena, path, CSV_LIMIT, &text, &bytes, err);
+    ls_status status = file_read(ref->arena, path, CSV_LIMIT, &text, &bytes, err);
     if (status != LS_OK)
         return status;
     for (size_t i = 0; i < bytes; i++)
@@ -193,7 +192,7 @@ ls_status validate_csv_read(const validate_reference *ref, const char *name, val
     out->columns = 1;
     for (const char *c = text; *c && *c != '\n'; c++)
         out->columns += *c == ',';
-    out->cells = ls_arena_array(ref->arena, lines * out->columns, sizeof *out->cells);
+    out->cells = arena_array(ref->arena, lines * out->columns, sizeof *out->cells);
     if (!out->cells)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", path);
     size_t row = 0;
@@ -236,5 +235,5 @@ double validate_csv_real(const validate_csv *csv, size_t row, size_t column)
 {
     const char *cell = validate_csv_at(csv, row, column);
     double value;
-    return ls_parse_real(cell, strlen(cell), &value, NULL) == LS_OK ? value : NAN;
+    return parse_real(cell, strlen(cell), &value, NULL) == LS_OK ? value : NAN;
 }

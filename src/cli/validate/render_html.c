@@ -14,7 +14,7 @@ static void scatter(const validate_section *s, FILE *to)
 {
     size_t n = s->rows.count, count = 0, used = 0;
     double *points = calloc(2 * n + 4, sizeof *points), low = 0, high = 0;
-    ls_plot_series series[SERIES + 1];
+    plot_series series[SERIES + 1];
     for (size_t i = 0; points && i < n && count < SERIES; i++) {
         const char *platform = s->rows.at[i].cells[1];
         bool seen = s->rows.at[i].reference <= 0;
@@ -34,22 +34,22 @@ static void scatter(const validate_section *s, FILE *to)
             high = row->reference > high ? row->reference : high;
         }
         used += in_series;
-        series[count++] = (ls_plot_series){ platform, x, y, in_series, LS_PLOT_POINTS };
+        series[count++] = (plot_series){ platform, x, y, in_series, LS_PLOT_POINTS };
     }
     if (count) {
         points[n] = points[2 * n + 2] = low;
         points[n + 1] = points[2 * n + 3] = high;
-        series[count++] = (ls_plot_series){ "equal", points + n, points + 2 * n + 2, 2, LS_PLOT_LINE };
-        ls_plot_svg_write(&(ls_plot){ .title = s->title,
-                                      .x_label = "reference",
-                                      .x_unit = s->plot_unit,
-                                      .y_label = s->plot_label,
-                                      .y_unit = s->plot_unit,
-                                      .x_scale = LS_PLOT_LOG10,
-                                      .y_scale = LS_PLOT_LOG10,
-                                      .series = series,
-                                      .series_count = count },
-                          to);
+        series[count++] = (plot_series){ "equal", points + n, points + 2 * n + 2, 2, LS_PLOT_LINE };
+        plot_svg_write(&(plot_figure){ .title = s->title,
+                                       .x_label = "reference",
+                                       .x_unit = s->plot_unit,
+                                       .y_label = s->plot_label,
+                                       .y_unit = s->plot_unit,
+                                       .x_scale = LS_PLOT_LOG10,
+                                       .y_scale = LS_PLOT_LOG10,
+                                       .series = series,
+                                       .series_count = count },
+                       to);
     }
     free(points);
 }
@@ -57,25 +57,25 @@ static void scatter(const validate_section *s, FILE *to)
 static void section_html(const validate_section *s, FILE *to)
 {
     fputs("<h2>", to);
-    ls_html_text(to, s->title);
+    html_text(to, s->title);
     fputs("</h2>\n<p>", to);
-    ls_html_text(to, s->about);
+    html_text(to, s->about);
     fputs("</p>\n", to);
     if (s->plot_label)
         scatter(s, to);
     fputs("<table><thead><tr>", to);
     for (size_t c = 0; c < s->column_count; c++)
-        ls_html_head_cell(to, s->columns[c], s->rows.count ? s->rows.at[0].cells[c] : NULL);
+        html_head_cell(to, s->columns[c], s->rows.count ? s->rows.at[0].cells[c] : NULL);
     fputs("<th>verdict</th></tr></thead>\n<tbody>\n", to);
     for (size_t i = 0; i < s->rows.count; i++) {
         const validate_row *row = &s->rows.at[i];
         fputs("<tr>", to);
         for (size_t c = 0; c < s->column_count; c++)
-            ls_html_cell(to, "td", row->cells[c]);
+            html_cell(to, "td", row->cells[c]);
         fprintf(to, "<td class=\"%s\"", validate_verdict_name(row->verdict));
         if (row->note) {
             fputs(" title=\"", to);
-            ls_html_text(to, row->note);
+            html_text(to, row->note);
             fputc('"', to);
         }
         fprintf(to, ">%s%s</td></tr>\n", validate_verdict_name(row->verdict), row->note ? " *" : "");
@@ -89,7 +89,7 @@ static void section_html(const validate_section *s, FILE *to)
         if (told)
             continue;
         fputs("<li>", to);
-        ls_html_text(to, note);
+        html_text(to, note);
         fputs("</li>\n", to);
     }
     fputs("</ul>\n", to);
@@ -97,15 +97,15 @@ static void section_html(const validate_section *s, FILE *to)
 
 void validate_render_html(const validate_report *report, FILE *to)
 {
-    ls_html_begin(to, "validation");
+    html_begin(to, "validation");
     fputs("<ul>\n", to);
     for (size_t i = 0; i < report->sections.count; i++) {
         fputs("<li>", to);
-        ls_html_text(to, report->sections.at[i]->summary);
+        html_text(to, report->sections.at[i]->summary);
         fputs("</li>\n", to);
     }
     fputs("</ul>\n", to);
     for (size_t i = 0; i < report->sections.count; i++)
         section_html(report->sections.at[i], to);
-    ls_html_end(to);
+    html_end(to);
 }

@@ -69,28 +69,27 @@ static uint64_t number(const golden *g, size_t row, int column)
 static ls_status match(const golden *g, size_t first, size_t count, const validate_result *whole,
                        const char **out, ls_error *err)
 {
-    ls_text list = { 0 };
+    text_buffer list = { 0 };
     size_t ours = 0;
     *out = NULL;
     for (size_t i = first; i < first + count; i++, ours++) {
         const char *name = cell(g, i, NAME);
-        while (ours < whole->kernel_count && (!ls_starts_with(whole->kernels[ours].name, name) ||
+        while (ours < whole->kernel_count && (!starts_with(whole->kernels[ours].name, name) ||
                                               whole->kernels[ours].thread_insts != number(g, i, INSTS)))
             ours++;
         if (ours == whole->kernel_count) {
-            ls_text_fini(&list);
+            text_fini(&list);
             return ls_fail(err, LS_ERR_CHECK,
                            "kernel %zu of the reference is none of the trace, or its instructions differ",
                            i - first + 1);
         }
-        ls_text_printf(&list, "%s%llu", list.count ? "," : "",
-                       (unsigned long long)whole->kernels[ours].number);
+        text_printf(&list, "%s%llu", list.count ? "," : "", (unsigned long long)whole->kernels[ours].number);
     }
     ls_status status = LS_OK;
     if (list.failed ||
-        (count < whole->kernel_count && !(*out = ls_arena_strdup(&g->report->arena, ls_text_get(&list)))))
+        (count < whole->kernel_count && !(*out = arena_strdup(&g->report->arena, text_get(&list)))))
         status = ls_fail(err, LS_ERR_NOMEM, "no memory for a selection");
-    ls_text_fini(&list);
+    text_fini(&list);
     return status;
 }
 
@@ -100,7 +99,7 @@ static const char *difference(golden *g, validate_row *row, uint64_t ours, uint6
     int64_t apart = (int64_t)ours - (int64_t)reference;
     if (counts)
         row->counts_apart += (uint64_t)(apart < 0 ? -apart : apart);
-    return apart == 0 ? "=" : ls_arena_printf(&g->report->arena, "%+lld", (long long)apart);
+    return apart == 0 ? "=" : arena_printf(&g->report->arena, "%+lld", (long long)apart);
 }
 
 static bool close_to(uint64_t ours, uint64_t reference)
@@ -110,16 +109,16 @@ static bool close_to(uint64_t ours, uint64_t reference)
 
 static void judge(golden *g, size_t last, const validate_result *r, validate_row *row)
 {
-    ls_arena *arena = &g->report->arena;
+    mem_arena *arena = &g->report->arena;
     uint64_t cycles = r->total.cycles - r->dispatch_extra_cycles * r->kernel_count;
     uint64_t insts = run_trace_accelsim_warp_insts(&r->total);
     row->reference = (double)number(g, last, TOTAL);
     row->ours = (double)cycles;
     row->deviation = 100 * (row->ours / row->reference - 1);
-    row->cells[3] = ls_arena_printf(arena, "%zu", r->kernel_count);
-    row->cells[4] = ls_arena_printf(arena, "%.0f", row->ours);
-    row->cells[5] = ls_arena_printf(arena, "%.0f", row->reference);
-    row->cells[6] = ls_arena_printf(arena, "%+.2f %%", row->deviation);
+    row->cells[3] = arena_printf(arena, "%zu", r->kernel_count);
+    row->cells[4] = arena_printf(arena, "%.0f", row->ours);
+    row->cells[5] = arena_printf(arena, "%.0f", row->reference);
+    row->cells[6] = arena_printf(arena, "%+.2f %%", row->deviation);
     row->cells[7] = difference(g, row, insts, number(g, last, ICOUNT), true);
     row->cells[8] = difference(g, row, r->total.l1_accesses, number(g, last, L1), true);
     row->cells[9] = difference(g, row, r->total.l1_misses, number(g, last, L1_MISS), false);
@@ -140,7 +139,7 @@ static void judge(golden *g, size_t last, const validate_result *r, validate_row
 
 static ls_status run_group(golden *g, size_t first, size_t count, validate_row *row, ls_error *err)
 {
-    ls_config_request platform;
+    config_request platform;
     validate_result result;
     const struct variant *variant = NULL;
     for (size_t i = 0; i < LS_COUNT_OF(variants); i++)
@@ -161,7 +160,7 @@ static ls_status run_group(golden *g, size_t first, size_t count, validate_row *
     platform.set_count = variant->set ? 1 : 0;
     validate_job job = {
         .platform = platform,
-        .trace = ls_arena_printf(&g->report->arena, "%s/%s", g->ref->traces, cell(g, first, TRACE)),
+        .trace = arena_printf(&g->report->arena, "%s/%s", g->ref->traces, cell(g, first, TRACE)),
         .threads = g->ref->threads,
     };
     if (!job.trace)
@@ -171,7 +170,7 @@ static ls_status run_group(golden *g, size_t first, size_t count, validate_row *
         status = match(g, first, count, &result, &job.kernels, err);
         if (status == LS_ERR_CHECK) {
             row->verdict = VALIDATE_FAIL;
-            row->note = ls_arena_strdup(&g->report->arena, err->what);
+            row->note = arena_strdup(&g->report->arena, err->what);
             return LS_OK;
         }
     }
@@ -187,12 +186,12 @@ static ls_status add_row(golden *g, validate_row row, ls_error *err)
     for (size_t i = 0; i < g->section->column_count; i++)
         if (!row.cells[i])
             row.cells[i] = "";
-    return ls_vec_push(&g->section->rows, row) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
+    return vec_push(&g->section->rows, row) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
 }
 
 static ls_status summarize(golden *g, ls_error *err)
 {
-    ls_arena *arena = &g->report->arena;
+    mem_arena *arena = &g->report->arena;
     double mean = g->measured ? g->error_sum / (double)g->measured : 0;
     size_t equal = 0;
     for (size_t i = 0; i < g->section->rows.count; i++) {
@@ -200,13 +199,13 @@ static ls_status summarize(golden *g, ls_error *err)
         equal += row->verdict != VALIDATE_SKIPPED && row->counts_apart == 0 && row->reference > 0;
     }
     validate_row all = {
-        .cells = { "mean of all", "", "", "", "", "", ls_arena_printf(arena, "%.2f %%", mean) },
+        .cells = { "mean of all", "", "", "", "", "", arena_printf(arena, "%.2f %%", mean) },
         .verdict = mean <= MEAN_LIMIT && g->measured ? VALIDATE_PASS : VALIDATE_FAIL,
         .deviation = mean,
     };
     size_t skipped = validate_count(g->section, VALIDATE_SKIPPED),
            failed = validate_count(g->section, VALIDATE_FAIL);
-    g->section->summary = ls_arena_printf(
+    g->section->summary = arena_printf(
         arena,
         "traces: %zu runs: cycles %.2f %% apart on average and %.2f %% at worst; instructions, L1 and L2 "
         "accesses, L2 misses and DRAM reads equal in %zu; %zu failed; %zu skipped",
@@ -243,7 +242,7 @@ ls_status validate_traces(const validate_reference *ref, validate_report *report
         validate_row row = { .cells = { cell(&g, first, TRACE), cell(&g, first, CONFIG),
                                         cell(&g, first, TAG) } };
         for (size_t i = 0; i < 3; i++) { /* the file's text lives shorter than the report */
-            row.cells[i] = ls_arena_strdup(&report->arena, row.cells[i]);
+            row.cells[i] = arena_strdup(&report->arena, row.cells[i]);
             if (!row.cells[i])
                 return ls_fail(err, LS_ERR_NOMEM, "no memory for a row");
         }

@@ -45,7 +45,7 @@ typedef struct validate_section {
 } validate_section;
 
 typedef struct validate_report {
-    ls_arena arena;
+    mem_arena arena;
     LS_VEC(validate_section *) sections;
     bool is_fidelity; /* of simpler models instead of the parts */
 } validate_report;
@@ -74,7 +74,7 @@ const char *validate_note(const char *section, const char *test, const char *pla
 #define VALIDATE_TRACES_BESIDE "../shared/reference"
 
 typedef struct validate_reference {
-    ls_arena *arena;
+    mem_arena *arena;
     const char *dir;              /* the tables */
     const char *traces, *configs; /* dir/../traces, dir/../formats/accelsim-configs; NULL: not there */
     const char *const *platform_dirs;
@@ -84,11 +84,10 @@ typedef struct validate_reference {
 
 /* dir NULL: the variable, else the tables that are shipped, with the traces of VALIDATE_TRACES_BESIDE if they are there.
  * LS_ERR_USAGE with what to do if there is none. */
-ls_status validate_reference_open(validate_reference *ref, ls_arena *arena, const char *dir, ls_error *err);
+ls_status validate_reference_open(validate_reference *ref, mem_arena *arena, const char *dir, ls_error *err);
 /* The platform that one of Accel-Sim's configurations becomes, made now or as it is shipped; *out has text NULL if there
  * is neither. */
-ls_status validate_import(const validate_reference *ref, const char *name, ls_config_request *out,
-                          ls_error *err);
+ls_status validate_import(const validate_reference *ref, const char *name, config_request *out, ls_error *err);
 
 /* A section that needs traces and has none: its summary says so. */
 ls_status validate_skip_traces(validate_report *report, validate_section *section, ls_error *err);
@@ -112,7 +111,7 @@ double validate_csv_real(const validate_csv *csv, size_t row, size_t column); /*
 /* ------------------------------------------------------------------------------------------- a simulation */
 
 typedef struct validate_job {
-    ls_config_request platform;
+    config_request platform;
     const char *trace;   /* path or synth:... */
     const char *kernels; /* selection; NULL: all */
     uint32_t threads;
@@ -137,11 +136,11 @@ typedef struct validate_result {
     /* The way to the cores is part of a launch: what it adds when the launch latency is shorter. */
     uint64_t dispatch_extra_cycles;
     uint64_t launch_cycles; /* of all kernels: their launch latencies, in which nothing is simulated */
-    ls_hash hash;
+    hash128 hash;
 } validate_result;
 
 /* What it returns lives in the arena. */
-ls_status validate_simulate(ls_arena *arena, const validate_job *job, validate_result *out, ls_error *err);
+ls_status validate_simulate(mem_arena *arena, const validate_job *job, validate_result *out, ls_error *err);
 
 /* ------------------------------------------------------------------------------------------- the sections */
 

@@ -354,7 +354,7 @@ static void decode_tensor(ls_inst *out, const words *w)
     shape s;
     uint8_t at[LS_INST_SRC_MAX];
     bool group = out->class_ == LS_CLASS_tensor_group;
-    uint32_t type = tensor_type(out, w), bits = ls_tensor_bits(type);
+    uint32_t type = tensor_type(out, w), bits = tensor_bits(type);
     out->tensor_kind = out->tensor_n8 = out->tensor_k4 = 0;
     if (type == LS_TENSOR_NONE || !find_shape(w, &s))
         return;
@@ -378,7 +378,7 @@ static void decode_tensor(ls_inst *out, const words *w)
 /* ------------------------------------------------------------------------------------------------- decode */
 
 /* dst_span belongs to dst[0], so predicates, which cover nothing, go last. */
-static void copy_registers(ls_inst *out, const ls_sass_line *line)
+static void copy_registers(ls_inst *out, const sass_line *line)
 {
     for (int predicates = 0; predicates < 2; predicates++)
         for (uint32_t i = 0; i < line->dst_count; i++)
@@ -420,27 +420,27 @@ static void decode_memory(ls_inst *out, const sass_row *row, const words *w)
         out->flags |= LS_INST_ACCEL_BYPASS;
 }
 
-static ls_status fail_unknown(const words *w, const ls_sass_line *line, uint32_t binary_version, ls_error *err)
+static ls_status fail_unknown(const words *w, const sass_line *line, uint32_t binary_version, ls_error *err)
 {
     char quoted[64], name[64] = "";
     size_t bytes = w->count && w->bytes[0] < sizeof name ? w->bytes[0] : 0;
     if (bytes)
         memcpy(name, w->at[0], bytes);
     ls_fail(err, LS_ERR_UNSUPPORTED, "unknown opcode '%s' of sm_%u at pc 0x%llx",
-            ls_quote(line->opcode, line->opcode_bytes, quoted, sizeof quoted), binary_version,
+            quote_text(line->opcode, line->opcode_bytes, quoted, sizeof quoted), binary_version,
             (unsigned long long)line->pc);
     return ls_error_nearest(err, sass_nearest(name));
 }
 
-ls_status ls_sass_decode(uint32_t binary_version, const ls_sass_line *line, bool unknown_as_alu, ls_inst *out,
-                         ls_error *err)
+ls_status sass_decode(uint32_t binary_version, const sass_line *line, bool unknown_as_alu, ls_inst *out,
+                      ls_error *err)
 {
     static const sass_row unknown = { .class_ = LS_CLASS_int_alu,
                                       .accel = SASS_ACCEL_INTP,
                                       .flags = LS_INST_UNKNOWN };
-    ls_sass_generation generation;
+    sass_generation generation;
     words w;
-    if (!ls_sass_generation_of(binary_version, &generation))
+    if (!sass_generation_of(binary_version, &generation))
         return ls_fail(err, LS_ERR_UNSUPPORTED, "binary version %u is no architecture that is known",
                        binary_version);
     if (line->dst_count > LS_INST_DST_MAX || line->src_count > LS_INST_SRC_MAX)
@@ -448,7 +448,7 @@ ls_status ls_sass_decode(uint32_t binary_version, const ls_sass_line *line, bool
                        "%u destination and %u source registers: at most %d and %d are possible",
                        line->dst_count, line->src_count, LS_INST_DST_MAX, LS_INST_SRC_MAX);
     split(&w, line->opcode, line->opcode_bytes);
-    uint16_t index = w.count ? ls_sass_opcode_find(w.at[0], w.bytes[0]) : LS_SASS_UNKNOWN;
+    uint16_t index = w.count ? sass_opcode_find(w.at[0], w.bytes[0]) : LS_SASS_UNKNOWN;
     const sass_row *row = w.count ? sass_row_at(index) : NULL;
     if (!row && !unknown_as_alu)
         return fail_unknown(&w, line, binary_version, err);
@@ -456,11 +456,11 @@ ls_status ls_sass_decode(uint32_t binary_version, const ls_sass_line *line, bool
     copy_registers(out, line);
     if (!row)
         row = &unknown;
-    else if (!ls_sass_opcode_listed(index, generation))
+    else if (!sass_opcode_listed(index, generation))
         out->flags |= LS_INST_FOREIGN;
     out->flags |= row->flags;
     out->class_ = row->class_;
-    out->accel_class = (uint8_t)(row == &unknown ? LS_ACCEL_INTP : ls_sass_accel_class(index, generation));
+    out->accel_class = (uint8_t)(row == &unknown ? LS_ACCEL_INTP : sass_accel_class(index, generation));
     if (line->width)
         out->accel_width_bytes = (uint8_t)(accel_width(&w) & 0xff);
     decode_memory(out, row, &w);
@@ -470,6 +470,6 @@ ls_status ls_sass_decode(uint32_t binary_version, const ls_sass_line *line, bool
     if (out->class_ == LS_CLASS_barrier && has(&w, "ARV"))
         out->flags |= LS_INST_ARRIVE;
     if (!moves_constant(out))
-        out->flags |= (ls_sass_flops(line->opcode, line->opcode_bytes) & 0xffff) << LS_INST_FLOPS_SHIFT;
+        out->flags |= (sass_flops(line->opcode, line->opcode_bytes) & 0xffff) << LS_INST_FLOPS_SHIFT;
     return LS_OK;
 }

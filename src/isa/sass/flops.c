@@ -54,7 +54,7 @@ static uint32_t group_shape(const char *text, size_t bytes)
     return product / 128;
 }
 
-uint32_t ls_sass_flops(const char *opcode, size_t bytes)
+uint32_t sass_flops(const char *opcode, size_t bytes)
 {
     if (bytes == 0 || (opcode[0] != 'F' && opcode[0] != 'H' && opcode[0] != 'D')) /* nearly all others */
         return 0;

@@ -30,17 +30,17 @@ const sass_row *sass_row_at(size_t row)
     return row < ROW_COUNT ? &rows[row] : NULL;
 }
 
-size_t ls_sass_opcode_count(void)
+size_t sass_opcode_count(void)
 {
     return ROW_COUNT;
 }
 
-const char *ls_sass_opcode_name(size_t row)
+const char *sass_opcode_name(size_t row)
 {
     return row < ROW_COUNT ? rows[row].name : "?";
 }
 
-bool ls_sass_opcode_listed(size_t row, ls_sass_generation generation)
+bool sass_opcode_listed(size_t row, sass_generation generation)
 {
     return row < ROW_COUNT && generation >= rows[row].first && generation <= rows[row].last;
 }
@@ -71,7 +71,7 @@ static void fill_slots(void)
     }
 }
 
-uint16_t ls_sass_opcode_find(const char *name, size_t bytes)
+uint16_t sass_opcode_find(const char *name, size_t bytes)
 {
     call_once(&slots_once, fill_slots);
     for (uint32_t slot = slot_of(name, bytes); slots[slot]; slot = (slot + 1) & (SLOT_COUNT - 1)) {
@@ -90,16 +90,16 @@ static const char *name_at(const void *self, size_t i)
 
 const char *sass_nearest(const char *name)
 {
-    return ls_nearest(name, ROW_COUNT, name_at, NULL);
+    return nearest_name(name, ROW_COUNT, name_at, NULL);
 }
 
 /* -------------------------------------------------------------------------------------------- generations */
 
-bool ls_sass_generation_of(uint32_t binary_version, ls_sass_generation *out)
+bool sass_generation_of(uint32_t binary_version, sass_generation *out)
 {
     static const struct {
         uint32_t first, last;
-        ls_sass_generation generation;
+        sass_generation generation;
     } ranges[] = {
         { 30, 37, LS_SASS_KEPLER }, { 50, 62, LS_SASS_MAXWELL },     { 70, 72, LS_SASS_VOLTA },
         { 75, 75, LS_SASS_TURING }, { 80, 88, LS_SASS_AMPERE },      { 89, 89, LS_SASS_ADA },
@@ -114,7 +114,7 @@ bool ls_sass_generation_of(uint32_t binary_version, ls_sass_generation *out)
     return false;
 }
 
-const char *ls_sass_generation_name(ls_sass_generation generation)
+const char *sass_generation_name(sass_generation generation)
 {
     static const char *const names[LS_SASS_GENERATION_COUNT] = {
         "Kepler", "Maxwell and Pascal", "Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell",
@@ -124,7 +124,7 @@ const char *ls_sass_generation_name(ls_sass_generation generation)
 
 /* ---------------------------------------------------------------------------------------------- Accel-Sim */
 
-ls_accel_class ls_sass_accel_class(size_t row, ls_sass_generation generation)
+ls_accel_class sass_accel_class(size_t row, sass_generation generation)
 {
     bool kepler = generation == LS_SASS_KEPLER, old = generation <= LS_SASS_MAXWELL;
     bool volta = generation == LS_SASS_VOLTA;
@@ -152,7 +152,7 @@ ls_accel_class ls_sass_accel_class(size_t row, ls_sass_generation generation)
     }
 }
 
-uint8_t ls_sass_class_in_accelsim(const ls_inst *inst)
+uint8_t sass_class_in_accelsim(const ls_inst *inst)
 {
     switch (inst->class_) {
     case LS_CLASS_special_reg:
@@ -170,7 +170,7 @@ uint8_t ls_sass_class_in_accelsim(const ls_inst *inst)
     }
 }
 
-const char *ls_accel_class_name(ls_accel_class c)
+const char *accel_class_name(ls_accel_class c)
 {
     static const char *const names[LS_ACCEL_CLASS_COUNT] = {
         [LS_ACCEL_NONE] = "NO_OP",

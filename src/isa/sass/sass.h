@@ -12,7 +12,7 @@
 
 /* --- generations ---------------------------------------------------------------------------------------- */
 
-typedef enum ls_sass_generation {
+typedef enum sass_generation {
     LS_SASS_KEPLER,
     LS_SASS_MAXWELL, /* and Pascal */
     LS_SASS_VOLTA,
@@ -22,21 +22,21 @@ typedef enum ls_sass_generation {
     LS_SASS_HOPPER,
     LS_SASS_BLACKWELL,
     LS_SASS_GENERATION_COUNT
-} ls_sass_generation;
+} sass_generation;
 
 /* Of a binary version (sm_XX without "sm_"); false for one that is not known. */
-bool ls_sass_generation_of(uint32_t binary_version, ls_sass_generation *out);
-const char *ls_sass_generation_name(ls_sass_generation generation);
+bool sass_generation_of(uint32_t binary_version, sass_generation *out);
+const char *sass_generation_name(sass_generation generation);
 
 /* --- opcodes -------------------------------------------------------------------------------------------- */
 
 #define LS_SASS_UNKNOWN UINT16_MAX /* ls_inst.opcode of an opcode that is not in the table */
 
-size_t ls_sass_opcode_count(void);
-const char *ls_sass_opcode_name(size_t row); /* "LDG"; "?" for a row that does not exist */
+size_t sass_opcode_count(void);
+const char *sass_opcode_name(size_t row); /* "LDG"; "?" for a row that does not exist */
 /* The row of the first word of an opcode; LS_SASS_UNKNOWN if there is none. */
-uint16_t ls_sass_opcode_find(const char *name, size_t bytes);
-bool ls_sass_opcode_listed(size_t row, ls_sass_generation generation);
+uint16_t sass_opcode_find(const char *name, size_t bytes);
+bool sass_opcode_listed(size_t row, sass_generation generation);
 
 /* The classes of Accel-Sim's trace-driven front end, by its names in upper case without _OP or _OPS. */
 typedef enum ls_accel_class {
@@ -62,16 +62,16 @@ typedef enum ls_accel_class {
     LS_ACCEL_CLASS_COUNT
 } ls_accel_class;
 
-ls_accel_class ls_sass_accel_class(size_t row, ls_sass_generation generation);
+ls_accel_class sass_accel_class(size_t row, sass_generation generation);
 /* The class whose unit and latency Accel-Sim gives to the instruction, where it is not the instruction's own:
  * S2UR, VOTEU and REDUX run in the uniform datapath, HMNMX2 is not packed. */
-uint8_t ls_sass_class_in_accelsim(const ls_inst *inst);
-const char *ls_accel_class_name(ls_accel_class c); /* "SP_OP", "SPECIALIZED_UNIT_3_OP", ... */
+uint8_t sass_class_in_accelsim(const ls_inst *inst);
+const char *accel_class_name(ls_accel_class c); /* "SP_OP", "SPECIALIZED_UNIT_3_OP", ... */
 
 /* --- decoding ------------------------------------------------------------------------------------------- */
 
 /* One line of a trace without what changes from one execution to the next. */
-typedef struct ls_sass_line {
+typedef struct sass_line {
     uint64_t pc;
     const char *opcode; /* "LDG.E.128.CONSTANT.SYS", not terminated */
     size_t opcode_bytes;
@@ -79,7 +79,7 @@ typedef struct ls_sass_line {
     uint32_t dst_count, src_count;
     uint32_t width; /* the line's own width field: 0 means that it has no addresses */
     int64_t imm;
-} ls_sass_line;
+} sass_line;
 
 /* Fills *out. An opcode that is not in the table is LS_ERR_UNSUPPORTED with the nearest name, unless
  * unknown_as_alu asks for an int_alu instruction, marked LS_INST_UNKNOWN. More registers than an ls_inst
@@ -88,11 +88,11 @@ typedef struct ls_sass_line {
  * width_bytes is the true width of one lane's access: .S8 is 1, .F64 is 8, and LDSM reads rows of 16 bytes.
  * accel_width_bytes follows Accel-Sim: the first dotted word that is all digits, or U and digits, is taken as
  * bits; without one it is 4. The two differ for S8, S16, F64, S64, packed types and LDSM. */
-ls_status ls_sass_decode(uint32_t binary_version, const ls_sass_line *line, bool unknown_as_alu, ls_inst *out,
-                         ls_error *err);
+ls_status sass_decode(uint32_t binary_version, const sass_line *line, bool unknown_as_alu, ls_inst *out,
+                      ls_error *err);
 
 /* Floating-point operations of one lane, by the whole opcode (HMMA.16816.F32); 0: none, or a shape that is
  * not known. */
-uint32_t ls_sass_flops(const char *opcode, size_t bytes);
+uint32_t sass_flops(const char *opcode, size_t bytes);
 
 #endif

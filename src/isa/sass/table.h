@@ -69,7 +69,7 @@ enum {
 
 typedef struct sass_row {
     const char *name;
-    uint8_t first, last; /* ls_sass_generation */
+    uint8_t first, last; /* sass_generation */
     uint8_t class_;      /* ls_inst_class */
     uint8_t mem_op, space;
     uint8_t registers; /* sass_registers */

@@ -103,7 +103,7 @@ static void set_home(void *self, const ls_address_space *window)
 {
     line_cache *c = self;
     c->home = true;
-    c->view = ls_address_space_look(window);
+    c->view = address_space_look(window);
 }
 
 static void set_passing(void *self, uint32_t flags)

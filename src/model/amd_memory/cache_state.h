@@ -81,7 +81,7 @@ typedef struct line_cache {
 
     uint32_t width, policy, passing, directory_cycles, hit_cycles;
     bool home, mapped, attached;
-    ls_address_space_view view; /* of a home */
+    address_space_view view; /* of a home */
     mem_map map;
     bool plain; /* the map's local address is the address without plain_shift bits above those of plain_low */
     uint32_t plain_shift;

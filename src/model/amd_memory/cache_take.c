@@ -91,7 +91,7 @@ static void fetch_ahead(line_cache *c, uint64_t address, uint64_t index, uint16_
     uint32_t set = c->set; /* of the request */
     c->set = store_set_of(&c->store, index);
     if (store_find(&c->store, c->set, address) == STORE_NONE &&
-        (!c->home || (ls_address_space_state(&c->view, address) & LS_PAGE_READ) != 0)) {
+        (!c->home || (address_space_state(&c->view, address) & LS_PAGE_READ) != 0)) {
         uint32_t line = STORE_NONE;
         if (c->fetch_count < c->spec->mshr_entries - c->spec->mshr_entries / 4 && cache_sends_free(c, 2) &&
             c->nodes_left >= NODES_PER_REQUEST)
@@ -397,7 +397,7 @@ static bool answer_fault(line_cache *c, uint32_t client, const line_message *m, 
 
 static inline bool page_allows(const line_cache *c, const line_message *m)
 {
-    uint32_t state = ls_address_space_state(&c->view, m->address);
+    uint32_t state = address_space_state(&c->view, m->address);
     uint32_t needs = m->kind == LINE_READ ? LS_PAGE_READ : LS_PAGE_WRITE;
     return (state & needs) != 0 || (state != 0 && (m->flags & LINE_SYSTEM) != 0);
 }

@@ -39,7 +39,7 @@ typedef struct home {
     const char *name;
     ls_region *region;
     home_counters n;
-    ls_address_space_view view;
+    address_space_view view;
     mem_map map;
     uint32_t line_bytes;
     home_node *nodes;
@@ -88,7 +88,7 @@ static bool push(home *h, uint32_t i)
         atoms = 0;
         for (uint32_t word = 0; word < 2; word++)
             atoms += (uint8_t)(((uint32_t)node->m.mask[word] != 0) + (node->m.mask[word] >> 32 != 0));
-        if (ls_address_space_state(&h->view, node->m.address) != 0)
+        if (address_space_state(&h->view, node->m.address) != 0)
             store_merge_bytes(h->view.host + (node->m.address - LS_WINDOW_BASE), node->m.data, node->m.mask);
         else
             h->n.lost_writes++;
@@ -155,7 +155,7 @@ static void reply_done(void *self, uint32_t token, bool write)
     } else {
         h->n.reads++;
         h->n.read_bytes += h->line_bytes;
-        if (ls_address_space_state(&h->view, node->m.address) != 0) {
+        if (address_space_state(&h->view, node->m.address) != 0) {
             line_copy_data(node->m.data, h->view.host + (node->m.address - LS_WINDOW_BASE), h->line_bytes);
         } else {
             memset(node->m.data, 0, h->line_bytes);
@@ -275,7 +275,7 @@ static ls_status channel_attach(void *self, const mem_map *map, uint32_t line_by
 static void channel_set_memory(void *self, ls_address_space *window)
 {
     home *h = self;
-    h->view = ls_address_space_look(window);
+    h->view = address_space_look(window);
 }
 
 static const ls_channel_ops channel_ops = { .attach = channel_attach, .set_memory = channel_set_memory };
@@ -362,8 +362,8 @@ void line_channel_set_memory(ls_block *block, ls_address_space *window)
 bool ls_address_space_read_line(const ls_address_space *space, uint64_t address, uint8_t *to,
                                 uint32_t line_bytes)
 {
-    const ls_address_space_view view = ls_address_space_look(space);
-    bool mapped = ls_address_space_state(&view, address) != 0;
+    const address_space_view view = address_space_look(space);
+    bool mapped = address_space_state(&view, address) != 0;
     if (mapped)
         memcpy(to, view.host + (address - LS_WINDOW_BASE), line_bytes);
     else
@@ -374,8 +374,8 @@ bool ls_address_space_read_line(const ls_address_space *space, uint64_t address,
 bool ls_address_space_write_line(ls_address_space *space, uint64_t address, const uint8_t *from,
                                  const uint64_t mask[2])
 {
-    const ls_address_space_view view = ls_address_space_look(space);
-    bool mapped = ls_address_space_state(&view, address) != 0;
+    const address_space_view view = address_space_look(space);
+    bool mapped = address_space_state(&view, address) != 0;
     if (mapped)
         store_merge_bytes(view.host + (address - LS_WINDOW_BASE), from, mask);
     return mapped;
@@ -383,6 +383,6 @@ bool ls_address_space_write_line(ls_address_space *space, uint64_t address, cons
 
 bool ls_address_space_is_mapped(const ls_address_space *space, uint64_t address, bool write)
 {
-    const ls_address_space_view view = ls_address_space_look(space);
-    return (ls_address_space_state(&view, address) & (write ? LS_PAGE_WRITE : LS_PAGE_READ)) != 0;
+    const address_space_view view = address_space_look(space);
+    return (address_space_state(&view, address) & (write ? LS_PAGE_WRITE : LS_PAGE_READ)) != 0;
 }

@@ -70,9 +70,9 @@ ls_cycle collect_next(const core *c)
     if (c->wheel_count == 0)
         return LS_CYCLE_MAX;
     size_t from = (size_t)(c->now + 1) & WHEEL_MASK;
-    size_t found = ls_bit_next(c->wheel_used, CORE_WHEEL, from);
+    size_t found = bit_next(c->wheel_used, CORE_WHEEL, from);
     if (found == LS_BITSET_NONE)
-        found = ls_bit_next(c->wheel_used, CORE_WHEEL, 0);
+        found = bit_next(c->wheel_used, CORE_WHEEL, 0);
     return c->now + 1 + ((found - from) & WHEEL_MASK);
 }
 

@@ -289,7 +289,7 @@ static ls_status check_spec(const core_spec *spec, ls_error *err)
             i == LS_CLASS_load || i == LS_CLASS_store || i == LS_CLASS_atomic || i == LS_CLASS_async_copy;
         if (memory && spec->classes[i].unit != UNIT_memory)
             return ls_fail(err, LS_ERR_INPUT, "class.%s.unit must be memory",
-                           ls_inst_class_name((ls_inst_class)i));
+                           inst_class_name((ls_inst_class)i));
     }
     if (spec->analytic.memory == ANALYTIC_ON && spec->options.translation != OPTION_OFF)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
@@ -319,19 +319,19 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     ls_event_init(&c->timer, core_timer, c);
     ls_event_init(&c->network_event, ldst_network_event, c);
     ls_event_init(&c->done_event, cta_done_event, c);
-    ls_ring_init(&c->done_ring, CORE_CTAS_MAX * 2);
-    ls_ring_init(&c->shared_ring, (uint32_t)c->spec->shared_latency_cycles);
-    ls_ring_init(&c->out_ring, (uint32_t)c->spec->network_queue);
-    uint32_t out_size = ls_ring_size_for((uint32_t)c->spec->network_queue);
+    ring_init(&c->done_ring, CORE_CTAS_MAX * 2);
+    ring_init(&c->shared_ring, (uint32_t)c->spec->shared_latency_cycles);
+    ring_init(&c->out_ring, (uint32_t)c->spec->network_queue);
+    uint32_t out_size = ring_size_for((uint32_t)c->spec->network_queue);
     c->out = ls_domain_alloc(c->domain, out_size * sizeof *c->out);
     c->out_channel = ls_domain_alloc(c->domain, out_size * sizeof *c->out_channel);
     c->flights = ls_domain_alloc(c->domain, CORE_FLIGHTS * sizeof *c->flights);
     bool ok = c->out != NULL && c->out_channel != NULL && c->flights != NULL;
     uint32_t depth = (uint32_t)c->spec->l1_latency_cycles;
     for (uint32_t i = 0; i < c->spec->l1_banks && ok; i++) {
-        ls_ring_init(&c->banks[i].ring, depth);
+        ring_init(&c->banks[i].ring, depth);
         c->banks[i].last_in = LS_CYCLE_MAX;
-        c->banks[i].at = ls_domain_alloc(c->domain, ls_ring_size_for(depth) * sizeof(l1_access));
+        c->banks[i].at = ls_domain_alloc(c->domain, ring_size_for(depth) * sizeof(l1_access));
         ok = c->banks[i].at != NULL;
     }
     if (!ok || !options_init(c) || !coalesce_init(c))

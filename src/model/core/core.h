@@ -237,7 +237,7 @@ typedef struct l1_access {
 } l1_access;
 
 typedef struct l1_bank {
-    ls_ring ring;
+    index_ring ring;
     l1_access *at;
     ls_cycle last_in; /* cycle of the last insertion */
 } l1_bank;
@@ -331,7 +331,7 @@ typedef struct core {
     uint32_t conflict_cycles; /* that its banks of shared memory need */
     ls_cycle dispatch_until;  /* before this cycle it does nothing else */
     ls_cycle memory_next;     /* ldst_next() after the last ldst_cycle() or ldst_take() */
-    ls_ring shared_ring;      /* loads in the pipeline of shared memory */
+    index_ring shared_ring;   /* loads in the pipeline of shared memory */
     struct {
         ls_cycle ready;
         uint16_t flight;
@@ -347,13 +347,13 @@ typedef struct core {
     cache_spec l1_spec; /* spec->l1 with all ways that it can ever have */
     uint32_t l1_cursor; /* while l1_cleaning: lines before it are clean */
     bool l1_cleaning;   /* the core is idle, and what was written leaves L1 before it is emptied */
-    ls_ring reply_ring;
+    index_ring reply_ring;
     mem_message *replies;
 
     /* network */
     mem_map map;
     ls_link **to_memory; /* by channel */
-    ls_ring out_ring;    /* requests that wait for the network: one leaves per cycle */
+    index_ring out_ring; /* requests that wait for the network: one leaves per cycle */
     mem_message *out;
     uint16_t *out_channel; /* beside each of them */
     ls_event network_event;
@@ -371,7 +371,7 @@ typedef struct core {
         ls_cycle until;       /* its instructions are not there before */
     } cold[CORE_KERNELS_MAX]; /* by core_launch.kernel */
     ls_link *to_dispatch;
-    ls_ring done_ring;
+    index_ring done_ring;
     core_done done[CORE_CTAS_MAX * 2];
     ls_event done_event;
     bool done_waiting;
@@ -467,8 +467,8 @@ static inline uint32_t ldst_rounds_past_l1(const core *c, uint32_t sectors)
 ls_cycle ldst_next(const core *c);         /* the next cycle with something to do; now + 1 if it is busy */
 static inline bool ldst_due(const core *c) /* ldst_cycle() would do something */
 {
-    return c->memory_next <= c->now || !ls_ring_empty(&c->reply_ring) ||
-           (!ls_ring_empty(&c->out_ring) && !c->network_waiting) || OPTION_ON(c->options.any);
+    return c->memory_next <= c->now || !ring_empty(&c->reply_ring) ||
+           (!ring_empty(&c->out_ring) && !c->network_waiting) || OPTION_ON(c->options.any);
 }
 void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void ldst_network_event(void *self, ls_cycle now);

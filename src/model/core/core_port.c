@@ -36,8 +36,8 @@ static ls_status attach(void *self, const ls_core_wiring *wiring, ls_error *err)
     c->to_dispatch = wiring->to_dispatch;
     c->scheduler_kind = scheduler_kind_of(&c->scheduler);
     c->to_memory = ls_domain_alloc(c->domain, (wiring->channels + 1) * sizeof(ls_link *));
-    ls_ring_init(&c->reply_ring, wiring->replies_max);
-    c->replies = ls_domain_alloc(c->domain, ls_ring_size_for(wiring->replies_max) * sizeof *c->replies);
+    ring_init(&c->reply_ring, wiring->replies_max);
+    c->replies = ls_domain_alloc(c->domain, ring_size_for(wiring->replies_max) * sizeof *c->replies);
     if (c->to_memory == NULL || c->replies == NULL || !banks_init(c, wiring->kernel_slots) ||
         (wiring->refill_cycles > 0 && !ahead_init(c, wiring->refill_cycles)))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);

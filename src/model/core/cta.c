@@ -145,7 +145,7 @@ void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 
 static void send_done(core *c)
 {
-    while (!ls_ring_empty(&c->done_ring)) {
+    while (!ring_empty(&c->done_ring)) {
         core_done *message = ls_link_send(c->to_dispatch, 1);
         if (message == NULL) {
             if (!c->done_waiting) {
@@ -154,7 +154,7 @@ static void send_done(core *c)
             }
             return;
         }
-        *message = c->done[ls_ring_pop(&c->done_ring)];
+        *message = c->done[ring_pop(&c->done_ring)];
     }
 }
 
@@ -174,11 +174,11 @@ void cta_finish(core *c, uint32_t slot)
     cta->used = false;
     c->resident_ctas--;
     ls_domain_pending(c->domain, -1);
-    c->done[ls_ring_push(&c->done_ring)] = (core_done){ .cta = cta->launch.cta,
-                                                        .kernel = cta->launch.kernel,
-                                                        .core = (uint16_t)c->id,
-                                                        .start = cta->start,
-                                                        .cycle = ls_region_now(c->region) };
+    c->done[ring_push(&c->done_ring)] = (core_done){ .cta = cta->launch.cta,
+                                                     .kernel = cta->launch.kernel,
+                                                     .core = (uint16_t)c->id,
+                                                     .start = cta->start,
+                                                     .cycle = ls_region_now(c->region) };
     if (c->kernel_banks != NULL)
         banks_blocks_changed(c, &cta->launch);
     if (c->ahead != NULL)

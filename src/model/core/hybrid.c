@@ -332,11 +332,11 @@ static bool reply(core *c, const mem_message *message, ls_cycle now)
     h->reply_turn = turn + 1;
     if (is_quiet(c, message))
         return true;
-    if (ls_ring_empty(&h->late_ring) && turn < (now + 1) * width)
-        return ls_ring_empty(&c->reply_ring) && fill_quietly(c, message, now);
-    if (ls_ring_full(&h->late_ring))
+    if (ring_empty(&h->late_ring) && turn < (now + 1) * width)
+        return ring_empty(&c->reply_ring) && fill_quietly(c, message, now);
+    if (ring_full(&h->late_ring))
         return false;
-    uint32_t at = ls_ring_push(&h->late_ring);
+    uint32_t at = ring_push(&h->late_ring);
     h->late[at].message = *message;
     h->late[at].at = width == 1 ? turn : turn / width;
     ls_ticker_wake(&c->ticker);
@@ -347,13 +347,13 @@ static bool reply(core *c, const mem_message *message, ls_cycle now)
 static void take_late(core *c)
 {
     hybrid *h = c->hybrid;
-    while (!ls_ring_empty(&h->late_ring) && !ls_ring_full(&c->reply_ring)) {
-        uint32_t front = ls_ring_front(&h->late_ring);
+    while (!ring_empty(&h->late_ring) && !ring_full(&c->reply_ring)) {
+        uint32_t front = ring_front(&h->late_ring);
         if (h->late[front].at > c->now) {
             hybrid_look_at(c, h->late[front].at);
             return;
         }
-        c->replies[ls_ring_push(&c->reply_ring)] = h->late[ls_ring_pop(&h->late_ring)].message;
+        c->replies[ring_push(&c->reply_ring)] = h->late[ring_pop(&h->late_ring)].message;
     }
 }
 
@@ -374,7 +374,7 @@ static bool tick(void *self, ls_cycle now)
         wake_warps(c);
     if (OPTION_ON(c->options.any))
         options_cycle(c);
-    if (!ls_ring_empty(&h->late_ring))
+    if (!ring_empty(&h->late_ring))
         take_late(c);
     if (h->waiting != 0 || ldst_due(c))
         load_store(c);
@@ -418,7 +418,7 @@ static bool init(core *c)
     h->collectors = (uint32_t)c->spec->collectors;
     h->result_buses = (uint32_t)c->spec->result_buses;
     h->retry = h->burst_next = LS_CYCLE_MAX;
-    ls_ring_init(&h->late_ring, HYBRID_LATE);
+    ring_init(&h->late_ring, HYBRID_LATE);
     h->usual = h->steps == HYBRID_USUAL.steps && h->banks == HYBRID_USUAL.banks &&
                h->collectors == HYBRID_USUAL.collectors;
     for (uint32_t warp = 0; warp < CORE_WARPS_MAX; warp++)

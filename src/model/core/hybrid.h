@@ -98,7 +98,7 @@ struct hybrid {
     /* Answers that have to be looked at but cannot be taken yet: so many come in a cycle. Turns are counted
      * in parts of cycles, network_width of them in each. */
     uint64_t reply_turn;
-    ls_ring late_ring;
+    index_ring late_ring;
     struct {
         mem_message message;
         ls_cycle at;

@@ -155,13 +155,13 @@ static void write_back(core *c)
     uint32_t client = c->wb_turn;
     for (uint32_t i = 0; i < 3 && c->next_wb == NO_FLIGHT; i++) {
         uint32_t token;
-        if (client == 0 && !ls_ring_empty(&c->shared_ring)) {
-            uint32_t front = ls_ring_front(&c->shared_ring);
+        if (client == 0 && !ring_empty(&c->shared_ring)) {
+            uint32_t front = ring_front(&c->shared_ring);
             if (c->shared_pipe[front].ready <= c->now) {
                 c->next_wb = c->shared_pipe[front].flight;
-                (void)ls_ring_pop(&c->shared_ring);
-                if (!ls_ring_empty(&c->shared_ring)) {
-                    uint32_t next = ls_ring_front(&c->shared_ring);
+                (void)ring_pop(&c->shared_ring);
+                if (!ring_empty(&c->shared_ring)) {
+                    uint32_t next = ring_front(&c->shared_ring);
                     if (c->shared_pipe[next].ready <= c->now)
                         c->shared_pipe[next].ready = c->now + 1;
                 }
@@ -182,12 +182,12 @@ static void write_back(core *c)
 
 static inline bool network_full(const core *c)
 {
-    return ls_ring_full(&c->out_ring) || (OPTION_ON(c->options.translate) && translate_full(c));
+    return ring_full(&c->out_ring) || (OPTION_ON(c->options.translate) && translate_full(c));
 }
 
 static inline void put(core *c, mem_message message, uint32_t channel)
 {
-    uint32_t at = ls_ring_push(&c->out_ring);
+    uint32_t at = ring_push(&c->out_ring);
     c->out[at] = message;
     c->out_channel[at] = (uint16_t)channel;
 }
@@ -223,7 +223,7 @@ bool ldst_request(core *c, uint64_t address, uint32_t token)
 {
     if (OPTION_ON(c->analytic))
         return analytic_request(c, token);
-    if (ls_ring_full(&c->out_ring))
+    if (ring_full(&c->out_ring))
         return false;
     network_push(c, address, 0, token, MEM_READ, false, false);
     return true;
@@ -232,7 +232,7 @@ bool ldst_request(core *c, uint64_t address, uint32_t token)
 /* The oldest request enters the network; false if there is no room. */
 static inline bool network_send(core *c)
 {
-    uint32_t front = ls_ring_front(&c->out_ring);
+    uint32_t front = ring_front(&c->out_ring);
     ls_link *link = c->to_memory[c->out_channel[front]];
     mem_message *message = ls_link_send(link, 1);
     if (message == NULL) {
@@ -243,7 +243,7 @@ static inline bool network_send(core *c)
         return false;
     }
     *message = c->out[front];
-    (void)ls_ring_pop(&c->out_ring);
+    (void)ring_pop(&c->out_ring);
     c->n.requests_sent++;
     return true;
 }
@@ -259,7 +259,7 @@ void ldst_network_event(void *self, ls_cycle now)
 static inline void queue_reply(core *c, ls_link *link, const void *payload)
 {
     /* The queue is as large as all links' credits together: it cannot overflow. */
-    c->replies[ls_ring_push(&c->reply_ring)] = *(const mem_message *)payload;
+    c->replies[ring_push(&c->reply_ring)] = *(const mem_message *)payload;
     ls_link_release(link, 1);
     ls_ticker_wake(&c->ticker);
 }
@@ -286,7 +286,7 @@ void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 /* False if the oldest answer has to wait. */
 static inline bool take_reply(core *c)
 {
-    const mem_message *reply = &c->replies[ls_ring_front(&c->reply_ring)];
+    const mem_message *reply = &c->replies[ring_front(&c->reply_ring)];
     if (reply->kind == MEM_WRITE) {
         if (LS_LIKELY(reply->token != CACHE_NONE)) { /* else L1 wrote a line back: no warp waits for it */
             uint32_t warp = reply->token & STORE_WARP;
@@ -296,7 +296,7 @@ static inline bool take_reply(core *c)
     } else if (reply->token != CACHE_NONE) {
         if (reply->token >= READONLY_TOKEN) {
             options_reply(c, reply->token);
-            (void)ls_ring_pop(&c->reply_ring);
+            (void)ring_pop(&c->reply_ring);
             return true;
         }
         if (c->next_global != NO_FLIGHT)
@@ -306,7 +306,7 @@ static inline bool take_reply(core *c)
         count_for_all(c); /* several may have asked for it */
         cache_fill(&c->l1, reply->address);
     }
-    (void)ls_ring_pop(&c->reply_ring);
+    (void)ring_pop(&c->reply_ring);
     return true;
 }
 
@@ -372,10 +372,10 @@ static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
         return;
     uint16_t index = access->flight;
     bool write = access->write;
-    (void)ls_ring_pop(&bank->ring);
+    (void)ring_pop(&bank->ring);
     c->queued_accesses--;
-    if (!ls_ring_empty(&bank->ring)) {
-        l1_access *next = &bank->at[ls_ring_front(&bank->ring)];
+    if (!ring_empty(&bank->ring)) {
+        l1_access *next = &bank->at[ring_front(&bank->ring)];
         if (next->ready <= c->now)
             next->ready = c->now + 1;
     }
@@ -399,14 +399,14 @@ static void look_up_banks(core *c)
     uint32_t count = (uint32_t)c->spec->l1_banks;
     for (uint32_t i = 0; i < count; i++) {
         l1_bank *bank = &c->banks[i];
-        if (ls_ring_empty(&bank->ring))
+        if (ring_empty(&bank->ring))
             continue;
-        ls_cycle ready = bank->at[ls_ring_front(&bank->ring)].ready;
+        ls_cycle ready = bank->at[ring_front(&bank->ring)].ready;
         if (ready <= c->now) {
-            look_up(c, bank, &bank->at[ls_ring_front(&bank->ring)]);
-            if (ls_ring_empty(&bank->ring))
+            look_up(c, bank, &bank->at[ring_front(&bank->ring)]);
+            if (ring_empty(&bank->ring))
                 continue;
-            ready = bank->at[ls_ring_front(&bank->ring)].ready;
+            ready = bank->at[ring_front(&bank->ring)].ready;
             ready = ready <= c->now ? c->now + 1 : ready; /* it failed */
         }
         next = ready < next ? ready : next;
@@ -423,7 +423,7 @@ static void fill_banks(core *c, const flight *f, uint16_t index)
     for (uint32_t i = 0; i < bank_count && c->sector_count > 0; i++) {
         uint64_t address = c->sectors[c->sector_count - 1];
         l1_bank *bank = &c->banks[(address / CACHE_SECTOR_BYTES) % bank_count];
-        if (bank->last_in == c->now || ls_ring_full(&bank->ring)) {
+        if (bank->last_in == c->now || ring_full(&bank->ring)) {
             c->n.l1_bank_conflicts++;
             return;
         }
@@ -435,13 +435,13 @@ static void fill_banks(core *c, const flight *f, uint16_t index)
             begin = known;
         }
         bank->last_in = c->now;
-        bank->at[ls_ring_push(&bank->ring)] = (l1_access){ .address = address,
-                                                           .byte_mask = c->sector_bytes[c->sector_count - 1],
-                                                           .flight = index,
-                                                           .warp = f->warp,
-                                                           .write = is_store(f),
-                                                           .global = is_global(f),
-                                                           .ready = begin + c->spec->l1_latency_cycles };
+        bank->at[ring_push(&bank->ring)] = (l1_access){ .address = address,
+                                                        .byte_mask = c->sector_bytes[c->sector_count - 1],
+                                                        .flight = index,
+                                                        .warp = f->warp,
+                                                        .write = is_store(f),
+                                                        .global = is_global(f),
+                                                        .ready = begin + c->spec->l1_latency_cycles };
         if (c->queued_accesses++ == 0 || begin + c->spec->l1_latency_cycles < c->look_at)
             c->look_at = begin + c->spec->l1_latency_cycles;
         c->sector_count--;
@@ -486,10 +486,10 @@ static void leave(core *c, uint16_t index)
 {
     flight *f = &c->flights[index];
     if (is_shared(f) && !is_store(f) && f->mask != 0) {
-        if (c->shared_last == c->now || ls_ring_full(&c->shared_ring))
+        if (c->shared_last == c->now || ring_full(&c->shared_ring))
             return;
         c->shared_last = c->now;
-        uint32_t at = ls_ring_push(&c->shared_ring);
+        uint32_t at = ring_push(&c->shared_ring);
         c->shared_pipe[at].flight = index;
         c->shared_pipe[at].ready = c->now + c->spec->shared_latency_cycles;
         c->dispatch = NO_FLIGHT;
@@ -521,10 +521,10 @@ void ldst_cycle(core *c)
     uint32_t width = (uint32_t)c->spec->network_width, n;
     /* By turns: an answer that went past L1 is taken only when the one before it has left next_global. */
     for (n = width; n > 0; n--) {
-        if (c->next_wb != NO_FLIGHT || c->next_global != NO_FLIGHT || !ls_ring_empty(&c->shared_ring) ||
+        if (c->next_wb != NO_FLIGHT || c->next_global != NO_FLIGHT || !ring_empty(&c->shared_ring) ||
             cache_has_ready(&c->l1))
             write_back(c);
-        if (!ls_ring_empty(&c->reply_ring))
+        if (!ring_empty(&c->reply_ring))
             (void)take_reply(c);
     }
     const cache_miss *miss;
@@ -537,7 +537,7 @@ void ldst_cycle(core *c)
         if (advance(c, &c->flights[index], index))
             leave(c, index);
     }
-    for (n = width; n > 0 && !ls_ring_empty(&c->out_ring) && !c->network_waiting && network_send(c); n--) {
+    for (n = width; n > 0 && !ring_empty(&c->out_ring) && !c->network_waiting && network_send(c); n--) {
     }
 }
 
@@ -546,12 +546,12 @@ ls_cycle ldst_next(const core *c)
     if (OPTION_ON(c->analytic))
         return analytic_next(c);
     if ((c->dispatch != NO_FLIGHT && c->dispatch_until <= c->now + 1) || c->next_wb != NO_FLIGHT ||
-        c->next_global != NO_FLIGHT || !ls_ring_empty(&c->reply_ring) || cache_has_ready(&c->l1) ||
-        cache_front_miss(&c->l1) != NULL || (!ls_ring_empty(&c->out_ring) && !c->network_waiting))
+        c->next_global != NO_FLIGHT || !ring_empty(&c->reply_ring) || cache_has_ready(&c->l1) ||
+        cache_front_miss(&c->l1) != NULL || (!ring_empty(&c->out_ring) && !c->network_waiting))
         return c->now + 1;
     ls_cycle next = c->dispatch != NO_FLIGHT ? c->dispatch_until : LS_CYCLE_MAX;
-    if (!ls_ring_empty(&c->shared_ring)) {
-        ls_cycle ready = c->shared_pipe[ls_ring_front(&c->shared_ring)].ready;
+    if (!ring_empty(&c->shared_ring)) {
+        ls_cycle ready = c->shared_pipe[ring_front(&c->shared_ring)].ready;
         next = ready < next ? ready : next;
     }
     if (c->queued_accesses > 0) {

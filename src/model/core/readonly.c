@@ -39,9 +39,9 @@ bool readonly_init(readonly *r, const readonly_spec *spec, readonly_counters *co
     r->line_shift = (uint32_t)__builtin_ctzll(spec->line_bytes);
     r->sectors = (uint32_t)(spec->line_bytes / CACHE_SECTOR_BYTES);
     r->total = caches * (uint32_t)spec->miss_entries;
-    ls_ring_init(&r->look_ring, r->total);
-    ls_ring_init(&r->send_ring, r->total);
-    uint32_t size = ls_ring_size_for(r->total);
+    ring_init(&r->look_ring, r->total);
+    ring_init(&r->send_ring, r->total);
+    uint32_t size = ring_size_for(r->total);
     r->misses = ls_domain_alloc(domain, r->total * sizeof *r->misses);
     r->fills = ls_domain_alloc(domain, r->total * sizeof *r->fills);
     r->looks = ls_domain_alloc(domain, size * sizeof *r->looks);
@@ -57,7 +57,7 @@ bool readonly_init(readonly *r, const readonly_spec *spec, readonly_counters *co
 uint64_t readonly_base(uint64_t space, const char *kernel_name)
 {
     const char *name = kernel_name != NULL ? kernel_name : "";
-    return space | (ls_hash_of(name, strlen(name)).low & ((UINT64_C(1) << 40) - 1)) << 8;
+    return space | (hash128_of(name, strlen(name)).low & ((UINT64_C(1) << 40) - 1)) << 8;
 }
 
 /* -------------------------------------------------------------------------------------------- first level */
@@ -87,7 +87,7 @@ static void begin_miss(const core *c, readonly *r, readonly_miss *miss, uint32_t
                              .cache = (uint8_t)which,
                              .used = true,
                              .prefetch = prefetch };
-    r->looks[ls_ring_push(&r->look_ring)] = (uint16_t)(miss - r->misses);
+    r->looks[ring_push(&r->look_ring)] = (uint16_t)(miss - r->misses);
 }
 
 /* Asks for lines [from, to) as far as they are neither there nor on their way and entries are free. */
@@ -169,26 +169,26 @@ static void look_up(core *c, readonly *r, readonly_miss *miss)
     assert(free_one != NULL);
     r->n->l1_misses++;
     *free_one = (readonly_fill){ .line = miss->line, .used = true };
-    r->sends[ls_ring_push(&r->send_ring)] = (uint16_t)(free_one - r->fills);
+    r->sends[ring_push(&r->send_ring)] = (uint16_t)(free_one - r->fills);
 }
 
 void readonly_cycle(core *c, readonly *r)
 {
-    while (!ls_ring_empty(&r->look_ring)) {
-        readonly_miss *miss = &r->misses[r->looks[ls_ring_front(&r->look_ring)]];
+    while (!ring_empty(&r->look_ring)) {
+        readonly_miss *miss = &r->misses[r->looks[ring_front(&r->look_ring)]];
         if (miss->ready > c->now)
             break;
-        (void)ls_ring_pop(&r->look_ring);
+        (void)ring_pop(&r->look_ring);
         look_up(c, r, miss);
     }
-    while (!ls_ring_empty(&r->send_ring)) {
-        uint16_t index = r->sends[ls_ring_front(&r->send_ring)];
+    while (!ring_empty(&r->send_ring)) {
+        uint16_t index = r->sends[ring_front(&r->send_ring)];
         readonly_fill *fill = &r->fills[index];
         uint64_t address = (fill->line << r->line_shift) + (uint64_t)fill->sent * CACHE_SECTOR_BYTES;
         if (!ldst_request(c, address, READONLY_TOKEN | r->number << 16 | index))
             return;
         if (++fill->sent == r->sectors)
-            (void)ls_ring_pop(&r->send_ring);
+            (void)ring_pop(&r->send_ring);
     }
 }
 
@@ -206,8 +206,7 @@ void readonly_reply(core *c, readonly *r, uint32_t token)
 
 ls_cycle readonly_next(const core *c, const readonly *r)
 {
-    if (!ls_ring_empty(&r->send_ring) && !ls_ring_full(&c->out_ring))
+    if (!ring_empty(&r->send_ring) && !ring_full(&c->out_ring))
         return c->now + 1;
-    return ls_ring_empty(&r->look_ring) ? LS_CYCLE_MAX
-                                        : r->misses[r->looks[ls_ring_front(&r->look_ring)]].ready;
+    return ring_empty(&r->look_ring) ? LS_CYCLE_MAX : r->misses[r->looks[ring_front(&r->look_ring)]].ready;
 }

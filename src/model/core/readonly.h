@@ -61,7 +61,7 @@ typedef struct readonly {
     readonly_miss *misses; /* [cache * miss_entries] */
     readonly_fill *fills;  /* as many */
     uint32_t total;
-    ls_ring look_ring, send_ring; /* misses that the second level looks up; fills with sectors to send */
+    index_ring look_ring, send_ring; /* misses that the second level looks up; fills with sectors to send */
     uint16_t *looks, *sends;
     ls_cycle look_free; /* first cycle in which the second level takes another look-up */
     /* The line is there: whoever waits goes on. The entry is free afterwards. */

@@ -39,7 +39,7 @@ bool tensor_cost_of(const tensor_rates *rates, const ls_inst *inst, tensor_cost 
     if (rate == 0)
         return false;
     const uint32_t sparse = (kind & LS_TENSOR_SPARSE) != 0, n = inst->tensor_n8 * 8u, k = inst->tensor_k4 * 4u;
-    const uint32_t k_bits = k * ls_tensor_bits(type);
+    const uint32_t k_bits = k * tensor_bits(type);
     if ((kind & LS_TENSOR_GROUP) != 0) {
         const uint32_t a_bytes = (kind & LS_TENSOR_A_REGISTERS) != 0 ? 0 : (64 * k_bits / 8) >> sparse;
         const uint32_t read = (a_bytes + n * k_bits / 8 + rates->shared_bytes - 1) / rates->shared_bytes;

@@ -161,9 +161,9 @@ static void scalar_fault(cu *c, cu_scalar *s, ls_cycle now)
     if (w->group->dead)
         return;
     const amd_access *head = scalar_head(s);
-    ls_address_space_view view = ls_address_space_look(w->group->kernel->window);
-    w->arch.fault = (amd_fault){ .kind = ls_address_space_state(&view, s->address) != 0 ? AMD_FAULT_READ_ONLY
-                                                                                        : AMD_FAULT_UNMAPPED,
+    address_space_view view = address_space_look(w->group->kernel->window);
+    w->arch.fault = (amd_fault){ .kind = address_space_state(&view, s->address) != 0 ? AMD_FAULT_READ_ONLY
+                                                                                     : AMD_FAULT_UNMAPPED,
                                  .bytes = head->piece_bytes,
                                  .write = head->kind != AMD_ACCESS_LOAD,
                                  .address = s->address };

@@ -296,9 +296,9 @@ static void set_full_for(dispatch *d, uint32_t core, uint64_t number)
 {
     d->loads[core].full_for = number;
     if (number == 0)
-        ls_bit_set(d->open, core);
+        bit_set(d->open, core);
     else
-        ls_bit_clear(d->open, core);
+        bit_clear(d->open, core);
 }
 
 static void finish_if_done(dispatch *d, uint32_t slot)
@@ -359,9 +359,9 @@ static void pump(void *self, ls_cycle now)
         uint32_t first = d->next_core;
         for (uint32_t i = 0, core = first; i < d->core_count && next_turn(d) <= now; i++, core++) {
             core = core == d->core_count ? 0 : core;
-            if (d->active == 1 && !ls_bit_test(d->open, core)) {
+            if (d->active == 1 && !bit_test(d->open, core)) {
                 /* It is this kernel that the core is full for: on to the next one that may have room. */
-                size_t next = ls_bit_next(d->open, d->core_count, core);
+                size_t next = bit_next(d->open, d->core_count, core);
                 uint32_t skipped = (uint32_t)(next == LS_BITSET_NONE ? d->core_count : next) - core;
                 i += skipped - 1;
                 core += skipped - 1;
@@ -498,7 +498,7 @@ static ls_status dispatch_attach(void *state, const ls_dispatch_wiring *wiring, 
     d->open = ls_domain_alloc(d->domain, LS_BITSET_WORDS(core_count) * sizeof *d->open);
     if (d->to_core == NULL || d->loads == NULL || d->open == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the dispatcher");
-    ls_bit_set_run(d->open, 0, core_count);
+    bit_set_run(d->open, 0, core_count);
     memcpy(d->to_core, wiring->to_core, core_count * sizeof *d->to_core);
     return LS_OK;
 }

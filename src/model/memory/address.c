@@ -194,7 +194,7 @@ static ls_status read_fields(const char *text, const char *map, fields *out, ls_
             break;
         default:
             return ls_fail(err, LS_ERR_INPUT, "'%s' (position %zu) is none of R, B, C, S, 0 and '.'%s",
-                           ls_quote(c, 1, quoted, sizeof quoted), position,
+                           quote_text(c, 1, quoted, sizeof quoted), position,
                            *c == 'D' || *c == 'd' ? ": channel bits are those at interleave_bytes" : "");
         }
     }
@@ -339,7 +339,7 @@ ls_status mem_map_init(mem_map *map, const mem_map_spec *spec, ls_error *err)
     if (status != LS_OK) {
         char quoted[128];
         return ls_error_prefix(err, "address map '%s'",
-                               ls_quote(spec->bit_map, strlen(spec->bit_map), quoted, sizeof quoted));
+                               quote_text(spec->bit_map, strlen(spec->bit_map), quoted, sizeof quoted));
     }
     mem_place origin = mem_map_place(map, 0), place;
     do {

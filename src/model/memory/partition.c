@@ -50,7 +50,7 @@ typedef struct slice {
     uint32_t arrived;      /* of them in that cycle */
     ls_cycle next;         /* nothing to do before this cycle */
     uint64_t port_free; /* in hundredths of cycles: when the way out has room for the next answer; port_cost */
-    ls_ring fill_ring;
+    index_ring fill_ring;
     uint64_t *fills; /* sectors that DRAM has brought */
     cache l2;
     ls_event output_event;
@@ -158,7 +158,7 @@ static const ls_dram_ops *dram_of(const partition *p)
 static bool reply_ready(void *state, uint32_t token)
 {
     const partition *p = state;
-    return token == CACHE_NONE || !ls_ring_full(&p->slices[token % p->slice_count].fill_ring);
+    return token == CACHE_NONE || !ring_full(&p->slices[token % p->slice_count].fill_ring);
 }
 
 static void reply_done(void *state, uint32_t token, bool write)
@@ -167,7 +167,7 @@ static void reply_done(void *state, uint32_t token, bool write)
     if (write)
         return;
     slice *s = &p->slices[token % p->slice_count];
-    s->fills[ls_ring_push(&s->fill_ring)] = p->dram_reads[token / p->slice_count];
+    s->fills[ring_push(&s->fill_ring)] = p->dram_reads[token / p->slice_count];
     p->dram_next[token / p->slice_count] = p->free_dram;
     p->free_dram = token / p->slice_count;
     wake_now(p, s);
@@ -319,8 +319,8 @@ static ls_cycle slice_cycle(partition *p, slice *s)
             break;
     }
     left = p->width;
-    while (!ls_ring_empty(&s->fill_ring)) {
-        cache_fill(&s->l2, s->fills[ls_ring_pop(&s->fill_ring)]);
+    while (!ring_empty(&s->fill_ring)) {
+        cache_fill(&s->l2, s->fills[ring_pop(&s->fill_ring)]);
         if (--left == 0)
             break;
     }
@@ -348,7 +348,7 @@ static ls_cycle slice_cycle(partition *p, slice *s)
         if (--left == 0)
             break;
     }
-    if (has_look_up(s) || (s->output.count > 0 && !s->output_waiting) || !ls_ring_empty(&s->fill_ring) ||
+    if (has_look_up(s) || (s->output.count > 0 && !s->output_waiting) || !ring_empty(&s->fill_ring) ||
         cache_has_ready(&s->l2) || cache_front_miss(&s->l2) != NULL)
         return p->now + 1;
     if (s->delay.count == 0)
@@ -442,9 +442,8 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
         s->owner = p;
         s->next = LS_CYCLE_MAX;
         ls_event_init(&s->output_event, output_event, s);
-        ls_ring_init(&s->fill_ring, (uint32_t)p->spec->fill_queue);
-        s->fills =
-            ls_domain_alloc(p->domain, ls_ring_size_for((uint32_t)p->spec->fill_queue) * sizeof *s->fills);
+        ring_init(&s->fill_ring, (uint32_t)p->spec->fill_queue);
+        s->fills = ls_domain_alloc(p->domain, ring_size_for((uint32_t)p->spec->fill_queue) * sizeof *s->fills);
         ok = s->fills != NULL;
         if (ok && cache_init(&s->l2, &p->spec->l2, &p->n.l2, p->domain, err) != LS_OK)
             return ls_error_prefix(err, "%s: l2", ls_domain_name(p->domain));

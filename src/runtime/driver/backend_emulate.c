@@ -48,7 +48,7 @@ static void emu_destroy(void *self)
     for (size_t i = 0; e->gpus && i < e->gpu_count; i++)
         emulate_destroy(e->gpus[i].emulator);
     strict_destroy(e->strict);
-    ls_address_space_destroy(e->window);
+    address_space_destroy(e->window);
     pthread_mutex_destroy(&e->lock);
     pthread_mutex_destroy(&e->trace.lock);
     free(e->gpus);
@@ -95,7 +95,7 @@ static ls_status emu_create(const drv_machine *machine, void **self, ls_error *e
     e->gpus = calloc(machine->gpu_count, sizeof *e->gpus);
     status = e->gpus ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (status == LS_OK)
-        status = ls_address_space_create(window_bytes(machine), &e->window, err);
+        status = address_space_create(window_bytes(machine), &e->window, err);
     for (size_t i = 0; i < machine->gpu_count && status == LS_OK; i++)
         status = emulate_create(e->window, machine->threads ? machine->threads : 1, &e->gpus[i].emulator, err);
     if (status == LS_OK && machine->strict)
@@ -131,8 +131,7 @@ static ls_status emu_alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *add
     ls_status status;
     (void)gpu;
     pthread_mutex_lock(&e->lock);
-    status =
-        ls_address_space_alloc(e->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, address, err);
+    status = address_space_alloc(e->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, address, err);
     pthread_mutex_unlock(&e->lock);
     return status;
 }
@@ -156,7 +155,7 @@ static ls_status emu_free(void *self, uint64_t address, ls_error *err)
     if (e->strict)
         strict_free(e->strict, address);
     pthread_mutex_lock(&e->lock);
-    status = ls_address_space_free(e->window, address, err);
+    status = address_space_free(e->window, address, err);
     pthread_mutex_unlock(&e->lock);
     return status;
 }
@@ -166,7 +165,7 @@ static ls_status emu_protect(void *self, uint64_t address, uint64_t bytes, ls_er
     emu *e = self;
     ls_status status;
     pthread_mutex_lock(&e->lock);
-    status = ls_address_space_protect(e->window, address, bytes, LS_PAGE_READ, err);
+    status = address_space_protect(e->window, address, bytes, LS_PAGE_READ, err);
     pthread_mutex_unlock(&e->lock);
     return status;
 }
@@ -188,13 +187,13 @@ static ls_status emu_write(void *self, size_t gpu, uint64_t to, const void *from
     return keep(e,
                 (amd_file_command){
                     .kind = AMD_FILE_COPY_IN, .gpu = (uint32_t)gpu, .to = to, .from = 0, .bytes = bytes },
-                ls_address_space_write(e->window, to, from, bytes, err), err);
+                address_space_write(e->window, to, from, bytes, err), err);
 }
 
 static ls_status emu_load(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err)
 {
     emu *e = self;
-    ls_status status = ls_address_space_write(e->window, to, from, bytes, err);
+    ls_status status = address_space_write(e->window, to, from, bytes, err);
     (void)gpu;
     return status == LS_OK && e->strict ? strict_define(e->strict, to, bytes, err) : status;
 }
@@ -205,12 +204,12 @@ static ls_status emu_read(void *self, size_t gpu, void *to, uint64_t from, uint6
     return keep(e,
                 (amd_file_command){
                     .kind = AMD_FILE_COPY_OUT, .gpu = (uint32_t)gpu, .to = 0, .from = from, .bytes = bytes },
-                ls_address_space_read(e->window, from, to, bytes, err), err);
+                address_space_read(e->window, from, to, bytes, err), err);
 }
 
 static ls_status emu_host(emu *e, uint64_t address, uint64_t bytes, void **host, ls_error *err)
 {
-    *host = ls_address_space_host(e->window, address, bytes);
+    *host = address_space_host(e->window, address, bytes);
     if (*host)
         return LS_OK;
     return ls_fail(err, LS_ERR_USAGE, "the %llu bytes at 0x%llx are not all mapped", (unsigned long long)bytes,
@@ -303,7 +302,7 @@ static ls_status place_kernarg(emu *e, emu_gpu *gpu, const drv_dispatch *dispatc
         gpu->kernarg_bytes = bytes;
     }
     ls_status status =
-        ls_address_space_write(e->window, gpu->kernarg, dispatch->kernarg, dispatch->kernarg_bytes, err);
+        address_space_write(e->window, gpu->kernarg, dispatch->kernarg, dispatch->kernarg_bytes, err);
     if (status == LS_OK && e->strict)
         status = strict_alloc(e->strict, gpu->kernarg, KERNARG_WHOLE(dispatch->kernarg_bytes), err);
     if (status == LS_OK && e->strict)
@@ -335,17 +334,17 @@ static ls_status run_traced(emu *e, emu_gpu *gpu, const amd_program *program, co
     drv_trace *t = &e->trace;
     emulate_trace *trace;
     ls_error trace_err;
-    ls_json json;
+    json_writer json;
     ls_status status, trace_status;
     pthread_mutex_lock(&t->lock);
-    ls_json_to_file(&json, t->writer.stream, 0);
-    ls_json_object(&json);
-    ls_json_key(&json, "launch");
-    ls_json_u64(&json, ++t->launches);
-    ls_json_key(&json, "kernel");
-    ls_json_string(&json, dispatch->kernel);
-    ls_json_end(&json);
-    status = ls_json_finish(&json, err);
+    json_to_file(&json, t->writer.stream, 0);
+    json_begin_object(&json);
+    json_key(&json, "launch");
+    json_u64(&json, ++t->launches);
+    json_key(&json, "kernel");
+    json_string(&json, dispatch->kernel);
+    json_end(&json);
+    status = json_finish(&json, err);
     if (status == LS_OK) {
         fputc('\n', t->writer.stream);
         status =

@@ -33,10 +33,10 @@ static ls_status reserve_locked(ls_gpu_context *context, size_t gpu, uint64_t by
     char want[LS_FORMAT_BYTES], left[LS_FORMAT_BYTES], all[LS_FORMAT_BYTES];
     if (bytes > g->memory_bytes - g->used_bytes)
         return ls_fail(err, LS_ERR_UNSUPPORTED, "GPU %zu (%s) has no room for %s bytes: %s of %s are free",
-                       gpu, g->model->name, ls_format_count(bytes, want, sizeof want),
-                       ls_format_count(g->memory_bytes - g->used_bytes, left, sizeof left),
-                       ls_format_count(g->memory_bytes, all, sizeof all));
-    if (!ls_vec_reserve(&context->ranges, 1))
+                       gpu, g->model->name, format_count(bytes, want, sizeof want),
+                       format_count(g->memory_bytes - g->used_bytes, left, sizeof left),
+                       format_count(g->memory_bytes, all, sizeof all));
+    if (!vec_reserve(&context->ranges, 1))
         return no_memory(err);
     g->used_bytes += bytes;
     return LS_OK;

@@ -38,7 +38,7 @@ static ls_gpu_arg_kind kind_of(hsa_arg_kind kind)
 static bool describe(ls_gpu_module *module, ls_gpu_kernel *kernel, const hsa_kernel *hsa)
 {
     const ls_gpu_model *model = ls_gpu_system_gpu(module->context->system, module->gpu);
-    ls_gpu_arg_info *args = ls_arena_array(&module->object->arena, hsa->explicit_count + 1, sizeof *args);
+    ls_gpu_arg_info *args = arena_array(&module->object->arena, hsa->explicit_count + 1, sizeof *args);
     if (!args)
         return false;
     for (size_t i = 0; i < hsa->explicit_count; i++)
@@ -166,17 +166,17 @@ ls_status ls_gpu_module_load(ls_gpu_context *context, const void *data, size_t b
 ls_status ls_gpu_module_load_file(ls_gpu_context *context, const char *path, ls_gpu_module **out,
                                   ls_error *err)
 {
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     char *data;
     size_t bytes;
-    ls_status status = ls_file_read(&arena, path, HSA_FILE_LIMIT, &data, &bytes, err);
+    ls_status status = file_read(&arena, path, HSA_FILE_LIMIT, &data, &bytes, err);
     *out = NULL;
     if (status == LS_OK) {
         status = ls_gpu_module_load(context, data, bytes, out, err);
         if (status != LS_OK)
             ls_error_at(err, path, 0, 0);
     }
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return status;
 }
 
@@ -250,7 +250,7 @@ ls_status ls_gpu_module_variable(ls_gpu_module *module, const char *name, ls_gpu
         }
     *address = *bytes = 0;
     ls_fail(err, LS_ERR_USAGE, "the code object has no variable '%s'", name);
-    return ls_error_nearest(err, ls_nearest(name, o->variable_count, variable_name_at, o));
+    return ls_error_nearest(err, nearest_name(name, o->variable_count, variable_name_at, o));
 }
 
 uint64_t ls_gpu_module_variable_bytes(const ls_gpu_module *module)

@@ -66,7 +66,7 @@ static const ls_gpu_model *find_model(const char *name, ls_error *err)
         if (strcmp(models[i].name, name) == 0)
             return &models[i];
     ls_fail(err, LS_ERR_USAGE, "there is no GPU '%s': gfx803, gfx1010 or gfx1030", name);
-    ls_error_nearest(err, ls_nearest(name, LS_COUNT_OF(models), model_name_at, NULL));
+    ls_error_nearest(err, nearest_name(name, LS_COUNT_OF(models), model_name_at, NULL));
     return NULL;
 }
 
@@ -105,7 +105,7 @@ static ls_status find_backend(const char *mode, const drv_backend **out, ls_erro
         return LS_OK;
     }
     ls_fail(err, LS_ERR_USAGE, "there is no mode '%s': emulate or time", mode);
-    return ls_error_nearest(err, ls_nearest(mode, LS_COUNT_OF(modes), mode_name_at, NULL));
+    return ls_error_nearest(err, nearest_name(mode, LS_COUNT_OF(modes), mode_name_at, NULL));
 }
 
 /* A GPU of the instruction set, where only that is given. */
@@ -310,7 +310,7 @@ void ls_gpu_context_destroy(ls_gpu_context *context)
     }
     while (context->ranges.count > 0)
         drv_give_back(context, context->ranges.at[context->ranges.count - 1].address, false, NULL);
-    ls_vec_fini(&context->ranges);
+    vec_fini(&context->ranges);
     free(context->defaults);
     free(context);
 }

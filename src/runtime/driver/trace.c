@@ -10,7 +10,7 @@ static const char *const keys[] = { "group", "wave", "pc", "kernel" };
 static ls_status parse_u32(const char *text, size_t bytes, uint32_t *out, ls_error *err)
 {
     uint64_t value;
-    ls_status status = ls_parse_u64(text, bytes, &value, err);
+    ls_status status = parse_u64(text, bytes, &value, err);
     if (status == LS_OK && value > UINT32_MAX)
         status = ls_fail(err, LS_ERR_INPUT, "'%.*s' is too large", (int)bytes, text);
     if (status == LS_OK)
@@ -44,9 +44,9 @@ static ls_status parse_pc(emulate_trace_filter *filter, const char *text, size_t
     ls_status status;
     if (!dash)
         return ls_fail(err, LS_ERR_USAGE, "a range of addresses is FROM-TO");
-    status = ls_parse_u64(text, (size_t)(dash - text), &filter->pc_from, err);
+    status = parse_u64(text, (size_t)(dash - text), &filter->pc_from, err);
     if (status == LS_OK)
-        status = ls_parse_u64(dash + 1, bytes - (size_t)(dash + 1 - text), &filter->pc_to, err);
+        status = parse_u64(dash + 1, bytes - (size_t)(dash + 1 - text), &filter->pc_to, err);
     if (status == LS_OK && filter->pc_from >= filter->pc_to)
         status = ls_fail(err, LS_ERR_USAGE, "the range '%.*s' is empty", (int)bytes, text);
     return status;
@@ -74,7 +74,7 @@ static ls_status parse_item(drv_trace *trace, const char *item, size_t bytes, ls
         return LS_OK;
     }
     ls_fail(err, LS_ERR_USAGE, "'%s' is no trace filter: group=X,Y,Z, wave=N, pc=FROM-TO or kernel=NAME", key);
-    return ls_error_nearest(err, ls_nearest_of(key, keys, LS_COUNT_OF(keys)));
+    return ls_error_nearest(err, nearest_of(key, keys, LS_COUNT_OF(keys)));
 }
 
 ls_status drv_trace_parse(drv_trace *trace, const char *filter, ls_error *err)
@@ -101,7 +101,7 @@ ls_status drv_trace_open(drv_trace *trace, const char *path, const char *filter,
     ls_status status = drv_trace_parse(trace, filter, err);
     if (status != LS_OK || !path)
         return status;
-    status = ls_file_writer_open(&trace->writer, path, err);
+    status = file_writer_open(&trace->writer, path, err);
     trace->is_open = status == LS_OK;
     return status;
 }
@@ -111,12 +111,12 @@ ls_status drv_trace_close(drv_trace *trace, ls_error *err)
     if (!trace->is_open)
         return LS_OK;
     trace->is_open = false;
-    return ls_file_writer_commit(&trace->writer, err);
+    return file_writer_commit(&trace->writer, err);
 }
 
 void drv_trace_abort(drv_trace *trace)
 {
     if (trace->is_open)
-        ls_file_writer_abort(&trace->writer);
+        file_writer_abort(&trace->writer);
     trace->is_open = false;
 }

@@ -10,7 +10,7 @@
 
 typedef struct drv_trace {
     bool is_open;
-    ls_file_writer writer;
+    file_writer writer;
     emulate_trace_filter filter;
     char kernel[256];     /* only launches of it; "": of all */
     pthread_mutex_t lock; /* one launch at a time writes */

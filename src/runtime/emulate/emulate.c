@@ -16,7 +16,7 @@
 
 struct emulate {
     ls_address_space *window;
-    ls_pool *pool;
+    thread_pool *pool;
     uint32_t threads;
     uint64_t control; /* simulated address of a page: the packet, then the queue */
     uint64_t scratch; /* simulated address of private memory for all threads; 0: none yet */
@@ -42,10 +42,10 @@ void emulate_destroy(emulate *emulator)
         for (uint32_t i = 0; i < emulator->threads; i++)
             emulate_free_context(&emulator->contexts[i]);
     if (emulator->scratch != 0)
-        ls_address_space_free(emulator->window, emulator->scratch, NULL);
+        address_space_free(emulator->window, emulator->scratch, NULL);
     if (emulator->control != 0)
-        ls_address_space_free(emulator->window, emulator->control, NULL);
-    ls_pool_destroy(emulator->pool);
+        address_space_free(emulator->window, emulator->control, NULL);
+    pool_destroy(emulator->pool);
     free(emulator->contexts);
     free(emulator->memories);
     free(emulator);
@@ -58,13 +58,13 @@ static ls_status emulate_write_queue(emulate *emulator, ls_error *err)
     uint32_t queue[64] = { 0 };
     queue[64 / 4] = AMD_SHARED_BASE_HI;
     queue[68 / 4] = AMD_PRIVATE_BASE_HI;
-    return ls_address_space_write(emulator->window, emulate_queue_address(emulator), queue, sizeof queue, err);
+    return address_space_write(emulator->window, emulate_queue_address(emulator), queue, sizeof queue, err);
 }
 
 ls_status emulate_create(ls_address_space *window, uint32_t threads, emulate **out, ls_error *err)
 {
     if (threads == 0)
-        threads = ls_cpu_count();
+        threads = cpu_count();
     emulate *emulator = calloc(1, sizeof *emulator);
     if (!emulator)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the emulator");
@@ -88,10 +88,10 @@ ls_status emulate_create(ls_address_space *window, uint32_t threads, emulate **o
             context->vgprs = context->vgpr_memory + (64 - (uintptr_t)context->vgpr_memory % 64) % 64 / 4;
     }
     if (status == LS_OK)
-        status = ls_pool_create(threads, &emulator->pool, err);
+        status = pool_create(threads, &emulator->pool, err);
     if (status == LS_OK)
-        status = ls_address_space_alloc(window, LS_PAGE_BYTES, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE,
-                                        &emulator->control, err);
+        status = address_space_alloc(window, LS_PAGE_BYTES, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE,
+                                     &emulator->control, err);
     if (status == LS_OK)
         status = emulate_write_queue(emulator, err);
     if (status != LS_OK)
@@ -138,7 +138,7 @@ static ls_status emulate_write_packet(emulate *emulator, const amd_program *prog
     word[7] = program->kernel.lds_bytes + launch->dynamic_lds_bytes;
     memcpy(&word[8], &program->kernel.entry, 8);
     memcpy(&word[10], &launch->kernarg, 8);
-    return ls_address_space_write(emulator->window, emulator->control, word, sizeof word, err);
+    return address_space_write(emulator->window, emulator->control, word, sizeof word, err);
 }
 
 /* Private memory for every wave that can run at once. */
@@ -148,11 +148,11 @@ static ls_status emulate_scratch(emulate *emulator, const char *name, uint64_t p
     if (bytes <= emulator->scratch_bytes)
         return LS_OK;
     if (emulator->scratch != 0)
-        ls_address_space_free(emulator->window, emulator->scratch, NULL);
+        address_space_free(emulator->window, emulator->scratch, NULL);
     emulator->scratch = 0;
     emulator->scratch_bytes = 0;
-    ls_status status = ls_address_space_alloc(emulator->window, bytes, LS_PAGE_BYTES,
-                                              LS_PAGE_READ | LS_PAGE_WRITE, &emulator->scratch, err);
+    ls_status status = address_space_alloc(emulator->window, bytes, LS_PAGE_BYTES,
+                                           LS_PAGE_READ | LS_PAGE_WRITE, &emulator->scratch, err);
     if (status != LS_OK)
         return ls_error_prefix(err, "kernel %s: private memory for the waves that run at once", name);
     emulator->scratch_bytes = bytes;
@@ -338,7 +338,7 @@ ls_status emulate_run(emulate *emulator, const amd_program *program, const emula
     }
     if (launch->strict)
         emulate_strict(emulator, program, launch);
-    ls_pool_run(emulator->pool, emulate_work, &job);
+    pool_run(emulator->pool, emulate_work, &job);
     if (launch->strict)
         strict_end(launch->strict);
     if (counts)

@@ -154,7 +154,7 @@ ls_status emulate_trace_finish(emulate_trace *trace, ls_error *err)
 {
     errno = 0;
     bool bad = fflush(trace->file) != 0 || ferror(trace->file) != 0;
-    const char *reason = bad ? ls_file_write_reason(trace->file, errno) : "";
+    const char *reason = bad ? file_write_reason(trace->file, errno) : "";
     free(trace);
     return bad ? ls_fail(err, LS_ERR_IO, "the instruction trace could not be written: %s", reason) : LS_OK;
 }

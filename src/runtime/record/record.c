@@ -101,7 +101,7 @@ ls_status record_command(recorder *rec, const amd_file_command *command, uint32_
 /* What is mapped, in memory of the caller. */
 static bool find_extents(ls_address_space *window, amd_file_launch *launch)
 {
-    size_t capacity = 0, count = ls_address_space_extents(window, NULL, 0);
+    size_t capacity = 0, count = address_space_extents(window, NULL, 0);
     /* Others may allocate in between. */
     while (count > capacity) {
         free(launch->extents);
@@ -109,7 +109,7 @@ static bool find_extents(ls_address_space *window, amd_file_launch *launch)
         launch->extents = malloc(capacity * sizeof *launch->extents);
         if (!launch->extents)
             return false;
-        count = ls_address_space_extents(window, launch->extents, capacity);
+        count = address_space_extents(window, launch->extents, capacity);
     }
     launch->extent_count = count;
     return true;
@@ -199,7 +199,7 @@ void record_group(void *self, const uint32_t id[3], amd_tape_writer *waves, uint
     amd_tape_bytes bytes = { 0 };
     uint64_t instructions = 0;
     ls_error err;
-    bool good = ls_vec_push(&bytes, (uint8_t)wave_count); /* at most AMD_WAVES_MAX: a varint of one byte */
+    bool good = vec_push(&bytes, (uint8_t)wave_count); /* at most AMD_WAVES_MAX: a varint of one byte */
     for (uint32_t i = 0; i < wave_count; i++) {
         instructions += waves[i].steps;
         good = good && amd_tape_end(&waves[i], &bytes);
@@ -208,7 +208,7 @@ void record_group(void *self, const uint32_t id[3], amd_tape_writer *waves, uint
     if (status == LS_OK)
         status = amd_file_put(launch->part, group_index(launch->start, id), wave_count, instructions, bytes.at,
                               bytes.count, &err);
-    ls_vec_fini(&bytes);
+    vec_fini(&bytes);
     if (status == LS_OK)
         return;
     pthread_mutex_lock(&launch->lock);

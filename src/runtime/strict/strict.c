@@ -81,7 +81,7 @@ void strict_begin(strict *s, const strict_launch *launch)
 {
     pthread_mutex_lock(&s->lock);
     s->first += (uint32_t)s->segments.count;
-    ls_vec_clear(&s->segments);
+    vec_clear(&s->segments);
     if (s->first > UINT32_MAX / 2) { /* numbers start anew: forget who touched what */
         for (uint64_t i = 0; i < s->page_top; i++)
             if (s->pages[i]) {

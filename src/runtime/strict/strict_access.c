@@ -238,8 +238,8 @@ static bool piece(strict *s, const mem_row *row, amd_access *a, unsigned lane, u
     if (!bound(s, a, where, lane, address))
         return false;
     /* An access that the emulator is going to fault on. */
-    if (where != IN_LDS && (ls_address_space_state(&s->view, address) == 0 ||
-                            ls_address_space_state(&s->view, address + a->piece_bytes - 1) == 0))
+    if (where != IN_LDS && (address_space_state(&s->view, address) == 0 ||
+                            address_space_state(&s->view, address + a->piece_bytes - 1) == 0))
         return true;
     for (unsigned b = 0; b < a->piece_bytes && where != IN_PRIVATE; b++) {
         strict_page *page = page_at(s, where, address + b);

@@ -59,7 +59,7 @@ typedef struct strict_range {
 
 struct strict {
     pthread_mutex_t lock;
-    ls_address_space_view view;
+    address_space_view view;
     strict_page **pages;           /* by page of the window */
     uint64_t page_count, page_top; /* from page_top on none was ever used */
     LS_VEC(strict_range) ranges;   /* by address */

@@ -145,7 +145,7 @@ ls_status strict_alloc(strict *s, uint64_t address, uint64_t bytes, ls_error *er
     size_t at = range_after(s, address);
     if (at > 0 && s->ranges.at[at - 1].address == address) {
         s->ranges.at[at - 1].bytes = bytes;
-    } else if (!ls_vec_reserve(&s->ranges, 1)) {
+    } else if (!vec_reserve(&s->ranges, 1)) {
         status = no_memory(err);
     } else {
         memmove(&s->ranges.at[at + 1], &s->ranges.at[at], (s->ranges.count - at) * sizeof *s->ranges.at);
@@ -173,7 +173,7 @@ bool strict_next_segment(strict *s, strict_wave *shadow, uint32_t wave)
                                .group = (uint32_t)s->group,
                                .barrier = s->barrier };
     shadow->segment = s->first + (uint32_t)s->segments.count;
-    if (ls_vec_push(&s->segments, segment))
+    if (vec_push(&s->segments, segment))
         return true;
     s->no_memory = true;
     return false;
@@ -250,7 +250,7 @@ ls_status strict_create(const ls_address_space *window, strict **out, ls_error *
     if (!s)
         return no_memory(err);
     pthread_mutex_init(&s->lock, NULL);
-    s->view = ls_address_space_look(window);
+    s->view = address_space_look(window);
     s->first = 1;
     s->page_count = (s->view.bytes + LS_PAGE_BYTES - 1) >> LS_PAGE_SHIFT;
     size_t dwords = (size_t)AMD_VGPR_ROWS * 64;
@@ -281,8 +281,8 @@ void strict_destroy(strict *s)
     free(s->lds);
     free(s->lds_races);
     free(s->origins);
-    ls_vec_fini(&s->ranges);
-    ls_vec_fini(&s->segments);
+    vec_fini(&s->ranges);
+    vec_fini(&s->segments);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }

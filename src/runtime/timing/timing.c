@@ -29,33 +29,33 @@ static void destroy(void *self)
         free(t->slots.at[i]->setup);
         free(t->slots.at[i]);
     }
-    ls_vec_fini(&t->slots);
-    ls_vec_fini(&t->pieces);
-    ls_vec_fini(&t->freed);
+    vec_fini(&t->slots);
+    vec_fini(&t->pieces);
+    vec_fini(&t->freed);
     record_abort(t->record);
-    ls_machine_destroy(t->machine);
+    machine_destroy(t->machine);
     timing_leftover_free(t->leftover);
-    ls_config_destroy(t->config);
-    ls_address_space_destroy(t->window);
+    config_destroy(t->config);
+    address_space_destroy(t->window);
     pthread_mutex_destroy(&t->lock);
     free(t);
 }
 
 static ls_status load(timing *t, const drv_machine *m, ls_error *err)
 {
-    const ls_config_request request = { .platform = m->platform,
-                                        .sets = m->sets,
-                                        .set_count = m->set_count,
-                                        .platform_dirs = m->platform_dirs,
-                                        .platform_dir_count = m->platform_dir_count };
-    ls_status status = ls_config_load(&request, &t->config, NULL, err);
+    const config_request request = { .platform = m->platform,
+                                     .sets = m->sets,
+                                     .set_count = m->set_count,
+                                     .platform_dirs = m->platform_dirs,
+                                     .platform_dir_count = m->platform_dir_count };
+    ls_status status = config_load(&request, &t->config, NULL, err);
     if (status != LS_OK)
         return status;
-    if (strcmp(ls_config_machine(t->config)->name, AMD_GPU_MACHINE) != 0)
+    if (strcmp(config_machine(t->config)->name, AMD_GPU_MACHINE) != 0)
         return ls_fail(err, LS_ERR_USAGE,
                        "platform '%s' is a machine of type '%s', which executes no programs",
-                       ls_config_name(t->config), ls_config_machine(t->config)->name);
-    status = ls_machine_create(t->config, m->seed, &t->machine, err);
+                       config_name(t->config), config_machine(t->config)->name);
+    status = machine_create(t->config, m->seed, &t->machine, err);
     if (status != LS_OK)
         return status;
     t->engine = ls_machine_engine(t->machine);
@@ -81,7 +81,7 @@ ls_status timing_warn_foreign(timing *t, const char *target, ls_error *err)
     ls_status status =
         ls_engine_warn(t->engine, "foreign",
                        "%s code on a %s machine: %s executes %s, other instructions get its timing", target,
-                       family, ls_config_name(t->config), own);
+                       family, config_name(t->config), own);
     return status == LS_OK ? LS_OK : no_memory(err);
 }
 
@@ -93,8 +93,8 @@ static ls_status describe(timing *t, const drv_machine *m, ls_error *err)
     for (size_t i = 0; i < ls_gpu_model_count(); i++)
         if (strcmp(ls_gpu_model_at(i)->target, target) == 0) {
             t->model = *ls_gpu_model_at(i);
-            t->model.name = ls_config_name(t->config);
-            t->model.help = ls_config_title(t->config);
+            t->model.name = config_name(t->config);
+            t->model.help = config_title(t->config);
             t->model.memory_bytes = m->memory_bytes[0] ? m->memory_bytes[0] : facts->memory_bytes;
             t->model.compute_units = facts->compute_units;
             t->model.clock_mhz = facts->clock_mhz;
@@ -111,9 +111,9 @@ static ls_status write_queue(timing *t, ls_error *err)
     uint32_t queue[64] = { 0 };
     queue[64 / 4] = AMD_SHARED_BASE_HI;
     queue[68 / 4] = AMD_PRIVATE_BASE_HI;
-    ls_status status = ls_address_space_alloc(t->window, LS_PAGE_BYTES, LS_PAGE_BYTES,
-                                              LS_PAGE_READ | LS_PAGE_WRITE, &t->queue_record, err);
-    return status == LS_OK ? ls_address_space_write(t->window, t->queue_record, queue, sizeof queue, err)
+    ls_status status = address_space_alloc(t->window, LS_PAGE_BYTES, LS_PAGE_BYTES,
+                                           LS_PAGE_READ | LS_PAGE_WRITE, &t->queue_record, err);
+    return status == LS_OK ? address_space_write(t->window, t->queue_record, queue, sizeof queue, err)
                            : status;
 }
 
@@ -131,13 +131,13 @@ static ls_status create(const drv_machine *m, void **self, ls_error *err)
     if (status == LS_OK)
         status = describe(t, m, err);
     if (status == LS_OK)
-        status = ls_address_space_create(2 * t->model.memory_bytes + WINDOW_EXTRA, &t->window, err);
+        status = address_space_create(2 * t->model.memory_bytes + WINDOW_EXTRA, &t->window, err);
     if (status == LS_OK)
         amd_gpu_set_memory(t->gpu, t->window);
     if (status == LS_OK)
         status = write_queue(t, err);
     if (status == LS_OK && m->record_path)
-        status = record_create(m->record_path, ls_config_name(t->config), &t->record, err);
+        status = record_create(m->record_path, config_name(t->config), &t->record, err);
     if (status == LS_OK)
         *self = t;
     else
@@ -161,7 +161,7 @@ static ls_status alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *address
     (void)gpu;
     pthread_mutex_lock(&t->lock);
     ls_status status =
-        ls_address_space_alloc(t->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, address, err);
+        address_space_alloc(t->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, address, err);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
@@ -170,14 +170,14 @@ static ls_status alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *address
 static ls_status release_memory(void *self, uint64_t address, ls_error *err)
 {
     timing *t = self;
-    ls_extent extent;
+    memory_extent extent;
     pthread_mutex_lock(&t->lock);
-    if (ls_address_space_find(t->window, address, &extent)) {
+    if (address_space_find(t->window, address, &extent)) {
         timing_piece piece = { .address = extent.start, .bytes = extent.end - extent.start };
-        if (!ls_vec_push(&t->freed, piece))
+        if (!vec_push(&t->freed, piece))
             amd_gpu_discard(t->gpu, piece.address, piece.bytes);
     }
-    ls_status status = ls_address_space_free(t->window, address, err);
+    ls_status status = address_space_free(t->window, address, err);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
@@ -186,7 +186,7 @@ static ls_status protect(void *self, uint64_t address, uint64_t bytes, ls_error 
 {
     timing *t = self;
     pthread_mutex_lock(&t->lock);
-    ls_status status = ls_address_space_protect(t->window, address, bytes, LS_PAGE_READ, err);
+    ls_status status = address_space_protect(t->window, address, bytes, LS_PAGE_READ, err);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
@@ -217,7 +217,7 @@ static ls_status load_image(void *self, size_t gpu, uint64_t to, const void *fro
 {
     timing *t = self;
     (void)gpu;
-    return ls_address_space_write(t->window, to, from, bytes, err);
+    return address_space_write(t->window, to, from, bytes, err);
 }
 
 /* ----------------------------------------------------------------------------------------------- programs */
@@ -315,7 +315,7 @@ ls_engine *timing_engine(const ls_gpu_system *system)
     return of(system) ? of(system)->engine : NULL;
 }
 
-const ls_config *timing_config(const ls_gpu_system *system)
+const platform_config *timing_config(const ls_gpu_system *system)
 {
     return of(system) ? of(system)->config : NULL;
 }

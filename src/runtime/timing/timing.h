@@ -25,7 +25,7 @@ typedef struct timing_record {
 
 /* NULL if the system does not simulate time. */
 ls_engine *timing_engine(const ls_gpu_system *system);
-const ls_config *timing_config(const ls_gpu_system *system);
+const platform_config *timing_config(const ls_gpu_system *system);
 
 /* How to run the engine: threads, window, assignment, progress, control; before the first command. */
 void timing_set_options(ls_gpu_system *system, const ls_run_options *options);
@@ -41,7 +41,7 @@ ls_run_result timing_result(const ls_gpu_system *system);
 
 /* Runs a recording in place of a program: all of its commands, or of its launches only those that are
  * selected (NULL: all). Nothing else may use the system, before or afterwards. Adds to *counts. */
-ls_status timing_replay(ls_gpu_system *system, amd_file *file, const ls_selection *selection,
+ls_status timing_replay(ls_gpu_system *system, amd_file *file, const kernel_selection *selection,
                         ls_gpu_counts *counts, ls_error *err);
 
 #endif

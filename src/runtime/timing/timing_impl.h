@@ -39,7 +39,7 @@ typedef struct timing_program {
 } timing_program;
 
 typedef struct timing {
-    ls_config *config;
+    platform_config *config;
     ls_machine *machine;
     ls_engine *engine;
     amd_gpu *gpu;

@@ -47,15 +47,15 @@ static ls_status no_memory(ls_error *err)
 /* Everything that was ever mapped, for the whole of the replay: what it allocates itself lies elsewhere. */
 static ls_status map_extent(ls_address_space *window, uint64_t start, uint64_t end, ls_error *err)
 {
-    ls_address_space_view view = ls_address_space_look(window);
+    address_space_view view = address_space_look(window);
     while (start < end) {
         uint64_t stop = start;
-        bool is_mapped = ls_address_space_state(&view, start) != 0;
-        while (stop < end && (ls_address_space_state(&view, stop) != 0) == is_mapped)
+        bool is_mapped = address_space_state(&view, start) != 0;
+        while (stop < end && (address_space_state(&view, stop) != 0) == is_mapped)
             stop += LS_PAGE_BYTES;
         if (!is_mapped) {
             ls_status status =
-                ls_address_space_map(window, start, stop - start, LS_PAGE_READ | LS_PAGE_WRITE, err);
+                address_space_map(window, start, stop - start, LS_PAGE_READ | LS_PAGE_WRITE, err);
             if (status != LS_OK)
                 return ls_error_prefix(err, "the memory of the recording");
         }
@@ -66,11 +66,11 @@ static ls_status map_extent(ls_address_space *window, uint64_t start, uint64_t e
 
 static ls_status map_all(replay *r, ls_error *err)
 {
-    uint64_t end = LS_WINDOW_BASE + ls_address_space_bytes(r->t->window);
+    uint64_t end = LS_WINDOW_BASE + address_space_bytes(r->t->window);
     for (size_t i = 0; i < amd_file_launch_count(r->file); i++) {
         const amd_file_launch *l = amd_file_launch_at(r->file, i);
         for (size_t n = 0; n < l->extent_count; n++) {
-            const ls_extent *e = &l->extents[n];
+            const memory_extent *e = &l->extents[n];
             /* Most launches have what the one before had. */
             if (i > 0 && n < l[-1].extent_count && memcmp(e, &l[-1].extents[n], sizeof *e) == 0)
                 continue;
@@ -127,8 +127,8 @@ static ls_status place_scratch(replay *r, const amd_file_launch *l, command_pack
     k->scratch = l->scratch;
     if (bytes <= l->scratch_bytes)
         return LS_OK;
-    return ls_address_space_alloc(r->t->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE,
-                                  &k->scratch, err);
+    return address_space_alloc(r->t->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, &k->scratch,
+                               err);
 }
 
 static ls_status fill_launch(replay *r, replay_command *c, ls_error *err)
@@ -348,7 +348,7 @@ static ls_status prepare(replay *r, ls_error *err)
     return LS_OK;
 }
 
-static bool is_selected(const ls_selection *selection, uint64_t launch)
+static bool is_selected(const kernel_selection *selection, uint64_t launch)
 {
     size_t low = 0, high = selection->count;
     while (low < high) {
@@ -362,7 +362,7 @@ static bool is_selected(const ls_selection *selection, uint64_t launch)
 }
 
 /* Launches that nobody wants are over before they began. */
-static void leave_out(replay *r, const ls_selection *selection)
+static void leave_out(replay *r, const kernel_selection *selection)
 {
     for (size_t i = 0; i < r->count; i++) {
         replay_command *c = &r->commands[i];
@@ -373,7 +373,7 @@ static void leave_out(replay *r, const ls_selection *selection)
     }
 }
 
-ls_status timing_replay(ls_gpu_system *system, amd_file *file, const ls_selection *selection,
+ls_status timing_replay(ls_gpu_system *system, amd_file *file, const kernel_selection *selection,
                         ls_gpu_counts *counts, ls_error *err)
 {
     timing *t = system->machine;

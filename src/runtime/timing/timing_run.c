@@ -33,7 +33,7 @@ static timing_slot *free_slot(timing *t)
         if (!t->slots.at[i]->work)
             return t->slots.at[i];
     timing_slot *slot = calloc(1, sizeof *slot);
-    if (!slot || !ls_vec_push(&t->slots, slot)) {
+    if (!slot || !vec_push(&t->slots, slot)) {
         free(slot);
         return NULL;
     }
@@ -67,12 +67,12 @@ static ls_status take_piece(timing *t, uint64_t bytes, size_t *out, ls_error *er
         return LS_OK;
     }
     piece.bytes = (bytes + LS_PAGE_BYTES - 1) & ~(uint64_t)(LS_PAGE_BYTES - 1);
-    ls_status status = ls_address_space_alloc(t->window, piece.bytes, LS_PAGE_BYTES,
-                                              LS_PAGE_READ | LS_PAGE_WRITE, &piece.address, err);
+    ls_status status = address_space_alloc(t->window, piece.bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE,
+                                           &piece.address, err);
     if (status != LS_OK)
         return status;
-    if (!ls_vec_push(&t->pieces, piece)) {
-        ls_address_space_free(t->window, piece.address, NULL);
+    if (!vec_push(&t->pieces, piece)) {
+        address_space_free(t->window, piece.address, NULL);
         return no_memory(err);
     }
     *out = t->pieces.count - 1;

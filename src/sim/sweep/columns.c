@@ -12,20 +12,20 @@ static ls_status no_memory(ls_error *err)
 }
 
 /* The column of a metric, which is added if it is new; SIZE_MAX without memory. */
-static size_t column_of(sweep_columns *columns, ls_arena *arena, const ls_saved_metric *metric)
+static size_t column_of(sweep_columns *columns, mem_arena *arena, const saved_metric_entry *metric)
 {
-    const char *name = ls_arena_printf(arena, "%s.%s", metric->type, metric->name);
+    const char *name = arena_printf(arena, "%s.%s", metric->type, metric->name);
     if (!name)
         return SIZE_MAX;
     for (size_t i = 0; i < columns->names.count; i++)
         if (strcmp(columns->names.at[i], name) == 0)
             return i;
-    return ls_vec_push(&columns->names, name) ? columns->names.count - 1 : SIZE_MAX;
+    return vec_push(&columns->names, name) ? columns->names.count - 1 : SIZE_MAX;
 }
 
 typedef struct reading {
     sweep *sweep;
-    ls_arena *arena;
+    mem_arena *arena;
     const char *const *patterns;
     size_t pattern_count;
     bool *seen; /* per pattern: some metric fits */
@@ -35,21 +35,21 @@ typedef struct reading {
 
 static const char *metric_name(const void *self, size_t i)
 {
-    return ((const ls_saved *)self)->metrics.at[i].name;
+    return ((const saved_results *)self)->metrics.at[i].name;
 }
 
-static ls_status read_run(reading *r, size_t point, const ls_saved *saved, ls_error *err)
+static ls_status read_run(reading *r, size_t point, const saved_results *saved, ls_error *err)
 {
     sweep_columns *columns = &r->sweep->columns;
-    ls_saved_value *totals = calloc(saved->metrics.count + 1, sizeof *totals);
+    saved_value *totals = calloc(saved->metrics.count + 1, sizeof *totals);
     if (!totals)
         return no_memory(err);
-    ls_saved_totals(saved, LS_SAVED_RUN, totals);
+    saved_totals(saved, LS_SAVED_RUN, totals);
     ls_status status = LS_OK;
     for (size_t p = 0; p < r->pattern_count && status == LS_OK; p++)
         for (size_t m = 0; m < saved->metrics.count && status == LS_OK; m++) {
-            const ls_saved_metric *metric = &saved->metrics.at[m];
-            if (!ls_saved_metric_is(metric, r->patterns[p]))
+            const saved_metric_entry *metric = &saved->metrics.at[m];
+            if (!saved_metric_is(metric, r->patterns[p]))
                 continue;
             r->seen[p] = true;
             size_t column = column_of(columns, r->arena, metric);
@@ -57,12 +57,12 @@ static ls_status read_run(reading *r, size_t point, const ls_saved *saved, ls_er
                 status = no_memory(err);
             else if (r->fill)
                 columns->values[point * columns->names.count + column] =
-                    ls_saved_number(metric->kind, &totals[m]);
+                    saved_value_number(metric->kind, &totals[m]);
         }
     free(totals);
     for (size_t p = 0; p < r->pattern_count; p++)
         if (!r->seen[p] && !r->nearest[0]) {
-            const char *name = ls_nearest(r->patterns[p], saved->metrics.count, metric_name, saved);
+            const char *name = nearest_name(r->patterns[p], saved->metrics.count, metric_name, saved);
             snprintf(r->nearest, sizeof r->nearest, "%s", name ? name : "");
         }
     return status;
@@ -72,20 +72,20 @@ static ls_status read_all(reading *r, const char *database, ls_error *err)
 {
     ls_status status = LS_OK;
     for (size_t i = 0; i < r->sweep->point_count && status == LS_OK; i++) {
-        const ls_point *point = &r->sweep->points[i];
-        ls_saved *saved = NULL;
+        const sweep_point *point = &r->sweep->points[i];
+        saved_results *saved = NULL;
         if (!point->done)
             continue;
-        const char *path = ls_arena_printf(r->arena, "%s#%lld", database, (long long)point->run);
-        status = path ? ls_saved_load(path, &saved, err) : no_memory(err);
+        const char *path = arena_printf(r->arena, "%s#%lld", database, (long long)point->run);
+        status = path ? saved_load(path, &saved, err) : no_memory(err);
         if (status == LS_OK)
             status = read_run(r, i, saved, err);
-        ls_saved_destroy(saved);
+        saved_destroy(saved);
     }
     return status;
 }
 
-ls_status sweep_read_columns(sweep *s, ls_arena *arena, const char *database, const char *const *patterns,
+ls_status sweep_read_columns(sweep *s, mem_arena *arena, const char *database, const char *const *patterns,
                              size_t pattern_count, ls_error *err)
 {
     reading r = { .sweep = s, .arena = arena, .patterns = patterns, .pattern_count = pattern_count };
@@ -94,7 +94,7 @@ ls_status sweep_read_columns(sweep *s, ls_arena *arena, const char *database, co
         any |= s->points[i].done;
     if (pattern_count == 0 || !any)
         return LS_OK;
-    r.seen = ls_arena_array(arena, pattern_count, sizeof *r.seen);
+    r.seen = arena_array(arena, pattern_count, sizeof *r.seen);
     if (!r.seen)
         return no_memory(err);
     memset(r.seen, 0, pattern_count * sizeof *r.seen);
@@ -107,7 +107,7 @@ ls_status sweep_read_columns(sweep *s, ls_arena *arena, const char *database, co
         }
     size_t cells = s->point_count * s->columns.names.count;
     if (status == LS_OK)
-        s->columns.values = ls_arena_array(arena, cells + 1, sizeof *s->columns.values);
+        s->columns.values = arena_array(arena, cells + 1, sizeof *s->columns.values);
     if (status == LS_OK && !s->columns.values)
         status = no_memory(err);
     for (size_t i = 0; i < cells && status == LS_OK; i++)

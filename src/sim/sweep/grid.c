@@ -17,7 +17,7 @@ static ls_status no_memory(ls_error *err)
 static ls_status add_value(sweep_grid *grid, sweep_axis *axis, size_t before, const char *text, size_t bytes,
                            ls_error *err)
 {
-    char *value = ls_arena_strndup(grid->arena, text, bytes);
+    char *value = arena_strndup(grid->arena, text, bytes);
     if (!value)
         return no_memory(err);
     for (size_t i = 0; i < before; i++)
@@ -25,12 +25,12 @@ static ls_status add_value(sweep_grid *grid, sweep_axis *axis, size_t before, co
             return ls_fail(err, LS_ERR_USAGE, "%s has the value %s twice", axis->key, value);
     if (axis->values.count >= SWEEP_POINTS_MAX)
         return ls_fail(err, LS_ERR_USAGE, "%s has more than %d values", axis->key, SWEEP_POINTS_MAX);
-    return ls_vec_push(&axis->values, value) ? LS_OK : no_memory(err);
+    return vec_push(&axis->values, value) ? LS_OK : no_memory(err);
 }
 
 static bool whole(const char *text, size_t bytes, uint64_t *out)
 {
-    return bytes && ls_parse_u64(text, bytes, out, NULL) == LS_OK;
+    return bytes && parse_u64(text, bytes, out, NULL) == LS_OK;
 }
 
 /* "A..B", "A..B+S", "A..B*F": false if the text is none of these (then it is a value). */
@@ -83,7 +83,7 @@ ls_status sweep_grid_add(sweep_grid *grid, const char *text, ls_error *err)
     const char *equals = strchr(text, '=');
     if (!equals || equals == text)
         return ls_fail(err, LS_ERR_USAGE, "'%s' is not KEY=VALUE,VALUE,...", text);
-    sweep_axis axis = { .key = ls_arena_strndup(grid->arena, text, (size_t)(equals - text)) };
+    sweep_axis axis = { .key = arena_strndup(grid->arena, text, (size_t)(equals - text)) };
     if (!axis.key)
         return no_memory(err);
     for (size_t i = 0; i < grid->axes.count; i++)
@@ -104,10 +104,10 @@ ls_status sweep_grid_add(sweep_grid *grid, const char *text, ls_error *err)
     }
     if (status == LS_OK && axis.values.count > SWEEP_POINTS_MAX / (grid->points ? grid->points : 1))
         status = ls_fail(err, LS_ERR_USAGE, "the grid has more than %d points", SWEEP_POINTS_MAX);
-    if (status == LS_OK && !ls_vec_push(&grid->axes, axis))
+    if (status == LS_OK && !vec_push(&grid->axes, axis))
         status = no_memory(err);
     if (status != LS_OK) {
-        ls_vec_fini(&axis.values);
+        vec_fini(&axis.values);
         return status;
     }
     grid->points = (grid->points ? grid->points : 1) * axis.values.count;
@@ -117,8 +117,8 @@ ls_status sweep_grid_add(sweep_grid *grid, const char *text, ls_error *err)
 void sweep_grid_fini(sweep_grid *grid)
 {
     for (size_t i = 0; i < grid->axes.count; i++)
-        ls_vec_fini(&grid->axes.at[i].values);
-    ls_vec_fini(&grid->axes);
+        vec_fini(&grid->axes.at[i].values);
+    vec_fini(&grid->axes);
 }
 
 const char *sweep_grid_value(const sweep_grid *grid, size_t point, size_t axis)
@@ -130,10 +130,9 @@ const char *sweep_grid_value(const sweep_grid *grid, size_t point, size_t axis)
 
 const char *const *sweep_grid_sets(const sweep_grid *grid, size_t point)
 {
-    const char **sets = ls_arena_array(grid->arena, grid->axes.count + 1, sizeof *sets);
+    const char **sets = arena_array(grid->arena, grid->axes.count + 1, sizeof *sets);
     for (size_t i = 0; sets && i < grid->axes.count; i++) {
-        sets[i] =
-            ls_arena_printf(grid->arena, "%s=%s", grid->axes.at[i].key, sweep_grid_value(grid, point, i));
+        sets[i] = arena_printf(grid->arena, "%s=%s", grid->axes.at[i].key, sweep_grid_value(grid, point, i));
         if (!sets[i])
             return NULL;
     }

@@ -13,7 +13,7 @@ typedef struct sweep_axis {
 } sweep_axis;
 
 typedef struct sweep_grid {
-    ls_arena *arena;
+    mem_arena *arena;
     LS_VEC(sweep_axis) axes;
     size_t points; /* product of all counts; 1 without axes */
 } sweep_grid;

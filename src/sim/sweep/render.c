@@ -9,7 +9,7 @@
 
 #define SERIES 12
 
-static const ls_point *point_at(const sweep *s, size_t trace, size_t point)
+static const sweep_point *point_at(const sweep *s, size_t trace, size_t point)
 {
     return &s->points[trace * s->grid.points + point];
 }
@@ -110,7 +110,7 @@ void sweep_render(const sweep *s, size_t top, FILE *to)
         if (top && count > top)
             fprintf(to, "  and %zu more; --top 0 shows all\n", count - top);
         for (size_t p = 0; p < s->grid.points; p++) {
-            const ls_point *point = point_at(s, t, p);
+            const sweep_point *point = point_at(s, t, p);
             if (point->done || !point->error)
                 continue;
             fprintf(to, "  failed");
@@ -159,7 +159,7 @@ void sweep_render_csv(const sweep *s, FILE *to)
     }
     fputs(",error\r\n", to);
     for (size_t i = 0; i < s->point_count; i++) {
-        const ls_point *point = &s->points[i];
+        const sweep_point *point = &s->points[i];
         char time[LS_FORMAT_BYTES];
         csv_cell(to, point->trace);
         for (size_t a = 0; a < point->key_count; a++) {
@@ -167,13 +167,13 @@ void sweep_render_csv(const sweep *s, FILE *to)
             csv_cell(to, point->values[a]);
         }
         if (point->done)
-            fprintf(to, ",%s,%.0f,%lld,%.3f", ls_format_real(point->time_ns, time, sizeof time), point->cycles,
+            fprintf(to, ",%s,%.0f,%lld,%.3f", format_real(point->time_ns, time, sizeof time), point->cycles,
                     (long long)point->run, point->wall_seconds);
         else
             fputs(",,,,", to);
         for (size_t c = 0; c < s->columns.names.count; c++) {
             double value = s->columns.values[i * s->columns.names.count + c];
-            fprintf(to, ",%s", isnan(value) ? "" : ls_format_real(value, time, sizeof time));
+            fprintf(to, ",%s", isnan(value) ? "" : format_real(value, time, sizeof time));
         }
         fputc(',', to);
         csv_cell(to, !point->done && point->error ? point->error : "");
@@ -187,7 +187,7 @@ static bool is_numeric(const sweep_axis *axis)
 {
     double number;
     for (size_t i = 0; i < axis->values.count; i++)
-        if (ls_parse_real(axis->values.at[i], strlen(axis->values.at[i]), &number, NULL) != LS_OK)
+        if (parse_real(axis->values.at[i], strlen(axis->values.at[i]), &number, NULL) != LS_OK)
             return false;
     return true;
 }
@@ -212,14 +212,14 @@ static size_t stride_of(const sweep_grid *grid, size_t axis)
     return stride;
 }
 
-static const char *series_name(const sweep *s, size_t point, size_t without, ls_text *text)
+static const char *series_name(const sweep *s, size_t point, size_t without, text_buffer *text)
 {
-    ls_text_clear(text);
+    text_clear(text);
     for (size_t a = 0; a < s->grid.axes.count; a++)
         if (a != without)
-            ls_text_printf(text, "%s%s=%s", text->count ? " " : "", s->grid.axes.at[a].key,
-                           sweep_grid_value(&s->grid, point, a));
-    return ls_text_get(text);
+            text_printf(text, "%s%s=%s", text->count ? " " : "", s->grid.axes.at[a].key,
+                        sweep_grid_value(&s->grid, point, a));
+    return text_get(text);
 }
 
 static void plot_trace(const sweep *s, size_t trace, FILE *to)
@@ -232,62 +232,62 @@ static void plot_trace(const sweep *s, size_t trace, FILE *to)
     if (lines == 0 || lines > SERIES)
         return;
     double *numbers = calloc(2 * n * lines, sizeof *numbers);
-    ls_plot_series series[SERIES];
-    ls_text names[SERIES] = { 0 };
+    plot_series series[SERIES];
+    text_buffer names[SERIES] = { 0 };
     size_t count = 0;
     for (size_t p = 0; numbers && p < s->grid.points; p++) {
         if (p / stride % n != 0) /* not the first of its line */
             continue;
         double *x = numbers + 2 * n * count, *y = x + n;
         for (size_t i = 0; i < n; i++) {
-            const ls_point *point = point_at(s, trace, p + i * stride);
+            const sweep_point *point = point_at(s, trace, p + i * stride);
             x[i] = NAN;
-            ls_parse_real(across->values.at[i], strlen(across->values.at[i]), &x[i], NULL);
+            parse_real(across->values.at[i], strlen(across->values.at[i]), &x[i], NULL);
             y[i] = point->done ? point->time_ns / 1000 : NAN;
         }
-        series[count] = (ls_plot_series){ series_name(s, p, axis, &names[count]), x, y, n, LS_PLOT_BOTH };
+        series[count] = (plot_series){ series_name(s, p, axis, &names[count]), x, y, n, LS_PLOT_BOTH };
         count++;
     }
-    ls_plot_svg_write(&(ls_plot){ .x_label = across->key,
-                                  .x_scale = ls_plot_scale_for(numbers, numbers ? n : 0),
-                                  .y_label = "simulated time",
-                                  .y_unit = "us",
-                                  .y_zero = true,
-                                  .series = series,
-                                  .series_count = count },
-                      to);
+    plot_svg_write(&(plot_figure){ .x_label = across->key,
+                                   .x_scale = plot_scale_for(numbers, numbers ? n : 0),
+                                   .y_label = "simulated time",
+                                   .y_unit = "us",
+                                   .y_zero = true,
+                                   .series = series,
+                                   .series_count = count },
+                   to);
     for (size_t i = 0; i < SERIES; i++)
-        ls_text_fini(&names[i]);
+        text_fini(&names[i]);
     free(numbers);
 }
 
 void sweep_render_html(const sweep *s, FILE *to)
 {
     size_t *order = calloc(s->grid.points, sizeof *order);
-    ls_html_begin(to, "sweep");
+    html_begin(to, "sweep");
     for (size_t t = 0; order && t < s->trace_count; t++) {
         size_t count = sweep_rank(s, t, order);
         char name[128];
         fputs("<h2>", to);
-        ls_html_text(to, ls_plot_name(s->traces[t], name, sizeof name));
+        html_text(to, plot_name(s->traces[t], name, sizeof name));
         fputs(" on ", to);
-        ls_html_text(to, ls_plot_name(s->platform, name, sizeof name));
+        html_text(to, plot_name(s->platform, name, sizeof name));
         fputs("</h2>\n", to);
         plot_trace(s, t, to);
         fputs("<table><thead><tr><th>rank</th>", to);
         for (size_t a = 0; a < s->grid.axes.count; a++)
-            ls_html_head_cell(to, s->grid.axes.at[a].key, s->grid.axes.at[a].values.at[0]);
+            html_head_cell(to, s->grid.axes.at[a].key, s->grid.axes.at[a].values.at[0]);
         fputs("<th>simulated us</th><th>to best</th><th>run</th></tr></thead>\n<tbody>\n", to);
         for (size_t i = 0; i < count; i++) {
-            const ls_point *point = point_at(s, t, order[i]), *best = point_at(s, t, order[0]);
+            const sweep_point *point = point_at(s, t, order[i]), *best = point_at(s, t, order[0]);
             fprintf(to, "<tr><td>%zu</td>", i + 1);
             for (size_t a = 0; a < point->key_count; a++)
-                ls_html_cell(to, "td", point->values[a]);
+                html_cell(to, "td", point->values[a]);
             fprintf(to, "<td>%.3f</td><td>%.4f</td><td>%lld</td></tr>\n", point->time_ns / 1000,
                     point->time_ns / best->time_ns, (long long)point->run);
         }
         fputs("</tbody></table>\n", to);
     }
-    ls_html_end(to);
+    html_end(to);
     free(order);
 }

@@ -23,13 +23,13 @@ typedef struct sweep {
     size_t assumptions; /* values of the platform that no source gives */
     const char *const *traces;
     size_t trace_count;
-    ls_point *points;
+    sweep_point *points;
     size_t point_count;
     sweep_columns columns;
 } sweep;
 
 /* Fills s->columns from the runs of the database. A pattern that no run has is refused with the nearest name. */
-ls_status sweep_read_columns(sweep *s, ls_arena *arena, const char *database, const char *const *patterns,
+ls_status sweep_read_columns(sweep *s, mem_arena *arena, const char *database, const char *const *patterns,
                              size_t pattern_count, ls_error *err);
 
 /* Orders of a trace's points, fastest first; those without a result are left out. Returns how many. */

@@ -18,7 +18,7 @@ typedef struct acc_totals {
 ls_status acc_check(const char *path, acc_report *report, acc_totals *totals, ls_error *err);
 
 /* A kernel from text in memory: for tests. `data` must stay until the kernel is closed. */
-ls_status acc_open_memory(const char *name, const void *data, size_t bytes, const ls_trace_options *options,
-                          acc_report *report, ls_kernel **out, ls_error *err);
+ls_status acc_open_memory(const char *name, const void *data, size_t bytes, const trace_options *options,
+                          acc_report *report, trace_kernel **out, ls_error *err);
 
 #endif

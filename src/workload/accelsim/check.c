@@ -5,8 +5,8 @@
 
 #include "base/file.h"
 
-ls_status acc_open_memory(const char *name, const void *data, size_t bytes, const ls_trace_options *options,
-                          acc_report *report, ls_kernel **out, ls_error *err)
+ls_status acc_open_memory(const char *name, const void *data, size_t bytes, const trace_options *options,
+                          acc_report *report, trace_kernel **out, ls_error *err)
 {
     acc_input *input;
     *out = NULL;
@@ -15,11 +15,11 @@ ls_status acc_open_memory(const char *name, const void *data, size_t bytes, cons
 }
 
 /* Says in the report why not; then *kernel is NULL. */
-static ls_status open_kernel(const acc_trace *t, const ls_command *command, acc_report *report,
-                             ls_kernel **kernel, ls_error *err)
+static ls_status open_kernel(const acc_trace *t, const trace_cmd *command, acc_report *report,
+                             trace_kernel **kernel, ls_error *err)
 {
     acc_input *input;
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     char *path;
     bool other_name;
     const char *place = t->list ? t->list : command->text;
@@ -30,7 +30,7 @@ static ls_status open_kernel(const acc_trace *t, const ls_command *command, acc_
         status = acc_defect_error(report, ACC_missing_file, place, command->line, err);
     else if (other_name)
         status = acc_defect_at(report, ACC_other_name, place, command->line, err, "'%s' is read for '%s'",
-                               ls_path_base(path), command->text);
+                               path_base(path), command->text);
     if (found && status == LS_OK) {
         status = acc_input_open(path, &input, err);
         if (status != LS_OK)
@@ -40,36 +40,36 @@ static ls_status open_kernel(const acc_trace *t, const ls_command *command, acc_
         else
             status = acc_reader_open(input, path, &t->trace.options, report, kernel, err);
     }
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return status == LS_ERR_CHECK ? LS_OK : status; /* LS_ERR_CHECK: a header that the report has already */
 }
 
-static ls_status check_kernel(const acc_trace *t, const ls_command *command, acc_report *report, ls_cta *cta,
+static ls_status check_kernel(const acc_trace *t, const trace_cmd *command, acc_report *report, ls_cta *cta,
                               acc_totals *totals, ls_error *err)
 {
-    ls_kernel *kernel;
+    trace_kernel *kernel;
     bool end = false;
     ls_status status = open_kernel(t, command, report, &kernel, err);
     if (status != LS_OK || !kernel)
         return status;
     while (status == LS_OK && !end) {
-        status = ls_kernel_next_cta(kernel, cta, &end, err);
+        status = kernel_next_cta(kernel, cta, &end, err);
         if (status == LS_OK && !end) {
             totals->blocks++;
             totals->warp_insts += cta->dyn_count;
         }
     }
     totals->read += status == LS_OK;
-    ls_kernel_close(kernel);
+    kernel_close(kernel);
     return status;
 }
 
 ls_status acc_check(const char *path, acc_report *report, acc_totals *totals, ls_error *err)
 {
-    const ls_trace_options options = { .drop_values = true };
+    const trace_options options = { .drop_values = true };
     acc_trace *t;
     ls_cta cta = { 0 };
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     char **names;
     size_t count = 0;
     ls_error ignored;
@@ -88,12 +88,12 @@ ls_status acc_check(const char *path, acc_report *report, acc_totals *totals, ls
     if (status == LS_OK)
         status = acc_trace_unlisted(t, &arena, &names, &count, err);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
-        char *file = ls_path_join(&arena, t->dir, names[i]);
+        char *file = path_join(&arena, t->dir, names[i]);
         status = file ? acc_defect_at(report, ACC_unlisted_file, file, 0, err, "the list does not name it")
                       : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     }
     ls_cta_fini(&cta);
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     acc_trace_close(t);
     return status;
 }

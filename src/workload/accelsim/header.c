@@ -69,13 +69,13 @@ static ls_status bad_value(acc_reader *r, key_id id, piece value, const char *ne
 {
     char quoted[80];
     return acc_reader_defect(r, ACC_bad_value, err, "%s: '%s' is not %s", keys[id].key,
-                             ls_quote(value.at, value.bytes, quoted, sizeof quoted), need);
+                             quote_text(value.at, value.bytes, quoted, sizeof quoted), need);
 }
 
 /* Decimal, or hexadecimal with 0x: addresses are. */
 static bool number(piece value, uint64_t most, uint64_t *out)
 {
-    return ls_parse_u64(value.at, value.bytes, out, NULL) == LS_OK && *out <= most;
+    return parse_u64(value.at, value.bytes, out, NULL) == LS_OK && *out <= most;
 }
 
 static bool triple(piece value, uint32_t out[3])
@@ -169,7 +169,7 @@ static ls_status read_key(acc_reader *r, const char *end, bool seen[KEY_COUNT], 
     piece whole = trim(r->at, end);
     if (!equals)
         return acc_reader_defect(r, ACC_bad_line, err, "'%s' is no '-key = value'",
-                                 ls_quote(whole.at, whole.bytes, quoted, sizeof quoted));
+                                 quote_text(whole.at, whole.bytes, quoted, sizeof quoted));
     piece key = trim(r->at + 1, equals), value = trim(equals + 1, end);
     for (int i = 0; i < KEY_COUNT; i++) {
         if (strlen(keys[i].key) != key.bytes || memcmp(keys[i].key, key.at, key.bytes) != 0)
@@ -181,7 +181,7 @@ static ls_status read_key(acc_reader *r, const char *end, bool seen[KEY_COUNT], 
         return status == LS_OK ? read_value(r, (key_id)i, value, err) : status;
     }
     return acc_reader_defect(r, ACC_unknown_key, err, "the key '%s' is not known",
-                             ls_quote(key.at, key.bytes, quoted, sizeof quoted));
+                             quote_text(key.at, key.bytes, quoted, sizeof quoted));
 }
 
 static ls_status read_line(acc_reader *r, const char *end, bool seen[KEY_COUNT], ls_error *err)
@@ -193,7 +193,7 @@ static ls_status read_line(acc_reader *r, const char *end, bool seen[KEY_COUNT],
     if (*r->at == '-')
         return read_key(r, end, seen, err);
     return acc_reader_defect(r, ACC_structure, err, "'%s' stands where the header is expected%s",
-                             ls_quote(line.at, line.bytes, quoted, sizeof quoted),
+                             quote_text(line.at, line.bytes, quoted, sizeof quoted),
                              r->line > 1 ? ": a file that was not grouped by post-traces-processing?" : "");
 }
 
@@ -232,7 +232,7 @@ static ls_status check_header(acc_reader *r, const bool seen[KEY_COUNT], ls_erro
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (info->grid[0] == 0 || info->block[0] == 0 || !seen[KEY_BINARY])
         return stop(err, status);
-    if (ls_rules_kernel(info, &said) == LS_OK)
+    if (rules_kernel(info, &said) == LS_OK)
         return LS_OK;
     return stop(err, acc_reader_defect(r, said.status == LS_ERR_UNSUPPORTED ? ACC_unsupported : ACC_bad_value,
                                        err, "%s", said.what));
@@ -254,7 +254,7 @@ ls_status acc_header_read(acc_reader *r, ls_error *err)
                                                HEADER_MAX));
         if (*end == '\r' && r->line == 1)
             status = acc_reader_defect(r, ACC_line_ends, err, "lines end with CR LF");
-        ls_text_addn(&r->header, r->at, (size_t)(next - r->at));
+        text_addn(&r->header, r->at, (size_t)(next - r->at));
         if (status == LS_OK)
             status = read_line(r, end, seen, err);
         r->line++;

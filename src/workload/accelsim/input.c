@@ -273,7 +273,7 @@ ls_status acc_input_open(const char *path, acc_input **out, ls_error *err)
 {
     int fd;
     *out = NULL;
-    ls_status status = ls_file_open(path, &fd, NULL, err);
+    ls_status status = file_open(path, &fd, NULL, err);
     return status != LS_OK ? status : create(path, fd, NULL, 0, out, err);
 }
 

@@ -27,13 +27,13 @@ static bool keep_values(acc_reader *r, const ls_cta *cta, const char *text, cons
         return true;
     if (r->value_text.count + (size_t)(end - text) > UINT32_MAX)
         return false;
-    ls_cta_value value = {
+    cta_value value = {
         .dyn = (uint32_t)cta->dyn_count,
         .at = (uint32_t)r->value_text.count,
         .bytes = (uint32_t)(end - text),
     };
-    ls_text_addn(&r->value_text, text, value.bytes);
-    return !r->value_text.failed && ls_vec_push(&r->value_list, value);
+    text_addn(&r->value_text, text, value.bytes);
+    return !r->value_text.failed && vec_push(&r->value_list, value);
 }
 
 /* For the report only: defects that one line alone does not show. */
@@ -137,7 +137,7 @@ static inline bool reserve(ls_cta *cta)
 {
     if (cta->dyn_count < cta->dyn_capacity && cta->addr_count + LANES <= cta->addr_capacity)
         return true;
-    return !is_full(cta) && ls_cta_reserve(cta, 0, 1, LANES);
+    return !is_full(cta) && cta_reserve(cta, 0, 1, LANES);
 }
 
 /* The instruction whose pc stands at *p, guessed from the line before or by the pc itself, and the mask
@@ -271,7 +271,7 @@ static bool next(parse *s, const char *name, bool optional)
 static bool wrong(parse *s, const char *name, const char *need)
 {
     char quoted[48];
-    return fail(s, "the %s '%s' is not %s", name, ls_quote(s->word, s->bytes, quoted, sizeof quoted), need);
+    return fail(s, "the %s '%s' is not %s", name, quote_text(s->word, s->bytes, quoted, sizeof quoted), need);
 }
 
 static bool word_number(parse *s, const char *name, uint64_t most, uint64_t *out)
@@ -309,7 +309,7 @@ static bool word_signed(parse *s, const char *name, int64_t *out)
     if (!next(s, name, false))
         return false;
     if (hex_read_decimal(s->word, out) != s->word + s->bytes &&
-        ls_parse_i64(s->word, s->bytes, out, NULL) != LS_OK)
+        parse_i64(s->word, s->bytes, out, NULL) != LS_OK)
         return wrong(s, name, "a decimal number of 64 bits");
     return true;
 }
@@ -438,7 +438,7 @@ static bool parse_bulk(parse *s, const acc_reader *r)
         if (r->kernel.info.tracer_version >= 6 && is_word(s, "NoVal"))
             return true;
         if (hex_read_address(s->word, &word) != s->word + s->bytes &&
-            ls_parse_i64(s->word, s->bytes, &number, NULL) != LS_OK)
+            parse_i64(s->word, s->bytes, &number, NULL) != LS_OK)
             return wrong(s, "address", "a number");
     }
     return r->kernel.info.tracer_version < 6 || fail(s, "the line ends before its NoVal");
@@ -520,7 +520,7 @@ static bool parse_tail(parse *s, uint32_t version)
         if (!next(s, "NoVal", false))
             return false;
         if (!is_word(s, "NoVal") && !is_word(s, "Val")) {
-            if (ls_parse_i64(s->word, s->bytes, &second, NULL) != LS_OK)
+            if (parse_i64(s->word, s->bytes, &second, NULL) != LS_OK)
                 return wrong(s, "second immediate", "a decimal number of 64 bits");
             if (!keep(s, s->tail_words, sizeof s->tail_words) || !next(s, "NoVal", false))
                 return false;
@@ -535,7 +535,7 @@ static bool parse_tail(parse *s, uint32_t version)
     if (next(s, "", true)) {
         char quoted[48];
         return fail(s, "'%s' stands behind the end of the instruction",
-                    ls_quote(s->word, s->bytes, quoted, sizeof quoted));
+                    quote_text(s->word, s->bytes, quoted, sizeof quoted));
     }
     return true;
 }
@@ -546,7 +546,7 @@ static ls_status decode(acc_reader *r, const parse *s, ls_inst *inst, ls_error *
 {
     ls_error said = { .status = LS_OK };
     uint32_t version = r->kernel.info.binary_version;
-    ls_sass_line line = {
+    sass_line line = {
         .pc = s->pc,
         .opcode = s->opcode,
         .opcode_bytes = s->opcode_bytes,
@@ -557,25 +557,25 @@ static ls_status decode(acc_reader *r, const parse *s, ls_inst *inst, ls_error *
         .width = (uint32_t)s->width,
         .imm = s->imm,
     };
-    ls_status status = ls_sass_decode(version, &line, r->options.unknown_opcodes_as_alu, inst, &said);
+    ls_status status = sass_decode(version, &line, r->options.unknown_opcodes_as_alu, inst, &said);
     if (status != LS_OK) {
         status = acc_defect_error(r->report, ACC_unknown_opcode, r->path, r->line, &said);
         if (status == LS_OK)
-            status = ls_sass_decode(version, &line, true, inst, &said);
+            status = sass_decode(version, &line, true, inst, &said);
         if (status != LS_OK && err)
             *err = said;
         return status;
     }
     if ((inst->flags & LS_INST_FOREIGN) && r->report)
         status = acc_reader_defect(r, ACC_foreign_opcode, err, "no document lists %s for sm_%" PRIu32,
-                                   ls_sass_opcode_name(inst->opcode), version);
+                                   sass_opcode_name(inst->opcode), version);
     if (status == LS_OK && (inst->flags & (LS_INST_UNMODELLED | LS_INST_IGNORED)) && r->report)
         status =
             acc_reader_defect(r,
                               (inst->flags & LS_INST_UNMODELLED) ? ACC_unmodelled_opcode : ACC_ignored_opcode,
                               err, "%.*s at pc 0x%" PRIx64 " is not modelled", (int)s->opcode_bytes, s->opcode,
                               s->pc);
-    if (status == LS_OK && s->width == 0 && ls_rules_needs_addresses(inst))
+    if (status == LS_OK && s->width == 0 && rules_needs_addresses(inst))
         status = acc_reader_defect(r, ACC_no_addresses, err, "%.*s at pc 0x%" PRIx64 " has no addresses",
                                    (int)s->opcode_bytes, s->opcode, s->pc);
     return status;
@@ -583,8 +583,8 @@ static ls_status decode(acc_reader *r, const parse *s, ls_inst *inst, ls_error *
 
 static ls_status find_inst(acc_reader *r, const parse *s, uint32_t *number, ls_error *err)
 {
-    const ls_inst_text words = { .pc = s->pc_words, .body = s->body, .tail = s->tail_words };
-    ls_kernel *kernel = &r->kernel;
+    const inst_words words = { .pc = s->pc_words, .body = s->body, .tail = s->tail_words };
+    trace_kernel *kernel = &r->kernel;
     uint64_t hash;
     *number = acc_shapes_find(&r->shapes, &words, &hash);
     if (*number != UINT32_MAX)
@@ -657,9 +657,8 @@ ls_status acc_line_slow(acc_reader *r, ls_cta *cta, ls_error *err)
                 acc_reader_defect(r, ACC_wrong_prefix, err, "the line names another thread block or warp");
         if (status == LS_OK && s.mask & ~r->lanes) {
             char text[160];
-            status =
-                acc_reader_defect(r, ACC_lane_range, err, "%s",
-                                  ls_rules_say_lanes(&r->kernel.info, r->warp, s.mask, text, sizeof text));
+            status = acc_reader_defect(r, ACC_lane_range, err, "%s",
+                                       rules_say_lanes(&r->kernel.info, r->warp, s.mask, text, sizeof text));
         }
         if (status == LS_OK)
             status = add_line(r, cta, &s, end, next_line, err);

@@ -27,64 +27,64 @@ static ls_status no_memory(ls_error *err)
 /* ----------------------------------------------------------------------------------------------- commands */
 
 /* "MemcpyHtoD,0x7f...,4096" */
-static bool read_copy(const char *line, ls_command *command)
+static bool read_copy(const char *line, trace_cmd *command)
 {
     const char *address = strchr(line, ','), *bytes = address ? strchr(address + 1, ',') : NULL;
     if (!bytes || strchr(bytes + 1, ','))
         return false;
-    return ls_parse_u64(address + 1, (size_t)(bytes - address - 1), &command->address, NULL) == LS_OK &&
-           ls_parse_u64(bytes + 1, strlen(bytes + 1), &command->bytes, NULL) == LS_OK;
+    return parse_u64(address + 1, (size_t)(bytes - address - 1), &command->address, NULL) == LS_OK &&
+           parse_u64(bytes + 1, strlen(bytes + 1), &command->bytes, NULL) == LS_OK;
 }
 
 static ls_status read_command(acc_trace *t, acc_report *report, char *line, uint64_t number,
-                              ls_command *command, ls_error *err)
+                              trace_cmd *command, ls_error *err)
 {
     char quoted[80];
-    *command = (ls_command){ .kind = LS_COMMAND_OTHER, .text = line, .line = number };
-    if (ls_starts_with(line, "kernel")) {
+    *command = (trace_cmd){ .kind = LS_COMMAND_OTHER, .text = line, .line = number };
+    if (starts_with(line, "kernel")) {
         command->kind = LS_COMMAND_KERNEL;
         return LS_OK;
     }
-    if (ls_starts_with(line, "MemcpyHtoD")) {
+    if (starts_with(line, "MemcpyHtoD")) {
         command->kind = LS_COMMAND_COPY_IN;
         if (read_copy(line, command))
             return LS_OK;
         command->kind = LS_COMMAND_OTHER;
         return acc_defect_at(report, ACC_bad_command, t->list, number, err,
                              "'%s' is not 'MemcpyHtoD,address,bytes'",
-                             ls_quote(line, strlen(line), quoted, sizeof quoted));
+                             quote_text(line, strlen(line), quoted, sizeof quoted));
     }
-    if (ls_starts_with(line, "Memcpy"))
+    if (starts_with(line, "Memcpy"))
         return LS_OK;
     return acc_defect_at(report, ACC_unknown_command, t->list, number, err, "'%s' is skipped",
-                         ls_quote(line, strlen(line), quoted, sizeof quoted));
+                         quote_text(line, strlen(line), quoted, sizeof quoted));
 }
 
 /* A list whose every line would be skipped is some other file. */
 static ls_status check_list(const acc_trace *t, ls_error *err)
 {
-    const ls_command *commands = t->trace.commands;
+    const trace_cmd *commands = t->trace.commands;
     char quoted[80];
     for (uint64_t i = 0; i < t->trace.command_count; i++)
-        if (commands[i].kind != LS_COMMAND_OTHER || ls_starts_with(commands[i].text, "Memcpy"))
+        if (commands[i].kind != LS_COMMAND_OTHER || starts_with(commands[i].text, "Memcpy"))
             return LS_OK;
     if (t->trace.command_count == 0) {
         ls_fail(err, LS_ERR_INPUT, "the list of kernels is empty");
         return ls_error_at(err, t->list, 0, 0);
     }
     ls_fail(err, LS_ERR_INPUT, "this is neither a list of kernels nor a kernel: it begins with '%s'",
-            ls_quote(commands[0].text, strlen(commands[0].text), quoted, sizeof quoted));
+            quote_text(commands[0].text, strlen(commands[0].text), quoted, sizeof quoted));
     return ls_error_at(err, t->list, commands[0].line, 0);
 }
 
 /* Cuts the text into lines, in place. */
 static ls_status read_list(acc_trace *t, acc_report *report, char *text, ls_error *err)
 {
-    LS_VEC(ls_command) commands = { 0 };
+    LS_VEC(trace_cmd) commands = { 0 };
     ls_status status = LS_OK;
     uint64_t number = 0;
     for (char *line = text, *next; line && status == LS_OK; line = next) {
-        ls_command command;
+        trace_cmd command;
         char *end = strchr(line, '\n');
         next = end ? end + 1 : NULL;
         if (!end)
@@ -97,7 +97,7 @@ static ls_status read_list(acc_trace *t, acc_report *report, char *text, ls_erro
         if (!*line)
             continue;
         status = read_command(t, report, line, number, &command, err);
-        if (status == LS_OK && !ls_vec_push(&commands, command))
+        if (status == LS_OK && !vec_push(&commands, command))
             status = no_memory(err);
     }
     t->trace.commands = commands.at;
@@ -109,7 +109,7 @@ static ls_status read_list(acc_trace *t, acc_report *report, char *text, ls_erro
 
 /* All of a small file, with a terminator; NUL bytes in it become spaces, so that nothing hides behind
  * them. */
-static ls_status slurp(ls_arena *arena, acc_input *input, const char *path, ls_text *head, char **out,
+static ls_status slurp(mem_arena *arena, acc_input *input, const char *path, text_buffer *head, char **out,
                        ls_error *err)
 {
     char chunk[4096];
@@ -118,7 +118,7 @@ static ls_status slurp(ls_arena *arena, acc_input *input, const char *path, ls_t
         ls_status status = acc_input_read(input, chunk, sizeof chunk, &got, err);
         if (status != LS_OK)
             return status;
-        ls_text_addn(head, chunk, got);
+        text_addn(head, chunk, got);
         if (head->count > LIST_MAX) {
             ls_fail(err, LS_ERR_INPUT, "a list of more than %u bytes", LIST_MAX);
             return ls_error_at(err, path, 0, 0);
@@ -127,7 +127,7 @@ static ls_status slurp(ls_arena *arena, acc_input *input, const char *path, ls_t
     for (size_t i = 0; i < head->count; i++)
         if (!head->at[i])
             head->at[i] = ' ';
-    *out = ls_arena_strndup(arena, ls_text_get(head), head->count);
+    *out = arena_strndup(arena, text_get(head), head->count);
     return head->failed || !*out ? no_memory(err) : LS_OK;
 }
 
@@ -135,48 +135,48 @@ static ls_status slurp(ls_arena *arena, acc_input *input, const char *path, ls_t
 static ls_status open_file(acc_trace *t, const char *path, acc_report *report, ls_error *err)
 {
     acc_input *input;
-    ls_text head = { 0 };
+    text_buffer head = { 0 };
     char chunk[512], *text = NULL;
     size_t got = 0;
     ls_status status = acc_input_open(path, &input, err);
     if (status != LS_OK)
         return status;
     status = acc_input_read(input, chunk, sizeof chunk, &got, err);
-    ls_text_addn(&head, chunk, got);
-    const char *first = ls_text_get(&head);
+    text_addn(&head, chunk, got);
+    const char *first = text_get(&head);
     first += strspn(first, " \t\r\n");
     bool kernel = *first == '-' || *first == '#';
-    t->dir = ls_path_dir(&t->arena, path);
+    t->dir = path_dir(&t->arena, path);
     if (status == LS_OK && !t->dir)
         status = no_memory(err);
     if (status == LS_OK && kernel) {
         t->trace.commands = calloc(1, sizeof *t->trace.commands);
-        char *name = ls_arena_strdup(&t->arena, ls_path_base(path));
+        char *name = arena_strdup(&t->arena, path_base(path));
         if (!t->trace.commands || !name)
             status = no_memory(err);
         else {
-            t->trace.commands[0] = (ls_command){ .kind = LS_COMMAND_KERNEL, .text = name };
+            t->trace.commands[0] = (trace_cmd){ .kind = LS_COMMAND_KERNEL, .text = name };
             t->trace.command_count = 1;
         }
     } else if (status == LS_OK) {
-        t->list = ls_arena_strdup(&t->arena, path);
+        t->list = arena_strdup(&t->arena, path);
         status = t->list ? slurp(&t->arena, input, path, &head, &text, err) : no_memory(err);
         if (status == LS_OK)
             status = read_list(t, report, text, err);
     }
-    ls_text_fini(&head);
+    text_fini(&head);
     acc_input_close(input);
     return status;
 }
 
 static ls_status open_directory(acc_trace *t, const char *path, acc_report *report, ls_error *err)
 {
-    char *list = ls_path_join(&t->arena, path, LIST_NAME), *raw = ls_path_join(&t->arena, path, RAW_LIST_NAME);
+    char *list = path_join(&t->arena, path, LIST_NAME), *raw = path_join(&t->arena, path, RAW_LIST_NAME);
     if (!list || !raw)
         return no_memory(err);
-    if (ls_file_exists(list))
+    if (file_exists(list))
         return open_file(t, list, report, err);
-    if (ls_file_exists(raw))
+    if (file_exists(raw))
         ls_fail(err, LS_ERR_IO, "the directory has %s but no %s: group the trace with post-traces-processing",
                 RAW_LIST_NAME, LIST_NAME);
     else
@@ -191,7 +191,7 @@ static bool has_suffix(const char *name, size_t *stem)
     size_t bytes = strlen(name);
     *stem = bytes;
     for (size_t i = 1; i < SUFFIX_COUNT; i++) {
-        if (ls_ends_with(name, suffixes[i])) {
+        if (ends_with(name, suffixes[i])) {
             *stem = bytes - strlen(suffixes[i]);
             return true;
         }
@@ -203,7 +203,7 @@ static bool is_kernel_file(const char *name)
 {
     size_t stem;
     has_suffix(name, &stem);
-    return ls_starts_with(name, "kernel") && stem > 7 && memcmp(name + stem - 7, ".traceg", 7) == 0;
+    return starts_with(name, "kernel") && stem > 7 && memcmp(name + stem - 7, ".traceg", 7) == 0;
 }
 
 static int by_name(const void *a, const void *b)
@@ -212,7 +212,7 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Names of kernel files in a directory, sorted. A directory that cannot be read has none. */
-static ls_status kernel_files(const char *dir, ls_arena *arena, char ***names, size_t *count, ls_error *err)
+static ls_status kernel_files(const char *dir, mem_arena *arena, char ***names, size_t *count, ls_error *err)
 {
     LS_VEC(char *) found = { 0 };
     DIR *stream = opendir(dir);
@@ -224,22 +224,22 @@ static ls_status kernel_files(const char *dir, ls_arena *arena, char ***names, s
     for (struct dirent *entry; !failed && (entry = readdir(stream));) {
         if (!is_kernel_file(entry->d_name))
             continue;
-        char *name = ls_arena_strdup(arena, entry->d_name);
-        failed = !name || !ls_vec_push(&found, name);
+        char *name = arena_strdup(arena, entry->d_name);
+        failed = !name || !vec_push(&found, name);
     }
     closedir(stream);
     if (found.count)
         qsort(found.at, found.count, sizeof *found.at, by_name);
-    *names = ls_arena_array(arena, found.count + 1, sizeof **names);
+    *names = arena_array(arena, found.count + 1, sizeof **names);
     failed |= !*names;
     if (!failed && found.count)
         memcpy(*names, found.at, found.count * sizeof *found.at);
     *count = found.count;
-    ls_vec_fini(&found);
+    vec_fini(&found);
     return failed ? no_memory(err) : LS_OK;
 }
 
-static ls_status fail_missing(const acc_trace *t, ls_arena *arena, const ls_command *command, ls_error *err)
+static ls_status fail_missing(const acc_trace *t, mem_arena *arena, const trace_cmd *command, ls_error *err)
 {
     char quoted[120], **names;
     size_t count;
@@ -247,39 +247,39 @@ static ls_status fail_missing(const acc_trace *t, ls_arena *arena, const ls_comm
     if (status != LS_OK)
         return status;
     ls_fail(err, LS_ERR_IO, "the kernel file '%s' does not exist",
-            ls_quote(command->text, strlen(command->text), quoted, sizeof quoted));
-    ls_error_nearest(err, ls_nearest_of(command->text, (const char *const *)names, count));
+            quote_text(command->text, strlen(command->text), quoted, sizeof quoted));
+    ls_error_nearest(err, nearest_of(command->text, (const char *const *)names, count));
     return t->list ? ls_error_at(err, t->list, command->line, 0) : LS_ERR_IO;
 }
 
-ls_status acc_trace_find(const acc_trace *t, ls_arena *arena, const ls_command *command, char **path,
+ls_status acc_trace_find(const acc_trace *t, mem_arena *arena, const trace_cmd *command, char **path,
                          bool *other_name, ls_error *err)
 {
-    char *listed = ls_path_join(arena, t->dir, command->text);
+    char *listed = path_join(arena, t->dir, command->text);
     size_t stem;
     *other_name = false;
     *path = listed;
     if (!listed)
         return no_memory(err);
-    if (ls_file_exists(listed))
+    if (file_exists(listed))
         return LS_OK;
     has_suffix(listed, &stem);
     for (size_t i = 0; i < SUFFIX_COUNT; i++) {
-        *path = ls_arena_printf(arena, "%.*s%s", (int)stem, listed, suffixes[i]);
+        *path = arena_printf(arena, "%.*s%s", (int)stem, listed, suffixes[i]);
         if (!*path)
             return no_memory(err);
         *other_name = true;
-        if (ls_file_exists(*path))
+        if (file_exists(*path))
             return LS_OK;
     }
     return fail_missing(t, arena, command, err);
 }
 
-ls_status acc_trace_unlisted(const acc_trace *t, ls_arena *arena, char ***names, size_t *count, ls_error *err)
+ls_status acc_trace_unlisted(const acc_trace *t, mem_arena *arena, char ***names, size_t *count, ls_error *err)
 {
     char **all;
     size_t found = 0, total, stem;
-    ls_map listed = { 0 };
+    string_map listed = { 0 };
     bool failed = false;
     ls_status status = kernel_files(t->dir, arena, &all, &total, err);
     *names = all;
@@ -287,29 +287,29 @@ ls_status acc_trace_unlisted(const acc_trace *t, ls_arena *arena, char ***names,
     if (status != LS_OK || !t->list)
         return status;
     for (uint64_t i = 0; i < t->trace.command_count; i++) {
-        const ls_command *command = &t->trace.commands[i];
+        const trace_cmd *command = &t->trace.commands[i];
         if (command->kind != LS_COMMAND_KERNEL)
             continue;
         has_suffix(command->text, &stem);
-        failed |= !ls_map_putn(&listed, command->text, stem, &listed);
+        failed |= !map_putn(&listed, command->text, stem, &listed);
     }
     for (size_t i = 0; i < total; i++) {
         has_suffix(all[i], &stem);
-        if (!ls_map_getn(&listed, all[i], stem))
+        if (!map_getn(&listed, all[i], stem))
             all[found++] = all[i];
     }
-    ls_map_fini(&listed);
+    map_fini(&listed);
     *count = found;
     return failed ? no_memory(err) : LS_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------- source */
 
-static ls_status open_kernel(ls_trace *trace, uint64_t index, ls_kernel **out, ls_error *err)
+static ls_status open_kernel(sass_trace *trace, uint64_t index, trace_kernel **out, ls_error *err)
 {
     const acc_trace *t = (const acc_trace *)trace;
     acc_input *input;
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     char *path;
     bool other_name;
     ls_status status = acc_trace_find(t, &arena, &trace->commands[index], &path, &other_name, err);
@@ -317,22 +317,22 @@ static ls_status open_kernel(ls_trace *trace, uint64_t index, ls_kernel **out, l
         status = acc_input_open(path, &input, err);
     if (status == LS_OK)
         status = acc_reader_open(input, path, &trace->options, NULL, out, err);
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return status;
 }
 
-static void close_trace(ls_trace *trace)
+static void close_trace(sass_trace *trace)
 {
     acc_trace *t = (acc_trace *)trace;
     free(t->trace.commands);
-    ls_arena_fini(&t->arena);
+    arena_fini(&t->arena);
     free(t);
 }
 
-static const ls_trace_ops trace_ops = { .open_kernel = open_kernel, .close = close_trace };
+static const trace_source_ops trace_ops = { .open_kernel = open_kernel, .close = close_trace };
 
-ls_status acc_trace_open(const char *path, const ls_trace_options *options, acc_report *report,
-                         acc_trace **out, ls_error *err)
+ls_status acc_trace_open(const char *path, const trace_options *options, acc_report *report, acc_trace **out,
+                         ls_error *err)
 {
     acc_trace *t = calloc(1, sizeof *t);
     *out = NULL;
@@ -341,7 +341,7 @@ ls_status acc_trace_open(const char *path, const ls_trace_options *options, acc_
     t->trace.ops = &trace_ops;
     t->trace.options = *options;
     ls_status status =
-        ls_file_is_dir(path) ? open_directory(t, path, report, err) : open_file(t, path, report, err);
+        file_is_dir(path) ? open_directory(t, path, report, err) : open_file(t, path, report, err);
     if (status != LS_OK) {
         close_trace(&t->trace);
         return status;
@@ -362,7 +362,7 @@ static bool accepts(const char *path, const unsigned char *head, size_t head_byt
     return true;
 }
 
-static ls_status source_open(const char *path, const ls_trace_options *options, ls_trace **out, ls_error *err)
+static ls_status source_open(const char *path, const trace_options *options, sass_trace **out, ls_error *err)
 {
     acc_trace *t;
     ls_status status = acc_trace_open(path, options, NULL, &t, err);
@@ -370,4 +370,4 @@ static ls_status source_open(const char *path, const ls_trace_options *options, 
     return status;
 }
 
-const ls_trace_source ls_accelsim_source = { .name = "accelsim", .accepts = accepts, .open = source_open };
+const trace_source accelsim_source = { .name = "accelsim", .accepts = accepts, .open = source_open };

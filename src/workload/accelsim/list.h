@@ -7,25 +7,25 @@
 #include "workload/trace.h"
 
 typedef struct acc_trace {
-    ls_trace trace; /* first: this is what callers hold */
-    ls_arena arena;
+    sass_trace trace; /* first: this is what callers hold */
+    mem_arena arena;
     const char *list; /* the list's path; NULL: one kernel file was opened */
     const char *dir;  /* where kernel files are */
 } acc_trace;
 
-/* As ls_trace_open(); what is wrong with the list itself goes to the report, which may be NULL. */
-ls_status acc_trace_open(const char *path, const ls_trace_options *options, acc_report *report,
-                         acc_trace **out, ls_error *err);
+/* As trace_open(); what is wrong with the list itself goes to the report, which may be NULL. */
+ls_status acc_trace_open(const char *path, const trace_options *options, acc_report *report, acc_trace **out,
+                         ls_error *err);
 void acc_trace_close(acc_trace *trace);
 
 /* The file of a kernel command, also if only its compression differs from the name in the list
  * (*other_name). A missing file is LS_ERR_IO with its place in the list and the nearest name. The path is
  * in `arena`. */
-ls_status acc_trace_find(const acc_trace *trace, ls_arena *arena, const ls_command *command, char **path,
+ls_status acc_trace_find(const acc_trace *trace, mem_arena *arena, const trace_cmd *command, char **path,
                          bool *other_name, ls_error *err);
 
 /* Kernel files of the directory that the list does not name, in the order of their names. */
-ls_status acc_trace_unlisted(const acc_trace *trace, ls_arena *arena, char ***names, size_t *count,
+ls_status acc_trace_unlisted(const acc_trace *trace, mem_arena *arena, char ***names, size_t *count,
                              ls_error *err);
 
 #endif

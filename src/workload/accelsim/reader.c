@@ -121,7 +121,7 @@ static ls_status bad_mark(acc_reader *r, const char *end, ls_error *err)
 {
     char quoted[80];
     return acc_reader_defect(r, ACC_bad_line, err, "'%s' cannot be read",
-                             ls_quote(r->at, (size_t)(end - r->at), quoted, sizeof quoted));
+                             quote_text(r->at, (size_t)(end - r->at), quoted, sizeof quoted));
 }
 
 /* -------------------------------------------------------------------------------------------------- warps */
@@ -169,7 +169,7 @@ static ls_status begin_warp(acc_reader *r, ls_cta *cta, const char *end, ls_erro
     r->warps_seen[number / 64] |= 1ull << (number % 64);
     r->warp = (uint32_t)number;
     cta->warps[number].first = (uint32_t)cta->dyn_count;
-    r->live = r->lanes = ls_rules_lanes(&r->kernel.info, r->warp);
+    r->live = r->lanes = rules_lanes(&r->kernel.info, r->warp);
     return LS_OK;
 }
 
@@ -224,12 +224,12 @@ static ls_status begin_block(acc_reader *r, ls_cta *cta, ls_error *err)
     cta->index = r->block_index;
     cta->id[0] = cta->id[1] = cta->id[2] = 0;
     cta->warp_count = warps;
-    if (!ls_cta_reserve(cta, warps, 64, 64))
+    if (!cta_reserve(cta, warps, 64, 64))
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     memset(cta->warps, 0, warps * sizeof *cta->warps);
     memset(r->warps_seen, 0, (warps + 63) / 64 * sizeof *r->warps_seen);
-    ls_vec_clear(&r->value_list);
-    ls_text_clear(&r->value_text);
+    vec_clear(&r->value_list);
+    text_clear(&r->value_text);
     return LS_OK;
 }
 
@@ -244,7 +244,7 @@ static ls_status end_block(acc_reader *r, ls_cta *cta, ls_error *err)
         r->values = (ls_cta_values){
             .values = r->value_list.at,
             .count = r->value_list.count,
-            .text = ls_text_get(&r->value_text),
+            .text = text_get(&r->value_text),
         };
         cta->extra = &r->values;
     }
@@ -351,7 +351,7 @@ static ls_status read_end(acc_reader *r, ls_cta *cta, bool in_block, ls_error *e
     }
     /* More blocks than the grid has were found behind its last one. */
     if (r->block_index < ls_kernel_cta_count(&r->kernel.info) &&
-        ls_rules_blocks(&r->kernel.info, r->block_index, &said) != LS_OK)
+        rules_blocks(&r->kernel.info, r->block_index, &said) != LS_OK)
         return acc_reader_defect(r, ACC_too_few_blocks, err, "%s", said.what);
     return LS_OK;
 }
@@ -373,7 +373,7 @@ static ls_status read_tail(acc_reader *r, ls_cta *cta, ls_error *err)
     return status == LS_OK ? read_end(r, cta, false, err) : status;
 }
 
-static ls_status next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
+static ls_status next_cta(trace_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
 {
     acc_reader *r = (acc_reader *)kernel;
     ls_status status = LS_OK;
@@ -400,15 +400,15 @@ static ls_status next_cta(ls_kernel *kernel, ls_cta *cta, bool *end, ls_error *e
 
 /* -------------------------------------------------------------------------------------------- open, close */
 
-static void close_reader(ls_kernel *kernel)
+static void close_reader(trace_kernel *kernel)
 {
     acc_reader *r = (acc_reader *)kernel;
     acc_input_close(r->input);
     acc_shapes_fini(&r->shapes);
-    ls_insts_release(&r->kernel);
-    ls_text_fini(&r->header);
-    ls_text_fini(&r->value_text);
-    ls_vec_fini(&r->value_list);
+    insts_release(&r->kernel);
+    text_fini(&r->header);
+    text_fini(&r->value_text);
+    vec_fini(&r->value_list);
     free(r->kernel.info.name);
     free(r->warps_seen);
     free(r->seen);
@@ -417,20 +417,20 @@ static void close_reader(ls_kernel *kernel)
     free(r);
 }
 
-static bool inst_text(const ls_kernel *kernel, uint32_t inst, ls_inst_text *out)
+static bool inst_text(const trace_kernel *kernel, uint32_t inst, inst_words *out)
 {
     *out = ((const acc_reader *)kernel)->shapes.at[inst].words;
     return true;
 }
 
-static const char *header_text(const ls_kernel *kernel, size_t *bytes)
+static const char *header_text(const trace_kernel *kernel, size_t *bytes)
 {
     const acc_reader *r = (const acc_reader *)kernel;
     *bytes = r->header.count;
-    return ls_text_get(&r->header);
+    return text_get(&r->header);
 }
 
-static const ls_kernel_ops reader_ops = {
+static const trace_kernel_ops reader_ops = {
     .next_cta = next_cta,
     .close = close_reader,
     .text = inst_text,
@@ -447,11 +447,11 @@ static ls_status prepare(acc_reader *r, ls_error *err)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (r->report && blocks <= SEEN_BLOCKS)
         r->seen = calloc((size_t)(blocks / 64 + 1), sizeof *r->seen);
-    return ls_insts_reserve(&r->kernel, err);
+    return insts_reserve(&r->kernel, err);
 }
 
-ls_status acc_reader_open(acc_input *input, const char *path, const ls_trace_options *options,
-                          acc_report *report, ls_kernel **out, ls_error *err)
+ls_status acc_reader_open(acc_input *input, const char *path, const trace_options *options, acc_report *report,
+                          trace_kernel **out, ls_error *err)
 {
     acc_reader *r = calloc(1, sizeof *r);
     *out = NULL;

@@ -14,10 +14,10 @@
 #define ACC_NO_WARP UINT32_MAX
 
 typedef struct acc_reader {
-    ls_kernel kernel; /* first: this is what callers hold */
+    trace_kernel kernel; /* first: this is what callers hold */
     acc_input *input;
     acc_report *report; /* NULL: the first error ends the reading */
-    ls_trace_options options;
+    trace_options options;
     char *path;
 
     /* Text: [at, end) is not read yet. Behind it stand a line break and zeros, so that nothing that looks
@@ -30,7 +30,7 @@ typedef struct acc_reader {
     uint64_t line;       /* number of the line at `at` */
     ls_error read_error; /* why nothing comes; status LS_OK: the file ends */
 
-    ls_text header; /* everything before the first block, as it stands in the file */
+    text_buffer header; /* everything before the first block, as it stands in the file */
     acc_shapes shapes;
     uint32_t last; /* instruction of the line before, for the guess */
 
@@ -54,8 +54,8 @@ typedef struct acc_reader {
 
     /* register values of this block */
     ls_cta_values values;
-    LS_VEC(ls_cta_value) value_list;
-    ls_text value_text;
+    LS_VEC(cta_value) value_list;
+    text_buffer value_text;
 } acc_reader;
 
 /* --- reader.c --- */
@@ -76,7 +76,7 @@ ls_status acc_lines_fast(acc_reader *r, ls_cta *cta, ls_error *err);
 ls_status acc_line_slow(acc_reader *r, ls_cta *cta, ls_error *err);
 
 /* Opens a kernel file and reads its header. file_name NULL: path. */
-ls_status acc_reader_open(acc_input *input, const char *path, const ls_trace_options *options,
-                          acc_report *report, ls_kernel **out, ls_error *err);
+ls_status acc_reader_open(acc_input *input, const char *path, const trace_options *options, acc_report *report,
+                          trace_kernel **out, ls_error *err);
 
 #endif

@@ -37,15 +37,15 @@ const char *acc_severity_name(acc_severity severity)
 
 void acc_report_fini(acc_report *report)
 {
-    ls_vec_fini(&report->defects);
-    ls_arena_fini(&report->arena);
+    vec_fini(&report->defects);
+    arena_fini(&report->arena);
 }
 
 static ls_status add(acc_report *report, acc_kind kind, acc_severity severity, const char *file, uint64_t line,
                      const char *text)
 {
     if (!report->file || strcmp(report->file, file) != 0) {
-        report->file = ls_arena_strdup(&report->arena, file);
+        report->file = arena_strdup(&report->arena, file);
         memset(report->file_counts, 0, sizeof report->file_counts);
     }
     report->counts[kind]++;
@@ -57,9 +57,9 @@ static ls_status add(acc_report *report, acc_kind kind, acc_severity severity, c
         .severity = severity,
         .file = report->file,
         .line = line,
-        .text = ls_arena_strdup(&report->arena, text),
+        .text = arena_strdup(&report->arena, text),
     };
-    if (!defect.file || !defect.text || !ls_vec_push(&report->defects, defect)) {
+    if (!defect.file || !defect.text || !vec_push(&report->defects, defect)) {
         report->failed = true;
         return LS_ERR_NOMEM;
     }

@@ -46,7 +46,7 @@ typedef struct acc_report {
     uint64_t by_severity[ACC_SEVERITY_COUNT];
     const char *file; /* the one that file_counts is about */
     uint64_t file_counts[ACC_KIND_COUNT];
-    ls_arena arena;
+    mem_arena arena;
     bool failed; /* the host had no memory left */
 } acc_report;
 

@@ -10,17 +10,17 @@
 
 #define BUFFER_BYTES (128u << 10)
 
-struct ls_same {
+struct text_check {
     acc_input *input;
     uint64_t line; /* that the next byte belongs to */
     bool differs;  /* in that line */
     char buffer[BUFFER_BYTES];
 };
 
-ls_status ls_same_open(const char *path, ls_same **out, ls_error *err)
+ls_status same_open(const char *path, text_check **out, ls_error *err)
 {
     *out = NULL;
-    ls_same *same = malloc(sizeof *same);
+    text_check *same = malloc(sizeof *same);
     if (!same)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     same->line = 1;
@@ -34,7 +34,7 @@ ls_status ls_same_open(const char *path, ls_same **out, ls_error *err)
     return LS_OK;
 }
 
-void ls_same_close(ls_same *same)
+void same_close(text_check *same)
 {
     if (!same)
         return;
@@ -43,14 +43,14 @@ void ls_same_close(ls_same *same)
 }
 
 /* Counts the lines up to the first difference. */
-static void compare(ls_same *same, const char *a, const char *b, size_t bytes)
+static void compare(text_check *same, const char *a, const char *b, size_t bytes)
 {
     same->differs = memcmp(a, b, bytes) != 0;
     for (size_t i = 0; i < bytes && (!same->differs || a[i] == b[i]); i++)
         same->line += a[i] == '\n';
 }
 
-ls_status ls_same_feed(ls_same *same, const void *text, size_t bytes, ls_error *err)
+ls_status same_feed(text_check *same, const void *text, size_t bytes, ls_error *err)
 {
     const char *at = text;
     while (bytes > 0 && !same->differs) {
@@ -66,7 +66,7 @@ ls_status ls_same_feed(ls_same *same, const void *text, size_t bytes, ls_error *
     return LS_OK;
 }
 
-ls_status ls_same_end(ls_same *same, uint64_t *line, ls_error *err)
+ls_status same_end(text_check *same, uint64_t *line, ls_error *err)
 {
     size_t got = 0;
     ls_status status = LS_OK;
@@ -76,24 +76,24 @@ ls_status ls_same_end(ls_same *same, uint64_t *line, ls_error *err)
     return status;
 }
 
-ls_status ls_same_list(const ls_trace *trace, uint64_t *line, ls_error *err)
+ls_status same_list(const sass_trace *trace, uint64_t *line, ls_error *err)
 {
     const acc_trace *listed = (const acc_trace *)trace;
-    ls_same *same = NULL;
+    text_check *same = NULL;
     *line = 0;
     if (!listed->list)
         return LS_OK;
-    ls_status status = ls_same_open(listed->list, &same, err);
+    ls_status status = same_open(listed->list, &same, err);
     if (!same)
         return status;
     for (uint64_t i = 0; i < trace->command_count && status == LS_OK; i++) {
         const char *text = trace->commands[i].text;
-        status = ls_same_feed(same, text, strlen(text), err);
+        status = same_feed(same, text, strlen(text), err);
         if (status == LS_OK)
-            status = ls_same_feed(same, "\n", 1, err);
+            status = same_feed(same, "\n", 1, err);
     }
     if (status == LS_OK)
-        status = ls_same_end(same, line, err);
-    ls_same_close(same);
+        status = same_end(same, line, err);
+    same_close(same);
     return status;
 }

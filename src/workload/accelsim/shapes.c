@@ -15,7 +15,7 @@ void acc_shapes_fini(acc_shapes *shapes)
     free(shapes->at);
     free(shapes->by_pc);
     free(shapes->slots);
-    ls_arena_fini(&shapes->arena);
+    arena_fini(&shapes->arena);
     *shapes = (acc_shapes){ 0 };
 }
 
@@ -28,12 +28,12 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return (hash ^ 0xff) * 1099511628211ull;                     /* so that "ab","c" differs from "a","bc" */
 }
 
-static bool same_words(const ls_inst_text *a, const ls_inst_text *b)
+static bool same_words(const inst_words *a, const inst_words *b)
 {
     return strcmp(a->pc, b->pc) == 0 && strcmp(a->body, b->body) == 0 && strcmp(a->tail, b->tail) == 0;
 }
 
-uint32_t acc_shapes_find(const acc_shapes *shapes, const ls_inst_text *words, uint64_t *hash)
+uint32_t acc_shapes_find(const acc_shapes *shapes, const inst_words *words, uint64_t *hash)
 {
     uint64_t h = hash_text(hash_text(hash_text(14695981039346656037ull, words->pc), words->body), words->tail);
     *hash = h ^ h >> 29;
@@ -86,7 +86,7 @@ static bool grow_shapes(acc_shapes *shapes)
     return true;
 }
 
-bool acc_shapes_add(acc_shapes *shapes, uint32_t number, uint64_t pc, uint64_t line, const ls_inst_text *words,
+bool acc_shapes_add(acc_shapes *shapes, uint32_t number, uint64_t pc, uint64_t line, const inst_words *words,
                     uint64_t hash)
 {
     if (number >= shapes->capacity && !grow_shapes(shapes))
@@ -101,9 +101,9 @@ bool acc_shapes_add(acc_shapes *shapes, uint32_t number, uint64_t pc, uint64_t l
         shape.pc_bytes = (uint32_t)snprintf(word, sizeof word, "%s ", digits);
         shape.pc_word = hex_load(word);
     }
-    shape.words.pc = ls_arena_strdup(&shapes->arena, words->pc);
-    shape.words.body = ls_arena_strdup(&shapes->arena, words->body);
-    shape.words.tail = ls_arena_strdup(&shapes->arena, words->tail);
+    shape.words.pc = arena_strdup(&shapes->arena, words->pc);
+    shape.words.body = arena_strdup(&shapes->arena, words->body);
+    shape.words.tail = arena_strdup(&shapes->arena, words->tail);
     if (!shape.words.pc || !shape.words.body || !shape.words.tail)
         return false;
     shapes->at[number] = shape;
@@ -131,7 +131,7 @@ static bool reserve_pc(acc_shapes *shapes, uint64_t slot)
 
 static const char *copy(acc_shapes *shapes, const char *bytes, size_t count)
 {
-    char *to = ls_arena_alloc(&shapes->arena, count + ACC_PAD);
+    char *to = arena_alloc(&shapes->arena, count + ACC_PAD);
     if (to && count)
         memcpy(to, bytes, count);
     return to;

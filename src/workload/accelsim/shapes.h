@@ -23,10 +23,10 @@ typedef struct acc_shape {
     const char *text, *tail;
     uint16_t text_bytes, tail_bytes;
     bool addresses;
-    uint8_t learned;    /* how often the bytes were taken */
-    bool values;        /* register values follow the tail, up to the end of the line */
-    uint64_t line;      /* of the source; 0 without line info */
-    ls_inst_text words; /* single spaces between them */
+    uint8_t learned;  /* how often the bytes were taken */
+    bool values;      /* register values follow the tail, up to the end of the line */
+    uint64_t line;    /* of the source; 0 without line info */
+    inst_words words; /* single spaces between them */
 } acc_shape;
 
 typedef struct acc_shapes {
@@ -36,15 +36,15 @@ typedef struct acc_shapes {
     uint32_t pc_count;
     uint32_t *slots; /* hash of the words: number + 1; open addressing, a power of two */
     uint32_t slot_count;
-    ls_arena arena;
+    mem_arena arena;
 } acc_shapes;
 
 void acc_shapes_fini(acc_shapes *shapes);
 
 /* The instruction with these words, or UINT32_MAX. */
-uint32_t acc_shapes_find(const acc_shapes *shapes, const ls_inst_text *words, uint64_t *hash);
+uint32_t acc_shapes_find(const acc_shapes *shapes, const inst_words *words, uint64_t *hash);
 /* Adds instruction `number`, the next one; copies the words. false when the host has no memory left. */
-bool acc_shapes_add(acc_shapes *shapes, uint32_t number, uint64_t pc, uint64_t line, const ls_inst_text *words,
+bool acc_shapes_add(acc_shapes *shapes, uint32_t number, uint64_t pc, uint64_t line, const inst_words *words,
                     uint64_t hash);
 /* Remembers the bytes of a line, so that the next one like it is known. */
 bool acc_shapes_learn(acc_shapes *shapes, uint32_t number, const char *text, size_t text_bytes,

@@ -64,38 +64,38 @@ static char *put_int(char *p, int64_t value)
 
 /* ------------------------------------------------------------------------------------------------ header */
 
-void ls_write_header(ls_text *out, const ls_kernel_info *info)
+void write_header(text_buffer *out, const ls_kernel_info *info)
 {
     const char *nvbit = info->tracer_version >= 6   ? "1.8"
                         : info->tracer_version == 5 ? "1.7"
                         : info->tracer_version == 4 ? "1.5.5"
                         : info->tracer_version == 3 ? "1.5.3"
                                                     : "1.4";
-    ls_text_printf(out, "-kernel name = %s\n-kernel id = %" PRIu64 "\n", info->name, info->id);
-    ls_text_printf(out, "-grid dim = (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")\n", info->grid[0], info->grid[1],
-                   info->grid[2]);
-    ls_text_printf(out, "-block dim = (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")\n", info->block[0], info->block[1],
-                   info->block[2]);
-    ls_text_printf(out, "-shmem = %" PRIu64 "\n-nregs = %" PRIu32 "\n-binary version = %" PRIu32 "\n",
-                   info->shared_bytes, info->registers, info->binary_version);
-    ls_text_printf(out, "-cuda stream id = %" PRIu64 "\n", info->stream);
-    ls_text_printf(out, "-shmem base_addr = 0x%016" PRIx64 "\n-local mem base_addr = 0x%016" PRIx64 "\n",
-                   info->shared_base, info->local_base);
-    ls_text_printf(out, "-nvbit version = %s\n-accelsim tracer version = %" PRIu32 "\n", nvbit,
-                   info->tracer_version);
+    text_printf(out, "-kernel name = %s\n-kernel id = %" PRIu64 "\n", info->name, info->id);
+    text_printf(out, "-grid dim = (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")\n", info->grid[0], info->grid[1],
+                info->grid[2]);
+    text_printf(out, "-block dim = (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")\n", info->block[0], info->block[1],
+                info->block[2]);
+    text_printf(out, "-shmem = %" PRIu64 "\n-nregs = %" PRIu32 "\n-binary version = %" PRIu32 "\n",
+                info->shared_bytes, info->registers, info->binary_version);
+    text_printf(out, "-cuda stream id = %" PRIu64 "\n", info->stream);
+    text_printf(out, "-shmem base_addr = 0x%016" PRIx64 "\n-local mem base_addr = 0x%016" PRIx64 "\n",
+                info->shared_base, info->local_base);
+    text_printf(out, "-nvbit version = %s\n-accelsim tracer version = %" PRIu32 "\n", nvbit,
+                info->tracer_version);
     if (info->tracer_version >= 4)
-        ls_text_printf(out, "-enable lineinfo = %d\n", info->line_info);
-    ls_text_printf(out,
-                   "\n#traces format = %s PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
-                   "[adrrescompress?] [mem_addresses]%s\n\n\n\n",
-                   info->tracer_version >= 4 ? "[line_num]"
-                                             : "threadblock_x threadblock_y threadblock_z warpid_tb",
-                   info->tracer_version >= 6   ? " immediate1 immediate2 Val|NoVal [dest_val_n]"
-                   : info->tracer_version == 5 ? " immediate"
-                                               : "");
+        text_printf(out, "-enable lineinfo = %d\n", info->line_info);
+    text_printf(out,
+                "\n#traces format = %s PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width "
+                "[adrrescompress?] [mem_addresses]%s\n\n\n\n",
+                info->tracer_version >= 4 ? "[line_num]"
+                                          : "threadblock_x threadblock_y threadblock_z warpid_tb",
+                info->tracer_version >= 6   ? " immediate1 immediate2 Val|NoVal [dest_val_n]"
+                : info->tracer_version == 5 ? " immediate"
+                                            : "");
 }
 
-void ls_write_header_grid(ls_text *out, const char *header, size_t bytes, const uint32_t grid[3])
+void write_header_grid(text_buffer *out, const char *header, size_t bytes, const uint32_t grid[3])
 {
     static const char key[] = "-grid dim = ";
     const char *end = header + bytes;
@@ -104,10 +104,10 @@ void ls_write_header_grid(ls_text *out, const char *header, size_t bytes, const 
         next = next ? next + 1 : end;
         if ((size_t)(next - line) > sizeof key - 1 && memcmp(line, key, sizeof key - 1) == 0) {
             const char *stop = memchr(line, ')', (size_t)(next - line));
-            ls_text_printf(out, "%s(%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", key, grid[0], grid[1], grid[2]);
+            text_printf(out, "%s(%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", key, grid[0], grid[1], grid[2]);
             line = stop ? stop + 1 : next;
         }
-        ls_text_addn(out, line, (size_t)(next - line));
+        text_addn(out, line, (size_t)(next - line));
         line = next;
     }
 }
@@ -141,8 +141,8 @@ static char *put_addresses(char *p, const ls_cta *cta, const ls_dyn *dyn)
 }
 
 typedef struct line_writer {
-    ls_text *out;
-    const ls_kernel *kernel;
+    text_buffer *out;
+    const trace_kernel *kernel;
     const ls_cta *cta;
     const ls_cta_values *values;
     uint64_t next_value;
@@ -158,58 +158,58 @@ static bool has_width(const char *body)
 
 static bool put_line(line_writer *w, const ls_dyn *dyn)
 {
-    ls_inst_text text;
+    inst_words text;
     if (!w->kernel->ops->text(w->kernel, dyn->inst, &text))
         return false;
     char buffer[LINE_BYTES], *p = buffer;
     *p++ = ' ';
     p = put_hex(p, dyn->mask, 8);
     *p++ = ' ';
-    ls_text_add(w->out, w->prefix);
-    ls_text_add(w->out, text.pc);
-    ls_text_addn(w->out, buffer, (size_t)(p - buffer));
-    ls_text_add(w->out, text.body);
+    text_add(w->out, w->prefix);
+    text_add(w->out, text.pc);
+    text_addn(w->out, buffer, (size_t)(p - buffer));
+    text_add(w->out, text.body);
     p = buffer;
     *p++ = ' ';
     if (dyn->addr != LS_ADDR_NONE)
         p = put_addresses(p, w->cta, dyn);
     else if (has_width(text.body))
         p = put_text(p, "1 0x0 0 "); /* as for an empty mask: a line with a width has addresses */
-    ls_text_addn(w->out, buffer, (size_t)(p - buffer));
+    text_addn(w->out, buffer, (size_t)(p - buffer));
     if (text.tail[0]) {
-        ls_text_add(w->out, text.tail);
-        ls_text_add(w->out, " ");
+        text_add(w->out, text.tail);
+        text_add(w->out, " ");
     }
     if (w->values && w->next_value < w->values->count &&
         w->values->values[w->next_value].dyn == (uint64_t)(dyn - w->cta->dyns)) {
-        const ls_cta_value *value = &w->values->values[w->next_value++];
-        ls_text_addn(w->out, w->values->text + value->at, value->bytes);
-        ls_text_add(w->out, " ");
+        const cta_value *value = &w->values->values[w->next_value++];
+        text_addn(w->out, w->values->text + value->at, value->bytes);
+        text_add(w->out, " ");
     }
-    ls_text_add(w->out, "\n");
+    text_add(w->out, "\n");
     return true;
 }
 
-ls_status ls_write_cta(ls_text *out, const ls_kernel *kernel, const ls_kernel_info *info, const ls_cta *cta,
-                       bool first, ls_error *err)
+ls_status write_cta(text_buffer *out, const trace_kernel *kernel, const ls_kernel_info *info,
+                    const ls_cta *cta, bool first, ls_error *err)
 {
     if (!kernel->ops->text)
         return ls_fail(err, LS_ERR_UNSUPPORTED, "kernel '%s' comes from a source without text", info->name);
     line_writer w = { .out = out, .kernel = kernel, .cta = cta, .values = cta->extra };
-    ls_text_printf(out, "%s#BEGIN_TB\n\nthread block = %" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n",
-                   first ? "" : "\n", cta->id[0], cta->id[1], cta->id[2]);
+    text_printf(out, "%s#BEGIN_TB\n\nthread block = %" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n", first ? "" : "\n",
+                cta->id[0], cta->id[1], cta->id[2]);
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         const ls_warp_stream *warp = &cta->warps[i];
-        ls_text_printf(out, "\nwarp = %" PRIu32 "\ninsts = %" PRIu32 "\n", i, warp->count);
+        text_printf(out, "\nwarp = %" PRIu32 "\ninsts = %" PRIu32 "\n", i, warp->count);
         if (info->tracer_version < 3)
             snprintf(w.prefix, sizeof w.prefix, "%" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " ", cta->id[0],
                      cta->id[1], cta->id[2], i);
         if (w.values) /* warps, and so their values, may lie in the block in any order */
-            w.next_value = ls_cta_values_from(w.values, warp->first);
+            w.next_value = cta_values_from(w.values, warp->first);
         for (uint32_t k = 0; k < warp->count; k++)
             if (!put_line(&w, &cta->dyns[warp->first + k]))
                 return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     }
-    ls_text_add(out, "\n#END_TB\n");
+    text_add(out, "\n#END_TB\n");
     return out->failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left") : LS_OK;
 }

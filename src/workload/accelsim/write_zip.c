@@ -18,10 +18,10 @@
 #define GZIP_WINDOW (15 + 16) /* the largest window, with gzip's header */
 #define GZIP_MEMORY 8
 
-struct ls_zip_writer {
+struct zip_writer {
     FILE *stream;
     char *path;
-    ls_compression compression;
+    text_compression compression;
     lzma_stream xz;
     z_stream gz;
     ZSTD_CCtx *zst;
@@ -33,25 +33,25 @@ static const char *const suffixes[LS_COMPRESS_COUNT] = {
     [LS_COMPRESS_ZST] = ".zst", [LS_COMPRESS_GZ] = ".gz",
 };
 
-const char *const ls_compression_names[LS_COMPRESS_COUNT + 1] = {
+const char *const compression_names[LS_COMPRESS_COUNT + 1] = {
     [LS_COMPRESS_SAME] = "same", [LS_COMPRESS_NONE] = "none", [LS_COMPRESS_XZ] = "xz",
     [LS_COMPRESS_ZST] = "zst",   [LS_COMPRESS_GZ] = "gz",
 };
 
-const char *ls_zip_suffix(ls_compression compression)
+const char *zip_suffix(text_compression compression)
 {
     return suffixes[compression];
 }
 
-ls_compression ls_zip_of_name(const char *name)
+text_compression zip_of_name(const char *name)
 {
-    for (ls_compression c = LS_COMPRESS_XZ; c < LS_COMPRESS_COUNT; c++)
-        if (ls_ends_with(name, suffixes[c]))
+    for (text_compression c = LS_COMPRESS_XZ; c < LS_COMPRESS_COUNT; c++)
+        if (ends_with(name, suffixes[c]))
             return c;
     return LS_COMPRESS_NONE;
 }
 
-void ls_zip_abort(ls_zip_writer *zip)
+void zip_abort(zip_writer *zip)
 {
     if (!zip)
         return;
@@ -66,7 +66,7 @@ void ls_zip_abort(ls_zip_writer *zip)
     free(zip);
 }
 
-static bool start(ls_zip_writer *zip)
+static bool start(zip_writer *zip)
 {
     switch (zip->compression) {
     case LS_COMPRESS_XZ:
@@ -84,42 +84,42 @@ static bool start(ls_zip_writer *zip)
     }
 }
 
-ls_status ls_zip_create(const char *path, ls_compression compression, ls_zip_writer **out, ls_error *err)
+ls_status zip_create(const char *path, text_compression compression, zip_writer **out, ls_error *err)
 {
     *out = NULL;
-    ls_zip_writer *zip = calloc(1, sizeof *zip);
+    zip_writer *zip = calloc(1, sizeof *zip);
     if (!zip)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     zip->xz = (lzma_stream)LZMA_STREAM_INIT;
     zip->path = strdup(path);
     zip->compression = compression;
     if (!zip->path || !start(zip)) {
-        ls_zip_abort(zip);
+        zip_abort(zip);
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     }
     zip->stream = fopen(path, "wbxe");
     if (!zip->stream) {
         ls_status status = ls_fail(err, LS_ERR_IO, "cannot create '%s': %s", path, strerror(errno));
-        ls_zip_abort(zip);
+        zip_abort(zip);
         return status;
     }
     *out = zip;
     return LS_OK;
 }
 
-static ls_status put(ls_zip_writer *zip, const void *data, size_t bytes, ls_error *err)
+static ls_status put(zip_writer *zip, const void *data, size_t bytes, ls_error *err)
 {
     if (bytes > 0 && fwrite(data, 1, bytes, zip->stream) != bytes)
         return ls_fail(err, LS_ERR_IO, "cannot write '%s': %s", zip->path, strerror(errno));
     return LS_OK;
 }
 
-static ls_status fail_library(const ls_zip_writer *zip, ls_error *err)
+static ls_status fail_library(const zip_writer *zip, ls_error *err)
 {
     return ls_fail(err, LS_ERR_NOMEM, "cannot compress '%s': the library has no memory left", zip->path);
 }
 
-static ls_status write_xz(ls_zip_writer *zip, const void *data, size_t bytes, bool last, ls_error *err)
+static ls_status write_xz(zip_writer *zip, const void *data, size_t bytes, bool last, ls_error *err)
 {
     zip->xz.next_in = data;
     zip->xz.avail_in = bytes;
@@ -137,7 +137,7 @@ static ls_status write_xz(ls_zip_writer *zip, const void *data, size_t bytes, bo
     }
 }
 
-static ls_status write_gz(ls_zip_writer *zip, const void *data, size_t bytes, bool last, ls_error *err)
+static ls_status write_gz(zip_writer *zip, const void *data, size_t bytes, bool last, ls_error *err)
 {
     const uint8_t *from = data;
     do {
@@ -161,7 +161,7 @@ static ls_status write_gz(ls_zip_writer *zip, const void *data, size_t bytes, bo
     return LS_OK;
 }
 
-static ls_status write_zst(ls_zip_writer *zip, const void *data, size_t bytes, bool last, ls_error *err)
+static ls_status write_zst(zip_writer *zip, const void *data, size_t bytes, bool last, ls_error *err)
 {
     ZSTD_inBuffer in = { data, bytes, 0 };
     size_t left;
@@ -177,7 +177,7 @@ static ls_status write_zst(ls_zip_writer *zip, const void *data, size_t bytes, b
     return LS_OK;
 }
 
-static ls_status write_any(ls_zip_writer *zip, const void *data, size_t bytes, bool last, ls_error *err)
+static ls_status write_any(zip_writer *zip, const void *data, size_t bytes, bool last, ls_error *err)
 {
     switch (zip->compression) {
     case LS_COMPRESS_XZ:
@@ -191,18 +191,18 @@ static ls_status write_any(ls_zip_writer *zip, const void *data, size_t bytes, b
     }
 }
 
-ls_status ls_zip_write(ls_zip_writer *zip, const void *data, size_t bytes, ls_error *err)
+ls_status zip_write(zip_writer *zip, const void *data, size_t bytes, ls_error *err)
 {
     return bytes > 0 ? write_any(zip, data, bytes, false, err) : LS_OK;
 }
 
-ls_status ls_zip_finish(ls_zip_writer *zip, ls_error *err)
+ls_status zip_finish(zip_writer *zip, ls_error *err)
 {
     ls_status status = write_any(zip, "", 0, true, err);
     FILE *stream = zip->stream;
     zip->stream = NULL;
     if (fclose(stream) != 0 && status == LS_OK)
         status = ls_fail(err, LS_ERR_IO, "cannot write '%s': %s", zip->path, strerror(errno));
-    ls_zip_abort(zip);
+    zip_abort(zip);
     return status;
 }

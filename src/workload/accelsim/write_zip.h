@@ -4,19 +4,18 @@
 
 #include "workload/accelsim/write.h"
 
-typedef struct ls_zip_writer ls_zip_writer;
+typedef struct zip_writer zip_writer;
 
 /* `compression` is not LS_COMPRESS_SAME. Creates the file; it must not exist. */
-ls_status ls_zip_create(const char *path, ls_compression compression, ls_zip_writer **out, ls_error *err);
-ls_status ls_zip_write(ls_zip_writer *zip, const void *data, size_t bytes, ls_error *err);
+ls_status zip_create(const char *path, text_compression compression, zip_writer **out, ls_error *err);
+ls_status zip_write(zip_writer *zip, const void *data, size_t bytes, ls_error *err);
 /* Ends the stream and closes the file; the writer is gone in every case. */
-ls_status ls_zip_finish(ls_zip_writer *zip, ls_error *err);
-void ls_zip_abort(ls_zip_writer
-                      *zip); /* NULL is fine; the file stays, and the owner of its directory removes it */
+ls_status zip_finish(zip_writer *zip, ls_error *err);
+void zip_abort(zip_writer *zip); /* NULL is fine; the file stays, and the owner of its directory removes it */
 
 /* ".xz", ".zst", ".gz", "" for the rest. */
-const char *ls_zip_suffix(ls_compression compression);
+const char *zip_suffix(text_compression compression);
 /* What a file name says. */
-ls_compression ls_zip_of_name(const char *name);
+text_compression zip_of_name(const char *name);
 
 #endif

@@ -26,13 +26,13 @@ static uint64_t long_word(const uint8_t *at)
 }
 
 /* "hip-amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-" is for gfx906; "host-x86_64-unknown-linux--" for no GPU. */
-static const char *target_of_id(ls_arena *arena, const char *id)
+static const char *target_of_id(mem_arena *arena, const char *id)
 {
     const char *gfx = strstr(id, "gfx");
-    return gfx ? ls_arena_strndup(arena, gfx, strcspn(gfx, ":")) : "";
+    return gfx ? arena_strndup(arena, gfx, strcspn(gfx, ":")) : "";
 }
 
-ls_status hsa_bundle_list(ls_arena *arena, const void *data, size_t bytes, const hsa_bundle_entry **entries,
+ls_status hsa_bundle_list(mem_arena *arena, const void *data, size_t bytes, const hsa_bundle_entry **entries,
                           size_t *count, ls_error *err)
 {
     const uint8_t *at = data, *end = at + bytes;
@@ -47,7 +47,7 @@ ls_status hsa_bundle_list(ls_arena *arena, const void *data, size_t bytes, const
     if (claimed > (uint64_t)(end - at) / ENTRY_BYTES)
         return ls_fail(err, LS_ERR_INPUT, "the offload bundle claims %" PRIu64 " entries, but ends before",
                        claimed);
-    list = ls_arena_array(arena, (size_t)claimed + 1, sizeof *list);
+    list = arena_array(arena, (size_t)claimed + 1, sizeof *list);
     if (!list)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     for (uint64_t i = 0; i < claimed; i++) {
@@ -63,7 +63,7 @@ ls_status hsa_bundle_list(ls_arena *arena, const void *data, size_t bytes, const
                            "entry %" PRIu64 " of the offload bundle lies outside of the file", i + 1);
         list[i].offset = offset;
         list[i].bytes = size;
-        list[i].id = ls_arena_strndup(arena, (const char *)at, (size_t)id_bytes);
+        list[i].id = arena_strndup(arena, (const char *)at, (size_t)id_bytes);
         list[i].target = list[i].id ? target_of_id(arena, list[i].id) : NULL;
         if (!list[i].target)
             return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
@@ -84,7 +84,7 @@ static void list_targets(const hsa_bundle_entry *entries, size_t count, char *ou
         int n;
         if (!*entries[i].target)
             continue;
-        ls_quote(entries[i].target, strlen(entries[i].target), quoted, sizeof quoted);
+        quote_text(entries[i].target, strlen(entries[i].target), quoted, sizeof quoted);
         n = snprintf(out + used, out_bytes - used, "%s%s", used ? ", " : "", quoted);
         if (n < 0 || (size_t)n >= out_bytes - used)
             return;
@@ -95,7 +95,7 @@ static void list_targets(const hsa_bundle_entry *entries, size_t count, char *ou
 ls_status hsa_bundle_pick(const void *data, size_t bytes, const char *target, const void **object,
                           size_t *object_bytes, ls_error *err)
 {
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     const hsa_bundle_entry *entries, *found = NULL;
     size_t count, matches = 0;
     ls_status status;
@@ -128,6 +128,6 @@ ls_status hsa_bundle_pick(const void *data, size_t bytes, const char *target, co
         *object = (const uint8_t *)data + found->offset;
         *object_bytes = (size_t)found->bytes;
     }
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return status;
 }

@@ -80,7 +80,7 @@ typedef struct hsa_reloc {
 } hsa_reloc;
 
 typedef struct hsa_object {
-    ls_arena arena;
+    mem_arena arena;
     unsigned version;            /* 2 to 6 */
     const char *target_name;     /* "gfx1010"; of version 6 also a family: "gfx10-1-generic" */
     const char *isa_name;        /* "amdgcn-amd-amdhsa--gfx1010:xnack-" */
@@ -123,7 +123,7 @@ typedef struct hsa_bundle_entry {
 
 bool hsa_is_bundle(const void *data, size_t bytes);
 /* All entries, in the arena. */
-ls_status hsa_bundle_list(ls_arena *arena, const void *data, size_t bytes, const hsa_bundle_entry **entries,
+ls_status hsa_bundle_list(mem_arena *arena, const void *data, size_t bytes, const hsa_bundle_entry **entries,
                           size_t *count, ls_error *err);
 /* The code object inside data: data itself if it is no bundle, else the bundle's entry for the target
  * ("gfx1010"; NULL if the bundle must have only one). The error lists what is there. */

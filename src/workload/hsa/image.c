@@ -50,7 +50,7 @@ static ls_status check_header(reader *r)
     if (r->bytes < 4 || memcmp(r->data, ELFMAG, 4) != 0)
         return ls_fail(r->err, LS_ERR_INPUT,
                        "this is no code object: it begins with '%s', not with an ELF header",
-                       ls_quote((const char *)r->data, r->bytes < 8 ? r->bytes : 8, quoted, sizeof quoted));
+                       quote_text((const char *)r->data, r->bytes < 8 ? r->bytes : 8, quoted, sizeof quoted));
     if (elf_kind(r->elf) != ELF_K_ELF || !gelf_getehdr(r->elf, &header))
         return damaged(r, "the ELF header is incomplete");
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
@@ -76,7 +76,7 @@ static ls_status check_header(reader *r)
 static ls_status read_segments(reader *r)
 {
     hsa_object *o = r->object;
-    hsa_segment *segments = ls_arena_array(&o->arena, SEGMENTS_MAX, sizeof *segments);
+    hsa_segment *segments = arena_array(&o->arena, SEGMENTS_MAX, sizeof *segments);
     GElf_Phdr headers[SEGMENTS_MAX];
     size_t count, loads = 0;
     if (!segments)
@@ -104,7 +104,7 @@ static ls_status read_segments(reader *r)
     }
     if (loads == 0)
         return damaged(r, "it has nothing to load");
-    o->image = ls_arena_alloc_aligned(&o->arena, o->image_bytes, 4096);
+    o->image = arena_alloc_aligned(&o->arena, o->image_bytes, 4096);
     if (!o->image)
         return no_memory(r);
     for (size_t i = 0; i < loads; i++)
@@ -212,7 +212,7 @@ static ls_status read_symbol(reader *r, Elf_Data *data, const GElf_Shdr *header,
     name = elf_strptr(r->elf, header->sh_link, symbol.st_name);
     if (!name)
         return damaged(r, "a symbol's name lies outside of its table");
-    *out = (image_symbol){ .name = ls_arena_strdup(&r->object->arena, name),
+    *out = (image_symbol){ .name = arena_strdup(&r->object->arena, name),
                            .address = symbol.st_value,
                            .bytes = symbol.st_size,
                            .type = GELF_ST_TYPE(symbol.st_info),
@@ -233,7 +233,7 @@ static ls_status read_table(reader *r, uint32_t type, image_symbol **symbols, si
     if (!data || !data->d_buf)
         return LS_OK;
     *count = data->d_size / sizeof(Elf64_Sym);
-    *symbols = ls_arena_array(&r->object->arena, *count + 1, sizeof **symbols);
+    *symbols = arena_array(&r->object->arena, *count + 1, sizeof **symbols);
     if (!*symbols)
         return no_memory(r);
     for (size_t i = 0; i < *count && status == LS_OK; i++)
@@ -243,20 +243,20 @@ static ls_status read_table(reader *r, uint32_t type, image_symbol **symbols, si
 
 const image_symbol *image_find(const image_file *file, const char *name)
 {
-    return ls_map_get(&file->by_name, name);
+    return map_get(&file->by_name, name);
 }
 
 void image_fini(image_file *file)
 {
-    ls_map_fini(&file->by_name);
+    map_fini(&file->by_name);
 }
 
 static ls_status index_symbols(reader *r)
 {
     for (size_t i = 0; i < r->out->symbol_count; i++) {
         image_symbol *symbol = &r->out->symbols[i];
-        if (symbol->is_defined && !ls_map_has(&r->out->by_name, symbol->name) &&
-            !ls_map_put(&r->out->by_name, symbol->name, symbol))
+        if (symbol->is_defined && !map_has(&r->out->by_name, symbol->name) &&
+            !map_put(&r->out->by_name, symbol->name, symbol))
             return no_memory(r);
     }
     return LS_OK;
@@ -336,7 +336,7 @@ static ls_status read_relocs(reader *r, const image_symbol *symbols, size_t symb
             total += header.sh_size / sizeof(Elf64_Rela);
     if (total > r->bytes / sizeof(Elf64_Rela))
         return damaged(r, "its relocation tables overlap");
-    relocs = ls_arena_array(&o->arena, total + 1, sizeof *relocs);
+    relocs = arena_array(&o->arena, total + 1, sizeof *relocs);
     if (!relocs)
         return no_memory(r);
     for (Elf_Scn *s = find_section(r, SHT_RELA, NULL, &header); s; s = find_section(r, SHT_RELA, s, &header)) {
@@ -405,7 +405,7 @@ static ls_status read_all(reader *r)
 ls_status image_read(hsa_object *object, const void *data, size_t bytes, image_file *out, ls_error *err)
 {
     /* A copy: aligned as libelf likes it, and notes stay valid. */
-    uint8_t *copy = ls_arena_alloc(&object->arena, bytes + 1);
+    uint8_t *copy = arena_alloc(&object->arena, bytes + 1);
     reader r = { .object = object, .out = out, .data = copy, .bytes = bytes, .err = err };
     ls_status status;
     *out = (image_file){ 0 };

@@ -49,7 +49,7 @@ typedef struct image_file {
     image_note msgpack, yaml;    /* metadata; 0 bytes: none */
     image_note isa_v2, isa_name; /* of version 2 */
     uint32_t note_version;       /* of version 2: major; 0: no such note */
-    ls_map by_name;              /* defined symbols; the first of a name */
+    string_map by_name;          /* defined symbols; the first of a name */
 } image_file;
 
 /* Fills object's image, segments and relocs, and the rest into *out. Everything but the map lives in object's

@@ -52,7 +52,7 @@ static ls_status read_sections(linker *l)
     size_t count = 0;
     if (elf_getshdrnum(l->elf, &count) != 0 || count > l->bytes / sizeof(Elf64_Shdr))
         return damaged(l, "the section headers cannot be read");
-    l->sections = ls_arena_array(&l->object->arena, count + 1, sizeof *l->sections);
+    l->sections = arena_array(&l->object->arena, count + 1, sizeof *l->sections);
     if (!l->sections)
         return no_memory(l);
     l->section_count = count;
@@ -119,7 +119,7 @@ static ls_status read_symbol(linker *l, Elf_Data *data, size_t index, image_symb
     name = elf_strptr(l->elf, l->table_header.sh_link, symbol.st_name);
     if (!name)
         return damaged(l, "a symbol's name lies outside of its table");
-    *out = (image_symbol){ .name = ls_arena_strdup(&l->object->arena, name),
+    *out = (image_symbol){ .name = arena_strdup(&l->object->arena, name),
                            .bytes = symbol.st_size,
                            .type = GELF_ST_TYPE(symbol.st_info),
                            .is_weak = GELF_ST_BIND(symbol.st_info) == STB_WEAK };
@@ -152,8 +152,8 @@ static ls_status read_symbols(linker *l)
     Elf_Data *data = l->table ? elf_getdata(l->table, NULL) : NULL;
     size_t count = data && data->d_buf ? data->d_size / sizeof(Elf64_Sym) : 0;
     ls_status status = LS_OK;
-    l->out->symbols = ls_arena_array(&l->object->arena, count + 1, sizeof *l->out->symbols);
-    l->got_of = ls_arena_array(&l->object->arena, count + 1, sizeof *l->got_of);
+    l->out->symbols = arena_array(&l->object->arena, count + 1, sizeof *l->out->symbols);
+    l->got_of = arena_array(&l->object->arena, count + 1, sizeof *l->got_of);
     if (!l->out->symbols || !l->got_of)
         return no_memory(l);
     l->out->symbol_count = count;
@@ -293,8 +293,8 @@ static ls_status fill_image(linker *l)
 {
     hsa_object *o = l->object;
     o->image_bytes = l->end;
-    o->image = ls_arena_alloc_aligned(&o->arena, o->image_bytes, PAGE);
-    l->relocs = ls_arena_array(&o->arena, l->relocs_most + 1, sizeof *l->relocs);
+    o->image = arena_alloc_aligned(&o->arena, o->image_bytes, PAGE);
+    l->relocs = arena_array(&o->arena, l->relocs_most + 1, sizeof *l->relocs);
     if (!o->image || !l->relocs)
         return no_memory(l);
     for (size_t i = 1; i < l->section_count; i++) {
@@ -313,7 +313,7 @@ ls_status link_read(hsa_object *object, Elf *elf, const uint8_t *data, size_t by
                     ls_error *err)
 {
     linker l = { .elf = elf, .object = object, .out = out, .data = data, .bytes = bytes, .err = err };
-    hsa_segment *segments = ls_arena_array(&object->arena, GROUP_COUNT, sizeof *segments);
+    hsa_segment *segments = arena_array(&object->arena, GROUP_COUNT, sizeof *segments);
     ls_status status = segments ? read_sections(&l) : no_memory(&l);
     object->segments = segments;
     for (group_kind g = GROUP_READ; g < GROUP_COUNT && status == LS_OK; g++)

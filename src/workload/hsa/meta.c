@@ -84,10 +84,10 @@ static uint64_t either_number(const meta_node *map, const char *name, const char
 }
 
 /* "GlobalBuffer" to "global_buffer"; a text that is so already stays. NULL without memory. */
-static const char *snake(ls_arena *arena, const char *text)
+static const char *snake(mem_arena *arena, const char *text)
 {
     size_t bytes = strlen(text), n = 0;
-    char *out = ls_arena_alloc(arena, 2 * bytes + 1);
+    char *out = arena_alloc(arena, 2 * bytes + 1);
     if (!out)
         return NULL;
     for (size_t i = 0; i < bytes; i++) {
@@ -126,17 +126,17 @@ static const char *kind_name_at(const void *self, size_t i)
 /* Nobody knows the value of an argument of an unknown kind: neither the driver nor the caller. */
 static ls_status unknown_kind(const char *name, ls_error *err)
 {
-    const char *near = ls_nearest(name, HSA_ARG_KIND_COUNT - 1, kind_name_at, NULL);
+    const char *near = nearest_name(name, HSA_ARG_KIND_COUNT - 1, kind_name_at, NULL);
     char quoted[64];
     if (!*name)
         return ls_fail(err, LS_ERR_INPUT, "the metadata does not say what kind it is");
-    ls_quote(name, strlen(name), quoted, sizeof quoted);
+    quote_text(name, strlen(name), quoted, sizeof quoted);
     return ls_fail(err, LS_ERR_UNSUPPORTED, "its kind '%s' is not known%s%s%s", quoted,
                    near ? "; the nearest is '" : "", near ? near : "", near ? "'" : "");
 }
 
 /* Version 2 gives no offsets: arguments follow each other, each aligned as it says. */
-static ls_status read_arg(ls_arena *arena, const meta_node *node, uint64_t *end, hsa_arg *arg, ls_error *err)
+static ls_status read_arg(mem_arena *arena, const meta_node *node, uint64_t *end, hsa_arg *arg, ls_error *err)
 {
     uint64_t bytes = either_number(node, ".size", "Size", 0), align = meta_number(node, "Align", 1);
     uint64_t offset = *end;
@@ -190,11 +190,11 @@ static void move_hidden_last(hsa_arg *args, hsa_arg *scratch, size_t count, hsa_
             kernel->explicit_bytes = args[i].offset + args[i].bytes;
 }
 
-static ls_status read_args(ls_arena *arena, const meta_node *list, hsa_kernel *kernel, ls_error *err)
+static ls_status read_args(mem_arena *arena, const meta_node *list, hsa_kernel *kernel, ls_error *err)
 {
     size_t count = list && list->kind == META_LIST ? list->count : 0;
-    hsa_arg *args = ls_arena_array(arena, count + 1, sizeof *args);
-    hsa_arg *scratch = ls_arena_array(arena, count + 1, sizeof *args);
+    hsa_arg *args = arena_array(arena, count + 1, sizeof *args);
+    hsa_arg *scratch = arena_array(arena, count + 1, sizeof *args);
     uint64_t end = 0;
     if (!args || !scratch)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
@@ -228,7 +228,7 @@ static void raise(uint32_t *value, uint64_t to)
         *value = (uint32_t)to;
 }
 
-ls_status meta_apply(ls_arena *arena, const meta_node *node, hsa_kernel *kernel, ls_error *err)
+ls_status meta_apply(mem_arena *arena, const meta_node *node, hsa_kernel *kernel, ls_error *err)
 {
     const meta_node *attrs = meta_get(node, "Attrs"), *props = meta_get(node, "CodeProps");
     const char *name = either_text(node, ".name", "Name");

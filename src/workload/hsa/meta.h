@@ -19,9 +19,9 @@ typedef struct meta_node {
 } meta_node;
 
 /* Build the tree in the arena. */
-ls_status meta_read_msgpack(ls_arena *arena, const void *data, size_t bytes, const meta_node **out,
+ls_status meta_read_msgpack(mem_arena *arena, const void *data, size_t bytes, const meta_node **out,
                             ls_error *err);
-ls_status meta_read_yaml(ls_arena *arena, const void *data, size_t bytes, const meta_node **out,
+ls_status meta_read_yaml(mem_arena *arena, const void *data, size_t bytes, const meta_node **out,
                          ls_error *err);
 
 /* NULL if map is NULL, no map, or has no such key. */
@@ -34,6 +34,6 @@ uint64_t meta_number(const meta_node *map, const char *key, uint64_t fallback);
  * sizes only if the kernel has them already as 0. */
 const meta_node *meta_kernels(const meta_node *root);
 const char *meta_kernel_symbol(const meta_node *kernel);
-ls_status meta_apply(ls_arena *arena, const meta_node *node, hsa_kernel *kernel, ls_error *err);
+ls_status meta_apply(mem_arena *arena, const meta_node *node, hsa_kernel *kernel, ls_error *err);
 
 #endif

@@ -3,7 +3,7 @@
 #include "workload/hsa/meta.h"
 
 typedef struct reader {
-    ls_arena *arena;
+    mem_arena *arena;
     const uint8_t *at;
     size_t left;
     uint64_t owed;  /* objects that the containers around this place still announce: one byte each, or more */
@@ -141,7 +141,7 @@ static const char *take_text(reader *r, uint64_t bytes)
     const char *text;
     if (!take(r, bytes))
         return NULL;
-    text = ls_arena_strndup(r->arena, at, (size_t)bytes);
+    text = arena_strndup(r->arena, at, (size_t)bytes);
     r->no_memory = !text;
     return text;
 }
@@ -156,7 +156,7 @@ static bool take_children(reader *r, const header *h, unsigned depth, meta_node 
     if (depth > META_DEPTH || r->owed > r->left || announced > r->left - r->owed)
         return false;
     r->owed += announced;
-    to->children = ls_arena_array(r->arena, (size_t)h->objects + 1, sizeof *to->children);
+    to->children = arena_array(r->arena, (size_t)h->objects + 1, sizeof *to->children);
     if (!to->children) {
         r->no_memory = true;
         return false;
@@ -195,11 +195,11 @@ static bool take_object(reader *r, unsigned depth, meta_node *to)
     }
 }
 
-ls_status meta_read_msgpack(ls_arena *arena, const void *data, size_t bytes, const meta_node **out,
+ls_status meta_read_msgpack(mem_arena *arena, const void *data, size_t bytes, const meta_node **out,
                             ls_error *err)
 {
     reader r = { .arena = arena, .at = data, .left = bytes, .owed = 1 };
-    meta_node *root = ls_arena_alloc(arena, sizeof *root);
+    meta_node *root = arena_alloc(arena, sizeof *root);
     *out = NULL;
     if (!root)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");

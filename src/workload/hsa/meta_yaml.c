@@ -8,7 +8,7 @@
 #define YAML_NODES 200000 /* of one document */
 
 typedef struct reader {
-    ls_arena *arena;
+    mem_arena *arena;
     yaml_document_t *document;
     size_t nodes; /* seen so far: an alias may name a node many times */
 } reader;
@@ -17,7 +17,7 @@ static ls_status convert(reader *r, int id, unsigned depth, meta_node *to, ls_er
 
 static const char *scalar_text(reader *r, const yaml_node_t *node)
 {
-    return ls_arena_strndup(r->arena, (const char *)node->data.scalar.value, node->data.scalar.length);
+    return arena_strndup(r->arena, (const char *)node->data.scalar.value, node->data.scalar.length);
 }
 
 static ls_status no_memory(ls_error *err)
@@ -35,7 +35,7 @@ static ls_status convert_scalar(reader *r, const yaml_node_t *node, meta_node *t
     to->text = text;
     if (node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
         return LS_OK;
-    if (ls_parse_u64(text, strlen(text), &to->number, &ignored) == LS_OK) {
+    if (parse_u64(text, strlen(text), &to->number, &ignored) == LS_OK) {
         to->kind = META_NUMBER;
     } else if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0) {
         to->kind = META_BOOL;
@@ -49,7 +49,7 @@ static ls_status convert_list(reader *r, const yaml_node_t *node, unsigned depth
     size_t count = (size_t)(node->data.sequence.items.top - node->data.sequence.items.start);
     ls_status status = LS_OK;
     to->kind = META_LIST;
-    to->children = ls_arena_array(r->arena, count + 1, sizeof *to->children);
+    to->children = arena_array(r->arena, count + 1, sizeof *to->children);
     if (!to->children)
         return no_memory(err);
     for (size_t i = 0; i < count && status == LS_OK; i++)
@@ -62,7 +62,7 @@ static ls_status convert_map(reader *r, const yaml_node_t *node, unsigned depth,
     size_t count = (size_t)(node->data.mapping.pairs.top - node->data.mapping.pairs.start);
     ls_status status = LS_OK;
     to->kind = META_MAP;
-    to->children = ls_arena_array(r->arena, count + 1, sizeof *to->children);
+    to->children = arena_array(r->arena, count + 1, sizeof *to->children);
     if (!to->children)
         return no_memory(err);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
@@ -97,11 +97,12 @@ static ls_status convert(reader *r, int id, unsigned depth, meta_node *to, ls_er
     }
 }
 
-ls_status meta_read_yaml(ls_arena *arena, const void *data, size_t bytes, const meta_node **out, ls_error *err)
+ls_status meta_read_yaml(mem_arena *arena, const void *data, size_t bytes, const meta_node **out,
+                         ls_error *err)
 {
     yaml_parser_t parser;
     yaml_document_t document;
-    meta_node *root = ls_arena_alloc(arena, sizeof *root);
+    meta_node *root = arena_alloc(arena, sizeof *root);
     ls_status status = LS_OK;
     *out = NULL;
     if (!root || !yaml_parser_initialize(&parser))

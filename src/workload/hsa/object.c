@@ -118,7 +118,7 @@ static const char *target_of_note(hsa_object *o, const image_note *note)
     if (note->bytes < 16)
         return NULL;
     memcpy(numbers, note->at + 4, sizeof numbers);
-    return ls_arena_printf(&o->arena, "gfx%" PRIu32 "%" PRIx32 "%" PRIx32, numbers[0], numbers[1], numbers[2]);
+    return arena_printf(&o->arena, "gfx%" PRIu32 "%" PRIx32 "%" PRIx32, numbers[0], numbers[1], numbers[2]);
 }
 
 static ls_status read_target(hsa_object *o, const image_file *file, const meta_node *meta, ls_error *err)
@@ -141,7 +141,7 @@ static ls_status read_target(hsa_object *o, const image_file *file, const meta_n
         o->xnack = file->flags & 0x100 ? "on" : "";
         o->sramecc = file->flags & 0x200 ? "on" : "";
     }
-    o->isa_name = *said ? said : ls_arena_printf(&o->arena, "amdgcn-amd-amdhsa--%s", o->target_name);
+    o->isa_name = *said ? said : arena_printf(&o->arena, "amdgcn-amd-amdhsa--%s", o->target_name);
     o->has_target = find_target(o->target_name, &o->target);
     return o->isa_name ? LS_OK : no_memory(err);
 }
@@ -230,8 +230,8 @@ static ls_status add_kernel(hsa_object *o, const image_file *file, const image_s
     size_t length = strlen(symbol->name);
     *k = (hsa_kernel){ .symbol = symbol->name, .descriptor = symbol->address, .kernarg_align = 16 };
     k->name = symbol->name;
-    if (o->version > 2 && ls_ends_with(symbol->name, ".kd"))
-        k->name = ls_arena_strndup(&o->arena, symbol->name, length - 3);
+    if (o->version > 2 && ends_with(symbol->name, ".kd"))
+        k->name = arena_strndup(&o->arena, symbol->name, length - 3);
     if (!k->name)
         return no_memory(err);
     status = o->version == 2 ? read_kernel_code(o, k, err) : read_descriptor(o, k, err);
@@ -259,12 +259,12 @@ static bool is_kernel_symbol(const hsa_object *o, const image_symbol *s)
         return false;
     if (o->version == 2)
         return s->type == STT_AMDGPU_HSA_KERNEL;
-    return s->type == STT_OBJECT && s->bytes == DESCRIPTOR_BYTES && ls_ends_with(s->name, ".kd");
+    return s->type == STT_OBJECT && s->bytes == DESCRIPTOR_BYTES && ends_with(s->name, ".kd");
 }
 
 /* seen: symbols that are kernels already. */
 static ls_status collect_kernels(hsa_object *o, const image_file *file, const meta_node *list,
-                                 hsa_kernel *kernels, ls_map *seen, ls_error *err)
+                                 hsa_kernel *kernels, string_map *seen, ls_error *err)
 {
     ls_status status = LS_OK;
     for (size_t i = 0; list && i < list->count && status == LS_OK; i++) {
@@ -273,17 +273,17 @@ static ls_status collect_kernels(hsa_object *o, const image_file *file, const me
         if (!symbol)
             return ls_fail(err, LS_ERR_INPUT, "the metadata names kernel '%s', but there is no such symbol",
                            name);
-        if (ls_map_has(seen, name))
+        if (map_has(seen, name))
             return ls_fail(err, LS_ERR_INPUT, "the metadata names kernel '%s' twice", name);
-        if (!ls_map_put(seen, name, NULL))
+        if (!map_put(seen, name, NULL))
             return no_memory(err);
         status = add_kernel(o, file, symbol, &list->children[i], &kernels[o->kernel_count++], err);
     }
     for (size_t i = 0; i < file->symbol_count && status == LS_OK; i++) {
         const image_symbol *symbol = &file->symbols[i];
-        if (!is_kernel_symbol(o, symbol) || ls_map_has(seen, symbol->name))
+        if (!is_kernel_symbol(o, symbol) || map_has(seen, symbol->name))
             continue;
-        if (!ls_map_put(seen, symbol->name, NULL))
+        if (!map_put(seen, symbol->name, NULL))
             return no_memory(err);
         status = add_kernel(o, file, symbol, NULL, &kernels[o->kernel_count++], err);
     }
@@ -294,20 +294,20 @@ static ls_status read_kernels(hsa_object *o, const image_file *file, const meta_
 {
     const meta_node *list = meta_kernels(meta);
     size_t most = (list ? list->count : 0) + file->symbol_count;
-    hsa_kernel *kernels = ls_arena_array(&o->arena, most + 1, sizeof *kernels);
-    ls_map seen = { 0 };
+    hsa_kernel *kernels = arena_array(&o->arena, most + 1, sizeof *kernels);
+    string_map seen = { 0 };
     ls_status status;
     if (!kernels)
         return no_memory(err);
     status = collect_kernels(o, file, list, kernels, &seen, err);
-    ls_map_fini(&seen);
+    map_fini(&seen);
     o->kernels = kernels;
     return status;
 }
 
 static ls_status read_variables(hsa_object *o, const image_file *file, ls_error *err)
 {
-    hsa_variable *variables = ls_arena_array(&o->arena, file->symbol_count + 1, sizeof *variables);
+    hsa_variable *variables = arena_array(&o->arena, file->symbol_count + 1, sizeof *variables);
     if (!variables)
         return no_memory(err);
     for (size_t i = 0; i < file->symbol_count; i++) {
@@ -332,7 +332,7 @@ static ls_status read_printfs(hsa_object *o, const meta_node *meta, ls_error *er
         list = meta_get(meta, "Printf");
     if (!list || list->kind != META_LIST)
         return LS_OK;
-    texts = ls_arena_array(&o->arena, list->count + 1, sizeof *texts);
+    texts = arena_array(&o->arena, list->count + 1, sizeof *texts);
     if (!texts)
         return no_memory(err);
     for (size_t i = 0; i < list->count; i++)
@@ -390,7 +390,7 @@ void hsa_object_destroy(hsa_object *object)
 {
     if (!object)
         return;
-    ls_arena_fini(&object->arena);
+    arena_fini(&object->arena);
     free(object);
 }
 
@@ -409,5 +409,5 @@ static const char *kernel_name_at(const void *self, size_t i)
 
 const char *hsa_object_nearest(const hsa_object *object, const char *kernel)
 {
-    return ls_nearest(kernel, object->kernel_count, kernel_name_at, object);
+    return nearest_name(kernel, object->kernel_count, kernel_name_at, object);
 }

@@ -47,7 +47,7 @@ typedef struct amd_file_launch {
         scratch_bytes; /* where private memory was, and how much of it; 0: not to be used again */
     uint64_t groups, waves, instructions; /* work-groups; instructions of wavefronts. Set by the file */
     uint32_t code;                        /* number of its code section. Set by the file */
-    ls_extent *extents;                   /* mapped ranges, by address */
+    memory_extent *extents;               /* mapped ranges, by address */
     size_t extent_count;
 } amd_file_launch;
 
@@ -111,7 +111,7 @@ bool amd_file_is(const char *path);
 ls_status amd_file_open(const char *path, amd_file **out, ls_error *err);
 void amd_file_close(amd_file *file);
 const char *amd_file_producer(const amd_file *file);
-ls_hash amd_file_content(const amd_file *file);
+hash128 amd_file_content(const amd_file *file);
 uint64_t amd_file_bytes(const amd_file *file);
 size_t amd_file_command_count(const amd_file *file);
 const amd_file_command *amd_file_command_at(const amd_file *file, size_t index);
@@ -120,7 +120,7 @@ const amd_file_launch *amd_file_launch_at(const amd_file *file, size_t index);
 
 /* Which launches are meant by "3-7,name:*gemm*"; NULL: all. `command` of each is the launch's number from
  * 0. */
-ls_status amd_file_select(const amd_file *file, const char *text, ls_selection *out, ls_error *err);
+ls_status amd_file_select(const amd_file *file, const char *text, kernel_selection *out, ls_error *err);
 
 /* The program of a launch, with its code in the window: at the recorded address, which this maps if it is
  * free. */

@@ -39,9 +39,9 @@ typedef struct cached_block {
 
 struct amd_file {
     pthread_mutex_t lock; /* of in and cache */
-    ls_pack_in in;
-    ls_arena arena;
-    ls_hash content;
+    pack_in in;
+    mem_arena arena;
+    hash128 content;
     const char *producer;
     amd_file_command *commands;
     size_t command_count;
@@ -65,37 +65,36 @@ static ls_status fail_file(const amd_file *f, ls_error *err, const char *what)
 
 /* ------------------------------------------------------------------------------------------------ catalog */
 
-static const char *take_name(amd_file *f, ls_pack_record *r)
+static const char *take_name(amd_file *f, pack_record *r)
 {
     size_t bytes;
-    const char *text = ls_pack_take_text(r, &bytes);
+    const char *text = pack_take_text(r, &bytes);
     r->failed = r->failed || memchr(text, 0, bytes) != NULL;
-    return ls_arena_strndup(&f->arena, text, bytes);
+    return arena_strndup(&f->arena, text, bytes);
 }
 
-static bool take_commands(amd_file *f, ls_pack_record *r)
+static bool take_commands(amd_file *f, pack_record *r)
 {
-    uint64_t count = ls_pack_take_number(r, (uint64_t)(r->end - r->at));
-    f->commands = ls_arena_array(&f->arena, count + 1, sizeof *f->commands);
+    uint64_t count = pack_take_number(r, (uint64_t)(r->end - r->at));
+    f->commands = arena_array(&f->arena, count + 1, sizeof *f->commands);
     if (!f->commands)
         return false;
     f->command_count = count;
     for (uint64_t i = 0; i < count; i++) {
         amd_file_command *c = &f->commands[i];
-        c->kind = (amd_file_kind)ls_pack_take_number(r, AMD_FILE_KIND_COUNT - 1);
-        c->gpu = (uint32_t)ls_pack_take_number(r, UINT32_MAX);
-        c->launch = (uint32_t)ls_pack_take_number(r, UINT32_MAX);
-        c->to = ls_pack_take_varint(r);
-        c->from = ls_pack_take_varint(r);
-        c->bytes = ls_pack_take_varint(r);
-        c->local = ls_pack_take_number(r, 1) != 0;
-        c->beside_count =
-            ls_pack_take_number(r, i < (uint64_t)(r->end - r->at) ? i : (uint64_t)(r->end - r->at));
-        uint32_t *beside = ls_arena_array(&f->arena, c->beside_count + 1, sizeof *beside);
+        c->kind = (amd_file_kind)pack_take_number(r, AMD_FILE_KIND_COUNT - 1);
+        c->gpu = (uint32_t)pack_take_number(r, UINT32_MAX);
+        c->launch = (uint32_t)pack_take_number(r, UINT32_MAX);
+        c->to = pack_take_varint(r);
+        c->from = pack_take_varint(r);
+        c->bytes = pack_take_varint(r);
+        c->local = pack_take_number(r, 1) != 0;
+        c->beside_count = pack_take_number(r, i < (uint64_t)(r->end - r->at) ? i : (uint64_t)(r->end - r->at));
+        uint32_t *beside = arena_array(&f->arena, c->beside_count + 1, sizeof *beside);
         if (!beside)
             return false;
         for (size_t n = 0; n < c->beside_count; n++) {
-            beside[n] = (uint32_t)(i - ls_pack_take_number(r, i));
+            beside[n] = (uint32_t)(i - pack_take_number(r, i));
             r->failed = r->failed || beside[n] == i || (n > 0 && beside[n] <= beside[n - 1]);
         }
         c->beside = beside;
@@ -103,23 +102,23 @@ static bool take_commands(amd_file *f, ls_pack_record *r)
     return true;
 }
 
-static uint32_t take_u32(ls_pack_record *r)
+static uint32_t take_u32(pack_record *r)
 {
-    return (uint32_t)ls_pack_take_number(r, UINT32_MAX);
+    return (uint32_t)pack_take_number(r, UINT32_MAX);
 }
 
-static bool take_extents(amd_file *f, ls_pack_record *r, amd_file_launch *l)
+static bool take_extents(amd_file *f, pack_record *r, amd_file_launch *l)
 {
-    uint64_t count = ls_pack_take_number(r, (uint64_t)(r->end - r->at)), end = 0;
-    l->extents = ls_arena_array(&f->arena, count + 1, sizeof *l->extents);
+    uint64_t count = pack_take_number(r, (uint64_t)(r->end - r->at)), end = 0;
+    l->extents = arena_array(&f->arena, count + 1, sizeof *l->extents);
     if (!l->extents)
         return false;
     l->extent_count = count;
     for (uint64_t i = 0; i < count; i++) {
-        ls_extent *e = &l->extents[i];
-        e->start = end + (ls_pack_take_number(r, ADDRESS_LIMIT >> LS_PAGE_SHIFT) << LS_PAGE_SHIFT);
-        e->end = e->start + (ls_pack_take_number(r, ADDRESS_LIMIT >> LS_PAGE_SHIFT) << LS_PAGE_SHIFT);
-        e->state = (uint32_t)ls_pack_take_number(r, LS_PAGE_READ | LS_PAGE_WRITE);
+        memory_extent *e = &l->extents[i];
+        e->start = end + (pack_take_number(r, ADDRESS_LIMIT >> LS_PAGE_SHIFT) << LS_PAGE_SHIFT);
+        e->end = e->start + (pack_take_number(r, ADDRESS_LIMIT >> LS_PAGE_SHIFT) << LS_PAGE_SHIFT);
+        e->state = (uint32_t)pack_take_number(r, LS_PAGE_READ | LS_PAGE_WRITE);
         r->failed = r->failed || e->start < LS_WINDOW_BASE || e->end <= e->start || e->end > ADDRESS_LIMIT ||
                     e->state == 0;
         end = e->end;
@@ -127,37 +126,37 @@ static bool take_extents(amd_file *f, ls_pack_record *r, amd_file_launch *l)
     return true;
 }
 
-static bool take_launch(amd_file *f, ls_pack_record *r, amd_file_launch *l)
+static bool take_launch(amd_file *f, pack_record *r, amd_file_launch *l)
 {
     amd_kernel *k = &l->kernel;
     k->name = take_name(f, r);
-    k->target = (amd_target)ls_pack_take_number(r, AMD_TARGET_COUNT - 1);
-    k->code = ls_pack_take_number(r, ADDRESS_LIMIT);
-    k->code_bytes = ls_pack_take_number(r, LS_PACK_RAW_LIMIT);
-    k->entry = ls_pack_take_number(r, ADDRESS_LIMIT);
+    k->target = (amd_target)pack_take_number(r, AMD_TARGET_COUNT - 1);
+    k->code = pack_take_number(r, ADDRESS_LIMIT);
+    k->code_bytes = pack_take_number(r, LS_PACK_RAW_LIMIT);
+    k->entry = pack_take_number(r, ADDRESS_LIMIT);
     k->rsrc1 = take_u32(r);
     k->rsrc2 = take_u32(r);
     k->rsrc3 = take_u32(r);
-    k->properties = (uint16_t)ls_pack_take_number(r, UINT16_MAX);
+    k->properties = (uint16_t)pack_take_number(r, UINT16_MAX);
     k->lds_bytes = take_u32(r);
-    k->scratch_bytes = (uint32_t)ls_pack_take_number(r, UINT32_MAX / 64);
+    k->scratch_bytes = (uint32_t)pack_take_number(r, UINT32_MAX / 64);
     k->kernarg_bytes = take_u32(r);
     l->lanes = take_u32(r);
-    l->dims = (uint32_t)ls_pack_take_number(r, 3);
+    l->dims = (uint32_t)pack_take_number(r, 3);
     for (unsigned i = 0; i < 3; i++)
         l->grid[i] = take_u32(r);
     for (unsigned i = 0; i < 3; i++)
-        l->group[i] = (uint32_t)ls_pack_take_number(r, GROUP_ITEMS_MAX);
+        l->group[i] = (uint32_t)pack_take_number(r, GROUP_ITEMS_MAX);
     l->lds_bytes = take_u32(r);
-    l->kernarg = ls_pack_take_varint(r);
-    l->packet = ls_pack_take_varint(r);
-    l->queue = ls_pack_take_varint(r);
-    l->dispatch_id = ls_pack_take_varint(r);
-    l->waves = ls_pack_take_varint(r);
-    l->instructions = ls_pack_take_varint(r);
+    l->kernarg = pack_take_varint(r);
+    l->packet = pack_take_varint(r);
+    l->queue = pack_take_varint(r);
+    l->dispatch_id = pack_take_varint(r);
+    l->waves = pack_take_varint(r);
+    l->instructions = pack_take_varint(r);
     l->argument_bytes = take_u32(r);
-    l->scratch = ls_pack_take_number(r, ADDRESS_LIMIT);
-    l->scratch_bytes = ls_pack_take_number(r, ADDRESS_LIMIT);
+    l->scratch = pack_take_number(r, ADDRESS_LIMIT);
+    l->scratch_bytes = pack_take_number(r, ADDRESS_LIMIT);
     if (!k->name || !take_extents(f, r, l))
         return false;
     uint64_t items = 1, groups = 1;
@@ -175,8 +174,8 @@ static bool take_launch(amd_file *f, ls_pack_record *r, amd_file_launch *l)
 
 static ls_status read_catalog(amd_file *f, ls_error *err)
 {
-    ls_pack_record r = { f->in.payload.at, f->in.payload.at + f->in.payload.count, false };
-    uint64_t version = ls_pack_take_varint(&r);
+    pack_record r = { f->in.payload.at, f->in.payload.at + f->in.payload.count, false };
+    uint64_t version = pack_take_varint(&r);
     if (!r.failed && version != AMD_FILE_VERSION) {
         ls_fail(err, LS_ERR_UNSUPPORTED,
                 "recording of an AMD program of version %" PRIu64 "; this program reads version %u", version,
@@ -186,9 +185,9 @@ static ls_status read_catalog(amd_file *f, ls_error *err)
     f->producer = take_name(f, &r);
     if (!f->producer || !take_commands(f, &r))
         return fail_memory(err);
-    uint64_t count = ls_pack_take_number(&r, (uint64_t)(r.end - r.at));
-    f->launches = ls_arena_array(&f->arena, count + 1, sizeof *f->launches);
-    f->places = ls_arena_array(&f->arena, count + 1, sizeof *f->places);
+    uint64_t count = pack_take_number(&r, (uint64_t)(r.end - r.at));
+    f->launches = arena_array(&f->arena, count + 1, sizeof *f->launches);
+    f->places = arena_array(&f->arena, count + 1, sizeof *f->places);
     if (!f->launches || !f->places)
         return fail_memory(err);
     f->launch_count = count;
@@ -203,20 +202,20 @@ static ls_status read_catalog(amd_file *f, ls_error *err)
 static ls_status read_index(amd_file *f, size_t number, uint64_t offset, ls_error *err)
 {
     file_launch *place = &f->places[number];
-    ls_status status = ls_pack_get_section(&f->in, LS_PACK_AMD_INDEX, offset, 0, "the index of a launch", err);
+    ls_status status = pack_get_section(&f->in, LS_PACK_AMD_INDEX, offset, 0, "the index of a launch", err);
     if (status != LS_OK)
         return status;
-    ls_pack_record r = { f->in.payload.at, f->in.payload.at + f->in.payload.count, false };
-    uint64_t launch = ls_pack_take_varint(&r), end = LS_PACK_HEADER_BYTES, groups = 0;
-    place->code_offset = ls_pack_take_varint(&r);
-    uint64_t count = ls_pack_take_number(&r, (uint64_t)(r.end - r.at));
-    place->blocks = ls_arena_array(&f->arena, count + 1, sizeof *place->blocks);
+    pack_record r = { f->in.payload.at, f->in.payload.at + f->in.payload.count, false };
+    uint64_t launch = pack_take_varint(&r), end = LS_PACK_HEADER_BYTES, groups = 0;
+    place->code_offset = pack_take_varint(&r);
+    uint64_t count = pack_take_number(&r, (uint64_t)(r.end - r.at));
+    place->blocks = arena_array(&f->arena, count + 1, sizeof *place->blocks);
     if (!place->blocks)
         return fail_memory(err);
     place->block_count = count;
     for (uint64_t i = 0; i < count && !r.failed; i++) {
-        uint64_t gap = ls_pack_take_number(&r, f->in.bytes), whole = ls_pack_take_number(&r, f->in.bytes);
-        uint64_t in_block = ls_pack_take_varint(&r);
+        uint64_t gap = pack_take_number(&r, f->in.bytes), whole = pack_take_number(&r, f->in.bytes);
+        uint64_t in_block = pack_take_varint(&r);
         place->blocks[i] = (file_block){ .offset = end + gap, .whole = whole, .first = groups };
         r.failed = r.failed || end + gap + whole > f->in.bytes || in_block == 0 ||
                    in_block > f->launches[number].groups - groups;
@@ -231,11 +230,10 @@ static ls_status read_index(amd_file *f, size_t number, uint64_t offset, ls_erro
 
 static ls_status read_directory(amd_file *f, uint64_t directory, ls_error *err)
 {
-    ls_pack_directory d;
-    ls_status status = ls_pack_get_directory(&f->in, &f->arena, directory, &d, err);
+    pack_directory d;
+    ls_status status = pack_get_directory(&f->in, &f->arena, directory, &d, err);
     if (status == LS_OK)
-        status =
-            ls_pack_get_section(&f->in, LS_PACK_AMD_CATALOG, d.catalog, 0, "the catalog of launches", err);
+        status = pack_get_section(&f->in, LS_PACK_AMD_CATALOG, d.catalog, 0, "the catalog of launches", err);
     if (status == LS_OK)
         status = read_catalog(f, err);
     if (status == LS_OK && f->launch_count != d.count)
@@ -250,7 +248,7 @@ static ls_status read_directory(amd_file *f, uint64_t directory, ls_error *err)
 bool amd_file_accepts(const uint8_t *head, size_t bytes)
 {
     return bytes >= 16 && memcmp(head, LS_PACK_MAGIC, LS_PACK_MAGIC_BYTES) == 0 &&
-           (ls_get_u32(head + 12) & LS_PACK_FLAG_AMD) != 0;
+           (get_u32(head + 12) & LS_PACK_FLAG_AMD) != 0;
 }
 
 bool amd_file_is(const char *path)
@@ -258,7 +256,7 @@ bool amd_file_is(const char *path)
     uint8_t head[LS_PACK_HEADER_BYTES];
     int fd;
     /* Only a file: looking at a pipe would take what its reader needs. */
-    if (ls_file_open(path, &fd, NULL, NULL) != LS_OK)
+    if (file_open(path, &fd, NULL, NULL) != LS_OK)
         return false;
     ssize_t bytes = read(fd, head, sizeof head);
     close(fd);
@@ -269,7 +267,7 @@ ls_status amd_file_open(const char *path, amd_file **out, ls_error *err)
 {
     uint64_t size;
     int fd;
-    ls_status status = ls_file_open(path, &fd, &size, err);
+    ls_status status = file_open(path, &fd, &size, err);
     if (status != LS_OK)
         return status;
     amd_file *f = calloc(1, sizeof *f);
@@ -279,15 +277,15 @@ ls_status amd_file_open(const char *path, amd_file **out, ls_error *err)
     }
     pthread_mutex_init(&f->lock, NULL);
     uint64_t directory = 0;
-    char *name = ls_arena_strdup(&f->arena, path);
-    status = ls_pack_in_init(&f->in, fd, size, name, err);
+    char *name = arena_strdup(&f->arena, path);
+    status = pack_in_init(&f->in, fd, size, name, err);
     f->in.flags = LS_PACK_FLAG_AMD;
     if (status == LS_OK && !name)
         status = fail_memory(err);
     if (status == LS_OK)
-        status = ls_pack_get_frame(&f->in, &directory, &f->content, err);
+        status = pack_get_frame(&f->in, &directory, &f->content, err);
     if (status == LS_OK)
-        status = ls_pack_check_content(&f->in, f->content, err);
+        status = pack_check_content(&f->in, f->content, err);
     if (status == LS_OK)
         status = read_directory(f, directory, err);
     if (status == LS_OK)
@@ -306,8 +304,8 @@ void amd_file_close(amd_file *f)
         free(f->cache[i].starts);
     }
     close(f->in.fd);
-    ls_pack_in_fini(&f->in);
-    ls_arena_fini(&f->arena);
+    pack_in_fini(&f->in);
+    arena_fini(&f->arena);
     pthread_mutex_destroy(&f->lock);
     free(f);
 }
@@ -317,7 +315,7 @@ const char *amd_file_producer(const amd_file *f)
     return f->producer;
 }
 
-ls_hash amd_file_content(const amd_file *f)
+hash128 amd_file_content(const amd_file *f)
 {
     return f->content;
 }
@@ -352,9 +350,9 @@ static const char *name_at(const void *self, uint64_t i)
     return ((const amd_file *)self)->launches[i].kernel.name;
 }
 
-ls_status amd_file_select(const amd_file *f, const char *text, ls_selection *out, ls_error *err)
+ls_status amd_file_select(const amd_file *f, const char *text, kernel_selection *out, ls_error *err)
 {
-    return ls_select_named(f->launch_count, name_at, f, text, out, err);
+    return select_named(f->launch_count, name_at, f, text, out, err);
 }
 
 /* --------------------------------------------------------------------------------------------------- code */
@@ -369,7 +367,7 @@ ls_status amd_file_window(const amd_file *f, ls_address_space **out, ls_error *e
         end = code > end ? code : end;
         end = last > end ? last : end;
     }
-    return ls_address_space_create(end - LS_WINDOW_BASE + LS_PAGE_BYTES, out, err);
+    return address_space_create(end - LS_WINDOW_BASE + LS_PAGE_BYTES, out, err);
 }
 
 ls_status amd_file_program(amd_file *f, size_t launch, ls_address_space *window, amd_program **out,
@@ -377,18 +375,17 @@ ls_status amd_file_program(amd_file *f, size_t launch, ls_address_space *window,
 {
     const amd_kernel *k = &f->launches[launch].kernel;
     uint64_t page = LS_PAGE_BYTES - 1, start = k->code & ~page, end = (k->code + k->code_bytes + page) & ~page;
-    ls_extent extent;
+    memory_extent extent;
     ls_status status = LS_OK;
-    if (!ls_address_space_find(window, k->code, &extent))
-        status = ls_address_space_map(window, start, end - start, LS_PAGE_READ, err);
+    if (!address_space_find(window, k->code, &extent))
+        status = address_space_map(window, start, end - start, LS_PAGE_READ, err);
     pthread_mutex_lock(&f->lock);
     if (status == LS_OK)
-        status =
-            ls_pack_get_section(&f->in, LS_PACK_AMD_CODE, f->places[launch].code_offset, 0, "the code", err);
+        status = pack_get_section(&f->in, LS_PACK_AMD_CODE, f->places[launch].code_offset, 0, "the code", err);
     if (status == LS_OK && f->in.payload.count != k->code_bytes)
         status = fail_file(f, err, "a code section has another length than its launch says");
     if (status == LS_OK)
-        status = ls_address_space_write(window, k->code, f->in.payload.at, k->code_bytes, err);
+        status = address_space_write(window, k->code, f->in.payload.at, k->code_bytes, err);
     pthread_mutex_unlock(&f->lock);
     if (status == LS_OK)
         status = amd_program_create(k, window, out, err);
@@ -426,8 +423,7 @@ static ls_status load_block(amd_file *f, size_t launch, uint64_t block, cached_b
     const file_block *b = &f->places[launch].blocks[block];
     uint64_t groups = b[1].first - b[0].first;
     to->block = 0;
-    ls_status status =
-        ls_pack_get_section(&f->in, LS_PACK_AMD_GROUPS, b->offset, b->whole, "work-groups", err);
+    ls_status status = pack_get_section(&f->in, LS_PACK_AMD_GROUPS, b->offset, b->whole, "work-groups", err);
     if (status != LS_OK)
         return status;
     size_t bytes = f->in.payload.count;
@@ -441,10 +437,10 @@ static ls_status load_block(amd_file *f, size_t launch, uint64_t block, cached_b
         return fail_memory(err);
     memcpy(payload, f->in.payload.at, bytes);
     memset(payload + bytes, 0, LS_PACK_SLACK);
-    ls_pack_record r = { payload, payload + bytes, false };
+    pack_record r = { payload, payload + bytes, false };
     for (uint64_t i = 0; i < groups && !r.failed; i++) {
         size_t length;
-        const char *at = ls_pack_take_text(&r, &length);
+        const char *at = pack_take_text(&r, &length);
         starts[2 * i] = (uint64_t)((const uint8_t *)at - payload);
         starts[2 * i + 1] = length;
     }

@@ -65,8 +65,8 @@ static const char *walk_wave(walk *w, uint64_t group, uint32_t wave, const uint8
 static const char *walk_group(walk *w, uint64_t index, const amd_file_group *group)
 {
     const uint8_t *at = group->at, *end = at + group->count;
-    ls_pack_record r = { at, end, false };
-    uint64_t waves = ls_pack_take_number(&r, UINT32_MAX);
+    pack_record r = { at, end, false };
+    uint64_t waves = pack_take_number(&r, UINT32_MAX);
     at = r.at;
     if (r.failed || waves != walk_waves(w->launch, index))
         return "a work-group has another number of waves than its size says";
@@ -124,24 +124,24 @@ static ls_status verify_launches(amd_file *file, ls_error *err)
             status = amd_walk_launch(file, i, program, 0, UINT64_MAX, NULL, NULL, err);
         amd_program_destroy(program);
     }
-    ls_address_space_destroy(window);
+    address_space_destroy(window);
     return status;
 }
 
 ls_status amd_file_verify(const char *path, ls_error *err)
 {
     uint64_t size;
-    ls_pack_in in;
+    pack_in in;
     amd_file *file = NULL;
     int fd;
-    ls_status status = ls_file_open(path, &fd, &size, err);
+    ls_status status = file_open(path, &fd, &size, err);
     if (status != LS_OK)
         return status;
-    status = ls_pack_in_init(&in, fd, size, path, err);
+    status = pack_in_init(&in, fd, size, path, err);
     if (status == LS_OK) {
         in.flags = LS_PACK_FLAG_AMD;
-        status = ls_pack_verify_sections(&in, err);
-        ls_pack_in_fini(&in);
+        status = pack_verify_sections(&in, err);
+        pack_in_fini(&in);
     }
     close(fd);
     if (status == LS_OK)

@@ -18,11 +18,11 @@
 typedef struct early_group {
     uint64_t index, instructions;
     uint32_t waves;
-    ls_pack_bytes bytes;
+    pack_bytes bytes;
 } early_group;
 
 typedef struct full_block {
-    ls_pack_bytes payload;
+    pack_bytes payload;
     uint64_t groups;
 } full_block;
 
@@ -31,26 +31,26 @@ struct amd_file_part {
     uint32_t launch;
     uint64_t group_count, next; /* work-groups of the launch; the one that the block needs next */
     LS_VEC(early_group) early;  /* a heap: the smallest index first */
-    ls_pack_bytes payload;      /* of the present block */
+    pack_bytes payload;         /* of the present block */
     uint64_t payload_groups;
     LS_VEC(full_block) full; /* not in the file yet: another launch is before this one */
-    ls_pack_bytes index;
+    pack_bytes index;
     uint64_t block_count, block_end; /* where the last block in the file ended */
-    ls_pack_bytes code; /* to be written before the first block; empty: it is in the file already */
+    pack_bytes code; /* to be written before the first block; empty: it is in the file already */
     bool ended;
     amd_file_part *younger;
 };
 
 typedef struct code_place {
-    ls_hash hash;
+    hash128 hash;
     uint64_t address;
     uint64_t offset; /* 0: still to come */
 } code_place;
 
 struct amd_file_writer {
     pthread_mutex_t lock;
-    ls_file_writer file;
-    ls_pack_out out;
+    file_writer file;
+    pack_out out;
     char *producer;
     LS_VEC(amd_file_command) commands;
     LS_VEC(amd_file_launch) launches;
@@ -77,8 +77,8 @@ static void destroy_part(amd_file_part *part)
         free(part->early.at[i].bytes.at);
     for (size_t i = 0; i < part->full.count; i++)
         free(part->full.at[i].payload.at);
-    ls_vec_fini(&part->early);
-    ls_vec_fini(&part->full);
+    vec_fini(&part->early);
+    vec_fini(&part->full);
     free(part->payload.at);
     free(part->index.at);
     free(part->code.at);
@@ -97,11 +97,11 @@ static void destroy(amd_file_writer *w)
     }
     for (size_t i = 0; i < w->commands.count; i++)
         free((uint32_t *)w->commands.at[i].beside);
-    ls_pack_out_fini(&w->out);
-    ls_vec_fini(&w->commands);
-    ls_vec_fini(&w->launches);
-    ls_vec_fini(&w->indices);
-    ls_vec_fini(&w->codes);
+    pack_out_fini(&w->out);
+    vec_fini(&w->commands);
+    vec_fini(&w->launches);
+    vec_fini(&w->indices);
+    vec_fini(&w->codes);
     pthread_mutex_destroy(&w->lock);
     free(w->producer);
     free(w);
@@ -114,19 +114,19 @@ ls_status amd_file_create(const char *path, int level, const char *producer, amd
     if (!w)
         return fail_memory(err);
     w->producer = strdup(producer);
-    ls_status status = w->producer ? ls_file_writer_open(&w->file, path, err) : fail_memory(err);
+    ls_status status = w->producer ? file_writer_open(&w->file, path, err) : fail_memory(err);
     if (status != LS_OK) {
         free(w->producer);
         free(w);
         return status;
     }
     pthread_mutex_init(&w->lock, NULL);
-    status = ls_pack_out_init_flags(&w->out, w->file.stream, w->file.path, level, LS_PACK_FLAG_AMD, err);
+    status = pack_out_init_flags(&w->out, w->file.stream, w->file.path, level, LS_PACK_FLAG_AMD, err);
     if (status == LS_OK) {
         *out = w;
         return LS_OK;
     }
-    ls_file_writer_abort(&w->file);
+    file_writer_abort(&w->file);
     destroy(w);
     return status;
 }
@@ -135,7 +135,7 @@ void amd_file_abort(amd_file_writer *w)
 {
     if (!w)
         return;
-    ls_file_writer_abort(&w->file);
+    file_writer_abort(&w->file);
     destroy(w);
 }
 
@@ -143,15 +143,15 @@ void amd_file_abort(amd_file_writer *w)
 
 static ls_status write_block(amd_file_part *part, const full_block *block, ls_error *err)
 {
-    ls_pack_out *out = &part->writer->out;
+    pack_out *out = &part->writer->out;
     uint64_t start = out->offset;
-    ls_status status = ls_pack_put_section(out, LS_PACK_AMD_GROUPS, block->payload.at, block->payload.count,
-                                           block->payload.count, err);
+    ls_status status = pack_put_section(out, LS_PACK_AMD_GROUPS, block->payload.at, block->payload.count,
+                                        block->payload.count, err);
     if (status != LS_OK)
         return status;
-    bool good = ls_pack_add_varint(&part->index, start - part->block_end) &&
-                ls_pack_add_varint(&part->index, out->offset - start) &&
-                ls_pack_add_varint(&part->index, block->groups);
+    bool good = pack_add_varint(&part->index, start - part->block_end) &&
+                pack_add_varint(&part->index, out->offset - start) &&
+                pack_add_varint(&part->index, block->groups);
     part->block_end = out->offset;
     part->block_count++;
     return good ? LS_OK : fail_memory(err);
@@ -163,9 +163,9 @@ static ls_status close_block(amd_file_part *part, ls_error *err)
     if (part->payload_groups == 0)
         return LS_OK;
     full_block block = { .payload = part->payload, .groups = part->payload_groups };
-    if (!ls_vec_push(&part->full, block))
+    if (!vec_push(&part->full, block))
         return fail_memory(err);
-    part->payload = (ls_pack_bytes){ 0 };
+    part->payload = (pack_bytes){ 0 };
     part->payload_groups = 0;
     return LS_OK;
 }
@@ -178,7 +178,7 @@ static ls_status write_code(amd_file_part *part, ls_error *err)
     code_place *place = &w->codes.at[w->launches.at[part->launch].code];
     place->offset = w->out.offset;
     ls_status status =
-        ls_pack_put_section(&w->out, LS_PACK_AMD_CODE, part->code.at, part->code.count, part->code.count, err);
+        pack_put_section(&w->out, LS_PACK_AMD_CODE, part->code.at, part->code.count, part->code.count, err);
     part->code.count = 0;
     return status;
 }
@@ -186,16 +186,15 @@ static ls_status write_code(amd_file_part *part, ls_error *err)
 static ls_status write_index(amd_file_part *part, ls_error *err)
 {
     amd_file_writer *w = part->writer;
-    ls_pack_bytes head = { 0 };
+    pack_bytes head = { 0 };
     uint64_t offset = w->out.offset;
-    bool good = ls_pack_add_varint(&head, part->launch) &&
-                ls_pack_add_varint(&head, w->codes.at[w->launches.at[part->launch].code].offset) &&
-                ls_pack_add_varint(&head, part->block_count) &&
-                ls_pack_add_bytes(&head, part->index.at, part->index.count) &&
-                ls_vec_push(&w->indices, offset);
-    ls_status status =
-        good ? ls_pack_put_section(&w->out, LS_PACK_AMD_INDEX, head.at, head.count, head.count, err)
-             : fail_memory(err);
+    bool good = pack_add_varint(&head, part->launch) &&
+                pack_add_varint(&head, w->codes.at[w->launches.at[part->launch].code].offset) &&
+                pack_add_varint(&head, part->block_count) &&
+                pack_add_bytes(&head, part->index.at, part->index.count) && vec_push(&w->indices, offset);
+    ls_status status = good
+                           ? pack_put_section(&w->out, LS_PACK_AMD_INDEX, head.at, head.count, head.count, err)
+                           : fail_memory(err);
     free(head.at);
     return status;
 }
@@ -211,7 +210,7 @@ static ls_status drain(amd_file_writer *w, ls_error *err)
             status = write_block(part, &part->full.at[i], err);
         for (size_t i = 0; i < part->full.count; i++)
             free(part->full.at[i].payload.at);
-        ls_vec_clear(&part->full);
+        vec_clear(&part->full);
         if (!part->ended)
             break;
         if (status == LS_OK)
@@ -235,7 +234,7 @@ static bool add_command(amd_file_writer *w, amd_file_command command, uint32_t *
     if (command.beside_count > 0)
         memcpy(beside, command.beside, command.beside_count * sizeof *beside);
     command.beside = beside;
-    if (ls_vec_push(&w->commands, command))
+    if (vec_push(&w->commands, command))
         return true;
     free(beside);
     return false;
@@ -253,16 +252,16 @@ ls_status amd_file_add(amd_file_writer *w, const amd_file_command *command, uint
 static bool find_code(amd_file_writer *w, const amd_kernel *kernel, const uint8_t *code, uint32_t *number,
                       bool *is_new)
 {
-    code_place place = { .hash = ls_hash_of(code, (size_t)kernel->code_bytes), .address = kernel->code };
+    code_place place = { .hash = hash128_of(code, (size_t)kernel->code_bytes), .address = kernel->code };
     *is_new = false;
     for (size_t i = 0; i < w->codes.count; i++)
-        if (w->codes.at[i].address == place.address && ls_hash_same(w->codes.at[i].hash, place.hash)) {
+        if (w->codes.at[i].address == place.address && hash_same(w->codes.at[i].hash, place.hash)) {
             *number = (uint32_t)i;
             return true;
         }
     *is_new = true;
     *number = (uint32_t)w->codes.count;
-    return ls_vec_push(&w->codes, place);
+    return vec_push(&w->codes, place);
 }
 
 static ls_status begin(amd_file_writer *w, const amd_file_command *command, const amd_file_launch *launch,
@@ -278,8 +277,8 @@ static ls_status begin(amd_file_writer *w, const amd_file_command *command, cons
     own_command.kind = AMD_FILE_LAUNCH;
     own_command.launch = (uint32_t)w->launches.count;
     bool good = own.kernel.name && own.extents && find_code(w, &launch->kernel, code, &own.code, &is_new) &&
-                ls_vec_reserve(&w->launches, 1) &&
-                (!is_new || ls_pack_add_bytes(&part->code, code, (size_t)launch->kernel.code_bytes)) &&
+                vec_reserve(&w->launches, 1) &&
+                (!is_new || pack_add_bytes(&part->code, code, (size_t)launch->kernel.code_bytes)) &&
                 add_command(w, own_command, number);
     if (!good) {
         free((char *)own.kernel.name);
@@ -291,7 +290,7 @@ static ls_status begin(amd_file_writer *w, const amd_file_command *command, cons
     part->launch = own_command.launch;
     part->group_count = own.groups;
     /* There is room. It takes over name and extents: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-    (void)ls_vec_push(&w->launches, own);
+    (void)vec_push(&w->launches, own);
     if (w->youngest)
         w->youngest->younger = part;
     else
@@ -321,7 +320,7 @@ ls_status amd_file_begin(amd_file_writer *w, const amd_file_command *command, co
 /* The heap of work-groups that came too early. */
 static bool push_early(amd_file_part *part, early_group group)
 {
-    if (!ls_vec_push(&part->early, group))
+    if (!vec_push(&part->early, group))
         return false;
     early_group *at = part->early.at;
     for (size_t i = part->early.count - 1; i > 0 && at[(i - 1) / 2].index > at[i].index; i = (i - 1) / 2) {
@@ -364,8 +363,8 @@ static ls_status append(amd_file_part *part, const early_group *group, ls_error 
     launch->instructions += group->instructions;
     part->payload_groups++;
     part->next++;
-    bool good = ls_pack_add_varint(&part->payload, group->bytes.count) &&
-                ls_pack_add_bytes(&part->payload, group->bytes.at, group->bytes.count);
+    bool good = pack_add_varint(&part->payload, group->bytes.count) &&
+                pack_add_bytes(&part->payload, group->bytes.at, group->bytes.count);
     return good ? LS_OK : fail_memory(err);
 }
 
@@ -376,8 +375,8 @@ static ls_status put(amd_file_part *part, early_group group, ls_error *err)
                        group.index);
     if (group.index > part->next) {
         early_group own = group;
-        own.bytes = (ls_pack_bytes){ 0 };
-        if (!ls_pack_add_bytes(&own.bytes, group.bytes.at, group.bytes.count) || !push_early(part, own)) {
+        own.bytes = (pack_bytes){ 0 };
+        if (!pack_add_bytes(&own.bytes, group.bytes.at, group.bytes.count) || !push_early(part, own)) {
             free(own.bytes.at);
             return fail_memory(err);
         }
@@ -425,15 +424,15 @@ ls_status amd_file_end(amd_file_part *part, ls_error *err)
 
 /* ------------------------------------------------------------------------------------------------ catalog */
 
-static bool add_numbers(ls_pack_bytes *b, const uint64_t *numbers, size_t count)
+static bool add_numbers(pack_bytes *b, const uint64_t *numbers, size_t count)
 {
     bool done = true;
     for (size_t i = 0; i < count; i++)
-        done = done && ls_pack_add_varint(b, numbers[i]);
+        done = done && pack_add_varint(b, numbers[i]);
     return done;
 }
 
-static bool add_launch(ls_pack_bytes *b, const amd_file_launch *l)
+static bool add_launch(pack_bytes *b, const amd_file_launch *l)
 {
     const amd_kernel *k = &l->kernel;
     const uint64_t numbers[] = {
@@ -443,10 +442,10 @@ static bool add_launch(ls_pack_bytes *b, const amd_file_launch *l)
         l->group[2], l->lds_bytes,    l->kernarg,        l->packet,        l->queue,         l->dispatch_id,
         l->waves,    l->instructions, l->argument_bytes, l->scratch,       l->scratch_bytes, l->extent_count
     };
-    bool done = ls_pack_add_text(b, k->name, strlen(k->name)) && add_numbers(b, numbers, LS_COUNT_OF(numbers));
+    bool done = pack_add_text(b, k->name, strlen(k->name)) && add_numbers(b, numbers, LS_COUNT_OF(numbers));
     uint64_t end = 0;
     for (size_t i = 0; i < l->extent_count && done; i++) {
-        const ls_extent *e = &l->extents[i];
+        const memory_extent *e = &l->extents[i];
         const uint64_t page[] = { (e->start - end) >> LS_PAGE_SHIFT, (e->end - e->start) >> LS_PAGE_SHIFT,
                                   e->state };
         done = add_numbers(b, page, LS_COUNT_OF(page));
@@ -455,20 +454,19 @@ static bool add_launch(ls_pack_bytes *b, const amd_file_launch *l)
     return done;
 }
 
-static bool make_catalog(const amd_file_writer *w, ls_pack_bytes *b)
+static bool make_catalog(const amd_file_writer *w, pack_bytes *b)
 {
-    bool done = ls_pack_add_varint(b, AMD_FILE_VERSION) &&
-                ls_pack_add_text(b, w->producer, strlen(w->producer)) &&
-                ls_pack_add_varint(b, w->commands.count);
+    bool done = pack_add_varint(b, AMD_FILE_VERSION) && pack_add_text(b, w->producer, strlen(w->producer)) &&
+                pack_add_varint(b, w->commands.count);
     for (size_t i = 0; i < w->commands.count && done; i++) {
         const amd_file_command *c = &w->commands.at[i];
         const uint64_t numbers[] = { c->kind, c->gpu,   c->launch, c->to,
                                      c->from, c->bytes, c->local,  c->beside_count };
         done = add_numbers(b, numbers, LS_COUNT_OF(numbers));
         for (size_t n = 0; n < c->beside_count && done; n++)
-            done = ls_pack_add_varint(b, i - c->beside[n]);
+            done = pack_add_varint(b, i - c->beside[n]);
     }
-    done = done && ls_pack_add_varint(b, w->launches.count);
+    done = done && pack_add_varint(b, w->launches.count);
     for (size_t i = 0; i < w->launches.count && done; i++)
         done = add_launch(b, &w->launches.at[i]);
     return done;
@@ -476,7 +474,7 @@ static bool make_catalog(const amd_file_writer *w, ls_pack_bytes *b)
 
 ls_status amd_file_finish(amd_file_writer *w, ls_error *err)
 {
-    ls_pack_bytes payload = { 0 };
+    pack_bytes payload = { 0 };
     ls_status status = LS_OK;
     if (w->oldest)
         status = ls_fail(err, LS_ERR_INTERNAL, "a launch of the recording has not ended");
@@ -484,24 +482,22 @@ ls_status amd_file_finish(amd_file_writer *w, ls_error *err)
     if (status == LS_OK && !make_catalog(w, &payload))
         status = fail_memory(err);
     if (status == LS_OK)
-        status =
-            ls_pack_put_section(&w->out, LS_PACK_AMD_CATALOG, payload.at, payload.count, payload.count, err);
+        status = pack_put_section(&w->out, LS_PACK_AMD_CATALOG, payload.at, payload.count, payload.count, err);
     payload.count = 0;
     directory = w->out.offset;
     if (status == LS_OK &&
-        !(ls_pack_add_varint(&payload, catalog) && ls_pack_add_varint(&payload, w->indices.count) &&
+        !(pack_add_varint(&payload, catalog) && pack_add_varint(&payload, w->indices.count) &&
           add_numbers(&payload, w->indices.at, w->indices.count)))
         status = fail_memory(err);
     if (status == LS_OK)
-        status =
-            ls_pack_put_section(&w->out, LS_PACK_DIRECTORY, payload.at, payload.count, payload.count, err);
+        status = pack_put_section(&w->out, LS_PACK_DIRECTORY, payload.at, payload.count, payload.count, err);
     if (status == LS_OK)
-        status = ls_pack_put_trailer(&w->out, directory, err);
+        status = pack_put_trailer(&w->out, directory, err);
     free(payload.at);
     if (status == LS_OK)
-        status = ls_file_writer_commit(&w->file, err);
+        status = file_writer_commit(&w->file, err);
     else
-        ls_file_writer_abort(&w->file);
+        file_writer_abort(&w->file);
     destroy(w);
     return status;
 }

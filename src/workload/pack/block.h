@@ -6,7 +6,7 @@
 
 /* What a memory instruction did last, in this block: the encoder and the decoder keep the same, and so agree
  * on what it will probably do next. */
-typedef struct ls_pack_memory {
+typedef struct pack_memory {
     uint64_t last, next;        /* its first address, and where it goes if it makes the same step again */
     uint64_t first, first_step; /* that of its first execution in each warp, and the step from warp to warp */
     uint64_t stride;
@@ -14,13 +14,13 @@ typedef struct ls_pack_memory {
     uint32_t warp_serial; /* of its last execution; smaller than the block's first: none yet */
     uint32_t list_serial; /* the thread block of its last list of addresses */
     uint32_t list_at, list_count;
-} ls_pack_memory;
+} pack_memory;
 
 /* Where masks change: flags of static instructions that both sides learn in a block. next[i] is the first
  * flagged one at or behind i, or LS_PACK_NO_CHANGE. */
 #define LS_PACK_NO_CHANGE UINT32_MAX
 
-static inline void ls_pack_flag_change(uint32_t *next, uint32_t inst)
+static inline void pack_flag_change(uint32_t *next, uint32_t inst)
 {
     uint32_t old = next[inst];
     for (uint32_t i = inst + 1; i-- > 0 && next[i] == old;)
@@ -28,19 +28,19 @@ static inline void ls_pack_flag_change(uint32_t *next, uint32_t inst)
 }
 
 /* Masks that are known: see LS_PACK_KNOWN_MASKS. */
-typedef struct ls_pack_masks {
+typedef struct pack_masks {
     uint32_t mask[LS_PACK_KNOWN_MASKS];
     uint32_t lanes[LS_PACK_KNOWN_MASKS]; /* how many each has */
     uint32_t next;                       /* the oldest of the ring */
     uint32_t now;                        /* the one in force: an index */
-} ls_pack_masks;
+} pack_masks;
 
-static inline void ls_pack_masks_reset(ls_pack_masks *m)
+static inline void pack_masks_reset(pack_masks *m)
 {
-    *m = (ls_pack_masks){ .mask = { UINT32_MAX }, .lanes = { 32 }, .next = LS_PACK_FIXED_MASKS };
+    *m = (pack_masks){ .mask = { UINT32_MAX }, .lanes = { 32 }, .next = LS_PACK_FIXED_MASKS };
 }
 /* Takes the place of the oldest and is in force. */
-static inline void ls_pack_masks_add(ls_pack_masks *m, uint32_t mask)
+static inline void pack_masks_add(pack_masks *m, uint32_t mask)
 {
     m->now = m->next;
     m->mask[m->now] = mask;
@@ -57,11 +57,11 @@ static inline void ls_pack_masks_add(ls_pack_masks *m, uint32_t mask)
 
 /* All zero is valid. Begin a kernel, then add its instructions and thread blocks, taking the payload whenever
  * the block is large enough. */
-typedef struct ls_pack_encoder {
-    ls_pack_bytes streams[LS_PACK_STREAM_COUNT];
-    ls_columns_out columns;
+typedef struct pack_encoder {
+    pack_bytes streams[LS_PACK_STREAM_COUNT];
+    columns_out columns;
     bool without_columns; /* as the first version of the format was */
-    ls_pack_masks masks;
+    pack_masks masks;
     struct {
         ls_dyn *dyns; /* LS_PACK_PATH_LIMIT of them */
         uint32_t count;
@@ -76,73 +76,72 @@ typedef struct ls_pack_encoder {
     uint64_t cta_count, dyn_count, word_count; /* of the block */
     uint32_t grid[3];
     /* Per static instruction. */
-    ls_pack_memory *memory;
+    pack_memory *memory;
     uint32_t *anchored; /* first_warp_serial of the block in which its anchor was said */
     uint32_t *changes;
     uint8_t *has_addresses;
     size_t inst_count, inst_capacity;
-} ls_pack_encoder;
+} pack_encoder;
 
-void ls_pack_encoder_fini(ls_pack_encoder *e);
-void ls_pack_encoder_kernel(ls_pack_encoder *e, const uint32_t grid[3]);
-bool ls_pack_encoder_inst(ls_pack_encoder *e, bool has_addresses);
+void pack_encoder_fini(pack_encoder *e);
+void pack_encoder_kernel(pack_encoder *e, const uint32_t grid[3]);
+bool pack_encoder_inst(pack_encoder *e, bool has_addresses);
 /* Only addresses of instructions that have some, and instructions that were added; else LS_ERR_INTERNAL. */
-ls_status ls_pack_encode(ls_pack_encoder *e, const ls_cta *cta, ls_error *err);
+ls_status pack_encode(pack_encoder *e, const ls_cta *cta, ls_error *err);
 /* Bytes of the payload so far. */
-size_t ls_pack_encoder_bytes(const ls_pack_encoder *e);
+size_t pack_encoder_bytes(const pack_encoder *e);
 /* Of these, up to where they are likely to compress well; 0: nothing is to be compressed. */
-size_t ls_pack_encoder_split(const ls_pack_encoder *e);
-/* Writes the payload (ls_pack_encoder_bytes() long) and starts the next block. */
-void ls_pack_encoder_take(ls_pack_encoder *e, uint8_t *payload);
+size_t pack_encoder_split(const pack_encoder *e);
+/* Writes the payload (pack_encoder_bytes() long) and starts the next block. */
+void pack_encoder_take(pack_encoder *e, uint8_t *payload);
 
 /* --- decoding ------------------------------------------------------------------------------------------- */
 
 /* An execution of a warp that has addresses. */
-typedef struct ls_pack_access {
-    ls_pack_memory *memory; /* of its instruction */
-    uint32_t at;            /* in the warp */
+typedef struct pack_access {
+    pack_memory *memory; /* of its instruction */
+    uint32_t at;         /* in the warp */
     uint32_t lanes;
-} ls_pack_access;
+} pack_access;
 
-typedef struct ls_pack_path {
+typedef struct pack_path {
     ls_dyn *dyns; /* their addr is not yet filled */
-    ls_pack_access *accesses;
+    pack_access *accesses;
     uint32_t count, access_count;
     uint32_t capacity; /* of both */
     uint64_t number;   /* among those of the block that were written in full */
-} ls_pack_path;
+} pack_path;
 
-typedef struct ls_pack_decoder {
-    ls_pack_stream streams[LS_PACK_STREAM_COUNT];
-    ls_columns_in columns;
-    ls_pack_masks masks;
-    ls_pack_path paths[LS_PACK_KEPT_PATHS];
+typedef struct pack_decoder {
+    pack_stream streams[LS_PACK_STREAM_COUNT];
+    columns_in columns;
+    pack_masks masks;
+    pack_path paths[LS_PACK_KEPT_PATHS];
     uint32_t kept_count;
     uint64_t path_count;
     uint32_t warp_serial, first_warp_serial, cta_serial;
     uint32_t grid[3];
     /* Per static instruction. */
-    const uint32_t *plain;  /* how many from here on have no addresses; one more, 0; borrowed */
-    ls_dyn *blank;          /* an execution with no lanes and no addresses */
-    ls_pack_memory *memory; /* only those with addresses are touched */
+    const uint32_t *plain; /* how many from here on have no addresses; one more, 0; borrowed */
+    ls_dyn *blank;         /* an execution with no lanes and no addresses */
+    pack_memory *memory;   /* only those with addresses are touched */
     uint32_t *changes;
     uint32_t inst_count;
-    ls_pack_access *accesses; /* of the warp that is being read */
+    pack_access *accesses; /* of the warp that is being read */
     size_t access_capacity;
     bool short_stream; /* a stream of varints ended too early */
-} ls_pack_decoder;
+} pack_decoder;
 
 /* `plain` is borrowed; false without memory. */
-bool ls_pack_decoder_init(ls_pack_decoder *d, const uint32_t grid[3], const uint32_t *plain,
-                          uint32_t inst_count);
-void ls_pack_decoder_fini(ls_pack_decoder *d);
+bool pack_decoder_init(pack_decoder *d, const uint32_t grid[3], const uint32_t *plain, uint32_t inst_count);
+void pack_decoder_fini(pack_decoder *d);
 /* Begins a block. The payload is borrowed until the last thread block was read, and LS_PACK_SLACK bytes
  * behind it can be read. Returns NULL, or what is wrong. */
-const char *ls_pack_decoder_begin(ls_pack_decoder *d, const uint8_t *payload, size_t bytes);
+const char *pack_decoder_begin(pack_decoder *d, const uint8_t *payload, size_t bytes);
 /* Reads the next thread block, which is number `index` of its kernel. *problem is NULL, or what is wrong with
  * the payload. False without memory. */
-bool ls_pack_decode(ls_pack_decoder *d, uint64_t index, ls_cta *cta, const char **problem);
+bool pack_decode(pack_decoder *d, uint64_t index, ls_cta *cta, const char **problem);
 /* Whether everything was read, as after the last thread block. */
-bool ls_pack_decoder_at_end(const ls_pack_decoder *d);
+bool pack_decoder_at_end(const pack_decoder *d);
 
 #endif

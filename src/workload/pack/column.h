@@ -8,14 +8,14 @@
 #include "workload/pack/format.h"
 #include "workload/trace.h"
 
-typedef struct ls_pack_bytes {
+typedef struct pack_bytes {
     uint8_t *at;
     size_t count, capacity;
-} ls_pack_bytes;
+} pack_bytes;
 
-typedef struct ls_pack_stream {
+typedef struct pack_stream {
     const uint8_t *at, *end;
-} ls_pack_stream;
+} pack_stream;
 
 /* Executions and address words that may be written behind the last one: whole vectors are. */
 #define LS_COLUMN_SPARE_DYNS 8
@@ -23,58 +23,57 @@ typedef struct ls_pack_stream {
 
 /* --- writing -------------------------------------------------------------------------------------------- */
 
-typedef struct ls_columns_out {
-    ls_pack_bytes streams[LS_COLUMN_COUNT];
+typedef struct columns_out {
+    pack_bytes streams[LS_COLUMN_COUNT];
     uint16_t slots[2 * LS_COLUMN_SEGMENT_LIMIT]; /* by hash: number of a segment + 1 */
     uint32_t segment_count;
     uint64_t anchors[LS_COLUMN_ANCHOR_LIMIT];
     uint32_t anchor_count, anchor; /* the last one used */
-} ls_columns_out;
+} columns_out;
 
-void ls_columns_clear(ls_columns_out *c);
-void ls_columns_fini(ls_columns_out *c);
+void columns_clear(columns_out *c);
+void columns_fini(columns_out *c);
 /* How many segments a warp has: runs of consecutive instructions with one mask. */
-uint32_t ls_columns_segments(const ls_dyn *dyns, uint32_t count);
+uint32_t columns_segments(const ls_dyn *dyns, uint32_t count);
 /* Adds a warp and says its numbers in `shape`. *fits is false, and nothing added, if it cannot be said so.
  * False without memory. */
-bool ls_columns_put(ls_columns_out *c, const ls_cta *cta, const ls_warp_stream *warp, ls_pack_bytes *shape,
-                    bool *fits);
+bool columns_put(columns_out *c, const ls_cta *cta, const ls_warp_stream *warp, pack_bytes *shape, bool *fits);
 /* Bytes of all columns with their lengths; 0 if there are none. */
-size_t ls_columns_bytes(const ls_columns_out *c);
-void ls_columns_take(const ls_columns_out *c, uint8_t *payload);
+size_t columns_bytes(const columns_out *c);
+void columns_take(const columns_out *c, uint8_t *payload);
 
 /* --- reading -------------------------------------------------------------------------------------------- */
 
-typedef struct ls_columns_segment {
+typedef struct columns_segment {
     uint32_t from, bytes; /* of ls_dyn */
-} ls_columns_segment;
+} columns_segment;
 
-typedef struct ls_columns_in {
-    ls_pack_stream streams[LS_COLUMN_COUNT];
-    ls_columns_segment *segments; /* LS_COLUMN_SEGMENT_LIMIT */
-    bool wide_vectors;            /* the host has them */
-} ls_columns_in;
+typedef struct columns_in {
+    pack_stream streams[LS_COLUMN_COUNT];
+    columns_segment *segments; /* LS_COLUMN_SEGMENT_LIMIT */
+    bool wide_vectors;         /* the host has them */
+} columns_in;
 
 /* The numbers of a warp, from its shape. */
-typedef struct ls_columns_warp {
+typedef struct columns_warp {
     uint32_t count; /* executed instructions */
     uint64_t segments, masks, accesses;
-} ls_columns_warp;
+} columns_warp;
 
 /* The static instructions. */
-typedef struct ls_columns_insts {
+typedef struct columns_insts {
     const ls_dyn *blank;   /* an execution of each, and LS_COLUMN_SPARE_DYNS more */
     const uint32_t *plain; /* 0: it has addresses */
-} ls_columns_insts;
+} columns_insts;
 
-bool ls_columns_init(ls_columns_in *c); /* false without memory */
-void ls_columns_end(ls_columns_in *c);
+bool columns_init(columns_in *c); /* false without memory */
+void columns_end(columns_in *c);
 /* Begins a block; `bytes` 0: it has no columns. Returns NULL, or what is wrong. */
-const char *ls_columns_begin(ls_columns_in *c, const uint8_t *payload, size_t bytes, uint32_t inst_count);
+const char *columns_begin(columns_in *c, const uint8_t *payload, size_t bytes, uint32_t inst_count);
 /* Fills the executions of a warp at `to` and its addresses behind those of the thread block, which has
  * `room` of them in all. */
-const char *ls_columns_read(ls_columns_in *c, const ls_columns_warp *w, const ls_columns_insts *insts,
-                            ls_dyn *to, ls_cta *cta, uint64_t room);
-bool ls_columns_at_end(const ls_columns_in *c);
+const char *columns_read(columns_in *c, const columns_warp *w, const columns_insts *insts, ls_dyn *to,
+                         ls_cta *cta, uint64_t room);
+bool columns_at_end(const columns_in *c);
 
 #endif

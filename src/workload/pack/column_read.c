@@ -23,21 +23,21 @@ static bool has_wide_vectors(void)
 #endif
 }
 
-bool ls_columns_init(ls_columns_in *c)
+bool columns_init(columns_in *c)
 {
-    *c = (ls_columns_in){ .wide_vectors = has_wide_vectors() };
+    *c = (columns_in){ .wide_vectors = has_wide_vectors() };
     c->segments = malloc(LS_COLUMN_SEGMENT_LIMIT * sizeof *c->segments);
     return c->segments != NULL;
 }
 
-void ls_columns_end(ls_columns_in *c)
+void columns_end(columns_in *c)
 {
     free(c->segments);
     c->segments = NULL;
 }
 
 /* Of a column of u16; 0 if it is empty. */
-static size_t largest(const ls_pack_stream *s)
+static size_t largest(const pack_stream *s)
 {
     size_t count = (size_t)(s->end - s->at) / 2;
     uint16_t most = 0;
@@ -50,38 +50,38 @@ static size_t largest(const ls_pack_stream *s)
     return most;
 }
 
-const char *ls_columns_begin(ls_columns_in *c, const uint8_t *payload, size_t bytes, uint32_t inst_count)
+const char *columns_begin(columns_in *c, const uint8_t *payload, size_t bytes, uint32_t inst_count)
 {
     size_t used = 4 * LS_COLUMN_COUNT;
     for (int i = 0; i < LS_COLUMN_COUNT; i++)
-        c->streams[i] = (ls_pack_stream){ payload, payload };
+        c->streams[i] = (pack_stream){ payload, payload };
     if (bytes == 0)
         return NULL;
     if (bytes < used)
         return "bytes follow its streams";
     for (int i = 0; i < LS_COLUMN_COUNT; i++) {
-        size_t size = ls_get_u32(payload + 4 * i);
+        size_t size = get_u32(payload + 4 * i);
         if (size > bytes - used)
             return "its columns are longer than itself";
-        c->streams[i] = (ls_pack_stream){ payload + used, payload + used + size };
+        c->streams[i] = (pack_stream){ payload + used, payload + used + size };
         used += size;
     }
     if (used != bytes)
         return "bytes follow its columns";
-    ls_pack_stream *segments = &c->streams[LS_COLUMN_SEGMENTS], *anchors = &c->streams[LS_COLUMN_ANCHORS];
+    pack_stream *segments = &c->streams[LS_COLUMN_SEGMENTS], *anchors = &c->streams[LS_COLUMN_ANCHORS];
     size_t count = (size_t)(segments->end - segments->at) / 8;
     if (count > LS_COLUMN_SEGMENT_LIMIT || (size_t)(anchors->end - anchors->at) > 8 * LS_COLUMN_ANCHOR_LIMIT ||
         (segments->end - segments->at) % 8 != 0 || (anchors->end - anchors->at) % 8 != 0)
         return "its segments or its anchors are wrong";
     for (size_t i = 0; i < count; i++) {
-        uint32_t start = ls_get_u32(segments->at + 8 * i), length = ls_get_u32(segments->at + 8 * i + 4);
+        uint32_t start = get_u32(segments->at + 8 * i), length = get_u32(segments->at + 8 * i + 4);
         if (length == 0 || length > LS_PACK_RUN_LIMIT || start >= inst_count || length > inst_count - start)
             return "a segment leaves the table of instructions";
         c->segments[i] =
-            (ls_columns_segment){ start * (uint32_t)sizeof(ls_dyn), length * (uint32_t)sizeof(ls_dyn) };
+            (columns_segment){ start * (uint32_t)sizeof(ls_dyn), length * (uint32_t)sizeof(ls_dyn) };
     }
     /* Here once for all, so that the loops need not. */
-    const ls_pack_stream *gaps = &c->streams[LS_COLUMN_GAPS];
+    const pack_stream *gaps = &c->streams[LS_COLUMN_GAPS];
     size_t anchor_count = (size_t)(anchors->end - anchors->at) / 8;
     if (count == 0 || largest(&c->streams[LS_COLUMN_TOKENS]) >= count)
         return "a segment is not there";
@@ -92,7 +92,7 @@ const char *ls_columns_begin(ls_columns_in *c, const uint8_t *payload, size_t by
     return NULL;
 }
 
-bool ls_columns_at_end(const ls_columns_in *c)
+bool columns_at_end(const columns_in *c)
 {
     /* The two tables are read from anywhere. */
     for (int i = LS_COLUMN_TOKENS; i < LS_COLUMN_COUNT; i++)
@@ -134,12 +134,12 @@ INLINE void fill(char *to, const char *blank, const char *end, uint32_t mask)
 INLINE void near(uint64_t *words, uint32_t count, const uint8_t *from, uint64_t anchor)
 {
     for (uint32_t i = 0; i < count; i++)
-        words[i] = anchor + ls_get_u16(from + 2 * i);
+        words[i] = anchor + get_u16(from + 2 * i);
 }
 INLINE void far(uint64_t *words, uint32_t count, const uint8_t *from, uint64_t anchor)
 {
     for (uint32_t i = 0; i < count; i++)
-        words[i] = anchor + ls_get_u32(from + 4 * i);
+        words[i] = anchor + get_u32(from + 4 * i);
 }
 
 #if defined(WIDE_TARGET)
@@ -190,7 +190,7 @@ _Static_assert(sizeof(ls_dyn) == 12 && LS_COLUMN_SPARE_DYNS >= 8, "eight executi
 
 INLINE uint64_t signed_at(const uint8_t *p)
 {
-    return (uint64_t)(int64_t)(int32_t)ls_get_u32(p);
+    return (uint64_t)(int64_t)(int32_t)get_u32(p);
 }
 
 INLINE void affine(uint64_t *words, uint32_t mask, uint64_t base, uint64_t stride)
@@ -211,19 +211,19 @@ INLINE uint32_t lanes_of(uint32_t mask, bool native)
 
 /* --------------------------------------------------------------------------------------------------- path */
 
-INLINE const char *read_path(const ls_columns_in *c, const ls_columns_warp *w, const ls_dyn *blank, ls_dyn *to,
+INLINE const char *read_path(const columns_in *c, const columns_warp *w, const ls_dyn *blank, ls_dyn *to,
                              const host *h)
 {
     const uint8_t *const tokens = c->streams[LS_COLUMN_TOKENS].at, *const codes =
                                                                        c->streams[LS_COLUMN_CODES].at;
     const uint8_t *const masks = c->streams[LS_COLUMN_MASKS].at;
     const size_t count = w->segments;
-    const ls_columns_segment *const segments = c->segments;
+    const columns_segment *const segments = c->segments;
     const char *const first = (const char *)blank;
     char *at = (char *)to, *const end = (char *)(to + w->count);
     const uint32_t mask_count = (uint32_t)w->masks;
     for (size_t i = 0; i < count; i++) {
-        const ls_columns_segment *segment = &segments[ls_get_u16(tokens + 2 * i)];
+        const columns_segment *segment = &segments[get_u16(tokens + 2 * i)];
         char *here = at;
         uint32_t which = codes[i];
         at += segment->bytes;
@@ -231,7 +231,7 @@ INLINE const char *read_path(const ls_columns_in *c, const ls_columns_warp *w, c
             return "a mask is not there";
         if (LS_UNLIKELY(at > end))
             return "a warp has more instructions than it says";
-        h->fill(here, first + segment->from, at, ls_get_u32(masks + 4 * (size_t)which));
+        h->fill(here, first + segment->from, at, get_u32(masks + 4 * (size_t)which));
     }
     return at == end ? NULL : "a warp has fewer instructions than it says";
 }
@@ -246,10 +246,10 @@ _Static_assert(LS_PACK_SLACK >= 32 * 2 && LS_COLUMN_SPARE_WORDS >= 36,
                "a near list is read before it is checked");
 
 /* The rarer forms; `words` is where they go. Returns their number, or UINT32_MAX. */
-INLINE uint32_t read_rare(ls_columns_in *c, uint32_t access, uint32_t mask, uint64_t anchor, uint64_t *words,
+INLINE uint32_t read_rare(columns_in *c, uint32_t access, uint32_t mask, uint64_t anchor, uint64_t *words,
                           const host *h)
 {
-    ls_pack_stream *far_ones = &c->streams[LS_COLUMN_FAR], *wide = &c->streams[LS_COLUMN_WIDE];
+    pack_stream *far_ones = &c->streams[LS_COLUMN_FAR], *wide = &c->streams[LS_COLUMN_WIDE];
     uint32_t mode = access & 3, form = access >> LS_COLUMN_FORM_SHIFT & 7,
              lanes = lanes_of(mask, h->counts_lanes);
     uint32_t count = mode == LS_ADDR_STRIDE ? 2 : lanes;
@@ -257,7 +257,7 @@ INLINE uint32_t read_rare(ls_columns_in *c, uint32_t access, uint32_t mask, uint
     if (mode == 3)
         return UINT32_MAX;
     if (form == LS_COLUMN_AFFINE && mode != LS_ADDR_STRIDE && lanes > 0 && has_two) {
-        affine(words, mask, anchor + ls_get_u32(far_ones->at), signed_at(far_ones->at + 4));
+        affine(words, mask, anchor + get_u32(far_ones->at), signed_at(far_ones->at + 4));
         far_ones->at += 8;
     } else if (form == LS_COLUMN_AT_FAR && (size_t)(far_ones->end - far_ones->at) >= 4 * (size_t)count) {
         h->far(words, count, far_ones->at, anchor);
@@ -266,15 +266,15 @@ INLINE uint32_t read_rare(ls_columns_in *c, uint32_t access, uint32_t mask, uint
         far_ones->at += 4 * (size_t)count;
     } else if (form == LS_COLUMN_AT_WIDE && (size_t)(wide->end - wide->at) >= 8 * (size_t)count) {
         for (uint32_t i = 0; i < count; i++)
-            words[i] = ls_get_u64(wide->at + 8 * i);
+            words[i] = get_u64(wide->at + 8 * i);
         wide->at += 8 * (size_t)count;
     } else
         return UINT32_MAX;
     return count;
 }
 
-INLINE const char *read_accesses(ls_columns_in *c, const ls_columns_warp *w, const uint32_t *plain,
-                                 ls_dyn *dyn, ls_cta *cta, uint64_t room, const host *h)
+INLINE const char *read_accesses(columns_in *c, const columns_warp *w, const uint32_t *plain, ls_dyn *dyn,
+                                 ls_cta *cta, uint64_t room, const host *h)
 {
     const uint8_t *const accesses = c->streams[LS_COLUMN_ACCESSES].at, *const gaps =
                                                                            c->streams[LS_COLUMN_GAPS].at;
@@ -289,14 +289,14 @@ INLINE const char *read_accesses(ls_columns_in *c, const ls_columns_warp *w, con
         return NULL;
     dyn += gaps[0] - 1;
     for (size_t i = 0; i < access_count; i++) {
-        uint32_t what = ls_get_u16(accesses + 2 * i), count;
+        uint32_t what = get_u16(accesses + 2 * i), count;
         if (LS_UNLIKELY(dyn >= end))
             return "an access belongs to no instruction";
         dyn->addr = place | (what & 3);
         without |= plain[dyn->inst];
         if (LS_LIKELY((what & NOT_A_NEAR_LIST) == 0)) {
             count = lanes_of(dyn->mask, h->counts_lanes);
-            h->near(words, count, near_at, ls_get_u64(anchors + 8 * (size_t)(what >> LS_COLUMN_ANCHOR_SHIFT)));
+            h->near(words, count, near_at, get_u64(anchors + 8 * (size_t)(what >> LS_COLUMN_ANCHOR_SHIFT)));
             near_at += 2 * (size_t)count; /* it may have gone over the end by the slack at most */
             if (LS_UNLIKELY(near_at > near_end))
                 return "its addresses end too early";
@@ -305,7 +305,7 @@ INLINE const char *read_accesses(ls_columns_in *c, const ls_columns_warp *w, con
             dyn->addr = place | LS_ADDR_STRIDE;
             count = 2;
         } else {
-            uint64_t anchor = ls_get_u64(anchors + 8 * (size_t)(what >> LS_COLUMN_ANCHOR_SHIFT));
+            uint64_t anchor = get_u64(anchors + 8 * (size_t)(what >> LS_COLUMN_ANCHOR_SHIFT));
             count = read_rare(c, what, dyn->mask, anchor, words, h);
             if (LS_UNLIKELY(count > 32))
                 return "its addresses are wrong";
@@ -325,27 +325,27 @@ INLINE const char *read_accesses(ls_columns_in *c, const ls_columns_warp *w, con
 
 /* ------------------------------------------------------------------------------------------------- a warp */
 
-INLINE const char *read_warp(ls_columns_in *c, const ls_columns_warp *w, const ls_columns_insts *insts,
-                             ls_dyn *to, ls_cta *cta, uint64_t room, const host *h)
+INLINE const char *read_warp(columns_in *c, const columns_warp *w, const columns_insts *insts, ls_dyn *to,
+                             ls_cta *cta, uint64_t room, const host *h)
 {
     const char *problem = read_path(c, w, insts->blank, to, h);
     return problem ? problem : read_accesses(c, w, insts->plain, to, cta, room, h);
 }
 
 #if defined(WIDE_TARGET)
-static WIDE_TARGET const char *read_wide(ls_columns_in *c, const ls_columns_warp *w,
-                                         const ls_columns_insts *insts, ls_dyn *to, ls_cta *cta, uint64_t room)
+static WIDE_TARGET const char *read_wide(columns_in *c, const columns_warp *w, const columns_insts *insts,
+                                         ls_dyn *to, ls_cta *cta, uint64_t room)
 {
     return read_warp(c, w, insts, to, cta, room, &(const host){ fill_wide, near_wide, far_wide, true });
 }
 #endif
 
-const char *ls_columns_read(ls_columns_in *c, const ls_columns_warp *w, const ls_columns_insts *insts,
-                            ls_dyn *to, ls_cta *cta, uint64_t room)
+const char *columns_read(columns_in *c, const columns_warp *w, const columns_insts *insts, ls_dyn *to,
+                         ls_cta *cta, uint64_t room)
 {
-    ls_pack_stream *tokens = &c->streams[LS_COLUMN_TOKENS], *codes = &c->streams[LS_COLUMN_CODES];
-    ls_pack_stream *masks = &c->streams[LS_COLUMN_MASKS], *gaps = &c->streams[LS_COLUMN_GAPS];
-    ls_pack_stream *accesses = &c->streams[LS_COLUMN_ACCESSES];
+    pack_stream *tokens = &c->streams[LS_COLUMN_TOKENS], *codes = &c->streams[LS_COLUMN_CODES];
+    pack_stream *masks = &c->streams[LS_COLUMN_MASKS], *gaps = &c->streams[LS_COLUMN_GAPS];
+    pack_stream *accesses = &c->streams[LS_COLUMN_ACCESSES];
     if (w->segments > (uint64_t)(tokens->end - tokens->at) / 2 ||
         w->segments > (uint64_t)(codes->end - codes->at) ||
         w->masks > (uint64_t)(masks->end - masks->at) / 4 ||

@@ -10,7 +10,7 @@
 #define NEAR_ALIGN 0x8000u
 #define FAR_ALIGN 0x10000u
 
-static bool put(ls_pack_bytes *b, uint64_t value, unsigned bytes)
+static bool put(pack_bytes *b, uint64_t value, unsigned bytes)
 {
     if (b->capacity - b->count < bytes) {
         size_t capacity = b->capacity ? b->capacity * 2 : 4096;
@@ -25,16 +25,16 @@ static bool put(ls_pack_bytes *b, uint64_t value, unsigned bytes)
     return true;
 }
 
-static bool put_varint(ls_pack_bytes *b, uint64_t value)
+static bool put_varint(pack_bytes *b, uint64_t value)
 {
-    uint8_t bytes[LS_VARINT_BYTES], *end = ls_put_varint(bytes, value);
+    uint8_t bytes[LS_VARINT_BYTES], *end = write_varint(bytes, value);
     bool done = true;
     for (const uint8_t *p = bytes; p < end; p++)
         done = done && put(b, *p, 1);
     return done;
 }
 
-void ls_columns_clear(ls_columns_out *c)
+void columns_clear(columns_out *c)
 {
     for (int i = 0; i < LS_COLUMN_COUNT; i++)
         c->streams[i].count = 0;
@@ -45,11 +45,11 @@ void ls_columns_clear(ls_columns_out *c)
     c->anchor_count = 1; /* for accesses that need none */
 }
 
-void ls_columns_fini(ls_columns_out *c)
+void columns_fini(columns_out *c)
 {
     for (int i = 0; i < LS_COLUMN_COUNT; i++)
         free(c->streams[i].at);
-    *c = (ls_columns_out){ 0 };
+    *c = (columns_out){ 0 };
 }
 
 /* ----------------------------------------------------------------------------------------------- segments */
@@ -64,7 +64,7 @@ static uint32_t segment(const ls_dyn *dyns, uint32_t left)
     return n;
 }
 
-uint32_t ls_columns_segments(const ls_dyn *dyns, uint32_t count)
+uint32_t columns_segments(const ls_dyn *dyns, uint32_t count)
 {
     uint32_t segments = 0;
     for (uint32_t i = 0; i < count; i += segment(dyns + i, count - i))
@@ -73,16 +73,16 @@ uint32_t ls_columns_segments(const ls_dyn *dyns, uint32_t count)
 }
 
 /* The number of a segment, which is written if it is new. *fits is false if there are too many. */
-static bool find_segment(ls_columns_out *c, uint32_t start, uint32_t length, uint32_t *number, bool *fits)
+static bool find_segment(columns_out *c, uint32_t start, uint32_t length, uint32_t *number, bool *fits)
 {
-    ls_pack_bytes *table = &c->streams[LS_COLUMN_SEGMENTS];
+    pack_bytes *table = &c->streams[LS_COLUMN_SEGMENTS];
     const uint32_t slots = LS_COLUMN_SEGMENT_LIMIT * 2;
     uint64_t hash = ((uint64_t)start << 9 | length) * UINT64_C(0x9e3779b97f4a7c15);
     uint32_t slot = (uint32_t)(hash >> 40) % slots;
     for (; c->slots[slot] > 0; slot = (slot + 1) % slots) {
         *number = c->slots[slot] - 1u;
         const uint8_t *entry = table->at + 8 * (size_t)*number;
-        if (ls_get_u32(entry) == start && ls_get_u32(entry + 4) == length)
+        if (get_u32(entry) == start && get_u32(entry + 4) == length)
             return true;
     }
     *fits = c->segment_count < LS_COLUMN_SEGMENT_LIMIT;
@@ -93,8 +93,8 @@ static bool find_segment(ls_columns_out *c, uint32_t start, uint32_t length, uin
     return put(table, start | (uint64_t)length << 32, 8);
 }
 
-static bool put_path(ls_columns_out *c, const ls_dyn *dyns, uint32_t count, uint64_t *segments,
-                     uint32_t *masks, bool *fits)
+static bool put_path(columns_out *c, const ls_dyn *dyns, uint32_t count, uint64_t *segments, uint32_t *masks,
+                     bool *fits)
 {
     uint32_t known[LS_COLUMN_MASK_LIMIT], number = 0;
     *masks = 0;
@@ -130,7 +130,7 @@ static bool reaches(uint64_t anchor, uint64_t low, uint64_t high, uint64_t span)
 
 /* An anchor for addresses from `low` to `high`, none further from it than `span`; LS_COLUMN_ANCHOR_LIMIT if
  * there is no more room. */
-static uint32_t find_anchor(ls_columns_out *c, uint64_t low, uint64_t high, uint64_t span)
+static uint32_t find_anchor(columns_out *c, uint64_t low, uint64_t high, uint64_t span)
 {
     uint32_t i = c->anchor;
     if (i >= c->anchor_count || !reaches(c->anchors[i], low, high, span))
@@ -164,13 +164,13 @@ static bool is_affine(const uint64_t *words, uint32_t mask, uint64_t *stride)
     return true;
 }
 
-static bool put_access(ls_columns_out *c, uint32_t mode, uint32_t form, uint32_t anchor)
+static bool put_access(columns_out *c, uint32_t mode, uint32_t form, uint32_t anchor)
 {
     return put(&c->streams[LS_COLUMN_ACCESSES],
                mode | form << LS_COLUMN_FORM_SHIFT | anchor << LS_COLUMN_ANCHOR_SHIFT, 2);
 }
 
-static bool put_each(ls_columns_out *c, const uint64_t *words, uint32_t count, uint64_t origin, int stream,
+static bool put_each(columns_out *c, const uint64_t *words, uint32_t count, uint64_t origin, int stream,
                      unsigned bytes)
 {
     bool done = true;
@@ -180,7 +180,7 @@ static bool put_each(ls_columns_out *c, const uint64_t *words, uint32_t count, u
 }
 
 /* A first address and a stride: in stride mode, or of a list. */
-static bool put_stride(ls_columns_out *c, uint32_t mode, uint32_t form, uint64_t base, uint64_t stride)
+static bool put_stride(columns_out *c, uint32_t mode, uint32_t form, uint64_t base, uint64_t stride)
 {
     const uint64_t both[] = { base, stride };
     uint32_t anchor = fits_i32(stride) ? find_anchor(c, base, base, UINT32_MAX) : LS_COLUMN_ANCHOR_LIMIT;
@@ -191,7 +191,7 @@ static bool put_stride(ls_columns_out *c, uint32_t mode, uint32_t form, uint64_t
            put(&c->streams[LS_COLUMN_FAR], stride, 4);
 }
 
-static bool put_list(ls_columns_out *c, const ls_dyn *dyn, const uint64_t *words)
+static bool put_list(columns_out *c, const ls_dyn *dyn, const uint64_t *words)
 {
     uint32_t count = (uint32_t)__builtin_popcount(dyn->mask), mode = dyn->addr & 3, anchor;
     uint64_t low = UINT64_MAX, high = 0, stride;
@@ -215,7 +215,7 @@ static bool put_list(ls_columns_out *c, const ls_dyn *dyn, const uint64_t *words
     return put_access(c, mode, LS_COLUMN_AT_WIDE, 0) && put_each(c, words, count, 0, LS_COLUMN_WIDE, 8);
 }
 
-static bool put_addresses(ls_columns_out *c, const ls_cta *cta, const ls_dyn *dyns, uint32_t count,
+static bool put_addresses(columns_out *c, const ls_cta *cta, const ls_dyn *dyns, uint32_t count,
                           uint64_t *accesses, bool *fits)
 {
     uint32_t next = 0; /* behind the last access */
@@ -245,8 +245,7 @@ static bool put_addresses(ls_columns_out *c, const ls_cta *cta, const ls_dyn *dy
 
 /* ----------------------------------------------------------------------------------------------- together */
 
-bool ls_columns_put(ls_columns_out *c, const ls_cta *cta, const ls_warp_stream *warp, ls_pack_bytes *shape,
-                    bool *fits)
+bool columns_put(columns_out *c, const ls_cta *cta, const ls_warp_stream *warp, pack_bytes *shape, bool *fits)
 {
     const ls_dyn *dyns = cta->dyns + warp->first;
     size_t before[LS_COLUMN_COUNT];
@@ -269,7 +268,7 @@ bool ls_columns_put(ls_columns_out *c, const ls_cta *cta, const ls_warp_stream *
            put_varint(shape, segments) && put_varint(shape, masks) && put_varint(shape, accesses);
 }
 
-size_t ls_columns_bytes(const ls_columns_out *c)
+size_t columns_bytes(const columns_out *c)
 {
     size_t bytes = 0;
     if (c->streams[LS_COLUMN_TOKENS].count == 0)
@@ -279,16 +278,16 @@ size_t ls_columns_bytes(const ls_columns_out *c)
     return bytes + 8 * (size_t)c->anchor_count;
 }
 
-void ls_columns_take(const ls_columns_out *c, uint8_t *payload)
+void columns_take(const columns_out *c, uint8_t *payload)
 {
     uint8_t *at = payload + 4 * LS_COLUMN_COUNT;
     if (c->streams[LS_COLUMN_TOKENS].count == 0)
         return;
     for (int i = 0; i < LS_COLUMN_COUNT; i++) {
         size_t bytes = i == LS_COLUMN_ANCHORS ? 8 * (size_t)c->anchor_count : c->streams[i].count;
-        ls_put_u32(payload + 4 * i, (uint32_t)bytes);
+        put_u32(payload + 4 * i, (uint32_t)bytes);
         for (uint32_t k = 0; k < c->anchor_count && i == LS_COLUMN_ANCHORS; k++)
-            ls_put_u64(at + 8 * k, c->anchors[k]);
+            write_u64(at + 8 * k, c->anchors[k]);
         if (i != LS_COLUMN_ANCHORS && bytes > 0)
             memcpy(at, c->streams[i].at, bytes);
         at += bytes;

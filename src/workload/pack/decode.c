@@ -13,58 +13,57 @@
 #define SPARE_WORDS LS_COLUMN_SPARE_WORDS
 
 /* Reads near the end may go over it; this notices. Never true in a good file. */
-static inline bool over(const ls_pack_stream *s)
+static inline bool over(const pack_stream *s)
 {
     return LS_UNLIKELY(s->at > s->end);
 }
 
 /* --------------------------------------------------------------------------------------------- begin, end */
 
-bool ls_pack_decoder_init(ls_pack_decoder *d, const uint32_t grid[3], const uint32_t *plain,
-                          uint32_t inst_count)
+bool pack_decoder_init(pack_decoder *d, const uint32_t grid[3], const uint32_t *plain, uint32_t inst_count)
 {
-    *d = (ls_pack_decoder){ .plain = plain, .inst_count = inst_count };
+    *d = (pack_decoder){ .plain = plain, .inst_count = inst_count };
     memcpy(d->grid, grid, sizeof d->grid);
     d->memory = malloc((inst_count ? inst_count : 1) * sizeof *d->memory);
     for (uint32_t i = plain[0]; d->memory && i < inst_count; i += 1 + plain[i + 1])
-        d->memory[i] = (ls_pack_memory){ 0 };
+        d->memory[i] = (pack_memory){ 0 };
     d->changes = malloc((inst_count ? inst_count : 1) * sizeof *d->changes);
     d->blank = malloc((inst_count + SPARE_DYNS) * sizeof *d->blank);
     for (uint32_t i = 0; d->blank && i < inst_count + SPARE_DYNS; i++)
         d->blank[i] = (ls_dyn){ i, 0, LS_ADDR_NONE };
-    return ls_columns_init(&d->columns) && d->memory && d->changes && d->blank;
+    return columns_init(&d->columns) && d->memory && d->changes && d->blank;
 }
 
-void ls_pack_decoder_fini(ls_pack_decoder *d)
+void pack_decoder_fini(pack_decoder *d)
 {
     for (int i = 0; i < LS_PACK_KEPT_PATHS; i++) {
         free(d->paths[i].dyns);
         free(d->paths[i].accesses);
     }
-    ls_columns_end(&d->columns);
+    columns_end(&d->columns);
     free(d->accesses);
     free(d->memory);
     free(d->changes);
     free(d->blank);
-    *d = (ls_pack_decoder){ 0 };
+    *d = (pack_decoder){ 0 };
 }
 
-const char *ls_pack_decoder_begin(ls_pack_decoder *d, const uint8_t *payload, size_t bytes)
+const char *pack_decoder_begin(pack_decoder *d, const uint8_t *payload, size_t bytes)
 {
     size_t used = 4 * LS_PACK_STREAM_COUNT;
     if (bytes < used)
         return "it is too short for its streams";
     for (int i = 0; i < LS_PACK_STREAM_COUNT; i++) {
-        size_t size = ls_get_u32(payload + 4 * i);
+        size_t size = get_u32(payload + 4 * i);
         if (size > bytes - used)
             return "its streams are longer than itself";
-        d->streams[i] = (ls_pack_stream){ payload + used, payload + used + size };
+        d->streams[i] = (pack_stream){ payload + used, payload + used + size };
         used += size;
     }
-    const char *problem = ls_columns_begin(&d->columns, payload + used, bytes - used, d->inst_count);
+    const char *problem = columns_begin(&d->columns, payload + used, bytes - used, d->inst_count);
     if (problem)
         return problem;
-    ls_pack_masks_reset(&d->masks);
+    pack_masks_reset(&d->masks);
     d->kept_count = 0;
     d->path_count = 0;
     d->short_stream = false;
@@ -79,21 +78,21 @@ const char *ls_pack_decoder_begin(ls_pack_decoder *d, const uint8_t *payload, si
     return NULL;
 }
 
-bool ls_pack_decoder_at_end(const ls_pack_decoder *d)
+bool pack_decoder_at_end(const pack_decoder *d)
 {
     for (int i = 0; i < LS_PACK_STREAM_COUNT; i++)
         if (d->streams[i].at != d->streams[i].end)
             return false;
-    return ls_columns_at_end(&d->columns);
+    return columns_at_end(&d->columns);
 }
 
 /* ----------------------------------------------------------------------------------------------- the path */
 
 /* A mask that was not known; false if the block is wrong. */
-static bool new_mask(ls_pack_decoder *d, unsigned code)
+static bool new_mask(pack_decoder *d, unsigned code)
 {
-    ls_pack_stream *fresh = &d->streams[LS_PACK_NEW_MASKS];
-    ls_pack_masks_add(&d->masks, ls_get_u32(fresh->at));
+    pack_stream *fresh = &d->streams[LS_PACK_NEW_MASKS];
+    pack_masks_add(&d->masks, get_u32(fresh->at));
     fresh->at += 4;
     return code == LS_PACK_KNOWN_MASKS && !over(fresh);
 }
@@ -134,20 +133,20 @@ static inline void copy(ls_dyn *to, const ls_dyn *from, uint32_t count)
 /* Fills `count` executions and lists those that have addresses, of which there is room for as many. What
  * the loop needs is in variables of its own: the compiler cannot know that filling does not change the
  * decoder. */
-static const char *path(ls_pack_decoder *d, ls_dyn *dyns, uint32_t count, ls_pack_access *accesses,
+static const char *path(pack_decoder *d, ls_dyn *dyns, uint32_t count, pack_access *accesses,
                         uint32_t *access_count)
 {
     const uint8_t *at = d->streams[LS_PACK_PATH].at, *const end = d->streams[LS_PACK_PATH].end;
     const uint8_t *codes = d->streams[LS_PACK_MASKS].at, *const codes_end = d->streams[LS_PACK_MASKS].end;
     const uint32_t *const plain = d->plain, inst_count = d->inst_count;
     const ls_dyn *const blank = d->blank;
-    ls_pack_memory *const memory = d->memory;
+    pack_memory *const memory = d->memory;
     uint32_t *const changes = d->changes;
-    ls_pack_access *access = accesses;
+    pack_access *access = accesses;
     uint32_t expected = 0, mask = d->masks.mask[d->masks.now], lanes = d->masks.lanes[d->masks.now];
     for (uint32_t done = 0; done < count;) {
-        uint64_t token = ls_get_varint(&at), more = ls_get_varint(&at); /* instructions behind the first */
-        uint64_t start = expected + (uint64_t)ls_unzigzag(token >> 1);
+        uint64_t token = get_varint(&at), more = get_varint(&at); /* instructions behind the first */
+        uint64_t start = expected + (uint64_t)unzigzag(token >> 1);
         if (LS_UNLIKELY(at > end))
             return "the path of a warp ends too early";
         if (LS_UNLIKELY(start >= inst_count || more >= inst_count - start || more >= count - done ||
@@ -155,7 +154,7 @@ static const char *path(ls_pack_decoder *d, ls_dyn *dyns, uint32_t count, ls_pac
             return "a run leaves the table of instructions or its warp";
         uint32_t inst = (uint32_t)start;
         if (token & 1)
-            ls_pack_flag_change(changes, inst);
+            pack_flag_change(changes, inst);
         expected = inst + (uint32_t)more + 1;
         do { /* from one change of the mask to the next */
             uint32_t before = done - inst, stop = inst + 1 < expected ? changes[inst + 1] : expected;
@@ -173,7 +172,7 @@ static const char *path(ls_pack_decoder *d, ls_dyn *dyns, uint32_t count, ls_pac
             }
             fill(dyns + done, blank + inst, stop - inst, mask);
             for (inst += plain[inst]; inst < stop; inst += 1 + plain[inst + 1])
-                *access++ = (ls_pack_access){ memory + inst, before + inst, lanes };
+                *access++ = (pack_access){ memory + inst, before + inst, lanes };
             inst = stop;
             done = before + stop;
         } while (inst < expected);
@@ -185,9 +184,9 @@ static const char *path(ls_pack_decoder *d, ls_dyn *dyns, uint32_t count, ls_pac
 }
 
 /* Keeps a path for later warps; false without memory. */
-static bool keep(ls_pack_decoder *d, const ls_dyn *dyns, uint32_t count, uint32_t access_count)
+static bool keep(pack_decoder *d, const ls_dyn *dyns, uint32_t count, uint32_t access_count)
 {
-    ls_pack_path *path = &d->paths[d->kept_count];
+    pack_path *path = &d->paths[d->kept_count];
     if (count > path->capacity) {
         free(path->dyns);
         free(path->accesses);
@@ -206,7 +205,7 @@ static bool keep(ls_pack_decoder *d, const ls_dyn *dyns, uint32_t count, uint32_
     return true;
 }
 
-static const ls_pack_path *find_kept(const ls_pack_decoder *d, uint64_t number)
+static const pack_path *find_kept(const pack_decoder *d, uint64_t number)
 {
     for (uint32_t i = 0; i < d->kept_count; i++)
         if (d->paths[i].number == number)
@@ -218,7 +217,7 @@ static const ls_pack_path *find_kept(const ls_pack_decoder *d, uint64_t number)
 
 /* The first execution of an instruction in a warp: it starts where the last warp's start and the step from
  * warp to warp lead to, and will make the steps it made there. In a block's first warp nothing is known. */
-static uint64_t first_base(ls_pack_decoder *d, ls_pack_memory *m, uint64_t correction)
+static uint64_t first_base(pack_decoder *d, pack_memory *m, uint64_t correction)
 {
     uint64_t step = m->next - m->last, address = correction;
     if (m->warp_serial < d->first_warp_serial)
@@ -234,10 +233,10 @@ static uint64_t first_base(ls_pack_decoder *d, ls_pack_memory *m, uint64_t corre
 }
 
 /* The next number of a stream. Behind its end come zeros, and the warp will be refused. */
-static inline uint64_t number(ls_pack_decoder *d, int stream)
+static inline uint64_t number(pack_decoder *d, int stream)
 {
-    ls_pack_stream *s = &d->streams[stream];
-    uint64_t value = (uint64_t)ls_unzigzag(ls_get_varint(&s->at));
+    pack_stream *s = &d->streams[stream];
+    uint64_t value = (uint64_t)unzigzag(get_varint(&s->at));
     if (over(s)) {
         s->at = s->end;
         d->short_stream = true;
@@ -247,7 +246,7 @@ static inline uint64_t number(ls_pack_decoder *d, int stream)
 }
 
 /* The first address of an access. */
-static inline uint64_t base(ls_pack_decoder *d, ls_pack_memory *m, unsigned op)
+static inline uint64_t base(pack_decoder *d, pack_memory *m, unsigned op)
 {
     uint64_t correction = op & LS_PACK_OP_BASE ? number(d, LS_PACK_BASES) : 0;
     if (LS_UNLIKELY(m->warp_serial != d->warp_serial))
@@ -258,7 +257,7 @@ static inline uint64_t base(ls_pack_decoder *d, ls_pack_memory *m, unsigned op)
     return address;
 }
 
-static inline uint64_t stride(ls_pack_decoder *d, ls_pack_memory *m, unsigned op)
+static inline uint64_t stride(pack_decoder *d, pack_memory *m, unsigned op)
 {
     if (op & LS_PACK_OP_STRIDE)
         m->stride = number(d, LS_PACK_STRIDES);
@@ -303,9 +302,9 @@ static inline void shifted(uint64_t *restrict words, const uint64_t *restrict li
     }
 }
 
-static bool each(ls_pack_decoder *d, ls_pack_memory *m, uint64_t *words, uint32_t count, unsigned kind)
+static bool each(pack_decoder *d, pack_memory *m, uint64_t *words, uint32_t count, unsigned kind)
 {
-    ls_pack_stream *s = &d->streams[LS_PACK_NEAR + kind - LS_PACK_AT_NEAR];
+    pack_stream *s = &d->streams[LS_PACK_NEAR + kind - LS_PACK_AT_NEAR];
     size_t bytes = (size_t)count << (kind - LS_PACK_AT_NEAR + 1);
     bool seen = m->warp_serial >= d->first_warp_serial;
     if ((size_t)(s->end - s->at) < bytes || (!seen && kind != LS_PACK_AT_WIDE))
@@ -316,7 +315,7 @@ static bool each(ls_pack_decoder *d, ls_pack_memory *m, uint64_t *words, uint32_
         far(words, count, s->at, m->anchor);
     else {
         for (uint32_t i = 0; i < count; i++)
-            words[i] = ls_get_u64(s->at + 8 * i);
+            words[i] = get_u64(s->at + 8 * i);
         m->anchor = words[0] - LS_PACK_ANCHOR_BELOW;
     }
     s->at += bytes;
@@ -337,8 +336,8 @@ static inline void affine(uint64_t *words, uint32_t mask, uint64_t base, uint64_
 }
 
 /* The addresses of one access that has no stride; false if the block is wrong. */
-static inline bool list(ls_pack_decoder *d, ls_pack_memory *m, const uint64_t *addrs, uint64_t *words,
-                        uint32_t mask, uint32_t count, unsigned op)
+static inline bool list(pack_decoder *d, pack_memory *m, const uint64_t *addrs, uint64_t *words, uint32_t mask,
+                        uint32_t count, unsigned op)
 {
     unsigned kind = op >> LS_PACK_OP_KIND_SHIFT;
     if (count == 0)
@@ -366,7 +365,7 @@ static inline bool list(ls_pack_decoder *d, ls_pack_memory *m, const uint64_t *a
 
 /* An access with a stride that goes on as both sides expect, in a block where its instruction was seen:
  * what nearly all accesses of regular programs are. It does what base() and stride() do then. */
-static inline void expected(ls_pack_memory *m, uint32_t warp_serial, uint64_t *words)
+static inline void expected(pack_memory *m, uint32_t warp_serial, uint64_t *words)
 {
     uint64_t address = m->next, next = 2 * address - m->last;
     if (m->warp_serial != warp_serial) {
@@ -381,15 +380,15 @@ static inline void expected(ls_pack_memory *m, uint32_t warp_serial, uint64_t *w
 }
 
 /* The addresses of a warp's executions; `room` words are there in all. False if the block is wrong. */
-static bool addresses(ls_pack_decoder *d, ls_cta *cta, ls_dyn *dyns, const ls_pack_access *access,
-                      uint32_t count, uint64_t room)
+static bool addresses(pack_decoder *d, ls_cta *cta, ls_dyn *dyns, const pack_access *access, uint32_t count,
+                      uint64_t room)
 {
     const uint8_t *ops = d->streams[LS_PACK_OPS].at;
     uint64_t at = cta->addr_count, *const addrs = cta->addrs;
     const uint32_t serial = d->warp_serial, first_serial = d->first_warp_serial;
     if ((size_t)(d->streams[LS_PACK_OPS].end - ops) < count)
         return false;
-    for (const ls_pack_access *end = access + count; access < end; access++) {
+    for (const pack_access *end = access + count; access < end; access++) {
         ls_dyn *dyn = dyns + access->at;
         uint64_t *words = addrs + at;
         unsigned op = *ops++, mode = op & 3;
@@ -429,26 +428,26 @@ static bool addresses(ls_pack_decoder *d, ls_cta *cta, ls_dyn *dyns, const ls_pa
 /* The numbers that say how much memory is needed, checked against the streams that will fill it: a run
  * takes two bytes of the path, a known path one of the shape, an access one op; a segment two bytes of the
  * tokens, and an access in columns two as well. */
-static const char *shape(ls_pack_decoder *d, uint64_t index, ls_cta *cta, uint64_t *dyns, uint64_t *words)
+static const char *shape(pack_decoder *d, uint64_t index, ls_cta *cta, uint64_t *dyns, uint64_t *words)
 {
-    ls_pack_stream *s = &d->streams[LS_PACK_SHAPE];
-    const ls_pack_stream *runs = &d->streams[LS_PACK_PATH], *ops = &d->streams[LS_PACK_OPS];
-    const ls_pack_stream *tokens = &d->columns.streams[LS_COLUMN_TOKENS];
-    const ls_pack_stream *accesses = &d->columns.streams[LS_COLUMN_ACCESSES];
-    uint64_t flags = ls_get_varint(&s->at), rows = d->grid[0] ? index / d->grid[0] : 0;
+    pack_stream *s = &d->streams[LS_PACK_SHAPE];
+    const pack_stream *runs = &d->streams[LS_PACK_PATH], *ops = &d->streams[LS_PACK_OPS];
+    const pack_stream *tokens = &d->columns.streams[LS_COLUMN_TOKENS];
+    const pack_stream *accesses = &d->columns.streams[LS_COLUMN_ACCESSES];
+    uint64_t flags = get_varint(&s->at), rows = d->grid[0] ? index / d->grid[0] : 0;
     uint64_t id[3] = { d->grid[0] ? index % d->grid[0] : 0, d->grid[1] ? rows % d->grid[1] : 0,
                        d->grid[1] ? rows / d->grid[1] : 0 };
     if (over(s) || flags > 1)
         return "the shape of a thread block is wrong";
     for (int i = 0; i < 3 && flags; i++)
-        id[i] = over(s) ? 0 : ls_get_varint(&s->at);
+        id[i] = over(s) ? 0 : get_varint(&s->at);
     if (over(s) || id[0] > UINT32_MAX || id[1] > UINT32_MAX || id[2] > UINT32_MAX)
         return "the position of a thread block is wrong";
-    uint64_t warps = ls_get_varint(&s->at);
-    *dyns = ls_get_varint(&s->at);
+    uint64_t warps = get_varint(&s->at);
+    *dyns = get_varint(&s->at);
     if (over(s))
         return "the shape of a thread block ends too early";
-    *words = ls_get_varint(&s->at);
+    *words = get_varint(&s->at);
     uint64_t run = d->inst_count < LS_PACK_RUN_LIMIT ? d->inst_count : LS_PACK_RUN_LIMIT;
     if (over(s) || warps > LS_PACK_WARP_LIMIT || *words > LS_PACK_WORD_LIMIT || *dyns > UINT32_MAX ||
         *words > (uint64_t)(ops->end - ops->at) * 32 + (uint64_t)(accesses->end - accesses->at) * 16 ||
@@ -461,11 +460,11 @@ static const char *shape(ls_pack_decoder *d, uint64_t index, ls_cta *cta, uint64
     return NULL;
 }
 
-static bool reserve_accesses(ls_pack_decoder *d, size_t count)
+static bool reserve_accesses(pack_decoder *d, size_t count)
 {
     if (count <= d->access_capacity)
         return true;
-    ls_pack_access *larger = realloc(d->accesses, count * sizeof *larger);
+    pack_access *larger = realloc(d->accesses, count * sizeof *larger);
     if (!larger)
         return false;
     d->accesses = larger;
@@ -474,28 +473,28 @@ static bool reserve_accesses(ls_pack_decoder *d, size_t count)
 }
 
 /* A warp that is in the columns; its numbers follow in the shape. NULL, or what is wrong. */
-static const char *columns(ls_pack_decoder *d, ls_dyn *to, ls_cta *cta, uint64_t room, uint64_t words,
+static const char *columns(pack_decoder *d, ls_dyn *to, ls_cta *cta, uint64_t room, uint64_t words,
                            uint32_t *count)
 {
-    ls_pack_stream *s = &d->streams[LS_PACK_SHAPE];
-    ls_columns_warp w = { 0 };
-    uint64_t dyns = ls_get_varint(&s->at);
-    w.segments = ls_get_varint(&s->at);
-    w.masks = ls_get_varint(&s->at);
-    w.accesses = ls_get_varint(&s->at);
+    pack_stream *s = &d->streams[LS_PACK_SHAPE];
+    columns_warp w = { 0 };
+    uint64_t dyns = get_varint(&s->at);
+    w.segments = get_varint(&s->at);
+    w.masks = get_varint(&s->at);
+    w.accesses = get_varint(&s->at);
     if (over(s) || dyns > room)
         return "the shape of a thread block is wrong";
     *count = w.count = (uint32_t)dyns;
-    return ls_columns_read(&d->columns, &w, &(const ls_columns_insts){ d->blank, d->plain }, to, cta, words);
+    return columns_read(&d->columns, &w, &(const columns_insts){ d->blank, d->plain }, to, cta, words);
 }
 
 /* One warp behind those that are there. False without memory. */
-static bool warp(ls_pack_decoder *d, ls_cta *cta, uint32_t number, uint64_t dyns, uint64_t words,
+static bool warp(pack_decoder *d, ls_cta *cta, uint32_t number, uint64_t dyns, uint64_t words,
                  const char **problem)
 {
-    ls_pack_stream *s = &d->streams[LS_PACK_SHAPE];
-    uint64_t said = ls_get_varint(&s->at);
-    const ls_pack_access *accesses = NULL;
+    pack_stream *s = &d->streams[LS_PACK_SHAPE];
+    uint64_t said = get_varint(&s->at);
+    const pack_access *accesses = NULL;
     uint32_t count = 0, access_count = 0;
     ls_dyn *to = cta->dyns + cta->dyn_count;
     d->warp_serial++;
@@ -503,7 +502,7 @@ static bool warp(ls_pack_decoder *d, ls_cta *cta, uint32_t number, uint64_t dyns
     if (over(s))
         return true;
     if (said & LS_PACK_PATH_KNOWN) {
-        const ls_pack_path *known = find_kept(d, said >> 1);
+        const pack_path *known = find_kept(d, said >> 1);
         if (!known || known->count > dyns - cta->dyn_count)
             return true;
         count = known->count;
@@ -539,7 +538,7 @@ static bool warp(ls_pack_decoder *d, ls_cta *cta, uint32_t number, uint64_t dyns
     return true;
 }
 
-bool ls_pack_decode(ls_pack_decoder *d, uint64_t index, ls_cta *cta, const char **problem)
+bool pack_decode(pack_decoder *d, uint64_t index, ls_cta *cta, const char **problem)
 {
     uint64_t dyns, words;
     cta->dyn_count = cta->addr_count = cta->warp_count = 0;
@@ -549,7 +548,7 @@ bool ls_pack_decode(ls_pack_decoder *d, uint64_t index, ls_cta *cta, const char 
     *problem = shape(d, index, cta, &dyns, &words);
     if (*problem)
         return true;
-    if (!ls_cta_reserve(cta, cta->warp_count, (size_t)dyns + SPARE_DYNS, (size_t)words + SPARE_WORDS))
+    if (!cta_reserve(cta, cta->warp_count, (size_t)dyns + SPARE_DYNS, (size_t)words + SPARE_WORDS))
         return false;
     for (uint32_t w = 0; w < cta->warp_count && !*problem; w++)
         if (!warp(d, cta, w, dyns, words, problem))

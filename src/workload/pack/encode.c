@@ -7,7 +7,7 @@
 
 /* ------------------------------------------------------------------------------------------------ growing */
 
-static bool reserve(ls_pack_bytes *b, size_t more)
+static bool reserve(pack_bytes *b, size_t more)
 {
     if (b->capacity - b->count >= more)
         return true;
@@ -20,7 +20,7 @@ static bool reserve(ls_pack_bytes *b, size_t more)
     return true;
 }
 
-static bool put_byte(ls_pack_bytes *b, uint8_t value)
+static bool put_byte(pack_bytes *b, uint8_t value)
 {
     if (!reserve(b, 1))
         return false;
@@ -28,20 +28,20 @@ static bool put_byte(ls_pack_bytes *b, uint8_t value)
     return true;
 }
 
-static bool put_varint(ls_pack_bytes *b, uint64_t value)
+static bool put_varint(pack_bytes *b, uint64_t value)
 {
     if (!reserve(b, LS_VARINT_BYTES))
         return false;
-    b->count = (size_t)(ls_put_varint(b->at + b->count, value) - b->at);
+    b->count = (size_t)(write_varint(b->at + b->count, value) - b->at);
     return true;
 }
 
-static bool put_signed(ls_pack_bytes *b, uint64_t difference)
+static bool put_signed(pack_bytes *b, uint64_t difference)
 {
-    return put_varint(b, ls_zigzag((int64_t)difference));
+    return put_varint(b, zigzag((int64_t)difference));
 }
 
-static bool put_u64(ls_pack_bytes *b, uint64_t value, unsigned bytes)
+static bool put_u64(pack_bytes *b, uint64_t value, unsigned bytes)
 {
     if (!reserve(b, bytes))
         return false;
@@ -54,7 +54,7 @@ static bool put_u64(ls_pack_bytes *b, uint64_t value, unsigned bytes)
 
 /* The first address of an access against the prediction; sets LS_PACK_OP_BASE in *op if it was wrong. The
  * rule is that of the decoder: base() in decode.c. */
-static bool put_base(ls_pack_encoder *e, ls_pack_memory *m, uint64_t address, uint8_t *op)
+static bool put_base(pack_encoder *e, pack_memory *m, uint64_t address, uint8_t *op)
 {
     uint64_t predicted;
     if (m->warp_serial == e->warp_serial) {
@@ -80,7 +80,7 @@ static bool put_base(ls_pack_encoder *e, ls_pack_memory *m, uint64_t address, ui
 }
 
 /* A stride, if it is not the one of the last time. */
-static bool put_stride(ls_pack_encoder *e, ls_pack_memory *m, uint64_t stride, uint8_t *op)
+static bool put_stride(pack_encoder *e, pack_memory *m, uint64_t stride, uint8_t *op)
 {
     if (stride == m->stride)
         return true;
@@ -114,7 +114,7 @@ static bool is_affine(const uint64_t *words, uint32_t mask, uint64_t *stride)
 }
 
 /* Addresses one by one; the nearest kind that holds all of them. */
-static bool put_each(ls_pack_encoder *e, ls_pack_memory *m, const uint64_t *words, uint32_t count, uint8_t *op)
+static bool put_each(pack_encoder *e, pack_memory *m, const uint64_t *words, uint32_t count, uint8_t *op)
 {
     static const struct {
         uint8_t stream, bytes;
@@ -151,7 +151,7 @@ static bool put_each(ls_pack_encoder *e, ls_pack_memory *m, const uint64_t *word
 
 #define AFFINE_LANES 4 /* from so many lanes on, a new stride is shorter than the addresses */
 
-static bool put_list(ls_pack_encoder *e, ls_pack_memory *m, const ls_cta *cta, const ls_dyn *dyn, uint8_t *op)
+static bool put_list(pack_encoder *e, pack_memory *m, const ls_cta *cta, const ls_dyn *dyn, uint8_t *op)
 {
     uint32_t at = dyn->addr >> 2, count = (uint32_t)__builtin_popcount(dyn->mask);
     const uint64_t *words = cta->addrs + at;
@@ -177,9 +177,9 @@ static bool put_list(ls_pack_encoder *e, ls_pack_memory *m, const ls_cta *cta, c
     return done;
 }
 
-static bool put_addresses(ls_pack_encoder *e, const ls_cta *cta, const ls_dyn *dyn)
+static bool put_addresses(pack_encoder *e, const ls_cta *cta, const ls_dyn *dyn)
 {
-    ls_pack_memory *m = &e->memory[dyn->inst];
+    pack_memory *m = &e->memory[dyn->inst];
     const uint64_t *words = cta->addrs + (dyn->addr >> 2);
     uint8_t op = (uint8_t)(dyn->addr & 3);
     bool done = true;
@@ -197,33 +197,33 @@ static bool put_addresses(ls_pack_encoder *e, const ls_cta *cta, const ls_dyn *d
 /* ----------------------------------------------------------------------------------------------- the path */
 
 /* Puts `mask` in force and says which one it is. */
-static bool put_mask(ls_pack_encoder *e, uint32_t mask)
+static bool put_mask(pack_encoder *e, uint32_t mask)
 {
-    ls_pack_masks *known = &e->masks;
+    pack_masks *known = &e->masks;
     uint8_t code = 0;
     while (code < LS_PACK_KNOWN_MASKS && known->mask[code] != mask)
         code++;
     if (code < LS_PACK_KNOWN_MASKS)
         known->now = code;
     else {
-        ls_pack_bytes *b = &e->streams[LS_PACK_NEW_MASKS];
+        pack_bytes *b = &e->streams[LS_PACK_NEW_MASKS];
         if (!reserve(b, 4))
             return false;
-        ls_put_u32(b->at + b->count, mask);
+        put_u32(b->at + b->count, mask);
         b->count += 4;
-        ls_pack_masks_add(known, mask);
+        pack_masks_add(known, mask);
     }
     return put_byte(&e->streams[LS_PACK_MASKS], code);
 }
 
-static bool put_path(ls_pack_encoder *e, const ls_dyn *dyn, const ls_dyn *end)
+static bool put_path(pack_encoder *e, const ls_dyn *dyn, const ls_dyn *end)
 {
     uint32_t *changes = e->changes, expected = 0;
     while (dyn < end) {
         uint32_t start = dyn->inst, length = 0;
         bool change = changes[start] != start && dyn->mask != e->masks.mask[e->masks.now];
         if (change)
-            ls_pack_flag_change(changes, start);
+            pack_flag_change(changes, start);
         do {
             if (changes[dyn->inst] == dyn->inst && !put_mask(e, dyn->mask))
                 return false;
@@ -231,7 +231,7 @@ static bool put_path(ls_pack_encoder *e, const ls_dyn *dyn, const ls_dyn *end)
             length++;
         } while (dyn < end && length < LS_PACK_RUN_LIMIT && dyn->inst == start + length &&
                  (changes[dyn->inst] == dyn->inst || dyn->mask == e->masks.mask[e->masks.now]));
-        uint64_t jump = ls_zigzag((int64_t)start - (int64_t)expected);
+        uint64_t jump = zigzag((int64_t)start - (int64_t)expected);
         if (!put_varint(&e->streams[LS_PACK_PATH], jump << 1 | change) ||
             !put_varint(&e->streams[LS_PACK_PATH], length - 1))
             return false;
@@ -258,7 +258,7 @@ static bool same_path(const ls_dyn *a, const ls_dyn *b, uint32_t count)
 
 /* The number of the candidate that is this path, marked as kept if it was not; LS_PACK_CANDIDATES if there is
  * none or no more can be kept. *again: it was in columns before. */
-static uint32_t find_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count, uint64_t hash, bool *again)
+static uint32_t find_path(pack_encoder *e, const ls_dyn *dyns, uint32_t count, uint64_t hash, bool *again)
 {
     for (uint32_t i = 0; i < LS_PACK_CANDIDATES; i++) {
         if (e->paths[i].count != count || e->paths[i].hash != hash ||
@@ -282,8 +282,8 @@ static uint32_t find_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count
 }
 
 /* Makes a path that was just written a candidate, in the place of the oldest that is not kept. */
-static bool remember_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count, uint64_t hash,
-                          size_t shape_at, bool in_columns)
+static bool remember_path(pack_encoder *e, const ls_dyn *dyns, uint32_t count, uint64_t hash, size_t shape_at,
+                          bool in_columns)
 {
     if (count > LS_PACK_PATH_LIMIT)
         return true;
@@ -310,16 +310,16 @@ static bool remember_path(ls_pack_encoder *e, const ls_dyn *dyns, uint32_t count
 #define FEW_SEGMENTS 4 /* not so few: it would not matter */
 
 /* A path that is not known: in columns if it is worth it and nobody seems to come the same way. */
-static bool put_new_path(ls_pack_encoder *e, const ls_cta *cta, const ls_warp_stream *warp, uint64_t hash,
+static bool put_new_path(pack_encoder *e, const ls_cta *cta, const ls_warp_stream *warp, uint64_t hash,
                          bool again, bool *in_columns)
 {
-    ls_pack_bytes *shape = &e->streams[LS_PACK_SHAPE];
+    pack_bytes *shape = &e->streams[LS_PACK_SHAPE];
     const ls_dyn *dyns = cta->dyns + warp->first;
     size_t shape_at = shape->count;
     *in_columns = false;
-    uint64_t segments = again || e->without_columns ? 0 : ls_columns_segments(dyns, warp->count);
+    uint64_t segments = again || e->without_columns ? 0 : columns_segments(dyns, warp->count);
     if (segments >= FEW_SEGMENTS && segments * SHORT_SEGMENT > warp->count &&
-        !ls_columns_put(&e->columns, cta, warp, shape, in_columns))
+        !columns_put(&e->columns, cta, warp, shape, in_columns))
         return false;
     if (*in_columns)
         return remember_path(e, dyns, warp->count, hash, shape_at, true);
@@ -329,10 +329,10 @@ static bool put_new_path(ls_pack_encoder *e, const ls_cta *cta, const ls_warp_st
 }
 
 /* `hashes` are those of this warp's path and of the `later` ones behind it. */
-static bool put_warp(ls_pack_encoder *e, const ls_cta *cta, const ls_warp_stream *warp, const uint64_t *hashes,
+static bool put_warp(pack_encoder *e, const ls_cta *cta, const ls_warp_stream *warp, const uint64_t *hashes,
                      uint32_t later)
 {
-    ls_pack_bytes *shape = &e->streams[LS_PACK_SHAPE];
+    pack_bytes *shape = &e->streams[LS_PACK_SHAPE];
     if (warp->count == 0)
         return put_varint(shape, 0);
     const ls_dyn *dyns = cta->dyns + warp->first;
@@ -354,7 +354,7 @@ static bool put_warp(ls_pack_encoder *e, const ls_cta *cta, const ls_warp_stream
 /* ------------------------------------------------------------------------------------------- thread block */
 
 /* Whether the thread block can be said at all: what a source gives must fit together. */
-static bool consistent(const ls_pack_encoder *e, const ls_cta *cta)
+static bool consistent(const pack_encoder *e, const ls_cta *cta)
 {
     if (cta->warp_count > LS_PACK_WARP_LIMIT)
         return false;
@@ -374,9 +374,9 @@ static bool consistent(const ls_pack_encoder *e, const ls_cta *cta)
     return true;
 }
 
-static bool put_shape(ls_pack_encoder *e, const ls_cta *cta)
+static bool put_shape(pack_encoder *e, const ls_cta *cta)
 {
-    ls_pack_bytes *b = &e->streams[LS_PACK_SHAPE];
+    pack_bytes *b = &e->streams[LS_PACK_SHAPE];
     uint64_t dyns = 0, words = 0;
     for (uint32_t w = 0; w < cta->warp_count; w++) {
         const ls_warp_stream *warp = &cta->warps[w];
@@ -396,7 +396,7 @@ static bool put_shape(ls_pack_encoder *e, const ls_cta *cta)
     return done && put_varint(b, cta->warp_count) && put_varint(b, dyns) && put_varint(b, words);
 }
 
-ls_status ls_pack_encode(ls_pack_encoder *e, const ls_cta *cta, ls_error *err)
+ls_status pack_encode(pack_encoder *e, const ls_cta *cta, ls_error *err)
 {
     if (!consistent(e, cta))
         return ls_fail(err, LS_ERR_INTERNAL, "thread block %llu does not fit its kernel's instructions",
@@ -420,12 +420,12 @@ ls_status ls_pack_encode(ls_pack_encoder *e, const ls_cta *cta, ls_error *err)
 
 /* ----------------------------------------------------------------------------------------------- the rest */
 
-static void begin_block(ls_pack_encoder *e)
+static void begin_block(pack_encoder *e)
 {
     for (int i = 0; i < LS_PACK_STREAM_COUNT; i++)
         e->streams[i].count = 0;
-    ls_columns_clear(&e->columns);
-    ls_pack_masks_reset(&e->masks);
+    columns_clear(&e->columns);
+    pack_masks_reset(&e->masks);
     for (int i = 0; i < LS_PACK_CANDIDATES; i++) {
         e->paths[i].count = 0;
         e->paths[i].kept = false;
@@ -444,7 +444,7 @@ static void begin_block(ls_pack_encoder *e)
     e->cta_count = e->dyn_count = e->word_count = 0;
 }
 
-void ls_pack_encoder_kernel(ls_pack_encoder *e, const uint32_t grid[3])
+void pack_encoder_kernel(pack_encoder *e, const uint32_t grid[3])
 {
     memcpy(e->grid, grid, sizeof e->grid);
     e->inst_count = 0;
@@ -460,7 +460,7 @@ static bool enlarge(void **at, size_t bytes)
     return larger != NULL;
 }
 
-bool ls_pack_encoder_inst(ls_pack_encoder *e, bool has_addresses)
+bool pack_encoder_inst(pack_encoder *e, bool has_addresses)
 {
     if (e->inst_count == e->inst_capacity) {
         size_t capacity = e->inst_capacity ? e->inst_capacity * 2 : 256;
@@ -471,19 +471,19 @@ bool ls_pack_encoder_inst(ls_pack_encoder *e, bool has_addresses)
             return false;
         e->inst_capacity = capacity;
     }
-    e->memory[e->inst_count] = (ls_pack_memory){ 0 };
+    e->memory[e->inst_count] = (pack_memory){ 0 };
     e->anchored[e->inst_count] = 0;
     e->changes[e->inst_count] = LS_PACK_NO_CHANGE;
     e->has_addresses[e->inst_count++] = has_addresses;
     return true;
 }
 
-size_t ls_pack_encoder_bytes(const ls_pack_encoder *e)
+size_t pack_encoder_bytes(const pack_encoder *e)
 {
     size_t bytes = 4 * LS_PACK_STREAM_COUNT;
     for (int i = 0; i < LS_PACK_STREAM_COUNT; i++)
         bytes += e->streams[i].count;
-    return bytes + ls_columns_bytes(&e->columns);
+    return bytes + columns_bytes(&e->columns);
 }
 
 /* Columns are made to be read fast, so they stay as they are if that is so many times smaller than text, of
@@ -492,40 +492,40 @@ size_t ls_pack_encoder_bytes(const ls_pack_encoder *e)
 #define TEXT_OF_DYN 36
 #define TEXT_OF_WORD 2
 
-size_t ls_pack_encoder_split(const ls_pack_encoder *e)
+size_t pack_encoder_split(const pack_encoder *e)
 {
     size_t bytes = 4 * LS_PACK_STREAM_COUNT;
-    if (ls_columns_bytes(&e->columns) * 2 > ls_pack_encoder_bytes(e) &&
-        ls_pack_encoder_bytes(e) * SMALL_ENOUGH < e->dyn_count * TEXT_OF_DYN + e->word_count * TEXT_OF_WORD)
+    if (columns_bytes(&e->columns) * 2 > pack_encoder_bytes(e) &&
+        pack_encoder_bytes(e) * SMALL_ENOUGH < e->dyn_count * TEXT_OF_DYN + e->word_count * TEXT_OF_WORD)
         return 0;
     for (int i = 0; i < LS_PACK_FIRST_RANDOM; i++)
         bytes += e->streams[i].count;
     return bytes;
 }
 
-void ls_pack_encoder_take(ls_pack_encoder *e, uint8_t *payload)
+void pack_encoder_take(pack_encoder *e, uint8_t *payload)
 {
     uint8_t *at = payload + 4 * LS_PACK_STREAM_COUNT;
     for (int i = 0; i < LS_PACK_STREAM_COUNT; i++) {
-        ls_put_u32(payload + 4 * i, (uint32_t)e->streams[i].count);
+        put_u32(payload + 4 * i, (uint32_t)e->streams[i].count);
         if (e->streams[i].count > 0)
             memcpy(at, e->streams[i].at, e->streams[i].count);
         at += e->streams[i].count;
     }
-    ls_columns_take(&e->columns, at);
+    columns_take(&e->columns, at);
     begin_block(e);
 }
 
-void ls_pack_encoder_fini(ls_pack_encoder *e)
+void pack_encoder_fini(pack_encoder *e)
 {
     for (int i = 0; i < LS_PACK_STREAM_COUNT; i++)
         free(e->streams[i].at);
-    ls_columns_fini(&e->columns);
+    columns_fini(&e->columns);
     for (int i = 0; i < LS_PACK_CANDIDATES; i++)
         free(e->paths[i].dyns);
     free(e->memory);
     free(e->anchored);
     free(e->changes);
     free(e->has_addresses);
-    *e = (ls_pack_encoder){ 0 };
+    *e = (pack_encoder){ 0 };
 }

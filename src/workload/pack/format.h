@@ -134,42 +134,42 @@ enum {
 
 /* --- integers ------------------------------------------------------------------------------------------- */
 
-static inline uint32_t ls_get_u32(const uint8_t *p)
+static inline uint32_t get_u32(const uint8_t *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
-static inline uint32_t ls_get_u16(const uint8_t *p)
+static inline uint32_t get_u16(const uint8_t *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8;
 }
-static inline uint64_t ls_get_u64(const uint8_t *p)
+static inline uint64_t get_u64(const uint8_t *p)
 {
-    return ls_get_u32(p) | (uint64_t)ls_get_u32(p + 4) << 32;
+    return get_u32(p) | (uint64_t)get_u32(p + 4) << 32;
 }
-static inline void ls_put_u32(uint8_t *p, uint32_t v)
+static inline void put_u32(uint8_t *p, uint32_t v)
 {
     for (int i = 0; i < 4; i++)
         p[i] = (uint8_t)(v >> 8 * i);
 }
-static inline void ls_put_u64(uint8_t *p, uint64_t v)
+static inline void write_u64(uint8_t *p, uint64_t v)
 {
     for (int i = 0; i < 8; i++)
         p[i] = (uint8_t)(v >> 8 * i);
 }
 
 /* 0, -1, 1, -2, ... as 0, 1, 2, 3, ...: small numbers of either sign are short. */
-static inline uint64_t ls_zigzag(int64_t v)
+static inline uint64_t zigzag(int64_t v)
 {
     return v < 0 ? ~((uint64_t)v << 1) : (uint64_t)v << 1;
 }
-static inline int64_t ls_unzigzag(uint64_t v)
+static inline int64_t unzigzag(uint64_t v)
 {
     return (int64_t)(v >> 1 ^ (0 - (v & 1)));
 }
 
 /* Seven bits a byte, low ones first, the top bit set on all but the last. */
 #define LS_VARINT_BYTES 10
-static inline uint8_t *ls_put_varint(uint8_t *p, uint64_t v)
+static inline uint8_t *write_varint(uint8_t *p, uint64_t v)
 {
     while (v >= 0x80) {
         *p++ = (uint8_t)(v | 0x80);
@@ -179,7 +179,7 @@ static inline uint8_t *ls_put_varint(uint8_t *p, uint64_t v)
     return p;
 }
 /* Reads at most LS_VARINT_BYTES from *p, whatever they are: the caller sees to it that they can be read. */
-static inline uint64_t ls_get_varint(const uint8_t **p)
+static inline uint64_t get_varint(const uint8_t **p)
 {
     const uint8_t *at = *p;
     uint64_t v = *at++;

@@ -24,15 +24,15 @@ typedef struct packed_kernel {
 } packed_kernel;
 
 typedef struct pack_trace {
-    ls_trace base;
-    ls_pack_in in; /* for opening; lent to one kernel at a time */
+    sass_trace base;
+    pack_in in; /* for opening; lent to one kernel at a time */
     bool in_lent;
-    ls_arena arena;      /* names, commands, kernels */
+    mem_arena arena;     /* names, commands, kernels */
     uint64_t *kernel_of; /* per command */
     packed_kernel *kernels;
     uint64_t kernel_count;
-    ls_map tables; /* by offset and versions: ls_pack_table, kept until the trace is closed */
-    ls_hash content;
+    string_map tables; /* by offset and versions: pack_table, kept until the trace is closed */
+    hash128 content;
 } pack_trace;
 
 typedef struct pack_block {
@@ -42,22 +42,22 @@ typedef struct pack_block {
 } pack_block;
 
 typedef struct pack_kernel {
-    ls_kernel base;
+    trace_kernel base;
     pack_trace *trace;
     const packed_kernel *packed;
-    ls_pack_table *table; /* of the trace */
-    ls_pack_in own, *in;  /* the trace's, or its own if another kernel has that */
-    ls_arena arena;
+    pack_table *table; /* of the trace */
+    pack_in own, *in;  /* the trace's, or its own if another kernel has that */
+    mem_arena arena;
     pack_block *blocks;
     uint64_t block_count;
-    ls_pack_decoder decoder;
+    pack_decoder decoder;
     uint64_t block, in_block; /* the next thread block: its block and its place in it */
     bool loaded;              /* `block` is in in->payload, and the decoder is at thread block `at` of it */
     uint64_t at;              /* not behind in_block */
     /* Register values of `block`, if somebody may want them. */
-    ls_pack_bytes value_bytes;
-    ls_pack_record value_record;
-    ls_cta_value *value_array;
+    pack_bytes value_bytes;
+    pack_record value_record;
+    cta_value *value_array;
     size_t value_capacity;
     ls_cta_values values;
 } pack_kernel;
@@ -87,21 +87,21 @@ static void write_name(const pack_kernel *k, const char *what, char *text, size_
                  (uint64_t)(k->packed - k->trace->kernels) + 1, k->base.info.file, k->block);
 }
 
-/* ls_pack_get_section() with a name that is made only if it is needed: then the section is read again. */
+/* pack_get_section() with a name that is made only if it is needed: then the section is read again. */
 static ls_status get_section(pack_kernel *k, uint32_t kind, uint64_t offset, uint64_t whole, const char *what,
                              ls_error *err)
 {
     ls_error unnamed;
-    if (LS_LIKELY(ls_pack_get_section(k->in, kind, offset, whole, "", &unnamed) == LS_OK))
+    if (LS_LIKELY(pack_get_section(k->in, kind, offset, whole, "", &unnamed) == LS_OK))
         return LS_OK;
     char text[320];
     write_name(k, what, text, sizeof text);
-    return ls_pack_get_section(k->in, kind, offset, whole, text, err);
+    return pack_get_section(k->in, kind, offset, whole, text, err);
 }
 
 static ls_status load_values(pack_kernel *k, const pack_block *block, ls_error *err)
 {
-    k->value_record = (ls_pack_record){ 0 };
+    k->value_record = (pack_record){ 0 };
     if (block->value_bytes == 0)
         return LS_OK;
     ls_status status =
@@ -109,9 +109,9 @@ static ls_status load_values(pack_kernel *k, const pack_block *block, ls_error *
     if (status != LS_OK)
         return status;
     k->value_bytes.count = 0;
-    if (!ls_pack_add_bytes(&k->value_bytes, k->in->payload.at, k->in->payload.count))
+    if (!pack_add_bytes(&k->value_bytes, k->in->payload.at, k->in->payload.count))
         return fail_memory(err);
-    k->value_record = (ls_pack_record){ k->value_bytes.at, k->value_bytes.at + k->value_bytes.count, false };
+    k->value_record = (pack_record){ k->value_bytes.at, k->value_bytes.at + k->value_bytes.count, false };
     return LS_OK;
 }
 
@@ -123,7 +123,7 @@ static ls_status load_block(pack_kernel *k, ls_error *err)
         status = get_section(k, LS_PACK_BLOCK, block->offset, block->bytes, NULL, err);
     if (status != LS_OK)
         return status;
-    const char *problem = ls_pack_decoder_begin(&k->decoder, k->in->payload.at, k->in->payload.count);
+    const char *problem = pack_decoder_begin(&k->decoder, k->in->payload.at, k->in->payload.count);
     if (problem)
         return fail_block(k, err, problem);
     k->loaded = true;
@@ -133,10 +133,10 @@ static ls_status load_block(pack_kernel *k, ls_error *err)
 /* The values of the thread block that was just read. */
 static ls_status take_values(pack_kernel *k, ls_cta *cta, ls_error *err)
 {
-    ls_pack_record *r = &k->value_record;
-    uint64_t count = ls_pack_take_number(r, (uint64_t)(r->end - r->at)), dyn = 0;
+    pack_record *r = &k->value_record;
+    uint64_t count = pack_take_number(r, (uint64_t)(r->end - r->at)), dyn = 0;
     if (count > k->value_capacity) {
-        ls_cta_value *array = realloc(k->value_array, count * sizeof *array);
+        cta_value *array = realloc(k->value_array, count * sizeof *array);
         if (!array)
             return fail_memory(err);
         k->value_array = array;
@@ -144,12 +144,12 @@ static ls_status take_values(pack_kernel *k, ls_cta *cta, ls_error *err)
     }
     for (uint64_t i = 0; i < count && !r->failed; i++) {
         size_t bytes;
-        dyn += ls_pack_take_number(r, UINT32_MAX);
-        const char *text = ls_pack_take_text(r, &bytes);
+        dyn += pack_take_number(r, UINT32_MAX);
+        const char *text = pack_take_text(r, &bytes);
         if (r->failed || dyn >= cta->dyn_count)
             return fail_block(k, err, "its register values are wrong");
-        k->value_array[i] = (ls_cta_value){ (uint32_t)dyn, (uint32_t)(text - (const char *)k->value_bytes.at),
-                                            (uint32_t)bytes };
+        k->value_array[i] =
+            (cta_value){ (uint32_t)dyn, (uint32_t)(text - (const char *)k->value_bytes.at), (uint32_t)bytes };
     }
     if (r->failed)
         return fail_block(k, err, "its register values are wrong");
@@ -158,7 +158,7 @@ static ls_status take_values(pack_kernel *k, ls_cta *cta, ls_error *err)
     return LS_OK;
 }
 
-static ls_status pack_next(ls_kernel *base, ls_cta *cta, bool *end, ls_error *err)
+static ls_status pack_next(trace_kernel *base, ls_cta *cta, bool *end, ls_error *err)
 {
     pack_kernel *k = (pack_kernel *)base;
     *end = k->block >= k->block_count;
@@ -175,16 +175,16 @@ static ls_status pack_next(ls_kernel *base, ls_cta *cta, bool *end, ls_error *er
     for (bool done = false; status == LS_OK && !done; k->at++) {
         const char *problem;
         done = k->at == k->in_block;
-        if (!ls_pack_decode(&k->decoder, block->first_cta + k->at, cta, &problem))
+        if (!pack_decode(&k->decoder, block->first_cta + k->at, cta, &problem))
             status = fail_memory(err);
-        else if (problem || (problem = ls_rules_cta(&k->base.info, cta, text, sizeof text)))
+        else if (problem || (problem = rules_cta(&k->base.info, cta, text, sizeof text)))
             status = fail_block(k, err, problem);
         else if (k->value_record.at)
             status = take_values(k, cta, err);
     }
     k->in_block = k->at;
     if (status == LS_OK && k->in_block == block->cta_count) {
-        if (!ls_pack_decoder_at_end(&k->decoder))
+        if (!pack_decoder_at_end(&k->decoder))
             status = fail_block(k, err, "it goes on after its last thread block");
         k->block++;
         k->in_block = 0;
@@ -194,7 +194,7 @@ static ls_status pack_next(ls_kernel *base, ls_cta *cta, bool *end, ls_error *er
     return status;
 }
 
-static ls_status pack_seek(ls_kernel *base, uint64_t index, ls_error *err)
+static ls_status pack_seek(trace_kernel *base, uint64_t index, ls_error *err)
 {
     pack_kernel *k = (pack_kernel *)base;
     uint64_t low = 0, high = k->block_count;
@@ -217,36 +217,36 @@ static ls_status pack_seek(ls_kernel *base, uint64_t index, ls_error *err)
     return LS_OK;
 }
 
-static bool pack_text(const ls_kernel *base, uint32_t inst, ls_inst_text *out)
+static bool pack_text(const trace_kernel *base, uint32_t inst, inst_words *out)
 {
-    const ls_inst_text *texts = ls_pack_table_texts(((const pack_kernel *)base)->table);
+    const inst_words *texts = pack_table_texts(((const pack_kernel *)base)->table);
     if (!texts)
         return false;
     *out = texts[inst];
     return true;
 }
 
-static const char *pack_header(const ls_kernel *base, size_t *bytes)
+static const char *pack_header(const trace_kernel *base, size_t *bytes)
 {
     const packed_kernel *packed = ((const pack_kernel *)base)->packed;
     *bytes = packed->header_bytes;
     return packed->header;
 }
 
-static void pack_kernel_close(ls_kernel *base)
+static void pack_kernel_close(trace_kernel *base)
 {
     pack_kernel *k = (pack_kernel *)base;
     if (k->in == &k->trace->in)
         k->trace->in_lent = false;
-    ls_pack_in_fini(&k->own);
-    ls_pack_decoder_fini(&k->decoder);
-    ls_arena_fini(&k->arena);
+    pack_in_fini(&k->own);
+    pack_decoder_fini(&k->decoder);
+    arena_fini(&k->arena);
     free(k->value_bytes.at);
     free(k->value_array);
     free(k);
 }
 
-static const ls_kernel_ops kernel_ops = {
+static const trace_kernel_ops kernel_ops = {
     .next_cta = pack_next,
     .seek = pack_seek,
     .close = pack_kernel_close,
@@ -265,25 +265,25 @@ static ls_status fail_file(const pack_trace *t, ls_error *err, const char *what)
 /* Fills k->blocks from the index in k->in->payload. */
 static ls_status read_index(pack_kernel *k, uint64_t *table, ls_error *err)
 {
-    const ls_pack_in *in = k->in;
-    ls_pack_record r = { in->payload.at, in->payload.at + in->payload.count, false };
-    uint64_t number = ls_pack_take_varint(&r), ctas = 0, dyns = 0;
-    *table = ls_pack_take_varint(&r);
-    uint64_t offset = ls_pack_take_varint(&r);
-    k->block_count = ls_pack_take_number(&r, in->payload.count);
+    const pack_in *in = k->in;
+    pack_record r = { in->payload.at, in->payload.at + in->payload.count, false };
+    uint64_t number = pack_take_varint(&r), ctas = 0, dyns = 0;
+    *table = pack_take_varint(&r);
+    uint64_t offset = pack_take_varint(&r);
+    k->block_count = pack_take_number(&r, in->payload.count);
     if (r.failed || number != (uint64_t)(k->packed - k->trace->kernels))
         return fail_file(k->trace, err, "the index of a kernel is wrong");
-    k->blocks = ls_arena_array(&k->arena, k->block_count + 1, sizeof *k->blocks);
+    k->blocks = arena_array(&k->arena, k->block_count + 1, sizeof *k->blocks);
     if (!k->blocks)
         return fail_memory(err);
     for (uint64_t i = 0; i < k->block_count; i++) {
         pack_block *block = &k->blocks[i];
         block->offset = offset;
         block->first_cta = ctas;
-        block->cta_count = ls_pack_take_number(&r, UINT32_MAX);
-        block->dyn_count = ls_pack_take_number(&r, UINT64_MAX >> 8);
-        block->bytes = ls_pack_take_number(&r, in->bytes);
-        block->value_bytes = ls_pack_take_number(&r, in->bytes);
+        block->cta_count = pack_take_number(&r, UINT32_MAX);
+        block->dyn_count = pack_take_number(&r, UINT64_MAX >> 8);
+        block->bytes = pack_take_number(&r, in->bytes);
+        block->value_bytes = pack_take_number(&r, in->bytes);
         offset += block->bytes + block->value_bytes;
         ctas += block->cta_count;
         dyns += block->dyn_count;
@@ -301,20 +301,20 @@ static ls_status find_table(pack_kernel *k, uint64_t offset, ls_error *err)
     pack_trace *t = k->trace;
     const ls_kernel_info *info = &k->packed->info;
     const uint64_t key[] = { offset, info->binary_version, info->tracer_version };
-    ls_pack_table *table = ls_map_getn(&t->tables, (const char *)key, sizeof key);
+    pack_table *table = map_getn(&t->tables, (const char *)key, sizeof key);
     if (!table) {
         ls_status status = get_section(k, LS_PACK_TABLE, offset, 0, "instruction table", err);
         if (status != LS_OK)
             return status;
         status =
-            ls_pack_table_create(k->in->payload.at, k->in->payload.count, info, &t->base.options, &table, err);
+            pack_table_create(k->in->payload.at, k->in->payload.count, info, &t->base.options, &table, err);
         if (status != LS_OK) {
             if (status != LS_ERR_NOMEM)
                 ls_error_at(err, info->file, 0, 0);
             return status;
         }
-        if (!ls_map_putn(&t->tables, (const char *)key, sizeof key, table)) {
-            ls_pack_table_destroy(table);
+        if (!map_putn(&t->tables, (const char *)key, sizeof key, table)) {
+            pack_table_destroy(table);
             return fail_memory(err);
         }
     }
@@ -327,13 +327,13 @@ static ls_status find_table(pack_kernel *k, uint64_t offset, ls_error *err)
 /* What the catalog says of it. */
 static ls_status check_kernel(const pack_kernel *k, ls_error *err)
 {
-    ls_status status = ls_rules_kernel(&k->base.info, err);
+    ls_status status = rules_kernel(&k->base.info, err);
     if (status == LS_OK)
-        status = ls_rules_blocks(&k->base.info, k->packed->cta_count, err);
+        status = rules_blocks(&k->base.info, k->packed->cta_count, err);
     return status == LS_OK ? LS_OK : ls_error_at(err, k->base.info.file, 0, 0);
 }
 
-static ls_status pack_open_kernel(ls_trace *base, uint64_t index, ls_kernel **out, ls_error *err)
+static ls_status pack_open_kernel(sass_trace *base, uint64_t index, trace_kernel **out, ls_error *err)
 {
     pack_trace *t = (pack_trace *)base;
     *out = NULL;
@@ -347,7 +347,7 @@ static ls_status pack_open_kernel(ls_trace *base, uint64_t index, ls_kernel **ou
     ls_status status = LS_OK;
     if (t->in_lent) {
         k->in = &k->own;
-        status = ls_pack_in_init(&k->own, t->in.fd, t->in.bytes, t->in.path, err);
+        status = pack_in_init(&k->own, t->in.fd, t->in.bytes, t->in.path, err);
     } else {
         k->in = &t->in;
         t->in_lent = true;
@@ -361,7 +361,7 @@ static ls_status pack_open_kernel(ls_trace *base, uint64_t index, ls_kernel **ou
         status = read_index(k, &table, err);
     if (status == LS_OK)
         status = find_table(k, table, err);
-    if (k->table && !ls_pack_decoder_init(&k->decoder, k->base.info.grid, k->table->plain, k->table->count))
+    if (k->table && !pack_decoder_init(&k->decoder, k->base.info.grid, k->table->plain, k->table->count))
         status = fail_memory(err);
     if (status != LS_OK) {
         pack_kernel_close(&k->base);
@@ -373,60 +373,60 @@ static ls_status pack_open_kernel(ls_trace *base, uint64_t index, ls_kernel **ou
 
 /* ----------------------------------------------------------------------------------------------- the file */
 
-static void pack_close(ls_trace *base)
+static void pack_close(sass_trace *base)
 {
     pack_trace *t = (pack_trace *)base;
     for (size_t i = 0; i < t->tables.count; i++)
-        ls_pack_table_destroy(t->tables.entries[i].value);
-    ls_map_fini(&t->tables);
+        pack_table_destroy(t->tables.entries[i].value);
+    map_fini(&t->tables);
     if (t->in.fd >= 0)
         close(t->in.fd);
-    ls_pack_in_fini(&t->in);
-    ls_arena_fini(&t->arena);
+    pack_in_fini(&t->in);
+    arena_fini(&t->arena);
     free(t);
 }
 
-static const ls_trace_ops trace_ops = { .open_kernel = pack_open_kernel, .close = pack_close };
+static const trace_source_ops trace_ops = { .open_kernel = pack_open_kernel, .close = pack_close };
 
 /* A text of the catalog, copied; without zero bytes, which no name and no line has. */
-static char *take_name(pack_trace *t, ls_pack_record *r, size_t *bytes)
+static char *take_name(pack_trace *t, pack_record *r, size_t *bytes)
 {
-    const char *text = ls_pack_take_text(r, bytes);
+    const char *text = pack_take_text(r, bytes);
     r->failed = r->failed || memchr(text, '\0', *bytes) != NULL;
-    return ls_arena_strndup(&t->arena, text, *bytes);
+    return arena_strndup(&t->arena, text, *bytes);
 }
 
-static bool read_commands(pack_trace *t, ls_pack_record *r)
+static bool read_commands(pack_trace *t, pack_record *r)
 {
-    uint64_t count = ls_pack_take_number(r, (uint64_t)(r->end - r->at));
+    uint64_t count = pack_take_number(r, (uint64_t)(r->end - r->at));
     size_t bytes;
-    t->base.commands = ls_arena_array(&t->arena, count + 1, sizeof *t->base.commands);
-    t->kernel_of = ls_arena_array(&t->arena, count + 1, sizeof *t->kernel_of);
+    t->base.commands = arena_array(&t->arena, count + 1, sizeof *t->base.commands);
+    t->kernel_of = arena_array(&t->arena, count + 1, sizeof *t->kernel_of);
     if (!t->base.commands || !t->kernel_of)
         return false;
     t->base.command_count = count;
     for (uint64_t i = 0; i < count && !r->failed; i++) {
-        ls_command *command = &t->base.commands[i];
-        command->kind = (ls_command_kind)ls_pack_take_number(r, LS_COMMAND_OTHER);
-        command->line = ls_pack_take_varint(r);
+        trace_cmd *command = &t->base.commands[i];
+        command->kind = (command_kind)pack_take_number(r, LS_COMMAND_OTHER);
+        command->line = pack_take_varint(r);
         command->text = take_name(t, r, &bytes);
         if (!command->text)
             return false;
         if (command->kind == LS_COMMAND_KERNEL)
-            t->kernel_of[i] = ls_pack_take_varint(r);
+            t->kernel_of[i] = pack_take_varint(r);
         else if (command->kind == LS_COMMAND_COPY_IN) {
-            command->address = ls_pack_take_varint(r);
-            command->bytes = ls_pack_take_varint(r);
+            command->address = pack_take_varint(r);
+            command->bytes = pack_take_varint(r);
         }
     }
     return true;
 }
 
-static bool read_kernels(pack_trace *t, ls_pack_record *r)
+static bool read_kernels(pack_trace *t, pack_record *r)
 {
-    uint64_t count = ls_pack_take_number(r, (uint64_t)(r->end - r->at));
+    uint64_t count = pack_take_number(r, (uint64_t)(r->end - r->at));
     size_t bytes;
-    t->kernels = ls_arena_array(&t->arena, count + 1, sizeof *t->kernels);
+    t->kernels = arena_array(&t->arena, count + 1, sizeof *t->kernels);
     if (!t->kernels)
         return false;
     t->kernel_count = count;
@@ -434,22 +434,22 @@ static bool read_kernels(pack_trace *t, ls_pack_record *r)
         packed_kernel *kernel = &t->kernels[i];
         ls_kernel_info *info = &kernel->info;
         info->name = take_name(t, r, &bytes);
-        info->id = ls_pack_take_varint(r);
+        info->id = pack_take_varint(r);
         for (int d = 0; d < 3; d++)
-            info->grid[d] = (uint32_t)ls_pack_take_number(r, UINT32_MAX);
+            info->grid[d] = (uint32_t)pack_take_number(r, UINT32_MAX);
         for (int d = 0; d < 3; d++)
-            info->block[d] = (uint32_t)ls_pack_take_number(r, UINT32_MAX);
-        info->shared_bytes = ls_pack_take_varint(r);
-        info->registers = (uint32_t)ls_pack_take_number(r, UINT32_MAX);
-        info->binary_version = (uint32_t)ls_pack_take_number(r, UINT32_MAX);
-        info->stream = ls_pack_take_varint(r);
-        info->shared_base = ls_pack_take_varint(r);
-        info->local_base = ls_pack_take_varint(r);
-        info->tracer_version = (uint32_t)ls_pack_take_number(r, UINT32_MAX);
-        info->line_info = ls_pack_take_number(r, 1) != 0;
-        kernel->normalised = ls_pack_take_number(r, 1) != 0;
-        kernel->cta_count = ls_pack_take_varint(r);
-        kernel->dyn_count = ls_pack_take_varint(r);
+            info->block[d] = (uint32_t)pack_take_number(r, UINT32_MAX);
+        info->shared_bytes = pack_take_varint(r);
+        info->registers = (uint32_t)pack_take_number(r, UINT32_MAX);
+        info->binary_version = (uint32_t)pack_take_number(r, UINT32_MAX);
+        info->stream = pack_take_varint(r);
+        info->shared_base = pack_take_varint(r);
+        info->local_base = pack_take_varint(r);
+        info->tracer_version = (uint32_t)pack_take_number(r, UINT32_MAX);
+        info->line_info = pack_take_number(r, 1) != 0;
+        kernel->normalised = pack_take_number(r, 1) != 0;
+        kernel->cta_count = pack_take_varint(r);
+        kernel->dyn_count = pack_take_varint(r);
         kernel->header = take_name(t, r, &kernel->header_bytes);
         if (!info->name || !kernel->header)
             return false;
@@ -459,7 +459,7 @@ static bool read_kernels(pack_trace *t, ls_pack_record *r)
 
 static ls_status read_catalog(pack_trace *t, ls_error *err)
 {
-    ls_pack_record r = { t->in.payload.at, t->in.payload.at + t->in.payload.count, false };
+    pack_record r = { t->in.payload.at, t->in.payload.at + t->in.payload.count, false };
     if (!read_commands(t, &r) || !read_kernels(t, &r))
         return fail_memory(err);
     if (r.failed || r.at != r.end)
@@ -479,10 +479,10 @@ static ls_status read_catalog(pack_trace *t, ls_error *err)
 
 static ls_status read_directory(pack_trace *t, uint64_t directory, ls_error *err)
 {
-    ls_pack_directory d;
-    ls_status status = ls_pack_get_directory(&t->in, &t->arena, directory, &d, err);
+    pack_directory d;
+    ls_status status = pack_get_directory(&t->in, &t->arena, directory, &d, err);
     if (status == LS_OK)
-        status = ls_pack_get_section(&t->in, LS_PACK_CATALOG, d.catalog, 0, "the catalog", err);
+        status = pack_get_section(&t->in, LS_PACK_CATALOG, d.catalog, 0, "the catalog", err);
     if (status == LS_OK)
         status = read_catalog(t, err);
     if (status == LS_OK && t->kernel_count != d.count)
@@ -492,12 +492,12 @@ static ls_status read_directory(pack_trace *t, uint64_t directory, ls_error *err
     return status;
 }
 
-static ls_status pack_open(const char *path, const ls_trace_options *options, ls_trace **out, ls_error *err)
+static ls_status pack_open(const char *path, const trace_options *options, sass_trace **out, ls_error *err)
 {
     *out = NULL;
     uint64_t size;
     int fd;
-    ls_status status = ls_file_open(path, &fd, &size, err);
+    ls_status status = file_open(path, &fd, &size, err);
     if (status != LS_OK)
         return status;
     pack_trace *t = calloc(1, sizeof *t);
@@ -509,14 +509,14 @@ static ls_status pack_open(const char *path, const ls_trace_options *options, ls
     if (options)
         t->base.options = *options;
     uint64_t directory = 0;
-    char *name = ls_arena_strdup(&t->arena, path);
-    status = ls_pack_in_init(&t->in, fd, size, name, err);
+    char *name = arena_strdup(&t->arena, path);
+    status = pack_in_init(&t->in, fd, size, name, err);
     if (status == LS_OK && !name)
         status = fail_memory(err);
     if (status == LS_OK)
-        status = ls_pack_get_frame(&t->in, &directory, &t->content, err);
+        status = pack_get_frame(&t->in, &directory, &t->content, err);
     if (status == LS_OK)
-        status = ls_pack_check_content(&t->in, t->content, err);
+        status = pack_check_content(&t->in, t->content, err);
     if (status == LS_OK)
         status = read_directory(t, directory, err);
     if (status != LS_OK) {
@@ -533,11 +533,11 @@ static bool pack_accepts(const char *path, const unsigned char *head, size_t hea
     return head_bytes >= LS_PACK_MAGIC_BYTES && memcmp(head, LS_PACK_MAGIC, LS_PACK_MAGIC_BYTES) == 0;
 }
 
-const ls_trace_source ls_pack_source = { .name = "packed trace", .accepts = pack_accepts, .open = pack_open };
+const trace_source pack_source = { .name = "packed trace", .accepts = pack_accepts, .open = pack_open };
 
 /* --------------------------------------------------------------------------------------------- questions */
 
-bool ls_pack_content_hash(const ls_trace *trace, ls_hash *out)
+bool pack_content_hash(const sass_trace *trace, hash128 *out)
 {
     if (trace->ops != &trace_ops)
         return false;
@@ -545,7 +545,7 @@ bool ls_pack_content_hash(const ls_trace *trace, ls_hash *out)
     return true;
 }
 
-bool ls_pack_kernel_normalised(const ls_kernel *kernel)
+bool pack_kernel_normalised(const trace_kernel *kernel)
 {
     return kernel->ops == &kernel_ops && ((const pack_kernel *)kernel)->packed->normalised;
 }

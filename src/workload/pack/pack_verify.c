@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-ls_status ls_pack_verify_sections(ls_pack_in *in, ls_error *err)
+ls_status pack_verify_sections(pack_in *in, ls_error *err)
 {
     static const char *const names[LS_PACK_KIND_COUNT] = {
         [LS_PACK_BLOCK] = "a block",
@@ -23,69 +23,69 @@ ls_status ls_pack_verify_sections(ls_pack_in *in, ls_error *err)
         [LS_PACK_AMD_CATALOG] = "the catalog of launches",
     };
     uint64_t directory, offset = LS_PACK_HEADER_BYTES;
-    ls_hash content;
-    ls_hasher *hasher = NULL;
-    ls_status status = ls_pack_get_frame(in, &directory, &content, err);
+    hash128 content;
+    hash_stream *hasher = NULL;
+    ls_status status = pack_get_frame(in, &directory, &content, err);
     if (status == LS_OK)
-        status = ls_hasher_create(&hasher, err);
+        status = hasher_create(&hasher, err);
     while (status == LS_OK && offset < in->bytes - LS_PACK_TRAILER_BYTES) {
         uint32_t kind = 0;
         uint64_t whole = 0;
-        status = ls_pack_peek_section(in, offset, &kind, &whole, err);
+        status = pack_peek_section(in, offset, &kind, &whole, err);
         if (status == LS_OK)
-            status = ls_pack_get_section(in, kind, offset, whole, names[kind], err);
+            status = pack_get_section(in, kind, offset, whole, names[kind], err);
         if (status == LS_OK)
-            ls_pack_hash_section(hasher, kind, in->payload.at, in->payload.count);
+            pack_hash_section(hasher, kind, in->payload.at, in->payload.count);
         offset += whole;
     }
-    if (status == LS_OK && !ls_hash_same(ls_hasher_get(hasher), content)) {
+    if (status == LS_OK && !hash_same(hasher_get(hasher), content)) {
         ls_fail(err, LS_ERR_INPUT, "the hash of the content is not the one in the trailer");
         status = ls_error_at(err, in->path, 0, 0);
     }
-    ls_hasher_destroy(hasher);
+    hasher_destroy(hasher);
     return status;
 }
 
-static ls_status verify_kernels(ls_trace *trace, ls_error *err)
+static ls_status verify_kernels(sass_trace *trace, ls_error *err)
 {
     ls_cta cta = { 0 };
     ls_status status = LS_OK;
     for (uint64_t i = 0; i < trace->command_count && status == LS_OK; i++) {
-        ls_kernel *kernel;
+        trace_kernel *kernel;
         bool end = false;
         if (trace->commands[i].kind != LS_COMMAND_KERNEL)
             continue;
-        status = ls_trace_open_kernel(trace, i, &kernel, err);
+        status = trace_open_kernel(trace, i, &kernel, err);
         if (status != LS_OK)
             break;
         while (status == LS_OK && !end)
-            status = ls_kernel_next_cta(kernel, &cta, &end, err);
-        ls_kernel_close(kernel);
+            status = kernel_next_cta(kernel, &cta, &end, err);
+        kernel_close(kernel);
     }
     ls_cta_fini(&cta);
     return status;
 }
 
-ls_status ls_pack_verify(const char *path, ls_error *err)
+ls_status pack_file_verify(const char *path, ls_error *err)
 {
-    const ls_trace_options options = { .unknown_opcodes_as_alu = true };
+    const trace_options options = { .unknown_opcodes_as_alu = true };
     uint64_t size;
-    ls_trace *trace;
-    ls_pack_in in = { 0 };
+    sass_trace *trace;
+    pack_in in = { 0 };
     int fd;
-    ls_status status = ls_file_open(path, &fd, &size, err);
+    ls_status status = file_open(path, &fd, &size, err);
     if (status != LS_OK)
         return status;
-    status = ls_pack_in_init(&in, fd, size, path, err);
+    status = pack_in_init(&in, fd, size, path, err);
     if (status == LS_OK)
-        status = ls_pack_verify_sections(&in, err);
-    ls_pack_in_fini(&in);
+        status = pack_verify_sections(&in, err);
+    pack_in_fini(&in);
     close(fd);
     if (status == LS_OK)
-        status = ls_pack_source.open(path, &options, &trace, err);
+        status = pack_source.open(path, &options, &trace, err);
     if (status != LS_OK)
         return status;
     status = verify_kernels(trace, err);
-    ls_trace_close(trace);
+    trace_close(trace);
     return status;
 }

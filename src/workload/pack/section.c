@@ -48,7 +48,7 @@ static ls_status fail_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
 }
 
-static bool reserve(ls_pack_bytes *b, size_t bytes)
+static bool reserve(pack_bytes *b, size_t bytes)
 {
     if (bytes <= b->capacity)
         return true;
@@ -63,7 +63,7 @@ static bool reserve(ls_pack_bytes *b, size_t bytes)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static ls_status put(ls_pack_out *out, const void *data, size_t bytes, ls_error *err)
+static ls_status put(pack_out *out, const void *data, size_t bytes, ls_error *err)
 {
     if (bytes > 0 && fwrite(data, 1, bytes, out->stream) != bytes)
         return ls_fail(err, LS_ERR_IO, "cannot write '%s': %s", out->path, strerror(errno));
@@ -71,17 +71,17 @@ static ls_status put(ls_pack_out *out, const void *data, size_t bytes, ls_error 
     return LS_OK;
 }
 
-ls_status ls_pack_out_init(ls_pack_out *out, FILE *stream, const char *path, int level, ls_error *err)
+ls_status pack_out_init(pack_out *out, FILE *stream, const char *path, int level, ls_error *err)
 {
-    return ls_pack_out_init_flags(out, stream, path, level, 0, err);
+    return pack_out_init_flags(out, stream, path, level, 0, err);
 }
 
-ls_status ls_pack_out_init_flags(ls_pack_out *out, FILE *stream, const char *path, int level, uint32_t flags,
-                                 ls_error *err)
+ls_status pack_out_init_flags(pack_out *out, FILE *stream, const char *path, int level, uint32_t flags,
+                              ls_error *err)
 {
-    *out = (ls_pack_out){ .stream = stream, .path = path, .zstd = ZSTD_createCCtx() };
+    *out = (pack_out){ .stream = stream, .path = path, .zstd = ZSTD_createCCtx() };
     uint8_t header[LS_PACK_HEADER_BYTES] = { 0 };
-    ls_status status = ls_hasher_create(&out->content, err);
+    ls_status status = hasher_create(&out->content, err);
     if (status == LS_OK &&
         (!out->zstd || ZSTD_isError(ZSTD_CCtx_setParameter(out->zstd, ZSTD_c_compressionLevel, level))))
         status = fail_memory(err);
@@ -90,27 +90,27 @@ ls_status ls_pack_out_init_flags(ls_pack_out *out, FILE *stream, const char *pat
         ZSTD_CCtx_setParameter(out->zstd, ZSTD_c_contentSizeFlag, 0);
         memcpy(header, LS_PACK_MAGIC, LS_PACK_MAGIC_BYTES);
         /* The layout of recordings has not changed since the first version. */
-        ls_put_u32(header + 8, flags & LS_PACK_FLAG_AMD ? LS_PACK_FIRST_VERSION : LS_PACK_VERSION);
-        ls_put_u32(header + 12, flags);
-        ls_put_u64(header + 24, checksum(header, 24));
+        put_u32(header + 8, flags & LS_PACK_FLAG_AMD ? LS_PACK_FIRST_VERSION : LS_PACK_VERSION);
+        put_u32(header + 12, flags);
+        write_u64(header + 24, checksum(header, 24));
         status = put(out, header, sizeof header, err);
     }
     if (status != LS_OK)
-        ls_pack_out_fini(out);
+        pack_out_fini(out);
     return status;
 }
 
-void ls_pack_out_fini(ls_pack_out *out)
+void pack_out_fini(pack_out *out)
 {
     ZSTD_freeCCtx(out->zstd);
-    ls_hasher_destroy(out->content);
+    hasher_destroy(out->content);
     free(out->packed.at);
     free(out->split.at);
-    *out = (ls_pack_out){ 0 };
+    *out = (pack_out){ 0 };
 }
 
 /* Into out->packed; codec and size say what is best to store: that which is `least` times smaller, if any. */
-static ls_status compress(ls_pack_out *out, const uint8_t *payload, size_t bytes, size_t split, size_t least,
+static ls_status compress(pack_out *out, const uint8_t *payload, size_t bytes, size_t split, size_t least,
                           uint32_t *codec, size_t *stored, ls_error *err)
 {
     size_t bound = ZSTD_compressBound(bytes), rest = bytes - split;
@@ -125,9 +125,9 @@ static ls_status compress(ls_pack_out *out, const uint8_t *payload, size_t bytes
     *stored = bytes;
     if (rest > 0 && 4 + part + rest < whole + rest / 2) {
         if (4 + part < split / least) {
-            ls_put_u32(out->split.at, (uint32_t)part);
+            put_u32(out->split.at, (uint32_t)part);
             memcpy(out->split.at + 4 + part, payload + split, rest);
-            ls_pack_bytes other = out->packed;
+            pack_bytes other = out->packed;
             out->packed = out->split;
             out->split = other;
             *codec = LS_PACK_SPLIT;
@@ -140,24 +140,24 @@ static ls_status compress(ls_pack_out *out, const uint8_t *payload, size_t bytes
     return LS_OK;
 }
 
-static void hash_section(ls_hasher *content, uint32_t kind, uint64_t bytes, uint64_t sum)
+static void hash_section(hash_stream *content, uint32_t kind, uint64_t bytes, uint64_t sum)
 {
     uint8_t logical[20];
     if (kind == LS_PACK_INDEX || kind == LS_PACK_AMD_INDEX || kind == LS_PACK_DIRECTORY)
         return;
-    ls_put_u32(logical, kind);
-    ls_put_u64(logical + 4, bytes);
-    ls_put_u64(logical + 12, sum);
-    ls_hasher_add(content, logical, sizeof logical);
+    put_u32(logical, kind);
+    write_u64(logical + 4, bytes);
+    write_u64(logical + 12, sum);
+    hasher_add(content, logical, sizeof logical);
 }
 
-void ls_pack_hash_section(ls_hasher *content, uint32_t kind, const void *payload, size_t bytes)
+void pack_hash_section(hash_stream *content, uint32_t kind, const void *payload, size_t bytes)
 {
     hash_section(content, kind, bytes, checksum(payload, bytes));
 }
 
-ls_status ls_pack_put_section(ls_pack_out *out, uint32_t kind, const void *payload, size_t bytes, size_t split,
-                              ls_error *err)
+ls_status pack_put_section(pack_out *out, uint32_t kind, const void *payload, size_t bytes, size_t split,
+                           ls_error *err)
 {
     if (bytes > LS_PACK_RAW_LIMIT)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
@@ -176,48 +176,48 @@ ls_status ls_pack_put_section(ls_pack_out *out, uint32_t kind, const void *paylo
             stored = out->packed.at;
     }
     uint64_t hash = checksum(payload, bytes);
-    ls_put_u32(header, kind);
-    ls_put_u32(header + 4, codec);
-    ls_put_u64(header + 8, stored_bytes);
-    ls_put_u64(header + 16, bytes);
-    ls_put_u64(header + 24, hash);
-    ls_pack_hash_section(out->content, kind, payload, bytes);
+    put_u32(header, kind);
+    put_u32(header + 4, codec);
+    write_u64(header + 8, stored_bytes);
+    write_u64(header + 16, bytes);
+    write_u64(header + 24, hash);
+    pack_hash_section(out->content, kind, payload, bytes);
     ls_status status = put(out, header, sizeof header, err);
     return status == LS_OK ? put(out, stored, stored_bytes, err) : status;
 }
 
-ls_status ls_pack_put_trailer(ls_pack_out *out, uint64_t directory, ls_error *err)
+ls_status pack_put_trailer(pack_out *out, uint64_t directory, ls_error *err)
 {
     uint8_t trailer[LS_PACK_TRAILER_BYTES];
-    ls_hash content = ls_hasher_get(out->content);
-    ls_put_u64(trailer, directory);
-    ls_put_u64(trailer + 8, out->offset + sizeof trailer);
-    ls_put_u64(trailer + 16, content.high);
-    ls_put_u64(trailer + 24, content.low);
-    ls_put_u64(trailer + 32, checksum(trailer, 32));
+    hash128 content = hasher_get(out->content);
+    write_u64(trailer, directory);
+    write_u64(trailer + 8, out->offset + sizeof trailer);
+    write_u64(trailer + 16, content.high);
+    write_u64(trailer + 24, content.low);
+    write_u64(trailer + 32, checksum(trailer, 32));
     memcpy(trailer + 40, LS_PACK_END_MAGIC, LS_PACK_MAGIC_BYTES);
     return put(out, trailer, sizeof trailer, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-ls_status ls_pack_in_init(ls_pack_in *in, int fd, uint64_t bytes, const char *path, ls_error *err)
+ls_status pack_in_init(pack_in *in, int fd, uint64_t bytes, const char *path, ls_error *err)
 {
-    *in = (ls_pack_in){ .fd = fd, .bytes = bytes, .path = path };
+    *in = (pack_in){ .fd = fd, .bytes = bytes, .path = path };
     (void)err;
     return LS_OK;
 }
 
-void ls_pack_in_fini(ls_pack_in *in)
+void pack_in_fini(pack_in *in)
 {
     ZSTD_freeDCtx(in->zstd);
     free(in->stored.at);
     free(in->unpacked.at);
-    *in = (ls_pack_in){ 0 };
+    *in = (pack_in){ 0 };
 }
 
 /* Exactly these bytes, which lie inside the file. */
-static ls_status read_at(const ls_pack_in *in, uint64_t offset, void *data, size_t bytes, ls_error *err)
+static ls_status read_at(const pack_in *in, uint64_t offset, void *data, size_t bytes, ls_error *err)
 {
     for (size_t done = 0; done < bytes;) {
         ssize_t n = pread(in->fd, (uint8_t *)data + done, bytes - done, (off_t)(offset + done));
@@ -237,13 +237,13 @@ static ls_status read_at(const ls_pack_in *in, uint64_t offset, void *data, size
     return LS_OK;
 }
 
-static ls_status fail_frame(const ls_pack_in *in, ls_error *err, const char *what)
+static ls_status fail_frame(const pack_in *in, ls_error *err, const char *what)
 {
     ls_fail(err, LS_ERR_INPUT, "%s", what);
     return ls_error_at(err, in->path, 0, 0);
 }
 
-ls_status ls_pack_get_frame(ls_pack_in *in, uint64_t *directory, ls_hash *content, ls_error *err)
+ls_status pack_get_frame(pack_in *in, uint64_t *directory, hash128 *content, ls_error *err)
 {
     uint8_t header[LS_PACK_HEADER_BYTES], trailer[LS_PACK_TRAILER_BYTES];
     if (in->bytes < sizeof header)
@@ -253,20 +253,20 @@ ls_status ls_pack_get_frame(ls_pack_in *in, uint64_t *directory, ls_hash *conten
         return status;
     if (memcmp(header, LS_PACK_MAGIC, LS_PACK_MAGIC_BYTES) != 0)
         return fail_frame(in, err, "not a packed trace: it starts otherwise");
-    if (ls_get_u64(header + 24) != checksum(header, 24))
+    if (get_u64(header + 24) != checksum(header, 24))
         return fail_frame(in, err, "the file header is damaged: its checksum is wrong");
-    uint32_t version = ls_get_u32(header + 8);
+    uint32_t version = get_u32(header + 8);
     bool known = version >= LS_PACK_FIRST_VERSION && version <= LS_PACK_VERSION;
-    if (known && (ls_get_u32(header + 12) ^ in->flags) == LS_PACK_FLAG_AMD)
+    if (known && (get_u32(header + 12) ^ in->flags) == LS_PACK_FLAG_AMD)
         return fail_frame(in, err,
                           in->flags == 0
                               ? "this is a recording of an AMD program, not a trace of NVIDIA warps"
                               : "this is a trace of NVIDIA warps, not a recording of an AMD program");
-    if (!known || ls_get_u32(header + 12) != in->flags) {
+    if (!known || get_u32(header + 12) != in->flags) {
         ls_fail(err, LS_ERR_UNSUPPORTED,
                 "packed trace of version %" PRIu32 " with flags 0x%" PRIx32
                 "; this program reads versions %u to %u",
-                version, ls_get_u32(header + 12), LS_PACK_FIRST_VERSION, LS_PACK_VERSION);
+                version, get_u32(header + 12), LS_PACK_FIRST_VERSION, LS_PACK_VERSION);
         return ls_error_at(err, in->path, 0, 0);
     }
     if (in->bytes < sizeof header + sizeof trailer)
@@ -276,19 +276,19 @@ ls_status ls_pack_get_frame(ls_pack_in *in, uint64_t *directory, ls_hash *conten
         return status;
     if (memcmp(trailer + 40, LS_PACK_END_MAGIC, LS_PACK_MAGIC_BYTES) != 0)
         return fail_frame(in, err, "the file is cut off: its last bytes are no trailer");
-    if (ls_get_u64(trailer + 32) != checksum(trailer, 32))
+    if (get_u64(trailer + 32) != checksum(trailer, 32))
         return fail_frame(in, err, "the trailer is damaged: its checksum is wrong");
-    if (ls_get_u64(trailer + 8) != in->bytes) {
+    if (get_u64(trailer + 8) != in->bytes) {
         ls_fail(err, LS_ERR_INPUT, "the file has %" PRIu64 " bytes, but its trailer says %" PRIu64, in->bytes,
-                ls_get_u64(trailer + 8));
+                get_u64(trailer + 8));
         return ls_error_at(err, in->path, 0, 0);
     }
-    *directory = ls_get_u64(trailer);
-    *content = (ls_hash){ ls_get_u64(trailer + 16), ls_get_u64(trailer + 24) };
+    *directory = get_u64(trailer);
+    *content = (hash128){ get_u64(trailer + 16), get_u64(trailer + 24) };
     return LS_OK;
 }
 
-static ls_status fail_section(const ls_pack_in *in, const char *what, uint64_t offset, ls_error *err,
+static ls_status fail_section(const pack_in *in, const char *what, uint64_t offset, ls_error *err,
                               const char *problem)
 {
     ls_fail(err, LS_ERR_INPUT, "%s at offset %" PRIu64 " %s", what, offset, problem);
@@ -297,8 +297,8 @@ static ls_status fail_section(const ls_pack_in *in, const char *what, uint64_t o
 
 /* Decompresses into in->unpacked, whose memory grows with what really comes out, up to `raw` bytes and `rest`
  * more. NULL or what is wrong. */
-static const char *unpack(ls_pack_in *in, const uint8_t *stored, size_t stored_bytes, uint64_t raw,
-                          size_t rest, bool *memory)
+static const char *unpack(pack_in *in, const uint8_t *stored, size_t stored_bytes, uint64_t raw, size_t rest,
+                          bool *memory)
 {
     in->unpacked.count = 0;
     if (!in->zstd)
@@ -338,12 +338,12 @@ static const char *unpack(ls_pack_in *in, const uint8_t *stored, size_t stored_b
 }
 
 /* The payload from what is stored, whatever the codec. */
-static const char *restore(ls_pack_in *in, uint32_t codec, uint8_t *stored, size_t bytes, uint64_t raw,
+static const char *restore(pack_in *in, uint32_t codec, uint8_t *stored, size_t bytes, uint64_t raw,
                            bool *memory)
 {
     size_t frame = codec == LS_PACK_ZSTD ? bytes : 0, rest;
     if (codec == LS_PACK_SPLIT) {
-        frame = bytes >= 4 ? ls_get_u32(stored) : 0;
+        frame = bytes >= 4 ? get_u32(stored) : 0;
         if (bytes < 4 || frame > bytes - 4)
             return "is damaged: its parts do not fit together";
         stored += 4;
@@ -365,7 +365,7 @@ static const char *restore(ls_pack_in *in, uint32_t codec, uint8_t *stored, size
     return in->payload.count == raw ? NULL : "is damaged: it has another length than it says";
 }
 
-static ls_status peek(ls_pack_in *in, uint64_t offset, uint8_t header[LS_PACK_SECTION_BYTES], uint32_t *kind,
+static ls_status peek(pack_in *in, uint64_t offset, uint8_t header[LS_PACK_SECTION_BYTES], uint32_t *kind,
                       uint64_t *whole, ls_error *err)
 {
     uint64_t room = in->bytes - LS_PACK_TRAILER_BYTES;
@@ -374,25 +374,25 @@ static ls_status peek(ls_pack_in *in, uint64_t offset, uint8_t header[LS_PACK_SE
     ls_status status = read_at(in, offset, header, LS_PACK_SECTION_BYTES, err);
     if (status != LS_OK)
         return status;
-    *kind = ls_get_u32(header);
-    *whole = ls_get_u64(header + 8);
+    *kind = get_u32(header);
+    *whole = get_u64(header + 8);
     if (*kind == 0 || *kind >= LS_PACK_KIND_COUNT || *whole > room - offset - LS_PACK_SECTION_BYTES)
         return fail_section(in, "a section", offset, err, "is damaged: its header is impossible");
     *whole += LS_PACK_SECTION_BYTES;
     return LS_OK;
 }
 
-ls_status ls_pack_peek_section(ls_pack_in *in, uint64_t offset, uint32_t *kind, uint64_t *whole, ls_error *err)
+ls_status pack_peek_section(pack_in *in, uint64_t offset, uint32_t *kind, uint64_t *whole, ls_error *err)
 {
     uint8_t header[LS_PACK_SECTION_BYTES];
     return peek(in, offset, header, kind, whole, err);
 }
 
-ls_status ls_pack_check_content(ls_pack_in *in, ls_hash content, ls_error *err)
+ls_status pack_check_content(pack_in *in, hash128 content, ls_error *err)
 {
     uint64_t offset = LS_PACK_HEADER_BYTES, end = in->bytes - LS_PACK_TRAILER_BYTES;
-    ls_hasher *hasher;
-    ls_status status = ls_hasher_create(&hasher, err);
+    hash_stream *hasher;
+    ls_status status = hasher_create(&hasher, err);
     if (status != LS_OK)
         return status;
     while (status == LS_OK && offset < end) {
@@ -401,17 +401,17 @@ ls_status ls_pack_check_content(ls_pack_in *in, ls_hash content, ls_error *err)
         uint64_t whole = 0;
         status = peek(in, offset, header, &kind, &whole, err);
         if (status == LS_OK)
-            hash_section(hasher, kind, ls_get_u64(header + 16), ls_get_u64(header + 24));
+            hash_section(hasher, kind, get_u64(header + 16), get_u64(header + 24));
         offset += whole;
     }
-    if (status == LS_OK && !ls_hash_same(ls_hasher_get(hasher), content))
+    if (status == LS_OK && !hash_same(hasher_get(hasher), content))
         status = fail_frame(in, err, "the hash of the content is not the one in the trailer");
-    ls_hasher_destroy(hasher);
+    hasher_destroy(hasher);
     return status;
 }
 
-ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, uint64_t whole, const char *what,
-                              ls_error *err)
+ls_status pack_get_section(pack_in *in, uint32_t kind, uint64_t offset, uint64_t whole, const char *what,
+                           ls_error *err)
 {
     uint64_t room = in->bytes - LS_PACK_TRAILER_BYTES;
     if (offset < LS_PACK_HEADER_BYTES || offset > room || room - offset < LS_PACK_SECTION_BYTES)
@@ -428,13 +428,12 @@ ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, ui
     if (status != LS_OK)
         return status;
     const uint8_t *header = in->stored.at;
-    uint64_t stored_bytes = ls_get_u64(header + 8), raw = ls_get_u64(header + 16),
-             hash = ls_get_u64(header + 24);
-    uint32_t codec = ls_get_u32(header + 4);
-    if (ls_get_u32(header) != kind || codec > LS_PACK_SPLIT) {
+    uint64_t stored_bytes = get_u64(header + 8), raw = get_u64(header + 16), hash = get_u64(header + 24);
+    uint32_t codec = get_u32(header + 4);
+    if (get_u32(header) != kind || codec > LS_PACK_SPLIT) {
         char problem[96];
         snprintf(problem, sizeof problem,
-                 "is damaged: kind %" PRIu32 ", codec %" PRIu32 ", where %s is expected", ls_get_u32(header),
+                 "is damaged: kind %" PRIu32 ", codec %" PRIu32 ", where %s is expected", get_u32(header),
                  codec, kind_names[kind]);
         return fail_section(in, what, offset, err, problem);
     }
@@ -465,20 +464,20 @@ ls_status ls_pack_get_section(ls_pack_in *in, uint32_t kind, uint64_t offset, ui
     return LS_OK;
 }
 
-ls_status ls_pack_get_directory(ls_pack_in *in, ls_arena *arena, uint64_t directory, ls_pack_directory *out,
-                                ls_error *err)
+ls_status pack_get_directory(pack_in *in, mem_arena *arena, uint64_t directory, pack_directory *out,
+                             ls_error *err)
 {
-    ls_status status = ls_pack_get_section(in, LS_PACK_DIRECTORY, directory, 0, "the directory", err);
+    ls_status status = pack_get_section(in, LS_PACK_DIRECTORY, directory, 0, "the directory", err);
     if (status != LS_OK)
         return status;
-    ls_pack_record r = { in->payload.at, in->payload.at + in->payload.count, false };
-    out->catalog = ls_pack_take_varint(&r);
-    out->count = ls_pack_take_number(&r, in->payload.count);
-    out->indices = ls_arena_array(arena, out->count + 1, sizeof *out->indices);
+    pack_record r = { in->payload.at, in->payload.at + in->payload.count, false };
+    out->catalog = pack_take_varint(&r);
+    out->count = pack_take_number(&r, in->payload.count);
+    out->indices = arena_array(arena, out->count + 1, sizeof *out->indices);
     if (!out->indices)
         return fail_memory(err);
     for (uint64_t i = 0; i < out->count; i++)
-        out->indices[i] = ls_pack_take_varint(&r);
+        out->indices[i] = pack_take_varint(&r);
     if (!r.failed && r.at == r.end)
         return LS_OK;
     ls_fail(err, LS_ERR_INPUT, "the directory is wrong");
@@ -487,7 +486,7 @@ ls_status ls_pack_get_directory(ls_pack_in *in, ls_arena *arena, uint64_t direct
 
 /* ------------------------------------------------------------------------------------------------ records */
 
-bool ls_pack_add_bytes(ls_pack_bytes *b, const void *data, size_t bytes)
+bool pack_add_bytes(pack_bytes *b, const void *data, size_t bytes)
 {
     if (!reserve(b, b->count + bytes))
         return false;
@@ -497,18 +496,18 @@ bool ls_pack_add_bytes(ls_pack_bytes *b, const void *data, size_t bytes)
     return true;
 }
 
-bool ls_pack_add_varint(ls_pack_bytes *b, uint64_t value)
+bool pack_add_varint(pack_bytes *b, uint64_t value)
 {
     uint8_t bytes[LS_VARINT_BYTES];
-    return ls_pack_add_bytes(b, bytes, (size_t)(ls_put_varint(bytes, value) - bytes));
+    return pack_add_bytes(b, bytes, (size_t)(write_varint(bytes, value) - bytes));
 }
 
-bool ls_pack_add_text(ls_pack_bytes *b, const char *text, size_t bytes)
+bool pack_add_text(pack_bytes *b, const char *text, size_t bytes)
 {
-    return ls_pack_add_varint(b, bytes) && ls_pack_add_bytes(b, text, bytes);
+    return pack_add_varint(b, bytes) && pack_add_bytes(b, text, bytes);
 }
 
-uint64_t ls_pack_take_long_varint(ls_pack_record *r)
+uint64_t pack_take_long_varint(pack_record *r)
 {
     uint64_t v = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
@@ -523,9 +522,9 @@ uint64_t ls_pack_take_long_varint(ls_pack_record *r)
     return 0;
 }
 
-const char *ls_pack_take_text(ls_pack_record *r, size_t *bytes)
+const char *pack_take_text(pack_record *r, size_t *bytes)
 {
-    uint64_t count = ls_pack_take_varint(r);
+    uint64_t count = pack_take_varint(r);
     if (r->failed || count > (uint64_t)(r->end - r->at)) {
         r->failed = true;
         *bytes = 0;

@@ -17,58 +17,58 @@ static const char *const tail_words[] = { [TAIL_NO_VALUES] = "NoVal", [TAIL_VALU
 
 #define SRC_SHIFT 4 /* of the byte with the numbers of registers */
 
-static void put_place(ls_text *out, unsigned kind, uint64_t line, uint64_t pc)
+static void put_place(text_buffer *out, unsigned kind, uint64_t line, uint64_t pc)
 {
     if (kind == PLACE_LINE_PC)
-        ls_text_printf(out, "%" PRIu64 " ", line);
-    ls_text_printf(out, "%04" PRIx64, pc);
+        text_printf(out, "%" PRIu64 " ", line);
+    text_printf(out, "%04" PRIx64, pc);
 }
 
-static void put_tail(ls_text *out, unsigned kind, int64_t first, int64_t second)
+static void put_tail(text_buffer *out, unsigned kind, int64_t first, int64_t second)
 {
     if (kind >= TAIL_IMM)
-        ls_text_printf(out, "%" PRId64, first);
+        text_printf(out, "%" PRId64, first);
     if (kind >= TAIL_NO_VALUES)
-        ls_text_printf(out, " %" PRId64 " %s", second, tail_words[kind]);
+        text_printf(out, " %" PRId64 " %s", second, tail_words[kind]);
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-void ls_pack_table_writer_clear(ls_pack_table_writer *w)
+void pack_table_writer_clear(pack_table_writer *w)
 {
     for (int i = 0; i < LS_PACK_COLUMN_COUNT; i++)
         w->columns[i].count = 0;
-    ls_map_fini(&w->opcodes);
+    map_fini(&w->opcodes);
     w->count = w->last_pc = w->last_line = 0;
 }
 
-void ls_pack_table_writer_fini(ls_pack_table_writer *w)
+void pack_table_writer_fini(pack_table_writer *w)
 {
     for (int i = 0; i < LS_PACK_COLUMN_COUNT; i++)
         free(w->columns[i].at);
-    ls_map_fini(&w->opcodes);
-    ls_text_fini(&w->text);
-    *w = (ls_pack_table_writer){ 0 };
+    map_fini(&w->opcodes);
+    text_fini(&w->text);
+    *w = (pack_table_writer){ 0 };
 }
 
-static bool same_text(ls_pack_table_writer *w, const char *text)
+static bool same_text(pack_table_writer *w, const char *text)
 {
-    return !w->text.failed && strcmp(ls_text_get(&w->text), text) == 0;
+    return !w->text.failed && strcmp(text_get(&w->text), text) == 0;
 }
 
-static bool add_place(ls_pack_table_writer *w, const char *text)
+static bool add_place(pack_table_writer *w, const char *text)
 {
-    ls_pack_bytes *b = &w->columns[LS_PACK_PLACES];
+    pack_bytes *b = &w->columns[LS_PACK_PLACES];
     unsigned kind = strchr(text, ' ') ? PLACE_LINE_PC : PLACE_PC;
     uint64_t pc = 0, line = kind == PLACE_LINE_PC ? strtoull(text, NULL, 10) : 0;
-    ls_text_clear(&w->text);
-    if (ls_inst_text_pc(text, &pc))
+    text_clear(&w->text);
+    if (inst_text_pc(text, &pc))
         put_place(&w->text, kind, line, pc);
     if (!same_text(w, text))
-        return ls_pack_add_varint(b, PLACE_TEXT) && ls_pack_add_text(b, text, strlen(text));
-    bool done = ls_pack_add_varint(b, kind) && ls_pack_add_varint(b, ls_zigzag((int64_t)(pc - w->last_pc)));
+        return pack_add_varint(b, PLACE_TEXT) && pack_add_text(b, text, strlen(text));
+    bool done = pack_add_varint(b, kind) && pack_add_varint(b, zigzag((int64_t)(pc - w->last_pc)));
     if (kind == PLACE_LINE_PC) {
-        done = done && ls_pack_add_varint(b, ls_zigzag((int64_t)(line - w->last_line)));
+        done = done && pack_add_varint(b, zigzag((int64_t)(line - w->last_line)));
         w->last_line = line;
     }
     w->last_pc = pc;
@@ -76,74 +76,73 @@ static bool add_place(ls_pack_table_writer *w, const char *text)
 }
 
 /* The number of an opcode, counted from 1; new ones are added. 0 without memory. */
-static uint64_t opcode_number(ls_pack_table_writer *w, const char *opcode, size_t bytes)
+static uint64_t opcode_number(pack_table_writer *w, const char *opcode, size_t bytes)
 {
-    uint64_t number = (uint64_t)(uintptr_t)ls_map_getn(&w->opcodes, opcode, bytes);
+    uint64_t number = (uint64_t)(uintptr_t)map_getn(&w->opcodes, opcode, bytes);
     if (number > 0)
         return number;
     number = w->opcodes.count + 1;
-    return ls_map_putn(&w->opcodes, opcode, bytes, (void *)(uintptr_t)number) &&
-                   ls_pack_add_text(&w->columns[LS_PACK_OPCODES], opcode, bytes)
+    return map_putn(&w->opcodes, opcode, bytes, (void *)(uintptr_t)number) &&
+                   pack_add_text(&w->columns[LS_PACK_OPCODES], opcode, bytes)
                ? number
                : 0;
 }
 
 /* Opcode 0 says that the text itself follows. */
-static bool add_body(ls_pack_table_writer *w, const char *text, bool *has_addresses)
+static bool add_body(pack_table_writer *w, const char *text, bool *has_addresses)
 {
-    ls_pack_bytes *b = &w->columns[LS_PACK_BODIES], *registers = &w->columns[LS_PACK_REGISTERS];
+    pack_bytes *b = &w->columns[LS_PACK_BODIES], *registers = &w->columns[LS_PACK_REGISTERS];
     const char *width = strrchr(text, ' ');
-    ls_inst_fields f;
+    inst_fields f;
     *has_addresses = strcmp(width ? width + 1 : text, "0") != 0;
-    ls_text_clear(&w->text);
-    if (ls_inst_fields_read(text, &f))
-        ls_inst_fields_write(&f, &w->text);
+    text_clear(&w->text);
+    if (inst_fields_read(text, &f))
+        inst_fields_write(&f, &w->text);
     if (!same_text(w, text))
-        return ls_pack_add_varint(b, 0) && ls_pack_add_text(b, text, strlen(text));
+        return pack_add_varint(b, 0) && pack_add_text(b, text, strlen(text));
     uint64_t number = opcode_number(w, f.opcode, f.opcode_bytes);
-    bool done = number > 0 && ls_pack_add_varint(b, number) &&
-                ls_pack_add_varint(b, f.dst_count | f.src_count << SRC_SHIFT) &&
-                ls_pack_add_varint(b, f.width);
+    bool done = number > 0 && pack_add_varint(b, number) &&
+                pack_add_varint(b, f.dst_count | f.src_count << SRC_SHIFT) && pack_add_varint(b, f.width);
     for (uint32_t i = 0; i < f.dst_count; i++)
-        done = done && ls_pack_add_varint(registers, f.dsts[i]);
+        done = done && pack_add_varint(registers, f.dsts[i]);
     for (uint32_t i = 0; i < f.src_count; i++)
-        done = done && ls_pack_add_varint(registers, f.srcs[i]);
+        done = done && pack_add_varint(registers, f.srcs[i]);
     return done;
 }
 
-static bool add_tail(ls_pack_table_writer *w, const char *text)
+static bool add_tail(pack_table_writer *w, const char *text)
 {
-    ls_pack_bytes *b = &w->columns[LS_PACK_TAILS];
+    pack_bytes *b = &w->columns[LS_PACK_TAILS];
     const char *second = strchr(text, ' ');
     int64_t numbers[2] = { 0, 0 };
-    unsigned kind = !*text                        ? TAIL_NONE
-                    : !second                     ? TAIL_IMM
-                    : ls_ends_with(text, "NoVal") ? TAIL_NO_VALUES
-                                                  : TAIL_VALUES;
-    ls_text_clear(&w->text);
-    if (ls_inst_text_imm(text, &numbers[0]) && (!second || ls_inst_text_imm(second + 1, &numbers[1])))
+    unsigned kind = !*text                     ? TAIL_NONE
+                    : !second                  ? TAIL_IMM
+                    : ends_with(text, "NoVal") ? TAIL_NO_VALUES
+                                               : TAIL_VALUES;
+    text_clear(&w->text);
+    if (inst_text_imm(text, &numbers[0]) && (!second || inst_text_imm(second + 1, &numbers[1])))
         put_tail(&w->text, kind, numbers[0], numbers[1]);
     if (!same_text(w, text))
-        return ls_pack_add_varint(b, TAIL_TEXT) && ls_pack_add_text(b, text, strlen(text));
-    bool done = ls_pack_add_varint(b, kind);
+        return pack_add_varint(b, TAIL_TEXT) && pack_add_text(b, text, strlen(text));
+    bool done = pack_add_varint(b, kind);
     for (unsigned i = 0; i < kind && i < 2; i++)
-        done = done && ls_pack_add_varint(b, ls_zigzag(numbers[i]));
+        done = done && pack_add_varint(b, zigzag(numbers[i]));
     return done;
 }
 
-bool ls_pack_table_add(ls_pack_table_writer *w, const ls_inst_text *text, bool *has_addresses)
+bool pack_table_add(pack_table_writer *w, const inst_words *text, bool *has_addresses)
 {
     w->count++;
     return add_place(w, text->pc) && add_body(w, text->body, has_addresses) && add_tail(w, text->tail) &&
            !w->text.failed;
 }
 
-bool ls_pack_table_payload(const ls_pack_table_writer *w, ls_pack_bytes *out)
+bool pack_table_payload(const pack_table_writer *w, pack_bytes *out)
 {
     out->count = 0;
-    bool done = ls_pack_add_varint(out, w->count) && ls_pack_add_varint(out, w->opcodes.count);
+    bool done = pack_add_varint(out, w->count) && pack_add_varint(out, w->opcodes.count);
     for (int i = 0; i < LS_PACK_COLUMN_COUNT; i++)
-        done = done && ls_pack_add_text(out, (const char *)w->columns[i].at, w->columns[i].count);
+        done = done && pack_add_text(out, (const char *)w->columns[i].at, w->columns[i].count);
     return done;
 }
 
@@ -152,7 +151,7 @@ bool ls_pack_table_payload(const ls_pack_table_writer *w, ls_pack_bytes *out)
 #define LIKE 2u
 
 typedef struct table_reader {
-    ls_pack_record columns[LS_PACK_COLUMN_COUNT];
+    pack_record columns[LS_PACK_COLUMN_COUNT];
     uint64_t count, opcode_count, pc, line;
     struct {
         const char *at;
@@ -165,7 +164,7 @@ typedef struct table_reader {
 
 /* One instruction: fields and numbers, or texts where these are kept (at NULL: not). */
 typedef struct table_entry {
-    ls_inst_fields fields;
+    inst_fields fields;
     struct entry_text {
         const char *at;
         size_t bytes;
@@ -177,86 +176,86 @@ typedef struct table_entry {
 } table_entry;
 
 /* False if the payload is wrong, or without memory (*memory). */
-static bool open_table(table_reader *r, ls_arena *arena, const uint8_t *payload, size_t bytes, bool *memory)
+static bool open_table(table_reader *r, mem_arena *arena, const uint8_t *payload, size_t bytes, bool *memory)
 {
-    ls_pack_record all = { payload, payload + bytes, false };
-    *r = (table_reader){ .count = ls_pack_take_number(&all, bytes),
-                         .opcode_count = ls_pack_take_number(&all, bytes) };
+    pack_record all = { payload, payload + bytes, false };
+    *r = (table_reader){ .count = pack_take_number(&all, bytes),
+                         .opcode_count = pack_take_number(&all, bytes) };
     for (int i = 0; i < LS_PACK_COLUMN_COUNT; i++) {
         size_t column;
-        const uint8_t *at = (const uint8_t *)ls_pack_take_text(&all, &column);
-        r->columns[i] = (ls_pack_record){ at, at + column, false };
+        const uint8_t *at = (const uint8_t *)pack_take_text(&all, &column);
+        r->columns[i] = (pack_record){ at, at + column, false };
     }
-    ls_pack_record *opcodes = &r->columns[LS_PACK_OPCODES];
+    pack_record *opcodes = &r->columns[LS_PACK_OPCODES];
     if (all.failed || all.at != all.end || r->opcode_count > (uint64_t)(opcodes->end - opcodes->at))
         return false;
-    r->opcodes = ls_arena_array(arena, r->opcode_count + 1, sizeof *r->opcodes);
+    r->opcodes = arena_array(arena, r->opcode_count + 1, sizeof *r->opcodes);
     *memory = r->opcodes != NULL;
     for (uint64_t i = 0; i < r->opcode_count && *memory; i++) {
-        r->opcodes[i].at = ls_pack_take_text(opcodes, &r->opcodes[i].bytes);
+        r->opcodes[i].at = pack_take_text(opcodes, &r->opcodes[i].bytes);
         if (r->opcodes[i].bytes == 0 || memchr(r->opcodes[i].at, '\0', r->opcodes[i].bytes))
             return false;
     }
     return *memory && !opcodes->failed;
 }
 
-static struct entry_text take_text(ls_pack_record *r)
+static struct entry_text take_text(pack_record *r)
 {
     struct entry_text text;
-    text.at = ls_pack_take_text(r, &text.bytes);
+    text.at = pack_take_text(r, &text.bytes);
     r->failed = r->failed || memchr(text.at, '\0', text.bytes) != NULL;
     return text;
 }
 
 static void read_body(table_reader *r, table_entry *e)
 {
-    ls_pack_record *b = &r->columns[LS_PACK_BODIES], *registers = &r->columns[LS_PACK_REGISTERS];
-    uint64_t number = ls_pack_take_number(b, r->opcode_count);
+    pack_record *b = &r->columns[LS_PACK_BODIES], *registers = &r->columns[LS_PACK_REGISTERS];
+    uint64_t number = pack_take_number(b, r->opcode_count);
     if (number == 0) {
         e->body_text = take_text(b);
         return;
     }
-    uint64_t counts = ls_pack_take_number(b, LS_INST_SRC_MAX << SRC_SHIFT | LS_INST_DST_MAX);
+    uint64_t counts = pack_take_number(b, LS_INST_SRC_MAX << SRC_SHIFT | LS_INST_DST_MAX);
     e->opcode = (uint32_t)number - 1;
-    e->fields = (ls_inst_fields){
+    e->fields = (inst_fields){
         .opcode = r->opcodes[number - 1].at,
         .opcode_bytes = r->opcodes[number - 1].bytes,
         .dst_count = (uint32_t)counts & ((1u << SRC_SHIFT) - 1),
         .src_count = (uint32_t)counts >> SRC_SHIFT,
-        .width = (uint32_t)ls_pack_take_number(b, UINT32_MAX),
+        .width = (uint32_t)pack_take_number(b, UINT32_MAX),
     };
     if (e->fields.dst_count > LS_INST_DST_MAX || e->fields.src_count > LS_INST_SRC_MAX) {
         b->failed = true;
         e->fields.dst_count = e->fields.src_count = 0;
     }
     for (uint32_t i = 0; i < e->fields.dst_count; i++)
-        e->fields.dsts[i] = (uint16_t)ls_pack_take_number(registers, LS_REG_COUNT - 1);
+        e->fields.dsts[i] = (uint16_t)pack_take_number(registers, LS_REG_COUNT - 1);
     for (uint32_t i = 0; i < e->fields.src_count; i++)
-        e->fields.srcs[i] = (uint16_t)ls_pack_take_number(registers, LS_REG_COUNT - 1);
+        e->fields.srcs[i] = (uint16_t)pack_take_number(registers, LS_REG_COUNT - 1);
 }
 
 /* The next instruction; false if the payload is wrong. */
 static bool read_entry(table_reader *r, table_entry *e)
 {
-    ls_pack_record *places = &r->columns[LS_PACK_PLACES], *tails = &r->columns[LS_PACK_TAILS];
+    pack_record *places = &r->columns[LS_PACK_PLACES], *tails = &r->columns[LS_PACK_TAILS];
     e->pc_text.at = e->body_text.at = e->tail_text.at = NULL;
-    e->place = (unsigned)ls_pack_take_number(places, PLACE_TEXT);
+    e->place = (unsigned)pack_take_number(places, PLACE_TEXT);
     if (e->place == PLACE_TEXT)
         e->pc_text = take_text(places);
     else
-        r->pc += (uint64_t)ls_unzigzag(ls_pack_take_varint(places));
+        r->pc += (uint64_t)unzigzag(pack_take_varint(places));
     if (e->place == PLACE_LINE_PC)
-        r->line += (uint64_t)ls_unzigzag(ls_pack_take_varint(places));
+        r->line += (uint64_t)unzigzag(pack_take_varint(places));
     e->pc = r->pc;
     e->line = r->line;
     read_body(r, e);
-    e->tail = (unsigned)ls_pack_take_number(tails, TAIL_TEXT);
+    e->tail = (unsigned)pack_take_number(tails, TAIL_TEXT);
     e->imm[0] = e->imm[1] = 0;
     if (e->tail == TAIL_TEXT)
         e->tail_text = take_text(tails);
     else
         for (unsigned i = 0; i < e->tail && i < 2; i++)
-            e->imm[i] = ls_unzigzag(ls_pack_take_varint(tails));
+            e->imm[i] = unzigzag(pack_take_varint(tails));
     bool failed = false;
     for (int i = 0; i < LS_PACK_COLUMN_COUNT; i++)
         failed = failed || r->columns[i].failed;
@@ -272,41 +271,41 @@ static bool at_end(const table_reader *r)
 }
 
 /* The texts of an entry, those that are kept and those that are made; false without memory. */
-static bool write_texts(ls_arena *arena, ls_text *scratch, const table_entry *e, ls_inst_text *out)
+static bool write_texts(mem_arena *arena, text_buffer *scratch, const table_entry *e, inst_words *out)
 {
-    ls_text_clear(scratch);
+    text_clear(scratch);
     if (!e->pc_text.at)
         put_place(scratch, e->place, e->line, e->pc);
-    out->pc = e->pc_text.at ? ls_arena_strndup(arena, e->pc_text.at, e->pc_text.bytes)
-                            : ls_arena_strdup(arena, ls_text_get(scratch));
-    ls_text_clear(scratch);
+    out->pc = e->pc_text.at ? arena_strndup(arena, e->pc_text.at, e->pc_text.bytes)
+                            : arena_strdup(arena, text_get(scratch));
+    text_clear(scratch);
     if (!e->body_text.at)
-        ls_inst_fields_write(&e->fields, scratch);
-    out->body = e->body_text.at ? ls_arena_strndup(arena, e->body_text.at, e->body_text.bytes)
-                                : ls_arena_strdup(arena, ls_text_get(scratch));
-    ls_text_clear(scratch);
+        inst_fields_write(&e->fields, scratch);
+    out->body = e->body_text.at ? arena_strndup(arena, e->body_text.at, e->body_text.bytes)
+                                : arena_strdup(arena, text_get(scratch));
+    text_clear(scratch);
     if (!e->tail_text.at)
         put_tail(scratch, e->tail, e->imm[0], e->imm[1]);
-    out->tail = e->tail_text.at ? ls_arena_strndup(arena, e->tail_text.at, e->tail_text.bytes)
-                                : ls_arena_strdup(arena, ls_text_get(scratch));
+    out->tail = e->tail_text.at ? arena_strndup(arena, e->tail_text.at, e->tail_text.bytes)
+                                : arena_strdup(arena, text_get(scratch));
     return !scratch->failed && out->pc && out->body && out->tail;
 }
 
-const ls_inst_text *ls_pack_table_texts(ls_pack_table *table)
+const inst_words *pack_table_texts(pack_table *table)
 {
     table_reader r;
     bool memory = true;
     if (table->texts)
         return table->texts;
-    ls_inst_text *texts = ls_arena_array(&table->arena, table->count + 1, sizeof *texts);
+    inst_words *texts = arena_array(&table->arena, table->count + 1, sizeof *texts);
     if (!texts || !open_table(&r, &table->arena, table->payload, table->payload_bytes, &memory))
         return NULL;
-    ls_text scratch = { 0 };
+    text_buffer scratch = { 0 };
     for (uint32_t i = 0; i < table->count && memory; i++) {
         table_entry e;
         memory = read_entry(&r, &e) && write_texts(&table->arena, &scratch, &e, &texts[i]);
     }
-    ls_text_fini(&scratch);
+    text_fini(&scratch);
     table->texts = memory ? texts : NULL;
     return table->texts;
 }
@@ -314,38 +313,37 @@ const ls_inst_text *ls_pack_table_texts(ls_pack_table *table)
 /* ----------------------------------------------------------------------------------------------- decoding */
 
 /* Texts that are kept are parsed as a reader of text would. */
-static ls_status decode_text(table_entry *e, ls_arena *arena, const ls_kernel_info *info, bool unknown_as_alu,
+static ls_status decode_text(table_entry *e, mem_arena *arena, const ls_kernel_info *info, bool unknown_as_alu,
                              ls_inst *out, uint32_t *width, ls_error *err)
 {
-    ls_inst_text text;
-    ls_text scratch = { 0 };
+    inst_words text;
+    text_buffer scratch = { 0 };
     bool memory = write_texts(arena, &scratch, e, &text);
-    ls_text_fini(&scratch);
+    text_fini(&scratch);
     if (!memory)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     const char *last = strrchr(text.body, ' ');
     *width = strcmp(last ? last + 1 : text.body, "0") != 0;
-    return ls_inst_text_decode(&text, info, unknown_as_alu, out, err);
+    return inst_text_decode(&text, info, unknown_as_alu, out, err);
 }
 
 /* Most instructions differ from an earlier one with their opcode by their registers only. */
-static ls_status decode_fields(ls_pack_table *table, table_reader *r, const table_entry *e, uint32_t i,
+static ls_status decode_fields(pack_table *table, table_reader *r, const table_entry *e, uint32_t i,
                                const ls_kernel_info *info, bool unknown_as_alu, ls_error *err)
 {
     for (uint32_t k = 0; k < LIKE; k++) {
         uint32_t like = r->opcodes[e->opcode].like[k];
         if (like != 0 && r->opcodes[e->opcode].width[k] == e->fields.width &&
-            ls_inst_fields_decode_like(&e->fields, e->pc, e->imm[0], &table->insts[like - 1],
-                                       &table->insts[i]))
+            inst_fields_decode_like(&e->fields, e->pc, e->imm[0], &table->insts[like - 1], &table->insts[i]))
             return LS_OK;
     }
     uint32_t place = r->opcodes[e->opcode].next++ % LIKE;
     r->opcodes[e->opcode].like[place] = i + 1;
     r->opcodes[e->opcode].width[place] = e->fields.width;
-    return ls_inst_fields_decode(&e->fields, e->pc, e->imm[0], info, unknown_as_alu, &table->insts[i], err);
+    return inst_fields_decode(&e->fields, e->pc, e->imm[0], info, unknown_as_alu, &table->insts[i], err);
 }
 
-static ls_status decode(ls_pack_table *table, table_reader *r, const ls_kernel_info *info, bool unknown_as_alu,
+static ls_status decode(pack_table *table, table_reader *r, const ls_kernel_info *info, bool unknown_as_alu,
                         ls_error *err)
 {
     for (uint32_t i = 0; i < r->count; i++) {
@@ -360,9 +358,9 @@ static ls_status decode(ls_pack_table *table, table_reader *r, const ls_kernel_i
             status = decode_fields(table, r, &e, i, info, unknown_as_alu, err);
         if (status != LS_OK)
             return status;
-        if (width == 0 && ls_rules_needs_addresses(&table->insts[i]))
+        if (width == 0 && rules_needs_addresses(&table->insts[i]))
             return ls_fail(err, LS_ERR_INPUT, "%s at pc 0x%" PRIx64 " has no addresses",
-                           ls_sass_opcode_name(table->insts[i].opcode), table->insts[i].pc);
+                           sass_opcode_name(table->insts[i].opcode), table->insts[i].pc);
         table->plain[i] = width == 0;
     }
     if (!at_end(r))
@@ -373,20 +371,20 @@ static ls_status decode(ls_pack_table *table, table_reader *r, const ls_kernel_i
     return LS_OK;
 }
 
-void ls_pack_table_destroy(ls_pack_table *table)
+void pack_table_destroy(pack_table *table)
 {
     if (!table)
         return;
-    ls_arena_fini(&table->arena);
+    arena_fini(&table->arena);
     free(table);
 }
 
-static ls_status fill(ls_pack_table *table, const uint8_t *payload, size_t bytes, const ls_kernel_info *info,
-                      const ls_trace_options *options, ls_error *err)
+static ls_status fill(pack_table *table, const uint8_t *payload, size_t bytes, const ls_kernel_info *info,
+                      const trace_options *options, ls_error *err)
 {
     table_reader r;
     bool memory = true;
-    table->payload = ls_arena_alloc(&table->arena, bytes + 1);
+    table->payload = arena_alloc(&table->arena, bytes + 1);
     if (!table->payload)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     memcpy(table->payload, payload, bytes);
@@ -394,23 +392,23 @@ static ls_status fill(ls_pack_table *table, const uint8_t *payload, size_t bytes
     if (!open_table(&r, &table->arena, table->payload, bytes, &memory))
         return memory ? ls_fail(err, LS_ERR_INPUT, "the table of instructions is damaged")
                       : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    table->insts = ls_arena_alloc_aligned(&table->arena, (r.count + 1) * sizeof *table->insts, 64);
-    table->plain = ls_arena_array(&table->arena, r.count + 1, sizeof *table->plain); /* the last is 0 */
+    table->insts = arena_alloc_aligned(&table->arena, (r.count + 1) * sizeof *table->insts, 64);
+    table->plain = arena_array(&table->arena, r.count + 1, sizeof *table->plain); /* the last is 0 */
     if (!table->insts || !table->plain)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     return decode(table, &r, info, options->unknown_opcodes_as_alu, err);
 }
 
-ls_status ls_pack_table_create(const uint8_t *payload, size_t bytes, const ls_kernel_info *info,
-                               const ls_trace_options *options, ls_pack_table **out, ls_error *err)
+ls_status pack_table_create(const uint8_t *payload, size_t bytes, const ls_kernel_info *info,
+                            const trace_options *options, pack_table **out, ls_error *err)
 {
     *out = NULL;
-    ls_pack_table *table = calloc(1, sizeof *table);
+    pack_table *table = calloc(1, sizeof *table);
     if (!table)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     ls_status status = fill(table, payload, bytes, info, options, err);
     if (status != LS_OK) {
-        ls_pack_table_destroy(table);
+        pack_table_destroy(table);
         return status;
     }
     *out = table;

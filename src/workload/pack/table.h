@@ -21,36 +21,36 @@ enum {
 };
 
 /* All zero is an empty one. */
-typedef struct ls_pack_table_writer {
-    ls_pack_bytes columns[LS_PACK_COLUMN_COUNT];
-    ls_map opcodes; /* number + 1 */
-    ls_text text;   /* scratch */
+typedef struct pack_table_writer {
+    pack_bytes columns[LS_PACK_COLUMN_COUNT];
+    string_map opcodes; /* number + 1 */
+    text_buffer text;   /* scratch */
     uint64_t count, last_pc, last_line;
-} ls_pack_table_writer;
+} pack_table_writer;
 
-void ls_pack_table_writer_fini(ls_pack_table_writer *w);
-void ls_pack_table_writer_clear(ls_pack_table_writer *w);
+void pack_table_writer_fini(pack_table_writer *w);
+void pack_table_writer_clear(pack_table_writer *w);
 /* *has_addresses says whether lines of this instruction have a mode and addresses. False without memory. */
-bool ls_pack_table_add(ls_pack_table_writer *w, const ls_inst_text *text, bool *has_addresses);
-bool ls_pack_table_payload(const ls_pack_table_writer *w, ls_pack_bytes *out);
+bool pack_table_add(pack_table_writer *w, const inst_words *text, bool *has_addresses);
+bool pack_table_payload(const pack_table_writer *w, pack_bytes *out);
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-typedef struct ls_pack_table {
+typedef struct pack_table {
     uint32_t count;
     ls_inst *insts;
-    uint32_t *plain;     /* as ls_pack_decoder wants it */
-    ls_inst_text *texts; /* NULL until somebody asks */
+    uint32_t *plain;   /* as pack_decoder wants it */
+    inst_words *texts; /* NULL until somebody asks */
     uint8_t *payload;
     size_t payload_bytes;
-    ls_arena arena; /* all of the above */
-} ls_pack_table;
+    mem_arena arena; /* all of the above */
+} pack_table;
 
 /* Reads a payload and decodes it for the kernel's instruction set. */
-ls_status ls_pack_table_create(const uint8_t *payload, size_t bytes, const ls_kernel_info *info,
-                               const ls_trace_options *options, ls_pack_table **out, ls_error *err);
-void ls_pack_table_destroy(ls_pack_table *table);
+ls_status pack_table_create(const uint8_t *payload, size_t bytes, const ls_kernel_info *info,
+                            const trace_options *options, pack_table **out, ls_error *err);
+void pack_table_destroy(pack_table *table);
 /* NULL without memory. */
-const ls_inst_text *ls_pack_table_texts(ls_pack_table *table);
+const inst_words *pack_table_texts(pack_table *table);
 
 #endif

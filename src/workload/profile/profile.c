@@ -10,17 +10,16 @@
 /* A longer kernel needs no longer sample: so many times what a request asks for, at most. */
 #define SAMPLES_MOST 20u
 
-const char *const ls_profile_method_names[] = { "cache", "reuse", NULL };
+const char *const profile_method_names[] = { "cache", "reuse", NULL };
 
 /* ---------------------------------------------------------------------------------------------- profilers */
 
-ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, ls_profiler **out,
-                             ls_error *err)
+ls_status profiler_create(const gpu_shape *shape, profile_method method, trace_profiler **out, ls_error *err)
 {
     *out = NULL;
     if (gpu_shape_check(shape, err) != LS_OK)
         return LS_ERR_UNSUPPORTED;
-    ls_profiler *p = aligned_alloc(_Alignof(ls_profiler), sizeof *p);
+    trace_profiler *p = aligned_alloc(_Alignof(trace_profiler), sizeof *p);
     if (p == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a profile");
     memset(p, 0, sizeof *p);
@@ -44,7 +43,7 @@ ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, l
     }
     ls_status status = ok ? walk_divide(p, err) : LS_ERR_NOMEM;
     if (status != LS_OK) {
-        ls_profiler_destroy(p);
+        profiler_destroy(p);
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the L2 cache of a profile");
     }
     for (uint32_t i = 0; i < shape->map.channels; i++)
@@ -54,7 +53,7 @@ ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, l
     return LS_OK;
 }
 
-void ls_profiler_destroy(ls_profiler *p)
+void profiler_destroy(trace_profiler *p)
 {
     if (p == NULL)
         return;
@@ -69,13 +68,13 @@ void ls_profiler_destroy(ls_profiler *p)
     free(p);
 }
 
-ls_status ls_profiler_use(ls_profiler *p, ls_pool *pool, ls_error *err)
+ls_status profiler_use(trace_profiler *p, thread_pool *pool, ls_error *err)
 {
     p->pool = pool;
     return walk_divide(p, err);
 }
 
-static uint64_t insts_of(const ls_profile_inst *inst)
+static uint64_t insts_of(const profile_inst *inst)
 {
     uint64_t sum = 0;
     for (int depth = 0; depth < RATES_LEVELS; depth++)
@@ -84,7 +83,7 @@ static uint64_t insts_of(const ls_profile_inst *inst)
 }
 
 /* Of the whole kernel; while not all blocks have been read, as if the others were like those. */
-static uint64_t total_insts(const ls_profiler *p)
+static uint64_t total_insts(const trace_profiler *p)
 {
     uint64_t total = p->read_insts;
     if (!p->exhausted && p->read_blocks > 0)
@@ -92,9 +91,9 @@ static uint64_t total_insts(const ls_profiler *p)
     return total > p->walked ? total : p->walked;
 }
 
-static ls_status collect(ls_profiler *p, ls_profile_kernel *out, ls_error *err)
+static ls_status collect(trace_profiler *p, kernel_profile *out, ls_error *err)
 {
-    const ls_profile_request *request = p->request;
+    const profile_request *request = p->request;
     const walk_hand *sum = &p->hands[0];
     uint32_t used = 0;
     if (!walk_add_counts(p))
@@ -102,16 +101,16 @@ static ls_status collect(ls_profiler *p, ls_profile_kernel *out, ls_error *err)
     for (size_t i = 0; i < sum->counts.count; i++)
         used += insts_of(&sum->counts.at[i]) != 0;
     const char *name = request->info->name != NULL ? request->info->name : "";
-    *out = (ls_profile_kernel){ .command = request->command,
-                                .id = request->info->id,
-                                .l2_sectors = p->l2_sectors,
-                                .slice_stalls = p->slice_stalls,
-                                .walked = p->walked,
-                                .insts = total_insts(p) };
+    *out = (kernel_profile){ .command = request->command,
+                             .id = request->info->id,
+                             .l2_sectors = p->l2_sectors,
+                             .slice_stalls = p->slice_stalls,
+                             .walked = p->walked,
+                             .insts = total_insts(p) };
     out->name = strdup(name);
     out->at = malloc((used == 0 ? 1 : used) * sizeof *out->at);
     if (out->name == NULL || out->at == NULL) {
-        ls_profile_kernel_fini(out);
+        profile_kernel_fini(out);
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the profile of a kernel");
     }
     for (size_t i = 0; i < sum->counts.count; i++)
@@ -137,19 +136,19 @@ static void grow(uint64_t *value, uint64_t by, double times)
 }
 
 /* Adds `times` the counts of a part of the kernel; both lists ascend by pc. */
-static ls_status add_counts(ls_profile_kernel *sum, const ls_profile_kernel *part, double times, ls_error *err)
+static ls_status add_counts(kernel_profile *sum, const kernel_profile *part, double times, ls_error *err)
 {
-    ls_profile_inst *at = malloc(((size_t)sum->count + part->count + 1) * sizeof *at);
+    profile_inst *at = malloc(((size_t)sum->count + part->count + 1) * sizeof *at);
     uint32_t i = 0, k = 0, count = 0;
     if (at == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the profile of a kernel");
     while (i < sum->count || k < part->count) {
         bool have = i < sum->count && (k == part->count || sum->at[i].pc <= part->at[k].pc);
         bool more = k < part->count && (i == sum->count || part->at[k].pc <= sum->at[i].pc);
-        ls_profile_inst inst = have ? sum->at[i] : (ls_profile_inst){ .pc = part->at[k].pc };
+        profile_inst inst = have ? sum->at[i] : (profile_inst){ .pc = part->at[k].pc };
         for (int depth = 0; more && depth < RATES_LEVELS; depth++) {
-            const ls_profile_count *from = &part->at[k].level[depth];
-            ls_profile_count *to = &inst.level[depth];
+            const profile_count *from = &part->at[k].level[depth];
+            profile_count *to = &inst.level[depth];
             grow(&to->insts, from->insts, times);
             grow(&to->sectors, from->sectors, times);
             grow(&to->l2, from->l2, times);
@@ -175,14 +174,14 @@ static ls_status add_counts(ls_profile_kernel *sum, const ls_profile_kernel *par
     return LS_OK;
 }
 
-static double l2_capacity(const ls_profiler *p)
+static double l2_capacity(const trace_profiler *p)
 {
     return (double)p->shape.map.slice_count * (double)p->shape.l2.sets * (double)p->shape.l2.ways;
 }
 
 /* Whether the kernel, if it goes on as in its last `step` instructions, will still fill L2: only then its
  * lines start to go, and dirty ones to be written back. */
-static bool still_fills_l2(const ls_profiler *p, uint64_t new_lines, uint64_t step)
+static bool still_fills_l2(const trace_profiler *p, uint64_t new_lines, uint64_t step)
 {
     double capacity = 1.25 * l2_capacity(p), left = (double)(total_insts(p) - p->walked);
     return (double)p->l2_lines < capacity &&
@@ -190,10 +189,10 @@ static bool still_fills_l2(const ls_profiler *p, uint64_t new_lines, uint64_t st
 }
 
 /* The next `sample` instructions, added as if there were `stand_for` of them. */
-static ls_status add_sample(ls_profiler *p, uint64_t sample, double stand_for, ls_profile_kernel *out,
+static ls_status add_sample(trace_profiler *p, uint64_t sample, double stand_for, kernel_profile *out,
                             ls_error *err)
 {
-    ls_profile_kernel part = { 0 };
+    kernel_profile part = { 0 };
     uint64_t before = p->walked;
     walk_restart_counts(p);
     ls_status status = walk_until(p, before + sample, err);
@@ -201,20 +200,20 @@ static ls_status add_sample(ls_profiler *p, uint64_t sample, double stand_for, l
         status = collect(p, &part, err);
     if (status == LS_OK && p->walked > before)
         status = add_counts(out, &part, stand_for / (double)(p->walked - before), err);
-    ls_profile_kernel_fini(&part);
+    profile_kernel_fini(&part);
     return status;
 }
 
 /* A kernel that fills L2 and has not begun to: what it did so far stands for all until L2 is full, and a
  * sample with a full L2 for the rest. */
-static ls_status run_filling(ls_profiler *p, uint64_t sample, ls_profile_kernel *out, ls_error *err)
+static ls_status run_filling(trace_profiler *p, uint64_t sample, kernel_profile *out, ls_error *err)
 {
-    ls_profile_kernel again = { 0 };
+    kernel_profile again = { 0 };
     double begun = (double)p->walked, until_full = begun * l2_capacity(p) / (double)p->l2_lines;
     ls_status status = collect(p, &again, err);
     if (status == LS_OK && until_full > begun)
         status = add_counts(out, &again, until_full / begun - 1, err);
-    ls_profile_kernel_fini(&again);
+    profile_kernel_fini(&again);
     for (uint32_t i = 0; i < p->l2_levels; i++)
         level_fill(&p->l2[i]);
     double rest = (double)total_insts(p) - (until_full > begun ? until_full : begun);
@@ -223,7 +222,7 @@ static ls_status run_filling(ls_profiler *p, uint64_t sample, ls_profile_kernel 
 
 /* The start of the kernel until the caches are warm stands for itself, a sample of `sample` instructions
  * after it for all the rest. */
-static ls_status run_sampled(ls_profiler *p, uint64_t sample, ls_profile_kernel *out, ls_error *err)
+static ls_status run_sampled(trace_profiler *p, uint64_t sample, kernel_profile *out, ls_error *err)
 {
     uint64_t lines = p->l2_lines;
     ls_status status = walk_until(p, p->walked + sample, err);
@@ -247,12 +246,11 @@ static ls_status run_sampled(ls_profiler *p, uint64_t sample, ls_profile_kernel 
     out->walked = p->walked;
     out->insts = total_insts(p);
     if (status != LS_OK)
-        ls_profile_kernel_fini(out);
+        profile_kernel_fini(out);
     return status;
 }
 
-ls_status ls_profiler_run(ls_profiler *p, const ls_profile_request *request, ls_profile_kernel *out,
-                          ls_error *err)
+ls_status profiler_run(trace_profiler *p, const profile_request *request, kernel_profile *out, ls_error *err)
 {
     p->request = request;
     ls_status status = walk_begin(p, err);
@@ -277,21 +275,21 @@ ls_status ls_profiler_run(ls_profiler *p, const ls_profile_request *request, ls_
 
 /* ----------------------------------------------------------------------------------------------- profiles */
 
-void ls_profile_kernel_fini(ls_profile_kernel *kernel)
+void profile_kernel_fini(kernel_profile *kernel)
 {
     free(kernel->name);
     free(kernel->at);
-    *kernel = (ls_profile_kernel){ 0 };
+    *kernel = (kernel_profile){ 0 };
 }
 
-void ls_profile_fini(ls_profile *profile)
+void profile_fini(trace_profile *profile)
 {
     for (size_t i = 0; i < profile->kernels.count; i++)
-        ls_profile_kernel_fini(&profile->kernels.at[i]);
-    ls_vec_fini(&profile->kernels);
+        profile_kernel_fini(&profile->kernels.at[i]);
+    vec_fini(&profile->kernels);
 }
 
-const ls_profile_kernel *ls_profile_find(const ls_profile *profile, uint64_t command)
+const kernel_profile *profile_find(const trace_profile *profile, uint64_t command)
 {
     for (size_t i = 0; i < profile->kernels.count; i++)
         if (profile->kernels.at[i].command == command)
@@ -299,12 +297,12 @@ const ls_profile_kernel *ls_profile_find(const ls_profile *profile, uint64_t com
     return NULL;
 }
 
-ls_profile_inst ls_profile_sum(const ls_profile_kernel *kernel)
+profile_inst profile_sum(const kernel_profile *kernel)
 {
-    ls_profile_inst sum = { 0 };
+    profile_inst sum = { 0 };
     for (uint32_t i = 0; i < kernel->count; i++)
         for (int depth = 0; depth < RATES_LEVELS; depth++) {
-            const ls_profile_count *from = &kernel->at[i].level[depth];
+            const profile_count *from = &kernel->at[i].level[depth];
             sum.level[depth].insts += from->insts;
             sum.level[depth].sectors += from->sectors;
             sum.level[depth].l2 += from->l2;
@@ -327,7 +325,7 @@ static uint32_t share(uint64_t part, uint64_t of)
     return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
 }
 
-static rates_inst rates_from(const ls_profile_inst *inst)
+static rates_inst rates_from(const profile_inst *inst)
 {
     rates_inst rate = { .place = (uint32_t)(inst->pc / RATES_PC_BYTES) };
     uint64_t all = insts_of(inst), dram = inst->level[RATES_DRAM].insts;
@@ -335,15 +333,14 @@ static rates_inst rates_from(const ls_profile_inst *inst)
     rate.to_l2 = share(dram + inst->level[RATES_L2].insts, all);
     rate.to_wait = share(all - inst->level[RATES_L1].insts, all);
     for (int depth = 0; depth < RATES_LEVELS; depth++) {
-        const ls_profile_count *c = &inst->level[depth];
+        const profile_count *c = &inst->level[depth];
         rate.l2_sectors[depth] = (uint32_t)scaled(c->l2, c->sectors, RATES_ONE);
         rate.dram_sectors[depth] = (uint32_t)scaled(c->dram, c->sectors, RATES_ONE);
     }
     return rate;
 }
 
-ls_status ls_profile_rates(const ls_profile_kernel *kernel, const gpu_shape *shape, rates_kernel *out,
-                           ls_error *err)
+ls_status profile_rates(const kernel_profile *kernel, const gpu_shape *shape, rates_kernel *out, ls_error *err)
 {
     uint64_t last = kernel->count == 0 ? 0 : kernel->at[kernel->count - 1].pc;
     uint32_t count = (uint32_t)(last / RATES_PC_BYTES + 1);
@@ -351,7 +348,7 @@ ls_status ls_profile_rates(const ls_profile_kernel *kernel, const gpu_shape *sha
     *out = (rates_kernel){ 0 };
     if (at == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the rates of a kernel");
-    ls_profile_inst sum = ls_profile_sum(kernel);
+    profile_inst sum = profile_sum(kernel);
     out->other = rates_from(&sum);
     for (uint32_t i = 0; i < count; i++)
         at[i] = out->other;
@@ -373,7 +370,7 @@ ls_status ls_profile_rates(const ls_profile_kernel *kernel, const gpu_shape *sha
     return LS_OK;
 }
 
-void ls_profile_rates_fini(rates_kernel *rates)
+void profile_rates_fini(rates_kernel *rates)
 {
     free((void *)(uintptr_t)rates->at);
     *rates = (rates_kernel){ 0 };

@@ -19,100 +19,99 @@
 #include "isa/stream.h"
 #include "model/gpu/shape.h"
 
-typedef enum ls_profile_method { LS_PROFILE_CACHE, LS_PROFILE_REUSE } ls_profile_method;
-extern const char *const ls_profile_method_names[]; /* "cache", "reuse", NULL */
+typedef enum profile_method { LS_PROFILE_CACHE, LS_PROFILE_REUSE } profile_method;
+extern const char *const profile_method_names[]; /* "cache", "reuse", NULL */
 
 /* Accesses of one static instruction that went equally deep. */
-typedef struct ls_profile_count {
+typedef struct profile_count {
     uint64_t insts;   /* warp instructions with an active lane */
     uint64_t sectors; /* that they touched */
     uint64_t l2;      /* sent to L2 */
     uint64_t dram;    /* read from or written to DRAM because of them */
-} ls_profile_count;
+} profile_count;
 
-typedef struct ls_profile_inst {
+typedef struct profile_inst {
     uint64_t pc;
-    ls_profile_count level[RATES_LEVELS];
-} ls_profile_inst;
+    profile_count level[RATES_LEVELS];
+} profile_inst;
 
-typedef struct ls_profile_kernel {
+typedef struct kernel_profile {
     char *name;
     uint64_t command; /* index in the trace's list */
     uint64_t id;
-    ls_profile_inst *at; /* by pc, ascending; only instructions with accesses */
+    profile_inst *at; /* by pc, ascending; only instructions with accesses */
     uint32_t count;
     uint64_t l2_sectors, slice_sectors;  /* of all slices; of the busiest */
     uint64_t dram_atoms, channel_cycles; /* of all channels; DRAM cycles that the busiest needs */
     uint64_t reads, closed, conflicts;   /* lines read; of them from a closed bank; with another row open */
     uint64_t slice_stalls;  /* slices stood still for DRAM, in 1/256 of its latency: contention.h */
     uint64_t walked, insts; /* warp instructions: walked; in the kernel, estimated */
-} ls_profile_kernel;
+} kernel_profile;
 
-typedef struct ls_profile {
-    ls_hash hash; /* of trace, geometry and method */
-    ls_profile_method method;
-    LS_VEC(ls_profile_kernel) kernels;
-} ls_profile;
+typedef struct trace_profile {
+    hash128 hash; /* of trace, geometry and method */
+    profile_method method;
+    LS_VEC(kernel_profile) kernels;
+} trace_profile;
 
-void ls_profile_fini(ls_profile *profile);
-const ls_profile_kernel *ls_profile_find(const ls_profile *profile, uint64_t command);
-void ls_profile_kernel_fini(ls_profile_kernel *kernel);
+void profile_fini(trace_profile *profile);
+const kernel_profile *profile_find(const trace_profile *profile, uint64_t command);
+void profile_kernel_fini(kernel_profile *kernel);
 /* All instructions together. */
-ls_profile_inst ls_profile_sum(const ls_profile_kernel *kernel);
+profile_inst profile_sum(const kernel_profile *kernel);
 
-/* The rates of a kernel on a machine. ls_profile_rates_fini() is due after success. */
-ls_status ls_profile_rates(const ls_profile_kernel *kernel, const gpu_shape *shape, rates_kernel *out,
-                           ls_error *err);
-void ls_profile_rates_fini(rates_kernel *rates);
+/* The rates of a kernel on a machine. profile_rates_fini() is due after success. */
+ls_status profile_rates(const kernel_profile *kernel, const gpu_shape *shape, rates_kernel *out,
+                        ls_error *err);
+void profile_rates_fini(rates_kernel *rates);
 
 /* --------------------------------------------------------------------------------------------- making one */
 
 /* Thread blocks, in the order of the kernel. */
-typedef struct ls_profile_source {
+typedef struct profile_source {
     void *self;
     /* The block that comes next, which stays valid until it is given back; NULL after the last. */
     ls_status (*next)(void *self, const ls_cta **cta, ls_error *err);
     void (*done)(void *self, const ls_cta *cta);
-} ls_profile_source;
+} profile_source;
 
-typedef struct ls_profile_request {
+typedef struct profile_request {
     const ls_kernel_info *info;
     const ls_inst *insts;
     uint64_t command, ctas;
-    ls_profile_source source;
+    profile_source source;
     /* So many warp instructions (or a fortieth of the kernel up to 20 times as many, or up to four times as
      * many so that a wave of blocks is in it) with cold caches, and so many with warm ones, stand for the
      * kernel; 0: all are walked. */
     uint64_t sample;
-} ls_profile_request;
+} profile_request;
 
 /* Caches keep what they hold from kernel to kernel, as those of the machine do. */
-typedef struct ls_profiler ls_profiler;
-ls_status ls_profiler_create(const gpu_shape *shape, ls_profile_method method, ls_profiler **out,
-                             ls_error *err);
-void ls_profiler_destroy(ls_profiler *profiler);
+typedef struct trace_profiler trace_profiler;
+ls_status profiler_create(const gpu_shape *shape, profile_method method, trace_profiler **out, ls_error *err);
+void profiler_destroy(trace_profiler *profiler);
 /* Walks with all threads of the pool from now on, which has to outlive the profiler or the next call; NULL:
  * with the caller alone, as at first. What is found is the same. Not while a kernel is walked. */
-ls_status ls_profiler_use(ls_profiler *profiler, ls_pool *pool, ls_error *err);
+ls_status profiler_use(trace_profiler *profiler, thread_pool *pool, ls_error *err);
 /* A copy to the device: its bytes are in L2. */
-void ls_profiler_warm(ls_profiler *profiler, uint64_t address, uint64_t bytes);
-/* *out is valid after success only; ls_profile_kernel_fini() is due then. */
-ls_status ls_profiler_run(ls_profiler *profiler, const ls_profile_request *request, ls_profile_kernel *out,
-                          ls_error *err);
+void profiler_warm(trace_profiler *profiler, uint64_t address, uint64_t bytes);
+/* *out is valid after success only; profile_kernel_fini() is due then. */
+ls_status profiler_run(trace_profiler *profiler, const profile_request *request, kernel_profile *out,
+                       ls_error *err);
 
 /* -------------------------------------------------------------------------------------------------- files */
 
 /* Identifies a profile: the trace (its files' names, sizes and times), what of it is run, the machine's
  * geometry. */
-ls_status ls_profile_hash(const char *trace_path, const char *kernels, uint64_t cta_limit,
-                          const gpu_shape *shape, ls_profile_method method, ls_hash *out, ls_error *err);
+ls_status profile_hash(const char *trace_path, const char *kernels, uint64_t cta_limit, const gpu_shape *shape,
+                       profile_method method, hash128 *out, ls_error *err);
 /* A complete file or none. */
-ls_status ls_profile_write(const ls_profile *profile, const char *path, ls_error *err);
-ls_status ls_profile_read(const char *path, ls_profile *out, ls_error *err);
+ls_status profile_write(const trace_profile *profile, const char *path, ls_error *err);
+ls_status profile_read(const char *path, trace_profile *out, ls_error *err);
 /* Where profiles are kept: $XDG_CACHE_HOME/lockstep/profiles or $HOME/.cache/lockstep/profiles, and the file
  * of this hash in it. NULL if neither variable is set or without memory. */
-char *ls_profile_cache_path(ls_arena *arena, ls_hash hash);
+char *profile_cache_path(mem_arena *arena, hash128 hash);
 /* Makes the folders that lead to `path`. */
-ls_status ls_profile_make_folders(ls_arena *arena, const char *path, ls_error *err);
+ls_status profile_make_folders(mem_arena *arena, const char *path, ls_error *err);
 
 #endif

@@ -26,7 +26,7 @@
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-static void write_kernel(FILE *to, const ls_profile_kernel *k)
+static void write_kernel(FILE *to, const kernel_profile *k)
 {
     const uint64_t numbers_of[KERNEL_NUMBERS] = { k->command,       k->id,         k->l2_sectors,
                                                   k->slice_sectors, k->dram_atoms, k->channel_cycles,
@@ -39,7 +39,7 @@ static void write_kernel(FILE *to, const ls_profile_kernel *k)
     for (uint32_t i = 0; i < k->count; i++) {
         fprintf(to, "pc %" PRIx64, k->at[i].pc);
         for (int depth = 0; depth < RATES_LEVELS; depth++) {
-            const ls_profile_count *c = &k->at[i].level[depth];
+            const profile_count *c = &k->at[i].level[depth];
             fprintf(to, "  %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, c->insts, c->sectors, c->l2,
                     c->dram);
         }
@@ -47,19 +47,19 @@ static void write_kernel(FILE *to, const ls_profile_kernel *k)
     }
 }
 
-ls_status ls_profile_write(const ls_profile *profile, const char *path, ls_error *err)
+ls_status profile_write(const trace_profile *profile, const char *path, ls_error *err)
 {
-    ls_file_writer writer;
+    file_writer writer;
     char hash[LS_HASH_TEXT_BYTES];
-    ls_status status = ls_file_writer_open(&writer, path, err);
+    ls_status status = file_writer_open(&writer, path, err);
     if (status != LS_OK)
         return status;
-    fprintf(writer.stream, VERSION_LINE "\nhash %s\nmethod %s\n", ls_hash_text(profile->hash, hash),
-            ls_profile_method_names[profile->method]);
+    fprintf(writer.stream, VERSION_LINE "\nhash %s\nmethod %s\n", hash128_text(profile->hash, hash),
+            profile_method_names[profile->method]);
     for (size_t i = 0; i < profile->kernels.count; i++)
         write_kernel(writer.stream, &profile->kernels.at[i]);
     fprintf(writer.stream, "end\n");
-    return ls_file_writer_commit(&writer, err);
+    return file_writer_commit(&writer, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ reading */
@@ -109,7 +109,7 @@ static char *numbers(char *text, uint64_t *out, int count, int base)
     return text;
 }
 
-static ls_status read_kernel(const reader *r, char *text, ls_profile *profile, ls_error *err)
+static ls_status read_kernel(const reader *r, char *text, trace_profile *profile, ls_error *err)
 {
     uint64_t n[KERNEL_NUMBERS];
     char *name = numbers(text, n, KERNEL_NUMBERS, 10);
@@ -117,33 +117,33 @@ static ls_status read_kernel(const reader *r, char *text, ls_profile *profile, l
         return bad(r, "a kernel has twelve numbers and a name", err);
     if (n[3] > n[2] || n[7] + n[8] > n[6] || n[9] > n[10])
         return bad(r, "the numbers of the kernel contradict each other", err);
-    ls_profile_kernel kernel = { .command = n[0],
-                                 .id = n[1],
-                                 .l2_sectors = n[2],
-                                 .slice_sectors = n[3],
-                                 .dram_atoms = n[4],
-                                 .channel_cycles = n[5],
-                                 .reads = n[6],
-                                 .closed = n[7],
-                                 .conflicts = n[8],
-                                 .walked = n[9],
-                                 .insts = n[10],
-                                 .slice_stalls = n[11],
-                                 .name = strdup(name + 1) };
-    if (kernel.name == NULL || !ls_vec_push(&profile->kernels, kernel)) {
-        ls_profile_kernel_fini(&kernel);
+    kernel_profile kernel = { .command = n[0],
+                              .id = n[1],
+                              .l2_sectors = n[2],
+                              .slice_sectors = n[3],
+                              .dram_atoms = n[4],
+                              .channel_cycles = n[5],
+                              .reads = n[6],
+                              .closed = n[7],
+                              .conflicts = n[8],
+                              .walked = n[9],
+                              .insts = n[10],
+                              .slice_stalls = n[11],
+                              .name = strdup(name + 1) };
+    if (kernel.name == NULL || !vec_push(&profile->kernels, kernel)) {
+        profile_kernel_fini(&kernel);
         return ls_fail(err, LS_ERR_NOMEM, "no memory for profile '%s'", r->path);
     }
     return LS_OK;
 }
 
-static ls_status read_inst(const reader *r, char *text, ls_profile *profile, ls_error *err)
+static ls_status read_inst(const reader *r, char *text, trace_profile *profile, ls_error *err)
 {
     uint64_t n[4 * RATES_LEVELS];
-    ls_profile_inst inst = { 0 };
+    profile_inst inst = { 0 };
     if (profile->kernels.count == 0)
         return bad(r, "an instruction stands before the first kernel", err);
-    ls_profile_kernel *k = &profile->kernels.at[profile->kernels.count - 1];
+    kernel_profile *k = &profile->kernels.at[profile->kernels.count - 1];
     char *rest = numbers(text, &inst.pc, 1, 16);
     if (rest == NULL || (rest = numbers(rest, n, 4 * RATES_LEVELS, 10)) == NULL || *rest != '\0')
         return bad(r, "an instruction has a pc and sixteen numbers", err);
@@ -151,9 +151,9 @@ static ls_status read_inst(const reader *r, char *text, ls_profile *profile, ls_
         return bad(r, "the pcs of a kernel must ascend and fit into 27 bits", err);
     for (int depth = 0; depth < RATES_LEVELS; depth++)
         inst.level[depth] =
-            (ls_profile_count){ n[4 * depth], n[4 * depth + 1], n[4 * depth + 2], n[4 * depth + 3] };
+            (profile_count){ n[4 * depth], n[4 * depth + 1], n[4 * depth + 2], n[4 * depth + 3] };
     if ((k->count & (k->count - 1)) == 0) { /* full at each power of two */
-        ls_profile_inst *more = realloc(k->at, (k->count == 0 ? 1 : 2 * (size_t)k->count) * sizeof *more);
+        profile_inst *more = realloc(k->at, (k->count == 0 ? 1 : 2 * (size_t)k->count) * sizeof *more);
         if (more == NULL)
             return ls_fail(err, LS_ERR_NOMEM, "no memory for profile '%s'", r->path);
         k->at = more;
@@ -162,23 +162,23 @@ static ls_status read_inst(const reader *r, char *text, ls_profile *profile, ls_
     return LS_OK;
 }
 
-static ls_status read_lines(reader *r, ls_profile *out, ls_error *err)
+static ls_status read_lines(reader *r, trace_profile *out, ls_error *err)
 {
     char *line = next_line(r);
     if (line == NULL || strcmp(line, VERSION_LINE) != 0)
         return bad(r, "this is no profile of this version (its first line is not '" VERSION_LINE "')", err);
     line = next_line(r);
-    if (line == NULL || strncmp(line, "hash ", 5) != 0 || !ls_hash_parse(line + 5, &out->hash))
+    if (line == NULL || strncmp(line, "hash ", 5) != 0 || !hash_parse(line + 5, &out->hash))
         return bad(r, "the hash of trace and platform is missing", err);
     line = next_line(r);
     if (line == NULL || strncmp(line, "method ", 7) != 0)
         return bad(r, "the method is missing", err);
     int method = 0;
-    while (ls_profile_method_names[method] != NULL && strcmp(line + 7, ls_profile_method_names[method]) != 0)
+    while (profile_method_names[method] != NULL && strcmp(line + 7, profile_method_names[method]) != 0)
         method++;
-    if (ls_profile_method_names[method] == NULL)
+    if (profile_method_names[method] == NULL)
         return bad(r, "the method is neither 'cache' nor 'reuse'", err);
-    out->method = (ls_profile_method)method;
+    out->method = (profile_method)method;
     while ((line = next_line(r)) != NULL) {
         ls_status status;
         if (strcmp(line, "end") == 0)
@@ -195,38 +195,38 @@ static ls_status read_lines(reader *r, ls_profile *out, ls_error *err)
     return bad(r, "the file is cut off: it has no 'end'", err);
 }
 
-ls_status ls_profile_read(const char *path, ls_profile *out, ls_error *err)
+ls_status profile_read(const char *path, trace_profile *out, ls_error *err)
 {
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     char *data;
     size_t bytes;
-    *out = (ls_profile){ 0 };
-    ls_status status = ls_file_read(&arena, path, FILE_LIMIT, &data, &bytes, err);
+    *out = (trace_profile){ 0 };
+    ls_status status = file_read(&arena, path, FILE_LIMIT, &data, &bytes, err);
     if (status == LS_OK) {
         reader r = { .path = path, .at = data };
         status = memchr(data, 0, bytes) != NULL ? bad(&r, "this is no text", err) : read_lines(&r, out, err);
     }
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     if (status != LS_OK) {
-        ls_profile_fini(out);
-        *out = (ls_profile){ 0 };
+        profile_fini(out);
+        *out = (trace_profile){ 0 };
     }
     return status;
 }
 
 /* -------------------------------------------------------------------------------------------------- names */
 
-static void add_number(ls_hasher *hasher, uint64_t number)
+static void add_number(hash_stream *hasher, uint64_t number)
 {
-    ls_hasher_add_field(hasher, &number, sizeof number);
+    hasher_add_field(hasher, &number, sizeof number);
 }
 
-static void add_text(ls_hasher *hasher, const char *text)
+static void add_text(hash_stream *hasher, const char *text)
 {
-    ls_hasher_add_field(hasher, text == NULL ? "" : text, text == NULL ? 0 : strlen(text));
+    hasher_add_field(hasher, text == NULL ? "" : text, text == NULL ? 0 : strlen(text));
 }
 
-static void add_file(ls_hasher *hasher, const char *name, const struct stat *s)
+static void add_file(hash_stream *hasher, const char *name, const struct stat *s)
 {
     add_text(hasher, name);
     add_number(hasher, (uint64_t)s->st_size);
@@ -235,37 +235,37 @@ static void add_file(ls_hasher *hasher, const char *name, const struct stat *s)
 }
 
 /* The sum does not depend on the order in which the folder lists its files. */
-static ls_status add_folder(ls_hasher *hasher, const char *path, ls_error *err)
+static ls_status add_folder(hash_stream *hasher, const char *path, ls_error *err)
 {
-    ls_arena arena = { 0 };
-    ls_hasher *one = NULL;
+    mem_arena arena = { 0 };
+    hash_stream *one = NULL;
     uint64_t high = 0, low = 0;
     DIR *dir = opendir(path);
     if (dir == NULL)
         return ls_fail(err, LS_ERR_IO, "cannot read the folder '%s': %s", path, strerror(errno));
-    ls_status status = ls_hasher_create(&one, err);
+    ls_status status = hasher_create(&one, err);
     for (struct dirent *entry; status == LS_OK && (entry = readdir(dir)) != NULL;) {
         struct stat s;
-        const char *file = ls_path_join(&arena, path, entry->d_name);
+        const char *file = path_join(&arena, path, entry->d_name);
         if (file == NULL) {
             status = ls_fail(err, LS_ERR_NOMEM, "out of memory");
         } else if (stat(file, &s) == 0 && S_ISREG(s.st_mode)) {
-            ls_hasher_reset(one);
+            hasher_reset(one);
             add_file(one, entry->d_name, &s);
-            ls_hash hash = ls_hasher_get(one);
+            hash128 hash = hasher_get(one);
             high += hash.high;
             low += hash.low;
         }
     }
     closedir(dir);
-    ls_hasher_destroy(one);
-    ls_arena_fini(&arena);
+    hasher_destroy(one);
+    arena_fini(&arena);
     add_number(hasher, high);
     add_number(hasher, low);
     return status;
 }
 
-static ls_status add_trace(ls_hasher *hasher, const char *path, ls_error *err)
+static ls_status add_trace(hash_stream *hasher, const char *path, ls_error *err)
 {
     struct stat s;
     if (stat(path, &s) != 0) { /* a generated one: its text says everything */
@@ -280,16 +280,16 @@ static ls_status add_trace(ls_hasher *hasher, const char *path, ls_error *err)
         return LS_OK;
     }
     /* A list or one kernel: the files beside it belong to it. */
-    ls_arena arena = { 0 };
-    char *folder = ls_path_dir(&arena, path);
+    mem_arena arena = { 0 };
+    char *folder = path_dir(&arena, path);
     ls_status status =
         folder == NULL ? ls_fail(err, LS_ERR_NOMEM, "out of memory") : add_folder(hasher, folder, err);
-    add_text(hasher, ls_path_base(path));
-    ls_arena_fini(&arena);
+    add_text(hasher, path_base(path));
+    arena_fini(&arena);
     return status;
 }
 
-static void add_cache(ls_hasher *hasher, const cache_spec *spec)
+static void add_cache(hash_stream *hasher, const cache_spec *spec)
 {
     add_number(hasher, spec->sets);
     add_number(hasher, spec->ways);
@@ -301,7 +301,7 @@ static void add_cache(ls_hasher *hasher, const cache_spec *spec)
 }
 
 /* What the numbers of a profile depend on, field by field: structs have gaps. */
-static void add_shape(ls_hasher *hasher, const gpu_shape *shape)
+static void add_shape(hash_stream *hasher, const gpu_shape *shape)
 {
     const uint64_t kib = 1024;
     add_number(hasher, shape->cores);
@@ -338,11 +338,11 @@ static void add_shape(ls_hasher *hasher, const gpu_shape *shape)
     }
 }
 
-ls_status ls_profile_hash(const char *trace_path, const char *kernels, uint64_t cta_limit,
-                          const gpu_shape *shape, ls_profile_method method, ls_hash *out, ls_error *err)
+ls_status profile_hash(const char *trace_path, const char *kernels, uint64_t cta_limit, const gpu_shape *shape,
+                       profile_method method, hash128 *out, ls_error *err)
 {
-    ls_hasher *hasher;
-    ls_status status = ls_hasher_create(&hasher, err);
+    hash_stream *hasher;
+    ls_status status = hasher_create(&hasher, err);
     if (status != LS_OK)
         return status;
     status = add_trace(hasher, trace_path, err);
@@ -350,26 +350,26 @@ ls_status ls_profile_hash(const char *trace_path, const char *kernels, uint64_t 
     add_number(hasher, cta_limit);
     add_number(hasher, (uint64_t)method);
     add_shape(hasher, shape);
-    *out = ls_hasher_get(hasher);
-    ls_hasher_destroy(hasher);
+    *out = hasher_get(hasher);
+    hasher_destroy(hasher);
     return status;
 }
 
-char *ls_profile_cache_path(ls_arena *arena, ls_hash hash)
+char *profile_cache_path(mem_arena *arena, hash128 hash)
 {
     char text[LS_HASH_TEXT_BYTES];
     const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    ls_hash_text(hash, text);
+    hash128_text(hash, text);
     if (xdg != NULL && xdg[0] == '/')
-        return ls_arena_printf(arena, "%s/lockstep/profiles/%s.profile", xdg, text);
+        return arena_printf(arena, "%s/lockstep/profiles/%s.profile", xdg, text);
     if (home != NULL && home[0] == '/')
-        return ls_arena_printf(arena, "%s/.cache/lockstep/profiles/%s.profile", home, text);
+        return arena_printf(arena, "%s/.cache/lockstep/profiles/%s.profile", home, text);
     return NULL;
 }
 
-ls_status ls_profile_make_folders(ls_arena *arena, const char *path, ls_error *err)
+ls_status profile_make_folders(mem_arena *arena, const char *path, ls_error *err)
 {
-    char *folder = ls_path_dir(arena, path);
+    char *folder = path_dir(arena, path);
     if (folder == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     for (char *slash = strchr(folder + 1, '/');; slash = strchr(slash + 1, '/')) {

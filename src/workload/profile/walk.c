@@ -16,7 +16,7 @@
 /* Warps that are worth a meeting of threads three times per epoch. */
 #define WARPS_TO_SHARE 64u
 
-void ls_profiler_warm(ls_profiler *p, uint64_t address, uint64_t bytes)
+void profiler_warm(trace_profiler *p, uint64_t address, uint64_t bytes)
 {
     uint64_t first = address / CACHE_LINE_BYTES,
              last = bytes == 0 ? first : (address + bytes - 1) / CACHE_LINE_BYTES;
@@ -29,7 +29,7 @@ void ls_profiler_warm(ls_profiler *p, uint64_t address, uint64_t bytes)
 
 /* ------------------------------------------------------------------------------------------------- blocks */
 
-static ls_status read_blocks(ls_profiler *p, uint32_t wanted, ls_error *err)
+static ls_status read_blocks(trace_profiler *p, uint32_t wanted, ls_error *err)
 {
     ls_status status = LS_OK;
     p->fetched_next = p->fetched_count = 0;
@@ -44,7 +44,7 @@ static ls_status read_blocks(ls_profiler *p, uint32_t wanted, ls_error *err)
 }
 
 /* One for each place that will be free after this epoch. */
-static ls_status read_next(ls_profiler *p, ls_error *err)
+static ls_status read_next(trace_profiler *p, ls_error *err)
 {
     uint32_t wanted = 0;
     for (size_t i = 0; i < (size_t)p->blocks_per_core * p->shape.cores; i++)
@@ -53,7 +53,7 @@ static ls_status read_next(ls_profiler *p, ls_error *err)
 }
 
 /* Puts the next block that has been read on a core that has room for it. */
-static void place(ls_profiler *p, uint32_t core)
+static void place(trace_profiler *p, uint32_t core)
 {
     if (p->fetched_next == p->fetched_count)
         return;
@@ -80,7 +80,7 @@ static void place(ls_profiler *p, uint32_t core)
     p->read_insts += cta->dyn_count;
 }
 
-static void give_back(ls_profiler *p, walk_cta *block)
+static void give_back(trace_profiler *p, walk_cta *block)
 {
     p->request->source.done(p->request->source.self, block->cta);
     block->cta = NULL;
@@ -88,7 +88,7 @@ static void give_back(ls_profiler *p, walk_cta *block)
 }
 
 /* Blocks that have ended make room for the next ones, cores in turn. */
-static void replace(ls_profiler *p)
+static void replace(trace_profiler *p)
 {
     for (uint32_t i = 0; i < p->blocks_per_core; i++)
         for (uint32_t core = 0; core < p->shape.cores; core++) {
@@ -102,7 +102,7 @@ static void replace(ls_profiler *p)
 
 /* ------------------------------------------------------------------------------------------------- epochs */
 
-static contention_rules rules_of(const ls_profiler *p)
+static contention_rules rules_of(const trace_profiler *p)
 {
     return (contention_rules){ .latency_cycles = p->shape.machine.dram_cycles,
                                .slice_cycle = p->shape.l2_cycle,
@@ -111,7 +111,7 @@ static contention_rules rules_of(const ls_profiler *p)
 }
 
 /* Adds up what cores, parts and hands have of the epoch. */
-static ls_status end_epoch(ls_profiler *p)
+static ls_status end_epoch(trace_profiler *p)
 {
     uint64_t still = 0;
     bool failed = false;
@@ -145,7 +145,7 @@ static ls_status end_epoch(ls_profiler *p)
 /* The steps between the parallel ones; each is run by one thread while the others wait. */
 static void plan(void *self)
 {
-    ls_profiler *p = self;
+    trace_profiler *p = self;
     if (p->begun)
         p->status = end_epoch(p);
     p->going = p->status == LS_OK && p->running > 0 && p->walked < p->until;
@@ -158,7 +158,7 @@ static void plan(void *self)
 
 static void look_for_meetings(void *self)
 {
-    ls_profiler *p = self;
+    trace_profiler *p = self;
     p->meets = false;
     for (uint32_t i = 0; i < p->part_count; i++)
         p->meets |= p->parts[i].shared;
@@ -174,24 +174,24 @@ static inline uint32_t take(atomic_uint *next)
 
 static void walk(void *self, uint32_t thread)
 {
-    ls_profiler *p = self;
+    trace_profiler *p = self;
     walk_hand *hand = &p->hands[thread];
     const uint32_t cores = p->shape.cores, parts = p->part_count;
     const contention_rules rules = rules_of(p);
     for (;;) {
-        ls_barrier_wait(&p->barrier, plan, p);
+        barrier_wait(&p->barrier, plan, p);
         if (!p->going)
             return;
         for (uint32_t i; (i = take(&p->next_core)) < cores;)
             walk_core_run(p, hand, i);
-        ls_barrier_wait(&p->barrier, NULL, NULL);
+        barrier_wait(&p->barrier, NULL, NULL);
         for (uint32_t i; (i = take(&p->next_part)) <= parts;) {
             if (i == 0)
                 p->status = read_next(p, p->err);
             else
                 walk_part_run(p, i - 1);
         }
-        ls_barrier_wait(&p->barrier, look_for_meetings, p);
+        barrier_wait(&p->barrier, look_for_meetings, p);
         for (uint32_t i; (i = take(&p->next_count)) < parts + cores;) {
             if (i >= parts)
                 walk_core_count(p, hand, i - parts);
@@ -201,15 +201,15 @@ static void walk(void *self, uint32_t thread)
     }
 }
 
-ls_status walk_until(ls_profiler *p, uint64_t walked, ls_error *err)
+ls_status walk_until(trace_profiler *p, uint64_t walked, ls_error *err)
 {
     bool shared = p->pool != NULL && (uint64_t)p->running * p->warps_per_block >= WARPS_TO_SHARE;
     p->until = walked;
     p->status = LS_OK;
     p->err = err;
-    ls_barrier_init(&p->barrier, shared ? p->hand_count : 1);
+    barrier_init(&p->barrier, shared ? p->hand_count : 1);
     if (shared)
-        ls_pool_run(p->pool, walk, p);
+        pool_run(p->pool, walk, p);
     else
         walk(p, 0);
     for (uint32_t i = 0; i < p->shape.map.channels; i++)
@@ -219,17 +219,17 @@ ls_status walk_until(ls_profiler *p, uint64_t walked, ls_error *err)
 
 /* ---------------------------------------------------------------------------------------------- the team */
 
-static void give_up_team(ls_profiler *p)
+static void give_up_team(trace_profiler *p)
 {
     for (uint32_t i = 0; p->hands != NULL && i < p->hand_count; i++) {
-        ls_vec_fini(&p->hands[i].insts);
-        ls_vec_fini(&p->hands[i].counts);
+        vec_fini(&p->hands[i].insts);
+        vec_fini(&p->hands[i].counts);
     }
     for (uint32_t i = 0; p->parts != NULL && i < p->part_count; i++)
         free(p->parts[i].next);
     for (uint32_t core = 0; p->sent != NULL && core < p->shape.cores; core++)
         for (uint32_t i = 0; p->sent[core].to != NULL && i < p->part_count; i++)
-            ls_vec_fini(&p->sent[core].to[i]);
+            vec_fini(&p->sent[core].to[i]);
     for (uint32_t core = 0; p->sent != NULL && core < p->shape.cores; core++) {
         free(p->sent[core].to);
         p->sent[core].to = NULL;
@@ -241,14 +241,14 @@ static void give_up_team(ls_profiler *p)
     p->hand_count = p->part_count = 0;
 }
 
-void walk_fini(ls_profiler *p)
+void walk_fini(trace_profiler *p)
 {
     give_up_team(p);
     for (uint32_t i = 0; p->sent != NULL && i < p->shape.cores; i++)
-        ls_vec_fini(&p->sent[i].requests);
+        vec_fini(&p->sent[i].requests);
     for (uint32_t i = 0; p->cores != NULL && i < p->shape.cores; i++) {
         level_fini(&p->cores[i].l1);
-        ls_vec_fini(&p->cores[i].accesses);
+        vec_fini(&p->cores[i].accesses);
     }
     free(p->sent);
     free(p->cores);
@@ -262,9 +262,9 @@ static void *zeroed(size_t count, size_t size, size_t align)
     return at == NULL ? NULL : memset(at, 0, count * size);
 }
 
-ls_status walk_divide(ls_profiler *p, ls_error *err)
+ls_status walk_divide(trace_profiler *p, ls_error *err)
 {
-    const uint32_t threads = p->pool == NULL ? 1 : ls_pool_threads(p->pool), cores = p->shape.cores;
+    const uint32_t threads = p->pool == NULL ? 1 : pool_threads(p->pool), cores = p->shape.cores;
     uint32_t parts = threads == 1 || p->l2_levels == 1 ? 1 : WALK_PARTS * threads;
     parts = parts < p->shape.map.channels ? parts : p->shape.map.channels;
     give_up_team(p);
@@ -292,7 +292,7 @@ ls_status walk_divide(ls_profiler *p, ls_error *err)
 
 /* --------------------------------------------------------------------------------------------- one kernel */
 
-static ls_status set_up_l1(ls_profiler *p, ls_error *err)
+static ls_status set_up_l1(trace_profiler *p, ls_error *err)
 {
     const cache_spec *spec = &p->l1_spec.cache;
     bool fresh = !p->has_l1 || p->l1_ways != spec->ways, ok = true;
@@ -311,9 +311,9 @@ static ls_status set_up_l1(ls_profiler *p, ls_error *err)
     return ok ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for the L1 caches of a profile");
 }
 
-ls_status walk_begin(ls_profiler *p, ls_error *err)
+ls_status walk_begin(trace_profiler *p, ls_error *err)
 {
-    const ls_profile_request *request = p->request;
+    const profile_request *request = p->request;
     const ls_kernel_info *info = request->info;
     p->warps_per_block = ls_kernel_warps(info) == 0 ? 1 : ls_kernel_warps(info);
     p->blocks_per_core = ls_dispatch_blocks_per_core(&p->shape.rules, info, request->ctas);
@@ -350,7 +350,7 @@ ls_status walk_begin(ls_profiler *p, ls_error *err)
     return status;
 }
 
-void walk_restart_counts(ls_profiler *p)
+void walk_restart_counts(trace_profiler *p)
 {
     for (uint32_t i = 0; i < p->hand_count; i++)
         p->hands[i].counts.count = 0;
@@ -363,14 +363,14 @@ void walk_restart_counts(ls_profiler *p)
     }
 }
 
-bool walk_add_counts(ls_profiler *p)
+bool walk_add_counts(trace_profiler *p)
 {
     walk_hand *sum = &p->hands[0];
     for (uint32_t i = 1; i < p->hand_count; i++) {
         walk_hand *hand = &p->hands[i];
         for (size_t k = 0; k < hand->counts.count; k++) {
-            const ls_profile_inst *from = &hand->counts.at[k];
-            ls_profile_inst *to = walk_count_of(sum, from->pc);
+            const profile_inst *from = &hand->counts.at[k];
+            profile_inst *to = walk_count_of(sum, from->pc);
             if (to == NULL)
                 return false;
             for (int depth = 0; depth < RATES_LEVELS; depth++) {
@@ -385,7 +385,7 @@ bool walk_add_counts(ls_profiler *p)
     return true;
 }
 
-void walk_end(ls_profiler *p)
+void walk_end(trace_profiler *p)
 {
     for (size_t i = 0; p->blocks != NULL && i < (size_t)p->blocks_per_core * p->shape.cores; i++)
         if (p->blocks[i].cta != NULL)

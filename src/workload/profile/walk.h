@@ -79,14 +79,14 @@ typedef struct walk_part {
 /* What a thread writes; sums do not depend on who counts. */
 typedef struct walk_hand {
     _Alignas(64) LS_VEC(walk_inst) insts; /* by their place in the program */
-    LS_VEC(ls_profile_inst) counts;       /* by pc / RATES_PC_BYTES */
+    LS_VEC(profile_inst) counts;          /* by pc / RATES_PC_BYTES */
     lanes lanes;
     bool failed;
 } walk_hand;
 
-struct ls_profiler {
+struct trace_profiler {
     gpu_shape shape;
-    ls_profile_method method;
+    profile_method method;
     walk_core *cores;
     bool has_l1;
     uint32_t l1_ways;
@@ -101,11 +101,11 @@ struct ls_profiler {
     uint32_t epoch;
 
     /* Who walks. */
-    ls_pool *pool; /* not its own; NULL: the caller alone */
+    thread_pool *pool; /* not its own; NULL: the caller alone */
     uint32_t hand_count, part_count;
     walk_hand *hands;
     walk_part *parts;
-    ls_barrier barrier;
+    thread_barrier barrier;
     atomic_uint next_core, next_part, next_count;
     bool begun, meets; /* an epoch is under way; its requests have to be settled */
     bool going;
@@ -114,7 +114,7 @@ struct ls_profiler {
     ls_error *err;
 
     /* One kernel. */
-    const ls_profile_request *request;
+    const profile_request *request;
     core_l1 l1_spec;
     level_index l1_index, l2_index;
     uint32_t warps_per_block, blocks_per_core, slots; /* slots: warps of a core */
@@ -131,54 +131,54 @@ struct ls_profiler {
 };
 
 /* Forms hands and parts for the threads of p->pool. */
-ls_status walk_divide(ls_profiler *p, ls_error *err);
-void walk_fini(ls_profiler *p); /* all that walk*.c has made */
+ls_status walk_divide(trace_profiler *p, ls_error *err);
+void walk_fini(trace_profiler *p); /* all that walk*.c has made */
 
 /* Places the first blocks. walk_end() is due in every case. */
-ls_status walk_begin(ls_profiler *p, ls_error *err);
+ls_status walk_begin(trace_profiler *p, ls_error *err);
 /* Goes on until so many warp instructions have been walked, or to the end of the kernel. */
-ls_status walk_until(ls_profiler *p, uint64_t walked, ls_error *err);
-void walk_end(ls_profiler *p);
+ls_status walk_until(trace_profiler *p, uint64_t walked, ls_error *err);
+void walk_end(trace_profiler *p);
 /* Forgets the numbers so far, not what caches hold: the sample starts here. */
-void walk_restart_counts(ls_profiler *p);
+void walk_restart_counts(trace_profiler *p);
 /* What all hands have counted, in the first one; false without memory. */
-bool walk_add_counts(ls_profiler *p);
+bool walk_add_counts(trace_profiler *p);
 
 /* walk_core.c */
-void walk_core_run(ls_profiler *p, walk_hand *hand, uint32_t core);
-void walk_core_count(ls_profiler *p, walk_hand *hand, uint32_t core);
-ls_profile_inst *walk_count_of(walk_hand *hand, uint64_t pc); /* NULL without memory */
+void walk_core_run(trace_profiler *p, walk_hand *hand, uint32_t core);
+void walk_core_count(trace_profiler *p, walk_hand *hand, uint32_t core);
+profile_inst *walk_count_of(walk_hand *hand, uint64_t pc); /* NULL without memory */
 
 /* walk_part.c */
-void walk_part_run(ls_profiler *p, uint32_t part);
+void walk_part_run(trace_profiler *p, uint32_t part);
 
 /* Where a line is in L2: sent_request.set. */
-static inline uint32_t walk_set(const ls_profiler *p, uint64_t line)
+static inline uint32_t walk_set(const trace_profiler *p, uint64_t line)
 {
     mem_place place = mem_map_place(&p->shape.map, line * CACHE_LINE_BYTES);
     uint32_t slice = place.channel * p->shape.map.slices_per_channel + place.slice;
     return (slice << p->l2_index.bits) + level_set(&p->l2_index, place.local / CACHE_LINE_BYTES);
 }
 
-static inline uint32_t walk_channel(const ls_profiler *p, uint32_t set)
+static inline uint32_t walk_channel(const trace_profiler *p, uint32_t set)
 {
     return (set >> p->l2_index.bits) >> p->shape.map.slice_shift;
 }
 
-static inline level *walk_level(const ls_profiler *p, uint32_t set)
+static inline level *walk_level(const trace_profiler *p, uint32_t set)
 {
     return p->l2_levels == 1 ? p->l2 : &p->l2[set >> p->l2_index.bits];
 }
 
 /* In its level. */
-static inline uint32_t walk_set_in_level(const ls_profiler *p, uint32_t set)
+static inline uint32_t walk_set_in_level(const trace_profiler *p, uint32_t set)
 {
     return p->l2_levels == 1 ? set : set & ((1u << p->l2_index.bits) - 1);
 }
 
 /* Requests for one sector that a slice takes before it stands still; a slice that lets the request alone wait
  * never does. */
-static inline uint32_t walk_merge_limit(const ls_profiler *p)
+static inline uint32_t walk_merge_limit(const trace_profiler *p)
 {
     const cache_spec *l2 = &p->shape.l2;
     return l2->merge_stall == CACHE_STALL_REQUEST ? UINT32_MAX : (uint32_t)l2->mshr_merge;

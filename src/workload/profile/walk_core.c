@@ -9,7 +9,7 @@
 /* ------------------------------------------------------------------------------------------------- memory */
 
 /* There is room in the list. */
-static sent_request *send(const ls_profiler *p, sent_list *sent, const lanes_line *of, uint8_t sectors,
+static sent_request *send(const trace_profiler *p, sent_list *sent, const lanes_line *of, uint8_t sectors,
                           uint32_t flags)
 {
     sent_request *r = &sent->requests.at[sent->requests.count++];
@@ -26,7 +26,7 @@ static sent_request *send(const ls_profiler *p, sent_list *sent, const lanes_lin
     return r;
 }
 
-static void load(const ls_profiler *p, walk_core *c, const lanes_line *of)
+static void load(const trace_profiler *p, walk_core *c, const lanes_line *of)
 {
     level_victim victim;
     level_line *line = level_look(&c->l1, level_set(&p->l1_index, of->line), of->line, true, &victim);
@@ -47,7 +47,7 @@ static void load(const ls_profiler *p, walk_core *c, const lanes_line *of)
     }
 }
 
-static void store(const ls_profiler *p, walk_core *c, const lanes_line *of)
+static void store(const trace_profiler *p, walk_core *c, const lanes_line *of)
 {
     level_victim victim;
     uint32_t set = level_set(&p->l1_index, of->line);
@@ -63,7 +63,7 @@ static void store(const ls_profiler *p, walk_core *c, const lanes_line *of)
 
 /* ------------------------------------------------------------------------------------------- instructions */
 
-static ls_mem_space space_of(const ls_profiler *p, const walk_warp *w, const ls_inst *inst)
+static ls_mem_space space_of(const trace_profiler *p, const walk_warp *w, const ls_inst *inst)
 {
     const ls_kernel_info *info = p->request->info;
     if (inst->space != LS_SPACE_GENERIC)
@@ -78,14 +78,14 @@ static ls_mem_space space_of(const ls_profiler *p, const walk_warp *w, const ls_
                                                                                : LS_SPACE_GLOBAL;
 }
 
-ls_profile_inst *walk_count_of(walk_hand *hand, uint64_t pc)
+profile_inst *walk_count_of(walk_hand *hand, uint64_t pc)
 {
     size_t i = (size_t)(pc / RATES_PC_BYTES);
     if (i >= (UINT64_C(1) << 24))
         i = 0;
     while (hand->counts.count <= i) {
-        const ls_profile_inst none = { .pc = hand->counts.count * RATES_PC_BYTES };
-        if (!ls_vec_push(&hand->counts, none)) {
+        const profile_inst none = { .pc = hand->counts.count * RATES_PC_BYTES };
+        if (!vec_push(&hand->counts, none)) {
             hand->failed = true;
             return NULL;
         }
@@ -96,10 +96,10 @@ ls_profile_inst *walk_count_of(walk_hand *hand, uint64_t pc)
 static void count(walk_hand *hand, uint64_t pc, rates_level depth, uint64_t sectors, uint64_t l2,
                   uint64_t dram)
 {
-    ls_profile_inst *inst = walk_count_of(hand, pc);
+    profile_inst *inst = walk_count_of(hand, pc);
     if (inst == NULL)
         return;
-    ls_profile_count *c = &inst->level[depth];
+    profile_count *c = &inst->level[depth];
     c->insts++;
     c->sectors += sectors;
     c->l2 += l2;
@@ -107,7 +107,7 @@ static void count(walk_hand *hand, uint64_t pc, rates_level depth, uint64_t sect
 }
 
 /* Those that go to each part. */
-static void address_requests(ls_profiler *p, walk_core *c, size_t first)
+static void address_requests(trace_profiler *p, walk_core *c, size_t first)
 {
     sent_list *sent = c->sent;
     for (size_t i = first; i < sent->requests.count; i++) {
@@ -115,7 +115,7 @@ static void address_requests(ls_profiler *p, walk_core *c, size_t first)
         if ((r->flags & SENT_WAIT) != 0)
             continue;
         uint32_t part = p->part_count <= 1 ? 0 : walk_channel(p, r->set) % p->part_count;
-        if (sent->to[part].count < sent->to[part].capacity || ls_vec_reserve(&sent->to[part], 1))
+        if (sent->to[part].count < sent->to[part].capacity || vec_reserve(&sent->to[part], 1))
             sent->to[part].at[sent->to[part].count++] = (uint32_t)i;
         else
             c->failed = true;
@@ -123,7 +123,7 @@ static void address_requests(ls_profiler *p, walk_core *c, size_t first)
 }
 
 /* One access; whether it goes past L1, or waits for one that did. */
-static bool access_memory(ls_profiler *p, walk_hand *hand, walk_core *c, uint32_t core, const walk_warp *w,
+static bool access_memory(trace_profiler *p, walk_hand *hand, walk_core *c, uint32_t core, const walk_warp *w,
                           const ls_inst *inst, ls_mem_space space)
 {
     const bool rules = p->l1_spec.accelsim_rules;
@@ -142,7 +142,7 @@ static bool access_memory(ls_profiler *p, walk_hand *hand, walk_core *c, uint32_
     sent_list *sent = c->sent;
     const size_t first = sent->requests.count;
     const size_t room = sent->requests.capacity - first, most = 2 * (size_t)touched->count;
-    if (room < most && !ls_vec_reserve(&sent->requests, most)) {
+    if (room < most && !vec_reserve(&sent->requests, most)) {
         c->failed = true;
         return false;
     }
@@ -165,7 +165,7 @@ static bool access_memory(ls_profiler *p, walk_hand *hand, walk_core *c, uint32_
                                  .count = (uint16_t)entries,
                                  .sectors = (uint16_t)touched->sectors,
                                  .write = write };
-    if (c->accesses.count < c->accesses.capacity || ls_vec_reserve(&c->accesses, 1))
+    if (c->accesses.count < c->accesses.capacity || vec_reserve(&c->accesses, 1))
         c->accesses.at[c->accesses.count++] = access;
     else
         c->failed = true;
@@ -219,10 +219,10 @@ static void add_registers(walk_inst *plan, uint32_t reg, uint32_t span)
 }
 
 /* false without memory. */
-static bool learn(const ls_profiler *p, walk_hand *hand, uint32_t place)
+static bool learn(const trace_profiler *p, walk_hand *hand, uint32_t place)
 {
     while (hand->insts.count <= place)
-        if (!ls_vec_push(&hand->insts, ((walk_inst){ .sketch = UINT64_MAX }))) {
+        if (!vec_push(&hand->insts, ((walk_inst){ .sketch = UINT64_MAX }))) {
             hand->failed = true;
             return false;
         }
@@ -254,7 +254,7 @@ static inline bool must_stop(const walk_warp *w, const walk_inst *plan, const ls
 }
 
 /* One warp for one epoch. */
-static void run_warp(ls_profiler *p, walk_hand *hand, walk_core *c, uint32_t core, walk_warp *w)
+static void run_warp(trace_profiler *p, walk_hand *hand, walk_core *c, uint32_t core, walk_warp *w)
 {
     uint32_t accesses = 0;
     const ls_dyn *begin = w->next;
@@ -301,7 +301,7 @@ static void run_warp(ls_profiler *p, walk_hand *hand, walk_core *c, uint32_t cor
     c->accessed += accesses;
 }
 
-void walk_core_run(ls_profiler *p, walk_hand *hand, uint32_t core)
+void walk_core_run(trace_profiler *p, walk_hand *hand, uint32_t core)
 {
     walk_core *c = &p->cores[core];
     sent_list *sent = c->sent;
@@ -327,7 +327,7 @@ void walk_core_run(ls_profiler *p, walk_hand *hand, uint32_t core)
 
 /* ------------------------------------------------------------------------------------------------ answers */
 
-void walk_core_count(ls_profiler *p, walk_hand *hand, uint32_t core)
+void walk_core_count(trace_profiler *p, walk_hand *hand, uint32_t core)
 {
     walk_core *c = &p->cores[core];
     for (size_t i = 0; i < c->accesses.count; i++) {

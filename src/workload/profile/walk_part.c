@@ -2,14 +2,14 @@
  * and channels of its part, and the answers in the requests to them. */
 #include "workload/profile/walk.h"
 
-static void to_dram(ls_profiler *p, uint32_t channel, uint64_t line, uint8_t sectors, bool write)
+static void to_dram(trace_profiler *p, uint32_t channel, uint64_t line, uint8_t sectors, bool write)
 {
     mem_dram_place at = mem_map_dram(&p->shape.map, line * CACHE_LINE_BYTES);
     dram_estimate_add(&p->channels[channel], at.bank, at.row, walk_ones(sectors), write);
 }
 
 /* The level that serves a read or an atomic. */
-static void fetch(ls_profiler *p, walk_part *part, sent_request *r, level_line *line, uint32_t slice,
+static void fetch(trace_profiler *p, walk_part *part, sent_request *r, level_line *line, uint32_t slice,
                   uint32_t channel)
 {
     bool bypass = (r->flags & SENT_BYPASS) != 0;
@@ -33,7 +33,7 @@ static void fetch(ls_profiler *p, walk_part *part, sent_request *r, level_line *
     r->deep = (uint8_t)(r->sectors & line->fresh);
 }
 
-static void at_l2(ls_profiler *p, walk_part *part, sent_request *r)
+static void at_l2(trace_profiler *p, walk_part *part, sent_request *r)
 {
     const uint32_t slice = r->set >> p->l2_index.bits, channel = walk_channel(p, r->set);
     const bool write = (r->flags & SENT_WRITE) != 0;
@@ -65,7 +65,7 @@ static void at_l2(ls_profiler *p, walk_part *part, sent_request *r)
     }
 }
 
-void walk_part_run(ls_profiler *p, uint32_t number)
+void walk_part_run(trace_profiler *p, uint32_t number)
 {
     walk_part *part = &p->parts[number];
     const uint32_t cores = p->shape.cores;

@@ -13,7 +13,7 @@
     { "thr_" op_ "_16w", "throughput,spacing=1,sources=1,op=" op_ ",warps=16" }
 /* clang-format on */
 
-static const ls_synth_anchor anchors[] = {
+static const synth_anchor anchors[] = {
     { "chain_FFMA", "chain,op=FFMA,sources=1" },
     { "chain3src_FFMA", "chain,op=FFMA,sources=3" },
     { "chain_IMAD", "chain,op=IMAD,sources=1" },
@@ -64,17 +64,17 @@ static const ls_synth_anchor anchors[] = {
     { "chain_LDL", "chain,op=LDL" },
 };
 
-size_t ls_synth_anchor_count(void)
+size_t synth_anchor_count(void)
 {
     return LS_COUNT_OF(anchors);
 }
 
-const ls_synth_anchor *ls_synth_anchor_at(size_t index)
+const synth_anchor *synth_anchor_at(size_t index)
 {
     return index < LS_COUNT_OF(anchors) ? &anchors[index] : NULL;
 }
 
-const ls_synth_anchor *ls_synth_anchor_find(const char *name)
+const synth_anchor *synth_anchor_find(const char *name)
 {
     for (size_t i = 0; i < LS_COUNT_OF(anchors); i++)
         if (strcmp(anchors[i].name, name) == 0)

@@ -177,7 +177,7 @@ static uint64_t reduction_shape(const void *spec, uint32_t launch, const uint32_
     return reduction_elements(s, launch) % (reduction_ctas(s, launch) * s->block) == 0 ? 0 : LS_SHAPE_ALONE;
 }
 
-static void reduction_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
+static void reduction_facts(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f)
 {
     const reduction_spec *s = spec;
     const uint32_t *mark = p->mark;
@@ -213,7 +213,7 @@ static void reduction_facts(const void *spec, uint32_t launch, const synth_progr
     f->global_bytes += launch == 0 ? FLOAT * (n + ctas) : FLOAT;
 }
 
-const ls_synth_kind synth_reduction = {
+const synth_kind synth_reduction = {
     .name = "reduction",
     .help = "sum of a vector: grid loop, tree in shared memory, shuffles; two launches",
     .spec_size = sizeof(reduction_spec),
@@ -350,7 +350,7 @@ static uint64_t stencil_shape(const void *spec, uint32_t launch, const uint32_t 
     return left + 2 * right + 4 * top + 8 * bottom;
 }
 
-static void stencil_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
+static void stencil_facts(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f)
 {
     const stencil_spec *s = spec;
     uint64_t columns = s->nx / SYNTH_WARP, rows = s->ny - 2, points = (s->nx - 2) * rows,
@@ -375,7 +375,7 @@ static void stencil_facts(const void *spec, uint32_t launch, const synth_program
         f->global_bytes += FLOAT * (s->nx * s->ny - 4 - points);
 }
 
-const ls_synth_kind synth_stencil = {
+const synth_kind synth_stencil = {
     .name = "stencil",
     .help = "5-point stencil on a 2D grid of floats; the edge stays as it is",
     .spec_size = sizeof(stencil_spec),
@@ -446,7 +446,7 @@ static void storm_warp(const void *spec, uint32_t launch, synth_warp *w)
     synth_run(w, mark[B_END], synth_here(w->program));
 }
 
-static void storm_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
+static void storm_facts(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f)
 {
     const storm_spec *s = spec;
     uint64_t warps = s->ctas * s->warps;
@@ -457,7 +457,7 @@ static void storm_facts(const void *spec, uint32_t launch, const synth_program *
     f->barriers += warps * s->barriers;
 }
 
-const ls_synth_kind synth_barrier_storm = {
+const synth_kind synth_barrier_storm = {
     .name = "barrier-storm",
     .help = "barriers of a block one after another, with a little work between them",
     .spec_size = sizeof(storm_spec),

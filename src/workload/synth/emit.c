@@ -18,7 +18,7 @@ static const char *tail_of(synth_program *p, int64_t imm)
 {
     if (p->tracer_version < 5)
         return "";
-    return ls_arena_printf(&p->arena, p->tracer_version == 5 ? "%" PRId64 : "%" PRId64 " 0 NoVal", imm);
+    return arena_printf(&p->arena, p->tracer_version == 5 ? "%" PRId64 : "%" PRId64 " 0 NoVal", imm);
 }
 
 uint32_t synth_op(synth_program *p, const char *fmt, ...)
@@ -29,10 +29,10 @@ uint32_t synth_op(synth_program *p, const char *fmt, ...)
     vsnprintf(body, sizeof body, fmt, args);
     va_end(args);
     uint32_t row = synth_here(p);
-    ls_inst_text text = { .pc = ls_arena_printf(&p->arena, "%04" PRIx64, pc_of(p, row)),
-                          .body = ls_arena_strdup(&p->arena, body),
-                          .tail = tail_of(p, 0) };
-    if (!text.pc || !text.body || !text.tail || !ls_vec_push(&p->rows, text))
+    inst_words text = { .pc = arena_printf(&p->arena, "%04" PRIx64, pc_of(p, row)),
+                        .body = arena_strdup(&p->arena, body),
+                        .tail = tail_of(p, 0) };
+    if (!text.pc || !text.body || !text.tail || !vec_push(&p->rows, text))
         p->failed = true;
     return row;
 }
@@ -138,7 +138,7 @@ static ls_dyn *room(synth_warp *w, uint64_t dyns, uint64_t words)
 {
     ls_cta *cta = w->cta;
     if ((cta->dyn_capacity - cta->dyn_count < dyns || cta->addr_capacity - cta->addr_count < words) &&
-        !ls_cta_reserve(cta, cta->warp_count, dyns, words)) {
+        !cta_reserve(cta, cta->warp_count, dyns, words)) {
         w->failed = true;
         return NULL;
     }
@@ -253,7 +253,7 @@ bool synth_within(synth_warp *w, uint32_t from, uint32_t exit_row, uint64_t n)
 
 /* ------------------------------------------------------------------------------------------------ numbers */
 
-void synth_facts_each(ls_synth_facts *f, const synth_program *p, uint32_t exit_row, uint64_t warps, uint64_t n)
+void synth_facts_each(synth_facts *f, const synth_program *p, uint32_t exit_row, uint64_t warps, uint64_t n)
 {
     uint64_t before = exit_row, after = synth_here(p) - exit_row - 1, threads = warps * SYNTH_WARP;
     f->warp_insts += warps * (before + 1) + synth_ceil_div(n, SYNTH_WARP) * after;

@@ -93,7 +93,7 @@ static void gather_warp(const void *spec, uint32_t launch, synth_warp *w)
     synth_run(w, mark[G_STORE] + 1, synth_here(w->program));
 }
 
-static void gather_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
+static void gather_facts(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f)
 {
     const gather_spec *s = spec;
     uint64_t warps = synth_ceil_div(s->n, s->block) * (s->block / SYNTH_WARP);
@@ -105,7 +105,7 @@ static void gather_facts(const void *spec, uint32_t launch, const synth_program 
     f->load_sectors = f->global_bytes = LS_SYNTH_UNKNOWN;
 }
 
-const ls_synth_kind synth_gather = {
+const synth_kind synth_gather = {
     .name = "gather",
     .help = "out[i] = table[index[i]] with random indices",
     .spec_size = sizeof(gather_spec),
@@ -241,7 +241,7 @@ static void chase_warp(const void *spec, uint32_t launch, synth_warp *w)
     synth_run(w, mark[C_STORE] + 1, synth_here(w->program));
 }
 
-static void chase_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
+static void chase_facts(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f)
 {
     const chase_spec *s = spec;
     const uint32_t *mark = p->mark;
@@ -262,7 +262,7 @@ static void chase_facts(const void *spec, uint32_t launch, const synth_program *
         warps > 1 && loads < slots ? LS_SYNTH_UNKNOWN : POINTER * (synth_min(loads, slots) + warps * s->lanes);
 }
 
-const ls_synth_kind synth_pointer_chase = {
+const synth_kind synth_pointer_chase = {
     .name = "pointer-chase",
     .help = "each load's address is what the load before it read",
     .spec_size = sizeof(chase_spec),
@@ -455,7 +455,7 @@ static void graph_warp(const void *spec, uint32_t launch, synth_warp *w)
     }
 }
 
-static void graph_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
+static void graph_facts(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f)
 {
     const graph_spec *s = spec;
     const uint32_t *mark = p->mark;
@@ -497,7 +497,7 @@ static void graph_facts(const void *spec, uint32_t launch, const synth_program *
     f->load_sectors = f->store_sectors = f->global_bytes = LS_SYNTH_UNKNOWN;
 }
 
-const ls_synth_kind synth_graph_walk = {
+const synth_kind synth_graph_walk = {
     .name = "graph-walk",
     .help = "breadth-first walk over a random graph: divergent paths, scattered accesses",
     .spec_size = sizeof(graph_spec),

@@ -33,9 +33,9 @@ extern const uint32_t synth_versions[];
 typedef struct synth_program {
     uint32_t version; /* 61, 70, ... */
     uint32_t tracer_version;
-    LS_VEC(ls_inst_text) rows;
+    LS_VEC(inst_words) rows;
     uint32_t mark[SYNTH_MARKS]; /* row numbers; their meaning is the kind's own */
-    ls_arena arena;
+    mem_arena arena;
     bool failed; /* without memory: sticky */
 } synth_program;
 
@@ -111,8 +111,7 @@ static inline uint64_t synth_min(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 /* Facts of a kernel in which each thread below n does one thing: `exit_row` is that of synth_bounds(). */
-void synth_facts_each(ls_synth_facts *f, const synth_program *p, uint32_t exit_row, uint64_t warps,
-                      uint64_t n);
+void synth_facts_each(synth_facts *f, const synth_program *p, uint32_t exit_row, uint64_t warps, uint64_t n);
 /* A random number that depends on its arguments only, so that any thread block can be generated alone. */
 static inline uint64_t synth_hash(uint64_t seed, uint64_t a, uint64_t b)
 {
@@ -143,7 +142,7 @@ typedef struct synth_copy {
 } synth_copy;
 #define SYNTH_COPIES 4
 
-struct ls_synth_kind {
+struct synth_kind {
     const char *name, *help;
     size_t spec_size;
     const ls_param *params;
@@ -154,13 +153,13 @@ struct ls_synth_kind {
     void (*launch)(const void *spec, uint32_t launch, synth_launch *out);
     void (*assemble)(const void *spec, uint32_t launch, synth_program *p);
     void (*warp)(const void *spec, uint32_t launch, synth_warp *w);
-    /* Which blocks are alike (ls_kernel_ops.shape in trace.h); NULL: none. */
+    /* Which blocks are alike (trace_kernel_ops.shape in trace.h); NULL: none. */
     uint64_t (*shape)(const void *spec, uint32_t launch, const uint32_t id[3]);
     /* Adds one launch; kernels, ctas and warps are counted by synth.c. */
-    void (*facts)(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f);
+    void (*facts)(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f);
 };
 
-extern const ls_synth_kind synth_vector_add, synth_saxpy, synth_bandwidth, synth_gemm, synth_gemm_tensor,
+extern const synth_kind synth_vector_add, synth_saxpy, synth_bandwidth, synth_gemm, synth_gemm_tensor,
     synth_reduction, synth_transpose, synth_stencil, synth_gather, synth_pointer_chase, synth_chain,
     synth_throughput, synth_shared_conflict, synth_atomics, synth_graph_walk, synth_barrier_storm;
 

@@ -243,7 +243,7 @@ static void gemm_warp(const void *spec, uint32_t launch, synth_warp *w)
     synth_run(w, synth_here(w->program) - 1, synth_here(w->program));
 }
 
-static void gemm_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
+static void gemm_facts(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f)
 {
     const gemm_spec *s = spec;
     const uint32_t *mark = p->mark;
@@ -265,7 +265,7 @@ static void gemm_facts(const void *spec, uint32_t launch, const synth_program *p
     f->global_bytes += FLOAT * (s->m * s->k + s->k * s->n + s->m * s->n);
 }
 
-const ls_synth_kind synth_gemm = {
+const synth_kind synth_gemm = {
     .name = "gemm",
     .help = "single-precision matrix product with tiles in shared memory",
     .spec_size = sizeof(gemm_spec),
@@ -399,7 +399,7 @@ static void transpose_warp(const void *spec, uint32_t launch, synth_warp *w)
     synth_run(w, synth_here(w->program) - 1, synth_here(w->program));
 }
 
-static void transpose_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
+static void transpose_facts(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f)
 {
     const transpose_spec *s = spec;
     uint64_t warps = s->n / TILE * (s->n / TILE) * ROWS;
@@ -415,7 +415,7 @@ static void transpose_facts(const void *spec, uint32_t launch, const synth_progr
     f->global_bytes += 2 * FLOAT * s->n * s->n;
 }
 
-const ls_synth_kind synth_transpose = {
+const synth_kind synth_transpose = {
     .name = "transpose",
     .help = "transpose of a square matrix of floats, with or without shared memory",
     .spec_size = sizeof(transpose_spec),

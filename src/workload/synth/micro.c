@@ -193,12 +193,10 @@ static uint64_t result_span(const micro_spec *s, const micro_op *op, uint32_t ve
 {
     const char *opcode = opcode_of(s, op, version);
     const uint16_t dst = RESULT_REG;
-    const ls_sass_line line = {
-        .opcode = opcode, .opcode_bytes = strlen(opcode), .dsts = &dst, .dst_count = 1
-    };
+    const sass_line line = { .opcode = opcode, .opcode_bytes = strlen(opcode), .dsts = &dst, .dst_count = 1 };
     ls_error err;
     ls_inst inst = { 0 };
-    return ls_sass_decode(version, &line, true, &inst, &err) == LS_OK && inst.dst_span > 1 ? inst.dst_span : 1;
+    return sass_decode(version, &line, true, &inst, &err) == LS_OK && inst.dst_span > 1 ? inst.dst_span : 1;
 }
 
 static void throughput_assemble(const void *spec, uint32_t launch, synth_program *p)
@@ -243,7 +241,7 @@ static void micro_warp(const void *spec, uint32_t launch, synth_warp *w)
 
 /* -------------------------------------------------------------------------------------------------- facts */
 
-static void micro_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
+static void micro_facts(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f)
 {
     const micro_spec *s = spec;
     uint64_t warps = s->ctas * s->warps;
@@ -298,7 +296,7 @@ static void throughput_launch(const void *spec, uint32_t launch, synth_launch *o
     out->name = "_Z10throughputPf";
 }
 
-const ls_synth_kind synth_chain = {
+const synth_kind synth_chain = {
     .name = "chain",
     .help = "instructions of which each reads the result of the one before",
     .spec_size = sizeof(micro_spec),
@@ -311,7 +309,7 @@ const ls_synth_kind synth_chain = {
     .facts = micro_facts,
 };
 
-const ls_synth_kind synth_throughput = {
+const synth_kind synth_throughput = {
     .name = "throughput",
     .help = "independent instructions in several warps",
     .spec_size = sizeof(micro_spec),

@@ -21,7 +21,7 @@ const size_t synth_common_param_count = LS_COUNT_OF(synth_common_params);
 
 static const char *name_at(const void *self, size_t i)
 {
-    return ls_synth_param_at(self, i)->name;
+    return synth_param_at(self, i)->name;
 }
 
 static ls_status fail_value(const ls_param *param, const char *what, const char *nearest, ls_error *err)
@@ -35,7 +35,7 @@ static ls_status set_uint(const ls_param *param, const char *value, size_t bytes
 {
     ls_error reason;
     uint64_t number;
-    if (ls_parse_u64(value, bytes, &number, &reason) != LS_OK)
+    if (parse_u64(value, bytes, &number, &reason) != LS_OK)
         return fail_value(param, reason.what, reason.nearest, err);
     if ((double)number < param->min || (double)number > param->max) {
         char what[96];
@@ -59,8 +59,8 @@ static ls_status set_choice(const ls_param *param, const char *value, size_t byt
         }
     char quoted[80];
     snprintf(what, sizeof what, "'%s' is none of its values",
-             ls_quote(name, strlen(name), quoted, sizeof quoted));
-    return fail_value(param, what, ls_nearest_of(name, param->choices, count), err);
+             quote_text(name, strlen(name), quoted, sizeof quoted));
+    return fail_value(param, what, nearest_of(name, param->choices, count), err);
 }
 
 /* Words of an opcode; a blank or a comma would end a field of the trace. */
@@ -92,7 +92,7 @@ static ls_status set(const ls_param *param, const char *value, size_t bytes, voi
     case LS_PARAM_TYPE_CHOICE:
         return set_choice(param, value, bytes, field, err);
     case LS_PARAM_TYPE_BOOL:
-        if (ls_parse_bool(value, bytes, field, &reason) != LS_OK)
+        if (parse_bool(value, bytes, field, &reason) != LS_OK)
             return fail_value(param, reason.what, reason.nearest, err);
         return LS_OK;
     case LS_PARAM_TYPE_TEXT:
@@ -103,31 +103,30 @@ static ls_status set(const ls_param *param, const char *value, size_t bytes, voi
     }
 }
 
-static ls_status set_named(const ls_synth_kind *kind, const char *pair, size_t bytes, void *spec,
-                           ls_error *err)
+static ls_status set_named(const synth_kind *kind, const char *pair, size_t bytes, void *spec, ls_error *err)
 {
     char name[64], quoted[80];
     const char *equals = memchr(pair, '=', bytes);
     size_t name_bytes = equals ? (size_t)(equals - pair) : bytes;
     if (!equals || name_bytes == 0)
         return ls_fail(err, LS_ERR_USAGE, "'%s' is not name=value",
-                       ls_quote(pair, bytes, quoted, sizeof quoted));
+                       quote_text(pair, bytes, quoted, sizeof quoted));
     snprintf(name, sizeof name, "%.*s", (int)synth_min(name_bytes, sizeof name - 1), pair);
-    for (size_t i = 0; i < ls_synth_param_count(kind); i++) {
-        const ls_param *param = ls_synth_param_at(kind, i);
+    for (size_t i = 0; i < synth_param_count(kind); i++) {
+        const ls_param *param = synth_param_at(kind, i);
         if (strcmp(param->name, name) == 0)
             return set(param, equals + 1, bytes - name_bytes - 1, spec, err);
     }
-    ls_fail(err, LS_ERR_USAGE, "'%s' has no parameter '%s'", ls_synth_kind_name(kind),
-            ls_quote(name, strlen(name), quoted, sizeof quoted));
-    return ls_error_nearest(err, ls_nearest(name, ls_synth_param_count(kind), name_at, kind));
+    ls_fail(err, LS_ERR_USAGE, "'%s' has no parameter '%s'", synth_kind_name(kind),
+            quote_text(name, strlen(name), quoted, sizeof quoted));
+    return ls_error_nearest(err, nearest_name(name, synth_param_count(kind), name_at, kind));
 }
 
-ls_status synth_params_read(const ls_synth_kind *kind, const char *text, void *spec, ls_error *err)
+ls_status synth_params_read(const synth_kind *kind, const char *text, void *spec, ls_error *err)
 {
     ls_status status = LS_OK;
-    for (size_t i = 0; i < ls_synth_param_count(kind) && status == LS_OK; i++) {
-        const ls_param *param = ls_synth_param_at(kind, i);
+    for (size_t i = 0; i < synth_param_count(kind) && status == LS_OK; i++) {
+        const ls_param *param = synth_param_at(kind, i);
         status = set(param, param->default_text, strlen(param->default_text), spec, err);
     }
     while (text && *text && status == LS_OK) {

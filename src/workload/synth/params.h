@@ -8,6 +8,6 @@ extern const ls_param synth_common_params[];
 extern const size_t synth_common_param_count;
 
 /* Fills spec from "name=value,name=value" (or NULL), everything else by its default. */
-ls_status synth_params_read(const ls_synth_kind *kind, const char *text, void *spec, ls_error *err);
+ls_status synth_params_read(const synth_kind *kind, const char *text, void *spec, ls_error *err);
 
 #endif

@@ -103,7 +103,7 @@ static void conflict_warp(const void *spec, uint32_t launch, synth_warp *w)
     synth_run(w, mark[X_END], synth_here(w->program));
 }
 
-static void conflict_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
+static void conflict_facts(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f)
 {
     const conflict_spec *s = spec;
     uint64_t warps = s->ctas * s->warps, loops = conflict_loops(s);
@@ -114,7 +114,7 @@ static void conflict_facts(const void *spec, uint32_t launch, const synth_progra
     f->shared_accesses += warps * loops * s->unroll;
 }
 
-const ls_synth_kind synth_shared_conflict = {
+const synth_kind synth_shared_conflict = {
     .name = "shared-conflict",
     .help = "accesses to shared memory whose lanes meet in a bank",
     .spec_size = sizeof(conflict_spec),
@@ -214,7 +214,7 @@ static void atomics_warp(const void *spec, uint32_t launch, synth_warp *w)
     synth_run(w, mark[A_END], synth_here(w->program));
 }
 
-static void atomics_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
+static void atomics_facts(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f)
 {
     const atomics_spec *s = spec;
     uint64_t warps = s->ctas * (s->block / SYNTH_WARP);
@@ -229,7 +229,7 @@ static void atomics_facts(const void *spec, uint32_t launch, const synth_program
                                                        : warps * SYNTH_WARP);
 }
 
-const ls_synth_kind synth_atomics = {
+const synth_kind synth_atomics = {
     .name = "atomics",
     .help = "atomic additions to one address, one for each warp, or one for each thread",
     .spec_size = sizeof(atomics_spec),

@@ -70,7 +70,7 @@ static void elements_run(const elements_spec *s, synth_warp *w, uint64_t result)
     synth_run(w, mark[ELEMENTS_STORE] + 1, synth_here(w->program));
 }
 
-static void elements_facts(const elements_spec *s, const synth_program *p, uint64_t arrays, ls_synth_facts *f)
+static void elements_facts(const elements_spec *s, const synth_program *p, uint64_t arrays, synth_facts *f)
 {
     uint64_t warps = synth_ceil_div(s->n, s->block) * (s->block / SYNTH_WARP);
     synth_facts_each(f, p, p->mark[ELEMENTS_EXIT], warps, s->n);
@@ -115,13 +115,13 @@ static void vector_add_warp(const void *spec, uint32_t launch, synth_warp *w)
     elements_run(spec, w, synth_array(2));
 }
 
-static void vector_add_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
+static void vector_add_facts(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f)
 {
     (void)launch;
     elements_facts(spec, p, 3, f);
 }
 
-const ls_synth_kind synth_vector_add = {
+const synth_kind synth_vector_add = {
     .name = "vector-add",
     .help = "c[i] = a[i] + b[i], one element per thread",
     .spec_size = sizeof(elements_spec),
@@ -161,13 +161,13 @@ static void saxpy_warp(const void *spec, uint32_t launch, synth_warp *w)
     elements_run(spec, w, synth_array(1));
 }
 
-static void saxpy_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
+static void saxpy_facts(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f)
 {
     (void)launch;
     elements_facts(spec, p, 2, f);
 }
 
-const ls_synth_kind synth_saxpy = {
+const synth_kind synth_saxpy = {
     .name = "saxpy",
     .help = "y[i] = a * x[i] + y[i], one element per thread",
     .spec_size = sizeof(elements_spec),
@@ -344,7 +344,7 @@ static uint64_t bandwidth_shape(const void *spec, uint32_t launch, const uint32_
     return s->shift == 0 || s->passes == 1 ? 0 : LS_SHAPE_ALONE;
 }
 
-static void bandwidth_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
+static void bandwidth_facts(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f)
 {
     const bandwidth_spec *s = spec;
     const uint32_t *mark = p->mark;
@@ -366,7 +366,7 @@ static void bandwidth_facts(const void *spec, uint32_t launch, const synth_progr
     f->global_bytes += bandwidth_bytes(s) * (s->mode == COPY ? 2 : 1);
 }
 
-const ls_synth_kind synth_bandwidth = {
+const synth_kind synth_bandwidth = {
     .name = "bandwidth",
     .help = "all threads go through an array: read, write or copy",
     .spec_size = sizeof(bandwidth_spec),

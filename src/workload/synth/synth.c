@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const ls_synth_kind *const kinds[] = {
+static const synth_kind *const kinds[] = {
     &synth_vector_add,      &synth_saxpy,     &synth_gemm,       &synth_gemm_tensor,
     &synth_reduction,       &synth_transpose, &synth_stencil,    &synth_gather,
     &synth_pointer_chase,   &synth_bandwidth, &synth_chain,      &synth_throughput,
@@ -21,17 +21,17 @@ static const ls_synth_kind *const kinds[] = {
 
 /* ------------------------------------------------------------------------------------------------- kinds */
 
-size_t ls_synth_kind_count(void)
+size_t synth_kind_count(void)
 {
     return LS_COUNT_OF(kinds);
 }
 
-const ls_synth_kind *ls_synth_kind_at(size_t index)
+const synth_kind *synth_kind_at(size_t index)
 {
     return index < LS_COUNT_OF(kinds) ? kinds[index] : NULL;
 }
 
-const ls_synth_kind *ls_synth_kind_find(const char *name)
+const synth_kind *synth_kind_find(const char *name)
 {
     for (size_t i = 0; i < LS_COUNT_OF(kinds); i++)
         if (strcmp(kinds[i]->name, name) == 0)
@@ -39,22 +39,22 @@ const ls_synth_kind *ls_synth_kind_find(const char *name)
     return NULL;
 }
 
-const char *ls_synth_kind_name(const ls_synth_kind *kind)
+const char *synth_kind_name(const synth_kind *kind)
 {
     return kind->name;
 }
 
-const char *ls_synth_kind_help(const ls_synth_kind *kind)
+const char *synth_kind_help(const synth_kind *kind)
 {
     return kind->help;
 }
 
-size_t ls_synth_param_count(const ls_synth_kind *kind)
+size_t synth_param_count(const synth_kind *kind)
 {
     return kind->param_count + synth_common_param_count;
 }
 
-const ls_param *ls_synth_param_at(const ls_synth_kind *kind, size_t index)
+const ls_param *synth_param_at(const synth_kind *kind, size_t index)
 {
     return index < kind->param_count ? &kind->params[index] : &synth_common_params[index - kind->param_count];
 }
@@ -62,21 +62,21 @@ const ls_param *ls_synth_param_at(const ls_synth_kind *kind, size_t index)
 /* ------------------------------------------------------------------------------------------------ kernels */
 
 typedef struct synth_trace {
-    ls_trace base;
-    const ls_synth_kind *kind;
+    sass_trace base;
+    const synth_kind *kind;
     void *spec;
-    ls_arena arena; /* spec, commands, names */
+    mem_arena arena; /* spec, commands, names */
     uint32_t launch_count;
     uint32_t *launch_of; /* per command */
 } synth_trace;
 
 typedef struct synth_kernel {
-    ls_kernel base;
+    trace_kernel base;
     const synth_trace *trace;
     uint32_t launch;
     synth_program program;
-    ls_arena arena; /* instructions, name */
-    ls_text header;
+    mem_arena arena; /* instructions, name */
+    text_buffer header;
     uint64_t next;
 } synth_kernel;
 
@@ -85,7 +85,7 @@ static ls_status fail_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
 }
 
-static ls_status synth_next(ls_kernel *base, ls_cta *cta, bool *end, ls_error *err)
+static ls_status synth_next(trace_kernel *base, ls_cta *cta, bool *end, ls_error *err)
 {
     synth_kernel *k = (synth_kernel *)base;
     const ls_kernel_info *info = &base->info;
@@ -96,7 +96,7 @@ static ls_status synth_next(ls_kernel *base, ls_cta *cta, bool *end, ls_error *e
     cta->dyn_count = cta->addr_count = 0;
     cta->warp_count = 0;
     cta->extra = NULL;
-    if (!ls_cta_reserve(cta, warps, 0, 0))
+    if (!cta_reserve(cta, warps, 0, 0))
         return fail_memory(err);
     cta->index = k->next;
     cta->warp_count = warps;
@@ -126,7 +126,7 @@ static ls_status synth_next(ls_kernel *base, ls_cta *cta, bool *end, ls_error *e
     return LS_OK;
 }
 
-static ls_status synth_seek(ls_kernel *base, uint64_t index, ls_error *err)
+static ls_status synth_seek(trace_kernel *base, uint64_t index, ls_error *err)
 {
     synth_kernel *k = (synth_kernel *)base;
     uint64_t count = ls_kernel_cta_count(&base->info);
@@ -137,40 +137,40 @@ static ls_status synth_seek(ls_kernel *base, uint64_t index, ls_error *err)
     return LS_OK;
 }
 
-static uint64_t synth_shape(const ls_kernel *base, uint64_t index)
+static uint64_t synth_shape(const trace_kernel *base, uint64_t index)
 {
     const synth_kernel *k = (const synth_kernel *)base;
     const uint32_t *grid = base->info.grid;
     const uint32_t id[3] = { (uint32_t)(index % grid[0]), (uint32_t)(index / grid[0] % grid[1]),
                              (uint32_t)(index / grid[0] / grid[1]) };
-    const ls_synth_kind *kind = k->trace->kind;
+    const synth_kind *kind = k->trace->kind;
     return kind->shape == NULL ? LS_SHAPE_ALONE : kind->shape(k->trace->spec, k->launch, id);
 }
 
-static void synth_kernel_close(ls_kernel *base)
+static void synth_kernel_close(trace_kernel *base)
 {
     synth_kernel *k = (synth_kernel *)base;
-    ls_vec_fini(&k->program.rows);
-    ls_arena_fini(&k->program.arena);
-    ls_arena_fini(&k->arena);
-    ls_text_fini(&k->header);
+    vec_fini(&k->program.rows);
+    arena_fini(&k->program.arena);
+    arena_fini(&k->arena);
+    text_fini(&k->header);
     free(k);
 }
 
-static bool synth_text(const ls_kernel *base, uint32_t inst, ls_inst_text *out)
+static bool synth_text(const trace_kernel *base, uint32_t inst, inst_words *out)
 {
     *out = ((const synth_kernel *)base)->program.rows.at[inst];
     return true;
 }
 
-static const char *synth_header(const ls_kernel *base, size_t *bytes)
+static const char *synth_header(const trace_kernel *base, size_t *bytes)
 {
-    const ls_text *header = &((const synth_kernel *)base)->header;
+    const text_buffer *header = &((const synth_kernel *)base)->header;
     *bytes = header->count;
-    return ls_text_get(header);
+    return text_get(header);
 }
 
-static const ls_kernel_ops kernel_ops = {
+static const trace_kernel_ops kernel_ops = {
     .next_cta = synth_next,
     .seek = synth_seek,
     .parallel = true,
@@ -207,7 +207,7 @@ static void fill_info(const synth_trace *t, uint32_t launch, ls_kernel_info *inf
     info->local_base = SYNTH_LOCAL_BASE;
 }
 
-static ls_status synth_open_kernel(ls_trace *base, uint64_t index, ls_kernel **out, ls_error *err)
+static ls_status synth_open_kernel(sass_trace *base, uint64_t index, trace_kernel **out, ls_error *err)
 {
     const synth_trace *t = (const synth_trace *)base;
     *out = NULL;
@@ -220,19 +220,19 @@ static ls_status synth_open_kernel(ls_trace *base, uint64_t index, ls_kernel **o
     synth_launch l = { 0 };
     t->kind->launch(t->spec, k->launch, &l);
     fill_info(t, k->launch, &k->base.info);
-    k->base.info.name = ls_arena_strdup(&k->arena, l.name);
+    k->base.info.name = arena_strdup(&k->arena, l.name);
     k->base.info.file = base->commands[index].text;
     assemble(t, k->launch, &k->program);
     k->base.inst_count = k->base.inst_capacity = (uint32_t)k->program.rows.count;
-    k->base.insts = ls_arena_alloc_aligned(&k->arena, (k->program.rows.count + 1) * sizeof *k->base.insts, 64);
+    k->base.insts = arena_alloc_aligned(&k->arena, (k->program.rows.count + 1) * sizeof *k->base.insts, 64);
     ls_status status = LS_OK;
     if (!k->base.info.name || !k->base.insts || k->program.failed)
         status = fail_memory(err);
     for (uint32_t i = 0; i < k->base.inst_count && status == LS_OK; i++)
-        status = ls_inst_text_decode(&k->program.rows.at[i], &k->base.info,
-                                     base->options.unknown_opcodes_as_alu, &k->base.insts[i], err);
+        status = inst_text_decode(&k->program.rows.at[i], &k->base.info, base->options.unknown_opcodes_as_alu,
+                                  &k->base.insts[i], err);
     if (status == LS_OK) {
-        ls_write_header(&k->header, &k->base.info);
+        write_header(&k->header, &k->base.info);
         if (k->header.failed)
             status = fail_memory(err);
     }
@@ -246,14 +246,14 @@ static ls_status synth_open_kernel(ls_trace *base, uint64_t index, ls_kernel **o
 
 /* ------------------------------------------------------------------------------------------------- traces */
 
-static void synth_close(ls_trace *base)
+static void synth_close(sass_trace *base)
 {
     synth_trace *t = (synth_trace *)base;
-    ls_arena_fini(&t->arena);
+    arena_fini(&t->arena);
     free(t);
 }
 
-static const ls_trace_ops trace_ops = { .open_kernel = synth_open_kernel, .close = synth_close };
+static const trace_source_ops trace_ops = { .open_kernel = synth_open_kernel, .close = synth_close };
 
 /* Copies of the inputs, then the launches. */
 static bool make_commands(synth_trace *t)
@@ -261,24 +261,24 @@ static bool make_commands(synth_trace *t)
     synth_copy copies[SYNTH_COPIES];
     unsigned copy_count = t->kind->copies ? t->kind->copies(t->spec, copies) : 0;
     uint64_t count = copy_count + (uint64_t)t->launch_count;
-    t->base.commands = ls_arena_array(&t->arena, count, sizeof *t->base.commands);
-    t->launch_of = ls_arena_array(&t->arena, count, sizeof *t->launch_of);
+    t->base.commands = arena_array(&t->arena, count, sizeof *t->base.commands);
+    t->launch_of = arena_array(&t->arena, count, sizeof *t->launch_of);
     if (!t->base.commands || !t->launch_of)
         return false;
     t->base.command_count = count;
     for (uint64_t i = 0; i < count; i++) {
-        ls_command *command = &t->base.commands[i];
+        trace_cmd *command = &t->base.commands[i];
         command->line = i + 1;
         if (i < copy_count) {
             command->kind = LS_COMMAND_COPY_IN;
             command->address = copies[i].address;
             command->bytes = copies[i].bytes;
-            command->text = ls_arena_printf(&t->arena, "MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64,
-                                            copies[i].address, copies[i].bytes);
+            command->text = arena_printf(&t->arena, "MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64, copies[i].address,
+                                         copies[i].bytes);
         } else {
             command->kind = LS_COMMAND_KERNEL;
             t->launch_of[i] = (uint32_t)(i - copy_count);
-            command->text = ls_arena_printf(&t->arena, "kernel-%" PRIu64 ".traceg", i - copy_count + 1);
+            command->text = arena_printf(&t->arena, "kernel-%" PRIu64 ".traceg", i - copy_count + 1);
         }
         if (!command->text)
             return false;
@@ -292,18 +292,18 @@ static const char *kind_name_at(const void *self, size_t i)
     return kinds[i]->name;
 }
 
-ls_status ls_synth_open(const char *text, const ls_trace_options *options, ls_trace **out, ls_error *err)
+ls_status synth_open(const char *text, const trace_options *options, sass_trace **out, ls_error *err)
 {
     char name[40], quoted[64];
     const char *comma = strchr(text, ',');
     size_t bytes = comma ? (size_t)(comma - text) : strlen(text);
     *out = NULL;
     snprintf(name, sizeof name, "%.*s", (int)synth_min(bytes, sizeof name - 1), text);
-    const ls_synth_kind *kind = ls_synth_kind_find(name);
+    const synth_kind *kind = synth_kind_find(name);
     if (!kind) {
         ls_fail(err, LS_ERR_USAGE, "there is no generator '%s'",
-                ls_quote(name, strlen(name), quoted, sizeof quoted));
-        return ls_error_nearest(err, ls_nearest(name, LS_COUNT_OF(kinds), kind_name_at, NULL));
+                quote_text(name, strlen(name), quoted, sizeof quoted));
+        return ls_error_nearest(err, nearest_name(name, LS_COUNT_OF(kinds), kind_name_at, NULL));
     }
     synth_trace *t = calloc(1, sizeof *t);
     if (!t)
@@ -312,7 +312,7 @@ ls_status ls_synth_open(const char *text, const ls_trace_options *options, ls_tr
     if (options)
         t->base.options = *options;
     t->kind = kind;
-    t->spec = ls_arena_alloc(&t->arena, kind->spec_size);
+    t->spec = arena_alloc(&t->arena, kind->spec_size);
     ls_status status =
         t->spec ? synth_params_read(kind, comma ? comma + 1 : NULL, t->spec, err) : fail_memory(err);
     if (status == LS_OK) {
@@ -332,21 +332,19 @@ static bool synth_accepts(const char *path, const unsigned char *head, size_t he
 {
     (void)head;
     (void)head_bytes;
-    return ls_starts_with(path, LS_SYNTH_PREFIX);
+    return starts_with(path, LS_SYNTH_PREFIX);
 }
 
-static ls_status open_path(const char *path, const ls_trace_options *options, ls_trace **out, ls_error *err)
+static ls_status open_path(const char *path, const trace_options *options, sass_trace **out, ls_error *err)
 {
-    return ls_synth_open(path + strlen(LS_SYNTH_PREFIX), options, out, err);
+    return synth_open(path + strlen(LS_SYNTH_PREFIX), options, out, err);
 }
 
-const ls_trace_source ls_synth_source = { .name = "generated trace",
-                                          .accepts = synth_accepts,
-                                          .open = open_path };
+const trace_source synth_source = { .name = "generated trace", .accepts = synth_accepts, .open = open_path };
 
-bool ls_synth_get_facts(const ls_trace *trace, ls_synth_facts *out)
+bool synth_get_facts(const sass_trace *trace, synth_facts *out)
 {
-    *out = (ls_synth_facts){ 0 };
+    *out = (synth_facts){ 0 };
     if (trace->ops != &trace_ops)
         return false;
     const synth_trace *t = (const synth_trace *)trace;
@@ -362,8 +360,8 @@ bool ls_synth_get_facts(const ls_trace *trace, ls_synth_facts *out)
         out->warps += ls_kernel_cta_count(&info) * ls_kernel_warps(&info);
         if (good)
             t->kind->facts(t->spec, i, &p, out);
-        ls_vec_fini(&p.rows);
-        ls_arena_fini(&p.arena);
+        vec_fini(&p.rows);
+        arena_fini(&p.arena);
     }
     return good;
 }

@@ -8,16 +8,16 @@
 
 /* ------------------------------------------------------------------------------------------------- kinds */
 
-typedef struct ls_synth_kind ls_synth_kind;
+typedef struct synth_kind synth_kind;
 
-size_t ls_synth_kind_count(void);
-const ls_synth_kind *ls_synth_kind_at(size_t index); /* in the order of the documentation */
-const ls_synth_kind *ls_synth_kind_find(const char *name);
-const char *ls_synth_kind_name(const ls_synth_kind *kind);
-const char *ls_synth_kind_help(const ls_synth_kind *kind);
+size_t synth_kind_count(void);
+const synth_kind *synth_kind_at(size_t index); /* in the order of the documentation */
+const synth_kind *synth_kind_find(const char *name);
+const char *synth_kind_name(const synth_kind *kind);
+const char *synth_kind_help(const synth_kind *kind);
 /* Its own parameters, and then those that every kind has. */
-size_t ls_synth_param_count(const ls_synth_kind *kind);
-const ls_param *ls_synth_param_at(const ls_synth_kind *kind, size_t index);
+size_t synth_param_count(const synth_kind *kind);
+const ls_param *synth_param_at(const synth_kind *kind, size_t index);
 
 /* ------------------------------------------------------------------------------------------------- traces */
 
@@ -25,13 +25,13 @@ const ls_param *ls_synth_param_at(const ls_synth_kind *kind, size_t index);
 
 /* "gemm,m=512,n=512,k=512": a kind and its parameters. The trace needs no file; its kernels can seek. Unknown
  * names and values out of range are LS_ERR_USAGE with the nearest name or the range. */
-ls_status ls_synth_open(const char *text, const ls_trace_options *options, ls_trace **out, ls_error *err);
+ls_status synth_open(const char *text, const trace_options *options, sass_trace **out, ls_error *err);
 
-extern const ls_trace_source ls_synth_source; /* paths that start with LS_SYNTH_PREFIX */
+extern const trace_source synth_source; /* paths that start with LS_SYNTH_PREFIX */
 
 /* What the whole trace does, computed from the parameters and the program's length, without executing it. */
 #define LS_SYNTH_UNKNOWN UINT64_MAX /* no closed form: it depends on random numbers */
-typedef struct ls_synth_facts {
+typedef struct synth_facts {
     uint64_t kernels, ctas, warps;
     uint64_t warp_insts, thread_insts;                    /* lines of the trace; active lanes of all lines */
     uint64_t global_loads, global_stores, global_atomics; /* lines with at least one active lane */
@@ -39,21 +39,21 @@ typedef struct ls_synth_facts {
     uint64_t shared_accesses; /* lines; an asynchronous copy counts as a global load */
     uint64_t barriers;        /* lines */
     uint64_t global_bytes;    /* distinct bytes of global memory */
-} ls_synth_facts;
+} synth_facts;
 
-/* Of a trace that ls_synth_open() made; false for any other. */
-bool ls_synth_get_facts(const ls_trace *trace, ls_synth_facts *out);
+/* Of a trace that synth_open() made; false for any other. */
+bool synth_get_facts(const sass_trace *trace, synth_facts *out);
 
 /* ------------------------------------------------------------------------------------------------ anchors */
 
 /* The one-purpose traces whose cycles are known exactly. `count` instructions are appended by the caller. */
-typedef struct ls_synth_anchor {
+typedef struct synth_anchor {
     const char *name; /* as in accelsim_micro_anchors.csv: "chain_FFMA" */
-    const char *text; /* for ls_synth_open(), without count */
-} ls_synth_anchor;
+    const char *text; /* for synth_open(), without count */
+} synth_anchor;
 
-size_t ls_synth_anchor_count(void);
-const ls_synth_anchor *ls_synth_anchor_at(size_t index);
-const ls_synth_anchor *ls_synth_anchor_find(const char *name);
+size_t synth_anchor_count(void);
+const synth_anchor *synth_anchor_at(size_t index);
+const synth_anchor *synth_anchor_find(const char *name);
 
 #endif

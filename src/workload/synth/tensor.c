@@ -493,7 +493,7 @@ static void tensor_warp(const void *spec, uint32_t launch, synth_warp *w)
     synth_run(w, synth_here(w->program) - 1, synth_here(w->program));
 }
 
-static void tensor_facts(const void *spec, uint32_t launch, const synth_program *p, ls_synth_facts *f)
+static void tensor_facts(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f)
 {
     const tensor_spec *s = spec;
     const uint32_t *mark = p->mark;
@@ -516,7 +516,7 @@ static void tensor_facts(const void *spec, uint32_t launch, const synth_program 
     f->global_bytes += HALF * (s->m * s->k + s->k * s->n) + FLOAT * s->m * s->n;
 }
 
-const ls_synth_kind synth_gemm_tensor = {
+const synth_kind synth_gemm_tensor = {
     .name = "gemm-tensor",
     .help = "half-precision matrix product on tensor cores, with asynchronous copies",
     .spec_size = sizeof(tensor_spec),

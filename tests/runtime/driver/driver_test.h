@@ -39,7 +39,7 @@ static inline const char *bench_object(const char *target, unsigned version)
 {
     static char path[512];
     snprintf(path, sizeof path, LS_BINARY_DIR "/tests/kernels/%s-v%u/driver.co", target, version);
-    if (!ls_file_exists(path)) {
+    if (!file_exists(path)) {
         print_message("no compiled kernels: clang-15, lld-15 or rocm-device-libs is missing\n");
         skip();
     }

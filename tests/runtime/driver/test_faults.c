@@ -14,7 +14,7 @@ static const char *object(const char *target)
 {
     static char path[512];
     snprintf(path, sizeof path, LS_BINARY_DIR "/tests/kernels/%s-asm/faults.co", target);
-    if (!ls_file_exists(path)) {
+    if (!file_exists(path)) {
         print_message("no compiled kernels: clang-15 or lld-15 is missing\n");
         skip();
     }
@@ -175,10 +175,10 @@ static void random_descriptors(void **state)
     uint32_t seed = 1, refusals = 0, faults = 0;
     for (size_t m = 0; m < LS_COUNT_OF(machines); m++) {
         bench b = open_bench(m, false);
-        ls_arena arena = { 0 };
+        mem_arena arena = { 0 };
         char *bytes;
         size_t size;
-        OK(ls_file_read(&arena, object(machines[m].target), 1u << 20, &bytes, &size, &err));
+        OK(file_read(&arena, object(machines[m].target), 1u << 20, &bytes, &size, &err));
         uint8_t *place = descriptor((uint8_t *)bytes, "fine.kd"), saved[64];
         memcpy(saved, place, sizeof saved);
         for (unsigned i = 0; i < 400; i++) {
@@ -204,7 +204,7 @@ static void random_descriptors(void **state)
             assert_true(strlen(err.what) > 20);
             assert_null(strchr(err.what, '\n'));
         }
-        ls_arena_fini(&arena);
+        arena_fini(&arena);
         bench_close(&b);
     }
     assert_true(refusals > 100 && faults > 100);

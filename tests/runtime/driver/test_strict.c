@@ -8,7 +8,7 @@ static const char *object(const char *target)
 {
     static char path[512];
     snprintf(path, sizeof path, LS_BINARY_DIR "/tests/kernels/%s-asm/strict.co", target);
-    if (!ls_file_exists(path)) {
+    if (!file_exists(path)) {
         print_message("no compiled kernels: clang-15 or lld-15 is missing\n");
         skip();
     }

@@ -54,7 +54,7 @@ static void file(void **state)
         if (close)
             OK(ls_gpu_system_close_trace(b.system, &err));
         bench_close(&b);
-        assert_int_equal(ls_file_exists(path), close);
+        assert_int_equal(file_exists(path), close);
     }
     f = fopen(path, "r");
     n = fread(text, 1, sizeof text - 1, f);

@@ -57,18 +57,18 @@ typedef struct machine {
 static void machine_init(machine *m)
 {
     uint32_t both = LS_PAGE_READ | LS_PAGE_WRITE;
-    assert_int_equal(ls_address_space_create(1u << 26, &m->window, NULL), LS_OK);
-    assert_int_equal(ls_address_space_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->code, NULL), LS_OK);
-    assert_int_equal(ls_address_space_alloc(m->window, 65536, 0, both, &m->data, NULL), LS_OK);
-    assert_int_equal(ls_address_space_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->args, NULL), LS_OK);
-    assert_int_equal(ls_address_space_write(m->window, m->args, &m->data, 8, NULL), LS_OK);
+    assert_int_equal(address_space_create(1u << 26, &m->window, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->code, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(m->window, 65536, 0, both, &m->data, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->args, NULL), LS_OK);
+    assert_int_equal(address_space_write(m->window, m->args, &m->data, 8, NULL), LS_OK);
     assert_int_equal(emulate_create(m->window, 2, &m->emulator, NULL), LS_OK);
 }
 
 static void machine_fini(machine *m)
 {
     emulate_destroy(m->emulator);
-    ls_address_space_destroy(m->window);
+    address_space_destroy(m->window);
 }
 
 static amd_program *machine_program(machine *m, bool scratch)
@@ -86,7 +86,7 @@ static amd_program *machine_program(machine *m, bool scratch)
                           .scratch_bytes = scratch ? 16 : 0,
                           .lds_bytes = 64 };
     amd_program *program;
-    assert_int_equal(ls_address_space_write(m->window, m->code, code, bytes, NULL), LS_OK);
+    assert_int_equal(address_space_write(m->window, m->code, code, bytes, NULL), LS_OK);
     assert_int_equal(amd_program_create(&kernel, m->window, &program, NULL), LS_OK);
     return program;
 }
@@ -215,7 +215,7 @@ static void comes_back(void **state)
         assert_int_equal(c.steps, w.count);
         assert_int_equal(c.private_bytes, which ? 16u * 2 * 4 : 0);
         amd_program_destroy(program);
-        ls_address_space_destroy(window);
+        address_space_destroy(window);
         amd_file_close(file);
         assert_int_equal(amd_file_verify("both.lspk", NULL), LS_OK);
         free(w.steps);
@@ -350,7 +350,7 @@ static void damage_is_noticed(void **state)
     machine_init(&m);
     record_both(&m, "good.lspk", 0, &w);
     assert_int_equal(amd_file_open("good.lspk", &good, NULL), LS_OK);
-    ls_hash content = amd_file_content(good);
+    hash128 content = amd_file_content(good);
     amd_file_close(good);
     char *data = slurp("good.lspk", &bytes);
     for (size_t cut = 0; cut < bytes; cut += 13) {
@@ -370,13 +370,13 @@ static void damage_is_noticed(void **state)
         /* A compressed frame has bits that mean nothing: what comes out of it is the same. */
         amd_file *file;
         assert_int_equal(amd_file_open("bad.lspk", &file, NULL), LS_OK);
-        assert_true(ls_hash_same(amd_file_content(file), content));
+        assert_true(hash_same(amd_file_content(file), content));
         amd_file_close(file);
         assert_true(++harmless < 4);
     }
     /* Readers of traces refuse it by name, and the other way round. */
-    ls_trace *trace;
-    assert_int_equal(ls_trace_open("good.lspk", NULL, &trace, &err), LS_ERR_INPUT);
+    sass_trace *trace;
+    assert_int_equal(trace_open("good.lspk", NULL, &trace, &err), LS_ERR_INPUT);
     assert_non_null(strstr(err.what, "a recording of an AMD program"));
     free(data);
     free(w.steps);

@@ -55,7 +55,7 @@ static const kind kinds[2] = {
 
 typedef struct gpu {
     const kind *kind;
-    ls_config *config;
+    platform_config *config;
     ls_machine *machine;
     ls_port command;
     ls_address_space *space;
@@ -71,12 +71,12 @@ static void load(gpu *g)
 {
     const bool wave32 = g->kind->target != AMD_GFX803;
     const uint32_t pages = LS_PAGE_READ | LS_PAGE_WRITE;
-    OK(ls_address_space_create(SPACE_BYTES, &g->space, &err));
-    OK(ls_address_space_alloc(g->space, 4096, LS_PAGE_BYTES, pages, &g->code_at, &err));
-    OK(ls_address_space_alloc(g->space, 4096, LS_PAGE_BYTES, pages, &g->args, &err));
-    OK(ls_address_space_alloc(g->space, DATA_BYTES, LS_PAGE_BYTES, pages, &g->data, &err));
-    OK(ls_address_space_write(g->space, g->args, &g->data, sizeof g->data, &err));
-    OK(ls_address_space_write(g->space, g->code_at, g->kind->words, g->kind->count * 4, &err));
+    OK(address_space_create(SPACE_BYTES, &g->space, &err));
+    OK(address_space_alloc(g->space, 4096, LS_PAGE_BYTES, pages, &g->code_at, &err));
+    OK(address_space_alloc(g->space, 4096, LS_PAGE_BYTES, pages, &g->args, &err));
+    OK(address_space_alloc(g->space, DATA_BYTES, LS_PAGE_BYTES, pages, &g->data, &err));
+    OK(address_space_write(g->space, g->args, &g->data, sizeof g->data, &err));
+    OK(address_space_write(g->space, g->code_at, g->kind->words, g->kind->count * 4, &err));
     const amd_kernel kernel = { .name = "add",
                                 .target = g->kind->target,
                                 .code = g->code_at,
@@ -93,11 +93,11 @@ static void load(gpu *g)
 static void open_gpu(gpu *g, const kind *of, ls_engine *engine, uint32_t number)
 {
     *g = (gpu){ .kind = of };
-    OK(ls_config_load(&(ls_config_request){ .platform = of->platform }, &g->config, NULL, &err));
+    OK(config_load(&(config_request){ .platform = of->platform }, &g->config, NULL, &err));
     if (engine == NULL)
-        OK(ls_machine_create(g->config, 1, &g->machine, &err));
+        OK(machine_create(g->config, 1, &g->machine, &err));
     else
-        OK(ls_machine_add(g->config, engine, number, &g->machine, &err));
+        OK(machine_add(g->config, engine, number, &g->machine, &err));
     amd_gpu *built = amd_gpu_of(ls_machine_engine(g->machine), number);
     assert_non_null(built);
     assert_null(amd_gpu_of(ls_machine_engine(g->machine), number + 1));
@@ -152,9 +152,9 @@ static void close_gpu(gpu *g)
 {
     cu_code_destroy(g->code);
     amd_program_destroy(g->program);
-    ls_machine_destroy(g->machine);
-    ls_config_destroy(g->config);
-    ls_address_space_destroy(g->space);
+    machine_destroy(g->machine);
+    config_destroy(g->config);
+    address_space_destroy(g->space);
 }
 
 static void is_right(const gpu *g)

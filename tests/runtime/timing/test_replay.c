@@ -72,7 +72,7 @@ static void run_queues(const char *record_path, uint32_t threads, record_list *l
 }
 
 static ls_status replay_some(const char *path, const char *platform, uint32_t threads,
-                             const ls_selection *selection, record_list *list, ls_gpu_counts *counts)
+                             const kernel_selection *selection, record_list *list, ls_gpu_counts *counts)
 {
     ls_gpu_system *system;
     amd_file *file;
@@ -129,10 +129,11 @@ static void everything_when_it_was(void **unused)
         assert_int_equal(counts.wavefronts, 6 * ITEMS / 64);
     }
     /* Some launches: all copies stay. */
-    ls_selected some[] = { { .command = 1, .number = 2 }, { .command = 4, .number = 5 } };
+    selected_kernel some[] = { { .command = 1, .number = 2 }, { .command = 4, .number = 5 } };
     record_list few = { .count = 0 };
     ls_gpu_counts two = { 0 };
-    assert_int_equal(replay_some("queues.lspk", PLATFORM, 1, &(ls_selection){ some, 2 }, &few, &two), LS_OK);
+    assert_int_equal(replay_some("queues.lspk", PLATFORM, 1, &(kernel_selection){ some, 2 }, &few, &two),
+                     LS_OK);
     assert_int_equal(few.count, 6);
     assert_int_equal(two.launches, 2);
     assert_int_equal(two.stores, 2 * ITEMS);

@@ -45,7 +45,7 @@ static void build(uint64_t count)
 
 static void listing(void **state)
 {
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     ls_error err;
     const hsa_bundle_entry *entries;
     size_t count;
@@ -60,7 +60,7 @@ static void listing(void **state)
     assert_string_equal(entries[2].target, "gfx906");
     assert_string_equal(entries[2].id, "hip-amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-");
     assert_int_equal(entries[2].offset, 528);
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
 }
 
 static void picking(void **state)
@@ -88,7 +88,7 @@ static void picking(void **state)
 
 static void damage(void **state)
 {
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     ls_error err;
     const hsa_bundle_entry *entries;
     size_t count;
@@ -103,7 +103,7 @@ static void damage(void **state)
     memset(file + 32, 0xff, 8); /* the first offset */
     assert_int_equal(hsa_bundle_list(&arena, file, sizeof file, &entries, &count, &err), LS_ERR_INPUT);
     assert_non_null(strstr(err.what, "entry 1"));
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
 }
 
 int main(void)

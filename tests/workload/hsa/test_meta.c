@@ -18,7 +18,7 @@ static void msgpack_tree(void **state)
                                    "a\x94\x01\xcd\x01\x2c\xff\xc3\xa1"
                                    "b\x81\xa1"
                                    "c\xa2xy\x07\x01\xa1n\xc0";
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     ls_error err;
     const meta_node *root, *list;
     (void)state;
@@ -32,7 +32,7 @@ static void msgpack_tree(void **state)
     assert_string_equal(meta_text(meta_get(root, "b"), "c"), "xy");
     assert_int_equal(meta_number(root, "missing", 5), 5);
     assert_null(meta_get(list, "a"));
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
 }
 
 /* One object of each form, in a list, with what it becomes. */
@@ -84,7 +84,7 @@ static void msgpack_forms(void **state)
     };
     uint8_t all[512] = { 0xdc, 0, LS_COUNT_OF(forms) };
     size_t bytes = 3;
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     ls_error err;
     const meta_node *root;
     (void)state;
@@ -106,20 +106,20 @@ static void msgpack_forms(void **state)
     /* Every end before the last byte is found. */
     for (size_t cut = 0; cut < bytes; cut++)
         assert_int_equal(meta_read_msgpack(&arena, all, cut, &root, &err), LS_ERR_INPUT);
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
 #undef FORM
 }
 
 /* A container is refused at its header if the bytes cannot hold it and what was announced before it. */
 static void msgpack_claims(void **state)
 {
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     ls_error err;
     const meta_node *root;
     (void)state;
     assert_int_equal(meta_read_msgpack(&arena, "\x92\x92\x01\x01", 4, &root, &err), LS_ERR_INPUT);
     assert_non_null(strstr(err.what, "at byte 2 of 4"));
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
 }
 
 static void msgpack_damage(void **state)
@@ -143,7 +143,7 @@ static void msgpack_damage(void **state)
         { "\xcf\x00", 2 },
     };
     uint8_t deep[200];
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     ls_error err;
     const meta_node *root;
     (void)state;
@@ -155,14 +155,14 @@ static void msgpack_damage(void **state)
     memset(deep, 0x91, sizeof deep);
     deep[sizeof deep - 1] = 0;
     assert_int_equal(meta_read_msgpack(&arena, deep, sizeof deep, &root, &err), LS_ERR_INPUT);
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
 }
 
 static void yaml_tree(void **state)
 {
     static const char text[] =
         "Version: [ 1, 0 ]\nKernels:\n  - Name: first\n    Quoted: '12'\n    Flag: true\n";
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     ls_error err;
     const meta_node *root, *kernel;
     (void)state;
@@ -177,19 +177,19 @@ static void yaml_tree(void **state)
     assert_non_null(strstr(err.what, "damaged in line"));
     assert_int_equal(meta_read_yaml(&arena, "", 0, &root, &err), LS_OK);
     assert_null(meta_kernels(root));
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
 }
 
 /* A name in a list that names itself must not run for ever. */
 static void yaml_alias_loop(void **state)
 {
     static const char text[] = "&a [ *a, *a ]\n";
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     ls_error err;
     const meta_node *root;
     (void)state;
     assert_int_equal(meta_read_yaml(&arena, text, sizeof text - 1, &root, &err), LS_ERR_INPUT);
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
 }
 
 static void arguments(void **state)
@@ -199,7 +199,7 @@ static void arguments(void **state)
         " { .value_kind: by_value, .size: 4, .offset: 8, .name: n },"
         " { .value_kind: dynamic_shared_pointer, .size: 4, .offset: 12, .pointee_align: 8 },"
         " { .value_kind: image, .size: 2, .offset: 14 } ] }";
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     ls_error err;
     const meta_node *root;
     hsa_kernel kernel = { .name = "" };
@@ -217,7 +217,7 @@ static void arguments(void **state)
     for (size_t i = 1; i < HSA_ARG_KIND_COUNT; i++)
         assert_int_equal(hsa_arg_is_hidden((hsa_arg_kind)i),
                          strncmp(hsa_arg_kind_name((hsa_arg_kind)i), "hidden_", 7) == 0);
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
 }
 
 /* Every kind in the spelling of both families of versions: HiddenMultiGridSyncArg is one of version 2. */
@@ -242,7 +242,7 @@ static void kinds_of_all_versions(void **state)
     (void)state;
     for (size_t i = 1; i < HSA_ARG_KIND_COUNT; i++) {
         for (int version = 2; version <= 3; version++) {
-            ls_arena arena = { 0 };
+            mem_arena arena = { 0 };
             ls_error err;
             const meta_node *root;
             hsa_kernel kernel = { .name = "" };
@@ -257,7 +257,7 @@ static void kinds_of_all_versions(void **state)
             assert_int_equal(meta_apply(&arena, root, &kernel, &err), LS_OK);
             assert_int_equal(kernel.args[0].kind, i);
             assert_int_equal(kernel.explicit_count, hsa_arg_is_hidden((hsa_arg_kind)i) ? 0 : 1);
-            ls_arena_fini(&arena);
+            arena_fini(&arena);
         }
     }
 }
@@ -272,7 +272,7 @@ static void unknown_kinds(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        ls_arena arena = { 0 };
+        mem_arena arena = { 0 };
         ls_error err;
         const meta_node *root;
         hsa_kernel kernel = { .name = "" };
@@ -282,7 +282,7 @@ static void unknown_kinds(void **state)
         ls_error_text(&err, whole, sizeof whole);
         assert_non_null(strstr(whole, texts[i][1]));
         assert_non_null(strstr(whole, "argument 1 of kernel 'k'"));
-        ls_arena_fini(&arena);
+        arena_fini(&arena);
     }
 }
 

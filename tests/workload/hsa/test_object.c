@@ -23,20 +23,20 @@ static const struct compiled {
 /* Skips the test if the compiler was not there. */
 static hsa_object *load(const struct compiled *c)
 {
-    ls_arena arena = { 0 };
+    mem_arena arena = { 0 };
     ls_error err;
     hsa_object *o;
     char path[512], *data;
     size_t bytes;
     snprintf(path, sizeof path, LS_BINARY_DIR "/tests/kernels/%s-v%u/driver.co", c->target, c->version);
-    if (!ls_file_exists(path)) {
+    if (!file_exists(path)) {
         print_message("no compiled kernels: clang-15, lld-15 or rocm-device-libs is missing\n");
         skip();
     }
-    assert_int_equal(ls_file_read(&arena, path, HSA_FILE_LIMIT, &data, &bytes, &err), LS_OK);
+    assert_int_equal(file_read(&arena, path, HSA_FILE_LIMIT, &data, &bytes, &err), LS_OK);
     if (hsa_object_read(data, bytes, &o, &err) != LS_OK)
         fail_msg("%s: %s", path, err.what);
-    ls_arena_fini(&arena);
+    arena_fini(&arena);
     return o;
 }
 

@@ -63,13 +63,13 @@ bool amd_mem_plain(const amd_inst *inst)
 
 void amd_memory_init(amd_memory *memory, ls_address_space *window)
 {
-    *memory = (amd_memory){ .window = window, .view = ls_address_space_look(window) };
+    *memory = (amd_memory){ .window = window, .view = address_space_look(window) };
 }
 
 bool mem_extent(amd_memory *memory, unsigned slot, uint64_t address, bool write)
 {
-    ls_extent found;
-    if (!ls_address_space_find(memory->window, address, &found))
+    memory_extent found;
+    if (!address_space_find(memory->window, address, &found))
         return false;
     if (!(found.state & (write ? LS_PAGE_WRITE : LS_PAGE_READ)))
         return false;
@@ -79,9 +79,8 @@ bool mem_extent(amd_memory *memory, unsigned slot, uint64_t address, bool write)
 
 uint8_t *mem_place(amd_wave *wave, unsigned lane, uint64_t address, unsigned bytes, bool write)
 {
-    const ls_address_space_view *view = &wave->group->memory->view;
-    uint32_t first = ls_address_space_state(view, address),
-             last = ls_address_space_state(view, address + bytes - 1);
+    const address_space_view *view = &wave->group->memory->view;
+    uint32_t first = address_space_state(view, address), last = address_space_state(view, address + bytes - 1);
     uint32_t need = write ? LS_PAGE_WRITE : LS_PAGE_READ;
     if ((first & last & need) == 0) {
         amd_fault_kind kind = first != 0 && last != 0 ? AMD_FAULT_READ_ONLY : AMD_FAULT_UNMAPPED;

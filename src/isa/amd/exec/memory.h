@@ -17,8 +17,8 @@
 #define AMD_MEMORY_SLOTS 16
 typedef struct amd_memory {
     ls_address_space *window;
-    ls_address_space_view view;
-    ls_extent last[2][AMD_MEMORY_SLOTS]; /* [0] for reading, [1] for writing; start == end: none */
+    address_space_view view;
+    memory_extent last[2][AMD_MEMORY_SLOTS]; /* [0] for reading, [1] for writing; start == end: none */
 } amd_memory;
 
 /* Also clears cached addresses: call it once per launch. */

@@ -115,7 +115,7 @@ static inline uint8_t *mem_range(amd_wave *wave, const amd_inst *inst, uint64_t 
                                  bool write)
 {
     amd_memory *memory = wave->group->memory;
-    const ls_extent *extent = &memory->last[write][mem_slot(inst)];
+    const memory_extent *extent = &memory->last[write][mem_slot(inst)];
     for (unsigned attempt = 0;; attempt++) {
         if (start >= extent->start && start < extent->end && bytes <= extent->end - start)
             return memory->view.host + (start - LS_WINDOW_BASE);

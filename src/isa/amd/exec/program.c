@@ -80,11 +80,11 @@ static ls_status program_straight(program_walk *walk, uint64_t offset, ls_error 
         if (inst.op != AMD_S_CODE_END && !amd_exec_find(target, program->lanes, &inst))
             return program_refuse(walk, offset, &inst, err);
         walk->seen[offset / 4] = 1;
-        if (!ls_vec_push(&walk->found, inst))
+        if (!vec_push(&walk->found, inst))
             return ls_fail(err, LS_ERR_NOMEM, "no memory for the instructions of kernel %s", program->name);
         if (program_jumps(&inst)) {
             uint64_t to = offset + 4 + (uint64_t)((int64_t)inst.simm * 4);
-            if (!ls_vec_push(&walk->ahead, to))
+            if (!vec_push(&walk->ahead, to))
                 return ls_fail(err, LS_ERR_NOMEM, "no memory for the branches of kernel %s", program->name);
         } else if (inst.class_ == AMD_CLASS_BRANCH) {
             walk->indirect = true;
@@ -110,7 +110,7 @@ static ls_status program_rest(program_walk *walk, ls_error *err)
         if (good && !walk->seen[offset / 4] && amd_exec_find(target, program->lanes, &inst)) {
             inst.pc = (uint32_t)offset;
             walk->seen[offset / 4] = 1;
-            if (!ls_vec_push(&walk->found, inst))
+            if (!vec_push(&walk->found, inst))
                 return ls_fail(err, LS_ERR_NOMEM, "no memory for the instructions of kernel %s",
                                program->name);
         }
@@ -197,7 +197,7 @@ static ls_status program_build(program_walk *walk, ls_error *err)
 static ls_status program_walk_all(program_walk *walk, ls_error *err)
 {
     amd_program *program = walk->program;
-    if (!ls_vec_push(&walk->ahead, program->kernel.entry - program->kernel.code))
+    if (!vec_push(&walk->ahead, program->kernel.entry - program->kernel.code))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the branches of kernel %s", program->name);
     for (size_t i = 0; i < walk->ahead.count; i++) {
         ls_status status = program_straight(walk, walk->ahead.at[i], err);
@@ -246,12 +246,12 @@ ls_status amd_program_create(const amd_kernel *kernel, const ls_address_space *w
     else
         status = amd_limits_kernel(&program->kernel, program->lanes, err);
     if (status == LS_OK)
-        status = ls_address_space_read(window, kernel->code, program->code, kernel->code_bytes, err);
+        status = address_space_read(window, kernel->code, program->code, kernel->code_bytes, err);
     if (status == LS_OK)
         status = program_walk_all(&walk, err);
     free(walk.seen);
-    ls_vec_fini(&walk.ahead);
-    ls_vec_fini(&walk.found);
+    vec_fini(&walk.ahead);
+    vec_fini(&walk.found);
     if (status != LS_OK)
         amd_program_destroy(program);
     else

@@ -50,7 +50,7 @@ void amd_tape_code_fini(amd_tape_code *code)
 
 static void tape_byte(amd_tape_writer *writer, unsigned stream, unsigned value)
 {
-    if (!ls_vec_push(&writer->streams[stream], (uint8_t)value))
+    if (!vec_push(&writer->streams[stream], (uint8_t)value))
         writer->failed = true;
 }
 
@@ -64,8 +64,8 @@ static bool tape_varint_to(amd_tape_bytes *out, uint64_t value)
 {
     bool good = true;
     for (; value >= 0x80; value >>= 7)
-        good = good && ls_vec_push(out, (uint8_t)(value | 0x80));
-    return good && ls_vec_push(out, (uint8_t)value);
+        good = good && vec_push(out, (uint8_t)(value | 0x80));
+    return good && vec_push(out, (uint8_t)value);
 }
 
 static void tape_varint(amd_tape_writer *writer, unsigned stream, uint64_t value)
@@ -85,7 +85,7 @@ static void tape_signed(amd_tape_writer *writer, unsigned stream, uint64_t value
 void amd_tape_writer_fini(amd_tape_writer *writer)
 {
     for (unsigned i = 0; i < AMD_TAPE_STREAM_COUNT; i++)
-        ls_vec_fini(&writer->streams[i]);
+        vec_fini(&writer->streams[i]);
     free(writer->memory);
     *writer = (amd_tape_writer){ 0 };
 }
@@ -93,7 +93,7 @@ void amd_tape_writer_fini(amd_tape_writer *writer)
 void amd_tape_begin(amd_tape_writer *writer, const amd_tape_code *code)
 {
     for (unsigned i = 0; i < AMD_TAPE_STREAM_COUNT; i++)
-        ls_vec_clear(&writer->streams[i]);
+        vec_clear(&writer->streams[i]);
     writer->code = code;
     writer->failed = false;
     if (code->memory_count > writer->memory_capacity) {
@@ -467,7 +467,7 @@ bool amd_tape_end(amd_tape_writer *writer, amd_tape_bytes *out)
         good = tape_varint_to(out, writer->streams[i].count);
     for (unsigned i = 0; i < AMD_TAPE_STREAM_COUNT && good; i++) {
         const amd_tape_bytes *s = &writer->streams[i];
-        good = ls_vec_reserve(out, s->count);
+        good = vec_reserve(out, s->count);
         if (good && s->count > 0) {
             memcpy(out->at + out->count, s->at, s->count);
             out->count += s->count;
