@@ -106,7 +106,7 @@ struct cli_command {
 
 /* Adds a top-level command: data in a linker section, nothing runs before main. */
 #define CLI_REGISTER(command_)                                                                                \
-    __attribute__((section("ls_commands"), used)) static const cli_command *const cli_registered_##command_ =  \
+    __attribute__((section("ls_commands"), used)) static const cli_command *const cli_registered_##command_ = \
         &(command_)
 
 /* `lockstep`: the global options and every registered command in order. Built once; NULL without memory. */
