@@ -8,7 +8,7 @@
 
 #include "engine/random_machine.h"
 
-#define MACHINES 220
+#define MACHINES 110
 #define MESSAGES 40
 
 typedef struct variant {
