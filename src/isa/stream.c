@@ -1,4 +1,4 @@
-/* stream.c: what readers and cores do with a thread block: give its memory back, expand addresses. */
+/* stream.c: functions on thread blocks for readers and cores: free their memory, expand addresses. */
 #include "isa/stream.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-/* stream.h: thread blocks of the public header, and what only their readers do with them. */
+/* stream.h: functions on the thread blocks of the public header, for readers only. */
 #ifndef ISA_STREAM_H
 #define ISA_STREAM_H
 
 #include "isa/inst.h"
 #include "lockstep/stream.h"
 
-/* A block that is like another becomes an empty one with nothing of its own. */
+/* A thread block that shares the content of another becomes empty, so that it can be filled again. */
 void cta_own(ls_cta *cta);
 
 #endif

@@ -139,8 +139,7 @@ static void test_min_max(void **state)
     assert_int_equal(rig_op64(&r, AMD_V_MAX_F64, of_f64(-1), of_f64(-2), 0), of_f64(-1));
 }
 
-/* --- half precision
- * ---------------------------------------------------------------------------------------- */
+/* --- half precision ------------------------------------------------------------------------------------- */
 
 static double half_value(uint32_t h)
 {
@@ -206,8 +205,7 @@ static void test_half(void **state)
     assert_int_equal(rig_op(&r, AMD_V_RCP_F16, 0x4000, 0, 0), 0x3800);
 }
 
-/* --- conversions
- * ------------------------------------------------------------------------------------------- */
+/* --- conversions ---------------------------------------------------------------------------------------- */
 
 static void test_conversions(void **state)
 {
@@ -267,8 +265,7 @@ static void test_conversions(void **state)
     assert_int_equal(rig_op(&r, AMD_V_FRACT_F32, of_f32(-0x1p-30f), 0, 0), 0x3f7fffff);
 }
 
-/* --- transcendental
- * ---------------------------------------------------------------------------------------- */
+/* --- transcendental ------------------------------------------------------------------------------------- */
 
 /* Within one unit in the last place of the long double result. */
 static void check_ulp(const char *what, float x, uint32_t got, long double exact)
@@ -327,8 +324,7 @@ static void test_transcendental(void **state)
                 0x1p-70L);
 }
 
-/* --- division
- * ---------------------------------------------------------------------------------------------- */
+/* --- division ------------------------------------------------------------------------------------------- */
 
 static uint32_t step(amd_op op, uint32_t a, uint32_t b, uint32_t c, unsigned neg)
 {

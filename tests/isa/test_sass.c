@@ -33,8 +33,7 @@ static ls_inst decode(uint32_t sm, const char *opcode, uint32_t dsts, uint32_t s
     return inst;
 }
 
-/* --- classes and memory
- * ------------------------------------------------------------------------------------- */
+/* --- classes and memory --------------------------------------------------------------------------------- */
 
 static void test_fields(void **state)
 {
@@ -149,8 +148,7 @@ static void test_flags(void **state)
     assert_int_equal(decode(61, "LDG.E.CG", 1, 1, 4).flags, LS_INST_BYPASS_L1);
 }
 
-/* --- widths
- * --------------------------------------------------------------------------------------------------- */
+/* --- widths --------------------------------------------------------------------------------------------- */
 
 /* What moves data or makes warps wait without a model must be refused, not executed in silence: no row of these
  * classes may be without a memory operation, a wait or a mark. */
@@ -220,8 +218,7 @@ static void test_widths(void **state)
     assert_int_equal(decode(80, "FADD", 1, 2, 0).width_bytes, 0);
 }
 
-/* --- spans
- * ---------------------------------------------------------------------------------------------------- */
+/* --- spans ---------------------------------------------------------------------------------------------- */
 
 static void test_spans(void **state)
 {
@@ -344,8 +341,7 @@ static void test_predicates_last(void **state)
     assert_int_equal(inst.src_span[2], 4); /* the data */
 }
 
-/* --- Accel-Sim
- * -------------------------------------------------------------------------------------------------- */
+/* --- Accel-Sim ------------------------------------------------------------------------------------------ */
 
 static void expect_accel(uint32_t sm, ls_accel_class expected, const char *opcodes)
 {
@@ -442,8 +438,7 @@ static void test_accel_old(void **state)
     expect_accel(35, LS_ACCEL_LOAD, "SULDGA SUCLAMP");
 }
 
-/* --- errors
- * ------------------------------------------------------------------------------------------------------- */
+/* --- errors --------------------------------------------------------------------------------------------- */
 
 static void test_unknown(void **state)
 {
@@ -521,8 +516,7 @@ static void test_too_many_registers(void **state)
     assert_string_equal(err.what, "0 destination and 9 source registers: at most 4 and 8 are possible");
 }
 
-/* --- the table
- * -------------------------------------------------------------------------------------------------------- */
+/* --- the table ------------------------------------------------------------------------------------------ */
 
 /* Every row is found by its name, exists somewhere, and has a class of Accel-Sim's everywhere. */
 static void test_rows(void **state)

@@ -4,8 +4,7 @@
 
 #include "workload/sink.h"
 
-/* --- the header
- * --------------------------------------------------------------------------------------------- */
+/* --- the header ----------------------------------------------------------------------------------------- */
 
 static void test_header(void **state)
 {
@@ -53,8 +52,7 @@ static void test_header_freedom(void **state)
     reading_close(&r);
 }
 
-/* --- instructions
- * ---------------------------------------------------------------------------------------------- */
+/* --- instructions --------------------------------------------------------------------------------------- */
 
 static void test_version_3(void **state)
 {
@@ -214,8 +212,7 @@ static void test_values_dropped(void **state)
     reading_close(&r);
 }
 
-/* --- addresses
- * -------------------------------------------------------------------------------------------------- */
+/* --- addresses ------------------------------------------------------------------------------------------ */
 
 static void test_address_formats(void **state)
 {
@@ -329,8 +326,7 @@ static void test_irregular_first(void **state)
     reading_close(&r);
 }
 
-/* --- layout
- * ----------------------------------------------------------------------------------------------------- */
+/* --- layout --------------------------------------------------------------------------------------------- */
 
 /* CR LF, tabs and double spaces, blank lines, no line break at the end of the file, comments. */
 static void test_layout(void **state)

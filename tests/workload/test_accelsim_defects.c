@@ -45,8 +45,7 @@ static void check(const defect_case *c)
     acc_report_fini(&report);
 }
 
-/* --- lines
- * ------------------------------------------------------------------------------------------------------ */
+/* --- lines ---------------------------------------------------------------------------------------------- */
 
 static void test_lines(void **state)
 {
@@ -190,8 +189,7 @@ static void test_long_line(void **state)
     free(text);
 }
 
-/* --- warps and blocks
- * ------------------------------------------------------------------------------------------- */
+/* --- warps and blocks ----------------------------------------------------------------------------------- */
 
 #define BOTH(first) HEADER_V3 BLOCK(first "warp = 1\ninsts = 1\n" NOP)
 
@@ -288,8 +286,7 @@ static void test_blocks(void **state)
     acc_report_fini(&report);
 }
 
-/* --- headers
- * ---------------------------------------------------------------------------------------------------- */
+/* --- headers -------------------------------------------------------------------------------------------- */
 
 #define REST                                                                                                  \
     "-kernel name = k\n-kernel id = 1\n-shmem = 0\n-nregs = 1\n-cuda stream id = 0\n-shmem base_addr = 0\n"   \
@@ -363,8 +360,7 @@ static void test_no_tracer_version(void **state)
     reading_close(&r);
 }
 
-/* --- the report
- * --------------------------------------------------------------------------------------------------- */
+/* --- the report ----------------------------------------------------------------------------------------- */
 
 /* One file with many defects: all are found, those of a kind beyond the limit are counted only. */
 static void test_many(void **state)

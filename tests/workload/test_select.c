@@ -3,8 +3,7 @@
 
 #include "workload/select.h"
 
-/* --- a trace without files
- * ------------------------------------------------------------------------------------ */
+/* --- a trace without files ------------------------------------------------------------------------------ */
 
 static const char *const names[] = { "", "_Z4gemmPf", "_Z4copyPf", "", "_Z5sgemmPf", "_Z4copyPi" };
 static unsigned opened;
@@ -51,8 +50,7 @@ static const char *chosen(const char *text)
     return out;
 }
 
-/* --- tests
- * -------------------------------------------------------------------------------------------------------- */
+/* --- tests ---------------------------------------------------------------------------------------------- */
 
 static void test_numbers(void **state)
 {

@@ -10,8 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* --- targets
- * --------------------------------------------------------------------------------------------- */
+/* --- targets -------------------------------------------------------------------------------------------- */
 
 typedef enum amd_target {
     AMD_GFX803,  /* GCN3: wave64 only */
@@ -28,8 +27,7 @@ static inline bool amd_target_is_gfx10(amd_target target)
     return target != AMD_GFX803;
 }
 
-/* --- operations
- * ------------------------------------------------------------------------------------------ */
+/* --- operations ----------------------------------------------------------------------------------------- */
 
 /* One per base mnemonic, without _e32, _e64, _sdwa, _dpp: AMD_V_ADD_F32. Targets share an operation when the
  * instruction does the same; where one name means two things (v_add_u32), the rows say so by two names. */
@@ -72,7 +70,7 @@ typedef enum amd_format {
 
 const char *amd_format_name(amd_format format); /* "SOP1" */
 
-/* What VOP1, VOP2 and VOPC may carry in a second word. */
+/* The forms of VOP1, VOP2 and VOPC: SDWA and DPP need a second word. */
 typedef enum amd_form { AMD_PLAIN, AMD_SDWA, AMD_DPP16, AMD_DPP8 } amd_form;
 
 /* The pipe that a core issues it to, and the wait counter that tracks it. */
@@ -95,8 +93,7 @@ typedef enum amd_class {
 
 const char *amd_class_name(amd_class c);
 
-/* --- operands
- * -------------------------------------------------------------------------------------------- */
+/* --- operands ------------------------------------------------------------------------------------------- */
 
 /* Codes are those of the 9-bit source field, the same on all targets as far as they exist there. */
 enum {
@@ -152,8 +149,7 @@ typedef enum amd_kind {
     AMD_KIND_WIDE, /* 96 bits and more */
 } amd_kind;
 
-/* --- the record
- * ------------------------------------------------------------------------------------------ */
+/* --- the record ----------------------------------------------------------------------------------------- */
 
 enum { /* amd_inst.flags: bits of memory instructions and of SDWA, DPP */
        AMD_GLC = 1u << 0,
@@ -229,12 +225,11 @@ typedef struct amd_inst {
     };
 } amd_inst;
 
-/* --- decoding and printing
- * ------------------------------------------------------------------------------- */
+/* --- decoding and printing ------------------------------------------------------------------------------ */
 
 /* Decodes the instruction at bytes[0], never reading past `bytes + count`; `lanes` (32 or 64) sets the width
  * of mask operands. Returns false for bytes that are no instruction of the target or that end too early; then
- * out->bytes is how many to skip (4, or what is left). */
+ * out->bytes is the number of bytes to skip (at most 4). */
 bool amd_decode(amd_target target, unsigned lanes, const uint8_t *bytes, size_t count, amd_inst *out);
 
 /* Writes the text that LLVM 15 prints for it, without its leading tab, and returns its length as snprintf

@@ -1,11 +1,10 @@
-/* decode.c: the way into the decoder: which encoding a word belongs to, operands, and the scalar
- * encodings. Reads nothing but the bytes that it was given and the tables. */
+/* decode.c: entry point of the decoder. Finds the encoding of a word, decodes operands and the scalar
+ * encodings. Reads only the given bytes and the tables. */
 #include "isa/amd/decode.h"
 
 #include <string.h>
 
-/* --- operands
- * -------------------------------------------------------------------------------------------- */
+/* --- operands ------------------------------------------------------------------------------------------- */
 
 void amd_decode_fixed(amd_decoder *d, amd_operand *operand, unsigned code, amd_kind kind, unsigned dwords)
 {
@@ -104,8 +103,7 @@ bool amd_decode_row(amd_decoder *d, amd_format format, unsigned opcode)
     return true;
 }
 
-/* --- SOP1, SOP2, SOPC, SOPK, SOPP
- * ------------------------------------------------------------------------ */
+/* --- SOP1, SOP2, SOPC, SOPK, SOPP ----------------------------------------------------------------------- */
 
 static bool scalar_source(amd_decoder *d, unsigned index, unsigned code)
 {
@@ -162,8 +160,7 @@ static bool decode_sopp(amd_decoder *d)
     return !(d->row->flags & AMD_ROW_NONE) || d->out->simm == 0;
 }
 
-/* --- which encoding
- * -------------------------------------------------------------------------------------- */
+/* --- which encoding ------------------------------------------------------------------------------------- */
 
 static bool decode_32(amd_decoder *d)
 {

@@ -1,4 +1,4 @@
-/* decode.h: what the parts of the decoder share. Private to this folder. */
+/* decode.h: types and functions that the decoder's files share. Private to this folder. */
 #ifndef ISA_AMD_DECODE_H
 #define ISA_AMD_DECODE_H
 
@@ -32,8 +32,8 @@ static inline uint32_t amd_word(const uint8_t *bytes)
     return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-/* Each fills one operand or says that the code cannot stand there. A scalar is one of the codes 0 to 127;
- * a source is any of the 9-bit codes, and takes the literal from the bytes if there is one. */
+/* Each fills one operand, or returns false if the code is not allowed there. A scalar is one of the codes 0 to
+ * 127; a source is any of the 9-bit codes, and takes the literal from the bytes if there is one. */
 bool amd_decode_scalar(amd_decoder *d, amd_operand *operand, unsigned code, amd_shape shape);
 bool amd_decode_vector(amd_decoder *d, amd_operand *operand, unsigned vgpr, amd_shape shape);
 bool amd_decode_source(amd_decoder *d, amd_operand *operand, unsigned code, amd_shape shape);

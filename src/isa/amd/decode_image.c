@@ -12,8 +12,8 @@ static void flag_if(amd_inst *out, bool condition, uint32_t flag)
         out->flags |= flag;
 }
 
-/* Registers of the data: one for each component in dmask, two components in one with d16 on gfx10, one
- * more for the status that tfe and lwe ask for. */
+/* Registers of the data: one for each component in dmask, two components in one with d16 on gfx10, one more
+ * for the status of tfe and lwe. */
 static unsigned data_dwords(const amd_decoder *d)
 {
     const amd_inst *out = d->out;
@@ -29,7 +29,7 @@ static unsigned data_dwords(const amd_decoder *d)
     return components + ((out->flags & AMD_TFE) ? 1 : 0);
 }
 
-/* What the dim field of gfx10 means: coordinates, and values of one set of gradients. */
+/* Meaning of gfx10's dim field: number of coordinates, and number of values in one set of gradients. */
 typedef struct image_dim {
     uint8_t coordinates, gradients;
 } image_dim;

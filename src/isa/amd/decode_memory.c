@@ -34,8 +34,7 @@ static void count_sources(amd_inst *out)
             out->src_count = (uint8_t)(i + 1);
 }
 
-/* --- SMEM
- * ------------------------------------------------------------------------------------------------ */
+/* --- SMEM ----------------------------------------------------------------------------------------------- */
 
 bool amd_decode_smem(amd_decoder *d)
 {
@@ -77,8 +76,7 @@ bool amd_decode_smem(amd_decoder *d)
     return amd_decode_scalar(d, &out->src[1], soffset, AMD_SHAPE_B32);
 }
 
-/* --- DS
- * -------------------------------------------------------------------------------------------------- */
+/* --- DS ------------------------------------------------------------------------------------------------- */
 
 bool amd_decode_ds(amd_decoder *d)
 {
@@ -111,8 +109,7 @@ bool amd_decode_ds(amd_decoder *d)
     return ok;
 }
 
-/* --- FLAT, GLOBAL, SCRATCH
- * ------------------------------------------------------------------------------- */
+/* --- FLAT, GLOBAL, SCRATCH ------------------------------------------------------------------------------ */
 
 /* The scalar address: null for none; SCRATCH on gfx1030 may do without either, which EXEC_HI says. */
 static bool flat_address(amd_decoder *d, amd_format format)
@@ -129,7 +126,7 @@ static bool flat_address(amd_decoder *d, amd_format format)
     out->flags |= AMD_SADDR;
     if (!amd_decode_scalar(d, &out->src[2], saddr, scratch ? AMD_SHAPE_B32 : AMD_SHAPE_B64))
         return false;
-    if (scratch || !d->row->src[0]) /* SCRATCH: the scalar stands in place of the vector */
+    if (scratch || !d->row->src[0]) /* SCRATCH: the scalar address replaces the vector address */
         return true;
     return amd_decode_vector(d, &out->src[0], vaddr, AMD_SHAPE_V32);
 }
@@ -168,10 +165,9 @@ bool amd_decode_flat(amd_decoder *d)
     return true;
 }
 
-/* --- MUBUF, MTBUF
- * ---------------------------------------------------------------------------------------- */
+/* --- MUBUF, MTBUF --------------------------------------------------------------------------------------- */
 
-/* The fields that both have at the same places. */
+/* The fields that MUBUF and MTBUF share. */
 static bool buffer_operands(amd_decoder *d, bool lds)
 {
     amd_inst *out = d->out;
@@ -232,8 +228,7 @@ bool amd_decode_mtbuf(amd_decoder *d)
     return buffer_operands(d, false);
 }
 
-/* --- EXP
- * ------------------------------------------------------------------------------------------------- */
+/* --- EXP ------------------------------------------------------------------------------------------------ */
 
 bool amd_decode_exp(amd_decoder *d)
 {

@@ -1,5 +1,5 @@
-/* decode_vop.c: the vector encodings: VOP1, VOP2, VOPC with SDWA and DPP, VOP3, VOP3P, VINTRP. A field
- * that the instruction does not use must be 0 where LLVM asks for it: other bits are no instruction. */
+/* decode_vop.c: the vector encodings: VOP1, VOP2, VOPC with SDWA and DPP, VOP3, VOP3P, VINTRP. A field that
+ * the instruction does not use must be 0 where LLVM requires it; otherwise the bytes are no instruction. */
 #include "isa/amd/decode.h"
 
 enum { CODE_DPP8 = 233, CODE_DPP8_FI = 234, CODE_SDWA = 249, CODE_DPP16 = 250 };
@@ -81,8 +81,7 @@ static void integer_modifiers(amd_decoder *d)
     }
 }
 
-/* --- SDWA and DPP
- * ---------------------------------------------------------------------------------------- */
+/* --- SDWA and DPP --------------------------------------------------------------------------------------- */
 
 /* An operand of SDWA: a vector register, or on gfx10 any scalar source but a literal. */
 static bool sdwa_source(amd_decoder *d, unsigned index, unsigned code, bool scalar)
@@ -209,8 +208,7 @@ static bool first_source(amd_decoder *d, unsigned sources, bool compare, bool *p
     return source(d, 0, code);
 }
 
-/* --- VOP1, VOP2, VOPC
- * ------------------------------------------------------------------------------------ */
+/* --- VOP1, VOP2, VOPC ----------------------------------------------------------------------------------- */
 
 bool amd_decode_vop1(amd_decoder *d)
 {
@@ -258,8 +256,7 @@ bool amd_decode_vopc(amd_decoder *d)
     return !plain || source(d, 1, AMD_VGPR + amd_bits(d->w0, 9, 8));
 }
 
-/* --- VOP3
- * ------------------------------------------------------------------------------------------------ */
+/* --- VOP3 ----------------------------------------------------------------------------------------------- */
 
 /* Operations of the short encodings are found in VOP3 too, at a distance. */
 static bool vop3_row(amd_decoder *d, unsigned opcode)
@@ -377,8 +374,7 @@ bool amd_decode_vop3p(amd_decoder *d)
     return !(out->neg & ~allowed) && !(out->neg_hi & ~allowed) && (d->row->src[2] || !(out->op_sel & 4));
 }
 
-/* --- VINTRP
- * ---------------------------------------------------------------------------------------------- */
+/* --- VINTRP --------------------------------------------------------------------------------------------- */
 
 bool amd_decode_vintrp(amd_decoder *d)
 {

@@ -14,7 +14,7 @@ const char *amd_target_name(amd_target target)
 
 bool amd_target_find(const char *name, amd_target *out)
 {
-    /* "amdgcn-amd-amdhsa--gfx1010:xnack-": the processor is behind the last '-' before the first ':'. */
+    /* "amdgcn-amd-amdhsa--gfx1010:xnack-": the processor follows the last '-' before the first ':'. */
     size_t end = strcspn(name, ":");
     size_t begin = end;
     while (begin > 0 && name[begin - 1] != '-')
@@ -28,8 +28,7 @@ bool amd_target_find(const char *name, amd_target *out)
     return false;
 }
 
-/* --- operations
- * ------------------------------------------------------------------------------------------ */
+/* --- operations ----------------------------------------------------------------------------------------- */
 
 enum { NAME_BYTES = 32 };
 
@@ -69,8 +68,7 @@ bool amd_op_find(const char *name, amd_op *out)
     return false;
 }
 
-/* --- formats and classes
- * --------------------------------------------------------------------------------- */
+/* --- formats and classes -------------------------------------------------------------------------------- */
 
 const char *amd_format_name(amd_format format)
 {
@@ -90,8 +88,7 @@ const char *amd_class_name(amd_class c)
     return (unsigned)c < AMD_CLASS_COUNT ? names[c] : "unknown";
 }
 
-/* --- s_waitcnt
- * ------------------------------------------------------------------------------------------- */
+/* --- s_waitcnt ------------------------------------------------------------------------------------------ */
 
 amd_waitcnt amd_waitcnt_decode(amd_target target, uint16_t simm16)
 {

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- text
- * ------------------------------------------------------------------------------------------------ */
+/* --- text ----------------------------------------------------------------------------------------------- */
 
 void amd_put(amd_printer *p, const char *text)
 {
@@ -31,8 +30,7 @@ void amd_print_next(amd_printer *p)
     p->has_operand = true;
 }
 
-/* --- registers
- * ------------------------------------------------------------------------------------------- */
+/* --- registers ------------------------------------------------------------------------------------------ */
 
 static const char *special_32(unsigned code, bool gfx10)
 {
@@ -133,8 +131,7 @@ void amd_print_register(amd_printer *p, unsigned code, unsigned dwords)
         amd_putf(p, "%s[%u:%u]", file, first, first + dwords - 1);
 }
 
-/* --- constants
- * ------------------------------------------------------------------------------------------- */
+/* --- constants ------------------------------------------------------------------------------------------ */
 
 typedef struct float_constant {
     uint32_t bits_32;
@@ -228,8 +225,7 @@ void amd_print_operand(amd_printer *p, const amd_operand *operand)
         amd_print_register(p, code, operand->dwords);
 }
 
-/* --- scalar encodings
- * ------------------------------------------------------------------------------------ */
+/* --- scalar encodings ----------------------------------------------------------------------------------- */
 
 static void operand(amd_printer *p, const amd_operand *value)
 {
@@ -280,8 +276,7 @@ static void print_scalar(amd_printer *p)
         print_simm(p);
 }
 
-/* --- all
- * ------------------------------------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------------------------------------ */
 
 /* The row that the record came from: the first of its operation and encoding that the target has. */
 static const amd_row *find_row(amd_target target, const amd_inst *inst)

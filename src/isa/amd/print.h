@@ -1,4 +1,4 @@
-/* print.h: what the parts of the printer share. Private to this folder. */
+/* print.h: types and functions that the printer's files share. Private to this folder. */
 #ifndef ISA_AMD_PRINT_H
 #define ISA_AMD_PRINT_H
 

@@ -66,7 +66,7 @@ static void ds(amd_printer *p)
     flag(p, AMD_GDS, " gds");
 }
 
-/* What ds_swizzle_b32 reads out of its offset. */
+/* Prints the offset of ds_swizzle_b32 by its meaning. */
 static void ds_swizzle(amd_printer *p, unsigned offset)
 {
     if (offset == 0)

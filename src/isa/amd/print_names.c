@@ -106,8 +106,7 @@ void amd_print_gpr_index(amd_printer *p, unsigned mode)
     amd_put(p, ")");
 }
 
-/* --- buffers, images, export
- * ----------------------------------------------------------------------------- */
+/* --- buffers, images, export ---------------------------------------------------------------------------- */
 
 static const char *const data_formats[16] = {
     "INVALID",    "8",          "16",      "8_8",   "32",          "16_16",    "10_11_11",    "11_11_10",
@@ -138,7 +137,7 @@ static void print_unified_format(amd_printer *p, unsigned format)
 
 void amd_print_buffer_format(amd_printer *p, unsigned format)
 {
-    if (format == 1) /* what LLVM takes when nothing is said */
+    if (format == 1) /* LLVM's default */
         return;
     if (p->gfx10) {
         print_unified_format(p, format);

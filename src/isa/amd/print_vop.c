@@ -25,7 +25,7 @@ static void print_constant(amd_printer *p, unsigned index)
         amd_putf(p, "0x%x", p->inst->literal);
 }
 
-/* A source with what is done to it first. VOP3P says so after the operands. */
+/* A source with its modifiers. VOP3P prints modifiers after the operands. */
 static void source(amd_printer *p, unsigned index)
 {
     const amd_inst *inst = p->inst;

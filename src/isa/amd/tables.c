@@ -78,8 +78,7 @@ const amd_shape_info amd_shape_table[AMD_SHAPE_COUNT] = {
     [AMD_SHAPE_V128] = { AMD_KIND_WIDE, 4, true },   [AMD_SHAPE_LIT] = { AMD_KIND_B32, 1, false },
 };
 
-/* --- rows
- * ------------------------------------------------------------------------------------------------ */
+/* --- rows ----------------------------------------------------------------------------------------------- */
 
 #define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                        \
     { AMD_##name,                                                                                             \
@@ -105,8 +104,7 @@ enum {
     ROW_COUNT
 };
 
-/* --- from opcode to row
- * ---------------------------------------------------------------------------------- */
+/* --- from opcode to row --------------------------------------------------------------------------------- */
 
 /* Opcodes per encoding. */
 enum {
@@ -170,8 +168,8 @@ static const uint16_t format_size[AMD_FORMAT_COUNT] = {
     SIZE_MUBUF, SIZE_MTBUF, SIZE_MIMG, SIZE_FLAT,  SIZE_GLOBAL, SIZE_SCRATCH, SIZE_EXP,
 };
 
-/* An entry is the row's number plus 1; 0 is no instruction. A row that the target has not got goes behind the
- * index, to an unused place of its own. */
+/* An entry is the row's number plus 1; 0 is no instruction. A row that the target does not have gets an unused
+ * entry after the index. */
 #define SLOT(format, opcode, number)                                                                          \
     ((opcode) == NO ? INDEX_COUNT + (number) : BASE_##format + ((opcode)&0xfff))
 #define ENTRY(opcode, format, name, gfx803, gfx1010, gfx1030)                                                 \
@@ -218,8 +216,7 @@ unsigned amd_table_opcodes(amd_format format)
     return format_size[format];
 }
 
-/* --- from operation to row
- * ------------------------------------------------------------------------------- */
+/* --- from operation to row ------------------------------------------------------------------------------ */
 
 /* Rows of one operation as a chain: head_of[op], then next_of[row]; a row's number plus 1, 0 ends it. */
 static uint16_t head_of[AMD_OP_COUNT], next_of[ROW_COUNT];

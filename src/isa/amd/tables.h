@@ -5,7 +5,7 @@
 
 #include "isa/amd/amd.h"
 
-/* What a row says about one operand: its type, its registers and where it may live. */
+/* A row's description of one operand: its type, its registers and where it may live. */
 typedef enum amd_shape {
     AMD_SHAPE_NO,
     AMD_SHAPE_B16, /* B, F, PK...: any source or, as destination, what the encoding writes */
@@ -55,7 +55,7 @@ enum {
     AMD_ROW_SDST = 1 << 11,
     AMD_ROW_ACC = 1 << 12,
     AMD_ROW_ATTR = 1 << 13, /* VOP3: the first source is an attribute */
-    /* SOPC, SOPK, SOPP: what the immediate is */
+    /* SOPC, SOPK, SOPP: meaning of the immediate */
     AMD_ROW_NONE = 1 << 0,   /* nothing: it must be 0 */
     AMD_ROW_IMM = 1 << 1,    /* a number in hexadecimal */
     AMD_ROW_IMM10 = 1 << 2,  /* a number in decimal */
@@ -105,7 +105,7 @@ typedef struct amd_row {
     uint8_t class_;                    /* amd_class */
     uint8_t dst;                       /* amd_shape */
     uint8_t src[3];                    /* amd_shape */
-    uint16_t opcode[AMD_TARGET_COUNT]; /* AMD_NO_OPCODE where the target has not got it */
+    uint16_t opcode[AMD_TARGET_COUNT]; /* AMD_NO_OPCODE where the target does not have it */
     uint16_t flags;                    /* AMD_ROW_* */
 } amd_row;
 enum { AMD_NO_OPCODE = 0xffff };

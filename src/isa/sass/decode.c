@@ -1,5 +1,6 @@
-/* decode.c: from one line of a trace to an ls_inst: the row of its opcode, and what the modifiers add: access
- * width, the way past L1, and how many registers an operand really covers (NVBit lists only the first). */
+/* decode.c: makes an ls_inst of one line of a trace: the row of its opcode, and the effects of its modifiers.
+ * These are access width, bypass of L1, and how many registers an operand really covers (NVBit lists only the
+ * first). */
 #include "isa/sass/table.h"
 
 #include "base/text.h"
@@ -79,7 +80,7 @@ static bool plausible_bits(uint32_t bits)
     return bits == 8 || bits == 16 || bits == 32 || bits == 64 || bits == 128 || bits == 256;
 }
 
-/* Bytes that one lane moves: from .64, .U8, .S16, .F64, .F16x4 and the like; 4 if no modifier tells. */
+/* Bytes that one lane moves: from .64, .U8, .S16, .F64, .F16x4 and the like; 4 without such a modifier. */
 static uint32_t access_width(const words *w)
 {
     uint32_t bits;
@@ -103,7 +104,7 @@ static uint32_t accel_width(const words *w)
     return 4;
 }
 
-/* LDSM.16.M88.4 moves 4 matrices: the number behind the layout. */
+/* LDSM.16.M88.4 moves 4 matrices: the number after the layout. */
 static uint32_t matrices(const words *w)
 {
     uint32_t count;
@@ -153,7 +154,8 @@ static bool is_general(uint16_t reg)
     return reg < LS_REG_UNIFORM;
 }
 
-/* Operands that cover one register by nature, and those that would run over the end of their file. */
+/* 1 for operands that always cover one register and for spans that would run over the end of their register
+ * file. */
 static uint8_t clamp_span(uint16_t reg, uint8_t span)
 {
     uint32_t end = reg <= LS_REG_ZERO ? LS_REG_ZERO : reg <= LS_REG_UNIFORM_ZERO ? LS_REG_UNIFORM_ZERO : 0;
@@ -300,7 +302,7 @@ static void find_spans(ls_inst *inst, const words *w, sass_registers registers)
     case SASS_REGS_WIDE:
         if (has(w, "WIDE")) {
             inst->dst_span = 2;
-            if (general_sources(inst, at) == 3) /* with fewer, nothing tells the addend from a factor */
+            if (general_sources(inst, at) == 3) /* with fewer, the addend cannot be told from a factor */
                 inst->src_span[at[2]] = 2;
         }
         break;

@@ -1,5 +1,5 @@
-/* flops.c: floating-point operations of an opcode: what a roofline counts. A multiply-add is two;
- * comparisons, selections, conversions, minima and the functions of MUFU are none, as profilers have it. */
+/* flops.c: floating-point operations of an opcode, for rooflines. A multiply-add counts two. Comparisons,
+ * selections, conversions, minima and the functions of MUFU count none, as in profilers. */
 #include "isa/sass/sass.h"
 
 #include <string.h>

@@ -24,7 +24,7 @@ typedef enum sass_generation {
     LS_SASS_GENERATION_COUNT
 } sass_generation;
 
-/* Of a binary version (sm_XX without "sm_"); false for one that is not known. */
+/* Of a binary version (sm_XX without "sm_"); false for an unknown version. */
 bool sass_generation_of(uint32_t binary_version, sass_generation *out);
 const char *sass_generation_name(sass_generation generation);
 
@@ -70,7 +70,7 @@ const char *accel_class_name(ls_accel_class c); /* "SP_OP", "SPECIALIZED_UNIT_3_
 
 /* --- decoding ------------------------------------------------------------------------------------------- */
 
-/* One line of a trace without what changes from one execution to the next. */
+/* One line of a trace, without the parts that differ between executions. */
 typedef struct sass_line {
     uint64_t pc;
     const char *opcode; /* "LDG.E.128.CONSTANT.SYS", not terminated */
@@ -82,8 +82,8 @@ typedef struct sass_line {
 } sass_line;
 
 /* Fills *out. An opcode that is not in the table is LS_ERR_UNSUPPORTED with the nearest name, unless
- * unknown_as_alu asks for an int_alu instruction, marked LS_INST_UNKNOWN. More registers than an ls_inst
- * holds are LS_ERR_INPUT.
+ * unknown_as_alu is set: then it becomes an int_alu instruction marked LS_INST_UNKNOWN. More registers than an
+ * ls_inst holds are LS_ERR_INPUT.
  *
  * width_bytes is the true width of one lane's access: .S8 is 1, .F64 is 8, and LDSM reads rows of 16 bytes.
  * accel_width_bytes follows Accel-Sim: the first dotted word that is all digits, or U and digits, is taken as

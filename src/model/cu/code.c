@@ -300,8 +300,7 @@ static void code_registers(unsigned lanes, cu_inst *out)
     }
 }
 
-/* --- what can be issued ahead of time
- * ---------------------------------------------------------------------- */
+/* --- what can be issued ahead of time ------------------------------------------------------------------- */
 
 static uint64_t code_bits(cu_range range)
 {

@@ -68,8 +68,7 @@ static inline void amd_file_group_id(const amd_file_launch *l, uint64_t index, u
     }
 }
 
-/* --- writing
- * --------------------------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------------------------- */
 
 typedef struct amd_file_writer amd_file_writer;
 typedef struct amd_file_part amd_file_part; /* a launch that is being recorded */
@@ -99,8 +98,7 @@ ls_status amd_file_end(amd_file_part *part, ls_error *err);
 ls_status amd_file_finish(amd_file_writer *writer, ls_error *err);
 void amd_file_abort(amd_file_writer *writer);
 
-/* --- reading
- * --------------------------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------------------------- */
 
 typedef struct amd_file amd_file;
 
@@ -138,8 +136,7 @@ void amd_file_group_fini(amd_file_group *group);
 /* Threads may read at once. */
 ls_status amd_file_read(amd_file *file, size_t launch, uint64_t index, amd_file_group *out, ls_error *err);
 
-/* --- walking (amd_walk.c)
- * -------------------------------------------------------------------------------- */
+/* --- walking (amd_walk.c) ------------------------------------------------------------------------------- */
 
 /* What a wavefront executed next. */
 typedef struct amd_walk_step {

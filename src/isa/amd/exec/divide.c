@@ -2,8 +2,7 @@
  * fused product with a scaled result, and the digits of 2/pi. Pure functions of their arguments. */
 #include "isa/amd/exec/divide.h"
 
-/* --- a * b + c scaled, one rounding
- * ---------------------------------------------------------------------- */
+/* --- a * b + c scaled, one rounding --------------------------------------------------------------------- */
 
 /* 192 bits, least significant word first. */
 typedef struct wide {
@@ -183,8 +182,7 @@ uint64_t div_fma_scaled_f64(uint64_t a, uint64_t b, uint64_t c, int32_t scale, c
                      : pack(wide_subtract(z, p), e + scale, sc, round, flush);
 }
 
-/* --- 2/pi
- * ------------------------------------------------------------------------------------------------ */
+/* --- 2/pi ----------------------------------------------------------------------------------------------- */
 
 /* The first 1201 binary digits after the point, then zeros. */
 static const uint64_t two_over_pi[21] = {

@@ -1,8 +1,8 @@
 /* divide.h: the helpers of division and of argument reduction: v_div_scale, v_div_fmas, v_div_fixup and
- * v_trig_preop. Around v_rcp and fused products they make a correctly rounded quotient over the whole range:
- * scale moves operands away from where intermediate results leave the range, fmas undoes it with the last
- * rounding, fixup puts in the special cases. They work on bits; `flush` (0 or all ones) says
- * that denormal sources count as zero. */
+ * v_trig_preop. Together with v_rcp and fused products they compute a correctly rounded quotient over the
+ * whole range. scale keeps intermediate results in range, fmas undoes the scaling in the last rounding, fixup
+ * handles special cases. They work on bits; `flush` (0 or all ones) says that denormal sources count as
+ * zero. */
 #ifndef ISA_AMD_EXEC_DIVIDE_H
 #define ISA_AMD_EXEC_DIVIDE_H
 
@@ -38,17 +38,16 @@ static inline float legacy_fma(float a, float b, float c)
     return f32_nan3(r, zero ? 0.0f : a, zero ? 0.0f : b, c);
 }
 
-/* --- v_div_scale
- * ----------------------------------------------------------------------------------------- */
+/* --- v_div_scale ---------------------------------------------------------------------------------------- */
 
-/* s1 is the denominator, s2 the numerator, s0 one of the two: the one to scale. `far` is by how much
- * exponents may differ before the quotient overflows on its way, `step` the scaling, `bits` the width of the
- * significand. "Denormal" asks for a result below the normal range, which exponents and significands tell
+/* s1 is the denominator, s2 the numerator, s0 one of the two: the one to scale. `far` is the largest
+ * difference of exponents without overflow on the way to the quotient. `step` is the scaling, `bits` the width
+ * of the significand. "Denormal" means a result below the normal range; exponents and significands decide it
  * exactly.
  *
- * Where both the inverse and the quotient are denormal the manuals scale the denominator up, which makes
- * infinity of the largest numbers and NaN of the quotient; the quotient that v_div_fmas multiplies by 2^-step
- * needs it scaled down. */
+ * Where both the inverse and the quotient are denormal, the manuals scale the denominator up. That turns the
+ * largest numbers into infinity and the quotient into NaN. v_div_fmas multiplies the quotient by 2^-step, so
+ * the denominator must be scaled down. */
 #define DIVIDE_SCALE(type, word, far, step, bits, bias, quiet, scale)                                         \
     static inline word type##_scaled(word x, int32_t n)                                                       \
     {                                                                                                         \
@@ -99,10 +98,10 @@ static inline float legacy_fma(float a, float b, float c)
 DIVIDE_SCALE(f32, uint32_t, 96, 64, 23, 127, 0x7fc00000u, f32_scale)
 DIVIDE_SCALE(f64, uint64_t, 768, 128, 52, 1023, UINT64_C(0x7ff8000000000000), f64_scale)
 
-/* --- v_div_fmas
- * ------------------------------------------------------------------------------------------ */
+/* --- v_div_fmas ----------------------------------------------------------------------------------------- */
 
-/* fma(a, b, c), and where VCC says so, times 2^64 or 2^-64 by the size of c, with one rounding. */
+/* fma(a, b, c) with one rounding. If the lane's VCC bit is set, the result is scaled by 2^64 or 2^-64,
+ * depending on the size of c. */
 static inline uint32_t div_fmas_f32(uint32_t a, uint32_t b, uint32_t c, bool scaled)
 {
     float x = f32_of(a), y = f32_of(b), z = f32_of(c);
@@ -122,8 +121,8 @@ static inline uint32_t div_fmas_f32(uint32_t a, uint32_t b, uint32_t c, bool sca
     return f32_bits(f32_nan3(r, x, y, z));
 }
 
-/* Integer arithmetic for the scaled case: the product of significands has 106 bits, the sum is formed in 192
- * bits with a sticky bit below, and rounded once by MODE, also into the denormal range. */
+/* Integer arithmetic for the scaled case: the product of significands has 106 bits. The sum has 192 bits and a
+ * sticky bit below, and is rounded once by MODE, also into the denormal range. */
 uint64_t div_fma_scaled_f64(uint64_t a, uint64_t b, uint64_t c, int32_t scale, const amd_wave *w);
 
 static inline uint64_t div_fmas_f64(uint64_t a, uint64_t b, uint64_t c, bool scaled, const amd_wave *w)
@@ -139,12 +138,10 @@ static inline uint64_t div_fmas_f64(uint64_t a, uint64_t b, uint64_t c, bool sca
     return f64_is_nan(r) ? nan : r;
 }
 
-/* --- v_div_fixup
- * ----------------------------------------------------------------------------------------- */
+/* --- v_div_fixup ---------------------------------------------------------------------------------------- */
 
 /* s0 is the quotient so far, s1 the denominator, s2 the numerator. A quotient that became infinity or NaN on
- * the way has overflowed (the manuals ask for the exponent of s1 there, which is never all ones at that
- * point). */
+ * the way has overflowed (the manuals test the exponent of s1, which is never all ones at that point). */
 #define DIVIDE_FIXUP(type, word, infinite, sign_bit, quiet, default_nan, under, exponent)                     \
     static inline word div_fixup_##type(word s0, word s1, word s2, uint32_t flush)                            \
     {                                                                                                         \
@@ -170,10 +167,9 @@ DIVIDE_FIXUP(f16, uint32_t, 0x7c00u, 0x8000u, 0x200u, 0xfe00u, -64, f16_exponent
 DIVIDE_FIXUP(f64, uint64_t, UINT64_C(0x7ff0000000000000), UINT64_C(0x8000000000000000),
              UINT64_C(0x8000000000000), UINT64_C(0xfff8000000000000), -1075, f64_exponent)
 
-/* --- v_trig_preop
- * ---------------------------------------------------------------------------------------- */
+/* --- v_trig_preop --------------------------------------------------------------------------------------- */
 
-/* 53 bits of 2/pi, those that matter for an argument as large as s0, segment s1. */
+/* Segment s1 of 2/pi: the 53 bits that matter for an argument as large as s0. */
 uint64_t trig_preop(uint64_t s0, uint32_t s1);
 
 #endif

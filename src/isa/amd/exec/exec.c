@@ -1,6 +1,6 @@
-/* exec.c: finds the body of an instruction, and what bodies of all variants share: the choice of variant,
- * scalar operands, DPP's lane patterns. The only state is the variant, chosen once per process from what the
- * host has. */
+/* exec.c: finds the body of an instruction. Also code that all variants share: choice of variant, scalar
+ * operands, DPP's lane patterns. The only state is the variant, chosen once per process by the host's
+ * features. */
 #include "isa/amd/exec/exec.h"
 #include "isa/amd/exec/lanes.h"
 #include "isa/amd/exec/salu.h"
@@ -26,8 +26,7 @@ const int32_t lanes_inline[128] = {
     -0x3f800000, 0x3e22f983,
 };
 
-/* --- variants
- * -------------------------------------------------------------------------------------------- */
+/* --- variants ------------------------------------------------------------------------------------------- */
 
 static const lanes_variant *const variants[] = {
 #if defined(LANES_HAVE_AVX512)
@@ -97,8 +96,7 @@ bool amd_exec_use_variant(const char *name)
     return false;
 }
 
-/* --- looking up
- * ------------------------------------------------------------------------------------------ */
+/* --- looking up ----------------------------------------------------------------------------------------- */
 
 amd_body amd_exec_find(amd_target target, unsigned lanes, const amd_inst *inst)
 {
@@ -142,8 +140,7 @@ bool amd_exec_has(amd_target target, amd_op op)
     return false;
 }
 
-/* --- scalar operands of vector instructions
- * --------------------------------------------------------------- */
+/* --- scalar operands of vector instructions ------------------------------------------------------------- */
 
 uint64_t lanes_scalar(const amd_wave *w, const amd_inst *inst, unsigned code, lanes_type type)
 {
@@ -170,8 +167,7 @@ uint64_t lanes_scalar(const amd_wave *w, const amd_inst *inst, unsigned code, la
     return wide ? salu_read64(w, inst, code) : salu_read32(w, inst, code);
 }
 
-/* --- DPP
- * ------------------------------------------------------------------------------------------------- */
+/* --- DPP ------------------------------------------------------------------------------------------------ */
 
 /* A row is 16 lanes. Shifts leave lanes without a source; rotations and mirrors do not. */
 static unsigned dpp_source(unsigned ctrl, unsigned lane, unsigned lanes)

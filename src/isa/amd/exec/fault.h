@@ -9,7 +9,7 @@ typedef struct amd_fault_place {
     uint64_t pc; /* simulated address of the instruction */
     uint32_t work_group[3];
     uint32_t wave;
-    const char *why; /* NULL: what the fault's kind says */
+    const char *why; /* NULL: the text of the fault's kind */
 } amd_fault_place;
 
 /* Always LS_ERR_CHECK. text, if not NULL, gets the instruction. */

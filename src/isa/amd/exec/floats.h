@@ -1,7 +1,6 @@
-/* floats.h: floating point as the lanes see it, one value at a time and without branches where the compiler
- * is to vectorise it: bits and values, half precision, minimum and maximum, conversions, classes, exponents.
- * Everything is exact integer arithmetic or a single IEEE operation, so that every variant gives the same
- * bits. */
+/* floats.h: floating-point functions of one lane. They have no branches where the compiler must vectorise
+ * them. Bits and values, half precision, minimum and maximum, conversions, classes, exponents. Everything is
+ * exact integer arithmetic or a single IEEE operation, so that every variant gives the same bits. */
 #ifndef ISA_AMD_EXEC_FLOATS_H
 #define ISA_AMD_EXEC_FLOATS_H
 
@@ -9,8 +8,7 @@
 
 #include <math.h>
 
-/* --- bits
- * ------------------------------------------------------------------------------------------------ */
+/* --- bits ----------------------------------------------------------------------------------------------- */
 
 static inline float f32_of(uint32_t bits)
 {
@@ -90,8 +88,9 @@ static inline uint64_t f64_flush(uint64_t x, uint32_t on)
     return x & ~(gone & (uint64_t)(int64_t)(int32_t)on);
 }
 
-/* A source of single-precision arithmetic, whose environment must not decide about double's denormals: they are
- * flushed if `on`, else made the smallest normal number, which single precision rounds as it does them. */
+/* A double-precision source of single-precision arithmetic, whose environment must not affect denormals of
+ * doubles. Denormals become 0 if `on`, else the smallest normal number, which single precision rounds the same
+ * way. */
 static inline uint64_t f64_without_denormals(uint64_t x, uint32_t on)
 {
     bool tiny = !(x & UINT64_C(0x7ff0000000000000)) && x & UINT64_C(0xfffffffffffff);
@@ -105,8 +104,7 @@ static inline uint32_t f16_flush(uint32_t x, uint32_t on)
     return x & ~(gone & on);
 }
 
-/* --- half precision
- * -------------------------------------------------------------------------------------- */
+/* --- half precision ------------------------------------------------------------------------------------- */
 
 /* Exact; never makes or reads a single-precision denormal, so flushing modes do not matter. */
 static inline float f16_value(uint32_t h)
@@ -158,10 +156,10 @@ static inline uint32_t f16_out(float value, const amd_wave *w)
     return f16_flush(f16_round(f32_bits(value), w->mode >> 2 & 3u), f64_ftz(w));
 }
 
-/* a * b + c of three halves, rounded to odd: what is left is one rounding to half by MODE, which needs 11 of
- * the 24 bits. The product is exact in single precision, and what the sum loses is a number of single
- * precision too: no operand has bits below 2^-48. Needs round to nearest (LANES_ENV_NONE); the sign of a zero
- * follows MODE. */
+/* a * b + c of three halves, rounded to odd. The caller then rounds once to half by MODE, which needs 11 of
+ * the 24 bits. The product is exact in single precision. The error of the sum is also a single-precision
+ * number: no operand has bits below 2^-48. Needs round to nearest (LANES_ENV_NONE); the sign of a zero follows
+ * MODE. */
 static inline float f16_fma(float a, float b, float c, const amd_wave *w)
 {
     float p = a * b;
@@ -169,7 +167,7 @@ static inline float f16_fma(float a, float b, float c, const amd_wave *w)
     float t = s - p;
     float lost = (p - (s - t)) + (c - t);
     uint32_t bits = f32_bits(s);
-    /* Inexact (infinities lose a NaN, which is neither) and even: the neighbour on the side of what was lost
+    /* Inexact (infinities lose a NaN, which is neither) and even: the neighbour on the side of the lost part
      * is odd. */
     uint32_t move = (__builtin_islessgreater(lost, 0.0f) ? UINT32_MAX : 0u) & (0u - (~bits & 1u));
     uint32_t step = (0u - ((f32_bits(lost) ^ bits) >> 31)) | 1u;
@@ -178,8 +176,7 @@ static inline float f16_fma(float a, float b, float c, const amd_wave *w)
     return f32_of((bits + (step & move)) | ((f32_bits(p) | f32_bits(c)) & zero));
 }
 
-/* --- minimum and maximum
- * --------------------------------------------------------------------------------- */
+/* --- minimum and maximum -------------------------------------------------------------------------------- */
 
 /* Orders all numbers, -0 before +0. */
 static inline int32_t f32_key(uint32_t x)
@@ -255,8 +252,7 @@ static inline uint32_t f16_mm(uint32_t x, const amd_wave *w)
     return f16_flush(x & 0xffffu, minmax_gfx10(w) & f64_daz(w));
 }
 
-/* --- to integers: towards zero, saturated, NaN is 0
- * ------------------------------------------------------- */
+/* --- to integers: towards zero, saturated, NaN is 0 ----------------------------------------------------- */
 
 static inline int32_t f64_to_i32(double x)
 {
@@ -296,8 +292,7 @@ static inline int32_t int_clamp(int32_t x, int32_t low, int32_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* --- classes, exponents, significands
- * ---------------------------------------------------------------------- */
+/* --- classes, exponents, significands ------------------------------------------------------------------- */
 
 /* The ten classes of v_cmp_class: 0 sNaN, 1 qNaN, 2 -inf, 3 -normal, 4 -denormal, 5 -0, 6 +0 ... 9 +inf. */
 #define FLOATS_CLASS(type, word, bits, exponent_mask, quiet_bit)                                              \

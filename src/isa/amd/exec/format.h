@@ -1,4 +1,4 @@
-/* format.h: how texels and typed buffers keep numbers: bits per component and what they mean. Bytes become
+/* format.h: number formats of texels and typed buffers: bits per component and their meaning. Bytes become
  * four 32-bit registers and back. Pure arithmetic. */
 #ifndef ISA_AMD_EXEC_FORMAT_H
 #define ISA_AMD_EXEC_FORMAT_H

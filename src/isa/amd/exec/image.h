@@ -15,7 +15,7 @@ typedef enum amd_image_kind {
     AMD_IMAGE_2D_ARRAY,
 } amd_image_kind;
 
-/* amd_image.select: what a register gets. */
+/* amd_image.select: the component or constant that a register gets. */
 enum { AMD_SELECT_0, AMD_SELECT_1, AMD_SELECT_X = 4, AMD_SELECT_Y, AMD_SELECT_Z, AMD_SELECT_W };
 
 typedef struct amd_image {

@@ -30,8 +30,7 @@ static inline int64_t clamp_i64(int64_t x, int64_t low, int64_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* --- saturation
- * ------------------------------------------------------------------------------------------ */
+/* --- saturation ----------------------------------------------------------------------------------------- */
 
 static inline uint32_t sat_u32(uint64_t x)
 {
@@ -50,8 +49,7 @@ static inline uint32_t sat_u8(int32_t x)
     return (uint32_t)max_i(min_i(x, 255), 0);
 }
 
-/* --- bits
- * ------------------------------------------------------------------------------------------------ */
+/* --- bits ----------------------------------------------------------------------------------------------- */
 
 /* Without the host's own instructions, which have no vector form. */
 static inline uint32_t bit_count(uint32_t x)
@@ -95,7 +93,7 @@ static inline uint32_t first_high_signed(uint32_t x)
     return first_high(x ^ (0u - (x >> 31)));
 }
 
-/* A field that reaches beyond bit 31 is what an arithmetic shift leaves: the sign of x fills it up. */
+/* A field that reaches beyond bit 31 is filled with the sign of x, as by an arithmetic shift. */
 static inline uint32_t bfe_signed(uint32_t x, uint32_t offset, uint32_t width)
 {
     uint32_t field = (uint32_t)((int32_t)x >> offset) & ((1u << width) - 1u);
@@ -189,8 +187,7 @@ static inline uint64_t mad_saturated(int32_t a, int32_t b, uint64_t c)
     return mad_overflows(a, b, c) ? limit : (uint64_t)((int64_t)a * b) + c;
 }
 
-/* --- sums over bytes
- * ------------------------------------------------------------------------------------- */
+/* --- sums over bytes ------------------------------------------------------------------------------------ */
 
 static inline uint32_t abs_diff(uint32_t a, uint32_t b)
 {
@@ -262,8 +259,7 @@ static inline uint32_t lerp4(uint32_t a, uint32_t b, uint32_t c)
     return lerp1(a, b, c, 0) | lerp1(a, b, c, 1) | lerp1(a, b, c, 2) | lerp1(a, b, c, 3);
 }
 
-/* --- dot products
- * ---------------------------------------------------------------------------------------- */
+/* --- dot products --------------------------------------------------------------------------------------- */
 
 static inline int32_t field_i(uint32_t x, unsigned bits, unsigned n)
 {

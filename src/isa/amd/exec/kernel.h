@@ -1,5 +1,5 @@
-/* kernel.h: what the statements of a row are wrapped in: how a lane's operand is loaded and its result
- * stored, by type, and the NaN rule. Only for the files that stamp kernels. */
+/* kernel.h: macros around the statement of a row: they load a lane's operands and store its result, by type,
+ * and apply the NaN rule. Only for the files that stamp kernels. */
 #ifndef ISA_AMD_EXEC_KERNEL_H
 #define ISA_AMD_EXEC_KERNEL_H
 
@@ -20,8 +20,7 @@
 #endif
 #define LANES_ARRAY(name, planes) uint32_t name[(planes)*LANES] __attribute__((aligned(64)))
 
-/* --- types
- * ----------------------------------------------------------------------------------------------- */
+/* --- types ---------------------------------------------------------------------------------------------- */
 
 /* 16-bit integers are held in 32 bits, so that C's promotions are the arithmetic one reads. */
 #define TYPE_U32 uint32_t
@@ -92,8 +91,7 @@ static inline uint32_t kernel_nan_16(uint32_t r, uint32_t x, uint32_t y, uint32_
     return f16_is_nan(r) ? nan : r;
 }
 
-/* --- writing
- * --------------------------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------------------------- */
 
 #define COPY_32_(t)                                                                                           \
     LANES_LOOP                                                                                                \
@@ -137,11 +135,10 @@ static inline uint32_t kernel_nan_16(uint32_t r, uint32_t x, uint32_t y, uint32_
 #define WRITE_I64(t) WRITE_64_(t)
 #define WRITE_F64(t) WRITE_64_(t)
 
-/* --- NaN
- * ------------------------------------------------------------------------------------------------- */
+/* --- NaN ------------------------------------------------------------------------------------------------ */
 
-/* Which of several NaN sources an addition returns depends on how the host's compiler ordered it; so a NaN
- * result is made again: the first NaN source, quiet, or the default NaN. */
+/* The host compiler's operand order decides which of several NaN sources an addition returns. So a NaN result
+ * is replaced: by the first NaN source, made quiet, or by the default NaN. */
 static inline uint32_t kernel_nan_32(uint32_t x, uint32_t y, uint32_t z)
 {
     uint32_t r = f32_is_nan(z) ? z | 0x400000u : 0xffc00000u;

@@ -1,10 +1,9 @@
-/* lanes.h: how vector arithmetic walks the lanes. A row of the valu_*.def files is one line of C about one
- * lane; the macros of stamp.h make a kernel of it, a loop over 32 or 64 lanes that the compiler turns into
- * vector instructions. A kernel sees arrays only: bodies (valu.c) resolve operands, modifiers and EXEC around
- * it.
+/* lanes.h: vector arithmetic over the lanes of a wave. A row of the valu_*.def files is one line of C for one
+ * lane. The macros of stamp.h make a kernel of it: a loop over 32 or 64 lanes that the compiler vectorises. A
+ * kernel sees arrays only: bodies (valu.c) resolve operands, modifiers and EXEC around it.
  *
- * The files that include this header are compiled once per variant of the host (plain, AVX2, AVX-512);
- * nothing in them may depend on the variant but speed. */
+ * The files that include this header are compiled once per variant of the host (plain, AVX2, AVX-512); the
+ * variant may change their speed, never their results. */
 #ifndef ISA_AMD_EXEC_LANES_H
 #define ISA_AMD_EXEC_LANES_H
 
@@ -19,14 +18,13 @@
 
 /* An operand is an array of words, one per lane; one of 64 bits has the high words after the low ones, as the
  * registers of a pair lie. All are 64-byte aligned. A mask has one word per lane, 0 or all ones; the pointer
- * lanes_ones itself stands for "every lane". Results: `d` where mask says so, and one bit per lane for
+ * lanes_ones itself stands for "every lane". Results: `d` in the lanes of the mask, and one bit per lane for
  * compares and carries. */
 typedef uint64_t (*lanes_kernel)(uint32_t *d, const uint32_t *a, const uint32_t *b, const uint32_t *c,
                                  const uint32_t *mask, const amd_wave *wave);
 
 extern const uint32_t lanes_ones[64], lanes_low[64]; /* lanes_low: the lower half of every lane */
-extern const int32_t
-    lanes_inline[128]; /* what the codes from AMD_INT_0 on mean in 32 bits; 0: none, or special */
+extern const int32_t lanes_inline[128]; /* 32-bit values of the codes from AMD_INT_0 on; 0: none, or special */
 
 /* The type of an operand as a row names it. */
 typedef enum lanes_type {
@@ -63,7 +61,7 @@ static inline bool lanes_is_16(unsigned type)
 typedef enum lanes_env {
     LANES_ENV_NONE,  /* round to nearest even, denormals kept */
     LANES_ENV_F32,   /* MODE's single-precision fields */
-    LANES_ENV_FLUSH, /* as F32, but denormals are flushed whatever MODE says: v_mad_f32, v_mac_f32 */
+    LANES_ENV_FLUSH, /* as F32, but denormals are always flushed, independent of MODE: v_mad_f32, v_mac_f32 */
     LANES_ENV_F64,   /* MODE's double- and half-precision fields */
     LANES_ENV_TRANS, /* round to nearest even, denormals flushed: v_rcp_f32, v_exp_f32... */
 } lanes_env;
@@ -85,7 +83,7 @@ typedef struct lanes_row {
     uint8_t src[3];
 } lanes_row;
 
-/* What one variant offers. Index 0 is wave32, 1 is wave64. */
+/* The functions of one variant. Index 0 is wave32, 1 is wave64. */
 typedef struct lanes_variant {
     const char *name;
     amd_body (*find)(amd_target target, unsigned lanes, const amd_inst *inst);
@@ -98,7 +96,7 @@ extern const lanes_variant lanes_variant_plain, lanes_variant_avx2, lanes_varian
  * it. */
 uint64_t lanes_scalar(const amd_wave *wave, const amd_inst *inst, unsigned code, lanes_type type);
 
-/* For every lane the one that DPP reads from; bit 7 says that it is out of range. */
+/* For every lane: the number of the lane that DPP reads from; bit 7 says that it is out of range. */
 void lanes_dpp_map(const amd_inst *inst, unsigned lanes, uint8_t *map);
 
 /* Executes with a part of MODE; returns what lanes_env_leave() restores. */

@@ -81,7 +81,8 @@ static ls_status refuse(const amd_kernel *kernel, const char *what, uint64_t cou
                    (unsigned long long)most);
 }
 
-/* What the dispatcher fills in behind the user SGPRs: work-group numbers, work-group info, scratch offset. */
+/* SGPRs that the dispatcher fills after the user SGPRs: work-group numbers, work-group info, scratch
+ * offset. */
 static unsigned system_sgprs(const amd_kernel *kernel)
 {
     unsigned count = kernel->rsrc2 & 1;

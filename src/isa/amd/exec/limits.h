@@ -1,7 +1,6 @@
-/* limits.h: what a kernel's descriptor may ask for, what a launch may look like, and which registers the
- * instructions of a kernel may name. Everything here is decided before a wave starts, except the fault of an
- * instruction that names a register outside of the allocation: it comes when the instruction is reached. The
- * same for emulation and timing. */
+/* limits.h: limits of kernel descriptors, of launches, and of the registers that a kernel's instructions may
+ * name. All are checked before a wave starts, with one exception. An instruction that names a register outside
+ * of the allocation faults when it is reached. Emulation and timing use the same rules. */
 #ifndef ISA_AMD_EXEC_LIMITS_H
 #define ISA_AMD_EXEC_LIMITS_H
 
@@ -13,8 +12,8 @@
 #define AMD_GFX803_SGPRS_MAX 112u /* 102 that can be named, VCC, FLAT_SCRATCH and XNACK_MASK, in eights */
 #define AMD_USER_SGPRS_MAX 16u
 
-/* Registers of a wave as the hardware gives them out. VGPRs: what the descriptor says, in whole granules of the
- * allocation (gfx1030 allocates twice what the field counts in). SGPRs: gfx10 gives every wave all of them. */
+/* Registers that the hardware allocates to a wave. VGPRs: the descriptor's number, in whole granules of the
+ * allocation (on gfx1030 a granule is twice the field's unit). SGPRs: gfx10 gives every wave all of them. */
 unsigned amd_limits_vgprs(const amd_kernel *kernel, unsigned lanes);
 unsigned amd_limits_sgprs(const amd_kernel *kernel);
 /* User SGPRs that the kernel's properties fill, from s0 on. */
@@ -23,12 +22,12 @@ unsigned amd_limits_user_sgprs(const amd_kernel *kernel);
 /* LS_ERR_INPUT names the kernel, the quantity and the largest value. */
 ls_status amd_limits_kernel(const amd_kernel *kernel, unsigned lanes, ls_error *err);
 
-/* A launch: none of its sizes is 0, its work-groups fit, and so does their LDS. */
+/* Checks a launch: no size is 0, and its work-groups and their LDS fit. */
 ls_status amd_limits_launch(const amd_program *program, const uint32_t grid[3], const uint32_t group[3],
                             uint64_t lds_bytes, ls_error *err);
 
-/* The first register that the instruction names and the wave has not got, as an operand code; false: all of
- * them are there. */
+/* The operand code of the first register that the instruction names but the wave does not have. False if the
+ * wave has all of them. */
 bool amd_limits_stray(const amd_program *program, const amd_inst *inst, unsigned *code);
 /* The body of an instruction with a stray register: it faults. */
 void amd_limits_body(amd_wave *wave, const amd_inst *inst);

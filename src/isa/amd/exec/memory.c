@@ -92,7 +92,7 @@ uint8_t *mem_place(amd_wave *wave, unsigned lane, uint64_t address, unsigned byt
 
 /* --- step 2 --------------------------------------------------------------------------------------------- */
 
-/* The place of a piece in LDS or global memory, or NULL: the fault is set. */
+/* The host address of a piece in LDS or global memory, or NULL with the fault set. */
 static uint8_t *mem_where(amd_wave *wave, const amd_access *access, unsigned lane, unsigned piece)
 {
     uint64_t address = access->address[piece][lane];

@@ -1,8 +1,8 @@
-/* memory.h: memory instructions in three steps: where (amd_mem_address), what happens there
- * (amd_mem_perform) and what registers get (amd_mem_writeback). A timing core takes the steps apart: it
- * sends what the first one says and does the last one when the reply is there. The emulator's bodies do
- * all three at once, with short cuts for the accesses that programs are made of. Touches the wave, its LDS
- * and the simulated memory, nothing else. */
+/* memory.h: memory instructions in three steps: addresses (amd_mem_address), the access itself
+ * (amd_mem_perform), and the write to registers (amd_mem_writeback). A timing core separates the steps: it
+ * sends the addresses of the first one and does the last one when the reply arrives. The emulator's bodies do
+ * all three at once, with short cuts for common accesses. Touches the wave, its LDS and the simulated memory,
+ * nothing else. */
 #ifndef ISA_AMD_EXEC_MEMORY_H
 #define ISA_AMD_EXEC_MEMORY_H
 
@@ -50,15 +50,15 @@ typedef enum amd_atomic {
     AMD_ATOMIC_COUNT
 } amd_atomic;
 
-/* A lane accesses `pieces` places of `piece_bytes` each: one for a load, two for ds_read2, several texels
- * for a linear sample, several dwords for scratch. data[lane] holds them one after another, each from a
- * multiple of 4 bytes on: what a store writes (and atomics: operand, then comparand), or what a load got.
- * Scalar accesses are those of lane 0 with one piece. Only the lanes and pieces in use are ever set. */
+/* A lane accesses `pieces` places of `piece_bytes` each: one for a load, two for ds_read2, several texels for
+ * a linear sample, several dwords for scratch. data[lane] holds them one after another, each at a multiple of
+ * 4 bytes. It holds the data of a store, the operand and then the comparand of an atomic, or the result of a
+ * load. Scalar accesses are those of lane 0 with one piece. Only the lanes and pieces in use are ever set. */
 #define AMD_PIECES_MAX 8
 #define AMD_DATA_DWORDS 32
 typedef struct amd_access {
     uint64_t lanes;  /* that access memory */
-    uint64_t zero;   /* active ones that are out of range: they read 0 and write nothing */
+    uint64_t zero;   /* active lanes that are out of range: they read 0 and write nothing */
     uint64_t in_lds; /* of a FLAT access: lanes whose address is one of LDS */
     uint8_t kind;    /* amd_access_kind */
     uint8_t space;   /* amd_access_space */
@@ -67,7 +67,7 @@ typedef struct amd_access {
     uint8_t atomic;      /* amd_atomic */
     bool returns;        /* registers get something */
     uint8_t select[4];   /* typed: which component each register gets: 0 zero, 1 one, 4 to 7 x to w */
-    amd_texel texel;     /* typed: what the bytes mean */
+    amd_texel texel;     /* typed: meaning of the bytes */
     uint8_t filter;      /* a sample's linear axes: bits x, y, z */
     uint8_t border;      /* a sample's border colour, as amd_sampler has it */
     uint64_t
@@ -84,8 +84,8 @@ bool amd_mem_perform(amd_wave *wave, const amd_inst *inst, amd_access *access);
 /* Step 3. */
 void amd_mem_writeback(amd_wave *wave, const amd_inst *inst, const amd_access *access);
 
-/* An atomic on a place that no other thread touches: an aligned one of `bytes` 4 or 8. data: the operand, then
- * the comparand; becomes the old value. */
+/* An atomic on memory that no other thread touches, aligned, of 4 or 8 bytes. data: the operand, then the
+ * comparand; receives the old value. */
 void amd_atomic_apply(uint8_t *place, uint32_t bytes, amd_atomic what, uint32_t data[4]);
 
 /* Bytes that one active lane of the instruction moves (the wave for SMEM); 0 if it does not access memory. */
@@ -103,8 +103,9 @@ typedef struct amd_lds_form {
     uint8_t kind;   /* amd_access_kind */
     uint8_t pieces; /* 1 or 2 */
     uint8_t bytes;  /* of a piece */
-    bool whole;     /* a load or store of registers as they are, those of the pieces one behind the other */
-    uint16_t address, data[2]; /* operand codes; data: what stores bring along */
+    bool whole;     /* a load or store of registers without conversion; the registers of the second piece
+                     * follow those of the first */
+    uint16_t address, data[2]; /* operand codes; data: the registers that a store writes */
     uint32_t offset[2];
 } amd_lds_form;
 /* False: it is no LDS instruction of that form. */

@@ -1,5 +1,5 @@
-/* memory_address.c: step 1 of a memory instruction: which lanes access which bytes, and what stores bring
- * along. Reads registers; touches no memory. Buffers and images have files of their own. */
+/* memory_address.c: step 1 of a memory instruction: which lanes access which bytes, and the data of stores.
+ * Reads registers; touches no memory. Buffers and images have files of their own. */
 #include "isa/amd/exec/memory_impl.h"
 
 /* Copies `dwords` registers from `code` on into the data of the lanes, from dword `at` on. */
@@ -109,9 +109,9 @@ static uint32_t address_src2(const amd_inst *inst, uint32_t address)
     return address + (uint32_t)dwords * 4;
 }
 
-/* An address beyond what the work-group was given is an error of the program: the hardware would read 0 there and
- * lose writes. Between GCN3's limit in M0 and the end of the allocation that is what happens here too. False: the
- * fault is set. */
+/* An address beyond the work-group's LDS is an error of the program: the hardware would read 0 there and lose
+ * writes. Between GCN3's limit in M0 and the end of the allocation, reads also give 0 here and writes are
+ * lost. False: the fault is set. */
 static bool address_lds_bound(amd_wave *wave, const mem_row *row, amd_access *access, unsigned piece,
                               unsigned lane, uint32_t address, uint32_t limit)
 {

@@ -1,5 +1,5 @@
-/* memory_atomic.c: what atomics do to a place in memory. Global memory is shared between host threads:
- * there they are the host's atomics too. LDS belongs to one work-group, which one thread runs. */
+/* memory_atomic.c: atomic operations on memory. Global memory is shared between host threads, so they use the
+ * host's atomics there. LDS belongs to one work-group, which one thread runs. */
 #include "isa/amd/exec/memory_impl.h"
 
 static float atomic_f32(uint32_t bits)
@@ -96,7 +96,7 @@ static uint64_t atomic_new64(amd_atomic what, uint64_t m, uint64_t d, uint64_t c
     return m;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): what atomic functions are given changes */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the atomic functions change *place */
 static uint32_t atomic_shared32(uint32_t *place, amd_atomic what, uint32_t d, uint32_t c)
 {
     switch (what) {
@@ -116,7 +116,7 @@ static uint32_t atomic_shared32(uint32_t *place, amd_atomic what, uint32_t d, ui
     return old;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): what atomic functions are given changes */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the atomic functions change *place */
 static uint64_t atomic_shared64(uint64_t *place, amd_atomic what, uint64_t d, uint64_t c)
 {
     uint64_t old = __atomic_load_n(place, __ATOMIC_SEQ_CST);
@@ -126,7 +126,7 @@ static uint64_t atomic_shared64(uint64_t *place, amd_atomic what, uint64_t d, ui
     return old;
 }
 
-/* data: the operand, then the comparand; becomes the old value. The place is aligned. */
+/* data: the operand, then the comparand; receives the old value. `place` is aligned. */
 void mem_atomic_memory(uint8_t *place, unsigned bytes, amd_atomic what, uint32_t *data, bool shared)
 {
     if (bytes == 4) {

@@ -1,5 +1,5 @@
-/* memory_buffer.c: addresses and formats of MUBUF and MTBUF. A buffer resource says where a buffer lies,
- * how it is interleaved and where it ends; what lies past its end reads 0 and is not written. */
+/* memory_buffer.c: addresses and formats of MUBUF and MTBUF. A buffer resource says where a buffer lies, how
+ * it is interleaved and where it ends. Reads past its end give 0, writes are lost. */
 #include "isa/amd/exec/format.h"
 #include "isa/amd/exec/memory_impl.h"
 
@@ -8,7 +8,7 @@ typedef struct buffer_resource {
     uint32_t stride, records;
     uint32_t element_bytes, index_stride; /* of a swizzled buffer */
     bool swizzle, add_tid;
-    uint8_t bounds;    /* gfx10: what is checked */
+    uint8_t bounds;    /* gfx10: which checks apply */
     uint8_t select[4]; /* which component goes where: 0 zero, 1 one, 4 to 7 x to w */
     amd_texel texel;
 } buffer_resource;
@@ -135,7 +135,8 @@ bool mem_buffer_address(amd_wave *wave, const amd_inst *inst, const mem_row *row
     {
         uint32_t index = (indices ? indices[lane] : 0) + (r.add_tid ? lane : 0);
         uint64_t offset = (uint64_t)(uint32_t)inst->offset + (offsets ? offsets[lane] : 0);
-        if (wave->target != AMD_GFX803) /* a negative register and a larger constant meet inside the buffer */
+        if (wave->target != AMD_GFX803) /* a negative register plus a larger constant can give an offset inside
+                                         * the buffer */
             offset = (uint32_t)offset;
         if (r.swizzle && offset % r.element_bytes + access->piece_bytes > r.element_bytes &&
             offset % r.element_bytes != 0)

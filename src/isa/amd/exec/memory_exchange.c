@@ -1,6 +1,5 @@
-/* memory_exchange.c: instructions of memory formats that touch none: lanes that read each other's
- * registers through the LDS hardware, clocks and the wave's number. What registers get is left in the
- * access. */
+/* memory_exchange.c: instructions in memory formats that access no memory: exchange between lanes through the
+ * LDS hardware, clocks, the wave's number. The results are left in the access. */
 #include "isa/amd/exec/memory_impl.h"
 
 /* A permutation of 32 lanes that ds_swizzle's "rotate" and "FFT" modes (gfx10) name. */

@@ -1,6 +1,6 @@
-/* memory_fast.c: short cuts for the accesses that programs are made of: all lanes in one allocation or in
- * range of LDS, without a special flag. Whatever else comes goes the whole way (mem_body), which also
- * finds the fault. Vector loads and stores need AVX2; hosts without it go the whole way always. */
+/* memory_fast.c: short cuts for common accesses: all lanes in one allocation or in range of LDS, without a
+ * special flag. All other accesses use the general path (mem_body), which also finds faults. The short cuts of
+ * vector loads and stores need AVX2; hosts without it always use the general path. */
 #include "isa/amd/exec/memory_impl.h"
 
 /* --- scalar loads --------------------------------------------------------------------------------------- */

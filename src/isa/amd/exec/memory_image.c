@@ -1,11 +1,11 @@
-/* memory_image.c: MIMG: loads, stores, atomics and samples of images. Levels of detail, derivatives and
- * biases choose among mip levels, of which there is one; they are read past. */
+/* memory_image.c: MIMG: loads, stores, atomics and samples of images. Images have one mip level, so operands
+ * that choose a level (level of detail, derivatives, bias) are skipped. */
 #include "isa/amd/exec/image.h"
 #include "isa/amd/exec/memory_impl.h"
 
 #include <math.h>
 
-/* What the name of an operation says. */
+/* Properties that the name of an operation gives. */
 typedef struct image_op {
     bool sample, gather, store, resinfo, raw, sign;
     bool bias, derivatives, halves, offset, compare;
@@ -88,7 +88,7 @@ static uint32_t image_coordinate(const amd_wave *wave, const amd_inst *inst, uns
     return bits;
 }
 
-/* How many coordinates place a texel, of which the last is a layer. */
+/* Number of coordinates of a texel. The last one may be a layer. */
 static unsigned image_axes(unsigned kind)
 {
     static const uint8_t axes[] = { 1, 2, 3, 3, 2, 3 };
@@ -181,7 +181,8 @@ static image_axis image_place(float coordinate, uint32_t size, bool normalized, 
     float at = normalized ? coordinate * (float)size : coordinate;
     if (linear)
         at -= 0.5f;
-    else if (normalized) /* places are rounded to 1/256 of a texel: compilers count on it for n * (1 / size) */
+    else if (normalized) /* positions are rounded to 1/256 of a texel: compilers rely on it for n * (1 /
+                          * size) */
         at += 1.0f / 512;
     if (!(at > -1e9f && at < 1e9f)) /* also NaN; far outside on either side */
         at = at > 0 ? 1e9f : at < 0 ? -1e9f : 0;
@@ -367,7 +368,7 @@ static void image_components(const amd_access *access, unsigned lane, unsigned p
     }
 }
 
-/* Weighs the texels around a place: pieces fold along one axis after the other. */
+/* Weighted sum of the texels around a position. Reduces the pieces along one axis after another. */
 static void image_filter(const amd_access *access, unsigned lane, uint32_t out[4])
 {
     float value[AMD_PIECES_MAX][4];

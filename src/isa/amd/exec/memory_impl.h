@@ -1,4 +1,5 @@
-/* memory_impl.h: what the files of memory instructions share: the rows, and access to registers. */
+/* memory_impl.h: declarations that the files of memory instructions share: the rows, and access to
+ * registers. */
 #ifndef ISA_AMD_EXEC_MEMORY_IMPL_H
 #define ISA_AMD_EXEC_MEMORY_IMPL_H
 
@@ -21,7 +22,7 @@ typedef enum mem_how {
     MEM_FORMAT_D16,
 } mem_how;
 
-/* What a row that is no plain load, store or atomic does. */
+/* The effect of a row that is no plain load, store or atomic. */
 typedef enum mem_family {
     MEM_MOVE,    /* plain */
     MEM_NOTHING, /* caches: there are none here */
@@ -50,7 +51,7 @@ typedef struct mem_row {
     uint8_t bytes;  /* of one place */
     uint8_t how;    /* mem_how */
     uint8_t atomic; /* amd_atomic */
-    bool present;   /* there is such a row */
+    bool present;   /* the table has this row */
     uint16_t flags;
 } mem_row;
 
@@ -100,7 +101,7 @@ static inline bool mem_fault(amd_wave *wave, amd_fault_kind kind, unsigned lane,
     return false;
 }
 
-/* The host's place of an access to global memory, or NULL with the fault set. */
+/* The host address of an access to global memory, or NULL with the fault set. */
 uint8_t *mem_place(amd_wave *wave, unsigned lane, uint64_t address, unsigned bytes, bool write);
 /* Finds and remembers the allocation around an address; false if it cannot be read (or written). */
 bool mem_extent(amd_memory *memory, unsigned slot, uint64_t address, bool write);
@@ -110,7 +111,7 @@ static inline unsigned mem_slot(const amd_inst *inst)
     return inst->pc / 8 % AMD_MEMORY_SLOTS;
 }
 
-/* The host's place of [start, start + bytes) if all of it lies in one allocation, else NULL. */
+/* The host address of [start, start + bytes) if all of it lies in one allocation, else NULL. */
 static inline uint8_t *mem_range(amd_wave *wave, const amd_inst *inst, uint64_t start, uint64_t bytes,
                                  bool write)
 {
@@ -145,7 +146,7 @@ void mem_exchange(amd_wave *wave, const amd_inst *inst, amd_access *access);
 
 /* A short cut for this instruction on this host, or NULL. */
 amd_body mem_fast_find(amd_target target, unsigned lanes, const amd_inst *inst, const mem_row *row);
-/* The whole way; what short cuts fall back to. */
+/* The general path; short cuts fall back to it. */
 void mem_body(amd_wave *wave, const amd_inst *inst);
 
 #endif

@@ -97,8 +97,8 @@ static ls_status program_straight(program_walk *walk, uint64_t offset, ls_error 
     }
 }
 
-/* Functions that are called through registers: everything else in the section that decodes. What does not
- * is data, or faults when it is reached. */
+/* Functions that are called through registers: everything else in the section that decodes. The rest is data,
+ * or faults when it is reached. */
 static ls_status program_rest(program_walk *walk, ls_error *err)
 {
     amd_program *program = walk->program;

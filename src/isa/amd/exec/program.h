@@ -1,13 +1,12 @@
-/* program.h: the code of a kernel, decoded once: what the emulator walks and a compute unit issues.
- * Immutable after it was made, so that threads share it. Reads the simulated memory while it is made,
- * nothing else. */
+/* program.h: the code of a kernel, decoded once. The emulator walks it, a compute unit issues it. Immutable
+ * after creation, so threads share it. Creation reads the simulated memory; nothing else does. */
 #ifndef ISA_AMD_EXEC_PROGRAM_H
 #define ISA_AMD_EXEC_PROGRAM_H
 
 #include "base/address_space.h"
 #include "isa/amd/exec/wave.h"
 
-/* What the loader knows about a kernel. The words are those of the 64-byte kernel descriptor. */
+/* A kernel as the loader found it. The words are those of the 64-byte kernel descriptor. */
 typedef struct amd_kernel {
     const char *name; /* for messages; copied */
     amd_target target;
@@ -26,8 +25,8 @@ typedef struct amd_step {
     amd_body body;
     const amd_inst *inst;
     uint64_t next; /* simulated address after it */
-    /* Control may go elsewhere, exec or the time may be looked at anew: a run of steps ends here. The step
-     * after one without it is the instruction at `next`. */
+    /* Control flow, EXEC or the time may change here, so a run of steps ends. After a step without this mark,
+     * the next step is the instruction at `next`. */
     uint64_t last;
 } amd_step;
 

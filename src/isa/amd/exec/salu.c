@@ -3,8 +3,7 @@
 #include "isa/amd/exec/salu.h"
 #include "isa/amd/exec/ints.h"
 
-/* --- operands
- * -------------------------------------------------------------------------------------------- */
+/* --- operands ------------------------------------------------------------------------------------------- */
 
 static uint64_t vcc_now(const amd_wave *w)
 {
@@ -114,8 +113,7 @@ static unsigned relative(const amd_wave *w, unsigned code, unsigned words)
     return bounded(code + (w->sgpr[AMD_M0] & 0xffffu), words);
 }
 
-/* --- bits
- * ------------------------------------------------------------------------------------------------ */
+/* --- bits ----------------------------------------------------------------------------------------------- */
 
 /* Each group of four lanes with any bit set becomes whole. */
 static uint64_t whole_quads(uint64_t x)
@@ -156,8 +154,7 @@ static uint64_t field_signed(int64_t x, uint32_t offset, uint32_t width, uint32_
     return (uint64_t)((int64_t)((uint64_t)x << (64 - offset - width)) >> (64 - width));
 }
 
-/* --- control
- * --------------------------------------------------------------------------------------------- */
+/* --- control -------------------------------------------------------------------------------------------- */
 
 static inline void branch(amd_wave *w, const amd_inst *in)
 {
@@ -226,8 +223,7 @@ static void subvector_end(amd_wave *w, const amd_inst *in)
     }
 }
 
-/* --- hardware registers
- * ---------------------------------------------------------------------------------- */
+/* --- hardware registers --------------------------------------------------------------------------------- */
 
 enum {
     HWREG_MODE = 1,
@@ -290,7 +286,7 @@ static uint32_t salu_getreg(const amd_wave *w, uint32_t simm)
     return (uint32_t)field(hwreg(w, simm & 63u), simm >> 6 & 31u, (simm >> 11 & 31u) + 1u);
 }
 
-/* MODE and TRAPSTS can be written; for the rest a write is what the hardware makes of it: nothing. */
+/* MODE and TRAPSTS can be written. A write to any other register has no effect, as on the hardware. */
 static void salu_setreg(amd_wave *w, uint32_t simm, uint32_t value)
 {
     uint32_t offset = simm >> 6 & 31u, width = (simm >> 11 & 31u) + 1u;
@@ -305,8 +301,7 @@ static void salu_setreg(amd_wave *w, uint32_t simm, uint32_t value)
     }
 }
 
-/* --- bodies
- * ---------------------------------------------------------------------------------------------- */
+/* --- bodies --------------------------------------------------------------------------------------------- */
 
 #define TYPE_U32 uint32_t
 #define TYPE_I32 int32_t

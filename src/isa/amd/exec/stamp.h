@@ -3,9 +3,9 @@
  *   LANES_DEF  the .def file
  *   what to make of its rows: LANES_STAMP_PROTOTYPES, LANES_STAMP_KERNELS or LANES_STAMP_ROWS
  *
- * The words of a row: op, the types of destination and sources, and a statement about one lane that sets D
- * from S0, S1, S2; `i` is the lane and `w` the wave, both to be read only. Half-precision values are held as
- * float.
+ * The words of a row: op, the types of destination and sources, and a statement for one lane that sets D from
+ * S0, S1, S2. `i` is the lane and `w` the wave; the statement must not change them. Half-precision values are
+ * held as float.
  *   I1 I2 I3     integers and moves: no floating-point environment
  *   L1           one source, and a statement about all lanes at once: sets t[] from a[]
  *   X3           with a quicker statement for waves in which something holds

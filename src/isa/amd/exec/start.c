@@ -1,4 +1,4 @@
-/* start.c: initial registers of waves, as the kernel's descriptor asks for them. */
+/* start.c: initial registers of waves, by the kernel's descriptor. */
 #include "isa/amd/exec/start.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static void start_scalars(const amd_start *start, const amd_group *group, uint32
         }
     if (properties & 1u << 6)
         sgpr[at] = group->scratch_bytes;
-    at = kernel->rsrc2 >> 1 & 0x1f; /* the system's follow all user SGPRs that were asked for */
+    at = kernel->rsrc2 >> 1 & 0x1f; /* the system SGPRs follow all requested user SGPRs */
     for (unsigned i = 0; i < 3; i++)
         if (kernel->rsrc2 & 0x80u << i)
             sgpr[at++] = group->id[i];

@@ -6,9 +6,9 @@
 
 #include "isa/amd/exec/program.h"
 
-/* Registers beyond 255: what a wide load at the last one would reach. */
+/* Rows beyond register 255: a wide load at the last register would reach them. */
 #define AMD_VGPR_ROWS (256 + 32)
-#define AMD_LDS_UNIT 512u /* what a work-group gets is a multiple, and programs see all of it */
+#define AMD_LDS_UNIT 512u /* LDS is allocated in multiples of this, and programs see all of it */
 #define AMD_LDS_MAX 65536u
 #define AMD_GROUP_MAX 1024u /* work-items of a work-group */
 #define AMD_WAVES_MAX 32    /* of a work-group */
@@ -28,13 +28,13 @@ typedef struct amd_start {
 /* How many work-items a work-group has along each axis (fewer at the end of the grid); returns its waves. */
 uint32_t amd_start_size(const amd_start *start, const uint32_t id[3], uint32_t size[3]);
 
-/* Wave `index` of `wave_count` begins. Its group says who and where it is; `vgpr` is room for
- * AMD_VGPR_ROWS * lanes registers, of which those that the kernel asks for are cleared: a program that
- * reads one before it writes it always reads 0. */
+/* Wave `index` of `wave_count` begins. Its numbers and addresses come from its group. `vgpr` has room for
+ * AMD_VGPR_ROWS * lanes registers. The kernel's registers are cleared: a program that reads one before it
+ * writes it always reads 0. */
 void amd_wave_start(const amd_start *start, amd_group *group, const uint32_t size[3], uint32_t wave_count,
                     uint32_t index, uint32_t *vgpr, amd_wave *wave);
 
-/* Clears registers or LDS: a multiple of 16 words, 64-byte aligned. */
+/* Clears registers or LDS: a multiple of 16 words at a 64-byte aligned address. */
 void amd_start_clear(uint32_t *registers, size_t count);
 
 #endif

@@ -1,7 +1,7 @@
-/* tape.h: what a wavefront executed, without its data: the path through the program, EXEC where it changes,
- * and where memory instructions went. A writer listens to whoever runs a wave; a reader stands in for
- * execution, so that a compute unit can run the same work again. Tapes are bytes in memory; files are for
- * others. docs/trace-format.md describes the bytes. Knows programs and accesses, nothing of time. */
+/* tape.h: the recording of one wavefront, without its data: the path through the program, changes of EXEC, and
+ * addresses of memory instructions. The emulator or compute unit that runs a wave feeds the writer. The reader
+ * replaces execution, so that a compute unit can run the same work again. Tapes are bytes in memory; other
+ * folders write files. docs/trace-format.md describes the bytes. A tape holds no timing. */
 #ifndef ISA_AMD_EXEC_TAPE_H
 #define ISA_AMD_EXEC_TAPE_H
 
@@ -10,36 +10,36 @@
 #include "isa/amd/exec/program.h"
 
 #define AMD_TAPE_NO_MEMORY UINT32_MAX
-/* Bytes behind a tape that must be readable, whatever they are: a reader looks at its end only after every
- * two numbers of up to 10 bytes, of which the first may begin with the last byte. */
+/* Bytes after a tape that must be readable; their values do not matter. A reader checks for the end only after
+ * two numbers of up to 10 bytes each, and the first number may begin in the last byte. */
 #define AMD_TAPE_SLACK 24
 
-/* A program as tapes count it: instructions by number (program->ops), those that access memory once more by
- * their own. Immutable: threads share it. */
+/* The numbering of a program in tapes: each instruction by its number in program->ops. Memory instructions
+ * have a second number of their own. Immutable: threads share it. */
 typedef struct amd_tape_code {
     const amd_program *program;
-    uint32_t *memory; /* [op_count + 1]: number among those that access memory, or AMD_TAPE_NO_MEMORY */
+    uint32_t *memory; /* [op_count + 1]: number among the memory instructions, or AMD_TAPE_NO_MEMORY */
     uint32_t memory_count;
 } amd_tape_code;
 /* The program is borrowed. False without memory. */
 bool amd_tape_code_init(amd_tape_code *code, const amd_program *program);
 void amd_tape_code_fini(amd_tape_code *code);
 
-/* --- what both sides remember
- * ---------------------------------------------------------------------------- */
+/* --- what both sides remember --------------------------------------------------------------------------- */
 
-/* Addresses in private memory are kept relative to the work-group's, because where that is, is another run's
- * choice: they have this bit set. */
+/* Addresses in private memory are relative to the work-group's private memory, whose address differs between
+ * runs. They have this bit set. */
 #define AMD_TAPE_PRIVATE (UINT64_C(1) << 63)
 
 enum {                            /* the first byte of an access */
        AMD_TAPE_SHAPE = 1u << 0,  /* four bytes: kind, space and returns; pieces; bytes of a piece; atomic */
        AMD_TAPE_MASKS = 1u << 1,  /* lanes are not EXEC (or lane 0 of a scalar access), or others are not 0 */
        AMD_TAPE_KIND_SHIFT = 2,   /* two bits, below */
-       AMD_TAPE_BASE = 1u << 4,   /* the base is not the predicted one: the difference follows */
-       AMD_TAPE_PIECES = 1u << 5, /* where the other pieces are, follows; else as the last time */
+       AMD_TAPE_BASE = 1u << 4,   /* the base is not the predicted one; the difference follows */
+       AMD_TAPE_PIECES = 1u << 5, /* the distances of the other pieces follow; else they are as the last
+                                   * time */
 };
-enum {                /* how the addresses of the first piece are said */
+enum {                /* how the addresses of the first piece are encoded */
        AMD_TAPE_GRID, /* base + x * (lane mod 2^n) + y * (lane / 2^n), with the x, n, y of the last time */
        AMD_TAPE_NEW_GRID,
        AMD_TAPE_LIST, /* base + the offsets of the last list */
@@ -54,14 +54,15 @@ typedef struct amd_tape_list {
     uint8_t width, shift;
 } amd_tape_list;
 
-/* What a memory instruction did last. */
+/* The last execution of a memory instruction. */
 typedef struct amd_tape_memory {
     uint64_t base, step; /* of the last execution, and the step that led to it */
     int64_t x, y;
     amd_tape_list list;
-    uint32_t pieces_at; /* in the ops: the last word about other pieces that were all at fixed distances */
+    uint32_t pieces_at; /* offset in the ops of the last description of other pieces that were all at fixed
+                         * distances */
     uint8_t kind, space, pieces, piece_bytes, atomic, log, returns;
-    bool shaped, placed, has_pieces; /* what is known: shape, base and grid, other pieces */
+    bool shaped, placed, has_pieces; /* which members are valid: shape, base and grid, other pieces */
 } amd_tape_memory;
 
 static inline bool amd_tape_moves(unsigned kind)
@@ -117,8 +118,7 @@ enum {                 /* the streams of a wave's tape */
 
 typedef LS_VEC(uint8_t) amd_tape_bytes;
 
-/* --- writing
- * --------------------------------------------------------------------------------------------- */
+/* --- writing -------------------------------------------------------------------------------------------- */
 
 /* The tape of one wave. All zero is valid. */
 typedef struct amd_tape_writer {
@@ -131,14 +131,14 @@ typedef struct amd_tape_writer {
     uint32_t run_first, run_count;    /* the run that is not written yet */
     uint32_t run_end;                 /* where the one before it ended */
     uint64_t last_base[2];            /* of any access; [1]: in LDS */
-    bool failed;                      /* no memory, or an instruction that the program does not have */
+    bool failed;                      /* out of memory, or an instruction that the program does not have */
 } amd_tape_writer;
 
 void amd_tape_writer_fini(amd_tape_writer *writer);
-/* Begins the tape of a wave anew. */
+/* Starts the tape of a new wave. */
 void amd_tape_begin(amd_tape_writer *writer, const amd_tape_code *code);
 /* The instruction at pc is about to execute with this EXEC. access: of instructions that access memory, as
- * amd_mem_address() gave it before the instruction executed. group: for the place of private memory. */
+ * amd_mem_address() gave it before the instruction executed. group: for the address of private memory. */
 void amd_tape_put(amd_tape_writer *writer, uint64_t pc, uint64_t exec, const amd_access *access,
                   const amd_group *group);
 /* Appends the tape with its length. False if something failed on the way. */
@@ -149,23 +149,23 @@ static inline bool amd_tape_wants(const amd_tape_code *code, uint64_t pc)
     return code->memory[amd_program_place(code->program, pc)] != AMD_TAPE_NO_MEMORY;
 }
 
-/* --- reading
- * --------------------------------------------------------------------------------------------- */
+/* --- reading -------------------------------------------------------------------------------------------- */
 
 typedef struct amd_tape_stream {
     const uint8_t *at, *end;
 } amd_tape_stream;
 
-/* A wave that executes again what its tape says. Stands at an instruction, or behind the last. */
+/* A reader: replays the instructions of one tape. Its position is an instruction, or the end after the last
+ * one. */
 typedef struct amd_tape {
     const amd_tape_code *code;
     amd_tape_stream path, execs, ops;
     const uint8_t *ops_start, *lists, *lists_at, *lists_end;
     amd_tape_memory *memory; /* [code->memory_count] */
     amd_tape_masks masks;
-    uint64_t left;      /* instructions, this one included; 0: behind the last */
+    uint64_t left;      /* instructions left, this one included; 0: at the end */
     uint32_t inst;      /* number of the instruction */
-    uint32_t run_left;  /* of the run behind it */
+    uint32_t run_left;  /* instructions left in the run after it */
     uint64_t exec;      /* before it */
     uint64_t exec_left; /* steps until EXEC changes; UINT64_MAX: never */
     uint64_t exec_next; /* its value from then on */
@@ -176,22 +176,23 @@ typedef struct amd_tape {
         amd_tape_memory memory;
     } before;    /* the access that was read last */
     bool took;   /* the access of this instruction was read */
-    bool failed; /* the bytes are no tape of this program; then it stands behind its last instruction */
+    bool failed; /* the bytes are no tape of this program; the position is then the end */
 } amd_tape;
 
-/* A tape is read from *at on; *at is moved behind it. `memory` has room for the code's memory_count; what is
- * in it does not matter. False: the bytes are no tape. AMD_TAPE_SLACK bytes behind `end` can be read. */
+/* A tape is read from *at on; *at is moved past it. `memory` has room for the code's memory_count entries;
+ * they need no initial value. False: the bytes are no tape. AMD_TAPE_SLACK bytes after `end` must be
+ * readable. */
 bool amd_tape_open(amd_tape *tape, const amd_tape_code *code, amd_tape_memory *memory, const uint8_t **at,
                    const uint8_t *end);
-/* Where the instruction's access went: what amd_mem_address() would say, without data and texels. At most
- * once for each instruction; `access` may be NULL. private_base: of the work-group that runs now. False if
- * there is none. */
+/* The addresses of the instruction's access: the same as from amd_mem_address(), without data and texels. At
+ * most once for each instruction; `access` may be NULL. private_base: of the work-group that runs now. False
+ * if there is none. */
 bool amd_tape_access(amd_tape *tape, uint64_t private_base, amd_access *access);
 /* The access was read, but the instruction is not executed yet: it will be read again. */
 void amd_tape_again(amd_tape *tape);
 /* Goes to the next instruction. */
 void amd_tape_step(amd_tape *tape);
-/* Behind the last instruction: whether all bytes were used and nothing was wrong with them. */
+/* At the end: true if all bytes were used and none was invalid. */
 bool amd_tape_is_whole(const amd_tape *tape);
 
 static inline uint64_t amd_tape_pc(const amd_tape *tape)
@@ -200,7 +201,7 @@ static inline uint64_t amd_tape_pc(const amd_tape *tape)
     return op->next - op->inst->bytes;
 }
 
-/* The wave becomes what the tape says it is before this instruction: pc and EXEC; behind the last one it has
+/* Sets the wave's pc and EXEC to their values before this instruction. At the end of the tape the wave has
  * ended. Registers keep their values. */
 void amd_tape_start(const amd_tape *tape, amd_wave *wave);
 

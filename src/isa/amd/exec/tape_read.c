@@ -1,14 +1,13 @@
-/* tape_read.c: a wave's tape, instruction by instruction. Whatever the bytes are, nothing outside of them and
- * of the reader is touched: what cannot be a tape of this program ends the tape and says so. */
+/* tape_read.c: a wave's tape, instruction by instruction. For any bytes, it reads only them and writes only
+ * the reader. Bytes that cannot be a tape of this program end the tape and set its error mark. */
 #include "isa/amd/exec/tape.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* --- bytes
- * ----------------------------------------------------------------------------------------------- */
+/* --- bytes ---------------------------------------------------------------------------------------------- */
 
-/* Reads at most 10 bytes, most of which may lie behind the end; that is noticed after two of them. */
+/* Reads at most 10 bytes. Most of them may lie after the end; the caller checks that after two numbers. */
 static inline uint64_t tape_varint(const uint8_t **p)
 {
     const uint8_t *at = *p;
@@ -48,8 +47,7 @@ static bool tape_fail(amd_tape *tape)
     return false;
 }
 
-/* --- the path and EXEC
- * ----------------------------------------------------------------------------------- */
+/* --- the path and EXEC ---------------------------------------------------------------------------------- */
 
 static bool tape_next_run(amd_tape *tape, uint64_t end)
 {
@@ -161,8 +159,7 @@ bool amd_tape_is_whole(const amd_tape *tape)
            tape->lists_at == tape->lists_end;
 }
 
-/* --- accesses
- * -------------------------------------------------------------------------------------------- */
+/* --- accesses ------------------------------------------------------------------------------------------- */
 
 static bool tape_masks(amd_tape *tape, unsigned pieces, amd_access *out)
 {
@@ -404,8 +401,7 @@ void amd_tape_again(amd_tape *tape)
     tape->took = false;
 }
 
-/* --- in place of execution
- * ------------------------------------------------------------------------------- */
+/* --- in place of execution ------------------------------------------------------------------------------ */
 
 void amd_tape_start(const amd_tape *tape, amd_wave *wave)
 {

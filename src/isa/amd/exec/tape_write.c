@@ -7,8 +7,7 @@
 
 #define RUN_MAX 0x7fffffffu
 
-/* --- programs
- * -------------------------------------------------------------------------------------------- */
+/* --- programs ------------------------------------------------------------------------------------------- */
 
 static bool tape_accesses(const amd_inst *inst)
 {
@@ -45,8 +44,7 @@ void amd_tape_code_fini(amd_tape_code *code)
     *code = (amd_tape_code){ 0 };
 }
 
-/* --- bytes
- * ----------------------------------------------------------------------------------------------- */
+/* --- bytes ---------------------------------------------------------------------------------------------- */
 
 static void tape_byte(amd_tape_writer *writer, unsigned stream, unsigned value)
 {
@@ -79,8 +77,7 @@ static void tape_signed(amd_tape_writer *writer, unsigned stream, uint64_t value
     tape_varint(writer, stream, value >> 63 ? ~(value << 1) : value << 1);
 }
 
-/* --- the path and EXEC
- * ----------------------------------------------------------------------------------- */
+/* --- the path and EXEC ---------------------------------------------------------------------------------- */
 
 void amd_tape_writer_fini(amd_tape_writer *writer)
 {
@@ -137,8 +134,7 @@ static void tape_exec(amd_tape_writer *writer, uint64_t exec)
     writer->exec_since = 0;
 }
 
-/* --- addresses
- * ------------------------------------------------------------------------------------------- */
+/* --- addresses ------------------------------------------------------------------------------------------ */
 
 static bool tape_fits(const amd_tape_memory *m, uint64_t lanes, const uint64_t *address)
 {
@@ -258,8 +254,7 @@ static const uint64_t *tape_relative(const amd_access *access, unsigned piece, c
     return any ? scratch : access->address[piece];
 }
 
-/* --- one access
- * ------------------------------------------------------------------------------------------ */
+/* --- one access ----------------------------------------------------------------------------------------- */
 
 static uint64_t tape_pieces_lanes(const amd_access *access, unsigned piece)
 {
@@ -322,7 +317,7 @@ static bool tape_pieces(amd_tape_writer *writer, const amd_access *access, const
     return fixed;
 }
 
-/* The same as the last time? Then they need not be said. */
+/* True if the pieces are the same as the last time; then they need not be written. */
 static bool tape_settle_pieces(amd_tape_writer *writer, amd_tape_memory *m, const amd_access *access,
                                const amd_group *group, const uint64_t *first, uint64_t base)
 {

@@ -1,7 +1,7 @@
-/* trans.h: transcendental functions and the odd conversions that rows name, one value at a time. They are
- * computed in double precision by polynomials without branches and without fused operations, so that every
- * variant gives the same bits; the error before the last rounding is below 2^-40, far inside the 1 ulp of the
- * hardware. Needs round to nearest. */
+/* trans.h: transcendental functions and the odd conversions that rows name, one value at a time. They use
+ * polynomials in double precision without branches and without fused operations, so that every variant gives
+ * the same bits. The error before the last rounding is below 2^-40, far below the hardware's 1 ulp. Needs
+ * round to nearest. */
 #ifndef ISA_AMD_EXEC_TRANS_H
 #define ISA_AMD_EXEC_TRANS_H
 
@@ -113,8 +113,7 @@ static inline float trans_cos(float x, const amd_wave *w)
     return outside ? 1.0f : c;
 }
 
-/* --- fractions
- * ------------------------------------------------------------------------------------------- */
+/* --- fractions ------------------------------------------------------------------------------------------ */
 
 /* Never 1, also where the subtraction rounds up to it. The sign of floor(0) is not left to the host: without
  * an instruction for it, it depends on the rounding mode. */
@@ -136,8 +135,7 @@ static inline float fract16(float x)
     return r > 0x1.ffcp-1f ? 0x1.ffcp-1f : r;
 }
 
-/* --- conversions
- * ----------------------------------------------------------------------------------------- */
+/* --- conversions ---------------------------------------------------------------------------------------- */
 
 static inline float f16_quiet_value(uint32_t h)
 {
@@ -168,8 +166,7 @@ static inline uint32_t put_byte(uint32_t into, uint32_t where, uint32_t byte)
     return (into & ~(0xffu << shift)) | byte << shift;
 }
 
-/* --- odds and ends
- * --------------------------------------------------------------------------------------- */
+/* --- odds and ends -------------------------------------------------------------------------------------- */
 
 static inline float mullit(float a, float b, float c)
 {

@@ -4,7 +4,7 @@
  *   quick   operands as they are; the result goes straight to its register (valu_quick.h, valu_body.h)
  *   full    modifiers, SDWA, DPP, op_sel, clamp, VGPR indexing, halves of registers: sources are copied first
  *           and the result is merged afterwards (valu_full.h)
- * valu_find() chooses; what the instruction looks like is not asked again. */
+ * valu_find() chooses once per instruction. */
 #include "isa/amd/exec/floats.h"
 #include "isa/amd/exec/ints.h"
 #include "isa/amd/exec/lanes.h"

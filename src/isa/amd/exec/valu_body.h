@@ -7,8 +7,7 @@
 #define FULL_EXEC_ (LANES == 64 ? UINT64_MAX : UINT64_C(0xffffffff))
 #endif
 
-/* --- the table
- * ------------------------------------------------------------------------------------------- */
+/* --- the table ------------------------------------------------------------------------------------------ */
 
 #define LANES_STAMP_PROTOTYPES
 #include "isa/amd/exec/valu_defs.h"
@@ -18,15 +17,14 @@ static const lanes_row NAME(rows)[AMD_OP_COUNT] = {
 #include "isa/amd/exec/valu_defs.h"
 };
 
-/* What takes the place of a row when the clamp bit is set and the result is an integer. */
+/* The rows that replace others when the clamp bit is set and the result is an integer. */
 #define LANES_SAT_ROWS
 static const lanes_row NAME(sat)[AMD_OP_COUNT] = {
 #include "isa/amd/exec/valu_defs.h"
 };
 #undef LANES_SAT_ROWS
 
-/* --- operands
- * -------------------------------------------------------------------------------------------- */
+/* --- operands ------------------------------------------------------------------------------------------- */
 
 static inline uint32_t *NAME(vgpr)(const amd_wave *w, unsigned code)
 {
@@ -63,7 +61,7 @@ static inline uint64_t NAME(read_mask)(const amd_wave *w, unsigned code)
     if (code >= AMD_INT_0)
         return code == AMD_INT_0 ? 0 : FULL_EXEC_; /* 0 and -1 */
     if (LANES == 64 && code == AMD_NULL)
-        return 0; /* what follows it is EXEC */
+        return 0; /* EXEC follows it */
     /* cppcheck-suppress arrayIndexOutOfBoundsCond ; the decoder lets pairs begin on even numbers only */
     return LANES == 32 ? w->sgpr[code] : w->sgpr[code] | (uint64_t)w->sgpr[code + 1] << 32;
 }

@@ -1,4 +1,4 @@
-/* valu_defs.h: every .def file of vector operations, stamped as stamp.h is told. */
+/* valu_defs.h: every .def file of vector operations, stamped by stamp.h. */
 #define LANES_DEF "isa/amd/exec/valu_int.def"
 #include "isa/amd/exec/stamp.h"
 #undef LANES_DEF

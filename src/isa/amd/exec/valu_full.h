@@ -30,8 +30,8 @@ static void NAME(fetch)(const amd_wave *w, const amd_inst *inst, unsigned k, uns
     }
 }
 
-/* Moves lanes; returns those that may be written. A lane without a source reads 0 (bound_ctrl) or is left
- * alone. */
+/* Moves values between lanes; returns the lanes that may be written. A lane without a source reads 0
+ * (bound_ctrl) or is left alone. */
 static uint64_t NAME(permute)(const amd_inst *inst, uint32_t *t, uint64_t exec)
 {
     uint8_t map[64];

@@ -1,6 +1,6 @@
-/* valu_quick.h: the bodies for what programs are made of: every lane on, no modifiers, sources in vector
- * registers but perhaps the first; part of valu_body.h. Anything else goes to the general body, at run time
- * if EXEC says so. A body is stamped per shape so that nothing is left to ask but the operation's kernel. */
+/* valu_quick.h: the bodies of the common case: every lane active, no modifiers, sources in vector registers
+ * except perhaps the first; part of valu_body.h. All other cases use the general body; a partial EXEC selects
+ * it at run time. A body is stamped per shape, so that only the operation's kernel varies at run time. */
 
 #ifndef VALU_QUICK_ONCE
 #define VALU_QUICK_ONCE

@@ -49,12 +49,12 @@ typedef struct amd_wave {
     uint8_t index;        /* within the work-group */
     uint8_t gpr_idx_mode; /* s_set_gpr_idx_on */
     uint8_t wait_sleep;   /* the last s_sleep's argument, for a timing model */
-    uint64_t time;        /* what s_memtime and s_memrealtime read: the runner keeps it rising */
+    uint64_t time;        /* value of s_memtime and s_memrealtime; its runner must keep it rising */
     struct amd_group *group;
     amd_fault fault;
 } amd_wave;
 
-/* What the waves of a work-group share. */
+/* State that the waves of a work-group share. */
 typedef struct amd_group {
     uint8_t *lds; /* 64-byte aligned; 4 bytes past its end must be readable */
     uint32_t lds_bytes;
@@ -62,8 +62,8 @@ typedef struct amd_group {
     struct amd_memory *memory;
     /* Flat addresses: the upper 32 bits select LDS or scratch (HSA's apertures). */
     uint64_t shared_base, private_base;
-    /* Private memory: wave w has lanes * scratch_bytes from scratch + w * lanes * scratch_bytes on, its lanes
-     * interleaved by dwords: byte b of lane l is at (b & ~3) * lanes + 4 * l + (b & 3). Flat and scratch
+    /* Private memory. Wave w has lanes * scratch_bytes bytes at scratch + w * lanes * scratch_bytes. Its lanes
+     * are interleaved by dwords: byte b of lane l is at (b & ~3) * lanes + 4 * l + (b & 3). Flat and scratch
      * instructions see that layout; the buffer resource that a wave starts with describes the same. */
     uint64_t scratch;
     uint32_t scratch_bytes; /* per lane */
@@ -80,8 +80,8 @@ static inline uint64_t amd_wave_exec(const amd_wave *wave)
  * the address after the instruction. Sets wave->stop to end, wait or fault. */
 typedef void (*amd_body)(amd_wave *wave, const amd_inst *inst);
 
-/* The body for an instruction on this host (AVX-512, AVX2 or plain), or NULL if there is none: the only place
- * that knows what is executable. Looked up once per static instruction. */
+/* The body for an instruction on this host (AVX-512, AVX2 or plain), or NULL if there is none. No other
+ * function decides which instructions can be executed. Looked up once per static instruction. */
 amd_body amd_exec_find(amd_target target, unsigned lanes, const amd_inst *inst);
 /* The part of it for memory instructions (SMEM, DS, MUBUF, MTBUF, MIMG, FLAT, GLOBAL, SCRATCH); see
  * exec/memory.h. */
