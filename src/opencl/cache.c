@@ -1,5 +1,5 @@
-/* cache.c: compiled programs on the disk, in the user's cache folder. A file is complete or not there; when
- * all of them take too much room, those that were not used for the longest time go. */
+/* cache.c: compiled programs on the disk, in the user's cache folder. A file is complete or absent. When the
+ * folder is too large, the least recently used files are removed. */
 #include "opencl/compile.h"
 
 #include "base/file.h"
@@ -143,8 +143,8 @@ static bool write_entry(FILE *stream, const cache_head *head, const ocl_blob *bl
            fwrite(log, 1, (size_t)head->log_bytes, stream) == head->log_bytes && fflush(stream) == 0;
 }
 
-/* The file has no name until it is complete: a process that is killed leaves nothing behind. False if the
- * folder has no such files. */
+/* The file has no name until it is complete: a killed process leaves no file. False if the folder's file
+ * system does not support unnamed files. */
 static bool store_unnamed(const char *folder, const char *path, const cache_head *head, const ocl_blob *blob,
                           const char *log)
 {

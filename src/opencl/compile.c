@@ -1,4 +1,4 @@
-/* compile.c: what to ask of clang and the linker for each stage, and whether the answer is known already. */
+/* compile.c: runs clang and the linker for each stage, unless the result is already cached. */
 #include "opencl/compile.h"
 
 #include "base/file.h"
@@ -39,8 +39,8 @@ static bool add_all(arguments *to, const char *const *words)
 
 /* -------------------------------------------------------------------------------------------- environment */
 
-/* Where the compiler and what it needs are; found once per call, so that a change of the environment
- * counts. */
+/* Paths of the compiler and its libraries. Found once per call, so that a change of the environment takes
+ * effect. */
 typedef struct toolchain {
     char clang[1024], lld[1024], libraries[1024];
     char library_option[1100];
@@ -116,7 +116,7 @@ static bool common_arguments(arguments *to, const toolchain *t, const ocl_job *j
     return add_all(to, first);
 }
 
-/* What the device has of the optional parts of OpenCL C 3.0, beyond what clang knows of this target; device.c
+/* Optional parts of OpenCL C 3.0 that the device supports beyond clang's own list for this target; device.c
  * lists the same. */
 static const char *const c30_features[] = {
     "-Xclang",
@@ -248,8 +248,8 @@ static void add_file(hash_stream *hasher, const char *path)
     hasher_add_field(hasher, facts, sizeof facts);
 }
 
-/* Everything that the result depends on. Files that are included may change: then what the preprocessor makes
- * of them counts, not what the source says. */
+/* The key contains everything that the result depends on. Included files may change, so the key uses the
+ * preprocessor's output, not the source. */
 static void make_key(const toolchain *t, const ocl_job *job, const ocl_words *words, const text_buffer *source,
                      ocl_cache_key *key)
 {

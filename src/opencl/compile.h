@@ -25,7 +25,8 @@ typedef struct ocl_job {
     ocl_stage stage;
     const char *target;                                    /* "gfx1010" */
     const char *options;                                   /* as the program gave them; "" for none */
-    bool has_arg_info;                                     /* the result says so; it always has them */
+    bool has_arg_info;                                     /* mark the result as having argument info (it
+                                                            * always has) */
     const char *source;                                    /* of OCL_COMPILE and OCL_BUILD */
     const char *const *header_names, *const *header_texts; /* that the source may include */
     size_t header_count;
@@ -39,8 +40,8 @@ bool ocl_compile_possible(void);
  * there is no compiler. log has the compiler's text in every case. */
 ls_status ocl_compile(const ocl_job *job, ocl_blob *out, text_buffer *log, ls_error *err);
 
-/* options.c: the options of a stage as arguments for the compiler, in *words (malloc, with one block behind
- * it; free both with free(*words)), or LS_ERR_USAGE with the first that is not valid. wants_library:
+/* options.c: the options of a stage as arguments for the compiler, in *words. One malloc holds the array and
+ * its texts: release it with free(*words). LS_ERR_USAGE names the first invalid option. wants_library:
  * -create-library. */
 typedef struct ocl_words {
     char **at; /* NULL-terminated */

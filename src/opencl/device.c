@@ -1,5 +1,5 @@
-/* device.c: what a simulated GPU says about itself. Sizes come from its model; limits that no model has are
- * what the emulator can do. */
+/* device.c: answers of clGetDeviceInfo for a simulated GPU. Sizes come from its model; limits that no model
+ * has are those of the emulator. */
 #include "opencl/ocl.h"
 
 #include "opencl/compile.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Of kernels that do not ask for more: what the compiler assumes for this target. */
+/* Of kernels without a work-group size of their own: the compiler's default for this target. */
 #define GROUP_SIZE_MAX 256u
 #define C_VERSION_MAX CL_MAKE_VERSION(3, 0, 0)
 
@@ -29,7 +29,7 @@ static const cl_name_version extensions[] = {
     { CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning" },
 };
 
-/* What -cl-std=CL3.0 defines: what the compiler does by itself, and what compile.c adds. */
+/* The macros of -cl-std=CL3.0: those of the compiler itself and those that compile.c adds. */
 static const cl_name_version features[] = {
     { C_VERSION_MAX, "__opencl_c_3d_image_writes" },
     { C_VERSION_MAX, "__opencl_c_atomic_order_acq_rel" },
@@ -181,7 +181,7 @@ static bool uint_info(cl_device_id device, cl_device_info what, cl_uint *out)
     const ls_gpu_model *model = device->model;
     switch (what) {
     case CL_DEVICE_VENDOR_ID:
-        *out = 0x1002; /* what programs that tune for these GPUs look for */
+        *out = 0x1002; /* programs that tune for these GPUs look for it */
         return true;
     case CL_DEVICE_MAX_COMPUTE_UNITS:
         *out = device->compute_units;
@@ -285,7 +285,7 @@ static bool bool_info(cl_device_info what, cl_bool *out)
     case CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT:
     case CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT:
     case CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT:
-    case CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS: /* waves take turns; cl_khr_subgroups asks for it */
+    case CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS: /* waves take turns; cl_khr_subgroups requires it */
         *out = CL_TRUE;
         return true;
     case CL_DEVICE_COMPILER_AVAILABLE:
@@ -302,7 +302,7 @@ static bool bool_info(cl_device_info what, cl_bool *out)
     }
 }
 
-/* A quarter, and what the standard asks for at least if there is as much. */
+/* A quarter of the memory, but at least the standard's minimum if there is that much. */
 static cl_ulong largest_buffer(cl_ulong memory)
 {
     const cl_ulong least = 32 << 20, quarter = memory / 4 > least ? memory / 4 : least;

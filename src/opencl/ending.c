@@ -1,6 +1,6 @@
-/* ending.c: the end of the process: commands that were submitted still run, for a while, so that what they
- * print and count is not lost; then nothing begins any more. Whatever the program owned may be gone by now:
- * its functions are not called, and of its memory only what is certainly there is touched. */
+/* ending.c: the end of the process: submitted commands still run for a while, so that their output and counts
+ * are not lost. After that no command begins. The program's own objects may be gone by now, so its functions
+ * are not called and only memory that certainly exists is touched. */
 #include "opencl/ending.h"
 
 #include "opencl/ocl.h"
@@ -46,7 +46,7 @@ bool ocl_host_is_gone(const void *host, size_t bytes)
     return false;
 }
 
-/* Whether somebody else executes. With ocl.lock held. */
+/* True if another thread executes commands. With ocl.lock held. */
 static bool is_busy_elsewhere(void)
 {
     for (cl_uint i = 0; i < ocl.device_count; i++)
@@ -71,7 +71,8 @@ static bool wait_until(const struct timespec *until)
     return code == 0;
 }
 
-/* Executes every command that can run. A command never can if its event is never set any more. */
+/* Executes every command that can run. A command cannot run if it waits for an event that will never be
+ * set. */
 static void drain(const struct timespec *until)
 {
     for (;;) {

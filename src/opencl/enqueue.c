@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------------------------------------ running */
 
-/* What takes the place of time where it is not simulated: each compute unit executes one wavefront
+/* An estimate of the duration where time is not simulated: each compute unit executes one wavefront
  * instruction per clock. */
 static uint64_t estimate_ns(cl_device_id device, const ls_gpu_counts *counts)
 {
@@ -158,8 +158,8 @@ static bool is_gone(const ocl_object *object)
     return object && object->magic == OCL_GONE;
 }
 
-/* Copies the arguments as they are now, and takes references to the objects among them: by_arg has one per
- * argument, held those that are there. With ocl.lock held. */
+/* Copies the arguments as they are now, and takes references to the objects among them: by_arg has one entry
+ * per argument, held only the objects. With ocl.lock held. */
 static cl_int capture(cl_kernel kernel, uint8_t *packed, ocl_object **by_arg, ocl_object **held)
 {
     for (size_t i = 0; i < kernel->info->arg_count; i++)
@@ -176,7 +176,7 @@ static cl_int capture(cl_kernel kernel, uint8_t *packed, ocl_object **by_arg, oc
     return CL_SUCCESS;
 }
 
-/* Images and samplers are given by what the device keeps about them. Without locks. */
+/* Replaces images and samplers by the addresses of their descriptors on the device. Without locks. */
 static cl_int resolve(const ls_gpu_kernel_info *info, cl_device_id device, ocl_object **by_arg,
                       uint8_t *packed)
 {

@@ -8,7 +8,7 @@ void ocl_event_release(cl_event event)
 {
     if (!ocl_drop(event))
         return;
-    if (event->dependent_count > 0) { /* a user event that nobody can set any more: nothing waits for ever */
+    if (event->dependent_count > 0) { /* a user event that can never be set now: release its waiters */
         pthread_mutex_lock(&ocl.lock);
         ocl_event_complete(event, CL_INVALID_EVENT);
         ocl_wake_workers();

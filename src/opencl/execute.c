@@ -1,10 +1,10 @@
-/* execute.c: who executes commands, and when. A device has one executor at a time: a worker thread of its
- * own, or a thread of the program that waits anyway and so spares the switch between threads.
+/* execute.c: execution of commands. A device has one executor at a time: its own worker thread, or a thread of
+ * the program that waits anyway. The latter saves a switch between threads.
  *
- * In simulated time commands run side by side, and when each of them begins is part of the result. A worker
- * would make that depend on the host, so there is none: commands begin when the program waits or asks, all
- * that are ready before time passes. Only a program that wants to be called back gets a worker: it may never
- * wait. */
+ * In simulated time commands run side by side, and the time at which each begins is part of the result. A
+ * worker would make that time depend on the host, so there is none. Commands begin when the program waits or
+ * queries: all ready commands begin before time passes. Only a program with callbacks gets a worker, because
+ * it may never wait. */
 #include "opencl/ocl.h"
 
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static void become_executor(cl_device_id device)
     device->executor = pthread_self();
 }
 
-/* Runs a command that was started (with status CL_SUCCESS), or the rest of one that has begun, and ends it.
+/* Runs a command that was started (with status CL_SUCCESS), or finishes a command that has begun, and ends it.
  * Without the lock; returns with it. */
 static void run_to_end(cl_event command, cl_int status, ls_error *err)
 {
@@ -80,7 +80,7 @@ static void run_to_end(cl_event command, cl_int status, ls_error *err)
         command->finish(command);
     if (status < 0 && !is_refused)
         report(command, err);
-    if (!ocl.is_ending) /* the program's functions would be told */
+    if (!ocl.is_ending) /* its callbacks would be called */
         ocl_command_let_go(command);
     pthread_mutex_lock(&ocl.lock);
     command->queue->device->is_executing = false;
@@ -108,7 +108,7 @@ static void run_at_once(cl_event command)
 
 static bool can_begin(const struct _cl_event *command)
 {
-    /* When the process ends, what the host has may be gone: such commands look at it themselves. */
+    /* When the process ends, host memory may be gone: these commands check it themselves. */
     return command->begin && may_run(command) && !ocl.is_ending;
 }
 
@@ -142,7 +142,7 @@ static cl_int hand_over(cl_event command, ls_error *err)
     return command->begin(command, command->gpu_queue, &command->under_way, err);
 }
 
-/* One that can begin. If it must be done at once after all, it goes back to where it came from. */
+/* Begins a ready command. If it must be executed at once after all, it goes back to its list. */
 static void begin_one(cl_device_id device, cl_event command)
 {
     ls_error err = { .status = LS_OK };
@@ -169,7 +169,7 @@ static void begin_one(cl_device_id device, cl_event command)
         pthread_cond_broadcast(&ocl.done);
 }
 
-/* Lets time pass until one of those that have begun is over, and ends it. */
+/* Advances time until one of the begun commands is over, and ends it. */
 static void end_one(cl_device_id device)
 {
     ls_error err = { .status = LS_OK };
@@ -240,7 +240,7 @@ static void *work(void *self)
     pthread_mutex_lock(&ocl.lock);
     while (!ocl.is_stopping)
         if (has_use_for_workers() && ocl_step(device)) {
-            ocl_wake_workers(); /* what became ready may be another device's */
+            ocl_wake_workers(); /* the newly ready command may belong to another device */
         } else {
             device->worker_sleeps = true;
             pthread_cond_wait(&device->work, &ocl.lock);

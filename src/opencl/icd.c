@@ -247,7 +247,8 @@ EXPORTED void *clGetExtensionFunctionAddress(const char *name)
     } functions[] = {
         { "clIcdGetPlatformIDsKHR", (any_function)clIcdGetPlatformIDsKHR },
         { "clGetKernelSubGroupInfoKHR", (any_function)clGetKernelSubGroupInfo },
-        { "clGetPlatformInfo", (any_function)clGetPlatformInfo }, /* for loaders that look before they ask */
+        { "clGetPlatformInfo", (any_function)clGetPlatformInfo }, /* for loaders that check for a function
+                                                                   * before they request it */
     };
     for (size_t i = 0; name && i < sizeof functions / sizeof *functions; i++)
         if (strcmp(functions[i].name, name) == 0) {

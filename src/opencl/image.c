@@ -1,16 +1,16 @@
-/* image.c: image objects: what they may be, where their texels lie, and the descriptors that kernels read.
- * Texels lie in rows of whole 256 bytes, as the descriptors of all targets can express. */
+/* image.c: image objects: checks of their parameters, the layout of their texels, and the descriptors that
+ * kernels read. Texels lie in rows of whole 256 bytes, as the descriptors of all targets can express. */
 #include "opencl/image_format.h"
 #include "opencl/ocl.h"
 
 #include <stdlib.h>
 
-/* Kernels find an image by the address of these words; the words from the ninth on are for what they ask
- * about it. One block per target, so that devices of a context may differ. */
+/* Kernels find an image by the address of these words; the words from the ninth on answer queries of the
+ * kernel (format, size). One block per target, so that devices of a context may differ. */
 #define BLOCK_WORDS 16u
 #define BLOCK_BYTES (BLOCK_WORDS * 4u)
 
-/* What a type of image has beside its width. */
+/* The dimensions that a type of image has beside its width. */
 typedef struct image_shape {
     bool height, depth, layers;
     amd_image_kind kind;
@@ -42,7 +42,7 @@ static bool shape_of(cl_mem_object_type type, image_shape *out)
 
 /* -------------------------------------------------------------------------------------------- descriptors */
 
-/* The words of a typed buffer: what image1d_buffer_t is. */
+/* The words of a typed buffer, the form of image1d_buffer_t. */
 static bool pack_buffer(amd_target target, const struct _cl_mem *image, const ocl_texel *texel,
                         uint32_t words[8])
 {

@@ -30,7 +30,7 @@ static bool has_layers(cl_mem image)
     return image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
 }
 
-/* What origins and regions may reach: the second axis of a 1D array is its layers. */
+/* The range of origins and regions. The second axis of a 1D array is its layers. */
 static void extent(cl_mem image, size_t out[3])
 {
     const cl_image_desc *desc = &image->desc;
@@ -68,7 +68,7 @@ static cl_int check_region(cl_mem image, const size_t *origin, const size_t *reg
     return CL_SUCCESS;
 }
 
-/* The queue, the image, its context, and the region: what all commands want. */
+/* Checks that all commands need: the queue, the image, its context, and the region. */
 static cl_int check(cl_command_queue queue, cl_mem image, const size_t *origin, const size_t *region,
                     cl_uint wait_count, const cl_event *wait_list)
 {

@@ -1,4 +1,5 @@
-/* info.h: how every clGet*Info answers: the size if asked for, the value if there is room for it. */
+/* info.h: the common part of every clGet*Info: returns the size if requested, and the value if there is room
+ * for it. */
 #ifndef OPENCL_INFO_H
 #define OPENCL_INFO_H
 

@@ -196,8 +196,8 @@ static void set_bytes(cl_kernel kernel, cl_uint index, const void *data, size_t 
     pthread_mutex_unlock(&ocl.lock);
 }
 
-/* A kernel that only reads an image does not get one that may only be written, and the other way round. A
- * code object that does not say what the kernel does is trusted. */
+/* A kernel that only reads an image must not get a write-only image, and the other way round. A code object
+ * without access information is accepted. */
 static cl_int check_access(const ls_gpu_arg_info *info, cl_mem image)
 {
     const bool reads = *info->access && strcmp(info->access, "write_only") != 0;

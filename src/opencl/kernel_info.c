@@ -1,4 +1,4 @@
-/* kernel_info.c: what kernels say about themselves, their arguments, and their work-groups on a device. */
+/* kernel_info.c: information about kernels, their arguments, and their work-groups on a device. */
 #include "opencl/ocl.h"
 
 #include <inttypes.h>
@@ -71,7 +71,8 @@ static cl_kernel_arg_type_qualifier qualifiers_of(const ls_gpu_arg_info *arg)
     return q;
 }
 
-/* The code object always has it, but the standard gives it only to who asked for it when building. */
+/* The code object always has argument info. The standard returns it only if the program was built with
+ * -cl-kernel-arg-info. */
 static bool has_arg_info(cl_kernel kernel)
 {
     for (cl_uint i = 0; i < kernel->program->device_count; i++)
@@ -110,7 +111,7 @@ cl_int clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info wh
 
 /* -------------------------------------------------------------------------------------------- work-groups */
 
-/* What the kernel is on a device; device NULL is fine if there is one only. */
+/* The kernel's information for a device; device may be NULL if there is only one. */
 static cl_int info_on(cl_kernel kernel, cl_device_id *device, const ls_gpu_kernel_info **out)
 {
     cl_program program = kernel->program;

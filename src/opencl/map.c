@@ -48,8 +48,9 @@ static void drop_mapping(ocl_mapping *mapping)
 
 /* ------------------------------------------------------------------------------------------------ mapping */
 
-/* Overlapping maps of one buffer must show the same bytes at the same address as long as only the program's
- * memory is used; own memory is per mapping, as the standard allows for objects without host memory. */
+/* Overlapping maps of one buffer must show the same bytes at the same address if the buffer uses the program's
+ * memory. Otherwise each mapping has its own memory, as the standard allows for objects without host
+ * memory. */
 static cl_int place_mapping(cl_mem buffer, size_t offset, size_t bytes, cl_map_flags flags, ocl_mapping **out)
 {
     ocl_mapping mapping = { .flags = flags, .origin = { offset }, .region = { bytes, 1, 1 }, .bytes = bytes };

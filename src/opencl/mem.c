@@ -1,4 +1,4 @@
-/* mem.c: memory objects: buffers, sub-buffers, and what all kinds have in common. */
+/* mem.c: memory objects: buffers, sub-buffers, and functions for all kinds. */
 #include "opencl/ocl.h"
 
 #include "opencl/svm.h"
@@ -242,7 +242,7 @@ cl_mem clCreateBufferWithProperties(cl_context context, const cl_mem_properties 
 
 /* -------------------------------------------------------------------------------------------- sub-buffers */
 
-/* What a sub-buffer may be used for, given its parent. */
+/* Flags that a sub-buffer inherits from its parent or must not have. */
 static cl_int inherit_flags(cl_mem parent, cl_mem_flags *flags)
 {
     const cl_mem_flags of = parent->flags;

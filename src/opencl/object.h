@@ -1,5 +1,5 @@
-/* object.h: what all OpenCL objects begin with: the loader's dispatch table, a mark of their kind, and a
- * count of references. Knows nothing about the kinds themselves. */
+/* object.h: the header of all OpenCL objects: the loader's dispatch table, a mark of their kind, and a count
+ * of references. Independent of the kinds. */
 #ifndef OPENCL_OBJECT_H
 #define OPENCL_OBJECT_H
 
@@ -39,7 +39,7 @@ typedef struct ocl_object {
     const cl_icd_dispatch *dispatch;
     uint32_t magic; /* ocl_magic */
     atomic_uint references;
-    atomic_uint watchers; /* who may still look at the magic; the object itself is one while it lives */
+    atomic_uint watchers; /* users that may read the magic; the live object counts as one */
 } ocl_object;
 
 extern const cl_icd_dispatch ocl_dispatch; /* icd.c */
@@ -72,8 +72,8 @@ static inline bool ocl_drop(void *object)
     return true;
 }
 
-/* A kernel does not hold the objects that are its arguments (the standard says so), but it must be able to see
- * that one is gone: the memory of a watched object stays, with the magic OCL_GONE. NULL is fine. */
+/* By the standard a kernel holds no references to its arguments, but it must detect that one is gone. So the
+ * memory of a watched object stays, with the magic OCL_GONE. `object` may be NULL. */
 static inline void ocl_watch(void *object)
 {
     if (object)

@@ -1,14 +1,14 @@
-/* ocl.h: the objects of the OpenCL driver and what its files offer each other. It stands on the driver
- * interface (lockstep/driver.h) and on nothing above it.
+/* ocl.h: the objects of the OpenCL driver, and the functions of its files. It uses the driver interface
+ * (lockstep/driver.h) and nothing above it.
  *
  *     library    all of it: the simulated system, its devices, the lock          platform.c
- *     commands   their dependences, who executes them                            schedule.c, execute.c
+ *     commands   their dependences and execution                                 schedule.c, execute.c
  *     objects    one file per kind                                               context.c, queue.c, ...
  *
- * One lock, ocl.lock, guards the state of queues, events, mappings and lists; what a command does while it
- * runs happens without it. A second one, ocl.gpu_lock, is around those calls of the driver that are not
- * commands (allocations, modules); it is never taken with ocl.lock held. Objects live as long as somebody has
- * a reference: the program, an object that is made of them, or a command that is not complete. */
+ * One lock, ocl.lock, guards the state of queues, events, mappings and lists. A command runs without it. A
+ * second lock, ocl.gpu_lock, guards driver calls that are not commands (allocations, modules); it is never
+ * taken with ocl.lock held. An object lives as long as it has references: from the program, from an object
+ * made of it, or from an incomplete command. */
 #ifndef OPENCL_OCL_H
 #define OPENCL_OCL_H
 
@@ -35,13 +35,13 @@ struct _cl_device_id {
     uint32_t compute_units; /* that it says to have: programs choose their amount of work by it */
     /* Under ocl.lock: */
     cl_event ready, ready_tail; /* commands that could run, in the order in which they became so */
-    /* Simulated time: commands that have begun and are not over, and what the driver has of them. Of the
-     * executor. */
+    /* Simulated time: commands that have begun and are not over, and their driver events. Only the executor
+     * uses them. */
     cl_event *begun;
     ls_gpu_event **under_way;
     size_t begun_count, begun_room;
     bool is_executing;
-    pthread_t executor; /* who, if so */
+    pthread_t executor; /* the executing thread, if any */
     bool has_worker, worker_sleeps;
     pthread_t worker;
     pthread_cond_t work;
@@ -72,7 +72,7 @@ extern ocl_library ocl;
 
 /* Builds the system of LOCKSTEP_GPU and the others at the first call. */
 cl_int ocl_start(void);
-/* One line on standard error: the only text that the library writes, for what OpenCL has no way to return. */
+/* One line on standard error: the library's only output, for errors that OpenCL cannot return. */
 void ocl_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The error code that stands for a driver's failure. */
 cl_int ocl_code_of(ls_status status, cl_int otherwise);
@@ -83,7 +83,7 @@ typedef struct ocl_callback {
     void *function; /* as the object's kind declares it */
     void *user_data;
 } ocl_callback;
-/* Puts one in front of a list, the last one first as the standard asks. */
+/* Adds to the front of a list: the standard wants the last one called first. */
 cl_int ocl_callback_add(ocl_callback **list, void *function, void *user_data);
 
 /* ----------------------------------------------------------------------------------------------- contexts */
@@ -101,7 +101,7 @@ struct _cl_context {
 };
 
 bool ocl_context_has(cl_context context, cl_device_id device);
-/* Tells the program's function of the context, if there is one. */
+/* Calls the context's notification function, if there is one. */
 void ocl_context_notify(cl_context context, const char *text);
 void ocl_context_release(cl_context context);
 
@@ -116,8 +116,8 @@ struct _cl_command_queue {
     size_t property_count;
     /* Under ocl.lock: */
     cl_event first, last; /* all commands that are not complete, in the order of submission */
-    cl_event barrier;     /* what an out-of-order command must wait for; NULL or not complete */
-    bool is_poisoned;     /* a command faulted; what follows fails until somebody was told */
+    cl_event barrier;     /* an out-of-order command must wait for it; NULL or not complete */
+    bool is_poisoned;     /* a command faulted; later commands fail until the error was reported */
 };
 
 void ocl_queue_release(cl_command_queue queue);
@@ -136,7 +136,7 @@ typedef struct ocl_event_callback {
     void *user_data;
 } ocl_event_callback;
 
-/* What a command does; without locks. It may write why it failed into err. */
+/* The work of a command; without locks. It may write the reason of a failure into err. */
 typedef cl_int (*ocl_run)(cl_event command, ls_error *err);
 /* Simulated time: puts what it does into a queue of the driver, with the event of the last part; run follows
  * when that is over. Leaves the event NULL if this command can only be done at once, by run alone. */
@@ -169,7 +169,7 @@ struct _cl_event {
     max_align_t payload[];
 };
 
-/* What the command's kind keeps in it. */
+/* The command's data that depends on its kind. */
 static inline void *ocl_payload(cl_event command)
 {
     return command->payload;
@@ -206,15 +206,15 @@ void ocl_event_complete(cl_event event, cl_int status);
 void ocl_wait_event(cl_event event); /* executes ready commands meanwhile */
 void ocl_wait_queue(cl_command_queue queue);
 void ocl_wake_workers(void);
-/* Executes one command of the device; false if none is ready, or somebody else does. In simulated time one
- * begins, or if none can, time passes until one is over. */
+/* Executes one command of the device; false if none is ready, or another thread executes. In simulated time
+ * one command begins; if none can, time advances until one is over. */
 bool ocl_step(cl_device_id device);
-/* The program asks for the state of an event: if it asks again and again it must see an end. */
+/* Called when the program queries an event's state: a program that polls must see the event end. */
 void ocl_move_on(const struct _cl_event *event);
 /* By the device's clock, in nanoseconds. */
 uint64_t ocl_now(const struct _cl_device_id *device);
 void ocl_event_release(cl_event event); /* without the lock */
-void ocl_release_any(void *object);     /* a reference of whatever kind */
+void ocl_release_any(void *object);     /* a reference to an object of any kind */
 
 /* Simulated duration of moving bytes between host and device or inside of a device. */
 uint64_t ocl_copy_ns(uint64_t bytes);
@@ -223,7 +223,7 @@ uint64_t ocl_copy_ns(uint64_t bytes);
 
 typedef struct ocl_mapping {
     struct ocl_mapping *next;
-    void *pointer; /* what the program got */
+    void *pointer; /* address returned to the program */
     bool is_own;   /* allocated for the mapping */
     cl_map_flags flags;
     size_t origin[3], region[3]; /* of a buffer: bytes in [0] */
@@ -253,7 +253,7 @@ struct _cl_mem {
     cl_image_desc desc;
     size_t element_bytes, row_pitch, slice_pitch; /* as they are stored on the device */
     size_t host_row_pitch, host_slice_pitch;      /* of host_ptr */
-    uint32_t descriptor[8];                       /* what the kernel's argument points to */
+    uint32_t descriptor[8];                       /* the kernel's argument points to a copy of it */
     ls_gpu_address descriptor_address;            /* of its copy on the device; 0: none */
 };
 
@@ -266,7 +266,7 @@ cl_int ocl_check_mem_flags(cl_mem_flags flags, const void *host_ptr);
  * memory. */
 cl_mem ocl_mem_create(cl_context context, cl_mem_object_type type, cl_mem_flags flags);
 void ocl_mem_release(cl_mem mem);
-/* A reference may go at once: what an image has beside its storage (image.c). */
+/* Releases the parts of an image beside its storage (image.c). Called when the last reference goes. */
 void ocl_image_fini(cl_mem image);
 
 /* A box in memory: a place and the distance of rows and slices, in bytes. */
@@ -301,8 +301,8 @@ struct _cl_sampler {
 
 void ocl_sampler_release(cl_sampler sampler);
 
-/* What the eight bytes of an image or sampler argument are for kernels of a device; 0 and an error if it
- * cannot be (image.c, sampler.c). */
+/* The eight bytes of an image or sampler argument for kernels of a device; 0 and an error if they cannot be
+ * made (image.c, sampler.c). */
 cl_int ocl_image_argument(cl_mem image, cl_device_id device, uint64_t *out);
 cl_int ocl_sampler_argument(cl_sampler sampler, cl_device_id device, uint64_t *out);
 
@@ -315,7 +315,7 @@ typedef struct ocl_build {
     char *log;     /* never NULL */
     unsigned char *binary;
     size_t binary_bytes;
-    bool has_arg_info;           /* -cl-kernel-arg-info was given: programs may ask about arguments */
+    bool has_arg_info;           /* -cl-kernel-arg-info was given: programs may query arguments */
     ls_gpu_module *module;       /* of an executable */
     ls_gpu_module *printf_asked; /* for which printf_used holds (printf.c) */
     bool printf_used;
@@ -349,7 +349,7 @@ struct _cl_kernel {
     cl_program program; /* retained */
     char *name;
     ls_gpu_kernel *of_device[OCL_GPUS_MAX]; /* by index in the program's devices; NULL: not built for it */
-    const ls_gpu_kernel_info *info;         /* of the first one that is there */
+    const ls_gpu_kernel_info *info;         /* of the first object that is present */
     /* Under ocl.lock: */
     ocl_arg *args;
     uint8_t *packed; /* values as the kernel wants them; buffers are resolved at the launch */
@@ -363,10 +363,10 @@ void ocl_kernel_release(cl_kernel kernel);
 typedef struct ocl_launch {
     cl_kernel kernel;
     ls_gpu_kernel *gpu_kernel;
-    ls_gpu_launch launch; /* packed points behind this struct */
+    ls_gpu_launch launch; /* packed points into the memory after this struct */
 } ocl_launch;
 
-/* Before and after a launch runs, without locks: what a kernel's printf needs (printf.c). */
+/* Before and after a launch runs, without locks: support for the kernel's printf (printf.c). */
 cl_int ocl_printf_begin(cl_event command, ocl_launch *launch, ls_error *err);
 void ocl_printf_end(cl_event command, ocl_launch *launch);
 

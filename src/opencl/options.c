@@ -12,8 +12,8 @@
 typedef enum how {
     PASS,     /* to the compiler */
     PASS_TWO, /* with the next word, if nothing follows in the same */
-    PREFIX,   /* whatever begins so */
-    DROP,     /* the option asks for the default behaviour */
+    PREFIX,   /* any option with this prefix */
+    DROP,     /* the option selects the default behaviour */
 } how;
 
 static const struct {

@@ -45,8 +45,8 @@ cl_int ocl_code_of(ls_status status, cl_int otherwise)
 
 /* --------------------------------------------------------------------------------------------------- fork */
 
-/* Nobody executes and no call of the driver is under way while the process is copied; the copy has no workers
- * and starts its own. A command that runs may need gpu_lock, so it is taken when none does any more. */
+/* While the process is copied, no thread executes and no driver call is under way. The copy has no workers and
+ * starts its own. A running command may need gpu_lock, so gpu_lock is taken when none runs. */
 static void fork_prepare(void)
 {
     pthread_mutex_lock(&ocl.lock);
@@ -80,7 +80,7 @@ static void fork_child(void)
     ocl.waiters = 0;
     pthread_cond_init(&ocl.done, NULL);
     ocl.is_forking = false;
-    /* What the parent records is not for the child to write too. */
+    /* The child must not write the parent's metrics again. */
     ocl.metrics_path = NULL;
     ocl.is_child = true;
     pthread_mutex_unlock(&ocl.lock);

@@ -1,4 +1,4 @@
-/* printf.c: what a launch does for printf of its kernel: a buffer before, text on standard output after. */
+/* printf.c: printf of a launch's kernel: a buffer before the launch, text on standard output after it. */
 #include "opencl/printf.h"
 
 #include "opencl/ocl.h"
@@ -16,7 +16,7 @@ static ocl_build *build_of(const ocl_launch *launch)
     return NULL;
 }
 
-/* Asked once per module: a launch must not pay for looking. */
+/* Checked once per module, so that a launch does not pay for it. */
 static bool uses_printf(ocl_build *build)
 {
     ls_gpu_address address;

@@ -1,7 +1,7 @@
-/* printf.h: printf of kernels. The compiler's own way drops it without a word, so programs that use it are
- * compiled with a few lines before their source in which printf is a macro: it reserves room in a buffer,
- * writes the address of the format and each argument with its size, and the host formats it when the
- * launch is over. Knows nothing about queues. */
+/* printf.h: printf of kernels. The compiler silently drops printf. So programs that use it are compiled with a
+ * few lines before their source that define printf as a macro. The macro reserves room in a buffer and writes
+ * the address of the format and each argument with its size. The host formats it when the launch is over.
+ * Independent of queues. */
 #ifndef OPENCL_PRINTF_H
 #define OPENCL_PRINTF_H
 
@@ -12,15 +12,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define OCL_PRINTF_BYTES (1u << 20) /* of the buffer; what does not fit is lost, and printf returns -1 */
+#define OCL_PRINTF_BYTES (1u << 20)         /* of the buffer; further output is lost and printf returns -1 */
 #define OCL_PRINTF_MARK "__lockstep_printf" /* the variable of programs that were compiled with the macro */
 
-/* Whether a source needs what follows: it names printf, or includes files that may. */
+/* True if a source needs the prelude: it names printf, or includes files that may. */
 bool ocl_printf_wanted(const char *source);
 /* To be put before the source of standard input; its last line makes the source begin with line 1. */
 const char *ocl_printf_prelude(void);
 
-/* What the buffer begins with: bytes in use, these too, and its size. */
+/* The buffer's header: bytes in use, header included, and the size of the buffer. */
 typedef struct ocl_printf_head {
     uint32_t used, bytes;
 } ocl_printf_head;

@@ -1,6 +1,6 @@
-/* printf_format.c: what a kernel's printf left in the buffer becomes text. The format decides how an argument
- * is shown, the record how many bytes it has; a format that does not fit its arguments shows what is there,
- * and nothing outside of the record is read. */
+/* printf_format.c: formats the records that a kernel's printf left in the buffer. The format decides how an
+ * argument is shown, the record how many bytes it has. A format that does not fit its arguments shows the
+ * bytes that exist; nothing outside of the record is read. */
 #include "opencl/printf.h"
 
 #include "isa/amd/exec/format.h"
@@ -67,7 +67,7 @@ static int parse_number(const char **at)
     return value > (int)NUMBER_MAX ? (int)NUMBER_MAX : value;
 }
 
-/* at stands behind the '%'; false if this is no conversion. */
+/* `at` points after the '%'; false if this is no conversion. */
 static bool parse(const char **at, conversion *c)
 {
     size_t flags = 0;

@@ -1,5 +1,4 @@
-/* program.c: programs: where they come from, how long they live, and what they say about themselves. Building
- * them is in build.c. */
+/* program.c: programs: creation, lifetime and information. build.c builds them. */
 #include "opencl/build.h"
 
 #include <stdlib.h>
@@ -128,7 +127,7 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl
     return program;
 }
 
-/* No device has kernels of its own, and none takes SPIR-V: whatever is asked for does not exist. */
+/* No device has built-in kernels, and none takes SPIR-V: the requested kernel never exists. */
 cl_program clCreateProgramWithBuiltInKernels(cl_context context, cl_uint count, const cl_device_id *devices,
                                              const char *names, cl_int *error)
 {

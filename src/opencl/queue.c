@@ -112,7 +112,7 @@ cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, c
 
 /* ----------------------------------------------------------------------------------------------- lifetime */
 
-/* Commands have references: there are none any more. */
+/* Every command holds a reference to its queue, so the queue has no commands here. */
 void ocl_queue_release(cl_command_queue queue)
 {
     cl_context context = queue->context;

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What the compiler makes of CLK_*: bit 0 normalized, from bit 1 on the addressing, from bit 4 the filter. */
+/* The compiler's values of CLK_*: bit 0 normalized, from bit 1 on the addressing, from bit 4 the filter. */
 enum { FIRST = 16, LAST = 41, LINEAR = 32 };
 
 static void words_of(unsigned value, uint32_t words[4])

@@ -1,7 +1,7 @@
-/* schedule.c: commands: what they wait for, what happens when they are over, and waiting for them.
+/* schedule.c: commands: their dependences, their completion, and waiting for them.
  *
- * A command is an event with something to do. When the last event that it waits for is over it goes to its
- * device's list, from where execute.c takes it. */
+ * A command is an event with work. When the last event that it waits for is over, it moves to its device's
+ * list, from which execute.c takes it. */
 #include "opencl/ocl.h"
 
 #include <stdlib.h>
@@ -110,7 +110,7 @@ static bool depend(cl_event command, cl_event on, bool is_explicit)
     return true;
 }
 
-/* Takes it out of the lists of those that it was to wait for. */
+/* Removes a command from the list of an event that it waits for. */
 static void forget(cl_event command, cl_event on)
 {
     for (size_t i = on->dependent_count; i-- > 0;)
@@ -246,7 +246,7 @@ void ocl_event_complete(cl_event event, cl_int status)
 
 /* ------------------------------------------------------------------------------------------------ waiting */
 
-/* One step of a device that the caller waits for, or of one that has nobody else. */
+/* One step of the device that the caller waits for, or of any device without a worker. */
 static bool help(cl_device_id preferred)
 {
     if (preferred && ocl_step(preferred))

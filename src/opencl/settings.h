@@ -1,5 +1,5 @@
-/* settings.h: what the environment says about the system that OpenCL programs see. docs/opencl.md lists the
- * variables; `lockstep exec` sets them. */
+/* settings.h: settings from environment variables for the system that OpenCL programs see. docs/opencl.md
+ * lists the variables; `lockstep exec` sets them. */
 #ifndef OPENCL_SETTINGS_H
 #define OPENCL_SETTINGS_H
 

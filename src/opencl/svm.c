@@ -1,6 +1,6 @@
-/* svm.c: coarse-grained shared virtual memory, allocations and commands. An allocation has simulated pages
- * and host pages with the same numerical address; whoever maps it gets the device's bytes copied to the
- * host's, unmapping copies them back. */
+/* svm.c: coarse-grained shared virtual memory, allocations and commands. An allocation has simulated pages and
+ * host pages with the same numerical address. Mapping copies the device's bytes to the host pages; unmapping
+ * copies them back. */
 #include "opencl/svm.h"
 
 #include "opencl/transfer.h"

@@ -11,9 +11,9 @@ static ls_status copy_run(ls_gpu_context *gpu, const ocl_box *to, size_t to_offs
                           size_t from_offset, size_t bytes, ls_error *err)
 {
     if (to->host && ocl_host_is_gone((char *)to->host + to_offset, bytes))
-        return LS_OK; /* nobody can see it any more */
+        return LS_OK; /* the data has no reader left */
     if (from->host && ocl_host_is_gone((const char *)from->host + from_offset, bytes))
-        return LS_ERR_INPUT; /* without a word: what follows does not run, and nobody waits for it */
+        return LS_ERR_INPUT; /* silently: no later command runs, and no thread waits for it */
     if (to->host && from->host) {
         memmove((char *)to->host + to_offset, (const char *)from->host + from_offset, bytes);
         return LS_OK;
@@ -26,7 +26,7 @@ static ls_status copy_run(ls_gpu_context *gpu, const ocl_box *to, size_t to_offs
     return ls_gpu_copy(gpu, to->address + to_offset, from->address + from_offset, bytes, err);
 }
 
-/* Rows and slices that lie behind each other on both sides become one. */
+/* Rows and slices that are contiguous on both sides become one. */
 static void join(const ocl_box *to, const ocl_box *from, size_t region[3])
 {
     if (region[0] == to->row_pitch && region[0] == from->row_pitch) {

@@ -13,14 +13,14 @@
 /* An open kernel; freed when the dispatcher says that it is done. */
 typedef struct open_kernel {
     trace_kernel *kernel;
-    shared_streams *share; /* what reads its blocks */
+    shared_streams *share; /* reader of its thread blocks */
     uint64_t number, command, limit, read;
     LS_VEC(ls_cta *) kept; /* blocks that the profile has read: the run starts with them */
     size_t next_kept, next_profiled;
     rates_kernel rates;
     double sampled;
     unmodelled_scan scan;
-    uint32_t timed; /* static instructions that the platform was asked about */
+    uint32_t timed; /* static instructions that were checked against the platform */
 } open_kernel;
 
 struct trace_replay {
@@ -31,14 +31,14 @@ struct trace_replay {
     void *dispatch_self;
     replay_options options;
     uint64_t next_command;
-    uint64_t met; /* kernels of the list so far */
+    uint64_t seen; /* kernels of the list so far */
     size_t next_selected;
     LS_VEC(replay_kernel) kernels;
     LS_VEC(open_kernel *) open;
     size_t reported;
-    uint64_t ended; /* kernels, when the dispatcher was last asked */
+    uint64_t ended; /* kernels that had ended at the last look */
     mem_arena names;
-    ls_error held; /* why the next kernel cannot be opened: told when those before it have run */
+    ls_error held; /* why the next kernel cannot be opened; returned when the earlier ones have run */
     unmodelled_insts unmodelled;
     uint64_t guessed, guessed_pc;
     uint16_t guessed_opcode;
@@ -135,7 +135,7 @@ static ls_status read_parts(parallel_read *read, thread_pool *pool, ls_error *er
     return kernel_seek(read->o->kernel, read->o->read, err);
 }
 
-/* With threads to spare, the first wave of blocks is read before the profile asks for it. */
+/* With spare threads, the first wave of blocks is read before the profile needs it. */
 static ls_status read_ahead(const trace_replay *r, open_kernel *o, ls_error *err)
 {
     const ls_kernel_info *info = kernel_get_info(o->kernel);
@@ -222,12 +222,13 @@ static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_
         const trace_cmd *command = trace_command_at(r->trace, r->next_command);
         if (command->kind == LS_COMMAND_COPY_IN && r->options.warm_l2)
             warm(r, command->address, command->bytes);
-        r->met += command->kind == LS_COMMAND_KERNEL;
+        r->seen += command->kind == LS_COMMAND_KERNEL;
         if (command->kind != LS_COMMAND_KERNEL || !selected(r, r->next_command))
             continue;
         trace_kernel *kernel;
         ls_status status = trace_open_kernel(r->trace, r->next_command, &kernel, &r->held);
-        if (status != LS_OK) { /* the dispatcher asks early: problems come in the order of the list */
+        if (status != LS_OK) { /* the dispatcher requests kernels early: problems are reported in the order of
+                                * the list */
             *end = true;
             return LS_OK;
         }
@@ -245,7 +246,7 @@ static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_
         status = share_create(kernel, &o->share, err);
         if (status != LS_OK)
             return status;
-        o->number = r->met;
+        o->number = r->seen;
         o->command = r->next_command++;
         o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;
         *out = (ls_dispatch_kernel){
@@ -432,7 +433,7 @@ static ls_status set_threads(trace_replay *r, uint32_t threads, ls_error *err)
     return status;
 }
 
-/* The begin of the first kernel that nobody was told the end of, but for the one that is told about now. */
+/* Begin of the first kernel whose end was not reported yet, except for the one that is being reported. */
 static ls_cycle next_begin(const trace_replay *r)
 {
     ls_cycle next = progress_of(r).oldest;
@@ -461,7 +462,7 @@ static ls_status failed(const ls_error *failure, ls_error *err)
     return failure->status;
 }
 
-/* Tells of the kernels that have ended since it was last called. */
+/* Reports the kernels that have ended since the last call. */
 static ls_status report(trace_replay *r, ls_error *err)
 {
     for (; r->reported < r->kernels.count; r->reported++)
@@ -509,7 +510,7 @@ ls_status replay_run_all(trace_replay *const *replays, size_t count, const ls_ru
                 return failed(progress.failure, err);
             all_idle = all_idle && progress.idle;
         }
-        result->limited = piece.limited && !all_idle; /* not by what kernels left behind */
+        result->limited = piece.limited && !all_idle; /* requests that ended kernels left do not count */
         if (status != LS_OK)
             return status;
         bool ended = false;

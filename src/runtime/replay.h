@@ -18,8 +18,8 @@ typedef struct replay_kernel {
     ls_cycle begin, end;      /* of the core clock; the launch latency is in between */
     uint64_t ctas;
     uint32_t slot;       /* the dispatcher's, by which cores count */
-    ls_cycle next_begin; /* of the first of the kernels that had begun and whose end had not been told when
-                          * its own was; LS_CYCLE_MAX: there was none */
+    ls_cycle next_begin; /* begin of the first other kernel that had begun and not been reported when this one
+                          * was; LS_CYCLE_MAX: none */
     double sampled;      /* the share of the kernel that its hit rates come from; 0: it needed none */
 } replay_kernel;
 

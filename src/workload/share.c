@@ -29,8 +29,8 @@ struct shared_streams {
     uint32_t body_count;
     ls_cta spare; /* memory for the next block that is read */
     uint64_t *distance;
-    uint8_t *met;
-    uint32_t capacity; /* of distance and met */
+    uint8_t *seen;
+    uint32_t capacity; /* of distance and seen */
     share_counts n;
 };
 
@@ -48,10 +48,10 @@ static bool room_for_distances(shared_streams *s, uint32_t insts)
     uint64_t *distance = realloc(s->distance, insts * sizeof *distance);
     if (distance != NULL)
         s->distance = distance;
-    uint8_t *met = realloc(s->met, insts);
-    if (met != NULL)
-        s->met = met;
-    if (distance == NULL || met == NULL)
+    uint8_t *seen = realloc(s->seen, insts);
+    if (seen != NULL)
+        s->seen = seen;
+    if (distance == NULL || seen == NULL)
         return false;
     s->capacity = insts;
     return true;
@@ -66,7 +66,7 @@ static bool alike(shared_streams *s, const body *b, const ls_cta *other)
         memcmp(cta->warps, other->warps, cta->warp_count * sizeof *cta->warps) != 0 ||
         memcmp(cta->dyns, other->dyns, (size_t)cta->dyn_count * sizeof *cta->dyns) != 0)
         return false;
-    memset(s->met, 0, b->insts);
+    memset(s->seen, 0, b->insts);
     memset(s->distance, 0, b->insts * sizeof *s->distance);
     for (uint64_t i = 0; i < cta->dyn_count; i++) {
         const ls_dyn *dyn = &cta->dyns[i];
@@ -74,8 +74,8 @@ static bool alike(shared_streams *s, const body *b, const ls_cta *other)
             continue;
         const uint64_t *mine = &cta->addrs[dyn->addr >> 2], *its = &other->addrs[dyn->addr >> 2];
         uint64_t distance = its[0] - mine[0], differ = 0;
-        if (!s->met[dyn->inst]) {
-            s->met[dyn->inst] = 1;
+        if (!s->seen[dyn->inst]) {
+            s->seen[dyn->inst] = 1;
             s->distance[dyn->inst] = distance;
         }
         if ((dyn->addr & 3) == LS_ADDR_STRIDE) {
@@ -316,7 +316,7 @@ void share_destroy(shared_streams *s)
     }
     ls_cta_fini(&s->spare);
     free(s->distance);
-    free(s->met);
+    free(s->seen);
     free(s);
 }
 

@@ -1,6 +1,6 @@
-/* args.c: the block of memory that a kernel reads its arguments from: explicit ones where the code object
- * says, hidden ones filled with what the launch is. Versions 4 and 5 have different hidden arguments; both
- * come from the metadata, none is assumed. */
+/* args.c: the memory from which a kernel reads its arguments: explicit ones at the code object's offsets,
+ * hidden ones with values of the launch. Versions 4 and 5 have different hidden arguments; both are read from
+ * the metadata. */
 #include "runtime/driver/drv.h"
 
 #include <inttypes.h>
@@ -139,13 +139,13 @@ static uint64_t hidden_value(hsa_arg_kind kind, const drv_dispatch *d, const uin
         return facts->shared_base_hi;
     case HSA_ARG_QUEUE_PTR:
         return facts->queue_address;
-    default: /* no host calls, no device queue, no heap: a null pointer says so */
+    default: /* no host calls, no device queue, no heap: a null pointer */
         return 0;
     }
 }
 
-/* Version 4 keeps a place for it 24 bytes after the first hidden argument, which compilers name only when
- * they know about printf; a program that finds its own way to the buffer looks there too. */
+/* Version 4 has a place for it 24 bytes after the first hidden argument, which compilers name only when they
+ * support printf. A program that finds the buffer by itself looks there too. */
 static void place_printf(const hsa_kernel *kernel, uint64_t buffer, uint8_t *out)
 {
     uint32_t place = UINT32_MAX;

@@ -1,7 +1,7 @@
-/* backend.h: what executes the driver's commands: memory and launches of a machine with several GPUs. The
- * driver above it keeps contexts, queues, events and code objects; a back end knows none of them.
- * Emulation is one (backend_emulate.c: a command runs to its end at once), timing the other
- * (src/runtime/timing: commands are submitted, and advance together in simulated time). */
+/* backend.h: the interface that executes the driver's commands: memory and launches of a machine with several
+ * GPUs. The driver above it has contexts, queues, events and code objects; a back end does not see them. There
+ * are two. Emulation (backend_emulate.c) runs a command to its end at once. Timing (src/runtime/timing)
+ * submits commands, which advance together in simulated time. */
 #ifndef RUNTIME_DRIVER_BACKEND_H
 #define RUNTIME_DRIVER_BACKEND_H
 
@@ -44,7 +44,7 @@ typedef struct drv_dispatch {
     amd_target target;
 } drv_dispatch;
 
-/* What hidden arguments say about the GPU. */
+/* Facts about the GPU for hidden arguments. */
 typedef struct drv_facts {
     uint32_t shared_base_hi, private_base_hi; /* upper halves of flat addresses */
     uint64_t queue_address;
@@ -109,8 +109,10 @@ typedef struct drv_backend {
     ls_status (*run)(void *self, size_t gpu, void *program, const drv_dispatch *dispatch,
                      ls_gpu_counts *counts, ls_error *err);
 
-    /* --- timing only; NULL otherwise. A back end that has them is not asked to run, copy or fill: one thread
-     * at a time submits and advances, and write and read are what the host does past all queues. --- */
+    /* --- timing only, else NULL ------------------------------------------------------------------------- */
+
+    /* The driver does not call run, copy and fill of a back end that has these. One thread at a time submits and
+     * advances. Write and read are accesses of the host outside of all queues. */
 
     const ls_gpu_model *(*model)(void *self, size_t gpu);
     /* Starts it; it runs beside everything that was submitted and is not over. */

@@ -13,7 +13,7 @@
 
 _Static_assert((int)AMD_CLASS_COUNT <= LS_GPU_CLASS_MAX, "the public counts have room for every class");
 
-#define WINDOW_EXTRA ((uint64_t)4 << 30) /* of addresses, for scratch and what the emulator keeps there */
+#define WINDOW_EXTRA ((uint64_t)4 << 30) /* of addresses, for scratch and the emulator's own data */
 
 /* HSA gives arguments whole pieces of 16 bytes; compilers load the rest of the last one along. */
 #define KERNARG_WHOLE(bytes) (((uint64_t)(bytes) + 15) & ~(uint64_t)15)
@@ -64,7 +64,7 @@ static uint64_t window_bytes(const drv_machine *machine)
     return bytes;
 }
 
-/* What kernels find through their dispatch and queue pointers. */
+/* The structures that dispatch and queue pointers of kernels refer to. */
 static ls_status start_strict(emu *e, ls_error *err)
 {
     ls_status status = strict_create(e->window, &e->strict, err);
@@ -237,7 +237,7 @@ static ls_status emu_fill(void *self, size_t gpu, uint64_t to, const void *patte
     ls_status status = emu_host(self, to, bytes, &target, err);
     if (status != LS_OK)
         return status;
-    /* What is filled already is the source of twice as much. */
+    /* The filled part is the source of the next copy, which doubles it. */
     memcpy(target, pattern, pattern_bytes);
     for (uint64_t done = pattern_bytes; done < bytes;) {
         uint64_t n = done < bytes - done ? done : bytes - done;

@@ -1,14 +1,12 @@
 /* drv.h: the driver's own structs, shared by the files of src/runtime/driver.
  *
- * One lock per system guards everything but what a command does while it runs. Whoever waits for a command
- * also executes: with the lock held it takes the role of the GPU's executor, if nobody has it, and runs
- * what is ready, in the order of submission. So a blocking call costs no switch of threads. A worker
- * thread per GPU, started by the first call that does not block, does the same for commands that nobody
- * waits for.
+ * One lock per system guards everything except the work of a running command. A thread that waits for a
+ * command also executes. With the lock held it becomes the GPU's executor, if there is none, and runs ready
+ * commands in the order of submission. So a blocking call costs no switch of threads. The first call that does
+ * not block starts a worker thread per GPU, which does the same for commands without a waiting thread.
  *
- * With timing nothing runs before somebody waits: then all commands that are ready are submitted together,
- * and time passes until one of them is over, which may make others ready. One thread does that for the whole
- * system. */
+ * With timing no command runs before a thread waits. Then all ready commands are submitted together, and time
+ * passes until one of them is over, which may make others ready. One thread does that for the whole system. */
 #ifndef RUNTIME_DRIVER_DRV_H
 #define RUNTIME_DRIVER_DRV_H
 
@@ -149,13 +147,13 @@ ls_status drv_check_range(ls_gpu_context *context, uint64_t address, uint64_t by
 
 /* Nanoseconds: of the host, or simulated. */
 uint64_t drv_now(const ls_gpu_system *system);
-/* For a queue and a payload behind the command of tail_bytes. NULL: no memory. */
+/* A command of a queue, followed by a payload of tail_bytes. NULL: no memory. */
 drv_command *drv_command_create(ls_gpu_queue *queue, drv_run_fn run, size_t tail_bytes);
 /* Puts it into its queue and gives the event if wanted. Takes over the command. */
 void drv_submit(drv_command *command, ls_gpu_event **event);
 /* The same, and waits. For default queues. */
 ls_status drv_submit_wait(drv_command *command, ls_error *err);
-/* Waits until everything that the context has queued is over, whatever became of it. */
+/* Waits until everything that the context has queued is over, also by failing. */
 void drv_drain(ls_gpu_context *context);
 void drv_queue_init(ls_gpu_queue *queue, ls_gpu_context *context, size_t gpu);
 /* With the lock held: lets things happen that may end a command; false if nothing can. */
@@ -165,7 +163,7 @@ bool drv_step_or_sleep_locked(ls_gpu_system *system);
 /* Runs or fails all commands and takes it out of its GPU. */
 void drv_queue_fini(ls_gpu_queue *queue);
 void drv_stop_workers(ls_gpu_system *system);
-/* With the lock held: executes whatever can be until the event is over. */
+/* With the lock held: executes ready commands until the event is over. */
 void drv_wait_locked(ls_gpu_system *system, const ls_gpu_event *event);
 void drv_wake_locked(ls_gpu_system *system);
 
@@ -177,8 +175,8 @@ bool drv_time_step_locked(ls_gpu_system *system);
 bool drv_is_ready(const ls_gpu_queue *queue);
 ls_status drv_refusal(const ls_gpu_queue *queue, const drv_command *command, ls_error *err);
 void drv_finish(ls_gpu_queue *queue, drv_command *command, ls_status status);
-/* For time.c: command.c's and launch.c's. What the command is for a back end with timing; false: the host
- * does it. */
+/* For time.c: commands of command.c and launch.c. Describes the command for a back end with timing; false: the
+ * host executes it. */
 bool drv_command_work(const drv_command *command, drv_work *out);
 
 /* ------------------------------------------------------------------------------------------------ event.c */
@@ -199,8 +197,8 @@ void drv_module_destroy(ls_gpu_module *module);
 
 /* ------------------------------------------------------------------------------------------------- args.c */
 
-/* Lays the arguments out as the kernel wants them: out has kernel->kernarg_bytes, zeroed. *dynamic_lds is
- * what local arguments take beyond the kernel's own. */
+/* Lays the arguments out for the kernel: out has kernel->kernarg_bytes, zeroed. *dynamic_lds: LDS of local
+ * arguments, beyond the kernel's own. */
 ls_status drv_args_place(const hsa_kernel *kernel, const ls_gpu_launch *launch, uint8_t *out,
                          uint32_t *dynamic_lds, ls_error *err);
 void drv_args_hidden(const hsa_kernel *kernel, const drv_dispatch *dispatch, const ls_gpu_launch *launch,

@@ -50,7 +50,7 @@ static ls_status check_lds(const ls_gpu_kernel *kernel, const ls_gpu_model *mode
     return LS_OK;
 }
 
-/* Dimensions behind the last one that is given have one work-item; no other size may be 0. */
+/* Dimensions after the last given one have one work-item; no other size may be 0. */
 static ls_status set_sizes(const ls_gpu_kernel *kernel, drv_dispatch *d, const ls_gpu_launch *launch,
                            ls_error *err)
 {
@@ -195,7 +195,7 @@ ls_status ls_gpu_run_counted(ls_gpu_context *context, ls_gpu_kernel *kernel, con
     event = command->event;
     ls_gpu_event_retain(event);
     status = drv_submit_wait(command, err);
-    *counts = event->counts; /* it is over: nobody writes them any more */
+    *counts = event->counts; /* it is over: no thread writes the counts now */
     ls_gpu_event_release(event);
     return status;
 }

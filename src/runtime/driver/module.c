@@ -1,4 +1,4 @@
-/* module.c: code objects in the memory of a GPU, and what their kernels are. */
+/* module.c: code objects in the memory of a GPU, and information about their kernels. */
 #include "runtime/driver/drv.h"
 
 #include "base/file.h"

@@ -113,7 +113,7 @@ void drv_finish(ls_gpu_queue *queue, drv_command *command, ls_status status)
     free(command);
 }
 
-/* Runs one command of the GPU; false if none is ready or somebody else executes. */
+/* Runs one command of the GPU; false if none is ready or another thread executes. */
 static bool step_locked(ls_gpu_system *system, drv_gpu *gpu)
 {
     ls_gpu_queue *queue = gpu->is_executing ? NULL : next_ready(gpu);
@@ -155,7 +155,7 @@ static void sleep_locked(ls_gpu_system *system)
     system->waiters--;
 }
 
-/* Whatever may have become ready by what just happened gets somebody who looks. */
+/* Wakes a thread for every GPU that may have a command that just became ready. */
 void drv_wake_locked(ls_gpu_system *system)
 {
     for (size_t i = 0; i < system->gpu_count; i++)

@@ -82,7 +82,7 @@ static ls_status no_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
 }
 
-/* The modes, each with what executes its commands. */
+/* The modes, each with its back end. */
 static const struct {
     const char *name;
     const drv_backend *backend;

@@ -1,11 +1,11 @@
-/* time.c: commands on a back end that simulates time. Nothing happens by itself: each turn, taken by whoever
- * waits, submits the commands that are ready, lets time pass until one is over, and finishes what is. So the
- * order of everything depends on the program alone. */
+/* time.c: commands on a back end that simulates time. Time advances only while a thread waits. Each turn
+ * submits the ready commands, lets time pass until one is over, and finishes all that are over. So the order
+ * depends on the program alone. */
 #include "runtime/driver/drv.h"
 
 #include <stdlib.h>
 
-/* What the host itself does at the head of a queue: marks, calls, commands that must not run. */
+/* Commands that the host itself executes at the head of a queue: marks, calls, commands that must not run. */
 static bool finish_on_host(ls_gpu_system *system, ls_gpu_queue *queue)
 {
     drv_command *command = queue->head;
@@ -100,7 +100,8 @@ bool drv_time_step_locked(ls_gpu_system *system)
             submit(system, queue);
         moved = true;
     }
-    /* What the host finished may be what somebody waits for: no time passes before he was asked. */
+    /* A command that the host finished may be the one that a thread waits for, so the caller checks again
+     * before time passes. */
     if (!moved && system->in_flight > 0) {
         moved = true;
         pthread_mutex_unlock(&system->lock);

@@ -1,5 +1,5 @@
-/* emulate.c: a launch: work-groups over host threads, the packet and the queue that kernels may look at,
- * faults in a fixed order, and the sums of what ran. */
+/* emulate.c: a launch: work-groups over host threads, the packet and the queue that kernels may read, faults
+ * in a fixed order, and the counts. */
 #include "runtime/emulate/emulate.h"
 
 #include "base/pool.h"
@@ -51,8 +51,8 @@ void emulate_destroy(emulate *emulator)
     free(emulator);
 }
 
-/* What kernels read of a queue: the upper halves of the apertures, for flat addresses of LDS and private
- * memory. */
+/* The part of a queue that kernels read: the upper halves of the apertures, for flat addresses of LDS and
+ * private memory. */
 static ls_status emulate_write_queue(emulate *emulator, ls_error *err)
 {
     uint32_t queue[64] = { 0 };

@@ -44,7 +44,7 @@ typedef struct emulate_launch {
     strict *strict; /* NULL: none. Checks each instruction before it executes; also with one thread */
 } emulate_launch;
 
-/* What a launch executed. The same for any number of threads. */
+/* Counts of a launch. The same for any number of threads. */
 typedef struct emulate_counts {
     uint64_t instructions;              /* of wavefronts */
     uint64_t by_class[AMD_CLASS_COUNT]; /* amd_class */

@@ -1,4 +1,4 @@
-/* emulate_impl.h: what the files of the emulator share: how a decoded program is walked. */
+/* emulate_impl.h: types that the emulator's files share, for walking a decoded program. */
 #ifndef RUNTIME_EMULATE_EMULATE_IMPL_H
 #define RUNTIME_EMULATE_EMULATE_IMPL_H
 
@@ -26,7 +26,7 @@ typedef struct emulate_context {
     size_t vgpr_block; /* registers of one wave, in dwords */
     uint8_t *lds;
     emulate_tally *tally; /* [op_count + 2] of the program */
-    amd_start start;      /* what waves begin with */
+    amd_start start;      /* initial state of waves */
     uint64_t instructions, wave_total, barriers;
     uint64_t fault_pc;
     uint32_t fault_wave;

@@ -1,6 +1,6 @@
-/* group.c: one work-group: its waves start, and take turns until all have ended.
- * The waves of a work-group take turns in order; a turn ends at a barrier, at the end, or after so many
- * instructions that a wave which waits for another one cannot wait forever. */
+/* group.c: one work-group. Its waves take turns in a fixed order until all have ended. A turn ends at a
+ * barrier, at the end of the wave, or after a limit of instructions, so that a wave that spins cannot block
+ * the others. */
 #include "isa/amd/exec/memory.h"
 #include "runtime/emulate/emulate_impl.h"
 

@@ -1,6 +1,5 @@
-/* trace.c: the instruction trace: one line of JSON per executed instruction with the registers that it
- * wrote. Scalars are compared with what they were before, so that vcc, exec and m0 show up whoever writes
- * them. */
+/* trace.c: the instruction trace: one line of JSON per executed instruction with the registers that it wrote.
+ * Scalars are compared with their previous values, so that implicit writes of vcc, exec and m0 show up too. */
 #include "base/file.h"
 #include "runtime/emulate/emulate.h"
 #include "runtime/emulate/emulate_impl.h"

@@ -1,4 +1,4 @@
-/* record.c: launches and work-groups on their way into a recording. */
+/* record.c: writes launches and work-groups into a recording. */
 #include "runtime/record/record.h"
 
 #include "workload/pack/pack.h"
@@ -98,7 +98,7 @@ ls_status record_command(recorder *rec, const amd_file_command *command, uint32_
 
 /* ----------------------------------------------------------------------------------------------- launches */
 
-/* What is mapped, in memory of the caller. */
+/* The mapped address ranges, in memory of the caller. */
 static bool find_extents(ls_address_space *window, amd_file_launch *launch)
 {
     size_t capacity = 0, count = address_space_extents(window, NULL, 0);
@@ -236,7 +236,7 @@ void record_hook(void *self, const emulate_step *step)
     }
     const amd_access *access = NULL;
     if (amd_tape_wants(&launch->code, step->pc)) {
-        /* The instruction's own turn comes later: whatever is wrong with it, it says itself. */
+        /* Only the address is needed here. A fault of the instruction is reported when it executes. */
         amd_fault fault = wave->fault;
         uint8_t stop = wave->stop;
         if (!amd_mem_address(wave, step->inst, &launch->access))

@@ -1,6 +1,6 @@
-/* record.h: records what runs of AMD programs execute as packed files (workload/pack/amd_file.h). Whoever
- * runs the waves tells: the emulator by its hook, compute units by the tapes of their waves. Adds nothing to
- * the run. */
+/* record.h: records the execution of AMD programs in packed files (workload/pack/amd_file.h). The emulator
+ * delivers instructions by its hook, compute units the tapes of their waves. Recording does not change the
+ * run. */
 #ifndef RUNTIME_RECORD_RECORD_H
 #define RUNTIME_RECORD_RECORD_H
 
@@ -19,13 +19,14 @@ ls_status record_create(const char *path, const char *producer, recorder **out, 
 ls_status record_finish(recorder *rec, ls_error *err);
 void record_abort(recorder *rec); /* NULL is fine */
 
-/* A copy or a fill. *number names it among the commands of the recording; NULL: nobody asks. */
+/* A copy or a fill. *number names it among the commands of the recording; NULL if the caller does not need
+ * it. */
 ls_status record_command(recorder *rec, const amd_file_command *command, uint32_t *number, ls_error *err);
 
 /* A launch that is about to run. */
 typedef struct record_what {
     const amd_start *start;   /* borrowed until the launch ends, and its program */
-    ls_address_space *window; /* what is mapped now */
+    ls_address_space *window; /* ranges that are mapped now */
     uint32_t gpu, dims, lds_bytes, argument_bytes;
     uint64_t scratch, scratch_bytes; /* as in amd_file_launch */
     const uint32_t *beside;          /* as in amd_file_command */
@@ -39,8 +40,8 @@ ls_status record_end(record_launch *launch, bool good, ls_error *err);
 /* For the emulator: emulate_launch.before, with the launch as self. */
 void record_hook(void *self, const emulate_step *step);
 
-/* For compute units: what tapes count by, and a work-group that has ended with the tapes of its waves. From
- * any thread; record_end() reports errors. */
+/* For compute units: the numbering for tapes, and a work-group that has ended, with the tapes of its waves.
+ * From any thread; record_end() reports errors. */
 const amd_tape_code *record_code(const record_launch *launch);
 void record_group(void *self, const uint32_t id[3], amd_tape_writer *waves, uint32_t wave_count);
 

@@ -1,4 +1,4 @@
-/* tapes.c: see tapes.h. Work-groups that ended give their memory to those that start. */
+/* tapes.c: see tapes.h. Memory of ended work-groups is reused for new ones. */
 #include "runtime/record/tapes.h"
 
 #include "isa/amd/exec/start.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A work-group in flight. The tapes stand first, because they are what the compute unit holds. */
+/* A work-group in flight. The tapes stand first, because the compute unit holds pointers to them. */
 typedef struct tapes_group {
     amd_tape tapes[AMD_WAVES_MAX];
     amd_file_group bytes;

@@ -10,7 +10,7 @@ typedef struct tapes tapes;
 
 /* File and program are borrowed. */
 ls_status tapes_create(amd_file *file, size_t launch, const amd_program *program, tapes **out, ls_error *err);
-/* Nobody may use work-groups that are still open any more. */
+/* Open work-groups must not be used after this. */
 void tapes_destroy(tapes *t);
 /* For cu_kernel.tapes; valid as long as t. */
 const cu_tapes *tapes_of(tapes *t);

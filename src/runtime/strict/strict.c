@@ -1,4 +1,4 @@
-/* strict.c: launches, work-groups and instructions under watch, and what is said about a finding. */
+/* strict.c: checks of launches, work-groups and instructions, and the text of a finding. */
 #include "runtime/strict/strict.h"
 
 #include "isa/amd/exec/limits.h"
@@ -82,7 +82,7 @@ void strict_begin(strict *s, const strict_launch *launch)
     pthread_mutex_lock(&s->lock);
     s->first += (uint32_t)s->segments.count;
     vec_clear(&s->segments);
-    if (s->first > UINT32_MAX / 2) { /* numbers start anew: forget who touched what */
+    if (s->first > UINT32_MAX / 2) { /* numbers restart: clear the last accesses of all pages */
         for (uint64_t i = 0; i < s->page_top; i++)
             if (s->pages[i]) {
                 free(s->pages[i]->race);
@@ -103,7 +103,7 @@ void strict_end(strict *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* What the command processor and the dispatcher fill is defined; see start.c. */
+/* Registers that the command processor and the dispatcher fill are defined; see start.c. */
 static void start_wave(strict *s, strict_wave *shadow, const amd_wave *wave)
 {
     const amd_kernel *kernel = &s->launch.program->kernel;

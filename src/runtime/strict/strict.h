@@ -1,7 +1,7 @@
-/* strict.h: finds what a program must not do and hardware hides: bytes outside of every live allocation, values
- * that depend on registers or memory that nothing wrote, and races between waves. It watches an emulation, one
- * instruction at a time, with a shadow of registers and memory beside the real ones; the emulator's own loop does
- * not know it. docs/driver.md has the rules. One launch at a time. */
+/* strict.h: finds errors of programs that hardware hides. These are accesses outside of every live allocation,
+ * values that depend on unwritten registers or memory, and races between waves. It checks an emulation, one
+ * instruction at a time, with a shadow of registers and memory beside the real ones. The emulator's own loop
+ * is unchanged. docs/driver.md has the rules. One launch at a time. */
 #ifndef RUNTIME_STRICT_STRICT_H
 #define RUNTIME_STRICT_STRICT_H
 
@@ -33,7 +33,7 @@ typedef struct strict_launch {
     uint64_t scratch_bytes; /* of all waves that can run at once */
 } strict_launch;
 
-/* Between these two calls the lock is held: what the host does to memory waits. */
+/* The lock is held between these two calls: memory commands of the host wait. */
 void strict_begin(strict *s, const strict_launch *launch);
 void strict_end(strict *s);
 

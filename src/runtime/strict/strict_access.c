@@ -1,6 +1,6 @@
-/* strict_access.c: memory instructions on shadows: addresses must be defined, bytes must belong to a live
- * allocation (or to the LDS or private memory that the kernel asked for), and no other wave may touch them without
- * order. What loads get is as defined as memory is. */
+/* strict_access.c: memory instructions on shadows. Addresses must be defined. Bytes must belong to a live
+ * allocation, or to the kernel's LDS or private memory. No other wave may touch them without order. A loaded
+ * value has the shadow of its memory. */
 #include "runtime/strict/strict_impl.h"
 
 #include <stdio.h>
@@ -70,7 +70,7 @@ static bool need_address(strict *s, const mem_row *row, uint64_t exec)
     return need_vector(s, use, inst->src[0].code, count, exec);
 }
 
-/* The shadow of dword i of what a lane stores, or of an atomic's operands. */
+/* The shadow of dword i of a lane's store data, or of an atomic's operands. */
 static uint32_t data_shadow(const strict *s, const mem_row *row, unsigned lane, unsigned i)
 {
     unsigned dwords = (row->bytes + 3u) / 4;
@@ -172,7 +172,7 @@ static void remember(strict *s, unsigned where, uint64_t address)
         *origin = (strict_origin){ kinds[where], address };
 }
 
-/* A load that asks for the newest value is an atomic one, as far as order is concerned. */
+/* A load of the newest value (glc) counts as atomic for the order of accesses. */
 static strict_how how_of(const strict *s, const amd_access *a)
 {
     if (a->kind == AMD_ACCESS_STORE)

@@ -1,8 +1,8 @@
-/* strict_impl.h: the state behind strict.h, shared by the files of src/runtime/strict.
+/* strict_impl.h: the state of the checker, shared by the files of src/runtime/strict.
  *
- * A shadow has a bit for each bit of a register or byte: 1 is undefined. A value becomes undefined when it depends
- * on undefined bits; it is an error when it decides something: an address, a branch, EXEC, what global memory or an
- * atomic gets. Moves, private memory and LDS only pass it on. */
+ * A shadow has a bit for each bit of a register or byte: 1 is undefined. A value becomes undefined when it
+ * depends on undefined bits; it is an error when it reaches an address, a branch, EXEC, global memory or an
+ * atomic. Moves, private memory and LDS only pass it on. */
 #ifndef RUNTIME_STRICT_STRICT_IMPL_H
 #define RUNTIME_STRICT_STRICT_IMPL_H
 
@@ -31,14 +31,15 @@ typedef struct strict_wave {
     uint32_t acquired; /* segments below happened before */
 } strict_wave;
 
-/* What one wave does between two points of synchronisation. */
+/* The accesses of one wave between two points of synchronisation. */
 typedef struct strict_segment {
     uint32_t wave; /* in the launch */
     uint32_t group;
     uint32_t barrier; /* how many its work-group had passed */
 } strict_segment;
 
-/* Who touched each byte last: numbers of segments. Two readers, so that one from another wave is kept. */
+/* The last accesses of each byte, as numbers of segments. Two readers, so that a reader of another wave is
+ * kept. */
 typedef struct strict_race {
     uint32_t writer[LS_PAGE_BYTES], reader[2][LS_PAGE_BYTES];
     uint32_t writer_pc[LS_PAGE_BYTES / 4], reader_pc[LS_PAGE_BYTES / 4]; /* steps; per dword, for messages */
@@ -71,7 +72,7 @@ struct strict {
     strict_launch launch;
     strict_origin *origins; /* [op_count + 1] */
     LS_VEC(strict_segment) segments;
-    uint32_t first;        /* number of segments.at[0]; 0 stands for nobody */
+    uint32_t first;        /* number of segments.at[0]; 0 stands for none */
     uint32_t waves_before; /* of earlier work-groups */
     uint64_t group;        /* number */
     uint32_t barrier;

@@ -179,11 +179,11 @@ bool strict_next_segment(strict *s, strict_wave *shadow, uint32_t wave)
     return false;
 }
 
-/* What the segment did is known to have happened before what the wave does now. */
+/* NULL if the segment is known to have happened before the wave's present one, else the segment. */
 static const strict_segment *unordered(const strict *s, uint32_t number)
 {
     if (number == 0 || number < s->first)
-        return NULL; /* nobody, or an earlier launch */
+        return NULL; /* none, or an earlier launch */
     const strict_segment *other = &s->segments.at[number - s->first];
     const strict_segment *own = &s->segments.at[s->shadow->segment - s->first];
     if (other->wave == own->wave || number < s->shadow->acquired)

@@ -1,5 +1,5 @@
-/* strict_vector.c: vector arithmetic on shadows, lane by lane. What an operation makes of undefined bits is exact
- * for moves, logic, shifts and sums; for the rest a result with any undefined source is undefined as a whole. */
+/* strict_vector.c: vector arithmetic on shadows, lane by lane. Undefined bits are tracked exactly through
+ * moves, logic, shifts and sums. Any other result with an undefined source is undefined as a whole. */
 #include "isa/amd/exec/lanes.h"
 #include "isa/amd/tables.h"
 #include "runtime/strict/strict_impl.h"
@@ -283,7 +283,7 @@ static uint64_t exact(const strict *s, const lane_sources *l, bool *known)
     }
 }
 
-/* Sources and result have two halves that do not meet. */
+/* Sources and result have two halves that do not affect each other. */
 static uint32_t packed_lane(const strict *s, const sources *in, unsigned lane)
 {
     uint32_t low = 0, high = 0;

@@ -1,5 +1,5 @@
-/* timing.c: the back end `time`: a machine of a platform file with simulated memory, and what the driver asks
- * of it that takes no time. Commands are in timing_run.c. */
+/* timing.c: the back end `time`: a machine of a platform file with simulated memory, and the driver's requests
+ * that take no simulated time. Commands are in timing_run.c. */
 #include "runtime/timing/timing_impl.h"
 
 #include "isa/amd/exec/start.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define WINDOW_EXTRA                                                                                          \
-    ((uint64_t)16 << 30) /* of addresses: scratch, arguments, the page behind each allocation */
+    ((uint64_t)16 << 30) /* of addresses: scratch, arguments, the page after each allocation */
 #define WATCHDOG_FS (UINT64_C(100) * 1000000000000) /* 100 ms */
 
 static ls_status no_memory(ls_error *err)
@@ -85,7 +85,7 @@ ls_status timing_warn_foreign(timing *t, const char *target, ls_error *err)
     return status == LS_OK ? LS_OK : no_memory(err);
 }
 
-/* The GPU as the driver describes it: the platform's sizes with what its instruction set allows. */
+/* The GPU as the driver describes it: the platform's sizes, limited by its instruction set. */
 static ls_status describe(timing *t, const drv_machine *m, ls_error *err)
 {
     const amd_gpu_facts *facts = amd_gpu_get_facts(t->gpu);
@@ -105,7 +105,7 @@ static ls_status describe(timing *t, const drv_machine *m, ls_error *err)
     return ls_fail(err, LS_ERR_USAGE, "there is no instruction set '%s': gfx803, gfx1010 or gfx1030", target);
 }
 
-/* What kernels read of a queue: the upper halves of the apertures. */
+/* The part of a queue that kernels read: the upper halves of the apertures. */
 static ls_status write_queue(timing *t, ls_error *err)
 {
     uint32_t queue[64] = { 0 };
@@ -211,7 +211,7 @@ static ls_status read(void *self, size_t gpu, void *to, uint64_t from, uint64_t 
     return status;
 }
 
-/* Fresh memory that nobody has in a cache. */
+/* Fresh memory, of which no cache has a line. */
 static ls_status load_image(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes,
                             ls_error *err)
 {

@@ -1,6 +1,5 @@
-/* timing.h: programs in simulated time: the driver's back end `time` (driver/backend.h), seen by who wants
- * more of it than the driver's interface says: the machine's counters, its configuration, each command's
- * record. */
+/* timing.h: programs in simulated time: the driver's back end `time` (driver/backend.h). This header adds
+ * access to the machine's counters, its configuration and each command's record. */
 #ifndef RUNTIME_TIMING_TIMING_H
 #define RUNTIME_TIMING_TIMING_H
 
@@ -20,7 +19,7 @@ typedef struct timing_record {
     uint64_t bytes; /* of a copy or fill */
     uint64_t groups, waves, instructions;
     uint32_t groups_per_cu, waves_per_cu; /* that fit on a compute unit at once */
-    const char *limit;                    /* what is short for one more work-group */
+    const char *limit;                    /* resource that prevents one more work-group */
 } timing_record;
 
 /* NULL if the system does not simulate time. */
@@ -32,15 +31,15 @@ void timing_set_options(ls_gpu_system *system, const ls_run_options *options);
 /* Called for each command that is over, while the engine rests: time to read counters. */
 void timing_watch(ls_gpu_system *system,
                   ls_status (*over)(void *self, const timing_record *record, ls_error *err), void *self);
-/* Whether kernels have begun that nobody was told the end of, and when the first did. */
+/* True if kernels have begun whose end was not reported yet; *begin: the begin of the first. */
 bool timing_unfinished(const ls_gpu_system *system, ls_time *begin);
-/* What the engine did so far; windows are those of all runs. */
+/* Counts of the engine so far; windows are those of all runs. */
 ls_run_result timing_result(const ls_gpu_system *system);
 
 /* --- timing_replay.c --- */
 
-/* Runs a recording in place of a program: all of its commands, or of its launches only those that are
- * selected (NULL: all). Nothing else may use the system, before or afterwards. Adds to *counts. */
+/* Runs a recording in place of a program: all of its commands, but only the selected launches (NULL: all). No
+ * other caller may use the system, before or afterwards. Adds to *counts. */
 ls_status timing_replay(ls_gpu_system *system, amd_file *file, const kernel_selection *selection,
                         ls_gpu_counts *counts, ls_error *err);
 

@@ -49,28 +49,28 @@ typedef struct timing {
     ls_gpu_model model;
     uint64_t max_instructions;
     bool lenient_barriers;
-    uint64_t queue_record; /* simulated address of what kernels see of their queue */
+    uint64_t queue_record; /* simulated address of the queue structure that kernels read */
     ls_run_options options;
     ls_run_result result;
-    /* Held while the engine runs, and by whoever changes what it works with. */
+    /* Held while the engine runs, and by a thread that changes the engine's input. */
     pthread_mutex_t lock;
     LS_VEC(timing_slot *) slots;
     LS_VEC(timing_piece) pieces;
     LS_VEC(timing_piece)
-    freed; /* memory of which caches may still have lines: they forget before time passes again */
+    freed; /* memory that caches may still hold: its lines are discarded before time passes again */
     uint64_t launches, others;
     ls_status (*over)(void *self, const timing_record *record, ls_error *err);
     void *over_self;
     recorder *record; /* NULL: nothing is recorded */
     _Atomic uint64_t now_ns;
     struct timing_leftover *leftover; /* a replay that did not end: the machine may still have its packets */
-    bool is_broken;                   /* time cannot pass any more */
+    bool is_broken;                   /* time cannot advance after this error */
     ls_error broken;
 } timing;
 
-/* --- timing_record.c: what becomes of the recording --- */
+/* --- timing_record.c: the recording --- */
 
-/* A command that is about to be submitted, and one that is over. With the lock held. */
+/* A command before it is submitted, and after it is over. With the lock held. */
 ls_status timing_record_begin(timing *t, timing_slot *slot, const drv_work *work, bool local, ls_error *err);
 ls_status timing_record_end(timing_slot *slot, bool good, ls_error *err);
 
@@ -86,9 +86,10 @@ ls_status timing_advance(void *self, ls_error *err);
 command_packet timing_packet_of(const amd_kernel *kernel);
 /* Warns if the code of `target` is not that of the machine. */
 ls_status timing_warn_foreign(timing *t, const char *target, ls_error *err);
-/* What a launch that is over executed. */
+/* Adds the counts of a launch that is over. */
 void timing_add_counts(ls_gpu_counts *to, const command_packet *packet);
-/* What the host does past all queues: through caches, without time of the host link. With the lock held. */
+/* Accesses of the host outside of all queues: through caches, without time of the host link. With the lock
+ * held. */
 ls_status timing_poke(timing *t, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
 ls_status timing_peek(timing *t, void *to, uint64_t from, uint64_t bytes, ls_error *err);
 

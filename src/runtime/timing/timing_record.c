@@ -1,5 +1,5 @@
-/* timing_record.c: commands in simulated time on their way into a recording: what each wavefront really
- * executes, and which commands run beside each other. */
+/* timing_record.c: writes commands in simulated time into a recording: the instructions that each wavefront
+ * really executes, and which commands run side by side. */
 #include "runtime/timing/timing_impl.h"
 
 #include <stdlib.h>

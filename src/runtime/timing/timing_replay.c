@@ -44,7 +44,7 @@ static ls_status no_memory(ls_error *err)
 
 /* --------------------------------------------------------------------------------------- simulated memory */
 
-/* Everything that was ever mapped, for the whole of the replay: what it allocates itself lies elsewhere. */
+/* Maps every range that was ever mapped, for the whole replay. The replay's own allocations lie elsewhere. */
 static ls_status map_extent(ls_address_space *window, uint64_t start, uint64_t end, ls_error *err)
 {
     address_space_view view = address_space_look(window);
@@ -157,7 +157,7 @@ static ls_status fill_launch(replay *r, replay_command *c, ls_error *err)
                              .window = r->t->window };
     memcpy(p->kernel.grid, l->grid, sizeof l->grid);
     memcpy(p->kernel.group, l->group, sizeof l->group);
-    /* The packet and the arguments, which stand behind it where a GPU in simulated time put them. */
+    /* The packet and the arguments. A GPU in simulated time puts the arguments after the packet. */
     bool joined = l->kernarg > l->packet && l->kernarg - l->packet <= LS_PAGE_BYTES;
     uint64_t to = joined ? l->packet : l->kernarg;
     p->transfer =
@@ -361,7 +361,7 @@ static bool is_selected(const kernel_selection *selection, uint64_t launch)
     return low < selection->count && selection->at[low].command == launch;
 }
 
-/* Launches that nobody wants are over before they began. */
+/* Launches that are not selected are over before they begin. */
 static void leave_out(replay *r, const kernel_selection *selection)
 {
     for (size_t i = 0; i < r->count; i++) {

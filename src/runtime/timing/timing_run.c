@@ -51,8 +51,8 @@ static void free_pieces(timing *t, timing_slot *slot)
     slot->arguments = slot->scratch = SIZE_MAX;
 }
 
-/* The smallest free piece that is large enough, or a new one. Pieces stay: what is written goes through
- * caches, and scratch has no content that anybody counts on. */
+/* The smallest free piece that is large enough, or a new one. Pieces are kept: written data goes through
+ * caches, and the initial content of scratch does not matter. */
 static ls_status take_piece(timing *t, uint64_t bytes, size_t *out, ls_error *err)
 {
     timing_piece *best = NULL, piece = { .bytes = bytes, .is_used = true };
@@ -359,7 +359,7 @@ static ls_status run_on(timing *t, ls_error *err)
     }
 }
 
-/* Nothing can be trusted any more: what was submitted stays with the command processor for good. */
+/* The state cannot be trusted after this: submitted commands stay with the command processor for good. */
 static void give_up(timing *t, ls_status status, ls_error *err)
 {
     t->is_broken = true;
