@@ -43,8 +43,8 @@ static ls_status compare_cta(copier *c, text_check *same, const sink_kernel *k, 
 
 /* -------------------------------------------------------------------------------------------------- grids */
 
-/* The first `limit` blocks as a grid of their own: rows or planes of the old one if they are whole, else a
- * row. *keep says whether blocks keep their positions. */
+/* The first `limit` blocks as a grid of their own: whole rows or planes of the old grid if possible, else one
+ * row. *keep: blocks keep their positions. */
 static void cut_grid(const uint32_t old[3], uint64_t limit, uint32_t grid[3], bool *keep)
 {
     uint64_t plane = (uint64_t)old[0] * old[1];

@@ -1,4 +1,4 @@
-/* copy.h: a trace from any source into a sink, whole or in part: what pack, unpack, cut and synth do. */
+/* copy.h: copies a trace from any source into a sink, whole or in part, for pack, unpack, cut and synth. */
 #ifndef WORKLOAD_COPY_H
 #define WORKLOAD_COPY_H
 
@@ -15,7 +15,8 @@ typedef struct copy_options {
 typedef struct copy_result {
     uint64_t kernels, ctas, warp_insts;
     uint64_t text_bytes; /* of all kernels, if they were compared */
-    uint64_t normalised; /* files whose own text differs from what would be written; the list is one */
+    uint64_t normalised; /* files whose own text differs from the text that would be written; the list counts
+                          * as one */
     char first_file[256];
     uint64_t first_line; /* where the first of them differs */
 } copy_result;

@@ -7,7 +7,7 @@
 #include "isa/sass/sass.h"
 #include "workload/trace.h"
 
-/* What a body says: "1 R4 LDG.E 1 R4 4". */
+/* The parsed body of a line: "1 R4 LDG.E 1 R4 4". */
 typedef struct inst_fields {
     const char *opcode; /* not terminated */
     size_t opcode_bytes;
@@ -27,11 +27,11 @@ bool inst_text_imm(const char *tail, int64_t *out);
 
 ls_status inst_fields_decode(const inst_fields *f, uint64_t pc, int64_t imm, const ls_kernel_info *info,
                              bool unknown_as_alu, ls_inst *out, ls_error *err);
-/* The same from an instruction of the same opcode and width that was decoded before; false if that does not
- * tell. */
+/* The same from an instruction of the same opcode and width that was decoded before; false if it cannot be
+ * derived. */
 bool inst_fields_decode_like(const inst_fields *f, uint64_t pc, int64_t imm, const ls_inst *like,
                              ls_inst *out);
-/* All of it: LS_ERR_INPUT for a text that does not have the form of a line; what the decoder says is passed
+/* All of it: LS_ERR_INPUT for a text that does not have the form of a line; errors of the decoder are passed
  * on. */
 ls_status inst_text_decode(const inst_words *text, const ls_kernel_info *info, bool unknown_as_alu,
                            ls_inst *out, ls_error *err);

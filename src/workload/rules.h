@@ -1,5 +1,6 @@
-/* rules.h: what a kernel of a trace must be, whatever file it comes from. Every source asks these functions
- * while it reads, for a simulation and for `lockstep trace check` alike, so that one verdict holds for both. */
+/* rules.h: rules that every kernel of a trace must keep, independent of the file format. Every source calls
+ * these functions while it reads. A simulation and `lockstep trace check` share them, so both give the same
+ * verdict. */
 #ifndef WORKLOAD_RULES_H
 #define WORKLOAD_RULES_H
 

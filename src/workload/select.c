@@ -1,4 +1,4 @@
-/* select.c: the terms of a kernel selection and what they match. */
+/* select.c: the terms of a kernel selection and their matches. */
 #include "workload/select.h"
 
 #include "base/text.h"

@@ -18,7 +18,7 @@ typedef struct kernel_selection {
     size_t count;
 } kernel_selection;
 
-/* text NULL chooses all kernels. Names are read from the kernels' headers only if a term asks for them. */
+/* text NULL chooses all kernels. Names are read from the kernels' headers only if a term needs them. */
 ls_status select_kernels(sass_trace *trace, const char *text, kernel_selection *out, ls_error *err);
 /* The same for anything that has names: kernel i, from 0, is the command of its number. */
 ls_status select_named(uint64_t count, const char *(*name_at)(const void *self, uint64_t i), const void *self,

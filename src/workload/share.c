@@ -93,7 +93,7 @@ static bool alike(shared_streams *s, const body *b, const ls_cta *other)
 
 /* ---------------------------------------------------------------------------------------------- borrowing */
 
-/* The streams of a block that is not needed any more serve for reading the next one. */
+/* Memory of a block that is no longer needed is reused to read the next one. */
 static void keep_memory(shared_streams *s, ls_cta *cta)
 {
     if (cta->like != NULL || cta->dyns == NULL)
@@ -201,7 +201,8 @@ static unsigned distances_at(shared_streams *s, const body *b, const uint32_t id
     return missing;
 }
 
-/* cta, which stands at `id`, is like b, and the rest of its distance is known: what one step on `axis` is. */
+/* cta, at position `id`, has the shape of b, and its other distances are known. Learns the effect of one step
+ * on `axis`. */
 static bool learn(shared_streams *s, body *b, const ls_cta *cta, unsigned axis)
 {
     int64_t steps = (int64_t)cta->id[axis] - b->cta.id[axis];

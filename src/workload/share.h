@@ -10,10 +10,10 @@
 
 typedef struct shared_streams shared_streams;
 
-/* The kernel outlives it; nobody else reads blocks from it. */
+/* The kernel must outlive it, and blocks must be read only through it. */
 ls_status share_create(trace_kernel *kernel, shared_streams **out, ls_error *err);
-/* As kernel_next_cta(). What it gives is valid until share_destroy(); the block itself may be kept
- * longer and be read into again. */
+/* As kernel_next_cta(). Its data is valid until share_destroy(); the block itself may be kept longer and be
+ * read into again. */
 ls_status share_next(shared_streams *share, ls_cta *cta, bool *end, ls_error *err);
 void share_destroy(shared_streams *share);
 

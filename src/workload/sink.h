@@ -7,7 +7,7 @@
 
 typedef struct trace_sink trace_sink;
 
-/* What a kernel is called and looks like where it is written; differs from its source when it was cut. */
+/* Name and shape of a kernel where it is written; they differ from its source when it was cut. */
 typedef struct sink_kernel {
     const trace_kernel *kernel;
     const ls_kernel_info *info;
@@ -15,7 +15,7 @@ typedef struct sink_kernel {
     const char *header; /* text before the first block */
     size_t header_bytes;
     uint64_t line;   /* in the list */
-    bool normalised; /* known when it ends: the source's own text differs from what is written here */
+    bool normalised; /* known when it ends: the source's own text differs from the text written here */
 } sink_kernel;
 
 typedef struct sink_ops {
@@ -49,7 +49,7 @@ typedef struct ls_cta_values {
     const char *text;
 } ls_cta_values;
 
-/* The first one at or behind an execution. */
+/* The first value at or after an execution. */
 static inline uint64_t cta_values_from(const ls_cta_values *values, uint32_t dyn)
 {
     uint64_t low = 0, high = values->count;

@@ -179,7 +179,7 @@ bool trace_stats_merge(trace_stats *total, const trace_stats *kernel)
 
 /* ------------------------------------------------------------------------------------------ whole kernels */
 
-/* Executions of each static instruction: what an unknown opcode costs. */
+/* Executions of each static instruction, for the share of unknown opcodes. */
 static bool count_executions(const trace_kernel *kernel, const ls_cta *cta, uint64_t **counts,
                              uint32_t *capacity)
 {

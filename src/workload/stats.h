@@ -1,4 +1,4 @@
-/* stats.h: what a trace consists of: instructions by class, memory accesses by space, unknown opcodes, and
+/* stats.h: the contents of a trace: instructions by class, memory accesses by space, unknown opcodes, and
  * opcodes with effects that no model has. */
 #ifndef WORKLOAD_STATS_H
 #define WORKLOAD_STATS_H
@@ -14,12 +14,12 @@ typedef struct access_stats {
 /* Opcodes to name to the user. */
 typedef struct opcode_tally {
     char *opcode; /* with modifiers, if it is unknown; else its first word */
-    uint64_t pc;  /* where it was met first */
+    uint64_t pc;  /* where it was seen first */
     uint64_t count;
 } opcode_tally;
 
 typedef struct opcode_list {
-    opcode_tally *at; /* in the order met */
+    opcode_tally *at; /* in the order seen */
     size_t count, capacity;
 } opcode_list;
 
@@ -44,7 +44,7 @@ typedef struct trace_stats {
 void trace_stats_fini(trace_stats *stats);
 /* Counts one block that was read from the kernel. */
 void trace_stats_add(trace_stats *stats, const trace_kernel *kernel, const ls_cta *cta);
-/* Counts what only the whole kernel tells, once it is read: static instructions and unknown opcodes.
+/* Counts static instructions and unknown opcodes, which are complete only after the whole kernel was read.
  * `counts` are the executions of each static instruction, or NULL. */
 bool trace_stats_end(trace_stats *stats, const trace_kernel *kernel, const uint64_t *counts);
 /* Adds one kernel's to a total. false when the host has no memory left. */

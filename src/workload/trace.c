@@ -1,5 +1,5 @@
-/* trace.c: what all sources of traces share: choosing the source, the calls through its tables, and the
- * memory of static instructions and thread blocks. Knows no file format. */
+/* trace.c: functions that all sources of traces share: choosing the source, the calls through its tables, and
+ * the memory of static instructions and thread blocks. Independent of file formats. */
 #include "base/file.h"
 #include "isa/sass/sass.h"
 #include "workload/trace.h"
@@ -21,7 +21,8 @@ static const trace_source *const sources[] = {
     &accelsim_source,
 };
 
-/* The first bytes, which tell the format. A file that cannot be read gives none: opening it will say why. */
+/* The first bytes, which identify the format. A file that cannot be read gives none; opening it will report
+ * the reason. */
 static size_t read_head(const char *path, unsigned char *head, size_t bytes)
 {
     int fd;
@@ -96,7 +97,7 @@ uint32_t kernel_inst_count(const trace_kernel *kernel)
     return kernel->inst_count;
 }
 
-/* Those that the last block brought: nobody has been given their numbers yet. */
+/* The instructions of the last block: no caller has their numbers yet. */
 static void class_as_accelsim(trace_kernel *kernel)
 {
     for (; kernel->classed < kernel->inst_count; kernel->classed++) {

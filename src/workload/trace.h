@@ -1,4 +1,4 @@
-/* trace.h: kernels as streams of executed instructions, whatever file they come from.
+/* trace.h: kernels as streams of executed instructions, independent of their file format.
  *
  * A trace is a list of commands (memory copies and kernel launches). A kernel is opened, then read thread
  * block by thread block into an ls_cta that the caller owns and reuses, so memory is bounded by the blocks in
@@ -18,7 +18,7 @@ typedef struct trace_kernel trace_kernel;
 /* --- one kernel (its description, ls_kernel_info, and its blocks, ls_cta, are in isa/stream.h) ---------- */
 
 const ls_kernel_info *kernel_get_info(const trace_kernel *kernel);
-/* The static instructions met so far. The array never moves while the kernel is open, and entries never
+/* The static instructions seen so far. The array never moves while the kernel is open, and entries never
  * change: other threads may read entries whose index they were given. */
 const ls_inst *kernel_inst_table(const trace_kernel *kernel);
 uint32_t kernel_inst_count(const trace_kernel *kernel);
@@ -29,7 +29,7 @@ void kernel_as_accelsim(trace_kernel *kernel);
 ls_status kernel_next_cta(trace_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
 /* Packed traces and generators: makes block `index` the next one. LS_ERR_UNSUPPORTED for text. */
 ls_status kernel_seek(trace_kernel *kernel, uint64_t index, ls_error *err);
-/* Reading ends after the first `ctas` blocks, whatever follows in the file; 0: no limit. */
+/* Reading ends after the first `ctas` blocks, even if more follow in the file; 0: no limit. */
 void kernel_limit(trace_kernel *kernel, uint64_t ctas);
 /* How many blocks reading will give: those of the grid, or the limit. */
 uint64_t kernel_blocks(const trace_kernel *kernel);
@@ -51,7 +51,7 @@ typedef struct trace_cmd {
 
 typedef struct trace_options {
     bool unknown_opcodes_as_alu; /* else an unknown opcode is LS_ERR_UNSUPPORTED */
-    bool drop_values;            /* forget register values (ls_cta.extra): nobody will write blocks again */
+    bool drop_values;            /* drop register values (ls_cta.extra): blocks will not be written again */
 } trace_options;
 
 /* A directory with kernelslist.g, the list itself, one kernel file, or a packed trace. options may be
@@ -71,7 +71,7 @@ ls_status trace_open_kernel(sass_trace *trace, uint64_t index, trace_kernel **ou
 typedef struct inst_words {
     const char *pc;   /* "0090"; "17 0090" with line info */
     const char *body; /* "1 R4 LDG.E 1 R4 4": from the number of destinations to the access width */
-    const char *tail; /* what follows the addresses: "", "0", "0 0 NoVal", "0 0 Val" */
+    const char *tail; /* text after the addresses: "", "0", "0 0 NoVal", "0 0 Val" */
 } inst_words;
 
 #define LS_SHAPE_ALONE UINT64_MAX /* like no other */
@@ -81,11 +81,11 @@ typedef struct trace_kernel_ops {
     ls_status (*seek)(trace_kernel *kernel, uint64_t index, ls_error *err); /* may be NULL */
     bool parallel;                                                          /* kernel_is_parallel() */
     void (*close)(trace_kernel *kernel);
-    /* Of an instruction met so far; false without memory. NULL: the source has no text. */
+    /* Of an instruction seen so far; false without memory. NULL: the source has no text. */
     bool (*text)(const trace_kernel *kernel, uint32_t inst, inst_words *out);
-    /* Blocks of equal shape execute the same instructions with the same masks, and their addresses differ by
-     * what is linear in x, y and z of the block, for each instruction. Needs seek. NULL: nobody knows
-     * (share.h finds out). */
+    /* Blocks of equal shape execute the same instructions with the same masks. The addresses of each
+     * instruction differ by a linear function of the block's x, y and z. Needs seek. NULL: unknown; share.h
+     * then finds out. */
     uint64_t (*shape)(const trace_kernel *kernel, uint64_t index);
     /* Everything before the first #BEGIN_TB, as it stands in the file. NULL: written from the info. */
     const char *(*header)(const trace_kernel *kernel, size_t *bytes);
@@ -123,10 +123,10 @@ typedef struct trace_source {
     ls_status (*open)(const char *path, const trace_options *options, sass_trace **out, ls_error *err);
 } trace_source;
 
-extern const trace_source accelsim_source; /* accepts everything: the last one asked */
+extern const trace_source accelsim_source; /* accepts everything: tried last */
 const trace_source *trace_source_of(const char *path);
 
-/* Address space for many static instructions of which only the used pages take memory. */
+/* Reserves address space for many static instructions; only the used pages take memory. */
 ls_status insts_reserve(trace_kernel *kernel, ls_error *err);
 void insts_release(trace_kernel *kernel);
 

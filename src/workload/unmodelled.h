@@ -1,6 +1,6 @@
-/* unmodelled.h: instructions with effects that no model has. A run with unmodelled ones (bulk copies, mbarriers,
- * cluster barriers) is refused unless the user allows it; then they are counted, as ignored ones always are, so
- * that the results can name them. */
+/* unmodelled.h: instructions with effects that no model has. A run with unmodelled ones (bulk copies,
+ * mbarriers, cluster barriers) is refused unless the user allows it. Then they are counted, as ignored ones
+ * always are, so that the results can name them. */
 #ifndef WORKLOAD_UNMODELLED_H
 #define WORKLOAD_UNMODELLED_H
 
@@ -12,18 +12,19 @@
 typedef struct unmodelled_insts {
     bool allowed;
     uint64_t count[LS_UNMODELLED_ROWS], pc[LS_UNMODELLED_ROWS]; /* by row of the table; pc: the first one's */
-    uint16_t order[LS_UNMODELLED_ROWS];                         /* rows as they were met */
+    uint16_t order[LS_UNMODELLED_ROWS];                         /* rows in the order seen */
     uint32_t rows;
 } unmodelled_insts;
 
-/* What is known of one kernel so far. All zero at its start. */
+/* Findings about one kernel so far. All zero at its start. */
 typedef struct unmodelled_scan {
     uint32_t insts; /* static instructions that were looked at */
     uint32_t flags; /* of them, together */
 } unmodelled_scan;
 
-/* Looks at a block that is about to run. LS_ERR_UNSUPPORTED, with what the whole kernel has of them, if it has
- * an unmodelled instruction and that is not allowed. `command`: of the kernel; `limit`: blocks of it, 0: all. */
+/* Looks at a block that is about to run. LS_ERR_UNSUPPORTED if the kernel has an unmodelled instruction and
+ * that is not allowed; the message lists all of them. `command`: of the kernel; `limit`: blocks of it, 0:
+ * all. */
 ls_status unmodelled_block(unmodelled_insts *u, unmodelled_scan *scan, sass_trace *trace, uint64_t command,
                            uint64_t limit, const trace_kernel *kernel, const ls_cta *cta, ls_error *err);
 /* "UTMALDG 2,048, SYNCS 96" of those with this flag (LS_INST_UNMODELLED or LS_INST_IGNORED), and how many they

@@ -1,6 +1,5 @@
-/* accelsim.h: traces of Accel-Sim: kernelslist.g and the kernel files beside it. Reading for a simulation
- * goes through workload/trace.h; here is the other way to read, which goes on behind defects and lists
- * them all. */
+/* accelsim.h: traces of Accel-Sim: kernelslist.g and the kernel files beside it. A simulation reads through
+ * workload/trace.h. This header offers a second reader, which continues after defects and lists them all. */
 #ifndef ACCELSIM_ACCELSIM_H
 #define ACCELSIM_ACCELSIM_H
 

@@ -1,4 +1,4 @@
-/* check.c: reads a whole trace and goes on behind whatever is wrong with it. */
+/* check.c: reads a whole trace and continues after each defect. */
 #include "workload/accelsim/accelsim.h"
 #include "workload/accelsim/list.h"
 #include "workload/accelsim/reader.h"

@@ -1,5 +1,5 @@
-/* header.c: what a kernel file says before its first thread block. Keys may come in any order; those that
- * nobody reads are kept in the header's text and otherwise ignored. */
+/* header.c: the header of a kernel file, before its first thread block. Keys may come in any order. Unknown
+ * keys are kept in the header's text and otherwise ignored. */
 #include "workload/accelsim/reader.h"
 
 #include "workload/rules.h"
@@ -26,7 +26,7 @@ typedef enum key_id {
     KEY_COUNT
 } key_id;
 
-/* What a header that lacks the key means. */
+/* Whether a header may lack the key. */
 typedef enum key_need { REQUIRED, USUAL, OPTIONAL } key_need;
 
 static const struct {
@@ -203,7 +203,8 @@ static bool is_block(const acc_reader *r, const char *end)
     return end - r->at >= 9 && memcmp(r->at, "#BEGIN_TB", 9) == 0;
 }
 
-/* A report goes on behind everything but a header without a shape: then the file cannot be read further. */
+/* A report continues after every defect except a header without a shape: such a file cannot be read
+ * further. */
 static ls_status stop(ls_error *err, ls_status status)
 {
     if (status == LS_OK) {

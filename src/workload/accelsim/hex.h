@@ -1,5 +1,5 @@
-/* hex.h: numbers in trace lines, eight characters at a time. Everything here may read up to eight bytes
- * behind the number: the reader's buffer has that room. */
+/* hex.h: numbers in trace lines, eight characters at a time. These functions may read up to eight bytes past
+ * the number: the reader's buffer has that room. */
 #ifndef ACCELSIM_HEX_H
 #define ACCELSIM_HEX_H
 

@@ -1,6 +1,6 @@
-/* input.c: one way to read plain, xz, zstd and gzip files piece by piece. Several compressed streams
- * behind each other, as `pzstd` and `cat` make them, are one file. Memory is bounded whatever a file
- * claims to need. */
+/* input.c: reads plain, xz, zstd and gzip files piece by piece through one interface. Several concatenated
+ * streams, as `pzstd` and `cat` make them, are one file. Memory is bounded even if a file claims to need
+ * more. */
 #include "workload/accelsim/input.h"
 
 #include "base/file.h"
@@ -34,7 +34,7 @@ struct acc_input {
     ZSTD_DStream *zstd;
     z_stream gz;
     bool has_xz, has_gz;
-    size_t raw_at, raw_count; /* what is left in raw */
+    size_t raw_at, raw_count; /* bytes left in raw */
     unsigned char raw[RAW_BYTES];
 };
 
@@ -222,7 +222,7 @@ static ls_status start(acc_input *input, ls_error *err)
         { "\x04\x22\x4d\x18", 4, PLAIN, "lz4 is not supported: compress the file with xz, zstd or gzip" },
         { "PK\x03\x04", 4, PLAIN, "zip is not supported: compress the file with xz, zstd or gzip" },
     };
-    /* A pipe may give less than asked for. */
+    /* A pipe may return less than requested. */
     while (input->raw_count < 6 && !input->at_end) {
         size_t got;
         ls_status status =

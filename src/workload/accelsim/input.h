@@ -1,5 +1,5 @@
-/* input.h: the bytes of a trace file, decompressed while they are read. What a file is, is told by its first
- * bytes, not by its name: xz, zstd, gzip, else plain text. */
+/* input.h: the bytes of a trace file, decompressed while they are read. The first bytes of a file decide its
+ * format, not its name: xz, zstd, gzip, else plain text. */
 #ifndef ACCELSIM_INPUT_H
 #define ACCELSIM_INPUT_H
 
@@ -17,8 +17,8 @@ ls_status acc_input_open_memory(const char *name, const void *data, size_t bytes
                                 ls_error *err);
 void acc_input_close(acc_input *input); /* NULL is fine */
 
-/* Up to `bytes` further bytes; *got 0 is the end. Data that is damaged or ends too early is LS_ERR_INPUT:
- * what came before it was given out already. */
+/* Up to `bytes` further bytes; *got 0 is the end. Data that is damaged or ends too early is LS_ERR_INPUT;
+ * earlier calls have already returned the bytes before it. */
 ls_status acc_input_read(acc_input *input, void *to, size_t bytes, size_t *got, ls_error *err);
 
 const char *acc_input_kind(const acc_input *input);              /* "plain", "xz", "zstd", "gzip" */

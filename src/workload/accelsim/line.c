@@ -1,5 +1,6 @@
-/* line.c: instruction lines. The fast way knows a line by its pc and its bytes and reads mask and
- * addresses; the slow way parses every word, says exactly what is wrong, and teaches the fast way. */
+/* line.c: instruction lines. The fast path recognises a line by its pc and its bytes, and reads mask and
+ * addresses. The slow path parses every word and reports errors exactly. It adds new lines to the table of the
+ * fast path. */
 #include "workload/accelsim/hex.h"
 #include "workload/accelsim/reader.h"
 
@@ -59,8 +60,8 @@ static ls_status inspect(acc_reader *r, const ls_dyn *dyn, ls_error *err)
 
 /* ----------------------------------------------------------------------------------------------- fast way */
 
-/* Reads the addresses at p, behind the width and its space, into the block. Returns what follows them and
- * their space, or NULL: the slow way will say what is wrong. */
+/* Reads the addresses at p, after the width and a space, into the block. Returns the text after them and their
+ * space, or NULL: then the slow path reports the error. */
 static const char *fast_addresses(ls_cta *cta, const char *p, uint32_t mask, uint32_t *addr)
 {
     uint64_t *words = cta->addrs + cta->addr_count;
@@ -91,7 +92,7 @@ static const char *fast_addresses(ls_cta *cta, const char *p, uint32_t mask, uin
         count = lanes;
     } else if (mode == '0') {
         if (lanes == 0)
-            p--; /* the space behind the format is the one behind the addresses */
+            p--; /* no addresses: the space after the mode also ends the list */
         for (unsigned i = 0; i < lanes; i++) {
             if (i && *p++ != ' ')
                 return NULL;
@@ -107,7 +108,7 @@ static const char *fast_addresses(ls_cta *cta, const char *p, uint32_t mask, uin
     return p + (*p == ' ');
 }
 
-/* What stands before the pc: block and warp up to version 2, the source line with line info. */
+/* The prefix before the pc: block and warp up to version 2, the source line with line info. */
 static const char *fast_prefix(const acc_reader *r, const ls_cta *cta, const char *p, uint64_t *line)
 {
     int64_t number;
@@ -140,8 +141,8 @@ static inline bool reserve(ls_cta *cta)
     return !is_full(cta) && cta_reserve(cta, 0, 1, LANES);
 }
 
-/* The instruction whose pc stands at *p, guessed from the line before or by the pc itself, and the mask
- * behind it. *p moves behind them. Whether the rest of the line is the instruction's too, the caller sees. */
+/* The instruction whose pc stands at *p, guessed from the line before or by the pc itself, and the mask after
+ * it. *p moves past both. The caller checks the rest of the line. */
 static inline const acc_shape *find_shape(acc_reader *r, const char **p, uint32_t *mask, uint32_t *number)
 {
     const uint64_t full = 0x6666666666666666ull; /* "ffffffff" */

@@ -107,8 +107,8 @@ static ls_status read_list(acc_trace *t, acc_report *report, char *text, ls_erro
 
 /* -------------------------------------------------------------------------------------------------- files */
 
-/* All of a small file, with a terminator; NUL bytes in it become spaces, so that nothing hides behind
- * them. */
+/* All of a small file, with a terminator; NUL bytes in it become spaces, so that they do not end the text
+ * early. */
 static ls_status slurp(mem_arena *arena, acc_input *input, const char *path, text_buffer *head, char **out,
                        ls_error *err)
 {

@@ -7,13 +7,13 @@
 #include "workload/trace.h"
 
 typedef struct acc_trace {
-    sass_trace trace; /* first: this is what callers hold */
+    sass_trace trace; /* first: callers hold a pointer to it */
     mem_arena arena;
     const char *list; /* the list's path; NULL: one kernel file was opened */
     const char *dir;  /* where kernel files are */
 } acc_trace;
 
-/* As trace_open(); what is wrong with the list itself goes to the report, which may be NULL. */
+/* As trace_open(); defects of the list itself go to the report, which may be NULL. */
 ls_status acc_trace_open(const char *path, const trace_options *options, acc_report *report, acc_trace **out,
                          ls_error *err);
 void acc_trace_close(acc_trace *trace);

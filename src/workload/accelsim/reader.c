@@ -1,6 +1,5 @@
-/* reader.c: a kernel file as thread blocks: the buffer of text, the lines that give blocks and warps their
- * places, and what the counts in them have to say. Counts are compared, never trusted: memory grows with
- * the lines. */
+/* reader.c: a kernel file as thread blocks: the buffer of text, the lines that begin blocks and warps, and the
+ * check of their counts. Counts are compared, never trusted: memory grows with the lines read. */
 #include "workload/accelsim/reader.h"
 
 #include "workload/accelsim/hex.h"
@@ -10,8 +9,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#define PAD_BYTES 64             /* behind the text: what looks ahead stays inside */
-#define SEEN_BLOCKS (1ull << 26) /* for larger grids nobody looks for blocks that appear twice */
+#define PAD_BYTES 64             /* after the text, so that look-ahead stays inside */
+#define SEEN_BLOCKS (1ull << 26) /* larger grids are not checked for blocks that appear twice */
 
 /* ------------------------------------------------------------------------------------------------- buffer */
 
@@ -349,15 +348,15 @@ static ls_status read_end(acc_reader *r, ls_cta *cta, bool in_block, ls_error *e
                                  "the file ends inside thread block %" PRIu32 ",%" PRIu32 ",%" PRIu32,
                                  cta->id[0], cta->id[1], cta->id[2]);
     }
-    /* More blocks than the grid has were found behind its last one. */
+    /* Blocks beyond the grid were found after its last block. */
     if (r->block_index < ls_kernel_cta_count(&r->kernel.info) &&
         rules_blocks(&r->kernel.info, r->block_index, &said) != LS_OK)
         return acc_reader_defect(r, ACC_too_few_blocks, err, "%s", said.what);
     return LS_OK;
 }
 
-/* Behind the last block of the grid. Read with that block, as a simulation does not ask for more: a file that goes
- * on is wrong for it as well. A report reads the surplus blocks afterwards. */
+/* The text after the last block of the grid. Read with that block, because a simulation reads no further: a
+ * longer file is an error for it too. A report reads the surplus blocks afterwards. */
 static ls_status read_tail(acc_reader *r, ls_cta *cta, ls_error *err)
 {
     bool in_block = false, ended = false;
@@ -437,7 +436,7 @@ static const trace_kernel_ops reader_ops = {
     .header = header_text,
 };
 
-/* What the blocks will need, once the header is known. */
+/* Allocates memory for the blocks, once the header is known. */
 static ls_status prepare(acc_reader *r, ls_error *err)
 {
     uint64_t blocks = ls_kernel_cta_count(&r->kernel.info);

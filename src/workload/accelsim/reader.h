@@ -14,18 +14,18 @@
 #define ACC_NO_WARP UINT32_MAX
 
 typedef struct acc_reader {
-    trace_kernel kernel; /* first: this is what callers hold */
+    trace_kernel kernel; /* first: callers hold a pointer to it */
     acc_input *input;
     acc_report *report; /* NULL: the first error ends the reading */
     trace_options options;
     char *path;
 
-    /* Text: [at, end) is not read yet. Behind it stand a line break and zeros, so that nothing that looks
-     * for the end of a number or of a line runs out of the buffer. Lines are complete when `at` is at
-     * their start, unless they are longer than ACC_LINE_MAX. */
+    /* Text: [at, end) is not read yet. A line break and zeros follow it, so that a search for the end of a
+     * number or line stays inside the buffer. Lines are complete when `at` is at their start, unless they are
+     * longer than ACC_LINE_MAX. */
     char *buffer;
     const char *at, *end;
-    bool at_end;         /* nothing comes behind `end` */
+    bool at_end;         /* no text follows `end` */
     bool open_end;       /* the last line had no end of its own */
     uint64_t line;       /* number of the line at `at` */
     ls_error read_error; /* why nothing comes; status LS_OK: the file ends */
@@ -37,7 +37,7 @@ typedef struct acc_reader {
     /* thread blocks */
     uint64_t block_index; /* of the next one */
     uint64_t next_linear; /* id that it should have */
-    uint64_t *seen;       /* ids met, if the report wants to know; NULL: not looked at */
+    uint64_t *seen;       /* ids seen so far, if the report checks them; else NULL */
     uint64_t *warps_seen; /* in this block: a bit per warp */
     bool finished;
 
@@ -46,8 +46,8 @@ typedef struct acc_reader {
     bool in_warp;        /* "warp =" was read */
     bool counted;        /* and "insts =" too */
     uint64_t declared;   /* instructions that it says it has */
-    uint64_t lines;      /* instruction lines met */
-    uint64_t insts_line; /* where it says so */
+    uint64_t lines;      /* instruction lines read */
+    uint64_t insts_line; /* number of the line that says so */
     uint32_t lanes;      /* that it has; all if the lines are not kept */
     uint32_t live;       /* lanes that have not exited: for the report */
     bool after_exit_told;
@@ -61,8 +61,8 @@ typedef struct acc_reader {
 /* --- reader.c --- */
 /* Reads more if a whole line is not there; false at the end of the file. */
 bool acc_reader_line(acc_reader *r);
-/* The line at r->at without its end, and what follows it. The line's first ACC_LINE_MAX bytes if it is too
- * long. */
+/* The end of the line at r->at, and the start of the next line. The line's first ACC_LINE_MAX bytes if it is
+ * too long. */
 const char *acc_reader_line_end(const acc_reader *r, const char **next);
 ls_status acc_reader_defect(acc_reader *r, acc_kind kind, ls_error *err, const char *fmt, ...) LS_PRINTF(4, 5);
 

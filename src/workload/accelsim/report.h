@@ -13,7 +13,7 @@
 
 typedef enum acc_severity {
     ACC_NOTE,    /* accepted; nothing is lost */
-    ACC_WARNING, /* accepted, but the file is not what a tracer writes */
+    ACC_WARNING, /* accepted, but no tracer writes it */
     ACC_ERROR,   /* a simulation stops here */
     ACC_SEVERITY_COUNT
 } acc_severity;
@@ -44,7 +44,7 @@ typedef struct acc_report {
     LS_VEC(acc_defect) defects; /* in the order found */
     uint64_t counts[ACC_KIND_COUNT];
     uint64_t by_severity[ACC_SEVERITY_COUNT];
-    const char *file; /* the one that file_counts is about */
+    const char *file; /* the file that file_counts belongs to */
     uint64_t file_counts[ACC_KIND_COUNT];
     mem_arena arena;
     bool failed; /* the host had no memory left */
@@ -56,7 +56,7 @@ void acc_report_fini(acc_report *report);
  * goes on. Without one (NULL): an error becomes *err, with its place; the rest is let through. */
 ls_status acc_defect_at(acc_report *report, acc_kind kind, const char *file, uint64_t line, ls_error *err,
                         const char *fmt, ...) LS_PRINTF(6, 7);
-/* The same for what another part said in *err already. Its status is kept. */
+/* The same for an error that is already in *err. Its status is kept. */
 ls_status acc_defect_error(acc_report *report, acc_kind kind, const char *file, uint64_t line, ls_error *err);
 
 #endif

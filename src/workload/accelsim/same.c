@@ -1,5 +1,5 @@
 /* same.c: a file compared with text that arrives in pieces. Reads the file once more, so that the comparison
- * is with what is on the disk and not with what the reader made of it. */
+ * uses the bytes on the disk, not the reader's interpretation of them. */
 #include "workload/accelsim/same.h"
 
 #include "workload/accelsim/input.h"

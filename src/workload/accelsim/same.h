@@ -8,7 +8,7 @@ typedef struct text_check text_check;
 
 /* Compares with the file at path, decompressed. */
 ls_status same_open(const char *path, text_check **out, ls_error *err);
-/* The next piece of what would be written. Behind the first difference nothing is read any more. */
+/* The next piece of the text that would be written. Nothing is read after the first difference. */
 ls_status same_feed(text_check *same, const void *text, size_t bytes, ls_error *err);
 /* Everything was fed. *line: of the first difference, 0 if there is none. */
 ls_status same_end(text_check *same, uint64_t *line, ls_error *err);

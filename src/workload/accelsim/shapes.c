@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MAX_PC_SLOTS (1u << 20) /* 8 MiB of code; what lies above is found by its words */
+#define MAX_PC_SLOTS (1u << 20) /* 8 MiB of code; instructions above are found by their words */
 #define MAX_LEARNED 4
 
 void acc_shapes_fini(acc_shapes *shapes)
@@ -94,7 +94,7 @@ bool acc_shapes_add(acc_shapes *shapes, uint32_t number, uint64_t pc, uint64_t l
     if (number * 2 >= shapes->slot_count && !grow_slots(shapes, number))
         return false;
     acc_shape shape = { .pc = pc, .line = line, .next = number };
-    const char *digits = strrchr(words->pc, ' '); /* behind the source line */
+    const char *digits = strrchr(words->pc, ' '); /* after the source line */
     digits = digits ? digits + 1 : words->pc;
     if (strlen(digits) < sizeof shape.pc_word) {
         char word[sizeof shape.pc_word + 1] = "";
@@ -147,8 +147,7 @@ bool acc_shapes_learn(acc_shapes *shapes, uint32_t number, const char *text, siz
     if (!reserve_pc(shapes, slot))
         return false;
     shapes->by_pc[slot] = number + 1;
-    /* Only the spacing can differ from what is known; memory must not grow with every line in which it
-     * does. */
+    /* Only the spacing can differ from the known texts; memory must not grow with every such line. */
     if (shape->learned >= MAX_LEARNED)
         return true;
     shape->learned++;

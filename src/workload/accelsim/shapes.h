@@ -1,6 +1,6 @@
-/* shapes.h: the static instructions of a kernel by the text of their lines. A line of a trace is known by
- * its pc and its bytes, so that only mask and addresses have to be read; what is not known is parsed once
- * and added. */
+/* shapes.h: the static instructions of a kernel by the text of their lines. A line of a trace is recognised by
+ * its pc and its bytes, so that only mask and addresses must be read. An unknown line is parsed once and
+ * added. */
 #ifndef ACCELSIM_SHAPES_H
 #define ACCELSIM_SHAPES_H
 
@@ -10,16 +10,16 @@
 #include <string.h>
 
 #define ACC_TEXT_MAX 512 /* longer lines are read the slow way every time */
-#define ACC_PAD 8        /* bytes behind each text that a comparison may read */
+#define ACC_PAD 8        /* readable bytes after each text, for comparisons */
 
 typedef struct acc_shape {
     uint64_t pc;
     uint64_t pc_word;  /* the characters of the pc and its space, as hex_load() gives them */
     uint32_t pc_bytes; /* of them; 0: more than a word */
-    uint32_t next;     /* the instruction that came behind it last: the first guess for the next line */
-    /* The bytes of the line. Text: from behind the mask's space to the end of a line without addresses,
-     * else to the space behind the width. Tail: from behind the addresses to the end. NULL: only known the
-     * slow way. */
+    uint32_t next;     /* the instruction that followed it last: the first guess for the next line */
+    /* The bytes of the line. Text: from after the mask's space to the end of a line without addresses, else to
+     * the space after the width. Tail: from after the addresses to the end. NULL: only the slow path
+     * recognises it. */
     const char *text, *tail;
     uint16_t text_bytes, tail_bytes;
     bool addresses;
@@ -32,7 +32,7 @@ typedef struct acc_shape {
 typedef struct acc_shapes {
     acc_shape *at; /* as many as the kernel has instructions, with the same numbers */
     uint32_t capacity;
-    uint32_t *by_pc; /* pc / 8: number + 1 of the instruction met there last; 0: none */
+    uint32_t *by_pc; /* pc / 8: number + 1 of the last instruction seen there; 0: none */
     uint32_t pc_count;
     uint32_t *slots; /* hash of the words: number + 1; open addressing, a power of two */
     uint32_t slot_count;
@@ -69,7 +69,7 @@ static inline bool acc_same(const char *p, const char *text, unsigned bytes)
 #endif
 }
 
-/* The instruction that was met last at this pc, or NULL. */
+/* The last instruction seen at this pc, or NULL. */
 static inline const acc_shape *acc_shapes_guess(const acc_shapes *shapes, uint64_t pc, uint32_t *number)
 {
     uint64_t slot = pc >> 3;

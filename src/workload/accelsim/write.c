@@ -146,7 +146,7 @@ typedef struct line_writer {
     const ls_cta *cta;
     const ls_cta_values *values;
     uint64_t next_value;
-    char prefix[64]; /* what tracers before version 3 put before each line; "" for others */
+    char prefix[64]; /* prefix of each line for tracers before version 3; "" for others */
 } line_writer;
 
 /* Whether a body ends with another width than 0. */

@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------------------------------------- text */
 
-/* Everything before the first block, from the info alone: what a tracer of info->tracer_version writes. */
+/* Everything before the first block, from the info alone, as a tracer of info->tracer_version writes it. */
 void write_header(text_buffer *out, const ls_kernel_info *info);
 
 /* Adds one thread block, from #BEGIN_TB to the line of #END_TB; `first` says that no block stands before it.

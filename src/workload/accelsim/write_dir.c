@@ -1,6 +1,6 @@
 /* write_dir.c: a trace as a directory: kernelslist.g and one file per kernel. Everything is written into a
- * fresh directory beside the final one, which is then renamed: a trace is there whole or not at all. (Nobody
- * waits for the disk: what a power cut takes can be unpacked again.) */
+ * fresh directory beside the final one, which is then renamed: a trace exists whole or not at all. (The files
+ * are not synced to the disk: after a power cut the trace can be unpacked again.) */
 #include "workload/accelsim/write.h"
 
 #include "base/file.h"

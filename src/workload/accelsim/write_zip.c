@@ -1,5 +1,5 @@
-/* write_zip.c: plain, xz, Zstandard and gzip files behind one write function. The levels are the tools' own
- * defaults, so that the files are as large as people are used to. */
+/* write_zip.c: plain, xz, Zstandard and gzip files with one write function. The levels are the tools' own
+ * defaults, so that the files have the usual sizes. */
 #define ZLIB_CONST /* zlib only reads its input */
 #include "workload/accelsim/write_zip.h"
 

@@ -15,7 +15,7 @@ void zip_abort(zip_writer *zip); /* NULL is fine; the file stays, and the owner 
 
 /* ".xz", ".zst", ".gz", "" for the rest. */
 const char *zip_suffix(text_compression compression);
-/* What a file name says. */
+/* The compression that a file name stands for. */
 text_compression zip_of_name(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* bundle.c: clang's offload bundles: several code objects, one per target, behind one header of
+/* bundle.c: clang's offload bundles: several code objects, one per target, after one header. The header has
  * "__CLANG_OFFLOAD_BUNDLE__", a count, and per entry offset, size, length of the id, id. */
 #include "workload/hsa/hsa.h"
 
@@ -74,7 +74,7 @@ ls_status hsa_bundle_list(mem_arena *arena, const void *data, size_t bytes, cons
     return LS_OK;
 }
 
-/* What can be picked: "gfx803, gfx1010". */
+/* The available targets: "gfx803, gfx1010". */
 static void list_targets(const hsa_bundle_entry *entries, size_t count, char *out, size_t out_bytes)
 {
     size_t used = 0;

@@ -1,6 +1,6 @@
-/* hsa.h: AMD code objects: ELF files of versions 2 to 6, linked or not, and the offload bundles around them
- * become a memory image, kernels with everything that a launch needs, and global variables. Reads bytes only:
- * nothing here knows about devices or runs anything. Any bytes are safe: what is wrong is refused with a
+/* hsa.h: AMD code objects: ELF files of versions 2 to 6, linked or not, and the offload bundles around them.
+ * They become a memory image, kernels with everything that a launch needs, and global variables. This folder
+ * reads bytes only: it uses no device and runs nothing. Any bytes are safe: invalid ones are refused with a
  * reason. */
 #ifndef WORKLOAD_HSA_HSA_H
 #define WORKLOAD_HSA_HSA_H
@@ -11,7 +11,7 @@
 #define HSA_FILE_LIMIT (256u << 20)  /* bytes of a file */
 #define HSA_IMAGE_LIMIT (512u << 20) /* bytes of memory that a code object may fill */
 
-/* What an argument is; the hidden ones are filled by the driver. */
+/* The kind of an argument; the driver fills the hidden ones. */
 typedef enum hsa_arg_kind {
 #define HSA_ARG(id, name, hidden) HSA_ARG_##id,
 #include "workload/hsa/args.def"
@@ -28,13 +28,13 @@ typedef struct hsa_arg {
     const char *kind_name; /* as in the file, in the spelling of versions 3 to 6 */
     hsa_arg_kind kind;
     uint32_t offset, bytes;
-    uint32_t pointee_align; /* of local memory; 0: not said */
+    uint32_t pointee_align; /* of local memory; 0: not given */
     const char *address_space, *access, *actual_access;
     bool is_const, is_restrict, is_volatile, is_pipe;
 } hsa_arg;
 
-/* Addresses are offsets in the image. Registers and sizes come from the descriptor, which is what the
- * hardware reads; the metadata adds names, arguments and limits. */
+/* Addresses are offsets in the image. Registers and sizes come from the descriptor, which the hardware reads;
+ * the metadata adds names, arguments and limits. */
 typedef struct hsa_kernel {
     const char *name;
     const char *symbol;  /* "name.kd"; of version 2 the name itself */
@@ -49,7 +49,7 @@ typedef struct hsa_kernel {
     uint32_t kernarg_align;  /* a power of two, at least 16 */
     uint32_t wave_size;      /* 32 or 64 */
     uint32_t sgprs, vgprs;   /* as allocated, or as the metadata says if it does */
-    uint32_t group_size_max; /* 0: not said */
+    uint32_t group_size_max; /* 0: not given */
     uint32_t required_group[3];
     uint32_t sgpr_spills, vgpr_spills;
     bool uses_dynamic_stack;
@@ -76,7 +76,7 @@ typedef struct hsa_reloc {
     uint64_t address;
     uint64_t value;   /* symbol and addend, relative to the image unless is_absolute */
     uint8_t type;     /* R_AMDGPU_* */
-    bool is_absolute; /* of a symbol that does not move (a weak one that is missing) */
+    bool is_absolute; /* of a symbol that does not move (a missing weak symbol) */
 } hsa_reloc;
 
 typedef struct hsa_object {

@@ -288,7 +288,8 @@ unsigned image_reloc_bytes(uint32_t type)
     }
 }
 
-/* What is left to a loader: the linker has applied those with a table of global offsets and branches. */
+/* Relocations that remain for a loader. The linker has applied those of branches and of the table of global
+ * offsets. */
 static bool is_dynamic(uint64_t type)
 {
     return type != R_AMDGPU_GOTPCREL && type != R_AMDGPU_GOTPCREL32_LO && type != R_AMDGPU_GOTPCREL32_HI &&

@@ -1,6 +1,6 @@
-/* link.c: links a relocatable code object (ET_REL, as `clang -c` and assemblers write it) into an image:
- * places its sections, resolves its symbols, builds the table of global offsets and applies relocations.
- * Words that depend on the load address become hsa_reloc entries, as those of a linked object are. */
+/* link.c: links a relocatable code object (ET_REL, as `clang -c` and assemblers write it) into an image. It
+ * places sections, resolves symbols, builds the table of global offsets and applies relocations. Words that
+ * depend on the load address become hsa_reloc entries, as in a linked object. */
 #include "workload/hsa/link.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #define PAGE 4096u
 #define SHN_AMDGPU_LDS 0xff00u /* a symbol of local memory: has no place in the image */
 
-/* Sections of one kind lie side by side: what may be read, executed, written. */
+/* Sections with the same permissions (read, execute, write) lie side by side. */
 typedef enum group_kind { GROUP_READ, GROUP_CODE, GROUP_DATA, GROUP_COUNT } group_kind;
 
 typedef struct placed {
@@ -30,7 +30,7 @@ typedef struct linker {
     Elf_Scn *table; /* of symbols; NULL: none */
     GElf_Shdr table_header;
     uint64_t *got_of; /* by symbol: the address of its entry, 0 without one */
-    uint64_t end;     /* of what is placed so far */
+    uint64_t end;     /* of the sections placed so far */
     hsa_reloc *relocs;
     size_t relocs_most;
 } linker;
@@ -272,7 +272,7 @@ static ls_status apply_reloc(linker *l, const placed *section, const GElf_Rela *
 
 /* --------------------------------------------------------------------------------------------------- all */
 
-/* Places one group and what belongs to it; a segment of the image if it has any bytes. */
+/* Places one group and its parts; it becomes a segment of the image if it has any bytes. */
 static ls_status place_group(linker *l, group_kind group, hsa_segment *segments)
 {
     uint64_t begin = l->end = (l->end + PAGE - 1) & ~(uint64_t)(PAGE - 1);

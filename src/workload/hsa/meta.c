@@ -1,5 +1,5 @@
-/* meta.c: what a metadata tree says about kernels and their arguments. The names of versions 3 to 6 and
- * those of version 2 stand side by side in one table per struct. */
+/* meta.c: reads kernels and their arguments from a metadata tree. The names of versions 3 to 6 and those of
+ * version 2 stand side by side in one table per struct. */
 #include "workload/hsa/meta.h"
 
 #include "base/text.h"
@@ -71,7 +71,7 @@ const char *meta_kernel_symbol(const meta_node *kernel)
 
 /* --------------------------------------------------------------------------------------------- arguments */
 
-/* Whichever of the two names is there. */
+/* The value under either of two names. */
 static const char *either_text(const meta_node *map, const char *name, const char *name_v2)
 {
     const char *text = meta_text(map, name);
@@ -123,7 +123,7 @@ static const char *kind_name_at(const void *self, size_t i)
     return kind_names[i + 1];
 }
 
-/* Nobody knows the value of an argument of an unknown kind: neither the driver nor the caller. */
+/* Neither the driver nor the caller can supply an argument of an unknown kind. */
 static ls_status unknown_kind(const char *name, ls_error *err)
 {
     const char *near = nearest_name(name, HSA_ARG_KIND_COUNT - 1, kind_name_at, NULL);

@@ -1,5 +1,5 @@
-/* meta.h: a code object's metadata as a tree, whichever way the file writes it (MessagePack, or the YAML
- * of version 2), and what the tree says about kernels. Used inside src/workload/hsa only. */
+/* meta.h: a code object's metadata as a tree, read from MessagePack or from the YAML of version 2, and the
+ * kernels in the tree. Used inside src/workload/hsa only. */
 #ifndef WORKLOAD_HSA_META_H
 #define WORKLOAD_HSA_META_H
 
@@ -30,8 +30,8 @@ const meta_node *meta_get(const meta_node *map, const char *key);
 const char *meta_text(const meta_node *map, const char *key);
 uint64_t meta_number(const meta_node *map, const char *key, uint64_t fallback);
 
-/* The list of kernels in the tree, and what one entry says: texts, arguments and limits; registers and
- * sizes only if the kernel has them already as 0. */
+/* The list of kernels in the tree, and the content of one entry: texts, arguments and limits. Registers and
+ * sizes are set only if they are 0 in the kernel. */
 const meta_node *meta_kernels(const meta_node *root);
 const char *meta_kernel_symbol(const meta_node *kernel);
 ls_status meta_apply(mem_arena *arena, const meta_node *node, hsa_kernel *kernel, ls_error *err);

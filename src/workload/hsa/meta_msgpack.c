@@ -10,7 +10,7 @@ typedef struct reader {
     bool no_memory; /* why a read failed: the host's memory, not the bytes */
 } reader;
 
-/* What the first byte of an object, and the length after it, announce. */
+/* The content of an object's first byte and of the length after it. */
 typedef struct header {
     meta_kind kind;
     uint64_t number;  /* META_BOOL, META_NUMBER */
@@ -148,8 +148,8 @@ static const char *take_text(reader *r, uint64_t bytes)
 
 static bool take_object(reader *r, unsigned depth, meta_node *to);
 
-/* The elements of a list or the pairs of a map. All that is announced must fit into the bytes that are left, so the
- * tree of a damaged file is no larger than that of a good one of its size. */
+/* The elements of a list or the pairs of a map. The announced elements must fit into the remaining bytes. So
+ * the tree of a damaged file is no larger than that of a valid file of its size. */
 static bool take_children(reader *r, const header *h, unsigned depth, meta_node *to)
 {
     uint64_t announced = h->kind == META_MAP ? 2 * h->objects : h->objects;

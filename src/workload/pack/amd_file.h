@@ -1,6 +1,6 @@
-/* amd_file.h: recordings of AMD programs in the packed format: launches with their code and what each
- * wavefront executed (isa/amd/exec/tape.h), and the copies between them. A file with its own flag and section
- * kinds in the frame of section.h. Reads and writes files; knows no GPU. */
+/* amd_file.h: recordings of AMD programs in the packed format: launches with their code and the tape of each
+ * wavefront (isa/amd/exec/tape.h), and the copies between them. The file has its own flag and section kinds
+ * and uses the sections of section.h. Independent of any GPU model. */
 #ifndef PACK_AMD_FILE_H
 #define PACK_AMD_FILE_H
 
@@ -28,7 +28,7 @@ typedef struct amd_file_command {
     uint32_t gpu;
     uint32_t launch;          /* launches: its number */
     uint64_t to, from, bytes; /* others; addresses of the simulated GPUs, 0 for the host's side */
-    bool local;               /* others: what the command processor did for itself, past the host link */
+    bool local;               /* others: commands of the command processor itself, without the host link */
     /* Numbers of the commands before it that were not over when it was submitted, in rising order: it runs
      * beside them, and after all others. */
     const uint32_t *beside;
@@ -81,15 +81,14 @@ ls_status amd_file_create(const char *path, int level, const char *producer, amd
 /* A command that is no launch; *number is its own. */
 ls_status amd_file_add(amd_file_writer *writer, const amd_file_command *command, uint32_t *number,
                        ls_error *err);
-/* The launch as a command (gpu and beside of *command count; *number is its own) and its part, which ends
- * with amd_file_end(). code: the bytes of the code section. What the file sets is ignored; what pointers
- * point to is copied. */
+/* The launch as a command (gpu and beside of *command count; *number is its own) and its part, which ends with
+ * amd_file_end(). code: the bytes of the code section. Members that the file sets are ignored; data that
+ * pointers refer to is copied. */
 ls_status amd_file_begin(amd_file_writer *writer, const amd_file_command *command,
                          const amd_file_launch *launch, const uint8_t *code, uint32_t *number,
                          amd_file_part **out, ls_error *err);
-/* Work-group `index` (x fastest): varint waves, then their tapes; `instructions` of all of them. They may
- * come in any order: those that are ahead of others are kept, so that the file does not depend on the
- * order. */
+/* Work-group `index` (x fastest): varint waves, then their tapes; `instructions` of all of them. They may come
+ * in any order: early ones are kept until their turn, so that the file does not depend on the order. */
 ls_status amd_file_put(amd_file_part *part, uint64_t index, uint32_t waves, uint64_t instructions,
                        const uint8_t *bytes, size_t count, ls_error *err);
 /* Frees the part. An error if not all work-groups came. */
@@ -129,7 +128,7 @@ ls_status amd_file_window(const amd_file *file, ls_address_space **out, ls_error
 
 /* A buffer that is reused; all zero is an empty one. */
 typedef struct amd_file_group {
-    uint8_t *at; /* waves and tapes, with AMD_TAPE_SLACK readable bytes behind them */
+    uint8_t *at; /* waves and tapes, followed by AMD_TAPE_SLACK readable bytes */
     size_t count, capacity;
 } amd_file_group;
 void amd_file_group_fini(amd_file_group *group);
@@ -138,7 +137,7 @@ ls_status amd_file_read(amd_file *file, size_t launch, uint64_t index, amd_file_
 
 /* --- walking (amd_walk.c) ------------------------------------------------------------------------------- */
 
-/* What a wavefront executed next. */
+/* The next executed instruction of a wavefront. */
 typedef struct amd_walk_step {
     uint64_t group; /* number of the work-group */
     uint32_t wave;
@@ -152,8 +151,8 @@ typedef struct amd_walk_step {
 /* Called for each instruction; false ends the walk with LS_OK. */
 typedef bool (*amd_walk_visit)(void *self, const amd_walk_step *step);
 
-/* Walks the work-groups [first, first + count) of a launch and checks them: that each tape is one of the
- * program, and with all work-groups that waves and instructions are as many as the catalog says. visit may be
+/* Walks the work-groups [first, first + count) of a launch and checks that each tape fits the program. A walk
+ * over all work-groups also compares the numbers of waves and instructions with the catalog. visit may be
  * NULL. */
 ls_status amd_walk_launch(amd_file *file, size_t launch, const amd_program *program, uint64_t first,
                           uint64_t count, amd_walk_visit visit, void *self, ls_error *err);

@@ -33,7 +33,7 @@ static uint64_t walk_waves(const amd_file_launch *l, uint64_t index)
     return (items + l->lanes - 1) / l->lanes;
 }
 
-/* NULL, or what is wrong. */
+/* Returns NULL, or the text of an error. */
 static const char *walk_wave(walk *w, uint64_t group, uint32_t wave, const uint8_t **at, const uint8_t *end)
 {
     amd_tape tape;

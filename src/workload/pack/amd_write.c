@@ -29,7 +29,7 @@ typedef struct full_block {
 struct amd_file_part {
     amd_file_writer *writer;
     uint32_t launch;
-    uint64_t group_count, next; /* work-groups of the launch; the one that the block needs next */
+    uint64_t group_count, next; /* work-groups of the launch; the next work-group of the block */
     LS_VEC(early_group) early;  /* a heap: the smallest index first */
     pack_bytes payload;         /* of the present block */
     uint64_t payload_groups;

@@ -4,20 +4,20 @@
 
 #include "workload/pack/column.h"
 
-/* What a memory instruction did last, in this block: the encoder and the decoder keep the same, and so agree
- * on what it will probably do next. */
+/* The last access of a memory instruction in this block. The encoder and the decoder keep the same values, and
+ * so predict the same next access. */
 typedef struct pack_memory {
     uint64_t last, next;        /* its first address, and where it goes if it makes the same step again */
     uint64_t first, first_step; /* that of its first execution in each warp, and the step from warp to warp */
     uint64_t stride;
-    uint64_t anchor;      /* what near and far addresses count from */
+    uint64_t anchor;      /* base of near and far addresses */
     uint32_t warp_serial; /* of its last execution; smaller than the block's first: none yet */
     uint32_t list_serial; /* the thread block of its last list of addresses */
     uint32_t list_at, list_count;
 } pack_memory;
 
 /* Where masks change: flags of static instructions that both sides learn in a block. next[i] is the first
- * flagged one at or behind i, or LS_PACK_NO_CHANGE. */
+ * flagged one at or after i, or LS_PACK_NO_CHANGE. */
 #define LS_PACK_NO_CHANGE UINT32_MAX
 
 static inline void pack_flag_change(uint32_t *next, uint32_t inst)
@@ -67,7 +67,7 @@ typedef struct pack_encoder {
         uint32_t count;
         uint64_t hash;
         uint64_t number;       /* among those of the block that were written in full */
-        size_t shape_at;       /* where it is said, to mark it when it is taken again */
+        size_t shape_at;       /* position of its description, to mark it when it is used again */
         bool kept, in_columns; /* in columns: it has no number, and is written in full when it comes again */
     } paths[LS_PACK_CANDIDATES];
     uint32_t next_path, kept_count;
@@ -77,7 +77,7 @@ typedef struct pack_encoder {
     uint32_t grid[3];
     /* Per static instruction. */
     pack_memory *memory;
-    uint32_t *anchored; /* first_warp_serial of the block in which its anchor was said */
+    uint32_t *anchored; /* first_warp_serial of the block in which its anchor was written */
     uint32_t *changes;
     uint8_t *has_addresses;
     size_t inst_count, inst_capacity;
@@ -135,11 +135,11 @@ typedef struct pack_decoder {
 /* `plain` is borrowed; false without memory. */
 bool pack_decoder_init(pack_decoder *d, const uint32_t grid[3], const uint32_t *plain, uint32_t inst_count);
 void pack_decoder_fini(pack_decoder *d);
-/* Begins a block. The payload is borrowed until the last thread block was read, and LS_PACK_SLACK bytes
- * behind it can be read. Returns NULL, or what is wrong. */
+/* Begins a block. The payload is borrowed until the last thread block was read, and LS_PACK_SLACK bytes after
+ * it must be readable. Returns NULL, or the text of an error. */
 const char *pack_decoder_begin(pack_decoder *d, const uint8_t *payload, size_t bytes);
-/* Reads the next thread block, which is number `index` of its kernel. *problem is NULL, or what is wrong with
- * the payload. False without memory. */
+/* Reads the next thread block, which is number `index` of its kernel. *problem is NULL, or the text of an
+ * error in the payload. False without memory. */
 bool pack_decode(pack_decoder *d, uint64_t index, ls_cta *cta, const char **problem);
 /* Whether everything was read, as after the last thread block. */
 bool pack_decoder_at_end(const pack_decoder *d);

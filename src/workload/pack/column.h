@@ -1,7 +1,6 @@
-/* column.h: warps that nobody else goes with, as columns of fixed width. Where lanes diverge, masks change
- * after every few instructions and each access has addresses of its own: there is nothing to predict, so
- * nothing is remembered from one execution to the next, and a warp is read by straight copies. Used by
- * encode.c and decode.c. */
+/* column.h: warps whose path no other warp takes, as columns of fixed width. Where lanes diverge, masks change
+ * after every few instructions and each access has addresses of its own. Nothing can be predicted, so no state
+ * is kept between executions, and a warp is read by plain copies. Used by encode.c and decode.c. */
 #ifndef PACK_COLUMN_H
 #define PACK_COLUMN_H
 
@@ -17,7 +16,7 @@ typedef struct pack_stream {
     const uint8_t *at, *end;
 } pack_stream;
 
-/* Executions and address words that may be written behind the last one: whole vectors are. */
+/* Executions and address words that may be written past the last one, because whole vectors are written. */
 #define LS_COLUMN_SPARE_DYNS 8
 #define LS_COLUMN_SPARE_WORDS 40
 
@@ -35,8 +34,8 @@ void columns_clear(columns_out *c);
 void columns_fini(columns_out *c);
 /* How many segments a warp has: runs of consecutive instructions with one mask. */
 uint32_t columns_segments(const ls_dyn *dyns, uint32_t count);
-/* Adds a warp and says its numbers in `shape`. *fits is false, and nothing added, if it cannot be said so.
- * False without memory. */
+/* Adds a warp and writes its numbers into `shape`. *fits is false, and nothing is added, if columns cannot
+ * represent it. False without memory. */
 bool columns_put(columns_out *c, const ls_cta *cta, const ls_warp_stream *warp, pack_bytes *shape, bool *fits);
 /* Bytes of all columns with their lengths; 0 if there are none. */
 size_t columns_bytes(const columns_out *c);
@@ -68,10 +67,10 @@ typedef struct columns_insts {
 
 bool columns_init(columns_in *c); /* false without memory */
 void columns_end(columns_in *c);
-/* Begins a block; `bytes` 0: it has no columns. Returns NULL, or what is wrong. */
+/* Begins a block; `bytes` 0: it has no columns. Returns NULL, or the text of an error. */
 const char *columns_begin(columns_in *c, const uint8_t *payload, size_t bytes, uint32_t inst_count);
-/* Fills the executions of a warp at `to` and its addresses behind those of the thread block, which has
- * `room` of them in all. */
+/* Fills the executions of a warp at `to` and appends its addresses to the thread block, which has `room` of
+ * them in all. */
 const char *columns_read(columns_in *c, const columns_warp *w, const columns_insts *insts, ls_dyn *to,
                          ls_cta *cta, uint64_t room);
 bool columns_at_end(const columns_in *c);

@@ -1,6 +1,6 @@
-/* column_read.c: columns back into the executions and addresses of warps (column.h). There are two loops
- * over a warp, over its segments and over its accesses, made twice: for any host and for one with vectors
- * of 32 bytes. Whatever the bytes are, at most LS_PACK_SLACK bytes behind a column are read. */
+/* column_read.c: turns columns back into the executions and addresses of warps (column.h). There are two loops
+ * over a warp, over its segments and over its accesses. Each exists twice: for any host and for hosts with
+ * vectors of 32 bytes. For any input, at most LS_PACK_SLACK bytes after a column are read. */
 #include "workload/pack/column.h"
 
 #include <endian.h>
@@ -108,7 +108,7 @@ typedef void filler(char *to, const char *blank, const char *end, uint32_t mask)
 /* Addresses from their distances to an anchor. */
 typedef void expander(uint64_t *words, uint32_t count, const uint8_t *from, uint64_t anchor);
 
-/* What there is for one kind of host. Where it is used it is known, so nothing is called. */
+/* The functions for one kind of host. The caller knows it as a constant, so that the compiler inlines them. */
 typedef struct host {
     filler *fill;
     expander *near, *far;

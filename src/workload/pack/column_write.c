@@ -129,7 +129,7 @@ static bool reaches(uint64_t anchor, uint64_t low, uint64_t high, uint64_t span)
 }
 
 /* An anchor for addresses from `low` to `high`, none further from it than `span`; LS_COLUMN_ANCHOR_LIMIT if
- * there is no more room. */
+ * there is no room. */
 static uint32_t find_anchor(columns_out *c, uint64_t low, uint64_t high, uint64_t span)
 {
     uint32_t i = c->anchor;
@@ -218,7 +218,7 @@ static bool put_list(columns_out *c, const ls_dyn *dyn, const uint64_t *words)
 static bool put_addresses(columns_out *c, const ls_cta *cta, const ls_dyn *dyns, uint32_t count,
                           uint64_t *accesses, bool *fits)
 {
-    uint32_t next = 0; /* behind the last access */
+    uint32_t next = 0; /* after the last access */
     *accesses = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (dyns[i].addr == LS_ADDR_NONE)

@@ -1,14 +1,14 @@
-/* decode.c: the streams of a packed block back into thread blocks. This is the loop that loading a trace
- * spends its time in, so it has two passes over each warp that are both short: the path (runs of instructions
- * and their masks, or a copy of a path that is known) and the addresses. Whatever the bytes are, it reads at
- * most LS_PACK_SLACK bytes behind a stream and writes only what it made room for. */
+/* decode.c: turns the streams of a packed block back into thread blocks. Loading a trace spends its time here,
+ * so there are two short passes over each warp. The first makes the path: runs of instructions and their
+ * masks, or a copy of a known path. The second makes the addresses. For any input, it reads at most
+ * LS_PACK_SLACK bytes after a stream and writes only into allocated room. */
 #include "workload/pack/block.h"
 
 #include <endian.h>
 #include <stdlib.h>
 
-/* What may be read and written behind the end: runs are filled four at a time and copied eight, addresses
- * eight, and an access is written before anybody looks whether there was room. */
+/* Elements that may be read and written past the end. Runs are filled four at a time and copied eight at a
+ * time, addresses eight at a time. An access is written before its room is checked. */
 #define SPARE_DYNS LS_COLUMN_SPARE_DYNS
 #define SPARE_WORDS LS_COLUMN_SPARE_WORDS
 
@@ -130,9 +130,8 @@ static inline void copy(ls_dyn *to, const ls_dyn *from, uint32_t count)
         memcpy(to, from, 8 * sizeof *to);
 }
 
-/* Fills `count` executions and lists those that have addresses, of which there is room for as many. What
- * the loop needs is in variables of its own: the compiler cannot know that filling does not change the
- * decoder. */
+/* Fills `count` executions and lists the ones with addresses; `accesses` has room for `count` entries. The
+ * loop uses local variables: the compiler cannot know that filling does not change the decoder. */
 static const char *path(pack_decoder *d, ls_dyn *dyns, uint32_t count, pack_access *accesses,
                         uint32_t *access_count)
 {
@@ -145,7 +144,7 @@ static const char *path(pack_decoder *d, ls_dyn *dyns, uint32_t count, pack_acce
     pack_access *access = accesses;
     uint32_t expected = 0, mask = d->masks.mask[d->masks.now], lanes = d->masks.lanes[d->masks.now];
     for (uint32_t done = 0; done < count;) {
-        uint64_t token = get_varint(&at), more = get_varint(&at); /* instructions behind the first */
+        uint64_t token = get_varint(&at), more = get_varint(&at); /* instructions after the first */
         uint64_t start = expected + (uint64_t)unzigzag(token >> 1);
         if (LS_UNLIKELY(at > end))
             return "the path of a warp ends too early";
@@ -215,8 +214,8 @@ static const pack_path *find_kept(const pack_decoder *d, uint64_t number)
 
 /* ---------------------------------------------------------------------------------------------- addresses */
 
-/* The first execution of an instruction in a warp: it starts where the last warp's start and the step from
- * warp to warp lead to, and will make the steps it made there. In a block's first warp nothing is known. */
+/* The first execution of an instruction in a warp. It starts at the last warp's start plus the step between
+ * warps, and will make the same steps as there. In a block's first warp nothing is known. */
 static uint64_t first_base(pack_decoder *d, pack_memory *m, uint64_t correction)
 {
     uint64_t step = m->next - m->last, address = correction;
@@ -232,7 +231,7 @@ static uint64_t first_base(pack_decoder *d, pack_memory *m, uint64_t correction)
     return address;
 }
 
-/* The next number of a stream. Behind its end come zeros, and the warp will be refused. */
+/* The next number of a stream. After its end come zeros, and the warp will be refused. */
 static inline uint64_t number(pack_decoder *d, int stream)
 {
     pack_stream *s = &d->streams[stream];
@@ -363,8 +362,8 @@ static inline bool list(pack_decoder *d, pack_memory *m, const uint64_t *addrs, 
     return true;
 }
 
-/* An access with a stride that goes on as both sides expect, in a block where its instruction was seen:
- * what nearly all accesses of regular programs are. It does what base() and stride() do then. */
+/* An access with a stride that continues as both sides expect, in a block where its instruction was seen.
+ * Nearly all accesses of regular programs are of this kind. It does the same as base() and stride(). */
 static inline void expected(pack_memory *m, uint32_t warp_serial, uint64_t *words)
 {
     uint64_t address = m->next, next = 2 * address - m->last;
@@ -425,9 +424,9 @@ static bool addresses(pack_decoder *d, ls_cta *cta, ls_dyn *dyns, const pack_acc
 
 /* ------------------------------------------------------------------------------------------- thread block */
 
-/* The numbers that say how much memory is needed, checked against the streams that will fill it: a run
- * takes two bytes of the path, a known path one of the shape, an access one op; a segment two bytes of the
- * tokens, and an access in columns two as well. */
+/* The numbers that say how much memory is needed, checked against the streams that will fill it. A run takes
+ * two bytes of the path, a known path one byte of the shape, an access one op. A segment takes two bytes of
+ * the tokens, and an access in columns two bytes as well. */
 static const char *shape(pack_decoder *d, uint64_t index, ls_cta *cta, uint64_t *dyns, uint64_t *words)
 {
     pack_stream *s = &d->streams[LS_PACK_SHAPE];
@@ -472,7 +471,7 @@ static bool reserve_accesses(pack_decoder *d, size_t count)
     return true;
 }
 
-/* A warp that is in the columns; its numbers follow in the shape. NULL, or what is wrong. */
+/* A warp that is in the columns; its numbers follow in the shape. Returns NULL, or the text of an error. */
 static const char *columns(pack_decoder *d, ls_dyn *to, ls_cta *cta, uint64_t room, uint64_t words,
                            uint32_t *count)
 {
@@ -488,7 +487,7 @@ static const char *columns(pack_decoder *d, ls_dyn *to, ls_cta *cta, uint64_t ro
     return columns_read(&d->columns, &w, &(const columns_insts){ d->blank, d->plain }, to, cta, words);
 }
 
-/* One warp behind those that are there. False without memory. */
+/* Appends one warp. False without memory. */
 static bool warp(pack_decoder *d, ls_cta *cta, uint32_t number, uint64_t dyns, uint64_t words,
                  const char **problem)
 {

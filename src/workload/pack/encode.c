@@ -1,5 +1,5 @@
-/* encode.c: thread blocks into the streams of a packed block. Each kind of number goes into a stream of its
- * own, as the difference to what the decoder can predict, so that the streams of regular programs are short
+/* encode.c: turns thread blocks into the streams of a packed block. Each kind of number has its own stream and
+ * is written as the difference to the decoder's prediction. So the streams of regular programs are short
  * cycles of the same bytes. Touches memory only. */
 #include "workload/pack/block.h"
 
@@ -121,7 +121,7 @@ static bool put_each(pack_encoder *e, pack_memory *m, const uint64_t *words, uin
     } kinds[] = { [LS_PACK_AT_NEAR] = { LS_PACK_NEAR, 2 },
                   [LS_PACK_AT_FAR] = { LS_PACK_FAR, 4 },
                   [LS_PACK_AT_WIDE] = { LS_PACK_WIDE, 8 } };
-    /* An anchor of an earlier block is nothing that somebody knows who begins with this one. */
+    /* A reader may begin with this block, so it cannot know an anchor of an earlier block. */
     uint32_t *anchored = &e->anchored[m - e->memory];
     unsigned kind = *anchored != e->first_warp_serial ? LS_PACK_AT_WIDE : LS_PACK_AT_NEAR;
     for (uint32_t i = 0; i < count; i++) {
@@ -256,8 +256,8 @@ static bool same_path(const ls_dyn *a, const ls_dyn *b, uint32_t count)
     return true;
 }
 
-/* The number of the candidate that is this path, marked as kept if it was not; LS_PACK_CANDIDATES if there is
- * none or no more can be kept. *again: it was in columns before. */
+/* The number of the candidate that equals this path, which is then kept. LS_PACK_CANDIDATES if there is none
+ * or there is no room to keep it. *again: it was in columns before. */
 static uint32_t find_path(pack_encoder *e, const ls_dyn *dyns, uint32_t count, uint64_t hash, bool *again)
 {
     for (uint32_t i = 0; i < LS_PACK_CANDIDATES; i++) {
@@ -309,7 +309,7 @@ static bool remember_path(pack_encoder *e, const ls_dyn *dyns, uint32_t count, u
 #define SHORT_SEGMENT 16
 #define FEW_SEGMENTS 4 /* not so few: it would not matter */
 
-/* A path that is not known: in columns if it is worth it and nobody seems to come the same way. */
+/* A new path: in columns if that is worth it and no other warp seems to take the same path. */
 static bool put_new_path(pack_encoder *e, const ls_cta *cta, const ls_warp_stream *warp, uint64_t hash,
                          bool again, bool *in_columns)
 {
@@ -328,7 +328,7 @@ static bool put_new_path(pack_encoder *e, const ls_cta *cta, const ls_warp_strea
            remember_path(e, dyns, warp->count, hash, shape_at, false);
 }
 
-/* `hashes` are those of this warp's path and of the `later` ones behind it. */
+/* `hashes` are those of this warp's path and of the paths of the `later` warps after it. */
 static bool put_warp(pack_encoder *e, const ls_cta *cta, const ls_warp_stream *warp, const uint64_t *hashes,
                      uint32_t later)
 {
@@ -353,7 +353,7 @@ static bool put_warp(pack_encoder *e, const ls_cta *cta, const ls_warp_stream *w
 
 /* ------------------------------------------------------------------------------------------- thread block */
 
-/* Whether the thread block can be said at all: what a source gives must fit together. */
+/* True if the thread block can be encoded: its parts must be consistent. */
 static bool consistent(const pack_encoder *e, const ls_cta *cta)
 {
     if (cta->warp_count > LS_PACK_WARP_LIMIT)
@@ -486,8 +486,8 @@ size_t pack_encoder_bytes(const pack_encoder *e)
     return bytes + columns_bytes(&e->columns);
 }
 
-/* Columns are made to be read fast, so they stay as they are if that is so many times smaller than text, of
- * which an execution and an address have at least so many bytes. */
+/* Columns are made to be read fast. They stay uncompressed if they are already this many times smaller than
+ * text. In text an execution and an address take at least this many bytes. */
 #define SMALL_ENOUGH 10
 #define TEXT_OF_DYN 36
 #define TEXT_OF_WORD 2

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LS_PACK_VERSION 2u       /* what is written */
+#define LS_PACK_VERSION 2u       /* the version that is written */
 #define LS_PACK_FIRST_VERSION 1u /* and the oldest that is read: blocks without columns */
 
 /* --- the frame: file header, sections, trailer ---------------------------------------------------------- */
@@ -33,7 +33,7 @@ enum {
     LS_PACK_VALUES = 2,    /* register values of the block before it */
     LS_PACK_TABLE = 3,     /* static instructions */
     LS_PACK_INDEX = 4,     /* where a kernel's blocks are */
-    LS_PACK_CATALOG = 5,   /* the list of commands, and what is known of each kernel */
+    LS_PACK_CATALOG = 5,   /* the list of commands, and facts about each kernel */
     LS_PACK_DIRECTORY = 6, /* where the catalog and the indices are */
     /* Recordings of AMD programs have a directory and these. */
     LS_PACK_AMD_CODE = 7,     /* a code section */
@@ -90,10 +90,10 @@ enum {
 /* An address op: mode in bits 0-1; 3 is none of them. */
 enum {
     LS_PACK_OP_NONE = 3,        /* an instruction with a width that has no addresses in memory */
-    LS_PACK_OP_NULL = 7,        /* stride mode, address 0, stride 0: what tracers write for mask 0 */
+    LS_PACK_OP_NULL = 7,        /* stride mode, address 0, stride 0: tracers write this for mask 0 */
     LS_PACK_OP_BASE = 1 << 2,   /* a correction of the predicted address follows in LS_PACK_BASES */
     LS_PACK_OP_STRIDE = 1 << 3, /* a new stride follows in LS_PACK_STRIDES */
-    LS_PACK_OP_KIND_SHIFT = 4,  /* lists and deltas: how the addresses are said */
+    LS_PACK_OP_KIND_SHIFT = 4,  /* lists and deltas: encoding of the addresses */
 };
 enum {
     LS_PACK_SAME,    /* the differences of the last time */
@@ -109,7 +109,7 @@ enum {
 
 enum {
     LS_COLUMN_SEGMENTS, /* u32 first static instruction, u32 instructions: each once in a block */
-    LS_COLUMN_ANCHORS,  /* u64: what near and far addresses count from */
+    LS_COLUMN_ANCHORS,  /* u64: base of near and far addresses */
     LS_COLUMN_TOKENS,   /* u16: which segment is next, */
     LS_COLUMN_CODES,    /* u8: with which of the warp's masks */
     LS_COLUMN_GAPS,     /* u8: executions since the last access, 1 if there is none between */
@@ -178,7 +178,7 @@ static inline uint8_t *write_varint(uint8_t *p, uint64_t v)
     *p++ = (uint8_t)v;
     return p;
 }
-/* Reads at most LS_VARINT_BYTES from *p, whatever they are: the caller sees to it that they can be read. */
+/* Reads at most LS_VARINT_BYTES from *p; the caller ensures that they are readable. */
 static inline uint64_t get_varint(const uint8_t **p)
 {
     const uint8_t *at = *p;
@@ -195,7 +195,7 @@ static inline uint64_t get_varint(const uint8_t **p)
     *p = at;
     return v;
 }
-/* What may be read behind the end of a stream before its end is noticed: eight of the widest. */
+/* Bytes that may be read past the end of a stream before its end is noticed: eight of the widest numbers. */
 #define LS_PACK_SLACK 64
 
 #endif

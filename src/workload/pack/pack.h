@@ -1,5 +1,5 @@
-/* pack.h: packed traces: one file per trace, small, checked, with access to any thread block. What the folder
- * offers; docs/trace-format.md describes the file. */
+/* pack.h: packed traces: one file per trace, small, checked, with access to any thread block. The interface of
+ * this folder; docs/trace-format.md describes the file. */
 #ifndef PACK_PACK_H
 #define PACK_PACK_H
 
@@ -15,8 +15,8 @@ ls_status pack_create(const char *path, int level, trace_sink **out, ls_error *e
 
 extern const trace_source pack_source;
 
-/* A hash of what a packed trace says, the same however well it is compressed: for caches. False if the trace
- * is not a packed one. */
+/* A hash of the content of a packed trace, independent of its compression: for caches. False if the trace is
+ * not a packed one. */
 bool pack_content_hash(const sass_trace *trace, hash128 *out);
 
 /* Whether the text that a kernel was packed from differs from the text that it unpacks to. */

@@ -1,6 +1,6 @@
-/* pack_read.c: packed files as a source of traces: the catalog and the directory are read when the file is
- * opened, a kernel's index and table when that is opened, and blocks one at a time as its thread blocks are
- * asked for. */
+/* pack_read.c: packed files as a source of traces. Opening the file reads the catalog and the directory.
+ * Opening a kernel reads its index and table. Blocks are read one at a time, as thread blocks are
+ * requested. */
 #include "workload/pack/pack.h"
 
 #include "base/arena.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What the file knows of a kernel. */
+/* The file's information about a kernel. */
 typedef struct packed_kernel {
     ls_kernel_info info;
     const char *header;
@@ -53,8 +53,8 @@ typedef struct pack_kernel {
     pack_decoder decoder;
     uint64_t block, in_block; /* the next thread block: its block and its place in it */
     bool loaded;              /* `block` is in in->payload, and the decoder is at thread block `at` of it */
-    uint64_t at;              /* not behind in_block */
-    /* Register values of `block`, if somebody may want them. */
+    uint64_t at;              /* not after in_block */
+    /* Register values of `block`, if the caller keeps them. */
     pack_bytes value_bytes;
     pack_record value_record;
     cta_value *value_array;
@@ -77,7 +77,7 @@ static ls_status fail_block(const pack_kernel *k, ls_error *err, const char *pro
     return ls_error_at(err, k->trace->in.path, 0, 0);
 }
 
-/* What a section is called in messages; without `what` it is the present block. */
+/* The name of a section in messages; without `what` it is the present block. */
 static void write_name(const pack_kernel *k, const char *what, char *text, size_t bytes)
 {
     if (what)
@@ -203,7 +203,7 @@ static ls_status pack_seek(trace_kernel *base, uint64_t index, ls_error *err)
                 base->info.file, k->packed->cta_count);
         return ls_error_at(err, k->trace->in.path, 0, 0);
     }
-    while (low < high) { /* the first block that ends behind it */
+    while (low < high) { /* the first block that ends after it */
         uint64_t middle = low + (high - low) / 2;
         if (k->blocks[middle].first_cta + k->blocks[middle].cta_count <= index)
             low = middle + 1;
@@ -324,7 +324,7 @@ static ls_status find_table(pack_kernel *k, uint64_t offset, ls_error *err)
     return LS_OK;
 }
 
-/* What the catalog says of it. */
+/* Compares the kernel with its entry in the catalog. */
 static ls_status check_kernel(const pack_kernel *k, ls_error *err)
 {
     ls_status status = rules_kernel(&k->base.info, err);

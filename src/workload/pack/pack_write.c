@@ -1,5 +1,5 @@
 /* pack_write.c: a packed file, written from front to back: blocks as they come, then each kernel's table and
- * index, at the end the catalog and the directory. Memory is bounded by one thread block and what is known of
+ * index, at the end the catalog and the directory. Memory is bounded by one thread block and the facts about
  * the kernels. */
 #include "workload/pack/pack.h"
 
@@ -31,7 +31,8 @@ typedef struct pack_sink {
     pack_bytes commands, kernels; /* for the catalog */
     uint64_t command_count;
     LS_VEC(uint64_t) indices; /* offset of each kernel's index */
-    string_map names;         /* of kernels: number + 1, so that one that is launched twice is written once */
+    string_map names;         /* of kernels: number + 1, so that a kernel that is launched twice is written
+                               * once */
     string_map tables;        /* by content: offset */
 } pack_sink;
 
@@ -109,7 +110,7 @@ static ls_status flush(pack_sink *sink, ls_error *err)
 }
 
 /* The register values of one thread block: how many, then for each the distance from the one before and its
- * text. The decoder puts warps one behind another, so the numbers are made anew. */
+ * text. The decoder concatenates the warps, so the numbers are computed again. */
 static bool add_values(pack_sink *sink, const ls_cta *cta)
 {
     const ls_cta_values *values = cta->extra;

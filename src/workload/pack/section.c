@@ -1,5 +1,5 @@
-/* section.c: sections of a packed file: compressed if that helps, checked by XXH3 of what was compressed.
- * Touches the file and nothing else; what the payloads mean is for others. */
+/* section.c: sections of a packed file: compressed if that helps, checked by the XXH3 of the uncompressed
+ * payload. Touches the file and nothing else; the meaning of payloads is defined elsewhere. */
 #include "workload/pack/section.h"
 
 #include <errno.h>
@@ -10,13 +10,13 @@
 #include <zstd.h>
 
 /* Decompressing costs time whenever a trace is loaded, and a frame has a price of its own. So a payload is
- * compressed only if it is not small and if that saves enough: half of it, or seven eighths of what loading
- * waits for. The random part of it is compressed only if that saves half of it. */
+ * compressed only if it is not small and if that saves enough: half of it, or seven eighths of a payload that
+ * loading waits for. The random part of it is compressed only if that saves half of it. */
 #define RAW_BYTES 256
 #define LOADED_RAW_BYTES 2048
 #define LEAST 2
 #define LOADED_LEAST 8
-#define GUESS_BYTES 2048 /* what is read of a section whose length is not known */
+#define GUESS_BYTES 2048 /* bytes read of a section whose length is not known */
 /* Memory for a payload is taken at once up to this size; beyond it only as the data really arrives. */
 #define TRUSTED_BYTES (UINT64_C(4) << 20)
 
@@ -109,7 +109,8 @@ void pack_out_fini(pack_out *out)
     *out = (pack_out){ 0 };
 }
 
-/* Into out->packed; codec and size say what is best to store: that which is `least` times smaller, if any. */
+/* Into out->packed; codec and size describe the best form to store: the compressed one only if it is `least`
+ * times smaller. */
 static ls_status compress(pack_out *out, const uint8_t *payload, size_t bytes, size_t split, size_t least,
                           uint32_t *codec, size_t *stored, ls_error *err)
 {
@@ -295,8 +296,8 @@ static ls_status fail_section(const pack_in *in, const char *what, uint64_t offs
     return ls_error_at(err, in->path, 0, 0);
 }
 
-/* Decompresses into in->unpacked, whose memory grows with what really comes out, up to `raw` bytes and `rest`
- * more. NULL or what is wrong. */
+/* Decompresses into in->unpacked, whose memory grows with the actual output, up to `raw` bytes and `rest`
+ * more. Returns NULL, or the text of an error. */
 static const char *unpack(pack_in *in, const uint8_t *stored, size_t stored_bytes, uint64_t raw, size_t rest,
                           bool *memory)
 {
@@ -337,7 +338,7 @@ static const char *unpack(pack_in *in, const uint8_t *stored, size_t stored_byte
     }
 }
 
-/* The payload from what is stored, whatever the codec. */
+/* The payload from the stored bytes, for any codec. */
 static const char *restore(pack_in *in, uint32_t codec, uint8_t *stored, size_t bytes, uint64_t raw,
                            bool *memory)
 {
@@ -418,7 +419,7 @@ ls_status pack_get_section(pack_in *in, uint32_t kind, uint64_t offset, uint64_t
         return fail_section(in, what, offset, err, "is outside the file");
     if (whole > room - offset)
         return fail_section(in, what, offset, err, "ends behind the end of the file");
-    /* One system call for all of it, or for what is probably all. */
+    /* One system call for all of it, or for its probable length. */
     uint64_t first = whole >= LS_PACK_SECTION_BYTES ? whole : GUESS_BYTES;
     if (first > room - offset)
         first = room - offset;

@@ -37,7 +37,7 @@ void pack_hash_section(hash_stream *content, uint32_t kind, const void *payload,
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-/* A file of which any part can be read; several may share one descriptor. */
+/* A file with random access; several readers may share one descriptor. */
 typedef struct pack_in {
     int fd;
     uint64_t bytes;
@@ -48,7 +48,7 @@ typedef struct pack_in {
     struct {
         uint8_t *at;
         size_t count;
-    } payload; /* of the section read last, in one of these, with LS_PACK_SLACK readable bytes behind it */
+    } payload; /* of the section read last, in one of these, followed by LS_PACK_SLACK readable bytes */
 } pack_in;
 
 ls_status pack_in_init(pack_in *in, int fd, uint64_t bytes, const char *path, ls_error *err);
@@ -67,8 +67,7 @@ ls_status pack_peek_section(pack_in *in, uint64_t offset, uint32_t *kind, uint64
 ls_status pack_get_section(pack_in *in, uint32_t kind, uint64_t offset, uint64_t whole, const char *what,
                            ls_error *err);
 
-/* Reads the directory, which `directory` is the place of: where the catalog is, and the indices of what it
- * lists. */
+/* Reads the directory at offset `directory`: the offsets of the catalog and of the indices of its entries. */
 typedef struct pack_directory {
     uint64_t catalog, count;
     uint64_t *indices; /* in the arena */

@@ -1,6 +1,6 @@
-/* table.c: static instructions as columns of a packed section. Numbers stand for texts wherever they give the
- * same text again, so that loading a table parses nothing; any other text is kept as it is. Touches memory
- * only; what an instruction means is the ISA's. */
+/* table.c: static instructions as columns of a packed section. A number replaces a text wherever it reproduces
+ * the same text, so that loading a table parses nothing. Any other text is kept as it is. Touches memory only;
+ * the ISA folder defines instructions. */
 #include "workload/pack/table.h"
 
 #include "workload/inst_text.h"
@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* How the start of a line is said. */
+/* How the start of a line is encoded. */
 enum { PLACE_PC, PLACE_LINE_PC, PLACE_TEXT };
-/* How the end of a line is said. */
+/* How the end of a line is encoded. */
 enum { TAIL_NONE, TAIL_IMM, TAIL_NO_VALUES, TAIL_VALUES, TAIL_TEXT };
 static const char *const tail_words[] = { [TAIL_NO_VALUES] = "NoVal", [TAIL_VALUES] = "Val" };
 
@@ -270,7 +270,7 @@ static bool at_end(const table_reader *r)
     return true;
 }
 
-/* The texts of an entry, those that are kept and those that are made; false without memory. */
+/* The texts of an entry, both kept and generated ones; false without memory. */
 static bool write_texts(mem_arena *arena, text_buffer *scratch, const table_entry *e, inst_words *out)
 {
     text_clear(scratch);

@@ -1,5 +1,5 @@
-/* table.h: the static instructions of a kernel in a packed file, and what they decode to. Kernels that
- * execute the same instructions share one table. */
+/* table.h: the static instructions of a kernel in a packed file, and their decoded form. Kernels that execute
+ * the same instructions share one table. */
 #ifndef PACK_TABLE_H
 #define PACK_TABLE_H
 
@@ -40,7 +40,7 @@ typedef struct pack_table {
     uint32_t count;
     ls_inst *insts;
     uint32_t *plain;   /* as pack_decoder wants it */
-    inst_words *texts; /* NULL until somebody asks */
+    inst_words *texts; /* NULL until it is needed */
     uint8_t *payload;
     size_t payload_bytes;
     mem_arena arena; /* all of the above */

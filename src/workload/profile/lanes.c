@@ -59,7 +59,7 @@ static void dense(lanes *out, uint64_t first, uint64_t end)
     }
 }
 
-/* Lanes that meet in the same word need a transaction each. */
+/* Lanes with an address in the same word need a transaction each. */
 static void atomics(lanes *out, const uint64_t *addresses, uint32_t mask)
 {
     for (uint32_t set = mask; set != 0; set &= set - 1) {

@@ -6,7 +6,7 @@
 
 #define NONE UINT32_MAX
 
-/* Distances beyond so many times the capacity are misses whatever the sets are. */
+/* Distances beyond this multiple of the capacity are always misses. */
 #define REUSE_CAPACITIES 4u
 
 bool level_init(level *l, uint32_t sets, uint32_t ways, bool fifo, bool by_reuse)
@@ -91,7 +91,7 @@ static void index_add(level *l, uint32_t i)
     l->index[at] = i + 1;
 }
 
-/* Entries behind the hole move up if their way from home leads over it. */
+/* Moves entries after the hole into it if their search path crosses it. */
 static void index_remove(level *l, uint32_t i)
 {
     uint32_t hole = home_of(l, l->lines[i].line);

@@ -17,10 +17,10 @@ typedef struct level_line {
     uint8_t valid, dirty;  /* a bit per sector */
     uint8_t fresh, deep;   /* fetched in epoch `stamp`; of these, from DRAM */
     uint32_t asked;        /* L2: accesses past L1 that wait for fresh sectors */
-    uint32_t filled;       /* L2: what the slice had waited for when they were fetched */
+    uint32_t filled;       /* L2: number of the slice's waits for DRAM when the line was fetched */
 } level_line;
 
-/* What had to go for a new line. */
+/* The line that was evicted for a new one. */
 typedef struct level_victim {
     uint64_t line;
     uint8_t dirty; /* sectors to write back; 0: nothing */
@@ -30,7 +30,7 @@ typedef struct level {
     uint32_t sets, ways;
     bool fifo; /* replaced in the order of arrival; everything else counts as LRU */
     level_line *lines;
-    uint32_t line_count;         /* sets * ways, or what reuse distances need */
+    uint32_t line_count;         /* sets * ways, or the number that reuse distances need */
     uint32_t *newest, *oldest;   /* of each set */
     uint32_t *used;              /* lines of each set */
     uint32_t *index, index_mask; /* hash of lines -> line + 1 */
@@ -51,19 +51,19 @@ typedef struct level_index {
  * distances. */
 bool level_init(level *l, uint32_t sets, uint32_t ways, bool fifo, bool by_reuse);
 void level_fini(level *l);
-/* Nothing is there any more; dirty data is forgotten. */
+/* Empties the cache; dirty data is dropped. */
 void level_clear(level *l);
 
-/* The line, made the newest of its set. Without it and with `allocate` a new one that has no valid sectors
- * takes its place, and *victim says what had to go; without `allocate` NULL. */
+/* The line, made the newest of its set. If it is absent, `allocate` decides: with it a new line without valid
+ * sectors is made and *victim is the evicted line; without it NULL. */
 level_line *level_look(level *l, uint32_t set, uint64_t line, bool allocate, level_victim *victim);
 
-/* From now on no set has room: a new line that finds a place drives out a copy of a line of the set, dirty
- * if that one is, LEVEL_COPY lines away, the oldest first. Not for reuse distances. */
+/* From now on every set is full: a new line evicts a copy of a line of its set, the oldest first. A copy is
+ * LEVEL_COPY lines away and as dirty as its original. Not for reuse distances. */
 void level_fill(level *l);
 #define LEVEL_COPY (UINT64_C(1) << 36)
 
-/* As the cache of that spec has it; the spec is one that a cache has taken. */
+/* The same index as in the cache of that spec; a cache has already accepted the spec. */
 void level_index_init(level_index *x, const set_hash_spec *hash, uint64_t sets);
 
 /* The set of a line; index_line: the address that picks it, / 128. */

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If cores meet at L2 (each slice has waited for DRAM once), how often changes as they drift apart: a
- * longer part of the kernel is walked. */
+/* If cores contend at L2 (each slice has waited for DRAM once), the rate of contention changes as they drift
+ * apart: a longer part of the kernel is walked. */
 #define SAMPLED_ACCESSES 16000u
-/* A longer kernel needs no longer sample: so many times what a request asks for, at most. */
+/* A longer kernel needs no longer sample: at most this many times the requested sample. */
 #define SAMPLES_MOST 20u
 
 const char *const profile_method_names[] = { "cache", "reuse", NULL };
@@ -94,7 +94,7 @@ static uint64_t total_insts(const trace_profiler *p)
 static ls_status collect(trace_profiler *p, kernel_profile *out, ls_error *err)
 {
     const profile_request *request = p->request;
-    const walk_hand *sum = &p->hands[0];
+    const walk_worker *sum = &p->workers[0];
     uint32_t used = 0;
     if (!walk_add_counts(p))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the profile of a kernel");
@@ -179,8 +179,8 @@ static double l2_capacity(const trace_profiler *p)
     return (double)p->shape.map.slice_count * (double)p->shape.l2.sets * (double)p->shape.l2.ways;
 }
 
-/* Whether the kernel, if it goes on as in its last `step` instructions, will still fill L2: only then its
- * lines start to go, and dirty ones to be written back. */
+/* True if the kernel will still fill L2, if it continues as in its last `step` instructions. Only then its
+ * lines are evicted and dirty ones written back. */
 static bool still_fills_l2(const trace_profiler *p, uint64_t new_lines, uint64_t step)
 {
     double capacity = 1.25 * l2_capacity(p), left = (double)(total_insts(p) - p->walked);
@@ -204,8 +204,8 @@ static ls_status add_sample(trace_profiler *p, uint64_t sample, double stand_for
     return status;
 }
 
-/* A kernel that fills L2 and has not begun to: what it did so far stands for all until L2 is full, and a
- * sample with a full L2 for the rest. */
+/* A kernel that will fill L2 but has not yet. Its counts so far represent it until L2 is full, and a sample
+ * with a full L2 represents the rest. */
 static ls_status run_filling(trace_profiler *p, uint64_t sample, kernel_profile *out, ls_error *err)
 {
     kernel_profile again = { 0 };
@@ -232,7 +232,7 @@ static ls_status run_sampled(trace_profiler *p, uint64_t sample, kernel_profile 
         lines = p->l2_lines;
         status = walk_until(p, p->walked + sample, err);
     }
-    const uint64_t often = (uint64_t)p->shape.map.slice_count * MEET_ONE;
+    const uint64_t often = (uint64_t)p->shape.map.slice_count * CONTENTION_ONE;
     while (status == LS_OK && !fills && p->running > 0 && p->accesses < SAMPLED_ACCESSES &&
            p->slice_stalls > often)
         status = walk_until(p, p->walked + sample / 4 + 1, err);
@@ -256,8 +256,8 @@ ls_status profiler_run(trace_profiler *p, const profile_request *request, kernel
     ls_status status = walk_begin(p, err);
     uint64_t sample = request->sample;
     if (status == LS_OK && sample != 0) {
-        /* The blocks that stand on the cores first, if they are not too long, so that each instruction is
-         * met; of long kernels a share. */
+        /* The first wave of blocks, if they are not too long, so that each instruction is seen; of long
+         * kernels a share. */
         uint64_t part = total_insts(p) / 40, wave = p->read_insts < 4 * sample ? p->read_insts : 4 * sample;
         part = part < SAMPLES_MOST * sample ? part : SAMPLES_MOST * sample;
         part = part > wave ? part : wave;
@@ -356,9 +356,9 @@ ls_status profile_rates(const kernel_profile *kernel, const gpu_shape *shape, ra
         at[kernel->at[i].pc / RATES_PC_BYTES] = rates_from(&kernel->at[i]);
     out->at = at;
     out->count = count;
-    /* The busiest slice, and what slices stand still on average. */
-    uint64_t still = ((uint64_t)shape->machine.dram_cycles << RATES_SHIFT) / MEET_ONE * kernel->slice_stalls /
-                     shape->map.slice_count;
+    /* The busiest slice, and the average stall of slices. */
+    uint64_t still = ((uint64_t)shape->machine.dram_cycles << RATES_SHIFT) / CONTENTION_ONE *
+                     kernel->slice_stalls / shape->map.slice_count;
     out->l2_cost = (uint32_t)scaled(kernel->slice_sectors * shape->l2_cycle + still, kernel->l2_sectors, 1);
     out->dram_cost = (uint32_t)scaled(kernel->channel_cycles * shape->dram_cycle, kernel->dram_atoms, 1);
     const dram_service *dram = &shape->dram;

@@ -1,12 +1,12 @@
 /* profile.h: how often the accesses of each static instruction hit L1, L2 or go to DRAM, found without
- * simulating time. What `lockstep profile` prints and what `core.memory: analytic` runs on.
+ * simulating time. `lockstep profile` prints these rates and `core.memory: analytic` uses them.
  *
  *   level.c, reuse.c    a cache without time
  *   contention.c              cores that wait for each other's sectors at L2
  *   lanes.c             the addresses of a warp -> lines and sectors
  *   walk.c              thread blocks on cores, and the threads that walk them in epochs
  *   walk_core.c         warps of a core in an epoch, accesses through L1
- *   walk_part.c         what they send to L2 (sent.h) in part of its slices and DRAM
+ *   walk_part.c         their requests to L2 (sent.h) in part of its slices and DRAM
  *   profile.c           from counts to rates
  *   profile_file.c      profiles in files, and where they are kept */
 #ifndef PROFILE_PROFILE_H
@@ -80,9 +80,9 @@ typedef struct profile_request {
     const ls_inst *insts;
     uint64_t command, ctas;
     profile_source source;
-    /* So many warp instructions (or a fortieth of the kernel up to 20 times as many, or up to four times as
-     * many so that a wave of blocks is in it) with cold caches, and so many with warm ones, stand for the
-     * kernel; 0: all are walked. */
+    /* A sample of this many warp instructions with cold caches, and one with warm caches, represents the
+     * kernel; 0: all are walked. It grows to a fortieth of the kernel, up to 20 times as many, or to one wave
+     * of blocks, up to four times as many. */
     uint64_t sample;
 } profile_request;
 
@@ -90,8 +90,8 @@ typedef struct profile_request {
 typedef struct trace_profiler trace_profiler;
 ls_status profiler_create(const gpu_shape *shape, profile_method method, trace_profiler **out, ls_error *err);
 void profiler_destroy(trace_profiler *profiler);
-/* Walks with all threads of the pool from now on, which has to outlive the profiler or the next call; NULL:
- * with the caller alone, as at first. What is found is the same. Not while a kernel is walked. */
+/* From now on walks with all threads of the pool, which must outlive the profiler or the next call. NULL, the
+ * initial state: with the caller's thread alone. The results are the same. Not while a kernel is walked. */
 ls_status profiler_use(trace_profiler *profiler, thread_pool *pool, ls_error *err);
 /* A copy to the device: its bytes are in L2. */
 void profiler_warm(trace_profiler *profiler, uint64_t address, uint64_t bytes);

@@ -300,7 +300,7 @@ static void add_cache(hash_stream *hasher, const cache_spec *spec)
         add_number(hasher, spec->hash.masks.at[i]);
 }
 
-/* What the numbers of a profile depend on, field by field: structs have gaps. */
+/* Everything that the numbers of a profile depend on, field by field: structs have gaps. */
 static void add_shape(hash_stream *hasher, const gpu_shape *shape)
 {
     const uint64_t kib = 1024;

@@ -8,7 +8,7 @@
 #define STEPS 256u /* of the table of probabilities */
 
 struct reuse {
-    uint32_t lines, size; /* size: times before they are counted anew, a power of two */
+    uint32_t lines, size; /* size: times before they are renumbered, a power of two */
     uint32_t now;         /* the last time given out; times start at 1 */
     uint32_t marks;       /* lines that have been used */
     uint32_t *tree;       /* [1, size]: sums of marks; a mark stands at the time of each line's last use */

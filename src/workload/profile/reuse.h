@@ -1,5 +1,6 @@
-/* reuse.h: reuse distances (how many different lines were used since the last use of this one), and what
- * they say about hits. A Fenwick tree over the times of last uses gives a distance in logarithmic time. */
+/* reuse.h: reuse distances (how many different lines were used since the last use of this one), and the hit
+ * probability that follows. A Fenwick tree over the times of last uses gives a distance in logarithmic
+ * time. */
 #ifndef PROFILE_REUSE_H
 #define PROFILE_REUSE_H
 
@@ -20,8 +21,8 @@ uint32_t reuse_touch(reuse *r, uint32_t line);
 /* The number now stands for another line, which has not been used. */
 void reuse_forget(reuse *r, uint32_t line);
 
-/* How probable a hit is at this distance, in 1 / REUSE_ONE: in an LRU cache a line stays while fewer than
- * `ways` of the lines used since then fell into its set, and each does so with probability 1 / sets. */
+/* Probability of a hit at this distance, in 1 / REUSE_ONE. In an LRU cache a line stays while fewer than
+ * `ways` of the lines used since then fell into its set. Each does so with probability 1 / sets. */
 uint32_t reuse_hit(const reuse *r, uint32_t distance);
 
 #endif

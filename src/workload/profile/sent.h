@@ -1,6 +1,5 @@
-/* sent.h: what the cores of a profile have sent to L2 in an epoch. Cores write their lists, parts of L2
- * answer in them, cores read the answers: three steps, in each of which threads touch nothing of each
- * other's. */
+/* sent.h: requests that the cores of a profile have sent to L2 in an epoch. Cores write their lists, parts of
+ * L2 answer in them, cores read the answers. In each of these three steps threads touch disjoint data. */
 #ifndef PROFILE_SENT_H
 #define PROFILE_SENT_H
 
@@ -11,7 +10,7 @@
 enum {
     SENT_WRITE = 1,
     SENT_ATOMIC = 2,
-    SENT_BYPASS = 4, /* past L1, and one by one: it meets nobody in contention.h */
+    SENT_BYPASS = 4, /* past L1, and one by one: contention.h ignores it */
     SENT_FETCH = 8,  /* for a line of L1 */
     SENT_FIRST = 16, /* the first sectors that the line fetches in this epoch */
     SENT_WAIT = 32   /* no request: `sectors` of a line of L1 are on their way already */
@@ -25,7 +24,7 @@ typedef struct sent_request {
     uint32_t at;       /* sectors that the core has sent before; not of SENT_BYPASS */
     uint16_t requests; /* sectors, or transactions of an atomic */
     uint8_t sectors;   /* a bit each */
-    uint8_t full;      /* of a store: those that are written in all their bytes */
+    uint8_t full;      /* of a store: sectors that are written in all their bytes */
     uint8_t flags;
     /* The answer: */
     uint8_t dram;    /* sectors that DRAM moved for it */

@@ -1,13 +1,12 @@
 /* walk.c: thread blocks on the cores of a functional machine, and the threads that walk them. May touch the
  * profiler, and reads blocks of its source.
  *
- * Blocks are placed as the dispatcher places them: one per core in turn while there is room, then the next
- * one on the core that has finished one. Time passes in epochs, each about as long as one access to memory:
- * in an epoch a warp runs until it needs a register that it has asked memory for in this epoch, or has made
- * WALK_TURN accesses. L2 sees warps in turn over all cores. Accesses of one epoch are on their way together:
- * one that finds its sector fetched in the same epoch does not hit, it waits as long as the one that
- * fetches. So what a warp does in an epoch depends on its L1 alone, and L2 can answer when all of them have
- * asked. */
+ * Blocks are placed as by the dispatcher: one per core in turn while there is room, then the next one on a
+ * core that has finished one. Time passes in epochs, each about as long as one access to memory. In an epoch a
+ * warp runs until it needs a register that it loads in this epoch, or has made WALK_TURN accesses. L2 sees
+ * warps in turn over all cores. Accesses of one epoch are in flight together: an access to a sector that the
+ * same epoch fetches does not hit, it waits as long as the fetch. So a warp's progress in an epoch depends on
+ * its L1 alone, and L2 can answer after all warps have sent their requests. */
 #include "workload/profile/walk.h"
 
 #include <stdlib.h>
@@ -110,7 +109,7 @@ static contention_rules rules_of(const trace_profiler *p)
                                .set_bits = p->l2_index.bits };
 }
 
-/* Adds up what cores, parts and hands have of the epoch. */
+/* Adds up the counts of cores, parts and workers in the epoch. */
 static ls_status end_epoch(trace_profiler *p)
 {
     uint64_t still = 0;
@@ -128,11 +127,11 @@ static ls_status end_epoch(trace_profiler *p)
         still += part->still;
         part->l2_lines = part->l2_sectors = part->slice_stalls = part->still = 0;
     }
-    for (uint32_t i = 0; i < p->hand_count; i++)
-        failed |= p->hands[i].failed;
+    for (uint32_t i = 0; i < p->worker_count; i++)
+        failed |= p->workers[i].failed;
     if (p->meets) {
         contention_end(&p->l2_contention);
-        p->slice_stalls += still * MEET_ONE / p->shape.machine.dram_cycles;
+        p->slice_stalls += still * CONTENTION_ONE / p->shape.machine.dram_cycles;
     }
     p->begun = false;
     if (failed)
@@ -175,7 +174,7 @@ static inline uint32_t take(atomic_uint *next)
 static void walk(void *self, uint32_t thread)
 {
     trace_profiler *p = self;
-    walk_hand *hand = &p->hands[thread];
+    walk_worker *worker = &p->workers[thread];
     const uint32_t cores = p->shape.cores, parts = p->part_count;
     const contention_rules rules = rules_of(p);
     for (;;) {
@@ -183,7 +182,7 @@ static void walk(void *self, uint32_t thread)
         if (!p->going)
             return;
         for (uint32_t i; (i = take(&p->next_core)) < cores;)
-            walk_core_run(p, hand, i);
+            walk_core_run(p, worker, i);
         barrier_wait(&p->barrier, NULL, NULL);
         for (uint32_t i; (i = take(&p->next_part)) <= parts;) {
             if (i == 0)
@@ -194,7 +193,7 @@ static void walk(void *self, uint32_t thread)
         barrier_wait(&p->barrier, look_for_meetings, p);
         for (uint32_t i; (i = take(&p->next_count)) < parts + cores;) {
             if (i >= parts)
-                walk_core_count(p, hand, i - parts);
+                walk_core_count(p, worker, i - parts);
             else if (p->meets)
                 p->parts[i].still = contention_settle(&p->l2_contention, i, p->sent, &rules, p->epoch);
         }
@@ -207,7 +206,7 @@ ls_status walk_until(trace_profiler *p, uint64_t walked, ls_error *err)
     p->until = walked;
     p->status = LS_OK;
     p->err = err;
-    barrier_init(&p->barrier, shared ? p->hand_count : 1);
+    barrier_init(&p->barrier, shared ? p->worker_count : 1);
     if (shared)
         pool_run(p->pool, walk, p);
     else
@@ -221,9 +220,9 @@ ls_status walk_until(trace_profiler *p, uint64_t walked, ls_error *err)
 
 static void give_up_team(trace_profiler *p)
 {
-    for (uint32_t i = 0; p->hands != NULL && i < p->hand_count; i++) {
-        vec_fini(&p->hands[i].insts);
-        vec_fini(&p->hands[i].counts);
+    for (uint32_t i = 0; p->workers != NULL && i < p->worker_count; i++) {
+        vec_fini(&p->workers[i].insts);
+        vec_fini(&p->workers[i].counts);
     }
     for (uint32_t i = 0; p->parts != NULL && i < p->part_count; i++)
         free(p->parts[i].next);
@@ -234,11 +233,11 @@ static void give_up_team(trace_profiler *p)
         free(p->sent[core].to);
         p->sent[core].to = NULL;
     }
-    free(p->hands);
+    free(p->workers);
     free(p->parts);
-    p->hands = NULL;
+    p->workers = NULL;
     p->parts = NULL;
-    p->hand_count = p->part_count = 0;
+    p->worker_count = p->part_count = 0;
 }
 
 void walk_fini(trace_profiler *p)
@@ -272,11 +271,11 @@ ls_status walk_divide(trace_profiler *p, ls_error *err)
         p->cores = zeroed(cores, sizeof *p->cores, _Alignof(walk_core));
     if (p->sent == NULL)
         p->sent = calloc(cores, sizeof *p->sent);
-    p->hands = zeroed(threads, sizeof *p->hands, _Alignof(walk_hand));
+    p->workers = zeroed(threads, sizeof *p->workers, _Alignof(walk_worker));
     p->parts = zeroed(parts, sizeof *p->parts, _Alignof(walk_part));
-    bool ok = p->cores != NULL && p->sent != NULL && p->hands != NULL && p->parts != NULL &&
+    bool ok = p->cores != NULL && p->sent != NULL && p->workers != NULL && p->parts != NULL &&
               contention_divide(&p->l2_contention, parts);
-    p->hand_count = threads;
+    p->worker_count = threads;
     p->part_count = parts;
     for (uint32_t i = 0; ok && i < parts; i++) {
         p->parts[i].next = calloc(cores, sizeof *p->parts[i].next);
@@ -332,9 +331,9 @@ ls_status walk_begin(trace_profiler *p, ls_error *err)
         p->sent[i].slots = &p->slot_starts[(size_t)(p->slots + 1) * i];
         p->cores[i].failed = false;
     }
-    for (uint32_t i = 0; i < p->hand_count; i++) {
-        p->hands[i].insts.count = 0;
-        p->hands[i].failed = false;
+    for (uint32_t i = 0; i < p->worker_count; i++) {
+        p->workers[i].insts.count = 0;
+        p->workers[i].failed = false;
     }
     p->exhausted = p->begun = false;
     p->fetched_next = p->fetched_count = 0;
@@ -352,8 +351,8 @@ ls_status walk_begin(trace_profiler *p, ls_error *err)
 
 void walk_restart_counts(trace_profiler *p)
 {
-    for (uint32_t i = 0; i < p->hand_count; i++)
-        p->hands[i].counts.count = 0;
+    for (uint32_t i = 0; i < p->worker_count; i++)
+        p->workers[i].counts.count = 0;
     p->l2_sectors = p->slice_stalls = 0;
     memset(p->slice_sectors, 0, p->shape.map.slice_count * sizeof *p->slice_sectors);
     for (uint32_t i = 0; i < p->shape.map.channels; i++) {
@@ -365,11 +364,11 @@ void walk_restart_counts(trace_profiler *p)
 
 bool walk_add_counts(trace_profiler *p)
 {
-    walk_hand *sum = &p->hands[0];
-    for (uint32_t i = 1; i < p->hand_count; i++) {
-        walk_hand *hand = &p->hands[i];
-        for (size_t k = 0; k < hand->counts.count; k++) {
-            const profile_inst *from = &hand->counts.at[k];
+    walk_worker *sum = &p->workers[0];
+    for (uint32_t i = 1; i < p->worker_count; i++) {
+        walk_worker *worker = &p->workers[i];
+        for (size_t k = 0; k < worker->counts.count; k++) {
+            const profile_inst *from = &worker->counts.at[k];
             profile_inst *to = walk_count_of(sum, from->pc);
             if (to == NULL)
                 return false;
@@ -380,7 +379,7 @@ bool walk_add_counts(trace_profiler *p)
                 to->level[depth].dram += from->level[depth].dram;
             }
         }
-        hand->counts.count = 0;
+        worker->counts.count = 0;
     }
     return true;
 }

@@ -1,15 +1,13 @@
 /* walk.h: the functional machine that a profile is taken on; for profile.c and walk*.c only.
  *
- * An epoch has three steps, and between them all threads meet. In each step a thread takes one core or one
- * part of L2 after the other and touches nothing else, so that what is found does not depend on who takes
- * what:
+ * An epoch has three steps, with a barrier of all threads between them. In each step a thread takes one core
+ * or one part of L2 after another and touches nothing else. So the results do not depend on the assignment:
  *
- *   1  cores     warps run through L1 and write down what they send to L2      walk_core_run()
+ *   1  cores     warps run through L1 and list their requests to L2             walk_core_run()
  *   2  parts     requests of all cores in the order of warps, then cores       walk_part_run()
  *      one       the blocks that follow those which have ended are read
  *   3  cores     how deep their accesses went                                  walk_core_count()
- *      parts     how long slices stood still                                   contention_settle()
- */
+ *      parts     how long slices stood still                                   contention_settle() */
 #ifndef PROFILE_WALK_H
 #define PROFILE_WALK_H
 
@@ -19,7 +17,7 @@
 #include "workload/profile/profile.h"
 
 #define WALK_REG_WORDS ((LS_REG_COUNT + 63) / 64)
-#define WALK_PARTS 2u /* of L2, whole channels each, per thread: one that is done early takes another */
+#define WALK_PARTS 2u /* of L2, whole channels each, per thread: a thread that is done early takes another */
 #define WALK_REGS 14u
 
 typedef struct walk_warp {
@@ -30,10 +28,10 @@ typedef struct walk_warp {
     uint64_t pending[WALK_REG_WORDS]; /* registers on their way from beyond L1 */
 } walk_warp;
 
-/* What walking needs to know of a static instruction. */
+/* The facts that walking needs about a static instruction. */
 typedef struct walk_inst {
-    /* What a warp may have to look at it for: a bit for each register, by its number modulo WALK_SKETCH;
-     * WALK_MEMORY; WALK_WAITS for fences; all bits if nobody has looked at it yet, or if it has many
+    /* Reasons for which a warp must look at it: a bit for each register, by its number modulo WALK_SKETCH;
+     * WALK_MEMORY; WALK_WAITS for fences. All bits are set if it was not analysed yet, or has many
      * registers. */
     uint64_t sketch;
     bool known, memory, fence;
@@ -73,16 +71,16 @@ typedef struct walk_part {
     uint64_t l2_sectors, slice_stalls;
     uint64_t still; /* cycles: contention.h */
     size_t *next;   /* by core: requests that it has done */
-    bool shared;    /* a sector has been asked for twice while on its way */
+    bool shared;    /* a sector was requested twice while on its way */
 } walk_part;
 
-/* What a thread writes; sums do not depend on who counts. */
-typedef struct walk_hand {
+/* Data that one thread writes; sums do not depend on the assignment of work. */
+typedef struct walk_worker {
     _Alignas(64) LS_VEC(walk_inst) insts; /* by their place in the program */
     LS_VEC(profile_inst) counts;          /* by pc / RATES_PC_BYTES */
     lanes lanes;
     bool failed;
-} walk_hand;
+} walk_worker;
 
 struct trace_profiler {
     gpu_shape shape;
@@ -97,13 +95,13 @@ struct trace_profiler {
     uint64_t *slice_sectors;
     sent_list *sent; /* by core */
     contention l2_contention;
-    uint32_t *fills; /* by slice: times that all it had asked DRAM for past L1 has come */
+    uint32_t *fills; /* by slice: how often all data that it requested past L1 had arrived */
     uint32_t epoch;
 
-    /* Who walks. */
+    /* The threads that walk. */
     thread_pool *pool; /* not its own; NULL: the caller alone */
-    uint32_t hand_count, part_count;
-    walk_hand *hands;
+    uint32_t worker_count, part_count;
+    walk_worker *workers;
     walk_part *parts;
     thread_barrier barrier;
     atomic_uint next_core, next_part, next_count;
@@ -127,10 +125,10 @@ struct trace_profiler {
     bool exhausted;
     uint64_t walked, accesses, read_insts, read_blocks;
     uint64_t l2_lines;                 /* that L2 took in */
-    uint64_t l2_sectors, slice_stalls; /* of all slices; in MEET_ONE */
+    uint64_t l2_sectors, slice_stalls; /* of all slices; in CONTENTION_ONE */
 };
 
-/* Forms hands and parts for the threads of p->pool. */
+/* Allocates workers and parts for the threads of p->pool. */
 ls_status walk_divide(trace_profiler *p, ls_error *err);
 void walk_fini(trace_profiler *p); /* all that walk*.c has made */
 
@@ -139,15 +137,15 @@ ls_status walk_begin(trace_profiler *p, ls_error *err);
 /* Goes on until so many warp instructions have been walked, or to the end of the kernel. */
 ls_status walk_until(trace_profiler *p, uint64_t walked, ls_error *err);
 void walk_end(trace_profiler *p);
-/* Forgets the numbers so far, not what caches hold: the sample starts here. */
+/* Clears the numbers so far, but not the contents of caches: the sample starts here. */
 void walk_restart_counts(trace_profiler *p);
-/* What all hands have counted, in the first one; false without memory. */
+/* Adds the counts of all threads into the first one; false without memory. */
 bool walk_add_counts(trace_profiler *p);
 
 /* walk_core.c */
-void walk_core_run(trace_profiler *p, walk_hand *hand, uint32_t core);
-void walk_core_count(trace_profiler *p, walk_hand *hand, uint32_t core);
-profile_inst *walk_count_of(walk_hand *hand, uint64_t pc); /* NULL without memory */
+void walk_core_run(trace_profiler *p, walk_worker *worker, uint32_t core);
+void walk_core_count(trace_profiler *p, walk_worker *worker, uint32_t core);
+profile_inst *walk_count_of(walk_worker *worker, uint64_t pc); /* NULL without memory */
 
 /* walk_part.c */
 void walk_part_run(trace_profiler *p, uint32_t part);

@@ -1,5 +1,5 @@
-/* walk_core.c: the warps of one core for one epoch, through its L1. May touch the core, its warps, its list
- * of requests and what belongs to the thread. */
+/* walk_core.c: the warps of one core for one epoch, through its L1. May touch the core, its warps, its list of
+ * requests and data of the thread. */
 #include "workload/profile/walk.h"
 
 #include <string.h>
@@ -78,25 +78,25 @@ static ls_mem_space space_of(const trace_profiler *p, const walk_warp *w, const 
                                                                                : LS_SPACE_GLOBAL;
 }
 
-profile_inst *walk_count_of(walk_hand *hand, uint64_t pc)
+profile_inst *walk_count_of(walk_worker *worker, uint64_t pc)
 {
     size_t i = (size_t)(pc / RATES_PC_BYTES);
     if (i >= (UINT64_C(1) << 24))
         i = 0;
-    while (hand->counts.count <= i) {
-        const profile_inst none = { .pc = hand->counts.count * RATES_PC_BYTES };
-        if (!vec_push(&hand->counts, none)) {
-            hand->failed = true;
+    while (worker->counts.count <= i) {
+        const profile_inst none = { .pc = worker->counts.count * RATES_PC_BYTES };
+        if (!vec_push(&worker->counts, none)) {
+            worker->failed = true;
             return NULL;
         }
     }
-    return &hand->counts.at[i];
+    return &worker->counts.at[i];
 }
 
-static void count(walk_hand *hand, uint64_t pc, rates_level depth, uint64_t sectors, uint64_t l2,
+static void count(walk_worker *worker, uint64_t pc, rates_level depth, uint64_t sectors, uint64_t l2,
                   uint64_t dram)
 {
-    profile_inst *inst = walk_count_of(hand, pc);
+    profile_inst *inst = walk_count_of(worker, pc);
     if (inst == NULL)
         return;
     profile_count *c = &inst->level[depth];
@@ -106,7 +106,7 @@ static void count(walk_hand *hand, uint64_t pc, rates_level depth, uint64_t sect
     c->dram += dram;
 }
 
-/* Those that go to each part. */
+/* Lists the requests for each part. */
 static void address_requests(trace_profiler *p, walk_core *c, size_t first)
 {
     sent_list *sent = c->sent;
@@ -122,9 +122,9 @@ static void address_requests(trace_profiler *p, walk_core *c, size_t first)
     }
 }
 
-/* One access; whether it goes past L1, or waits for one that did. */
-static bool access_memory(trace_profiler *p, walk_hand *hand, walk_core *c, uint32_t core, const walk_warp *w,
-                          const ls_inst *inst, ls_mem_space space)
+/* One access; true if it goes past L1, or waits for an access that did. */
+static bool access_memory(trace_profiler *p, walk_worker *worker, walk_core *c, uint32_t core,
+                          const walk_warp *w, const ls_inst *inst, ls_mem_space space)
 {
     const bool rules = p->l1_spec.accelsim_rules;
     uint32_t width = rules ? inst->accel_width_bytes : inst->width_bytes;
@@ -133,7 +133,7 @@ static bool access_memory(trace_profiler *p, walk_hand *hand, walk_core *c, uint
                                 .first_thread = w->slot * 32,
                                 .block_threads = p->warps_per_block * 32,
                                 .blocks_per_core = p->blocks_per_core };
-    lanes *touched = &hand->lanes;
+    lanes *touched = &worker->lanes;
     lanes_of(touched, w->cta, w->next, inst, width == 0 ? 4 : width, space, &local);
     bool write = inst->mem_op == LS_MEM_STORE;
     bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
@@ -157,7 +157,7 @@ static bool access_memory(trace_profiler *p, walk_hand *hand, walk_core *c, uint
     }
     size_t entries = sent->requests.count - first;
     if (entries == 0 && !write) {
-        count(hand, inst->pc, RATES_L1, touched->sectors, 0, 0);
+        count(worker, inst->pc, RATES_L1, touched->sectors, 0, 0);
         return false;
     }
     const walk_access access = { .pc = inst->pc,
@@ -219,15 +219,15 @@ static void add_registers(walk_inst *plan, uint32_t reg, uint32_t span)
 }
 
 /* false without memory. */
-static bool learn(const trace_profiler *p, walk_hand *hand, uint32_t place)
+static bool learn(const trace_profiler *p, walk_worker *worker, uint32_t place)
 {
-    while (hand->insts.count <= place)
-        if (!vec_push(&hand->insts, ((walk_inst){ .sketch = UINT64_MAX }))) {
-            hand->failed = true;
+    while (worker->insts.count <= place)
+        if (!vec_push(&worker->insts, ((walk_inst){ .sketch = UINT64_MAX }))) {
+            worker->failed = true;
             return false;
         }
     const ls_inst *inst = &p->request->insts[place];
-    walk_inst *plan = &hand->insts.at[place];
+    walk_inst *plan = &worker->insts.at[place];
     plan->known = true;
     plan->memory = inst->mem_op != LS_MEM_NONE && inst->space != LS_SPACE_SHARED;
     plan->fence = (inst->flags & (LS_INST_FENCE | LS_INST_ASYNC_WAIT)) != 0;
@@ -254,7 +254,7 @@ static inline bool must_stop(const walk_warp *w, const walk_inst *plan, const ls
 }
 
 /* One warp for one epoch. */
-static void run_warp(trace_profiler *p, walk_hand *hand, walk_core *c, uint32_t core, walk_warp *w)
+static void run_warp(trace_profiler *p, walk_worker *worker, walk_core *c, uint32_t core, walk_warp *w)
 {
     uint32_t accesses = 0;
     const ls_dyn *begin = w->next;
@@ -263,17 +263,17 @@ static void run_warp(trace_profiler *p, walk_hand *hand, walk_core *c, uint32_t 
         w->waits = false;
     }
     const ls_dyn *next = begin, *const end = w->end;
-    const walk_inst *plans = hand->insts.at;
-    uint32_t plan_count = (uint32_t)hand->insts.count;
+    const walk_inst *plans = worker->insts.at;
+    uint32_t plan_count = (uint32_t)worker->insts.count;
     uint64_t look = WALK_MEMORY;
     for (; next != end; next++) {
         if (next->inst < plan_count && (plans[next->inst].sketch & look) == 0)
             continue;
         if (next->inst >= plan_count || !plans[next->inst].known) {
-            if (!learn(p, hand, next->inst))
+            if (!learn(p, worker, next->inst))
                 return;
-            plans = hand->insts.at;
-            plan_count = (uint32_t)hand->insts.count;
+            plans = worker->insts.at;
+            plan_count = (uint32_t)worker->insts.count;
         }
         const walk_inst *plan = &plans[next->inst];
         const ls_inst *inst = &p->request->insts[next->inst];
@@ -286,7 +286,7 @@ static void run_warp(trace_profiler *p, walk_hand *hand, walk_core *c, uint32_t 
         if (space == LS_SPACE_SHARED)
             continue;
         accesses++;
-        bool waits = access_memory(p, hand, c, core, w, inst, space) && inst->mem_op != LS_MEM_STORE;
+        bool waits = access_memory(p, worker, c, core, w, inst, space) && inst->mem_op != LS_MEM_STORE;
         if (waits)
             look |= wait_for(w, inst);
         /* A warp waits for the answer of an atomic at once. */
@@ -301,7 +301,7 @@ static void run_warp(trace_profiler *p, walk_hand *hand, walk_core *c, uint32_t 
     c->accessed += accesses;
 }
 
-void walk_core_run(trace_profiler *p, walk_hand *hand, uint32_t core)
+void walk_core_run(trace_profiler *p, walk_worker *worker, uint32_t core)
 {
     walk_core *c = &p->cores[core];
     sent_list *sent = c->sent;
@@ -316,7 +316,7 @@ void walk_core_run(trace_profiler *p, walk_hand *hand, uint32_t core)
         sent->slots[slot] = (uint32_t)sent->requests.count;
         if (w->cta == NULL)
             continue;
-        run_warp(p, hand, c, core, w);
+        run_warp(p, worker, c, core, w);
         if (w->next == w->end) {
             w->cta = NULL;
             p->blocks[(size_t)core * p->blocks_per_core + slot / p->warps_per_block].left--;
@@ -327,7 +327,7 @@ void walk_core_run(trace_profiler *p, walk_hand *hand, uint32_t core)
 
 /* ------------------------------------------------------------------------------------------------ answers */
 
-void walk_core_count(trace_profiler *p, walk_hand *hand, uint32_t core)
+void walk_core_count(trace_profiler *p, walk_worker *worker, uint32_t core)
 {
     walk_core *c = &p->cores[core];
     for (size_t i = 0; i < c->accesses.count; i++) {
@@ -353,6 +353,6 @@ void walk_core_count(trace_profiler *p, walk_hand *hand, uint32_t core)
             depth = RATES_L2; /* its answer comes from there */
         else if (l2 == 0)
             depth = RATES_WAIT;
-        count(hand, access->pc, depth, access->sectors, l2, dram);
+        count(worker, access->pc, depth, access->sectors, l2, dram);
     }
 }

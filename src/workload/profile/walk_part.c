@@ -1,5 +1,5 @@
-/* walk_part.c: requests of an epoch at their slices of L2, and what these ask DRAM for. May touch the slices
- * and channels of its part, and the answers in the requests to them. */
+/* walk_part.c: requests of an epoch at their slices of L2, and the slices' requests to DRAM. May touch the
+ * slices and channels of its part, and the answers in the requests to them. */
 #include "workload/profile/walk.h"
 
 static void to_dram(trace_profiler *p, uint32_t channel, uint64_t line, uint8_t sectors, bool write)
@@ -23,9 +23,9 @@ static void fetch(trace_profiler *p, walk_part *part, sent_request *r, level_lin
     if ((r->flags & SENT_ATOMIC) != 0)
         line->dirty |= r->sectors;
     if (bypass && waiting != 0 && ++line->asked >= walk_merge_limit(p)) {
-        /* These hold up the cores that send them, one after the other: each is waited for by itself, and then
-         * all that was on its way is there. */
-        part->slice_stalls += (uint64_t)walk_ones(waiting) * MEET_ONE;
+        /* These stall their cores one after another. Each is waited for by itself; after that all data in
+         * flight has arrived. */
+        part->slice_stalls += (uint64_t)walk_ones(waiting) * CONTENTION_ONE;
         line->filled = ++p->fills[slice];
         line->fresh = line->deep = 0;
         line->asked = 0;

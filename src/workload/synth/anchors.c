@@ -1,6 +1,6 @@
-/* anchors.c: what each test of accelsim_micro_anchors.csv is as a generated trace. The file has the cycles of
- * 64 and of 128 instructions; appending ",count=64" or ",count=128" to a text makes the trace. One block,
- * bare instructions and an EXIT; binary version 80 unless the caller says otherwise. */
+/* anchors.c: each test of accelsim_micro_anchors.csv as a generated trace. The file has the cycles of 64 and
+ * of 128 instructions; appending ",count=64" or ",count=128" to a text makes the trace. One block, bare
+ * instructions and an EXIT; binary version 80 unless the caller says otherwise. */
 #include "workload/synth/synth.h"
 
 #include <string.h>

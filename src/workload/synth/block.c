@@ -8,9 +8,9 @@
 
 /* --------------------------------------------------------------------------------------------- reduction
  *
- * Two launches: blocks add up elements in a loop over the grid, then halve what they have in shared memory
- * until one warp is left, which ends with shuffles; the second launch does the same to the blocks' sums with
- * one block. */
+ * Two launches. Blocks add up elements in a loop over the grid, then halve their sums in shared memory until
+ * one warp is left, which ends with shuffles. The second launch does the same to the blocks' sums with one
+ * block. */
 
 typedef struct reduction_spec {
     synth_common common;
@@ -360,7 +360,7 @@ static void stencil_facts(const void *spec, uint32_t launch, const synth_program
     f->thread_insts += warps * SYNTH_WARP * before + (s->nx * s->ny - points) + points * after;
     f->global_loads += columns * rows * POINTS;
     f->global_stores += columns * rows;
-    for (uint64_t c = 0; c < columns; c++) { /* the edges differ; what lies between is all alike */
+    for (uint64_t c = 0; c < columns; c++) { /* the edges differ; the rest is all alike */
         uint32_t lanes = stencil_lanes(s, c), first = (uint32_t)__builtin_ctz(lanes);
         uint64_t at = SYNTH_LINE + FLOAT * first, count = (uint64_t)__builtin_popcount(lanes);
         uint64_t centre = synth_sectors(at, count, FLOAT, FLOAT);

@@ -277,10 +277,10 @@ const synth_kind synth_pointer_chase = {
 
 /* --------------------------------------------------------------------------------------------- graph-walk
  *
- * One launch per level of a breadth-first walk. Each thread has a node; it goes on if the node belongs to
- * this level, looks at all its neighbours in a loop, and marks those that later levels have. Which level a
- * node has, its degree and its neighbours are random; most nodes are in the levels in the middle, as in real
- * graphs of small diameter. */
+ * One launch per level of a breadth-first walk. Each thread has a node; it continues if the node belongs to
+ * this level, reads all its neighbours in a loop, and marks the neighbours of later levels. Which level a node
+ * has, its degree and its neighbours are random; most nodes are in the levels in the middle, as in real graphs
+ * of small diameter. */
 
 #define NODE 8u /* start and number of edges */
 
@@ -435,7 +435,8 @@ static void graph_warp(const void *spec, uint32_t launch, synth_warp *w)
                     (int64_t)(2 * s->degree * FLOAT));
         synth_run(w, mark[W_EDGE] + 1, mark[W_SEEN]);
         for (uint32_t i = 0; i < SYNTH_WARP; i++)
-            lanes[i] = synth_array(2) + s->nodes + to[i]; /* behind the marks of this level: those ever seen */
+            lanes[i] = synth_array(2) + s->nodes + to[i]; /* after the marks of this level: nodes seen in any
+                                                           * level */
         synth_list(w, mark[W_SEEN], lanes);
         synth_run(w, mark[W_SEEN] + 1, mark[W_UPDATE]);
         w->mask = fresh;

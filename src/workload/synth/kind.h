@@ -1,9 +1,9 @@
-/* kind.h: what the generators of this folder share: a kernel's program as rows of text, and the warps that
+/* kind.h: interface of the generators of this folder: a kernel's program as rows of text, and the warps that
  * run it.
  *
  * A kind is a table of parameters and a few functions. assemble() writes the program once per kernel, row by
- * row as a disassembler would show it, and marks its sections; warp() then runs it for one warp: sections at
- * a time, with addresses where rows have them. */
+ * row as a disassembler would show it, and marks its sections. warp() then runs it for one warp, section by
+ * section, with addresses where rows have them. */
 #ifndef SYNTH_KIND_H
 #define SYNTH_KIND_H
 
@@ -51,7 +51,8 @@ static inline uint32_t synth_here(const synth_program *p)
 
 /* Rows that depend on the generation. Registers are plain numbers. */
 void synth_begin(synth_program *p);                   /* stack pointer: R1 */
-void synth_thread_id(synth_program *p, unsigned dst); /* block * size + thread; uses two more behind dst */
+void synth_thread_id(synth_program *p, unsigned dst); /* block * size + thread; uses the two registers after
+                                                       * dst */
 void synth_multiply_add(synth_program *p, unsigned dst, unsigned a, unsigned b, unsigned c);
 /* 64 bits: base + register i * register size. */
 void synth_address(synth_program *p, unsigned dst, unsigned i, unsigned size);
@@ -85,11 +86,11 @@ void synth_lanes(synth_warp *w, uint32_t row, uint64_t lane0, int64_t stride);
 /* One row with any addresses, as far as the mask has lanes. Written as the tracer would: a stride where lanes
  * follow each other evenly, else base and differences, else a list. */
 void synth_list(synth_warp *w, uint32_t row, const uint64_t addresses[SYNTH_WARP]);
-/* Rows [from, to) of which the last is the branch back: executed by the lanes that jump, all or, at the end,
+/* Rows [from, to); the last one is the branch back, executed by the lanes that jump: all or, at the end,
  * none. */
 void synth_loop_end(synth_warp *w, uint32_t from, uint32_t to, bool again);
-/* Runs the rows of synth_bounds() and up to its exit from row `from`, keeps the lanes whose thread is below
- * n; false if none is left and the warp has ended. */
+/* Runs the rows of synth_bounds() and up to its exit from row `from`. Keeps the lanes whose thread is below n;
+ * false if none is left and the warp has ended. */
 bool synth_within(synth_warp *w, uint32_t from, uint32_t exit_row, uint64_t n);
 
 /* ------------------------------------------------------------------------------------------------ numbers */
@@ -147,7 +148,8 @@ struct synth_kind {
     size_t spec_size;
     const ls_param *params;
     size_t param_count;
-    ls_status (*check)(const void *spec, ls_error *err);      /* what ranges do not say; may be NULL */
+    ls_status (*check)(const void *spec, ls_error *err);      /* checks that ranges cannot express; may be
+                                                               * NULL */
     uint32_t (*launches)(const void *spec);                   /* NULL: one */
     unsigned (*copies)(const void *spec, synth_copy *copies); /* inputs, up to SYNTH_COPIES; may be NULL */
     void (*launch)(const void *spec, uint32_t launch, synth_launch *out);

@@ -10,12 +10,12 @@
  *
  * C = A * B, all row-major. A block of 256 threads makes a tile of C; thread (x, y) of 16 * 16 makes a square
  * of it, tile / 16 wide. For each slice of k the block loads a piece of A and one of B (16 bytes per thread
- * and load), keeps that of A transposed, so that a column of it is one wide load, and multiplies out of
- * shared memory. */
+ * and load). It stores A's piece transposed, so that a column is one wide load, and multiplies out of shared
+ * memory. */
 
 #define GEMM_THREADS 256u
 #define GEMM_SIDE 16u
-/* Floats behind each row of A's piece, so that writing it transposed has no 16-way conflicts. */
+/* Floats after each row of A's piece, so that writing it transposed has no 16-way conflicts. */
 #define GEMM_PAD 4u
 
 static const char *const tile_names[] = { "32", "64", "128", NULL };
@@ -390,7 +390,7 @@ static void transpose_warp(const void *spec, uint32_t launch, synth_warp *w)
     for (uint32_t i = 0; i < STEPS && s->mode != NAIVE; i++)
         synth_lanes(w, mark[TRANSPOSE_READS] + i, (w->index + i * ROWS) * FLOAT, (int64_t)in_tile);
     for (uint32_t i = 0; i < STEPS; i++) {
-        uint64_t row = w->index + i * ROWS; /* of the tile that is read, or of the one that is written */
+        uint64_t row = w->index + i * ROWS; /* of the tile that is read or written */
         if (s->mode == NAIVE)
             synth_lanes(w, mark[TRANSPOSE_STORES] + i, out + x0 * pitch + (y0 + row) * FLOAT, (int64_t)pitch);
         else

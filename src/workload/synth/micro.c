@@ -12,8 +12,8 @@
 typedef enum op_kind { OP_PLAIN, OP_BARRIER, OP_LOAD, OP_STORE, OP_ATOMIC } op_kind;
 typedef enum op_place { IN_GLOBAL, IN_SHARED, IN_LOCAL } op_place;
 
-/* What can be chained or repeated. Opcodes that changed their spelling have one per generation: before Volta,
- * Volta, Turing, later; NULL: this generation has none. */
+/* Instructions that can be chained or repeated. Opcodes whose spelling changed have one name per generation:
+ * before Volta, Volta, Turing, later; NULL: this generation has none. */
 typedef struct micro_op {
     const char *name;
     const char *opcode[4];
@@ -67,7 +67,7 @@ static const char *const op_names[] = {
     "MUFU",     "DADD", "DFMA", "HMMA",   "TEX", "BRA",   "BAR", "LDG",   "LDG_L2",
     "LDG_DRAM", "LDL",  "LDS",  "LDS128", "STG", "ATOMG", NULL,
 };
-/* The same behind "none", for the second instruction of a mixture. */
+/* The same after "none", for the second instruction of a mixture. */
 static const char *const mix_names[] = {
     "none",   "FFMA",     "FADD", "IMAD", "IADD",   "MOV", "SHFL",  "LDC", "HFMA2",
     "S2R",    "MUFU",     "DADD", "DFMA", "HMMA",   "TEX", "BRA",   "BAR", "LDG",
@@ -158,7 +158,7 @@ static void micro_shape(const micro_spec *s, synth_launch *out)
 
 #define ADDRESS_REG 2u
 #define CHAIN_REG 4u
-#define SPARE_REG 8u   /* sources that nobody writes */
+#define SPARE_REG 8u   /* sources that no instruction writes */
 #define RESULT_REG 16u /* where independent results go */
 
 /* `chained` is the register that the first source is, and the result goes to `result`. */
@@ -271,8 +271,8 @@ static void micro_facts(const void *spec, uint32_t launch, const synth_program *
     }
     if (!global)
         return;
-    /* Bytes that all accesses share, or that none shares with another; between these, nothing simple can be
-     * said. */
+    /* The closed form holds if all accesses share the same bytes, or if no two share any; otherwise it is
+     * unknown. */
     const micro_op *op = op_at(s, 0);
     uint64_t stride = stride_of(s, op), step = step_of(s, op), warp_step = warps > 1 ? s->warp_step_bytes : 0;
     uint64_t once = stride >= op->width ? SYNTH_WARP * op->width : stride * (SYNTH_WARP - 1) + op->width;

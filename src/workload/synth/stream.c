@@ -81,7 +81,7 @@ static void elements_facts(const elements_spec *s, const synth_program *p, uint6
     f->global_bytes += arrays * 4 * s->n;
 }
 
-/* All but a last one that is not full. */
+/* All blocks except a last one that is not full. */
 static uint64_t elements_alike(const void *spec, uint32_t launch, const uint32_t id[3])
 {
     const elements_spec *s = spec;

@@ -1,5 +1,5 @@
-/* synth.c: generators as a source of traces: the table of kinds, and kernels whose thread blocks are made
- * when they are asked for. Touches no file. */
+/* synth.c: generators as a source of traces: the table of kinds, and kernels whose thread blocks are made on
+ * request. Touches no file. */
 #include "workload/synth/synth.h"
 
 #include "base/text.h"

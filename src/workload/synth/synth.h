@@ -15,13 +15,13 @@ const synth_kind *synth_kind_at(size_t index); /* in the order of the documentat
 const synth_kind *synth_kind_find(const char *name);
 const char *synth_kind_name(const synth_kind *kind);
 const char *synth_kind_help(const synth_kind *kind);
-/* Its own parameters, and then those that every kind has. */
+/* Its own parameters, then the parameters of every kind. */
 size_t synth_param_count(const synth_kind *kind);
 const ls_param *synth_param_at(const synth_kind *kind, size_t index);
 
 /* ------------------------------------------------------------------------------------------------- traces */
 
-#define LS_SYNTH_PREFIX "synth:" /* what a path starts with to mean a generated trace */
+#define LS_SYNTH_PREFIX "synth:" /* prefix of a path that means a generated trace */
 
 /* "gemm,m=512,n=512,k=512": a kind and its parameters. The trace needs no file; its kernels can seek. Unknown
  * names and values out of range are LS_ERR_USAGE with the nearest name or the range. */
@@ -29,7 +29,8 @@ ls_status synth_open(const char *text, const trace_options *options, sass_trace 
 
 extern const trace_source synth_source; /* paths that start with LS_SYNTH_PREFIX */
 
-/* What the whole trace does, computed from the parameters and the program's length, without executing it. */
+/* Properties of the whole trace, computed from the parameters and the program's length, without executing
+ * it. */
 #define LS_SYNTH_UNKNOWN UINT64_MAX /* no closed form: it depends on random numbers */
 typedef struct synth_facts {
     uint64_t kernels, ctas, warps;

@@ -117,7 +117,7 @@ static void tensor_launch(const void *spec, uint32_t launch, synth_launch *out)
 
 enum { T_FILL, T_FIRST, T_LOOP, T_WAIT, T_INNER, T_STORE, T_LOOP_END, T_TAIL, T_RESULTS };
 
-/* What a slice consists of, in order. */
+/* The parts of a slice, in order. */
 typedef enum slice_kind { LOAD_A, LOAD_B, PRODUCT, COPY, COPY_END, WAIT } slice_kind;
 typedef struct slice_piece {
     uint8_t kind, step, index;
@@ -379,7 +379,7 @@ static void copy_place(const tensor_spec *s, const synth_warp *w, uint32_t i, ui
     }
 }
 
-/* Copy i of a slice; behind the last slice it is predicated off. */
+/* Copy i of a slice; after the last slice it is predicated off. */
 static void copy_piece(const tensor_spec *s, synth_warp *w, uint32_t row, uint64_t slice, uint32_t i)
 {
     uint64_t global[SYNTH_WARP], shared;
