@@ -19,7 +19,7 @@ typedef struct ls_machine ls_machine;
 
 /* ------------------------------------------------------------------------------------------------ ports */
 
-/* What a block holds to call a neighbour: the neighbour's function table and state. */
+/* A block's reference to a neighbour: the neighbour's function table and state. */
 typedef struct ls_port {
     const void *ops; /* points to the interface's struct of functions */
     void *self;      /* first argument of each of them */
@@ -45,7 +45,7 @@ typedef struct ls_slot_port {
     const char *name;
     const ls_interface *interface;
     bool used;     /* by the block; else the block provides it */
-    bool optional; /* a block may do without it; one that has it must have all of it */
+    bool optional; /* a block may lack this port; a block that has it must fill the whole table */
 } ls_slot_port;
 
 /* ----------------------------------------------------------------------------------------------- blocks */
@@ -125,7 +125,7 @@ typedef struct ls_section {
     size_t port_count;
 } ls_section;
 
-/* A kind of machine: what `machine: NAME` in a platform file builds. */
+/* A kind of machine, built for `machine: NAME` in a platform file. */
 typedef struct ls_machine_type {
     uint32_t abi;
     const char *name;
@@ -140,7 +140,7 @@ typedef struct ls_machine_type {
     ls_status (*build)(ls_machine *machine, const void *spec, ls_error *err);
 } ls_machine_type;
 
-/* For build(): the engine to fill, and what the platform file says for a section. */
+/* For build(): the engine to fill, and the platform file's choices for a section. */
 LS_API ls_engine *ls_machine_engine(ls_machine *machine);
 /* Of several machines in one engine: from 0. Names of domains and blocks begin with it: "gpu0.". */
 LS_API uint32_t ls_machine_number(const ls_machine *machine);
@@ -197,7 +197,7 @@ typedef struct ls_plugin_info {
 extern const ls_registration *const __start_ls_registry[] __attribute__((weak, visibility("hidden")));
 extern const ls_registration *const __stop_ls_registry[] __attribute__((weak, visibility("hidden")));
 
-/* What ls_plugin_load() looks for. Weak, so that several files of one plug-in may each include this
+/* ls_plugin_load() looks for this function. Weak, so that several files of one plug-in may each include this
  * header. */
 LS_API __attribute__((weak)) ls_plugin_info lockstep_plugin(void);
 LS_API __attribute__((weak)) ls_plugin_info lockstep_plugin(void)

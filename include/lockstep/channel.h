@@ -1,9 +1,9 @@
-/* channel.h: memory channels of machine `amd`, below the last cache: they move the bytes of lines to and from the
- * simulated memory, at the pace of a DRAM model.
+/* channel.h: memory channels of machine `amd`, below the last cache: they move the bytes of lines to and from
+ * the simulated memory, at the pace of a DRAM model.
  *
- * A model is a block of slot "channel" that provides the ports "memory" (lockstep/line.h) and "channel". One that
- * uses the port "dram" and provides the port "reply" (lockstep/dram.h) gets the platform's DRAM model; without
- * these ports there is no DRAM. docs/add-a-block.md builds one from nothing. */
+ * A model is a block of slot "channel" that provides the ports "memory" (lockstep/line.h) and "channel". A
+ * channel that uses the port "dram" and provides the port "reply" (lockstep/dram.h) gets the platform's DRAM
+ * model. Without these ports there is no DRAM. docs/add-a-block.md builds one from nothing. */
 #ifndef LOCKSTEP_CHANNEL_H
 #define LOCKSTEP_CHANNEL_H
 

@@ -1,9 +1,9 @@
-/* command.h: the command processor of machine `amd`: takes packets from queues, sends the work-groups of kernels to
- * compute units and transfers to the DMA engine, and says when each packet began and ended.
+/* command.h: the command processor of machine `amd`: It takes packets from queues, sends work-groups of
+ * kernels to compute units and transfers to the DMA engine, and records when each packet began and ended.
  *
- * A model is a block of slot "command" that provides the port "command" of this interface. Links join it to every
- * cluster of compute units: orders go, ends of work-groups and acknowledgements come. The runtime submits packets
- * between runs. docs/add-a-block.md builds one from nothing. */
+ * A model is a block of slot "command" that provides the port "command" of this interface. Links join it to
+ * every cluster of compute units: orders go, ends of work-groups and acknowledgements come. The runtime
+ * submits packets between runs. docs/add-a-block.md builds one from nothing. */
 #ifndef LOCKSTEP_COMMAND_H
 #define LOCKSTEP_COMMAND_H
 

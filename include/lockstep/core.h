@@ -3,7 +3,7 @@
  * A model is a block of slot "core" that provides the port "core" of this interface. It lives in a domain of
  * its own, in the region of the core clock. Links join it to the dispatcher (blocks come, their ends go) and
  * to every memory channel (requests for sectors go, answers come). A core that uses the port "scheduler" of
- * lockstep/scheduler.h gets the platform's warp scheduler; one that does not has no scheduler.
+ * lockstep/scheduler.h gets the platform's warp scheduler; a core without this port has none.
  * docs/add-a-block.md builds a core from nothing. */
 #ifndef LOCKSTEP_CORE_H
 #define LOCKSTEP_CORE_H
@@ -16,7 +16,7 @@
 #define LS_CORE_PORT "core"
 #define LS_CORE_INTERFACE "core/1"
 #define LS_CORE_KERNELS 128    /* that run at once, at most: ls_core_launch.kernel is below */
-#define LS_CORE_BLOCKS_AT 512u /* thread blocks at a core, at most, with those that wait there */
+#define LS_CORE_BLOCKS_AT 512u /* thread blocks at a core, at most, including waiting ones */
 
 /* A thread block on its way to a core. The core has its ls_cta until an ls_core_done brings it back. Without a
  * block (cta is NULL): only so many `cores` are still at work for `kernel`. */
@@ -44,7 +44,7 @@ typedef struct ls_core_capacity {
     uint64_t warp_slots, cta_slots, registers, shared_bytes, register_unit;
 } ls_core_capacity;
 
-/* What a model says of itself, before anything is wired. All cores of a GPU say the same. */
+/* A model's description of itself, before anything is connected. It is the same for all cores of a GPU. */
 typedef struct ls_core_shape {
     ls_core_capacity capacity;
     bool sends_no_requests;  /* memory is a formula: there are no links to memory */
@@ -81,12 +81,12 @@ typedef struct ls_core_ops {
     void (*receive_launch)(void *self, ls_link *link, const void *payload, ls_cycle now);
     void (*receive_reply)(void *self, ls_link *link, const void *payload, ls_cycle now);
     /* Between runs: the counters of the kernel that has ended in this slot, in the layout of the block's
-     * counters. False: the model does not tell kernels apart. */
+     * counters. False: the model does not count per kernel. */
     bool (*take_kernel)(void *self, uint32_t slot, void *counters, size_t bytes);
     void (*work)(const void *self, ls_core_work *out);
 } ls_core_ops;
 
-/* For models that do not tell kernels apart, and for those that count no floating-point operations. */
+/* For models that do not count per kernel, and for models that count no floating-point operations. */
 static inline bool ls_core_takes_no_kernel(void *self, uint32_t slot, void *counters, size_t bytes)
 {
     return (void)self, (void)slot, (void)counters, (void)bytes, false;

@@ -47,7 +47,7 @@ typedef struct ls_cu_launch {
     uint8_t simd[LS_CU_WAVES_PER_GROUP_MAX]; /* of each wave */
 } ls_cu_launch;
 
-/* What a work-group executed. */
+/* Counts of a work-group. */
 typedef struct ls_cu_tally {
     uint64_t instructions;
     uint64_t by_class[LS_CU_CLASSES];
@@ -66,7 +66,7 @@ typedef struct ls_cu_done {
     ls_cu_tally tally;
 } ls_cu_done;
 
-/* What limits how many waves fit, for the dispatcher's masks. */
+/* Resources that limit the number of waves, for the dispatcher's masks. */
 typedef struct ls_cu_capacity {
     uint32_t simds, waves_per_simd, groups; /* work-group slots */
     /* Rows of lane_width lanes and how many are given out together: a register of a wave takes lanes /
@@ -77,14 +77,15 @@ typedef struct ls_cu_capacity {
     uint32_t lane_width; /* SIMD width: 16 or 32 */
     /* RDNA: 2. A work-group in CU mode stays on the SIMDs and in the LDS of one half. GCN: 1. */
     uint32_t halves;
-    /* Of each half, for work-groups with more than one wave; one that has both halves takes it from either. */
+    /* Of each half, for work-groups with more than one wave; a work-group on both halves takes it from
+     * either. */
     uint32_t barriers;
 } ls_cu_capacity;
 
 /* Wiring, before the run. Vector memory: GCN has one cache, RDNA two (SIMDs 0-1 and 2-3). The compute unit joins
  * them with ls_line_join(): they are caches, or TLBs in front of caches. */
 typedef struct ls_cu_wiring {
-    uint32_t cluster, index; /* which compute unit of which cluster */
+    uint32_t cluster, index; /* number of the compute unit and of its cluster */
     ls_block *vector[LS_CU_HALVES_MAX];
     uint32_t vector_count;
     ls_block *scalar, *code;
@@ -100,8 +101,8 @@ typedef struct ls_cu_ops {
     void (*receive_launch)(void *self, const ls_cu_launch *launch, ls_cycle now);
     /* Ends all waves of the kernel without executing further. Each of its work-groups is still reported done. */
     void (*cancel)(void *self, const ls_cu_kernel *kernel, ls_cycle now);
-    /* Between runs, once per launch that has ended: its counters, in the layout of the block's counters, 0 where
-     * they are not told apart. False: the model does not tell launches apart. */
+    /* Between runs, once per launch that has ended: its counters, in the layout of the block's counters, 0
+     * where they are not counted per launch. False: the model does not count per launch. */
     bool (*take_kernel)(void *self, uint32_t number, void *counters, size_t bytes);
 } ls_cu_ops;
 

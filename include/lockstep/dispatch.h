@@ -31,7 +31,7 @@ typedef struct ls_dispatch_work {
     void (*kernel_done)(void *self, const ls_dispatch_kernel *kernel, ls_cycle begin, ls_cycle end);
 } ls_dispatch_work;
 
-/* What a model says of itself, before anything is wired. */
+/* A model's description of itself, before anything is connected. */
 typedef struct ls_dispatch_shape {
     uint64_t launch_latency_cycles; /* of a kernel, at least */
     uint32_t kernel_slots;          /* kernels that may run side by side, up to LS_CORE_KERNELS */
@@ -67,7 +67,7 @@ typedef struct ls_dispatch_ops {
      * read. */
     void (*progress)(const void *self, ls_dispatch_progress *out);
     /* Between runs: its counters of the kernel that has ended in this slot, in the layout of the block's
-     * counters. False: it does not tell kernels apart. */
+     * counters. False: it does not count per kernel. */
     bool (*take_kernel)(void *self, uint32_t slot, void *counters, size_t bytes);
 } ls_dispatch_ops;
 
@@ -85,8 +85,8 @@ static inline ls_core_launch ls_dispatch_launch(const ls_dispatch_kernel *kernel
                              .rates = kernel->rates };
 }
 
-/* How many blocks of a kernel a core has at once: those that fit on an empty core, or fewer if the grid is
- * too small to fill all cores and is spread. 0: not one fits. */
+/* How many blocks of a kernel a core has at once: as many as fit on an empty core, or fewer if the grid is too
+ * small to fill all cores and is spread. 0: not even one fits. */
 typedef struct ls_dispatch_rules {
     ls_core_capacity capacity;
     uint32_t core_count;

@@ -22,8 +22,7 @@ typedef enum ls_dma_kind {
 /* One transfer; the client's memory, while it runs. */
 typedef struct ls_dma_job {
     uint8_t kind;
-    bool
-        local; /* LS_DMA_IN, LS_DMA_OUT: what the command processor does for itself: no host link, no set-up */
+    bool local; /* LS_DMA_IN, LS_DMA_OUT: for the command processor's own data: no host link, no set-up */
     uint64_t to, from, bytes;
     const uint8_t *host_from; /* NULL, here and below: a transfer without data */
     uint8_t *host_to;
@@ -42,7 +41,7 @@ typedef struct ls_dma_job {
 
 /* Provided port. */
 typedef struct ls_dma_ops {
-    /* Before the run: the block behind which L2 is; see ls_line_join(). */
+    /* Before the run: the block that leads to L2; see ls_line_join(). */
     ls_status (*attach)(void *self, ls_block *memory, ls_error *err);
     /* Begins a transfer; bytes may be 0. job->done() is called when it is over, from the same domain. */
     void (*start)(void *self, ls_dma_job *job, ls_cycle now);

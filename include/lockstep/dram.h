@@ -1,4 +1,4 @@
-/* dram.h: memory channels: what stands below the L2 slices of a memory partition.
+/* dram.h: memory channels, below the L2 slices of a memory partition.
  *
  * A model is a block of slot "dram" that provides the port "dram" and uses the port "reply". It lives in the
  * DRAM clock's region of the partition's domain; the partition calls it from the L2 clock's region, and it
@@ -36,14 +36,14 @@ typedef struct ls_dram_ops {
 
 /* Used port. */
 typedef struct ls_dram_reply_ops {
-    /* Is there room for the data of this read? Asked before each; ask again in the next DRAM cycle if not.
-     * The answer to a write needs no room. */
+    /* True if there is room for the data of this read. Called before each; if not, call again in the next DRAM
+     * cycle. The answer to a write needs no room. */
     bool (*ready)(void *self, uint32_t token);
     /* The data of a read is here, or a write is done. Called from the DRAM clock's region. */
     void (*done)(void *self, uint32_t token, bool write);
 } ls_dram_reply_ops;
 
-/* What every model counts: reports and `--stats accelsim` look for these. */
+/* Counters of every model: reports and `--stats accelsim` look for these. */
 typedef struct ls_dram_counters {
     uint64_t requests;
     uint64_t reads, writes;                       /* atoms */

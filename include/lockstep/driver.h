@@ -34,30 +34,30 @@ typedef uint64_t ls_gpu_address; /* in the simulated GPU's memory; 0 is never a 
 typedef struct ls_gpu_options {
     const char *const *gpus; /* names of ls_gpu_model(); NULL: one gfx1030 */
     size_t gpu_count;
-    uint64_t memory_bytes;     /* of each GPU; 0: what the model has */
+    uint64_t memory_bytes;     /* of each GPU; 0: the model's size */
     uint32_t threads;          /* of the host for one launch; 0: 1. The result does not depend on it */
     uint64_t max_instructions; /* of one wavefront before the launch is stopped; 0: no limit */
-    /* What executes the commands: "emulate" or NULL for what programs compute and how many instructions
-     * they take, "time" for how long they take too. */
+    /* How commands are executed: "emulate" or NULL computes results and counts instructions; "time" also
+     * simulates durations. */
     const char *mode;
     /* Waves that have ended count as arrived at a barrier, as on hardware; otherwise that is a fault. */
     bool lenient_barriers;
-    /* Mode "emulate" only: a launch fails at the first access to a byte outside of every live allocation, use of a
-     * value that depends on registers or memory that nothing wrote, or race between waves. Launches then use one
-     * thread, and take many times as long. */
+    /* Mode "emulate" only: a launch fails at the first error of three kinds. These are an access to a byte
+     * outside of every live allocation, use of a value that depends on unwritten registers or memory, and a
+     * race between waves. Launches then use one thread, and take many times as long. */
     bool strict;
     /* JSON lines, one per executed wavefront instruction with the registers that it wrote; NULL: none. The
      * file appears with ls_gpu_system_close_trace(). The filter is "group=X,Y,Z", "wave=N", "pc=FROM-TO"
      * and "kernel=NAME" in any number and order, separated by spaces; NULL: everything. Launches then use
      * one thread. */
     const char *trace_path, *trace_filter;
-    /* What every wavefront executes, without data, as a packed recording that can be run again under any
-     * platform; NULL: none. The file appears with ls_gpu_system_close_trace(), unless a launch failed. */
+    /* Path of a packed recording of all wavefronts, without data, that can be run again on any platform; NULL:
+     * none. The file appears with ls_gpu_system_close_trace(), unless a launch failed. */
     const char *record_path;
-    /* Mode "time", which it implies: the platform, by the name of a file in the search path or its path;
-     * NULL: one with the instruction set of gpus. There is one GPU; gpus, if given, has the instruction set
-     * that programs are for ("gfx803" also on RDNA, "gfx1010" also on GCN). Commands begin when somebody
-     * waits, all that are ready together, and events have simulated times. */
+    /* Mode "time", which it implies: the platform, by the name of a file in the search path or its path; NULL:
+     * one with the instruction set of gpus. There is one GPU; gpus, if given, has the instruction set that
+     * programs are for ("gfx803" also on RDNA, "gfx1010" also on GCN). Commands begin when the program waits,
+     * all ready ones together, and events have simulated times. */
     const char *platform;
     const char *const *sets; /* "key=value": overrides of the platform's keys; of equal ones the last counts */
     size_t set_count;
@@ -76,7 +76,7 @@ typedef struct ls_gpu_model {
     uint32_t group_size_max; /* work-items of one work-group */
     uint32_t compute_units;
     uint32_t wave_sizes; /* 64, or 32 | 64 */
-    uint32_t wave_size;  /* what compilers choose for it */
+    uint32_t wave_size;  /* wavefront size that compilers choose for it */
     uint32_t clock_mhz;
 } ls_gpu_model;
 
@@ -104,8 +104,8 @@ LS_API uint64_t ls_gpu_system_now(const ls_gpu_system *system);
 
 /* With GPU 0 selected. */
 LS_API ls_status ls_gpu_context_create(ls_gpu_system *system, ls_gpu_context **out, ls_error *err);
-/* Waits for its commands (those that wait for an event that nobody set fail); frees its queues, modules and
- * memory. Events may outlive it, but not the system. */
+/* Waits for its commands; commands that depend on an event that was never set fail. Then frees its queues,
+ * modules and memory. Events may outlive it, but not the system. */
 LS_API void ls_gpu_context_destroy(ls_gpu_context *context);
 /* Where the following allocations, modules and queues of the context go. */
 LS_API ls_status ls_gpu_select(ls_gpu_context *context, size_t gpu, ls_error *err);
@@ -119,8 +119,7 @@ LS_API ls_status ls_gpu_alloc(ls_gpu_context *context, uint64_t bytes, ls_gpu_ad
 /* The same with bytes that are 0 from the start, as strict checks see it too. No command, so no simulated time. */
 LS_API ls_status ls_gpu_alloc_zeroed(ls_gpu_context *context, uint64_t bytes, ls_gpu_address *out,
                                      ls_error *err);
-/* address must be one that ls_gpu_alloc() gave, or 0. Waits for the commands of the context that are
- * queued. */
+/* address comes from ls_gpu_alloc(), or is 0. Waits for the queued commands of the context. */
 LS_API ls_status ls_gpu_free(ls_gpu_context *context, ls_gpu_address address, ls_error *err);
 
 /* Host to GPU, GPU to host, GPU to GPU (also between two GPUs; overlapping ranges behave as memmove). A range
@@ -212,10 +211,10 @@ typedef struct ls_gpu_arg {
 
 typedef struct ls_gpu_launch {
     uint32_t dims; /* 1 to 3, what get_work_dim() says; 0: up to the last size above 1 */
-    /* Work-items, and work-items of one work-group. Dimensions behind the last one that is given may be 0: they
-     * have one. Any other 0 is an error. The grid need not be a multiple of the group. */
+    /* Work-items, and work-items of one work-group. Dimensions after the last given one may be 0, which counts
+     * as 1. Any other 0 is an error. The grid need not be a multiple of the group. */
     uint32_t grid[3], group[3];
-    uint64_t offset[3]; /* what get_global_id() starts at */
+    uint64_t offset[3]; /* first value of get_global_id() */
     uint32_t lds_bytes; /* of a work-group, beyond what the kernel and its local arguments have */
     /* Either args, one for each explicit argument, or the explicit arguments as one block laid out as
      * ls_gpu_kernel_info says (for scalars and pointers: as a C struct). */
@@ -229,7 +228,7 @@ typedef struct ls_gpu_launch {
 LS_API ls_status ls_gpu_run(ls_gpu_context *context, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,
                             ls_error *err);
 
-/* The same, and what it executed; counts is complete also when it fails. */
+/* The same with counts, which are complete also when it fails. */
 struct ls_gpu_counts;
 LS_API ls_status ls_gpu_run_counted(ls_gpu_context *context, ls_gpu_kernel *kernel,
                                     const ls_gpu_launch *launch, struct ls_gpu_counts *counts, ls_error *err);
@@ -258,7 +257,8 @@ LS_API ls_status ls_gpu_queue_call(ls_gpu_queue *queue, ls_status (*call)(void *
                                    void *self, ls_gpu_event **event, ls_error *err);
 /* An event that is done when everything before it is. */
 LS_API ls_status ls_gpu_queue_mark(ls_gpu_queue *queue, ls_gpu_event **event, ls_error *err);
-/* What is queued after this waits for the event, of whichever queue; if the event failed, it fails too. */
+/* Later commands of the queue wait for the event, which may belong to any queue. If the event failed, they
+ * fail too. */
 LS_API ls_status ls_gpu_queue_wait(ls_gpu_queue *queue, ls_gpu_event *event, ls_error *err);
 /* Waits for everything in the queue; returns the first error since the last call. */
 LS_API ls_status ls_gpu_queue_sync(ls_gpu_queue *queue, ls_error *err);
@@ -274,7 +274,7 @@ typedef enum ls_gpu_event_state {
     LS_GPU_FAILED,
 } ls_gpu_event_state;
 
-/* What a launch executed; zero for other commands. */
+/* Counts of a launch; zero for other commands. */
 #define LS_GPU_CLASS_MAX 16
 typedef struct ls_gpu_counts {
     uint64_t launches, work_groups, wavefronts;

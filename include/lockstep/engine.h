@@ -1,4 +1,4 @@
-/* engine.h: time, domains, events, links and the run: everything a hardware block stands on.
+/* engine.h: time, domains, events, links and the run: everything that a hardware block uses.
  *
  *   engine   the whole simulation
  *   domain   simulated serially; owns its memory, its random stream and its regions. Domains run in parallel
@@ -9,16 +9,16 @@
  *   ticker   a block that runs every cycle while it has work, and costs nothing while it has none
  *   link     the only way between domains: one direction, latency, width, credits
  *
- * The order inside one cycle of a region is fixed: arrivals from links by (arrival time, link number,
- * sequence number), then events in the order in which they were scheduled, then tickers in the order in which
- * they were added, then events that tickers scheduled for this cycle (a ticker that these wake runs in the
- * next one). Regions of a domain that have an edge at the same femtosecond run in the order of their
+ * The order inside one cycle of a region is fixed. First come arrivals from links by (arrival time, link
+ * number, sequence number). Then come events in the order of scheduling, then tickers in the order in which
+ * they were added. Last come events that tickers scheduled for this cycle; a ticker that these wake runs in
+ * the next cycle. Regions of a domain that have an edge at the same femtosecond run in the order of their
  * creation. Nothing else decides order, so results cannot depend on threads, windows or assignment.
  *
- * During the run, calls that take a region or ticker may be made only from inside its own domain, and
- * calls that take a link only from its `from` region (sender) or `to` region (receiver). An event that is
- * scheduled on another region of the same domain counts from that region's last edge and runs at its next
- * edge at the soonest: this is how data crosses from one clock to another inside a domain. */
+ * During the run, calls that take a region or ticker may be made only from inside its own domain. Calls that
+ * take a link may be made only from its `from` region (sender) or `to` region (receiver). An event that is
+ * scheduled on another region of the same domain counts from that region's last edge. It runs at that region's
+ * next edge at the soonest. This is how data crosses from one clock to another inside a domain. */
 #ifndef LOCKSTEP_ENGINE_H
 #define LOCKSTEP_ENGINE_H
 
@@ -41,8 +41,8 @@ LS_API void ls_engine_destroy(ls_engine *engine);
 
 /* Memory that lives as long as the engine, zeroed; NULL when the host has none left. Before the run only. */
 LS_API void *ls_engine_alloc(ls_engine *engine, size_t bytes);
-/* What a builder leaves for those who use its machine: a struct with its blocks, by kind ("gpu") and in the
- * order of building. It is not freed. ls_engine_part() is NULL past the last. */
+/* A builder's description of its machine: a struct with its blocks, by kind ("gpu") and in the order of
+ * building. It is not freed. ls_engine_part() is NULL past the last. */
 LS_API ls_status ls_engine_add_part(ls_engine *engine, const char *kind, void *part, ls_error *err);
 LS_API void *ls_engine_part(const ls_engine *engine, const char *kind, uint32_t index);
 
@@ -60,7 +60,7 @@ LS_API uint32_t ls_domain_id(const ls_domain *domain);
 LS_API uint32_t ls_domain_place(const ls_domain *domain);
 LS_API ls_engine *ls_domain_engine(const ls_domain *domain);
 LS_API ls_random *ls_domain_random(ls_domain *domain);
-/* Whether anything has asked for a random stream: without, the seed has no effect. */
+/* True if any block has requested a random stream; otherwise the seed has no effect. */
 LS_API bool ls_engine_draws(const ls_engine *engine);
 /* Memory of the domain, zeroed, cache-line aligned; NULL when the host has none left. */
 LS_API void *ls_domain_alloc(ls_domain *domain, size_t bytes);
@@ -76,8 +76,8 @@ LS_API ls_time ls_region_time(ls_region *region);
 LS_API void ls_domain_pending(ls_domain *domain, int64_t delta);
 /* Says that real work was done; the watchdog watches this. Deliveries count by themselves. */
 LS_API void ls_domain_progress(ls_domain *domain);
-/* Ends the whole run one stop delay from now: every domain runs exactly its cycles before that time, whatever
- * the windows, threads and groups. */
+/* Ends the whole run one stop delay from now: every domain runs exactly its cycles before that time,
+ * independent of windows, threads and groups. */
 LS_API void ls_domain_stop(ls_domain *domain);
 /* The same for a run that cannot go on: ls_run() returns LS_ERR_INPUT with this reason, which is not copied. The
  * first reason of a domain counts, and that of the first domain that has one. */
@@ -90,9 +90,9 @@ LS_API ls_time ls_engine_stop_delay(const ls_engine *engine);
 
 /* ---------------------------------------------------------------------------------------------- groups */
 
-/* A group's windows are as long as its shortest link inside. Groups meet at windows as long as the shortest link
- * between groups. Results do not depend on groups; they decide only how long domains may run without meeting.
- * Every domain starts in group 0, named "machine". Names are unique. */
+/* A group's windows are as long as its shortest link inside. Groups synchronise at meetings, which are as long
+ * as the shortest link between groups. Results do not depend on groups; they decide only how long domains may
+ * run without synchronisation. Every domain starts in group 0, named "machine". Names are unique. */
 LS_API ls_status ls_group_create(ls_engine *engine, const char *name, ls_group **out, ls_error *err);
 /* Before the first run. */
 LS_API ls_status ls_domain_set_group(ls_domain *domain, ls_group *group, ls_error *err);
@@ -162,7 +162,8 @@ typedef void (*ls_receive_fn)(void *self, ls_link *link, const void *payload, ls
 typedef struct ls_link_spec {
     const char *name;
     ls_region *from, *to;
-    const char *from_name, *to_name; /* who sends and who holds the buffer, for reports; NULL: the domain */
+    const char *from_name, *to_name; /* names of the sender and of the buffer's owner, for reports; NULL: the
+                                      * domain */
     uint32_t latency_cycles; /* of `from`'s clock, from send to arrival; >= 1 cycle of the slower side */
     uint32_t width_bytes;    /* bytes per width_cycles cycles of `from`'s clock; 0: no limit */
     uint32_t width_cycles;   /* 0 counts as 1 */
@@ -180,13 +181,13 @@ LS_API const char *ls_link_name(const ls_link *link);
 
 /* Sender. True if ls_link_send() would succeed in this cycle. */
 LS_API bool ls_link_ready(ls_link *link);
-/* Sender. Takes a credit and wire time for wire_bytes (0 counts as 1); returns the payload to fill in before
- * the handler returns, zeroed by nobody; NULL if the link is not ready. The message arrives latency_cycles
+/* Sender. Takes a credit and wire time for wire_bytes (0 counts as 1). Returns the payload to fill in before
+ * the handler returns; it is not zeroed. NULL if the link is not ready. The message arrives latency_cycles
  * after its last flit has left. */
 LS_API void *ls_link_send(ls_link *link, uint32_t wire_bytes);
 /* Sender. Runs `event` (which must be idle) among the arrivals of the first later cycle in which the link is
- * ready; if it is ready now, among the events of this cycle. Events that wait on one link are served in
- * order, each only while the link is still ready, so that its send succeeds; a waiting event must not be
+ * ready. If it is ready now, `event` runs among the events of this cycle. Waiting events of a link are served
+ * in order, each only while the link is still ready, so that its send succeeds. A waiting event must not be
  * scheduled or cancelled. */
 LS_API void ls_link_wait(ls_link *link, ls_event *event);
 /* Receiver. Gives `entries` buffer entries back. */
@@ -225,7 +226,7 @@ LS_API bool ls_hook_at(const ls_engine *engine, uint32_t index, const char **nam
 
 /* ---------------------------------------------------------------------------------------------- waiters */
 
-/* Who waits for whom, told by each block when a run is stuck or the user asks. */
+/* Waiters and their blockers. Each block reports its own when a run is stuck or the user requests a report. */
 typedef struct ls_wait_sink ls_wait_sink;
 typedef void (*ls_wait_fn)(const void *self, ls_wait_sink *sink);
 
@@ -245,8 +246,8 @@ typedef struct ls_warning {
 } ls_warning;
 
 /* Adds a warning; equal ones are kept once. Before, between and after runs, never while windows run: a block
- * counts there, and the caller of ls_run() turns the counter into a warning. A host without memory loses the
- * warning and says so with LS_ERR_NOMEM. */
+ * counts there, and the caller of ls_run() turns the counter into a warning. Without memory the warning is
+ * lost and LS_ERR_NOMEM returned. */
 LS_API ls_status ls_engine_warn(ls_engine *engine, const char *kind, const char *fmt, ...) LS_PRINTF(3, 4);
 /* The list, in the order of the calls. *count may not be NULL. */
 LS_API const ls_warning *ls_engine_warnings(const ls_engine *engine, size_t *count);
@@ -265,8 +266,8 @@ typedef struct ls_run_progress {
 } ls_run_progress;
 
 typedef enum ls_assignment {
-    LS_ASSIGN_STATIC, /* dealt out to the threads in turn, in small groups of neighbours; idle threads steal */
-    LS_ASSIGN_FIXED,  /* as static, without stealing */
+    LS_ASSIGN_STATIC,  /* assigned to the threads in turn, in small groups of neighbours; idle threads steal */
+    LS_ASSIGN_FIXED,   /* as static, without stealing */
     LS_ASSIGN_DYNAMIC, /* every domain is taken from one shared list */
     LS_ASSIGN_SHUFFLED /* static over a random permutation (shuffle_seed): for tests */
 } ls_assignment;
@@ -297,9 +298,9 @@ typedef struct ls_run_result {
     bool limited; /* stopped by options.until: something is scheduled at or after that time */
 } ls_run_result;
 
-/* Runs until nothing is pending, `until`, ls_domain_stop() or control->stop. May be called again to go on;
- * what is scheduled in between starts where the run ended, in every domain.
- * LS_ERR_DEADLOCK names the cycle of waiters in err and leaves the whole report in ls_engine_report(). */
+/* Runs until nothing is pending, `until`, ls_domain_stop() or control->stop. May be called again to continue.
+ * Events scheduled in between start at the time where the run ended, in every domain. LS_ERR_DEADLOCK names
+ * the cycle of waiters in err and leaves the whole report in ls_engine_report(). */
 LS_API ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result *result,
                         ls_error *err);
 
@@ -314,7 +315,7 @@ LS_API ls_time ls_engine_lookahead(const ls_engine *engine, const ls_link **limi
 /* Fails, naming the link (and its group, if there are several), if the lookahead is below `minimum`. */
 LS_API ls_status ls_engine_require_lookahead(const ls_engine *engine, ls_time minimum, ls_error *err);
 
-/* What other machines would make of the last run with options.scaling. */
+/* Predicted times of the last run on other hosts, with options.scaling. */
 #define LS_SCALING_POINTS 6
 typedef struct ls_scaling {
     uint64_t windows;                    /* with several groups: meetings */

@@ -15,7 +15,7 @@ typedef enum ls_fault_kind {
     LS_FAULT_TRAP,        /* s_trap, abort() */
     LS_FAULT_BARRIER,     /* part of the work-group ended while the rest waits */
     LS_FAULT_LIMIT,       /* --max-instructions */
-    LS_FAULT_REGISTER,    /* a register outside of what the kernel's descriptor asks for */
+    LS_FAULT_REGISTER,    /* a register outside of the kernel descriptor's allocation */
     LS_FAULT_STRICT,      /* found by strict checks, which have their own sentence */
     LS_FAULT_HALT,        /* s_sethalt, s_sendmsghalt: nothing here resumes a halted wave */
 } ls_fault_kind;

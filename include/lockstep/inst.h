@@ -45,14 +45,15 @@ enum {
     LS_INST_UNKNOWN = 1u << 6,      /* opcode not in the table; treated as an integer instruction by request */
     LS_INST_FOREIGN = 1u << 7,      /* opcode that no document lists for this generation; decoded anyway */
     LS_INST_ARRIVE = 1u << 8,       /* BAR.ARV: arrives at the barrier and does not wait */
-    LS_INST_ACCEL_BYPASS = 1u << 9, /* what Accel-Sim sends past L1: STRONG with GPU, and atomics; no more */
+    LS_INST_ACCEL_BYPASS = 1u << 9, /* accesses that Accel-Sim sends past L1: STRONG with GPU, and atomics;
+                                     * only these */
     LS_INST_UNMODELLED =
         1u << 10, /* moves data or blocks warps in a way that no model has: bulk copies, mbarriers */
     LS_INST_IGNORED = 1u << 11, /* has a smaller effect that no model has: cache control, textures' traffic */
 };
 #define LS_INST_FLOPS_SHIFT 16 /* above: floating-point operations of a lane */
 
-/* What a matrix instruction multiplies. The rows are also keys of platforms. */
+/* Element types of matrix instructions. The rows are also keys of platforms. */
 typedef enum ls_tensor_type {
     LS_TENSOR_NONE, /* a shape or type that is not known */
 #define TENSOR(name, key, bits, help) LS_TENSOR_##name,
@@ -71,7 +72,7 @@ enum {
 };
 
 /* Register numbers: general registers as they are named (255: the zero register), uniform registers from 256
- * (319: the zero uniform register), then the predicates, of which the last of each kind is always true.
+ * (319: the zero uniform register), then the predicates. The last predicate of each kind is always true.
  * Uniform registers and predicates appear in traces of tracer version 6 only. */
 #define LS_REG_ZERO 255u
 #define LS_REG_UNIFORM 256u
@@ -102,7 +103,7 @@ typedef struct ls_inst {
         uint8_t matrix_count; /* LS_MEM_MATRIX: 8x8 matrices moved, 1, 2 or 4; else 0 */
         uint8_t tensor_kind;  /* matrix instructions: ls_tensor_type and flags */
     };
-    uint8_t accel_class; /* ls_accel_class (isa/sass/sass.h): what Accel-Sim makes of the opcode */
+    uint8_t accel_class; /* ls_accel_class (isa/sass/sass.h): Accel-Sim's class of the opcode */
     union {
         uint8_t
             accel_width_bytes; /* the access width that Accel-Sim derives; 0 if the line has no addresses */

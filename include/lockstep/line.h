@@ -1,6 +1,6 @@
 /* line.h: memory messages of machine `amd`. They travel between compute units, TLBs, caches and memory
- * channels. A message moves one cache line with the bytes that are read or written: a load's value is the one
- * that its reply brought. (Sector messages of traces, lockstep/sector.h, carry no data.)
+ * channels. A message moves one cache line with the bytes that are read or written: a load's value comes from
+ * its reply. (Sector messages of traces, lockstep/sector.h, carry no data.)
  *
  * Every block that takes such messages provides the port "memory" of this interface: caches
  * (lockstep/line_cache.h), TLBs (lockstep/tlb.h), channels (lockstep/channel.h). */
@@ -39,11 +39,11 @@ enum {                        /* ls_line_message.flags */
 /* A request, and its answer: the answer is the request sent back, with data. */
 typedef struct ls_line_message {
     uint64_t address; /* of the line: a multiple of its size */
-    /* One bit per byte. Write: the bytes of data[] that count. Atomic: the bytes of its operands; each
-     * address at most once, operands lie in data[] where their addresses say. A compare-and-swap spans at
-     * most one half of a 128-byte line's worth of operands: data[] has the new values in its first
-     * LS_LINE_BYTES_MAX / 2 bytes and the comparands at the same places of the second half; `half` says which
-     * half of a 128-byte line it is. Read: the bytes somebody wants, for counters only. */
+    /* One bit per byte. Write: the valid bytes of data[]. Atomic: the bytes of its operands; each address
+     * occurs at most once, and operands lie in data[] at their addresses. Compare-and-swap: its operands lie
+     * in one half of a 128-byte line, and `half` says in which. data[] has the new values in its first
+     * LS_LINE_BYTES_MAX / 2 bytes and the comparands at the same places of the second half. Read: the bytes
+     * that the requester needs, for counters only. */
     uint64_t mask[2];
     uint32_t token;  /* the requester's; comes back untouched */
     uint16_t source; /* which requester: each level that forwards sets its own and restores it in the reply */
@@ -61,7 +61,7 @@ typedef struct ls_line_message {
 
 struct ls_line_port;
 
-/* What a requester offers. Called from the cache's own events; the message is valid during the call. */
+/* The functions of a requester. Called from the cache's own events; the message is valid during the call. */
 typedef struct ls_line_client_ops {
     void (*reply)(void *self, const ls_line_message *message, ls_cycle now);
     void (*retry)(void *self, ls_cycle now); /* a request that was refused has a chance now */
@@ -91,7 +91,7 @@ typedef struct ls_line_port {
     const ls_line_memory_ops *ops;
     void *self;
     uint32_t client;
-    uint32_t line_bytes; /* of that cache: what requests must be aligned to */
+    uint32_t line_bytes; /* of that cache; requests must be aligned to it */
 } ls_line_port;
 
 static inline bool ls_line_request(const ls_line_port *port, const ls_line_message *message, ls_cycle now)
@@ -128,7 +128,7 @@ static inline void ls_line_copy_data(uint8_t *to, const uint8_t *from, uint32_t 
         memcpy(to, from, LS_LINE_BYTES_MAX);
 }
 
-/* Bytes of data[] that a request carries. Two-operand atomics use all of it whatever the line's size. */
+/* Bytes of data[] that a request carries. Two-operand atomics use all of it, for any line size. */
 static inline uint32_t ls_line_request_data(const ls_line_message *message, uint32_t line_bytes)
 {
     if (message->kind == LS_LINE_WRITE)

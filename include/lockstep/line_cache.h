@@ -1,8 +1,7 @@
 /* line_cache.h: the caches of machine `amd`: one interface for all levels.
  *
- * A model is a block of one of the slots below that provides two ports: "memory" (lockstep/line.h), through
- * which requesters ask it, and "cache", through which the machine is built. docs/add-a-block.md builds one from
- * nothing. */
+ * A model is a block of one of the slots below that provides two ports: "memory" (lockstep/line.h) for
+ * requesters, and "cache" for the builder of the machine. docs/add-a-block.md builds one from nothing. */
 #ifndef LOCKSTEP_LINE_CACHE_H
 #define LOCKSTEP_LINE_CACHE_H
 

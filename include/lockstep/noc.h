@@ -1,10 +1,10 @@
 /* noc.h: the slot `noc`: the network between the cores and the memory partitions of a GPU.
  *
  * A model is a block type of slot "noc" whose port table provides "noc" with interface LS_NOC_INTERFACE. The
- * builder of the machine describes its end points and its message classes in a plan; the model creates domains,
- * blocks and links, and hands back one link to send on for each class and pair of end points. End points send on
- * these links and receive from links as they would from each other: they do not know which network is between.
- * The network itself is not a block: a model's type has neither state nor init. */
+ * builder of the machine describes its end points and its message classes in a plan. The model creates
+ * domains, blocks and links, and returns one link to send on for each class and pair of end points. End points
+ * send on these links and receive from links as if they were connected directly. The network itself is not a
+ * block: a model's type has neither state nor init. */
 #ifndef LOCKSTEP_NOC_H
 #define LOCKSTEP_NOC_H
 

@@ -46,19 +46,18 @@ typedef struct ls_param {
     const char *slot;
 } ls_param;
 
-/* Keys that act only while others have certain values. An override (--set) of one that does not act is a
+/* Keys that act only while others have certain values. An override (--set) of a key without effect is a
  * warning that names both.
  *
  *     static const ls_need needs[] = {
  *         { "icache.*", "fetch=cycle" },
  *         { "mshr_merge", "/core.memory=cycle model=bank|fixed" },
- *     };
- */
+ *     }; */
 typedef struct ls_need {
     const char *keys; /* names of the same table, with '*' and '?' */
-    /* KEY=VALUE or KEY!=VALUE, several separated by spaces (all must hold) or by commas (one must), values by '|' (any
-     * will do). KEY is of the same section, or, after a '/', any key of the platform; one that does not exist
-     * holds. */
+    /* KEY=VALUE or KEY!=VALUE, several separated by spaces (all must hold) or by commas (one must), values by
+     * '|' (any will do). KEY is of the same section, or, after a '/', any key of the platform. A condition on
+     * a key that does not exist holds. */
     const char *condition;
 } ls_need;
 

@@ -1,8 +1,8 @@
 /* random.h: seeded random streams that split.
  *
- * A stream is a pure function of the run's seed and of the names on the way to it, never of threads or of the
- * order in which streams are used. The generator is xoshiro256** (Blackman and Vigna, 2018, public domain
- * algorithm), seeded through SplitMix64. */
+ * A stream is a pure function of the run's seed and of the names on the path to it. It does not depend on
+ * threads or on the order in which streams are used. The generator is xoshiro256** (Blackman and Vigna, 2018,
+ * public domain algorithm), seeded through SplitMix64. */
 #ifndef LOCKSTEP_RANDOM_H
 #define LOCKSTEP_RANDOM_H
 
@@ -12,7 +12,7 @@
 
 typedef struct ls_random {
     uint64_t s[4];   /* never all zero */
-    uint64_t origin; /* what it was seeded with: splitting starts here, whatever was drawn since */
+    uint64_t origin; /* the seed: splitting starts here, independent of the numbers drawn since */
 } ls_random;
 
 LS_API void ls_random_init(ls_random *r, uint64_t seed);

@@ -1,5 +1,5 @@
-/* sector.h: what travels between cores and L2 slices: requests for sectors of 32 bytes and their answers. And
- * where an address lies: its memory channel, its L2 slice, its bank, row and column of DRAM. */
+/* sector.h: messages between cores and L2 slices: requests for sectors of 32 bytes and their answers. Also the
+ * location of an address: its memory channel, its L2 slice, its bank, row and column of DRAM. */
 #ifndef LOCKSTEP_SECTOR_H
 #define LOCKSTEP_SECTOR_H
 
@@ -18,8 +18,8 @@ typedef struct ls_sector_message {
     uint64_t address;   /* of the sector */
     uint64_t local;     /* the same without its channel: it picks a set of L2 */
     uint32_t byte_mask; /* of a write */
-    uint32_t token;     /* the core's: which instruction or cache asked */
-    uint16_t core;      /* that asked */
+    uint32_t token;     /* the core's: identifies the requesting instruction or cache */
+    uint16_t core;      /* the requester */
     uint16_t slice;     /* within the channel */
     uint8_t kind;       /* ls_sector_kind */
     bool global;        /* for an access to global memory: counted apart */

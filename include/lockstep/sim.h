@@ -64,7 +64,7 @@ typedef struct ls_sim_options {
     const char *variant;       /* workloads: kernels compiled otherwise */
     bool verify;               /* workloads: compare the result with the CPU */
     bool strict;               /* programs: emulated under strict checks first */
-    uint64_t memory_bytes;     /* AMD programs: memory of the GPU; 0: what the platform says */
+    uint64_t memory_bytes;     /* AMD programs: memory of the GPU; 0: the platform's value */
     uint64_t max_instructions; /* programs: limit of a wavefront; 0: none */
     const char *record;        /* programs: write a recording there */
 
@@ -98,18 +98,19 @@ typedef struct ls_sim_run_options {
     ls_time watchdog_fs; /* no progress for so long with work pending is a deadlock */
     bool scaling;        /* measure the work per domain and window */
     FILE *dump_to;       /* for ls_run_control.dump; may be NULL */
-    FILE *print_to;      /* what a code object left in its buffers; NULL: nothing is printed */
+    FILE *print_to;      /* final contents of a code object's buffers; NULL: not printed */
     void (*progress)(void *self, const ls_run_progress *now); /* about ten times a second; may be NULL */
     void *progress_self;
 } ls_sim_run_options;
 #define LS_SIM_RUN_OPTIONS .size = sizeof(ls_sim_run_options), .watchdog_fs = LS_FS_PER_SECOND / 10
 
-/* Once per simulation. A run that was stopped or that reached `until` returns LS_OK, its result says so. A workload
- * whose result is wrong is LS_ERR_CHECK and has results. A deadlock is LS_ERR_DEADLOCK: see ls_sim_report(). */
+/* Once per simulation. A run that was stopped or that reached `until` returns LS_OK; its result has a mark for
+ * it. A workload whose result is wrong is LS_ERR_CHECK and has results. A deadlock is LS_ERR_DEADLOCK: see
+ * ls_sim_report(). */
 LS_API ls_status ls_sim_run(ls_sim *sim, const ls_sim_run_options *options, ls_error *err);
 /* Ends the run at the next window. For any thread and for progress(). */
 LS_API void ls_sim_stop(ls_sim *sim);
-/* The flags behind it, for signal handlers. */
+/* The flags of ls_sim_stop(), for signal handlers. */
 LS_API ls_run_control *ls_sim_control(ls_sim *sim);
 /* After a deadlock: each waiting block and its blocker; else "". */
 LS_API const char *ls_sim_report(const ls_sim *sim);
@@ -129,7 +130,7 @@ typedef struct ls_sim_result {
 } ls_sim_result;
 LS_API ls_sim_result ls_sim_get_result(const ls_sim *sim);
 
-/* What a reader of the numbers must know, in order. */
+/* Warnings that a reader of the numbers must know, in order. */
 LS_API const ls_warning *ls_sim_warnings(const ls_sim *sim, size_t *count);
 
 typedef struct ls_sim_kernel {
@@ -138,7 +139,7 @@ typedef struct ls_sim_kernel {
     uint64_t stream;
     ls_time begin, end;
     uint64_t begin_cycle, end_cycle; /* of the core clock */
-    bool overlapped; /* other kernels ran at the same time; only some blocks can tell its share */
+    bool overlapped; /* other kernels ran at the same time; only some blocks count per kernel */
 } ls_sim_kernel;
 /* In the order of their ends. */
 LS_API size_t ls_sim_kernel_count(const ls_sim *sim);

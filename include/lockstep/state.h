@@ -1,4 +1,4 @@
-/* state.h: what a block's state consists of, as a table, and saving a whole machine with such tables.
+/* state.h: a table that describes a block's state, and saving a whole machine with such tables.
  *
  * A block type lists every field of its state struct in one table of rows. A row says how the field is saved:
  *
@@ -10,8 +10,8 @@
  *   PARTS   structs inside the struct, with rows of their own
  *   ARRAY   a pointer to an array outside of the struct: of plain data, or of structs with rows of their own
  *
- * Rows stand in any order. Bytes that no row covers are an error when saving, except for padding: a field that
- * somebody adds and forgets to list is found, not lost.
+ * Rows stand in any order. Bytes that no row covers are an error when saving, except for padding: a new field
+ * that is missing in the table is found, not lost.
  *
  * An event keeps the function and the argument that it got when the machine was built. Messages on links are
  * plain data. */

@@ -1,7 +1,7 @@
-/* status.h: how every function that can fail says so.
+/* status.h: error reporting of every function that can fail.
  *
- * A function returns ls_status and, if the caller passes an ls_error, fills it with one clear line: what is
- * wrong, where, and the nearest valid value. Nothing in the library prints or exits; only main does. */
+ * A function returns ls_status and, if the caller passes an ls_error, fills it with one clear line: the error,
+ * its place, and the nearest valid value. Nothing in the library prints or exits; only main does. */
 #ifndef LOCKSTEP_STATUS_H
 #define LOCKSTEP_STATUS_H
 
@@ -19,7 +19,7 @@ typedef enum ls_status {
     LS_ERR_UNSUPPORTED, /* valid input that names something we do not have (an opcode, a model) */
     LS_ERR_DEADLOCK,    /* the simulated machine stopped with work pending */
     LS_ERR_CHECK,       /* a comparison or validation found a difference */
-    LS_ERR_INTERRUPTED, /* the user asked to stop; results are partial */
+    LS_ERR_INTERRUPTED, /* the user stopped the run; results are partial */
     LS_ERR_NOMEM,       /* the host has no memory left */
     LS_ERR_INTERNAL,    /* an invariant broke: a bug of ours */
     LS_STATUS_COUNT
@@ -38,7 +38,7 @@ LS_API void ls_error_clear(ls_error *err);
 
 /* Records status and the sentence, clears where and nearest, returns status. err may be NULL. */
 LS_API ls_status ls_fail(ls_error *err, ls_status status, const char *fmt, ...) LS_PRINTF(3, 4);
-#ifdef __clang_analyzer__ /* which cannot see that what is returned is what was given, and so is not LS_OK */
+#ifdef __clang_analyzer__ /* it does not know that ls_fail() returns `status`, which is not LS_OK */
 #define ls_fail(err, status, ...) (ls_fail(err, status, __VA_ARGS__), (status))
 #endif
 LS_API ls_status ls_failv(ls_error *err, ls_status status, const char *fmt, va_list args);
@@ -54,7 +54,7 @@ LS_API ls_status ls_error_nearest(ls_error *err, const char *name);
 /* Puts "context: " before the sentence, for a caller that knows more. Returns err->status. */
 LS_API ls_status ls_error_prefix(ls_error *err, const char *fmt, ...) LS_PRINTF(2, 3);
 
-/* Writes "where: what (nearest: x)" into out, always terminated; returns out. */
+/* Writes "where: error (nearest: x)" into out, always terminated; returns out. */
 LS_API const char *ls_error_text(const ls_error *err, char *out, size_t out_bytes);
 
 /* "ok", "usage", "input", ...: for machine-readable output. */

@@ -30,7 +30,7 @@ typedef struct ls_warp_stream {
     uint32_t first, count; /* in ls_cta.dyns; count 0: the warp is missing or executed nothing */
 } ls_warp_stream;
 
-/* Owned by the caller; all zero is valid; filled anew by each read, keeping its memory. */
+/* Owned by the caller; all zero is valid. Each read fills it again and keeps its memory. */
 typedef struct ls_cta {
     uint32_t id[3];
     uint64_t index; /* position in the kernel, from 0 */
@@ -46,8 +46,8 @@ typedef struct ls_cta {
     /* For each static instruction, what is to be added to its addresses; NULL: nothing. Only of a block that
      * is like another. */
     uint64_t *moves;
-    /* What only writing the block again needs (ls_cta_values of workload/sink.h), or NULL. Belongs to the
-     * kernel and is valid until its next read. */
+    /* Data that is needed only to write the block again (ls_cta_values of workload/sink.h), or NULL. Belongs
+     * to the kernel and is valid until its next read. */
     const void *extra;
 } ls_cta;
 

@@ -1,8 +1,8 @@
 /* time.h: femtoseconds, cycles, and the only place that converts between them.
  *
- * A clock's period is an exact fraction of femtoseconds, so nothing drifts: edge n of a clock is at
- * floor(n * period) femtoseconds, for every n, computed from n and never by accumulation.
- * 2^64 fs are 5 hours of simulated time. */
+ * A clock's period is an exact fraction of femtoseconds. Edge n of a clock is at floor(n * period)
+ * femtoseconds, computed from n each time, so the phase never drifts. 2^64 fs are 5 hours of simulated
+ * time. */
 #ifndef LOCKSTEP_TIME_H
 #define LOCKSTEP_TIME_H
 

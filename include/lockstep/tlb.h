@@ -18,7 +18,7 @@
 /* Where a page lies. */
 typedef struct ls_page {
     uint64_t physical; /* address of the page */
-    uint32_t gpu;      /* whose memory it is in */
+    uint32_t gpu;      /* the GPU whose memory holds it */
     uint32_t unused;
 } ls_page;
 
@@ -37,15 +37,15 @@ typedef struct ls_page_walk {
 } ls_page_walk;
 
 typedef struct ls_tlb_shape {
-    uint32_t questions;  /* open at once, at most; 0: it asks no MMU and gets no links */
-    uint64_t page_bytes; /* must be the MMU's, if it asks */
+    uint32_t questions;  /* open requests at once, at most; 0: it never uses an MMU and gets no links */
+    uint64_t page_bytes; /* must be the MMU's, if it uses one */
 } ls_tlb_shape;
 
 typedef struct ls_tlb_ops {
     /* Before requesters join it. */
     ls_status (*set_below)(void *self, ls_block *cache, ls_error *err);
     void (*describe)(const void *self, ls_tlb_shape *out);
-    /* The link for questions. Not called if it asks none. */
+    /* The link for requests. Not called if it never uses an MMU. */
     void (*set_mmu)(void *self, ls_link *link);
     /* An answer: releases the link's buffer entry. */
     void (*receive)(void *self, ls_link *link, const void *payload, ls_cycle now);

@@ -12,7 +12,7 @@
 
 #define LS_ABI_VERSION 4u
 
-/* What the library and the lockstep command export; everything else stays hidden. */
+/* Marks exported names of the library and the lockstep command; all others stay hidden. */
 #define LS_API __attribute__((visibility("default")))
 
 #if defined(__GNUC__)

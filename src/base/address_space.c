@@ -1,4 +1,4 @@
-/* address_space.c: the reserved range, the state of its pages and the list of what was allocated. Touches no host
+/* address_space.c: the reserved range, the state of its pages and the list of allocations. Touches no host
  * memory but its own two mappings. */
 #include "base/address_space.h"
 

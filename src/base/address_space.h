@@ -1,7 +1,7 @@
-/* address_space.h: simulated memory. One reserved range of host addresses stands for the addresses of a simulated
- * machine; host pages appear when they are touched. What is mapped is kept beside it per page, so that no
- * simulated address, however wrong, reaches host memory outside of the window. Knows nothing about who
- * simulates what. */
+/* address_space.h: simulated memory. One reserved range of host addresses stands for the addresses of a
+ * simulated machine; host pages appear when they are touched. A table beside it says which pages are mapped,
+ * so that even a wrong simulated address never reaches host memory outside of the range. Independent of the
+ * simulated machine. */
 #ifndef BASE_ADDRESS_SPACE_H
 #define BASE_ADDRESS_SPACE_H
 
@@ -52,9 +52,9 @@ ls_status address_space_free(ls_address_space *window, uint64_t address, ls_erro
 ls_status address_space_protect(ls_address_space *window, uint64_t address, uint64_t bytes, uint32_t state,
                                 ls_error *err);
 
-/* The whole allocation around an address, or false. Threads may ask while others allocate. */
+/* The whole allocation around an address, or false. Threads may call it while others allocate. */
 bool address_space_find(ls_address_space *window, uint64_t address, memory_extent *out);
-/* What is mapped, by address: fills at most `capacity` and returns how many there are. */
+/* The mapped ranges, by address: fills at most `capacity` and returns how many there are. */
 size_t address_space_extents(ls_address_space *window, memory_extent *out, size_t capacity);
 /* Rises with every free and protect: extents found before may be wrong. */
 uint64_t address_space_generation(const ls_address_space *window);

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* AddressSanitizer sees an arena as one block and would miss every overrun inside it, so in such builds the
- * unused bytes are poisoned and each allocation is followed by a red zone. */
+/* AddressSanitizer sees an arena as one block and would miss every overrun inside it. So in its builds the
+ * unused bytes are poisoned and a red zone follows each allocation. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define ARENA_ASAN 1
@@ -40,8 +40,8 @@ enum {
 
 typedef enum { FROM_HEAP, FROM_KERNEL, FROM_GROUND } chunk_source;
 
-/* `size` counts the bytes behind the header. Fresh from calloc or, if it is large, straight from the kernel,
- * so what is handed out is zero already, and untouched pages of a large chunk cost nothing. */
+/* `size` counts the bytes after the header. Memory comes from calloc or, if it is large, from the kernel. So
+ * allocations are already zero, and untouched pages of a large chunk cost nothing. */
 typedef struct arena_chunk {
     alignas(DEFAULT_ALIGN) struct arena_chunk *next;
     size_t size;
@@ -118,7 +118,7 @@ static void *alloc_slow(mem_arena *arena, size_t bytes, size_t align)
         return NULL;
     size_t padding = padding_at(chunk_data(c), align);
     if (own) {
-        /* Behind the newest, whose free rest stays in use. */
+        /* After the newest chunk, whose free rest stays in use. */
         c->next = arena->chunks->next;
         arena->chunks->next = c;
     } else {

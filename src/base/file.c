@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-    FIRST_READ_BYTES = 64 << 10, /* of a file that does not tell its size */
+    FIRST_READ_BYTES = 64 << 10, /* of a file of unknown size */
     LARGEST_LISTING = 10000,     /* directory entries looked at for the nearest name */
     WRITE_BUFFER_BYTES = 64 << 10
 };
@@ -153,7 +153,7 @@ out:
     return status;
 }
 
-/* What is no file; NULL: a regular one. */
+/* The kind of an entry that is no regular file; NULL: a regular file. */
 static const char *kind_of(const struct stat *st)
 {
     return S_ISREG(st->st_mode)    ? NULL
@@ -299,8 +299,8 @@ ls_status file_check_writable(const char *path, ls_error *err)
     return status;
 }
 
-/* What stands below the stream of a writer. The first failed write leaves its reason here: a stream keeps only
- * the fact. */
+/* The state below a writer's stream. The first failed write leaves its reason here: the stream itself keeps
+ * only the fact. */
 struct file_out {
     char *target;   /* the file itself, through symbolic links */
     temp_file temp; /* path NULL: written in place */
@@ -482,7 +482,7 @@ ls_status file_temp_publish(temp_file *temp, const char *path, bool *existed, ls
     char *target = resolve_target(path);
     ls_status status = target != NULL ? LS_OK : fail_nomem(err, path);
     *existed = false;
-    /* A link fails where a file is; file systems without links can be asked for the same with a rename. */
+    /* link() fails if the file exists. On file systems without links, renameat2() can do the same. */
     if (status == LS_OK && link(temp->path, target) != 0 &&
         renameat2(AT_FDCWD, temp->path, AT_FDCWD, target, RENAME_NOREPLACE) != 0) {
         *existed = errno == EEXIST;

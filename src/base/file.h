@@ -57,8 +57,8 @@ ls_status path_of_executable(mem_arena *arena, char **dir, ls_error *err);
  * itself. */
 ls_status path_of_library(mem_arena *arena, char **dir, ls_error *err);
 
-/* Why writing to a stream failed. code: errno of the last call, or 0 if the stream keeps an older error whose reason
- * is gone: then a full disk is told from other failures. */
+/* Why writing to a stream failed. code: errno of the last call, or 0 if the stream keeps an older error whose
+ * reason is gone: then a full disk is distinguished from other failures. */
 const char *file_write_reason(FILE *stream, int code);
 
 #endif

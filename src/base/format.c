@@ -8,7 +8,7 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* A number that is cut looks like another number, so one that does not fit becomes "#". */
+/* A truncated number looks like another number, so a number that does not fit becomes "#". */
 static const char *put(char *out, size_t out_bytes, const char *text)
 {
     size_t length = strlen(text);
@@ -41,8 +41,8 @@ static bool reads_back(const char *text, double value)
     return parse_real(text, strlen(text), &back, NULL) == LS_OK && back == value;
 }
 
-/* Doubles lie twice as far apart above a power of two as below it, so a text of 16 digits a little above may
- * read back where the closest one, a little below, does not. */
+/* Doubles lie twice as far apart above a power of two as below it. So a text of 16 digits a little above may
+ * read back correctly where the closest one, a little below, does not. */
 static bool reads_back_from_above(char *text, size_t text_bytes, double value)
 {
     snprintf(text, text_bytes, "%#.16g", value);

@@ -10,7 +10,7 @@ static hash128 from_xxh(XXH128_hash_t value)
     return (hash128){ .high = value.high64, .low = value.low64 };
 }
 
-/* libxxhash keeps its state behind an opaque, aligned pointer of its own. */
+/* libxxhash's state is opaque and has an alignment of its own. */
 static XXH3_state_t *state_of(hash_stream *hasher)
 {
     return (XXH3_state_t *)(void *)hasher;
@@ -87,7 +87,7 @@ void hasher_add(hash_stream *hasher, const void *data, size_t bytes)
 
 void hasher_add_field(hash_stream *hasher, const void *data, size_t bytes)
 {
-    /* Little endian whatever the host is. */
+    /* Little endian on any host. */
     unsigned char length[8];
     for (unsigned i = 0; i < 8; i++)
         length[i] = (unsigned char)((uint64_t)bytes >> (8 * i));

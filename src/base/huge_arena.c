@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #define HUGE_BYTES ((size_t)2 << 20)
-#define PIECE_BYTES ((size_t)32 << 20) /* of address space: what is never touched stays with the kernel */
+#define PIECE_BYTES ((size_t)32 << 20) /* of address space: untouched pages stay with the kernel */
 #define LINE_BYTES ((size_t)128)       /* two lines: neighbours are fetched in pairs */
 
 /* At the start of its own piece. */

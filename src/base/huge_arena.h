@@ -15,7 +15,7 @@ typedef struct huge_memory {
 } huge_memory;
 
 void huge_arena_init(huge_memory *huge_arena);
-/* Gives everything back at once; nothing that stands on it may be used any more. */
+/* Frees everything at once; memory of the arena must not be used afterwards. */
 void huge_arena_fini(huge_memory *huge_arena);
 /* Zeroed and on cache lines of its own; NULL when the host has no memory left. */
 void *huge_arena_take(huge_memory *huge_arena, size_t bytes);

@@ -112,7 +112,7 @@ static void begin_container(json_writer *j, bool object)
 static void put_quoted(json_writer *j, const char *s, size_t bytes)
 {
     put_char(j, '"');
-    size_t plain = 0; /* start of what can be copied as it is */
+    size_t plain = 0; /* start of the bytes that can be copied unchanged */
     for (size_t at = 0; at < bytes;) {
         uint32_t code = 0;
         size_t length = utf8_next(s + at, bytes - at, &code);

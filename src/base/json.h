@@ -1,4 +1,4 @@
-/* json.h: a streaming JSON writer. What it writes is valid JSON or json_finish() says why not.
+/* json.h: a streaming JSON writer. Its output is valid JSON, or json_finish() returns the reason why not.
  *
  *     json_writer j;
  *     json_to_file(&j, stream, 2);
@@ -6,8 +6,7 @@
  *     json_key(&j, "cycles");
  *     json_u64(&j, cycles);
  *     json_end(&j);
- *     return json_finish(&j, err);
- */
+ *     return json_finish(&j, err); */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -39,7 +38,7 @@ void json_to_file(json_writer *j, FILE *stream, uint32_t indent);
 void json_begin_object(json_writer *j);
 void json_array(json_writer *j);
 void json_end(json_writer *j); /* of the innermost object or array */
-/* The next object or array, with everything in it, stays on one line whatever the indentation. */
+/* The next object or array, with everything in it, stays on one line, even with indentation. */
 void json_flat(json_writer *j);
 
 void json_key(json_writer *j, const char *key);

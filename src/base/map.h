@@ -22,7 +22,7 @@ typedef struct string_map {
 } string_map;
 
 void map_fini(string_map *map);
-/* NULL if there is none; map_has() tells a NULL value from a missing key. */
+/* NULL if there is none; map_has() distinguishes a NULL value from a missing key. */
 void *map_get(const string_map *map, const char *key);
 bool map_has(const string_map *map, const char *key);
 /* Inserts or replaces; false when the host has no memory left. */

@@ -133,7 +133,8 @@ static const char *skip_character(const char *s)
 
 bool glob_match(const char *pattern, const char *name)
 {
-    /* Only the last '*' ever has to be tried again: what an earlier one could give, a later one can too. */
+    /* Only the last '*' must ever be tried again: a later one can match everything that an earlier one
+     * could. */
     const char *star = NULL, *resume = NULL;
     for (;;) {
         if (*pattern == '*') {

@@ -25,7 +25,7 @@ static uint64_t power_of_10(size_t exponent) /* up to 19 */
 
 /* ----------------------------------------------------------------------------------------------- errors */
 
-/* "'12x4' is not a number: unexpected 'x' at character 3". What stands before `at` is ASCII, so bytes are
+/* "'12x4' is not a number: unexpected 'x' at character 3". The text before `at` is ASCII, so bytes are
  * characters. */
 static ls_status fail_at(ls_error *err, const char *s, size_t bytes, size_t at, const char *noun)
 {
@@ -70,8 +70,8 @@ static bool in_run(const char *s, size_t bytes, size_t at, size_t first, int bas
     return s[at] == '_' && at > first && s[at - 1] != '_' && at + 1 < bytes && digit_of(s[at + 1]) < base;
 }
 
-/* Reads an unsigned whole number from s[*at] to the end. False with *at on the first wrong character (bytes:
- * a digit is missing). *overflow tells that the value does not fit. */
+/* Reads an unsigned whole number from s[*at] to the end. False with *at on the first wrong character (bytes: a
+ * digit is missing). *overflow: the value does not fit. */
 static bool scan_whole(const char *s, size_t bytes, size_t *at, uint64_t *value, bool *overflow)
 {
     int base = 10;
@@ -145,7 +145,7 @@ static void decimal_digit(decimal *d, char c)
     d->too_long |= d->digits > 36;
 }
 
-/* Reads digits[.digits] from s[*at] on and stops behind it; false with *at where a digit is missing. */
+/* Reads digits[.digits] from s[*at] on and stops after it; false with *at where a digit is missing. */
 static bool scan_decimal(const char *s, size_t bytes, size_t *at, decimal *d)
 {
     *d = (decimal){ 0 };

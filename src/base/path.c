@@ -61,7 +61,7 @@ static ls_status executable_dir_from_kernel(mem_arena *arena, char **dir, ls_err
 
 ls_status path_of_executable(mem_arena *arena, char **dir, ls_error *err)
 {
-    /* The link does not tell its length; one that fills the buffer may be cut. */
+    /* The length of the link is not known; a result that fills the buffer may be truncated. */
     for (size_t size = 1024; size <= 1 << 20; size *= 4) {
         char *path = arena_alloc(arena, size);
         if (path == NULL)
@@ -87,7 +87,7 @@ ls_status path_of_library(mem_arena *arena, char **dir, ls_error *err)
         return LS_OK;
     char *path = realpath(info.dli_fname, NULL);
     if (path == NULL)
-        return LS_OK; /* moved since it was loaded: it tells nothing */
+        return LS_OK; /* moved since it was loaded: its path is of no use */
     *dir = path_dir(arena, path);
     free(path);
     return *dir != NULL ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory left for a path");

@@ -1,4 +1,4 @@
-/* pool.c: the barrier between windows and the team of threads that meets there. */
+/* pool.c: the barrier between windows and the team of threads that use it. */
 #include "base/pool.h"
 
 #include <assert.h>
@@ -132,8 +132,8 @@ void barrier_wait(thread_barrier *barrier, void (*last)(void *self), void *self)
     }
     if (spins > SPINS_LEAST)
         atomic_store_explicit(&barrier->patience, spins / 2, memory_order_relaxed);
-    /* The CPU may be wanted by a thread that has yet to arrive: giving it away is cheaper than a sleep and a
-     * wake when all arrive within a few turns. */
+    /* A thread that has yet to arrive may need this CPU. Yielding is cheaper than a sleep and a wake when all
+     * arrive within a few turns. */
     for (uint32_t i = YIELDS; i > 0; i--) {
         sched_yield();
         if (left(barrier, generation))

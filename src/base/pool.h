@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /* Sense-counting barrier for `count` threads. The last thread to arrive runs `last` (may be NULL) alone,
- * before anybody leaves: what every thread wrote before is visible to it, and what it writes is visible to
- * all after. Waiters spin (with a CPU pause), then yield, then sleep on a futex. How long they spin adapts:
- * waiting in vain halves it, so that a host with other work is not kept busy for nothing; success doubles it
- * again, up to `spins` (0 with more threads than CPUs). Nobody makes a system call while all of them spin. */
+ * before any thread leaves. It sees all earlier writes of every thread, and all threads see its writes
+ * afterwards. Waiters spin (with a CPU pause), then yield, then sleep on a futex. The spin time adapts.
+ * Spinning in vain halves it, so that a host with other work is not kept busy. Success doubles it again, up to
+ * `spins` (0 with more threads than CPUs). No thread makes a system call while all of them spin. */
 typedef struct thread_barrier {
     _Alignas(64) atomic_uint arrived;
     _Alignas(64) atomic_uint generation;

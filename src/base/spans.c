@@ -10,7 +10,7 @@ bool spans_add(span_list *s, uint64_t begin, uint64_t end)
     if (!vec_reserve(&s->list, 1))
         return false;
     number_span *at = s->list.at;
-    size_t last = s->list.count; /* [first, last) are those that the new one touches */
+    size_t last = s->list.count; /* the new span touches the spans [first, last) */
     while (last > 0 && at[last - 1].begin > end)
         last--;
     size_t first = last;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The one place that says what a status is called, what the command exits with and what the man page says. */
+/* The table of statuses: name, exit code of the command, and text of the man page. */
 static const struct {
     const char *name;
     int exit_code;
@@ -23,8 +23,8 @@ static const struct {
     [LS_ERR_INTERNAL] = { "internal", 1, "an invariant broke: a bug in Lockstep" },
 };
 
-/* What the last ls_fail() of this thread recorded, so that `return ls_error_at(err, ...)` after it is a
- * failure of the right kind even for a caller that passed no ls_error. */
+/* Status of this thread's last ls_fail(), so that `return ls_error_at(err, ...)` after it is a failure of the
+ * right kind even for a caller that passed no ls_error. */
 static _Thread_local ls_status last_failure = LS_ERR_INTERNAL;
 
 static ls_status status_of(const ls_error *err)

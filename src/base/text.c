@@ -79,7 +79,7 @@ void text_printf(text_buffer *text, const char *fmt, ...)
         vsnprintf(text->at + text->count, (size_t)length + 1, fmt, again);
         text->count += (size_t)length;
     }
-    text->at[text->count] = '\0'; /* what could not be added leaves nothing behind */
+    text->at[text->count] = '\0'; /* a text that could not be added whole is removed */
     va_end(again);
     va_end(args);
 }

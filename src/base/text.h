@@ -58,9 +58,9 @@ const char *format_si(double value, const char *unit, char *out, size_t out_byte
 
 /* --- names --- */
 
-/* The candidate nearest to `name`, or NULL if none is near enough to help: Damerau-Levenshtein over at most a
- * third of the letters, case and '-' for '_' counting half; else the shortest one that `name` is the start
- * of. at(self, i) gives candidate i. Ties go to the first. Cuts names at 64 bytes. */
+/* The candidate nearest to `name`, or NULL if none is near enough to help. The measure is Damerau-Levenshtein
+ * over at most a third of the letters; case and '-' for '_' count half. Else the shortest candidate that
+ * begins with `name`. at(self, i) gives candidate i. Ties go to the first. Cuts names at 64 bytes. */
 const char *nearest_name(const char *name, size_t count, const char *(*at)(const void *self, size_t i),
                          const void *self);
 const char *nearest_of(const char *name, const char *const *candidates, size_t count);
@@ -73,9 +73,9 @@ bool ends_with(const char *s, const char *suffix);
 size_t utf8_next(const char *s, size_t bytes, uint32_t *code);
 /* The offset of the first byte that is not valid UTF-8 (overlong, surrogate, > U+10FFFF), or `bytes`. */
 size_t utf8_check(const char *s, size_t bytes);
-/* Copies s with every byte that is not printable ASCII or valid UTF-8 as \xNN (and so too line breaks and
- * marks that hide or reorder text), cut to out_bytes with "...": for quoting the user's input in one clear
- * line. Adds no quotation marks. Looks at no more than out_bytes of s. Returns out. */
+/* Copies s for quoting the user's input in one line. Every byte that is not printable ASCII or valid UTF-8
+ * becomes \xNN, and so do line breaks and marks that hide or reorder text. The result is cut to out_bytes with
+ * "...". Adds no quotation marks. Reads at most out_bytes of s. Returns out. */
 const char *quote_text(const char *s, size_t bytes, char *out, size_t out_bytes);
 
 #endif

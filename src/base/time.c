@@ -1,8 +1,8 @@
 /* time.c: exact conversion between the cycles of a clock and femtoseconds.
  *
- * These run once per window and per message that crosses clocks: one multiplication and at most one division
- * of 64 bits as long as the product fits (at 1365 MHz, for the first minute of simulated time), and the same
- * in 128 bits beyond. */
+ * These run once per window and per message that crosses clocks. They take one multiplication and at most one
+ * division, of 64 bits while the product fits, else of 128 bits. At 1365 MHz it fits for the first minute of
+ * simulated time. */
 #include "lockstep/time.h"
 
 #include <inttypes.h>

@@ -31,7 +31,7 @@ ls_status ls_block_create(ls_region *region, const char *name, const ls_block_ty
         status = ls_fail(err, LS_ERR_NOMEM, "no memory for block '%s'", name);
     if (status != LS_OK) {
         if (type->fini != NULL)
-            type->fini(state); /* what is not in the list, ls_engine_destroy() would forget */
+            type->fini(state); /* ls_engine_destroy() frees only blocks in the list */
         return status;
     }
     *out = block;
@@ -85,7 +85,7 @@ static const char *port_name_at(const void *self, size_t i)
     return ((const ls_block_type *)self)->ports[i].name;
 }
 
-/* The port `name` of `block`, used or provided as asked for; NULL (LS_ERR_USAGE in err) if it has none. */
+/* The port `name` of `block`, used or provided as requested; NULL (LS_ERR_USAGE in err) if it has none. */
 static const ls_port_decl *find_port(const ls_block *block, const char *name, bool provided, ls_error *err)
 {
     for (size_t i = 0; i < block->type->port_count; i++) {

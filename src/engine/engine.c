@@ -1,4 +1,5 @@
-/* engine.c: creation and destruction of an engine, and what a machine may ask of it before the run. */
+/* engine.c: creation and destruction of an engine, and the calls that a machine's builder makes before the
+ * run. */
 #include "engine/machine.h"
 #include "engine/state.h"
 

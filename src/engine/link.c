@@ -1,18 +1,18 @@
-/* link.c: the only way between domains: latency, width, credits, and waking who waits.
+/* link.c: the only way between domains: latency, width, credits, and waking of waiters.
  *
- * A message lies in a slot, which is written by the sender, read by the receiver at least one window later,
- * and written again only after the credit of its message came home: messages are delivered in order, so as
- * many slots as credits came home are the oldest. A ring with a place per credit says where the messages are.
- * There are as many slots as were ever needed at the same time, which is far fewer than credits on most
+ * A message lies in a slot. The sender writes it, and the receiver reads it at least one window later. It is
+ * written again only after the credit of its message has returned. Messages are delivered in order, so the
+ * oldest slots are free: one for each returned credit. A ring with a place per credit has the positions of the
+ * messages. There are only as many slots as were ever needed at the same time, far fewer than credits on most
  * links.
  *
- * Credits travel back in a ring of (cycle, count), which the sender looks at when it needs some: nobody is
- * told. It may find credits that the receiver gives in the same window, or not find them yet, depending on
- * the threads; that makes no difference, because their cycle is after the window. A sender that waits and
- * finds none looks again in each window.
+ * Credits return in a ring of (cycle, count), which the sender reads when it needs some; it is not notified.
+ * Depending on the threads, it may or may not find credits that the receiver returns in the same window. That
+ * makes no difference, because their cycle is after the window. A waiting sender that finds none looks again
+ * in each window.
  *
- * A link between groups works the same way with meetings for windows, except that its news go through one byte
- * of the engine, which the planner reads between meetings. */
+ * A link between groups works the same way with meetings for windows, except that the mark for new messages is
+ * one byte of the engine, which the planner reads between meetings. */
 #include "engine/state.h"
 
 #include <string.h>
@@ -103,7 +103,7 @@ ls_time link_lookahead(const ls_link *link)
     return there < back ? there : back;
 }
 
-/* Ends have few different names: one that the link before had is not copied again. */
+/* The ends have few different names: a name that the previous link had is not copied again. */
 static const char *end_name(ls_engine *engine, const char *given, const ls_region *region)
 {
     const char *name = given != NULL ? given : region->domain->name;
@@ -234,8 +234,8 @@ uint32_t ls_link_credits(const ls_link *link)
     return credits;
 }
 
-/* Tells the domain of the other end that there is something new for it after this window. */
-static inline void tell(const end_mark *mark)
+/* Marks for the domain of the other end that the link has something new after this window. */
+static inline void mark_news(const end_mark *mark)
 {
     *mark->dirty = 1;
     atomic_store_explicit(mark->mail, 1, memory_order_relaxed);
@@ -269,7 +269,7 @@ static COLD ls_cycle take_wire(ls_link *link, ls_cycle now, uint32_t wire_bytes)
     return (link->wire_free - 1) / link->width_units;
 }
 
-/* What only some messages need: other clocks, hooks. */
+/* The part that only some messages need: other clocks, hooks. */
 static COLD void *send_slow(ls_link *link, slot_header *slot)
 {
     ls_region *from = link->from;
@@ -307,8 +307,8 @@ static COLD bool add_slots(ls_link *link)
     return true;
 }
 
-/* No slot is known to be home. NULL: nothing can be sent. More are made when few are home, so that this is
- * not asked with every message of a busy link. */
+/* Called when no slot is known to be free. NULL: nothing can be sent. More slots are made when few are free,
+ * so that a busy link does not come here with every message. */
 static slot_header *find_slot(ls_link *link, ls_cycle now)
 {
     if (link->fresh_count == 0) {
@@ -346,7 +346,7 @@ static inline void *send_in(ls_link *link, slot_header *slot, uint32_t wire_byte
     link->published_tail[window & 1] = ++link->tail;
     if (link->sent_window != window) {
         link->sent_window = window;
-        tell(&link->to_mark[window & 1]);
+        mark_news(&link->to_mark[window & 1]);
     }
     if (LS_UNLIKELY(link->special))
         return send_slow(link, slot);
@@ -376,8 +376,8 @@ void link_prepare(ls_link *link)
                     link->engine->hook_deliver->subscribers != 0;
 }
 
-/* The sender's domain runs in the next window, whatever else it has to do there, and comes back to arm_wake().
- * Between groups the planner comes back after the meeting: credits given in it count only from its end on. */
+/* The sender's domain runs in the next window, even without other work, and calls arm_wake() again. Between
+ * groups the planner calls it after the meeting: credits returned in a meeting count only from its end on. */
 static void look_again(ls_link *link)
 {
     ls_domain *domain = link->from->domain;
@@ -436,8 +436,8 @@ static inline void add_waiter(ls_link *link, ls_event *event)
     link->waiters = event;
 }
 
-/* Every waiter goes through the list, ready or not: so each finds the link ready when its turn comes, and who
- * came first is served first. */
+/* Every waiter goes through the list, ready or not: so each finds the link ready when its turn comes, and
+ * waiters are served in the order of arrival. */
 void ls_link_wait(ls_link *link, ls_event *event)
 {
     hot_assert(link->from->running && event->region == NULL);
@@ -552,7 +552,8 @@ void ls_link_release(ls_link *link, uint32_t entries)
 
 /* -------------------------------------------------------------------------------------------- both halves */
 
-/* Takes over what other domains sent in the window before, and looks for credits that somebody waits for. */
+/* Takes over messages that other domains sent in the window before, and looks for credits for waiting
+ * senders. */
 void link_exchange(ls_domain *domain, unsigned parity)
 {
     ls_link *const *incoming = domain->incoming.at;

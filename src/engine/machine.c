@@ -1,4 +1,4 @@
-/* machine.c: the questions that a machine type's build() may ask. */
+/* machine.c: the functions that a machine type's build() may call. */
 #include "engine/machine.h"
 
 #include "base/text.h"

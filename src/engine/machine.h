@@ -1,6 +1,5 @@
-/* machine.h: what a machine type's build() sees: an engine to fill, and a model and a spec for each of its
- * sections. Whoever makes one (src/platform, tests) fills this in; build() uses the functions of
- * lockstep/block.h. */
+/* machine.h: the input of a machine type's build(): an engine to fill, and a model and a spec for each of its
+ * sections. src/platform and tests fill it in; build() reads it through lockstep/block.h. */
 #ifndef ENGINE_MACHINE_H
 #define ENGINE_MACHINE_H
 

@@ -93,9 +93,9 @@ static bool between_windows(run *r)
     return true;
 }
 
-/* Every cycle before the deadline has run, and the next is at `start`. A machine that polls has work soon; one
- * that waits for a timer has none for long. The window never goes beyond the deadline, so the verdict does not
- * depend on windows, threads or groups. */
+/* Every cycle before the deadline has run, and the next is at `start`. A machine that polls has work soon; a
+ * machine that waits for a timer has none for long. The window never goes beyond the deadline, so the verdict
+ * does not depend on windows, threads or groups. */
 static bool look_after(run *r, ls_time start)
 {
     ls_engine *engine = r->engine;

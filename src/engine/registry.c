@@ -1,8 +1,8 @@
-/* registry.c: the block and machine types that exist: those of the program itself, found in a linker section,
- * and those of plug-ins.
+/* registry.c: the block and machine types that exist: types of the program itself, found in a linker section,
+ * and types of plug-ins.
  *
- * The list is the one piece of state in the library that is not inside an engine: it is what the program
- * consists of. It grows only through ls_plugin_load(), before anything runs. */
+ * The list is the one piece of state in the library that is not inside an engine. It grows only through
+ * ls_plugin_load(), before anything runs. */
 #include "base/file.h"
 #include "base/text.h"
 #include "base/vec.h"

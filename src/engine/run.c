@@ -13,8 +13,8 @@
 #include <string.h>
 
 /* A window that one thread does in less time than this is not worth a barrier. Its time is estimated from the
- * cycles that its domains ran in their last windows and from what a cycle took when windows ran on one
- * thread, which windows do once in a while, long ones rarely, to keep the estimate fresh. None of this can change a
+ * cycles that its domains ran in their last windows, and from the time of a cycle on one thread. To keep that
+ * time fresh, a window runs on one thread now and then, a long one rarely. None of this can change a
  * result. */
 #define SHARE_MIN_NS 2500.0
 #define BARRIER_NS 1000.0
@@ -103,7 +103,7 @@ static void run_on_one_thread(run *r)
     }
 }
 
-/* Of the window, from what its domains did in their last ones; *others: without the busiest of them. */
+/* Cycles of the window, expected from its domains' last windows; *others: without the busiest of them. */
 static uint64_t expected_cycles(const run *r, uint64_t *others)
 {
     uint64_t cycles = 0, most = 0;
@@ -196,7 +196,7 @@ static void hand_out(run *r)
     }
 }
 
-/* Plans windows, and runs those that are not worth sharing, up to the first that is. */
+/* Plans windows and runs those that are not worth sharing, up to the first one that is. */
 static share_kind next_shared_window(run *r)
 {
     while (plan_window(r)) {
@@ -233,7 +233,7 @@ static share_kind next_shared_round(run *r)
     }
 }
 
-/* The last thread at the barrier: closes the window that ran, and plans the next one that is worth sharing. */
+/* The last thread at the barrier closes the window that ran, and plans the next one that is worth sharing. */
 static void plan_parallel(void *self)
 {
     run *r = self;
@@ -334,8 +334,8 @@ static void assign(run *r)
     ls_random_init(&random, r->options->shuffle_seed);
     for (size_t g = 0; g < engine->groups.count; g++)
         order_domains(r, engine->groups.at[g], &random);
-    /* Neighbours share cache lines (of next_time above all), so a thread gets several of them; it gets at least
-     * two such parts, so that kinds of domains that were created together are spread. */
+    /* Neighbours share cache lines (of next_time above all), so a thread gets several of them in a part. It
+     * gets at least two parts, so that domains of one kind, which were created together, are spread. */
     size_t part = count / (2 * (size_t)r->threads);
     part = part < 1 ? 1 : part > LS_CACHE_LINE / sizeof(ls_time) ? LS_CACHE_LINE / sizeof(ls_time) : part;
     for (size_t g = 0; g < engine->groups.count; g++) {
@@ -453,8 +453,8 @@ static void fill_result(const run *r, ls_run_result *result)
     result->end_time = engine_last_cycle(engine);
 }
 
-/* Domains that had nothing to do stand at old cycles. What is scheduled between this run and the next one
- * must not start there: its messages would arrive in the past of the others. */
+/* Domains without work stand at old cycles. Events that are scheduled between this run and the next one must
+ * not start there: their messages would arrive in the past of other domains. */
 static void move_up(const run *r)
 {
     ls_engine *engine = r->engine;

@@ -38,7 +38,7 @@ typedef struct run {
     ls_time present; /* where it ended: every cycle before has been run, no cycle from it on */
     ls_error *err;
     bool partial, limited;
-    share_kind shared;   /* what runs between the barriers */
+    share_kind shared;   /* the kind of work that runs between the barriers */
     double ns_per_cycle; /* of a region, on this host */
     uint64_t windows;    /* windows, and meetings if there are several groups: host side */
 

@@ -1,12 +1,12 @@
 /* save.c: the state of a whole machine as bytes, and back.
  *
- * The bytes are a header (version, checksum), a text that describes the machine, and the state of domains, links
- * and blocks in the order of their creation. Events are referred to by number. Loading compares the text with
- * that of the machine at hand before it changes anything.
+ * The bytes are a header (version, checksum), a text that describes the machine, and the state of domains,
+ * links and blocks in the order of their creation. Events are referred to by number. Loading compares the text
+ * with that of the present machine before it changes anything.
  *
- * Windows, groups and threads leave no trace in the bytes. A machine is saved between runs: every domain stands at
- * the same time. Loading starts the windows anew: it shows all messages on links to their receivers, and lets
- * waiting senders look for their credits again. */
+ * Windows, groups and threads do not appear in the bytes. A machine is saved between runs: every domain stands
+ * at the same time. After loading, windows start afresh: all messages on links are shown to their receivers,
+ * and waiting senders look for their credits again. */
 #include "engine/save.h"
 
 #include "base/hash.h"

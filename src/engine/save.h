@@ -1,4 +1,5 @@
-/* save.h: what the files that save and load a machine share: bytes out, bytes in, and a block's rows. */
+/* save.h: declarations of the files that save and load a machine: writing bytes, reading bytes, and a block's
+ * rows. */
 #ifndef ENGINE_SAVE_H
 #define ENGINE_SAVE_H
 

@@ -1,4 +1,5 @@
-/* save_rows.c: the tables of blocks' states: what they cover, and each kind of row saved and loaded. */
+/* save_rows.c: the tables of blocks' states: the check of their coverage, and saving and loading of each kind
+ * of row. */
 #include "engine/save.h"
 
 #include "base/hash.h"

@@ -1,12 +1,12 @@
-/* scaling.c: what a larger machine would make of this run.
+/* scaling.c: predicts the run time on larger hosts.
  *
- * While a run measures itself, every domain's time in every window is noted. A window on P threads takes what
- * greedy list scheduling makes of those times (each domain goes to the thread that is free first: what
- * stealing does), plus the cost of a barrier, measured here with two threads and grown with log2(P). Or it takes
- * the time of one thread, if that is less, because the planner does not share such windows.
+ * While a run measures itself, every domain's time in every window is noted. A window on P threads takes the
+ * time of greedy list scheduling plus the cost of a barrier. List scheduling gives each domain to the thread
+ * that is free first, as stealing does. The barrier is measured here with two threads and grows with log2(P).
+ * If the time of one thread is less, it counts, because the planner does not share such windows.
  *
- * Groups are independent between two meetings. A meeting takes the smaller of two times: every group in turn on
- * all threads, or each group on one thread, laid out by list scheduling, with one barrier. */
+ * Groups are independent between two meetings. A meeting takes the smaller of two times: every group in turn
+ * on all threads, or each group on one thread, laid out by list scheduling, with one barrier. */
 #include "base/pool.h"
 #include "engine/state.h"
 
@@ -54,7 +54,7 @@ static void barrier_rounds(void *self, uint32_t thread)
     }
 }
 
-/* The best of several batches: whatever else the host does only adds. 0 if there is no second CPU. */
+/* The best of several batches: other work of the host only adds time. 0 if there is no second CPU. */
 static double measure_barrier(void)
 {
     thread_pool *pool;

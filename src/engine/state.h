@@ -1,13 +1,13 @@
-/* state.h: the engine's own structs, shared by the files of src/engine and by nobody else.
+/* state.h: the engine's own structs, for the files of src/engine only.
  *
- * Reading order: ls_region and its wheel (wheel.c), ls_link (link.c), ls_domain (domain.c), ls_engine
- * (plan.c, run.c).
+ * Reading order: ls_region and its wheel (wheel.c), ls_link (link.c), ls_domain (domain.c), ls_engine (plan.c,
+ * run.c).
  *
- * Who may touch what while windows run: a domain and its regions belong to the thread that runs the domain in
- * this window. A link has a sender half (the domain of `from`) and a receiver half (the domain of `to`). The
+ * Ownership while windows run: a domain and its regions belong to the thread that runs the domain in this
+ * window. A link has a sender half (the domain of `from`) and a receiver half (the domain of `to`). The
  * receiver reads the sender's news one window later, with a barrier in between, from the copy of the other
- * parity. Only credits may be looked at in the window in which they were given: each says from which cycle on it
- * counts, which is never one of that window. The planner alone writes to ls_engine, while all other threads
+ * parity. Only credits may be looked at in the window in which they were given: each says from which cycle on
+ * it counts, which is never one of that window. The planner alone writes to ls_engine, while all other threads
  * wait. With several groups, a group belongs to its planner during a meeting, and links between groups are
  * exchanged between meetings, by the engine's planner. */
 #ifndef ENGINE_STATE_H
@@ -47,7 +47,7 @@ _Static_assert(WHEEL_WORDS < 64, "one summary word covers the wheel");
 
 typedef enum arrival_kind {
     ARRIVAL_MESSAGE, /* the receiver's side: the oldest undelivered message of a link */
-    ARRIVAL_WAKE,    /* the sender's side: the link becomes ready and somebody waits for it */
+    ARRIVAL_WAKE,    /* the sender's side: the link becomes ready and has waiters */
 } arrival_kind;
 
 /* A link's entry in a region's wheel. There is one per link and side, so arrivals need no pool. */
@@ -93,16 +93,15 @@ static inline ls_cycle clock_cycle_at(const ls_clock *clock, ls_time time)
 }
 
 struct ls_region {
-    /* Invariants: now < floor, or both are 0 before the first cycle; every queued cycle is >= floor, or ==
-     * now while cycle now is running; cycles in the wheel are < now + WHEEL_SIZE, cycles in the heap are
-     * not. */
+    /* Invariants: now < floor, or both are 0 before the first cycle. Every queued cycle is >= floor, or == now
+     * while cycle now is running. Cycles in the wheel are < now + WHEEL_SIZE, cycles in the heap are not. */
     ls_cycle now;            /* the cycle that is running or ran last */
     ls_cycle floor;          /* the first cycle that has not run */
     bucket *wheel;           /* WHEEL_SIZE */
     uint64_t summary;        /* bit w: occupied[w] != 0 */
     uint64_t active_summary; /* bit w: active[w] != 0 */
     size_t far_count;
-    ls_cycle sent_min; /* earliest arrival, in this clock, of what was sent in this window */
+    ls_cycle sent_min; /* earliest arrival, in this clock, of messages sent in this window */
     bool running;      /* `now` is the present: a cycle of this region is running */
     uint64_t reach;    /* how far ls_schedule() may go the short way: WHEEL_SIZE while running, else 0 */
     uint64_t window;   /* the index of the window being run; 0: none yet */
@@ -121,8 +120,9 @@ struct ls_region {
     uint32_t clock_id;   /* index into the engine's list of different clocks */
     ls_cycle idle_floor; /* where the last run left floor: no cycle was run since, if it is still there */
     uint32_t index;      /* in its domain */
-    ls_cycle next_cycle; /* its next with work, in domains with several regions: whose turn it is */
-    ls_time next_fs;     /* and its time */
+    ls_cycle
+        next_cycle; /* its next cycle with work, in domains with several regions: decides whose turn is next */
+    ls_time next_fs;              /* and its time */
     const ls_region *synced_with; /* region_sync() was last called in this cycle of this region */
     ls_cycle synced_at;
 };
@@ -145,7 +145,7 @@ typedef struct credit_entry {
     uint32_t unused;
 } credit_entry;
 
-/* What the sender sets for the receiver's domain when it has something new for it, to be seen one window
+/* Marks that the sender sets for the receiver's domain when the link has something new, seen one window
  * later. */
 typedef struct end_mark {
     uint8_t *dirty;        /* this link's own */
@@ -164,7 +164,7 @@ struct ls_link {
     uint32_t flit_bytes;  /* UINT32_MAX without a limit: everything is one flit */
     uint32_t id;
     bool even;    /* a flit takes exactly the wire of one cycle, or the width has no limit: no fractions */
-    bool special; /* clocks differ, or somebody listens to the hooks: take the long way */
+    bool special; /* clocks differ, or a hook is set: take the slow path */
     bool same_clock;
     ls_receive_fn receive;
     void *receiver;
@@ -182,7 +182,7 @@ struct ls_link {
     uint32_t fresh_count;  /* of them never used yet */
     uint8_t *fresh;
     uint64_t published_tail[2]; /* read by the receiver one window later */
-    end_mark to_mark[2];        /* by parity: where the receiver's domain is told that there is news */
+    end_mark to_mark[2];        /* by parity: marks for the receiver's domain that there is news */
     ls_event *waiters;          /* newest of a circular list */
     ls_link *next_looking;      /* of the domain\'s */
     bool looks;                 /* is one of them */
@@ -215,7 +215,7 @@ struct ls_domain {
     uint32_t
         place; /* in the engine's arrays, where the domains of a group are neighbours; set at the first run */
     ls_region **regions;
-    ls_region *current; /* whose cycle is running; NULL outside of a window */
+    ls_region *current; /* the region whose cycle is running; NULL outside of a window */
     bool touched;       /* a region that is not running may have got or lost work */
     LS_VEC(ls_link *) incoming;
     uint8_t *dirty[2]; /* by parity, one byte per incoming link: something new from it. Multiple of 8 bytes. */
@@ -225,7 +225,7 @@ struct ls_domain {
     uint64_t window;     /* the last window that it ran in; 0: none yet */
     uint64_t work;       /* cycles run in the last window it ran: the planner's estimate */
     uint64_t host_ns;    /* of this window, while measuring */
-    ls_time sent_min;    /* earliest arrival of what was sent in the last window that it ran */
+    ls_time sent_min;    /* earliest arrival of messages sent in the last window that it ran */
     ls_time stop_time;   /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
     const char *failure; /* of ls_domain_fail(); NULL: none */
     ls_random random;
@@ -327,8 +327,8 @@ struct ls_engine {
     ls_time last_cycle; /* time of the last cycle of the runs before this one */
     text_buffer report;
     struct scaling_state *scaling;
-    atomic_bool draws; /* some block has asked for a random stream */
-    bool started;      /* the first run began: nothing can be added any more */
+    atomic_bool draws; /* some block has requested a random stream */
+    bool started;      /* the first run began: nothing can be added after that */
     atomic_bool stop_requested;
     atomic_bool out_of_memory; /* set by a domain that could not grow its heap: the run ends with an error */
 };
@@ -348,7 +348,7 @@ void region_move_up(ls_region *region, ls_time present); /* the same between run
 
 /* For saving and loading. The events in the order in which they will run, into `out` (NULL: only counts them). */
 size_t wheel_list(const ls_region *region, ls_event **out);
-void wheel_clear(ls_region *region); /* of a machine that has not run: nothing is scheduled any more */
+void wheel_clear(ls_region *region); /* unschedules every event of a machine that has not run */
 bool wheel_put(ls_region *region, ls_event *event, ls_cycle cycle); /* not before now; false: no memory */
 
 /* link.c */
@@ -358,9 +358,9 @@ ls_time link_lookahead(const ls_link *link); /* the shorter of a message's and a
 void link_exchange(ls_domain *domain, unsigned parity);
 /* The same between groups, with all threads at rest. */
 void link_exchange_cross(ls_link *link);
-/* For loading: one more event waits for the link; and, after the rest of its state has been set, its messages are
- * put into the receiver's wheel, and its waiting sender into its own: at wake_cycle, LS_CYCLE_MAX if it was not
- * there. */
+/* For loading. link_add_waiter(): one more event waits for the link. link_resume(), after the rest of the
+ * link's state is set: puts its messages into the receiver's wheel. A waiting sender goes into its own wheel
+ * at wake_cycle, or not, if that is LS_CYCLE_MAX. */
 void link_add_waiter(ls_link *link, ls_event *event);
 void link_resume(ls_link *link, ls_cycle wake_cycle);
 void link_set_marks(ls_link *link); /* once, when the marks of all domains have their places */

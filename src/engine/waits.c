@@ -1,7 +1,7 @@
-/* waits.c: who waits for whom: the deadlock report and the status dump.
+/* waits.c: waiters and their blockers: the deadlock report and the status dump.
  *
- * Every waiting block is an edge "waiter waits for holder, because"; a cycle of such edges is the reason of a
- * deadlock and is named in the one-line error. Runs only when a run is stuck or the user asks. */
+ * Every waiting block is an edge "waiter waits for holder, because ...". A cycle of edges is the reason of a
+ * deadlock and is named in the one-line error. Runs only when a run is stuck or the user requests a report. */
 #include "engine/state.h"
 
 #include <inttypes.h>
@@ -75,7 +75,8 @@ static void sink_fini(ls_wait_sink *sink)
 /* The edges as a graph over the numbers of the names; NONE ends a list. */
 #define NONE UINT32_MAX
 typedef struct wait_graph {
-    uint32_t *from, *to, *next; /* per edge: its ends, and the next edge of the same waiter, as told */
+    uint32_t *from, *to, *next; /* per edge: its ends, and the next edge of the same waiter, in the order
+                                 * reported */
     uint32_t *cursor;           /* per node: the next edge to follow */
     uint8_t *state;             /* per node: 0 new, 1 on the path, 2 done */
     mem_arena arena;
@@ -150,7 +151,7 @@ static bool find_cycle_from(wait_graph *graph, uint32_t node, size_t *path, size
     }
 }
 
-/* path: room for one entry per edge. Without memory no cycle is named; the edges are told all the same. */
+/* path: room for one entry per edge. Without memory no cycle is named; the edges are still reported. */
 static bool find_cycle(const ls_wait_sink *sink, size_t *path, size_t *length)
 {
     wait_graph graph = { 0 };

@@ -1,8 +1,8 @@
 /* wheel.c: the event wheel of a region, and the running of one cycle.
  *
- * A ring of buckets, one per cycle, with a two-level bit map to find the next occupied one; events beyond the
- * ring wait in a heap and move in before any event can be scheduled directly for their cycle, so first
- * scheduled is first run, whatever the distance. */
+ * A ring of buckets, one per cycle, with a two-level bit map to find the next occupied one. Events beyond the
+ * ring wait in a heap. They move into the ring before any event can be scheduled directly for their cycle, so
+ * events always run in the order of scheduling. */
 #include "engine/state.h"
 
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static void far_remove(ls_region *region, size_t i)
 static bool far_add(ls_region *region, far_entry entry)
 {
     if (region->far_count == region->far_capacity) {
-        /* Growth doubles, so a run reaches its size in its first moments and allocates no more. */
+        /* Growth doubles, so a run reaches its size in its first moments and does not allocate later. */
         size_t capacity = region->far_capacity == 0 ? 64 : 2 * region->far_capacity;
         far_entry *far = realloc(region->far, capacity * sizeof *far);
         if (far == NULL) {
@@ -118,8 +118,9 @@ static inline void bucket_add_event(ls_region *region, ls_event *event, ls_cycle
         event->prev = event;
         mark(region, i);
     } else {
-        /* In this order: between the two stores to event stands one that the compiler cannot move them over,
-         * so that it does not join them through a vector register, which takes twice as many instructions. */
+        /* The order matters. Between the two stores to event stands a store that the compiler cannot move them
+         * over. Otherwise it would join them through a vector register, which takes twice as many
+         * instructions. */
         ls_event *oldest = newest->next;
         event->next = oldest;
         oldest->prev = event;
@@ -511,7 +512,7 @@ bool wheel_put(ls_region *region, ls_event *event, ls_cycle cycle)
 
 /* ---------------------------------------------------------------------------------------------- tickers */
 
-/* 64 words of 64: what one summary word covers. */
+/* 64 words of 64 bits, the range of one summary word. */
 #define TICKERS_MAX 4096
 
 ls_status ls_ticker_add(ls_region *region, ls_ticker *ticker, ls_tick_fn fn, void *self, ls_error *err)

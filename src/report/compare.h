@@ -1,4 +1,4 @@
-/* compare.h: what two runs differ in: configuration keys, kernels, and every metric, the largest difference
+/* compare.h: differences of two runs: configuration keys, kernels, and every metric, the largest difference
  * first. */
 #ifndef REPORT_COMPARE_H
 #define REPORT_COMPARE_H
@@ -29,7 +29,7 @@ typedef struct compare_key {
 
 typedef struct result_diff {
     mem_arena arena;
-    LS_VEC(compare_row) rows; /* those that differ, largest first, then larger numbers first */
+    LS_VEC(compare_row) rows; /* differing metrics, largest difference first, then larger numbers first */
     LS_VEC(compare_row)
     times; /* simulated time of the run and of each kernel, in ns; also equal ones, in order */
     LS_VEC(compare_key) keys;

@@ -1,4 +1,4 @@
-/* export.c: which format a file gets, and what all exporters share. */
+/* export.c: the choice of a file's format, and functions that all exporters share. */
 #include "report/export_impl.h"
 
 #include "base/file.h"
@@ -33,7 +33,7 @@ const char *export_format_extensions(export_format format)
     return (unsigned)format < LS_EXPORT_FORMATS ? formats[format].extensions : "";
 }
 
-/* Whether one of the extensions ends the name, of which something must be left. */
+/* True if the name ends with one of the extensions and does not consist of it alone. */
 static bool has_extension(const char *name, size_t length, const char *extensions)
 {
     for (const char *at = extensions; at; at = strchr(at, ' ')) {

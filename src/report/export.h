@@ -1,9 +1,9 @@
 /* export.h: the results of a run and the files they can be written to.
  *
- * What a simulation computed is the data part; what the host did is the host part. The data part of two runs
- * that differ only in threads, windows or machine is the same to the last byte, in every format: a JSON or
- * SQLite file has the host part in an object or table of its own ("host"), tidy CSV in the rows whose scope is
- * "host"; CSV has none.
+ * Results have a data part, computed by the simulation, and a host part, about the host's work. The data part
+ * of two runs that differ only in threads, windows or host machine is the same to the last byte, in every
+ * format. A JSON or SQLite file has the host part in an object or table of its own ("host"), tidy CSV in the
+ * rows whose scope is "host"; CSV has none.
  *
  * The run as a whole is exported per type of block and per block. A kernel is exported per type, reduced as
  * metrics.h says, and per block only on request: a GPU has hundreds of blocks, a program thousands of kernels.
@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "report/metrics.h"
 
-/* What may differ between two runs of the same simulation. */
+/* Facts that may differ between two runs of the same simulation. */
 typedef struct results_host {
     const char *run_id;  /* names the run among others; NULL: none */
     const char *command; /* the command line; here because it names threads and files */
@@ -32,7 +32,7 @@ typedef struct run_results {
     bool partial;               /* the run did not come to its end */
     const char *partial_reason; /* "interrupted by the user" */
     const char *hit_rates; /* where those of memory that is not simulated come from; NULL: it is simulated */
-    const ls_warning *warnings; /* in order; what a reader of these numbers must know */
+    const ls_warning *warnings; /* in order; warnings that a reader of these numbers must know */
     size_t warning_count;
     ls_time end_time;
     bool has_cycles;       /* the machine runs kernels */
@@ -55,7 +55,7 @@ typedef enum export_format {
 
 typedef struct export_options {
     bool per_block;        /* text: each block, not only each type; others: each block in each kernel */
-    bool untouched;        /* text: list the metrics that nobody counted */
+    bool untouched;        /* text: list the metrics that no block counted */
     bool color;            /* text: ANSI colours */
     unsigned lock_wait_ms; /* SQLite: how long to wait for a locked database; 0: 5 minutes */
 } export_options;
@@ -64,8 +64,8 @@ typedef struct export_options {
 const char *export_format_name(export_format format);
 const char *export_format_extensions(export_format format);
 
-/* By the extension of the file's name, after which ".gz" or ".zst" may follow for CSV; fails naming those that are
- * known. */
+/* By the extension of the file's name, after which ".gz" or ".zst" may follow for CSV; an unknown extension
+ * fails with a list of the known ones. */
 ls_status export_format_of(const char *path, export_format *out, ls_error *err);
 
 /* options may be NULL. path "-" is standard output, except for SQLite. */
@@ -79,8 +79,8 @@ ls_status export_stream(const run_results *results, export_format format, const 
 /* Of everything that is simulated (the host's part is left out): equal hashes are equal results. */
 ls_status export_hash(const run_results *results, hash128 *out, ls_error *err);
 
-/* Makes a database of results that has no run yet, or checks that the file there is one: several processes
- * may add runs to it then, each waiting for the others. */
+/* Makes a database of results without runs, or checks that the existing file is one. Then several processes
+ * may add runs to it, each waiting for the others. */
 ls_status export_database(const char *path, ls_error *err);
 /* Fails if the database exists and has a run with this id, or holds something else. NULL: no id. */
 ls_status export_check_id(const char *path, const char *run_id, ls_error *err);

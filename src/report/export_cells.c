@@ -45,7 +45,7 @@ static char *put_rounded(char *to, double value)
     }
     if (!(value >= 1e-3 && value < 1e8))
         return to + snprintf(to, EXPORT_CELL_BYTES, "%.9g", value);
-    uint64_t unit = 100000000; /* what one is, in the last of the nine digits */
+    uint64_t unit = 100000000; /* the value of a 1 in the last of the nine digits */
     for (double limit = 10; value >= limit; limit *= 10)
         unit /= 10;
     for (double v = value; v < 1; v *= 10)

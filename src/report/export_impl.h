@@ -1,5 +1,5 @@
-/* export_impl.h: what the exporters share: one walk over all values, and the numbers a value is made of. Only
- * export*.c include this. */
+/* export_impl.h: functions that the exporters share: one walk over all values, and the numbers of a value.
+ * Only export*.c include this. */
 #ifndef REPORT_EXPORT_IMPL_H
 #define REPORT_EXPORT_IMPL_H
 
@@ -15,12 +15,12 @@ typedef struct export_stat {
 
 #define EXPORT_STATS (LS_HISTOGRAM_BUCKETS + 4)
 
-/* Fills at most EXPORT_STATS. What is absent is left out: a ratio over zero has no "value", an empty
+/* Fills at most EXPORT_STATS. Absent numbers are left out: a ratio over zero has no "value", an empty
  * histogram no "min" and "max", an empty bucket is not listed. */
 size_t export_stats(const metric_value *value, export_stat *out);
 
-/* In an interval values of nothing but zeros are left out: a missing value is zero. So are, in one that kernels
- * share, ratios whose numerator the kernels have. */
+/* In an interval, values that are all zero are left out: a missing value is zero. In an interval that kernels
+ * share, ratios whose numerator the kernels have are left out too. */
 bool export_leaves_out(const metric_interval *interval, const metric_value *value);
 
 typedef struct export_row {
@@ -37,8 +37,9 @@ typedef struct export_row {
 typedef ls_status (*export_row_fn)(void *self, const export_row *row, ls_error *err);
 ls_status export_walk(const metric_store *m, bool per_block, export_row_fn fn, void *self, ls_error *err);
 
-/* The kernels of JSON and CSV are rows of cells: per type one cell for each metric in the order of its table, four
- * for a histogram (count, sum, min, max). A ratio is its quotient: of the run exact, of a kernel with nine digits. */
+/* The kernels of JSON and CSV are rows of cells. Each metric of a type has one cell, in the order of its
+ * table; a histogram has four (count, sum, min, max). A ratio is its quotient: of the run exact, of a kernel
+ * with nine digits. */
 enum { EXPORT_HISTOGRAM_CELLS = 4, EXPORT_CELL_BYTES = 32 };
 typedef struct export_cell_style {
     const char *absent;    /* in place of a number that does not exist: "" or "null" */
@@ -47,7 +48,7 @@ typedef struct export_cell_style {
     bool is_exact;
 } export_cell_style;
 size_t export_cell_count(const metric_type *type);
-/* What follows the metric's name in the names of its cells: "" or ".count" ... ".max". */
+/* Suffix of the metric's name in the names of its cells: "" or ".count" ... ".max". */
 size_t export_cell_parts(const ls_metric *metric, const char *const **parts);
 /* Each writes at `to` and returns the end. */
 char *export_put_u64(char *to, uint64_t value);

@@ -1,9 +1,9 @@
 /* export_json.c: results as one JSON document: everything, integers exact. Touches only the stream it was
  * given.
  *
- * A kernel has one array of numbers per type of block, in the order of "columns"; a number that does not exist is
- * null, a type whose blocks did nothing is left out. In objects whatever is absent is left out: a ratio over zero, a
- * block's value in a kernel that is zero. */
+ * A kernel has one array of numbers per type of block, in the order of "columns"; a number that does not exist
+ * is null, a type whose blocks did nothing is left out. In objects absent values are left out: a ratio over
+ * zero, a block's value that is zero in a kernel. */
 #include "report/export_impl.h"
 
 #include "base/json.h"
@@ -36,7 +36,7 @@ static void put_label(json_writer *j, const char *key, int64_t value)
     json_i64(j, value);
 }
 
-/* A number for a counter, peak or level; an object for what has parts. */
+/* A number for a counter, peak or level; an object for a value with parts. */
 static void put_value(json_writer *j, const metric_value *v)
 {
     if (v->kind == LS_METRIC_KIND_RATIO) {

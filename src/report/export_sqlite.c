@@ -1,8 +1,8 @@
 /* export_sqlite.c: results as an SQLite database that can hold many runs.
  *
- * A new database is filled beside its place and then gets its name, unless another process was first: then the
- * run is added to that one, as to any existing database, in a single transaction. Writers wait for each other.
- * A failure leaves what was there. Integers above 2^63 - 1, which SQLite does not have, are stored as decimal
+ * A new database is filled under a temporary name and then renamed, unless another process was first. Then the
+ * run is added to that database, as to any existing one, in a single transaction. Writers wait for each other.
+ * A failure leaves the old content. Integers above 2^63 - 1, which SQLite does not have, are stored as decimal
  * text. */
 #include "report/export_sqlite.h"
 

@@ -1,5 +1,5 @@
-/* export_sqlite.h: what the two halves of the SQLite exporter share: export_sqlite.c (the database, runs, kernels)
- * and export_sqlite_types.c (a table per type of block, and the views). Nobody else includes this. */
+/* export_sqlite.h: declarations of the two halves of the SQLite exporter: export_sqlite.c (the database, runs,
+ * kernels) and export_sqlite_types.c (a table per type of block, and the views). Only these include it. */
 #ifndef REPORT_EXPORT_SQLITE_H
 #define REPORT_EXPORT_SQLITE_H
 

@@ -1,6 +1,7 @@
 /* export_sqlite_types.c: values in the database: per type of block a table with one row per scope (a run or a
- * kernel), and one with a row per scope and block. A metric is a column; a ratio, and the mean of a histogram, is
- * computed from other columns when it is read. Such rows take a few bytes per number. The views spell them out. */
+ * kernel), and one with a row per scope and block. A metric is a column; a ratio, and the mean of a histogram,
+ * is computed from other columns when it is read. These rows take a few bytes per number. The views show each
+ * number as a row of its own. */
 #include "report/export_sqlite.h"
 
 #include "base/map.h"
@@ -341,7 +342,7 @@ ls_status sqlite_types_views(const sqlite_out *o, ls_error *err)
 
 /* The two tables of a type while they are filled. */
 typedef struct type_rows {
-    columns list; /* those that are stored */
+    columns list; /* the stored columns */
     sqlite3_stmt *total, *block;
 } type_rows;
 

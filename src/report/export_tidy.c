@@ -216,7 +216,7 @@ static void put_kernels(FILE *to, const run_results *r)
     }
 }
 
-/* A metric that nobody counted has a row of its own: its zeros are not measured ones. */
+/* A metric that no block counted has a row of its own: its zeros are not measured. */
 static ls_status put_untouched(FILE *to, const metric_store *m, ls_error *err)
 {
     metric_untouched *list;

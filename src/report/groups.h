@@ -1,9 +1,9 @@
-/* groups.h: intervals of kernels, some of which run side by side.
+/* groups.h: intervals of kernels that may run side by side.
  *
- * A kernel that ran alone has everything that was counted since the last interval. Kernels that overlap form a
- * group, with those that overlap them in turn: each has what blocks can tell to be its own, and an interval of
- * its own, marked as shared, has the rest when the last of them has ended. So sums over intervals are the
- * run's values in either case. */
+ * A kernel that ran alone has everything that was counted since the last interval. Kernels that overlap,
+ * directly or through others, form a group. Each has the counts that blocks keep per kernel. When the last of
+ * them has ended, an interval of its own, marked as shared, has the rest. So sums over intervals are the run's
+ * values in either case. */
 #ifndef REPORT_GROUPS_H
 #define REPORT_GROUPS_H
 
@@ -16,8 +16,8 @@ typedef struct kernel_groups {
     uint32_t kernels; /* of the group */
 } kernel_groups;
 
-/* Once per kernel, in the order of ends. next_begin: when the first kernel began whose end has not been told;
- * LS_TIME_MAX: there is none. take and self as for metrics_mark_part(). The flags of *kernel are set
+/* Once per kernel, in the order of ends. next_begin: the begin of the first kernel whose end was not reported
+ * yet; LS_TIME_MAX: there is none. take and self as for metrics_mark_part(). The flags of *kernel are set
  * here. */
 ls_status kernel_groups_mark(kernel_groups *groups, metric_store *metrics, const metric_interval *kernel,
                              ls_time next_begin, metrics_take_fn take, void *self, ls_error *err);

@@ -1,7 +1,7 @@
 /* metrics.c: the registry's writing side: sources with their declarations checked, and marks.
  *
- * Touches the sources' counter structs only to read them, except for what a mark has to start afresh: peaks,
- * and min and max of histograms. */
+ * Touches the sources' counter structs only to read them, except for fields that a mark must reset: peaks, and
+ * min and max of histograms. */
 #include "report/metrics_impl.h"
 
 #include <inttypes.h>
@@ -80,7 +80,7 @@ static ls_status check_table(const metric_source *s, ls_error *err)
             return ls_fail(err, LS_ERR_INTERNAL, "metric '%s' of '%s' has no known kind (%u)", metric->name,
                            s->type, (unsigned)metric->kind);
         const char *name = metric->name;
-        for (size_t j = 0; j < i; j++) /* there are many pairs, most of which begin otherwise */
+        for (size_t j = 0; j < i; j++) /* there are many pairs, most with different first letters */
             if (s->metrics[j].name[0] == name[0] && strcmp(s->metrics[j].name, name) == 0)
                 return ls_fail(err, LS_ERR_INTERNAL, "'%s' declares metric '%s' twice", s->type, metric->name);
         bool ratio = metric->kind == LS_METRIC_KIND_RATIO;

@@ -1,15 +1,15 @@
 /* metrics.h: the registry of everything that is counted.
  *
  * A source is one counter struct (of a block, a stream, a kernel, ...) with its ls_metric table. The registry
- * reads the struct in place; the block that counts knows nothing about it.
+ * reads the struct in place; the block that counts does not see the registry.
  *
- * There are two kinds of scope. The run is everything since the beginning. An interval is what happened
- * between two marks, usually one kernel: metrics_mark() stores, for each source, the difference since the
- * last mark that took this source. Counters and histograms are differences, a level is its value at the mark,
- * a peak is the largest value since the last mark.
+ * There are two kinds of scope. The run is everything since the beginning. An interval is the time between two
+ * marks, usually one kernel: metrics_mark() stores, for each source, the difference since the last mark that
+ * took this source. Counters and histograms are differences, a level is its value at the mark, a peak is the
+ * largest value since the last mark.
  *
- * Values of several sources reduce in the order of registration: counters and levels add up, peaks take the
- * largest, histograms merge, a ratio is the sum of the numerators over the sum of the denominators and is
+ * Values of several sources reduce in the order of registration. Counters and levels add up, peaks take the
+ * largest, histograms merge. A ratio is the sum of the numerators over the sum of the denominators; it is
  * absent (not zero) if the latter is zero.
  *
  * Call nothing here while a domain runs: between two calls of ls_run(), or from its single-threaded part. */
@@ -39,8 +39,8 @@ typedef struct metric_interval {
     const char *kernel_name; /* NULL counts as "" */
     int64_t stream;
     ls_time begin, end;
-    /* Other kernels ran at the same time. Of such a kernel only blocks that can tell its share have values;
-     * those of all others are in an interval of their own, which closes the group. */
+    /* Other kernels ran at the same time. Then the kernel has only values of blocks that count per kernel.
+     * Values of all other blocks are in an interval of their own, which closes the group. */
     bool overlapped;
     bool shared; /* this is that interval: it is no kernel */
 } metric_interval;
@@ -60,10 +60,10 @@ ls_status metrics_add_engine(metric_store *m, const ls_engine *engine, ls_error 
  * keeps the run's own. Refuses, changing nothing, a counter that went backwards. */
 ls_status metrics_mark(metric_store *m, const metric_interval *interval, ls_error *err);
 
-/* The same for a kernel that did not run alone. take() fills `counters`, of `bytes` zero bytes and in the
- * layout of source->counters, with what the source counted for the kernel, or returns false: the source does
- * not tell kernels apart. What was taken is in no later interval. Fails for a source that is taken from and
- * has other metrics than counters and ratios. */
+/* The same for a kernel that did not run alone. take() fills `counters` (`bytes` zero bytes, in the layout of
+ * source->counters) with the source's counts for the kernel. It returns false if the source does not count per
+ * kernel. Counts that were taken are in no later interval. Fails for a source that is taken from and has other
+ * metrics than counters and ratios. */
 typedef bool (*metrics_take_fn)(void *self, const metric_source *source, void *counters, size_t bytes);
 ls_status metrics_mark_part(metric_store *m, const metric_interval *interval, metrics_take_fn take, void *self,
                             ls_error *err);
@@ -151,7 +151,7 @@ uint64_t metric_percentile(const ls_histogram *h, double fraction);
 
 /* ---------------------------------------------------------------------------------------------- untouched */
 
-/* Metrics that no source of their type ever changed from its state at registration: a counter that nobody
+/* Metrics that no source of their type ever changed from its state at registration: a counter that no block
  * counts must not look like a measured zero. A level counts as touched if it differed at a mark or differs
  * now; a ratio if either of its fields was. Returns how many there are; writes the first `capacity` of
  * them. */

@@ -54,8 +54,8 @@ typedef struct metrics_source {
     uint64_t *initial; /* the row at registration; NULL if it was all zero, as it nearly always is */
 } metrics_source;
 
-/* The packed rows of an interval, as LEB128 numbers: per source with anything to say, the distance from the
- * source before, the number of words that are not zero, and for each the distance and the value. */
+/* The packed rows of an interval, as LEB128 numbers. Each source with a nonzero word has the distance from the
+ * source before and the number of its nonzero words. For each word follow the distance and the value. */
 typedef struct metrics_interval {
     metric_interval decl;
     size_t source_count; /* sources that existed at the mark */

@@ -1,5 +1,5 @@
-/* metrics_query.c: the registry's reading side: listing, views of one scope, reduction, and what nobody
- * touched.
+/* metrics_query.c: the registry's reading side: listing, views of one scope, reduction, and the list of
+ * untouched metrics.
  *
  * Reads counter structs in place for the run and packed rows for intervals; changes neither. */
 #include "base/text.h"
@@ -72,8 +72,8 @@ size_t metrics_interval_bytes(const metric_store *m)
 
 /* -------------------------------------------------------------------------------------------------- views */
 
-/* Rows of all sources, one after the other. Only the active ones are not zero, so a load clears what the load
- * before it filled and not everything. */
+/* Rows of all sources, one after another. Only the active ones are not zero, so a load clears only the rows
+ * that the load before it filled. */
 struct metric_view {
     const metric_store *m;
     size_t source_count;
@@ -288,7 +288,7 @@ static size_t find_metric(const metrics_type *t, const char *name)
     return SIZE_MAX;
 }
 
-/* Candidates for "did you mean": all metrics of all types, one after the other. */
+/* Candidates for "did you mean": all metrics of all types. */
 static const char *metric_name_at(const void *self, size_t index)
 {
     const metric_store *m = self;
@@ -338,7 +338,7 @@ static ls_status own_view(metric_store *m, size_t scope, ls_error *err)
     return metric_view_load(m->view, scope, err);
 }
 
-/* Of the run only what is asked for is read, in place. */
+/* Of the run only the requested metric is read, in place. */
 static ls_status reduce_run(metric_store *m, const metrics_type *t, size_t metric, const char *path,
                             metric_value *out, ls_error *err)
 {

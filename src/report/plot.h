@@ -1,7 +1,7 @@
 /* plot.h: small plots for demos and reports: the same series on a terminal and as a self-contained SVG file.
  *
- * A point with a coordinate that is not a number, infinite, or not positive on a logarithmic axis is not
- * drawn; a line has a gap there, and the plot says how many were left out. */
+ * A point is not drawn if a coordinate is not a number, infinite, or not positive on a logarithmic axis. A
+ * line has a gap there, and the plot says how many points were left out. */
 #ifndef REPORT_PLOT_H
 #define REPORT_PLOT_H
 

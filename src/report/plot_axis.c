@@ -59,7 +59,7 @@ static void format_short(double value, char *out, size_t bytes)
 }
 
 /* A power of 1000 and its letter that keeps a number of this size short; NULL: there is none for it. Small
- * prefixes make sense with a unit only: nobody writes a rate as 10m. */
+ * prefixes make sense with a unit only: a rate is not written as 10m. */
 static const char *si_prefix(double size, double smallest, bool has_unit, double *scale)
 {
     static const char *const big[] = { "", "k", "M", "G", "T", "P", "E" };

@@ -1,4 +1,4 @@
-/* plot_axis.h: what the terminal and the SVG drawing share: the range of an axis, its round ticks and their
+/* plot_axis.h: functions for the terminal and the SVG drawing: the range of an axis, its round ticks and their
  * labels. Only plot_*.c include this. */
 #ifndef REPORT_PLOT_AXIS_H
 #define REPORT_PLOT_AXIS_H

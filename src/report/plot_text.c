@@ -45,7 +45,7 @@ static unsigned text_cells(const char *s)
     return cells;
 }
 
-/* Writes at most `limit` characters, '?' for what cannot be shown. */
+/* Writes at most `limit` characters, '?' for characters that cannot be shown. */
 static void put_text(FILE *to, const char *s, unsigned limit, bool ascii)
 {
     for (; *s && limit > 0; limit--) {
@@ -105,7 +105,7 @@ static void draw_line(canvas *c, long x0, long y0, long x1, long y1, size_t seri
 static void draw_series(canvas *c, const plot_figure *plot, const plot_axes *axes, size_t index)
 {
     const plot_series *s = &plot->series[index];
-    /* Without colours, lines of Braille dots look alike: a marker here and there tells them apart. */
+    /* Without colours, lines of Braille dots look alike: markers distinguish them. */
     bool tell_apart = s->style == LS_PLOT_LINE && !c->color && !c->ascii && plot->series_count > 1;
     bool line = s->style != LS_PLOT_POINTS;
     long last_x = 0, last_y = 0, marked_column = -1000;

@@ -17,7 +17,7 @@ struct point_store {
     const char *path;
     sqlite3 *db;
     sqlite_wait wait;
-    /* who claims points: this process */
+    /* identity of this process, for its claims */
     char host[256], started[32];
     long pid;
 };
@@ -29,7 +29,7 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS point_claims(id TEXT PRIMARY KEY, host TEXT NOT NULL, pid INTEGER NOT NULL,"
     " started TEXT NOT NULL, beat INTEGER NOT NULL);";
 
-/* A claim of another host without a sign of life for so long is nobody's. */
+/* A claim of another host without a sign of life for this long has expired. */
 #define CLAIM_DEAD_S (12 * LS_CLAIM_BEAT_S)
 
 static ls_status fail_sqlite(const point_store *p, ls_error *err)
@@ -82,7 +82,7 @@ void points_close(point_store *p)
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
-/* A statement with text parameters; no more than its one row of effect. */
+/* A statement with text parameters that affects at most one row. */
 static ls_status put(const point_store *p, const char *sql, const char *const *texts, int count, ls_error *err)
 {
     sqlite3_stmt *s;

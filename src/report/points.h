@@ -1,6 +1,6 @@
 /* points.h: the points of a sweep beside their runs in one database of results. A point is done when its run
- * is there and complete: both come into the file in one transaction each, so a sweep that was killed goes on
- * where it stood. */
+ * is present and complete. Each is written in one transaction, so a killed sweep continues where it
+ * stopped. */
 #ifndef REPORT_POINTS_H
 #define REPORT_POINTS_H
 
@@ -15,7 +15,7 @@ typedef struct point_store point_store;
 typedef struct sweep_point {
     char id[LS_HASH_TEXT_BYTES]; /* of trace, configuration and options: also the run_id of its run */
     const char *trace;
-    const char *const *keys, *const *values; /* what was varied */
+    const char *const *keys, *const *values; /* the values that were varied */
     size_t key_count;
     /* filled by points_read() */
     bool done;
@@ -30,12 +30,12 @@ typedef struct sweep_point {
 ls_status points_open(const char *path, point_store **out, ls_error *err);
 void points_close(point_store *points);
 
-/* Writes down what will be run, with the command that asked for it; keeps what is there. Partial runs of these
- * points, left by an interrupted process, are removed. */
+/* Lists the points that will be run, with the command line of the sweep; keeps existing points. Partial runs
+ * of these points, left by an interrupted process, are removed. */
 ls_status points_declare(point_store *points, const sweep_point *list, size_t count, const char *command,
                          ls_error *err);
 
-/* Several sweeps may share a database: each point is run by the one that claims it. A claim ends with its
+/* Several sweeps may share a database: each point is run by the sweep that claims it. A claim ends with its
  * process. */
 typedef enum point_claim {
     LS_CLAIM_MINE, /* run it */
@@ -45,7 +45,7 @@ typedef enum point_claim {
 ls_status points_claim(point_store *points, const char *id, point_claim *out, ls_error *err);
 /* Ends a claim and remembers why the point failed (NULL: it did not). */
 ls_status points_release(point_store *points, const char *id, const char *error, ls_error *err);
-/* Tells sweeps on other hosts that the claims of this process are alive: call it every LS_CLAIM_BEAT_S. */
+/* Shows sweeps on other hosts that the claims of this process are alive: call it every LS_CLAIM_BEAT_S. */
 #define LS_CLAIM_BEAT_S 10
 ls_status points_beat(point_store *points, ls_error *err);
 

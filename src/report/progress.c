@@ -78,7 +78,7 @@ static void format_duration(double seconds, char *out, size_t bytes)
         snprintf(out, bytes, "%u:%02u", (unsigned)(s / 60), (unsigned)(s % 60));
 }
 
-/* What the line is made of, from left to right. When it is too long, parts go, highest `keep` first. */
+/* The parts of the line, from left to right. When it is too long, parts are dropped, highest `keep` first. */
 enum { PART_BAR, PART_PERCENT, PART_TIME, PART_CYCLES, PART_EVENTS, PART_ETA, PARTS };
 static const int keep[PARTS] = { 5, 0, 1, 3, 4, 2 };
 
@@ -105,7 +105,8 @@ static void fill_eta(double seconds, line_part *part)
     snprintf(part[PART_ETA].text, sizeof part->text, "ETA %s", duration);
 }
 
-/* Pieces take long and end in bursts: the mean over the whole time tells more than the last seconds. */
+/* Pieces take long and end in bursts: the mean over the whole time is a better estimate than the last
+ * seconds. */
 static void fill_pieces(const progress_line *p, const progress_state *state, uint64_t now_ns, line_part *part)
 {
     double elapsed = (double)(now_ns - p->start_ns) / NS_PER_S;

@@ -12,7 +12,7 @@
 typedef struct progress_state {
     ls_time now; /* simulated */
     uint64_t events;
-    double fraction; /* done, 0 to 1; negative: nobody knows the total */
+    double fraction; /* done, 0 to 1; negative: the total is unknown */
     /* Work in pieces instead, "3 of 12 points"; total 0: not so. */
     uint64_t done, total;
     const char *unit;
@@ -22,7 +22,7 @@ typedef struct progress_line {
     FILE *to;
     bool on;
     bool has_clock;
-    ls_clock clock;   /* whose cycles are counted; without it the rate is simulated time */
+    ls_clock clock;   /* the clock whose cycles are counted; without it the rate is simulated time */
     unsigned columns; /* of the terminal */
     bool visible;     /* something stands on the line */
     uint64_t start_ns;
@@ -33,7 +33,7 @@ typedef struct progress_line {
     double fs_rate, event_rate, fraction_rate; /* per second, smoothed over some seconds */
 } progress_line;
 
-/* force: even if `to` is not a terminal. clock may be NULL. columns 0: ask the terminal, else 80. */
+/* force: even if `to` is not a terminal. clock may be NULL. columns 0: the terminal's width, else 80. */
 void progress_begin(progress_line *p, FILE *to, bool force, const ls_clock *clock, unsigned columns,
                     uint64_t now_ns);
 void progress_update(progress_line *p, const progress_state *state, uint64_t now_ns);

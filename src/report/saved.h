@@ -1,6 +1,6 @@
 /* saved.h: results of earlier runs, read back from the files that export.h wrote: JSON, CSV or SQLite. All
- * three give the same picture: facts of the run, its configuration, its kernels, and a number per scope
- * and metric, of all blocks of a type together and of single blocks as far as the file has them. */
+ * three give the same data: facts of the run, its configuration, its kernels, and a number per scope and
+ * metric. A number is of all blocks of a type together, or of a single block if the file has it. */
 #ifndef REPORT_SAVED_H
 #define REPORT_SAVED_H
 
@@ -77,11 +77,11 @@ void saved_totals(const saved_results *saved, uint32_t scope, saved_value *out);
 const saved_cell *saved_cells(const saved_results *saved, uint32_t scope, const saved_cell **end);
 /* The value of one block, or of LS_SAVED_TYPE; NULL: the file has none. */
 const saved_value *saved_find(const saved_results *saved, uint32_t scope, uint32_t block, uint32_t metric);
-/* Whether a scope has values of single blocks: of the run all files but CSV, of kernels those that were written with
- * each block. */
+/* True if a scope has values of single blocks. The run has them in all files except CSV; kernels have them if
+ * the file was written with --per-block. */
 bool saved_has_blocks(const saved_results *saved, uint32_t scope);
 
-/* What people call the value: a quotient for a ratio, a mean for a histogram; NaN if it is not present. */
+/* The value as people use it: a quotient for a ratio, a mean for a histogram; NaN if it is not present. */
 double saved_value_number(ls_metric_kind kind, const saved_value *value);
 
 #endif

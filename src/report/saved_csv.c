@@ -82,8 +82,7 @@ static ls_status read_number(const csv_in *in, const char *text, double *out, ls
     return status == LS_OK ? LS_OK : ls_error_at(err, in->file, in->line, 0);
 }
 
-/* Facts are rows of a kind of their own; those that are not numbers matter as little as those we do not
- * know. */
+/* Facts are rows of a kind of their own. Facts that are not numbers, and unknown ones, are skipped. */
 static ls_status read_fact(csv_in *in, char *const *cell, double *begin_fs, ls_error *err)
 {
     saved_results *s = in->saved;

@@ -1,4 +1,4 @@
-/* saved_impl.h: what the readers of the three formats share. Only saved*.c include this. */
+/* saved_impl.h: functions that the readers of the three formats share. Only saved*.c include this. */
 #ifndef REPORT_SAVED_IMPL_H
 #define REPORT_SAVED_IMPL_H
 
@@ -19,7 +19,7 @@ ls_status saved_block(saved_results *saved, const char *path, uint32_t *out, ls_
 /* A whole value. block may be LS_SAVED_TYPE. */
 ls_status saved_put(saved_results *saved, uint32_t scope, uint32_t block, uint32_t metric, double a, double b,
                     ls_error *err);
-/* One number of a value; the numbers of one value come one after the other. block "": all of the type. */
+/* One number of a value; the numbers of one value must be added consecutively. block "": all of the type. */
 ls_status saved_add(saved_results *saved, const saved_number *number, ls_error *err);
 ls_status saved_add_kernel(saved_results *saved, uint64_t id, const char *name, double begin_fs, double end_fs,
                            ls_error *err);

@@ -160,7 +160,7 @@ static ls_status take_version(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
 {
     int version = sqlite.column_int(s, 0);
     (void)in;
-    /* 0: no database of ours, of which the next query says so. */
+    /* 0: not a database of ours; the next query reports it. */
     return version == 0 || version == SAVED_SQLITE_SCHEMA
                ? LS_OK
                : ls_fail(

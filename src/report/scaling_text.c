@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-/* Of the three terms that a window's time is made of, the one that counts most with the most threads. */
+/* The largest of the three terms of a window's time, with the most threads. */
 static void write_limit(const ls_scaling *s, FILE *to)
 {
     uint32_t threads = s->threads[LS_SCALING_POINTS - 1];

@@ -1,4 +1,4 @@
-/* scaling_text.h: what other machines would make of a run, as a table for people. */
+/* scaling_text.h: the predicted times of a run on other hosts, as a table. */
 #ifndef REPORT_SCALING_TEXT_H
 #define REPORT_SCALING_TEXT_H
 

@@ -11,8 +11,8 @@
 /* How long a writer waits for the others before it gives up: the results of a long run are worth it. */
 #define SQLITE_LOCK_WAIT_MS 300000
 
-/* Lets db wait for locks of other programs for so long; wait lives as long as db is open. SQLite's own waiting
- * sleeps up to 100 ms at a time, most of which is lost when many short writers meet. */
+/* Lets db wait this long for locks of other programs; `wait` must live as long as db is open. SQLite's own
+ * waiting sleeps up to 100 ms at a time, which is mostly wasted with many short writers. */
 typedef struct sqlite_wait {
     uint64_t until_ns; /* of the wait that goes on */
     unsigned limit_ms;
