@@ -84,7 +84,7 @@ int main(int argc, char **argv)
                              .queue_entries = 512,
                              .atoms_per_cycle = { .num = 4, .den = 1 } };
     mem_map map;
-    ls_address_space *window = NULL;
+    ls_address_space *address_space = NULL;
     ls_block *hub = NULL, *gate = NULL;
     must(mem_map_init(&map,
                       &(mem_map_spec){ .channels = 1,
@@ -93,8 +93,9 @@ int main(int argc, char **argv)
                                        .bit_map = "0000RRRR.RRRRRRRR.RBBBBCCC.CCCSSSSS" },
                       &err),
          &err);
-    must(address_space_create(2 * MEMORY_BYTES, &window, &err), &err);
-    must(address_space_alloc(window, MEMORY_BYTES, 4096, LS_PAGE_READ | LS_PAGE_WRITE, &r.base, &err), &err);
+    must(address_space_create(2 * MEMORY_BYTES, &address_space, &err), &err);
+    must(address_space_alloc(address_space, MEMORY_BYTES, 4096, LS_PAGE_READ | LS_PAGE_WRITE, &r.base, &err),
+         &err);
 
     ls_engine *engine = bench_engine();
     ls_region *above = bench_domain(engine, 0), *below = bench_domain(engine, 1);
@@ -104,9 +105,9 @@ int main(int argc, char **argv)
     ls_block *l0 = block(above, "l0", LINE_CACHE_SLOT, "cycle", &l0_spec);
     must(ls_block_connect(home, "dram", dram, "dram", &err), &err);
     must(ls_block_connect(dram, "reply", home, "reply", &err), &err);
-    must(line_channel_attach(home, window, &map, 64, &err), &err);
+    must(line_channel_attach(home, address_space, &map, 64, &err), &err);
     must(line_cache_set_below(l2, home, &err), &err);
-    line_cache_set_home(l2, window);
+    line_cache_set_home(l2, address_space);
     line_cache_set_map(l2, &map);
     must(line_gate_create(below, "gate", 1, 512, &gate, &err), &err);
     must(line_gate_set_slices(gate, &map, &l2, 1, &err), &err);
@@ -149,6 +150,6 @@ int main(int argc, char **argv)
     printf("%" PRIu64 " events, %" PRIu64 " messages, sum %" PRIu64 "\n", result.events, result.messages,
            r.sum);
     ls_engine_destroy(engine);
-    address_space_destroy(window);
+    address_space_destroy(address_space);
     return 0;
 }

@@ -33,7 +33,8 @@ typedef struct ls_cu_kernel {
     bool lenient_barriers;
     const struct cu_tapes *tapes;       /* NULL: waves execute */
     const struct cu_recorder *recorder; /* NULL: waves are not recorded */
-    struct ls_address_space *window; /* the simulated memory: for page states and code only, never for data */
+    struct ls_address_space
+        *address_space; /* the simulated memory: for page states and code only, never for data */
 } ls_cu_kernel;
 
 /* A work-group on its way to a compute unit. The dispatcher has reserved what it needs: it owns the masks. */

@@ -25,7 +25,7 @@ struct ls_address_space {
 
 /* --- life ----------------------------------------------------------------------------------------------- */
 
-static void *window_reserve(uint64_t bytes, int protection)
+static void *space_reserve(uint64_t bytes, int protection)
 {
     void *at = mmap(NULL, (size_t)bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return at == MAP_FAILED ? NULL : at;
@@ -40,54 +40,54 @@ ls_status address_space_create(uint64_t bytes, ls_address_space **out, ls_error 
         return ls_fail(err, LS_ERR_USAGE, "a simulated memory of %llu bytes is too large (at most 64 TiB)",
                        (unsigned long long)bytes);
     bytes = (bytes + LS_PAGE_BYTES - 1) & ~(uint64_t)(LS_PAGE_BYTES - 1);
-    ls_address_space *window = calloc(1, sizeof *window);
-    if (!window)
+    ls_address_space *address_space = calloc(1, sizeof *address_space);
+    if (!address_space)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the simulated memory");
     for (;;) {
-        window->host = window_reserve(bytes, PROT_NONE);
-        if (window->host || !any || bytes / 2 < WINDOW_LEAST_BYTES)
+        address_space->host = space_reserve(bytes, PROT_NONE);
+        if (address_space->host || !any || bytes / 2 < WINDOW_LEAST_BYTES)
             break;
         bytes /= 2;
     }
-    window->bytes = bytes;
-    if (window->host)
-        window->pages = window_reserve(bytes >> LS_PAGE_SHIFT, PROT_READ | PROT_WRITE);
-    if (!window->pages || pthread_mutex_init(&window->lock, NULL) != 0) {
-        if (window->host)
-            munmap(window->host, (size_t)bytes);
-        if (window->pages)
-            munmap((void *)window->pages, (size_t)(bytes >> LS_PAGE_SHIFT));
-        free(window);
+    address_space->bytes = bytes;
+    if (address_space->host)
+        address_space->pages = space_reserve(bytes >> LS_PAGE_SHIFT, PROT_READ | PROT_WRITE);
+    if (!address_space->pages || pthread_mutex_init(&address_space->lock, NULL) != 0) {
+        if (address_space->host)
+            munmap(address_space->host, (size_t)bytes);
+        if (address_space->pages)
+            munmap((void *)address_space->pages, (size_t)(bytes >> LS_PAGE_SHIFT));
+        free(address_space);
         return ls_fail(err, LS_ERR_NOMEM, "the host cannot reserve %llu MiB of addresses for simulated memory",
                        (unsigned long long)(bytes >> 20));
     }
     /* Large pages would make a byte cost 2 MiB. */
-    madvise(window->host, (size_t)bytes, MADV_NOHUGEPAGE);
-    *out = window;
+    madvise(address_space->host, (size_t)bytes, MADV_NOHUGEPAGE);
+    *out = address_space;
     return LS_OK;
 }
 
-void address_space_destroy(ls_address_space *window)
+void address_space_destroy(ls_address_space *address_space)
 {
-    if (!window)
+    if (!address_space)
         return;
-    munmap(window->host, (size_t)window->bytes);
-    munmap((void *)window->pages, (size_t)(window->bytes >> LS_PAGE_SHIFT));
-    pthread_mutex_destroy(&window->lock);
-    vec_fini(&window->extents);
-    free(window);
+    munmap(address_space->host, (size_t)address_space->bytes);
+    munmap((void *)address_space->pages, (size_t)(address_space->bytes >> LS_PAGE_SHIFT));
+    pthread_mutex_destroy(&address_space->lock);
+    vec_fini(&address_space->extents);
+    free(address_space);
 }
 
-uint64_t address_space_bytes(const ls_address_space *window)
+uint64_t address_space_bytes(const ls_address_space *address_space)
 {
-    return window->bytes;
+    return address_space->bytes;
 }
 
-uint64_t address_space_mapped_bytes(const ls_address_space *window)
+uint64_t address_space_mapped_bytes(const ls_address_space *address_space)
 {
-    ls_address_space *open = (ls_address_space *)window;
+    ls_address_space *open = (ls_address_space *)address_space;
     pthread_mutex_lock(&open->lock);
-    uint64_t mapped = window->mapped;
+    uint64_t mapped = address_space->mapped;
     pthread_mutex_unlock(&open->lock);
     return mapped;
 }
@@ -95,12 +95,12 @@ uint64_t address_space_mapped_bytes(const ls_address_space *window)
 /* --- extents -------------------------------------------------------------------------------------------- */
 
 /* The first extent that ends after the address. */
-static size_t window_place(const ls_address_space *window, uint64_t address)
+static size_t space_place(const ls_address_space *address_space, uint64_t address)
 {
-    size_t low = 0, high = window->extents.count;
+    size_t low = 0, high = address_space->extents.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (window->extents.at[middle].end <= address)
+        if (address_space->extents.at[middle].end <= address)
             low = middle + 1;
         else
             high = middle;
@@ -108,197 +108,202 @@ static size_t window_place(const ls_address_space *window, uint64_t address)
     return low;
 }
 
-static void window_mark(ls_address_space *window, uint64_t start, uint64_t end, uint32_t state)
+static void space_mark(ls_address_space *address_space, uint64_t start, uint64_t end, uint32_t state)
 {
     for (uint64_t page = (start - LS_WINDOW_BASE) >> LS_PAGE_SHIFT;
          page < (end - LS_WINDOW_BASE) >> LS_PAGE_SHIFT; page++)
-        atomic_store_explicit(&window->pages[page], (uint8_t)state, memory_order_relaxed);
+        atomic_store_explicit(&address_space->pages[page], (uint8_t)state, memory_order_relaxed);
 }
 
-static bool window_whole(const ls_address_space *window, uint64_t address, uint64_t bytes)
+static bool space_whole(const ls_address_space *address_space, uint64_t address, uint64_t bytes)
 {
     uint64_t offset = address - LS_WINDOW_BASE;
-    return bytes > 0 && address >= LS_WINDOW_BASE && offset < window->bytes && bytes <= window->bytes - offset;
+    return bytes > 0 && address >= LS_WINDOW_BASE && offset < address_space->bytes &&
+           bytes <= address_space->bytes - offset;
 }
 
-/* Called with the lock held; [start, end) is free and in the window, `at` is its place in the list. */
-static ls_status window_insert(ls_address_space *window, size_t at, uint64_t start, uint64_t end,
-                               uint32_t state, ls_error *err)
+/* Called with the lock held; [start, end) is free and in the address space, `at` is its place in the list. */
+static ls_status space_insert(ls_address_space *address_space, size_t at, uint64_t start, uint64_t end,
+                              uint32_t state, ls_error *err)
 {
-    if (!vec_reserve(&window->extents, 1))
+    if (!vec_reserve(&address_space->extents, 1))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the list of allocations");
-    uint8_t *host = window->host + (start - LS_WINDOW_BASE);
+    uint8_t *host = address_space->host + (start - LS_WINDOW_BASE);
     if (mprotect(host, (size_t)(end - start), PROT_READ | PROT_WRITE) != 0)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory for %llu simulated bytes",
                        (unsigned long long)(end - start));
-    memory_extent *extents = window->extents.at;
-    memmove(extents + at + 1, extents + at, (window->extents.count - at) * sizeof *extents);
+    memory_extent *extents = address_space->extents.at;
+    memmove(extents + at + 1, extents + at, (address_space->extents.count - at) * sizeof *extents);
     extents[at] = (memory_extent){ .start = start, .end = end, .state = state };
-    window->extents.count++;
-    window->mapped += end - start;
-    window_mark(window, start, end, state);
+    address_space->extents.count++;
+    address_space->mapped += end - start;
+    space_mark(address_space, start, end, state);
     return LS_OK;
 }
 
-static ls_status window_alloc_locked(ls_address_space *window, uint64_t bytes, uint64_t align, uint32_t state,
-                                     uint64_t *out, ls_error *err)
+static ls_status space_alloc_locked(ls_address_space *address_space, uint64_t bytes, uint64_t align,
+                                    uint32_t state, uint64_t *out, ls_error *err)
 {
-    uint64_t limit = LS_WINDOW_BASE + window->bytes;
+    uint64_t limit = LS_WINDOW_BASE + address_space->bytes;
     uint64_t start = LS_WINDOW_BASE;
-    for (size_t i = 0; i <= window->extents.count; i++) {
-        uint64_t next = i < window->extents.count ? window->extents.at[i].start : limit;
+    for (size_t i = 0; i <= address_space->extents.count; i++) {
+        uint64_t next = i < address_space->extents.count ? address_space->extents.at[i].start : limit;
         start = (start + align - 1) & ~(align - 1);
         if (start < next && next - start >= bytes + LS_PAGE_BYTES) {
-            ls_status status = window_insert(window, i, start, start + bytes, state, err);
+            ls_status status = space_insert(address_space, i, start, start + bytes, state, err);
             if (status == LS_OK)
                 *out = start;
             return status;
         }
-        if (i < window->extents.count)
-            start = window->extents.at[i].end + LS_PAGE_BYTES;
+        if (i < address_space->extents.count)
+            start = address_space->extents.at[i].end + LS_PAGE_BYTES;
     }
     return ls_fail(err, LS_ERR_NOMEM, "no %llu free bytes in the simulated memory of %llu MiB",
-                   (unsigned long long)bytes, (unsigned long long)(window->bytes >> 20));
+                   (unsigned long long)bytes, (unsigned long long)(address_space->bytes >> 20));
 }
 
-ls_status address_space_alloc(ls_address_space *window, uint64_t bytes, uint64_t align, uint32_t state,
+ls_status address_space_alloc(ls_address_space *address_space, uint64_t bytes, uint64_t align, uint32_t state,
                               uint64_t *out, ls_error *err)
 {
     if (align < LS_PAGE_BYTES)
         align = LS_PAGE_BYTES;
-    if (bytes > window->bytes || align > window->bytes)
+    if (bytes > address_space->bytes || align > address_space->bytes)
         return ls_fail(err, LS_ERR_NOMEM, "%llu bytes do not fit into the simulated memory of %llu MiB",
-                       (unsigned long long)bytes, (unsigned long long)(window->bytes >> 20));
+                       (unsigned long long)bytes, (unsigned long long)(address_space->bytes >> 20));
     if ((align & (align - 1)) != 0)
         return ls_fail(err, LS_ERR_USAGE, "the alignment %llu is not a power of two",
                        (unsigned long long)align);
     if (bytes == 0)
         bytes = 1;
     bytes = (bytes + LS_PAGE_BYTES - 1) & ~(uint64_t)(LS_PAGE_BYTES - 1);
-    pthread_mutex_lock(&window->lock);
-    ls_status status = window_alloc_locked(window, bytes, align, state, out, err);
-    pthread_mutex_unlock(&window->lock);
+    pthread_mutex_lock(&address_space->lock);
+    ls_status status = space_alloc_locked(address_space, bytes, align, state, out, err);
+    pthread_mutex_unlock(&address_space->lock);
     return status;
 }
 
-ls_status address_space_map(ls_address_space *window, uint64_t address, uint64_t bytes, uint32_t state,
+ls_status address_space_map(ls_address_space *address_space, uint64_t address, uint64_t bytes, uint32_t state,
                             ls_error *err)
 {
-    if (!window_whole(window, address, bytes) || ((address | bytes) & (LS_PAGE_BYTES - 1)) != 0)
+    if (!space_whole(address_space, address, bytes) || ((address | bytes) & (LS_PAGE_BYTES - 1)) != 0)
         return ls_fail(err, LS_ERR_USAGE,
                        "0x%llx with %llu bytes is no range of pages in the simulated memory",
                        (unsigned long long)address, (unsigned long long)bytes);
-    pthread_mutex_lock(&window->lock);
-    size_t at = window_place(window, address);
+    pthread_mutex_lock(&address_space->lock);
+    size_t at = space_place(address_space, address);
     ls_status status;
-    if (at < window->extents.count && window->extents.at[at].start < address + bytes)
+    if (at < address_space->extents.count && address_space->extents.at[at].start < address + bytes)
         status = ls_fail(err, LS_ERR_USAGE, "0x%llx is already mapped",
-                         (unsigned long long)window->extents.at[at].start);
+                         (unsigned long long)address_space->extents.at[at].start);
     else
-        status = window_insert(window, at, address, address + bytes, state, err);
-    pthread_mutex_unlock(&window->lock);
+        status = space_insert(address_space, at, address, address + bytes, state, err);
+    pthread_mutex_unlock(&address_space->lock);
     return status;
 }
 
-ls_status address_space_free(ls_address_space *window, uint64_t address, ls_error *err)
+ls_status address_space_free(ls_address_space *address_space, uint64_t address, ls_error *err)
 {
-    pthread_mutex_lock(&window->lock);
-    size_t at = window_place(window, address);
-    if (at >= window->extents.count || window->extents.at[at].start != address) {
-        pthread_mutex_unlock(&window->lock);
+    pthread_mutex_lock(&address_space->lock);
+    size_t at = space_place(address_space, address);
+    if (at >= address_space->extents.count || address_space->extents.at[at].start != address) {
+        pthread_mutex_unlock(&address_space->lock);
         return ls_fail(err, LS_ERR_USAGE, "nothing was allocated at 0x%llx", (unsigned long long)address);
     }
-    memory_extent gone = window->extents.at[at];
-    window_mark(window, gone.start, gone.end, 0);
+    memory_extent gone = address_space->extents.at[at];
+    space_mark(address_space, gone.start, gone.end, 0);
     /* The pages read 0 again, and the host gets its memory back. */
-    madvise(window->host + (gone.start - LS_WINDOW_BASE), (size_t)(gone.end - gone.start), MADV_DONTNEED);
-    memmove(window->extents.at + at, window->extents.at + at + 1,
-            (window->extents.count - at - 1) * sizeof *window->extents.at);
-    window->extents.count--;
-    window->mapped -= gone.end - gone.start;
-    atomic_fetch_add(&window->generation, 1);
-    pthread_mutex_unlock(&window->lock);
+    madvise(address_space->host + (gone.start - LS_WINDOW_BASE), (size_t)(gone.end - gone.start),
+            MADV_DONTNEED);
+    memmove(address_space->extents.at + at, address_space->extents.at + at + 1,
+            (address_space->extents.count - at - 1) * sizeof *address_space->extents.at);
+    address_space->extents.count--;
+    address_space->mapped -= gone.end - gone.start;
+    atomic_fetch_add(&address_space->generation, 1);
+    pthread_mutex_unlock(&address_space->lock);
     return LS_OK;
 }
 
 /* Splits extents at the ends of the range: an extent has one state. */
-static bool window_split(ls_address_space *window, uint64_t address)
+static bool space_split(ls_address_space *address_space, uint64_t address)
 {
-    size_t at = window_place(window, address);
-    if (at >= window->extents.count || window->extents.at[at].start >= address)
+    size_t at = space_place(address_space, address);
+    if (at >= address_space->extents.count || address_space->extents.at[at].start >= address)
         return true;
-    if (!vec_reserve(&window->extents, 1))
+    if (!vec_reserve(&address_space->extents, 1))
         return false;
-    memory_extent *extents = window->extents.at;
-    memmove(extents + at + 1, extents + at, (window->extents.count - at) * sizeof *extents);
+    memory_extent *extents = address_space->extents.at;
+    memmove(extents + at + 1, extents + at, (address_space->extents.count - at) * sizeof *extents);
     extents[at].end = address;
     extents[at + 1].start = address;
-    window->extents.count++;
+    address_space->extents.count++;
     return true;
 }
 
-ls_status address_space_protect(ls_address_space *window, uint64_t address, uint64_t bytes, uint32_t state,
-                                ls_error *err)
+ls_status address_space_protect(ls_address_space *address_space, uint64_t address, uint64_t bytes,
+                                uint32_t state, ls_error *err)
 {
-    if (state == 0 || !window_whole(window, address, bytes) || ((address | bytes) & (LS_PAGE_BYTES - 1)) != 0)
+    if (state == 0 || !space_whole(address_space, address, bytes) ||
+        ((address | bytes) & (LS_PAGE_BYTES - 1)) != 0)
         return ls_fail(err, LS_ERR_USAGE,
                        "0x%llx with %llu bytes is no range of pages in the simulated memory",
                        (unsigned long long)address, (unsigned long long)bytes);
-    if (!address_space_host(window, address, bytes))
+    if (!address_space_host(address_space, address, bytes))
         return ls_fail(err, LS_ERR_USAGE, "not all of 0x%llx with %llu bytes is mapped",
                        (unsigned long long)address, (unsigned long long)bytes);
-    pthread_mutex_lock(&window->lock);
+    pthread_mutex_lock(&address_space->lock);
     ls_status status = LS_OK;
-    if (!window_split(window, address) || !window_split(window, address + bytes)) {
+    if (!space_split(address_space, address) || !space_split(address_space, address + bytes)) {
         status = ls_fail(err, LS_ERR_NOMEM, "no memory for the list of allocations");
     } else {
-        for (size_t i = window_place(window, address);
-             i < window->extents.count && window->extents.at[i].start < address + bytes; i++)
-            window->extents.at[i].state = state;
-        window_mark(window, address, address + bytes, state);
-        atomic_fetch_add(&window->generation, 1);
+        for (size_t i = space_place(address_space, address);
+             i < address_space->extents.count && address_space->extents.at[i].start < address + bytes; i++)
+            address_space->extents.at[i].state = state;
+        space_mark(address_space, address, address + bytes, state);
+        atomic_fetch_add(&address_space->generation, 1);
     }
-    pthread_mutex_unlock(&window->lock);
+    pthread_mutex_unlock(&address_space->lock);
     return status;
 }
 
-bool address_space_find(ls_address_space *window, uint64_t address, memory_extent *out)
+bool address_space_find(ls_address_space *address_space, uint64_t address, memory_extent *out)
 {
-    pthread_mutex_lock(&window->lock);
-    size_t at = window_place(window, address);
-    bool found = at < window->extents.count && window->extents.at[at].start <= address;
+    pthread_mutex_lock(&address_space->lock);
+    size_t at = space_place(address_space, address);
+    bool found = at < address_space->extents.count && address_space->extents.at[at].start <= address;
     if (found)
-        *out = window->extents.at[at];
-    pthread_mutex_unlock(&window->lock);
+        *out = address_space->extents.at[at];
+    pthread_mutex_unlock(&address_space->lock);
     return found;
 }
 
-size_t address_space_extents(ls_address_space *window, memory_extent *out, size_t capacity)
+size_t address_space_extents(ls_address_space *address_space, memory_extent *out, size_t capacity)
 {
-    pthread_mutex_lock(&window->lock);
-    size_t count = window->extents.count;
+    pthread_mutex_lock(&address_space->lock);
+    size_t count = address_space->extents.count;
     if (count > 0 && capacity > 0)
-        memcpy(out, window->extents.at, (count < capacity ? count : capacity) * sizeof *out);
-    pthread_mutex_unlock(&window->lock);
+        memcpy(out, address_space->extents.at, (count < capacity ? count : capacity) * sizeof *out);
+    pthread_mutex_unlock(&address_space->lock);
     return count;
 }
 
-uint64_t address_space_generation(const ls_address_space *window)
+uint64_t address_space_generation(const ls_address_space *address_space)
 {
-    return atomic_load(&window->generation);
+    return atomic_load(&address_space->generation);
 }
 
 /* --- the host's view ------------------------------------------------------------------------------------ */
 
-address_space_view address_space_look(const ls_address_space *window)
+address_space_view address_space_look(const ls_address_space *address_space)
 {
-    return (address_space_view){ .host = window->host, .pages = window->pages, .bytes = window->bytes };
+    return (address_space_view){ .host = address_space->host,
+                                 .pages = address_space->pages,
+                                 .bytes = address_space->bytes };
 }
 
 /* The first address of the range that is not mapped, or its end. */
-static uint64_t window_hole(const ls_address_space *window, uint64_t address, uint64_t bytes)
+static uint64_t space_hole(const ls_address_space *address_space, uint64_t address, uint64_t bytes)
 {
-    address_space_view view = address_space_look(window);
+    address_space_view view = address_space_look(address_space);
     uint64_t end = address + bytes;
     for (uint64_t at = address; at < end; at = (at | (LS_PAGE_BYTES - 1)) + 1)
         if (address_space_state(&view, at) == 0)
@@ -306,42 +311,44 @@ static uint64_t window_hole(const ls_address_space *window, uint64_t address, ui
     return end;
 }
 
-void *address_space_host(const ls_address_space *window, uint64_t address, uint64_t bytes)
+void *address_space_host(const ls_address_space *address_space, uint64_t address, uint64_t bytes)
 {
-    if (!window_whole(window, address, bytes) || window_hole(window, address, bytes) != address + bytes)
+    if (!space_whole(address_space, address, bytes) ||
+        space_hole(address_space, address, bytes) != address + bytes)
         return NULL;
-    return window->host + (address - LS_WINDOW_BASE);
+    return address_space->host + (address - LS_WINDOW_BASE);
 }
 
-static ls_status window_refuse(const ls_address_space *window, uint64_t address, uint64_t bytes, ls_error *err)
+static ls_status space_refuse(const ls_address_space *address_space, uint64_t address, uint64_t bytes,
+                              ls_error *err)
 {
     uint64_t hole = address;
-    if (window_whole(window, address, bytes))
-        hole = window_hole(window, address, bytes);
+    if (space_whole(address_space, address, bytes))
+        hole = space_hole(address_space, address, bytes);
     return ls_fail(err, LS_ERR_USAGE, "0x%llx is not mapped (access to 0x%llx with %llu bytes)",
                    (unsigned long long)hole, (unsigned long long)address, (unsigned long long)bytes);
 }
 
-ls_status address_space_read(const ls_address_space *window, uint64_t address, void *out, uint64_t bytes,
-                             ls_error *err)
+ls_status address_space_read(const ls_address_space *address_space, uint64_t address, void *out,
+                             uint64_t bytes, ls_error *err)
 {
     if (bytes == 0)
         return LS_OK;
-    const void *host = address_space_host(window, address, bytes);
+    const void *host = address_space_host(address_space, address, bytes);
     if (!host)
-        return window_refuse(window, address, bytes, err);
+        return space_refuse(address_space, address, bytes, err);
     memcpy(out, host, (size_t)bytes);
     return LS_OK;
 }
 
-ls_status address_space_write(ls_address_space *window, uint64_t address, const void *data, uint64_t bytes,
-                              ls_error *err)
+ls_status address_space_write(ls_address_space *address_space, uint64_t address, const void *data,
+                              uint64_t bytes, ls_error *err)
 {
     if (bytes == 0)
         return LS_OK;
-    void *host = address_space_host(window, address, bytes);
+    void *host = address_space_host(address_space, address, bytes);
     if (!host)
-        return window_refuse(window, address, bytes, err);
+        return space_refuse(address_space, address, bytes, err);
     memcpy(host, data, (size_t)bytes);
     return LS_OK;
 }

@@ -32,7 +32,7 @@ typedef struct amd_mix {
 typedef struct amd_run {
     cli_context *ctx;
     amd_file *file;
-    ls_address_space *window;
+    ls_address_space *address_space;
     cli_style style;
     json_writer json;
     bool as_json, each;
@@ -43,13 +43,13 @@ static ls_status open_run(amd_run *run, cli_context *ctx, const char *path, ls_e
 {
     *run = (amd_run){ .ctx = ctx, .style = cli_style_of(ctx->color_out) };
     ls_status status = amd_file_open(path, &run->file, err);
-    return status == LS_OK ? amd_file_window(run->file, &run->window, err) : status;
+    return status == LS_OK ? amd_file_window(run->file, &run->address_space, err) : status;
 }
 
 static void close_run(amd_run *run)
 {
     selection_fini(&run->selection);
-    address_space_destroy(run->window);
+    address_space_destroy(run->address_space);
     amd_file_close(run->file);
 }
 
@@ -78,7 +78,7 @@ static ls_status count_launch(amd_run *run, size_t index, amd_mix *mix, ls_error
     uint64_t limit = cli_uint(run->ctx, "ctas");
     amd_program *program = NULL;
     *mix = (amd_mix){ .launches = 1, .groups = limit && limit < l->groups ? limit : l->groups };
-    ls_status status = amd_file_program(run->file, index, run->window, &program, err);
+    ls_status status = amd_file_program(run->file, index, run->address_space, &program, err);
     if (status == LS_OK) {
         mix->static_insts = program->op_count;
         mix->vgprs = program->vgprs;
@@ -375,7 +375,7 @@ static ls_status write_launch(amd_run *run, FILE *out, size_t index, ls_error *e
     for (size_t i = 0; i < l->extent_count; i++)
         fprintf(out, "mapped 0x%" PRIx64 "-0x%" PRIx64 " %s\n", l->extents[i].start, l->extents[i].end,
                 l->extents[i].state & LS_PAGE_WRITE ? "rw" : "r");
-    ls_status status = amd_file_program(run->file, index, run->window, &program, err);
+    ls_status status = amd_file_program(run->file, index, run->address_space, &program, err);
     if (status == LS_OK)
         status = amd_walk_launch(run->file, index, program, 0, UINT64_MAX, print_step, &text, err);
     amd_program_destroy(program);

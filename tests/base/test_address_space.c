@@ -16,80 +16,80 @@
 static void allocations(void **state)
 {
     (void)state;
-    ls_address_space *window;
-    assert_int_equal(address_space_create(1u << 20, &window, NULL), LS_OK);
-    assert_int_equal(address_space_bytes(window), 1u << 20);
+    ls_address_space *address_space;
+    assert_int_equal(address_space_create(1u << 20, &address_space, NULL), LS_OK);
+    assert_int_equal(address_space_bytes(address_space), 1u << 20);
     uint64_t a, b, c;
-    assert_int_equal(address_space_alloc(window, 5000, 0, BOTH, &a, NULL), LS_OK);
-    assert_int_equal(address_space_alloc(window, 1, 65536, BOTH, &b, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(address_space, 5000, 0, BOTH, &a, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(address_space, 1, 65536, BOTH, &b, NULL), LS_OK);
     assert_int_equal(a, LS_WINDOW_BASE);
     assert_int_equal(b % 65536, 0);
     assert_true(b >= a + 8192 + LS_PAGE_BYTES); /* a page between them stays free */
-    assert_int_equal(address_space_mapped_bytes(window), 8192 + 4096);
+    assert_int_equal(address_space_mapped_bytes(address_space), 8192 + 4096);
     /* The gap is used, and what was freed reads 0 again. */
-    assert_int_equal(address_space_alloc(window, 4096, 0, BOTH, &c, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(address_space, 4096, 0, BOTH, &c, NULL), LS_OK);
     assert_int_equal(c, a + 8192 + LS_PAGE_BYTES);
-    assert_int_equal(address_space_write(window, a + 4090, "0123456789", 10, NULL), LS_OK);
-    uint64_t before = address_space_generation(window);
-    assert_int_equal(address_space_free(window, a, NULL), LS_OK);
-    assert_true(address_space_generation(window) > before);
-    assert_null(address_space_host(window, a, 1));
-    assert_int_equal(address_space_alloc(window, 8192, 0, BOTH, &a, NULL), LS_OK);
+    assert_int_equal(address_space_write(address_space, a + 4090, "0123456789", 10, NULL), LS_OK);
+    uint64_t before = address_space_generation(address_space);
+    assert_int_equal(address_space_free(address_space, a, NULL), LS_OK);
+    assert_true(address_space_generation(address_space) > before);
+    assert_null(address_space_host(address_space, a, 1));
+    assert_int_equal(address_space_alloc(address_space, 8192, 0, BOTH, &a, NULL), LS_OK);
     assert_int_equal(a, LS_WINDOW_BASE);
     char text[10];
-    assert_int_equal(address_space_read(window, a + 4090, text, 10, NULL), LS_OK);
+    assert_int_equal(address_space_read(address_space, a + 4090, text, 10, NULL), LS_OK);
     assert_memory_equal(text, "\0\0\0\0\0\0\0\0\0", 10);
     memory_extent extent;
-    assert_true(address_space_find(window, a + 8191, &extent));
+    assert_true(address_space_find(address_space, a + 8191, &extent));
     assert_int_equal(extent.start, a);
     assert_int_equal(extent.end, a + 8192);
-    assert_false(address_space_find(window, a + 8192, &extent));
-    assert_false(address_space_find(window, 0, &extent));
+    assert_false(address_space_find(address_space, a + 8192, &extent));
+    assert_false(address_space_find(address_space, 0, &extent));
     memory_extent all[3];
-    assert_int_equal(address_space_extents(window, NULL, 0), 3);
+    assert_int_equal(address_space_extents(address_space, NULL, 0), 3);
     all[2].end = 7;
-    assert_int_equal(address_space_extents(window, all, 2), 3);
+    assert_int_equal(address_space_extents(address_space, all, 2), 3);
     assert_int_equal(all[0].start, a);
     assert_int_equal(all[1].end, c + 4096);
     assert_int_equal(all[2].end, 7);
-    assert_int_equal(address_space_alloc(window, 1u << 20, 0, BOTH, &c, NULL), LS_ERR_NOMEM);
-    assert_int_equal(address_space_alloc(window, UINT64_MAX, 0, BOTH, &c, NULL), LS_ERR_NOMEM);
-    assert_int_equal(address_space_alloc(window, 1, 5000, BOTH, &c, NULL), LS_ERR_USAGE);
-    assert_int_equal(address_space_free(window, a + 4096, NULL), LS_ERR_USAGE);
-    address_space_destroy(window);
+    assert_int_equal(address_space_alloc(address_space, 1u << 20, 0, BOTH, &c, NULL), LS_ERR_NOMEM);
+    assert_int_equal(address_space_alloc(address_space, UINT64_MAX, 0, BOTH, &c, NULL), LS_ERR_NOMEM);
+    assert_int_equal(address_space_alloc(address_space, 1, 5000, BOTH, &c, NULL), LS_ERR_USAGE);
+    assert_int_equal(address_space_free(address_space, a + 4096, NULL), LS_ERR_USAGE);
+    address_space_destroy(address_space);
 }
 
 static void refusals(void **state)
 {
     (void)state;
-    ls_address_space *window;
+    ls_address_space *address_space;
     ls_error error;
-    assert_int_equal(address_space_create(1u << 20, &window, NULL), LS_OK);
+    assert_int_equal(address_space_create(1u << 20, &address_space, NULL), LS_OK);
     uint64_t base = LS_WINDOW_BASE;
-    assert_int_equal(address_space_map(window, base + 8192, 8192, BOTH, NULL), LS_OK);
-    assert_int_equal(address_space_map(window, base + 12288, 4096, BOTH, NULL), LS_ERR_USAGE);
-    assert_int_equal(address_space_map(window, base + 100, 4096, BOTH, NULL), LS_ERR_USAGE);
-    assert_int_equal(address_space_map(window, base + (1u << 20), 4096, BOTH, NULL), LS_ERR_USAGE);
-    assert_int_equal(address_space_map(window, base - 4096, 8192, BOTH, NULL), LS_ERR_USAGE);
+    assert_int_equal(address_space_map(address_space, base + 8192, 8192, BOTH, NULL), LS_OK);
+    assert_int_equal(address_space_map(address_space, base + 12288, 4096, BOTH, NULL), LS_ERR_USAGE);
+    assert_int_equal(address_space_map(address_space, base + 100, 4096, BOTH, NULL), LS_ERR_USAGE);
+    assert_int_equal(address_space_map(address_space, base + (1u << 20), 4096, BOTH, NULL), LS_ERR_USAGE);
+    assert_int_equal(address_space_map(address_space, base - 4096, 8192, BOTH, NULL), LS_ERR_USAGE);
     char byte = 0;
-    assert_int_equal(address_space_write(window, base + 8192 + 8191, "ab", 2, &error), LS_ERR_USAGE);
+    assert_int_equal(address_space_write(address_space, base + 8192 + 8191, "ab", 2, &error), LS_ERR_USAGE);
     assert_non_null(strstr(error.what, "0x100004000 is not mapped"));
-    assert_int_equal(address_space_read(window, base + 8192, &byte, UINT64_MAX, NULL), LS_ERR_USAGE);
-    assert_int_equal(address_space_read(window, UINT64_MAX, &byte, 1, NULL), LS_ERR_USAGE);
-    assert_int_equal(address_space_read(window, 0, &byte, 0, NULL), LS_OK);
-    assert_int_equal(address_space_create(UINT64_MAX, &window, NULL), LS_ERR_USAGE);
-    address_space_destroy(window);
+    assert_int_equal(address_space_read(address_space, base + 8192, &byte, UINT64_MAX, NULL), LS_ERR_USAGE);
+    assert_int_equal(address_space_read(address_space, UINT64_MAX, &byte, 1, NULL), LS_ERR_USAGE);
+    assert_int_equal(address_space_read(address_space, 0, &byte, 0, NULL), LS_OK);
+    assert_int_equal(address_space_create(UINT64_MAX, &address_space, NULL), LS_ERR_USAGE);
+    address_space_destroy(address_space);
 }
 
 static void protection(void **state)
 {
     (void)state;
-    ls_address_space *window;
-    assert_int_equal(address_space_create(1u << 20, &window, NULL), LS_OK);
+    ls_address_space *address_space;
+    assert_int_equal(address_space_create(1u << 20, &address_space, NULL), LS_OK);
     uint64_t a;
-    assert_int_equal(address_space_alloc(window, 3 * 4096, 0, BOTH, &a, NULL), LS_OK);
-    assert_int_equal(address_space_protect(window, a + 4096, 4096, LS_PAGE_READ, NULL), LS_OK);
-    address_space_view view = address_space_look(window);
+    assert_int_equal(address_space_alloc(address_space, 3 * 4096, 0, BOTH, &a, NULL), LS_OK);
+    assert_int_equal(address_space_protect(address_space, a + 4096, 4096, LS_PAGE_READ, NULL), LS_OK);
+    address_space_view view = address_space_look(address_space);
     assert_int_equal(address_space_state(&view, a + 4095), BOTH);
     assert_int_equal(address_space_state(&view, a + 4096), LS_PAGE_READ);
     assert_int_equal(address_space_state(&view, a + 8192), BOTH);
@@ -97,27 +97,27 @@ static void protection(void **state)
     assert_int_equal(address_space_state(&view, 0), 0);
     assert_int_equal(address_space_state(&view, UINT64_MAX), 0);
     memory_extent extent;
-    assert_true(address_space_find(window, a + 5000, &extent));
+    assert_true(address_space_find(address_space, a + 5000, &extent));
     assert_int_equal(extent.end - extent.start, 4096);
     assert_int_equal(extent.state, LS_PAGE_READ);
-    assert_int_equal(address_space_write(window, a + 5000, "x", 1, NULL), LS_OK); /* the host may */
-    assert_int_equal(address_space_protect(window, a, 4 * 4096, LS_PAGE_READ, NULL), LS_ERR_USAGE);
-    address_space_destroy(window);
+    assert_int_equal(address_space_write(address_space, a + 5000, "x", 1, NULL), LS_OK); /* the host may */
+    assert_int_equal(address_space_protect(address_space, a, 4 * 4096, LS_PAGE_READ, NULL), LS_ERR_USAGE);
+    address_space_destroy(address_space);
 }
 
 static void large_windows_cost_nothing(void **state)
 {
     (void)state;
-    ls_address_space *window;
-    assert_int_equal(address_space_create(0, &window, NULL), LS_OK);
-    uint64_t bytes = address_space_bytes(window), a;
+    ls_address_space *address_space;
+    assert_int_equal(address_space_create(0, &address_space, NULL), LS_OK);
+    uint64_t bytes = address_space_bytes(address_space), a;
     assert_true(bytes >= 64u << 20);
-    assert_int_equal(address_space_alloc(window, bytes / 2, 0, BOTH, &a, NULL), LS_OK);
-    assert_int_equal(address_space_write(window, a + bytes / 4, "x", 1, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(address_space, bytes / 2, 0, BOTH, &a, NULL), LS_OK);
+    assert_int_equal(address_space_write(address_space, a + bytes / 4, "x", 1, NULL), LS_OK);
     char byte = 0;
-    assert_int_equal(address_space_read(window, a + bytes / 4, &byte, 1, NULL), LS_OK);
+    assert_int_equal(address_space_read(address_space, a + bytes / 4, &byte, 1, NULL), LS_OK);
     assert_int_equal(byte, 'x');
-    address_space_destroy(window);
+    address_space_destroy(address_space);
 }
 
 int main(void)

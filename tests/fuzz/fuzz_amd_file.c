@@ -36,22 +36,22 @@ static void read_path(const char *path)
 {
     amd_file *file;
     ls_error err;
-    ls_address_space *window = NULL;
+    ls_address_space *address_space = NULL;
     ls_status status = amd_file_open(path, &file, &err);
     check_error(status, &err);
     if (status != LS_OK)
         return;
-    status = amd_file_window(file, &window, &err);
+    status = amd_file_window(file, &address_space, &err);
     for (size_t i = 0; i < amd_file_launch_count(file) && i < 8 && status == LS_OK; i++) {
         amd_program *program = NULL;
         uint64_t steps = 0;
-        status = amd_file_program(file, i, window, &program, &err);
+        status = amd_file_program(file, i, address_space, &program, &err);
         check_error(status, &err);
         if (status == LS_OK)
             check_error(amd_walk_launch(file, i, program, 0, 64, visit, &steps, &err), &err);
         amd_program_destroy(program);
     }
-    address_space_destroy(window);
+    address_space_destroy(address_space);
     amd_file_close(file);
 }
 
@@ -105,20 +105,20 @@ static const uint32_t words[] = {
 
 static bool make_code(amd_tape_code *code, amd_program **program)
 {
-    ls_address_space *window;
+    ls_address_space *address_space;
     uint64_t at;
-    if (address_space_create(1u << 24, &window, NULL) != LS_OK)
+    if (address_space_create(1u << 24, &address_space, NULL) != LS_OK)
         return false;
-    bool good = address_space_alloc(window, 4096, 0, LS_PAGE_READ, &at, NULL) == LS_OK &&
-                address_space_write(window, at, words, sizeof words, NULL) == LS_OK;
+    bool good = address_space_alloc(address_space, 4096, 0, LS_PAGE_READ, &at, NULL) == LS_OK &&
+                address_space_write(address_space, at, words, sizeof words, NULL) == LS_OK;
     amd_kernel kernel = { .name = "fuzz",
                           .target = AMD_GFX803,
                           .code = at,
                           .code_bytes = sizeof words,
                           .entry = at,
                           .rsrc1 = 3 | 12u << 6 };
-    good = good && amd_program_create(&kernel, window, program, NULL) == LS_OK;
-    address_space_destroy(window);
+    good = good && amd_program_create(&kernel, address_space, program, NULL) == LS_OK;
+    address_space_destroy(address_space);
     return good && amd_tape_code_init(code, *program);
 }
 

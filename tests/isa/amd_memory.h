@@ -10,7 +10,7 @@
 #define RIG_BYTES 16384u
 
 typedef struct rig {
-    ls_address_space *window;
+    ls_address_space *address_space;
     amd_memory memory;
     amd_group group;
     amd_wave wave;
@@ -23,13 +23,14 @@ typedef struct rig {
 static inline void rig_init(rig *r, amd_target target, unsigned lanes)
 {
     memset(r, 0, sizeof *r);
-    assert_int_equal(address_space_create(1u << 24, &r->window, NULL), LS_OK);
+    assert_int_equal(address_space_create(1u << 24, &r->address_space, NULL), LS_OK);
     uint64_t scratch;
     uint32_t both = LS_PAGE_READ | LS_PAGE_WRITE;
-    assert_int_equal(address_space_alloc(r->window, RIG_BYTES, 0, both, &r->buffer, NULL), LS_OK);
-    assert_int_equal(address_space_alloc(r->window, RIG_BYTES, 0, LS_PAGE_READ, &r->fixed, NULL), LS_OK);
-    assert_int_equal(address_space_alloc(r->window, 64 * 2 * 256, 0, both, &scratch, NULL), LS_OK);
-    amd_memory_init(&r->memory, r->window);
+    assert_int_equal(address_space_alloc(r->address_space, RIG_BYTES, 0, both, &r->buffer, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(r->address_space, RIG_BYTES, 0, LS_PAGE_READ, &r->fixed, NULL),
+                     LS_OK);
+    assert_int_equal(address_space_alloc(r->address_space, 64 * 2 * 256, 0, both, &scratch, NULL), LS_OK);
+    amd_memory_init(&r->memory, r->address_space);
     r->vgpr = aligned_alloc(64, (256 + 32) * 64 * sizeof(uint32_t));
     r->lds = calloc(1, RIG_LDS + 64);
     assert_non_null(r->vgpr);
@@ -56,7 +57,7 @@ static inline void rig_fini(rig *r)
 {
     free(r->vgpr);
     free(r->lds);
-    address_space_destroy(r->window);
+    address_space_destroy(r->address_space);
 }
 
 static inline uint32_t *rig_v(rig *r, unsigned reg)
@@ -66,7 +67,7 @@ static inline uint32_t *rig_v(rig *r, unsigned reg)
 
 static inline void *rig_at(rig *r, uint64_t address)
 {
-    return address_space_host(r->window, address, 1);
+    return address_space_host(r->address_space, address, 1);
 }
 
 static inline void rig_exec(rig *r, uint64_t exec)

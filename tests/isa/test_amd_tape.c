@@ -30,7 +30,7 @@ typedef struct put {
 } put;
 
 typedef struct fixture {
-    ls_address_space *window;
+    ls_address_space *address_space;
     amd_program *program;
     amd_tape_code code;
     amd_tape_memory *memory;
@@ -49,16 +49,16 @@ static void set_up(fixture *f, uint64_t seed)
 {
     uint64_t code;
     *f = (fixture){ .state = seed };
-    assert_int_equal(address_space_create(1u << 24, &f->window, NULL), LS_OK);
-    assert_int_equal(address_space_alloc(f->window, 4096, 0, LS_PAGE_READ, &code, NULL), LS_OK);
-    assert_int_equal(address_space_write(f->window, code, words, sizeof words, NULL), LS_OK);
+    assert_int_equal(address_space_create(1u << 24, &f->address_space, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(f->address_space, 4096, 0, LS_PAGE_READ, &code, NULL), LS_OK);
+    assert_int_equal(address_space_write(f->address_space, code, words, sizeof words, NULL), LS_OK);
     amd_kernel kernel = { .name = "test",
                           .target = AMD_GFX803,
                           .code = code,
                           .code_bytes = sizeof words,
                           .entry = code,
                           .rsrc1 = 3 | 12u << 6 };
-    assert_int_equal(amd_program_create(&kernel, f->window, &f->program, NULL), LS_OK);
+    assert_int_equal(amd_program_create(&kernel, f->address_space, &f->program, NULL), LS_OK);
     assert_true(amd_tape_code_init(&f->code, f->program));
     assert_int_equal(f->program->op_count, 14);
     assert_int_equal(f->code.memory_count, 4);
@@ -75,7 +75,7 @@ static void tear_down(fixture *f)
     free(f->memory);
     amd_tape_code_fini(&f->code);
     amd_program_destroy(f->program);
-    address_space_destroy(f->window);
+    address_space_destroy(f->address_space);
 }
 
 /* Addresses of one piece in one of the forms that programs have, or in none. */

@@ -1,5 +1,5 @@
 /* cu_rig.h: what the tests of compute units share: one compute unit with plain memory behind its wires (a
- * fixed latency, bytes of a window), and a command processor that hands out work-groups and writes down
+ * fixed latency, bytes of an address space), and a command processor that hands out work-groups and writes down
  * what is reported. All of it runs on one clock of 1 GHz. */
 #ifndef TESTS_MODEL_CU_RIG_H
 #define TESTS_MODEL_CU_RIG_H
@@ -34,7 +34,7 @@ typedef struct rig_queue {
 } rig_queue;
 
 typedef struct rig_memory {
-    ls_address_space *window;
+    ls_address_space *address_space;
     ls_region *region;
     ls_event event;
     const line_client_ops *client;
@@ -56,7 +56,7 @@ static inline void rig_memory_perform(rig_memory *r, line_message *m)
         r->invalidates++;
         return;
     }
-    address_space_view view = address_space_look(r->window);
+    address_space_view view = address_space_look(r->address_space);
     uint32_t need = m->kind == LINE_READ ? LS_PAGE_READ : LS_PAGE_WRITE;
     if ((address_space_state(&view, m->address) & need) == 0) {
         m->flags |= LINE_FAULT;
@@ -132,11 +132,11 @@ static inline bool rig_memory_request(void *self, uint32_t client, const line_me
 
 static const line_memory_ops rig_memory_ops = { .request = rig_memory_request };
 
-static inline line_port rig_memory_init(rig_memory *r, ls_address_space *window, ls_region *region,
+static inline line_port rig_memory_init(rig_memory *r, ls_address_space *address_space, ls_region *region,
                                         uint32_t line_bytes, uint32_t latency, const line_client_ops *client,
                                         void *self)
 {
-    r->window = window;
+    r->address_space = address_space;
     r->region = region;
     r->client = client;
     r->client_self = self;
@@ -159,7 +159,7 @@ typedef struct rig {
     ls_event start;
     rig_memory *vector[2], *scalar, *code;
     /* the launch */
-    ls_address_space *window;
+    ls_address_space *address_space;
     uint64_t code_at, data, args;
     amd_program *program;
     cu_code *timing;
@@ -305,28 +305,29 @@ static inline void rig_build(rig *r, const char *model, uint32_t line_bytes, uin
     assert_int_equal(ls_link_create(r->engine, &up, &r->reports, NULL), LS_OK);
     cu_wires wires = { .vector_count = (uint32_t)r->spec.halves, .to_command = r->reports };
     for (uint32_t i = 0; i < wires.vector_count; i++)
-        wires.vector[i] =
-            rig_memory_init(r->vector[i], r->window, region, line_bytes, latency, &cu_vector_client[i], r->cu);
+        wires.vector[i] = rig_memory_init(r->vector[i], r->address_space, region, line_bytes, latency,
+                                          &cu_vector_client[i], r->cu);
     wires.scalar =
-        rig_memory_init(r->scalar, r->window, region, line_bytes, latency, &cu_scalar_client, r->cu);
-    wires.code = rig_memory_init(r->code, r->window, region, line_bytes, 4, &cu_code_client, r->cu);
+        rig_memory_init(r->scalar, r->address_space, region, line_bytes, latency, &cu_scalar_client, r->cu);
+    wires.code = rig_memory_init(r->code, r->address_space, region, line_bytes, 4, &cu_code_client, r->cu);
     assert_int_equal(cu_attach(r->block, &wires, NULL), LS_OK);
     for (uint32_t s = 0; s < r->spec.simds; s++)
         r->free_slots[s] = (uint32_t)r->spec.waves_per_simd;
     ls_event_init(&r->start, rig_start, r);
 }
 
-/* A window with code, data and an argument that points to the data. */
+/* An address space with code, data and an argument that points to the data. */
 static inline rig *rig_create(void)
 {
     rig *r = calloc(1, sizeof *r);
     assert_non_null(r);
     uint32_t both = LS_PAGE_READ | LS_PAGE_WRITE;
-    assert_int_equal(address_space_create(1u << 26, &r->window, NULL), LS_OK);
-    assert_int_equal(address_space_alloc(r->window, 1u << 18, 0, LS_PAGE_READ, &r->code_at, NULL), LS_OK);
-    assert_int_equal(address_space_alloc(r->window, RIG_DATA_BYTES, 0, both, &r->data, NULL), LS_OK);
-    assert_int_equal(address_space_alloc(r->window, 4096, 0, LS_PAGE_READ, &r->args, NULL), LS_OK);
-    assert_int_equal(address_space_write(r->window, r->args, &r->data, 8, NULL), LS_OK);
+    assert_int_equal(address_space_create(1u << 26, &r->address_space, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(r->address_space, 1u << 18, 0, LS_PAGE_READ, &r->code_at, NULL),
+                     LS_OK);
+    assert_int_equal(address_space_alloc(r->address_space, RIG_DATA_BYTES, 0, both, &r->data, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(r->address_space, 4096, 0, LS_PAGE_READ, &r->args, NULL), LS_OK);
+    assert_int_equal(address_space_write(r->address_space, r->args, &r->data, 8, NULL), LS_OK);
     for (unsigned i = 0; i < 2; i++)
         assert_non_null(r->vector[i] = calloc(1, sizeof *r->vector[i]));
     assert_non_null(r->scalar = calloc(1, sizeof *r->scalar));
@@ -337,7 +338,7 @@ static inline rig *rig_create(void)
 /* s[0:1] is the address of the argument, s2 the work-group's number; wave32 for gfx10 unless `wave64`. */
 static inline void rig_program(rig *r, amd_target target, bool wave64, const uint32_t *words, size_t count)
 {
-    assert_int_equal(address_space_write(r->window, r->code_at, words, count * 4, NULL), LS_OK);
+    assert_int_equal(address_space_write(r->address_space, r->code_at, words, count * 4, NULL), LS_OK);
     bool wave32 = target != AMD_GFX803 && !wave64;
     amd_kernel kernel = { .name = "test",
                           .target = target,
@@ -348,7 +349,7 @@ static inline void rig_program(rig *r, amd_target target, bool wave64, const uin
                           .rsrc2 = 2u << 1 | 1u << 7,
                           .properties = (uint16_t)(1u << 3 | (wave32 ? 1u << 10 : 0)) };
     ls_error error;
-    ls_status status = amd_program_create(&kernel, r->window, &r->program, &error);
+    ls_status status = amd_program_create(&kernel, r->address_space, &r->program, &error);
     if (status != LS_OK)
         print_message("%s\n", error.what);
     assert_int_equal(status, LS_OK);
@@ -369,13 +370,13 @@ static inline void rig_run(rig *r, uint32_t grid, uint32_t group, uint32_t lds_b
                              .lenient_barriers = r->kernel.lenient_barriers,
                              .tapes = r->kernel.tapes,
                              .recorder = r->kernel.recorder,
-                             .window = r->window };
+                             .address_space = r->address_space };
     if (r->scratch_bytes != 0) {
         uint32_t waves = (group + r->program->lanes - 1) / r->program->lanes;
         uint64_t place = (uint64_t)waves * r->program->lanes * ((r->scratch_bytes + 15) & ~15u);
         r->kernel.scratch_bytes = r->scratch_bytes;
         r->kernel.scratch_place_bytes = place;
-        assert_int_equal(address_space_alloc(r->window, place * r->spec.groups, 0,
+        assert_int_equal(address_space_alloc(r->address_space, place * r->spec.groups, 0,
                                              LS_PAGE_READ | LS_PAGE_WRITE, &r->kernel.scratch, NULL),
                          LS_OK);
     }
@@ -399,7 +400,7 @@ static inline uint64_t rig_cycles(const rig *r)
 
 static inline uint32_t *rig_data(const rig *r)
 {
-    return address_space_host(r->window, r->data, RIG_DATA_BYTES);
+    return address_space_host(r->address_space, r->data, RIG_DATA_BYTES);
 }
 
 static inline void rig_destroy(rig *r)
@@ -408,7 +409,7 @@ static inline void rig_destroy(rig *r)
     amd_program_destroy(r->program);
     if (r->engine)
         ls_engine_destroy(r->engine);
-    address_space_destroy(r->window);
+    address_space_destroy(r->address_space);
     for (unsigned i = 0; i < 2; i++)
         free(r->vector[i]);
     free(r->scalar);

@@ -1,6 +1,6 @@
 /* line_rig.h: what the tests of src/model/line share: a small machine of clusters (requesters with a first
  * cache each), optionally one L1 for all of them in a domain of its own, and memory partitions (L2 slices,
- * optionally a memory-side cache, DRAM with a fixed latency) over a window of simulated memory. Requesters
+ * optionally a memory-side cache, DRAM with a fixed latency) over an address space of simulated memory. Requesters
  * follow scripts. */
 #ifndef TESTS_MODEL_AMD_MEMORY_RIG_H
 #define TESTS_MODEL_AMD_MEMORY_RIG_H
@@ -67,7 +67,7 @@ typedef struct rig_client {
 typedef struct rig {
     rig_shape shape;
     ls_engine *engine;
-    ls_address_space *window;
+    ls_address_space *address_space;
     uint64_t base; /* of mapped memory */
     mem_map map;
     rig_client clients[RIG_CLUSTERS_MAX * RIG_CLIENTS_MAX];
@@ -244,7 +244,7 @@ static inline void rig_build_partition(rig *r, uint32_t i, ls_clock clock, uint3
     rig_block(r->l2_regions[i], name, LS_CHANNEL_SLOT, "window", &s->home, &r->home[i]);
     RIG_OK(ls_block_connect(r->home[i], "dram", dram, "dram", err));
     RIG_OK(ls_block_connect(dram, "reply", r->home[i], "reply", err));
-    RIG_OK(line_channel_attach(r->home[i], r->window, &r->map, (uint32_t)s->l2.line_bytes, err));
+    RIG_OK(line_channel_attach(r->home[i], r->address_space, &r->map, (uint32_t)s->l2.line_bytes, err));
     ls_block *below = r->home[i];
     if (s->side) {
         snprintf(name, sizeof name, "side%u", i);
@@ -258,7 +258,7 @@ static inline void rig_build_partition(rig *r, uint32_t i, ls_clock clock, uint3
         snprintf(name, sizeof name, "l2_%u_%u", i, k);
         rig_block(r->l2_regions[i], name, LINE_CACHE_SLOT, "cycle", &s->l2, l2);
         RIG_OK(line_cache_set_below(*l2, below, err));
-        line_cache_set_home(*l2, r->window);
+        line_cache_set_home(*l2, r->address_space);
         line_cache_set_passing(*l2, s->passing_l2);
         line_cache_set_map(*l2, &r->map);
     }
@@ -350,8 +350,9 @@ static inline rig *rig_create(const rig_shape *shape, uint64_t memory_bytes)
     ls_clock clock;
     RIG_OK(ls_clock_init(&clock, ls_ratio_make(1000000000, 1), err));
     RIG_OK(ls_engine_create(1, &r->engine, err));
-    RIG_OK(address_space_create(memory_bytes * 2 + (1 << 20), &r->window, err));
-    RIG_OK(address_space_alloc(r->window, memory_bytes, 4096, LS_PAGE_READ | LS_PAGE_WRITE, &r->base, err));
+    RIG_OK(address_space_create(memory_bytes * 2 + (1 << 20), &r->address_space, err));
+    RIG_OK(address_space_alloc(r->address_space, memory_bytes, 4096, LS_PAGE_READ | LS_PAGE_WRITE, &r->base,
+                               err));
     RIG_OK(mem_map_init(&r->map,
                         &(mem_map_spec){ .channels = shape->channels,
                                          .slices_per_channel = shape->slices,
@@ -398,7 +399,7 @@ static inline rig *rig_create(const rig_shape *shape, uint64_t memory_bytes)
 static inline void rig_destroy(rig *r)
 {
     ls_engine_destroy(r->engine);
-    address_space_destroy(r->window);
+    address_space_destroy(r->address_space);
     free(r);
 }
 

@@ -224,7 +224,7 @@ static void faults(void **state)
     /* The argument points to nothing. */
     rig *r = prepare("gcn", AMD_GFX803, WORDS(increment8), 64);
     uint64_t nowhere = r->data + RIG_DATA_BYTES; /* the page that is never mapped */
-    assert_int_equal(address_space_write(r->window, r->args, &nowhere, 8, NULL), LS_OK);
+    assert_int_equal(address_space_write(r->address_space, r->args, &nowhere, 8, NULL), LS_OK);
     rig_run(r, 640, 64, 0);
     assert_int_equal(r->fault.kind, AMD_FAULT_UNMAPPED);
     assert_int_equal(r->fault.bytes, 4);

@@ -15,7 +15,7 @@ enum {
 
 static void fill_memory(rig *r, uint64_t bytes)
 {
-    uint8_t *at = address_space_host(r->window, r->base, bytes);
+    uint8_t *at = address_space_host(r->address_space, r->base, bytes);
     for (uint64_t i = 0; i < bytes; i++)
         at[i] = (uint8_t)(i * 7 + i / 64);
 }
@@ -334,7 +334,7 @@ static void flush_writes_back_and_keeps(void **state)
     ops[N + 1].fence = true;
     rig_script(r, 0, ops, N + 2);
     rig_run(r);
-    const uint8_t *memory = address_space_host(r->window, r->base, N * 64);
+    const uint8_t *memory = address_space_host(r->address_space, r->base, N * 64);
     for (uint32_t i = 0; i < N * 64; i++) {
         uint32_t line = i / 64, byte = i % 64;
         bool written = byte >= line % 3 * 20 && byte < line % 3 * 20 + 20;
@@ -363,7 +363,7 @@ static void faults_have_no_data(void **state)
     rig_shape shape = rig_shape_default(64);
     rig *r = rig_create(&shape, 65536);
     fill_memory(r, 65536);
-    RIG_OK(address_space_protect(r->window, r->base + 4096, 4096, LS_PAGE_READ, err));
+    RIG_OK(address_space_protect(r->address_space, r->base + 4096, 4096, LS_PAGE_READ, err));
     uint64_t constant = r->base + 4096, nowhere = r->base + 65536;
     rig_op ops[] = { rig_read(constant),
                      rig_write(constant, 0, 4, 1),
@@ -410,7 +410,7 @@ static void atomics_happen_at_home(void **state)
                                      .atomic = (uint8_t)what,
                                      .atomic_bytes = (uint8_t)bytes } };
                 bool pair = line_atomic_is_pair(op.m.atomic);
-                uint8_t *before = address_space_host(r->window, op.m.address, line_bytes);
+                uint8_t *before = address_space_host(r->address_space, op.m.address, line_bytes);
                 for (uint32_t i = 0; i < line_bytes; i += 4) {
                     float value = (float)(int32_t)(ls_random_next(&random) % 16) - 8.0f;
                     memcpy(before + i, &value, 4);
@@ -450,7 +450,7 @@ static void atomics_happen_at_home(void **state)
         rig_script(r, 0, flush, 1);
         rig_run(r);
         for (size_t i = 0; i < count; i++)
-            assert_memory_equal(address_space_host(r->window, ops[i].m.address, line_bytes), memory[i],
+            assert_memory_equal(address_space_host(r->address_space, ops[i].m.address, line_bytes), memory[i],
                                 line_bytes);
         rig_destroy(r);
     }

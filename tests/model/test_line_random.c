@@ -252,7 +252,7 @@ static void check_atomics(const game *g, const rig *r)
             }
             for (uint32_t i = 0; i < count; i++)
                 assert_int_equal(found[i], 1);
-            memcpy(&total, address_space_host(r->window, address + word, 4), 4);
+            memcpy(&total, address_space_host(r->address_space, address + word, 4), 4);
             assert_int_equal(total, count);
         }
 }
@@ -261,7 +261,7 @@ static void check_memory(const game *g, const rig *r)
 {
     for (uint32_t line = 0; line < LINES; line++) {
         uint64_t address = line_address(r, line);
-        const uint8_t *bytes = address_space_host(r->window, address, g->line_bytes);
+        const uint8_t *bytes = address_space_host(r->address_space, address, g->line_bytes);
         for (uint32_t byte = 0; byte < g->line_bytes; byte++)
             if (bytes[byte] != answered_before(g, address, byte, LS_CYCLE_MAX))
                 fail_msg("line %u byte %u is %u in memory, not %u", line, byte, bytes[byte],

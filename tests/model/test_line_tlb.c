@@ -136,8 +136,8 @@ static void pages_lie_where_the_table_says(void **state)
     shape.pages = (line_pages){ .look = swapped, .self = &base };
     rig *r = rig_create(&shape, 65536);
     base = r->base;
-    memset(address_space_host(r->window, r->base, 4096), 0x11, 4096);
-    memset(address_space_host(r->window, r->base + 4096, 4096), 0x22, 4096);
+    memset(address_space_host(r->address_space, r->base, 4096), 0x11, 4096);
+    memset(address_space_host(r->address_space, r->base + 4096, 4096), 0x22, 4096);
     rig_op ops[] = { rig_read(r->base + 64),           rig_read(r->base + 4096 + 64),
                      rig_write(r->base + 64, 0, 4, 9), rig_write(r->base + 128, 0, 4, 9),
                      rig_read(r->base + 64),           { .m = { .kind = LINE_FLUSH, .atomic = 1 } } };
@@ -148,8 +148,8 @@ static void pages_lie_where_the_table_says(void **state)
     assert_int_equal(ops[0].reply.data[5], 0x22);
     assert_int_equal(ops[1].reply.data[5], 0x11);
     assert_int_equal(ops[4].reply.data[0], 9);
-    assert_int_equal(*(uint8_t *)address_space_host(r->window, r->base + 4096 + 64, 1), 9);
-    assert_int_equal(*(uint8_t *)address_space_host(r->window, r->base + 64, 1), 0x11);
+    assert_int_equal(*(uint8_t *)address_space_host(r->address_space, r->base + 4096 + 64, 1), 9);
+    assert_int_equal(*(uint8_t *)address_space_host(r->address_space, r->base + 64, 1), 0x11);
     /* What changes in the table is seen after the TLBs have forgotten the pages. */
     base = UINT64_MAX / 2;
     line_tlb_discard(r->tlb[0], r->base, 8192);

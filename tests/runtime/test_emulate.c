@@ -61,7 +61,7 @@ static const uint32_t scratch8[] = {
 enum { KERNARG = 1u << 3, SCRATCH_BUFFER = 1u << 0, WAVE32 = 1u << 10 };
 
 typedef struct machine {
-    ls_address_space *window;
+    ls_address_space *address_space;
     emulate *emulator;
     uint64_t code, data, args;
 } machine;
@@ -69,24 +69,25 @@ typedef struct machine {
 static void machine_init(machine *m, uint32_t threads)
 {
     uint32_t both = LS_PAGE_READ | LS_PAGE_WRITE;
-    assert_int_equal(address_space_create(1u << 26, &m->window, NULL), LS_OK);
-    assert_int_equal(address_space_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->code, NULL), LS_OK);
-    assert_int_equal(address_space_alloc(m->window, 65536, 0, both, &m->data, NULL), LS_OK);
-    assert_int_equal(address_space_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->args, NULL), LS_OK);
-    assert_int_equal(address_space_write(m->window, m->args, &m->data, 8, NULL), LS_OK);
-    assert_int_equal(emulate_create(m->window, threads, &m->emulator, NULL), LS_OK);
+    assert_int_equal(address_space_create(1u << 26, &m->address_space, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(m->address_space, 4096, 0, LS_PAGE_READ, &m->code, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(m->address_space, 65536, 0, both, &m->data, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(m->address_space, 4096, 0, LS_PAGE_READ, &m->args, NULL), LS_OK);
+    assert_int_equal(address_space_write(m->address_space, m->args, &m->data, 8, NULL), LS_OK);
+    assert_int_equal(emulate_create(m->address_space, threads, &m->emulator, NULL), LS_OK);
 }
 
 static void machine_fini(machine *m)
 {
     emulate_destroy(m->emulator);
-    assert_int_equal(address_space_mapped_bytes(m->window), 4096 + 65536 + 4096); /* it gave everything back */
-    address_space_destroy(m->window);
+    assert_int_equal(address_space_mapped_bytes(m->address_space),
+                     4096 + 65536 + 4096); /* it gave everything back */
+    address_space_destroy(m->address_space);
 }
 
 static amd_kernel machine_kernel(machine *m, const uint32_t *code, size_t bytes)
 {
-    assert_int_equal(address_space_write(m->window, m->code, code, bytes, NULL), LS_OK);
+    assert_int_equal(address_space_write(m->address_space, m->code, code, bytes, NULL), LS_OK);
     return (amd_kernel){ .name = "test",
                          .target = AMD_GFX803,
                          .code = m->code,
@@ -105,7 +106,7 @@ static emulate_launch machine_launch(const machine *m, uint32_t grid, uint32_t g
 
 static const uint32_t *machine_data(const machine *m)
 {
-    return address_space_host(m->window, m->data, 65536);
+    return address_space_host(m->address_space, m->data, 65536);
 }
 
 static void ids(void **state)
@@ -120,7 +121,7 @@ static void ids(void **state)
             kernel.properties |= WAVE32;
         }
         amd_program *program;
-        assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
+        assert_int_equal(amd_program_create(&kernel, m.address_space, &program, NULL), LS_OK);
         assert_int_equal(program->lanes, gfx10 ? 32 : 64);
         assert_int_equal(program->op_count, gfx10 ? 7 : 10);
         emulate_launch launch = machine_launch(&m, 1000, 64); /* the last work-group has 40 */
@@ -163,11 +164,11 @@ static void registers_as_allocated(void **state)
         kernel.properties = (uint16_t)(KERNARG | rows[i].properties);
         kernel.rsrc1 = (kernel.rsrc1 & ~0x3fu) | rows[i].field;
         if (rows[i].target == AMD_GFX803)
-            assert_int_equal(address_space_write(m.window, m.code, ids8, sizeof ids8, NULL), LS_OK);
+            assert_int_equal(address_space_write(m.address_space, m.code, ids8, sizeof ids8, NULL), LS_OK);
         kernel.code_bytes = rows[i].target == AMD_GFX803 ? sizeof ids8 : sizeof ids10;
         amd_program *program = NULL;
         ls_error err;
-        ls_status status = amd_program_create(&kernel, m.window, &program, &err);
+        ls_status status = amd_program_create(&kernel, m.address_space, &program, &err);
         if (rows[i].vgprs == 0) {
             assert_int_equal(status, LS_ERR_INPUT);
             assert_non_null(strstr(err.what, "vector registers"));
@@ -190,7 +191,7 @@ static void private_memory(void **state)
     kernel.rsrc2 = 1 | 6u << 1 | 1u << 7;
     kernel.scratch_bytes = 16;
     amd_program *program;
-    assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    assert_int_equal(amd_program_create(&kernel, m.address_space, &program, NULL), LS_OK);
     emulate_launch launch = machine_launch(&m, 256 * 8, 256);
     assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, NULL, NULL), LS_OK);
     for (uint32_t i = 0; i < 7 * 64 + 256; i++) /* work-groups overlap: each writes what the next overwrites */
@@ -216,7 +217,7 @@ static void local_memory(void **state)
     kernel.target = AMD_GFX1010;
     kernel.properties |= WAVE32;
     amd_program *program;
-    assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    assert_int_equal(amd_program_create(&kernel, m.address_space, &program, NULL), LS_OK);
     emulate_launch launch = machine_launch(&m, 1, 1);
     emulate_fault fault;
     ls_error err;
@@ -241,7 +242,7 @@ static void same_for_any_number_of_threads(void **state)
         machine_init(&m, threads[i]);
         amd_kernel kernel = machine_kernel(&m, sum8, sizeof sum8);
         amd_program *program;
-        assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
+        assert_int_equal(amd_program_create(&kernel, m.address_space, &program, NULL), LS_OK);
         emulate_launch launch = machine_launch(&m, 100 * 192, 192);
         emulate_counts counts;
         assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, NULL, NULL), LS_OK);
@@ -265,7 +266,7 @@ static void first_fault(void **state)
         machine_init(&m, threads);
         amd_kernel kernel = machine_kernel(&m, fault8, sizeof fault8);
         amd_program *program;
-        assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
+        assert_int_equal(amd_program_create(&kernel, m.address_space, &program, NULL), LS_OK);
         emulate_launch launch = machine_launch(&m, 64 * 50, 64);
         emulate_fault fault;
         ls_error error;
@@ -294,7 +295,7 @@ static void barriers_and_limits(void **state)
     machine_init(&m, 1);
     amd_kernel kernel = machine_kernel(&m, barrier8, sizeof barrier8);
     amd_program *program;
-    assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    assert_int_equal(amd_program_create(&kernel, m.address_space, &program, NULL), LS_OK);
     emulate_launch launch = machine_launch(&m, 128, 128);
     emulate_fault fault;
     emulate_counts counts;
@@ -308,7 +309,7 @@ static void barriers_and_limits(void **state)
     amd_program_destroy(program);
 
     kernel = machine_kernel(&m, forever8, sizeof forever8);
-    assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    assert_int_equal(amd_program_create(&kernel, m.address_space, &program, NULL), LS_OK);
     launch.max_instructions = 5000;
     assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, &fault, NULL), LS_ERR_CHECK);
     assert_int_equal(fault.fault.kind, AMD_FAULT_LIMIT);
@@ -330,18 +331,18 @@ static void refusals(void **state)
     amd_program *program = NULL;
     ls_error error;
     amd_kernel kernel = machine_kernel(&m, no_code, sizeof no_code);
-    assert_int_equal(amd_program_create(&kernel, m.window, &program, &error), LS_ERR_UNSUPPORTED);
+    assert_int_equal(amd_program_create(&kernel, m.address_space, &program, &error), LS_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.what, "ffffffff"));
     kernel = machine_kernel(&m, runs_off, sizeof runs_off);
-    assert_int_equal(amd_program_create(&kernel, m.window, &program, &error), LS_ERR_INPUT);
+    assert_int_equal(amd_program_create(&kernel, m.address_space, &program, &error), LS_ERR_INPUT);
     kernel = machine_kernel(&m, gws, sizeof gws);
-    assert_int_equal(amd_program_create(&kernel, m.window, &program, &error), LS_ERR_UNSUPPORTED);
+    assert_int_equal(amd_program_create(&kernel, m.address_space, &program, &error), LS_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.what, "ds_gws_barrier"));
     assert_non_null(strstr(error.what, "00003bd9"));
     kernel.entry = m.code + 4096;
-    assert_int_equal(amd_program_create(&kernel, m.window, &program, &error), LS_ERR_USAGE);
+    assert_int_equal(amd_program_create(&kernel, m.address_space, &program, &error), LS_ERR_USAGE);
     kernel = machine_kernel(&m, data_after, sizeof data_after); /* data behind the end is never looked at */
-    assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    assert_int_equal(amd_program_create(&kernel, m.address_space, &program, NULL), LS_OK);
     emulate_launch launch = machine_launch(&m, 64, 2048);
     assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, NULL, &error), LS_ERR_USAGE);
     launch = machine_launch(&m, 64, 64);
@@ -358,7 +359,7 @@ static void trace(void **state)
     machine_init(&m, 2);
     amd_kernel kernel = machine_kernel(&m, ids8, sizeof ids8);
     amd_program *program;
-    assert_int_equal(amd_program_create(&kernel, m.window, &program, NULL), LS_OK);
+    assert_int_equal(amd_program_create(&kernel, m.address_space, &program, NULL), LS_OK);
     char *text = NULL;
     size_t bytes = 0;
     FILE *file = open_memstream(&text, &bytes);

@@ -54,17 +54,18 @@ static void any_instruction(void **state)
     } rows[] = { { AMD_GFX803, 64 }, { AMD_GFX1010, 32 }, { AMD_GFX1010, 64 }, { AMD_GFX1030, 32 } };
     (void)state;
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-        ls_address_space *window;
+        ls_address_space *address_space;
         uint64_t code, data;
         uint8_t *bytes = malloc(CODE_BYTES), *lds = aligned_alloc(64, AMD_LDS_MAX + 64);
         uint32_t *vgpr = aligned_alloc(64, sizeof(uint32_t) * AMD_VGPR_ROWS * 64);
         assert_true(bytes && lds && vgpr);
         size_t size = fill(rows[r].target, rows[r].lanes, bytes);
-        assert_int_equal(address_space_create(1u << 26, &window, NULL), LS_OK);
-        assert_int_equal(address_space_alloc(window, size, 0, LS_PAGE_READ, &code, NULL), LS_OK);
-        assert_int_equal(address_space_alloc(window, 65536, 0, LS_PAGE_READ | LS_PAGE_WRITE, &data, NULL),
+        assert_int_equal(address_space_create(1u << 26, &address_space, NULL), LS_OK);
+        assert_int_equal(address_space_alloc(address_space, size, 0, LS_PAGE_READ, &code, NULL), LS_OK);
+        assert_int_equal(address_space_alloc(address_space, 65536, 0, LS_PAGE_READ | LS_PAGE_WRITE, &data,
+                                             NULL),
                          LS_OK);
-        assert_int_equal(address_space_write(window, code, bytes, size, NULL), LS_OK);
+        assert_int_equal(address_space_write(address_space, code, bytes, size, NULL), LS_OK);
         const amd_kernel kernel = { .name = "random",
                                     .target = rows[r].target,
                                     .code = code,
@@ -75,10 +76,10 @@ static void any_instruction(void **state)
                                     .lds_bytes = 60000 };
         amd_program *program;
         ls_error err;
-        if (amd_program_create(&kernel, window, &program, &err) != LS_OK)
+        if (amd_program_create(&kernel, address_space, &program, &err) != LS_OK)
             fail_msg("%s", err.what);
         amd_memory memory;
-        amd_memory_init(&memory, window);
+        amd_memory_init(&memory, address_space);
         amd_group group = { .lds = lds,
                             .lds_bytes = 60416,
                             .memory = &memory,
@@ -91,7 +92,7 @@ static void any_instruction(void **state)
         memset(lds, 0, AMD_LDS_MAX + 64);
         memset(vgpr, 0, sizeof(uint32_t) * AMD_VGPR_ROWS * 64);
         amd_wave_start(&start, &group, size3, 1, 0, vgpr, &wave);
-        assert_int_equal(strict_create(window, &s, &err), LS_OK);
+        assert_int_equal(strict_create(address_space, &s, &err), LS_OK);
         assert_int_equal(strict_alloc(s, data, 65536, &err), LS_OK);
         assert_int_equal(strict_define(s, data, 30000, &err), LS_OK);
         strict_begin(s, &(strict_launch){ .program = program, .lds_bytes = kernel.lds_bytes });
@@ -118,7 +119,7 @@ static void any_instruction(void **state)
         assert_true(good > 1000 && bad > 50);
         strict_destroy(s);
         amd_program_destroy(program);
-        address_space_destroy(window);
+        address_space_destroy(address_space);
         free(bytes);
         free(lds);
         free(vgpr);

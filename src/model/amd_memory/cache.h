@@ -57,7 +57,7 @@ typedef struct line_cache_counters {
 ls_status line_cache_set_below(ls_block *cache, ls_block *memory, ls_error *err);
 /* Makes it the home of its lines: atomics happen here, and pages that are not mapped (or not for writing) are
  * answered with LINE_FAULT. */
-void line_cache_set_home(ls_block *cache, const ls_address_space *window);
+void line_cache_set_home(ls_block *cache, const ls_address_space *address_space);
 /* Requests with one of these flags (LINE_GLC, LINE_DLC; LINE_SYSTEM where host copies pass) go below although
  * the line is here, and leave none here: reads and atomics everywhere, writes where they would end here
  * (LINE_BACK). */

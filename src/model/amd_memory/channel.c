@@ -272,10 +272,10 @@ static ls_status channel_attach(void *self, const mem_map *map, uint32_t line_by
     return LS_OK;
 }
 
-static void channel_set_memory(void *self, ls_address_space *window)
+static void channel_set_memory(void *self, ls_address_space *address_space)
 {
     home *h = self;
-    h->view = address_space_look(window);
+    h->view = address_space_look(address_space);
 }
 
 static const ls_channel_ops channel_ops = { .attach = channel_attach, .set_memory = channel_set_memory };
@@ -345,18 +345,18 @@ static const ls_channel_ops *ops_of(const ls_block *block)
     return ls_block_type_port(ls_block_type_of(block), LS_CHANNEL_INTERFACE, false)->ops;
 }
 
-ls_status line_channel_attach(ls_block *block, ls_address_space *window, const mem_map *map,
+ls_status line_channel_attach(ls_block *block, ls_address_space *address_space, const mem_map *map,
                               uint32_t line_bytes, ls_error *err)
 {
     ls_status status = ops_of(block)->attach(ls_block_state(block), map, line_bytes, err);
-    if (status == LS_OK && window != NULL)
-        line_channel_set_memory(block, window);
+    if (status == LS_OK && address_space != NULL)
+        line_channel_set_memory(block, address_space);
     return status;
 }
 
-void line_channel_set_memory(ls_block *block, ls_address_space *window)
+void line_channel_set_memory(ls_block *block, ls_address_space *address_space)
 {
-    ops_of(block)->set_memory(ls_block_state(block), window);
+    ops_of(block)->set_memory(ls_block_state(block), address_space);
 }
 
 bool ls_address_space_read_line(const ls_address_space *space, uint64_t address, uint8_t *to,

@@ -15,10 +15,10 @@ typedef struct line_channel_spec {
     uint64_t delay_cycles;  /* from the cache to the channel, and half of it is not: one way */
 } line_channel_spec;
 
-/* Wiring of any model of slot "channel", by interface: lockstep/channel.h says more. window NULL: it comes later,
+/* Wiring of any model of slot "channel", by interface: lockstep/channel.h says more. address_space NULL: it comes later,
  * with line_channel_set_memory(). */
-ls_status line_channel_attach(ls_block *home, ls_address_space *window, const mem_map *map,
+ls_status line_channel_attach(ls_block *home, ls_address_space *address_space, const mem_map *map,
                               uint32_t line_bytes, ls_error *err);
-void line_channel_set_memory(ls_block *home, ls_address_space *window);
+void line_channel_set_memory(ls_block *home, ls_address_space *address_space);
 
 #endif

@@ -161,7 +161,7 @@ static void scalar_fault(cu *c, cu_scalar *s, ls_cycle now)
     if (w->group->dead)
         return;
     const amd_access *head = scalar_head(s);
-    address_space_view view = address_space_look(w->group->kernel->window);
+    address_space_view view = address_space_look(w->group->kernel->address_space);
     w->arch.fault = (amd_fault){ .kind = address_space_state(&view, s->address) != 0 ? AMD_FAULT_READ_ONLY
                                                                                      : AMD_FAULT_UNMAPPED,
                                  .bytes = head->piece_bytes,

@@ -404,7 +404,7 @@ static void vector_fault(cu *c, cu_access *a, const cu_line *l, ls_cycle now)
     const amd_access *head = vector_head(a);
     unsigned lane = (unsigned)__builtin_ctzll(l->lanes);
     uint64_t address = a->linear ? a->address[0] + (uint64_t)lane * head->piece_bytes : a->address[lane];
-    address_space_view view = address_space_look(w->group->kernel->window);
+    address_space_view view = address_space_look(w->group->kernel->address_space);
     bool mapped = address_space_state(&view, l->address) != 0;
     w->arch.fault = (amd_fault){ .kind = mapped ? AMD_FAULT_READ_ONLY : AMD_FAULT_UNMAPPED,
                                  .lane = (uint8_t)lane,

@@ -25,12 +25,12 @@ typedef struct emu_gpu {
 } emu_gpu;
 
 typedef struct emu {
-    ls_address_space *window;
+    ls_address_space *address_space;
     emu_gpu *gpus;
     size_t gpu_count;
     uint64_t max_instructions;
     bool lenient_barriers;
-    pthread_mutex_t lock; /* of the window's table */
+    pthread_mutex_t lock; /* of the address space's table */
     drv_trace trace;
     recorder *record; /* NULL: nothing is recorded */
     strict *strict;   /* NULL: no strict checks */
@@ -48,7 +48,7 @@ static void emu_destroy(void *self)
     for (size_t i = 0; e->gpus && i < e->gpu_count; i++)
         emulate_destroy(e->gpus[i].emulator);
     strict_destroy(e->strict);
-    address_space_destroy(e->window);
+    address_space_destroy(e->address_space);
     pthread_mutex_destroy(&e->lock);
     pthread_mutex_destroy(&e->trace.lock);
     free(e->gpus);
@@ -67,7 +67,7 @@ static uint64_t window_bytes(const drv_machine *machine)
 /* The structures that dispatch and queue pointers of kernels refer to. */
 static ls_status start_strict(emu *e, ls_error *err)
 {
-    ls_status status = strict_create(e->window, &e->strict, err);
+    ls_status status = strict_create(e->address_space, &e->strict, err);
     for (size_t i = 0; i < e->gpu_count && status == LS_OK; i++) {
         const uint64_t places[2][2] = { { emulate_packet_address(e->gpus[i].emulator), 64 },
                                         { emulate_queue_address(e->gpus[i].emulator), 256 } };
@@ -95,9 +95,10 @@ static ls_status emu_create(const drv_machine *machine, void **self, ls_error *e
     e->gpus = calloc(machine->gpu_count, sizeof *e->gpus);
     status = e->gpus ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (status == LS_OK)
-        status = address_space_create(window_bytes(machine), &e->window, err);
+        status = address_space_create(window_bytes(machine), &e->address_space, err);
     for (size_t i = 0; i < machine->gpu_count && status == LS_OK; i++)
-        status = emulate_create(e->window, machine->threads ? machine->threads : 1, &e->gpus[i].emulator, err);
+        status = emulate_create(e->address_space, machine->threads ? machine->threads : 1,
+                                &e->gpus[i].emulator, err);
     if (status == LS_OK && machine->strict)
         status = start_strict(e, err);
     if (status == LS_OK)
@@ -131,7 +132,8 @@ static ls_status emu_alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *add
     ls_status status;
     (void)gpu;
     pthread_mutex_lock(&e->lock);
-    status = address_space_alloc(e->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, address, err);
+    status = address_space_alloc(e->address_space, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, address,
+                                 err);
     pthread_mutex_unlock(&e->lock);
     return status;
 }
@@ -155,7 +157,7 @@ static ls_status emu_free(void *self, uint64_t address, ls_error *err)
     if (e->strict)
         strict_free(e->strict, address);
     pthread_mutex_lock(&e->lock);
-    status = address_space_free(e->window, address, err);
+    status = address_space_free(e->address_space, address, err);
     pthread_mutex_unlock(&e->lock);
     return status;
 }
@@ -165,7 +167,7 @@ static ls_status emu_protect(void *self, uint64_t address, uint64_t bytes, ls_er
     emu *e = self;
     ls_status status;
     pthread_mutex_lock(&e->lock);
-    status = address_space_protect(e->window, address, bytes, LS_PAGE_READ, err);
+    status = address_space_protect(e->address_space, address, bytes, LS_PAGE_READ, err);
     pthread_mutex_unlock(&e->lock);
     return status;
 }
@@ -187,13 +189,13 @@ static ls_status emu_write(void *self, size_t gpu, uint64_t to, const void *from
     return keep(e,
                 (amd_file_command){
                     .kind = AMD_FILE_COPY_IN, .gpu = (uint32_t)gpu, .to = to, .from = 0, .bytes = bytes },
-                address_space_write(e->window, to, from, bytes, err), err);
+                address_space_write(e->address_space, to, from, bytes, err), err);
 }
 
 static ls_status emu_load(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err)
 {
     emu *e = self;
-    ls_status status = address_space_write(e->window, to, from, bytes, err);
+    ls_status status = address_space_write(e->address_space, to, from, bytes, err);
     (void)gpu;
     return status == LS_OK && e->strict ? strict_define(e->strict, to, bytes, err) : status;
 }
@@ -204,12 +206,12 @@ static ls_status emu_read(void *self, size_t gpu, void *to, uint64_t from, uint6
     return keep(e,
                 (amd_file_command){
                     .kind = AMD_FILE_COPY_OUT, .gpu = (uint32_t)gpu, .to = 0, .from = from, .bytes = bytes },
-                address_space_read(e->window, from, to, bytes, err), err);
+                address_space_read(e->address_space, from, to, bytes, err), err);
 }
 
 static ls_status emu_host(emu *e, uint64_t address, uint64_t bytes, void **host, ls_error *err)
 {
-    *host = address_space_host(e->window, address, bytes);
+    *host = address_space_host(e->address_space, address, bytes);
     if (*host)
         return LS_OK;
     return ls_fail(err, LS_ERR_USAGE, "the %llu bytes at 0x%llx are not all mapped", (unsigned long long)bytes,
@@ -277,7 +279,7 @@ static ls_status emu_prepare(void *self, size_t gpu, const drv_code *code, void 
         .kernarg_bytes = code->kernarg_bytes,
     };
     amd_program *out = NULL;
-    ls_status status = amd_program_create(&kernel, ((emu *)self)->window, &out, err);
+    ls_status status = amd_program_create(&kernel, ((emu *)self)->address_space, &out, err);
     (void)gpu;
     *program = out;
     return status;
@@ -302,7 +304,7 @@ static ls_status place_kernarg(emu *e, emu_gpu *gpu, const drv_dispatch *dispatc
         gpu->kernarg_bytes = bytes;
     }
     ls_status status =
-        address_space_write(e->window, gpu->kernarg, dispatch->kernarg, dispatch->kernarg_bytes, err);
+        address_space_write(e->address_space, gpu->kernarg, dispatch->kernarg, dispatch->kernarg_bytes, err);
     if (status == LS_OK && e->strict)
         status = strict_alloc(e->strict, gpu->kernarg, KERNARG_WHOLE(dispatch->kernarg_bytes), err);
     if (status == LS_OK && e->strict)
@@ -382,7 +384,7 @@ static ls_status run_recorded(emu *e, size_t index, const amd_program *program, 
     ls_status status = LS_OK;
     if (e->record) {
         const record_what what = { .start = &start,
-                                   .window = e->window,
+                                   .address_space = e->address_space,
                                    .gpu = (uint32_t)index,
                                    .dims = launch->dims,
                                    .lds_bytes = program->kernel.lds_bytes + launch->dynamic_lds_bytes,

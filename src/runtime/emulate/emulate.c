@@ -15,7 +15,7 @@
 #define EMULATE_QUEUE_OFFSET 256u
 
 struct emulate {
-    ls_address_space *window;
+    ls_address_space *address_space;
     thread_pool *pool;
     uint32_t threads;
     uint64_t control; /* simulated address of a page: the packet, then the queue */
@@ -42,9 +42,9 @@ void emulate_destroy(emulate *emulator)
         for (uint32_t i = 0; i < emulator->threads; i++)
             emulate_free_context(&emulator->contexts[i]);
     if (emulator->scratch != 0)
-        address_space_free(emulator->window, emulator->scratch, NULL);
+        address_space_free(emulator->address_space, emulator->scratch, NULL);
     if (emulator->control != 0)
-        address_space_free(emulator->window, emulator->control, NULL);
+        address_space_free(emulator->address_space, emulator->control, NULL);
     pool_destroy(emulator->pool);
     free(emulator->contexts);
     free(emulator->memories);
@@ -58,17 +58,18 @@ static ls_status emulate_write_queue(emulate *emulator, ls_error *err)
     uint32_t queue[64] = { 0 };
     queue[64 / 4] = AMD_SHARED_BASE_HI;
     queue[68 / 4] = AMD_PRIVATE_BASE_HI;
-    return address_space_write(emulator->window, emulate_queue_address(emulator), queue, sizeof queue, err);
+    return address_space_write(emulator->address_space, emulate_queue_address(emulator), queue, sizeof queue,
+                               err);
 }
 
-ls_status emulate_create(ls_address_space *window, uint32_t threads, emulate **out, ls_error *err)
+ls_status emulate_create(ls_address_space *address_space, uint32_t threads, emulate **out, ls_error *err)
 {
     if (threads == 0)
         threads = cpu_count();
     emulate *emulator = calloc(1, sizeof *emulator);
     if (!emulator)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the emulator");
-    emulator->window = window;
+    emulator->address_space = address_space;
     emulator->threads = threads;
     emulator->contexts = calloc(threads, sizeof *emulator->contexts);
     emulator->memories = calloc(threads, sizeof *emulator->memories);
@@ -90,7 +91,7 @@ ls_status emulate_create(ls_address_space *window, uint32_t threads, emulate **o
     if (status == LS_OK)
         status = pool_create(threads, &emulator->pool, err);
     if (status == LS_OK)
-        status = address_space_alloc(window, LS_PAGE_BYTES, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE,
+        status = address_space_alloc(address_space, LS_PAGE_BYTES, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE,
                                      &emulator->control, err);
     if (status == LS_OK)
         status = emulate_write_queue(emulator, err);
@@ -138,7 +139,7 @@ static ls_status emulate_write_packet(emulate *emulator, const amd_program *prog
     word[7] = program->kernel.lds_bytes + launch->dynamic_lds_bytes;
     memcpy(&word[8], &program->kernel.entry, 8);
     memcpy(&word[10], &launch->kernarg, 8);
-    return address_space_write(emulator->window, emulator->control, word, sizeof word, err);
+    return address_space_write(emulator->address_space, emulator->control, word, sizeof word, err);
 }
 
 /* Private memory for every wave that can run at once. */
@@ -148,10 +149,10 @@ static ls_status emulate_scratch(emulate *emulator, const char *name, uint64_t p
     if (bytes <= emulator->scratch_bytes)
         return LS_OK;
     if (emulator->scratch != 0)
-        address_space_free(emulator->window, emulator->scratch, NULL);
+        address_space_free(emulator->address_space, emulator->scratch, NULL);
     emulator->scratch = 0;
     emulator->scratch_bytes = 0;
-    ls_status status = address_space_alloc(emulator->window, bytes, LS_PAGE_BYTES,
+    ls_status status = address_space_alloc(emulator->address_space, bytes, LS_PAGE_BYTES,
                                            LS_PAGE_READ | LS_PAGE_WRITE, &emulator->scratch, err);
     if (status != LS_OK)
         return ls_error_prefix(err, "kernel %s: private memory for the waves that run at once", name);
@@ -170,7 +171,7 @@ static ls_status emulate_prepare(emulate *emulator, const amd_program *program, 
     ls_status status = emulate_scratch(emulator, program->name, per_thread, err);
     for (uint32_t i = 0; i < emulator->threads && status == LS_OK; i++) {
         emulate_context *context = &emulator->contexts[i];
-        amd_memory_init(&emulator->memories[i], emulator->window);
+        amd_memory_init(&emulator->memories[i], emulator->address_space);
         context->program = program;
         context->launch = launch;
         context->memory = &emulator->memories[i];

@@ -99,9 +99,9 @@ ls_status record_command(recorder *rec, const amd_file_command *command, uint32_
 /* ----------------------------------------------------------------------------------------------- launches */
 
 /* The mapped address ranges, in memory of the caller. */
-static bool find_extents(ls_address_space *window, amd_file_launch *launch)
+static bool find_extents(ls_address_space *address_space, amd_file_launch *launch)
 {
-    size_t capacity = 0, count = address_space_extents(window, NULL, 0);
+    size_t capacity = 0, count = address_space_extents(address_space, NULL, 0);
     /* Others may allocate in between. */
     while (count > capacity) {
         free(launch->extents);
@@ -109,7 +109,7 @@ static bool find_extents(ls_address_space *window, amd_file_launch *launch)
         launch->extents = malloc(capacity * sizeof *launch->extents);
         if (!launch->extents)
             return false;
-        count = address_space_extents(window, launch->extents, capacity);
+        count = address_space_extents(address_space, launch->extents, capacity);
     }
     launch->extent_count = count;
     return true;
@@ -134,7 +134,7 @@ static ls_status begin(record_launch *launch, const record_what *what, ls_error 
                                  .beside_count = what->beside_count };
     memcpy(info.grid, start->grid, sizeof info.grid);
     memcpy(info.group, start->group, sizeof info.group);
-    bool good = find_extents(what->window, &info) && amd_tape_code_init(&launch->code, start->program);
+    bool good = find_extents(what->address_space, &info) && amd_tape_code_init(&launch->code, start->program);
     ls_status status = good ? LS_OK : no_memory(err);
     if (status == LS_OK)
         status = amd_file_begin(launch->rec->file, &command, &info, start->program->code, &launch->number,

@@ -10,8 +10,8 @@
 
 typedef struct strict strict;
 
-/* The window is borrowed. */
-ls_status strict_create(const ls_address_space *window, strict **out, ls_error *err);
+/* The address space is borrowed. */
+ls_status strict_create(const ls_address_space *address_space, strict **out, ls_error *err);
 void strict_destroy(strict *s); /* NULL is fine */
 
 /* --- memory, as the host sees it ------------------------------------------------------------------------- */

@@ -61,7 +61,7 @@ typedef struct strict_range {
 struct strict {
     pthread_mutex_t lock;
     address_space_view view;
-    strict_page **pages;           /* by page of the window */
+    strict_page **pages;           /* by page of the address space */
     uint64_t page_count, page_top; /* from page_top on none was ever used */
     LS_VEC(strict_range) ranges;   /* by address */
     size_t last_range;

@@ -243,14 +243,14 @@ bool strict_touch(strict *s, strict_page *page, uint64_t address, bool lds, unsi
 
 /* --- life ----------------------------------------------------------------------------------------------- */
 
-ls_status strict_create(const ls_address_space *window, strict **out, ls_error *err)
+ls_status strict_create(const ls_address_space *address_space, strict **out, ls_error *err)
 {
     strict *s = calloc(1, sizeof *s);
     *out = NULL;
     if (!s)
         return no_memory(err);
     pthread_mutex_init(&s->lock, NULL);
-    s->view = address_space_look(window);
+    s->view = address_space_look(address_space);
     s->first = 1;
     s->page_count = (s->view.bytes + LS_PAGE_BYTES - 1) >> LS_PAGE_SHIFT;
     size_t dwords = (size_t)AMD_VGPR_ROWS * 64;

@@ -36,7 +36,7 @@ static void destroy(void *self)
     machine_destroy(t->machine);
     timing_leftover_free(t->leftover);
     config_destroy(t->config);
-    address_space_destroy(t->window);
+    address_space_destroy(t->address_space);
     pthread_mutex_destroy(&t->lock);
     free(t);
 }
@@ -111,9 +111,9 @@ static ls_status write_queue(timing *t, ls_error *err)
     uint32_t queue[64] = { 0 };
     queue[64 / 4] = AMD_SHARED_BASE_HI;
     queue[68 / 4] = AMD_PRIVATE_BASE_HI;
-    ls_status status = address_space_alloc(t->window, LS_PAGE_BYTES, LS_PAGE_BYTES,
+    ls_status status = address_space_alloc(t->address_space, LS_PAGE_BYTES, LS_PAGE_BYTES,
                                            LS_PAGE_READ | LS_PAGE_WRITE, &t->queue_record, err);
-    return status == LS_OK ? address_space_write(t->window, t->queue_record, queue, sizeof queue, err)
+    return status == LS_OK ? address_space_write(t->address_space, t->queue_record, queue, sizeof queue, err)
                            : status;
 }
 
@@ -131,9 +131,9 @@ static ls_status create(const drv_machine *m, void **self, ls_error *err)
     if (status == LS_OK)
         status = describe(t, m, err);
     if (status == LS_OK)
-        status = address_space_create(2 * t->model.memory_bytes + WINDOW_EXTRA, &t->window, err);
+        status = address_space_create(2 * t->model.memory_bytes + WINDOW_EXTRA, &t->address_space, err);
     if (status == LS_OK)
-        amd_gpu_set_memory(t->gpu, t->window);
+        amd_gpu_set_memory(t->gpu, t->address_space);
     if (status == LS_OK)
         status = write_queue(t, err);
     if (status == LS_OK && m->record_path)
@@ -160,8 +160,8 @@ static ls_status alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *address
     timing *t = self;
     (void)gpu;
     pthread_mutex_lock(&t->lock);
-    ls_status status =
-        address_space_alloc(t->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, address, err);
+    ls_status status = address_space_alloc(t->address_space, bytes, LS_PAGE_BYTES,
+                                           LS_PAGE_READ | LS_PAGE_WRITE, address, err);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
@@ -172,12 +172,12 @@ static ls_status release_memory(void *self, uint64_t address, ls_error *err)
     timing *t = self;
     memory_extent extent;
     pthread_mutex_lock(&t->lock);
-    if (address_space_find(t->window, address, &extent)) {
+    if (address_space_find(t->address_space, address, &extent)) {
         timing_piece piece = { .address = extent.start, .bytes = extent.end - extent.start };
         if (!vec_push(&t->freed, piece))
             amd_gpu_discard(t->gpu, piece.address, piece.bytes);
     }
-    ls_status status = address_space_free(t->window, address, err);
+    ls_status status = address_space_free(t->address_space, address, err);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
@@ -186,7 +186,7 @@ static ls_status protect(void *self, uint64_t address, uint64_t bytes, ls_error 
 {
     timing *t = self;
     pthread_mutex_lock(&t->lock);
-    ls_status status = address_space_protect(t->window, address, bytes, LS_PAGE_READ, err);
+    ls_status status = address_space_protect(t->address_space, address, bytes, LS_PAGE_READ, err);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
@@ -217,7 +217,7 @@ static ls_status load_image(void *self, size_t gpu, uint64_t to, const void *fro
 {
     timing *t = self;
     (void)gpu;
-    return address_space_write(t->window, to, from, bytes, err);
+    return address_space_write(t->address_space, to, from, bytes, err);
 }
 
 /* ----------------------------------------------------------------------------------------------- programs */
@@ -262,7 +262,7 @@ static ls_status prepare(void *self, size_t gpu, const drv_code *code, void **pr
     *program = NULL;
     if (!p)
         return no_memory(err);
-    ls_status status = amd_program_create(&kernel, t->window, &p->program, err);
+    ls_status status = amd_program_create(&kernel, t->address_space, &p->program, err);
     if (status == LS_OK)
         status = cu_code_create(p->program, &p->code, err);
     if (status == LS_OK)

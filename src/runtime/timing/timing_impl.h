@@ -45,7 +45,7 @@ typedef struct timing {
     amd_gpu *gpu;
     const ls_command_ops *command; /* of the command processor, with command_self */
     void *command_self;
-    ls_address_space *window;
+    ls_address_space *address_space;
     ls_gpu_model model;
     uint64_t max_instructions;
     bool lenient_barriers;

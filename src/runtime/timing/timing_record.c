@@ -35,7 +35,7 @@ static ls_status begin_launch(timing *t, timing_slot *slot, const drv_work *work
     memcpy(slot->start.grid, k->grid, sizeof k->grid);
     memcpy(slot->start.group, k->group, sizeof k->group);
     record_what what = { .start = &slot->start,
-                         .window = t->window,
+                         .address_space = t->address_space,
                          .dims = k->dims,
                          .lds_bytes = k->lds_bytes,
                          .argument_bytes = work->dispatch->kernarg_bytes,

@@ -45,9 +45,9 @@ static ls_status no_memory(ls_error *err)
 /* --------------------------------------------------------------------------------------- simulated memory */
 
 /* Maps every range that was ever mapped, for the whole replay. The replay's own allocations lie elsewhere. */
-static ls_status map_extent(ls_address_space *window, uint64_t start, uint64_t end, ls_error *err)
+static ls_status map_extent(ls_address_space *address_space, uint64_t start, uint64_t end, ls_error *err)
 {
-    address_space_view view = address_space_look(window);
+    address_space_view view = address_space_look(address_space);
     while (start < end) {
         uint64_t stop = start;
         bool is_mapped = address_space_state(&view, start) != 0;
@@ -55,7 +55,7 @@ static ls_status map_extent(ls_address_space *window, uint64_t start, uint64_t e
             stop += LS_PAGE_BYTES;
         if (!is_mapped) {
             ls_status status =
-                address_space_map(window, start, stop - start, LS_PAGE_READ | LS_PAGE_WRITE, err);
+                address_space_map(address_space, start, stop - start, LS_PAGE_READ | LS_PAGE_WRITE, err);
             if (status != LS_OK)
                 return ls_error_prefix(err, "the memory of the recording");
         }
@@ -66,7 +66,7 @@ static ls_status map_extent(ls_address_space *window, uint64_t start, uint64_t e
 
 static ls_status map_all(replay *r, ls_error *err)
 {
-    uint64_t end = LS_WINDOW_BASE + address_space_bytes(r->t->window);
+    uint64_t end = LS_WINDOW_BASE + address_space_bytes(r->t->address_space);
     for (size_t i = 0; i < amd_file_launch_count(r->file); i++) {
         const amd_file_launch *l = amd_file_launch_at(r->file, i);
         for (size_t n = 0; n < l->extent_count; n++) {
@@ -79,7 +79,7 @@ static ls_status map_all(replay *r, ls_error *err)
                                "the recording uses memory up to 0x%" PRIx64
                                ", but the GPU's ends at 0x%" PRIx64 ": a platform with more memory is needed",
                                e->end, end);
-            ls_status status = map_extent(r->t->window, e->start, e->end, err);
+            ls_status status = map_extent(r->t->address_space, e->start, e->end, err);
             if (status != LS_OK)
                 return status;
         }
@@ -107,7 +107,7 @@ static ls_status find_program(replay *r, size_t launch, replay_program *out, ls_
             *out = r->programs[i];
             return LS_OK;
         }
-    ls_status status = amd_file_program(r->file, launch, r->t->window, &out->program, err);
+    ls_status status = amd_file_program(r->file, launch, r->t->address_space, &out->program, err);
     if (status == LS_OK)
         status = cu_code_create(out->program, &out->code, err);
     if (status == LS_OK)
@@ -127,8 +127,8 @@ static ls_status place_scratch(replay *r, const amd_file_launch *l, command_pack
     k->scratch = l->scratch;
     if (bytes <= l->scratch_bytes)
         return LS_OK;
-    return address_space_alloc(r->t->window, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, &k->scratch,
-                               err);
+    return address_space_alloc(r->t->address_space, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE,
+                               &k->scratch, err);
 }
 
 static ls_status fill_launch(replay *r, replay_command *c, ls_error *err)
@@ -154,7 +154,7 @@ static ls_status fill_launch(replay *r, replay_command *c, ls_error *err)
                              .dispatch_id = l->dispatch_id,
                              .lenient_barriers = true, /* it ran to its end */
                              .tapes = tapes_of(c->tapes),
-                             .window = r->t->window };
+                             .address_space = r->t->address_space };
     memcpy(p->kernel.grid, l->grid, sizeof l->grid);
     memcpy(p->kernel.group, l->group, sizeof l->group);
     /* The packet and the arguments. A GPU in simulated time puts the arguments after the packet. */

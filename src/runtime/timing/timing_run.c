@@ -67,12 +67,12 @@ static ls_status take_piece(timing *t, uint64_t bytes, size_t *out, ls_error *er
         return LS_OK;
     }
     piece.bytes = (bytes + LS_PAGE_BYTES - 1) & ~(uint64_t)(LS_PAGE_BYTES - 1);
-    ls_status status = address_space_alloc(t->window, piece.bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE,
-                                           &piece.address, err);
+    ls_status status = address_space_alloc(t->address_space, piece.bytes, LS_PAGE_BYTES,
+                                           LS_PAGE_READ | LS_PAGE_WRITE, &piece.address, err);
     if (status != LS_OK)
         return status;
     if (!vec_push(&t->pieces, piece)) {
-        address_space_free(t->window, piece.address, NULL);
+        address_space_free(t->address_space, piece.address, NULL);
         return no_memory(err);
     }
     *out = t->pieces.count - 1;
@@ -174,7 +174,7 @@ static ls_status fill_launch(timing *t, timing_slot *slot, const drv_work *work,
                              .queue = t->queue_record,
                              .max_instructions = t->max_instructions,
                              .lenient_barriers = t->lenient_barriers,
-                             .window = t->window };
+                             .address_space = t->address_space };
     memcpy(p->kernel.grid, d->grid, sizeof d->grid);
     memcpy(p->kernel.group, d->group, sizeof d->group);
     status = place_arguments(t, slot, d, err);

@@ -119,11 +119,11 @@ const amd_file_launch *amd_file_launch_at(const amd_file *file, size_t index);
  * 0. */
 ls_status amd_file_select(const amd_file *file, const char *text, kernel_selection *out, ls_error *err);
 
-/* The program of a launch, with its code in the window: at the recorded address, which this maps if it is
+/* The program of a launch, with its code in the address space: at the recorded address, which this maps if it is
  * free. */
-ls_status amd_file_program(amd_file *file, size_t launch, ls_address_space *window, amd_program **out,
+ls_status amd_file_program(amd_file *file, size_t launch, ls_address_space *address_space, amd_program **out,
                            ls_error *err);
-/* A window that has room for the addresses of all launches. */
+/* An address space that has room for the addresses of all launches. */
 ls_status amd_file_window(const amd_file *file, ls_address_space **out, ls_error *err);
 
 /* A buffer that is reused; all zero is an empty one. */

@@ -370,25 +370,25 @@ ls_status amd_file_window(const amd_file *f, ls_address_space **out, ls_error *e
     return address_space_create(end - LS_WINDOW_BASE + LS_PAGE_BYTES, out, err);
 }
 
-ls_status amd_file_program(amd_file *f, size_t launch, ls_address_space *window, amd_program **out,
+ls_status amd_file_program(amd_file *f, size_t launch, ls_address_space *address_space, amd_program **out,
                            ls_error *err)
 {
     const amd_kernel *k = &f->launches[launch].kernel;
     uint64_t page = LS_PAGE_BYTES - 1, start = k->code & ~page, end = (k->code + k->code_bytes + page) & ~page;
     memory_extent extent;
     ls_status status = LS_OK;
-    if (!address_space_find(window, k->code, &extent))
-        status = address_space_map(window, start, end - start, LS_PAGE_READ, err);
+    if (!address_space_find(address_space, k->code, &extent))
+        status = address_space_map(address_space, start, end - start, LS_PAGE_READ, err);
     pthread_mutex_lock(&f->lock);
     if (status == LS_OK)
         status = pack_get_section(&f->in, LS_PACK_AMD_CODE, f->places[launch].code_offset, 0, "the code", err);
     if (status == LS_OK && f->in.payload.count != k->code_bytes)
         status = fail_file(f, err, "a code section has another length than its launch says");
     if (status == LS_OK)
-        status = address_space_write(window, k->code, f->in.payload.at, k->code_bytes, err);
+        status = address_space_write(address_space, k->code, f->in.payload.at, k->code_bytes, err);
     pthread_mutex_unlock(&f->lock);
     if (status == LS_OK)
-        status = amd_program_create(k, window, out, err);
+        status = amd_program_create(k, address_space, out, err);
     if (status == LS_OK && (*out)->lanes != f->launches[launch].lanes) {
         amd_program_destroy(*out);
         *out = NULL;

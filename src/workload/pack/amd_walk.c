@@ -115,16 +115,16 @@ ls_status amd_walk_launch(amd_file *file, size_t launch, const amd_program *prog
 
 static ls_status verify_launches(amd_file *file, ls_error *err)
 {
-    ls_address_space *window = NULL;
-    ls_status status = amd_file_window(file, &window, err);
+    ls_address_space *address_space = NULL;
+    ls_status status = amd_file_window(file, &address_space, err);
     for (size_t i = 0; i < amd_file_launch_count(file) && status == LS_OK; i++) {
         amd_program *program = NULL;
-        status = amd_file_program(file, i, window, &program, err);
+        status = amd_file_program(file, i, address_space, &program, err);
         if (status == LS_OK)
             status = amd_walk_launch(file, i, program, 0, UINT64_MAX, NULL, NULL, err);
         amd_program_destroy(program);
     }
-    address_space_destroy(window);
+    address_space_destroy(address_space);
     return status;
 }
 

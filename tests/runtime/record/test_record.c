@@ -49,7 +49,7 @@ typedef struct witness {
 } witness;
 
 typedef struct machine {
-    ls_address_space *window;
+    ls_address_space *address_space;
     emulate *emulator;
     uint64_t code, data, args;
 } machine;
@@ -57,18 +57,18 @@ typedef struct machine {
 static void machine_init(machine *m)
 {
     uint32_t both = LS_PAGE_READ | LS_PAGE_WRITE;
-    assert_int_equal(address_space_create(1u << 26, &m->window, NULL), LS_OK);
-    assert_int_equal(address_space_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->code, NULL), LS_OK);
-    assert_int_equal(address_space_alloc(m->window, 65536, 0, both, &m->data, NULL), LS_OK);
-    assert_int_equal(address_space_alloc(m->window, 4096, 0, LS_PAGE_READ, &m->args, NULL), LS_OK);
-    assert_int_equal(address_space_write(m->window, m->args, &m->data, 8, NULL), LS_OK);
-    assert_int_equal(emulate_create(m->window, 2, &m->emulator, NULL), LS_OK);
+    assert_int_equal(address_space_create(1u << 26, &m->address_space, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(m->address_space, 4096, 0, LS_PAGE_READ, &m->code, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(m->address_space, 65536, 0, both, &m->data, NULL), LS_OK);
+    assert_int_equal(address_space_alloc(m->address_space, 4096, 0, LS_PAGE_READ, &m->args, NULL), LS_OK);
+    assert_int_equal(address_space_write(m->address_space, m->args, &m->data, 8, NULL), LS_OK);
+    assert_int_equal(emulate_create(m->address_space, 2, &m->emulator, NULL), LS_OK);
 }
 
 static void machine_fini(machine *m)
 {
     emulate_destroy(m->emulator);
-    address_space_destroy(m->window);
+    address_space_destroy(m->address_space);
 }
 
 static amd_program *machine_program(machine *m, bool scratch)
@@ -86,8 +86,8 @@ static amd_program *machine_program(machine *m, bool scratch)
                           .scratch_bytes = scratch ? 16 : 0,
                           .lds_bytes = 64 };
     amd_program *program;
-    assert_int_equal(address_space_write(m->window, m->code, code, bytes, NULL), LS_OK);
-    assert_int_equal(amd_program_create(&kernel, m->window, &program, NULL), LS_OK);
+    assert_int_equal(address_space_write(m->address_space, m->code, code, bytes, NULL), LS_OK);
+    assert_int_equal(amd_program_create(&kernel, m->address_space, &program, NULL), LS_OK);
     return program;
 }
 
@@ -130,8 +130,10 @@ static void record_both(machine *m, const char *path, int which, witness *w)
         memcpy(start.group, launch.group, sizeof start.group);
         assert_non_null(own.steps);
         assert_int_equal(record_begin(rec,
-                                      &(record_what){
-                                          .start = &start, .window = m->window, .dims = 1, .lds_bytes = 64 },
+                                      &(record_what){ .start = &start,
+                                                      .address_space = m->address_space,
+                                                      .dims = 1,
+                                                      .lds_bytes = 64 },
                                       &own.launch, NULL),
                          LS_OK);
         launch.before = witness_hook;
@@ -190,7 +192,7 @@ static void comes_back(void **state)
         witness w = { .steps = calloc(STEPS_MAX, sizeof *w.steps) };
         amd_file *file;
         amd_program *program;
-        ls_address_space *window;
+        ls_address_space *address_space;
         machine_init(&m);
         record_both(&m, "both.lspk", which, &w);
         assert_true(amd_file_is("both.lspk"));
@@ -208,14 +210,14 @@ static void comes_back(void **state)
         assert_int_equal(l->instructions, w.count);
         assert_int_equal(l->extents[0].start, m.code);
         assert_int_equal(l->extents[1].end, m.data + 65536);
-        assert_int_equal(amd_file_window(file, &window, NULL), LS_OK);
-        assert_int_equal(amd_file_program(file, (size_t)which, window, &program, NULL), LS_OK);
+        assert_int_equal(amd_file_window(file, &address_space, NULL), LS_OK);
+        assert_int_equal(amd_file_program(file, (size_t)which, address_space, &program, NULL), LS_OK);
         comparison c = { .w = &w };
         assert_int_equal(amd_walk_launch(file, (size_t)which, program, 0, 8, compare_step, &c, NULL), LS_OK);
         assert_int_equal(c.steps, w.count);
         assert_int_equal(c.private_bytes, which ? 16u * 2 * 4 : 0);
         amd_program_destroy(program);
-        address_space_destroy(window);
+        address_space_destroy(address_space);
         amd_file_close(file);
         assert_int_equal(amd_file_verify("both.lspk", NULL), LS_OK);
         free(w.steps);
@@ -236,7 +238,9 @@ static void write_groups(machine *m, const char *path, uint32_t groups, uint32_t
     amd_access access = { .kind = AMD_ACCESS_LOAD, .space = AMD_SPACE_SCALAR, .lanes = 1, .pieces = 1 };
     assert_int_equal(record_create(path, "test", &rec, NULL), LS_OK);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(record_begin(rec, &(record_what){ .start = &start, .window = m->window, .dims = 1 },
+        assert_int_equal(record_begin(rec,
+                                      &(record_what){
+                                          .start = &start, .address_space = m->address_space, .dims = 1 },
                                       &launches[i], NULL),
                          LS_OK);
     for (uint32_t i = 0; i < 2 * groups; i++) {
@@ -320,7 +324,9 @@ static void incomplete_is_no_file(void **state)
     assert_int_equal(record_finish(rec, &err), LS_ERR_USAGE);
     assert_non_null(strstr(err.what, "nothing was launched"));
     assert_int_equal(record_create("none.lspk", "test", &rec, NULL), LS_OK);
-    assert_int_equal(record_begin(rec, &(record_what){ .start = &start, .window = m.window, .dims = 1 },
+    assert_int_equal(record_begin(rec,
+                                  &(record_what){
+                                      .start = &start, .address_space = m.address_space, .dims = 1 },
                                   &launch, NULL),
                      LS_OK);
     assert_int_equal(record_end(launch, true, &err), LS_ERR_INTERNAL);

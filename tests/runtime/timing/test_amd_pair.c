@@ -123,7 +123,7 @@ static void submit(gpu *g)
                                                      .grid = { ITEMS, 1, 1 },
                                                      .group = { g->kind->group, 1, 1 },
                                                      .kernarg = g->args,
-                                                     .window = g->space } };
+                                                     .address_space = g->space } };
     g->packets[2] = (ls_command_packet){ .kind = LS_PACKET_TRANSFER,
                                          .transfer = { .kind = LS_DMA_OUT,
                                                        .from = g->data + RESULT,

@@ -61,15 +61,15 @@ bool amd_mem_plain(const amd_inst *inst)
 
 /* --- the simulated memory ------------------------------------------------------------------------------- */
 
-void amd_memory_init(amd_memory *memory, ls_address_space *window)
+void amd_memory_init(amd_memory *memory, ls_address_space *address_space)
 {
-    *memory = (amd_memory){ .window = window, .view = address_space_look(window) };
+    *memory = (amd_memory){ .address_space = address_space, .view = address_space_look(address_space) };
 }
 
 bool mem_extent(amd_memory *memory, unsigned slot, uint64_t address, bool write)
 {
     memory_extent found;
-    if (!address_space_find(memory->window, address, &found))
+    if (!address_space_find(memory->address_space, address, &found))
         return false;
     if (!(found.state & (write ? LS_PAGE_WRITE : LS_PAGE_READ)))
         return false;
