@@ -6,7 +6,7 @@
 #include "model/dram_rig.h"
 
 #include "base/hash.h"
-#include "model/cache/cache_state.h"
+#include "model/cache/sector_cache_state.h"
 #include "model/dram/fixed.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ typedef struct partition {
     ls_port dram;
     ls_region *region;
     ls_ticker ticker;
-    const cache_spec *spec;
+    const sector_cache_spec *spec;
     ls_link *next;
     ls_random random;
     uint64_t made, token;
@@ -29,8 +29,8 @@ typedef struct partition {
     uint64_t asked;            /* address that the neighbour wants; 0: none */
     ls_link *asked_by;         /* whose buffer entry that takes */
     uint64_t log;
-    cache cache;
-    cache_counters counters;
+    sector_cache cache;
+    sector_cache_counters counters;
 } partition;
 
 static void note(partition *p, uint64_t value)
@@ -42,16 +42,16 @@ static void note(partition *p, uint64_t value)
 static void access_cache(partition *p, uint64_t address)
 {
     bool write = ls_random_below(&p->random, 3) == 0;
-    cache_set_global(&p->cache, ls_random_below(&p->random, 2) == 0);
-    cache_outcome outcome;
+    sector_cache_set_global(&p->cache, ls_random_below(&p->random, 2) == 0);
+    sector_cache_outcome outcome;
     if (write) {
-        outcome = cache_stall_write(&p->cache, address, (uint32_t)p->token);
-        if (outcome == CACHE_HIT)
-            outcome = cache_write(&p->cache, address, address, (uint32_t)ls_random_next(&p->random) | 1,
-                                  (uint32_t)p->token);
+        outcome = sector_cache_stall_write(&p->cache, address, (uint32_t)p->token);
+        if (outcome == SECTOR_CACHE_HIT)
+            outcome = sector_cache_write(&p->cache, address, address, (uint32_t)ls_random_next(&p->random) | 1,
+                                         (uint32_t)p->token);
     } else {
-        outcome =
-            cache_read(&p->cache, address, address, (uint32_t)p->token, ls_random_below(&p->random, 8) == 0);
+        outcome = sector_cache_read(&p->cache, address, address, (uint32_t)p->token,
+                                    ls_random_below(&p->random, 8) == 0);
     }
     p->token++;
     note(p, outcome);
@@ -61,8 +61,8 @@ static void access_cache(partition *p, uint64_t address)
 static bool send_below(partition *p)
 {
     const ls_dram_ops *dram = p->dram.ops;
-    const cache_miss *miss = cache_front_miss(&p->cache);
-    bool read = miss->kind == CACHE_MISS_READ;
+    const sector_cache_miss *miss = sector_cache_front_miss(&p->cache);
+    bool read = miss->kind == SECTOR_CACHE_MISS_READ;
     if (!dram->ready(p->dram.self, !read) || (read && p->free == 0))
         return false;
     uint64_t address = miss->address;
@@ -72,11 +72,11 @@ static bool send_below(partition *p)
         p->free &= p->free - 1;
         p->address[token] = address;
     }
-    if (miss->kind == CACHE_MISS_WRITEBACK)
-        address = cache_pop_sector(&p->cache, &mask);
+    if (miss->kind == SECTOR_CACHE_MISS_WRITEBACK)
+        address = sector_cache_pop_sector(&p->cache, &mask);
     else
-        cache_pop_miss(&p->cache);
-    uint64_t atom = address / CACHE_SECTOR_BYTES;
+        sector_cache_pop_miss(&p->cache);
+    uint64_t atom = address / SECTOR_BYTES;
     dram->push(p->dram.self, &(ls_dram_request){ .bank = (uint32_t)(atom / 4 % 8),
                                                  .row = (uint32_t)(atom / 64),
                                                  .column = (uint32_t)(atom % 4),
@@ -90,13 +90,13 @@ static bool partition_tick(void *self, ls_cycle now)
 {
     partition *p = self;
     uint32_t token;
-    while (cache_next_ready(&p->cache, &token))
+    while (sector_cache_next_ready(&p->cache, &token))
         note(p, now + token);
-    while (cache_has_retry(&p->cache)) {
-        note(p, cache_peek_retry(&p->cache));
-        cache_pop_retry(&p->cache);
+    while (sector_cache_has_retry(&p->cache)) {
+        note(p, sector_cache_peek_retry(&p->cache));
+        sector_cache_pop_retry(&p->cache);
     }
-    while (cache_front_miss(&p->cache) != NULL && send_below(p))
+    while (sector_cache_front_miss(&p->cache) != NULL && send_below(p))
         continue;
     if (p->asked != 0) {
         access_cache(p, p->asked);
@@ -106,13 +106,13 @@ static bool partition_tick(void *self, ls_cycle now)
     }
     if (p->made < ACCESSES && ls_random_below(&p->random, 3) == 0) {
         p->made++;
-        uint64_t address = CACHE_LINE_BYTES + ls_random_below(&p->random, LINES * 4) * CACHE_SECTOR_BYTES;
+        uint64_t address = SECTOR_CACHE_LINE_BYTES + ls_random_below(&p->random, LINES * 4) * SECTOR_BYTES;
         access_cache(p, address);
         uint64_t *message = ls_random_below(&p->random, 5) == 0 ? ls_link_send(p->next, 32) : NULL;
         if (message != NULL)
             *message = address;
     }
-    return p->made < ACCESSES || cache_front_miss(&p->cache) != NULL;
+    return p->made < ACCESSES || sector_cache_front_miss(&p->cache) != NULL;
 }
 
 static void partition_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
@@ -138,7 +138,7 @@ static void partition_done(void *self, uint32_t token, bool write)
     ls_ticker_wake(&p->ticker);
     if (write)
         return;
-    cache_fill(&p->cache, p->address[token]);
+    sector_cache_fill(&p->cache, p->address[token]);
     p->free |= UINT64_C(1) << token;
 }
 
@@ -152,7 +152,7 @@ static ls_status partition_init(ls_block *block, void *state, const void *spec, 
     p->spec = spec;
     p->random = ls_random_split(ls_domain_random(domain), 1);
     p->free = UINT64_MAX;
-    ls_status status = cache_init(&p->cache, p->spec, &p->counters, domain, err);
+    ls_status status = sector_cache_init(&p->cache, p->spec, &p->counters, domain, err);
     if (status == LS_OK)
         status = ls_ticker_add(p->region, &p->ticker, partition_tick, p, err);
     if (status == LS_OK)
@@ -166,16 +166,19 @@ static const ls_port_decl partition_ports[] = {
 };
 
 static const ls_state_row partition_rows[] = {
-    LS_STATE_FIXED_SPAN(partition, dram, next),  LS_STATE_DATA_SPAN(partition, random, asked),
-    LS_STATE_LINK(partition, asked_by),          LS_STATE_DATA(partition, log),
-    LS_STATE_PART(partition, cache, cache_rows), LS_STATE_DATA(partition, counters),
+    LS_STATE_FIXED_SPAN(partition, dram, next),
+    LS_STATE_DATA_SPAN(partition, random, asked),
+    LS_STATE_LINK(partition, asked_by),
+    LS_STATE_DATA(partition, log),
+    LS_STATE_PART(partition, cache, sector_cache_rows),
+    LS_STATE_DATA(partition, counters),
 };
 
 static const ls_block_type partition_type = {
     .abi = LS_ABI_VERSION,
     .slot = "test",
     .name = "partition",
-    .spec_size = sizeof(cache_spec),
+    .spec_size = sizeof(sector_cache_spec),
     .state_size = sizeof(partition),
     .ports = partition_ports,
     .port_count = LS_COUNT_OF(partition_ports),
@@ -211,19 +214,20 @@ static void build_partition(machine *m, int i)
     must(ls_domain_add_region(domain, dram, &region, &err), &err);
     static const uint32_t kinds[] = { REPLACEMENT_LRU,  REPLACEMENT_PLRU, REPLACEMENT_SRRIP,
                                       REPLACEMENT_FIFO, REPLACEMENT_LRU,  REPLACEMENT_RANDOM };
-    cache_spec spec = { .sets = 8,
-                        .ways = 4,
-                        .mshr_entries = 12,
-                        .mshr_merge = 2,
-                        .miss_queue = 6,
-                        .write_policy = i == 3 ? CACHE_WRITE_THROUGH : CACHE_WRITE_BACK,
-                        .replacement = kinds[i],
-                        .prefetch = { .kind = i == 0   ? PREFETCH_STRIDE
-                                              : i == 5 ? PREFETCH_NEXT_LINE
-                                                       : PREFETCH_NONE,
-                                      .degree = 2,
-                                      .distance = 1 },
-                        .merge_stall = i % 2 == 0 ? CACHE_STALL_REQUEST : CACHE_STALL_QUEUE };
+    sector_cache_spec spec = { .sets = 8,
+                               .ways = 4,
+                               .mshr_entries = 12,
+                               .mshr_merge = 2,
+                               .miss_queue = 6,
+                               .write_policy = i == 3 ? SECTOR_CACHE_WRITE_THROUGH : SECTOR_CACHE_WRITE_BACK,
+                               .replacement = kinds[i],
+                               .prefetch = { .kind = i == 0   ? PREFETCH_STRIDE
+                                                     : i == 5 ? PREFETCH_NEXT_LINE
+                                                              : PREFETCH_NONE,
+                                             .degree = 2,
+                                             .distance = 1 },
+                               .merge_stall =
+                                   i % 2 == 0 ? SECTOR_CACHE_STALL_REQUEST : SECTOR_CACHE_STALL_QUEUE };
     must(ls_block_create(ls_domain_region(domain, 0), name, &partition_type, &spec, &m->partition[i], &err),
          &err);
     bank_spec banks = rig_spec(i == 1 ? "gddr6" : "gddr5");
@@ -280,7 +284,7 @@ static uint64_t finish(machine *m, uint32_t threads, ls_time *end)
                    (const char *)ls_block_state(m->dram[i]) + ls_block_type_of(m->dram[i])->counters_offset,
                    sizeof(ls_dram_counters));
         assert_int_equal(p->made, ACCESSES);
-        assert_int_equal(cache_pending_fills(&p->cache), 0);
+        assert_int_equal(sector_cache_pending_fills(&p->cache), 0);
     }
     uint64_t hash = hasher_get(hasher).high;
     hasher_destroy(hasher);

@@ -106,11 +106,11 @@ uint32_t analytic_rounds(const core *c)
     if (n <= 1)
         return 1;
     uint64_t first = c->sectors[0], last = c->sectors[n - 1];
-    if (last - first == (uint64_t)(n - 1) * CACHE_SECTOR_BYTES)
+    if (last - first == (uint64_t)(n - 1) * SECTOR_BYTES)
         return (n + banks - 1) / banks;
     uint32_t rounds = 1, taken = 0;
     for (uint32_t i = n; i-- > 0;) {
-        uint32_t bit = 1u << (c->sectors[i] / CACHE_SECTOR_BYTES) % banks;
+        uint32_t bit = 1u << (c->sectors[i] / SECTOR_BYTES) % banks;
         if ((taken & bit) != 0) {
             rounds++;
             taken = 0;

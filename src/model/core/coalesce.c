@@ -8,12 +8,12 @@
  * are those of a 47-bit virtual space). */
 #define LOCAL_BASE UINT64_C(0x40000000)
 
-#define SECTOR_MASK (~(uint64_t)(CACHE_SECTOR_BYTES - 1))
+#define SECTOR_MASK (~(uint64_t)(SECTOR_BYTES - 1))
 
 /* Bytes [from, from + count) of the sector as a mask, cut at its end. */
 static inline uint32_t bytes_in_sector(uint64_t address, uint32_t count)
 {
-    uint32_t first = (uint32_t)(address & (CACHE_SECTOR_BYTES - 1));
+    uint32_t first = (uint32_t)(address & (SECTOR_BYTES - 1));
     uint32_t ones = count >= 32 ? UINT32_MAX : (1u << count) - 1;
     return ones << first;
 }
@@ -160,9 +160,9 @@ static bool coalesce_dense(core *c, const flight *f, const ls_cta *cta, uint32_t
         return false;
     uint64_t first = words[0] + ls_cta_move(cta, f->dyn),
              end = first + (uint64_t)__builtin_popcount(f->mask) * size;
-    for (uint64_t sector = first & SECTOR_MASK; sector < end; sector += CACHE_SECTOR_BYTES) {
+    for (uint64_t sector = first & SECTOR_MASK; sector < end; sector += SECTOR_BYTES) {
         uint64_t from = sector < first ? first : sector;
-        uint64_t to = sector + CACHE_SECTOR_BYTES < end ? sector + CACHE_SECTOR_BYTES : end;
+        uint64_t to = sector + SECTOR_BYTES < end ? sector + SECTOR_BYTES : end;
         c->sectors[c->sector_count] = sector;
         c->sector_bytes[c->sector_count++] = bytes_in_sector(from, (uint32_t)(to - from));
     }
@@ -294,7 +294,7 @@ void coalesce(core *c, const flight *f)
     global_pattern *seen = NULL;
     uint64_t key = 0;
     if (!atomic && f->space != LS_SPACE_LOCAL && (f->dyn->addr & 3) != LS_ADDR_STRIDE) {
-        key = (uint64_t)f->mask << 32 | size << 16 | (first & (CACHE_SECTOR_BYTES - 1));
+        key = (uint64_t)f->mask << 32 | size << 16 | (first & (SECTOR_BYTES - 1));
         seen = &c->patterns->global[pattern_hash(key, list, lanes) % LS_COUNT_OF(c->patterns->global)];
         if (coalesce_again(c, list, lanes, first, key, seen))
             return;

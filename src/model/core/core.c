@@ -78,7 +78,7 @@ static const ls_param params[] = {
     KEY("l1.dirty_limit_percent", l1.dirty_limit_percent, UINT, "%", "25", 0, 100,
         "written lines are spared from eviction while fewer than this share is written"),
     CHOICE("l1.write_policy", l1.write_policy, "through", write_policy_names, "what a store does to L1"),
-    CACHE_POLICY_PARAMS(core_spec, l1, "l1.", "none"),
+    SECTOR_CACHE_POLICY_PARAMS(core_spec, l1, "l1.", "none"),
     FLAG("l1.flush", l1_flush, "true", "L1 is emptied when the core becomes idle"),
 #include "model/core/options_keys.def"
 #include "model/core/analytic_keys.def"
@@ -108,7 +108,7 @@ static const ls_param params[] = {
 };
 
 static const ls_need needs[] = {
-    CACHE_POLICY_NEEDS("l1.", "memory=cycle"),
+    SECTOR_CACHE_POLICY_NEEDS("l1.", "memory=cycle"),
     { "icache.*", "fetch=cycle" },
     { "ccache.*", "constant=cycle" },
     { "tlb.*", "translation=cycle" },
@@ -203,7 +203,7 @@ static const ls_metric metrics[] = {
     CACHE_NAMED(fills, "sectors", "L1: sectors filled"),
     CACHE_NAMED(evictions, "lines", "L1: lines replaced"),
     PREFETCH_METRICS(core_counters, l1.prefetch, "l1_", "sectors"),
-    CACHE_SPLIT_METRICS("l1_", core_counters, l1, "L1: "),
+    SECTOR_CACHE_SPLIT_METRICS("l1_", core_counters, l1, "L1: "),
     { .name = "l1_hit_rate", .kind = LS_METRIC_KIND_RATIO, .offset = offsetof(core_counters, l1.hits),
       .denominator = offsetof(core_counters, l1.accesses), .unit = "", .help = "L1: hits / accesses" },
 #define OPTION(name_, field_, unit_, help_)                                                                   \
@@ -336,7 +336,7 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     }
     if (!ok || !options_init(c) || !coalesce_init(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
-    if (cache_init(&c->l1, &c->l1_spec, &c->n.l1, c->domain, err) != LS_OK)
+    if (sector_cache_init(&c->l1, &c->l1_spec, &c->n.l1, c->domain, err) != LS_OK)
         return ls_error_prefix(err, "%s: l1", c->name);
     if (c->spec->analytic.memory == ANALYTIC_ON && (c->analytic = analytic_create(c)) == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);

@@ -27,7 +27,7 @@
 #include "isa/stream.h"
 #include "lockstep/block.h"
 #include "model/core/tensor.h"
-#include "model/cache/cache.h"
+#include "model/cache/sector_cache.h"
 #include "model/core/analytic.h"
 #include "model/core/core_api.h"
 #include "model/core/options.h"
@@ -91,7 +91,7 @@ typedef struct core_spec {
     bool l1_flush; /* when the core becomes idle */
     uint64_t network_queue;
     uint64_t network_width; /* requests sent and answers taken per cycle */
-    cache_spec l1;
+    sector_cache_spec l1;
     options_spec options;
     analytic_spec analytic;
     core_class classes[LS_CLASS_COUNT];
@@ -138,7 +138,7 @@ typedef struct core_counters {
     uint64_t
         async_copy_misses; /* asynchronous copies with at least one L1 miss: Accel-Sim counts them twice */
     uint64_t register_reads, register_bank_waits;
-    cache_counters l1;
+    sector_cache_counters l1;
     options_counters options;
     analytic_counters analytic;
 } core_counters;
@@ -343,10 +343,10 @@ typedef struct core {
     l1_bank banks[CORE_L1_BANKS_MAX];
     uint32_t queued_accesses;
     ls_cycle look_at; /* while there are any: no bank has one that is ready before */
-    cache l1;
-    cache_spec l1_spec; /* spec->l1 with all ways that it can ever have */
-    uint32_t l1_cursor; /* while l1_cleaning: lines before it are clean */
-    bool l1_cleaning;   /* the core is idle, and what was written leaves L1 before it is emptied */
+    sector_cache l1;
+    sector_cache_spec l1_spec; /* spec->l1 with all ways that it can ever have */
+    uint32_t l1_cursor;        /* while l1_cleaning: lines before it are clean */
+    bool l1_cleaning;          /* the core is idle, and what was written leaves L1 before it is emptied */
     index_ring reply_ring;
     mem_message *replies;
 
@@ -488,7 +488,7 @@ uint32_t shared_conflicts(const core *c, const flight *f);
 /* cta.c */
 /* l1.c: how large L1 is. */
 ls_status l1_check(const core_spec *spec, ls_error *err);
-cache_spec l1_whole(const core_spec *spec);                     /* with all ways that it can ever have */
+sector_cache_spec l1_whole(const core_spec *spec);              /* with all ways that it can ever have */
 uint32_t l1_ways(const core_spec *spec, uint64_t shared_bytes); /* beside so much shared memory */
 void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void cta_warp_maybe_done(core *c, uint32_t warp);

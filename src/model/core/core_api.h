@@ -4,7 +4,7 @@
 #define MODEL_CORE_API_H
 
 #include "lockstep/core.h"
-#include "model/cache/cache.h"
+#include "model/cache/sector_cache.h"
 #include "model/core/rates.h"
 
 #define CORE_KERNELS_MAX LS_CORE_KERNELS
@@ -14,7 +14,7 @@ typedef ls_core_done core_done;
 
 /* L1 as it is when blocks with so much shared memory are resident. */
 typedef struct core_l1 {
-    cache_spec cache; /* with the ways that are left */
+    sector_cache_spec cache; /* with the ways that are left */
     uint32_t banks, latency_cycles;
     bool flush; /* between kernels */
     bool accelsim_rules;

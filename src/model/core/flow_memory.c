@@ -62,7 +62,7 @@ static void count_list(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn
     const flow_warp *fw = &f->warps[warp];
     const uint64_t *at = &fw->addrs[dyn->addr >> 2];
     const uint64_t period =
-        space == LS_SPACE_SHARED ? 4 * c->spec->shared_banks : CACHE_SECTOR_BYTES * c->spec->l1_banks;
+        space == LS_SPACE_SHARED ? 4 * c->spec->shared_banks : SECTOR_BYTES * c->spec->l1_banks;
     uint64_t first = at[0], place = (first + flow_move(fw, dyn)) % period;
     uint32_t lanes = lane_count(dyn->mask);
     uint64_t last = at[lanes - 1] - first;

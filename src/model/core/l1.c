@@ -50,9 +50,9 @@ ls_status l1_check(const core_spec *spec, ls_error *err)
     return unified != 0 ? check_whole(spec, "unified_kib", unified, err) : LS_OK;
 }
 
-cache_spec l1_whole(const core_spec *spec)
+sector_cache_spec l1_whole(const core_spec *spec)
 {
-    cache_spec l1 = spec->l1;
+    sector_cache_spec l1 = spec->l1;
     uint64_t kib = spec->l1_size_kib != 0 ? spec->l1_size_kib : spec->unified_kib;
     if (kib != 0)
         l1.ways = kib * 1024 / way_bytes(spec);

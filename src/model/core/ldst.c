@@ -169,7 +169,7 @@ static void write_back(core *c)
         } else if (client == 1 && c->next_global != NO_FLIGHT) {
             c->next_wb = c->next_global;
             c->next_global = NO_FLIGHT;
-        } else if (client == 2 && cache_has_ready(&c->l1) && cache_next_ready(&c->l1, &token)) {
+        } else if (client == 2 && sector_cache_has_ready(&c->l1) && sector_cache_next_ready(&c->l1, &token)) {
             c->next_wb = (uint16_t)token;
         }
         client = client == 2 ? 0 : client + 1;
@@ -288,12 +288,13 @@ static inline bool take_reply(core *c)
 {
     const mem_message *reply = &c->replies[ring_front(&c->reply_ring)];
     if (reply->kind == MEM_WRITE) {
-        if (LS_LIKELY(reply->token != CACHE_NONE)) { /* else L1 wrote a line back: no warp waits for it */
+        if (LS_LIKELY(reply->token !=
+                      SECTOR_CACHE_NONE)) { /* else L1 wrote a line back: no warp waits for it */
             uint32_t warp = reply->token & STORE_WARP;
             c->warps[warp].stores--;
             cta_warp_maybe_done(c, warp);
         }
-    } else if (reply->token != CACHE_NONE) {
+    } else if (reply->token != SECTOR_CACHE_NONE) {
         if (reply->token >= READONLY_TOKEN) {
             options_reply(c, reply->token);
             (void)ring_pop(&c->reply_ring);
@@ -304,7 +305,7 @@ static inline bool take_reply(core *c)
         c->next_global = (uint16_t)reply->token;
     } else {
         count_for_all(c); /* several may have asked for it */
-        cache_fill(&c->l1, reply->address);
+        sector_cache_fill(&c->l1, reply->address);
     }
     (void)ring_pop(&c->reply_ring);
     return true;
@@ -315,12 +316,12 @@ static inline bool take_reply(core *c)
 /* A thread block that came meanwhile keeps what is there. */
 static void clean_some(core *c)
 {
-    if (cache_clean(&c->l1, &c->l1_cursor))
+    if (sector_cache_clean(&c->l1, &c->l1_cursor))
         return;
     c->l1_cleaning = false;
     ls_domain_pending(c->domain, -1);
-    if (c->resident_ctas == 0 && cache_pending_fills(&c->l1) == 0)
-        cache_invalidate(&c->l1);
+    if (c->resident_ctas == 0 && sector_cache_pending_fills(&c->l1) == 0)
+        sector_cache_invalidate(&c->l1);
 }
 
 /* Lines follow as others leave the miss queue, in which there is always one of them until all are clean: an
@@ -336,39 +337,40 @@ void ldst_clean_l1(core *c)
 static __attribute__((noinline)) void send_write_back(core *c, bool virtual)
 {
     uint32_t bytes;
-    uint64_t address = cache_pop_sector(&c->l1, &bytes);
-    network_push(c, address, bytes, CACHE_NONE, MEM_WRITE, false, virtual);
+    uint64_t address = sector_cache_pop_sector(&c->l1, &bytes);
+    network_push(c, address, bytes, SECTOR_CACHE_NONE, MEM_WRITE, false, virtual);
     if (c->l1_cleaning)
         clean_some(c);
 }
 
-static inline void send_miss(core *c, const cache_miss *miss)
+static inline void send_miss(core *c, const sector_cache_miss *miss)
 {
     bool virtual = OPTION_ON(c->options.translate) && !translate_at_l1(c);
-    if (miss->kind == CACHE_MISS_READ) {
-        bool global = miss->token == CACHE_NONE || is_global(&c->flights[miss->token]); /* NONE: a prefetch */
-        network_push(c, miss->address, 0, CACHE_NONE, MEM_READ, global, virtual);
-    } else if (LS_UNLIKELY(miss->kind == CACHE_MISS_WRITEBACK)) {
+    if (miss->kind == SECTOR_CACHE_MISS_READ) {
+        bool global =
+            miss->token == SECTOR_CACHE_NONE || is_global(&c->flights[miss->token]); /* NONE: a prefetch */
+        network_push(c, miss->address, 0, SECTOR_CACHE_NONE, MEM_READ, global, virtual);
+    } else if (LS_UNLIKELY(miss->kind == SECTOR_CACHE_MISS_WRITEBACK)) {
         send_write_back(c, virtual);
         return;
     } else
         network_push(c, miss->address, miss->byte_mask, miss->token, MEM_WRITE,
                      (miss->token & STORE_OTHER) == 0, virtual);
-    cache_pop_miss(&c->l1);
+    sector_cache_pop_miss(&c->l1);
 }
 
 /* The oldest of a bank, which is ready. */
 static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
 {
-    cache_outcome outcome;
-    cache_set_global(&c->l1, access->global);
+    sector_cache_outcome outcome;
+    sector_cache_set_global(&c->l1, access->global);
     count_for(c, access->warp);
     if (access->write)
-        outcome = cache_write(&c->l1, access->address, access->address, access->byte_mask,
-                              store_token(access->warp, access->global));
+        outcome = sector_cache_write(&c->l1, access->address, access->address, access->byte_mask,
+                                     store_token(access->warp, access->global));
     else
-        outcome = cache_read(&c->l1, access->address, access->address, access->flight, false);
-    if (outcome == CACHE_FAIL)
+        outcome = sector_cache_read(&c->l1, access->address, access->address, access->flight, false);
+    if (outcome == SECTOR_CACHE_FAIL)
         return;
     uint16_t index = access->flight;
     bool write = access->write;
@@ -381,13 +383,13 @@ static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
     }
     if (write) {
         /* What stays in L1 is done; the rest is acknowledged by L2. */
-        if (LS_UNLIKELY(c->spec->l1.write_policy == CACHE_WRITE_BACK)) {
+        if (LS_UNLIKELY(c->spec->l1.write_policy == SECTOR_CACHE_WRITE_BACK)) {
             c->warps[access->warp].stores--; /* popped, and still there */
             cta_warp_maybe_done(c, access->warp);
         }
         return;
     }
-    if (outcome == CACHE_HIT)
+    if (outcome == SECTOR_CACHE_HIT)
         sector_arrived(c, index);
     else
         c->flights[index].missed = true;
@@ -422,7 +424,7 @@ static void fill_banks(core *c, const flight *f, uint16_t index)
     count_for(c, f->warp);
     for (uint32_t i = 0; i < bank_count && c->sector_count > 0; i++) {
         uint64_t address = c->sectors[c->sector_count - 1];
-        l1_bank *bank = &c->banks[(address / CACHE_SECTOR_BYTES) % bank_count];
+        l1_bank *bank = &c->banks[(address / SECTOR_BYTES) % bank_count];
         if (bank->last_in == c->now || ring_full(&bank->ring)) {
             c->n.l1_bank_conflicts++;
             return;
@@ -522,13 +524,13 @@ void ldst_cycle(core *c)
     /* By turns: an answer that went past L1 is taken only when the one before it has left next_global. */
     for (n = width; n > 0; n--) {
         if (c->next_wb != NO_FLIGHT || c->next_global != NO_FLIGHT || !ring_empty(&c->shared_ring) ||
-            cache_has_ready(&c->l1))
+            sector_cache_has_ready(&c->l1))
             write_back(c);
         if (!ring_empty(&c->reply_ring))
             (void)take_reply(c);
     }
-    const cache_miss *miss;
-    for (n = width; n > 0 && (miss = cache_front_miss(&c->l1)) != NULL && !network_full(c); n--)
+    const sector_cache_miss *miss;
+    for (n = width; n > 0 && (miss = sector_cache_front_miss(&c->l1)) != NULL && !network_full(c); n--)
         send_miss(c, miss);
     if (c->queued_accesses > 0 && c->now >= c->look_at)
         look_up_banks(c);
@@ -546,8 +548,8 @@ ls_cycle ldst_next(const core *c)
     if (OPTION_ON(c->analytic))
         return analytic_next(c);
     if ((c->dispatch != NO_FLIGHT && c->dispatch_until <= c->now + 1) || c->next_wb != NO_FLIGHT ||
-        c->next_global != NO_FLIGHT || !ring_empty(&c->reply_ring) || cache_has_ready(&c->l1) ||
-        cache_front_miss(&c->l1) != NULL || (!ring_empty(&c->out_ring) && !c->network_waiting))
+        c->next_global != NO_FLIGHT || !ring_empty(&c->reply_ring) || sector_cache_has_ready(&c->l1) ||
+        sector_cache_front_miss(&c->l1) != NULL || (!ring_empty(&c->out_ring) && !c->network_waiting))
         return c->now + 1;
     ls_cycle next = c->dispatch != NO_FLIGHT ? c->dispatch_until : LS_CYCLE_MAX;
     if (!ring_empty(&c->shared_ring)) {

@@ -37,7 +37,7 @@ bool readonly_init(readonly *r, const readonly_spec *spec, readonly_counters *co
     void (*filled)(struct core *, readonly_miss *) = r->filled;
     *r = (readonly){ .spec = spec, .n = counters, .caches = caches, .number = number, .filled = filled };
     r->line_shift = (uint32_t)__builtin_ctzll(spec->line_bytes);
-    r->sectors = (uint32_t)(spec->line_bytes / CACHE_SECTOR_BYTES);
+    r->sectors = (uint32_t)(spec->line_bytes / SECTOR_BYTES);
     r->total = caches * (uint32_t)spec->miss_entries;
     ring_init(&r->look_ring, r->total);
     ring_init(&r->send_ring, r->total);
@@ -184,7 +184,7 @@ void readonly_cycle(core *c, readonly *r)
     while (!ring_empty(&r->send_ring)) {
         uint16_t index = r->sends[ring_front(&r->send_ring)];
         readonly_fill *fill = &r->fills[index];
-        uint64_t address = (fill->line << r->line_shift) + (uint64_t)fill->sent * CACHE_SECTOR_BYTES;
+        uint64_t address = (fill->line << r->line_shift) + (uint64_t)fill->sent * SECTOR_BYTES;
         if (!ldst_request(c, address, READONLY_TOKEN | r->number << 16 | index))
             return;
         if (++fill->sent == r->sectors)

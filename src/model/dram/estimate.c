@@ -4,7 +4,7 @@
  * when its turn comes. The time of many requests is then the largest of what four resources need: the data
  * bus, the busiest bank, the activates of the channel, and the command bus; and what the bus loses when it
  * turns between reads and writes. */
-#include "model/cache/cache.h"
+#include "model/cache/sector_cache.h"
 #include "model/dram/estimate.h"
 
 #include "model/dram/bank.h"
@@ -43,7 +43,7 @@ static void describe_bank(const ls_block *block, dram_service *out)
         .hash = c->hash,
         .bank_bits = c->bank_bits,
         .in_order = c->in_order,
-        .write_buffer = c->capacity * (CACHE_LINE_BYTES / CACHE_SECTOR_BYTES), /* of whole lines */
+        .write_buffer = c->capacity * (SECTOR_CACHE_LINE_BYTES / SECTOR_BYTES), /* of whole lines */
     };
     out->queue = out->queue == 0 || out->queue > ESTIMATE_QUEUE_MAX ? ESTIMATE_QUEUE_MAX : out->queue;
 }

@@ -13,7 +13,7 @@ typedef struct gpu_shape {
     ls_port profile; /* of a core (core_profile_ops): one of many that are alike. No ops: the model has none */
     const ls_block_type *unknown; /* the model that a profile cannot walk; NULL: there is none */
     mem_map map;
-    cache_spec l2; /* of a slice */
+    sector_cache_spec l2; /* of a slice */
     dram_service dram;
     rates_machine machine;
     /* Core cycles, in RATES_ONE: a slice serves a sector in l2_cycle, a DRAM cycle lasts dram_cycle. */

@@ -8,7 +8,7 @@
 
 #include "base/ring.h"
 #include "lockstep/l2.h"
-#include "model/cache/cache.h"
+#include "model/cache/sector_cache.h"
 #include "model/dram/dram.h"
 #include "model/memory/mem.h"
 
@@ -22,7 +22,7 @@ typedef struct partition_spec {
     uint64_t port_percent; /* of that, what the way out reaches */
     bool write_lines;      /* a dirty line is one request to DRAM */
     uint64_t input_queue, output_queue, fill_queue;
-    cache_spec l2;
+    sector_cache_spec l2;
 } partition_spec;
 
 typedef struct partition_counters {
@@ -30,7 +30,7 @@ typedef struct partition_counters {
     uint64_t input_stalls;  /* cycles in which an aged request found the input queue full */
     uint64_t output_stalls; /* cycles in which an answer could not enter the network */
     uint64_t dram_stalls;   /* cycles in which a miss could not go to DRAM */
-    cache_counters l2;
+    sector_cache_counters l2;
 } partition_counters;
 
 typedef struct pending_request {
@@ -52,7 +52,7 @@ typedef struct slice {
     uint64_t port_free; /* in hundredths of cycles: when the way out has room for the next answer; port_cost */
     index_ring fill_ring;
     uint64_t *fills; /* sectors that DRAM has brought */
-    cache l2;
+    sector_cache l2;
     ls_event output_event;
     bool output_waiting;
     struct partition *owner;
@@ -87,7 +87,7 @@ typedef struct partition {
 
 static inline void put(partition *p, queue *q, uint32_t i)
 {
-    p->requests[i].next = CACHE_NONE;
+    p->requests[i].next = SECTOR_CACHE_NONE;
     if (q->count++ == 0)
         q->first = i;
     else
@@ -124,9 +124,9 @@ static void wake_now(partition *p, slice *s)
 static void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     partition *p = state;
-    uint32_t i = p->free_request != CACHE_NONE ? p->free_request : p->fresh_requests++;
+    uint32_t i = p->free_request != SECTOR_CACHE_NONE ? p->free_request : p->fresh_requests++;
     pending_request *r = &p->requests[i];
-    if (p->free_request != CACHE_NONE)
+    if (p->free_request != SECTOR_CACHE_NONE)
         p->free_request = r->next;
     r->message = *(const mem_message *)payload;
     r->link = link;
@@ -158,7 +158,7 @@ static const ls_dram_ops *dram_of(const partition *p)
 static bool reply_ready(void *state, uint32_t token)
 {
     const partition *p = state;
-    return token == CACHE_NONE || !ring_full(&p->slices[token % p->slice_count].fill_ring);
+    return token == SECTOR_CACHE_NONE || !ring_full(&p->slices[token % p->slice_count].fill_ring);
 }
 
 static void reply_done(void *state, uint32_t token, bool write)
@@ -175,14 +175,14 @@ static void reply_done(void *state, uint32_t token, bool write)
 
 static const ls_dram_reply_ops reply_ops = { .ready = reply_ready, .done = reply_done };
 
-static bool send_to_dram(partition *p, slice *s, const cache_miss *miss)
+static bool send_to_dram(partition *p, slice *s, const sector_cache_miss *miss)
 {
     const ls_dram_ops *dram = dram_of(p);
-    bool write = miss->kind != CACHE_MISS_READ;
+    bool write = miss->kind != SECTOR_CACHE_MISS_READ;
     if (!dram->ready(p->dram.self, write))
         return false;
     if (!write) {
-        if (p->free_dram == CACHE_NONE)
+        if (p->free_dram == SECTOR_CACHE_NONE)
             return false;
         uint32_t token = p->free_dram;
         p->free_dram = p->dram_next[token];
@@ -195,13 +195,13 @@ static bool send_to_dram(partition *p, slice *s, const cache_miss *miss)
                                        .token = token * p->slice_count + (uint32_t)(s - p->slices) });
         return true;
     }
-    cache_miss *rest = &s->l2.misses[s->l2.miss_head & s->l2.miss_mask];
+    sector_cache_miss *rest = &s->l2.misses[s->l2.miss_head & s->l2.miss_mask];
     if (p->spec->write_lines && rest->sectors != 0 && p->line_in_row) {
         mem_dram_place at = mem_map_dram(&p->map, rest->address);
         dram->push(p->dram.self, &(ls_dram_request){ .bank = at.bank,
                                                      .row = at.row,
                                                      .column = at.column,
-                                                     .token = CACHE_NONE,
+                                                     .token = SECTOR_CACHE_NONE,
                                                      .write = true,
                                                      .atoms = (uint8_t)__builtin_popcount(rest->sectors) });
         return true;
@@ -211,11 +211,11 @@ static bool send_to_dram(partition *p, slice *s, const cache_miss *miss)
         if (!dram->ready(p->dram.self, true))
             return false;
         uint32_t sector = (uint32_t)__builtin_ctz(rest->sectors);
-        mem_dram_place at = mem_map_dram(&p->map, rest->address + (uint64_t)sector * CACHE_SECTOR_BYTES);
+        mem_dram_place at = mem_map_dram(&p->map, rest->address + (uint64_t)sector * SECTOR_BYTES);
         dram->push(p->dram.self, &(ls_dram_request){ .bank = at.bank,
                                                      .row = at.row,
                                                      .column = at.column,
-                                                     .token = CACHE_NONE,
+                                                     .token = SECTOR_CACHE_NONE,
                                                      .write = true });
         rest->sectors &= (uint8_t)(rest->sectors - 1);
     }
@@ -270,35 +270,37 @@ static void output_event(void *self, ls_cycle now)
 
 static inline bool has_look_up(const slice *s)
 {
-    return s->input.count > 0 || cache_has_retry(&s->l2);
+    return s->input.count > 0 || sector_cache_has_retry(&s->l2);
 }
 
 /* The oldest request; those that stalled at a full MSHR come first when that is free. False if the cache
  * cannot take it now. A stalled request keeps its buffer entry of the link. */
 static inline bool look_up(partition *p, slice *s)
 {
-    bool again = cache_has_retry(&s->l2);
-    uint32_t i = again ? cache_peek_retry(&s->l2) : s->input.first;
+    bool again = sector_cache_has_retry(&s->l2);
+    uint32_t i = again ? sector_cache_peek_retry(&s->l2) : s->input.first;
     pending_request *r = &p->requests[i];
-    cache_outcome outcome;
-    cache_set_global(&s->l2, r->message.global);
+    sector_cache_outcome outcome;
+    sector_cache_set_global(&s->l2, r->message.global);
     if (r->message.kind == MEM_WRITE) {
-        outcome = cache_stall_write(&s->l2, r->message.address, i);
-        if (LS_LIKELY(outcome == CACHE_HIT))
-            outcome = cache_write(&s->l2, r->message.address, r->message.local, r->message.byte_mask, i);
+        outcome = sector_cache_stall_write(&s->l2, r->message.address, i);
+        if (LS_LIKELY(outcome == SECTOR_CACHE_HIT))
+            outcome =
+                sector_cache_write(&s->l2, r->message.address, r->message.local, r->message.byte_mask, i);
     } else {
-        outcome = cache_read(&s->l2, r->message.address, r->message.local, i, r->message.kind == MEM_ATOMIC);
+        outcome =
+            sector_cache_read(&s->l2, r->message.address, r->message.local, i, r->message.kind == MEM_ATOMIC);
     }
-    if (outcome == CACHE_FAIL)
+    if (outcome == SECTOR_CACHE_FAIL)
         return false;
     if (LS_UNLIKELY(again))
-        cache_pop_retry(&s->l2);
+        sector_cache_pop_retry(&s->l2);
     else
         (void)take(p, &s->input);
-    if (LS_UNLIKELY(outcome == CACHE_STALLED))
+    if (LS_UNLIKELY(outcome == SECTOR_CACHE_STALLED))
         return true;
     ls_link_release(r->link, 1);
-    if (r->message.kind == MEM_WRITE || outcome == CACHE_HIT)
+    if (r->message.kind == MEM_WRITE || outcome == SECTOR_CACHE_HIT)
         answer(p, s, i);
     return true;
 }
@@ -312,26 +314,26 @@ static ls_cycle slice_cycle(partition *p, slice *s)
     while (s->output.count > 0 && !s->output_waiting && port_open(p, s) && send_answer(p, s) && --left > 0) {
     }
     left = p->width;
-    while (cache_has_ready(&s->l2) && s->output.count < spec->output_queue &&
-           cache_next_ready(&s->l2, &token)) {
+    while (sector_cache_has_ready(&s->l2) && s->output.count < spec->output_queue &&
+           sector_cache_next_ready(&s->l2, &token)) {
         answer(p, s, token);
         if (--left == 0)
             break;
     }
     left = p->width;
     while (!ring_empty(&s->fill_ring)) {
-        cache_fill(&s->l2, s->fills[ring_pop(&s->fill_ring)]);
+        sector_cache_fill(&s->l2, s->fills[ring_pop(&s->fill_ring)]);
         if (--left == 0)
             break;
     }
     left = p->width;
-    const cache_miss *miss;
-    while ((miss = cache_front_miss(&s->l2)) != NULL) {
+    const sector_cache_miss *miss;
+    while ((miss = sector_cache_front_miss(&s->l2)) != NULL) {
         if (!send_to_dram(p, s, miss)) {
             p->n.dram_stalls++;
             break;
         }
-        cache_pop_miss(&s->l2);
+        sector_cache_pop_miss(&s->l2);
         if (--left == 0)
             break;
     }
@@ -349,7 +351,7 @@ static ls_cycle slice_cycle(partition *p, slice *s)
             break;
     }
     if (has_look_up(s) || (s->output.count > 0 && !s->output_waiting) || !ring_empty(&s->fill_ring) ||
-        cache_has_ready(&s->l2) || cache_front_miss(&s->l2) != NULL)
+        sector_cache_has_ready(&s->l2) || sector_cache_front_miss(&s->l2) != NULL)
         return p->now + 1;
     if (s->delay.count == 0)
         return LS_CYCLE_MAX;
@@ -412,17 +414,17 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
     const mem_map *map = wiring->map;
     /* A request gives its buffer entry back when the cache has taken it and stays until it is answered, so
      * those that wait for a fill or for the network come on top of those in the links. */
-    uint32_t requests_max =
-        wiring->requests_max +
-        map->slices_per_channel * (cache_waiters_max(&p->spec->l2) + (uint32_t)p->spec->output_queue + 2);
+    uint32_t requests_max = wiring->requests_max +
+                            map->slices_per_channel *
+                                (sector_cache_waiters_max(&p->spec->l2) + (uint32_t)p->spec->output_queue + 2);
     p->map = *map;
     p->slice_count = map->slices_per_channel;
     p->width = (uint32_t)p->spec->width;
     p->line_in_row = true;
     mem_dram_place first = mem_map_dram(map, 0);
-    for (uint32_t sector = 1; sector < CACHE_LINE_BYTES / CACHE_SECTOR_BYTES; sector++) {
-        mem_dram_place at = mem_map_dram(map, (uint64_t)sector * CACHE_SECTOR_BYTES);
-        mem_place place = mem_map_place(map, (uint64_t)sector * CACHE_SECTOR_BYTES);
+    for (uint32_t sector = 1; sector < SECTOR_CACHE_LINE_BYTES / SECTOR_BYTES; sector++) {
+        mem_dram_place at = mem_map_dram(map, (uint64_t)sector * SECTOR_BYTES);
+        mem_place place = mem_map_place(map, (uint64_t)sector * SECTOR_BYTES);
         p->line_in_row = p->line_in_row && at.bank == first.bank && at.row == first.row &&
                          place.channel == mem_map_place(map, 0).channel;
     }
@@ -445,14 +447,14 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
         ring_init(&s->fill_ring, (uint32_t)p->spec->fill_queue);
         s->fills = ls_domain_alloc(p->domain, ring_size_for((uint32_t)p->spec->fill_queue) * sizeof *s->fills);
         ok = s->fills != NULL;
-        if (ok && cache_init(&s->l2, &p->spec->l2, &p->n.l2, p->domain, err) != LS_OK)
+        if (ok && sector_cache_init(&s->l2, &p->spec->l2, &p->n.l2, p->domain, err) != LS_OK)
             return ls_error_prefix(err, "%s: l2", ls_domain_name(p->domain));
-        cache_set_addresses(&s->l2, address_of, p);
+        sector_cache_set_addresses(&s->l2, address_of, p);
     }
     if (!ok)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for memory partition '%s'", ls_domain_name(p->domain));
     memcpy(p->to_core, wiring->to_core, wiring->core_count * sizeof(ls_link *));
-    p->free_request = p->free_dram = CACHE_NONE;
+    p->free_request = p->free_dram = SECTOR_CACHE_NONE;
     for (uint32_t i = p->dram_tokens; i-- > 0;) {
         p->dram_next[i] = p->free_dram;
         p->free_dram = i;
@@ -464,7 +466,7 @@ static void partition_warm(void *state, uint64_t address)
 {
     partition *p = state;
     mem_place place = mem_map_place(&p->map, address);
-    cache_warm(&p->slices[place.slice].l2, address, place.local);
+    sector_cache_warm(&p->slices[place.slice].l2, address, place.local);
 }
 
 static void partition_get_shape(const void *state, partition_shape *out)
@@ -481,7 +483,7 @@ static const ls_l2_ops l2_ops = { .attach = partition_attach,
 static const partition_profile_ops profile_ops = { .shape = partition_get_shape };
 
 static const char *const write_policy_names[] = { "through", "back", "evict", "around", NULL };
-static const char *const merge_stall_names[] = { "slice", "request", NULL }; /* as cache_merge_stall */
+static const char *const merge_stall_names[] = { "slice", "request", NULL }; /* as sector_cache_merge_stall */
 
 /* clang-format off */
 #define KEY(name_, field_, unit_, default_, min_, max_, help_)                                                \
@@ -511,12 +513,12 @@ static const ls_param params[] = {
     KEY("dirty_limit_percent", l2.dirty_limit_percent, "%", "0", 0, 100,
         "dirty lines are spared from eviction while fewer than this share is dirty"),
     CHOICE("write_policy", l2.write_policy, "back", write_policy_names, "what a store does"),
-    CACHE_POLICY_PARAMS(partition_spec, l2, "", "ipoly"),
+    SECTOR_CACHE_POLICY_PARAMS(partition_spec, l2, "", "ipoly"),
 };
 
 /* Memory by formula has hit rates and bandwidths of L2, no queues. */
 static const ls_need needs[] = {
-    CACHE_POLICY_NEEDS("", "/core.memory=cycle"),
+    SECTOR_CACHE_POLICY_NEEDS("", "/core.memory=cycle"),
     { "write_lines", "/core.memory=cycle" },         { "*_queue", "/core.memory=cycle" },
     { "mshr_*", "/core.memory=cycle" },              { "merge_stall", "/core.memory=cycle" },
     { "dirty_limit_percent", "/core.memory=cycle" }, { "write_policy", "/core.memory=cycle" },
@@ -528,7 +530,7 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(partition_counters, input_stalls, "cycles", "a request found the input queue full"),
     LS_METRIC_COUNTER(partition_counters, output_stalls, "times", "an answer had to wait for the network"),
     LS_METRIC_COUNTER(partition_counters, dram_stalls, "cycles", "a miss had to wait for DRAM"),
-    CACHE_METRICS(partition_counters, l2),
+    SECTOR_CACHE_METRICS(partition_counters, l2),
     { .name = "hit_rate", .kind = LS_METRIC_KIND_RATIO, .offset = offsetof(partition_counters, l2.hits),
       .denominator = offsetof(partition_counters, l2.accesses), .unit = "", .help = "hits / accesses" },
 };

@@ -3,7 +3,7 @@
 #define MODEL_PARTITION_H
 
 #include "lockstep/block.h"
-#include "model/cache/cache.h"
+#include "model/cache/sector_cache.h"
 
 /* The port of a model whose slices a profile can walk. Models without it serve cores that send their requests
  * (core.memory: cycle) and no others. */
@@ -11,7 +11,7 @@
 #define PARTITION_PROFILE_INTERFACE "l2-profile/1"
 
 typedef struct partition_shape {
-    cache_spec l2; /* of a slice */
+    sector_cache_spec l2; /* of a slice */
     uint64_t delay_cycles;
     uint64_t percent; /* of one sector per cycle, what a slice serves */
 } partition_shape;

@@ -64,7 +64,7 @@ void level_index_init(level_index *x, const set_hash_spec *hash, uint64_t sets)
 {
     *x = (level_index){ .bits = 63 - (uint32_t)__builtin_clzll(sets == 0 ? 1 : sets) };
     x->hashed = hash->kind != SET_HASH_NONE && sets > 1 &&
-                set_hash_fill(x->table, hash, (uint32_t)sets, CACHE_LINE_BYTES, true, NULL) == LS_OK;
+                set_hash_fill(x->table, hash, (uint32_t)sets, SECTOR_CACHE_LINE_BYTES, true, NULL) == LS_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------- the index */

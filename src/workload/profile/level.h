@@ -4,7 +4,7 @@
 #ifndef PROFILE_LEVEL_H
 #define PROFILE_LEVEL_H
 
-#include "model/cache/cache.h"
+#include "model/cache/sector_cache.h"
 #include "workload/profile/reuse.h"
 
 #include <stdbool.h>

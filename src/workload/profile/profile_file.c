@@ -289,7 +289,7 @@ static ls_status add_trace(hash_stream *hasher, const char *path, ls_error *err)
     return status;
 }
 
-static void add_cache(hash_stream *hasher, const cache_spec *spec)
+static void add_cache(hash_stream *hasher, const sector_cache_spec *spec)
 {
     add_number(hasher, spec->sets);
     add_number(hasher, spec->ways);
@@ -312,7 +312,7 @@ static void add_shape(hash_stream *hasher, const gpu_shape *shape)
     add_number(hasher, shape->rules.capacity.register_unit);
     add_number(hasher, shape->rules.capacity.shared_bytes);
     add_cache(hasher, &shape->l2);
-    add_number(hasher, shape->l2.merge_stall == CACHE_STALL_QUEUE ? shape->l2.mshr_merge : 0);
+    add_number(hasher, shape->l2.merge_stall == SECTOR_CACHE_STALL_QUEUE ? shape->l2.mshr_merge : 0);
     for (uint64_t shared = 0; shared <= 256; shared += 8) {
         core_l1 l1 = gpu_shape_l1(shape, shared * kib);
         add_cache(hasher, &l1.cache);

@@ -17,8 +17,8 @@
 
 void profiler_warm(trace_profiler *p, uint64_t address, uint64_t bytes)
 {
-    uint64_t first = address / CACHE_LINE_BYTES,
-             last = bytes == 0 ? first : (address + bytes - 1) / CACHE_LINE_BYTES;
+    uint64_t first = address / SECTOR_CACHE_LINE_BYTES,
+             last = bytes == 0 ? first : (address + bytes - 1) / SECTOR_CACHE_LINE_BYTES;
     for (uint64_t number = first; bytes != 0 && number <= last; number++) {
         level_victim victim;
         uint32_t set = walk_set(p, number);
@@ -293,7 +293,7 @@ ls_status walk_divide(trace_profiler *p, ls_error *err)
 
 static ls_status set_up_l1(trace_profiler *p, ls_error *err)
 {
-    const cache_spec *spec = &p->l1_spec.cache;
+    const sector_cache_spec *spec = &p->l1_spec.cache;
     bool fresh = !p->has_l1 || p->l1_ways != spec->ways, ok = true;
     for (uint32_t i = 0; ok && i < p->shape.cores; i++) {
         level *l1 = &p->cores[i].l1;

@@ -153,9 +153,9 @@ void walk_part_run(trace_profiler *p, uint32_t part);
 /* Where a line is in L2: sent_request.set. */
 static inline uint32_t walk_set(const trace_profiler *p, uint64_t line)
 {
-    mem_place place = mem_map_place(&p->shape.map, line * CACHE_LINE_BYTES);
+    mem_place place = mem_map_place(&p->shape.map, line * SECTOR_CACHE_LINE_BYTES);
     uint32_t slice = place.channel * p->shape.map.slices_per_channel + place.slice;
-    return (slice << p->l2_index.bits) + level_set(&p->l2_index, place.local / CACHE_LINE_BYTES);
+    return (slice << p->l2_index.bits) + level_set(&p->l2_index, place.local / SECTOR_CACHE_LINE_BYTES);
 }
 
 static inline uint32_t walk_channel(const trace_profiler *p, uint32_t set)
@@ -178,8 +178,8 @@ static inline uint32_t walk_set_in_level(const trace_profiler *p, uint32_t set)
  * never does. */
 static inline uint32_t walk_merge_limit(const trace_profiler *p)
 {
-    const cache_spec *l2 = &p->shape.l2;
-    return l2->merge_stall == CACHE_STALL_REQUEST ? UINT32_MAX : (uint32_t)l2->mshr_merge;
+    const sector_cache_spec *l2 = &p->shape.l2;
+    return l2->merge_stall == SECTOR_CACHE_STALL_REQUEST ? UINT32_MAX : (uint32_t)l2->mshr_merge;
 }
 
 static inline uint32_t walk_ones(uint32_t sectors)

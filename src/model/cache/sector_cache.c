@@ -1,6 +1,6 @@
-/* cache.c: see cache.h. Lines are found through a hash of their addresses, victims through lists in order of
+/* sector_cache.c: see sector_cache.h. Lines are found through a hash of their addresses, victims through lists in order of
  * use: an access costs the same for 4 ways and for 256. */
-#include "model/cache/cache.h"
+#include "model/cache/sector_cache.h"
 
 #include <assert.h>
 #include <string.h>
@@ -12,34 +12,34 @@ static inline uint32_t hash_of(uint64_t address, unsigned shift)
     return (uint32_t)(((address >> shift) * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
 }
 
-static inline uint32_t find_line(const cache *c, uint64_t line_address)
+static inline uint32_t find_line(const sector_cache *c, uint64_t line_address)
 {
     for (uint32_t i = hash_of(line_address, 7) & c->line_index_mask;; i = (i + 1) & c->line_index_mask) {
         uint32_t entry = c->line_index[i];
         if (entry == 0)
-            return CACHE_NONE;
+            return SECTOR_CACHE_NONE;
         if (c->lines[entry - 1].address == line_address)
             return entry - 1;
     }
 }
 
 /* Sectors of one line come one after another. */
-static inline uint32_t find_line_again(cache *c, uint64_t line_address)
+static inline uint32_t find_line_again(sector_cache *c, uint64_t line_address)
 {
     uint32_t i = c->last_line;
     if (c->lines[i].address == line_address && c->lines[i].in_use)
         return i;
     i = find_line(c, line_address);
-    c->last_line = i != CACHE_NONE ? i : c->last_line;
+    c->last_line = i != SECTOR_CACHE_NONE ? i : c->last_line;
     return i;
 }
 
-static inline uint32_t find_mshr(const cache *c, uint64_t sector_address)
+static inline uint32_t find_mshr(const sector_cache *c, uint64_t sector_address)
 {
     uint32_t entry = c->mshr_index[hash_of(sector_address, 5) & c->mshr_index_mask];
     while (entry != 0 && c->mshrs[entry - 1].address != sector_address)
         entry = c->mshrs[entry - 1].chain;
-    return entry - 1; /* CACHE_NONE for 0 */
+    return entry - 1; /* SECTOR_CACHE_NONE for 0 */
 }
 
 static void index_add(uint32_t *index, uint32_t mask, uint32_t hash, uint32_t value)
@@ -67,20 +67,20 @@ static void index_add(uint32_t *index, uint32_t mask, uint32_t hash, uint32_t va
         (index)[at_] = 0;                                                                                     \
     } while (0)
 
-static void remove_line(cache *c, uint32_t line)
+static void remove_line(sector_cache *c, uint32_t line)
 {
     INDEX_REMOVE(c->line_index, c->line_index_mask, hash_of(c->lines[line].address, 7), line,
                  hash_of(c->lines[entry_].address, 7));
 }
 
-static inline void add_mshr(cache *c, uint32_t mshr)
+static inline void add_mshr(sector_cache *c, uint32_t mshr)
 {
     uint32_t *first = &c->mshr_index[hash_of(c->mshrs[mshr].address, 5) & c->mshr_index_mask];
     c->mshrs[mshr].chain = *first;
     *first = mshr + 1;
 }
 
-static inline void remove_mshr(cache *c, uint32_t mshr)
+static inline void remove_mshr(sector_cache *c, uint32_t mshr)
 {
     uint32_t *at = &c->mshr_index[hash_of(c->mshrs[mshr].address, 5) & c->mshr_index_mask];
     while (*at != mshr + 1)
@@ -98,15 +98,15 @@ static uint32_t power_of_two(uint64_t at_least)
     return n;
 }
 
-static void empty_sets(cache *c)
+static void empty_sets(sector_cache *c)
 {
     for (uint32_t s = 0; s <= c->set_mask; s++)
-        c->sets[s] = (cache_set){ .newest = CACHE_NONE, .oldest = CACHE_NONE };
+        c->sets[s] = (sector_cache_set){ .newest = SECTOR_CACHE_NONE, .oldest = SECTOR_CACHE_NONE };
     c->line_count = (c->set_mask + 1) * c->way_limit;
 }
 
 /* Lines are forgotten one by one: those in use are often few. */
-static void empty_lines(cache *c)
+static void empty_lines(sector_cache *c)
 {
     uint32_t ways = (uint32_t)c->spec->ways, used = 0;
     for (uint32_t s = 0; s <= c->set_mask; s++)
@@ -116,7 +116,7 @@ static void empty_lines(cache *c)
         for (uint32_t i = s * ways; i < s * ways + c->sets[s].used_ways; i++) {
             if (few)
                 remove_line(c, i);
-            c->lines[i] = (cache_line){ 0 };
+            c->lines[i] = (sector_cache_line){ 0 };
         }
     if (!few)
         memset(c->line_index, 0, ((size_t)c->line_index_mask + 1) * sizeof *c->line_index);
@@ -125,19 +125,19 @@ static void empty_lines(cache *c)
 #define WAITERS_MAX 16384u
 #define STALLED_MAX 4096u /* more than these, and the queue waits; links hold far fewer for one slice */
 
-uint32_t cache_waiters_max(const cache_spec *spec)
+uint32_t sector_cache_waiters_max(const sector_cache_spec *spec)
 {
     uint64_t waiters = spec->mshr_entries * spec->mshr_merge;
     waiters = waiters < WAITERS_MAX ? waiters : WAITERS_MAX;
-    return (uint32_t)waiters + (spec->merge_stall == CACHE_STALL_REQUEST ? STALLED_MAX : 0);
+    return (uint32_t)waiters + (spec->merge_stall == SECTOR_CACHE_STALL_REQUEST ? STALLED_MAX : 0);
 }
 
-ls_status cache_init(cache *c, const cache_spec *spec, cache_counters *counters, ls_domain *domain,
-                     ls_error *err)
+ls_status sector_cache_init(sector_cache *c, const sector_cache_spec *spec, sector_cache_counters *counters,
+                            ls_domain *domain, ls_error *err)
 {
     uint64_t lines = spec->sets * spec->ways;
-    uint32_t waiters = cache_waiters_max(spec);
-    *c = (cache){ .spec = spec, .counters = counters, .split = &counters->global };
+    uint32_t waiters = sector_cache_waiters_max(spec);
+    *c = (sector_cache){ .spec = spec, .counters = counters, .split = &counters->global };
     c->set_mask = (uint32_t)spec->sets - 1;
     c->way_limit = (uint32_t)spec->ways;
     c->line_index_mask = power_of_two(2 * lines) - 1;
@@ -155,15 +155,15 @@ ls_status cache_init(cache *c, const cache_spec *spec, cache_counters *counters,
         c->mshr_index == NULL || c->waiters == NULL || c->misses == NULL || c->miss_bytes == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a cache of %llu lines", (unsigned long long)lines);
     empty_sets(c);
-    c->mshr_free = c->waiter_free = c->ready_first = c->ready_last = CACHE_NONE;
-    c->retry_first = c->retry_last = CACHE_NONE;
+    c->mshr_free = c->waiter_free = c->ready_first = c->ready_last = SECTOR_CACHE_NONE;
+    c->retry_first = c->retry_last = SECTOR_CACHE_NONE;
     c->waiter_count = waiters;
     if (spec->hash.kind != SET_HASH_NONE && spec->sets > 1) {
         c->hash_table = ls_domain_alloc(domain, sizeof(set_hash_table));
         if (c->hash_table == NULL)
             return ls_fail(err, LS_ERR_NOMEM, "no memory for the hash of a cache");
-        ls_status status =
-            set_hash_fill(c->hash_table, &spec->hash, (uint32_t)spec->sets, CACHE_LINE_BYTES, true, err);
+        ls_status status = set_hash_fill(c->hash_table, &spec->hash, (uint32_t)spec->sets,
+                                         SECTOR_CACHE_LINE_BYTES, true, err);
         if (status != LS_OK)
             return status;
     }
@@ -171,27 +171,27 @@ ls_status cache_init(cache *c, const cache_spec *spec, cache_counters *counters,
         c->prefetch = ls_domain_alloc(domain, sizeof *c->prefetch);
         if (c->prefetch == NULL)
             return ls_fail(err, LS_ERR_NOMEM, "no memory for the prefetcher of a cache");
-        prefetch_init(c->prefetch, &spec->prefetch, CACHE_LINE_BYTES);
+        prefetch_init(c->prefetch, &spec->prefetch, SECTOR_CACHE_LINE_BYTES);
     }
     return replacement_init(&c->replacement, spec->replacement, (uint32_t)spec->sets, (uint32_t)spec->ways,
                             domain, err);
 }
 
-void cache_set_addresses(cache *c, cache_address_fn address_of, void *owner)
+void sector_cache_set_addresses(sector_cache *c, sector_cache_address_fn address_of, void *owner)
 {
     c->address_of = address_of;
     c->address_owner = owner;
 }
 
-void cache_invalidate_later(cache *c)
+void sector_cache_invalidate_later(sector_cache *c)
 {
     if (c->mshr_count == 0)
-        cache_invalidate(c);
+        sector_cache_invalidate(c);
     else
         c->empty_later = true;
 }
 
-void cache_invalidate(cache *c)
+void sector_cache_invalidate(sector_cache *c)
 {
     c->empty_later = false;
     if (!c->touched)
@@ -204,42 +204,42 @@ void cache_invalidate(cache *c)
     c->touched = false;
 }
 
-void cache_set_ways(cache *c, uint32_t ways)
+void sector_cache_set_ways(sector_cache *c, uint32_t ways)
 {
     if (ways == c->way_limit)
         return;
     c->touched = true;
     c->way_limit = ways;
-    cache_invalidate(c);
+    sector_cache_invalidate(c);
 }
 
 /* --------------------------------------------------------------------------------------------------- sets */
 
-static inline uint32_t set_of(const cache *c, uint64_t index_address)
+static inline uint32_t set_of(const sector_cache *c, uint64_t index_address)
 {
-    uint64_t line = index_address / CACHE_LINE_BYTES;
+    uint64_t line = index_address / SECTOR_CACHE_LINE_BYTES;
     return (c->hash_table != NULL ? set_hash_of(c->hash_table, line) : (uint32_t)line) & c->set_mask;
 }
 
-static inline void unlink_line(cache *c, cache_set *set, uint32_t i)
+static inline void unlink_line(sector_cache *c, sector_cache_set *set, uint32_t i)
 {
-    cache_line *line = &c->lines[i];
-    if (line->next != CACHE_NONE)
+    sector_cache_line *line = &c->lines[i];
+    if (line->next != SECTOR_CACHE_NONE)
         c->lines[line->next].prev = line->prev;
     else
         set->newest = line->prev;
-    if (line->prev != CACHE_NONE)
+    if (line->prev != SECTOR_CACHE_NONE)
         c->lines[line->prev].next = line->next;
     else
         set->oldest = line->next;
 }
 
-static inline void append_line(cache *c, cache_set *set, uint32_t i)
+static inline void append_line(sector_cache *c, sector_cache_set *set, uint32_t i)
 {
-    cache_line *line = &c->lines[i];
-    line->next = CACHE_NONE;
+    sector_cache_line *line = &c->lines[i];
+    line->next = SECTOR_CACHE_NONE;
     line->prev = set->newest;
-    if (set->newest != CACHE_NONE)
+    if (set->newest != SECTOR_CACHE_NONE)
         c->lines[set->newest].next = i;
     else
         set->oldest = i;
@@ -247,27 +247,27 @@ static inline void append_line(cache *c, cache_set *set, uint32_t i)
 }
 
 /* Apart, so that LRU has no call in its way. */
-static __attribute__((noinline)) void use_way(cache *c, uint32_t i)
+static __attribute__((noinline)) void use_way(sector_cache *c, uint32_t i)
 {
     uint32_t ways = (uint32_t)c->spec->ways;
     replacement_use(&c->replacement, i / ways, i % ways);
 }
 
-static inline void use_line(cache *c, uint32_t i)
+static inline void use_line(sector_cache *c, uint32_t i)
 {
     if (LS_UNLIKELY(c->spec->replacement != REPLACEMENT_LRU)) {
         if (!replacement_is_order(c->spec->replacement))
             use_way(c, i);
         return;
     }
-    cache_set *set = &c->sets[i / (uint32_t)c->spec->ways];
+    sector_cache_set *set = &c->sets[i / (uint32_t)c->spec->ways];
     if (set->newest != i) {
         unlink_line(c, set, i);
         append_line(c, set, i);
     }
 }
 
-static inline bool evictable(const cache *c, const cache_line *line)
+static inline bool evictable(const sector_cache *c, const sector_cache_line *line)
 {
     if (line->pending != 0)
         return false;
@@ -275,7 +275,7 @@ static inline bool evictable(const cache *c, const cache_line *line)
 }
 
 /* The same for policies that are no order of lines. */
-static __attribute__((noinline)) uint32_t choose_victim(cache *c, uint32_t set_number)
+static __attribute__((noinline)) uint32_t choose_victim(sector_cache *c, uint32_t set_number)
 {
     uint32_t first_line = set_number * (uint32_t)c->spec->ways;
     uint64_t allowed[REPLACEMENT_WORDS] = { 0 };
@@ -287,57 +287,57 @@ static __attribute__((noinline)) uint32_t choose_victim(cache *c, uint32_t set_n
         pending |= c->lines[first_line + w].pending != 0;
     }
     if (!any && pending)
-        return CACHE_NONE;
+        return SECTOR_CACHE_NONE;
     for (uint32_t w = 0; w < c->way_limit && !any; w++)
         allowed[w / 64] |= UINT64_C(1) << w % 64;
     return first_line + replacement_victim(&c->replacement, set_number, c->way_limit, allowed);
 }
 
 /* A free line, or the oldest that may go. Where all lines are dirty and none waits for its fill, nothing
- * would ever change in this set however few lines are dirty elsewhere: the oldest goes. CACHE_NONE: a line
+ * would ever change in this set however few lines are dirty elsewhere: the oldest goes. SECTOR_CACHE_NONE: a line
  * waits for its fill, and the request for that. */
-static uint32_t find_victim(cache *c, uint32_t set_number)
+static uint32_t find_victim(sector_cache *c, uint32_t set_number)
 {
-    cache_set *set = &c->sets[set_number];
+    sector_cache_set *set = &c->sets[set_number];
     uint32_t first_line = set_number * (uint32_t)c->spec->ways;
     bool pending = false;
     if (set->used_ways < c->way_limit)
         return first_line + set->used_ways;
     if (LS_UNLIKELY(!replacement_is_order(c->spec->replacement)))
         return choose_victim(c, set_number);
-    for (uint32_t i = set->oldest; i != CACHE_NONE; i = c->lines[i].next) {
+    for (uint32_t i = set->oldest; i != SECTOR_CACHE_NONE; i = c->lines[i].next) {
         if (evictable(c, &c->lines[i]))
             return i;
         pending |= c->lines[i].pending != 0;
     }
-    return pending ? CACHE_NONE : set->oldest;
+    return pending ? SECTOR_CACHE_NONE : set->oldest;
 }
 
-static inline void push_miss(cache *c, cache_miss miss)
+static inline void push_miss(sector_cache *c, sector_cache_miss miss)
 {
     c->misses[c->miss_tail++ & c->miss_mask] = miss;
 }
 
-static inline uint32_t miss_count(const cache *c)
+static inline uint32_t miss_count(const sector_cache *c)
 {
     return c->miss_tail - c->miss_head;
 }
 
-static void push_write_back(cache *c, const cache_line *line)
+static void push_write_back(sector_cache *c, const sector_cache_line *line)
 {
     c->counters->writebacks++;
     memcpy(c->miss_bytes[c->miss_tail & c->miss_mask], line->dirty_bytes, sizeof line->dirty_bytes);
-    push_miss(c, (cache_miss){ .address = line->address,
-                               .kind = CACHE_MISS_WRITEBACK,
-                               .sectors = line->dirty,
-                               .token = CACHE_NONE });
+    push_miss(c, (sector_cache_miss){ .address = line->address,
+                                      .kind = SECTOR_CACHE_MISS_WRITEBACK,
+                                      .sectors = line->dirty,
+                                      .token = SECTOR_CACHE_NONE });
 }
 
-uint64_t cache_pop_sector(cache *c, uint32_t *byte_mask)
+uint64_t sector_cache_pop_sector(sector_cache *c, uint32_t *byte_mask)
 {
-    cache_miss *miss = &c->misses[c->miss_head & c->miss_mask];
+    sector_cache_miss *miss = &c->misses[c->miss_head & c->miss_mask];
     uint32_t sector = (uint32_t)__builtin_ctz(miss->sectors);
-    uint64_t address = miss->address + (uint64_t)sector * CACHE_SECTOR_BYTES;
+    uint64_t address = miss->address + (uint64_t)sector * SECTOR_BYTES;
     *byte_mask = c->miss_bytes[c->miss_head & c->miss_mask][sector];
     miss->sectors &= (uint8_t)(miss->sectors - 1);
     if (miss->sectors == 0)
@@ -345,11 +345,11 @@ uint64_t cache_pop_sector(cache *c, uint32_t *byte_mask)
     return address;
 }
 
-bool cache_clean(cache *c, uint32_t *cursor)
+bool sector_cache_clean(sector_cache *c, uint32_t *cursor)
 {
     uint32_t count = (c->set_mask + 1) * (uint32_t)c->spec->ways;
     for (; c->dirty_lines != 0 && *cursor < count; ++*cursor) {
-        cache_line *line = &c->lines[*cursor];
+        sector_cache_line *line = &c->lines[*cursor];
         if (line->dirty == 0)
             continue;
         if (miss_count(c) >= c->spec->miss_queue)
@@ -364,15 +364,15 @@ bool cache_clean(cache *c, uint32_t *cursor)
 }
 
 /* Gives `victim` to a new line; what was dirty goes down if the policy is to write back. */
-static void allocate(cache *c, uint32_t victim, uint64_t line_address)
+static void allocate(sector_cache *c, uint32_t victim, uint64_t line_address)
 {
-    cache_line *line = &c->lines[victim];
-    cache_set *set = &c->sets[victim / (uint32_t)c->spec->ways];
+    sector_cache_line *line = &c->lines[victim];
+    sector_cache_set *set = &c->sets[victim / (uint32_t)c->spec->ways];
     if (line->in_use) {
         c->counters->evictions++;
         if (line->dirty != 0) {
             c->dirty_lines--;
-            if (c->spec->write_policy == CACHE_WRITE_BACK)
+            if (c->spec->write_policy == SECTOR_CACHE_WRITE_BACK)
                 push_write_back(c, line);
         }
         remove_line(c, victim);
@@ -380,7 +380,7 @@ static void allocate(cache *c, uint32_t victim, uint64_t line_address)
     } else {
         set->used_ways++;
     }
-    *line = (cache_line){ .address = line_address, .in_use = true };
+    *line = (sector_cache_line){ .address = line_address, .in_use = true };
     append_line(c, set, victim);
     if (LS_UNLIKELY(!replacement_is_order(c->spec->replacement)))
         replacement_insert(&c->replacement, victim / (uint32_t)c->spec->ways,
@@ -389,7 +389,7 @@ static void allocate(cache *c, uint32_t victim, uint64_t line_address)
     c->touched = true;
 }
 
-static inline void set_dirty(cache *c, cache_line *line, uint32_t sector)
+static inline void set_dirty(sector_cache *c, sector_cache_line *line, uint32_t sector)
 {
     if (line->dirty == 0)
         c->dirty_lines++;
@@ -399,41 +399,41 @@ static inline void set_dirty(cache *c, cache_line *line, uint32_t sector)
 
 /* ------------------------------------------------------------------------------------------------- access */
 
-static inline bool no_waiter_left(const cache *c)
+static inline bool no_waiter_left(const sector_cache *c)
 {
-    return c->waiter_free == CACHE_NONE && c->waiter_fresh == c->waiter_count;
+    return c->waiter_free == SECTOR_CACHE_NONE && c->waiter_fresh == c->waiter_count;
 }
 
-static inline uint32_t new_waiter(cache *c, uint32_t token)
+static inline uint32_t new_waiter(sector_cache *c, uint32_t token)
 {
     uint32_t waiter = c->waiter_free;
-    if (waiter != CACHE_NONE)
+    if (waiter != SECTOR_CACHE_NONE)
         c->waiter_free = c->waiters[waiter].next;
     else
         waiter = c->waiter_fresh++;
-    c->waiters[waiter] = (cache_waiter){ .token = token, .next = CACHE_NONE };
+    c->waiters[waiter] = (sector_cache_waiter){ .token = token, .next = SECTOR_CACHE_NONE };
     return waiter;
 }
 
-static inline uint32_t take_mshr(cache *c, uint64_t sector_address, uint32_t line, uint32_t waiter)
+static inline uint32_t take_mshr(sector_cache *c, uint64_t sector_address, uint32_t line, uint32_t waiter)
 {
     uint32_t mshr = c->mshr_free;
-    if (mshr != CACHE_NONE)
+    if (mshr != SECTOR_CACHE_NONE)
         c->mshr_free = c->mshrs[mshr].next;
     else
         mshr = c->mshr_fresh++;
     c->mshr_count++;
-    c->mshrs[mshr] = (cache_mshr){ .address = sector_address,
-                                   .first = waiter,
-                                   .last = waiter,
-                                   .line = line,
-                                   .stalled_first = CACHE_NONE,
-                                   .stalled_last = CACHE_NONE };
+    c->mshrs[mshr] = (sector_cache_mshr){ .address = sector_address,
+                                          .first = waiter,
+                                          .last = waiter,
+                                          .line = line,
+                                          .stalled_first = SECTOR_CACHE_NONE,
+                                          .stalled_last = SECTOR_CACHE_NONE };
     add_mshr(c, mshr);
     return mshr;
 }
 
-static inline void give_mshr(cache *c, uint32_t mshr)
+static inline void give_mshr(sector_cache *c, uint32_t mshr)
 {
     remove_mshr(c, mshr);
     c->mshrs[mshr].next = c->mshr_free;
@@ -442,14 +442,14 @@ static inline void give_mshr(cache *c, uint32_t mshr)
 }
 
 /* Adds a waiting request to the MSHR of the sector, taking a new one if there is none. */
-static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t line, uint32_t token,
+static void wait_for(sector_cache *c, uint32_t mshr, uint64_t sector_address, uint32_t line, uint32_t token,
                      bool atomic)
 {
     uint32_t waiter = new_waiter(c, token);
-    if (mshr == CACHE_NONE) {
+    if (mshr == SECTOR_CACHE_NONE) {
         mshr = take_mshr(c, sector_address, line, waiter);
     } else {
-        if (LS_LIKELY(c->mshrs[mshr].first != CACHE_NONE))
+        if (LS_LIKELY(c->mshrs[mshr].first != SECTOR_CACHE_NONE))
             c->waiters[c->mshrs[mshr].last].next = waiter;
         else
             c->mshrs[mshr].first = waiter; /* the first request for a sector that was prefetched */
@@ -460,50 +460,50 @@ static void wait_for(cache *c, uint32_t mshr, uint64_t sector_address, uint32_t 
 }
 
 /* A request that found its MSHR full, or stalled requests there that it must not overtake. */
-static __attribute__((noinline)) cache_outcome stall(cache *c, uint32_t m, uint32_t token)
+static __attribute__((noinline)) sector_cache_outcome stall(sector_cache *c, uint32_t m, uint32_t token)
 {
-    cache_mshr *mshr = &c->mshrs[m];
+    sector_cache_mshr *mshr = &c->mshrs[m];
     if (no_waiter_left(c)) {
         c->counters->fail_merge++;
-        return CACHE_FAIL;
+        return SECTOR_CACHE_FAIL;
     }
     uint32_t waiter = new_waiter(c, token);
-    if (mshr->stalled_first == CACHE_NONE)
+    if (mshr->stalled_first == SECTOR_CACHE_NONE)
         mshr->stalled_first = waiter;
     else
         c->waiters[mshr->stalled_last].next = waiter;
     mshr->stalled_last = waiter;
     c->stalled_count++;
     c->counters->merge_stalls++;
-    return CACHE_STALLED;
+    return SECTOR_CACHE_STALLED;
 }
 
-cache_outcome cache_stall_write(cache *c, uint64_t address, uint32_t token)
+sector_cache_outcome sector_cache_stall_write(sector_cache *c, uint64_t address, uint32_t token)
 {
     if (LS_LIKELY(c->stalled_count == 0))
-        return CACHE_HIT;
-    uint32_t m = find_mshr(c, address & ~(uint64_t)(CACHE_SECTOR_BYTES - 1));
-    if (m == CACHE_NONE || c->mshrs[m].stalled_first == CACHE_NONE)
-        return CACHE_HIT;
+        return SECTOR_CACHE_HIT;
+    uint32_t m = find_mshr(c, address & ~(uint64_t)(SECTOR_BYTES - 1));
+    if (m == SECTOR_CACHE_NONE || c->mshrs[m].stalled_first == SECTOR_CACHE_NONE)
+        return SECTOR_CACHE_HIT;
     return stall(c, m, token);
 }
 
-void cache_pop_retry(cache *c)
+void sector_cache_pop_retry(sector_cache *c)
 {
     uint32_t waiter = c->retry_first;
     c->retry_first = c->waiters[waiter].next;
-    if (c->retry_first == CACHE_NONE)
-        c->retry_last = CACHE_NONE;
+    if (c->retry_first == SECTOR_CACHE_NONE)
+        c->retry_last = SECTOR_CACHE_NONE;
     c->waiters[waiter].next = c->waiter_free;
     c->waiter_free = waiter;
 }
 
 /* The MSHR is free: its stalled requests are next in line. */
-static __attribute__((noinline)) void retry_stalled(cache *c, const cache_mshr *mshr)
+static __attribute__((noinline)) void retry_stalled(sector_cache *c, const sector_cache_mshr *mshr)
 {
-    for (uint32_t w = mshr->stalled_first; w != CACHE_NONE; w = c->waiters[w].next)
+    for (uint32_t w = mshr->stalled_first; w != SECTOR_CACHE_NONE; w = c->waiters[w].next)
         c->stalled_count--;
-    if (c->retry_last == CACHE_NONE)
+    if (c->retry_last == SECTOR_CACHE_NONE)
         c->retry_first = mshr->stalled_first;
     else
         c->waiters[c->retry_last].next = mshr->stalled_first;
@@ -513,41 +513,43 @@ static __attribute__((noinline)) void retry_stalled(cache *c, const cache_mshr *
 /* ----------------------------------------------------------------------------------------------- prefetches */
 
 /* One sector, if it is not here and there is room. Demand keeps a quarter of the MSHRs. */
-static void fetch_ahead(cache *c, uint64_t tag_address, uint64_t index_address)
+static void fetch_ahead(sector_cache *c, uint64_t tag_address, uint64_t index_address)
 {
-    uint64_t sector_address = tag_address & ~(uint64_t)(CACHE_SECTOR_BYTES - 1);
-    uint64_t line_address = tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1);
-    uint8_t bit = (uint8_t)(1u << ((tag_address / CACHE_SECTOR_BYTES) & 3));
+    uint64_t sector_address = tag_address & ~(uint64_t)(SECTOR_BYTES - 1);
+    uint64_t line_address = tag_address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1);
+    uint8_t bit = (uint8_t)(1u << ((tag_address / SECTOR_BYTES) & 3));
     uint32_t i = find_line(c, line_address);
-    if (i != CACHE_NONE && ((c->lines[i].valid | c->lines[i].pending | c->lines[i].dirty) & bit) != 0)
+    if (i != SECTOR_CACHE_NONE && ((c->lines[i].valid | c->lines[i].pending | c->lines[i].dirty) & bit) != 0)
         return;
-    uint32_t victim = CACHE_NONE;
+    uint32_t victim = SECTOR_CACHE_NONE;
     if (c->mshr_count < c->spec->mshr_entries - c->spec->mshr_entries / 4 &&
-        miss_count(c) + 2 < c->spec->miss_queue && find_mshr(c, sector_address) == CACHE_NONE)
-        victim = i != CACHE_NONE ? i : find_victim(c, set_of(c, index_address));
-    if (victim == CACHE_NONE) {
+        miss_count(c) + 2 < c->spec->miss_queue && find_mshr(c, sector_address) == SECTOR_CACHE_NONE)
+        victim = i != SECTOR_CACHE_NONE ? i : find_victim(c, set_of(c, index_address));
+    if (victim == SECTOR_CACHE_NONE) {
         c->counters->prefetch.dropped++;
         return;
     }
-    if (i == CACHE_NONE)
+    if (i == SECTOR_CACHE_NONE)
         allocate(c, victim, line_address);
-    cache_line *line = &c->lines[victim];
+    sector_cache_line *line = &c->lines[victim];
     line->pending |= bit;
     line->readable |= bit;
     line->prefetched |= bit;
     line->modified_on_fill &= (uint8_t)~bit;
-    push_miss(c, (cache_miss){ .address = sector_address, .kind = CACHE_MISS_READ, .token = CACHE_NONE });
-    (void)take_mshr(c, sector_address, victim, CACHE_NONE);
+    push_miss(c, (sector_cache_miss){
+                     .address = sector_address, .kind = SECTOR_CACHE_MISS_READ, .token = SECTOR_CACHE_NONE });
+    (void)take_mshr(c, sector_address, victim, SECTOR_CACHE_NONE);
     c->counters->prefetch.issued++;
 }
 
 /* After a read that missed, or that was the first of a prefetched sector: the same sector of other lines. */
-static __attribute__((noinline)) void train_prefetch(cache *c, uint64_t tag_address, uint64_t index_address)
+static __attribute__((noinline)) void train_prefetch(sector_cache *c, uint64_t tag_address,
+                                                     uint64_t index_address)
 {
-    uint64_t lines[PREFETCH_DEGREE_MAX], offset = index_address % CACHE_LINE_BYTES;
-    uint32_t count = prefetch_train(c->prefetch, index_address / CACHE_LINE_BYTES, lines);
+    uint64_t lines[PREFETCH_DEGREE_MAX], offset = index_address % SECTOR_CACHE_LINE_BYTES;
+    uint32_t count = prefetch_train(c->prefetch, index_address / SECTOR_CACHE_LINE_BYTES, lines);
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t index = lines[i] * CACHE_LINE_BYTES + offset;
+        uint64_t index = lines[i] * SECTOR_CACHE_LINE_BYTES + offset;
         uint64_t address = c->address_of != NULL ? c->address_of(c->address_owner, index, tag_address) : index;
         if (address != UINT64_MAX)
             fetch_ahead(c, address, index);
@@ -555,53 +557,55 @@ static __attribute__((noinline)) void train_prefetch(cache *c, uint64_t tag_addr
 }
 
 /* A request found a sector that a prefetch has brought, or is about to. */
-static __attribute__((noinline)) void use_prefetched(cache *c, cache_line *line, uint64_t tag_address,
-                                                     uint64_t index_address)
+static __attribute__((noinline)) void use_prefetched(sector_cache *c, sector_cache_line *line,
+                                                     uint64_t tag_address, uint64_t index_address)
 {
-    line->prefetched &= (uint8_t) ~(1u << ((tag_address / CACHE_SECTOR_BYTES) & 3));
+    line->prefetched &= (uint8_t) ~(1u << ((tag_address / SECTOR_BYTES) & 3));
     c->counters->prefetch.useful++;
     train_prefetch(c, tag_address, index_address);
 }
 
-/* A read that does not hit and found room in the miss queue. i: its line, CACHE_NONE if that is not there yet
+/* A read that does not hit and found room in the miss queue. i: its line, SECTOR_CACHE_NONE if that is not there yet
  * and gets `victim`. */
-static __attribute__((noinline)) cache_outcome read_below(cache *c, uint64_t tag_address, uint32_t i,
-                                                          uint32_t victim, uint32_t token, bool atomic)
+static __attribute__((noinline)) sector_cache_outcome read_below(sector_cache *c, uint64_t tag_address,
+                                                                 uint32_t i, uint32_t victim, uint32_t token,
+                                                                 bool atomic)
 {
-    cache_counters *n = c->counters;
-    uint64_t sector_address = tag_address & ~(uint64_t)(CACHE_SECTOR_BYTES - 1);
-    uint8_t bit = (uint8_t)(1u << ((tag_address / CACHE_SECTOR_BYTES) & 3));
-    bool pending = i != CACHE_NONE && (c->lines[i].pending & bit) != 0;
+    sector_cache_counters *n = c->counters;
+    uint64_t sector_address = tag_address & ~(uint64_t)(SECTOR_BYTES - 1);
+    uint8_t bit = (uint8_t)(1u << ((tag_address / SECTOR_BYTES) & 3));
+    bool pending = i != SECTOR_CACHE_NONE && (c->lines[i].pending & bit) != 0;
     /* A sector that is not on its way has an MSHR only while the requests of the last time are being
      * answered. */
-    uint32_t mshr = pending || c->ready_first != CACHE_NONE ? find_mshr(c, sector_address) : CACHE_NONE;
-    if (mshr != CACHE_NONE ? c->mshrs[mshr].count >= c->spec->mshr_merge
-                           : c->mshr_count >= c->spec->mshr_entries) {
-        if (mshr != CACHE_NONE && c->spec->merge_stall == CACHE_STALL_REQUEST)
+    uint32_t mshr =
+        pending || c->ready_first != SECTOR_CACHE_NONE ? find_mshr(c, sector_address) : SECTOR_CACHE_NONE;
+    if (mshr != SECTOR_CACHE_NONE ? c->mshrs[mshr].count >= c->spec->mshr_merge
+                                  : c->mshr_count >= c->spec->mshr_entries) {
+        if (mshr != SECTOR_CACHE_NONE && c->spec->merge_stall == SECTOR_CACHE_STALL_REQUEST)
             return stall(c, mshr, token);
-        *(mshr != CACHE_NONE ? &n->fail_merge : &n->fail_mshr) += 1;
-        return CACHE_FAIL;
+        *(mshr != SECTOR_CACHE_NONE ? &n->fail_merge : &n->fail_mshr) += 1;
+        return SECTOR_CACHE_FAIL;
     }
     if (no_waiter_left(c)) {
         n->fail_merge++;
-        return CACHE_FAIL;
+        return SECTOR_CACHE_FAIL;
     }
     n->reads++;
     n->accesses++;
-    n->mshr_merges += mshr != CACHE_NONE;
-    c->split->read_merges += mshr != CACHE_NONE;
+    n->mshr_merges += mshr != SECTOR_CACHE_NONE;
+    c->split->read_merges += mshr != SECTOR_CACHE_NONE;
     if (pending)
         n->pending_hits++, c->split->read_pending_hits++;
-    else if (i != CACHE_NONE)
+    else if (i != SECTOR_CACHE_NONE)
         n->sector_misses++, c->split->read_sector_misses++;
     else
         n->misses++, c->split->read_misses++;
-    if (i == CACHE_NONE)
-        allocate(c, victim, tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1));
+    if (i == SECTOR_CACHE_NONE)
+        allocate(c, victim, tag_address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1));
     else
         use_line(c, victim);
-    cache_line *line = &c->lines[victim];
-    if (mshr == CACHE_NONE) { /* and so it is not on its way */
+    sector_cache_line *line = &c->lines[victim];
+    if (mshr == SECTOR_CACHE_NONE) { /* and so it is not on its way */
         /* What was written before the fetch stays dirty after it, and can be read then. */
         if (line->dirty & bit) {
             line->modified_on_fill |= bit;
@@ -614,40 +618,42 @@ static __attribute__((noinline)) cache_outcome read_below(cache *c, uint64_t tag
         line->pending |= bit;
         line->valid &= (uint8_t)~bit;
         line->readable |= bit;
-        push_miss(c, (cache_miss){ .address = sector_address, .kind = CACHE_MISS_READ, .token = token });
+        push_miss(c, (sector_cache_miss){
+                         .address = sector_address, .kind = SECTOR_CACHE_MISS_READ, .token = token });
     } else if (!pending) {
         /* The line was replaced, or written in part, while the MSHR's requests are still being answered: the
          * data is here, and no fill follows that could end a wait. */
         line->valid |= bit;
         line->readable |= bit;
         if (atomic)
-            set_dirty(c, line, (uint32_t)(tag_address / CACHE_SECTOR_BYTES) & 3);
+            set_dirty(c, line, (uint32_t)(tag_address / SECTOR_BYTES) & 3);
     }
     wait_for(c, mshr, sector_address, victim, token, atomic);
-    return pending || mshr != CACHE_NONE ? CACHE_PENDING : CACHE_MISS;
+    return pending || mshr != SECTOR_CACHE_NONE ? SECTOR_CACHE_PENDING : SECTOR_CACHE_MISS;
 }
 
-static __attribute__((noinline)) void prefetch_after(cache *c, cache_outcome outcome, uint64_t tag_address,
-                                                     uint64_t index_address)
+static __attribute__((noinline)) void prefetch_after(sector_cache *c, sector_cache_outcome outcome,
+                                                     uint64_t tag_address, uint64_t index_address)
 {
-    uint32_t i = find_line(c, tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1));
-    if (i != CACHE_NONE && (c->lines[i].prefetched >> (tag_address / CACHE_SECTOR_BYTES & 3) & 1) != 0)
+    uint32_t i = find_line(c, tag_address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1));
+    if (i != SECTOR_CACHE_NONE && (c->lines[i].prefetched >> (tag_address / SECTOR_BYTES & 3) & 1) != 0)
         use_prefetched(c, &c->lines[i], tag_address, index_address);
-    else if (outcome == CACHE_MISS)
+    else if (outcome == SECTOR_CACHE_MISS)
         train_prefetch(c, tag_address, index_address);
 }
 
 /* The short ways out come first: a hit, and no room in the miss queue, which many ask about every cycle. */
-cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address, uint32_t token, bool atomic)
+sector_cache_outcome sector_cache_read(sector_cache *c, uint64_t tag_address, uint64_t index_address,
+                                       uint32_t token, bool atomic)
 {
-    uint32_t i = find_line_again(c, tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1));
+    uint32_t i = find_line_again(c, tag_address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1));
     uint32_t victim = i;
-    if (i != CACHE_NONE) {
-        cache_line *line = &c->lines[i];
-        uint32_t sector = (uint32_t)(tag_address / CACHE_SECTOR_BYTES) & 3;
+    if (i != SECTOR_CACHE_NONE) {
+        sector_cache_line *line = &c->lines[i];
+        uint32_t sector = (uint32_t)(tag_address / SECTOR_BYTES) & 3;
         uint32_t ready = line->valid & ~(uint32_t)line->pending & (~(uint32_t)line->dirty | line->readable);
         if ((ready >> sector & 1) != 0) {
-            cache_counters *n = c->counters;
+            sector_cache_counters *n = c->counters;
             n->reads++;
             n->accesses++;
             n->hits++;
@@ -657,26 +663,27 @@ cache_outcome cache_read(cache *c, uint64_t tag_address, uint64_t index_address,
                 set_dirty(c, line, sector);
             if (LS_UNLIKELY((line->prefetched >> sector & 1) != 0))
                 use_prefetched(c, line, tag_address, index_address);
-            return CACHE_HIT;
+            return SECTOR_CACHE_HIT;
         }
     } else {
         victim = find_victim(c, set_of(c, index_address));
-        if (LS_UNLIKELY(victim == CACHE_NONE)) {
+        if (LS_UNLIKELY(victim == SECTOR_CACHE_NONE)) {
             c->counters->fail_line++;
-            return CACHE_FAIL;
+            return SECTOR_CACHE_FAIL;
         }
     }
     if (miss_count(c) + 1 >= c->spec->miss_queue) {
         c->counters->fail_queue++;
-        return CACHE_FAIL;
+        return SECTOR_CACHE_FAIL;
     }
-    cache_outcome outcome = read_below(c, tag_address, i, victim, token, atomic);
-    if (LS_UNLIKELY(c->prefetch != NULL) && outcome != CACHE_FAIL && outcome != CACHE_STALLED)
+    sector_cache_outcome outcome = read_below(c, tag_address, i, victim, token, atomic);
+    if (LS_UNLIKELY(c->prefetch != NULL) && outcome != SECTOR_CACHE_FAIL && outcome != SECTOR_CACHE_STALLED)
         prefetch_after(c, outcome, tag_address, index_address);
     return outcome;
 }
 
-static void write_bytes(cache *c, cache_line *line, uint32_t sector, uint32_t byte_mask, bool fresh)
+static void write_bytes(sector_cache *c, sector_cache_line *line, uint32_t sector, uint32_t byte_mask,
+                        bool fresh)
 {
     uint8_t bit = (uint8_t)(1u << sector);
     bool was_pending = (line->pending & bit) != 0;
@@ -692,68 +699,69 @@ static void write_bytes(cache *c, cache_line *line, uint32_t sector, uint32_t by
     }
 }
 
-cache_outcome cache_write(cache *c, uint64_t tag_address, uint64_t index_address, uint32_t byte_mask,
-                          uint32_t token)
+sector_cache_outcome sector_cache_write(sector_cache *c, uint64_t tag_address, uint64_t index_address,
+                                        uint32_t byte_mask, uint32_t token)
 {
-    cache_counters *n = c->counters;
-    uint64_t line_address = tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1);
-    uint32_t sector = (uint32_t)(tag_address / CACHE_SECTOR_BYTES) & 3;
+    sector_cache_counters *n = c->counters;
+    uint64_t line_address = tag_address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1);
+    uint32_t sector = (uint32_t)(tag_address / SECTOR_BYTES) & 3;
     uint8_t bit = (uint8_t)(1u << sector);
     uint32_t policy = c->spec->write_policy;
     uint32_t i = find_line_again(c, line_address);
-    bool allocates = policy == CACHE_WRITE_THROUGH || policy == CACHE_WRITE_BACK;
+    bool allocates = policy == SECTOR_CACHE_WRITE_THROUGH || policy == SECTOR_CACHE_WRITE_BACK;
     uint32_t victim = i;
-    if (i == CACHE_NONE && allocates) {
+    if (i == SECTOR_CACHE_NONE && allocates) {
         victim = find_victim(c, set_of(c, index_address));
-        if (victim == CACHE_NONE) {
+        if (victim == SECTOR_CACHE_NONE) {
             n->fail_line++;
-            return CACHE_FAIL;
+            return SECTOR_CACHE_FAIL;
         }
     }
-    bool needs_queue = policy != CACHE_WRITE_BACK || i == CACHE_NONE || (c->lines[i].valid & bit) == 0;
+    bool needs_queue =
+        policy != SECTOR_CACHE_WRITE_BACK || i == SECTOR_CACHE_NONE || (c->lines[i].valid & bit) == 0;
     if (needs_queue && miss_count(c) >= c->spec->miss_queue) {
         n->fail_queue++;
-        return CACHE_FAIL;
+        return SECTOR_CACHE_FAIL;
     }
     n->writes++;
     n->accesses++;
-    cache_miss through = { .address = tag_address & ~(uint64_t)(CACHE_SECTOR_BYTES - 1),
-                           .byte_mask = byte_mask,
-                           .kind = CACHE_MISS_WRITE,
-                           .token = token };
-    bool hit = i != CACHE_NONE && (c->lines[i].valid & bit) != 0;
-    bool pending = i != CACHE_NONE && (c->lines[i].pending & bit) != 0;
+    sector_cache_miss through = { .address = tag_address & ~(uint64_t)(SECTOR_BYTES - 1),
+                                  .byte_mask = byte_mask,
+                                  .kind = SECTOR_CACHE_MISS_WRITE,
+                                  .token = token };
+    bool hit = i != SECTOR_CACHE_NONE && (c->lines[i].valid & bit) != 0;
+    bool pending = i != SECTOR_CACHE_NONE && (c->lines[i].pending & bit) != 0;
     if (hit)
         n->hits++, c->split->write_hits++;
     else if (pending)
         n->pending_hits++, c->split->write_pending_hits++;
-    else if (i != CACHE_NONE)
+    else if (i != SECTOR_CACHE_NONE)
         n->sector_misses++, c->split->write_sector_misses++;
     else
         n->misses++, c->split->write_misses++;
-    if (policy != CACHE_WRITE_BACK)
+    if (policy != SECTOR_CACHE_WRITE_BACK)
         push_miss(c, through);
     if (!allocates) {
         /* Around: the line stays as it was. Evict: it goes. */
-        if (policy == CACHE_WRITE_EVICT && hit)
+        if (policy == SECTOR_CACHE_WRITE_EVICT && hit)
             c->lines[i].valid &= (uint8_t)~bit;
-        return hit ? CACHE_HIT : CACHE_MISS;
+        return hit ? SECTOR_CACHE_HIT : SECTOR_CACHE_MISS;
     }
-    if (i == CACHE_NONE)
+    if (i == SECTOR_CACHE_NONE)
         allocate(c, victim, line_address);
     else
         use_line(c, victim);
     write_bytes(c, &c->lines[victim], sector, byte_mask, !hit);
-    return hit ? CACHE_HIT : CACHE_MISS;
+    return hit ? SECTOR_CACHE_HIT : SECTOR_CACHE_MISS;
 }
 
-void cache_fill(cache *c, uint64_t address)
+void sector_cache_fill(sector_cache *c, uint64_t address)
 {
-    uint32_t m = find_mshr(c, address & ~(uint64_t)(CACHE_SECTOR_BYTES - 1));
-    assert(m != CACHE_NONE);
-    cache_mshr *mshr = &c->mshrs[m];
-    cache_line *line = &c->lines[mshr->line];
-    uint32_t sector = (uint32_t)(address / CACHE_SECTOR_BYTES) & 3;
+    uint32_t m = find_mshr(c, address & ~(uint64_t)(SECTOR_BYTES - 1));
+    assert(m != SECTOR_CACHE_NONE);
+    sector_cache_mshr *mshr = &c->mshrs[m];
+    sector_cache_line *line = &c->lines[mshr->line];
+    uint32_t sector = (uint32_t)(address / SECTOR_BYTES) & 3;
     uint8_t bit = (uint8_t)(1u << sector);
     c->counters->fills++;
     line->valid |= bit;
@@ -764,56 +772,56 @@ void cache_fill(cache *c, uint64_t address)
         line->readable |= bit;
     line->modified_on_fill &= (uint8_t)~bit;
     line->readable_on_fill &= (uint8_t)~bit;
-    if (LS_UNLIKELY(mshr->first == CACHE_NONE)) { /* a prefetch without waiters */
+    if (LS_UNLIKELY(mshr->first == SECTOR_CACHE_NONE)) { /* a prefetch without waiters */
         give_mshr(c, m);
         if (c->empty_later && c->mshr_count == 0)
-            cache_invalidate(c);
+            sector_cache_invalidate(c);
         return;
     }
-    mshr->next = CACHE_NONE;
-    if (c->ready_last != CACHE_NONE)
+    mshr->next = SECTOR_CACHE_NONE;
+    if (c->ready_last != SECTOR_CACHE_NONE)
         c->mshrs[c->ready_last].next = m;
     else
         c->ready_first = m;
     c->ready_last = m;
 }
 
-bool cache_next_ready(cache *c, uint32_t *token)
+bool sector_cache_next_ready(sector_cache *c, uint32_t *token)
 {
     uint32_t m = c->ready_first;
-    if (m == CACHE_NONE)
+    if (m == SECTOR_CACHE_NONE)
         return false;
-    cache_mshr *mshr = &c->mshrs[m];
+    sector_cache_mshr *mshr = &c->mshrs[m];
     uint32_t waiter = mshr->first;
     *token = c->waiters[waiter].token;
     mshr->first = c->waiters[waiter].next;
     c->waiters[waiter].next = c->waiter_free;
     c->waiter_free = waiter;
-    if (mshr->first == CACHE_NONE) {
+    if (mshr->first == SECTOR_CACHE_NONE) {
         c->ready_first = mshr->next;
-        if (c->ready_first == CACHE_NONE)
-            c->ready_last = CACHE_NONE;
-        if (LS_UNLIKELY(mshr->stalled_first != CACHE_NONE))
+        if (c->ready_first == SECTOR_CACHE_NONE)
+            c->ready_last = SECTOR_CACHE_NONE;
+        if (LS_UNLIKELY(mshr->stalled_first != SECTOR_CACHE_NONE))
             retry_stalled(c, mshr);
         give_mshr(c, m);
     }
     return true;
 }
 
-void cache_warm(cache *c, uint64_t tag_address, uint64_t index_address)
+void sector_cache_warm(sector_cache *c, uint64_t tag_address, uint64_t index_address)
 {
-    uint64_t line_address = tag_address & ~(uint64_t)(CACHE_LINE_BYTES - 1);
+    uint64_t line_address = tag_address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1);
     uint32_t i = find_line(c, line_address);
-    if (i == CACHE_NONE) {
+    if (i == SECTOR_CACHE_NONE) {
         i = find_victim(c, set_of(c, index_address));
-        if (i == CACHE_NONE)
+        if (i == SECTOR_CACHE_NONE)
             return;
         allocate(c, i, line_address);
         c->miss_head = c->miss_tail; /* a write-back of warm-up has nowhere to go */
     } else {
         use_line(c, i);
     }
-    uint8_t bit = (uint8_t)(1u << ((tag_address / CACHE_SECTOR_BYTES) & 3));
+    uint8_t bit = (uint8_t)(1u << ((tag_address / SECTOR_BYTES) & 3));
     c->lines[i].valid |= bit;
     c->lines[i].readable |= bit;
 }

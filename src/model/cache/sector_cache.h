@@ -1,0 +1,294 @@
+/* sector_cache.h: a sectored, set-associative cache with miss-status registers: tags, replacement, write policies,
+ * and the list of requests to send below. L1 and L2 are both made of it; time and ports are their owners'
+ * business.
+ *
+ * The rules of lines and sectors follow the caches of GPGPU-Sim 4 (formats/accelsim.md, sections "L1D" and
+ * "L2 slice"): allocate on miss, one MSHR per 32-byte sector, partially written sectors are unreadable until
+ * fetched. */
+#ifndef MODEL_SECTOR_CACHE_H
+#define MODEL_SECTOR_CACHE_H
+
+#include "lockstep/engine.h"
+#include "lockstep/metric.h"
+#include "lockstep/param.h"
+#include "model/policy/prefetch.h"
+#include "model/policy/replacement.h"
+#include "model/policy/set_hash.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SECTOR_CACHE_LINE_BYTES 128u
+#define SECTOR_BYTES 32u
+#define SECTOR_CACHE_NONE UINT32_MAX
+
+typedef enum sector_cache_write_policy {
+    SECTOR_CACHE_WRITE_THROUGH,
+    SECTOR_CACHE_WRITE_BACK,
+    SECTOR_CACHE_WRITE_EVICT,
+    SECTOR_CACHE_WRITE_AROUND
+} sector_cache_write_policy;
+/* A read of a sector on its way whose MSHR is full of requests: it fails and is tried again, so that all
+ * requests behind it wait too (Accel-Sim), or it alone waits at the MSHR. */
+typedef enum sector_cache_merge_stall {
+    SECTOR_CACHE_STALL_QUEUE,
+    SECTOR_CACHE_STALL_REQUEST
+} sector_cache_merge_stall;
+
+typedef struct sector_cache_spec {
+    uint64_t sets, ways; /* sets: a power of two */
+    uint64_t mshr_entries, mshr_merge;
+    uint64_t miss_queue;
+    uint64_t dirty_limit_percent; /* dirty lines are spared while fewer than this are dirty */
+    uint32_t write_policy;
+    uint32_t replacement; /* replacement_kind, or a plug-in's number */
+    set_hash_spec hash;
+    prefetch_spec prefetch;
+    uint32_t merge_stall; /* sector_cache_merge_stall */
+} sector_cache_spec;
+
+/* Of one kind of access: reads and writes apart. */
+typedef struct sector_cache_split {
+    uint64_t read_hits, read_pending_hits, read_misses, read_sector_misses, read_merges;
+    uint64_t write_hits, write_pending_hits, write_misses, write_sector_misses;
+} sector_cache_split;
+
+typedef struct sector_cache_counters {
+    uint64_t reads, writes;
+    uint64_t hits, misses, sector_misses, pending_hits, mshr_merges;
+    uint64_t fail_line, fail_mshr, fail_merge, fail_queue; /* could not be served in that cycle, by reason */
+    uint64_t merge_stalls;                                 /* requests that had to wait at a full MSHR */
+    uint64_t fills, evictions, writebacks;
+    uint64_t accesses; /* hits + misses + sector_misses + pending_hits */
+    /* The same accesses by what they are for: global memory, or local memory, instructions and so on. */
+    sector_cache_split global, other;
+    prefetch_counters prefetch; /* in sectors */
+} sector_cache_counters;
+
+typedef enum sector_cache_outcome {
+    SECTOR_CACHE_HIT,
+    SECTOR_CACHE_MISS,    /* a request for the sector is in the miss queue */
+    SECTOR_CACHE_PENDING, /* waits for a fill that is on its way */
+    SECTOR_CACHE_FAIL,    /* no line, MSHR or queue entry: try again */
+    SECTOR_CACHE_STALLED, /* kept: sector_cache_has_retry() gives it back when its sector's MSHR is free */
+} sector_cache_outcome;
+
+typedef enum sector_cache_miss_kind {
+    SECTOR_CACHE_MISS_READ,
+    SECTOR_CACHE_MISS_WRITE,
+    SECTOR_CACHE_MISS_WRITEBACK
+} sector_cache_miss_kind;
+
+/* Something to send to the level below. */
+typedef struct sector_cache_miss {
+    uint64_t address; /* of the sector, or of the line for a write-back */
+    uint32_t byte_mask;
+    uint32_t token;
+    uint8_t kind;    /* sector_cache_miss_kind */
+    uint8_t sectors; /* of a write-back */
+} sector_cache_miss;
+
+typedef struct sector_cache_line {
+    uint64_t address;                        /* of the line; valid while in use */
+    uint32_t next, prev;                     /* in its set's order of use */
+    uint8_t valid, pending, dirty, readable; /* a bit per sector */
+    uint8_t modified_on_fill, readable_on_fill;
+    uint8_t prefetched; /* and not read yet */
+    bool in_use;
+    uint32_t dirty_bytes[4];
+} sector_cache_line;
+
+typedef struct sector_cache_set {
+    uint32_t newest, oldest; /* by use (LRU) or by allocation (FIFO) */
+    uint32_t used_ways;      /* ways [0, used_ways) hold lines; lines leave only for others */
+} sector_cache_set;
+
+typedef struct sector_cache_mshr {
+    uint64_t address;                     /* of the sector */
+    uint32_t first, last;                 /* waiting requests; none while only a prefetch waits */
+    uint32_t stalled_first, stalled_last; /* requests that found it full, oldest first */
+    uint32_t count;
+    uint32_t line;
+    uint32_t next;  /* in the list of ready ones, or of free ones */
+    uint32_t chain; /* the next of its hash, + 1 */
+    bool atomic;
+} sector_cache_mshr;
+
+typedef struct sector_cache_waiter {
+    uint32_t token, next;
+} sector_cache_waiter;
+
+/* The address of an index address near that of another one: where the two differ, the cache's owner knows how.
+ * UINT64_MAX: there is none. */
+typedef uint64_t (*sector_cache_address_fn)(void *owner, uint64_t index_address, uint64_t near_address);
+
+typedef struct sector_cache {
+    const sector_cache_spec *spec;
+    sector_cache_counters *counters;
+    sector_cache_split *split; /* of the counters: what the next access is for (sector_cache_set_global()) */
+    sector_cache_line *lines;
+    sector_cache_set *sets;
+    uint32_t (*hash_table)[256]; /* NULL: the lowest bits of a line's number are its set */
+    uint32_t set_mask, way_limit, line_count, dirty_lines;
+    uint32_t *line_index;                /* hash of line addresses -> line + 1 */
+    uint32_t line_index_mask, last_line; /* last_line: any line; the one that was last found */
+    sector_cache_mshr *mshrs;
+    uint32_t *mshr_index; /* hash of sector addresses -> mshr + 1, the first of a chain */
+    uint32_t mshr_index_mask, mshr_count;
+    uint32_t mshr_free, mshr_fresh;   /* given back; never used yet: [mshr_fresh, entries) */
+    uint32_t ready_first, ready_last; /* filled MSHRs whose requests still have to be answered */
+    sector_cache_waiter *waiters;
+    uint32_t waiter_free, waiter_fresh, waiter_count;
+    uint32_t retry_first, retry_last; /* stalled requests whose MSHR is free again, oldest first */
+    uint32_t stalled_count;           /* requests that wait at full MSHRs */
+    sector_cache_miss *misses;        /* ring */
+    uint32_t (*miss_bytes)[4];        /* of the write-backs in it: which bytes of each sector */
+    uint32_t miss_head, miss_tail, miss_mask;
+    replacement replacement; /* unless it is LRU or FIFO */
+    prefetcher *prefetch;    /* NULL: none */
+    sector_cache_address_fn address_of;
+    void *address_owner;
+    bool touched;
+    bool empty_later; /* sector_cache_invalidate() when the prefetches on their way are here */
+} sector_cache;
+
+/* Requests that can wait for fills at a time, merged and stalled. */
+uint32_t sector_cache_waiters_max(const sector_cache_spec *spec);
+/* Memory comes from the domain, once. counters outlives the cache. Fails when the host has no memory left, or for a
+ * policy that cannot be. */
+ls_status sector_cache_init(sector_cache *c, const sector_cache_spec *spec, sector_cache_counters *counters,
+                            ls_domain *domain, ls_error *err);
+/* Uses only the first `ways` ways of each set from now on; the cache must be empty of pending fills. */
+void sector_cache_set_ways(sector_cache *c, uint32_t ways);
+/* Forgets everything; dirty data too. No fill may be pending. */
+void sector_cache_invalidate(sector_cache *c);
+/* The same as soon as prefetches on their way have come. */
+void sector_cache_invalidate_later(sector_cache *c);
+/* For a cache whose index addresses are not its addresses, if it prefetches. */
+void sector_cache_set_addresses(sector_cache *c, sector_cache_address_fn address_of, void *owner);
+/* Puts dirty lines into the miss queue until it is full, from line *cursor on (0 at first), and leaves them
+ * clean. False when none is left. */
+bool sector_cache_clean(sector_cache *c, uint32_t *cursor);
+
+/* Whether the accesses from here on are to global memory; they are at first. */
+static inline void sector_cache_set_global(sector_cache *c, bool global)
+{
+    c->split = global ? &c->counters->global : &c->counters->other;
+}
+
+/* One sector. index_address: the address that picks the set (L2 slices strip the channel bits), tag_address
+ * the real one. An atomic read leaves the sector dirty. A read that does not hit is answered by
+ * sector_cache_next_ready() after its fill. */
+sector_cache_outcome sector_cache_read(sector_cache *c, uint64_t tag_address, uint64_t index_address,
+                                       uint32_t token, bool atomic);
+/* byte_mask: which of the 32 bytes are written. SECTOR_CACHE_HIT and SECTOR_CACHE_MISS both mean that it is done. */
+sector_cache_outcome sector_cache_write(sector_cache *c, uint64_t tag_address, uint64_t index_address,
+                                        uint32_t byte_mask, uint32_t token);
+/* The data of a sector came from below. */
+void sector_cache_fill(sector_cache *c, uint64_t address);
+/* One answered request per call; false if there is none. */
+bool sector_cache_next_ready(sector_cache *c, uint32_t *token);
+static inline bool sector_cache_has_ready(const sector_cache *c)
+{
+    return c->ready_first != SECTOR_CACHE_NONE;
+}
+/* What sector_cache_next_ready() would say; there is one. */
+static inline uint32_t sector_cache_peek_ready(const sector_cache *c)
+{
+    return c->waiters[c->mshrs[c->ready_first].first].token;
+}
+/* With SECTOR_CACHE_STALL_REQUEST: stalled requests that are to be looked up again, before any younger request. The
+ * owner looks the first one up with its old token; unless that fails, it calls sector_cache_pop_retry(). */
+static inline bool sector_cache_has_retry(const sector_cache *c)
+{
+    return c->retry_first != SECTOR_CACHE_NONE;
+}
+static inline uint32_t sector_cache_peek_retry(const sector_cache *c)
+{
+    return c->waiters[c->retry_first].token;
+}
+void sector_cache_pop_retry(sector_cache *c);
+/* A write whose sector has stalled requests must wait behind them, so that the order per address is kept:
+ * SECTOR_CACHE_STALLED or SECTOR_CACHE_FAIL. SECTOR_CACHE_HIT: there are none, nothing is done. */
+sector_cache_outcome sector_cache_stall_write(sector_cache *c, uint64_t address, uint32_t token);
+/* Marks a sector valid without any request: warm-up. */
+void sector_cache_warm(sector_cache *c, uint64_t tag_address, uint64_t index_address);
+
+static inline const sector_cache_miss *sector_cache_front_miss(const sector_cache *c)
+{
+    return c->miss_head == c->miss_tail ? NULL : &c->misses[c->miss_head & c->miss_mask];
+}
+/* Of a write-back at the front: takes its next sector, and says which of its bytes are dirty; the line leaves
+ * the queue with its last sector. */
+uint64_t sector_cache_pop_sector(sector_cache *c, uint32_t *byte_mask);
+static inline void sector_cache_pop_miss(sector_cache *c)
+{
+    c->miss_head++;
+}
+static inline uint32_t sector_cache_pending_fills(const sector_cache *c)
+{
+    return c->mshr_count;
+}
+
+/* The keys of a cache's policies, for the tables of the blocks that have a sector_cache_spec as `field`. */
+/* clang-format off */
+#define SECTOR_CACHE_POLICY_PARAMS(spec_, field, prefix, hash_)                                                       \
+    { .name = prefix "replacement", .type = LS_PARAM_TYPE_CHOICE, .offset = offsetof(spec_, field.replacement), \
+      .default_text = "lru", .min = 1, .max = 0, .choices = replacement_names, .unit = "",                    \
+      .help = REPLACEMENT_HELP, .slot = LS_REPLACEMENT_SLOT },                                                \
+    LS_PARAM_CHOICE(spec_, field.hash.kind, prefix "hash", hash_, set_hash_names, SET_HASH_HELP),              \
+    LS_PARAM_UINTS(spec_, field.hash.masks, prefix "hash_masks", "", "[]", 1, 0, SET_HASH_MASKS_HELP),        \
+    PREFETCH_PARAMS(spec_, field.prefetch, prefix)
+/* simulated: the condition under which the cache is simulated at all. */
+#define SECTOR_CACHE_POLICY_NEEDS(prefix, simulated)                                                                 \
+    { prefix "hash_masks", prefix "hash=bits" }, { prefix "prefetch*", simulated }, PREFETCH_NEEDS(prefix)
+/* clang-format on */
+
+/* The counters, for the tables of the blocks that embed a sector_cache_counters as `field`. */
+/* clang-format off */
+#define SECTOR_CACHE_METRICS(type, field)                                                                            \
+    SECTOR_CACHE_METRIC_(type, field, accesses, "sectors", "sectors looked up: hits, misses and pending hits"),      \
+        SECTOR_CACHE_METRIC_(type, field, reads, "sectors", "sectors read"),                                         \
+        SECTOR_CACHE_METRIC_(type, field, writes, "sectors", "sectors written"),                                     \
+        SECTOR_CACHE_METRIC_(type, field, hits, "sectors", "found valid"),                                           \
+        SECTOR_CACHE_METRIC_(type, field, misses, "sectors", "line not present"),                                    \
+        SECTOR_CACHE_METRIC_(type, field, sector_misses, "sectors", "line present, sector not"),                     \
+        SECTOR_CACHE_METRIC_(type, field, pending_hits, "sectors", "sector already on its way"),                     \
+        SECTOR_CACHE_METRIC_(type, field, mshr_merges, "sectors", "reads added to an MSHR that existed"),            \
+        SECTOR_CACHE_METRIC_(type, field, fail_line, "tries", "no line could be evicted"),                           \
+        SECTOR_CACHE_METRIC_(type, field, fail_mshr, "tries", "no free MSHR"),                                       \
+        SECTOR_CACHE_METRIC_(type, field, fail_merge, "tries", "MSHR full of requests"),                             \
+        SECTOR_CACHE_METRIC_(type, field, fail_queue, "tries", "miss queue full"),                                   \
+        SECTOR_CACHE_METRIC_(type, field, merge_stalls, "requests", "waited alone at an MSHR full of requests"),     \
+        SECTOR_CACHE_METRIC_(type, field, fills, "sectors", "sectors filled from below"),                            \
+        SECTOR_CACHE_METRIC_(type, field, evictions, "lines", "lines replaced"),                                     \
+        SECTOR_CACHE_METRIC_(type, field, writebacks, "lines", "dirty lines written back"),                          \
+        PREFETCH_METRICS(type, field.prefetch, "", "sectors"),                                                \
+        SECTOR_CACHE_SPLIT_METRICS("", type, field, "")
+/* Those of global memory; prefix and label of the block's own choice. */
+#define SECTOR_CACHE_SPLIT_METRICS(prefix, type, field, label)                                                       \
+    SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, read_hits, label "reads of global memory: found valid"),         \
+        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, read_pending_hits,                                           \
+                            label "reads of global memory: sector already on its way"),                       \
+        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, read_misses,                                                 \
+                            label "reads of global memory: line not present"),                                \
+        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, read_sector_misses,                                          \
+                            label "reads of global memory: line present, sector not"),                        \
+        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, read_merges,                                                 \
+                            label "reads of global memory: added to an MSHR that existed"),                   \
+        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, write_hits, label "writes of global memory: found valid"),   \
+        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, write_pending_hits,                                          \
+                            label "writes of global memory: sector already on its way"),                      \
+        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, write_misses,                                                \
+                            label "writes of global memory: line not present"),                               \
+        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, write_sector_misses,                                         \
+                            label "writes of global memory: line present, sector not")
+#define SECTOR_CACHE_SPLIT_METRIC_(prefix_, type, field_, name_, help_)                                              \
+    { .name = prefix_ "global_" #name_, .kind = LS_METRIC_KIND_COUNTER,                                       \
+      .offset = offsetof(type, field_.global.name_), .unit = "sectors", .help = (help_) }
+#define SECTOR_CACHE_METRIC_(type, field_, name_, unit_, help_)                                                      \
+    { .name = #name_, .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(type, field_.name_), .unit = (unit_), \
+      .help = (help_) }
+/* clang-format on */
+
+#endif
