@@ -1,4 +1,4 @@
-/* bench.h: what the bench programs share: arguments, and machines that cannot fail to build. */
+/* bench.h: helpers of the bench programs: arguments, and machines that cannot fail to build. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 

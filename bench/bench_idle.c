@@ -1,4 +1,4 @@
-/* bench_idle.c: what idle time and idle domains cost.
+/* bench_idle.c: the cost of idle time and idle domains.
  *
  *     bench_idle jumps COUNT CYCLES   COUNT events, each CYCLES cycles after the one before; two domains
  *     bench_idle windows COUNT N      COUNT windows in which one of N linked domains has one event */

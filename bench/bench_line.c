@@ -1,5 +1,5 @@
-/* bench_line.c: what a cache line costs on its way: one requester that reads or writes a line per cycle, a
- * first cache of 16 KiB, links, an L2 slice of 128 KiB, DRAM with a fixed latency.
+/* bench_line.c: the cost of moving a cache line. One requester reads or writes a line per cycle. It has a
+ * first cache of 16 KiB, links, an L2 slice of 128 KiB, and DRAM with a fixed latency.
  *
  *     bench_line l0 COUNT       reads that hit in the first cache
  *     bench_line l2 COUNT       ... that miss there and hit in L2

@@ -1,4 +1,4 @@
-/* bench_load.c: what reading a trace costs.
+/* bench_load.c: the cost of reading a trace.
  *
  *     bench_load TRACE PASSES    opens it and reads every thread block of every kernel, PASSES times */
 #include "bench.h"

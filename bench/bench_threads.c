@@ -1,10 +1,10 @@
-/* bench_threads.c: 64 domains, each with about two microseconds of real work and one message per window, run
- * by one thread and by several in turn, so that both meet the same mood of the host.
+/* bench_threads.c: 64 domains, each with about two microseconds of real work and one message per window. One
+ * thread and several threads run them in turn, so that both see the same load of the host.
  *
  *     bench_threads [DOMAINS [WORK_NS [WINDOWS [ROUNDS]]]]
  *
  * Prints name=value lines: the median time per window of each thread count, the median ratio to one thread,
- * and what the engine's own measurement predicts. */
+ * and the prediction of the engine's own measurement. */
 #include "bench.h"
 
 #include "base/pool.h"

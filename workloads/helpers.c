@@ -1,5 +1,5 @@
-/* helpers.c: what hosts call inside of run(): options, host arrays, buffers, launches, comparisons. After
- * a failure each of them does nothing. */
+/* helpers.c: functions that hosts call inside of run(): options, host arrays, buffers, launches, comparisons.
+ * After a failure each of them does nothing. */
 #include "workloads/run.h"
 
 #include <inttypes.h>

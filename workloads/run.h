@@ -20,7 +20,7 @@ struct wl_run {
     uint64_t compared;
     bool is_wrong;
     ls_status status; /* the first failure stays */
-    ls_error *err;    /* of whoever runs it; not NULL */
+    ls_error *err;    /* of the program that runs it; not NULL */
 };
 
 #endif

@@ -77,8 +77,8 @@ static bool is_file(const char *directory, const char *rest, const char *target,
     return n > 0 && (size_t)n < out_bytes && file_exists(out);
 }
 
-/* A program that embeds the library has its own directory: then the library's tells. Debian's libraries are one
- * level deeper than others. */
+/* A program that embeds the library has its own directory: then the library's path decides. Debian's libraries
+ * are one level deeper than others. */
 static bool is_beside_library(mem_arena *arena, const char *target, const char *variant, const char *name,
                               char *out, size_t out_bytes)
 {

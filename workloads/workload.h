@@ -1,9 +1,9 @@
-/* workload.h: what a workload is: kernels in NAME/NAME.cl, and in NAME/NAME.c a host that runs them
- * through the driver and checks the result against a reference on the CPU. The file ends with
+/* workload.h: the interface of workloads. A workload has kernels in NAME/NAME.cl. Its host in NAME/NAME.c runs
+ * them through the driver and checks the result against a reference on the CPU. The file ends with
  * WL_REGISTER(workload).
  *
  * A host reads from top to bottom without error handling between its lines: the first call that fails is
- * remembered in the wl_run, and every later one does nothing. Only before touching an array must it ask
+ * remembered in the wl_run, and every later one does nothing. Only before touching an array must it check
  * wl_failed().
  *
  *     static void run(wl_run *r)
@@ -18,8 +18,7 @@
  *         for (uint32_t i = 0; i < n; i++)
  *             if (!wl_expect_f32(r, "b", i, b[i], -a[i], 0))
  *                 return;
- *     }
- */
+ *     } */
 #ifndef WORKLOADS_WORKLOAD_H
 #define WORKLOADS_WORKLOAD_H
 
@@ -31,8 +30,8 @@
 
 typedef struct wl_run wl_run;
 
-/* A number of the problem. The first one of a workload is what `lockstep emulate NAME --size N` sets, and
- * is called "size"; the others are set with --param name=value. */
+/* A number of the problem. The first one of a workload is called "size" and is set by `lockstep emulate NAME
+ * --size N`; the others are set with --param name=value. */
 typedef struct wl_option {
     const char *name;
     uint64_t value;    /* default */
@@ -55,12 +54,12 @@ typedef struct wl_workload {
 
 /* Data in a linker section; nothing runs before main. */
 #define WL_REGISTER(workload_)                                                                                \
-    __attribute__((section("ls_workloads"),                                                                 \
+    __attribute__((section("ls_workloads"),                                                                   \
                    used)) static const wl_workload *const wl_registered_##workload_ = &(workload_)
 
 /* ----------------------------------------------------------------------- for the workloads: inside run() */
 
-/* The options' values. Asking for one that the workload does not have fails the run. */
+/* The options' values. Reading an option that the workload does not have fails the run. */
 uint64_t wl_u64(wl_run *r, const char *option);
 uint32_t wl_u32(wl_run *r, const char *option); /* the option's max must fit */
 
@@ -106,8 +105,8 @@ uint32_t wl_round_up(uint32_t n, uint32_t group);
 void wl_launch_args(wl_run *r, const char *kernel, wl_size grid, wl_size group, const ls_gpu_arg *args,
                     size_t arg_count);
 
-/* Compares one element with the reference; the first difference fails the run (LS_ERR_CHECK) and says
- * where and what. Floats differ if they are further apart than tolerance * max(1, |want|); a NaN equals a
+/* Compares one element with the reference; the first difference fails the run (LS_ERR_CHECK) with its place
+ * and both values. Floats differ if they are further apart than tolerance * max(1, |want|); a NaN equals a
  * NaN. Return false when the run has failed. */
 bool wl_expect_f32(wl_run *r, const char *array, size_t index, float got, float want, float tolerance);
 bool wl_expect_f64(wl_run *r, const char *array, size_t index, double got, double want, double tolerance);
@@ -118,7 +117,8 @@ bool wl_expect_bytes(wl_run *r, const char *array, const void *got, const void *
 bool wl_expect_f32s(wl_run *r, const char *array, const float *got, const float *want, size_t count,
                     float tolerance);
 
-/* ------------------------------------------------------------------------------- for whoever runs them */
+/* ------------------------------------------------------------------------------- for programs that run
+ * workloads */
 
 /* Sorted by name, microbenchmarks last. */
 size_t wl_count(void);

@@ -1,5 +1,5 @@
-/* demo.c: what a simulated GPU has to say: a matrix product with the reasons of its stalls, and a pointer
- * chase whose latency climbs from cache to cache. Also an example of a program that embeds the simulator. */
+/* demo.c: results of a simulated GPU: a matrix product with the reasons of its stalls, and a pointer chase
+ * whose latency climbs from cache to cache. Also an example of a program that embeds the simulator. */
 #include "base/text.h"
 #include "platform/machine.h"
 #include "report/metrics.h"

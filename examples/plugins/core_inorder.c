@@ -1,6 +1,6 @@
-/* core_inorder.c: a core that runs one thread block at a time and does one thing per cycle, its warps in turn:
- * it issues an instruction, or sends the request for one sector. An instruction takes a fixed time; an access
- * to memory waits for all of its sectors: there is no L1. Barriers, registers and units cost nothing. */
+/* core_inorder.c: a core that runs one thread block at a time. Each cycle it issues an instruction of one warp
+ * or sends the request for one sector; warps take turns. An instruction takes a fixed time; an access to
+ * memory waits for all of its sectors: there is no L1. Barriers, registers and units cost nothing. */
 #include "lockstep/core.h"
 
 #define WARPS 32u

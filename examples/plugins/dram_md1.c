@@ -1,7 +1,7 @@
-/* dram_md1.c: a memory channel as a formula. A request takes the idle latency and a wait: the mean one of an
- * M/D/1 queue at the load that the channel has had lately, w = s * rho / (2 * (1 - rho)), s being the time of
- * one atom; or, beyond saturation, the work that has piled up. No banks, no rows, one event per answer. One
- * file: built in or loaded with --plugin, nothing else changes. */
+/* dram_md1.c: a memory channel as a formula. A request takes the idle latency and a wait. The wait is the mean
+ * of an M/D/1 queue at the channel's recent load, w = s * rho / (2 * (1 - rho)), where s is the time of one
+ * atom. Beyond saturation the wait is the backlog. No banks, no rows, one event per answer. One file: built in
+ * or loaded with --plugin, nothing else changes. */
 #include "lockstep/dram.h"
 
 #define ENTRIES 1024u  /* requests on their way at once; a power of two */
@@ -13,7 +13,7 @@ typedef struct spec {
 } spec;
 
 typedef struct counters {
-    ls_dram_counters dram; /* what every channel counts; first, so that LS_DRAM_METRICS fits */
+    ls_dram_counters dram; /* the counters of every channel; first, so that LS_DRAM_METRICS fits */
     uint64_t formula_wait_cycles;
 } counters;
 

@@ -1,14 +1,14 @@
 /* greedy_youngest.c: a warp scheduler that stays with a warp for at most `patience` instructions in a row and
- * then takes the youngest one that can issue. One file: built in or loaded with --plugin, nothing else
+ * then takes the youngest warp that can issue. One file: built in or loaded with --plugin, nothing else
  * changes. */
 #include "lockstep/scheduler.h"
 
-/* What the platform file says. */
+/* Parameters from the platform file. */
 typedef struct spec {
     uint64_t patience;
 } spec;
 
-/* What is counted. */
+/* Counters. */
 typedef struct counters {
     uint64_t stays, switches;
 } counters;

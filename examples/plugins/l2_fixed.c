@@ -1,6 +1,6 @@
 /* l2_fixed.c: an L2 in which every sector hits: an answer takes a fixed latency, and the channel sends one
- * answer per `interval_cycles`. DRAM stands below it and is never asked: the bound of a perfect L2. One file:
- * built in or loaded with --plugin, nothing else changes. */
+ * answer per `interval_cycles`. DRAM stands below it and gets no requests: the bound of a perfect L2. One
+ * file: built in or loaded with --plugin, nothing else changes. */
 #include "lockstep/l2.h"
 
 typedef struct spec {
@@ -13,7 +13,7 @@ typedef struct counters {
 
 typedef struct pending {
     ls_sector_message message;
-    ls_link *link; /* whose buffer entry it takes until it is answered */
+    ls_link *link; /* the link whose buffer entry it holds until it is answered */
     ls_cycle due;
 } pending;
 

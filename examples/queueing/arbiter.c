@@ -4,8 +4,8 @@
 
 /* ------------------------------------------------------------------------------------------ round-robin */
 
-/* Fair by turns: the search starts behind the last winner, so that every input is served at least once in as
- * many grants as there are inputs. */
+/* Fair: the search starts after the last winner, so that every input is served at least once in as many grants
+ * as there are inputs. */
 typedef struct round_robin {
     uint32_t last;
 } round_robin;

@@ -1,9 +1,9 @@
 /* client_poisson.c: slot queueing.client, model poisson: an open loop. Requests are made at random instants
- * (exponential gaps) for random destinations, whatever the network does with them.
+ * (exponential gaps) for random destinations, independent of the network's state.
  *
- * Requests that the network cannot take yet wait in line at the source. The line needs no memory: the
- * instants are a random walk that is continued only when a request leaves, and a request that leaves late
- * still carries the instant at which it was made. */
+ * Requests that the network cannot take yet wait in line at the source. The line needs no memory. The instants
+ * are a random walk that is continued only when a request leaves. A request that leaves late still carries the
+ * instant at which it was made. */
 #include "queueing.h"
 
 typedef struct poisson_spec {

@@ -1,6 +1,6 @@
-/* closed_form.h: what theory says about the queueing machine. Written from the definitions (a clock's edge n
- * is at floor(n * period), a link's message arrives `latency` cycles after its last flit left, ...) and from
- * nothing of the simulator's code, so that agreement means something. */
+/* closed_form.h: the theory of the queueing machine. Written from the definitions: a clock's edge n is at
+ * floor(n * period), a link's message arrives `latency` cycles after its last flit left, ... It uses no code
+ * of the simulator, so that agreement is evidence. */
 #ifndef CLOSED_FORM_H
 #define CLOSED_FORM_H
 
@@ -15,8 +15,8 @@ typedef struct exact_clock {
 uint64_t exact_edge_fs(exact_clock clock, uint64_t n);
 uint64_t exact_edge_at(exact_clock clock, uint64_t time_fs);
 
-/* A loop of `count` requests, one outstanding, over idle links. Cycles are those of whoever sends, serves,
- * thinks. flits: cycles that a message occupies the wire. */
+/* A loop of `count` requests, one outstanding, over idle links. Cycles are those of the station that sends,
+ * serves or thinks. flits: cycles that a message occupies the wire. */
 typedef struct exact_ping {
     exact_clock client, server;
     uint64_t request_latency, reply_latency;

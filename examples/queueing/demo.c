@@ -1,4 +1,4 @@
-/* demo.c: the queueing machine against theory: what `make demo` shows. Usage: queueing-demo [FOLDER [OUT]],
+/* demo.c: the queueing machine against theory, shown by `make demo`. Usage: queueing-demo [FOLDER [OUT]],
  * where FOLDER has the platform files (examples/queueing) and OUT gets the plot (build/demo). */
 #include "demo.h"
 

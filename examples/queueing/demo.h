@@ -1,5 +1,4 @@
-/* demo.h: the parts of the demo. Each prints its table and returns false if a number is not what theory
- * says. */
+/* demo.h: the parts of the demo. Each prints its table and returns false if a number differs from theory. */
 #ifndef DEMO_H
 #define DEMO_H
 
@@ -14,11 +13,11 @@ typedef struct demo {
     bool color; /* on a terminal */
 } demo;
 
-/* demo_exact.c: what must agree to the last digit. */
+/* demo_exact.c: numbers that must agree to the last digit. */
 bool demo_latency(const demo *d);
 bool demo_saturation(const demo *d);
 
-/* demo_random.c: what must agree within its statistical error. */
+/* demo_random.c: numbers that must agree within their statistical error. */
 bool demo_waiting(const demo *d);
 
 /* demo.c */

@@ -10,7 +10,7 @@
 typedef struct latency_row {
     exact_clock client, server;
     const char *client_mhz, *server_mhz;
-    unsigned out, service, back; /* cycles of whoever sends or serves */
+    unsigned out, service, back; /* cycles of the sender or server */
 } latency_row;
 
 static const latency_row latency_rows[] = {
@@ -81,7 +81,7 @@ typedef struct saturation_row {
     const char *sets;
     exact_clock client;
     unsigned cycles; /* of the client's clock: a whole number of periods of the pattern, on common edges */
-    ls_ratio width;  /* what theory says, bytes per cycle */
+    ls_ratio width;  /* the theoretical value, bytes per cycle */
 } saturation_row;
 
 #define SAME_CLOCK "clocks.client_mhz=1000 clocks.server_mhz=1000 "

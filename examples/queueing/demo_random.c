@@ -17,7 +17,7 @@ typedef struct waiting {
     double error; /* half of the 95 % interval, from the spread of the servers */
 } waiting;
 
-/* Each server is one sample of the same queue: their spread tells how far the mean can be trusted. */
+/* Each server is one sample of the same queue: their spread is a measure of the mean's error. */
 static waiting waiting_read(const rig *r)
 {
     static const double student = 2.131; /* t distribution, 15 degrees of freedom, 97.5 % */

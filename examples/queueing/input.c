@@ -1,9 +1,9 @@
 /* input.c: the receiving ends of a domain's links: a buffer per link, and one path from all of them to the
  * sink.
  *
- * This is the destination's part of a distributed crossbar: output arbitration lives here, in the domain of
- * whoever receives, so no domain in the middle has to see all the traffic. A message keeps its buffer entry
- * (and the sender its lost credit) until the sink has taken it. */
+ * This is the destination's part of a distributed crossbar: output arbitration lives here, in the receiver's
+ * domain, so no domain in the middle has to see all the traffic. A message keeps its buffer entry (and the
+ * sender its lost credit) until the sink has taken it. */
 #include "queueing.h"
 
 #include <stdio.h>

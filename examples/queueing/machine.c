@@ -63,7 +63,7 @@ static const ls_section machine_sections[] = {
 
 /* ---------------------------------------------------------------------------------------------- building */
 
-/* A client or a server with what surrounds it in its domain. */
+/* A client or a server with its neighbours in its domain. */
 typedef struct station {
     ls_region *region;
     ls_block *block, *input, *output;

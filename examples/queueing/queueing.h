@@ -1,5 +1,5 @@
-/* queueing.h: what the blocks of the queueing machine share: the message, the three interfaces between blocks
- * of one domain, and the two blocks that stand at the ends of links.
+/* queueing.h: declarations for the blocks of the queueing machine: the message, the three interfaces between
+ * blocks of one domain, and the two blocks at the ends of links.
  *
  *     client ---> output ===link===> input ---> server        one client, one server; "--->" is a port
  *       ^                              |
@@ -17,7 +17,7 @@
 /* Inputs of one block and destinations of one block: arbiters see the waiting inputs as one word of bits. */
 #define QUEUEING_MAX_PEERS 64
 
-/* What travels. Plain data: a link copies it. */
+/* The message. Plain data: a link copies it. */
 typedef struct queueing_message {
     ls_time born_fs;      /* when the client made it */
     ls_cycle arrived;     /* cycle of the receiving domain; stamped by its input */
@@ -30,8 +30,8 @@ typedef struct queueing_message {
 
 /* ------------------------------------------------------------------------------------------- interfaces */
 
-/* Takes what an input has chosen. room() comes before every take(); NULL: there is always room. A sink that
- * has said no calls its source's resume() once it has room. */
+/* Takes the message that an input has chosen. room() is called before every take(); NULL: there is always
+ * room. A sink without room calls its source's resume() once it has room. */
 #define QUEUEING_SINK "queueing.sink/1"
 typedef struct queueing_sink_ops {
     bool (*room)(void *self);
@@ -63,8 +63,8 @@ typedef struct queueing_arbiter_ops {
 
 /* ------------------------------------------------------------------------------------------------- pace */
 
-/* A switch port that moves at most one message per cycle and at most `width` bytes per cycle on average,
- * exactly: the port is busy until the fraction rest / width.num of cycle `next`. */
+/* A switch port that moves at most one message per cycle and on average at most `width` bytes per cycle,
+ * exactly. The port is busy until the fraction rest / width.num of cycle `next`. */
 typedef struct queueing_pace {
     ls_ratio width; /* bytes per cycle; num 0: only the one message per cycle */
     ls_cycle next;  /* the first cycle in which it can move something */
@@ -86,7 +86,7 @@ void queueing_pace_take(queueing_pace *pace, uint32_t bytes, ls_cycle now);
 /* A block that owns the sending ends of links. Provides "output". */
 typedef struct queueing_output_spec {
     ls_ratio width; /* injection limit of all its links together, bytes per cycle; num 0: none */
-    bool stamps;    /* it is client number `client`, and says so in each message */
+    bool stamps;    /* the number of the client, which goes into each message */
     uint32_t client;
 } queueing_output_spec;
 

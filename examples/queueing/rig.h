@@ -1,5 +1,5 @@
-/* rig.h: builds a queueing machine from a platform file, runs it and reads its counters: what the demo and
- * the tests have in common. */
+/* rig.h: builds a queueing machine from a platform file, runs it and reads its counters, for the demo and the
+ * tests. */
 #ifndef RIG_H
 #define RIG_H
 
@@ -21,8 +21,8 @@ ls_status rig_open(rig *r, const char *folder, const char *file, const char *set
 void rig_close(rig *r);
 
 /* A counter, level or peak reduced over all blocks of a slot ("queueing.server"), or over those whose name
- * matches `path` (NULL: all). What does not exist is UINT64_MAX, or a histogram of that count: no zero that
- * looks measured. */
+ * matches `path` (NULL: all). A missing metric gives UINT64_MAX, or a histogram with that count: not a zero
+ * that looks measured. */
 uint64_t rig_count(const rig *r, const char *slot, const char *path, const char *metric);
 ls_histogram rig_histogram(const rig *r, const char *slot, const char *path, const char *metric);
 

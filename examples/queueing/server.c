@@ -1,10 +1,9 @@
 /* server.c: slot queueing.server, models fixed and exponential: one queue in front of one service unit, the
  * D/1 and M/1 of Kendall's notation. They differ in how the service time is drawn and in nothing else.
  *
- * The queue is bounded (then a full queue leaves messages in the link buffers and, through missing credits,
- * stops the senders) or unbounded, as the formulas of queueing theory want it. A reply that the network
- * cannot take keeps the service unit: as in hardware, what has no place to go blocks what stands behind
- * it. */
+ * The queue is bounded or, as in the formulas of queueing theory, unbounded. A full queue leaves messages in
+ * the link buffers and, through missing credits, stops the senders. A reply that the network cannot take keeps
+ * the service unit: as in hardware, it blocks the requests after it. */
 #include "queueing.h"
 
 #define SERVER_FIRST_CAPACITY 16
@@ -52,7 +51,8 @@ typedef struct server {
     server_counters counters;
 } server;
 
-/* Memory comes from the domain, which keeps it: the queue doubles, so no more is lost than is in use. */
+/* Memory comes from the domain, which keeps it. The queue doubles, so at most as much is wasted as is in
+ * use. */
 static bool server_grow(server *s)
 {
     uint32_t capacity = s->capacity ? s->capacity * 2 : SERVER_FIRST_CAPACITY;

@@ -1,8 +1,8 @@
-/* server_forwarding.c: slot queueing.server, model forwarding: a server that handles each request and hands
- * it on to the next server of a ring, until it has seen `visits` servers and is answered.
+/* server_forwarding.c: slot queueing.server, model forwarding: a server that handles each request and forwards
+ * it to the next server of a ring. After `visits` servers the request is answered.
  *
  * It holds one request, and keeps it until the next server has room. That is the textbook recipe for a
- * deadlock (hold one buffer, wait for another, in a circle), and here to be one: the ring fills up, every
+ * deadlock: hold one buffer and wait for another, in a circle. Here it is intended. The ring fills up, every
  * server waits for the next, and the run ends with a report that names the circle. */
 #include "queueing.h"
 

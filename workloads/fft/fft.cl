@@ -1,7 +1,7 @@
 /* fft.cl: many forward transforms of 512 complex points, one per work-group of 64.
  *
- * 512 = 8 x 8 x 8: each work-item keeps eight points in registers and the group exchanges them twice through
- * local memory (Stockham's order, so that the result comes out sorted). */
+ * 512 = 8 x 8 x 8. Each work-item keeps eight points in registers, and the group exchanges them twice through
+ * local memory. Stockham's order gives a sorted result. */
 
 #define POINTS 512
 #define ITEMS 64

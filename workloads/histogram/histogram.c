@@ -10,7 +10,7 @@ static void run(wl_run *r)
     uint32_t *bins = wl_zeros(r, BINS, sizeof *bins), *expected = wl_zeros(r, BINS, sizeof *expected);
     if (wl_failed(r))
         return;
-    /* Uneven, as pictures are: small values meet in the same bins. */
+    /* Uneven, as in pictures: small values share bins. */
     for (uint32_t i = 0; i < count; i++)
         in[i] = (uint8_t)((uint32_t)in[i] * in[i] >> 8);
 

@@ -1,5 +1,5 @@
 /* kmeans.c: Lloyd's algorithm. The GPU assigns points to centres, the host moves the centres; the next
- * iteration starts from what the GPU found, so that each one is checked by itself. */
+ * iteration starts from the GPU's result, so that each one is checked by itself. */
 #include "workloads/workload.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* matrixmultiplication.cl: C = A B with tiles in local memory; A is m x k, B is k x n, all row by row.
  *
- * A work-group of 16 x 16 computes a tile of 16 rows and 64 columns of C, four neighbouring columns per work-
- * item: each element of A read from local memory is used four times. */
+ * A work-group of 16 x 16 computes a tile of 16 rows and 64 columns of C, four neighbouring columns per
+ * work-item. Each element of A read from local memory is used four times. */
 
 #define TILE 16
 #define COLUMNS 4

@@ -1,8 +1,8 @@
 /* micro_alu.cl: one instruction, repeated: MGPUSim's generated microbenchmarks (its section 4.2).
  *
- * A row at the end makes a kernel for each power of two up to 1024 of an instruction; the assembly of a
- * vector instruction works on %0, the chain's value, and %1, of a scalar one on s20 and s21. Elsewhere than
- * on an AMD GPU the same chain is written in C, so that an OpenCL for the CPU can check the results. */
+ * A row at the end makes a kernel for each power of two up to 1024 of an instruction. The assembly of a vector
+ * instruction works on %0, the chain's value, and %1; a scalar one works on s20 and s21. For other targets
+ * than AMD GPUs the same chain is written in C, so that an OpenCL for the CPU can check the results. */
 
 #ifdef __AMDGCN__
 #define VECTOR(count, code, in_c) __asm__ volatile(".rept " #count "\n\t" code "\n\t.endr" : "+v"(x) : "v"(y))

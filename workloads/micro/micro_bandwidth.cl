@@ -1,5 +1,5 @@
-/* micro_bandwidth.cl: what gpu-benches (RRZE) reads to measure the bandwidth of a cache. Nearly all of the data is
- * zero, so nearly nothing is written. */
+/* micro_bandwidth.cl: the reads of gpu-benches (RRZE) that measure the bandwidth of a cache. Nearly all of the
+ * data is zero, so nearly nothing is written. */
 
 /* gpu-cache: every work-group reads the same two arrays of `count` elements again and again. Its work-items always
  * read the same elements, so the caches of a dual compute unit share the data. count is a power of two. */

@@ -20,8 +20,8 @@ static uint load_and_wait(__global const uint *at)
     return value;
 }
 
-/* Loads in a row between two looks at the end of the region, so that a load costs what it waits and the step
- * of its address, as in the straight code of the measurements. */
+/* Loads in a row between two checks for the end of the region. So a load costs its latency and the step of its
+ * address, as in the straight code of the measurements. */
 #define RUN 16u
 
 __kernel void micro_load(__global const uint *data, __global uint *out, uint loads, uint stride_words,

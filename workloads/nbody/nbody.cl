@@ -1,6 +1,6 @@
 /* nbody.cl: gravity between all pairs of bodies; xyz is the position, w the mass.
  *
- * A work-group brings 64 bodies at a time into local memory, where each of its work-items meets them all.
+ * A work-group brings 64 bodies at a time into local memory, where each of its work-items reads them all.
  * Beyond the last body the tile is filled with bodies without mass. */
 
 #define GROUP 64
