@@ -26,7 +26,7 @@ static void allocations(void **state)
     assert_int_equal(b % 65536, 0);
     assert_true(b >= a + 8192 + LS_PAGE_BYTES); /* a page between them stays free */
     assert_int_equal(address_space_mapped_bytes(address_space), 8192 + 4096);
-    /* The gap is used, and what was freed reads 0 again. */
+    /* The gap is used, and freed memory reads 0 again. */
     assert_int_equal(address_space_alloc(address_space, 4096, 0, BOTH, &c, NULL), LS_OK);
     assert_int_equal(c, a + 8192 + LS_PAGE_BYTES);
     assert_int_equal(address_space_write(address_space, a + 4090, "0123456789", 10, NULL), LS_OK);

@@ -112,7 +112,7 @@ static void read_limit(void **state)
     assert_string_equal(err.what, "the file has more than 4 bytes, the limit");
     assert_string_equal(err.where, path);
     assert_null(data);
-    /* A file that does not tell its size. */
+    /* A file of unknown size. */
     assert_int_equal(file_read(&p->arena, "/proc/self/status", 10, &data, &bytes, &err), LS_ERR_INPUT);
     assert_string_equal(err.what, "the file has more than 10 bytes, the limit");
     write_text(path, "");
@@ -151,7 +151,7 @@ static void no_permission(void **state)
     assert_string_equal(err.what, "cannot open the file: Permission denied");
 }
 
-/* Whatever is no regular file is refused by what it is, and nobody waits for a writer. */
+/* Anything but a regular file is refused with its kind, and no call waits for a writer. */
 static void refuses_what_is_no_file(void **state)
 {
     place *p = *state;
@@ -420,7 +420,7 @@ static void published_once(void **state)
     assert_int_equal(files_in(p->dir), 1);
 }
 
-/* The reason of the first failed write is told, however much is written after it. */
+/* The reason of the first failed write is reported, even if more is written after it. */
 static void a_limit_names_its_reason(void **state)
 {
     place *p = *state;

@@ -1,4 +1,4 @@
-/* test_json.c: what is written is exactly this, and wrong use is reported. */
+/* test_json.c: the written text is exact, and wrong use is reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -153,7 +153,7 @@ static void reals(void **state)
     text_fini(&text);
 }
 
-/* One letter per call: { [ } end, k key, v value, and what json_finish() must say. */
+/* One letter per call: { [ } end, k key, v value, and the text that json_finish() must return. */
 static void misuse(void **state)
 {
     (void)state;

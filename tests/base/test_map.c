@@ -1,4 +1,4 @@
-/* test_map.c: keys found, replaced, told apart, and walked in insertion order. */
+/* test_map.c: keys are found, replaced, distinguished, and walked in insertion order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

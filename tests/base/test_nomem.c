@@ -1,5 +1,5 @@
-/* test_nomem.c: every allocation of every function of this folder fails once; each time the function says so,
- * keeps what it had, and loses no memory. */
+/* test_nomem.c: every allocation of every function of this folder fails once; each time the function reports
+ * it, keeps its data, and loses no memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,7 +98,7 @@ LS_API void free(void *at)
 }
 
 /* Runs `attempt` with the first, the second, ... allocation failing until none does. It returns the status of
- * what it tried and gives everything back. An allocation that can be done without may fail unnoticed. */
+ * its calls and frees everything. An allocation that can be done without may fail unnoticed. */
 static void with_every_failure(ls_status (*attempt)(void))
 {
     bool refused = false;

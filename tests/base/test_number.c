@@ -1,4 +1,4 @@
-/* test_number.c: what each parser takes, what it refuses, and the exact words with which it does. */
+/* test_number.c: the inputs that each parser accepts or refuses, and the exact messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

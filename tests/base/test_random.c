@@ -68,7 +68,7 @@ static void known_splits(void **state)
     }
 }
 
-/* A child depends on the names on the way to it, not on what was drawn before. */
+/* A child depends on the names on the path to it, not on the numbers drawn before. */
 static void splits_ignore_the_position(void **state)
 {
     (void)state;

@@ -108,7 +108,7 @@ static void live_files_stay(void **state)
     temp_discard(&other);
 }
 
-/* Names that only look alike belong to somebody else. */
+/* Files whose names only look alike are left alone. */
 static void other_names_stay(void **state)
 {
     place *p = *state;

@@ -1,5 +1,5 @@
-/* keys.h: every key of a platform, set to another legal value, changes a result or is warned about by name. What
- * the tests of both kinds of machines share. */
+/* keys.h: every key of a platform, set to another legal value, changes a result or is warned about by name.
+ * Shared by the tests of both kinds of machines. */
 #ifndef TESTS_CLI_KEYS_H
 #define TESTS_CLI_KEYS_H
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a run gave. */
+/* The result of a run. */
 typedef struct keys_outcome {
     bool refused; /* the machine or the workload does not accept the value */
     bool named;   /* and says which key is to blame */

@@ -1,4 +1,5 @@
-/* reference.h: tests against the tables of data/reference; those that need traces are skipped where there are none. */
+/* reference.h: tests against the tables of data/reference. Tests that need traces are skipped where there are
+ * none. */
 #ifndef TESTS_CLI_REFERENCE_H
 #define TESTS_CLI_REFERENCE_H
 

@@ -1,5 +1,5 @@
 /* test_config.c: `lockstep config` from the command line to the exit code, with the tiny machine of
- * tests/platform. What is printed in detail is tested there. */
+ * tests/platform. The tests there check the output in detail. */
 #include "platform/load.h"
 #include "platform/tiny.h"
 

@@ -1,5 +1,5 @@
-/* test_config_import.c: `lockstep config import` with the real machine: what it writes is a platform, and the
- * three configurations of Accel-Sim in the project's references become the numbers that they say. */
+/* test_config_import.c: `lockstep config import` with the real machine. Its output is a valid platform, and
+ * the three configurations of Accel-Sim in the project's references keep their numbers. */
 #include "platform/load.h"
 
 #include "base/file.h"
@@ -185,7 +185,7 @@ static void test_accelsims_configurations(void **state)
         assert_int_equal(config_load(&request, &config, NULL, &error), LS_OK);
         for (size_t k = 0; k < sizeof expectations / sizeof expectations[0]; k++)
             value_is(config, expectations[k].key, expectations[k].values[i]);
-        /* Nothing of the machine is left to our defaults but what Accel-Sim has no option for. */
+        /* Only keys that Accel-Sim has no option for keep our defaults. */
         for (size_t k = 0; k < config_value_count(config); k++) {
             const config_value *value = config_at(config, k);
             if (value->origins[0].kind == LS_ORIGIN_FILE)

@@ -16,12 +16,12 @@
 
 #define PLATFORM LS_SOURCE_DIR "/platforms/rtx3070.yaml"
 
-/* A small GPU: what a test runs on, unless it says otherwise. */
+/* A small GPU for most tests. */
 #define SMALL                                                                                                 \
     "cores=2", "dispatch.launch_latency_cycles=200", "core.cold_start_cycles=20", "memory.channels=2",        \
         "l2.sets=16", "l2.ways=4"
 
-/* One instruction of each class, twice one behind the other through a register, and twice more for the unit. */
+/* One instruction of each class, twice in sequence through a register, and twice more for the unit. */
 static const char *const class_ops[] = {
     "FADD",
     "HADD2",
@@ -183,7 +183,7 @@ static bool matches(const char *patterns, const char *key)
     return false;
 }
 
-/* Keys of a platform with `sets`; only those that match. Returns how many there were. */
+/* Keys of a platform with `sets` that match. Returns how many there were. */
 static size_t check_keys(const char *const *sets, size_t set_count, const char *only, const char *skip)
 {
     platform_config *config;

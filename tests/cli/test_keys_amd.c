@@ -76,7 +76,7 @@ static ls_status launch_flood(program *p, size_t queue, uint32_t items, uint32_t
 /* Later stages are for keys that the ones before do not feel. */
 static ls_status run_stage(program *p, unsigned stage, ls_error *err)
 {
-    static const uint32_t host[WORDS]; /* zeros: what programs do may depend on data */
+    static const uint32_t host[WORDS]; /* zeros: the path of programs may depend on data */
     static uint32_t back[WORDS];
     const uint32_t pattern = 0x01020304;
     switch (stage) {
@@ -111,7 +111,7 @@ static ls_status run_stage(program *p, unsigned stage, ls_error *err)
     }
 }
 
-/* What programs are told about the GPU is a result too. */
+/* The GPU's properties that programs can query are a result too. */
 static uint64_t digest_of(const program *p)
 {
     const ls_gpu_model *gpu = ls_gpu_system_gpu(p->system, 0);
@@ -258,7 +258,8 @@ static void test_rdna2(void **state)
     (void)state;
     static const char *const sets[] = { SMALL, "arrays=1", "l1.size_kib=4", "memory_cache.size_kib=16",
                                         "cu.vgpr_rows=256" };
-    /* A memory cache that sends writes on. L2 asks it once for a line, so no small program feels mshr_targets. */
+    /* A memory cache that sends writes on. L2 requests a line once, so mshr_targets affects no small
+     * program. */
     static const char *const through[] = { SMALL, "arrays=1", "memory_cache.size_kib=4",
                                            "memory_cache.write_policy=through" };
     assert_true(CHECK("rx6900xt", "gfx1030", sets, "*",

@@ -139,7 +139,7 @@ static void test_colour_only_when_asked(void **state)
     assert_non_null(strstr(out_text, "\033[36m--tint\033[0m"));
     setenv("NO_COLOR", "1", 1);
     assert_int_equal(run("--color=always", "paint", "--help", NULL), 0);
-    assert_non_null(strchr(out_text, '\033')); /* asked for by name */
+    assert_non_null(strchr(out_text, '\033')); /* requested by name */
     assert_int_equal(run("paint", "--help", NULL), 0);
     assert_null(strchr(out_text, '\033'));
     unsetenv("NO_COLOR");

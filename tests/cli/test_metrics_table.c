@@ -1,5 +1,5 @@
-/* test_metrics_table.c: docs/metrics.md lists exactly what the blocks declare, in their order and words; and
- * the metrics that it tells to look at are counted in the choices of models that it names. */
+/* test_metrics_table.c: docs/metrics.md lists exactly the declarations of the blocks, in their order and
+ * words. The metrics that it recommends are counted in the models that it names. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -112,8 +112,7 @@ static void test_counted_everywhere(void **state)
         for (size_t i = 0; i < LS_COUNT_OF(names); i++)
             if (count(gemm, presets[p], names[i]) == 0)
                 fail_msg("%s is not counted in preset %zu", names[i], p);
-        /* What the program does is the same for all: every multiply-add of the product, two operations
-         * each. */
+        /* The work is the same for all: every multiply-add of the product, two operations each. */
         assert_int_equal(count(gemm, presets[p], "flops_single"), 2 * 64 * 128 * 32);
         assert_int_equal(count(gemm, presets[p], "bank_conflict_cycles"),
                          count(gemm, detailed, "bank_conflict_cycles"));

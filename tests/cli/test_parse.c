@@ -18,7 +18,7 @@ typedef struct parsed {
 
 static parsed parsed_now;
 
-/* Parses "tree" and the words up to NULL; what an earlier call left is given back first. */
+/* Parses "tree" and the words up to NULL; first frees the result of an earlier call. */
 static parsed *parse(const char *first, ...)
 {
     static const char *words[16];

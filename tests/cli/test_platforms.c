@@ -16,7 +16,7 @@ typedef struct shipped {
     const char *cores, *channels, *warp_slots; /* NULL: a family */
 } shipped;
 
-/* What data sheets say; the rest is in docs/platforms-nvidia.md. */
+/* Numbers of data sheets; the rest is in docs/platforms-nvidia.md. */
 static const shipped nvidia[] = {
     { "rtx2060", "30", "12", "32" }, { "rtx2080ti", "68", "22", "32" }, { "rtx3060", "28", "12", "48" },
     { "rtx3070", "46", "16", "48" }, { "rtx3080ti", "80", "24", "48" }, { "rtx3090", "82", "24", "48" },

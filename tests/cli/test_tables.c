@@ -1,5 +1,6 @@
-/* test_tables.c: the tables of the real commands keep the framework's rules: defaults are valid, names do not
- * clash, every command teaches with examples that parse, and help, scripts and page mention all of it. */
+/* test_tables.c: the tables of the real commands keep the framework's rules. Defaults are valid, names do not
+ * clash, and every command has examples that parse. Help, completion scripts and man page mention all of
+ * them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,7 +117,7 @@ static void test_tables_keep_the_rules(void **state)
     walk_all(check_command);
 }
 
-/* The fish script tells options with values by name alone. */
+/* The fish script identifies options with values by name alone. */
 static const cli_option *seen[512];
 static size_t seen_count;
 static void check_same_arity(const cli_command *const *path, size_t depth)

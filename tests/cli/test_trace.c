@@ -145,7 +145,7 @@ static void test_check_bad(void **state)
     assert_string_equal(err_text, "lockstep: the trace has 2 errors\n");
 }
 
-/* What is not text checks itself; the first error would end it. */
+/* Formats other than text check themselves; the first error would end it. */
 static void test_check_other(void **state)
 {
     (void)state;

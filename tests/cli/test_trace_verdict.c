@@ -1,5 +1,5 @@
-/* test_trace_verdict.c: one verdict. Small traces are damaged in many ways; `trace check`, `run`, `trace pack` and
- * `profile` must all accept a trace or all refuse it, with the same first problem; and what was packed must be
+/* test_trace_verdict.c: one verdict. Small traces are damaged in many ways; `trace check`, `run`, `trace pack`
+ * and `profile` must all accept a trace or all refuse it with the same first problem. A packed trace must be
  * accepted as well. Packed files are damaged byte by byte. Seeds are fixed. */
 #include "workload/kernel_text.h"
 #include "workload/temp_dir.h"
@@ -35,7 +35,7 @@ static int run_words(const char *const words[WORDS])
     return code;
 }
 
-/* A small GPU: fast, and kernels of one stream come one after the other. */
+/* A small GPU: fast, and kernels of one stream run one after another. */
 #define PLATFORM "-p", LS_SOURCE_DIR "/platforms/rtx3070.yaml", "-s", "cores=1", "-s", "memory.channels=8"
 
 /* ---------------------------------------------------------------------------------------------- the trace */
@@ -205,7 +205,7 @@ static void damage_piece(lines *l, ls_random *r, bool block)
     if (how != 1)
         for (size_t i = 0; i < count; i++)
             free(take_out(l, first));
-    if (how != 0) { /* doubled behind itself, moved to the front of the blocks, or anywhere */
+    if (how != 0) { /* duplicated, moved to the front of the blocks, or moved anywhere */
         size_t at = how == 1 ? last + 1 : how == 2 ? find_line(l, r, "#BEGIN_TB") : to;
         if (at > l->count)
             at = l->count;
@@ -273,7 +273,7 @@ static void damage_character(lines *l, ls_random *r)
         line[pick(r, strlen(line))] = characters[pick(r, sizeof characters - 1)];
 }
 
-/* The mask of a line: other lanes, also those that the warp does not have. */
+/* The mask of a line: other lanes, also lanes that the warp does not have. */
 static void damage_mask(lines *l, ls_random *r)
 {
     static const char *const masks[] = { "000001ff", "ffffffff", "00000000", "80000000", "0000000f" };

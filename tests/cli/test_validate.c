@@ -1,4 +1,4 @@
-/* Reading references, verdicts and what is told, without any reference data. */
+/* Reading of references, verdicts and messages, without any reference data. */
 #include "reference.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* test_workload.c: the frame that workloads stand in: registration, options, random input, and that a
- * wrong result, a missing kernel or a mistake of the host is never taken for a success. */
+/* test_workload.c: the framework of workloads: registration, options, random input. A wrong result, a missing
+ * kernel or a mistake of the host never counts as a success. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -48,7 +48,7 @@ static const cli_example tree_paint_examples[] = {
     { "tree paint north --tint=red", "make it red" },
 };
 
-/* Says what it was given, or fails as its first positional argument asks. */
+/* Prints its arguments, or fails as its first positional argument requests. */
 static ls_status tree_run(cli_context *ctx, ls_error *err)
 {
     if (ctx->positional_count && strcmp(ctx->positionals[0], "fail") == 0) {

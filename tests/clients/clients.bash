@@ -1,8 +1,8 @@
-# clients.bash: how each client is run and what counts as passed. Sourced by tests/clients/run; a function runs in
-# a directory of its own, its output is kept, `note TEXT` is what the table says about it.
+# clients.bash: how each client is run and when it counts as passed. Sourced by tests/clients/run; a function
+# runs in a directory of its own, its output is kept, `note TEXT` goes into the table.
 # shellcheck shell=bash
 
-# What `make test-clients` runs; the same in simulated time, with the platform; and those that take longer.
+# The clients of `make test-clients`; clients in simulated time, with the platform; and long ones.
 # shellcheck disable=SC2034
 clients=(clinfo clpeak clblast-xaxpy clblast-xdot clblast-xgemv clblast-xhad clfft-1024 clfft-3125 clfft-2d-double
     pyopencl ffmpeg-avgblur ffmpeg-unsharp hashcat piglit-api piglit-builtins)
@@ -35,7 +35,7 @@ client_clinfo() {
     need clinfo clinfo
     timeout 120 clinfo >out 2>err || return 1
     cat out err
-    # A value that it could not ask for is printed as <file:line: what : error -30>, elsewhere as error -30.
+    # A failed query is printed as <file:line: what : error -30>, elsewhere as error -30.
     if grep -hE ': error -?[0-9]+' out err; then
         note 'some information cannot be asked for'
         return 1
@@ -77,7 +77,7 @@ client_clpeak_all() {
         'Integer compute' 'Integer compute Fast 24bit' 'Transfer bandwidth' 'Kernel launch latency' --
 }
 
-# A routine of CLBlast's own tests, against the reference on the CPU: what it was run with fits the simulator.
+# A routine of CLBlast's own tests, against the reference on the CPU, with sizes that fit the simulator.
 clblast() {
     need "clblast_test_$1" clblast-tests
     timeout 1800 "clblast_test_$1" >out 2>&1
@@ -96,7 +96,7 @@ client_clblast_xhad() { clblast xhad; }
 client_clblast_xtrsv() { clblast xtrsv; }
 client_clblast_xgemm() { clblast xgemm; }
 
-# clFFT's client compares with what the transform of its input must be.
+# clFFT's client compares with the exact transform of its input.
 clfft() {
     need clFFT-client clfft-client
     timeout 900 clFFT-client -a "$@" >out 2>&1
@@ -183,7 +183,7 @@ client_piglit_api() {
             pass) ((good += 1)) ;;
             skip) ;;
             *)
-                # What PoCL fails too is the test's own fault or a matter of opinion.
+                # A test that PoCL fails too is wrong itself or a matter of opinion.
                 if [[ $has_pocl && $(OCL_ICD_VENDORS=$pocl piglit_result "$test") == pass ]]; then
                     ((bad += 1))
                     names+=("${test##*/}")
@@ -195,8 +195,8 @@ client_piglit_api() {
     ((good > 0 && bad == 0))
 }
 
-# What PoCL makes of a test. CLIENTS_PIGLIT_POCL names a file with its results ("pass path" per line), for who has them.
-# Without PoCL everything that is not skipped should pass.
+# PoCL's result of a test. CLIENTS_PIGLIT_POCL names a file with earlier results ("pass path" per line).
+# Without PoCL every test that is not skipped should pass.
 pocl_result() {
     local base=${piglit_dir%/bin}
     if [[ -f ${CLIENTS_PIGLIT_POCL:-} ]]; then
@@ -208,9 +208,9 @@ pocl_result() {
     fi
 }
 
-# At least 95 % of what PoCL passes. PoCL takes hours for all: it is asked about the tests that we do not pass, and then,
-# for each of those that it does, it must pass 19 of ours. CLIENTS_PIGLIT_MATCH limits the tests to those whose path has
-# it.
+# We must pass at least 95 % of the tests that PoCL passes. PoCL takes hours for all, so it runs only the
+# tests that we fail. For each one that it passes, it must also pass 19 of the tests that we pass.
+# CLIENTS_PIGLIT_MATCH selects tests by a part of their path.
 client_piglit_execute() {
     need_piglit
     local base=${piglit_dir%/bin} path ours good=() others=() lost=0 agreed=0 has_pocl=''

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the Debian package, installs it into a fresh Debian 12 (debootstrap) that has no /sys, and uses it there: an
-# NVIDIA kernel, an AMD program with its result checked, results in SQLite. BINARY_DIR is the build. 77 means skipped.
+# Builds the Debian package and installs it into a fresh Debian 12 (debootstrap) without /sys. There it runs
+# an NVIDIA kernel, an AMD program with its result checked, and writes results to SQLite. BINARY_DIR is the
+# build. 77 means skipped.
 set -uo pipefail
 
 skip() {

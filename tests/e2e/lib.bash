@@ -1,5 +1,5 @@
-# lib.bash: what the end-to-end scripts share. Each script runs in a directory of its own that is removed at the
-# end, with LOCKSTEP, PINGPONG, OTHER_ABI, SOURCE_DIR, BINARY_DIR, CC and SANITIZE from the environment.
+# lib.bash: functions of the end-to-end scripts. Each script runs in a directory of its own that is removed at
+# the end, with LOCKSTEP, PINGPONG, OTHER_ABI, SOURCE_DIR, BINARY_DIR, CC and SANITIZE from the environment.
 # shellcheck shell=bash disable=SC2034
 set -uo pipefail
 

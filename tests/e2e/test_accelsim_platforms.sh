@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The platforms that are shipped for Accel-Sim's configurations are what the importer makes of those today, and they run.
+# The shipped platforms for Accel-Sim's configurations equal the importer's output today, and they run.
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 

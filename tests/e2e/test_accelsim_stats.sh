@@ -45,7 +45,7 @@ done <"$patterns"
 [[ $found == 25 ]] || fail "$found patterns, not 25"
 [[ $(grep -vc '^#' "$patterns") == 25 && $(grep -c '^[a-z]* - ' "$patterns") == 19 ]] || fail 'the list of patterns has changed'
 
-# What else the scripts need.
+# Other lines that the scripts need.
 head -100 lines | grep -qP '^Accel-Sim.*\[build .*\]' || fail 'no build in the first lines'
 tail -1 lines | grep -qx 'GPGPU-Sim: \*\*\* exit detected \*\*\*' || fail 'no end of the simulation'
 [[ $(grep -cP '^kernel_name\s+=\s+(.*)' lines) == 3 ]] || fail 'not three kernels'
@@ -86,7 +86,7 @@ grep -qP '^gpgpu_n_shmem_bkconflict = [1-9]' stdout || fail 'no conflicts where 
 run 0 run many -p rtx3070 --stats accelsim --until 3us
 says 'GPGPU-Sim: ** break due to reaching the maximum cycles (or instructions) **'
 
-# Its own form: what would have no effect is refused, and so are machines without caches that count.
+# A format of its own: options without effect are refused, and so are machines without caches that count.
 refused 2 '--format' run many -p rtx3070 --stats accelsim -f json
 refused 2 '--per-block' run many -p rtx3070 --stats accelsim --per-block
 refused 2 'analytic' run many -p rtx3070 --stats accelsim --fidelity memory

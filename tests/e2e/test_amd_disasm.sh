@@ -21,7 +21,7 @@ compare() { # compare SOURCE OUTPUT OPTIONS...
     shift 2
     clang-15 -B"$(dirname "$(readlink -f "$(command -v ld.lld-15)")")" -target amdgcn-amd-amdhsa -x cl -cl-std=CL2.0 \
         -w --rocm-device-lib-path=$bitcode "$@" "$source" -o "$object" || fail "clang-15 $* $source"
-    # The object dump does not look at the kernel's wave size; it must be told.
+    # The object dump does not read the kernel's wave size; it needs an option.
     local lanes=()
     [[ $* == *wavefrontsize64* ]] && lanes=("--mattr=+wavefrontsize64,-wavefrontsize32")
     llvm-objdump-15 -d "${lanes[@]}" "$object" | awk "$lines" >expected
@@ -50,7 +50,7 @@ __kernel void small(__global float *out, __global const double *in, __local uint
 }
 END
 
-# All of them take minutes: AMD_DISASM_ALL=1 asks for that.
+# All of them take minutes: only with AMD_DISASM_ALL=1.
 sources=(small.cl)
 if [ -n "${AMD_DISASM_ALL:-}" ]; then
     sources+=("$SOURCE_DIR"/workloads/*/*.cl)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Data in messages: programs come out right whatever the caches, TLBs and DRAM are, down to the smallest there can be;
-# what does not fit together is refused.
+# Data in messages: programs give right results with any caches, TLBs and DRAM, down to the smallest.
+# Inconsistent sizes are refused.
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Asynchronous copies: a wait for groups leaves the newest ones running, however many came before; answers that go past
-# L1 arrive with as many sectors per cycle as the network brings.
+# Asynchronous copies: a wait for groups leaves the newest ones running, for any number of earlier ones.
+# Answers that bypass L1 arrive with as many sectors per cycle as the network delivers.
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 

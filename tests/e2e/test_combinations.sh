@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Options that would silently have no effect beside another one are refused, and what changes a result's meaning is
-# named in it.
+# Options that would silently have no effect beside another one are refused. Options that change the meaning
+# of a result are named in it.
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
@@ -51,7 +51,7 @@ else
     left_out 'the OpenCL driver is not built: exec was not tried'
 fi
 
-# Code of another instruction set runs, and every form of results says so.
+# Code of another instruction set runs, and every form of results notes it.
 if [[ -e $BINARY_DIR/share/lockstep/kernels/gfx1010/vector_add.co ]]; then
     warning='gfx1010 code on a GCN 3 machine'
     run 0 run vector_add --size 256 -p r9nano --gpu gfx1010 -o f.json -o f.csv -o f.db -o f.txt

@@ -8,7 +8,7 @@ run 0 completion bash
 cp stdout completion.bash
 bash -n completion.bash || fail 'bash does not like the script'
 
-# complete WORD...: what bash offers for the last word; '=' is a word of its own, as readline cuts it.
+# complete WORD...: bash's offers for the last word; '=' is a word of its own, as readline cuts it.
 complete_words() {
     bash --norc -c '
         compopt() { :; } # exists only while readline completes

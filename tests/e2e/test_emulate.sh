@@ -3,7 +3,7 @@
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
-# What needs no kernels.
+# Tests that need no kernels.
 run 0 workload list
 grep -qE '^  vector_add +sum of two vectors of floats$' stdout || fail 'vector_add is not listed'
 run 0 workload show fir
@@ -31,7 +31,7 @@ cp "$kernels/gfx1010/vector_add.co" mine/gfx1010/
 LOCKSTEP_KERNELS=$work/mine run 0 emulate vector_add --gpu gfx1010 --size 64
 LOCKSTEP_KERNELS=$work/mine refused 2 'gfx1010/fir.co' emulate fir --gpu gfx1010 --size 64
 
-# The same bits for any number of threads, and JSON that says so.
+# The same bits for any number of threads, and JSON with the number.
 for threads in 1 2 8; do
     run 0 emulate fir --gpu gfx1010 --size 5000 --param taps=7 --verify --json --threads "$threads"
     grep -vE 'host_seconds|instructions_per_second' stdout >"json$threads"

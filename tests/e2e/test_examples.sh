@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every command that a help text or the README shows does what it says or, where that takes longer than the test
-# has, at least starts: a wrong name, option or value would be refused at once.
+# Every command that a help text or the README shows succeeds. A command that takes longer than the test's
+# limit must at least start: a wrong name, option or value would be refused at once.
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 # shellcheck source=world.bash

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# lockstep exec: an OpenCL program that knows nothing of the simulator runs on the GPU that was asked for.
+# lockstep exec: an unchanged OpenCL program runs on the requested GPU.
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
@@ -74,7 +74,8 @@ says 'recorded by'
 run 0 exec --gpu gfx803 -- ./add
 [[ $(<stdout) == 'gfx803 (Lockstep): 5 63' ]] || fail 'the program printed something else'
 
-# A program that does not wait: what was submitted still runs, what waits for something that never comes does not.
+# A program that does not wait: submitted commands still run, but not those that wait for an event that is
+# never set.
 cat >leave.c <<'C'
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -127,7 +128,7 @@ for platform in r9nano rx5500xt; do
     grep -qE '"assumptions": \[".*"\]}' time.json || fail "no assumptions of $platform"
 done
 
-# Time is simulated for one GPU: the driver says so, and there is no platform.
+# Time is simulated for one GPU: the driver reports it, and there is no platform.
 run 3 exec --mode time --gpus 2 -- ./add
 grep -q 'time is simulated for one GPU' stderr || fail 'nothing says why there is no platform'
 
@@ -137,6 +138,7 @@ LOCKSTEP_GPU=gfx9 run 10 exec -- ./add
 # A compiler that is not there.
 LOCKSTEP_CLANG=/not/there run 11 exec -- ./add
 
-# A platform that is not there is told before the program starts: it might call a system without OpenCL a success.
+# A missing platform is reported before the program starts: the program might count a system without OpenCL as
+# success.
 refused 2 'nearest: r9nano' exec --platform r9nan -- true
 refused 2 'nearest: l2.ways' exec --platform r9nano --set l2.way=4 -- true

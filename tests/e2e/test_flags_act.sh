@@ -9,7 +9,7 @@ data() {
     grep -v '^host,\|,seed,' stdout
 }
 
-# The seed is of replacement at random; where nothing is random, it says so.
+# The seed is for random replacement; where nothing is random, a warning says that it has no effect.
 random=("${trace[@]}" -s core.unified_kib=0 -s core.l1.size_kib=4 -s core.l1.replacement=random)
 data "${random[@]}" --seed 1 >one
 data "${random[@]}" --seed 1 -j 3 | cmp -s - one || fail 'the same seed gives other results'

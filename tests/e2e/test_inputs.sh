@@ -4,7 +4,7 @@
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
-# at_once KIND ARG...: refused within a few seconds, by what it is.
+# at_once KIND ARG...: refused within a few seconds, with its kind.
 at_once() {
     local kind=$1
     shift
@@ -68,7 +68,7 @@ printf 'base: %s\n' "$SOURCE_DIR/platforms/rtx3070.yaml" >mine.yaml
 run 0 config show mine.yaml
 "$LOCKSTEP" run small -p <(cat mine.yaml) >stdout 2>stderr || fail 'a platform through <(...) is not read'
 
-# Kernels 3 and 4 of a list are 3 and 4 everywhere, whatever their files say.
+# Kernels 3 and 4 of a list have these numbers everywhere, independent of their files.
 run 0 trace synth saxpy,n=256 -o many
 for i in 1 2 3 4 5; do
     sed 's/^-kernel id = .*/-kernel id = 9/' many/kernel-1.traceg >many/kernel-x$i.traceg

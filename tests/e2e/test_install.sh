@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs below a DESTDIR, then works with nothing but what was installed: the program, the page, the headers, a
+# Installs below a DESTDIR, then works with the installed files only: the program, the page, the headers, a
 # plug-in built through pkg-config, and a program that links the library.
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Many cores that ask L2 for one sector: a full merge list stalls a request on native platforms and its slice on
-# imported ones, for any number of threads.
+# Many cores that request one sector from L2: a full merge list stalls a request on native platforms and its
+# slice on imported ones, for any number of threads.
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 
@@ -20,7 +20,7 @@ slice=$(cycles -s l2.mshr_merge=2 -s l2.merge_stall=slice)
 ((one < roomy * 110 / 100)) || fail "1 merged request costs $one cycles, 256 only $roomy"
 ((slice > roomy * 150 / 100)) || fail "a slice that stalls takes $slice cycles, $roomy without"
 
-# Whatever waits, results and counters do not depend on threads.
+# Results and counters do not depend on threads, also with stalls.
 for threads in 1 2 3 8; do
     run 0 run "$gemm" -p h100 -s l2.mshr_merge=1 --threads "$threads" -o out.tidy.csv
     grep ',counter,' out.tidy.csv >"counters.$threads"

@@ -33,7 +33,8 @@ few=$(cycles "$empty,ctas=4096" -p h100)
 many=$(cycles "$empty,ctas=8192" -p h100)
 ((many - few <= 4096 * 120 / 100)) || fail "h100: 4096 blocks start in $((many - few)) cycles"
 
-# One place on each of two cores: the next block starts in the cycle after the last one's end, whatever a message takes.
+# One place on each of two cores: the next block starts in the cycle after the last one's end, for any latency
+# of messages.
 for platform in "${imported[@]}"; do
     two=$(cycles "$empty,ctas=2" -p "$platform" -s cores=2 -s core.cta_slots=1)
     twenty=$(cycles "$empty,ctas=20" -p "$platform" -s cores=2 -s core.cta_slots=1)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiling OpenCL programs leaves nothing behind but complete files in the cache: when it works, when the compiler
-# fails or crashes, and when the program is killed in the middle.
+# Compiling OpenCL programs leaves only complete files in the cache: when it works, when the compiler fails or
+# crashes, and when the program is killed in the middle.
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
@@ -53,7 +53,7 @@ nothing_left 'after a build'
 [[ $(files) == 1 ]] || fail 'the result is not in the cache'
 run 0 exec -- ./build "$source_text" '-DVALUE=1'
 [[ $(files) == 1 ]] || fail 'the same program is in the cache twice'
-# Options are a part of what is compiled.
+# Options are a part of the key.
 run 0 exec -- ./build "$source_text" '-DVALUE=2'
 [[ $(files) == 2 ]] || fail 'another option gives the same result'
 run 0 exec -- ./build "$source_text" ''
@@ -69,7 +69,7 @@ run 0 exec -- ./build '#pragma clang __debug parser_crash' ''
 [[ $(head -1 stdout) == -11 ]] || fail 'a crash of the compiler is not a failed build'
 nothing_left 'after a crash'
 
-# Killed at some moment; whichever it is, what is in the cache is complete.
+# Killed at any moment: the cache holds only complete files.
 for i in 1 2 3 4 5 6; do
     "$LOCKSTEP" exec -- ./build "$source_text" "-DVALUE=1$i" >/dev/null 2>&1 &
     sleep "0.0$((i * 4 / 3))"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Kernels of two streams side by side: each has the work that it has alone, sums are the totals, the run's
+# Kernels of two streams side by side. Each has the same work as alone, and sums are the totals. The run's
 # cycles count overlapping time once, and nothing depends on threads.
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
@@ -14,7 +14,7 @@ printf 'kernel-1.traceg\nkernel-2.traceg\n' >two/kernelslist.g
 printf 'kernel-1.traceg\n' >a/kernelslist.g
 printf 'kernel-1.traceg\n' >b/kernelslist.g
 
-# What belongs to a kernel wherever it runs.
+# Metrics that a kernel has independent of its place.
 work="('warp_instructions', 'thread_instructions', 'ctas', 'issued', 'memory_instructions', 'memory_sectors',
     'shared_accesses', 'bank_conflict_cycles', 'register_reads', 'l1_accesses', 'l1_reads', 'l1_writes')"
 per_kernel() {

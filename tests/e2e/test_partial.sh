@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# --until: a run that leaves work undone says so in every format; one that ends in time does not.
+# --until: a run that leaves work undone is marked as partial in every format; a run that ends in time is not.
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 

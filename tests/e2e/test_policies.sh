@@ -80,7 +80,7 @@ run 0 --plugin ./nru.so config explain l2.replacement -p rtx3070
 says 'nru: the first line that was not used recently'
 refused 2 "but must be one of lru, fifo, random, plru, srrip" "${nvidia[@]}" -s l2.replacement=nru
 
-# One that leaves something out, and one that chooses a line that may not go.
+# A policy that leaves out a function, and a policy that chooses a line that must not be evicted.
 sed 's/, .victim = victim//; s/static uint32_t victim/uint32_t victim(void *, uint32_t, const uint64_t *); uint32_t victim/' \
     "$SOURCE_DIR/examples/plugins/replace_nru.c" >half.c
 sed 's/return i \* 64 + .*/return ways;/' "$SOURCE_DIR/examples/plugins/replace_nru.c" >wrong.c

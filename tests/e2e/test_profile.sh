@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `lockstep profile` and what `run` does with it: rates come from a sample unless a file or the cache is asked for.
+# `lockstep profile` and its use by `run`: rates come from a sample unless a file or the cache is requested.
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 export XDG_CACHE_HOME=$work/cache

@@ -8,7 +8,7 @@ export BUILD=$BINARY_DIR
 
 "$SOURCE_DIR/scripts/readme" >stdout 2>stderr || fail 'a document is out of date: run scripts/readme --update'
 
-# A number and a line that are not true any more, in a block with parts left out.
+# An outdated number and an outdated line, in a block with parts left out.
 cat >good.md <<'END'
 Text, $ with a sign.
 ```console

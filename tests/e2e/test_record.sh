@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Recordings of AMD programs: made in simulated time and by emulation, checked, shown, replayed: the same cycles and
-# counters on the same platform for any number of threads, other ones on others; what is refused.
+# Recordings of AMD programs: made in simulated time and by emulation, checked, shown, replayed, refused. A
+# replay gives the same cycles and counters on the same platform for any number of threads, and other ones on
+# other platforms.
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 
 
-# Everything but what the host did.
+# Everything except the host's part.
 result() {
     sed '/"host": {/,$d' stdout
 }
@@ -75,7 +76,7 @@ says '3 launches'
 run 0 trace info sort.lspk --kernels 36
 says 'launches                     1'
 
-# What is in it.
+# Its contents.
 run 0 trace info fir.lspk
 says 'recorded by             r9nano'
 says 'bytes per instruction'

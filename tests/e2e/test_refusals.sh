@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What cannot be done is refused by every command in the same way: one line that names the thing and, where there
-# is one, the nearest valid value; nothing on stdout, an exit code that is not 0, and no file left behind.
+# Every command refuses wrong input in the same way. It prints one line with the wrong thing and, if there is
+# one, the nearest valid value. Nothing goes to stdout, the exit code is not 0, and no file is left.
 # shellcheck source=lib.bash
 . "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 

@@ -52,7 +52,7 @@ sqlite3 shared0.db 'UPDATE runs SET partial = 1 WHERE run = 2'
 run 0 sweep "${grid[@]}" -o shared0.db
 (($(sqlite3 shared0.db 'SELECT count(*) FROM host') == 8)) || fail 'a partial run stays beside its successor'
 
-# What a killed run leaves behind goes with the next one.
+# Temporary files of a killed run are removed by the next one.
 touch .x.json.99999-1.tmp
 run 0 run "${small[@]}" -o x.json
 [[ ! -e .x.json.99999-1.tmp ]] || fail 'the temporary file of a killed run stays'

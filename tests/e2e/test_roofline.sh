@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Achieved FLOP/s and bytes/s against the peaks of the platform: the table of `lockstep run`, and the same numbers for
-# the run and for each kernel in JSON, CSV and SQLite, at each fidelity.
+# Achieved FLOP/s and bytes/s against the peaks of the platform, at each fidelity: the table of `lockstep
+# run`. The same numbers appear for the run and for each kernel in JSON, CSV and SQLite.
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 

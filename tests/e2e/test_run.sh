@@ -22,7 +22,7 @@ hash=$(sed -n 's/.*"config_hash": "\([0-9a-f]*\)".*/\1/p' results/a.json)
 run 0 --plugin "$PINGPONG" run --platform results/a.json.platform.yaml --format json
 says "\"config_hash\": \"$hash\""
 
-# Mistakes are found before anything runs, and leave nothing behind.
+# Mistakes are found before anything runs, and leave no files.
 refused 2 'a.what' "${play[@]}" --out results/a.what
 refused 2 'nowhere' "${play[@]}" --out nowhere/a.json
 refused 2 'named twice' "${play[@]}" --out results/b.json --out results/b.json

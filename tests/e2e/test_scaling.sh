@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `lockstep scaling`: the table, the files, the check of equal results; what is refused.
+# `lockstep scaling`: the table, the files, the check of equal results, refusals.
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# SIGUSR1 tells what is going on; SIGINT, SIGTERM and SIGHUP end the run with partial results and exit code 130.
+# SIGUSR1 prints the state of the run; SIGINT, SIGTERM and SIGHUP end the run with partial results and exit
+# code 130.
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
@@ -46,7 +47,7 @@ for signal in INT TERM HUP; do
     done
 done
 
-# nohup asks to ignore the end of the terminal.
+# nohup ignores the end of the terminal.
 (
     trap '' HUP
     exec "$LOCKSTEP" --plugin "$PINGPONG" run --platform long.yaml >stdout 2>stderr </dev/null

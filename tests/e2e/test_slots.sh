@@ -39,8 +39,8 @@ wide=$(cycles -s l2=fixed)
 slow=$(cycles -s l2=fixed -s l2.latency_cycles=1000)
 inorder=$(cycles -s core=inorder)
 inorder_slow=$(cycles -s core=inorder -s l2=fixed -s l2.latency_cycles=1000)
-# Few cores at work take longer than many; an L2 that always hits is faster, a slow one slower; a core that does one
-# thing at a time is slower, and feels a slow L2.
+# Few busy cores take longer than many. An L2 that always hits is faster, a slow one slower. A core that does
+# one thing at a time is slower, and suffers from a slow L2.
 ((fill > base)) || fail "filling core by core takes $fill cycles, spreading $base"
 ((wide < base)) || fail "an L2 that always hits takes $wide cycles, one with misses $base"
 ((slow > wide)) || fail "an L2 of 1000 cycles takes $slow cycles, one of 100 $wide"
@@ -66,7 +66,7 @@ run 0 blocks
 grep -qE '^    core +core/1 +lockstep/core.h$' stdout || fail 'the interface of slot core is not listed'
 grep -qE '^    l2 +l2/1 dram-reply/1 +lockstep/l2.h$' stdout || fail 'the interfaces of slot l2 are not listed'
 
-# What formulas of memory cannot know is said.
+# Models that the memory formulas cannot describe are refused.
 refused 3 "model 'l2/fixed' cannot be described to the formulas of memory" "${plugins[@]}" "${trace[@]}" -s l2=fixed \
     -s core.memory=analytic
 refused 2 "'core.memory' belongs to model 'cycle', but core.model is 'inorder'" "${plugins[@]}" profile \
@@ -88,7 +88,7 @@ bad 's/receive, start,/receive, NULL,/' dispatch_fill 2 "model 'dispatch/fill' l
 bad 's/= choose/= NULL/' greedy_youngest 2 "model 'core.scheduler/greedy-youngest' lacks function 'choose'"
 bad 's/\.slot = LS_L2_SLOT/.slot = "l3"/' l2_fixed 2 "model 'fixed' names slot 'l3', which no machine has"
 
-# Models that return nonsense end the run with one line, whatever the number of threads.
+# Models that return nonsense end the run with one line, for any number of threads.
 wrong() { # SED-COMMAND FILE LINE SET
     sed -E "$1" "$SOURCE_DIR/examples/plugins/$2.c" >bad.c
     ! cmp -s bad.c "$SOURCE_DIR/examples/plugins/$2.c" || fail "'$1' changes nothing in $2.c"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The slots of machine `amd`: plug-ins that were built against an installed Lockstep stand in them, change the result
-# as they should and give the same numbers on any number of threads. A model that leaves something out is refused
-# by name before anything runs.
+# The slots of machine `amd`: plug-ins built against an installed Lockstep fill them. They change the result
+# as they should and give the same numbers on any number of threads. A model that leaves something out is
+# refused by name before anything runs.
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 

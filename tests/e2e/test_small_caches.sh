@@ -3,7 +3,7 @@
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 
-# The same instructions are executed whatever the caches do.
+# The same instructions are executed with any caches.
 small() {
     run 0 run synth:stencil,nx=128,ny=64 -p rtx3070 --watchdog 1ms "$@"
     says "$expect"

@@ -22,7 +22,7 @@ for platform in r9nano navisim-p3 rx5500xt w6800 rx6900xt; do
         ((hits * 2 >= near_hits)) || fail "$platform, $program: $hits hits of 1000 with 512 rows, $near_hits with 516"
         ((cycles * 10 <= near_cycles * 12)) || fail "$platform, $program: $cycles cycles with 512 rows, $near_cycles with 516"
     done
-    # The same with the lowest bits alone: what the defaults are for.
+    # The same with the lowest bits alone: the defaults avoid this.
     program=atax
     walk "$platform" 512 -s vector_cache.hash=none -s l2.hash=none -s memory.slice_hash=none
     ((hits < near_hits / 4)) || fail "$platform: $hits hits of 1000 without a hash: this test shows nothing"

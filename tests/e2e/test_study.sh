@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `lockstep study`: the list, the table, the files; what is refused.
+# `lockstep study`: the list, the table, the files, refusals.
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 

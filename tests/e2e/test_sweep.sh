@@ -16,7 +16,7 @@ grep -q '<svg' grid.html || fail "the page has no plot"
 [[ ! -e grid.db.platform.yaml ]] || fail "one configuration lies beside, as if it were everybody's"
 cp stdout first
 
-# What is done is not run again, whatever -j; the ranking is the same.
+# Finished points are not run again, for any -j; the ranking is the same.
 run 0 sweep "${small[@]}" --vary core.scheduler=gto,lrr --vary memory.channels=8..32*2 -o grid.db
 grep -q '6 are done, 0 to run' stderr || fail "finished points run again"
 cmp -s first stdout || fail "the ranking changed"
@@ -54,7 +54,7 @@ ranking >resumed
 run 0 sweep "${long[@]}" -j1 -o whole.db
 ranking | cmp -s - resumed || fail "an interrupted sweep gives another ranking"
 
-# A point that fails does not stop the others and is told with its reason.
+# A point that fails does not stop the others and is reported with its reason.
 run 5 sweep synth:gemm,m=64,n=64,k=32 -p rtx3070 --vary core.registers=1024,65536 -o failed.db
 says 'failed core.registers=1024: '
 (($(wc -l <stderr) == 2)) || fail "the plan and one error line"

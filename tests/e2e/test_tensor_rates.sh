@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Matrix instructions on the shipped platforms: multiply-adds per cycle and SM are those that NVIDIA publishes, for each
-# type; independent instructions reach them, dependent ones take the latency.
+# Matrix instructions on the shipped platforms: multiply-adds per cycle and SM equal NVIDIA's published rates,
+# for each type; independent instructions reach them, dependent ones take the latency.
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 
@@ -71,7 +71,7 @@ run 0 run synth:throughput,op=HMMA,opcode=IMMA.16864.S4.S4,count=8 -p h100 -f js
 says 'static matrix instructions have a shape or type without a rate'
 says 'the first is IMMA at pc 0x0'
 
-# Results of independent instructions do not overlap, whatever they cover: rates are those of the unit.
+# Results of independent instructions do not overlap, for any width: rates are those of the unit.
 independent() {
     local few many
     few=$(cycles "$1" "synth:throughput,sources=1,op=$2,warps=4,count=64")

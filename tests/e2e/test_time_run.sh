@@ -3,7 +3,7 @@
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
-# What needs no kernels.
+# Tests that need no kernels.
 refused 2 '--fidelity is for traces' run fir -p r9nano --fidelity basic
 refused 2 '--warm-l2 is for traces' run fir -p r9nano --warm-l2
 refused 2 '--size is for workloads' run synth:vectoradd -p rtx2060 --size 64

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Traces from one form to another: generated, packed, unpacked, cut; what is refused; nothing half-written.
+# Traces from one form to another: generated, packed, unpacked, cut; refusals; no half-written files.
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 
@@ -43,7 +43,7 @@ run 0 trace info small.lspk
 run 0 trace pack made -o some.lspk --kernels 1
 says 'some.lspk: 1 kernel'
 
-# Text that no tracer writes comes back otherwise, and that is said.
+# Text that no tracer writes comes back in another form, and a message says so.
 mkdir odd
 cp made/* odd
 printf '\n\n' >>odd/kernel-2.traceg

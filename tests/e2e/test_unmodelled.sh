@@ -45,7 +45,7 @@ for opcode in UTMALDG UTMASTG UTMAREDG UTMAPF UTMACMDFLUSH UBLKCP UBLKRED UBLKPF
     refused 3 "the first is $opcode at pc 0x10" run "one_$opcode" -p h100
 done
 
-# Allowed: every output says so.
+# Allowed: every output mentions it.
 run 0 run bulk -p h100 --unmodelled skip -o out.json -o out.csv -o out.tidy.csv -o out.db
 said='6 instructions are not modelled and ran without their effects: UTMALDG 2, SYNCS 4'
 says "WARNING: unmodelled: $said"

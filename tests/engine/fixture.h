@@ -1,5 +1,5 @@
-/* fixture.h: what the unit tests of the engine share: engines and domains without error handling, a log of
- * what ran when, and clocks computed a second time in 128 bits. */
+/* fixture.h: helpers of the engine's unit tests: engines and domains without error handling, a log of calls
+ * with their times, and clocks computed a second time in 128 bits. */
 #ifndef TESTS_ENGINE_FIXTURE_H
 #define TESTS_ENGINE_FIXTURE_H
 

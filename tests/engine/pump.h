@@ -1,5 +1,5 @@
-/* pump.h: a sender that pushes numbered messages into a link as fast as it takes them, and a receiver that
- * notes when each came and gives its entry back after a fixed time. */
+/* pump.h: a sender that pushes numbered messages into a link as fast as possible. The receiver notes each
+ * arrival and returns the buffer entry after a fixed time. */
 #ifndef TESTS_ENGINE_PUMP_H
 #define TESTS_ENGINE_PUMP_H
 

@@ -1,9 +1,9 @@
-/* random_machine.h: random machines for property tests: domains, clocks, links and nodes that receive, delay,
- * stall and forward messages at random, all drawn from one seed.
+/* random_machine.h: random machines for property tests, all drawn from one seed. They have domains, clocks,
+ * links and nodes that receive, delay, stall and forward messages at random.
  *
- * Every message carries a budget of hops and a running hash of its way; every node (and in half of the
- * machines also every domain, through the hooks) folds each delivery (time, link, sequence number, payload)
- * into a log. Two runs of a machine are the same if their logs, counters and random streams are. */
+ * Every message carries a budget of hops and a running hash of its path. Every node folds each delivery (time,
+ * link, sequence number, payload) into a log; in half of the machines every domain does so too, through the
+ * hooks. Two runs of a machine are the same if their logs, counters and random streams are. */
 #ifndef TESTS_RANDOM_MACHINE_H
 #define TESTS_RANDOM_MACHINE_H
 
@@ -27,7 +27,7 @@ typedef struct rm_message {
 
 typedef struct rm_held {
     rm_message message;
-    ls_link *from; /* whose buffer entry it still takes; NULL: none */
+    ls_link *from; /* the link whose buffer entry it still holds; NULL: none */
 } rm_held;
 
 typedef struct rm_node {
@@ -43,7 +43,7 @@ typedef struct rm_node {
     uint32_t choice; /* link that the head waits for */
     bool chosen, waiting;
     ls_event event;
-    ls_event far; /* a timer beyond the wheel, cancelled and set anew at random */
+    ls_event far; /* a timer beyond the wheel, cancelled and set again at random */
     ls_ticker ticker;
     struct rm_node *sibling; /* the node on the other clock of the same domain; NULL if there is none */
     ls_event poke;           /* scheduled by the sibling, from its own clock */
@@ -70,7 +70,7 @@ typedef struct rm_machine {
     uint32_t group_count; /* 1: all domains stay in the engine's own group */
 } rm_machine;
 
-/* What the seed leaves open. */
+/* Choices that do not follow from the seed. */
 typedef struct rm_options {
     uint32_t messages;
     bool late;            /* some nodes hold the input entry while they wait for the output: may deadlock */
@@ -221,7 +221,7 @@ static void rm_receive(void *self, ls_link *link, const void *payload, ls_cycle 
 
 static const uint64_t rm_hertz[] = { 1365000000, 1000000000, 3500500000, 850000000, 1132000000, 333333333 };
 
-/* Deals the domains out to groups. */
+/* Assigns the domains to groups. */
 static void rm_group(rm_machine *m, uint64_t groups_seed)
 {
     ls_error err = { 0 };
@@ -342,7 +342,7 @@ static void rm_build_with(rm_machine *m, uint64_t seed, const rm_options *option
     m->group_count = 1;
     if (options->groups_seed != 0)
         rm_group(m, options->groups_seed);
-    /* Links take a longer way while somebody listens: half of the machines go the short one. */
+    /* Links take a slower path while a hook is set: half of the machines use the fast one. */
     if (seed % 2 != 0)
         return;
     status = ls_hook_subscribe(m->engine, "link.send", rm_log_hook, m->sends, &err);

@@ -169,7 +169,7 @@ static void test_refused_blocks(void **state)
     assert_null(block);
 }
 
-/* The last created ends first; what was refused never ends. */
+/* The last created block ends first; refused blocks are not ended. */
 static void test_order_of_the_end(void **state)
 {
     (void)state;

@@ -24,7 +24,7 @@ static const variant variants[] = {
     { 1, 0, LS_ASSIGN_STATIC },   { 2, 0, LS_ASSIGN_DYNAMIC },
 };
 
-/* A machine, and whether it is run with groups: its fingerprint must not tell. */
+/* A machine, and whether it is run with groups, which must not change its fingerprint. */
 typedef struct trial {
     rm_options machine;
     bool grouped;
@@ -104,7 +104,7 @@ static void check_machines(bool late, bool grouped)
     unsigned machines = grouped ? MACHINES / 2 : MACHINES;
     unsigned deadlocks = check_trial(machines, &t);
     if (late)
-        assert_in_range(deadlocks, 1, machines - 1); /* both outcomes must have been met */
+        assert_in_range(deadlocks, 1, machines - 1); /* both outcomes must have occurred */
     else
         assert_int_equal(deadlocks, 0);
 }
@@ -128,7 +128,7 @@ static void test_groups(void **state)
     check_machines(true, true);
 }
 
-/* A stop ends all domains at the same time, whatever the windows and groups. */
+/* A stop ends all domains at the same time, for any windows and groups. */
 static void test_stop(void **state)
 {
     (void)state;
@@ -140,7 +140,7 @@ static void test_stop(void **state)
     }
 }
 
-/* Nodes that poll never come to rest: the watchdog ends them at the same cycle, whatever the windows and groups. */
+/* Nodes that poll never come to rest: the watchdog ends them at the same cycle, for any windows and groups. */
 static void test_watchdog(void **state)
 {
     (void)state;

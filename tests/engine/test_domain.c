@@ -70,7 +70,7 @@ static void test_memory(void **state)
     ls_engine_destroy(engine);
 }
 
-/* A domain's stream depends on the seed and on its place, not on what other domains draw. */
+/* A domain's stream depends on the seed and on its place, not on the draws of other domains. */
 static void test_random_streams(void **state)
 {
     (void)state;

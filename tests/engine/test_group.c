@@ -1,5 +1,5 @@
-/* test_group.c: groups of domains: how long each may run alone, which link says so, and refusals. Random groups
- * are in test_determinism.c. */
+/* test_group.c: groups of domains: how long each may run alone, which link decides it, and refusals. Random
+ * groups are in test_determinism.c. */
 #include "engine/fixture.h"
 
 #include "engine/state.h"
@@ -80,9 +80,9 @@ static void test_windows_of_groups(void **state)
         { { 10, 50 }, 500, 500, { 100, 20 } },  /* a short hop does not cut the other group's windows */
         { { 50, 1000 }, 500, 500, { 20, 2 } },  /* nor the fabric: two meetings */
         { { 300, 500 }, 500, 500, { 4, 2 } },   /* a meeting ends the window that is running */
-        { { 10, 50 }, 40, 500, { 100, 25 } },   /* groups meet as often as the link between them says */
+        { { 10, 50 }, 40, 500, { 100, 25 } },   /* the link between groups decides the length of meetings */
         { { 10, 500 }, 500, 100, { 100, 10 } }, /* or as the stop delay does */
-        { { 10, 500 }, 500, 0, { 100, 100 } },  /* whose default is the shortest link of all */
+        { { 10, 500 }, 500, 0, { 100, 100 } },  /* by default the shortest link of all */
     };
     for (size_t c = 0; c < LS_COUNT_OF(cases); c++)
         for (uint32_t threads = 1; threads <= 4; threads++) {

@@ -1,4 +1,4 @@
-/* test_hook.c: hooks are defined once, found by name, and tell every subscriber the exact facts. */
+/* test_hook.c: hooks are defined once, found by name, and pass the exact facts to every subscriber. */
 #include "engine/fixture.h"
 
 #include <stdio.h>
@@ -153,7 +153,7 @@ static void check_links(uint64_t from_hz, uint64_t to_hz)
         probe_init(&p[i], NULL, i, send, link);
         ls_schedule(from, &p[i].event, 30 * i);
     }
-    /* Nobody listens: nothing is told. Then a subscriber comes between two runs. */
+    /* Without subscribers no function is called. Then a subscriber comes between two runs. */
     run_with(engine, &(ls_run_options){ .until = edge_time(from_hz, 25) });
     assert_int_equal(ls_hook_subscribe(engine, "link.send", note, &s, NULL), LS_OK);
     assert_int_equal(ls_hook_subscribe(engine, "link.deliver", note, &d, NULL), LS_OK);

@@ -74,7 +74,7 @@ static void test_arrival_for_every_width_and_flit(void **state)
                     check_wire(latencies[l], widths[w], per_cycles[c], flits[f], l == 2 ? 1000003 : 0);
 }
 
-/* Wire time that nobody used is gone: after a pause a message starts at the beginning of its cycle. */
+/* Unused wire time is lost: after a pause a message starts at the beginning of its cycle. */
 static void late_send(void *self, ls_cycle now)
 {
     pump *p = self;

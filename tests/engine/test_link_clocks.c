@@ -1,5 +1,5 @@
-/* test_link_clocks.c: links between clocks: arrivals and credits exact to the femtosecond, and one order
- * for what arrives together. */
+/* test_link_clocks.c: links between clocks: arrivals and credits exact to the femtosecond, and a fixed order
+ * of simultaneous arrivals. */
 #include "engine/pump.h"
 
 static const uint64_t hz[] = { GHZ,        2 * GHZ,    700000000,  333333333,       1365000000,
@@ -135,8 +135,8 @@ static void order_receive(void *self, ls_link *link, const void *payload, ls_cyc
     ls_link_release(link, 1);
 }
 
-/* What comes between two edges of a slow receiver is delivered at the second, in the order in which it
- * came. */
+/* Messages that arrive between two edges of a slow receiver are delivered at the second, in the order of
+ * arrival. */
 static void test_order_of_arrivals(void **state)
 {
     (void)state;

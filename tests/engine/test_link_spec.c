@@ -1,4 +1,4 @@
-/* test_link_spec.c: what a link may not be, and the sentence that says so. */
+/* test_link_spec.c: invalid links and their error messages. */
 #include "engine/fixture.h"
 
 typedef struct machine {

@@ -1,4 +1,4 @@
-/* test_link_wait.c: who waits for a link runs in the first cycle in which it is ready, in order, and costs
+/* test_link_wait.c: a waiter for a link runs in the first cycle in which it is ready, in order, and costs
  * nothing until then. */
 #include "engine/fixture.h"
 
@@ -101,7 +101,7 @@ static void start(machine *m, size_t i, uint64_t delay)
     ls_schedule(m->from, &m->p[i].event, delay);
 }
 
-/* Ready now: among the events of this cycle, behind those that are there already. */
+/* Ready now: among the events of this cycle, after the earlier ones. */
 static void test_ready_now(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static void test_waiters_take_turns(void **state)
         ls_run_result result = run_all(m->engine);
         assert_int_equal(m->log.count, WAITERS * EACH);
         assert_int_equal(m->arrivals.count, WAITERS * EACH);
-        assert_int_equal(result.events, WAITERS + WAITERS * EACH); /* nobody ran in vain */
+        assert_int_equal(result.events, WAITERS + WAITERS * EACH); /* no waiter ran in vain */
         uint32_t credits = links[l].credits;
         for (size_t i = 0; i < WAITERS * EACH; i++) {
             assert_int_equal(m->log.at[i].id, i % WAITERS);
@@ -203,7 +203,7 @@ static void test_waiters_take_turns(void **state)
     }
 }
 
-/* Who is served and does not send leaves the link ready for the next one in the same cycle. */
+/* A waiter that is served and does not send leaves the link ready for the next one in the same cycle. */
 static void test_a_turn_not_taken(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void test_a_turn_not_taken(void **state)
     destroy(m);
 }
 
-/* A link that is ready and wanted by nobody else serves again in the same cycle, among the events. */
+/* A ready link without other waiters serves again in the same cycle, among the events. */
 static void test_waiting_again_while_ready(void **state)
 {
     (void)state;
@@ -244,7 +244,7 @@ static void steal(void *self, ls_link *link, const void *payload, ls_cycle now)
     log_add(&m->log, 99, now);
 }
 
-/* Somebody else may use the link in the very cycle of the wake: the waiter goes on waiting, exactly. */
+/* Another sender may use the link in the very cycle of the wake: the waiter continues to wait, exactly. */
 static void test_link_taken_in_the_wake_cycle(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_link_windows.c: what one half of a link writes in a window, the other half does not see before the
- * next: the two are run by different threads. Looks into the engine's own structs. */
+/* test_link_windows.c: writes of one half of a link in a window are invisible to the other half before the
+ * next window: different threads run the two. Looks into the engine's own structs. */
 #include "engine/fixture.h"
 
 #include "engine/state.h"
@@ -63,7 +63,7 @@ static void test_messages_of_this_window_are_not_seen(void **state)
         enter(m->from, window, window * 10);
         for (uint64_t i = 0; i < window % 3; i++, sent++)
             assert_non_null(ls_link_send(link, 1));
-        /* the receiver, at any time during this window: what the window before left */
+        /* the receiver, at any time during this window: the marks of the window before */
         bool dirty = link->to->domain->dirty[(window + 1) & 1][link->to_end] != 0;
         assert_int_equal(dirty, window > 1 && (window - 1) % 3 != 0);
         if (dirty) {
@@ -74,8 +74,8 @@ static void test_messages_of_this_window_are_not_seen(void **state)
     }
 }
 
-/* Windows of ten cycles, as the latency is: what is given in one counts from the next on, in any order of the
- * sides. */
+/* Windows are ten cycles long, like the latency. Credits returned in one window count from the next on, in any
+ * order of the sides. */
 static void test_credits_of_this_window_do_not_count(void **state)
 {
     machine *m = *state;
@@ -100,7 +100,7 @@ static void test_credits_of_this_window_do_not_count(void **state)
     }
 }
 
-/* Nobody is told of credits: a sender that waits in vain asks to be run in the next window. */
+/* Credits send no notification: a sender that waits in vain requests to run in the next window. */
 static void waiter(void *self, ls_cycle now)
 {
     *(ls_cycle *)self = now;

@@ -1,5 +1,5 @@
-/* test_machine.c: what build() may ask of its machine: the engine, models and specs by section, and blocks
- * of them. */
+/* test_machine.c: the functions that build() may call: the engine, models and specs by section, and blocks of
+ * them. */
 #include "engine/fixture.h"
 
 #include "engine/machine.h"

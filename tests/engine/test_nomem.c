@@ -1,5 +1,5 @@
 /* test_nomem.c: the host runs out of memory at every single allocation in turn, from the first call to the
- * last: each time the call in question says so, and everything can be given back. */
+ * last. Each time the failing call reports it, and everything can be freed. */
 #include "base/huge_arena.h"
 #include "engine/fixture.h"
 
@@ -56,7 +56,7 @@ void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, o
     return fails() ? MAP_FAILED : __real_mmap(at, bytes, protection, flags, file, offset);
 }
 
-/* The huge arena asks the host rarely; its every piece counts as an allocation here. */
+/* The huge arena rarely allocates from the host; each of its pieces counts as an allocation here. */
 void *__wrap_huge_arena_take(huge_memory *huge_arena, size_t bytes)
 {
     return fails() ? NULL : __real_huge_arena_take(huge_arena, bytes);
@@ -196,7 +196,7 @@ static ls_status build(ls_engine *engine, timers *t, ls_error *err)
     return LS_OK;
 }
 
-/* Creates, runs to a deadlock, dumps. Whatever fails must be LS_ERR_NOMEM; true if something did. */
+/* Creates, runs to a deadlock, dumps. Every failure must be LS_ERR_NOMEM; true if there was one. */
 static bool life(uint32_t threads)
 {
     ls_error err = { 0 };

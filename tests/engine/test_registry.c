@@ -44,7 +44,7 @@ static void test_own_types_sorted(void **state)
     ls_error err = { 0 };
     assert_int_equal(ls_registry_check(&err), LS_OK);
     assert_int_equal(ls_registry_check(NULL), LS_OK);
-    assert_int_equal(ls_registry_block_count(), 3); /* nobody joins twice */
+    assert_int_equal(ls_registry_block_count(), 3); /* no type is registered twice */
 }
 
 static void test_find(void **state)
@@ -155,7 +155,7 @@ static void test_ports_of_slots(void **state)
     }
 }
 
-/* Last, for what it adds stays. */
+/* Last, because its types stay registered. */
 static void test_good_plugin(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_registry_twice.c: a program that registers one name twice is told so, however often and in whatever
- * order it asks. */
+/* test_registry_twice.c: a program that registers one name twice gets an error, at every call and in any order
+ * of calls. */
 #include "engine/fixture.h"
 
 static const ls_block_type one = { .abi = LS_ABI_VERSION, .slot = "toy", .name = "same", .help = "1" };

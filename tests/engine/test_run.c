@@ -150,8 +150,8 @@ static void toil(void *self, ls_cycle now)
         ls_schedule(t->region, &t->event, 20);
 }
 
-/* A window in which nothing but a credit is on its way has no work, from which no time per cycle follows: what comes
- * behind it is shared by threads all the same. */
+/* A window in which only a credit is on its way has no work, so it gives no time per cycle. Later windows must
+ * be shared by threads all the same. */
 static void test_windows_without_work(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static void test_cut_while_messages_are_under_way(void **state)
     }
 }
 
-/* What is scheduled between runs cannot send into the past of a domain that went further. */
+/* Events scheduled between runs cannot send into the past of a domain that went further. */
 static void test_a_later_launch_arrives_later(void **state)
 {
     (void)state;

@@ -1,10 +1,11 @@
-/* test_waits.c: who waits for whom: the cycle that a deadlock is made of is found and named, in one line
- * and in full. */
+/* test_waits.c: waiters and their blockers: the cycle of a deadlock is found and named, in one line and in
+ * full. */
 #include "engine/fixture.h"
 
 #include <stdio.h>
 
-/* ----------------------------------------------------------------------------------------- told by blocks */
+/* ----------------------------------------------------------------------------------------- reported by
+ * blocks */
 
 typedef struct edge {
     const char *waiter, *holder, *detail;
@@ -22,7 +23,7 @@ static void tell(const void *self, ls_wait_sink *sink)
         ls_wait_report(sink, t->edges[i].waiter, t->edges[i].holder, t->edges[i].detail);
 }
 
-/* Runs a machine at rest with one piece of work pending in which the given edges are told. */
+/* Runs a machine at rest with one piece of work pending and reports the given edges. */
 static ls_engine *stuck(const edge *edges, size_t count, ls_error *err)
 {
     teller t = { edges, count };
@@ -86,7 +87,7 @@ static void test_branches_without_a_cycle(void **state)
                "  core: cycle 0, pending 3, next work never\n");
 }
 
-/* The cycle hangs off a branch that was searched second; what leads to it is not part of it. */
+/* The cycle hangs off a branch that was searched second; the path to it is not part of it. */
 static void test_cycle_behind_branches(void **state)
 {
     (void)state;
@@ -127,7 +128,7 @@ static void check_chain(bool closed)
     edge *edges = test_calloc(CHAIN, sizeof *edges);
     for (uint32_t i = 0; i <= CHAIN; i++)
         snprintf(names[i], sizeof names[i], "n%u", i);
-    /* told backwards, so that every search but the last ends at once */
+    /* reported in reverse, so that every search except the last ends at once */
     for (uint32_t i = 0; i < CHAIN; i++)
         edges[CHAIN - 1 - i] = (edge){ names[i], names[closed && i + 1 == CHAIN ? 0 : i + 1], "next" };
     ls_error err = { 0 };
@@ -264,7 +265,7 @@ static void test_links_and_blocks_in_one_cycle(void **state)
     ls_engine_destroy(engine);
 }
 
-/* A dump in the middle of a run tells who waits, and that a busy wire is no missing credit. */
+/* A dump in the middle of a run lists the waiters, and a busy wire is no missing credit. */
 static void dump_now(void *self, ls_cycle now)
 {
     (void)now;

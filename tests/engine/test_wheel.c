@@ -1,5 +1,5 @@
-/* test_wheel.c: events run in the cycle and in the order that engine.h promises, whatever the distance,
- * and can be taken back from anywhere. */
+/* test_wheel.c: events run in the cycle and in the order that engine.h promises, at any distance, and can
+ * always be cancelled. */
 #include "engine/fixture.h"
 
 typedef struct machine {
@@ -83,7 +83,7 @@ static void test_reused_in_its_own_handler(void **state)
     assert_false(ls_event_scheduled(&m->p[0].event));
 }
 
-/* Far events were scheduled first; the ones that join them later for the same cycle fit into the wheel. */
+/* Far events were scheduled first; the later ones for the same cycle fit into the wheel. */
 static void join_far(void *self, ls_cycle now)
 {
     machine *m = self;
@@ -173,11 +173,11 @@ static void test_cancel_and_schedule_again(void **state)
     ls_schedule(m->region, &m->p[0].event, 10);
     ls_schedule(m->region, &m->p[1].event, 10);
     ls_cancel(&m->p[0].event);
-    ls_schedule(m->region, &m->p[0].event, 10); /* now behind 1 */
+    ls_schedule(m->region, &m->p[0].event, 10); /* now after 1 */
     ls_schedule(m->region, &m->p[2].event, 4000);
     ls_schedule(m->region, &m->p[3].event, 4000);
     ls_cancel(&m->p[2].event);
-    ls_schedule(m->region, &m->p[2].event, 4000); /* now behind 3 */
+    ls_schedule(m->region, &m->p[2].event, 4000); /* now after 3 */
     ls_schedule(m->region, &m->p[4].event, 20);   /* from the wheel to the heap */
     ls_cancel(&m->p[4].event);
     ls_schedule(m->region, &m->p[4].event, 5000);
@@ -324,7 +324,7 @@ static void test_random_operations_against_a_sorted_list(void **state)
     assert_int_equal(m->operations, MODEL_OPERATIONS);
     assert_int_equal(result.events, m->runs);
     for (size_t i = 0; i < MODEL_EVENTS; i++)
-        assert_false(m->entries[i].scheduled); /* every one that was not taken back has run */
+        assert_false(m->entries[i].scheduled); /* every event that was not cancelled has run */
     test_free(m);
 }
 
@@ -428,8 +428,8 @@ static void test_order_of_regions(void **state)
 
 /* ------------------------------------------------------------------------------------------ between runs */
 
-/* What is scheduled between two runs starts at the present of the whole machine, not where its own domain was
- * last busy: else its messages would arrive in the past of others. */
+/* Events scheduled between two runs start at the present of the whole machine, not where their own domain was
+ * last busy. Otherwise their messages would arrive in the past of others. */
 static void test_scheduling_between_runs_starts_at_the_present(void **state)
 {
     machine *m = *state;

@@ -168,7 +168,7 @@ static void test_wake_from_an_arrival_is_in_this_cycle(void **state)
     assert_log(&m->log, { 3000, 27 }, { 3001, 27 }, { 1, 27 });
 }
 
-/* Events that a ticker schedules for the same cycle run after all tickers; what they wake runs in the
+/* Events that a ticker schedules for the same cycle run after all tickers; tickers that they wake run in the
  * next. */
 static void test_events_scheduled_by_tickers(void **state)
 {

@@ -1,7 +1,7 @@
 /* pingpong.c: the smallest machine, for the end-to-end tests: two domains and one ball that crosses the net.
  *
  * `deadlock_at` makes the player that holds the ball keep it after so many hits while both still count on the
- * next one; 0 plays on to the end. Built with PINGPONG_OTHER_ABI it claims an ABI that nobody has. */
+ * next one; 0 plays on to the end. Built with PINGPONG_OTHER_ABI it claims an ABI that does not exist. */
 #include "lockstep/lockstep.h"
 
 #include <inttypes.h>
