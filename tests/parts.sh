@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# parts.sh FILE: what a test that has run left out, as the result of a test of its own: 77 (skipped) if FILE names
+# parts.sh FILE: reports the parts that a test left out, as a test of its own: 77 (skipped) if FILE names
 # anything, 0 if it is empty.
 [[ -f $1 ]] || {
     echo "$1 is not there: the test that writes it did not run"

@@ -1,5 +1,6 @@
-/* test_queueing.c: the queueing machine against theory, exactly: latency to the femtosecond, throughput to
- * the byte, nothing lost, the same counters on any number of threads, and a deadlock that is named. */
+/* test_queueing.c: the queueing machine against theory, exactly. Latency agrees to the femtosecond, throughput
+ * to the byte, and nothing is lost. Counters are the same on any number of threads, and a deadlock is
+ * named. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -151,7 +152,7 @@ static void test_saturation_is_the_width(void **state)
     (void)state;
     static const struct {
         uint64_t width, cycles, flit, bytes;
-        uint64_t messages, per_cycles; /* what the width means for messages of this size */
+        uint64_t messages, per_cycles; /* the effective width for messages of this size */
     } widths[] = {
         { 32, 1, 0, 32, 1, 1 }, { 64, 1, 0, 64, 1, 1 },   { 32, 1, 0, 128, 1, 4 }, { 96, 5, 32, 32, 3, 5 },
         { 7, 3, 0, 7, 1, 3 },   { 128, 7, 64, 64, 2, 7 }, { 31, 7, 1, 62, 1, 14 }, { 1, 1, 0, 5, 1, 5 },
@@ -161,7 +162,7 @@ static void test_saturation_is_the_width(void **state)
         for (size_t w = 0; w < LS_COUNT_OF(widths); w++) {
             uint64_t common = exact_common_cycles(pairs[p].client, pairs[p].server);
             if (common > 10000)
-                continue; /* these two meet only after a hundred thousand cycles */
+                continue; /* the edges of these two coincide only after a hundred thousand cycles */
             char sets[512];
             snprintf(sets, sizeof sets,
                      "%s request.width_bytes=%d request.width_cycles=%d request.flit_bytes=%d client.bytes=%d "
@@ -232,8 +233,8 @@ static void test_delivery_limit_is_shared_fairly(void **state)
     rig_close(&r);
 }
 
-/* One client sends to four servers in turn: its injection limit of 12.8 bytes per cycle is what each gets a
- * quarter of. */
+/* One client sends to four servers in turn: each gets a quarter of its injection limit of 12.8 bytes per
+ * cycle. */
 static void test_injection_limit(void **state)
 {
     (void)state;

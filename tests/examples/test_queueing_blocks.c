@@ -1,5 +1,5 @@
-/* test_queueing_blocks.c: the parts of the queueing machine one by one (arbiters, pace, parameters), and what
- * only statistics can tell: M/D/1 and M/M/1 waiting times, the arrival process and the choice of servers. */
+/* test_queueing_blocks.c: the parts of the queueing machine one by one (arbiters, pace, parameters), and
+ * statistical properties: M/D/1 and M/M/1 waiting times, the arrival process and the choice of servers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

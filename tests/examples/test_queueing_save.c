@@ -1,8 +1,8 @@
-/* test_queueing_save.c: a machine that is saved at any time and goes on in another process, with other threads
- * and groups, ends with the same bits as one that was never interrupted.
+/* test_queueing_save.c: a machine is saved at any time and continues in another process, with other threads
+ * and groups. It ends with the same bits as a machine that was never interrupted.
  *
- * The test starts itself again: `test FILE CASE THREADS` loads the state in FILE, runs to the end and prints its
- * fingerprint. */
+ * The test starts itself again: `test FILE CASE THREADS` loads the state in FILE, runs to the end and prints
+ * its fingerprint. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,5 @@
-/* fuzz_accelsim.c: any bytes as a kernel file, plain or compressed: a clear error or blocks that are
- * consistent; and a report agrees with the strict reading about whether there is an error, and about what was
- * read. */
+/* fuzz_accelsim.c: any bytes as a kernel file, plain or compressed, give a clear error or consistent blocks. A
+ * report and the strict reading agree on whether there is an error and on the blocks read. */
 #include "workload/accelsim/accelsim.h"
 #include "workload/stats.h"
 
@@ -90,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         require(strict.error.what[0] != '\0' && !strchr(strict.error.what, '\n'));
         require(strict.status != LS_ERR_INTERNAL && strict.status != LS_ERR_CHECK);
-        /* What could not be looked at at all has no report. */
+        /* A file that could not be opened at all has no report. */
         require(errors > 0 || (lenient.status != LS_OK && lenient.status != LS_ERR_CHECK));
     }
     acc_report_fini(&report);

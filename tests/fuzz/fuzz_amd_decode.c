@@ -1,5 +1,5 @@
-/* fuzz_amd_decode.c: any bytes as AMD instructions of every target. Nothing is read behind the end, every
- * record can be printed, its operands are registers that exist, and skipping always advances. */
+/* fuzz_amd_decode.c: any bytes as AMD instructions of every target. Nothing is read past the end, every record
+ * can be printed, its operands are registers that exist, and skipping always advances. */
 #include "isa/amd/amd.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     unsigned lanes = target == AMD_GFX803 || data[0] & 0x80 ? 64 : 32;
     data++;
     size--;
-    /* A copy of exactly these bytes: a sanitizer sees a look behind them. */
+    /* A copy of exactly these bytes: a sanitizer detects a read past them. */
     uint8_t *code = malloc(size ? size : 1);
     if (!code)
         return 0;

@@ -1,5 +1,5 @@
 /* fuzz_hsa.c: code objects and offload bundles: any bytes as a file, and any bytes as metadata. Nothing
- * crashes, a refusal is one line, and what is read stays inside of its image. */
+ * crashes, a refusal is one line, and all reads stay inside of the image. */
 #include "workload/hsa/hsa.h"
 #include "workload/hsa/meta.h"
 

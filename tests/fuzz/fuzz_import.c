@@ -1,4 +1,4 @@
-/* fuzz_import.c: any bytes as an option file of Accel-Sim, behind a good one: a clear error, or a platform
+/* fuzz_import.c: any bytes as an option file of Accel-Sim, after a valid one: a clear error, or a platform
  * that the machine accepts. */
 #include "platform/config.h"
 #include "platform/import.h"

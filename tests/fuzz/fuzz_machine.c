@@ -1,5 +1,5 @@
 /* fuzz_machine.c: any bytes as a platform file of the real machines: a clear error, or a configuration whose
- * canonical text reads back as itself and from which a machine can be built or is refused by name. */
+ * canonical text reads back as itself. A machine can be built from it or is refused by name. */
 #include "platform/machine.h"
 #include "platform/show.h"
 

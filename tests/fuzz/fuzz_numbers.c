@@ -1,5 +1,5 @@
-/* fuzz_numbers.c: every number parser, quoting, UTF-8, wildcards and the nearest name on arbitrary bytes.
- * What is read must survive being written and read again; what is refused must leave one clean line. */
+/* fuzz_numbers.c: every number parser, quoting, UTF-8, wildcards and the nearest name on arbitrary bytes. An
+ * accepted value must survive being written and read again; a refusal must leave one clean line. */
 #include "base/text.h"
 
 #include <math.h>

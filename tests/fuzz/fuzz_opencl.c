@@ -87,7 +87,7 @@ static size_t a_size(input *in)
     return how < 128 ? borders[how % (sizeof borders / sizeof *borders)] : word(in) % (BUFFER_BYTES + 64);
 }
 
-/* Origins, regions and pitches whose accesses stay inside of `host`, whatever the call makes of them. */
+/* Origins, regions and pitches whose accesses stay inside of `host` for every call. */
 static void three(input *in, size_t out[3], size_t most)
 {
     for (int i = 0; i < 3; i++)
@@ -117,7 +117,7 @@ static cl_uint wait_list(objects *o, input *in, cl_event list[2])
     return count;
 }
 
-/* A call may wait for ever for a user event that nobody ends. */
+/* A call may wait for ever for a user event that is never set. */
 static void end_users(objects *o, cl_int status)
 {
     for (int i = 0; i < SLOTS; i++)
@@ -194,7 +194,7 @@ static void create_image(objects *o, input *in)
     desc.image_height = sides[1];
     desc.image_depth = sides[2];
     desc.image_array_size = byte(in) % SIDE;
-    /* Host rows no longer than what `host` has. */
+    /* Host rows that fit into `host`. */
     bool from_host = byte(in) & 1;
     desc.image_row_pitch = from_host ? byte(in) % PITCH : 0;
     if (byte(in) & 1)

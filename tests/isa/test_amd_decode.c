@@ -1,4 +1,4 @@
-/* What the records of the decoder hold, and that it never looks behind the last byte. */
+/* The contents of the decoder's records, and that it never reads past the last byte. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -129,8 +129,8 @@ static void test_image_addresses(void **state)
     assert_int_equal(inst.src[2].dwords, 8);
 }
 
-/* Bytes end at every place: valid instructions need all of theirs, and one allocation of that size shows a
- * sanitizer any look behind it. */
+/* Bytes end at every place: valid instructions need all of theirs, and in an allocation of that size a
+ * sanitizer detects any read past it. */
 static void test_truncation(void **state)
 {
     (void)state;

@@ -62,7 +62,7 @@ static void test_flushing(void **state)
     assert_int_equal(rig_op(&r, AMD_V_MUL_F32, 0x00800000, of_f32(0.5f), 0), 0);
     assert_int_equal(rig_op(&r, AMD_V_MUL_F32, 0x80800000, of_f32(0.5f), 0), 0x80000000);
     assert_int_equal(rig_op(&r, AMD_V_MAX_F32, 1, 0, 0), 1); /* gfx803 leaves denormals alone here */
-    /* v_mad flushes whatever MODE says and rounds the product; v_fma follows MODE. */
+    /* v_mad always flushes and rounds the product; v_fma follows MODE. */
     r.wave.mode = MODE_ALL;
     assert_int_equal(rig_op(&r, AMD_V_MAD_F32, 0x00800000, of_f32(0.5f), 0), 0);
     assert_int_equal(rig_op(&r, AMD_V_FMA_F32, 0x00800000, of_f32(0.5f), 0), 0x00400000);
@@ -355,7 +355,7 @@ static uint32_t divide32(uint32_t n, uint32_t d)
 {
     const uint32_t one = 0x3f800000;
     uint32_t ds = step(AMD_V_DIV_SCALE_F32, d, d, n, 0);
-    uint32_t ns = step(AMD_V_DIV_SCALE_F32, n, d, n, 0); /* its VCC is the one that counts */
+    uint32_t ns = step(AMD_V_DIV_SCALE_F32, n, d, n, 0); /* its VCC is used */
     uint32_t y = step(AMD_V_RCP_F32, ds, 0, 0, 0);
     uint32_t e = step(AMD_V_FMA_F32, ds, y, one, 1);
     y = step(AMD_V_FMA_F32, e, y, y, 0);

@@ -1,5 +1,5 @@
-/* What surrounds an operation: EXEC, constants, modifiers, SDWA, DPP, halves of registers, indexed registers,
- * lanes read and written one by one. */
+/* The parts of an instruction around its operation: EXEC, constants, modifiers, SDWA, DPP, halves of
+ * registers, indexed registers, lanes read and written one by one. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
-/* Half precision against exact integer arithmetic: every half is a multiple of 2^-24 and every product of two
- * one of 2^-48, so that sums and products fit 128 bits and are rounded here once, by the definition. Random
- * operands and all pairs of corners, for every rounding and both denormal modes, for every variant, scalar
- * and packed. */
+/* Half precision against exact integer arithmetic. Every half is a multiple of 2^-24 and every product a
+ * multiple of 2^-48. So sums and products fit 128 bits and are rounded here once, by the definition. Random
+ * operands and all pairs of corners, for every rounding and both denormal modes, for every variant, scalar and
+ * packed. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -104,7 +104,7 @@ static const struct {
     { AMD_V_PK_FMA_F16, FMA, true, false }, { AMD_V_PK_FMAC_F16, FMA, true, true },
 };
 
-/* One instruction on what registers 2, 4, 6 hold, with any EXEC; all lanes of the result. */
+/* One instruction on registers 2, 4, 6, with any EXEC; all lanes of the result. */
 static void check_wave(rig *r, size_t row, uint32_t exec)
 {
     amd_inst in = vop(rows[row].op, V(8), V(2), V(4), rows[row].acc ? AMD_NO_OPERAND : V(6));
@@ -145,7 +145,7 @@ static void check_rounds(amd_target target, unsigned lanes, unsigned rounds)
     uint64_t seed = 20 + lanes;
     for (unsigned round = 0; round < rounds; round++) {
         rig_init(&r, target, lanes);
-        /* Mostly to nearest with denormals, which is what programs use. */
+        /* Mostly to nearest with denormals, the usual mode of programs. */
         uint32_t pick = next_random(&seed);
         r.wave.mode = pick & 1 ? MODE_ALL | MODE_IEEE : (pick >> 4 & 0x3c) << 2 | (pick >> 10 & 0xf) << 2;
         for (unsigned i = 0; i < lanes; i++) {

@@ -276,7 +276,7 @@ static void exchanges(void **state)
     rig_run(&r, &inst);
     assert_int_equal(rig_v(&r, 16)[1], 100);
     assert_int_equal(rig_v(&r, 16)[0], 163);
-    assert_int_equal(rig_v(&r, 16)[11], 0); /* nobody writes it */
+    assert_int_equal(rig_v(&r, 16)[11], 0); /* no lane writes it */
     inst.op = AMD_DS_SWIZZLE_B32;
     inst.src[0].code = AMD_VGPR + 4;
     inst.offset = 0x1f | 1 << 10; /* and 0x1f, xor 1 */

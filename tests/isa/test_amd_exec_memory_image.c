@@ -30,7 +30,7 @@ static void halves(void **state)
             assert_true((back & 0x7fff) > 0x7c00);
     }
     assert_int_equal(amd_float_to_half(65519.0f), 0x7bff);
-    assert_int_equal(amd_float_to_half(65520.0f), 0x7c00);           /* rounds away from what is there */
+    assert_int_equal(amd_float_to_half(65520.0f), 0x7c00);           /* rounds away from the exact value */
     assert_int_equal(amd_float_to_half(1.0f + 1.0f / 2048), 0x3c00); /* a tie goes to even */
     assert_int_equal(amd_float_to_half(1.0f + 3.0f / 2048), 0x3c02);
     assert_int_equal(amd_float_to_half(2.98e-8f), 0);
@@ -104,7 +104,7 @@ static void buffers(void **state)
     uint32_t *memory = rig_at(&r, r.buffer);
     for (uint32_t i = 0; i < 256; i++)
         memory[i] = i;
-    /* Raw: 100 bytes; what starts at 96 and goes on reads 0. */
+    /* Raw: 100 bytes; an access that starts at 96 and crosses the end reads 0. */
     r.wave.sgpr[4] = (uint32_t)r.buffer;
     r.wave.sgpr[5] = (uint32_t)(r.buffer >> 32);
     r.wave.sgpr[6] = 100;
@@ -289,7 +289,7 @@ static void samples(void **state)
         picture(&r, &sampler);
         assert_true(sampled(&r, AMD_IMAGE_SAMPLE_LZ, 1.0f + 3.5f / 8, 0.125f) == 3);
         assert_true(sampled(&r, AMD_IMAGE_SAMPLE_LZ, -0.5f / 8, 1.125f) == 37);
-        /* What compilers make of "texel 5": a little below it still is texel 5. */
+        /* Compilers compute "texel 5" this way: a little below it is still texel 5. */
         assert_true(sampled(&r, AMD_IMAGE_SAMPLE_LZ, 0.62499994f, 0.25f) == 15);
         assert_true(sampled(&r, AMD_IMAGE_SAMPLE_LZ, 0.624f, 0.25f) == 14);
         rig_fini(&r);

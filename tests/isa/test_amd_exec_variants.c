@@ -1,6 +1,6 @@
-/* Every variant of the vector bodies gives the same bits: all operations, random and special operands, every
- * combination of modifiers and EXEC that an encoding has, for both wave sizes, all targets and several
- * MODEs. */
+/* Every variant of the vector bodies gives the same bits. Tested are all operations, random and special
+ * operands, and every combination of modifiers and EXEC of an encoding, for both wave sizes, all targets and
+ * several MODEs. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -80,7 +80,7 @@ static uint64_t hash_state(const rig *r, uint64_t h)
     return (h ^ r->wave.scc) * UINT64_C(0x100000001b3);
 }
 
-/* What an operation does to random waves, as one number. */
+/* The effect of an operation on random waves, as one number. */
 static uint64_t signature(amd_op op, amd_target target, unsigned lanes, unsigned rounds)
 {
     static rig r;

@@ -1,5 +1,5 @@
-/* test_amd_model_image.c: every image instruction against a model that reads its mnemonic: which registers hold
- * what (offsets, bias, gradients, coordinates, level), which texels it means, and what happens to them. Images have
+/* test_amd_model_image.c: every image instruction against a model that reads its mnemonic: the contents of
+ * registers (offsets, bias, gradients, coordinates, level), the texels, and the effect on them. Images have
  * one level here, so that bias, gradients and level change nothing but the places of the coordinates. */
 #include <setjmp.h>
 #include <stdarg.h>

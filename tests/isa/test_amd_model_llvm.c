@@ -1,5 +1,5 @@
-/* test_amd_model_llvm.c: LLVM's constant folder as a second opinion: what it makes of intrinsics that stand for one
- * vector instruction each, on constants, must be what the executor computes. Needs clang-15. */
+/* test_amd_model_llvm.c: LLVM's constant folder as a second opinion. Its results of intrinsics that stand for
+ * one vector instruction each must equal the executor's. Needs clang-15. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* What the operands of a row are: integers, finite numbers, numbers and quiet NaNs, amounts up to 70. */
+/* The kind of a row's operands: integers, finite numbers, numbers and quiet NaNs, amounts up to 70. */
 typedef enum operand { NONE, INTEGER, FINITE, NUMBER, AMOUNT } operand;
 
 /* `call` is the expression in LLVM's language; %a, %b, %c are its operands: i32, or float where they are numbers. */

@@ -25,7 +25,7 @@ enum {
     STRIDE = 32
 };
 
-/* What a mnemonic says. */
+/* The meaning of a mnemonic. */
 typedef struct meaning {
     enum { LOAD, STORE, ATOMIC, NOTHING } does;
     char what[24];        /* of atomics: "add", "cmpswap" */
@@ -179,7 +179,7 @@ static uint32_t single_of(uint32_t half)
     return (uint32_t)converted(F16, half & 65535, F32, (rules){ 0 }, (rules){ 0 });
 }
 
-/* Typed: four singles in memory, as many components as asked for in registers. */
+/* Typed: four singles in memory, as many components as requested in registers. */
 static void typed(const meaning *m, bool packs, uint8_t *at, unsigned lane)
 {
     for (unsigned i = 0; i < m->components; i++) {
@@ -191,7 +191,7 @@ static void typed(const meaning *m, bool packs, uint8_t *at, unsigned lane)
                 *to = x;
             else if (shift)
                 *to = (*to & 0xffff) | half_of(x) << 16;
-            else /* what a whole half register leaves above is 0 */
+            else /* a load of a whole half register leaves 0 above */
                 *to = half_of(x);
         } else {
             uint32_t x = want[V_DATA + reg][lane] >> shift;

@@ -1,6 +1,6 @@
 /* test_amd_model_others.c: memory operations that are no load, store or atomic of an address (model/others.h):
- * exchanges of lanes, counters, times, stores out of LDS, and those that change nothing. Corner and random operands,
- * each target and wave size; memory, LDS and all registers must be as the manuals say. */
+ * exchanges of lanes, counters, times, stores out of LDS, and operations without effect. Corner and random
+ * operands, each target and wave size; memory, LDS and all registers must be as the manuals say. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,7 @@ static void compare_all(rig *r, amd_op op)
             fail_msg("%s on %s: s%u is %x, not %x", name, target, s, r->wave.sgpr[s], scalars[s]);
 }
 
-/* ds_swizzle_b32 by the text of the manuals: what lane i reads. */
+/* ds_swizzle_b32 by the text of the manuals: the lane that lane i reads. */
 static unsigned swizzled(unsigned mode, unsigned i, bool gfx10)
 {
     unsigned j = 0, mask = mode & 31;

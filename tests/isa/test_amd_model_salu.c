@@ -1,6 +1,6 @@
-/* test_amd_model_salu.c: every scalar instruction against a model that was written from the manuals by other means
- * (model/salu.def): each form that LLVM knows (amd_*.txt) with corner and random operands, both wave sizes. The
- * whole state must be as the model says. */
+/* test_amd_model_salu.c: every scalar instruction against a model that was written from the manuals by other
+ * means (model/salu.def). Each form that LLVM knows (amd_*.txt) runs with corner and random operands and both
+ * wave sizes. The whole state must be as the model says. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 
 #include "isa/model/facts.h"
 
-/* What a row sees and changes besides its operands. */
+/* A row's inputs and outputs besides its operands. */
 typedef struct scalars {
     bool scc, no_result, register_source;
     uint64_t exec, pc, vcc;

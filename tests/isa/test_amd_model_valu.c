@@ -1,6 +1,7 @@
 /* test_amd_model_valu.c: every vector instruction against a model that was written from the manuals by other
- * means (model/valu.def): each form that LLVM knows (amd_*.txt), corner and random operands, several MODEs, both
- * wave sizes, every variant of the host. The whole state must be as the model says: nothing else may change. */
+ * means (model/valu.def). Each form that LLVM knows (amd_*.txt) runs with corner and random operands, several
+ * MODEs, both wave sizes and every variant of the host. The whole state must be as the model says: nothing
+ * else may change. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -193,7 +194,7 @@ static uint64_t accepted(unsigned kind, result r, uint64_t got)
     return r.near && steps_between(f, r.d, got & ones(f.bits)) <= r.near ? got & ones(f.bits) : r.d;
 }
 
-/* Changes *m as the instruction does; `got` is what the executor made of the same. */
+/* Changes *m as the instruction does; `got` is the executor's result. */
 static void run_lanes(machine *m, const amd_inst *in, const machine *got)
 {
     const char *name = amd_op_name((amd_op)in->op);
@@ -232,7 +233,7 @@ static void run_lanes(machine *m, const amd_inst *in, const machine *got)
         write_mask(m, AMD_EXEC_LO, bits);
 }
 
-/* Those that are no function of one lane. False: the operation is not one of them. */
+/* Operations that are no function of one lane. False: it is not one of them. */
 static bool run_special(machine *m, const amd_inst *in)
 {
     static machine before;
@@ -391,7 +392,7 @@ static void compare_state(const amd_inst *in, const char *text)
     }
 }
 
-/* Operands that lie outside of what an index may reach belong to other tests. */
+/* Operands outside of the range of an index belong to other tests. */
 static bool in_range(const amd_inst *in)
 {
     /* LLVM decodes vector registers where these need one value for the whole wave. */

@@ -1,5 +1,5 @@
-/* test_amd_tape.c: what is put on a tape comes off it: paths, EXEC, accesses of every form, private memory at
- * another place; and bytes that are no tape are noticed, whatever they are. */
+/* test_amd_tape.c: everything written to a tape is read back: paths, EXEC, accesses of every form, private
+ * memory at another address. Any bytes that are no tape are detected. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -110,7 +110,7 @@ static void draw_access(fixture *f, put *to, const amd_access *last)
 {
     amd_access *a = &to->access;
     to->has_access = true;
-    if (last && draw(f, 2) == 0) { /* what loops do: the same, somewhere else */
+    if (last && draw(f, 2) == 0) { /* as in loops: the same at another address */
         uint64_t step = 4 * draw(f, 100);
         *a = *last;
         for (unsigned p = 0; p < a->pieces; p++)
@@ -217,7 +217,7 @@ static void comes_off_again(void **state)
             assert_int_equal(tape.left, STEPS - i);
             assert_int_equal(amd_tape_pc(&tape), p->pc);
             assert_int_equal(tape.exec, p->exec);
-            /* Who does not ask for an access loses nothing but it. */
+            /* A reader that skips an access loses only that access. */
             if (p->has_access && (seed & 1 || i % 3 == 0)) {
                 assert_true(amd_tape_access(&tape, PRIVATE_NOW, &access));
                 if (i % 5 == 0) { /* not taken at the first try */
@@ -234,7 +234,7 @@ static void comes_off_again(void **state)
     }
 }
 
-/* Reads whatever is there to its end. */
+/* Reads to the end. */
 static bool read_all(const fixture *f, const uint8_t *bytes, size_t count)
 {
     static amd_access access;
@@ -258,7 +258,7 @@ static void other_bytes_are_noticed(void **state)
     set_up(&f, 99);
     write_tape(&f);
     size_t count = f.bytes.count, accepted = 0;
-    /* In memory of exactly this size, so that a sanitizer sees what is read behind it. */
+    /* In memory of exactly this size, so that a sanitizer detects reads past it. */
     uint8_t *copy = malloc(count + AMD_TAPE_SLACK);
     assert_non_null(copy);
     for (size_t cut = 0; cut < count; cut += 1 + cut / 8) {

@@ -150,8 +150,8 @@ static void test_flags(void **state)
 
 /* --- widths --------------------------------------------------------------------------------------------- */
 
-/* What moves data or makes warps wait without a model must be refused, not executed in silence: no row of these
- * classes may be without a memory operation, a wait or a mark. */
+/* An instruction that moves data or makes warps wait without a model must be refused, not executed silently.
+ * No row of these classes may lack a memory operation, a wait or a mark. */
 static void test_no_silent_effects(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void test_no_silent_effects(void **state)
                      inst.class_ == LS_CLASS_barrier || inst.class_ == LS_CLASS_cache_control;
         bool untraced = (inst.space == LS_SPACE_TEXTURE || inst.space == LS_SPACE_SURFACE) &&
                         strcmp(sass_opcode_name(row), "TXQ") != 0 &&
-                        strcmp(sass_opcode_name(row), "SUQUERY") != 0; /* ask for a size */
+                        strcmp(sass_opcode_name(row), "SUQUERY") != 0; /* query a size */
         if ((memory && inst.mem_op == LS_MEM_NONE) || waits || untraced)
             if ((inst.flags & says) == 0)
                 fail_msg("%s does nothing and nobody says so", sass_opcode_name(row));
@@ -210,8 +210,7 @@ static void test_widths(void **state)
         if (inst.width_bytes != cases[i].width || inst.accel_width_bytes != cases[i].accel)
             fail_msg("%s: %u and %u bytes", cases[i].opcode, inst.width_bytes, inst.accel_width_bytes);
     }
-    /* Without addresses there is no access for Accel-Sim; what a constant load fetches is known all the
-     * same. */
+    /* Without addresses Accel-Sim sees no access; the size of a constant load is known all the same. */
     ls_inst inst = decode(80, "LDC.64", 1, 0, 0);
     assert_int_equal(inst.width_bytes, 8);
     assert_int_equal(inst.accel_width_bytes, 0);
@@ -318,7 +317,7 @@ static void test_span_limits(void **state)
     assert_int_equal(inst.dst_span, 1);
 }
 
-/* dst_span belongs to dst[0]: predicates go behind registers. */
+/* dst_span belongs to dst[0]: predicates come after registers. */
 static void test_predicates_last(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What the opcodes count in a roofline. */
+/* Floating-point operations of opcodes, for rooflines. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

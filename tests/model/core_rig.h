@@ -1,5 +1,5 @@
-/* core_rig.h: the tests of the NVIDIA core share this: one core with a scheduler, one thread block made by hand, a
- * dispatcher that sends it, and a memory that only answers.
+/* core_rig.h: a rig for the tests of the NVIDIA core. It has one core with a scheduler, one thread block made
+ * by hand, a dispatcher that sends it, and a memory that only answers.
  *
  * Memory has two channels: requests to addresses with bit 16 clear return after RIG_NEAR cycles, the others
  * after RIG_FAR cycles. The whole rig runs on one clock of 1 GHz. */
@@ -219,7 +219,7 @@ static inline uint32_t rig_inst(rig *r, ls_inst inst)
     return r->inst_count++;
 }
 
-/* What follows belongs to the next warp. */
+/* The following instructions belong to the next warp. */
 static inline void rig_warp(rig *r)
 {
     assert_true(r->cta.warp_count < RIG_WARPS);

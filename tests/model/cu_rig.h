@@ -1,6 +1,6 @@
-/* cu_rig.h: what the tests of compute units share: one compute unit with plain memory behind its wires (a
- * fixed latency, bytes of an address space), and a command processor that hands out work-groups and writes down
- * what is reported. All of it runs on one clock of 1 GHz. */
+/* cu_rig.h: a rig for the tests of compute units. It has one compute unit, plain memory with a fixed latency
+ * over an address space, and a command processor that sends work-groups and logs the reports. All of it runs
+ * on one clock of 1 GHz. */
 #ifndef TESTS_MODEL_CU_RIG_H
 #define TESTS_MODEL_CU_RIG_H
 

@@ -1,6 +1,6 @@
-/* dram_naive.h: the rules of a DRAM channel a second time, as they are told: everything is looked at in
- * every cycle, delays are counters that count down, the queue is a list that is searched. Slow and plain;
- * what the model must agree with to the cycle. */
+/* dram_naive.h: the rules of a DRAM channel a second time, in the plainest form. Everything is checked in
+ * every cycle, delays are counters that count down, the queue is a list that is searched. The model must agree
+ * with it to the cycle. */
 #ifndef TESTS_MODEL_DRAM_NAIVE_H
 #define TESTS_MODEL_DRAM_NAIVE_H
 
@@ -281,7 +281,7 @@ static inline void naive_count_down(naive *m)
     }
 }
 
-/* Runs the requests; `ask`: those that find the queue full try again in the next cycle. Results in `m`. */
+/* Runs the requests; `ask`: requests that find the queue full try again in the next cycle. Results in `m`. */
 static inline void naive_run(naive *m, const bank_spec *spec, const rig_request *r, size_t count,
                              rig_room_fn room, const void *room_self, bool ask)
 {

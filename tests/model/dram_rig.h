@@ -1,5 +1,5 @@
-/* dram_rig.h: what the tests of DRAM models share: a channel alone with a driver that pushes requests at
- * given cycles and writes down when they are answered. All of it runs on one clock of 1 GHz. */
+/* dram_rig.h: a rig for the tests of DRAM models: a channel alone with a driver that pushes requests at given
+ * cycles and logs the times of the answers. All of it runs on one clock of 1 GHz. */
 #ifndef TESTS_MODEL_DRAM_RIG_H
 #define TESTS_MODEL_DRAM_RIG_H
 
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define RIG_HZ UINT64_C(1000000000)
-/* A request that is pushed in cycle t is in the queue from cycle t + 2 on: it reaches the channel with the
+/* A request that is pushed in cycle t is in the queue from cycle t + 2 on. It reaches the channel with the
  * next edge and leaves the front at the end of that cycle. */
 #define RIG_ENTER 2u
 
@@ -39,8 +39,8 @@ typedef struct rig_driver {
     rig_room_fn room;
     const void *room_self;
     bool ask;       /* waits until the channel is ready; else it has to be */
-    bool force;     /* does not ask at all: the front must have room for everything */
-    ls_cycle until; /* looks at the counters then, whatever is still to come; 0: when all is done */
+    bool force;     /* does not check for room: the front must have room for everything */
+    ls_cycle until; /* reads the counters then, even if requests are pending; 0: when all is done */
 } rig_driver;
 
 static inline bool rig_ready(void *self, uint32_t token)
@@ -121,8 +121,8 @@ static inline dram_timing rig_times(const bank_spec *spec)
     return dram_timing_resolve(spec->timing, &spec->keys);
 }
 
-/* Runs all requests to their answers and returns the counters. `driver`: room, room_self, ask and force
- * are used. */
+/* Runs all requests to their answers and returns the counters. Of `driver`, only room, room_self, ask and
+ * force are used. */
 static inline ls_dram_counters rig_run_model(const char *model, const void *spec, rig_driver driver,
                                              rig_request *requests, size_t count)
 {

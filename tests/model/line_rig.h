@@ -1,7 +1,7 @@
-/* line_rig.h: what the tests of src/model/line share: a small machine of clusters (requesters with a first
- * cache each), optionally one L1 for all of them in a domain of its own, and memory partitions (L2 slices,
- * optionally a memory-side cache, DRAM with a fixed latency) over an address space of simulated memory. Requesters
- * follow scripts. */
+/* line_rig.h: a rig for the tests of src/model/amd_memory: a small machine over an address space. It has
+ * clusters (requesters with a first cache each), optionally one L1 for all of them in a domain of its own, and
+ * memory partitions. A partition has L2 slices, optionally a memory-side cache, and DRAM with a fixed latency.
+ * Requesters follow scripts. */
 #ifndef TESTS_MODEL_AMD_MEMORY_RIG_H
 #define TESTS_MODEL_AMD_MEMORY_RIG_H
 

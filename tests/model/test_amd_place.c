@@ -1,5 +1,5 @@
-/* test_amd_place.c: what work-groups hold of a compute unit: how many fit, where they go, what is short, and
- * that free but scattered room does not help. */
+/* test_amd_place.c: resources of a compute unit that work-groups hold: how many fit, where they go, which
+ * resource is exhausted, and that free but scattered room does not help. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -76,8 +76,8 @@ static void occupancy(void **unused)
     assert_int_equal(most(&gcn, 16, 84, 64, 16, 0, false, &limit), 0);
 }
 
-/* LLVM, AMDGPUBaseInfo: a work-group of one wave needs no barrier and is limited by wave slots alone; others by 16
- * barriers of a compute unit, or by 32 of a dual one when they may use both halves. */
+/* LLVM, AMDGPUBaseInfo: a work-group of one wave needs no barrier and is limited by wave slots alone. Others
+ * are limited by 16 barriers of a compute unit, or by 32 of a dual one when they may use both halves. */
 static void barriers_limit_groups_of_several_waves(void **unused)
 {
     place_limit limit;
@@ -101,7 +101,7 @@ static void barriers_limit_groups_of_several_waves(void **unused)
     rdna2.groups = 64;
     assert_int_equal(most(&rdna2, 2, 4, 32, 16, 0, false, &limit), 32);
     assert_int_equal(most(&rdna2, 1, 4, 32, 16, 0, false, &limit), 64);
-    /* What ends gives its barrier back, and work-groups of both kinds share them. */
+    /* A work-group that ends frees its barrier, and work-groups of both kinds share them. */
     place_spec spec = spec_of(&rdna);
     place_need pair = place_need_of(&spec, 2, 4, 32, 16, 0, true), wide = pair;
     place_cu cu = { 0 };
@@ -187,7 +187,7 @@ static void fragmentation(void **unused)
         assert_int_equal(cu.simd[0].vgprs[i] | cu.simd[0].sgprs[i] | cu.lds[i], 0);
 }
 
-/* A refused work-group leaves nothing behind, wherever it was refused. */
+/* A refused work-group holds nothing, at any point of refusal. */
 static void refusal_leaves_nothing(void **unused)
 {
     place_spec spec = spec_of(&gcn);

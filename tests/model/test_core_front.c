@@ -1,8 +1,8 @@
 /* Front end of the core: scoreboard, issue, units, barriers. Expected cycles are closed forms of latency,
- * interval and the length of the program; what a block costs besides cancels in differences of two runs. */
+ * interval and the length of the program; other costs of a block cancel in differences of two runs. */
 #include "model/core_rig.h"
 
-/* Cycles of n instructions of one warp, each of which reads the result of the one before. */
+/* Cycles of n instructions of one warp; each reads the result of the one before. */
 static uint64_t chain(uint32_t n, uint64_t latency, uint64_t forward)
 {
     rig *r = rig_create();
@@ -122,8 +122,8 @@ static void constant_registers_never_wait(void **state)
     }
 }
 
-/* `warps` warps. The last one runs `before` dependent instructions, then all meet at a barrier, then the first
- * runs `after`. early: so many of the others end without the barrier. */
+/* `warps` warps. The last one runs `before` dependent instructions, then all arrive at a barrier, then the
+ * first runs `after`. early: this many of the others end without the barrier. */
 static uint64_t meeting(uint32_t warps, uint32_t before, uint32_t after, uint32_t early, uint32_t flags)
 {
     rig *r = rig_create();
@@ -162,7 +162,7 @@ static void a_barrier_opens_with_its_last_warp(void **state)
     }
     /* Warps that have ended are not waited for. */
     assert_int_equal(meeting(8, 30, 20, 5, LS_INST_BARRIER) - meeting(8, 20, 20, 5, LS_INST_BARRIER), 10 * 9);
-    /* One that only arrives counts as well. */
+    /* A warp that only arrives counts as well. */
     assert_int_equal(meeting(4, 30, 20, 0, LS_INST_ARRIVE) - meeting(4, 20, 20, 0, LS_INST_ARRIVE), 10 * 9);
 }
 
@@ -191,7 +191,7 @@ static void arriving_does_not_wait(void **state)
     assert_true(cycles[1] > 79 * 9);
 }
 
-/* A taken branch costs branch_cycles, one that falls through costs nothing extra. */
+/* A taken branch costs branch_cycles, a branch that falls through costs nothing extra. */
 static uint64_t branches(uint64_t branch_cycles, bool taken)
 {
     rig *r = rig_create();

@@ -177,7 +177,7 @@ static void a_bank_of_l1_takes_one_sector_per_cycle(void **state)
     /* All 32 in one bank of four: each of the two loads is held up 31 times. */
     (void)cycles_of_load(128, 4, &conflicts);
     assert_int_equal(conflicts, 2 * 31);
-    /* In two of four banks, neighbours in one: pairs meet. */
+    /* In two of four banks, neighbours in one: pairs conflict. */
     (void)cycles_of_load(64, 4, &conflicts);
     assert_int_equal(conflicts, 2 * 15);
     (void)cycles_of_load(128, 8, &conflicts);
@@ -337,7 +337,7 @@ static void a_shared_load_costs_its_latency(void **state)
     assert_int_equal(shared_chain(50) - shared_chain(20), 7 * 30);
 }
 
-/* Half a warp at a time: the first half meets in one pair of banks, the second half in another. */
+/* Half a warp at a time: the first half conflicts in one pair of banks, the second half in another. */
 static void wide_accesses_are_served_by_halves(void **state)
 {
     (void)state;
@@ -366,7 +366,8 @@ static ls_cycle sent(const rig *r, uint64_t address)
 
 #define MARK UINT64_C(0x8000)
 
-/* A near load, a far atomic without a result, and a mark behind them: the load's answer must not open the way. */
+/* A near load, a far atomic without a result, and a mark after them: the load's answer must not release the
+ * fence. */
 static void a_fence_waits_for_atomics(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* test_cu_ahead.c: a wave that is alone on its SIMD issues ahead of time, and nobody can see it: random
- * programs, with a few or many waves, take the same cycles, count the same and leave the same registers as
- * one instruction at a time. Programs read registers that LDS is still to write, too. */
+/* test_cu_ahead.c: a wave that is alone on its SIMD issues ahead of time, without visible effect. Random
+ * programs, with a few or many waves, take the same cycles, have the same counts and leave the same registers
+ * as one instruction at a time. Programs read registers that LDS is still to write, too. */
 #include "cu_rig.h"
 
 #define WORDS_MAX 400u

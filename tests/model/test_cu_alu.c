@@ -1,6 +1,6 @@
 /* test_cu_alu.c: how long arithmetic takes in a compute unit: chains and independent instructions, rates,
- * several waves on one SIMD and on all of them. What is asserted are slopes: cycles per instruction
- * between two lengths. */
+ * several waves on one SIMD and on all of them. The tests assert slopes: cycles per instruction between two
+ * lengths. */
 #include "cu_rig.h"
 
 #define LONG 96u
@@ -120,9 +120,9 @@ static uint64_t line_cycles(uint32_t latency)
     return (took[1] - took[0]) / 32;
 }
 
-/* A wave asks for one line at a time and has room for four: a short latency hides behind 64 cycles of work, a
- * long one is what a line costs (an R9 Nano takes 26.6 cycles per v_add_f32 of straight code that misses: 425
- * per line). */
+/* A wave requests one line at a time and has room for four. A short latency hides behind 64 cycles of work; a
+ * long one is the cost of a line. (An R9 Nano takes 26.6 cycles per v_add_f32 of straight code that misses:
+ * 425 per line.) */
 static void gcn_straight_code(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* test_cu_group.c: work-groups in a compute unit: private memory of each, FLAT accesses to LDS and to
- * memory at once, cancelled kernels, priorities, sleep, and the counters that are left when they have
- * gone. */
+/* test_cu_group.c: work-groups in a compute unit: private memory of each, FLAT accesses to LDS and to memory
+ * at once, cancelled kernels, priorities, sleep. Also their counters after their end. */
 #include "cu_rig.h"
 
 #define WORDS(name) name, sizeof(name) / sizeof(name)[0]

@@ -1,5 +1,5 @@
-/* test_cu_lds_shape.c: lanes in LDS, eight at a time, against one after the other: shapes that programs have
- * and shapes at random, with the vectors of this host and with those that run anywhere. */
+/* test_cu_lds_shape.c: lanes in LDS, eight at a time, against one lane at a time. Shapes of programs and
+ * random shapes, with the vectors of this host and with portable code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,13 +21,13 @@ static uint32_t draw(uint32_t below)
     return (seed >> 8) % below;
 }
 
-/* Rows of a tile that all lanes of a row share, columns that lie in a row, and whatever else. */
+/* Rows of a tile that all lanes of a row share, columns in a row, and random addresses. */
 static void draw_addresses(uint32_t *addresses, unsigned lanes, unsigned bytes)
 {
     unsigned kind = draw(5), width = 4u << draw(4), base = draw(8) * bytes + 256;
     for (unsigned lane = 0; lane < lanes; lane++)
         switch (kind) {
-        case 0: /* one behind the other */
+        case 0: /* consecutive */
             addresses[lane] = base + lane * bytes;
             break;
         case 1: /* a row for each `width` lanes */

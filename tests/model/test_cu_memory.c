@@ -147,7 +147,7 @@ static void scalar_loads(void **state)
     assert_int_equal(rig_data(r)[0], 8 * 3);
     assert_int_equal(rig_data(r)[1], 23 * 3);
     assert_int_equal(r->scalar->reads, 3); /* 64 bytes from byte 32 on are two lines */
-    /* Two loads one after the other, 100 cycles of memory each and one to send. */
+    /* Two loads in sequence, 100 cycles of memory each and one to send. */
     assert_int_equal(r->cu->counters.scalar_loads, 2);
     assert_in_range(r->cu->counters.scalar_load_cycles, 202, 206);
     rig_destroy(r);
@@ -169,7 +169,7 @@ static uint64_t lds_cycles(const char *model, amd_target target, uint32_t bytes,
     return cycles;
 }
 
-/* Stride of n dwords over 32 banks: gcd(n, 32) lanes of each 32 meet in a bank. */
+/* Stride of n dwords over 32 banks: gcd(n, 32) lanes of each 32 use the same bank. */
 static void lds_banks(void **state)
 {
     (void)state;
@@ -201,7 +201,7 @@ static void barrier(void **state)
     assert_int_equal(r->tally.barriers, 1);
     assert_int_equal(r->cu->counters.barriers, 1);
     assert_true(rig_cycles(r) > 4 * 64);
-    assert_true(r->cu->counters.stall[CU_WHY_BARRIER] > 200); /* the first wave waits for those that sleep */
+    assert_true(r->cu->counters.stall[CU_WHY_BARRIER] > 200); /* the first wave waits for the sleeping ones */
     rig_destroy(r);
     /* A wave that ends instead of arriving: a fault, or nothing at all. s_cbranch_scc1 to s_endpgm */
     const uint32_t leaves8[] = { 0x7e080500, 0xbf068004, 0xbf850001, 0xbf8a0000, 0xbf810000 };

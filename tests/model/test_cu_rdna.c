@@ -1,6 +1,6 @@
-/* test_cu_rdna.c: what dual compute units do differently: results that take longer than the next
- * instruction, the transcendental unit, wave64 in two passes, other instruction sets on them, clauses,
- * vscnt, explicit invalidates; and loads that return in order on either core. */
+/* test_cu_rdna.c: differences of dual compute units: results that take longer than the next instruction, the
+ * transcendental unit, wave64 in two passes. Also other instruction sets on them, clauses, vscnt, explicit
+ * invalidates, and loads that return in order on either core. */
 #include "cu_rig.h"
 
 #define TRANS_LATENCY 10u /* the default of trans_latency_cycles */
@@ -54,8 +54,8 @@ static void passes(void **state)
     assert_in_range(MORE(AMD_GFX1010, false, 10, 0x06020501), 64 * 10, 64 * 11); /* fetches get in between */
     /* GCN3's waves of 64 on it, and waves of 32 on a GCN compute unit. */
     assert_int_equal(MORE(AMD_GFX803, false, 1, 0x02020501), 64 * 5);
-    /* Five of them: the three oldest keep the unit busy (two cycles each, so a chain goes on after six), then
-     * two are left, which a result of five cycles holds up. */
+    /* Five of them: the three oldest keep the unit busy (two cycles each, so a chain continues after six).
+     * Then two are left, which wait for a result of five cycles. */
     assert_int_equal(MORE(AMD_GFX803, false, 5, 0x02020501), 64 * (6 + 5));
     assert_int_equal(more("gcn", AMD_GFX1010, false, (const uint32_t[]){ 0x06020501 }, 1, 1, 4), 64 * 4);
 }
@@ -184,7 +184,7 @@ static void stores_and_invalidates(void **state)
     assert_true(r->cu->counters.stall[CU_WHY_VS] >= 100); /* the store's time */
     assert_true(r->cu->counters.stall[CU_WHY_VM] >= 100);
     assert_int_equal(r->vector[0]->log[0], r->data);
-    assert_int_equal(r->vector[0]->log[3], r->data); /* behind both invalidates */
+    assert_int_equal(r->vector[0]->log[3], r->data); /* after both invalidates */
     rig_destroy(r);
 }
 

@@ -1,5 +1,5 @@
-/* test_cu_tape.c: a compute unit that records what its waves execute, and one that runs the recording: the
- * same instructions in the same cycles, without data. */
+/* test_cu_tape.c: one compute unit records its waves, another one runs the recording: the same instructions in
+ * the same cycles, without data. */
 #include "cu_rig.h"
 
 /* Words are made with llvm-mc from the comments above them. */
@@ -146,7 +146,7 @@ static void replays(void **state)
         same_in_the_same_cycles(models[i], WORDS(count8));
         same_in_the_same_cycles(models[i], WORDS(sum8));
         same_in_the_same_cycles(models[i], WORDS(barrier8));
-        same_in_the_same_cycles(models[i], WORDS(clock8)); /* what really was executed, whenever that was */
+        same_in_the_same_cycles(models[i], WORDS(clock8)); /* the instructions that were really executed */
     }
 }
 

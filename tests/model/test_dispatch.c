@@ -230,7 +230,7 @@ static void a_rate_of_the_gpu(void **state)
     }
     /* Two in one cycle, never to the same core. */
     assert_int_equal(run(interval(1, 2), 4, 32, 1, 60, 1).last, LAUNCH + 59 / 2);
-    /* The slope between many and very many: what validate checks on hardware. */
+    /* The slope between many and very many, as `validate` checks it on hardware. */
     ls_cycle few = run(interval(115, 100), 16, 32, 20, 10000, 1).cycles;
     ls_cycle many = run(interval(115, 100), 16, 32, 20, 30000, 1).cycles;
     assert_int_equal(many - few, 20000 * 115 / 100);

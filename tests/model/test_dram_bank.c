@@ -1,5 +1,5 @@
-/* test_dram_bank.c: one or a few requests on an otherwise idle channel: what each rule of timing costs is
- * the closed form of its numbers, for every memory, to the cycle. */
+/* test_dram_bank.c: one or a few requests on an otherwise idle channel: the cost of each timing rule is the
+ * closed form of its numbers, for every memory, to the cycle. */
 #include "dram_rig.h"
 
 /* Long enough for every rule to have run out. */
@@ -127,8 +127,7 @@ static void test_row_cycle(void **state)
     for_each_memory(row_cycle);
 }
 
-/* Closed banks one after the other: groups are the low bits, so banks 0 to 3 are in four groups and 0 and 4
- * in one. */
+/* Closed banks in sequence: groups are the low bits, so banks 0 to 3 are in four groups and 0 and 4 in one. */
 static void activate_spacing(const bank_spec *spec, const dram_timing *t, uint64_t burst)
 {
     (void)burst;
@@ -258,7 +257,7 @@ static uint64_t collision(uint32_t bus, uint32_t row_bank, uint32_t column_bank,
     bank_spec spec = rig_spec("accelsim-gddr6");
     spec.command_bus = bus;
     dram_timing t = rig_times(&spec);
-    /* The read of bank `column_bank` waits for ccd behind another read; bank `row_bank` becomes ready in
+    /* The read of bank `column_bank` waits ccd cycles after another read; bank `row_bank` becomes ready in
      * between. */
     rig_request r[] = {
         { .at = 10, .bank = column_bank },
@@ -281,14 +280,14 @@ static void test_one_bus_or_two(void **state)
     assert_int_equal(activate, 6);
     assert_int_equal(collision(BANK_BUS_DUAL, 9, 4, &activate), 6);
     assert_int_equal(activate, 6);
-    /* With one bus the bank that stands first sends. The turn stands at bank 3: behind bank 15 after its
-     * row command, and one further for each of three requests taken. So bank 4 is before bank 9. */
+    /* With one bus the first bank in turn sends. The turn is at bank 3: after bank 15 following its row
+     * command, and one further for each of three requests taken. So bank 4 is before bank 9. */
     assert_int_equal(collision(BANK_BUS_SINGLE, 4, 9, &activate), 7);
     assert_int_equal(activate, 6);
     assert_int_equal(collision(BANK_BUS_SINGLE, 9, 4, &activate), 6);
     assert_int_equal(activate, 7);
-    /* As Accel-Sim does it, a column command may follow the row command in the same cycle; but the bank
-     * behind that of the row command is left out, and one more for each bank that stood before it. */
+    /* As in Accel-Sim, a column command may follow the row command in the same cycle. But the bank after that
+     * of the row command is skipped, and one more for each bank before it. */
     assert_int_equal(collision(BANK_BUS_ACCELSIM, 4, 9, &activate), 6);
     assert_int_equal(activate, 6);
     assert_int_equal(collision(BANK_BUS_ACCELSIM, 4, 6, &activate), 7);

@@ -79,8 +79,8 @@ static bank_spec make_spec(ls_random *random, uint32_t features)
 static naive expected; /* too large for a stack */
 static rig_request requests[REQUESTS];
 
-/* block: the return queue is short and there is not always room above it; ask: a full queue turns requests
- * away, else they wait in front of it. */
+/* block: the return queue is short and there is not always room above it. ask: a full queue refuses requests,
+ * else they wait in front of it. */
 static void compare(uint64_t seed, uint32_t features, bool block, bool ask)
 {
     ls_random random;
@@ -101,7 +101,7 @@ static void compare(uint64_t seed, uint32_t features, bool block, bool ask)
                 (unsigned long long)requests[i].done, (unsigned long long)expected.pushed[i],
                 (unsigned long long)expected.done[i]);
     assert_int_equal(n.activates, expected.activates);
-    if (!spec.refresh) /* a last refresh may find nobody who could see it */
+    if (!spec.refresh) /* the effect of a last refresh may be invisible */
         assert_int_equal(n.precharges, expected.precharges);
     assert_int_equal(n.reads, expected.reads);
     assert_int_equal(n.writes, expected.writes);

@@ -43,7 +43,7 @@ static void test_latency(void **state)
     assert_int_equal(n.row_hits + n.row_misses + n.row_conflicts, 0);
 }
 
-/* Request i of a stream starts in cycle ceil(i / rate) behind the first: no fraction is lost or gained. */
+/* Request i of a stream starts ceil(i / rate) cycles after the first: no fraction is lost or gained. */
 static void test_bandwidth_is_exact(void **state)
 {
     (void)state;
@@ -72,7 +72,7 @@ static void test_queue_is_bounded(void **state)
     ls_dram_counters n = rig_run_model("fixed", &keys, (rig_driver){ .ask = true }, r, LS_COUNT_OF(r));
     assert_int_equal(n.queue_peak, 3);
     for (uint32_t i = 0; i < LS_COUNT_OF(r); i++) {
-        /* The order and the rate stay; the third behind it has started when one is let in. */
+        /* The order and the rate stay; the third after it has started when one is let in. */
         assert_int_equal(r[i].done, 11 + 10 * i + 100);
         assert_int_equal(r[i].pushed, i < 3 ? 10 : 11 + 10 * (i - 3));
     }
@@ -95,12 +95,12 @@ static void test_answers_wait_for_room(void **state)
                   LS_COUNT_OF(r));
     assert_int_equal(r[0].done, 22);
     assert_int_equal(r[1].done, 1000);
-    assert_int_equal(r[2].done, 1000); /* behind the read */
+    assert_int_equal(r[2].done, 1000); /* after the read */
     assert_int_equal(r[3].done, 1000);
     assert_int_equal(r[4].done, 2021);
 }
 
-/* A read that is never let out stops everything; the channel then takes no more than it can hold. */
+/* A read that is never let out stops everything; then the channel accepts only as much as it can hold. */
 static void test_blocked_channel_is_bounded(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_dram_queue.c: which request is next: FR-FCFS and its bound, FIFO, writes that wait apart; and what a
- * full queue and a full return queue do. */
+/* test_dram_queue.c: which request is next: FR-FCFS and its bound, FIFO, writes that wait apart; effects of a
+ * full queue and a full return queue. */
 #include "dram_rig.h"
 
 #define LONG 5000u
@@ -46,12 +46,12 @@ static void test_fcfs_keeps_the_order(void **state)
         { .at = 10, .bank = 2, .row = 1 },
         { .at = 11, .bank = 2, .row = 2 },
         { .at = 12, .bank = 2, .row = 1 },
-        { .at = 13, .bank = 5, .row = 1 }, /* another bank, but behind the others */
+        { .at = 13, .bank = 5, .row = 1 }, /* another bank, but after the others */
     };
     ls_dram_counters n = rig_run(&spec, r, LS_COUNT_OF(r));
     assert_true(r[0].done < r[1].done && r[1].done < r[2].done);
     assert_int_equal(n.row_conflicts, 2);
-    /* Bank 5 is asked when the third request has got its bank, which is when the second has been read. */
+    /* Bank 5 is activated when the third request has got its bank, which is when the second has been read. */
     dram_timing t = rig_times(&spec);
     uint64_t second_read = r[1].done - 1 - t.cl;
     assert_int_equal(r[3].done, second_read + 2 + t.rcd + t.cl + 1);
@@ -82,8 +82,8 @@ static uint64_t wait_among_hits(uint64_t cap)
 static void test_hits_cannot_starve_others(void **state)
 {
     (void)state;
-    /* Without a bound everything that comes for the row overtakes; with one, so many, and not more. Those
-     * that came before the stranger are served from the row while it waits, too. */
+    /* Without a bound every request for the row overtakes; with a bound, exactly that many do. Requests that
+     * came before the stranger are served from the row while it waits, too. */
     assert_int_equal(wait_among_hits(0), HITS - 4);
     uint64_t before[] = { wait_among_hits(8), wait_among_hits(16), wait_among_hits(64) };
     assert_true(before[0] <= 8 && before[1] <= 16 && before[2] <= 64);
@@ -138,9 +138,8 @@ static void test_writes_go_when_there_are_no_reads(void **state)
 
 /* ------------------------------------------------------------------------------------------------- limits */
 
-/* All in one bank, another row each, one per cycle: one is served, four wait, and those that came before
- * the fourth had joined the queue are on their way to it. The others come when the bank takes one of the
- * four. */
+/* All in one bank, another row each, one per cycle. One is served and four wait. Requests that came before the
+ * fourth had joined the queue are on their way to it. The others come when the bank takes one of the four. */
 static void test_full_queue(void **state)
 {
     (void)state;
@@ -157,7 +156,7 @@ static void test_full_queue(void **state)
         at_once += r[i].pushed == r[i].at;
     assert_int_equal(at_once, 1 + 4 + (RIG_ENTER - 1));
     assert_int_equal(r[at_once].pushed,
-                     10 + RIG_ENTER + t.rcd + 1); /* the second is taken behind the first read */
+                     10 + RIG_ENTER + t.rcd + 1); /* the second is taken after the first read */
 }
 
 static void test_request_limit(void **state)
@@ -182,8 +181,8 @@ static bool after_a_while(const void *self, ls_cycle now)
     return now >= *(const ls_cycle *)self;
 }
 
-/* No room above until LONG: reads fill the return queue and the pipe, then no more are read; writes are not
- * held up before the pipe stands still. Then one read leaves per cycle. */
+/* No room above until LONG: reads fill the return queue and the pipe, then reading stops. Writes are not held
+ * up before the pipe stalls. Then one read leaves per cycle. */
 static void test_full_return_queue(void **state)
 {
     (void)state;
@@ -207,7 +206,7 @@ static void test_full_return_queue(void **state)
     assert_int_equal(n.reads, 39);
 }
 
-/* Every request is answered once and every atom counted, whatever the limits. */
+/* Every request is answered once and every atom counted, with any limits. */
 static void test_conservation(void **state)
 {
     (void)state;

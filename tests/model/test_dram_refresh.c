@@ -1,5 +1,5 @@
-/* test_dram_refresh.c: refreshes come when they are due and take what they must, not a cycle more; and the
- * way of a request to the queue takes its time in a clock of its own. */
+/* test_dram_refresh.c: refreshes come when they are due and take exactly their cycles. The way of a request to
+ * the queue takes its time in a clock of its own. */
 #include "dram_rig.h"
 
 static uint64_t max2(uint64_t a, uint64_t b)
@@ -200,8 +200,8 @@ static void test_one_by_one_over_idle_time(void **state)
     assert_int_equal(n.refreshes, 100 * t.banks + 10);
 }
 
-/* A channel that is still at work has no more busy than active cycles; at rest the active ones are those from
- * the first push to the last answer. */
+/* A channel at work has at most as many busy as active cycles; at rest the active ones are those from the
+ * first push to the last answer. */
 static void test_active_cycles(void **state)
 {
     (void)state;

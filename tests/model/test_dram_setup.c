@@ -1,5 +1,4 @@
-/* test_dram_setup.c: what the platform may ask of a DRAM channel, and what it is told when it asks for
- * nonsense. */
+/* test_dram_setup.c: valid parameters of a DRAM channel, and the errors for nonsense. */
 #include "dram_rig.h"
 
 static void expect_error(const bank_spec *spec, ls_status status, const char *part)
@@ -114,7 +113,7 @@ static void test_queues(void **state)
     expect_error(&spec, LS_ERR_UNSUPPORTED, "scheduler 'fcfs' has no write queue");
 }
 
-/* Tables: what the platform reader relies on. */
+/* Tables that the platform reader relies on. */
 static void test_tables(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* test_dram_threads.c: five channels behind links, each with its own clocks and a relay in front of it,
- * asked by one source that is as fast as its answers: the same answers at the same times for every number
- * of threads. */
+/* test_dram_threads.c: five channels at the ends of links, each with its own clocks and a relay in front of
+ * it. One source sends requests as fast as answers come. The answers are the same at the same times for every
+ * number of threads. */
 #include "dram_rig.h"
 
 #include "base/ring.h"
@@ -110,7 +110,7 @@ typedef struct source {
     ls_link *to[CHANNELS];
     ls_random random;
     uint32_t sent, outstanding, token[CHANNELS];
-    uint64_t answers, hash; /* of what came back when */
+    uint64_t answers, hash; /* of the answers and their times */
 } source;
 
 static void source_run(void *self, ls_cycle now)

@@ -69,7 +69,7 @@ static void test_keys_go_before_the_set(void **state)
     assert_int_equal(t.rcd, 27);
     assert_int_equal(t.rc, 79);
 
-    /* What follows from others. */
+    /* Values that follow from others. */
     t = dram_timing_resolve(custom,
                             &(dram_timing){ .ccd = 4, .rcd = 24, .ras = 55, .rp = 24, .wl = 8, .cdlr = 10 });
     assert_int_equal(t.groups, 1);

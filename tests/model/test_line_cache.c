@@ -197,7 +197,7 @@ static void the_port_is_shared_in_turn(void **state)
     }
     assert_int_equal(last - first + 1, CLIENTS * (N - 1));
     for (uint32_t c = 0; c < CLIENTS; c++)
-        for (uint32_t i = 1; i < N; i++) { /* never more than a round ahead of or behind its share */
+        for (uint32_t i = 1; i < N; i++) { /* never more than a round ahead of or after its share */
             ls_cycle share = ops[c][i].done + CLIENTS - first;
             assert_in_range(share, (i - 1) * CLIENTS, (i + 1) * CLIENTS);
         }
@@ -236,7 +236,7 @@ static void one_line_on_its_way_serves_all(void **state)
     rig_destroy(r);
 }
 
-/* What a write does to the cache it meets, by policy: is the line there afterwards, and does it go below? */
+/* The effect of a write on its cache, by policy: is the line there afterwards, and does the write go below? */
 static void policies_differ_in_what_stays(void **state)
 {
     (void)state;
@@ -272,8 +272,7 @@ static void policies_differ_in_what_stays(void **state)
     }
 }
 
-/* A read that came first does not see a write that came while its line was on its way; one that came later
- * does. */
+/* An earlier read does not see a write that came while its line was on its way; a later read does. */
 static void order_is_kept_at_a_line_on_its_way(void **state)
 {
     (void)state;
@@ -292,7 +291,7 @@ static void order_is_kept_at_a_line_on_its_way(void **state)
     }
 }
 
-/* An invalidation of a shared cache makes lines on their way too old for whoever comes later. */
+/* An invalidation of a shared cache makes lines on their way too old for later requests. */
 static void invalidation_reaches_lines_on_their_way(void **state)
 {
     (void)state;
@@ -345,7 +344,7 @@ static void flush_writes_back_and_keeps(void **state)
     assert_int_equal(l2->evictions, 0);
     assert_int_equal(l2->fills, 0); /* a write needs no line from DRAM */
     assert_int_equal(line_cache_dirty_lines(r->l2[0]), 1);
-    /* What is freed is forgotten, dirty or not. */
+    /* Freed memory is dropped from caches, dirty or not. */
     line_cache_discard(r->l2[0], r->base, 4096);
     assert_int_equal(line_cache_dirty_lines(r->l2[0]), 0);
     rig_op again[] = { rig_read(r->base) };
@@ -542,7 +541,7 @@ static const ls_block_type hole_type = {
     .port_count = LS_COUNT_OF(hole_ports),
 };
 
-/* Any block with the interface can stand below a cache; and one that waits for ever says for what. */
+/* Any block with the interface can stand below a cache; and a cache that waits for ever names the reason. */
 static void a_stuck_cache_says_what_it_waits_for(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* test_line_random.c: random reads, writes, atomics, flushes and invalidations of several requesters through
- * random machines, held against what memory may do. Every byte has one writer, who numbers its values:
+ * random machines, checked against the memory model. Every byte has one writer, which numbers its values:
  *
  *   - a writer reads back what it wrote last;
- *   - nobody reads a value before it was written, or an older one after a newer one;
+ *   - no requester reads a value before it was written, or an older one after a newer one;
  *   - a read that misses on purpose, or that follows an invalidation, sees every write that was answered
  *     before it;
  *   - old values of atomic additions of 1 are 0, 1, 2, ... over all requesters, each once;

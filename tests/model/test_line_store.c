@@ -1,5 +1,5 @@
-/* test_line_store.c: lines of a cache and pages of a TLB against plain lists: who is found, who goes, which
- * bytes are valid. */
+/* test_line_store.c: lines of a cache and pages of a TLB against plain lists: which lines are found and
+ * evicted, and which bytes are valid. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -35,7 +35,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* --- a list of what is there, oldest first --- */
+/* --- a list of present lines, oldest first --- */
 
 typedef struct naive {
     struct {
@@ -67,7 +67,7 @@ static void naive_add(naive *n, uint64_t address, uint32_t set)
     n->at[n->count++].kept = false;
 }
 
-/* Who must go for a new line of a set: its address, 0 if there is an empty way, 1 if all are kept. */
+/* The victim for a new line of a set: its address, 0 if there is an empty way, 1 if all are kept. */
 static uint64_t naive_victim(const naive *n, uint32_t set, uint32_t ways)
 {
     uint64_t victim = 1;
@@ -109,7 +109,7 @@ static void lines_go_in_order(void **state)
         ls_random_init(&random, k + 1);
         make_store(&s, shapes[k].sets, shapes[k].ways, shapes[k].line_bytes, shapes[k].order,
                    shapes[k].hashed);
-        s.clock = UINT32_MAX - 3000; /* it begins anew on the way */
+        s.clock = UINT32_MAX - 3000; /* it is renumbered on the way */
         uint32_t span = shapes[k].sets * shapes[k].ways * 2;
         for (uint32_t step = 0; step < 20000; step++) {
             uint64_t address = (1 + ls_random_below(&random, span)) * shapes[k].line_bytes;
@@ -158,7 +158,7 @@ static void lines_go_in_order(void **state)
                 n.at[n.count - 1].kept = true;
             }
         }
-        assert_true(s.clock < UINT32_MAX - 3000); /* it did begin anew */
+        assert_true(s.clock < UINT32_MAX - 3000); /* it was renumbered */
     }
 }
 
@@ -258,8 +258,8 @@ static void hashed_sets_spread_strides(void **state)
     }
 }
 
-/* Lines of one channel use all of its sets, whatever power of two their distance is: the channel's hash and
- * the set's have no common factor. */
+/* Lines of one channel use all of its sets, for any power of two as their distance: the channel's hash and the
+ * set's have no common factor. */
 static void channels_and_sets_are_independent(void **state)
 {
     (void)state;
@@ -278,7 +278,8 @@ static void channels_and_sets_are_independent(void **state)
             uint32_t places = 1u << (channel_bits + bits);
             uint8_t *used = calloc(places, 1);
             assert_non_null(used);
-            /* Strides from one that leaves the channel's own bits alone. Accel-Sim's hash sees 13 bits. */
+            /* Strides from the first one that leaves the channel's own bits alone. Accel-Sim's hash sees 13
+             * bits. */
             for (uint32_t shift = 8 + channel_bits; shift + bits < 20; shift++) {
                 uint32_t count = 0;
                 memset(used, 0, places);

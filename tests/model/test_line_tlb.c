@@ -1,5 +1,5 @@
-/* test_line_tlb.c: address translation in closed form: what TLB hits, misses and page-table walks add,
- * how requests for one page share a walk, how many walks there are at once, and pages that lie elsewhere. */
+/* test_line_tlb.c: address translation in closed form: the cost of TLB hits, misses and page-table walks. Also
+ * requests for one page that share a walk, the number of simultaneous walks, and remote pages. */
 #include "line_rig.h"
 
 /* Of the default shape: links 20, L2 TLB 5, walk 50. */
@@ -48,7 +48,7 @@ static void misses_add_what_they_take(void **state)
         ops[count++] = rig_read(r->base);          /* 1: everything is known */
         for (uint32_t page = 1; page <= 4; page++) /* 2 to 5: three of them in the first page's set */
             ops[count++] = rig_read(r->base + page * (4096 + 64));
-        ops[count++] = rig_read(r->base); /* 6: not in L1 any more, but in L2; the line is in the cache */
+        ops[count++] = rig_read(r->base); /* 6: evicted from L1, but in L2; the line is in the cache */
         ops[count++] = rig_read(r->base); /* 7 */
         for (size_t i = 0; i < count; i++)
             ops[i].fence = true;
@@ -150,7 +150,7 @@ static void pages_lie_where_the_table_says(void **state)
     assert_int_equal(ops[4].reply.data[0], 9);
     assert_int_equal(*(uint8_t *)address_space_host(r->address_space, r->base + 4096 + 64, 1), 9);
     assert_int_equal(*(uint8_t *)address_space_host(r->address_space, r->base + 64, 1), 0x11);
-    /* What changes in the table is seen after the TLBs have forgotten the pages. */
+    /* Changes of the table are visible after the TLBs have dropped the pages. */
     base = UINT64_MAX / 2;
     line_tlb_discard(r->tlb[0], r->base, 8192);
     line_mmu_discard(r->mmu, r->base, 8192);

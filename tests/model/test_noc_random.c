@@ -1,5 +1,6 @@
-/* test_noc_random.c: random traffic through small buffers: every message arrives once and in order, at the same
- * cycle for every number of threads and every division into domains; a network that can deadlock says who waits. */
+/* test_noc_random.c: random traffic through small buffers. Every message arrives once and in order, at the
+ * same cycle for every number of threads and every division into domains. A network that can deadlock names
+ * the waiters. */
 #include "noc_rig.h"
 
 typedef struct shape {

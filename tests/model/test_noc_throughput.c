@@ -1,4 +1,5 @@
-/* test_noc_throughput.c: how much a loaded network carries, against what its wires allow, and who gets how much. */
+/* test_noc_throughput.c: throughput of a loaded network against the limit of its wires, and the shares of
+ * senders. */
 #include "noc_rig.h"
 
 #define CYCLES 4000u
@@ -80,8 +81,8 @@ static double uniform_rate(uint32_t columns, uint32_t vcs, bool ring, noc_arbitr
 }
 
 /* Uniform random traffic in a k x k mesh: half of it crosses the middle, so wires allow 4/k flits per node and
- * cycle (k = 8: 0.5). One queue in front of each input reaches some 60 % of it because its head blocks those
- * behind it; more virtual channels come closer. */
+ * cycle (k = 8: 0.5). One queue in front of each input reaches some 60 % of it because its head blocks later
+ * messages; more virtual channels come closer. */
 static void test_uniform_saturation(void **state)
 {
     (void)state;
@@ -143,9 +144,8 @@ static void shares_of_a_row(noc_arbitration arbitration, const double share[3], 
     rig_close(&r);
 }
 
-/* A row of switches that all send to its end. In turn, each switch divides equally between those behind it and its
- * own, so the shares are 1/4, 1/4, 1/2. Oldest first, all get
- * about the same. */
+/* A row of switches that all send to its end. In turn, each switch divides equally between upstream messages
+ * and its own, so the shares are 1/4, 1/4, 1/2. Oldest first, all get about the same. */
 static void test_shares_of_a_row(void **state)
 {
     (void)state;

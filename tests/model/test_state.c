@@ -27,7 +27,7 @@ typedef struct partition {
     uint64_t address[FETCHES]; /* of the sectors that are being fetched */
     uint64_t free;             /* bit i: address[i] is free */
     uint64_t asked;            /* address that the neighbour wants; 0: none */
-    ls_link *asked_by;         /* whose buffer entry that takes */
+    ls_link *asked_by;         /* the link whose buffer entry it holds */
     uint64_t log;
     sector_cache cache;
     sector_cache_counters counters;

@@ -44,7 +44,7 @@ static void rig_init(rig *r, tlb_spec spec)
     assert_true(tlb_init(&r->tlb, &r->spec, &r->n, r->domain));
 }
 
-/* Asks for a page and waits for it; the cycles that it took. */
+/* Requests a page and waits for it; returns the cycles that it took. */
 static ls_cycle visit(rig *r, uint64_t page)
 {
     ls_cycle ready;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check_functions.sh DIR: each function of the OpenCL 1.2 core, deprecated ones too, is called by a test in DIR that
-# expects it to succeed, and by one that expects an error of it (unless it has none).
+# check_functions.sh DIR: tests in DIR call each function of the OpenCL 1.2 core, deprecated ones too. One
+# test expects it to succeed and one expects an error, unless it has none.
 set -uo pipefail
 cd "$1" || exit 1
 
@@ -29,7 +29,7 @@ clUnloadCompiler clGetExtensionFunctionAddress'
 only_errors=' clCreateSubDevices clCreateProgramWithBuiltInKernels clEnqueueNativeKernel '
 no_errors=' clUnloadCompiler '
 
-# One statement per line, so that an expectation and its call stand together whatever the line breaks.
+# One statement per line, so that an expectation and its call stand together despite line breaks.
 statements=$(cat test_*.c fixture.c | tr '\n' ' ' | tr ';' '\n')
 wrong=0 count=0
 for function in $functions; do

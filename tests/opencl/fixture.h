@@ -1,4 +1,4 @@
-/* fixture.h: what the tests of OpenCL share: a context with a queue on the first device of our platform, and
+/* fixture.h: helpers of the OpenCL tests: a context with a queue on the first device of our platform, and
  * programs built from text. */
 #ifndef TESTS_OPENCL_FIXTURE_H
 #define TESTS_OPENCL_FIXTURE_H
@@ -43,7 +43,7 @@ void fx_read(cl_mem buffer, void *to, size_t bytes);
 
 #define fx_ok(call_) assert_int_equal((call_), CL_SUCCESS)
 #define fx_set(kernel_, index_, value_) fx_ok(clSetKernelArg((kernel_), (index_), sizeof(value_), &(value_)))
-/* A call that must fail with a code; and one that creates something and gives its code by &error. */
+/* A call that must fail with a code; and a call that creates an object and returns its code by &error. */
 #define fx_refused(code_, call_) assert_int_equal((call_), (code_))
 #define fx_nothing(code_, call_)                                                                              \
     do {                                                                                                      \

@@ -34,8 +34,7 @@ static void test_create_buffer(void **state)
     fx_nothing(CL_INVALID_HOST_PTR, clCreateBuffer(fx_context, CL_MEM_COPY_HOST_PTR, 4, NULL, &error));
     fx_nothing(CL_INVALID_HOST_PTR, clCreateBuffer(fx_context, CL_MEM_USE_HOST_PTR, 4, NULL, &error));
     fx_nothing(CL_INVALID_HOST_PTR, clCreateBuffer(fx_context, 0, 4, host, &error));
-    assert_null(clCreateBuffer(fx_context, 0, 0, NULL,
-                               NULL)); /* who does not want the code need not take it */
+    assert_null(clCreateBuffer(fx_context, 0, 0, NULL, NULL)); /* callers may pass NULL for the code */
 }
 
 static void test_create_sub_buffer(void **state)

@@ -78,7 +78,7 @@ static void test_build(void **state)
     bad = clCreateProgramWithSource(fx_context, 1, &broken, NULL, &code);
     fx_ok(code);
     fx_refused(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(bad, 0, NULL, "", note, &built));
-    assert_ptr_equal(built, bad); /* told about failures too */
+    assert_ptr_equal(built, bad); /* called for failures too */
     fx_ok(clGetProgramBuildInfo(bad, fx_device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, NULL));
     assert_int_equal(status, CL_BUILD_ERROR);
     fx_nothing(CL_INVALID_PROGRAM_EXECUTABLE, clCreateKernel(bad, "k", &error));

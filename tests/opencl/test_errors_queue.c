@@ -97,7 +97,7 @@ static void test_markers_and_barriers(void **state)
     fx_refused(CL_INVALID_VALUE, clEnqueueWaitForEvents(fx_queue, 0, NULL));
     fx_refused(CL_INVALID_EVENT, clEnqueueWaitForEvents(fx_queue, 1, &none));
     fx_refused(CL_INVALID_CONTEXT, clEnqueueWaitForEvents(fx_queue, 1, &foreign));
-    /* They wait for what they are given, and for each other. */
+    /* They wait for their events, and for each other. */
     gate = clCreateUserEvent(fx_context, &code);
     fx_ok(code);
     fx_ok(clEnqueueWaitForEvents(fx_queue, 1, &gate));
@@ -155,7 +155,7 @@ static void test_events(void **state)
     fx_ok(clReleaseEvent(event));
 }
 
-/* A blocking command behind an event that failed says so. */
+/* A blocking command after a failed event fails too. */
 static void test_failed_wait_list(void **state)
 {
     cl_mem mem = fx_buffer(0, 4, NULL);

@@ -69,7 +69,7 @@ static void test_out_of_order(void **state)
     fx_ok(clEnqueueBarrierWithWaitList(queue, 0, NULL, NULL));
     enqueue_add(queue, out, 3, 0, NULL, NULL);
     fx_ok(clEnqueueMarkerWithWaitList(queue, 1, &first, &marker));
-    assert_int_equal(status_of(marker), CL_SUBMITTED); /* behind the barrier */
+    assert_int_equal(status_of(marker), CL_SUBMITTED); /* after the barrier */
     fx_ok(clSetUserEventStatus(gate, CL_COMPLETE));
     fx_ok(clFinish(queue));
     assert_int_equal(status_of(marker), CL_COMPLETE);
@@ -156,7 +156,7 @@ static void test_failed_wait(void **state)
     assert_int_equal(first_of(out), 0);
     fx_ok(clReleaseEvent(event));
     fx_ok(clReleaseEvent(gate));
-    /* Nobody can set it any more: what waits for it fails instead of waiting for ever. */
+    /* It can never be set now: its waiters fail instead of waiting for ever. */
     gate = clCreateUserEvent(fx_context, &error);
     enqueue_add(fx_queue, out, 1, 1, &gate, &event);
     fx_ok(clReleaseEvent(gate));
@@ -176,7 +176,7 @@ static void test_fault(void **state)
     (void)state;
     fx_set(kernel, 0, out);
     fx_ok(clEnqueueNDRangeKernel(fx_queue, kernel, 1, NULL, &one, NULL, 0, NULL, &event));
-    /* What follows in the queue must not look as if nothing had happened. */
+    /* Later commands of the queue must not succeed silently. */
     assert_int_equal(clEnqueueReadBuffer(fx_queue, out, CL_TRUE, 0, sizeof value, &value, 0, NULL, NULL),
                      CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     assert_int_equal(status_of(event), CL_OUT_OF_RESOURCES);

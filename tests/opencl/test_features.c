@@ -1,6 +1,6 @@
-/* What the devices report beyond OpenCL 1.2 is there, on each of the GPUs: half precision, atomics with
- * orders and scopes, sub-groups that make progress by themselves, images that are read and written. And what
- * becomes of kernels that go wrong. */
+/* Reported features beyond OpenCL 1.2 work on each of the GPUs: half precision, atomics with orders and
+ * scopes, sub-groups with independent progress, images that are read and written. Also the outcome of faulty
+ * kernels. */
 #include "opencl/fixture.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ static const char source[] =
     "    o[i + 4] = sub_group_reduce_min(100 - lane);\n"
     "    o[i + 5] = get_sub_group_id() * 100 + get_num_sub_groups();\n"
     "}\n"
-    /* The first sub-group waits for what only the last one does. */
+    /* The first sub-group waits for a write of the last one. */
     "kernel void progress(global int *o, local atomic_int *flag) {\n"
     "    if (get_local_id(0) == 0) atomic_init(flag, 0);\n"
     "    work_group_barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -224,7 +224,7 @@ static void CL_CALLBACK tell(const char *text, const void *info, size_t bytes, v
     snprintf(told, sizeof told, "%s", text);
 }
 
-/* The event fails, and the function of the context is told which kernel and why. */
+/* The event fails, and the context's function receives the name of the kernel and the reason. */
 static void check_failure(const char *name, const char *why)
 {
     const size_t one = 1;

@@ -1,5 +1,5 @@
 /* test_image.c: images and samplers through the OpenCL interface, on all targets: moving texels, kernels that
- * read and write them, what kernels can ask about them, and the codes of wrong calls. */
+ * read, write and query them, and the codes of wrong calls. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -28,7 +28,7 @@ static void codes(void **state)
     assert_memory_equal(t.select, ((uint8_t[]){ 4, 5, 0, 1 }), 4);
     assert_int_equal(find(CL_RGB, CL_UNORM_SHORT_565, &t), CL_SUCCESS);
     assert_int_equal(t.texel.bytes, 2);
-    /* What the standard does not know, does not allow, and what only we do not have. */
+    /* Formats that the standard does not know, does not allow, or that only we do not have. */
     assert_int_equal(find(0, CL_FLOAT, &t), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
     assert_int_equal(find(CL_RGBA, 7, &t), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
     assert_int_equal(find(CL_RGBA, CL_UNORM_SHORT_565, &t), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);

@@ -1,5 +1,5 @@
-/* Every clGet*Info of OpenCL 1.2 with every name that the standard has for it: the size alone, exact room,
- * too little room, names that there are not, and objects of another kind. */
+/* Every clGet*Info of OpenCL 1.2 with every name of the standard: the size alone, exact room, too little room,
+ * invalid names, and objects of another kind. */
 #include "opencl/fixture.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct question {
     size_t bytes;
 } question;
 
-/* What is asked, with whatever else the function wants. */
+/* The queried object, with the function's other arguments. */
 typedef struct subject {
     void *object;
     cl_uint index; /* of an argument */
@@ -34,7 +34,7 @@ static void ask_one(asker ask, const subject *s, const question *q)
     memset(value, 0xa5, sizeof value);
     fx_ok(ask(s, q->what, bytes, value, &again));
     assert_int_equal(again, bytes);
-    assert_int_equal(value[bytes], 0xa5); /* nothing behind the answer */
+    assert_int_equal(value[bytes], 0xa5); /* nothing written past the answer */
     if (q->bytes == TEXT)
         assert_int_equal(strlen((const char *)value) + 1, bytes);
     fx_ok(ask(s, q->what, sizeof value, value, NULL));
@@ -158,7 +158,7 @@ static void test_device(void **state)
     ask_all(ask_device, &(subject){ fx_device, 0 }, all, COUNT(all), fx_context, CL_INVALID_DEVICE);
 }
 
-/* What the standard asks of a device of the full profile (OpenCL 1.2, table 4.3). */
+/* The standard's minimum of a device of the full profile (OpenCL 1.2, table 4.3). */
 static void test_minima(void **state)
 {
     static const struct {
@@ -414,7 +414,7 @@ static void test_kernel(void **state)
                      CL_INVALID_VALUE);
 }
 
-/* Without the build option nobody may rely on it. */
+/* Without the build option programs must not rely on it. */
 static void test_no_argument_info(void **state)
 {
     cl_program plain = fx_build("kernel void k(global int *o) { *o = 1; }", "");

@@ -1,4 +1,4 @@
-/* Kernels: all kinds of arguments, shapes of launches, what kernels say, and what is refused. */
+/* Kernels: all kinds of arguments, shapes of launches, information about kernels, and refusals. */
 #include "opencl/fixture.h"
 
 #include <stdio.h>
@@ -91,7 +91,7 @@ static void test_argument_kinds(void **state)
     fx_ok(clReleaseMemObject(c));
 }
 
-/* What was set when it was enqueued counts, and what it uses may be released meanwhile. */
+/* A launch uses the arguments that were set when it was enqueued; its objects may be released meanwhile. */
 static void test_capture(void **state)
 {
     const size_t grid = 24;
@@ -123,7 +123,7 @@ static void test_capture(void **state)
     fx_ok(clReleaseMemObject(b));
 }
 
-/* A kernel does not hold its arguments: one that is gone is found when the kernel is launched. */
+/* A kernel holds no references to its arguments: a launch detects that one is gone. */
 static void test_argument_gone(void **state)
 {
     const size_t grid = 24;
@@ -206,7 +206,7 @@ static void test_remainders(void **state)
     fx_ok(clReleaseMemObject(out));
 }
 
-/* What the extensions promise: sub-groups and 64-bit atomics. */
+/* Functions of the extensions: sub-groups and 64-bit atomics. */
 static void test_extensions(void **state)
 {
     static const char text[] =

@@ -1,5 +1,4 @@
-/* A hundred thousand launches: nothing of them stays behind, whether the program looks at their events or
- * not. */
+/* A hundred thousand launches: no memory of them stays, whether the program reads their events or not. */
 #include "opencl/fixture.h"
 
 #include <stdio.h>

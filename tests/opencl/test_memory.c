@@ -1,5 +1,4 @@
-/* Buffers: creating, reading, writing, copying, filling, boxes, mapping, sub-buffers; and what each
- * refuses. */
+/* Buffers: creating, reading, writing, copying, filling, boxes, mapping, sub-buffers; and their refusals. */
 #include "opencl/fixture.h"
 
 #include <stdlib.h>
@@ -172,7 +171,7 @@ static void test_map(void **state)
     assert_int_equal(error, CL_INVALID_VALUE);
     assert_null(clEnqueueMapBuffer(fx_queue, read_only, CL_TRUE, CL_MAP_WRITE, 0, 8, 0, NULL, NULL, &error));
     assert_int_equal(error, CL_INVALID_OPERATION);
-    /* The program's own memory is what it gets, and sees what the device has. */
+    /* A mapping returns the program's own memory, with the device's bytes. */
     used = fx_buffer(CL_MEM_USE_HOST_PTR, 64, data);
     fx_ok(clEnqueueCopyBuffer(fx_queue, a, used, 0, 0, 64, 0, NULL, NULL));
     p = clEnqueueMapBuffer(fx_queue, used, CL_TRUE, CL_MAP_READ, 4, 60, 0, NULL, NULL, &error);
@@ -222,7 +221,7 @@ static void test_sub_buffer(void **state)
     assert_int_equal(origin, 128);
     assert_int_equal(clEnqueueCopyBuffer(fx_queue, parent, sub, 100, 0, 64, 0, NULL, NULL),
                      CL_MEM_COPY_OVERLAP);
-    /* The part keeps the whole alive; what goes last is told last. */
+    /* The sub-buffer keeps its parent alive; the parent's callback comes last. */
     fx_ok(clSetMemObjectDestructorCallback(parent, note_mem, (void *)1));
     fx_ok(clSetMemObjectDestructorCallback(sub, note_mem, (void *)2));
     fx_ok(clReleaseMemObject(parent));

@@ -1,4 +1,4 @@
-/* Platforms, devices, contexts and queues: what they say, and what they refuse. */
+/* Platforms, devices, contexts and queues: their information and refusals. */
 #include "opencl/fixture.h"
 
 #include <stdlib.h>

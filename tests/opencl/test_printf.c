@@ -29,7 +29,7 @@ static int set_up(void **state)
     return clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, GPUS, devices, NULL);
 }
 
-/* Runs the kernel "f" with count work-items in one group; what it prints becomes text. False: no compiler. */
+/* Runs the kernel "f" with count work-items in one group; `text` receives its output. False: no compiler. */
 static int run(unsigned gpu, const char *source, const char *options, size_t count, char *text, size_t room)
 {
     cl_int code;
@@ -111,7 +111,7 @@ static void lanes(void **state)
     }
 }
 
-/* More than the buffer holds is lost, and the kernel is told. */
+/* Output beyond the buffer's size is lost, and printf returns an error to the kernel. */
 static void flood(void **state)
 {
     (void)state;

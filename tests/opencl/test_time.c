@@ -190,7 +190,7 @@ static cl_int status_of(cl_event event)
     return status;
 }
 
-/* Who only asks sees an end too; what waits for the host does not begin. */
+/* A program that only polls sees the end too; a command that waits for the host does not begin. */
 static void test_asking(void **state)
 {
     cl_int error;
@@ -241,7 +241,7 @@ static void test_called_back(void **state)
 
 /* --------------------------------------------------------------------------------------------- repeatable */
 
-/* What the child prints: times of commands of three queues, with pauses of the host between the calls. */
+/* Output of the child: times of commands of three queues, with pauses of the host between the calls. */
 static void print_times(long pause_us)
 {
     cl_command_queue queues[3] = { new_queue(0), new_queue(0),

@@ -1,4 +1,4 @@
-/* test_config.c: what a resolved configuration says: values, types, origins, inheritance, text, hash. */
+/* test_config.c: the contents of a resolved configuration: values, types, origins, inheritance, text, hash. */
 #include "platform/load.h"
 #include "platform/tiny.h"
 
@@ -164,7 +164,7 @@ static void test_hash_is_of_values_only(void **state)
         "# a comment\n" TINY_MINIMAL,
         "title: Tiny\nsource: nobody\n" TINY_MINIMAL,
         "machine: tiny\nsms: 0x4 # a source\nnet.model: \"ideal\"\n",
-        TINY_MINIMAL "core.l1.size_kib: 64\n", /* the default, said aloud */
+        TINY_MINIMAL "core.l1.size_kib: 64\n", /* the default, written explicitly */
         TINY_MINIMAL "scale: 1.50\nclock.core_mhz: 1365.0\n",
     };
     for (size_t i = 0; i < LS_COUNT_OF(alike); i++) {

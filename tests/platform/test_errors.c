@@ -1,4 +1,4 @@
-/* test_errors.c: every way in which a platform can be wrong, with the exact line that says so. */
+/* test_errors.c: every way in which a platform can be wrong, with its exact error line. */
 #include "platform/load.h"
 #include "platform/tiny.h"
 

@@ -1,4 +1,4 @@
-/* test_show.c: what people and programs read about a configuration, to the letter. */
+/* test_show.c: the printed forms of a configuration, to the letter. */
 #include "platform/load.h"
 #include "platform/tiny.h"
 

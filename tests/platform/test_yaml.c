@@ -1,4 +1,4 @@
-/* test_yaml.c: the strict YAML reader: what it reads, where it stands, what it refuses. */
+/* test_yaml.c: the strict YAML reader: values, their positions, refusals. */
 #include "platform/load.h"
 
 #include "base/text.h"
@@ -291,7 +291,7 @@ static void test_long_keys_and_files(void **state)
     free(large);
 }
 
-/* Many problems cost no more than the list holds. */
+/* Many problems cost only as much as the list can hold. */
 static void test_problems_are_bounded(void **state)
 {
     fixture *f = *state;

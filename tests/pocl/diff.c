@@ -20,7 +20,7 @@
 
 typedef struct variant {
     const char *name, *gpu;
-    bool flushes; /* 32-bit floats below the normal range become 0, as the compiler asks for this target */
+    bool flushes; /* 32-bit floats below the normal range become 0, the compiler's setting for this target */
 } variant;
 
 static const variant variants[] = {
@@ -148,7 +148,7 @@ static ls_status run_gpu(job *j, ls_gpu_context *gpu, ls_gpu_module *module, ls_
 
 /* ---------------------------------------------------------------------------------------------- comparing */
 
-/* A target that flushes may take a subnormal input for 0: such work-items are not compared. */
+/* A target that flushes may take a subnormal input for 0: these work-items are not compared. */
 static bool item_is_free(const job *j, size_t item)
 {
     for (size_t i = 0; i < j->arg_count; i++) {

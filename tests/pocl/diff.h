@@ -56,8 +56,8 @@ typedef struct reference {
 /* For the kernel "f32_sin" or "f64_sin"; NULL if it is no such kernel. *found is false for an unknown X. */
 const reference *reference_find(const char *kernel, bool *found);
 
-/* How far `got` is from `expected`, in units in the last place of a float of this many bytes; 0 for equal
- * classes (NaN, infinity of one sign), infinite for different ones. An infinity in place of a value that
+/* Distance of `got` from `expected`, in units in the last place of a float of this many bytes. It is 0 for
+ * equal classes (NaN, infinity of one sign), infinite for different ones. An infinity in place of a value that
  * rounds beyond the largest is 0 too. */
 double reference_ulps(double got, long double expected, unsigned bytes);
 

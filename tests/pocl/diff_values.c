@@ -37,7 +37,7 @@ bool value_type_parse(const char *name, value_type *out)
 
 /* ---------------------------------------------------------------------------------------------- corners */
 
-/* Around zero, around the halves of the range and at its ends, as bits of 64; cut to the type they meet its
+/* Around zero, around the halves of the range and at its ends, as bits of 64; cut to the type they give its
  * ends. */
 static const uint64_t int_corners[] = {
     0,

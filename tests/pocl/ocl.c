@@ -45,7 +45,8 @@ static ls_status find(cl_device_id *out, ls_error *err)
     return ls_fail(err, LS_ERR_UNSUPPORTED, "PoCL is not installed (Debian: pocl-opencl-icd)");
 }
 
-/* Without /sys, as in a bare chroot, PoCL ends the whole process when it is asked for its devices. A child asks first. */
+/* Without /sys, as in a bare chroot, PoCL ends the whole process when its devices are queried. A child process
+ * tries it first. */
 static ls_status probe(ls_error *err)
 {
     cl_device_id id;

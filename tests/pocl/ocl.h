@@ -21,7 +21,7 @@ ls_status ocl_build(ocl_device *device, const char *source, size_t bytes, const 
                     ocl_program **out, ls_error *err);
 void ocl_program_free(ocl_program *program);
 
-/* What the kernels are and take; texts live as long as the program. */
+/* Names and arguments of the kernels; texts live as long as the program. */
 typedef enum ocl_space { OCL_PRIVATE, OCL_GLOBAL, OCL_CONSTANT, OCL_LOCAL } ocl_space;
 #define OCL_ARGS_MAX 24
 typedef struct ocl_kernel_info {

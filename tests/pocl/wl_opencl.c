@@ -1,5 +1,5 @@
 /* wl_opencl.c: the host side of workload.h on PoCL instead of the simulator: the workloads' hosts and kernels
- * run unchanged, and what fails here is their own fault. */
+ * run unchanged, so a failure here is a defect of the workload. */
 #include "ocl.h"
 #include "wl_opencl.h"
 

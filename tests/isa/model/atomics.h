@@ -1,4 +1,4 @@
-/* atomics.h: what atomic operations do to a place in memory, by the word in their mnemonics. */
+/* atomics.h: the effect of atomic operations on memory, by the word in their mnemonics. */
 #ifndef TESTS_ISA_MODEL_ATOMICS_H
 #define TESTS_ISA_MODEL_ATOMICS_H
 

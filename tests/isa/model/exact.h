@@ -222,7 +222,7 @@ static inline uint64_t exact_round(format from, const exact *x, int scale, forma
     int leading = top + from.low + scale; /* the power of two of x's first bit */
     if (how.flush_out && to.bits > 16) {
         /* A result is flushed if it is tiny after rounding as if exponents had no limit; a half, if it is a
-         * denormal. Which of the two hardware asks is not documented. */
+         * denormal. Which of the two rules the hardware uses is not documented. */
         bool carried = exact_cut(from, x, top - fraction, to.fraction + 2, how.round) >> (fraction + 1);
         if (leading + carried < 1 - to.bias)
             return minus;

@@ -81,7 +81,7 @@ static inline uint64_t facts_corner(unsigned kind, uint64_t *seed)
     case AMD_KIND_F32:
         if (choice < 8)
             return PICK_(singles);
-        /* exponents near 1, so that sums and products meet; or anything */
+        /* exponents near 1, so that sums and products of sources overlap; or anything */
         return choice < 13 ? ((any & 0x807fffff) | (119 + (any >> 32) % 17) << 23) : any & UINT32_MAX;
     case AMD_KIND_F64:
         if (choice < 8)

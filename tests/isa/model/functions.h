@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* What a row sees besides its sources. */
+/* A row's inputs besides its sources. */
 typedef struct surroundings {
     rules r32, r64; /* MODE for single precision, and for double and half */
     bool clamp, ieee, gfx10, vcc;
@@ -304,8 +304,8 @@ static inline bool tiny_quotient(format f, uint64_t a, uint64_t b)
     return exact_compare(f, &x, &y) < 0;
 }
 
-/* The manuals' text, but for one line: where both the inverse and the quotient are denormal they scale the
- * denominator up, which overflows; it must be scaled down for the quotient to come out right. */
+/* The manuals' text, except for one line. Where both the inverse and the quotient are denormal they scale the
+ * denominator up, which overflows; it must be scaled down to give the right quotient. */
 static inline uint64_t divide_scale(format f, uint64_t s0, uint64_t s1, uint64_t s2, bool flush, bool *vcc)
 {
     int step = f.bits == 32 ? 64 : 128, far = f.bits == 32 ? 96 : 768;

@@ -1,13 +1,13 @@
-/* operands.h: the way of a vector instruction's operands as the manuals describe it, one lane at a time: register
- * or constant, lane permutation, selection of a part, absolute value, sign; and of its result: output modifier,
- * clamp, place in the register. For the model that the executor is compared with; shares nothing with it. */
+/* operands.h: a vector instruction's operands as the manuals describe them, one lane at a time: register or
+ * constant, lane permutation, selection of a part, absolute value, sign. Its result: output modifier, clamp,
+ * place in the register. Part of the model that the executor is compared with; shares no code with it. */
 #ifndef TESTS_ISA_MODEL_OPERANDS_H
 #define TESTS_ISA_MODEL_OPERANDS_H
 
 #include "isa/amd/exec/wave.h"
 #include "isa/model/functions.h"
 
-/* A wave before an instruction, and what the model says it is afterwards. */
+/* A wave before an instruction, and the model's state of it afterwards. */
 typedef struct machine {
     amd_wave wave;
     uint32_t vgpr[256][64]; /* by register and lane, unlike the executor's */

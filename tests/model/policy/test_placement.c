@@ -1,4 +1,4 @@
-/* Which core is asked first, by policy, on cores with room without end and on cores that fill up. */
+/* Which core is tried first, by policy, on cores with unlimited room and on cores that fill up. */
 #include "model/policy/placement.h"
 
 #include "lockstep/engine.h"

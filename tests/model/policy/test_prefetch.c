@@ -42,7 +42,7 @@ static void test_stride(void **state)
                 assert_int_equal(out[n], line + (uint64_t)((n + 1) * strides[k]));
         }
         prefetch_train(&p, 641, out);                      /* another step */
-        assert_int_equal(prefetch_train(&p, 650, out), 0); /* and another: nothing is known any more */
+        assert_int_equal(prefetch_train(&p, 650, out), 0); /* and another: the pattern is lost */
     }
 }
 
