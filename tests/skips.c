@@ -1,8 +1,9 @@
-/* skips.c: linked into every cmocka program in front of cmocka's own runner, so that a skipped test shows in ctest.
+/* skips.c: linked into every cmocka program in front of cmocka's own runner, so that a skipped test shows in
+ * ctest.
  *
- * cmocka returns 0 for a group whose tests were all skipped. Here that is 77, which ctest shows as skipped. Where only
- * some tests were skipped their places are written to the file $LOCKSTEP_SKIPS, which the test NAME/parts looks at;
- * without the variable the whole program counts as skipped: it is never silent. */
+ * cmocka returns 0 for a group whose tests were all skipped. Here that is 77, which ctest shows as skipped.
+ * Where only some tests were skipped, their places are written to the file $LOCKSTEP_SKIPS, which the test
+ * NAME/parts reads. Without the variable the whole program counts as skipped: it is never silent. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

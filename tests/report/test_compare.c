@@ -1,4 +1,4 @@
-/* What two saved runs differ in, through all three formats, with numbers worked out by hand. */
+/* Differences of two saved runs, through all three formats, with numbers worked out by hand. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -143,7 +143,7 @@ static void test_formats_agree(void **state)
                 compare_fini(&compare);
             }
         }
-    /* Only those that were asked to have blocks in kernels; only CSV has none in the run. */
+    /* Only files written with --per-block have blocks in kernels; only CSV has none in the run. */
     for (size_t i = 0; i < FILES; i++) {
         assert_int_equal(saved_has_blocks(saved[i], 1), i >= 4 && i <= 6);
         assert_int_equal(saved_has_blocks(saved[i], LS_SAVED_RUN), i != 1 && i != 7);

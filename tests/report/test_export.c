@@ -1,4 +1,5 @@
-/* What all exporters share: the choice of the format, whole files or none, the same data for any host. */
+/* Common functions of all exporters: the choice of the format, whole files or none, the same data for any
+ * host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -196,7 +197,7 @@ static void test_data_is_free_of_the_host(void **state)
     fixture_destroy(b);
 }
 
-/* Equal hashes are equal results: what the host did does not count, anything that is simulated does. */
+/* Equal hashes are equal results: the host part does not count, anything simulated does. */
 static void test_hash(void **state)
 {
     (void)state;
@@ -224,7 +225,7 @@ static void test_without_metrics(void **state)
         assert_contains(text, format == LS_EXPORT_CSV ? "run,,,,,0,0,,,,,0,1," : LS_VERSION_STRING);
         free(text);
     }
-    /* The hash of a configuration is computed if nobody gave one. */
+    /* The hash of a configuration is computed if none was given. */
     char hash[64];
     assert_string_equal(export_config_hash(&f->results, hash), "");
     f->results.config_text = "a: 1\n";

@@ -64,7 +64,7 @@ static void test_warnings_and_overlap(void **state)
     fixture_destroy(f);
 }
 
-/* Quotients of kernels have nine digits, whatever their size. */
+/* Quotients of kernels have nine digits, at any size. */
 static void test_quotients(void **state)
 {
     (void)state;

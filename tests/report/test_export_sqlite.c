@@ -91,7 +91,7 @@ static char *read_file(size_t *bytes)
     return data;
 }
 
-/* The export fails with this status and sentence, and the file is what it was, to the last byte. */
+/* The export fails with this status and sentence, and the file is unchanged, to the last byte. */
 static void assert_refused(const fixture *f, ls_status status, const char *part)
 {
     size_t before_bytes, after_bytes;
@@ -338,7 +338,7 @@ static void test_run_ids(void **state)
     assert_query("SELECT count(*) FROM runs", "3;");
 }
 
-/* An empty file is a database that nobody has written to yet. */
+/* An empty file is a database without content. */
 static void test_empty_file(void **state)
 {
     fixture *f = *state;
@@ -360,7 +360,7 @@ static void write_at_once(const fixture *f, unsigned writer, int gate)
     _exit(export_results(&results, LS_EXPORT_SQLITE, NULL, path, NULL) == LS_OK ? 0 : 1);
 }
 
-/* Nothing is lost and nothing is there twice, whoever makes the database. */
+/* Nothing is lost or duplicated, whichever process makes the database. */
 static void test_writers_at_once(void **state)
 {
     fixture *f = *state;

@@ -77,7 +77,7 @@ static void test_rows(void **state)
     assert_null(strstr(text, "kernel,0,1,,7,gpu0.l1[0]")); /* it did nothing in this kernel */
     assert_null(strstr(text, "kernel,0,1,,7,dram,dram/bank,refreshes"));
     free(text);
-    /* Without being asked for them, kernels have no blocks; the run has. */
+    /* Without a request, kernels have no blocks; the run has. */
     text = fixture_export(f, LS_EXPORT_TIDY, NULL);
     assert_null(strstr(text, "kernel,0,1,,7,gpu0.l1[1]"));
     assert_contains(text, "kernel,0,1,,7,,l1/cycle,queue_peak,peak,value,12,entries\r\n");

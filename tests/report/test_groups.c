@@ -1,4 +1,4 @@
-/* Kernels side by side: what is each one's own, what they share, and that sums are the totals. */
+/* Kernels side by side: their own values, shared values, and sums that are the totals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

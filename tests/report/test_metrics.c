@@ -1,4 +1,4 @@
-/* The registry's writing side: declarations that are refused, blocks of an engine, and what marks store. */
+/* The registry's writing side: declarations that are refused, blocks of an engine, and values of marks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -229,7 +229,7 @@ static void test_marks_store_differences(void **state)
 
     assert_int_equal(get(m, 2, NULL, "hits").value, 0);
     assert_int_equal(get(m, 2, NULL, "queue_peak").value, 0);
-    assert_int_equal(get(m, 2, NULL, "in_use").value, 1); /* a level is what it is now */
+    assert_int_equal(get(m, 2, NULL, "in_use").value, 1); /* a level is its present value */
     assert_false(get(m, 2, NULL, "hit_rate").present);
     assert_int_equal(get(m, 2, NULL, "wait").histogram.count, 0);
     assert_int_equal(get(m, 2, NULL, "wait").histogram.min, 0);
@@ -252,7 +252,7 @@ static void test_marks_store_differences(void **state)
     metrics_destroy(m);
 }
 
-/* Every interval together with what follows the last mark is the run. */
+/* All intervals and the part after the last mark add up to the run. */
 static void test_intervals_add_up(void **state)
 {
     (void)state;

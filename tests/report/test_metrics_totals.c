@@ -83,7 +83,7 @@ static void test_as_a_view(void **state)
 
 enum { TYPES = 12, BLOCKS = 64, METRICS = 20 };
 
-/* Bytes of a file with this many kernels of a machine of 768 blocks with 240 metrics, half of which count. */
+/* Bytes of a file with this many kernels of a machine of 768 blocks with 240 metrics; half of them count. */
 static double bytes_of(export_format format, uint64_t kernels)
 {
     static uint64_t counters[TYPES][BLOCKS][METRICS];

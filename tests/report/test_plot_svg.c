@@ -1,4 +1,4 @@
-/* SVG plots: well-formed whatever the texts and numbers are, and the points where they belong. */
+/* SVG plots: well-formed for any texts and numbers, with the points where they belong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -36,7 +36,7 @@ static void screen_close(screen *s)
     free(s->text);
 }
 
-/* What was written since the last call. */
+/* The text written since the last call. */
 static void assert_written(screen *s, size_t *from, const char *expected)
 {
     fflush(s->to);
@@ -74,7 +74,7 @@ static void test_line(void **state)
     progress_clear(&s.p);
     assert_written(&s, &from, CLEAR);
     progress_clear(&s.p);
-    assert_written(&s, &from, ""); /* nothing stands there any more */
+    assert_written(&s, &from, ""); /* the line is empty */
     screen_close(&s);
 }
 

@@ -33,7 +33,7 @@ typedef struct rig_outcome {
     uint64_t digest;
     uint64_t warp_instructions, l1_accesses, l2_sectors,
         dram_sectors;       /* the last two only without simulated memory */
-    uint64_t slots, booked; /* issue slots; those that issued or have a reason */
+    uint64_t slots, booked; /* issue slots; slots that issued or have a reason */
     double sampled;
     rates_machine machine; /* likewise */
 } rig_outcome;

@@ -1,5 +1,5 @@
-/* test_analytic.c: memory by formula: a chain of loads takes what the formula says, and what is counted is
- * what the machine with simulated memory counts. */
+/* test_analytic.c: memory by formula: a chain of loads takes the time of the formula, and counters equal those
+ * of the machine with simulated memory. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -19,7 +19,7 @@ static rig_outcome run(const char *kernel, const char *const *sets)
     return rig_run(kernel, sets, &(ls_run_options){ .threads = 1 });
 }
 
-/* Cycles of 1024 loads more, each of which needs the one before it. */
+/* Cycles of 1024 more loads; each needs the one before it. */
 static uint64_t chain(uint32_t footprint_kib, const char *const *sets)
 {
     char shorter[96], longer[96];
@@ -67,8 +67,7 @@ static void test_mean(void **state)
     }
 }
 
-/* The same sectors, and as many of them at L2 and DRAM as with simulated caches, where nobody's luck decides
- * that. */
+/* The same sectors, and as many of them at L2 and DRAM as with simulated caches, in cases without chance. */
 static void test_counts(void **state)
 {
     (void)state;

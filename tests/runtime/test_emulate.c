@@ -1,6 +1,6 @@
-/* test_emulate.c: launches of hand-assembled kernels: registers at the start, partial work-groups,
- * barriers, private memory, faults with their place, limits, refusals, counters, traces, and the same
- * result for any number of threads. */
+/* test_emulate.c: launches of hand-assembled kernels: registers at the start, partial work-groups, barriers,
+ * private memory, faults with their place. Also limits, refusals, counters, traces, and the same result for
+ * any number of threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -143,7 +143,7 @@ static void ids(void **state)
     }
 }
 
-/* What a wave has is what the hardware gives out, and all of it is cleared. */
+/* A wave has the registers that the hardware allocates, all of them cleared. */
 static void registers_as_allocated(void **state)
 {
     (void)state;
@@ -200,8 +200,8 @@ static void private_memory(void **state)
     machine_fini(&m);
 }
 
-/* LDS is given out in pieces of 512 bytes: beyond what the kernel asked for, but inside of its piece, it is
- * there; after the piece is an error of the program. */
+/* LDS is allocated in pieces of 512 bytes. Beyond the kernel's size but inside of its piece it exists; after
+ * the piece an access is an error of the program. */
 static void local_memory(void **state)
 {
     (void)state;
@@ -257,7 +257,7 @@ static void same_for_any_number_of_threads(void **state)
     }
 }
 
-/* Whichever thread finds its fault earlier, the first work-group's is told. */
+/* The first work-group's fault is reported, even if another thread finds its fault earlier. */
 static void first_fault(void **state)
 {
     (void)state;
@@ -341,7 +341,7 @@ static void refusals(void **state)
     assert_non_null(strstr(error.what, "00003bd9"));
     kernel.entry = m.code + 4096;
     assert_int_equal(amd_program_create(&kernel, m.address_space, &program, &error), LS_ERR_USAGE);
-    kernel = machine_kernel(&m, data_after, sizeof data_after); /* data behind the end is never looked at */
+    kernel = machine_kernel(&m, data_after, sizeof data_after); /* data after the end is never read */
     assert_int_equal(amd_program_create(&kernel, m.address_space, &program, NULL), LS_OK);
     emulate_launch launch = machine_launch(&m, 64, 2048);
     assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, NULL, &error), LS_ERR_USAGE);

@@ -1,5 +1,5 @@
-/* test_failed_run.c: a trace that turns out to be damaged while it is replayed. Thread blocks that are on the cores
- * at that moment belong to nobody else: their memory must come back. */
+/* test_failed_run.c: a trace that turns out to be damaged while it is replayed. Thread blocks that are on the
+ * cores at that moment have no other owner: their memory must be freed. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 
 enum { BLOCKS = 96, WARM_UP = 3, RUNS = 100, KEPT_BYTES = 64 << 10 };
 
-/* `good` blocks of one warp with distinct instructions, then one that is damaged. */
+/* `good` blocks of one warp with distinct instructions, then a damaged block. */
 static void write_trace(int good)
 {
     FILE *file = fopen("kernel-1.traceg", "w");
@@ -74,7 +74,7 @@ static void memory_comes_back(void **state)
         assert_non_null(strstr(err.what, "'zz'"));
     }
     size_t after = mallinfo2().uordblks;
-    /* What malloc keeps for the thread counts as used; it has a limit, a leak of every run has none. */
+    /* Memory that malloc keeps for the thread counts as used. It has a limit; a leak of every run has none. */
     if (after > before + KEPT_BYTES)
         fail_msg("%zu bytes are lost in %d runs", after - before, RUNS);
 }

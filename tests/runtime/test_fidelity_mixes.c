@@ -87,8 +87,8 @@ static ls_cycle one_core(const char *kernel, uint32_t model, const char *schedul
     return rig_run(kernel, sets, &(ls_run_options){ .threads = 1 }).cycles;
 }
 
-/* Blocks that come one after another run side by side, also on a core that goes from issue to issue and would
- * have time to run the first to its end before the second is there. */
+/* Blocks that come one after another run side by side. This also holds on a core that goes from issue to issue
+ * and could run the first to its end before the second arrives. */
 static void test_blocks_side_by_side(void **state)
 {
     (void)state;

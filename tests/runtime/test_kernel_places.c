@@ -1,6 +1,5 @@
-/* test_kernel_places.c: kernels whose programs lie at the same places (equal pcs, perhaps the same memory of
- * the host) one after another and side by side: a core that remembers decoded instructions must not take
- * one's for the other's. */
+/* test_kernel_places.c: kernels whose programs have equal pcs, perhaps in the same memory of the host, one
+ * after another and side by side. A core that caches decoded instructions must not mix them up. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -137,16 +136,15 @@ static void test_in_sequence(void **state)
     }
 }
 
-/* Side by side on the same cores: each instruction is still counted for what it is, whoever runs the
- * cores. */
+/* Side by side on the same cores: each instruction still counts for its own kernel, for any number of
+ * threads. */
 static void test_side_by_side(void **state)
 {
     (void)state;
     static const uint32_t threads[] = { 2, 3, 8 };
     for (size_t p = 0; p < LS_COUNT_OF(presets); p++) {
         outcome a = run(presets[p], "A", "1", 1), b = run(presets[p], "B", "1", 1);
-        /* Two at a time: a kernel that begins has the place of one that ended, while another is still
-         * there. */
+        /* Two at a time: a new kernel gets the slot of an ended one while another still runs. */
         outcome both = run(presets[p], "ABBABA", "123123", 1);
         assert_sum(&both, &a, &b, 3);
         for (size_t t = 0; t < LS_COUNT_OF(threads); t++) {

@@ -1,5 +1,5 @@
-/* test_options.c: instruction caches, constant caches and TLBs inside a GPU: misses that can be counted by
- * hand, latencies to the cycle, nothing that depends on threads, and no trace of them in a machine without
+/* test_options.c: instruction caches, constant caches and TLBs inside a GPU. Misses can be counted by hand and
+ * latencies are exact to the cycle. Nothing depends on threads, and a machine without them has no counters of
  * them. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #define SETS_MAX 40
 #define CODES_MAX 4096
 
-/* One clock for all, so that distances in time do not depend on where edges meet. */
+/* One clock for all, so that latencies do not depend on the phases of clocks. */
 static const char platform[] = "machine: gpu\n"
                                "cores: 1\n"
                                "clock: {core_mhz: 1000, l2_mhz: 1000, dram_mhz: 1000}\n"
@@ -127,8 +127,8 @@ static void done(outcome *o)
     machine_destroy(o->machine);
 }
 
-/* Cycles that the second of two thread blocks takes, which run one after the other: everything is warm but
- * what the caches are too small for. */
+/* Cycles of the second of two thread blocks that run in sequence: everything is warm except data that the
+ * caches are too small for. */
 static ls_cycle second_block(const char *trace_text, const char *sets)
 {
     char text[512], both[512];
@@ -297,7 +297,7 @@ static void pages_miss_as_often_as_lru_does(void **state)
                 "core.cta_slots=1 core.translation=cycle core.tlb.page_kib=4 core.tlb.entries=%u core.tlb.ways=%u "
                 "core.tlb.place=%s",
                 entries, entries, places[p]);
-            /* 16 pages, one after the other, 4 sectors in each; then again. L1 is empty the second time. */
+            /* 16 pages in sequence, 4 sectors in each; then again. L1 is empty the second time. */
             outcome o = run("chain,op=LDG,count=16,step_bytes=4096,ctas=2", sets, 1);
             assert_int_equal(counter(&o, "tlb_misses"), entries >= 16 ? 16 : 32);
             assert_int_equal(counter(&o, "tlb_accesses"), 2 * 16 * 4);

@@ -1,5 +1,5 @@
-/* test_profile_threads.c: a profile is the same whoever walks: by one thread or many, kernel after kernel, of
- * a sample or of everything, with caches or with reuse distances. */
+/* test_profile_threads.c: a profile does not depend on the number of threads: kernel after kernel, of a sample
+ * or of everything, with caches or with reuse distances. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -48,7 +48,7 @@ static void block_done(void *self, const ls_cta *cta)
     free(own);
 }
 
-/* All kernels of these programs, one after the other on the same caches. `threads` 0: without a pool. */
+/* All kernels of these programs, in sequence on the same caches. `threads` 0: without a pool. */
 static profiles walk(const char *const *programs, profile_method method, uint64_t sample, uint32_t threads)
 {
     static const char *const sets[] = { "core.alu=hybrid", "core.memory=analytic", "l2.sets=16",
@@ -130,7 +130,7 @@ static void assert_same(const profiles *a, const profiles *b)
     assert_int_equal(b->blocks, b->given_back);
 }
 
-/* Streams that fill L2, cores that meet there, scattered accesses, copies past L1, atomics. */
+/* Streams that fill L2, cores that contend there, scattered accesses, copies past L1, atomics. */
 static const char *const programs[] = {
     "vector-add,n=131072",          "gemm,m=256,n=256,k=32",         "gather,n=16384",
     "gemm-tensor,m=128,n=128,k=64", "atomics,target=spread,ctas=24", NULL

@@ -1,5 +1,5 @@
-/* test_roofline.c: roofs follow from the platform, and what a kernel achieves from its own operations, bytes
- * and time, in every choice of models. Kernels of several streams: test_streams.c. */
+/* test_roofline.c: roofs follow from the platform. A kernel's achieved rates follow from its own operations,
+ * bytes and time, in every choice of models. Kernels of several streams: test_streams.c. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -92,7 +92,7 @@ static void test_arithmetic(void **state)
     }
 }
 
-/* One that reads as fast as it can reaches the roof of memory, and not more than it. */
+/* A kernel that reads as fast as it can reaches the roof of memory, but not more. */
 static void test_memory(void **state)
 {
     (void)state;
@@ -104,7 +104,7 @@ static void test_memory(void **state)
     }
 }
 
-/* Matrix instructions: time of their units, whatever their shape. */
+/* Matrix instructions: time of their units, for any shape. */
 static void test_tensor(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_starts.c: what the start of blocks and warps and a taken branch cost, with every pipeline: closed forms
- * of kernels that do almost nothing else. */
+/* test_starts.c: the cost of starting blocks and warps and of a taken branch, with every pipeline: closed
+ * forms of kernels that do almost nothing else. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static void warps_start_in_turn(void **state)
     }
 }
 
-/* The first block of a core waits, those that follow on the same core do not: 6 cores with 32 places each. */
+/* The first block of a core waits, later ones on the same core do not: 6 cores with 32 places each. */
 static void the_first_block_is_cold(void **state)
 {
     (void)state;

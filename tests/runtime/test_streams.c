@@ -197,7 +197,7 @@ static void test_no_more_than_allowed(void **state)
     assert_true(all.end < o.end);
 }
 
-/* With memory, so that kernels meet in L2 and DRAM. */
+/* With memory, so that kernels interact in L2 and DRAM. */
 static void test_threads_do_not_matter(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* test_strict_random.c: strict checks of any instruction in any state end with a verdict, and a verdict against it has
- * a reason. Random instructions of all targets and random registers; what the instructions do is of no interest. */
+/* test_strict_random.c: strict checks of any instruction in any state end with a verdict, and a negative
+ * verdict has a reason. Random instructions of all targets and random registers; the effect of the
+ * instructions does not matter. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +24,7 @@ static uint32_t draw(void)
     return seed >> 4;
 }
 
-/* Straight code: what ends a wave or jumps is left out, except at the end. */
+/* Straight code: instructions that end a wave or jump are left out, except at the end. */
 static size_t fill(amd_target target, unsigned lanes, uint8_t *code)
 {
     size_t at = 0;

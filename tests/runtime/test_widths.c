@@ -18,8 +18,8 @@
 
 #define SETS_MAX 24
 
-/* One clock. What a core reads is four times its L1 and leaves it before it is read again; L2 has room for
- * all. */
+/* One clock. Each core reads four times its L1, so lines are evicted before they are read again; L2 has room
+ * for all. */
 static const char platform[] = "machine: gpu\n"
                                "cores: 4\n"
                                "clock: {core_mhz: 1000, l2_mhz: 1000, dram_mhz: 1000}\n"
@@ -112,7 +112,8 @@ static uint64_t rate(const char *what, const char *sets)
 #define FOUR_CORES "ctas=4,block=1024,footprint_kib=512"
 #define ONE_CORE "ctas=1,block=1024,footprint_kib=512"
 
-/* Less than the port can do, by what the ends of passes cost; a slope of few passes may be a little above. */
+/* A little less than the port's limit, by the cost of the ends of passes; a slope of few passes may be a
+ * little above. */
 static void assert_about(uint64_t value, uint64_t expected)
 {
     if (value * 100 < expected * 85 || value * 100 > expected * 102)
@@ -125,7 +126,7 @@ static void test_slice_width(void **state)
     (void)state;
     assert_about(rate(FOUR_CORES, "l2.sectors_per_cycle=1"), 1000);
     assert_about(rate(FOUR_CORES, "l2.sectors_per_cycle=2"), 2000);
-    /* Four cores take one sector each: a wider slice has nobody to send to. */
+    /* Four cores take one sector each: a wider slice has no further receiver. */
     assert_about(rate(FOUR_CORES, "l2.sectors_per_cycle=8"), 4000);
 }
 
@@ -155,7 +156,7 @@ static void assert_nearly(uint64_t value, uint64_t most)
 }
 
 /* Dirty lines that are replaced reach DRAM whole: as many atoms in a quarter of the requests. 512 KiB are
- * written, and what L2 has room for stays there. */
+ * written; the part that fits into L2 stays there. */
 static void test_write_lines(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_sim.c: the library interface: traces and programs, results by name, many simulations in one process, refusals.
- * Small machines: results are compared with each other and with what the trace is known to hold. */
+/* test_sim.c: the library interface: traces and programs, results by name, many simulations in one process,
+ * refusals. Small machines: results are compared with each other and with the known contents of the trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -279,7 +279,7 @@ static void test_an_older_struct_is_taken(void **state)
 {
     (void)state;
     ls_sim_options options = gemm();
-    options.dump_count = 7; /* behind the end of a struct without it */
+    options.dump_count = 7; /* past the end of an older struct without it */
     options.size = offsetof(ls_sim_options, dump_count);
     ls_sim *sim = open_ok(&options);
     ls_sim_close(sim);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines 1 to 14: what a tracer writes, for one block of 64 threads. `version` and `sm` are texts. */
+/* Lines 1 to 14, as a tracer writes them, for one block of 64 threads. `version` and `sm` are texts. */
 #define HEADER(version, sm, grid, block)                                                                       \
     "-kernel name = _Z3fooPf\n-kernel id = 7\n-grid dim = " grid "\n-block dim = " block                       \
     "\n-shmem = 1024\n-nregs = 32\n-binary version = " sm "\n-cuda stream id = 3\n"                            \
@@ -72,7 +72,7 @@ static inline const ls_inst *inst_of(const reading *r, uint64_t dyn)
     return &kernel_inst_table(r->kernel)[r->cta.dyns[dyn].inst];
 }
 
-/* Reads to the end, or to the first error; "" or "where: what". */
+/* Reads to the end, or to the first error; returns "" or "where: error". */
 static inline const char *read_all(const char *text)
 {
     static char said[1024];

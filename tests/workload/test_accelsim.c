@@ -1,5 +1,5 @@
-/* test_accelsim.c: what a well-formed kernel file becomes: every tracer version, every address format, and
- * the freedom that files may take with their layout. */
+/* test_accelsim.c: the result of reading well-formed kernel files: every tracer version, every address format,
+ * and the freedom that files may take with their layout. */
 #include "kernel_text.h"
 
 #include "workload/sink.h"
@@ -116,7 +116,7 @@ static void test_version_1(void **state)
     }
 }
 
-/* Version 4 with line info: a static instruction is also told by its source line. */
+/* Version 4 with line info: the source line also identifies a static instruction. */
 static void test_version_4(void **state)
 {
     (void)state;
@@ -345,7 +345,7 @@ static void test_layout(void **state)
     reading_close(&r);
 }
 
-/* What newer tracers write about clusters has no effect. */
+/* Lines of newer tracers about clusters have no effect. */
 static void test_clusters(void **state)
 {
     (void)state;
@@ -358,7 +358,7 @@ static void test_clusters(void **state)
     reading_close(&r);
 }
 
-/* What is accepted without a word: instructions after EXIT, missing and empty warps, blocks in any order. */
+/* Accepted silently: instructions after EXIT, missing and empty warps, blocks in any order. */
 static void test_accepted(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* test_accelsim_defects.c: each thing that can be wrong with a kernel file: what stops a simulation, with
- * which words, and what a report says of it. */
+/* test_accelsim_defects.c: each possible defect of a kernel file: whether it stops a simulation, its message,
+ * and its entry in a report. */
 #include "kernel_text.h"
 
 #include <inttypes.h>
@@ -220,7 +220,7 @@ static void test_warps(void **state)
         check(&cases[i]);
 }
 
-/* The second warp of 40 threads has 8 lanes; the line is known already, so the fast way meets it. */
+/* The second warp of 40 threads has 8 lanes; the line is known already, so the fast path reads it. */
 static void test_lanes(void **state)
 {
     (void)state;
@@ -233,7 +233,7 @@ static void test_lanes(void **state)
                           "has 000000ff" });
 }
 
-/* Lanes may leave one after the other; a partial last warp has left when its threads have. */
+/* Lanes may exit one after another; a partial last warp has exited when its threads have. */
 static void test_exits(void **state)
 {
     (void)state;
@@ -278,7 +278,7 @@ static void test_blocks(void **state)
         check(&cases[i]);
     assert_string_equal(read_all(HEADER_2 NUMBERED("0") NUMBERED("1") NUMBERED("0")),
                         "k.traceg:27: the grid has 2 thread blocks, here is one more");
-    /* Out of order: both blocks are told, because neither is the next one. */
+    /* Out of order: both blocks are reported, because neither is the next one. */
     acc_report report = { 0 };
     report_all(HEADER_2 NUMBERED("1") NUMBERED("0"), &report);
     assert_int_equal(report.counts[ACC_block_order], 2);

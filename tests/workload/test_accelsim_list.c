@@ -114,7 +114,7 @@ static void test_other_name(void **state)
     (void)state;
     make_dir("c", "kernel-1.traceg.xz\nkernel-2.traceg\n");
     write_text("c/kernel-1.traceg", KERNEL);
-    write_text("c/kernel-2.traceg.gz", KERNEL); /* plain, whatever its name says */
+    write_text("c/kernel-2.traceg.gz", KERNEL); /* plain, despite its name */
     assert_string_equal(kernel_error("c", 0), "");
     assert_string_equal(kernel_error("c", 1), "");
     acc_report report = { 0 };
@@ -127,7 +127,7 @@ static void test_other_name(void **state)
     acc_report_fini(&report);
 }
 
-/* Everything at once: the check goes on behind each file. */
+/* Everything at once: the check continues after each file. */
 static void test_check(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* test_accelsim_real.c: traces that others captured on real GPUs: counts that are known, opcodes that all
- * have rows, and the same bits whether a block is read for a simulation or for a report. Skipped where they
- * are not there. */
+/* test_accelsim_real.c: traces that others captured on real GPUs. Counts are known, all opcodes have rows, and
+ * a block has the same bits when read for a simulation or for a report. Skipped without the traces. */
 #include "kernel_text.h"
 
 #include "base/file.h"
@@ -72,7 +71,7 @@ static void test_counts(void **state)
     }
 }
 
-/* All 118 files of the training step, also those that its list leaves out. */
+/* All 118 files of the training step, also files that its list leaves out. */
 static void test_all_files(void **state)
 {
     (void)state;
@@ -145,7 +144,7 @@ static void test_list(void **state)
     trace_close(trace);
 }
 
-/* What is known of single instructions of the attention kernel. */
+/* Known facts about single instructions of the attention kernel. */
 static void test_attention(void **state)
 {
     (void)state;

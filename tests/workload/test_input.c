@@ -1,4 +1,4 @@
-/* test_input.c: files as bytes, however they are compressed; what is cut or damaged is told. */
+/* test_input.c: files as bytes, with any compression; cut or damaged files are reported. */
 #include "kernel_text.h"
 #include "temp_dir.h"
 
@@ -71,7 +71,7 @@ static void fill_text(void)
 }
 
 /* Reads everything in pieces of `step`; returns how much came. */
-/* What comes out of damaged data is not compared. */
+/* The output of damaged data is not compared. */
 static bool compare = true;
 
 static size_t read_all_bytes(acc_input *input, size_t step, ls_status *status, ls_error *err)
@@ -111,7 +111,7 @@ static void test_kinds(void **state)
     }
 }
 
-/* Two compressed files behind each other are one text. */
+/* Two concatenated compressed files are one text. */
 static void test_concatenated(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void test_truncated(void **state)
         size_t bytes = kinds[k].compress(text, TEXT_BYTES, packed, sizeof packed);
         assert_int_equal(acc_input_open_memory("m", packed, bytes / 2, &input, &err), LS_OK);
         size_t got = read_all_bytes(input, 65536, &status, &err);
-        assert_in_range(got, 1, TEXT_BYTES - 1); /* what came before the cut was right and was given out */
+        assert_in_range(got, 1, TEXT_BYTES - 1); /* the bytes before the cut were right and were delivered */
         assert_int_equal(status, LS_ERR_INPUT);
         snprintf(expected, sizeof expected, "the %s data ends too early: the file is truncated",
                  kinds[k].name);

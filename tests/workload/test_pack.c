@@ -79,7 +79,7 @@ static const char v2[] = HEADER("2", "")
           "insts = 1\n1 0 0 0 0000 ffffffff 0 EXIT 0 0 \n",
           "insts = 1\n1 0 0 1 0000 ffffffff 0 EXIT 0 0 \n");
 
-/* Unknown to any table, and written as nobody else would, but lines all the same. */
+/* Lines with unknown opcodes and unusual spelling, but valid. */
 static const char odd[] = HEADER("3", "")
     BLOCK("0",
           "insts = 1\n00000 ffffffff 1 R007 FROB.X 1 R2 0 \n",
@@ -144,7 +144,7 @@ static void test_versions(void **state)
     compare_traces("v5-in", "v5.lspk");
 }
 
-/* Values are forgotten where nobody needs them, and then nothing is read for them. */
+/* Values are dropped where they are not needed, and then nothing is read for them. */
 static void test_drop_values(void **state)
 {
     (void)state;
@@ -189,7 +189,7 @@ static void expect_normalised(const char *name, const char *list, const char *te
     compare_traces(in, packed);
 }
 
-/* What cannot come back byte for byte is said, and means the same all the same. */
+/* A trace that cannot come back byte for byte is reported, and has the same meaning. */
 static void test_normalised(void **state)
 {
     (void)state;
@@ -520,7 +520,7 @@ static size_t count_entries(const char *path)
     return count;
 }
 
-/* A trace that breaks off leaves nothing behind, packed or not. */
+/* A trace that breaks off leaves no file, packed or not. */
 static void test_nothing_half_written(void **state)
 {
     (void)state;

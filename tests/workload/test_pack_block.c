@@ -1,5 +1,5 @@
-/* test_pack_block.c: the streams of a packed block: whatever a thread block has comes back, and no bytes make
- * the decoder crash or take more memory than they can explain. */
+/* test_pack_block.c: the streams of a packed block: every thread block comes back unchanged. No bytes make the
+ * decoder crash or take more memory than their size explains. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -270,8 +270,8 @@ static size_t column(const codec *c, int which)
     return c->encoder.columns.streams[which].count;
 }
 
-/* What a divergent warp takes: 12 segments of 2, each with a mask of its own, and 8 accesses of 4 lanes,
- * all within 64 KiB. */
+/* The size of a divergent warp: 12 segments of 2, each with a mask of its own, and 8 accesses of 4 lanes, all
+ * within 64 KiB. */
 static void test_columns(void **state)
 {
     (void)state;
@@ -290,7 +290,7 @@ static void test_columns(void **state)
     assert_int_equal(column(&c, LS_COLUMN_NEAR), 8 * 4 * 2);
     assert_int_equal(column(&c, LS_COLUMN_FAR) + column(&c, LS_COLUMN_WIDE), 0);
     assert_int_equal(c.encoder.streams[LS_PACK_PATH].count, 0);
-    fill_divergent(&cta, 1, 3, 0); /* one that was there before, which is now worth keeping, and two others */
+    fill_divergent(&cta, 1, 3, 0); /* a path seen before, which is now worth keeping, and two others */
     assert_int_equal(pack_encode(&c.encoder, &cta, &err), LS_OK);
     assert_int_equal(column(&c, LS_COLUMN_TOKENS), 3 * 12 * 2);
     assert_int_equal(column(&c, LS_COLUMN_SEGMENTS), 12 * 8);
@@ -352,7 +352,7 @@ static void test_inconsistent(void **state)
     cta.warps[0].count = 1;
     expect_refused(&c, &cta);
     begin(&cta, 0, 1);
-    add(&cta, 0, UINT32_MAX, LS_ADDR_STRIDE, words, 2); /* addresses of one that has none */
+    add(&cta, 0, UINT32_MAX, LS_ADDR_STRIDE, words, 2); /* addresses of an instruction that has none */
     cta.warps[0].count = 1;
     expect_refused(&c, &cta);
     begin(&cta, 0, 1);

@@ -1,4 +1,4 @@
-/* test_profile_contention.c: how long slices stand still when cores ask for the same sector, in closed form. */
+/* test_profile_contention.c: stall times of slices when cores request the same sector, in closed form. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -18,7 +18,7 @@ static const contention_rules rules = {
     .latency_cycles = LATENCY, .slice_cycle = RATES_ONE, .merge = 4, .set_bits = 3
 };
 
-/* Two slices, of which odd lines have the second; settled as one part or as two. */
+/* Two slices; odd lines belong to the second. Settled as one part or as two. */
 typedef struct place {
     contention m;
     uint32_t cores, parts;
@@ -97,8 +97,8 @@ static void test_merge(void **state)
     }
 }
 
-/* What is in L2 already meets nobody, and other sectors and slices do not count; nor do those past L1, which
- * are not in front of others either. */
+/* Sectors that are already in L2 cause no contention, and other sectors and slices do not count. Requests past
+ * L1 do not count either, and do not delay others. */
 static void test_apart(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static void test_apart(void **state)
     dispose(&p);
 }
 
-/* Cores that got their data late ask later in the next epoch: what the others asked for is then there, or
+/* Cores that got their data late send later in the next epoch: the sectors of the others have then arrived, or
  * nearly. */
 static void test_later(void **state)
 {
@@ -130,7 +130,7 @@ static void test_later(void **state)
     dispose(&p);
 }
 
-/* A core that nobody hears of for an epoch is not late, and whoever is ahead stays so. */
+/* A core without requests for an epoch is not late, and a core that is ahead stays ahead. */
 static void test_absent(void **state)
 {
     (void)state;

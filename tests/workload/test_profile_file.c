@@ -1,5 +1,5 @@
-/* test_profile_file.c: profiles in files: what is written is read, and what is broken is refused with its
- * line. */
+/* test_profile_file.c: profiles in files: a written profile is read back, and a damaged one is refused with
+ * its line. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

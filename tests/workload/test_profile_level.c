@@ -68,8 +68,8 @@ static void test_sweep(void **state)
         }
 }
 
-/* Lines drawn evenly from n, in a cache of c lines: a hit in c / n of all cases. With sets the distances
- * only know how lines are spread on average; that is what the correction is for. */
+/* Lines drawn evenly from n, in a cache of c lines: a hit in c / n of all cases. With sets, distances only
+ * describe the average spread of lines; the correction accounts for that. */
 static void test_random(void **state)
 {
     (void)state;

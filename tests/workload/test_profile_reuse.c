@@ -30,7 +30,7 @@ static void test_distances(void **state)
     uint32_t seed = 12345;
     reuse *r = reuse_create(LINES, 4, 4);
     assert_non_null(r);
-    for (uint32_t i = 0; i < 2000; i++) { /* many times the numbers that the tree has before it counts anew */
+    for (uint32_t i = 0; i < 2000; i++) { /* many times the tree's size, so that it is renumbered */
         seed = seed * 1664525u + 1013904223u;
         uint32_t line = (seed >> 16) % (i % 100 < 50 ? LINES : 7);
         assert_int_equal(reuse_touch(r, line), by_hand(history, i, line));

@@ -1,4 +1,4 @@
-/* test_rules.c: what every source of traces holds kernels and blocks to. */
+/* test_rules.c: the rules for kernels and blocks of every source of traces. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

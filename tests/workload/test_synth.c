@@ -1,5 +1,5 @@
-/* test_synth.c: generated traces: what they execute is what their closed forms say, for every kind and
- * architecture; any thread block can be had alone; text and packed file have the same instructions. */
+/* test_synth.c: generated traces. Their execution equals their closed forms, for every kind and architecture.
+ * Any thread block can be generated alone, and text and packed file have the same instructions. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -165,7 +165,7 @@ static void check_facts(const char *text)
     trace_close(trace);
 }
 
-/* Small enough to count every byte, odd enough to meet every edge. */
+/* Small enough to count every byte, odd enough to reach every edge case. */
 static const char *const samples[] = {
     "vector-add,n=1000",
     "vector-add,n=1,block=32",
@@ -373,7 +373,7 @@ static void test_seed(void **state)
     }
 }
 
-/* A chain visits each pointer once before it meets one again. */
+/* A chain visits each pointer once before it repeats one. */
 static void test_chase_is_a_permutation(void **state)
 {
     (void)state;
@@ -523,7 +523,7 @@ static void test_every_anchor_is_there(void **state)
     assert_int_equal(count, synth_anchor_count());
 }
 
-/* Independent instructions: no result overlaps one of those that the instruction before wrote, or a source. */
+/* Independent instructions: no result overlaps a result of the instruction before, or a source. */
 static void test_throughput_results_are_apart(void **state)
 {
     (void)state;

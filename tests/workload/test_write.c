@@ -1,5 +1,5 @@
 /* test_write.c: text of Accel-Sim, written: each line and mode exactly, headers of each version, and
- * directories that are there whole or not at all, compressed with what the reader reads. */
+ * directories that exist whole or not at all, in every compression that the reader accepts. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -106,7 +106,7 @@ static void test_lines(void **state)
     expect_line(6, 3, 1, LS_ADDR_NONE, NULL, &values, "0030 00000001 1 R4 MOV 1 R2 0 0 1 Val 1 0x5 ");
 }
 
-/* Warps without instructions stay; blocks behind the first begin with an empty line. */
+/* Warps without instructions stay; blocks after the first begin with an empty line. */
 static void test_blocks(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# compare_hashes.sh DRIVER OPENCL GPU WAY: all workloads through the driver, and through OpenCL with their compiled
-# code (WAY binary) or with their source (WAY source); the bytes that come back must be the same. 77: skipped.
+# compare_hashes.sh DRIVER OPENCL GPU WAY: runs all workloads through the driver, and through OpenCL with
+# their compiled code (WAY binary) or with their source (WAY source). The resulting bytes must be the same.
+# 77: skipped.
 set -uo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

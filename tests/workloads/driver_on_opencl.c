@@ -21,7 +21,7 @@
 #define KERNELS_MAX 256
 
 struct ls_gpu_system {
-    ls_gpu_model model; /* its name is what the workloads look for */
+    ls_gpu_model model; /* workloads look for its name */
     cl_device_id device;
     bool from_source;
 };
@@ -33,7 +33,7 @@ struct ls_gpu_context {
     cl_program program;
     cl_kernel kernels[KERNELS_MAX];
     cl_uint kernel_count;
-    void *memory[BUFFERS_MAX];   /* SVM: what the host knows as its address */
+    void *memory[BUFFERS_MAX];   /* SVM: the address that the host uses */
     cl_mem buffers[BUFFERS_MAX]; /* of the same bytes; NULL: from source */
     size_t buffer_count;
 };

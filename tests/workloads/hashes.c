@@ -1,5 +1,5 @@
-/* hashes.c: every workload in every size, checked against its reference; one line with the hash of what it
- * downloaded for each. `workloads_hashes GPU` is linked twice: with the driver, and with driver_on_opencl.c.
+/* hashes.c: every workload in every size, checked against its reference; one line with the hash of its
+ * downloads for each. `workloads_hashes GPU` is linked twice: with the driver, and with driver_on_opencl.c.
  * The two must print the same. Exit code 77 (skipped) without compiled kernels or without the driver that is
  * to run them. */
 #include "sizes.h"

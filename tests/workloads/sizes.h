@@ -1,4 +1,4 @@
-/* sizes.h: the problem sizes in which the tests run each workload: its defaults, a tiny one, and an odd one
+/* sizes.h: the problem sizes in which the tests run each workload: its defaults, a tiny size, and an odd size
  * that fits no group, tile or power of two. */
 #ifndef TESTS_WORKLOADS_SIZES_H
 #define TESTS_WORKLOADS_SIZES_H

@@ -1,6 +1,6 @@
 /* test_time.c: every workload in simulated time: `workloads_time PLATFORM GPU VARIANT`. Results are compared
- * with the references and with what emulation leaves in memory; 1, 2, 3 and 8 threads must agree in memory,
- * counts, times, and in everything that the engine did. Exit code 77 (skipped) without compiled kernels. */
+ * with the references and with the memory after emulation. 1, 2, 3 and 8 threads must agree in memory, counts,
+ * times, and all counts of the engine. Exit code 77 (skipped) without compiled kernels. */
 #include "sizes.h"
 
 #include "runtime/timing/timing.h"
@@ -21,7 +21,7 @@ typedef struct bench {
     int runs, failures;
 } bench;
 
-/* What must not depend on the number of threads. */
+/* Values that must not depend on the number of threads. */
 typedef struct outcome {
     wl_result result;
     ls_run_result engine;

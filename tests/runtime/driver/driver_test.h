@@ -1,4 +1,4 @@
-/* driver_test.h: what the tests of the driver share: a system with one GPU and the compiled test kernels. */
+/* driver_test.h: helpers of the driver's tests: a system with one GPU and the compiled test kernels. */
 #ifndef TESTS_RUNTIME_DRIVER_DRIVER_TEST_H
 #define TESTS_RUNTIME_DRIVER_DRIVER_TEST_H
 

@@ -1,4 +1,4 @@
-/* test_driver.c: systems, contexts and memory, and every refusal that a caller can meet. */
+/* test_driver.c: systems, contexts and memory, and every refusal. */
 #include "runtime/driver/driver_test.h"
 
 static void models_and_systems(void **state)
@@ -94,7 +94,7 @@ static void copies_and_fills(void **state)
     ls_gpu_system_destroy(system);
 }
 
-/* What one context has, another does not see. */
+/* Contexts do not see each other's objects. */
 static void contexts_are_apart(void **state)
 {
     ls_gpu_system *system;
@@ -200,7 +200,7 @@ static void faults(void **state)
     const ls_gpu_launch launch = { .grid = { 1 }, .group = { 1 }, .args = args, .arg_count = 2 };
     (void)state;
     REFUSED(ls_gpu_run(b.context, bench_kernel(&b, "stray"), &launch, &err), LS_ERR_CHECK, "kernel stray");
-    /* What the program may only read is not written. */
+    /* Read-only memory is not written. */
     OK(ls_gpu_module_variable(b.module, "table", &table, &bytes, &err));
     distance = 0;
     args[0] = LS_GPU_ARG(table);

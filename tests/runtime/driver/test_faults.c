@@ -1,6 +1,6 @@
-/* test_faults.c: programs with one defect each end with one line that says what, at which pc, in which work-group
- * and wave, and the line is the same in emulation and in simulated time. Launches and descriptors that cannot be
- * are refused by name before anything runs; random descriptors never do worse than that. */
+/* test_faults.c: programs with one defect each end with one line: the defect, its pc, work-group and wave. The
+ * line is the same in emulation and in simulated time. Launches and descriptors that cannot be are refused by
+ * name before anything runs; random descriptors never do worse than that. */
 #include "runtime/driver/driver_test.h"
 
 #include <elf.h>

@@ -1,5 +1,5 @@
-/* test_launch.c: what kernels see of a launch: arguments, sizes, local memory, variables; on every target
- * and version. */
+/* test_launch.c: kernels' view of a launch: arguments, sizes, local memory, variables; on every target and
+ * version. */
 #include "runtime/driver/driver_test.h"
 
 static const struct compiled {
@@ -37,7 +37,7 @@ static void increments(void **state)
     }
 }
 
-/* Each launch's own counts, not the context's sum; also of one that fails. */
+/* Each launch's own counts, not the context's sum; also of a launch that fails. */
 static void counts_of_a_launch(void **state)
 {
     bench b = bench_open("gfx1010", 4, NULL);

@@ -80,7 +80,7 @@ static void waits_across_queues(void **state)
     bench_close(&b); /* with its queues */
 }
 
-/* One of two queues is held back: the other's command is over first, whatever its place. */
+/* One of two queues is held back: the other's command is over first, in either place. */
 static void waits_for_any(void **state)
 {
     bench b = bench_open("gfx803", 4, NULL);
@@ -133,7 +133,7 @@ static void failures(void **state)
     assert_int_equal(ls_gpu_event_get_state(after), LS_GPU_FAILED);
     REFUSED(ls_gpu_event_wait(elsewhere, &err), LS_ERR_CHECK, "the event that the queue waits for failed");
     REFUSED(ls_gpu_queue_sync(queue, &err), LS_ERR_CHECK, "kernel stray");
-    OK(ls_gpu_queue_sync(queue, &err)); /* said once */
+    OK(ls_gpu_queue_sync(queue, &err)); /* reported once */
     OK(ls_gpu_queue_copy_in(queue, p, &value, 4, NULL, &err));
     OK(ls_gpu_queue_sync(queue, &err));
     REFUSED(ls_gpu_sync(b.context, &err), LS_ERR_CHECK, "the event that the queue waits for failed");

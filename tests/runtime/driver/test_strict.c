@@ -1,5 +1,5 @@
-/* test_strict.c: each defect that strict checks are for is found, at its instruction, with work-group, wave and lane,
- * in programs with that one defect; programs that only look like it run clean, and without strict all of them run. */
+/* test_strict.c: strict checks find each kind of defect in programs with that one defect, at its instruction,
+ * with work-group, wave and lane. Similar correct programs run clean, and without strict all of them run. */
 #include "runtime/driver/driver_test.h"
 
 static const char *const targets[] = { "gfx803", "gfx1010", "gfx1030" };
@@ -119,7 +119,7 @@ static void only_strict_finds_it(void **state)
     }
 }
 
-/* What was found does not depend on the threads that were asked for. */
+/* Findings do not depend on the requested number of threads. */
 static void same_for_any_number_of_threads(void **state)
 {
     static const uint32_t threads[] = { 1, 2, 3, 8 };
@@ -133,7 +133,7 @@ static void same_for_any_number_of_threads(void **state)
                 err.what[0] = '\0';
             if (k == 0)
                 snprintf(first[i], sizeof first[i], "%s", err.what);
-            /* Addresses differ with what was allocated before; what is said about them does not. */
+            /* Addresses depend on earlier allocations; the rest of the message does not. */
             assert_int_equal(strlen(err.what), strlen(first[i]));
         }
         bench_close(&b);

@@ -1,5 +1,5 @@
-/* test_record.c: recordings of emulated launches: what comes back is what was executed, the file is the same
- * however work-groups came, and files that are cut or changed are refused with one line. */
+/* test_record.c: recordings of emulated launches: a recording gives back the executed instructions. The file
+ * does not depend on the order of work-groups, and files that are cut or changed are refused with one line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ typedef struct seen {
     uint64_t lanes;
 } seen;
 
-/* What the emulator executed, found out without tapes. */
+/* The emulator's execution, observed without tapes. */
 typedef struct witness {
     record_launch *launch;
     seen *steps;
@@ -111,8 +111,7 @@ static void witness_hook(void *self, const emulate_step *step)
     record_hook(w->launch, step);
 }
 
-/* Records one launch of each program; *w has what the emulator was seen to do in the one that `which`
- * says. */
+/* Records one launch of each program; *w has the emulator's execution of the launch number `which`. */
 static void record_both(machine *m, const char *path, int which, witness *w)
 {
     recorder *rec;
@@ -373,7 +372,7 @@ static void damage_is_noticed(void **state)
             assert_true(err.what[0] != '\0' && !strchr(err.what, '\n'));
             continue;
         }
-        /* A compressed frame has bits that mean nothing: what comes out of it is the same. */
+        /* A compressed frame has bits without meaning: its output is the same. */
         amd_file *file;
         assert_int_equal(amd_file_open("bad.lspk", &file, NULL), LS_OK);
         assert_true(hash_same(amd_file_content(file), content));

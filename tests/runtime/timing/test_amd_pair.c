@@ -1,6 +1,6 @@
-/* test_amd_pair.c: two AMD GPUs of different kinds in one engine, without a link between them. Each runs a fill, a
- * kernel and a copy out; all of it takes the same time and gives the same numbers as on the GPU alone, on any number
- * of threads. Blocks and domains are named by their instance. */
+/* test_amd_pair.c: two AMD GPUs of different kinds in one engine, without a link between them. Each runs a
+ * fill, a kernel and a copy out. All of it takes the same time and gives the same numbers as on the GPU alone,
+ * on any number of threads. Blocks and domains are named by their instance. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define ITEMS 4096u
-#define RESULT 65536u /* where the kernel writes, behind where it reads */
+#define RESULT 65536u /* the kernel's output, after its input */
 #define DATA_BYTES (RESULT + ITEMS * 4)
 #define SPACE_BYTES (UINT64_C(64) << 20)
 #define PACKETS 3u

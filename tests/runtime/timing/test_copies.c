@@ -132,7 +132,7 @@ static void rate(void **unused)
     ls_gpu_system_destroy(system);
 }
 
-/* Freed memory comes back as zeros, whatever caches had of it. */
+/* Freed memory comes back as zeros, also if caches had lines of it. */
 static void freed_memory(void **unused)
 {
     static uint8_t data[8192], got[8192];

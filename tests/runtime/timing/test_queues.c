@@ -1,5 +1,5 @@
 /* test_queues.c: launches in simulated time: order inside a queue, kernels of several queues side by side,
- * waiting, faults, counts as in emulation, and the same times for any number of threads. */
+ * waiting, faults. Counts are as in emulation, and times are the same for any number of threads. */
 #include "runtime/driver/driver_test.h"
 
 #include <stdlib.h>
@@ -150,7 +150,7 @@ static ls_status note(void *self, ls_error *error)
     return LS_OK;
 }
 
-/* Events across queues, calls of the host in between, and a host that only asks. */
+/* Events across queues, calls of the host in between, and a host that only polls. */
 static void waiting(void **unused)
 {
     bench b = timed("gfx803", NANO, 1, NULL);
@@ -181,7 +181,7 @@ static void waiting(void **unused)
     bench_close(&b);
 }
 
-/* What a launch counts does not depend on who runs it. */
+/* The counts of a launch do not depend on the back end. */
 static void counts(void **unused)
 {
     static const char *const targets[] = { "gfx803", "gfx1010" }, *const platforms[] = { NANO, NAVI };

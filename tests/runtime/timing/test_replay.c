@@ -1,5 +1,6 @@
-/* test_replay.c: programs with several queues, recorded in simulated time and replayed: every command begins
- * and ends when it did, those that ran beside each other too; pokes of the host; what cannot be replayed. */
+/* test_replay.c: programs with several queues, recorded in simulated time and replayed. Every command begins
+ * and ends at the same time as before, also overlapping ones. Also accesses of the host, and recordings that
+ * cannot be replayed. */
 #include "runtime/driver/driver_test.h"
 
 #include "runtime/timing/timing.h"
@@ -24,7 +25,7 @@ static ls_status keep(void *self, const timing_record *over, ls_error *error)
     return LS_OK;
 }
 
-/* Two queues that begin at once and meet at the end; the host pokes in between. */
+/* Two queues that begin at once and join at the end; the host accesses memory in between. */
 static void run_queues(const char *record_path, uint32_t threads, record_list *list)
 {
     const ls_gpu_options options = {
@@ -100,7 +101,7 @@ static void everything_when_it_was(void **unused)
     size_t beside = 0, overlaps = 0;
     (void)unused;
     run_queues("queues.lspk", 2, &recorded);
-    /* Two fills, six launches, a copy, a copy out; pokes are nobody's command. */
+    /* Two fills, six launches, a copy, a copy out; accesses of the host are no commands. */
     assert_int_equal(recorded.count, 10);
     amd_file *file;
     OK(amd_file_open("queues.lspk", &file, &err));

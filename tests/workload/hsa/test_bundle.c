@@ -1,4 +1,4 @@
-/* test_bundle.c: offload bundles: what is in them, which entry is picked, what is refused. */
+/* test_bundle.c: offload bundles: their contents, the choice of an entry, refusals. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -81,7 +81,7 @@ static void picking(void **state)
     assert_int_equal(bytes, 16);
     build(1);
     assert_int_equal(hsa_bundle_pick(file, sizeof file, NULL, &object, &bytes, &err), LS_ERR_INPUT);
-    /* What is no bundle is the object itself. */
+    /* A file that is no bundle is the object itself. */
     assert_int_equal(hsa_bundle_pick("abc", 3, "gfx803", &object, &bytes, &err), LS_OK);
     assert_int_equal(bytes, 3);
 }

@@ -1,5 +1,4 @@
-/* test_image.c: code objects made by hand: what is read from them, and what is refused when a byte is
- * wrong. */
+/* test_image.c: code objects made by hand: their contents, and refusals when a byte is wrong. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -158,7 +157,7 @@ static void relocations(void **state)
     refuse(LS_ERR_INPUT, "names a symbol that does not exist");
     *elf_rela(&b, 0) = (Elf64_Rela){ .r_offset = ELF_BYTES + 0xfc, .r_info = ELF64_R_INFO(1, 3) };
     refuse(LS_ERR_INPUT, "relocation lies outside");
-    /* A weak symbol that nobody defines is 0 wherever the image is. */
+    /* An undefined weak symbol is 0, wherever the image is. */
     *elf_rela(&b, 0) = (Elf64_Rela){ .r_offset = ELF_DATA, .r_info = ELF64_R_INFO(4, 3) };
     elf_sym(&b, 4)->st_info = ELF64_ST_INFO(STB_WEAK, STT_OBJECT);
     hsa_object *o = read_ok();

@@ -1,5 +1,5 @@
-/* test_link.c: relocatable code objects made by hand: where sections and symbols end up, each kind of
- * relocation against its formula, and what is refused. */
+/* test_link.c: relocatable code objects made by hand: addresses of sections and symbols, each kind of
+ * relocation against its formula, and refusals. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -221,7 +221,7 @@ static void formulas(void **state)
             case 11:
                 assert_int_equal((uint32_t)word, (uint32_t)((s + A - p) >> 32));
                 break;
-            case 7: /* GOTPCREL: what lies there is S */
+            case 7: /* GOTPCREL: S lies there */
             case 8:
                 memcpy(&got, image + (uint64_t)((int64_t)(p - base) + word - A), sizeof got);
                 assert_int_equal(got, s);
@@ -232,13 +232,13 @@ static void formulas(void **state)
             default:
                 assert_int_equal(half, (int64_t)(s + A - p - 4) / 4);
             }
-            assert_int_equal(place[type == 14 ? 2 : type == 3 || type == 5 ? 8 : 4], 0); /* and no more */
+            assert_int_equal(place[type == 14 ? 2 : type == 3 || type == 5 ? 8 : 4], 0); /* and nothing else */
             hsa_object_destroy(o);
         }
     }
 }
 
-/* A symbol has one entry, however often it is asked for. */
+/* A symbol has one entry, even with several references. */
 static void one_entry_each(void **state)
 {
     (void)state;
@@ -260,7 +260,7 @@ static void refusals(void **state)
     (void)state;
     build();
     symbol(Y_U)->st_info = ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE);
-    hsa_object_destroy(read_ok()); /* nobody asks for it */
+    hsa_object_destroy(read_ok()); /* without references */
     relocate(0, Y_U, 10, 0);
     refuse(LS_ERR_UNSUPPORTED, "needs the symbol 'u'");
     build();

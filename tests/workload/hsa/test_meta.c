@@ -35,7 +35,7 @@ static void msgpack_tree(void **state)
     arena_fini(&arena);
 }
 
-/* One object of each form, in a list, with what it becomes. */
+/* One object of each form, in a list, with its expected node. */
 static void msgpack_forms(void **state)
 {
 #define FORM(bytes, kind, number)                                                                             \
@@ -110,7 +110,7 @@ static void msgpack_forms(void **state)
 #undef FORM
 }
 
-/* A container is refused at its header if the bytes cannot hold it and what was announced before it. */
+/* A container is refused at its header if the bytes cannot hold it and the elements announced before it. */
 static void msgpack_claims(void **state)
 {
     mem_arena arena = { 0 };
