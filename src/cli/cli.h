@@ -39,7 +39,7 @@ typedef enum cli_type {
     CLI_KEY_VALUE /* key=value, split at the first '='; the key is not empty */
 } cli_type;
 
-/* What the shell offers for a value. A CLI_CHOICE offers its choices, whatever this says. */
+/* The shell's suggestions for a value. A CLI_CHOICE always offers its choices. */
 typedef enum cli_complete {
     CLI_COMPLETE_NONE,
     CLI_COMPLETE_FILE,
@@ -55,7 +55,7 @@ typedef struct cli_option {
     const char *name; /* long name, without dashes */
     char letter;      /* 0: no short form */
     cli_type type;
-    const char *arg;            /* what the help calls its value: "FILE"; NULL for a flag */
+    const char *arg;            /* name of its value in the help: "FILE"; NULL for a flag */
     bool repeatable;            /* otherwise a second one is an error (a second flag is not) */
     const char *default_text;   /* valid for the type; NULL: none */
     const char *const *choices; /* NULL-terminated, for CLI_CHOICE */
@@ -84,7 +84,7 @@ typedef struct cli_command cli_command;
 struct cli_command {
     const char *name;
     const char *summary; /* one line, no full stop */
-    const char *about;   /* paragraphs with an empty line between them; whoever prints it fills the lines */
+    const char *about;   /* paragraphs with an empty line between them; printing wraps the lines */
     int order;           /* place in lists: smaller first, then by name */
     const cli_example *examples;
     size_t example_count;
@@ -127,7 +127,7 @@ typedef struct cli_args {
     size_t depth;                       /* at least 1 */
     LS_VEC(cli_value) values;           /* in the order given */
     LS_VEC(const char *) positionals;
-    bool help; /* --help was met: nothing else was checked */
+    bool help; /* --help was found: nothing else was checked */
 } cli_args;
 
 /* GNU style: --name=value, --name value, -n value, -nvalue, -ab, options anywhere after the command they
@@ -186,7 +186,7 @@ void cli_help_fill(FILE *out, const char *text, unsigned indent, unsigned width,
 typedef enum cli_shell { CLI_BASH, CLI_ZSH, CLI_FISH } cli_shell;
 void cli_completion_print(const cli_command *root, cli_shell shell, FILE *out);
 
-/* The option that makes `lockstep completion` print what a kind offers: what the scripts call. */
+/* The option that makes `lockstep completion` print the values of a kind, for the scripts. */
 #define CLI_VALUES_OPTION "values"
 const char *cli_complete_name(cli_complete kind); /* "file", "platform", ... */
 

@@ -1,9 +1,9 @@
 /* cli_complete.c: completion scripts for bash, zsh and fish, from the tables of the commands.
  *
- * A script is a fixed driver, which finds out what the cursor stands on, and tables, which are generated
- * here: the commands below a path, the options valid at a path, and the kind of value that an option or a
- * positional argument takes. Values that are not known when the script is made (platforms, keys, blocks) come
- * from the program itself: `lockstep completion --values KIND`. */
+ * A script has a fixed driver, which finds the word at the cursor, and tables, which are generated here. The
+ * tables have the commands below a path, the options valid at a path, and the kind of value of an option or
+ * positional argument. Values that are not known when the script is made (platforms, keys, blocks) come from
+ * the program itself: `lockstep completion --values KIND`. */
 #include "cli/cli.h"
 
 #include <string.h>

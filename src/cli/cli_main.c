@@ -99,7 +99,7 @@ unsigned cli_width(FILE *stream)
 
 /* ----------------------------------------------------------------------------------------------- steps */
 
-/* One line, whatever a file name or a plug-in put into the text. */
+/* One line, even if a file name or a plug-in put line breaks into the text. */
 static void print_error(FILE *to, const char *program, const ls_error *error)
 {
     char text[1024], line[2048];

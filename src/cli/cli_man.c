@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What the program reads from its surroundings: kept here because the page is the only reader. */
+/* Environment variables that the program reads. Kept here because only the man page lists them. */
 static const struct {
     const char *name, *help;
 } environment[] = {

@@ -1,4 +1,4 @@
-/* cmd_amd_info.c: `lockstep amd info`: what a code object consists of, for people and as JSON. */
+/* cmd_amd_info.c: `lockstep amd info`: the contents of a code object, as text and as JSON. */
 #include "cli/cmd_amd.h"
 
 #include "base/file.h"

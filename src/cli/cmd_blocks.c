@@ -1,4 +1,4 @@
-/* cmd_blocks.c: `lockstep blocks`: what can be built, read from the registry's declarations. */
+/* cmd_blocks.c: `lockstep blocks`: lists block types from the registry's declarations. */
 #include "cli/cli.h"
 #include "lockstep/block.h"
 #include "platform/value.h"

@@ -1,4 +1,4 @@
-/* cmd_compare.c: `lockstep compare`: two result files, and what differs, the largest first. */
+/* cmd_compare.c: `lockstep compare`: the differences of two result files, the largest first. */
 #include "base/json.h"
 #include "cli/cli.h"
 #include "report/compare.h"

@@ -1,4 +1,4 @@
-/* cmd_completion.c: `lockstep completion`: the script for a shell, and the names that the script asks for. */
+/* cmd_completion.c: `lockstep completion`: the script for a shell, and the names that the script requests. */
 #include "cli/cli.h"
 #include "lockstep/block.h"
 #include "platform/catalog.h"

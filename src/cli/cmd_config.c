@@ -1,5 +1,5 @@
-/* cmd_config.c: `lockstep config`: platforms and their keys, before anything runs. What is printed is made in
- * src/platform/show.c; here is only the way from the command line to it. */
+/* cmd_config.c: `lockstep config`: platforms and their keys, before anything runs. src/platform/show.c makes
+ * the output; this file reads the command line. */
 #include "cli/cli.h"
 #include "cli/cmd_config_import.h"
 #include "cli/platform_args.h"

@@ -1,5 +1,5 @@
-/* cmd_config_import.c: `lockstep config import`: Accel-Sim's option files as a platform file. The work is
- * done in src/platform/import.c; here are the command line, the output file and what is said on the way. */
+/* cmd_config_import.c: `lockstep config import`: Accel-Sim's option files as a platform file.
+ * src/platform/import.c does the work; this file has the command line, the output file and the messages. */
 #include "cli/cmd_config_import.h"
 
 #include "base/file.h"

@@ -76,7 +76,7 @@ static ls_status set_gpus(cli_context *ctx, ls_error *err)
     return status;
 }
 
-/* The driver finds platform files beside itself; other folders must be told. */
+/* The driver finds platform files beside itself; other folders are passed by the environment. */
 static ls_status set_platform_path(cli_context *ctx, ls_error *err)
 {
     const char *before = getenv("LOCKSTEP_PLATFORM_PATH");

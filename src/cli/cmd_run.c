@@ -184,8 +184,7 @@ static ls_status simulate(session *s, ls_error *err)
         .watchdog_fs = cli_time(ctx, "watchdog"),
         .scaling = cli_flag(ctx, "scaling"),
         .dump_to = dump,
-        .print_to =
-            cli_choice(ctx, "format") == LS_EXPORT_TEXT ? ctx->out : NULL, /* not into somebody's JSON */
+        .print_to = cli_choice(ctx, "format") == LS_EXPORT_TEXT ? ctx->out : NULL, /* not into a JSON output */
         .progress = mode == PROGRESS_NEVER ? NULL : on_progress,
         .progress_self = s,
     };
@@ -242,7 +241,7 @@ static ls_status report(session *s, ls_error *err)
     ls_status status = print_results(s, &results, written == LS_OK ? err : &printing);
     ls_scaling scaling;
     if (status == LS_OK && cli_flag(ctx, "scaling") && ls_scaling_report(s->sim->engine, &scaling)) {
-        /* not into somebody's JSON */
+        /* not into a JSON output */
         FILE *to = cli_choice(ctx, "format") == LS_EXPORT_TEXT ? ctx->out : ctx->err;
         fputc('\n', to);
         scaling_print(&scaling, to);

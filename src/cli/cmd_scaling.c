@@ -16,7 +16,7 @@
 
 #define THREADS_MAX 8 /* numbers of threads in one experiment */
 
-/* The two ends, as in the literature, and what `run` does when nothing is said. */
+/* The two extremes, as in the literature, and the default of `run`. */
 static const ls_assignment assignments[] = { LS_ASSIGN_FIXED, LS_ASSIGN_DYNAMIC, LS_ASSIGN_STATIC };
 static const char *const assignment_names[] = { "fixed", "dynamic", "stealing" };
 enum { ASSIGNMENTS = LS_COUNT_OF(assignments) };
@@ -45,7 +45,7 @@ static ls_status read_threads(experiment *e, ls_error *err)
 {
     const char *text = cli_text(e->ctx, "threads");
     ls_status status = LS_OK;
-    if (!text) { /* powers of two up to what the host has */
+    if (!text) { /* powers of two up to the host's CPUs */
         for (uint32_t n = 2; n <= cpu_count() && e->thread_count < THREADS_MAX; n *= 2)
             e->threads[e->thread_count++] = n;
         if (e->thread_count == 0)
@@ -93,7 +93,7 @@ static ls_status measure(experiment *e, const char *trace, measured *row, ls_err
     job.scaling = &row->expected;
     status = simulate(&job, &ignored, &first, err);
     job.scaling = NULL;
-    /* Repetitions go round, so that a slow moment of the host meets everybody. */
+    /* Repetitions alternate, so that a slow moment of the host affects all configurations. */
     for (uint64_t r = 0; r < e->repeat && status == LS_OK; r++) {
         job.threads = 1;
         job.assignment = LS_ASSIGN_STATIC;

@@ -1,5 +1,5 @@
-/* cmd_study.c: `lockstep study`: experiments of the literature, repeated with one command. What they are
- * stands in study/studies.def, how they are told in study/render.c. */
+/* cmd_study.c: `lockstep study`: experiments of the literature, repeated with one command. study/studies.def
+ * describes them, study/render.c prints them. */
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/study/study.h"
@@ -151,7 +151,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
     const study_result **pointers = arena_array(ctx->arena, count, sizeof *pointers);
     if (!chosen || !results || !pointers)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    study_row *rows; /* wrong names are told before the first study is run */
+    study_row *rows; /* wrong names are reported before the first study is run */
     size_t row_count;
     ls_status status = choose(ctx, &rows, &row_count, err);
     if (status == LS_OK)

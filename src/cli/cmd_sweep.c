@@ -1,5 +1,5 @@
-/* cmd_sweep.c: `lockstep sweep`: a grid of configurations, each a process of its own, into one database. What
- * is done stays done: a sweep that was interrupted goes on where it stood. */
+/* cmd_sweep.c: `lockstep sweep`: a grid of configurations, each a process of its own, into one database.
+ * Finished points are kept: an interrupted sweep continues where it stopped. */
 #include "base/file.h"
 #include "base/log.h"
 #include "base/pool.h"
@@ -197,7 +197,7 @@ static ls_status workload_identity(const cli_context *ctx, const char *name, has
         hasher_add_field(hasher, name, strlen(name));
     for (size_t i = 0; workload_gpus[i] && status == LS_OK; i++) {
         const char *variant = cli_text(ctx, "variant") ? cli_text(ctx, "variant") : "";
-        /* One that is not there cannot be run either. */
+        /* A missing kernel cannot be run. */
         if (wl_kernel_path(w->kernels ? w->kernels : w->name, workload_gpus[i], variant, path, sizeof path,
                            NULL) == LS_OK)
             status = add_file(hasher, path, err);
@@ -307,7 +307,7 @@ static void show_progress(session *s)
     progress_update(&s->progress, &state, host_clock_ns());
 }
 
-/* The first point that no other sweep runs. Those that another one has finished meanwhile are over. */
+/* The first point that no other sweep runs. Points that another sweep has finished meanwhile are skipped. */
 static farm_next next_job(void *self, size_t *index, const char *const **argv, ls_error *err)
 {
     session *s = self;
@@ -368,7 +368,7 @@ static ls_status run_points(session *s, ls_error *err)
     cli_context *ctx = s->ctx;
     size_t mode = cli_choice(ctx, "progress");
     const farm_hooks hooks = { .self = s, .next = next_job, .done = job_done, .idle = job_idle };
-    /* "never" is a line that nobody sees. */
+    /* "never" writes the line to /dev/null. */
     FILE *to = strcmp(progress_modes[mode], "never") == 0 ? fopen("/dev/null", "w") : ctx->err;
     if (!to)
         return ls_fail(err, LS_ERR_IO, "cannot open /dev/null");

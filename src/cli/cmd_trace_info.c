@@ -1,4 +1,4 @@
-/* cmd_trace_info.c: `lockstep trace info`: what a trace consists of, for people and as JSON. */
+/* cmd_trace_info.c: `lockstep trace info`: the contents of a trace, as text and as JSON. */
 #include "cli/cmd_trace.h"
 
 #include "base/json.h"

@@ -1,5 +1,4 @@
-/* cmd_trace_synth.c: `lockstep trace synth`: traces of parameterised kernels, and the list of what there
- * is. */
+/* cmd_trace_synth.c: `lockstep trace synth`: traces of parameterised kernels, and the list of kernels. */
 #include "cli/cmd_trace.h"
 #include "cli/trace_copy.h"
 

@@ -1,5 +1,5 @@
-/* cmd_validate.c: `lockstep validate`: the simulator against its references. What is measured and how it
- * is told is in src/cli/validate; here are the command line and the files. */
+/* cmd_validate.c: `lockstep validate`: the simulator against its references. src/cli/validate measures and
+ * prints; this file has the command line and the output files. */
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/validate/validate.h"

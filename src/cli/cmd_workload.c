@@ -1,5 +1,4 @@
-/* cmd_workload.c: `lockstep workload`: which programs come with the simulator, and what can be set in
- * them. */
+/* cmd_workload.c: `lockstep workload`: the programs that come with the simulator, and their options. */
 #include "cli/cli.h"
 
 #include "base/json.h"

@@ -1,4 +1,4 @@
-/* run_signal.c: the handlers, and what stood there before. */
+/* run_signal.c: the signal handlers, and the handlers before them. */
 #include "cli/run_signal.h"
 
 #include <signal.h>
@@ -38,7 +38,7 @@ void run_signal_begin(ls_run_control *control)
             action.sa_flags |= (int)SA_RESETHAND;
         }
         sigaction(signals[i], &action, &before[i]);
-        /* nohup asks to ignore the end of the terminal. */
+        /* nohup ignores the end of the terminal. */
         if (signals[i] == SIGHUP && before[i].sa_handler == SIG_IGN)
             sigaction(SIGHUP, &before[i], NULL);
     }

@@ -19,7 +19,7 @@ static const char *const kind_names[] = {
 };
 enum { SPACES = LS_COUNT_OF(space_names) };
 
-/* What launches consist of. */
+/* Totals of launches. */
 typedef struct amd_mix {
     uint64_t launches, groups, waves, instructions, lanes, static_insts;
     uint32_t vgprs, sgprs; /* of a lane, of a wave; of one launch */

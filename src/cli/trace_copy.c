@@ -66,7 +66,8 @@ static void print_summary(const cli_context *ctx, const char *output, bool packe
 ls_status trace_copy(cli_context *ctx, const char *path, const char *output, bool packed,
                      copy_options *options, ls_error *err)
 {
-    /* The verdict of `run` and `trace check`, unless it is asked otherwise: the opcode itself is copied as it is. */
+    /* The same checks as `run` and `trace check`, unless options say otherwise: the opcode itself is copied
+     * unchanged. */
     const trace_options as_is = {
         .unknown_opcodes_as_alu =
             has_option(ctx, "unknown-opcodes") && cli_choice(ctx, "unknown-opcodes") == 1,

@@ -1,12 +1,12 @@
-/* trace_copy.h: what the commands that write traces share: where to, in which form, and the line that says
- * how it went. */
+/* trace_copy.h: functions of the commands that write traces: the output path, its format, and the final
+ * message. */
 #ifndef CLI_TRACE_COPY_H
 #define CLI_TRACE_COPY_H
 
 #include "cli/cli.h"
 #include "workload/copy.h"
 
-/* "auto", "text", "pack", NULL: by the suffix of the output, or as said. */
+/* "auto", "text", "pack", NULL: by the suffix of the output, or explicitly. */
 extern const char *const trace_format_choices[];
 
 /* clang-format off */
@@ -25,7 +25,7 @@ extern const char *const trace_format_choices[];
  * and --compress from the command line where the command has them. */
 ls_status trace_copy(cli_context *ctx, const char *path, const char *output, bool packed,
                      copy_options *options, ls_error *err);
-/* What --format and the name of the output ask for. */
+/* True if --format or the name of the output selects a packed trace. */
 bool trace_is_packed(const cli_context *ctx, const char *output);
 
 #endif

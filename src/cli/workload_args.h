@@ -54,16 +54,16 @@ extern const char *const workload_unmodelled_modes[]; /* "fail", "skip", NULL */
       .help = "code object: write a buffer to a file" }
 /* clang-format on */
 
-/* What the command line says about the problem; *out lives in the command's arena. The setting of --size has no
- * name yet: wl_name_size() gives it one. */
+/* The problem's settings from the command line; *out lives in the command's arena. The setting of --size has
+ * no name yet: wl_name_size() gives it one. */
 ls_status workload_args_read(const cli_context *ctx, wl_setting **out, size_t *count, ls_error *err);
 
-/* What the command line says about the launch of a code object. Commands without --print and --dump have none. */
+/* The launch of a code object, from the command line. Commands without --print and --dump have none. */
 ls_status workload_args_launch(const cli_context *ctx, const char *path, bool has_outputs,
                                emulate_object_launch *out, ls_error *err);
 
-/* An option that says nothing about this kind of workload is refused: nobody shall think that it did something.
- * Options that the command does not have are not looked at. */
+/* An option without effect for this kind of workload is refused, so that it is not ignored silently. Options
+ * that the command does not have are not checked. */
 ls_status workload_args_check(const cli_context *ctx, const char *name, run_kind kind, ls_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* catalog.h: what there is to choose from: the platforms of the search path, and the keys of all machines. */
+/* catalog.h: lists for users: the platforms of the search path, and the keys of all machines. */
 #ifndef PLATFORM_CATALOG_H
 #define PLATFORM_CATALOG_H
 

@@ -110,7 +110,7 @@ static void load(platform_config *config, const config_request *request, config_
 {
     layers_load(&config->arena, request, &config->layers, problems);
     if (!config->layers.complete)
-        return; /* what is missing now may stand in what could not be read */
+        return; /* a key that is missing now may stand in a part that could not be read */
     config->name = short_name(&config->arena, config->layers.files[0].place.file);
     config->title = own_text(config, "title", problems);
     config->source = own_text(config, "source", problems);
@@ -150,7 +150,8 @@ void config_destroy(platform_config *config)
     free(config);
 }
 
-/* --------------------------------------------------------------------------------------------------- ask */
+/* ---------------------------------------------------------------------------------------------------
+ * queries */
 
 const char *config_name(const platform_config *config)
 {

@@ -1,4 +1,4 @@
-/* config.h: a platform, resolved: every key of its machine with one typed value and where that came from.
+/* config.h: a platform, resolved: every key of its machine with one typed value and its origin.
  *
  *     platform_config *config;
  *     ls_status status = config_load(&(config_request){ .platform = "rtx3070" }, &config, NULL, err);
@@ -8,10 +8,10 @@
  * A value comes from, strongest first: --set (the last one of a key), the named file, its base, the base of
  * that, and so on, then the default of the declaration. A key without default must be given.
  *
- * `<section>.model` (or short, `<section>`) decides which keys a section has. A key that only another model
- * of the slot knows is an error in the named file and in --set. It is dropped if it stands in a base (which
- * may serve several models), and if it stands in the named file while --set chose the model. Its value is
- * checked in every case, and config_dropped() tells about it. */
+ * `<section>.model` (or short, `<section>`) decides which keys a section has. A key that only another model of
+ * the slot knows is an error in the named file and in --set. It is dropped if it stands in a base (which may
+ * serve several models), and if it stands in the named file while --set chose the model. Its value is checked
+ * in every case, and config_dropped() reports it. */
 #ifndef PLATFORM_CONFIG_H
 #define PLATFORM_CONFIG_H
 
@@ -48,8 +48,8 @@ typedef struct config_drop {
     value_origin origin;
 } config_drop;
 
-/* Fails with the first problem in err; problems (may be NULL, else empty and to be finished by the caller)
- * gets all of them, sorted by place. *out is NULL on failure. */
+/* Fails with the first problem in err. `problems` gets all of them, sorted by place; it may be NULL, else it
+ * must be empty, and the caller frees it. *out is NULL on failure. */
 ls_status config_load(const config_request *request, platform_config **out, config_problems *problems,
                       ls_error *err);
 void config_destroy(platform_config *config); /* NULL is fine */

@@ -1,4 +1,5 @@
-/* explain.c: what a key means, wherever it is declared, and how a configuration came to its value. */
+/* explain.c: the meaning of a key in each of its declarations, and the origin of its value in a
+ * configuration. */
 #include "platform/show.h"
 #include "platform/table.h"
 

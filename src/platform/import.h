@@ -22,7 +22,7 @@ typedef struct import_file {
     size_t text_bytes;
 } import_file;
 
-/* What became of an option that is not in the platform. */
+/* The reason why an option is not in the platform. */
 typedef enum import_fate {
     LS_IMPORT_UNKNOWN, /* Accel-Sim does not have it */
     LS_IMPORT_MISSING, /* it changes Accel-Sim's timing and cannot be expressed */
@@ -46,8 +46,8 @@ typedef struct platform_import {
     size_t note_count;
 } platform_import;
 
-/* Later files and later lines win. Everything in *out lives in the arena. A malformed value, or one that no
- * machine of ours can have, is an error with its file and line. */
+/* Later files and later lines win. Everything in *out lives in the arena. A malformed value, or a value that
+ * no machine of ours can have, is an error with its file and line. */
 ls_status import_accelsim(mem_arena *arena, const import_file *files, size_t file_count, platform_import *out,
                           ls_error *err);
 

@@ -333,8 +333,8 @@ static const struct special {
     { FROM_UNIFORM, "uniform", "specialized_unit_4", "trace_opcode_latency_initiation_spec_op_4" },
 };
 
-/* What Accel-Sim does without the unit: branches and textures of old GPUs are integer instructions, old
- * tensor instructions have an option of their own; without a uniform datapath it would stop at the first
+/* Accel-Sim's behaviour without the unit. Branches and textures of old GPUs are integer instructions. Old
+ * tensor instructions have an option of their own. Without a uniform datapath it would stop at the first
  * opcode. */
 static bool put_without_unit(importer *im, const struct special *special)
 {

@@ -30,20 +30,20 @@ bool import_convert_clocks(importer *im, const import_row *row)
 /* ---------------------------------------------------------------------------------------------- network */
 
 /* Accel-Sim keeps a request for -gpgpu_l2_rop_latency core cycles in front of L2, and its crossbars take one
- * cycle each: a load that goes past L1 and hits L2 can be followed by its dependent instruction
- * rop + ACCELSIM_L2_HIT_CYCLES cycles later (measured: formats/accelsim.md, "Exact anchors").
+ * cycle each. After a load that bypasses L1 and hits L2, the dependent instruction issues rop +
+ * ACCELSIM_L2_HIT_CYCLES cycles later (measured: formats/accelsim.md, "Exact anchors").
  *
  * Here the same time lies in three places: the request link, l2.delay_cycles and the reply link. Links give
  * the parallel engine its lookahead, so they get as much as they can: half of the ROP latency each.
- * PIPELINE_CYCLES is what such a load costs beside these three keys, from issue to the issue of its dependent
- * instruction (measured: `lockstep run synth:chain,op=LDG_L2`); the rest of the sum is left to
- * l2.delay_cycles. Thread blocks travel as long as requests, so that they do not shorten the lookahead. */
+ * PIPELINE_CYCLES is the cost of such a load beside these three keys, from its issue to that of its dependent
+ * instruction (measured: `lockstep run synth:chain,op=LDG_L2`). The rest of the sum goes to l2.delay_cycles.
+ * Thread blocks travel as long as requests, so that they do not shorten the lookahead. */
 #define ACCELSIM_L2_HIT_CYCLES 15
 #define PIPELINE_CYCLES 11
 #define DELAY_MIN_CYCLES 1
 #define LINK_MIN_CYCLES 1
-/* A credit comes back after both ways. Accel-Sim's crossbar takes a message every cycle whatever the
- * distance, also from one core to one slice (stores to one line): there must be more credits than cycles. */
+/* A credit comes back after both ways. Accel-Sim's crossbar takes a message every cycle at any distance, also
+ * from one core to one slice (stores to one line). So there must be more credits than cycles. */
 #define CREDITS_TO_SPARE 64
 
 typedef struct network_split {
@@ -187,7 +187,7 @@ static bool read_cache(importer *im, const char *option, cache_string *out)
     return true;
 }
 
-/* What the letters say and the cache does not do. */
+/* Letters of the cache string that our cache does not model. */
 static void note_cache(importer *im, const char *option, const cache_string *c)
 {
     if (c->kind == 'N')
@@ -266,7 +266,7 @@ bool import_convert_l1(importer *im, const import_row *row)
         return false;
     if (adaptive == 0 || unified_kib == 0)
         return put_cache(im, row, &c, NULL);
-    /* The string describes L1 at its smallest; the ways of the whole memory are what is carved up. */
+    /* The string describes L1 at its smallest; the ways of the whole memory are carved up. */
     uint64_t bytes = unified_kib * 1024, way_bytes = c.sets * LINE_BYTES;
     if (way_bytes * c.ways == 0 || bytes % (way_bytes * c.ways) != 0)
         return import_fail(im, row->option, "%llu KiB of -gpgpu_unified_l1d_size are no multiple of its size",

@@ -114,7 +114,7 @@ static const import_row *find_row(const char *name)
     return NULL;
 }
 
-/* The last one counts and stands where it was said last. */
+/* The last value of an option counts, with its position. */
 static bool add_option(scanner *s, const char *name, const word *value, uint32_t line)
 {
     importer *im = s->im;

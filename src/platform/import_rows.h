@@ -1,4 +1,4 @@
-/* import_rows.h: the table of the import, and what its converters stand on. Only import*.c use it. */
+/* import_rows.h: the table of the import, and the functions that its converters use. Only import*.c use it. */
 #ifndef PLATFORM_IMPORT_ROWS_H
 #define PLATFORM_IMPORT_ROWS_H
 
@@ -18,11 +18,11 @@ typedef bool import_convert(importer *im, const import_row *row);
 
 struct import_row {
     const char *option;   /* without its dash; NULL: a heading (key) or keys that no option says (convert) */
-    const char *fallback; /* what Accel-Sim takes when it is not given; NULL: it has no value then */
+    const char *fallback; /* Accel-Sim's default; NULL: it has no value then */
     const char *key;      /* ours, or its section; for an option that belongs to another one: that one */
     import_convert *convert; /* NULL: another row's converter reads it, or it has no key */
     const char *neutral;     /* the value with which Accel-Sim does what our model always does; NULL: any */
-    const char *why;         /* what is lost with another value, or why nothing is */
+    const char *why;         /* the loss with another value, or why there is none */
     import_fate fate;        /* if it is lost */
 };
 
@@ -43,7 +43,7 @@ struct importer {
     const import_file *files;
     size_t file_count;
     const char *first_file;
-    LS_VEC(import_option) options; /* in the order of the files; name NULL: said again later */
+    LS_VEC(import_option) options; /* in the order of the files; name NULL: given again later */
     string_map by_name;            /* name -> index + 1 in options */
     LS_VEC(import_remark) notes;
     text_buffer yaml;
@@ -70,7 +70,7 @@ bool import_no_memory(importer *im);
 const char *import_value(const importer *im, const char *option);
 /* A whole number; false after an error. */
 bool import_uint(importer *im, const char *option, uint64_t *out);
-/* Fields separated by one of `separators`: exactly `count` numbers, and what follows them in *rest (if that
+/* Fields separated by one of `separators`: exactly `count` numbers, and the text after them in *rest (if that
  * is NULL, nothing may follow). */
 bool import_fields(importer *im, const char *option, const char *separators, uint64_t *out, size_t count,
                    const char **rest);

@@ -1,15 +1,14 @@
-/* import_table.c: every option of Accel-Sim that we know, and what becomes of it. One row each; rows with a
- * converter are written to the platform in this order.
+/* import_table.c: every known option of Accel-Sim and its treatment. One row each; rows with a converter are
+ * written to the platform in this order.
  *
  *     HEADING  a comment line of the platform file
  *     KEYS     the converter writes `key`, or keys of the section `key`
- *     CHECK    the converter writes nothing and looks whether something is lost; `about` is its argument
+ *     CHECK    the converter writes nothing and checks whether something is lost; `about` is its argument
  *     PART     read by the converter of another option, which is named
- *     FIXED    our model does what Accel-Sim does with this value; with another one `why` says what is lost
+ *     FIXED    our model behaves as Accel-Sim with this value; `why` names the loss with another one
  *     QUIET    does not change the timing of traces
  *
- * The second column is what Accel-Sim (gpgpu-sim_distribution dev, October 2024) takes when the option is not
- * given. */
+ * The second column is the default of Accel-Sim (gpgpu-sim_distribution dev, October 2024). */
 #include "platform/import_rows.h"
 
 /* clang-format off */

@@ -117,7 +117,7 @@ static bool find_base(loader *l, const char **path, source_place *place)
 
 /* ------------------------------------------------------------------------------------------------- files */
 
-/* Reads one more file; from: who names it as base, NULL for the first. */
+/* Reads one more file; from: the file that names it as base, NULL for the first. */
 static bool read_file(loader *l, const char *path, const source_place *from, const char *text, size_t bytes)
 {
     config_layers *layers = l->layers;

@@ -1,5 +1,5 @@
-/* layers.h: everything that was said about one platform, before anyone asks what it means: the named file,
- * the chain of its bases, and the --set overrides. */
+/* layers.h: all input about one platform, before it is interpreted: the named file, the chain of its bases,
+ * and the --set overrides. */
 #ifndef PLATFORM_LAYERS_H
 #define PLATFORM_LAYERS_H
 
@@ -8,7 +8,7 @@
 
 #define LS_LAYERS_LIMIT 16 /* files in a chain of bases */
 
-/* What to load. All zero except `platform` is a valid request. */
+/* The platform to load. All zero except `platform` is a valid request. */
 typedef struct config_request {
     const char *platform;    /* name or path, see search.h */
     const char *const *sets; /* "key=value"; of equal keys the last one counts */
@@ -39,7 +39,7 @@ typedef struct config_layers {
     bool complete; /* every file was read to its end and every base found */
 } config_layers;
 
-/* Reads everything; what is wrong is added to problems. */
+/* Reads everything; errors are added to problems. */
 void layers_load(mem_arena *arena, const config_request *request, config_layers *out,
                  config_problems *problems);
 

@@ -1,14 +1,14 @@
 /* lines.c: lines, columns and comments of a YAML text. Uses base only.
  *
- * libyaml drops comments, but says where its tokens end: what follows the last token of a line can only be
- * punctuation, white space and a comment. So no quoting rule has to be known here a second time. */
+ * libyaml drops comments, but reports where its tokens end. Only punctuation, white space and a comment can
+ * follow the last token of a line. So this file needs no quoting rules. */
 #include "platform/lines.h"
 
 #include <string.h>
 
 #define IN_TOKEN UINT32_MAX /* the line ends inside a token: a '#' in it is no comment */
 
-/* Length of the line break at s, 0 if there is none: the ones that YAML 1.1 knows. */
+/* Length of the line break at s, 0 if there is none: all breaks of YAML 1.1. */
 static size_t break_bytes(const char *s, const char *end)
 {
     size_t left = (size_t)(end - s);

@@ -1,4 +1,5 @@
-/* lines.h: the lines of a YAML text: where a byte stands, and the comment behind the last token of a line. */
+/* lines.h: the lines of a YAML text: the position of a byte, and the comment after the last token of a
+ * line. */
 #ifndef PLATFORM_LINES_H
 #define PLATFORM_LINES_H
 
@@ -16,7 +17,7 @@ typedef struct line_places {
 
 /* false when the host has no memory left. text must be valid UTF-8 and outlive the index. */
 bool lines_init(line_places *lines, mem_arena *arena, const char *text, size_t bytes);
-/* Tells about a token of the text (never about one without characters). */
+/* Records a token of the text (never a token without characters). */
 void lines_token(line_places *lines, uint32_t first_line, uint32_t last_line, uint32_t end_column);
 /* The comment of a line without '#' and the white space around it; *bytes is 0 if there is none. */
 void lines_comment(const line_places *lines, uint32_t line, const char **comment, size_t *bytes);

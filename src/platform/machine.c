@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* A machine that a configuration made: `base` is what everybody else sees. */
+/* A machine made from a configuration; other code sees only `base`. */
 typedef struct configured_machine {
     ls_machine base;
     const platform_config *config;

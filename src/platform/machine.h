@@ -1,6 +1,7 @@
 /* machine.h: a built machine: a configuration turned into domains, blocks and links of an engine.
  *
- * What a machine type's build() may ask is in lockstep/block.h; this is the other side, for the code that runs it. */
+ * lockstep/block.h has the functions for a machine type's build(); this header is for the code that runs the
+ * machine. */
 #ifndef PLATFORM_MACHINE_H
 #define PLATFORM_MACHINE_H
 

@@ -59,7 +59,7 @@ bool config_unmet(const platform_config *config, const config_key *key, char *co
             bool met = false;
             for (const char *one = at; one < at + length && !met; one += strcspn(one, ", ") + 1)
                 met = holds(config, key, one, strcspn(one, ", "), condition, bytes, is);
-            if (!met) /* told about as the first of the alternatives */
+            if (!met) /* reported as the first of the alternatives */
                 return !holds(config, key, at, first, condition, bytes, is);
             at += length + strspn(at + length, " ");
         }

@@ -10,8 +10,9 @@
 bool config_unmet(const platform_config *config, const config_key *key, char *condition, size_t bytes,
                   const char **is);
 
-/* The next key, from *next (at first 0), that the user changed and that does nothing: by --set, or in a file that
- * was given as the platform (not by a name), against its bases. Writes one line about it; false: there are no more. */
+/* The next key, from *next (at first 0), that the user changed without effect. The change is by --set, or in a
+ * file given as the platform by its path, against its bases. Writes one line about it; false if there is
+ * none. */
 bool config_next_idle(const platform_config *config, size_t *next, char *text, size_t bytes);
 
 /* A warning of kind "key" for each of them: for results. */

@@ -1,4 +1,4 @@
-/* problem.c: the bounded list of what is wrong with a platform. Uses base only. */
+/* problem.c: the bounded list of a platform's problems. Uses base only. */
 #include "platform/problem.h"
 
 #include "base/vec.h"

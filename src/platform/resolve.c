@@ -9,7 +9,7 @@
 
 #define QUOTE_BYTES 80
 
-/* One thing that was said about a key. */
+/* One value given for a key. */
 typedef struct setting {
     const char *path;
     const yaml_entry *entry; /* NULL: --set */
@@ -17,11 +17,11 @@ typedef struct setting {
     source_place place;      /* of the key */
 } setting;
 
-/* What is known about a key of the schema. */
+/* The state of a key of the schema. */
 typedef struct slot {
     struct history *first, **last; /* newest first */
     key_value value;
-    bool seen; /* something was said, valid or not */
+    bool seen; /* a value was given, valid or not */
     bool bad;  /* the newest of it is not valid */
 } slot;
 
@@ -58,7 +58,7 @@ static size_t section_index(const resolver *r, const config_key *key)
     return (size_t)(key->section - r->out->machine->sections);
 }
 
-/* What is missing is told about the named file, after what is wrong in any. */
+/* A missing key is reported for the named file, after the problems of all files. */
 static source_place place_of_missing(const resolver *r)
 {
     source_place place = r->layers->files[0].place;
@@ -270,7 +270,7 @@ static const char *key_at(const void *self, size_t i)
     return NULL;
 }
 
-/* The nearest key; failing that, the only one that ends like it ("size_kib" for "core.l1.size_kib"). */
+/* The nearest key, else the only key with this ending ("size_kib" for "core.l1.size_kib"). */
 static const char *nearest_key(const resolver *r, const char *path)
 {
     size_t count = LS_SCHEMA_RESERVED_COUNT + r->out->schema.sorted_count;
@@ -400,7 +400,7 @@ static void report_missing(resolver *r, const config_key *key)
                  key->param->help, unit[0] ? " (" : "", unit, unit[0] ? ")" : "");
 }
 
-/* The default is the oldest thing said about a key. */
+/* The default is the oldest value of a key. */
 static void add_default(resolver *r, const config_key *key, slot *to)
 {
     key_value value;

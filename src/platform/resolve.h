@@ -14,7 +14,7 @@ typedef struct resolved_config {
     size_t drop_count;
 } resolved_config;
 
-/* Everything lives in the arena. What is wrong is added to problems; *out is complete only if nothing was. */
+/* Everything lives in the arena. Errors are added to problems; *out is complete only if there are none. */
 void config_resolve(mem_arena *arena, const config_layers *layers, resolved_config *out,
                     config_problems *problems);
 

@@ -1,4 +1,4 @@
-/* schema.c: builds the list of keys of a machine from the registry's tables, and checks those tables once, so
+/* schema.c: builds the list of keys of a machine from the registry's tables. It checks the tables once, so
  * that a mistake in one (often a plug-in's) is an error with a name. Uses base and the registry. */
 #include "platform/schema.h"
 
@@ -25,7 +25,7 @@ static ls_status no_memory(ls_error *err)
 
 /* ------------------------------------------------------------------------------------------------ tables */
 
-/* What is wrong with one declaration, wherever it is used. */
+/* Checks one declaration, wherever it is used. */
 static ls_status check_param(builder *b, const ls_param *param, const char *path, size_t spec_size)
 {
     if (!param->unit || !param->help)

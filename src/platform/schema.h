@@ -14,7 +14,7 @@ typedef struct config_key {
     const ls_param *param;
     const ls_section *section; /* NULL for a parameter of the machine itself */
     const ls_block_type
-        *model; /* whose parameter it is; NULL for the machine's own and for `<section>.model` */
+        *model; /* owner of the parameter; NULL for the machine's own and for `<section>.model` */
     const struct config_key *same; /* the next model's parameter of this path, NULL if there is none */
 } config_key;
 

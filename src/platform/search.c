@@ -53,8 +53,8 @@ ls_status search_create(mem_arena *arena, const char *const *given, size_t given
     for (size_t i = 0; i < given_count && ok; i++)
         ok = add_dir(&dirs, arena_strdup(arena, given[i]));
     ok = ok && add_variable(arena, &dirs);
-    /* A library is in lib, or in a folder of lib that is named after the machine; the program is somebody
-     * else's. */
+    /* A library is in lib, or in a folder of lib that is named after the machine; the executable belongs to
+     * another program. */
     if (library_dir) {
         ok = ok && add_dir(&dirs, path_join(arena, library_dir, "../share/lockstep/platforms"));
         ok = ok && add_dir(&dirs, path_join(arena, library_dir, "../../share/lockstep/platforms"));

@@ -1,9 +1,10 @@
 /* search.h: where platform files are found.
  *
- * A name that contains '/' or ends in ".yaml" is a path. Any other NAME is NAME.yaml in the first of these
- * directories that has it: those given with --platform-dir, those of $LOCKSTEP_PLATFORM_PATH (separated by
- * colons), share/lockstep/platforms and platforms beside the directory of the executable, and ./platforms.
- * The `base` of a file is looked for beside that file first; a base that is a path counts from there too. */
+ * A name that contains '/' or ends in ".yaml" is a path. Any other NAME is NAME.yaml in the first directory
+ * that has it. The order is: directories of --platform-dir, then of $LOCKSTEP_PLATFORM_PATH (separated by
+ * colons). Then share/lockstep/platforms and platforms beside the directory of the executable, and last
+ * ./platforms. The `base` of a file is looked for beside that file first; a base that is a path counts from
+ * there too. */
 #ifndef PLATFORM_SEARCH_H
 #define PLATFORM_SEARCH_H
 

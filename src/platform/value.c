@@ -12,7 +12,7 @@
 #define QUOTE_BYTES 80
 #define HZ_PER_MHZ UINT64_C(1000000)
 
-/* What each type is called, what a message asks for, and the field it fills. */
+/* Name of each type, its name in messages, and the field that it fills. */
 static const struct {
     const char *name, *needs;
     size_t field_bytes;
@@ -86,7 +86,7 @@ static ls_status fail_range(const ls_param *param, const char *path, const char 
                    value_range_text(param, range, sizeof range));
 }
 
-/* reason: what the number parser found, NULL if it was not asked. */
+/* reason: the number parser's error, NULL if it was not called. */
 static ls_status fail_type(const ls_param *param, const char *path, const yaml_item *item,
                            const ls_error *reason, ls_error *err)
 {

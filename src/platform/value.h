@@ -33,8 +33,8 @@ size_t value_field_bytes(ls_param_type type);
 const char *value_type_name(ls_param_type type);
 /* "1 to 65536 entries", "" if there is no limit. Returns out. */
 const char *value_range_text(const ls_param *param, char *out, size_t out_bytes);
-/* The names that a choice can have, by number: those that are declared, then those of the registry. NULL: there is no
- * such number. */
+/* The names of a choice, by number: declared ones, then those of the registry. NULL: there is no such
+ * number. */
 const char *value_choice(const ls_param *param, size_t number);
 /* "lru, fifo, random"; cut with "..." if it does not fit. Returns out. */
 const char *value_choices_text(const ls_param *param, char *out, size_t out_bytes);

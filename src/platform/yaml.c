@@ -23,7 +23,7 @@ typedef struct reader {
     LS_VEC(yaml_item) items;    /* of the list being read */
     string_map paths;           /* dotted path -> line on which it was first set */
     line_places lines;
-    const char **comments; /* per line, NULL until someone asks */
+    const char **comments; /* per line, NULL until it is needed */
     uint32_t depth;
     bool failed; /* reading cannot go on */
 } reader;
@@ -216,7 +216,7 @@ static bool read_item(reader *r, const yaml_event_t *event, const char *path, ya
     return item->text != NULL;
 }
 
-/* The line of the last character; the mark behind a block scalar stands at the start of the next line. */
+/* The line of the last character; the mark after a block scalar stands at the start of the next line. */
 static uint32_t end_line_of(const yaml_event_t *event)
 {
     bool behind = event->end_mark.column == 0 && event->end_mark.line > event->start_mark.line;
@@ -466,7 +466,7 @@ static void read_document(reader *r)
         fail_at_event(r, &event, "a platform file must hold one document only");
 }
 
-/* What libyaml would accept or explain badly. */
+/* Errors that libyaml would accept or explain badly. */
 static bool check_bytes(reader *r)
 {
     const char *nul = memchr(r->text, 0, r->bytes);

@@ -1,8 +1,8 @@
 /* yaml.h: one strict YAML file as a flat list of dotted keys with their places.
  *
  * Only what a configuration needs is accepted: one document, mappings, scalars and lists of scalars. Anchors,
- * aliases, tags, empty values and keys that stand twice are refused. Nothing is guessed from the look of a
- * value: what "on" or 010 means is decided later, by the key's type. */
+ * aliases, tags, empty values and keys that stand twice are refused. The form of a value decides nothing: the
+ * key's type later decides the meaning of "on" or 010. */
 #ifndef PLATFORM_YAML_H
 #define PLATFORM_YAML_H
 
@@ -26,7 +26,7 @@ typedef struct yaml_entry {
     bool list;
     bool broken;           /* its value was refused: the key is there, but says nothing */
     uint32_t line, column; /* of the key */
-    const char *comment;   /* behind the value on its line, else behind the key; "" if there is none */
+    const char *comment;   /* after the value on its line, else after the key; "" if there is none */
 } yaml_entry;
 
 typedef struct yaml_document {
@@ -35,8 +35,8 @@ typedef struct yaml_document {
     bool complete; /* read to the end; if not, keys may be missing because of a problem that was reported */
 } yaml_document;
 
-/* Reads text (bytes long) that stands in place->file; everything in *out lives in the arena. What is wrong is
- * added to problems. */
+/* Reads text (bytes long) that stands in place->file; everything in *out lives in the arena. Errors are added
+ * to problems. */
 void yaml_read(mem_arena *arena, const source_place *place, const char *text, size_t bytes, yaml_document *out,
                config_problems *problems);
 

@@ -15,7 +15,7 @@ typedef struct emulate_arg {
     emulate_arg_kind kind;
     uint8_t value[16]; /* EMULATE_VALUE */
     size_t bytes;      /* of the value, the buffer or the local memory */
-    uint8_t *content;  /* EMULATE_BUFFER: what it holds before, and after the launch */
+    uint8_t *content;  /* EMULATE_BUFFER: its contents before and after the launch */
     ls_gpu_address address;
 } emulate_arg;
 
@@ -36,9 +36,9 @@ typedef enum emulate_object_output {
     EMULATE_OBJECT_QUIET    /* nothing on standard output */
 } emulate_object_output;
 
-/* The target that a file is for: what --gpu is if it is not given. */
+/* The target that a file is for: the default of --gpu. */
 ls_status emulate_object_target(mem_arena *arena, const char *path, const char **target, ls_error *err);
-/* What is launched. Texts are borrowed. */
+/* A launch. Texts are borrowed. */
 typedef struct emulate_object_launch {
     const char *path;
     const char *kernel;                /* NULL: the only one */

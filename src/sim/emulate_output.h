@@ -1,4 +1,4 @@
-/* emulate_output.h: what `lockstep emulate` says about a run: counts by class, rate, verification. */
+/* emulate_output.h: the text of `lockstep emulate` about a run: counts by class, rate, verification. */
 #ifndef SIM_EMULATE_OUTPUT_H
 #define SIM_EMULATE_OUTPUT_H
 

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* What a level's caches are called in reports. */
+/* Names of the caches of a level in reports. */
 static const struct {
     const char *name, *type;
 } levels[PROGRAM_LEVELS] = {
@@ -81,7 +81,7 @@ static ls_status run(const program_job *job, ls_gpu_system *system, metric_store
     out->launches = watch.launches;
     out->instructions = watch.instructions;
     for (size_t i = 0; i < PROGRAM_LEVELS; i++) {
-        /* Without those that pass on purpose: host copies, coherent reads. */
+        /* Without reads that bypass on purpose: host copies, coherent reads. */
         out->reads[i] =
             count(metrics, levels[i].type, "reads") - count(metrics, levels[i].type, "passed_reads");
         out->hits[i] =

@@ -1,5 +1,5 @@
-/* program_job.h: one workload on one AMD platform in simulated time, from nothing to its numbers: what
- * validations and studies are made of. Prints nothing. */
+/* program_job.h: one workload on one AMD platform in simulated time, from nothing to its numbers, for
+ * validations and studies. Prints nothing. */
 #ifndef SIM_PROGRAM_JOB_H
 #define SIM_PROGRAM_JOB_H
 

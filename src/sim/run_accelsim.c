@@ -1,7 +1,7 @@
-/* run_accelsim.c: see run_accelsim.h. Names, order and shapes of the lines are Accel-Sim's (the patterns that its
- * scripts apply are in tests/data/accelsim_stats_patterns.txt). As there, counters run on from kernel to kernel,
- * except those that say what the last kernel did: gpu_sim_cycle, gpu_sim_insn, gpu_ipc, gpu_occupancy, L2_BW. A line
- * whose quantity this simulator does not have is not printed. */
+/* run_accelsim.c: see run_accelsim.h. Names, order and shapes of the lines are Accel-Sim's (the patterns that
+ * its scripts apply are in tests/data/accelsim_stats_patterns.txt). As there, counters accumulate from kernel
+ * to kernel, except those of the last kernel alone: gpu_sim_cycle, gpu_sim_insn, gpu_ipc, gpu_occupancy,
+ * L2_BW. A line whose quantity this simulator does not have is not printed. */
 #include "sim/run_accelsim.h"
 
 #include "lockstep/version.h"
@@ -16,7 +16,7 @@ typedef struct split {
     uint64_t hit, hit_reserved, miss, sector_miss, mshr_hit;
 } split;
 
-/* What one kernel did, or all so far. */
+/* Numbers of one kernel, or of all so far. */
 typedef struct numbers {
     run_trace_numbers n;
     uint64_t warp_insts, thread_insts; /* as Accel-Sim counts them */
@@ -237,7 +237,7 @@ ls_status run_accelsim_print(const run_trace *t, bool partial, double wall_secon
         count(t, scope, &x);
         x.n.cycles = kernel->end - kernel->begin;
         add(&sum, &x);
-        if (rest != LS_METRICS_RUN) { /* what L2 and DRAM did for all that ran side by side */
+        if (rest != LS_METRICS_RUN) { /* work of L2 and DRAM for all kernels that ran side by side */
             count(t, rest, &shared);
             add(&sum, &shared);
         }

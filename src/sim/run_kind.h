@@ -30,7 +30,7 @@ typedef struct run_kind_option {
 extern const run_kind_option run_kind_options[RUN_KIND_OPTIONS];
 /* Whether option i says nothing about this kind of workload. */
 bool run_kind_refuses(run_kind kind, size_t i);
-/* A file that is not there has no kind: opening it tells more than a refused option. */
+/* A missing file has no kind: the error of opening it is better than a refused option. */
 bool run_kind_is_missing(run_kind kind, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* run_output.h: the files that a run leaves behind. */
+/* run_output.h: the files that a run writes. */
 #ifndef SIM_RUN_OUTPUT_H
 #define SIM_RUN_OUTPUT_H
 
@@ -13,7 +13,7 @@ ls_status run_output_check(const char *const *paths, size_t count, const char *r
  * configuration itself. options may be NULL. */
 ls_status run_output_write(const run_results *results, const export_options *options, const char *path,
                            ls_error *err);
-/* Writes every file, also after one has failed: what was simulated is worth it. Fails as the first one did. */
+/* Writes every file, also after one has failed, so that no result is lost. Returns the first failure. */
 ls_status run_output_write_all(const run_results *results, const export_options *options,
                                const char *const *paths, size_t count, ls_error *err);
 

@@ -10,7 +10,7 @@
 
 /* ----------------------------------------------------------------------------------------------- building */
 
-/* Before a key of the machine is set that others have not got. */
+/* Before setting a key that only this kind of machine has. */
 static ls_status check_machine(config_request request, ls_error *err)
 {
     platform_config *config;

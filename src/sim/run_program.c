@@ -62,7 +62,7 @@ static ls_status launch_object(const run_program *p, ls_gpu_system *system, FILE
     return emulate_object_run(p->arena, system, &p->launch, &printer, counts, err);
 }
 
-/* The same program emulated under strict checks: what they find ends the run before time passes. */
+/* The same program emulated under strict checks: a finding ends the run before time passes. */
 static ls_status check_strictly(run_program *p, ls_error *err)
 {
     const char *gpu = ls_gpu_system_gpu(p->request.system, 0)->target;
@@ -217,7 +217,7 @@ static double percent(uint64_t part, uint64_t whole)
     return whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
 }
 
-/* What happened to whom, over all commands. */
+/* Times of kernels and copies, over all commands. */
 typedef struct run_program_times {
     span_list kernels, copies; /* those side by side count once */
     ls_time begin, end;        /* first begin and last end */
@@ -335,8 +335,8 @@ static void print_caches(const run_program *p, FILE *to)
     }
 }
 
-/* Where cycles of compute units went, per instruction. Reasons of one cycle are all counted, so they can be
- * more than what is to be explained. */
+/* Where cycles of compute units went, per instruction. All reasons of one cycle are counted, so their sum can
+ * exceed the cycles. */
 static void print_stack(const run_program *p, FILE *to)
 {
     uint64_t cycles = count(p, "cu/*", NULL, "resident_cycles"),

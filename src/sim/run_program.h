@@ -1,5 +1,5 @@
-/* run_program.h: the part of a simulation that is about programs: a workload or a code object on a simulated AMD
- * GPU, through the driver, or the recording of one; and the tables about it. */
+/* run_program.h: the part of a simulation for programs: a workload or a code object on a simulated AMD GPU,
+ * through the driver, or a recording. Also the tables about it. */
 #ifndef SIM_RUN_PROGRAM_H
 #define SIM_RUN_PROGRAM_H
 
@@ -62,7 +62,7 @@ void run_program_set_metrics(run_program *p, metric_store *metrics);
 ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_result *result, ls_error *err);
 /* Of the compute units' clock, with at least one kernel at work. */
 uint64_t run_program_cycles(const run_program *p);
-/* What people want to know first. */
+/* The first table of a program's results. */
 void run_program_table(const run_program *p, FILE *to);
 
 #endif

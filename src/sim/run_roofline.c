@@ -19,7 +19,7 @@ ls_status run_roofline_begin(gpu_roofline *r, const ls_engine *engine, metric_st
     return metrics_add(metrics, &source, err);
 }
 
-/* False: there is nothing to say, as of a peak that nobody knows. */
+/* False if there is no value, for example of an unknown peak. */
 static bool ratio(metric_store *metrics, size_t scope, const char *name, double *out)
 {
     metric_value value;
@@ -88,7 +88,7 @@ void run_roofline_row(metric_store *metrics, size_t scope, const char *number, c
             rate(metrics, scope, "rate_dram", bytes), share, intensity);
 }
 
-/* A roof of 0 is one that nobody knows. */
+/* A roof of 0 is unknown. */
 static const char *roof(metric_store *metrics, const char *name, char out[LS_FORMAT_BYTES])
 {
     double value;

@@ -1,6 +1,5 @@
-/* run_roofline.h: the part of `lockstep run` that says how near kernels came to the roofs of the machine: the
- * numbers join the metrics, so that every form of results has them, and a table of them follows the one of
- * kernels. */
+/* run_roofline.h: the part of `lockstep run` that compares kernels with the roofs of the machine. The numbers
+ * join the metrics, so that every form of results has them. A table of them follows the one of kernels. */
 #ifndef SIM_RUN_ROOFLINE_H
 #define SIM_RUN_ROOFLINE_H
 

@@ -46,7 +46,7 @@ static ls_status kernel_done(void *self, const replay_kernel *kernel, ls_error *
     return kernel_groups_mark(&t->groups, t->metrics, &interval, next, take_share, &taker, err);
 }
 
-/* Hit rates from a file: the one that was asked for, or with "auto" one that `lockstep profile` has kept. */
+/* Hit rates from a file: the requested one, or with "auto" one that `lockstep profile` has kept. */
 static ls_status load_profile(run_trace *t, const run_trace_options *options, ls_engine *engine, bool *found,
                               ls_error *err)
 {
@@ -150,7 +150,7 @@ ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_resu
 {
     t->began_ns = host_clock_ns();
     ls_status status = replay_run(t->replay, options, result, err);
-    gpu_roofline_update(&t->roofline); /* with what an interrupted kernel has done */
+    gpu_roofline_update(&t->roofline); /* including the work of an interrupted kernel */
     ls_cycle begin;
     if (status == LS_OK && replay_unfinished(t->replay, &begin) &&
         !spans_add(&t->busy, begin, ls_clock_cycle_at(t->clock, result->end_time)))
@@ -194,7 +194,7 @@ run_trace_numbers run_trace_count_scope(const run_trace *t, size_t index)
         .dram_writes = run_trace_counter(t, index, "dram/*", "writes"),
         .async_misses = run_trace_counter(t, index, "core/*", "async_copy_misses"),
     };
-    /* Memory that is not simulated: what the formula says of it. */
+    /* Memory that is not simulated: numbers of the formula. */
     n.l2_accesses += run_trace_counter(t, index, "core/*", "expected_l2_sectors");
     n.l2_misses += run_trace_counter(t, index, "core/*", "expected_l2_misses");
     n.dram_reads += run_trace_counter(t, index, "core/*", "expected_dram_sectors");

@@ -37,7 +37,7 @@ typedef struct run_trace_options {
     const char *profile; /* hit rates, for core.memory analytic; "auto": of the cache; NULL: of a sample */
 } run_trace_options;
 
-/* What `lockstep run` and `lockstep validate` show of a kernel or of a whole run. */
+/* Numbers of a kernel or a whole run that `lockstep run` and `lockstep validate` show. */
 typedef struct run_trace_numbers {
     uint64_t cycles, warp_insts, thread_insts;
     uint64_t l1_accesses, l1_misses, l1_pending, l1_fails, l2_accesses, l2_misses, l2_pending, l2_fails;
@@ -53,8 +53,8 @@ ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_resu
 
 /* Of a kernel, by its place in the order of ends, or of all with LS_METRICS_RUN. */
 run_trace_numbers run_trace_count(const run_trace *t, size_t kernel);
-/* The interval of a kernel, and in *shared (may be NULL) the one with what it shares with those that it ran
- * beside, if it is the last of them, else LS_METRICS_RUN. */
+/* The interval of a kernel. If it is the last of kernels that ran side by side, *shared (may be NULL) is the
+ * interval with their shared values, else LS_METRICS_RUN. */
 size_t run_trace_scope(const run_trace *t, size_t kernel, size_t *shared);
 /* Of an interval of the metrics, without cycles. */
 run_trace_numbers run_trace_count_scope(const run_trace *t, size_t scope);

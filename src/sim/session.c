@@ -43,7 +43,7 @@ static ls_status take_struct(void *to, size_t bytes, const void *from, const cha
 
 /* ------------------------------------------------------------------------------------------------ plug-ins */
 
-/* A plug-in stays in the process, so the next simulation that asks for it has it already. */
+/* A plug-in stays in the process: the next simulation that needs it does not load it again. */
 static pthread_mutex_t plugins_lock = PTHREAD_MUTEX_INITIALIZER;
 static LS_VEC(struct stat) plugins;
 
@@ -195,7 +195,7 @@ static ls_status open_program(ls_sim *s, const ls_sim_options *o, const config_r
     return metrics_add_engine(s->metrics, s->engine, err);
 }
 
-/* An AMD GPU runs programs, and what was given is none. */
+/* An AMD GPU runs programs, and the workload is none. */
 static ls_status refuse_on_amd(ls_sim *s, ls_error *err)
 {
     const char *workload = s->workload, *target;
@@ -446,7 +446,7 @@ static const char *config_text(const ls_sim *s)
     return text != NULL ? text : yaml;
 }
 
-/* Tells runs of one database apart; host data, so it may differ from run to run. */
+/* Distinguishes runs of one database; host data, so it may differ from run to run. */
 static const char *make_run_id(const ls_sim *s)
 {
     time_t now = time(NULL);

@@ -1,5 +1,5 @@
-/* session.h: the simulation behind lockstep/sim.h, as the command's own code sees it: the engine, the configuration
- * and the forms of output that are not in the public interface. */
+/* session.h: the implementation of lockstep/sim.h, as the command's own code sees it: the engine, the
+ * configuration and the forms of output that are not in the public interface. */
 #ifndef SIM_SESSION_H
 #define SIM_SESSION_H
 

@@ -74,7 +74,7 @@ static void test_miss_merge_fill_hit(void **state)
     assert_int_equal(miss->kind, SECTOR_CACHE_MISS_READ);
     assert_int_equal(miss->address, 0x1000);
     sector_cache_pop_miss(&r.cache);
-    assert_null(sector_cache_front_miss(&r.cache)); /* the second asked for nothing */
+    assert_null(sector_cache_front_miss(&r.cache)); /* the second sent no request */
 
     uint32_t token;
     assert_false(sector_cache_next_ready(&r.cache, &token));
@@ -105,8 +105,7 @@ static void test_full_merge_list_stalls_the_request(void **state)
     assert_int_equal(read_at(&r, 0x1000, 1), SECTOR_CACHE_MISS);
     assert_int_equal(read_at(&r, 0x1000, 2), SECTOR_CACHE_PENDING);
     assert_int_equal(read_at(&r, 0x1000, 3), SECTOR_CACHE_STALLED);
-    assert_int_equal(sector_cache_stall_write(&r.cache, 0x1000, 4),
-                     SECTOR_CACHE_STALLED); /* behind the read */
+    assert_int_equal(sector_cache_stall_write(&r.cache, 0x1000, 4), SECTOR_CACHE_STALLED); /* after the read */
     assert_int_equal(read_at(&r, 0x1000, 5), SECTOR_CACHE_STALLED);
     assert_int_equal(sector_cache_stall_write(&r.cache, 0x1020, 6),
                      SECTOR_CACHE_HIT); /* another sector: not held up */
@@ -174,7 +173,7 @@ static void test_no_line_while_all_pending(void **state)
     (void)state;
     rig r;
     rig_init(&r, small);
-    /* Set 0 has two ways: lines 0x0000, 0x0200, 0x0400 meet there. */
+    /* Set 0 has two ways: lines 0x0000, 0x0200, 0x0400 map to it. */
     assert_int_equal(read_at(&r, 0x0000, 1), SECTOR_CACHE_MISS);
     assert_int_equal(read_at(&r, 0x0200, 2), SECTOR_CACHE_MISS);
     assert_int_equal(read_at(&r, 0x0400, 3), SECTOR_CACHE_FAIL);
@@ -330,8 +329,8 @@ static void test_dirty_set_gives_way(void **state)
     }
 }
 
-/* A line that is replaced, or written in part, between its fill and the last answer of it: whoever reads it
- * then is answered with the others, and the line does not wait for a second fill, which nobody asked for. */
+/* A line is replaced, or written in part, between its fill and the last answer of it. A later read of it is
+ * answered with the others, and the line does not wait for a second fill, which was never requested. */
 static void test_read_between_fill_and_answers(void **state)
 {
     (void)state;
@@ -461,7 +460,7 @@ static sector_cache_outcome read_and_fill(rig *r, uint64_t address)
         sector_cache_fill(&r->cache, at);
     }
     while (sector_cache_next_ready(&r->cache, &token))
-        assert_int_equal(token, 1); /* nobody waits for what was prefetched */
+        assert_int_equal(token, 1); /* no request waits for a prefetched sector */
     return outcome;
 }
 
@@ -490,8 +489,8 @@ static void test_stride_prefetch(void **state)
     }
 }
 
-/* A request for a sector that is being prefetched waits for it; demand keeps a quarter of the MSHRs; an emptied cache
- * waits for what is on its way. */
+/* A request for a sector that is being prefetched waits for it. Demand keeps a quarter of the MSHRs. An
+ * emptied cache waits for sectors on their way. */
 static void test_prefetch_on_its_way(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* study.h: experiments that one command repeats (`lockstep study`): workloads x configurations, and how the
- * result is told. The experiments are rows of studies.def. */
+/* study.h: experiments that one command repeats (`lockstep study`): workloads x configurations, and the
+ * printed result. The experiments are rows of studies.def. */
 #ifndef CLI_STUDY_H
 #define CLI_STUDY_H
 
@@ -14,7 +14,7 @@ typedef struct study_config {
     const char *sets; /* "key=value ..." */
 } study_config;
 
-/* Which problems: those that fill the GPU, or those with more data than L2. */
+/* Problem sizes: large enough to fill the GPU, or with more data than L2. */
 typedef enum study_sizes { STUDY_USUAL, STUDY_LARGE, STUDY_SIZES } study_sizes;
 
 typedef struct study {

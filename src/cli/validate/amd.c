@@ -15,7 +15,7 @@ typedef struct check {
     const char *platform, *workload, *settings, *parameter;
     uint64_t low, high;
     measure measure;
-    double unit; /* of the parameter: what one thing of PER_UNIT is; bytes of BANDWIDTH */
+    double unit; /* of the parameter: the name of one unit of PER_UNIT; bytes of BANDWIDTH */
     double expected, tolerance;
     const char *what, *source;
 } check;

@@ -1,6 +1,6 @@
-/* fidelity.c: what a simpler choice of models costs in accuracy and gains in speed: every preset against the
- * detailed one, on generated kernels and on the traces of the reference; and whether it ranks configurations
- * in the same order. */
+/* fidelity.c: accuracy and speed of simpler models: every preset against the detailed one, on generated
+ * kernels and on the traces of the reference. Also whether each preset ranks configurations in the same
+ * order. */
 #include "sim/fidelity.h"
 #include "cli/suite.h"
 #include "sim/sweep/grid.h"
@@ -108,10 +108,10 @@ static ls_status compare_one(comparing *c, const config_request *platform, const
 
 /* ----------------------------------------------------------------------------------------------- ranking */
 
-/* The sweep of the ranking: 2 x 4 x 3 configurations (L1 of 16 to 128 KiB). Its kernels feel all three, so
- * that the configurations are really apart: reads scattered over a table that fits into the larger caches
- * only, and warps that each go through lines of their own, which a greedy scheduler has for itself and a fair
- * one shares out. */
+/* The sweep of the ranking: 2 x 4 x 3 configurations (L1 of 16 to 128 KiB). Its kernels are sensitive to all
+ * three keys, so that the configurations really differ. One reads at random from a table that fits into the
+ * larger caches only. In the other each warp goes through lines of its own, which a greedy scheduler keeps in
+ * L1 and a fair one does not. */
 static const char *const axes[] = { "core.scheduler=gto,lrr", "core.l1.size_kib=16..128*2", "cores=12,23,46" };
 static const char *const ranked[] = {
     "synth:gather,n=131072,table_kib=96",

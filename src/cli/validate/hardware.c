@@ -9,7 +9,7 @@
 typedef enum measure {
     CYCLES,    /* of the kernel with its launch */
     PER_UNIT,  /* cycles per unit of the parameter, between its two values: the launch cancels out */
-    BANDWIDTH, /* GB/s, between the two values: what is read and written over the time */
+    BANDWIDTH, /* GB/s, between the two values: bytes read and written over the time */
 } measure;
 
 typedef struct check {

@@ -12,7 +12,7 @@
 #define MANY 128
 
 static const struct machine {
-    const char *config, *column; /* directory; what its columns in the reference begin with */
+    const char *config, *column; /* directory; prefix of its columns in the reference */
 } machines[] = {
     { "SM86_RTX3070", "rtx3070" },
     { "SM75_RTX2060", "rtx2060" },

@@ -1,5 +1,5 @@
-/* reference.c: the tables of measured facts, which are shipped, and what may lie beside them: traces and Accel-Sim's
- * configurations, which are not. */
+/* reference.c: the tables of measured facts, which are shipped, and optional files beside them: traces and
+ * Accel-Sim's configurations, which are not shipped. */
 #include "base/file.h"
 #include "cli/validate/validate.h"
 #include "platform/import.h"
@@ -32,7 +32,7 @@ static ls_status find_shipped(mem_arena *arena, const char **out, ls_error *err)
     return status;
 }
 
-/* What lies beside the tables, if it does. */
+/* Finds the optional files beside the tables. */
 static ls_status find_beside(validate_reference *ref, const char *dir, ls_error *err)
 {
     const char *traces = path_join(ref->arena, dir, "../traces");
@@ -84,7 +84,7 @@ static ls_status read_shipped(const validate_reference *ref, const char *name, c
     if (status != LS_OK)
         return status;
     if (search_find(ref->arena, &search, file, NULL, &path, &none) != LS_OK)
-        return LS_OK; /* not among those that are shipped */
+        return LS_OK; /* not among the shipped ones */
     status = file_read(ref->arena, path, CSV_LIMIT, &text, &bytes, err);
     if (status == LS_OK) {
         out->text = text;
@@ -159,7 +159,8 @@ ls_status validate_list_traces(const validate_reference *ref, const char ***name
 
 /* ---------------------------------------------------------------------------------------------------- CSV */
 
-/* The cell at *text, terminated in place; *text moves behind it. Quotes hide commas and line breaks. */
+/* The cell at *text, terminated in place; *text moves past it. Commas and line breaks inside quotes do not
+ * count. */
 static const char *next_cell(char **text, bool *last)
 {
     char *from = *text, *to = from, *cell = from;

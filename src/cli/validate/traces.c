@@ -63,9 +63,8 @@ static uint64_t number(const golden *g, size_t row, int column)
     return value >= 0 ? (uint64_t)value : 0;
 }
 
-/* The reference leaves out kernels on which Accel-Sim does not come to an end. A name and its thread
- * instructions tell which of ours a row means; the text is a selection of those, NULL in *out if all are
- * meant. */
+/* The reference leaves out kernels on which Accel-Sim does not terminate. A row is matched to our kernels by
+ * its name and thread instructions. The text is a selection of the matched kernels, NULL in *out for all. */
 static ls_status match(const golden *g, size_t first, size_t count, const validate_result *whole,
                        const char **out, ls_error *err)
 {

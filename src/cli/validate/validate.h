@@ -1,10 +1,9 @@
-/* validate.h: what `lockstep validate` compares and how it tells: measured rows with a verdict each, in
+/* validate.h: the comparisons of `lockstep validate` and their output: measured rows with a verdict each, in
  * sections.
  *
  * The measuring half (reference.c, simulate.c, micro.c, traces.c, determinism.c, hardware.c, amd.c) fills a
- * validate_report; the telling half (tell.c, tell_html.c) prints one. Deviations that are known and
- * understood stand in notes.def with the bound within which they are expected: beyond it they fail like
- * any other. */
+ * validate_report; the printing half (render.c, render_html.c) prints one. Known and understood deviations
+ * stand in notes.def with their expected bound; beyond it they fail like any other. */
 #ifndef CLI_VALIDATE_H
 #define CLI_VALIDATE_H
 
@@ -25,7 +24,7 @@ typedef enum validate_verdict {
 } validate_verdict;
 
 typedef struct validate_row {
-    const char *cells[VALIDATE_COLUMNS]; /* the first two: what ran, and on which platform */
+    const char *cells[VALIDATE_COLUMNS]; /* the first two: the workload and the platform */
     validate_verdict verdict;
     const char *note; /* why it deviates; NULL: nothing to say */
     /* For plots and tests; both 0 for a row without numbers. */
@@ -36,7 +35,7 @@ typedef struct validate_row {
 
 typedef struct validate_section {
     const char *name, *title;
-    const char *about; /* what is compared and what passes: one paragraph */
+    const char *about; /* the compared quantities and the criterion: one paragraph */
     const char *columns[VALIDATE_COLUMNS];
     size_t column_count;
     LS_VEC(validate_row) rows;
@@ -82,21 +81,21 @@ typedef struct validate_reference {
     uint32_t threads; /* of each simulation */
 } validate_reference;
 
-/* dir NULL: the variable, else the tables that are shipped, with the traces of VALIDATE_TRACES_BESIDE if they are there.
- * LS_ERR_USAGE with what to do if there is none. */
+/* dir NULL: the variable, else the tables that are shipped, with the traces of VALIDATE_TRACES_BESIDE if they
+ * are there. LS_ERR_USAGE with a hint if there is none. */
 ls_status validate_reference_open(validate_reference *ref, mem_arena *arena, const char *dir, ls_error *err);
 /* The platform that one of Accel-Sim's configurations becomes, made now or as it is shipped; *out has text NULL if there
  * is neither. */
 ls_status validate_import(const validate_reference *ref, const char *name, config_request *out, ls_error *err);
 
-/* A section that needs traces and has none: its summary says so. */
+/* A section that needs traces and has none: its summary mentions it. */
 ls_status validate_skip_traces(validate_report *report, validate_section *section, ls_error *err);
 
 /* The directories of ref->traces that have a kernelslist.g, by name. */
 ls_status validate_list_traces(const validate_reference *ref, const char ***names, size_t *count,
                                ls_error *err);
 
-/* A CSV file in memory: no quoted commas in the columns that are asked for. */
+/* A CSV file in memory: no quoted commas in the columns that are read. */
 typedef struct validate_csv {
     size_t rows, columns;
     const char **cells; /* (rows + 1) * columns, the first row is the header */
@@ -117,7 +116,7 @@ typedef struct validate_job {
     uint32_t threads;
     ls_assignment assignment;
     bool hash;           /* of all results */
-    ls_scaling *scaling; /* out: what more threads would bring; NULL: not asked */
+    ls_scaling *scaling; /* out: the gain of more threads; NULL: not needed */
 } validate_job;
 
 typedef struct validate_kernel {
@@ -133,13 +132,13 @@ typedef struct validate_result {
     double seconds;        /* simulated, within kernels */
     double host_seconds;   /* of the simulation itself, without building the machine */
     uint64_t global_bytes; /* sectors that a generated trace loads and stores, as bytes; 0 for others */
-    /* The way to the cores is part of a launch: what it adds when the launch latency is shorter. */
+    /* The way to the cores is part of a launch: the cycles that it adds when the launch latency is shorter. */
     uint64_t dispatch_extra_cycles;
     uint64_t launch_cycles; /* of all kernels: their launch latencies, in which nothing is simulated */
     hash128 hash;
 } validate_result;
 
-/* What it returns lives in the arena. */
+/* Its results live in the arena. */
 ls_status validate_simulate(mem_arena *arena, const validate_job *job, validate_result *out, ls_error *err);
 
 /* ------------------------------------------------------------------------------------------- the sections */

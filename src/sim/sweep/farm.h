@@ -9,8 +9,8 @@
 
 typedef enum farm_next {
     FARM_JOB,   /* there is a job to start */
-    FARM_LATER, /* none now: ask again */
-    FARM_END,   /* no more jobs */
+    FARM_LATER, /* none now: call again */
+    FARM_END,   /* no further jobs */
     FARM_FAILED /* err says why */
 } farm_next;
 
@@ -25,8 +25,8 @@ typedef struct farm_hooks {
     bool (*idle)(void *self, size_t running);
 } farm_hooks;
 
-/* Runs jobs until next() says FARM_END and all have ended. Fails with LS_ERR_INTERRUPTED if idle asked for the
- * end, and as next() or done() failed. Standard output of the jobs is thrown away. */
+/* Runs jobs until next() says FARM_END and all have ended. Fails with LS_ERR_INTERRUPTED if idle() requested
+ * the end, and with the failure of next() or done(). Standard output of the jobs is discarded. */
 ls_status farm_run(size_t slots, const farm_hooks *hooks, ls_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* grid.h: what a sweep varies. An axis is a key with its values; the grid is every combination, the last axis
+/* grid.h: the grid of a sweep. An axis is a key with its values; the grid is every combination, the last axis
  * changing fastest. */
 #ifndef SIM_SWEEP_GRID_H
 #define SIM_SWEEP_GRID_H
@@ -20,8 +20,8 @@ typedef struct sweep_grid {
 
 #define SWEEP_POINTS_MAX 100000
 
-/* Adds "key=values": values separated by commas, of which each may be a range of whole numbers: 1..8,
- * 16..64+16 (steps of 16) or 32..256*2 (doubling). A comma inside brackets belongs to the value. */
+/* Adds "key=values": values separated by commas; each may be a range of whole numbers: 1..8, 16..64+16 (steps
+ * of 16) or 32..256*2 (doubling). A comma inside brackets belongs to the value. */
 ls_status sweep_grid_add(sweep_grid *grid, const char *text, ls_error *err);
 void sweep_grid_fini(sweep_grid *grid);
 

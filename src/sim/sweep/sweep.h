@@ -1,5 +1,5 @@
-/* sweep.h: a grid of configurations over some traces: what cmd_sweep.c prepares, farm.c runs,
- * columns.c reads back and render.c prints. */
+/* sweep.h: a grid of configurations over some traces: cmd_sweep.c prepares it, farm.c runs it, columns.c reads
+ * it back and render.c prints it. */
 #ifndef SIM_SWEEP_SWEEP_H
 #define SIM_SWEEP_SWEEP_H
 
