@@ -22,7 +22,7 @@ build() { # FILE NAME
         fail "$1 does not compile against the installed headers"
 }
 plugins=()
-for name in greedy_youngest dram_md1 dispatch_fill core_inorder l2_fixed; do
+for name in greedy_youngest dram_md1 dispatch_fill core_inorder l1_perfect l2_fixed; do
     (($(wc -l <"$SOURCE_DIR/examples/plugins/$name.c") <= 150)) || fail "$name.c has more than 150 lines"
     build "$SOURCE_DIR/examples/plugins/$name.c" "$name"
     plugins+=(--plugin "./$name.so")
@@ -37,6 +37,8 @@ base=$(cycles)
 fill=$(cycles -s dispatch=fill)
 wide=$(cycles -s l2=fixed)
 slow=$(cycles -s l2=fixed -s l2.latency_cycles=1000)
+perfect=$(cycles -s core.l1=perfect)
+distant=$(cycles -s core.l1=perfect -s core.l1.latency_cycles=200)
 inorder=$(cycles -s core=inorder)
 inorder_slow=$(cycles -s core=inorder -s l2=fixed -s l2.latency_cycles=1000)
 # Few busy cores take longer than many. An L2 that always hits is faster, a slow one slower. A core that does
@@ -44,8 +46,15 @@ inorder_slow=$(cycles -s core=inorder -s l2=fixed -s l2.latency_cycles=1000)
 ((fill > base)) || fail "filling core by core takes $fill cycles, spreading $base"
 ((wide < base)) || fail "an L2 that always hits takes $wide cycles, one with misses $base"
 ((slow > wide)) || fail "an L2 of 1000 cycles takes $slow cycles, one of 100 $wide"
+((perfect < base)) || fail "an L1 that always hits takes $perfect cycles, one with misses $base"
+((distant > perfect)) || fail "an L1 of 200 cycles takes $distant cycles, one of 20 $perfect"
 ((inorder > base)) || fail "a core without overlap takes $inorder cycles, the built-in one $base"
 ((inorder_slow > inorder)) || fail "the core without L1 does not feel a slow L2: $inorder_slow, $inorder"
+
+# No load of a perfect L1 reaches L2, and every store does. The core counts by the outcomes that it is given.
+run 0 "${plugins[@]}" "${trace[@]}" -s core.l1=perfect
+awk '$1 == "l1_reads" { r = $2 } $1 == "l1_hits" { h = $2 } $1 == "l1_misses" { m = $2 } $1 == "l1_writes" { w = $2 }
+    END { exit !(r != "" && r == h && w != "" && w == m) }' stdout || fail 'the counters of a perfect L1 do not add up'
 
 # Every thread block runs, every instruction once, wherever it runs.
 run 0 "${plugins[@]}" "${trace[@]}" -o base.json
@@ -56,19 +65,25 @@ says 'same'
 # The same results for any number of threads, all plug-ins together.
 all=(-s core.scheduler=lrr -s dispatch=fill -s core=inorder -s l2=fixed -s dram=md1)
 run 0 "${plugins[@]}" "${trace[@]}" "${all[@]}" -j 1 -o one.json
+run 0 "${plugins[@]}" "${trace[@]}" -s core.l1=perfect -j 1 -o one_l1.json
 for threads in 2 3 8; do
     run 0 "${plugins[@]}" "${trace[@]}" "${all[@]}" -j $threads -o more.json
     run 0 compare one.json more.json --per-block --check
+    run 0 "${plugins[@]}" "${trace[@]}" -s core.l1=perfect -j $threads -o more.json
+    run 0 compare one_l1.json more.json --per-block --check
 done
 
 # `blocks` shows slots with their interfaces.
 run 0 blocks
 grep -qE '^    core +core/1 +lockstep/core.h$' stdout || fail 'the interface of slot core is not listed'
+grep -qE '^    core.l1 +l1/1 +lockstep/l1.h$' stdout || fail 'the interface of slot core.l1 is not listed'
 grep -qE '^    l2 +l2/1 dram-reply/1 +lockstep/l2.h$' stdout || fail 'the interfaces of slot l2 are not listed'
 
 # Models that the memory formulas cannot describe are refused.
 refused 3 "model 'l2/fixed' cannot be described to the formulas of memory" "${plugins[@]}" "${trace[@]}" -s l2=fixed \
     -s core.memory=analytic
+refused 3 "model 'core.l1/perfect' cannot be described to the formulas of memory" "${plugins[@]}" "${trace[@]}" \
+    -s core.l1=perfect -s core.memory=analytic
 refused 2 "'core.memory' belongs to model 'cycle', but core.model is 'inorder'" "${plugins[@]}" profile \
     synth:gemm,m=64,n=64,k=64 -p rtx3070 -s core=inorder -o none.json
 
@@ -84,6 +99,7 @@ bad '/name = LS_L2_PORT/d' l2_fixed 2 "model 'l2/fixed' lacks port 'l2', which a
 bad '/name = LS_DRAM_PORT/d' l2_fixed 2 "model 'l2/fixed' lacks port 'dram', which a model of its slot uses"
 bad 's/= LS_CORE_INTERFACE/= "core\/7"/' core_inorder 2 "port 'core' of model 'core/inorder' speaks 'core/7', its slot speaks 'core/1'"
 bad 's/ls_core_counts_no_work$/NULL/' core_inorder 2 "model 'core/inorder' lacks function 'work' of its port 'core'"
+bad 's/\.answer = answer/.answer = NULL/' l1_perfect 2 "model 'core.l1/perfect' lacks function 'answer' of its port 'l1' (see lockstep/l1.h)"
 bad 's/receive, start,/receive, NULL,/' dispatch_fill 2 "model 'dispatch/fill' lacks function 'start'"
 bad 's/= choose/= NULL/' greedy_youngest 2 "model 'core.scheduler/greedy-youngest' lacks function 'choose'"
 bad 's/\.slot = LS_L2_SLOT/.slot = "l3"/' l2_fixed 2 "model 'fixed' names slot 'l3', which no machine has"
@@ -99,6 +115,8 @@ wrong() { # SED-COMMAND FILE LINE SET
 }
 wrong 's/return youngest;/return (youngest + 1) % 32;/' greedy_youngest \
     "gpu0.sm0: the model of slot 'core.scheduler' chose a warp that is not ready" core.scheduler=greedy-youngest
+wrong 's/\.token = access->token/.token = 5/' l1_perfect \
+    "the model of slot 'core.l1' sent a store that no warp made" core.l1=perfect
 wrong 's/s->load\[core\]\+\+;//' dispatch_fill \
     "the model of slot 'dispatch' sent a thread block to a core that has no room for it" dispatch=fill
 exit 0

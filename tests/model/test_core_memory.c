@@ -147,7 +147,7 @@ static void local_memory_is_interleaved_by_thread(void **state)
 static uint64_t cycles_of_load(int64_t stride, uint64_t banks, uint64_t *conflicts)
 {
     rig *r = rig_create();
-    r->spec.l1_banks = banks;
+    r->l1_spec.banks = banks;
     r->spec.network_width = 8;
     uint32_t load = rig_memory(r, LS_SPACE_GLOBAL, LS_MEM_LOAD, 4, 10, 0);
     uint32_t use = rig_alu(r, LS_CLASS_fp32, 11, 10);
@@ -187,7 +187,7 @@ static void a_bank_of_l1_takes_one_sector_per_cycle(void **state)
 static uint64_t hit_cycles(uint64_t latency)
 {
     rig *r = rig_create();
-    r->spec.l1_latency_cycles = latency;
+    r->l1_spec.latency_cycles = latency;
     uint32_t load = rig_memory(r, LS_SPACE_GLOBAL, LS_MEM_LOAD, 4, 10, 0);
     uint32_t use = rig_alu(r, LS_CLASS_fp32, 10, 10);
     for (uint32_t i = 0; i < 11; i++) {
@@ -211,7 +211,7 @@ static void a_hit_costs_the_latency_of_l1(void **state)
 static uint64_t two_hits(uint32_t n)
 {
     rig *r = rig_create();
-    r->spec.l1_latency_cycles = 60;
+    r->l1_spec.latency_cycles = 60;
     uint32_t load = rig_memory(r, LS_SPACE_GLOBAL, LS_MEM_LOAD, 4, 10, 0);
     uint32_t later = rig_memory(r, LS_SPACE_GLOBAL, LS_MEM_LOAD, 4, 11, 0);
     r->insts[later].src[0] = 5;

@@ -102,7 +102,7 @@ ls_cycle *analytic_unit(core *c)
 
 uint32_t analytic_rounds(const core *c)
 {
-    uint32_t banks = (uint32_t)c->spec->l1_banks, n = c->sector_count;
+    uint32_t banks = c->l1_banks, n = c->sector_count;
     if (n <= 1)
         return 1;
     uint64_t first = c->sectors[0], last = c->sectors[n - 1];
@@ -152,7 +152,7 @@ void analytic_take(core *c, uint16_t index)
         put(c, index, c->now + 1);
         return;
     }
-    uint32_t banks = (uint32_t)c->spec->l1_banks, rounds = ldst_rounds_past_l1(c, c->sector_count);
+    uint32_t banks = c->l1_banks, rounds = ldst_rounds_past_l1(c, c->sector_count);
     if (!analytic_bypasses(c, f->inst)) {
         rounds = analytic_rounds(c);
         c->n.l1_bank_conflicts += rounds - (c->sector_count + banks - 1) / banks;
@@ -227,8 +227,8 @@ void analytic_set_machine(core *c, const rates_machine *machine)
     a->request = formula_fixed(machine->request_cycles);
     a->reply = formula_fixed(machine->reply_cycles);
     a->room[0] = formula_fixed(machine->buffered);
-    a->room[1] = formula_fixed(c->spec->l1.mshr_entries);
-    a->look_cycles = (uint32_t)c->spec->l1_latency_cycles - 1;
+    a->room[1] = formula_fixed(c->l1->spec->mshr_entries);
+    a->look_cycles = c->l1_latency_cycles - 1;
     a->salt = c->id * 0xc2b2ae35u;
     a->expected = c->spec->analytic.latency == ANALYTIC_EXPECTED;
 }

@@ -10,7 +10,6 @@ static const char *const unit_names[] = {
     NULL
 };
 static const char *const alu_names[] = { "cycle", "hybrid", NULL };
-static const char *const write_policy_names[] = { "through", "back", "evict", "around", NULL };
 static const char *const fetch_names[] = { "perfect", "cycle", NULL };
 static const char *const translation_names[] = { "none", "cycle", NULL };
 static const char *const memory_names[] = { "cycle", "analytic", NULL };
@@ -65,21 +64,6 @@ static const ls_param params[] = {
       .default_text = "[]", .min = 0, .max = 1024, .unit = "KiB", .help = "sizes that shared memory can be given" },
     KEY("network_queue", network_queue, UINT, "requests", "512", 1, 4096, "requests waiting for the network"),
     KEY("network_sectors_per_cycle", network_width, UINT, "sectors", "1", 1, 8, "requests sent, and answers taken"),
-    KEY("l1.banks", l1_banks, UINT, "", "4", 1, CORE_L1_BANKS_MAX, "banks, by 32-byte sectors"),
-    KEY("l1.latency_cycles", l1_latency_cycles, UINT, "cycles", "20", 1, 512, "from the unit to the tags"),
-    KEY("l1.sets", l1.sets, UINT, "", "4", 1, 4096, "sets (a power of two)"),
-    KEY("l1.size_kib", l1_size_kib, UINT, "KiB", "0", 0, 1024,
-        "fixed size of L1, whatever the carve-out; 0: as unified_kib or sets and ways say"),
-    KEY("l1.ways", l1.ways, UINT, "", "0", 0, CORE_L1_WAYS_MAX,
-        "lines of 128 bytes per set; 0: as many as size_kib or unified_kib are, or 256"),
-    KEY("l1.mshr_entries", l1.mshr_entries, UINT, "sectors", "384", 1, 4096, "sectors that can be on their way"),
-    KEY("l1.mshr_merge", l1.mshr_merge, UINT, "requests", "48", 1, 2048, "requests per sector on its way"),
-    KEY("l1.miss_queue", l1.miss_queue, UINT, "requests", "16", 2, 1024, "requests waiting to be sent"),
-    KEY("l1.dirty_limit_percent", l1.dirty_limit_percent, UINT, "%", "25", 0, 100,
-        "written lines are spared from eviction while fewer than this share is written"),
-    CHOICE("l1.write_policy", l1.write_policy, "through", write_policy_names, "what a store does to L1"),
-    SECTOR_CACHE_POLICY_PARAMS(core_spec, l1, "l1.", "none"),
-    FLAG("l1.flush", l1_flush, "true", "L1 is emptied when the core becomes idle"),
 #include "model/core/options_keys.def"
 #include "model/core/analytic_keys.def"
 #define TENSOR(name_, key_, bits_, help_)                                                                      \
@@ -108,7 +92,6 @@ static const ls_param params[] = {
 };
 
 static const ls_need needs[] = {
-    SECTOR_CACHE_POLICY_NEEDS("l1.", "memory=cycle"),
     { "icache.*", "fetch=cycle" },
     { "ccache.*", "constant=cycle" },
     { "tlb.*", "translation=cycle" },
@@ -117,8 +100,6 @@ static const ls_need needs[] = {
     { "tlb.waiting", "tlb.place=before-l2" },
     { "analytic_latency", "memory=analytic" },
     { "shared_options_kib", "unified_kib!=0 l1.size_kib=0" },
-    { "l1.ways", "unified_kib=0 l1.size_kib=0" },
-    { "l1.dirty_limit_percent", "l1.write_policy=back" },
     { "network_queue", "memory=cycle" },
     /* Instructions of a type that has a rate do not take the class's. */
     { "class.tensor_half.*_cycles", "tensor.fp16_fma=0,tensor.fp16_sum16_fma=0,tensor.bf16_fma=0,tensor.tf32_fma=0" },
@@ -269,12 +250,6 @@ static void core_timer(void *self, ls_cycle now)
 
 static ls_status check_spec(const core_spec *spec, ls_error *err)
 {
-    if ((spec->l1.sets & (spec->l1.sets - 1)) != 0)
-        return ls_fail(err, LS_ERR_INPUT, "l1.sets is %llu, it must be a power of two",
-                       (unsigned long long)spec->l1.sets);
-    ls_status sizes = l1_check(spec, err);
-    if (sizes != LS_OK)
-        return sizes;
     if (spec->warp_slots % spec->sub_cores != 0)
         return ls_fail(err, LS_ERR_INPUT, "warp_slots (%llu) is no multiple of sub_cores (%llu)",
                        (unsigned long long)spec->warp_slots, (unsigned long long)spec->sub_cores);
@@ -306,7 +281,6 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
         return ls_error_prefix(err, "%s", ls_block_name(block));
     tensor_init(&c->tensor, &c->spec->tensor, (uint32_t)c->spec->sub_cores,
                 (uint32_t)c->spec->shared_banks * 4, CORE_WHEEL - 4);
-    c->l1_spec = l1_whole(c->spec);
     c->region = ls_block_region(block);
     c->domain = ls_region_domain(c->region);
     c->name = ls_block_name(block);
@@ -327,17 +301,8 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     c->out_channel = ls_domain_alloc(c->domain, out_size * sizeof *c->out_channel);
     c->flights = ls_domain_alloc(c->domain, CORE_FLIGHTS * sizeof *c->flights);
     bool ok = c->out != NULL && c->out_channel != NULL && c->flights != NULL;
-    uint32_t depth = (uint32_t)c->spec->l1_latency_cycles;
-    for (uint32_t i = 0; i < c->spec->l1_banks && ok; i++) {
-        ring_init(&c->banks[i].ring, depth);
-        c->banks[i].last_in = LS_CYCLE_MAX;
-        c->banks[i].at = ls_domain_alloc(c->domain, ring_size_for(depth) * sizeof(l1_access));
-        ok = c->banks[i].at != NULL;
-    }
     if (!ok || !options_init(c) || !coalesce_init(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
-    if (sector_cache_init(&c->l1, &c->l1_spec, &c->n.l1, c->domain, err) != LS_OK)
-        return ls_error_prefix(err, "%s: l1", c->name);
     if (c->spec->analytic.memory == ANALYTIC_ON && (c->analytic = analytic_create(c)) == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     c->memory_next = LS_CYCLE_MAX;
@@ -382,6 +347,7 @@ static const ls_port_decl ports[] = {
     { .name = LS_CORE_PORT, .interface = LS_CORE_INTERFACE, .ops = &core_ops },
     { .name = CORE_PROFILE_PORT, .interface = CORE_PROFILE_INTERFACE, .ops = &core_profile },
     { .name = "scheduler", .interface = LS_SCHEDULER_INTERFACE, .offset = offsetof(core, scheduler) },
+    { .name = LS_L1_PORT, .interface = LS_L1_INTERFACE, .offset = offsetof(core, l1_port) },
 };
 
 static const ls_block_type core_cycle = {

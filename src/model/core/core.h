@@ -7,7 +7,8 @@
  *   flow.c      in place of hybrid.c and ldst.c, where memory is a formula as well: from issue to issue
  *   ldst.c      load/store unit: shared memory, L1, requests to the network, replies
  *   coalesce.c  addresses of a warp -> 32-byte sectors, bank conflicts of shared memory
- *   l1.c        the size of L1 beside shared memory
+ *   l1.c        the built-in L1, and its size beside shared memory
+ *   l1_other.c  the L1 behind its table of functions
  *   cta.c       thread blocks: arrival, resources, barriers, completion
  *   ahead.c     thread blocks that are sent before there is room for them
  *   core.c      the block: parameters, counters, one cycle, sleeping
@@ -26,6 +27,7 @@
 #include "base/ring.h"
 #include "isa/stream.h"
 #include "lockstep/block.h"
+#include "lockstep/l1.h"
 #include "model/core/tensor.h"
 #include "model/cache/sector_cache.h"
 #include "model/core/analytic.h"
@@ -42,10 +44,8 @@
 #define CORE_BANKS_MAX 8      /* register banks per sub-core */
 #define CORE_FLIGHTS 2048     /* instructions between issue and completion */
 #define CORE_WHEEL 1024       /* cycles ahead that an execution unit can book */
-#define CORE_L1_BANKS_MAX 8
-#define CORE_L1_WAYS_MAX 1024
-#define CORE_SECTORS_MAX 272 /* sectors of one memory instruction, at most: 32 lanes x 8 words + some */
-#define ASYNC_GROUPS 8       /* of a warp, told apart; a power of two */
+#define CORE_SECTORS_MAX 272  /* sectors of one memory instruction, at most: 32 lanes x 8 words + some */
+#define ASYNC_GROUPS 8        /* of a warp, told apart; a power of two */
 #define NO_FLIGHT UINT16_MAX
 #define STORE_TOKEN 0x80000000u /* tokens of stores carry the warp, those of loads the flight */
 #define STORE_OTHER 0x40000000u /* and that they do not go to global memory */
@@ -84,14 +84,10 @@ typedef struct core_spec {
     bool accelsim_rules; /* zero register, L1 bypass, access widths and barriers as Accel-Sim has them */
     uint64_t shared_latency_cycles, shared_banks;
     bool shared_first_word; /* bank conflicts look at the first word of a wide access only (Accel-Sim) */
-    uint64_t l1_banks, l1_latency_cycles;
-    uint64_t unified_kib; /* L1 and shared memory together; 0: L1 keeps its size */
-    uint64_t l1_size_kib; /* of L1 alone, whatever shared memory has; 0: by unified_kib, or sets and ways */
+    uint64_t unified_kib;   /* L1 and shared memory together; 0: L1 keeps its size */
     ls_uints shared_options_kib;
-    bool l1_flush; /* when the core becomes idle */
     uint64_t network_queue;
     uint64_t network_width; /* requests sent and answers taken per cycle */
-    sector_cache_spec l1;
     options_spec options;
     analytic_spec analytic;
     core_class classes[LS_CLASS_COUNT];
@@ -340,13 +336,12 @@ typedef struct core {
     uint16_t next_wb;     /* in the write-back register */
     uint16_t next_global; /* answered request that bypassed L1 */
     uint32_t wb_turn;
-    l1_bank banks[CORE_L1_BANKS_MAX];
+    l1_bank banks[LS_L1_BANKS];
     uint32_t queued_accesses;
     ls_cycle look_at; /* while there are any: no bank has one that is ready before */
-    sector_cache l1;
-    sector_cache_spec l1_spec; /* spec->l1 with all ways that it can ever have */
-    uint32_t l1_cursor;        /* while l1_cleaning: lines before it are clean */
-    bool l1_cleaning;          /* the core is idle, and what was written leaves L1 before it is emptied */
+    sector_cache *l1; /* of the built-in model; NULL: another one, called by its table (l1.h) */
+    ls_port l1_port;
+    uint32_t l1_banks, l1_latency_cycles;
     index_ring reply_ring;
     mem_message *replies;
 
@@ -457,7 +452,7 @@ uint32_t ldst_shared_cycles(core *c, const flight *f); /* counts an access and s
  * per cycle. */
 static inline uint32_t ldst_past_l1_per_cycle(const core *c)
 {
-    return c->spec->accelsim_rules ? 1 : (uint32_t)c->spec->l1_banks;
+    return c->spec->accelsim_rules ? 1 : c->l1_banks;
 }
 static inline uint32_t ldst_rounds_past_l1(const core *c, uint32_t sectors)
 {
@@ -477,8 +472,6 @@ bool ldst_request(core *c, uint64_t address,
                   uint32_t token); /* a read for a read-only cache; false: not now */
 void ldst_put(core *c, const mem_message *message,
               uint16_t channel); /* into the queue to the network: it has room */
-/* Writes dirty lines back, a miss queue at a time, then empties L1. */
-void ldst_clean_l1(core *c);
 
 /* coalesce.c */
 bool coalesce_init(core *c); /* false: the host has no memory left */
@@ -486,10 +479,6 @@ void coalesce(core *c, const flight *f);
 uint32_t shared_conflicts(const core *c, const flight *f);
 
 /* cta.c */
-/* l1.c: how large L1 is. */
-ls_status l1_check(const core_spec *spec, ls_error *err);
-sector_cache_spec l1_whole(const core_spec *spec);              /* with all ways that it can ever have */
-uint32_t l1_ways(const core_spec *spec, uint64_t shared_bytes); /* beside so much shared memory */
 void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void cta_warp_maybe_done(core *c, uint32_t warp);
 void cta_barrier(core *c, uint32_t warp, bool waits);

@@ -25,7 +25,8 @@ typedef struct core_l1 {
 #define CORE_PROFILE_PORT "core-profile"
 #define CORE_PROFILE_INTERFACE "core-profile/1"
 typedef struct core_profile_ops {
-    void (*l1)(const void *self, uint64_t shared_bytes, core_l1 *out);
+    /* False: the model of L1 cannot be described. */
+    bool (*l1)(const void *self, uint64_t shared_bytes, core_l1 *out);
     uint32_t (*network_width)(const void *self); /* sectors per cycle */
     /* A matrix instruction of a shape or type that the platform has no rate for: its class's time counts. */
     bool (*guesses_time)(const void *self, const ls_inst *inst);

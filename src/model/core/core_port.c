@@ -1,6 +1,7 @@
 /* core_port.c: the tables of functions by which the rest of the machine knows the core: lockstep/core.h, and
  * the one for profiles (core_api.h). */
 #include "model/core/formula.h"
+#include "model/core/l1.h"
 
 #include <string.h>
 
@@ -43,7 +44,7 @@ static ls_status attach(void *self, const ls_core_wiring *wiring, ls_error *err)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     if (wiring->channels > 0)
         memcpy(c->to_memory, wiring->to_memory, wiring->channels * sizeof(ls_link *));
-    return LS_OK;
+    return l1_attach(c, err);
 }
 
 static bool take_kernel(void *self, uint32_t slot, void *counters, size_t bytes)
@@ -71,15 +72,19 @@ const ls_core_ops core_ops = { .describe = describe,
 
 /* --------------------------------------------------------------------------------------------- for profiles */
 
-static void get_l1(const void *self, uint64_t shared_bytes, core_l1 *out)
+static bool get_l1(const void *self, uint64_t shared_bytes, core_l1 *out)
 {
-    const core_spec *spec = ((const core *)self)->spec;
-    *out = (core_l1){ .cache = l1_whole(spec),
-                      .banks = (uint32_t)spec->l1_banks,
-                      .latency_cycles = (uint32_t)spec->l1_latency_cycles,
-                      .flush = spec->l1_flush,
-                      .accelsim_rules = spec->accelsim_rules };
-    out->cache.ways = l1_ways(spec, shared_bytes);
+    const core *c = self;
+    const l1_sectored *l1 = l1_built_in(&c->l1_port);
+    if (l1 == NULL)
+        return false;
+    *out = (core_l1){ .cache = l1->cache_spec,
+                      .banks = c->l1_banks,
+                      .latency_cycles = c->l1_latency_cycles,
+                      .flush = l1->spec->flush,
+                      .accelsim_rules = c->spec->accelsim_rules };
+    out->cache.ways = l1_ways(l1->spec, &l1->wiring, shared_bytes);
+    return true;
 }
 
 static uint32_t network_width(const void *self)

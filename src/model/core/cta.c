@@ -1,5 +1,5 @@
 /* cta.c: thread blocks on a core: arrival, resources, barriers and completion. */
-#include "model/core/core.h"
+#include "model/core/l1.h"
 
 #include <string.h>
 
@@ -94,8 +94,8 @@ void cta_start(core *c, const core_launch *launch)
         cta_refuse(c);
         return;
     }
-    if (c->resident_ctas == 0 && sector_cache_pending_fills(&c->l1) == 0 && !c->l1_cleaning)
-        sector_cache_set_ways(&c->l1, l1_ways(c->spec, launch->info->shared_bytes * launch->ctas_per_core));
+    if (c->resident_ctas == 0)
+        l1_begin_block(c, (uint64_t)launch->info->shared_bytes * launch->ctas_per_core);
     cta_state *cta = &c->ctas[slot];
     c->last_start = ls_region_now(c->region);
     *cta = (cta_state){ .used = true,
@@ -183,15 +183,8 @@ void cta_finish(core *c, uint32_t slot)
         banks_blocks_changed(c, &cta->launch);
     if (c->ahead != NULL)
         ahead_ended(c, cta->launch.kernel);
-    bool flush = c->resident_ctas == 0 && !ahead_waits(c) && c->spec->l1_flush;
-    if (LS_UNLIKELY(flush && c->l1.prefetch != NULL && sector_cache_pending_fills(&c->l1) != 0)) {
-        sector_cache_invalidate_later(&c->l1);
-    } else if (flush && sector_cache_pending_fills(&c->l1) == 0) {
-        if (c->spec->l1.write_policy == SECTOR_CACHE_WRITE_BACK && c->l1.dirty_lines != 0)
-            ldst_clean_l1(c);
-        else
-            sector_cache_invalidate(&c->l1);
-    }
+    if (c->resident_ctas == 0 && !ahead_waits(c))
+        l1_end_blocks(c);
     if (!c->done_waiting)
         send_done(c);
 }

@@ -112,7 +112,7 @@ static inline bool take_dense(core *c, const flow_warp *fw, const flow_inst *d, 
         return false;
     uint64_t last = words[0] + lane_count(dyn->mask) * d->width - 1;
     uint32_t sectors = (uint32_t)(last / SECTOR_BYTES - words[0] / SECTOR_BYTES) + 1, rounds = 1;
-    uint32_t banks = (uint32_t)c->spec->l1_banks;
+    uint32_t banks = c->l1_banks;
     if (d->bypass)
         rounds = ldst_rounds_past_l1(c, sectors);
     else if (sectors > banks)

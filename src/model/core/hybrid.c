@@ -305,18 +305,19 @@ static bool is_quiet(core *c, const mem_message *message)
 /* A sector for L1. True: nobody has to look at it before the next cycle. */
 static bool fill_quietly(core *c, const mem_message *message, ls_cycle now)
 {
-    if (message->token != SECTOR_CACHE_NONE || c->next_wb != NO_FLIGHT || sector_cache_has_ready(&c->l1))
+    if (c->l1 == NULL || message->token != SECTOR_CACHE_NONE || c->next_wb != NO_FLIGHT ||
+        sector_cache_has_ready(c->l1))
         return false;
     count_for_all(c); /* several may have asked for it */
-    sector_cache_fill(&c->l1, message->address);
-    if (LS_UNLIKELY(!sector_cache_has_ready(&c->l1))) /* a prefetch */
+    sector_cache_fill(c->l1, message->address);
+    if (LS_UNLIKELY(!sector_cache_has_ready(c->l1))) /* a prefetch */
         return true;
-    uint32_t token = sector_cache_peek_ready(&c->l1);
+    uint32_t token = sector_cache_peek_ready(c->l1);
     if (c->flights[token].requests > 1) {
         c->flights[token].requests--;
-        (void)sector_cache_next_ready(&c->l1, &token);
+        (void)sector_cache_next_ready(c->l1, &token);
     }
-    if (sector_cache_has_ready(&c->l1)) { /* the last sector of a load, or of several loads */
+    if (sector_cache_has_ready(c->l1)) { /* the last sector of a load, or of several loads */
         c->memory_next = c->memory_next <= now ? c->memory_next : now + 1;
         ls_ticker_wake(&c->ticker);
     }

@@ -1,6 +1,6 @@
 /* ldst.c: the load/store unit, one per core: shared memory, the L1 data cache with its banks, requests to the
  * network and their answers. */
-#include "model/core/core.h"
+#include "model/core/l1.h"
 
 bool ldst_can_take(const core *c)
 {
@@ -169,7 +169,7 @@ static void write_back(core *c)
         } else if (client == 1 && c->next_global != NO_FLIGHT) {
             c->next_wb = c->next_global;
             c->next_global = NO_FLIGHT;
-        } else if (client == 2 && sector_cache_has_ready(&c->l1) && sector_cache_next_ready(&c->l1, &token)) {
+        } else if (client == 2 && l1_answer(c, &token)) {
             c->next_wb = (uint16_t)token;
         }
         client = client == 2 ? 0 : client + 1;
@@ -305,7 +305,7 @@ static inline bool take_reply(core *c)
         c->next_global = (uint16_t)reply->token;
     } else {
         count_for_all(c); /* several may have asked for it */
-        sector_cache_fill(&c->l1, reply->address);
+        l1_fill(c, reply->address);
     }
     (void)ring_pop(&c->reply_ring);
     return true;
@@ -313,34 +313,12 @@ static inline bool take_reply(core *c)
 
 /* ----------------------------------------------------------------------------------------------------- L1 */
 
-/* A thread block that came meanwhile keeps what is there. */
-static void clean_some(core *c)
-{
-    if (sector_cache_clean(&c->l1, &c->l1_cursor))
-        return;
-    c->l1_cleaning = false;
-    ls_domain_pending(c->domain, -1);
-    if (c->resident_ctas == 0 && sector_cache_pending_fills(&c->l1) == 0)
-        sector_cache_invalidate(&c->l1);
-}
-
-/* Lines follow as others leave the miss queue, in which there is always one of them until all are clean: an
- * idle core waits for no fill, so that a queue without room is full of lines that are written back. */
-void ldst_clean_l1(core *c)
-{
-    c->l1_cleaning = true;
-    c->l1_cursor = 0;
-    ls_domain_pending(c->domain, 1);
-    clean_some(c);
-}
-
 static __attribute__((noinline)) void send_write_back(core *c, bool virtual)
 {
     uint32_t bytes;
-    uint64_t address = sector_cache_pop_sector(&c->l1, &bytes);
+    uint64_t address = sector_cache_pop_sector(c->l1, &bytes);
     network_push(c, address, bytes, SECTOR_CACHE_NONE, MEM_WRITE, false, virtual);
-    if (c->l1_cleaning)
-        clean_some(c);
+    l1_clean_on(c->l1_port.self);
 }
 
 static inline void send_miss(core *c, const sector_cache_miss *miss)
@@ -356,20 +334,55 @@ static inline void send_miss(core *c, const sector_cache_miss *miss)
     } else
         network_push(c, miss->address, miss->byte_mask, miss->token, MEM_WRITE,
                      (miss->token & STORE_OTHER) == 0, virtual);
-    sector_cache_pop_miss(&c->l1);
+    sector_cache_pop_miss(c->l1);
+}
+
+/* The same for another model than the built-in one. */
+static __attribute__((noinline)) void send_of_other(core *c)
+{
+    bool virtual = OPTION_ON(c->options.translate) && !translate_at_l1(c);
+    ls_l1_request request;
+    for (uint64_t n = c->spec->network_width; n > 0 && !network_full(c) && l1_other_request(c, &request); n--)
+        network_push(c, request.address, request.write ? request.byte_mask : 0, request.token,
+                     request.write ? MEM_WRITE : MEM_READ, request.global, virtual);
+}
+
+static inline void send_misses(core *c)
+{
+    const sector_cache_miss *miss;
+    if (LS_UNLIKELY(c->l1 == NULL)) {
+        send_of_other(c);
+        return;
+    }
+    for (uint32_t n = (uint32_t)c->spec->network_width;
+         n > 0 && (miss = sector_cache_front_miss(c->l1)) != NULL && !network_full(c); n--)
+        send_miss(c, miss);
+}
+
+static inline sector_cache_outcome look_into(core *c, const l1_access *access)
+{
+    uint32_t token = access->write ? store_token(access->warp, access->global) : access->flight;
+    if (LS_UNLIKELY(c->l1 == NULL))
+        return l1_other_access(c, access, token);
+    sector_cache_set_global(c->l1, access->global);
+    if (access->write)
+        return sector_cache_write(c->l1, access->address, access->address, access->byte_mask, token);
+    return sector_cache_read(c->l1, access->address, access->address, token, false);
+}
+
+/* A store that stays in L1 is complete; L2 acknowledges the others. */
+static inline bool store_stays(const core *c, sector_cache_outcome outcome)
+{
+    if (LS_UNLIKELY(c->l1 == NULL))
+        return outcome == SECTOR_CACHE_HIT;
+    return LS_UNLIKELY(c->l1->spec->write_policy == SECTOR_CACHE_WRITE_BACK);
 }
 
 /* The oldest of a bank, which is ready. */
 static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
 {
-    sector_cache_outcome outcome;
-    sector_cache_set_global(&c->l1, access->global);
     count_for(c, access->warp);
-    if (access->write)
-        outcome = sector_cache_write(&c->l1, access->address, access->address, access->byte_mask,
-                                     store_token(access->warp, access->global));
-    else
-        outcome = sector_cache_read(&c->l1, access->address, access->address, access->flight, false);
+    sector_cache_outcome outcome = look_into(c, access);
     if (outcome == SECTOR_CACHE_FAIL)
         return;
     uint16_t index = access->flight;
@@ -382,8 +395,7 @@ static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
             next->ready = c->now + 1;
     }
     if (write) {
-        /* What stays in L1 is done; the rest is acknowledged by L2. */
-        if (LS_UNLIKELY(c->spec->l1.write_policy == SECTOR_CACHE_WRITE_BACK)) {
+        if (store_stays(c, outcome)) {
             c->warps[access->warp].stores--; /* popped, and still there */
             cta_warp_maybe_done(c, access->warp);
         }
@@ -398,7 +410,7 @@ static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
 static void look_up_banks(core *c)
 {
     ls_cycle next = LS_CYCLE_MAX;
-    uint32_t count = (uint32_t)c->spec->l1_banks;
+    uint32_t count = c->l1_banks;
     for (uint32_t i = 0; i < count; i++) {
         l1_bank *bank = &c->banks[i];
         if (ring_empty(&bank->ring))
@@ -420,7 +432,7 @@ static void look_up_banks(core *c)
  * bank. */
 static void fill_banks(core *c, const flight *f, uint16_t index)
 {
-    uint32_t bank_count = (uint32_t)c->spec->l1_banks;
+    uint32_t bank_count = c->l1_banks;
     count_for(c, f->warp);
     for (uint32_t i = 0; i < bank_count && c->sector_count > 0; i++) {
         uint64_t address = c->sectors[c->sector_count - 1];
@@ -443,9 +455,9 @@ static void fill_banks(core *c, const flight *f, uint16_t index)
                                                         .warp = f->warp,
                                                         .write = is_store(f),
                                                         .global = is_global(f),
-                                                        .ready = begin + c->spec->l1_latency_cycles };
-        if (c->queued_accesses++ == 0 || begin + c->spec->l1_latency_cycles < c->look_at)
-            c->look_at = begin + c->spec->l1_latency_cycles;
+                                                        .ready = begin + c->l1_latency_cycles };
+        if (c->queued_accesses++ == 0 || begin + c->l1_latency_cycles < c->look_at)
+            c->look_at = begin + c->l1_latency_cycles;
         c->sector_count--;
         if (is_store(f))
             c->warps[f->warp].stores++;
@@ -524,14 +536,12 @@ void ldst_cycle(core *c)
     /* By turns: an answer that went past L1 is taken only when the one before it has left next_global. */
     for (n = width; n > 0; n--) {
         if (c->next_wb != NO_FLIGHT || c->next_global != NO_FLIGHT || !ring_empty(&c->shared_ring) ||
-            sector_cache_has_ready(&c->l1))
+            l1_may_answer(c))
             write_back(c);
         if (!ring_empty(&c->reply_ring))
             (void)take_reply(c);
     }
-    const sector_cache_miss *miss;
-    for (n = width; n > 0 && (miss = sector_cache_front_miss(&c->l1)) != NULL && !network_full(c); n--)
-        send_miss(c, miss);
+    send_misses(c);
     if (c->queued_accesses > 0 && c->now >= c->look_at)
         look_up_banks(c);
     if (c->dispatch != NO_FLIGHT) {
@@ -548,10 +558,14 @@ ls_cycle ldst_next(const core *c)
     if (OPTION_ON(c->analytic))
         return analytic_next(c);
     if ((c->dispatch != NO_FLIGHT && c->dispatch_until <= c->now + 1) || c->next_wb != NO_FLIGHT ||
-        c->next_global != NO_FLIGHT || !ring_empty(&c->reply_ring) || sector_cache_has_ready(&c->l1) ||
-        sector_cache_front_miss(&c->l1) != NULL || (!ring_empty(&c->out_ring) && !c->network_waiting))
+        c->next_global != NO_FLIGHT || !ring_empty(&c->reply_ring) ||
+        (!ring_empty(&c->out_ring) && !c->network_waiting))
         return c->now + 1;
-    ls_cycle next = c->dispatch != NO_FLIGHT ? c->dispatch_until : LS_CYCLE_MAX;
+    ls_cycle next = l1_next(c);
+    if (next == c->now + 1)
+        return next;
+    if (c->dispatch != NO_FLIGHT && c->dispatch_until < next)
+        next = c->dispatch_until;
     if (!ring_empty(&c->shared_ring)) {
         ls_cycle ready = c->shared_pipe[ring_front(&c->shared_ring)].ready;
         next = ready < next ? ready : next;

@@ -5,6 +5,7 @@
  * directions so that both are long: the lookahead, and so the length of windows, is the shortest link. */
 #include "model/gpu/gpu.h"
 
+#include "lockstep/l1.h"
 #include "lockstep/scheduler.h"
 #include "model/gpu/network.h"
 #include "model/gpu/shape.h"
@@ -67,22 +68,32 @@ static const ls_l2_ops *l2_ops_of(const builder *b, uint32_t channel)
     return b->gpu->l2_ports[channel].ops;
 }
 
+/* The block of slot "core.PART" of one core, if its model has a port for it. */
+static ls_status build_part(builder *b, uint32_t i, const char *part, const char *interface, const char *port,
+                            ls_error *err)
+{
+    ls_block *core = b->gpu->cores[i], *block;
+    char name[64], section[32];
+    if (ls_block_type_port(ls_block_type_of(core), interface, true) == NULL)
+        return LS_OK;
+    snprintf(name, sizeof name, "%s.%s", ls_block_name(core), part);
+    snprintf(section, sizeof section, "core.%s", part);
+    TRY(ls_machine_block(b->machine, b->core_regions[i], name, section, &block, err));
+    return ls_block_connect(core, port, block, port, err);
+}
+
 static ls_status build_core(builder *b, uint32_t i, ls_error *err)
 {
     gpu_instance *gpu = b->gpu;
     char name[64];
     ls_domain *domain;
-    ls_block *scheduler;
     TRY(ls_domain_create(b->engine, numbered(b, name, "sm", i), b->core_clock, &domain, err));
     b->core_regions[i] = ls_domain_region(domain, 0);
     TRY(ls_machine_block(b->machine, b->core_regions[i], numbered(b, name, "core", i), "core", &gpu->cores[i],
                          err));
     TRY(ls_block_port(gpu->cores[i], LS_CORE_INTERFACE, &gpu->core_ports[i], err));
-    if (ls_block_type_port(ls_block_type_of(gpu->cores[i]), LS_SCHEDULER_INTERFACE, true) == NULL)
-        return LS_OK; /* a core that needs no scheduler */
-    strcat(name, ".scheduler");
-    TRY(ls_machine_block(b->machine, b->core_regions[i], name, "core.scheduler", &scheduler, err));
-    return ls_block_connect(gpu->cores[i], LS_SCHEDULER_PORT, scheduler, LS_SCHEDULER_PORT, err);
+    TRY(build_part(b, i, "scheduler", LS_SCHEDULER_INTERFACE, LS_SCHEDULER_PORT, err));
+    return build_part(b, i, "l1", LS_L1_INTERFACE, LS_L1_PORT, err);
 }
 
 static ls_status build_channel(builder *b, uint32_t i, ls_error *err)
@@ -225,6 +236,7 @@ static ls_status prepare(builder *b, ls_error *err)
     *gpu = (gpu_instance){ .engine = b->engine,
                            .number = ls_machine_number(b->machine),
                            .core_count = b->cores,
+                           .l1 = ls_machine_model(b->machine, LS_L1_SLOT),
                            .channel_count = b->channels };
     snprintf(b->prefix, sizeof b->prefix, "gpu%u.", gpu->number);
     TRY(ls_clock_init(&b->core_clock, spec->core_clock, err));

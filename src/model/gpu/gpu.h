@@ -16,6 +16,7 @@ typedef struct gpu_instance {
     ls_port dispatch_port, *core_ports, *l2_ports; /* that they provide */
     ls_core_shape core_shape;                      /* of each core */
     ls_dispatch_shape dispatch_shape;
+    const ls_block_type *l1; /* the model of slot "core.l1" */
     mem_map map;
 } gpu_instance;
 

@@ -48,7 +48,10 @@ static const ls_block_type *find(const gpu_instance *gpu, parts *out)
     if (ls_block_port(gpu->l2[0], PARTITION_PROFILE_INTERFACE, &out->l2, NULL) != LS_OK)
         return ls_block_type_of(gpu->l2[0]);
     ((const partition_profile_ops *)out->l2.ops)->shape(out->l2.self, &out->slice);
-    return core == LS_OK ? NULL : ls_block_type_of(gpu->cores[0]);
+    if (core != LS_OK)
+        return ls_block_type_of(gpu->cores[0]);
+    core_l1 l1;
+    return ((const core_profile_ops *)out->core.ops)->l1(out->core.self, 0, &l1) ? NULL : gpu->l1;
 }
 
 static ls_status undescribed(const ls_block_type *type, ls_error *err)
@@ -127,7 +130,7 @@ core_l1 gpu_shape_l1(const gpu_shape *shape, uint64_t shared_bytes)
 {
     core_l1 l1 = { 0 };
     if (shape->profile.ops != NULL)
-        ((const core_profile_ops *)shape->profile.ops)->l1(shape->profile.self, shared_bytes, &l1);
+        (void)((const core_profile_ops *)shape->profile.ops)->l1(shape->profile.self, shared_bytes, &l1);
     return l1;
 }
 

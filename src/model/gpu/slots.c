@@ -3,6 +3,7 @@
 #include "model/gpu/slots.h"
 
 #include "lockstep/dispatch.h"
+#include "lockstep/l1.h"
 #include "lockstep/l2.h"
 #include "lockstep/noc.h"
 #include "lockstep/scheduler.h"
@@ -23,6 +24,9 @@ static const char *const core_profile_functions[] = { "l1",          "network_wi
 CHECK(core_profile_functions, core_profile_ops);
 static const char *const scheduler_functions[] = { "choose", NULL };
 CHECK(scheduler_functions, ls_scheduler_ops);
+static const char *const l1_functions[] = { "describe", "attach", "access", "request", "fill",
+                                            "answer",   "next",   "begin",  "end",     NULL };
+CHECK(l1_functions, ls_l1_ops);
 static const char *const l2_functions[] = { "attach", "receive", "warm", NULL };
 CHECK(l2_functions, ls_l2_ops);
 static const char *const l2_profile_functions[] = { "shape", NULL };
@@ -41,6 +45,7 @@ static const ls_interface core = { LS_CORE_INTERFACE, "lockstep/core.h", core_fu
 static const ls_interface core_profile_interface = { CORE_PROFILE_INTERFACE, "model/core/core_api.h",
                                                      core_profile_functions };
 static const ls_interface scheduler = { LS_SCHEDULER_INTERFACE, "lockstep/scheduler.h", scheduler_functions };
+static const ls_interface l1 = { LS_L1_INTERFACE, "lockstep/l1.h", l1_functions };
 static const ls_interface l2 = { LS_L2_INTERFACE, "lockstep/l2.h", l2_functions };
 static const ls_interface l2_profile = { PARTITION_PROFILE_INTERFACE, "model/memory/partition.h",
                                          l2_profile_functions };
@@ -53,8 +58,10 @@ static const ls_slot_port core_ports[] = {
     { .name = LS_CORE_PORT, .interface = &core },
     { .name = CORE_PROFILE_PORT, .interface = &core_profile_interface, .optional = true },
     { .name = LS_SCHEDULER_PORT, .interface = &scheduler, .used = true, .optional = true },
+    { .name = LS_L1_PORT, .interface = &l1, .used = true, .optional = true },
 };
 static const ls_slot_port scheduler_ports[] = { { .name = LS_SCHEDULER_PORT, .interface = &scheduler } };
+static const ls_slot_port l1_ports[] = { { .name = LS_L1_PORT, .interface = &l1 } };
 static const ls_slot_port l2_ports[] = {
     { .name = LS_L2_PORT, .interface = &l2 },
     { .name = PARTITION_PROFILE_PORT, .interface = &l2_profile, .optional = true },
@@ -86,6 +93,11 @@ const ls_section gpu_sections[GPU_SECTIONS] = {
       .default_model = "lrr",
       .help = "order in which warps are considered for issue",
       PORTS(scheduler_ports) },
+    { .path = "core.l1",
+      .slot = LS_L1_SLOT,
+      .default_model = "sectored",
+      .help = "L1 data cache of a core",
+      PORTS(l1_ports) },
     { .path = "noc",
       .slot = LS_NOC_SLOT,
       .default_model = "crossbar",

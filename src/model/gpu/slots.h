@@ -4,7 +4,7 @@
 
 #include "lockstep/block.h"
 
-#define GPU_SECTIONS 6
+#define GPU_SECTIONS 7
 extern const ls_section gpu_sections[GPU_SECTIONS];
 
 #endif
