@@ -128,7 +128,7 @@ int main(int argc, char **argv)
     link.receive = line_hub_receive;
     link.receiver = ls_block_state(hub);
     line_gate_set_reply(gate, 0, bench_link(engine, &link));
-    must(line_hub_set_links(hub, &map, &there, 1, &err), &err);
+    must(line_hub_set_links(hub, 0, &map, &there, 1, &err), &err);
     must(line_join(l0, &client_ops, &r, &r.port, &err), &err);
 
     r.lines = 64;

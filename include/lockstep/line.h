@@ -54,6 +54,8 @@ typedef struct ls_line_message {
     uint8_t atomic_bytes; /* 4 or 8 */
     uint8_t half;         /* compare-and-swap: 0, or 1 for bytes 64 to 127 */
     uint32_t born; /* lower bits of the cycle at which the first requester sent it: for average latencies */
+    /* The two ends of its way through the network (slot "noc"), both ways. The ends set them; caches do not. */
+    uint16_t requester, place;
     _Alignas(16) uint8_t data[LS_LINE_BYTES_MAX];
 } ls_line_message;
 

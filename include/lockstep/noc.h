@@ -1,4 +1,5 @@
-/* noc.h: the slot `noc`: the network between the cores and the memory partitions of a GPU.
+/* noc.h: the slot `noc`: the network between the cores (machine `amd`: the clusters of compute units or shader arrays,
+ * and the DMA engine) and the memory partitions of a GPU.
  *
  * A model is a block type of slot "noc" whose port table provides "noc" with interface LS_NOC_INTERFACE. The
  * builder of the machine describes its end points and its message classes in a plan. The model creates
@@ -45,7 +46,8 @@ typedef struct ls_noc_plan {
     uint32_t count[LS_NOC_SIDES];
     ls_noc_class classes[LS_NOC_CLASSES_MAX];
     uint32_t class_count;
-    const void *self; /* first argument of the classes' functions; it lives as long as the engine */
+    const void *self;       /* first argument of the classes' functions; it lives as long as the engine */
+    uint32_t spare_credits; /* beyond those that a round trip needs, where the platform says nothing */
 } ls_noc_plan;
 
 /* A network without load; by class. */

@@ -21,7 +21,7 @@ build() { # build SOURCE OUT
     "$CC" -std=c17 -Wall -Wextra -Werror "${flags[@]}" "$1" -o "$2" 2>stderr || fail "$1 does not compile"
 }
 plugins=()
-for name in cache_none channel_fixed dma_serial tlb_fixed; do
+for name in cache_none channel_fixed dma_serial noc_halves tlb_fixed; do
     build "$SOURCE_DIR/examples/plugins/$name.c" "$name.so"
     plugins+=(--plugin "./$name.so")
 done
@@ -58,6 +58,12 @@ cycles tlb=none channel=fixed channel.latency_cycles=100
 fast=$(cat cycles)
 cycles tlb=none channel=fixed channel.latency_cycles=5100
 (($(cat cycles) > fast + 5000)) || fail "$(cat cycles) cycles with a channel of 5100 cycles, $fast with one of 100"
+
+# A network of two halves: without a bridge it is a crossbar, a slow bridge costs time.
+cycles tlb=none noc=halves noc.near_latency_cycles=42 noc.far_latency_cycles=42 noc.credits=116
+(($(cat cycles) == plain)) || fail "$(cat cycles) cycles with halves without a bridge, $plain with a crossbar"
+cycles tlb=none noc=halves noc.near_latency_cycles=42 noc.far_latency_cycles=400
+(($(cat cycles) > plain)) || fail "$(cat cycles) cycles with a slow bridge, $plain with a crossbar"
 
 # Copies are slower by far; the kernel's time hardly changes.
 grep 'copy time' text | grep -q ' us' || fail 'copies do not take microseconds'

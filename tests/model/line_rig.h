@@ -263,7 +263,7 @@ static inline void rig_build_partition(rig *r, uint32_t i, ls_clock clock, uint3
         line_cache_set_map(*l2, &r->map);
     }
     snprintf(name, sizeof name, "gate%u", i);
-    RIG_OK(line_gate_create(r->l2_regions[i], name, sources, RIG_CREDITS, &r->gates[i], err));
+    RIG_OK(line_gate_create(r->l2_regions[i], name, sources, sources * RIG_CREDITS, &r->gates[i], err));
     RIG_OK(line_gate_set_slices(r->gates[i], &r->map, &r->l2[i * s->slices], s->slices, err));
 }
 
@@ -278,7 +278,7 @@ static inline void rig_join_partitions(rig *r, uint32_t hub, uint32_t source)
                  ls_block_state(r->hubs[hub]), &back);
         line_gate_set_reply(r->gates[i], source, back);
     }
-    RIG_OK(line_hub_set_links(r->hubs[hub], &r->map, links, r->shape.channels, err));
+    RIG_OK(line_hub_set_links(r->hubs[hub], source, &r->map, links, r->shape.channels, err));
 }
 
 static inline void rig_build_tlb(rig *r, uint32_t number, const char *name)
@@ -379,8 +379,8 @@ static inline rig *rig_create(const rig_shape *shape, uint64_t memory_bytes)
         rig_block(r->cluster_regions[a], "l1", LINE_CACHE_SLOT, "cycle", &shape->l1, &r->l1);
         RIG_OK(line_cache_set_below(r->l1, r->hubs[a], err));
         line_cache_set_passing(r->l1, shape->passing_l1);
-        RIG_OK(line_gate_create(r->cluster_regions[a], "array.gate", shape->clusters, RIG_CREDITS,
-                                &r->gates[g], err));
+        RIG_OK(line_gate_create(r->cluster_regions[a], "array.gate", shape->clusters,
+                                shape->clusters * RIG_CREDITS, &r->gates[g], err));
         RIG_OK(line_gate_set_slices(r->gates[g], NULL, &r->l1, 1, err));
         rig_join_partitions(r, a, 0);
         for (uint32_t i = 0; i < shape->clusters; i++) {
@@ -389,7 +389,7 @@ static inline rig *rig_create(const rig_shape *shape, uint64_t memory_bytes)
             rig_link(r, "down", i, 0, r->cluster_regions[a], r->cluster_regions[i], line_hub_receive,
                      ls_block_state(r->hubs[i]), &back);
             line_gate_set_reply(r->gates[g], i, back);
-            RIG_OK(line_hub_set_links(r->hubs[i], NULL, &there, 1, err));
+            RIG_OK(line_hub_set_links(r->hubs[i], i, NULL, &there, 1, err));
         }
     }
     RIG_OK(ls_engine_check_ports(r->engine, err));

@@ -107,6 +107,7 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
     TRY(ls_clock_init(&b.dram_clock, b.spec->dram_clock, err));
     TRY(reserve(&b, err));
     TRY(describe(&b, err));
+    TRY(build_network_plan(&b, err));
     TRY(build_front(&b, err));
     for (uint32_t i = 0; i < b.clusters; i++)
         TRY(build_cluster(&b, i, err));
@@ -199,9 +200,6 @@ static const ls_param params[] = {
     LS_PARAM_UINT(amd_gpu_spec, line_bytes, "bytes", 64, 64, 128, "of all caches"),
     KEY_UINT(dispatch_latency_cycles, "dispatch_latency_cycles", "cycles", "40", 1, 2000,
              "between the command processor and a cluster"),
-    KEY_UINT(request_latency_cycles, "noc.request_latency_cycles", "cycles", "40", 1, 2000,
-             "from a cluster (or shader array) to a memory partition"),
-    KEY_UINT(reply_latency_cycles, "noc.reply_latency_cycles", "cycles", "40", 1, 2000, "and back"),
     KEY_UINT(array_latency_cycles, "noc.array_latency_cycles", "cycles", "20", 1, 2000,
              "between a cluster and the L1 of its shader array, one way"),
     KEY_UINT(mmu_latency_cycles, "noc.mmu_latency_cycles", "cycles", "40", 1, 2000,

@@ -1,9 +1,10 @@
 /* build.h: a GPU while it is being built: shared by amd_gpu.c (the machine and its keys), build_cluster.c
- * (command processor, clusters of compute units), build_memory.c (shader arrays, memory partitions, MMU,
- * network) and slots.c (which models can stand where). */
+ * (command processor, clusters of compute units), build_memory.c (shader arrays, memory partitions, MMU),
+ * network.c (between these) and slots.c (which models can stand where). */
 #ifndef MODEL_AMD_BUILD_H
 #define MODEL_AMD_BUILD_H
 
+#include "lockstep/noc.h"
 #include "lockstep/scheduler.h"
 #include "model/amd/amd_gpu.h"
 #include "model/amd/command.h"
@@ -20,8 +21,7 @@ typedef struct amd_gpu_spec {
     ls_ratio core_clock, dram_clock;
     uint64_t clusters, cus_per_cluster, vector_caches, units_per_cu, arrays;
     uint64_t line_bytes;
-    uint64_t dispatch_latency_cycles, request_latency_cycles, reply_latency_cycles, array_latency_cycles;
-    uint64_t mmu_latency_cycles;
+    uint64_t dispatch_latency_cycles, array_latency_cycles, mmu_latency_cycles;
     uint64_t memory_mib, channels, slices_per_channel, interleave_bytes;
     uint32_t slice_hash;
     bool memory_cache, copies_in_l2;
@@ -45,6 +45,15 @@ struct amd_gpu {
     uint32_t tlb_count;
 };
 
+/* The network between hubs and gates. */
+typedef struct builder_network {
+    const ls_noc_ops *ops;
+    ls_noc_plan plan;
+    ls_noc_endpoint *hubs, *gates;
+    uint32_t requests_max; /* that a gate can get before it releases any */
+    char prefix[16];
+} builder_network;
+
 typedef struct builder {
     ls_machine *machine;
     ls_engine *engine;
@@ -61,6 +70,7 @@ typedef struct builder {
     ls_port *cus; /* ls_cu_ops */
     ls_block **cluster_blocks, **cluster_caches, **cluster_hubs, **array_gates, **array_hubs, **gates;
     ls_link **orders, **acks, **dones;
+    builder_network network;
 } builder;
 
 #define TRY(call)                                                                                             \
@@ -89,7 +99,7 @@ void build_name(char *out, const char *pattern, const uint32_t *numbers);
 #define PART_NAME(b, out, pattern, ...) BUILD_NAME(out, "gpu#." pattern, (b)->gpu->number, __VA_ARGS__)
 
 /* slots.c: the slots of the machine and the ports that their models have. */
-#define AMD_SECTIONS 14
+#define AMD_SECTIONS 15
 extern const ls_section amd_sections[AMD_SECTIONS];
 
 /* build_cluster.c */
@@ -98,8 +108,10 @@ ls_status build_cluster(builder *b, uint32_t cluster, ls_error *err);
 /* build_memory.c */
 ls_status build_arrays(builder *b, ls_error *err);
 ls_status build_partition(builder *b, uint32_t partition, ls_error *err);
-ls_status build_network(builder *b, ls_error *err);
 /* The MMU, if there are L1 TLBs. */
 ls_status build_mmu(builder *b, ls_error *err);
+/* network.c: the plan comes before the partitions, the links after them. */
+ls_status build_network_plan(builder *b, ls_error *err);
+ls_status build_network(builder *b, ls_error *err);
 
 #endif

@@ -105,16 +105,16 @@ static ls_status build_cluster_domain(builder *b, uint32_t i, ls_error *err)
                           .payload_bytes = sizeof(cluster_order),
                           .receive = cluster_receive,
                           .receiver = ls_block_state(b->cluster_blocks[i]) };
-    BUILD_NAME(name, "order#", i);
+    PART_NAME(b, name, "order#", i);
     TRY(ls_link_create(b->engine, &spec, &b->orders[i], err));
     spec.from = region;
     spec.to = b->command_region;
     spec.receiver = b->gpu->command.self;
-    BUILD_NAME(name, "ack#", i);
+    PART_NAME(b, name, "ack#", i);
     spec.payload_bytes = sizeof(cluster_ack);
     spec.receive = command->receive_ack;
     TRY(ls_link_create(b->engine, &spec, &b->acks[i], err));
-    BUILD_NAME(done, "done#", i);
+    PART_NAME(b, done, "done#", i);
     spec.name = done;
     spec.payload_bytes = sizeof(cu_done);
     spec.receive = command->receive_done;

@@ -1,5 +1,5 @@
 /* build_memory.c: shader arrays with their L1, memory partitions (L2 slices, an optional cache on the
- * memory's side, the DRAM channel), the MMU, and the links that join all of them. */
+ * memory's side, the DRAM channel), and the MMU with its links. */
 #include "model/amd/build.h"
 
 void build_name(char *out, const char *pattern, const uint32_t *numbers)
@@ -21,50 +21,48 @@ void build_name(char *out, const char *pattern, const uint32_t *numbers)
     *out = 0;
 }
 
-/* A pair of links between a hub and entry `at` of a gate. names: of both, with the numbers of the place and
- * of `at`. */
-static ls_status build_pair(builder *b, const char *const names[2], uint32_t place, ls_region *from,
-                            ls_block *hub, ls_region *to, ls_block *gate, uint32_t at, uint32_t request_cycles,
-                            uint32_t reply_cycles, ls_link **out, ls_error *err)
+/* Of a link between a cluster and its shader array. */
+static uint32_t pair_credits(uint32_t latency)
 {
-    char text[96];
-    ls_link *reply;
-    uint32_t credits = request_cycles + reply_cycles + BUILD_CREDITS_TO_SPARE;
-    ls_link_spec spec = { .name = text,
+    return 2 * latency + BUILD_CREDITS_TO_SPARE;
+}
+
+/* The links between a cluster and the L1 of its shader array, where it is number `at`. */
+static ls_status join_array(builder *b, uint32_t cluster, uint32_t array, uint32_t at, ls_error *err)
+{
+    char name[96];
+    ls_block *hub = b->cluster_hubs[cluster], *gate = b->array_gates[array];
+    ls_region *from = b->cluster_regions[cluster], *to = b->array_regions[array];
+    uint32_t latency = (uint32_t)b->spec->array_latency_cycles;
+    ls_link *request, *reply;
+    ls_link_spec spec = { .name = name,
                           .from = from,
                           .to = to,
                           .from_name = ls_block_name(hub),
                           .to_name = ls_block_name(gate),
-                          .latency_cycles = request_cycles,
-                          .credits = credits,
+                          .latency_cycles = latency,
+                          .credits = pair_credits(latency),
                           .payload_bytes = sizeof(line_message),
                           .receive = line_gate_receive,
                           .receiver = line_gate_receiver(gate, at) };
-    BUILD_NAME(text, names[0], place, at);
-    TRY(ls_link_create(b->engine, &spec, out, err));
-    BUILD_NAME(text, names[1], place, at);
+    PART_NAME(b, name, "request.array#.#", array, at);
+    TRY(ls_link_create(b->engine, &spec, &request, err));
+    PART_NAME(b, name, "reply.array#.#", array, at);
     spec.from = to;
     spec.to = from;
     spec.from_name = ls_block_name(gate);
     spec.to_name = ls_block_name(hub);
-    spec.latency_cycles = reply_cycles;
     spec.receive = line_hub_receive;
     spec.receiver = ls_block_state(hub);
     TRY(ls_link_create(b->engine, &spec, &reply, err));
     line_gate_set_reply(gate, at, reply);
-    return LS_OK;
-}
-
-static uint32_t pair_credits(uint32_t request_cycles, uint32_t reply_cycles)
-{
-    return request_cycles + reply_cycles + BUILD_CREDITS_TO_SPARE;
+    return line_hub_set_links(hub, at, NULL, &request, 1, err);
 }
 
 ls_status build_arrays(builder *b, ls_error *err)
 {
-    static const char *const names[2] = { "request.array#.#", "reply.array#.#" };
     char name[64];
-    uint32_t latency = (uint32_t)b->spec->array_latency_cycles;
+    uint32_t credits = pair_credits((uint32_t)b->spec->array_latency_cycles);
     for (uint32_t i = 0; i < b->arrays; i++) {
         ls_domain *domain;
         ls_block *l1;
@@ -75,7 +73,7 @@ ls_status build_arrays(builder *b, ls_error *err)
         TRY(ls_domain_create(b->engine, name, b->core_clock, &domain, err));
         ls_region *region = b->array_regions[i] = ls_domain_region(domain, 0);
         PART_NAME(b, name, "array#.gate", i);
-        TRY(line_gate_create(region, name, count, pair_credits(latency, latency), &b->array_gates[i], err));
+        TRY(line_gate_create(region, name, count, count * credits, &b->array_gates[i], err));
         PART_NAME(b, name, "array#.hub", i);
         TRY(line_hub_create(region, name, b->gpu->line_bytes, &b->array_hubs[i], err));
         PART_NAME(b, name, "array#.l1", i);
@@ -89,11 +87,8 @@ ls_status build_arrays(builder *b, ls_error *err)
     uint32_t at = 0;
     for (uint32_t k = 0; k < b->clusters && b->arrays > 0; k++) {
         uint32_t array = build_array_of(b, k);
-        ls_link *link;
         at = k > 0 && build_array_of(b, k - 1) == array ? at + 1 : 0;
-        TRY(build_pair(b, names, array, b->cluster_regions[k], b->cluster_hubs[k], b->array_regions[array],
-                       b->array_gates[array], at, latency, latency, &link, err));
-        TRY(line_hub_set_links(b->cluster_hubs[k], NULL, &link, 1, err));
+        TRY(join_array(b, k, array, at, err));
     }
     return LS_OK;
 }
@@ -117,15 +112,13 @@ ls_status build_partition(builder *b, uint32_t i, ls_error *err)
     ls_domain *domain;
     ls_region *region;
     ls_block *home, **slices = &b->gpu->l2[i * b->slices];
-    uint32_t credits =
-        pair_credits((uint32_t)b->spec->request_latency_cycles, (uint32_t)b->spec->reply_latency_cycles);
     PART_NAME(b, name, "partition#", i);
     /* The DRAM's region comes first: at equal times it runs before L2, as data moves up. */
     TRY(ls_domain_create(b->engine, name, b->dram_clock, &domain, err));
     TRY(ls_domain_add_region(domain, b->core_clock, &region, err));
     b->l2_regions[i] = region;
     PART_NAME(b, name, "partition#.gate", i);
-    TRY(line_gate_create(region, name, b->uppers + 1, credits, &b->gates[i], err));
+    TRY(line_gate_create(region, name, b->uppers + 1, b->network.requests_max, &b->gates[i], err));
     PART_NAME(b, name, "partition#.channel", i);
     TRY(ls_machine_block(b->machine, region, name, "channel", &home, err));
     TRY(build_dram(b, i, ls_domain_region(domain, 0), home, err));
@@ -148,26 +141,6 @@ ls_status build_partition(builder *b, uint32_t i, ls_error *err)
         build_keep_cache(b, slices[k]);
     }
     return line_gate_set_slices(b->gates[i], &b->gpu->map, slices, b->slices, err);
-}
-
-/* From whatever is above the partitions to all of them. */
-ls_status build_network(builder *b, ls_error *err)
-{
-    static const char *const names[2] = { "request.partition#.#", "reply.partition#.#" };
-    ls_link *links[256];
-    for (uint32_t i = 0; i <= b->uppers; i++) {
-        ls_block *hub = i == b->uppers ? b->dma_hub : b->arrays > 0 ? b->array_hubs[i] : b->cluster_hubs[i];
-        ls_region *region = i == b->uppers  ? b->command_region
-                            : b->arrays > 0 ? b->array_regions[i]
-                                            : b->cluster_regions[i];
-        for (uint32_t k = 0; k < b->channels; k++) {
-            TRY(build_pair(b, names, k, region, hub, b->l2_regions[k], b->gates[k], i,
-                           (uint32_t)b->spec->request_latency_cycles, (uint32_t)b->spec->reply_latency_cycles,
-                           &links[k], err));
-        }
-        TRY(line_hub_set_links(hub, &b->gpu->map, links, b->channels, err));
-    }
-    return LS_OK;
 }
 
 ls_status build_mmu(builder *b, ls_error *err)
@@ -202,10 +175,10 @@ ls_status build_mmu(builder *b, ls_error *err)
                               .payload_bytes = sizeof(line_walk),
                               .receive = line_mmu_ops(g->mmu)->receive,
                               .receiver = line_mmu_receiver(g->mmu, i) };
-        BUILD_NAME(name, "walk#", i);
+        PART_NAME(b, name, "walk#", i);
         TRY(ls_link_create(b->engine, &spec, &ask, err));
         line_tlb_set_mmu(g->tlbs[i], ask);
-        BUILD_NAME(name, "page#", i);
+        PART_NAME(b, name, "page#", i);
         spec.from = region;
         spec.to = ls_block_region(g->tlbs[i]);
         spec.from_name = ls_block_name(g->mmu);

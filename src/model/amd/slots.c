@@ -39,6 +39,9 @@ CHECK(dram_functions, ls_dram_ops, 0);
 static const char *const reply_functions[] = { "ready", "done", NULL };
 CHECK(reply_functions, ls_dram_reply_ops, 0);
 
+static const char *const noc_functions[] = { "describe", "build", NULL };
+CHECK(noc_functions, ls_noc_ops, 0);
+
 static const ls_interface memory = { LS_LINE_MEMORY_INTERFACE, "lockstep/line.h", memory_functions };
 static const ls_interface joining = { LS_LINE_MEMORY_INTERFACE, "lockstep/line.h", joining_functions };
 static const ls_interface cache = { LS_LINE_CACHE_INTERFACE, "lockstep/line_cache.h", cache_functions };
@@ -52,6 +55,8 @@ static const ls_interface dma = { LS_DMA_INTERFACE, "lockstep/dma.h", dma_functi
 static const ls_interface command = { LS_COMMAND_INTERFACE, "lockstep/command.h", command_functions };
 static const ls_interface dram = { LS_DRAM_INTERFACE, "lockstep/dram.h", dram_functions };
 static const ls_interface reply = { LS_DRAM_REPLY_INTERFACE, "lockstep/dram.h", reply_functions };
+
+static const ls_interface noc = { LS_NOC_INTERFACE, "lockstep/noc.h", noc_functions };
 
 static const ls_slot_port cache_ports[] = {
     { .name = LS_LINE_MEMORY_PORT, .interface = &memory },
@@ -79,6 +84,7 @@ static const ls_slot_port cu_ports[] = {
 static const ls_slot_port scheduler_ports[] = { { .name = LS_SCHEDULER_PORT, .interface = &scheduler } };
 static const ls_slot_port dma_ports[] = { { .name = LS_DMA_PORT, .interface = &dma } };
 static const ls_slot_port command_ports[] = { { .name = LS_COMMAND_PORT, .interface = &command } };
+static const ls_slot_port noc_ports[] = { { .name = LS_NOC_PORT, .interface = &noc } };
 static const ls_slot_port dram_ports[] = {
     { .name = LS_DRAM_PORT, .interface = &dram },
     { .name = LS_DRAM_REPLY_PORT, .interface = &reply, .used = true },
@@ -98,6 +104,7 @@ const ls_section amd_sections[AMD_SECTIONS] = {
     SLOT("scalar_cache", LS_SCALAR_CACHE_SLOT, "cycle", cache_ports, "scalar memory, per cluster"),
     SLOT("instruction_cache", LS_INSTRUCTION_CACHE_SLOT, "cycle", cache_ports, "code, per cluster"),
     SLOT("l1", LS_L1_CACHE_SLOT, "cycle", cache_ports, "RDNA's L1, per shader array"),
+    SLOT("noc", LS_NOC_SLOT, "crossbar", noc_ports, "network between clusters (or shader arrays), DMA engine and memory partitions"),
     SLOT("l2", LS_L2_CACHE_SLOT, "cycle", l2_ports, "a slice of L2"),
     SLOT("memory_cache", LS_MEMORY_CACHE_SLOT, "cycle", cache_ports, "on the memory's side of L2, per channel"),
     SLOT("tlb", LS_TLB_SLOT, "none", tlb_ports, "L1 TLBs, one in front of each cache of a cluster"),

@@ -1,5 +1,5 @@
-/* gate.c: from links into the caches of a domain. Each incoming link is a requester of its own at each cache,
- * so that answers find their way without a table. What a cache refuses waits in the order of its link. */
+/* gate.c: from links into the caches of a domain. Each hub that sends is a requester of its own at each cache,
+ * so that answers find their way without a table. Requests that a cache refuses wait in the order of their hub. */
 #include "model/amd_memory/gate.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #define SLICES_MAX 16
 #define CONTROL_BYTES 8u /* on the wire, of a message without data */
 #define INSIDE_MAX                                                                                            \
-    256 /* requests of one link that are not answered yet: bounds what can wait for the way out */
+    256 /* requests of one hub that are not answered yet: bounds the answers that can wait for the way out */
 #define NONE UINT32_MAX
 
 typedef struct gate_counters {
@@ -26,8 +26,10 @@ typedef struct gate_list {
     uint32_t first, last; /* first NONE: empty */
 } gate_list;
 
+/* One hub. Hubs may share links. */
 typedef struct gate_link {
     struct gate *gate;
+    uint16_t number;
     ls_link *in, *out;
     gate_list held, answers; /* requests and answers that wait */
     uint32_t inside;
@@ -109,17 +111,26 @@ static bool hand_over(gate_link *l, const line_message *m, ls_cycle now)
     return true;
 }
 
-void line_gate_receive(void *receiver, ls_link *link, const void *payload, ls_cycle now)
+static inline void receive(gate *g, gate_link *l, ls_link *link, const line_message *m, ls_cycle now)
 {
-    gate_link *l = receiver;
-    gate *g = l->gate;
-    const line_message *m = payload;
     l->in = link;
     g->n.requests++;
     if (l->held.first == NONE && hand_over(l, m, now))
         return;
     g->n.waited++;
     hold(g, &l->held, m, line_request_data(m, g->line_bytes));
+}
+
+void line_gate_receive(void *receiver, ls_link *link, const void *payload, ls_cycle now)
+{
+    gate_link *l = receiver;
+    receive(l->gate, l, link, payload, now);
+}
+
+void line_gate_receive_any(void *state, ls_link *link, const void *payload, ls_cycle now)
+{
+    gate *g = state;
+    receive(g, &g->links[((const line_message *)payload)->requester], link, payload, now);
 }
 
 static void slice_retry(void *self, ls_cycle now)
@@ -139,6 +150,7 @@ static bool send_answer(gate_link *l, const line_message *m)
     if (LS_UNLIKELY(slot == NULL))
         return false;
     line_copy(slot, m, data_bytes);
+    slot->requester = l->number;
     g->n.replies++;
     l->inside--;
     return true;
@@ -236,7 +248,7 @@ static const ls_block_type gate_type = {
     .waits = gate_waits,
 };
 
-ls_status line_gate_create(ls_region *region, const char *name, uint32_t links, uint32_t credits,
+ls_status line_gate_create(ls_region *region, const char *name, uint32_t hubs, uint32_t requests_max,
                            ls_block **out, ls_error *err)
 {
     ls_domain *domain = ls_region_domain(region);
@@ -244,13 +256,14 @@ ls_status line_gate_create(ls_region *region, const char *name, uint32_t links, 
     if (status != LS_OK)
         return status;
     gate *g = ls_block_state(*out);
-    g->link_count = links;
-    g->links = ls_domain_alloc(domain, links * sizeof *g->links);
-    g->nodes = ls_domain_alloc(domain, (size_t)links * (INSIDE_MAX + credits) * sizeof *g->nodes);
+    g->link_count = hubs;
+    g->links = ls_domain_alloc(domain, hubs * sizeof *g->links);
+    g->nodes = ls_domain_alloc(domain, ((size_t)hubs * INSIDE_MAX + requests_max) * sizeof *g->nodes);
     bool ok = g->links != NULL && g->nodes != NULL;
-    for (uint32_t i = 0; ok && i < links; i++) {
+    for (uint32_t i = 0; ok && i < hubs; i++) {
         gate_link *l = &g->links[i];
         l->gate = g;
+        l->number = (uint16_t)i;
         l->held.first = l->answers.first = NONE;
         ls_event_init(&l->event, out_ready, l);
     }

@@ -7,13 +7,16 @@
 #include "model/amd_memory/line.h"
 #include "model/memory/mem.h"
 
-/* For `links` pairs of links. credits: of each link that comes in. */
-ls_status line_gate_create(ls_region *region, const char *name, uint32_t links, uint32_t credits,
+/* For the requests of `hubs` hubs. requests_max: that links can deliver before a buffer entry is released. */
+ls_status line_gate_create(ls_region *region, const char *name, uint32_t hubs, uint32_t requests_max,
                            ls_block **out, ls_error *err);
-/* The receiver of incoming link i; its receive function is line_gate_receive, its payload a line_message. */
+/* The payload of links is a line_message. A link of hub i alone: its receiver, and its receive function. */
 void *line_gate_receiver(ls_block *gate, uint32_t i);
 void line_gate_receive(void *receiver, ls_link *link, const void *payload, ls_cycle now);
-/* Where requests of link i are answered: a link whose receiver is the hub that sent them. */
+/* A link of any hubs: the number of the hub stands in the message. All messages of a hub come over the same link.
+ * The receiver is the block's state. */
+void line_gate_receive_any(void *state, ls_link *link, const void *payload, ls_cycle now);
+/* Where requests of hub i are answered: a link that leads to it. Hubs may share it. */
 void line_gate_set_reply(ls_block *gate, uint32_t i, ls_link *link);
 /* The caches, by slice of the map; map NULL: there is one. */
 ls_status line_gate_set_slices(ls_block *gate, const mem_map *map, ls_block *const *caches, uint32_t count,

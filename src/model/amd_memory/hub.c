@@ -28,6 +28,7 @@ typedef struct hub {
     const char *name;
     ls_region *region;
     uint32_t line_bytes, link_count, client_count, client_room;
+    uint16_t number;    /* of the hub, at the other ends of its links */
     bool mapped, plain; /* plain: mem_map_is_plain() */
     mem_map map;
     ls_link **links;
@@ -52,10 +53,13 @@ static bool refuse(hub *h, hub_client *client, ls_link *link)
     return false;
 }
 
-static void send_copy(hub *h, line_message *slot, uint32_t client, const line_message *m, uint32_t data_bytes)
+static void send_copy(hub *h, line_message *slot, uint32_t client, uint32_t place, const line_message *m,
+                      uint32_t data_bytes)
 {
     line_copy(slot, m, data_bytes);
     slot->source = (uint16_t)client;
+    slot->requester = h->number;
+    slot->place = (uint16_t)place;
     h->n.requests++;
     h->n.request_bytes += data_bytes;
 }
@@ -77,7 +81,7 @@ static bool sweep(hub *h, uint32_t number, const line_message *m)
         line_message *slot = ls_link_send(link, CONTROL_BYTES);
         if (slot == NULL)
             return refuse(h, client, link);
-        send_copy(h, slot, number, m, 0);
+        send_copy(h, slot, number, client->sweep_sent, m, 0);
         client->sweep_sent++;
     }
     return true;
@@ -98,7 +102,7 @@ static bool hub_request(void *self, uint32_t number, const line_message *m, ls_c
     uint32_t data_bytes = line_request_data(m, h->line_bytes);
     line_message *slot = ls_link_send(link, data_bytes != 0 ? h->line_bytes : CONTROL_BYTES);
     if (LS_LIKELY(slot != NULL)) {
-        send_copy(h, slot, number, m, data_bytes);
+        send_copy(h, slot, number, place, m, data_bytes);
         return true;
     }
     return refuse(h, &h->clients[number], link);
@@ -223,8 +227,8 @@ ls_status line_hub_create(ls_region *region, const char *name, uint32_t line_byt
     return status;
 }
 
-ls_status line_hub_set_links(ls_block *block, const mem_map *map, ls_link *const *links, uint32_t count,
-                             ls_error *err)
+ls_status line_hub_set_links(ls_block *block, uint32_t number, const mem_map *map, ls_link *const *links,
+                             uint32_t count, ls_error *err)
 {
     hub *h = ls_block_state(block);
     if (count == 0 || count > LINKS_MAX || (map != NULL && map->channels != count) ||
@@ -236,6 +240,7 @@ ls_status line_hub_set_links(ls_block *block, const mem_map *map, ls_link *const
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the links of '%s'", h->name);
     memcpy(h->links, links, count * sizeof *links);
     h->link_count = count;
+    h->number = (uint16_t)number;
     h->mapped = map != NULL;
     h->plain = map != NULL && mem_map_is_plain(map);
     if (map != NULL)

@@ -1,6 +1,7 @@
 /* network.c: see network.h. */
 #include "model/gpu/network.h"
 
+#define CREDITS_TO_SPARE 64u
 #define HEADER_BYTES 8u /* of a message: address, kind, sender */
 
 static const ls_sector_message *message_of(const void *payload)
@@ -74,7 +75,8 @@ ls_status gpu_network_plan(gpu_network *network, ls_machine *machine, const gpu_
                                         .count = { gpu->core_count, gpu->channel_count },
                                         .classes = { classes[GPU_REQUEST], classes[GPU_REPLY] },
                                         .class_count = GPU_MESSAGE_CLASSES,
-                                        .self = &gpu->map } };
+                                        .self = &gpu->map,
+                                        .spare_credits = CREDITS_TO_SPARE } };
     return network->ops->describe(network->spec, &network->plan, &network->shape, err);
 }
 

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CREDITS_TO_SPARE 64u
-
 typedef struct crossbar_spec {
     uint64_t request_latency_cycles, reply_latency_cycles, credits;
 } crossbar_spec;
@@ -19,10 +17,10 @@ static uint32_t latency_of(const crossbar_spec *spec, const ls_noc_class *c)
 }
 
 /* Enough for a message per cycle from one core to one partition, there and back. */
-static uint32_t credits_of(const crossbar_spec *spec)
+static uint32_t credits_of(const crossbar_spec *spec, const ls_noc_plan *plan)
 {
     uint64_t round_trip = spec->request_latency_cycles + spec->reply_latency_cycles;
-    return (uint32_t)(spec->credits != 0 ? spec->credits : round_trip + CREDITS_TO_SPARE);
+    return (uint32_t)(spec->credits != 0 ? spec->credits : round_trip + plan->spare_credits);
 }
 
 static ls_status crossbar_describe(const void *spec, const ls_noc_plan *plan, ls_noc_shape *out, ls_error *err)
@@ -30,8 +28,8 @@ static ls_status crossbar_describe(const void *spec, const ls_noc_plan *plan, ls
     (void)err;
     for (uint32_t c = 0; c < plan->class_count; c++) {
         out->latency_cycles[c] = latency_of(spec, &plan->classes[c]);
-        out->credits[c] = credits_of(spec);
-        out->receive_max[c] = credits_of(spec) * plan->count[plan->classes[c].from];
+        out->credits[c] = credits_of(spec, plan);
+        out->receive_max[c] = credits_of(spec, plan) * plan->count[plan->classes[c].from];
     }
     return LS_OK;
 }
@@ -64,7 +62,7 @@ static ls_status connect(const crossbar_spec *spec, const ls_noc_plan *plan, con
                                            .from_name = sender->name,
                                            .to_name = receiver->name,
                                            .latency_cycles = latency_of(spec, c),
-                                           .credits = credits_of(spec),
+                                           .credits = credits_of(spec, plan),
                                            .payload_bytes = c->payload_bytes,
                                            .receive = receiver->receive,
                                            .receiver = receiver->receiver },
@@ -96,7 +94,7 @@ static const ls_param params[] = {
     LS_PARAM_UINT(crossbar_spec, reply_latency_cycles, "cycles", 90, 1, 2000,
                   "from a memory partition to a core, in L2 cycles"),
     LS_PARAM_UINT(crossbar_spec, credits, "messages", 0, 0, 4096,
-                  "buffer entries per core and partition, in each direction; 0: 64 more than there and back take"),
+                  "buffer entries per core and partition, in each direction; 0: those of a round trip and some more"),
 };
 /* clang-format on */
 

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CREDITS_TO_SPARE 64u
-
 typedef struct grid_spec {
     uint64_t request_latency_cycles, reply_latency_cycles, credits;
     uint64_t columns, rows; /* of a mesh */
@@ -48,9 +46,9 @@ static uint32_t lanes_of(const ls_noc_plan *plan, ls_noc_side side)
 }
 
 /* Of a wire between an end point and its switch. */
-static uint32_t credits_of(const grid_spec *spec, uint32_t cycles)
+static uint32_t credits_of(const grid_spec *spec, const ls_noc_plan *plan, uint32_t cycles)
 {
-    return (uint32_t)(spec->credits != 0 ? spec->credits : 2 * cycles + CREDITS_TO_SPARE);
+    return (uint32_t)(spec->credits != 0 ? spec->credits : 2 * cycles + plan->spare_credits);
 }
 
 static uint32_t longest(const grid_spec *spec)
@@ -109,7 +107,7 @@ static ls_status describe(const grid_spec *spec, const ls_noc_plan *plan, bool r
         uint32_t cycles = latency_of(spec, &plan->classes[c]);
         out->latency_cycles[c] =
             cycles + (uint32_t)(hops * spec->hop_latency_cycles / ((uint64_t)cores * memories));
-        out->credits[c] = credits_of(spec, half_up(longest(spec)));
+        out->credits[c] = credits_of(spec, plan, half_up(longest(spec)));
         out->receive_max[c] = out->credits[c] * lanes_of(plan, plan->classes[c].from == LS_NOC_CORES);
     }
     return LS_OK;
@@ -160,7 +158,7 @@ static noc_endpoint end_of(const grid_spec *spec, const ls_noc_plan *plan, ls_no
                          .name = e->name,
                          .receive = e->receive,
                          .receiver = e->receiver };
-    end.in_credits = end.out_credits = credits_of(spec, half_up(longest(spec)));
+    end.in_credits = end.out_credits = credits_of(spec, plan, half_up(longest(spec)));
     for (uint32_t c = 0; c < plan->class_count; c++) {
         uint32_t cycles = latency_of(spec, &plan->classes[c]);
         if (plan->classes[c].from == side) {
@@ -256,7 +254,7 @@ static const char *const arbitration_names[] = { "round-robin", "oldest", NULL }
                   "of a request beside its hops: half to the first switch, half from the last one"),          \
     LS_PARAM_UINT(grid_spec, reply_latency_cycles, "cycles", 90, 1, 2000, "of a reply, likewise"),            \
     LS_PARAM_UINT(grid_spec, credits, "messages", 0, 0, 4096,                                                 \
-                  "buffer entries of each core and partition at its switch; 0: 64 more than its wires hold")
+                  "buffer entries of each core and partition at its switch; 0: those of its wires and some more")
 #define SWITCHES                                                                                              \
     LS_PARAM_UINT(grid_spec, hop_latency_cycles, "cycles", 2, 1, 1000,                                        \
                   "from a switch to the next, in L2 cycles"),                                                 \
