@@ -67,6 +67,14 @@ void engine_begin_machine(ls_engine *engine)
     engine->machine_first = (uint32_t)engine->domains.count;
 }
 
+ls_status engine_group_machine(ls_engine *engine, ls_group *group, ls_error *err)
+{
+    ls_status status = LS_OK;
+    for (size_t i = engine->machine_first; i < engine->domains.count && status == LS_OK; i++)
+        status = ls_domain_set_group(engine->domains.at[i], group, err);
+    return status;
+}
+
 ls_status ls_engine_add_part(ls_engine *engine, const char *kind, void *part, ls_error *err)
 {
     const engine_part added = { .kind = kind, .part = part };

@@ -1,4 +1,5 @@
 /* group.c: groups of domains, and how long they may run alone. */
+#include "engine/machine.h"
 #include "engine/state.h"
 
 #include <string.h>
@@ -112,6 +113,12 @@ ls_status ls_engine_set_stop_delay(ls_engine *engine, ls_time delay_fs, ls_error
                        (unsigned long long)delay_fs, (unsigned long long)WINDOW_MAX_FS);
     engine->stop_delay = delay_fs;
     return LS_OK;
+}
+
+ls_status engine_stop_as_group(ls_engine *engine, const ls_group *group, ls_error *err)
+{
+    ls_time delay = ls_group_lookahead(group, NULL);
+    return ls_engine_set_stop_delay(engine, delay < WINDOW_MAX_FS ? delay : WINDOW_MAX_FS, err);
 }
 
 ls_time ls_engine_stop_delay(const ls_engine *engine)

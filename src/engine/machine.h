@@ -16,5 +16,9 @@ struct ls_machine {
 
 /* Before build(): the domains that follow are of another machine. */
 void engine_begin_machine(ls_engine *engine);
+/* After build(): its domains are a group. */
+ls_status engine_group_machine(ls_engine *engine, ls_group *group, ls_error *err);
+/* Before the first run: runs stop as they would if the group were all of the engine. */
+ls_status engine_stop_as_group(ls_engine *engine, const ls_group *group, ls_error *err);
 
 #endif

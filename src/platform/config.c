@@ -2,20 +2,11 @@
 #include "platform/config.h"
 
 #include "base/file.h"
-#include "platform/resolve.h"
+#include "platform/config_impl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct platform_config {
-    mem_arena arena;
-    config_layers layers;
-    resolved_config resolved;
-    const char *name, *title, *source;
-    const char *yaml;
-    hash128 hash;
-};
 
 static ls_status no_memory(ls_error *err)
 {
@@ -43,19 +34,27 @@ void config_add_scalar(text_buffer *out, const ls_param *param, const char *text
         text_add(out, text);
 }
 
-static bool write_yaml(platform_config *config)
+static void add_yaml(text_buffer *text, const resolved_config *resolved)
 {
     static const ls_param name = { .type = LS_PARAM_TYPE_CHOICE };
-    text_buffer text = { 0 };
-    text_add(&text, "machine: ");
-    config_add_scalar(&text, &name, config->resolved.machine->name);
-    text_add(&text, "\n");
-    for (size_t i = 0; i < config->resolved.value_count; i++) {
-        const config_value *value = &config->resolved.values[i];
-        text_printf(&text, "%s: ", value->key->path);
-        config_add_scalar(&text, value->key->param, value->text);
-        text_add(&text, "\n");
+    text_add(text, "machine: ");
+    config_add_scalar(text, &name, resolved->machine->name);
+    text_add(text, "\n");
+    for (size_t i = 0; i < resolved->value_count; i++) {
+        const config_value *value = &resolved->values[i];
+        text_printf(text, "%s: ", value->key->path);
+        config_add_scalar(text, value->key->param, value->text);
+        text_add(text, "\n");
     }
+}
+
+static bool write_yaml(platform_config *config)
+{
+    text_buffer text = { 0 };
+    if (config->parts.count > 0)
+        system_yaml(&text, &config->parts);
+    else
+        add_yaml(&text, &config->resolved);
     config->yaml = text.failed ? NULL : arena_strdup(&config->arena, text_get(&text));
     config->hash = hash128_of(text_get(&text), text.count);
     text_fini(&text);
@@ -82,6 +81,9 @@ const char *origin_text(const value_origin *origin, char *out, size_t out_bytes)
         snprintf(out, out_bytes, "%s:%u", origin->file, (unsigned)origin->line);
     else
         snprintf(out, out_bytes, "%s", origin->kind == LS_ORIGIN_SET ? "--set" : "default");
+    size_t used = strlen(out);
+    if (origin->scope[0])
+        snprintf(out + used, out_bytes - used, " (%s)", origin->scope);
     return out;
 }
 
@@ -100,23 +102,72 @@ static const char *short_name(mem_arena *arena, const char *path)
 /* Free text describes the file in which it stands; that of the bases is only checked. */
 static const char *own_text(platform_config *config, const char *key, config_problems *problems)
 {
-    for (size_t i = 1; i < config->layers.file_count; i++)
+    size_t own = config->layers.own_file;
+    for (size_t i = own + 1; i < config->layers.file_count; i++)
         layers_text(&config->layers.files[i], key, problems);
-    const char *text = layers_text(&config->layers.files[0], key, problems);
+    const char *text = layers_text(&config->layers.files[own], key, problems);
     return text ? text : "";
+}
+
+/* The values of all GPUs, after those of the system itself. */
+static bool add_part_values(platform_config *config)
+{
+    resolved_config *out = &config->resolved;
+    size_t count = out->value_count;
+    for (size_t i = 0; i < config->parts.count; i++)
+        count += config_value_count(config->parts.at[i].config);
+    config_value *values = arena_array(&config->arena, count + 1, sizeof *values);
+    config_key *keys = arena_array(&config->arena, count + 1, sizeof *keys);
+    if (!values || !keys)
+        return false;
+    memcpy(values, out->values, out->value_count * sizeof *values);
+    for (size_t i = 0; i < config->parts.count; i++) {
+        const platform_config *part = config->parts.at[i].config;
+        for (size_t k = 0; k < config_value_count(part); k++) {
+            config_key *key = &keys[out->value_count];
+            config_value *value = &values[out->value_count++];
+            *value = *config_at(part, k);
+            *key = *value->key;
+            key->path = arena_printf(&config->arena, "gpu%zu.%s", i, key->path);
+            value->key = key;
+            if (!key->path)
+                return false;
+        }
+    }
+    out->values = values;
+    return true;
+}
+
+void config_finish(platform_config *config, const config_request *request, config_problems *problems)
+{
+    config_layers *layers = &config->layers;
+    const ls_machine_type *machine = config_find_machine(layers, problems);
+    bool is_inline = layers->label && layers->own_file == 0, is_system = machine == &system_machine;
+    config->name =
+        is_inline ? machine ? machine->name : "" : short_name(&config->arena, config_file_path(config));
+    if (config->name && request->gpus > 0 && !layers->label)
+        config->name = arena_printf(&config->arena, "%u x %s", request->gpus, config->name);
+    config->title = own_text(config, "title", problems);
+    config->source = own_text(config, "source", problems);
+    config->resolved.machine = machine;
+    if (is_system && layers->label)
+        return; /* a system in a system: the outer one reports it */
+    if (is_system)
+        system_load(&config->arena, request, layers, &config->parts, problems);
+    if (is_system && config->parts.count == 0)
+        return; /* without its list it is not known which keys are those of GPUs */
+    config_resolve(&config->arena, layers, machine, &config->resolved, problems);
+    bool is_good = !problems_any(problems);
+    if (!config->name || (is_good && is_system && !add_part_values(config)) ||
+        (is_good && !write_yaml(config)))
+        problems_no_memory(problems);
 }
 
 static void load(platform_config *config, const config_request *request, config_problems *problems)
 {
     layers_load(&config->arena, request, &config->layers, problems);
-    if (!config->layers.complete)
-        return; /* a key that is missing now may stand in a part that could not be read */
-    config->name = short_name(&config->arena, config->layers.files[0].place.file);
-    config->title = own_text(config, "title", problems);
-    config->source = own_text(config, "source", problems);
-    config_resolve(&config->arena, &config->layers, &config->resolved, problems);
-    if (!config->name || (!problems_any(problems) && !write_yaml(config)))
-        problems_no_memory(problems);
+    if (config->layers.complete) /* else a missing key may stand in a part that could not be read */
+        config_finish(config, request, problems);
 }
 
 ls_status config_load(const config_request *request, platform_config **out, config_problems *problems,
@@ -133,6 +184,8 @@ ls_status config_load(const config_request *request, platform_config **out, conf
         return no_memory(err);
     load(config, request, problems);
     problems_sort(problems);
+    if (config->layers.parts)
+        problems_unique(problems);
     ls_status status = problems_first(problems, err);
     problems_fini(&own);
     if (status == LS_OK)
@@ -146,6 +199,8 @@ void config_destroy(platform_config *config)
 {
     if (!config)
         return;
+    for (size_t i = 0; i < config->parts.count; i++)
+        config_destroy(config->parts.at[i].config);
     arena_fini(&config->arena);
     free(config);
 }
@@ -160,7 +215,7 @@ const char *config_name(const platform_config *config)
 
 const char *config_file_path(const platform_config *config)
 {
-    return config->layers.files[0].place.file;
+    return config->layers.files[config->layers.own_file].place.file;
 }
 
 const char *config_title(const platform_config *config)
@@ -209,6 +264,48 @@ const config_value *config_find(const platform_config *config, const char *path)
         if (strcmp(config->resolved.values[i].key->path, path) == 0)
             return &config->resolved.values[i];
     return NULL;
+}
+
+size_t config_part_count(const platform_config *config)
+{
+    return config->parts.count;
+}
+
+const platform_config *config_part(const platform_config *config, size_t number)
+{
+    return config->parts.at[number].config;
+}
+
+const char *config_part_name(const platform_config *config, size_t number)
+{
+    return config->parts.at[number].name;
+}
+
+ls_status config_find_part(const platform_config *config, const char *text, size_t *number, ls_error *err)
+{
+    size_t named = 0, count = config->parts.count;
+    uint64_t given;
+    const char *digits = strncmp(text, "gpu", 3) == 0 ? text + 3 : text;
+    *number = 0;
+    if (parse_u64(digits, strlen(digits), &given, NULL) == LS_OK) {
+        *number = (size_t)given;
+        if (given < count)
+            return LS_OK;
+        return ls_fail(err, LS_ERR_USAGE, "there is no GPU %llu: platform '%s' has %zu, from gpu0 to gpu%zu",
+                       (unsigned long long)given, config->name, count, count - 1);
+    }
+    for (size_t i = count; i > 0; i--)
+        if (strcmp(config->parts.at[i - 1].name, text) == 0) {
+            *number = i - 1;
+            named++;
+        }
+    if (named == 1)
+        return LS_OK;
+    if (named > 1)
+        return ls_fail(err, LS_ERR_USAGE, "'%s' names %zu GPUs of platform '%s', the first is gpu%zu", text,
+                       named, config->name, *number);
+    return ls_fail(err, LS_ERR_USAGE, "platform '%s' has no GPU '%s': it has %zu, from gpu0 to gpu%zu",
+                   config->name, text, count, count - 1);
 }
 
 size_t config_dropped_count(const platform_config *config)

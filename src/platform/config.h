@@ -31,6 +31,7 @@ typedef struct value_origin {
     uint32_t line, column;
     const char *text;    /* the value in canonical form */
     const char *comment; /* the comment on the value's line: the source of the number; "" if there is none */
+    const char *scope;   /* of a system: the GPUs that it was given for, "gpus"; "" in any other file */
 } value_origin;
 
 typedef struct config_value {
@@ -67,6 +68,14 @@ const char *config_file(const platform_config *config, size_t index);
 /* Whether the platform was given as a file, not by a name of the search path. */
 bool config_is_own(const platform_config *config);
 
+/* Of a system (system.h): its GPUs, each with a configuration as if it were alone. Other platforms have none. The
+ * values of the system are those of its GPUs, with paths such as "gpu1.l2.ways". */
+size_t config_part_count(const platform_config *config);
+const platform_config *config_part(const platform_config *config, size_t number);
+const char *config_part_name(const platform_config *config, size_t number); /* "" if it has none */
+/* The GPU that a text names: "gpu1", "1", or the name of a single one. */
+ls_status config_find_part(const platform_config *config, const char *text, size_t *number, ls_error *err);
+
 /* The values in the order of the schema. */
 size_t config_value_count(const platform_config *config);
 const config_value *config_at(const platform_config *config, size_t index);
@@ -87,7 +96,8 @@ const char *config_yaml(const platform_config *config);
 /* The hash of the canonical text: of values only, not of where they come from or how they were written. */
 hash128 config_hash_of(const platform_config *config);
 
-/* "file.yaml:12", "--set" or "default". Returns out. */
+/* "file.yaml:12", "--set" or "default"; of a key for GPUs of a system with those, as in "--set (gpu1)". Returns
+ * out. */
 const char *origin_text(const value_origin *origin, char *out, size_t out_bytes);
 /* Whether the platform file says of the value that no source gives it: "assumption:" in the comment on its line. */
 bool config_assumes(const config_value *value);

@@ -1,11 +1,9 @@
 /* explain.c: the meaning of a key in each of its declarations, and the origin of its value in a
  * configuration. */
-#include "platform/show.h"
-#include "platform/table.h"
+#include "platform/show_impl.h"
+#include "platform/system.h"
 
 #include <string.h>
-
-#define PLACE_BYTES 512
 
 static const char *default_of(const ls_param *param)
 {
@@ -14,7 +12,7 @@ static const char *default_of(const ls_param *param)
 
 static void add_owner(key_table *table, const machine_schema *schema, const config_key *key)
 {
-    char text[PLACE_BYTES];
+    char text[LS_PLACE_BYTES];
     if (key->model)
         snprintf(text, sizeof text, "machine '%s', section '%s', model '%s' of slot '%s'",
                  schema->machine->name, key->section->path, key->model->name, key->section->slot);
@@ -31,7 +29,7 @@ static void add_choices(key_table *table, const config_key *key)
     const char *choice;
     for (size_t i = 0; (choice = value_choice(key->param, i)) != NULL; i++) {
         const ls_block_type *model = NULL;
-        char line[PLACE_BYTES];
+        char line[LS_PLACE_BYTES];
         if (key_is_model(key))
             model = ls_registry_find_block(key->section->slot, choice);
         else if (key->param->slot != NULL)
@@ -68,12 +66,13 @@ static ls_status explain_declaration(FILE *out, const machine_schema *schema, co
 
 /* ------------------------------------------------------------------------------------------------- values */
 
-static ls_status explain_value(FILE *out, const platform_config *config, const char *path, ls_error *err)
+static ls_status explain_value(FILE *out, const platform_config *config, const char *path, const char *title,
+                               ls_error *err)
 {
     const config_value *value = config_find(config, path);
     key_table table = { 0 };
-    char place[PLACE_BYTES];
-    fprintf(out, "in %s:\n", config_name(config));
+    char place[LS_PLACE_BYTES];
+    fprintf(out, "in %s:\n", title);
     for (size_t i = 0; value && i < value->origin_count; i++) {
         const value_origin *origin = &value->origins[i];
         text_buffer text = { 0 };
@@ -146,15 +145,89 @@ static ls_status explain(FILE *out, const char *path, const machine_schema *sche
     if (status != LS_OK)
         return status;
     if (found > 0)
-        return config && schema_find(&schemas[0], path) ? explain_value(out, config, path, err) : LS_OK;
+        return config && schema_find(&schemas[0], path)
+                   ? explain_value(out, config, path, config_name(config), err)
+                   : LS_OK;
     char quoted[80];
     ls_fail(err, LS_ERR_INPUT, "unknown key '%s'%s%s%s", quote_text(path, strlen(path), quoted, sizeof quoted),
             config ? " for machine '" : "", config ? config_machine(config)->name : "", config ? "'" : "");
     return ls_error_nearest(err, catalog_nearest_key(schemas, count, path));
 }
 
+/* ---------------------------------------------------------------------------------------------- systems */
+
+/* Whether two GPUs have the key in the same way. */
+static bool same_value(const platform_config *a, const platform_config *b, const char *path)
+{
+    const config_value *x = config_find(a, path), *y = config_find(b, path);
+    bool same = config_machine(a) == config_machine(b) && (x != NULL) == (y != NULL) &&
+                strcmp(config_name(a), config_name(b)) == 0 && (!x || x->origin_count == y->origin_count);
+    char left[LS_PLACE_BYTES], right[LS_PLACE_BYTES];
+    for (size_t i = 0; same && x && i < x->origin_count; i++)
+        same = strcmp(x->origins[i].text, y->origins[i].text) == 0 &&
+               strcmp(origin_text(&x->origins[i], left, sizeof left),
+                      origin_text(&y->origins[i], right, sizeof right)) == 0;
+    return same;
+}
+
+/* What the key means in the machine of a GPU, unless an earlier one has said it. */
+static ls_status explain_machine(FILE *out, const platform_config *config, const system_scope *scope,
+                                 size_t gpu, size_t *found, ls_error *err)
+{
+    const machine_schema *schema = config_schema(config_part(config, gpu));
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < gpu; i++)
+        if (scope->has[i] && config_machine(config_part(config, i)) == schema->machine)
+            return LS_OK;
+    if (schema_is_section(schema, scope->path)) {
+        fprintf(out, "%s", (*found)++ > 0 ? "\n" : "");
+        status = list_section(out, schema, scope->path, config_part(config, gpu), err);
+    }
+    for (const config_key *key = schema_find(schema, scope->path); key && status == LS_OK; key = key->same) {
+        fprintf(out, "%s", (*found)++ > 0 ? "\n" : "");
+        status = explain_declaration(out, schema, key, err);
+    }
+    return status;
+}
+
+static ls_status explain_system(FILE *out, const char *path, const platform_config *config, ls_error *err)
+{
+    system_scope scope;
+    size_t count = config_part_count(config), found = 0;
+    ls_status status = system_find_scope(config, path, &scope, err);
+    for (size_t i = 0; i < count && status == LS_OK; i++)
+        if (scope.has[i])
+            status = explain_machine(out, config, &scope, i, &found, err);
+    for (size_t i = 0, run; i < count && status == LS_OK && found > 0; i += run) {
+        const platform_config *part = config_part(config, i);
+        char label[LS_SCOPE_BYTES], title[LS_PLACE_BYTES];
+        for (run = 1; i + run < count && scope.has[i + run] && scope.has[i] &&
+                      same_value(part, config_part(config, i + run), scope.path);
+             run++)
+            ;
+        snprintf(title, sizeof title, "%s (%s)", system_scope_text(i, run, SIZE_MAX, label),
+                 config_name(part));
+        if (scope.has[i] && schema_find(config_schema(part), scope.path))
+            status = explain_value(out, part, scope.path, title, err);
+    }
+    if (status != LS_OK || found > 0)
+        return status;
+    char quoted[80];
+    mem_arena arena = { 0 };
+    const char *near = NULL;
+    for (size_t i = 0; i < count && !near; i++)
+        near = scope.has[i] ? catalog_nearest_key(config_schema(config_part(config, i)), 1, scope.path) : NULL;
+    ls_fail(err, LS_ERR_INPUT, "unknown key '%s' for %s of platform '%s'",
+            quote_text(path, strlen(path), quoted, sizeof quoted), scope.name, config_name(config));
+    ls_error_nearest(err, near ? arena_printf(&arena, "%s.%s", scope.name, near) : NULL);
+    arena_fini(&arena);
+    return LS_ERR_INPUT;
+}
+
 ls_status show_key(FILE *out, const char *path, const platform_config *config, ls_error *err)
 {
+    if (config && config_part_count(config) > 0)
+        return explain_system(out, path, config, err);
     if (config)
         return explain(out, path, config_schema(config), 1, config, err);
     mem_arena arena = { 0 };

@@ -20,9 +20,11 @@ typedef struct loader {
 
 const yaml_entry *layers_find(const config_layer *file, const char *path)
 {
-    for (size_t i = 0; i < file->yaml.count; i++)
-        if (strcmp(file->yaml.entries[i].path, path) == 0)
-            return &file->yaml.entries[i];
+    for (size_t i = 0; i < file->yaml.count; i++) {
+        const yaml_entry *entry = &file->yaml.entries[i];
+        if (entry->path[0] == path[0] && strcmp(entry->path, path) == 0 && entry->element == 0)
+            return entry;
+    }
     return NULL;
 }
 
@@ -117,7 +119,13 @@ static bool find_base(loader *l, const char **path, source_place *place)
 
 /* ------------------------------------------------------------------------------------------------- files */
 
-/* Reads one more file; from: the file that names it as base, NULL for the first. */
+/* Whether the next file is the platform of a GPU of a system. */
+static bool is_part(const loader *l)
+{
+    return l->layers->label && l->layers->file_count == l->layers->own_file;
+}
+
+/* Reads one more file; from: where it is named as a base or as the platform of a GPU, NULL for the first. */
 static bool read_file(loader *l, const char *path, const source_place *from, const char *text, size_t bytes)
 {
     config_layers *layers = l->layers;
@@ -135,7 +143,7 @@ static bool read_file(loader *l, const char *path, const source_place *from, con
     if (!text) {
         if (file_read(&scratch, path, LS_YAML_FILE_LIMIT, &data, &bytes, &error) != LS_OK) {
             if (from) {
-                ls_error_prefix(&error, "base '%s'", path);
+                ls_error_prefix(&error, "%s '%s'", is_part(l) ? "platform" : "base", path);
                 ls_error_at(&error, from->file, from->line, from->column);
             }
             problems_copy(l->problems, from ? from : &file->place, &error);
@@ -150,21 +158,11 @@ static bool read_file(loader *l, const char *path, const source_place *from, con
     return true;
 }
 
-static bool read_chain(loader *l, const config_request *request)
+/* After the last file: its bases. Whether all of them, and the files before, were read to their ends. */
+static bool read_bases(loader *l, bool complete)
 {
-    const char *path = arena_strdup(l->arena, request->platform);
+    const char *path;
     source_place place = { .file = NULL };
-    ls_error error;
-    if (!path) {
-        problems_no_memory(l->problems);
-        return false;
-    }
-    if (!request->text && search_find(l->arena, &l->search, request->platform, NULL, &path, &error) != LS_OK) {
-        problems_copy(l->problems, &place, &error);
-        return false;
-    }
-    l->layers->is_own = strcmp(path, request->platform) == 0;
-    bool complete = read_file(l, path, NULL, request->text, request->text_bytes);
     while (complete) {
         complete = l->layers->files[l->layers->file_count - 1].yaml.complete;
         bool usable = find_base(l, &path, &place);
@@ -173,6 +171,49 @@ static bool read_chain(loader *l, const config_request *request)
         complete = read_file(l, path, &place, NULL, 0) && complete;
     }
     return false;
+}
+
+static bool read_chain(loader *l, const config_request *request)
+{
+    const char *path = arena_strdup(l->arena, request->platform);
+    ls_error error;
+    if (!path) {
+        problems_no_memory(l->problems);
+        return false;
+    }
+    if (!request->text && search_find(l->arena, &l->search, request->platform, NULL, &path, &error) != LS_OK) {
+        problems_copy(l->problems, &(source_place){ .file = NULL }, &error);
+        return false;
+    }
+    l->layers->is_own = strcmp(path, request->platform) == 0;
+    return read_bases(l, read_file(l, path, NULL, request->text, request->text_bytes));
+}
+
+/* A system that no file describes: some GPUs of one platform. Its keys have no place. */
+static bool make_system(loader *l, const config_request *request)
+{
+    yaml_entry *entries = arena_array(l->arena, 4, sizeof *entries);
+    yaml_item *items = arena_array(l->arena, 3, sizeof *items);
+    const char *count = arena_printf(l->arena, "%u", request->gpus);
+    const char *name = arena_strdup(l->arena, request->platform);
+    if (!entries || !items || !count || !name) {
+        problems_no_memory(l->problems);
+        return false;
+    }
+    const char *const texts[][2] = { { "machine", "system" },
+                                     { "platform", request->platform },
+                                     { "count", count } };
+    for (size_t i = 0; i < LS_COUNT_OF(texts); i++) {
+        items[i] = (yaml_item){ .text = texts[i][1] };
+        entries[i] = (yaml_entry){
+            .path = texts[i][0], .element = i > 0, .items = &items[i], .item_count = 1, .comment = ""
+        };
+    }
+    entries[3] = (yaml_entry){ .path = LS_YAML_PARTS, .items = items, .list = true, .comment = "" };
+    l->layers->files[0] = (config_layer){ .place = { .file = name },
+                                          .yaml = { .entries = entries, .count = 4, .complete = true } };
+    l->layers->file_count = 1;
+    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------- --set */
@@ -218,5 +259,34 @@ void layers_load(mem_arena *arena, const config_request *request, config_layers 
         return;
     }
     read_sets(&l, request);
-    out->complete = read_chain(&l, request);
+    out->complete = request->gpus > 0 ? make_system(&l, request) : read_chain(&l, request);
+}
+
+void layers_load_part(mem_arena *arena, const config_request *request, const char *name,
+                      const source_place *from, const char *beside, config_layers *out,
+                      config_problems *problems)
+{
+    loader l = { .arena = arena, .layers = out, .problems = problems };
+    ls_error error;
+    const char *path;
+    out->own_file = name ? out->file_count : 0;
+    out->complete = !name;
+    if (!name)
+        return;
+    for (size_t i = 0; i < out->file_count; i++)
+        l.identities[i] = "";
+    ls_status status =
+        search_create(arena, request->platform_dirs, request->platform_dir_count, &l.search, &error);
+    if (status == LS_OK)
+        status = search_find(arena, &l.search, name, beside, &path, &error);
+    if (status != LS_OK) {
+        if (from->line > 0)
+            ls_error_at(&error, from->file, from->line, from->column);
+        problems_copy(problems, from, &error);
+        return;
+    }
+    if (out->file_count == LS_LAYERS_LIMIT)
+        problems_add(problems, from, LS_ERR_INPUT, "a chain of bases has more than %d files", LS_LAYERS_LIMIT);
+    else
+        out->complete = read_bases(&l, read_file(&l, path, from->line > 0 ? from : NULL, NULL, 0));
 }

@@ -17,6 +17,9 @@ typedef struct config_request {
     size_t platform_dir_count;
     const char *text; /* not NULL: the content, and platform only names it; text_bytes long */
     size_t text_bytes;
+    /* The first so many of sets are for every GPU that has their keys: of a system as `gpus.KEY`. */
+    size_t general_count;
+    uint32_t gpus; /* not 0: a system of so many GPUs of that platform */
 } config_request;
 
 typedef struct config_layer {
@@ -27,6 +30,7 @@ typedef struct config_layer {
 
 typedef struct config_override {
     const char *path, *text;
+    struct key_scope *scope; /* as of a yaml_entry */
 } config_override;
 
 typedef struct config_layers {
@@ -37,11 +41,22 @@ typedef struct config_layers {
     source_place set_place;
     bool is_own;   /* the platform was given as a file, not by a name of the search path */
     bool complete; /* every file was read to its end and every base found */
+    /* Of a GPU of a system: how errors call it, and which file is its platform. The ones before it are files of the
+     * system, with their keys for this GPU. */
+    const char *label; /* "gpu1"; NULL: the platform is not part of a system */
+    size_t own_file;
+    const struct system_parts *parts; /* of a system: its GPUs; NULL: none */
 } config_layers;
 
 /* Reads everything; errors are added to problems. */
 void layers_load(mem_arena *arena, const config_request *request, config_layers *out,
                  config_problems *problems);
+
+/* The platform of a GPU of a system, after files and sets that *out has already: reads the file that `name` finds
+ * (NULL: there is none) and its bases. `from` is where it is named, `beside` the directory of that file. */
+void layers_load_part(mem_arena *arena, const config_request *request, const char *name,
+                      const source_place *from, const char *beside, config_layers *out,
+                      config_problems *problems);
 
 /* The entry of a file, NULL if it has none of that path. */
 const yaml_entry *layers_find(const config_layer *file, const char *path);

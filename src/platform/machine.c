@@ -4,8 +4,10 @@
 #include "base/arena.h"
 #include "engine/machine.h"
 #include "platform/needs.h"
+#include "platform/system.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A machine made from a configuration; other code sees only `base`. */
 typedef struct configured_machine {
@@ -13,6 +15,9 @@ typedef struct configured_machine {
     const platform_config *config;
     mem_arena arena;  /* of the specs */
     bool owns_engine; /* else it stands beside others in one */
+    ls_group *group;  /* of a GPU of a system: that of all its domains */
+    ls_machine **parts;
+    size_t part_count;
 } configured_machine;
 
 static ls_status no_memory(ls_error *err)
@@ -51,9 +56,40 @@ static ls_status fill_specs(configured_machine *m, ls_error *err)
     return status;
 }
 
+static bool same_assumption(const config_value *a, const config_value *b)
+{
+    return a && b && config_assumes(b) && strcmp(a->text, b->text) == 0 &&
+           strcmp(a->origins[0].comment, b->origins[0].comment) == 0;
+}
+
+/* The same of a system: once for neighbouring GPUs that share an assumption. */
+static ls_status list_of_parts(ls_engine *engine, const platform_config *config)
+{
+    ls_status status = LS_OK;
+    size_t count = config_part_count(config);
+    for (size_t p = 0; p < count; p++)
+        for (size_t i = 0; i < config_value_count(config_part(config, p)) && status == LS_OK; i++) {
+            const config_value *value = config_at(config_part(config, p), i);
+            const char *path = value->key->path;
+            char scope[LS_SCOPE_BYTES];
+            size_t run = 1;
+            if (!config_assumes(value) ||
+                (p > 0 && same_assumption(value, config_find(config_part(config, p - 1), path))))
+                continue;
+            while (p + run < count && same_assumption(value, config_find(config_part(config, p + run), path)))
+                run++;
+            status = ls_engine_warn(engine, "assumption", "%s.%s is %s: %s",
+                                    system_scope_text(p, run, count, scope), path, value->text,
+                                    value->origins[0].comment);
+        }
+    return status;
+}
+
 /* Results say which numbers of their platform no source gives. */
 static ls_status list_assumptions(ls_engine *engine, const platform_config *config)
 {
+    if (config_part_count(config) > 0)
+        return list_of_parts(engine, config);
     ls_status status = LS_OK;
     for (size_t i = 0; i < config_value_count(config) && status == LS_OK; i++) {
         const config_value *value = config_at(config, i);
@@ -64,11 +100,81 @@ static ls_status list_assumptions(ls_engine *engine, const platform_config *conf
     return status;
 }
 
+static configured_machine *configured(const ls_machine *machine)
+{
+    return (configured_machine *)(uintptr_t)machine;
+}
+
+/* What a platform has to say about a machine that is built. A GPU of a system leaves it to the system. */
+static ls_status tell(const configured_machine *m, ls_error *err)
+{
+    ls_status status = config_warn(m->config, m->base.engine, err);
+    if (status == LS_OK && list_assumptions(m->base.engine, m->config) != LS_OK)
+        status = no_memory(err);
+    return status;
+}
+
+static ls_status build(configured_machine *m, ls_error *err)
+{
+    ls_status status = fill_specs(m, err);
+    if (status == LS_OK)
+        engine_begin_machine(m->base.engine);
+    if (status == LS_OK && m->base.type->build)
+        status = m->base.type->build(&m->base, m->base.spec, err);
+    if (status == LS_OK)
+        status = ls_engine_check_ports(m->base.engine, err);
+    if (err && status != LS_OK && status != LS_ERR_NOMEM) {
+        ls_error_prefix(err, "machine '%s'", m->base.type->name);
+        if (err->where[0] == '\0')
+            ls_error_at(err, config_file_path(m->config), 0, 0);
+    }
+    return status;
+}
+
+/* A GPU of a system. Its domains are a group, so that its windows are as long as with the GPU alone. */
+static ls_status build_part(const configured_machine *system, size_t number, ls_machine **out, ls_error *err)
+{
+    char name[LS_SCOPE_BYTES];
+    ls_engine *engine = system->base.engine;
+    configured_machine *m = calloc(1, sizeof *m);
+    *out = m ? &m->base : NULL;
+    if (!m)
+        return no_memory(err);
+    m->config = config_part(system->config, number);
+    m->base.type = config_machine(m->config);
+    m->base.number = (uint32_t)number;
+    m->base.engine = engine;
+    system_scope_text(number, 1, SIZE_MAX, name);
+    ls_status status = build(m, err);
+    if (status != LS_OK && status != LS_ERR_NOMEM)
+        return ls_error_prefix(err, "%s", name);
+    if (status == LS_OK)
+        status = ls_group_create(engine, name, &m->group, err);
+    return status == LS_OK ? engine_group_machine(engine, m->group, err) : status;
+}
+
+static ls_status build_parts(configured_machine *m, ls_error *err)
+{
+    size_t count = config_part_count(m->config);
+    ls_status status = LS_OK;
+    m->parts = arena_array(&m->arena, count + 1, sizeof(void *));
+    if (!m->parts)
+        return no_memory(err);
+    for (size_t i = 0; i < count && status == LS_OK; i++) {
+        status = build_part(m, i, &m->parts[i], err);
+        m->part_count += m->parts[i] != NULL;
+    }
+    return status;
+}
+
 /* In `engine`; NULL: in one of its own. */
 static ls_status create(const platform_config *config, ls_engine *engine, uint64_t seed, uint32_t number,
                         ls_machine **out, ls_error *err)
 {
     *out = NULL;
+    if (engine && config_part_count(config) > 0)
+        return ls_fail(err, LS_ERR_USAGE, "platform '%s' is a system, which has an engine of its own",
+                       config_name(config));
     configured_machine *m = calloc(1, sizeof *m);
     if (!m)
         return no_memory(err);
@@ -78,28 +184,16 @@ static ls_status create(const platform_config *config, ls_engine *engine, uint64
     m->base.engine = engine;
     m->owns_engine = !engine;
     ls_status status = engine ? LS_OK : ls_engine_create(seed, &m->base.engine, err);
+    if (status == LS_OK && config_part_count(config) > 0)
+        status = build_parts(m, err);
     if (status == LS_OK)
-        status = fill_specs(m, err);
+        status = build(m, err);
     if (status == LS_OK)
-        engine_begin_machine(m->base.engine);
-    if (status == LS_OK && m->base.type->build)
-        status = m->base.type->build(&m->base, m->base.spec, err);
+        status = tell(m, err);
     if (status == LS_OK)
-        status = ls_engine_check_ports(m->base.engine, err);
-    if (status == LS_OK)
-        status = config_warn(config, m->base.engine, err);
-    if (status == LS_OK && list_assumptions(m->base.engine, config) != LS_OK)
-        status = no_memory(err);
-    if (status == LS_OK) {
         *out = &m->base;
-        return LS_OK;
-    }
-    if (err && status != LS_ERR_NOMEM) {
-        ls_error_prefix(err, "machine '%s'", m->base.type->name);
-        if (err->where[0] == '\0')
-            ls_error_at(err, config_file_path(config), 0, 0);
-    }
-    machine_destroy(&m->base);
+    else
+        machine_destroy(&m->base);
     return status;
 }
 
@@ -114,9 +208,16 @@ ls_status machine_add(const platform_config *config, ls_engine *engine, uint32_t
     return create(config, engine, 0, number, out, err);
 }
 
-static configured_machine *configured(const ls_machine *machine)
+ls_machine *machine_part(const ls_machine *machine, size_t number)
 {
-    return (configured_machine *)(uintptr_t)machine;
+    const configured_machine *m = configured(machine);
+    return number < m->part_count ? m->parts[number] : NULL;
+}
+
+ls_status machine_set_busy(ls_machine *machine, size_t number, ls_error *err)
+{
+    const ls_machine *part = machine_part(machine, number);
+    return part ? engine_stop_as_group(machine->engine, configured(part)->group, err) : LS_OK;
 }
 
 void machine_destroy(ls_machine *machine)
@@ -125,6 +226,8 @@ void machine_destroy(ls_machine *machine)
         return;
     if (configured(machine)->owns_engine)
         ls_engine_destroy(machine->engine);
+    for (size_t i = 0; i < configured(machine)->part_count; i++)
+        machine_destroy(configured(machine)->parts[i]);
     arena_fini(&configured(machine)->arena);
     free(configured(machine));
 }

@@ -75,26 +75,65 @@ static bool is_change(const platform_config *config, const config_value *value)
     if (value->origin_count == 0 || origins[0].kind == LS_ORIGIN_SET)
         return value->origin_count > 0;
     return origins[0].kind == LS_ORIGIN_FILE && config_is_own(config) && config_file(config, 1) != NULL &&
-           strcmp(origins[0].file, config_file_path(config)) == 0 &&
+           strcmp(origins[0].file, config_file(config, 0)) == 0 &&
            (value->origin_count < 2 || strcmp(origins[0].text, origins[1].text) != 0);
 }
 
-bool config_next_idle(const platform_config *config, size_t *next, char *text, size_t bytes)
+/* Whether another GPU of the system has told about this value, or makes use of it. */
+static bool is_told(const platform_config *system, size_t gpu, const config_value *value)
+{
+    char condition[512];
+    const char *is;
+    const value_origin *origin = value->origins;
+    for (size_t i = 0; system && i < config_part_count(system); i++) {
+        const platform_config *part = config_part(system, i);
+        const config_value *other = i == gpu ? NULL : config_find(part, value->key->path);
+        if (other && other->origins[0].kind == origin->kind && other->origins[0].line == origin->line &&
+            strcmp(other->origins[0].scope, origin->scope) == 0 &&
+            strcmp(other->origins[0].file, origin->file) == 0 &&
+            (i < gpu || !config_unmet(part, other->key, condition, sizeof condition, &is)))
+            return true;
+    }
+    return false;
+}
+
+/* The same of a platform of one GPU, which may be part of a system. */
+static bool next_idle(const platform_config *config, const platform_config *system, size_t gpu, size_t *next,
+                      char *text, size_t bytes)
 {
     char condition[512];
     const char *is;
     while (*next < config_value_count(config)) {
         const config_value *value = config_at(config, (*next)++);
         const value_origin *origin = value->origins;
-        if (!is_change(config, value) || !config_unmet(config, value->key, condition, sizeof condition, &is))
+        if (!is_change(config, value) || !config_unmet(config, value->key, condition, sizeof condition, &is) ||
+            is_told(system, gpu, value))
             continue;
         int used = origin->kind == LS_ORIGIN_SET
                        ? snprintf(text, bytes, "--set ")
                        : snprintf(text, bytes, "%s:%u: ", origin->file, origin->line);
         size_t at = used < 0 ? 0 : (size_t)used < bytes ? (size_t)used : bytes - 1;
-        snprintf(text + at, bytes - at, "%s has no effect: it needs %s, which is %s", value->key->path,
-                 condition, is);
+        snprintf(text + at, bytes - at, "%s%s%s has no effect: it needs %s, which is %s", origin->scope,
+                 origin->scope[0] ? "." : "", value->key->path, condition, is);
         return true;
+    }
+    return false;
+}
+
+bool config_next_idle(const platform_config *config, size_t *next, char *text, size_t bytes)
+{
+    if (config_part_count(config) == 0)
+        return next_idle(config, NULL, 0, next, text, bytes);
+    size_t first = 0; /* value of the GPU, among those of the system */
+    for (size_t i = 0; i < config_part_count(config); i++) {
+        const platform_config *part = config_part(config, i);
+        size_t at = *next > first ? *next - first : 0;
+        bool found = next_idle(part, config, i, &at, text, bytes);
+        if (found || first + at > *next)
+            *next = first + at;
+        if (found)
+            return true;
+        first += config_value_count(part);
     }
     return false;
 }

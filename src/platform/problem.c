@@ -3,6 +3,8 @@
 
 #include "base/vec.h"
 
+#include <string.h>
+
 void problems_fini(config_problems *problems)
 {
     vec_fini(problems);
@@ -83,6 +85,24 @@ void problems_sort(config_problems *problems)
         }
         problems->at[to] = moving;
     }
+}
+
+static bool is_repeated(const config_problems *problems, size_t kept, const ls_error *error)
+{
+    for (size_t i = 0; i < kept; i++)
+        if (strcmp(problems->at[i].error.where, error->where) == 0 &&
+            strcmp(problems->at[i].error.what, error->what) == 0)
+            return true;
+    return false;
+}
+
+void problems_unique(config_problems *problems)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < problems->count; i++)
+        if (!is_repeated(problems, kept, &problems->at[i].error))
+            problems->at[kept++] = problems->at[i];
+    problems->count = kept;
 }
 
 ls_status problems_first(const config_problems *problems, ls_error *err)

@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "platform/retired.h"
+#include "platform/system.h"
 
 #include <string.h>
 
@@ -15,6 +16,7 @@ typedef struct setting {
     const yaml_entry *entry; /* NULL: --set */
     const char *text;        /* of --set */
     source_place place;      /* of the key */
+    key_scope *scope;        /* of a key for GPUs of a system; NULL: none */
 } setting;
 
 /* The state of a key of the schema. */
@@ -45,23 +47,18 @@ static bool from_set(const setting *s)
     return !s->entry;
 }
 
-static bool is_reserved(const char *path)
-{
-    for (size_t i = 0; i < LS_SCHEMA_RESERVED_COUNT; i++)
-        if (strcmp(path, schema_reserved[i]) == 0)
-            return true;
-    return false;
-}
-
 static size_t section_index(const resolver *r, const config_key *key)
 {
     return (size_t)(key->section - r->out->machine->sections);
 }
 
+/* Two arguments: the GPU of a system that an error is about. */
+#define LABEL(layers) (layers)->label ? (layers)->label : "", (layers)->label ? ": " : ""
+
 /* A missing key is reported for the named file, after the problems of all files. */
-static source_place place_of_missing(const resolver *r)
+static source_place place_of_missing(const config_layers *layers)
 {
-    source_place place = r->layers->files[0].place;
+    source_place place = layers->files[0].place;
     place.rank = LS_LAYERS_LIMIT + 1;
     return place;
 }
@@ -73,8 +70,10 @@ static bool collect_settings(resolver *r)
     const config_layers *layers = r->layers;
     for (size_t i = layers->set_count; i > 0; i--) {
         const config_override *set = &layers->sets[i - 1];
-        setting s = { .path = set->path, .text = set->text, .place = layers->set_place };
-        if (is_reserved(s.path)) {
+        setting s = { .path = set->path, .text = set->text, .place = layers->set_place, .scope = set->scope };
+        if (layers->parts && s.scope)
+            continue; /* the key of a GPU */
+        if (schema_is_reserved(s.path)) {
             problems_add(r->problems, &s.place, LS_ERR_INPUT, "'%s' can be set in a platform file only",
                          s.path);
             continue;
@@ -86,10 +85,12 @@ static bool collect_settings(resolver *r)
         const config_layer *file = &layers->files[f];
         for (size_t i = 0; i < file->yaml.count; i++) {
             const yaml_entry *entry = &file->yaml.entries[i];
-            setting s = { .path = entry->path, .entry = entry, .place = file->place };
+            setting s = { .path = entry->path, .entry = entry, .place = file->place, .scope = entry->scope };
             s.place.line = entry->line;
             s.place.column = entry->column;
-            if (!is_reserved(s.path) && !vec_push(&r->settings, s))
+            if (entry->element > 0 || (layers->parts && s.scope))
+                continue; /* the key of a GPU */
+            if (!schema_is_reserved(s.path) && !vec_push(&r->settings, s))
                 return false;
         }
     }
@@ -104,47 +105,79 @@ static const char *machine_name_at(const void *self, size_t i)
     return ls_registry_machine(i)->name;
 }
 
-static bool find_machine(resolver *r)
+const ls_machine_type *config_find_machine(const config_layers *layers, config_problems *problems)
 {
-    const config_layers *layers = r->layers;
     for (size_t f = 0; f < layers->file_count; f++) {
         const config_layer *file = &layers->files[f];
         const yaml_entry *entry = layers_find(file, "machine");
         if (!entry)
             continue;
-        const char *name = layers_text(file, "machine", r->problems);
+        const char *name = layers_text(file, "machine", problems);
         if (!name)
-            return false;
-        r->out->machine = ls_registry_find_machine(name);
-        if (r->out->machine)
-            return true;
+            return NULL;
+        const ls_machine_type *machine = ls_registry_find_machine(name);
+        if (machine)
+            return machine;
         char quoted[QUOTE_BYTES];
         source_place place = file->place;
         place.line = entry->items[0].line;
         place.column = entry->items[0].column;
-        ls_error *error = problems_add(r->problems, &place, LS_ERR_INPUT, "there is no machine '%s'",
+        ls_error *error = problems_add(problems, &place, LS_ERR_INPUT, "there is no machine '%s'",
                                        quote_text(name, strlen(name), quoted, sizeof quoted));
         if (error)
             ls_error_nearest(error, nearest_name(name, ls_registry_machine_count(), machine_name_at, NULL));
-        return false;
+        return NULL;
     }
-    source_place place = place_of_missing(r);
-    problems_add(r->problems, &place, LS_ERR_INPUT, "required key 'machine' is missing");
-    return false;
+    source_place place = place_of_missing(layers);
+    problems_add(problems, &place, LS_ERR_INPUT, "%s%srequired key 'machine' is missing", LABEL(layers));
+    return NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------- values */
+
+/* A path as the user wrote it: with the GPUs it is for. */
+static const char *shown_path(resolver *r, const setting *s, const char *path)
+{
+    const char *full =
+        s->scope && s->scope->name[0] ? arena_printf(r->arena, "%s.%s", s->scope->name, path) : path;
+    if (!full)
+        problems_no_memory(r->problems);
+    return full ? full : path;
+}
+
+/* A value that is wrong. That of several GPUs is wrong once. */
+static void report_value(resolver *r, const setting *s, const source_place *place, const ls_error *error)
+{
+    if (s->scope && s->scope->is_reported)
+        return;
+    if (s->scope)
+        s->scope->is_reported = true;
+    problems_copy(r->problems, place, error);
+}
+
+/* A key that this platform does not take. One for several GPUs is wrong only if none of them takes it. */
+static void report_key(resolver *r, const setting *s, ls_error *error)
+{
+    ls_error_at(error, s->place.file, s->place.line, s->place.column);
+    if (!s->scope || s->scope->covers == 1) {
+        problems_copy(r->problems, &s->place, error);
+    } else if (s->scope->refused.status == LS_OK) {
+        s->scope->refused = *error;
+        s->scope->refused_at = s->place;
+    }
+}
 
 static bool read_setting(resolver *r, const setting *s, const config_key *key, key_value *value,
                          const char **canonical, ls_error *error, source_place *place)
 {
     ls_status status;
     size_t bad = 0;
+    const char *path = shown_path(r, s, key->path);
     *place = s->place;
     if (from_set(s)) {
-        status = value_parse(r->arena, key->param, key->path, s->text, value, canonical, error);
+        status = value_parse(r->arena, key->param, path, s->text, value, canonical, error);
     } else {
-        status = value_read(r->arena, key->param, key->path, s->entry, value, canonical, &bad, error);
+        status = value_read(r->arena, key->param, path, s->entry, value, canonical, &bad, error);
         if (s->entry->item_count > 0) {
             place->line = s->entry->items[bad].line;
             place->column = s->entry->items[bad].column;
@@ -157,8 +190,11 @@ static bool read_setting(resolver *r, const setting *s, const config_key *key, k
 
 static value_origin origin_of(const setting *s, const char *canonical)
 {
+    const char *scope = s->scope ? s->scope->name : "";
     if (from_set(s))
-        return (value_origin){ .kind = LS_ORIGIN_SET, .file = "", .text = canonical, .comment = "" };
+        return (value_origin){
+            .kind = LS_ORIGIN_SET, .file = "", .text = canonical, .comment = "", .scope = scope
+        };
     const yaml_entry *entry = s->entry;
     bool has_item = entry->item_count > 0;
     return (value_origin){ .kind = LS_ORIGIN_FILE,
@@ -166,7 +202,8 @@ static value_origin origin_of(const setting *s, const char *canonical)
                            .line = has_item ? entry->items[0].line : entry->line,
                            .column = has_item ? entry->items[0].column : entry->column,
                            .text = canonical,
-                           .comment = entry->comment };
+                           .comment = entry->comment,
+                           .scope = scope };
 }
 
 static void add_history(resolver *r, slot *to, value_origin origin)
@@ -190,6 +227,8 @@ static void apply(resolver *r, const setting *s, const config_key *key)
     bool newest = !to->seen;
     to->seen = true;
     to->bad |= newest;
+    if (s->scope)
+        s->scope->is_taken = true;
     if (s->entry && s->entry->broken)
         return;
     key_value value;
@@ -197,7 +236,7 @@ static void apply(resolver *r, const setting *s, const config_key *key)
     ls_error error;
     source_place place;
     if (!read_setting(r, s, key, &value, &canonical, &error, &place)) {
-        problems_copy(r->problems, &place, &error);
+        report_value(r, s, &place, &error);
         return;
     }
     if (newest) {
@@ -313,30 +352,42 @@ static const config_key *key_above(const resolver *r, const char *path)
     return NULL;
 }
 
+static const char *nearest_shown(resolver *r, const setting *s, bool section)
+{
+    const char *near = section ? first_key_of(r, s->path) : nearest_key(r, s->path);
+    if (r->layers->parts)
+        return system_nearest(r->arena, r->layers->parts, s->path, near);
+    return near ? shown_path(r, s, near) : NULL;
+}
+
 static void report_unknown(resolver *r, const setting *s)
 {
-    char quoted[QUOTE_BYTES];
+    char quoted[QUOTE_BYTES], now[128];
+    ls_error error;
     const config_key *above = key_above(r, s->path);
-    quote_text(s->path, strlen(s->path), quoted, sizeof quoted);
+    const char *path = shown_path(r, s, s->path);
+    quote_text(path, strlen(path), quoted, sizeof quoted);
     if (above) {
-        problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' is a value, so there is no key '%s'",
-                     above->path, quoted);
+        ls_fail(&error, LS_ERR_INPUT, "'%s' is a value, so there is no key '%s'",
+                shown_path(r, s, above->path), quoted);
+        report_key(r, s, &error);
         return;
     }
-    char now[128];
     if (retired_key(s->path, now, sizeof now) != NULL) {
-        problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' is an old key: write '%s'", quoted, now);
+        ls_fail(&error, LS_ERR_INPUT, "'%s' is an old key: write '%s'", quoted, now);
+        report_key(r, s, &error);
         return;
     }
     bool section = schema_is_section(&r->out->schema, s->path);
+    bool is_refused = !section && r->layers->parts && system_refuses(s->path, &error);
     if (section && s->entry && s->entry->broken)
         return; /* it has no value at all, which was reported */
-    ls_error *error =
-        section ? problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' is a section, not a value", quoted)
-                : problems_add(r->problems, &s->place, LS_ERR_INPUT, "unknown key '%s' for machine '%s'",
-                               quoted, r->out->machine->name);
-    if (error)
-        ls_error_nearest(error, section ? first_key_of(r, s->path) : nearest_key(r, s->path));
+    if (section)
+        ls_fail(&error, LS_ERR_INPUT, "'%s' is a section, not a value", quoted);
+    else if (!is_refused)
+        ls_fail(&error, LS_ERR_INPUT, "unknown key '%s' for machine '%s'", quoted, r->out->machine->name);
+    ls_error_nearest(&error, is_refused ? NULL : nearest_shown(r, s, section));
+    report_key(r, s, &error);
 }
 
 /* The key exists, but not for the model that was chosen. */
@@ -346,18 +397,22 @@ static void handle_other_model(resolver *r, const setting *s, const config_key *
     if (!chosen || (s->entry && s->entry->broken))
         return; /* reported already */
     bool may_stand = s->entry && (s->place.rank > 0 || r->by_set[section_index(r, key)]);
+    ls_error error;
     if (!may_stand) {
         text_buffer owners = { 0 };
         for (const config_key *k = key; k; k = k->same)
             text_printf(&owners, "%s'%s'", k == key ? "" : " or ", k->model->name);
-        problems_add(r->problems, &s->place, LS_ERR_INPUT, "'%s' belongs to model %s, but %s.model is '%s'",
-                     key->path, text_get(&owners), key->section->path, chosen->name);
+        ls_fail(&error, LS_ERR_INPUT, "'%s' belongs to model %s, but %s.model is '%s'",
+                shown_path(r, s, key->path), text_get(&owners), shown_path(r, s, key->section->path),
+                chosen->name);
         text_fini(&owners);
-        return;
+        report_key(r, s, &error);
+        if (!s->scope || s->scope->covers == 1)
+            return;
     }
     key_value value;
     const char *canonical;
-    ls_error error, first_error = { .status = LS_OK };
+    ls_error first_error = { .status = LS_OK };
     source_place place;
     for (const config_key *k = key; k; k = k->same) {
         if (read_setting(r, s, k, &value, &canonical, &error, &place)) {
@@ -367,7 +422,7 @@ static void handle_other_model(resolver *r, const setting *s, const config_key *
         if (first_error.status == LS_OK)
             first_error = error;
     }
-    problems_copy(r->problems, &place, &first_error);
+    report_value(r, s, &place, &first_error);
 }
 
 /* ------------------------------------------------------------------------------------------- all together */
@@ -394,10 +449,10 @@ static void apply_settings(resolver *r)
 
 static void report_missing(resolver *r, const config_key *key)
 {
-    source_place place = place_of_missing(r);
+    source_place place = place_of_missing(r->layers);
     const char *unit = key->param->unit;
-    problems_add(r->problems, &place, LS_ERR_INPUT, "required key '%s' is missing: %s%s%s%s", key->path,
-                 key->param->help, unit[0] ? " (" : "", unit, unit[0] ? ")" : "");
+    problems_add(r->problems, &place, LS_ERR_INPUT, "%s%srequired key '%s' is missing: %s%s%s%s",
+                 LABEL(r->layers), key->path, key->param->help, unit[0] ? " (" : "", unit, unit[0] ? ")" : "");
 }
 
 /* The default is the oldest value of a key. */
@@ -405,7 +460,7 @@ static void add_default(resolver *r, const config_key *key, slot *to)
 {
     key_value value;
     ls_error error;
-    value_origin origin = { .kind = LS_ORIGIN_DEFAULT, .file = "", .comment = "" };
+    value_origin origin = { .kind = LS_ORIGIN_DEFAULT, .file = "", .comment = "", .scope = "" };
     if (!key->param->default_text) {
         if (!to->seen)
             report_missing(r, key);
@@ -456,8 +511,8 @@ static void resolve(resolver *r)
 {
     ls_error error;
     bool collected = collect_settings(r);
-    if (collected && !find_machine(r))
-        return;
+    if (collected && !r->out->machine)
+        return; /* reported */
     if (collected && schema_create(r->arena, r->out->machine, &r->out->schema, &error) != LS_OK) {
         ls_error_at(&error, r->layers->files[0].place.file, 0, 0);
         problems_copy(r->problems, &r->layers->files[0].place, &error);
@@ -479,10 +534,10 @@ static void resolve(resolver *r)
     }
 }
 
-void config_resolve(mem_arena *arena, const config_layers *layers, resolved_config *out,
-                    config_problems *problems)
+void config_resolve(mem_arena *arena, const config_layers *layers, const ls_machine_type *machine,
+                    resolved_config *out, config_problems *problems)
 {
-    *out = (resolved_config){ 0 };
+    *out = (resolved_config){ .machine = machine };
     resolver r = { .arena = arena, .layers = layers, .out = out, .problems = problems };
     resolve(&r);
     vec_fini(&r.settings);

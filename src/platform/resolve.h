@@ -14,8 +14,12 @@ typedef struct resolved_config {
     size_t drop_count;
 } resolved_config;
 
+/* The machine that the nearest file names. NULL: none does, or there is no such machine; that is added to
+ * problems. */
+const ls_machine_type *config_find_machine(const config_layers *layers, config_problems *problems);
+
 /* Everything lives in the arena. Errors are added to problems; *out is complete only if there are none. */
-void config_resolve(mem_arena *arena, const config_layers *layers, resolved_config *out,
-                    config_problems *problems);
+void config_resolve(mem_arena *arena, const config_layers *layers, const ls_machine_type *machine,
+                    resolved_config *out, config_problems *problems);
 
 #endif

@@ -10,6 +10,14 @@
 
 const char *const schema_reserved[] = { "machine", "base", "title", "source", NULL };
 
+bool schema_is_reserved(const char *path)
+{
+    for (size_t i = 0; i < LS_SCHEMA_RESERVED_COUNT; i++)
+        if (path[0] == schema_reserved[i][0] && strcmp(path, schema_reserved[i]) == 0)
+            return true;
+    return false;
+}
+
 typedef struct builder {
     mem_arena *arena;
     const ls_machine_type *machine;

@@ -29,6 +29,7 @@ typedef struct machine_schema {
 /* Keys of a file that are no parameters. */
 extern const char *const schema_reserved[]; /* machine, base, title, source; NULL-terminated */
 #define LS_SCHEMA_RESERVED_COUNT 4
+bool schema_is_reserved(const char *path);
 
 /* Everything lives in the arena. Refuses tables that contradict themselves: LS_ERR_INTERNAL, or
  * LS_ERR_UNSUPPORTED for a section whose slot has no model. */

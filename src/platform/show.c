@@ -1,15 +1,11 @@
-/* show.c: prints configurations, their differences, platforms and problems. Keys: explain.c. */
-#include "platform/show.h"
-
+/* show.c: prints configurations, their differences, platforms and problems. Keys: explain.c; systems:
+ * show_system.c. */
 #include "base/json.h"
-#include "platform/table.h"
+#include "platform/show_impl.h"
 
 #include <string.h>
 
-#define PLACE_BYTES 512
-
-/* A value in a table: quoted where it could be taken for nothing or for two words. */
-static const char *cell_text(const config_value *value, text_buffer *buffer)
+const char *show_cell(const config_value *value, text_buffer *buffer)
 {
     text_clear(buffer);
     config_add_scalar(buffer, value->key->param, value->text);
@@ -41,34 +37,64 @@ static void print_heading(FILE *out, const platform_config *config)
     if (config_source(config)[0])
         fprintf(out, "source    %s\n", one_line(config_source(config), line, sizeof line));
     fprintf(out, "machine   %s\n", config_machine(config)->name);
-    fprintf(out, "hash      %s\n\n", hash128_text(config_hash_of(config), hash));
+    fprintf(out, "hash      %s\n", hash128_text(config_hash_of(config), hash));
+    show_system_heading(out, config);
+    fputc('\n', out);
+}
+
+/* Keys of models that were not chosen; label: of the GPU. */
+static void print_dropped(FILE *out, const platform_config *config, const char *label, bool *is_first)
+{
+    char place[LS_PLACE_BYTES];
+    for (size_t i = 0; i < config_dropped_count(config); i++) {
+        const config_drop *drop = config_dropped(config, i);
+        fprintf(out, "%snot used: %s%s = %s (%s), of model '%s'\n", *is_first ? "\n" : "", label,
+                drop->key->path, drop->origin.text, origin_text(&drop->origin, place, sizeof place),
+                drop->key->model->name);
+        *is_first = false;
+    }
 }
 
 static ls_status show_table(FILE *out, const platform_config *config, ls_error *err)
 {
     key_table table = { 0 };
     text_buffer text = { 0 };
-    char place[PLACE_BYTES];
+    char place[LS_PLACE_BYTES];
+    bool is_first = true;
     print_heading(out, config);
     table_add(&table, "KEY", "VALUE", "UNIT", "FROM", "SOURCE");
-    for (size_t i = 0; i < config_value_count(config); i++) {
+    if (config_part_count(config) > 0)
+        show_system_table(&table, config);
+    for (size_t i = 0; i < config_value_count(config) && config_part_count(config) == 0; i++) {
         const config_value *value = config_at(config, i);
-        table_add(&table, value->key->path, cell_text(value, &text), value->key->param->unit,
+        table_add(&table, value->key->path, show_cell(value, &text), value->key->param->unit,
                   origin_text(&value->origins[0], place, sizeof place), value->origins[0].comment);
     }
     text_fini(&text);
     ls_status status = table_print(&table, out, "", err);
-    for (size_t i = 0; i < config_dropped_count(config) && status == LS_OK; i++) {
-        const config_drop *drop = config_dropped(config, i);
-        fprintf(out, "%snot used: %s = %s (%s), of model '%s'\n", i == 0 ? "\n" : "", drop->key->path,
-                drop->origin.text, origin_text(&drop->origin, place, sizeof place), drop->key->model->name);
+    if (status == LS_OK)
+        print_dropped(out, config, "", &is_first);
+    for (size_t i = 0; i < config_part_count(config) && status == LS_OK; i++) {
+        snprintf(place, sizeof place, "gpu%zu.", i);
+        print_dropped(out, config_part(config, i), place, &is_first);
     }
     return status;
 }
 
+void show_yaml_value(text_buffer *text, const char *indent, const char *path, const config_value *value)
+{
+    char place[LS_PLACE_BYTES];
+    const value_origin *origin = &value->origins[0];
+    const char *unit = value->key->param->unit;
+    text_printf(text, "%s%s: ", indent, path);
+    config_add_scalar(text, value->key->param, value->text);
+    text_printf(text, "  # %s%s%s%s%s\n", unit, unit[0] ? "; " : "", origin_text(origin, place, sizeof place),
+                origin->comment[0] ? "; " : "", origin->comment);
+}
+
 static ls_status show_yaml(FILE *out, const platform_config *config, ls_error *err)
 {
-    char hash[LS_HASH_TEXT_BYTES], place[PLACE_BYTES];
+    char hash[LS_HASH_TEXT_BYTES];
     text_buffer text = { 0 };
     text_printf(&text, "# %s, resolved; hash %s\n", config_name(config),
                 hash128_text(config_hash_of(config), hash));
@@ -82,15 +108,10 @@ static ls_status show_yaml(FILE *out, const platform_config *config, ls_error *e
         text_add(&text, "\n");
     }
     text_printf(&text, "machine: %s\n", config_machine(config)->name);
-    for (size_t i = 0; i < config_value_count(config); i++) {
-        const config_value *value = config_at(config, i);
-        const value_origin *origin = &value->origins[0];
-        const char *unit = value->key->param->unit;
-        text_printf(&text, "%s: ", value->key->path);
-        config_add_scalar(&text, value->key->param, value->text);
-        text_printf(&text, "  # %s%s%s%s%s\n", unit, unit[0] ? "; " : "",
-                    origin_text(origin, place, sizeof place), origin->comment[0] ? "; " : "", origin->comment);
-    }
+    if (config_part_count(config) > 0)
+        show_system_yaml(&text, config);
+    for (size_t i = 0; i < config_value_count(config) && config_part_count(config) == 0; i++)
+        show_yaml_value(&text, "", config_at(config, i)->key->path, config_at(config, i));
     bool failed = text.failed;
     if (!failed)
         fputs(text_get(&text), out);
@@ -158,6 +179,8 @@ static void json_origin(json_writer *j, const value_origin *origin)
         json_key(j, "column");
         json_u64(j, origin->column);
     }
+    if (origin->scope[0])
+        json_pair(j, "for", origin->scope);
     if (origin->comment[0])
         json_pair(j, "source", origin->comment);
 }
@@ -186,6 +209,41 @@ static void json_entry(json_writer *j, const config_value *value)
     json_end(j);
 }
 
+static void json_dropped(json_writer *j, const platform_config *config, const char *label)
+{
+    for (size_t i = 0; i < config_dropped_count(config); i++) {
+        const config_drop *drop = config_dropped(config, i);
+        char path[LS_YAML_PATH_LIMIT + 64];
+        snprintf(path, sizeof path, "%s%s", label, drop->key->path);
+        json_flat(j);
+        json_begin_object(j);
+        json_pair(j, "key", path);
+        json_pair(j, "text", drop->origin.text);
+        json_pair(j, "model", drop->key->model->name);
+        json_origin(j, &drop->origin);
+        json_end(j);
+    }
+}
+
+static void json_gpus(json_writer *j, const platform_config *config)
+{
+    char hash[LS_HASH_TEXT_BYTES];
+    json_key(j, "gpus");
+    json_array(j);
+    for (size_t i = 0; i < config_part_count(config); i++) {
+        const platform_config *part = config_part(config, i);
+        json_flat(j);
+        json_begin_object(j);
+        json_pair(j, "name", config_part_name(config, i));
+        json_pair(j, "platform", config_name(part));
+        json_pair(j, "title", config_title(part));
+        json_pair(j, "machine", config_machine(part)->name);
+        json_pair(j, "hash", hash128_text(config_hash_of(part), hash));
+        json_end(j);
+    }
+    json_end(j);
+}
+
 static ls_status show_json(FILE *out, const platform_config *config, ls_error *err)
 {
     char hash[LS_HASH_TEXT_BYTES];
@@ -202,6 +260,8 @@ static ls_status show_json(FILE *out, const platform_config *config, ls_error *e
     json_pair(&j, "source", config_source(config));
     json_pair(&j, "machine", config_machine(config)->name);
     json_pair(&j, "hash", hash128_text(config_hash_of(config), hash));
+    if (config_part_count(config) > 0)
+        json_gpus(&j, config);
     json_key(&j, "values");
     json_array(&j);
     for (size_t i = 0; i < config_value_count(config); i++)
@@ -209,15 +269,11 @@ static ls_status show_json(FILE *out, const platform_config *config, ls_error *e
     json_end(&j);
     json_key(&j, "not_used");
     json_array(&j);
-    for (size_t i = 0; i < config_dropped_count(config); i++) {
-        const config_drop *drop = config_dropped(config, i);
-        json_flat(&j);
-        json_begin_object(&j);
-        json_pair(&j, "key", drop->key->path);
-        json_pair(&j, "text", drop->origin.text);
-        json_pair(&j, "model", drop->key->model->name);
-        json_origin(&j, &drop->origin);
-        json_end(&j);
+    json_dropped(&j, config, "");
+    for (size_t i = 0; i < config_part_count(config); i++) {
+        char label[32];
+        snprintf(label, sizeof label, "gpu%zu.", i);
+        json_dropped(&j, config_part(config, i), label);
     }
     json_end(&j);
     json_end(&j);
@@ -244,20 +300,23 @@ ls_status show_diff(FILE *out, const platform_config *a, const platform_config *
         ++*differences;
         table_add(&table, "machine", config_machine(a)->name, config_machine(b)->name);
     }
-    for (size_t i = 0; i < config_value_count(a); i++) {
+    bool has_parts = config_part_count(a) > 0 || config_part_count(b) > 0;
+    if (has_parts)
+        show_system_diff(&table, a, b, differences);
+    for (size_t i = 0; i < config_value_count(a) && !has_parts; i++) {
         const config_value *value = config_at(a, i), *other = config_find(b, value->key->path);
         if (other && strcmp(value->text, other->text) == 0)
             continue;
         ++*differences;
-        table_add(&table, value->key->path, cell_text(value, &left), other ? cell_text(other, &right) : "-",
+        table_add(&table, value->key->path, show_cell(value, &left), other ? show_cell(other, &right) : "-",
                   value->key->param->unit);
     }
-    for (size_t i = 0; i < config_value_count(b); i++) {
+    for (size_t i = 0; i < config_value_count(b) && !has_parts; i++) {
         const config_value *value = config_at(b, i);
         if (config_find(a, value->key->path))
             continue;
         ++*differences;
-        table_add(&table, value->key->path, "-", cell_text(value, &right), value->key->param->unit);
+        table_add(&table, value->key->path, "-", show_cell(value, &right), value->key->param->unit);
     }
     text_fini(&left);
     text_fini(&right);

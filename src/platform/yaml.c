@@ -22,10 +22,12 @@ typedef struct reader {
     LS_VEC(uint32_t) end_lines; /* per entry: the line on which its value ends */
     LS_VEC(yaml_item) items;    /* of the list being read */
     string_map paths;           /* dotted path -> line on which it was first set */
+    string_map element_paths;   /* the same in the element of the list of parts that is being read */
     line_places lines;
     const char **comments; /* per line, NULL until it is needed */
     uint32_t depth;
-    bool failed; /* reading cannot go on */
+    uint32_t element; /* of the list of parts that is being read; 0: none */
+    bool failed;      /* reading cannot go on */
 } reader;
 
 static source_place place_of_byte(const reader *r, size_t offset)
@@ -223,10 +225,14 @@ static uint32_t end_line_of(const yaml_event_t *event)
     return (uint32_t)event->end_mark.line + (behind ? 0 : 1);
 }
 
+static bool read_part(reader *r, yaml_event_t *event, yaml_entry *list, uint32_t number);
+
 /* Reads the elements of a list whose start event was just deleted. */
 static void read_list(reader *r, yaml_entry *entry, uint32_t *end_line)
 {
     yaml_event_t event;
+    bool of_parts = r->element == 0 && strcmp(entry->path, LS_YAML_PARTS) == 0;
+    uint32_t elements = 0;
     vec_clear(&r->items);
     while (next_event(r, &event)) {
         if (event.type == YAML_SEQUENCE_END_EVENT) {
@@ -236,6 +242,8 @@ static void read_list(reader *r, yaml_entry *entry, uint32_t *end_line)
             break;
         }
         yaml_item item;
+        if (of_parts && read_part(r, &event, entry, ++elements))
+            continue;
         if (event.type == YAML_SCALAR_EVENT) {
             *end_line = end_line_of(&event);
             if (!read_item(r, &event, entry->path, &item))
@@ -253,6 +261,8 @@ static void read_list(reader *r, yaml_entry *entry, uint32_t *end_line)
             skip_node(r, &event);
         }
     }
+    if (of_parts) /* its elements are entries; a list in one of them used the items */
+        vec_clear(&r->items);
     entry->item_count = r->items.count;
     yaml_item *items = arena_array(r->arena, r->items.count + 1, sizeof *items);
     if (!items) {
@@ -264,8 +274,9 @@ static void read_list(reader *r, yaml_entry *entry, uint32_t *end_line)
     entry->items = items;
 }
 
-static void add_entry(reader *r, const yaml_entry *entry, uint32_t end_line)
+static void add_entry(reader *r, yaml_entry *entry, uint32_t end_line)
 {
+    entry->element = r->element;
     /* In this order: every entry has its end line, also when memory runs out between the two. */
     if (!vec_push(&r->end_lines, end_line) || !vec_push(&r->entries, *entry))
         no_memory(r);
@@ -364,14 +375,15 @@ static const char *read_path(reader *r, const yaml_event_t *event, const char *p
 /* Notes that path was set; false if it had been before. */
 static bool claim_path(reader *r, const char *path, const source_place *place)
 {
-    uintptr_t first = (uintptr_t)map_get(&r->paths, path);
+    string_map *paths = r->element > 0 ? &r->element_paths : &r->paths;
+    uintptr_t first = (uintptr_t)map_get(paths, path);
     if (first != 0) {
         char quoted[QUOTE_BYTES];
         problems_add(r->problems, place, LS_ERR_INPUT, "duplicate key '%s', first set on line %llu",
                      quote_text(path, strlen(path), quoted, sizeof quoted), (unsigned long long)first);
         return false;
     }
-    if (!map_put(&r->paths, path, (void *)(uintptr_t)place->line))
+    if (!map_put(paths, path, (void *)(uintptr_t)place->line))
         no_memory(r);
     return true;
 }
@@ -395,6 +407,45 @@ static void read_mapping(reader *r, const char *prefix)
             skip_node(r, &event);
         }
     }
+}
+
+/* An element of the list of parts: a mapping, or a name alone, which is short for {platform: NAME}. False: it is
+ * neither. */
+static bool read_part(reader *r, yaml_event_t *event, yaml_entry *list, uint32_t number)
+{
+    source_place place = place_of_mark(r, event->start_mark);
+    uint32_t end_line = end_line_of(event);
+    if (event->type != YAML_SCALAR_EVENT && event->type != YAML_MAPPING_START_EVENT)
+        return false;
+    if (event->type == YAML_MAPPING_START_EVENT && refuse_decoration(r, event)) {
+        list->broken = true;
+        skip_node(r, event);
+        return true;
+    }
+    r->element = number;
+    if (event->type == YAML_SCALAR_EVENT) {
+        yaml_item *item = arena_alloc(r->arena, sizeof *item);
+        yaml_entry entry = { .path = "platform", .line = place.line, .column = place.column, .comment = "" };
+        entry.broken = item == NULL || !read_item(r, event, list->path, item);
+        list->broken |= entry.broken;
+        entry.items = item;
+        entry.item_count = 1;
+        yaml_event_delete(event);
+        if (item == NULL)
+            no_memory(r);
+        add_entry(r, &entry, end_line);
+    } else {
+        size_t before = r->problems->count + r->problems->lost + r->entries.count;
+        yaml_event_delete(event);
+        map_fini(&r->element_paths);
+        read_mapping(r, "");
+        if (before == r->problems->count + r->problems->lost + r->entries.count) {
+            problems_add(r->problems, &place, LS_ERR_INPUT, "an element of '%s' has no value", list->path);
+            list->broken = true;
+        }
+    }
+    r->element = 0;
+    return true;
 }
 
 /* -------------------------------------------------------------------------------------------- document */
@@ -525,49 +576,6 @@ void yaml_read(mem_arena *arena, const source_place *place, const char *text, si
     vec_fini(&r.end_lines);
     vec_fini(&r.items);
     map_fini(&r.paths);
+    map_fini(&r.element_paths);
     arena_fini(&scratch);
-}
-
-/* A code point that YAML takes for a line break or refuses to read; returns its UTF-8 bytes, 0 for others. */
-static size_t quote_special(text_buffer *out, const char *s)
-{
-    static const char *const specials[] = { "\xe2\x80\xa8", "\xe2\x80\xa9", "\xef\xbb\xbf", "\xef\xbf\xbe",
-                                            "\xef\xbf\xbf" };
-    static const char *const escapes[] = { "\\u2028", "\\u2029", "\\ufeff", "\\ufffe", "\\uffff" };
-    if ((unsigned char)s[0] == 0xc2 && (unsigned char)s[1] >= 0x80 && (unsigned char)s[1] <= 0x9f) {
-        text_printf(out, "\\x%02x", (unsigned)(unsigned char)s[1]);
-        return 2;
-    }
-    for (size_t i = 0; i < LS_COUNT_OF(specials); i++) {
-        if (strncmp(s, specials[i], 3) == 0) {
-            text_add(out, escapes[i]);
-            return 3;
-        }
-    }
-    return 0;
-}
-
-void yaml_quote(text_buffer *out, const char *text)
-{
-    text_add(out, "\"");
-    for (const char *s = text; *s;) {
-        unsigned char c = (unsigned char)*s;
-        size_t special = c >= 0x80 ? quote_special(out, s) : 0;
-        if (special > 0) {
-            s += special;
-            continue;
-        }
-        if (c == '"' || c == '\\')
-            text_printf(out, "\\%c", c);
-        else if (c == '\n')
-            text_add(out, "\\n");
-        else if (c == '\t')
-            text_add(out, "\\t");
-        else if (c < 0x20 || c == 0x7f)
-            text_printf(out, "\\x%02x", (unsigned)c);
-        else
-            text_addn(out, s, 1);
-        s++;
-    }
-    text_add(out, "\"");
 }

@@ -1,8 +1,8 @@
 /* yaml.h: one strict YAML file as a flat list of dotted keys with their places.
  *
- * Only what a configuration needs is accepted: one document, mappings, scalars and lists of scalars. Anchors,
- * aliases, tags, empty values and keys that stand twice are refused. The form of a value decides nothing: the
- * key's type later decides the meaning of "on" or 010. */
+ * Only what a configuration needs is accepted: one document, mappings, scalars and lists of scalars. The list
+ * LS_YAML_PARTS may also have mappings as elements. Anchors, aliases, tags, empty values and keys that stand twice
+ * are refused. The form of a value decides nothing: the key's type later decides the meaning of "on" or 010. */
 #ifndef PLATFORM_YAML_H
 #define PLATFORM_YAML_H
 
@@ -12,6 +12,7 @@
 #define LS_YAML_FILE_LIMIT ((size_t)1 << 20) /* bytes of a file */
 #define LS_YAML_PATH_LIMIT 255               /* bytes of a dotted key */
 #define LS_YAML_DEPTH_LIMIT 16               /* mappings and lists inside each other */
+#define LS_YAML_PARTS "gpus"                 /* the list whose elements are platforms */
 
 typedef struct yaml_item {
     const char *text;
@@ -19,9 +20,13 @@ typedef struct yaml_item {
     uint32_t line, column;
 } yaml_item;
 
+struct key_scope;
+
 typedef struct yaml_entry {
-    const char *path;       /* nested keys joined with dots: "core.l1.size_kib" */
-    const yaml_item *items; /* one, or the elements of a list */
+    const char *path;        /* nested keys joined with dots: "core.l1.size_kib" */
+    uint32_t element;        /* 0, or the element of LS_YAML_PARTS in which it stands, from 1 */
+    struct key_scope *scope; /* system.h: which GPUs it is for; NULL: the platform of the file */
+    const yaml_item *items;  /* one, or the elements of a list */
     size_t item_count;
     bool list;
     bool broken;           /* its value was refused: the key is there, but says nothing */

@@ -31,12 +31,20 @@ static void check_config(const platform_config *config)
     require(strcmp(config_yaml(again), yaml) == 0);
     require(hash_same(config_hash_of(again), config_hash_of(config)));
     config_destroy(again);
-    tiny_spec spec;
-    require(config_spec(config, NULL, &spec, sizeof spec, NULL) == LS_OK);
+    size_t parts = config_part_count(config);
+    for (size_t i = 0; i < (parts > 0 ? parts : 1); i++) {
+        const platform_config *gpu = parts > 0 ? config_part(config, i) : config;
+        tiny_spec spec;
+        require(config_spec(gpu, NULL, &spec, sizeof spec, NULL) == LS_OK);
+    }
     FILE *nowhere = fopen("/dev/null", "w");
     require(nowhere != NULL);
     for (show_format format = LS_SHOW_TABLE; format <= LS_SHOW_JSON; format++)
         require(show_config(nowhere, config, format, NULL) == LS_OK);
+    size_t differences;
+    require(show_diff(nowhere, config, config, &differences, NULL) == LS_OK && differences == 0);
+    for (size_t i = 0; parts > 0 && i < config_value_count(config); i++)
+        require(show_key(nowhere, config_at(config, i)->key->path, config, NULL) == LS_OK);
     fclose(nowhere);
 }
 
