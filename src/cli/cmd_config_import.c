@@ -25,7 +25,7 @@ static void warn_unknown(cli_context *ctx, const platform_import *import)
     }
 }
 
-static ls_status tell(cli_context *ctx, const platform_import *import, ls_error *err)
+static ls_status print_import(cli_context *ctx, const platform_import *import, ls_error *err)
 {
     size_t lost = 0, quiet = 0;
     ls_status status = LS_OK;
@@ -54,7 +54,7 @@ static ls_status run_import(cli_context *ctx, ls_error *err)
         status = file_write(path, import.yaml, import.yaml_bytes, err);
     else
         fwrite(import.yaml, 1, import.yaml_bytes, ctx->out);
-    return status == LS_OK ? tell(ctx, &import, err) : status;
+    return status == LS_OK ? print_import(ctx, &import, err) : status;
 }
 
 /* clang-format off */

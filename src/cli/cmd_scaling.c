@@ -125,7 +125,7 @@ static double mean(const experiment *e, size_t a, size_t t)
     return exp(sum / (double)e->row_count);
 }
 
-static void tell_text(const experiment *e, FILE *to)
+static void render_text(const experiment *e, FILE *to)
 {
     fprintf(to, "speed-up over one thread on %s; this host has %u CPUs\n\n  %-16s %9s", e->platform.platform,
             cpu_count(), "kernel", "1 thread");
@@ -159,7 +159,7 @@ static void tell_text(const experiment *e, FILE *to)
         to);
 }
 
-static void tell_html(const experiment *e, FILE *to)
+static void render_html(const experiment *e, FILE *to)
 {
     html_begin(to, "scaling");
     double *x = calloc(e->thread_count + 1, sizeof *x);
@@ -212,7 +212,7 @@ static void tell_html(const experiment *e, FILE *to)
     html_end(to);
 }
 
-static void tell_csv(const experiment *e, FILE *to)
+static void render_csv(const experiment *e, FILE *to)
 {
     fputs("kernel,assignment,threads,seconds,speedup,same\r\n", to);
     for (size_t i = 0; i < e->row_count; i++) {
@@ -228,7 +228,7 @@ static void tell_csv(const experiment *e, FILE *to)
 /* Files are opened before anything is measured: a mistyped path must not cost minutes. */
 typedef struct output {
     const char *option;
-    void (*tell)(const experiment *, FILE *);
+    void (*render)(const experiment *, FILE *);
     file_writer writer;
     bool open;
 } output;
@@ -251,7 +251,7 @@ static ls_status close_outputs(const experiment *e, output *outputs, size_t coun
         if (!outputs[i].open)
             continue;
         if (status == LS_OK) {
-            outputs[i].tell(e, outputs[i].writer.stream);
+            outputs[i].render(e, outputs[i].writer.stream);
             status = file_writer_commit(&outputs[i].writer, err);
         } else {
             file_writer_abort(&outputs[i].writer);
@@ -270,7 +270,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
     e.rows = arena_array(ctx->arena, count, sizeof *e.rows);
     if (!e.rows)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    output outputs[] = { { .option = "html", .tell = tell_html }, { .option = "out", .tell = tell_csv } };
+    output outputs[] = { { .option = "html", .render = render_html },
+                         { .option = "out", .render = render_csv } };
     ls_status status = cli_platform_request(ctx, cli_text(ctx, "platform"), &e.platform, err);
     if (status == LS_OK)
         status = read_threads(&e, err);
@@ -292,7 +293,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
         same = same && row->same;
     }
     if (status == LS_OK)
-        tell_text(&e, ctx->out);
+        render_text(&e, ctx->out);
     status = close_outputs(&e, outputs, LS_COUNT_OF(outputs), status, err);
     if (status == LS_OK && !same)
         status = ls_fail(err, LS_ERR_CHECK, "results differ between numbers of threads");

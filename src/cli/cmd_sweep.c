@@ -384,7 +384,7 @@ static ls_status run_points(session *s, ls_error *err)
 
 /* ------------------------------------------------------------------------------------------------ results */
 
-static ls_status write_file(const session *s, const char *extension, void (*tell)(const sweep *, FILE *),
+static ls_status write_file(const session *s, const char *extension, void (*render)(const sweep *, FILE *),
                             ls_error *err)
 {
     const char *dot = strrchr(s->database, '.');
@@ -395,7 +395,7 @@ static ls_status write_file(const session *s, const char *extension, void (*tell
     ls_status status = file_writer_open(&writer, path, err);
     if (status != LS_OK)
         return status;
-    tell(&s->sweep, writer.stream);
+    render(&s->sweep, writer.stream);
     return file_writer_commit(&writer, err);
 }
 

@@ -13,7 +13,7 @@ static measuring *const measurings[] = { validate_micro, validate_traces, valida
                                          validate_determinism, validate_amd };
 
 static ls_status write_file(const validate_report *report, const char *path,
-                            void (*tell)(const validate_report *report, FILE *to), ls_error *err)
+                            void (*render)(const validate_report *report, FILE *to), ls_error *err)
 {
     file_writer writer;
     if (!path)
@@ -21,7 +21,7 @@ static ls_status write_file(const validate_report *report, const char *path,
     ls_status status = file_writer_open(&writer, path, err);
     if (status != LS_OK)
         return status;
-    tell(report, writer.stream);
+    render(report, writer.stream);
     return file_writer_commit(&writer, err);
 }
 

@@ -229,7 +229,7 @@ static cl_int build_one(cl_program program, cl_uint index, const ocl_job *job, c
 
 /* ---------------------------------------------------------------------------------------------- arguments */
 
-static bool asks_for_arg_info(const char *options)
+static bool wants_arg_info(const char *options)
 {
     return strstr(options, "-cl-kernel-arg-info") != NULL;
 }
@@ -316,7 +316,7 @@ cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *dev
     bool chosen[OCL_GPUS_MAX] = { false };
     ocl_job job = { .stage = OCL_BUILD, .options = options ? options : "" };
     cl_int status;
-    job.has_arg_info = asks_for_arg_info(job.options);
+    job.has_arg_info = wants_arg_info(job.options);
     if (!ocl_is(program, OCL_PROGRAM))
         return CL_INVALID_PROGRAM;
     if (!notify && user_data)
@@ -341,7 +341,7 @@ cl_int clCompileProgram(cl_program program, cl_uint count, const cl_device_id *d
     ocl_job job = { .stage = OCL_COMPILE, .options = options ? options : "", .header_count = header_count };
     const char **texts;
     cl_int status;
-    job.has_arg_info = asks_for_arg_info(job.options);
+    job.has_arg_info = wants_arg_info(job.options);
     if (!ocl_is(program, OCL_PROGRAM))
         return CL_INVALID_PROGRAM;
     if ((!notify && user_data) || (header_count == 0) != (headers == NULL) ||

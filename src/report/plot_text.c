@@ -106,7 +106,7 @@ static void draw_series(canvas *c, const plot_figure *plot, const plot_axes *axe
 {
     const plot_series *s = &plot->series[index];
     /* Without colours, lines of Braille dots look alike: markers distinguish them. */
-    bool tell_apart = s->style == LS_PLOT_LINE && !c->color && !c->ascii && plot->series_count > 1;
+    bool marked = s->style == LS_PLOT_LINE && !c->color && !c->ascii && plot->series_count > 1;
     bool line = s->style != LS_PLOT_POINTS;
     long last_x = 0, last_y = 0, marked_column = -1000;
     bool connected = false;
@@ -124,7 +124,7 @@ static void draw_series(canvas *c, const plot_figure *plot, const plot_axes *axe
         long column = x / (long)c->dots_x;
         bool far = labs(column - marked_column) >= 10;
         bool alone = !connected && (i + 1 == s->count || !plot_visible(plot, s->x[i + 1], s->y[i + 1]));
-        if (s->style != LS_PLOT_LINE || alone || (tell_apart && far)) {
+        if (s->style != LS_PLOT_LINE || alone || (marked && far)) {
             c->marker[(size_t)(y / (long)c->dots_y) * c->width + (size_t)column] = true;
             marked_column = column;
         }

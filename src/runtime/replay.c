@@ -142,7 +142,7 @@ static ls_status read_ahead(const trace_replay *r, open_kernel *o, ls_error *err
     uint64_t wave = (uint64_t)ls_dispatch_blocks_per_core(&r->shape.rules, info, o->limit) * r->shape.cores;
     wave = wave < o->limit ? wave : o->limit;
     parallel_read read = { .o = o, .threads = r->threads < READERS_MAX ? r->threads : READERS_MAX };
-    if (r->pool == NULL || wave < read.threads || !kernel_is_parallel(o->kernel) || share_is_told(o->share))
+    if (r->pool == NULL || wave < read.threads || !kernel_is_parallel(o->kernel) || share_is_known(o->share))
         return LS_OK;
     ls_status status = LS_OK;
     while (status == LS_OK && o->kept.count < wave)

@@ -289,7 +289,7 @@ static uint64_t next_shape(const trace_kernel *k)
                                                                     : k->ops->shape(k, k->cta_next);
 }
 
-bool share_is_told(const shared_streams *s)
+bool share_is_known(const shared_streams *s)
 {
     return next_shape(s->kernel) != LS_SHAPE_ALONE;
 }

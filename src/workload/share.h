@@ -18,7 +18,7 @@ ls_status share_next(shared_streams *share, ls_cta *cta, bool *end, ls_error *er
 void share_destroy(shared_streams *share);
 
 /* The kernel announces which earlier block its next one resembles: cheap to read. */
-bool share_is_told(const shared_streams *share);
+bool share_is_known(const shared_streams *share);
 
 typedef struct share_counts {
     uint64_t blocks;   /* given out */

@@ -42,15 +42,15 @@ static size_t note_number(const validate_section *s, size_t row)
 }
 
 /* Calls back for each distinct note with its number. */
-static void each_note(const validate_section *s, void (*tell)(FILE *to, size_t number, const char *note),
+static void each_note(const validate_section *s, void (*render)(FILE *to, size_t number, const char *note),
                       FILE *to)
 {
-    size_t told = 0;
+    size_t printed = 0;
     for (size_t i = 0; i < s->rows.count; i++) {
         size_t number = note_number(s, i);
-        if (number == told + 1) {
-            tell(to, number, s->rows.at[i].note);
-            told = number;
+        if (number == printed + 1) {
+            render(to, number, s->rows.at[i].note);
+            printed = number;
         }
     }
 }
@@ -63,7 +63,7 @@ static void note_text(FILE *to, size_t number, const char *note)
     cli_help_fill(to, note, 6, 100, false);
 }
 
-static void tell_section(const validate_section *s, const cli_style *style, FILE *to)
+static void render_section(const validate_section *s, const cli_style *style, FILE *to)
 {
     size_t width[VALIDATE_COLUMNS];
     fprintf(to, "\n%s%s%s\n\n", style->title, s->title, style->off);
@@ -94,7 +94,7 @@ static void tell_section(const validate_section *s, const cli_style *style, FILE
 void validate_render_text(const validate_report *report, const cli_style *style, FILE *to)
 {
     for (size_t i = 0; i < report->sections.count; i++)
-        tell_section(report->sections.at[i], style, to);
+        render_section(report->sections.at[i], style, to);
 }
 
 /* ----------------------------------------------------------------------------------------------- Markdown */

@@ -83,10 +83,10 @@ static void section_html(const validate_section *s, FILE *to)
     fputs("</tbody></table>\n<ul>\n", to);
     for (size_t i = 0; i < s->rows.count; i++) {
         const char *note = s->rows.at[i].note;
-        bool told = !note;
-        for (size_t j = 0; j < i && !told; j++)
-            told = s->rows.at[j].note && strcmp(s->rows.at[j].note, note) == 0;
-        if (told)
+        bool printed = !note;
+        for (size_t j = 0; j < i && !printed; j++)
+            printed = s->rows.at[j].note && strcmp(s->rows.at[j].note, note) == 0;
+        if (printed)
             continue;
         fputs("<li>", to);
         html_text(to, note);

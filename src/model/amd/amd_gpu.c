@@ -1,7 +1,7 @@
-/* amd_gpu.c: the machine type `amd`: a domain for the command processor and the DMA engine, one per cluster
- * of compute units (GCN: those that share a scalar and an instruction cache; RDNA: a dual compute unit), one
- * per shader array that has an L1, one per memory channel with its L2 slices, one for the MMU. Only links
- * join domains; they are the long wires of the chip. */
+/* amd_gpu.c: the machine type `amd`. The command processor and the DMA engine have a domain, and the MMU has
+ * one. Each cluster of compute units has one (GCN: units that share a scalar and an instruction cache; RDNA: a
+ * dual compute unit). Each shader array with an L1 and each memory channel with its L2 slices has one. Only
+ * links join domains; they are the long wires of the chip. */
 #include "model/amd/build.h"
 
 #include <stdio.h>

@@ -29,8 +29,8 @@ const ls_clock *amd_gpu_clock(const amd_gpu *gpu); /* of the command processor a
 void amd_gpu_set_memory(amd_gpu *gpu, ls_address_space *space);
 /* Caches and TLBs forget freed memory. Between runs. */
 void amd_gpu_discard(amd_gpu *gpu, uint64_t address, uint64_t bytes);
-/* Between runs: the counters of a block for a launch that has ended, in the layout of the block's counters, once.
- * False: the block does not tell kernels apart. */
+/* Between runs: the counters of a block for a launch that has ended, in the layout of the block's counters,
+ * once. False: the block does not count per kernel. */
 bool amd_gpu_take_kernel(ls_engine *engine, const char *path, uint32_t number, void *counters, size_t bytes);
 
 #endif

@@ -1,6 +1,6 @@
-/* build.h: a GPU while it is being built: shared by amd_gpu.c (the machine and its keys), build_cluster.c
- * (command processor, clusters of compute units), build_memory.c (shader arrays, memory partitions, MMU),
- * network.c (between these) and slots.c (which models can stand where). */
+/* build.h: a GPU while it is being built. For amd_gpu.c (the machine and its keys), build_cluster.c (command
+ * processor, clusters of compute units) and build_memory.c (shader arrays, memory partitions, MMU). Also for
+ * network.c (between these) and slots.c (the models of each slot). */
 #ifndef MODEL_AMD_BUILD_H
 #define MODEL_AMD_BUILD_H
 
@@ -41,7 +41,7 @@ struct amd_gpu {
     uint32_t cache_count;
     ls_block **l2, **homes;
     uint32_t l2_count, home_count;
-    ls_block **tlbs, *mmu; /* tlbs: those that translate; mmu: NULL without any */
+    ls_block **tlbs, *mmu; /* tlbs: TLBs that translate; mmu: NULL without any */
     uint32_t tlb_count;
 };
 
@@ -62,7 +62,8 @@ typedef struct builder {
     uint32_t clusters, per_cluster, arrays, channels, slices,
         uppers; /* uppers: domains that send to partitions */
     uint32_t caches_per_cluster;
-    bool writes_back; /* a cache above L2 does: what compute units wrote is in L2 only after a flush */
+    bool writes_back; /* true if a cache above L2 writes back: then writes of compute units reach L2 only by a
+                       * flush */
     ls_clock core_clock, dram_clock;
     ls_region *command_region, **cluster_regions, **array_regions, **l2_regions;
     ls_port dma; /* ls_dma_ops */

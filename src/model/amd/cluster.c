@@ -11,9 +11,9 @@
  * below come last, so that they write what the ones above wrote. */
 typedef struct cluster_sweep {
     bool is_used, is_flush;
-    bool is_below; /* levels below are due: they were not asked yet, or have not answered */
-    bool has_asked_below;
-    uint32_t tag, next, answered; /* next: the first cache that was not asked yet */
+    bool is_below; /* levels below are part of it and have not finished */
+    bool has_sent_below;
+    uint32_t tag, next, answered; /* next: the first cache without a request yet */
 } cluster_sweep;
 
 typedef struct cluster {
@@ -24,10 +24,10 @@ typedef struct cluster {
     cluster_sweep sweeps[CLUSTER_TAGS_MAX];
     uint32_t sweep_count; /* in use */
     ls_link *acks;
-    ls_event again; /* asks caches and sends answers that could not be sent before */
+    ls_event again; /* sends requests to caches and answers that could not be sent before */
 } cluster;
 
-/* Asks every cache in turn, as far as they take it. A cache that refuses calls again. */
+/* Sends the request to every cache in turn, as long as they accept. A cache that refuses calls again. */
 static void sweep_on(cluster *c, cluster_sweep *s, ls_cycle now)
 {
     line_message m;
@@ -36,7 +36,7 @@ static void sweep_on(cluster *c, cluster_sweep *s, ls_cycle now)
     m.token = (uint32_t)(s - c->sweeps);
     if (s->is_below) {
         m.atomic = (uint8_t)c->caches_below;
-        s->has_asked_below = s->has_asked_below || line_request(&c->caches[0], &m, now);
+        s->has_sent_below = s->has_sent_below || line_request(&c->caches[0], &m, now);
         return;
     }
     for (; s->next < c->cache_count; s->next++)

@@ -1,7 +1,8 @@
 /* command.c: the command processor. A packet that is first in its queue goes to a free dispatcher (kernel) or
- * to the DMA engine (transfer). A kernel's way: its packet and arguments are written and caches emptied while
- * the launch is prepared; work-groups are dealt out to compute units, one per dispatch interval, dispatchers
- * and compute units taking turns; when all are done and the end is signalled, the queue goes on. */
+ * to the DMA engine (transfer). The stages of a kernel: while the launch is prepared, its packet and arguments
+ * are written and caches emptied. Then work-groups are assigned to compute units, one per dispatch interval;
+ * dispatchers and compute units take turns. When all are done and the end is signalled, the queue
+ * continues. */
 #include "model/amd/command_impl.h"
 
 #include <string.h>
@@ -48,7 +49,7 @@ static void packet_over(command *c, command_queue *q, command_packet *p)
     c->done_tail = p;
     ls_domain_pending(c->domain, -1);
     ls_domain_progress(c->domain);
-    ls_domain_stop(c->domain); /* whoever waits for it looks */
+    ls_domain_stop(c->domain); /* its waiters look */
     if (c->rest_cycles == 0)
         c->rest_cycles = rest_cycles(c);
     ls_cancel(&c->rest);
@@ -233,11 +234,11 @@ static void pump(void *self, ls_cycle now)
     begin_packets(c, now);
     ls_cycle earliest = advance(c, now, &again);
     if (c->queues != NULL && c->active < c->spec->dispatchers)
-        begin_packets(c, now); /* what a kernel's end made possible */
-    if (now >= c->next_deal)
+        begin_packets(c, now); /* work that a kernel's end made possible */
+    if (now >= c->next_distribution)
         command_distribute(c, now, &again);
-    if (command_may_distribute(c) && c->next_deal > now)
-        earliest = c->next_deal < earliest ? c->next_deal : earliest;
+    if (command_may_distribute(c) && c->next_distribution > now)
+        earliest = c->next_distribution < earliest ? c->next_distribution : earliest;
     for (uint32_t i = 0; i < c->spec->dispatchers; i++) {
         const dispatcher *d = &c->dispatchers[i];
         if (d->phase == DISPATCHER_PREPARE && d->begin == now)
@@ -306,7 +307,7 @@ static void command_receive_done(void *state, ls_link *link, const void *payload
         c->dispatchers[i].full[cu / 64] &= ~(UINT64_C(1) << cu % 64);
     ls_link_release(link, 1);
     bool over = d->done == d->sent && (d->sent == d->total || d->is_cancelled);
-    pump_at(c, over || d->is_cancelled || c->next_deal < now ? now : c->next_deal);
+    pump_at(c, over || d->is_cancelled || c->next_distribution < now ? now : c->next_distribution);
 }
 
 static void command_receive_ack(void *state, ls_link *link, const void *payload, ls_cycle now)

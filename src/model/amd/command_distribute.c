@@ -1,6 +1,6 @@
-/* command_distribute.c: assigns work-groups to compute units. Dispatchers take turns; placement.h says
- * which compute unit is asked first. Free places
- * are bit masks. A compute unit without room is not looked at again before something on it ends. */
+/* command_distribute.c: assigns work-groups to compute units. Dispatchers take turns; placement.h decides
+ * which compute unit is tried first. Free places are bit masks. A compute unit without room is not tried again
+ * before something on it ends. */
 #include "model/amd/command_impl.h"
 
 #include <string.h>
@@ -73,7 +73,7 @@ static uint32_t cluster_of(const command *c, uint32_t cu)
 
 /* Sends the dispatcher's next work-group; how many waves it has, 0 if there is no room or the link is not
  * ready. */
-static uint32_t deal(command *c, dispatcher *d, bool *again)
+static uint32_t send_next(command *c, dispatcher *d, bool *again)
 {
     place_need need = d->need;
     need.waves = next_waves(d);
@@ -126,12 +126,12 @@ void command_distribute(command *c, ls_cycle now, bool *again)
         dispatcher *d = &c->dispatchers[at];
         if (d->phase != DISPATCHER_DEAL || d->is_cancelled || d->sent == d->total)
             continue;
-        uint32_t waves = deal(c, d, again);
+        uint32_t waves = send_next(c, d, again);
         if (waves == 0)
             continue;
         uint64_t cycles = waves * c->spec->wave_cycles;
         cycles = cycles > c->spec->group_cycles ? cycles : c->spec->group_cycles;
-        c->next_deal = now + cycles;
+        c->next_distribution = now + cycles;
         c->n.dispatch_cycles += cycles;
         c->next_dispatcher = (at + 1) % count;
         return;

@@ -30,7 +30,7 @@ typedef struct command_counters {
 typedef enum dispatcher_phase {
     DISPATCHER_FREE,
     DISPATCHER_PREPARE, /* waits > 0 or the launch's time is not over */
-    DISPATCHER_DEAL,    /* work-groups are dealt out, or run */
+    DISPATCHER_DEAL,    /* work-groups are assigned, or run */
     DISPATCHER_FLUSH,   /* all are done; waits > 0: caches write back */
     DISPATCHER_FINISH,  /* the end's time is not over */
 } dispatcher_phase;
@@ -71,14 +71,14 @@ typedef struct command {
     dispatcher *dispatchers;
     uint32_t active; /* dispatchers in use */
     uint32_t next_dispatcher, next_cu;
-    ls_cycle next_deal, busy_since;
+    ls_cycle next_distribution, busy_since;
     command_queue *queues;
     uint64_t sequence; /* of the next packet that is submitted */
     command_packet *done_head, *done_tail;
     uint64_t place_words;
     ls_event pump;
-    /* Something is always due one lookahead after the end of a packet: so a run that ends there ends at the
-     * same time whatever the windows, and with it begins what comes next. */
+    /* An event is always due one lookahead after the end of a packet. So a run that ends there ends at the
+     * same time for any windows, and later work begins at the same time. */
     ls_event rest;
     uint64_t rest_cycles; /* 0: not known yet */
     command_counters n;

@@ -1,6 +1,5 @@
-/* dma.c: transfers as streams of lines. Each cycle one line may be asked for or written; transfers in
- * progress take turns. The host link is one server per direction: a line takes it for as long as its bytes
- * need. */
+/* dma.c: transfers as streams of lines. Each cycle one line may be requested or written; transfers in progress
+ * take turns. The host link is one server per direction: a line takes it for as long as its bytes need. */
 #include "model/amd/dma.h"
 
 #include <string.h>
@@ -25,7 +24,7 @@ typedef struct dma_counters {
     uint64_t busy_cycles;
 } dma_counters;
 
-/* A line that was asked for. */
+/* A requested line. */
 typedef struct dma_flight {
     dma_job *job;
     uint64_t offset; /* of its first wanted byte in the transfer */
@@ -37,7 +36,7 @@ typedef struct dma {
     const dma_spec *spec;
     const char *name;
     ls_region *region;
-    ls_block *memory; /* behind which L2 is */
+    ls_block *memory; /* the path to L2 */
     line_port port;
     line_message message;
     dma_job *head, *tail; /* in progress; the first has the next turn */
@@ -68,8 +67,8 @@ static bool overlaps(const dma_job *j)
     return j->to < j->from + j->bytes && j->from < j->to + j->bytes;
 }
 
-/* A copy inside the GPU goes by what a stage holds; from its end on if it would overwrite what it has not
- * read yet. */
+/* A copy inside the GPU moves as much as a stage holds. It goes backwards from its end if it would overwrite
+ * bytes that it has not read yet. */
 static uint64_t chunk_of(const dma *d, const dma_job *j, uint64_t *bytes)
 {
     uint64_t most = (uint64_t)STAGE_LINES * d->port.line_bytes;
@@ -171,8 +170,8 @@ static void dma_start(void *state, dma_job *j, ls_cycle now)
 
 /* -------------------------------------------------------------------------------------------- requests */
 
-/* Whether the transfer has a line to ask for now. */
-static bool may_ask(const dma *d, const dma_job *j, ls_cycle now)
+/* True if the transfer can request a line now. */
+static bool may_request(const dma *d, const dma_job *j, ls_cycle now)
 {
     uint64_t bytes;
     if (now < j->ready)
@@ -215,8 +214,8 @@ static void set_mask(line_message *m, uint32_t first, uint32_t bytes)
     }
 }
 
-/* Asks for the transfer's next line; false if it is refused. */
-static bool ask(dma *d, dma_job *j, ls_cycle now)
+/* Requests the transfer's next line; false if it is refused. */
+static bool request_line(dma *d, dma_job *j, ls_cycle now)
 {
     uint32_t line = d->port.line_bytes;
     uint64_t bytes, address = target(d, j) + j->asked, base = address & ~(uint64_t)(line - 1);
@@ -261,7 +260,7 @@ static void bring_packet(dma *d, ls_cycle now)
             j->landed - j->asked >= HOST_BUFFER_PACKETS * size)
             continue;
         uint64_t left = j->bytes - j->landed, here = size - (j->to + j->landed) % size;
-        /* Packets follow each other without a gap, whatever part of a cycle they end in. */
+        /* Packets follow each other without a gap, also within a cycle. */
         uint64_t begin = d->in_free + (1u << FRACTION) > now << FRACTION ? d->in_free : now << FRACTION;
         d->arriving = j;
         d->arriving_bytes = left < here ? left : here;
@@ -298,8 +297,8 @@ static bool tick(void *self, ls_cycle now)
     if (d->refused || d->flying == d->spec->in_flight)
         return false;
     for (dma_job *j = d->head; j != NULL; j = j->next)
-        if (may_ask(d, j, now)) {
-            if (!ask(d, j, now))
+        if (may_request(d, j, now)) {
+            if (!request_line(d, j, now))
                 return false;
             to_back(d, j);
             return true;

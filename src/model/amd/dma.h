@@ -1,5 +1,5 @@
-/* dma.h: the DMA engine "line": copies between host and GPU, and inside the GPU, line by line through L2, so that
- * lines which a kernel left in a cache are found. Its interface is lockstep/dma.h. */
+/* dma.h: the DMA engine "line": copies between host and GPU, and inside the GPU. They go line by line through
+ * L2, so that lines that a kernel left in a cache are found. Its interface is lockstep/dma.h. */
 #ifndef MODEL_AMD_DMA_H
 #define MODEL_AMD_DMA_H
 

@@ -146,7 +146,7 @@ static place_limit take_waves(const place_spec *spec, place_cu *cu, const place_
             uint32_t simd = first + (start + wave + i) % count;
             place_limit here = take_on(spec, &cu->simd[simd], need, g, wave);
             g->simd[wave] = (uint8_t)simd;
-            /* Wave slots are the least interesting of all reasons: anything else is told. */
+            /* Wave slots are the least interesting reason: any other one is reported instead. */
             limit = here == PLACE_FITS || limit == PLACE_WAVES ? here : limit;
         }
         if (limit != PLACE_FITS) {
@@ -159,8 +159,8 @@ static place_limit take_waves(const place_spec *spec, place_cu *cu, const place_
     return PLACE_FITS;
 }
 
-/* The barrier for a work-group on `halves` parts of the compute unit, of which it is part `half`: a work-group that
- * has all of it takes one from where more are free. */
+/* The barrier for a work-group on `halves` parts of the compute unit; it is on part `half`. A work-group on
+ * all of it takes one from the part with more free ones. */
 static bool find_barrier(const place_spec *spec, const place_cu *cu, uint32_t half, uint32_t halves,
                          uint32_t *found)
 {

@@ -1,6 +1,6 @@
-/* place.h: what the work-groups on one compute unit hold of it: wave slots, vector and scalar registers, LDS,
- * work-group slots, barriers. Registers and LDS are given out in pieces that lie together, by masks, so that what is
- * free but scattered does not help. Plain state and arithmetic: knows neither engine nor messages. */
+/* place.h: resources of one compute unit that work-groups hold: wave slots, vector and scalar registers, LDS,
+ * work-group slots, barriers. Registers and LDS are allocated in contiguous pieces, by masks, so that
+ * scattered free room does not help. Plain state and arithmetic, independent of engine and messages. */
 #ifndef MODEL_AMD_PLACE_H
 #define MODEL_AMD_PLACE_H
 
@@ -22,7 +22,7 @@ typedef enum place_limit {
 } place_limit;
 const char *place_limit_name(place_limit limit); /* "waves" */
 
-/* What a work-group takes, in units of the capacity. */
+/* Needs of a work-group, in units of the capacity. */
 typedef struct place_need {
     uint32_t waves;
     uint32_t vgprs, sgprs; /* units per wave */
@@ -35,10 +35,10 @@ typedef struct place_spec {
     uint32_t vgpr_units, sgpr_units, lds_units; /* per SIMD, per SIMD, per compute unit */
 } place_spec;
 
-/* What one resident work-group holds. */
+/* Resources of one resident work-group. */
 typedef struct place_group {
     uint16_t waves, lds_first, lds_count, vgpr_count, sgpr_count;
-    uint8_t barrier_half; /* whose barrier it has, if it has more than one wave */
+    uint8_t barrier_half; /* the half whose barrier it holds, if it has more than one wave */
     uint8_t simd[CU_WAVES_PER_GROUP_MAX];
     uint16_t vgpr_first[CU_WAVES_PER_GROUP_MAX], sgpr_first[CU_WAVES_PER_GROUP_MAX];
 } place_group;
@@ -62,17 +62,17 @@ typedef struct place_cu {
 /* Refuses a capacity that the masks cannot hold. */
 ls_status place_init(place_spec *spec, const cu_capacity *capacity, ls_error *err);
 
-/* What the waves of a program take: registers per lane, lanes of a wave, scalar registers. */
+/* Needs of a program's waves: registers per lane, lanes of a wave, scalar registers. */
 place_need place_need_of(const place_spec *spec, uint32_t waves, uint32_t vgprs, uint32_t lanes,
                          uint32_t sgprs, uint32_t lds_bytes, bool one_half);
 
-/* Takes room on the compute unit: *slot and simd[] say where. PLACE_FITS, or what is short (then nothing is
- * taken). */
+/* Takes room on the compute unit: *slot and simd[] receive its place. Returns PLACE_FITS, or the exhausted
+ * resource (then nothing is taken). */
 place_limit place_take(const place_spec *spec, place_cu *cu, const place_need *need, uint16_t *slot,
                        uint8_t simd[CU_WAVES_PER_GROUP_MAX]);
 void place_give(place_cu *cu, uint16_t slot);
 
-/* How many work-groups fit on an empty compute unit, and what is short for one more. */
+/* How many work-groups fit on an empty compute unit, and the resource that prevents one more. */
 uint32_t place_most(const place_spec *spec, const place_need *need, place_limit *limit);
 
 #endif

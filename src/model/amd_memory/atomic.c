@@ -9,7 +9,7 @@ bool line_atomic_is_pair(uint8_t atomic)
            atomic == AMD_ATOMIC_WRAP;
 }
 
-/* The one that programs are full of. */
+/* The most common atomic of programs. */
 static uint32_t add_words(line_message *message, uint8_t *line)
 {
     uint32_t count = 0;

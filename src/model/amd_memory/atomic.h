@@ -1,4 +1,4 @@
-/* atomic.h: the atomics of one message on the bytes of its line: what an L2 slice does. */
+/* atomic.h: the atomics of one message on the bytes of its line, as an L2 slice executes them. */
 #ifndef MODEL_AMD_MEMORY_ATOMIC_H
 #define MODEL_AMD_MEMORY_ATOMIC_H
 

@@ -1,5 +1,5 @@
-/* cache.c: what a cache does after it took a request: messages below, lines from below, flushes, answers.
- * Touches its own state, the port below and the clients above. cache_take.c says what requests wait for. */
+/* cache.c: a cache's work after it took a request: messages below, lines from below, flushes, answers. Touches
+ * its own state, the port below and the clients above. cache_take.c takes requests. */
 #include "model/amd_memory/cache_state.h"
 
 #include "model/amd_memory/atomic.h"
@@ -35,7 +35,7 @@ static bool send_node(line_cache *c, cache_node *node, ls_cycle now)
     return true;
 }
 
-/* What is due. */
+/* Sends the messages that are due. */
 static void send_below(line_cache *c, ls_cycle now)
 {
     do {
@@ -51,7 +51,7 @@ static void send_below(line_cache *c, ls_cycle now)
     } while (c->send_due <= now);
 }
 
-/* What waited, in order, when the bytes are there. */
+/* Serves a waiting request, in order, when the bytes have arrived. */
 static void serve_target(line_cache *c, cache_node *node, uint32_t line, uint16_t fault, ls_cycle now)
 {
     line_message *m = &node->m;
@@ -187,13 +187,13 @@ static inline bool is_busy(const line_cache *c, ls_cycle now)
     return c->busy_until > now || (c->cycle == now && c->taken == c->width);
 }
 
-/* Nothing can be taken in this cycle any more. What was freed still counts when something can. */
+/* Nothing can be taken for the rest of this cycle. Freed resources still count when something can. */
 static inline void wait_for_port(line_cache *c, ls_cycle now)
 {
     cache_arm(c, c->busy_until > now ? c->busy_until : now + 1, now);
 }
 
-/* In turn: who was served goes to the end. Nobody is called when what it waits for has not come. */
+/* Calls waiters in turn: a served one goes to the end. A waiter is not called before its resource is free. */
 static __attribute__((noinline)) void call_waiters(line_cache *c, ls_cycle now)
 {
     c->wait_needs = 0;
@@ -286,7 +286,7 @@ static ls_status make_room(line_cache *c, ls_error *err)
     if (c->client_count > 0)
         memcpy(clients, c->clients, c->client_count * sizeof *clients);
     c->clients = clients;
-    c->waiters = waiters; /* before the run nobody waits */
+    c->waiters = waiters; /* before the run there are no waiters */
     c->client_mask = room - 1;
     return LS_OK;
 }

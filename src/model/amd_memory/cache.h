@@ -1,9 +1,10 @@
 /* cache.h: a cache that holds bytes: model "cycle" of the slots of lockstep/line_cache.h. Vector, scalar and
  * instruction caches, RDNA's L1, L2 slices and memory-side caches are all this block with other keys.
  *
- * A request is looked up in the cycle in which it is taken; times follow by arithmetic: a hit is answered
- * directory + data cycles later, a miss leaves after the directory's cycles and is answered fill cycles after
- * its line came. What cannot be taken (port, bank, MSHR, room) is refused and the requester called again. */
+ * A request is looked up in the cycle in which it is taken; times follow by arithmetic. A hit is answered
+ * directory + data cycles later. A miss leaves after the directory's cycles and is answered fill cycles after
+ * its line came. A request that cannot be taken (port, bank, MSHR, room) is refused and its requester called
+ * again. */
 #ifndef MODEL_AMD_MEMORY_CACHE_H
 #define MODEL_AMD_MEMORY_CACHE_H
 
@@ -58,16 +59,16 @@ ls_status line_cache_set_below(ls_block *cache, ls_block *memory, ls_error *err)
 /* Makes it the home of its lines: atomics happen here, and pages that are not mapped (or not for writing) are
  * answered with LINE_FAULT. */
 void line_cache_set_home(ls_block *cache, const ls_address_space *address_space);
-/* Requests with one of these flags (LINE_GLC, LINE_DLC; LINE_SYSTEM where host copies pass) go below although
- * the line is here, and leave none here: reads and atomics everywhere, writes where they would end here
- * (LINE_BACK). */
+/* Requests with one of these flags (LINE_GLC, LINE_DLC; LINE_SYSTEM where host copies pass) go below even if
+ * the line is here, and leave no line here. This holds for reads and atomics everywhere, and for writes where
+ * they would end here (LINE_BACK). */
 void line_cache_set_passing(ls_block *cache, uint32_t flags);
 /* Sets are picked by addresses without their channel and slice. Copied. */
 void line_cache_set_map(ls_block *cache, const mem_map *map);
 /* Does it keep what is written, so that a kernel's end must flush it? */
 bool line_cache_writes_back(const ls_block *cache);
 
-/* Forgets lines of the range, dirty ones too: what was there is freed. The machine is at rest. */
+/* Drops lines of the range, dirty ones too, because their memory is freed. The machine is at rest. */
 void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes);
 /* At rest: dirty lines; for tests and reports. */
 uint64_t line_cache_dirty_lines(const ls_block *cache);

@@ -1,7 +1,7 @@
 /* cache_setup.c: a cache's keys, counters, memory and wiring. */
 #include "model/amd_memory/cache_state.h"
 
-/* Answers on their way, beyond those that limits name: what a port can take during a hit. */
+/* Answers on their way, beyond the ones that limits name: as many as a port can take during a hit. */
 static uint64_t nodes_for(const line_cache_spec *spec)
 {
     uint64_t hits = spec->accesses_per_cycle * (spec->directory_cycles + spec->data_cycles + 2);
@@ -258,7 +258,7 @@ static const ls_port_decl ports[] = {
     { .name = LS_LINE_CACHE_PORT, .interface = LS_LINE_CACHE_INTERFACE, .ops = &cache_ops },
 };
 
-/* The same block in each place where it can stand, so that reports tell levels apart. */
+/* The same block in each slot where it can stand, so that reports distinguish levels. */
 /* clang-format off */
 #define CACHE_TYPE(type_, slot_, param_count_, needs_, need_count_)                                           \
     static const ls_block_type type_ = {                                                                      \

@@ -1,5 +1,5 @@
-/* cache_state.h: the state of a cache, shared by its files (cache_take.c: requests, cache.c: everything
- * later, cache_setup.c: keys, counters, wiring) and by nobody else. */
+/* cache_state.h: the state of a cache, shared by its files (cache_take.c: requests, cache.c: everything later,
+ * cache_setup.c: keys, counters, wiring). Private to them. */
 #ifndef MODEL_AMD_MEMORY_CACHE_STATE_H
 #define MODEL_AMD_MEMORY_CACHE_STATE_H
 
@@ -33,7 +33,7 @@ typedef struct cache_fetch {
     cache_list targets;
     uint32_t count, line, next; /* next: of the free ones */
     uint16_t flags;             /* of the request that began it */
-    bool closed;                /* what it brings is too old for requests from now on */
+    bool closed;                /* its line is too old for requests from now on */
 } cache_fetch;
 
 /* Something to send below. */
@@ -44,7 +44,7 @@ typedef struct cache_send {
 } cache_send;
 
 #define CACHE_FETCH 0x80000000u     /* token: a fetch */
-#define CACHE_WRITEBACK 0x7fffffffu /* token: an evicted line; nobody waits for the answer */
+#define CACHE_WRITEBACK 0x7fffffffu /* token: an evicted line; no requester waits for the answer */
 
 typedef struct cache_client {
     const line_client_ops *ops;
@@ -55,7 +55,7 @@ typedef struct cache_client {
     ls_cycle again; /* CACHE_TIME: until then */
 } cache_client;
 
-/* What a refused requester waits for. */
+/* Resources that a refused requester waits for. */
 enum {
     CACHE_TIME = 1u << 0, /* a port or a bank */
     CACHE_LINE = 1u << 1, /* a line to come: its MSHR, or its place in the set */
@@ -67,7 +67,7 @@ typedef struct cache_waiter {
     uint32_t client;
 } cache_waiter;
 
-/* Invariants: a line with lines[].mshr set has exactly one fetch; nodes are in exactly one place: free,
+/* Invariants: a line with lines[].mshr set has exactly one fetch. A node is in exactly one place: free,
  * targets of a fetch, the way below (listed in sends, or sent), hits, fills, or the flush. Answers leave in
  * the order of their lists, whose times never decrease. */
 typedef struct line_cache {
@@ -117,10 +117,10 @@ typedef struct line_cache {
     ls_event event;
     bool stepping;
     uint8_t freed;  /* since waiters were called: CACHE_LINE, CACHE_ROOM */
-    ls_cycle again; /* while stepping: somebody must be called again then */
+    ls_cycle again; /* while stepping: a waiter must be called again then */
 
     uint32_t client_count, wait_head, wait_count;
-    uint32_t wait_needs;   /* what some waiter waits for, */
+    uint32_t wait_needs;   /* resources that waiters wait for, */
     ls_cycle wait_due;     /* and the first time that one waits for; LS_CYCLE_MAX: none does */
     uint32_t client_mask;  /* there is room for so many clients and one more: a power of two */
     cache_waiter *waiters; /* ring, in the order of being refused */

@@ -1,11 +1,11 @@
-/* cache_take.c: a request that comes to a cache: whether it is taken, and what becomes of it. Touches the
- * cache's own state; answers and messages below leave later (cache.c).
+/* cache_take.c: takes or refuses a request of a cache, and decides its path. Touches the cache's own state;
+ * answers and messages below leave later (cache.c).
  *
- * While a line is on its way, everything that comes for it waits in order at its fetch, writes too (they are
- * answered at once): a read that came first must not see them. Writes of a write-through cache and its like
- * go below at once and wait here as well, to be merged into the line that they overtook. When something makes
- * the line on its way too old (an atomic below, a read that misses on purpose, an invalidation), its fetch is
- * closed: later requests go below past it, and the line is not kept. */
+ * While a line is on its way, all requests for it wait in order at its fetch. Writes wait too, although they
+ * are answered at once: an earlier read must not see them. Writes of a write-through cache go below at once
+ * and also wait here, to be merged into the line that they overtook. An atomic below, a read that misses on
+ * purpose or an invalidation makes the line on its way too old. Then its fetch is closed: later requests go
+ * below past it, and the line is not kept. */
 #include "model/amd_memory/cache_state.h"
 
 #include "model/amd_memory/atomic.h"
@@ -463,7 +463,7 @@ static __attribute__((noinline)) bool refuse_port(line_cache *c, uint32_t client
     return cache_refuse(c, client, &c->n.refused_port, now, c->busy_until > now ? c->busy_until : now + 1);
 }
 
-/* A requester with several lines asks until the port is taken, so this is asked in vain as often as not. */
+/* A requester with several lines sends until the port is taken, so this call often fails. */
 bool line_cache_take(void *self, uint32_t client, const line_message *m, ls_cycle now)
 {
     line_cache *c = self;

@@ -47,7 +47,7 @@ typedef struct home {
     home_list queue, done; /* to DRAM; answered by it */
     ls_event event;        /* the head of the queue, and answers */
     bool calling;
-    uint32_t client_count, turn; /* turn: whose it is to be called again */
+    uint32_t client_count, turn; /* turn: the client to call next */
     home_client clients[CLIENTS_MAX];
 } home;
 

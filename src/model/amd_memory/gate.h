@@ -1,6 +1,6 @@
-/* gate.h: the way into a domain: block of slot "line-gate". Requests that come over links are handed to the
- * caches behind it (L2 slices by address, or one L1 of a shader array) in the order of each link, and
- * answered over links. */
+/* gate.h: the entry of a domain: block of slot "line-gate". Requests that come over links go to the caches of
+ * the domain in the order of each link, and answers return over links. The caches are L2 slices by address, or
+ * one L1 of a shader array. */
 #ifndef MODEL_AMD_MEMORY_GATE_H
 #define MODEL_AMD_MEMORY_GATE_H
 

@@ -42,7 +42,7 @@ static void call_again(void *self, ls_cycle now)
     client->ops->retry(client->self, now);
 }
 
-/* A requester that asks again before it was called waits where it waits already. */
+/* A requester that sends again before it was called keeps its place among the waiters. */
 static bool refuse(hub *h, hub_client *client, ls_link *link)
 {
     h->n.refused++;
@@ -69,7 +69,7 @@ static bool sweep(hub *h, uint32_t number, const line_message *m)
 {
     hub_client *client = &h->clients[number];
     if (client->sweeping && client->sweep_sent == h->link_count) {
-        client->sweep_refused = true; /* one after the other */
+        client->sweep_refused = true; /* one after another */
         return false;
     }
     if (!client->sweeping) {

@@ -9,7 +9,7 @@
 #include "model/amd_memory/line.h"
 #include "model/memory/mem.h"
 
-/* Makes the block. line_bytes: of the caches behind the links. */
+/* Makes the block. line_bytes: of the caches at the other ends of the links. */
 ls_status line_hub_create(ls_region *region, const char *name, uint32_t line_bytes, ls_block **out,
                           ls_error *err);
 /* Links for requests by channel of the map; map NULL: there is one place, links[0]. Both are copied. Places may

@@ -1,5 +1,5 @@
-/* line_store.h: the lines of a cache: tags, bytes, which bytes are valid and which are dirty, and who has to go.
- * Knows nothing about time or messages. */
+/* line_store.h: the lines of a cache: tags, bytes, masks of valid and dirty bytes, and the choice of victims.
+ * Independent of time and messages. */
 #ifndef MODEL_AMD_MEMORY_LINE_STORE_H
 #define MODEL_AMD_MEMORY_LINE_STORE_H
 
@@ -13,7 +13,7 @@
 typedef struct store_line {
     uint64_t valid[2], dirty[2];
     uint32_t mshr;       /* the owner's note: which fetch is on its way (store_keep()) */
-    uint32_t prefetched; /* the owner's note: nobody has read it yet */
+    uint32_t prefetched; /* the owner's note: it was never read */
 } store_line;
 
 typedef struct store {
@@ -77,8 +77,8 @@ static inline uint32_t store_find(const store *s, uint32_t set, uint64_t address
     uint32_t word = 0;
     do {
         uint64_t differ = marks[word] ^ mark;
-        /* The lowest zero byte is marked exactly; bytes above it may be marked in error, which the tag tells
-         * (behind the last way of a set it is another set's). */
+        /* The lowest zero byte is marked exactly. Bytes above it may be marked in error; the comparison of the
+         * tag detects that. (After the last way of a set the tag is another set's.) */
         for (uint64_t hit = (differ - low) & ~differ & high; hit != 0; hit &= hit - 1) {
             uint32_t way = word * 8 + (uint32_t)__builtin_ctzll(hit) / 8;
             if (tags[way] == tag)
@@ -139,7 +139,7 @@ void store_policy_use(store *s, uint32_t line);
 void store_policy_age(store *s, uint32_t line);
 void store_policy_insert(store *s, uint32_t line);
 
-/* It was used. Not for lines that are kept, nor for one that was placed for the same request. */
+/* Marks the line as used. Not for kept lines, nor for a line that was placed for the same request. */
 static inline void store_touch(store *s, uint32_t line)
 {
     if (LS_LIKELY(s->replacement == REPLACEMENT_LRU))
@@ -176,7 +176,7 @@ static inline void store_drop(store *s, uint32_t line)
     s->stamps[line] = 0;
 }
 
-/* Takes the line, a victim of that set, for an address; what was there is forgotten. No byte is valid. */
+/* Takes the line, a victim of that set, for an address; the old line is dropped. No byte is valid. */
 static inline void store_place(store *s, uint32_t line, uint32_t set, uint64_t address)
 {
     s->present += s->tags[line] == 0;
@@ -194,7 +194,7 @@ static inline void store_place(store *s, uint32_t line, uint32_t set, uint64_t a
 
 /* Copies the bytes of the mask. */
 void store_merge_bytes(uint8_t *to, const uint8_t *from, const uint64_t mask[2]);
-/* Bytes of the mask become valid, and dirty if said so. */
+/* Bytes of the mask become valid, and dirty if `dirty`. */
 void store_write(store *s, uint32_t line, const uint8_t *data, const uint64_t mask[2], bool dirty);
 /* A whole line came from below: bytes that are valid here are newer and stay. */
 void store_fill(store *s, uint32_t line, const uint8_t *data);

@@ -1,5 +1,5 @@
-/* mmu.c: the L2 TLB and page-table walkers of a GPU. A question is looked up when its latency is over; a miss
- * takes a walker, or waits for one; questions for a page that is walked for wait for that walk. */
+/* mmu.c: the L2 TLB and page-table walkers of a GPU. A request is looked up when its latency is over. A miss
+ * takes a walker, or waits for one. Requests for a page with a walk in progress wait for that walk. */
 #include "model/amd_memory/mmu.h"
 
 #include "model/amd_memory/tlb_tags.h"
@@ -43,7 +43,7 @@ typedef struct mmu {
     mmu_link *links;
     mmu_node *nodes;
     uint32_t free_node;
-    mmu_list arrived; /* in order of `at`; those that find no miss entry stay */
+    mmu_list arrived; /* in order of `at`; requests without a miss entry stay */
     mmu_miss *misses; /* ring: walks take equally long, so that they end in the order of their beginning */
     uint32_t miss_head, miss_tail, miss_mask, walking; /* the first `walking` have a walker */
     bool blocked;                                      /* the first of arrived waits for a miss entry */

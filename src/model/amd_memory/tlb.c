@@ -1,6 +1,6 @@
-/* tlb.c: an L1 TLB in front of a cache. A hit passes in the cycle in which it comes (or latency_cycles
- * later); requests for a page that is not known wait, in order, until the MMU has answered, while others
- * pass. Requests that have their page but found the cache busy leave in order, before all that come later. */
+/* tlb.c: an L1 TLB in front of a cache. A hit passes in the cycle in which it comes (or latency_cycles later).
+ * Requests for an unknown page wait, in order, until the MMU has answered, while others pass. Requests that
+ * have their page but found the cache busy leave in order, before all that come later. */
 #include "model/amd_memory/tlb.h"
 
 #include "model/amd_memory/tlb_tags.h"
@@ -24,7 +24,7 @@ typedef struct tlb_miss {
     uint64_t page;
     ls_cycle asked;
     tlb_list waiting;
-    uint32_t next;  /* of the free ones, or to be asked for; NONE */
+    uint32_t next;  /* of the free ones, or of those to be requested; NONE */
     uint32_t chain; /* the next of its hash, as heads */
 } tlb_miss;
 
@@ -43,7 +43,7 @@ typedef struct tlb {
     line_tlb_counters n;
     ls_block *cache;
     ls_link *to_mmu;
-    uint32_t page_shift, client_count, turn; /* turn: who is called first */
+    uint32_t page_shift, client_count, turn; /* turn: the client to call first */
     uint64_t latency;                        /* that requests wait here: 0 where the cache adds it itself */
     tlb_tags l1;
     uint64_t *physical; /* by entry of l1 */
@@ -52,7 +52,7 @@ typedef struct tlb {
     tlb_miss *misses;
     uint32_t *heads; /* of pages on their way, by hash: index in misses + 1 */
     uint32_t head_mask, free_miss, fresh_misses, miss_count; /* free: given back; fresh: never used yet */
-    tlb_list ask;                                            /* misses whose question has not left */
+    tlb_list unsent;                                         /* misses whose request has not left */
     tlb_node *nodes;
     uint32_t free_node, fresh_nodes, inside;
     tlb_list ready;
@@ -218,10 +218,10 @@ static void forget_miss(tlb *t, uint32_t number)
     t->miss_count--;
 }
 
-static void ask(tlb *t)
+static void send_requests(tlb *t)
 {
-    while (t->ask.first != NONE) {
-        uint32_t i = t->ask.first;
+    while (t->unsent.first != NONE) {
+        uint32_t i = t->unsent.first;
         line_walk *walk = ls_link_send(t->to_mmu, sizeof *walk);
         if (walk == NULL) {
             if (!t->link_waits)
@@ -230,7 +230,7 @@ static void ask(tlb *t)
             return;
         }
         *walk = (line_walk){ .address = t->misses[i].page << t->page_shift, .token = i };
-        t->ask.first = t->misses[i].next;
+        t->unsent.first = t->misses[i].next;
     }
 }
 
@@ -239,7 +239,7 @@ static void link_ready(void *self, ls_cycle now)
     tlb *t = self;
     (void)now;
     t->link_waits = false;
-    ask(t);
+    send_requests(t);
 }
 
 static __attribute__((noinline)) bool take_miss(tlb *t, uint32_t client, const line_message *m, uint64_t page,
@@ -268,12 +268,12 @@ static __attribute__((noinline)) bool take_miss(tlb *t, uint32_t client, const l
     keep(t, &miss->waiting, client, m, 0);
     t->n.accesses++;
     t->n.misses++;
-    if (t->ask.first == NONE)
-        t->ask.first = i;
+    if (t->unsent.first == NONE)
+        t->unsent.first = i;
     else
-        t->misses[t->ask.last].next = i;
-    t->ask.last = i;
-    ask(t);
+        t->misses[t->unsent.last].next = i;
+    t->unsent.last = i;
+    send_requests(t);
     return true;
 }
 
@@ -391,7 +391,7 @@ static ls_status tlb_init(ls_block *block, void *state, const void *spec, ls_err
                        (unsigned long long)t->spec->entries, (unsigned long long)t->spec->ways);
     t->page_shift = (uint32_t)__builtin_ctzll(page);
     t->last_page = UINT64_MAX;
-    t->ready.first = t->ask.first = t->free_node = t->free_miss = NONE;
+    t->ready.first = t->unsent.first = t->free_node = t->free_miss = NONE;
     t->physical = ls_domain_alloc(domain, t->spec->entries * sizeof *t->physical);
     t->misses = ls_domain_alloc(domain, t->spec->mshr_entries * sizeof *t->misses);
     t->nodes = ls_domain_alloc(domain, t->spec->queue_entries * sizeof *t->nodes);

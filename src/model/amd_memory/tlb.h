@@ -1,7 +1,7 @@
-/* tlb.h: the models of slot "tlb": an L1 TLB between requesters and their cache. Model "cycle" looks
- * pages up and asks the MMU (mmu.h) over links; model "none" is not there at all: requesters are wired to the
- * cache itself. Both provide LINE_MEMORY_PORT. Answers carry the addresses of the places, not those that were
- * asked for. */
+/* tlb.h: the models of slot "tlb": an L1 TLB between requesters and their cache. Model "cycle" looks pages up
+ * and sends misses to the MMU (mmu.h) over links. With model "none" there is no block: requesters are
+ * connected to the cache itself. Both provide LINE_MEMORY_PORT. Answers carry physical addresses, not the
+ * requested ones. */
 #ifndef MODEL_AMD_MEMORY_TLB_H
 #define MODEL_AMD_MEMORY_TLB_H
 

@@ -363,7 +363,7 @@ bool sector_cache_clean(sector_cache *c, uint32_t *cursor)
     return false;
 }
 
-/* Gives `victim` to a new line; what was dirty goes down if the policy is to write back. */
+/* Gives `victim` to a new line; dirty sectors go down if the policy is to write back. */
 static void allocate(sector_cache *c, uint32_t victim, uint64_t line_address)
 {
     sector_cache_line *line = &c->lines[victim];
@@ -606,7 +606,7 @@ static __attribute__((noinline)) sector_cache_outcome read_below(sector_cache *c
         use_line(c, victim);
     sector_cache_line *line = &c->lines[victim];
     if (mshr == SECTOR_CACHE_NONE) { /* and so it is not on its way */
-        /* What was written before the fetch stays dirty after it, and can be read then. */
+        /* Bytes written before the fetch stay dirty after it, and can be read then. */
         if (line->dirty & bit) {
             line->modified_on_fill |= bit;
             line->readable_on_fill |= bit;
@@ -642,7 +642,7 @@ static __attribute__((noinline)) void prefetch_after(sector_cache *c, sector_cac
         train_prefetch(c, tag_address, index_address);
 }
 
-/* The short ways out come first: a hit, and no room in the miss queue, which many ask about every cycle. */
+/* The short paths come first: a hit, and no room in the miss queue, which many requests check every cycle. */
 sector_cache_outcome sector_cache_read(sector_cache *c, uint64_t tag_address, uint64_t index_address,
                                        uint32_t token, bool atomic)
 {

@@ -1,10 +1,10 @@
-/* sector_cache.h: a sectored, set-associative cache with miss-status registers: tags, replacement, write policies,
- * and the list of requests to send below. L1 and L2 are both made of it; time and ports are their owners'
- * business.
+/* sector_cache.h: a sectored, set-associative cache with miss-status registers: tags, replacement, write
+ * policies, and the list of requests to send below. L1 and L2 are both made of it; time and ports are their
+ * owners' business.
  *
- * The rules of lines and sectors follow the caches of GPGPU-Sim 4 (formats/accelsim.md, sections "L1D" and
- * "L2 slice"): allocate on miss, one MSHR per 32-byte sector, partially written sectors are unreadable until
- * fetched. */
+ * The rules of lines and sectors follow the caches of GPGPU-Sim 4 (formats/accelsim.md, sections "L1D" and "L2
+ * slice"). A miss allocates, each 32-byte sector has its own MSHR, and partially written sectors are
+ * unreadable until fetched. */
 #ifndef MODEL_SECTOR_CACHE_H
 #define MODEL_SECTOR_CACHE_H
 
@@ -28,8 +28,8 @@ typedef enum sector_cache_write_policy {
     SECTOR_CACHE_WRITE_EVICT,
     SECTOR_CACHE_WRITE_AROUND
 } sector_cache_write_policy;
-/* A read of a sector on its way whose MSHR is full of requests: it fails and is tried again, so that all
- * requests behind it wait too (Accel-Sim), or it alone waits at the MSHR. */
+/* A read of a sector on its way whose MSHR is full of requests. Either it fails and is tried again, so that
+ * all later requests wait too (Accel-Sim), or it alone waits at the MSHR. */
 typedef enum sector_cache_merge_stall {
     SECTOR_CACHE_STALL_QUEUE,
     SECTOR_CACHE_STALL_REQUEST
@@ -60,7 +60,7 @@ typedef struct sector_cache_counters {
     uint64_t merge_stalls;                                 /* requests that had to wait at a full MSHR */
     uint64_t fills, evictions, writebacks;
     uint64_t accesses; /* hits + misses + sector_misses + pending_hits */
-    /* The same accesses by what they are for: global memory, or local memory, instructions and so on. */
+    /* The same accesses by purpose: global memory, or the rest (local memory, instructions and so on). */
     sector_cache_split global, other;
     prefetch_counters prefetch; /* in sectors */
 } sector_cache_counters;
@@ -125,13 +125,14 @@ typedef uint64_t (*sector_cache_address_fn)(void *owner, uint64_t index_address,
 typedef struct sector_cache {
     const sector_cache_spec *spec;
     sector_cache_counters *counters;
-    sector_cache_split *split; /* of the counters: what the next access is for (sector_cache_set_global()) */
+    sector_cache_split *split; /* of the counters: the purpose of the next access
+                                * (sector_cache_set_global()) */
     sector_cache_line *lines;
     sector_cache_set *sets;
     uint32_t (*hash_table)[256]; /* NULL: the lowest bits of a line's number are its set */
     uint32_t set_mask, way_limit, line_count, dirty_lines;
     uint32_t *line_index;                /* hash of line addresses -> line + 1 */
-    uint32_t line_index_mask, last_line; /* last_line: any line; the one that was last found */
+    uint32_t line_index_mask, last_line; /* last_line: the line that was last found; else any line */
     sector_cache_mshr *mshrs;
     uint32_t *mshr_index; /* hash of sector addresses -> mshr + 1, the first of a chain */
     uint32_t mshr_index_mask, mshr_count;
@@ -192,7 +193,7 @@ static inline bool sector_cache_has_ready(const sector_cache *c)
 {
     return c->ready_first != SECTOR_CACHE_NONE;
 }
-/* What sector_cache_next_ready() would say; there is one. */
+/* The result of sector_cache_next_ready(); there must be one. */
 static inline uint32_t sector_cache_peek_ready(const sector_cache *c)
 {
     return c->waiters[c->mshrs[c->ready_first].first].token;
@@ -208,7 +209,7 @@ static inline uint32_t sector_cache_peek_retry(const sector_cache *c)
     return c->waiters[c->retry_first].token;
 }
 void sector_cache_pop_retry(sector_cache *c);
-/* A write whose sector has stalled requests must wait behind them, so that the order per address is kept:
+/* A write whose sector has stalled requests must wait after them, so that the order per address is kept:
  * SECTOR_CACHE_STALLED or SECTOR_CACHE_FAIL. SECTOR_CACHE_HIT: there are none, nothing is done. */
 sector_cache_outcome sector_cache_stall_write(sector_cache *c, uint64_t address, uint32_t token);
 /* Marks a sector valid without any request: warm-up. */

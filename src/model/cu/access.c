@@ -103,7 +103,8 @@ void cu_access_keep(cu *c, cu_wave *w, cu_access *a, bool addresses)
     }
 }
 
-/* --- those that end by themselves ----------------------------------------------------------------------- */
+/* --- accesses that end at a known time
+ * ----------------------------------------------------------------------- */
 
 void cu_access_ends_at(cu *c, cu_access *a, ls_cycle at, ls_cycle now)
 {
@@ -207,7 +208,7 @@ static void access_retire(cu *c, cu_wave *w, cu_access *a, ls_cycle now)
 void cu_access_complete(cu *c, cu_access *a, ls_cycle now)
 {
     cu_wave *w = &c->waves[a->wave];
-    cu_book(c, now);
+    cu_count_cycles(c, now);
     a->complete = true;
     if (a->inst->ordered == CU_COUNTERS) {
         access_retire(c, w, a, now);

@@ -1,12 +1,13 @@
-/* ahead.c: a wave that is alone on its SIMD issues ahead of time. Operations on its own registers, and waits for counters
- * that are low enough already, are nobody else's business: as long as no other wave of the SIMD is ready, when they are
- * issued depends on them alone. They are executed one after the other at once, each with the cycle it has; the cycles
- * between need not be run. If another wave becomes ready before those cycles are over, the rest is taken back: the
- * registers stay as they are (the wave knows how many of its instructions were executed), the issue is as if it had
- * not been.
+/* ahead.c: a wave that is alone on its SIMD issues ahead of time. Operations on its own registers, and waits
+ * for counters that are already low enough, affect no other wave. As long as no other wave of the SIMD is
+ * ready, their issue cycles depend on them alone. They are executed in one go, each with its own cycle; the
+ * cycles between need not be run. If another wave becomes ready before those cycles are over, the rest is
+ * taken back. The registers keep their values (the wave knows how many of its instructions were executed), and
+ * the issue is undone.
  *
- * Accesses in flight write registers at their own time: an instruction that touches one of these is not issued ahead.
- * Nor is one that leaves the part of the program that the instruction buffer holds, or lets it move on. */
+ * Accesses in flight write registers at their own time: an instruction that touches one of these is not issued
+ * ahead. An instruction that leaves the contents of the instruction buffer, or lets it fetch, is not issued
+ * ahead either. */
 #include "model/cu/cu.h"
 
 #define AHEAD_CYCLES (CU_RING - 8u)
@@ -60,7 +61,7 @@ static inline void ahead_leave_ring(cu_simd *simd, unsigned slot, ls_cycle visit
         simd->ring_used &= ~(1ull << bucket);
 }
 
-/* True if it can be issued at `at`, and what follows it is in the buffer. */
+/* True if it can be issued at `at`, and the next instruction is in the buffer. */
 static inline bool ahead_can(const cu *c, const cu_simd *simd, const cu_wave *w, const cu_inst *inst,
                              ls_cycle at)
 {
@@ -162,7 +163,7 @@ void cu_ahead_cut(cu *c, cu_simd *simd, ls_cycle at, ls_cycle now)
     c->active &= ~(ahead->cycles & ~kept);
     ahead->cycles = kept;
     ahead->end = end;
-    for (unsigned i = 0; i < c->spec->simds; i++) { /* what others issue in the same cycles */
+    for (unsigned i = 0; i < c->spec->simds; i++) { /* instructions of other SIMDs in the same cycles */
         uint64_t others = ahead_rest(&c->simds[i].ahead, at);
         c->active |= ahead_turned(others, CU_RING - at % CU_RING);
     }

@@ -1,6 +1,6 @@
-/* code.h: what a compute unit must know of an instruction, decoded once per static instruction: the unit
- * it goes to, its rate, registers it reads and writes, counters it raises and waits for. Independent of
- * the machine: rates become cycles in the compute unit. Reads a program; touches nothing else. */
+/* code.h: facts about an instruction for a compute unit, decoded once per static instruction: its unit, its
+ * rate, the registers it reads and writes, the counters it raises and waits for. Independent of the machine:
+ * the compute unit turns rates into cycles. Reads a program; touches nothing else. */
 #ifndef MODEL_CU_CODE_H
 #define MODEL_CU_CODE_H
 
@@ -29,7 +29,7 @@ typedef enum cu_rate {
     CU_RATE_COUNT
 } cu_rate;
 
-/* What the compute unit itself does with it. */
+/* The compute unit's own treatment of an instruction. */
 typedef enum cu_what {
     CU_PLAIN,  /* its body is all */
     CU_MEMORY, /* in three steps */
@@ -75,7 +75,7 @@ typedef struct cu_inst {
     bool writes_scalar; /* a vector operation that writes a scalar register: v_cmp, v_readlane, carries */
     /* A wave-local instruction: it uses only registers of its own wave. No memory, branch, EXEC or timing state. */
     bool alone;
-    /* Registers it reads and writes, or for memory those that get something later: bit n % 64 for VGPR n in
+    /* Registers it reads and writes, or for memory the registers that get data later: bit n % 64 for VGPR n in
      * [0], for scalar n in [1]. */
     uint64_t touches[2];
     uint8_t lds; /* number of the LDS instruction, modulo 256 */
@@ -87,7 +87,7 @@ typedef struct cu_inst {
 typedef struct cu_code {
     const amd_program *program;
     cu_inst *insts; /* [op_count + 1], numbered as amd_program.ops; [0] is none */
-    uint64_t end;   /* simulated address behind the last instruction: nothing is fetched from there on */
+    uint64_t end;   /* simulated address after the last instruction: nothing is fetched from there on */
 } cu_code;
 
 /* The rate of a vector operation of that class. */

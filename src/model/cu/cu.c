@@ -55,10 +55,10 @@ static const ls_metric cu_metrics[] = {
 
 /* --- the cycle ------------------------------------------------------------------------------------------ */
 
-/* How many of the next `cycles` from c->booked on had an issue; forgets them. */
+/* How many of the next `cycles` from c->counted_to on had an issue; forgets them. */
 static uint64_t cu_active(cu *c, uint64_t cycles)
 {
-    unsigned by = (unsigned)c->booked & 63;
+    unsigned by = (unsigned)c->counted_to & 63;
     uint64_t turned = c->active >> by | c->active << (64 - by) % 64;
     uint64_t gone = cycles < 64 ? turned & ((1ull << cycles) - 1) : turned;
     turned ^= gone;
@@ -66,13 +66,13 @@ static uint64_t cu_active(cu *c, uint64_t cycles)
     return gone == 1 ? 1 : (uint64_t)__builtin_popcountll(gone);
 }
 
-void cu_book(cu *c, ls_cycle now)
+void cu_count_cycles(cu *c, ls_cycle now)
 {
-    uint64_t cycles = now - c->booked;
+    uint64_t cycles = now - c->counted_to;
     if (cycles == 0)
         return;
     uint64_t active = c->active != 0 ? cu_active(c, cycles) : 0;
-    c->booked = now;
+    c->counted_to = now;
     if (c->resident == 0)
         return;
     cu_counters *n = &c->counters;
@@ -170,9 +170,9 @@ static ls_cycle cu_next(const cu *c, ls_cycle now, bool fetch)
 static bool cu_tick(void *self, ls_cycle now)
 {
     cu *c = self;
-    if (c->booked != now)
-        cu_book(c, now);
-    c->awake = true; /* whatever happens below is looked at when the next cycle is chosen */
+    if (c->counted_to != now)
+        cu_count_cycles(c, now);
+    c->awake = true; /* the calls below set times that count when the next cycle is chosen */
     if (c->timed_next <= now)
         cu_access_timed(c, now);
     for (uint32_t left = c->sending; left != 0; left &= left - 1) {
@@ -372,8 +372,7 @@ static void cu_divide(cu *c, uint8_t *base, size_t *used)
         cu_part(base, used, (size_t)CU_LARGE_ACCESSES * CU_LARGE_LINES * sizeof *c->pool.large_lines);
 }
 
-/* All tables in one piece: what no program uses is never touched, and many pieces take the host longer than
- * one. */
+/* All tables in one piece: unused parts are never touched, and many pieces take the host longer than one. */
 static bool cu_make_tables(cu *c)
 {
     size_t bytes = 0, used = 0;

@@ -1,11 +1,10 @@
-/* cu.h: the map of a compute unit (GCN's CU, or one dual compute unit of RDNA): what it is made of and which
- * file moves which part. One block; all of it lives in one domain, and everything outside is reached through
- * its wires.
+/* cu.h: the state of a compute unit (GCN's CU, or one dual compute unit of RDNA), and the file for each part.
+ * One block; all of it lives in one domain and reaches everything outside through its wires.
  *
  *   cu.c       the block: keys, life, wiring, the cycle
- *   group.c    work-groups: start, barriers, end, faults, what is reported
+ *   group.c    work-groups: start, barriers, end, faults, reports
  *   fetch.c    instruction buffers and the fetch arbiter
- *   issue.c    which waves issue, what executes, when the next instruction can
+ *   issue.c    the choice of waves, execution, the time of the next instruction
  *   ahead.c    instructions of a wave that is alone on its SIMD, issued ahead of time
  *   access.c   memory instructions in flight: order, registers, counters
  *   vector.c   vector memory: lines of an access, requests, replies
@@ -52,7 +51,7 @@ typedef struct cu_counters {
     uint64_t stall[CU_WHY_COUNT];
 } cu_counters;
 
-/* What the work-groups of one kernel executed; the rest of its counters are 0. */
+/* Counts of the work-groups of one kernel; the rest of its counters are 0. */
 typedef struct cu_share {
     uint32_t number; /* of the launch, from 1; 0: free */
     cu_counters n;
@@ -70,7 +69,7 @@ typedef struct cu_line {
     uint32_t words; /* atomics: dwords of the line that are taken */
     uint16_t next;  /* atomics: the next message of the same line */
     uint8_t half;   /* compare-and-swap */
-    bool dense;     /* lanes in a row, one behind the other in the line as in the data */
+    bool dense;     /* consecutive lanes, contiguous in the line as in the data */
 } cu_line;
 
 #define CU_SMALL_LINES 128u /* 64 lanes, each across two lines */
@@ -80,9 +79,9 @@ typedef struct cu_line {
 /* Small ones have one piece of up to 16 bytes per lane. data: `stride` dwords per lane; address: 64 per
  * piece. */
 typedef struct cu_access {
-    uint16_t next;    /* of the free ones, of a pipe's queue, or of those that end in the same cycle */
-    uint16_t after;   /* the wave's next one that returns in order with this one */
-    uint16_t younger; /* the wave's next one that will write registers */
+    uint16_t next;    /* next in its list: free ones, a pipe's queue, or accesses that end in the same cycle */
+    uint16_t after;   /* the wave's next access that returns in order with this one */
+    uint16_t younger; /* the wave's next access that will write registers */
     uint16_t wave;
     uint8_t pipe;
     bool large, complete, linear, invalidate;
@@ -101,7 +100,7 @@ typedef struct cu_access {
     cu_line *lines;
 } cu_access;
 
-/* What accesses point to, one behind the other: each gets its part when it is used for the first time. */
+/* Memory of accesses: each gets its part when it is used for the first time. */
 typedef struct cu_pool {
     uint64_t *addresses;
     uint32_t *data;
@@ -109,7 +108,7 @@ typedef struct cu_pool {
     amd_access *large;
 } cu_pool;
 
-/* The way to one vector cache: instructions in order, their lines one after the other. */
+/* The way to one vector cache: instructions in order, their lines in sequence. */
 typedef struct cu_pipe {
     uint16_t first, last, count;
     bool refused;  /* the cache will call */
@@ -155,7 +154,7 @@ typedef struct cu_wave {
     uint16_t oldest, newest;    /* of those in vector memory and LDS that will write registers */
     uint16_t scalars;           /* in flight */
     uint8_t ahead;              /* so many of its next instructions were executed already */
-    /* Instruction buffer: [pc, fetched) is there, [fetch, ...) is asked for next. */
+    /* Instruction buffer: it holds [pc, fetched); the next request is for `fetch`. */
     uint64_t fetch, fetched;
     ls_cycle fetched_at;
     uint16_t epoch; /* counts jumps: an answer to a fetch from before is not wanted */
@@ -164,7 +163,8 @@ typedef struct cu_wave {
     uint8_t clause;   /* instructions left of one, s_clause */
     uint8_t pending_count;
     uint64_t issued, most;          /* instructions: so far, and that it may */
-    uint64_t scalar_touches;        /* what its scalar accesses in flight write, and some that ended */
+    uint64_t scalar_touches;        /* registers that its scalar accesses in flight write, and some of ended
+                                     * ones */
     amd_tape *tape;                 /* the wave replays this recording; NULL: it executes */
     amd_tape_writer *record;        /* the wave is recorded here; NULL: it is not */
     cu_pending pending[CU_PENDING]; /* registers that are being written: RDNA */
@@ -189,7 +189,7 @@ typedef struct cu_group {
 
 /* Instructions issued ahead of time, and the state before them (ahead.c). */
 typedef struct cu_ahead {
-    ls_cycle end;         /* behind the last of them; in the past: there is none */
+    ls_cycle end;         /* after the last of them; in the past: there is none */
     ls_cycle begin;       /* of the first of them */
     uint64_t cycles;      /* in which they are issued: bit cycle % CU_RING */
     const cu_inst *first; /* they follow each other */
@@ -217,8 +217,8 @@ typedef struct cu_simd {
     cu_ahead ahead;
 } cu_simd;
 
-/* What the banks of LDS needed for an instruction the last time, and how its lanes lay: shape `shape` of the
- * compute unit, if that has not been taken for another since. */
+/* The cycles that the banks of LDS needed for an instruction the last time, and the layout of its lanes: shape
+ * `shape` of the compute unit, if that was not reused for another since. */
 #define CU_LDS_MEMOS 64u
 #define CU_LDS_SHAPES 8u
 typedef struct cu_lds_memo {
@@ -260,12 +260,12 @@ typedef struct cu {
     uint32_t line_bytes, line_shift;
     uint32_t wave_total, turn, simd_count, pipe_count;
 
-    /* Of each SIMD: when there is something to do, a cycle in which it is served; what its waves wait for, of
-     * cu_why from CU_WHY_DEPEND on. Beside each other, because every cycle looks at all of them. */
+    /* Of each SIMD: the next cycle with work, a cycle in which it is served; and the reasons why its waves
+     * wait, of cu_why from CU_WHY_DEPEND on. In adjacent arrays, because every cycle reads all of them. */
     _Alignas(64) ls_cycle next[CU_SIMDS_MAX];
     uint32_t held[CU_SIMDS_MAX];
-    uint64_t active; /* cycles from `booked` on in which something is issued: bit cycle % 64 */
-    ls_cycle booked;
+    uint64_t active; /* cycles from `counted_to` on in which something is issued: bit cycle % 64 */
+    ls_cycle counted_to;
     bool goes_ahead;      /* waves that are alone issue ahead of time; tests look whether that can be seen */
     cu_wave *issuing;     /* its next instruction's time goes to `ready` only: it is not put into the ring */
     bool issuing_goes_on; /* ... and has one */
@@ -297,7 +297,7 @@ typedef struct cu {
     bool scalar_refused, code_refused;
     uint32_t sending; /* bit i: pipe i has requests and no refusal; bit CU_SENDS_SCALAR: scalar memory too */
 
-    /* What waves wait for: how many of each, and a bit for those that are not 0. */
+    /* Waiting waves by reason: how many of each, and a bit for each number that is not 0. */
     uint16_t waiting[CU_WHY_KEPT];
     uint32_t waiting_mask;
     uint32_t want_mask; /* SIMDs with waves that have room for instructions */
@@ -324,7 +324,7 @@ void cu_path_free(cu *c, unsigned path, ls_cycle now);
 /* The same of scalar memory. */
 void cu_scalar_free(cu *c, ls_cycle now);
 /* Counts the cycles up to `now`. */
-void cu_book(cu *c, ls_cycle now);
+void cu_count_cycles(cu *c, ls_cycle now);
 
 static inline void cu_set_why(cu *c, cu_wave *w, uint32_t why)
 {
@@ -349,7 +349,7 @@ void cu_issue_at(cu *c, cu_wave *w, ls_cycle at, ls_cycle now);
 void cu_issue_enter(cu *c, cu_wave *w, ls_cycle now);
 /* Takes the instruction at the wave's pc as its next one, ready at `at` at the soonest. */
 void cu_issue_head(cu *c, cu_wave *w, const cu_inst *head, ls_cycle at, ls_cycle now);
-/* Goes on behind the wave's instruction, which was issued: at its pc, ready at `at` at the soonest. */
+/* Continues after the wave's instruction, which was issued: at its pc, ready at `at` at the soonest. */
 void cu_issue_advance(cu *c, cu_wave *w, ls_cycle at, ls_cycle now);
 /* Serves one SIMD; returns how many instructions were issued. */
 unsigned cu_issue_simd(cu *c, unsigned simd, ls_cycle now);
@@ -366,7 +366,7 @@ static inline ls_cycle cu_served(const cu *c, unsigned simd, ls_cycle at)
     return at + ((simd - at) & (c->turn - 1)); /* a power of two */
 }
 
-/* Where a wave that is ready stands in the ring: those that are far away are looked at on the way. */
+/* Position of a ready wave in the ring: distant ones are visited on the way. */
 static inline ls_cycle cu_issue_visit(const cu *c, const cu_wave *w, ls_cycle now)
 {
     return w->ready - now < CU_RING ? w->ready : cu_served(c, w->simd, now + CU_RING - 8);
@@ -387,8 +387,8 @@ static inline uint32_t cu_issue_unmet(const cu_wave *w, const cu_inst *inst)
 
 /* --- ahead.c --- */
 
-/* The wave has just issued, and nobody else is ready on its SIMD: goes on with it as far as nobody can
- * notice. */
+/* The wave has just issued, and no other wave of its SIMD is ready: continues with it as long as that has no
+ * visible effect. */
 void cu_ahead_run(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now);
 /* Another wave of the SIMD is ready at `at`, or its wave ends: takes back instructions issued for `at` or
  * later. */
@@ -397,9 +397,9 @@ void cu_ahead_cut(cu *c, cu_simd *simd, ls_cycle at, ls_cycle now);
 /* --- fetch.c --- */
 
 void cu_fetch_want(cu *c, cu_wave *w, bool wants);
-void cu_fetch_start(cu *c, cu_wave *w); /* begins anew at the wave's pc */
+void cu_fetch_start(cu *c, cu_wave *w); /* starts again at the wave's pc */
 void cu_fetch_room(cu *c, cu_wave *w);  /* its pc moved: there may be room */
-bool cu_fetch_run(cu *c, ls_cycle now); /* the arbiter; true: there is more to ask for */
+bool cu_fetch_run(cu *c, ls_cycle now); /* the arbiter; true: there is more to request */
 
 /* --- group.c --- */
 
@@ -419,7 +419,7 @@ void cu_access_keep_head(const cu *c, const cu_wave *w, cu_access *a); /* all bu
 void cu_access_ends_at(cu *c, cu_access *a, ls_cycle at, ls_cycle now);
 void cu_access_complete(cu *c, cu_access *a, ls_cycle now);
 void cu_access_timed(cu *c, ls_cycle now);
-/* Counters of the wave go down by what the instruction raised; it may go on. */
+/* Lowers the wave's counters that the instruction raised; it may continue. */
 void cu_access_lower(cu *c, cu_wave *w, const cu_inst *inst, ls_cycle now);
 
 /* --- vector.c, scalar.c, lds.c: false: not now --- */
@@ -434,13 +434,13 @@ unsigned cu_lds_cycles(const cu *c, const amd_access *access);
 
 /* --- source.c: executed, or read from a recording --- */
 
-/* The tapes of a work-group that begins, and of one that ends. False: they cannot be had. */
+/* The tapes of a work-group that begins, and of a work-group that ends. False: they are not available. */
 bool cu_source_begin(cu_group *g);
 void cu_source_end(cu_group *g);
-/* The wave's next instruction is issued; of one that accesses memory cu_source_address() has been asked,
- * and its access is in *access. Comes before cu_source_step(). */
+/* The wave's next instruction is issued. For a memory instruction cu_source_address() was called before, and
+ * its access is in *access. Comes before cu_source_step(). */
 void cu_source_issue(cu_wave *w, const amd_access *access);
-/* cu_source_address() was asked, but the instruction is not issued yet. */
+/* cu_source_address() was called, but the instruction is not issued yet. */
 void cu_source_again(cu_wave *w);
 /* Executes the wave's next instruction (not one of memory); its pc is where it goes on. */
 void cu_source_step(cu_wave *w, ls_cycle now);
@@ -453,7 +453,7 @@ void cu_source_lds_part(cu *c, cu_wave *w, uint64_t lanes);
 /* The same for an instruction whose lanes lie as the shape says, all in range: whole registers. Its lanes are
  * those of a->exec. */
 void cu_source_lds_quick(cu *c, cu_wave *w, cu_access *a, const amd_lds_form *form, const lds_shape *shape);
-/* What registers get. */
+/* The values that registers get. */
 void cu_source_result(cu *c, cu_wave *w, const cu_access *a);
 void cu_source_scalar(cu *c, cu_wave *w, const cu_scalar *s);
 

@@ -1,6 +1,6 @@
-/* cu_api.h: what the command processor, the machine builder and the runtime know of a compute unit: how
- * work-groups arrive, how they are reported done, how it is wired. A "compute unit" here is GCN's CU or
- * one RDNA dual compute unit. */
+/* cu_api.h: the interface of a compute unit for the command processor, the machine builder and the runtime:
+ * arrival of work-groups, reports of their end, wiring. A "compute unit" here is GCN's CU or one RDNA dual
+ * compute unit. */
 #ifndef MODEL_CU_CU_API_H
 #define MODEL_CU_CU_API_H
 
@@ -14,16 +14,16 @@
 #define CU_HALVES_MAX LS_CU_HALVES_MAX
 #define CU_WAVES_PER_GROUP_MAX LS_CU_WAVES_PER_GROUP_MAX
 
-/* Work-groups that were recorded: what their waves do is read instead of executed. Called from any domain. */
+/* Recorded work-groups: the actions of their waves are read instead of executed. Called from any domain. */
 typedef struct cu_tapes {
     void *self;
-    /* The tapes of its waves, one behind another; NULL: they cannot be read, which ends the work-group
-     * with a fault. */
+    /* The tapes of its waves, as an array; NULL: they cannot be read, which ends the work-group with a
+     * fault. */
     amd_tape *(*open)(void *self, const uint32_t id[3], uint32_t wave_count);
     void (*close)(void *self, amd_tape *tapes);
 } cu_tapes;
 
-/* Who records what waves execute. Called from any domain. */
+/* Receives the executed instructions of waves. Called from any domain. */
 typedef struct cu_recorder {
     void *self;
     const amd_tape_code *code;
@@ -41,7 +41,7 @@ cu_capacity cu_get_capacity(const ls_block *cu);
 
 /* Wiring, before the run. Vector memory: GCN has one cache, RDNA two (SIMDs 0-1 and 2-3): vector_count. */
 typedef struct cu_wires {
-    uint32_t cluster, index; /* which compute unit of which cluster */
+    uint32_t cluster, index; /* number of the compute unit and of its cluster */
     line_port vector[2];
     uint32_t vector_count;
     line_port scalar, code;
@@ -49,8 +49,8 @@ typedef struct cu_wires {
 } cu_wires;
 ls_status cu_attach(ls_block *cu, const cu_wires *wires, ls_error *err);
 
-/* Between runs: what work-groups of a launch (its number) executed here, in the layout of the block's counters;
- * all others are 0. It is told once. */
+/* Between runs: the counts of a launch's work-groups (by its number) here, in the layout of the block's
+ * counters; all others are 0. Can be read once. */
 bool cu_take_kernel(ls_block *cu, uint32_t number, void *counters, size_t bytes);
 
 /* The requester's side of the ports: self is the block's state. Which of them a cache answers is its

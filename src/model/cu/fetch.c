@@ -1,6 +1,6 @@
-/* fetch.c: instruction buffers. A wave with room asks for its next bytes; each cycle those go first that
- * were served longest ago. A jump empties the buffer. The bytes themselves were decoded before the launch;
- * what is modelled is when they are there. */
+/* fetch.c: instruction buffers. A wave with room requests its next bytes; each cycle the waves that were
+ * served longest ago go first. A jump empties the buffer. The bytes themselves were decoded before the launch;
+ * the model only computes when they arrive. */
 #include "model/cu/cu.h"
 
 void cu_fetch_want(cu *c, cu_wave *w, bool wants)
@@ -109,7 +109,7 @@ static void fetch_reply(void *self, const line_message *message, ls_cycle now)
     if (message->token == UINT32_MAX)
         return;
     cu_wave *w = &c->waves[message->token & 0xffff];
-    cu_book(c, now);
+    cu_count_cycles(c, now);
     c->counters.fetch_cycles += (uint32_t)now - message->born;
     if (w->state != CU_RUNNING || w->epoch != message->token >> 16)
         return;

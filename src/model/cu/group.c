@@ -1,12 +1,12 @@
-/* group.c: work-groups in a compute unit: their waves start, meet at barriers, end or fault; when nothing
- * of a work-group is in flight any more it is reported to the command processor. */
+/* group.c: work-groups in a compute unit: their waves start, wait at barriers, end or fault. When nothing of a
+ * work-group is in flight, its end is reported to the command processor. */
 #include "model/cu/cu.h"
 
 #include <assert.h>
 
 /* --- start ---------------------------------------------------------------------------------------------- */
 
-/* Slots are set up when they are given out: those that never are do not touch memory. */
+/* Slots are set up at their first use: unused ones do not touch memory. */
 static cu_wave *group_slot(cu *c, unsigned simd)
 {
     cu_wave *waves = c->simds[simd].waves;
@@ -65,7 +65,7 @@ void cu_receive_launch(void *state, const cu_launch *launch, ls_cycle now)
     const cu_kernel *k = launch->kernel;
     cu_group *g = &c->groups[launch->slot];
     assert(launch->slot < c->spec->groups && !g->resident);
-    cu_book(c, now);
+    cu_count_cycles(c, now);
     uint32_t scratch = (k->scratch_bytes + 15) & ~15u;
     uint8_t *lds = c->lds_bytes + (size_t)launch->slot * (AMD_LDS_MAX + 64);
     *g = (cu_group){ .kernel = k, .slot = launch->slot, .wave_count = launch->wave_count, .resident = true };
@@ -182,7 +182,7 @@ void cu_group_check(cu *c, cu_group *g, ls_cycle now)
 {
     if (!g->resident || g->in_flight != 0 || (g->running != 0 && !g->dead))
         return;
-    cu_book(c, now);
+    cu_count_cycles(c, now);
     for (uint32_t i = 0; i < g->wave_count; i++)
         c->waves[g->wave[i]].state = CU_FREE;
     cu_source_end(g);
@@ -200,7 +200,7 @@ void cu_group_check(cu *c, cu_group *g, ls_cycle now)
 static void group_leave(cu *c, cu_wave *w, ls_cycle now)
 {
     cu_simd *simd = &c->simds[w->simd];
-    cu_book(c, now);
+    cu_count_cycles(c, now);
     if (simd->ahead.end > now && simd->ahead.slot == w->slot) {
         bool served = (c->ticked_once && c->ticked == now) || w->simd < c->serving;
         cu_ahead_cut(c, simd, served ? now + 1 : now, now);

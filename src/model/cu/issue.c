@@ -1,5 +1,5 @@
-/* issue.c: which waves issue. A wave's next instruction waits in a ring until its own past allows it, then
- * in the mask of its unit; a served SIMD gives each unit the first of them. Arithmetic executes here;
+/* issue.c: which waves issue. A wave's next instruction waits in a ring until its dependences allow it, then
+ * in the mask of its unit. A served SIMD gives each unit the first wave of its mask. Arithmetic executes here;
  * memory goes to vector.c, scalar.c and lds.c. */
 #include "model/cu/cu.h"
 
@@ -104,7 +104,8 @@ static void issue_writes(cu_wave *w, const cu_inst *inst, ls_cycle ready)
     }
 }
 
-/* The same of scalar registers alone; what is over is forgotten first, since not every instruction looks. */
+/* The same for scalar registers alone. Finished writes are removed first, because not every instruction checks
+ * them. */
 static void issue_writes_scalar(cu_wave *w, const cu_inst *inst, ls_cycle ready, ls_cycle now)
 {
     unsigned kept = 0;
@@ -117,7 +118,7 @@ static void issue_writes_scalar(cu_wave *w, const cu_inst *inst, ls_cycle ready,
             w->pending[w->pending_count++] = (cu_pending){ inst->writes[i], ready, inst->write_bits[i] };
 }
 
-/* Without tracking only scalar operations and branches look at what is pending: registers of vector ones. */
+/* Without tracking, only scalar operations and branches check pending writes: those of vector instructions. */
 static bool issue_looks(const cu *c, const cu_wave *w, const cu_inst *inst)
 {
     return w->pending_count != 0 &&
@@ -142,7 +143,7 @@ void cu_issue_head(cu *c, cu_wave *w, const cu_inst *head, ls_cycle at, ls_cycle
     issue_head(c, w, head, at, now);
 }
 
-/* Goes on behind the instruction that was just issued. */
+/* Continues after the instruction that was just issued. */
 void cu_issue_advance(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
 {
     const cu_inst *inst = w->head;
@@ -284,7 +285,7 @@ static void issue_scalar(cu *c, cu_wave *w, ls_cycle now)
     issue_step(c, w, c->tracks ? now + 1 : now + latency, now);
 }
 
-/* Those that the instruction buffer deals with. False: it waits, nothing was issued. */
+/* Instructions that the instruction buffer handles. False: it waits, nothing was issued. */
 static bool issue_internal(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
 {
     const cu_inst *inst = w->head;
@@ -465,7 +466,7 @@ static unsigned issue_choose(const cu *c, const cu_simd *simd, unsigned s, unsig
     return slot;
 }
 
-/* When there is something to do again, and what its waves wait for until then. */
+/* The next cycle with work, and the reasons why its waves wait until then. */
 static void issue_next(cu *c, unsigned s, ls_cycle now)
 {
     cu_simd *simd = &c->simds[s];

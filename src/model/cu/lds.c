@@ -35,8 +35,8 @@ static unsigned lds_part(const cu *c, const amd_access *access, uint64_t lanes)
     return most;
 }
 
-/* The same if places are aligned and of 4, 8 or 16 bytes: two of them are the same or have nothing in
- * common, and the banks of one always work together. */
+/* The same for aligned places of 4, 8 or 16 bytes: two of them are equal or disjoint, and the banks of one
+ * always work together. */
 #define LDS_SEEN 256u
 static unsigned lds_part_aligned(const cu *c, const amd_access *access, uint64_t lanes, unsigned shift)
 {
@@ -119,8 +119,7 @@ static inline uint32_t lds_unit(const amd_lds_form *form)
     return form->bytes < 4 ? 4 : form->bytes;
 }
 
-/* The shape of the lanes, if it is the one that the memo knows, at a place that differs by whole units: NULL
- * if not. */
+/* The lanes' shape, if it equals the memo's at a distance of whole units, else NULL. */
 static inline const lds_shape *lds_known(const cu *c, const cu_lds_memo *memo, const cu_wave *w)
 {
     if (memo->inst != w->head || memo->lanes != amd_wave_exec(&w->arch) ||
@@ -222,7 +221,7 @@ static void lds_adopt(cu *c, const cu_wave *w, cu_lds_memo *memo)
     }
 }
 
-/* Cycles of the banks, and what they would be without conflicts. */
+/* Cycles of the banks, and their number without conflicts. */
 static unsigned lds_time(cu *c, const cu_wave *w, const amd_access *s, unsigned *least)
 {
     cu_lds_memo *memo = lds_memo(c, w->head);

@@ -36,7 +36,7 @@ typedef struct lds_shape_ops {
     /* `count` registers of `lanes`, from columns of 64. */
     void (*take)(uint32_t *to, const uint32_t *from, unsigned count, unsigned lanes);
 } lds_shape_ops;
-/* plain: those that run anywhere. */
+/* plain: portable functions. */
 const lds_shape_ops *lds_shape_host(bool plain);
 
 #endif

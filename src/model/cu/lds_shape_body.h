@@ -1,6 +1,6 @@
-/* lds_shape_body.h: what lds_shape.c does with vectors of eight lanes, for one kind of host: included once
- * for each, with NAME(what) and HOW, the attributes of a function for it. (Inlined from one to the other,
- * vectors would already have been taken apart.) */
+/* lds_shape_body.h: the functions of lds_shape.c on vectors of eight lanes, for one kind of host. Included
+ * once for each, with NAME(what) and HOW, the attributes of a function for it. (With ordinary inlining between
+ * kinds the compiler would already have split the vectors.) */
 
 #define BODY HOW static inline __attribute__((always_inline))
 
@@ -25,7 +25,7 @@ BODY void NAME(move)(uint32_t *to, const void *from)
     memcpy(to, &value, sizeof value);
 }
 
-/* Lanes one behind the other: dword i of lane l is at 4 * (l * dwords + i). */
+/* Consecutive lanes: dword i of lane l is at 4 * (l * dwords + i). */
 BODY void NAME(load_dense)(const uint8_t *from, uint32_t *to, unsigned dwords)
 {
     shape_vector in[4];
@@ -94,7 +94,7 @@ BODY void NAME(load)(const lds_shape *shape, const uint8_t *lds, uint32_t *to, u
     }
 }
 
-/* In the order of the lanes: of those that meet, the last one stays. */
+/* In the order of the lanes: of several writes to one place, the last one stays. */
 BODY void NAME(store)(const lds_shape *shape, uint8_t *lds, const uint32_t *from, unsigned dwords,
                       unsigned stride)
 {

@@ -1,5 +1,5 @@
 /* scalar.c: scalar memory: one address per wave, up to 64 bytes, answered in any order. Also clocks, which
- * come the same way, and what programs say to the scalar cache. */
+ * come the same way, and programs' commands to the scalar cache. */
 #include "model/cu/cu.h"
 
 static amd_access *scalar_head(cu_scalar *s)
@@ -10,7 +10,7 @@ static amd_access *scalar_head(cu_scalar *s)
 static void scalar_end(cu *c, cu_scalar *s, ls_cycle now)
 {
     cu_wave *w = &c->waves[s->wave];
-    cu_book(c, now);
+    cu_count_cycles(c, now);
     if (!w->group->dead && s->inst->what == CU_MEMORY)
         cu_source_scalar(c, w, s);
     c->counters.scalar_loads++;

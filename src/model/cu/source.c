@@ -1,6 +1,6 @@
-/* source.c: where the next instruction, the addresses and the results of a wave come from: they are
- * executed, through the bodies of isa/amd/exec, or read from a tape. The pipeline asks here and nowhere
- * else, so that a recorded wave can take the place of an executed one. Also where recorders listen. */
+/* source.c: the source of a wave's next instruction, addresses and results: execution through the bodies of
+ * isa/amd/exec, or a tape. The pipeline uses only these functions, so that a recorded wave can replace an
+ * executed one. They also feed recorders. */
 #include "model/cu/cu.h"
 
 #include <stdlib.h>
@@ -279,7 +279,7 @@ void cu_source_result(cu *c, cu_wave *w, const cu_access *a)
         return;
     }
     const amd_access *from = scratch;
-    if (a->large) { /* the whole of it was kept, behind its addresses */
+    if (a->large) { /* all of it was kept, after its addresses */
         from = (const amd_access *)(const void *)((const uint8_t *)a->address - offsetof(amd_access, address));
     } else {
         for (uint64_t left = scratch->lanes; left != 0; left &= left - 1) {

@@ -1,5 +1,5 @@
-/* vector.c: vector memory. The lanes of an instruction become messages of one line each when it is issued;
- * they leave in order, so many per cycle, after the depth of the path; replies are scattered to the
+/* vector.c: vector memory. The lanes of an instruction become messages of one line each when it is issued.
+ * They leave in order, a limited number per cycle, after the depth of the path. Replies are scattered to the
  * lanes' registers. */
 #include "model/cu/cu.h"
 
@@ -34,7 +34,7 @@ static cu_line *vector_find(cu_access *a, vector_table *table, uint64_t line)
     return made;
 }
 
-/* All lanes, one after the other without a gap: what most programs do. */
+/* All lanes in sequence without a gap, as in most programs. */
 static bool vector_linear(const amd_access *s, unsigned lanes)
 {
     uint64_t all = lanes == 64 ? UINT64_MAX : UINT32_MAX;
@@ -347,7 +347,7 @@ static void vector_message(const cu *c, cu_access *a, unsigned number, line_mess
         m->mask[0] = m->mask[1] = UINT64_MAX;
 }
 
-/* Everything has left: those behind it come next. */
+/* All of its lines have left: the next instruction follows. */
 static void vector_pop(cu *c, cu_pipe *pipe, const cu_access *a, ls_cycle now)
 {
     pipe->first = a->next;

@@ -1,6 +1,6 @@
-/* round_robin.c: the block scheduler: launches kernels after their latency and hands thread blocks to cores
- * that have room, by the policy of placement.h: at most one per core and cycle, and one per block_interval_cycles in all.
- * Kernels of different streams may run side by side. */
+/* round_robin.c: the block scheduler. It launches kernels after their latency and sends thread blocks to cores
+ * that have room, by the policy of placement.h. It sends at most one per core and cycle, and one per
+ * block_interval_cycles in all. Kernels of different streams may run side by side. */
 #include "base/bitset.h"
 #include "model/dispatch/dispatch.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define KERNELS_MAX LS_CORE_KERNELS
-/* Blocks ahead of a core, at most: beside those that run, and some to spare. */
+/* Blocks ahead of a core, at most: besides the running ones, with some to spare. */
 #define AHEAD_LIMIT (LS_CORE_BLOCKS_AT - 96)
 #define GUESSED_CYCLES 4 /* of an instruction of a warp: a dependent one after another */
 
@@ -40,9 +40,9 @@ typedef struct core_load {
 } core_load;
 
 typedef struct spare_cta {
-    ls_cta cta;             /* first: what travels is a pointer to it */
+    ls_cta cta;             /* first: messages carry a pointer to it */
     struct spare_cta *next; /* of the spare ones */
-    struct spare_cta *made; /* the one that was made before it */
+    struct spare_cta *made; /* the previously made one */
 } spare_cta;
 
 typedef struct dispatch {
@@ -121,7 +121,7 @@ uint32_t ls_dispatch_blocks_per_core(const ls_dispatch_rules *rules, const ls_ke
     return (uint32_t)most;
 }
 
-/* Cores that are filled one after the other are not spared for others. */
+/* Cores that are filled one after another are not spread. */
 static bool is_spread(const dispatch_spec *spec)
 {
     return spec->spread && spec->placement.kind != PLACEMENT_GREEDY_FILL;
@@ -190,9 +190,9 @@ static void launch_all(dispatch *d, ls_cycle begin)
 
 /* ------------------------------------------------------------------------------------------------- blocks */
 
-/* As many blocks wait at a core as will end there before it could be sent another: those that it runs at once,
- * over the time that one takes, for as long as there and back. At the rate of the dispatcher there are no more
- * than it sends in that time. */
+/* As many blocks wait at a core as will end there during one round trip to the dispatcher. That is: the blocks
+ * that it runs at once, divided by the time of one, times the round trip. They are at most as many as the
+ * dispatcher sends in that time. */
 static void set_ahead(dispatch *d, kernel_state *k, uint64_t block_cycles)
 {
     const ls_ratio interval = d->spec->block_interval;
@@ -360,7 +360,7 @@ static void pump(void *self, ls_cycle now)
         for (uint32_t i = 0, core = first; i < d->core_count && next_turn(d) <= now; i++, core++) {
             core = core == d->core_count ? 0 : core;
             if (d->active == 1 && !bit_test(d->open, core)) {
-                /* It is this kernel that the core is full for: on to the next one that may have room. */
+                /* The core is full for this kernel: on to the next core that may have room. */
                 size_t next = bit_next(d->open, d->core_count, core);
                 uint32_t skipped = (uint32_t)(next == LS_BITSET_NONE ? d->core_count : next) - core;
                 i += skipped - 1;
@@ -381,7 +381,7 @@ static void pump(void *self, ls_cycle now)
             if (k->exhausted || d->failure.status != LS_OK)
                 break;
         }
-        /* The workload says that there are no more only when asked for one more. */
+        /* The workload reports its end only when one more block is requested. */
         if (!k->exhausted && k->sent >= k->kernel.ctas)
             k->exhausted = true;
         if (k->exhausted)
@@ -400,9 +400,8 @@ static void pump(void *self, ls_cycle now)
         ls_schedule_at(d->region, &d->pump, earliest);
 }
 
-/* At the end of a kernel cores run out of blocks: those that still have some share the bandwidth that they
- * leave. */
-static void tell_who_is_left(dispatch *d, uint32_t slot)
+/* At the end of a kernel cores run out of blocks: the remaining ones share the freed bandwidth. */
+static void announce_busy_cores(dispatch *d, uint32_t slot)
 {
     kernel_state *k = &d->kernels[slot];
     k->cores -= k->cores > 1;
@@ -431,7 +430,7 @@ static void dispatch_receive(void *state, ls_link *link, const void *payload, ls
     if (d->refill_cycles > 0 && !k->exhausted)
         set_ahead(d, k, k->run_cycles / k->done);
     if (k->kernel.rates != NULL && k->exhausted && load->by_kernel[done->kernel] == 0)
-        tell_who_is_left(d, done->kernel);
+        announce_busy_cores(d, done->kernel);
     k->end = done->cycle > k->end ? done->cycle : k->end;
     spare_cta *spare = (spare_cta *)(void *)done->cta;
     spare->next = d->spare;

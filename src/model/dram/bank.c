@@ -1,9 +1,9 @@
-/* bank.c: arrivals, the data pipe, answers, and when to wake: what the outside sees of bank.h's channel.
+/* bank.c: arrivals, the data pipe, answers, and when to wake: the outside view of bank.h's channel.
  *
- * Cycle by cycle the order is GPGPU-Sim's: a read that has left the data pipe in an earlier cycle is
- * answered; what leaves the pipe in this cycle goes to the return queue (a write is done at once);
- * commands; at the end of the cycle one request leaves the front for the queue, where the next cycle finds
- * it. */
+ * The order within a cycle is GPGPU-Sim's. First a read that left the data pipe in an earlier cycle is
+ * answered. Requests that leave the pipe in this cycle go to the return queue (a write is done at once). Then
+ * commands follow. At the end of the cycle one request leaves the front for the queue, where the next cycle
+ * finds it. */
 #include "model/dram/bank.h"
 #include "model/policy/set_hash.h"
 
@@ -27,9 +27,9 @@ static inline uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
     return product / c;
 }
 
-/* The DRAM cycle at whose end a request that came in cycle `stamp` may leave the front: the first one after
- * the edge of the front clock that ends its delay. An edge of the front clock at the same time as one of
- * the DRAM is after it. */
+/* The DRAM cycle at whose end a request that came in cycle `stamp` may leave the front. It is the first one
+ * after the edge of the front clock that ends its delay. An edge of the front clock at the same time as a DRAM
+ * edge counts as after it. */
 static inline ls_cycle leaves_front(const bank_channel *c, ls_cycle stamp)
 {
     if (c->front_ratio.num == c->front_ratio.den || c->front_latency == 0)
@@ -50,7 +50,7 @@ static uint32_t bank_of(const bank_channel *c, const ls_dram_request *request)
     return number;
 }
 
-/* At the latest when something could be seen of what happens from cycle `from` on. */
+/* The first cycle in which effects of commands from cycle `from` on can be visible. */
 static inline ls_cycle visible(const bank_channel *c, ls_cycle from, bool write)
 {
     return from + c->lag[write];
@@ -68,8 +68,8 @@ static void wake_by(bank_channel *c, ls_cycle at)
     ls_schedule_at(c->region, &c->wake, at);
 }
 
-/* Is there room in the queue now? The commands need not be run up to now to know it if all that waited where
- * they stopped, and all that may have joined until the next wake, are few enough. */
+/* True if the queue has room now. Often the commands need not be run up to now to know it: if the requests
+ * that waited at the last run, plus all that may have joined until the next wake, are few enough. */
 static bool bank_ready(void *self, bool write)
 {
     bank_channel *c = self;
@@ -166,8 +166,8 @@ static inline void answer_read(bank_channel *c, ls_cycle now)
     }
 }
 
-/* What leaves the pipe in this cycle. A read that finds the return queue empty may as well stay where it
- * is. */
+/* Handles the requests that leave the pipe in this cycle. A read that finds the return queue empty may as well
+ * stay. */
 static inline void empty_pipe(bank_channel *c, ls_cycle now)
 {
     uint32_t returning = c->return_tail - c->return_head;

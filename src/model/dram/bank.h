@@ -5,13 +5,13 @@
  *   bank_command.c  the banks and the command bus: which command leaves in which cycle
  *   bank.c          arrivals, the data pipe, answers, when to wake
  *
- * A request passes: the front (a fixed delay), the queue, the slot of its bank (one request per bank is
- * being served), its commands, the data pipe (cl or wl cycles), for a read the return queue, and out.
+ * A request passes: the front (a fixed delay), the queue, the slot of its bank (one request per bank is being
+ * served), its commands, the data pipe (cl or wl cycles), for a read the return queue, and out.
  *
  * The command side is lazy: bank_advance() runs its cycles up to the present only when the outcome can be
- * seen, which is when data of a command could have come out, or when somebody asks for room. It jumps from
- * one cycle with a command to the next. Every rule is a time from which on something is allowed, so what it
- * decides is the same as if each cycle were looked at. */
+ * visible. That is when data of a command could have come out, or when a caller checks for room. It jumps from
+ * one cycle with a command to the next. Every rule is a time from which on something is allowed, so its
+ * decisions are the same as with every cycle. */
 #ifndef MODEL_DRAM_BANK_H
 #define MODEL_DRAM_BANK_H
 
@@ -22,7 +22,7 @@
 #define BANK_GROUPS_MAX 16
 #define BANK_WHEEL 64 /* cycles */
 
-/* What a busy bank waits to send. */
+/* The next command of a busy bank. */
 enum { BANK_READ, BANK_WRITE, BANK_ACTIVATE, BANK_PRECHARGE, BANK_WANTS };
 enum { BANK_FRFCFS, BANK_FRFCFS_CAP, BANK_FCFS };
 enum { BANK_BUS_SINGLE, BANK_BUS_DUAL, BANK_BUS_ACCELSIM };
@@ -77,7 +77,7 @@ typedef struct bank {
     uint64_t bit;            /* in the masks of the channel */
     uint32_t row;            /* open, or the last that was */
     uint32_t request;        /* being served, while busy */
-    uint32_t want;           /* what it waits to send, while busy */
+    uint32_t want;           /* its next command, while busy */
     uint32_t number, group;
     bank_rows rows[2]; /* [1]: writes, if they wait apart */
     bool open;

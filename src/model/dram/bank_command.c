@@ -1,12 +1,12 @@
-/* bank_command.c: the banks and the command bus. Knows cycles and masks; nothing of ports and events.
+/* bank_command.c: the banks and the command bus. Works on cycles and masks, independent of ports and events.
  *
- * In each cycle, in this order: a request from the front joins the queue; one bank without a request takes
- * one from the queue, banks by turns; commands leave. What a command needs is kept as the first cycle in
- * which it may leave: per bank, per bank group and for the channel. A bank is ripe when its own and its
- * group's times have come; the others wait in a small wheel. A group's time can move on while a ripe bank
- * waits for the bus, so it is looked at once more before the command leaves.
+ * In each cycle, in this order: a request from the front joins the queue; one bank without a request takes one
+ * from the queue, banks in turn; commands leave. The rules of a command are kept as the first cycle in which
+ * it may leave: per bank, per bank group and for the channel. A bank is ripe when its own and its group's
+ * times have come; the others wait in a small wheel. A group's time can move on while a ripe bank waits for
+ * the bus, so it is checked once more before the command leaves.
  *
- * The turn moves by one when a bank takes a request and behind the bank of a row command, as in GPGPU-Sim. */
+ * The turn moves by one when a bank takes a request, and past the bank of a row command, as in GPGPU-Sim. */
 #include "model/dram/bank.h"
 
 #include <string.h>
@@ -159,7 +159,7 @@ static inline uint32_t queue_in_turn(const bank_channel *c)
     return LS_UNLIKELY(c->apart) && (c->draining || c->waiting[0] == 0);
 }
 
-/* The first request in front is gone; no more than one joins in a cycle. */
+/* The first request in front is gone; at most one joins in a cycle. */
 static inline void next_in_front(bank_channel *c)
 {
     ls_cycle joined = c->front_at;
@@ -277,7 +277,7 @@ static inline void send_row(bank_channel *c, bank *b, ls_cycle t)
         send_precharge(c, b, t);
 }
 
-/* Data enters the pipe behind what is in it. After the last atom of the request the bank is free. */
+/* Data enters the pipe after the data in it. After the last atom of the request the bank is free. */
 static inline void send_column(bank_channel *c, bank *b, ls_cycle t)
 {
     bank_group *g = &c->groups[b->group];
@@ -345,10 +345,9 @@ static inline uint64_t banks_around(const bank_channel *c, uint32_t start, uint3
     return start == 0 ? ones : (ones << start | ones >> (c->bank_mask + 1 - start)) & all;
 }
 
-/* One command per cycle, of whichever kind stands first. GPGPU-Sim's single bus goes on after a row command
- * and may send a column command too, but its search then starts as many banks behind the one of the row
- * command as it had passed until there, and leaves those out. Dual: one of each; the column command goes
- * first. */
+/* One command per cycle, of the kind that stands first. GPGPU-Sim's single bus continues after a row command
+ * and may send a column command too. But its search then starts as many banks after the one of the row command
+ * as it had passed until there, and skips those between. Dual: one of each; the column command goes first. */
 static inline void send_commands(bank_channel *c, ls_cycle t)
 {
     uint64_t columns = 0, rows = c->ripe[BANK_PRECHARGE];
@@ -449,8 +448,8 @@ void bank_run(bank_channel *c, ls_cycle to)
         if (c->taken < t)
             take_request(c, t);
         send_commands(c, t);
-        /* A bank that has just become free takes its next request in the next cycle, whatever else happens
-         * then. Nobody can see it before its time, unless the queue is full or about to be. */
+        /* A bank that has just become free always takes its next request in the next cycle. That is invisible
+         * before its time, unless the queue is full or about to be. */
         if ((c->queued[0] & ~c->busy) != 0 && (t < to || (c->waiting[0] + 1 < c->limit[0] && !c->apart)) &&
             t + 1 < c->refresh_due)
             take_request(c, t + 1);

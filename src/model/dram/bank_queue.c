@@ -1,11 +1,12 @@
 /* bank_queue.c: requests that wait for their bank to become free.
  *
- * FR-FCFS: first the oldest request of the open row, else the oldest request of the bank. Once a row is being
- * served, requests of it go on until none is left, also those that come meanwhile. A cap bounds that: after so many
- * requests from a row, while others of the bank wait, the oldest request of the bank is next. FCFS: in the order of
- * arrival, whatever the bank. The oldest request waits for its bank, and all others wait for it.
+ * FR-FCFS: first the oldest request of the open row, else the oldest request of the bank. Once a row is open,
+ * its requests are served until none is left, also requests that arrive meanwhile. A cap bounds that: after
+ * this many requests from a row, while others of the bank wait, the oldest request of the bank is next. FCFS:
+ * in the order of arrival, independent of banks. The oldest request waits for its bank, and all others wait
+ * for it.
  *
- * Writes may wait apart: they are worked off once write_high of them wait, until fewer than write_low do, and
+ * Writes may wait apart: they are served once write_high of them wait, until fewer than write_low do, and
  * whenever there is no read. */
 #include "model/dram/bank.h"
 
@@ -33,7 +34,7 @@ static uint32_t fcfs_take(bank_channel *c)
 
 /* ------------------------------------------------------------------------------------------------ FR-FCFS */
 
-/* A row without its requests' order among other rows: behind `older` (BANK_NONE: the oldest). */
+/* Inserts a row into the order of rows, after `older` (BANK_NONE: as the oldest). */
 static void insert_row(bank_channel *c, bank_rows *rows, uint32_t first, uint32_t older)
 {
     uint32_t newer = older == BANK_NONE ? rows->oldest : c->requests[older].newer;
@@ -71,7 +72,7 @@ static void serve_row(bank_channel *c, bank_rows *rows, uint32_t first)
     rows->served = 0;
 }
 
-/* The row being served goes back among the others, by the age of what is left of it. */
+/* The row being served goes back among the others, by the age of its remaining requests. */
 static void put_row_back(bank_channel *c, bank_rows *rows)
 {
     uint32_t first = rows->first, older = rows->newest;

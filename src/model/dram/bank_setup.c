@@ -299,7 +299,7 @@ static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_er
     return LS_OK;
 }
 
-/* When refreshes are told apart, and what a platform without them leaves alone. */
+/* Keys that act only under a condition. */
 static const ls_need needs[] = {
     { "refresh_banks", "refresh=true" },
     { "refi_cycles", "refresh=true" },

@@ -1,9 +1,9 @@
 /* estimate.c: see estimate.h. May look into the specs of DRAM blocks, changes nothing in them.
  *
  * A scheduler that serves open rows first makes one activate for all requests to a row that are in the queue
- * when its turn comes. The time of many requests is then the largest of what four resources need: the data
- * bus, the busiest bank, the activates of the channel, and the command bus; and what the bus loses when it
- * turns between reads and writes. */
+ * when its turn comes. The time of many requests is then the largest of four times: of the data bus, the
+ * busiest bank, the activates of the channel, and the command bus. The bus also loses time when it turns
+ * between reads and writes. */
 #include "model/cache/sector_cache.h"
 #include "model/dram/estimate.h"
 
@@ -115,7 +115,7 @@ static void add_up(dram_estimate *e)
     e->served = e->activates = e->reads_in = e->writes_in = 0;
 }
 
-/* The bank that is behind the others and has something to do. */
+/* The bank with work that is least advanced in time. */
 static uint32_t next_bank(const dram_estimate *e)
 {
     uint32_t best = ESTIMATE_BANKS_MAX;

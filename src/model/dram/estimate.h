@@ -19,19 +19,19 @@ typedef struct dram_service {
     uint32_t activate_cycles;     /* between activates of the channel, on average */
     uint32_t turn_cycles;         /* lost when the bus turns from reads to writes and back */
     uint32_t queue;               /* requests among which the scheduler can choose */
-    uint32_t write_buffer;        /* atoms of write-backs that it takes before somebody has to wait */
+    uint32_t write_buffer;        /* atoms of write-backs that it takes before a request must wait */
     uint32_t hash, bank_bits;     /* of banks, by row */
     bool in_order;                /* no request passes an older one */
 } dram_service;
 
-/* From a block of slot dram. LS_ERR_UNSUPPORTED for a model that nobody has described here. */
+/* From a block of slot dram. LS_ERR_UNSUPPORTED for a model without a description here. */
 ls_status dram_get_service(const ls_block *dram, dram_service *out, ls_error *err);
 
 #define ESTIMATE_QUEUE_MAX 512
 #define ESTIMATE_NONE UINT16_MAX
 
-/* Requests to one channel in the order of arrival. They wait in a queue, by bank and row; when it is full the
- * bank that is behind the others serves the row that has waited longest, whole. */
+/* Requests to one channel in the order of arrival. They wait in a queue, by bank and row; when it is full, the
+ * bank that is least advanced in time serves the row that has waited longest, whole. */
 typedef struct dram_estimate {
     const dram_service *service;
     uint32_t waiting; /* atoms */
@@ -46,7 +46,7 @@ typedef struct dram_estimate {
     uint64_t bank_cycles[ESTIMATE_BANKS_MAX];
     uint32_t served, activates, reads_in, writes_in;
     uint64_t busy_cycles, atoms; /* of all that were served */
-    /* One after another, as if there were no queue: what a lonely read meets. */
+    /* In sequence, as if there were no queue: the latency of a lonely read. */
     uint32_t last_row[ESTIMATE_BANKS_MAX]; /* plus 1 */
     uint64_t reads, closed, conflicts;
 } dram_estimate;

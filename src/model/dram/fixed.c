@@ -1,10 +1,10 @@
-/* fixed.c: slot dram, model fixed: a latency and a bandwidth, nothing else. What a memory system would do
- * with a DRAM that has no banks, no rows and no turns.
+/* fixed.c: slot dram, model fixed: a latency and a bandwidth, nothing else. It shows the behaviour of a memory
+ * system with a DRAM without banks, rows and turns.
  *
- * Requests start in the order of arrival, as soon as the bandwidth allows: after a request of n atoms the
- * next one starts n / atoms_per_cycle cycles later, fractions kept exactly. A request is answered
- * latency_cycles after the start of its last atom. Answers leave in order; a read that finds no room above
- * stops those behind it. */
+ * Requests start in the order of arrival, as soon as the bandwidth allows: after a request of n atoms the next
+ * one starts n / atoms_per_cycle cycles later, fractions kept exactly. A request is answered latency_cycles
+ * after the start of its last atom. Answers leave in order; a read that finds no room above stops later
+ * ones. */
 #include "model/dram/fixed.h"
 
 #include "model/dram/dram.h"

@@ -215,8 +215,8 @@ static ls_status attach_all(builder *b, ls_error *err)
     return LS_OK;
 }
 
-/* What passes between the dispatcher and cores decides how long windows are if nothing else is sent. Blocks
- * that are sent ahead need not be there soon; a kernel's first ones still are in time. */
+/* The latency between the dispatcher and cores decides the length of windows if nothing else is sent. Blocks
+ * that are sent ahead need not arrive soon; a kernel's first ones are still in time. */
 static uint32_t dispatch_cycles(const builder *b)
 {
     uint32_t cycles = (uint32_t)b->spec->dispatch_latency_cycles;

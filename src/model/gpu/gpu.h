@@ -35,8 +35,8 @@ static inline const ls_dispatch_ops *gpu_dispatch_ops(const gpu_instance *gpu)
 /* Memory copies of a trace: marks the range valid in L2. */
 void gpu_warm(const gpu_instance *gpu, uint64_t address, uint64_t bytes);
 
-/* Between runs: what a block counted for the kernel that has ended in a slot of the dispatcher, in the layout of
- * the block's counters. False: the block does not tell kernels apart. */
+/* Between runs: a block's counts of the kernel that has ended in a slot of the dispatcher, in the layout of
+ * the block's counters. False: the block does not count per kernel. */
 bool gpu_take_kernel(const ls_engine *engine, const char *path, uint32_t slot, void *counters, size_t bytes);
 
 #endif

@@ -1,12 +1,12 @@
-/* roofline.h: how near a GPU came to the roofs of its arithmetic and of its DRAM: sums of what its blocks
- * have counted, beside what they could have done in the time that kernels took. Reads counters and specs of
- * built blocks and writes nothing but its own numbers. */
+/* roofline.h: how near a GPU came to the roofs of its arithmetic and of its DRAM: sums of its blocks' counts,
+ * beside the possible work in the time that kernels took. Reads counters and specs of built blocks and writes
+ * only its own numbers. */
 #ifndef MODEL_GPU_ROOFLINE_H
 #define MODEL_GPU_ROOFLINE_H
 
 #include "model/gpu/gpu.h"
 
-/* All since the start of the run. "Possible" is what a unit could have done in time_ns. */
+/* All since the start of the run. "Possible" is the largest work of a unit in time_ns. */
 typedef struct gpu_roofline_counters {
     uint64_t time_ns; /* with a kernel launched */
     uint64_t flops, dram_bytes;
@@ -22,7 +22,7 @@ typedef struct gpu_roofline {
     const ls_clock *clock;                            /* of the cores */
     uint64_t units;                                   /* sub-cores of all cores: each has one of every kind */
     double half_per_ns, single_per_ns, double_per_ns; /* FLOP of all units */
-    double bytes_per_ns; /* of all channels; 0: a model of DRAM whose bandwidth nobody knows */
+    double bytes_per_ns; /* of all channels; 0: a model of DRAM with unknown bandwidth */
 } gpu_roofline;
 
 #define GPU_ROOFLINE_TYPE "roofline/gpu"

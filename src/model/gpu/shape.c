@@ -26,7 +26,7 @@ static uint32_t up(uint64_t value)
     return (uint32_t)((value + RATES_ONE - 1) >> RATES_SHIFT);
 }
 
-/* What blocks of models with a port for profiles tell. */
+/* Answers of blocks whose models have a port for profiles. */
 typedef struct parts {
     ls_port core, l2;
     partition_shape slice;
@@ -104,7 +104,7 @@ ls_status gpu_shape_of(const gpu_instance *gpu, gpu_shape *out, ls_error *err)
                         .analytic = gpu->core_shape.sends_no_requests };
     if (p.slice.percent > 0)
         out->l2_cycle = (uint32_t)(convert(p.l2_clock, p.core_clock, 100) / p.slice.percent);
-    if (!out->analytic) { /* a DRAM that the formulas do not know is fine: nobody asks them */
+    if (!out->analytic) { /* a DRAM that the formulas do not support is fine: they are not used */
         dram_get_service(gpu->dram[0], &out->dram, NULL);
         return LS_OK;
     }

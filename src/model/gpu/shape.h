@@ -1,5 +1,5 @@
-/* shape.h: what a profile needs to know of a built GPU: how blocks are placed, its caches, its memory. Read
- * through the tables of its blocks. */
+/* shape.h: facts about a built GPU for profiles: placement of blocks, caches, memory. Read through the tables
+ * of its blocks. */
 #ifndef MODEL_GPU_SHAPE_H
 #define MODEL_GPU_SHAPE_H
 
@@ -29,13 +29,13 @@ ls_status gpu_get_shape(const ls_engine *engine, gpu_shape *out, ls_error *err);
 /* LS_ERR_UNSUPPORTED, with its name, if a profile cannot walk a model of this GPU. */
 ls_status gpu_shape_check(const gpu_shape *shape, ls_error *err);
 
-/* L1 beside so much shared memory; all zero for a core that has not told. */
+/* L1 beside so much shared memory; all zero for a core without the port. */
 core_l1 gpu_shape_l1(const gpu_shape *shape, uint64_t shared_bytes);
 /* A matrix instruction of a shape or type that the platform has no rate for. */
 bool gpu_shape_guesses(const gpu_shape *shape, const ls_inst *inst);
 
-/* For the builder, when all blocks stand: tells the cores what memory costs that is not simulated. Latencies
- * of the network are in cycles of who sends. */
+/* For the builder, when all blocks exist: gives the cores the costs of memory that is not simulated. Latencies
+ * of the network are in cycles of the sender. */
 ls_status gpu_attach_rates(const gpu_instance *gpu, uint32_t request_cycles, uint32_t reply_cycles,
                            uint32_t credits, ls_error *err);
 

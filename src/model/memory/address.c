@@ -1,8 +1,8 @@
 /* address.c: the address map: text to bit fields, and addresses to places. No state but the map itself.
  *
- * With 2^k channels the channel is a field of k bits at the interleaving boundary and every field of the map
- * above it moves up by k; otherwise the part above the boundary is divided by the number of channels and the
- * map applies to what is left. A slice is chosen by the lowest bank bits, so that it owns its banks, and then
+ * With 2^k channels the channel is a field of k bits at the interleaving boundary, and every field of the map
+ * above it moves up by k. Otherwise the part above the boundary is divided by the number of channels and the
+ * map applies to the quotient. A slice is chosen by the lowest bank bits, so that it owns its banks, and then
  * hashed together with the channel. */
 #include "base/text.h"
 #include "model/memory/mem.h"
@@ -54,7 +54,7 @@ mem_place mem_map_place(const mem_map *map, uint64_t address)
 {
     mem_place place;
     uint64_t above = address >> map->interleave_shift;
-    uint64_t rest, high; /* high: what a hash may look at */
+    uint64_t rest, high; /* high: the bits that a hash may use */
     if (map->power_of_two) {
         rest = address;
         place.channel = (uint32_t)above & (map->channels - 1);
@@ -290,7 +290,7 @@ static ls_status check_hash(const mem_map *map, ls_error *err)
     return LS_OK;
 }
 
-/* What the bits above a place's own flip in it. Accel-Sim has polynomials for 4 bits and more. */
+/* The bits of a place that the address bits above it flip. Accel-Sim has polynomials for 4 bits and more. */
 static uint32_t ipoly_of(uint64_t high, uint32_t bits)
 {
     static const uint32_t polynomials[4] = { 0, 3, 7, 0xb };

@@ -1,4 +1,4 @@
-/* mem.h: what travels between cores and memory partitions, and how addresses map to them. */
+/* mem.h: messages between cores and memory partitions, and the mapping of addresses to them. */
 #ifndef MODEL_MEM_H
 #define MODEL_MEM_H
 
@@ -19,9 +19,9 @@ typedef ls_sector_message mem_message;
 /* Which partition (memory channel), slice, bank, row and column an address belongs to. The rules are those of
  * GPGPU-Sim's "dramid@B;bits" maps, so that imported configurations place data as Accel-Sim does.
  *
- * The map names the bits of an address inside its channel, MSB first, the last character is bit 0: R row,
- * B bank, C column, S burst (column bits too), 0 unused; '.', '|' and blanks do not count. Address bits that
- * nothing names (above the map, or '0') tell no two places in DRAM apart. */
+ * The map names the bits of an address inside its channel, MSB first, the last character is bit 0: R row, B
+ * bank, C column, S burst (column bits too), 0 unused; '.', '|' and blanks do not count. Unnamed address bits
+ * (above the map, or '0') do not distinguish places in DRAM. */
 typedef struct mem_map_spec {
     uint64_t channels, slices_per_channel;
     uint64_t interleave_bytes; /* neighbours in one channel; "dramid@B;" in bit_map says 1 << B instead */
@@ -55,7 +55,8 @@ typedef struct ls_address_map {
     bool power_of_two;                        /* channels is */
     uint32_t hash, hash_bits;                 /* hash_bits: of an IPOLY place, up to 6 */
     uint8_t hash_of[MEM_HASH_BYTES][256];     /* IPOLY is linear: one look per byte of the bits it sees */
-    mem_bits local;                           /* of what is left without the channel: all but the slice's */
+    mem_bits local;                           /* of the address without the channel: all bits except the
+                                               * slice's */
     mem_bits slice;                           /* the lowest bank bits */
     mem_bits bank, row, column;
     /* mem_map_place_again(): the lowest bits that change nothing but the same bits of `local`; the last

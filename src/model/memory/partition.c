@@ -2,8 +2,8 @@
  * its DRAM lives in the other.
  *
  * A request passes: arrival (sectors_per_cycle per slice: the output port of the request crossbar), a fixed
- * delay, the input queue, the cache, and on a miss the DRAM; its answer passes the output queue and enters
- * the reply network, again sectors_per_cycle per slice. */
+ * delay, the input queue, the cache, and on a miss the DRAM. Its answer passes the output queue and enters the
+ * reply network, again sectors_per_cycle per slice. */
 #include "model/memory/partition.h"
 
 #include "base/ring.h"
@@ -35,7 +35,7 @@ typedef struct partition_counters {
 
 typedef struct pending_request {
     mem_message message;
-    ls_link *link; /* whose buffer entry it takes */
+    ls_link *link; /* the link whose buffer entry it holds */
     ls_cycle ready;
     uint32_t next;
 } pending_request;
@@ -206,7 +206,7 @@ static bool send_to_dram(partition *p, slice *s, const sector_cache_miss *miss)
                                                      .atoms = (uint8_t)__builtin_popcount(rest->sectors) });
         return true;
     }
-    /* A dirty line leaves sector by sector; the ones that found no room follow. */
+    /* A dirty line leaves sector by sector; sectors that found no room follow. */
     while (rest->sectors != 0) {
         if (!dram->ready(p->dram.self, true))
             return false;
@@ -273,7 +273,7 @@ static inline bool has_look_up(const slice *s)
     return s->input.count > 0 || sector_cache_has_retry(&s->l2);
 }
 
-/* The oldest request; those that stalled at a full MSHR come first when that is free. False if the cache
+/* The oldest request; requests that stalled at a full MSHR come first when that is free. False if the cache
  * cannot take it now. A stalled request keeps its buffer entry of the link. */
 static inline bool look_up(partition *p, slice *s)
 {
@@ -412,8 +412,8 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
 {
     partition *p = state;
     const mem_map *map = wiring->map;
-    /* A request gives its buffer entry back when the cache has taken it and stays until it is answered, so
-     * those that wait for a fill or for the network come on top of those in the links. */
+    /* A request returns its buffer entry when the cache has taken it, and stays until it is answered. So
+     * requests that wait for a fill or for the network come in addition to those in the links. */
     uint32_t requests_max = wiring->requests_max +
                             map->slices_per_channel *
                                 (sector_cache_waiters_max(&p->spec->l2) + (uint32_t)p->spec->output_queue + 2);

@@ -1,8 +1,8 @@
 /* grid.c: the networks `mesh` and `ring`: switches between cores and memory partitions.
  *
- * All switches are in one domain, and the wires to cores and partitions are its links. Half of the latency of a
- * request is on the wire to the first switch and half on the wire from the last one, so that windows stay long
- * however short a hop is. */
+ * All switches are in one domain, and the wires to cores and partitions are its links. Half of the latency of
+ * a request is on the wire to the first switch and half on the wire from the last one. So windows stay long
+ * even if a hop is short. */
 #include "lockstep/noc.h"
 #include "model/noc/network.h"
 

@@ -146,7 +146,7 @@ static void route(const noc_group *g, const noc_switch *s, uint32_t port, uint32
     in->output_vc = (uint8_t)(vc - layer + (up < g->layers ? up : g->layers - 1));
 }
 
-/* Whether the buffer behind the output has room; asks to be woken if it has none. */
+/* True if the buffer after the output has room; otherwise requests to be woken. */
 static bool has_room(noc_group *g, uint32_t at, const noc_output *out, noc_output_vc *o, bool last)
 {
     if (out->kind == NOC_NEAR) {
@@ -334,7 +334,7 @@ static winner oldest(const noc_group *g, const noc_switch *s, const uint64_t *wa
     return best;
 }
 
-/* Gives an output to one input. An input passes one flit per cycle: `used` are those that have. */
+/* Gives an output to one input. An input passes one flit per cycle: `used`: inputs that have passed one. */
 static void grant(noc_group *g, noc_switch *s, uint32_t output, uint64_t *used)
 {
     uint64_t *want = &g->want[output * g->vcs];

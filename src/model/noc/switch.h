@@ -1,13 +1,13 @@
 /* switch.h: the switches of one domain: input buffers by virtual channel, routing, arbitration, credits.
  *
- * A message travels as flits. A flit that wins arbitration in cycle t stands in the next switch in cycle
- * t + latency of the edge. A message's first flit reserves a virtual channel of each output that it passes, the
- * last one gives it back (wormhole switching). A virtual channel has buffer_flits places at the receiving switch;
- * the sender counts credits, which take as long to come back as a flit takes to arrive.
+ * A message travels as flits. A flit that wins arbitration in cycle t stands in the next switch in cycle t +
+ * latency of the edge. A message's first flit reserves a virtual channel of each output that it passes, the
+ * last one gives it back (wormhole switching). A virtual channel has buffer_flits places at the receiving
+ * switch; the sender counts credits, which take as long to come back as a flit takes to arrive.
  *
- * All switches of a domain form one block, so a hop inside a domain is a write into the neighbour's buffer with
- * the cycle from which it counts: no event, no copy, no link. A hop to another domain is a link of the engine for
- * each virtual channel. Both have the same timing, so the division into domains changes no result.
+ * All switches of a domain form one block. So a hop inside a domain is a write into the neighbour's buffer,
+ * with the cycle from which it counts: no event, no copy, no link. A hop to another domain is a link of the
+ * engine for each virtual channel. Both have the same timing, so the division into domains changes no result.
  *
  * The virtual channel follows from class, source and destination. With one route for each pair of end points,
  * messages of one class between one pair keep their order. */
@@ -36,7 +36,7 @@ typedef struct noc_counters {
     uint64_t peak;                     /* most messages in the domain at once */
 } noc_counters;
 
-/* Who passes an output first. */
+/* The order in which virtual channels and inputs pass an output. */
 typedef enum noc_arbitration {
     NOC_ROUND_ROBIN, /* virtual channels in turn, and the inputs of each in turn: fair at each switch */
     NOC_OLDEST       /* the message that entered the network first: fair over the whole network */
@@ -53,7 +53,7 @@ typedef struct noc_message {
     uint32_t next; /* free list */
 } noc_message;
 
-/* What crosses a link between two domains: every flit has the header, the first one also the payload. */
+/* The content of a link between two domains: every flit has the header, the first one also the payload. */
 typedef struct noc_wire {
     uint16_t source, destination, flits;
     uint8_t class_index;
@@ -82,13 +82,13 @@ typedef struct noc_input_vc {
     uint8_t output, output_vc;
     bool routed;
     ls_cycle since; /* when the front flit could have left at the soonest */
-    ls_link *link;  /* whose buffer entries it holds: end points and far ports */
+    ls_link *link;  /* the link whose buffer entries it holds: end points and far ports */
 } noc_input_vc;
 
 typedef struct noc_output_vc {
     uint16_t owner; /* input port * vcs + input vc whose message passes; NOC_NO_OWNER */
     uint8_t last_port;
-    bool starved; /* somebody found no credit: the next one wakes the switch */
+    bool starved; /* a flit found no credit: the next credit wakes the switch */
     uint32_t credits;
     uint32_t returns_head, returns_count, returns_mask;
     ls_cycle *returns; /* cycles from which credits on their way count */
@@ -103,7 +103,7 @@ typedef struct noc_input {
     uint8_t dimension;
     uint32_t peer, peer_port; /* near: the switch and its output port */
     uint32_t latency_cycles;  /* near: of a credit */
-    const char *name;         /* who sends, for reports */
+    const char *name;         /* the sender, for reports */
 } noc_input;
 
 typedef struct noc_output {

@@ -1,9 +1,10 @@
-/* placement.h: which core or compute unit gets the next work-group (thread block). Used by the dispatchers of both
- * vendors. Work-groups leave in the order of their numbers whatever the policy.
+/* placement.h: which core or compute unit gets the next work-group (thread block). Used by the dispatchers of
+ * both vendors. Work-groups leave in the order of their numbers under every policy.
  *
  *   round-robin  cores take turns
  *   greedy-fill  the first core that has room, until it has none
- *   chunked      so many work-groups in a row to one core, as long as it has room: neighbours share its caches */
+ *   chunked      a number of work-groups in a row to one core, as long as it has room: neighbours share its
+ * caches */
 #ifndef MODEL_POLICY_PLACEMENT_H
 #define MODEL_POLICY_PLACEMENT_H
 
@@ -23,7 +24,7 @@ typedef struct placement {
     uint64_t left; /* of its chunk */
 } placement;
 
-/* After one went to `core`: the core that is asked first for the next one. */
+/* After one went to `core`: the core that is tried first for the next one. */
 static inline uint32_t placement_next(placement *p, const placement_spec *spec, uint32_t core, uint32_t cores)
 {
     if (spec->kind == PLACEMENT_GREEDY_FILL)

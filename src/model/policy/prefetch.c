@@ -8,7 +8,7 @@ void prefetch_init(prefetcher *p, const prefetch_spec *spec, uint32_t line_bytes
     *p = (prefetcher){ .spec = *spec, .page_lines = PREFETCH_PAGE_BYTES / line_bytes };
 }
 
-/* The stream of the page, or the one that was not used for longest. */
+/* The stream of the page, else the least recently used stream. */
 static prefetch_stream *stream_of(prefetcher *p, uint64_t page)
 {
     prefetch_stream *oldest = &p->streams[0];

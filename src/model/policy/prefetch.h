@@ -1,13 +1,15 @@
-/* prefetch.h: which lines a cache asks for before anybody needs them. Plain state and arithmetic over line numbers: the
- * cache trains it, asks, and decides whether there is room. Deterministic: it sees only the cache's own requests.
+/* prefetch.h: which lines a cache requests before they are needed. Plain state and arithmetic over line
+ * numbers: the cache trains it, calls it, and decides whether there is room. Deterministic: it sees only the
+ * cache's own requests.
  *
  *   none       no line
  *   next-line  the lines that follow
  *   stride     the lines at the distance of the last ones, once two distances in a row were the same; a stream is
  *              known by its page
  *
- * A prefetcher is trained by reads that miss and by first reads of lines that it brought, so that a stream that hits
- * goes on. No line outside of the page of the request is asked for: what lies behind a page's end is another's. */
+ * A prefetcher is trained by reads that miss and by first reads of lines that it brought, so that a stream
+ * that hits goes on. No line outside of the page of the request is requested: the next page may belong to
+ * other data. */
 #ifndef MODEL_POLICY_PREFETCH_H
 #define MODEL_POLICY_PREFETCH_H
 
@@ -33,9 +35,9 @@ typedef struct prefetch_spec {
 } prefetch_spec;
 
 typedef struct prefetch_counters {
-    uint64_t issued;  /* lines or sectors asked for */
-    uint64_t useful;  /* of them, those that a request found here or on their way */
-    uint64_t dropped; /* there was no room to ask */
+    uint64_t issued;  /* lines or sectors requested */
+    uint64_t useful;  /* of them, lines or sectors that a request found here or on their way */
+    uint64_t dropped; /* there was no room for the request */
 } prefetch_counters;
 
 typedef struct prefetch_stream {
@@ -54,7 +56,8 @@ typedef struct prefetcher {
 } prefetcher;
 
 void prefetch_init(prefetcher *p, const prefetch_spec *spec, uint32_t line_bytes);
-/* A read of this line missed, or was the first of a line that was prefetched. Returns how many lines to ask for. */
+/* A read of this line missed, or was the first of a line that was prefetched. Returns how many lines to
+ * request. */
 uint32_t prefetch_train(prefetcher *p, uint64_t line, uint64_t out[PREFETCH_DEGREE_MAX]);
 
 /* clang-format off */

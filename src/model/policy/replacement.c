@@ -7,7 +7,7 @@
 const char *const replacement_names[] = { "lru", "fifo", "random", "plru", "srrip", NULL };
 
 #define FAR 3u      /* srrip: goes first */
-#define INSERTED 2u /* srrip: a new line; one that is used becomes 0 */
+#define INSERTED 2u /* srrip: a new line; a used line becomes 0 */
 
 /* ------------------------------------------------------------------------------------------------- set-up */
 

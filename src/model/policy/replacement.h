@@ -1,8 +1,8 @@
 /* replacement.h: which line of a set goes when a new one comes: the policies of the caches of both vendors.
  *
- * LRU and FIFO are orders of lines, which each cache keeps in the form that suits its sets: lists where sets have
- * hundreds of ways (sector_cache.c), stamps where they have few (line_store.c). All other policies live here. Their
- * functions are called only when such a policy was chosen (replacement_is_order()). */
+ * LRU and FIFO are orders of lines. Each cache keeps them in the form that suits its sets: lists for hundreds
+ * of ways (sector_cache.c), stamps for few ways (line_store.c). All other policies live here. Their functions
+ * are called only when one of them was chosen (replacement_is_order()). */
 #ifndef MODEL_POLICY_REPLACEMENT_H
 #define MODEL_POLICY_REPLACEMENT_H
 
@@ -55,7 +55,7 @@ void replacement_clear(replacement *r);
 void replacement_insert(replacement *r, uint32_t set, uint32_t way);
 void replacement_use(replacement *r, uint32_t set, uint32_t way);
 void replacement_age(replacement *r, uint32_t set, uint32_t way);
-/* The way to go, one of those that are allowed (a bit each; at least one is). `ways`: those in use. */
+/* The victim, one of the allowed ways (a bit each; at least one is). `ways`: the number of ways in use. */
 uint32_t replacement_victim(replacement *r, uint32_t set, uint32_t ways, const uint64_t *allowed);
 
 #endif

@@ -3,9 +3,9 @@
 
 const char *const set_hash_names[] = { "none", "xor", "ipoly", "bits", NULL };
 
-/* Irreducible polynomials by degree. Those of degree 3 to 6 are not the ones that pick memory channels
- * (address.c, set_hash_ipoly()) but their mirror images: hashes by polynomials without a common factor are
- * independent, so lines that share a channel still use all of its sets. */
+/* Irreducible polynomials by degree. Memory channels use other ones (address.c, set_hash_ipoly()); for degrees
+ * 3 to 6 these are their mirror images. Hashes by polynomials without a common factor are independent, so
+ * lines that share a channel still use all of its sets. */
 static const uint32_t polynomials[SET_HASH_BITS_MAX + 1] = { 0,      0x3,    0x7,    0xd,    0x19,   0x29,
                                                              0x61,   0xc1,   0x11b,  0x211,  0x409,  0x805,
                                                              0x1053, 0x201b, 0x4443, 0x8003, 0x1100b };
@@ -14,8 +14,8 @@ uint32_t set_hash_ipoly(uint64_t high, uint32_t low, unsigned bits)
 {
     /* Bit i of the result is flipped by the parity of those bits of `high` that row i of the polynomial's
      * matrix has (16 places: 0x0f59, 0x11eb, 0x03d6, 0x07ac; 32: 0x3e69, 0x7cd2, 0x47cd, 0x0f9a, 0x1f34; 64:
-     * 0x79461, 0x0bca3, 0x17946, 0x2f28c, 0x5e518, 0x3ca30). Written out here: what each four bits of `high`
-     * flip. */
+     * 0x79461, 0x0bca3, 0x17946, 0x2f28c, 0x5e518, 0x3ca30). Written out here: the flips of each four bits of
+     * `high`. */
     /* clang-format off */
     static const uint8_t flips[3][5][16] = {
         {
@@ -55,7 +55,7 @@ static uint32_t bits_of(uint32_t sets)
     return bits;
 }
 
-/* What bit n of a line's number flips, for each n. */
+/* The set bits that bit n of a line's number flips, for each n. */
 static void xor_columns(uint32_t columns[SET_HASH_BYTES * 8], uint32_t bits)
 {
     for (uint32_t n = 0; n < SET_HASH_BYTES * 8; n++)
@@ -102,7 +102,7 @@ static ls_status mask_columns(uint32_t columns[SET_HASH_BYTES * 8], const ls_uin
                            (unsigned long long)mask, shift + SET_HASH_BYTES * 8);
         for (uint32_t n = 0; n < SET_HASH_BYTES * 8; n++)
             columns[n] |= (uint32_t)(mask >> shift >> n & 1) << i;
-        /* What is left of it without the masks before it: nothing means that some sets are never used. */
+        /* The rest of it without the masks before it: zero means that some sets are never used. */
         rows[i] = mask;
         for (uint32_t k = 0; k < i; k++)
             if ((rows[i] & rows[k] & (~rows[k] + 1)) != 0)

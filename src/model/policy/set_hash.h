@@ -1,8 +1,9 @@
-/* set_hash.h: which set of a cache a line goes to when more bits of its number count than the lowest ones. Used by the
- * caches of both vendors, by profiles of traces, and (set_hash_ipoly()) by memory channels and DRAM banks.
+/* set_hash.h: which set of a cache a line goes to when more bits of its number count than the lowest ones.
+ * Used by the caches of both vendors, by profiles of traces, and (set_hash_ipoly()) by memory channels and
+ * DRAM banks.
  *
- * Every hash here is linear over GF(2): each bit of a line's number flips certain bits of its set. So a hash is a
- * table with a row per byte of the number, and a look-up is five loads whatever the hash.
+ * Every hash here is linear over GF(2): each bit of a line's number flips certain bits of its set. So a hash
+ * is a table with a row per byte of the number, and a look-up is five loads for every hash.
  *
  *   none   the lowest bits are the set
  *   xor    the bits above them are added, once
@@ -28,7 +29,7 @@ extern const char *const set_hash_names[]; /* in the order of set_hash_kind, the
     "hash_masks"
 #define SET_HASH_MASKS_HELP "for each bit of a set's number, lowest first, the address bits whose parity it is"
 
-/* What a platform says. */
+/* Keys of the platform. */
 typedef struct set_hash_spec {
     uint32_t kind;  /* set_hash_kind */
     ls_uints masks; /* of SET_HASH_MASKS: bits of addresses, one mask for each bit of a set's number */

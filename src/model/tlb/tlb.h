@@ -1,9 +1,9 @@
 /* tlb.h: address translation of one core: an L1 TLB, the core's view of an L2 TLB, and page-table walkers.
  *
- * Only time is modelled: pages lie where their addresses say. Latencies are fixed and walkers are few, so the
- * cycle in which a translation will be there is known when it is asked for, and a TLB needs no clock of its
- * own. What other cores bring into a real shared L2 TLB is not seen: state that two cores share would have to
- * travel over links. */
+ * Only time is modelled: pages lie where their addresses say. Latencies are fixed and walkers are few. So the
+ * end of a translation is known when it is requested, and a TLB needs no clock of its own. Entries that other
+ * cores bring into a real shared L2 TLB are not modelled: shared state of two cores would have to travel over
+ * links. */
 #ifndef MODEL_TLB_H
 #define MODEL_TLB_H
 
@@ -33,7 +33,7 @@ typedef struct tlb_counters {
 typedef enum tlb_outcome {
     TLB_HIT,
     TLB_WAIT, /* known at *ready */
-    TLB_FULL, /* no miss entry: ask again at *ready */
+    TLB_FULL, /* no miss entry: try again at *ready */
 } tlb_outcome;
 
 typedef struct tlb_miss {
@@ -51,7 +51,7 @@ typedef struct tlb {
     ls_cycle walker_free[TLB_WALKERS_MAX];
 } tlb;
 
-/* What ranges of single keys do not say: multiples and powers of two. */
+/* Checks that ranges of single keys cannot express: multiples and powers of two. */
 ls_status tlb_check(const tlb_spec *spec, ls_error *err);
 /* spec and counters outlive the TLB; false when the host has no memory left. */
 bool tlb_init(tlb *t, const tlb_spec *spec, tlb_counters *counters, ls_domain *domain);

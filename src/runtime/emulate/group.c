@@ -29,8 +29,8 @@ static bool group_fault(amd_wave *wave, amd_fault_kind kind, uint64_t pc)
     return false;
 }
 
-static void group_tell(const emulate_context *context, emulate_hook hook, void *self, const amd_wave *wave,
-                       const amd_inst *inst, uint64_t pc)
+static void group_call_hook(const emulate_context *context, emulate_hook hook, void *self,
+                            const amd_wave *wave, const amd_inst *inst, uint64_t pc)
 {
     emulate_step step = { .wave = wave, .inst = inst, .pc = pc };
     memcpy(step.work_group, context->group.id, sizeof step.work_group);
@@ -101,7 +101,7 @@ static uint64_t group_loop_hook(emulate_context *context, amd_wave *wave, uint64
         context->tally[at + 1].lanes -= lanes;
         const emulate_launch *launch = context->launch;
         if (launch->before)
-            group_tell(context, launch->before, launch->before_self, wave, inst, pc);
+            group_call_hook(context, launch->before, launch->before_self, wave, inst, pc);
         if (launch->strict && !strict_step(launch->strict, wave, inst, at, pc)) {
             group_fault(wave, AMD_FAULT_STRICT, pc);
             return pc;
@@ -110,7 +110,7 @@ static uint64_t group_loop_hook(emulate_context *context, amd_wave *wave, uint64
         wave->pc = program->ops[at].next;
         program->ops[at].body(wave, inst);
         if (wave->stop != AMD_FAULTED && launch->hook)
-            group_tell(context, launch->hook, launch->hook_self, wave, inst, pc);
+            group_call_hook(context, launch->hook, launch->hook_self, wave, inst, pc);
     }
     return pc;
 }

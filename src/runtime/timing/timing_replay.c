@@ -216,7 +216,7 @@ static bool may_start(const replay *r, size_t index)
 
 /* --------------------------------------------------------------------------------------------------- ends */
 
-static ls_status tell(const replay *r, const replay_command *c, ls_error *err)
+static ls_status report(const replay *r, const replay_command *c, ls_error *err)
 {
     static const drv_work_kind kinds[] = { [AMD_FILE_LAUNCH] = DRV_WORK_LAUNCH,
                                            [AMD_FILE_COPY_IN] = DRV_WORK_IN,
@@ -266,8 +266,8 @@ static ls_status end_command(replay *r, replay_command *c, ls_error *err)
         tapes_destroy(c->tapes);
         c->tapes = NULL;
     }
-    ls_status told = tell(r, c, status == LS_OK ? err : NULL);
-    return status == LS_OK ? told : status;
+    ls_status reported = report(r, c, status == LS_OK ? err : NULL);
+    return status == LS_OK ? reported : status;
 }
 
 /* Runs the engine until a packet is over. */

@@ -266,7 +266,7 @@ void timing_add_counts(ls_gpu_counts *to, const command_packet *p)
     to->barriers += tally->barriers;
 }
 
-static ls_status tell(timing *t, const timing_slot *slot, ls_error *err)
+static ls_status report(timing *t, const timing_slot *slot, ls_error *err)
 {
     const drv_work *work = slot->work;
     const command_packet *p = &slot->packet;
@@ -311,7 +311,7 @@ static void end_work(timing *t, timing_slot *slot)
     work->ended_ns = p->end / FS_PER_NS;
     if (!p->transfer.local || p->kind == COMMAND_KERNEL) {
         ls_error err;
-        ls_status status = tell(t, slot, &err);
+        ls_status status = report(t, slot, &err);
         if (status != LS_OK && work->status == LS_OK) {
             work->status = status;
             work->failure = err;

@@ -48,8 +48,8 @@ static ls_status inspect(acc_reader *r, const ls_dyn *dyn, ls_error *err)
         if (status != LS_OK)
             return status;
     }
-    if (r->live == 0 && !r->after_exit_told) {
-        r->after_exit_told = true;
+    if (r->live == 0 && !r->after_exit_reported) {
+        r->after_exit_reported = true;
         return acc_reader_defect(r, ACC_after_exit, err,
                                  "warp %" PRIu32 " goes on after all its lanes have left", r->warp);
     }

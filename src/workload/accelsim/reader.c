@@ -157,7 +157,7 @@ static ls_status begin_warp(acc_reader *r, ls_cta *cta, const char *end, ls_erro
     r->in_warp = true;
     r->lanes = UINT32_MAX;
     r->lines = 0;
-    r->after_exit_told = false;
+    r->after_exit_reported = false;
     if (number >= cta->warp_count)
         return acc_reader_defect(r, ACC_warp_range, err,
                                  "warp %" PRIu64 ": a block of %" PRIu32 " threads has warps 0 to %" PRIu32,

@@ -50,7 +50,7 @@ typedef struct acc_reader {
     uint64_t insts_line; /* number of the line that says so */
     uint32_t lanes;      /* that it has; all if the lines are not kept */
     uint32_t live;       /* lanes that have not exited: for the report */
-    bool after_exit_told;
+    bool after_exit_reported;
 
     /* register values of this block */
     ls_cta_values values;
