@@ -19,10 +19,10 @@
 #define MEMORY_BYTES (UINT64_C(16) << 20)
 
 typedef struct requester {
-    line_port port;
+    ls_line_port port;
     ls_region *region;
     ls_event event;
-    line_message m;
+    ls_line_message m;
     uint64_t base, lines, next, left, sum;
 } requester;
 
@@ -30,21 +30,21 @@ static void send_line(void *self, ls_cycle now)
 {
     requester *r = self;
     r->m.address = r->base + r->next % r->lines * 64;
-    if (!line_request(&r->port, &r->m, now))
+    if (!ls_line_request(&r->port, &r->m, now))
         return;
     r->next++;
     if (--r->left > 0)
         ls_schedule(r->region, &r->event, 1);
 }
 
-static void reply(void *self, const line_message *m, ls_cycle now)
+static void reply(void *self, const ls_line_message *m, ls_cycle now)
 {
     requester *r = self;
     (void)now;
     r->sum += m->data[0];
 }
 
-static const line_client_ops client_ops = { .reply = reply, .retry = send_line };
+static const ls_line_client_ops client_ops = { .reply = reply, .retry = send_line };
 
 static ls_block *block(ls_region *region, const char *name, const char *slot, const char *model,
                        const void *spec)
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
                           .to = below,
                           .latency_cycles = 40,
                           .credits = 512,
-                          .payload_bytes = sizeof(line_message),
+                          .payload_bytes = sizeof(ls_line_message),
                           .receive = line_gate_receive,
                           .receiver = line_gate_receiver(gate, 0) };
     ls_link *there = bench_link(engine, &link);
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
     link.receiver = ls_block_state(hub);
     line_gate_set_reply(gate, 0, bench_link(engine, &link));
     must(line_hub_set_links(hub, 0, &map, &there, 1, &err), &err);
-    must(line_join(l0, &client_ops, &r, &r.port, &err), &err);
+    must(ls_line_join(l0, &client_ops, &r, &r.port, &err), &err);
 
     r.lines = 64;
     if (strcmp(what, "l2") == 0)
@@ -137,9 +137,9 @@ int main(int argc, char **argv)
     else if (strcmp(what, "dram") == 0 || strcmp(what, "write") == 0)
         r.lines = MEMORY_BYTES / 64;
     if (strcmp(what, "write") == 0)
-        r.m.kind = LINE_WRITE;
+        r.m.kind = LS_LINE_WRITE;
     if (strcmp(what, "atomic") == 0) {
-        r.m.kind = LINE_ATOMIC;
+        r.m.kind = LS_LINE_ATOMIC;
         r.m.atomic = AMD_ATOMIC_ADD;
         r.m.atomic_bytes = 4;
     }

@@ -7,7 +7,7 @@ static const struct {
     const char *name, *help;
 } classes[LS_CLASS_COUNT] = {
 #define CLASS(name, help) { #name, help },
-#include "isa/classes.def"
+#include "lockstep/classes.def"
 #undef CLASS
 };
 
@@ -47,7 +47,7 @@ uint32_t tensor_bits(uint32_t type)
 {
     static const uint8_t bits[LS_TENSOR_TYPES] = {
 #define TENSOR(name, key, bits_, help) [LS_TENSOR_##name] = (bits_),
-#include "isa/tensor.def"
+#include "lockstep/tensor.def"
 #undef TENSOR
     };
     return type < LS_TENSOR_TYPES ? bits[type] : 0;

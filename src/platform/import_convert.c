@@ -264,7 +264,7 @@ static const class_origin class_origins[LS_CLASS_COUNT] = {
 
 static const char *const class_names[LS_CLASS_COUNT] = {
 #define CLASS(name_, help_) [LS_CLASS_##name_] = #name_,
-#include "isa/classes.def"
+#include "lockstep/classes.def"
 #undef CLASS
 };
 

@@ -111,7 +111,7 @@ static inline void rig_run(rig *r, const amd_inst *inst)
     amd_body body = amd_exec_find_memory((amd_target)r->wave.target, r->wave.lanes, inst);
     assert_non_null(body);
     r->wave.stop = AMD_RUNNING;
-    r->wave.fault = (amd_fault){ .kind = AMD_FAULT_NONE };
+    r->wave.fault = (ls_fault){ .kind = LS_FAULT_NONE };
     body(&r->wave, inst);
 }
 

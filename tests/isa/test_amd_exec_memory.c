@@ -60,7 +60,7 @@ static void scalar_loads(void **state)
     inst = rig_inst(AMD_S_LOAD_DWORD, AMD_SMEM);
     rig_run(&r, &inst);
     assert_int_equal(r.wave.stop, AMD_FAULTED);
-    assert_int_equal(r.wave.fault.kind, AMD_FAULT_UNMAPPED);
+    assert_int_equal(r.wave.fault.kind, LS_FAULT_UNMAPPED);
     rig_fini(&r);
 }
 
@@ -75,7 +75,7 @@ static void faults(void **state)
     rig_address(&r, 0, 37, r.buffer + RIG_BYTES - 2); /* its end lies in no page */
     rig_run(&r, &load);
     assert_int_equal(r.wave.stop, AMD_FAULTED);
-    assert_int_equal(r.wave.fault.kind, AMD_FAULT_UNMAPPED);
+    assert_int_equal(r.wave.fault.kind, LS_FAULT_UNMAPPED);
     assert_int_equal(r.wave.fault.lane, 37);
     assert_int_equal(r.wave.fault.address, r.buffer + RIG_BYTES - 2);
     assert_false(r.wave.fault.write);
@@ -86,7 +86,7 @@ static void faults(void **state)
     rig_run(&r, &load);
     assert_int_equal(r.wave.stop, AMD_RUNNING);
     rig_run(&r, &store);
-    assert_int_equal(r.wave.fault.kind, AMD_FAULT_READ_ONLY);
+    assert_int_equal(r.wave.fault.kind, LS_FAULT_READ_ONLY);
     assert_int_equal(r.wave.fault.lane, 5);
     assert_true(r.wave.fault.write);
     static const uint64_t wild[] = {
@@ -99,7 +99,7 @@ static void faults(void **state)
             rig_exec(&r, UINT64_MAX);
             rig_address(&r, 0, 63, wild[i]);
             rig_run(&r, all ? &store : &load);
-            assert_int_equal(r.wave.fault.kind, AMD_FAULT_UNMAPPED);
+            assert_int_equal(r.wave.fault.kind, LS_FAULT_UNMAPPED);
             assert_int_equal(r.wave.fault.lane, all ? 0 : 63);
         }
     /* Atomics must be aligned. */
@@ -108,13 +108,13 @@ static void faults(void **state)
     rig_address(&r, 0, 9, r.buffer + 2);
     amd_inst add = rig_inst(AMD_FLAT_ATOMIC_ADD, AMD_FLAT);
     rig_run(&r, &add);
-    assert_int_equal(r.wave.fault.kind, AMD_FAULT_MISALIGNED);
+    assert_int_equal(r.wave.fault.kind, LS_FAULT_MISALIGNED);
     assert_int_equal(r.wave.fault.lane, 9);
     /* GCN3's LDS too, gfx10's not. */
     rig_v(&r, 0)[3] = 6;
     amd_inst read = rig_inst(AMD_DS_READ_B32, AMD_DS);
     rig_run(&r, &read);
-    assert_int_equal(r.wave.fault.kind, AMD_FAULT_MISALIGNED);
+    assert_int_equal(r.wave.fault.kind, LS_FAULT_MISALIGNED);
     assert_int_equal(r.wave.fault.lane, 3);
     r.wave.target = AMD_GFX1010;
     rig_run(&r, &read);
@@ -197,14 +197,14 @@ static void flat_apertures(void **state)
         assert_int_equal(rig_v(&r, 17)[lane], 1000 + lane);
     rig_address(&r, 0, 3, r.group.shared_base + RIG_LDS - 4); /* the second dword is past the end */
     rig_run(&r, &load);
-    assert_int_equal(r.wave.fault.kind, AMD_FAULT_LDS_RANGE);
+    assert_int_equal(r.wave.fault.kind, LS_FAULT_LDS_RANGE);
     assert_int_equal(r.wave.fault.lane, 3);
     r.wave.stop = AMD_RUNNING;
     rig_address(&r, 0, 3, r.group.private_base + 16);
     /* Private memory ends after 256 bytes. */
     rig_address(&r, 0, 60, r.group.private_base + 252);
     rig_run(&r, &load);
-    assert_int_equal(r.wave.fault.kind, AMD_FAULT_UNMAPPED);
+    assert_int_equal(r.wave.fault.kind, LS_FAULT_UNMAPPED);
     assert_int_equal(r.wave.fault.lane, 60);
     assert_int_equal(r.wave.fault.address, r.group.private_base + 252);
     rig_fini(&r);
@@ -229,7 +229,7 @@ static void lds_ranges(void **state)
     assert_int_equal(rig_v(&r, 17)[9], RIG_LDS / 4 - 1); /* the last one */
     rig_v(&r, 0)[9] = RIG_LDS - 256;
     rig_run(&r, &inst);
-    assert_int_equal(r.wave.fault.kind, AMD_FAULT_LDS_RANGE);
+    assert_int_equal(r.wave.fault.kind, LS_FAULT_LDS_RANGE);
     assert_int_equal(r.wave.fault.lane, 9);
     assert_int_equal(r.wave.fault.address, RIG_LDS);
     r.wave.stop = AMD_RUNNING;

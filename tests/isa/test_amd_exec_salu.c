@@ -204,7 +204,7 @@ static void test_jumps(void **state)
     in.op = AMD_S_TRAP;
     in.simm = 2;
     assert_true(rig_run(&r, &in));
-    assert_int_equal(r.wave.fault.kind, AMD_FAULT_TRAP);
+    assert_int_equal(r.wave.fault.kind, LS_FAULT_TRAP);
 }
 
 static void test_constants_of_sopk(void **state)

@@ -36,7 +36,7 @@
 #define RIG_ALL UINT32_MAX /* all lanes */
 
 typedef struct rig_request {
-    mem_message message;
+    ls_sector_message message;
     ls_cycle cycle; /* when the core sent it */
 } rig_request;
 
@@ -62,7 +62,7 @@ typedef struct rig {
     ls_kernel_info info;
     rig_request log[RIG_LOG];
     uint32_t logged;
-    core_done last;
+    ls_core_done last;
     uint32_t dones;
 } rig;
 
@@ -72,9 +72,9 @@ static inline void rig_send_launch(void *self, ls_cycle now)
 {
     rig *r = self;
     (void)now;
-    core_launch *launch = ls_link_send(r->launch, 1);
+    ls_core_launch *launch = ls_link_send(r->launch, 1);
     assert_non_null(launch);
-    *launch = (core_launch){
+    *launch = (ls_core_launch){
         .cta = &r->cta, .insts = r->insts, .info = &r->info, .number = 1, .ctas_per_core = 1, .cores = 1
     };
 }
@@ -91,12 +91,12 @@ static inline void rig_done(void *self, ls_link *link, const void *payload, ls_c
 static inline void rig_request_arrives(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     rig *r = self;
-    const mem_message *message = payload;
+    const ls_sector_message *message = payload;
     uint32_t channel = link == r->requests[1];
     if (r->logged < RIG_LOG)
         r->log[r->logged++] =
             (rig_request){ .message = *message, .cycle = now - (channel ? RIG_FAR : RIG_NEAR) / 2 };
-    mem_message *reply = ls_link_send(r->replies[channel], 1);
+    ls_sector_message *reply = ls_link_send(r->replies[channel], 1);
     assert_non_null(reply);
     *reply = *message;
     ls_link_release(link, 1);
@@ -200,13 +200,13 @@ static inline ls_status rig_try_build(rig *r, ls_error *err)
     assert_int_equal(ls_block_port(r->block, LS_CORE_INTERFACE, &r->port, NULL), LS_OK);
     const ls_core_ops *ops = r->port.ops;
     void *state = r->port.self;
-    r->launch = rig_link(r, "launch", true, RIG_WIRE, sizeof(core_launch), ops->receive_launch, state);
-    r->done = rig_link(r, "done", false, RIG_WIRE, sizeof(core_done), rig_done, r);
+    r->launch = rig_link(r, "launch", true, RIG_WIRE, sizeof(ls_core_launch), ops->receive_launch, state);
+    r->done = rig_link(r, "done", false, RIG_WIRE, sizeof(ls_core_done), rig_done, r);
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t half = (i == 0 ? RIG_NEAR : RIG_FAR) / 2;
-        r->requests[i] =
-            rig_link(r, i == 0 ? "near" : "far", false, half, sizeof(mem_message), rig_request_arrives, r);
-        r->replies[i] = rig_link(r, i == 0 ? "near_reply" : "far_reply", true, half, sizeof(mem_message),
+        r->requests[i] = rig_link(r, i == 0 ? "near" : "far", false, half, sizeof(ls_sector_message),
+                                  rig_request_arrives, r);
+        r->replies[i] = rig_link(r, i == 0 ? "near_reply" : "far_reply", true, half, sizeof(ls_sector_message),
                                  ops->receive_reply, state);
     }
     mem_map_spec map = { .channels = 2,

@@ -28,7 +28,7 @@
 typedef struct rig_queue {
     uint32_t head, count;
     struct {
-        line_message m;
+        ls_line_message m;
         ls_cycle due;
     } at[RIG_QUEUE];
 } rig_queue;
@@ -37,7 +37,7 @@ typedef struct rig_memory {
     ls_address_space *address_space;
     ls_region *region;
     ls_event event;
-    const line_client_ops *client;
+    const ls_line_client_ops *client;
     void *client_self;
     uint32_t line_bytes, latency, refuse_every; /* refuse_every n: each nth request is refused once */
     uint32_t slow_latency;
@@ -50,23 +50,23 @@ typedef struct rig_memory {
     rig_queue queue[2]; /* [1]: slow */
 } rig_memory;
 
-static inline void rig_memory_perform(rig_memory *r, line_message *m)
+static inline void rig_memory_perform(rig_memory *r, ls_line_message *m)
 {
-    if (m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH) {
+    if (m->kind == LS_LINE_INVALIDATE || m->kind == LS_LINE_FLUSH) {
         r->invalidates++;
         return;
     }
     address_space_view view = address_space_look(r->address_space);
-    uint32_t need = m->kind == LINE_READ ? LS_PAGE_READ : LS_PAGE_WRITE;
+    uint32_t need = m->kind == LS_LINE_READ ? LS_PAGE_READ : LS_PAGE_WRITE;
     if ((address_space_state(&view, m->address) & need) == 0) {
-        m->flags |= LINE_FAULT;
+        m->flags |= LS_LINE_FAULT;
         return;
     }
     uint8_t *line = view.host + (m->address - LS_WINDOW_BASE);
-    if (m->kind == LINE_READ) {
+    if (m->kind == LS_LINE_READ) {
         r->reads++;
         memcpy(m->data, line, r->line_bytes);
-    } else if (m->kind == LINE_ATOMIC) {
+    } else if (m->kind == LS_LINE_ATOMIC) {
         r->atomics++;
         line_atomic_apply(m, line);
     } else {
@@ -92,7 +92,7 @@ static inline void rig_memory_answer(void *self, ls_cycle now)
     for (unsigned i = 0; i < 2; i++) {
         rig_queue *q = &r->queue[i];
         while (q->count != 0 && q->at[q->head].due <= now) {
-            line_message *m = &q->at[q->head].m;
+            ls_line_message *m = &q->at[q->head].m;
             rig_memory_perform(r, m);
             r->client->reply(r->client_self, m, now);
             q->head = (q->head + 1) % RIG_QUEUE;
@@ -107,7 +107,7 @@ static inline void rig_memory_answer(void *self, ls_cycle now)
         ls_schedule_at(r->region, &r->event, rig_memory_next(r));
 }
 
-static inline bool rig_memory_request(void *self, uint32_t client, const line_message *m, ls_cycle now)
+static inline bool rig_memory_request(void *self, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
     rig_memory *r = self;
     (void)client;
@@ -130,11 +130,11 @@ static inline bool rig_memory_request(void *self, uint32_t client, const line_me
     return true;
 }
 
-static const line_memory_ops rig_memory_ops = { .request = rig_memory_request };
+static const ls_line_memory_ops rig_memory_ops = { .request = rig_memory_request };
 
-static inline line_port rig_memory_init(rig_memory *r, ls_address_space *address_space, ls_region *region,
-                                        uint32_t line_bytes, uint32_t latency, const line_client_ops *client,
-                                        void *self)
+static inline ls_line_port rig_memory_init(rig_memory *r, ls_address_space *address_space, ls_region *region,
+                                           uint32_t line_bytes, uint32_t latency,
+                                           const ls_line_client_ops *client, void *self)
 {
     r->address_space = address_space;
     r->region = region;
@@ -143,7 +143,7 @@ static inline line_port rig_memory_init(rig_memory *r, ls_address_space *address
     r->line_bytes = line_bytes;
     r->latency = latency;
     ls_event_init(&r->event, rig_memory_answer, r);
-    return (line_port){ .ops = &rig_memory_ops, .self = r, .line_bytes = line_bytes };
+    return (ls_line_port){ .ops = &rig_memory_ops, .self = r, .line_bytes = line_bytes };
 }
 
 /* --- the rig --- */
@@ -163,17 +163,17 @@ typedef struct rig {
     uint64_t code_at, data, args;
     amd_program *program;
     cu_code *timing;
-    cu_kernel kernel;
+    ls_cu_kernel kernel;
     uint32_t scratch_bytes; /* per lane */
     uint32_t groups[3], total, next, done, free_groups;
-    uint32_t free_slots[CU_SIMDS_MAX];
-    uint8_t simd_of[256][CU_WAVES_PER_GROUP_MAX];
+    uint32_t free_slots[LS_CU_SIMDS_MAX];
+    uint8_t simd_of[256][LS_CU_WAVES_PER_GROUP_MAX];
     uint16_t waves_of[256];
     bool busy[256];
     ls_cycle first_launch, last_done;
-    cu_done last;
-    cu_tally tally;
-    amd_fault fault;
+    ls_cu_done last;
+    ls_cu_tally tally;
+    ls_fault fault;
     ls_run_result result;
 } rig;
 
@@ -181,7 +181,7 @@ typedef struct rig {
 
 static inline void rig_dispatch(rig *r, ls_cycle now)
 {
-    cu_capacity capacity = cu_get_capacity(r->block);
+    ls_cu_capacity capacity = cu_get_capacity(r->block);
     while (r->next < r->total && ls_link_ready(r->launches)) {
         uint32_t id[3] = { r->next % r->groups[0], r->next / r->groups[0] % r->groups[1],
                            r->next / r->groups[0] / r->groups[1] };
@@ -195,7 +195,7 @@ static inline void rig_dispatch(rig *r, ls_cycle now)
             room += r->free_slots[s];
         if (slot == capacity.groups || room < waves)
             return;
-        cu_launch launch = { .kernel = &r->kernel, .scratch_place = slot, .slot = (uint16_t)slot };
+        ls_cu_launch launch = { .kernel = &r->kernel, .scratch_place = slot, .slot = (uint16_t)slot };
         memcpy(launch.id, id, sizeof id);
         launch.wave_count = (uint16_t)waves;
         for (uint32_t i = 0, s = r->next % capacity.simds; i < waves; s = (s + 1) % capacity.simds)
@@ -231,9 +231,9 @@ static inline void rig_report(void *self, ls_link *link, const void *payload, ls
         r->free_slots[r->simd_of[slot][i]]++;
     r->done++;
     r->last_done = now;
-    if (r->last.fault.kind != AMD_FAULT_NONE && r->fault.kind == AMD_FAULT_NONE)
+    if (r->last.fault.kind != LS_FAULT_NONE && r->fault.kind == LS_FAULT_NONE)
         r->fault = r->last.fault;
-    const cu_tally *t = &r->last.tally;
+    const ls_cu_tally *t = &r->last.tally;
     r->tally.instructions += t->instructions;
     r->tally.barriers += t->barriers;
     r->tally.lanes += t->lanes;
@@ -245,7 +245,7 @@ static inline void rig_report(void *self, ls_link *link, const void *payload, ls
 static inline void rig_launch(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     rig *r = self;
-    cu_launch launch;
+    ls_cu_launch launch;
     memcpy(&launch, payload, sizeof launch);
     ls_link_release(link, 1);
     cu_receive_launch(r->cu, &launch, now);
@@ -290,7 +290,7 @@ static inline void rig_build(rig *r, const char *model, uint32_t line_bytes, uin
                           .to = region,
                           .latency_cycles = RIG_WIRE,
                           .credits = 256,
-                          .payload_bytes = sizeof(cu_launch),
+                          .payload_bytes = sizeof(ls_cu_launch),
                           .receive = rig_launch,
                           .receiver = r };
     ls_link_spec up = { .name = "reports",
@@ -298,7 +298,7 @@ static inline void rig_build(rig *r, const char *model, uint32_t line_bytes, uin
                         .to = ls_domain_region(r->command, 0),
                         .latency_cycles = RIG_WIRE,
                         .credits = 4,
-                        .payload_bytes = sizeof(cu_done),
+                        .payload_bytes = sizeof(ls_cu_done),
                         .receive = rig_report,
                         .receiver = r };
     assert_int_equal(ls_link_create(r->engine, &down, &r->launches, NULL), LS_OK);
@@ -359,18 +359,18 @@ static inline void rig_program(rig *r, amd_target target, bool wave64, const uin
 /* Runs a grid to its end. */
 static inline void rig_run(rig *r, uint32_t grid, uint32_t group, uint32_t lds_bytes)
 {
-    r->kernel = (cu_kernel){ .program = r->program,
-                             .code = r->timing,
-                             .dims = 1,
-                             .grid = { grid, 1, 1 },
-                             .group = { group, 1, 1 },
-                             .lds_bytes = lds_bytes,
-                             .kernarg = r->args,
-                             .max_instructions = r->kernel.max_instructions,
-                             .lenient_barriers = r->kernel.lenient_barriers,
-                             .tapes = r->kernel.tapes,
-                             .recorder = r->kernel.recorder,
-                             .address_space = r->address_space };
+    r->kernel = (ls_cu_kernel){ .program = r->program,
+                                .code = r->timing,
+                                .dims = 1,
+                                .grid = { grid, 1, 1 },
+                                .group = { group, 1, 1 },
+                                .lds_bytes = lds_bytes,
+                                .kernarg = r->args,
+                                .max_instructions = r->kernel.max_instructions,
+                                .lenient_barriers = r->kernel.lenient_barriers,
+                                .tapes = r->kernel.tapes,
+                                .recorder = r->kernel.recorder,
+                                .address_space = r->address_space };
     if (r->scratch_bytes != 0) {
         uint32_t waves = (group + r->program->lanes - 1) / r->program->lanes;
         uint64_t place = (uint64_t)waves * r->program->lanes * ((r->scratch_bytes + 15) & ~15u);

@@ -41,21 +41,21 @@ typedef struct rig_shape {
     fixed_spec dram;
     uint32_t link_latency;
     uint32_t passing_l0, passing_l1, passing_l2;
-    line_pages pages; /* look NULL: identity */
+    ls_pages pages; /* look NULL: identity */
     uint32_t threads;
 } rig_shape;
 
 /* One step of a script. */
 typedef struct rig_op {
-    line_message m;
+    ls_line_message m;
     ls_cycle at; /* not before */
     bool fence;  /* not before all earlier ones are answered */
     ls_cycle sent, done;
-    line_message reply;
+    ls_line_message reply;
 } rig_op;
 
 typedef struct rig_client {
-    line_port port;
+    ls_line_port port;
     ls_region *region;
     ls_event event;
     rig_op *ops;
@@ -102,7 +102,7 @@ static inline void rig_send(rig_client *c, ls_cycle now)
         }
         op->m.token = (uint32_t)c->next;
         op->m.born = (uint32_t)now;
-        if (!line_request(&c->port, &op->m, now)) {
+        if (!ls_line_request(&c->port, &op->m, now)) {
             c->refused = true;
             return;
         }
@@ -112,14 +112,14 @@ static inline void rig_send(rig_client *c, ls_cycle now)
     }
 }
 
-static inline void rig_reply(void *self, const line_message *m, ls_cycle now)
+static inline void rig_reply(void *self, const ls_line_message *m, ls_cycle now)
 {
     rig_client *c = self;
     rig_op *op = &c->ops[m->token];
     assert_true(m->token < c->count && op->done == 0);
     assert_int_equal(m->kind, op->m.kind);
     op->done = now;
-    line_copy(&op->reply, m, line_reply_data(m, c->port.line_bytes));
+    ls_line_copy(&op->reply, m, ls_line_reply_data(m, c->port.line_bytes));
     c->answered++;
     if (!c->refused && c->next < c->count && c->ops[c->next].fence && !ls_event_scheduled(&c->event))
         rig_send(c, now);
@@ -139,7 +139,7 @@ static inline void rig_event(void *self, ls_cycle now)
         rig_send(c, now);
 }
 
-static const line_client_ops rig_client_ops = { .reply = rig_reply, .retry = rig_retry };
+static const ls_line_client_ops rig_client_ops = { .reply = rig_reply, .retry = rig_retry };
 
 static inline line_cache_spec rig_cache(uint64_t size_kib, uint64_t ways, uint64_t line_bytes,
                                         line_policy policy)
@@ -181,8 +181,8 @@ static inline rig_shape rig_shape_default(uint32_t line_bytes)
                  .walkers = 2,
                  .mshr_entries = 4 },
         .link_latency = 20,
-        .passing_l0 = LINE_GLC,
-        .passing_l1 = LINE_DLC,
+        .passing_l0 = LS_LINE_GLC,
+        .passing_l1 = LS_LINE_DLC,
         .threads = 1
     };
 }
@@ -206,7 +206,7 @@ static inline void rig_link(rig *r, const char *name, uint32_t a, uint32_t b, ls
                                            .to = to,
                                            .latency_cycles = r->shape.link_latency,
                                            .credits = RIG_CREDITS,
-                                           .payload_bytes = sizeof(line_message),
+                                           .payload_bytes = sizeof(ls_line_message),
                                            .receive = receive,
                                            .receiver = receiver },
                           out, err));
@@ -223,7 +223,7 @@ static inline void rig_walk_link(rig *r, const char *name, uint32_t a, ls_region
                                            .to = to,
                                            .latency_cycles = r->shape.link_latency,
                                            .credits = 1, /* the least there can be */
-                                           .payload_bytes = sizeof(line_walk),
+                                           .payload_bytes = sizeof(ls_page_walk),
                                            .receive = receive,
                                            .receiver = receiver },
                           out, err));
@@ -298,7 +298,7 @@ static inline void rig_build_tlb(rig *r, uint32_t number, const char *name)
 static inline void rig_build_mmu(rig *r, ls_clock clock)
 {
     ls_domain *domain = NULL;
-    line_pages pages = r->shape.pages.look != NULL ? r->shape.pages : line_pages_identity();
+    ls_pages pages = r->shape.pages.look != NULL ? r->shape.pages : line_pages_identity();
     RIG_OK(ls_domain_create(r->engine, "mmu", clock, &domain, err));
     r->mmu_region = ls_domain_region(domain, 0);
     rig_block(r->mmu_region, "mmu0", LS_MMU_SLOT, "cycle", &r->shape.mmu, &r->mmu);
@@ -329,14 +329,14 @@ static inline void rig_build_cluster(rig *r, uint32_t i, ls_clock clock)
             line_cache_set_passing(r->l0[number], s->passing_l0);
         }
         if (!s->translated) {
-            RIG_OK(line_join(r->l0[number], &rig_client_ops, c, &c->port, err));
+            RIG_OK(ls_line_join(r->l0[number], &rig_client_ops, c, &c->port, err));
         } else {
             snprintf(name, sizeof name, "tlb_%u_%u", i, k);
             if (s->shared_l0 && k > 0)
                 r->tlb[number] = r->tlb[i * s->clients];
             else
                 rig_build_tlb(r, number, name);
-            RIG_OK(line_join(r->tlb[number], &rig_client_ops, c, &c->port, err));
+            RIG_OK(ls_line_join(r->tlb[number], &rig_client_ops, c, &c->port, err));
         }
     }
 }
@@ -434,13 +434,13 @@ static inline const line_cache_counters *rig_counters(ls_block *cache)
 
 static inline rig_op rig_read(uint64_t address)
 {
-    return (rig_op){ .m = { .address = address, .mask = { UINT64_MAX }, .kind = LINE_READ } };
+    return (rig_op){ .m = { .address = address, .mask = { UINT64_MAX }, .kind = LS_LINE_READ } };
 }
 
 /* `bytes` at `offset` of the line, each of them `value`. */
 static inline rig_op rig_write(uint64_t line, uint32_t offset, uint32_t bytes, uint8_t value)
 {
-    rig_op op = { .m = { .address = line, .kind = LINE_WRITE } };
+    rig_op op = { .m = { .address = line, .kind = LS_LINE_WRITE } };
     for (uint32_t i = offset; i < offset + bytes; i++) {
         op.m.mask[i / 64] |= UINT64_C(1) << i % 64;
         op.m.data[i] = value;

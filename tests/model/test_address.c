@@ -61,8 +61,8 @@ static void check_cases(const mem_map_spec *spec, const hand_case *cases, size_t
     mem_map map = make(spec);
     for (size_t i = 0; i < count; i++) {
         const hand_case *c = &cases[i];
-        mem_place place = mem_map_place(&map, c->address);
-        mem_dram_place dram = mem_map_dram(&map, c->address);
+        ls_sector_place place = mem_map_place(&map, c->address);
+        ls_dram_place dram = mem_map_dram(&map, c->address);
         if (place.channel != c->channel || place.slice != c->slice || place.local != c->local ||
             dram.bank != c->bank || dram.row != c->row || dram.column != c->column)
             fail_msg("case %zu: channel %u slice %u local 0x%llx bank %u row %u column %u", i, place.channel,
@@ -173,8 +173,8 @@ static char map_char(const char *map, uint32_t bit)
     return 0;
 }
 
-static void second_opinion(const mem_map_spec *spec, uint32_t shift, uint64_t address, mem_place *place,
-                           mem_dram_place *dram)
+static void second_opinion(const mem_map_spec *spec, uint32_t shift, uint64_t address, ls_sector_place *place,
+                           ls_dram_place *dram)
 {
     uint32_t channels = (uint32_t)spec->channels, slices = (uint32_t)spec->slices_per_channel;
     uint32_t k = 0, slice_bits = 0, next = 1;
@@ -185,8 +185,8 @@ static void second_opinion(const mem_map_spec *spec, uint32_t shift, uint64_t ad
     bool whole = next == channels;
     uint64_t above = address >> shift, low = address & ((UINT64_C(1) << shift) - 1);
     uint64_t rest = (above / channels) << shift | low;
-    *place = (mem_place){ .channel = (uint32_t)(above % channels) };
-    *dram = (mem_dram_place){ 0 };
+    *place = (ls_sector_place){ .channel = (uint32_t)(above % channels) };
+    *dram = (ls_dram_place){ 0 };
     uint32_t banks = 0, rows = 0, columns = 0, kept = 0;
     for (uint32_t bit = 0; bit < 64; bit++) {
         uint64_t value = rest >> bit & 1;
@@ -236,8 +236,8 @@ static void test_bit_by_bit(void **state)
         mem_map map = make(&specs[i]);
         for (int n = 0; n < 2000; n++) {
             uint64_t address = ls_random_next(&random) >> (16 + n % 24);
-            mem_place place = mem_map_place(&map, address), expected_place;
-            mem_dram_place dram = mem_map_dram(&map, address), expected_dram;
+            ls_sector_place place = mem_map_place(&map, address), expected_place;
+            ls_dram_place dram = mem_map_dram(&map, address), expected_dram;
             second_opinion(&specs[i], map.interleave_shift, address, &expected_place, &expected_dram);
             assert_int_equal(place.channel, expected_place.channel);
             assert_int_equal(place.slice, expected_place.slice);
@@ -249,7 +249,7 @@ static void test_bit_by_bit(void **state)
             uint64_t back = mem_map_address(&map, &place);
             if (map.power_of_two || map.hash == MEM_HASH_NONE)
                 assert_int_equal(back, address);
-            mem_place again = mem_map_place(&map, back);
+            ls_sector_place again = mem_map_place(&map, back);
             assert_memory_equal(&again, &place, sizeof again);
         }
     }
@@ -268,7 +268,7 @@ static void check_bijective(const mem_map_spec *spec, uint32_t sectors)
     assert_non_null(seen);
     assert_non_null(count);
     for (uint32_t i = 0; i < sectors; i++) {
-        mem_place place = mem_map_place(&map, (uint64_t)i * 32);
+        ls_sector_place place = mem_map_place(&map, (uint64_t)i * 32);
         uint32_t global = place.channel * map.slices_per_channel + place.slice;
         assert_true(place.channel < map.channels && place.slice < map.slices_per_channel);
         assert_int_equal(place.local % 32, 0);
@@ -307,7 +307,7 @@ static void test_ipoly_spreads_strides(void **state)
     for (uint32_t shift = 13; shift <= 19; shift++) {
         uint64_t slices = 0, plain_slices = 0;
         for (uint64_t i = 0; i < 32; i++) {
-            mem_place place = mem_map_place(&hashed, i << shift);
+            ls_sector_place place = mem_map_place(&hashed, i << shift);
             slices |= UINT64_C(1) << (place.channel * 2 + place.slice);
             place = mem_map_place(&plain, i << shift);
             plain_slices |= UINT64_C(1) << (place.channel * 2 + place.slice);
@@ -347,8 +347,8 @@ static void test_dram_places_are_unique(void **state)
     uint8_t *seen = calloc(sectors, 1);
     assert_non_null(seen);
     for (uint32_t i = 0; i < sectors; i++) {
-        mem_place place = mem_map_place(&map, (uint64_t)i * 32);
-        mem_dram_place dram = mem_map_dram(&map, (uint64_t)i * 32);
+        ls_sector_place place = mem_map_place(&map, (uint64_t)i * 32);
+        ls_dram_place dram = mem_map_dram(&map, (uint64_t)i * 32);
         uint32_t at = ((place.channel * 16 + dram.bank) * 4 + dram.row) * 64 + dram.column / 32;
         if (at >= sectors) {
             fail_msg("sector %u: channel %u bank %u row %u column %u", i, place.channel, dram.bank, dram.row,

@@ -11,30 +11,30 @@
 
 #include <string.h>
 
-static const cu_capacity gcn = { .simds = 4,
-                                 .waves_per_simd = 10,
-                                 .groups = 40,
-                                 .vgprs_per_simd = 1024,
-                                 .vgpr_unit = 16,
-                                 .sgprs_per_simd = 800,
-                                 .sgpr_unit = 16,
-                                 .lds_bytes = 65536,
-                                 .lds_unit = 512,
-                                 .lane_width = 16,
-                                 .halves = 1,
-                                 .barriers = 16 };
-static const cu_capacity rdna = { .simds = 4,
-                                  .waves_per_simd = 20,
-                                  .groups = 80,
-                                  .vgprs_per_simd = 1024,
-                                  .vgpr_unit = 8,
-                                  .lds_bytes = 131072,
-                                  .lds_unit = 512,
-                                  .lane_width = 32,
-                                  .halves = 2,
-                                  .barriers = 16 };
+static const ls_cu_capacity gcn = { .simds = 4,
+                                    .waves_per_simd = 10,
+                                    .groups = 40,
+                                    .vgprs_per_simd = 1024,
+                                    .vgpr_unit = 16,
+                                    .sgprs_per_simd = 800,
+                                    .sgpr_unit = 16,
+                                    .lds_bytes = 65536,
+                                    .lds_unit = 512,
+                                    .lane_width = 16,
+                                    .halves = 1,
+                                    .barriers = 16 };
+static const ls_cu_capacity rdna = { .simds = 4,
+                                     .waves_per_simd = 20,
+                                     .groups = 80,
+                                     .vgprs_per_simd = 1024,
+                                     .vgpr_unit = 8,
+                                     .lds_bytes = 131072,
+                                     .lds_unit = 512,
+                                     .lane_width = 32,
+                                     .halves = 2,
+                                     .barriers = 16 };
 
-static place_spec spec_of(const cu_capacity *capacity)
+static place_spec spec_of(const ls_cu_capacity *capacity)
 {
     place_spec spec;
     ls_error err;
@@ -42,7 +42,7 @@ static place_spec spec_of(const cu_capacity *capacity)
     return spec;
 }
 
-static uint32_t most(const cu_capacity *capacity, uint32_t waves, uint32_t vgprs, uint32_t lanes,
+static uint32_t most(const ls_cu_capacity *capacity, uint32_t waves, uint32_t vgprs, uint32_t lanes,
                      uint32_t sgprs, uint32_t lds, bool one_half, place_limit *limit)
 {
     place_spec spec = spec_of(capacity);
@@ -96,7 +96,7 @@ static void barriers_limit_groups_of_several_waves(void **unused)
         assert_int_equal(most(&rdna, waves, 4, 32, 16, 0, true, &limit), expected_half);
     }
     /* RDNA 2: 64 waves are 32 work-groups of 2, with no barrier to spare. */
-    cu_capacity rdna2 = rdna;
+    ls_cu_capacity rdna2 = rdna;
     rdna2.waves_per_simd = 16;
     rdna2.groups = 64;
     assert_int_equal(most(&rdna2, 2, 4, 32, 16, 0, false, &limit), 32);
@@ -106,7 +106,7 @@ static void barriers_limit_groups_of_several_waves(void **unused)
     place_need pair = place_need_of(&spec, 2, 4, 32, 16, 0, true), wide = pair;
     place_cu cu = { 0 };
     uint16_t slot[33];
-    uint8_t simd[CU_WAVES_PER_GROUP_MAX];
+    uint8_t simd[LS_CU_WAVES_PER_GROUP_MAX];
     wide.one_half = false;
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(place_take(&spec, &cu, i % 2 == 0 ? &pair : &wide, &slot[i], simd), PLACE_FITS);
@@ -145,7 +145,7 @@ static void halves(void **unused)
     memset(&cu, 0, sizeof cu);
     for (uint32_t i = 0; i < 6; i++) {
         uint16_t slot;
-        uint8_t simd[CU_WAVES_PER_GROUP_MAX];
+        uint8_t simd[LS_CU_WAVES_PER_GROUP_MAX];
         assert_int_equal(place_take(&spec, &cu, &need, &slot, simd), PLACE_FITS);
         assert_int_equal(slot, i);
         for (uint32_t wave = 0; wave < 4; wave++)
@@ -160,13 +160,13 @@ static void halves(void **unused)
  * not fit although 32 units are free. */
 static void fragmentation(void **unused)
 {
-    cu_capacity one = gcn;
+    ls_cu_capacity one = gcn;
     one.simds = 1;
     place_spec spec = spec_of(&one);
     place_need need = place_need_of(&spec, 1, 64, 64, 16, 0, false), larger;
     static place_cu cu;
     uint16_t slot[4], other;
-    uint8_t simd[CU_WAVES_PER_GROUP_MAX];
+    uint8_t simd[LS_CU_WAVES_PER_GROUP_MAX];
     (void)unused;
     memset(&cu, 0, sizeof cu);
     for (uint32_t i = 0; i < 4; i++)
@@ -194,7 +194,7 @@ static void refusal_leaves_nothing(void **unused)
     place_need need = place_need_of(&spec, 16, 84, 64, 16, 512, false);
     static place_cu cu, before;
     uint16_t slot;
-    uint8_t simd[CU_WAVES_PER_GROUP_MAX];
+    uint8_t simd[LS_CU_WAVES_PER_GROUP_MAX];
     (void)unused;
     memset(&cu, 0, sizeof cu);
     memset(&before, 0, sizeof before);
@@ -206,7 +206,7 @@ static void refusal_leaves_nothing(void **unused)
 
 static void bad_capacity(void **unused)
 {
-    cu_capacity wrong = gcn;
+    ls_cu_capacity wrong = gcn;
     place_spec spec;
     ls_error err;
     (void)unused;

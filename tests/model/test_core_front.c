@@ -73,7 +73,7 @@ static bool waits_for(uint32_t width, uint16_t reg, bool as_source, uint8_t span
     (void)rig_run(r);
     ls_cycle sent = 0;
     for (uint32_t i = 0; i < r->logged; i++)
-        if (r->log[i].message.kind == MEM_WRITE)
+        if (r->log[i].message.kind == LS_SECTOR_WRITE)
             sent = r->log[i].cycle;
     assert_int_not_equal(sent, 0);
     bool waited = sent > r->log[0].cycle + RIG_NEAR; /* the load took RIG_FAR */

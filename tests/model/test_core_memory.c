@@ -86,8 +86,8 @@ static void stores_name_their_bytes(void **state)
         (void)rig_run(r);
         assert_int_equal(r->logged, 2);
         for (uint32_t i = 0; i < 2; i++) {
-            const mem_message *m = &r->log[i].message;
-            assert_int_equal(m->kind, MEM_WRITE);
+            const ls_sector_message *m = &r->log[i].message;
+            assert_int_equal(m->kind, LS_SECTOR_WRITE);
             assert_true(m->address == 0x2000 || m->address == 0x2020);
             assert_int_equal(m->byte_mask, m->address == 0x2000 ? 0xff000000u : 0xfu);
         }

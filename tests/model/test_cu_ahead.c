@@ -85,7 +85,7 @@ static size_t program(uint32_t *to, unsigned instructions)
 typedef struct outcome {
     uint64_t cycles;
     cu_counters counters;
-    cu_tally tally;
+    ls_cu_tally tally;
     uint32_t registers[40][REGISTERS * 64];
 } outcome;
 

@@ -24,7 +24,7 @@ static void private_memory(void **state)
         rig_program(r, AMD_GFX1030, false, WORDS(scratch10));
         r->scratch_bytes = 48;
         rig_run(r, 64 * 100, 64, 0);
-        assert_int_equal(r->fault.kind, AMD_FAULT_NONE);
+        assert_int_equal(r->fault.kind, LS_FAULT_NONE);
         const uint32_t *out = rig_data(r);
         for (uint32_t i = 0; i < 64 * 100; i++)
             for (uint32_t j = 0; j < 4; j++)
@@ -50,7 +50,7 @@ static void flat(void **state)
     rig_build(r, "gcn", 64, 60);
     rig_program(r, AMD_GFX803, false, WORDS(flat8));
     rig_run(r, 64, 64, 256);
-    assert_int_equal(r->fault.kind, AMD_FAULT_NONE);
+    assert_int_equal(r->fault.kind, LS_FAULT_NONE);
     const uint32_t *data = rig_data(r);
     for (uint32_t lane = 0; lane < 64; lane++) {
         assert_int_equal(data[16384 + lane], 100 + lane);
@@ -84,7 +84,7 @@ static void cancelled(void **state)
     ls_event_init(&k.event, cancel_now, &k);
     ls_schedule_at(ls_domain_region(r->cluster, 0), &k.event, 5000);
     rig_run(r, 64 * 20, 64, 0);
-    assert_int_equal(r->fault.kind, AMD_FAULT_NONE);
+    assert_int_equal(r->fault.kind, LS_FAULT_NONE);
     assert_in_range(r->last_done, 5000 + RIG_WIRE, 5000 + 10 * RIG_WIRE);
     assert_true(r->tally.instructions > 1000);
     assert_int_equal(r->cu->resident, 0);
@@ -115,7 +115,7 @@ static void priority(void **state)
     rig_build(r, "gcn", 64, 20);
     rig_program(r, AMD_GFX803, false, words, at);
     rig_run(r, 128, 128, 0);
-    assert_int_equal(r->fault.kind, AMD_FAULT_NONE);
+    assert_int_equal(r->fault.kind, LS_FAULT_NONE);
     const uint32_t *time = rig_data(r);
     assert_true(time[0] != 0 && time[64] != 0);
     assert_true(time[64] + 200 < time[0]); /* 64 instructions of 4 cycles later */

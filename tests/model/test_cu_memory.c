@@ -209,7 +209,7 @@ static void barrier(void **state)
         r = prepare("gcn", AMD_GFX803, WORDS(leaves8), 64);
         r->kernel.lenient_barriers = lenient;
         rig_run(r, 128, 128, 0);
-        assert_int_equal(r->fault.kind, lenient ? AMD_FAULT_NONE : AMD_FAULT_BARRIER);
+        assert_int_equal(r->fault.kind, lenient ? LS_FAULT_NONE : LS_FAULT_BARRIER);
         if (!lenient) {
             assert_int_equal(r->last.fault_wave, 1);
             assert_int_equal(r->last.fault_pc, r->code_at + 12);
@@ -226,7 +226,7 @@ static void faults(void **state)
     uint64_t nowhere = r->data + RIG_DATA_BYTES; /* the page that is never mapped */
     assert_int_equal(address_space_write(r->address_space, r->args, &nowhere, 8, NULL), LS_OK);
     rig_run(r, 640, 64, 0);
-    assert_int_equal(r->fault.kind, AMD_FAULT_UNMAPPED);
+    assert_int_equal(r->fault.kind, LS_FAULT_UNMAPPED);
     assert_int_equal(r->fault.bytes, 4);
     assert_false(r->fault.write);
     assert_int_equal(r->fault.address % 256, 0);
@@ -237,7 +237,7 @@ static void faults(void **state)
     r = prepare("rdna", AMD_GFX803, WORDS(forever8), 128);
     r->kernel.max_instructions = 1000;
     rig_run(r, 64, 64, 0);
-    assert_int_equal(r->fault.kind, AMD_FAULT_LIMIT);
+    assert_int_equal(r->fault.kind, LS_FAULT_LIMIT);
     assert_int_equal(r->tally.instructions, 1000);
     rig_destroy(r);
 }

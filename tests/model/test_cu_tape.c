@@ -119,7 +119,7 @@ static void same_in_the_same_cycles(const char *model, const uint32_t *words, si
     assert_true(amd_tape_code_init(&s.code, replayed->program));
     replayed->kernel.tapes = &s.tapes;
     rig_run(replayed, 40 * 256, 256, 4096);
-    assert_int_equal(replayed->fault.kind, AMD_FAULT_NONE);
+    assert_int_equal(replayed->fault.kind, LS_FAULT_NONE);
     assert_int_equal(rig_cycles(replayed), rig_cycles(executed));
     assert_memory_equal(&replayed->tally, &executed->tally, sizeof executed->tally);
     assert_memory_equal(&replayed->cu->counters, &executed->cu->counters, sizeof executed->cu->counters);
@@ -159,7 +159,7 @@ static void missing_tapes(void **state)
     assert_true(amd_tape_code_init(&s.code, r->program));
     r->kernel.tapes = &s.tapes;
     rig_run(r, 4 * 256, 256, 0);
-    assert_int_equal(r->fault.kind, AMD_FAULT_UNSUPPORTED);
+    assert_int_equal(r->fault.kind, LS_FAULT_UNSUPPORTED);
     assert_int_equal(r->tally.instructions, 0);
     amd_tape_code_fini(&s.code);
     rig_destroy(r);

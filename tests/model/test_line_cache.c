@@ -43,7 +43,7 @@ static void latencies_are_sums(void **state)
         fill_memory(r, 65536);
         rig_op ops[4] = { rig_read(r->base), rig_read(r->base), rig_read(r->base), rig_read(r->base + 1024) };
         ops[1].fence = ops[2].fence = ops[3].fence = true;
-        ops[2].m.flags = LINE_GLC;
+        ops[2].m.flags = LS_LINE_GLC;
         rig_script(r, 0, ops, 4);
         rig_run(r);
         /* DRAM: a request reaches it at the next edge, its last atom starts at once, and its answer is in the
@@ -70,7 +70,7 @@ static void latencies_are_sums(void **state)
     }
 }
 
-static rig_op control(line_kind kind, uint32_t depth)
+static rig_op control(ls_line_kind kind, uint32_t depth)
 {
     return (rig_op){ .m = { .kind = (uint8_t)kind, .atomic = (uint8_t)depth }, .fence = true };
 }
@@ -91,12 +91,12 @@ static void more_levels_are_longer_sums(void **state)
     ops[count++] = rig_read(r->base + 512); /* 2, 3: two more of its set of L0 */
     ops[count++] = rig_read(r->base + 1024);
     ops[count++] = rig_read(r->base); /* 4: L1 */
-    ops[count++] = control(LINE_INVALIDATE, 0);
-    ops[count++] = control(LINE_INVALIDATE, 1);
+    ops[count++] = control(LS_LINE_INVALIDATE, 0);
+    ops[count++] = control(LS_LINE_INVALIDATE, 1);
     ops[count++] = rig_read(r->base); /* 7: L2 */
-    ops[count++] = control(LINE_INVALIDATE, 0);
-    ops[count++] = control(LINE_INVALIDATE, 1);
-    ops[count++] = control(LINE_INVALIDATE, 2);
+    ops[count++] = control(LS_LINE_INVALIDATE, 0);
+    ops[count++] = control(LS_LINE_INVALIDATE, 1);
+    ops[count++] = control(LS_LINE_INVALIDATE, 2);
     ops[count++] = rig_read(r->base); /* 11: the memory-side cache */
     for (size_t i = 0; i < count; i++)
         ops[i].fence = true;
@@ -302,7 +302,7 @@ static void invalidation_reaches_lines_on_their_way(void **state)
     rig *r = rig_create(&shape, 65536);
     rig_op reader[] = { rig_read(r->base) }; /* its line passes L2 before the write of the other cluster */
     rig_op writer[] = { rig_write(r->base, 0, 1, 42) }; /* arrives there 21 cycles later */
-    rig_op later[] = { control(LINE_INVALIDATE, 0), rig_read(r->base) };
+    rig_op later[] = { control(LS_LINE_INVALIDATE, 0), rig_read(r->base) };
     reader[0].m.address = writer[0].m.address = later[1].m.address = r->base;
     writer[0].at = 130; /* DRAM's bytes are at L2 by then */
     later[0].at = 140;  /* before the line is at L0 */
@@ -328,7 +328,7 @@ static void flush_writes_back_and_keeps(void **state)
     rig_op ops[N + 2];
     for (uint32_t i = 0; i < N; i++)
         ops[i] = rig_write(r->base + i * 64, i % 3 * 20, 20, (uint8_t)(i + 1));
-    ops[N] = control(LINE_FLUSH, 1);
+    ops[N] = control(LS_LINE_FLUSH, 1);
     ops[N + 1] = rig_write(r->base, 60, 4, 0x77);
     ops[N + 1].fence = true;
     rig_script(r, 0, ops, N + 2);
@@ -348,7 +348,7 @@ static void flush_writes_back_and_keeps(void **state)
     line_cache_discard(r->l2[0], r->base, 4096);
     assert_int_equal(line_cache_dirty_lines(r->l2[0]), 0);
     rig_op again[] = { rig_read(r->base) };
-    again[0].m.flags = LINE_GLC;
+    again[0].m.flags = LS_LINE_GLC;
     rig_script(r, 0, again, 1);
     rig_run(r);
     assert_int_equal(again[0].reply.data[60], 0);
@@ -372,14 +372,14 @@ static void faults_have_no_data(void **state)
                      rig_read(UINT64_MAX - 63),
                      rig_write(constant + 64, 0, 4, 0x99),
                      rig_read(constant) };
-    ops[6].m.flags = LINE_SYSTEM;
+    ops[6].m.flags = LS_LINE_SYSTEM;
     for (size_t i = 0; i < LS_COUNT_OF(ops); i++)
         ops[i].fence = true;
     rig_script(r, 0, ops, LS_COUNT_OF(ops));
     rig_run(r);
     static const bool faults[] = { false, true, true, true, true, true, false, false };
     for (size_t i = 0; i < LS_COUNT_OF(ops); i++)
-        assert_int_equal((ops[i].reply.flags & LINE_FAULT) != 0, faults[i]);
+        assert_int_equal((ops[i].reply.flags & LS_LINE_FAULT) != 0, faults[i]);
     for (uint32_t i = 0; i < 64; i++)
         assert_int_equal(ops[2].reply.data[i] | ops[4].reply.data[i] | ops[5].reply.data[i], 0);
     assert_line(&ops[0], 4096, 64);
@@ -404,8 +404,8 @@ static void atomics_happen_at_home(void **state)
         for (uint32_t what = 1; what < AMD_ATOMIC_COUNT; what++)
             for (uint32_t bytes = 4; bytes <= 8; bytes += 4) {
                 rig_op op = { .m = { .address = r->base + count * 256,
-                                     .kind = LINE_ATOMIC,
-                                     .flags = LINE_RETURN,
+                                     .kind = LS_LINE_ATOMIC,
+                                     .flags = LS_LINE_RETURN,
                                      .atomic = (uint8_t)what,
                                      .atomic_bytes = (uint8_t)bytes } };
                 bool pair = line_atomic_is_pair(op.m.atomic);
@@ -445,7 +445,7 @@ static void atomics_happen_at_home(void **state)
                 if ((ops[i].m.mask[byte / 64] >> byte % 64 & 1) != 0)
                     assert_int_equal(ops[i].reply.data[byte - base], old[i][byte]);
         }
-        rig_op flush[] = { control(LINE_FLUSH, 1) };
+        rig_op flush[] = { control(LS_LINE_FLUSH, 1) };
         rig_script(r, 0, flush, 1);
         rig_run(r);
         for (size_t i = 0; i < count; i++)
@@ -466,11 +466,11 @@ static void atomics_take_time(void **state)
     rig_op ops[N + 1] = { rig_read(r->base) };
     for (uint32_t i = 1; i <= N; i++)
         ops[i] = (rig_op){ .m = { .address = r->base,
-                                  .kind = LINE_ATOMIC,
+                                  .kind = LS_LINE_ATOMIC,
                                   .mask = { UINT64_C(0xffffffff) },
                                   .atomic = AMD_ATOMIC_ADD,
                                   .atomic_bytes = 4,
-                                  .flags = LINE_RETURN,
+                                  .flags = LS_LINE_RETURN,
                                   .data = { 1 } },
                            .fence = i == 1 };
     rig_script(r, 0, ops, N + 1);
@@ -509,27 +509,27 @@ static void lines_of_two_sizes_do_not_meet(void **state)
 
 /* --- a memory that takes everything and never answers --- */
 
-static bool hole_request(void *self, uint32_t client, const line_message *m, ls_cycle now)
+static bool hole_request(void *self, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
     (void)self, (void)client, (void)m, (void)now;
     return true;
 }
 
-static ls_status hole_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+static ls_status hole_attach(void *self, const ls_line_client_ops *ops, void *client, ls_line_port *out,
                              ls_error *err);
 
-static const line_memory_ops hole_ops = { .request = hole_request, .attach = hole_attach };
+static const ls_line_memory_ops hole_ops = { .request = hole_request, .attach = hole_attach };
 
-static ls_status hole_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+static ls_status hole_attach(void *self, const ls_line_client_ops *ops, void *client, ls_line_port *out,
                              ls_error *err)
 {
     (void)ops, (void)client, (void)err;
-    *out = (line_port){ .ops = &hole_ops, .self = self, .line_bytes = 64 };
+    *out = (ls_line_port){ .ops = &hole_ops, .self = self, .line_bytes = 64 };
     return LS_OK;
 }
 
 static const ls_port_decl hole_ports[] = {
-    { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &hole_ops },
+    { .name = LS_LINE_MEMORY_PORT, .interface = LS_LINE_MEMORY_INTERFACE, .ops = &hole_ops },
 };
 
 static const ls_block_type hole_type = {
@@ -564,7 +564,7 @@ static void a_stuck_cache_says_what_it_waits_for(void **state)
     assert_non_null(strstr(error.what,
                            "block 'hole' (test/hole) provides no port of interface 'line-cache/1'"));
     RIG_OK(line_cache_set_below(cache, hole, err));
-    RIG_OK(line_join(cache, &rig_client_ops, &client, &client.port, err));
+    RIG_OK(ls_line_join(cache, &rig_client_ops, &client, &client.port, err));
     ls_event_init(&client.event, rig_event, &client);
     for (uint32_t i = 0; i < 3; i++)
         ops[i] = rig_read(LS_WINDOW_BASE + i * 64);

@@ -80,7 +80,7 @@ static void random_shape(game *g, ls_random *random, line_policy l0, int l1)
     s->array = l1 >= 0;
     s->side = pick(random, 3) == 0;
     s->shared_l0 = pick(random, 3) == 0;
-    s->passing_l2 = pick(random, 3) == 0 ? LINE_SYSTEM : 0;
+    s->passing_l2 = pick(random, 3) == 0 ? LS_LINE_SYSTEM : 0;
     s->translated = pick(random, 2) == 0;
     s->tlb.latency_cycles = pick(random, 3);
     s->tlb.mshr_entries = 1 + pick(random, 3);
@@ -107,12 +107,12 @@ static rig_op random_op(const game *g, const rig *r, ls_random *random, uint32_t
     rig_op op = { 0 };
     if (what < 45) {
         op = rig_read(line_address(r, line));
-        op.m.flags = pick(random, 4) == 0 ? LINE_GLC | LINE_DLC : pick(random, 8) == 0 ? LINE_SLC : 0;
+        op.m.flags = pick(random, 4) == 0 ? LS_LINE_GLC | LS_LINE_DLC : pick(random, 8) == 0 ? LS_LINE_SLC : 0;
     } else if (what < 80 && next[line] < 250) {
         uint8_t value = ++next[line];
         uint32_t from = pick(random, g->line_bytes), to = from + 1 + pick(random, g->line_bytes - from);
         op.m.address = line_address(r, line);
-        op.m.kind = LINE_WRITE;
+        op.m.kind = LS_LINE_WRITE;
         for (uint32_t i = from; i < to; i++)
             if (owner(g, i) == client) {
                 op.m.mask[i / 64] |= UINT64_C(1) << i % 64;
@@ -121,21 +121,21 @@ static rig_op random_op(const game *g, const rig *r, ls_random *random, uint32_t
     } else if (what < 96) {
         uint32_t word = pick(random, 4) * 4 + (g->line_bytes - 64);
         op.m.address = line_address(r, LINES + pick(random, ATOMIC_LINES));
-        op.m.kind = LINE_ATOMIC;
+        op.m.kind = LS_LINE_ATOMIC;
         op.m.atomic = AMD_ATOMIC_ADD;
         op.m.atomic_bytes = 4;
-        op.m.flags = LINE_RETURN;
+        op.m.flags = LS_LINE_RETURN;
         op.m.mask[word / 64] = UINT64_C(0xf) << word % 64;
         op.m.data[word] = 1;
     } else if (what < 99) {
-        op.m.kind = LINE_INVALIDATE;
+        op.m.kind = LS_LINE_INVALIDATE;
         op.m.atomic = (uint8_t)pick(random, g->shape.array ? 2 : 1);
         op.fence = true;
     } else {
-        op.m.kind = LINE_FLUSH;
+        op.m.kind = LS_LINE_FLUSH;
     }
-    if (op.m.kind <= LINE_WRITE && pick(random, 8) == 0)
-        op.m.flags |= LINE_SYSTEM;
+    if (op.m.kind <= LS_LINE_WRITE && pick(random, 8) == 0)
+        op.m.flags |= LS_LINE_SYSTEM;
     op.fence = op.fence || pick(random, 8) == 0;
     return op;
 }
@@ -151,7 +151,7 @@ static void make_scripts(game *g, const rig *r, ls_random *random)
             *op = random_op(g, r, random, c, next);
             at += pick(random, 3) == 0 ? pick(random, 40) : 0;
             op->at = at;
-            op->fence = op->fence || (i > 0 && g->ops[c][i - 1].m.kind == LINE_INVALIDATE);
+            op->fence = op->fence || (i > 0 && g->ops[c][i - 1].m.kind == LS_LINE_INVALIDATE);
         }
     }
 }
@@ -169,7 +169,7 @@ static uint8_t answered_before(const game *g, uint64_t address, uint32_t byte, l
     uint8_t value = 0;
     const rig_op *ops = g->ops[owner(g, byte)];
     for (size_t i = 0; i < g->count; i++)
-        if (ops[i].m.kind == LINE_WRITE && ops[i].m.address == address && has_byte(&ops[i], byte) &&
+        if (ops[i].m.kind == LS_LINE_WRITE && ops[i].m.address == address && has_byte(&ops[i], byte) &&
             ops[i].done < horizon)
             value = ops[i].m.data[byte];
     return value;
@@ -179,7 +179,7 @@ static bool was_sent(const game *g, uint64_t address, uint32_t byte, uint8_t val
 {
     const rig_op *ops = g->ops[owner(g, byte)];
     for (size_t i = 0; i < g->count && value != 0; i++)
-        if (ops[i].m.kind == LINE_WRITE && ops[i].m.address == address && has_byte(&ops[i], byte) &&
+        if (ops[i].m.kind == LS_LINE_WRITE && ops[i].m.address == address && has_byte(&ops[i], byte) &&
             ops[i].m.data[byte] == value)
             return ops[i].sent <= until;
     return value == 0;
@@ -193,20 +193,20 @@ static void check_reads(const game *g, const rig *r, uint32_t client)
     memset(seen, 0, sizeof seen);
     for (size_t i = 0; i < g->count; i++) {
         const rig_op *op = &g->ops[client][i];
-        if (op->m.kind == LINE_INVALIDATE && op->m.atomic == 0)
+        if (op->m.kind == LS_LINE_INVALIDATE && op->m.atomic == 0)
             l0_horizon = op->sent;
-        if (op->m.kind == LINE_INVALIDATE && op->m.atomic == 1) {
+        if (op->m.kind == LS_LINE_INVALIDATE && op->m.atomic == 1) {
             l1_horizon = op->sent;
             l0_horizon = 0; /* it may have been filled from the old L1 since */
         }
         horizon = l0_horizon < l1_horizon ? l0_horizon : l1_horizon;
-        if (op->m.kind != LINE_READ && op->m.kind != LINE_WRITE)
+        if (op->m.kind != LS_LINE_READ && op->m.kind != LS_LINE_WRITE)
             continue;
         uint32_t line = (uint32_t)((op->m.address - r->base) / LINE_STEP);
-        ls_cycle sees = (op->m.flags & LINE_GLC) != 0 ? op->sent : horizon;
+        ls_cycle sees = (op->m.flags & LS_LINE_GLC) != 0 ? op->sent : horizon;
         for (uint32_t byte = 0; byte < g->line_bytes; byte++) {
             uint8_t value = op->reply.data[byte];
-            if (op->m.kind == LINE_WRITE) {
+            if (op->m.kind == LS_LINE_WRITE) {
                 if (has_byte(op, byte))
                     own[line][byte] = op->m.data[byte];
             } else if (owner(g, byte) == client) {
@@ -240,7 +240,7 @@ static void check_atomics(const game *g, const rig *r)
                 for (size_t i = 0; i < g->count; i++) {
                     const rig_op *op = &g->ops[c][i];
                     uint32_t old;
-                    if (op->m.kind != LINE_ATOMIC || op->m.address != address || !has_byte(op, word))
+                    if (op->m.kind != LS_LINE_ATOMIC || op->m.address != address || !has_byte(op, word))
                         continue;
                     memcpy(&old, op->reply.data + word, 4);
                     assert_true(old < CLIENTS_MAX * OPS && found[old] == 0);
@@ -276,7 +276,7 @@ static void flush_all(rig *r)
     static rig_op flush[CLIENTS_MAX];
     for (uint32_t level = 0; level < levels; level++) {
         for (uint32_t c = 0; c < r->client_count; c++) {
-            flush[c] = (rig_op){ .m = { .kind = LINE_FLUSH, .atomic = (uint8_t)level } };
+            flush[c] = (rig_op){ .m = { .kind = LS_LINE_FLUSH, .atomic = (uint8_t)level } };
             rig_script(r, c, &flush[c], 1);
         }
         rig_run(r);
@@ -300,7 +300,7 @@ static uint64_t play(game *g, uint64_t seed, uint32_t threads, bool check)
         for (size_t i = 0; i < g->count; i++) {
             const rig_op *op = &g->ops[c][i];
             sum = sum * 31 + op->done * 7 + op->sent;
-            for (uint32_t byte = 0; op->m.kind == LINE_READ && byte < g->line_bytes; byte++)
+            for (uint32_t byte = 0; op->m.kind == LS_LINE_READ && byte < g->line_bytes; byte++)
                 sum = sum * 31 + op->reply.data[byte];
         }
     uint64_t words = sizeof(line_cache_counters) / sizeof(uint64_t);

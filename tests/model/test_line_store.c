@@ -284,7 +284,7 @@ static void channels_and_sets_are_independent(void **state)
                 uint32_t count = 0;
                 memset(used, 0, places);
                 for (uint64_t i = 0; i < places; i++) {
-                    mem_place place = mem_map_place(&map, i << shift);
+                    ls_sector_place place = mem_map_place(&map, i << shift);
                     assert_int_equal(place.channel, mem_map_plain_channel(&map, i << shift));
                     uint32_t at = place.channel << bits | store_set_of(&s, place.local);
                     count += used[at] == 0;

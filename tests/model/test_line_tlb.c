@@ -122,10 +122,10 @@ static void walkers_are_few(void **state)
 }
 
 /* Page 0 and page 1 have changed places. */
-static line_page swapped(void *self, uint64_t address)
+static ls_page swapped(void *self, uint64_t address)
 {
     uint64_t base = *(const uint64_t *)self, page = (address - base) / 4096;
-    return (line_page){ .physical = page < 2 ? base + (1 - page) * 4096 : address };
+    return (ls_page){ .physical = page < 2 ? base + (1 - page) * 4096 : address };
 }
 
 static void pages_lie_where_the_table_says(void **state)
@@ -133,14 +133,14 @@ static void pages_lie_where_the_table_says(void **state)
     (void)state;
     static uint64_t base;
     rig_shape shape = translated();
-    shape.pages = (line_pages){ .look = swapped, .self = &base };
+    shape.pages = (ls_pages){ .look = swapped, .self = &base };
     rig *r = rig_create(&shape, 65536);
     base = r->base;
     memset(address_space_host(r->address_space, r->base, 4096), 0x11, 4096);
     memset(address_space_host(r->address_space, r->base + 4096, 4096), 0x22, 4096);
     rig_op ops[] = { rig_read(r->base + 64),           rig_read(r->base + 4096 + 64),
                      rig_write(r->base + 64, 0, 4, 9), rig_write(r->base + 128, 0, 4, 9),
-                     rig_read(r->base + 64),           { .m = { .kind = LINE_FLUSH, .atomic = 1 } } };
+                     rig_read(r->base + 64),           { .m = { .kind = LS_LINE_FLUSH, .atomic = 1 } } };
     for (size_t i = 1; i < LS_COUNT_OF(ops); i++)
         ops[i].fence = true;
     rig_script(r, 0, ops, LS_COUNT_OF(ops));
@@ -191,12 +191,12 @@ static void no_translation_costs_nothing(void **state)
     rig_shape shape = rig_shape_default(64);
     rig *r = rig_create(&shape, 65536);
     ls_block *none = NULL;
-    line_port port;
+    ls_line_port port;
     ls_error error = { 0 };
     rig_block(r->clients[0].region, "none", LS_TLB_SLOT, "none", NULL, &none);
-    assert_int_equal(line_join(none, &rig_client_ops, &r->clients[0], &port, &error), LS_ERR_USAGE);
+    assert_int_equal(ls_line_join(none, &rig_client_ops, &r->clients[0], &port, &error), LS_ERR_USAGE);
     RIG_OK(line_tlb_set_below(none, r->l0[0], err));
-    RIG_OK(line_join(none, &rig_client_ops, &r->clients[0], &port, err));
+    RIG_OK(ls_line_join(none, &rig_client_ops, &r->clients[0], &port, err));
     assert_ptr_equal(port.self, ls_block_state(r->l0[0]));
     assert_int_equal(line_tlb_questions(none), 0);
     assert_int_equal(line_tlb_page_bytes(none), 0);

@@ -273,7 +273,7 @@ static void test_all_classes(void **state)
     (void)state;
     platform_import out = import_good(GPU, "");
 #define CLASS(name_, help_) assert_string_not_equal(value_of(&out, "core.class." #name_), "");
-#include "isa/classes.def"
+#include "lockstep/classes.def"
 #undef CLASS
 }
 

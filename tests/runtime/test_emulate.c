@@ -222,7 +222,7 @@ static void local_memory(void **state)
     emulate_fault fault;
     ls_error err;
     assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, &fault, &err), LS_ERR_CHECK);
-    assert_int_equal(fault.fault.kind, AMD_FAULT_LDS_RANGE);
+    assert_int_equal(fault.fault.kind, LS_FAULT_LDS_RANGE);
     assert_int_equal(fault.fault.address, 512);
     assert_true(fault.fault.write);
     assert_string_equal(fault.text, "ds_write_b32 v1, v2 offset:4");
@@ -271,7 +271,7 @@ static void first_fault(void **state)
         emulate_fault fault;
         ls_error error;
         assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, &fault, &error), LS_ERR_CHECK);
-        assert_int_equal(fault.fault.kind, AMD_FAULT_UNMAPPED);
+        assert_int_equal(fault.fault.kind, LS_FAULT_UNMAPPED);
         assert_int_equal(fault.work_group[0], 3);
         assert_int_equal(fault.fault.lane, 7);
         assert_int_equal(fault.fault.address, 0);
@@ -300,7 +300,7 @@ static void barriers_and_limits(void **state)
     emulate_fault fault;
     emulate_counts counts;
     assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, &fault, NULL), LS_ERR_CHECK);
-    assert_int_equal(fault.fault.kind, AMD_FAULT_BARRIER);
+    assert_int_equal(fault.fault.kind, LS_FAULT_BARRIER);
     assert_int_equal(fault.wave, 1);
     assert_int_equal(fault.pc, m.code + 12);
     launch.lenient_barriers = true;
@@ -312,7 +312,7 @@ static void barriers_and_limits(void **state)
     assert_int_equal(amd_program_create(&kernel, m.address_space, &program, NULL), LS_OK);
     launch.max_instructions = 5000;
     assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, &fault, NULL), LS_ERR_CHECK);
-    assert_int_equal(fault.fault.kind, AMD_FAULT_LIMIT);
+    assert_int_equal(fault.fault.kind, LS_FAULT_LIMIT);
     assert_int_equal(fault.pc, m.code);
     assert_int_equal(counts.instructions, 5000);
     amd_program_destroy(program);

@@ -7,7 +7,7 @@
 #include "lockstep/noc.h"
 #include "lockstep/scheduler.h"
 #include "model/amd/amd_gpu.h"
-#include "model/amd/command.h"
+#include "lockstep/command.h"
 #include "model/amd_memory/cache.h"
 #include "model/amd_memory/gate.h"
 #include "model/amd_memory/channel.h"

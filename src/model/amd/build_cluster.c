@@ -1,6 +1,7 @@
 /* build_cluster.c: the command processor's domain, and those of clusters: compute units with their caches and
  * TLBs. */
 #include "model/amd/build.h"
+#include "model/amd/cluster.h"
 
 #include <stdio.h>
 
@@ -28,7 +29,7 @@ static ls_status build_cache(builder *b, uint32_t cluster, const char *name, con
 {
     TRY(ls_machine_block(b->machine, b->cluster_regions[cluster], name, section, out, err));
     TRY(line_cache_set_below(*out, b->cluster_hubs[cluster], err));
-    line_cache_set_passing(*out, LINE_GLC);
+    line_cache_set_passing(*out, LS_LINE_GLC);
     b->writes_back = b->writes_back || line_cache_writes_back(*out);
     build_keep_cache(b, *out);
     return LS_OK;
@@ -102,7 +103,7 @@ static ls_status build_cluster_domain(builder *b, uint32_t i, ls_error *err)
                           .to = region,
                           .latency_cycles = (uint32_t)b->spec->dispatch_latency_cycles,
                           .credits = (uint32_t)b->spec->dispatch_latency_cycles * 2 + BUILD_CREDITS_TO_SPARE,
-                          .payload_bytes = sizeof(cluster_order),
+                          .payload_bytes = sizeof(ls_cluster_order),
                           .receive = cluster_receive,
                           .receiver = ls_block_state(b->cluster_blocks[i]) };
     PART_NAME(b, name, "order#", i);
@@ -111,12 +112,12 @@ static ls_status build_cluster_domain(builder *b, uint32_t i, ls_error *err)
     spec.to = b->command_region;
     spec.receiver = b->gpu->command.self;
     PART_NAME(b, name, "ack#", i);
-    spec.payload_bytes = sizeof(cluster_ack);
+    spec.payload_bytes = sizeof(ls_cluster_ack);
     spec.receive = command->receive_ack;
     TRY(ls_link_create(b->engine, &spec, &b->acks[i], err));
     PART_NAME(b, done, "done#", i);
     spec.name = done;
-    spec.payload_bytes = sizeof(cu_done);
+    spec.payload_bytes = sizeof(ls_cu_done);
     spec.receive = command->receive_done;
     return ls_link_create(b->engine, &spec, &b->dones[i], err);
 }

@@ -42,7 +42,7 @@ static ls_status join_array(builder *b, uint32_t cluster, uint32_t array, uint32
                           .to_name = ls_block_name(gate),
                           .latency_cycles = latency,
                           .credits = pair_credits(latency),
-                          .payload_bytes = sizeof(line_message),
+                          .payload_bytes = sizeof(ls_line_message),
                           .receive = line_gate_receive,
                           .receiver = line_gate_receiver(gate, at) };
     PART_NAME(b, name, "request.array#.#", array, at);
@@ -79,7 +79,7 @@ ls_status build_arrays(builder *b, ls_error *err)
         PART_NAME(b, name, "array#.l1", i);
         TRY(ls_machine_block(b->machine, region, name, "l1", &l1, err));
         TRY(line_cache_set_below(l1, b->array_hubs[i], err));
-        line_cache_set_passing(l1, LINE_DLC);
+        line_cache_set_passing(l1, LS_LINE_DLC);
         b->writes_back = b->writes_back || line_cache_writes_back(l1);
         build_keep_cache(b, l1);
         TRY(line_gate_set_slices(b->array_gates[i], NULL, &l1, 1, err));
@@ -135,7 +135,7 @@ ls_status build_partition(builder *b, uint32_t i, ls_error *err)
     for (uint32_t k = 0; k < b->slices; k++) {
         PART_NAME(b, name, "partition#.l2_#", i, k);
         TRY(ls_machine_block(b->machine, region, name, "l2", &slices[k], err));
-        line_cache_set_passing(slices[k], b->spec->copies_in_l2 ? 0 : LINE_SYSTEM);
+        line_cache_set_passing(slices[k], b->spec->copies_in_l2 ? 0 : LS_LINE_SYSTEM);
         TRY(line_cache_set_below(slices[k], below, err));
         line_cache_set_map(slices[k], &b->gpu->map);
         build_keep_cache(b, slices[k]);
@@ -147,7 +147,7 @@ ls_status build_mmu(builder *b, ls_error *err)
 {
     amd_gpu *g = b->gpu;
     ls_domain *domain;
-    line_pages pages = line_pages_identity();
+    ls_pages pages = line_pages_identity();
     char name[64];
     if (g->tlb_count == 0)
         return LS_OK;
@@ -172,7 +172,7 @@ ls_status build_mmu(builder *b, ls_error *err)
                               .to_name = ls_block_name(g->mmu),
                               .latency_cycles = (uint32_t)b->spec->mmu_latency_cycles,
                               .credits = questions,
-                              .payload_bytes = sizeof(line_walk),
+                              .payload_bytes = sizeof(ls_page_walk),
                               .receive = line_mmu_ops(g->mmu)->receive,
                               .receiver = line_mmu_receiver(g->mmu, i) };
         PART_NAME(b, name, "walk#", i);

@@ -20,7 +20,7 @@ typedef struct cluster {
     ls_region *region;
     uint32_t number, cu_count, cache_count, caches_below;
     ls_port cus[CLUSTER_CUS_MAX]; /* ls_cu_ops */
-    line_port caches[CLUSTER_CACHES_MAX];
+    ls_line_port caches[CLUSTER_CACHES_MAX];
     cluster_sweep sweeps[CLUSTER_TAGS_MAX];
     uint32_t sweep_count; /* in use */
     ls_link *acks;
@@ -30,17 +30,17 @@ typedef struct cluster {
 /* Sends the request to every cache in turn, as long as they accept. A cache that refuses calls again. */
 static void sweep_on(cluster *c, cluster_sweep *s, ls_cycle now)
 {
-    line_message m;
-    memset(&m, 0, LINE_HEAD_BYTES);
-    m.kind = s->is_flush ? LINE_FLUSH : LINE_INVALIDATE;
+    ls_line_message m;
+    memset(&m, 0, LS_LINE_HEAD_BYTES);
+    m.kind = s->is_flush ? LS_LINE_FLUSH : LS_LINE_INVALIDATE;
     m.token = (uint32_t)(s - c->sweeps);
     if (s->is_below) {
         m.atomic = (uint8_t)c->caches_below;
-        s->has_sent_below = s->has_sent_below || line_request(&c->caches[0], &m, now);
+        s->has_sent_below = s->has_sent_below || ls_line_request(&c->caches[0], &m, now);
         return;
     }
     for (; s->next < c->cache_count; s->next++)
-        if (!line_request(&c->caches[s->next], &m, now))
+        if (!ls_line_request(&c->caches[s->next], &m, now))
             return;
 }
 
@@ -51,13 +51,13 @@ static void answer(cluster *c, ls_cycle now)
         cluster_sweep *s = &c->sweeps[i];
         if (!s->is_used || s->is_below || s->answered < c->cache_count)
             continue;
-        cluster_ack *ack = ls_link_send(c->acks, sizeof *ack);
+        ls_cluster_ack *ack = ls_link_send(c->acks, sizeof *ack);
         if (ack == NULL) {
             if (!ls_event_scheduled(&c->again))
                 ls_schedule(c->region, &c->again, 1);
             return;
         }
-        *ack = (cluster_ack){ .cluster = c->number, .tag = s->tag };
+        *ack = (ls_cluster_ack){ .cluster = c->number, .tag = s->tag };
         s->is_used = false;
         c->sweep_count--;
     }
@@ -72,7 +72,7 @@ static void on_again(void *self, ls_cycle now)
     answer(c, now);
 }
 
-static void on_reply(void *self, const line_message *m, ls_cycle now)
+static void on_reply(void *self, const ls_line_message *m, ls_cycle now)
 {
     cluster *c = self;
     cluster_sweep *s = &c->sweeps[m->token];
@@ -101,7 +101,7 @@ static void on_retry(void *self, ls_cycle now)
         ls_schedule(c->region, &c->again, 0);
 }
 
-static const line_client_ops client = { .reply = on_reply, .retry = on_retry };
+static const ls_line_client_ops client = { .reply = on_reply, .retry = on_retry };
 
 static void launch(cluster *c, const ls_cu_launch *group, ls_cycle now)
 {
@@ -112,12 +112,12 @@ static void launch(cluster *c, const ls_cu_launch *group, ls_cycle now)
 void cluster_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     cluster *c = state;
-    const cluster_order *order = payload;
+    const ls_cluster_order *order = payload;
     switch (order->kind) {
-    case CLUSTER_LAUNCH:
+    case LS_CLUSTER_LAUNCH:
         launch(c, &order->launch, now);
         break;
-    case CLUSTER_CANCEL:
+    case LS_CLUSTER_CANCEL:
         for (uint32_t i = 0; i < c->cu_count; i++)
             ((const ls_cu_ops *)c->cus[i].ops)->cancel(c->cus[i].self, order->launch.kernel, now);
         break;
@@ -126,7 +126,7 @@ void cluster_receive(void *state, ls_link *link, const void *payload, ls_cycle n
         uint32_t i = 0;
         while (c->sweeps[i].is_used)
             i++;
-        bool is_flush = order->kind == CLUSTER_FLUSH;
+        bool is_flush = order->kind == LS_CLUSTER_FLUSH;
         c->sweeps[i] = (cluster_sweep){ .is_used = true,
                                         .is_flush = is_flush,
                                         .is_below = c->caches_below > 0 && !is_flush,
@@ -154,7 +154,7 @@ ls_status cluster_attach(ls_block *block, const cluster_wires *wires, ls_error *
     for (uint32_t i = 0; i < wires->cu_count; i++)
         c->cus[i] = wires->cus[i];
     for (uint32_t i = 0; i < wires->cache_count; i++) {
-        ls_status status = line_join(wires->caches[i], &client, c, &c->caches[i], err);
+        ls_status status = ls_line_join(wires->caches[i], &client, c, &c->caches[i], err);
         if (status != LS_OK)
             return status;
     }

@@ -34,7 +34,7 @@ static uint64_t rest_cycles(const command *c)
     return delay / ls_clock_span(ls_region_clock(c->region), 1) + 2;
 }
 
-static void packet_over(command *c, command_queue *q, command_packet *p)
+static void packet_over(command *c, ls_command_queue *q, ls_command_packet *p)
 {
     p->end = ls_region_time(c->region);
     q->head = p->next;
@@ -65,16 +65,16 @@ static void kernel_over(command *c, dispatcher *d, ls_cycle now)
     packet_over(c, d->queue, d->packet);
 }
 
-static void transfer_over(void *self, dma_job *job, ls_cycle now)
+static void transfer_over(void *self, ls_dma_job *job, ls_cycle now)
 {
     command *c = self;
-    command_packet *p = (command_packet *)(void *)((char *)job - offsetof(command_packet, transfer));
-    if (p->kind == COMMAND_KERNEL) {
+    ls_command_packet *p = (ls_command_packet *)(void *)((char *)job - offsetof(ls_command_packet, transfer));
+    if (p->kind == LS_PACKET_KERNEL) {
         for (uint32_t i = 0; i < c->spec->dispatchers; i++)
             if (c->dispatchers[i].phase == DISPATCHER_PREPARE && c->dispatchers[i].packet == p)
                 c->dispatchers[i].waits--;
     } else {
-        for (command_queue *q = c->queues; q != NULL; q = q->next)
+        for (ls_command_queue *q = c->queues; q != NULL; q = q->next)
             if (q->head == p) {
                 packet_over(c, q, p);
                 break;
@@ -85,7 +85,7 @@ static void transfer_over(void *self, dma_job *job, ls_cycle now)
 
 /* --------------------------------------------------------------------------------------------- begins */
 
-static void start_transfer(command *c, command_packet *p, ls_cycle now)
+static void start_transfer(command *c, ls_command_packet *p, ls_cycle now)
 {
     const ls_dma_ops *dma = c->dma.ops;
     dma->start(c->dma.self, &p->transfer, now);
@@ -107,7 +107,7 @@ static bool send_orders(command *c, dispatcher *d)
     for (uint32_t word = 0; word < c->cluster_words; word++)
         for (uint64_t left = d->orders[word]; left != 0; left &= left - 1) {
             uint32_t cluster = word * 64 + (uint32_t)__builtin_ctzll(left);
-            cluster_order *order = ls_link_send(c->orders[cluster], 1);
+            ls_cluster_order *order = ls_link_send(c->orders[cluster], 1);
             if (order == NULL) {
                 all = false;
                 continue;
@@ -120,15 +120,15 @@ static bool send_orders(command *c, dispatcher *d)
     return all;
 }
 
-static place_need need_of(const command *c, const command_packet *p)
+static place_need need_of(const command *c, const ls_command_packet *p)
 {
-    const cu_kernel *k = &p->kernel;
+    const ls_cu_kernel *k = &p->kernel;
     uint32_t items = k->group[0] * k->group[1] * k->group[2], lanes = k->program->lanes;
     return place_need_of(&c->place, (items + lanes - 1) / lanes, k->program->vgprs, lanes, p->sgprs,
                          k->lds_bytes, p->one_half);
 }
 
-static void begin_kernel(command *c, dispatcher *d, command_queue *q, command_packet *p, ls_cycle now)
+static void begin_kernel(command *c, dispatcher *d, ls_command_queue *q, ls_command_packet *p, ls_cycle now)
 {
     *d = (dispatcher){ .phase = DISPATCHER_PREPARE,
                        .queue = q,
@@ -155,7 +155,7 @@ static void begin_kernel(command *c, dispatcher *d, command_queue *q, command_pa
     }
     if (c->spec->invalidate) {
         d->waits += c->clusters;
-        give_orders(c, d, CLUSTER_INVALIDATE);
+        give_orders(c, d, LS_CLUSTER_INVALIDATE);
     }
 }
 
@@ -172,18 +172,18 @@ static void begin_packets(command *c, ls_cycle now)
 {
     for (;;) {
         dispatcher *d = free_dispatcher(c);
-        command_queue *best = NULL;
-        for (command_queue *q = c->queues; q != NULL; q = q->next) {
-            if (q->head == NULL || q->is_busy || (q->head->kind != COMMAND_TRANSFER && d == NULL))
+        ls_command_queue *best = NULL;
+        for (ls_command_queue *q = c->queues; q != NULL; q = q->next) {
+            if (q->head == NULL || q->is_busy || (q->head->kind != LS_PACKET_TRANSFER && d == NULL))
                 continue;
             if (best == NULL || q->head->sequence < best->head->sequence)
                 best = q;
         }
         if (best == NULL)
             return;
-        command_packet *p = best->head;
+        ls_command_packet *p = best->head;
         best->is_busy = true;
-        if (p->kind == COMMAND_TRANSFER) {
+        if (p->kind == LS_PACKET_TRANSFER) {
             c->n.transfers += !p->transfer.local;
             p->begin = ls_region_time(c->region);
             start_transfer(c, p, now);
@@ -210,7 +210,7 @@ static ls_cycle advance(command *c, ls_cycle now, bool *again)
             if (c->flush) {
                 d->waits = c->clusters;
                 d->ready = now;
-                give_orders(c, d, CLUSTER_FLUSH);
+                give_orders(c, d, LS_CLUSTER_FLUSH);
                 *again = true;
             }
         }
@@ -252,7 +252,7 @@ static void pump(void *self, ls_cycle now)
 
 /* ---------------------------------------------------------------------------------------------- answers */
 
-static void add_tally(cu_tally *to, const cu_tally *from)
+static void add_tally(ls_cu_tally *to, const ls_cu_tally *from)
 {
     to->instructions += from->instructions;
     for (uint32_t i = 0; i < AMD_CLASS_COUNT; i++)
@@ -275,9 +275,9 @@ static bool is_before(const uint32_t a[3], const uint32_t b[3])
     return false;
 }
 
-static void note_fault(command *c, dispatcher *d, const cu_done *done)
+static void note_fault(command *c, dispatcher *d, const ls_cu_done *done)
 {
-    command_packet *p = d->packet;
+    ls_command_packet *p = d->packet;
     if (!p->has_fault || is_before(done->id, p->fault.id))
         p->fault = *done;
     p->has_fault = true;
@@ -285,13 +285,13 @@ static void note_fault(command *c, dispatcher *d, const cu_done *done)
         return;
     c->n.faults++;
     d->is_cancelled = true;
-    give_orders(c, d, CLUSTER_CANCEL);
+    give_orders(c, d, LS_CLUSTER_CANCEL);
 }
 
 static void command_receive_done(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     command *c = state;
-    const cu_done *done = payload;
+    const ls_cu_done *done = payload;
     uint32_t cu = done->cu * c->clusters + done->cluster;
     dispatcher *d = &c->dispatchers[c->owner[cu][done->slot]];
     uint32_t scratch = c->scratch[cu][done->slot];
@@ -301,7 +301,7 @@ static void command_receive_done(void *state, ls_link *link, const void *payload
         d->first_place = scratch / 64;
     d->done++;
     add_tally(&d->packet->tally, &done->tally);
-    if (done->fault.kind != AMD_FAULT_NONE)
+    if (done->fault.kind != LS_FAULT_NONE)
         note_fault(c, d, done);
     for (uint32_t i = 0; i < c->spec->dispatchers; i++)
         c->dispatchers[i].full[cu / 64] &= ~(UINT64_C(1) << cu % 64);
@@ -313,7 +313,7 @@ static void command_receive_done(void *state, ls_link *link, const void *payload
 static void command_receive_ack(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     command *c = state;
-    const cluster_ack *ack = payload;
+    const ls_cluster_ack *ack = payload;
     dispatcher *d = &c->dispatchers[ack->tag];
     ls_link_release(link, 1);
     if (--d->waits == 0)
@@ -322,33 +322,33 @@ static void command_receive_ack(void *state, ls_link *link, const void *payload,
 
 /* -------------------------------------------------------------------------------------- the client's side */
 
-static void command_add_queue(void *self, command_queue *queue)
+static void command_add_queue(void *self, ls_command_queue *queue)
 {
     command *c = self;
-    command_queue **at = &c->queues;
+    ls_command_queue **at = &c->queues;
     while (*at != NULL)
         at = &(*at)->next;
-    *queue = (command_queue){ 0 };
+    *queue = (ls_command_queue){ 0 };
     *at = queue;
 }
 
-static void command_remove_queue(void *self, command_queue *queue)
+static void command_remove_queue(void *self, ls_command_queue *queue)
 {
     command *c = self;
-    command_queue **at = &c->queues;
+    ls_command_queue **at = &c->queues;
     while (*at != NULL && *at != queue)
         at = &(*at)->next;
     if (*at != NULL)
         *at = queue->next;
 }
 
-static ls_status command_submit(void *self, command_queue *queue, command_packet *p, ls_error *err)
+static ls_status command_submit(void *self, ls_command_queue *queue, ls_command_packet *p, ls_error *err)
 {
     command *c = self;
-    if (p->kind == COMMAND_KERNEL) {
+    if (p->kind == LS_PACKET_KERNEL) {
         place_need need = need_of(c, p);
         place_limit limit = PLACE_FITS;
-        p->groups_per_cu = need.waves > CU_WAVES_PER_GROUP_MAX ? 0 : place_most(&c->place, &need, &limit);
+        p->groups_per_cu = need.waves > LS_CU_WAVES_PER_GROUP_MAX ? 0 : place_most(&c->place, &need, &limit);
         p->limit = place_limit_name(limit);
         p->waves_per_cu = p->groups_per_cu * need.waves;
         if (p->groups_per_cu == 0)
@@ -361,7 +361,7 @@ static ls_status command_submit(void *self, command_queue *queue, command_packet
     p->next = NULL;
     p->sequence = c->sequence++;
     p->groups = p->waves = 0;
-    p->tally = (cu_tally){ 0 };
+    p->tally = (ls_cu_tally){ 0 };
     p->has_fault = false;
     p->transfer.done = transfer_over;
     p->transfer.self = c;
@@ -385,16 +385,16 @@ static bool command_unfinished(const void *self, ls_time *begin)
     for (uint32_t i = 0; i < c->spec->dispatchers; i++)
         if (c->dispatchers[i].phase != DISPATCHER_FREE && c->dispatchers[i].packet->begin < *begin)
             *begin = c->dispatchers[i].packet->begin;
-    for (const command_packet *p = c->done_head; p != NULL; p = p->next)
-        if (p->kind == COMMAND_KERNEL && p->begin < *begin)
+    for (const ls_command_packet *p = c->done_head; p != NULL; p = p->next)
+        if (p->kind == LS_PACKET_KERNEL && p->begin < *begin)
             *begin = p->begin;
     return *begin != LS_TIME_MAX;
 }
 
-static command_packet *command_take(void *self)
+static ls_command_packet *command_take(void *self)
 {
     command *c = self;
-    command_packet *p = c->done_head;
+    ls_command_packet *p = c->done_head;
     if (p != NULL) {
         c->done_head = p->next;
         if (c->done_head == NULL)
@@ -404,10 +404,10 @@ static command_packet *command_take(void *self)
     return p;
 }
 
-static uint64_t command_places(const void *self, const command_packet *p)
+static uint64_t command_places(const void *self, const ls_command_packet *p)
 {
     const command *c = self;
-    const cu_kernel *k = &p->kernel;
+    const ls_cu_kernel *k = &p->kernel;
     place_need need = need_of(c, p);
     place_limit limit;
     uint64_t groups = 1;

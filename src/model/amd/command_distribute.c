@@ -8,7 +8,7 @@
 /* The next work-group's waves: at the grid's edges it may be smaller. */
 static uint32_t next_waves(const dispatcher *d)
 {
-    const cu_kernel *k = &d->packet->kernel;
+    const ls_cu_kernel *k = &d->packet->kernel;
     uint32_t items = 1, lanes = k->program->lanes;
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t left = k->grid[i] - d->next[i] * k->group[i];
@@ -86,7 +86,7 @@ static uint32_t send_next(command *c, dispatcher *d, bool *again)
             *again = true;
             return 0;
         }
-        uint8_t simd[CU_WAVES_PER_GROUP_MAX];
+        uint8_t simd[LS_CU_WAVES_PER_GROUP_MAX];
         uint16_t slot;
         place_limit limit = place_take(&c->place, &c->cus[cu], &need, &slot, simd);
         if (limit != PLACE_FITS) {
@@ -94,10 +94,10 @@ static uint32_t send_next(command *c, dispatcher *d, bool *again)
             d->full[cu / 64] |= UINT64_C(1) << cu % 64;
             continue;
         }
-        cluster_order *order = ls_link_send(link, 1);
-        order->kind = CLUSTER_LAUNCH;
+        ls_cluster_order *order = ls_link_send(link, 1);
+        order->kind = LS_CLUSTER_LAUNCH;
         order->tag = 0;
-        cu_launch *launch = &order->launch;
+        ls_cu_launch *launch = &order->launch;
         launch->kernel = &d->packet->kernel;
         memcpy(launch->id, d->next, sizeof launch->id);
         launch->scratch_place = take_scratch(c, d);

@@ -3,7 +3,10 @@
 #ifndef MODEL_AMD_COMMAND_IMPL_H
 #define MODEL_AMD_COMMAND_IMPL_H
 
-#include "model/amd/command.h"
+#include "lockstep/command.h"
+#include "lockstep/dma.h"
+#include "model/amd/cluster.h"
+#include "model/amd/place.h"
 #include "model/policy/placement.h"
 
 #define COMMAND_DISPATCHERS_MAX 64u
@@ -38,8 +41,8 @@ typedef enum dispatcher_phase {
 typedef struct dispatcher {
     uint8_t phase;
     bool is_cancelled;
-    command_queue *queue;
-    command_packet *packet;
+    ls_command_queue *queue;
+    ls_command_packet *packet;
     ls_cycle begin, ready; /* ready: when the phase's time is over */
     uint32_t waits;        /* answers that the launch or the flush waits for */
     uint32_t groups[3], next[3];
@@ -72,9 +75,9 @@ typedef struct command {
     uint32_t active; /* dispatchers in use */
     uint32_t next_dispatcher, next_cu;
     ls_cycle next_distribution, busy_since;
-    command_queue *queues;
+    ls_command_queue *queues;
     uint64_t sequence; /* of the next packet that is submitted */
-    command_packet *done_head, *done_tail;
+    ls_command_packet *done_head, *done_tail;
     uint64_t place_words;
     ls_event pump;
     /* An event is always due one lookahead after the end of a packet. So a run that ends there ends at the

@@ -1,6 +1,6 @@
 /* dma.c: transfers as streams of lines. Each cycle one line may be requested or written; transfers in progress
  * take turns. The host link is one server per direction: a line takes it for as long as its bytes need. */
-#include "model/amd/dma.h"
+#include "lockstep/dma.h"
 
 #include <string.h>
 
@@ -26,7 +26,7 @@ typedef struct dma_counters {
 
 /* A requested line. */
 typedef struct dma_flight {
-    dma_job *job;
+    ls_dma_job *job;
     uint64_t offset; /* of its first wanted byte in the transfer */
     uint16_t first, bytes;
     uint32_t next; /* free list */
@@ -37,16 +37,16 @@ typedef struct dma {
     const char *name;
     ls_region *region;
     ls_block *memory; /* the path to L2 */
-    line_port port;
-    line_message message;
-    dma_job *head, *tail; /* in progress; the first has the next turn */
+    ls_line_port port;
+    ls_line_message message;
+    ls_dma_job *head, *tail; /* in progress; the first has the next turn */
     dma_flight flight[FLIGHT_MAX];
     uint32_t free_flight, flying;
     uint8_t *stage[STAGES];
     uint32_t stages_free;       /* mask */
     uint64_t in_free, out_free; /* when the host link is free again, in 1 / 2^FRACTION cycles */
     uint64_t byte_cost;         /* of the host link, in 1 / 2^FRACTION cycles */
-    dma_job *arriving;          /* its next packet is on the host link */
+    ls_dma_job *arriving;       /* its next packet is on the host link */
     uint64_t arriving_bytes;
     ls_cycle busy_since;
     ls_ticker ticker;
@@ -57,23 +57,23 @@ typedef struct dma {
 
 /* ------------------------------------------------------------------------------------------------- chunks */
 
-static bool is_read(const dma_job *j)
+static bool is_read(const ls_dma_job *j)
 {
-    return j->kind == DMA_OUT || (j->kind == DMA_COPY && !j->is_writing);
+    return j->kind == LS_DMA_OUT || (j->kind == LS_DMA_COPY && !j->is_writing);
 }
 
-static bool overlaps(const dma_job *j)
+static bool overlaps(const ls_dma_job *j)
 {
     return j->to < j->from + j->bytes && j->from < j->to + j->bytes;
 }
 
 /* A copy inside the GPU moves as much as a stage holds. It goes backwards from its end if it would overwrite
  * bytes that it has not read yet. */
-static uint64_t chunk_of(const dma *d, const dma_job *j, uint64_t *bytes)
+static uint64_t chunk_of(const dma *d, const ls_dma_job *j, uint64_t *bytes)
 {
     uint64_t most = (uint64_t)STAGE_LINES * d->port.line_bytes;
     uint64_t left = j->bytes - j->chunk;
-    if (j->kind != DMA_COPY) {
+    if (j->kind != LS_DMA_COPY) {
         *bytes = j->bytes;
         return 0;
     }
@@ -81,7 +81,7 @@ static uint64_t chunk_of(const dma *d, const dma_job *j, uint64_t *bytes)
     return overlaps(j) && j->to > j->from ? left - *bytes : j->chunk;
 }
 
-static uint64_t target(const dma *d, const dma_job *j)
+static uint64_t target(const dma *d, const ls_dma_job *j)
 {
     uint64_t bytes, first = chunk_of(d, j, &bytes);
     return (is_read(j) ? j->from : j->to) + first;
@@ -89,9 +89,9 @@ static uint64_t target(const dma *d, const dma_job *j)
 
 /* ------------------------------------------------------------------------------------------------- life */
 
-static void unlink_job(dma *d, dma_job *j)
+static void unlink_job(dma *d, ls_dma_job *j)
 {
-    dma_job **at = &d->head, *before = NULL;
+    ls_dma_job **at = &d->head, *before = NULL;
     while (*at != j) {
         before = *at;
         at = &(*at)->next;
@@ -101,7 +101,7 @@ static void unlink_job(dma *d, dma_job *j)
         d->tail = before;
 }
 
-static void finish(dma *d, dma_job *j, ls_cycle now)
+static void finish(dma *d, ls_dma_job *j, ls_cycle now)
 {
     unlink_job(d, j);
     if (j->stage != UINT32_MAX)
@@ -111,20 +111,20 @@ static void finish(dma *d, dma_job *j, ls_cycle now)
     j->done(j->self, j, now);
 }
 
-static void count(dma *d, const dma_job *j)
+static void count(dma *d, const ls_dma_job *j)
 {
     if (j->local)
         return;
     switch (j->kind) {
-    case DMA_IN:
+    case LS_DMA_IN:
         d->n.copies_in++;
         d->n.bytes_in += j->bytes;
         break;
-    case DMA_OUT:
+    case LS_DMA_OUT:
         d->n.copies_out++;
         d->n.bytes_out += j->bytes;
         break;
-    case DMA_COPY:
+    case LS_DMA_COPY:
         d->n.copies++;
         d->n.bytes_copied += j->bytes;
         break;
@@ -145,7 +145,7 @@ static void wait_until(dma *d, ls_event *event, ls_cycle cycle)
     ls_schedule_at(d->region, event, cycle);
 }
 
-static void dma_start(void *state, dma_job *j, ls_cycle now)
+static void dma_start(void *state, ls_dma_job *j, ls_cycle now)
 {
     dma *d = state;
     uint64_t setup[] = { d->spec->copy_in_cycles, d->spec->copy_out_cycles, d->spec->copy_cycles,
@@ -156,7 +156,7 @@ static void dma_start(void *state, dma_job *j, ls_cycle now)
     j->is_writing = false;
     j->ready = now;
     if (!j->local)
-        j->ready += setup[j->kind] + (j->kind == DMA_IN ? d->spec->host_latency_cycles : 0);
+        j->ready += setup[j->kind] + (j->kind == LS_DMA_IN ? d->spec->host_latency_cycles : 0);
     count(d, j);
     if (d->head == NULL)
         d->busy_since = now;
@@ -171,7 +171,7 @@ static void dma_start(void *state, dma_job *j, ls_cycle now)
 /* -------------------------------------------------------------------------------------------- requests */
 
 /* True if the transfer can request a line now. */
-static bool may_request(const dma *d, const dma_job *j, ls_cycle now)
+static bool may_request(const dma *d, const ls_dma_job *j, ls_cycle now)
 {
     uint64_t bytes;
     if (now < j->ready)
@@ -179,20 +179,20 @@ static bool may_request(const dma *d, const dma_job *j, ls_cycle now)
     (void)chunk_of(d, j, &bytes);
     if (j->asked == bytes)
         return false;
-    if (j->kind == DMA_IN && !j->local)
+    if (j->kind == LS_DMA_IN && !j->local)
         return j->asked < j->landed;
-    return j->kind != DMA_COPY || j->stage != UINT32_MAX || d->stages_free != 0;
+    return j->kind != LS_DMA_COPY || j->stage != UINT32_MAX || d->stages_free != 0;
 }
 
-static void fill_line(const dma *d, const dma_job *j, uint64_t offset, uint32_t first, uint32_t bytes,
+static void fill_line(const dma *d, const ls_dma_job *j, uint64_t offset, uint32_t first, uint32_t bytes,
                       uint8_t *data)
 {
     switch (j->kind) {
-    case DMA_IN:
+    case LS_DMA_IN:
         if (j->host_from)
             memcpy(data + first, j->host_from + offset, bytes);
         break;
-    case DMA_COPY:
+    case LS_DMA_COPY:
         memcpy(data + first, d->stage[j->stage] + offset, bytes);
         break;
     default:
@@ -204,7 +204,7 @@ static void fill_line(const dma *d, const dma_job *j, uint64_t offset, uint32_t 
     }
 }
 
-static void set_mask(line_message *m, uint32_t first, uint32_t bytes)
+static void set_mask(ls_line_message *m, uint32_t first, uint32_t bytes)
 {
     for (uint32_t half = 0; half < 2; half++) {
         uint32_t low = half * 64, from = first > low ? first - low : 0;
@@ -215,7 +215,7 @@ static void set_mask(line_message *m, uint32_t first, uint32_t bytes)
 }
 
 /* Requests the transfer's next line; false if it is refused. */
-static bool request_line(dma *d, dma_job *j, ls_cycle now)
+static bool request_line(dma *d, ls_dma_job *j, ls_cycle now)
 {
     uint32_t line = d->port.line_bytes;
     uint64_t bytes, address = target(d, j) + j->asked, base = address & ~(uint64_t)(line - 1);
@@ -223,8 +223,8 @@ static bool request_line(dma *d, dma_job *j, ls_cycle now)
     uint32_t first = (uint32_t)(address - base);
     uint32_t here = bytes - j->asked < line - first ? (uint32_t)(bytes - j->asked) : line - first;
     bool read = is_read(j);
-    line_message *m = &d->message;
-    if (j->kind == DMA_COPY && j->stage == UINT32_MAX) {
+    ls_line_message *m = &d->message;
+    if (j->kind == LS_DMA_COPY && j->stage == UINT32_MAX) {
         j->stage = (uint32_t)__builtin_ctz(d->stages_free);
         d->stages_free &= ~(1u << j->stage);
     }
@@ -232,12 +232,12 @@ static bool request_line(dma *d, dma_job *j, ls_cycle now)
     m->address = base;
     set_mask(m, first, here);
     m->token = token;
-    m->flags = LINE_SYSTEM;
-    m->kind = read ? LINE_READ : LINE_WRITE;
+    m->flags = LS_LINE_SYSTEM;
+    m->kind = read ? LS_LINE_READ : LS_LINE_WRITE;
     m->born = (uint32_t)now;
     if (!read)
         fill_line(d, j, j->asked, first, here, m->data);
-    if (!line_request(&d->port, m, now)) {
+    if (!ls_line_request(&d->port, m, now)) {
         d->refused = true;
         return false;
     }
@@ -255,8 +255,8 @@ static bool request_line(dma *d, dma_job *j, ls_cycle now)
 static void bring_packet(dma *d, ls_cycle now)
 {
     uint64_t size = d->spec->host_packet_bytes;
-    for (dma_job *j = d->arriving != NULL ? NULL : d->head; j != NULL; j = j->next) {
-        if (j->kind != DMA_IN || j->local || now < j->ready || j->landed == j->bytes ||
+    for (ls_dma_job *j = d->arriving != NULL ? NULL : d->head; j != NULL; j = j->next) {
+        if (j->kind != LS_DMA_IN || j->local || now < j->ready || j->landed == j->bytes ||
             j->landed - j->asked >= HOST_BUFFER_PACKETS * size)
             continue;
         uint64_t left = j->bytes - j->landed, here = size - (j->to + j->landed) % size;
@@ -280,7 +280,7 @@ static void on_arrival(void *self, ls_cycle now)
     ls_ticker_wake(&d->ticker);
 }
 
-static void to_back(dma *d, dma_job *j)
+static void to_back(dma *d, ls_dma_job *j)
 {
     if (d->tail == j)
         return;
@@ -296,7 +296,7 @@ static bool tick(void *self, ls_cycle now)
     bring_packet(d, now);
     if (d->refused || d->flying == d->spec->in_flight)
         return false;
-    for (dma_job *j = d->head; j != NULL; j = j->next)
+    for (ls_dma_job *j = d->head; j != NULL; j = j->next)
         if (may_request(d, j, now)) {
             if (!request_line(d, j, now))
                 return false;
@@ -310,7 +310,7 @@ static void on_event(void *self, ls_cycle now)
 {
     dma *d = self;
     ls_cycle next = LS_CYCLE_MAX;
-    for (dma_job *j = d->head, *after; j != NULL; j = after) {
+    for (ls_dma_job *j = d->head, *after; j != NULL; j = after) {
         after = j->next;
         if (j->ready > now)
             next = j->ready < next ? j->ready : next;
@@ -325,13 +325,13 @@ static void on_event(void *self, ls_cycle now)
 /* --------------------------------------------------------------------------------------------- answers */
 
 /* The last byte of the transfer, or of this chunk of it, is there. */
-static void chunk_over(dma *d, dma_job *j, ls_cycle now)
+static void chunk_over(dma *d, ls_dma_job *j, ls_cycle now)
 {
     uint64_t bytes;
     (void)chunk_of(d, j, &bytes);
     if (j->answered < bytes)
         return;
-    if (j->kind == DMA_COPY) {
+    if (j->kind == LS_DMA_COPY) {
         j->asked = j->answered = 0;
         j->is_writing = !j->is_writing;
         if (j->is_writing)
@@ -340,7 +340,7 @@ static void chunk_over(dma *d, dma_job *j, ls_cycle now)
         if (j->chunk < j->bytes)
             return;
     }
-    if (j->kind == DMA_OUT && !j->local) {
+    if (j->kind == LS_DMA_OUT && !j->local) {
         /* The last line still has to go over the link. */
         j->ready = ((d->out_free + (1u << FRACTION) - 1) >> FRACTION) + d->spec->host_latency_cycles;
         if (j->ready > now) {
@@ -351,16 +351,16 @@ static void chunk_over(dma *d, dma_job *j, ls_cycle now)
     finish(d, j, now);
 }
 
-static void on_reply(void *self, const line_message *m, ls_cycle now)
+static void on_reply(void *self, const ls_line_message *m, ls_cycle now)
 {
     dma *d = self;
     dma_flight *f = &d->flight[m->token];
-    dma_job *j = f->job;
-    if (m->kind == LINE_READ) {
-        uint8_t *to = j->kind == DMA_OUT ? j->host_to : d->stage[j->stage];
+    ls_dma_job *j = f->job;
+    if (m->kind == LS_LINE_READ) {
+        uint8_t *to = j->kind == LS_DMA_OUT ? j->host_to : d->stage[j->stage];
         if (to)
             memcpy(to + f->offset, m->data + f->first, f->bytes);
-        if (j->kind == DMA_OUT && !j->local) {
+        if (j->kind == LS_DMA_OUT && !j->local) {
             uint64_t begin = d->out_free > now << FRACTION ? d->out_free : now << FRACTION;
             d->out_free = begin + f->bytes * d->byte_cost;
         }
@@ -384,14 +384,14 @@ static void on_retry(void *self, ls_cycle now)
     ls_ticker_wake(&d->ticker);
 }
 
-static const line_client_ops client = { .reply = on_reply, .retry = on_retry };
+static const ls_line_client_ops client = { .reply = on_reply, .retry = on_retry };
 
 static ls_status dma_attach(void *self, ls_block *memory, ls_error *err)
 {
     dma *d = self;
     ls_domain *domain = ls_region_domain(d->region);
     d->memory = memory;
-    ls_status status = line_join(memory, &client, d, &d->port, err);
+    ls_status status = ls_line_join(memory, &client, d, &d->port, err);
     for (uint32_t i = 0; i < STAGES && status == LS_OK; i++) {
         d->stage[i] = ls_domain_alloc(domain, (size_t)STAGE_LINES * d->port.line_bytes);
         if (d->stage[i] == NULL)

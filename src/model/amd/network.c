@@ -7,7 +7,7 @@
 
 enum { REQUEST, REPLY, MESSAGE_CLASSES };
 
-static const line_message *message_of(const void *payload)
+static const ls_line_message *message_of(const void *payload)
 {
     return payload;
 }
@@ -27,23 +27,23 @@ static uint32_t reply_destination(const void *self, const void *payload)
 static uint32_t request_bytes(const void *self, const void *payload)
 {
     uint32_t line_bytes = ((const amd_gpu *)self)->line_bytes;
-    return HEADER_BYTES + (line_request_data(message_of(payload), line_bytes) != 0 ? line_bytes : 0);
+    return HEADER_BYTES + (ls_line_request_data(message_of(payload), line_bytes) != 0 ? line_bytes : 0);
 }
 
 static uint32_t reply_bytes(const void *self, const void *payload)
 {
-    return HEADER_BYTES + line_reply_data(message_of(payload), ((const amd_gpu *)self)->line_bytes);
+    return HEADER_BYTES + ls_line_reply_data(message_of(payload), ((const amd_gpu *)self)->line_bytes);
 }
 
 static const ls_noc_class classes[MESSAGE_CLASSES] = {
     [REQUEST] = { .name = "request",
                   .from = LS_NOC_CORES,
-                  .payload_bytes = sizeof(line_message),
+                  .payload_bytes = sizeof(ls_line_message),
                   .destination = request_destination,
                   .wire_bytes = request_bytes },
     [REPLY] = { .name = "reply",
                 .from = LS_NOC_MEMORIES,
-                .payload_bytes = sizeof(line_message),
+                .payload_bytes = sizeof(ls_line_message),
                 .destination = reply_destination,
                 .wire_bytes = reply_bytes },
 };

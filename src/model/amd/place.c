@@ -63,11 +63,11 @@ static ls_status check_units(uint32_t units, const char *what, ls_error *err)
     return LS_OK;
 }
 
-ls_status place_init(place_spec *spec, const cu_capacity *capacity, ls_error *err)
+ls_status place_init(place_spec *spec, const ls_cu_capacity *capacity, ls_error *err)
 {
-    const cu_capacity *c = capacity;
-    if (c->simds == 0 || c->simds > CU_SIMDS_MAX || c->waves_per_simd == 0 || c->groups == 0 ||
-        c->groups > PLACE_GROUPS_MAX || c->halves == 0 || c->halves > CU_HALVES_MAX ||
+    const ls_cu_capacity *c = capacity;
+    if (c->simds == 0 || c->simds > LS_CU_SIMDS_MAX || c->waves_per_simd == 0 || c->groups == 0 ||
+        c->groups > PLACE_GROUPS_MAX || c->halves == 0 || c->halves > LS_CU_HALVES_MAX ||
         c->simds % c->halves != 0 || c->barriers == 0 || c->lane_width == 0 || c->vgpr_unit == 0 ||
         c->lds_unit == 0)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
@@ -96,7 +96,7 @@ static uint32_t units_of(uint32_t count, uint32_t unit)
 place_need place_need_of(const place_spec *spec, uint32_t waves, uint32_t vgprs, uint32_t lanes,
                          uint32_t sgprs, uint32_t lds_bytes, bool one_half)
 {
-    const cu_capacity *c = &spec->capacity;
+    const ls_cu_capacity *c = &spec->capacity;
     /* A SIMD that is wider than a wave still gives it whole rows. */
     uint32_t rows = (lanes + c->lane_width - 1) / c->lane_width;
     return (place_need){ .waves = waves,
@@ -190,7 +190,7 @@ static place_limit take_half(const place_spec *spec, place_cu *cu, const place_n
 }
 
 place_limit place_take(const place_spec *spec, place_cu *cu, const place_need *need, uint16_t *slot,
-                       uint8_t simd[CU_WAVES_PER_GROUP_MAX])
+                       uint8_t simd[LS_CU_WAVES_PER_GROUP_MAX])
 {
     uint32_t at = cu->slots[0] != UINT64_MAX   ? (uint32_t)__builtin_ctzll(~cu->slots[0])
                   : cu->slots[1] != UINT64_MAX ? 64 + (uint32_t)__builtin_ctzll(~cu->slots[1])
@@ -238,7 +238,7 @@ uint32_t place_most(const place_spec *spec, const place_need *need, place_limit 
 {
     place_cu *cu = calloc(1, sizeof *cu);
     uint16_t slot;
-    uint8_t simd[CU_WAVES_PER_GROUP_MAX];
+    uint8_t simd[LS_CU_WAVES_PER_GROUP_MAX];
     *limit = PLACE_FITS;
     if (cu == NULL)
         return 0;

@@ -31,7 +31,7 @@ typedef struct place_need {
 } place_need;
 
 typedef struct place_spec {
-    cu_capacity capacity;
+    ls_cu_capacity capacity;
     uint32_t vgpr_units, sgpr_units, lds_units; /* per SIMD, per SIMD, per compute unit */
 } place_spec;
 
@@ -39,8 +39,8 @@ typedef struct place_spec {
 typedef struct place_group {
     uint16_t waves, lds_first, lds_count, vgpr_count, sgpr_count;
     uint8_t barrier_half; /* the half whose barrier it holds, if it has more than one wave */
-    uint8_t simd[CU_WAVES_PER_GROUP_MAX];
-    uint16_t vgpr_first[CU_WAVES_PER_GROUP_MAX], sgpr_first[CU_WAVES_PER_GROUP_MAX];
+    uint8_t simd[LS_CU_WAVES_PER_GROUP_MAX];
+    uint16_t vgpr_first[LS_CU_WAVES_PER_GROUP_MAX], sgpr_first[LS_CU_WAVES_PER_GROUP_MAX];
 } place_group;
 
 /* Set bits are taken. */
@@ -50,17 +50,17 @@ typedef struct place_simd {
 } place_simd;
 
 typedef struct place_cu {
-    place_simd simd[CU_SIMDS_MAX];
+    place_simd simd[LS_CU_SIMDS_MAX];
     uint64_t lds[PLACE_WORDS];
     uint64_t slots[PLACE_GROUPS_MAX / 64];
-    uint32_t waves, groups;           /* resident */
-    uint32_t barriers[CU_HALVES_MAX]; /* taken, by half */
-    uint32_t next_simd;               /* where the next work-group's first wave goes if it can */
+    uint32_t waves, groups;              /* resident */
+    uint32_t barriers[LS_CU_HALVES_MAX]; /* taken, by half */
+    uint32_t next_simd;                  /* where the next work-group's first wave goes if it can */
     place_group group[PLACE_GROUPS_MAX];
 } place_cu;
 
 /* Refuses a capacity that the masks cannot hold. */
-ls_status place_init(place_spec *spec, const cu_capacity *capacity, ls_error *err);
+ls_status place_init(place_spec *spec, const ls_cu_capacity *capacity, ls_error *err);
 
 /* Needs of a program's waves: registers per lane, lanes of a wave, scalar registers. */
 place_need place_need_of(const place_spec *spec, uint32_t waves, uint32_t vgprs, uint32_t lanes,
@@ -69,7 +69,7 @@ place_need place_need_of(const place_spec *spec, uint32_t waves, uint32_t vgprs,
 /* Takes room on the compute unit: *slot and simd[] receive its place. Returns PLACE_FITS, or the exhausted
  * resource (then nothing is taken). */
 place_limit place_take(const place_spec *spec, place_cu *cu, const place_need *need, uint16_t *slot,
-                       uint8_t simd[CU_WAVES_PER_GROUP_MAX]);
+                       uint8_t simd[LS_CU_WAVES_PER_GROUP_MAX]);
 void place_give(place_cu *cu, uint16_t slot);
 
 /* How many work-groups fit on an empty compute unit, and the resource that prevents one more. */

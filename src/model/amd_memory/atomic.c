@@ -10,7 +10,7 @@ bool line_atomic_is_pair(uint8_t atomic)
 }
 
 /* The most common atomic of programs. */
-static uint32_t add_words(line_message *message, uint8_t *line)
+static uint32_t add_words(ls_line_message *message, uint8_t *line)
 {
     uint32_t count = 0;
     for (uint32_t word = 0; word < 2; word++)
@@ -27,13 +27,13 @@ static uint32_t add_words(line_message *message, uint8_t *line)
     return count;
 }
 
-uint32_t line_atomic_apply(line_message *message, uint8_t *line)
+uint32_t line_atomic_apply(ls_line_message *message, uint8_t *line)
 {
     uint32_t bytes = message->atomic_bytes, count = 0;
     if (message->atomic == AMD_ATOMIC_ADD && bytes == 4)
         return add_words(message, line);
     bool pair = line_atomic_is_pair(message->atomic);
-    uint32_t base = pair && message->half != 0 ? LINE_BYTES_MAX / 2 : 0;
+    uint32_t base = pair && message->half != 0 ? LS_LINE_BYTES_MAX / 2 : 0;
     uint64_t all = bytes == 8 ? 0xff : 0xf;
     for (uint32_t word = 0; word < 2; word++)
         for (uint64_t mask = message->mask[word]; mask != 0; count++) {
@@ -44,7 +44,7 @@ uint32_t line_atomic_apply(line_message *message, uint8_t *line)
             uint32_t data[4] = { 0 };
             memcpy(data, operand, bytes);
             if (pair)
-                memcpy(data + bytes / 4, operand + LINE_BYTES_MAX / 2, bytes);
+                memcpy(data + bytes / 4, operand + LS_LINE_BYTES_MAX / 2, bytes);
             amd_atomic_apply(line + at, bytes, (amd_atomic)message->atomic, data);
             memcpy(operand, data, bytes);
         }

@@ -2,13 +2,13 @@
 #ifndef MODEL_AMD_MEMORY_ATOMIC_H
 #define MODEL_AMD_MEMORY_ATOMIC_H
 
-#include "model/amd_memory/line.h"
+#include "lockstep/line.h"
 
-/* Does it have two operands per address (compare-and-swap and its like)? Then data[] is as line_message.mask
+/* Does it have two operands per address (compare-and-swap and its like)? Then data[] is as ls_line_message.mask
  * says. */
 bool line_atomic_is_pair(uint8_t atomic);
 /* Performs all of them in the order of their addresses; old values take the places of the operands. Returns
  * how many. */
-uint32_t line_atomic_apply(line_message *message, uint8_t *line);
+uint32_t line_atomic_apply(ls_line_message *message, uint8_t *line);
 
 #endif

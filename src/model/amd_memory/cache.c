@@ -11,24 +11,24 @@
 static bool send_fetch(line_cache *c, uint32_t number, ls_cycle now)
 {
     const cache_fetch *fetch = &c->fetches[number];
-    line_message m;
+    ls_line_message m;
     m.address = store_address(&c->store, fetch->line);
     m.mask[0] = c->store.full[0];
     m.mask[1] = c->store.full[1];
     m.token = number | CACHE_FETCH;
     m.source = 0;
     m.flags = fetch->flags;
-    m.kind = LINE_READ;
+    m.kind = LS_LINE_READ;
     m.atomic = m.atomic_bytes = m.half = 0;
     m.born =
         fetch->targets.first != NULL ? fetch->targets.first->m.born : (uint32_t)now; /* NULL: a prefetch */
-    return line_request(&c->below, &m, now);
+    return ls_line_request(&c->below, &m, now);
 }
 
 static bool send_node(line_cache *c, cache_node *node, ls_cycle now)
 {
     bool writeback = node->m.token == CACHE_WRITEBACK;
-    if (!line_request(&c->below, &node->m, now))
+    if (!ls_line_request(&c->below, &node->m, now))
         return false;
     if (writeback)
         cache_node_give(c, node);
@@ -54,30 +54,30 @@ static void send_below(line_cache *c, ls_cycle now)
 /* Serves a waiting request, in order, when the bytes have arrived. */
 static void serve_target(line_cache *c, cache_node *node, uint32_t line, uint16_t fault, ls_cycle now)
 {
-    line_message *m = &node->m;
+    ls_line_message *m = &node->m;
     uint64_t extra = 0;
-    if (m->kind == LINE_WRITE) {
+    if (m->kind == LS_LINE_WRITE) {
         store_write(&c->store, line, m->data, m->mask, c->policy == LINE_BACK);
         cache_node_give(c, node);
         return;
     }
-    if (m->kind == LINE_ATOMIC) {
+    if (m->kind == LS_LINE_ATOMIC) {
         extra = c->spec->atomic_cycles * line_atomic_apply(m, store_bytes(&c->store, line));
         for (uint32_t i = 0; i < 2; i++)
             c->store.lines[line].dirty[i] |= m->mask[i];
     } else {
-        line_copy_data(m->data, store_bytes(&c->store, line), c->store.line_bytes);
+        ls_line_copy_data(m->data, store_bytes(&c->store, line), c->store.line_bytes);
     }
     m->flags |= fault;
     cache_answer_fill(c, node, now, extra);
 }
 
-static void end_fetch(line_cache *c, const line_message *reply, ls_cycle now)
+static void end_fetch(line_cache *c, const ls_line_message *reply, ls_cycle now)
 {
     uint32_t i = reply->token & ~CACHE_FETCH;
     cache_fetch *fetch = &c->fetches[i];
     uint32_t line = fetch->line;
-    uint16_t fault = reply->flags & LINE_FAULT;
+    uint16_t fault = reply->flags & LS_LINE_FAULT;
     store_fill(&c->store, line, reply->data);
     c->n.fills++;
     for (cache_node *node = fetch->targets.first; node != NULL;) {
@@ -88,7 +88,7 @@ static void end_fetch(line_cache *c, const line_message *reply, ls_cycle now)
     store_release(&c->store, line);
     if (fault != 0 || (fetch->closed && !store_is_dirty(&c->store, line)))
         store_drop(&c->store, line);
-    else if ((fetch->flags & LINE_SLC) != 0)
+    else if ((fetch->flags & LS_LINE_SLC) != 0)
         store_age(&c->store, line);
     fetch->next = c->fetch_free;
     c->fetch_free = i;
@@ -120,7 +120,7 @@ static __attribute__((noinline)) void go_on_flushing(line_cache *c, ls_cycle now
 
 /* --- the level below --- */
 
-static void below_reply(void *self, const line_message *reply, ls_cycle now)
+static void below_reply(void *self, const ls_line_message *reply, ls_cycle now)
 {
     line_cache *c = self;
     if ((reply->token & CACHE_FETCH) != 0) {
@@ -130,12 +130,12 @@ static void below_reply(void *self, const line_message *reply, ls_cycle now)
         c->writes_out--;
     } else {
         cache_node *node = &c->nodes[reply->token];
-        uint32_t data_bytes = line_reply_data(reply, c->store.line_bytes);
+        uint32_t data_bytes = ls_line_reply_data(reply, c->store.line_bytes);
         if (data_bytes != 0)
-            line_copy_data(node->m.data, reply->data, data_bytes);
+            ls_line_copy_data(node->m.data, reply->data, data_bytes);
         node->m.flags = reply->flags;
         c->forwarded--;
-        c->writes_out -= node->m.kind == LINE_WRITE || node->m.kind == LINE_ATOMIC;
+        c->writes_out -= node->m.kind == LS_LINE_WRITE || node->m.kind == LS_LINE_ATOMIC;
         cache_answer_fill(c, node, now, 0);
     }
     cache_free(c, CACHE_ROOM, now);
@@ -159,7 +159,7 @@ static void deliver(line_cache *c, cache_answers *answers, ls_cycle now)
 {
     c->freed |= CACHE_ROOM;
     for (cache_node *node = answers->list.first; node != NULL && answers->due <= now;) {
-        if (node->m.kind == LINE_READ || node->m.kind == LINE_ATOMIC) {
+        if (node->m.kind == LS_LINE_READ || node->m.kind == LS_LINE_ATOMIC) {
             c->n.answers++;
             c->n.latency_cycles += now - node->taken;
         }
@@ -291,7 +291,7 @@ static ls_status make_room(line_cache *c, ls_error *err)
     return LS_OK;
 }
 
-static ls_status cache_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+static ls_status cache_attach(void *self, const ls_line_client_ops *ops, void *client, ls_line_port *out,
                               ls_error *err)
 {
     line_cache *c = self;
@@ -303,7 +303,7 @@ static ls_status cache_attach(void *self, const line_client_ops *ops, void *clie
             return status;
     }
     c->clients[c->client_count] = (cache_client){ .ops = ops, .self = client };
-    *out = (line_port){
+    *out = (ls_line_port){
         .ops = &line_cache_memory, .self = c, .client = c->client_count++, .line_bytes = c->store.line_bytes
     };
     return LS_OK;
@@ -315,7 +315,7 @@ static void cache_delay(void *self, uint32_t client, uint32_t cycles)
     c->clients[client].delay = cycles;
 }
 
-const line_memory_ops line_cache_memory = { .request = line_cache_take,
-                                            .attach = cache_attach,
-                                            .delay = cache_delay };
-const line_client_ops line_cache_client = { .reply = below_reply, .retry = below_retry };
+const ls_line_memory_ops line_cache_memory = { .request = line_cache_take,
+                                               .attach = cache_attach,
+                                               .delay = cache_delay };
+const ls_line_client_ops line_cache_client = { .reply = below_reply, .retry = below_retry };

@@ -10,7 +10,7 @@
 
 #include "base/address_space.h"
 #include "lockstep/line_cache.h"
-#include "model/amd_memory/line.h"
+#include "lockstep/line.h"
 #include "model/memory/mem.h"
 #include "model/policy/prefetch.h"
 #include "model/policy/replacement.h"
@@ -57,9 +57,9 @@ typedef struct line_cache_counters {
 /* The wire to the level below. Fails for a block that does not provide LS_LINE_CACHE_INTERFACE. */
 ls_status line_cache_set_below(ls_block *cache, ls_block *memory, ls_error *err);
 /* Makes it the home of its lines: atomics happen here, and pages that are not mapped (or not for writing) are
- * answered with LINE_FAULT. */
+ * answered with LS_LINE_FAULT. */
 void line_cache_set_home(ls_block *cache, const ls_address_space *address_space);
-/* Requests with one of these flags (LINE_GLC, LINE_DLC; LINE_SYSTEM where host copies pass) go below even if
+/* Requests with one of these flags (LS_LINE_GLC, LS_LINE_DLC; LS_LINE_SYSTEM where host copies pass) go below even if
  * the line is here, and leave no line here. This holds for reads and atomics everywhere, and for writes where
  * they would end here (LINE_BACK). */
 void line_cache_set_passing(ls_block *cache, uint32_t flags);

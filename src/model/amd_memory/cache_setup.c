@@ -96,7 +96,7 @@ static ls_status cache_init(ls_block *block, void *state, const void *spec, ls_e
 static ls_status set_below(void *self, ls_block *block, ls_block *memory, ls_error *err)
 {
     line_cache *c = self;
-    return line_join_below(block, c->store.line_bytes, memory, &line_cache_client, &c->below, err);
+    return ls_line_join_below(block, c->store.line_bytes, memory, &line_cache_client, &c->below, err);
 }
 
 static void set_home(void *self, const ls_address_space *address_space)
@@ -254,7 +254,7 @@ static const ls_metric metrics[] = {
 /* clang-format on */
 
 static const ls_port_decl ports[] = {
-    { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &line_cache_memory },
+    { .name = LS_LINE_MEMORY_PORT, .interface = LS_LINE_MEMORY_INTERFACE, .ops = &line_cache_memory },
     { .name = LS_LINE_CACHE_PORT, .interface = LS_LINE_CACHE_INTERFACE, .ops = &cache_ops },
 };
 

@@ -16,7 +16,7 @@ typedef struct cache_node {
     struct cache_node *next;
     uint32_t token; /* the requester's, while the message has ours */
     uint16_t source, client;
-    line_message m;
+    ls_line_message m;
 } cache_node;
 
 typedef struct cache_list {
@@ -47,7 +47,7 @@ typedef struct cache_send {
 #define CACHE_WRITEBACK 0x7fffffffu /* token: an evicted line; no requester waits for the answer */
 
 typedef struct cache_client {
-    const line_client_ops *ops;
+    const ls_line_client_ops *ops;
     void *self;
     uint32_t delay; /* cycles until its requests are here */
     bool waiting;
@@ -71,7 +71,7 @@ typedef struct cache_waiter {
  * targets of a fetch, the way below (listed in sends, or sent), hits, fills, or the flush. Answers leave in
  * the order of their lists, whose times never decrease. */
 typedef struct line_cache {
-    line_port below;
+    ls_line_port below;
     const line_cache_spec *spec;
     const char *name;
     ls_region *region;
@@ -127,9 +127,9 @@ typedef struct line_cache {
     cache_client *clients;
 } line_cache;
 
-bool line_cache_take(void *self, uint32_t client, const line_message *m, ls_cycle now);
-extern const line_memory_ops line_cache_memory;
-extern const line_client_ops line_cache_client;
+bool line_cache_take(void *self, uint32_t client, const ls_line_message *m, ls_cycle now);
+extern const ls_line_memory_ops line_cache_memory;
+extern const ls_line_client_ops line_cache_client;
 void line_cache_event(void *self, ls_cycle now);
 void line_cache_waits(const void *self, ls_wait_sink *sink);
 
@@ -244,15 +244,15 @@ static inline void cache_answer_fill(line_cache *c, cache_node *node, ls_cycle n
     cache_answer(c, &c->fills, node, c->fills_last, now);
 }
 
-static inline cache_node *cache_new_node(line_cache *c, uint32_t client, const line_message *m, ls_cycle now,
-                                         uint32_t data_bytes)
+static inline cache_node *cache_new_node(line_cache *c, uint32_t client, const ls_line_message *m,
+                                         ls_cycle now, uint32_t data_bytes)
 {
     cache_node *node = cache_node_take(c);
     node->taken = now + c->lead;
     node->token = m->token;
     node->source = m->source;
     node->client = (uint16_t)client;
-    line_copy(&node->m, m, data_bytes);
+    ls_line_copy(&node->m, m, data_bytes);
     return node;
 }
 
@@ -283,14 +283,14 @@ static inline void cache_write_back(line_cache *c, uint32_t line, ls_cycle now)
 {
     store_line *l = &c->store.lines[line];
     cache_node *node = cache_node_take(c);
-    line_message *m = &node->m;
-    *m = (line_message){ .address = store_address(&c->store, line),
-                         .mask = { l->dirty[0], l->dirty[1] },
-                         .token = CACHE_WRITEBACK,
-                         .flags = c->home ? LINE_SYSTEM : 0,
-                         .kind = LINE_WRITE,
-                         .born = (uint32_t)now };
-    line_copy_data(m->data, store_bytes(&c->store, line), c->store.line_bytes);
+    ls_line_message *m = &node->m;
+    *m = (ls_line_message){ .address = store_address(&c->store, line),
+                            .mask = { l->dirty[0], l->dirty[1] },
+                            .token = CACHE_WRITEBACK,
+                            .flags = c->home ? LS_LINE_SYSTEM : 0,
+                            .kind = LS_LINE_WRITE,
+                            .born = (uint32_t)now };
+    ls_line_copy_data(m->data, store_bytes(&c->store, line), c->store.line_bytes);
     l->dirty[0] = l->dirty[1] = 0;
     c->n.writebacks++;
     c->writes_out++;

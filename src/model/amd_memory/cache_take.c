@@ -15,12 +15,12 @@
 
 /* Sends the requester's own message below; its answer goes back to the requester. The caller has looked for
  * room. */
-static bool forward(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
+static bool forward(line_cache *c, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
-    cache_node *node = cache_new_node(c, client, m, now, line_request_data(m, c->store.line_bytes));
+    cache_node *node = cache_new_node(c, client, m, now, ls_line_request_data(m, c->store.line_bytes));
     node->m.token = (uint32_t)(node - c->nodes);
     c->forwarded++;
-    c->writes_out += m->kind == LINE_WRITE || m->kind == LINE_ATOMIC;
+    c->writes_out += m->kind == LS_LINE_WRITE || m->kind == LS_LINE_ATOMIC;
     c->taken++;
     cache_send_below(c, node, 0, now);
     return true;
@@ -55,7 +55,8 @@ static inline void begin_fetch(line_cache *c, uint32_t line, cache_node *first_t
     fetch->targets.first = NULL;
     fetch->count = first_target != NULL;
     fetch->line = line;
-    fetch->flags = flags & (LINE_GLC | LINE_DLC | LINE_SLC | LINE_CODE | LINE_SCALAR | LINE_SYSTEM);
+    fetch->flags =
+        flags & (LS_LINE_GLC | LS_LINE_DLC | LS_LINE_SLC | LS_LINE_CODE | LS_LINE_SCALAR | LS_LINE_SYSTEM);
     fetch->closed = false;
     if (first_target != NULL)
         cache_list_put(&fetch->targets, first_target);
@@ -98,7 +99,7 @@ static void fetch_ahead(line_cache *c, uint64_t address, uint64_t index, uint16_
             line = make_place(c, address, now);
         if (line != STORE_NONE) {
             c->store.lines[line].prefetched = 1;
-            begin_fetch(c, line, NULL, flags & (LINE_CODE | LINE_SCALAR), now);
+            begin_fetch(c, line, NULL, flags & (LS_LINE_CODE | LS_LINE_SCALAR), now);
             c->n.prefetch.issued++;
         } else {
             c->n.prefetch.dropped++;
@@ -108,7 +109,7 @@ static void fetch_ahead(line_cache *c, uint64_t address, uint64_t index, uint16_
 }
 
 /* After a read that missed, or that was the first of a prefetched line. */
-static __attribute__((noinline)) void train_prefetch(line_cache *c, const line_message *m, ls_cycle now)
+static __attribute__((noinline)) void train_prefetch(line_cache *c, const ls_line_message *m, ls_cycle now)
 {
     uint64_t lines[PREFETCH_DEGREE_MAX];
     uint32_t shift = c->store.line_shift;
@@ -116,7 +117,7 @@ static __attribute__((noinline)) void train_prefetch(line_cache *c, const line_m
     for (uint32_t i = 0; i < count; i++) {
         uint64_t index = lines[i] << shift, address = index;
         if (c->mapped) {
-            mem_place place = mem_map_place(&c->map, m->address);
+            ls_sector_place place = mem_map_place(&c->map, m->address);
             place.local = index;
             address = mem_map_address(&c->map, &place);
         }
@@ -125,7 +126,7 @@ static __attribute__((noinline)) void train_prefetch(line_cache *c, const line_m
     }
 }
 
-static __attribute__((noinline)) void use_prefetched(line_cache *c, const line_message *m, uint32_t line,
+static __attribute__((noinline)) void use_prefetched(line_cache *c, const ls_line_message *m, uint32_t line,
                                                      ls_cycle now)
 {
     c->store.lines[line].prefetched = 0;
@@ -135,13 +136,13 @@ static __attribute__((noinline)) void use_prefetched(line_cache *c, const line_m
 
 /* --- requests, by kind. Each returns whether it was taken; `line` is the line or STORE_NONE --- */
 
-static inline void count_read(line_cache *c, const line_message *m, bool hit)
+static inline void count_read(line_cache *c, const ls_line_message *m, bool hit)
 {
     c->n.reads++;
     c->n.read_hits += hit;
-    if ((m->flags & (LINE_CODE | LINE_SCALAR)) == 0)
+    if ((m->flags & (LS_LINE_CODE | LS_LINE_SCALAR)) == 0)
         return;
-    bool code = (m->flags & LINE_CODE) != 0;
+    bool code = (m->flags & LS_LINE_CODE) != 0;
     c->n.code_reads += code;
     c->n.code_hits += code && hit;
     c->n.scalar_reads += !code;
@@ -149,7 +150,7 @@ static inline void count_read(line_cache *c, const line_message *m, bool hit)
 }
 
 /* Goes below, past this cache; the copy here, if there is one, is too old afterwards. */
-static bool take_past(line_cache *c, uint32_t client, const line_message *m, uint32_t line, ls_cycle now)
+static bool take_past(line_cache *c, uint32_t client, const ls_line_message *m, uint32_t line, ls_cycle now)
 {
     if (!cache_sends_free(c, 2) || c->forwarded >= c->spec->pending)
         return cache_refuse(c, client, &c->n.refused_room, now, 0);
@@ -162,11 +163,11 @@ static bool take_past(line_cache *c, uint32_t client, const line_message *m, uin
             cache_write_back(c, line, now);
         make_old(c, line);
     }
-    if (m->kind == LINE_READ) {
+    if (m->kind == LS_LINE_READ) {
         count_read(c, m, false);
         c->n.read_misses++;
         c->n.passed_reads++;
-    } else if (m->kind == LINE_WRITE) {
+    } else if (m->kind == LS_LINE_WRITE) {
         c->n.writes++;
         c->n.write_misses++;
     } else {
@@ -177,7 +178,7 @@ static bool take_past(line_cache *c, uint32_t client, const line_message *m, uin
 
 /* A read, or an atomic at home, that needs the line from below. */
 static inline __attribute__((always_inline)) bool take_miss(line_cache *c, uint32_t client,
-                                                            const line_message *m, uint32_t line,
+                                                            const ls_line_message *m, uint32_t line,
                                                             uint32_t data_bytes, ls_cycle now)
 {
     if (c->fetch_free == STORE_NONE)
@@ -196,7 +197,7 @@ static inline __attribute__((always_inline)) bool take_miss(line_cache *c, uint3
     return true;
 }
 
-static inline bool take_read(line_cache *c, uint32_t client, const line_message *m, uint32_t line,
+static inline bool take_read(line_cache *c, uint32_t client, const ls_line_message *m, uint32_t line,
                              ls_cycle now)
 {
     if ((m->flags & c->passing) != 0)
@@ -226,9 +227,9 @@ static inline bool take_read(line_cache *c, uint32_t client, const line_message 
     }
     count_read(c, m, true);
     cache_node *node = cache_new_node(c, client, m, now, 0);
-    line_copy_data(node->m.data, store_bytes(&c->store, line), c->store.line_bytes);
+    ls_line_copy_data(node->m.data, store_bytes(&c->store, line), c->store.line_bytes);
     store_touch(&c->store, line);
-    if ((m->flags & LINE_SLC) != 0)
+    if ((m->flags & LS_LINE_SLC) != 0)
         store_age(&c->store, line);
     c->taken++;
     cache_answer_hit(c, node, now, 0);
@@ -237,7 +238,8 @@ static inline bool take_read(line_cache *c, uint32_t client, const line_message 
     return true;
 }
 
-static bool take_write_back(line_cache *c, uint32_t client, const line_message *m, uint32_t line, ls_cycle now)
+static bool take_write_back(line_cache *c, uint32_t client, const ls_line_message *m, uint32_t line,
+                            ls_cycle now)
 {
     if (LS_UNLIKELY((m->flags & c->passing) != 0))
         return take_past(c, client, m, line, now);
@@ -262,7 +264,7 @@ static bool take_write_back(line_cache *c, uint32_t client, const line_message *
             store_touch(&c->store, line);
         }
         store_write(&c->store, line, m->data, m->mask, true);
-        if ((m->flags & LINE_SLC) != 0)
+        if ((m->flags & LS_LINE_SLC) != 0)
             store_age(&c->store, line);
     }
     c->n.writes++;
@@ -271,7 +273,7 @@ static bool take_write_back(line_cache *c, uint32_t client, const line_message *
     return true;
 }
 
-static bool take_write_below(line_cache *c, uint32_t client, const line_message *m, uint32_t line,
+static bool take_write_below(line_cache *c, uint32_t client, const ls_line_message *m, uint32_t line,
                              ls_cycle now)
 {
     if (!cache_sends_free(c, 2) || c->forwarded >= c->spec->pending)
@@ -316,7 +318,7 @@ static void book_bank(line_cache *c, uint64_t address, ls_cycle until)
         c->busy_until = until;
 }
 
-static bool take_atomic(line_cache *c, uint32_t client, const line_message *m, uint32_t line, ls_cycle now)
+static bool take_atomic(line_cache *c, uint32_t client, const ls_line_message *m, uint32_t line, ls_cycle now)
 {
     if (!c->home)
         return take_past(c, client, m, line, now);
@@ -324,18 +326,18 @@ static bool take_atomic(line_cache *c, uint32_t client, const line_message *m, u
         cache_fetch *fetch = &c->fetches[c->store.lines[line].mshr];
         if (!can_join(c, fetch))
             return cache_refuse(c, client, &c->n.refused_mshr, now, 0);
-        join(fetch, cache_new_node(c, client, m, now, LINE_BYTES_MAX));
+        join(fetch, cache_new_node(c, client, m, now, LS_LINE_BYTES_MAX));
         c->n.atomics++;
         c->taken++;
         return true;
     }
     if (line == STORE_NONE || !store_is_full(&c->store, line)) {
-        if (!take_miss(c, client, m, line, LINE_BYTES_MAX, now))
+        if (!take_miss(c, client, m, line, LS_LINE_BYTES_MAX, now))
             return false;
         c->n.atomics++;
         return true;
     }
-    cache_node *node = cache_new_node(c, client, m, now, LINE_BYTES_MAX);
+    cache_node *node = cache_new_node(c, client, m, now, LS_LINE_BYTES_MAX);
     uint64_t cycles = c->spec->atomic_cycles * line_atomic_apply(&node->m, store_bytes(&c->store, line));
     for (uint32_t i = 0; i < 2; i++)
         c->store.lines[line].dirty[i] |= m->mask[i];
@@ -349,7 +351,7 @@ static bool take_atomic(line_cache *c, uint32_t client, const line_message *m, u
 }
 
 /* Clean bytes go. Of a cache that is no home, lines on their way are too old as well. */
-static bool take_invalidate(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
+static bool take_invalidate(line_cache *c, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
     for (uint32_t line = 0, left = c->store.present; left > 0; line++) {
         store_line *l = &c->store.lines[line];
@@ -372,7 +374,7 @@ static bool take_invalidate(line_cache *c, uint32_t client, const line_message *
     return true;
 }
 
-static bool take_flush(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
+static bool take_flush(line_cache *c, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
     if (c->flush_node != NULL)
         return cache_refuse(c, client, &c->n.refused_room, now, 0);
@@ -384,10 +386,10 @@ static bool take_flush(line_cache *c, uint32_t client, const line_message *m, ls
     return true;
 }
 
-static bool answer_fault(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
+static bool answer_fault(line_cache *c, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
     cache_node *node = cache_new_node(c, client, m, now, 0);
-    node->m.flags |= LINE_FAULT;
+    node->m.flags |= LS_LINE_FAULT;
     memset(node->m.data, 0, c->store.line_bytes);
     c->n.faults++;
     c->taken++;
@@ -395,15 +397,15 @@ static bool answer_fault(line_cache *c, uint32_t client, const line_message *m, 
     return true;
 }
 
-static inline bool page_allows(const line_cache *c, const line_message *m)
+static inline bool page_allows(const line_cache *c, const ls_line_message *m)
 {
     uint32_t state = address_space_state(&c->view, m->address);
-    uint32_t needs = m->kind == LINE_READ ? LS_PAGE_READ : LS_PAGE_WRITE;
-    return (state & needs) != 0 || (state != 0 && (m->flags & LINE_SYSTEM) != 0);
+    uint32_t needs = m->kind == LS_LINE_READ ? LS_PAGE_READ : LS_PAGE_WRITE;
+    return (state & needs) != 0 || (state != 0 && (m->flags & LS_LINE_SYSTEM) != 0);
 }
 
 /* Room for the request: no older requester, nodes, a bank. */
-static inline bool open_to(line_cache *c, uint32_t client, const line_message *m, ls_cycle now)
+static inline bool open_to(line_cache *c, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
     if (c->wait_count > 0 && !c->stepping) {
         const cache_waiter *first = &c->waiters[c->wait_head & c->client_mask];
@@ -421,36 +423,37 @@ static inline bool open_to(line_cache *c, uint32_t client, const line_message *m
     return true;
 }
 
-static __attribute__((noinline)) bool take_sweep(line_cache *c, uint32_t client, const line_message *m,
+static __attribute__((noinline)) bool take_sweep(line_cache *c, uint32_t client, const ls_line_message *m,
                                                  ls_cycle now)
 {
     if (m->atomic == 0)
-        return m->kind == LINE_INVALIDATE ? take_invalidate(c, client, m, now) : take_flush(c, client, m, now);
+        return m->kind == LS_LINE_INVALIDATE ? take_invalidate(c, client, m, now)
+                                             : take_flush(c, client, m, now);
     if (!cache_sends_free(c, 1) || c->forwarded >= c->spec->pending)
         return cache_refuse(c, client, &c->n.refused_room, now, 0);
-    line_message deeper;
-    line_copy_head(&deeper, m);
+    ls_line_message deeper;
+    ls_line_copy_head(&deeper, m);
     deeper.atomic--;
     return forward(c, client, &deeper, now);
 }
 
 /* The port has room. */
-static __attribute__((noinline)) bool take_now(line_cache *c, uint32_t client, const line_message *m,
+static __attribute__((noinline)) bool take_now(line_cache *c, uint32_t client, const ls_line_message *m,
                                                ls_cycle now)
 {
     c->set = store_set_of(&c->store, cache_address_index(c, m->address));
     if (!open_to(c, client, m, now))
         return false;
     c->lead = c->clients[client].delay;
-    if (LS_UNLIKELY(m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH))
+    if (LS_UNLIKELY(m->kind == LS_LINE_INVALIDATE || m->kind == LS_LINE_FLUSH))
         return take_sweep(c, client, m, now);
     if (c->home && LS_UNLIKELY(!page_allows(c, m)))
         return answer_fault(c, client, m, now);
     uint32_t line = store_find(&c->store, c->set, m->address);
     switch (m->kind) {
-    case LINE_READ:
+    case LS_LINE_READ:
         return take_read(c, client, m, line, now);
-    case LINE_WRITE:
+    case LS_LINE_WRITE:
         return c->policy == LINE_BACK ? take_write_back(c, client, m, line, now)
                                       : take_write_below(c, client, m, line, now);
     default:
@@ -464,7 +467,7 @@ static __attribute__((noinline)) bool refuse_port(line_cache *c, uint32_t client
 }
 
 /* A requester with several lines sends until the port is taken, so this call often fails. */
-bool line_cache_take(void *self, uint32_t client, const line_message *m, ls_cycle now)
+bool line_cache_take(void *self, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
     line_cache *c = self;
     if (c->cycle != now) {

@@ -20,7 +20,7 @@ typedef struct home_counters {
 typedef struct home_node {
     ls_cycle taken, ready; /* ready: may go to DRAM */
     uint32_t next, client;
-    line_message m;
+    ls_line_message m;
 } home_node;
 
 typedef struct home_list {
@@ -28,7 +28,7 @@ typedef struct home_list {
 } home_list;
 
 typedef struct home_client {
-    const line_client_ops *ops;
+    const ls_line_client_ops *ops;
     void *self;
     bool waiting;
 } home_client;
@@ -79,10 +79,10 @@ static bool push(home *h, uint32_t i)
 {
     home_node *node = &h->nodes[i];
     const ls_dram_ops *dram = h->dram.ops;
-    bool write = node->m.kind == LINE_WRITE;
+    bool write = node->m.kind == LS_LINE_WRITE;
     if (!dram->ready(h->dram.self, write))
         return false;
-    mem_dram_place at = mem_map_dram(&h->map, node->m.address);
+    ls_dram_place at = mem_map_dram(&h->map, node->m.address);
     uint8_t atoms = (uint8_t)(h->line_bytes / LS_DRAM_ATOM_BYTES);
     if (write) {
         atoms = 0;
@@ -102,7 +102,7 @@ static bool push(home *h, uint32_t i)
     return true;
 }
 
-static bool home_request(void *self, uint32_t client, const line_message *m, ls_cycle now)
+static bool home_request(void *self, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
     home *h = self;
     if (h->free_node == STORE_NONE) {
@@ -117,8 +117,8 @@ static bool home_request(void *self, uint32_t client, const line_message *m, ls_
     node->taken = now;
     node->ready = now + h->spec->delay_cycles;
     node->client = client;
-    line_copy(&node->m, m, line_request_data(m, h->line_bytes));
-    if (m->kind != LINE_READ && m->kind != LINE_WRITE) {
+    ls_line_copy(&node->m, m, ls_line_request_data(m, h->line_bytes));
+    if (m->kind != LS_LINE_READ && m->kind != LS_LINE_WRITE) {
         put(h, &h->done, i); /* nothing is kept here: flushed and invalid already */
         arm(h, now, now);
         return true;
@@ -156,10 +156,10 @@ static void reply_done(void *self, uint32_t token, bool write)
         h->n.reads++;
         h->n.read_bytes += h->line_bytes;
         if (address_space_state(&h->view, node->m.address) != 0) {
-            line_copy_data(node->m.data, h->view.host + (node->m.address - LS_WINDOW_BASE), h->line_bytes);
+            ls_line_copy_data(node->m.data, h->view.host + (node->m.address - LS_WINDOW_BASE), h->line_bytes);
         } else {
             memset(node->m.data, 0, h->line_bytes);
-            node->m.flags |= LINE_FAULT;
+            node->m.flags |= LS_LINE_FAULT;
         }
     }
     put(h, &h->done, token);
@@ -218,19 +218,19 @@ static void home_event(void *self, ls_cycle now)
 
 /* --- set-up --- */
 
-static ls_status home_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+static ls_status home_attach(void *self, const ls_line_client_ops *ops, void *client, ls_line_port *out,
                              ls_error *err);
 
-static const line_memory_ops home_memory = { .request = home_request, .attach = home_attach };
+static const ls_line_memory_ops home_memory = { .request = home_request, .attach = home_attach };
 
-static ls_status home_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+static ls_status home_attach(void *self, const ls_line_client_ops *ops, void *client, ls_line_port *out,
                              ls_error *err)
 {
     home *h = self;
     if (h->client_count == CLIENTS_MAX)
         return ls_fail(err, LS_ERR_INPUT, "%s: more than %d caches above it", h->name, CLIENTS_MAX);
     h->clients[h->client_count] = (home_client){ .ops = ops, .self = client };
-    *out = (line_port){
+    *out = (ls_line_port){
         .ops = &home_memory, .self = h, .client = h->client_count++, .line_bytes = h->line_bytes
     };
     return LS_OK;
@@ -257,11 +257,11 @@ static ls_status channel_attach(void *self, const mem_map *map, uint32_t line_by
     home *h = self;
     h->map = *map;
     h->line_bytes = line_bytes;
-    mem_dram_place first = mem_map_dram(map, 0);
-    mem_place place = mem_map_place(map, 0);
+    ls_dram_place first = mem_map_dram(map, 0);
+    ls_sector_place place = mem_map_place(map, 0);
     for (uint64_t at = LS_DRAM_ATOM_BYTES; at < line_bytes; at += LS_DRAM_ATOM_BYTES) {
-        mem_dram_place dram = mem_map_dram(map, at);
-        mem_place here = mem_map_place(map, at);
+        ls_dram_place dram = mem_map_dram(map, at);
+        ls_sector_place here = mem_map_place(map, at);
         if (dram.bank != first.bank || dram.row != first.row || here.channel != place.channel ||
             here.slice != place.slice)
             return ls_fail(
@@ -313,7 +313,7 @@ static const ls_metric metrics[] = {
 };
 
 static const ls_port_decl ports[] = {
-    { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &home_memory },
+    { .name = LS_LINE_MEMORY_PORT, .interface = LS_LINE_MEMORY_INTERFACE, .ops = &home_memory },
     { .name = LS_CHANNEL_PORT, .interface = LS_CHANNEL_INTERFACE, .ops = &channel_ops },
     { .name = "dram", .interface = LS_DRAM_INTERFACE, .offset = offsetof(home, dram) },
     { .name = "reply", .interface = LS_DRAM_REPLY_INTERFACE, .ops = &reply_ops },

@@ -1,13 +1,13 @@
 /* channel.h: the memory channel below the last cache: model "window" of slot "channel". Hands lines to a DRAM
  * model (lockstep/dram.h) of another region of the domain and moves their bytes to and from the simulated
  * memory. A write's bytes enter it when the write goes to DRAM; a read's bytes are taken when DRAM answers.
- * Provides LINE_MEMORY_PORT and the port "reply"; uses the port "dram". */
+ * Provides LS_LINE_MEMORY_PORT and the port "reply"; uses the port "dram". */
 #ifndef MODEL_AMD_MEMORY_CHANNEL_H
 #define MODEL_AMD_MEMORY_CHANNEL_H
 
 #include "base/address_space.h"
 #include "lockstep/channel.h"
-#include "model/amd_memory/line.h"
+#include "lockstep/line.h"
 #include "model/memory/mem.h"
 
 typedef struct line_channel_spec {

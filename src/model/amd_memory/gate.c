@@ -19,7 +19,7 @@ typedef struct gate_counters {
 /* A message that waits: an answer for its link, or a request for a cache. */
 typedef struct gate_node {
     uint32_t next;
-    line_message m;
+    ls_line_message m;
 } gate_node;
 
 typedef struct gate_list {
@@ -37,7 +37,7 @@ typedef struct gate_link {
     bool sweeping;
     bool blocked;   /* the first that waits does so for an answer to leave, not for a cache */
     ls_event event; /* while answers wait */
-    line_port slices[SLICES_MAX];
+    ls_line_port slices[SLICES_MAX];
 } gate_link;
 
 typedef struct gate {
@@ -54,13 +54,13 @@ typedef struct gate {
 
 /* --- messages that wait --- */
 
-static void hold(gate *g, gate_list *list, const line_message *m, uint32_t data_bytes)
+static void hold(gate *g, gate_list *list, const ls_line_message *m, uint32_t data_bytes)
 {
     uint32_t i = g->free_node != NONE ? g->free_node : g->fresh_nodes++;
     gate_node *node = &g->nodes[i];
     if (g->free_node != NONE)
         g->free_node = node->next;
-    line_copy(&node->m, m, data_bytes);
+    ls_line_copy(&node->m, m, data_bytes);
     node->next = NONE;
     if (list->first == NONE)
         list->first = i;
@@ -80,30 +80,30 @@ static void drop_first(gate *g, gate_list *list)
 /* --- requests --- */
 
 /* To every slice; one at a time per link. */
-static bool sweep(gate_link *l, const line_message *m, ls_cycle now)
+static bool sweep(gate_link *l, const ls_line_message *m, ls_cycle now)
 {
     gate *g = l->gate;
     if (!l->sweeping) {
         l->sweeping = true;
         l->sweep_sent = l->sweep_answered = 0;
     }
-    while (l->sweep_sent < g->slice_count && line_request(&l->slices[l->sweep_sent], m, now))
+    while (l->sweep_sent < g->slice_count && ls_line_request(&l->slices[l->sweep_sent], m, now))
         l->sweep_sent++;
     return l->sweep_sent == g->slice_count;
 }
 
-static bool hand_over(gate_link *l, const line_message *m, ls_cycle now)
+static bool hand_over(gate_link *l, const ls_line_message *m, ls_cycle now)
 {
     gate *g = l->gate;
-    bool sweeps = m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH;
+    bool sweeps = m->kind == LS_LINE_INVALIDATE || m->kind == LS_LINE_FLUSH;
     l->blocked = l->inside == INSIDE_MAX || (sweeps && l->sweeping && l->sweep_sent == g->slice_count);
     if (LS_UNLIKELY(l->blocked))
         return false;
     if (LS_UNLIKELY(sweeps)) {
         if (!sweep(l, m, now))
             return false;
-    } else if (!line_request(&l->slices[g->mapped ? mem_map_place_again(&g->map, m->address).slice : 0], m,
-                             now)) {
+    } else if (!ls_line_request(&l->slices[g->mapped ? mem_map_place_again(&g->map, m->address).slice : 0], m,
+                                now)) {
         return false;
     }
     l->inside++;
@@ -111,14 +111,14 @@ static bool hand_over(gate_link *l, const line_message *m, ls_cycle now)
     return true;
 }
 
-static inline void receive(gate *g, gate_link *l, ls_link *link, const line_message *m, ls_cycle now)
+static inline void receive(gate *g, gate_link *l, ls_link *link, const ls_line_message *m, ls_cycle now)
 {
     l->in = link;
     g->n.requests++;
     if (l->held.first == NONE && hand_over(l, m, now))
         return;
     g->n.waited++;
-    hold(g, &l->held, m, line_request_data(m, g->line_bytes));
+    hold(g, &l->held, m, ls_line_request_data(m, g->line_bytes));
 }
 
 void line_gate_receive(void *receiver, ls_link *link, const void *payload, ls_cycle now)
@@ -130,7 +130,7 @@ void line_gate_receive(void *receiver, ls_link *link, const void *payload, ls_cy
 void line_gate_receive_any(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     gate *g = state;
-    receive(g, &g->links[((const line_message *)payload)->requester], link, payload, now);
+    receive(g, &g->links[((const ls_line_message *)payload)->requester], link, payload, now);
 }
 
 static void slice_retry(void *self, ls_cycle now)
@@ -142,34 +142,34 @@ static void slice_retry(void *self, ls_cycle now)
 
 /* --- answers --- */
 
-static bool send_answer(gate_link *l, const line_message *m)
+static bool send_answer(gate_link *l, const ls_line_message *m)
 {
     gate *g = l->gate;
-    uint32_t data_bytes = line_reply_data(m, g->line_bytes);
-    line_message *slot = ls_link_send(l->out, data_bytes != 0 ? data_bytes : CONTROL_BYTES);
+    uint32_t data_bytes = ls_line_reply_data(m, g->line_bytes);
+    ls_line_message *slot = ls_link_send(l->out, data_bytes != 0 ? data_bytes : CONTROL_BYTES);
     if (LS_UNLIKELY(slot == NULL))
         return false;
-    line_copy(slot, m, data_bytes);
+    ls_line_copy(slot, m, data_bytes);
     slot->requester = l->number;
     g->n.replies++;
     l->inside--;
     return true;
 }
 
-static void hold_answer(gate_link *l, const line_message *m)
+static void hold_answer(gate_link *l, const ls_line_message *m)
 {
     gate *g = l->gate;
     bool first = l->answers.first == NONE;
-    hold(g, &l->answers, m, line_reply_data(m, g->line_bytes));
+    hold(g, &l->answers, m, ls_line_reply_data(m, g->line_bytes));
     g->n.reply_waited++;
     if (first)
         ls_link_wait(l->out, &l->event);
 }
 
-static void slice_reply(void *self, const line_message *m, ls_cycle now)
+static void slice_reply(void *self, const ls_line_message *m, ls_cycle now)
 {
     gate_link *l = self;
-    if (LS_UNLIKELY(m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH)) {
+    if (LS_UNLIKELY(m->kind == LS_LINE_INVALIDATE || m->kind == LS_LINE_FLUSH)) {
         if (++l->sweep_answered < l->gate->slice_count)
             return;
         l->sweeping = false;
@@ -197,7 +197,7 @@ static void out_ready(void *self, ls_cycle now)
         slice_retry(l, now);
 }
 
-static const line_client_ops slice_client = { .reply = slice_reply, .retry = slice_retry };
+static const ls_line_client_ops slice_client = { .reply = slice_reply, .retry = slice_retry };
 
 /* --- set-up --- */
 
@@ -296,8 +296,8 @@ ls_status line_gate_set_slices(ls_block *block, const mem_map *map, ls_block *co
         g->map = *map;
     for (uint32_t i = 0; i < g->link_count; i++)
         for (uint32_t k = 0; k < count; k++) {
-            line_port *port = &g->links[i].slices[k];
-            ls_status status = line_join(caches[k], &slice_client, &g->links[i], port, err);
+            ls_line_port *port = &g->links[i].slices[k];
+            ls_status status = ls_line_join(caches[k], &slice_client, &g->links[i], port, err);
             if (status != LS_OK)
                 return status;
             if (g->line_bytes != 0 && g->line_bytes != port->line_bytes)

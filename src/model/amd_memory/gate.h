@@ -4,13 +4,13 @@
 #ifndef MODEL_AMD_MEMORY_GATE_H
 #define MODEL_AMD_MEMORY_GATE_H
 
-#include "model/amd_memory/line.h"
+#include "lockstep/line.h"
 #include "model/memory/mem.h"
 
 /* For the requests of `hubs` hubs. requests_max: that links can deliver before a buffer entry is released. */
 ls_status line_gate_create(ls_region *region, const char *name, uint32_t hubs, uint32_t requests_max,
                            ls_block **out, ls_error *err);
-/* The payload of links is a line_message. A link of hub i alone: its receiver, and its receive function. */
+/* The payload of links is a ls_line_message. A link of hub i alone: its receiver, and its receive function. */
 void *line_gate_receiver(ls_block *gate, uint32_t i);
 void line_gate_receive(void *receiver, ls_link *link, const void *payload, ls_cycle now);
 /* A link of any hubs: the number of the hub stands in the message. All messages of a hub come over the same link.

@@ -14,7 +14,7 @@ typedef struct hub_counters {
 } hub_counters;
 
 typedef struct hub_client {
-    const line_client_ops *ops;
+    const ls_line_client_ops *ops;
     void *self;
     struct hub *hub;
     ls_event event; /* waits on a link after a refusal, or for a flush to end */
@@ -53,10 +53,10 @@ static bool refuse(hub *h, hub_client *client, ls_link *link)
     return false;
 }
 
-static void send_copy(hub *h, line_message *slot, uint32_t client, uint32_t place, const line_message *m,
+static void send_copy(hub *h, ls_line_message *slot, uint32_t client, uint32_t place, const ls_line_message *m,
                       uint32_t data_bytes)
 {
-    line_copy(slot, m, data_bytes);
+    ls_line_copy(slot, m, data_bytes);
     slot->source = (uint16_t)client;
     slot->requester = h->number;
     slot->place = (uint16_t)place;
@@ -65,7 +65,7 @@ static void send_copy(hub *h, line_message *slot, uint32_t client, uint32_t plac
 }
 
 /* To every place, as links allow; taken when the last one is sent. */
-static bool sweep(hub *h, uint32_t number, const line_message *m)
+static bool sweep(hub *h, uint32_t number, const ls_line_message *m)
 {
     hub_client *client = &h->clients[number];
     if (client->sweeping && client->sweep_sent == h->link_count) {
@@ -78,7 +78,7 @@ static bool sweep(hub *h, uint32_t number, const line_message *m)
     }
     while (client->sweep_sent < h->link_count) {
         ls_link *link = h->links[client->sweep_sent];
-        line_message *slot = ls_link_send(link, CONTROL_BYTES);
+        ls_line_message *slot = ls_link_send(link, CONTROL_BYTES);
         if (slot == NULL)
             return refuse(h, client, link);
         send_copy(h, slot, number, client->sweep_sent, m, 0);
@@ -87,11 +87,11 @@ static bool sweep(hub *h, uint32_t number, const line_message *m)
     return true;
 }
 
-static bool hub_request(void *self, uint32_t number, const line_message *m, ls_cycle now)
+static bool hub_request(void *self, uint32_t number, const ls_line_message *m, ls_cycle now)
 {
     hub *h = self;
     (void)now;
-    if (LS_UNLIKELY(m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH))
+    if (LS_UNLIKELY(m->kind == LS_LINE_INVALIDATE || m->kind == LS_LINE_FLUSH))
         return sweep(h, number, m);
     uint32_t place = 0;
     if (LS_LIKELY(h->plain))
@@ -99,8 +99,8 @@ static bool hub_request(void *self, uint32_t number, const line_message *m, ls_c
     else if (h->mapped)
         place = mem_map_place_again(&h->map, m->address).channel;
     ls_link *link = h->links[place];
-    uint32_t data_bytes = line_request_data(m, h->line_bytes);
-    line_message *slot = ls_link_send(link, data_bytes != 0 ? h->line_bytes : CONTROL_BYTES);
+    uint32_t data_bytes = ls_line_request_data(m, h->line_bytes);
+    ls_line_message *slot = ls_link_send(link, data_bytes != 0 ? h->line_bytes : CONTROL_BYTES);
     if (LS_LIKELY(slot != NULL)) {
         send_copy(h, slot, number, place, m, data_bytes);
         return true;
@@ -111,11 +111,11 @@ static bool hub_request(void *self, uint32_t number, const line_message *m, ls_c
 void line_hub_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     hub *h = state;
-    const line_message *m = payload;
+    const ls_line_message *m = payload;
     hub_client *client = &h->clients[m->source];
     h->n.replies++;
-    h->n.reply_bytes += line_reply_data(m, h->line_bytes);
-    if (LS_UNLIKELY(m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH)) {
+    h->n.reply_bytes += ls_line_reply_data(m, h->line_bytes);
+    if (LS_UNLIKELY(m->kind == LS_LINE_INVALIDATE || m->kind == LS_LINE_FLUSH)) {
         if (++client->sweep_answered == h->link_count) {
             client->sweeping = false;
             client->ops->reply(client->self, m, now);
@@ -130,10 +130,10 @@ void line_hub_receive(void *state, ls_link *link, const void *payload, ls_cycle 
     ls_link_release(link, 1);
 }
 
-static ls_status hub_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+static ls_status hub_attach(void *self, const ls_line_client_ops *ops, void *client, ls_line_port *out,
                             ls_error *err);
 
-static const line_memory_ops hub_memory = { .request = hub_request, .attach = hub_attach };
+static const ls_line_memory_ops hub_memory = { .request = hub_request, .attach = hub_attach };
 
 /* Before the run: no event is under way, so they can move. */
 static ls_status make_room(hub *h, ls_error *err)
@@ -151,7 +151,7 @@ static ls_status make_room(hub *h, ls_error *err)
     return LS_OK;
 }
 
-static ls_status hub_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+static ls_status hub_attach(void *self, const ls_line_client_ops *ops, void *client, ls_line_port *out,
                             ls_error *err)
 {
     hub *h = self;
@@ -165,8 +165,9 @@ static ls_status hub_attach(void *self, const line_client_ops *ops, void *client
     hub_client *c = &h->clients[h->client_count];
     *c = (hub_client){ .ops = ops, .self = client, .hub = h };
     ls_event_init(&c->event, call_again, c);
-    *out =
-        (line_port){ .ops = &hub_memory, .self = h, .client = h->client_count++, .line_bytes = h->line_bytes };
+    *out = (ls_line_port){
+        .ops = &hub_memory, .self = h, .client = h->client_count++, .line_bytes = h->line_bytes
+    };
     return LS_OK;
 }
 
@@ -200,7 +201,7 @@ static const ls_metric metrics[] = {
 };
 
 static const ls_port_decl ports[] = {
-    { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &hub_memory },
+    { .name = LS_LINE_MEMORY_PORT, .interface = LS_LINE_MEMORY_INTERFACE, .ops = &hub_memory },
 };
 
 static const ls_block_type hub_type = {

@@ -1,19 +1,19 @@
 /* hub.h: the way out of a domain: block of slot "line-hub". The caches of a cluster (or a copy engine) share
  * one link to each place their lines can live in: the memory partitions, or the shader array's L1. Provides
- * LINE_MEMORY_PORT.
+ * LS_LINE_MEMORY_PORT.
  *
  * An invalidate or a flush goes to every place and is answered when all have answered. */
 #ifndef MODEL_AMD_MEMORY_HUB_H
 #define MODEL_AMD_MEMORY_HUB_H
 
-#include "model/amd_memory/line.h"
+#include "lockstep/line.h"
 #include "model/memory/mem.h"
 
 /* Makes the block. line_bytes: of the caches at the other ends of the links. */
 ls_status line_hub_create(ls_region *region, const char *name, uint32_t line_bytes, ls_block **out,
                           ls_error *err);
 /* Links for requests by channel of the map; map NULL: there is one place, links[0]. Both are copied. Places may
- * share a link. The payload of links is a line_message with the hub's number and the place; replies come back over
+ * share a link. The payload of links is a ls_line_message with the hub's number and the place; replies come back over
  * links whose receive function is line_hub_receive and whose receiver is the block's state. */
 ls_status line_hub_set_links(ls_block *hub, uint32_t number, const mem_map *map, ls_link *const *links,
                              uint32_t count, ls_error *err);

@@ -1,6 +1,6 @@
 /* line.c: wires between requesters and the blocks that take their lines, found by interface: any model of a
  * slot. */
-#include "model/amd_memory/line.h"
+#include "lockstep/line.h"
 
 #include "model/amd_memory/atomic.h"
 

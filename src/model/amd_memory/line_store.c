@@ -139,7 +139,7 @@ void store_fill(store *s, uint32_t line, const uint8_t *data)
 {
     store_line *l = &s->lines[line];
     if ((l->valid[0] | l->valid[1]) == 0) {
-        line_copy_data(store_bytes(s, line), data, s->line_bytes);
+        ls_line_copy_data(store_bytes(s, line), data, s->line_bytes);
     } else {
         uint64_t missing[2] = { s->full[0] & ~l->valid[0], s->full[1] & ~l->valid[1] };
         store_merge_bytes(store_bytes(s, line), data, missing);

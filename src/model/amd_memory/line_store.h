@@ -3,7 +3,7 @@
 #ifndef MODEL_AMD_MEMORY_LINE_STORE_H
 #define MODEL_AMD_MEMORY_LINE_STORE_H
 
-#include "model/amd_memory/line.h"
+#include "lockstep/line.h"
 #include "model/policy/replacement.h"
 #include "model/policy/set_hash.h"
 

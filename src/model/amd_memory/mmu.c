@@ -12,7 +12,7 @@
 typedef struct mmu_node {
     ls_cycle at;
     uint32_t next, link;
-    line_walk walk;
+    ls_page_walk walk;
 } mmu_node;
 
 typedef struct mmu_list {
@@ -38,7 +38,7 @@ typedef struct mmu {
     const char *name;
     ls_region *region;
     line_mmu_counters n;
-    line_pages pages;
+    ls_pages pages;
     uint32_t page_shift, link_count;
     mmu_link *links;
     mmu_node *nodes;
@@ -78,7 +78,7 @@ static void mmu_receive(void *receiver, ls_link *link, const void *payload, ls_c
     uint32_t i = m->free_node;
     mmu_node *node = &m->nodes[i];
     m->free_node = node->next;
-    node->walk = *(const line_walk *)payload;
+    node->walk = *(const ls_page_walk *)payload;
     node->link = (uint32_t)(l - m->links);
     node->at = now + m->spec->latency_cycles;
     put(m, &m->arrived, i);
@@ -92,7 +92,7 @@ static void send_answers(mmu *m, mmu_link *l)
 {
     while (l->answers.first != NONE) {
         uint32_t i = l->answers.first;
-        line_walk *slot = ls_link_send(l->out, sizeof *slot);
+        ls_page_walk *slot = ls_link_send(l->out, sizeof *slot);
         if (slot == NULL) {
             ls_link_wait(l->out, &l->event);
             return;
@@ -223,7 +223,7 @@ static ls_status mmu_init(ls_block *block, void *state, const void *spec, ls_err
     return LS_OK;
 }
 
-static ls_status mmu_attach(void *self, const line_pages *pages, uint32_t links, uint32_t questions,
+static ls_status mmu_attach(void *self, const ls_pages *pages, uint32_t links, uint32_t questions,
                             ls_error *err)
 {
     mmu *m = self;
@@ -281,15 +281,15 @@ static void mmu_waits(const void *self, ls_wait_sink *sink)
     ls_wait_report(sink, m->name, "page tables", detail);
 }
 
-static line_page identity(void *self, uint64_t address)
+static ls_page identity(void *self, uint64_t address)
 {
     (void)self;
-    return (line_page){ .physical = address };
+    return (ls_page){ .physical = address };
 }
 
-line_pages line_pages_identity(void)
+ls_pages line_pages_identity(void)
 {
-    return (line_pages){ .look = identity };
+    return (ls_pages){ .look = identity };
 }
 
 static const ls_mmu_ops mmu_ops = { .attach = mmu_attach,

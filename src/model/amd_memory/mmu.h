@@ -6,8 +6,6 @@
 #include "lockstep/block.h"
 #include "model/amd_memory/pages.h"
 
-typedef ls_page_walk line_walk;
-
 typedef struct line_mmu_spec {
     uint64_t entries, ways; /* 0 entries: every question walks */
     uint64_t page_kib;
@@ -24,7 +22,7 @@ typedef struct line_mmu_counters {
 } line_mmu_counters;
 
 /* Wiring of any model of slot "mmu", by interface: lockstep/tlb.h says more. */
-ls_status line_mmu_attach(ls_block *mmu, const line_pages *pages, uint32_t links, uint32_t questions,
+ls_status line_mmu_attach(ls_block *mmu, const ls_pages *pages, uint32_t links, uint32_t questions,
                           ls_error *err);
 void *line_mmu_receiver(ls_block *mmu, uint32_t i);
 const ls_mmu_ops *line_mmu_ops(const ls_block *mmu);

@@ -5,10 +5,7 @@
 
 #include "lockstep/tlb.h"
 
-typedef ls_page line_page;
-typedef ls_pages line_pages;
-
 /* Addresses are places; all of it is GPU 0's. */
-line_pages line_pages_identity(void);
+ls_pages line_pages_identity(void);
 
 #endif

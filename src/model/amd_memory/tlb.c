@@ -13,7 +13,7 @@
 typedef struct tlb_node {
     ls_cycle at; /* when it may go to the cache */
     uint32_t next, client;
-    line_message m;
+    ls_line_message m;
 } tlb_node;
 
 typedef struct tlb_list {
@@ -29,10 +29,10 @@ typedef struct tlb_miss {
 } tlb_miss;
 
 typedef struct tlb_client {
-    const line_client_ops *ops;
+    const ls_line_client_ops *ops;
     void *self;
     struct tlb *tlb;
-    line_port below;
+    ls_line_port below;
     bool refused;
 } tlb_client;
 
@@ -81,7 +81,7 @@ static inline bool is_full(const tlb *t)
 }
 
 /* The caller has looked for room. */
-static void keep(tlb *t, tlb_list *list, uint32_t client, const line_message *m, ls_cycle at)
+static void keep(tlb *t, tlb_list *list, uint32_t client, const ls_line_message *m, ls_cycle at)
 {
     uint32_t i = t->free_node;
     if (LS_UNLIKELY(i == NONE))
@@ -92,7 +92,7 @@ static void keep(tlb *t, tlb_list *list, uint32_t client, const line_message *m,
     t->inside++;
     node->client = client;
     node->at = at;
-    line_copy(&node->m, m, line_request_data(m, t->clients[client].below.line_bytes));
+    ls_line_copy(&node->m, m, ls_line_request_data(m, t->clients[client].below.line_bytes));
     put(t, list, i);
 }
 
@@ -138,7 +138,7 @@ static bool drain(tlb *t, ls_cycle now)
             arm(t, node->at);
             break;
         }
-        t->cache_refused = !line_request(&t->clients[node->client].below, &node->m, now);
+        t->cache_refused = !ls_line_request(&t->clients[node->client].below, &node->m, now);
         if (t->cache_refused)
             break;
         t->ready.first = node->next;
@@ -157,7 +157,7 @@ static void tlb_event(void *self, ls_cycle now)
     (void)drain(self, now);
 }
 
-static void cache_reply(void *self, const line_message *m, ls_cycle now)
+static void cache_reply(void *self, const ls_line_message *m, ls_cycle now)
 {
     tlb_client *c = self;
     c->ops->reply(c->self, m, now);
@@ -177,7 +177,7 @@ static void cache_retry(void *self, ls_cycle now)
     }
 }
 
-static const line_client_ops cache_client = { .reply = cache_reply, .retry = cache_retry };
+static const ls_line_client_ops cache_client = { .reply = cache_reply, .retry = cache_retry };
 
 /* --- pages --- */
 
@@ -222,14 +222,14 @@ static void send_requests(tlb *t)
 {
     while (t->unsent.first != NONE) {
         uint32_t i = t->unsent.first;
-        line_walk *walk = ls_link_send(t->to_mmu, sizeof *walk);
+        ls_page_walk *walk = ls_link_send(t->to_mmu, sizeof *walk);
         if (walk == NULL) {
             if (!t->link_waits)
                 ls_link_wait(t->to_mmu, &t->link_event);
             t->link_waits = true;
             return;
         }
-        *walk = (line_walk){ .address = t->misses[i].page << t->page_shift, .token = i };
+        *walk = (ls_page_walk){ .address = t->misses[i].page << t->page_shift, .token = i };
         t->unsent.first = t->misses[i].next;
     }
 }
@@ -242,8 +242,8 @@ static void link_ready(void *self, ls_cycle now)
     send_requests(t);
 }
 
-static __attribute__((noinline)) bool take_miss(tlb *t, uint32_t client, const line_message *m, uint64_t page,
-                                                ls_cycle now)
+static __attribute__((noinline)) bool take_miss(tlb *t, uint32_t client, const ls_line_message *m,
+                                                uint64_t page, ls_cycle now)
 {
     if (is_full(t))
         return refuse(t, client);
@@ -280,7 +280,7 @@ static __attribute__((noinline)) bool take_miss(tlb *t, uint32_t client, const l
 static void tlb_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     tlb *t = state;
-    const line_walk *walk = payload;
+    const ls_page_walk *walk = payload;
     tlb_miss *miss = &t->misses[walk->token];
     uint32_t at = tlb_tags_insert(&t->l1, miss->page);
     t->physical[at] = walk->page.physical;
@@ -303,17 +303,17 @@ static void tlb_receive(void *state, ls_link *link, const void *payload, ls_cycl
 
 /* --- requests --- */
 
-static bool pass(tlb *t, uint32_t client, const line_message *m, uint64_t address, ls_cycle now)
+static bool pass(tlb *t, uint32_t client, const ls_line_message *m, uint64_t address, ls_cycle now)
 {
     if (t->ready.first == NONE && t->latency == 0) {
         bool taken;
         if (LS_LIKELY(address == m->address)) {
-            taken = line_request(&t->clients[client].below, m, now);
+            taken = ls_line_request(&t->clients[client].below, m, now);
         } else {
-            line_message there;
-            line_copy(&there, m, line_request_data(m, t->clients[client].below.line_bytes));
+            ls_line_message there;
+            ls_line_copy(&there, m, ls_line_request_data(m, t->clients[client].below.line_bytes));
             there.address = address;
-            taken = line_request(&t->clients[client].below, &there, now);
+            taken = ls_line_request(&t->clients[client].below, &there, now);
         }
         t->clients[client].refused = !taken;
         return taken;
@@ -330,10 +330,10 @@ static bool pass(tlb *t, uint32_t client, const line_message *m, uint64_t addres
     return true;
 }
 
-static bool tlb_request(void *self, uint32_t client, const line_message *m, ls_cycle now)
+static bool tlb_request(void *self, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
     tlb *t = self;
-    if (LS_UNLIKELY(m->kind == LINE_INVALIDATE || m->kind == LINE_FLUSH))
+    if (LS_UNLIKELY(m->kind == LS_LINE_INVALIDATE || m->kind == LS_LINE_FLUSH))
         return pass(t, client, m, m->address, now);
     uint64_t page = m->address >> t->page_shift;
     if (LS_UNLIKELY(!find_page(t, page)))
@@ -345,12 +345,12 @@ static bool tlb_request(void *self, uint32_t client, const line_message *m, ls_c
     return true;
 }
 
-static ls_status tlb_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+static ls_status tlb_attach(void *self, const ls_line_client_ops *ops, void *client, ls_line_port *out,
                             ls_error *err);
 
-static const line_memory_ops tlb_memory = { .request = tlb_request, .attach = tlb_attach };
+static const ls_line_memory_ops tlb_memory = { .request = tlb_request, .attach = tlb_attach };
 
-static ls_status tlb_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+static ls_status tlb_attach(void *self, const ls_line_client_ops *ops, void *client, ls_line_port *out,
                             ls_error *err)
 {
     tlb *t = self;
@@ -360,14 +360,14 @@ static ls_status tlb_attach(void *self, const line_client_ops *ops, void *client
         return ls_fail(err, LS_ERR_USAGE, "%s: there is no cache below it yet", t->name);
     tlb_client *c = &t->clients[t->client_count];
     *c = (tlb_client){ .ops = ops, .self = client, .tlb = t };
-    ls_status status = line_join(t->cache, &cache_client, c, &c->below, err);
+    ls_status status = ls_line_join(t->cache, &cache_client, c, &c->below, err);
     if (status != LS_OK)
         return status;
     if (c->below.ops->delay != NULL)
         c->below.ops->delay(c->below.self, c->below.client, (uint32_t)t->spec->latency_cycles);
     else
         t->latency = t->spec->latency_cycles;
-    *out = (line_port){
+    *out = (ls_line_port){
         .ops = &tlb_memory, .self = t, .client = t->client_count++, .line_bytes = c->below.line_bytes
     };
     return LS_OK;
@@ -412,16 +412,16 @@ typedef struct tlb_none {
     ls_block *cache;
 } tlb_none;
 
-static ls_status none_attach(void *self, const line_client_ops *ops, void *client, line_port *out,
+static ls_status none_attach(void *self, const ls_line_client_ops *ops, void *client, ls_line_port *out,
                              ls_error *err)
 {
     const tlb_none *t = self;
     if (t->cache == NULL)
         return ls_fail(err, LS_ERR_USAGE, "a translation has no cache below it yet");
-    return line_join(t->cache, ops, client, out, err);
+    return ls_line_join(t->cache, ops, client, out, err);
 }
 
-static const line_memory_ops none_memory = { .attach = none_attach };
+static const ls_line_memory_ops none_memory = { .attach = none_attach };
 
 static ls_status none_set_below(void *self, ls_block *cache, ls_error *err)
 {
@@ -520,12 +520,12 @@ static const ls_metric metrics[] = {
 };
 
 static const ls_port_decl ports[] = {
-    { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &tlb_memory },
+    { .name = LS_LINE_MEMORY_PORT, .interface = LS_LINE_MEMORY_INTERFACE, .ops = &tlb_memory },
     { .name = LS_TLB_PORT, .interface = LS_TLB_INTERFACE, .ops = &tlb_ops },
 };
 
 static const ls_port_decl none_ports[] = {
-    { .name = LINE_MEMORY_PORT, .interface = LINE_MEMORY_INTERFACE, .ops = &none_memory },
+    { .name = LS_LINE_MEMORY_PORT, .interface = LS_LINE_MEMORY_INTERFACE, .ops = &none_memory },
     { .name = LS_TLB_PORT, .interface = LS_TLB_INTERFACE, .ops = &none_ops },
 };
 

@@ -1,11 +1,11 @@
 /* tlb.h: the models of slot "tlb": an L1 TLB between requesters and their cache. Model "cycle" looks pages up
  * and sends misses to the MMU (mmu.h) over links. With model "none" there is no block: requesters are
- * connected to the cache itself. Both provide LINE_MEMORY_PORT. Answers carry physical addresses, not the
+ * connected to the cache itself. Both provide LS_LINE_MEMORY_PORT. Answers carry physical addresses, not the
  * requested ones. */
 #ifndef MODEL_AMD_MEMORY_TLB_H
 #define MODEL_AMD_MEMORY_TLB_H
 
-#include "model/amd_memory/line.h"
+#include "lockstep/line.h"
 #include "model/amd_memory/mmu.h"
 
 typedef struct line_tlb_spec {

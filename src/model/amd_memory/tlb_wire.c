@@ -46,7 +46,7 @@ const ls_mmu_ops *line_mmu_ops(const ls_block *mmu)
     return ls_block_type_port(ls_block_type_of(mmu), LS_MMU_INTERFACE, false)->ops;
 }
 
-ls_status line_mmu_attach(ls_block *mmu, const line_pages *pages, uint32_t links, uint32_t questions,
+ls_status line_mmu_attach(ls_block *mmu, const ls_pages *pages, uint32_t links, uint32_t questions,
                           ls_error *err)
 {
     return line_mmu_ops(mmu)->attach(ls_block_state(mmu), pages, links, questions, err);

@@ -7,15 +7,15 @@
 #include "model/core/core.h"
 
 struct core_ahead {
-    core_launch waiting[CORE_AHEAD_MAX]; /* ring: arrived before there was room */
+    ls_core_launch waiting[LS_CORE_BLOCKS_AT]; /* ring: arrived before there was room */
     uint32_t head, tail;
     struct {
         ls_cycle start;
-        core_launch launch;
+        ls_core_launch launch;
     } due[CORE_CTAS_MAX]; /* in the order of their starts: they have a place */
     uint32_t due_count;
-    uint16_t places[CORE_KERNELS_MAX]; /* by kernel: blocks that are here or due */
-    ls_cycle ends[CORE_CTAS_MAX];      /* ring: of blocks of ended_kernel that none has followed yet */
+    uint16_t places[LS_CORE_KERNELS]; /* by kernel: blocks that are here or due */
+    ls_cycle ends[CORE_CTAS_MAX];     /* ring: of blocks of ended_kernel that none has followed yet */
     uint32_t end_head, end_tail, ended_kernel;
     uint32_t kernel, most; /* of the last that arrived, and its places */
     uint32_t delay;        /* cycles from the end of a block to the start of the next one in its place */
@@ -24,7 +24,7 @@ struct core_ahead {
 
 /* When the block that arrives now may start: at once if there is a place that was left long ago, or never
  * taken. */
-static ls_cycle start_of(core_ahead *a, const core_launch *launch, ls_cycle now)
+static ls_cycle start_of(core_ahead *a, const ls_core_launch *launch, ls_cycle now)
 {
     if (a->ended_kernel != launch->kernel) {
         a->ended_kernel = launch->kernel;
@@ -37,7 +37,7 @@ static ls_cycle start_of(core_ahead *a, const core_launch *launch, ls_cycle now)
     return a->ends[a->end_head++ % CORE_CTAS_MAX] + a->delay;
 }
 
-static void set_due(core *c, const core_launch *launch, ls_cycle start)
+static void set_due(core *c, const ls_core_launch *launch, ls_cycle start)
 {
     core_ahead *a = c->ahead;
     if (a->due_count == CORE_CTAS_MAX) {
@@ -56,14 +56,14 @@ static void set_due(core *c, const core_launch *launch, ls_cycle start)
     ls_schedule_at(c->region, &a->event, start);
 }
 
-bool ahead_arrives(core *c, const core_launch *launch)
+bool ahead_arrives(core *c, const ls_core_launch *launch)
 {
     core_ahead *a = c->ahead;
     a->kernel = launch->kernel;
     a->most = launch->ctas_per_core;
     if (a->places[launch->kernel] >= launch->ctas_per_core) {
-        if (a->tail - a->head < CORE_AHEAD_MAX)
-            a->waiting[a->tail++ % CORE_AHEAD_MAX] = *launch;
+        if (a->tail - a->head < LS_CORE_BLOCKS_AT)
+            a->waiting[a->tail++ % LS_CORE_BLOCKS_AT] = *launch;
         else
             cta_refuse(c);
         return true;
@@ -80,8 +80,8 @@ void ahead_ended(core *c, uint32_t kernel)
 {
     core_ahead *a = c->ahead;
     ls_cycle now = ls_region_now(c->region);
-    if (a->head != a->tail && a->waiting[a->head % CORE_AHEAD_MAX].kernel == kernel) {
-        set_due(c, &a->waiting[a->head++ % CORE_AHEAD_MAX], now + a->delay);
+    if (a->head != a->tail && a->waiting[a->head % LS_CORE_BLOCKS_AT].kernel == kernel) {
+        set_due(c, &a->waiting[a->head++ % LS_CORE_BLOCKS_AT], now + a->delay);
         return; /* the next one has its place */
     }
     a->places[kernel]--;
@@ -122,7 +122,7 @@ static void start_due(void *self, ls_cycle now)
 {
     core *c = self;
     core_ahead *a = c->ahead;
-    core_launch launch = a->due[0].launch;
+    ls_core_launch launch = a->due[0].launch;
     a->due_count--;
     for (uint32_t i = 0; i < a->due_count; i++)
         a->due[i] = a->due[i + 1];
@@ -136,8 +136,8 @@ void ahead_shares(core *c, uint32_t kernel, uint32_t cores)
 {
     core_ahead *a = c->ahead;
     for (uint32_t i = a->head; i != a->tail; i++)
-        if (a->waiting[i % CORE_AHEAD_MAX].kernel == kernel)
-            a->waiting[i % CORE_AHEAD_MAX].cores = cores;
+        if (a->waiting[i % LS_CORE_BLOCKS_AT].kernel == kernel)
+            a->waiting[i % LS_CORE_BLOCKS_AT].cores = cores;
     for (uint32_t i = 0; i < a->due_count; i++)
         if (a->due[i].launch.kernel == kernel)
             a->due[i].launch.cores = cores;

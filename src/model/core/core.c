@@ -69,7 +69,7 @@ static const ls_param params[] = {
 #define TENSOR(name_, key_, bits_, help_)                                                                      \
     KEY("tensor." #key_ "_fma", tensor.fma[LS_TENSOR_##name_], UINT, "FMA/cycle", "0", 0, 65536,               \
         "matrix instructions of " help_ ": multiply-adds per cycle and SM; 0: latency and interval of the class"),
-#include "isa/tensor.def"
+#include "lockstep/tensor.def"
 #undef TENSOR
     KEY("tensor.warp_percent", tensor.warp_percent, UINT, "%", "100", 1, 100,
         "of tensor.*_fma, what matrix instructions of one warp reach; those of warp groups reach all"),
@@ -87,7 +87,7 @@ static const ls_param params[] = {
         { .name = "class." #name_ ".interval_cycles", .type = LS_PARAM_TYPE_UINT,                             \
           .offset = offsetof(core_spec, classes[LS_CLASS_##name_].interval_cycles), .default_text = "1",      \
           .min = 1, .max = 1000, .unit = "cycles", .help = help_ ": initiation interval" },
-#include "isa/classes.def"
+#include "lockstep/classes.def"
 #undef CLASS
 };
 
@@ -111,7 +111,7 @@ static const ls_need needs[] = {
 #define CLASS(name_, help_)                                                                                   \
     { "class." #name_ ".latency_cycles", "class." #name_ ".unit!=memory" },                                   \
     { "class." #name_ ".interval_cycles", "class." #name_ ".unit!=memory" },
-#include "isa/classes.def"
+#include "lockstep/classes.def"
 #undef CLASS
     { "network_sectors_per_cycle", "memory=cycle" },
 };
@@ -206,7 +206,7 @@ static const ls_metric metrics[] = {
 #define CLASS(name_, help_)                                                                                   \
     { .name = "issued_" #name_, .kind = LS_METRIC_KIND_COUNTER,                                               \
       .offset = offsetof(core_counters, by_class[LS_CLASS_##name_]), .unit = "instructions", .help = help_ },
-#include "isa/classes.def"
+#include "lockstep/classes.def"
 #undef CLASS
 };
 /* clang-format on */

@@ -240,7 +240,7 @@ typedef struct l1_bank {
 
 typedef struct cta_state {
     bool used;
-    core_launch launch;
+    ls_core_launch launch;
     ls_cycle start;
     uint16_t first_warp, warp_count, warps_left;
     uint16_t at_barrier;
@@ -258,7 +258,7 @@ typedef struct core_alu {
                        const flight *f); /* a load writes its registers; false: not in this cycle */
     /* An answer from memory arrives. True: that is all, the core need not look at it. NULL: it always has
      * to. */
-    bool (*reply)(struct core *c, const mem_message *message, ls_cycle now);
+    bool (*reply)(struct core *c, const ls_sector_message *message, ls_cycle now);
 } core_alu;
 
 typedef struct hybrid hybrid;
@@ -343,13 +343,13 @@ typedef struct core {
     ls_port l1_port;
     uint32_t l1_banks, l1_latency_cycles;
     index_ring reply_ring;
-    mem_message *replies;
+    ls_sector_message *replies;
 
     /* network */
     mem_map map;
     ls_link **to_memory; /* by channel */
     index_ring out_ring; /* requests that wait for the network: one leaves per cycle */
-    mem_message *out;
+    ls_sector_message *out;
     uint16_t *out_channel; /* beside each of them */
     ls_event network_event;
     bool network_waiting; /* for the link of the oldest request */
@@ -362,12 +362,12 @@ typedef struct core {
     ls_cycle last_start; /* of a thread block */
     ls_cycle start_free; /* the first cycle in which a warp may start */
     struct {
-        uint32_t number;      /* of the launch, from 1 */
-        ls_cycle until;       /* its instructions are not there before */
-    } cold[CORE_KERNELS_MAX]; /* by core_launch.kernel */
+        uint32_t number;     /* of the launch, from 1 */
+        ls_cycle until;      /* its instructions are not there before */
+    } cold[LS_CORE_KERNELS]; /* by ls_core_launch.kernel */
     ls_link *to_dispatch;
     index_ring done_ring;
-    core_done done[CORE_CTAS_MAX * 2];
+    ls_core_done done[CORE_CTAS_MAX * 2];
     ls_event done_event;
     bool done_waiting;
     uint32_t core_count; /* of the GPU: for the layout of local memory */
@@ -381,7 +381,7 @@ void banks_count_for(core *c, uint32_t kernel); /* the dispatcher's slot, or BAN
 /* The same for a launch by its number; returns the slot that was counted for before. */
 uint32_t banks_count_for_number(core *c, uint32_t number);
 /* After a block of this launch came or went; there are banks. */
-void banks_blocks_changed(core *c, const core_launch *of);
+void banks_blocks_changed(core *c, const ls_core_launch *of);
 #define BANKS_SHARED UINT32_MAX /* for no kernel in particular */
 static inline void count_for(core *c, uint32_t warp)
 {
@@ -470,7 +470,7 @@ void ldst_network_event(void *self, ls_cycle now);
 void ldst_arrived(core *c, uint16_t flight_index); /* analytic.c: the last sector of a load is here */
 bool ldst_request(core *c, uint64_t address,
                   uint32_t token); /* a read for a read-only cache; false: not now */
-void ldst_put(core *c, const mem_message *message,
+void ldst_put(core *c, const ls_sector_message *message,
               uint16_t channel); /* into the queue to the network: it has room */
 
 /* coalesce.c */
@@ -483,13 +483,13 @@ void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void cta_warp_maybe_done(core *c, uint32_t warp);
 void cta_barrier(core *c, uint32_t warp, bool waits);
 void cta_finish(core *c, uint32_t slot);
-void cta_start(core *c, const core_launch *launch); /* there is room for it; else cta_refuse() */
+void cta_start(core *c, const ls_core_launch *launch); /* there is room for it; else cta_refuse() */
 void cta_refuse(core *c); /* ends the run: the dispatcher sent a block that does not fit */
 void cta_done_event(void *self, ls_cycle now);
 
 /* ahead.c; all but ahead_waits() for cores that are sent blocks ahead */
-bool ahead_init(core *c, uint32_t delay_cycles);        /* false: the host has no memory left */
-bool ahead_arrives(core *c, const core_launch *launch); /* false: it starts now */
+bool ahead_init(core *c, uint32_t delay_cycles);           /* false: the host has no memory left */
+bool ahead_arrives(core *c, const ls_core_launch *launch); /* false: it starts now */
 void ahead_ended(core *c, uint32_t kernel);
 void ahead_shares(core *c, uint32_t kernel, uint32_t cores);
 bool ahead_waits(const core *c); /* some block is here and has not started */

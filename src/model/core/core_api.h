@@ -7,11 +7,6 @@
 #include "model/cache/sector_cache.h"
 #include "model/core/rates.h"
 
-#define CORE_KERNELS_MAX LS_CORE_KERNELS
-#define CORE_AHEAD_MAX LS_CORE_BLOCKS_AT
-typedef ls_core_launch core_launch;
-typedef ls_core_done core_done;
-
 /* L1 as it is when blocks with so much shared memory are resident. */
 typedef struct core_l1 {
     sector_cache_spec cache; /* with the ways that are left */

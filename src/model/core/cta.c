@@ -20,7 +20,7 @@ static uint32_t find_warps(const core *c, uint32_t count)
 
 /* The first cycle in which the core's next warp fetches: warps start one after another, and none before the
  * kernel's first instructions are there. */
-static ls_cycle warp_start(core *c, const core_launch *launch)
+static ls_cycle warp_start(core *c, const ls_core_launch *launch)
 {
     ls_cycle now = ls_region_now(c->region), start = now > c->start_free ? now : c->start_free;
     c->start_free = start + c->spec->warp_start_cycles;
@@ -83,7 +83,7 @@ static bool has_room(const core *c, const ls_kernel_info *info)
     return registers <= c->spec->registers && shared_bytes <= c->spec->shared_kib * 1024;
 }
 
-void cta_start(core *c, const core_launch *launch)
+void cta_start(core *c, const ls_core_launch *launch)
 {
     uint32_t slot = 0;
     while (slot < CORE_CTAS_MAX && c->ctas[slot].used)
@@ -123,7 +123,7 @@ void cta_start(core *c, const core_launch *launch)
 void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     core *c = self;
-    const core_launch *launch = payload;
+    const ls_core_launch *launch = payload;
     (void)now;
     if (launch->cta == NULL) {
         for (uint32_t i = 0; i < CORE_CTAS_MAX; i++)
@@ -146,7 +146,7 @@ void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 static void send_done(core *c)
 {
     while (!ring_empty(&c->done_ring)) {
-        core_done *message = ls_link_send(c->to_dispatch, 1);
+        ls_core_done *message = ls_link_send(c->to_dispatch, 1);
         if (message == NULL) {
             if (!c->done_waiting) {
                 c->done_waiting = true;
@@ -174,11 +174,11 @@ void cta_finish(core *c, uint32_t slot)
     cta->used = false;
     c->resident_ctas--;
     ls_domain_pending(c->domain, -1);
-    c->done[ring_push(&c->done_ring)] = (core_done){ .cta = cta->launch.cta,
-                                                     .kernel = cta->launch.kernel,
-                                                     .core = (uint16_t)c->id,
-                                                     .start = cta->start,
-                                                     .cycle = ls_region_now(c->region) };
+    c->done[ring_push(&c->done_ring)] = (ls_core_done){ .cta = cta->launch.cta,
+                                                        .kernel = cta->launch.kernel,
+                                                        .core = (uint16_t)c->id,
+                                                        .start = cta->start,
+                                                        .cycle = ls_region_now(c->region) };
     if (c->kernel_banks != NULL)
         banks_blocks_changed(c, &cta->launch);
     if (c->ahead != NULL)

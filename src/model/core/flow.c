@@ -97,7 +97,7 @@ static inline flow_inst *decode(core *c, flow_inst *insts, const flow_warp *fw, 
 /* Instructions of a warp are known by the number of its launch and their place in the program. */
 static inline uint64_t kernel_key(const core *c, const warp_state *w)
 {
-    const core_launch *launch = &c->ctas[w->cta].launch;
+    const ls_core_launch *launch = &c->ctas[w->cta].launch;
     return ((uint64_t)launch->number + 1) << 32;
 }
 
@@ -485,7 +485,7 @@ static void start_warp(core *c, uint32_t warp, ls_cycle now, ls_cycle fetch)
     uint32_t sub = warp_sub(c, warp);
     warp_state *w = &c->warps[warp];
     flow_sub *fs = &f->subs[sub];
-    const core_launch *launch = &c->ctas[w->cta].launch;
+    const ls_core_launch *launch = &c->ctas[w->cta].launch;
     if (launch->kernel != h->kernel || launch->insts != h->kernel_insts) {
         /* Another kernel may have its program where the last one had its own. */
         h->kernel = launch->kernel;

@@ -285,9 +285,9 @@ static void load_store(core *c)
 }
 
 /* Sectors of a load that others follow, and stores that nobody waits for. */
-static bool is_quiet(core *c, const mem_message *message)
+static bool is_quiet(core *c, const ls_sector_message *message)
 {
-    if (message->kind == MEM_WRITE) {
+    if (message->kind == LS_SECTOR_WRITE) {
         if (message->token == SECTOR_CACHE_NONE) /* a line that L1 wrote back */
             return true;
         warp_state *w = &c->warps[message->token & STORE_WARP];
@@ -303,7 +303,7 @@ static bool is_quiet(core *c, const mem_message *message)
 }
 
 /* A sector for L1. True: nobody has to look at it before the next cycle. */
-static bool fill_quietly(core *c, const mem_message *message, ls_cycle now)
+static bool fill_quietly(core *c, const ls_sector_message *message, ls_cycle now)
 {
     if (c->l1 == NULL || message->token != SECTOR_CACHE_NONE || c->next_wb != NO_FLIGHT ||
         sector_cache_has_ready(c->l1))
@@ -325,7 +325,7 @@ static bool fill_quietly(core *c, const mem_message *message, ls_cycle now)
 }
 
 /* An answer that changes nothing but a number needs no look at the core: it only has its turn. */
-static bool reply(core *c, const mem_message *message, ls_cycle now)
+static bool reply(core *c, const ls_sector_message *message, ls_cycle now)
 {
     hybrid *h = c->hybrid;
     uint64_t width = c->spec->network_width, turn = now * width;

@@ -100,7 +100,7 @@ struct hybrid {
     uint64_t reply_turn;
     index_ring late_ring;
     struct {
-        mem_message message;
+        ls_sector_message message;
         ls_cycle at;
     } late[HYBRID_LATE];
     uint32_t steps, banks, collectors, result_buses;

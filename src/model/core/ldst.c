@@ -185,34 +185,34 @@ static inline bool network_full(const core *c)
     return ring_full(&c->out_ring) || (OPTION_ON(c->options.translate) && translate_full(c));
 }
 
-static inline void put(core *c, mem_message message, uint32_t channel)
+static inline void put(core *c, ls_sector_message message, uint32_t channel)
 {
     uint32_t at = ring_push(&c->out_ring);
     c->out[at] = message;
     c->out_channel[at] = (uint16_t)channel;
 }
 
-void ldst_put(core *c, const mem_message *message, uint16_t channel)
+void ldst_put(core *c, const ls_sector_message *message, uint16_t channel)
 {
     put(c, *message, channel);
 }
 
 /* `virtual`: the address passes the TLB, if there is one. */
-static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token, mem_kind kind,
-                                bool global, bool virtual)
+static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token,
+                                ls_sector_kind kind, bool global, bool virtual)
 {
-    mem_place place = mem_map_place_again(&c->map, address);
-    mem_message message = { .address = address,
-                            .local = place.local,
-                            .byte_mask = byte_mask,
-                            .token = token,
-                            .core = (uint16_t)c->id,
-                            .slice = (uint16_t)place.slice,
-                            .global = global,
-                            .unused = { 0 },
-                            .kind = (uint8_t)kind };
+    ls_sector_place place = mem_map_place_again(&c->map, address);
+    ls_sector_message message = { .address = address,
+                                  .local = place.local,
+                                  .byte_mask = byte_mask,
+                                  .token = token,
+                                  .core = (uint16_t)c->id,
+                                  .slice = (uint16_t)place.slice,
+                                  .global = global,
+                                  .unused = { 0 },
+                                  .kind = (uint8_t)kind };
     if (virtual && OPTION_ON(c->options.translate)) {
-        mem_message copy = message; /* so that without a TLB the message needs no place but its own */
+        ls_sector_message copy = message; /* so that without a TLB the message needs no place but its own */
         if (translate_holds(c, &copy, (uint16_t)place.channel))
             return;
     }
@@ -225,7 +225,7 @@ bool ldst_request(core *c, uint64_t address, uint32_t token)
         return analytic_request(c, token);
     if (ring_full(&c->out_ring))
         return false;
-    network_push(c, address, 0, token, MEM_READ, false, false);
+    network_push(c, address, 0, token, LS_SECTOR_READ, false, false);
     return true;
 }
 
@@ -234,7 +234,7 @@ static inline bool network_send(core *c)
 {
     uint32_t front = ring_front(&c->out_ring);
     ls_link *link = c->to_memory[c->out_channel[front]];
-    mem_message *message = ls_link_send(link, 1);
+    ls_sector_message *message = ls_link_send(link, 1);
     if (message == NULL) {
         c->network_waiting = true;
         c->network_since = c->now;
@@ -259,7 +259,7 @@ void ldst_network_event(void *self, ls_cycle now)
 static inline void queue_reply(core *c, ls_link *link, const void *payload)
 {
     /* The queue is as large as all links' credits together: it cannot overflow. */
-    c->replies[ring_push(&c->reply_ring)] = *(const mem_message *)payload;
+    c->replies[ring_push(&c->reply_ring)] = *(const ls_sector_message *)payload;
     ls_link_release(link, 1);
     ls_ticker_wake(&c->ticker);
 }
@@ -286,8 +286,8 @@ void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 /* False if the oldest answer has to wait. */
 static inline bool take_reply(core *c)
 {
-    const mem_message *reply = &c->replies[ring_front(&c->reply_ring)];
-    if (reply->kind == MEM_WRITE) {
+    const ls_sector_message *reply = &c->replies[ring_front(&c->reply_ring)];
+    if (reply->kind == LS_SECTOR_WRITE) {
         if (LS_LIKELY(reply->token !=
                       SECTOR_CACHE_NONE)) { /* else L1 wrote a line back: no warp waits for it */
             uint32_t warp = reply->token & STORE_WARP;
@@ -317,7 +317,7 @@ static __attribute__((noinline)) void send_write_back(core *c, bool virtual)
 {
     uint32_t bytes;
     uint64_t address = sector_cache_pop_sector(c->l1, &bytes);
-    network_push(c, address, bytes, SECTOR_CACHE_NONE, MEM_WRITE, false, virtual);
+    network_push(c, address, bytes, SECTOR_CACHE_NONE, LS_SECTOR_WRITE, false, virtual);
     l1_clean_on(c->l1_port.self);
 }
 
@@ -327,12 +327,12 @@ static inline void send_miss(core *c, const sector_cache_miss *miss)
     if (miss->kind == SECTOR_CACHE_MISS_READ) {
         bool global =
             miss->token == SECTOR_CACHE_NONE || is_global(&c->flights[miss->token]); /* NONE: a prefetch */
-        network_push(c, miss->address, 0, SECTOR_CACHE_NONE, MEM_READ, global, virtual);
+        network_push(c, miss->address, 0, SECTOR_CACHE_NONE, LS_SECTOR_READ, global, virtual);
     } else if (LS_UNLIKELY(miss->kind == SECTOR_CACHE_MISS_WRITEBACK)) {
         send_write_back(c, virtual);
         return;
     } else
-        network_push(c, miss->address, miss->byte_mask, miss->token, MEM_WRITE,
+        network_push(c, miss->address, miss->byte_mask, miss->token, LS_SECTOR_WRITE,
                      (miss->token & STORE_OTHER) == 0, virtual);
     sector_cache_pop_miss(c->l1);
 }
@@ -344,7 +344,7 @@ static __attribute__((noinline)) void send_of_other(core *c)
     ls_l1_request request;
     for (uint64_t n = c->spec->network_width; n > 0 && !network_full(c) && l1_other_request(c, &request); n--)
         network_push(c, request.address, request.write ? request.byte_mask : 0, request.token,
-                     request.write ? MEM_WRITE : MEM_READ, request.global, virtual);
+                     request.write ? LS_SECTOR_WRITE : LS_SECTOR_READ, request.global, virtual);
 }
 
 static inline void send_misses(core *c)
@@ -469,9 +469,10 @@ static void fill_banks(core *c, const flight *f, uint16_t index)
 static void send_past_l1(core *c, const flight *f, uint16_t index)
 {
     uint32_t left = ldst_past_l1_per_cycle(c);
-    mem_kind kind = is_store(f)                                                               ? MEM_WRITE
-                    : f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION ? MEM_ATOMIC
-                                                                                              : MEM_READ;
+    ls_sector_kind kind = is_store(f) ? LS_SECTOR_WRITE
+                          : f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION
+                              ? LS_SECTOR_ATOMIC
+                              : LS_SECTOR_READ;
     for (; left > 0 && c->sector_count > 0 && !network_full(c); left--) {
         c->sector_count--;
         network_push(c, c->sectors[c->sector_count], c->sector_bytes[c->sector_count],

@@ -74,7 +74,7 @@ readonly *ccache_levels(struct core *c);
 /* translate.c */
 bool translate_init(struct core *c);
 /* A request on its way to the network. True: it waits here for its translation and goes on by itself. */
-bool translate_holds(struct core *c, const mem_message *message, uint16_t channel);
+bool translate_holds(struct core *c, const ls_sector_message *message, uint16_t channel);
 bool translate_full(const struct core *c); /* no request may come: one more could not wait */
 /* When a sector may begin its way to L1; false: not even that is known, try again. */
 bool translate_before_l1(struct core *c, uint64_t address, ls_cycle *known);

@@ -8,7 +8,7 @@
 #include "model/core/core.h"
 
 typedef struct waiting {
-    mem_message message;
+    ls_sector_message message;
     ls_cycle ready;
     uint16_t channel;
     bool again; /* the TLB had no miss entry: ask again */
@@ -40,7 +40,7 @@ bool translate_at_l1(const core *c)
     return c->spec->options.tlb_place == TRANSLATE_BEFORE_L1;
 }
 
-bool translate_holds(core *c, const mem_message *message, uint16_t channel)
+bool translate_holds(core *c, const ls_sector_message *message, uint16_t channel)
 {
     translate *t = c->options.translate;
     ls_cycle ready;

@@ -82,7 +82,7 @@ void cu_ahead_run(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
     ls_cycle limit = ahead_limit(simd, now);
     uint64_t block = c->spec->fetch_bytes, end = (w->arch.pc & ~(block - 1)) + block;
     uint64_t lanes = ahead_lanes(w), landing[2], cycles = 0;
-    cu_tally *tally = &w->group->done.tally;
+    ls_cu_tally *tally = &w->group->done.tally;
     cu_ahead before = { .begin = at, .first = inst, .valu_free = simd->valu_free, .slot = w->slot };
     memcpy(before.last, simd->last, sizeof before.last);
     ahead_landing(c, w, landing);
@@ -141,7 +141,7 @@ void cu_ahead_cut(cu *c, cu_simd *simd, ls_cycle at, ls_cycle now)
     cu_wave *w = &simd->waves[ahead->slot];
     uint64_t lanes = ahead_lanes(w), left = ahead_turned(ahead->cycles, ahead->begin), kept = 0;
     const cu_inst *inst = ahead->first;
-    cu_tally *tally = &w->group->done.tally;
+    ls_cu_tally *tally = &w->group->done.tally;
     simd->valu_free = ahead->valu_free;
     memcpy(simd->last, ahead->last, sizeof simd->last);
     ls_cycle end = 0;

@@ -82,7 +82,7 @@ void cu_count_cycles(cu *c, ls_cycle now)
     cycles -= active;
     if (cycles == 0)
         return;
-    uint64_t held[CU_SIMDS_MAX / 2];
+    uint64_t held[LS_CU_SIMDS_MAX / 2];
     memcpy(held, c->held, sizeof held);
     held[0] |= held[1] | held[2] | held[3];
     uint32_t why = c->waiting_mask | (uint32_t)held[0] | (uint32_t)(held[0] >> 32);
@@ -207,21 +207,21 @@ static bool cu_tick(void *self, ls_cycle now)
 
 /* --- wiring --------------------------------------------------------------------------------------------- */
 
-cu_capacity cu_get_capacity(const ls_block *block)
+ls_cu_capacity cu_get_capacity(const ls_block *block)
 {
     const cu_spec *s = ls_block_spec(block);
-    return (cu_capacity){ .simds = (uint32_t)s->simds,
-                          .waves_per_simd = (uint32_t)s->waves_per_simd,
-                          .groups = (uint32_t)s->groups,
-                          .vgprs_per_simd = (uint32_t)s->vgpr_rows,
-                          .vgpr_unit = (uint32_t)s->vgpr_unit,
-                          .sgprs_per_simd = (uint32_t)s->sgprs,
-                          .sgpr_unit = (uint32_t)s->sgpr_unit,
-                          .lds_bytes = (uint32_t)s->lds_kib * 1024,
-                          .lds_unit = (uint32_t)s->lds_unit_bytes,
-                          .lane_width = (uint32_t)s->lane_width,
-                          .halves = (uint32_t)s->halves,
-                          .barriers = (uint32_t)s->barriers };
+    return (ls_cu_capacity){ .simds = (uint32_t)s->simds,
+                             .waves_per_simd = (uint32_t)s->waves_per_simd,
+                             .groups = (uint32_t)s->groups,
+                             .vgprs_per_simd = (uint32_t)s->vgpr_rows,
+                             .vgpr_unit = (uint32_t)s->vgpr_unit,
+                             .sgprs_per_simd = (uint32_t)s->sgprs,
+                             .sgpr_unit = (uint32_t)s->sgpr_unit,
+                             .lds_bytes = (uint32_t)s->lds_kib * 1024,
+                             .lds_unit = (uint32_t)s->lds_unit_bytes,
+                             .lane_width = (uint32_t)s->lane_width,
+                             .halves = (uint32_t)s->halves,
+                             .barriers = (uint32_t)s->barriers };
 }
 
 ls_status cu_attach(ls_block *block, const cu_wires *wires, ls_error *err)
@@ -240,12 +240,12 @@ ls_status cu_attach(ls_block *block, const cu_wires *wires, ls_error *err)
             "%s: its caches have lines of %u (vector), %u (scalar) and %u (code) bytes; they must be the "
             "same",
             ls_block_name(block), c->line_bytes, wires->scalar.line_bytes, wires->code.line_bytes);
-    if (c->line_bytes > LINE_BYTES_MAX || c->line_bytes < c->spec->fetch_bytes ||
+    if (c->line_bytes > LS_LINE_BYTES_MAX || c->line_bytes < c->spec->fetch_bytes ||
         (c->line_bytes & (c->line_bytes - 1)) != 0)
         return ls_fail(err, LS_ERR_USAGE,
                        "%s: lines of %u bytes; a power of two from fetch_bytes (%llu) to %u",
                        ls_block_name(block), c->line_bytes, (unsigned long long)c->spec->fetch_bytes,
-                       LINE_BYTES_MAX);
+                       LS_LINE_BYTES_MAX);
     c->line_shift = (uint32_t)__builtin_ctz(c->line_bytes);
     c->scheduler_kind = scheduler_kind_of(&c->scheduler);
     c->pipe_count = wires->vector_count;
@@ -268,11 +268,11 @@ static ls_status cu_port_attach(void *self, const ls_cu_wiring *wiring, ls_error
                        .vector_count = wiring->vector_count,
                        .to_command = wiring->to_command };
     for (uint32_t i = 0; i < wires.vector_count && status == LS_OK; i++)
-        status = line_join(wiring->vector[i], &cu_vector_client[i], c, &wires.vector[i], err);
+        status = ls_line_join(wiring->vector[i], &cu_vector_client[i], c, &wires.vector[i], err);
     if (status == LS_OK)
-        status = line_join(wiring->scalar, &cu_scalar_client, c, &wires.scalar, err);
+        status = ls_line_join(wiring->scalar, &cu_scalar_client, c, &wires.scalar, err);
     if (status == LS_OK)
-        status = line_join(wiring->code, &cu_code_client, c, &wires.code, err);
+        status = ls_line_join(wiring->code, &cu_code_client, c, &wires.code, err);
     return status == LS_OK ? cu_attach(c->block, &wires, err) : status;
 }
 
@@ -404,7 +404,7 @@ static ls_status cu_init(ls_block *block, void *state, const void *spec, ls_erro
     cu_rates(c);
     if (!cu_make_tables(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %s", ls_block_name(block));
-    for (unsigned i = 0; i < CU_SIMDS_MAX; i++) {
+    for (unsigned i = 0; i < LS_CU_SIMDS_MAX; i++) {
         c->simds[i].waves = &c->waves[i < c->spec->simds ? i * c->spec->waves_per_simd : 0];
         c->simds[i].clause_slot = UINT8_MAX;
         c->next[i] = UINT64_MAX;

@@ -172,15 +172,15 @@ typedef struct cu_wave {
 } cu_wave;
 
 typedef struct cu_group {
-    const cu_kernel *kernel;
+    const ls_cu_kernel *kernel;
     amd_group arch;
     uint16_t slot, wave_count, running, at_barrier;
     uint32_t in_flight;
     bool resident, dead; /* dead: executes nothing more */
-    uint16_t wave[CU_WAVES_PER_GROUP_MAX];
+    uint16_t wave[LS_CU_WAVES_PER_GROUP_MAX];
     amd_tape *tapes;          /* of its waves, or NULL */
     amd_tape_writer *records; /* the same */
-    cu_done done;
+    ls_cu_done done;
 } cu_group;
 
 /* --- SIMDs ---------------------------------------------------------------------------------------------- */
@@ -262,8 +262,8 @@ typedef struct cu {
 
     /* Of each SIMD: the next cycle with work, a cycle in which it is served; and the reasons why its waves
      * wait, of cu_why from CU_WHY_DEPEND on. In adjacent arrays, because every cycle reads all of them. */
-    _Alignas(64) ls_cycle next[CU_SIMDS_MAX];
-    uint32_t held[CU_SIMDS_MAX];
+    _Alignas(64) ls_cycle next[LS_CU_SIMDS_MAX];
+    uint32_t held[LS_CU_SIMDS_MAX];
     uint64_t active; /* cycles from `counted_to` on in which something is issued: bit cycle % 64 */
     ls_cycle counted_to;
     bool goes_ahead;      /* waves that are alone issue ahead of time; tests look whether that can be seen */
@@ -276,7 +276,7 @@ typedef struct cu {
 
     cu_wave *waves; /* SIMD by SIMD */
     uint32_t *vgprs;
-    cu_simd simds[CU_SIMDS_MAX];
+    cu_simd simds[LS_CU_SIMDS_MAX];
     cu_group *groups;
     uint8_t *lds_bytes;
     uint32_t age;
@@ -310,7 +310,7 @@ typedef struct cu {
 
     cu_counters counters;
     cu_share shares[CU_SHARES_MAX];
-    line_message message;
+    ls_line_message message;
     amd_access scratch;
     cu_lds lds;
 } cu;

@@ -8,11 +8,7 @@
 #include "isa/amd/exec/tape.h"
 #include "lockstep/cu.h"
 #include "model/cu/code.h"
-#include "model/amd_memory/line.h"
-
-#define CU_SIMDS_MAX LS_CU_SIMDS_MAX
-#define CU_HALVES_MAX LS_CU_HALVES_MAX
-#define CU_WAVES_PER_GROUP_MAX LS_CU_WAVES_PER_GROUP_MAX
+#include "lockstep/line.h"
 
 /* Recorded work-groups: the actions of their waves are read instead of executed. Called from any domain. */
 typedef struct cu_tapes {
@@ -30,22 +26,17 @@ typedef struct cu_recorder {
     void (*done)(void *self, const uint32_t id[3], amd_tape_writer *waves, uint32_t wave_count);
 } cu_recorder;
 
-typedef ls_cu_kernel cu_kernel;
-typedef ls_cu_launch cu_launch;
-typedef ls_cu_tally cu_tally;
-typedef ls_cu_done cu_done;
-typedef ls_cu_capacity cu_capacity;
 _Static_assert(LS_CU_CLASSES == AMD_CLASS_COUNT, "a count for each class of instructions");
 
-cu_capacity cu_get_capacity(const ls_block *cu);
+ls_cu_capacity cu_get_capacity(const ls_block *cu);
 
 /* Wiring, before the run. Vector memory: GCN has one cache, RDNA two (SIMDs 0-1 and 2-3): vector_count. */
 typedef struct cu_wires {
     uint32_t cluster, index; /* number of the compute unit and of its cluster */
-    line_port vector[2];
+    ls_line_port vector[2];
     uint32_t vector_count;
-    line_port scalar, code;
-    ls_link *to_command; /* sends cu_done */
+    ls_line_port scalar, code;
+    ls_link *to_command; /* sends ls_cu_done */
 } cu_wires;
 ls_status cu_attach(ls_block *cu, const cu_wires *wires, ls_error *err);
 
@@ -55,11 +46,11 @@ bool cu_take_kernel(ls_block *cu, uint32_t number, void *counters, size_t bytes)
 
 /* The requester's side of the ports: self is the block's state. Which of them a cache answers is its
  * builder's choice of these tables. */
-extern const line_client_ops cu_vector_client[2], cu_scalar_client, cu_code_client;
+extern const ls_line_client_ops cu_vector_client[2], cu_scalar_client, cu_code_client;
 
 /* A launch that came over the cluster's link (the cluster's owner releases the credit). */
-void cu_receive_launch(void *state, const cu_launch *launch, ls_cycle now);
+void cu_receive_launch(void *state, const ls_cu_launch *launch, ls_cycle now);
 /* Ends all waves of the kernel without executing further; each of its work-groups is still reported done. */
-void cu_cancel(void *state, const cu_kernel *kernel, ls_cycle now);
+void cu_cancel(void *state, const ls_cu_kernel *kernel, ls_cycle now);
 
 #endif

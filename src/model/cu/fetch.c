@@ -34,18 +34,18 @@ void cu_fetch_start(cu *c, cu_wave *w)
 /* Lines ahead of the buffer are prefetched into the cache; no wave waits for them. */
 static void fetch_ahead(cu *c, cu_wave *w, uint64_t line, ls_cycle now)
 {
-    line_message *m = &c->message;
+    ls_line_message *m = &c->message;
     for (unsigned i = 1; i <= w->prefetch; i++) {
         m->address = line + (uint64_t)i * c->line_bytes;
         m->token = UINT32_MAX;
-        if (m->address >= w->code->end || !line_request(&c->wires.code, m, now))
+        if (m->address >= w->code->end || !ls_line_request(&c->wires.code, m, now))
             return;
     }
 }
 
 static bool fetch_send(cu *c, cu_wave *w, ls_cycle now)
 {
-    line_message *m = &c->message;
+    ls_line_message *m = &c->message;
     uint64_t line = w->fetch & ~(uint64_t)(c->line_bytes - 1);
     unsigned at = (unsigned)(w->fetch - line), bytes = (unsigned)c->spec->fetch_bytes;
     uint64_t bits = bytes >= 64 ? UINT64_MAX : (1ull << bytes) - 1;
@@ -53,10 +53,10 @@ static bool fetch_send(cu *c, cu_wave *w, ls_cycle now)
     m->mask[0] = at < 64 ? bits << at : 0;
     m->mask[1] = at >= 64 ? bits << (at - 64) : bytes > 64 ? UINT64_MAX : 0;
     m->token = w->number | (uint32_t)w->epoch << 16;
-    m->kind = LINE_READ;
-    m->flags = LINE_CODE;
+    m->kind = LS_LINE_READ;
+    m->flags = LS_LINE_CODE;
     m->born = (uint32_t)now;
-    if (!line_request(&c->wires.code, m, now)) {
+    if (!ls_line_request(&c->wires.code, m, now)) {
         c->code_refused = true;
         return false;
     }
@@ -98,12 +98,12 @@ bool cu_fetch_run(cu *c, ls_cycle now)
 
 static void fetch_fault(cu *c, cu_wave *w, ls_cycle now)
 {
-    w->arch.fault = (amd_fault){ .kind = AMD_FAULT_UNMAPPED, .bytes = 4, .address = w->fetch };
+    w->arch.fault = (ls_fault){ .kind = LS_FAULT_UNMAPPED, .bytes = 4, .address = w->fetch };
     w->arch.stop = AMD_FAULTED;
     cu_group_fault(c, w, w->arch.pc, now);
 }
 
-static void fetch_reply(void *self, const line_message *message, ls_cycle now)
+static void fetch_reply(void *self, const ls_line_message *message, ls_cycle now)
 {
     cu *c = self;
     if (message->token == UINT32_MAX)
@@ -113,7 +113,7 @@ static void fetch_reply(void *self, const line_message *message, ls_cycle now)
     c->counters.fetch_cycles += (uint32_t)now - message->born;
     if (w->state != CU_RUNNING || w->epoch != message->token >> 16)
         return;
-    if (message->flags & LINE_FAULT) {
+    if (message->flags & LS_LINE_FAULT) {
         fetch_fault(c, w, now);
         return;
     }
@@ -137,4 +137,4 @@ static void fetch_retry(void *self, ls_cycle now)
     cu_wake(c, now, now);
 }
 
-const line_client_ops cu_code_client = { .reply = fetch_reply, .retry = fetch_retry };
+const ls_line_client_ops cu_code_client = { .reply = fetch_reply, .retry = fetch_retry };

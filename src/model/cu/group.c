@@ -59,10 +59,10 @@ static void group_start_wave(cu *c, cu_group *g, const amd_start *start, const u
     cu_set_why(c, w, 1u << CU_WHY_FETCH);
 }
 
-void cu_receive_launch(void *state, const cu_launch *launch, ls_cycle now)
+void cu_receive_launch(void *state, const ls_cu_launch *launch, ls_cycle now)
 {
     cu *c = state;
-    const cu_kernel *k = launch->kernel;
+    const ls_cu_kernel *k = launch->kernel;
     cu_group *g = &c->groups[launch->slot];
     assert(launch->slot < c->spec->groups && !g->resident);
     cu_count_cycles(c, now);
@@ -77,11 +77,11 @@ void cu_receive_launch(void *state, const cu_launch *launch, ls_cycle now)
                            .private_base = (uint64_t)AMD_PRIVATE_BASE_HI << 32,
                            .scratch = k->scratch + launch->scratch_place * k->scratch_place_bytes,
                            .scratch_bytes = scratch };
-    g->done = (cu_done){ .kernel = k,
-                         .cu = (uint16_t)c->wires.index,
-                         .cluster = (uint16_t)c->wires.cluster,
-                         .slot = launch->slot,
-                         .id = { launch->id[0], launch->id[1], launch->id[2] } };
+    g->done = (ls_cu_done){ .kernel = k,
+                            .cu = (uint16_t)c->wires.index,
+                            .cluster = (uint16_t)c->wires.cluster,
+                            .slot = launch->slot,
+                            .id = { launch->id[0], launch->id[1], launch->id[2] } };
     amd_start_clear((uint32_t *)(void *)lds, (g->arch.lds_bytes + 63) / 64 * 16);
     amd_start start = { .program = k->program,
                         .grid = { k->grid[0], k->grid[1], k->grid[2] },
@@ -100,14 +100,14 @@ void cu_receive_launch(void *state, const cu_launch *launch, ls_cycle now)
     cu_wake(c, now, now);
     if (!good) {
         cu_wave *first = &c->waves[g->wave[0]];
-        first->arch.fault = (amd_fault){ .kind = AMD_FAULT_UNSUPPORTED, .address = first->arch.pc };
+        first->arch.fault = (ls_fault){ .kind = LS_FAULT_UNSUPPORTED, .address = first->arch.pc };
         cu_group_fault(c, first, first->arch.pc, now);
     }
 }
 
 /* --- the end -------------------------------------------------------------------------------------------- */
 
-static void group_add(cu_counters *n, const cu_tally *t)
+static void group_add(cu_counters *n, const ls_cu_tally *t)
 {
     uint64_t known = 0;
     n->work_groups++;
@@ -226,7 +226,7 @@ static void group_open(cu *c, cu_group *g, ls_cycle now)
                 first = &c->waves[g->wave[i]];
         assert(first != NULL); /* at_barrier counts them */
         uint64_t pc = first->head->next - first->head->bytes;
-        first->arch.fault = (amd_fault){ .kind = AMD_FAULT_BARRIER, .address = pc };
+        first->arch.fault = (ls_fault){ .kind = LS_FAULT_BARRIER, .address = pc };
         first->arch.stop = AMD_FAULTED;
         cu_group_fault(c, first, pc, now);
         return;
@@ -285,7 +285,7 @@ void cu_group_fault(cu *c, cu_wave *w, uint64_t pc, ls_cycle now)
     group_kill(c, g, now);
 }
 
-void cu_cancel(void *state, const cu_kernel *kernel, ls_cycle now)
+void cu_cancel(void *state, const ls_cu_kernel *kernel, ls_cycle now)
 {
     cu *c = state;
     for (uint32_t i = 0; i < c->spec->groups; i++) {

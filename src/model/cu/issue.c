@@ -163,7 +163,7 @@ void cu_issue_advance(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
     }
     uint32_t place = amd_program_place(w->code->program, pc);
     if (place == 0) {
-        w->arch.fault = (amd_fault){ .kind = AMD_FAULT_UNSUPPORTED, .address = pc };
+        w->arch.fault = (ls_fault){ .kind = LS_FAULT_UNSUPPORTED, .address = pc };
         w->arch.stop = AMD_FAULTED;
         cu_group_fault(c, w, pc, now);
         return;
@@ -220,7 +220,7 @@ void cu_issue_again(cu *c, cu_wave *w, ls_cycle now)
 
 static void issue_tally(cu_wave *w, const cu_inst *inst)
 {
-    cu_tally *tally = &w->group->done.tally;
+    ls_cu_tally *tally = &w->group->done.tally;
     tally->instructions++;
     tally->by_class[inst->class_]++;
     uint64_t accesses = 1;
@@ -345,7 +345,7 @@ static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
         }
     }
     if (w->issued >= w->most) {
-        w->arch.fault = (amd_fault){ .kind = AMD_FAULT_LIMIT, .address = w->arch.pc };
+        w->arch.fault = (ls_fault){ .kind = LS_FAULT_LIMIT, .address = w->arch.pc };
         w->arch.stop = AMD_FAULTED;
         cu_group_fault(c, w, w->arch.pc, now);
         return true;

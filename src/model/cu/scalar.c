@@ -87,37 +87,37 @@ static unsigned scalar_overlap(const cu *c, cu_scalar *s, unsigned line, unsigne
     return (unsigned)(to - from);
 }
 
-static void scalar_message(const cu *c, cu_scalar *s, unsigned line, line_message *m)
+static void scalar_message(const cu *c, cu_scalar *s, unsigned line, ls_line_message *m)
 {
     const amd_access *head = scalar_head(s);
     uint32_t flags = s->inst->inst->flags;
     m->address = (s->address & ~(uint64_t)(c->line_bytes - 1)) + (uint64_t)line * c->line_bytes;
     m->token = (uint32_t)(s - c->scalars) | line << 8;
-    m->flags =
-        (uint16_t)(LINE_SCALAR | ((flags & AMD_GLC) ? LINE_GLC : 0u) | ((flags & AMD_DLC) ? LINE_DLC : 0u));
+    m->flags = (uint16_t)(LS_LINE_SCALAR | ((flags & AMD_GLC) ? LS_LINE_GLC : 0u) |
+                          ((flags & AMD_DLC) ? LS_LINE_DLC : 0u));
     m->mask[0] = m->mask[1] = 0;
     m->atomic = 0;
     if (s->inst->what == CU_CACHE) {
         m->address = 0;
-        m->kind = LINE_INVALIDATE;
+        m->kind = LS_LINE_INVALIDATE;
         m->atomic = s->inst->limit[CU_VM]; /* levels below */
         return;
     }
     unsigned in_line, in_data, bytes = scalar_overlap(c, s, line, &in_line, &in_data);
     for (unsigned i = in_line; i < in_line + bytes; i += 4)
         m->mask[i / 64] |= 15ull << i % 64;
-    m->kind = LINE_READ;
+    m->kind = LS_LINE_READ;
     if (head->kind == AMD_ACCESS_STORE) {
-        m->kind = LINE_WRITE;
+        m->kind = LS_LINE_WRITE;
         memcpy(m->data + in_line, (const uint8_t *)s->data + in_data, bytes);
     } else if (head->kind == AMD_ACCESS_ATOMIC) {
         bool pair = head->atomic == AMD_ATOMIC_CMPSWAP;
-        m->kind = LINE_ATOMIC;
+        m->kind = LS_LINE_ATOMIC;
         m->atomic = head->atomic;
         m->atomic_bytes = head->piece_bytes;
         m->half = pair && in_line >= 64;
         if (head->returns)
-            m->flags |= LINE_RETURN;
+            m->flags |= LS_LINE_RETURN;
         unsigned at = pair ? in_line & 63 : in_line;
         memcpy(m->data + at, s->data, bytes);
         if (pair)
@@ -127,7 +127,7 @@ static void scalar_message(const cu *c, cu_scalar *s, unsigned line, line_messag
 
 bool cu_scalar_send(cu *c, ls_cycle now)
 {
-    line_message *m = &c->message;
+    ls_line_message *m = &c->message;
     for (uint64_t i = 0; i < c->spec->scalar_lines_per_cycle && c->scalar_first != CU_NONE;) {
         cu_scalar *s = &c->scalars[c->scalar_first];
         if (s->line_count == 0) { /* a clock, or nothing to read: it waits in line for its own time */
@@ -141,7 +141,7 @@ bool cu_scalar_send(cu *c, ls_cycle now)
         }
         scalar_message(c, s, s->sent, m);
         m->born = (uint32_t)now;
-        if (!line_request(&c->wires.scalar, m, now)) {
+        if (!ls_line_request(&c->wires.scalar, m, now)) {
             c->scalar_refused = true;
             c->sending &= ~(1u << CU_SENDS_SCALAR);
             return false;
@@ -162,16 +162,16 @@ static void scalar_fault(cu *c, cu_scalar *s, ls_cycle now)
         return;
     const amd_access *head = scalar_head(s);
     address_space_view view = address_space_look(w->group->kernel->address_space);
-    w->arch.fault = (amd_fault){ .kind = address_space_state(&view, s->address) != 0 ? AMD_FAULT_READ_ONLY
-                                                                                     : AMD_FAULT_UNMAPPED,
-                                 .bytes = head->piece_bytes,
-                                 .write = head->kind != AMD_ACCESS_LOAD,
-                                 .address = s->address };
+    w->arch.fault = (ls_fault){ .kind = address_space_state(&view, s->address) != 0 ? LS_FAULT_READ_ONLY
+                                                                                    : LS_FAULT_UNMAPPED,
+                                .bytes = head->piece_bytes,
+                                .write = head->kind != AMD_ACCESS_LOAD,
+                                .address = s->address };
     w->arch.stop = AMD_FAULTED;
     cu_group_fault(c, w, s->inst->next - s->inst->bytes, now);
 }
 
-static void scalar_reply(void *self, const line_message *m, ls_cycle now)
+static void scalar_reply(void *self, const ls_line_message *m, ls_cycle now)
 {
     cu *c = self;
     cu_scalar *s = &c->scalars[m->token & 255];
@@ -179,7 +179,7 @@ static void scalar_reply(void *self, const line_message *m, ls_cycle now)
     s->back++;
     if (s->inst->what == CU_MEMORY) {
         unsigned in_line, in_data, bytes = scalar_overlap(c, s, m->token >> 8, &in_line, &in_data);
-        if (m->flags & LINE_FAULT)
+        if (m->flags & LS_LINE_FAULT)
             scalar_fault(c, s, now);
         else if (head->kind == AMD_ACCESS_LOAD)
             memcpy((uint8_t *)s->data + in_data, m->data + in_line, bytes);
@@ -199,4 +199,4 @@ static void scalar_retry(void *self, ls_cycle now)
     cu_wake(c, now, now);
 }
 
-const line_client_ops cu_scalar_client = { .reply = scalar_reply, .retry = scalar_retry };
+const ls_line_client_ops cu_scalar_client = { .reply = scalar_reply, .retry = scalar_retry };

@@ -7,7 +7,7 @@
 
 bool cu_source_begin(cu_group *g)
 {
-    const cu_kernel *k = g->kernel;
+    const ls_cu_kernel *k = g->kernel;
     if (k->tapes) {
         g->tapes = k->tapes->open(k->tapes->self, g->arch.id, g->wave_count);
         if (!g->tapes)
@@ -25,7 +25,7 @@ bool cu_source_begin(cu_group *g)
 
 void cu_source_end(cu_group *g)
 {
-    const cu_kernel *k = g->kernel;
+    const ls_cu_kernel *k = g->kernel;
     if (g->tapes)
         k->tapes->close(k->tapes->self, g->tapes);
     if (g->records && !g->dead)
@@ -59,7 +59,7 @@ void cu_source_again(cu_wave *w)
 /* A tape that has nothing more to say, though its wave has not ended. */
 static bool source_fault(cu_wave *w)
 {
-    w->arch.fault = (amd_fault){ .kind = AMD_FAULT_UNSUPPORTED, .address = w->head->next - w->head->bytes };
+    w->arch.fault = (ls_fault){ .kind = LS_FAULT_UNSUPPORTED, .address = w->head->next - w->head->bytes };
     w->arch.stop = AMD_FAULTED;
     return false;
 }

@@ -135,11 +135,11 @@ static bool vector_misaligned(cu_wave *w, const amd_access *s)
         unsigned lane = (unsigned)__builtin_ctzll(left);
         if ((s->address[0][lane] & (s->piece_bytes - 1u)) == 0)
             continue;
-        w->arch.fault = (amd_fault){ .kind = AMD_FAULT_MISALIGNED,
-                                     .lane = (uint8_t)lane,
-                                     .bytes = s->piece_bytes,
-                                     .write = true,
-                                     .address = s->address[0][lane] };
+        w->arch.fault = (ls_fault){ .kind = LS_FAULT_MISALIGNED,
+                                    .lane = (uint8_t)lane,
+                                    .bytes = s->piece_bytes,
+                                    .write = true,
+                                    .address = s->address[0][lane] };
         w->arch.stop = AMD_FAULTED;
         return true;
     }
@@ -215,9 +215,9 @@ bool cu_vector_issue(cu *c, cu_wave *w, ls_cycle now)
 
 /* Calls `move` for the bytes that lanes and line have in common: at offset `in_line`, at byte `in_data` of
  * the lane. */
-typedef void (*vector_move)(line_message *m, uint8_t *data, unsigned in_line, unsigned bytes);
+typedef void (*vector_move)(ls_line_message *m, uint8_t *data, unsigned in_line, unsigned bytes);
 
-static void vector_put(line_message *m, uint8_t *data, unsigned in_line, unsigned bytes)
+static void vector_put(ls_line_message *m, uint8_t *data, unsigned in_line, unsigned bytes)
 {
     memcpy(m->data + in_line, data, bytes);
     uint64_t bits = (1ull << bytes) - 1; /* 16 at most */
@@ -226,7 +226,7 @@ static void vector_put(line_message *m, uint8_t *data, unsigned in_line, unsigne
         m->mask[1] |= bits >> (64 - in_line);
 }
 
-static void vector_get(line_message *m, uint8_t *data, unsigned in_line, unsigned bytes)
+static void vector_get(ls_line_message *m, uint8_t *data, unsigned in_line, unsigned bytes)
 {
     if (bytes == 4)
         memcpy(data, m->data + in_line, 4);
@@ -234,7 +234,8 @@ static void vector_get(line_message *m, uint8_t *data, unsigned in_line, unsigne
         memcpy(data, m->data + in_line, bytes);
 }
 
-static inline void vector_each(const cu *c, cu_access *a, const cu_line *l, line_message *m, vector_move move)
+static inline void vector_each(const cu *c, cu_access *a, const cu_line *l, ls_line_message *m,
+                               vector_move move)
 {
     const amd_access *head = vector_head(a);
     unsigned bytes = head->piece_bytes, dwords = (bytes + 3) / 4;
@@ -281,7 +282,7 @@ static uint64_t vector_bits(unsigned from, unsigned bytes)
     return bytes == 0 ? 0 : UINT64_MAX >> (64 - bytes) << from;
 }
 
-static void vector_fill_linear(const cu *c, cu_access *a, const cu_line *l, line_message *m, bool store)
+static void vector_fill_linear(const cu *c, cu_access *a, const cu_line *l, ls_line_message *m, bool store)
 {
     unsigned in_line, in_data,
         bytes =
@@ -293,17 +294,17 @@ static void vector_fill_linear(const cu *c, cu_access *a, const cu_line *l, line
         memcpy(m->data + in_line, (const uint8_t *)a->data + in_data, bytes);
 }
 
-static void vector_fill_atomic(cu_access *a, const cu_line *l, line_message *m)
+static void vector_fill_atomic(cu_access *a, const cu_line *l, ls_line_message *m)
 {
     const amd_access *head = vector_head(a);
     unsigned bytes = head->piece_bytes;
     bool pair = head->atomic == AMD_ATOMIC_CMPSWAP || head->atomic == AMD_ATOMIC_FCMPSWAP;
-    m->kind = LINE_ATOMIC;
+    m->kind = LS_LINE_ATOMIC;
     m->atomic = head->atomic;
     m->atomic_bytes = (uint8_t)bytes;
     m->half = l->half;
     if (head->returns)
-        m->flags |= LINE_RETURN;
+        m->flags |= LS_LINE_RETURN;
     for (uint64_t left = l->lanes; left != 0; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(left);
         unsigned at = (unsigned)(a->address[lane] - l->address);
@@ -316,7 +317,7 @@ static void vector_fill_atomic(cu_access *a, const cu_line *l, line_message *m)
     }
 }
 
-static void vector_message(const cu *c, cu_access *a, unsigned number, line_message *m)
+static void vector_message(const cu *c, cu_access *a, unsigned number, ls_line_message *m)
 {
     const cu_line *l = &a->lines[number];
     const amd_access *head = vector_head(a);
@@ -324,11 +325,11 @@ static void vector_message(const cu *c, cu_access *a, unsigned number, line_mess
     m->address = l->address;
     m->mask[0] = m->mask[1] = 0;
     m->token = (uint32_t)(a - c->accesses) | number << VECTOR_ACCESS_BITS;
-    m->flags = (uint16_t)(((flags & AMD_GLC) ? LINE_GLC : 0u) | ((flags & AMD_SLC) ? LINE_SLC : 0u) |
-                          ((flags & AMD_DLC) ? LINE_DLC : 0u));
+    m->flags = (uint16_t)(((flags & AMD_GLC) ? LS_LINE_GLC : 0u) | ((flags & AMD_SLC) ? LS_LINE_SLC : 0u) |
+                          ((flags & AMD_DLC) ? LS_LINE_DLC : 0u));
     m->atomic = 0;
     if (a->invalidate) {
-        m->kind = LINE_INVALIDATE;
+        m->kind = LS_LINE_INVALIDATE;
         m->atomic = a->inst->limit[CU_VM]; /* levels below */
         return;
     }
@@ -336,12 +337,12 @@ static void vector_message(const cu *c, cu_access *a, unsigned number, line_mess
         vector_fill_atomic(a, l, m);
         return;
     }
-    m->kind = head->kind == AMD_ACCESS_STORE ? LINE_WRITE : LINE_READ;
+    m->kind = head->kind == AMD_ACCESS_STORE ? LS_LINE_WRITE : LS_LINE_READ;
     if (a->linear)
-        vector_fill_linear(c, a, l, m, m->kind == LINE_WRITE);
-    else if (m->kind == LINE_WRITE && l->dense)
+        vector_fill_linear(c, a, l, m, m->kind == LS_LINE_WRITE);
+    else if (m->kind == LS_LINE_WRITE && l->dense)
         vector_fill_linear(c, a, l, m, true);
-    else if (m->kind == LINE_WRITE)
+    else if (m->kind == LS_LINE_WRITE)
         vector_each(c, a, l, m, vector_put);
     else
         m->mask[0] = m->mask[1] = UINT64_MAX;
@@ -368,7 +369,7 @@ static void vector_done(cu *c, cu_access *a, ls_cycle now)
 bool cu_vector_send(cu *c, unsigned p, ls_cycle now)
 {
     cu_pipe *pipe = &c->pipes[p];
-    line_message *m = &c->message;
+    ls_line_message *m = &c->message;
     for (uint64_t i = 0; i < c->spec->lines_per_cycle && pipe->count != 0; i++) {
         cu_access *a = &c->accesses[pipe->first];
         if (a->start > now)
@@ -376,7 +377,7 @@ bool cu_vector_send(cu *c, unsigned p, ls_cycle now)
         if (a->sent < a->line_count) {
             vector_message(c, a, a->sent, m);
             m->born = (uint32_t)now;
-            if (!line_request(&c->wires.vector[p], m, now)) {
+            if (!ls_line_request(&c->wires.vector[p], m, now)) {
                 c->counters.vector_refused++;
                 pipe->refused = true;
                 c->sending &= ~(1u << p);
@@ -406,16 +407,16 @@ static void vector_fault(cu *c, cu_access *a, const cu_line *l, ls_cycle now)
     uint64_t address = a->linear ? a->address[0] + (uint64_t)lane * head->piece_bytes : a->address[lane];
     address_space_view view = address_space_look(w->group->kernel->address_space);
     bool mapped = address_space_state(&view, l->address) != 0;
-    w->arch.fault = (amd_fault){ .kind = mapped ? AMD_FAULT_READ_ONLY : AMD_FAULT_UNMAPPED,
-                                 .lane = (uint8_t)lane,
-                                 .bytes = head->piece_bytes,
-                                 .write = head->kind != AMD_ACCESS_LOAD,
-                                 .address = address };
+    w->arch.fault = (ls_fault){ .kind = mapped ? LS_FAULT_READ_ONLY : LS_FAULT_UNMAPPED,
+                                .lane = (uint8_t)lane,
+                                .bytes = head->piece_bytes,
+                                .write = head->kind != AMD_ACCESS_LOAD,
+                                .address = address };
     w->arch.stop = AMD_FAULTED;
     cu_group_fault(c, w, a->inst->next - a->inst->bytes, now);
 }
 
-static void vector_old_values(cu_access *a, const cu_line *l, const line_message *m)
+static void vector_old_values(cu_access *a, const cu_line *l, const ls_line_message *m)
 {
     const amd_access *head = vector_head(a);
     bool pair = head->atomic == AMD_ATOMIC_CMPSWAP || head->atomic == AMD_ATOMIC_FCMPSWAP;
@@ -426,7 +427,7 @@ static void vector_old_values(cu_access *a, const cu_line *l, const line_message
     }
 }
 
-static void vector_reply(cu *c, const line_message *m, ls_cycle now)
+static void vector_reply(cu *c, const ls_line_message *m, ls_cycle now)
 {
     cu_access *a = &c->accesses[m->token & ((1u << VECTOR_ACCESS_BITS) - 1)];
     const cu_line *l = &a->lines[m->token >> VECTOR_ACCESS_BITS];
@@ -434,7 +435,7 @@ static void vector_reply(cu *c, const line_message *m, ls_cycle now)
     a->back++;
     if (a->invalidate) {
         ;
-    } else if (m->flags & LINE_FAULT) {
+    } else if (m->flags & LS_LINE_FAULT) {
         vector_fault(c, a, l, now);
     } else if (head->kind == AMD_ACCESS_LOAD && (a->linear || l->dense)) {
         unsigned in_line, in_data,
@@ -448,7 +449,7 @@ static void vector_reply(cu *c, const line_message *m, ls_cycle now)
             memcpy(a->data + lane * a->stride, m->data + (a->address[lane] - l->address), 4);
         }
     } else if (head->kind == AMD_ACCESS_LOAD) {
-        vector_each(c, a, l, (line_message *)(uintptr_t)m, vector_get);
+        vector_each(c, a, l, (ls_line_message *)(uintptr_t)m, vector_get);
     } else if (head->kind == AMD_ACCESS_ATOMIC && head->returns) {
         vector_old_values(a, l, m);
     }
@@ -456,7 +457,7 @@ static void vector_reply(cu *c, const line_message *m, ls_cycle now)
         vector_done(c, a, now);
 }
 
-static void vector_reply_0(void *self, const line_message *message, ls_cycle now)
+static void vector_reply_0(void *self, const ls_line_message *message, ls_cycle now)
 {
     vector_reply(self, message, now);
 }
@@ -479,7 +480,7 @@ static void vector_retry_1(void *self, ls_cycle now)
     vector_retry(self, 1, now);
 }
 
-const line_client_ops cu_vector_client[2] = {
+const ls_line_client_ops cu_vector_client[2] = {
     { .reply = vector_reply_0, .retry = vector_retry_0 },
     { .reply = vector_reply_0, .retry = vector_retry_1 },
 };

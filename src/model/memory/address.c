@@ -50,9 +50,9 @@ static inline uint64_t rest_of(const mem_map *map, uint64_t address)
     return ((address >> map->interleave_shift) / map->channels) << map->interleave_shift | (address & low);
 }
 
-mem_place mem_map_place(const mem_map *map, uint64_t address)
+ls_sector_place mem_map_place(const mem_map *map, uint64_t address)
 {
-    mem_place place;
+    ls_sector_place place;
     uint64_t above = address >> map->interleave_shift;
     uint64_t rest, high; /* high: the bits that a hash may use */
     if (map->power_of_two) {
@@ -98,13 +98,13 @@ static uint64_t unhashed(const mem_map *map, uint64_t local, uint32_t channel, u
     return ((rest >> map->interleave_shift) * map->channels + channel) << map->interleave_shift | (rest & low);
 }
 
-static bool is_at(const mem_map *map, uint64_t address, const mem_place *place)
+static bool is_at(const mem_map *map, uint64_t address, const ls_sector_place *place)
 {
-    mem_place found = mem_map_place(map, address);
+    ls_sector_place found = mem_map_place(map, address);
     return found.channel == place->channel && found.slice == place->slice && found.local == place->local;
 }
 
-uint64_t mem_map_address(const mem_map *map, const mem_place *place)
+uint64_t mem_map_address(const mem_map *map, const ls_sector_place *place)
 {
     uint64_t address = unhashed(map, place->local, place->channel, place->slice);
     if (is_at(map, address, place))
@@ -117,12 +117,12 @@ uint64_t mem_map_address(const mem_map *map, const mem_place *place)
     return MEM_NO_ADDRESS;
 }
 
-mem_dram_place mem_map_dram(const mem_map *map, uint64_t address)
+ls_dram_place mem_map_dram(const mem_map *map, uint64_t address)
 {
     uint64_t rest = rest_of(map, address);
-    return (mem_dram_place){ .bank = (uint32_t)gather(&map->bank, rest),
-                             .row = (uint32_t)gather(&map->row, rest),
-                             .column = (uint32_t)gather(&map->column, rest) };
+    return (ls_dram_place){ .bank = (uint32_t)gather(&map->bank, rest),
+                            .row = (uint32_t)gather(&map->row, rest),
+                            .column = (uint32_t)gather(&map->column, rest) };
 }
 
 /* ----------------------------------------------------------------------------------------------- reading */
@@ -341,7 +341,7 @@ ls_status mem_map_init(mem_map *map, const mem_map_spec *spec, ls_error *err)
         return ls_error_prefix(err, "address map '%s'",
                                quote_text(spec->bit_map, strlen(spec->bit_map), quoted, sizeof quoted));
     }
-    mem_place origin = mem_map_place(map, 0), place;
+    ls_sector_place origin = mem_map_place(map, 0), place;
     do {
         place = mem_map_place(map, UINT64_C(1) << map->plain_bits);
     } while (place.channel == origin.channel && place.slice == origin.slice &&

@@ -8,14 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef enum mem_kind {
-    MEM_READ = LS_SECTOR_READ,
-    MEM_WRITE = LS_SECTOR_WRITE,
-    MEM_ATOMIC = LS_SECTOR_ATOMIC
-} mem_kind;
-
-typedef ls_sector_message mem_message;
-
 /* Which partition (memory channel), slice, bank, row and column an address belongs to. The rules are those of
  * GPGPU-Sim's "dramid@B;bits" maps, so that imported configurations place data as Accel-Sim does.
  *
@@ -46,7 +38,6 @@ typedef struct mem_bits {
 } mem_bits;
 
 #define MEM_HASH_BYTES 3
-typedef ls_sector_place mem_place;
 
 typedef struct ls_address_map {
     uint32_t channels, slices_per_channel, slice_count;
@@ -63,25 +54,23 @@ typedef struct ls_address_map {
      * answer without them, and the address above them that it is for. */
     uint32_t plain_bits;
     uint64_t last_above;
-    mem_place last;
+    ls_sector_place last;
 } mem_map;
 
-typedef ls_dram_place mem_dram_place;
-
 ls_status mem_map_init(mem_map *map, const mem_map_spec *spec, ls_error *err);
-mem_place mem_map_place(const mem_map *map, uint64_t address);
+ls_sector_place mem_map_place(const mem_map *map, uint64_t address);
 /* The other way: the address that has this place, or MEM_NO_ADDRESS. Tries channels and slices: not for every request. */
 #define MEM_NO_ADDRESS UINT64_MAX
-uint64_t mem_map_address(const mem_map *map, const mem_place *place);
+uint64_t mem_map_address(const mem_map *map, const ls_sector_place *place);
 /* The same for the one owner of a map: neighbours of the address before cost less. */
-static inline mem_place mem_map_place_again(mem_map *map, uint64_t address)
+static inline ls_sector_place mem_map_place_again(mem_map *map, uint64_t address)
 {
     uint64_t above = address >> map->plain_bits, below = address ^ above << map->plain_bits;
     if (above != map->last_above) {
         map->last_above = above;
         map->last = mem_map_place(map, address ^ below);
     }
-    mem_place place = map->last;
+    ls_sector_place place = map->last;
     place.local |= below;
     return place;
 }
@@ -100,6 +89,6 @@ static inline uint32_t mem_map_plain_channel(const mem_map *map, uint64_t addres
     return channel ^ map->hash_of[0][above & 0xff] ^ map->hash_of[1][above >> 8 & 0xff] ^
            map->hash_of[2][above >> 16 & 0xff];
 }
-mem_dram_place mem_map_dram(const mem_map *map, uint64_t address);
+ls_dram_place mem_map_dram(const mem_map *map, uint64_t address);
 
 #endif

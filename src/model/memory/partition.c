@@ -34,7 +34,7 @@ typedef struct partition_counters {
 } partition_counters;
 
 typedef struct pending_request {
-    mem_message message;
+    ls_sector_message message;
     ls_link *link; /* the link whose buffer entry it holds */
     ls_cycle ready;
     uint32_t next;
@@ -128,7 +128,7 @@ static void partition_receive(void *state, ls_link *link, const void *payload, l
     pending_request *r = &p->requests[i];
     if (p->free_request != SECTOR_CACHE_NONE)
         p->free_request = r->next;
-    r->message = *(const mem_message *)payload;
+    r->message = *(const ls_sector_message *)payload;
     r->link = link;
     slice *s = &p->slices[r->message.slice];
     if (s->last_arrival < now) {
@@ -187,7 +187,7 @@ static bool send_to_dram(partition *p, slice *s, const sector_cache_miss *miss)
         uint32_t token = p->free_dram;
         p->free_dram = p->dram_next[token];
         p->dram_reads[token] = miss->address;
-        mem_dram_place at = mem_map_dram(&p->map, miss->address);
+        ls_dram_place at = mem_map_dram(&p->map, miss->address);
         dram->push(p->dram.self,
                    &(ls_dram_request){ .bank = at.bank,
                                        .row = at.row,
@@ -197,7 +197,7 @@ static bool send_to_dram(partition *p, slice *s, const sector_cache_miss *miss)
     }
     sector_cache_miss *rest = &s->l2.misses[s->l2.miss_head & s->l2.miss_mask];
     if (p->spec->write_lines && rest->sectors != 0 && p->line_in_row) {
-        mem_dram_place at = mem_map_dram(&p->map, rest->address);
+        ls_dram_place at = mem_map_dram(&p->map, rest->address);
         dram->push(p->dram.self, &(ls_dram_request){ .bank = at.bank,
                                                      .row = at.row,
                                                      .column = at.column,
@@ -211,7 +211,7 @@ static bool send_to_dram(partition *p, slice *s, const sector_cache_miss *miss)
         if (!dram->ready(p->dram.self, true))
             return false;
         uint32_t sector = (uint32_t)__builtin_ctz(rest->sectors);
-        mem_dram_place at = mem_map_dram(&p->map, rest->address + (uint64_t)sector * SECTOR_BYTES);
+        ls_dram_place at = mem_map_dram(&p->map, rest->address + (uint64_t)sector * SECTOR_BYTES);
         dram->push(p->dram.self, &(ls_dram_request){ .bank = at.bank,
                                                      .row = at.row,
                                                      .column = at.column,
@@ -241,7 +241,7 @@ static inline bool send_answer(partition *p, slice *s)
     uint32_t i = s->output.first;
     pending_request *r = &p->requests[i];
     ls_link *link = p->to_core[r->message.core];
-    mem_message *message = ls_link_send(link, 1);
+    ls_sector_message *message = ls_link_send(link, 1);
     if (LS_UNLIKELY(message == NULL)) {
         p->n.output_stalls++;
         s->output_waiting = true;
@@ -282,14 +282,14 @@ static inline bool look_up(partition *p, slice *s)
     pending_request *r = &p->requests[i];
     sector_cache_outcome outcome;
     sector_cache_set_global(&s->l2, r->message.global);
-    if (r->message.kind == MEM_WRITE) {
+    if (r->message.kind == LS_SECTOR_WRITE) {
         outcome = sector_cache_stall_write(&s->l2, r->message.address, i);
         if (LS_LIKELY(outcome == SECTOR_CACHE_HIT))
             outcome =
                 sector_cache_write(&s->l2, r->message.address, r->message.local, r->message.byte_mask, i);
     } else {
-        outcome =
-            sector_cache_read(&s->l2, r->message.address, r->message.local, i, r->message.kind == MEM_ATOMIC);
+        outcome = sector_cache_read(&s->l2, r->message.address, r->message.local, i,
+                                    r->message.kind == LS_SECTOR_ATOMIC);
     }
     if (outcome == SECTOR_CACHE_FAIL)
         return false;
@@ -300,7 +300,7 @@ static inline bool look_up(partition *p, slice *s)
     if (LS_UNLIKELY(outcome == SECTOR_CACHE_STALLED))
         return true;
     ls_link_release(r->link, 1);
-    if (r->message.kind == MEM_WRITE || outcome == SECTOR_CACHE_HIT)
+    if (r->message.kind == LS_SECTOR_WRITE || outcome == SECTOR_CACHE_HIT)
         answer(p, s, i);
     return true;
 }
@@ -403,7 +403,7 @@ static ls_status partition_init(ls_block *block, void *state, const void *spec, 
 static uint64_t address_of(void *self, uint64_t local, uint64_t near_address)
 {
     const partition *p = self;
-    mem_place place = mem_map_place(&p->map, near_address);
+    ls_sector_place place = mem_map_place(&p->map, near_address);
     place.local = local;
     return mem_map_address(&p->map, &place);
 }
@@ -421,10 +421,10 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
     p->slice_count = map->slices_per_channel;
     p->width = (uint32_t)p->spec->width;
     p->line_in_row = true;
-    mem_dram_place first = mem_map_dram(map, 0);
+    ls_dram_place first = mem_map_dram(map, 0);
     for (uint32_t sector = 1; sector < SECTOR_CACHE_LINE_BYTES / SECTOR_BYTES; sector++) {
-        mem_dram_place at = mem_map_dram(map, (uint64_t)sector * SECTOR_BYTES);
-        mem_place place = mem_map_place(map, (uint64_t)sector * SECTOR_BYTES);
+        ls_dram_place at = mem_map_dram(map, (uint64_t)sector * SECTOR_BYTES);
+        ls_sector_place place = mem_map_place(map, (uint64_t)sector * SECTOR_BYTES);
         p->line_in_row = p->line_in_row && at.bank == first.bank && at.row == first.row &&
                          place.channel == mem_map_place(map, 0).channel;
     }
@@ -465,7 +465,7 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
 static void partition_warm(void *state, uint64_t address)
 {
     partition *p = state;
-    mem_place place = mem_map_place(&p->map, address);
+    ls_sector_place place = mem_map_place(&p->map, address);
     sector_cache_warm(&p->slices[place.slice].l2, address, place.local);
 }
 

@@ -234,7 +234,7 @@ static void emulate_keep_fault(emulate_job *job, const emulate_context *context,
         job->fault->pc = context->fault_pc;
         job->fault->wave = context->fault_wave;
         memcpy(job->fault->work_group, context->group.id, sizeof job->fault->work_group);
-        if (job->fault->fault.kind == AMD_FAULT_STRICT)
+        if (job->fault->fault.kind == LS_FAULT_STRICT)
             snprintf(job->fault->why, sizeof job->fault->why, "%s", strict_why(context->launch->strict));
     }
     atomic_flag_clear(&job->lock);
@@ -311,7 +311,7 @@ static ls_status emulate_report(const amd_program *program, emulate_fault *fault
 {
     amd_fault_place place = { .pc = fault->pc,
                               .wave = fault->wave,
-                              .why = fault->fault.kind == AMD_FAULT_STRICT ? fault->why : NULL };
+                              .why = fault->fault.kind == LS_FAULT_STRICT ? fault->why : NULL };
     memcpy(place.work_group, fault->work_group, sizeof place.work_group);
     return amd_fault_report(program, &fault->fault, &place, fault->text, sizeof fault->text, err);
 }
@@ -350,8 +350,8 @@ ls_status emulate_run(emulate *emulator, const amd_program *program, const emula
         status =
             ls_fail(err, LS_ERR_CHECK, "kernel %s: its waves execute more than the limit of %llu instructions",
                     program->name, (unsigned long long)job.limit);
-    if (status != LS_OK && own.fault.kind == AMD_FAULT_NONE)
-        own.fault.kind = AMD_FAULT_LIMIT;
+    if (status != LS_OK && own.fault.kind == LS_FAULT_NONE)
+        own.fault.kind = LS_FAULT_LIMIT;
     if (fault)
         *fault = own;
     return status;

@@ -56,12 +56,12 @@ typedef struct emulate_counts {
 
 /* Where and why a launch stopped. */
 typedef struct emulate_fault {
-    amd_fault fault;
+    ls_fault fault;
     uint64_t pc; /* simulated address */
     uint32_t work_group[3];
     uint32_t wave;
     char text[128]; /* the instruction */
-    char why[400];  /* of AMD_FAULT_STRICT */
+    char why[400];  /* of LS_FAULT_STRICT */
 } emulate_fault;
 
 /* Runs a launch to its end. A fault of the program is LS_ERR_CHECK: err has the sentence, *fault (may be

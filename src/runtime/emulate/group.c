@@ -22,9 +22,9 @@ static void group_start(emulate_context *context, const uint32_t id[3])
 
 /* --- execution ------------------------------------------------------------------------------------------ */
 
-static bool group_fault(amd_wave *wave, amd_fault_kind kind, uint64_t pc)
+static bool group_fault(amd_wave *wave, ls_fault_kind kind, uint64_t pc)
 {
-    wave->fault = (amd_fault){ .kind = kind, .address = pc };
+    wave->fault = (ls_fault){ .kind = kind, .address = pc };
     wave->stop = AMD_FAULTED;
     return false;
 }
@@ -51,7 +51,7 @@ static void group_call_hook(const emulate_context *context, emulate_hook hook, v
             uint64_t offset = wave->pc - program->base, exec;                                                 \
             uint64_t word = offset >> 2 | offset << 62; /* an odd pc is far outside */                        \
             if (word >= program->word_count || program->place[word] == 0) {                                   \
-                group_fault(wave, AMD_FAULT_UNSUPPORTED, wave->pc);                                           \
+                group_fault(wave, LS_FAULT_UNSUPPORTED, wave->pc);                                            \
                 return wave->pc;                                                                              \
             }                                                                                                 \
             const amd_step *first = &program->ops[program->place[word]];                                      \
@@ -90,7 +90,7 @@ static uint64_t group_loop_hook(emulate_context *context, amd_wave *wave, uint64
         pc = wave->pc;
         const amd_inst *inst = amd_program_at(program, pc);
         if (!inst) {
-            group_fault(wave, AMD_FAULT_UNSUPPORTED, pc);
+            group_fault(wave, LS_FAULT_UNSUPPORTED, pc);
             return pc;
         }
         uint32_t at = amd_program_place(program, pc);
@@ -103,7 +103,7 @@ static uint64_t group_loop_hook(emulate_context *context, amd_wave *wave, uint64
         if (launch->before)
             group_call_hook(context, launch->before, launch->before_self, wave, inst, pc);
         if (launch->strict && !strict_step(launch->strict, wave, inst, at, pc)) {
-            group_fault(wave, AMD_FAULT_STRICT, pc);
+            group_fault(wave, LS_FAULT_STRICT, pc);
             return pc;
         }
         wave->time++;
@@ -136,7 +136,7 @@ static bool group_turn(emulate_context *context, amd_wave *wave)
     uint64_t pc = group_loop(context, wave, limit);
     context->instructions += wave->time - before;
     if (wave->stop == AMD_RUNNING && most != 0 && wave->time >= most)
-        group_fault(wave, AMD_FAULT_LIMIT, wave->pc);
+        group_fault(wave, LS_FAULT_LIMIT, wave->pc);
     if (wave->stop != AMD_FAULTED)
         return true;
     context->fault_pc = pc;
@@ -170,7 +170,7 @@ bool emulate_group_run(emulate_context *context, const uint32_t id[3], uint64_t 
         if (waiting < context->wave_count && !context->launch->lenient_barriers) {
             context->fault_pc = first_waiting->pc - 4;
             context->fault_wave = first_waiting->index;
-            return group_fault(first_waiting, AMD_FAULT_BARRIER, first_waiting->pc - 4);
+            return group_fault(first_waiting, LS_FAULT_BARRIER, first_waiting->pc - 4);
         }
         context->barriers++;
         if (checks)

@@ -237,7 +237,7 @@ void record_hook(void *self, const emulate_step *step)
     const amd_access *access = NULL;
     if (amd_tape_wants(&launch->code, step->pc)) {
         /* Only the address is needed here. A fault of the instruction is reported when it executes. */
-        amd_fault fault = wave->fault;
+        ls_fault fault = wave->fault;
         uint8_t stop = wave->stop;
         if (!amd_mem_address(wave, step->inst, &launch->access))
             launch->access = (amd_access){ 0 };

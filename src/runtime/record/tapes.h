@@ -12,7 +12,7 @@ typedef struct tapes tapes;
 ls_status tapes_create(amd_file *file, size_t launch, const amd_program *program, tapes **out, ls_error *err);
 /* Open work-groups must not be used after this. */
 void tapes_destroy(tapes *t);
-/* For cu_kernel.tapes; valid as long as t. */
+/* For ls_cu_kernel.tapes; valid as long as t. */
 const cu_tapes *tapes_of(tapes *t);
 /* The first thing that went wrong in a work-group that could not be opened, or LS_OK. */
 ls_status tapes_status(tapes *t, ls_error *err);

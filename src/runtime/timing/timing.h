@@ -5,7 +5,7 @@
 
 #include "lockstep/block.h"
 #include "lockstep/driver.h"
-#include "model/amd/command.h"
+#include "lockstep/command.h"
 #include "platform/config.h"
 #include "runtime/driver/backend.h"
 #include "workload/pack/amd_file.h"

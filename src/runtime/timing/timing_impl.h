@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "base/address_space.h"
+#include "model/cu/cu_api.h"
 #include "model/amd/amd_gpu.h"
 #include "platform/machine.h"
 #include "runtime/record/record.h"
@@ -20,8 +21,8 @@ typedef struct timing_piece {
 
 /* Commands that run side by side are in queues of their own. */
 typedef struct timing_slot {
-    command_queue queue;
-    command_packet packet;
+    ls_command_queue queue;
+    ls_command_packet packet;
     drv_work *work;            /* NULL: free */
     uint8_t *setup;            /* the packet and the arguments that are written */
     size_t setup_capacity;     /* bytes */
@@ -83,11 +84,11 @@ void timing_leftover_free(struct timing_leftover *leftover); /* NULL is fine */
 ls_status timing_submit(void *self, drv_work *work, ls_error *err);
 ls_status timing_advance(void *self, ls_error *err);
 /* A launch's packet as far as the code object says what it is: registers, RDNA's mode. */
-command_packet timing_packet_of(const amd_kernel *kernel);
+ls_command_packet timing_packet_of(const amd_kernel *kernel);
 /* Warns if the code of `target` is not that of the machine. */
 ls_status timing_warn_foreign(timing *t, const char *target, ls_error *err);
 /* Adds the counts of a launch that is over. */
-void timing_add_counts(ls_gpu_counts *to, const command_packet *packet);
+void timing_add_counts(ls_gpu_counts *to, const ls_command_packet *packet);
 /* Accesses of the host outside of all queues: through caches, without time of the host link. With the lock
  * held. */
 ls_status timing_poke(timing *t, uint64_t to, const void *from, uint64_t bytes, ls_error *err);

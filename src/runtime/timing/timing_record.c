@@ -26,7 +26,7 @@ static size_t find_beside(const timing *t, uint32_t *out)
 static ls_status begin_launch(timing *t, timing_slot *slot, const drv_work *work, const uint32_t *beside,
                               size_t beside_count, ls_error *err)
 {
-    cu_kernel *k = &slot->packet.kernel;
+    ls_cu_kernel *k = &slot->packet.kernel;
     slot->start = (amd_start){ .program = k->program,
                                .kernarg = k->kernarg,
                                .packet = k->packet,

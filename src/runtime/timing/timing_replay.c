@@ -17,8 +17,8 @@ typedef struct replay_program {
 
 typedef struct replay_command {
     const amd_file_command *command;
-    command_queue queue;
-    command_packet packet;
+    ls_command_queue queue;
+    ls_command_packet packet;
     tapes *tapes;
     uint64_t number; /* among launches, or among all others */
     bool submitted, over;
@@ -115,9 +115,9 @@ static ls_status find_program(replay *r, size_t launch, replay_program *out, ls_
     return status;
 }
 
-static ls_status place_scratch(replay *r, const amd_file_launch *l, command_packet *p, ls_error *err)
+static ls_status place_scratch(replay *r, const amd_file_launch *l, ls_command_packet *p, ls_error *err)
 {
-    cu_kernel *k = &p->kernel;
+    ls_cu_kernel *k = &p->kernel;
     uint32_t items = k->group[0] * k->group[1] * k->group[2];
     k->scratch_bytes = (l->kernel.scratch_bytes + 15) & ~15u;
     k->scratch_place_bytes = (uint64_t)((items + l->lanes - 1) / l->lanes) * l->lanes * k->scratch_bytes;
@@ -136,51 +136,52 @@ static ls_status fill_launch(replay *r, replay_command *c, ls_error *err)
     size_t number = c->command->launch;
     const amd_file_launch *l = amd_file_launch_at(r->file, number);
     replay_program *program = &r->programs[number];
-    command_packet *p = &c->packet;
+    ls_command_packet *p = &c->packet;
     ls_status status = find_program(r, number, program, err);
     if (status == LS_OK)
         status = tapes_create(r->file, number, program->program, &c->tapes, err);
     if (status != LS_OK)
         return status;
     *p = timing_packet_of(&l->kernel);
-    p->kernel = (cu_kernel){ .program = program->program,
-                             .code = program->code,
-                             .number = (uint32_t)r->launches,
-                             .dims = l->dims,
-                             .lds_bytes = l->lds_bytes,
-                             .kernarg = l->kernarg,
-                             .packet = l->packet,
-                             .queue = l->queue,
-                             .dispatch_id = l->dispatch_id,
-                             .lenient_barriers = true, /* it ran to its end */
-                             .tapes = tapes_of(c->tapes),
-                             .address_space = r->t->address_space };
+    p->kernel = (ls_cu_kernel){ .program = program->program,
+                                .code = program->code,
+                                .number = (uint32_t)r->launches,
+                                .dims = l->dims,
+                                .lds_bytes = l->lds_bytes,
+                                .kernarg = l->kernarg,
+                                .packet = l->packet,
+                                .queue = l->queue,
+                                .dispatch_id = l->dispatch_id,
+                                .lenient_barriers = true, /* it ran to its end */
+                                .tapes = tapes_of(c->tapes),
+                                .address_space = r->t->address_space };
     memcpy(p->kernel.grid, l->grid, sizeof l->grid);
     memcpy(p->kernel.group, l->group, sizeof l->group);
     /* The packet and the arguments. A GPU in simulated time puts the arguments after the packet. */
     bool joined = l->kernarg > l->packet && l->kernarg - l->packet <= LS_PAGE_BYTES;
     uint64_t to = joined ? l->packet : l->kernarg;
-    p->transfer =
-        (dma_job){ .kind = DMA_IN, .local = true, .to = to, .bytes = l->kernarg - to + l->argument_bytes };
+    p->transfer = (ls_dma_job){
+        .kind = LS_DMA_IN, .local = true, .to = to, .bytes = l->kernarg - to + l->argument_bytes
+    };
     return place_scratch(r, l, p, err);
 }
 
 static void fill_transfer(replay_command *c)
 {
-    static const uint8_t kinds[] = { [AMD_FILE_COPY_IN] = DMA_IN,
-                                     [AMD_FILE_COPY_OUT] = DMA_OUT,
-                                     [AMD_FILE_COPY] = DMA_COPY,
-                                     [AMD_FILE_FILL] = DMA_FILL };
+    static const uint8_t kinds[] = { [AMD_FILE_COPY_IN] = LS_DMA_IN,
+                                     [AMD_FILE_COPY_OUT] = LS_DMA_OUT,
+                                     [AMD_FILE_COPY] = LS_DMA_COPY,
+                                     [AMD_FILE_FILL] = LS_DMA_FILL };
     static const uint8_t zero[4];
     const amd_file_command *f = c->command;
-    c->packet = (command_packet){ .kind = COMMAND_TRANSFER,
-                                  .transfer = { .kind = kinds[f->kind],
-                                                .local = f->local,
-                                                .to = f->to,
-                                                .from = f->from,
-                                                .bytes = f->bytes,
-                                                .pattern = zero,
-                                                .pattern_bytes = sizeof zero } };
+    c->packet = (ls_command_packet){ .kind = LS_PACKET_TRANSFER,
+                                     .transfer = { .kind = kinds[f->kind],
+                                                   .local = f->local,
+                                                   .to = f->to,
+                                                   .from = f->from,
+                                                   .bytes = f->bytes,
+                                                   .pattern = zero,
+                                                   .pattern_bytes = sizeof zero } };
 }
 
 static ls_status submit(replay *r, replay_command *c, ls_error *err)
@@ -223,7 +224,7 @@ static ls_status report(const replay *r, const replay_command *c, ls_error *err)
                                            [AMD_FILE_COPY_OUT] = DRV_WORK_OUT,
                                            [AMD_FILE_COPY] = DRV_WORK_COPY,
                                            [AMD_FILE_FILL] = DRV_WORK_FILL };
-    const command_packet *p = &c->packet;
+    const ls_command_packet *p = &c->packet;
     bool launch = c->command->kind == AMD_FILE_LAUNCH;
     const timing_record over = { .kind = kinds[c->command->kind],
                                  .kernel = launch ? p->kernel.program->name : NULL,
@@ -242,7 +243,7 @@ static ls_status report(const replay *r, const replay_command *c, ls_error *err)
 
 static ls_status end_command(replay *r, replay_command *c, ls_error *err)
 {
-    const command_packet *p = &c->packet;
+    const ls_command_packet *p = &c->packet;
     ls_status status = LS_OK;
     c->over = true;
     r->over_count++;
@@ -283,7 +284,8 @@ static ls_status run_on(replay *r, ls_error *err)
         if (status == LS_OK && piece.partial)
             status = ls_fail(err, LS_ERR_INTERRUPTED, "the simulation was interrupted");
         bool any = false;
-        for (command_packet *p; status == LS_OK && (p = t->command->take(t->command_self)) != NULL; any = true)
+        for (ls_command_packet *p; status == LS_OK && (p = t->command->take(t->command_self)) != NULL;
+             any = true)
             status = end_command(r, p->client, err);
         if (status != LS_OK || any)
             return status;

@@ -84,7 +84,7 @@ static ls_status take_piece(timing *t, uint64_t bytes, size_t *out, ls_error *er
 /* The AQL packet of the dispatch, as kernels find it through their dispatch pointer. */
 static void write_packet(const timing_slot *slot, uint8_t *out)
 {
-    const cu_kernel *k = &slot->packet.kernel;
+    const ls_cu_kernel *k = &slot->packet.kernel;
     uint16_t half[32] = { 0 };
     uint32_t word[16];
     half[0] = 2 | 1 << 8; /* a kernel dispatch, with a barrier bit */
@@ -104,7 +104,7 @@ static ls_status place_arguments(timing *t, timing_slot *slot, const drv_dispatc
 {
     uint64_t align = d->kernarg_align > PACKET_BYTES ? d->kernarg_align : PACKET_BYTES;
     uint64_t bytes = align + d->kernarg_bytes;
-    command_packet *p = &slot->packet;
+    ls_command_packet *p = &slot->packet;
     if (bytes > slot->setup_capacity) {
         uint8_t *setup = realloc(slot->setup, bytes);
         if (!setup)
@@ -120,15 +120,15 @@ static ls_status place_arguments(timing *t, timing_slot *slot, const drv_dispatc
     memset(slot->setup, 0, align);
     write_packet(slot, slot->setup);
     memcpy(slot->setup + align, d->kernarg, d->kernarg_bytes);
-    p->transfer = (dma_job){
-        .kind = DMA_IN, .local = true, .to = p->kernel.packet, .host_from = slot->setup, .bytes = bytes
+    p->transfer = (ls_dma_job){
+        .kind = LS_DMA_IN, .local = true, .to = p->kernel.packet, .host_from = slot->setup, .bytes = bytes
     };
     return LS_OK;
 }
 
 static ls_status place_scratch(timing *t, timing_slot *slot, ls_error *err)
 {
-    cu_kernel *k = &slot->packet.kernel;
+    ls_cu_kernel *k = &slot->packet.kernel;
     uint32_t items = k->group[0] * k->group[1] * k->group[2], lanes = k->program->lanes;
     k->scratch_bytes = (k->program->kernel.scratch_bytes + 15) & ~15u;
     k->scratch = 0;
@@ -144,15 +144,15 @@ static ls_status place_scratch(timing *t, timing_slot *slot, ls_error *err)
     return LS_OK;
 }
 
-command_packet timing_packet_of(const amd_kernel *kernel)
+ls_command_packet timing_packet_of(const amd_kernel *kernel)
 {
     bool is_gfx10 = amd_target_is_gfx10(kernel->target);
-    return (command_packet){ .kind = COMMAND_KERNEL,
-                             /* Granules of 8; on gfx10 every wave has all scalar registers. */
-                             .sgprs = is_gfx10 ? 106 : ((kernel->rsrc1 >> 6 & 15) + 1) * 8,
-                             /* GCN's code knows no modes: on RDNA its work-groups use both halves, as in
+    return (ls_command_packet){ .kind = LS_PACKET_KERNEL,
+                                /* Granules of 8; on gfx10 every wave has all scalar registers. */
+                                .sgprs = is_gfx10 ? 106 : ((kernel->rsrc1 >> 6 & 15) + 1) * 8,
+                                /* GCN's code knows no modes: on RDNA its work-groups use both halves, as in
                               * NaviSim. */
-                             .one_half = is_gfx10 && (kernel->rsrc1 >> 29 & 1) == 0 };
+                                .one_half = is_gfx10 && (kernel->rsrc1 >> 29 & 1) == 0 };
 }
 
 static ls_status fill_launch(timing *t, timing_slot *slot, const drv_work *work, ls_error *err)
@@ -160,21 +160,21 @@ static ls_status fill_launch(timing *t, timing_slot *slot, const drv_work *work,
     const timing_program *program = work->program;
     const drv_dispatch *d = work->dispatch;
     const amd_kernel *a = &program->program->kernel;
-    command_packet *p = &slot->packet;
+    ls_command_packet *p = &slot->packet;
     ls_status status = amd_limits_launch(program->program, d->grid, d->group,
                                          (uint64_t)a->lds_bytes + d->dynamic_lds_bytes, err);
     if (status != LS_OK)
         return status;
     *p = timing_packet_of(a);
-    p->kernel = (cu_kernel){ .program = program->program,
-                             .code = program->code,
-                             .number = (uint32_t)t->launches,
-                             .dims = d->dims,
-                             .lds_bytes = a->lds_bytes + d->dynamic_lds_bytes,
-                             .queue = t->queue_record,
-                             .max_instructions = t->max_instructions,
-                             .lenient_barriers = t->lenient_barriers,
-                             .address_space = t->address_space };
+    p->kernel = (ls_cu_kernel){ .program = program->program,
+                                .code = program->code,
+                                .number = (uint32_t)t->launches,
+                                .dims = d->dims,
+                                .lds_bytes = a->lds_bytes + d->dynamic_lds_bytes,
+                                .queue = t->queue_record,
+                                .max_instructions = t->max_instructions,
+                                .lenient_barriers = t->lenient_barriers,
+                                .address_space = t->address_space };
     memcpy(p->kernel.grid, d->grid, sizeof d->grid);
     memcpy(p->kernel.group, d->group, sizeof d->group);
     status = place_arguments(t, slot, d, err);
@@ -183,19 +183,19 @@ static ls_status fill_launch(timing *t, timing_slot *slot, const drv_work *work,
 
 static void fill_transfer(timing_slot *slot, const drv_work *work)
 {
-    static const uint8_t kinds[] = { [DRV_WORK_IN] = DMA_IN,
-                                     [DRV_WORK_OUT] = DMA_OUT,
-                                     [DRV_WORK_COPY] = DMA_COPY,
-                                     [DRV_WORK_FILL] = DMA_FILL };
-    slot->packet = (command_packet){ .kind = COMMAND_TRANSFER,
-                                     .transfer = { .kind = kinds[work->kind],
-                                                   .to = work->to,
-                                                   .from = work->from,
-                                                   .bytes = work->bytes,
-                                                   .host_from = work->host_from,
-                                                   .host_to = work->host_to,
-                                                   .pattern = work->pattern,
-                                                   .pattern_bytes = (uint32_t)work->pattern_bytes } };
+    static const uint8_t kinds[] = { [DRV_WORK_IN] = LS_DMA_IN,
+                                     [DRV_WORK_OUT] = LS_DMA_OUT,
+                                     [DRV_WORK_COPY] = LS_DMA_COPY,
+                                     [DRV_WORK_FILL] = LS_DMA_FILL };
+    slot->packet = (ls_command_packet){ .kind = LS_PACKET_TRANSFER,
+                                        .transfer = { .kind = kinds[work->kind],
+                                                      .to = work->to,
+                                                      .from = work->from,
+                                                      .bytes = work->bytes,
+                                                      .host_from = work->host_from,
+                                                      .host_to = work->host_to,
+                                                      .pattern = work->pattern,
+                                                      .pattern_bytes = (uint32_t)work->pattern_bytes } };
 }
 
 static ls_status submit(timing *t, drv_work *work, timing_slot **out, ls_error *err)
@@ -247,9 +247,9 @@ ls_status timing_submit(void *self, drv_work *work, ls_error *err)
 
 /* --------------------------------------------------------------------------------------------------- ends */
 
-void timing_add_counts(ls_gpu_counts *to, const command_packet *p)
+void timing_add_counts(ls_gpu_counts *to, const ls_command_packet *p)
 {
-    const cu_tally *tally = &p->tally;
+    const ls_cu_tally *tally = &p->tally;
     to->launches++;
     to->work_groups += p->groups;
     to->wavefronts += p->waves;
@@ -269,7 +269,7 @@ void timing_add_counts(ls_gpu_counts *to, const command_packet *p)
 static ls_status report(timing *t, const timing_slot *slot, ls_error *err)
 {
     const drv_work *work = slot->work;
-    const command_packet *p = &slot->packet;
+    const ls_command_packet *p = &slot->packet;
     bool launch = work->kind == DRV_WORK_LAUNCH;
     timing_record record = { .kind = work->kind,
                              .kernel = launch ? p->kernel.program->name : NULL,
@@ -288,7 +288,7 @@ static ls_status report(timing *t, const timing_slot *slot, ls_error *err)
 
 static void end_work(timing *t, timing_slot *slot)
 {
-    const command_packet *p = &slot->packet;
+    const ls_command_packet *p = &slot->packet;
     drv_work *work = slot->work;
     work->status = LS_OK;
     if (work->kind == DRV_WORK_LAUNCH) {
@@ -309,7 +309,7 @@ static void end_work(timing *t, timing_slot *slot)
     }
     work->began_ns = p->begin / FS_PER_NS;
     work->ended_ns = p->end / FS_PER_NS;
-    if (!p->transfer.local || p->kind == COMMAND_KERNEL) {
+    if (!p->transfer.local || p->kind == LS_PACKET_KERNEL) {
         ls_error err;
         ls_status status = report(t, slot, &err);
         if (status != LS_OK && work->status == LS_OK) {
@@ -325,7 +325,7 @@ static void end_work(timing *t, timing_slot *slot)
 static bool has_launch(const timing *t)
 {
     for (size_t i = 0; i < t->slots.count; i++)
-        if (t->slots.at[i]->work && t->slots.at[i]->packet.kind == COMMAND_KERNEL)
+        if (t->slots.at[i]->work && t->slots.at[i]->packet.kind == LS_PACKET_KERNEL)
             return true;
     return false;
 }
@@ -347,7 +347,7 @@ static ls_status run_on(timing *t, ls_error *err)
         if (status != LS_OK)
             return status;
         bool any = false;
-        for (command_packet *p; (p = t->command->take(t->command_self)) != NULL; any = true)
+        for (ls_command_packet *p; (p = t->command->take(t->command_self)) != NULL; any = true)
             end_work(t, p->client);
         if (any)
             return LS_OK;

@@ -41,7 +41,7 @@ typedef struct amd_file_launch {
     uint32_t lanes;                               /* 32 or 64 */
     uint32_t dims, grid[3], group[3];             /* work-items */
     uint32_t lds_bytes;                           /* of a work-group, static and dynamic */
-    uint64_t kernarg, packet, queue, dispatch_id; /* simulated addresses; see cu_kernel */
+    uint64_t kernarg, packet, queue, dispatch_id; /* simulated addresses; see ls_cu_kernel */
     uint32_t argument_bytes;                      /* at kernarg */
     uint64_t scratch,
         scratch_bytes; /* where private memory was, and how much of it; 0: not to be used again */

@@ -330,8 +330,8 @@ static void add_shape(hash_stream *hasher, const gpu_shape *shape)
     add_number(hasher, shape->map.channels);
     add_number(hasher, shape->map.slice_count);
     for (uint32_t bit = 5; bit < 48; bit++) {
-        mem_place place = mem_map_place(&shape->map, UINT64_C(1) << bit);
-        mem_dram_place at = mem_map_dram(&shape->map, UINT64_C(1) << bit);
+        ls_sector_place place = mem_map_place(&shape->map, UINT64_C(1) << bit);
+        ls_dram_place at = mem_map_dram(&shape->map, UINT64_C(1) << bit);
         add_number(hasher, (uint64_t)place.channel << 32 | place.slice);
         add_number(hasher, place.local);
         add_number(hasher, (uint64_t)at.bank << 32 | at.row);

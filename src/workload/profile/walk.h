@@ -153,7 +153,7 @@ void walk_part_run(trace_profiler *p, uint32_t part);
 /* Where a line is in L2: sent_request.set. */
 static inline uint32_t walk_set(const trace_profiler *p, uint64_t line)
 {
-    mem_place place = mem_map_place(&p->shape.map, line * SECTOR_CACHE_LINE_BYTES);
+    ls_sector_place place = mem_map_place(&p->shape.map, line * SECTOR_CACHE_LINE_BYTES);
     uint32_t slice = place.channel * p->shape.map.slices_per_channel + place.slice;
     return (slice << p->l2_index.bits) + level_set(&p->l2_index, place.local / SECTOR_CACHE_LINE_BYTES);
 }

@@ -4,7 +4,7 @@
 
 static void to_dram(trace_profiler *p, uint32_t channel, uint64_t line, uint8_t sectors, bool write)
 {
-    mem_dram_place at = mem_map_dram(&p->shape.map, line * SECTOR_CACHE_LINE_BYTES);
+    ls_dram_place at = mem_map_dram(&p->shape.map, line * SECTOR_CACHE_LINE_BYTES);
     dram_estimate_add(&p->channels[channel], at.bank, at.row, walk_ones(sectors), write);
 }
 

@@ -5,24 +5,24 @@
 
 #include <stdio.h>
 
-static const char *fault_reason(const amd_fault *fault)
+static const char *fault_reason(const ls_fault *fault)
 {
     switch (fault->kind) {
-    case AMD_FAULT_UNMAPPED:
+    case LS_FAULT_UNMAPPED:
         return "is not mapped";
-    case AMD_FAULT_MISALIGNED:
+    case LS_FAULT_MISALIGNED:
         return "is misaligned";
-    case AMD_FAULT_READ_ONLY:
+    case LS_FAULT_READ_ONLY:
         return "is read-only";
-    case AMD_FAULT_LDS_RANGE:
+    case LS_FAULT_LDS_RANGE:
         return "lies outside of the work-group's LDS";
-    case AMD_FAULT_TRAP:
+    case LS_FAULT_TRAP:
         return "the program trapped";
-    case AMD_FAULT_BARRIER:
+    case LS_FAULT_BARRIER:
         return "it waits at a barrier, but waves of its work-group have ended";
-    case AMD_FAULT_LIMIT:
+    case LS_FAULT_LIMIT:
         return "more instructions than the limit allows";
-    case AMD_FAULT_HALT:
+    case LS_FAULT_HALT:
         return "the wave halts itself, and nothing here resumes it";
     default:
         return "no instruction that can be executed";
@@ -49,7 +49,7 @@ static void fault_register(const amd_program *program, const amd_inst *inst, cha
              vector ? "VGPRs" : "SGPRs");
 }
 
-ls_status amd_fault_report(const amd_program *program, const amd_fault *fault, const amd_fault_place *place,
+ls_status amd_fault_report(const amd_program *program, const ls_fault *fault, const amd_fault_place *place,
                            char *text, size_t text_bytes, ls_error *err)
 {
     const amd_inst *inst = amd_program_at(program, place->pc);
@@ -63,7 +63,7 @@ ls_status amd_fault_report(const amd_program *program, const amd_fault *fault, c
              id[0], id[1], id[2], place->wave);
     if (place->why)
         snprintf(why, sizeof why, "%s", place->why);
-    else if (fault->kind == AMD_FAULT_REGISTER)
+    else if (fault->kind == LS_FAULT_REGISTER)
         fault_register(program, inst, why, sizeof why);
     else if (fault->bytes != 0)
         snprintf(why, sizeof why, "lane %u %s %u bytes at 0x%llx, which %s", fault->lane,
@@ -71,7 +71,7 @@ ls_status amd_fault_report(const amd_program *program, const amd_fault *fault, c
                  fault_reason(fault));
     else
         snprintf(why, sizeof why, "%s", fault_reason(fault));
-    if (!inst && fault->kind == AMD_FAULT_UNSUPPORTED)
+    if (!inst && fault->kind == LS_FAULT_UNSUPPORTED)
         return ls_fail(err, LS_ERR_CHECK, "kernel %s, %s: control goes to %s", program->name, where,
                        fault_landing(program, place->pc));
     return ls_fail(err, LS_ERR_CHECK, "kernel %s, %s: %s: %s", program->name, where, own, why);

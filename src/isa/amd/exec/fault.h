@@ -13,7 +13,7 @@ typedef struct amd_fault_place {
 } amd_fault_place;
 
 /* Always LS_ERR_CHECK. text, if not NULL, gets the instruction. */
-ls_status amd_fault_report(const amd_program *program, const amd_fault *fault, const amd_fault_place *place,
+ls_status amd_fault_report(const amd_program *program, const ls_fault *fault, const amd_fault_place *place,
                            char *text, size_t text_bytes, ls_error *err);
 
 #endif

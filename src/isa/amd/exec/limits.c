@@ -67,7 +67,7 @@ bool amd_limits_stray(const amd_program *program, const amd_inst *inst, unsigned
 void amd_limits_body(amd_wave *wave, const amd_inst *inst)
 {
     (void)inst;
-    wave->fault = (amd_fault){ .kind = AMD_FAULT_REGISTER };
+    wave->fault = (ls_fault){ .kind = LS_FAULT_REGISTER };
     wave->stop = AMD_FAULTED;
 }
 

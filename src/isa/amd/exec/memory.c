@@ -83,7 +83,7 @@ uint8_t *mem_place(amd_wave *wave, unsigned lane, uint64_t address, unsigned byt
     uint32_t first = address_space_state(view, address), last = address_space_state(view, address + bytes - 1);
     uint32_t need = write ? LS_PAGE_WRITE : LS_PAGE_READ;
     if ((first & last & need) == 0) {
-        amd_fault_kind kind = first != 0 && last != 0 ? AMD_FAULT_READ_ONLY : AMD_FAULT_UNMAPPED;
+        ls_fault_kind kind = first != 0 && last != 0 ? LS_FAULT_READ_ONLY : LS_FAULT_UNMAPPED;
         mem_fault(wave, kind, lane, address, bytes, write);
         return NULL;
     }
@@ -100,7 +100,7 @@ static uint8_t *mem_where(amd_wave *wave, const amd_access *access, unsigned lan
         return wave->group->lds + address; /* checked by step 1 */
     bool write = access->kind != AMD_ACCESS_LOAD;
     if (access->kind == AMD_ACCESS_ATOMIC && (address & (access->piece_bytes - 1u)) != 0) {
-        mem_fault(wave, AMD_FAULT_MISALIGNED, lane, address, access->piece_bytes, true);
+        mem_fault(wave, LS_FAULT_MISALIGNED, lane, address, access->piece_bytes, true);
         return NULL;
     }
     return mem_place(wave, lane, address, access->piece_bytes, write);

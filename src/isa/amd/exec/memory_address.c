@@ -119,7 +119,7 @@ static bool address_lds_bound(amd_wave *wave, const mem_row *row, amd_access *ac
     if (address < limit && limit - address >= row->bytes)
         return true;
     if (address >= all || all - address < row->bytes)
-        return mem_fault(wave, AMD_FAULT_LDS_RANGE, lane, address, row->bytes, row->kind != AMD_ACCESS_LOAD);
+        return mem_fault(wave, LS_FAULT_LDS_RANGE, lane, address, row->bytes, row->kind != AMD_ACCESS_LOAD);
     access->absent[piece] |= 1ull << lane;
     return true;
 }
@@ -132,7 +132,7 @@ static bool address_lds_rows(amd_wave *wave, const amd_inst *inst, const amd_acc
     {
         uint32_t address = base + lane * 4;
         if (address >= all || all - address < 4)
-            return mem_fault(wave, AMD_FAULT_LDS_RANGE, lane, address, 4, write);
+            return mem_fault(wave, LS_FAULT_LDS_RANGE, lane, address, 4, write);
     }
     return true;
 }
@@ -209,7 +209,7 @@ static bool address_lds(amd_wave *wave, const amd_inst *inst, const mem_row *row
             else
                 address += (uint32_t)inst->offset;
             if ((address & (align - 1)) != 0)
-                return mem_fault(wave, AMD_FAULT_MISALIGNED, lane, address, row->bytes,
+                return mem_fault(wave, LS_FAULT_MISALIGNED, lane, address, row->bytes,
                                  row->kind != AMD_ACCESS_LOAD);
             access->address[piece][lane] = address;
             if (!address_lds_bound(wave, row, access, piece, lane, address, limit))
@@ -227,13 +227,12 @@ static bool address_private(amd_wave *wave, const mem_row *row, amd_access *acce
 {
     bool write = row->kind != AMD_ACCESS_LOAD;
     if (offset >= wave->group->scratch_bytes || wave->group->scratch_bytes - offset < row->bytes)
-        return mem_fault(wave, AMD_FAULT_UNMAPPED, lane, wave->group->private_base + offset, row->bytes,
-                         write);
+        return mem_fault(wave, LS_FAULT_UNMAPPED, lane, wave->group->private_base + offset, row->bytes, write);
     if ((offset & 3) + (row->bytes < 4 ? row->bytes : 4u) > 4)
-        return mem_fault(wave, AMD_FAULT_MISALIGNED, lane, wave->group->private_base + offset, row->bytes,
+        return mem_fault(wave, LS_FAULT_MISALIGNED, lane, wave->group->private_base + offset, row->bytes,
                          write);
     if (row->kind == AMD_ACCESS_ATOMIC && row->bytes > 4)
-        return mem_fault(wave, AMD_FAULT_UNSUPPORTED, lane, wave->group->private_base + offset, row->bytes,
+        return mem_fault(wave, LS_FAULT_UNSUPPORTED, lane, wave->group->private_base + offset, row->bytes,
                          true);
     for (unsigned piece = 0; piece < access->pieces; piece++)
         access->address[piece][lane] = mem_private(wave, lane, offset + piece * 4);
@@ -326,10 +325,9 @@ static bool address_flat(amd_wave *wave, const amd_inst *inst, const mem_row *ro
         uint64_t whole = (low[lane] | (uint64_t)high[lane] << 32) + (uint64_t)(int64_t)inst->offset;
         uint64_t address = lds ? offset : whole;
         if (lds && (address & (align - 1)) != 0)
-            return mem_fault(wave, AMD_FAULT_MISALIGNED, lane, whole, row->bytes,
-                             row->kind != AMD_ACCESS_LOAD);
+            return mem_fault(wave, LS_FAULT_MISALIGNED, lane, whole, row->bytes, row->kind != AMD_ACCESS_LOAD);
         if (lds && (address >= group->lds_bytes || group->lds_bytes - address < row->bytes))
-            return mem_fault(wave, AMD_FAULT_LDS_RANGE, lane, whole, row->bytes, row->kind != AMD_ACCESS_LOAD);
+            return mem_fault(wave, LS_FAULT_LDS_RANGE, lane, whole, row->bytes, row->kind != AMD_ACCESS_LOAD);
         for (unsigned piece = 0; piece < access->pieces; piece++)
             access->address[piece][lane] = address + piece * 4;
     }
@@ -352,9 +350,9 @@ static bool address_counter(amd_wave *wave, const amd_inst *inst, amd_access *ac
     access->address[0][0] = address;
     access->data[0][0] = (uint32_t)__builtin_popcountll(active);
     if ((address & 3) != 0)
-        return mem_fault(wave, AMD_FAULT_MISALIGNED, 0, address, 4, true);
+        return mem_fault(wave, LS_FAULT_MISALIGNED, 0, address, 4, true);
     if (address >= limit || limit - address < 4)
-        return mem_fault(wave, AMD_FAULT_LDS_RANGE, 0, address, 4, true);
+        return mem_fault(wave, LS_FAULT_LDS_RANGE, 0, address, 4, true);
     return true;
 }
 

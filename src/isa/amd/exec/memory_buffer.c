@@ -140,8 +140,8 @@ bool mem_buffer_address(amd_wave *wave, const amd_inst *inst, const mem_row *row
             offset = (uint32_t)offset;
         if (r.swizzle && offset % r.element_bytes + access->piece_bytes > r.element_bytes &&
             offset % r.element_bytes != 0)
-            return mem_fault(wave, AMD_FAULT_MISALIGNED, lane, buffer_address(&r, index, offset, scalar),
-                             bytes, write);
+            return mem_fault(wave, LS_FAULT_MISALIGNED, lane, buffer_address(&r, index, offset, scalar), bytes,
+                             write);
         for (unsigned piece = 0; piece < access->pieces; piece++) {
             if (buffer_past(wave, &r, index, offset + piece * 4, scalar, access->piece_bytes))
                 access->absent[piece] |= 1ull << lane;

@@ -91,10 +91,10 @@ static inline uint32_t mem_scalar(const amd_wave *wave, const amd_inst *inst, co
 
 /* --- faults --- */
 
-static inline bool mem_fault(amd_wave *wave, amd_fault_kind kind, unsigned lane, uint64_t address,
+static inline bool mem_fault(amd_wave *wave, ls_fault_kind kind, unsigned lane, uint64_t address,
                              unsigned bytes, bool write)
 {
-    wave->fault = (amd_fault){
+    wave->fault = (ls_fault){
         .kind = kind, .lane = (uint8_t)lane, .bytes = (uint8_t)bytes, .write = write, .address = address
     };
     wave->stop = AMD_FAULTED;

@@ -164,14 +164,14 @@ static inline void branch(amd_wave *w, const amd_inst *in)
 static void trap(amd_wave *w, uint32_t id)
 {
     w->stop = AMD_FAULTED;
-    w->fault = (amd_fault){ .kind = AMD_FAULT_TRAP, .address = id };
+    w->fault = (ls_fault){ .kind = LS_FAULT_TRAP, .address = id };
 }
 
 /* Only a trap handler or a debugger could let the wave go on. */
 static void halt(amd_wave *w)
 {
     w->stop = AMD_FAULTED;
-    w->fault = (amd_fault){ .kind = AMD_FAULT_HALT };
+    w->fault = (ls_fault){ .kind = LS_FAULT_HALT };
 }
 
 static void set_index(amd_wave *w, uint32_t index, uint32_t operands)

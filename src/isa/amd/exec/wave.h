@@ -18,21 +18,6 @@ typedef enum amd_stop {
     AMD_FAULTED, /* amd_wave.fault says why */
 } amd_stop;
 
-typedef ls_fault amd_fault;
-typedef ls_fault_kind amd_fault_kind;
-#define AMD_FAULT_NONE LS_FAULT_NONE
-#define AMD_FAULT_UNMAPPED LS_FAULT_UNMAPPED
-#define AMD_FAULT_MISALIGNED LS_FAULT_MISALIGNED
-#define AMD_FAULT_READ_ONLY LS_FAULT_READ_ONLY
-#define AMD_FAULT_LDS_RANGE LS_FAULT_LDS_RANGE
-#define AMD_FAULT_UNSUPPORTED LS_FAULT_UNSUPPORTED
-#define AMD_FAULT_TRAP LS_FAULT_TRAP
-#define AMD_FAULT_BARRIER LS_FAULT_BARRIER
-#define AMD_FAULT_LIMIT LS_FAULT_LIMIT
-#define AMD_FAULT_REGISTER LS_FAULT_REGISTER
-#define AMD_FAULT_STRICT LS_FAULT_STRICT
-#define AMD_FAULT_HALT LS_FAULT_HALT
-
 /* One wavefront. A lane's registers lie apart: VGPR r of lane l is vgpr[r * lanes + l], so that a body walks
  * adjacent words. Scalars are indexed by operand code: sgpr[AMD_VCC_LO], sgpr[AMD_M0], sgpr[AMD_EXEC_LO]. */
 typedef struct amd_wave {
@@ -51,7 +36,7 @@ typedef struct amd_wave {
     uint8_t wait_sleep;   /* the last s_sleep's argument, for a timing model */
     uint64_t time;        /* value of s_memtime and s_memrealtime; its runner must keep it rising */
     struct amd_group *group;
-    amd_fault fault;
+    ls_fault fault;
 } amd_wave;
 
 /* State that the waves of a work-group share. */
