@@ -79,13 +79,37 @@ typedef struct ls_sim_options {
 } ls_sim_options;
 #define LS_SIM_OPTIONS .size = sizeof(ls_sim_options), .seed = 1
 
+/* As ls_sim_options.plugins, for clients that need their blocks before they open a simulation. A plug-in stays in
+ * the process: loading it again does nothing. */
+LS_API ls_status ls_sim_load_plugins(const char *const *paths, size_t count, ls_error *err);
+
 /* Builds the machine and opens the workload; nothing is simulated. *out is NULL on failure. */
 LS_API ls_status ls_sim_open(const ls_sim_options *options, ls_sim **out, ls_error *err);
 LS_API void ls_sim_close(ls_sim *sim); /* NULL is fine */
 
-LS_API const char *ls_sim_platform(const ls_sim *sim);    /* its name */
-LS_API const char *ls_sim_config(const ls_sim *sim);      /* the resolved platform as YAML */
-LS_API const char *ls_sim_config_hash(const ls_sim *sim); /* in hexadecimal */
+LS_API const char *ls_sim_platform(const ls_sim *sim);      /* its name */
+LS_API const char *ls_sim_platform_file(const ls_sim *sim); /* the file that it comes from */
+LS_API const char *ls_sim_machine(const ls_sim *sim);       /* the kind of machine: "gpu", "amd" */
+LS_API const char *ls_sim_config(const ls_sim *sim);        /* the resolved platform as YAML */
+LS_API const char *ls_sim_config_hash(const ls_sim *sim);   /* in hexadecimal */
+/* The machine itself: its blocks, links, lookahead and warnings (lockstep/engine.h). */
+LS_API ls_engine *ls_sim_engine(const ls_sim *sim);
+
+/* The kinds of workloads. */
+typedef enum ls_sim_kind {
+    LS_SIM_NOTHING, /* the machine makes its own work */
+    LS_SIM_TRACE,
+    LS_SIM_WORKLOAD,  /* a program of workloads/, executed on an AMD GPU */
+    LS_SIM_OBJECT,    /* one launch of a code object */
+    LS_SIM_RECORDING, /* of an AMD program */
+    LS_SIM_KINDS
+} ls_sim_kind;
+/* Of the name of a workload; NULL: LS_SIM_NOTHING. A name that fits no other kind is taken for a trace. */
+LS_API ls_sim_kind ls_sim_kind_of(const char *workload);
+LS_API const char *ls_sim_kind_name(ls_sim_kind kind); /* "a trace", "a code object" */
+/* Whether an option has a meaning for a kind of workload, by its name on the command line ("ctas", "grid"). If not,
+ * *called says which kinds it is for: "traces". A trace that is not there takes every option: opening it says why. */
+LS_API bool ls_sim_takes(const char *workload, const char *option, const char **called);
 
 /* ------------------------------------------------------------------------------------------------- running */
 
@@ -207,6 +231,24 @@ LS_API ls_status ls_sim_export(ls_sim *sim, const char *path, const ls_sim_expor
 /* The summary that `lockstep run` prints. */
 LS_API ls_status ls_sim_print(ls_sim *sim, FILE *to, ls_error *err);
 
+typedef struct ls_sim_print_options {
+    size_t size;
+    const char
+        *format;    /* "text" (as if NULL), "json", "csv", "tidy"; of traces also "accelsim", its statistics */
+    bool per_block; /* as in ls_sim_export_options; text: each block, not only each type */
+    bool untouched; /* text: list the metrics that nothing counted */
+    bool color;     /* text: ANSI colours */
+    const char *run_id, *command; /* as in ls_sim_export_options */
+} ls_sim_print_options;
+#define LS_SIM_PRINT_OPTIONS .size = sizeof(ls_sim_print_options)
+
+/* Results in any form but a database. */
+LS_API ls_status ls_sim_print_as(ls_sim *sim, const ls_sim_print_options *options, FILE *to, ls_error *err);
+/* Before a long run: does this form exist, and does the machine count what it shows? */
+LS_API ls_status ls_sim_check_format(const ls_sim *sim, const char *format, ls_error *err);
+/* After a run with `scaling`: the table of work per domain and window. */
+LS_API ls_status ls_sim_print_scaling(const ls_sim *sim, FILE *to, ls_error *err);
+
 /* ------------------------------------------------------------------------------------------------ profiles */
 
 typedef struct ls_sim_profile_options {
@@ -214,12 +256,200 @@ typedef struct ls_sim_profile_options {
     const char *method; /* "cache" (as if NULL): sets and policies; "reuse": reuse distances */
     uint64_t sample;    /* warp instructions of each kernel; 0: all */
     uint32_t threads;   /* no profile depends on it */
+    void (*warn)(void *self, const char *text); /* about keys without effect; may be NULL */
+    void *warn_self;
 } ls_sim_profile_options;
 #define LS_SIM_PROFILE_OPTIONS .size = sizeof(ls_sim_profile_options)
 
+typedef struct ls_sim_rates ls_sim_rates;
+
 /* Hit rates of a trace on a platform, for ls_sim_options.profile, without simulating time. Of the options, those of
- * platforms and traces count. path NULL: into the cache, where "auto" finds them. */
+ * platforms and traces count. *out is NULL on failure. */
+LS_API ls_status ls_sim_rates_make(const ls_sim_options *options, const ls_sim_profile_options *how,
+                                   ls_sim_rates **out, ls_error *err);
+LS_API void ls_sim_rates_close(ls_sim_rates *rates); /* NULL is fine */
+
+/* Where the accesses of warps were served. An access is as deep as its last sector. */
+enum {
+    LS_SIM_RATE_L1,
+    LS_SIM_RATE_WAIT /* for another access's sectors */,
+    LS_SIM_RATE_L2,
+    LS_SIM_RATE_DRAM,
+    LS_SIM_RATE_LEVELS
+};
+typedef struct ls_sim_rate {
+    uint64_t kernel; /* its number in the trace, from 1 */
+    const char *name;
+    uint64_t pc;                     /* of the static instruction; 0: all of the kernel */
+    uint64_t accesses;               /* of warps */
+    uint64_t sectors;                /* of 32 bytes, that they touched */
+    uint64_t at[LS_SIM_RATE_LEVELS]; /* accesses by level */
+    uint64_t l2_sectors;             /* sent to L2 */
+    uint64_t dram_sectors;           /* moved by DRAM */
+} ls_sim_rate;
+LS_API size_t ls_sim_rates_kernel_count(const ls_sim_rates *rates);
+/* Static instructions of a kernel that access memory. */
+LS_API size_t ls_sim_rates_inst_count(const ls_sim_rates *rates, size_t kernel);
+/* inst LS_SIM_RUN: all instructions of the kernel together. */
+LS_API ls_status ls_sim_get_rate(const ls_sim_rates *rates, size_t kernel, size_t inst, ls_sim_rate *out,
+                                 ls_error *err);
+/* Writes them to a file, "-": to standard output; NULL: into the cache, where "auto" finds them. *written (may be
+ * NULL) is the file until the rates are closed; it is NULL if there is no home to keep a cache in. */
+LS_API ls_status ls_sim_rates_write(ls_sim_rates *rates, const char *path, const char **written,
+                                    ls_error *err);
+
+/* All of it in one call. */
 LS_API ls_status ls_sim_profile(const ls_sim_options *options, const ls_sim_profile_options *how,
                                 const char *path, ls_error *err);
+
+/* ---------------------------------------------------------------------------------------------- comparisons */
+
+typedef struct ls_sim_diff ls_sim_diff;
+
+typedef struct ls_sim_compare_options {
+    size_t size;
+    const char *metric; /* only metrics of this name: "*stall*", "l2/cycle.hits"; NULL: all */
+    const char *kernel; /* kernels of this name or number ("*": each); NULL: the run as a whole */
+    bool per_block;     /* each block, not only each type of block */
+    double threshold;   /* differences up to this share (0 to 1) of the larger value count as none */
+} ls_sim_compare_options;
+#define LS_SIM_COMPARE_OPTIONS .size = sizeof(ls_sim_compare_options)
+
+/* Two files of results in any format that ls_sim_export() writes; "FILE.db#3" is run 3 of a database. *out is NULL
+ * on failure. options may be NULL. */
+LS_API ls_status ls_sim_compare(const char *a, const char *b, const ls_sim_compare_options *options,
+                                ls_sim_diff **out, ls_error *err);
+LS_API void ls_sim_diff_close(ls_sim_diff *diff); /* NULL is fine */
+
+typedef struct ls_sim_diff_side {
+    const char *path, *platform; /* the platform is "" if the file does not say */
+    bool partial;                /* its run did not come to its end */
+} ls_sim_diff_side;
+typedef struct ls_sim_diff_info {
+    ls_sim_diff_side a, b;
+    size_t compared;       /* numbers */
+    size_t metrics;        /* rows of LS_SIM_DIFF_METRICS: numbers that differ */
+    size_t times;          /* rows of LS_SIM_DIFF_TIMES */
+    size_t keys;           /* keys of the platform that differ */
+    size_t only_a, only_b; /* kernels that the other side does not have */
+} ls_sim_diff_info;
+LS_API ls_sim_diff_info ls_sim_diff_get(const ls_sim_diff *diff);
+
+typedef enum ls_sim_diff_list {
+    LS_SIM_DIFF_METRICS, /* those that differ, the largest difference first */
+    LS_SIM_DIFF_TIMES    /* simulated time of the run and of each kernel, also equal ones, in order */
+} ls_sim_diff_list;
+/* A number that one side does not have is NaN. */
+typedef struct ls_sim_diff_row {
+    uint64_t kernel;         /* 0: the run */
+    const char *kernel_name; /* "": the run */
+    const char *block;       /* NULL: all of the type */
+    const char *type, *name, *unit;
+    double a, b;
+    double difference; /* |a - b| / max(|a|, |b|) */
+} ls_sim_diff_row;
+LS_API ls_status ls_sim_get_diff(const ls_sim_diff *diff, ls_sim_diff_list list, size_t row,
+                                 ls_sim_diff_row *out, ls_error *err);
+/* A key of the platform, and its values as text; NULL where a side does not have it. */
+typedef struct ls_sim_diff_key {
+    const char *key, *a, *b;
+} ls_sim_diff_key;
+LS_API ls_status ls_sim_get_diff_key(const ls_sim_diff *diff, size_t row, ls_sim_diff_key *out, ls_error *err);
+
+/* --------------------------------------------------------------------------------------------------- sweeps */
+
+/* A grid of configurations over some workloads, each point in a process of its own, all results in one database.
+ * A point is known by its workload's content, its whole configuration and the version of Lockstep. A sweep that was
+ * stopped, or whose process ended, goes on where it stood. Several sweeps may share a database at the same time. */
+typedef struct ls_sim_sweep ls_sim_sweep;
+
+typedef struct ls_sim_sweep_options {
+    size_t size;
+    /* The options of every point. Its own workload is not used. Options that write files (record, prints, dumps),
+     * `strict` and `profile` are refused. */
+    const ls_sim_options *base;
+    const char *const *workloads;
+    size_t workload_count;
+    /* "l2.ways=8,16,32", "cores=17..68*2", "core.scheduler=gto,lrr": every combination is a point. */
+    const char *const *vary;
+    size_t vary_count;
+    const char *database;       /* "sweep.db"; made if it is not there */
+    const char *command;        /* how the sweep was started; may be NULL */
+    const char *const *metrics; /* columns of the table: patterns as in ls_sim_compare_options.metric */
+    size_t metric_count;
+    /* The program that runs a point: the `lockstep` command of this version. NULL: $LOCKSTEP_COMMAND, or the one
+     * that was installed with the library, or the one of the search path. */
+    const char *worker;
+    void (*warn)(void *self, const char *text); /* about keys without effect; may be NULL */
+    void *warn_self;
+} ls_sim_sweep_options;
+#define LS_SIM_SWEEP_OPTIONS .size = sizeof(ls_sim_sweep_options)
+
+/* Checks every point and gives it a name; runs nothing and writes nothing. All texts and lists are borrowed until
+ * ls_sim_sweep_close(). */
+LS_API ls_status ls_sim_sweep_open(const ls_sim_sweep_options *options, ls_sim_sweep **out, ls_error *err);
+LS_API void ls_sim_sweep_close(ls_sim_sweep *sweep); /* NULL is fine */
+
+LS_API size_t ls_sim_sweep_key_count(const ls_sim_sweep *sweep);
+LS_API const char *ls_sim_sweep_key(const ls_sim_sweep *sweep, size_t key); /* NULL: there is no such key */
+
+typedef struct ls_sim_point {
+    const char *id; /* in hexadecimal; the run_id of its run in the database */
+    const char *workload;
+    const char *const *values; /* of each key, in their order */
+    bool done;                 /* it has a complete run in the database */
+    int64_t run;               /* number of the run there: "sweep.db#3" */
+    double time_ns;            /* simulated time with a kernel at work */
+    double cycles;             /* likewise; 0 of a machine without kernels */
+    double wall_seconds;
+    const char *error; /* of its last attempt; NULL: none */
+} ls_sim_point;
+/* By workload, then by key, the last one changing fastest. Before the run no point is done. */
+LS_API size_t ls_sim_sweep_point_count(const ls_sim_sweep *sweep);
+LS_API ls_status ls_sim_get_point(const ls_sim_sweep *sweep, size_t point, ls_sim_point *out, ls_error *err);
+
+typedef struct ls_sim_sweep_progress {
+    size_t points;      /* of the grid, over all workloads */
+    size_t done_before; /* found in the database */
+    size_t to_run;      /* the others */
+    size_t finished;    /* of to_run, also the failed ones */
+    size_t failed;
+    size_t by_others; /* of `finished`: run by another sweep on the same database */
+    size_t running;   /* processes */
+    size_t strangers; /* points of the database that are not in this grid */
+} ls_sim_sweep_progress;
+
+typedef struct ls_sim_sweep_run_options {
+    size_t size;
+    uint32_t jobs;    /* processes at a time; 0: one */
+    uint32_t threads; /* of each; no result depends on it. 0: one */
+    /* Once before the first point starts, then some times a second; may be NULL. */
+    void (*progress)(void *self, const ls_sim_sweep_progress *now);
+    /* When a point has ended, with its results or its error; may be NULL. */
+    void (*point)(void *self, size_t index, const ls_sim_point *point);
+    void *self; /* of both */
+} ls_sim_sweep_run_options;
+#define LS_SIM_SWEEP_RUN_OPTIONS .size = sizeof(ls_sim_sweep_run_options)
+
+/* Runs every point that the database does not have. A point that fails does not stop the others: it has an error, is
+ * counted in `failed`, and is tried again next time. LS_ERR_INTERRUPTED after ls_sim_sweep_stop(): running processes
+ * are ended, finished points stay. It may be called again. */
+LS_API ls_status ls_sim_sweep_run(ls_sim_sweep *sweep, const ls_sim_sweep_run_options *options, ls_error *err);
+/* For any thread and for the callbacks. */
+LS_API void ls_sim_sweep_stop(ls_sim_sweep *sweep);
+/* The flags behind it, for signal handlers. */
+LS_API ls_run_control *ls_sim_sweep_control(ls_sim_sweep *sweep);
+LS_API ls_sim_sweep_progress ls_sim_sweep_get_progress(const ls_sim_sweep *sweep);
+
+/* Columns of the table, after the run: the metrics that the patterns name. */
+LS_API size_t ls_sim_sweep_column_count(const ls_sim_sweep *sweep);
+LS_API const char *ls_sim_sweep_column(const ls_sim_sweep *sweep, size_t column); /* "core/cycle.ipc" */
+/* NaN: the point has no result, or its models do not have the metric. */
+LS_API double ls_sim_sweep_value(const ls_sim_sweep *sweep, size_t point, size_t column);
+
+/* After the run: the ranking of each workload, at most `top` lines of it (0: all). */
+LS_API ls_status ls_sim_sweep_print(const ls_sim_sweep *sweep, size_t top, FILE *to, ls_error *err);
+/* The table (.csv) or a page with plots (.html), by the extension. */
+LS_API ls_status ls_sim_sweep_write(const ls_sim_sweep *sweep, const char *path, ls_error *err);
 
 #endif

@@ -7,11 +7,14 @@
 Tables are pandas frames if pandas is installed, else lists of dicts. docs/python.md is the tutorial.
 """
 
+from ._compare import Comparison, compare
 from ._library import CheckError, DeadlockError, LockstepError
-from ._run import Progress, Result, profile, run
-from ._sweep import Point, Sweep, sweep
+from ._profile import Profile, profile
+from ._run import Progress, Result, run
+from ._sweep import Point, StoredPoint, StoredSweep, Sweep, sweep, sweep_db
 from ._version import VERSION as __version__
 
 __all__ = [
-    "CheckError", "DeadlockError", "LockstepError", "Point", "Progress", "Result", "Sweep", "profile", "run", "sweep",
+    "CheckError", "Comparison", "DeadlockError", "LockstepError", "Point", "Profile", "Progress", "Result", "StoredPoint",
+    "StoredSweep", "Sweep", "compare", "profile", "run", "sweep", "sweep_db",
 ]  # fmt: skip

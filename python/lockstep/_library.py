@@ -3,7 +3,7 @@
 import ctypes
 import glob
 import os
-from ctypes import POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
 from . import _version
 
@@ -71,6 +71,7 @@ class RunProgress(Structure):
 
 
 PROGRESS = ctypes.CFUNCTYPE(None, c_void_p, POINTER(RunProgress))
+WARN = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
 
 
 class RunOptions(Structure):
@@ -124,7 +125,79 @@ class ExportOptions(Structure):
 
 
 class ProfileOptions(Structure):
-    _fields_ = [("size", c_size_t), ("method", c_char_p), ("sample", c_uint64), ("threads", c_uint32)]
+    _fields_ = [
+        ("size", c_size_t), ("method", c_char_p), ("sample", c_uint64), ("threads", c_uint32), ("warn", WARN),
+        ("warn_self", c_void_p),
+    ]  # fmt: skip
+
+
+class Rate(Structure):
+    _fields_ = [
+        ("kernel", c_uint64), ("name", c_char_p), ("pc", c_uint64), ("accesses", c_uint64), ("sectors", c_uint64),
+        ("at", c_uint64 * 4), ("l2_sectors", c_uint64), ("dram_sectors", c_uint64),
+    ]  # fmt: skip
+
+
+class CompareOptions(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("metric", c_char_p), ("kernel", c_char_p), ("per_block", c_bool), ("threshold", c_double),
+    ]  # fmt: skip
+
+
+class DiffSide(Structure):
+    _fields_ = [("path", c_char_p), ("platform", c_char_p), ("partial", c_bool)]
+
+
+class DiffInfo(Structure):
+    _fields_ = [
+        ("a", DiffSide), ("b", DiffSide), ("compared", c_size_t), ("metrics", c_size_t), ("times", c_size_t),
+        ("keys", c_size_t), ("only_a", c_size_t), ("only_b", c_size_t),
+    ]  # fmt: skip
+
+
+class DiffRow(Structure):
+    _fields_ = [
+        ("kernel", c_uint64), ("kernel_name", c_char_p), ("block", c_char_p), ("type", c_char_p), ("name", c_char_p),
+        ("unit", c_char_p), ("a", c_double), ("b", c_double), ("difference", c_double),
+    ]  # fmt: skip
+
+
+class DiffKey(Structure):
+    _fields_ = [("key", c_char_p), ("a", c_char_p), ("b", c_char_p)]
+
+
+class SweepOptions(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("base", POINTER(Options)), ("workloads", POINTER(c_char_p)), ("workload_count", c_size_t),
+        ("vary", POINTER(c_char_p)), ("vary_count", c_size_t), ("database", c_char_p), ("command", c_char_p),
+        ("metrics", POINTER(c_char_p)), ("metric_count", c_size_t), ("worker", c_char_p), ("warn", WARN),
+        ("warn_self", c_void_p),
+    ]  # fmt: skip
+
+
+class SweepPoint(Structure):
+    _fields_ = [
+        ("id", c_char_p), ("workload", c_char_p), ("values", POINTER(c_char_p)), ("done", c_bool), ("run", c_int64),
+        ("time_ns", c_double), ("cycles", c_double), ("wall_seconds", c_double), ("error", c_char_p),
+    ]  # fmt: skip
+
+
+class SweepProgress(Structure):
+    _fields_ = [
+        ("points", c_size_t), ("done_before", c_size_t), ("to_run", c_size_t), ("finished", c_size_t),
+        ("failed", c_size_t), ("by_others", c_size_t), ("running", c_size_t), ("strangers", c_size_t),
+    ]  # fmt: skip
+
+
+SWEEP_PROGRESS = ctypes.CFUNCTYPE(None, c_void_p, POINTER(SweepProgress))
+SWEEP_POINT = ctypes.CFUNCTYPE(None, c_void_p, c_size_t, POINTER(SweepPoint))
+
+
+class SweepRunOptions(Structure):
+    _fields_ = [
+        ("size", c_size_t), ("jobs", c_uint32), ("threads", c_uint32), ("progress", SWEEP_PROGRESS),
+        ("point", SWEEP_POINT), ("self", c_void_p),
+    ]  # fmt: skip
 
 
 # By the names of the C structs; a test compares them with the header.
@@ -132,7 +205,10 @@ STRUCTS = {
     "ls_error": Error, "ls_sim_setting": Setting, "ls_sim_options": Options, "ls_run_progress": RunProgress,
     "ls_sim_run_options": RunOptions, "ls_sim_result": RunResult, "ls_warning": Warning_, "ls_sim_kernel": Kernel,
     "ls_sim_stream": Stream, "ls_sim_metric": Metric, "ls_sim_stall": Stall, "ls_sim_export_options": ExportOptions,
-    "ls_sim_profile_options": ProfileOptions,
+    "ls_sim_profile_options": ProfileOptions, "ls_sim_rate": Rate, "ls_sim_compare_options": CompareOptions,
+    "ls_sim_diff_side": DiffSide, "ls_sim_diff_info": DiffInfo, "ls_sim_diff_row": DiffRow, "ls_sim_diff_key": DiffKey,
+    "ls_sim_sweep_options": SweepOptions, "ls_sim_point": SweepPoint, "ls_sim_sweep_progress": SweepProgress,
+    "ls_sim_sweep_run_options": SweepRunOptions,
 }  # fmt: skip
 
 _SIM = c_void_p
@@ -160,7 +236,27 @@ _FUNCTIONS = {
     "ls_sim_check_exports": (c_int, [POINTER(c_char_p), c_size_t, c_char_p, POINTER(Error)]),
     "ls_sim_export": (c_int, [_SIM, c_char_p, POINTER(ExportOptions), POINTER(Error)]),
     "ls_sim_print": (c_int, [_SIM, c_void_p, POINTER(Error)]),
-    "ls_sim_profile": (c_int, [POINTER(Options), POINTER(ProfileOptions), c_char_p, POINTER(Error)]),
+    "ls_sim_rates_make": (c_int, [POINTER(Options), POINTER(ProfileOptions), POINTER(_SIM), POINTER(Error)]),
+    "ls_sim_rates_close": (None, [_SIM]),
+    "ls_sim_rates_kernel_count": (c_size_t, [_SIM]),
+    "ls_sim_rates_inst_count": (c_size_t, [_SIM, c_size_t]),
+    "ls_sim_get_rate": (c_int, [_SIM, c_size_t, c_size_t, POINTER(Rate), POINTER(Error)]),
+    "ls_sim_rates_write": (c_int, [_SIM, c_char_p, POINTER(c_char_p), POINTER(Error)]),
+    "ls_sim_compare": (c_int, [c_char_p, c_char_p, POINTER(CompareOptions), POINTER(_SIM), POINTER(Error)]),
+    "ls_sim_diff_close": (None, [_SIM]),
+    "ls_sim_diff_get": (DiffInfo, [_SIM]),
+    "ls_sim_get_diff": (c_int, [_SIM, c_int, c_size_t, POINTER(DiffRow), POINTER(Error)]),
+    "ls_sim_get_diff_key": (c_int, [_SIM, c_size_t, POINTER(DiffKey), POINTER(Error)]),
+    "ls_sim_sweep_open": (c_int, [POINTER(SweepOptions), POINTER(_SIM), POINTER(Error)]),
+    "ls_sim_sweep_close": (None, [_SIM]),
+    "ls_sim_sweep_point_count": (c_size_t, [_SIM]),
+    "ls_sim_get_point": (c_int, [_SIM, c_size_t, POINTER(SweepPoint), POINTER(Error)]),
+    "ls_sim_sweep_run": (c_int, [_SIM, POINTER(SweepRunOptions), POINTER(Error)]),
+    "ls_sim_sweep_stop": (None, [_SIM]),
+    "ls_sim_sweep_column_count": (c_size_t, [_SIM]),
+    "ls_sim_sweep_column": (c_char_p, [_SIM, c_size_t]),
+    "ls_sim_sweep_value": (c_double, [_SIM, c_size_t, c_size_t]),
+    "ls_sim_sweep_write": (c_int, [_SIM, c_char_p, POINTER(Error)]),
     "ls_error_text": (c_char_p, [POINTER(Error), c_char_p, c_size_t]),
     "ls_status_name": (c_char_p, [c_int]),
     "ls_status_exit_code": (c_int, [c_int]),

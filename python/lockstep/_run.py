@@ -291,20 +291,13 @@ class _Sim:
 # -------------------------------------------------------------------------------------------------------- run
 
 
-def run(
-    workload=None, platform=None, *, sets=None, threads=1, fidelity=None, seed=1, until=None, progress=None, out=(),
-    platform_dirs=(), plugins=(), kernels=None, ctas=0, profile=None, warm_l2=False, unknown_opcodes="fail",
-    unmodelled="fail", gpu=None, size=None, params=None, variant=None, verify=False, strict=False, memory_mib=0,
-    max_instructions=0, record=None, kernel=None, grid=None, group=None, offset=None, args=(), dumps=None,
+def _options(
+    workload=None, platform=None, *, sets=None, fidelity=None, seed=1, platform_dirs=(), plugins=(), kernels=None,
+    ctas=0, profile=None, warm_l2=False, unknown_opcodes="fail", unmodelled="fail", gpu=None, size=None, params=None,
+    variant=None, verify=False, strict=False, memory_mib=0, max_instructions=0, record=None, kernel=None, grid=None,
+    group=None, offset=None, args=(), dumps=None,
 ):  # fmt: skip
-    """Simulates a workload on a platform and returns a Result.
-
-    workload: a trace, a packed trace, "synth:KIND,name=value", a workload's name, a code object, a recording.
-    platform: a name or a file; sets: {"l2.ways": 32}; fidelity: "detailed", "basic", "memory".
-    until: "20us" or seconds. progress: None (a line in terminals and notebooks), True, False, or a function that gets
-    a Progress and stops the run by returning False. out: files to write. The other options are those of `lockstep run`.
-    """
-    lib = _library.library()
+    """The struct of these options, and everything that it points to."""
     set_list, set_count = _list(f"{key}={_text(value)}" for key, value in (sets or {}).items())
     dir_list, dir_count = _list(_as_list(platform_dirs))
     plugin_list, plugin_count = _list(_as_list(plugins))
@@ -323,40 +316,41 @@ def run(
         group=_sizes(group), offset=_sizes(offset), args=arg_list, arg_count=arg_count, dumps=dump_list,
         dump_count=dump_count,
     )  # fmt: skip
+    return options, (options, set_list, dir_list, plugin_list, arg_list, dump_list, settings)
+
+
+def run(
+    workload=None, platform=None, *, sets=None, threads=1, fidelity=None, seed=1, until=None, progress=None, out=(),
+    platform_dirs=(), plugins=(), kernels=None, ctas=0, profile=None, warm_l2=False, unknown_opcodes="fail",
+    unmodelled="fail", gpu=None, size=None, params=None, variant=None, verify=False, strict=False, memory_mib=0,
+    max_instructions=0, record=None, kernel=None, grid=None, group=None, offset=None, args=(), dumps=None,
+):  # fmt: skip
+    """Simulates a workload on a platform and returns a Result.
+
+    workload: a trace, a packed trace, "synth:KIND,name=value", a workload's name, a code object, a recording.
+    platform: a name or a file; sets: {"l2.ways": 32}; fidelity: "detailed", "basic", "memory".
+    until: "20us" or seconds. progress: None (a line in terminals and notebooks), True, False, or a function that gets
+    a Progress and stops the run by returning False. out: files to write. The other options are those of `lockstep run`.
+    """
+    lib = _library.library()
+    options, kept = _options(
+        workload, platform, sets=sets, fidelity=fidelity, seed=seed, platform_dirs=platform_dirs, plugins=plugins,
+        kernels=kernels, ctas=ctas, profile=profile, warm_l2=warm_l2, unknown_opcodes=unknown_opcodes,
+        unmodelled=unmodelled, gpu=gpu, size=size, params=params, variant=variant, verify=verify, strict=strict,
+        memory_mib=memory_mib, max_instructions=max_instructions, record=record, kernel=kernel, grid=grid, group=group,
+        offset=offset, args=args, dumps=dumps,
+    )  # fmt: skip
     how = _library.RunOptions(
         size=ctypes.sizeof(_library.RunOptions), threads=threads, until=_time_fs(until), watchdog_fs=FS_PER_SECOND // 10
     )
     files, file_count = _list(_as_list(out))
     _library.check(lib.ls_sim_check_exports, files, file_count, None)
-    sim = _Sim(options, (options, set_list, dir_list, plugin_list, arg_list, dump_list, settings))
+    sim = _Sim(options, kept)
     sim.run(how, _progress_of(progress))
     result = Result(sim)
     for path in _as_list(out):
         result.export(path)
     return result
-
-
-def profile(
-    trace, platform, path=None, *, method="cache", sample=0, threads=1, sets=None, platform_dirs=(), plugins=(),
-    kernels=None, ctas=0, unknown_opcodes="fail", unmodelled="fail",
-):  # fmt: skip
-    """Writes the hit rates of a trace on a platform, for run(..., fidelity="memory", profile=path).
-
-    method: "cache" or "reuse". Without a path they go to the cache, where profile="auto" finds them.
-    """
-    set_list, set_count = _list(f"{key}={_text(value)}" for key, value in (sets or {}).items())
-    dir_list, dir_count = _list(_as_list(platform_dirs))
-    plugin_list, plugin_count = _list(_as_list(plugins))
-    options = _library.Options(
-        size=ctypes.sizeof(_library.Options), platform=_bytes(platform), sets=set_list, set_count=set_count,
-        platform_dirs=dir_list, platform_dir_count=dir_count, plugins=plugin_list, plugin_count=plugin_count,
-        workload=_bytes(trace), kernels=_bytes(kernels), cta_limit=ctas,
-        unknown_as_alu=_choice("unknown_opcodes", unknown_opcodes, "alu"),
-        skip_unmodelled=_choice("unmodelled", unmodelled, "skip"),
-    )  # fmt: skip
-    how = _library.ProfileOptions(ctypes.sizeof(_library.ProfileOptions), _bytes(method), sample, threads)
-    lib = _library.library()
-    _library.check(lib.ls_sim_profile, ctypes.byref(options), ctypes.byref(how), _bytes(path))
 
 
 def _text(value):

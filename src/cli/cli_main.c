@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/cli.h"
-#include "lockstep/block.h"
+#include "lockstep/sim.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -109,12 +109,9 @@ static void print_error(FILE *to, const char *program, const ls_error *error)
 
 static ls_status load_plugins(const cli_context *ctx, ls_error *err)
 {
-    for (size_t i = 0; i < cli_count(ctx, "plugin"); i++) {
-        ls_status status = ls_plugin_load(cli_text_at(ctx, "plugin", i), err);
-        if (status != LS_OK)
-            return status;
-    }
-    return LS_OK;
+    const char *const *paths = cli_texts(ctx, "plugin");
+    return paths ? ls_sim_load_plugins(paths, cli_count(ctx, "plugin"), err)
+                 : ls_fail(err, LS_ERR_NOMEM, "out of memory");
 }
 
 static ls_status run_command(cli_context *ctx, ls_error *err)

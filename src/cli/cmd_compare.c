@@ -1,7 +1,7 @@
 /* cmd_compare.c: `lockstep compare`: the differences of two result files, the largest first. */
 #include "base/json.h"
 #include "cli/cli.h"
-#include "report/compare.h"
+#include "lockstep/sim.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -34,130 +34,154 @@ static const char *change_text(double a, double b, char *out, size_t bytes)
     return out;
 }
 
-static void print_row(FILE *out, const char *label, const compare_row *row)
+static void print_row(FILE *out, const char *label, const ls_sim_diff_row *row)
 {
     char a[LS_FORMAT_BYTES], b[LS_FORMAT_BYTES], change[32];
     fprintf(out, "  %-42.60s %16s %16s  %10s  %s\n", label, number_text(row->a, a), number_text(row->b, b),
             change_text(row->a, row->b, change, sizeof change), row->unit);
 }
 
-static void print_times(const cli_context *ctx, const result_diff *c, size_t top)
+/* Row i of a list; those that are asked for are there. */
+static ls_sim_diff_row row_at(const ls_sim_diff *diff, ls_sim_diff_list list, size_t i)
 {
+    ls_sim_diff_row row = { 0 };
+    (void)ls_sim_get_diff(diff, list, i, &row, NULL);
+    return row;
+}
+
+static void print_times(const cli_context *ctx, const ls_sim_diff *diff, size_t top)
+{
+    const ls_sim_diff_info info = ls_sim_diff_get(diff);
     char label[128];
     fprintf(ctx->out, "simulated time\n");
     size_t shown = 0;
-    for (size_t i = 0; i < c->times.count; i++) {
-        const compare_row *row = &c->times.at[i];
-        if (row->kernel && (row->difference == 0 || shown >= top))
+    for (size_t i = 0; i < info.times; i++) {
+        const ls_sim_diff_row row = row_at(diff, LS_SIM_DIFF_TIMES, i);
+        if (row.kernel && (row.difference == 0 || shown >= top))
             continue;
-        shown += row->kernel != 0;
-        if (row->kernel)
-            snprintf(label, sizeof label, "%" PRIu64 " %s", row->kernel, row->kernel_name);
+        shown += row.kernel != 0;
+        if (row.kernel)
+            snprintf(label, sizeof label, "%" PRIu64 " %s", row.kernel, row.kernel_name);
         else
             snprintf(label, sizeof label, "run");
-        print_row(ctx->out, label, row);
+        print_row(ctx->out, label, &row);
     }
-    if (c->only_a || c->only_b)
-        fprintf(ctx->out, "  %zu kernels only in A, %zu only in B\n", c->only_a, c->only_b);
+    if (info.only_a || info.only_b)
+        fprintf(ctx->out, "  %zu kernels only in A, %zu only in B\n", info.only_a, info.only_b);
 }
 
-static void print_text(const cli_context *ctx, const saved_results *a, const saved_results *b,
-                       const result_diff *c, size_t top)
+static void print_keys(const cli_context *ctx, const ls_sim_diff *diff)
+{
+    ls_sim_diff_key key;
+    for (size_t i = 0; ls_sim_get_diff_key(diff, i, &key, NULL) == LS_OK; i++)
+        fprintf(ctx->out, "%s  %-42s %16s %16s\n", i ? "" : "\nconfiguration\n", key.key, key.a ? key.a : "-",
+                key.b ? key.b : "-");
+}
+
+static void print_text(const cli_context *ctx, const ls_sim_diff *diff, size_t top)
 {
     FILE *out = ctx->out;
+    const ls_sim_diff_info info = ls_sim_diff_get(diff);
     cli_style style = cli_style_of(ctx->color_out);
-    fprintf(out, "A  %s  (%s)%s\nB  %s  (%s)%s\n\n", a->path, a->platform, a->partial ? "  partial" : "",
-            b->path, b->platform, b->partial ? "  partial" : "");
+    fprintf(out, "A  %s  (%s)%s\nB  %s  (%s)%s\n\n", info.a.path, info.a.platform,
+            info.a.partial ? "  partial" : "", info.b.path, info.b.platform,
+            info.b.partial ? "  partial" : "");
     fprintf(out, "%s  %-42s %16s %16s  %10s%s\n", style.title, "", "A", "B", "change", style.off);
-    print_times(ctx, c, top);
-    if (c->keys.count) {
-        fprintf(out, "\nconfiguration\n");
-        for (size_t i = 0; i < c->keys.count; i++) {
-            const compare_key *key = &c->keys.at[i];
-            fprintf(out, "  %-42s %16s %16s\n", key->key, key->a ? key->a : "-", key->b ? key->b : "-");
-        }
-    }
-    if (c->rows.count)
-        fprintf(out, "\nmetrics: %zu of %zu differ\n", c->rows.count, c->compared);
+    print_times(ctx, diff, top);
+    print_keys(ctx, diff);
+    if (info.metrics)
+        fprintf(out, "\nmetrics: %zu of %zu differ\n", info.metrics, info.compared);
     else
-        fprintf(out, "\nmetrics: all %zu are the same\n", c->compared);
-    for (size_t i = 0; i < c->rows.count && i < top; i++) {
-        const compare_row *row = &c->rows.at[i];
+        fprintf(out, "\nmetrics: all %zu are the same\n", info.compared);
+    for (size_t i = 0; i < info.metrics && i < top; i++) {
+        const ls_sim_diff_row row = row_at(diff, LS_SIM_DIFF_METRICS, i);
         char label[160];
-        int used = row->kernel ? snprintf(label, sizeof label, "%" PRIu64 ": ", row->kernel) : 0;
-        if (row->block)
-            snprintf(label + used, sizeof label - (size_t)used, "%s.%s", row->block, row->name);
+        int used = row.kernel ? snprintf(label, sizeof label, "%" PRIu64 ": ", row.kernel) : 0;
+        if (row.block)
+            snprintf(label + used, sizeof label - (size_t)used, "%s.%s", row.block, row.name);
         else
-            snprintf(label + used, sizeof label - (size_t)used, "%s %s", row->type, row->name);
-        print_row(out, label, row);
+            snprintf(label + used, sizeof label - (size_t)used, "%s %s", row.type, row.name);
+        print_row(out, label, &row);
     }
-    if (c->rows.count > top)
-        fprintf(out, "  and %zu more; --top 0 shows all\n", c->rows.count - top);
+    if (info.metrics > top)
+        fprintf(out, "  and %zu more; --top 0 shows all\n", info.metrics - top);
 }
 
 /* ------------------------------------------------------------------------------------------ for programs */
 
-static void json_rows(json_writer *j, const char *name, const compare_row *rows, size_t count)
+static void json_row(json_writer *j, const ls_sim_diff_row *row)
+{
+    json_flat(j);
+    json_begin_object(j);
+    json_key(j, "kernel");
+    row->kernel ? json_u64(j, row->kernel) : json_null(j);
+    json_key(j, "kernel_name");
+    json_string(j, row->kernel ? row->kernel_name : NULL);
+    json_key(j, "block");
+    json_string(j, row->block);
+    json_key(j, "type");
+    json_string(j, row->type);
+    json_key(j, "metric");
+    json_string(j, row->name);
+    json_key(j, "unit");
+    json_string(j, row->unit);
+    json_key(j, "a");
+    json_real(j, row->a);
+    json_key(j, "b");
+    json_real(j, row->b);
+    json_key(j, "difference");
+    json_real(j, row->difference);
+    json_end(j);
+}
+
+static void json_rows(json_writer *j, const char *name, const ls_sim_diff *diff, ls_sim_diff_list list,
+                      size_t count)
 {
     json_key(j, name);
     json_array(j);
     for (size_t i = 0; i < count; i++) {
-        const compare_row *row = &rows[i];
+        const ls_sim_diff_row row = row_at(diff, list, i);
+        json_row(j, &row);
+    }
+    json_end(j);
+}
+
+static void json_keys(json_writer *j, const ls_sim_diff *diff)
+{
+    ls_sim_diff_key key;
+    json_key(j, "configuration");
+    json_array(j);
+    for (size_t i = 0; ls_sim_get_diff_key(diff, i, &key, NULL) == LS_OK; i++) {
         json_flat(j);
         json_begin_object(j);
-        json_key(j, "kernel");
-        row->kernel ? json_u64(j, row->kernel) : json_null(j);
-        json_key(j, "kernel_name");
-        json_string(j, row->kernel ? row->kernel_name : NULL);
-        json_key(j, "block");
-        json_string(j, row->block);
-        json_key(j, "type");
-        json_string(j, row->type);
-        json_key(j, "metric");
-        json_string(j, row->name);
-        json_key(j, "unit");
-        json_string(j, row->unit);
+        json_key(j, "key");
+        json_string(j, key.key);
         json_key(j, "a");
-        json_real(j, row->a);
+        json_string(j, key.a);
         json_key(j, "b");
-        json_real(j, row->b);
-        json_key(j, "difference");
-        json_real(j, row->difference);
+        json_string(j, key.b);
         json_end(j);
     }
     json_end(j);
 }
 
-static ls_status print_json(const cli_context *ctx, const saved_results *a, const saved_results *b,
-                            const result_diff *c, size_t top, ls_error *err)
+static ls_status print_json(const cli_context *ctx, const ls_sim_diff *diff, size_t top, ls_error *err)
 {
+    const ls_sim_diff_info info = ls_sim_diff_get(diff);
     json_writer j;
     json_to_file(&j, ctx->out, 2);
     json_begin_object(&j);
     json_key(&j, "a");
-    json_string(&j, a->path);
+    json_string(&j, info.a.path);
     json_key(&j, "b");
-    json_string(&j, b->path);
+    json_string(&j, info.b.path);
     json_key(&j, "compared");
-    json_u64(&j, c->compared);
+    json_u64(&j, info.compared);
     json_key(&j, "different");
-    json_u64(&j, c->rows.count);
-    json_key(&j, "configuration");
-    json_array(&j);
-    for (size_t i = 0; i < c->keys.count; i++) {
-        json_flat(&j);
-        json_begin_object(&j);
-        json_key(&j, "key");
-        json_string(&j, c->keys.at[i].key);
-        json_key(&j, "a");
-        json_string(&j, c->keys.at[i].a);
-        json_key(&j, "b");
-        json_string(&j, c->keys.at[i].b);
-        json_end(&j);
-    }
-    json_end(&j);
-    json_rows(&j, "times", c->times.at, c->times.count);
-    json_rows(&j, "metrics", c->rows.at, c->rows.count < top ? c->rows.count : top);
+    json_u64(&j, info.metrics);
+    json_keys(&j, diff);
+    json_rows(&j, "times", diff, LS_SIM_DIFF_TIMES, info.times);
+    json_rows(&j, "metrics", diff, LS_SIM_DIFF_METRICS, info.metrics < top ? info.metrics : top);
     json_end(&j);
     return json_finish(&j, err);
 }
@@ -173,23 +197,22 @@ static void csv_text(FILE *out, const char *text)
     fputs("\",", out);
 }
 
-static void print_csv(const cli_context *ctx, const result_diff *c, size_t top)
+static void print_csv(const cli_context *ctx, const ls_sim_diff *diff, size_t top)
 {
+    ls_sim_diff_row row;
     fputs("kernel,kernel_name,block,type,metric,unit,a,b,difference\n", ctx->out);
-    for (size_t i = 0; i < c->rows.count && i < top; i++) {
-        const compare_row *row = &c->rows.at[i];
+    for (size_t i = 0; i < top && ls_sim_get_diff(diff, LS_SIM_DIFF_METRICS, i, &row, NULL) == LS_OK; i++) {
         char a[LS_FORMAT_BYTES], b[LS_FORMAT_BYTES], d[LS_FORMAT_BYTES];
-        if (row->kernel)
-            fprintf(ctx->out, "%" PRIu64, row->kernel);
+        if (row.kernel)
+            fprintf(ctx->out, "%" PRIu64, row.kernel);
         fputc(',', ctx->out);
-        csv_text(ctx->out, row->kernel_name);
-        csv_text(ctx->out, row->block);
-        csv_text(ctx->out, row->type);
-        csv_text(ctx->out, row->name);
-        csv_text(ctx->out, row->unit);
-        fprintf(ctx->out, "%s,%s,%s\n", isnan(row->a) ? "" : format_real(row->a, a, sizeof a),
-                isnan(row->b) ? "" : format_real(row->b, b, sizeof b),
-                format_real(row->difference, d, sizeof d));
+        csv_text(ctx->out, row.kernel_name);
+        csv_text(ctx->out, row.block);
+        csv_text(ctx->out, row.type);
+        csv_text(ctx->out, row.name);
+        csv_text(ctx->out, row.unit);
+        fprintf(ctx->out, "%s,%s,%s\n", isnan(row.a) ? "" : format_real(row.a, a, sizeof a),
+                isnan(row.b) ? "" : format_real(row.b, b, sizeof b), format_real(row.difference, d, sizeof d));
     }
 }
 
@@ -214,34 +237,28 @@ static ls_status read_threshold(const cli_context *ctx, double *out, ls_error *e
 
 static ls_status run(cli_context *ctx, ls_error *err)
 {
-    compare_options options = { .metric = cli_text(ctx, "metric"),
-                                .kernel = cli_text(ctx, "kernel"),
-                                .per_block = cli_flag(ctx, "per-block") };
+    ls_sim_compare_options options = { LS_SIM_COMPARE_OPTIONS, .metric = cli_text(ctx, "metric"),
+                                       .kernel = cli_text(ctx, "kernel"),
+                                       .per_block = cli_flag(ctx, "per-block") };
     size_t top = cli_uint(ctx, "top") ? (size_t)cli_uint(ctx, "top") : SIZE_MAX;
-    saved_results *a = NULL, *b = NULL;
-    result_diff compare;
+    ls_sim_diff *diff = NULL;
     ls_status status = read_threshold(ctx, &options.threshold, err);
     if (status == LS_OK)
-        status = saved_load(ctx->positionals[0], &a, err);
-    if (status == LS_OK)
-        status = saved_load(ctx->positionals[1], &b, err);
-    if (status == LS_OK)
-        status = compare_runs(a, b, &options, &compare, err);
-    if (status == LS_OK) {
-        if (strcmp(cli_text(ctx, "format"), "json") == 0)
-            status = print_json(ctx, a, b, &compare, top, err);
-        else if (strcmp(cli_text(ctx, "format"), "csv") == 0)
-            print_csv(ctx, &compare, top);
-        else
-            print_text(ctx, a, b, &compare, top);
-        bool differ = compare.rows.count || compare.only_a || compare.only_b;
-        if (status == LS_OK && differ && cli_flag(ctx, "check"))
-            status = ls_fail(err, LS_ERR_CHECK, "the runs differ in %zu of %zu numbers", compare.rows.count,
-                             compare.compared);
-        compare_fini(&compare);
-    }
-    saved_destroy(a);
-    saved_destroy(b);
+        status = ls_sim_compare(ctx->positionals[0], ctx->positionals[1], &options, &diff, err);
+    if (status != LS_OK)
+        return status;
+    if (strcmp(cli_text(ctx, "format"), "json") == 0)
+        status = print_json(ctx, diff, top, err);
+    else if (strcmp(cli_text(ctx, "format"), "csv") == 0)
+        print_csv(ctx, diff, top);
+    else
+        print_text(ctx, diff, top);
+    const ls_sim_diff_info info = ls_sim_diff_get(diff);
+    bool differ = info.metrics || info.only_a || info.only_b;
+    if (status == LS_OK && differ && cli_flag(ctx, "check"))
+        status =
+            ls_fail(err, LS_ERR_CHECK, "the runs differ in %zu of %zu numbers", info.metrics, info.compared);
+    ls_sim_diff_close(diff);
     return status;
 }
 

@@ -1,13 +1,13 @@
 /* cmd_profile.c: `lockstep profile`: prints and keeps the hit rates of a trace's instructions on a platform. */
 #include "base/file.h"
+#include "base/log.h"
 #include "cli/cli.h"
 #include "cli/workload_args.h"
-#include "sim/run_profile.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const unknown_modes[] = { "fail", "alu", NULL };
+static const char *const methods[] = { "cache", "reuse", NULL };
 
 /* ----------------------------------------------------------------------------------------------- printing */
 
@@ -16,97 +16,99 @@ static double percent(uint64_t part, uint64_t of)
     return of == 0 ? 0 : 100.0 * (double)part / (double)of;
 }
 
-static void print_shares(FILE *to, const profile_inst *inst)
+static void print_shares(FILE *to, const ls_sim_rate *r)
 {
-    uint64_t insts = 0, sectors = 0, l2 = 0, dram = 0;
-    for (int depth = 0; depth < RATES_LEVELS; depth++) {
-        insts += inst->level[depth].insts;
-        sectors += inst->level[depth].sectors;
-        l2 += inst->level[depth].l2;
-        dram += inst->level[depth].dram;
-    }
     char count[LS_FORMAT_BYTES];
     fprintf(to, " %13s %7.2f %6.1f%% %6.1f%% %6.1f%% %6.1f%% %8.1f%% %8.1f%%\n",
-            format_count(insts, count, sizeof count), insts == 0 ? 0 : (double)sectors / (double)insts,
-            percent(inst->level[RATES_L1].insts, insts), percent(inst->level[RATES_WAIT].insts, insts),
-            percent(inst->level[RATES_L2].insts, insts), percent(inst->level[RATES_DRAM].insts, insts),
-            percent(l2, sectors), percent(dram, sectors));
+            format_count(r->accesses, count, sizeof count),
+            r->accesses == 0 ? 0 : (double)r->sectors / (double)r->accesses,
+            percent(r->at[LS_SIM_RATE_L1], r->accesses), percent(r->at[LS_SIM_RATE_WAIT], r->accesses),
+            percent(r->at[LS_SIM_RATE_L2], r->accesses), percent(r->at[LS_SIM_RATE_DRAM], r->accesses),
+            percent(r->l2_sectors, r->sectors), percent(r->dram_sectors, r->sectors));
 }
 
-static void print_kernel(const cli_context *ctx, const kernel_profile *k, uint64_t number)
+static void print_kernel(const cli_context *ctx, const ls_sim_rates *rates, size_t kernel)
 {
     FILE *to = ctx->out;
-    profile_inst sum = profile_sum(k);
-    fprintf(to, "  %5" PRIu64 "  %-34.34s", number, k->name);
-    print_shares(to, &sum);
-    if (!cli_flag(ctx, "pc"))
+    ls_sim_rate r;
+    if (ls_sim_get_rate(rates, kernel, LS_SIM_RUN, &r, NULL) != LS_OK)
         return;
-    for (uint32_t i = 0; i < k->count; i++) {
-        fprintf(to, "         pc 0x%-29" PRIx64, k->at[i].pc);
-        print_shares(to, &k->at[i]);
+    fprintf(to, "  %5" PRIu64 "  %-34.34s", r.kernel, r.name);
+    print_shares(to, &r);
+    for (size_t i = 0; cli_flag(ctx, "pc") && ls_sim_get_rate(rates, kernel, i, &r, NULL) == LS_OK; i++) {
+        fprintf(to, "         pc 0x%-29" PRIx64, r.pc);
+        print_shares(to, &r);
     }
 }
 
-static void print_profile(const cli_context *ctx, const run_profile *p)
+static void print_profile(const cli_context *ctx, const ls_sim_rates *rates)
 {
     FILE *to = ctx->out;
     fprintf(to, "\n  %5s  %-34s %13s %7s %7s %7s %7s %7s %9s %9s\n", "", "kernel", "accesses", "sectors", "L1",
             "wait", "L2", "DRAM", "L2/sec", "DRAM/sec");
-    for (size_t i = 0; i < p->profile.kernels.count; i++)
-        print_kernel(ctx, &p->profile.kernels.at[i], p->selection.at[i].number);
+    for (size_t i = 0; i < ls_sim_rates_kernel_count(rates); i++)
+        print_kernel(ctx, rates, i);
     fputc('\n', to);
 }
 
 /* ------------------------------------------------------------------------------------------------ the run */
 
-static ls_status save(cli_context *ctx, const run_profile *p, ls_error *err)
+static void on_warning(void *self, const char *text)
 {
-    const char *path = cli_text(ctx, "output");
-    if (path == NULL) {
-        ls_status status = cli_flag(ctx, "no-cache") ? LS_OK : run_profile_cache(p, ctx->arena, &path, err);
-        if (status != LS_OK || path == NULL)
-            return status;
-    }
-    ls_status status = profile_write(&p->profile, path, err);
-    if (status == LS_OK && strcmp(path, "-") != 0)
-        fprintf(ctx->out, "  written to %s\n", path);
+    (void)self;
+    log_warn("%s", text);
+}
+
+static ls_status save(cli_context *ctx, ls_sim_rates *rates, ls_error *err)
+{
+    const char *path = cli_text(ctx, "output"), *written;
+    if (path == NULL && cli_flag(ctx, "no-cache"))
+        return LS_OK;
+    ls_status status = ls_sim_rates_write(rates, path, &written, err);
+    if (status == LS_OK && written && strcmp(written, "-") != 0)
+        fprintf(ctx->out, "  written to %s\n", written);
     return status;
 }
 
 static ls_status run(cli_context *ctx, ls_error *err)
 {
-    run_profile p = { 0 };
-    const run_profile_options options = {
-        .platform = { .platform = cli_text(ctx, "platform"),
-                      .sets = cli_texts(ctx, "set"),
-                      .set_count = cli_count(ctx, "set"),
-                      .platform_dirs = cli_texts(ctx, "platform-dir"),
-                      .platform_dir_count = cli_count(ctx, "platform-dir") },
-        .trace = ctx->positionals[0],
+    ls_sim_rates *rates = NULL;
+    const ls_sim_options options = {
+        LS_SIM_OPTIONS,
+        .platform = cli_text(ctx, "platform"),
+        .sets = cli_texts(ctx, "set"),
+        .set_count = cli_count(ctx, "set"),
+        .platform_dirs = cli_texts(ctx, "platform-dir"),
+        .platform_dir_count = cli_count(ctx, "platform-dir"),
+        .workload = ctx->positionals[0],
         .kernels = cli_text(ctx, "kernels"),
         .cta_limit = cli_uint(ctx, "ctas"),
+        .unknown_as_alu = cli_choice(ctx, "unknown-opcodes") == 1,
+        .skip_unmodelled = cli_choice(ctx, "unmodelled") == 1,
+    };
+    const ls_sim_profile_options how = {
+        LS_SIM_PROFILE_OPTIONS,
+        .method = cli_text(ctx, "method"),
         .sample = cli_uint(ctx, "sample"),
-        .method = (profile_method)cli_choice(ctx, "method"),
         .threads = (uint32_t)cli_uint(ctx, "threads"),
-        .unknown_opcodes_as_alu = cli_choice(ctx, "unknown-opcodes") == 1,
-        .allow_unmodelled = cli_choice(ctx, "unmodelled") == 1,
+        .warn = on_warning,
     };
     const char *path = cli_text(ctx, "output");
     bool to_stdout = path != NULL && strcmp(path, "-") == 0;
     ls_status status = path == NULL || to_stdout ? LS_OK : file_check_writable(path, err);
-    if (status == LS_OK && !options.platform.platform)
+    if (status == LS_OK && !options.platform)
         status = ls_fail(err, LS_ERR_USAGE,
                          "profile: a platform is missing: --platform NAME or --platform FILE.yaml");
-    if (status == LS_OK && (!options.platform.sets || !options.platform.platform_dirs))
+    if (status == LS_OK && (!options.sets || !options.platform_dirs))
         status = ls_fail(err, LS_ERR_NOMEM, "out of memory");
     if (status == LS_OK)
-        status = run_profile_make(&p, &options, err);
+        status = ls_sim_rates_make(&options, &how, &rates, err);
     if (status == LS_OK) {
         if (!to_stdout)
-            print_profile(ctx, &p);
-        status = save(ctx, &p, err);
+            print_profile(ctx, rates);
+        status = save(ctx, rates, err);
     }
-    run_profile_close(&p);
+    ls_sim_rates_close(rates);
     return status;
 }
 
@@ -118,7 +120,7 @@ static const cli_option options[] = {
       .help = "whose caches and memory: a name of the search path, or a file" },
     { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
       .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform; the last one of a key counts" },
-    { .name = "method", .letter = 'm', .type = CLI_CHOICE, .arg = "HOW", .choices = profile_method_names,
+    { .name = "method", .letter = 'm', .type = CLI_CHOICE, .arg = "HOW", .choices = methods,
       .default_text = "cache",
       .help = "cache: the caches with their sets and policies; reuse: reuse distances with a correction for sets" },
     { .name = "kernels", .letter = 'k', .type = CLI_TEXT, .arg = "LIST",
@@ -133,7 +135,7 @@ static const cli_option options[] = {
     { .name = "output", .letter = 'o', .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "write the profile here, for run --profile; else to the cache, where run --profile auto finds it" },
     { .name = "no-cache", .help = "only print; write no file without --output" },
-    { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = unknown_modes, .default_text = "fail",
+    { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = workload_unknown_modes, .default_text = "fail",
       .help = "what to do with opcodes that are not in the tables" },
     CLI_UNMODELLED_OPTION,
 };

@@ -5,18 +5,13 @@
 #include "cli/platform_args.h"
 #include "cli/run_signal.h"
 #include "cli/workload_args.h"
-#include "platform/needs.h"
 #include "report/progress.h"
-#include "report/scaling_text.h"
-#include "sim/run_accelsim.h"
-#include "sim/session.h"
 
 #include <string.h>
 
-/* By the order of ls_assignment and of the first formats of export_format. */
+/* By the order of ls_assignment. */
 static const char *const assignments[] = { "static", "fixed", "dynamic", "shuffled", NULL };
 static const char *const formats[] = { "text", "json", "csv", "tidy", NULL };
-static const char *const unknown_modes[] = { "fail", "alu", NULL };
 static const char *const stats_names[] = { "lockstep", "accelsim", NULL };
 static const char *const progress_modes[] = { "auto", "always", "never", NULL };
 enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
@@ -30,6 +25,18 @@ typedef struct session {
 } session;
 
 /* ---------------------------------------------------------------------------------------------- opening it */
+
+/* Of results on standard output. */
+static const char *format_name(const cli_context *ctx)
+{
+    return cli_choice(ctx, "stats") == 1 ? "accelsim" : cli_text(ctx, "format");
+}
+
+/* What is for people must not get into somebody's JSON. */
+static bool is_text(const cli_context *ctx)
+{
+    return strcmp(cli_text(ctx, "format"), "text") == 0;
+}
 
 /* Accel-Sim's names are lines of text and a form of their own. */
 static ls_status check_stats(const cli_context *ctx, ls_error *err)
@@ -46,60 +53,6 @@ static ls_status check_stats(const cli_context *ctx, ls_error *err)
     return LS_OK;
 }
 
-static ls_status read_options(const cli_context *ctx, const char *workload, ls_sim_options *out, ls_error *err)
-{
-    emulate_object_launch launch;
-    wl_setting *settings;
-    size_t setting_count;
-    ls_status status = workload_args_launch(ctx, workload, true, &launch, err);
-    if (status == LS_OK)
-        status = workload_args_read(ctx, &settings, &setting_count, err);
-    if (status != LS_OK)
-        return status;
-    ls_sim_setting *list = arena_array(ctx->arena, setting_count + 1, sizeof *list);
-    *out = (ls_sim_options){
-        LS_SIM_OPTIONS,
-        .platform = cli_text(ctx, "platform"),
-        .sets = cli_texts(ctx, "set"),
-        .set_count = cli_count(ctx, "set"),
-        .fidelity = cli_text(ctx, "fidelity"),
-        .platform_dirs = cli_texts(ctx, "platform-dir"),
-        .platform_dir_count = cli_count(ctx, "platform-dir"),
-        .workload = workload,
-        .kernels = cli_text(ctx, "kernels"),
-        .cta_limit = cli_uint(ctx, "ctas"),
-        .profile = cli_text(ctx, "profile"),
-        .warm_l2 = cli_flag(ctx, "warm-l2"),
-        .unknown_as_alu = cli_choice(ctx, "unknown-opcodes") == 1,
-        .skip_unmodelled = cli_choice(ctx, "unmodelled") == 1,
-        .gpu = cli_text(ctx, "gpu"),
-        .settings = list,
-        .setting_count = setting_count,
-        .variant = cli_text(ctx, "variant"),
-        .verify = cli_flag(ctx, "verify"),
-        .strict = cli_flag(ctx, "strict"),
-        .memory_bytes = cli_uint(ctx, "memory-mib") << 20,
-        .max_instructions = cli_uint(ctx, "max-instructions"),
-        .record = cli_text(ctx, "record"),
-        .kernel = launch.kernel,
-        .grid = launch.grid,
-        .group = launch.group,
-        .offset = launch.offset,
-        .args = launch.args,
-        .arg_count = launch.arg_count,
-        .prints = launch.prints,
-        .print_count = launch.print_count,
-        .dumps = launch.dumps,
-        .dump_count = launch.dump_count,
-    };
-    out->seed = cli_uint(ctx, "seed");
-    if (!list || !out->sets || !out->platform_dirs)
-        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    for (size_t i = 0; i < setting_count; i++)
-        list[i] = (ls_sim_setting){ settings[i].name, settings[i].value };
-    return LS_OK;
-}
-
 static ls_status open_sim(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
@@ -108,15 +61,15 @@ static ls_status open_sim(session *s, ls_error *err)
     if (!cli_text(ctx, "platform"))
         return ls_fail(err, LS_ERR_USAGE,
                        "run: a platform is missing: --platform NAME or --platform FILE.yaml");
-    ls_status status = workload_args_check(ctx, workload, run_kind_of(workload), err);
+    ls_status status = workload_args_check(ctx, workload, err);
     if (status == LS_OK)
         status = check_stats(ctx, err);
     if (status == LS_OK)
-        status = read_options(ctx, workload, &options, err);
+        status = workload_args_sim(ctx, workload, &options, err);
     if (status == LS_OK)
         status = ls_sim_open(&options, &s->sim, err);
-    if (status == LS_OK && cli_choice(ctx, "stats") == 1 && s->sim->has_trace)
-        status = run_accelsim_check(s->sim->engine, err);
+    if (status == LS_OK)
+        status = ls_sim_check_format(s->sim, format_name(ctx), err);
     return status;
 }
 
@@ -125,12 +78,12 @@ static void print_plan(const session *s)
     FILE *out = s->ctx->out;
     char time[32];
     const ls_link *limiting = NULL;
-    const platform_config *config = session_config(s->sim);
-    ls_time lookahead = ls_engine_lookahead(s->sim->engine, &limiting);
-    fprintf(out, "platform   %s (%s)\n", config_name(config), config_file_path(config));
-    fprintf(out, "machine    %s\n", config_machine(config)->name);
+    const ls_engine *engine = ls_sim_engine(s->sim);
+    ls_time lookahead = ls_engine_lookahead(engine, &limiting);
+    fprintf(out, "platform   %s (%s)\n", ls_sim_platform(s->sim), ls_sim_platform_file(s->sim));
+    fprintf(out, "machine    %s\n", ls_sim_machine(s->sim));
     fprintf(out, "config     %s\n", ls_sim_config_hash(s->sim));
-    fprintf(out, "blocks     %u\n", ls_engine_block_count(s->sim->engine));
+    fprintf(out, "blocks     %u\n", ls_engine_block_count(engine));
     if (limiting)
         fprintf(out, "lookahead  %s, by link %s\n", format_time(lookahead, time, sizeof time),
                 ls_link_name(limiting));
@@ -141,6 +94,11 @@ static void print_plan(const session *s)
     for (size_t i = 0; i < cli_count(s->ctx, "out"); i++)
         fprintf(out, "out        %s\n", cli_text_at(s->ctx, "out", i));
     fprintf(out, "dry run: nothing was simulated and nothing was written\n");
+    size_t count;
+    const ls_warning *warnings = ls_sim_warnings(s->sim, &count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(warnings[i].kind, "key") == 0) /* has no effect */
+            log_warn("%s", warnings[i].text);
 }
 
 /* ------------------------------------------------------------------------------------------- simulating */
@@ -170,7 +128,7 @@ static ls_status simulate(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
     size_t mode = cli_choice(ctx, "progress");
-    ls_engine *engine = s->sim->engine;
+    ls_engine *engine = ls_sim_engine(s->sim);
     FILE *dump = fopencookie(s, "w", (cookie_io_functions_t){ .write = write_past_progress });
     if (!dump)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
@@ -184,7 +142,7 @@ static ls_status simulate(session *s, ls_error *err)
         .watchdog_fs = cli_time(ctx, "watchdog"),
         .scaling = cli_flag(ctx, "scaling"),
         .dump_to = dump,
-        .print_to = cli_choice(ctx, "format") == LS_EXPORT_TEXT ? ctx->out : NULL, /* not into a JSON output */
+        .print_to = is_text(ctx) ? ctx->out : NULL,
         .progress = mode == PROGRESS_NEVER ? NULL : on_progress,
         .progress_self = s,
     };
@@ -207,55 +165,64 @@ static ls_status simulate(session *s, ls_error *err)
 
 /* ---------------------------------------------------------------------------------------------- results */
 
-static ls_status print_results(const session *s, const run_results *results, ls_error *err)
+static ls_status print_results(const session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
-    const export_options options = {
+    const ls_sim_print_options options = {
+        LS_SIM_PRINT_OPTIONS,
+        .format = format_name(ctx),
         .per_block = cli_flag(ctx, "per-block"),
         .untouched = cli_flag(ctx, "untouched"),
         .color = ctx->color_out,
+        .run_id = cli_text(ctx, "run-id"),
+        .command = cli_command_line(ctx),
     };
-    export_format format = (export_format)cli_choice(ctx, "format");
-    if (s->sim->has_trace && cli_choice(ctx, "stats") == 1)
-        return run_accelsim_print(&s->sim->trace, results->partial, results->host.wall_seconds, ctx->out, err);
-    if (format == LS_EXPORT_TEXT)
-        session_print_tables(s->sim, ctx->out);
-    return export_stream(results, format, &options, ctx->out, err);
+    return ls_sim_print_as(s->sim, &options, ctx->out, err);
+}
+
+/* Writes every file, also after one has failed: what was simulated is worth it. Fails as the first one did. */
+static ls_status write_files(const session *s, ls_error *err)
+{
+    cli_context *ctx = s->ctx;
+    const ls_sim_export_options options = { LS_SIM_EXPORT_OPTIONS, .run_id = cli_text(ctx, "run-id"),
+                                            .command = cli_command_line(ctx),
+                                            .per_block = cli_flag(ctx, "per-block") };
+    ls_status first = LS_OK;
+    for (size_t i = 0; i < cli_count(ctx, "out"); i++) {
+        ls_error later;
+        ls_error *own = first == LS_OK ? err : &later;
+        ls_status status = ls_sim_export(s->sim, cli_text_at(ctx, "out", i), &options, own);
+        first = first == LS_OK ? status : first;
+    }
+    return first;
 }
 
 static ls_status report(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
-    const run_results results = session_results(s->sim, cli_text(ctx, "run-id"), cli_command_line(ctx));
+    size_t warning_count;
+    const ls_warning *warnings = ls_sim_warnings(s->sim, &warning_count);
     /* The summary is printed even if a file cannot be written: it may be all that is left of the run. */
-    const char *const *outputs = cli_texts(ctx, "out");
-    if (!outputs)
-        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    const export_options file_options = { .per_block = cli_flag(ctx, "per-block") };
-    ls_status written = run_output_write_all(&results, &file_options, outputs, cli_count(ctx, "out"), err);
+    ls_status written = write_files(s, err);
     ls_error printing;
     /* In every form of results they are a list; here they are lines that cannot be missed. */
-    for (size_t i = 0; i < results.warning_count; i++)
-        if (strcmp(results.warnings[i].kind, "assumption") != 0) /* of the platform, the same in every run */
-            log_warn("%s", results.warnings[i].text);
-    ls_status status = print_results(s, &results, written == LS_OK ? err : &printing);
-    ls_scaling scaling;
-    if (status == LS_OK && cli_flag(ctx, "scaling") && ls_scaling_report(s->sim->engine, &scaling)) {
-        /* not into a JSON output */
-        FILE *to = cli_choice(ctx, "format") == LS_EXPORT_TEXT ? ctx->out : ctx->err;
+    for (size_t i = 0; i < warning_count; i++)
+        if (strcmp(warnings[i].kind, "assumption") != 0) /* of the platform, the same in every run */
+            log_warn("%s", warnings[i].text);
+    ls_status status = print_results(s, written == LS_OK ? err : &printing);
+    if (status == LS_OK && cli_flag(ctx, "scaling")) {
+        FILE *to = is_text(ctx) ? ctx->out : ctx->err;
         fputc('\n', to);
-        scaling_print(&scaling, to);
-        scaling_groups_text(s->sim->engine, to);
+        status = ls_sim_print_scaling(s->sim, to, written == LS_OK ? err : &printing);
     }
     return written == LS_OK ? status : written;
 }
 
 static ls_status simulate_and_report(session *s, ls_error *err)
 {
-    const platform_config *config = session_config(s->sim);
     unsigned threads = (unsigned)cli_uint(s->ctx, "threads");
-    log_info("platform %s, machine %s, %u blocks, %u thread%s", config_name(config),
-             config_machine(config)->name, ls_engine_block_count(s->sim->engine), threads,
+    log_info("platform %s, machine %s, %u blocks, %u thread%s", ls_sim_platform(s->sim),
+             ls_sim_machine(s->sim), ls_engine_block_count(ls_sim_engine(s->sim)), threads,
              threads == 1 ? "" : "s");
     ls_status status = simulate(s, err);
     ls_sim_result result = ls_sim_get_result(s->sim);
@@ -282,10 +249,9 @@ static ls_status run(cli_context *ctx, ls_error *err)
     ls_status status = ls_sim_check_exports(outputs, cli_count(ctx, "out"), cli_text(ctx, "run-id"), err);
     if (status == LS_OK)
         status = open_sim(&s, err);
-    if (status == LS_OK && cli_flag(ctx, "dry-run")) {
+    if (status == LS_OK && cli_flag(ctx, "dry-run"))
         print_plan(&s);
-        config_log_idle(session_config(s.sim));
-    } else if (status == LS_OK)
+    else if (status == LS_OK)
         status = simulate_and_report(&s, err);
     ls_sim_close(s.sim);
     return status;
@@ -308,7 +274,7 @@ static const cli_option options[] = {
       .help = "with core.memory analytic: hit rates that lockstep profile has written; auto: from its cache, if they "
               "are there; without this they come from a sample of each kernel" },
     { .name = "warm-l2", .help = "memory copies of the trace make their range valid in L2" },
-    { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = unknown_modes, .default_text = "fail",
+    { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = workload_unknown_modes, .default_text = "fail",
       .help = "what to do with opcodes that are not in the tables" },
     CLI_UNMODELLED_OPTION,
     { .name = "stats", .type = CLI_CHOICE, .arg = "NAMES", .choices = stats_names, .default_text = "lockstep",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 const char *const workload_gpus[] = { "gfx803", "gfx1010", "gfx1030", NULL };
+const char *const workload_unknown_modes[] = { "fail", "alu", NULL };
 const char *const workload_unmodelled_modes[] = { "fail", "skip", NULL };
 
 static ls_status no_memory(ls_error *err)
@@ -61,23 +62,87 @@ static bool has_option(const cli_command *command, const char *name)
     return false;
 }
 
-ls_status workload_args_check(const cli_context *ctx, const char *name, run_kind kind, ls_error *err)
+ls_status workload_args_check(const cli_context *ctx, const char *name, ls_error *err)
 {
     const cli_command *command = cli_args_command(ctx->args);
-    if (run_kind_is_missing(kind, name))
-        return LS_OK;
-    for (size_t i = 0; i < RUN_KIND_OPTIONS; i++) {
-        const char *option = run_kind_options[i].name, *called = run_kind_options[i].called;
-        if (!run_kind_refuses(kind, i) || !has_option(command, option) || !cli_given(ctx, option))
+    for (size_t i = 0; i < command->option_count; i++) {
+        const char *option = command->options[i].name, *called;
+        if (!cli_given(ctx, option) || ls_sim_takes(name, option, &called))
             continue;
         if (name == NULL)
             return ls_fail(err, LS_ERR_USAGE, "%s: --%s is for %s, but no workload is given", command->name,
                            option, called);
         return ls_fail(err, LS_ERR_USAGE, "%s: --%s is for %s, but '%s' is %s", command->name, option, called,
-                       name, run_kind_name(kind));
+                       name, ls_sim_kind_name(ls_sim_kind_of(name)));
     }
-    if (kind == RUN_OBJECT && !cli_given(ctx, "grid"))
+    if (ls_sim_kind_of(name) == LS_SIM_OBJECT && !cli_given(ctx, "grid"))
         return ls_fail(err, LS_ERR_USAGE, "%s: a launch of the code object '%s' needs --grid X[,Y[,Z]]",
                        command->name, name);
     return LS_OK;
+}
+
+/* Of an option that only some commands have. */
+static const char *text_if(const cli_context *ctx, const char *option)
+{
+    return has_option(cli_args_command(ctx->args), option) ? cli_text(ctx, option) : NULL;
+}
+
+static ls_status read_settings(const cli_context *ctx, ls_sim_options *out, ls_error *err)
+{
+    wl_setting *settings;
+    ls_status status = workload_args_read(ctx, &settings, &out->setting_count, err);
+    ls_sim_setting *list = arena_array(ctx->arena, out->setting_count + 1, sizeof *list);
+    if (status != LS_OK || !list)
+        return status != LS_OK ? status : no_memory(err);
+    for (size_t i = 0; i < out->setting_count; i++)
+        list[i] = (ls_sim_setting){ settings[i].name, settings[i].value };
+    out->settings = list;
+    return LS_OK;
+}
+
+ls_status workload_args_sim(const cli_context *ctx, const char *workload, ls_sim_options *out, ls_error *err)
+{
+    const cli_command *command = cli_args_command(ctx->args);
+    emulate_object_launch launch;
+    ls_status status = workload_args_launch(ctx, workload, has_option(command, "print"), &launch, err);
+    if (status != LS_OK)
+        return status;
+    *out = (ls_sim_options){
+        .size = sizeof *out,
+        .platform = cli_text(ctx, "platform"),
+        .sets = cli_texts(ctx, "set"),
+        .set_count = cli_count(ctx, "set"),
+        .fidelity = cli_text(ctx, "fidelity"),
+        .platform_dirs = cli_texts(ctx, "platform-dir"),
+        .platform_dir_count = cli_count(ctx, "platform-dir"),
+        .plugins = cli_texts(ctx, "plugin"),
+        .plugin_count = cli_count(ctx, "plugin"),
+        .seed = cli_uint(ctx, "seed"),
+        .workload = workload,
+        .kernels = cli_text(ctx, "kernels"),
+        .cta_limit = cli_uint(ctx, "ctas"),
+        .profile = text_if(ctx, "profile"),
+        .warm_l2 = cli_flag(ctx, "warm-l2"),
+        .unknown_as_alu = cli_choice(ctx, "unknown-opcodes") == 1,
+        .skip_unmodelled = cli_choice(ctx, "unmodelled") == 1,
+        .gpu = cli_text(ctx, "gpu"),
+        .variant = cli_text(ctx, "variant"),
+        .verify = cli_flag(ctx, "verify"),
+        .strict = has_option(command, "strict") && cli_flag(ctx, "strict"),
+        .memory_bytes = cli_uint(ctx, "memory-mib") << 20,
+        .max_instructions = cli_uint(ctx, "max-instructions"),
+        .record = text_if(ctx, "record"),
+        .kernel = launch.kernel,
+        .grid = launch.grid,
+        .group = launch.group,
+        .offset = launch.offset,
+        .args = launch.args,
+        .arg_count = launch.arg_count,
+        .prints = launch.prints,
+        .print_count = launch.print_count,
+        .dumps = launch.dumps,
+        .dump_count = launch.dump_count,
+    };
+    status = read_settings(ctx, out, err);
+    return status == LS_OK && (!out->sets || !out->platform_dirs || !out->plugins) ? no_memory(err) : status;
 }

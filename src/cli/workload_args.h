@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 #include "sim/emulate_object.h"
-#include "sim/run_kind.h"
+#include "lockstep/sim.h"
 #include "workloads/workload.h"
 
 extern const char *const workload_gpus[]; /* the instruction sets, NULL at the end */
@@ -27,6 +27,7 @@ extern const char *const workload_gpus[]; /* the instruction sets, NULL at the e
 /* clang-format on */
 
 /* Of every command that runs traces. */
+extern const char *const workload_unknown_modes[];    /* "fail", "alu", NULL */
 extern const char *const workload_unmodelled_modes[]; /* "fail", "skip", NULL */
 /* clang-format off */
 #define CLI_UNMODELLED_OPTION                                                                                 \
@@ -64,6 +65,9 @@ ls_status workload_args_launch(const cli_context *ctx, const char *path, bool ha
 
 /* An option without effect for this kind of workload is refused, so that it is not ignored silently. Options
  * that the command does not have are not checked. */
-ls_status workload_args_check(const cli_context *ctx, const char *name, run_kind kind, ls_error *err);
+ls_status workload_args_check(const cli_context *ctx, const char *name, ls_error *err);
+
+/* The options of `run` and `sweep` for the library. Lists are in the arena. */
+ls_status workload_args_sim(const cli_context *ctx, const char *workload, ls_sim_options *out, ls_error *err);
 
 #endif

@@ -11,15 +11,17 @@
 /* ----------------------------------------------------------------------------------------------- building */
 
 /* Before setting a key that only this kind of machine has. */
-static ls_status check_machine(config_request request, ls_error *err)
+static ls_status check_machine(const run_profile_options *o, ls_error *err)
 {
     platform_config *config;
-    request.set_count--; /* the own keys only */
+    char text[1024];
+    config_request request = o->platform;
     ls_status status = config_load(&request, &config, NULL, err);
     if (status != LS_OK)
         return status;
     const char *machine = config_machine(config)->name;
-    config_log_idle(config);
+    for (size_t next = 0; o->warn && config_next_idle(config, &next, text, sizeof text);)
+        o->warn(o->warn_self, text);
     if (strcmp(machine, "gpu") != 0)
         status =
             ls_fail(err, LS_ERR_USAGE,
@@ -30,8 +32,9 @@ static ls_status check_machine(config_request request, ls_error *err)
 }
 
 /* The platform's keys, and one more: profiles are about machines whose memory is a formula. */
-static ls_status build_machine(run_profile *p, config_request request, ls_error *err)
+static ls_status build_machine(run_profile *p, const run_profile_options *o, ls_error *err)
 {
+    config_request request = o->platform;
     const char **sets = calloc(request.set_count + 1, sizeof *sets);
     if (sets == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
@@ -39,7 +42,7 @@ static ls_status build_machine(run_profile *p, config_request request, ls_error 
         memcpy(sets, request.sets, request.set_count * sizeof *sets);
     sets[request.set_count++] = "core.memory=analytic";
     request.sets = sets;
-    ls_status status = check_machine(request, err);
+    ls_status status = check_machine(o, err);
     if (status == LS_OK)
         status = config_load(&request, &p->config, NULL, err);
     if (status == LS_OK)
@@ -59,7 +62,7 @@ static ls_status build(run_profile *p, const run_profile_options *o, ls_error *e
     p->sample = o->sample;
     p->unmodelled.allowed = o->allow_unmodelled;
     p->profile.method = o->method;
-    ls_status status = build_machine(p, o->platform, err);
+    ls_status status = build_machine(p, o, err);
     if (status == LS_OK)
         status = trace_open(o->trace, &options, &p->trace, err);
     if (status == LS_OK)

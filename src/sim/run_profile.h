@@ -18,6 +18,8 @@ typedef struct run_profile_options {
     profile_method method;
     uint32_t threads;
     bool unknown_opcodes_as_alu, allow_unmodelled;
+    void (*warn)(void *self, const char *text); /* about keys without effect; may be NULL */
+    void *warn_self;
 } run_profile_options;
 
 /* All zero is nothing. */

@@ -1,4 +1,4 @@
-/* session.c: opens, runs, exports and closes one simulation (lockstep/sim.h). */
+/* session.c: opens, runs and closes one simulation (lockstep/sim.h). */
 #include "sim/session.h"
 
 #include "base/file.h"
@@ -7,14 +7,11 @@
 #include "model/amd/amd_gpu.h"
 #include "model/gpu/gpu.h"
 #include "sim/fidelity.h"
-#include "sim/run_profile.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 uint32_t ls_sim_abi_version(void)
 {
@@ -26,8 +23,7 @@ static ls_status no_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "out of memory");
 }
 
-/* Copies a caller's struct, whose first member is its size. An older one is shorter: the rest is zero. */
-static ls_status take_struct(void *to, size_t bytes, const void *from, const char *what, ls_error *err)
+ls_status session_take(void *to, size_t bytes, const void *from, const char *what, ls_error *err)
 {
     size_t given;
     memcpy(&given, from, sizeof given);
@@ -60,21 +56,29 @@ static ls_status load_plugin(const char *path, ls_error *err)
     return status;
 }
 
-static ls_status load_plugins(const ls_sim_options *o, ls_error *err)
+ls_status ls_sim_load_plugins(const char *const *paths, size_t count, ls_error *err)
 {
     ls_status status = LS_OK;
     pthread_mutex_lock(&plugins_lock);
     (void)ls_registry_block_count(); /* sorted once, not by two threads */
-    for (size_t i = 0; i < o->plugin_count && status == LS_OK; i++)
-        status = load_plugin(o->plugins[i], err);
+    for (size_t i = 0; i < count && status == LS_OK; i++)
+        status = load_plugin(paths[i], err);
     pthread_mutex_unlock(&plugins_lock);
     return status;
 }
 
 /* ------------------------------------------------------------------------------------------------- options */
 
-/* Whether an option was given, by its name on the command line. */
-static bool is_given(const ls_sim_options *o, const char *name)
+/* The size of a workload is a setting without a name. */
+static bool has_setting(const ls_sim_options *o, bool named)
+{
+    bool found = false;
+    for (size_t i = 0; i < o->setting_count; i++)
+        found |= (o->settings[i].name != NULL) == named;
+    return found;
+}
+
+bool session_has_option(const ls_sim_options *o, const char *name)
 {
     const struct {
         const char *name;
@@ -92,7 +96,8 @@ static bool is_given(const ls_sim_options *o, const char *name)
         { "strict", o->strict },
         { "record", o->record },
         { "memory-mib", o->memory_bytes },
-        { "param", o->setting_count },
+        { "size", has_setting(o, false) },
+        { "param", has_setting(o, true) },
         { "verify", o->verify },
         { "variant", o->variant },
         { "kernel", o->kernel },
@@ -109,13 +114,13 @@ static bool is_given(const ls_sim_options *o, const char *name)
     return false;
 }
 
-static ls_status check_kind(const ls_sim_options *o, run_kind kind, ls_error *err)
+ls_status session_check_kind(const ls_sim_options *o, run_kind kind, ls_error *err)
 {
     if (run_kind_is_missing(kind, o->workload))
         return LS_OK;
     for (size_t i = 0; i < RUN_KIND_OPTIONS; i++) {
         const run_kind_option *option = &run_kind_options[i];
-        if (!run_kind_refuses(kind, i) || !is_given(o, option->name))
+        if (!run_kind_refuses(kind, i) || !session_has_option(o, option->name))
             continue;
         if (!o->workload)
             return ls_fail(err, LS_ERR_USAGE, "the option %s is for %s, but no workload is given",
@@ -128,8 +133,7 @@ static ls_status check_kind(const ls_sim_options *o, run_kind kind, ls_error *er
     return LS_OK;
 }
 
-/* The keys of the fidelity first, so that the caller's own change them. */
-static ls_status make_request(ls_sim *s, const ls_sim_options *o, config_request *out, ls_error *err)
+ls_status session_request(mem_arena *arena, const ls_sim_options *o, config_request *out, ls_error *err)
 {
     static const char *const none[] = { NULL };
     const fidelity_preset *preset = o->fidelity ? fidelity_find(o->fidelity, err) : NULL;
@@ -139,7 +143,7 @@ static ls_status make_request(ls_sim *s, const ls_sim_options *o, config_request
         return LS_ERR_USAGE;
     while (first[count])
         count++;
-    const char **sets = arena_array(&s->arena, count + o->set_count + 1, sizeof *sets);
+    const char **sets = arena_array(arena, count + o->set_count + 1, sizeof *sets);
     if (!sets)
         return no_memory(err);
     memcpy(sets, first, count * sizeof *sets);
@@ -151,6 +155,34 @@ static ls_status make_request(ls_sim *s, const ls_sim_options *o, config_request
                              .platform_dirs = o->platform_dirs,
                              .platform_dir_count = o->platform_dir_count };
     return LS_OK;
+}
+
+_Static_assert((int)LS_SIM_NOTHING == RUN_NOTHING && (int)LS_SIM_TRACE == RUN_TRACE &&
+                   (int)LS_SIM_WORKLOAD == RUN_WORKLOAD && (int)LS_SIM_OBJECT == RUN_OBJECT &&
+                   (int)LS_SIM_RECORDING == RUN_RECORDING && (int)LS_SIM_KINDS == RUN_KINDS,
+               "the public kinds of workloads are those of run_kind.h");
+
+ls_sim_kind ls_sim_kind_of(const char *workload)
+{
+    return (ls_sim_kind)run_kind_of(workload);
+}
+
+const char *ls_sim_kind_name(ls_sim_kind kind)
+{
+    return (unsigned)kind < LS_SIM_KINDS ? run_kind_name((run_kind)kind) : "";
+}
+
+bool ls_sim_takes(const char *workload, const char *option, const char **called)
+{
+    size_t i = 0;
+    while (i < RUN_KIND_OPTIONS && strcmp(run_kind_options[i].name, option) != 0)
+        i++;
+    if (i == RUN_KIND_OPTIONS) /* for all kinds */
+        return true;
+    run_kind kind = run_kind_of(workload);
+    if (called)
+        *called = run_kind_options[i].called;
+    return run_kind_is_missing(kind, workload) || !run_kind_refuses(kind, i);
 }
 
 /* ------------------------------------------------------------------------------------------------- opening */
@@ -254,11 +286,11 @@ static ls_status open_session(ls_sim *s, const ls_sim_options *o, ls_error *err)
     s->seed = o->seed;
     s->kind = run_kind_of(o->workload);
     s->has_program = s->kind == RUN_WORKLOAD || s->kind == RUN_OBJECT || s->kind == RUN_RECORDING;
-    ls_status status = check_kind(o, s->kind, err);
+    ls_status status = session_check_kind(o, s->kind, err);
     if (status == LS_OK)
-        status = load_plugins(o, err);
+        status = ls_sim_load_plugins(o->plugins, o->plugin_count, err);
     if (status == LS_OK)
-        status = make_request(s, o, &request, err);
+        status = session_request(&s->arena, o, &request, err);
     if (status == LS_OK)
         status = metrics_create(&s->metrics, err);
     if (status == LS_OK)
@@ -272,7 +304,7 @@ ls_status ls_sim_open(const ls_sim_options *options, ls_sim **out, ls_error *err
 {
     ls_sim_options taken;
     *out = NULL;
-    ls_status status = take_struct(&taken, sizeof taken, options, "ls_sim_options", err);
+    ls_status status = session_take(&taken, sizeof taken, options, "ls_sim_options", err);
     if (status != LS_OK)
         return status;
     ls_sim *s = calloc(1, sizeof *s);
@@ -308,6 +340,21 @@ const platform_config *session_config(const ls_sim *s)
 const char *ls_sim_platform(const ls_sim *s)
 {
     return config_name(session_config(s));
+}
+
+const char *ls_sim_platform_file(const ls_sim *s)
+{
+    return config_file_path(session_config(s));
+}
+
+const char *ls_sim_machine(const ls_sim *s)
+{
+    return config_machine(session_config(s))->name;
+}
+
+ls_engine *ls_sim_engine(const ls_sim *s)
+{
+    return s->engine;
 }
 
 const char *ls_sim_config(const ls_sim *s)
@@ -362,7 +409,7 @@ ls_status ls_sim_run(ls_sim *s, const ls_sim_run_options *options, ls_error *err
 {
     ls_sim_run_options o;
     char limit[LS_FORMAT_BYTES];
-    ls_status status = take_struct(&o, sizeof o, options, "ls_sim_run_options", err);
+    ls_status status = session_take(&o, sizeof o, options, "ls_sim_run_options", err);
     if (status == LS_OK && s->has_run)
         status = ls_fail(err, LS_ERR_USAGE, "a simulation runs once: open it again");
     if (status != LS_OK)
@@ -432,165 +479,4 @@ ls_sim_result ls_sim_get_result(const ls_sim *s)
 const ls_warning *ls_sim_warnings(const ls_sim *s, size_t *count)
 {
     return ls_engine_warnings(s->engine, count);
-}
-
-/* ------------------------------------------------------------------------------------------------- writing */
-
-/* With where hit rates come from, which is no key but changes results as keys do. */
-static const char *config_text(const ls_sim *s)
-{
-    const char *yaml = config_yaml(session_config(s));
-    const char *text = s->trace.rates == NULL ? NULL
-                                              : arena_printf((mem_arena *)(uintptr_t)&s->arena,
-                                                             "# hit rates: %s\n%s", s->trace.rates, yaml);
-    return text != NULL ? text : yaml;
-}
-
-/* Distinguishes runs of one database; host data, so it may differ from run to run. */
-static const char *make_run_id(const ls_sim *s)
-{
-    time_t now = time(NULL);
-    struct tm utc;
-    char stamp[32] = "";
-    if (gmtime_r(&now, &utc))
-        strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
-    return arena_printf((mem_arena *)(uintptr_t)&s->arena, "%s-%ld", stamp, (long)getpid());
-}
-
-run_results session_results(const ls_sim *s, const char *run_id, const char *command)
-{
-    size_t warning_count;
-    const ls_warning *warnings = ls_sim_warnings(s, &warning_count);
-    ls_sim_result r = ls_sim_get_result(s);
-    return (run_results){
-        .platform = ls_sim_platform(s),
-        .config_text = config_text(s),
-        .hit_rates = s->trace.rates,
-        .config_hash = s->config_hash,
-        .partial = r.partial,
-        .partial_reason = r.partial_reason,
-        .warnings = warnings,
-        .warning_count = warning_count,
-        .end_time = r.end_time,
-        .seed = s->seed,
-        .events = r.events,
-        .messages = r.messages,
-        .ticks = r.ticks,
-        .has_cycles = r.has_cycles,
-        .cycles = r.cycles,
-        .clock = s->has_trace ? s->trace.clock : s->has_program ? s->program.clock : NULL,
-        .region_cycles = r.region_cycles,
-        .metrics = s->metrics,
-        .host = {
-            .run_id = run_id ? run_id : make_run_id(s),
-            .command = command,
-            .wall_seconds = s->wall_seconds,
-            .threads = s->threads,
-            .windows = s->result.windows,
-        },
-    };
-}
-
-ls_status ls_sim_check_exports(const char *const *paths, size_t count, const char *run_id, ls_error *err)
-{
-    return run_output_check(paths, count, run_id, err);
-}
-
-static ls_status check_has_run(const ls_sim *s, ls_error *err)
-{
-    return s->has_run ? LS_OK
-                      : ls_fail(err, LS_ERR_USAGE, "the simulation has no results before ls_sim_run()");
-}
-
-ls_status ls_sim_export(ls_sim *s, const char *path, const ls_sim_export_options *options, ls_error *err)
-{
-    ls_sim_export_options o = { LS_SIM_EXPORT_OPTIONS };
-    ls_status status = check_has_run(s, err);
-    if (status == LS_OK && options)
-        status = take_struct(&o, sizeof o, options, "ls_sim_export_options", err);
-    if (status != LS_OK)
-        return status;
-    run_results results = session_results(s, o.run_id, o.command);
-    const export_options how = { .per_block = o.per_block };
-    return run_output_write(&results, &how, path, err);
-}
-
-void session_print_tables(const ls_sim *s, FILE *to)
-{
-    if (s->has_trace)
-        run_trace_table(&s->trace, to);
-    else if (s->has_program)
-        run_program_table(&s->program, to);
-}
-
-ls_status ls_sim_print(ls_sim *s, FILE *to, ls_error *err)
-{
-    ls_status status = check_has_run(s, err);
-    if (status != LS_OK)
-        return status;
-    run_results results = session_results(s, NULL, NULL);
-    session_print_tables(s, to);
-    return export_stream(&results, LS_EXPORT_TEXT, NULL, to, err);
-}
-
-/* ------------------------------------------------------------------------------------------------ profiles */
-
-static ls_status find_method(const char *name, profile_method *out, ls_error *err)
-{
-    size_t count = 0;
-    *out = LS_PROFILE_CACHE;
-    for (; profile_method_names[count]; count++)
-        if (name && strcmp(profile_method_names[count], name) == 0)
-            *out = (profile_method)count;
-    if (!name || strcmp(profile_method_names[*out], name) == 0)
-        return LS_OK;
-    ls_fail(err, LS_ERR_USAGE, "there is no method '%s' of making profiles", name);
-    return ls_error_nearest(err, nearest_of(name, profile_method_names, count));
-}
-
-static ls_status make_profile(ls_sim *s, const ls_sim_options *o, const ls_sim_profile_options *how,
-                              const char *path, ls_error *err)
-{
-    run_profile_options options = {
-        .trace = o->workload,
-        .kernels = o->kernels,
-        .cta_limit = o->cta_limit,
-        .sample = how->sample,
-        .threads = how->threads,
-        .unknown_opcodes_as_alu = o->unknown_as_alu,
-        .allow_unmodelled = o->skip_unmodelled,
-    };
-    run_profile p = { 0 };
-    if (!o->platform || !o->workload)
-        return ls_fail(err, LS_ERR_USAGE, "a profile needs a platform and a trace");
-    ls_status status = path ? file_check_writable(path, err) : LS_OK;
-    if (status == LS_OK)
-        status = find_method(how->method, &options.method, err);
-    if (status == LS_OK)
-        status = load_plugins(o, err);
-    if (status == LS_OK)
-        status = make_request(s, o, &options.platform, err);
-    if (status == LS_OK)
-        status = run_profile_make(&p, &options, err);
-    if (status == LS_OK && !path)
-        status = run_profile_cache(&p, &s->arena, &path, err);
-    if (status == LS_OK && path)
-        status = profile_write(&p.profile, path, err);
-    run_profile_close(&p);
-    return status;
-}
-
-ls_status ls_sim_profile(const ls_sim_options *options, const ls_sim_profile_options *how, const char *path,
-                         ls_error *err)
-{
-    ls_sim_options o;
-    ls_sim_profile_options h = { 0 };
-    ls_sim s = { 0 }; /* for its arena */
-    ls_status status = take_struct(&o, sizeof o, options, "ls_sim_options", err);
-    if (status == LS_OK && how)
-        status = take_struct(&h, sizeof h, how, "ls_sim_profile_options", err);
-    if (status == LS_OK)
-        status = make_profile(&s, &o, &h, path, err);
-    arena_fini(&s.arena);
-    return status;
 }

@@ -1,5 +1,4 @@
-/* session.h: the implementation of lockstep/sim.h, as the command's own code sees it: the engine, the
- * configuration and the forms of output that are not in the public interface. */
+/* session.h: the simulation behind lockstep/sim.h, shared by the files that implement it. */
 #ifndef SIM_SESSION_H
 #define SIM_SESSION_H
 
@@ -47,6 +46,7 @@ struct ls_sim {
     double wall_seconds;
     char limit_reason[80];
     char config_hash[LS_HASH_TEXT_BYTES];
+    char run_id[48]; /* of exports that have no other */
 
     LS_VEC(session_kernel) kernels;
     LS_VEC(session_stream) streams;
@@ -57,13 +57,23 @@ struct ls_sim {
     bool view_loaded;
 };
 
+/* --- session.c --- */
+
 const platform_config *session_config(const ls_sim *sim);
 
-/* Everything that the run measured, for exports. run_id and command may be NULL. */
-run_results session_results(const ls_sim *sim, const char *run_id, const char *command);
+/* Copies a caller's struct, whose first member is its size. An older one is shorter: the rest is zero. */
+ls_status session_take(void *to, size_t bytes, const void *from, const char *what, ls_error *err);
+/* Whether an option was given, by its name on the command line. */
+bool session_has_option(const ls_sim_options *options, const char *name);
+/* Refuses options that say nothing about this kind of workload. */
+ls_status session_check_kind(const ls_sim_options *options, run_kind kind, ls_error *err);
+/* The options of the platform: keys of the fidelity first, so that the caller's own change them. */
+ls_status session_request(mem_arena *arena, const ls_sim_options *options, config_request *out, ls_error *err);
 
-/* The tables for people about a trace or a program; nothing for other machines. */
-void session_print_tables(const ls_sim *sim, FILE *to);
+/* --- session_write.c --- */
+
+/* Everything that the run measured, for exports. run_id and command may be NULL. */
+run_results session_results(ls_sim *sim, const char *run_id, const char *command);
 
 /* --- session_results.c --- */
 

@@ -117,6 +117,38 @@ class Profiles(unittest.TestCase):
             with self.assertRaisesRegex(lockstep.LockstepError, "no method 'cash'.*nearest: cache"):
                 lockstep.profile(GEMM, "rtx2060", path, method="cash")
 
+    def test_rates_of_instructions_are_those_of_their_kernel(self):
+        with tempfile.TemporaryDirectory() as work:
+            path = os.path.join(work, "gemm.profile")
+            made = lockstep.profile(GEMM, "rtx2060", path, sets={"l2.prefetch_degree": 9})
+            self.assertEqual(made.path, path)
+            self.assertRegex(made.warnings[0], "l2.prefetch_degree has no effect")
+            kernel, insts = rows(made.kernels)[0], rows(made.instructions)
+            self.assertEqual(kernel["accesses"], sum(kernel[level] for level in ("l1", "wait", "l2", "dram")))
+            for name in ("accesses", "sectors", "l2_sectors", "dram_sectors"):
+                self.assertEqual(kernel[name], sum(row[name] for row in insts))
+
+
+class Comparisons(unittest.TestCase):
+    def test_results_and_files(self):
+        a = lockstep.run(GEMM, "rtx2060")
+        b = lockstep.run(GEMM, "rtx2060", sets={"l2.delay_cycles": 300})
+        diff = lockstep.compare(a, b)
+        self.assertFalse(diff.same)
+        self.assertEqual([row["b"] for row in rows(diff.config)], ["300"])
+        run = rows(diff.times)[0]
+        self.assertIsNone(run["kernel"])
+        self.assertAlmostEqual(run["a"] * 1e-9, a.seconds)
+        self.assertLess(run["a"], run["b"])
+        found = [row for row in rows(diff.metrics) if (row["type"], row["name"]) == ("core/cycle", "resident_cycles")]
+        self.assertEqual(found[0]["b"], b.metric("resident_cycles", "core/*"))
+        with tempfile.TemporaryDirectory() as work:
+            path = os.path.join(work, "a.db")
+            a.export(path)
+            self.assertTrue(lockstep.compare(path, a).same)
+            with self.assertRaisesRegex(lockstep.LockstepError, "no metric is called 'hots'"):
+                lockstep.compare(path, a, metric="hots")
+
 
 class Errors(unittest.TestCase):
     def test_the_line_of_the_command(self):
@@ -190,6 +222,41 @@ class Sweeps(unittest.TestCase):
         self.assertEqual(table[2]["cycles"], alone.cycles)
         self.assertEqual(table[2]["l2/cycle.hits"], alone.metric("hits", "l2/cycle"))
         self.assertEqual(s.best().result.cycles, min(r["cycles"] for r in table if r["cycles"]))
+
+
+class StoredSweeps(unittest.TestCase):
+    def test_a_grid_in_a_database(self):
+        with tempfile.TemporaryDirectory() as work:
+            path, ended = os.path.join(work, "grid.db"), []
+            grid = {"l2.delay_cycles": [100, 300]}
+            sweep = lockstep.sweep_db(
+                GEMM, "rtx2060", path, vary=grid, jobs=2, metrics="core/*.resident_cycles", on_point=ended.append
+            )
+            self.assertEqual(len(ended), 2)
+            self.assertEqual([p.sets["l2.delay_cycles"] for p in sweep], ["100", "300"])
+            result = lockstep.run(GEMM, "rtx2060", sets={"l2.delay_cycles": 300})
+            self.assertEqual(sweep.points[1].cycles, result.cycles)
+            self.assertEqual(sweep.points[1].metrics["core/cycle.resident_cycles"], result.metric("resident_cycles", "core/*"))
+            self.assertEqual(sweep.best().sets, {"l2.delay_cycles": "100"})
+            self.assertEqual(rows(sweep.table)[0]["workload"], GEMM)
+            again = lockstep.sweep_db(GEMM, "rtx2060", path, vary=grid, on_point=ended.append)
+            self.assertEqual(len(ended), 2)
+            self.assertEqual([p.cycles for p in again], [p.cycles for p in sweep])
+            self.assertFalse(lockstep.compare(f"{path}#{sweep.points[0].run}", f"{path}#{sweep.points[1].run}").same)
+
+    def test_callbacks_end_it(self):
+        with tempfile.TemporaryDirectory() as work:
+            path = os.path.join(work, "grid.db")
+
+            def fail(done, total):
+                raise KeyError(total)
+
+            with self.assertRaises(KeyError):
+                lockstep.sweep_db(GEMM, "rtx2060", path, vary={"l2.ways": [8, 16]}, progress=fail)
+            with self.assertRaisesRegex(lockstep.LockstepError, "interrupted with 0 of 2 points"):
+                lockstep.sweep_db(GEMM, "rtx2060", path, vary={"l2.ways": [8, 16]}, progress=lambda done, total: False)
+            with self.assertRaisesRegex(lockstep.LockstepError, "record"):
+                lockstep.sweep_db(GEMM, "rtx2060", path, vary={"l2.ways": [8, 16]}, record="x")
 
 
 class Times(unittest.TestCase):

@@ -102,8 +102,9 @@ ls_status sweep_read_columns(sweep *s, mem_arena *arena, const char *database, c
     ls_status status = read_all(&r, database, err);
     for (size_t p = 0; p < pattern_count && status == LS_OK; p++)
         if (!r.seen[p]) {
-            ls_fail(err, LS_ERR_USAGE, "--metric: no metric is called '%s'", patterns[p]);
-            status = ls_error_nearest(err, r.nearest);
+            ls_fail(err, LS_ERR_USAGE, "no metric is called '%s'", patterns[p]);
+            ls_error_nearest(err, r.nearest);
+            status = ls_error_at(err, "metric", 0, 0);
         }
     size_t cells = s->point_count * s->columns.names.count;
     if (status == LS_OK)

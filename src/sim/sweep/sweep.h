@@ -1,5 +1,5 @@
-/* sweep.h: a grid of configurations over some traces: cmd_sweep.c prepares it, farm.c runs it, columns.c reads
- * it back and render.c prints it. */
+/* sweep.h: a grid of configurations over some traces: sweep.c prepares it, sweep_run.c and
+ * farm.c run it, columns.c reads its metrics back, render.c prints it. */
 #ifndef SIM_SWEEP_SWEEP_H
 #define SIM_SWEEP_SWEEP_H
 
