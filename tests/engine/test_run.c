@@ -261,6 +261,26 @@ static void test_a_later_launch_arrives_later(void **state)
     }
 }
 
+/* A run ends between a send and its arrival. The message is in no wheel then, and is all that is pending. */
+static void test_a_message_arrives_in_the_next_run(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        ls_engine *engine = new_engine();
+        run_log log = { 0 };
+        ls_region *driver = new_domain(engine, "driver", GHZ), *worker = new_domain(engine, "worker", GHZ);
+        ls_link *link = join(engine, driver, worker, 20, &log);
+        probe launch;
+        probe_init(&launch, NULL, 0, send, link);
+        ls_schedule(driver, &launch.event, 0);
+        run_with(engine, &(ls_run_options){ .threads = threads, .until = edge_time(GHZ, 10) });
+        assert_int_equal(log.count, 0);
+        run_with(engine, &(ls_run_options){ .threads = threads });
+        assert_log(&log, { 0, 20 });
+        ls_engine_destroy(engine);
+    }
+}
+
 /* -------------------------------------------------------------------------------------------------- stop */
 
 static const uint64_t stop_hz[4] = { GHZ, 1365000000, 700000000, 2 * GHZ };
@@ -535,6 +555,7 @@ int main(void)
         cmocka_unit_test(test_windows_without_work),
         cmocka_unit_test(test_until_is_exclusive),
         cmocka_unit_test(test_cut_while_messages_are_under_way),
+        cmocka_unit_test(test_a_message_arrives_in_the_next_run),
         cmocka_unit_test(test_a_later_launch_arrives_later),
         cmocka_unit_test(test_stop_is_the_same_for_windows_and_threads),
         cmocka_unit_test(test_stop_without_links),

@@ -24,6 +24,8 @@ static void test_known_values(void **state)
         uint32_t a, b, c, expect;
     } rows[] = {
         { AMD_V_LSHLREV_B32, 33, 3, 0, 6 },
+        { AMD_V_LSHRREV_B32, 20, 0x80000000, 0, 0x800 },
+        { AMD_V_LSHRREV_B32, 33, 0x80000000, 0, 0x40000000 }, /* five bits of the amount count */
         { AMD_V_ASHRREV_I32, 4, 0x80000000, 0, 0xf8000000 },
         { AMD_V_LSHL_ADD_U32, 3, 4, 5, 53 },
         { AMD_V_ADD_LSHL_U32, 3, 4, 2, 28 },

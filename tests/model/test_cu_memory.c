@@ -185,6 +185,9 @@ static void lds_banks(void **state)
     }
     /* All lanes at one dword: broadcast. */
     assert_int_equal(lds_cycles("gcn", AMD_GFX803, 0, 0xd86c0000, 0x02000001, &conflicts), 2);
+    /* The same with 12 bytes, which are no power of two: ds_read_b96 v[4:6], v1. */
+    assert_int_equal(lds_cycles("gcn", AMD_GFX803, 0, 0xd9fc0000, 0x04000001, &conflicts), 2);
+    assert_int_equal(lds_cycles("gcn", AMD_GFX803, 16, 0xd9fc0000, 0x04000001, &conflicts), 8);
     /* 8 and 16 bytes per lane without a gap: 128 bytes per cycle. */
     assert_int_equal(lds_cycles("gcn", AMD_GFX803, 8, 0xd8ec0000, 0x02000001, &conflicts), 4);
     assert_int_equal(conflicts, 0);

@@ -418,6 +418,29 @@ static void keys_without_effect_are_told_with_their_gpu(void **state)
     config_destroy(config);
 }
 
+/* A platform file is read by its path; false: no key of it is without effect. */
+static bool idle_key_of(const char *path, char *text, size_t bytes)
+{
+    platform_config *config;
+    size_t next = 0;
+    assert_int_equal(config_load(&(config_request){ .platform = path }, &config, NULL, NULL), LS_OK);
+    bool found = config_next_idle(config, &next, text, bytes);
+    config_destroy(config);
+    return found;
+}
+
+static void a_file_is_compared_with_its_base(void **state)
+{
+    (void)state;
+    char text[256];
+    write_file("idle_base.yaml", "machine: other\ndepth: 4\n");
+    write_file("same.yaml", "base: idle_base\ndepth: 4\n");
+    write_file("changed.yaml", "base: idle_base\ndepth: 5\n");
+    assert_false(idle_key_of("./same.yaml", text, sizeof text));
+    assert_true(idle_key_of("./changed.yaml", text, sizeof text));
+    assert_string_equal(text, "./changed.yaml:2: depth has no effect: it needs deep=true, which is false");
+}
+
 static void a_gpu_is_found_by_number_or_name(void **state)
 {
     (void)state;
@@ -455,6 +478,7 @@ int main(void)
         cmocka_unit_test(equal_gpus_have_a_problem_once),
         cmocka_unit_test(building_a_system_builds_its_gpus_in_groups),
         cmocka_unit_test(keys_without_effect_are_told_with_their_gpu),
+        cmocka_unit_test(a_file_is_compared_with_its_base),
         cmocka_unit_test(a_gpu_is_found_by_number_or_name),
     };
     return cmocka_run_group_tests(tests, enter, test_dir_leave);
