@@ -59,6 +59,32 @@ static ls_status place_each(const hsa_kernel *k, const ls_gpu_launch *launch, ui
     return LS_OK;
 }
 
+/* A code object without metadata: the arguments in the order given, each at a multiple of its size, as in a C
+ * struct. */
+static ls_status place_in_order(const hsa_kernel *k, const ls_gpu_launch *launch, uint8_t *out, ls_error *err)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < launch->arg_count; i++) {
+        const ls_gpu_arg *given = &launch->args[i];
+        if (given->data == NULL)
+            return ls_fail(err, LS_ERR_USAGE,
+                           "argument %zu of kernel '%s' cannot be local memory: the code object does not "
+                           "describe its arguments",
+                           i + 1, k->name);
+        size_t align = given->bytes & (~given->bytes + 1); /* the largest power of two that divides it */
+        align = align > 16 ? 16 : align;
+        at = align == 0 ? at : (at + align - 1) & ~(align - 1);
+        if (at + given->bytes > k->kernarg_bytes)
+            return ls_fail(err, LS_ERR_USAGE,
+                           "argument %zu of kernel '%s' does not fit: the kernel has %" PRIu32
+                           " bytes of arguments",
+                           i + 1, k->name, k->kernarg_bytes);
+        memcpy(out + at, given->data, given->bytes);
+        at += given->bytes;
+    }
+    return LS_OK;
+}
+
 /* A C struct may be padded at its end. */
 static ls_status place_packed(const hsa_kernel *k, const ls_gpu_launch *launch, uint64_t *lds_end,
                               uint8_t *out, ls_error *err)
@@ -89,10 +115,8 @@ ls_status drv_args_place(const hsa_kernel *kernel, const ls_gpu_launch *launch, 
                        kernel->name);
     if (launch->packed)
         status = place_packed(kernel, launch, &lds_end, out, err);
-    else if (!kernel->has_args && launch->arg_count > 0)
-        return ls_fail(err, LS_ERR_USAGE,
-                       "the code object does not describe the arguments of '%s': give them as one block",
-                       kernel->name);
+    else if (!kernel->has_args && launch->args != NULL)
+        status = place_in_order(kernel, launch, out, err);
     else
         status = place_each(kernel, launch, &lds_end, out, err);
     *dynamic_lds = (uint32_t)(lds_end - kernel->lds_bytes);

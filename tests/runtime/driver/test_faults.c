@@ -109,6 +109,37 @@ static void one_defect_each(void **state)
     }
 }
 
+/* The object has no metadata: single arguments are laid out in their order. */
+static void arguments_without_metadata(void **state)
+{
+    (void)state;
+    bench b = open_bench(0, false);
+    ls_gpu_kernel *kernel = bench_kernel(&b, "fine");
+    ls_gpu_address p = bench_buffer(&b, 64);
+    uint32_t low = (uint32_t)p, high = (uint32_t)(p >> 32), word = 0;
+    const ls_gpu_arg whole[] = { LS_GPU_ARG(p), LS_GPU_ARG(low) }, local[] = { LS_GPU_LOCAL(8) };
+    const ls_gpu_arg halves[] = { LS_GPU_ARG(low), LS_GPU_ARG(high) };
+    ls_gpu_launch l = { .grid = { 32 }, .group = { 32 }, .args = whole, .arg_count = 1 };
+    OK(ls_gpu_run(b.context, kernel, &l, &err));
+    OK(ls_gpu_copy_out(b.context, &word, p, sizeof word, &err));
+    assert_int_equal(word, 7);
+    word = 0;
+    OK(ls_gpu_copy_in(b.context, p, &word, sizeof word, &err));
+    l.args = halves;
+    l.arg_count = 2;
+    OK(ls_gpu_run(b.context, kernel, &l, &err));
+    OK(ls_gpu_copy_out(b.context, &word, p, sizeof word, &err));
+    assert_int_equal(word, 7);
+    l.args = whole;
+    REFUSED(ls_gpu_run(b.context, kernel, &l, &err), LS_ERR_USAGE,
+            "argument 2 of kernel 'fine' does not fit: the kernel has 8 bytes of arguments");
+    l.args = local;
+    l.arg_count = 1;
+    REFUSED(ls_gpu_run(b.context, kernel, &l, &err), LS_ERR_USAGE,
+            "argument 1 of kernel 'fine' cannot be local memory");
+    bench_close(&b);
+}
+
 static void refused_before_the_launch(void **state)
 {
     (void)state;
@@ -214,6 +245,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_defect_each),
+        cmocka_unit_test(arguments_without_metadata),
         cmocka_unit_test(refused_before_the_launch),
         cmocka_unit_test(random_descriptors),
     };
