@@ -85,8 +85,8 @@ static inline ls_core_launch ls_dispatch_launch(const ls_dispatch_kernel *kernel
                              .rates = kernel->rates };
 }
 
-/* How many blocks of a kernel a core has at once: as many as fit on an empty core, or fewer if the grid is too
- * small to fill all cores and is spread. 0: not even one fits. */
+/* Number of blocks of a kernel that a core has at once. As many as fit on an empty core, or fewer if the grid
+ * is too small to fill all cores and is spread. 0: not even one fits. */
 typedef struct ls_dispatch_rules {
     ls_core_capacity capacity;
     uint32_t core_count;

@@ -47,7 +47,7 @@ typedef struct ls_noc_plan {
     ls_noc_class classes[LS_NOC_CLASSES_MAX];
     uint32_t class_count;
     const void *self;       /* first argument of the classes' functions; it lives as long as the engine */
-    uint32_t spare_credits; /* beyond those that a round trip needs, where the platform says nothing */
+    uint32_t spare_credits; /* beyond the credits of a round trip, where the platform has no key for it */
 } ls_noc_plan;
 
 /* A network without load; by class. */

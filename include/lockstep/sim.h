@@ -293,8 +293,9 @@ LS_API size_t ls_sim_rates_inst_count(const ls_sim_rates *rates, size_t kernel);
 /* inst LS_SIM_RUN: all instructions of the kernel together. */
 LS_API ls_status ls_sim_get_rate(const ls_sim_rates *rates, size_t kernel, size_t inst, ls_sim_rate *out,
                                  ls_error *err);
-/* Writes them to a file, "-": to standard output; NULL: into the cache, where "auto" finds them. *written (may be
- * NULL) is the file until the rates are closed; it is NULL if there is no home to keep a cache in. */
+/* Writes them to a file, "-": to standard output; NULL: into the cache, where "auto" finds them. *written (may
+ * be NULL) is the file's path, valid until the rates are closed. It is NULL if there is no home directory for
+ * a cache. */
 LS_API ls_status ls_sim_rates_write(ls_sim_rates *rates, const char *path, const char **written,
                                     ls_error *err);
 
@@ -336,7 +337,7 @@ typedef struct ls_sim_diff_info {
 LS_API ls_sim_diff_info ls_sim_diff_get(const ls_sim_diff *diff);
 
 typedef enum ls_sim_diff_list {
-    LS_SIM_DIFF_METRICS, /* those that differ, the largest difference first */
+    LS_SIM_DIFF_METRICS, /* metrics that differ, the largest difference first */
     LS_SIM_DIFF_TIMES    /* simulated time of the run and of each kernel, also equal ones, in order */
 } ls_sim_diff_list;
 /* A number that one side does not have is NaN. */
@@ -377,8 +378,8 @@ typedef struct ls_sim_sweep_options {
     const char *command;        /* how the sweep was started; may be NULL */
     const char *const *metrics; /* columns of the table: patterns as in ls_sim_compare_options.metric */
     size_t metric_count;
-    /* The program that runs a point: the `lockstep` command of this version. NULL: $LOCKSTEP_COMMAND, or the one
-     * that was installed with the library, or the one of the search path. */
+    /* The program that runs a point: the `lockstep` command of this version. NULL: $LOCKSTEP_COMMAND, else the
+     * command installed with the library, else the first in the search path. */
     const char *worker;
     void (*warn)(void *self, const char *text); /* about keys without effect; may be NULL */
     void *warn_self;

@@ -41,7 +41,7 @@ static void print_row(FILE *out, const char *label, const ls_sim_diff_row *row)
             change_text(row->a, row->b, change, sizeof change), row->unit);
 }
 
-/* Row i of a list; those that are asked for are there. */
+/* Row i of a list; it must exist. */
 static ls_sim_diff_row row_at(const ls_sim_diff *diff, ls_sim_diff_list list, size_t i)
 {
     ls_sim_diff_row row = { 0 };

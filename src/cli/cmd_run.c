@@ -32,7 +32,7 @@ static const char *format_name(const cli_context *ctx)
     return cli_choice(ctx, "stats") == 1 ? "accelsim" : cli_text(ctx, "format");
 }
 
-/* What is for people must not get into somebody's JSON. */
+/* Text for people must not go into a JSON output. */
 static bool is_text(const cli_context *ctx)
 {
     return strcmp(cli_text(ctx, "format"), "text") == 0;
@@ -180,7 +180,7 @@ static ls_status print_results(const session *s, ls_error *err)
     return ls_sim_print_as(s->sim, &options, ctx->out, err);
 }
 
-/* Writes every file, also after one has failed: what was simulated is worth it. Fails as the first one did. */
+/* Writes every file, also after one has failed, so that no result is lost. Returns the first failure. */
 static ls_status write_files(const session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;

@@ -3,8 +3,7 @@
  * A message lies in a slot. The sender writes it, and the receiver reads it at least one window later. It is
  * written again only after the credit of its message has returned. Messages are delivered in order, so the
  * oldest slots are free: one for each returned credit. A ring with a place per credit has the positions of the
- * messages. There are only as many slots as were ever needed at the same time, far fewer than credits on most
- * links.
+ * messages. There are only as many slots as were ever needed at once: on most links far fewer than credits.
  *
  * Credits return in a ring of (cycle, count), which the sender reads when it needs some; it is not notified.
  * Depending on the threads, it may or may not find credits that the receiver returns in the same window. That

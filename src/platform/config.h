@@ -5,8 +5,8 @@
  *     ...
  *     config_destroy(config);
  *
- * A value comes from, strongest first: --set (the last one of a key), the named file, its base, the base of
- * that, and so on, then the default of the declaration. A key without default must be given.
+ * The origins of a value, strongest first: --set (the last one of a key), the named file, its base, the base's
+ * base and so on, the default of the declaration. A key without default must be given.
  *
  * `<section>.model` (or short, `<section>`) decides which keys a section has. A key that only another model of
  * the slot knows is an error in the named file and in --set. It is dropped if it stands in a base (which may

@@ -170,7 +170,7 @@ static bool same_value(const platform_config *a, const platform_config *b, const
     return same;
 }
 
-/* What the key means in the machine of a GPU, unless an earlier one has said it. */
+/* The meaning of the key in the machine of a GPU, unless an earlier GPU has the same. */
 static ls_status explain_machine(FILE *out, const platform_config *config, const system_scope *scope,
                                  size_t gpu, size_t *found, ls_error *err)
 {

@@ -105,7 +105,7 @@ static configured_machine *configured(const ls_machine *machine)
     return (configured_machine *)(uintptr_t)machine;
 }
 
-/* What a platform has to say about a machine that is built. A GPU of a system leaves it to the system. */
+/* Warnings of a platform about a built machine. A GPU of a system leaves them to the system. */
 static ls_status tell(const configured_machine *m, ls_error *err)
 {
     ls_status status = config_warn(m->config, m->base.engine, err);

@@ -42,7 +42,7 @@ void problems_no_memory(config_problems *problems);
 bool problems_any(const config_problems *problems);
 /* By rank, line and column; equal ones stay in the order in which they were found. */
 void problems_sort(config_problems *problems);
-/* Of sorted ones: keeps one of those that say the same about the same place. */
+/* Of a sorted list: removes duplicates of the same text at the same place. */
 void problems_unique(config_problems *problems);
 /* Copies the first one into err and returns its status; LS_OK if there is none. */
 ls_status problems_first(const config_problems *problems, ls_error *err);

@@ -1,4 +1,4 @@
-/* show_impl.h: what the files behind show.h share. */
+/* show_impl.h: declarations for the files that implement show.h. */
 #ifndef PLATFORM_SHOW_IMPL_H
 #define PLATFORM_SHOW_IMPL_H
 
@@ -18,7 +18,7 @@ void show_yaml_value(text_buffer *text, const char *indent, const char *path, co
 void show_system_heading(FILE *out, const platform_config *config);
 void show_system_table(key_table *table, const platform_config *config);
 void show_system_yaml(text_buffer *text, const platform_config *config);
-/* Of two platforms, of which at least one has parts: adds the rows. */
+/* Adds the rows of two platforms; at least one has parts. */
 void show_system_diff(key_table *table, const platform_config *a, const platform_config *b,
                       size_t *differences);
 

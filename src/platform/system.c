@@ -368,7 +368,7 @@ static size_t collect(const loader *l, size_t gpu, const element *e, bool set, s
     return count;
 }
 
-/* What the system says about a GPU, as if each of its files were one of the GPU's. */
+/* The system's settings for a GPU, as if each file of the system were a file of the GPU. */
 static bool make_layers(const loader *l, mem_arena *arena, size_t gpu, const element *e, config_layers *out)
 {
     const config_layers *system = l->layers;

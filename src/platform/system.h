@@ -21,7 +21,7 @@
 
 extern const ls_machine_type system_machine;
 
-/* The GPUs that one setting is for, and what became of it. */
+/* The GPUs that one setting is for, and its effect. */
 typedef struct key_scope {
     const char *name; /* as it was written: "gpu1", "gpus"; "" in an element of the list */
     size_t covers;    /* how many GPUs */
@@ -41,8 +41,8 @@ typedef struct system_parts {
     size_t count;
 } system_parts;
 
-/* Loads the GPUs of a system and marks the settings in *layers that are theirs. What is wrong is added to problems;
- * *out is complete only if nothing was. The caller destroys the configurations in *out in any case. */
+/* Loads the GPUs of a system and marks the settings in *layers that are theirs. Errors are added to problems;
+ * *out is complete only if there are none. The caller destroys the configurations in *out in any case. */
 void system_load(mem_arena *arena, const config_request *request, config_layers *layers, system_parts *out,
                  config_problems *problems);
 

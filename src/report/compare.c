@@ -167,8 +167,8 @@ static const char *metric_name_at(const void *self, size_t i)
     return ((const saved_results *)self)->metrics.at[i].name;
 }
 
-/* For each metric of a its index in b, or SIZE_MAX; types are compared by their slot if the models differ, so
- * that metrics of two models of one slot are compared. */
+/* For each metric of a its index in b, or SIZE_MAX. Types are matched by their slot, so that metrics of two
+ * models of one slot are compared. */
 static size_t find_metric(const saved_results *in, const saved_metric_entry *metric)
 {
     size_t slot = strcspn(metric->type, "/");

@@ -1,8 +1,8 @@
 /* export_json.c: results as one JSON document: everything, integers exact. Touches only the stream it was
  * given.
  *
- * A kernel has one array of numbers per type of block, in the order of "columns"; a number that does not exist
- * is null, a type whose blocks did nothing is left out. In objects absent values are left out: a ratio over
+ * A kernel has one array of numbers per type of block, in the order of "columns". A number that does not exist
+ * is null. A type whose blocks did nothing is left out. In objects absent values are left out: a ratio over
  * zero, a block's value that is zero in a kernel. */
 #include "report/export_impl.h"
 

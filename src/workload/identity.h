@@ -5,9 +5,9 @@
 
 #include "base/hash.h"
 
-/* path as for trace_open(). The identity covers: of a generated trace the kind and its parameters as written,
- * of a file its bytes, of a directory (or a list in it) the names and bytes of all its files. The location of
- * the files does not matter. */
+/* path as for trace_open(). The identity of a generated trace covers its kind and parameters as written, that
+ * of a file its bytes. That of a directory (or a list in it) covers the names and bytes of all its files. The
+ * location does not matter. */
 ls_status trace_identity(const char *path, hash128 *out, ls_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* network.c: the network between the hubs above L2 (of clusters or shader arrays, and of the DMA engine) and the gates
- * of memory partitions, as the model of slot `noc` sees it. */
+/* network.c: the network as the model of slot `noc` sees it. It joins the hubs above L2 (of clusters or shader
+ * arrays, and of the DMA engine) with the gates of memory partitions. */
 #include "model/amd/build.h"
 
 #define CREDITS_TO_SPARE 32u

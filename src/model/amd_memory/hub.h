@@ -12,9 +12,9 @@
 /* Makes the block. line_bytes: of the caches at the other ends of the links. */
 ls_status line_hub_create(ls_region *region, const char *name, uint32_t line_bytes, ls_block **out,
                           ls_error *err);
-/* Links for requests by channel of the map; map NULL: there is one place, links[0]. Both are copied. Places may
- * share a link. The payload of links is a ls_line_message with the hub's number and the place; replies come back over
- * links whose receive function is line_hub_receive and whose receiver is the block's state. */
+/* Links for requests by channel of the map; map NULL: there is one place, links[0]. Both are copied. Places
+ * may share a link. The payload of links is a ls_line_message with the hub's number and the place. Replies
+ * come back over links whose receive function is line_hub_receive and whose receiver is the block's state. */
 ls_status line_hub_set_links(ls_block *hub, uint32_t number, const mem_map *map, ls_link *const *links,
                              uint32_t count, ls_error *err);
 void line_hub_receive(void *state, ls_link *link, const void *payload, ls_cycle now);

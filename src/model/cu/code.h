@@ -1,6 +1,6 @@
-/* code.h: facts about an instruction for a compute unit, decoded once per static instruction: its unit, its
- * rate, the registers it reads and writes, the counters it raises and waits for. Independent of the machine:
- * the compute unit turns rates into cycles. Reads a program; touches nothing else. */
+/* code.h: facts about an instruction for a compute unit, decoded once per static instruction. These are its
+ * unit, its rate, the registers it reads and writes, the counters it raises and waits for. Independent of the
+ * machine: the compute unit turns rates into cycles. Reads a program; touches nothing else. */
 #ifndef MODEL_CU_CODE_H
 #define MODEL_CU_CODE_H
 

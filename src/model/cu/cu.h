@@ -217,8 +217,8 @@ typedef struct cu_simd {
     cu_ahead ahead;
 } cu_simd;
 
-/* The cycles that the banks of LDS needed for an instruction the last time, and the layout of its lanes: shape
- * `shape` of the compute unit, if that was not reused for another since. */
+/* The cycles that the banks of LDS needed for an instruction the last time, and the layout of its lanes. The
+ * layout is shape `shape` of the compute unit, if that was not reused since. */
 #define CU_LDS_MEMOS 64u
 #define CU_LDS_SHAPES 8u
 typedef struct cu_lds_memo {

@@ -68,7 +68,7 @@ static void wake_by(bank_channel *c, ls_cycle at)
     ls_schedule_at(c->region, &c->wake, at);
 }
 
-/* True if the queue has room now. Often the commands need not be run up to now to know it: if the requests
+/* True if the queue has room now. Often that is known without running the commands up to now: the requests
  * that waited at the last run, plus all that may have joined until the next wake, are few enough. */
 static bool bank_ready(void *self, bool write)
 {

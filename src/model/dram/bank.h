@@ -5,8 +5,8 @@
  *   bank_command.c  the banks and the command bus: which command leaves in which cycle
  *   bank.c          arrivals, the data pipe, answers, when to wake
  *
- * A request passes: the front (a fixed delay), the queue, the slot of its bank (one request per bank is being
- * served), its commands, the data pipe (cl or wl cycles), for a read the return queue, and out.
+ * A request passes the front (a fixed delay), the queue and the slot of its bank (one request per bank is
+ * being served). Then come its commands, the data pipe (cl or wl cycles), and for a read the return queue.
  *
  * The command side is lazy: bank_advance() runs its cycles up to the present only when the outcome can be
  * visible. That is when data of a command could have come out, or when a caller checks for room. It jumps from

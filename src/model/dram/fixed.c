@@ -157,8 +157,8 @@ static ls_status fixed_init(ls_block *block, void *state, const void *spec, ls_e
     ls_ratio rate = f->spec->atoms_per_cycle;
     if (rate.num == 0 || rate.den == 0 || rate.den > UINT64_MAX >> 16)
         return ls_fail(err, LS_ERR_INPUT, "%s: atoms_per_cycle has too many digits", f->name);
-    /* What can wait, and what can be on its way at full bandwidth; more piles up behind a blocked read
-     * only. */
+    /* Waiting requests, plus requests on their way at full bandwidth; more gather only after a blocked
+     * read. */
     uint64_t on_the_way = f->spec->latency_cycles * (rate.num / rate.den + 1);
     f->capacity = (uint32_t)(f->spec->queue_entries + on_the_way + 2);
     uint32_t size = 1;

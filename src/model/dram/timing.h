@@ -1,4 +1,5 @@
-/* timing.h: the timing sets of real memories, and what their numbers mean. Facts only: no state, no block. */
+/* timing.h: the timing sets of real memories, and the meaning of their numbers. Facts only: no state, no
+ * block. */
 #ifndef MODEL_DRAM_TIMING_H
 #define MODEL_DRAM_TIMING_H
 

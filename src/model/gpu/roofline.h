@@ -1,6 +1,6 @@
-/* roofline.h: how near a GPU came to the roofs of its arithmetic and of its DRAM: sums of its blocks' counts,
- * beside the possible work in the time that kernels took. Reads counters and specs of built blocks and writes
- * only its own numbers. */
+/* roofline.h: how near a GPU came to the roofs of its arithmetic and of its DRAM. Has sums of its blocks'
+ * counts, beside the possible work in the time that kernels took. Reads counters and specs of built blocks and
+ * writes only its own numbers. */
 #ifndef MODEL_GPU_ROOFLINE_H
 #define MODEL_GPU_ROOFLINE_H
 

@@ -3,8 +3,7 @@
  *
  *   round-robin  cores take turns
  *   greedy-fill  the first core that has room, until it has none
- *   chunked      a number of work-groups in a row to one core, as long as it has room: neighbours share its
- * caches */
+ *   chunked      a number of work-groups in a row to one core while it has room: neighbours share caches */
 #ifndef MODEL_POLICY_PLACEMENT_H
 #define MODEL_POLICY_PLACEMENT_H
 

@@ -20,7 +20,7 @@ static void show_progress(const ls_sim_sweep *s)
         s->how.progress(s->how.self, &s->progress);
 }
 
-/* Tells the client about a point that has ended, with what the database has of it. */
+/* Reports a point that has ended to the client, with its data from the database. */
 static ls_status show_point(ls_sim_sweep *s, size_t index, ls_error *err)
 {
     ls_sim_point point;

@@ -26,8 +26,8 @@ typedef struct contention_core {
 
 typedef struct contention {
     uint32_t cores, slices, parts;
-    /* By core: the cycle of the epoch in which it sends its first sector, because all earlier ones have
-     * arrived; and the cycle in which it has all sectors of this epoch. */
+    /* By core: the cycle of the epoch in which it sends its first sector, after all earlier ones have arrived.
+     * And the cycle in which it has all sectors of this epoch. */
     uint64_t *begin, *done;
     uint64_t *time;         /* by slice: cycles from the start of the epoch, in RATES_ONE */
     contention_line *lines; /* of L2 */

@@ -7,7 +7,7 @@
 /* If cores contend at L2 (each slice has waited for DRAM once), the rate of contention changes as they drift
  * apart: a longer part of the kernel is walked. */
 #define SAMPLED_ACCESSES 16000u
-/* A longer kernel needs no longer sample: at most this many times the requested sample. */
+/* A longer kernel does not need a longer sample: at most this many times the requested sample. */
 #define SAMPLES_MOST 20u
 
 const char *const profile_method_names[] = { "cache", "reuse", NULL };

@@ -1,7 +1,7 @@
 /* stamp.h: makes kernels of the rows of one .def file, for LANES lanes. Included with these set:
  *   LANES      32 or 64
  *   LANES_DEF  the .def file
- *   what to make of its rows: LANES_STAMP_PROTOTYPES, LANES_STAMP_KERNELS or LANES_STAMP_ROWS
+ *   output: LANES_STAMP_PROTOTYPES, LANES_STAMP_KERNELS or LANES_STAMP_ROWS
  *
  * The words of a row: op, the types of destination and sources, and a statement for one lane that sets D from
  * S0, S1, S2. `i` is the lane and `w` the wave; the statement must not change them. Half-precision values are
