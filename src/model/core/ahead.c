@@ -1,9 +1,9 @@
 /* ahead.c: thread blocks that are at a core before there is room for them. May touch its core only.
  *
- * A message needs its time from a core to the dispatcher and back, and windows are no longer than that. A model
- * in which a place is taken again sooner (Accel-Sim), or in which cores should meet the dispatcher less often
- * (flow.c), sends blocks ahead: a core that finishes one starts the next by itself, block_delay cycles later.
- * Only which core runs a block is decided earlier. */
+ * A message takes time from a core to the dispatcher and back, and a window is at most as long. Blocks are
+ * sent ahead in two cases: a place must be taken again sooner (Accel-Sim), or cores should synchronise with
+ * the dispatcher less often (flow.c). Then a core that finishes a block starts the next by itself, block_delay
+ * cycles later. Only the choice of the core is made earlier. */
 #include "model/core/core.h"
 
 struct core_ahead {
@@ -117,7 +117,7 @@ uint32_t ahead_delay(const core *c)
     return c->ahead->delay;
 }
 
-/* A core takes one block per cycle, whoever sends it. */
+/* A core takes one block per cycle, from any sender. */
 static void start_due(void *self, ls_cycle now)
 {
     core *c = self;

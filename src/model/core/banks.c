@@ -1,9 +1,9 @@
 /* banks.c: counters of work by kernel, on a machine that runs kernels side by side. May touch its core only.
  *
- * Counting itself knows no kernels: it adds to core.n. While one kernel has the core to itself, all that is
- * counted is its own. While several have blocks there (core.mixed), whoever handles an instruction says for
- * which kernel it counts (count_for); when that changes, the difference since the last change goes to the bank
- * of the kernel before. Sums over banks are what core.n has, by construction. */
+ * Counters themselves are not per kernel: they add to core.n. While one kernel has the core to itself, all
+ * counts belong to it. While several have blocks there (core.mixed), the code that handles an instruction
+ * names its kernel (count_for). When the kernel changes, the difference since the last change goes to the bank
+ * of the kernel before. The sums over banks equal core.n by construction. */
 #include "model/core/flow.h"
 #include "model/core/formula.h"
 
@@ -30,7 +30,7 @@ static bank *bank_of(core_banks *b, uint32_t kernel)
     return kernel == BANKS_SHARED ? &b->shared : &b->at[kernel];
 }
 
-/* What was counted since the last time goes to its bank. */
+/* The counts since the last call go to their bank. */
 static void settle(core *c)
 {
     core_banks *b = c->kernel_banks;
@@ -110,6 +110,6 @@ bool banks_take(core *c, uint32_t kernel, void *counters, size_t bytes)
     memcpy((char *)counters + WORK_BEGIN, b->at[kernel].words, sizeof b->at[kernel].words);
     memset(b->at[kernel].words, 0, sizeof b->at[kernel].words);
     if (b->counting == kernel && c->resident_ctas == 0)
-        b->counting = BANKS_SHARED; /* what still comes is of a kernel that has ended */
+        b->counting = BANKS_SHARED; /* later counts belong to a kernel that has ended */
     return true;
 }

@@ -1,11 +1,11 @@
-/* ccache.c: loads of constants (LDC, ULDC, LDCU) come through caches: a constant cache per core, a larger one
- * behind it, L2.
+/* ccache.c: loads of constants (LDC, ULDC, LDCU) come through caches: a constant cache per core, a larger
+ * second level, L2.
  *
- * The latency of the instruction's class is that of a hit in the first one; the cache is asked when the
- * instruction would write back, and with a miss it ends when the line is there. Traces say neither the bank
- * nor the address of a constant, so a load has its own pc as address, in a constant space where every
- * function has its place: loads that stand together in the program share lines, the same load finds its line
- * again. Constants as operands of other instructions do not appear in traces at all and always hit. */
+ * The latency of the instruction's class is that of a hit in the first one. The cache is looked up when the
+ * instruction would write back; with a miss it ends when the line arrives. Traces have neither the bank nor
+ * the address of a constant. So a load uses its own pc as address, in a constant space where every function
+ * has its place. Neighbouring loads of a program share lines, and the same load finds its line again.
+ * Constants as operands of other instructions do not appear in traces at all and always hit. */
 #include "model/core/core.h"
 
 struct ccache {

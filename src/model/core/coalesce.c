@@ -171,8 +171,8 @@ static bool coalesce_dense(core *c, const flight *f, const ls_cta *cta, uint32_t
 
 /* ----------------------------------------------------------------------------------------------- patterns */
 
-/* Programs repeat the patterns of their addresses: loops, and the warps of a block. What a pattern costs
- * follows from the distances of its lanes from the first one and from where that lies in a period. */
+/* Programs repeat the patterns of their addresses: loops, and the warps of a block. The cost of a pattern
+ * follows from the distances of its lanes from the first one and from the first one's position in a period. */
 typedef struct pattern {
     uint64_t
         key; /* lanes << 32 | width << 16 | place in the period; 0: none, a warp without lanes has no pattern */
@@ -315,7 +315,8 @@ void coalesce(core *c, const flight *f)
 
 /* ------------------------------------------------------------------------------------------ shared memory */
 
-/* The most different units of `unit` bytes in one of the places that they are dealt out to in turn. */
+/* The largest number of different units of `unit` bytes in one of the places; units are assigned to the places
+ * in turn. */
 static uint32_t most_in_one(const uint64_t *addresses, uint32_t lanes, uint32_t unit, uint32_t per_lane,
                             uint32_t places)
 {
@@ -347,10 +348,10 @@ static uint32_t most_in_one(const uint64_t *addresses, uint32_t lanes, uint32_t 
 }
 
 /* Wide accesses are served in halves or quarters of the warp (8-byte: 16 lanes at a time, 16-byte: 8 lanes),
- * each a pass of its own, unless the platform asks for Accel-Sim's simpler rule. */
+ * each a pass of its own, unless the platform selects Accel-Sim's simpler rule. */
 static uint32_t count_conflicts(const uint64_t addresses[32], uint32_t mask, uint32_t words, uint32_t banks)
 {
-    /* Aligned, a lane's words are met together or not at all: one look for the banks they lie in. */
+    /* If aligned, a lane's words conflict all together or not at all: one check for their banks. */
     uint64_t bits = 0;
     for (uint32_t set = mask; set != 0; set &= set - 1)
         bits |= addresses[__builtin_ctz(set)];
@@ -376,8 +377,8 @@ uint32_t shared_conflicts(const core *c, const flight *f)
     uint32_t words = c->spec->shared_first_word || width < 4 ? 1 : width / 4;
     words = words > 4 ? 4 : words;
     if (words == 1 && (f->dyn->addr & 3) == LS_ADDR_STRIDE) {
-        /* Words at a constant distance of a power of two times an odd number: every bank of the multiples of
-         * that power is met in turn. */
+        /* Words at a constant distance of a power of two times an odd number: the words use every bank of the
+         * multiples of that power in turn. */
         uint64_t stride = cta->launch.cta->addrs[(f->dyn->addr >> 2) + 1];
         if (stride == 0)
             return 1;

@@ -1,9 +1,9 @@
 /* collect.c: from the issue registers through operand collection and the execution units to write-back.
  *
  * Each sub-core has its own collectors, register banks and units. An execution unit needs no shifting
- * pipeline: an instruction that enters it at cycle t writes back at t + latency + 2 and the unit takes the
- * next one after its initiation interval; what is checked is that no two results leave a unit in the same
- * cycle and that a result bus is free. */
+ * pipeline. An instruction that enters it at cycle t writes back at t + latency + 2, and the unit takes the
+ * next one after its initiation interval. Two checks remain: no two results leave a unit in the same cycle,
+ * and a result bus is free. */
 #include "model/core/core.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static inline uint32_t bank_of(const core *c, const flight *f, uint32_t reg)
 
 /* --------------------------------------------------------------------------------------------- write-back */
 
-/* Books the banks of the registers that an instruction writes; false if one of them is taken. */
+/* Reserves the banks of the registers that an instruction writes; false if one of them is taken. */
 bool collect_write_banks(core *c, const flight *f)
 {
     sub_core *s = &c->subs[f->sub];
@@ -199,7 +199,7 @@ static __attribute__((always_inline)) inline void dispatch_collected(core *c, su
         }
         if (by_age) {
             uint32_t first = oldest_collected(c, s, k);
-            if (first != k) { /* k stays ready; the older one stands behind it in the set */
+            if (first != k) { /* k stays ready; the older one follows it in the set */
                 s->ready_units |= unit;
                 set &= ~(1u << first);
                 k = first;

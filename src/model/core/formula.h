@@ -1,23 +1,22 @@
-/* formula.h: when an access ends whose memory is not simulated, and what it takes of MSHRs, buffers and the
- * queues of network, L2 and DRAM. For analytic.c and flow*.c, which has it in its innermost loop. Touches its
- * core only. */
+/* formula.h: the end of an access whose memory is not simulated, and its use of MSHRs, buffers and the queues
+ * of network, L2 and DRAM. For analytic.c and flow*.c, which has it in its innermost loop. Touches its core
+ * only. */
 #ifndef MODEL_CORE_FORMULA_H
 #define MODEL_CORE_FORMULA_H
 
 #include "model/core/core.h"
 
-#define SLOTS 4096u /* cycles ahead that the wheel sees; what is further away comes round again */
+#define SLOTS 4096u /* range of the wheel in cycles; entries further away come round again */
 #define SLOT_MASK (SLOTS - 1)
 #define DRAWS 1024u  /* counters, shared by instructions that are 8 KiB apart */
 #define HELD 1024u   /* accesses that hold MSHRs, at most one per flight that missed */
 #define REQUESTS 64u /* of read-only caches */
 #define GOLDEN 2654435769u
 
-/* Fixed parts of the way that the cycle model has in stages: from the unit to the tags nothing, from the tags
- * to the register of a hit one cycle, and from the reply to the register what rates_machine.reply_cycles has
- * in it. */
+/* Fixed parts of the path, which the cycle model has in stages. From the unit to the tags: none. From the tags
+ * to the register of a hit: one cycle. From the reply to the register: part of rates_machine.reply_cycles. */
 
-/* Something of which there are few, held by accesses until they end; in the order of their starts. */
+/* A scarce resource, held by accesses until they end; in the order of their starts. */
 typedef struct formula_held {
     uint64_t sectors;    /* in RATES_ONE */
     uint32_t head, tail; /* ring */
@@ -72,8 +71,8 @@ static inline uint64_t formula_join(uint64_t *end, uint64_t arrival, uint64_t le
     return *end;
 }
 
-/* The levels come in the shares of the profile whatever the order of instructions is: a sequence that fills
- * [0, 2^32) evenly, for each instruction its own. */
+/* The levels come in the shares of the profile for any order of instructions: each instruction has its own
+ * sequence, which fills [0, 2^32) evenly. */
 static inline rates_level formula_draw(analytic *a, const rates_inst *rate)
 {
     if (rate->to_wait == 0)
@@ -92,7 +91,7 @@ static inline rates_level formula_draw(analytic *a, const rates_inst *rate)
 static inline ls_cycle formula_find_room(formula_held *h, uint64_t limit, ls_cycle from, uint64_t sectors)
 {
     if (h->sectors + sectors <= limit && h->tail - h->head < HELD)
-        return from; /* even if none of those that have ended is taken away */
+        return from; /* even if no ended entry is removed */
     while (h->head != h->tail) {
         ls_cycle until = h->at[h->head % HELD].until;
         bool needed = h->sectors + sectors > limit || h->tail - h->head == HELD;
@@ -111,7 +110,7 @@ static inline void formula_take_room(formula_held *h, uint64_t sectors, ls_cycle
     h->sectors += sectors;
 }
 
-/* Whole sectors of what has been expected so far go to the counters. */
+/* Whole sectors of the expected sum go to the counters. */
 static inline void formula_count(core *c)
 {
     analytic *a = c->analytic;
@@ -129,7 +128,7 @@ static inline uint64_t formula_expected_beyond(const rates_inst *rate, uint64_t 
 {
     uint64_t l2 = rate->to_l2 - rate->to_dram, dram = rate->to_dram;
     return (l2 * to_l2_cycles + dram * to_dram_cycles) >>
-           (32 - RATES_SHIFT); /* of all accesses, also those that hit */
+           (32 - RATES_SHIFT); /* of all accesses, also of hits */
 }
 
 /* An access that hits L1, or one with the mean latency that needs nothing of the rest. */
@@ -164,7 +163,7 @@ static inline ls_cycle formula_access(core *c, const ls_core_launch *launch, con
     missed = missed < sectors ? missed : sectors;
     c->n.l1.misses += missed;
     c->n.l1.hits += sectors - missed;
-    if (level == RATES_WAIT) /* those that fetch were a little earlier, or are back already */
+    if (level == RATES_WAIT) /* fetching accesses were a little earlier, or are back already */
         return a->last_load > looked ? a->last_load : looked;
     formula_held *room = load ? &a->mshrs : &a->buffers;
     ls_cycle begin = formula_find_room(room, a->room[load], looked, l2);

@@ -1,9 +1,9 @@
 /* icache.c: instructions come through caches: an L0 per sub-core, an L1 per core, L2.
  *
- * A warp fetches when its buffer is empty: up to two instructions that lie in one line. A hit in L0 costs
- * nothing more than a perfect fetch does; with a miss the warp waits until the line is there, and has it then
- * even if the line is replaced before its turn. Instructions have the addresses of the trace, in a code space
- * where every function has its own place. */
+ * A warp fetches when its buffer is empty: up to two instructions that lie in one line. A hit in L0 costs as
+ * much as a perfect fetch. With a miss the warp waits until the line arrives, and then has it even if the line
+ * is replaced before its turn. Instructions have the addresses of the trace, in a code space where every
+ * function has its own place. */
 #include "model/core/core.h"
 
 struct icache {

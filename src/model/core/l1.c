@@ -71,7 +71,7 @@ sector_cache_spec l1_whole(const l1_spec *spec, const ls_l1_wiring *wiring)
     return whole;
 }
 
-/* Those that are left when shared memory takes the smallest option that holds `shared_bytes`. */
+/* Ways that are left when shared memory takes the smallest option that holds `shared_bytes`. */
 uint32_t l1_ways(const l1_spec *spec, const ls_l1_wiring *w, uint64_t shared_bytes)
 {
     uint32_t ways = (uint32_t)l1_whole(spec, w).ways;
@@ -114,9 +114,9 @@ void l1_clean_on(l1_sectored *l1)
         clean_some(l1);
 }
 
-/* Writes dirty lines back, a miss queue at a time, then empties the cache. Lines follow as others leave the miss
- * queue, in which there is always one of them until all are clean: an idle core waits for no fill, so that a
- * queue without room is full of lines that are written back. */
+/* Writes dirty lines back, a miss queue at a time, then empties the cache. Lines follow as others leave the
+ * miss queue. An idle core waits for no fill, so a full queue holds only write-backs; it has at least one
+ * until all lines are clean. */
 static void clean(l1_sectored *l1)
 {
     l1->cleaning = true;

@@ -8,7 +8,7 @@
 
 typedef struct l1_spec {
     uint64_t banks, latency_cycles;
-    uint64_t size_kib; /* of L1 alone, whatever shared memory has; 0: by unified_kib, or sets and ways */
+    uint64_t size_kib; /* of L1 alone, independent of shared memory; 0: by unified_kib, or sets and ways */
     bool flush;        /* when the core becomes idle */
     sector_cache_spec cache;
 } l1_spec;
@@ -41,7 +41,7 @@ void l1_end(l1_sectored *l1);
 /* A sector of a line that is written back left the miss queue. */
 void l1_clean_on(l1_sectored *l1);
 
-/* l1_other.c: the same by the table of another model. What it answers is checked: nonsense ends the run. */
+/* l1_other.c: the same by the table of another model. Its answers are checked: nonsense ends the run. */
 ls_status l1_attach(core *c, ls_error *err);
 sector_cache_outcome l1_other_access(core *c, const l1_access *access, uint32_t token);
 bool l1_other_request(core *c, ls_l1_request *out);

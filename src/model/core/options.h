@@ -78,7 +78,7 @@ bool translate_holds(struct core *c, const ls_sector_message *message, uint16_t 
 bool translate_full(const struct core *c); /* no request may come: one more could not wait */
 /* When a sector may begin its way to L1; false: not even that is known, try again. */
 bool translate_before_l1(struct core *c, uint64_t address, ls_cycle *known);
-bool translate_at_l1(const struct core *c); /* what L1 sends on has been translated */
+bool translate_at_l1(const struct core *c); /* requests of L1 are already translated */
 void translate_cycle(struct core *c);
 ls_cycle translate_next(const struct core *c);
 

@@ -1,9 +1,8 @@
-/* rates.h: memory as a core sees it that does not simulate it (core.memory: analytic): how often the accesses
- * of each static instruction reach L2 and DRAM, what that costs in time, and what it takes of the bandwidth
- * that cores share.
+/* rates.h: memory by formula (core.memory: analytic). It has the share of each static instruction's accesses
+ * that reach L2 and DRAM, their time, and their use of the bandwidth that cores share.
  *
- * Written by a profile (workload/profile), carried by the dispatcher, read by cores; nobody changes it during
- * a run. Fixed-point numbers have RATES_ONE as their one, so that results are the same on every host. */
+ * Written by a profile (workload/profile), carried by the dispatcher, read by cores; constant during a run.
+ * Fixed-point numbers have RATES_ONE as their one, so that results are the same on every host. */
 #ifndef MODEL_CORE_RATES_H
 #define MODEL_CORE_RATES_H
 
@@ -43,7 +42,7 @@ static inline const rates_inst *rates_of(const rates_kernel *kernel, uint64_t pc
     return pc / RATES_PC_BYTES < kernel->count ? &kernel->at[pc / RATES_PC_BYTES] : &kernel->other;
 }
 
-/* What the platform says, for every kernel: whole core cycles without contention. */
+/* Numbers of the platform, for every kernel: whole core cycles without contention. */
 typedef struct rates_machine {
     uint32_t request_cycles; /* from the core to an L2 slice's tags */
     uint32_t reply_cycles;   /* from a slice that has the data to the register */

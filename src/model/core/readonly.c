@@ -90,7 +90,7 @@ static void begin_miss(const core *c, readonly *r, readonly_miss *miss, uint32_t
     r->looks[ring_push(&r->look_ring)] = (uint16_t)(miss - r->misses);
 }
 
-/* Asks for lines [from, to) as far as they are neither there nor on their way and entries are free. */
+/* Requests lines [from, to) that are neither present nor on their way, while entries are free. */
 static void prefetch(const core *c, readonly *r, uint32_t which, uint64_t from, uint64_t to)
 {
     for (uint64_t line = from; line < to; line++) {
@@ -140,7 +140,7 @@ static void fill_first(core *c, readonly *r, readonly_miss *miss)
 {
     uint32_t at = tags_insert(&r->l0[miss->cache], miss->line);
     r->l0[miss->cache].mark[at] = miss->prefetch;
-    /* Whoever waited may ask for another line at once: the entry is given back before. */
+    /* A waiter may request another line at once: the entry is freed before. */
     readonly_miss filled = *miss;
     miss->used = false;
     r->filled(c, &filled);
@@ -165,7 +165,7 @@ static void look_up(core *c, readonly *r, readonly_miss *miss)
         if (!r->fills[i].used && free_one == NULL)
             free_one = &r->fills[i];
     }
-    /* There are as many as first-level misses, each of which needs at most one. */
+    /* There are as many entries as first-level misses; each miss needs at most one. */
     assert(free_one != NULL);
     r->n->l1_misses++;
     *free_one = (readonly_fill){ .line = miss->line, .used = true };

@@ -1,10 +1,9 @@
-/* readonly.h: two levels of read-only cache in a core and the way to L2 behind them: what instruction caches
- * and constant caches have in common.
+/* readonly.h: two levels of read-only cache in a core and their path to L2, for instruction caches and
+ * constant caches.
  *
- * The first level has one or more caches (one per sub-core for instructions), each with its own miss entries;
- * the second is one per core and takes one look-up per cycle, whose result is there `l1_latency_cycles`
- * later. A line that is in neither is read from L2 by sectors, through the core's network port. Lines enter
- * both levels. */
+ * The first level has one or more caches (one per sub-core for instructions), each with its own miss entries.
+ * The second is one per core. It takes one look-up per cycle, with a result `l1_latency_cycles` later. A line
+ * that is in neither is read from L2 by sectors, through the core's network port. Lines enter both levels. */
 #ifndef MODEL_READONLY_H
 #define MODEL_READONLY_H
 
@@ -14,7 +13,7 @@
 #define READONLY_MISSES_MAX 64 /* per first-level cache */
 /* Tokens of requests in the core's network from here on belong to read-only caches; below: loads. */
 #define READONLY_TOKEN 0x40000000u
-/* Code and constants have address spaces of their own in L2, far from what traces contain. */
+/* Code and constants have address spaces of their own in L2, far from the addresses of traces. */
 #define READONLY_CODE_SPACE (UINT64_C(1) << 56)
 #define READONLY_CONST_SPACE (UINT64_C(2) << 56)
 
@@ -25,7 +24,7 @@ typedef struct readonly_spec {
     uint64_t line_bytes; /* of both levels: a power of two */
     uint64_t l1_latency_cycles;
     uint64_t miss_entries;   /* lines on their way, per first-level cache */
-    uint64_t prefetch_lines; /* that are asked for behind a missed line */
+    uint64_t prefetch_lines; /* lines prefetched after a missed line */
 } readonly_spec;
 
 typedef struct readonly_counters {
@@ -42,7 +41,7 @@ typedef struct readonly_miss {
     uint16_t first, last; /* flights that wait: constants */
     uint8_t cache;
     bool used, below; /* below: the second level missed, it comes from L2 */
-    bool prefetch;    /* nobody has asked for it yet */
+    bool prefetch;    /* not requested yet */
 } readonly_miss;
 
 /* A line on its way from L2. */
@@ -64,13 +63,13 @@ typedef struct readonly {
     index_ring look_ring, send_ring; /* misses that the second level looks up; fills with sectors to send */
     uint16_t *looks, *sends;
     ls_cycle look_free; /* first cycle in which the second level takes another look-up */
-    /* The line is there: whoever waits goes on. The entry is free afterwards. */
+    /* The line has arrived: its waiters continue. The entry is free afterwards. */
     void (*filled)(struct core *c, readonly_miss *miss);
 } readonly;
 
 typedef enum readonly_outcome { READONLY_HIT, READONLY_WAIT, READONLY_FULL } readonly_outcome;
 
-/* For messages: what the keys begin with, and how they call the levels. */
+/* For messages: the prefix of the keys, and their names of the levels. */
 ls_status readonly_check(const readonly_spec *spec, const char *prefix, const char *first, const char *second,
                          ls_error *err);
 bool readonly_init(readonly *r, const readonly_spec *spec, readonly_counters *counters, uint32_t caches,

@@ -1,11 +1,11 @@
 /* tensor.h: how long matrix instructions take: from their shape and types and the platform's peak rates.
  *
- * A sub-core has its share of the SM's multiply-adds per cycle (FMA). An instruction of one warp (HMMA, IMMA, DMMA,
- * BMMA, QMMA) takes M * N * K of them; half of that if it is sparse, for the K in its name is that of the dense
- * matrix. Its result is there base + pass_cycles per 128 bits of K later, and not before its interval + 2.
+ * A sub-core has its share of the SM's multiply-adds per cycle (FMA). An instruction of one warp (HMMA, IMMA,
+ * DMMA, BMMA, QMMA) takes M * N * K of them. A sparse one takes half, because the K in its name is that of the
+ * dense matrix. Its result comes base + pass_cycles per 128 bits of K later, and not before its interval + 2.
  * A warp-group instruction (HGMMA, ...) is M = 64 for four warps, one in each sub-core. It also reads B, and A
- * unless that is in registers, from shared memory: it takes as long as the slower of both, and its result is there
- * at its end. */
+ * unless that is in registers, from shared memory. It takes as long as the slower of both, and its result
+ * comes at its end. */
 #ifndef CORE_TENSOR_H
 #define CORE_TENSOR_H
 

@@ -1,17 +1,16 @@
 /* translate.c: global and local accesses pass a TLB, either as requests between L1 and the network (L1 works
- * with virtual addresses) or as sectors on their way to L1. What bypasses L1 is always translated as a
- * request.
+ * with virtual addresses) or as sectors on their way to L1. Accesses that bypass L1 are always translated as
+ * requests.
  *
- * A request whose page is not known waits here and others pass it, as long as there is room for one more to
- * wait. A sector on its way to L1 keeps its place in the queue of its bank: those behind it wait too. Every
- * sector is an access of the TLB. */
+ * A request whose page is not known waits here while there is room, and others pass it. A sector on its way to
+ * L1 keeps its place in the queue of its bank: later ones wait too. Every sector is an access of the TLB. */
 #include "model/core/core.h"
 
 typedef struct waiting {
     ls_sector_message message;
     ls_cycle ready;
     uint16_t channel;
-    bool again; /* the TLB had no miss entry: ask again */
+    bool again; /* the TLB had no miss entry: try again */
 } waiting;
 
 struct translate {
