@@ -81,6 +81,49 @@ static bool is_policy_slot(const char *slot)
     return false;
 }
 
+/* Slots that had another name. */
+static const struct {
+    const char *before, *now;
+} renamed[] = {
+    { "l1-cache", "l1" },       { "l2-cache", "amd.l2" }, { "line-channel", "channel" },
+    { "line-home", "channel" }, { "line-mmu", "mmu" },    { "line-tlb", "tlb" },
+};
+
+static const char *nearest_slot(const char *slot, size_t section_count)
+{
+    for (size_t i = 0; i < LS_COUNT_OF(renamed); i++)
+        if (strcmp(renamed[i].before, slot) == 0)
+            return renamed[i].now;
+    return nearest_name(slot, section_count, slot_at, NULL);
+}
+
+static bool is_choice(const ls_param *params, size_t count, const ls_block_type *model)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; params[i].slot != NULL && strcmp(params[i].slot, model->slot) == 0; k++) {
+            if (params[i].choices == NULL || params[i].choices[k] == NULL)
+                break;
+            if (strcmp(params[i].choices[k], model->name) == 0)
+                return true;
+        }
+    return false;
+}
+
+/* A policy is chosen by name, so a plug-in's may not have the name of a built-in one. */
+static ls_status check_policy(const ls_block_type *model, ls_error *err)
+{
+    bool taken = false;
+    for (size_t i = 0; i < registry.blocks.count && !taken; i++)
+        taken = is_choice(registry.blocks.at[i]->params, registry.blocks.at[i]->param_count, model);
+    for (size_t i = 0; i < registry.machines.count && !taken; i++)
+        taken = is_choice(registry.machines.at[i]->params, registry.machines.at[i]->param_count, model);
+    if (!taken)
+        return LS_OK;
+    return ls_fail(err, LS_ERR_INPUT,
+                   "policy '%s' of slot '%s' has the name of a built-in one: choose another name", model->name,
+                   model->slot);
+}
+
 /* A model of a plug-in: its slot exists, and it has every port of it. */
 static ls_status check_slot(const ls_block_type *model, ls_error *err)
 {
@@ -92,13 +135,15 @@ static ls_status check_slot(const ls_block_type *model, ls_error *err)
             found = true;
             status = ls_section_check(section, model, err);
         }
-    if (found || status != LS_OK || is_policy_slot(model->slot))
+    if (found || status != LS_OK)
         return status;
+    if (is_policy_slot(model->slot))
+        return check_policy(model, err);
     ls_fail(err, LS_ERR_INPUT,
             "model '%s' names slot '%s', which no machine has (a machine of another "
             "plug-in is loaded first)",
             model->name, model->slot);
-    return err != NULL ? ls_error_nearest(err, nearest_name(model->slot, count, slot_at, NULL)) : LS_ERR_INPUT;
+    return err != NULL ? ls_error_nearest(err, nearest_slot(model->slot, count)) : LS_ERR_INPUT;
 }
 
 static ls_status check_slots(const ls_registration *const *first, const ls_registration *const *last,

@@ -92,3 +92,18 @@ refused 3 "replacement policy 'nru' leaves out the function 'victim'" --plugin .
     -s l2.replacement=nru
 refused 2 "replacement policy 'nru' chose a line that may not go" --plugin ./wrong.so "${nvidia[@]}" -s l2.replacement=nru
 exit 0
+
+# A plug-in's policy has a name of its own.
+sed 's/\.name = "nru"/.name = "srrip"/' "$SOURCE_DIR/examples/plugins/replace_nru.c" >same.c
+"$CC" ${SANITIZE:+-fsanitize=$SANITIZE} -shared -fPIC -DLOCKSTEP_PLUGIN -I"$SOURCE_DIR/include" same.c -o same.so ||
+    fail "the policy with a taken name does not compile"
+refused 2 "policy 'srrip' of slot 'replacement' has the name of a built-in one" --plugin ./same.so "${nvidia[@]}"
+
+# Hit rates that are counted without time know lru and fifo.
+run 0 "${nvidia[@]}" --fidelity memory -s l2.replacement=fifo
+refused 3 "l2.replacement is 'srrip', but hit rates are counted without time, with lru or fifo" \
+    "${nvidia[@]}" --fidelity memory -s l2.replacement=srrip
+refused 3 "core.l1.replacement is 'random', but hit rates are counted" "${nvidia[@]}" --fidelity memory \
+    -s core.l1.replacement=random
+refused 3 "l2.replacement is 'fifo', but hit rates are counted by reuse distances, which assume lru" \
+    profile synth:gemm -p rtx3070 -m reuse -s l2.replacement=fifo

@@ -14,10 +14,23 @@ const char *const profile_method_names[] = { "cache", "reuse", NULL };
 
 /* ---------------------------------------------------------------------------------------------- profilers */
 
+ls_status profile_check_policy(const char *key, uint32_t policy, profile_method method, ls_error *err)
+{
+    const bool by_reuse = method == LS_PROFILE_REUSE;
+    if (policy == REPLACEMENT_LRU || (policy == REPLACEMENT_FIFO && !by_reuse))
+        return LS_OK;
+    return ls_fail(err, LS_ERR_UNSUPPORTED,
+                   "%s is '%s', but hit rates are counted %s: choose %s, or core.memory=cycle", key,
+                   policy < REPLACEMENT_KINDS ? replacement_names[policy] : "of a plug-in",
+                   by_reuse ? "by reuse distances, which assume lru" : "without time, with lru or fifo",
+                   by_reuse ? "lru" : "one of these");
+}
+
 ls_status profiler_create(const gpu_shape *shape, profile_method method, trace_profiler **out, ls_error *err)
 {
     *out = NULL;
-    if (gpu_shape_check(shape, err) != LS_OK)
+    if (gpu_shape_check(shape, err) != LS_OK ||
+        profile_check_policy("l2.replacement", shape->l2.replacement, method, err) != LS_OK)
         return LS_ERR_UNSUPPORTED;
     trace_profiler *p = aligned_alloc(_Alignof(trace_profiler), sizeof *p);
     if (p == NULL)
