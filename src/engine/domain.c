@@ -60,7 +60,7 @@ ls_status ls_domain_create(ls_engine *engine, const char *name, ls_clock clock, 
     domain->sent_min = LS_TIME_MAX;
     domain->stop_time = LS_TIME_MAX;
     domain->machine_place = domain->id - engine->machine_first;
-    domain->random = ls_random_split(&engine->random, domain->id);
+    domain->random = ls_random_split(&engine->random, domain->machine_place); /* as in an engine of its own */
     if (domain->name == NULL || domain->regions == NULL || !vec_push(&engine->domains, domain) ||
         !map_put(&engine->domain_names, name, domain))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for domain '%s'", name);
