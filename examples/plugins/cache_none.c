@@ -104,17 +104,6 @@ static ls_status set_below(void *self, ls_block *block, ls_block *memory, ls_err
     return ls_line_join(memory, &client_ops, self, &((state *)self)->below, err);
 }
 
-static bool writes_back(const void *self)
-{
-    (void)self;
-    return false;
-}
-
-static void discard(void *self, uint64_t address, uint64_t bytes)
-{
-    (void)self, (void)address, (void)bytes;
-}
-
 static ls_status init(ls_block *block, void *self, const void *from_platform, ls_error *err)
 {
     state *s = self;
@@ -126,9 +115,7 @@ static ls_status init(ls_block *block, void *self, const void *from_platform, ls
     return LS_OK;
 }
 
-static const ls_line_cache_ops cache_ops = { .set_below = set_below,
-                                             .writes_back = writes_back,
-                                             .discard = discard };
+static const ls_line_cache_ops cache_ops = { .set_below = set_below };
 static const ls_port_decl ports[] = {
     { .name = LS_LINE_MEMORY_PORT, .interface = LS_LINE_MEMORY_INTERFACE, .ops = &memory_ops },
     { .name = LS_LINE_CACHE_PORT, .interface = LS_LINE_CACHE_INTERFACE, .ops = &cache_ops },

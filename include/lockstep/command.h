@@ -70,7 +70,7 @@ typedef struct ls_command_queue {
 typedef struct ls_command_wiring {
     ls_cu_capacity capacity; /* of each compute unit */
     uint32_t clusters, cus_per_cluster;
-    ls_link *const *orders; /* per cluster: sends ls_cluster_order; the array is valid during the call only */
+    ls_link *const *orders; /* per cluster: sends ls_cluster_order; the array outlives the block */
     ls_port dma;            /* an ls_dma_ops */
     bool flush;             /* caches above L2 write back: a kernel's end flushes them */
 } ls_command_wiring;
@@ -95,5 +95,41 @@ typedef struct ls_command_ops {
     /* How many work-groups of a kernel can be resident at once: ls_cu_launch.scratch_place is below. */
     uint64_t (*places)(const void *self, const ls_command_packet *packet);
 } ls_command_ops;
+
+/* ---------------------------------------------------------------------------------------- for every model */
+
+/* Queues, and packets that have ended. A model whose state begins with one can put add_queue, remove_queue, take and
+ * unfinished of the table to the functions below. */
+typedef struct ls_packets {
+    ls_region *region;
+    ls_command_queue *queues;
+    uint64_t sequence; /* of the next packet that is submitted */
+    ls_command_packet *done_head, *done_tail;
+    /* Something is always due one lookahead after the end of a packet. So a run that ends there ends at the same time
+     * however long windows are. */
+    ls_event rest;
+    uint64_t rest_cycles; /* 0: not known yet */
+} ls_packets;
+
+LS_API void ls_packets_init(ls_packets *packets, ls_region *region);
+LS_API void ls_packets_add_queue(void *packets, ls_command_queue *queue);
+LS_API void ls_packets_remove_queue(void *packets, ls_command_queue *queue);
+LS_API ls_command_packet *ls_packets_take(void *packets);
+LS_API bool ls_packets_unfinished(const void *packets, ls_time *begin);
+/* Puts a packet at the end of its queue. */
+LS_API void ls_packets_submit(ls_packets *packets, ls_command_queue *queue, ls_command_packet *packet);
+/* The queue that is not busy and whose first packet was submitted first; NULL: none. kernels: false passes over
+ * queues whose first packet is a kernel. */
+LS_API ls_command_queue *ls_packets_next(const ls_packets *packets, bool kernels);
+/* The first packet of the queue has ended: take() gives it back. Stops the run. */
+LS_API void ls_packets_end(ls_packets *packets, ls_command_queue *queue);
+/* Before submission: says how many work-groups of the kernel fit on a compute unit and which resource limits them, or
+ * refuses a kernel of which none fits. A transfer always fits. */
+LS_API ls_status ls_packet_fit(ls_command_packet *packet, const ls_cu_capacity *capacity, ls_error *err);
+/* The next work-group in the order of the grid (number packet->groups, which it counts): kernel, id and waves, which
+ * go to SIMDs in turn; all else is 0. */
+LS_API void ls_packet_launch(ls_command_packet *packet, const ls_cu_capacity *capacity, ls_cu_launch *launch);
+/* Adds the end of a work-group to its packet: counts, and the fault that comes first in the order of the grid. */
+LS_API void ls_packet_add_done(ls_command_packet *packet, const ls_cu_done *done);
 
 #endif

@@ -109,7 +109,8 @@ typedef struct ls_cu_ops {
 
 /* Of the program of a kernel. */
 LS_API const char *ls_cu_kernel_name(const ls_cu_kernel *kernel);
-LS_API uint32_t ls_cu_kernel_lanes(const ls_cu_kernel *kernel); /* of a wave: 32 or 64 */
-LS_API uint32_t ls_cu_kernel_vgprs(const ls_cu_kernel *kernel); /* of a lane */
+LS_API uint32_t ls_cu_kernel_lanes(const ls_cu_kernel *kernel);  /* of a wave: 32 or 64 */
+LS_API uint32_t ls_cu_kernel_vgprs(const ls_cu_kernel *kernel);  /* of a lane */
+LS_API uint64_t ls_cu_kernel_groups(const ls_cu_kernel *kernel); /* work-groups of the grid */
 
 #endif

@@ -18,25 +18,25 @@
 #define LS_MEMORY_CACHE_SLOT "memory_cache"           /* of a channel, below L2 */
 
 #define LS_LINE_CACHE_PORT "cache"
-#define LS_LINE_CACHE_INTERFACE "line-cache/1"
+#define LS_LINE_CACHE_INTERFACE "line-cache/2"
 
 /* The simulated memory of a machine. */
 typedef struct ls_address_space ls_address_space;
 /* Whether a page is mapped, and for writing. */
 LS_API bool ls_address_space_is_mapped(const ls_address_space *space, uint64_t address, bool write);
 
-/* All but discard() and dirty_lines() are called before the run. Of slots other than "amd.l2" the last four may be
- * NULL, in a model that has no use for them. */
+/* All but discard() and dirty_lines() are called before the run. All but set_below(), and set_home() of an L2, may be
+ * NULL, in a model that has no use for them: one without lines. */
 typedef struct ls_line_cache_ops {
     /* The wire to the level below; first of all calls. `block` is the cache's own: see ls_line_join_below(). */
     ls_status (*set_below)(void *self, ls_block *block, ls_block *memory, ls_error *err);
+    /* Of slot "amd.l2", which must have it: the cache is the home of its lines. Atomics happen here, and requests
+     * for pages that are not mapped (or not for writing) are answered with LS_LINE_FAULT. */
+    void (*set_home)(void *self, const ls_address_space *space);
     /* Whether it keeps written bytes, so that a kernel's end must flush it. */
     bool (*writes_back)(const void *self);
     /* Between runs: forgets the lines of freed memory, dirty ones too. */
     void (*discard)(void *self, uint64_t address, uint64_t bytes);
-    /* Of slot "amd.l2", which must have it: the cache is the home of its lines. Atomics happen here, and requests
-     * for pages that are not mapped (or not for writing) are answered with LS_LINE_FAULT. */
-    void (*set_home)(void *self, const ls_address_space *space);
     /* Requests with one of these flags go below although the line is here, and leave none here: reads and
      * atomics everywhere, writes where they would end here (write-back). */
     void (*set_passing)(void *self, uint32_t flags);

@@ -21,16 +21,17 @@ build() { # build SOURCE OUT
     "$CC" -std=c17 -Wall -Wextra -Werror "${flags[@]}" "$1" -o "$2" 2>stderr || fail "$1 does not compile"
 }
 plugins=()
-for name in cache_none channel_fixed dma_serial noc_halves tlb_fixed; do
+for name in cache_none channel_fixed command_serial cu_fixed dma_serial l2_serial mmu_fixed noc_halves tlb_fixed; do
     build "$SOURCE_DIR/examples/plugins/$name.c" "$name.so"
     plugins+=(--plugin "./$name.so")
 done
 
-cycles() { # cycles SET...: of the kernel; the program's results are checked
+check=--verify
+cycles() { # cycles SET...: of the kernel; the program's results are checked unless $check is empty
     local sets=() set
     for set in "$@"; do sets+=(-s "$set"); done
-    run 0 "${plugins[@]}" run fir -p r9nano --verify "${sets[@]}" -o one.json
-    says 'correct'
+    run 0 "${plugins[@]}" run fir -p r9nano ${check:+"$check"} "${sets[@]}" -o one.json
+    [[ -z $check ]] || says 'correct'
     cp stdout text
     run 0 "${plugins[@]}" run fir -p r9nano -j 3 "${sets[@]}" -o three.json
     run 0 compare one.json three.json --check
@@ -59,6 +60,34 @@ fast=$(cat cycles)
 cycles tlb=none channel=fixed channel.latency_cycles=5100
 (($(cat cycles) > fast + 5000)) || fail "$(cat cycles) cycles with a channel of 5100 cycles, $fast with one of 100"
 
+# An L2 without lines waits for memory with each request. Atomics are right in it, in lines of 64 and of 128 bytes.
+cycles tlb=none l2=serial
+(($(cat cycles) > 4 * plain)) || fail "$(cat cycles) cycles with an L2 without lines, $plain with one that has them"
+for platform in r9nano rx6900xt; do
+    run 0 "${plugins[@]}" run histogram -p $platform -s l2=serial --verify
+    says 'correct'
+done
+
+# Translations wait for the MMU, some of them one after another.
+cycles mmu=fixed mmu.latency_cycles=100
+fast=$(cat cycles)
+cycles mmu=fixed mmu.latency_cycles=1100
+(($(cat cycles) > fast + 1000)) || fail "$(cat cycles) cycles with an MMU of 1100 cycles, $fast with one of 100"
+
+# All 1,024 work-groups of the kernel are on compute units at once, or one after another.
+cycles tlb=none command=serial
+(($(cat cycles) > 100 * plain)) || fail "$(cat cycles) cycles with one work-group at a time, $plain with all"
+check=
+cycles tlb=none cu=fixed cu.group_cycles=1000
+fast=$(cat cycles)
+cycles tlb=none cu=fixed cu.group_cycles=2500
+(($(cat cycles) == fast + 1500)) || fail "$(cat cycles) cycles with work-groups of 2500 cycles, $fast of 1000"
+cycles tlb=none command=serial cu=fixed cu.group_cycles=1000
+fast=$(cat cycles)
+cycles tlb=none command=serial cu=fixed cu.group_cycles=2500
+(($(cat cycles) == fast + 1500 * 1024)) || fail "$(cat cycles) cycles, one after another, of 2500 cycles; $fast of 1000"
+check=--verify
+
 # A network of two halves: without a bridge it is a crossbar, a slow bridge costs time.
 cycles tlb=none noc=halves noc.near_latency_cycles=42 noc.far_latency_cycles=42 noc.credits=116
 (($(cat cycles) == plain)) || fail "$(cat cycles) cycles with halves without a bridge, $plain with a crossbar"
@@ -85,6 +114,13 @@ broken cache_none '.request = request' '.delay = NULL' "model 'vector_cache/none
 broken cache_none '.slot = LS_VECTOR_CACHE_SLOT' '.slot = LS_L2_CACHE_SLOT' "model 'amd.l2/none' lacks function 'set_home'"
 broken cache_none '.slot = LS_VECTOR_CACHE_SLOT' '.slot = "vector-cache"' \
     "names slot 'vector-cache', which no machine has"
+grep -q 'nearest: vector_cache' stderr || fail 'vector_cache is not named'
+broken channel_fixed '.slot = LS_CHANNEL_SLOT' '.slot = "line-home"' "names slot 'line-home', which no machine has"
+grep -q 'nearest: channel' stderr || fail 'channel is not named'
+broken cu_fixed 'receive_launch, cancel, take_kernel' 'receive_launch' "model 'cu/fixed' lacks function 'cancel' of its port 'cu'"
+broken mmu_fixed 'page_bytes, discard }' 'page_bytes }' "model 'mmu/fixed' lacks function 'discard' of its port 'mmu'"
+broken command_serial 'receive_done,  ' 'NULL,  ' "model 'command/serial' lacks function 'receive_done' of its port 'command'"
+broken l2_serial ', .set_home = set_home' '' "model 'amd.l2/serial' lacks function 'set_home' of its port 'cache'"
 broken tlb_fixed '.interface = LS_TLB_INTERFACE' '.interface = "line-tlb/0"' \
     "port 'tlb' of model 'tlb/fixed' speaks 'line-tlb/0', its slot speaks 'line-tlb/1'"
 broken dma_serial '.abi = LS_ABI_VERSION' '.abi = LS_ABI_VERSION + 1' "block 'serial' was built for ABI version"

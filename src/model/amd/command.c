@@ -21,48 +21,13 @@ static void pump_at(command *c, ls_cycle cycle)
 
 /* ---------------------------------------------------------------------------------------- ends of packets */
 
-static void on_rest(void *self, ls_cycle now)
-{
-    (void)self;
-    (void)now;
-}
-
-/* Cycles after which the stop that follows a packet's end is certainly past. */
-static uint64_t rest_cycles(const command *c)
-{
-    ls_time delay = ls_engine_stop_delay(ls_domain_engine(c->domain));
-    return delay / ls_clock_span(ls_region_clock(c->region), 1) + 2;
-}
-
-static void packet_over(command *c, ls_command_queue *q, ls_command_packet *p)
-{
-    p->end = ls_region_time(c->region);
-    q->head = p->next;
-    if (q->head == NULL)
-        q->tail = NULL;
-    q->is_busy = false;
-    p->next = NULL;
-    if (c->done_tail != NULL)
-        c->done_tail->next = p;
-    else
-        c->done_head = p;
-    c->done_tail = p;
-    ls_domain_pending(c->domain, -1);
-    ls_domain_progress(c->domain);
-    ls_domain_stop(c->domain); /* its waiters look */
-    if (c->rest_cycles == 0)
-        c->rest_cycles = rest_cycles(c);
-    ls_cancel(&c->rest);
-    ls_schedule(c->region, &c->rest, c->rest_cycles);
-}
-
 static void kernel_over(command *c, dispatcher *d, ls_cycle now)
 {
     c->n.kernel_cycles += now - d->begin;
     if (--c->active == 0)
         c->n.busy_cycles += now - c->busy_since;
     d->phase = DISPATCHER_FREE;
-    packet_over(c, d->queue, d->packet);
+    ls_packets_end(&c->packets, d->queue);
 }
 
 static void transfer_over(void *self, ls_dma_job *job, ls_cycle now)
@@ -74,9 +39,9 @@ static void transfer_over(void *self, ls_dma_job *job, ls_cycle now)
             if (c->dispatchers[i].phase == DISPATCHER_PREPARE && c->dispatchers[i].packet == p)
                 c->dispatchers[i].waits--;
     } else {
-        for (ls_command_queue *q = c->queues; q != NULL; q = q->next)
+        for (ls_command_queue *q = c->packets.queues; q != NULL; q = q->next)
             if (q->head == p) {
-                packet_over(c, q, p);
+                ls_packets_end(&c->packets, q);
                 break;
             }
     }
@@ -120,14 +85,6 @@ static bool send_orders(command *c, dispatcher *d)
     return all;
 }
 
-static place_need need_of(const command *c, const ls_command_packet *p)
-{
-    const ls_cu_kernel *k = &p->kernel;
-    uint32_t items = k->group[0] * k->group[1] * k->group[2], lanes = k->program->lanes;
-    return place_need_of(&c->place, (items + lanes - 1) / lanes, k->program->vgprs, lanes, p->sgprs,
-                         k->lds_bytes, p->one_half);
-}
-
 static void begin_kernel(command *c, dispatcher *d, ls_command_queue *q, ls_command_packet *p, ls_cycle now)
 {
     *d = (dispatcher){ .phase = DISPATCHER_PREPARE,
@@ -136,7 +93,7 @@ static void begin_kernel(command *c, dispatcher *d, ls_command_queue *q, ls_comm
                        .begin = now,
                        .ready = now + c->spec->launch_cycles,
                        .total = 1,
-                       .need = need_of(c, p),
+                       .need = command_need_of(&c->place, p),
                        .places = d->places };
     memset(d->places, 0, c->place_words * sizeof *d->places);
     d->at = (placement){ 0 };
@@ -172,13 +129,7 @@ static void begin_packets(command *c, ls_cycle now)
 {
     for (;;) {
         dispatcher *d = free_dispatcher(c);
-        ls_command_queue *best = NULL;
-        for (ls_command_queue *q = c->queues; q != NULL; q = q->next) {
-            if (q->head == NULL || q->is_busy || (q->head->kind != LS_PACKET_TRANSFER && d == NULL))
-                continue;
-            if (best == NULL || q->head->sequence < best->head->sequence)
-                best = q;
-        }
+        ls_command_queue *best = ls_packets_next(&c->packets, d != NULL);
         if (best == NULL)
             return;
         ls_command_packet *p = best->head;
@@ -233,7 +184,7 @@ static void pump(void *self, ls_cycle now)
     bool again = false;
     begin_packets(c, now);
     ls_cycle earliest = advance(c, now, &again);
-    if (c->queues != NULL && c->active < c->spec->dispatchers)
+    if (c->packets.queues != NULL && c->active < c->spec->dispatchers)
         begin_packets(c, now); /* work that a kernel's end made possible */
     if (now >= c->next_distribution)
         command_distribute(c, now, &again);
@@ -252,35 +203,9 @@ static void pump(void *self, ls_cycle now)
 
 /* ---------------------------------------------------------------------------------------------- answers */
 
-static void add_tally(ls_cu_tally *to, const ls_cu_tally *from)
+/* Stops the kernel at its first fault. */
+static void cancel(command *c, dispatcher *d)
 {
-    to->instructions += from->instructions;
-    for (uint32_t i = 0; i < AMD_CLASS_COUNT; i++)
-        to->by_class[i] += from->by_class[i];
-    to->lanes += from->lanes;
-    to->loads += from->loads;
-    to->stores += from->stores;
-    to->atomics += from->atomics;
-    to->load_bytes += from->load_bytes;
-    to->store_bytes += from->store_bytes;
-    to->atomic_bytes += from->atomic_bytes;
-    to->barriers += from->barriers;
-}
-
-static bool is_before(const uint32_t a[3], const uint32_t b[3])
-{
-    for (uint32_t i = 3; i-- > 0;)
-        if (a[i] != b[i])
-            return a[i] < b[i];
-    return false;
-}
-
-static void note_fault(command *c, dispatcher *d, const ls_cu_done *done)
-{
-    ls_command_packet *p = d->packet;
-    if (!p->has_fault || is_before(done->id, p->fault.id))
-        p->fault = *done;
-    p->has_fault = true;
     if (d->is_cancelled)
         return;
     c->n.faults++;
@@ -300,9 +225,9 @@ static void command_receive_done(void *state, ls_link *link, const void *payload
     if (scratch / 64 < d->first_place)
         d->first_place = scratch / 64;
     d->done++;
-    add_tally(&d->packet->tally, &done->tally);
-    if (done->fault.kind != LS_FAULT_NONE)
-        note_fault(c, d, done);
+    ls_packet_add_done(d->packet, done);
+    if (d->packet->has_fault)
+        cancel(c, d);
     for (uint32_t i = 0; i < c->spec->dispatchers; i++)
         c->dispatchers[i].full[cu / 64] &= ~(UINT64_C(1) << cu % 64);
     ls_link_release(link, 1);
@@ -322,55 +247,15 @@ static void command_receive_ack(void *state, ls_link *link, const void *payload,
 
 /* -------------------------------------------------------------------------------------- the client's side */
 
-static void command_add_queue(void *self, ls_command_queue *queue)
-{
-    command *c = self;
-    ls_command_queue **at = &c->queues;
-    while (*at != NULL)
-        at = &(*at)->next;
-    *queue = (ls_command_queue){ 0 };
-    *at = queue;
-}
-
-static void command_remove_queue(void *self, ls_command_queue *queue)
-{
-    command *c = self;
-    ls_command_queue **at = &c->queues;
-    while (*at != NULL && *at != queue)
-        at = &(*at)->next;
-    if (*at != NULL)
-        *at = queue->next;
-}
-
 static ls_status command_submit(void *self, ls_command_queue *queue, ls_command_packet *p, ls_error *err)
 {
     command *c = self;
-    if (p->kind == LS_PACKET_KERNEL) {
-        place_need need = need_of(c, p);
-        place_limit limit = PLACE_FITS;
-        p->groups_per_cu = need.waves > LS_CU_WAVES_PER_GROUP_MAX ? 0 : place_most(&c->place, &need, &limit);
-        p->limit = place_limit_name(limit);
-        p->waves_per_cu = p->groups_per_cu * need.waves;
-        if (p->groups_per_cu == 0)
-            return ls_fail(
-                err, LS_ERR_UNSUPPORTED,
-                "kernel %s: a work-group of %u waves with %u registers and %u bytes of LDS does not fit on "
-                "a compute unit of the platform",
-                p->kernel.program->name, need.waves, p->kernel.program->vgprs, p->kernel.lds_bytes);
-    }
-    p->next = NULL;
-    p->sequence = c->sequence++;
-    p->groups = p->waves = 0;
-    p->tally = (ls_cu_tally){ 0 };
-    p->has_fault = false;
+    ls_status status = ls_packet_fit(p, &c->place.capacity, err);
+    if (status != LS_OK)
+        return status;
     p->transfer.done = transfer_over;
     p->transfer.self = c;
-    if (queue->tail != NULL)
-        queue->tail->next = p;
-    else
-        queue->head = p;
-    queue->tail = p;
-    ls_domain_pending(c->domain, 1);
+    ls_packets_submit(&c->packets, queue, p);
     if (!ls_event_scheduled(&c->pump) || c->pump.cycle > ls_region_now(c->region)) {
         ls_cancel(&c->pump);
         ls_schedule(c->region, &c->pump, 0);
@@ -378,46 +263,19 @@ static ls_status command_submit(void *self, ls_command_queue *queue, ls_command_
     return LS_OK;
 }
 
-static bool command_unfinished(const void *self, ls_time *begin)
-{
-    const command *c = self;
-    *begin = LS_TIME_MAX;
-    for (uint32_t i = 0; i < c->spec->dispatchers; i++)
-        if (c->dispatchers[i].phase != DISPATCHER_FREE && c->dispatchers[i].packet->begin < *begin)
-            *begin = c->dispatchers[i].packet->begin;
-    for (const ls_command_packet *p = c->done_head; p != NULL; p = p->next)
-        if (p->kind == LS_PACKET_KERNEL && p->begin < *begin)
-            *begin = p->begin;
-    return *begin != LS_TIME_MAX;
-}
-
-static ls_command_packet *command_take(void *self)
-{
-    command *c = self;
-    ls_command_packet *p = c->done_head;
-    if (p != NULL) {
-        c->done_head = p->next;
-        if (c->done_head == NULL)
-            c->done_tail = NULL;
-        p->next = NULL;
-    }
-    return p;
-}
-
 static uint64_t command_places(const void *self, const ls_command_packet *p)
 {
     const command *c = self;
     const ls_cu_kernel *k = &p->kernel;
-    place_need need = need_of(c, p);
+    place_need need = command_need_of(&c->place, p);
     place_limit limit;
-    uint64_t groups = 1;
     uint32_t items = 1;
     /* Work-groups at the grid's edges may be smaller, and then more of them fit. */
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t edge = k->grid[i] % k->group[i];
         items *= edge != 0 ? edge : k->group[i];
-        groups *= (k->grid[i] + k->group[i] - 1) / k->group[i];
     }
+    uint64_t groups = ls_cu_kernel_groups(k);
     need.waves = (items + k->program->lanes - 1) / k->program->lanes;
     uint64_t resident = (uint64_t)place_most(&c->place, &need, &limit) * c->cu_count;
     return groups < resident ? groups : resident;
@@ -468,7 +326,7 @@ static ls_status command_init(ls_block *block, void *state, const void *spec, ls
     c->region = ls_block_region(block);
     c->domain = ls_region_domain(c->region);
     ls_event_init(&c->pump, pump, c);
-    ls_event_init(&c->rest, on_rest, c);
+    ls_packets_init(&c->packets, c->region);
     return LS_OK;
 }
 
@@ -525,11 +383,11 @@ static const ls_metric metrics[] = {
 static const ls_command_ops command_ops = { .attach = command_attach,
                                             .receive_done = command_receive_done,
                                             .receive_ack = command_receive_ack,
-                                            .add_queue = command_add_queue,
-                                            .remove_queue = command_remove_queue,
+                                            .add_queue = ls_packets_add_queue,
+                                            .remove_queue = ls_packets_remove_queue,
                                             .submit = command_submit,
-                                            .take = command_take,
-                                            .unfinished = command_unfinished,
+                                            .take = ls_packets_take,
+                                            .unfinished = ls_packets_unfinished,
                                             .places = command_places };
 
 static const ls_port_decl ports[] = {

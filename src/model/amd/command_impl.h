@@ -57,6 +57,7 @@ typedef struct dispatcher {
 } dispatcher;
 
 typedef struct command {
+    ls_packets packets; /* first: its functions get the state */
     const command_spec *spec;
     const char *name;
     ls_region *region;
@@ -75,17 +76,13 @@ typedef struct command {
     uint32_t active; /* dispatchers in use */
     uint32_t next_dispatcher, next_cu;
     ls_cycle next_distribution, busy_since;
-    ls_command_queue *queues;
-    uint64_t sequence; /* of the next packet that is submitted */
-    ls_command_packet *done_head, *done_tail;
     uint64_t place_words;
     ls_event pump;
-    /* An event is always due one lookahead after the end of a packet. So a run that ends there ends at the
-     * same time for any windows, and later work begins at the same time. */
-    ls_event rest;
-    uint64_t rest_cycles; /* 0: not known yet */
     command_counters n;
 } command;
+
+/* packets.c: the resources that a work-group of the packet takes. */
+place_need command_need_of(const place_spec *spec, const ls_command_packet *packet);
 
 /* --- command_distribute.c --- */
 

@@ -40,12 +40,13 @@ void line_cache_set_map(ls_block *cache, const mem_map *map)
 
 bool line_cache_writes_back(const ls_block *cache)
 {
-    return cache_ops(cache)->writes_back(state_of(cache));
+    return cache_ops(cache)->writes_back != NULL && cache_ops(cache)->writes_back(state_of(cache));
 }
 
 void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes)
 {
-    cache_ops(cache)->discard(ls_block_state(cache), address, bytes);
+    if (cache_ops(cache)->discard != NULL)
+        cache_ops(cache)->discard(ls_block_state(cache), address, bytes);
 }
 
 uint64_t line_cache_dirty_lines(const ls_block *cache)
