@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "amd_rig.h"
+#include "engine/state.h"
 #include "model/gpu/gpu.h"
 #include "runtime/fidelity_rig.h"
 
@@ -24,10 +25,11 @@ static bool is_amd(uint32_t number)
 static const char *const traces[2] = { "gemm,m=128,n=128,k=32", "gather,n=4096,table_kib=256" };
 static const char *const trace_sets[2][SETS_MAX] = {
     { "cores=6", "l2.sets=4", "l2.ways=4" },
-    { "cores=3", "memory.channels=2", "clock.core_mhz=1410", "l2.sets=4", "l2.ways=4" },
+    { "cores=3", "memory.channels=2", "clock.core_mhz=1410", "l2.sets=4", "l2.ways=4", "noc.model=ring" },
 };
 static const char *const program_sets[2][SETS_MAX] = { { "clusters=4", "memory.channels=1", "l2.size_kib=4" },
-                                                       { "memory.channels=1", "l2.size_kib=8" } };
+                                                       { "memory.channels=1", "l2.size_kib=8",
+                                                         "noc.model=mesh" } };
 
 typedef struct outcome {
     ls_time begin[PACKETS], end[PACKETS]; /* of the kernel, or of packets */
@@ -100,6 +102,17 @@ static uint64_t digest(ls_engine *engine, uint32_t number)
     return hash;
 }
 
+/* Blocks, domains and links are named by their GPU. */
+static void check_names(const ls_engine *engine, uint32_t gpus)
+{
+    for (size_t i = 0; i < engine->links.count; i++) {
+        const char *name = ls_link_name(engine->links.at[i]);
+        uint32_t gpu = (uint32_t)(name[3] - '0');
+        if (strncmp(name, "gpu", 3) != 0 || gpu >= gpus || name[4] != '.')
+            fail_msg("link '%s' is not named by its GPU", name);
+    }
+}
+
 static void run_all(ls_engine *engine, player *players, uint32_t which, uint32_t threads)
 {
     const ls_run_options options = { .threads = threads };
@@ -153,6 +166,7 @@ static void run(uint32_t which, bool random, uint32_t threads, outcome out[GPUS]
         else
             open_trace(&players[i], i / 2, sets, engine, number++, index);
     }
+    check_names(engine, number);
     run_all(engine, players, which, threads);
     for (uint32_t i = 0; i < GPUS; i++) {
         if ((which >> i & 1) == 0)
