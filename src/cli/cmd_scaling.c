@@ -305,7 +305,7 @@ static const cli_option options[] = {
     { .name = "platform", .letter = 'p', .type = CLI_TEXT, .arg = "PLATFORM", .default_text = "rtx3080ti",
       .complete = CLI_COMPLETE_PLATFORM, .help = "what to simulate: a name of the search path, or a file" },
     { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
-      .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform, as in core.alu=hybrid" },
+      .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform, as in core.alu=issue" },
     FIDELITY_OPTION,
     { .name = "threads", .letter = 'j', .type = CLI_TEXT, .arg = "N,N,...",
       .help = "numbers of threads besides 1; default: 2, 4, ... up to the host's CPUs" },

@@ -9,7 +9,7 @@
 /* clang-format off */
 #define FIDELITY_OPTION                                                                                          \
     { .name = "fidelity", .type = CLI_CHOICE, .arg = "PRESET", .choices = fidelity_names,                        \
-      .help = "choose models: detailed, basic (core.alu hybrid) or memory (and core.memory analytic)" }
+      .help = "choose models: detailed, basic (core.alu issue) or memory (and core.memory analytic)" }
 /* clang-format on */
 
 /* The options platform, platform-dir, set and fidelity of the command as a request; all of its lists are in

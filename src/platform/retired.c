@@ -11,6 +11,7 @@ static const struct {
 } retired[] = {
     { "hashed_sets", NULL, "hash: ipoly" },
     { "hash", "linear", "hash: none" },
+    { "alu", "hybrid", "alu: issue" },
     { "scheduler", "fifo", "scheduler: fcfs" },
     { "row_hit_limit", NULL, "scheduler: frfcfs-cap, scheduler_cap" },
 };

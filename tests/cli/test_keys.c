@@ -296,7 +296,7 @@ static void test_two_level_scheduler(void **state)
 static void test_analytic(void **state)
 {
     (void)state;
-    static const char *const sets[] = { SMALL, "core.alu=hybrid", "core.memory=analytic" };
+    static const char *const sets[] = { SMALL, "core.alu=issue", "core.memory=analytic" };
     assert_true(check_keys(sets, LS_COUNT_OF(sets), "*", "core.l1.*|core.class.*|dispatch.spread") > 100);
 }
 

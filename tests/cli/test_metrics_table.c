@@ -101,8 +101,8 @@ static void test_counted_everywhere(void **state)
     (void)state;
     static const char gemm[] = "gemm,m=64,n=128,k=32";
     static const char *const detailed[] = { "core.alu=cycle", NULL },
-                             *const basic[] = { "core.alu=hybrid", NULL },
-                             *const memory[] = { "core.alu=hybrid", "core.memory=analytic", NULL };
+                             *const basic[] = { "core.alu=issue", NULL },
+                             *const memory[] = { "core.alu=issue", "core.memory=analytic", NULL };
     static const char *const *const presets[] = { detailed, basic, memory };
     static const char *const names[] = { "issued",          "stall_memory",    "stall_barrier",
                                          "stack_memory",    "stack_barrier",   "l1_accesses",

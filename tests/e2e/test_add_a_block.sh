@@ -35,7 +35,7 @@ refused 2 'nearest: greedy-youngest' --plugin ./greedy_youngest.so run synth:gem
 
 # Built in: the same numbers, with both models of the core's pipeline, for any number of threads.
 both=("synth:gather,n=4096" -p rtx3070 -s core.scheduler=greedy-youngest -s dram=md1)
-for alu in cycle hybrid; do
+for alu in cycle issue; do
     run 0 --plugin ./greedy_youngest.so --plugin ./dram_md1.so run "${both[@]}" -s "core.alu=$alu" -o plugin.json
     for threads in 1 2 3 8; do
         LOCKSTEP=$BINARY_DIR/examples/lockstep-with-examples run 0 run "${both[@]}" -s "core.alu=$alu" -j $threads \

@@ -31,7 +31,7 @@ acts n-bits "${nvidia[@]}" -s l2.hash=bits -s l2.hash_masks=0x8080,0x10100,0x202
 for prefetch in next-line stride; do
     acts "n-l2-$prefetch" "${nvidia[@]}" -s l2.prefetch=$prefetch -s l2.prefetch_degree=2
     acts "n-l1-$prefetch" "${nvidia[@]}" -s core.l1.prefetch=$prefetch
-    acts "n-hybrid-$prefetch" "${nvidia[@]}" -s core.l1.prefetch=$prefetch -s core.alu=hybrid
+    acts "n-issue-$prefetch" "${nvidia[@]}" -s core.l1.prefetch=$prefetch -s core.alu=issue
 done
 for placement in greedy-fill chunked; do
     acts "n-$placement" "${nvidia[@]}" -s dispatch.placement=$placement
@@ -57,6 +57,7 @@ for placement in greedy-fill chunked; do
 done
 
 # Old spellings.
+refused 2 "'core.alu' is 'hybrid', an old spelling: write 'core.alu: issue'" run synth:gemm -p rtx3070 -s core.alu=hybrid
 refused 2 "'l2.hash' is 'linear', an old spelling: write 'l2.hash: none'" run synth:gemm -p rtx3070 -s l2.hash=linear
 refused 2 "'dram.scheduler' is 'fifo', an old spelling: write 'dram.scheduler: fcfs'" run synth:gemm -p rtx3070 \
     -s dram.scheduler=fifo

@@ -10,8 +10,8 @@
 #include "runtime/fidelity_rig.h"
 
 static const char *const detailed[] = { "core.alu=cycle", NULL };
-static const char *const drawn[] = { "core.alu=hybrid", "core.memory=analytic", NULL };
-static const char *const expected[] = { "core.alu=hybrid", "core.memory=analytic",
+static const char *const drawn[] = { "core.alu=issue", "core.memory=analytic", NULL };
+static const char *const expected[] = { "core.alu=issue", "core.memory=analytic",
                                         "core.analytic_latency=expected", NULL };
 
 static rig_outcome run(const char *kernel, const char *const *sets)
@@ -33,8 +33,8 @@ static void test_levels(void **state)
 {
     (void)state;
     /* A DRAM without rows has one latency. */
-    const char *const one[] = { "core.alu=hybrid", "core.memory=analytic", "dram=fixed", NULL };
-    const char *const mean[] = { "core.alu=hybrid", "core.memory=analytic", "dram=fixed",
+    const char *const one[] = { "core.alu=issue", "core.memory=analytic", "dram=fixed", NULL };
+    const char *const mean[] = { "core.alu=issue", "core.memory=analytic", "dram=fixed",
                                  "core.analytic_latency=expected", NULL };
     const rates_machine m = run("pointer-chase,loads=1024", one).machine;
     /* The few that fill L1 are drawn, one more or less. */
@@ -49,7 +49,7 @@ static void test_levels(void **state)
 static void test_l1_latency(void **state)
 {
     (void)state;
-    const char *const slow[] = { "core.alu=hybrid", "core.memory=analytic", "core.l1.latency_cycles=45",
+    const char *const slow[] = { "core.alu=issue", "core.memory=analytic", "core.l1.latency_cycles=45",
                                  NULL };
     assert_int_equal(chain(4, slow) - chain(4, drawn), 1024 * (45 - 20));
 }

@@ -14,7 +14,7 @@
 static void test_mixes(void **state)
 {
     (void)state;
-    static const char *const alus[] = { "core.alu=cycle", "core.alu=hybrid" };
+    static const char *const alus[] = { "core.alu=cycle", "core.alu=issue" };
     static const char *const memories[] = { "core.memory=cycle", "core.memory=analytic" };
     static const char *const drams[] = { "dram=bank", "dram=fixed" };
     static const char *const schedulers[] = { "core.scheduler=lrr", "core.scheduler=gto",
@@ -52,7 +52,7 @@ static void test_chains(void **state)
 {
     (void)state;
     static const char *const ops[] = { "FFMA", "IMAD", "MOV", "DFMA", "HMMA", "MUFU", "S2R", "LDC", "LDS" };
-    static const char *const alus[] = { "core.alu=cycle", "core.alu=hybrid" };
+    static const char *const alus[] = { "core.alu=cycle", "core.alu=issue" };
     static const char *const memories[] = { "core.memory=cycle", "core.memory=analytic" };
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
         for (uint32_t forward = 0; forward < 2; forward++) {
@@ -75,9 +75,9 @@ static void test_chains(void **state)
 
 #define MODELS 4u
 static const char *const models[MODELS][2] = { { "core.alu=cycle", "core.memory=cycle" },
-                                               { "core.alu=hybrid", "core.memory=cycle" },
+                                               { "core.alu=issue", "core.memory=cycle" },
                                                { "core.alu=cycle", "core.memory=analytic" },
-                                               { "core.alu=hybrid", "core.memory=analytic" } };
+                                               { "core.alu=issue", "core.memory=analytic" } };
 
 static ls_cycle one_core(const char *kernel, uint32_t model, const char *scheduler, const char *key)
 {
@@ -119,7 +119,7 @@ static void test_latency(void **state)
 {
     (void)state;
     for (uint32_t mix = 0; mix < 4; mix++) {
-        const char *const sets[] = { mix & 1 ? "core.alu=hybrid" : "core.alu=cycle", "core.memory=analytic",
+        const char *const sets[] = { mix & 1 ? "core.alu=issue" : "core.alu=cycle", "core.memory=analytic",
                                      mix >> 1 ? "core.analytic_latency=expected"
                                               : "core.analytic_latency=drawn",
                                      NULL };
@@ -154,10 +154,10 @@ static void refuse(const char *const *sets, const char *reason)
 static void test_refused(void **state)
 {
     (void)state;
-    refuse((const char *const[]){ "core.alu=hybrid", "core.fetch=cycle", NULL }, "stage of fetching");
-    refuse((const char *const[]){ "core.alu=hybrid", "core.constant=cycle", NULL }, "constant caches");
+    refuse((const char *const[]){ "core.alu=issue", "core.fetch=cycle", NULL }, "stage of fetching");
+    refuse((const char *const[]){ "core.alu=issue", "core.constant=cycle", NULL }, "constant caches");
     refuse((const char *const[]){ "core.memory=analytic", "core.translation=cycle", NULL }, "translation");
-    refuse((const char *const[]){ "core.alu=hybrid", "core.memory=analytic", "core.translation=cycle", NULL },
+    refuse((const char *const[]){ "core.alu=issue", "core.memory=analytic", "core.translation=cycle", NULL },
            "translation");
     refuse((const char *const[]){ "core.memory=exact", NULL }, "core.memory");
 }
@@ -172,7 +172,7 @@ static void test_ahead(void **state)
     for (uint32_t memory = 0; memory < 2; memory++) {
         uint64_t cycles[2];
         for (uint32_t i = 0; i < 2; i++) {
-            const char *const sets[] = { "core.alu=hybrid",
+            const char *const sets[] = { "core.alu=issue",
                                          memory ? "core.memory=analytic" : "core.memory=cycle",
                                          latencies[i],
                                          "cores=1",

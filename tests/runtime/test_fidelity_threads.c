@@ -10,10 +10,10 @@
 #include "runtime/fidelity_rig.h"
 
 static const char *const detailed[] = { "core.alu=cycle", NULL };
-static const char *const basic[] = { "core.alu=hybrid", NULL };
-static const char *const memory[] = { "core.alu=hybrid", "core.memory=analytic", NULL };
+static const char *const basic[] = { "core.alu=issue", NULL };
+static const char *const memory[] = { "core.alu=issue", "core.memory=analytic", NULL };
 static const char *const formula[] = { "core.alu=cycle", "core.memory=analytic", NULL };
-static const char *const turns[] = { "core.alu=hybrid", "core.memory=analytic", "core.scheduler=lrr", NULL };
+static const char *const turns[] = { "core.alu=issue", "core.memory=analytic", "core.scheduler=lrr", NULL };
 static const char *const *const presets[] = { detailed, basic, memory, formula, turns };
 
 /* Every kind of generated kernel, small. Streams, barriers and shared memory, atomics, asynchronous copies,

@@ -17,8 +17,8 @@ static const char *const programs[] = { "chain,op=FFMA,count=300,ctas=6", "chain
                                         "throughput,op=MOV,count=300,ctas=6,warps=4" };
 
 static const char *const detailed[] = { "core.alu=cycle", NULL };
-static const char *const basic[] = { "core.alu=hybrid", NULL };
-static const char *const memory[] = { "core.alu=hybrid", "core.memory=analytic", NULL };
+static const char *const basic[] = { "core.alu=issue", NULL };
+static const char *const memory[] = { "core.alu=issue", "core.memory=analytic", NULL };
 static const char *const *const presets[] = { detailed, basic, memory };
 
 /* A list of the programs above: a letter each, and the stream of each kernel. */

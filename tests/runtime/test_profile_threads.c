@@ -51,7 +51,7 @@ static void block_done(void *self, const ls_cta *cta)
 /* All kernels of these programs, in sequence on the same caches. `threads` 0: without a pool. */
 static profiles walk(const char *const *programs, profile_method method, uint64_t sample, uint32_t threads)
 {
-    static const char *const sets[] = { "core.alu=hybrid", "core.memory=analytic", "l2.sets=16",
+    static const char *const sets[] = { "core.alu=issue", "core.memory=analytic", "l2.sets=16",
                                         "l2.mshr_merge=2", "l2.merge_stall=slice" };
     ls_error err = { 0 };
     platform_config *config;

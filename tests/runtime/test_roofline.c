@@ -14,8 +14,8 @@
 
 static const char *const presets[][4] = {
     { "core.alu=cycle", "core.memory=cycle", NULL },
-    { "core.alu=hybrid", "core.memory=cycle", NULL },
-    { "core.alu=hybrid", "core.memory=analytic", NULL },
+    { "core.alu=issue", "core.memory=cycle", NULL },
+    { "core.alu=issue", "core.memory=analytic", NULL },
 };
 
 /* The roofline after a run; `kernel` receives the last kernel, if it is not NULL. */

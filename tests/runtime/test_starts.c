@@ -12,8 +12,8 @@
 #define PIPELINES 4u
 static const char *const pipelines[PIPELINES][2] = {
     { "core.alu=cycle", "core.memory=cycle" },
-    { "core.alu=hybrid", "core.memory=cycle" },
-    { "core.alu=hybrid", "core.memory=analytic" },
+    { "core.alu=issue", "core.memory=cycle" },
+    { "core.alu=issue", "core.memory=analytic" },
     { "core.alu=cycle", "core.memory=analytic" },
 };
 

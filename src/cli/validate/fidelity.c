@@ -18,7 +18,7 @@
  * not count: they are the same for all, and where they are most of a kernel they would hide the rest. */
 static const struct {
     double mean, worst;
-} limits[FIDELITY_COUNT] = { [FIDELITY_BASIC] = { 4, 10 }, [FIDELITY_MEMORY] = { 12, 20 } };
+} limits[FIDELITY_COUNT] = { [FIDELITY_BASIC] = { 3, 8 }, [FIDELITY_MEMORY] = { 12, 20 } };
 
 #define TAU_MIN 0.9
 
@@ -294,7 +294,7 @@ ls_status validate_fidelity(const validate_reference *ref, validate_report *repo
         ": generated kernels that fill the GPU, and the traces of the reference where they are there; memory also on "
         "kernels and platforms that it was not made with, and all on kernels of many short blocks. Deviations are "
         "without the launch latencies, which no model changes; beside them with these. Passes: "
-        "basic within 10 % (4 % on average), memory within 20 % (12 % on average), and basic "
+        "basic within 8 % (3 % on average), memory within 20 % (12 % on average), and basic "
         "orders configurations as detailed does (Kendall's tau at least 0.9).";
     c.section->plot_label = "simpler models";
     c.section->plot_unit = "cycles";

@@ -15,7 +15,6 @@
  * the end and moves it. So nothing is exchanged with other cores, and a core with nothing but loads on their
  * way sleeps until the first of them ends. */
 #include "model/core/formula.h"
-#include "model/core/hybrid.h"
 
 #include <string.h>
 
@@ -201,7 +200,7 @@ ls_cycle analytic_next(const core *c)
     ls_cycle next = a->on_way > 0 ? next_slot(c) : LS_CYCLE_MAX;
     /* Somebody waits for the unit. */
     if (a->unit_free > c->now && a->unit_free < next &&
-        (c->executing != 0 || (c->hybrid != NULL && c->hybrid->waiting != 0)))
+        c->executing != 0)
         next = a->unit_free;
     if (a->request_head != a->request_tail) {
         ls_cycle due = a->requests[a->request_head % REQUESTS].due;

@@ -9,7 +9,7 @@ static const char *const unit_names[] = {
 #undef UNIT
     NULL
 };
-static const char *const alu_names[] = { "cycle", "hybrid", NULL };
+static const char *const alu_names[] = { "cycle", "issue", NULL };
 static const char *const fetch_names[] = { "perfect", "cycle", NULL };
 static const char *const translation_names[] = { "none", "cycle", NULL };
 static const char *const memory_names[] = { "cycle", "analytic", NULL };
@@ -36,7 +36,7 @@ static const ls_param params[] = {
         "registers per thread are allocated in multiples of this"),
     KEY("shared_kib", shared_kib, UINT, "KiB", "96", 0, 1024, "shared memory that kernels can use"),
     CHOICE("alu", alu, "cycle", alu_names,
-           "cycle: every stage of the pipeline, every cycle; hybrid: contention and fixed latencies, at issue"),
+           "cycle: every stage of the pipeline, every cycle; issue: from issue to issue, with queues and latencies"),
     KEY("collectors", collectors, UINT, "", "2", 1, CORE_COLLECTORS_MAX, "operand collectors per sub-core"),
     KEY("register_banks", register_banks, UINT, "", "2", 1, CORE_BANKS_MAX, "register banks per sub-core"),
     KEY("collect_steps", collect_steps, UINT, "", "2", 1, 8, "operand collector steps per cycle"),
@@ -106,8 +106,8 @@ static const ls_need needs[] = {
     { "class.tensor_int.*_cycles", "tensor.int8_fma=0,tensor.int4_fma=0" },
     { "class.tensor_bit.*_cycles", "tensor.bit_fma=0" },
     { "class.tensor_double.*_cycles", "tensor.fp64_fma=0" },
-    { "result_buses", "memory=cycle,alu=cycle" },
-    { "fetch_rounds", "memory=cycle,alu=cycle" },
+    { "result_buses", "alu=cycle" },
+    { "fetch_rounds", "alu=cycle" },
 #define CLASS(name_, help_)                                                                                   \
     { "class." #name_ ".latency_cycles", "class." #name_ ".unit!=memory" },                                   \
     { "class." #name_ ".interval_cycles", "class." #name_ ".unit!=memory" },
@@ -255,8 +255,8 @@ static ls_status check_spec(const core_spec *spec, ls_error *err)
                        (unsigned long long)spec->warp_slots, (unsigned long long)spec->sub_cores);
     if (spec->warp_slots / spec->sub_cores > CORE_SUB_WARPS_MAX)
         return ls_fail(err, LS_ERR_INPUT, "more than %d warps per sub-core", CORE_SUB_WARPS_MAX);
-    if (spec->alu == ALU_HYBRID && (spec->options.fetch != OPTION_OFF || spec->options.constant != OPTION_OFF))
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "alu 'hybrid' has no %s: set %s to perfect, or alu to cycle",
+    if (spec->alu == ALU_ISSUE && (spec->options.fetch != OPTION_OFF || spec->options.constant != OPTION_OFF))
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "alu 'issue' has no %s: set %s to perfect, or alu to cycle",
                        spec->options.fetch != OPTION_OFF ? "stage of fetching" : "constant caches",
                        spec->options.fetch != OPTION_OFF ? "fetch" : "constant");
     for (int i = 0; i < LS_CLASS_COUNT; i++) {
@@ -312,9 +312,9 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     }
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
         c->subs[sub].last_issued = (uint8_t)(c->warps_per_sub - 1);
-    c->alu = c->spec->alu != ALU_HYBRID ? &core_alu_cycle
-             : c->analytic != NULL      ? &core_alu_flow
-                                        : &core_alu_hybrid;
+    c->alu = c->spec->alu == ALU_CYCLE ? &core_alu_cycle
+             : c->analytic != NULL     ? &core_alu_flow
+                                       : &core_alu_flow_simulated;
     if (!c->alu->init(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     return ls_ticker_add(c->region, &c->ticker, c->alu->tick, c, err);

@@ -3,8 +3,7 @@
  *   front.c     instruction buffers, warp schedulers, scoreboard, issue
  *   collect.c   operand collectors, register banks, execution units, write-back
  *   cycle.c     alu: cycle    one cycle of the pipeline that front.c and collect.c are
- *   hybrid.c    alu: hybrid   in place of these: what an instruction waits for is known when it issues
- *   flow.c      in place of hybrid.c and ldst.c, where memory is a formula as well: from issue to issue
+ *   flow*.c     alu: issue    in place of these: from issue to issue, without cycles in between
  *   ldst.c      load/store unit: shared memory, L1, requests to the network, replies
  *   coalesce.c  addresses of a warp -> 32-byte sectors, bank conflicts of shared memory
  *   l1.c        the built-in L1, and its size beside shared memory
@@ -64,7 +63,7 @@ typedef struct core_class {
     uint64_t latency_cycles, interval_cycles;
 } core_class;
 
-typedef enum core_alu_model { ALU_CYCLE, ALU_HYBRID } core_alu_model;
+typedef enum core_alu_model { ALU_CYCLE, ALU_ISSUE } core_alu_model;
 
 typedef struct core_spec {
     uint64_t sub_cores, warp_slots, cta_slots;
@@ -170,7 +169,7 @@ typedef struct warp_state {
      * async_pending: copies under way of groups async_open - 7 to async_open, by group number modulo 8. */
     uint8_t async_open, async_wait;
     uint16_t async_pending[ASYNC_GROUPS];
-    ls_cycle busy_until; /* what left no trace but its end (hybrid.c) is done in this cycle */
+    ls_cycle busy_until; /* what left no trace but its end (flow.c) is done in this cycle */
 } warp_state;
 
 /* A wait (DEPBAR.LE) is for groups core_async_first() to core_async_end(), without the last. A wait without a number,
@@ -261,7 +260,6 @@ typedef struct core_alu {
     bool (*reply)(struct core *c, const ls_sector_message *message, ls_cycle now);
 } core_alu;
 
-typedef struct hybrid hybrid;
 typedef struct flow flow;
 typedef struct core_ahead core_ahead;
 typedef struct coalesce_memory coalesce_memory;
@@ -270,8 +268,7 @@ typedef struct core_banks core_banks;
 typedef struct core {
     const core_spec *spec;
     const core_alu *alu;
-    hybrid *hybrid; /* its state, or NULL */
-    flow *flow;     /* likewise */
+    flow *flow; /* the state of alu: issue, or NULL */
     ls_region *region;
     ls_domain *domain;
     const char *name;
@@ -499,8 +496,8 @@ bool ahead_has_next(const core *c); /* one follows as soon as another ends */
 bool ahead_expects(const core *c);  /* the last kernel that sent a block here has places left */
 uint32_t ahead_delay(const core *c);
 
-/* cycle.c, hybrid.c, flow.c */
-extern const core_alu core_alu_cycle, core_alu_hybrid, core_alu_flow;
+/* cycle.c, flow.c */
+extern const core_alu core_alu_cycle, core_alu_flow, core_alu_flow_simulated;
 
 /* core_port.c */
 extern const ls_core_ops core_ops;
@@ -554,8 +551,8 @@ static inline void count_flops(core *c, const ls_inst *inst, uint32_t mask)
 {
     c->n.flops[flops_kind(inst)] += (uint64_t)ls_inst_flops(inst) * lane_count(mask);
 }
-uint16_t flight_take(core *c, uint32_t warp,
-                     uint32_t unit);           /* for its next instruction; there is a free one */
+uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const ls_inst *inst,
+                     const ls_dyn *dyn);       /* there is a free one */
 void flight_complete(core *c, uint16_t index); /* counts it and gives the entry back */
 void flight_release_registers(core *c, uint16_t index);
 void flight_free(core *c, uint16_t index);

@@ -21,7 +21,7 @@ static void describe(const void *self, ls_core_shape *out)
                                           .shared_bytes = spec->shared_kib * 1024,
                                           .register_unit = spec->register_unit },
                             .sends_no_requests = spec->analytic.memory == ANALYTIC_ON,
-                            .wants_blocks_ahead = c->flow != NULL,
+                            .wants_blocks_ahead = c->flow != NULL && c->analytic != NULL,
                             .sub_cores = (uint32_t)spec->sub_cores,
                             .half_interval = interval(spec, LS_CLASS_half),
                             .single_interval = interval(spec, LS_CLASS_fp32),

@@ -1,4 +1,5 @@
 /* cta.c: thread blocks on a core: arrival, resources, barriers and completion. */
+#include "model/core/flow.h"
 #include "model/core/l1.h"
 
 #include <string.h>
@@ -193,6 +194,10 @@ static void release_barrier(core *c, cta_state *cta)
 {
     if (cta->at_barrier == 0 || cta->at_barrier < cta->warps_left)
         return;
+    if (c->flow != NULL) {
+        flow_left_barrier(c, (uint32_t)(cta - c->ctas));
+        return;
+    }
     cta->at_barrier = 0;
     c->front_changed |= (1u << c->sub_count) - 1;
     for (uint32_t w = cta->first_warp; w < (uint32_t)cta->first_warp + cta->warp_count; w++)
@@ -240,7 +245,7 @@ void cta_warp_maybe_done(core *c, uint32_t warp)
 
 /* ------------------------------------------------------------------------------------------------ flights */
 
-uint16_t flight_take(core *c, uint32_t warp, uint32_t unit)
+uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const ls_inst *inst, const ls_dyn *dyn)
 {
     warp_state *w = &c->warps[warp];
     uint16_t index = c->free_flight;
@@ -251,15 +256,15 @@ uint16_t flight_take(core *c, uint32_t warp, uint32_t unit)
     } else {
         c->free_flight = f->next;
     }
-    *f = (flight){ .inst = w->head,
-                   .dyn = w->next,
-                   .mask = w->next->mask,
+    *f = (flight){ .inst = inst,
+                   .dyn = dyn,
+                   .mask = dyn->mask,
                    .uid = c->uid++,
                    .next = NO_FLIGHT,
                    .warp = (uint8_t)warp,
                    .sub = (uint8_t)warp_sub(c, warp),
                    .unit = (uint8_t)unit,
-                   .space = w->head->space };
+                   .space = inst->space };
     w->in_flight++;
     return index;
 }

@@ -7,9 +7,6 @@
 /* What is counted per instruction follows from how often each static one has issued. */
 static void count_uses(core *c, flow_inst *d)
 {
-    uint32_t before = 0;
-    if (LS_UNLIKELY(c->kernel_banks != NULL))
-        before = banks_count_for_number(c, (uint32_t)(d->key >> 32) - 1);
     c->n.by_class[d->class_] += d->uses;
     c->n.register_reads += d->uses * d->read_count;
     c->n.register_bank_waits += d->uses * d->read_waits;
@@ -17,6 +14,16 @@ static void count_uses(core *c, flow_inst *d)
     c->n.flops[d->flops_kind] += d->flops * (d->uses * 32 - d->missing);
     c->n.tensor_cycles += d->flops_kind == FLOPS_TENSOR && d->flops != 0 ? d->uses * d->interval : 0;
     d->uses = d->missing = 0;
+}
+
+/* The same for the kernel that the instruction belongs to; returns whom to count for afterwards. */
+static uint32_t count_for_kernel(core *c, const flow_inst *d)
+{
+    return LS_UNLIKELY(c->kernel_banks != NULL) ? banks_count_for_number(c, (uint32_t)(d->key >> 32) - 1) : 0;
+}
+
+static void count_again_for(core *c, uint32_t before)
+{
     if (LS_UNLIKELY(c->kernel_banks != NULL))
         banks_count_for(c, before);
 }
@@ -24,9 +31,21 @@ static void count_uses(core *c, flow_inst *d)
 void flow_count_uses(core *c)
 {
     flow *f = c->flow;
-    for (uint32_t i = 0; i < f->insts_used; i++)
-        if (f->insts[i].uses != 0)
-            count_uses(c, &f->insts[i]);
+    uint64_t kernel = UINT64_MAX;
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < f->insts_used; i++) {
+        flow_inst *d = &f->insts[i];
+        if (d->uses == 0)
+            continue;
+        if (d->key >> 32 != kernel) {
+            uint32_t counting = count_for_kernel(c, d);
+            before = kernel == UINT64_MAX ? counting : before;
+            kernel = d->key >> 32;
+        }
+        count_uses(c, d);
+    }
+    if (kernel != UINT64_MAX)
+        count_again_for(c, before);
 }
 
 void flow_forget(core *c)
@@ -38,24 +57,81 @@ void flow_forget(core *c)
     f->insts_used = 0;
 }
 
-/* Results first. A register that an instruction names twice needs one look. */
-static void set_registers(flow_inst *d, const hybrid_inst *h)
+/* The registers of an instruction, each once, before they get their places: results first. */
+typedef struct names {
+    uint16_t reg[FLOW_REGISTERS];
+    uint32_t count;
+    bool wide; /* there are more */
+} names;
+
+static inline bool constant_register(const core *c, uint32_t reg)
 {
-    uint32_t count = 0, results = (uint32_t)h->registers - h->written;
-    for (uint32_t i = 0; i < h->registers; i++) {
-        uint16_t reg = (uint16_t)flow_place(h->reg[(results + i) % h->registers]);
+    return (reg == LS_REG_ZERO || reg == LS_REG_UNIFORM_ZERO || reg == LS_REG_PREDICATE_TRUE ||
+            reg == LS_REG_UNIFORM_PREDICATE_TRUE) &&
+           !c->spec->accelsim_rules;
+}
+
+static void add_registers(const core *c, names *n, uint32_t reg, uint32_t span)
+{
+    if (constant_register(c, reg))
+        return;
+    for (uint32_t k = 0; k < span && reg + k < LS_REG_COUNT; k++) {
         bool again = false;
-        for (uint32_t k = 0; k < count; k++)
-            again |= d->reg[k] == reg;
+        for (uint32_t i = 0; i < n->count; i++)
+            again |= n->reg[i] == reg + k;
         if (again)
             continue;
-        d->reg[count++] = reg;
-        d->written = (uint8_t)(i < h->written ? count : d->written);
+        if (n->count == FLOW_REGISTERS) {
+            n->wide = true;
+            return;
+        }
+        n->reg[n->count++] = (uint16_t)(reg + k);
     }
-    d->registers = (uint8_t)count;
-    d->result = d->written > 0 ? d->reg[0] : (uint16_t)flow_place(FLOW_NO_RESULT);
-    for (; count < LS_COUNT_OF(d->reg); count++)
-        d->reg[count] = (uint16_t)flow_place(FLOW_NO_REGISTER);
+}
+
+static void set_registers(const core *c, flow_inst *d, const ls_inst *inst)
+{
+    bool spans = c->spec->track_spans;
+    names n = { .count = 0 };
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        add_registers(c, &n, inst->dst[i], spans && i == 0 && inst->dst_span > 1 ? inst->dst_span : 1);
+    uint32_t written = n.count;
+    for (uint32_t i = 0; i < inst->src_count; i++)
+        add_registers(c, &n, inst->src[i], spans && inst->src_span[i] > 1 ? inst->src_span[i] : 1);
+    if (n.wide)
+        n.count = written = 0;
+    for (uint32_t i = 0; i < LS_COUNT_OF(d->reg); i++)
+        d->reg[i] = (uint16_t)flow_place(i < n.count ? n.reg[i] : FLOW_NO_REGISTER);
+    d->result = written > 0 ? d->reg[0] : (uint16_t)flow_place(FLOW_NO_RESULT);
+    d->registers = n.wide ? FLOW_WIDE : (uint8_t)n.count;
+    d->written = n.wide ? FLOW_WIDE : (uint8_t)written;
+}
+
+/* What the register banks have to do for the instruction. */
+static void set_banks(const core *c, flow_inst *d, const ls_inst *inst)
+{
+    const flow *f = c->flow;
+    uint8_t reads[CORE_BANKS_MAX] = { 0 };
+    uint32_t written = 0, most = 0, busiest = 0;
+    for (uint32_t i = 0; i < inst->src_count; i++) {
+        bool again = false;
+        for (uint32_t j = 0; j < i; j++)
+            again |= inst->src[j] == inst->src[i];
+        if (!again)
+            reads[(inst->src[i] + 1u) % f->banks]++;
+    }
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        written |= 1u << (inst->dst[i] + 1u) % f->banks;
+    for (uint32_t b = 0; b < f->banks; b++) {
+        uint32_t all = reads[b] + (d->unit == UNIT_memory ? 0 : written >> b & 1u);
+        most = reads[b] > most ? reads[b] : most;
+        busiest = all > busiest ? all : busiest;
+        d->read_count = (uint8_t)(d->read_count + reads[b]);
+        d->read_waits = (uint8_t)(d->read_waits + (reads[b] > 1 ? reads[b] - 1 : 0));
+    }
+    d->front = (uint8_t)(1 + (most + 1) / f->steps);
+    d->port = (uint8_t)((busiest << f->port_shift) / f->steps); /* the banks work side by side */
+    d->read_port = (uint8_t)((most << f->port_shift) / f->steps);
 }
 
 static void set_memory(const core *c, flow_inst *d, const rates_kernel *rates)
@@ -73,48 +149,38 @@ static void set_memory(const core *c, flow_inst *d, const rates_kernel *rates)
 
 void flow_decode(core *c, flow_inst *d, const ls_core_launch *launch, uint32_t place, uint64_t key)
 {
-    const hybrid *h = c->hybrid;
+    flow *f = c->flow;
     const ls_inst *inst = &launch->insts[place];
-    hybrid_inst from;
-    if (d->uses != 0)
+    const tensor_cost cost = core_cost(c, inst);
+    if (d->uses != 0) {
+        uint32_t before = count_for_kernel(c, d);
         count_uses(c, d);
-    uint32_t index = (uint32_t)(d - c->flow->insts);
-    c->flow->insts_used = index < c->flow->insts_used ? c->flow->insts_used : index + 1;
-    hybrid_decode_new(c, &from, inst);
+        count_again_for(c, before);
+    }
+    uint32_t index = (uint32_t)(d - f->insts), unit = c->spec->classes[inst->class_].unit;
+    f->insts_used = index < f->insts_used ? f->insts_used : index + 1;
+    uint64_t forward =
+        c->spec->forward_cycles < cost.latency + 2u ? c->spec->forward_cycles : cost.latency + 1u;
     *d = (flow_inst){ .key = key,
                       .inst = inst,
-                      .interval = from.interval,
-                      .delay = from.delay,
-                      .unit = from.unit,
-                      .unit_bit = 1u << from.unit,
-                      .read_count = from.read_count,
-                      .read_waits = from.read_waits,
-                      .effects = from.effects,
-                      .jumps = from.jumps,
-                      .unknown = from.unknown,
-                      .class_ = from.class_,
-                      .flops_kind = from.flops_kind,
-                      .flops = from.flops,
+                      .interval = (uint16_t)cost.interval,
+                      .delay = (uint16_t)(cost.latency + 2u - forward),
+                      .unit = (uint8_t)unit,
+                      .unit_bit = 1u << unit,
+                      .effects = front_has_effects(inst),
+                      .jumps = inst->class_ == LS_CLASS_branch && c->spec->branch_cycles > 1,
+                      .unknown = (inst->flags & LS_INST_UNKNOWN) != 0,
+                      .class_ = inst->class_,
+                      .flops_kind = (uint8_t)flops_kind(inst),
+                      .flops = (uint16_t)ls_inst_flops(inst),
                       .partial_missing = 32 };
-    if (from.wide)
-        from.registers = from.written = 0;
-    set_registers(d, &from);
-    if (from.wide)
-        d->registers = d->written = FLOW_WIDE;
-    if (d->unit == UNIT_memory)
+    set_registers(c, d, inst);
+    if (unit == UNIT_memory)
         set_memory(c, d, launch->rates);
-    d->plain = d->unit != UNIT_memory && !d->effects && !d->jumps && d->registers <= 4 && d->written <= 1;
-    uint32_t most = 0, busiest = 0;
-    for (uint32_t b = 0; b < h->banks; b++) {
-        uint32_t all = from.reads[b] + (d->unit == UNIT_memory ? 0 : from.banks_written >> b & 1u);
-        most = from.reads[b] > most ? from.reads[b] : most;
-        busiest = all > busiest ? all : busiest;
-    }
-    d->front = (uint8_t)(1 + (most + 1) / h->steps);
-    d->port = (uint8_t)((busiest << c->flow->port_shift) / h->steps); /* the banks work side by side */
-    d->read_port = (uint8_t)((most << c->flow->port_shift) / h->steps);
-    /* Of the load/store unit it is not the time that counts but who is in front (issue_memory). */
-    d->held = (uint16_t)(d->unit == UNIT_memory ? UINT16_MAX : d->front + (h->collectors + 1) * d->interval);
+    d->plain = unit != UNIT_memory && !d->effects && !d->jumps && d->registers <= 4 && d->written <= 1;
+    set_banks(c, d, inst);
+    /* Of the load/store unit it is not the time that counts but who is in front (flow_issue.c). */
+    d->held = (uint16_t)(unit == UNIT_memory ? UINT16_MAX : d->front + (f->collectors + 1) * d->interval);
 }
 
 ls_cycle flow_wide_ready(const core *c, uint32_t warp, const ls_inst *inst)

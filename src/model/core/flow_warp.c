@@ -14,6 +14,13 @@ void flow_release_barrier(core *c, uint32_t slot)
         if ((c->subs[sub].barrier & bit) == 0)
             continue;
         c->subs[sub].barrier &= ~bit;
+        if (f->simulated != NULL) {
+            if (c->warps[warp].next != c->warps[warp].end) {
+                flow_park(c, warp, flow_later(f->warps[warp].wake, f->barrier_at[slot] + 1));
+                flow_look_again(c, warp);
+            }
+            continue;
+        }
         c->subs[sub].blocked |= bit;
         flow_sleep_until(&f->subs[sub], bit, flow_later(f->warps[warp].wake, f->barrier_at[slot] + 1));
         ls_cycle next = flow_soonest(&f->subs[sub]);
@@ -21,10 +28,21 @@ void flow_release_barrier(core *c, uint32_t slot)
     }
 }
 
+void flow_left_barrier(core *c, uint32_t slot)
+{
+    c->flow->barrier_at[slot] = flow_later(c->flow->barrier_at[slot], c->now);
+    flow_release_barrier(c, slot);
+}
+
 void flow_end_warp(core *c, uint32_t warp, ls_cycle now)
 {
     flow *f = c->flow;
     warp_state *w = &c->warps[warp];
+    if (f->simulated != NULL) { /* accesses may be under way: cta_warp_maybe_done() ends it */
+        w->busy_until = flow_later(w->busy_until, now + 1);
+        f->simulated->ending |= UINT64_C(1) << warp;
+        return;
+    }
     sub_core *s = &c->subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp), slot = w->cta;
     cta_state *cta = &c->ctas[slot];
@@ -49,6 +67,27 @@ void flow_end_warp(core *c, uint32_t warp, ls_cycle now)
     flow_release_barrier(c, slot);
 }
 
+/* Atomics and copies whose end only memory knows. */
+static void note_accesses(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask)
+{
+    const flow_warp *fw = &c->flow->warps[warp];
+    warp_state *w = &c->warps[warp];
+    sub_core *s = &c->subs[warp_sub(c, warp)];
+    uint32_t bit = warp_bit(c, warp);
+    bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
+    if (((inst->flags & LS_INST_FENCE) != 0 && fw->loads > 0))
+        s->fence |= bit;
+    if (atomic && mask != 0 && inst->space != LS_SPACE_SHARED) {
+        w->atomics++;
+        s->fence |= bit;
+    }
+    if (inst->mem_op == LS_MEM_ASYNC_COPY && fw->flight != NO_FLIGHT) {
+        c->flights[fw->flight].group = w->async_open;
+        if (mask != 0)
+            w->async_pending[w->async_open % ASYNC_GROUPS]++;
+    }
+}
+
 /* What the instruction does to its warp beside its registers. Returns the first cycle in which the next one
  * may issue; LS_CYCLE_MAX: nobody knows, it waits at a barrier. */
 ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, ls_cycle now, ls_cycle done)
@@ -62,7 +101,9 @@ ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask
     if ((inst->flags & LS_INST_FENCE) != 0)
         soon = flow_later(soon, flow_later(fw->alu_until, fw->memory_until));
     bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
-    if (atomic && mask != 0 && inst->space != LS_SPACE_SHARED)
+    if (f->simulated != NULL)
+        note_accesses(c, warp, inst, mask);
+    else if (atomic && mask != 0 && inst->space != LS_SPACE_SHARED)
         soon = flow_later(soon, done);
     if (soon > now + 1)
         s->fence |= bit;
@@ -73,7 +114,9 @@ ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask
     w->async_open = (uint8_t)(w->async_open + ((inst->flags & LS_INST_ASYNC_COMMIT) != 0));
     if ((inst->flags & LS_INST_ASYNC_WAIT) != 0) {
         /* Waits for all groups but the newest imm. */
-        uint8_t end = core_async_end(w, inst);
+        uint8_t end = w->async_wait = core_async_end(w, inst);
+        if (f->simulated != NULL && core_async_open(w))
+            s->async |= bit;
         for (uint8_t g = core_async_first(w); g != end; g++)
             if (fw->copied[g % ASYNC_GROUPS] > soon) {
                 soon = fw->copied[g % ASYNC_GROUPS];

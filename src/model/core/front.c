@@ -216,7 +216,7 @@ void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, f
 static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const ls_inst *inst, uint32_t unit)
 {
     warp_state *w = &c->warps[warp];
-    uint16_t index = flight_take(c, warp, unit);
+    uint16_t index = flight_take(c, warp, unit, w->head, w->next);
     flight *f = &c->flights[index];
     w->next++;
     reserve(c, w, inst);

@@ -1,5 +1,5 @@
 /* front.h: what the schedulers of all models of the pipeline share: which warp goes first, and how stalls are
- * counted. For front.c and hybrid.c only. */
+ * counted. For front.c and flow*.c only. */
 #ifndef MODEL_CORE_FRONT_H
 #define MODEL_CORE_FRONT_H
 
