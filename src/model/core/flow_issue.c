@@ -277,6 +277,7 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
                 break;
             }
         }
+        const ls_cycle before = until;
         d->uses++;
         if (__builtin_expect(next->mask != UINT32_MAX, 0))
             count_missing(d, b, next->mask);
@@ -296,7 +297,8 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
         }
         soon = now + 1;
         if (__builtin_expect(d->effects, 0)) {
-            fw->alu_until = until;
+            /* A fence does not wait for itself. */
+            fw->alu_until = f->simulated != NULL && d->written == 0 ? before : until;
             soon = flow_effects(c, warp, d->inst, next->mask, now, done);
             b->changes = true;
         }

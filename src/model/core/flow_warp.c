@@ -75,7 +75,7 @@ static void note_accesses(core *c, uint32_t warp, const ls_inst *inst, uint32_t 
     sub_core *s = &c->subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
     bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
-    if (((inst->flags & LS_INST_FENCE) != 0 && fw->loads > 0))
+    if ((inst->flags & LS_INST_FENCE) != 0 && fw->loads > 0)
         s->fence |= bit;
     if (atomic && mask != 0 && inst->space != LS_SPACE_SHARED) {
         w->atomics++;
