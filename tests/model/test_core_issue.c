@@ -71,6 +71,25 @@ static void shared_memory_has_its_latency_and_conflicts(void **state)
     assert_true(step + 1 >= same && step <= same + 1);
 }
 
+/* Independent loads of four warps, each with two words per bank: the unit is busy for two cycles with each. */
+static void shared_stream(rig *r, uint32_t n)
+{
+    uint32_t load = rig_memory(r, LS_SPACE_SHARED, LS_MEM_LOAD, 4, 0, 0);
+    for (uint32_t warp = 0; warp < 4; warp++) {
+        rig_warp(r);
+        for (uint32_t i = 0; i < n; i++)
+            rig_access(r, load, RIG_ALL, 0, 8);
+    }
+}
+
+static void an_access_to_shared_memory_holds_the_unit(void **state)
+{
+    (void)state;
+    uint64_t time = cycles(ALU_ISSUE, shared_stream, 48) - cycles(ALU_ISSUE, shared_stream, 16);
+    assert_true(time + 8 >= 2 * 4 * 32 && time <= 2 * 4 * 32 + 8);
+    both_agree(shared_stream, 48, 16);
+}
+
 /* A shared access behind a global one waits for the load/store unit in its queue. */
 static void mixed_spaces(rig *r, uint32_t n)
 {
@@ -216,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_use_waits_for_its_load),
         cmocka_unit_test(shared_memory_has_its_latency_and_conflicts),
+        cmocka_unit_test(an_access_to_shared_memory_holds_the_unit),
         cmocka_unit_test(the_unit_takes_both_spaces_in_turn),
         cmocka_unit_test(a_fence_waits_for_loads_and_atomics),
         cmocka_unit_test(waits_for_copies_leave_the_newest_groups_open),

@@ -74,10 +74,10 @@ void flow_set_results(core *c, uint32_t warp, const flow_inst *d, ls_cycle done)
 
 /* --------------------------------------------------------------------------------------------- the stages */
 
-/* An instruction that issues in cycle `now` is taken by its unit, which is free from unit_free on; the
- * cycle in which it is. Register banks are one queue, in accesses. In front of a unit wait as many as
- * there are collectors and registers on the way, then its issue register is held; and those that wait for
- * the load/store unit have the collectors of all. */
+/* The cycle in which its unit takes an instruction that issues in cycle `now`; the unit is free from unit_free on.
+ * Register banks are one queue, in accesses. As many instructions wait in front of a unit as there are collectors
+ * and registers on the way; after that the unit's issue register is held. Instructions that wait for the
+ * load/store unit hold collectors that all units share. */
 static inline ls_cycle collect(const flow *f, flow_sub *fs, const flow_inst *d, ls_cycle now,
                                ls_cycle unit_free)
 {
