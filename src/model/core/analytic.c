@@ -198,7 +198,7 @@ ls_cycle analytic_next(const core *c)
 {
     const analytic *a = c->analytic;
     ls_cycle next = a->on_way > 0 ? next_slot(c) : LS_CYCLE_MAX;
-    /* Somebody waits for the unit. */
+    /* An instruction waits for the unit. */
     if (a->unit_free > c->now && a->unit_free < next && c->executing != 0)
         next = a->unit_free;
     if (a->request_head != a->request_tail) {

@@ -107,8 +107,8 @@ typedef enum stall_reason {
 
 typedef enum core_flops { FLOPS_HALF, FLOPS_SINGLE, FLOPS_DOUBLE, FLOPS_TENSOR, FLOPS_COUNT } core_flops;
 
-/* First those of the core's time and of its port to the network, which kernels that run side by side share;
- * from `issued` on those of work, each of which belongs to one kernel (banks.c). */
+/* First the counters of the core's time and of its port to the network, which concurrent kernels share. From
+ * `issued` on the counters of work; each count belongs to one kernel (banks.c). */
 typedef struct core_counters {
     uint64_t resident_cycles; /* with at least one resident warp */
     uint64_t issue_slots, stalls[STALL_COUNT];
@@ -144,7 +144,7 @@ typedef struct flight {
     const ls_dyn *dyn;
     uint32_t mask;
     uint32_t uid;      /* order of issue */
-    uint16_t next;     /* in whatever list it is in */
+    uint16_t next;     /* in its present list */
     uint16_t requests; /* sectors still to come back */
     uint8_t warp, sub, unit;
     bool counted;  /* done as far as the warp is concerned: only its requests are still out */
@@ -172,8 +172,8 @@ typedef struct warp_state {
     ls_cycle busy_until; /* what left no trace but its end (flow.c) is done in this cycle */
 } warp_state;
 
-/* A wait (DEPBAR.LE) is for groups core_async_first() to core_async_end(), without the last. A wait without a number,
- * or one that leaves 7 groups and more open, waits for none. */
+/* A wait (DEPBAR.LE) is for groups core_async_first() to core_async_end(), without the last. A wait without a
+ * number, or a wait that leaves 7 or more groups open, waits for none. */
 static inline uint8_t core_async_first(const warp_state *w)
 {
     return (uint8_t)(w->async_open - (ASYNC_GROUPS - 1));
@@ -207,8 +207,8 @@ typedef struct sub_core {
     uint8_t collector_unit[CORE_COLLECTORS_MAX];
     uint32_t collector_used, collector_ready;
     uint32_t ready_units; /* units that the ready ones go to */
-    /* Nothing can move before one of ready_units takes an instruction: its collectors are full or nothing is
-     * issued, no operand is missing, and all that is ready waits for its unit. */
+    /* Nothing can move before one of ready_units takes an instruction. Its collectors are full or nothing is
+     * issued, no operand is missing, and all ready instructions wait for their unit. */
     bool stuck;
     uint16_t bank_queue[CORE_BANKS_MAX][CORE_COLLECTORS_MAX * 4];
     uint8_t bank_head[CORE_BANKS_MAX], bank_tail[CORE_BANKS_MAX];
@@ -282,7 +282,7 @@ typedef struct core {
     core_banks *kernel_banks; /* n by kernel; NULL: kernels run one after the other */
     bool mixed;               /* blocks of several kernels are resident */
     ls_port scheduler;
-    scheduler_kind scheduler_kind; /* what the port leads to */
+    scheduler_kind scheduler_kind; /* the block at the other end of the port */
 
     sub_core subs[CORE_SUBS_MAX];
     uint32_t sub_count, warps_per_sub;

@@ -36,16 +36,16 @@
 #define FLOW_REASONS (1u << STALL_COUNT)
 #define FLOW_INSTS 2048u              /* decoded instructions, by their place in the program; a power of two */
 #define FLOW_NO_REGISTER LS_REG_COUNT /* always there */
-#define FLOW_NO_RESULT (LS_REG_COUNT + 1u) /* nobody reads it */
+#define FLOW_NO_RESULT (LS_REG_COUNT + 1u) /* no instruction reads it */
 #define FLOW_WIDE UINT8_MAX /* more registers than reg[] holds: look at the instruction itself */
-/* Registers lie in groups of a cache line, and a group of all warps side by side: programs use few of the
- * registers that there are, and pages of the others are never touched. One warp more than there are, so that
- * the groups of a warp do not meet in one set of the host's cache. */
+/* Registers lie in groups of a cache line, with the same group of all warps side by side. Programs use few
+ * registers, so pages of the others are never touched. There is room for one more warp, so that the groups of
+ * a warp do not share one set of the host's cache. */
 #define FLOW_GROUP 8u
 #define FLOW_GROUP_WORDS ((CORE_WARPS_MAX + 1u) * FLOW_GROUP)
 #define FLOW_READY_WORDS ((LS_REG_COUNT + 2u + FLOW_GROUP - 1) / FLOW_GROUP * FLOW_GROUP_WORDS)
 
-/* What issuing needs to know of a static instruction. */
+/* The facts about a static instruction that issue needs. */
 typedef struct flow_inst {
     uint64_t key; /* which instruction this is; 0: none */
     const ls_inst *inst;
@@ -91,7 +91,7 @@ typedef struct flow_sub {
     ls_cycle starts[FLOW_STARTS];
     uint64_t port; /* end of the queue of register accesses, in 1 << port_shift per cycle */
     /* Simulated memory: */
-    uint32_t parked;  /* warps that wait for an answer of memory: nobody knows until when */
+    uint32_t parked;  /* warps that wait for an answer of memory at an unknown time */
     uint32_t waiting; /* memory instructions that the load/store unit has not taken */
     uint32_t closed;  /* units that take nothing before the load/store unit has taken one of these */
 } flow_sub;
@@ -115,7 +115,7 @@ typedef struct flow_warp {
     uint16_t flight;                  /* likewise: of the last memory instruction, or NO_FLIGHT */
 } flow_warp;
 
-/* Addresses of an instruction up to a distance that changes nothing, and what they cost. */
+/* Addresses of an instruction, up to a distance without effect, and their cost. */
 typedef struct flow_shape {
     const ls_inst *inst; /* NULL: empty */
     uint32_t mask, first;
@@ -123,7 +123,7 @@ typedef struct flow_shape {
     uint64_t distance[32];    /* to the first lane's address, in lane order */
 } flow_shape;
 
-/* What a core with simulated memory has beside the rest. */
+/* The additional state of a core with simulated memory. */
 typedef struct flow_simulated {
     flow_wait queue[FLOW_QUEUE]; /* by `ready`; the first to come is at `head` */
     uint32_t head, tail;
@@ -151,9 +151,9 @@ typedef struct flow {
     uint32_t ended; /* thread blocks whose end is known and still to come, a bit each */
     uint32_t port_shift, port_mask;
     uint32_t steps, banks, collectors; /* of core_spec */
-    uint32_t kernel;                   /* whose instructions are decoded */
+    uint32_t kernel;                   /* the kernel whose instructions are decoded */
     const ls_inst *kernel_insts;
-    ls_cycle horizon;               /* nothing is issued after this cycle, but for what a burst has begun */
+    ls_cycle horizon;               /* nothing is issued after this cycle, except the rest of a burst */
     bool busy;                      /* some block is here: cycles count */
     ls_cycle counted;               /* cycles are counted up to this one */
     uint64_t reasons[FLOW_REASONS]; /* issue slots by the set of reasons why they did not issue */
@@ -218,8 +218,8 @@ void flow_set_results(core *c, uint32_t warp, const flow_inst *d, ls_cycle done)
 void flow_release_barrier(core *c, uint32_t slot);
 void flow_left_barrier(core *c, uint32_t slot); /* a warp of the block ended in this cycle */
 void flow_end_warp(core *c, uint32_t warp, ls_cycle now);
-/* What the instruction does to its warp beside its registers. Returns the first cycle in which the next
- * one may issue; LS_CYCLE_MAX: nobody knows, it waits at a barrier. */
+/* Effects of the instruction on its warp beside its registers. Returns the first cycle in which the next one
+ * may issue; LS_CYCLE_MAX: unknown, it waits at a barrier. */
 ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, ls_cycle now, ls_cycle done);
 
 /* flow_inst.c */
@@ -227,7 +227,7 @@ ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask
 void flow_decode(core *c, flow_inst *d, const ls_core_launch *launch, uint32_t place, uint64_t key);
 /* Counts what has issued. */
 void flow_count_uses(core *c);
-/* Counts what has issued, and forgets all of them: what comes next may lie where this program was. */
+/* Counts the issued instructions, and drops all of them: another program may take their addresses. */
 void flow_forget(core *c);
 /* Registers of an instruction that has more than reg[] holds. */
 ls_cycle flow_wide_ready(const core *c, uint32_t warp, const ls_inst *inst);

@@ -1,10 +1,10 @@
-/* flow_inst.c: static instructions as flow.c needs them, and what is counted per static instruction. May
- * touch its core only. */
+/* flow_inst.c: static instructions as flow.c needs them, and the counters per static instruction. May touch
+ * its core only. */
 #include "model/core/flow.h"
 
 #include <string.h>
 
-/* What is counted per instruction follows from how often each static one has issued. */
+/* Counters per instruction follow from the number of issues of each static one. */
 static void count_uses(core *c, flow_inst *d)
 {
     c->n.by_class[d->class_] += d->uses;
@@ -107,7 +107,7 @@ static void set_registers(const core *c, flow_inst *d, const ls_inst *inst)
     d->written = n.wide ? FLOW_WIDE : (uint8_t)written;
 }
 
-/* What the register banks have to do for the instruction. */
+/* The work of the register banks for the instruction. */
 static void set_banks(const core *c, flow_inst *d, const ls_inst *inst)
 {
     const flow *f = c->flow;

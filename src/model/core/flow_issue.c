@@ -178,7 +178,7 @@ static bool issue_simulated(core *c, flow_sub *fs, flow_warp *fw, uint32_t warp,
     return true;
 }
 
-/* Nobody else of the sub-core can issue before the warp does, in cycle `need`. */
+/* No other warp of the sub-core can issue before this one does, in cycle `need`. */
 static inline bool alone(const flow_sub *fs, uint32_t bit, ls_cycle need, bool greedy)
 {
     if ((fs->ready & ~bit) != 0)
@@ -186,7 +186,7 @@ static inline bool alone(const flow_sub *fs, uint32_t bit, ls_cycle need, bool g
     return fs->count == 0 || (fs->asleep[fs->count - 1] >> 5) + greedy > need;
 }
 
-/* A burst of instructions of one warp, and what it leaves behind. */
+/* A burst of instructions of one warp, and its results. */
 typedef struct burst {
     const ls_dyn *next;
     const flow_inst *head; /* of next */
@@ -212,9 +212,10 @@ static void count_missing(flow_inst *d, burst *b, uint32_t mask)
     b->missing += d->partial_missing;
 }
 
-/* Issues the warp's next instruction, and those after it that nothing can come before: under a greedy
- * scheduler while there is one per cycle, and under each while no other warp of the sub-core can issue. What
- * uses the load/store unit stays in the order of time: other sub-cores do nothing before `limit`. */
+/* Issues the warp's next instruction, and the following ones that nothing can precede. Under a greedy
+ * scheduler that holds while there is one per cycle; under every scheduler while no other warp of the sub-core
+ * can issue. Uses of the load/store unit stay in the order of time: other sub-cores do nothing before
+ * `limit`. */
 static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_t warp, uint32_t bit,
                                                   flow_inst *d, ls_cycle first, ls_cycle limit, burst *b)
 {
@@ -237,7 +238,7 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
         branch = NULL;
         jump = 0;
         if (d->plain && greedy && fs->collector_free <= now + 1) {
-            /* As below, with what they do not need left out. */
+            /* As below, without the parts that they do not need. */
             do {
                 uint64_t port = flow_later(fs->port, (now + 2) << f->port_shift);
                 ls_cycle start =
@@ -368,8 +369,8 @@ static inline void book_burst(core *c, const burst *b, uint64_t issued)
     c->n.stack[STALL_MEMORY] += b->stalled[1];
 }
 
-/* The sub-core has issued until `end`, but for so many cycles: its time is set back by these, and with it
- * what units and register banks still have to do then. */
+/* The sub-core has issued until `end`, except for this many cycles. Its time is set back by these, and so is
+ * the remaining work of units and register banks. */
 static inline uint64_t set_back(uint64_t at, uint64_t end, uint64_t cycles)
 {
     uint64_t time = end - cycles;

@@ -96,7 +96,7 @@ static uint32_t units_closed(const core *c, const flow_sub *fs)
            (fs->waiting > collectors + 1 || c->flow->simulated->starved ? MEMORY_BIT : 0);
 }
 
-/* Units that are not closed any more take instructions from now on. */
+/* Units that are open again take instructions from now on. */
 static void open_units(core *c, uint32_t sub)
 {
     flow *f = c->flow;

@@ -1,4 +1,4 @@
-/* flow_warp.c: what instructions of flow.c do to their warp beside its registers: fences, asynchronous
+/* flow_warp.c: effects of instructions of flow.c on their warp beside its registers: fences, asynchronous
  * copies, barriers, the end. May touch its core only. */
 #include "model/core/flow.h"
 
@@ -88,8 +88,8 @@ static void note_accesses(core *c, uint32_t warp, const ls_inst *inst, uint32_t 
     }
 }
 
-/* What the instruction does to its warp beside its registers. Returns the first cycle in which the next one
- * may issue; LS_CYCLE_MAX: nobody knows, it waits at a barrier. */
+/* Effects of the instruction on its warp beside its registers. Returns the first cycle in which the next one
+ * may issue; LS_CYCLE_MAX: unknown, it waits at a barrier. */
 ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, ls_cycle now, ls_cycle done)
 {
     flow *f = c->flow;

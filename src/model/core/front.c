@@ -183,7 +183,7 @@ void front_fetch(core *c)
 
 /* -------------------------------------------------------------------------------------------------- issue */
 
-/* What an instruction does to its warp at the moment it issues. */
+/* Effects of an instruction on its warp at the moment it issues. */
 void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, flight *f, bool pending)
 {
     warp_state *w = &c->warps[warp];
@@ -223,7 +223,7 @@ static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const 
     s->wants[unit] &= ~warp_bit(c, warp);
     if (inst->class_ == LS_CLASS_branch && c->spec->branch_cycles > 1 && w->next != w->end &&
         front_jumped(inst, &w->insts[w->next->inst])) {
-        w->buffered = 0; /* what was fetched behind the branch is not executed */
+        w->buffered = 0; /* instructions fetched after the branch are not executed */
         s->buffered &= ~warp_bit(c, warp);
         front_hold(c, warp, c->now + c->spec->branch_cycles - 1);
     } else if (--w->buffered > 0) {

@@ -1,11 +1,11 @@
-/* front.h: what the schedulers of all models of the pipeline share: which warp goes first, and how stalls are
- * counted. For front.c and flow*.c only. */
+/* front.h: functions of the schedulers of both pipelines: the choice of a warp, and the counting of stalls.
+ * For front.c and flow*.c only. */
 #ifndef MODEL_CORE_FRONT_H
 #define MODEL_CORE_FRONT_H
 
 #include "model/core/core.h"
 
-/* The warp that issues, of those that can: in the order of the scheduler. */
+/* The warp that issues, one of `ready`, in the order of the scheduler. */
 static inline uint32_t front_choose(const core *c, const sub_core *s, uint32_t sub, uint32_t ready)
 {
     const ls_scheduler_view view = { .now = c->now,
@@ -23,9 +23,9 @@ static inline uint32_t front_choose(const core *c, const sub_core *s, uint32_t s
     return warp;
 }
 
-/* Everything that keeps warps of the sub-core from issuing, a bit per reason. A warp has the one that it
- * meets first: it is at a barrier, it waits for its accesses, it has no instruction, a register is missing,
- * its unit is taken. */
+/* Everything that keeps warps of the sub-core from issuing, a bit per reason. A warp has the first reason that
+ * applies: it is at a barrier, it waits for its accesses, it has no instruction, a register is missing, its
+ * unit is taken. */
 static inline uint32_t front_reasons(const sub_core *s, uint32_t unit_taken)
 {
     if (s->resident == 0)
@@ -77,7 +77,7 @@ static inline void front_book_sub(core *c, sub_core *s, ls_cycle until)
     s->booked = until;
 }
 
-/* What the units could have done in the cycles counted so far; a multiply-add of a lane is two. */
+/* The largest possible work of the units in the cycles counted so far; a multiply-add of a lane is two. */
 static inline void front_count_peak(core *c)
 {
     const core_class *fma = &c->spec->classes[LS_CLASS_fp32];
