@@ -1,5 +1,5 @@
 /* reader.h: one kernel file being read. Private to this folder: the header (header.c), thread blocks
- * (reader.c) and instruction lines (line.c) share it. */
+ * (reader.c) and instruction lines (line.c, line_fast.c) share it. */
 #ifndef ACCELSIM_READER_H
 #define ACCELSIM_READER_H
 
@@ -69,9 +69,10 @@ ls_status acc_reader_defect(acc_reader *r, acc_kind kind, ls_error *err, const c
 /* --- header.c --- */
 ls_status acc_header_read(acc_reader *r, ls_error *err);
 
-/* --- line.c --- */
+/* --- line_fast.c --- */
 /* Reads instruction lines into the block, the fast way, until one comes that needs the other functions. */
 ls_status acc_lines_fast(acc_reader *r, ls_cta *cta, ls_error *err);
+/* --- line.c --- */
 /* Reads the one line at r->at by the general path. */
 ls_status acc_line_slow(acc_reader *r, ls_cta *cta, ls_error *err);
 
