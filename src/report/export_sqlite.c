@@ -145,7 +145,7 @@ ls_status sqlite_prepare(const sqlite_out *o, const char *sql, sqlite3_stmt **ou
 }
 
 /* One number out of the database. */
-static ls_status query(const sqlite_out *o, const char *sql, sqlite3_int64 *out, ls_error *err)
+ls_status sqlite_query(const sqlite_out *o, const char *sql, sqlite3_int64 *out, ls_error *err)
 {
     sqlite3_stmt *s = NULL;
     ls_status status = sqlite_prepare(o, sql, &s, err);
@@ -321,9 +321,9 @@ static ls_status put_all(sqlite_out *o, const run_results *r, bool per_block, ls
 static ls_status check_schema(const sqlite_out *o, ls_error *err)
 {
     sqlite3_int64 application = 0, version = 0;
-    ls_status status = query(o, "PRAGMA application_id", &application, err);
+    ls_status status = sqlite_query(o, "PRAGMA application_id", &application, err);
     if (status == LS_OK)
-        status = query(o, "PRAGMA user_version", &version, err);
+        status = sqlite_query(o, "PRAGMA user_version", &version, err);
     if (status != LS_OK)
         return status;
     if (application != APPLICATION_ID)
@@ -353,7 +353,7 @@ static ls_status make_schema(const sqlite_out *o, ls_error *err)
 static ls_status prepare_tables(const sqlite_out *o, ls_error *err)
 {
     sqlite3_int64 tables = 0;
-    ls_status status = query(o, "SELECT count(*) FROM sqlite_master", &tables, err);
+    ls_status status = sqlite_query(o, "SELECT count(*) FROM sqlite_master", &tables, err);
     if (status != LS_OK)
         return status;
     return tables == 0 ? make_schema(o, err) : check_schema(o, err);

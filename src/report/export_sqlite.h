@@ -4,6 +4,7 @@
 #define REPORT_EXPORT_SQLITE_H
 
 #include "base/vec.h"
+#include "base/text.h"
 #include "report/export_impl.h"
 #include "report/sqlite.h"
 
@@ -23,6 +24,8 @@ typedef struct sqlite_out {
 ls_status sqlite_fail(const sqlite_out *o, int code, ls_error *err);
 ls_status sqlite_run_sql(const sqlite_out *o, const char *sql, ls_error *err);
 ls_status sqlite_prepare(const sqlite_out *o, const char *sql, sqlite3_stmt **out, ls_error *err);
+/* The one number that a query gives. */
+ls_status sqlite_query(const sqlite_out *o, const char *sql, sqlite3_int64 *out, ls_error *err);
 
 /* Binds a number; above 2^63 - 1, which SQLite does not have, as decimal text. */
 static inline int sqlite_bind_u64(sqlite3_stmt *s, int column, uint64_t value)
@@ -37,9 +40,18 @@ static inline int sqlite_bind_u64(sqlite3_stmt *s, int column, uint64_t value)
 /* Makes the tables of the run's types, or adds the columns that an earlier run did not have, and renews the views if
  * anything changed. After the run's rows in `metrics`. */
 ls_status sqlite_types_prepare(const sqlite_out *o, const metric_store *m, ls_error *err);
-/* Makes the views, for the types that the database has. */
-ls_status sqlite_types_views(const sqlite_out *o, ls_error *err);
 /* The values of all scopes. */
 ls_status sqlite_types_fill(const sqlite_out *o, const metric_store *m, bool per_block, ls_error *err);
+
+/* --- export_sqlite_views.c --- */
+
+#define SQLITE_BLOCKS_SUFFIX ".blocks" /* of a type's table of single blocks */
+
+/* A name in double quotes, a text in single ones; quotes inside are doubled. */
+void sqlite_add_quoted(text_buffer *sql, char quote, const char *name, const char *suffix);
+/* Runs the text and empties it. */
+ls_status sqlite_run_text(const sqlite_out *o, text_buffer *sql, ls_error *err);
+/* Makes the views, for the types that the database has. */
+ls_status sqlite_types_views(const sqlite_out *o, ls_error *err);
 
 #endif

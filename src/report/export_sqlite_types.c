@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCKS_SUFFIX ".blocks" /* the table of single blocks */
-
 typedef enum column_part {
     PART_VALUE,
     PART_NUMERATOR,
@@ -123,36 +121,21 @@ static ls_status list_columns(const metric_type *type, columns *list, ls_error *
 
 /* ------------------------------------------------------------------------------------------------- tables */
 
-/* A name in double quotes, a text in single ones; quotes inside are doubled. */
-static void add_quoted(text_buffer *sql, char quote, const char *name, const char *suffix)
+/* Zero is the default in a new table of totals. An added column has none: earlier rows have no value of it. */
+static void add_definition(text_buffer *sql, const column *c, bool has_default)
 {
-    text_addn(sql, &quote, 1);
-    for (const char *at = name; *at; at++) {
-        if (*at == quote)
-            text_addn(sql, &quote, 1);
-        text_addn(sql, at, 1);
-    }
-    text_add(sql, suffix);
-    text_addn(sql, &quote, 1);
-}
-
-static void add_definition(text_buffer *sql, const column *c)
-{
-    add_quoted(sql, '"', c->name, "");
-    if (c->part != PART_QUOTIENT)
+    sqlite_add_quoted(sql, '"', c->name, "");
+    if (c->part == PART_MIN || c->part == PART_MAX) /* NULL without samples */
         return;
+    if (c->part != PART_QUOTIENT) {
+        text_add(sql, has_default ? " DEFAULT 0" : "");
+        return;
+    }
     text_add(sql, " AS (CAST(");
-    add_quoted(sql, '"', c->above, "");
+    sqlite_add_quoted(sql, '"', c->above, "");
     text_add(sql, " AS REAL) / nullif(");
-    add_quoted(sql, '"', c->below, "");
+    sqlite_add_quoted(sql, '"', c->below, "");
     text_add(sql, ", 0)) VIRTUAL");
-}
-
-static ls_status run_text(const sqlite_out *o, text_buffer *sql, ls_error *err)
-{
-    ls_status status = sql->failed ? no_memory(err) : sqlite_run_sql(o, text_get(sql), err);
-    text_clear(sql);
-    return status;
 }
 
 /* The columns that a table has; none: there is no such table. */
@@ -185,26 +168,26 @@ static ls_status prepare_table(const sqlite_out *o, const char *type, const char
     ls_status status = read_columns(o, type, suffix, &known, err);
     if (status == LS_OK && known.count == 0) {
         text_add(&sql, "CREATE TABLE ");
-        add_quoted(&sql, '"', type, suffix);
+        sqlite_add_quoted(&sql, '"', type, suffix);
         text_add(&sql, of_blocks ? "(scope INTEGER NOT NULL REFERENCES scopes(scope),"
                                    " block INTEGER NOT NULL REFERENCES blocks(block)"
                                  : "(scope INTEGER PRIMARY KEY REFERENCES scopes(scope)");
         for (size_t i = 0; i < list->count; i++) {
             text_add(&sql, ", ");
-            add_definition(&sql, &list->at[i]);
+            add_definition(&sql, &list->at[i], !of_blocks);
         }
         text_add(&sql, of_blocks ? ", PRIMARY KEY(scope, block)) WITHOUT ROWID" : ")");
-        status = run_text(o, &sql, err);
+        status = sqlite_run_text(o, &sql, err);
         *changed = true;
     } else {
         for (size_t i = 0; i < list->count && status == LS_OK; i++) {
             if (map_has(&known, list->at[i].name))
                 continue;
             text_add(&sql, "ALTER TABLE ");
-            add_quoted(&sql, '"', type, suffix);
+            sqlite_add_quoted(&sql, '"', type, suffix);
             text_add(&sql, " ADD COLUMN ");
-            add_definition(&sql, &list->at[i]);
-            status = run_text(o, &sql, err);
+            add_definition(&sql, &list->at[i], false);
+            status = sqlite_run_text(o, &sql, err);
             *changed = true;
         }
     }
@@ -224,126 +207,27 @@ ls_status sqlite_types_prepare(const sqlite_out *o, const metric_store *m, ls_er
         if (status == LS_OK)
             status = prepare_table(o, type.name, "", &list, &changed, err);
         if (status == LS_OK)
-            status = prepare_table(o, type.name, BLOCKS_SUFFIX, &list, &changed, err);
+            status = prepare_table(o, type.name, SQLITE_BLOCKS_SUFFIX, &list, &changed, err);
         vec_fini(&list);
     }
     return status == LS_OK && changed ? sqlite_types_views(o, err) : status;
 }
 
-/* -------------------------------------------------------------------------------------------------- views */
-
-/* One type of `totals` and `readings`: the rows of its table times its metrics. */
-typedef struct view_text {
-    text_buffer totals, readings, trigger;
-} view_text;
-
-static void begin_type(view_text *v, bool first)
-{
-    static const char head[] = "SELECT s.run, s.scope, s.kernel, s.name AS kernel_name, ";
-    text_add(&v->totals, first ? head : " UNION ALL SELECT s.run, s.scope, s.kernel, s.name, ");
-    text_add(&v->readings, first ? head : " UNION ALL SELECT s.run, s.scope, s.kernel, s.name, ");
-    text_add(&v->totals, "m.type, m.name AS metric, m.kind, CASE m.name");
-    text_add(&v->readings, "b.gpu, b.path AS block, m.type, m.name AS metric, m.kind, CASE m.name");
-}
-
-static void add_case(text_buffer *sql, const char *metric)
-{
-    text_add(sql, " WHEN ");
-    add_quoted(sql, '\'', metric, "");
-    text_add(sql, " THEN v.");
-    add_quoted(sql, '"', metric, "");
-}
-
-static void end_type(view_text *v, const char *type)
-{
-    text_add(&v->totals, " END AS value, m.unit FROM scopes s JOIN metrics m ON m.run = s.run AND m.type = ");
-    add_quoted(&v->totals, '\'', type, "");
-    text_add(&v->totals, " JOIN ");
-    add_quoted(&v->totals, '"', type, "");
-    text_add(&v->totals, " v ON v.scope = s.scope");
-    text_add(&v->readings,
-             " END AS value, m.unit FROM scopes s JOIN metrics m ON m.run = s.run AND m.type = ");
-    add_quoted(&v->readings, '\'', type, "");
-    text_add(&v->readings, " JOIN ");
-    add_quoted(&v->readings, '"', type, BLOCKS_SUFFIX);
-    text_add(&v->readings, " v ON v.scope = s.scope JOIN blocks b ON b.block = v.block");
-    text_add(&v->trigger, " DELETE FROM ");
-    add_quoted(&v->trigger, '"', type, "");
-    text_add(&v->trigger, " WHERE scope = OLD.scope; DELETE FROM ");
-    add_quoted(&v->trigger, '"', type, BLOCKS_SUFFIX);
-    text_add(&v->trigger, " WHERE scope = OLD.scope;");
-}
-
-static ls_status write_types(const sqlite_out *o, view_text *v, bool *any, ls_error *err)
-{
-    sqlite3_stmt *s = NULL;
-    ls_status status =
-        sqlite_prepare(o, "SELECT type, name FROM metrics GROUP BY type, name ORDER BY type, min(metric)", &s,
-                       err);
-    if (status != LS_OK)
-        return status;
-    text_buffer type = { 0 };
-    int code;
-    while ((code = sqlite.step(s)) == SQLITE_ROW) {
-        const char *now = (const char *)sqlite.column_text(s, 0);
-        if (!*any || strcmp(now, text_get(&type)) != 0) {
-            if (*any)
-                end_type(v, text_get(&type));
-            begin_type(v, !*any);
-            text_clear(&type);
-            text_add(&type, now);
-            *any = true;
-        }
-        const char *metric = (const char *)sqlite.column_text(s, 1);
-        add_case(&v->totals, metric);
-        add_case(&v->readings, metric);
-    }
-    if (*any)
-        end_type(v, text_get(&type));
-    if (code != SQLITE_DONE)
-        status = sqlite_fail(o, code, err);
-    sqlite.finalize(s);
-    text_fini(&type);
-    return status;
-}
-
-ls_status sqlite_types_views(const sqlite_out *o, ls_error *err)
-{
-    static const char none[] = "SELECT NULL AS run, NULL AS scope, NULL AS kernel, NULL AS kernel_name, ";
-    view_text v = { 0 };
-    bool any = false;
-    text_add(&v.totals, "DROP VIEW IF EXISTS totals; CREATE VIEW totals AS ");
-    text_add(&v.readings, "DROP VIEW IF EXISTS readings; CREATE VIEW readings AS ");
-    text_add(&v.trigger,
-             "DROP TRIGGER IF EXISTS scope_deleted; CREATE TRIGGER scope_deleted AFTER DELETE ON scopes"
-             " BEGIN DELETE FROM buckets WHERE scope = OLD.scope;");
-    ls_status status = write_types(o, &v, &any, err);
-    if (!any) {
-        text_add(&v.totals, none);
-        text_add(&v.totals, "NULL AS type, NULL AS metric, NULL AS kind, NULL AS value, NULL AS unit WHERE 0");
-        text_add(&v.readings, none);
-        text_add(&v.readings, "NULL AS gpu, NULL AS block, NULL AS type, NULL AS metric, NULL AS kind,"
-                              " NULL AS value, NULL AS unit WHERE 0");
-    }
-    text_add(&v.trigger, " END");
-    if (status == LS_OK)
-        status = run_text(o, &v.totals, err);
-    if (status == LS_OK)
-        status = run_text(o, &v.readings, err);
-    if (status == LS_OK)
-        status = run_text(o, &v.trigger, err);
-    text_fini(&v.totals);
-    text_fini(&v.readings);
-    text_fini(&v.trigger);
-    return status;
-}
-
 /* ------------------------------------------------------------------------------------------------- values */
+
+static uint64_t part_of(column_part part, const metric_parts *v)
+{
+    bool second = part == PART_DENOMINATOR || part == PART_COUNT;
+    return second ? v->b : part == PART_MIN ? v->min : part == PART_MAX ? v->max : v->a;
+}
 
 /* The two tables of a type while they are filled. */
 typedef struct type_rows {
-    columns list; /* the stored columns */
+    columns list;    /* the stored columns */
+    columns counted; /* those of them that the run counted: a row of `total` has no others */
     sqlite3_stmt *total, *block;
+    uint64_t *bound; /* what `total` holds for each counted column: equal values are not bound again */
+    bool is_bound;
 } type_rows;
 
 static ls_status prepare_insert(const sqlite_out *o, const char *type, const char *suffix, const columns *list,
@@ -352,11 +236,11 @@ static ls_status prepare_insert(const sqlite_out *o, const char *type, const cha
     text_buffer sql = { 0 };
     bool of_blocks = suffix[0] != '\0';
     text_add(&sql, "INSERT INTO ");
-    add_quoted(&sql, '"', type, suffix);
+    sqlite_add_quoted(&sql, '"', type, suffix);
     text_add(&sql, of_blocks ? "(scope, block" : "(scope");
     for (size_t i = 0; i < list->count; i++) {
         text_add(&sql, ", ");
-        add_quoted(&sql, '"', list->at[i].name, "");
+        sqlite_add_quoted(&sql, '"', list->at[i].name, "");
     }
     text_add(&sql, of_blocks ? ") VALUES(?, ?" : ") VALUES(?");
     for (size_t i = 0; i < list->count; i++)
@@ -373,11 +257,52 @@ static void close_rows(type_rows *rows, size_t types)
         sqlite.finalize(rows[t].total);
         sqlite.finalize(rows[t].block);
         vec_fini(&rows[t].list);
+        vec_fini(&rows[t].counted);
+        free(rows[t].bound);
     }
     free(rows);
 }
 
-static ls_status open_rows(const sqlite_out *o, const metric_store *m, type_rows *rows, ls_error *err)
+/* Some kernel ran beside others: its zeros are unknown values. */
+static bool has_overlap(const metric_store *m)
+{
+    bool found = false;
+    for (size_t i = 0; i < metrics_interval_count(m) && !found; i++)
+        found = metrics_interval_at(m, i)->overlapped;
+    return found;
+}
+
+/* Whether a column is zero in every scope, because it is zero in the run. A level may be zero at its end only. */
+static bool is_zero(const metric_type *type, const metric_totals *run, size_t t, const column *c)
+{
+    const metric_parts v = metric_totals_get(run, t, c->metric);
+    if (type->metrics[c->metric].kind == LS_METRIC_KIND_LEVEL)
+        return false;
+    return part_of(c->part, &v) == 0;
+}
+
+/* Lists the columns of a type that rows of totals have. A table of an earlier version has no defaults: all then. */
+static ls_status list_counted(const sqlite_out *o, const metric_store *m, const metric_totals *run, size_t t,
+                              type_rows *rows, ls_error *err)
+{
+    const metric_type type = metrics_type_at(m, t);
+    sqlite3_int64 defaults = 0, stored = 0;
+    char sql[400];
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM pragma_table_info('%.200s') WHERE dflt_value = '0'",
+             type.name);
+    ls_status status = sqlite_query(o, sql, &defaults, err);
+    for (size_t i = 0; i < rows->list.count; i++)
+        stored += rows->list.at[i].part != PART_MIN && rows->list.at[i].part != PART_MAX;
+    bool all = defaults < stored || !metric_totals_has(run, t) || has_overlap(m);
+    for (size_t i = 0; i < rows->list.count && status == LS_OK; i++)
+        if ((all || !is_zero(&type, run, t, &rows->list.at[i])) && !vec_push(&rows->counted, rows->list.at[i]))
+            status = no_memory(err);
+    rows->bound = calloc(rows->counted.count + 1, sizeof *rows->bound);
+    return status == LS_OK && !rows->bound ? no_memory(err) : status;
+}
+
+static ls_status open_rows(const sqlite_out *o, const metric_store *m, const metric_totals *run,
+                           type_rows *rows, ls_error *err)
 {
     ls_status status = LS_OK;
     for (size_t t = 0; t < metrics_type_count(m) && status == LS_OK; t++) {
@@ -390,17 +315,18 @@ static ls_status open_rows(const sqlite_out *o, const metric_store *m, type_rows
                 list->at[stored++] = list->at[i];
         list->count = stored;
         if (status == LS_OK)
-            status = prepare_insert(o, type.name, "", list, &rows[t].total, err);
+            status = list_counted(o, m, run, t, &rows[t], err);
         if (status == LS_OK)
-            status = prepare_insert(o, type.name, BLOCKS_SUFFIX, list, &rows[t].block, err);
+            status = prepare_insert(o, type.name, "", &rows[t].counted, &rows[t].total, err);
+        if (status == LS_OK)
+            status = prepare_insert(o, type.name, SQLITE_BLOCKS_SUFFIX, list, &rows[t].block, err);
     }
     return status;
 }
 
 static int bind_part(sqlite3_stmt *s, int at, column_part part, const metric_parts *v, bool hides_zeros)
 {
-    bool second = part == PART_DENOMINATOR || part == PART_COUNT;
-    uint64_t number = second ? v->b : part == PART_MIN ? v->min : part == PART_MAX ? v->max : v->a;
+    uint64_t number = part_of(part, v);
     bool absent = (hides_zeros && number == 0) || ((part == PART_MIN || part == PART_MAX) && v->b == 0);
     return absent ? sqlite.bind_null(s, at) : sqlite_bind_u64(s, at, number);
 }
@@ -413,7 +339,25 @@ static int finish_row(sqlite3_stmt *s, int code)
     return code == SQLITE_DONE ? reset : code;
 }
 
-static ls_status put_totals(const sqlite_out *o, const metric_store *m, const type_rows *rows,
+/* Binds the columns that differ from the row before; the others are still there. */
+static int bind_totals(type_rows *rows, const metric_totals *totals, size_t t, bool hides_zeros)
+{
+    int code = SQLITE_OK;
+    for (size_t i = 0; i < rows->counted.count && code == SQLITE_OK; i++) {
+        const column *c = &rows->counted.at[i];
+        const metric_parts parts = metric_totals_get(totals, t, c->metric);
+        uint64_t number = part_of(c->part, &parts);
+        bool plain = c->part != PART_MIN && c->part != PART_MAX && !hides_zeros;
+        if (plain && rows->is_bound && rows->bound[i] == number)
+            continue;
+        rows->bound[i] = number;
+        code = bind_part(rows->total, (int)i + 2, c->part, &parts, hides_zeros);
+    }
+    rows->is_bound = !hides_zeros;
+    return code;
+}
+
+static ls_status put_totals(const sqlite_out *o, const metric_store *m, type_rows *rows,
                             const metric_totals *totals, size_t scope, ls_error *err)
 {
     const metric_interval *kernel = metrics_interval_at(m, scope);
@@ -424,11 +368,8 @@ static ls_status put_totals(const sqlite_out *o, const metric_store *m, const ty
             continue;
         sqlite3_stmt *s = rows[t].total;
         int code = sqlite.bind_int64(s, 1, key);
-        for (size_t i = 0; i < rows[t].list.count && code == SQLITE_OK; i++) {
-            const column *c = &rows[t].list.at[i];
-            const metric_parts parts = metric_totals_get(totals, t, c->metric);
-            code = bind_part(s, (int)i + 2, c->part, &parts, hides_zeros);
-        }
+        if (code == SQLITE_OK)
+            code = bind_totals(&rows[t], totals, t, hides_zeros);
         code = finish_row(s, code);
         if (code != SQLITE_OK)
             return sqlite_fail(o, code, err);
@@ -520,11 +461,11 @@ ls_status sqlite_types_fill(const sqlite_out *o, const metric_store *m, bool per
     size_t types = metrics_type_count(m);
     type_rows *rows = calloc(types + 1, sizeof *rows);
     metric_totals *totals = NULL;
-    ls_status status = rows ? open_rows(o, m, rows, err) : no_memory(err);
-    if (status == LS_OK)
-        status = metric_totals_create(m, &totals, err);
+    ls_status status = rows ? metric_totals_create(m, &totals, err) : no_memory(err);
     if (status == LS_OK)
         status = metric_totals_load(totals, LS_METRICS_RUN, err);
+    if (status == LS_OK)
+        status = open_rows(o, m, totals, rows, err);
     if (status == LS_OK)
         status = put_totals(o, m, rows, totals, LS_METRICS_RUN, err);
     for (size_t i = 0; i < metrics_interval_count(m) && status == LS_OK; i++) {
