@@ -7,6 +7,7 @@
 #ifndef LOCKSTEP_CU_H
 #define LOCKSTEP_CU_H
 
+#include "lockstep/counts.h"
 #include "lockstep/fault.h"
 #include "lockstep/line.h"
 
@@ -50,9 +51,7 @@ typedef struct ls_cu_launch {
 
 /* Counts of a work-group. */
 typedef struct ls_cu_tally {
-    uint64_t instructions;
-    uint64_t by_class[LS_CU_CLASSES];
-    uint64_t lanes, loads, stores, atomics, load_bytes, store_bytes, atomic_bytes, barriers;
+    LS_COUNT_MEMBERS(LS_CU_CLASSES)
 } ls_cu_tally;
 
 typedef struct ls_cu_done {

@@ -14,6 +14,7 @@
 #ifndef LOCKSTEP_DRIVER_H
 #define LOCKSTEP_DRIVER_H
 
+#include "lockstep/counts.h"
 #include "lockstep/status.h"
 
 #include <stdbool.h>
@@ -278,15 +279,20 @@ typedef enum ls_gpu_event_state {
 #define LS_GPU_CLASS_MAX 16
 typedef struct ls_gpu_counts {
     uint64_t launches, work_groups, wavefronts;
-    uint64_t instructions;              /* of wavefronts */
-    uint64_t classes[LS_GPU_CLASS_MAX]; /* the same by class, see ls_gpu_class_name() */
-    uint64_t active_lanes;              /* summed over vector and memory instructions */
-    uint64_t loads, stores, atomics;    /* of global memory, by lanes */
-    uint64_t load_bytes, store_bytes, atomic_bytes;
-    uint64_t barriers;
+    LS_COUNT_MEMBERS(LS_GPU_CLASS_MAX)
     uint64_t host_ns;      /* time that the host needed */
     uint64_t simulated_ns; /* time that it took, if time is simulated; 0 otherwise */
 } ls_gpu_counts;
+
+static inline void ls_gpu_counts_add(ls_gpu_counts *to, const ls_gpu_counts *from)
+{
+    to->launches += from->launches;
+    to->work_groups += from->work_groups;
+    to->wavefronts += from->wavefronts;
+    LS_COUNTS_ADD(to, from);
+    to->host_ns += from->host_ns;
+    to->simulated_ns += from->simulated_ns;
+}
 
 LS_API const char *ls_gpu_class_name(size_t class_index); /* NULL beyond the last */
 

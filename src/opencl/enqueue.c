@@ -20,23 +20,8 @@ static uint64_t estimate_ns(cl_device_id device, const ls_gpu_counts *counts)
 
 static void add_counts(const ls_gpu_counts *c)
 {
-    ls_gpu_counts *all = &ocl.counts;
     pthread_mutex_lock(&ocl.lock);
-    all->launches += c->launches;
-    all->work_groups += c->work_groups;
-    all->wavefronts += c->wavefronts;
-    all->instructions += c->instructions;
-    for (size_t i = 0; i < LS_GPU_CLASS_MAX; i++)
-        all->classes[i] += c->classes[i];
-    all->active_lanes += c->active_lanes;
-    all->loads += c->loads;
-    all->stores += c->stores;
-    all->atomics += c->atomics;
-    all->load_bytes += c->load_bytes;
-    all->store_bytes += c->store_bytes;
-    all->atomic_bytes += c->atomic_bytes;
-    all->barriers += c->barriers;
-    all->simulated_ns += c->simulated_ns;
+    ls_gpu_counts_add(&ocl.counts, c);
     pthread_mutex_unlock(&ocl.lock);
 }
 

@@ -234,11 +234,7 @@ static inline void rig_report(void *self, ls_link *link, const void *payload, ls
     if (r->last.fault.kind != LS_FAULT_NONE && r->fault.kind == LS_FAULT_NONE)
         r->fault = r->last.fault;
     const ls_cu_tally *t = &r->last.tally;
-    r->tally.instructions += t->instructions;
-    r->tally.barriers += t->barriers;
-    r->tally.lanes += t->lanes;
-    r->tally.loads += t->loads;
-    r->tally.stores += t->stores;
+    LS_COUNTS_ADD(&r->tally, t);
     rig_dispatch(r, now);
 }
 

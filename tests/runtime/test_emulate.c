@@ -125,19 +125,19 @@ static void ids(void **state)
         assert_int_equal(program->lanes, gfx10 ? 32 : 64);
         assert_int_equal(program->op_count, gfx10 ? 7 : 10);
         emulate_launch launch = machine_launch(&m, 1000, 64); /* the last work-group has 40 */
-        emulate_counts counts;
+        ls_gpu_counts counts;
         assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, NULL, NULL), LS_OK);
         for (uint32_t i = 0; i < 1100; i++)
             assert_int_equal(machine_data(&m)[i], i < 1000 ? i : 0);
         uint64_t waves = gfx10 ? 32 : 16;
         assert_int_equal(counts.work_groups, 16);
-        assert_int_equal(counts.waves, waves);
+        assert_int_equal(counts.wavefronts, waves);
         assert_int_equal(counts.instructions, waves * (gfx10 ? 7 : 10));
-        assert_int_equal(counts.by_class[AMD_CLASS_SMEM], waves);
+        assert_int_equal(counts.classes[AMD_CLASS_SMEM], waves);
         assert_int_equal(counts.stores, 1000);
         assert_int_equal(counts.store_bytes, 4000);
         assert_int_equal(counts.load_bytes, waves * 8);
-        assert_int_equal(counts.lanes, 1000 * (gfx10 ? 3 : 6));
+        assert_int_equal(counts.active_lanes, 1000 * (gfx10 ? 3 : 6));
         amd_program_destroy(program);
         machine_fini(&m);
     }
@@ -236,7 +236,7 @@ static void same_for_any_number_of_threads(void **state)
 {
     (void)state;
     static const uint32_t threads[] = { 1, 2, 8 };
-    emulate_counts first;
+    ls_gpu_counts first;
     for (unsigned i = 0; i < 3; i++) {
         machine m;
         machine_init(&m, threads[i]);
@@ -244,7 +244,7 @@ static void same_for_any_number_of_threads(void **state)
         amd_program *program;
         assert_int_equal(amd_program_create(&kernel, m.address_space, &program, NULL), LS_OK);
         emulate_launch launch = machine_launch(&m, 100 * 192, 192);
-        emulate_counts counts;
+        ls_gpu_counts counts;
         assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, NULL, NULL), LS_OK);
         assert_int_equal(machine_data(&m)[0], 100 * 192 * 192);
         assert_int_equal(counts.barriers, 100);
@@ -298,7 +298,7 @@ static void barriers_and_limits(void **state)
     assert_int_equal(amd_program_create(&kernel, m.address_space, &program, NULL), LS_OK);
     emulate_launch launch = machine_launch(&m, 128, 128);
     emulate_fault fault;
-    emulate_counts counts;
+    ls_gpu_counts counts;
     assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, &fault, NULL), LS_ERR_CHECK);
     assert_int_equal(fault.fault.kind, LS_FAULT_BARRIER);
     assert_int_equal(fault.wave, 1);

@@ -127,19 +127,7 @@ static bool is_before(const uint32_t a[3], const uint32_t b[3])
 
 void ls_packet_add_done(ls_command_packet *p, const ls_cu_done *done)
 {
-    ls_cu_tally *to = &p->tally;
-    const ls_cu_tally *from = &done->tally;
-    to->instructions += from->instructions;
-    for (uint32_t i = 0; i < LS_CU_CLASSES; i++)
-        to->by_class[i] += from->by_class[i];
-    to->lanes += from->lanes;
-    to->loads += from->loads;
-    to->stores += from->stores;
-    to->atomics += from->atomics;
-    to->load_bytes += from->load_bytes;
-    to->store_bytes += from->store_bytes;
-    to->atomic_bytes += from->atomic_bytes;
-    to->barriers += from->barriers;
+    LS_COUNTS_ADD(&p->tally, &done->tally);
     if (done->fault.kind == LS_FAULT_NONE)
         return;
     if (!p->has_fault || is_before(done->id, p->fault.id))

@@ -49,20 +49,20 @@ typedef struct sector_cache_spec {
 
 /* Of one kind of access: reads and writes apart. */
 typedef struct sector_cache_split {
-    uint64_t read_hits, read_pending_hits, read_misses, read_sector_misses, read_merges;
-    uint64_t write_hits, write_pending_hits, write_misses, write_sector_misses;
+#define COUNTER(name_, unit_, help_)
+#define SPLIT(name_, help_) uint64_t name_;
+#define PREFETCHES(name_)
+#include "model/cache/sector_cache_counters.def"
 } sector_cache_split;
 
+/* accesses = hits + misses + sector_misses + pending_hits. */
 typedef struct sector_cache_counters {
-    uint64_t reads, writes;
-    uint64_t hits, misses, sector_misses, pending_hits, mshr_merges;
-    uint64_t fail_line, fail_mshr, fail_merge, fail_queue; /* could not be served in that cycle, by reason */
-    uint64_t merge_stalls;                                 /* requests that had to wait at a full MSHR */
-    uint64_t fills, evictions, writebacks;
-    uint64_t accesses; /* hits + misses + sector_misses + pending_hits */
+#define COUNTER(name_, unit_, help_) uint64_t name_;
+#define SPLIT(name_, help_)
+#define PREFETCHES(name_) prefetch_counters name_; /* in sectors */
+#include "model/cache/sector_cache_counters.def"
     /* The same accesses by purpose: global memory, or the rest (local memory, instructions and so on). */
     sector_cache_split global, other;
-    prefetch_counters prefetch; /* in sectors */
 } sector_cache_counters;
 
 typedef enum sector_cache_outcome {
@@ -243,53 +243,6 @@ static inline uint32_t sector_cache_pending_fills(const sector_cache *c)
 /* simulated: the condition under which the cache is simulated at all. */
 #define SECTOR_CACHE_POLICY_NEEDS(prefix, simulated)                                                                 \
     { prefix "hash_masks", prefix "hash=bits" }, { prefix "prefetch*", simulated }, PREFETCH_NEEDS(prefix)
-/* clang-format on */
-
-/* The counters, for the tables of the blocks that embed a sector_cache_counters as `field`. */
-/* clang-format off */
-#define SECTOR_CACHE_METRICS(type, field)                                                                            \
-    SECTOR_CACHE_METRIC_(type, field, accesses, "sectors", "sectors looked up: hits, misses and pending hits"),      \
-        SECTOR_CACHE_METRIC_(type, field, reads, "sectors", "sectors read"),                                         \
-        SECTOR_CACHE_METRIC_(type, field, writes, "sectors", "sectors written"),                                     \
-        SECTOR_CACHE_METRIC_(type, field, hits, "sectors", "found valid"),                                           \
-        SECTOR_CACHE_METRIC_(type, field, misses, "sectors", "line not present"),                                    \
-        SECTOR_CACHE_METRIC_(type, field, sector_misses, "sectors", "line present, sector not"),                     \
-        SECTOR_CACHE_METRIC_(type, field, pending_hits, "sectors", "sector already on its way"),                     \
-        SECTOR_CACHE_METRIC_(type, field, mshr_merges, "sectors", "reads added to an MSHR that existed"),            \
-        SECTOR_CACHE_METRIC_(type, field, fail_line, "tries", "no line could be evicted"),                           \
-        SECTOR_CACHE_METRIC_(type, field, fail_mshr, "tries", "no free MSHR"),                                       \
-        SECTOR_CACHE_METRIC_(type, field, fail_merge, "tries", "MSHR full of requests"),                             \
-        SECTOR_CACHE_METRIC_(type, field, fail_queue, "tries", "miss queue full"),                                   \
-        SECTOR_CACHE_METRIC_(type, field, merge_stalls, "requests", "waited alone at an MSHR full of requests"),     \
-        SECTOR_CACHE_METRIC_(type, field, fills, "sectors", "sectors filled from below"),                            \
-        SECTOR_CACHE_METRIC_(type, field, evictions, "lines", "lines replaced"),                                     \
-        SECTOR_CACHE_METRIC_(type, field, writebacks, "lines", "dirty lines written back"),                          \
-        PREFETCH_METRICS(type, field.prefetch, "", "sectors"),                                                \
-        SECTOR_CACHE_SPLIT_METRICS("", type, field, "")
-/* Those of global memory; prefix and label of the block's own choice. */
-#define SECTOR_CACHE_SPLIT_METRICS(prefix, type, field, label)                                                       \
-    SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, read_hits, label "reads of global memory: found valid"),         \
-        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, read_pending_hits,                                           \
-                            label "reads of global memory: sector already on its way"),                       \
-        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, read_misses,                                                 \
-                            label "reads of global memory: line not present"),                                \
-        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, read_sector_misses,                                          \
-                            label "reads of global memory: line present, sector not"),                        \
-        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, read_merges,                                                 \
-                            label "reads of global memory: added to an MSHR that existed"),                   \
-        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, write_hits, label "writes of global memory: found valid"),   \
-        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, write_pending_hits,                                          \
-                            label "writes of global memory: sector already on its way"),                      \
-        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, write_misses,                                                \
-                            label "writes of global memory: line not present"),                               \
-        SECTOR_CACHE_SPLIT_METRIC_(prefix, type, field, write_sector_misses,                                         \
-                            label "writes of global memory: line present, sector not")
-#define SECTOR_CACHE_SPLIT_METRIC_(prefix_, type, field_, name_, help_)                                              \
-    { .name = prefix_ "global_" #name_, .kind = LS_METRIC_KIND_COUNTER,                                       \
-      .offset = offsetof(type, field_.global.name_), .unit = "sectors", .help = (help_) }
-#define SECTOR_CACHE_METRIC_(type, field_, name_, unit_, help_)                                                      \
-    { .name = #name_, .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(type, field_.name_), .unit = (unit_), \
-      .help = (help_) }
 /* clang-format on */
 
 #endif

@@ -166,27 +166,11 @@ static const ls_metric metrics[] = {
     COUNT(replies, "replies", "answers from memory"),
     COUNT(register_reads, "reads", "register bank reads"),
     COUNT(register_bank_waits, "reads", "reads that waited behind another of their bank"),
-#define CACHE_NAMED(name_, unit_, help_)                                                                      \
-    { .name = "l1_" #name_, .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(core_counters, l1.name_),      \
-      .unit = (unit_), .help = (help_) }
-    CACHE_NAMED(accesses, "sectors", "L1: sectors looked up"),
-    CACHE_NAMED(reads, "sectors", "L1: sectors read"),
-    CACHE_NAMED(writes, "sectors", "L1: sectors written"),
-    CACHE_NAMED(hits, "sectors", "L1: found valid"),
-    CACHE_NAMED(misses, "sectors", "L1: line not present"),
-    CACHE_NAMED(sector_misses, "sectors", "L1: line present, sector not"),
-    CACHE_NAMED(pending_hits, "sectors", "L1: sector already on its way"),
-    CACHE_NAMED(mshr_merges, "sectors", "L1: reads added to an MSHR that existed"),
-    CACHE_NAMED(fail_line, "tries", "L1: no line could be evicted"),
-    CACHE_NAMED(fail_mshr, "tries", "L1: no free MSHR"),
-    CACHE_NAMED(fail_merge, "tries", "L1: MSHR full of requests"),
-    CACHE_NAMED(fail_queue, "tries", "L1: miss queue full"),
-    CACHE_NAMED(fills, "sectors", "L1: sectors filled"),
-    CACHE_NAMED(evictions, "lines", "L1: lines replaced"),
-    PREFETCH_METRICS(core_counters, l1.prefetch, "l1_", "sectors"),
-    SECTOR_CACHE_SPLIT_METRICS("l1_", core_counters, l1, "L1: "),
-    { .name = "l1_hit_rate", .kind = LS_METRIC_KIND_RATIO, .offset = offsetof(core_counters, l1.hits),
-      .denominator = offsetof(core_counters, l1.accesses), .unit = "", .help = "L1: hits / accesses" },
+#define METRICS_TYPE core_counters
+#define METRICS_FIELD l1
+#define METRICS_PREFIX "l1_"
+#define METRICS_LABEL "L1: "
+#include "model/cache/sector_cache_metrics.def"
 #define OPTION(name_, field_, unit_, help_)                                                                   \
     { .name = (name_), .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(core_counters, options.field_),     \
       .unit = (unit_), .help = (help_) },

@@ -102,14 +102,14 @@ void cu_ahead_run(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
             break;
         }
         tally->instructions++;
-        tally->by_class[inst->class_]++;
+        tally->classes[inst->class_]++;
         w->issued++;
         simd->last[inst->unit] = w->slot;
         cycles |= 1ull << at % CU_RING;
         last = at;
         at += ahead_takes(c, w, inst);
         if (inst->unit == CU_UNIT_VALU) {
-            tally->lanes += lanes;
+            tally->active_lanes += lanes;
             simd->valu_free = at;
         }
         at = cu_served(c, w->simd, at);
@@ -169,9 +169,9 @@ void cu_ahead_cut(cu *c, cu_simd *simd, ls_cycle at, ls_cycle now)
     }
     for (; left != 0; left &= left - 1, inst++) {
         tally->instructions--;
-        tally->by_class[inst->class_]--;
+        tally->classes[inst->class_]--;
         if (inst->unit == CU_UNIT_VALU)
-            tally->lanes -= lanes;
+            tally->active_lanes -= lanes;
         w->issued--;
         w->ahead++;
     }

@@ -112,7 +112,7 @@ static void group_add(cu_counters *n, const ls_cu_tally *t)
     uint64_t known = 0;
     n->work_groups++;
     n->instructions += t->instructions;
-    n->lanes += t->lanes;
+    n->lanes += t->active_lanes;
     n->barriers += t->barriers;
     const struct {
         uint64_t *to;
@@ -125,8 +125,8 @@ static void group_add(cu_counters *n, const ls_cu_tally *t)
         { &n->instructions_branch, AMD_CLASS_BRANCH },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        *rows[i].to += t->by_class[rows[i].class_];
-        known += t->by_class[rows[i].class_];
+        *rows[i].to += t->classes[rows[i].class_];
+        known += t->classes[rows[i].class_];
     }
     n->instructions_other += t->instructions - known;
 }

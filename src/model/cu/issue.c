@@ -222,12 +222,12 @@ static void issue_tally(cu_wave *w, const cu_inst *inst)
 {
     ls_cu_tally *tally = &w->group->done.tally;
     tally->instructions++;
-    tally->by_class[inst->class_]++;
+    tally->classes[inst->class_]++;
     uint64_t accesses = 1;
     if (!inst->scalar) {
         uint64_t exec = amd_wave_exec(&w->arch), all = w->arch.lanes == 64 ? UINT64_MAX : UINT32_MAX;
         accesses = exec == all ? w->arch.lanes : (uint64_t)__builtin_popcountll(exec);
-        tally->lanes += accesses;
+        tally->active_lanes += accesses;
     }
     uint64_t bytes = accesses * inst->access_bytes;
     switch (inst->kind) {

@@ -530,9 +530,11 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(partition_counters, input_stalls, "cycles", "a request found the input queue full"),
     LS_METRIC_COUNTER(partition_counters, output_stalls, "times", "an answer had to wait for the network"),
     LS_METRIC_COUNTER(partition_counters, dram_stalls, "cycles", "a miss had to wait for DRAM"),
-    SECTOR_CACHE_METRICS(partition_counters, l2),
-    { .name = "hit_rate", .kind = LS_METRIC_KIND_RATIO, .offset = offsetof(partition_counters, l2.hits),
-      .denominator = offsetof(partition_counters, l2.accesses), .unit = "", .help = "hits / accesses" },
+#define METRICS_TYPE partition_counters
+#define METRICS_FIELD l2
+#define METRICS_PREFIX ""
+#define METRICS_LABEL ""
+#include "model/cache/sector_cache_metrics.def"
 };
 /* clang-format on */
 

@@ -312,26 +312,8 @@ static ls_status place_kernarg(emu *e, emu_gpu *gpu, const drv_dispatch *dispatc
     return status;
 }
 
-static void add_counts(ls_gpu_counts *to, const emulate_counts *from)
-{
-    to->launches++;
-    to->work_groups += from->work_groups;
-    to->wavefronts += from->waves;
-    to->instructions += from->instructions;
-    for (size_t i = 0; i < AMD_CLASS_COUNT; i++)
-        to->classes[i] += from->by_class[i];
-    to->active_lanes += from->lanes;
-    to->loads += from->loads;
-    to->stores += from->stores;
-    to->atomics += from->atomics;
-    to->load_bytes += from->load_bytes;
-    to->store_bytes += from->store_bytes;
-    to->atomic_bytes += from->atomic_bytes;
-    to->barriers += from->barriers;
-}
-
 static ls_status run_traced(emu *e, emu_gpu *gpu, const amd_program *program, const drv_dispatch *dispatch,
-                            emulate_launch *launch, emulate_counts *counts, ls_error *err)
+                            emulate_launch *launch, ls_gpu_counts *counts, ls_error *err)
 {
     drv_trace *t = &e->trace;
     emulate_trace *trace;
@@ -369,7 +351,7 @@ static ls_status run_traced(emu *e, emu_gpu *gpu, const amd_program *program, co
 
 /* Runs the launch, into the recording if there is one. */
 static ls_status run_recorded(emu *e, size_t index, const amd_program *program, const drv_dispatch *dispatch,
-                              emulate_launch *launch, emulate_counts *counts, ls_error *err)
+                              emulate_launch *launch, ls_gpu_counts *counts, ls_error *err)
 {
     const emulate *emulator = e->gpus[index].emulator;
     amd_start start = { .program = program,
@@ -414,7 +396,7 @@ static ls_status emu_run(void *self, size_t index, void *program, const drv_disp
                               .max_instructions = e->max_instructions,
                               .lenient_barriers = e->lenient_barriers,
                               .strict = e->strict };
-    emulate_counts run = { 0 };
+    ls_gpu_counts run = { 0 };
     ls_status status = place_kernarg(e, gpu, dispatch, err);
     if (status != LS_OK)
         return status;
@@ -422,7 +404,8 @@ static ls_status emu_run(void *self, size_t index, void *program, const drv_disp
     memcpy(launch.group, dispatch->group, sizeof launch.group);
     launch.kernarg = gpu->kernarg;
     status = run_recorded(e, index, program, dispatch, &launch, &run, err);
-    add_counts(counts, &run);
+    run.launches = 1;
+    ls_gpu_counts_add(counts, &run);
     return status;
 }
 

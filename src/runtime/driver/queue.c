@@ -33,26 +33,6 @@ drv_command *drv_command_create(ls_gpu_queue *queue, drv_run_fn run, size_t tail
     return command;
 }
 
-static void add_counts(ls_gpu_counts *to, const ls_gpu_counts *from)
-{
-    to->launches += from->launches;
-    to->work_groups += from->work_groups;
-    to->wavefronts += from->wavefronts;
-    to->instructions += from->instructions;
-    for (size_t i = 0; i < LS_GPU_CLASS_MAX; i++)
-        to->classes[i] += from->classes[i];
-    to->active_lanes += from->active_lanes;
-    to->loads += from->loads;
-    to->stores += from->stores;
-    to->atomics += from->atomics;
-    to->load_bytes += from->load_bytes;
-    to->store_bytes += from->store_bytes;
-    to->atomic_bytes += from->atomic_bytes;
-    to->barriers += from->barriers;
-    to->host_ns += from->host_ns;
-    to->simulated_ns += from->simulated_ns;
-}
-
 /* ---------------------------------------------------------------------------------------------- executing */
 
 bool drv_is_ready(const ls_gpu_queue *queue)
@@ -98,7 +78,7 @@ void drv_finish(ls_gpu_queue *queue, drv_command *command, ls_status status)
         event->counts.host_ns = command->run ? event->ended_ns - event->began_ns : 0;
     }
     event->state = status == LS_OK ? LS_GPU_DONE : LS_GPU_FAILED;
-    add_counts(&queue->context->counts, &event->counts);
+    ls_gpu_counts_add(&queue->context->counts, &event->counts);
     if (status != LS_OK && !queue->is_default && !queue->has_failed) {
         queue->has_failed = true;
         queue->failure = event->failure;

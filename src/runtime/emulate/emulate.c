@@ -267,12 +267,12 @@ static void emulate_work(void *self, uint32_t thread)
 }
 
 static void emulate_sum(const emulate *emulator, const amd_program *program, uint64_t groups,
-                        emulate_counts *counts)
+                        ls_gpu_counts *counts)
 {
-    *counts = (emulate_counts){ .work_groups = groups };
+    *counts = (ls_gpu_counts){ .work_groups = groups };
     for (uint32_t i = 0; i < emulator->threads; i++) {
         const emulate_context *context = &emulator->contexts[i];
-        counts->waves += context->wave_total;
+        counts->wavefronts += context->wave_total;
         counts->barriers += context->barriers;
         uint64_t count = 0, lanes = 0;
         for (uint32_t j = 1; j <= program->op_count; j++) {
@@ -282,10 +282,10 @@ static void emulate_sum(const emulate *emulator, const amd_program *program, uin
                 continue;
             const amd_inst *inst = program->ops[j].inst;
             counts->instructions += count;
-            counts->by_class[inst->class_] += count;
+            counts->classes[inst->class_] += count;
             bool scalar = inst->format <= AMD_SMEM;
             if (!scalar)
-                counts->lanes += lanes;
+                counts->active_lanes += lanes;
             uint64_t accesses = scalar ? count : lanes, bytes = amd_mem_bytes(inst);
             switch (amd_mem_kind(inst)) {
             case AMD_ACCESS_LOAD:
@@ -317,7 +317,7 @@ static ls_status emulate_report(const amd_program *program, emulate_fault *fault
 }
 
 ls_status emulate_run(emulate *emulator, const amd_program *program, const emulate_launch *launch,
-                      emulate_counts *counts, emulate_fault *fault, ls_error *err)
+                      ls_gpu_counts *counts, emulate_fault *fault, ls_error *err)
 {
     emulate_fault own = { .wave = 0 };
     emulate_job job = { .emulator = emulator,

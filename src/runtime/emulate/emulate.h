@@ -6,6 +6,7 @@
 
 #include "isa/amd/exec/program.h"
 #include "isa/amd/exec/start.h"
+#include "lockstep/driver.h"
 #include "runtime/strict/strict.h"
 
 #include <stdio.h>
@@ -44,16 +45,6 @@ typedef struct emulate_launch {
     strict *strict; /* NULL: none. Checks each instruction before it executes; also with one thread */
 } emulate_launch;
 
-/* Counts of a launch. The same for any number of threads. */
-typedef struct emulate_counts {
-    uint64_t instructions;              /* of wavefronts */
-    uint64_t by_class[AMD_CLASS_COUNT]; /* amd_class */
-    uint64_t lanes;                     /* active, summed over vector and memory instructions */
-    uint64_t loads, stores, atomics;    /* lanes (or scalar instructions) that accessed memory */
-    uint64_t load_bytes, store_bytes, atomic_bytes;
-    uint64_t work_groups, waves, barriers;
-} emulate_counts;
-
 /* Where and why a launch stopped. */
 typedef struct emulate_fault {
     ls_fault fault;
@@ -65,9 +56,10 @@ typedef struct emulate_fault {
 } emulate_fault;
 
 /* Runs a launch to its end. A fault of the program is LS_ERR_CHECK: err has the sentence, *fault (may be
- * NULL) the facts; memory keeps what ran before it. counts may be NULL. */
+ * NULL) the facts; memory keeps what ran before it. counts may be
+ * NULL; they are the same for any number of threads, and the launch itself is not counted. */
 ls_status emulate_run(emulate *emulator, const amd_program *program, const emulate_launch *launch,
-                      emulate_counts *counts, emulate_fault *fault, ls_error *err);
+                      ls_gpu_counts *counts, emulate_fault *fault, ls_error *err);
 
 /* Simulated address of the packet of the launch that runs. */
 uint64_t emulate_packet_address(const emulate *emulator);

@@ -249,21 +249,10 @@ ls_status timing_submit(void *self, drv_work *work, ls_error *err)
 
 void timing_add_counts(ls_gpu_counts *to, const ls_command_packet *p)
 {
-    const ls_cu_tally *tally = &p->tally;
     to->launches++;
     to->work_groups += p->groups;
     to->wavefronts += p->waves;
-    to->instructions += tally->instructions;
-    for (size_t i = 0; i < AMD_CLASS_COUNT; i++)
-        to->classes[i] += tally->by_class[i];
-    to->active_lanes += tally->lanes;
-    to->loads += tally->loads;
-    to->stores += tally->stores;
-    to->atomics += tally->atomics;
-    to->load_bytes += tally->load_bytes;
-    to->store_bytes += tally->store_bytes;
-    to->atomic_bytes += tally->atomic_bytes;
-    to->barriers += tally->barriers;
+    LS_COUNTS_ADD(to, &p->tally);
 }
 
 static ls_status report(timing *t, const timing_slot *slot, ls_error *err)
