@@ -65,6 +65,11 @@ typedef struct ls_gpu_options {
     const char *const *platform_dirs; /* searched first */
     size_t platform_dir_count;
     uint64_t seed; /* of the machine's random streams */
+    /* A platform may be a system of several GPUs (machine `system`), or platform_gpus (not 0) makes one of a platform
+     * of one GPU. Programs see one of them, the others are idle: the one that `on` names, as in "gpu1"; NULL: the first
+     * AMD GPU. */
+    uint32_t platform_gpus;
+    const char *on;
 } ls_gpu_options;
 
 /* A GPU that can be simulated. */

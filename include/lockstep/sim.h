@@ -76,6 +76,11 @@ typedef struct ls_sim_options {
     size_t print_count;
     const char *const *dumps; /* code objects: "out=FILE" */
     size_t dump_count;
+
+    uint32_t gpus; /* a system of so many GPUs of the platform, which has one; 0: the platform as it is */
+    const char
+        *on; /* the GPU of a system that has the work, the others are idle: "gpu1" or its name; NULL: the first
+                     * one that can run it */
 } ls_sim_options;
 #define LS_SIM_OPTIONS .size = sizeof(ls_sim_options), .seed = 1
 

@@ -74,6 +74,7 @@ static ls_status run_show(cli_context *ctx, ls_error *err)
 static const cli_option show_options[] = {
     SET_OPTION,
     FIDELITY_OPTION,
+    GPUS_OPTION,
     { .name = "format", .letter = 'f', .type = CLI_CHOICE, .arg = "FORMAT", .choices = formats,
       .default_text = "table", .help = "how to print it" },
 };
@@ -140,7 +141,7 @@ static ls_status run_check(cli_context *ctx, ls_error *err)
 }
 
 /* clang-format off */
-static const cli_option check_options[] = { SET_OPTION, FIDELITY_OPTION };
+static const cli_option check_options[] = { SET_OPTION, FIDELITY_OPTION, GPUS_OPTION };
 
 static const cli_positional check_positionals[] = {
     { .name = "PLATFORM", .repeatable = true, .complete = CLI_COMPLETE_PLATFORM,
@@ -182,7 +183,7 @@ static ls_status run_diff(cli_context *ctx, ls_error *err)
 }
 
 /* clang-format off */
-static const cli_option diff_options[] = { SET_OPTION, FIDELITY_OPTION };
+static const cli_option diff_options[] = { SET_OPTION, FIDELITY_OPTION, GPUS_OPTION };
 
 static const cli_positional diff_positionals[] = {
     { .name = "A", .complete = CLI_COMPLETE_PLATFORM, .help = "a platform's name or file" },
@@ -231,6 +232,7 @@ static const cli_option explain_options[] = {
       .complete = CLI_COMPLETE_PLATFORM, .help = "say also where the value comes from in this platform" },
     SET_OPTION,
     FIDELITY_OPTION,
+    GPUS_OPTION,
 };
 
 static const cli_positional explain_positionals[] = {

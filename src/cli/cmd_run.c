@@ -266,6 +266,8 @@ static const cli_option options[] = {
     { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
       .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform; the last one of a key counts" },
     FIDELITY_OPTION,
+    GPUS_OPTION,
+    ON_OPTION,
     { .name = "kernels", .letter = 'k', .type = CLI_TEXT, .arg = "LIST",
       .help = "run only these kernels of the trace, as in 3-7,12,name:*gemm*" },
     { .name = "ctas", .type = CLI_UINT, .arg = "N", .default_text = "0",

@@ -307,6 +307,7 @@ static const cli_option options[] = {
     { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
       .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform, as in core.alu=issue" },
     FIDELITY_OPTION,
+    GPUS_OPTION,
     { .name = "threads", .letter = 'j', .type = CLI_TEXT, .arg = "N,N,...",
       .help = "numbers of threads besides 1; default: 2, 4, ... up to the host's CPUs" },
     { .name = "repeat", .letter = 'r', .type = CLI_UINT, .arg = "N", .min = 1, .max = 100, .default_text = "3",

@@ -179,6 +179,8 @@ static const cli_option options[] = {
     { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
       .complete = CLI_COMPLETE_KEY, .help = "override a key in every point" },
     FIDELITY_OPTION,
+    GPUS_OPTION,
+    ON_OPTION,
     { .name = "out", .letter = 'o', .type = CLI_TEXT, .arg = "FILE.db", .default_text = "sweep.db",
       .complete = CLI_COMPLETE_FILE, .help = "the database; a table (.csv) and a page (.html) are written beside it" },
     { .name = "jobs", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",

@@ -13,6 +13,8 @@ ls_status cli_platform_request(const cli_context *ctx, const char *platform, con
     *out = (config_request){ .platform = platform,
                              .sets = sets,
                              .set_count = given + count,
+                             .general_count = count,
+                             .gpus = cli_given(ctx, "gpus") ? (uint32_t)cli_uint(ctx, "gpus") : 0,
                              .platform_dirs = cli_texts(ctx, "platform-dir"),
                              .platform_dir_count = cli_count(ctx, "platform-dir") };
     if (!sets || !out->platform_dirs)

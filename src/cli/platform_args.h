@@ -10,9 +10,16 @@
 #define FIDELITY_OPTION                                                                                          \
     { .name = "fidelity", .type = CLI_CHOICE, .arg = "PRESET", .choices = fidelity_names,                        \
       .help = "choose models: detailed, basic (core.alu issue) or memory (and core.memory analytic)" }
+#define GPUS_OPTION                                                                                              \
+    { .name = "gpus", .type = CLI_UINT, .arg = "N", .min = 1, .max = 64,                                         \
+      .help = "a system of N GPUs of this platform, each as it is alone; keys are gpus.KEY or gpu0.KEY then" }
+#define ON_OPTION                                                                                                \
+    { .name = "on", .type = CLI_TEXT, .arg = "GPU",                                                              \
+      .help = "the GPU of a system that has the work, by number or name, as in gpu1; the others are idle; default: the " \
+              "first that can run it" }
 /* clang-format on */
 
-/* The options platform, platform-dir, set and fidelity of the command as a request; all of its lists are in
+/* The options platform, platform-dir, set, fidelity and gpus of the command as a request; all of its lists are in
  * the arena. */
 ls_status cli_platform_request(const cli_context *ctx, const char *platform, config_request *out,
                                ls_error *err);

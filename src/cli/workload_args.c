@@ -142,6 +142,8 @@ ls_status workload_args_sim(const cli_context *ctx, const char *workload, ls_sim
         .print_count = launch.print_count,
         .dumps = launch.dumps,
         .dump_count = launch.dump_count,
+        .gpus = cli_given(ctx, "gpus") ? (uint32_t)cli_uint(ctx, "gpus") : 0,
+        .on = cli_text(ctx, "on"),
     };
     status = read_settings(ctx, out, err);
     return status == LS_OK && (!out->sets || !out->platform_dirs || !out->plugins) ? no_memory(err) : status;

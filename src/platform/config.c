@@ -308,6 +308,41 @@ ls_status config_find_part(const platform_config *config, const char *text, size
                    config->name, text, count, count - 1);
 }
 
+static bool part_is(const platform_config *config, size_t number, const char *machine)
+{
+    return strcmp(config_machine(config_part(config, number))->name, machine) == 0;
+}
+
+ls_status config_choose_part(const platform_config *config, const char *machine, const char *work,
+                             const char *on, size_t *number, size_t *index, ls_error *err)
+{
+    size_t count = config->parts.count;
+    *number = *index = 0;
+    if (count == 0) {
+        if (!on || strcmp(on, "gpu0") == 0 || strcmp(on, "0") == 0)
+            return LS_OK;
+        return ls_fail(err, LS_ERR_USAGE, "platform '%s' is one GPU, gpu0: there is no '%s'", config->name,
+                       on);
+    }
+    if (on) {
+        ls_status status = config_find_part(config, on, number, err);
+        if (status != LS_OK)
+            return status;
+    } else {
+        while (*number < count && !part_is(config, *number, machine))
+            ++*number;
+    }
+    if (*number == count)
+        return ls_fail(err, LS_ERR_USAGE, "no GPU of platform '%s' runs %s", config->name, work);
+    if (!part_is(config, *number, machine))
+        return ls_fail(err, LS_ERR_USAGE,
+                       "gpu%zu of platform '%s' is a machine of type '%s', which runs no %s", *number,
+                       config->name, config_machine(config_part(config, *number))->name, work);
+    for (size_t i = 0; i < *number; i++)
+        *index += part_is(config, i, machine);
+    return LS_OK;
+}
+
 size_t config_dropped_count(const platform_config *config)
 {
     return config->resolved.drop_count;

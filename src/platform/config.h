@@ -76,6 +76,12 @@ const char *config_part_name(const platform_config *config, size_t number); /* "
 /* The GPU that a text names: "gpu1", "1", or the name of a single one. */
 ls_status config_find_part(const platform_config *config, const char *text, size_t *number, ls_error *err);
 
+/* The GPU of a system that runs work for a machine of type `machine`: the one that `on` names, or the first of that
+ * type (on NULL). *index counts GPUs of that type only. A platform of one GPU is gpu0. LS_ERR_USAGE if there is no such
+ * GPU; work: what it should run, for the error. */
+ls_status config_choose_part(const platform_config *config, const char *machine, const char *work,
+                             const char *on, size_t *number, size_t *index, ls_error *err);
+
 /* The values in the order of the schema. */
 size_t config_value_count(const platform_config *config);
 const config_value *config_at(const platform_config *config, size_t index);

@@ -206,10 +206,10 @@ static void print_kernel(const printer *p, const replay_kernel *kernel, const nu
 
 /* --------------------------------------------------------------------------------------------------- both */
 
-ls_status run_accelsim_check(const ls_engine *engine, ls_error *err)
+ls_status run_accelsim_check(const run_trace *t, ls_error *err)
 {
     gpu_shape shape;
-    ls_status status = gpu_get_shape(engine, &shape, err);
+    ls_status status = gpu_shape_of(t->gpu, &shape, err);
     if (status != LS_OK)
         return status;
     return shape.analytic
@@ -222,7 +222,7 @@ ls_status run_accelsim_check(const ls_engine *engine, ls_error *err)
 ls_status run_accelsim_print(const run_trace *t, bool partial, double wall_seconds, FILE *to, ls_error *err)
 {
     gpu_shape shape;
-    ls_status status = gpu_get_shape(t->engine, &shape, err);
+    ls_status status = gpu_shape_of(t->gpu, &shape, err);
     if (status != LS_OK)
         return status;
     const printer p = { .t = t, .warp_slots = (uint32_t)shape.rules.capacity.warp_slots, .to = to };

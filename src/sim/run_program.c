@@ -23,7 +23,7 @@ static bool take_share(void *self, const metric_source *source, void *counters, 
 
 static ls_status mark_kernel(run_program *p, const timing_record *record, ls_error *err)
 {
-    const metric_interval interval = { .gpu = 0,
+    const metric_interval interval = { .gpu = (int32_t)timing_gpu_number(p->request.system),
                                        .kernel = record->number + 1,
                                        .kernel_name = record->kernel,
                                        .stream = 0,
@@ -131,7 +131,9 @@ ls_status run_program_open(run_program *p, mem_arena *arena, run_kind kind, cons
                                      .set_count = o->platform.set_count,
                                      .platform_dirs = o->platform.platform_dirs,
                                      .platform_dir_count = o->platform.platform_dir_count,
-                                     .seed = o->seed };
+                                     .seed = o->seed,
+                                     .platform_gpus = o->platform.gpus,
+                                     .on = o->on };
     p->request.workload = p->workload;
     p->request.settings = p->settings;
     p->request.check = o->verify;
@@ -141,8 +143,7 @@ ls_status run_program_open(run_program *p, mem_arena *arena, run_kind kind, cons
         return ls_error_prefix(err, "'%s' is a recording of an AMD program", o->name);
     if (status != LS_OK)
         return status;
-    ls_engine *engine = timing_engine(p->request.system);
-    p->clock = amd_gpu_clock(amd_gpu_of(engine, 0));
+    p->clock = amd_gpu_clock(timing_gpu(p->request.system));
     timing_watch(p->request.system, command_over, p);
     return o->strict ? check_strictly(p, err) : LS_OK;
 }
@@ -253,7 +254,8 @@ static void print_times(const run_program *p, FILE *to)
 {
     run_program_times t = sum_times(p);
     char more[160], size[LS_FORMAT_BYTES];
-    snprintf(more, sizeof more, "%" PRIu64 " launches, GPU 0", t.kernel_count);
+    snprintf(more, sizeof more, "%" PRIu64 " launches, GPU %u", t.kernel_count,
+             timing_gpu_number(p->request.system));
     time_line(to, "kernel time", t.kernels.total, more);
     snprintf(more, sizeof more, "%" PRIu64 " copies and fills, %s", t.copy_count,
              format_si((double)t.copy_bytes, "B", size, sizeof size));
@@ -364,7 +366,7 @@ static void print_stack(const run_program *p, FILE *to)
 
 static uint64_t key(const run_program *p, const char *path)
 {
-    const config_value *value = config_find(run_program_config(p), path);
+    const config_value *value = config_find(timing_gpu_config(p->request.system), path);
     return value ? strtoull(value->text, NULL, 10) : 0;
 }
 
@@ -424,7 +426,12 @@ void run_program_table(const run_program *p, FILE *to)
 {
     const wl_result *r = &p->result;
     char text[LS_FORMAT_BYTES];
-    fprintf(to, "%s on %s\n", p->name, config_name(run_program_config(p)));
+    const platform_config *config = run_program_config(p);
+    if (config_part_count(config) > 0)
+        fprintf(to, "%s on gpu%u (%s) of %s\n", p->name, timing_gpu_number(p->request.system),
+                config_name(timing_gpu_config(p->request.system)), config_name(config));
+    else
+        fprintf(to, "%s on %s\n", p->name, config_name(config));
     if (p->recording)
         fprintf(to, "  %-22s %14s  %.80s\n", "recorded by", amd_file_producer(p->recording),
                 "replayed without data");

@@ -37,6 +37,7 @@ typedef struct run_program {
 
 typedef struct run_program_options {
     config_request platform;
+    const char *on; /* the GPU of a system; NULL: the first AMD GPU */
     uint64_t seed;
     const char *name;           /* of the workload or its file */
     const char *gpu;            /* instruction set; NULL: the platform's own */

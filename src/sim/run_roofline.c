@@ -3,14 +3,14 @@
 
 #include "base/text.h"
 
-ls_status run_roofline_begin(gpu_roofline *r, const ls_engine *engine, metric_store *metrics, ls_error *err)
+ls_status run_roofline_begin(gpu_roofline *r, const gpu_instance *gpu, metric_store *metrics, ls_error *err)
 {
-    ls_status status = gpu_roofline_init(r, gpu_at(engine, 0), err);
+    ls_status status = gpu_roofline_init(r, gpu, err);
     if (status != LS_OK)
         return status;
     const metric_source source = { .path = r->path,
                                    .type = GPU_ROOFLINE_TYPE,
-                                   .gpu = 0,
+                                   .gpu = (int32_t)gpu->number,
                                    .stream = LS_METRICS_NONE,
                                    .metrics = gpu_roofline_metrics,
                                    .metric_count = gpu_roofline_metric_count,

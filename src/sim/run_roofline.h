@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/* Registers the roofline of the engine's GPU. r and the engine outlive the metrics' last reader. */
-ls_status run_roofline_begin(gpu_roofline *r, const ls_engine *engine, metric_store *metrics, ls_error *err);
+/* Registers the roofline of a GPU. r and its engine outlive the metrics' last reader. */
+ls_status run_roofline_begin(gpu_roofline *r, const gpu_instance *gpu, metric_store *metrics, ls_error *err);
 
 /* A row of the table. name NULL: the heading. Scope as for metrics_get(). */
 void run_roofline_row(metric_store *metrics, size_t scope, const char *number, const char *name, FILE *to);

@@ -26,7 +26,7 @@ static ls_status kernel_done(void *self, const replay_kernel *kernel, ls_error *
 {
     run_trace *t = self;
     const metric_interval interval = {
-        .gpu = 0,
+        .gpu = (int32_t)t->gpu->number,
         .kernel = kernel->number,
         .kernel_name = kernel->name,
         .stream = (int64_t)kernel->stream,
@@ -47,14 +47,13 @@ static ls_status kernel_done(void *self, const replay_kernel *kernel, ls_error *
 }
 
 /* Hit rates from a file: the requested one, or with "auto" one that `lockstep profile` has kept. */
-static ls_status load_profile(run_trace *t, const run_trace_options *options, ls_engine *engine, bool *found,
-                              ls_error *err)
+static ls_status load_profile(run_trace *t, const run_trace_options *options, bool *found, ls_error *err)
 {
     gpu_shape shape;
     hash128 hash;
     mem_arena arena = { 0 };
     *found = false;
-    ls_status status = gpu_get_shape(engine, &shape, err);
+    ls_status status = gpu_shape_of(t->gpu, &shape, err);
     if (status != LS_OK)
         return status;
     if (!shape.analytic)
@@ -113,12 +112,14 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
         return ls_fail(err, LS_ERR_USAGE,
                        "--warm-l2 has no effect with --profile: hit rates come from the profile, not from the "
                        "copies of the trace; leave one of them out");
-    if (gpu_at(engine, 0) != NULL)
-        status = load_profile(t, options, engine, &found, err);
+    t->gpu = gpu_at(engine, options->gpu);
+    if (t->gpu != NULL)
+        status = load_profile(t, options, &found, err);
     if (status != LS_OK)
         return status;
     const replay_options replay = {
         .selection = &t->selection,
+        .gpu = options->gpu,
         .profile = found ? &t->profile : NULL,
         .cta_limit = options->cta_limit,
         .warm_l2 = options->warm_l2,
@@ -129,8 +130,8 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
     status = replay_create(engine, t->trace, &replay, &t->replay, err);
     if (status == LS_OK) {
         t->engine = engine;
-        t->clock = ls_region_clock(ls_block_region(ls_engine_block(engine, 0)));
-        status = run_roofline_begin(&t->roofline, engine, metrics, err);
+        t->clock = ls_region_clock(ls_block_region(t->gpu->dispatch));
+        status = run_roofline_begin(&t->roofline, t->gpu, metrics, err);
     }
     return status;
 }

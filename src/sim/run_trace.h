@@ -21,6 +21,7 @@ typedef struct run_trace {
     char rates_text[160];
     const ls_clock *clock; /* of the cores */
     ls_engine *engine;
+    const gpu_instance *gpu;
     LS_VEC(size_t) intervals; /* of the metrics: that of each kernel */
     kernel_groups groups;
     span_list busy;           /* cycles of that clock with a kernel */
@@ -34,6 +35,7 @@ typedef struct run_trace_options {
     const char *kernels; /* as in select.h; NULL: all */
     uint64_t cta_limit;  /* 0: all */
     bool warm_l2, unknown_opcodes_as_alu, allow_unmodelled;
+    uint32_t gpu;        /* of the engine, among those that run traces */
     const char *profile; /* hit rates, for core.memory analytic; "auto": of the cache; NULL: of a sample */
 } run_trace_options;
 

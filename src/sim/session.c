@@ -152,6 +152,8 @@ ls_status session_request(mem_arena *arena, const ls_sim_options *o, config_requ
     *out = (config_request){ .platform = o->platform,
                              .sets = sets,
                              .set_count = count + o->set_count,
+                             .general_count = count,
+                             .gpus = o->gpus,
                              .platform_dirs = o->platform_dirs,
                              .platform_dir_count = o->platform_dir_count };
     return LS_OK;
@@ -196,6 +198,7 @@ static ls_status open_program(ls_sim *s, const ls_sim_options *o, const config_r
         settings[i] = (wl_setting){ o->settings[i].name, o->settings[i].value };
     const run_program_options options = {
         .platform = *request,
+        .on = o->on,
         .seed = o->seed,
         .name = o->workload,
         .gpu = o->gpu,
@@ -232,12 +235,13 @@ static ls_status refuse_on_amd(ls_sim *s, ls_error *err)
 {
     const char *workload = s->workload, *target;
     const wl_workload *none;
+    bool is_one = config_part_count(s->config) == 0;
     if (strncmp(workload, "synth:", 6) == 0 || file_exists(workload))
-        return ls_fail(
-            err, LS_ERR_USAGE,
-            "run: '%s' is no workload and no recording of one: platform '%s' is an AMD GPU, which runs no "
-            "traces of NVIDIA GPUs",
-            workload, config_name(s->config));
+        return ls_fail(err, LS_ERR_USAGE,
+                       "run: '%s' is no workload and no recording of one: platform '%s' is %s, which %s no "
+                       "traces of NVIDIA GPUs",
+                       workload, config_name(s->config), is_one ? "an AMD GPU" : "a system of AMD GPUs",
+                       is_one ? "runs" : "run");
     /* Either fails, and names the nearest one. */
     return strpbrk(workload, "/.") ? emulate_object_target(&s->arena, workload, &target, err)
                                    : wl_find(workload, &none, err);
@@ -245,8 +249,15 @@ static ls_status refuse_on_amd(ls_sim *s, ls_error *err)
 
 static ls_status open_trace(ls_sim *s, const ls_sim_options *o, ls_error *err)
 {
+    size_t number, index;
+    ls_status status = config_choose_part(s->config, GPU_MACHINE, "traces", o->on, &number, &index, err);
+    if (status == LS_OK)
+        status = machine_set_busy(s->machine, number, err);
+    if (status != LS_OK)
+        return status;
     const run_trace_options options = {
         .path = o->workload,
+        .gpu = (uint32_t)index,
         .kernels = o->kernels,
         .cta_limit = o->cta_limit,
         .warm_l2 = o->warm_l2,
@@ -256,6 +267,16 @@ static ls_status open_trace(ls_sim *s, const ls_sim_options *o, ls_error *err)
     };
     s->has_trace = true;
     return run_trace_begin(&s->trace, &options, s->engine, s->metrics, err);
+}
+
+/* Whether none of its GPUs runs anything but programs. */
+static bool is_amd(const platform_config *config)
+{
+    size_t count = config_part_count(config);
+    for (size_t i = 0; i < count; i++)
+        if (!is_amd(config_part(config, i)))
+            return false;
+    return count > 0 || strcmp(config_machine(config)->name, AMD_GPU_MACHINE) == 0;
 }
 
 static ls_status open_machine(ls_sim *s, const ls_sim_options *o, const config_request *request, ls_error *err)
@@ -268,12 +289,14 @@ static ls_status open_machine(ls_sim *s, const ls_sim_options *o, const config_r
     s->engine = ls_machine_engine(s->machine);
     status = metrics_add_engine(s->metrics, s->engine, err);
     if (status == LS_OK && s->workload)
-        return strcmp(config_machine(s->config)->name, AMD_GPU_MACHINE) == 0 ? refuse_on_amd(s, err)
-                                                                             : open_trace(s, o, err);
-    if (status == LS_OK && gpu_at(s->engine, 0))
-        status = ls_fail(err, LS_ERR_USAGE,
-                         "run: a trace is missing: platform '%s' is a GPU and makes no work of its own",
-                         config_name(s->config));
+        return is_amd(s->config) ? refuse_on_amd(s, err) : open_trace(s, o, err);
+    if (status == LS_OK && o->on)
+        return ls_fail(err, LS_ERR_USAGE, "run: no workload is given, so there is none for '%s'", o->on);
+    if (status == LS_OK && (gpu_at(s->engine, 0) || config_part_count(s->config) > 0))
+        status = ls_fail(err, LS_ERR_USAGE, "run: a %s is missing: platform '%s' %s no work of %s own",
+                         config_part_count(s->config) > 0 ? "workload" : "trace", config_name(s->config),
+                         config_part_count(s->config) > 0 ? "has GPUs, which make" : "is a GPU and makes",
+                         config_part_count(s->config) > 0 ? "their" : "its");
     return status;
 }
 

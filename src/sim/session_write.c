@@ -127,7 +127,7 @@ ls_status ls_sim_check_format(const ls_sim *s, const char *name, ls_error *err)
     if (!s->has_trace)
         return ls_fail(err, LS_ERR_USAGE, "the format accelsim is for traces, but the workload is %s",
                        run_kind_name(s->kind));
-    return run_accelsim_check(s->engine, err);
+    return run_accelsim_check(&s->trace, err);
 }
 
 static void print_tables(const ls_sim *s, FILE *to)

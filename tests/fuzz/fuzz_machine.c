@@ -37,11 +37,19 @@ static void check_config(const platform_config *config)
     machine_destroy(machine);
 }
 
+static bool has_machine(const platform_config *config, const char *name)
+{
+    bool has = strcmp(config_machine(config)->name, name) == 0;
+    for (size_t i = 0; i < config_part_count(config) && !has; i++)
+        has = has_machine(config_part(config, i), name);
+    return has;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     /* Two compute units and two channels: the rules are those of a large machine, the memory is not. */
-    static const char *const small_nvidia[] = { "cores=2", "memory.channels=2" };
-    static const char *const small_amd[] = { "clusters=2", "memory.channels=2", "memory.size_mib=64" };
+    static const char *const small_amd[] = { "memory.channels=2", "clusters=2", "memory.size_mib=64" };
+    const char *sets[4] = { "memory.channels=2" };
     static const char *const dirs[] = { LS_SOURCE_DIR "/platforms" };
     const char *text = size > 0 ? (const char *)data : "";
     config_request request = { .platform = "/nowhere/fuzz.yaml",
@@ -54,10 +62,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ls_error error;
     ls_status status = config_load(&request, &config, &problems, &error);
     if (status == LS_OK) {
-        bool is_amd = strcmp(config_machine(config)->name, "amd") == 0;
+        request.sets = sets;
+        request.set_count = 1;
+        if (has_machine(config, "gpu"))
+            sets[request.set_count++] = "cores=2";
+        for (size_t i = 1; i < LS_COUNT_OF(small_amd) && has_machine(config, "amd"); i++)
+            sets[request.set_count++] = small_amd[i];
+        request.general_count = request.set_count;
         config_destroy(config);
-        request.sets = is_amd ? small_amd : small_nvidia;
-        request.set_count = is_amd ? LS_COUNT_OF(small_amd) : LS_COUNT_OF(small_nvidia);
         status = config_load(&request, &config, NULL, &error);
     }
     if (status == LS_OK)

@@ -349,7 +349,7 @@ static const ls_param params[] = {
 
 static const ls_machine_type gpu = {
     .abi = LS_ABI_VERSION,
-    .name = "gpu",
+    .name = GPU_MACHINE,
     .help = "one GPU that replays traces",
     .spec_size = sizeof(gpu_spec),
     .params = params,

@@ -7,6 +7,8 @@
 #include "lockstep/l2.h"
 #include "model/memory/mem.h"
 
+#define GPU_MACHINE "gpu"
+
 /* A GPU of an engine. Domains and blocks are named from its number: "gpu1.core3". */
 typedef struct gpu_instance {
     ls_engine *engine;

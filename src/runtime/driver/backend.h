@@ -23,6 +23,8 @@ typedef struct drv_machine {
     const char *const *sets, *const *platform_dirs;
     size_t set_count, platform_dir_count;
     uint64_t seed;
+    uint32_t platform_gpus;
+    const char *on;
 } drv_machine;
 
 /* A kernel in simulated memory. */

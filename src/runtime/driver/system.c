@@ -129,7 +129,9 @@ static ls_status build_timed(ls_gpu_system *system, const ls_gpu_options *option
                             .set_count = options->set_count,
                             .platform_dirs = options->platform_dirs,
                             .platform_dir_count = options->platform_dir_count,
-                            .seed = options->seed };
+                            .seed = options->seed,
+                            .platform_gpus = options->platform_gpus,
+                            .on = options->on };
     if (system->gpu_count != 1)
         return ls_fail(err, LS_ERR_UNSUPPORTED, "time is simulated for one GPU, not for %zu",
                        system->gpu_count);

@@ -47,19 +47,27 @@ static ls_status load(timing *t, const drv_machine *m, ls_error *err)
                                      .sets = m->sets,
                                      .set_count = m->set_count,
                                      .platform_dirs = m->platform_dirs,
-                                     .platform_dir_count = m->platform_dir_count };
+                                     .platform_dir_count = m->platform_dir_count,
+                                     .gpus = m->platform_gpus };
+    size_t index = 0;
     ls_status status = config_load(&request, &t->config, NULL, err);
+    if (status == LS_OK)
+        status =
+            config_choose_part(t->config, AMD_GPU_MACHINE, "programs", m->on, &t->gpu_number, &index, err);
     if (status != LS_OK)
         return status;
-    if (strcmp(config_machine(t->config)->name, AMD_GPU_MACHINE) != 0)
+    t->gpu_config = config_part_count(t->config) > 0 ? config_part(t->config, t->gpu_number) : t->config;
+    if (strcmp(config_machine(t->gpu_config)->name, AMD_GPU_MACHINE) != 0)
         return ls_fail(err, LS_ERR_USAGE,
                        "platform '%s' is a machine of type '%s', which executes no programs",
                        config_name(t->config), config_machine(t->config)->name);
     status = machine_create(t->config, m->seed, &t->machine, err);
+    if (status == LS_OK)
+        status = machine_set_busy(t->machine, t->gpu_number, err);
     if (status != LS_OK)
         return status;
     t->engine = ls_machine_engine(t->machine);
-    t->gpu = amd_gpu_of(t->engine, 0);
+    t->gpu = amd_gpu_of(t->engine, (uint32_t)index);
     ls_port command = amd_gpu_command(t->gpu);
     t->command = command.ops;
     t->command_self = command.self;
@@ -81,7 +89,7 @@ ls_status timing_warn_foreign(timing *t, const char *target, ls_error *err)
     ls_status status =
         ls_engine_warn(t->engine, "foreign",
                        "%s code on a %s machine: %s executes %s, other instructions get its timing", target,
-                       family, config_name(t->config), own);
+                       family, config_name(t->gpu_config), own);
     return status == LS_OK ? LS_OK : no_memory(err);
 }
 
@@ -93,8 +101,8 @@ static ls_status describe(timing *t, const drv_machine *m, ls_error *err)
     for (size_t i = 0; i < ls_gpu_model_count(); i++)
         if (strcmp(ls_gpu_model_at(i)->target, target) == 0) {
             t->model = *ls_gpu_model_at(i);
-            t->model.name = config_name(t->config);
-            t->model.help = config_title(t->config);
+            t->model.name = config_name(t->gpu_config);
+            t->model.help = config_title(t->gpu_config);
             t->model.memory_bytes = m->memory_bytes[0] ? m->memory_bytes[0] : facts->memory_bytes;
             t->model.compute_units = facts->compute_units;
             t->model.clock_mhz = facts->clock_mhz;
@@ -137,7 +145,7 @@ static ls_status create(const drv_machine *m, void **self, ls_error *err)
     if (status == LS_OK)
         status = write_queue(t, err);
     if (status == LS_OK && m->record_path)
-        status = record_create(m->record_path, config_name(t->config), &t->record, err);
+        status = record_create(m->record_path, config_name(t->gpu_config), &t->record, err);
     if (status == LS_OK)
         *self = t;
     else
@@ -318,6 +326,21 @@ ls_engine *timing_engine(const ls_gpu_system *system)
 const platform_config *timing_config(const ls_gpu_system *system)
 {
     return of(system) ? of(system)->config : NULL;
+}
+
+amd_gpu *timing_gpu(const ls_gpu_system *system)
+{
+    return of(system) ? of(system)->gpu : NULL;
+}
+
+const platform_config *timing_gpu_config(const ls_gpu_system *system)
+{
+    return of(system) ? of(system)->gpu_config : NULL;
+}
+
+uint32_t timing_gpu_number(const ls_gpu_system *system)
+{
+    return of(system) ? (uint32_t)of(system)->gpu_number : 0;
 }
 
 void timing_set_options(ls_gpu_system *system, const ls_run_options *options)

@@ -6,6 +6,7 @@
 #include "lockstep/block.h"
 #include "lockstep/driver.h"
 #include "lockstep/command.h"
+#include "model/amd/amd_gpu.h"
 #include "platform/config.h"
 #include "runtime/driver/backend.h"
 #include "workload/pack/amd_file.h"
@@ -25,6 +26,10 @@ typedef struct timing_record {
 /* NULL if the system does not simulate time. */
 ls_engine *timing_engine(const ls_gpu_system *system);
 const platform_config *timing_config(const ls_gpu_system *system);
+/* Of a platform with several GPUs: the one that programs see, its configuration and its number; else the platform. */
+amd_gpu *timing_gpu(const ls_gpu_system *system);
+const platform_config *timing_gpu_config(const ls_gpu_system *system);
+uint32_t timing_gpu_number(const ls_gpu_system *system);
 
 /* How to run the engine: threads, window, assignment, progress, control; before the first command. */
 void timing_set_options(ls_gpu_system *system, const ls_run_options *options);

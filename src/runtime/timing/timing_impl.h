@@ -41,9 +41,11 @@ typedef struct timing_program {
 
 typedef struct timing {
     platform_config *config;
+    const platform_config *gpu_config; /* of the GPU that programs see: a part of a system, or the same */
     ls_machine *machine;
     ls_engine *engine;
     amd_gpu *gpu;
+    size_t gpu_number;             /* in the system */
     const ls_command_ops *command; /* of the command processor, with command_self */
     void *command_self;
     ls_address_space *address_space;

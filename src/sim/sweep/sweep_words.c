@@ -18,6 +18,8 @@ static const char *const passed_on[] = {
     "variant", "memory-mib", "max-instructions", "kernel",     "grid", "group",    "offset", "arg"
 };
 static const char *const passed_flags[] = { "warm-l2", "verify" };
+/* Of systems. They are hashed only if they are given: points without them keep their names. */
+static const char *const passed_on_systems[] = { "gpus", "on" };
 
 /* ----------------------------------------------------------------------------------------- options as words */
 
@@ -79,7 +81,8 @@ static ls_status check(const ls_sim_options *o, ls_error *err)
 ls_status sweep_words(mem_arena *arena, const ls_sim_options *o, sweep_word **out, size_t *count,
                       ls_error *err)
 {
-    size_t room = LS_COUNT_OF(passed_on) + LS_COUNT_OF(passed_flags) + o->setting_count + o->arg_count;
+    size_t room = LS_COUNT_OF(passed_on) + LS_COUNT_OF(passed_flags) + LS_COUNT_OF(passed_on_systems) +
+                  o->setting_count + o->arg_count;
     word_list l = { .arena = arena, .at = arena_array(arena, room, sizeof *l.at) };
     ls_status status = check(o, err);
     if (status != LS_OK)
@@ -102,6 +105,8 @@ ls_status sweep_words(mem_arena *arena, const ls_sim_options *o, sweep_word **ou
         add_text(&l, "offset", o->offset);
         for (size_t i = 0; i < o->arg_count; i++)
             add_text(&l, "arg", o->args[i]);
+        add_number(&l, "gpus", o->gpus, 0);
+        add_text(&l, "on", o->on);
         add_flag(&l, "warm-l2", o->warm_l2);
         add_flag(&l, "verify", o->verify);
     }
@@ -141,6 +146,12 @@ ls_status sweep_words_hash(const ls_sim_options *o, const sweep_word *words, siz
             given |= strcmp(words[k].option, passed_flags[i]) == 0;
         hasher_add(hasher, &given, sizeof given);
     }
+    for (size_t i = 0; i < LS_COUNT_OF(passed_on_systems); i++)
+        for (size_t k = 0; k < count; k++)
+            if (strcmp(words[k].option, passed_on_systems[i]) == 0) {
+                hasher_add_field(hasher, words[k].option, strlen(words[k].option));
+                hasher_add_field(hasher, words[k].value, strlen(words[k].value));
+            }
     for (size_t i = 0; i < o->arg_count && status == LS_OK; i++)
         if (strncmp(o->args[i], from_file, sizeof from_file - 1) == 0)
             status = add_file(hasher, o->args[i] + sizeof from_file - 1, err);
