@@ -37,6 +37,12 @@ static ls_status print_platforms(cli_context *ctx, ls_error *err)
     return status;
 }
 
+static void print_schema(FILE *out, const char *scope, const machine_schema *schema)
+{
+    for (size_t i = 0; i < schema->sorted_count; i++)
+        fprintf(out, "%s%s\n", scope, schema->sorted[i]->path);
+}
+
 /* The keys of the platform on the command line; of every machine if there is none, or none that can be
  * read. */
 static ls_status print_keys(cli_context *ctx, ls_error *err)
@@ -48,9 +54,15 @@ static ls_status print_keys(cli_context *ctx, ls_error *err)
     };
     platform_config *config;
     if (request.platform && config_load(&request, &config, NULL, NULL) == LS_OK) {
-        const machine_schema *schema = config_schema(config);
-        for (size_t i = 0; i < schema->sorted_count; i++)
-            fprintf(ctx->out, "%s\n", schema->sorted[i]->path);
+        print_schema(ctx->out, "", config_schema(config));
+        for (size_t p = 0; p < config_part_count(config); p++) {
+            const machine_schema *schema = config_schema(config_part(config, p));
+            char scope[32];
+            snprintf(scope, sizeof scope, "gpu%zu.", p);
+            if (p == 0 || schema->machine != config_machine(config_part(config, p - 1)))
+                print_schema(ctx->out, "gpus.", schema);
+            print_schema(ctx->out, scope, schema);
+        }
         config_destroy(config);
         return LS_OK;
     }

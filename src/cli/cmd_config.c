@@ -89,6 +89,7 @@ static const cli_example show_examples[] = {
     { "lockstep config show my-gpu.yaml --set dram.model=fixed",
       "with an override, as `lockstep run` has it" },
     { "lockstep config show my-gpu.yaml --format yaml > flat.yaml", "one file with the same values and hash" },
+    { "lockstep config show r9nano --gpus 2 -s gpu1.l2.ways=8", "two GPUs, of which one is changed" },
 };
 
 static const cli_command show = {
@@ -274,6 +275,8 @@ static const cli_command config_command = {
         "and `source` are free text, and every other key belongs to the machine or to the model of one of its "
         "sections. Nested keys may be written with dots. Unknown keys, wrong types and values out of range "
         "are errors.\n\n"
+        "A platform of machine `system` has a list `gpus` of platforms. Its keys begin with the GPUs that they are for: "
+        "gpu1.KEY, gpu0-2.KEY, NAME.KEY or gpus.KEY (all).\n\n"
         "Of several values for a key, --set counts before the file, the file before its base, and that before "
         "the default. Keys for a model that is not chosen are refused in the file and in --set; in a base "
         "they are not used.",

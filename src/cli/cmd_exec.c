@@ -154,7 +154,12 @@ static ls_status check_platform(cli_context *ctx, ls_error *err)
     if (!request.sets || !request.platform_dirs)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     ls_status status = config_load(&request, &config, NULL, err);
-    const config_value *own = status == LS_OK ? config_find(config, "target") : NULL;
+    size_t number = 0, index;
+    if (status == LS_OK)
+        status = config_choose_part(config, "amd", "programs", NULL, &number, &index, err);
+    const platform_config *gpu =
+        status == LS_OK && config_part_count(config) > 0 ? config_part(config, number) : config;
+    const config_value *own = status == LS_OK ? config_find(gpu, "target") : NULL;
     const char *target = cli_count(ctx, "gpu") ? cli_text_at(ctx, "gpu", 0) : NULL;
     if (own && target && strcmp(own->text, target) != 0)
         fprintf(

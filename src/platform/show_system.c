@@ -175,8 +175,11 @@ static void compare(key_table *table, const platform_config *a, const platform_c
     table->failed |= !rows->at;
     if (table->failed)
         return;
-    if (config_machine(a) != config_machine(b))
+    if (config_machine(a) != config_machine(b)) { /* nearly all keys would differ */
+        add_row(table, rows, "platform", config_name(a), config_name(b), "");
         add_row(table, rows, "machine", config_machine(a)->name, config_machine(b)->name, "");
+        return;
+    }
     for (size_t i = 0; i < config_value_count(a); i++) {
         const config_value *value = config_at(a, i), *other = config_find(b, value->key->path);
         if (!other || strcmp(value->text, other->text) != 0)

@@ -6,6 +6,11 @@
 
 #define SYSTEM "machine: system\ngpus: [{platform: a, count: 3, name: left}]\n"
 
+static const ls_machine_type bare_machine = { .abi = LS_ABI_VERSION,
+                                              .name = "bare",
+                                              .help = "a machine without keys" };
+LS_REGISTER_MACHINE(bare_machine);
+
 static int enter(void **state)
 {
     int failed = test_dir_enter(state);
@@ -136,6 +141,12 @@ static void a_difference_says_of_which_gpu(void **state)
     text = printed(as_diff, SYSTEM "gpus.sms: 1\n", NULL, SYSTEM);
     assert_string_equal(text, "KEY       t  t  UNIT\n"
                               "gpus.sms  1  7  SMs\n");
+    free(text);
+    text = printed(as_diff, "machine: system\ngpus: [a, a]\n", NULL,
+                   "machine: system\ngpus: [a, {machine: bare}]\n");
+    assert_string_equal(text, "KEY            t     t     UNIT\n"
+                              "gpu1.platform  a     bare\n"
+                              "gpu1.machine   tiny  bare\n");
     free(text);
     text = printed(as_diff, SYSTEM, NULL, SYSTEM);
     assert_string_equal(text, "no differences\n");
