@@ -57,6 +57,12 @@ class Run(unittest.TestCase):
         self.assertIn("with work left", limited.partial_reason)
         self.assertEqual(limited.seconds, lockstep.run(GEMM, "rtx2060", until=1e-6).seconds)
 
+    def test_a_gpu_of_a_system(self):
+        system = lockstep.run(GEMM, "rtx2060", gpus=2, on="gpu1", sets={"gpu0.l2.ways": 8})
+        self.assertEqual(system.cycles, self.result.cycles)
+        with self.assertRaisesRegex(lockstep.LockstepError, "there is no GPU 2"):
+            lockstep.run(GEMM, "rtx2060", gpus=2, on="2")
+
     def test_a_result_survives_pickling(self):
         copy = pickle.loads(pickle.dumps(self.result))
         self.assertEqual(rows(copy.metrics), rows(self.result.metrics))

@@ -154,6 +154,46 @@ static void test_a_program_is_verified(void **state)
     ls_sim_close(sim);
 }
 
+/* One GPU of three has the work: the same cycles as alone, and a key of it changes them. */
+static void test_a_gpu_of_a_system_is_as_it_is_alone(void **state)
+{
+    (void)state;
+    static const char *const sets[] = { "gpus.memory.channels=4", "gpu1.core.scheduler=lrr" };
+    static const char *const alone_sets[] = { "memory.channels=4", "core.scheduler=lrr" };
+    static const uint32_t threads[] = { 1, 2, 3, 8 };
+    ls_sim_options options = gemm();
+    options.sets = alone_sets;
+    options.set_count = 2;
+    ls_sim *alone = open_ok(&options);
+    run_ok(alone, 1);
+    options.sets = sets;
+    options.gpus = 3;
+    options.on = "gpu1";
+    for (size_t i = 0; i < LS_COUNT_OF(threads); i++) {
+        ls_sim *sim = open_ok(&options);
+        ls_sim_metric busy, idle;
+        run_ok(sim, threads[i]);
+        assert_int_equal(ls_sim_get_result(sim).cycles, ls_sim_get_result(alone).cycles);
+        assert_int_equal(value(sim, 0, "core/*", "warp_instructions"),
+                         value(alone, 0, "core/*", "warp_instructions"));
+        assert_int_equal(ls_sim_find_metric(sim, LS_SIM_RUN, "core/*", "gpu1.*", "warp_instructions", &busy,
+                                            &err),
+                         LS_OK);
+        assert_int_equal(ls_sim_find_metric(sim, LS_SIM_RUN, "core/*", "gpu2.*", "warp_instructions", &idle,
+                                            &err),
+                         LS_OK);
+        assert_int_equal(busy.value, value(alone, LS_SIM_RUN, "core/*", "warp_instructions"));
+        assert_int_equal(idle.value, 0);
+        assert_string_equal(ls_sim_platform(sim), "3 x rtx2060");
+        ls_sim_close(sim);
+    }
+    ls_sim_close(alone);
+    options.on = "gpu3";
+    ls_sim *none;
+    assert_int_equal(ls_sim_open(&options, &none, &err), LS_ERR_USAGE);
+    assert_string_equal(err.what, "there is no GPU 3: platform '3 x rtx2060' has 3, from gpu0 to gpu2");
+}
+
 /* ------------------------------------------------------------------------------------------- many at once */
 
 typedef struct job {
@@ -374,6 +414,7 @@ int main(void)
         cmocka_unit_test(test_metrics_by_index_are_those_by_name),
         cmocka_unit_test(test_stalls_of_a_core_are_all_issue_slots),
         cmocka_unit_test(test_a_program_is_verified),
+        cmocka_unit_test(test_a_gpu_of_a_system_is_as_it_is_alone),
         cmocka_unit_test(test_simulations_at_the_same_time_do_not_meet),
         cmocka_unit_test(test_a_stopped_run_has_partial_results),
         cmocka_unit_test(test_until_limits_the_run),
