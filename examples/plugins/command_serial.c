@@ -32,6 +32,7 @@ static void begin(state *s, ls_cycle now)
     p->begin = ls_region_time(s->packets.region);
     s->queue->is_busy = true;
     s->flushed = !kernel || !s->wiring.flush;
+    s->wiring.kernels->at[0] = &p->kernel; /* that launches name: one runs at a time */
     if (kernel)
         order_all(s, LS_CLUSTER_INVALIDATE);
     if (!kernel || p->transfer.bytes > 0) {

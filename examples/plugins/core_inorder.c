@@ -5,7 +5,6 @@
 
 #define WARPS 32u
 #define LATENCY_CYCLES 6u /* of an instruction */
-
 typedef struct warp {
     const ls_dyn *next, *end;
     ls_cycle ready;
@@ -16,7 +15,9 @@ typedef struct state {
     ls_region *region;
     ls_ticker ticker;
     ls_core_wiring wiring;
-    ls_core_launch block; /* cta NULL: none */
+    ls_core_launch block;
+    const ls_cta *cta; /* of the block; NULL: there is none */
+    const ls_inst *insts;
     ls_cycle start;
     warp warps[WARPS];
     uint32_t turn;
@@ -31,13 +32,13 @@ static void send_sector(state *s, uint32_t index)
     warp *w = &s->warps[index];
     const ls_dyn *dyn = w->next - 1;
     uint64_t at[32];
-    ls_cta_addresses(s->block.cta, dyn, at);
+    ls_cta_addresses(s->cta, dyn, at);
     uint64_t sector = at[__builtin_ctz(w->lanes)] / LS_SECTOR_BYTES * LS_SECTOR_BYTES;
     ls_sector_place place = ls_address_map_place(s->wiring.map, sector);
     ls_sector_message *message = ls_link_send(s->wiring.to_memory[place.channel], 1);
     if (message == NULL)
         return; /* again in its next turn */
-    uint8_t op = s->block.insts[dyn->inst].mem_op;
+    uint8_t op = s->insts[dyn->inst].mem_op;
     uint8_t kind = op == LS_MEM_LOAD    ? LS_SECTOR_READ
                    : op == LS_MEM_STORE ? LS_SECTOR_WRITE
                                         : LS_SECTOR_ATOMIC;
@@ -55,7 +56,7 @@ static void send_sector(state *s, uint32_t index)
 static void issue(state *s, warp *w, ls_cycle now)
 {
     const ls_dyn *dyn = w->next++;
-    uint8_t space = s->block.insts[dyn->inst].space;
+    uint8_t space = s->insts[dyn->inst].space;
     if (dyn->addr != LS_ADDR_NONE && (space == LS_SPACE_GLOBAL || space == LS_SPACE_LOCAL))
         w->lanes = dyn->mask;
     w->ready = now + LATENCY_CYCLES;
@@ -76,30 +77,31 @@ static bool tick(void *self, ls_cycle now)
         else if (acted)
             issue(s, w, now);
     }
-    ls_core_done *done = busy || s->block.cta == NULL ? NULL : ls_link_send(s->wiring.to_dispatch, 1);
+    ls_core_done *done = busy || s->cta == NULL ? NULL : ls_link_send(s->wiring.to_dispatch, 1);
     if (done != NULL) {
-        *done = (ls_core_done){ s->block.cta, s->block.kernel, (uint16_t)s->wiring.id, s->start, now };
-        s->block.cta = NULL;
+        *done = (ls_core_done){ s->block.block, s->block.kernel, (uint16_t)s->wiring.id, s->start, now };
+        s->cta = NULL;
         ls_domain_pending(ls_region_domain(s->region), -1);
     }
-    return s->block.cta != NULL;
+    return s->cta != NULL;
 }
 
 static void receive_launch(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     state *s = self;
-    const ls_cta *cta = ((const ls_core_launch *)payload)->cta;
+    const ls_core_launch launch = *(const ls_core_launch *)payload;
     ls_link_release(link, 1);
-    if (cta != NULL && s->block.cta != NULL)
+    if (launch.block != LS_LAUNCH_NONE && s->cta != NULL)
         ls_domain_fail(ls_region_domain(s->region), "core/inorder got a block before the last one ended");
-    if (cta == NULL || s->block.cta != NULL)
+    if (launch.block == LS_LAUNCH_NONE || s->cta != NULL)
         return; /* without a block: news for cores that share bandwidth by a formula */
+    const ls_cta *cta = s->cta = s->wiring.launches->blocks[launch.block];
+    s->insts = s->wiring.launches->kernels[launch.kernel].insts;
     for (uint32_t i = 0; i < cta->warp_count; i++) {
         const ls_dyn *first = cta->dyns + cta->warps[i].first;
         s->warps[i] = (warp){ first, first + cta->warps[i].count, now, 0, 0 };
     }
-    s->block = *(const ls_core_launch *)payload;
-    s->start = now;
+    s->block = launch, s->start = now;
     ls_domain_pending(ls_region_domain(s->region), 1);
     ls_ticker_wake(&s->ticker);
 }
@@ -112,8 +114,7 @@ static void receive_reply(void *self, ls_link *link, const void *payload, ls_cyc
 
 static void describe(const void *self, ls_core_shape *out)
 {
-    (void)self;
-    *out = (ls_core_shape){ .capacity = { WARPS, 1, 65536, 102400, 8 } };
+    (void)self, *out = (ls_core_shape){ .capacity = { WARPS, 1, 65536, 102400, 8 } };
 }
 
 static ls_status attach(void *self, const ls_core_wiring *wiring, ls_error *err)

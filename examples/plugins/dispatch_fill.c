@@ -7,8 +7,8 @@ typedef struct state {
     ls_region *region;
     ls_dispatch_wiring wiring;
     uint32_t per_core, *load; /* blocks of a core, at most; at each core */
-    ls_cta *ctas, **free;
-    size_t cta_count, free_count;
+    ls_cta *ctas;
+    uint32_t *free, cta_count, free_count; /* free: blocks at no core */
     ls_dispatch_work work;
     ls_dispatch_kernel kernel;
     uint64_t sent, done; /* blocks of the kernel */
@@ -30,6 +30,7 @@ static void next_kernel(state *s, ls_cycle begin)
     if (s->per_core == 0)
         ls_fail(&s->failure, LS_ERR_INPUT, "kernel '%s' does not fit on a core", s->kernel.info->name);
     s->kernel.slot = 0;
+    ls_dispatch_set_kernel(s->wiring.launches, &s->kernel);
     s->sent = s->done = 0;
     s->begin = s->last_end = begin;
     ls_domain_pending(ls_region_domain(s->region), 1);
@@ -46,14 +47,14 @@ static void pump(void *self, ls_cycle now)
         core++;
     if (s->sent == s->kernel.ctas || core == s->wiring.core_count)
         return; /* until a block ends */
-    ls_cta *cta = s->free[s->free_count - 1];
+    uint32_t block = s->free[s->free_count - 1];
     if (s->failure.status != LS_OK ||
-        s->work.next_cta(s->work.self, &s->kernel, cta, &end, &s->failure) != LS_OK || end) {
+        s->work.next_cta(s->work.self, &s->kernel, &s->ctas[block], &end, &s->failure) != LS_OK || end) {
         ls_domain_fail(ls_region_domain(s->region), "a kernel has fewer thread blocks than its grid");
         return;
     }
     ls_core_launch *launch = ls_link_send(links[core], 1);
-    *launch = ls_dispatch_launch(&s->kernel, cta, s->n.kernels + 1, s->per_core, s->wiring.core_count);
+    *launch = ls_dispatch_launch(&s->kernel, block, s->n.kernels + 1, s->per_core, s->wiring.core_count);
     s->free_count--;
     s->load[core]++;
     s->sent++;
@@ -64,7 +65,7 @@ static void receive(void *self, ls_link *link, const void *payload, ls_cycle now
 {
     state *s = self;
     const ls_core_done *done = payload;
-    s->free[s->free_count++] = done->cta;
+    s->free[s->free_count++] = done->block;
     s->load[done->core]--;
     s->last_end = done->cycle > s->last_end ? done->cycle : s->last_end;
     ls_link_release(link, 1);
@@ -91,15 +92,15 @@ static void describe(const void *self, ls_dispatch_shape *out)
 static ls_status attach(void *self, const ls_dispatch_wiring *wiring, ls_error *err)
 {
     state *s = self;
-    size_t count = wiring->core_count * wiring->capacity.cta_slots;
+    uint32_t count = (uint32_t)(wiring->core_count * wiring->capacity.cta_slots);
     s->wiring = *wiring;
     s->load = ls_domain_alloc(ls_region_domain(s->region), wiring->core_count * sizeof *s->load);
     s->ctas = ls_domain_alloc(ls_region_domain(s->region), count * sizeof *s->ctas);
     s->free = ls_domain_alloc(ls_region_domain(s->region), count * sizeof *s->free);
     if (s->load == NULL || s->ctas == NULL || s->free == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the dispatcher");
-    for (s->cta_count = s->free_count = count; count > 0; count--)
-        s->free[count - 1] = &s->ctas[count - 1];
+    for (s->cta_count = s->free_count = count; count-- > 0; s->free[count] = count)
+        wiring->launches->blocks[count] = &s->ctas[count];
     return LS_OK;
 }
 

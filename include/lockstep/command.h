@@ -12,7 +12,7 @@
 
 #define LS_COMMAND_SLOT "command"
 #define LS_COMMAND_PORT "command"
-#define LS_COMMAND_INTERFACE "command/1"
+#define LS_COMMAND_INTERFACE "command/2"
 
 /* ----------------------------------------------------------------------------------- to and from clusters */
 
@@ -72,6 +72,7 @@ typedef struct ls_command_wiring {
     uint32_t clusters, cus_per_cluster;
     ls_link *const *orders; /* per cluster: sends ls_cluster_order; the array outlives the block */
     ls_port dma;            /* an ls_dma_ops */
+    ls_cu_kernels *kernels; /* launches by number, for the orders; outlives the block */
     bool flush;             /* caches above L2 write back: a kernel's end flushes them */
 } ls_command_wiring;
 
@@ -126,8 +127,8 @@ LS_API void ls_packets_end(ls_packets *packets, ls_command_queue *queue);
 /* Before submission: says how many work-groups of the kernel fit on a compute unit and which resource limits them, or
  * refuses a kernel of which none fits. A transfer always fits. */
 LS_API ls_status ls_packet_fit(ls_command_packet *packet, const ls_cu_capacity *capacity, ls_error *err);
-/* The next work-group in the order of the grid (number packet->groups, which it counts): kernel, id and waves, which
- * go to SIMDs in turn; all else is 0. */
+/* The next work-group in the order of the grid (number packet->groups, which it counts): id and waves, which go to
+ * SIMDs in turn. All else is 0, also the kernel: row 0 of ls_cu_kernels. */
 LS_API void ls_packet_launch(ls_command_packet *packet, const ls_cu_capacity *capacity, ls_cu_launch *launch);
 /* Adds the end of a work-group to its packet: counts, and the fault that comes first in the order of the grid. */
 LS_API void ls_packet_add_done(ls_command_packet *packet, const ls_cu_done *done);

@@ -14,27 +14,41 @@
 
 #define LS_CORE_SLOT "core"
 #define LS_CORE_PORT "core"
-#define LS_CORE_INTERFACE "core/1"
+#define LS_CORE_INTERFACE "core/2"
 #define LS_CORE_KERNELS 128    /* that run at once, at most: ls_core_launch.kernel is below */
 #define LS_CORE_BLOCKS_AT 512u /* thread blocks at a core, at most, including waiting ones */
 
-/* A thread block on its way to a core. The core has its ls_cta until an ls_core_done brings it back. Without a
- * block (cta is NULL): only so many `cores` are still at work for `kernel`. */
-typedef struct ls_core_launch {
-    ls_cta *cta;
-    const ls_inst *insts; /* of the kernel: ls_dyn.inst is an index */
+/* A kernel, for the cores that run its thread blocks. */
+typedef struct ls_launch_kernel {
     const ls_kernel_info *info;
-    uint32_t kernel;        /* the dispatcher's slot: another kernel may have had it before */
-    uint32_t number;        /* of the launch: no other has it */
+    const ls_inst *insts;             /* ls_dyn.inst is an index */
+    const struct rates_kernel *rates; /* from the workload, for the built-in core without simulated memory */
+} ls_launch_kernel;
+
+/* Kernels and thread blocks by number: messages between the dispatcher and cores are plain data and name rows of
+ * this table. Only the dispatcher writes. It fills a row before it sends a message that names it, and leaves it
+ * alone until the answer. A core reads a row from the arrival of such a message to its answer. */
+typedef struct ls_launch_table {
+    ls_launch_kernel kernels[LS_CORE_KERNELS]; /* by ls_core_launch.kernel */
+    ls_cta **blocks;                           /* by ls_core_launch.block; the dispatcher's memory */
+    uint32_t block_count;                      /* rows: enough for all blocks that cores can hold, and one */
+} ls_launch_table;
+
+#define LS_LAUNCH_NONE UINT32_MAX
+
+/* A thread block on its way to a core. The core has its ls_cta until an ls_core_done brings it back. Without a
+ * block (LS_LAUNCH_NONE): only so many `cores` are still at work for `kernel`. */
+typedef struct ls_core_launch {
+    uint32_t block;  /* row of the table */
+    uint32_t kernel; /* row of the table, the dispatcher's slot: another kernel may have had it before */
+    uint32_t number; /* of the launch: no other has it */
     uint32_t ctas_per_core; /* at once, at most: for the carve-out and for the layout of local memory */
     uint32_t cores;         /* at work for the kernel: they share the bandwidth */
-    const struct rates_kernel *rates; /* from the workload, for the built-in core without simulated memory */
 } ls_core_launch;
 
 /* The end of a thread block. */
 typedef struct ls_core_done {
-    ls_cta *cta;
-    uint32_t kernel;
+    uint32_t block, kernel; /* as in ls_core_launch */
     uint16_t core;
     ls_cycle start, cycle; /* of the core's clock: its start and its end */
 } ls_core_done;
@@ -67,8 +81,9 @@ typedef struct ls_core_wiring {
     const ls_address_map *map; /* outlives the core */
     ls_link *const *to_memory; /* by channel; payload: ls_sector_message */
     uint32_t channels;         /* 0 for a core that sends no requests */
-    uint32_t replies_max;   /* answers that all links together can deliver before a buffer entry is released */
-    ls_link *to_dispatch;   /* payload: ls_core_done */
+    uint32_t replies_max; /* answers that all links together can deliver before a buffer entry is released */
+    ls_link *to_dispatch; /* payload: ls_core_done */
+    const ls_launch_table *launches; /* that launch messages name; outlives the core */
     uint32_t refill_cycles; /* blocks may come before there is room: the core starts one so many cycles after
                                  * another has ended. 0: none comes before there is room */
 } ls_core_wiring;

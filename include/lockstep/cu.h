@@ -13,10 +13,11 @@
 
 #define LS_CU_SLOT "cu"
 #define LS_CU_PORT "cu"
-#define LS_CU_INTERFACE "cu/1"
+#define LS_CU_INTERFACE "cu/2"
 #define LS_CU_SIMDS_MAX 8
 #define LS_CU_HALVES_MAX 2
 #define LS_CU_WAVES_PER_GROUP_MAX 32
+#define LS_CU_KERNELS 64 /* launches that run side by side, at most: ls_cu_launch.kernel is below */
 #define LS_CU_CLASSES 13 /* of instructions: ls_gpu_class_name() in lockstep/driver.h */
 
 /* One kernel launch, immutable while it runs; owned by the command processor's client (the runtime). */
@@ -38,9 +39,16 @@ typedef struct ls_cu_kernel {
         *address_space; /* the simulated memory: for page states and code only, never for data */
 } ls_cu_kernel;
 
+/* Launches by number: messages between the command processor and compute units are plain data and name rows of this
+ * table. Only the command processor writes. It fills a row before it sends a message that names it, and leaves it
+ * alone until all work-groups of the launch are done. */
+typedef struct ls_cu_kernels {
+    const ls_cu_kernel *at[LS_CU_KERNELS];
+} ls_cu_kernels;
+
 /* A work-group on its way to a compute unit. The dispatcher has reserved what it needs: it owns the masks. */
 typedef struct ls_cu_launch {
-    const ls_cu_kernel *kernel;
+    uint32_t kernel;        /* row of ls_cu_kernels: another launch may have had it before */
     uint32_t id[3];         /* of the work-group */
     uint32_t scratch_place; /* unique among resident work-groups of the kernel */
     uint16_t cu;            /* within its cluster */
@@ -55,7 +63,7 @@ typedef struct ls_cu_tally {
 } ls_cu_tally;
 
 typedef struct ls_cu_done {
-    const ls_cu_kernel *kernel;
+    uint32_t kernel; /* as in ls_cu_launch */
     uint16_t cu, slot, cluster, unused;
     /* A fault of the program ends the work-group; the command processor stops the kernel. kind
      * LS_FAULT_NONE: none. */
@@ -89,7 +97,8 @@ typedef struct ls_cu_wiring {
     ls_block *vector[LS_CU_HALVES_MAX];
     uint32_t vector_count;
     ls_block *scalar, *code;
-    ls_link *to_command; /* sends ls_cu_done */
+    ls_link *to_command;          /* sends ls_cu_done */
+    const ls_cu_kernels *kernels; /* that launches name; outlives the block */
 } ls_cu_wiring;
 
 /* Provided port. */
@@ -100,7 +109,7 @@ typedef struct ls_cu_ops {
     /* A work-group: an ls_cu_done follows when it has ended. The message is valid during the call. */
     void (*receive_launch)(void *self, const ls_cu_launch *launch, ls_cycle now);
     /* Ends all waves of the kernel without executing further. Each of its work-groups is still reported done. */
-    void (*cancel)(void *self, const ls_cu_kernel *kernel, ls_cycle now);
+    void (*cancel)(void *self, uint32_t kernel, ls_cycle now);
     /* Between runs, once per launch that has ended: its counters, in the layout of the block's counters, 0
      * where they are not counted per launch. False: the model does not count per launch. */
     bool (*take_kernel)(void *self, uint32_t number, void *counters, size_t bytes);

@@ -10,7 +10,7 @@
 
 #define LS_DISPATCH_SLOT "dispatch"
 #define LS_DISPATCH_PORT "dispatch"
-#define LS_DISPATCH_INTERFACE "dispatch/1"
+#define LS_DISPATCH_INTERFACE "dispatch/2"
 
 /* A kernel as the workload hands it over; valid until kernel_done. */
 typedef struct ls_dispatch_kernel {
@@ -19,7 +19,7 @@ typedef struct ls_dispatch_kernel {
     uint64_t ctas;
     void *handle;                     /* the workload's */
     uint32_t slot;                    /* the dispatcher sets it: cores count by it */
-    const struct rates_kernel *rates; /* goes into ls_core_launch */
+    const struct rates_kernel *rates; /* goes into the launch table */
 } ls_dispatch_kernel;
 
 /* The workload. The dispatcher calls it from its own domain only. */
@@ -44,6 +44,7 @@ typedef struct ls_dispatch_wiring {
     uint32_t core_count;
     uint32_t link_latency_cycles; /* to a core, and back */
     uint32_t refill_cycles; /* cores take blocks before they have room: see ls_core_wiring; 0: they do not */
+    ls_launch_table *launches; /* that launch messages name; outlives the block */
 } ls_dispatch_wiring;
 
 /* How far it is. */
@@ -71,18 +72,22 @@ typedef struct ls_dispatch_ops {
     bool (*take_kernel)(void *self, uint32_t slot, void *counters, size_t bytes);
 } ls_dispatch_ops;
 
-/* The message that brings a block of the kernel to a core; `number` is that of the launch, from 1. */
-static inline ls_core_launch ls_dispatch_launch(const ls_dispatch_kernel *kernel, ls_cta *cta, uint64_t number,
-                                                uint32_t ctas_per_core, uint32_t cores)
+/* The kernel takes the row of its slot in the launch table, before its first block is sent. */
+static inline void ls_dispatch_set_kernel(ls_launch_table *launches, const ls_dispatch_kernel *kernel)
 {
-    return (ls_core_launch){ .cta = cta,
-                             .insts = kernel->insts,
-                             .info = kernel->info,
+    launches->kernels[kernel->slot] =
+        (ls_launch_kernel){ .info = kernel->info, .insts = kernel->insts, .rates = kernel->rates };
+}
+
+/* The message that brings a block of the kernel to a core; `number` is that of the launch, from 1. */
+static inline ls_core_launch ls_dispatch_launch(const ls_dispatch_kernel *kernel, uint32_t block,
+                                                uint64_t number, uint32_t ctas_per_core, uint32_t cores)
+{
+    return (ls_core_launch){ .block = block,
                              .kernel = kernel->slot,
                              .number = (uint32_t)number,
                              .ctas_per_core = ctas_per_core,
-                             .cores = cores,
-                             .rates = kernel->rates };
+                             .cores = cores };
 }
 
 /* Number of blocks of a kernel that a core has at once. As many as fit on an empty core, or fewer if the grid

@@ -63,6 +63,8 @@ typedef struct rig {
     rig_request log[RIG_LOG];
     uint32_t logged;
     ls_core_done last;
+    ls_launch_table table;
+    ls_cta *blocks[1];
     uint32_t dones;
 } rig;
 
@@ -72,11 +74,11 @@ static inline void rig_send_launch(void *self, ls_cycle now)
 {
     rig *r = self;
     (void)now;
+    r->table.kernels[0] = (ls_launch_kernel){ .insts = r->insts, .info = &r->info };
+    r->blocks[0] = &r->cta;
     ls_core_launch *launch = ls_link_send(r->launch, 1);
     assert_non_null(launch);
-    *launch = (ls_core_launch){
-        .cta = &r->cta, .insts = r->insts, .info = &r->info, .number = 1, .ctas_per_core = 1, .cores = 1
-    };
+    *launch = (ls_core_launch){ .number = 1, .ctas_per_core = 1, .cores = 1 };
 }
 
 static inline void rig_done(void *self, ls_link *link, const void *payload, ls_cycle now)
@@ -215,13 +217,16 @@ static inline ls_status rig_try_build(rig *r, ls_error *err)
                          .slice_hash = MEM_HASH_NONE,
                          .bit_map = "0000.RRRRRRRR.RBBBCCCC.BCCSSSSS" };
     assert_int_equal(mem_map_init(&r->map, &map, NULL), LS_OK);
+    r->table.blocks = r->blocks;
+    r->table.block_count = 1;
     ls_core_wiring wiring = { .core_count = 1,
                               .kernel_slots = 1,
                               .map = &r->map,
                               .to_memory = r->requests,
                               .channels = 2,
                               .replies_max = 2 * RIG_CREDITS,
-                              .to_dispatch = r->done };
+                              .to_dispatch = r->done,
+                              .launches = &r->table };
     return ops->attach(state, &wiring, err);
 }
 

@@ -172,6 +172,7 @@ typedef struct rig {
     bool busy[256];
     ls_cycle first_launch, last_done;
     ls_cu_done last;
+    ls_cu_kernels kernels;
     ls_cu_tally tally;
     ls_fault fault;
     ls_run_result result;
@@ -195,7 +196,7 @@ static inline void rig_dispatch(rig *r, ls_cycle now)
             room += r->free_slots[s];
         if (slot == capacity.groups || room < waves)
             return;
-        ls_cu_launch launch = { .kernel = &r->kernel, .scratch_place = slot, .slot = (uint16_t)slot };
+        ls_cu_launch launch = { .scratch_place = slot, .slot = (uint16_t)slot };
         memcpy(launch.id, id, sizeof id);
         launch.wave_count = (uint16_t)waves;
         for (uint32_t i = 0, s = r->next % capacity.simds; i < waves; s = (s + 1) % capacity.simds)
@@ -299,7 +300,10 @@ static inline void rig_build(rig *r, const char *model, uint32_t line_bytes, uin
                         .receiver = r };
     assert_int_equal(ls_link_create(r->engine, &down, &r->launches, NULL), LS_OK);
     assert_int_equal(ls_link_create(r->engine, &up, &r->reports, NULL), LS_OK);
-    cu_wires wires = { .vector_count = (uint32_t)r->spec.halves, .to_command = r->reports };
+    cu_wires wires = { .vector_count = (uint32_t)r->spec.halves,
+                       .to_command = r->reports,
+                       .kernels = &r->kernels };
+    r->kernels.at[0] = &r->kernel;
     for (uint32_t i = 0; i < wires.vector_count; i++)
         wires.vector[i] = rig_memory_init(r->vector[i], r->address_space, region, line_bytes, latency,
                                           &cu_vector_client[i], r->cu);

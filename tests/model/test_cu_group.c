@@ -67,7 +67,7 @@ typedef struct canceller {
 static void cancel_now(void *self, ls_cycle now)
 {
     canceller *k = self;
-    cu_cancel(k->r->cu, &k->r->kernel, now);
+    cu_cancel(k->r->cu, 0, now);
 }
 
 /* s_branch to itself: only a cancelled kernel ends. */

@@ -67,7 +67,7 @@ static void receive(void *state, ls_link *link, const void *payload, ls_cycle no
     ls_domain_pending(ls_region_domain(c->region), 1);
     c->arrivals[c->tail] = now;
     c->held[c->tail++] = (ls_core_done){
-        .cta = launch->cta, .kernel = launch->kernel, .core = c->id, .cycle = now + c->hold_cycles
+        .block = launch->block, .kernel = launch->kernel, .core = c->id, .cycle = now + c->hold_cycles
     };
     c->most = c->tail - c->head > c->most ? c->tail - c->head : c->most;
     ls_link_release(link, 1);
@@ -173,11 +173,14 @@ static outcome run(ls_ratio interval, uint32_t cores, uint64_t places, uint64_t 
                                .receiver = port.self };
         check(ls_link_create(engine, &link, &c->to_dispatch, &err), &err);
     }
+    static ls_cta *rows[CORES_MAX * BLOCKS];
+    ls_launch_table table = { .blocks = rows, .block_count = LS_COUNT_OF(rows) };
     const ls_dispatch_wiring wiring = {
         .capacity = { .warp_slots = places, .cta_slots = places, .registers = 65536, .register_unit = 1 },
         .to_core = launches,
         .core_count = cores,
-        .link_latency_cycles = LINK
+        .link_latency_cycles = LINK,
+        .launches = &table
     };
     check(ops->attach(port.self, &wiring, &err), &err);
     ops->start(port.self, &(ls_dispatch_work){ &w, next_kernel, next_cta, kernel_done });

@@ -125,6 +125,7 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
                                        .cus_per_cluster = b.per_cluster,
                                        .orders = b.orders,
                                        .dma = b.dma,
+                                       .kernels = &b.gpu->kernels,
                                        .flush = b.writes_back };
     TRY(((const ls_command_ops *)b.gpu->command.ops)->attach(b.gpu->command.self, &wiring, err));
     return ls_engine_add_part(b.engine, AMD_GPU_MACHINE, b.gpu, err);

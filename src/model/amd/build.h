@@ -36,8 +36,9 @@ struct amd_gpu {
     mem_map map;
     uint32_t line_bytes;
     ls_region *command_region;
-    ls_port command;   /* ls_command_ops */
-    ls_block **caches; /* all of them */
+    ls_port command;       /* ls_command_ops */
+    ls_cu_kernels kernels; /* that run, by number: for messages */
+    ls_block **caches;     /* all of them */
     uint32_t cache_count;
     ls_block **l2, **homes;
     uint32_t l2_count, home_count;

@@ -74,7 +74,8 @@ static ls_status build_cu(builder *b, uint32_t cluster, uint32_t index, ls_block
                             .vector_count = (uint32_t)b->spec->vector_caches,
                             .scalar = scalar,
                             .code = code,
-                            .to_command = b->dones[cluster] };
+                            .to_command = b->dones[cluster],
+                            .kernels = &b->gpu->kernels };
     TRY(build_cu_block(b, cluster, index, cu, err));
     for (uint32_t i = 0; i < wiring.vector_count; i++) {
         ls_block *cache;

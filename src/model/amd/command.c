@@ -79,7 +79,7 @@ static bool send_orders(command *c, dispatcher *d)
             }
             order->kind = d->order;
             order->tag = (uint32_t)(d - c->dispatchers);
-            order->launch.kernel = &d->packet->kernel;
+            order->launch.kernel = (uint32_t)(d - c->dispatchers);
             d->orders[word] &= ~(UINT64_C(1) << cluster % 64);
         }
     return all;
@@ -96,6 +96,7 @@ static void begin_kernel(command *c, dispatcher *d, ls_command_queue *q, ls_comm
                        .need = command_need_of(&c->place, p),
                        .places = d->places };
     memset(d->places, 0, c->place_words * sizeof *d->places);
+    c->kernels->at[d - c->dispatchers] = &p->kernel;
     d->at = (placement){ 0 };
     for (uint32_t i = 0; i < 3; i++) {
         d->groups[i] = (p->kernel.grid[i] + p->kernel.group[i] - 1) / p->kernel.group[i];
@@ -300,6 +301,7 @@ static ls_status command_attach(void *self, const ls_command_wiring *wires, ls_e
     c->cu_tail = c->cu_count % 64 == 0 ? UINT64_MAX : (UINT64_C(1) << c->cu_count % 64) - 1;
     c->place_words = (uint64_t)c->cu_count * PLACE_GROUPS_MAX / 64;
     c->dma = wires->dma;
+    c->kernels = wires->kernels;
     c->flush = wires->flush;
     c->orders = ls_domain_alloc(c->domain, c->clusters * sizeof *c->orders);
     c->cus = ls_domain_alloc(c->domain, c->cu_count * sizeof *c->cus);

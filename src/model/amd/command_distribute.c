@@ -98,7 +98,7 @@ static uint32_t send_next(command *c, dispatcher *d, bool *again)
         order->kind = LS_CLUSTER_LAUNCH;
         order->tag = 0;
         ls_cu_launch *launch = &order->launch;
-        launch->kernel = &d->packet->kernel;
+        launch->kernel = (uint32_t)(d - c->dispatchers);
         memcpy(launch->id, d->next, sizeof launch->id);
         launch->scratch_place = take_scratch(c, d);
         launch->cu = (uint16_t)(cu / c->clusters);

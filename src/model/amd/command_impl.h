@@ -9,7 +9,7 @@
 #include "model/amd/place.h"
 #include "model/policy/placement.h"
 
-#define COMMAND_DISPATCHERS_MAX 64u
+#define COMMAND_DISPATCHERS_MAX LS_CU_KERNELS
 #define COMMAND_CUS_MAX 512u
 #define COMMAND_WORDS (COMMAND_CUS_MAX / 64)
 
@@ -67,7 +67,8 @@ typedef struct command {
     uint64_t cu_tail; /* bits of the last word of a mask of compute units */
     uint32_t cu_words, cluster_words;
     ls_link **orders;
-    ls_port dma; /* ls_dma_ops */
+    ls_port dma;            /* ls_dma_ops */
+    ls_cu_kernels *kernels; /* those in dispatchers, by dispatcher */
     bool flush;
     place_cu *cus;
     uint8_t (*owner)[PLACE_GROUPS_MAX]; /* which dispatcher's work-group a slot holds */

@@ -149,7 +149,7 @@ void ls_packet_launch(ls_command_packet *p, const ls_cu_capacity *capacity, ls_c
     uint32_t items = 1, lanes = ls_cu_kernel_lanes(k);
     uint32_t simds = p->one_half ? capacity->simds / capacity->halves : capacity->simds;
     uint64_t index = p->groups++;
-    *launch = (ls_cu_launch){ .kernel = k };
+    *launch = (ls_cu_launch){ .kernel = 0 };
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t groups = (k->grid[i] + k->group[i] - 1) / k->group[i];
         launch->id[i] = (uint32_t)(index % groups);

@@ -7,11 +7,11 @@
 #include "model/core/core.h"
 
 struct core_ahead {
-    ls_core_launch waiting[LS_CORE_BLOCKS_AT]; /* ring: arrived before there was room */
+    core_launch waiting[LS_CORE_BLOCKS_AT]; /* ring: arrived before there was room */
     uint32_t head, tail;
     struct {
         ls_cycle start;
-        ls_core_launch launch;
+        core_launch launch;
     } due[CORE_CTAS_MAX]; /* in the order of their starts: they have a place */
     uint32_t due_count;
     uint16_t places[LS_CORE_KERNELS]; /* by kernel: blocks that are here or due */
@@ -24,7 +24,7 @@ struct core_ahead {
 
 /* When the block that arrives now may start: at once if there is a place that was left long ago, or never
  * taken. */
-static ls_cycle start_of(core_ahead *a, const ls_core_launch *launch, ls_cycle now)
+static ls_cycle start_of(core_ahead *a, const core_launch *launch, ls_cycle now)
 {
     if (a->ended_kernel != launch->kernel) {
         a->ended_kernel = launch->kernel;
@@ -37,7 +37,7 @@ static ls_cycle start_of(core_ahead *a, const ls_core_launch *launch, ls_cycle n
     return a->ends[a->end_head++ % CORE_CTAS_MAX] + a->delay;
 }
 
-static void set_due(core *c, const ls_core_launch *launch, ls_cycle start)
+static void set_due(core *c, const core_launch *launch, ls_cycle start)
 {
     core_ahead *a = c->ahead;
     if (a->due_count == CORE_CTAS_MAX) {
@@ -56,7 +56,7 @@ static void set_due(core *c, const ls_core_launch *launch, ls_cycle start)
     ls_schedule_at(c->region, &a->event, start);
 }
 
-bool ahead_arrives(core *c, const ls_core_launch *launch)
+bool ahead_arrives(core *c, const core_launch *launch)
 {
     core_ahead *a = c->ahead;
     a->kernel = launch->kernel;
@@ -122,7 +122,7 @@ static void start_due(void *self, ls_cycle now)
 {
     core *c = self;
     core_ahead *a = c->ahead;
-    ls_core_launch launch = a->due[0].launch;
+    core_launch launch = a->due[0].launch;
     a->due_count--;
     for (uint32_t i = 0; i < a->due_count; i++)
         a->due[i] = a->due[i + 1];

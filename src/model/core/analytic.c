@@ -158,7 +158,7 @@ void analytic_take(core *c, uint16_t index)
     }
     a->unit_free = c->now + rounds;
     f->requests = 1;
-    const ls_core_launch *launch = &c->ctas[c->warps[f->warp].cta].launch;
+    const core_launch *launch = &c->ctas[c->warps[f->warp].cta].launch;
     const rates_inst *rate = rates_of(launch->rates, f->inst->pc);
     ls_cycle end =
         formula_access(c, launch, rate, f->inst->mem_op != LS_MEM_STORE, c->sector_count, rounds, c->now);

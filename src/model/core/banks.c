@@ -54,7 +54,7 @@ void banks_count_for(core *c, uint32_t kernel)
 }
 
 /* While one kernel is resident it is counted for, and after it until another one comes. */
-void banks_blocks_changed(core *c, const ls_core_launch *of)
+void banks_blocks_changed(core *c, const core_launch *of)
 {
     core_banks *b = c->kernel_banks;
     uint32_t kernel = BANKS_SHARED;
@@ -65,7 +65,7 @@ void banks_blocks_changed(core *c, const ls_core_launch *of)
     for (uint32_t i = 0; i < CORE_CTAS_MAX; i++) {
         if (!c->ctas[i].used)
             continue;
-        const ls_core_launch *launch = &c->ctas[i].launch;
+        const core_launch *launch = &c->ctas[i].launch;
         b->at[launch->kernel].number = launch->number;
         c->mixed = c->mixed || (kernel != BANKS_SHARED && kernel != launch->kernel);
         kernel = launch->kernel;

@@ -239,7 +239,7 @@ typedef struct l1_bank {
 
 typedef struct cta_state {
     bool used;
-    ls_core_launch launch;
+    core_launch launch;
     ls_cycle start;
     uint16_t first_warp, warp_count, warps_left;
     uint16_t at_barrier;
@@ -361,8 +361,9 @@ typedef struct core {
     struct {
         uint32_t number;     /* of the launch, from 1 */
         ls_cycle until;      /* its instructions are not there before */
-    } cold[LS_CORE_KERNELS]; /* by ls_core_launch.kernel */
+    } cold[LS_CORE_KERNELS]; /* by core_launch.kernel */
     ls_link *to_dispatch;
+    const ls_launch_table *launches;
     index_ring done_ring;
     ls_core_done done[CORE_CTAS_MAX * 2];
     ls_event done_event;
@@ -378,7 +379,7 @@ void banks_count_for(core *c, uint32_t kernel); /* the dispatcher's slot, or BAN
 /* The same for a launch by its number; returns the slot that was counted for before. */
 uint32_t banks_count_for_number(core *c, uint32_t number);
 /* After a block of this launch came or went; there are banks. */
-void banks_blocks_changed(core *c, const ls_core_launch *of);
+void banks_blocks_changed(core *c, const core_launch *of);
 #define BANKS_SHARED UINT32_MAX /* for no kernel in particular */
 static inline void count_for(core *c, uint32_t warp)
 {
@@ -480,13 +481,13 @@ void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void cta_warp_maybe_done(core *c, uint32_t warp);
 void cta_barrier(core *c, uint32_t warp, bool waits);
 void cta_finish(core *c, uint32_t slot);
-void cta_start(core *c, const ls_core_launch *launch); /* there is room for it; else cta_refuse() */
+void cta_start(core *c, const core_launch *launch); /* there is room for it; else cta_refuse() */
 void cta_refuse(core *c); /* ends the run: the dispatcher sent a block that does not fit */
 void cta_done_event(void *self, ls_cycle now);
 
 /* ahead.c; all but ahead_waits() for cores that are sent blocks ahead */
-bool ahead_init(core *c, uint32_t delay_cycles);           /* false: the host has no memory left */
-bool ahead_arrives(core *c, const ls_core_launch *launch); /* false: it starts now */
+bool ahead_init(core *c, uint32_t delay_cycles);        /* false: the host has no memory left */
+bool ahead_arrives(core *c, const core_launch *launch); /* false: it starts now */
 void ahead_ended(core *c, uint32_t kernel);
 void ahead_shares(core *c, uint32_t kernel, uint32_t cores);
 bool ahead_waits(const core *c); /* some block is here and has not started */

@@ -7,6 +7,15 @@
 #include "model/cache/sector_cache.h"
 #include "model/core/rates.h"
 
+/* A thread block at a core: the message that brought it, and the rows of the launch table that the message names. */
+typedef struct core_launch {
+    ls_cta *cta;
+    const ls_inst *insts;
+    const ls_kernel_info *info;
+    uint32_t block, kernel, number, ctas_per_core, cores; /* as in ls_core_launch */
+    const struct rates_kernel *rates;
+} core_launch;
+
 /* L1 as it is when blocks with so much shared memory are resident. */
 typedef struct core_l1 {
     sector_cache_spec cache; /* with the ways that are left */

@@ -35,6 +35,7 @@ static ls_status attach(void *self, const ls_core_wiring *wiring, ls_error *err)
     c->core_count = wiring->core_count;
     c->map = *wiring->map;
     c->to_dispatch = wiring->to_dispatch;
+    c->launches = wiring->launches;
     c->scheduler_kind = scheduler_kind_of(&c->scheduler);
     c->to_memory = ls_domain_alloc(c->domain, (wiring->channels + 1) * sizeof(ls_link *));
     ring_init(&c->reply_ring, wiring->replies_max);

@@ -21,7 +21,7 @@ static uint32_t find_warps(const core *c, uint32_t count)
 
 /* The first cycle in which the core's next warp fetches: warps start one after another, and none before the
  * kernel's first instructions are there. */
-static ls_cycle warp_start(core *c, const ls_core_launch *launch)
+static ls_cycle warp_start(core *c, const core_launch *launch)
 {
     ls_cycle now = ls_region_now(c->region), start = now > c->start_free ? now : c->start_free;
     c->start_free = start + c->spec->warp_start_cycles;
@@ -84,7 +84,7 @@ static bool has_room(const core *c, const ls_kernel_info *info)
     return registers <= c->spec->registers && shared_bytes <= c->spec->shared_kib * 1024;
 }
 
-void cta_start(core *c, const ls_core_launch *launch)
+void cta_start(core *c, const core_launch *launch)
 {
     uint32_t slot = 0;
     while (slot < CORE_CTAS_MAX && c->ctas[slot].used)
@@ -121,23 +121,38 @@ void cta_start(core *c, const ls_core_launch *launch)
         cta_finish(c, slot);
 }
 
+static core_launch find_launch(const ls_launch_table *table, const ls_core_launch *message)
+{
+    const ls_launch_kernel *kernel = &table->kernels[message->kernel];
+    return (core_launch){ .cta = table->blocks[message->block],
+                          .insts = kernel->insts,
+                          .info = kernel->info,
+                          .block = message->block,
+                          .kernel = message->kernel,
+                          .number = message->number,
+                          .ctas_per_core = message->ctas_per_core,
+                          .cores = message->cores,
+                          .rates = kernel->rates };
+}
+
 void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     core *c = self;
-    const ls_core_launch *launch = payload;
+    const ls_core_launch *message = payload;
     (void)now;
-    if (launch->cta == NULL) {
+    if (message->block == LS_LAUNCH_NONE) {
         for (uint32_t i = 0; i < CORE_CTAS_MAX; i++)
-            if (c->ctas[i].used && c->ctas[i].launch.kernel == launch->kernel)
-                c->ctas[i].launch.cores = launch->cores;
+            if (c->ctas[i].used && c->ctas[i].launch.kernel == message->kernel)
+                c->ctas[i].launch.cores = message->cores;
         if (c->ahead != NULL)
-            ahead_shares(c, launch->kernel, launch->cores);
+            ahead_shares(c, message->kernel, message->cores);
         ls_link_release(link, 1);
         return;
     }
+    const core_launch launch = find_launch(c->launches, message);
     ls_domain_pending(c->domain, 1);
-    if (c->ahead == NULL || !ahead_arrives(c, launch))
-        cta_start(c, launch);
+    if (c->ahead == NULL || !ahead_arrives(c, &launch))
+        cta_start(c, &launch);
     ls_link_release(link, 1);
     ls_ticker_wake(&c->ticker);
 }
@@ -175,7 +190,7 @@ void cta_finish(core *c, uint32_t slot)
     cta->used = false;
     c->resident_ctas--;
     ls_domain_pending(c->domain, -1);
-    c->done[ring_push(&c->done_ring)] = (ls_core_done){ .cta = cta->launch.cta,
+    c->done[ring_push(&c->done_ring)] = (ls_core_done){ .block = cta->launch.block,
                                                         .kernel = cta->launch.kernel,
                                                         .core = (uint16_t)c->id,
                                                         .start = cta->start,

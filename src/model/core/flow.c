@@ -25,7 +25,7 @@ static void start_warp(core *c, uint32_t warp, ls_cycle now, ls_cycle fetch)
     uint32_t sub = warp_sub(c, warp);
     warp_state *w = &c->warps[warp];
     flow_sub *fs = &f->subs[sub];
-    const ls_core_launch *launch = &c->ctas[w->cta].launch;
+    const core_launch *launch = &c->ctas[w->cta].launch;
     if (launch->kernel != f->kernel || launch->insts != f->kernel_insts) {
         /* Another kernel may have its program where the last one had its own. */
         f->kernel = launch->kernel;

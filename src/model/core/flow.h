@@ -104,7 +104,7 @@ typedef struct flow_wait {
 
 typedef struct flow_warp {
     uint64_t key; /* of its kernel: flow_inst.key of the instruction in place 0 */
-    const ls_core_launch *launch;
+    const core_launch *launch;
     const uint64_t *addrs; /* of its block */
     const uint64_t *moves; /* as ls_cta.moves */
     ls_cycle started;
@@ -224,7 +224,7 @@ ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask
 
 /* flow_inst.c */
 /* The entry of the instruction, which holds another one. */
-void flow_decode(core *c, flow_inst *d, const ls_core_launch *launch, uint32_t place, uint64_t key);
+void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t place, uint64_t key);
 /* Counts what has issued. */
 void flow_count_uses(core *c);
 /* Counts the issued instructions, and drops all of them: another program may take their addresses. */

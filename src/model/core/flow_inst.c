@@ -147,7 +147,7 @@ static void set_memory(const core *c, flow_inst *d, const rates_kernel *rates)
                      inst->space != LS_SPACE_LOCAL && inst->space != LS_SPACE_GENERIC;
 }
 
-void flow_decode(core *c, flow_inst *d, const ls_core_launch *launch, uint32_t place, uint64_t key)
+void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t place, uint64_t key)
 {
     flow *f = c->flow;
     const ls_inst *inst = &launch->insts[place];

@@ -132,8 +132,8 @@ static inline uint64_t formula_expected_beyond(const rates_inst *rate, uint64_t 
 }
 
 /* An access that hits L1, or one with the mean latency that needs nothing of the rest. */
-static inline ls_cycle formula_access_l1(core *c, const ls_core_launch *launch, const rates_inst *rate,
-                                         bool load, ls_cycle looked)
+static inline ls_cycle formula_access_l1(core *c, const core_launch *launch, const rates_inst *rate, bool load,
+                                         ls_cycle looked)
 {
     analytic *a = c->analytic;
     if (!a->expected || !load)
@@ -145,7 +145,7 @@ static inline ls_cycle formula_access_l1(core *c, const ls_core_launch *launch, 
 }
 
 /* When an access to L1, global or local memory that the unit takes in cycle `now` is answered. */
-static inline ls_cycle formula_access(core *c, const ls_core_launch *launch, const rates_inst *rate, bool load,
+static inline ls_cycle formula_access(core *c, const core_launch *launch, const rates_inst *rate, bool load,
                                       uint64_t sectors, uint32_t rounds, ls_cycle now)
 {
     analytic *a = c->analytic;

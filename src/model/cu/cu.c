@@ -266,7 +266,8 @@ static ls_status cu_port_attach(void *self, const ls_cu_wiring *wiring, ls_error
     cu_wires wires = { .cluster = wiring->cluster,
                        .index = wiring->index,
                        .vector_count = wiring->vector_count,
-                       .to_command = wiring->to_command };
+                       .to_command = wiring->to_command,
+                       .kernels = wiring->kernels };
     for (uint32_t i = 0; i < wires.vector_count && status == LS_OK; i++)
         status = ls_line_join(wiring->vector[i], &cu_vector_client[i], c, &wires.vector[i], err);
     if (status == LS_OK)

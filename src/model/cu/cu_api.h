@@ -37,6 +37,7 @@ typedef struct cu_wires {
     uint32_t vector_count;
     ls_line_port scalar, code;
     ls_link *to_command; /* sends ls_cu_done */
+    const ls_cu_kernels *kernels;
 } cu_wires;
 ls_status cu_attach(ls_block *cu, const cu_wires *wires, ls_error *err);
 
@@ -51,6 +52,6 @@ extern const ls_line_client_ops cu_vector_client[2], cu_scalar_client, cu_code_c
 /* A launch that came over the cluster's link (the cluster's owner releases the credit). */
 void cu_receive_launch(void *state, const ls_cu_launch *launch, ls_cycle now);
 /* Ends all waves of the kernel without executing further; each of its work-groups is still reported done. */
-void cu_cancel(void *state, const ls_cu_kernel *kernel, ls_cycle now);
+void cu_cancel(void *state, uint32_t kernel, ls_cycle now);
 
 #endif

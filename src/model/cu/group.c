@@ -62,7 +62,7 @@ static void group_start_wave(cu *c, cu_group *g, const amd_start *start, const u
 void cu_receive_launch(void *state, const ls_cu_launch *launch, ls_cycle now)
 {
     cu *c = state;
-    const ls_cu_kernel *k = launch->kernel;
+    const ls_cu_kernel *k = c->wires.kernels->at[launch->kernel];
     cu_group *g = &c->groups[launch->slot];
     assert(launch->slot < c->spec->groups && !g->resident);
     cu_count_cycles(c, now);
@@ -77,7 +77,7 @@ void cu_receive_launch(void *state, const ls_cu_launch *launch, ls_cycle now)
                            .private_base = (uint64_t)AMD_PRIVATE_BASE_HI << 32,
                            .scratch = k->scratch + launch->scratch_place * k->scratch_place_bytes,
                            .scratch_bytes = scratch };
-    g->done = (ls_cu_done){ .kernel = k,
+    g->done = (ls_cu_done){ .kernel = launch->kernel,
                             .cu = (uint16_t)c->wires.index,
                             .cluster = (uint16_t)c->wires.cluster,
                             .slot = launch->slot,
@@ -136,7 +136,7 @@ static void group_add(cu_counters *n, const ls_cu_tally *t)
 static void group_count(cu *c, const cu_group *g)
 {
     group_add(&c->counters, &g->done.tally);
-    uint32_t number = g->done.kernel->number + 1;
+    uint32_t number = g->kernel->number + 1;
     cu_share *share = NULL;
     for (size_t i = 0; i < CU_SHARES_MAX && (share == NULL || share->number != number); i++)
         if (c->shares[i].number == number || c->shares[i].number == 0)
@@ -285,12 +285,12 @@ void cu_group_fault(cu *c, cu_wave *w, uint64_t pc, ls_cycle now)
     group_kill(c, g, now);
 }
 
-void cu_cancel(void *state, const ls_cu_kernel *kernel, ls_cycle now)
+void cu_cancel(void *state, uint32_t kernel, ls_cycle now)
 {
     cu *c = state;
     for (uint32_t i = 0; i < c->spec->groups; i++) {
         cu_group *g = &c->groups[i];
-        if (g->resident && !g->dead && g->kernel == kernel)
+        if (g->resident && !g->dead && g->done.kernel == kernel)
             group_kill(c, g, now);
     }
 }

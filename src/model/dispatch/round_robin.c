@@ -40,9 +40,9 @@ typedef struct core_load {
 } core_load;
 
 typedef struct spare_cta {
-    ls_cta cta;             /* first: messages carry a pointer to it */
+    ls_cta cta;
+    uint32_t block;         /* its row in the launch table */
     struct spare_cta *next; /* of the spare ones */
-    struct spare_cta *made; /* the previously made one */
 } spare_cta;
 
 typedef struct dispatch {
@@ -63,13 +63,15 @@ typedef struct dispatch {
     dispatch_counters ended[KERNELS_MAX]; /* by slot: of the last kernel that had it */
     uint32_t slots;                       /* none of kernels[] from here on is in use */
     uint32_t active;
-    uint64_t launches;
+    uint64_t launch_count;
     ls_dispatch_kernel waiting; /* read ahead, waits for its stream */
     bool has_waiting, end;
     uint64_t ended_count;            /* kernels */
     ls_cycle last_end, active_since; /* active_since: until here active_cycles are counted */
+    ls_launch_table *launches;
+    spare_cta **made; /* all of them, by block; a run that fails or is interrupted leaves some on the cores */
+    uint32_t made_count;
     spare_cta *spare;
-    spare_cta *made; /* all of them: a run that fails or is interrupted leaves some on the cores */
     ls_event pump;
     ls_error failure;
 } dispatch;
@@ -159,7 +161,8 @@ static bool launch(dispatch *d, const ls_dispatch_kernel *kernel, ls_cycle begin
     d->slots = slot >= d->slots ? slot + 1 : d->slots;
     if (d->active++ == 0)
         d->active_since = begin;
-    k->number = ++d->launches;
+    k->number = ++d->launch_count;
+    ls_dispatch_set_kernel(d->launches, &k->kernel);
     ls_domain_pending(d->domain, 1);
     return true;
 }
@@ -239,10 +242,11 @@ static spare_cta *take_cta(dispatch *d)
         d->spare = spare->next;
         return spare;
     }
-    spare = ls_domain_alloc(d->domain, sizeof *spare);
+    spare = d->made_count < d->launches->block_count ? ls_domain_alloc(d->domain, sizeof *spare) : NULL;
     if (spare != NULL) {
-        spare->made = d->made;
-        d->made = spare;
+        spare->block = d->made_count++;
+        d->made[spare->block] = spare;
+        d->launches->blocks[spare->block] = &spare->cta;
     }
     return spare;
 }
@@ -274,14 +278,7 @@ static bool send_block(dispatch *d, uint32_t core, uint32_t slot)
     if (d->refill_cycles > 0 && k->sent == 0)
         guess_ahead(d, k, &spare->cta);
     ls_core_launch *message = ls_link_send(link, 1);
-    *message = (ls_core_launch){ .cta = &spare->cta,
-                                 .insts = k->kernel.insts,
-                                 .info = k->kernel.info,
-                                 .kernel = slot,
-                                 .number = (uint32_t)k->number,
-                                 .ctas_per_core = k->per_core,
-                                 .cores = k->cores,
-                                 .rates = k->kernel.rates };
+    *message = ls_dispatch_launch(&k->kernel, spare->block, k->number, k->per_core, k->cores);
     core_load *load = &d->loads[core];
     load->ctas++;
     load->warps += k->warps;
@@ -408,7 +405,7 @@ static void announce_busy_cores(dispatch *d, uint32_t slot)
     for (uint32_t core = 0; core < d->core_count; core++)
         if (d->loads[core].by_kernel[slot] > 0 && ls_link_ready(d->to_core[core])) {
             ls_core_launch *message = ls_link_send(d->to_core[core], 1);
-            *message = (ls_core_launch){ .kernel = slot, .cores = k->cores };
+            *message = (ls_core_launch){ .block = LS_LAUNCH_NONE, .kernel = slot, .cores = k->cores };
         }
 }
 
@@ -432,7 +429,7 @@ static void dispatch_receive(void *state, ls_link *link, const void *payload, ls
     if (k->kernel.rates != NULL && k->exhausted && load->by_kernel[done->kernel] == 0)
         announce_busy_cores(d, done->kernel);
     k->end = done->cycle > k->end ? done->cycle : k->end;
-    spare_cta *spare = (spare_cta *)(void *)done->cta;
+    spare_cta *spare = d->made[done->block];
     spare->next = d->spare;
     d->spare = spare;
     ls_link_release(link, 1);
@@ -495,7 +492,9 @@ static ls_status dispatch_attach(void *state, const ls_dispatch_wiring *wiring, 
     d->to_core = ls_domain_alloc(d->domain, core_count * sizeof *d->to_core);
     d->loads = ls_domain_alloc(d->domain, core_count * sizeof *d->loads);
     d->open = ls_domain_alloc(d->domain, LS_BITSET_WORDS(core_count) * sizeof *d->open);
-    if (d->to_core == NULL || d->loads == NULL || d->open == NULL)
+    d->launches = wiring->launches;
+    d->made = ls_domain_alloc(d->domain, d->launches->block_count * sizeof(spare_cta *));
+    if (d->to_core == NULL || d->loads == NULL || d->open == NULL || d->made == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the dispatcher");
     bit_set_run(d->open, 0, core_count);
     memcpy(d->to_core, wiring->to_core, core_count * sizeof *d->to_core);
@@ -516,8 +515,8 @@ static ls_status dispatch_init(ls_block *block, void *state, const void *spec, l
 static void dispatch_fini(void *state)
 {
     dispatch *d = state;
-    for (spare_cta *cta = d->made; cta != NULL; cta = cta->made)
-        ls_cta_fini(&cta->cta);
+    for (uint32_t i = 0; i < d->made_count; i++)
+        ls_cta_fini(&d->made[i]->cta);
 }
 
 static const ls_param params[] = {

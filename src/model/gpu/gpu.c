@@ -38,6 +38,7 @@ typedef struct builder {
     ls_region *dispatch_region, **core_regions, **l2_regions;
     ls_link **to_memory, **to_core; /* [core * channels + channel] and [channel * cores + core] */
     ls_link **launches, **dones;
+    ls_launch_table *table;   /* of thread blocks and kernels, by number */
     bool ahead;               /* cores start blocks that have been sent ahead */
     uint32_t refill_cycles;   /* from the end of a block to the start of the next one in its place */
     uint32_t dispatch_cycles; /* of the links between the dispatcher and cores */
@@ -176,17 +177,33 @@ static ls_status build_links(builder *b, ls_error *err)
     return gpu_network_build(&b->network, b->to_memory, b->to_core, err);
 }
 
+/* The rows that messages between the dispatcher and cores name. */
+static ls_status make_table(builder *b, ls_error *err)
+{
+    uint64_t per_core = b->ahead ? LS_CORE_BLOCKS_AT : b->gpu->core_shape.capacity.cta_slots;
+    ls_launch_table *table = b->table = ls_engine_alloc(b->engine, sizeof *table);
+    if (table != NULL) {
+        table->block_count = (uint32_t)(per_core * b->cores) + 1;
+        table->blocks = ls_engine_alloc(b->engine, table->block_count * sizeof(ls_cta *));
+    }
+    return table != NULL && table->blocks != NULL
+               ? LS_OK
+               : ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU of %u cores", b->cores);
+}
+
 static ls_status attach_all(builder *b, ls_error *err)
 {
     gpu_instance *gpu = b->gpu;
     const ls_noc_shape *noc = &b->network.shape;
     bool requests = !gpu->core_shape.sends_no_requests;
+    TRY(make_table(b, err));
     uint32_t refill_cycles = b->ahead ? b->refill_cycles : 0;
     const ls_dispatch_wiring dispatch = { .capacity = gpu->core_shape.capacity,
                                           .to_core = b->launches,
                                           .core_count = b->cores,
                                           .link_latency_cycles = b->dispatch_cycles,
-                                          .refill_cycles = refill_cycles };
+                                          .refill_cycles = refill_cycles,
+                                          .launches = b->table };
     TRY(gpu_dispatch_ops(gpu)->attach(gpu->dispatch_port.self, &dispatch, err));
     for (uint32_t i = 0; i < b->cores; i++) {
         const ls_core_wiring core = { .id = i,
@@ -197,6 +214,7 @@ static ls_status attach_all(builder *b, ls_error *err)
                                       .channels = requests ? b->channels : 0,
                                       .replies_max = noc->receive_max[GPU_REPLY],
                                       .to_dispatch = b->dones[i],
+                                      .launches = b->table,
                                       .refill_cycles = refill_cycles };
         TRY(core_ops_of(b, i)->attach(gpu->core_ports[i].self, &core, err));
     }
