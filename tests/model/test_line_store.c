@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "lockstep/lockstep.h"
-#include "model/amd_memory/tlb_tags.h"
+#include "model/cache/tag_store.h"
 #include "model/amd_memory/line_store.h"
 #include "model/memory/mem.h"
 
@@ -302,23 +302,23 @@ static void pages_go_in_order(void **state)
     (void)state;
     static const uint32_t shapes[][2] = { { 1, 32 }, { 4, 64 }, { 32, 2 }, { 3, 7 }, { 8, 1 } };
     for (size_t k = 0; k < LS_COUNT_OF(shapes); k++) {
-        tlb_tags b;
+        tag_store b;
         static naive n;
         ls_random random;
         uint32_t sets = shapes[k][0], ways = shapes[k][1];
         n.count = 0;
         ls_random_init(&random, k + 1);
-        assert_true(tlb_tags_init(&b, sets, ways, domain));
+        assert_true(tag_store_init(&b, sets, ways, domain));
         for (uint32_t step = 0; step < 20000; step++) {
             uint64_t page =
                 2 + ls_random_below(&random, sets * ways * 2 + 1) * 37; /* 0 and 1 say other things below */
             uint32_t set = (uint32_t)(page % sets), i = naive_find(&n, page);
-            assert_int_equal(tlb_tags_find(&b, page) == TLB_TAGS_NONE, i == UINT32_MAX);
+            assert_int_equal(tag_store_find(&b, page) == TAG_STORE_NONE, i == UINT32_MAX);
             if (i != UINT32_MAX) {
                 naive_remove(&n, i);
             } else {
                 uint64_t victim = naive_victim(&n, set, ways);
-                uint32_t entry = tlb_tags_insert(&b, page);
+                uint32_t entry = tag_store_insert(&b, page);
                 assert_int_equal(entry / ways, set);
                 assert_int_equal(b.entries[entry].key, page);
                 if (victim != 0)
@@ -327,7 +327,7 @@ static void pages_go_in_order(void **state)
             naive_add(&n, page, set);
             if (ls_random_below(&random, 500) == 0) {
                 uint64_t first = ls_random_below(&random, sets * ways * 37), last = first + 200;
-                tlb_tags_forget(&b, first, last);
+                tag_store_forget(&b, first, last);
                 for (uint32_t at = 0; at < n.count;)
                     if (n.at[at].address >= first && n.at[at].address <= last)
                         naive_remove(&n, at);

@@ -2,7 +2,7 @@
  * takes a walker, or waits for one. Requests for a page with a walk in progress wait for that walk. */
 #include "model/amd_memory/mmu.h"
 
-#include "model/amd_memory/tlb_tags.h"
+#include "model/cache/tag_store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ typedef struct mmu {
     mmu_miss *misses; /* ring: walks take equally long, so that they end in the order of their beginning */
     uint32_t miss_head, miss_tail, miss_mask, walking; /* the first `walking` have a walker */
     bool blocked;                                      /* the first of arrived waits for a miss entry */
-    tlb_tags l2;
+    tag_store l2;
     ls_event event;
 } mmu;
 
@@ -136,7 +136,7 @@ static void start_walks(mmu *m, ls_cycle now)
 static bool look_up(mmu *m, uint32_t i, ls_cycle now)
 {
     uint64_t address = m->nodes[i].walk.address;
-    if (m->spec->entries != 0 && tlb_tags_find(&m->l2, address >> m->page_shift) != TLB_TAGS_NONE) {
+    if (m->spec->entries != 0 && tag_store_find(&m->l2, address >> m->page_shift) != TAG_STORE_NONE) {
         m->n.hits++;
         answer(m, i);
         return true;
@@ -161,7 +161,7 @@ static void end_walks(mmu *m, ls_cycle now)
     while (m->walking > 0 && m->misses[m->miss_head & m->miss_mask].done <= now) {
         mmu_miss *miss = &m->misses[m->miss_head++ & m->miss_mask];
         if (m->spec->entries != 0)
-            (void)tlb_tags_insert(&m->l2, miss->address >> m->page_shift);
+            (void)tag_store_insert(&m->l2, miss->address >> m->page_shift);
         for (uint32_t i = miss->waiting.first; i != NONE;) {
             uint32_t next = m->nodes[i].next;
             answer(m, i);
@@ -215,8 +215,8 @@ static ls_status mmu_init(ls_block *block, void *state, const void *spec, ls_err
         misses *= 2;
     m->miss_mask = misses - 1;
     m->misses = ls_domain_alloc(domain, misses * sizeof *m->misses);
-    bool ok = m->spec->entries == 0 || tlb_tags_init(&m->l2, (uint32_t)(m->spec->entries / m->spec->ways),
-                                                     (uint32_t)m->spec->ways, domain);
+    bool ok = m->spec->entries == 0 || tag_store_init(&m->l2, (uint32_t)(m->spec->entries / m->spec->ways),
+                                                      (uint32_t)m->spec->ways, domain);
     if (!ok || m->misses == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", m->name);
     ls_event_init(&m->event, mmu_event, m);
@@ -267,7 +267,7 @@ static void mmu_discard(void *self, uint64_t address, uint64_t bytes)
 {
     mmu *m = self;
     if (m->spec->entries != 0 && bytes != 0)
-        tlb_tags_forget(&m->l2, address >> m->page_shift, (address + bytes - 1) >> m->page_shift);
+        tag_store_forget(&m->l2, address >> m->page_shift, (address + bytes - 1) >> m->page_shift);
 }
 
 static void mmu_waits(const void *self, ls_wait_sink *sink)

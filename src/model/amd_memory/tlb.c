@@ -3,7 +3,7 @@
  * have their page but found the cache busy leave in order, before all that come later. */
 #include "model/amd_memory/tlb.h"
 
-#include "model/amd_memory/tlb_tags.h"
+#include "model/cache/tag_store.h"
 
 #include <stdio.h>
 
@@ -45,7 +45,7 @@ typedef struct tlb {
     ls_link *to_mmu;
     uint32_t page_shift, client_count, turn; /* turn: the client to call first */
     uint64_t latency;                        /* that requests wait here: 0 where the cache adds it itself */
-    tlb_tags l1;
+    tag_store l1;
     uint64_t *physical; /* by entry of l1 */
     uint64_t last_page; /* the newest in l1: it needs no look */
     uint64_t last_physical;
@@ -185,8 +185,8 @@ static inline bool find_page(tlb *t, uint64_t page)
 {
     if (page == t->last_page)
         return true;
-    uint32_t at = tlb_tags_find(&t->l1, page);
-    if (at == TLB_TAGS_NONE)
+    uint32_t at = tag_store_find(&t->l1, page);
+    if (at == TAG_STORE_NONE)
         return false;
     t->last_page = page;
     t->last_physical = t->physical[at];
@@ -282,7 +282,7 @@ static void tlb_receive(void *state, ls_link *link, const void *payload, ls_cycl
     tlb *t = state;
     const ls_page_walk *walk = payload;
     tlb_miss *miss = &t->misses[walk->token];
-    uint32_t at = tlb_tags_insert(&t->l1, miss->page);
+    uint32_t at = tag_store_insert(&t->l1, miss->page);
     t->physical[at] = walk->page.physical;
     t->last_page = UINT64_MAX; /* it may have gone for this one */
     t->n.walk_cycles += now - miss->asked;
@@ -400,7 +400,7 @@ static ls_status tlb_init(ls_block *block, void *state, const void *spec, ls_err
         t->head_mask = 2 * t->head_mask + 1;
     t->heads = ls_domain_alloc(domain, (t->head_mask + 1) * sizeof *t->heads);
     if (t->physical == NULL || t->misses == NULL || t->nodes == NULL || t->heads == NULL ||
-        !tlb_tags_init(&t->l1, (uint32_t)(t->spec->entries / t->spec->ways), (uint32_t)t->spec->ways, domain))
+        !tag_store_init(&t->l1, (uint32_t)(t->spec->entries / t->spec->ways), (uint32_t)t->spec->ways, domain))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", t->name);
     ls_event_init(&t->event, tlb_event, t);
     ls_event_init(&t->link_event, link_ready, t);
@@ -481,7 +481,7 @@ static void tlb_discard(void *self, uint64_t address, uint64_t bytes)
     tlb *t = self;
     t->last_page = UINT64_MAX;
     if (bytes != 0)
-        tlb_tags_forget(&t->l1, address >> t->page_shift, (address + bytes - 1) >> t->page_shift);
+        tag_store_forget(&t->l1, address >> t->page_shift, (address + bytes - 1) >> t->page_shift);
 }
 
 static const ls_tlb_ops tlb_ops = { .set_below = tlb_set_below,

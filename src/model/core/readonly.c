@@ -50,8 +50,8 @@ bool readonly_init(readonly *r, const readonly_spec *spec, readonly_counters *co
     uint64_t l0_sets = spec->l0_bytes / (spec->l0_ways * spec->line_bytes);
     uint64_t l1_sets = spec->l1_bytes / (spec->l1_ways * spec->line_bytes);
     for (uint32_t i = 0; i < caches && ok; i++)
-        ok = tags_init(&r->l0[i], (uint32_t)l0_sets, (uint32_t)spec->l0_ways, domain);
-    return ok && tags_init(&r->l1, (uint32_t)l1_sets, (uint32_t)spec->l1_ways, domain);
+        ok = tag_store_init(&r->l0[i], (uint32_t)l0_sets, (uint32_t)spec->l0_ways, domain);
+    return ok && tag_store_init(&r->l1, (uint32_t)l1_sets, (uint32_t)spec->l1_ways, domain);
 }
 
 uint64_t readonly_base(uint64_t space, const char *kernel_name)
@@ -95,7 +95,8 @@ static void prefetch(const core *c, readonly *r, uint32_t which, uint64_t from, 
 {
     for (uint64_t line = from; line < to; line++) {
         readonly_miss *free_one;
-        if (tags_has(&r->l0[which], line) || find_miss(r, which, line, &free_one) != NULL)
+        if (tag_store_look(&r->l0[which], line) != TAG_STORE_NONE ||
+            find_miss(r, which, line, &free_one) != NULL)
             continue;
         if (free_one == NULL)
             return;
@@ -107,11 +108,12 @@ static void prefetch(const core *c, readonly *r, uint32_t which, uint64_t from, 
 readonly_outcome readonly_access(core *c, readonly *r, uint32_t which, uint64_t address, readonly_miss **miss)
 {
     uint64_t line = address >> r->line_shift, ahead = r->spec->prefetch_lines;
-    uint32_t at = tags_find(&r->l0[which], line);
-    if (at != TAGS_NONE) {
+    uint32_t at = tag_store_find(&r->l0[which], line);
+    if (at != TAG_STORE_NONE) {
         r->n->l0_hits++;
-        if (r->l0[which].mark[at] != 0) { /* the first use of a prefetched line keeps the stream going */
-            r->l0[which].mark[at] = 0;
+        if (r->l0[which].entries[at].mark !=
+            0) { /* the first use of a prefetched line keeps the stream going */
+            r->l0[which].entries[at].mark = 0;
             prefetch(c, r, which, line + 1, line + 1 + ahead);
         }
         return READONLY_HIT;
@@ -138,8 +140,8 @@ readonly_outcome readonly_access(core *c, readonly *r, uint32_t which, uint64_t 
 
 static void fill_first(core *c, readonly *r, readonly_miss *miss)
 {
-    uint32_t at = tags_insert(&r->l0[miss->cache], miss->line);
-    r->l0[miss->cache].mark[at] = miss->prefetch;
+    uint32_t at = tag_store_enter(&r->l0[miss->cache], miss->line);
+    r->l0[miss->cache].entries[at].mark = miss->prefetch;
     /* A waiter may request another line at once: the entry is freed before. */
     readonly_miss filled = *miss;
     miss->used = false;
@@ -150,7 +152,7 @@ static void fill_first(core *c, readonly *r, readonly_miss *miss)
 
 static void look_up(core *c, readonly *r, readonly_miss *miss)
 {
-    if (tags_find(&r->l1, miss->line) != TAGS_NONE) {
+    if (tag_store_find(&r->l1, miss->line) != TAG_STORE_NONE) {
         r->n->l1_hits++;
         fill_first(c, r, miss);
         return;
@@ -198,7 +200,7 @@ void readonly_reply(core *c, readonly *r, uint32_t token)
     if (++fill->arrived < r->sectors)
         return;
     fill->used = false;
-    (void)tags_insert(&r->l1, fill->line);
+    (void)tag_store_enter(&r->l1, fill->line);
     for (uint32_t i = 0; i < r->total; i++)
         if (r->misses[i].used && r->misses[i].below && r->misses[i].line == fill->line)
             fill_first(c, r, &r->misses[i]);

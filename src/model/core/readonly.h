@@ -8,7 +8,7 @@
 #define MODEL_READONLY_H
 
 #include "base/ring.h"
-#include "model/cache/tags.h"
+#include "model/cache/tag_store.h"
 
 #define READONLY_MISSES_MAX 64 /* per first-level cache */
 /* Tokens of requests in the core's network from here on belong to read-only caches; below: loads. */
@@ -56,7 +56,7 @@ typedef struct readonly {
     readonly_counters *n;
     uint32_t caches, number; /* number: of this pair of levels in the core */
     uint32_t line_shift, sectors;
-    tags l0[4], l1;
+    tag_store l0[4], l1;
     readonly_miss *misses; /* [cache * miss_entries] */
     readonly_fill *fills;  /* as many */
     uint32_t total;

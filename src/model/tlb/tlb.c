@@ -19,25 +19,25 @@ bool tlb_init(tlb *t, const tlb_spec *spec, tlb_counters *counters, ls_domain *d
 {
     *t = (tlb){ .spec = spec, .n = counters };
     t->page_shift = 10 + (uint32_t)__builtin_ctzll(spec->page_kib);
-    return tags_init(&t->l1, (uint32_t)(spec->entries / spec->ways), (uint32_t)spec->ways, domain) &&
-           (spec->l2_entries == 0 ||
-            tags_init(&t->l2, (uint32_t)(spec->l2_entries / spec->l2_ways), (uint32_t)spec->l2_ways, domain));
+    return tag_store_init(&t->l1, (uint32_t)(spec->entries / spec->ways), (uint32_t)spec->ways, domain) &&
+           (spec->l2_entries == 0 || tag_store_init(&t->l2, (uint32_t)(spec->l2_entries / spec->l2_ways),
+                                                    (uint32_t)spec->l2_ways, domain));
 }
 
 /* Translations that have come since the last call enter the TLBs, in the order of their coming. */
 static void retire(tlb *t, ls_cycle now)
 {
     for (;;) {
-        uint32_t first = TAGS_NONE;
+        uint32_t first = TAG_STORE_NONE;
         for (uint32_t i = 0; i < t->miss_count; i++)
             if (t->misses[i].ready <= now &&
-                (first == TAGS_NONE || t->misses[i].ready < t->misses[first].ready))
+                (first == TAG_STORE_NONE || t->misses[i].ready < t->misses[first].ready))
                 first = i;
-        if (first == TAGS_NONE)
+        if (first == TAG_STORE_NONE)
             return;
-        (void)tags_insert(&t->l1, t->misses[first].page);
+        (void)tag_store_enter(&t->l1, t->misses[first].page);
         if (t->spec->l2_entries != 0)
-            (void)tags_insert(&t->l2, t->misses[first].page);
+            (void)tag_store_enter(&t->l2, t->misses[first].page);
         t->miss_count--;
         for (uint32_t i = first; i < t->miss_count; i++)
             t->misses[i] = t->misses[i + 1];
@@ -64,7 +64,7 @@ tlb_outcome tlb_translate(tlb *t, uint64_t address, ls_cycle now, ls_cycle *read
     if (t->miss_count > 0)
         retire(t, now);
     *ready = now;
-    if (tags_find(&t->l1, page) != TAGS_NONE) {
+    if (tag_store_find(&t->l1, page) != TAG_STORE_NONE) {
         t->n->accesses++;
         t->n->hits++;
         return TLB_HIT;
@@ -89,7 +89,7 @@ tlb_outcome tlb_translate(tlb *t, uint64_t address, ls_cycle now, ls_cycle *read
     ls_cycle known = now;
     bool in_l2 = false;
     if (t->spec->l2_entries != 0) {
-        in_l2 = tags_find(&t->l2, page) != TAGS_NONE;
+        in_l2 = tag_store_find(&t->l2, page) != TAG_STORE_NONE;
         known += t->spec->l2_latency_cycles;
         t->n->l2_hits += in_l2;
     }

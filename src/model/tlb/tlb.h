@@ -7,7 +7,7 @@
 #ifndef MODEL_TLB_H
 #define MODEL_TLB_H
 
-#include "model/cache/tags.h"
+#include "model/cache/tag_store.h"
 
 #define TLB_MISSES_MAX 256
 #define TLB_WALKERS_MAX 64
@@ -45,7 +45,7 @@ typedef struct tlb {
     const tlb_spec *spec;
     tlb_counters *n;
     uint32_t page_shift;
-    tags l1, l2;
+    tag_store l1, l2;
     uint32_t miss_count;
     tlb_miss misses[TLB_MISSES_MAX]; /* in the order of their beginning */
     ls_cycle walker_free[TLB_WALKERS_MAX];

@@ -1,21 +1,21 @@
-/* tlb_tags.c: pages that a TLB knows. */
-#include "model/amd_memory/tlb_tags.h"
+/* tag_store.c: see tag_store.h. */
+#include "model/cache/tag_store.h"
 
-bool tlb_tags_init(tlb_tags *b, uint32_t sets, uint32_t ways, ls_domain *domain)
+bool tag_store_init(tag_store *b, uint32_t sets, uint32_t ways, ls_domain *domain)
 {
     size_t count = (size_t)sets * ways, heads = 16;
     while (heads < 2 * count)
         heads *= 2;
-    *b = (tlb_tags){ .set_count = sets, .ways = ways, .head_mask = (uint32_t)heads - 1 };
+    *b = (tag_store){ .set_count = sets, .ways = ways, .head_mask = (uint32_t)heads - 1 };
     b->entries = ls_domain_alloc(domain, count * sizeof *b->entries);
     b->sets = ls_domain_alloc(domain, sets * sizeof *b->sets);
     b->heads = ls_domain_alloc(domain, heads * sizeof *b->heads);
     return b->entries != NULL && b->sets != NULL && b->heads != NULL;
 }
 
-static void unlink_entry(tlb_tags *b, tlb_tags_set *set, uint32_t i)
+static void unlink_entry(tag_store *b, tag_store_set *set, uint32_t i)
 {
-    tlb_tags_entry *e = &b->entries[i];
+    tag_store_entry *e = &b->entries[i];
     if (i == set->newest)
         set->newest = e->older;
     else
@@ -26,25 +26,25 @@ static void unlink_entry(tlb_tags *b, tlb_tags_set *set, uint32_t i)
         b->entries[e->older].newer = e->newer;
 }
 
-static void link_newest(tlb_tags *b, tlb_tags_set *set, uint32_t i)
+static void link_newest(tag_store *b, tag_store_set *set, uint32_t i)
 {
     b->entries[i].older = set->newest;
     b->entries[set->newest].newer = i;
     set->newest = i;
 }
 
-void tlb_tags_use(tlb_tags *b, uint32_t i)
+void tag_store_use(tag_store *b, uint32_t i)
 {
-    tlb_tags_set *set = &b->sets[b->set_count == 1 ? 0 : i / b->ways];
+    tag_store_set *set = &b->sets[b->set_count == 1 ? 0 : i / b->ways];
     if (i == set->newest)
         return;
     unlink_entry(b, set, i);
     link_newest(b, set, i);
 }
 
-static void unchain(tlb_tags *b, uint32_t i)
+static void unchain(tag_store *b, uint32_t i)
 {
-    uint32_t *head = &b->heads[tlb_tags_hash(b, b->entries[i].key)];
+    uint32_t *head = &b->heads[tag_store_hash(b, b->entries[i].key)];
     if (*head - 1 == i) {
         *head = b->entries[i].chain + 1;
         return;
@@ -55,10 +55,10 @@ static void unchain(tlb_tags *b, uint32_t i)
     b->entries[at].chain = b->entries[i].chain;
 }
 
-uint32_t tlb_tags_insert(tlb_tags *b, uint64_t key)
+uint32_t tag_store_insert(tag_store *b, uint64_t key)
 {
     uint32_t number = (uint32_t)(key % b->set_count);
-    tlb_tags_set *set = &b->sets[number];
+    tag_store_set *set = &b->sets[number];
     uint32_t i = set->oldest;
     if (set->count < b->ways) {
         i = number * b->ways + set->count++;
@@ -69,25 +69,26 @@ uint32_t tlb_tags_insert(tlb_tags *b, uint64_t key)
     } else {
         if (b->entries[i].used)
             unchain(b, i);
-        tlb_tags_use(b, i);
+        tag_store_use(b, i);
     }
-    uint32_t *head = &b->heads[tlb_tags_hash(b, key)];
+    uint32_t *head = &b->heads[tag_store_hash(b, key)];
     b->entries[i].key = key;
     b->entries[i].used = true;
+    b->entries[i].mark = 0;
     b->entries[i].chain = *head - 1;
     *head = i + 1;
     return i;
 }
 
-void tlb_tags_forget(tlb_tags *b, uint64_t first, uint64_t last)
+void tag_store_forget(tag_store *b, uint64_t first, uint64_t last)
 {
     for (uint32_t i = 0; i < b->set_count * b->ways; i++) {
-        tlb_tags_entry *e = &b->entries[i];
+        tag_store_entry *e = &b->entries[i];
         if (!e->used || e->key < first || e->key > last)
             continue;
         unchain(b, i);
         e->used = false;
-        tlb_tags_set *set = &b->sets[i / b->ways];
+        tag_store_set *set = &b->sets[i / b->ways];
         if (i == set->oldest)
             continue;
         unlink_entry(b, set, i);
