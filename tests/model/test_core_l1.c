@@ -65,8 +65,8 @@ static void compare(uint32_t policy, bool prefetch)
     uint64_t direct_cycles, table_cycles;
     rig *direct = run_random(NULL, policy, prefetch, &direct_cycles);
     rig *table = run_random(disguised(), policy, prefetch, &table_cycles);
-    assert_non_null(direct->core->l1);
-    assert_null(table->core->l1);
+    assert_non_null(direct->core->ldst.l1);
+    assert_null(table->core->ldst.l1);
     assert_int_equal(table_cycles, direct_cycles);
     assert_true(direct->logged > 100);
     assert_int_equal(table->logged, direct->logged);

@@ -101,15 +101,15 @@ ls_cycle *analytic_unit(core *c)
 
 uint32_t analytic_rounds(const core *c)
 {
-    uint32_t banks = c->l1_banks, n = c->sector_count;
+    uint32_t banks = c->ldst.l1_banks, n = c->ldst.sector_count;
     if (n <= 1)
         return 1;
-    uint64_t first = c->sectors[0], last = c->sectors[n - 1];
+    uint64_t first = c->ldst.sectors[0], last = c->ldst.sectors[n - 1];
     if (last - first == (uint64_t)(n - 1) * SECTOR_BYTES)
         return (n + banks - 1) / banks;
     uint32_t rounds = 1, taken = 0;
     for (uint32_t i = n; i-- > 0;) {
-        uint32_t bit = 1u << (c->sectors[i] / SECTOR_BYTES) % banks;
+        uint32_t bit = 1u << (c->ldst.sectors[i] / SECTOR_BYTES) % banks;
         if ((taken & bit) != 0) {
             rounds++;
             taken = 0;
@@ -136,32 +136,32 @@ void analytic_take(core *c, uint16_t index)
 {
     analytic *a = c->analytic;
     flight *f = &c->flights[index];
-    c->dispatch = NO_FLIGHT;
+    c->ldst.dispatch = NO_FLIGHT;
     if (f->space == LS_SPACE_SHARED) {
-        uint32_t cycles = c->conflict_cycles == 0 ? 1 : c->conflict_cycles;
+        uint32_t cycles = c->ldst.conflict_cycles == 0 ? 1 : c->ldst.conflict_cycles;
         c->n.bank_conflict_cycles += cycles - 1;
         a->unit_free = c->now + cycles;
         bool waits = f->inst->mem_op != LS_MEM_STORE && f->mask != 0;
         put(c, index, c->now + cycles + (waits ? c->spec->shared_latency_cycles + 1 : 0));
         return;
     }
-    if (c->sector_count == 0) {
+    if (c->ldst.sector_count == 0) {
         f->requests = 0;
         a->unit_free = c->now + 1;
         put(c, index, c->now + 1);
         return;
     }
-    uint32_t banks = c->l1_banks, rounds = ldst_rounds_past_l1(c, c->sector_count);
+    uint32_t banks = c->ldst.l1_banks, rounds = ldst_rounds_past_l1(c, c->ldst.sector_count);
     if (!analytic_bypasses(c, f->inst)) {
         rounds = analytic_rounds(c);
-        c->n.l1_bank_conflicts += rounds - (c->sector_count + banks - 1) / banks;
+        c->n.l1_bank_conflicts += rounds - (c->ldst.sector_count + banks - 1) / banks;
     }
     a->unit_free = c->now + rounds;
     f->requests = 1;
-    const core_launch *launch = &c->ctas[c->warps[f->warp].cta].launch;
+    const core_launch *launch = &c->ctas[c->front.warps[f->warp].cta].launch;
     const rates_inst *rate = rates_of(launch->rates, f->inst->pc);
     ls_cycle end =
-        formula_access(c, launch, rate, f->inst->mem_op != LS_MEM_STORE, c->sector_count, rounds, c->now);
+        formula_access(c, launch, rate, f->inst->mem_op != LS_MEM_STORE, c->ldst.sector_count, rounds, c->now);
     formula_count(c);
     ls_cycle left = c->now + rounds; /* the instruction leaves the unit */
     if (f->inst->mem_op == LS_MEM_STORE) {
@@ -199,7 +199,7 @@ ls_cycle analytic_next(const core *c)
     const analytic *a = c->analytic;
     ls_cycle next = a->on_way > 0 ? next_slot(c) : LS_CYCLE_MAX;
     /* An instruction waits for the unit. */
-    if (a->unit_free > c->now && a->unit_free < next && c->executing != 0)
+    if (a->unit_free > c->now && a->unit_free < next && c->pipes.executing != 0)
         next = a->unit_free;
     if (a->request_head != a->request_tail) {
         ls_cycle due = a->requests[a->request_head % REQUESTS].due;
@@ -225,8 +225,8 @@ void analytic_set_machine(core *c, const rates_machine *machine)
     a->request = formula_fixed(machine->request_cycles);
     a->reply = formula_fixed(machine->reply_cycles);
     a->room[0] = formula_fixed(machine->buffered);
-    a->room[1] = formula_fixed(c->l1->spec->mshr_entries);
-    a->look_cycles = c->l1_latency_cycles - 1;
+    a->room[1] = formula_fixed(c->ldst.l1->spec->mshr_entries);
+    a->look_cycles = c->ldst.l1_latency_cycles - 1;
     a->salt = c->id * 0xc2b2ae35u;
     a->expected = c->spec->analytic.latency == ANALYTIC_EXPECTED;
 }

@@ -35,7 +35,7 @@ analytic *analytic_create(struct core *c);
 void analytic_set_machine(struct core *c, const rates_machine *machine);
 void analytic_attach(struct core *c, const rates_machine *machine);
 
-/* The instruction in c->dispatch has been coalesced (c->sector_count) or its bank conflicts are counted. */
+/* The instruction in c->ldst.dispatch has been coalesced (c->ldst.sector_count) or its bank conflicts are counted. */
 void analytic_take(struct core *c, uint16_t index);
 void analytic_cycle(struct core *c);
 bool analytic_can_take(const struct core *c);
@@ -47,7 +47,7 @@ bool analytic_request(struct core *c, uint32_t token);
 
 struct ls_inst;
 ls_cycle *analytic_unit(struct core *c); /* the first cycle in which the unit takes an instruction */
-/* Cycles in which the sectors of c->sectors enter the banks, in order; two of one bank need two. */
+/* Cycles in which the sectors of c->ldst.sectors enter the banks, in order; two of one bank need two. */
 uint32_t analytic_rounds(const struct core *c);
 /* Its sectors go to the network one by one, and not through the banks of L1. */
 bool analytic_bypasses(const struct core *c, const struct ls_inst *inst);

@@ -76,7 +76,7 @@ bool ccache_holds(core *c, uint16_t index)
     ccache *k = c->options.ccache;
     readonly_miss *miss;
     count_for(c, f->warp);
-    switch (readonly_access(c, &k->levels, 0, k->base[c->warps[f->warp].cta] + f->inst->pc, &miss)) {
+    switch (readonly_access(c, &k->levels, 0, k->base[c->front.warps[f->warp].cta] + f->inst->pc, &miss)) {
     case READONLY_HIT:
         return false;
     case READONLY_WAIT:

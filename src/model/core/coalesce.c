@@ -21,20 +21,20 @@ static inline uint32_t bytes_in_sector(uint64_t address, uint32_t count)
 /* Keeps the sectors sorted by address; lanes usually come in order, so the search starts at the end. */
 static void add_sector(core *c, uint64_t sector, uint32_t bytes)
 {
-    uint32_t i = c->sector_count;
-    while (i > 0 && c->sectors[i - 1] > sector)
+    uint32_t i = c->ldst.sector_count;
+    while (i > 0 && c->ldst.sectors[i - 1] > sector)
         i--;
-    if (i > 0 && c->sectors[i - 1] == sector) {
-        c->sector_bytes[i - 1] |= bytes;
+    if (i > 0 && c->ldst.sectors[i - 1] == sector) {
+        c->ldst.sector_bytes[i - 1] |= bytes;
         return;
     }
-    for (uint32_t k = c->sector_count; k > i; k--) {
-        c->sectors[k] = c->sectors[k - 1];
-        c->sector_bytes[k] = c->sector_bytes[k - 1];
+    for (uint32_t k = c->ldst.sector_count; k > i; k--) {
+        c->ldst.sectors[k] = c->ldst.sectors[k - 1];
+        c->ldst.sector_bytes[k] = c->ldst.sector_bytes[k - 1];
     }
-    c->sectors[i] = sector;
-    c->sector_bytes[i] = bytes;
-    c->sector_count++;
+    c->ldst.sectors[i] = sector;
+    c->ldst.sector_bytes[i] = bytes;
+    c->ldst.sector_count++;
 }
 
 static void add_access(core *c, uint64_t address, uint32_t size)
@@ -101,11 +101,11 @@ static void add_scattered(core *c, const uint64_t addresses[32], uint32_t mask, 
         uint32_t bytes = sector == (address & SECTOR_MASK)
                              ? bytes_in_sector(address, size)
                              : bytes_in_sector(sector, (uint32_t)(address + size - sector));
-        if (c->sector_count == 0 || c->sectors[c->sector_count - 1] != sector) {
-            c->sectors[c->sector_count] = sector;
-            c->sector_bytes[c->sector_count++] = 0;
+        if (c->ldst.sector_count == 0 || c->ldst.sectors[c->ldst.sector_count - 1] != sector) {
+            c->ldst.sectors[c->ldst.sector_count] = sector;
+            c->ldst.sector_bytes[c->ldst.sector_count++] = 0;
         }
-        c->sector_bytes[c->sector_count - 1] |= bytes;
+        c->ldst.sector_bytes[c->ldst.sector_count - 1] |= bytes;
     }
 }
 
@@ -114,31 +114,31 @@ static void add_atomic(core *c, uint64_t address, uint32_t size)
 {
     uint64_t sector = address & SECTOR_MASK;
     uint32_t bytes = bytes_in_sector(address, size);
-    uint32_t i = c->sector_count;
-    while (i > 0 && c->sectors[i - 1] > sector)
+    uint32_t i = c->ldst.sector_count;
+    while (i > 0 && c->ldst.sectors[i - 1] > sector)
         i--;
     uint32_t first = i;
-    while (first > 0 && c->sectors[first - 1] == sector)
+    while (first > 0 && c->ldst.sectors[first - 1] == sector)
         first--;
     for (uint32_t k = first; k < i; k++)
-        if ((c->sector_bytes[k] & bytes) == 0) {
-            c->sector_bytes[k] |= bytes;
+        if ((c->ldst.sector_bytes[k] & bytes) == 0) {
+            c->ldst.sector_bytes[k] |= bytes;
             return;
         }
-    for (uint32_t k = c->sector_count; k > i; k--) {
-        c->sectors[k] = c->sectors[k - 1];
-        c->sector_bytes[k] = c->sector_bytes[k - 1];
+    for (uint32_t k = c->ldst.sector_count; k > i; k--) {
+        c->ldst.sectors[k] = c->ldst.sectors[k - 1];
+        c->ldst.sector_bytes[k] = c->ldst.sector_bytes[k - 1];
     }
-    c->sectors[i] = sector;
-    c->sector_bytes[i] = bytes;
-    c->sector_count++;
+    c->ldst.sectors[i] = sector;
+    c->ldst.sector_bytes[i] = bytes;
+    c->ldst.sector_count++;
 }
 
 /* Local memory: word w of all threads of the GPU lies together, so that the lanes of a warp are
  * neighbours. */
 static void add_local(core *c, const flight *f, uint32_t lane, uint64_t address, uint32_t size)
 {
-    const cta_state *cta = &c->ctas[c->warps[f->warp].cta];
+    const cta_state *cta = &c->ctas[c->front.warps[f->warp].cta];
     uint64_t padded = cta->warp_count == 0 ? 32 : (uint64_t)cta->warp_count * 32;
     uint64_t thread = (uint64_t)f->warp * 32 + lane;
     uint64_t base = 4 * (padded * (c->id + (uint64_t)c->core_count * (thread / padded)) + thread % padded);
@@ -163,8 +163,8 @@ static bool coalesce_dense(core *c, const flight *f, const ls_cta *cta, uint32_t
     for (uint64_t sector = first & SECTOR_MASK; sector < end; sector += SECTOR_BYTES) {
         uint64_t from = sector < first ? first : sector;
         uint64_t to = sector + SECTOR_BYTES < end ? sector + SECTOR_BYTES : end;
-        c->sectors[c->sector_count] = sector;
-        c->sector_bytes[c->sector_count++] = bytes_in_sector(from, (uint32_t)(to - from));
+        c->ldst.sectors[c->ldst.sector_count] = sector;
+        c->ldst.sector_bytes[c->ldst.sector_count++] = bytes_in_sector(from, (uint32_t)(to - from));
     }
     return true;
 }
@@ -198,8 +198,8 @@ struct coalesce_memory {
 
 bool coalesce_init(core *c)
 {
-    c->patterns = ls_domain_alloc(c->domain, sizeof *c->patterns);
-    return c->patterns != NULL;
+    c->ldst.patterns = ls_domain_alloc(c->domain, sizeof *c->ldst.patterns);
+    return c->ldst.patterns != NULL;
 }
 
 /* Two lanes at a time: the compiler does not do it by itself at -O2. */
@@ -252,10 +252,10 @@ static inline bool coalesce_again(core *c, const uint64_t *at, uint32_t lanes, u
         return false;
     uint64_t base = first & SECTOR_MASK;
     for (uint32_t i = 0; i < g->count; i++) {
-        c->sectors[i] = base + (uint64_t)(int64_t)(int32_t)g->sector[i];
-        c->sector_bytes[i] = g->bytes[i];
+        c->ldst.sectors[i] = base + (uint64_t)(int64_t)(int32_t)g->sector[i];
+        c->ldst.sector_bytes[i] = g->bytes[i];
     }
-    c->sector_count = g->count;
+    c->ldst.sector_count = g->count;
     return true;
 }
 
@@ -264,16 +264,16 @@ static void coalesce_remember(const core *c, const uint64_t *at, uint32_t lanes,
 {
     uint64_t base = first & SECTOR_MASK;
     g->p.key = 0;
-    if (c->sector_count > LS_COUNT_OF(g->sector))
+    if (c->ldst.sector_count > LS_COUNT_OF(g->sector))
         return;
-    for (uint32_t i = 0; i < c->sector_count; i++) {
-        uint64_t from = c->sectors[i] - base;
+    for (uint32_t i = 0; i < c->ldst.sector_count; i++) {
+        uint64_t from = c->ldst.sectors[i] - base;
         if ((from + (UINT64_C(1) << 31)) >> 32 != 0)
             return;
         g->sector[i] = (uint32_t)from;
-        g->bytes[i] = c->sector_bytes[i];
+        g->bytes[i] = c->ldst.sector_bytes[i];
     }
-    g->count = c->sector_count;
+    g->count = c->ldst.sector_count;
     pattern_set(&g->p, key, at, lanes);
 }
 
@@ -282,10 +282,10 @@ static void coalesce_remember(const core *c, const uint64_t *at, uint32_t lanes,
 void coalesce(core *c, const flight *f)
 {
     uint64_t addresses[32];
-    const cta_state *cta = &c->ctas[c->warps[f->warp].cta];
+    const cta_state *cta = &c->ctas[c->front.warps[f->warp].cta];
     uint32_t size = inst_width(c, f->inst);
     bool atomic = f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION;
-    c->sector_count = 0;
+    c->ldst.sector_count = 0;
     if (f->mask == 0 || (!atomic && coalesce_dense(c, f, cta->launch.cta, size)))
         return;
     const uint64_t *list = &cta->launch.cta->addrs[f->dyn->addr >> 2];
@@ -295,7 +295,8 @@ void coalesce(core *c, const flight *f)
     uint64_t key = 0;
     if (!atomic && f->space != LS_SPACE_LOCAL && (f->dyn->addr & 3) != LS_ADDR_STRIDE) {
         key = (uint64_t)f->mask << 32 | size << 16 | (first & (SECTOR_BYTES - 1));
-        seen = &c->patterns->global[pattern_hash(key, list, lanes) % LS_COUNT_OF(c->patterns->global)];
+        seen =
+            &c->ldst.patterns->global[pattern_hash(key, list, lanes) % LS_COUNT_OF(c->ldst.patterns->global)];
         if (coalesce_again(c, list, lanes, first, key, seen))
             return;
     }
@@ -369,7 +370,7 @@ static uint32_t count_conflicts(const uint64_t addresses[32], uint32_t mask, uin
 uint32_t shared_conflicts(const core *c, const flight *f)
 {
     uint64_t addresses[32];
-    const cta_state *cta = &c->ctas[c->warps[f->warp].cta];
+    const cta_state *cta = &c->ctas[c->front.warps[f->warp].cta];
     if (f->mask == 0)
         return 0;
     uint32_t banks = (uint32_t)c->spec->shared_banks;
@@ -396,7 +397,7 @@ uint32_t shared_conflicts(const core *c, const flight *f)
     if ((f->dyn->addr & 3) != LS_ADDR_STRIDE) {
         /* Words further on by the same distance lie in other banks, but as many of them in each. */
         key = (uint64_t)f->mask << 32 | words << 16 | (uint32_t)(first % (4 * words));
-        seen = &c->patterns->shared[pattern_hash(key, list, lanes)];
+        seen = &c->ldst.patterns->shared[pattern_hash(key, list, lanes)];
         if (pattern_is(&seen->p, key, list, lanes))
             return seen->cycles;
     }

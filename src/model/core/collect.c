@@ -12,11 +12,11 @@
 
 void collect_init(core *c)
 {
-    c->all_collectors = (1u << c->spec->collectors) - 1;
+    c->pipes.all_collectors = (1u << c->spec->collectors) - 1;
     for (uint32_t i = 0; i < CORE_WHEEL; i++)
-        c->wheel[i] = NO_FLIGHT;
+        c->pipes.wheel[i] = NO_FLIGHT;
     for (uint32_t sub = 0; sub < c->sub_count; sub++) {
-        sub_core *s = &c->subs[sub];
+        pipe_sub *s = &c->pipes.subs[sub];
         for (uint32_t u = 0; u < UNIT_COUNT; u++)
             s->issue[u] = s->execute[u] = NO_FLIGHT;
         for (uint32_t k = 0; k < CORE_COLLECTORS_MAX; k++)
@@ -34,24 +34,24 @@ static inline uint32_t bank_of(const core *c, const flight *f, uint32_t reg)
 /* Reserves the banks of the registers that an instruction writes; false if one of them is taken. */
 bool collect_write_banks(core *c, const flight *f)
 {
-    sub_core *s = &c->subs[f->sub];
+    pipe_sub *s = &c->pipes.subs[f->sub];
     uint32_t banks = 0;
     for (uint32_t i = 0; i < f->inst->dst_count; i++)
         banks |= 1u << bank_of(c, f, f->inst->dst[i]);
     if ((banks & s->bank_written) != 0)
         return false;
     s->bank_written |= banks;
-    c->writing |= 1u << f->sub;
+    c->pipes.writing |= 1u << f->sub;
     return true;
 }
 
 void collect_write_back(core *c)
 {
     uint32_t slot = (uint32_t)c->now & WHEEL_MASK;
-    c->buses[slot] = 0;
-    c->wheel_used[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
-    uint16_t index = c->wheel[slot];
-    c->wheel[slot] = NO_FLIGHT;
+    c->pipes.buses[slot] = 0;
+    c->pipes.wheel_used[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
+    uint16_t index = c->pipes.wheel[slot];
+    c->pipes.wheel[slot] = NO_FLIGHT;
     while (index != NO_FLIGHT) {
         uint16_t next = c->flights[index].next;
         if (!OPTION_ON(c->options.ccache) || !ccache_holds(c, index)) {
@@ -60,33 +60,33 @@ void collect_write_back(core *c)
             front_release(c, &c->flights[index]);
             flight_complete(c, index);
         }
-        c->wheel_count--;
+        c->pipes.wheel_count--;
         index = next;
     }
 }
 
 ls_cycle collect_next(const core *c)
 {
-    if (c->wheel_count == 0)
+    if (c->pipes.wheel_count == 0)
         return LS_CYCLE_MAX;
     size_t from = (size_t)(c->now + 1) & WHEEL_MASK;
-    size_t found = bit_next(c->wheel_used, CORE_WHEEL, from);
+    size_t found = bit_next(c->pipes.wheel_used, CORE_WHEEL, from);
     if (found == LS_BITSET_NONE)
-        found = bit_next(c->wheel_used, CORE_WHEEL, 0);
+        found = bit_next(c->pipes.wheel_used, CORE_WHEEL, 0);
     return c->now + 1 + ((found - from) & WHEEL_MASK);
 }
 
 /* ------------------------------------------------------------------------------------------------ execute */
 
 /* Bit i of unit_done stands for the cycle unit_base + i. */
-static inline void advance_unit(sub_core *s, uint32_t unit, ls_cycle now)
+static inline void advance_unit(pipe_sub *s, uint32_t unit, ls_cycle now)
 {
     uint64_t passed = now - s->unit_base[unit];
     s->unit_done[unit] = passed >= 64 ? 0 : s->unit_done[unit] >> passed;
     s->unit_base[unit] = now;
 }
 
-static void execute_unit(core *c, sub_core *s, uint32_t unit)
+static void execute_unit(core *c, pipe_sub *s, uint32_t unit)
 {
     uint16_t index = s->execute[unit];
     if (unit == UNIT_memory || s->unit_free[unit] > c->now)
@@ -101,9 +101,9 @@ static void execute_unit(core *c, sub_core *s, uint32_t unit)
      * before. */
     uint64_t forward = c->spec->forward_cycles < latency + 2 ? c->spec->forward_cycles : latency + 1;
     uint32_t slot = (uint32_t)(c->now + latency + 2 - forward) & WHEEL_MASK;
-    if (c->buses[slot] >= c->spec->result_buses)
+    if (c->pipes.buses[slot] >= c->spec->result_buses)
         return;
-    c->buses[slot]++;
+    c->pipes.buses[slot]++;
     if (latency < 64)
         s->unit_done[unit] |= UINT64_C(1) << latency;
     s->unit_free[unit] = c->now + cost.interval;
@@ -113,26 +113,26 @@ static void execute_unit(core *c, sub_core *s, uint32_t unit)
     s->execute_mask &= ~(1u << unit);
     /* Oldest first within a cycle. */
     c->flights[index].next = NO_FLIGHT;
-    if ((c->wheel_used[slot >> 6] >> (slot & 63) & 1) == 0) {
-        c->wheel_used[slot >> 6] |= UINT64_C(1) << (slot & 63);
-        c->wheel[slot] = index;
+    if ((c->pipes.wheel_used[slot >> 6] >> (slot & 63) & 1) == 0) {
+        c->pipes.wheel_used[slot >> 6] |= UINT64_C(1) << (slot & 63);
+        c->pipes.wheel[slot] = index;
     } else {
-        uint16_t last = c->wheel[slot];
+        uint16_t last = c->pipes.wheel[slot];
         while (c->flights[last].next != NO_FLIGHT)
             last = c->flights[last].next;
         c->flights[last].next = index;
     }
-    c->wheel_count++;
+    c->pipes.wheel_count++;
 }
 
 void collect_execute(core *c)
 {
-    for (uint32_t subs = c->executing; subs != 0; subs &= subs - 1) {
-        sub_core *s = &c->subs[__builtin_ctz(subs)];
+    for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
+        pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
         for (uint32_t set = s->execute_mask & ~(1u << UNIT_memory); set != 0; set &= set - 1)
             execute_unit(c, s, (uint32_t)__builtin_ctz(set));
         if (s->execute_mask == 0)
-            c->executing &= ~(subs & (~subs + 1));
+            c->pipes.executing &= ~(subs & (~subs + 1));
     }
 }
 
@@ -141,13 +141,13 @@ void collect_load_store(core *c)
 {
     if (ldst_due(c)) {
         ldst_cycle(c);
-        c->memory_next = ldst_next(c);
+        c->ldst.memory_next = ldst_next(c);
     }
-    if (c->executing == 0 || !ldst_can_take(c))
+    if (c->pipes.executing == 0 || !ldst_can_take(c))
         return;
-    sub_core *from = NULL;
-    for (uint32_t subs = c->executing; subs != 0; subs &= subs - 1) {
-        sub_core *s = &c->subs[__builtin_ctz(subs)];
+    pipe_sub *from = NULL;
+    for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
+        pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
         if ((s->execute_mask >> UNIT_memory & 1) != 0 &&
             (from == NULL ||
              c->flights[s->execute[UNIT_memory]].uid < c->flights[from->execute[UNIT_memory]].uid))
@@ -158,22 +158,22 @@ void collect_load_store(core *c)
         from->execute[UNIT_memory] = NO_FLIGHT;
         from->execute_mask &= ~(1u << UNIT_memory);
         if (from->execute_mask == 0)
-            c->executing &= ~(1u << (from - c->subs));
+            c->pipes.executing &= ~(1u << (from - c->pipes.subs));
         ldst_take(c, index);
-        c->memory_next = ldst_next(c);
+        c->ldst.memory_next = ldst_next(c);
     }
 }
 
 /* ------------------------------------------------------------------------------------- operand collection */
 
-static inline void collected(sub_core *s, uint32_t k)
+static inline void collected(pipe_sub *s, uint32_t k)
 {
     s->collector_ready |= 1u << k;
     s->ready_units |= 1u << s->collector_unit[k];
 }
 
 /* The oldest of the collected instructions for the unit of the one in collector k. */
-static uint32_t oldest_collected(const core *c, const sub_core *s, uint32_t k)
+static uint32_t oldest_collected(const core *c, const pipe_sub *s, uint32_t k)
 {
     uint32_t unit = s->collector_unit[k];
     for (uint32_t set = s->collector_ready & ~(1u << k); set != 0; set &= set - 1) {
@@ -186,7 +186,7 @@ static uint32_t oldest_collected(const core *c, const sub_core *s, uint32_t k)
 }
 
 /* Accel-Sim goes by the number of the collector, so that an instruction in the last one can wait for long. */
-static __attribute__((always_inline)) inline void dispatch_collected(core *c, sub_core *s, uint32_t sub,
+static __attribute__((always_inline)) inline void dispatch_collected(core *c, pipe_sub *s, uint32_t sub,
                                                                      bool by_age)
 {
     s->ready_units = 0;
@@ -207,7 +207,7 @@ static __attribute__((always_inline)) inline void dispatch_collected(core *c, su
         }
         s->execute[s->collector_unit[k]] = s->collector[k];
         s->execute_mask |= unit;
-        c->executing |= 1u << sub;
+        c->pipes.executing |= 1u << sub;
         s->collector[k] = NO_FLIGHT;
         s->collector_used &= ~(1u << k);
         s->collector_ready &= ~(1u << k);
@@ -215,7 +215,7 @@ static __attribute__((always_inline)) inline void dispatch_collected(core *c, su
 }
 
 /* Each bank serves its oldest request, unless a write-back has it. */
-static __attribute__((always_inline)) inline void read_banks(core *c, sub_core *s, bool mixed)
+static __attribute__((always_inline)) inline void read_banks(core *c, pipe_sub *s, bool mixed)
 {
     for (uint32_t set = s->bank_waiting & ~s->bank_written; set != 0; set &= set - 1) {
         uint32_t bank = (uint32_t)__builtin_ctz(set);
@@ -232,7 +232,7 @@ static __attribute__((always_inline)) inline void read_banks(core *c, sub_core *
     }
 }
 
-static void enter_collector(core *c, sub_core *s, uint32_t unit, uint32_t k)
+static void enter_collector(core *c, pipe_sub *s, uint32_t unit, uint32_t k)
 {
     uint16_t index = s->issue[unit];
     const flight *f = &c->flights[index];
@@ -260,7 +260,7 @@ static void enter_collector(core *c, sub_core *s, uint32_t unit, uint32_t k)
 }
 
 /* The unit whose issue register has the oldest instruction. */
-static uint32_t oldest_issued(const core *c, const sub_core *s, uint32_t units)
+static uint32_t oldest_issued(const core *c, const pipe_sub *s, uint32_t units)
 {
     uint32_t best = (uint32_t)__builtin_ctz(units);
     for (uint32_t set = units & (units - 1); set != 0; set &= set - 1) {
@@ -273,9 +273,9 @@ static uint32_t oldest_issued(const core *c, const sub_core *s, uint32_t units)
 
 /* Accel-Sim looks at the units in their order, so that those at the end of units.def can wait for ever; elsewhere
  * the oldest instruction gets the next collector. */
-static __attribute__((always_inline)) inline void fill_collectors(core *c, sub_core *s, bool by_age)
+static __attribute__((always_inline)) inline void fill_collectors(core *c, pipe_sub *s, bool by_age)
 {
-    uint32_t free_ones = c->all_collectors & ~s->collector_used;
+    uint32_t free_ones = c->pipes.all_collectors & ~s->collector_used;
     for (uint32_t set = s->issue_mask, rest; set != 0 && free_ones != 0;
          set = rest, free_ones &= free_ones - 1) {
         uint32_t unit = (uint32_t)__builtin_ctz(set);
@@ -291,10 +291,10 @@ static __attribute__((always_inline)) inline void fill_collectors(core *c, sub_c
 /* Stamped once per rule, so that a rule costs nothing where it does not count. */
 static __attribute__((always_inline)) inline void operands(core *c, bool by_age, bool mixed)
 {
-    uint32_t all = c->all_collectors;
-    for (uint32_t subs = c->collecting; subs != 0; subs &= subs - 1) {
+    uint32_t all = c->pipes.all_collectors;
+    for (uint32_t subs = c->pipes.collecting; subs != 0; subs &= subs - 1) {
         uint32_t sub = (uint32_t)__builtin_ctz(subs);
-        sub_core *s = &c->subs[sub];
+        pipe_sub *s = &c->pipes.subs[sub];
         if (s->stuck && (s->ready_units & ~s->execute_mask) == 0)
             continue;
         for (uint64_t step = c->spec->collect_steps; step > 0; step--) {
@@ -307,12 +307,12 @@ static __attribute__((always_inline)) inline void operands(core *c, bool by_age,
             s->bank_written = 0;
         }
         if ((s->collector_used | s->issue_mask) == 0)
-            c->collecting &= ~(1u << sub);
+            c->pipes.collecting &= ~(1u << sub);
         s->stuck = s->bank_waiting == 0 && (s->ready_units & ~s->execute_mask) == 0 &&
                    (s->issue_mask == 0 || s->collector_used == all);
     }
-    for (; c->writing != 0; c->writing &= c->writing - 1)
-        c->subs[__builtin_ctz(c->writing)].bank_written = 0;
+    for (; c->pipes.writing != 0; c->pipes.writing &= c->pipes.writing - 1)
+        c->pipes.subs[__builtin_ctz(c->pipes.writing)].bank_written = 0;
 }
 
 void collect_operands(core *c)
@@ -328,8 +328,8 @@ void collect_operands(core *c)
 ls_cycle collect_unit_free(const core *c)
 {
     ls_cycle next = LS_CYCLE_MAX;
-    for (uint32_t subs = c->collecting | c->executing; subs != 0; subs &= subs - 1) {
-        const sub_core *s = &c->subs[__builtin_ctz(subs)];
+    for (uint32_t subs = c->pipes.collecting | c->pipes.executing; subs != 0; subs &= subs - 1) {
+        const pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
         if ((s->execute_mask >> UNIT_memory & 1) != 0)
             return c->now + 1;
         if ((s->collector_used | s->issue_mask) != 0 &&

@@ -209,7 +209,7 @@ void core_book_sleep(core *c, ls_cycle now)
     c->n.resident_warps += slept * c->resident_warps_then;
     c->n.issue_slots += slept * c->sub_count;
     if (c->dozing) /* the turns of the schedulers go on */
-        c->turn = (uint32_t)((c->turn + slept) % c->sub_count);
+        c->front.turn = (uint32_t)((c->front.turn + slept) % c->sub_count);
 }
 
 bool core_sleep(core *c, ls_cycle next)
@@ -263,39 +263,39 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     ls_status status = check_spec(c->spec, err);
     if (status != LS_OK)
         return ls_error_prefix(err, "%s", ls_block_name(block));
-    tensor_init(&c->tensor, &c->spec->tensor, (uint32_t)c->spec->sub_cores,
+    tensor_init(&c->pipes.tensor, &c->spec->tensor, (uint32_t)c->spec->sub_cores,
                 (uint32_t)c->spec->shared_banks * 4, CORE_WHEEL - 4);
     c->region = ls_block_region(block);
     c->domain = ls_region_domain(c->region);
     c->name = ls_block_name(block);
     c->sub_count = (uint32_t)c->spec->sub_cores;
     c->warps_per_sub = (uint32_t)(c->spec->warp_slots / c->spec->sub_cores);
-    c->fetched = -1;
-    c->last_fetched = (uint32_t)c->spec->warp_slots - 1;
-    c->dispatch = c->next_wb = c->next_global = NO_FLIGHT;
-    c->shared_last = LS_CYCLE_MAX;
+    c->front.fetched = -1;
+    c->front.last_fetched = (uint32_t)c->spec->warp_slots - 1;
+    c->ldst.dispatch = c->ldst.next_wb = c->ldst.next_global = NO_FLIGHT;
+    c->ldst.shared_last = LS_CYCLE_MAX;
     ls_event_init(&c->timer, core_timer, c);
-    ls_event_init(&c->network_event, ldst_network_event, c);
+    ls_event_init(&c->ldst.network_event, ldst_network_event, c);
     ls_event_init(&c->done_event, cta_done_event, c);
     ring_init(&c->done_ring, CORE_CTAS_MAX * 2);
-    ring_init(&c->shared_ring, (uint32_t)c->spec->shared_latency_cycles);
-    ring_init(&c->out_ring, (uint32_t)c->spec->network_queue);
+    ring_init(&c->ldst.shared_ring, (uint32_t)c->spec->shared_latency_cycles);
+    ring_init(&c->ldst.out_ring, (uint32_t)c->spec->network_queue);
     uint32_t out_size = ring_size_for((uint32_t)c->spec->network_queue);
-    c->out = ls_domain_alloc(c->domain, out_size * sizeof *c->out);
-    c->out_channel = ls_domain_alloc(c->domain, out_size * sizeof *c->out_channel);
+    c->ldst.out = ls_domain_alloc(c->domain, out_size * sizeof *c->ldst.out);
+    c->ldst.out_channel = ls_domain_alloc(c->domain, out_size * sizeof *c->ldst.out_channel);
     c->flights = ls_domain_alloc(c->domain, CORE_FLIGHTS * sizeof *c->flights);
-    bool ok = c->out != NULL && c->out_channel != NULL && c->flights != NULL;
+    bool ok = c->ldst.out != NULL && c->ldst.out_channel != NULL && c->flights != NULL;
     if (!ok || !options_init(c) || !coalesce_init(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     if (c->spec->analytic.memory == ANALYTIC_ON && (c->analytic = analytic_create(c)) == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
-    c->memory_next = LS_CYCLE_MAX;
+    c->ldst.memory_next = LS_CYCLE_MAX;
     for (uint32_t warp = 0; warp < c->spec->warp_slots; warp++) {
-        c->warp_sub[warp] = (uint8_t)(warp % c->sub_count);
-        c->warp_bit[warp] = 1u << (warp / c->sub_count);
+        c->front.warp_sub[warp] = (uint8_t)(warp % c->sub_count);
+        c->front.warp_bit[warp] = 1u << (warp / c->sub_count);
     }
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
-        c->subs[sub].last_issued = (uint8_t)(c->warps_per_sub - 1);
+        c->front.subs[sub].last_issued = (uint8_t)(c->warps_per_sub - 1);
     c->alu = c->spec->alu == ALU_CYCLE ? &core_alu_cycle
              : c->analytic != NULL     ? &core_alu_flow
                                        : &core_alu_flow_simulated;
@@ -309,10 +309,10 @@ static void core_waits(const void *state, ls_wait_sink *sink)
     const core *c = state;
     char detail[160];
     for (uint32_t warp = 0; warp < c->spec->warp_slots; warp++) {
-        const warp_state *w = &c->warps[warp];
+        const warp_state *w = &c->front.warps[warp];
         if (!w->resident)
             continue;
-        const sub_core *s = &c->subs[warp_sub(c, warp)];
+        const front_sub *s = &c->front.subs[warp_sub(c, warp)];
         uint32_t bit = warp_bit(c, warp);
         const char *why = s->barrier & bit   ? "barrier"
                           : s->fence & bit   ? "memory barrier or atomic"
@@ -330,8 +330,8 @@ static void core_waits(const void *state, ls_wait_sink *sink)
 static const ls_port_decl ports[] = {
     { .name = LS_CORE_PORT, .interface = LS_CORE_INTERFACE, .ops = &core_ops },
     { .name = CORE_PROFILE_PORT, .interface = CORE_PROFILE_INTERFACE, .ops = &core_profile },
-    { .name = "scheduler", .interface = LS_SCHEDULER_INTERFACE, .offset = offsetof(core, scheduler) },
-    { .name = LS_L1_PORT, .interface = LS_L1_INTERFACE, .offset = offsetof(core, l1_port) },
+    { .name = "scheduler", .interface = LS_SCHEDULER_INTERFACE, .offset = offsetof(core, front.scheduler) },
+    { .name = LS_L1_PORT, .interface = LS_L1_INTERFACE, .offset = offsetof(core, ldst.l1_port) },
 };
 
 static const ls_block_type core_cycle = {

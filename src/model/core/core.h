@@ -1,4 +1,5 @@
-/* core.h: the state of one core (SM), shared by the files of this folder and by nobody else.
+/* core.h: the state of one core (SM), shared by the files of this folder and by nobody else. Its three
+ * parts have a state of their own and call each other directly: front_end.h, pipes.h, load_store.h.
  *
  *   front.c     instruction buffers, warp schedulers, scoreboard, issue
  *   collect.c   operand collectors, register banks, execution units, write-back
@@ -153,89 +154,10 @@ typedef struct flight {
     uint8_t space; /* as resolved for generic addresses */
 } flight;
 
-typedef struct warp_state {
-    const ls_dyn *next, *end; /* of the stream: next is the oldest undecoded or buffered */
-    const ls_inst *insts;
-    const ls_inst *head;             /* the instruction at `next`, while something is buffered */
-    uint64_t pending[REG_WORDS];     /* registers that will be written */
-    uint64_t from_memory[REG_WORDS]; /* those of them that come from memory */
-    uint16_t in_flight;              /* instructions between issue and completion */
-    uint16_t stores;                 /* not acknowledged */
-    uint16_t atomics;                /* not answered */
-    uint16_t cta;                    /* slot */
-    uint8_t buffered;                /* decoded instructions: next[0 .. buffered) */
-    bool resident;
-    /* Groups of copies: number of the one that is filled; a wait is for those before async_wait, modulo 256.
-     * async_pending: copies under way of groups async_open - 7 to async_open, by group number modulo 8. */
-    uint8_t async_open, async_wait;
-    uint16_t async_pending[ASYNC_GROUPS];
-    ls_cycle busy_until; /* what left no trace but its end (flow.c) is done in this cycle */
-} warp_state;
-
-/* A wait (DEPBAR.LE) is for groups core_async_first() to core_async_end(), without the last. A wait without a
- * number, or a wait that leaves 7 or more groups open, waits for none. */
-static inline uint8_t core_async_first(const warp_state *w)
-{
-    return (uint8_t)(w->async_open - (ASYNC_GROUPS - 1));
-}
-static inline uint8_t core_async_end(const warp_state *w, const ls_inst *inst)
-{
-    uint8_t kept = inst->imm < 0 || inst->imm >= ASYNC_GROUPS ? ASYNC_GROUPS - 1 : (uint8_t)inst->imm;
-    return (uint8_t)(w->async_open - kept);
-}
-/* Whether copies are under way that the warp's last wait was for. Later groups do not count. */
-static inline bool core_async_open(const warp_state *w)
-{
-    for (uint8_t g = core_async_first(w); g != w->async_wait; g++)
-        if (w->async_pending[g % ASYNC_GROUPS] != 0)
-            return true;
-    return false;
-}
-
-typedef struct sub_core {
-    /* One bit per warp of this sub-core (index within it). */
-    uint32_t resident, buffered, barrier, fence, async, blocked;
-    uint32_t memory_blocked;    /* of the blocked ones: by a register that comes from memory */
-    uint32_t wants[UNIT_COUNT]; /* warps whose next instruction goes to the unit */
-    uint8_t last_issued;
-    uint16_t issue[UNIT_COUNT];        /* issue register per unit: flight or NO_FLIGHT */
-    uint16_t execute[UNIT_COUNT];      /* collected, waiting for the unit */
-    uint32_t issue_mask, execute_mask; /* units whose registers are taken */
-    uint32_t tried_mask;               /* issue_mask when warps that could issue found all their units taken */
-    uint16_t collector[CORE_COLLECTORS_MAX];
-    uint8_t collector_waits[CORE_COLLECTORS_MAX]; /* operands not yet read */
-    uint8_t collector_unit[CORE_COLLECTORS_MAX];
-    uint32_t collector_used, collector_ready;
-    uint32_t ready_units; /* units that the ready ones go to */
-    /* Nothing can move before one of ready_units takes an instruction. Its collectors are full or nothing is
-     * issued, no operand is missing, and all ready instructions wait for their unit. */
-    bool stuck;
-    uint16_t bank_queue[CORE_BANKS_MAX][CORE_COLLECTORS_MAX * 4];
-    uint8_t bank_head[CORE_BANKS_MAX], bank_tail[CORE_BANKS_MAX];
-    uint32_t bank_waiting, bank_written; /* banks with requests; banks a write-back took in this step */
-    ls_cycle unit_free[UNIT_COUNT];      /* first cycle in which the unit takes another instruction */
-    uint64_t unit_done[UNIT_COUNT];      /* bit i: it delivers a result i cycles after unit_base */
-    ls_cycle unit_base[UNIT_COUNT];
-    stall_reason reason;
-    uint32_t reasons;                 /* all that hold at once, a bit each */
-    ls_cycle booked;                  /* stalls are counted up to this cycle, without it */
-    uint32_t age[CORE_SUB_WARPS_MAX]; /* per warp: order of arrival */
-} sub_core;
-
-typedef struct l1_access {
-    uint64_t address;
-    uint32_t byte_mask;
-    uint16_t flight;
-    uint8_t warp;
-    bool write : 1, global : 1;
-    ls_cycle ready; /* when it may look into the cache */
-} l1_access;
-
-typedef struct l1_bank {
-    index_ring ring;
-    l1_access *at;
-    ls_cycle last_in; /* cycle of the last insertion */
-} l1_bank;
+/* The state of the three parts of a core. Each part is changed by its own files; the others call its functions. */
+#include "model/core/front_end.h"
+#include "model/core/load_store.h"
+#include "model/core/pipes.h"
 
 typedef struct cta_state {
     bool used;
@@ -262,7 +184,6 @@ typedef struct core_alu {
 
 typedef struct flow flow;
 typedef struct core_ahead core_ahead;
-typedef struct coalesce_memory coalesce_memory;
 typedef struct core_banks core_banks;
 
 typedef struct core {
@@ -281,78 +202,20 @@ typedef struct core {
     core_counters n;
     core_banks *kernel_banks; /* n by kernel; NULL: kernels run one after the other */
     bool mixed;               /* blocks of several kernels are resident */
-    ls_port scheduler;
-    scheduler_kind scheduler_kind; /* the block at the other end of the port */
 
-    sub_core subs[CORE_SUBS_MAX];
+    front_end front;
+    pipes pipes;
+    load_store ldst;
+
     uint32_t sub_count, warps_per_sub;
-    uint32_t all_collectors;           /* of a sub-core: a bit each */
-    uint8_t warp_sub[CORE_WARPS_MAX];  /* warps are dealt out to the sub-cores in turn */
-    uint32_t warp_bit[CORE_WARPS_MAX]; /* in the masks of its sub-core */
-    warp_state warps[CORE_WARPS_MAX];
     uint32_t resident_warps, age, uid;
     uint32_t resident_warps_then; /* at the end of the last tick: for the cycles slept since */
-    /* Which sub-cores have something in a stage, a bit each: empty stages are not looked at. */
-    uint32_t collecting, executing, writing;
-    /* Sub-cores in which, since the last issue, some warp may have become able to issue; and those in which
-     * one could issue but for its unit. */
-    uint32_t front_changed, front_ready;
-    uint64_t need_fetch; /* warps with an empty buffer and instructions left */
-    /* Warps that will need_fetch, as cycle << 6 | warp; the latest first. */
-    uint64_t held[CORE_WARPS_MAX];
-    uint32_t held_count;
-    uint32_t last_fetched;
-    int32_t fetched; /* warp in the fetch register; -1: none */
-    uint32_t turn;   /* sub-core that issues first in this cycle */
-    bool dozing;     /* sleeps until a unit is free, with instructions in front of it */
+    bool dozing;                  /* sleeps until a unit is free, with instructions in front of it */
 
-    tensor_rates tensor;
     flight *flights;
     uint16_t free_flight;
-    uint16_t fresh_flight;      /* the last of the free ones: those behind it have never been used */
-    uint16_t wheel[CORE_WHEEL]; /* flights by the cycle of their write-back */
-    uint64_t wheel_used[CORE_WHEEL / 64];
-    uint32_t wheel_count;
-    uint8_t buses[CORE_WHEEL]; /* result buses taken per cycle */
-
-    /* load/store unit */
-    uint16_t dispatch; /* instruction in the unit; NO_FLIGHT: none */
-    coalesce_memory *patterns;
-    uint32_t sector_count;
-    uint64_t sectors[CORE_SECTORS_MAX];
-    uint32_t sector_bytes[CORE_SECTORS_MAX];
-    uint32_t conflict_cycles; /* that its banks of shared memory need */
-    ls_cycle dispatch_until;  /* before this cycle it does nothing else */
-    ls_cycle memory_next;     /* ldst_next() after the last ldst_cycle() or ldst_take() */
-    index_ring shared_ring;   /* loads in the pipeline of shared memory */
-    struct {
-        ls_cycle ready;
-        uint16_t flight;
-    } shared_pipe[64];
-    ls_cycle shared_last; /* cycle of the last entry */
-    uint16_t next_wb;     /* in the write-back register */
-    uint16_t next_global; /* answered request that bypassed L1 */
-    uint32_t wb_turn;
-    l1_bank banks[LS_L1_BANKS];
-    uint32_t queued_accesses;
-    ls_cycle look_at; /* while there are any: no bank has one that is ready before */
-    sector_cache *l1; /* of the built-in model; NULL: another one, called by its table (l1.h) */
-    ls_port l1_port;
-    uint32_t l1_banks, l1_latency_cycles;
-    index_ring reply_ring;
-    ls_sector_message *replies;
-
-    /* network */
-    mem_map map;
-    ls_link **to_memory; /* by channel */
-    index_ring out_ring; /* requests that wait for the network: one leaves per cycle */
-    ls_sector_message *out;
-    uint16_t *out_channel; /* beside each of them */
-    ls_event network_event;
-    bool network_waiting; /* for the link of the oldest request */
-    ls_cycle network_since;
-
-    core_ahead *ahead; /* NULL: blocks come when there is room */
+    uint16_t fresh_flight; /* the last of the free ones: those behind it have never been used */
+    core_ahead *ahead;     /* NULL: blocks come when there is room */
     cta_state ctas[CORE_CTAS_MAX];
     uint64_t taken_slots; /* warp slots of resident thread blocks */
     uint32_t resident_ctas;
@@ -384,7 +247,7 @@ void banks_blocks_changed(core *c, const core_launch *of);
 static inline void count_for(core *c, uint32_t warp)
 {
     if (LS_UNLIKELY(c->mixed))
-        banks_count_for(c, c->ctas[c->warps[warp].cta].launch.kernel);
+        banks_count_for(c, c->ctas[c->front.warps[warp].cta].launch.kernel);
 }
 static inline void count_for_all(core *c)
 {
@@ -411,7 +274,7 @@ void front_hold(core *c, uint32_t warp, ls_cycle cycle);
 void front_fetch_held(core *c); /* those whose cycle has come */
 static inline ls_cycle front_next_held(const core *c)
 {
-    return c->held_count == 0 ? LS_CYCLE_MAX : c->held[c->held_count - 1] >> 6;
+    return c->front.held_count == 0 ? LS_CYCLE_MAX : c->front.held[c->front.held_count - 1] >> 6;
 }
 /* The instruction after `inst` in time is not the one after it in the program. */
 static inline bool front_jumped(const ls_inst *inst, const ls_inst *next)
@@ -428,7 +291,21 @@ void collect_init(core *c);
 static inline bool collect_due(const core *c, ls_cycle now) /* something is written back in this cycle */
 {
     uint32_t slot = (uint32_t)now & (CORE_WHEEL - 1);
-    return (c->wheel_used[slot >> 6] >> (slot & 63) & 1) != 0;
+    return (c->pipes.wheel_used[slot >> 6] >> (slot & 63) & 1) != 0;
+}
+/* Units of the sub-core whose issue registers are taken, a bit each. */
+static inline uint32_t pipes_taken(const core *c, uint32_t sub)
+{
+    return c->pipes.subs[sub].issue_mask;
+}
+/* An instruction issues: it enters the issue register of its unit, which is free. */
+static inline void pipes_issue(core *c, uint32_t sub, uint32_t unit, uint16_t index)
+{
+    pipe_sub *p = &c->pipes.subs[sub];
+    p->issue[unit] = index;
+    p->issue_mask |= 1u << unit;
+    c->pipes.collecting |= 1u << sub;
+    p->stuck = p->stuck && p->collector_used == c->pipes.all_collectors;
 }
 void collect_write_back(core *c);
 void collect_execute(core *c);
@@ -450,7 +327,7 @@ uint32_t ldst_shared_cycles(core *c, const flight *f); /* counts an access and s
  * per cycle. */
 static inline uint32_t ldst_past_l1_per_cycle(const core *c)
 {
-    return c->spec->accelsim_rules ? 1 : c->l1_banks;
+    return c->spec->accelsim_rules ? 1 : c->ldst.l1_banks;
 }
 static inline uint32_t ldst_rounds_past_l1(const core *c, uint32_t sectors)
 {
@@ -460,8 +337,8 @@ static inline uint32_t ldst_rounds_past_l1(const core *c, uint32_t sectors)
 ls_cycle ldst_next(const core *c);         /* the next cycle with something to do; now + 1 if it is busy */
 static inline bool ldst_due(const core *c) /* ldst_cycle() would do something */
 {
-    return c->memory_next <= c->now || !ring_empty(&c->reply_ring) ||
-           (!ring_empty(&c->out_ring) && !c->network_waiting) || OPTION_ON(c->options.any);
+    return c->ldst.memory_next <= c->now || !ring_empty(&c->ldst.reply_ring) ||
+           (!ring_empty(&c->ldst.out_ring) && !c->ldst.network_waiting) || OPTION_ON(c->options.any);
 }
 void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void ldst_network_event(void *self, ls_cycle now);
@@ -520,11 +397,11 @@ static inline uint32_t inst_width(const core *c, const ls_inst *inst)
 }
 static inline uint32_t warp_sub(const core *c, uint32_t warp)
 {
-    return c->warp_sub[warp];
+    return c->front.warp_sub[warp];
 }
 static inline uint32_t warp_bit(const core *c, uint32_t warp)
 {
-    return c->warp_bit[warp];
+    return c->front.warp_bit[warp];
 }
 static inline uint32_t lane_count(uint32_t mask) /* most warps are full; counting takes a call */
 {
@@ -541,7 +418,7 @@ static inline core_flops flops_kind(const ls_inst *inst) /* of an instruction th
 static inline tensor_cost core_cost(const core *c, const ls_inst *inst)
 {
     tensor_cost cost;
-    if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && tensor_cost_of(&c->tensor, inst, &cost))
+    if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && tensor_cost_of(&c->pipes.tensor, inst, &cost))
         return cost;
     const core_class *class_ = &c->spec->classes[inst->class_];
     return (tensor_cost){ .latency = (uint32_t)class_->latency_cycles,

@@ -33,18 +33,18 @@ static ls_status attach(void *self, const ls_core_wiring *wiring, ls_error *err)
     core *c = self;
     c->id = wiring->id;
     c->core_count = wiring->core_count;
-    c->map = *wiring->map;
+    c->ldst.map = *wiring->map;
     c->to_dispatch = wiring->to_dispatch;
     c->launches = wiring->launches;
-    c->scheduler_kind = scheduler_kind_of(&c->scheduler);
-    c->to_memory = ls_domain_alloc(c->domain, (wiring->channels + 1) * sizeof(ls_link *));
-    ring_init(&c->reply_ring, wiring->replies_max);
-    c->replies = ls_domain_alloc(c->domain, ring_size_for(wiring->replies_max) * sizeof *c->replies);
-    if (c->to_memory == NULL || c->replies == NULL || !banks_init(c, wiring->kernel_slots) ||
+    c->front.scheduler_kind = scheduler_kind_of(&c->front.scheduler);
+    c->ldst.to_memory = ls_domain_alloc(c->domain, (wiring->channels + 1) * sizeof(ls_link *));
+    ring_init(&c->ldst.reply_ring, wiring->replies_max);
+    c->ldst.replies = ls_domain_alloc(c->domain, ring_size_for(wiring->replies_max) * sizeof *c->ldst.replies);
+    if (c->ldst.to_memory == NULL || c->ldst.replies == NULL || !banks_init(c, wiring->kernel_slots) ||
         (wiring->refill_cycles > 0 && !ahead_init(c, wiring->refill_cycles)))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     if (wiring->channels > 0)
-        memcpy(c->to_memory, wiring->to_memory, wiring->channels * sizeof(ls_link *));
+        memcpy(c->ldst.to_memory, wiring->to_memory, wiring->channels * sizeof(ls_link *));
     return l1_attach(c, err);
 }
 
@@ -76,12 +76,12 @@ const ls_core_ops core_ops = { .describe = describe,
 static bool get_l1(const void *self, uint64_t shared_bytes, core_l1 *out)
 {
     const core *c = self;
-    const l1_sectored *l1 = l1_built_in(&c->l1_port);
+    const l1_sectored *l1 = l1_built_in(&c->ldst.l1_port);
     if (l1 == NULL)
         return false;
     *out = (core_l1){ .cache = l1->cache_spec,
-                      .banks = c->l1_banks,
-                      .latency_cycles = c->l1_latency_cycles,
+                      .banks = c->ldst.l1_banks,
+                      .latency_cycles = c->ldst.l1_latency_cycles,
                       .flush = l1->spec->flush,
                       .accelsim_rules = c->spec->accelsim_rules };
     out->cache.ways = l1_ways(l1->spec, &l1->wiring, shared_bytes);
@@ -100,7 +100,7 @@ static bool guesses_time(const void *self, const ls_inst *inst)
     bool rates = false;
     for (uint32_t type = 0; type < LS_TENSOR_TYPES; type++)
         rates |= c->spec->tensor.fma[type] != 0;
-    return rates && ls_inst_is_tensor(inst) && !tensor_cost_of(&c->tensor, inst, &cost);
+    return rates && ls_inst_is_tensor(inst) && !tensor_cost_of(&c->pipes.tensor, inst, &cost);
 }
 
 static void set_machine(void *self, const rates_machine *machine)

@@ -36,8 +36,8 @@ static ls_cycle warp_start(core *c, const core_launch *launch)
 static void start_warp(core *c, uint32_t warp, uint32_t slot, const ls_warp_stream *stream)
 {
     cta_state *cta = &c->ctas[slot];
-    warp_state *w = &c->warps[warp];
-    sub_core *s = &c->subs[warp_sub(c, warp)];
+    warp_state *w = &c->front.warps[warp];
+    front_sub *s = &c->front.subs[warp_sub(c, warp)];
     memset(w, 0, sizeof *w);
     w->insts = cta->launch.insts;
     w->next = cta->launch.cta->dyns + stream->first;
@@ -47,7 +47,7 @@ static void start_warp(core *c, uint32_t warp, uint32_t slot, const ls_warp_stre
     if (stream->count == 0)
         return;
     w->resident = true;
-    c->front_changed |= 1u << warp_sub(c, warp);
+    c->front.changed |= 1u << warp_sub(c, warp);
     cta->warps_left++;
     c->resident_warps++;
     s->resident |= warp_bit(c, warp);
@@ -55,7 +55,7 @@ static void start_warp(core *c, uint32_t warp, uint32_t slot, const ls_warp_stre
     if (start > ls_region_now(c->region))
         front_hold(c, warp, start);
     else
-        c->need_fetch |= UINT64_C(1) << warp;
+        c->front.need_fetch |= UINT64_C(1) << warp;
 }
 
 void cta_refuse(core *c)
@@ -214,17 +214,17 @@ static void release_barrier(core *c, cta_state *cta)
         return;
     }
     cta->at_barrier = 0;
-    c->front_changed |= (1u << c->sub_count) - 1;
+    c->front.changed |= (1u << c->sub_count) - 1;
     for (uint32_t w = cta->first_warp; w < (uint32_t)cta->first_warp + cta->warp_count; w++)
-        c->subs[warp_sub(c, w)].barrier &= ~warp_bit(c, w);
+        c->front.subs[warp_sub(c, w)].barrier &= ~warp_bit(c, w);
 }
 
 /* Traces do not name barriers: all of a block's barriers are one. A warp that only arrives does not wait. */
 void cta_barrier(core *c, uint32_t warp, bool waits)
 {
-    cta_state *cta = &c->ctas[c->warps[warp].cta];
+    cta_state *cta = &c->ctas[c->front.warps[warp].cta];
     if (waits)
-        c->subs[warp_sub(c, warp)].barrier |= warp_bit(c, warp);
+        c->front.subs[warp_sub(c, warp)].barrier |= warp_bit(c, warp);
     cta->at_barrier++;
     release_barrier(c, cta);
 }
@@ -232,14 +232,14 @@ void cta_barrier(core *c, uint32_t warp, bool waits)
 /* A warp ends at the end of its stream, once everything it started is done. */
 void cta_warp_maybe_done(core *c, uint32_t warp)
 {
-    warp_state *w = &c->warps[warp];
+    warp_state *w = &c->front.warps[warp];
     if (!w->resident || w->next != w->end || w->in_flight != 0 || w->stores != 0 || w->atomics != 0 ||
         w->busy_until > c->now)
         return;
-    sub_core *s = &c->subs[warp_sub(c, warp)];
+    front_sub *s = &c->front.subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
     w->resident = false;
-    c->front_changed |= 1u << warp_sub(c, warp);
+    c->front.changed |= 1u << warp_sub(c, warp);
     s->resident &= ~bit;
     s->buffered &= ~bit;
     s->blocked &= ~bit;
@@ -262,7 +262,7 @@ void cta_warp_maybe_done(core *c, uint32_t warp)
 
 uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const ls_inst *inst, const ls_dyn *dyn)
 {
-    warp_state *w = &c->warps[warp];
+    warp_state *w = &c->front.warps[warp];
     uint16_t index = c->free_flight;
     flight *f = &c->flights[index];
     if (index == c->fresh_flight) {
@@ -299,7 +299,7 @@ void flight_complete(core *c, uint16_t index)
 {
     flight *f = &c->flights[index];
     uint32_t warp = f->warp;
-    warp_state *w = &c->warps[warp];
+    warp_state *w = &c->front.warps[warp];
     count_for(c, warp);
     c->n.warp_instructions++;
     c->n.thread_instructions += lane_count(f->mask);

@@ -17,44 +17,44 @@ static bool tick(void *self, ls_cycle now)
         collect_write_back(c);
     if (OPTION_ON(c->options.any))
         options_cycle(c);
-    if (c->executing != 0)
+    if (c->pipes.executing != 0)
         collect_execute(c);
     collect_load_store(c);
-    if ((c->collecting | c->writing) != 0)
+    if ((c->pipes.collecting | c->pipes.writing) != 0)
         collect_operands(c);
     if (c->resident_warps > 0) {
         c->n.issue_slots += c->sub_count;
-        if ((c->front_changed | c->front_ready) != 0)
+        if ((c->front.changed | c->front.ready) != 0)
             front_issue(c);
-        if (++c->turn == c->sub_count)
-            c->turn = 0;
-        if (c->held_count != 0)
+        if (++c->front.turn == c->sub_count)
+            c->front.turn = 0;
+        if (c->front.held_count != 0)
             front_fetch_held(c);
-        if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) != 0)
+        if ((c->front.need_fetch | (uint64_t)(c->front.fetched >= 0)) != 0)
             front_fetch(c);
     } else if (c->resident_warps_then > 0) {
         front_book(c, now);
     }
     c->resident_warps_then = c->resident_warps;
     ls_cycle next = LS_CYCLE_MAX;
-    c->dozing = c->dispatch != NO_FLIGHT;
+    c->dozing = c->ldst.dispatch != NO_FLIGHT;
     if (c->resident_warps > 0) {
-        if ((c->need_fetch | c->front_changed | (uint64_t)(c->fetched >= 0)) != 0 ||
-            (c->front_ready != 0 && front_unit_freed(c)))
+        if ((c->front.need_fetch | c->front.changed | (uint64_t)(c->front.fetched >= 0)) != 0 ||
+            (c->front.ready != 0 && front_unit_freed(c)))
             return true;
-        if ((c->collecting | c->executing) != 0) {
+        if ((c->pipes.collecting | c->pipes.executing) != 0) {
             next = collect_unit_free(c);
             if (next == now + 1)
                 return true;
             c->dozing = true;
         }
     }
-    if (c->memory_next <= now + 1)
+    if (c->ldst.memory_next <= now + 1)
         return true;
     ls_cycle write = collect_next(c), held = front_next_held(c);
     next = write < next ? write : next;
     next = held < next ? held : next;
-    next = c->memory_next < next ? c->memory_next : next;
+    next = c->ldst.memory_next < next ? c->ldst.memory_next : next;
     if (OPTION_ON(c->options.any)) {
         ls_cycle optional = options_next(c);
         next = optional < next ? optional : next;

@@ -23,7 +23,7 @@ static void start_warp(core *c, uint32_t warp, ls_cycle now, ls_cycle fetch)
 {
     flow *f = c->flow;
     uint32_t sub = warp_sub(c, warp);
-    warp_state *w = &c->warps[warp];
+    warp_state *w = &c->front.warps[warp];
     flow_sub *fs = &f->subs[sub];
     const core_launch *launch = &c->ctas[w->cta].launch;
     if (launch->kernel != f->kernel || launch->insts != f->kernel_insts) {
@@ -44,7 +44,7 @@ static void start_warp(core *c, uint32_t warp, ls_cycle now, ls_cycle fetch)
     f->cta_end[w->cta] = f->barrier_at[w->cta] = 0;
     const flow_inst *d = flow_head(c, warp);
     w->head = d->inst;
-    c->subs[sub].wants[d->unit] |= warp_bit(c, warp);
+    c->front.subs[sub].wants[d->unit] |= warp_bit(c, warp);
     fs->time = flow_later(fs->time, now);
     /* It is fetched, and decoded in the next round. */
     flow_sleep_until(fs, warp_bit(c, warp), fetch + (c->spec->fetch_rounds > 1 ? 1 : 2));
@@ -54,12 +54,12 @@ static void start_warp(core *c, uint32_t warp, ls_cycle now, ls_cycle fetch)
 
 void flow_start_warps(core *c, ls_cycle now)
 {
-    for (uint64_t set = c->need_fetch; set != 0; set &= set - 1)
+    for (uint64_t set = c->front.need_fetch; set != 0; set &= set - 1)
         start_warp(c, (uint32_t)__builtin_ctzll(set), now, now);
-    c->need_fetch = 0;
-    for (uint32_t i = c->held_count; i > 0; i--)
-        start_warp(c, c->held[i - 1] & 63, now, c->held[i - 1] >> 6);
-    c->held_count = 0;
+    c->front.need_fetch = 0;
+    for (uint32_t i = c->front.held_count; i > 0; i--)
+        start_warp(c, c->front.held[i - 1] & 63, now, c->front.held[i - 1] >> 6);
+    c->front.held_count = 0;
 }
 
 static void count_cycles(core *c, ls_cycle now)
@@ -75,7 +75,7 @@ static void count_cycles(core *c, ls_cycle now)
 void flow_settle(core *c, ls_cycle now)
 {
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
-        flow_book(c, &c->subs[sub], now);
+        flow_book(c, &c->front.subs[sub], now);
     flow_forget(c);
     count_reasons(c);
     front_count_peak(c);
@@ -120,7 +120,7 @@ static bool tick(void *self, ls_cycle now)
     if (!f->busy && c->resident_ctas > 0)
         front_book_from(c, now);
     f->busy = c->resident_ctas > 0;
-    if ((c->need_fetch | c->held_count) != 0)
+    if ((c->front.need_fetch | c->front.held_count) != 0)
         flow_start_warps(c, now);
     f->horizon = horizon(c, now);
     while (flow_run(c))

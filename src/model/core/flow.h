@@ -208,8 +208,8 @@ void flow_settle(core *c, ls_cycle now);      /* the core is empty: counts what 
 /* The sub-cores take their turns, the first in time first, up to flow.horizon. True: a thread block has ended, and
  * the horizon may be another one. */
 bool flow_run(core *c);
-void flow_book(core *c, sub_core *s, ls_cycle until); /* counts the stalls of the cycles before `until` */
-flow_inst *flow_head(core *c, uint32_t warp);         /* the warp's next instruction */
+void flow_book(core *c, front_sub *s, ls_cycle until); /* counts the stalls of the cycles before `until` */
+flow_inst *flow_head(core *c, uint32_t warp);          /* the warp's next instruction */
 ls_cycle flow_ready_at(const core *c, uint32_t warp, const flow_inst *d); /* when its registers are there */
 void flow_set_results(core *c, uint32_t warp, const flow_inst *d, ls_cycle done);
 

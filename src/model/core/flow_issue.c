@@ -10,7 +10,7 @@
 
 /* ----------------------------------------------------------------------------------------- warps in order */
 
-static inline void wake(flow_sub *fs, sub_core *s, ls_cycle now)
+static inline void wake(flow_sub *fs, front_sub *s, ls_cycle now)
 {
     uint32_t woken = 0;
     while (fs->count > 0 && fs->asleep[fs->count - 1] >> 5 <= now)
@@ -106,7 +106,7 @@ static inline flow_inst *decode(core *c, flow_inst *insts, const flow_warp *fw, 
 flow_inst *flow_head(core *c, uint32_t warp)
 {
     const flow_warp *fw = &c->flow->warps[warp];
-    return decode(c, c->flow->insts, fw, fw->key, c->warps[warp].next->inst);
+    return decode(c, c->flow->insts, fw, fw->key, c->front.warps[warp].next->inst);
 }
 
 /* Neighbouring words of global memory: their sectors follow from the two ends. */
@@ -120,7 +120,7 @@ static inline bool take_dense(core *c, const flow_warp *fw, const flow_inst *d, 
         return false;
     uint64_t last = words[0] + lane_count(dyn->mask) * d->width - 1;
     uint32_t sectors = (uint32_t)(last / SECTOR_BYTES - words[0] / SECTOR_BYTES) + 1, rounds = 1;
-    uint32_t banks = c->l1_banks;
+    uint32_t banks = c->ldst.l1_banks;
     if (d->bypass)
         rounds = ldst_rounds_past_l1(c, sectors);
     else if (sectors > banks)
@@ -133,7 +133,7 @@ static inline bool take_dense(core *c, const flow_warp *fw, const flow_inst *d, 
 static inline ls_cycle issue_memory(core *c, flow_sub *fs, flow_warp *fw, uint32_t warp, const flow_inst *d,
                                     const ls_dyn *dyn, ls_cycle now)
 {
-    warp_state *w = &c->warps[warp];
+    warp_state *w = &c->front.warps[warp];
     ls_cycle start = collect(c->flow, fs, d, now, *c->flow->unit);
     /* A collector is free when the one in front of the unit has gone into it. */
     fs->starts[fs->memory++ % FLOW_STARTS] = start;
@@ -155,9 +155,9 @@ static bool issue_simulated(core *c, flow_sub *fs, flow_warp *fw, uint32_t warp,
                             const ls_dyn *dyn, ls_cycle now, ls_cycle *done)
 {
     const flow_simulated *m = c->flow->simulated;
-    warp_state *w = &c->warps[warp];
+    warp_state *w = &c->front.warps[warp];
     ls_cycle *ready = flow_registers(c->flow, warp);
-    bool known = d->space == LS_SPACE_SHARED && m->head == m->tail && c->dispatch == NO_FLIGHT;
+    bool known = d->space == LS_SPACE_SHARED && m->head == m->tail && c->ldst.dispatch == NO_FLIGHT;
     ls_cycle start = collect(c->flow, fs, d, now, known ? m->unit_free : 0);
     fw->flight = NO_FLIGHT;
     if (!known) {
@@ -224,9 +224,9 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
     flow_inst *const insts = f->insts;
     ls_cycle *const ready = flow_registers(f, warp);
     const uint64_t kernel = fw->key;
-    const bool greedy = c->scheduler_kind == SCHED_GTO;
+    const bool greedy = c->front.scheduler_kind == SCHED_GTO;
     const ls_cycle last = first + FLOW_BURST < f->horizon ? first + FLOW_BURST : flow_later(first, f->horizon);
-    const ls_dyn *next = c->warps[warp].next, *const end = c->warps[warp].end;
+    const ls_dyn *next = c->front.warps[warp].next, *const end = c->front.warps[warp].end;
     const ls_dyn *const stop = end - next <= FLOW_INSTS_MAX ? end : next + FLOW_INSTS_MAX;
     const uint64_t branch_cycles = c->spec->branch_cycles;
     ls_cycle now = first, soon, need = 0, until = fw->alu_until, jump = 0;
@@ -391,10 +391,10 @@ static void lend(const flow *f, flow_sub *fs, ls_cycle end, uint64_t cycles)
 }
 
 /* The warp has its next instruction at hand. */
-static inline void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, uint32_t bit, const burst *b)
+static inline void set_next(core *c, flow_sub *fs, front_sub *s, uint32_t warp, uint32_t bit, const burst *b)
 {
     s->wants[b->head->unit] |= bit;
-    c->warps[warp].head = b->head->inst;
+    c->front.warps[warp].head = b->head->inst;
     bool simulated = c->flow->simulated != NULL;
     if (b->soon == LS_CYCLE_MAX) {
         flow_warp *fw = &c->flow->warps[warp];
@@ -422,10 +422,10 @@ static inline void set_next(core *c, flow_sub *fs, sub_core *s, uint32_t warp, u
 }
 
 /* Returns the cycle after the last instruction of the burst. */
-static inline ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t warp, ls_cycle first,
+static inline ls_cycle issue_warp(core *c, flow_sub *fs, front_sub *s, uint32_t warp, ls_cycle first,
                                   ls_cycle limit)
 {
-    warp_state *w = &c->warps[warp];
+    warp_state *w = &c->front.warps[warp];
     const flow_warp *fw = &c->flow->warps[warp];
     flow_inst *d = decode(c, c->flow->insts, fw, fw->key, w->next->inst);
     uint32_t bit = warp_bit(c, warp);
@@ -454,7 +454,7 @@ static inline ls_cycle issue_warp(core *c, flow_sub *fs, sub_core *s, uint32_t w
 }
 
 /* As front_book_sub(); each set of reasons is taken apart at the end. */
-static inline void book(core *c, sub_core *s, ls_cycle until)
+static inline void book(core *c, front_sub *s, ls_cycle until)
 {
     uint64_t cycles = until - s->booked;
     c->n.stalls[s->reason] += cycles;
@@ -462,13 +462,13 @@ static inline void book(core *c, sub_core *s, ls_cycle until)
     s->booked = until;
 }
 
-void flow_book(core *c, sub_core *s, ls_cycle until)
+void flow_book(core *c, front_sub *s, ls_cycle until)
 {
     book(c, s, until);
 }
 
 /* As front_stalled(), for warps that wait for nothing but registers. */
-static inline void stalled(sub_core *s)
+static inline void stalled(front_sub *s)
 {
     if ((s->barrier | s->fence | s->async) != 0 || s->blocked == 0) {
         front_stalled(s, 0);
@@ -481,9 +481,9 @@ static inline void stalled(sub_core *s)
 }
 
 /* The scheduler's choice; where it has none, those that are built in are not asked. */
-static inline uint32_t choose(core *c, const sub_core *s, uint32_t sub, uint32_t can, ls_cycle now)
+static inline uint32_t choose(core *c, const front_sub *s, uint32_t sub, uint32_t can, ls_cycle now)
 {
-    if ((can & (can - 1)) == 0 && c->scheduler_kind != SCHED_OTHER)
+    if ((can & (can - 1)) == 0 && c->front.scheduler_kind != SCHED_OTHER)
         return (uint32_t)__builtin_ctz(can);
     c->now = now;
     return front_choose(c, s, sub, can);
@@ -493,7 +493,7 @@ static inline uint32_t choose(core *c, const sub_core *s, uint32_t sub, uint32_t
 static inline ls_cycle step(core *c, uint32_t sub, ls_cycle now, ls_cycle limit)
 {
     flow_sub *fs = &c->flow->subs[sub];
-    sub_core *s = &c->subs[sub];
+    front_sub *s = &c->front.subs[sub];
     wake(fs, s, now);
     uint32_t can = fs->ready;
     ls_cycle retry = LS_CYCLE_MAX;

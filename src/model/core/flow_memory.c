@@ -29,7 +29,7 @@ static void count_slowly(core *c, uint32_t warp, const ls_inst *inst, const ls_d
         return;
     }
     coalesce(c, &f);
-    *sectors = c->sector_count;
+    *sectors = c->ldst.sector_count;
     *rounds = analytic_rounds(c);
 }
 
@@ -61,7 +61,8 @@ static void count_list(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn
     flow *f = c->flow;
     const flow_warp *fw = &f->warps[warp];
     const uint64_t *at = &fw->addrs[dyn->addr >> 2];
-    const uint64_t period = space == LS_SPACE_SHARED ? 4 * c->spec->shared_banks : SECTOR_BYTES * c->l1_banks;
+    const uint64_t period =
+        space == LS_SPACE_SHARED ? 4 * c->spec->shared_banks : SECTOR_BYTES * c->ldst.l1_banks;
     uint64_t first = at[0], place = (first + flow_move(fw, dyn)) % period;
     uint32_t lanes = lane_count(dyn->mask);
     uint64_t last = at[lanes - 1] - first;
@@ -133,7 +134,7 @@ flow_access flow_take(core *c, const flow_warp *fw, uint32_t warp, const flow_in
         *c->flow->unit = start + 1;
         return (flow_access){ .registers = start + 1, .done = start + 1 };
     }
-    uint32_t banks = c->l1_banks;
+    uint32_t banks = c->ldst.l1_banks;
     if (d->bypass)
         rounds = ldst_rounds_past_l1(c, sectors);
     else

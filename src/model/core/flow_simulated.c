@@ -12,8 +12,8 @@
 
 bool flow_waits(const core *c, uint32_t warp)
 {
-    const sub_core *s = &c->subs[warp_sub(c, warp)];
-    const warp_state *w = &c->warps[warp];
+    const front_sub *s = &c->front.subs[warp_sub(c, warp)];
+    const warp_state *w = &c->front.warps[warp];
     uint32_t bit = warp_bit(c, warp);
     return ((s->fence & bit) != 0 && (w->atomics > 0 || c->flow->warps[warp].loads > 0)) ||
            ((s->async & bit) != 0 && core_async_open(w));
@@ -22,7 +22,7 @@ bool flow_waits(const core *c, uint32_t warp)
 void flow_park(core *c, uint32_t warp, ls_cycle soon)
 {
     uint32_t sub = warp_sub(c, warp), bit = warp_bit(c, warp);
-    sub_core *s = &c->subs[sub];
+    front_sub *s = &c->front.subs[sub];
     c->flow->subs[sub].parked |= bit;
     c->flow->warps[warp].wake = soon;
     if (((s->fence | s->async) & bit) != 0)
@@ -51,7 +51,7 @@ void flow_look_again(core *c, uint32_t warp)
 static flow_inst *inst_of(core *c, const flight *f)
 {
     const flow_warp *fw = &c->flow->warps[f->warp];
-    uint32_t place = (uint32_t)(f->inst - c->warps[f->warp].insts);
+    uint32_t place = (uint32_t)(f->inst - c->front.warps[f->warp].insts);
     flow_inst *d = &c->flow->insts[place % FLOW_INSTS];
     if (LS_UNLIKELY(d->key != fw->key + place))
         flow_decode(c, d, fw->launch, place, fw->key + place);
@@ -162,10 +162,10 @@ static void take_shared(core *c, uint16_t index)
 {
     const flight *f = &c->flights[index];
     uint32_t warp = f->warp;
-    warp_state *w = &c->warps[warp];
-    c->dispatch = NO_FLIGHT;
-    c->flow->simulated->unit_free = c->dispatch_until;
-    ls_cycle done = shared_done(c, f->inst, f->mask, c->dispatch_until);
+    warp_state *w = &c->front.warps[warp];
+    c->ldst.dispatch = NO_FLIGHT;
+    c->flow->simulated->unit_free = c->ldst.dispatch_until;
+    ls_cycle done = shared_done(c, f->inst, f->mask, c->ldst.dispatch_until);
     c->flow->warps[warp].memory_until = flow_later(c->flow->warps[warp].memory_until, done);
     w->busy_until = flow_later(w->busy_until, done);
     bool atomic = f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION;
@@ -184,7 +184,7 @@ static void take_shared(core *c, uint16_t index)
 static void take_next(core *c)
 {
     flow_simulated *m = c->flow->simulated;
-    while (m->head != m->tail && c->dispatch == NO_FLIGHT && m->unit_free <= c->now &&
+    while (m->head != m->tail && c->ldst.dispatch == NO_FLIGHT && m->unit_free <= c->now &&
            m->queue[m->head % FLOW_QUEUE].ready <= c->now) {
         uint16_t index = m->queue[m->head++ % FLOW_QUEUE].flight;
         uint32_t sub = c->flights[index].sub;
@@ -193,7 +193,7 @@ static void take_next(core *c)
         if (c->flights[index].space == LS_SPACE_SHARED)
             take_shared(c, index);
         else
-            c->memory_next = ldst_next(c);
+            c->ldst.memory_next = ldst_next(c);
         open_units(c, sub);
     }
 }
@@ -206,7 +206,7 @@ static bool is_quiet(core *c, const ls_sector_message *message)
     if (message->kind == LS_SECTOR_WRITE) {
         if (message->token == SECTOR_CACHE_NONE) /* a line that L1 wrote back */
             return true;
-        warp_state *w = &c->warps[message->token & STORE_WARP];
+        warp_state *w = &c->front.warps[message->token & STORE_WARP];
         if (w->stores == 1 && w->next == w->end)
             return false;
         w->stores--;
@@ -221,20 +221,20 @@ static bool is_quiet(core *c, const ls_sector_message *message)
 /* A sector for L1. True: nothing has to look at it before the next cycle. */
 static bool fill_quietly(core *c, const ls_sector_message *message, ls_cycle now)
 {
-    if (c->l1 == NULL || message->token != SECTOR_CACHE_NONE || c->next_wb != NO_FLIGHT ||
-        sector_cache_has_ready(c->l1))
+    if (c->ldst.l1 == NULL || message->token != SECTOR_CACHE_NONE || c->ldst.next_wb != NO_FLIGHT ||
+        sector_cache_has_ready(c->ldst.l1))
         return false;
     count_for_all(c); /* several may have asked for it */
-    sector_cache_fill(c->l1, message->address);
-    if (LS_UNLIKELY(!sector_cache_has_ready(c->l1))) /* a prefetch */
+    sector_cache_fill(c->ldst.l1, message->address);
+    if (LS_UNLIKELY(!sector_cache_has_ready(c->ldst.l1))) /* a prefetch */
         return true;
-    uint32_t token = sector_cache_peek_ready(c->l1);
+    uint32_t token = sector_cache_peek_ready(c->ldst.l1);
     if (c->flights[token].requests > 1) {
         c->flights[token].requests--;
-        (void)sector_cache_next_ready(c->l1, &token);
+        (void)sector_cache_next_ready(c->ldst.l1, &token);
     }
-    if (sector_cache_has_ready(c->l1)) { /* the last sector of a load, or of several loads */
-        c->memory_next = c->memory_next <= now ? c->memory_next : now + 1;
+    if (sector_cache_has_ready(c->ldst.l1)) { /* the last sector of a load, or of several loads */
+        c->ldst.memory_next = c->ldst.memory_next <= now ? c->ldst.memory_next : now + 1;
         ls_ticker_wake(&c->ticker);
     }
     return true;
@@ -250,7 +250,7 @@ bool flow_reply(core *c, const ls_sector_message *message, ls_cycle now)
     if (is_quiet(c, message))
         return true;
     if (ring_empty(&m->late_ring) && turn < (now + 1) * width)
-        return ring_empty(&c->reply_ring) && fill_quietly(c, message, now);
+        return ring_empty(&c->ldst.reply_ring) && fill_quietly(c, message, now);
     if (ring_full(&m->late_ring))
         return false;
     uint32_t at = ring_push(&m->late_ring);
@@ -264,11 +264,11 @@ bool flow_reply(core *c, const ls_sector_message *message, ls_cycle now)
 static void take_late(core *c)
 {
     flow_simulated *m = c->flow->simulated;
-    while (!ring_empty(&m->late_ring) && !ring_full(&c->reply_ring)) {
+    while (!ring_empty(&m->late_ring) && !ring_full(&c->ldst.reply_ring)) {
         uint32_t front = ring_front(&m->late_ring);
         if (m->late[front].at > c->now)
             return;
-        c->replies[ring_push(&c->reply_ring)] = m->late[ring_pop(&m->late_ring)].message;
+        c->ldst.replies[ring_push(&c->ldst.reply_ring)] = m->late[ring_pop(&m->late_ring)].message;
     }
 }
 
@@ -294,21 +294,21 @@ static void end_warps(core *c)
     flow_simulated *m = c->flow->simulated;
     for (uint64_t set = m->ending; set != 0; set &= set - 1) {
         uint32_t warp = (uint32_t)__builtin_ctzll(set);
-        if (c->warps[warp].busy_until > c->now)
+        if (c->front.warps[warp].busy_until > c->now)
             continue;
         m->ending &= ~(UINT64_C(1) << warp);
         cta_warp_maybe_done(c, warp);
     }
 }
 
-static void load_store(core *c)
+static void run_unit(core *c)
 {
     flow_simulated *m = c->flow->simulated;
     if (!ring_empty(&m->late_ring))
         take_late(c);
     if (ldst_due(c)) {
         ldst_cycle(c);
-        c->memory_next = ldst_next(c);
+        c->ldst.memory_next = ldst_next(c);
     }
     if (m->head != m->tail)
         take_next(c);
@@ -323,15 +323,15 @@ static ls_cycle next_look(const core *c)
 {
     const flow *f = c->flow;
     const flow_simulated *m = f->simulated;
-    ls_cycle next = c->memory_next;
+    ls_cycle next = c->ldst.memory_next;
     for (uint32_t i = 0; i < c->sub_count; i++)
         next = f->next[i] < next ? f->next[i] : next;
-    if (m->head != m->tail && c->dispatch == NO_FLIGHT) {
+    if (m->head != m->tail && c->ldst.dispatch == NO_FLIGHT) {
         ls_cycle take = flow_later(m->queue[m->head % FLOW_QUEUE].ready, m->unit_free);
         next = take < next ? take : next;
     }
     for (uint64_t set = m->ending; set != 0; set &= set - 1) {
-        ls_cycle end = c->warps[__builtin_ctzll(set)].busy_until;
+        ls_cycle end = c->front.warps[__builtin_ctzll(set)].busy_until;
         next = end < next ? end : next;
     }
     if (!ring_empty(&m->late_ring)) {
@@ -353,10 +353,10 @@ bool flow_simulated_tick(void *self, ls_cycle now)
     c->now = c->last_tick = now;
     if (OPTION_ON(c->options.any))
         options_cycle(c);
-    load_store(c);
+    run_unit(c);
     if (f->simulated->ending != 0)
         end_warps(c);
-    if ((c->need_fetch | c->held_count) != 0)
+    if ((c->front.need_fetch | c->front.held_count) != 0)
         flow_start_warps(c, now);
     if (c->resident_warps > 0) {
         c->n.issue_slots += c->sub_count;

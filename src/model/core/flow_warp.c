@@ -11,17 +11,17 @@ void flow_release_barrier(core *c, uint32_t slot)
     cta->at_barrier = 0;
     for (uint32_t warp = cta->first_warp; warp < (uint32_t)cta->first_warp + cta->warp_count; warp++) {
         uint32_t sub = warp_sub(c, warp), bit = warp_bit(c, warp);
-        if ((c->subs[sub].barrier & bit) == 0)
+        if ((c->front.subs[sub].barrier & bit) == 0)
             continue;
-        c->subs[sub].barrier &= ~bit;
+        c->front.subs[sub].barrier &= ~bit;
         if (f->simulated != NULL) {
-            if (c->warps[warp].next != c->warps[warp].end) {
+            if (c->front.warps[warp].next != c->front.warps[warp].end) {
                 flow_park(c, warp, flow_later(f->warps[warp].wake, f->barrier_at[slot] + 1));
                 flow_look_again(c, warp);
             }
             continue;
         }
-        c->subs[sub].blocked |= bit;
+        c->front.subs[sub].blocked |= bit;
         flow_sleep_until(&f->subs[sub], bit, flow_later(f->warps[warp].wake, f->barrier_at[slot] + 1));
         ls_cycle next = flow_soonest(&f->subs[sub]);
         f->next[sub] = next < f->next[sub] ? next : f->next[sub];
@@ -37,13 +37,13 @@ void flow_left_barrier(core *c, uint32_t slot)
 void flow_end_warp(core *c, uint32_t warp, ls_cycle now)
 {
     flow *f = c->flow;
-    warp_state *w = &c->warps[warp];
+    warp_state *w = &c->front.warps[warp];
     if (f->simulated != NULL) { /* accesses may be under way: cta_warp_maybe_done() ends it */
         w->busy_until = flow_later(w->busy_until, now + 1);
         f->simulated->ending |= UINT64_C(1) << warp;
         return;
     }
-    sub_core *s = &c->subs[warp_sub(c, warp)];
+    front_sub *s = &c->front.subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp), slot = w->cta;
     cta_state *cta = &c->ctas[slot];
     ls_cycle end = flow_later(w->busy_until, now + 1);
@@ -71,8 +71,8 @@ void flow_end_warp(core *c, uint32_t warp, ls_cycle now)
 static void note_accesses(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask)
 {
     const flow_warp *fw = &c->flow->warps[warp];
-    warp_state *w = &c->warps[warp];
-    sub_core *s = &c->subs[warp_sub(c, warp)];
+    warp_state *w = &c->front.warps[warp];
+    front_sub *s = &c->front.subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
     bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
     if ((inst->flags & LS_INST_FENCE) != 0 && fw->loads > 0)
@@ -94,8 +94,8 @@ ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask
 {
     flow *f = c->flow;
     flow_warp *fw = &f->warps[warp];
-    warp_state *w = &c->warps[warp];
-    sub_core *s = &c->subs[warp_sub(c, warp)];
+    warp_state *w = &c->front.warps[warp];
+    front_sub *s = &c->front.subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
     ls_cycle soon = now + 1;
     if ((inst->flags & LS_INST_FENCE) != 0)

@@ -73,13 +73,13 @@ static bool any_pending(const warp_state *w)
  * the next one and when a register of the warp is released, never by polling. */
 static void check_head(core *c, uint32_t warp)
 {
-    sub_core *s = &c->subs[warp_sub(c, warp)];
-    const warp_state *w = &c->warps[warp];
+    front_sub *s = &c->front.subs[warp_sub(c, warp)];
+    const warp_state *w = &c->front.warps[warp];
     uint32_t bit = warp_bit(c, warp);
     uint32_t reg = collision(c, w, w->head);
     s->blocked &= ~bit;
     s->memory_blocked &= ~bit;
-    c->front_changed |= 1u << warp_sub(c, warp);
+    c->front.changed |= 1u << warp_sub(c, warp);
     if (reg != LS_REG_COUNT) {
         s->blocked |= bit;
         if (pending(w->from_memory, reg))
@@ -90,8 +90,8 @@ static void check_head(core *c, uint32_t warp)
 /* The instruction at w->next becomes the one to issue. */
 static void new_head(core *c, uint32_t warp)
 {
-    sub_core *s = &c->subs[warp_sub(c, warp)];
-    warp_state *w = &c->warps[warp];
+    front_sub *s = &c->front.subs[warp_sub(c, warp)];
+    warp_state *w = &c->front.warps[warp];
     uint32_t bit = warp_bit(c, warp);
     w->head = &w->insts[w->next->inst];
     s->wants[c->spec->classes[w->head->class_].unit] |= bit;
@@ -102,15 +102,15 @@ static void new_head(core *c, uint32_t warp)
 /* Something that the warp waited for may be there. */
 static void registers_ready(core *c, uint32_t warp)
 {
-    sub_core *s = &c->subs[warp_sub(c, warp)];
+    front_sub *s = &c->front.subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
     if ((s->blocked & s->buffered & bit) != 0)
         check_head(c, warp);
     if ((s->fence & bit) != 0) {
-        const warp_state *w = &c->warps[warp];
+        const warp_state *w = &c->front.warps[warp];
         if (!any_pending(w) && w->atomics == 0) {
             s->fence &= ~bit;
-            c->front_changed |= 1u << warp_sub(c, warp);
+            c->front.changed |= 1u << warp_sub(c, warp);
         }
     }
 }
@@ -118,7 +118,7 @@ static void registers_ready(core *c, uint32_t warp)
 void front_release(core *c, const flight *f)
 {
     const ls_inst *inst = f->inst;
-    warp_state *w = &c->warps[f->warp];
+    warp_state *w = &c->front.warps[f->warp];
     for (uint32_t i = 0; i < inst->dst_count; i++)
         unmark(w, inst->dst[i]);
     if (c->spec->track_spans && inst->dst_count > 0)
@@ -133,11 +133,11 @@ void front_release(core *c, const flight *f)
  * decoded that was fetched in the round before. */
 static void decode(core *c)
 {
-    if (c->fetched < 0)
+    if (c->front.fetched < 0)
         return;
-    uint32_t warp = (uint32_t)c->fetched;
-    c->fetched = -1;
-    warp_state *w = &c->warps[warp];
+    uint32_t warp = (uint32_t)c->front.fetched;
+    c->front.fetched = -1;
+    warp_state *w = &c->front.warps[warp];
     if (!w->resident)
         return;
     size_t left = (size_t)(w->end - w->next);
@@ -151,33 +151,34 @@ static void decode(core *c)
 void front_hold(core *c, uint32_t warp, ls_cycle cycle)
 {
     uint64_t key = cycle << 6 | warp;
-    uint32_t i = c->held_count++;
-    for (; i > 0 && c->held[i - 1] < key; i--)
-        c->held[i] = c->held[i - 1];
-    c->held[i] = key;
+    uint32_t i = c->front.held_count++;
+    for (; i > 0 && c->front.held[i - 1] < key; i--)
+        c->front.held[i] = c->front.held[i - 1];
+    c->front.held[i] = key;
 }
 
 void front_fetch_held(core *c)
 {
-    while (c->held_count > 0 && c->held[c->held_count - 1] >> 6 <= c->now)
-        c->need_fetch |= UINT64_C(1) << (c->held[--c->held_count] & 63);
+    while (c->front.held_count > 0 && c->front.held[c->front.held_count - 1] >> 6 <= c->now)
+        c->front.need_fetch |= UINT64_C(1) << (c->front.held[--c->front.held_count] & 63);
 }
 
 void front_fetch(core *c)
 {
     for (uint64_t round = 0; round < c->spec->fetch_rounds; round++) {
-        if ((c->need_fetch | (uint64_t)(c->fetched >= 0)) == 0)
+        if ((c->front.need_fetch | (uint64_t)(c->front.fetched >= 0)) == 0)
             return;
         decode(c);
-        if (c->need_fetch == 0)
+        if (c->front.need_fetch == 0)
             continue;
         /* Round robin from the warp after the last one. */
-        uint64_t later = c->last_fetched >= 63 ? 0 : c->need_fetch & (~UINT64_C(1) << c->last_fetched);
-        uint32_t warp = (uint32_t)__builtin_ctzll(later != 0 ? later : c->need_fetch);
-        c->need_fetch &= ~(UINT64_C(1) << warp);
-        c->last_fetched = warp;
+        uint64_t later =
+            c->front.last_fetched >= 63 ? 0 : c->front.need_fetch & (~UINT64_C(1) << c->front.last_fetched);
+        uint32_t warp = (uint32_t)__builtin_ctzll(later != 0 ? later : c->front.need_fetch);
+        c->front.need_fetch &= ~(UINT64_C(1) << warp);
+        c->front.last_fetched = warp;
         if (!OPTION_ON(c->options.icache) || icache_fetch(c, warp))
-            c->fetched = (int32_t)warp;
+            c->front.fetched = (int32_t)warp;
     }
 }
 
@@ -186,8 +187,8 @@ void front_fetch(core *c)
 /* Effects of an instruction on its warp at the moment it issues. */
 void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, flight *f, bool pending)
 {
-    warp_state *w = &c->warps[warp];
-    sub_core *s = &c->subs[warp_sub(c, warp)];
+    warp_state *w = &c->front.warps[warp];
+    front_sub *s = &c->front.subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
     if (inst->flags & (LS_INST_BARRIER | LS_INST_ARRIVE))
         cta_barrier(c, warp, (inst->flags & LS_INST_ARRIVE) == 0 || c->spec->accelsim_rules);
@@ -213,9 +214,9 @@ void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, f
     }
 }
 
-static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const ls_inst *inst, uint32_t unit)
+static void issue_warp(core *c, front_sub *s, uint32_t sub, uint32_t warp, const ls_inst *inst, uint32_t unit)
 {
-    warp_state *w = &c->warps[warp];
+    warp_state *w = &c->front.warps[warp];
     uint16_t index = flight_take(c, warp, unit, w->head, w->next);
     flight *f = &c->flights[index];
     w->next++;
@@ -231,12 +232,9 @@ static void issue_warp(core *c, sub_core *s, uint32_t sub, uint32_t warp, const 
     } else {
         s->buffered &= ~warp_bit(c, warp);
         if (w->next != w->end)
-            c->need_fetch |= UINT64_C(1) << warp;
+            c->front.need_fetch |= UINT64_C(1) << warp;
     }
-    s->issue[unit] = index;
-    s->issue_mask |= 1u << unit;
-    c->collecting |= 1u << sub;
-    s->stuck = s->stuck && s->collector_used == c->all_collectors;
+    pipes_issue(c, sub, unit, index);
     s->last_issued = (uint8_t)(warp / c->sub_count);
     count_for(c, warp);
     c->n.issued++;
@@ -252,32 +250,32 @@ void front_book(core *c, ls_cycle until)
 {
     front_count_peak(c);
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
-        front_book_sub(c, &c->subs[sub], until);
+        front_book_sub(c, &c->front.subs[sub], until);
 }
 
 void front_book_from(core *c, ls_cycle from)
 {
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
-        c->subs[sub].booked = from;
+        c->front.subs[sub].booked = from;
 }
 
 /* Issues at most one instruction; true if it did. */
-static bool issue_sub(core *c, sub_core *s, uint32_t sub)
+static bool issue_sub(core *c, front_sub *s, uint32_t sub)
 {
     uint32_t ready = s->buffered & ~(s->barrier | s->fence | s->async | s->blocked);
     uint32_t can = ready;
     if (ready != 0) {
-        for (uint32_t set = s->issue_mask; set != 0; set &= set - 1)
+        for (uint32_t set = pipes_taken(c, sub); set != 0; set &= set - 1)
             can &= ~s->wants[__builtin_ctz(set)];
         if (can != 0 && c->free_flight != NO_FLIGHT) {
             uint32_t warp = front_choose(c, s, sub, can) * c->sub_count + sub;
-            const ls_inst *inst = c->warps[warp].head;
+            const ls_inst *inst = c->front.warps[warp].head;
             issue_warp(c, s, sub, warp, inst, c->spec->classes[inst->class_].unit);
-            c->front_changed |= 1u << sub;
+            c->front.changed |= 1u << sub;
             return true;
         }
-        c->front_ready |= 1u << sub;
-        s->tried_mask = s->issue_mask;
+        c->front.ready |= 1u << sub;
+        s->tried_mask = pipes_taken(c, sub);
     }
     front_stalled(s, ready);
     return false;
@@ -287,26 +285,26 @@ void front_issue(core *c)
 {
     /* The other schedulers are in the state they were in, unless one that issues before them releases a
      * barrier. */
-    uint32_t look = c->front_changed;
-    for (uint32_t set = c->front_ready & ~look; set != 0; set &= set - 1) {
+    uint32_t look = c->front.changed;
+    for (uint32_t set = c->front.ready & ~look; set != 0; set &= set - 1) {
         uint32_t sub = (uint32_t)__builtin_ctz(set);
-        if (c->subs[sub].issue_mask != c->subs[sub].tried_mask)
+        if (pipes_taken(c, sub) != c->front.subs[sub].tried_mask)
             look |= 1u << sub;
     }
-    c->front_changed = 0;
-    c->front_ready &= ~look;
+    c->front.changed = 0;
+    c->front.ready &= ~look;
     /* The one whose turn it is in bit 0. */
-    uint32_t turn = c->turn, n = c->sub_count, all = (1u << n) - 1;
+    uint32_t turn = c->front.turn, n = c->sub_count, all = (1u << n) - 1;
     look = (look >> turn | look << (n - turn)) & all;
     for (; look != 0; look &= look - 1) {
         uint32_t place = (uint32_t)__builtin_ctz(look), sub = place + turn;
         sub = sub >= n ? sub - n : sub;
-        sub_core *s = &c->subs[sub];
+        front_sub *s = &c->front.subs[sub];
         front_book_sub(c, s, c->now);
         bool issued = issue_sub(c, s, sub);
         s->booked = c->now + issued;
         if (issued) {
-            uint32_t opened = c->front_changed;
+            uint32_t opened = c->front.changed;
             look |= (opened >> turn | opened << (n - turn)) & all & (~1u << place);
         }
     }
@@ -314,9 +312,9 @@ void front_issue(core *c)
 
 bool front_unit_freed(const core *c)
 {
-    for (uint32_t set = c->front_ready; set != 0; set &= set - 1) {
-        const sub_core *s = &c->subs[__builtin_ctz(set)];
-        if (s->issue_mask != s->tried_mask)
+    for (uint32_t set = c->front.ready; set != 0; set &= set - 1) {
+        uint32_t sub = (uint32_t)__builtin_ctz(set);
+        if (pipes_taken(c, sub) != c->front.subs[sub].tried_mask)
             return true;
     }
     return false;

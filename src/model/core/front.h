@@ -6,7 +6,7 @@
 #include "model/core/core.h"
 
 /* The warp that issues, one of `ready`, in the order of the scheduler. */
-static inline uint32_t front_choose(const core *c, const sub_core *s, uint32_t sub, uint32_t ready)
+static inline uint32_t front_choose(const core *c, const front_sub *s, uint32_t sub, uint32_t ready)
 {
     const ls_scheduler_view view = { .now = c->now,
                                      .sub_core = sub,
@@ -15,7 +15,7 @@ static inline uint32_t front_choose(const core *c, const sub_core *s, uint32_t s
                                      .resident = s->resident,
                                      .memory = s->resident & s->blocked & s->memory_blocked,
                                      .age = s->age };
-    uint32_t warp = scheduler_choose(c->scheduler_kind, &c->scheduler, &view);
+    uint32_t warp = scheduler_choose(c->front.scheduler_kind, &c->front.scheduler, &view);
     if (LS_UNLIKELY(warp >= LS_SCHEDULER_WARPS || (ready >> warp & 1) == 0)) {
         ls_domain_fail(c->domain, "the model of slot 'core.scheduler' chose a warp that is not ready");
         return (uint32_t)__builtin_ctz(ready);
@@ -26,7 +26,7 @@ static inline uint32_t front_choose(const core *c, const sub_core *s, uint32_t s
 /* Everything that keeps warps of the sub-core from issuing, a bit per reason. A warp has the first reason that
  * applies: it is at a barrier, it waits for its accesses, it has no instruction, a register is missing, its
  * unit is taken. */
-static inline uint32_t front_reasons(const sub_core *s, uint32_t unit_taken)
+static inline uint32_t front_reasons(const front_sub *s, uint32_t unit_taken)
 {
     if (s->resident == 0)
         return 1u << STALL_IDLE;
@@ -48,7 +48,7 @@ static inline uint32_t front_reasons(const sub_core *s, uint32_t unit_taken)
     return reasons;
 }
 
-static inline stall_reason front_reason(const sub_core *s, bool unit_taken)
+static inline stall_reason front_reason(const front_sub *s, bool unit_taken)
 {
     uint32_t blocked = s->blocked & s->buffered;
     if (unit_taken)
@@ -66,7 +66,7 @@ static inline stall_reason front_reason(const sub_core *s, bool unit_taken)
 
 /* Stalls are booked by interval: from the last look at the sub-core to this one it had the reasons it had
  * then. */
-static inline void front_book_sub(core *c, sub_core *s, ls_cycle until)
+static inline void front_book_sub(core *c, front_sub *s, ls_cycle until)
 {
     uint64_t cycles = until - s->booked;
     if (cycles == 0)
@@ -86,7 +86,7 @@ static inline void front_count_peak(core *c)
 }
 
 /* The sub-core does not issue in this cycle. `ready`: the warps that could but for their units. */
-static inline void front_stalled(sub_core *s, uint32_t ready)
+static inline void front_stalled(front_sub *s, uint32_t ready)
 {
     s->reason = front_reason(s, ready != 0);
     s->reasons = front_reasons(s, ready);

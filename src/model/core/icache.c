@@ -17,7 +17,7 @@ static void filled(core *c, readonly_miss *miss)
 {
     icache *i = c->options.icache;
     i->served |= miss->warps;
-    c->need_fetch |= miss->warps | i->parked;
+    c->front.need_fetch |= miss->warps | i->parked;
     i->parked = 0;
 }
 
@@ -45,7 +45,7 @@ void icache_start_cta(core *c, uint32_t slot)
 bool icache_fetch(core *c, uint32_t warp)
 {
     icache *i = c->options.icache;
-    const warp_state *w = &c->warps[warp];
+    const warp_state *w = &c->front.warps[warp];
     uint64_t bit = UINT64_C(1) << warp;
     if ((i->served & bit) != 0) {
         i->served &= ~bit;
@@ -69,7 +69,7 @@ bool icache_fetch(core *c, uint32_t warp)
 
 bool icache_splits(const core *c, uint32_t warp)
 {
-    const warp_state *w = &c->warps[warp];
+    const warp_state *w = &c->front.warps[warp];
     uint32_t shift = c->options.icache->levels.line_shift;
     return w->insts[w->next[0].inst].pc >> shift != w->insts[w->next[1].inst].pc >> shift;
 }

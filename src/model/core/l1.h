@@ -53,27 +53,28 @@ void l1_end_blocks(core *c);
 
 static inline bool l1_may_answer(const core *c) /* l1_answer() need not be asked otherwise */
 {
-    return LS_UNLIKELY(c->l1 == NULL) || sector_cache_has_ready(c->l1);
+    return LS_UNLIKELY(c->ldst.l1 == NULL) || sector_cache_has_ready(c->ldst.l1);
 }
 static inline bool l1_answer(core *c, uint32_t *token)
 {
-    if (LS_UNLIKELY(c->l1 == NULL))
+    if (LS_UNLIKELY(c->ldst.l1 == NULL))
         return l1_other_answer(c, token);
-    return sector_cache_has_ready(c->l1) && sector_cache_next_ready(c->l1, token);
+    return sector_cache_has_ready(c->ldst.l1) && sector_cache_next_ready(c->ldst.l1, token);
 }
 static inline void l1_fill(core *c, uint64_t address)
 {
-    if (LS_UNLIKELY(c->l1 == NULL))
+    if (LS_UNLIKELY(c->ldst.l1 == NULL))
         l1_other_fill(c, address);
     else
-        sector_cache_fill(c->l1, address);
+        sector_cache_fill(c->ldst.l1, address);
 }
 /* The next cycle with an answer or a request; LS_CYCLE_MAX if there is none. */
 static inline ls_cycle l1_next(const core *c)
 {
-    if (LS_UNLIKELY(c->l1 == NULL))
+    if (LS_UNLIKELY(c->ldst.l1 == NULL))
         return l1_other_next(c);
-    return sector_cache_has_ready(c->l1) || sector_cache_front_miss(c->l1) != NULL ? c->now + 1 : LS_CYCLE_MAX;
+    return sector_cache_has_ready(c->ldst.l1) || sector_cache_front_miss(c->ldst.l1) != NULL ? c->now + 1
+                                                                                             : LS_CYCLE_MAX;
 }
 
 #endif

@@ -4,7 +4,7 @@
 
 static const ls_l1_ops *ops_of(const core *c)
 {
-    return c->l1_port.ops;
+    return c->ldst.l1_port.ops;
 }
 
 ls_status l1_attach(core *c, ls_error *err)
@@ -13,16 +13,16 @@ ls_status l1_attach(core *c, ls_error *err)
     const ls_l1_wiring wiring = { .shared_kib = spec->shared_kib,
                                   .unified_kib = spec->unified_kib,
                                   .shared_options_kib = spec->shared_options_kib };
-    l1_sectored *built_in = l1_built_in(&c->l1_port);
+    l1_sectored *built_in = l1_built_in(&c->ldst.l1_port);
     ls_l1_shape shape = { 0 };
     if (built_in != NULL) {
         built_in->counters = &c->n.l1;
-        c->l1 = &built_in->cache;
+        c->ldst.l1 = &built_in->cache;
     }
-    ls_status status = ops_of(c)->attach(c->l1_port.self, &wiring, err);
+    ls_status status = ops_of(c)->attach(c->ldst.l1_port.self, &wiring, err);
     if (status != LS_OK)
         return ls_error_prefix(err, "%s", c->name);
-    ops_of(c)->describe(c->l1_port.self, &shape);
+    ops_of(c)->describe(c->ldst.l1_port.self, &shape);
     if (shape.banks < 1 || shape.banks > LS_L1_BANKS || shape.latency_cycles < 1 ||
         shape.latency_cycles > LS_L1_LATENCY)
         return ls_fail(
@@ -30,13 +30,14 @@ ls_status l1_attach(core *c, ls_error *err)
             "%s: the model of slot 'core.l1' has %u banks and a latency of %u cycles, it must have 1 to "
             "%d banks and 1 to %d cycles",
             c->name, shape.banks, shape.latency_cycles, LS_L1_BANKS, LS_L1_LATENCY);
-    c->l1_banks = shape.banks;
-    c->l1_latency_cycles = shape.latency_cycles;
-    for (uint32_t i = 0; i < c->l1_banks; i++) {
-        ring_init(&c->banks[i].ring, c->l1_latency_cycles);
-        c->banks[i].last_in = LS_CYCLE_MAX;
-        c->banks[i].at = ls_domain_alloc(c->domain, ring_size_for(c->l1_latency_cycles) * sizeof(l1_access));
-        if (c->banks[i].at == NULL)
+    c->ldst.l1_banks = shape.banks;
+    c->ldst.l1_latency_cycles = shape.latency_cycles;
+    for (uint32_t i = 0; i < c->ldst.l1_banks; i++) {
+        ring_init(&c->ldst.banks[i].ring, c->ldst.l1_latency_cycles);
+        c->ldst.banks[i].last_in = LS_CYCLE_MAX;
+        c->ldst.banks[i].at =
+            ls_domain_alloc(c->domain, ring_size_for(c->ldst.l1_latency_cycles) * sizeof(l1_access));
+        if (c->ldst.banks[i].at == NULL)
             return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     }
     return LS_OK;
@@ -55,7 +56,7 @@ static bool known_load(core *c, uint32_t token)
 static bool known_store(core *c, uint32_t token)
 {
     uint32_t warp = token & STORE_WARP;
-    if ((token & STORE_TOKEN) != 0 && warp < c->spec->warp_slots && c->warps[warp].stores > 0)
+    if ((token & STORE_TOKEN) != 0 && warp < c->spec->warp_slots && c->front.warps[warp].stores > 0)
         return true;
     ls_domain_fail(c->domain, "the model of slot 'core.l1' sent a store that no warp made");
     return false;
@@ -82,7 +83,7 @@ sector_cache_outcome l1_other_access(core *c, const l1_access *access, uint32_t 
                                   .token = token,
                                   .store = access->write,
                                   .global = access->global };
-    ls_l1_outcome outcome = ops_of(c)->access(c->l1_port.self, &sector, c->now);
+    ls_l1_outcome outcome = ops_of(c)->access(c->ldst.l1_port.self, &sector, c->now);
     if (outcome == LS_L1_FAIL) {
         c->n.l1.fail_queue++;
         return SECTOR_CACHE_FAIL;
@@ -97,7 +98,7 @@ sector_cache_outcome l1_other_access(core *c, const l1_access *access, uint32_t 
 
 bool l1_other_request(core *c, ls_l1_request *out)
 {
-    if (!ops_of(c)->request(c->l1_port.self, out, c->now))
+    if (!ops_of(c)->request(c->ldst.l1_port.self, out, c->now))
         return false;
     return out->token == LS_L1_NONE || (out->write ? known_store(c, out->token) : known_load(c, out->token));
 }
@@ -105,17 +106,17 @@ bool l1_other_request(core *c, ls_l1_request *out)
 void l1_other_fill(core *c, uint64_t address)
 {
     c->n.l1.fills++;
-    ops_of(c)->fill(c->l1_port.self, address, c->now);
+    ops_of(c)->fill(c->ldst.l1_port.self, address, c->now);
 }
 
 bool l1_other_answer(core *c, uint32_t *token)
 {
-    return ops_of(c)->answer(c->l1_port.self, token, c->now) && known_load(c, *token);
+    return ops_of(c)->answer(c->ldst.l1_port.self, token, c->now) && known_load(c, *token);
 }
 
 ls_cycle l1_other_next(const core *c)
 {
-    ls_cycle next = ops_of(c)->next(c->l1_port.self, c->now);
+    ls_cycle next = ops_of(c)->next(c->ldst.l1_port.self, c->now);
     return next <= c->now ? c->now + 1 : next;
 }
 
@@ -123,10 +124,10 @@ ls_cycle l1_other_next(const core *c)
 
 void l1_begin_block(core *c, uint64_t shared_bytes)
 {
-    ops_of(c)->begin(c->l1_port.self, shared_bytes);
+    ops_of(c)->begin(c->ldst.l1_port.self, shared_bytes);
 }
 
 void l1_end_blocks(core *c)
 {
-    ops_of(c)->end(c->l1_port.self);
+    ops_of(c)->end(c->ldst.l1_port.self);
 }

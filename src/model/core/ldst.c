@@ -6,7 +6,7 @@ bool ldst_can_take(const core *c)
 {
     if (OPTION_ON(c->analytic))
         return analytic_can_take(c);
-    return c->dispatch == NO_FLIGHT;
+    return c->ldst.dispatch == NO_FLIGHT;
 }
 
 /* A generic address is shared, local or global by the windows of the kernel. */
@@ -14,7 +14,7 @@ uint8_t ldst_space(const core *c, const flight *f)
 {
     if (f->inst->space != LS_SPACE_GENERIC)
         return f->inst->space;
-    const cta_state *cta = &c->ctas[c->warps[f->warp].cta];
+    const cta_state *cta = &c->ctas[c->front.warps[f->warp].cta];
     const ls_kernel_info *info = cta->launch.info;
     if (info->shared_base == 0 || info->local_base == 0 || f->mask == 0)
         return LS_SPACE_SHARED;
@@ -68,23 +68,23 @@ uint32_t ldst_shared_cycles(core *c, const flight *f)
 static void begin(core *c, uint16_t index)
 {
     flight *f = &c->flights[index];
-    c->dispatch = index;
+    c->ldst.dispatch = index;
     count_for(c, f->warp);
     c->n.memory_instructions++;
     f->space = ldst_space(c, f);
-    c->sector_count = 0;
-    c->conflict_cycles = 0;
+    c->ldst.sector_count = 0;
+    c->ldst.conflict_cycles = 0;
     if (f->mask == 0 || f->inst->mem_op == LS_MEM_NONE || f->dyn->addr == LS_ADDR_NONE)
         return;
     if (is_shared(f)) {
-        c->conflict_cycles = shared_conflicts(c, f);
+        c->ldst.conflict_cycles = shared_conflicts(c, f);
         c->n.shared_accesses++;
         return;
     }
     coalesce(c, f);
-    c->n.memory_sectors += c->sector_count;
+    c->n.memory_sectors += c->ldst.sector_count;
     if (!is_store(f))
-        f->requests = (uint16_t)c->sector_count;
+        f->requests = (uint16_t)c->ldst.sector_count;
 }
 
 void ldst_take(core *c, uint16_t index)
@@ -94,8 +94,8 @@ void ldst_take(core *c, uint16_t index)
         analytic_take(c, index);
         return;
     }
-    uint32_t conflicts = c->conflict_cycles > 1 ? c->conflict_cycles - 1 : 0;
-    c->dispatch_until = c->now + 1 + conflicts;
+    uint32_t conflicts = c->ldst.conflict_cycles > 1 ? c->ldst.conflict_cycles - 1 : 0;
+    c->ldst.dispatch_until = c->now + 1 + conflicts;
     c->n.bank_conflict_cycles += conflicts;
 }
 
@@ -105,15 +105,15 @@ void ldst_take(core *c, uint16_t index)
 static void sector_arrived(core *c, uint16_t index)
 {
     flight *f = &c->flights[index];
-    warp_state *w = &c->warps[f->warp];
+    warp_state *w = &c->front.warps[f->warp];
     if (--f->requests > 0)
         return;
     if (f->inst->mem_op == LS_MEM_ASYNC_COPY) {
         w->async_pending[f->group % ASYNC_GROUPS]--;
-        sub_core *s = &c->subs[f->sub];
+        front_sub *s = &c->front.subs[f->sub];
         if ((s->async & warp_bit(c, f->warp)) != 0 && !core_async_open(w)) {
             s->async &= ~warp_bit(c, f->warp);
-            c->front_changed |= 1u << f->sub;
+            c->front.changed |= 1u << f->sub;
         }
         count_for(c, f->warp);
         c->n.async_copy_misses += f->missed;
@@ -126,7 +126,7 @@ static void sector_arrived(core *c, uint16_t index)
         w->in_flight--;
         flight_free(c, index);
         cta_warp_maybe_done(c, warp);
-    } else if (c->dispatch != index) {
+    } else if (c->ldst.dispatch != index) {
         flight_complete(c, index);
     }
 }
@@ -140,10 +140,11 @@ static void write_back(core *c)
 {
     /* A wide network brings several sectors of one load per cycle: they are put together before the register
      * is written, so only the last one needs its bank. */
-    if (c->next_wb != NO_FLIGHT && ((c->spec->network_width > 1 && c->flights[c->next_wb].requests > 1) ||
-                                    collect_take_banks(c, &c->flights[c->next_wb]))) {
-        uint16_t index = c->next_wb;
-        c->next_wb = NO_FLIGHT;
+    if (c->ldst.next_wb != NO_FLIGHT &&
+        ((c->spec->network_width > 1 && c->flights[c->ldst.next_wb].requests > 1) ||
+         collect_take_banks(c, &c->flights[c->ldst.next_wb]))) {
+        uint16_t index = c->ldst.next_wb;
+        c->ldst.next_wb = NO_FLIGHT;
         if (is_shared(&c->flights[index])) {
             flight_release_registers(c, index);
             flight_complete(c, index);
@@ -152,29 +153,29 @@ static void write_back(core *c)
         }
     }
     /* Clients in turn: shared memory, answers that bypassed L1, L1. */
-    uint32_t client = c->wb_turn;
-    for (uint32_t i = 0; i < 3 && c->next_wb == NO_FLIGHT; i++) {
+    uint32_t client = c->ldst.wb_turn;
+    for (uint32_t i = 0; i < 3 && c->ldst.next_wb == NO_FLIGHT; i++) {
         uint32_t token;
-        if (client == 0 && !ring_empty(&c->shared_ring)) {
-            uint32_t front = ring_front(&c->shared_ring);
-            if (c->shared_pipe[front].ready <= c->now) {
-                c->next_wb = c->shared_pipe[front].flight;
-                (void)ring_pop(&c->shared_ring);
-                if (!ring_empty(&c->shared_ring)) {
-                    uint32_t next = ring_front(&c->shared_ring);
-                    if (c->shared_pipe[next].ready <= c->now)
-                        c->shared_pipe[next].ready = c->now + 1;
+        if (client == 0 && !ring_empty(&c->ldst.shared_ring)) {
+            uint32_t front = ring_front(&c->ldst.shared_ring);
+            if (c->ldst.shared_pipe[front].ready <= c->now) {
+                c->ldst.next_wb = c->ldst.shared_pipe[front].flight;
+                (void)ring_pop(&c->ldst.shared_ring);
+                if (!ring_empty(&c->ldst.shared_ring)) {
+                    uint32_t next = ring_front(&c->ldst.shared_ring);
+                    if (c->ldst.shared_pipe[next].ready <= c->now)
+                        c->ldst.shared_pipe[next].ready = c->now + 1;
                 }
             }
-        } else if (client == 1 && c->next_global != NO_FLIGHT) {
-            c->next_wb = c->next_global;
-            c->next_global = NO_FLIGHT;
+        } else if (client == 1 && c->ldst.next_global != NO_FLIGHT) {
+            c->ldst.next_wb = c->ldst.next_global;
+            c->ldst.next_global = NO_FLIGHT;
         } else if (client == 2 && l1_answer(c, &token)) {
-            c->next_wb = (uint16_t)token;
+            c->ldst.next_wb = (uint16_t)token;
         }
         client = client == 2 ? 0 : client + 1;
-        if (c->next_wb != NO_FLIGHT)
-            c->wb_turn = client;
+        if (c->ldst.next_wb != NO_FLIGHT)
+            c->ldst.wb_turn = client;
     }
 }
 
@@ -182,14 +183,14 @@ static void write_back(core *c)
 
 static inline bool network_full(const core *c)
 {
-    return ring_full(&c->out_ring) || (OPTION_ON(c->options.translate) && translate_full(c));
+    return ring_full(&c->ldst.out_ring) || (OPTION_ON(c->options.translate) && translate_full(c));
 }
 
 static inline void put(core *c, ls_sector_message message, uint32_t channel)
 {
-    uint32_t at = ring_push(&c->out_ring);
-    c->out[at] = message;
-    c->out_channel[at] = (uint16_t)channel;
+    uint32_t at = ring_push(&c->ldst.out_ring);
+    c->ldst.out[at] = message;
+    c->ldst.out_channel[at] = (uint16_t)channel;
 }
 
 void ldst_put(core *c, const ls_sector_message *message, uint16_t channel)
@@ -201,7 +202,7 @@ void ldst_put(core *c, const ls_sector_message *message, uint16_t channel)
 static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token,
                                 ls_sector_kind kind, bool global, bool virtual)
 {
-    ls_sector_place place = mem_map_place_again(&c->map, address);
+    ls_sector_place place = mem_map_place_again(&c->ldst.map, address);
     ls_sector_message message = { .address = address,
                                   .local = place.local,
                                   .byte_mask = byte_mask,
@@ -223,7 +224,7 @@ bool ldst_request(core *c, uint64_t address, uint32_t token)
 {
     if (OPTION_ON(c->analytic))
         return analytic_request(c, token);
-    if (ring_full(&c->out_ring))
+    if (ring_full(&c->ldst.out_ring))
         return false;
     network_push(c, address, 0, token, LS_SECTOR_READ, false, false);
     return true;
@@ -232,18 +233,18 @@ bool ldst_request(core *c, uint64_t address, uint32_t token)
 /* The oldest request enters the network; false if there is no room. */
 static inline bool network_send(core *c)
 {
-    uint32_t front = ring_front(&c->out_ring);
-    ls_link *link = c->to_memory[c->out_channel[front]];
+    uint32_t front = ring_front(&c->ldst.out_ring);
+    ls_link *link = c->ldst.to_memory[c->ldst.out_channel[front]];
     ls_sector_message *message = ls_link_send(link, 1);
     if (message == NULL) {
-        c->network_waiting = true;
-        c->network_since = c->now;
+        c->ldst.network_waiting = true;
+        c->ldst.network_since = c->now;
         c->n.network_stalls++;
-        ls_link_wait(link, &c->network_event);
+        ls_link_wait(link, &c->ldst.network_event);
         return false;
     }
-    *message = c->out[front];
-    (void)ring_pop(&c->out_ring);
+    *message = c->ldst.out[front];
+    (void)ring_pop(&c->ldst.out_ring);
     c->n.requests_sent++;
     return true;
 }
@@ -251,15 +252,15 @@ static inline bool network_send(core *c)
 void ldst_network_event(void *self, ls_cycle now)
 {
     core *c = self;
-    c->n.network_stall_cycles += now - c->network_since;
-    c->network_waiting = false;
+    c->n.network_stall_cycles += now - c->ldst.network_since;
+    c->ldst.network_waiting = false;
     ls_ticker_wake(&c->ticker);
 }
 
 static inline void queue_reply(core *c, ls_link *link, const void *payload)
 {
     /* The queue is as large as all links' credits together: it cannot overflow. */
-    c->replies[ring_push(&c->reply_ring)] = *(const ls_sector_message *)payload;
+    c->ldst.replies[ring_push(&c->ldst.reply_ring)] = *(const ls_sector_message *)payload;
     ls_link_release(link, 1);
     ls_ticker_wake(&c->ticker);
 }
@@ -286,28 +287,28 @@ void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 /* False if the oldest answer has to wait. */
 static inline bool take_reply(core *c)
 {
-    const ls_sector_message *reply = &c->replies[ring_front(&c->reply_ring)];
+    const ls_sector_message *reply = &c->ldst.replies[ring_front(&c->ldst.reply_ring)];
     if (reply->kind == LS_SECTOR_WRITE) {
         if (LS_LIKELY(reply->token !=
                       SECTOR_CACHE_NONE)) { /* else L1 wrote a line back: no warp waits for it */
             uint32_t warp = reply->token & STORE_WARP;
-            c->warps[warp].stores--;
+            c->front.warps[warp].stores--;
             cta_warp_maybe_done(c, warp);
         }
     } else if (reply->token != SECTOR_CACHE_NONE) {
         if (reply->token >= READONLY_TOKEN) {
             options_reply(c, reply->token);
-            (void)ring_pop(&c->reply_ring);
+            (void)ring_pop(&c->ldst.reply_ring);
             return true;
         }
-        if (c->next_global != NO_FLIGHT)
+        if (c->ldst.next_global != NO_FLIGHT)
             return false;
-        c->next_global = (uint16_t)reply->token;
+        c->ldst.next_global = (uint16_t)reply->token;
     } else {
         count_for_all(c); /* several may have asked for it */
         l1_fill(c, reply->address);
     }
-    (void)ring_pop(&c->reply_ring);
+    (void)ring_pop(&c->ldst.reply_ring);
     return true;
 }
 
@@ -316,9 +317,9 @@ static inline bool take_reply(core *c)
 static __attribute__((noinline)) void send_write_back(core *c, bool virtual)
 {
     uint32_t bytes;
-    uint64_t address = sector_cache_pop_sector(c->l1, &bytes);
+    uint64_t address = sector_cache_pop_sector(c->ldst.l1, &bytes);
     network_push(c, address, bytes, SECTOR_CACHE_NONE, LS_SECTOR_WRITE, false, virtual);
-    l1_clean_on(c->l1_port.self);
+    l1_clean_on(c->ldst.l1_port.self);
 }
 
 static inline void send_miss(core *c, const sector_cache_miss *miss)
@@ -334,7 +335,7 @@ static inline void send_miss(core *c, const sector_cache_miss *miss)
     } else
         network_push(c, miss->address, miss->byte_mask, miss->token, LS_SECTOR_WRITE,
                      (miss->token & STORE_OTHER) == 0, virtual);
-    sector_cache_pop_miss(c->l1);
+    sector_cache_pop_miss(c->ldst.l1);
 }
 
 /* The same for another model than the built-in one. */
@@ -350,32 +351,32 @@ static __attribute__((noinline)) void send_of_other(core *c)
 static inline void send_misses(core *c)
 {
     const sector_cache_miss *miss;
-    if (LS_UNLIKELY(c->l1 == NULL)) {
+    if (LS_UNLIKELY(c->ldst.l1 == NULL)) {
         send_of_other(c);
         return;
     }
     for (uint32_t n = (uint32_t)c->spec->network_width;
-         n > 0 && (miss = sector_cache_front_miss(c->l1)) != NULL && !network_full(c); n--)
+         n > 0 && (miss = sector_cache_front_miss(c->ldst.l1)) != NULL && !network_full(c); n--)
         send_miss(c, miss);
 }
 
 static inline sector_cache_outcome look_into(core *c, const l1_access *access)
 {
     uint32_t token = access->write ? store_token(access->warp, access->global) : access->flight;
-    if (LS_UNLIKELY(c->l1 == NULL))
+    if (LS_UNLIKELY(c->ldst.l1 == NULL))
         return l1_other_access(c, access, token);
-    sector_cache_set_global(c->l1, access->global);
+    sector_cache_set_global(c->ldst.l1, access->global);
     if (access->write)
-        return sector_cache_write(c->l1, access->address, access->address, access->byte_mask, token);
-    return sector_cache_read(c->l1, access->address, access->address, token, false);
+        return sector_cache_write(c->ldst.l1, access->address, access->address, access->byte_mask, token);
+    return sector_cache_read(c->ldst.l1, access->address, access->address, token, false);
 }
 
 /* A store that stays in L1 is complete; L2 acknowledges the others. */
 static inline bool store_stays(const core *c, sector_cache_outcome outcome)
 {
-    if (LS_UNLIKELY(c->l1 == NULL))
+    if (LS_UNLIKELY(c->ldst.l1 == NULL))
         return outcome == SECTOR_CACHE_HIT;
-    return LS_UNLIKELY(c->l1->spec->write_policy == SECTOR_CACHE_WRITE_BACK);
+    return LS_UNLIKELY(c->ldst.l1->spec->write_policy == SECTOR_CACHE_WRITE_BACK);
 }
 
 /* The oldest of a bank, which is ready. */
@@ -388,7 +389,7 @@ static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
     uint16_t index = access->flight;
     bool write = access->write;
     (void)ring_pop(&bank->ring);
-    c->queued_accesses--;
+    c->ldst.queued_accesses--;
     if (!ring_empty(&bank->ring)) {
         l1_access *next = &bank->at[ring_front(&bank->ring)];
         if (next->ready <= c->now)
@@ -396,7 +397,7 @@ static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
     }
     if (write) {
         if (store_stays(c, outcome)) {
-            c->warps[access->warp].stores--; /* popped, and still there */
+            c->front.warps[access->warp].stores--; /* popped, and still there */
             cta_warp_maybe_done(c, access->warp);
         }
         return;
@@ -410,9 +411,9 @@ static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
 static void look_up_banks(core *c)
 {
     ls_cycle next = LS_CYCLE_MAX;
-    uint32_t count = c->l1_banks;
+    uint32_t count = c->ldst.l1_banks;
     for (uint32_t i = 0; i < count; i++) {
-        l1_bank *bank = &c->banks[i];
+        l1_bank *bank = &c->ldst.banks[i];
         if (ring_empty(&bank->ring))
             continue;
         ls_cycle ready = bank->at[ring_front(&bank->ring)].ready;
@@ -425,18 +426,18 @@ static void look_up_banks(core *c)
         }
         next = ready < next ? ready : next;
     }
-    c->look_at = next;
+    c->ldst.look_at = next;
 }
 
 /* Moves sectors of the instruction into the banks' queues, from the highest address down; stops at a busy
  * bank. */
 static void fill_banks(core *c, const flight *f, uint16_t index)
 {
-    uint32_t bank_count = c->l1_banks;
+    uint32_t bank_count = c->ldst.l1_banks;
     count_for(c, f->warp);
-    for (uint32_t i = 0; i < bank_count && c->sector_count > 0; i++) {
-        uint64_t address = c->sectors[c->sector_count - 1];
-        l1_bank *bank = &c->banks[(address / SECTOR_BYTES) % bank_count];
+    for (uint32_t i = 0; i < bank_count && c->ldst.sector_count > 0; i++) {
+        uint64_t address = c->ldst.sectors[c->ldst.sector_count - 1];
+        l1_bank *bank = &c->ldst.banks[(address / SECTOR_BYTES) % bank_count];
         if (bank->last_in == c->now || ring_full(&bank->ring)) {
             c->n.l1_bank_conflicts++;
             return;
@@ -449,18 +450,19 @@ static void fill_banks(core *c, const flight *f, uint16_t index)
             begin = known;
         }
         bank->last_in = c->now;
-        bank->at[ring_push(&bank->ring)] = (l1_access){ .address = address,
-                                                        .byte_mask = c->sector_bytes[c->sector_count - 1],
-                                                        .flight = index,
-                                                        .warp = f->warp,
-                                                        .write = is_store(f),
-                                                        .global = is_global(f),
-                                                        .ready = begin + c->l1_latency_cycles };
-        if (c->queued_accesses++ == 0 || begin + c->l1_latency_cycles < c->look_at)
-            c->look_at = begin + c->l1_latency_cycles;
-        c->sector_count--;
+        bank->at[ring_push(&bank->ring)] =
+            (l1_access){ .address = address,
+                         .byte_mask = c->ldst.sector_bytes[c->ldst.sector_count - 1],
+                         .flight = index,
+                         .warp = f->warp,
+                         .write = is_store(f),
+                         .global = is_global(f),
+                         .ready = begin + c->ldst.l1_latency_cycles };
+        if (c->ldst.queued_accesses++ == 0 || begin + c->ldst.l1_latency_cycles < c->ldst.look_at)
+            c->ldst.look_at = begin + c->ldst.l1_latency_cycles;
+        c->ldst.sector_count--;
         if (is_store(f))
-            c->warps[f->warp].stores++;
+            c->front.warps[f->warp].stores++;
     }
 }
 
@@ -473,12 +475,12 @@ static void send_past_l1(core *c, const flight *f, uint16_t index)
                           : f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION
                               ? LS_SECTOR_ATOMIC
                               : LS_SECTOR_READ;
-    for (; left > 0 && c->sector_count > 0 && !network_full(c); left--) {
-        c->sector_count--;
-        network_push(c, c->sectors[c->sector_count], c->sector_bytes[c->sector_count],
+    for (; left > 0 && c->ldst.sector_count > 0 && !network_full(c); left--) {
+        c->ldst.sector_count--;
+        network_push(c, c->ldst.sectors[c->ldst.sector_count], c->ldst.sector_bytes[c->ldst.sector_count],
                      is_store(f) ? store_token(f->warp, is_global(f)) : index, kind, is_global(f), true);
         if (is_store(f))
-            c->warps[f->warp].stores++;
+            c->front.warps[f->warp].stores++;
     }
 }
 
@@ -486,31 +488,31 @@ static void send_past_l1(core *c, const flight *f, uint16_t index)
 static bool advance(core *c, flight *f, uint16_t index)
 {
     if (is_shared(f))
-        return c->now >= c->dispatch_until;
-    if (c->sector_count == 0)
+        return c->now >= c->ldst.dispatch_until;
+    if (c->ldst.sector_count == 0)
         return true;
     if (bypasses(c, f)) {
         send_past_l1(c, f, index);
     } else {
         fill_banks(c, f, index);
     }
-    return c->sector_count == 0;
+    return c->ldst.sector_count == 0;
 }
 
 static void leave(core *c, uint16_t index)
 {
     flight *f = &c->flights[index];
     if (is_shared(f) && !is_store(f) && f->mask != 0) {
-        if (c->shared_last == c->now || ring_full(&c->shared_ring))
+        if (c->ldst.shared_last == c->now || ring_full(&c->ldst.shared_ring))
             return;
-        c->shared_last = c->now;
-        uint32_t at = ring_push(&c->shared_ring);
-        c->shared_pipe[at].flight = index;
-        c->shared_pipe[at].ready = c->now + c->spec->shared_latency_cycles;
-        c->dispatch = NO_FLIGHT;
+        c->ldst.shared_last = c->now;
+        uint32_t at = ring_push(&c->ldst.shared_ring);
+        c->ldst.shared_pipe[at].flight = index;
+        c->ldst.shared_pipe[at].ready = c->now + c->spec->shared_latency_cycles;
+        c->ldst.dispatch = NO_FLIGHT;
         return;
     }
-    c->dispatch = NO_FLIGHT;
+    c->ldst.dispatch = NO_FLIGHT;
     if (OPTION_ON(c->options.ccache) && ccache_holds(c, index))
         return;
     if (is_shared(f) || is_store(f) || f->requests == 0) {
@@ -536,21 +538,22 @@ void ldst_cycle(core *c)
     uint32_t width = (uint32_t)c->spec->network_width, n;
     /* By turns: an answer that went past L1 is taken only when the one before it has left next_global. */
     for (n = width; n > 0; n--) {
-        if (c->next_wb != NO_FLIGHT || c->next_global != NO_FLIGHT || !ring_empty(&c->shared_ring) ||
-            l1_may_answer(c))
+        if (c->ldst.next_wb != NO_FLIGHT || c->ldst.next_global != NO_FLIGHT ||
+            !ring_empty(&c->ldst.shared_ring) || l1_may_answer(c))
             write_back(c);
-        if (!ring_empty(&c->reply_ring))
+        if (!ring_empty(&c->ldst.reply_ring))
             (void)take_reply(c);
     }
     send_misses(c);
-    if (c->queued_accesses > 0 && c->now >= c->look_at)
+    if (c->ldst.queued_accesses > 0 && c->now >= c->ldst.look_at)
         look_up_banks(c);
-    if (c->dispatch != NO_FLIGHT) {
-        uint16_t index = c->dispatch;
+    if (c->ldst.dispatch != NO_FLIGHT) {
+        uint16_t index = c->ldst.dispatch;
         if (advance(c, &c->flights[index], index))
             leave(c, index);
     }
-    for (n = width; n > 0 && !ring_empty(&c->out_ring) && !c->network_waiting && network_send(c); n--) {
+    for (n = width; n > 0 && !ring_empty(&c->ldst.out_ring) && !c->ldst.network_waiting && network_send(c);
+         n--) {
     }
 }
 
@@ -558,21 +561,21 @@ ls_cycle ldst_next(const core *c)
 {
     if (OPTION_ON(c->analytic))
         return analytic_next(c);
-    if ((c->dispatch != NO_FLIGHT && c->dispatch_until <= c->now + 1) || c->next_wb != NO_FLIGHT ||
-        c->next_global != NO_FLIGHT || !ring_empty(&c->reply_ring) ||
-        (!ring_empty(&c->out_ring) && !c->network_waiting))
+    if ((c->ldst.dispatch != NO_FLIGHT && c->ldst.dispatch_until <= c->now + 1) ||
+        c->ldst.next_wb != NO_FLIGHT || c->ldst.next_global != NO_FLIGHT || !ring_empty(&c->ldst.reply_ring) ||
+        (!ring_empty(&c->ldst.out_ring) && !c->ldst.network_waiting))
         return c->now + 1;
     ls_cycle next = l1_next(c);
     if (next == c->now + 1)
         return next;
-    if (c->dispatch != NO_FLIGHT && c->dispatch_until < next)
-        next = c->dispatch_until;
-    if (!ring_empty(&c->shared_ring)) {
-        ls_cycle ready = c->shared_pipe[ring_front(&c->shared_ring)].ready;
+    if (c->ldst.dispatch != NO_FLIGHT && c->ldst.dispatch_until < next)
+        next = c->ldst.dispatch_until;
+    if (!ring_empty(&c->ldst.shared_ring)) {
+        ls_cycle ready = c->ldst.shared_pipe[ring_front(&c->ldst.shared_ring)].ready;
         next = ready < next ? ready : next;
     }
-    if (c->queued_accesses > 0) {
-        ls_cycle look = c->look_at <= c->now ? c->now + 1 : c->look_at;
+    if (c->ldst.queued_accesses > 0) {
+        ls_cycle look = c->ldst.look_at <= c->now ? c->now + 1 : c->ldst.look_at;
         next = look < next ? look : next;
     }
     return next <= c->now ? c->now + 1 : next;

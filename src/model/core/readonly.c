@@ -208,7 +208,7 @@ void readonly_reply(core *c, readonly *r, uint32_t token)
 
 ls_cycle readonly_next(const core *c, const readonly *r)
 {
-    if (!ring_empty(&r->send_ring) && !ring_full(&c->out_ring))
+    if (!ring_empty(&r->send_ring) && !ring_full(&c->ldst.out_ring))
         return c->now + 1;
     return ring_empty(&r->look_ring) ? LS_CYCLE_MAX : r->misses[r->looks[ring_front(&r->look_ring)]].ready;
 }

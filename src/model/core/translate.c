@@ -66,7 +66,7 @@ void translate_cycle(core *c)
         waiting w = t->at[i];
         if (w.again && w.ready <= c->now)
             w.again = tlb_translate(&t->tlb, w.message.address, c->now, &w.ready) == TLB_FULL;
-        if (!w.again && w.ready <= c->now && !ring_full(&c->out_ring))
+        if (!w.again && w.ready <= c->now && !ring_full(&c->ldst.out_ring))
             ldst_put(c, &w.message, w.channel);
         else
             t->at[kept++] = w;
@@ -77,7 +77,7 @@ void translate_cycle(core *c)
 ls_cycle translate_next(const core *c)
 {
     const translate *t = c->options.translate;
-    bool full = ring_full(&c->out_ring);
+    bool full = ring_full(&c->ldst.out_ring);
     ls_cycle next = LS_CYCLE_MAX;
     for (uint32_t i = 0; i < t->count; i++)
         if (t->at[i].ready < next && (!full || t->at[i].ready > c->now || t->at[i].again))
