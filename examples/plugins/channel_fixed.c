@@ -22,7 +22,7 @@ typedef struct client {
 typedef struct state {
     const spec *spec;
     ls_region *region;
-    ls_address_space *space;
+    ls_memory *memory;
     uint32_t line_bytes, client_count;
     client clients[CLIENTS];
     ls_line_message inside[ENTRIES];
@@ -37,10 +37,10 @@ static void move_bytes(state *s, ls_line_message *m)
 {
     if (m->kind == LS_LINE_WRITE) {
         s->n.write_bytes += s->line_bytes;
-        (void)ls_address_space_write_line(s->space, m->address, m->data, m->mask);
+        (void)ls_memory_write_line(s->memory, m->address, m->data, m->mask);
     } else if (m->kind == LS_LINE_READ) {
         s->n.read_bytes += s->line_bytes;
-        if (!ls_address_space_read_line(s->space, m->address, m->data, s->line_bytes))
+        if (!ls_memory_read_line(s->memory, m->address, m->data, s->line_bytes))
             m->flags |= LS_LINE_FAULT;
     } /* flushes and invalidations find nothing here */
 }
@@ -101,9 +101,9 @@ static ls_status attach(void *self, const ls_address_map *map, uint32_t line_byt
     return LS_OK;
 }
 
-static void set_memory(void *self, ls_address_space *space)
+static void set_memory(void *self, ls_memory *memory)
 {
-    ((state *)self)->space = space;
+    ((state *)self)->memory = memory;
 }
 
 static ls_status init(ls_block *block, void *self, const void *from_platform, ls_error *err)

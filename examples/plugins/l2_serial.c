@@ -12,7 +12,7 @@ typedef struct client {
 
 typedef struct state {
     ls_region *region;
-    const ls_address_space *space;
+    const ls_memory *memory;
     ls_line_port below;
     client clients[CLIENTS];
     uint32_t client_count;
@@ -73,8 +73,8 @@ static void reply(void *self, const ls_line_message *m, ls_cycle now)
 /* The host may write pages that programs may only read. */
 static bool page_allows(const state *s, const ls_line_message *m)
 {
-    return ls_address_space_is_mapped(s->space, m->address, m->kind != LS_LINE_READ) ||
-           ((m->flags & LS_LINE_SYSTEM) != 0 && ls_address_space_is_mapped(s->space, m->address, false));
+    return ls_memory_is_mapped(s->memory, m->address, m->kind != LS_LINE_READ) ||
+           ((m->flags & LS_LINE_SYSTEM) != 0 && ls_memory_is_mapped(s->memory, m->address, false));
 }
 
 static bool request(void *self, uint32_t from, const ls_line_message *m, ls_cycle now)
@@ -117,9 +117,9 @@ static ls_status set_below(void *self, ls_block *block, ls_block *memory, ls_err
     return ls_line_join(memory, &client_ops, self, &((state *)self)->below, err);
 }
 
-static void set_home(void *self, const ls_address_space *space)
+static void set_home(void *self, const ls_memory *memory)
 {
-    ((state *)self)->space = space;
+    ((state *)self)->memory = memory;
 }
 
 static ls_status init(ls_block *block, void *self, const void *from_platform, ls_error *err)

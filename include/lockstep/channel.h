@@ -12,21 +12,28 @@
 
 #define LS_CHANNEL_SLOT "channel"
 #define LS_CHANNEL_PORT "channel"
-#define LS_CHANNEL_INTERFACE "line-channel/1"
+#define LS_CHANNEL_INTERFACE "line-channel/2"
 
 typedef struct ls_channel_ops {
     /* While the machine is built. Fails if the map tears a line apart. The map outlives the block. */
     ls_status (*attach)(void *self, const ls_address_map *map, uint32_t line_bytes, ls_error *err);
     /* Before the first run. */
-    void (*set_memory)(void *self, ls_address_space *space);
+    void (*set_memory)(void *self, ls_memory *memory);
 } ls_channel_ops;
 
-/* Copies a line out of the simulated memory. False: its page is not mapped; then the bytes are 0. */
-LS_API bool ls_address_space_read_line(const ls_address_space *space, uint64_t address, uint8_t *to,
-                                       uint32_t line_bytes);
+/* The driver maps, unmaps or protects pages: plain data that every channel's memory gets between runs, before time
+ * passes again. It takes no simulated time. */
+typedef struct ls_page_change {
+    uint64_t address, bytes; /* whole pages of 4 KiB */
+    uint32_t state;          /* 0: not mapped; 1: for reading; 3: for reading and writing */
+    uint32_t unused;
+} ls_page_change;
+
+/* Copies a line out of the channel's memory. False: its page is not mapped; then the bytes are 0. */
+LS_API bool ls_memory_read_line(const ls_memory *memory, uint64_t address, uint8_t *to, uint32_t line_bytes);
 /* Writes the bytes of the mask (one bit per byte of the line). False: its page is not mapped, nothing is
  * written. */
-LS_API bool ls_address_space_write_line(ls_address_space *space, uint64_t address, const uint8_t *from,
-                                        const uint64_t mask[2]);
+LS_API bool ls_memory_write_line(ls_memory *memory, uint64_t address, const uint8_t *from,
+                                 const uint64_t mask[2]);
 
 #endif

@@ -35,8 +35,6 @@ typedef struct ls_cu_kernel {
     bool lenient_barriers;
     const struct cu_tapes *tapes;       /* NULL: waves execute */
     const struct cu_recorder *recorder; /* NULL: waves are not recorded */
-    struct ls_address_space
-        *address_space; /* the simulated memory: for page states and code only, never for data */
 } ls_cu_kernel;
 
 /* Launches by number: messages between the command processor and compute units are plain data and name rows of this

@@ -34,6 +34,7 @@ enum {                        /* ls_line_message.flags */
        LS_LINE_SCALAR = 1u << 6, /* a scalar read: for counters */
        LS_LINE_SYSTEM =
            1u << 7, /* of the host (a copy, a loader): may write pages that programs may only read */
+       LS_LINE_READ_ONLY = 1u << 8, /* reply, with LS_LINE_FAULT: the page is mapped, but not for writing */
 };
 
 /* A request, and its answer: the answer is the request sent back, with data. */

@@ -18,12 +18,12 @@
 #define LS_MEMORY_CACHE_SLOT "memory_cache"           /* of a channel, below L2 */
 
 #define LS_LINE_CACHE_PORT "cache"
-#define LS_LINE_CACHE_INTERFACE "line-cache/2"
+#define LS_LINE_CACHE_INTERFACE "line-cache/3"
 
-/* The simulated memory of a machine. */
-typedef struct ls_address_space ls_address_space;
+/* The memory of one channel: its bytes, and the states of pages. Only blocks of the channel's domain touch it. */
+typedef struct ls_memory ls_memory;
 /* Whether a page is mapped, and for writing. */
-LS_API bool ls_address_space_is_mapped(const ls_address_space *space, uint64_t address, bool write);
+LS_API bool ls_memory_is_mapped(const ls_memory *memory, uint64_t address, bool write);
 
 /* All but discard() and dirty_lines() are called before the run. All but set_below(), and set_home() of an L2, may be
  * NULL, in a model that has no use for them: one without lines. */
@@ -32,7 +32,7 @@ typedef struct ls_line_cache_ops {
     ls_status (*set_below)(void *self, ls_block *block, ls_block *memory, ls_error *err);
     /* Of slot "amd.l2", which must have it: the cache is the home of its lines. Atomics happen here, and requests
      * for pages that are not mapped (or not for writing) are answered with LS_LINE_FAULT. */
-    void (*set_home)(void *self, const ls_address_space *space);
+    void (*set_home)(void *self, const ls_memory *memory);
     /* Whether it keeps written bytes, so that a kernel's end must flush it. */
     bool (*writes_back)(const void *self);
     /* Between runs: forgets the lines of freed memory, dirty ones too. */

@@ -21,6 +21,8 @@ struct ls_address_space {
     _Atomic uint64_t generation;
     pthread_mutex_t lock;          /* guards extents and mapped */
     LS_VEC(memory_extent) extents; /* by address; one per alloc or map */
+    address_space_changed changed; /* NULL: nobody watches */
+    void *changed_self;
 };
 
 /* --- life ----------------------------------------------------------------------------------------------- */
@@ -113,6 +115,16 @@ static void space_mark(ls_address_space *address_space, uint64_t start, uint64_t
     for (uint64_t page = (start - LS_WINDOW_BASE) >> LS_PAGE_SHIFT;
          page < (end - LS_WINDOW_BASE) >> LS_PAGE_SHIFT; page++)
         atomic_store_explicit(&address_space->pages[page], (uint8_t)state, memory_order_relaxed);
+    if (address_space->changed)
+        address_space->changed(address_space->changed_self, start, end - start, state);
+}
+
+void address_space_watch(ls_address_space *address_space, address_space_changed changed, void *self)
+{
+    pthread_mutex_lock(&address_space->lock);
+    address_space->changed = changed;
+    address_space->changed_self = self;
+    pthread_mutex_unlock(&address_space->lock);
 }
 
 static bool space_whole(const ls_address_space *address_space, uint64_t address, uint64_t bytes)

@@ -52,6 +52,10 @@ ls_status address_space_free(ls_address_space *address_space, uint64_t address, 
 ls_status address_space_protect(ls_address_space *address_space, uint64_t address, uint64_t bytes,
                                 uint32_t state, ls_error *err);
 
+/* Called with every change of page states, under the lock of the address space: state 0 is unmapped. NULL: nobody is. */
+typedef void (*address_space_changed)(void *self, uint64_t address, uint64_t bytes, uint32_t state);
+void address_space_watch(ls_address_space *address_space, address_space_changed changed, void *self);
+
 /* The whole allocation around an address, or false. Threads may call it while others allocate. */
 bool address_space_find(ls_address_space *address_space, uint64_t address, memory_extent *out);
 /* The mapped ranges, by address: fills at most `capacity` and returns how many there are. */

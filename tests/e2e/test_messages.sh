@@ -54,4 +54,19 @@ BAD
 scan outer bad.h | grep -qx 'pointer in inner' || fail 'a pointer in a message was not found'
 sed -i '/name;/d' bad.h
 ! scan outer bad.h | grep -q '^pointer' || fail 'a comment was taken for a pointer'
+
+# Memory of AMD GPUs belongs to its place: bytes are touched by the blocks of their channel only, and no block reads the
+# page table of the driver's address space.
+touches() { # PATTERN DIR... -- FILE...: other files than FILE that match
+    local pattern=$1 dirs=()
+    while shift && [[ $1 != -- ]]; do dirs+=("$SOURCE_DIR/$1"); done
+    shift
+    grep -rlE --include='*.[ch]' "$pattern" "${dirs[@]}" | sed "s|^$SOURCE_DIR/||" | grep -vxF "$(printf '%s\n' "$@")"
+}
+found=$(touches 'address_space_(look|state|host|read|write)' src/model -- src/model/amd_memory/place_memory.c)
+[[ -z $found ]] || fail "a model reads the address space of the driver: $found"
+found=$(touches 'address_space_(host|read|write)\(' src/runtime/timing -- none)
+[[ -z $found ]] || fail "the driver of timed machines touches bytes past their channels: $found"
+found=$(touches 'memory_at\(' src -- src/model/amd_memory/{place_memory.c,place_memory.h,channel.c})
+[[ -z $found ]] || fail "bytes of a channel are touched elsewhere: $found"
 exit 0

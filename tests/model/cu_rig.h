@@ -59,7 +59,7 @@ static inline void rig_memory_perform(rig_memory *r, ls_line_message *m)
     address_space_view view = address_space_look(r->address_space);
     uint32_t need = m->kind == LS_LINE_READ ? LS_PAGE_READ : LS_PAGE_WRITE;
     if ((address_space_state(&view, m->address) & need) == 0) {
-        m->flags |= LS_LINE_FAULT;
+        m->flags |= LS_LINE_FAULT | (address_space_state(&view, m->address) != 0 ? LS_LINE_READ_ONLY : 0);
         return;
     }
     uint8_t *line = view.host + (m->address - LS_WINDOW_BASE);
@@ -369,8 +369,7 @@ static inline void rig_run(rig *r, uint32_t grid, uint32_t group, uint32_t lds_b
                                 .max_instructions = r->kernel.max_instructions,
                                 .lenient_barriers = r->kernel.lenient_barriers,
                                 .tapes = r->kernel.tapes,
-                                .recorder = r->kernel.recorder,
-                                .address_space = r->address_space };
+                                .recorder = r->kernel.recorder };
     if (r->scratch_bytes != 0) {
         uint32_t waves = (group + r->program->lanes - 1) / r->program->lanes;
         uint64_t place = (uint64_t)waves * r->program->lanes * ((r->scratch_bytes + 15) & ~15u);

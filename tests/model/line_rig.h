@@ -18,6 +18,7 @@
 #include "model/amd_memory/gate.h"
 #include "model/amd_memory/channel.h"
 #include "model/amd_memory/hub.h"
+#include "model/amd_memory/place_memory.h"
 #include "model/amd_memory/tlb.h"
 
 #include <stdio.h>
@@ -73,7 +74,7 @@ typedef struct rig {
     rig_client clients[RIG_CLUSTERS_MAX * RIG_CLIENTS_MAX];
     uint32_t client_count;
     ls_block *l0[RIG_CLUSTERS_MAX * RIG_CLIENTS_MAX], *l1, *l2[RIG_CHANNELS_MAX * RIG_SLICES_MAX];
-    ls_block *l3[RIG_CHANNELS_MAX], *home[RIG_CHANNELS_MAX];
+    ls_block *l3[RIG_CHANNELS_MAX], *home[RIG_CHANNELS_MAX], *memory[RIG_CHANNELS_MAX];
     ls_block *tlb[RIG_CLUSTERS_MAX * RIG_CLIENTS_MAX], *mmu;
     ls_region *mmu_region;
     ls_block *hubs[RIG_CLUSTERS_MAX + 1], *gates[RIG_CHANNELS_MAX + 1];
@@ -244,7 +245,11 @@ static inline void rig_build_partition(rig *r, uint32_t i, ls_clock clock, uint3
     rig_block(r->l2_regions[i], name, LS_CHANNEL_SLOT, "window", &s->home, &r->home[i]);
     RIG_OK(ls_block_connect(r->home[i], "dram", dram, "dram", err));
     RIG_OK(ls_block_connect(dram, "reply", r->home[i], "reply", err));
-    RIG_OK(line_channel_attach(r->home[i], r->address_space, &r->map, (uint32_t)s->l2.line_bytes, err));
+    snprintf(name, sizeof name, "memory%u", i);
+    RIG_OK(line_memory_create(r->l2_regions[i], name, &r->memory[i], err));
+    RIG_OK(line_memory_attach(r->memory[i], r->address_space, err));
+    RIG_OK(line_channel_attach(r->home[i], line_memory_of(r->memory[i]), &r->map, (uint32_t)s->l2.line_bytes,
+                               err));
     ls_block *below = r->home[i];
     if (s->side) {
         snprintf(name, sizeof name, "side%u", i);
@@ -258,7 +263,7 @@ static inline void rig_build_partition(rig *r, uint32_t i, ls_clock clock, uint3
         snprintf(name, sizeof name, "l2_%u_%u", i, k);
         rig_block(r->l2_regions[i], name, LINE_CACHE_SLOT, "cycle", &s->l2, l2);
         RIG_OK(line_cache_set_below(*l2, below, err));
-        line_cache_set_home(*l2, r->address_space);
+        line_cache_set_home(*l2, line_memory_of(r->memory[i]));
         line_cache_set_passing(*l2, s->passing_l2);
         line_cache_set_map(*l2, &r->map);
     }

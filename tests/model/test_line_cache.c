@@ -363,6 +363,9 @@ static void faults_have_no_data(void **state)
     rig *r = rig_create(&shape, 65536);
     fill_memory(r, 65536);
     RIG_OK(address_space_protect(r->address_space, r->base + 4096, 4096, LS_PAGE_READ, err));
+    const ls_page_change change = { .address = r->base + 4096, .bytes = 4096, .state = LS_PAGE_READ };
+    for (uint32_t i = 0; i < r->shape.channels; i++)
+        line_memory_change(r->memory[i], &change);
     uint64_t constant = r->base + 4096, nowhere = r->base + 65536;
     rig_op ops[] = { rig_read(constant),
                      rig_write(constant, 0, 4, 1),
@@ -380,6 +383,9 @@ static void faults_have_no_data(void **state)
     static const bool faults[] = { false, true, true, true, true, true, false, false };
     for (size_t i = 0; i < LS_COUNT_OF(ops); i++)
         assert_int_equal((ops[i].reply.flags & LS_LINE_FAULT) != 0, faults[i]);
+    /* The answer says whether the page is mapped at all. */
+    for (size_t i = 0; i < LS_COUNT_OF(ops); i++)
+        assert_int_equal((ops[i].reply.flags & LS_LINE_READ_ONLY) != 0, i == 1);
     for (uint32_t i = 0; i < 64; i++)
         assert_int_equal(ops[2].reply.data[i] | ops[4].reply.data[i] | ops[5].reply.data[i], 0);
     assert_line(&ops[0], 4096, 64);
@@ -562,7 +568,7 @@ static void a_stuck_cache_says_what_it_waits_for(void **state)
     rig_block(client.region, "stuck", LINE_CACHE_SLOT, "cycle", &spec, &cache);
     assert_int_equal(line_cache_set_below(hole, cache, &error), LS_ERR_USAGE);
     assert_non_null(strstr(error.what,
-                           "block 'hole' (test/hole) provides no port of interface 'line-cache/2'"));
+                           "block 'hole' (test/hole) provides no port of interface 'line-cache/3'"));
     RIG_OK(line_cache_set_below(cache, hole, err));
     RIG_OK(ls_line_join(cache, &rig_client_ops, &client, &client.port, err));
     ls_event_init(&client.event, rig_event, &client);

@@ -45,7 +45,7 @@ static ls_status reserve(builder *b, ls_error *err)
     b->gpu->caches = array_of_pointers(b, cluster_caches + b->arrays + l2 + b->channels, &failed);
     b->gpu->tlbs = array_of_pointers(b, cluster_caches, &failed);
     b->gpu->l2 = array_of_pointers(b, l2, &failed);
-    b->gpu->homes = array_of_pointers(b, b->channels, &failed);
+    b->gpu->memories = array_of_pointers(b, b->channels, &failed);
     return failed ? ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU of %zu compute units", cus) : LS_OK;
 }
 
@@ -153,12 +153,31 @@ const ls_clock *amd_gpu_clock(const amd_gpu *gpu)
     return ls_region_clock(gpu->command_region);
 }
 
-void amd_gpu_set_memory(amd_gpu *g, ls_address_space *space)
+ls_status amd_gpu_set_memory(amd_gpu *g, ls_address_space *space, ls_error *err)
 {
     for (uint32_t i = 0; i < g->home_count; i++)
-        line_channel_set_memory(g->homes[i], space);
-    for (uint32_t i = 0; i < g->l2_count; i++)
-        line_cache_set_home(g->l2[i], space);
+        TRY(line_memory_attach(g->memories[i], space, err));
+    return LS_OK;
+}
+
+void amd_gpu_change_pages(amd_gpu *g, const ls_page_change *change)
+{
+    for (uint32_t i = 0; i < g->home_count; i++)
+        line_memory_change(g->memories[i], change);
+}
+
+ls_status amd_gpu_load(amd_gpu *g, uint64_t to, const void *from, uint64_t bytes, ls_error *err)
+{
+    const uint8_t *next = from;
+    while (bytes > 0) {
+        uint64_t left = g->line_bytes - to % g->line_bytes, piece = left < bytes ? left : bytes;
+        if (!line_memory_load(g->memories[mem_map_place(&g->map, to).channel], to, next, piece))
+            return ls_fail(err, LS_ERR_USAGE, "0x%llx is not mapped", (unsigned long long)to);
+        to += piece;
+        next += piece;
+        bytes -= piece;
+    }
+    return LS_OK;
 }
 
 void amd_gpu_discard(amd_gpu *g, uint64_t address, uint64_t bytes)

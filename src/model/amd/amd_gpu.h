@@ -3,6 +3,7 @@
 #define MODEL_AMD_AMD_GPU_H
 
 #include "base/address_space.h"
+#include "lockstep/channel.h"
 #include "lockstep/command.h"
 
 #define AMD_GPU_MACHINE "amd"
@@ -25,8 +26,13 @@ const amd_gpu_facts *amd_gpu_get_facts(const amd_gpu *gpu);
 ls_port amd_gpu_command(const amd_gpu *gpu);
 const ls_clock *amd_gpu_clock(const amd_gpu *gpu); /* of the command processor and the compute units */
 
-/* Gives the machine its memory; before the first run. */
-void amd_gpu_set_memory(amd_gpu *gpu, ls_address_space *space);
+/* Gives the machine its memory; before the first run. Its channels own the bytes from then on, and have page tables
+ * of their own: later changes of pages come by amd_gpu_change_pages(). */
+ls_status amd_gpu_set_memory(amd_gpu *gpu, ls_address_space *space, ls_error *err);
+/* Between runs: sends the change to the memory of every channel. It takes no simulated time. */
+void amd_gpu_change_pages(amd_gpu *gpu, const ls_page_change *change);
+/* Between runs: bytes for fresh memory, of which no cache has a line; each goes to its channel. */
+ls_status amd_gpu_load(amd_gpu *gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
 /* Caches and TLBs forget freed memory. Between runs. */
 void amd_gpu_discard(amd_gpu *gpu, uint64_t address, uint64_t bytes);
 /* Between runs: the counters of a block for a launch that has ended, in the layout of the block's counters,

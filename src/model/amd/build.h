@@ -9,6 +9,7 @@
 #include "model/amd/amd_gpu.h"
 #include "lockstep/command.h"
 #include "model/amd_memory/cache.h"
+#include "model/amd_memory/place_memory.h"
 #include "model/amd_memory/gate.h"
 #include "model/amd_memory/channel.h"
 #include "model/amd_memory/hub.h"
@@ -40,7 +41,7 @@ struct amd_gpu {
     ls_cu_kernels kernels; /* that run, by number: for messages */
     ls_block **caches;     /* all of them */
     uint32_t cache_count;
-    ls_block **l2, **homes;
+    ls_block **l2, **memories; /* memories: by channel */
     uint32_t l2_count, home_count;
     ls_block **tlbs, *mmu; /* tlbs: TLBs that translate; mmu: NULL without any */
     uint32_t tlb_count;

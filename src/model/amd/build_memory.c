@@ -122,8 +122,10 @@ ls_status build_partition(builder *b, uint32_t i, ls_error *err)
     PART_NAME(b, name, "partition#.channel", i);
     TRY(ls_machine_block(b->machine, region, name, "channel", &home, err));
     TRY(build_dram(b, i, ls_domain_region(domain, 0), home, err));
-    TRY(line_channel_attach(home, NULL, &b->gpu->map, b->gpu->line_bytes, err));
-    b->gpu->homes[i] = home;
+    PART_NAME(b, name, "partition#.memory", i);
+    TRY(line_memory_create(region, name, &b->gpu->memories[i], err));
+    ls_memory *memory = line_memory_of(b->gpu->memories[i]);
+    TRY(line_channel_attach(home, memory, &b->gpu->map, b->gpu->line_bytes, err));
     ls_block *below = home;
     if (b->spec->memory_cache) {
         PART_NAME(b, name, "partition#.memory_cache", i);
@@ -138,6 +140,7 @@ ls_status build_partition(builder *b, uint32_t i, ls_error *err)
         line_cache_set_passing(slices[k], b->spec->copies_in_l2 ? 0 : LS_LINE_SYSTEM);
         TRY(line_cache_set_below(slices[k], below, err));
         line_cache_set_map(slices[k], &b->gpu->map);
+        line_cache_set_home(slices[k], memory);
         build_keep_cache(b, slices[k]);
     }
     return line_gate_set_slices(b->gates[i], &b->gpu->map, slices, b->slices, err);

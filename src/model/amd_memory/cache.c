@@ -77,7 +77,7 @@ static void end_fetch(line_cache *c, const ls_line_message *reply, ls_cycle now)
     uint32_t i = reply->token & ~CACHE_FETCH;
     cache_fetch *fetch = &c->fetches[i];
     uint32_t line = fetch->line;
-    uint16_t fault = reply->flags & LS_LINE_FAULT;
+    uint16_t fault = reply->flags & (LS_LINE_FAULT | LS_LINE_READ_ONLY);
     store_fill(&c->store, line, reply->data);
     c->n.fills++;
     for (cache_node *node = fetch->targets.first; node != NULL;) {

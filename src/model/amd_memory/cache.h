@@ -58,7 +58,7 @@ typedef struct line_cache_counters {
 ls_status line_cache_set_below(ls_block *cache, ls_block *memory, ls_error *err);
 /* Makes it the home of its lines: atomics happen here, and pages that are not mapped (or not for writing) are
  * answered with LS_LINE_FAULT. */
-void line_cache_set_home(ls_block *cache, const ls_address_space *address_space);
+void line_cache_set_home(ls_block *cache, const ls_memory *memory);
 /* Requests with one of these flags (LS_LINE_GLC, LS_LINE_DLC; LS_LINE_SYSTEM where host copies pass) go below even if
  * the line is here, and leave no line here. This holds for reads and atomics everywhere, and for writes where
  * they would end here (LINE_BACK). */

@@ -99,11 +99,11 @@ static ls_status set_below(void *self, ls_block *block, ls_block *memory, ls_err
     return ls_line_join_below(block, c->store.line_bytes, memory, &line_cache_client, &c->below, err);
 }
 
-static void set_home(void *self, const ls_address_space *address_space)
+static void set_home(void *self, const ls_memory *memory)
 {
     line_cache *c = self;
     c->home = true;
-    c->view = address_space_look(address_space);
+    c->memory = memory;
 }
 
 static void set_passing(void *self, uint32_t flags)

@@ -4,6 +4,7 @@
 #define MODEL_AMD_MEMORY_CACHE_STATE_H
 
 #include "model/amd_memory/cache.h"
+#include "model/amd_memory/place_memory.h"
 #include "model/amd_memory/line_store.h"
 
 #define CACHE_CLIENTS_MAX 256
@@ -81,7 +82,7 @@ typedef struct line_cache {
 
     uint32_t width, policy, passing, directory_cycles, hit_cycles;
     bool home, mapped, attached;
-    address_space_view view; /* of a home */
+    const ls_memory *memory; /* of a home: for the states of pages */
     mem_map map;
     bool plain; /* the map's local address is the address without plain_shift bits above those of plain_low */
     uint32_t plain_shift;

@@ -92,7 +92,7 @@ static void fetch_ahead(line_cache *c, uint64_t address, uint64_t index, uint16_
     uint32_t set = c->set; /* of the request */
     c->set = store_set_of(&c->store, index);
     if (store_find(&c->store, c->set, address) == STORE_NONE &&
-        (!c->home || (address_space_state(&c->view, address) & LS_PAGE_READ) != 0)) {
+        (!c->home || (memory_state(c->memory, address) & LS_PAGE_READ) != 0)) {
         uint32_t line = STORE_NONE;
         if (c->fetch_count < c->spec->mshr_entries - c->spec->mshr_entries / 4 && cache_sends_free(c, 2) &&
             c->nodes_left >= NODES_PER_REQUEST)
@@ -389,7 +389,7 @@ static bool take_flush(line_cache *c, uint32_t client, const ls_line_message *m,
 static bool answer_fault(line_cache *c, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
     cache_node *node = cache_new_node(c, client, m, now, 0);
-    node->m.flags |= LS_LINE_FAULT;
+    node->m.flags |= LS_LINE_FAULT | (memory_state(c->memory, m->address) != 0 ? LS_LINE_READ_ONLY : 0);
     memset(node->m.data, 0, c->store.line_bytes);
     c->n.faults++;
     c->taken++;
@@ -399,7 +399,7 @@ static bool answer_fault(line_cache *c, uint32_t client, const ls_line_message *
 
 static inline bool page_allows(const line_cache *c, const ls_line_message *m)
 {
-    uint32_t state = address_space_state(&c->view, m->address);
+    uint32_t state = memory_state(c->memory, m->address);
     uint32_t needs = m->kind == LS_LINE_READ ? LS_PAGE_READ : LS_PAGE_WRITE;
     return (state & needs) != 0 || (state != 0 && (m->flags & LS_LINE_SYSTEM) != 0);
 }

@@ -21,9 +21,9 @@ ls_status line_cache_set_below(ls_block *cache, ls_block *memory, ls_error *err)
     return status == LS_OK ? cache_ops(cache)->set_below(port.self, cache, memory, err) : status;
 }
 
-void line_cache_set_home(ls_block *cache, const ls_address_space *address_space)
+void line_cache_set_home(ls_block *cache, const ls_memory *memory)
 {
-    cache_ops(cache)->set_home(ls_block_state(cache), address_space);
+    cache_ops(cache)->set_home(ls_block_state(cache), memory);
 }
 
 void line_cache_set_passing(ls_block *cache, uint32_t flags)

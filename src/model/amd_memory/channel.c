@@ -4,6 +4,7 @@
 
 #include "lockstep/dram.h"
 #include "model/amd_memory/line_store.h"
+#include "model/amd_memory/place_memory.h"
 
 #include <stdio.h>
 
@@ -39,7 +40,7 @@ typedef struct home {
     const char *name;
     ls_region *region;
     home_counters n;
-    address_space_view view;
+    ls_memory *memory;
     mem_map map;
     uint32_t line_bytes;
     home_node *nodes;
@@ -88,8 +89,8 @@ static bool push(home *h, uint32_t i)
         atoms = 0;
         for (uint32_t word = 0; word < 2; word++)
             atoms += (uint8_t)(((uint32_t)node->m.mask[word] != 0) + (node->m.mask[word] >> 32 != 0));
-        if (address_space_state(&h->view, node->m.address) != 0)
-            store_merge_bytes(h->view.host + (node->m.address - LS_WINDOW_BASE), node->m.data, node->m.mask);
+        if (memory_state(h->memory, node->m.address) != 0)
+            store_merge_bytes(memory_at(h->memory, node->m.address), node->m.data, node->m.mask);
         else
             h->n.lost_writes++;
     }
@@ -155,8 +156,8 @@ static void reply_done(void *self, uint32_t token, bool write)
     } else {
         h->n.reads++;
         h->n.read_bytes += h->line_bytes;
-        if (address_space_state(&h->view, node->m.address) != 0) {
-            ls_line_copy_data(node->m.data, h->view.host + (node->m.address - LS_WINDOW_BASE), h->line_bytes);
+        if (memory_state(h->memory, node->m.address) != 0) {
+            ls_line_copy_data(node->m.data, memory_at(h->memory, node->m.address), h->line_bytes);
         } else {
             memset(node->m.data, 0, h->line_bytes);
             node->m.flags |= LS_LINE_FAULT;
@@ -272,10 +273,9 @@ static ls_status channel_attach(void *self, const mem_map *map, uint32_t line_by
     return LS_OK;
 }
 
-static void channel_set_memory(void *self, ls_address_space *address_space)
+static void channel_set_memory(void *self, ls_memory *memory)
 {
-    home *h = self;
-    h->view = address_space_look(address_space);
+    ((home *)self)->memory = memory;
 }
 
 static const ls_channel_ops channel_ops = { .attach = channel_attach, .set_memory = channel_set_memory };
@@ -345,44 +345,11 @@ static const ls_channel_ops *ops_of(const ls_block *block)
     return ls_block_type_port(ls_block_type_of(block), LS_CHANNEL_INTERFACE, false)->ops;
 }
 
-ls_status line_channel_attach(ls_block *block, ls_address_space *address_space, const mem_map *map,
-                              uint32_t line_bytes, ls_error *err)
+ls_status line_channel_attach(ls_block *block, ls_memory *memory, const mem_map *map, uint32_t line_bytes,
+                              ls_error *err)
 {
     ls_status status = ops_of(block)->attach(ls_block_state(block), map, line_bytes, err);
-    if (status == LS_OK && address_space != NULL)
-        line_channel_set_memory(block, address_space);
+    if (status == LS_OK)
+        ops_of(block)->set_memory(ls_block_state(block), memory);
     return status;
-}
-
-void line_channel_set_memory(ls_block *block, ls_address_space *address_space)
-{
-    ops_of(block)->set_memory(ls_block_state(block), address_space);
-}
-
-bool ls_address_space_read_line(const ls_address_space *space, uint64_t address, uint8_t *to,
-                                uint32_t line_bytes)
-{
-    const address_space_view view = address_space_look(space);
-    bool mapped = address_space_state(&view, address) != 0;
-    if (mapped)
-        memcpy(to, view.host + (address - LS_WINDOW_BASE), line_bytes);
-    else
-        memset(to, 0, line_bytes);
-    return mapped;
-}
-
-bool ls_address_space_write_line(ls_address_space *space, uint64_t address, const uint8_t *from,
-                                 const uint64_t mask[2])
-{
-    const address_space_view view = address_space_look(space);
-    bool mapped = address_space_state(&view, address) != 0;
-    if (mapped)
-        store_merge_bytes(view.host + (address - LS_WINDOW_BASE), from, mask);
-    return mapped;
-}
-
-bool ls_address_space_is_mapped(const ls_address_space *space, uint64_t address, bool write)
-{
-    const address_space_view view = address_space_look(space);
-    return (address_space_state(&view, address) & (write ? LS_PAGE_WRITE : LS_PAGE_READ)) != 0;
 }

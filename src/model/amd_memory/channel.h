@@ -5,7 +5,6 @@
 #ifndef MODEL_AMD_MEMORY_CHANNEL_H
 #define MODEL_AMD_MEMORY_CHANNEL_H
 
-#include "base/address_space.h"
 #include "lockstep/channel.h"
 #include "lockstep/line.h"
 #include "model/memory/mem.h"
@@ -15,10 +14,8 @@ typedef struct line_channel_spec {
     uint64_t delay_cycles;  /* from the cache to the channel, and half of it is not: one way */
 } line_channel_spec;
 
-/* Wiring of any model of slot "channel", by interface: lockstep/channel.h says more. address_space NULL: it comes later,
- * with line_channel_set_memory(). */
-ls_status line_channel_attach(ls_block *home, ls_address_space *address_space, const mem_map *map,
-                              uint32_t line_bytes, ls_error *err);
-void line_channel_set_memory(ls_block *home, ls_address_space *address_space);
+/* Wiring of any model of slot "channel", by interface: lockstep/channel.h says more. */
+ls_status line_channel_attach(ls_block *home, ls_memory *memory, const mem_map *map, uint32_t line_bytes,
+                              ls_error *err);
 
 #endif

@@ -155,18 +155,17 @@ bool cu_scalar_send(cu *c, ls_cycle now)
     return c->scalar_first != CU_NONE;
 }
 
-static void scalar_fault(cu *c, cu_scalar *s, ls_cycle now)
+static void scalar_fault(cu *c, cu_scalar *s, const ls_line_message *m, ls_cycle now)
 {
     cu_wave *w = &c->waves[s->wave];
     if (w->group->dead)
         return;
     const amd_access *head = scalar_head(s);
-    address_space_view view = address_space_look(w->group->kernel->address_space);
-    w->arch.fault = (ls_fault){ .kind = address_space_state(&view, s->address) != 0 ? LS_FAULT_READ_ONLY
-                                                                                    : LS_FAULT_UNMAPPED,
-                                .bytes = head->piece_bytes,
-                                .write = head->kind != AMD_ACCESS_LOAD,
-                                .address = s->address };
+    w->arch.fault =
+        (ls_fault){ .kind = (m->flags & LS_LINE_READ_ONLY) != 0 ? LS_FAULT_READ_ONLY : LS_FAULT_UNMAPPED,
+                    .bytes = head->piece_bytes,
+                    .write = head->kind != AMD_ACCESS_LOAD,
+                    .address = s->address };
     w->arch.stop = AMD_FAULTED;
     cu_group_fault(c, w, s->inst->next - s->inst->bytes, now);
 }
@@ -180,7 +179,7 @@ static void scalar_reply(void *self, const ls_line_message *m, ls_cycle now)
     if (s->inst->what == CU_MEMORY) {
         unsigned in_line, in_data, bytes = scalar_overlap(c, s, m->token >> 8, &in_line, &in_data);
         if (m->flags & LS_LINE_FAULT)
-            scalar_fault(c, s, now);
+            scalar_fault(c, s, m, now);
         else if (head->kind == AMD_ACCESS_LOAD)
             memcpy((uint8_t *)s->data + in_data, m->data + in_line, bytes);
         else if (head->kind == AMD_ACCESS_ATOMIC && head->returns)

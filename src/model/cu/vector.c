@@ -397,7 +397,7 @@ bool cu_vector_send(cu *c, unsigned p, ls_cycle now)
 
 /* --- replies -------------------------------------------------------------------------------------------- */
 
-static void vector_fault(cu *c, cu_access *a, const cu_line *l, ls_cycle now)
+static void vector_fault(cu *c, cu_access *a, const cu_line *l, const ls_line_message *m, ls_cycle now)
 {
     cu_wave *w = &c->waves[a->wave];
     if (w->group->dead)
@@ -405,8 +405,7 @@ static void vector_fault(cu *c, cu_access *a, const cu_line *l, ls_cycle now)
     const amd_access *head = vector_head(a);
     unsigned lane = (unsigned)__builtin_ctzll(l->lanes);
     uint64_t address = a->linear ? a->address[0] + (uint64_t)lane * head->piece_bytes : a->address[lane];
-    address_space_view view = address_space_look(w->group->kernel->address_space);
-    bool mapped = address_space_state(&view, l->address) != 0;
+    bool mapped = (m->flags & LS_LINE_READ_ONLY) != 0;
     w->arch.fault = (ls_fault){ .kind = mapped ? LS_FAULT_READ_ONLY : LS_FAULT_UNMAPPED,
                                 .lane = (uint8_t)lane,
                                 .bytes = head->piece_bytes,
@@ -436,7 +435,7 @@ static void vector_reply(cu *c, const ls_line_message *m, ls_cycle now)
     if (a->invalidate) {
         ;
     } else if (m->flags & LS_LINE_FAULT) {
-        vector_fault(c, a, l, now);
+        vector_fault(c, a, l, m, now);
     } else if (head->kind == AMD_ACCESS_LOAD && (a->linear || l->dense)) {
         unsigned in_line, in_data,
             bytes = a->linear ? vector_overlap(c, a, l, &in_line, &in_data)

@@ -33,6 +33,8 @@ static void destroy(void *self)
     vec_fini(&t->pieces);
     vec_fini(&t->freed);
     record_abort(t->record);
+    if (t->address_space)
+        address_space_watch(t->address_space, NULL, NULL);
     machine_destroy(t->machine);
     timing_leftover_free(t->leftover);
     config_destroy(t->config);
@@ -121,8 +123,14 @@ static ls_status write_queue(timing *t, ls_error *err)
     queue[68 / 4] = AMD_PRIVATE_BASE_HI;
     ls_status status = address_space_alloc(t->address_space, LS_PAGE_BYTES, LS_PAGE_BYTES,
                                            LS_PAGE_READ | LS_PAGE_WRITE, &t->queue_record, err);
-    return status == LS_OK ? address_space_write(t->address_space, t->queue_record, queue, sizeof queue, err)
-                           : status;
+    return status == LS_OK ? amd_gpu_load(t->gpu, t->queue_record, queue, sizeof queue, err) : status;
+}
+
+/* The lock is held, and the engine does not run. */
+static void pages_changed(void *self, uint64_t address, uint64_t bytes, uint32_t state)
+{
+    timing *t = self;
+    amd_gpu_change_pages(t->gpu, &(ls_page_change){ .address = address, .bytes = bytes, .state = state });
 }
 
 static ls_status create(const drv_machine *m, void **self, ls_error *err)
@@ -141,7 +149,9 @@ static ls_status create(const drv_machine *m, void **self, ls_error *err)
     if (status == LS_OK)
         status = address_space_create(2 * t->model.memory_bytes + WINDOW_EXTRA, &t->address_space, err);
     if (status == LS_OK)
-        amd_gpu_set_memory(t->gpu, t->address_space);
+        status = amd_gpu_set_memory(t->gpu, t->address_space, err);
+    if (status == LS_OK)
+        address_space_watch(t->address_space, pages_changed, t);
     if (status == LS_OK)
         status = write_queue(t, err);
     if (status == LS_OK && m->record_path)
@@ -225,7 +235,10 @@ static ls_status load_image(void *self, size_t gpu, uint64_t to, const void *fro
 {
     timing *t = self;
     (void)gpu;
-    return address_space_write(t->address_space, to, from, bytes, err);
+    pthread_mutex_lock(&t->lock);
+    ls_status status = amd_gpu_load(t->gpu, to, from, bytes, err);
+    pthread_mutex_unlock(&t->lock);
+    return status;
 }
 
 /* ----------------------------------------------------------------------------------------------- programs */

@@ -153,8 +153,7 @@ static ls_status fill_launch(replay *r, replay_command *c, ls_error *err)
                                 .queue = l->queue,
                                 .dispatch_id = l->dispatch_id,
                                 .lenient_barriers = true, /* it ran to its end */
-                                .tapes = tapes_of(c->tapes),
-                                .address_space = r->t->address_space };
+                                .tapes = tapes_of(c->tapes) };
     memcpy(p->kernel.grid, l->grid, sizeof l->grid);
     memcpy(p->kernel.group, l->group, sizeof l->group);
     /* The packet and the arguments. A GPU in simulated time puts the arguments after the packet. */

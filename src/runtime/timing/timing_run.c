@@ -173,8 +173,7 @@ static ls_status fill_launch(timing *t, timing_slot *slot, const drv_work *work,
                                 .lds_bytes = a->lds_bytes + d->dynamic_lds_bytes,
                                 .queue = t->queue_record,
                                 .max_instructions = t->max_instructions,
-                                .lenient_barriers = t->lenient_barriers,
-                                .address_space = t->address_space };
+                                .lenient_barriers = t->lenient_barriers };
     memcpy(p->kernel.grid, d->grid, sizeof d->grid);
     memcpy(p->kernel.group, d->group, sizeof d->group);
     status = place_arguments(t, slot, d, err);

@@ -102,7 +102,7 @@ static void open_gpu(rig_gpu *g, const rig_kind *of, const char *const *sets, ls
     assert_null(amd_gpu_of(ls_machine_engine(g->machine), index + 1));
     g->command = amd_gpu_command(built);
     load(g);
-    amd_gpu_set_memory(built, g->space);
+    OK(amd_gpu_set_memory(built, g->space, &err));
 }
 
 static void submit(rig_gpu *g)
@@ -121,8 +121,7 @@ static void submit(rig_gpu *g)
                                                      .dims = 1,
                                                      .grid = { ITEMS, 1, 1 },
                                                      .group = { g->kind->group, 1, 1 },
-                                                     .kernarg = g->args,
-                                                     .address_space = g->space } };
+                                                     .kernarg = g->args } };
     g->packets[2] = (ls_command_packet){ .kind = LS_PACKET_TRANSFER,
                                          .transfer = { .kind = LS_DMA_OUT,
                                                        .from = g->data + RESULT,
