@@ -332,8 +332,6 @@ static const cli_example examples[] = {
       "launch any kernel in simulated time" },
     { "lockstep run traces/bfs -p rtx3070 -s core.scheduler=gto -s l2.ways=32 --threads 8 -o result.json",
       "replay a trace with two keys changed on 8 threads, and keep everything that was counted" },
-    { "lockstep run fir -p r9nano --gpus 4 --on gpu3 -s gpu3.l2.ways=32 --size 65536",
-      "the last one of four GPUs has the work; the others are idle" },
     { "lockstep --plugin ./my-blocks.so run -p examples/queueing/busy.yaml --dry-run",
       "check a platform with blocks of your own" },
 };

@@ -131,7 +131,8 @@ static ls_status run_points(ls_sim_sweep *s, ls_error *err)
         return status;
     s->ask_ns = s->beat_ns = 0;
     show_progress(s);
-    status = farm_run(s->how.jobs, &hooks, err);
+    /* A stop in the first call of progress() starts nothing. */
+    status = atomic_load(&s->control.stop) ? LS_ERR_INTERRUPTED : farm_run(s->how.jobs, &hooks, err);
     s->progress.running = 0;
     if (status != LS_OK)
         release_claims(s);
