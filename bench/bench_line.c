@@ -15,6 +15,7 @@
 #include "model/amd_memory/gate.h"
 #include "model/amd_memory/channel.h"
 #include "model/amd_memory/hub.h"
+#include "model/amd_memory/place_memory.h"
 
 #define MEMORY_BYTES (UINT64_C(16) << 20)
 
@@ -85,7 +86,7 @@ int main(int argc, char **argv)
                              .atoms_per_cycle = { .num = 4, .den = 1 } };
     mem_map map;
     ls_address_space *address_space = NULL;
-    ls_block *hub = NULL, *gate = NULL;
+    ls_block *hub = NULL, *gate = NULL, *memory = NULL;
     must(mem_map_init(&map,
                       &(mem_map_spec){ .channels = 1,
                                        .slices_per_channel = 1,
@@ -105,9 +106,11 @@ int main(int argc, char **argv)
     ls_block *l0 = block(above, "l0", LINE_CACHE_SLOT, "cycle", &l0_spec);
     must(ls_block_connect(home, "dram", dram, "dram", &err), &err);
     must(ls_block_connect(dram, "reply", home, "reply", &err), &err);
-    must(line_channel_attach(home, address_space, &map, 64, &err), &err);
+    must(line_memory_create(below, "memory", &memory, &err), &err);
+    must(line_memory_attach(memory, address_space, &err), &err);
+    must(line_channel_attach(home, line_memory_of(memory), &map, 64, &err), &err);
     must(line_cache_set_below(l2, home, &err), &err);
-    line_cache_set_home(l2, address_space);
+    line_cache_set_home(l2, line_memory_of(memory));
     line_cache_set_map(l2, &map);
     must(line_gate_create(below, "gate", 1, 512, &gate, &err), &err);
     must(line_gate_set_slices(gate, &map, &l2, 1, &err), &err);
