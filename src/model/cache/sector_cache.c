@@ -1,27 +1,10 @@
-/* sector_cache.c: see sector_cache.h. Lines are found through a hash of their addresses, victims through lists in order of
- * use: an access costs the same for 4 ways and for 256. */
-#include "model/cache/sector_cache.h"
+/* sector_cache.c: accesses to a sector cache: hits, misses, victims, fills (sector_cache.h). Lines are found through a
+ * hash of their addresses, victims through lists in order of use: an access costs the same for 4 ways and for 256.
+ * sector_cache_setup.c builds and empties caches, sector_cache_prefetch.c fetches ahead. */
+#include "model/cache/sector_cache_parts.h"
 
 #include <assert.h>
 #include <string.h>
-
-/* --------------------------------------------------------------------------- hash of addresses to indices */
-
-static inline uint32_t hash_of(uint64_t address, unsigned shift)
-{
-    return (uint32_t)(((address >> shift) * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
-}
-
-static inline uint32_t find_line(const sector_cache *c, uint64_t line_address)
-{
-    for (uint32_t i = hash_of(line_address, 7) & c->line_index_mask;; i = (i + 1) & c->line_index_mask) {
-        uint32_t entry = c->line_index[i];
-        if (entry == 0)
-            return SECTOR_CACHE_NONE;
-        if (c->lines[entry - 1].address == line_address)
-            return entry - 1;
-    }
-}
 
 /* Sectors of one line come one after another. */
 static inline uint32_t find_line_again(sector_cache *c, uint64_t line_address)
@@ -34,14 +17,6 @@ static inline uint32_t find_line_again(sector_cache *c, uint64_t line_address)
     return i;
 }
 
-static inline uint32_t find_mshr(const sector_cache *c, uint64_t sector_address)
-{
-    uint32_t entry = c->mshr_index[hash_of(sector_address, 5) & c->mshr_index_mask];
-    while (entry != 0 && c->mshrs[entry - 1].address != sector_address)
-        entry = c->mshrs[entry - 1].chain;
-    return entry - 1; /* SECTOR_CACHE_NONE for 0 */
-}
-
 static void index_add(uint32_t *index, uint32_t mask, uint32_t hash, uint32_t value)
 {
     uint32_t i = hash & mask;
@@ -50,176 +25,7 @@ static void index_add(uint32_t *index, uint32_t mask, uint32_t hash, uint32_t va
     index[i] = value + 1;
 }
 
-/* Linear probing without tombstones: later entries of the run move up. */
-#define INDEX_REMOVE(index, mask, start, value, hash_of_entry)                                                \
-    do {                                                                                                      \
-        uint32_t at_ = (start) & (mask);                                                                      \
-        while ((index)[at_] != (value) + 1)                                                                   \
-            at_ = (at_ + 1) & (mask);                                                                         \
-        for (uint32_t next_ = (at_ + 1) & (mask); (index)[next_] != 0; next_ = (next_ + 1) & (mask)) {        \
-            uint32_t entry_ = (index)[next_] - 1;                                                             \
-            uint32_t home_ = (hash_of_entry) & (mask);                                                        \
-            if (((next_ - home_) & (mask)) >= ((next_ - at_) & (mask))) {                                     \
-                (index)[at_] = (index)[next_];                                                                \
-                at_ = next_;                                                                                  \
-            }                                                                                                 \
-        }                                                                                                     \
-        (index)[at_] = 0;                                                                                     \
-    } while (0)
-
-static void remove_line(sector_cache *c, uint32_t line)
-{
-    INDEX_REMOVE(c->line_index, c->line_index_mask, hash_of(c->lines[line].address, 7), line,
-                 hash_of(c->lines[entry_].address, 7));
-}
-
-static inline void add_mshr(sector_cache *c, uint32_t mshr)
-{
-    uint32_t *first = &c->mshr_index[hash_of(c->mshrs[mshr].address, 5) & c->mshr_index_mask];
-    c->mshrs[mshr].chain = *first;
-    *first = mshr + 1;
-}
-
-static inline void remove_mshr(sector_cache *c, uint32_t mshr)
-{
-    uint32_t *at = &c->mshr_index[hash_of(c->mshrs[mshr].address, 5) & c->mshr_index_mask];
-    while (*at != mshr + 1)
-        at = &c->mshrs[*at - 1].chain;
-    *at = c->mshrs[mshr].chain;
-}
-
-/* ------------------------------------------------------------------------------------------------- set-up */
-
-static uint32_t power_of_two(uint64_t at_least)
-{
-    uint32_t n = 1;
-    while (n < at_least)
-        n <<= 1;
-    return n;
-}
-
-static void empty_sets(sector_cache *c)
-{
-    for (uint32_t s = 0; s <= c->set_mask; s++)
-        c->sets[s] = (sector_cache_set){ .newest = SECTOR_CACHE_NONE, .oldest = SECTOR_CACHE_NONE };
-    c->line_count = (c->set_mask + 1) * c->way_limit;
-}
-
-/* Lines are forgotten one by one: those in use are often few. */
-static void empty_lines(sector_cache *c)
-{
-    uint32_t ways = (uint32_t)c->spec->ways, used = 0;
-    for (uint32_t s = 0; s <= c->set_mask; s++)
-        used += c->sets[s].used_ways;
-    bool few = used * 16 < c->line_index_mask;
-    for (uint32_t s = 0; s <= c->set_mask; s++)
-        for (uint32_t i = s * ways; i < s * ways + c->sets[s].used_ways; i++) {
-            if (few)
-                remove_line(c, i);
-            c->lines[i] = (sector_cache_line){ 0 };
-        }
-    if (!few)
-        memset(c->line_index, 0, ((size_t)c->line_index_mask + 1) * sizeof *c->line_index);
-}
-
-#define WAITERS_MAX 16384u
-#define STALLED_MAX 4096u /* more than these, and the queue waits; links hold far fewer for one slice */
-
-uint32_t sector_cache_waiters_max(const sector_cache_spec *spec)
-{
-    uint64_t waiters = spec->mshr_entries * spec->mshr_merge;
-    waiters = waiters < WAITERS_MAX ? waiters : WAITERS_MAX;
-    return (uint32_t)waiters + (spec->merge_stall == SECTOR_CACHE_STALL_REQUEST ? STALLED_MAX : 0);
-}
-
-ls_status sector_cache_init(sector_cache *c, const sector_cache_spec *spec, sector_cache_counters *counters,
-                            ls_domain *domain, ls_error *err)
-{
-    uint64_t lines = spec->sets * spec->ways;
-    uint32_t waiters = sector_cache_waiters_max(spec);
-    *c = (sector_cache){ .spec = spec, .counters = counters, .split = &counters->global };
-    c->set_mask = (uint32_t)spec->sets - 1;
-    c->way_limit = (uint32_t)spec->ways;
-    c->line_index_mask = power_of_two(2 * lines) - 1;
-    c->mshr_index_mask = power_of_two(2 * spec->mshr_entries) - 1;
-    c->miss_mask = power_of_two(spec->miss_queue + 2) - 1;
-    c->lines = ls_domain_alloc(domain, (lines) * sizeof *c->lines);
-    c->sets = ls_domain_alloc(domain, (spec->sets) * sizeof *c->sets);
-    c->line_index = ls_domain_alloc(domain, ((size_t)c->line_index_mask + 1) * sizeof *c->line_index);
-    c->mshrs = ls_domain_alloc(domain, (spec->mshr_entries) * sizeof *c->mshrs);
-    c->mshr_index = ls_domain_alloc(domain, ((size_t)c->mshr_index_mask + 1) * sizeof *c->mshr_index);
-    c->waiters = ls_domain_alloc(domain, (waiters) * sizeof *c->waiters);
-    c->misses = ls_domain_alloc(domain, ((size_t)c->miss_mask + 1) * sizeof *c->misses);
-    c->miss_bytes = ls_domain_alloc(domain, ((size_t)c->miss_mask + 1) * sizeof *c->miss_bytes);
-    if (c->lines == NULL || c->sets == NULL || c->line_index == NULL || c->mshrs == NULL ||
-        c->mshr_index == NULL || c->waiters == NULL || c->misses == NULL || c->miss_bytes == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for a cache of %llu lines", (unsigned long long)lines);
-    empty_sets(c);
-    c->mshr_free = c->waiter_free = c->ready_first = c->ready_last = SECTOR_CACHE_NONE;
-    c->retry_first = c->retry_last = SECTOR_CACHE_NONE;
-    c->waiter_count = waiters;
-    if (spec->hash.kind != SET_HASH_NONE && spec->sets > 1) {
-        c->hash_table = ls_domain_alloc(domain, sizeof(set_hash_table));
-        if (c->hash_table == NULL)
-            return ls_fail(err, LS_ERR_NOMEM, "no memory for the hash of a cache");
-        ls_status status = set_hash_fill(c->hash_table, &spec->hash, (uint32_t)spec->sets,
-                                         SECTOR_CACHE_LINE_BYTES, true, err);
-        if (status != LS_OK)
-            return status;
-    }
-    if (spec->prefetch.kind != PREFETCH_NONE) {
-        c->prefetch = ls_domain_alloc(domain, sizeof *c->prefetch);
-        if (c->prefetch == NULL)
-            return ls_fail(err, LS_ERR_NOMEM, "no memory for the prefetcher of a cache");
-        prefetch_init(c->prefetch, &spec->prefetch, SECTOR_CACHE_LINE_BYTES);
-    }
-    return replacement_init(&c->replacement, spec->replacement, (uint32_t)spec->sets, (uint32_t)spec->ways,
-                            domain, err);
-}
-
-void sector_cache_set_addresses(sector_cache *c, sector_cache_address_fn address_of, void *owner)
-{
-    c->address_of = address_of;
-    c->address_owner = owner;
-}
-
-void sector_cache_invalidate_later(sector_cache *c)
-{
-    if (c->mshr_count == 0)
-        sector_cache_invalidate(c);
-    else
-        c->empty_later = true;
-}
-
-void sector_cache_invalidate(sector_cache *c)
-{
-    c->empty_later = false;
-    if (!c->touched)
-        return;
-    assert(c->mshr_count == 0);
-    empty_lines(c);
-    empty_sets(c);
-    replacement_clear(&c->replacement);
-    c->dirty_lines = 0;
-    c->touched = false;
-}
-
-void sector_cache_set_ways(sector_cache *c, uint32_t ways)
-{
-    if (ways == c->way_limit)
-        return;
-    c->touched = true;
-    c->way_limit = ways;
-    sector_cache_invalidate(c);
-}
-
 /* --------------------------------------------------------------------------------------------------- sets */
-
-static inline uint32_t set_of(const sector_cache *c, uint64_t index_address)
-{
-    uint64_t line = index_address / SECTOR_CACHE_LINE_BYTES;
-    return (c->hash_table != NULL ? set_hash_of(c->hash_table, line) : (uint32_t)line) & c->set_mask;
-}
 
 static inline void unlink_line(sector_cache *c, sector_cache_set *set, uint32_t i)
 {
@@ -293,10 +99,9 @@ static __attribute__((noinline)) uint32_t choose_victim(sector_cache *c, uint32_
     return first_line + replacement_victim(&c->replacement, set_number, c->way_limit, allowed);
 }
 
-/* A free line, or the oldest that may go. Where all lines are dirty and none waits for its fill, nothing
- * would ever change in this set however few lines are dirty elsewhere: the oldest goes. SECTOR_CACHE_NONE: a line
- * waits for its fill, and the request for that. */
-static uint32_t find_victim(sector_cache *c, uint32_t set_number)
+/* Where all lines are dirty and none waits for its fill, nothing would ever change in this set however few lines
+ * are dirty elsewhere: the oldest goes. */
+uint32_t sector_cache_victim(sector_cache *c, uint32_t set_number)
 {
     sector_cache_set *set = &c->sets[set_number];
     uint32_t first_line = set_number * (uint32_t)c->spec->ways;
@@ -311,16 +116,6 @@ static uint32_t find_victim(sector_cache *c, uint32_t set_number)
         pending |= c->lines[i].pending != 0;
     }
     return pending ? SECTOR_CACHE_NONE : set->oldest;
-}
-
-static inline void push_miss(sector_cache *c, sector_cache_miss miss)
-{
-    c->misses[c->miss_tail++ & c->miss_mask] = miss;
-}
-
-static inline uint32_t miss_count(const sector_cache *c)
-{
-    return c->miss_tail - c->miss_head;
 }
 
 static void push_write_back(sector_cache *c, const sector_cache_line *line)
@@ -363,8 +158,7 @@ bool sector_cache_clean(sector_cache *c, uint32_t *cursor)
     return false;
 }
 
-/* Gives `victim` to a new line; dirty sectors go down if the policy is to write back. */
-static void allocate(sector_cache *c, uint32_t victim, uint64_t line_address)
+void sector_cache_allocate(sector_cache *c, uint32_t victim, uint64_t line_address)
 {
     sector_cache_line *line = &c->lines[victim];
     sector_cache_set *set = &c->sets[victim / (uint32_t)c->spec->ways];
@@ -413,32 +207,6 @@ static inline uint32_t new_waiter(sector_cache *c, uint32_t token)
         waiter = c->waiter_fresh++;
     c->waiters[waiter] = (sector_cache_waiter){ .token = token, .next = SECTOR_CACHE_NONE };
     return waiter;
-}
-
-static inline uint32_t take_mshr(sector_cache *c, uint64_t sector_address, uint32_t line, uint32_t waiter)
-{
-    uint32_t mshr = c->mshr_free;
-    if (mshr != SECTOR_CACHE_NONE)
-        c->mshr_free = c->mshrs[mshr].next;
-    else
-        mshr = c->mshr_fresh++;
-    c->mshr_count++;
-    c->mshrs[mshr] = (sector_cache_mshr){ .address = sector_address,
-                                          .first = waiter,
-                                          .last = waiter,
-                                          .line = line,
-                                          .stalled_first = SECTOR_CACHE_NONE,
-                                          .stalled_last = SECTOR_CACHE_NONE };
-    add_mshr(c, mshr);
-    return mshr;
-}
-
-static inline void give_mshr(sector_cache *c, uint32_t mshr)
-{
-    remove_mshr(c, mshr);
-    c->mshrs[mshr].next = c->mshr_free;
-    c->mshr_free = mshr;
-    c->mshr_count--;
 }
 
 /* Adds a waiting request to the MSHR of the sector, taking a new one if there is none. */
@@ -510,61 +278,6 @@ static __attribute__((noinline)) void retry_stalled(sector_cache *c, const secto
     c->retry_last = mshr->stalled_last;
 }
 
-/* ----------------------------------------------------------------------------------------------- prefetches */
-
-/* One sector, if it is not here and there is room. Demand keeps a quarter of the MSHRs. */
-static void fetch_ahead(sector_cache *c, uint64_t tag_address, uint64_t index_address)
-{
-    uint64_t sector_address = tag_address & ~(uint64_t)(SECTOR_BYTES - 1);
-    uint64_t line_address = tag_address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1);
-    uint8_t bit = (uint8_t)(1u << ((tag_address / SECTOR_BYTES) & 3));
-    uint32_t i = find_line(c, line_address);
-    if (i != SECTOR_CACHE_NONE && ((c->lines[i].valid | c->lines[i].pending | c->lines[i].dirty) & bit) != 0)
-        return;
-    uint32_t victim = SECTOR_CACHE_NONE;
-    if (c->mshr_count < c->spec->mshr_entries - c->spec->mshr_entries / 4 &&
-        miss_count(c) + 2 < c->spec->miss_queue && find_mshr(c, sector_address) == SECTOR_CACHE_NONE)
-        victim = i != SECTOR_CACHE_NONE ? i : find_victim(c, set_of(c, index_address));
-    if (victim == SECTOR_CACHE_NONE) {
-        c->counters->prefetch.dropped++;
-        return;
-    }
-    if (i == SECTOR_CACHE_NONE)
-        allocate(c, victim, line_address);
-    sector_cache_line *line = &c->lines[victim];
-    line->pending |= bit;
-    line->readable |= bit;
-    line->prefetched |= bit;
-    line->modified_on_fill &= (uint8_t)~bit;
-    push_miss(c, (sector_cache_miss){
-                     .address = sector_address, .kind = SECTOR_CACHE_MISS_READ, .token = SECTOR_CACHE_NONE });
-    (void)take_mshr(c, sector_address, victim, SECTOR_CACHE_NONE);
-    c->counters->prefetch.issued++;
-}
-
-/* After a read that missed, or that was the first of a prefetched sector: the same sector of other lines. */
-static __attribute__((noinline)) void train_prefetch(sector_cache *c, uint64_t tag_address,
-                                                     uint64_t index_address)
-{
-    uint64_t lines[PREFETCH_DEGREE_MAX], offset = index_address % SECTOR_CACHE_LINE_BYTES;
-    uint32_t count = prefetch_train(c->prefetch, index_address / SECTOR_CACHE_LINE_BYTES, lines);
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t index = lines[i] * SECTOR_CACHE_LINE_BYTES + offset;
-        uint64_t address = c->address_of != NULL ? c->address_of(c->address_owner, index, tag_address) : index;
-        if (address != UINT64_MAX)
-            fetch_ahead(c, address, index);
-    }
-}
-
-/* A request found a sector that a prefetch has brought, or is about to. */
-static __attribute__((noinline)) void use_prefetched(sector_cache *c, sector_cache_line *line,
-                                                     uint64_t tag_address, uint64_t index_address)
-{
-    line->prefetched &= (uint8_t) ~(1u << ((tag_address / SECTOR_BYTES) & 3));
-    c->counters->prefetch.useful++;
-    train_prefetch(c, tag_address, index_address);
-}
-
 /* A read that does not hit and found room in the miss queue. i: its line, SECTOR_CACHE_NONE if that is not there yet
  * and gets `victim`. */
 static __attribute__((noinline)) sector_cache_outcome read_below(sector_cache *c, uint64_t tag_address,
@@ -601,7 +314,7 @@ static __attribute__((noinline)) sector_cache_outcome read_below(sector_cache *c
     else
         n->misses++, c->split->read_misses++;
     if (i == SECTOR_CACHE_NONE)
-        allocate(c, victim, tag_address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1));
+        sector_cache_allocate(c, victim, tag_address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1));
     else
         use_line(c, victim);
     sector_cache_line *line = &c->lines[victim];
@@ -632,16 +345,6 @@ static __attribute__((noinline)) sector_cache_outcome read_below(sector_cache *c
     return pending || mshr != SECTOR_CACHE_NONE ? SECTOR_CACHE_PENDING : SECTOR_CACHE_MISS;
 }
 
-static __attribute__((noinline)) void prefetch_after(sector_cache *c, sector_cache_outcome outcome,
-                                                     uint64_t tag_address, uint64_t index_address)
-{
-    uint32_t i = find_line(c, tag_address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1));
-    if (i != SECTOR_CACHE_NONE && (c->lines[i].prefetched >> (tag_address / SECTOR_BYTES & 3) & 1) != 0)
-        use_prefetched(c, &c->lines[i], tag_address, index_address);
-    else if (outcome == SECTOR_CACHE_MISS)
-        train_prefetch(c, tag_address, index_address);
-}
-
 /* The short paths come first: a hit, and no room in the miss queue, which many requests check every cycle. */
 sector_cache_outcome sector_cache_read(sector_cache *c, uint64_t tag_address, uint64_t index_address,
                                        uint32_t token, bool atomic)
@@ -662,11 +365,11 @@ sector_cache_outcome sector_cache_read(sector_cache *c, uint64_t tag_address, ui
             if (atomic)
                 set_dirty(c, line, sector);
             if (LS_UNLIKELY((line->prefetched >> sector & 1) != 0))
-                use_prefetched(c, line, tag_address, index_address);
+                sector_cache_use_prefetched(c, line, tag_address, index_address);
             return SECTOR_CACHE_HIT;
         }
     } else {
-        victim = find_victim(c, set_of(c, index_address));
+        victim = sector_cache_victim(c, set_of(c, index_address));
         if (LS_UNLIKELY(victim == SECTOR_CACHE_NONE)) {
             c->counters->fail_line++;
             return SECTOR_CACHE_FAIL;
@@ -678,7 +381,7 @@ sector_cache_outcome sector_cache_read(sector_cache *c, uint64_t tag_address, ui
     }
     sector_cache_outcome outcome = read_below(c, tag_address, i, victim, token, atomic);
     if (LS_UNLIKELY(c->prefetch != NULL) && outcome != SECTOR_CACHE_FAIL && outcome != SECTOR_CACHE_STALLED)
-        prefetch_after(c, outcome, tag_address, index_address);
+        sector_cache_prefetch_after(c, outcome, tag_address, index_address);
     return outcome;
 }
 
@@ -711,7 +414,7 @@ sector_cache_outcome sector_cache_write(sector_cache *c, uint64_t tag_address, u
     bool allocates = policy == SECTOR_CACHE_WRITE_THROUGH || policy == SECTOR_CACHE_WRITE_BACK;
     uint32_t victim = i;
     if (i == SECTOR_CACHE_NONE && allocates) {
-        victim = find_victim(c, set_of(c, index_address));
+        victim = sector_cache_victim(c, set_of(c, index_address));
         if (victim == SECTOR_CACHE_NONE) {
             n->fail_line++;
             return SECTOR_CACHE_FAIL;
@@ -748,7 +451,7 @@ sector_cache_outcome sector_cache_write(sector_cache *c, uint64_t tag_address, u
         return hit ? SECTOR_CACHE_HIT : SECTOR_CACHE_MISS;
     }
     if (i == SECTOR_CACHE_NONE)
-        allocate(c, victim, line_address);
+        sector_cache_allocate(c, victim, line_address);
     else
         use_line(c, victim);
     write_bytes(c, &c->lines[victim], sector, byte_mask, !hit);
@@ -813,10 +516,10 @@ void sector_cache_warm(sector_cache *c, uint64_t tag_address, uint64_t index_add
     uint64_t line_address = tag_address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1);
     uint32_t i = find_line(c, line_address);
     if (i == SECTOR_CACHE_NONE) {
-        i = find_victim(c, set_of(c, index_address));
+        i = sector_cache_victim(c, set_of(c, index_address));
         if (i == SECTOR_CACHE_NONE)
             return;
-        allocate(c, i, line_address);
+        sector_cache_allocate(c, i, line_address);
         c->miss_head = c->miss_tail; /* a write-back of warm-up has nowhere to go */
     } else {
         use_line(c, i);
