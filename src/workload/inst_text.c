@@ -1,6 +1,8 @@
 /* inst_text.c: the fields of a static instruction's text. Touches nothing but its arguments. */
 #include "workload/inst_text.h"
 
+#include "isa/registers.h"
+
 #include <string.h>
 
 /* The fields of a text, which are separated by single spaces. */
@@ -150,7 +152,7 @@ ls_status inst_fields_decode(const inst_fields *f, uint64_t pc, int64_t imm, con
 /* Spans depend on a register only where it is near the end of its file, or of another kind. */
 #define PLAIN_REGISTERS 192u
 
-static inline bool alike(uint16_t a, uint16_t b, uint8_t span)
+static inline bool alike(uint16_t a, uint16_t b, uint32_t span)
 {
     return a == b || (a < PLAIN_REGISTERS && b < PLAIN_REGISTERS && span < LS_REG_ZERO - PLAIN_REGISTERS);
 }
@@ -163,12 +165,12 @@ bool inst_fields_decode_like(const inst_fields *f, uint64_t pc, int64_t imm, con
     out->pc = pc;
     out->imm = imm;
     for (uint32_t i = 0; i < f->dst_count; i++) {
-        if (!alike(f->dsts[i], like->dst[i], i == 0 ? like->dst_span : 1))
+        if (!alike(f->dsts[i], like->dst[i], inst_dst_end(like, i, true) - like->dst[i]))
             return false;
         out->dst[i] = f->dsts[i];
     }
     for (uint32_t i = 0; i < f->src_count; i++) {
-        if (!alike(f->srcs[i], like->src[i], like->src_span[i]))
+        if (!alike(f->srcs[i], like->src[i], inst_src_end(like, i, true) - like->src[i]))
             return false;
         out->src[i] = f->srcs[i];
     }

@@ -4,6 +4,7 @@
 #include "isa/sass/table.h"
 
 #include "base/text.h"
+#include "isa/registers.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -149,27 +150,12 @@ static uint8_t regs(uint32_t bits, uint32_t threads)
 
 /* -------------------------------------------------------------------------------------------------- spans */
 
-static bool is_general(uint16_t reg)
-{
-    return reg < LS_REG_UNIFORM;
-}
-
-/* 1 for operands that always cover one register and for spans that would run over the end of their register
- * file. */
-static uint8_t clamp_span(uint16_t reg, uint8_t span)
-{
-    uint32_t end = reg <= LS_REG_ZERO ? LS_REG_ZERO : reg <= LS_REG_UNIFORM_ZERO ? LS_REG_UNIFORM_ZERO : 0;
-    if (reg >= end)
-        return 1;
-    return span > end - reg ? (uint8_t)(end - reg) : span;
-}
-
 /* Indices of the sources that are general registers: the others are descriptors and predicates. */
 static uint32_t general_sources(const ls_inst *inst, uint8_t at[LS_INST_SRC_MAX])
 {
     uint32_t count = 0;
     for (uint8_t i = 0; i < inst->src_count; i++)
-        if (is_general(inst->src[i]))
+        if (reg_is_general(inst->src[i]))
             at[count++] = i;
     return count;
 }
@@ -323,8 +309,8 @@ static void find_spans(ls_inst *inst, const words *w, sass_registers registers)
         break;
     }
     for (uint8_t i = 0; i < inst->src_count; i++)
-        inst->src_span[i] = clamp_span(inst->src[i], inst->src_span[i]);
-    inst->dst_span = inst->dst_count ? clamp_span(inst->dst[0], inst->dst_span) : 0;
+        inst->src_span[i] = reg_clamp_span(inst->src[i], inst->src_span[i]);
+    inst->dst_span = inst->dst_count ? reg_clamp_span(inst->dst[0], inst->dst_span) : 0;
 }
 
 /* ----------------------------------------------------------------------------------------------- matrices */
@@ -384,7 +370,7 @@ static void copy_registers(ls_inst *out, const sass_line *line)
 {
     for (int predicates = 0; predicates < 2; predicates++)
         for (uint32_t i = 0; i < line->dst_count; i++)
-            if ((line->dsts[i] >= LS_REG_PREDICATE) == (predicates == 1))
+            if (reg_is_predicate(line->dsts[i]) == (predicates == 1))
                 out->dst[out->dst_count++] = line->dsts[i];
     for (uint32_t i = 0; i < line->src_count; i++)
         out->src[out->src_count++] = line->srcs[i];

@@ -26,7 +26,7 @@ void collect_init(core *c)
 
 static inline uint32_t bank_of(const core *c, const flight *f, uint32_t reg)
 {
-    return (reg + 1 + f->warp) % (uint32_t)c->spec->register_banks;
+    return reg_bank(reg, f->warp, (uint32_t)c->spec->register_banks);
 }
 
 /* --------------------------------------------------------------------------------------------- write-back */
@@ -244,10 +244,7 @@ static void enter_collector(core *c, pipe_sub *s, uint32_t unit, uint32_t k)
     const ls_inst *inst = f->inst;
     uint32_t waits = 0;
     for (uint32_t i = 0; i < inst->src_count; i++) {
-        bool again = false;
-        for (uint32_t j = 0; j < i; j++)
-            again |= inst->src[j] == inst->src[i];
-        if (again)
+        if (inst_src_again(inst, i))
             continue;
         uint32_t bank = bank_of(c, f, inst->src[i]);
         s->bank_queue[bank][s->bank_tail[bank]++ % (CORE_COLLECTORS_MAX * 4)] = (uint16_t)k;

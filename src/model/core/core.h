@@ -25,6 +25,7 @@
 
 #include "base/bitset.h"
 #include "base/ring.h"
+#include "isa/registers.h"
 #include "isa/stream.h"
 #include "lockstep/block.h"
 #include "lockstep/l1.h"
@@ -50,7 +51,6 @@
 #define STORE_TOKEN 0x80000000u /* tokens of stores carry the warp, those of loads the flight */
 #define STORE_OTHER 0x40000000u /* and that they do not go to global memory */
 #define STORE_WARP 0x0000ffffu
-#define REG_WORDS ((LS_REG_COUNT + 63) / 64)
 
 typedef enum core_unit {
 #define UNIT(name, help) UNIT_##name,
@@ -389,6 +389,11 @@ bool core_sleep(core *c, ls_cycle next); /* until `next` or a message; true: sta
 static inline bool collect_take_banks(core *c, const flight *f)
 {
     return c->alu->take_banks(c, f);
+}
+/* Nothing waits for these; Accel-Sim treats them like other registers. */
+static inline bool constant_register(const core *c, uint32_t reg)
+{
+    return reg_is_constant(reg) && !c->spec->accelsim_rules;
 }
 static inline uint32_t inst_width(const core *c, const ls_inst *inst)
 {

@@ -64,28 +64,21 @@ typedef struct names {
     bool wide; /* there are more */
 } names;
 
-static inline bool constant_register(const core *c, uint32_t reg)
-{
-    return (reg == LS_REG_ZERO || reg == LS_REG_UNIFORM_ZERO || reg == LS_REG_PREDICATE_TRUE ||
-            reg == LS_REG_UNIFORM_PREDICATE_TRUE) &&
-           !c->spec->accelsim_rules;
-}
-
-static void add_registers(const core *c, names *n, uint32_t reg, uint32_t span)
+static void add_registers(const core *c, names *n, uint32_t reg, uint32_t end)
 {
     if (constant_register(c, reg))
         return;
-    for (uint32_t k = 0; k < span && reg + k < LS_REG_COUNT; k++) {
+    for (; reg < end; reg++) {
         bool again = false;
         for (uint32_t i = 0; i < n->count; i++)
-            again |= n->reg[i] == reg + k;
+            again |= n->reg[i] == reg;
         if (again)
             continue;
         if (n->count == FLOW_REGISTERS) {
             n->wide = true;
             return;
         }
-        n->reg[n->count++] = (uint16_t)(reg + k);
+        n->reg[n->count++] = (uint16_t)reg;
     }
 }
 
@@ -94,10 +87,10 @@ static void set_registers(const core *c, flow_inst *d, const ls_inst *inst)
     bool spans = c->spec->track_spans;
     names n = { .count = 0 };
     for (uint32_t i = 0; i < inst->dst_count; i++)
-        add_registers(c, &n, inst->dst[i], spans && i == 0 && inst->dst_span > 1 ? inst->dst_span : 1);
+        add_registers(c, &n, inst->dst[i], inst_dst_end(inst, i, spans));
     uint32_t written = n.count;
     for (uint32_t i = 0; i < inst->src_count; i++)
-        add_registers(c, &n, inst->src[i], spans && inst->src_span[i] > 1 ? inst->src_span[i] : 1);
+        add_registers(c, &n, inst->src[i], inst_src_end(inst, i, spans));
     if (n.wide)
         n.count = written = 0;
     for (uint32_t i = 0; i < LS_COUNT_OF(d->reg); i++)
@@ -113,15 +106,11 @@ static void set_banks(const core *c, flow_inst *d, const ls_inst *inst)
     const flow *f = c->flow;
     uint8_t reads[CORE_BANKS_MAX] = { 0 };
     uint32_t written = 0, most = 0, busiest = 0;
-    for (uint32_t i = 0; i < inst->src_count; i++) {
-        bool again = false;
-        for (uint32_t j = 0; j < i; j++)
-            again |= inst->src[j] == inst->src[i];
-        if (!again)
-            reads[(inst->src[i] + 1u) % f->banks]++;
-    }
+    for (uint32_t i = 0; i < inst->src_count; i++)
+        if (!inst_src_again(inst, i))
+            reads[reg_bank(inst->src[i], 0, f->banks)]++;
     for (uint32_t i = 0; i < inst->dst_count; i++)
-        written |= 1u << (inst->dst[i] + 1u) % f->banks;
+        written |= 1u << reg_bank(inst->dst[i], 0, f->banks);
     for (uint32_t b = 0; b < f->banks; b++) {
         uint32_t all = reads[b] + (d->unit == UNIT_memory ? 0 : written >> b & 1u);
         most = reads[b] > most ? reads[b] : most;
@@ -189,26 +178,20 @@ ls_cycle flow_wide_ready(const core *c, uint32_t warp, const ls_inst *inst)
     bool spans = c->spec->track_spans;
     ls_cycle need = 0;
     for (uint32_t i = 0; i < inst->src_count; i++)
-        for (uint32_t k = 0; k < (spans && inst->src_span[i] > 1 ? inst->src_span[i] : 1u); k++)
-            if (inst->src[i] + k < LS_REG_COUNT && ready[flow_place(inst->src[i] + k)] > need)
-                need = ready[flow_place(inst->src[i] + k)];
+        for (uint32_t reg = inst->src[i], end = inst_src_end(inst, i, spans); reg < end; reg++)
+            need = flow_later(need, ready[flow_place(reg)]);
     for (uint32_t i = 0; i < inst->dst_count; i++)
-        for (uint32_t k = 0; k < (spans && i == 0 && inst->dst_span > 1 ? inst->dst_span : 1u); k++)
-            if (inst->dst[i] + k < LS_REG_COUNT && ready[flow_place(inst->dst[i] + k)] > need)
-                need = ready[flow_place(inst->dst[i] + k)];
+        for (uint32_t reg = inst->dst[i], end = inst_dst_end(inst, i, spans); reg < end; reg++)
+            need = flow_later(need, ready[flow_place(reg)]);
     return need;
 }
 
 void flow_wide_results(core *c, uint32_t warp, const ls_inst *inst, ls_cycle done)
 {
     ls_cycle *ready = flow_registers(c->flow, warp);
-    bool zero = c->spec->accelsim_rules;
-    for (uint32_t i = 0; i < inst->dst_count; i++) {
-        uint32_t span = c->spec->track_spans && i == 0 && inst->dst_span > 1 ? inst->dst_span : 1u;
-        if (!zero && (inst->dst[i] == LS_REG_ZERO || inst->dst[i] == LS_REG_UNIFORM_ZERO ||
-                      inst->dst[i] == LS_REG_PREDICATE_TRUE || inst->dst[i] == LS_REG_UNIFORM_PREDICATE_TRUE))
-            continue;
-        for (uint32_t k = 0; k < span && inst->dst[i] + k < LS_REG_COUNT; k++)
-            ready[flow_place(inst->dst[i] + k)] = done;
-    }
+    bool spans = c->spec->track_spans;
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        if (!constant_register(c, inst->dst[i]))
+            for (uint32_t reg = inst->dst[i], end = inst_dst_end(inst, i, spans); reg < end; reg++)
+                ready[flow_place(reg)] = done;
 }

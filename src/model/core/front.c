@@ -5,68 +5,18 @@
 
 /* --------------------------------------------------------------------------------------------- scoreboard */
 
-static inline bool pending(const uint64_t *set, uint32_t reg)
-{
-    return (set[reg >> 6] >> (reg & 63)) & 1;
-}
-
-/* Reads of the zero registers and of true predicates wait for nothing; Accel-Sim knows no such thing. */
-static inline bool constant_register(const core *c, uint32_t reg)
-{
-    return (reg == LS_REG_ZERO || reg == LS_REG_UNIFORM_ZERO || reg == LS_REG_PREDICATE_TRUE ||
-            reg == LS_REG_UNIFORM_PREDICATE_TRUE) &&
-           !c->spec->accelsim_rules;
-}
-
-/* A pending register that the instruction reads or writes; LS_REG_COUNT if there is none. Constant registers
- * are never pending. */
-static uint32_t collision(const core *c, const warp_state *w, const ls_inst *inst)
-{
-    bool spans = c->spec->track_spans;
-    for (uint32_t i = 0; i < inst->src_count; i++)
-        for (uint32_t k = 0; k < (spans && inst->src_span[i] > 1 ? inst->src_span[i] : 1u); k++)
-            if (inst->src[i] + k < LS_REG_COUNT && pending(w->pending, inst->src[i] + k))
-                return inst->src[i] + k;
-    for (uint32_t i = 0; i < inst->dst_count; i++)
-        if (pending(w->pending, inst->dst[i]))
-            return inst->dst[i];
-    if (spans && inst->dst_count > 0)
-        for (uint32_t k = 1; k < inst->dst_span; k++)
-            if (inst->dst[0] + k < LS_REG_COUNT && pending(w->pending, inst->dst[0] + k))
-                return inst->dst[0] + k;
-    return LS_REG_COUNT;
-}
-
-static inline void mark(warp_state *w, uint32_t reg, bool memory)
-{
-    w->pending[reg >> 6] |= UINT64_C(1) << (reg & 63);
-    if (memory)
-        w->from_memory[reg >> 6] |= UINT64_C(1) << (reg & 63);
-}
-
-static inline void unmark(warp_state *w, uint32_t reg)
-{
-    w->pending[reg >> 6] &= ~(UINT64_C(1) << (reg & 63));
-    w->from_memory[reg >> 6] &= ~(UINT64_C(1) << (reg & 63));
-}
-
 static void reserve(const core *c, warp_state *w, const ls_inst *inst)
 {
-    bool memory = inst->mem_op != LS_MEM_NONE;
-    for (uint32_t i = 0; i < inst->dst_count; i++)
-        if (!constant_register(c, inst->dst[i]))
-            mark(w, inst->dst[i], memory);
-    if (c->spec->track_spans && inst->dst_count > 0 && !constant_register(c, inst->dst[0]))
-        for (uint32_t k = 1; k < inst->dst_span && inst->dst[0] + k < LS_REG_COUNT; k++)
-            mark(w, inst->dst[0] + k, memory);
-}
-
-static bool any_pending(const warp_state *w)
-{
-    uint64_t all = 0;
-    for (uint32_t i = 0; i < REG_WORDS; i++)
-        all |= w->pending[i];
-    return all != 0;
+    bool memory = inst->mem_op != LS_MEM_NONE, spans = c->spec->track_spans;
+    for (uint32_t i = 0; i < inst->dst_count; i++) {
+        if (constant_register(c, inst->dst[i]))
+            continue;
+        for (uint32_t reg = inst->dst[i], end = inst_dst_end(inst, i, spans); reg < end; reg++) {
+            reg_set_add(w->pending, reg);
+            if (memory)
+                reg_set_add(w->from_memory, reg);
+        }
+    }
 }
 
 /* Looks whether the next instruction of a warp has to wait for registers. Done when the instruction becomes
@@ -76,13 +26,14 @@ static void check_head(core *c, uint32_t warp)
     front_sub *s = &c->front.subs[warp_sub(c, warp)];
     const warp_state *w = &c->front.warps[warp];
     uint32_t bit = warp_bit(c, warp);
-    uint32_t reg = collision(c, w, w->head);
+    /* Constant registers are never pending. */
+    uint32_t reg = inst_first_in_set(w->head, w->pending, c->spec->track_spans);
     s->blocked &= ~bit;
     s->memory_blocked &= ~bit;
     c->front.changed |= 1u << warp_sub(c, warp);
     if (reg != LS_REG_COUNT) {
         s->blocked |= bit;
-        if (pending(w->from_memory, reg))
+        if (reg_set_has(w->from_memory, reg))
             s->memory_blocked |= bit;
     }
 }
@@ -108,7 +59,7 @@ static void registers_ready(core *c, uint32_t warp)
         check_head(c, warp);
     if ((s->fence & bit) != 0) {
         const warp_state *w = &c->front.warps[warp];
-        if (!any_pending(w) && w->atomics == 0) {
+        if (reg_set_empty(w->pending) && w->atomics == 0) {
             s->fence &= ~bit;
             c->front.changed |= 1u << warp_sub(c, warp);
         }
@@ -119,11 +70,12 @@ void front_release(core *c, const flight *f)
 {
     const ls_inst *inst = f->inst;
     warp_state *w = &c->front.warps[f->warp];
+    bool spans = c->spec->track_spans;
     for (uint32_t i = 0; i < inst->dst_count; i++)
-        unmark(w, inst->dst[i]);
-    if (c->spec->track_spans && inst->dst_count > 0)
-        for (uint32_t k = 1; k < inst->dst_span && inst->dst[0] + k < LS_REG_COUNT; k++)
-            unmark(w, inst->dst[0] + k);
+        for (uint32_t reg = inst->dst[i], end = inst_dst_end(inst, i, spans); reg < end; reg++) {
+            reg_set_remove(w->pending, reg);
+            reg_set_remove(w->from_memory, reg);
+        }
     registers_ready(c, f->warp);
 }
 
@@ -243,7 +195,8 @@ static void issue_warp(core *c, front_sub *s, uint32_t sub, uint32_t warp, const
     if (ls_inst_flops(inst) != 0)
         count_flops(c, inst, f->mask);
     if (front_has_effects(inst))
-        front_effects(c, warp, inst, f->mask, f, (inst->flags & LS_INST_FENCE) != 0 && any_pending(w));
+        front_effects(c, warp, inst, f->mask, f,
+                      (inst->flags & LS_INST_FENCE) != 0 && !reg_set_empty(w->pending));
 }
 
 void front_book(core *c, ls_cycle until)

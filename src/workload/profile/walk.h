@@ -11,21 +11,21 @@
 #ifndef PROFILE_WALK_H
 #define PROFILE_WALK_H
 
+#include "isa/registers.h"
 #include "workload/profile/lanes.h"
 #include "workload/profile/level.h"
 #include "workload/profile/contention.h"
 #include "workload/profile/profile.h"
 
-#define WALK_REG_WORDS ((LS_REG_COUNT + 63) / 64)
 #define WALK_PARTS 2u /* of L2, whole channels each, per thread: a thread that is done early takes another */
 #define WALK_REGS 14u
 
 typedef struct walk_warp {
     const ls_cta *cta; /* NULL: empty slot */
     const ls_dyn *next, *end;
-    uint32_t slot;                    /* in the core: for local memory */
-    bool waits;                       /* something in `pending` */
-    uint64_t pending[WALK_REG_WORDS]; /* registers on their way from beyond L1 */
+    uint32_t slot;               /* in the core: for local memory */
+    bool waits;                  /* something in `pending` */
+    uint64_t pending[REG_WORDS]; /* registers on their way from beyond L1 */
 } walk_warp;
 
 /* The facts that walking needs about a static instruction. */

@@ -173,23 +173,10 @@ static bool access_memory(trace_profiler *p, walk_worker *worker, walk_core *c, 
     return true;
 }
 
-static inline bool waits_for(const walk_warp *w, uint32_t reg, uint32_t span)
-{
-    for (uint32_t k = 0; k < span; k++)
-        if (reg + k < LS_REG_COUNT && (w->pending[(reg + k) >> 6] >> ((reg + k) & 63) & 1) != 0)
-            return true;
-    return false;
-}
-
 static bool must_wait(const walk_warp *w, const ls_inst *inst)
 {
-    for (uint32_t i = 0; i < inst->src_count; i++)
-        if (waits_for(w, inst->src[i], inst->src_span[i] > 1 ? inst->src_span[i] : 1))
-            return true;
-    for (uint32_t i = 0; i < inst->dst_count; i++)
-        if (waits_for(w, inst->dst[i], i == 0 && inst->dst_span > 1 ? inst->dst_span : 1))
-            return true;
-    return (inst->flags & (LS_INST_FENCE | LS_INST_ASYNC_WAIT)) != 0;
+    return inst_first_in_set(inst, w->pending, true) != LS_REG_COUNT ||
+           (inst->flags & (LS_INST_FENCE | LS_INST_ASYNC_WAIT)) != 0;
 }
 
 /* Returns what to look for from now on, as in walk_inst.sketch. */
@@ -197,24 +184,22 @@ static uint64_t wait_for(walk_warp *w, const ls_inst *inst)
 {
     uint64_t sketch = WALK_WAITS;
     for (uint32_t i = 0; i < inst->dst_count; i++)
-        for (uint32_t k = 0; k < (i == 0 && inst->dst_span > 1 ? inst->dst_span : 1u); k++)
-            if (inst->dst[i] + k < LS_REG_COUNT && inst->dst[i] != LS_REG_ZERO) {
-                uint32_t reg = inst->dst[i] + k;
-                w->pending[reg >> 6] |= UINT64_C(1) << (reg & 63);
+        if (inst->dst[i] != LS_REG_ZERO)
+            for (uint32_t reg = inst->dst[i], end = inst_dst_end(inst, i, true); reg < end; reg++) {
+                reg_set_add(w->pending, reg);
                 sketch |= UINT64_C(1) << reg % WALK_SKETCH;
             }
     w->waits = true;
     return sketch;
 }
 
-static void add_registers(walk_inst *plan, uint32_t reg, uint32_t span)
+static void add_registers(walk_inst *plan, uint32_t reg, uint32_t end)
 {
-    for (uint32_t k = 0; k < (span > 1 ? span : 1) && reg + k < LS_REG_COUNT && plan->count != UINT8_MAX;
-         k++) {
+    for (; reg < end && plan->count != UINT8_MAX; reg++) {
         if (plan->count == WALK_REGS)
             plan->count = UINT8_MAX;
         else
-            plan->reg[plan->count++] = (uint16_t)(reg + k);
+            plan->reg[plan->count++] = (uint16_t)reg;
     }
 }
 
@@ -232,9 +217,9 @@ static bool learn(const trace_profiler *p, walk_worker *worker, uint32_t place)
     plan->memory = inst->mem_op != LS_MEM_NONE && inst->space != LS_SPACE_SHARED;
     plan->fence = (inst->flags & (LS_INST_FENCE | LS_INST_ASYNC_WAIT)) != 0;
     for (uint32_t i = 0; i < inst->src_count; i++)
-        add_registers(plan, inst->src[i], inst->src_span[i]);
+        add_registers(plan, inst->src[i], inst_src_end(inst, i, true));
     for (uint32_t i = 0; i < inst->dst_count; i++)
-        add_registers(plan, inst->dst[i], i == 0 ? inst->dst_span : 1);
+        add_registers(plan, inst->dst[i], inst_dst_end(inst, i, true));
     plan->sketch = (plan->memory ? WALK_MEMORY : 0) | (plan->fence ? WALK_WAITS : 0);
     for (uint32_t i = 0; plan->count != UINT8_MAX && i < plan->count; i++)
         plan->sketch |= UINT64_C(1) << plan->reg[i] % WALK_SKETCH;

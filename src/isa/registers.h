@@ -1,0 +1,116 @@
+/* registers.h: the one place for the rules about registers of an instruction (lockstep/inst.h): which ones an
+ * operand covers, which of them never change, and sets of them. Decoder, cores and profiler use these rules. */
+#ifndef ISA_REGISTERS_H
+#define ISA_REGISTERS_H
+
+#include "lockstep/inst.h"
+
+#include <stdbool.h>
+
+/* -------------------------------------------------------------------------------------------- one register */
+
+static inline bool reg_is_general(uint32_t reg)
+{
+    return reg < LS_REG_UNIFORM;
+}
+
+static inline bool reg_is_predicate(uint32_t reg) /* of a lane or of the warp */
+{
+    return reg >= LS_REG_PREDICATE;
+}
+
+/* The zero registers and the true predicates: a write to one has no effect. */
+static inline bool reg_is_constant(uint32_t reg)
+{
+    return reg == LS_REG_ZERO || reg == LS_REG_UNIFORM_ZERO || reg == LS_REG_PREDICATE_TRUE ||
+           reg == LS_REG_UNIFORM_PREDICATE_TRUE;
+}
+
+/* The number of registers that an operand of `span` registers from `reg` on can cover. It is 1 for constants
+ * and predicates, and no operand reaches the zero register at the end of its file. */
+static inline uint8_t reg_clamp_span(uint32_t reg, uint8_t span)
+{
+    uint32_t end = reg <= LS_REG_ZERO ? LS_REG_ZERO : reg <= LS_REG_UNIFORM_ZERO ? LS_REG_UNIFORM_ZERO : 0;
+    if (reg >= end)
+        return 1;
+    return span > end - reg ? (uint8_t)(end - reg) : span;
+}
+
+/* The bank of the register file. Warps start at different banks. */
+static inline uint32_t reg_bank(uint32_t reg, uint32_t warp, uint32_t banks)
+{
+    return (reg + 1 + warp) % banks;
+}
+
+/* ---------------------------------------------------------------------------------------- of an instruction */
+
+/* Source i reads the registers from src[i] to the one before this. Without `spans` each operand is one
+ * register. */
+static inline uint32_t inst_src_end(const ls_inst *inst, uint32_t i, bool spans)
+{
+    uint32_t end = inst->src[i] + (spans && inst->src_span[i] > 1 ? inst->src_span[i] : 1u);
+    return end < LS_REG_COUNT ? end : LS_REG_COUNT;
+}
+
+/* The same for result i. The first result alone can cover more than one register. */
+static inline uint32_t inst_dst_end(const ls_inst *inst, uint32_t i, bool spans)
+{
+    uint32_t end = inst->dst[i] + (spans && i == 0 && inst->dst_span > 1 ? inst->dst_span : 1u);
+    return end < LS_REG_COUNT ? end : LS_REG_COUNT;
+}
+
+/* An earlier source is the same register: it is read once. */
+static inline bool inst_src_again(const ls_inst *inst, uint32_t i)
+{
+    bool again = false;
+    for (uint32_t j = 0; j < i; j++)
+        again |= inst->src[j] == inst->src[i];
+    return again;
+}
+
+/* ---------------------------------------------------------------------------------------- sets of registers */
+
+#define REG_WORDS ((LS_REG_COUNT + 63) / 64) /* a bit per register */
+
+static inline bool reg_set_has(const uint64_t set[REG_WORDS], uint32_t reg)
+{
+    return (set[reg >> 6] >> (reg & 63)) & 1;
+}
+
+static inline void reg_set_add(uint64_t set[REG_WORDS], uint32_t reg)
+{
+    set[reg >> 6] |= UINT64_C(1) << (reg & 63);
+}
+
+static inline void reg_set_remove(uint64_t set[REG_WORDS], uint32_t reg)
+{
+    set[reg >> 6] &= ~(UINT64_C(1) << (reg & 63));
+}
+
+static inline bool reg_set_empty(const uint64_t set[REG_WORDS])
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < REG_WORDS; i++)
+        all |= set[i];
+    return all == 0;
+}
+
+/* A register of the set that the instruction reads or writes; LS_REG_COUNT if there is none. Sources come
+ * first, then the first register of each result, then the rest of the first result. */
+static inline uint32_t inst_first_in_set(const ls_inst *inst, const uint64_t set[REG_WORDS], bool spans)
+{
+    for (uint32_t i = 0; i < inst->src_count; i++)
+        for (uint32_t reg = inst->src[i], end = inst_src_end(inst, i, spans); reg < end; reg++)
+            if (reg_set_has(set, reg))
+                return reg;
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        if (reg_set_has(set, inst->dst[i]))
+            return inst->dst[i];
+    if (spans && inst->dst_count > 0)
+        for (uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true); reg < end; reg++)
+            if (reg_set_has(set, reg))
+                return reg;
+    return LS_REG_COUNT;
+}
+
+#endif
