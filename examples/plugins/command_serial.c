@@ -5,8 +5,8 @@
 typedef struct state {
     ls_packets packets; /* first: its functions get the state */
     ls_command_wiring wiring;
-    ls_command_queue *queue; /* whose first packet runs; NULL: none does */
-    uint32_t waits;          /* for a transfer, acknowledgements and the end of a work-group */
+    ls_command_packet *packet; /* that runs; NULL: none does */
+    uint32_t waits;            /* for a transfer, acknowledgements and the end of a work-group */
     bool flushed;
     ls_event pump;
 } state;
@@ -27,10 +27,8 @@ static void order_all(state *s, uint32_t kind)
 /* A kernel begins with its arguments written and the caches of the compute units empty. */
 static void begin(state *s, ls_cycle now)
 {
-    ls_command_packet *p = s->queue->head;
+    ls_command_packet *p = s->packet;
     bool kernel = p->kind == LS_PACKET_KERNEL;
-    p->begin = ls_region_time(s->packets.region);
-    s->queue->is_busy = true;
     s->flushed = !kernel || !s->wiring.flush;
     s->wiring.kernels->at[0] = &p->kernel; /* that launches name: one runs at a time */
     if (kernel)
@@ -60,18 +58,18 @@ static void launch(state *s, ls_command_packet *p)
 static void pump(void *self, ls_cycle now)
 {
     state *s = self;
-    if (s->queue == NULL && (s->queue = ls_packets_next(&s->packets, true)) != NULL)
+    if (s->packet == NULL && (s->packet = ls_packets_begin(&s->packets, true)) != NULL)
         begin(s, now);
-    if (s->queue == NULL || s->waits > 0)
+    if (s->packet == NULL || s->waits > 0)
         return;
-    if (has_groups(s->queue->head)) {
-        launch(s, s->queue->head);
+    if (has_groups(s->packet)) {
+        launch(s, s->packet);
     } else if (!s->flushed) {
         s->flushed = true;
         order_all(s, LS_CLUSTER_FLUSH);
     } else {
-        ls_packets_end(&s->packets, s->queue);
-        s->queue = NULL;
+        ls_packets_end(&s->packets, s->packet);
+        s->packet = NULL;
         pump_at(s, now + 1);
     }
 }
@@ -93,18 +91,18 @@ static void receive_ack(void *self, ls_link *link, const void *payload, ls_cycle
 
 static void receive_done(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
-    ls_packet_add_done(((state *)self)->queue->head, payload);
+    ls_packet_add_done(((state *)self)->packet, payload);
     receive_ack(self, link, payload, now);
 }
 
-static ls_status submit(void *self, ls_command_queue *queue, ls_command_packet *p, ls_error *err)
+static ls_status submit(void *self, ls_command_packet *p, ls_error *err)
 {
     state *s = self;
     if (ls_packet_fit(p, &s->wiring.capacity, err) != LS_OK)
         return LS_ERR_UNSUPPORTED;
     p->transfer.done = transferred;
     p->transfer.self = s;
-    ls_packets_submit(&s->packets, queue, p);
+    ls_packets_submit(&s->packets, p);
     pump_at(s, ls_region_now(s->packets.region));
     return LS_OK;
 }
@@ -131,8 +129,7 @@ static ls_status init(ls_block *block, void *self, const void *from_platform, ls
 }
 
 static const ls_command_ops command_ops = {
-    attach,          receive_done,          receive_ack, ls_packets_add_queue, ls_packets_remove_queue, submit,
-    ls_packets_take, ls_packets_unfinished, places,
+    attach, receive_done, receive_ack, submit, ls_packets_take, ls_packets_unfinished, places,
 };
 static const ls_port_decl ports[] = {
     { .name = LS_COMMAND_PORT, .interface = LS_COMMAND_INTERFACE, .ops = &command_ops },

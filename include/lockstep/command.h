@@ -1,4 +1,4 @@
-/* command.h: the command processor of machine `amd`: It takes packets from queues, sends work-groups of
+/* command.h: the command processor of machine `amd`: It takes packets from its queue, sends work-groups of
  * kernels to compute units and transfers to the DMA engine, and records when each packet began and ended.
  *
  * A model is a block of slot "command" that provides the port "command" of this interface. Links join it to
@@ -12,7 +12,7 @@
 
 #define LS_COMMAND_SLOT "command"
 #define LS_COMMAND_PORT "command"
-#define LS_COMMAND_INTERFACE "command/2"
+#define LS_COMMAND_INTERFACE "command/3"
 
 /* ----------------------------------------------------------------------------------- to and from clusters */
 
@@ -38,10 +38,11 @@ typedef enum ls_packet_kind { LS_PACKET_KERNEL, LS_PACKET_TRANSFER } ls_packet_k
 
 /* One command; the client's memory, from its submission until it was taken back. */
 typedef struct ls_command_packet {
-    struct ls_command_packet *next; /* the command processor's, as sequence is */
+    struct ls_command_packet *next; /* the command processor's, as has_begun is */
     void *client;                   /* untouched */
     uint8_t kind;                   /* ls_packet_kind */
-    uint64_t sequence;              /* of submission */
+    bool barrier;                   /* all packets before it end first; those after it begin later */
+    bool has_begun;
     /* LS_PACKET_TRANSFER: the transfer. LS_PACKET_KERNEL: the packet and the arguments, written before the
      * kernel starts; none if it has no bytes. */
     ls_dma_job transfer;
@@ -57,13 +58,6 @@ typedef struct ls_command_packet {
     uint32_t groups_per_cu, waves_per_cu;
     const char *limit; /* of how many work-groups fit on a compute unit at once: "vgprs" */
 } ls_command_packet;
-
-/* Packets of one queue run one after another; queues run side by side. The client's memory. */
-typedef struct ls_command_queue {
-    struct ls_command_queue *next;
-    ls_command_packet *head, *tail;
-    bool is_busy; /* its first packet runs */
-} ls_command_queue;
 
 /* ------------------------------------------------------------------------------------------------- wiring */
 
@@ -83,11 +77,10 @@ typedef struct ls_command_ops {
     /* An ls_cu_done and an ls_cluster_ack: each releases its link's buffer entry. */
     void (*receive_done)(void *self, ls_link *link, const void *payload, ls_cycle now);
     void (*receive_ack)(void *self, ls_link *link, const void *payload, ls_cycle now);
-    /* All others between runs. A queue is empty when it comes and when it goes. */
-    void (*add_queue)(void *self, ls_command_queue *queue);
-    void (*remove_queue)(void *self, ls_command_queue *queue);
-    /* Refuses a work-group that no compute unit has room for. */
-    ls_status (*submit)(void *self, ls_command_queue *queue, ls_command_packet *packet, ls_error *err);
+    /* All others between runs. */
+    /* Puts the packet at the end of the queue; it runs beside those before it. Refuses a work-group that no compute unit
+     * has room for. */
+    ls_status (*submit)(void *self, ls_command_packet *packet, ls_error *err);
     /* The packet that ended first of those not taken yet; NULL: none. The end of a packet stops the run
      * (ls_domain_stop). */
     ls_command_packet *(*take)(void *self);
@@ -99,12 +92,11 @@ typedef struct ls_command_ops {
 
 /* ---------------------------------------------------------------------------------------- for every model */
 
-/* Queues, and packets that have ended. A model whose state begins with one can put add_queue, remove_queue, take and
- * unfinished of the table to the functions below. */
+/* The queue, and packets that have ended. A model whose state begins with one can put take and unfinished of the table
+ * to the functions below. */
 typedef struct ls_packets {
     ls_region *region;
-    ls_command_queue *queues;
-    uint64_t sequence; /* of the next packet that is submitted */
+    ls_command_packet *head, *tail; /* that have not ended, in the order of submission */
     ls_command_packet *done_head, *done_tail;
     /* Something is always due one lookahead after the end of a packet. So a run that ends there ends at the same time
      * however long windows are. */
@@ -113,17 +105,14 @@ typedef struct ls_packets {
 } ls_packets;
 
 LS_API void ls_packets_init(ls_packets *packets, ls_region *region);
-LS_API void ls_packets_add_queue(void *packets, ls_command_queue *queue);
-LS_API void ls_packets_remove_queue(void *packets, ls_command_queue *queue);
 LS_API ls_command_packet *ls_packets_take(void *packets);
 LS_API bool ls_packets_unfinished(const void *packets, ls_time *begin);
-/* Puts a packet at the end of its queue. */
-LS_API void ls_packets_submit(ls_packets *packets, ls_command_queue *queue, ls_command_packet *packet);
-/* The queue that is not busy and whose first packet was submitted first; NULL: none. kernels: false passes over
- * queues whose first packet is a kernel. */
-LS_API ls_command_queue *ls_packets_next(const ls_packets *packets, bool kernels);
-/* The first packet of the queue has ended: take() gives it back. Stops the run. */
-LS_API void ls_packets_end(ls_packets *packets, ls_command_queue *queue);
+/* Puts a packet at the end of the queue. */
+LS_API void ls_packets_submit(ls_packets *packets, ls_command_packet *packet);
+/* Begins the first packet of the queue that may, and says when; NULL: none. kernels: false passes over kernels. */
+LS_API ls_command_packet *ls_packets_begin(ls_packets *packets, bool kernels);
+/* A packet that has begun has ended: take() gives it back. Stops the run. */
+LS_API void ls_packets_end(ls_packets *packets, ls_command_packet *packet);
 /* Before submission: says how many work-groups of the kernel fit on a compute unit and which resource limits them, or
  * refuses a kernel of which none fits. A transfer always fits. */
 LS_API ls_status ls_packet_fit(ls_command_packet *packet, const ls_cu_capacity *capacity, ls_error *err);

@@ -119,7 +119,7 @@ broken channel_fixed '.slot = LS_CHANNEL_SLOT' '.slot = "line-home"' "names slot
 grep -q 'nearest: channel' stderr || fail 'channel is not named'
 broken cu_fixed 'receive_launch, cancel, take_kernel' 'receive_launch' "model 'cu/fixed' lacks function 'cancel' of its port 'cu'"
 broken mmu_fixed 'page_bytes, discard }' 'page_bytes }' "model 'mmu/fixed' lacks function 'discard' of its port 'mmu'"
-broken command_serial 'receive_done,  ' 'NULL,  ' "model 'command/serial' lacks function 'receive_done' of its port 'command'"
+broken command_serial 'receive_done, ' 'NULL,  ' "model 'command/serial' lacks function 'receive_done' of its port 'command'"
 broken l2_serial ', .set_home = set_home' '' "model 'amd.l2/serial' lacks function 'set_home' of its port 'cache'"
 broken tlb_fixed '.interface = LS_TLB_INTERFACE' '.interface = "line-tlb/0"' \
     "port 'tlb' of model 'tlb/fixed' speaks 'line-tlb/0', its slot speaks 'line-tlb/1'"

@@ -1,8 +1,8 @@
-/* command.c: the command processor. A packet that is first in its queue goes to a free dispatcher (kernel) or
- * to the DMA engine (transfer). The stages of a kernel: while the launch is prepared, its packet and arguments
+/* command.c: the command processor. A packet of the queue goes to a free dispatcher (kernel) or to the DMA
+ * engine (transfer). The stages of a kernel: while the launch is prepared, its packet and arguments
  * are written and caches emptied. Then work-groups are assigned to compute units, one per dispatch interval;
- * dispatchers and compute units take turns. When all are done and the end is signalled, the queue
- * continues. */
+ * dispatchers and compute units take turns. When all are done and the end is signalled, the packet leaves
+ * the queue. */
 #include "model/amd/command_impl.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static void kernel_over(command *c, dispatcher *d, ls_cycle now)
     if (--c->active == 0)
         c->n.busy_cycles += now - c->busy_since;
     d->phase = DISPATCHER_FREE;
-    ls_packets_end(&c->packets, d->queue);
+    ls_packets_end(&c->packets, d->packet);
 }
 
 static void transfer_over(void *self, ls_dma_job *job, ls_cycle now)
@@ -39,11 +39,7 @@ static void transfer_over(void *self, ls_dma_job *job, ls_cycle now)
             if (c->dispatchers[i].phase == DISPATCHER_PREPARE && c->dispatchers[i].packet == p)
                 c->dispatchers[i].waits--;
     } else {
-        for (ls_command_queue *q = c->packets.queues; q != NULL; q = q->next)
-            if (q->head == p) {
-                ls_packets_end(&c->packets, q);
-                break;
-            }
+        ls_packets_end(&c->packets, p);
     }
     pump_at(c, now);
 }
@@ -85,10 +81,9 @@ static bool send_orders(command *c, dispatcher *d)
     return all;
 }
 
-static void begin_kernel(command *c, dispatcher *d, ls_command_queue *q, ls_command_packet *p, ls_cycle now)
+static void begin_kernel(command *c, dispatcher *d, ls_command_packet *p, ls_cycle now)
 {
     *d = (dispatcher){ .phase = DISPATCHER_PREPARE,
-                       .queue = q,
                        .packet = p,
                        .begin = now,
                        .ready = now + c->spec->launch_cycles,
@@ -106,7 +101,6 @@ static void begin_kernel(command *c, dispatcher *d, ls_command_queue *q, ls_comm
         c->busy_since = now;
     c->n.concurrent_peak = c->active > c->n.concurrent_peak ? c->active : c->n.concurrent_peak;
     c->n.kernels++;
-    p->begin = ls_region_time(c->region);
     if (p->transfer.bytes > 0) {
         d->waits++;
         start_transfer(c, p, now);
@@ -125,22 +119,19 @@ static dispatcher *free_dispatcher(command *c)
     return NULL;
 }
 
-/* Takes what queues have to offer, what was submitted first before the rest. */
+/* Begins the packets of the queue that may, in the order of submission. */
 static void begin_packets(command *c, ls_cycle now)
 {
     for (;;) {
         dispatcher *d = free_dispatcher(c);
-        ls_command_queue *best = ls_packets_next(&c->packets, d != NULL);
-        if (best == NULL)
+        ls_command_packet *p = ls_packets_begin(&c->packets, d != NULL);
+        if (p == NULL)
             return;
-        ls_command_packet *p = best->head;
-        best->is_busy = true;
         if (p->kind == LS_PACKET_TRANSFER) {
             c->n.transfers += !p->transfer.local;
-            p->begin = ls_region_time(c->region);
             start_transfer(c, p, now);
         } else {
-            begin_kernel(c, d, best, p, now);
+            begin_kernel(c, d, p, now);
         }
     }
 }
@@ -185,7 +176,7 @@ static void pump(void *self, ls_cycle now)
     bool again = false;
     begin_packets(c, now);
     ls_cycle earliest = advance(c, now, &again);
-    if (c->packets.queues != NULL && c->active < c->spec->dispatchers)
+    if (c->packets.head != NULL && c->active < c->spec->dispatchers)
         begin_packets(c, now); /* work that a kernel's end made possible */
     if (now >= c->next_distribution)
         command_distribute(c, now, &again);
@@ -248,7 +239,7 @@ static void command_receive_ack(void *state, ls_link *link, const void *payload,
 
 /* -------------------------------------------------------------------------------------- the client's side */
 
-static ls_status command_submit(void *self, ls_command_queue *queue, ls_command_packet *p, ls_error *err)
+static ls_status command_submit(void *self, ls_command_packet *p, ls_error *err)
 {
     command *c = self;
     ls_status status = ls_packet_fit(p, &c->place.capacity, err);
@@ -256,7 +247,7 @@ static ls_status command_submit(void *self, ls_command_queue *queue, ls_command_
         return status;
     p->transfer.done = transfer_over;
     p->transfer.self = c;
-    ls_packets_submit(&c->packets, queue, p);
+    ls_packets_submit(&c->packets, p);
     if (!ls_event_scheduled(&c->pump) || c->pump.cycle > ls_region_now(c->region)) {
         ls_cancel(&c->pump);
         ls_schedule(c->region, &c->pump, 0);
@@ -385,8 +376,6 @@ static const ls_metric metrics[] = {
 static const ls_command_ops command_ops = { .attach = command_attach,
                                             .receive_done = command_receive_done,
                                             .receive_ack = command_receive_ack,
-                                            .add_queue = ls_packets_add_queue,
-                                            .remove_queue = ls_packets_remove_queue,
                                             .submit = command_submit,
                                             .take = ls_packets_take,
                                             .unfinished = ls_packets_unfinished,

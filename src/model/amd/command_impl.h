@@ -1,4 +1,4 @@
-/* command_impl.h: the command processor's own structs, shared by command.c (packets, queues, a kernel's way)
+/* command_impl.h: the command processor's own structs, shared by command.c (packets, a kernel's way)
  * and command_distribute.c (work-groups to compute units). */
 #ifndef MODEL_AMD_COMMAND_IMPL_H
 #define MODEL_AMD_COMMAND_IMPL_H
@@ -41,7 +41,6 @@ typedef enum dispatcher_phase {
 typedef struct dispatcher {
     uint8_t phase;
     bool is_cancelled;
-    ls_command_queue *queue;
     ls_command_packet *packet;
     ls_cycle begin, ready; /* ready: when the phase's time is over */
     uint32_t waits;        /* answers that the launch or the flush waits for */

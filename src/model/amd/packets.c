@@ -1,4 +1,4 @@
-/* packets.c: the queues of a command processor and the packets that have ended: ls_packets of lockstep/command.h. */
+/* packets.c: the queue of a command processor and the packets that have ended: ls_packets of lockstep/command.h. */
 #include "model/amd/command_impl.h"
 
 static void on_rest(void *self, ls_cycle now)
@@ -13,51 +13,46 @@ void ls_packets_init(ls_packets *packets, ls_region *region)
     ls_event_init(&packets->rest, on_rest, packets);
 }
 
-void ls_packets_add_queue(void *self, ls_command_queue *queue)
-{
-    ls_packets *s = self;
-    ls_command_queue **at = &s->queues;
-    while (*at != NULL)
-        at = &(*at)->next;
-    *queue = (ls_command_queue){ 0 };
-    *at = queue;
-}
-
-void ls_packets_remove_queue(void *self, ls_command_queue *queue)
-{
-    ls_packets *s = self;
-    ls_command_queue **at = &s->queues;
-    while (*at != NULL && *at != queue)
-        at = &(*at)->next;
-    if (*at != NULL)
-        *at = queue->next;
-}
-
-void ls_packets_submit(ls_packets *s, ls_command_queue *queue, ls_command_packet *p)
+void ls_packets_submit(ls_packets *s, ls_command_packet *p)
 {
     p->next = NULL;
-    p->sequence = s->sequence++;
+    p->has_begun = false;
     p->groups = p->waves = 0;
     p->tally = (ls_cu_tally){ 0 };
     p->has_fault = false;
-    if (queue->tail != NULL)
-        queue->tail->next = p;
+    if (s->tail != NULL)
+        s->tail->next = p;
     else
-        queue->head = p;
-    queue->tail = p;
+        s->head = p;
+    s->tail = p;
     ls_domain_pending(ls_region_domain(s->region), 1);
 }
 
-ls_command_queue *ls_packets_next(const ls_packets *s, bool kernels)
+ls_command_packet *ls_packets_begin(ls_packets *s, bool kernels)
 {
-    ls_command_queue *best = NULL;
-    for (ls_command_queue *q = s->queues; q != NULL; q = q->next) {
-        if (q->head == NULL || q->is_busy || (q->head->kind != LS_PACKET_TRANSFER && !kernels))
+    for (ls_command_packet *p = s->head; p != NULL; p = p->next) {
+        if (p->has_begun)
             continue;
-        if (best == NULL || q->head->sequence < best->head->sequence)
-            best = q;
+        if (p->barrier && p != s->head)
+            return NULL;
+        if (p->kind == LS_PACKET_TRANSFER || kernels) {
+            p->has_begun = true;
+            p->begin = ls_region_time(s->region);
+            return p;
+        }
     }
-    return best;
+    return NULL;
+}
+
+static void take_out(ls_packets *s, ls_command_packet *p)
+{
+    ls_command_packet *before = NULL;
+    for (ls_command_packet *at = s->head; at != p; at = at->next)
+        before = at;
+    *(before != NULL ? &before->next : &s->head) = p->next;
+    if (s->tail == p)
+        s->tail = before;
+    p->next = NULL;
 }
 
 /* Cycles after which the stop that follows a packet's end is certainly past. */
@@ -67,16 +62,11 @@ static uint64_t rest_cycles(const ls_packets *s)
     return delay / ls_clock_span(ls_region_clock(s->region), 1) + 2;
 }
 
-void ls_packets_end(ls_packets *s, ls_command_queue *q)
+void ls_packets_end(ls_packets *s, ls_command_packet *p)
 {
     ls_domain *domain = ls_region_domain(s->region);
-    ls_command_packet *p = q->head;
     p->end = ls_region_time(s->region);
-    q->head = p->next;
-    if (q->head == NULL)
-        q->tail = NULL;
-    q->is_busy = false;
-    p->next = NULL;
+    take_out(s, p);
     if (s->done_tail != NULL)
         s->done_tail->next = p;
     else
@@ -108,9 +98,9 @@ bool ls_packets_unfinished(const void *self, ls_time *begin)
 {
     const ls_packets *s = self;
     *begin = LS_TIME_MAX;
-    for (const ls_command_queue *q = s->queues; q != NULL; q = q->next)
-        if (q->is_busy && q->head->kind == LS_PACKET_KERNEL && q->head->begin < *begin)
-            *begin = q->head->begin;
+    for (const ls_command_packet *p = s->head; p != NULL; p = p->next)
+        if (p->has_begun && p->kind == LS_PACKET_KERNEL && p->begin < *begin)
+            *begin = p->begin;
     for (const ls_command_packet *p = s->done_head; p != NULL; p = p->next)
         if (p->kind == LS_PACKET_KERNEL && p->begin < *begin)
             *begin = p->begin;

@@ -29,10 +29,8 @@ static const char *const scheduler_functions[] = { "choose", NULL };
 CHECK(scheduler_functions, ls_scheduler_ops, 0);
 static const char *const dma_functions[] = { "attach", "start", NULL };
 CHECK(dma_functions, ls_dma_ops, 0);
-static const char *const command_functions[] = { "attach",    "receive_done", "receive_ack",
-                                                 "add_queue", "remove_queue", "submit",
-                                                 "take",      "unfinished",   "places",
-                                                 NULL };
+static const char *const command_functions[] = { "attach", "receive_done", "receive_ack", "submit",
+                                                 "take",   "unfinished",   "places",      NULL };
 CHECK(command_functions, ls_command_ops, 0);
 static const char *const dram_functions[] = { "ready", "push", NULL };
 CHECK(dram_functions, ls_dram_ops, 0);

@@ -19,9 +19,8 @@ typedef struct timing_piece {
     bool is_used;
 } timing_piece;
 
-/* Commands that run side by side are in queues of their own. */
+/* A command that is with the command processor. */
 typedef struct timing_slot {
-    ls_command_queue queue;
     ls_command_packet packet;
     drv_work *work;            /* NULL: free */
     uint8_t *setup;            /* the packet and the arguments that are written */

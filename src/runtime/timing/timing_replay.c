@@ -17,7 +17,6 @@ typedef struct replay_program {
 
 typedef struct replay_command {
     const amd_file_command *command;
-    ls_command_queue queue;
     ls_command_packet packet;
     tapes *tapes;
     uint64_t number; /* among launches, or among all others */
@@ -196,9 +195,8 @@ static ls_status submit(replay *r, replay_command *c, ls_error *err)
     if (status != LS_OK)
         return status;
     c->packet.client = c;
-    r->t->command->add_queue(r->t->command_self, &c->queue);
     c->submitted = true;
-    return r->t->command->submit(r->t->command_self, &c->queue, &c->packet, err);
+    return r->t->command->submit(r->t->command_self, &c->packet, err);
 }
 
 /* Whether everything is over that was over when the command was submitted. */
@@ -248,7 +246,6 @@ static ls_status end_command(replay *r, replay_command *c, ls_error *err)
     r->over_count++;
     while (r->over_upto < r->count && r->commands[r->over_upto].over)
         r->over_upto++;
-    r->t->command->remove_queue(r->t->command_self, &c->queue);
     if (c->command->kind == AMD_FILE_LAUNCH) {
         timing_add_counts(r->counts, p);
         status = tapes_status(c->tapes, err);

@@ -1,5 +1,5 @@
 /* timing_run.c: commands become packets of the command processor; the engine runs until one of them is over.
- * Each command has a queue of the hardware for itself: the driver keeps the order of its own queues. */
+ * All are in the command processor's one queue and run side by side: the driver keeps the order of its own queues. */
 #include "runtime/timing/timing_impl.h"
 
 #include "isa/amd/exec/fault.h"
@@ -38,7 +38,6 @@ static timing_slot *free_slot(timing *t)
         return NULL;
     }
     slot->arguments = slot->scratch = SIZE_MAX;
-    t->command->add_queue(t->command_self, &slot->queue);
     return slot;
 }
 
@@ -215,7 +214,7 @@ static ls_status submit(timing *t, drv_work *work, timing_slot **out, ls_error *
     if (status == LS_OK && t->record)
         status = timing_record_begin(t, slot, work, out != NULL, err);
     if (status == LS_OK)
-        status = t->command->submit(t->command_self, &slot->queue, &slot->packet, err);
+        status = t->command->submit(t->command_self, &slot->packet, err);
     if (status != LS_OK) {
         (void)timing_record_end(slot, false, NULL);
         free_pieces(t, slot);
@@ -373,6 +372,10 @@ ls_status timing_advance(void *self, ls_error *err)
 static ls_status at_once(timing *t, drv_work *work, ls_error *err)
 {
     timing_slot *slot;
+    if (t->is_broken) {
+        *err = t->broken;
+        return t->broken.status;
+    }
     ls_status status = submit(t, work, &slot, err);
     while (status == LS_OK && !work->is_over)
         status = run_on(t, err);

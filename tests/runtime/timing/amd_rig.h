@@ -56,7 +56,6 @@ typedef struct rig_gpu {
     uint64_t code_at, args, data;
     amd_program *program;
     cu_code *code;
-    ls_command_queue queue;
     ls_command_packet packets[PACKETS];
     uint32_t taken, values[ITEMS];
 } rig_gpu;
@@ -115,6 +114,7 @@ static void submit(rig_gpu *g)
                                                        .pattern = (const uint8_t *)&g->kind->start,
                                                        .pattern_bytes = 4 } };
     g->packets[1] = (ls_command_packet){ .kind = LS_PACKET_KERNEL,
+                                         .barrier = true,
                                          .sgprs = 104,
                                          .kernel = { .program = g->program,
                                                      .code = g->code,
@@ -123,13 +123,13 @@ static void submit(rig_gpu *g)
                                                      .group = { g->kind->group, 1, 1 },
                                                      .kernarg = g->args } };
     g->packets[2] = (ls_command_packet){ .kind = LS_PACKET_TRANSFER,
+                                         .barrier = true,
                                          .transfer = { .kind = LS_DMA_OUT,
                                                        .from = g->data + RESULT,
                                                        .bytes = ITEMS * 4,
                                                        .host_to = (uint8_t *)g->values } };
-    command->add_queue(g->command.self, &g->queue);
     for (uint32_t i = 0; i < PACKETS; i++)
-        OK(command->submit(g->command.self, &g->queue, &g->packets[i], &err));
+        OK(command->submit(g->command.self, &g->packets[i], &err));
 }
 
 /* How many packets have ended since the last call. */
