@@ -3,7 +3,8 @@
  *     system    a machine with one or more simulated GPUs
  *     context   a client of the machine: its selected GPU, allocations, modules and queues
  *     module    a code object loaded into a GPU's memory; kernels are found in it by name
- *     queue     commands that run in order; several queues of one GPU run independently of each other
+ *     queue     commands that run in order, or without one if the queue is unordered; several queues of one GPU
+ *               run independently of each other
  *     event     one command's state: pending, running, done or failed with the fault's text
  *
  * Calls without a queue in their name are blocking: they return when they are done, and do not wait for
@@ -243,6 +244,9 @@ LS_API ls_status ls_gpu_run_counted(ls_gpu_context *context, ls_gpu_kernel *kern
 
 /* On the selected GPU. */
 LS_API ls_status ls_gpu_queue_create(ls_gpu_context *context, ls_gpu_queue **out, ls_error *err);
+/* A queue whose commands do not wait for each other, and of which a failed command fails no other. It has no marks
+ * and no waits. For clients that keep the order themselves. */
+LS_API ls_status ls_gpu_queue_create_unordered(ls_gpu_context *context, ls_gpu_queue **out, ls_error *err);
 /* Waits for its commands. */
 LS_API void ls_gpu_queue_destroy(ls_gpu_queue *queue);
 

@@ -71,7 +71,6 @@ static void become_executor(cl_device_id device)
 static void run_to_end(cl_event command, cl_int status, ls_error *err)
 {
     uint64_t began = ocl_now(command->queue->device);
-    ls_gpu_queue *gpu_queue = command->gpu_queue;
     ls_gpu_event *under_way = command->under_way;
     bool is_refused = status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     if (status == CL_SUCCESS && command->run)
@@ -90,7 +89,6 @@ static void run_to_end(cl_event command, cl_int status, ls_error *err)
     ocl_event_complete(command, status);
     pthread_mutex_unlock(&ocl.lock);
     ls_gpu_event_release(under_way);
-    ls_gpu_queue_destroy(gpu_queue);
     ocl_event_release(command);
     pthread_mutex_lock(&ocl.lock);
 }
@@ -128,27 +126,13 @@ static bool reserve_begun(cl_device_id device)
     return begun && under_way;
 }
 
-/* A queue of the driver for the command alone, and the command in it. */
-static cl_int hand_over(cl_event command, ls_error *err)
-{
-    ls_gpu_context *gpu = command->context->gpu;
-    pthread_mutex_lock(&ocl.gpu_lock);
-    ls_status status = ls_gpu_select(gpu, command->queue->device->gpu, err);
-    if (status == LS_OK)
-        status = ls_gpu_queue_create(gpu, &command->gpu_queue, err);
-    pthread_mutex_unlock(&ocl.gpu_lock);
-    if (status != LS_OK)
-        return ocl_code_of(status, CL_OUT_OF_RESOURCES);
-    return command->begin(command, command->gpu_queue, &command->under_way, err);
-}
-
 /* Begins a ready command. If it must be executed at once after all, it goes back to its list. */
 static void begin_one(cl_device_id device, cl_event command)
 {
     ls_error err = { .status = LS_OK };
     become_executor(device);
     start_command(command);
-    cl_int status = hand_over(command, &err);
+    cl_int status = command->begin(command, command->queue->gpu_queue, &command->under_way, &err);
     if (status != CL_SUCCESS) {
         run_to_end(command, status, &err);
         return;

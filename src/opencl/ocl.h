@@ -114,6 +114,7 @@ struct _cl_command_queue {
     cl_command_queue_properties properties;
     cl_queue_properties *property_list; /* as given to ...WithProperties, with the final 0; NULL: none */
     size_t property_count;
+    ls_gpu_queue *gpu_queue; /* simulated time: has the commands that have begun, unordered; else NULL */
     /* Under ocl.lock: */
     cl_event first, last; /* all commands that are not complete, in the order of submission */
     cl_event barrier;     /* an out-of-order command must wait for it; NULL or not complete */
@@ -138,7 +139,7 @@ typedef struct ocl_event_callback {
 
 /* The work of a command; without locks. It may write the reason of a failure into err. */
 typedef cl_int (*ocl_run)(cl_event command, ls_error *err);
-/* Simulated time: puts what it does into a queue of the driver, with the event of the last part; run follows
+/* Simulated time: puts what it does into the driver's queue, with the event of the last part; run follows
  * when that is over. Leaves the event NULL if this command can only be done at once, by run alone. */
 typedef cl_int (*ocl_begin)(cl_event command, ls_gpu_queue *queue, ls_gpu_event **under_way, ls_error *err);
 
@@ -158,7 +159,6 @@ struct _cl_event {
     uint64_t queued_ns, submit_ns, start_ns, end_ns; /* simulated */
     ocl_run run;                                     /* NULL: nothing to do (markers) */
     ocl_begin begin;                                 /* NULL: run does it all */
-    ls_gpu_queue *gpu_queue;                         /* of a command that has begun, for it alone */
     ls_gpu_event *under_way;                         /* NULL: it has not begun */
     void (*finish)(cl_event command); /* after run or instead of it; NULL: none. Without locks */
     uint64_t cost_ns;                 /* time is not simulated: an estimate, set by run */

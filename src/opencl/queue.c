@@ -8,6 +8,19 @@
 
 /* ----------------------------------------------------------------------------------------------- creating */
 
+/* For simulated time. Commands enter it when they are ready, so it need not keep their order. */
+static cl_int create_gpu_queue(cl_command_queue queue)
+{
+    ls_gpu_context *gpu = queue->context->gpu;
+    ls_error err;
+    pthread_mutex_lock(&ocl.gpu_lock);
+    ls_status status = ls_gpu_select(gpu, queue->device->gpu, &err);
+    if (status == LS_OK)
+        status = ls_gpu_queue_create_unordered(gpu, &queue->gpu_queue, &err);
+    pthread_mutex_unlock(&ocl.gpu_lock);
+    return ocl_code_of(status, CL_OUT_OF_RESOURCES);
+}
+
 static cl_int create(cl_context context, cl_device_id device, cl_command_queue_properties properties,
                      const cl_queue_properties *list, size_t list_count, cl_command_queue *out)
 {
@@ -37,8 +50,12 @@ static cl_int create(cl_context context, cl_device_id device, cl_command_queue_p
     queue->context = context;
     queue->device = device;
     queue->properties = properties;
-    *out = queue;
-    return CL_SUCCESS;
+    cl_int status = ocl.is_timed ? create_gpu_queue(queue) : CL_SUCCESS;
+    if (status == CL_SUCCESS)
+        *out = queue;
+    else
+        ocl_queue_release(queue);
+    return status;
 }
 
 cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
@@ -118,6 +135,7 @@ void ocl_queue_release(cl_command_queue queue)
     cl_context context = queue->context;
     if (!ocl_drop(queue))
         return;
+    ls_gpu_queue_destroy(queue->gpu_queue);
     free(queue->property_list);
     free(queue);
     ocl_context_release(context);

@@ -239,11 +239,23 @@ ls_status ls_gpu_queue_call(ls_gpu_queue *queue, ls_status (*call)(void *self, l
     return LS_OK;
 }
 
+/* Marks and waits are about the order of a queue. */
+static ls_status check_order(const ls_gpu_queue *queue, ls_error *err)
+{
+    if (!queue->is_unordered)
+        return LS_OK;
+    return ls_fail(err, LS_ERR_USAGE, "commands of an unordered queue do not wait: it has no marks and waits");
+}
+
 ls_status ls_gpu_queue_mark(ls_gpu_queue *queue, ls_gpu_event **event, ls_error *err)
 {
-    drv_command *command = drv_command_create(queue, NULL, 0);
+    drv_command *command;
+    ls_status status = check_order(queue, err);
     if (event)
         *event = NULL;
+    if (status != LS_OK)
+        return status;
+    command = drv_command_create(queue, NULL, 0);
     if (!command)
         return no_memory(err);
     drv_submit(command, event);
@@ -253,6 +265,9 @@ ls_status ls_gpu_queue_mark(ls_gpu_queue *queue, ls_gpu_event **event, ls_error 
 ls_status ls_gpu_queue_wait(ls_gpu_queue *queue, ls_gpu_event *event, ls_error *err)
 {
     drv_command *command;
+    ls_status status = check_order(queue, err);
+    if (status != LS_OK)
+        return status;
     if (event->system != queue->context->system)
         return ls_fail(err, LS_ERR_USAGE, "the event belongs to another system");
     command = drv_command_create(queue, NULL, 0);

@@ -5,6 +5,9 @@
  * commands in the order of submission. So a blocking call costs no switch of threads. The first call that does
  * not block starts a worker thread per GPU, which does the same for commands without a waiting thread.
  *
+ * An ordered queue offers its first command, an unordered queue all of its commands. OpenCL keeps the order of its
+ * commands itself. So each of its queues has one unordered queue here, for the commands that have begun.
+ *
  * With timing no command runs before a thread waits. Then all ready commands are submitted together, and time
  * passes until one of them is over, which may make others ready. One thread does that for the whole system. */
 #ifndef RUNTIME_DRIVER_DRV_H
@@ -65,10 +68,10 @@ struct ls_gpu_queue {
     size_t gpu;
     ls_gpu_queue *next_of_gpu; /* all queues of the GPU */
     ls_gpu_queue *next;        /* of the context; not the default ones */
-    drv_command *head, *tail;  /* pending; the running one is the head */
-    bool is_running;
-    bool is_default; /* of blocking calls: one's failure is not another's */
-    bool is_closing; /* commands that wait for the host fail */
+    drv_command *head, *tail;  /* pending and running, in the order of submission */
+    bool is_unordered;         /* all commands may run, not only the head */
+    bool is_default;           /* of blocking calls: one's failure is not another's */
+    bool is_closing;           /* commands that wait for the host fail */
     bool has_failed;
     ls_error failure;
 };
@@ -172,9 +175,17 @@ void drv_wake_locked(ls_gpu_system *system);
 /* With timing: one turn of the system. Submits what is ready, lets time pass, finishes what is over. */
 bool drv_time_step_locked(ls_gpu_system *system);
 /* For time.c: queue.c's. */
-bool drv_is_ready(const ls_gpu_queue *queue);
-ls_status drv_refusal(const ls_gpu_queue *queue, const drv_command *command, ls_error *err);
-void drv_finish(ls_gpu_queue *queue, drv_command *command, ls_status status);
+bool drv_is_ready(const drv_command *command);
+/* The command that the queue offers after `command` (NULL: the first one); NULL: none. */
+static inline drv_command *drv_offered(const ls_gpu_queue *queue, const drv_command *command)
+{
+    if (!command)
+        return queue->head;
+    return queue->is_unordered ? command->next : NULL;
+}
+ls_status drv_refusal(const drv_command *command, ls_error *err);
+/* Takes the command out of its queue and frees it. */
+void drv_finish(drv_command *command, ls_status status);
 /* For time.c: commands of command.c and launch.c. Describes the command for a back end with timing; false: the
  * host executes it. */
 bool drv_command_work(const drv_command *command, drv_work *out);

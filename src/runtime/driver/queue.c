@@ -35,28 +35,29 @@ drv_command *drv_command_create(ls_gpu_queue *queue, drv_run_fn run, size_t tail
 
 /* ---------------------------------------------------------------------------------------------- executing */
 
-bool drv_is_ready(const ls_gpu_queue *queue)
+bool drv_is_ready(const drv_command *command)
 {
-    const drv_command *head = queue->head;
-    if (!head || queue->is_running)
+    const ls_gpu_event *waits = command->waits;
+    if (command->event->state != LS_GPU_PENDING)
         return false;
-    return !head->waits || drv_event_is_over(head->waits) || (queue->is_closing && head->waits->is_users);
+    return !waits || drv_event_is_over(waits) || (command->queue->is_closing && waits->is_users);
 }
 
-static ls_gpu_queue *next_ready(const drv_gpu *gpu)
+static drv_command *next_ready(const drv_gpu *gpu)
 {
-    ls_gpu_queue *best = NULL;
+    drv_command *best = NULL;
     for (ls_gpu_queue *q = gpu->queues; q; q = q->next_of_gpu)
-        if (drv_is_ready(q) && (!best || q->head->sequence < best->head->sequence))
-            best = q;
+        for (drv_command *c = drv_offered(q, NULL); c; c = drv_offered(q, c))
+            if (drv_is_ready(c) && (!best || c->sequence < best->sequence))
+                best = c;
     return best;
 }
 
 /* Why a command must not run; LS_OK if it may. */
-ls_status drv_refusal(const ls_gpu_queue *queue, const drv_command *command, ls_error *err)
+ls_status drv_refusal(const drv_command *command, ls_error *err)
 {
-    if (queue->has_failed) {
-        *err = queue->failure;
+    if (command->queue->has_failed && !command->queue->is_unordered) {
+        *err = command->queue->failure;
         return ls_error_prefix(err, "an earlier command of the queue failed");
     }
     if (command->waits && command->waits->state == LS_GPU_FAILED) {
@@ -69,8 +70,21 @@ ls_status drv_refusal(const ls_gpu_queue *queue, const drv_command *command, ls_
     return LS_OK;
 }
 
-void drv_finish(ls_gpu_queue *queue, drv_command *command, ls_status status)
+static void take_out(const drv_command *command)
 {
+    ls_gpu_queue *queue = command->queue;
+    drv_command *before = NULL;
+    for (drv_command *c = queue->head; c != command; c = c->next)
+        before = c;
+    *(before ? &before->next : &queue->head) = command->next;
+    if (queue->tail == command)
+        queue->tail = before;
+    queue->context->system->gpus[queue->gpu].pending--;
+}
+
+void drv_finish(drv_command *command, ls_status status)
+{
+    ls_gpu_queue *queue = command->queue;
     ls_gpu_system *system = queue->context->system;
     ls_gpu_event *event = command->event;
     if (command->work == NULL) {
@@ -83,11 +97,7 @@ void drv_finish(ls_gpu_queue *queue, drv_command *command, ls_status status)
         queue->has_failed = true;
         queue->failure = event->failure;
     }
-    queue->head = command->next;
-    if (!queue->head)
-        queue->tail = NULL;
-    queue->is_running = false;
-    system->gpus[queue->gpu].pending--;
+    take_out(command);
     ls_gpu_event_release(command->waits);
     ls_gpu_event_release(event);
     free(command);
@@ -96,23 +106,21 @@ void drv_finish(ls_gpu_queue *queue, drv_command *command, ls_status status)
 /* Runs one command of the GPU; false if none is ready or another thread executes. */
 static bool step_locked(ls_gpu_system *system, drv_gpu *gpu)
 {
-    ls_gpu_queue *queue = gpu->is_executing ? NULL : next_ready(gpu);
-    drv_command *command;
+    drv_command *command = gpu->is_executing ? NULL : next_ready(gpu);
     ls_status status;
-    if (!queue)
+    if (!command)
         return false;
-    command = queue->head;
     command->event->began_ns = drv_now(system);
-    status = drv_refusal(queue, command, &command->event->failure);
+    status = drv_refusal(command, &command->event->failure);
     if (status == LS_OK && command->run) {
         command->event->state = LS_GPU_RUNNING;
-        gpu->is_executing = queue->is_running = true;
+        gpu->is_executing = true;
         pthread_mutex_unlock(&system->lock);
         status = command->run(command, &command->event->counts, &command->event->failure);
         pthread_mutex_lock(&system->lock);
         gpu->is_executing = false;
     }
-    drv_finish(queue, command, status);
+    drv_finish(command, status);
     if (system->waiters > 0)
         pthread_cond_broadcast(&system->done);
     return true;
@@ -299,18 +307,29 @@ void drv_drain(ls_gpu_context *context)
     pthread_mutex_unlock(&context->system->lock);
 }
 
-ls_status ls_gpu_queue_create(ls_gpu_context *context, ls_gpu_queue **out, ls_error *err)
+static ls_status create(ls_gpu_context *context, bool is_unordered, ls_gpu_queue **out, ls_error *err)
 {
     ls_gpu_queue *queue = calloc(1, sizeof *queue);
     *out = queue;
     if (!queue)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    queue->is_unordered = is_unordered;
     drv_queue_init(queue, context, ls_gpu_selected(context));
     pthread_mutex_lock(&context->system->lock);
     queue->next = context->queues;
     context->queues = queue;
     pthread_mutex_unlock(&context->system->lock);
     return LS_OK;
+}
+
+ls_status ls_gpu_queue_create(ls_gpu_context *context, ls_gpu_queue **out, ls_error *err)
+{
+    return create(context, false, out, err);
+}
+
+ls_status ls_gpu_queue_create_unordered(ls_gpu_context *context, ls_gpu_queue **out, ls_error *err)
+{
+    return create(context, true, out, err);
 }
 
 void ls_gpu_queue_destroy(ls_gpu_queue *queue)

@@ -5,29 +5,26 @@
 
 #include <stdlib.h>
 
-/* Commands that the host itself executes at the head of a queue: marks, calls, commands that must not run. */
-static bool finish_on_host(ls_gpu_system *system, ls_gpu_queue *queue)
+/* Ready commands that the host itself executes: marks, calls, commands that must not run. */
+static bool finish_on_host(ls_gpu_system *system, drv_command *command)
 {
-    drv_command *command = queue->head;
     drv_work work;
-    ls_status status = drv_refusal(queue, command, &command->event->failure);
+    ls_status status = drv_refusal(command, &command->event->failure);
     if (status == LS_OK && command->run && drv_command_work(command, &work))
         return false;
     command->event->began_ns = drv_now(system);
     if (status == LS_OK && command->run) {
         command->event->state = LS_GPU_RUNNING;
-        queue->is_running = true;
         pthread_mutex_unlock(&system->lock);
         status = command->run(command, &command->event->counts, &command->event->failure);
         pthread_mutex_lock(&system->lock);
     }
-    drv_finish(queue, command, status);
+    drv_finish(command, status);
     return true;
 }
 
-static void submit(ls_gpu_system *system, ls_gpu_queue *queue)
+static void submit(ls_gpu_system *system, drv_command *command)
 {
-    drv_command *command = queue->head;
     ls_gpu_event *event = command->event;
     drv_work *work = malloc(sizeof *work);
     ls_status status;
@@ -40,18 +37,16 @@ static void submit(ls_gpu_system *system, ls_gpu_queue *queue)
     }
     if (status != LS_OK) {
         free(work);
-        drv_finish(queue, command, status);
+        drv_finish(command, status);
         return;
     }
     command->work = work;
     event->state = LS_GPU_RUNNING;
-    queue->is_running = true;
     system->in_flight++;
 }
 
-static void finish_work(ls_gpu_system *system, ls_gpu_queue *queue, const ls_error *failure)
+static void finish_work(ls_gpu_system *system, drv_command *command, const ls_error *failure)
 {
-    drv_command *command = queue->head;
     drv_work *work = command->work;
     ls_gpu_event *event = command->event;
     ls_status status = failure ? failure->status : work->status;
@@ -61,43 +56,44 @@ static void finish_work(ls_gpu_system *system, ls_gpu_queue *queue, const ls_err
     event->began_ns = work->began_ns;
     event->ended_ns = failure ? drv_now(system) : work->ended_ns;
     system->in_flight--;
-    drv_finish(queue, command, status);
+    drv_finish(command, status);
     free(work);
 }
 
-/* The first queue, by age of its command, for which `wanted` holds. */
-static ls_gpu_queue *oldest(ls_gpu_system *system, bool (*wanted)(const ls_gpu_queue *queue))
+/* The oldest command that a queue offers and for which `wanted` holds. */
+static drv_command *oldest(ls_gpu_system *system, bool (*wanted)(const drv_command *command))
 {
-    ls_gpu_queue *best = NULL;
+    drv_command *best = NULL;
     for (size_t i = 0; i < system->gpu_count; i++)
         for (ls_gpu_queue *q = system->gpus[i].queues; q; q = q->next_of_gpu)
-            if (wanted(q) && (!best || q->head->sequence < best->head->sequence))
-                best = q;
+            for (drv_command *c = drv_offered(q, NULL); c; c = drv_offered(q, c))
+                if (wanted(c) && (!best || c->sequence < best->sequence))
+                    best = c;
     return best;
 }
 
-static bool is_over(const ls_gpu_queue *queue)
+static bool is_over(const drv_command *command)
 {
-    return queue->head && queue->head->work && queue->head->work->is_over;
+    return command->work && command->work->is_over;
 }
 
-static bool is_in_flight(const ls_gpu_queue *queue)
+static bool is_in_flight(const drv_command *command)
 {
-    return queue->head && queue->head->work;
+    return command->work != NULL;
 }
 
 bool drv_time_step_locked(ls_gpu_system *system)
 {
     bool moved = false;
-    ls_gpu_queue *queue;
+    drv_command *command;
     ls_error err;
     ls_status status;
     if (system->is_advancing)
         return false;
     system->is_advancing = true;
-    while ((queue = oldest(system, drv_is_ready)) != NULL) {
-        if (!finish_on_host(system, queue))
-            submit(system, queue);
+    while ((command = oldest(system, drv_is_ready)) != NULL) {
+        if (!finish_on_host(system, command))
+            submit(system, command);
         moved = true;
     }
     /* A command that the host finished may be the one that a thread waits for, so the caller checks again
@@ -107,8 +103,8 @@ bool drv_time_step_locked(ls_gpu_system *system)
         pthread_mutex_unlock(&system->lock);
         status = system->backend->advance(system->machine, &err);
         pthread_mutex_lock(&system->lock);
-        while ((queue = oldest(system, status == LS_OK ? is_over : is_in_flight)) != NULL)
-            finish_work(system, queue, status == LS_OK ? NULL : &err);
+        while ((command = oldest(system, status == LS_OK ? is_over : is_in_flight)) != NULL)
+            finish_work(system, command, status == LS_OK ? NULL : &err);
     }
     system->is_advancing = false;
     if (moved && system->waiters > 0)

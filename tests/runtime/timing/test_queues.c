@@ -283,6 +283,49 @@ static void fault_beside(void **unused)
     bench_close(&b);
 }
 
+/* Launches of one unordered queue have the times of launches of two queues; failures stay alone. */
+static void unordered(void **unused)
+{
+    span spans[2][2];
+    (void)unused;
+    for (uint32_t mode = 0; mode < 2; mode++) {
+        bench b = timed("gfx803", NANO, 1, NULL);
+        ls_gpu_queue *queues[2];
+        ls_gpu_event *events[2], *none;
+        ls_gpu_address other = bench_buffer(&b, 4096), buffer = bench_buffer(&b, 4096);
+        uint32_t value = 0;
+        OK(ls_gpu_queue_create_unordered(b.context, &queues[0], &err));
+        queues[1] = queues[0];
+        if (mode == 1)
+            OK(ls_gpu_queue_create(b.context, &queues[1], &err));
+        for (uint32_t i = 0; i < 2; i++)
+            launch(&b, queues[i], bench_buffer(&b, COUNT * 4), COUNT, &events[i]);
+        OK(ls_gpu_sync(b.context, &err));
+        for (uint32_t i = 0; i < 2; i++)
+            spans[mode][i] = span_of(events[i]);
+        assert_true(spans[mode][1].began < spans[mode][0].ended);
+        REFUSED(ls_gpu_queue_wait(queues[0], NULL, &err), LS_ERR_USAGE, "unordered");
+        REFUSED(ls_gpu_queue_mark(queues[0], &none, &err), LS_ERR_USAGE, "unordered");
+        assert_null(none);
+        ls_gpu_arg args[] = { LS_GPU_ARG(other) };
+        OK(ls_gpu_queue_launch(queues[0], bench_kernel(&b, "forever"),
+                               &(ls_gpu_launch){
+                                   .grid = { 64 }, .group = { 64 }, .args = args, .arg_count = 1 },
+                               &events[0], &err));
+        assert_int_equal(ls_gpu_event_wait(events[0], &err), LS_ERR_CHECK);
+        ls_gpu_event_release(events[0]);
+        launch(&b, queues[0], buffer, 64, &events[1]);
+        OK(ls_gpu_event_wait(events[1], &err));
+        ls_gpu_event_release(events[1]);
+        REFUSED(ls_gpu_queue_sync(queues[0], &err), LS_ERR_CHECK, "limit");
+        OK(ls_gpu_queue_sync(queues[0], &err));
+        OK(ls_gpu_copy_out(b.context, &value, buffer, sizeof value, &err));
+        assert_int_equal(value, 1);
+        bench_close(&b);
+    }
+    assert_memory_equal(spans[0], spans[1], sizeof spans[0]);
+}
+
 static void refusals(void **unused)
 {
     ls_gpu_system *system;
@@ -319,9 +362,10 @@ static void small(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(concurrent),   cmocka_unit_test(fair),     cmocka_unit_test(threads),
-        cmocka_unit_test(waiting),      cmocka_unit_test(counts),   cmocka_unit_test(faults),
-        cmocka_unit_test(fault_beside), cmocka_unit_test(refusals), cmocka_unit_test(small),
+        cmocka_unit_test(concurrent),   cmocka_unit_test(fair),      cmocka_unit_test(threads),
+        cmocka_unit_test(waiting),      cmocka_unit_test(counts),    cmocka_unit_test(faults),
+        cmocka_unit_test(fault_beside), cmocka_unit_test(unordered), cmocka_unit_test(refusals),
+        cmocka_unit_test(small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
