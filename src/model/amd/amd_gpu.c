@@ -4,6 +4,9 @@
  * links join domains; they are the long wires of the chip. */
 #include "model/amd/build.h"
 
+#include "model/keys.h"
+#include "model/policy/set_hash.h"
+
 #include <stdio.h>
 
 /* ------------------------------------------------------------------------------------------------ machine */
@@ -201,12 +204,8 @@ bool amd_gpu_take_kernel(ls_engine *engine, const char *path, uint32_t number, v
 
 /* ------------------------------------------------------------------------------------------------- tables */
 
-static const char *const hash_names[] = { "none", "xor", "ipoly", NULL };
-
 /* clang-format off */
-#define KEY_UINT(field_, name_, unit_, default_, min_, max_, help_)                                           \
-    { .name = (name_), .type = LS_PARAM_TYPE_UINT, .offset = offsetof(amd_gpu_spec, field_),                  \
-      .default_text = (default_), .min = (min_), .max = (max_), .unit = (unit_), .help = (help_) }
+#define KEY_SPEC amd_gpu_spec
 
 static const ls_param params[] = {
     LS_PARAM_CHOICE(amd_gpu_spec, target, "target", "gfx803", target_names, "instruction set of programs"),
@@ -218,21 +217,19 @@ static const ls_param params[] = {
     LS_PARAM_UINT(amd_gpu_spec, units_per_cu, "", 1, 1, 2, "how many compute units programs see for each; RDNA: 2"),
     LS_PARAM_UINT(amd_gpu_spec, arrays, "", 0, 0, 64, "shader arrays with an L1; 0: clusters go to L2 directly"),
     LS_PARAM_UINT(amd_gpu_spec, line_bytes, "bytes", 64, 64, 128, "of all caches"),
-    KEY_UINT(dispatch_latency_cycles, "dispatch_latency_cycles", "cycles", "40", 1, 2000,
-             "between the command processor and a cluster"),
-    KEY_UINT(array_latency_cycles, "noc.array_latency_cycles", "cycles", "20", 1, 2000,
-             "between a cluster and the L1 of its shader array, one way"),
-    KEY_UINT(mmu_latency_cycles, "noc.mmu_latency_cycles", "cycles", "40", 1, 2000,
-             "between an L1 TLB and the MMU, one way"),
-    KEY_UINT(memory_mib, "memory.size_mib", "MiB", "4096", 1, 1048576, "memory of the GPU"),
-    KEY_UINT(channels, "memory.channels", "", "8", 1, 256, "memory channels"),
-    KEY_UINT(slices_per_channel, "memory.slices_per_channel", "", "1", 1, 4, "L2 slices per memory channel"),
-    KEY_UINT(interleave_bytes, "memory.interleave_bytes", "bytes", "256", 64, 65536, "consecutive bytes in one channel"),
-    LS_PARAM_CHOICE(amd_gpu_spec, slice_hash, "memory.slice_hash", "none", hash_names, "how addresses pick slices"),
-    { .name = "memory.cached", .type = LS_PARAM_TYPE_BOOL, .offset = offsetof(amd_gpu_spec, memory_cache),
-      .default_text = "false", .min = 1, .max = 0, .unit = "", .help = "a cache between L2 and each channel (memory_cache)" },
-    { .name = "memory.copies_in_l2", .type = LS_PARAM_TYPE_BOOL, .offset = offsetof(amd_gpu_spec, copies_in_l2),
-      .default_text = "false", .min = 1, .max = 0, .unit = "", .help = "host copies leave their lines in L2; else they pass it" },
+    KEY("dispatch_latency_cycles", dispatch_latency_cycles, "cycles", "40", 1, 2000,
+        "between the command processor and a cluster"),
+    KEY("noc.array_latency_cycles", array_latency_cycles, "cycles", "20", 1, 2000,
+        "between a cluster and the L1 of its shader array, one way"),
+    KEY("noc.mmu_latency_cycles", mmu_latency_cycles, "cycles", "40", 1, 2000,
+        "between an L1 TLB and the MMU, one way"),
+    KEY("memory.size_mib", memory_mib, "MiB", "4096", 1, 1048576, "memory of the GPU"),
+    KEY("memory.channels", channels, "", "8", 1, 256, "memory channels"),
+    KEY("memory.slices_per_channel", slices_per_channel, "", "1", 1, 4, "L2 slices per memory channel"),
+    KEY("memory.interleave_bytes", interleave_bytes, "bytes", "256", 64, 65536, "consecutive bytes in one channel"),
+    LS_PARAM_CHOICE(amd_gpu_spec, slice_hash, "memory.slice_hash", "none", place_hash_names, "how addresses pick slices"),
+    KEY_FLAG("memory.cached", memory_cache, "false", "a cache between L2 and each channel (memory_cache)"),
+    KEY_FLAG("memory.copies_in_l2", copies_in_l2, "false", "host copies leave their lines in L2; else they pass it"),
     LS_PARAM_TEXT(amd_gpu_spec, bit_map, "memory.bit_map", "RRRRRRRR.RRRRRRRR.RRBBBBCC.CCCSSSSS",
                   "address bits inside a channel: row, bank, column, burst"),
 };

@@ -177,34 +177,30 @@ static const ls_line_cache_ops cache_ops = { .set_below = set_below,
 static const char *const policy_names[] = { "through", "around", "back", "evict", NULL };
 
 /* clang-format off */
-#define KEY(field_, unit_, default_, min_, max_, help_)                                                       \
-    LS_PARAM_UINT(line_cache_spec, field_, unit_, default_, min_, max_, help_)
+#define KEY_SPEC line_cache_spec
 
 static const ls_param params[] = {
-    KEY(size_kib, "KiB", 16, 1, 1048576, "bytes of all lines"),
-    KEY(ways, "lines", 4, 1, 256, "lines per set"),
-    KEY(line_bytes, "bytes", 64, 64, 128, "of a line: 64 (GCN) or 128 (RDNA), the same in all caches of a machine"),
-    KEY(banks, "", 0, 0, 64, "each takes one request per cycle (a power of two; 0: no banks)"),
-    KEY(accesses_per_cycle, "requests", 1, 1, 64, "requests taken per cycle"),
+    KEY("size_kib", size_kib, "KiB", "16", 1, 1048576, "bytes of all lines"),
+    KEY("ways", ways, "lines", "4", 1, 256, "lines per set"),
+    KEY("line_bytes", line_bytes, "bytes", "64", 64, 128, "of a line: 64 (GCN) or 128 (RDNA), the same in all caches of a machine"),
+    KEY("banks", banks, "", "0", 0, 64, "each takes one request per cycle (a power of two; 0: no banks)"),
+    KEY("accesses_per_cycle", accesses_per_cycle, "requests", "1", 1, 64, "requests taken per cycle"),
     LS_PARAM_RATIO(line_cache_spec, line_cycles, "line_cycles", "cycles", "1", 1, 1024,
                    "of the data path for each request; above 1 only with accesses_per_cycle 1"),
-    KEY(directory_cycles, "cycles", 1, 0, 1000, "to know whether a request hits"),
-    KEY(data_cycles, "cycles", 1, 0, 1000, "from a hit to its answer"),
-    KEY(fill_cycles, "cycles", 1, 0, 1000, "from a line's or an answer's arrival from below to answers"),
-    KEY(mshr_entries, "lines", 16, 1, 4096, "lines on their way from below"),
-    KEY(mshr_targets, "requests", 16, 1, 1024, "requests that wait for one line"),
-    KEY(queue_entries, "messages", 16, 2, 4096, "messages that wait to go below"),
-    LS_PARAM_CHOICE(line_cache_spec, write_policy, "write_policy", "through", policy_names, "what a write does"),
-    { .name = "replacement", .type = LS_PARAM_TYPE_CHOICE, .offset = offsetof(line_cache_spec, replacement),
-      .default_text = "lru", .min = 1, .max = 0, .choices = replacement_names, .unit = "", .help = REPLACEMENT_HELP,
-      .slot = LS_REPLACEMENT_SLOT },
-    LS_PARAM_CHOICE(line_cache_spec, hash.kind, "hash", "none", set_hash_names, SET_HASH_HELP),
-    LS_PARAM_UINTS(line_cache_spec, hash.masks, "hash_masks", "", "[]", 1, 0, SET_HASH_MASKS_HELP),
+    KEY("directory_cycles", directory_cycles, "cycles", "1", 0, 1000, "to know whether a request hits"),
+    KEY("data_cycles", data_cycles, "cycles", "1", 0, 1000, "from a hit to its answer"),
+    KEY("fill_cycles", fill_cycles, "cycles", "1", 0, 1000, "from a line's or an answer's arrival from below to answers"),
+    KEY("mshr_entries", mshr_entries, "lines", "16", 1, 4096, "lines on their way from below"),
+    KEY("mshr_targets", mshr_targets, "requests", "16", 1, 1024, "requests that wait for one line"),
+    KEY("queue_entries", queue_entries, "messages", "16", 2, 4096, "messages that wait to go below"),
+    KEY_CHOICE("write_policy", write_policy, "through", policy_names, "what a write does"),
+    REPLACEMENT_PARAM(line_cache_spec, replacement, ""),
+    SET_HASH_PARAMS(line_cache_spec, hash, "", "none"),
     PREFETCH_PARAMS(line_cache_spec, prefetch, ""),
     /* Not of the instruction cache: it takes nothing but reads, and keeps the lines of all. */
-    KEY(pending, "requests", 64, 1, 4096, "writes, atomics and passed reads on their way below"),
+    KEY("pending", pending, "requests", "64", 1, 4096, "writes, atomics and passed reads on their way below"),
     /* Of L2 alone: it performs atomics. */
-    KEY(atomic_cycles, "cycles", 1, 0, 64, "of a bank for each operand of an atomic"),
+    KEY("atomic_cycles", atomic_cycles, "cycles", "1", 0, 64, "of a bank for each operand of an atomic"),
 };
 #define PARAMS LS_COUNT_OF(params)
 

@@ -28,6 +28,7 @@ typedef enum sector_cache_write_policy {
     SECTOR_CACHE_WRITE_EVICT,
     SECTOR_CACHE_WRITE_AROUND
 } sector_cache_write_policy;
+extern const char *const sector_cache_write_policy_names[]; /* in the order of the numbers, then NULL */
 /* A read of a sector on its way whose MSHR is full of requests. Either it fails and is tried again, so that
  * all later requests wait too (Accel-Sim), or it alone waits at the MSHR. */
 typedef enum sector_cache_merge_stall {
@@ -234,11 +235,8 @@ static inline uint32_t sector_cache_pending_fills(const sector_cache *c)
 /* The keys of a cache's policies, for the tables of the blocks that have a sector_cache_spec as `field`. */
 /* clang-format off */
 #define SECTOR_CACHE_POLICY_PARAMS(spec_, field, prefix, hash_)                                                       \
-    { .name = prefix "replacement", .type = LS_PARAM_TYPE_CHOICE, .offset = offsetof(spec_, field.replacement), \
-      .default_text = "lru", .min = 1, .max = 0, .choices = replacement_names, .unit = "",                    \
-      .help = REPLACEMENT_HELP, .slot = LS_REPLACEMENT_SLOT },                                                \
-    LS_PARAM_CHOICE(spec_, field.hash.kind, prefix "hash", hash_, set_hash_names, SET_HASH_HELP),              \
-    LS_PARAM_UINTS(spec_, field.hash.masks, prefix "hash_masks", "", "[]", 1, 0, SET_HASH_MASKS_HELP),        \
+    REPLACEMENT_PARAM(spec_, field.replacement, prefix),                                                      \
+    SET_HASH_PARAMS(spec_, field.hash, prefix, hash_),                                                        \
     PREFETCH_PARAMS(spec_, field.prefetch, prefix)
 /* simulated: the condition under which the cache is simulated at all. */
 #define SECTOR_CACHE_POLICY_NEEDS(prefix, simulated)                                                                 \

@@ -1,6 +1,8 @@
 /* core.c: the core block: its parameters and counters, its set-up, and how it sleeps. */
 #include "model/core/core.h"
 
+#include "model/keys.h"
+
 #include <string.h>
 
 static const char *const unit_names[] = {
@@ -17,76 +19,64 @@ static const char *const latency_names[] = { "drawn", "expected", NULL };
 static const char *const place_names[] = { "before-l2", "before-l1", NULL };
 
 /* clang-format off */
-#define KEY(name_, field_, type_, unit_, default_, min_, max_, help_)                                         \
-    { .name = (name_), .type = LS_PARAM_TYPE_##type_, .offset = offsetof(core_spec, field_),                  \
-      .default_text = (default_), .min = (min_), .max = (max_), .unit = (unit_), .help = (help_) }
-#define CHOICE(name_, field_, default_, choices_, help_)                                                      \
-    { .name = (name_), .type = LS_PARAM_TYPE_CHOICE, .offset = offsetof(core_spec, field_),                   \
-      .default_text = (default_), .min = 1, .max = 0, .choices = (choices_), .unit = "", .help = (help_) }
-#define FLAG(name_, field_, default_, help_)                                                                  \
-    { .name = (name_), .type = LS_PARAM_TYPE_BOOL, .offset = offsetof(core_spec, field_),                     \
-      .default_text = (default_), .min = 1, .max = 0, .unit = "", .help = (help_) }
+#define KEY_SPEC core_spec
 
 static const ls_param params[] = {
-    KEY("sub_cores", sub_cores, UINT, "", "4", 1, CORE_SUBS_MAX, "warp schedulers, each with its own units"),
-    KEY("warp_slots", warp_slots, UINT, "warps", "64", 1, CORE_WARPS_MAX, "resident warps"),
-    KEY("cta_slots", cta_slots, UINT, "blocks", "32", 1, CORE_CTAS_MAX, "resident thread blocks"),
-    KEY("registers", registers, UINT, "registers", "65536", 1024, 1 << 20, "32-bit registers of the core"),
-    KEY("register_unit", register_unit, UINT, "registers", "4", 1, 256,
+    KEY("sub_cores", sub_cores, "", "4", 1, CORE_SUBS_MAX, "warp schedulers, each with its own units"),
+    KEY("warp_slots", warp_slots, "warps", "64", 1, CORE_WARPS_MAX, "resident warps"),
+    KEY("cta_slots", cta_slots, "blocks", "32", 1, CORE_CTAS_MAX, "resident thread blocks"),
+    KEY("registers", registers, "registers", "65536", 1024, 1 << 20, "32-bit registers of the core"),
+    KEY("register_unit", register_unit, "registers", "4", 1, 256,
         "registers per thread are allocated in multiples of this"),
-    KEY("shared_kib", shared_kib, UINT, "KiB", "96", 0, 1024, "shared memory that kernels can use"),
-    CHOICE("alu", alu, "cycle", alu_names,
+    KEY("shared_kib", shared_kib, "KiB", "96", 0, 1024, "shared memory that kernels can use"),
+    KEY_CHOICE("alu", alu, "cycle", alu_names,
            "cycle: every stage of the pipeline, every cycle; issue: from issue to issue, with queues and latencies"),
-    KEY("collectors", collectors, UINT, "", "2", 1, CORE_COLLECTORS_MAX, "operand collectors per sub-core"),
-    KEY("register_banks", register_banks, UINT, "", "2", 1, CORE_BANKS_MAX, "register banks per sub-core"),
-    KEY("collect_steps", collect_steps, UINT, "", "2", 1, 8, "operand collector steps per cycle"),
-    KEY("result_buses", result_buses, UINT, "", "8", 1, 255, "results written per cycle"),
-    KEY("forward_cycles", forward_cycles, UINT, "cycles", "0", 0, 5,
+    KEY("collectors", collectors, "", "2", 1, CORE_COLLECTORS_MAX, "operand collectors per sub-core"),
+    KEY("register_banks", register_banks, "", "2", 1, CORE_BANKS_MAX, "register banks per sub-core"),
+    KEY("collect_steps", collect_steps, "", "2", 1, 8, "operand collector steps per cycle"),
+    KEY("result_buses", result_buses, "", "8", 1, 255, "results written per cycle"),
+    KEY("forward_cycles", forward_cycles, "cycles", "0", 0, 5,
         "results are forwarded: with 5, a dependent instruction issues class latency cycles after its producer; with 0, "
         "5 cycles later"),
-    KEY("fetch_rounds", fetch_rounds, UINT, "", "4", 1, 16, "warps decoded per cycle"),
-    KEY("branch_cycles", branch_cycles, UINT, "cycles", "0", 0, 255,
+    KEY("fetch_rounds", fetch_rounds, "", "4", 1, 16, "warps decoded per cycle"),
+    KEY("branch_cycles", branch_cycles, "cycles", "0", 0, 255,
         "from a taken branch to the next instruction of its warp; 0: as after any other instruction"),
-    KEY("warp_start_cycles", warp_start_cycles, UINT, "cycles", "0", 0, 1000,
+    KEY("warp_start_cycles", warp_start_cycles, "cycles", "0", 0, 1000,
         "from the start of a warp to that of the core's next one; 0: all warps of a block at once"),
-    KEY("cold_start_cycles", cold_start_cycles, UINT, "cycles", "0", 0, 100000,
+    KEY("cold_start_cycles", cold_start_cycles, "cycles", "0", 0, 100000,
         "from the first block of a kernel on a core to its first instruction"),
-    FLAG("track_spans", track_spans, "true", "vector loads mark every register they write"),
-    FLAG("accelsim_rules", accelsim_rules, "false",
+    KEY_FLAG("track_spans", track_spans, "true", "vector loads mark every register they write"),
+    KEY_FLAG("accelsim_rules", accelsim_rules, "false",
          "dependences on the zero register, L1 bypass, access widths and barriers as Accel-Sim has them"),
-    KEY("shared_latency_cycles", shared_latency_cycles, UINT, "cycles", "20", 1, 63, "pipeline of shared memory"),
-    KEY("shared_banks", shared_banks, UINT, "", "32", 1, 64, "banks of shared memory, 4 bytes wide"),
-    FLAG("shared_first_word", shared_first_word, "false",
+    KEY("shared_latency_cycles", shared_latency_cycles, "cycles", "20", 1, 63, "pipeline of shared memory"),
+    KEY("shared_banks", shared_banks, "", "32", 1, 64, "banks of shared memory, 4 bytes wide"),
+    KEY_FLAG("shared_first_word", shared_first_word, "false",
          "conflicts look at the first word of a wide access only, as Accel-Sim does"),
-    KEY("unified_kib", unified_kib, UINT, "KiB", "0", 0, 1024,
+    KEY("unified_kib", unified_kib, "KiB", "0", 0, 1024,
         "L1 and shared memory together: L1 has what the kernel's carve-out leaves; 0: L1 has a fixed size"),
-    { .name = "shared_options_kib", .type = LS_PARAM_TYPE_UINTS, .offset = offsetof(core_spec, shared_options_kib),
-      .default_text = "[]", .min = 0, .max = 1024, .unit = "KiB", .help = "sizes that shared memory can be given" },
-    KEY("network_queue", network_queue, UINT, "requests", "512", 1, 4096, "requests waiting for the network"),
-    KEY("network_sectors_per_cycle", network_width, UINT, "sectors", "1", 1, 8, "requests sent, and answers taken"),
+    LS_PARAM_UINTS(core_spec, shared_options_kib, "shared_options_kib", "KiB", "[]", 0, 1024,
+                   "sizes that shared memory can be given"),
+    KEY("network_queue", network_queue, "requests", "512", 1, 4096, "requests waiting for the network"),
+    KEY("network_sectors_per_cycle", network_width, "sectors", "1", 1, 8, "requests sent, and answers taken"),
 #include "model/core/options_keys.def"
 #include "model/core/analytic_keys.def"
 #define TENSOR(name_, key_, bits_, help_)                                                                      \
-    KEY("tensor." #key_ "_fma", tensor.fma[LS_TENSOR_##name_], UINT, "FMA/cycle", "0", 0, 65536,               \
+    KEY("tensor." #key_ "_fma", tensor.fma[LS_TENSOR_##name_], "FMA/cycle", "0", 0, 65536,               \
         "matrix instructions of " help_ ": multiply-adds per cycle and SM; 0: latency and interval of the class"),
 #include "lockstep/tensor.def"
 #undef TENSOR
-    KEY("tensor.warp_percent", tensor.warp_percent, UINT, "%", "100", 1, 100,
+    KEY("tensor.warp_percent", tensor.warp_percent, "%", "100", 1, 100,
         "of tensor.*_fma, what matrix instructions of one warp reach; those of warp groups reach all"),
-    KEY("tensor.base_cycles", tensor.base_cycles, UINT, "cycles", "11", 1, 255,
+    KEY("tensor.base_cycles", tensor.base_cycles, "cycles", "11", 1, 255,
         "latency of a matrix instruction of one warp, without its passes"),
-    KEY("tensor.pass_cycles", tensor.pass_cycles, UINT, "cycles", "7", 0, 255,
+    KEY("tensor.pass_cycles", tensor.pass_cycles, "cycles", "7", 0, 255,
         "the same, for every 128 bits of a row of A"),
 #define CLASS(name_, help_)                                                                                   \
-    { .name = "class." #name_ ".unit", .type = LS_PARAM_TYPE_CHOICE,                                          \
-      .offset = offsetof(core_spec, classes[LS_CLASS_##name_].unit), .default_text = "int", .min = 1,         \
-      .max = 0, .choices = unit_names, .unit = "", .help = help_ ": unit" },                                  \
-        { .name = "class." #name_ ".latency_cycles", .type = LS_PARAM_TYPE_UINT,                              \
-          .offset = offsetof(core_spec, classes[LS_CLASS_##name_].latency_cycles), .default_text = "4",       \
-          .min = 1, .max = CORE_WHEEL - 4, .unit = "cycles", .help = help_ ": latency" },                     \
-        { .name = "class." #name_ ".interval_cycles", .type = LS_PARAM_TYPE_UINT,                             \
-          .offset = offsetof(core_spec, classes[LS_CLASS_##name_].interval_cycles), .default_text = "1",      \
-          .min = 1, .max = 1000, .unit = "cycles", .help = help_ ": initiation interval" },
+    KEY_CHOICE("class." #name_ ".unit", classes[LS_CLASS_##name_].unit, "int", unit_names, help_ ": unit"),   \
+    KEY("class." #name_ ".latency_cycles", classes[LS_CLASS_##name_].latency_cycles, "cycles", "4", 1,        \
+        CORE_WHEEL - 4, help_ ": latency"),                                                                   \
+    KEY("class." #name_ ".interval_cycles", classes[LS_CLASS_##name_].interval_cycles, "cycles", "1", 1,      \
+        1000, help_ ": initiation interval"),
 #include "lockstep/classes.def"
 #undef CLASS
 };

@@ -5,6 +5,8 @@
  * has a size of its own), or sets and ways alone. Keys that contradict each other are refused. */
 #include "model/core/l1.h"
 
+#include "model/keys.h"
+
 #define LINE_BYTES 128u
 #define DEFAULT_WAYS 256u
 #define WAYS_MAX 1024
@@ -263,12 +265,8 @@ static ls_status init(ls_block *block, void *state, const void *spec, ls_error *
     return LS_OK;
 }
 
-static const char *const write_policy_names[] = { "through", "back", "evict", "around", NULL };
-
 /* clang-format off */
-#define KEY(name_, field_, unit_, default_, min_, max_, help_)                                                \
-    { .name = (name_), .type = LS_PARAM_TYPE_UINT, .offset = offsetof(l1_spec, field_),                       \
-      .default_text = (default_), .min = (min_), .max = (max_), .unit = (unit_), .help = (help_) }
+#define KEY_SPEC l1_spec
 
 static const ls_param params[] = {
     KEY("banks", banks, "", "4", 1, LS_L1_BANKS, "banks, by 32-byte sectors"),
@@ -283,8 +281,8 @@ static const ls_param params[] = {
     KEY("miss_queue", cache.miss_queue, "requests", "16", 2, 1024, "requests waiting to be sent"),
     KEY("dirty_limit_percent", cache.dirty_limit_percent, "%", "25", 0, 100,
         "written lines are spared from eviction while fewer than this share is written"),
-    LS_PARAM_CHOICE(l1_spec, cache.write_policy, "write_policy", "through", write_policy_names,
-                    "what a store does to L1"),
+    KEY_CHOICE("write_policy", cache.write_policy, "through", sector_cache_write_policy_names,
+               "what a store does to L1"),
     SECTOR_CACHE_POLICY_PARAMS(l1_spec, cache, "", "none"),
     LS_PARAM_BOOL(l1_spec, flush, true, "L1 is emptied when the core becomes idle"),
 };

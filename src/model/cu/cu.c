@@ -5,16 +5,18 @@
 
 #include <stdio.h>
 
-#define KEY(field, unit, gcn, rdna, min, max, help) LS_PARAM_UINT(cu_spec, field, unit, gcn, min, max, help),
+#define CU_KEY(field, unit, gcn, rdna, min, max, help)                                                        \
+    LS_PARAM_UINT(cu_spec, field, unit, gcn, min, max, help),
 static const ls_param cu_gcn_params[] = {
 #include "model/cu/cu_keys.def"
 };
-#undef KEY
-#define KEY(field, unit, gcn, rdna, min, max, help) LS_PARAM_UINT(cu_spec, field, unit, rdna, min, max, help),
+#undef CU_KEY
+#define CU_KEY(field, unit, gcn, rdna, min, max, help)                                                        \
+    LS_PARAM_UINT(cu_spec, field, unit, rdna, min, max, help),
 static const ls_param cu_rdna_params[] = {
 #include "model/cu/cu_keys.def"
 };
-#undef KEY
+#undef CU_KEY
 
 #define CU_STALL(name_, why_, help_)                                                                          \
     {                                                                                                         \

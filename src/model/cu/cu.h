@@ -22,9 +22,9 @@
 /* --- keys ----------------------------------------------------------------------------------------------- */
 
 typedef struct cu_spec {
-#define KEY(field, unit, gcn, rdna, min, max, help) uint64_t field;
+#define CU_KEY(field, unit, gcn, rdna, min, max, help) uint64_t field;
 #include "model/cu/cu_keys.def"
-#undef KEY
+#undef CU_KEY
 } cu_spec;
 
 /* --- counters ------------------------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ enum { BANK_FRFCFS, BANK_FRFCFS_CAP, BANK_FCFS };
 enum { BANK_BUS_SINGLE, BANK_BUS_DUAL, BANK_BUS_ACCELSIM };
 enum { BANK_GROUP_LOW, BANK_GROUP_HIGH };
 enum { BANK_REFRESH_ALL, BANK_REFRESH_ONE };
-enum { BANK_HASH_NONE, BANK_HASH_XOR, BANK_HASH_IPOLY };
+enum { BANK_HASH_NONE, BANK_HASH_XOR, BANK_HASH_IPOLY }; /* as place_hash_names */
 
 typedef struct bank_spec {
     uint32_t timing; /* index into dram_timing_names */

@@ -1,6 +1,9 @@
 /* bank_setup.c: slot dram, model bank: the keys of the channel of bank.h, their way to numbers, the block. */
 #include "model/dram/bank.h"
 
+#include "model/keys.h"
+#include "model/policy/set_hash.h"
+
 #include <stdio.h>
 
 /* --------------------------------------------------------------------------------------------------- keys */
@@ -10,15 +13,10 @@ static const char *const bus_names[] = { "single", "dual", "accelsim", NULL };
 static const char *const group_bit_names[] = { "low", "high", NULL };
 #define REFRESH_TURNS 32u /* channels that are refreshed at different times */
 static const char *const refresh_names[] = { "all", "one", NULL };
-static const char *const hash_names[] = { "none", "xor", "ipoly", NULL };
 
-#define KEY(field_, name_, unit_, default_, min_, max_, help_)                                                \
-    {                                                                                                         \
-        .name = (name_), .type = LS_PARAM_TYPE_UINT, .offset = offsetof(bank_spec, field_),                   \
-        .default_text = (default_), .min = (min_), .max = (double)(max_), .unit = (unit_), .help = (help_)    \
-    }
+#define KEY_SPEC bank_spec
 #define TIMING_KEY(field_, name_, unit_, max_, help_)                                                         \
-    KEY(keys.field_, name_, unit_, "0", 0, max_, help_ "; 0: as the timing set says"),
+    KEY(name_, keys.field_, unit_, "0", 0, max_, help_ "; 0: as the timing set says"),
 
 static const ls_param bank_params[] = {
     LS_PARAM_CHOICE(bank_spec, timing, "timing", "gddr6", dram_timing_names,
@@ -30,26 +28,26 @@ static const ls_param bank_params[] = {
                     "commands per cycle: one; one for a row and one for a column; as Accel-Sim's single bus"),
     LS_PARAM_CHOICE(bank_spec, group_bits, "bank_group_bits", "low", group_bit_names,
                     "which bits of the bank number are its group"),
-    LS_PARAM_CHOICE(bank_spec, hash, "bank_hash", "none", hash_names,
+    LS_PARAM_CHOICE(bank_spec, hash, "bank_hash", "none", place_hash_names,
                     "how the row's lowest bits are mixed into the bank number"),
     LS_PARAM_BOOL(bank_spec, refresh, true, "refresh, if refi_cycles has a value"),
     LS_PARAM_CHOICE(bank_spec, refresh_banks, "refresh_banks", "all", refresh_names,
                     "all banks of the channel at once, or one by one, evenly over refi_cycles"),
     LS_PARAM_BOOL(bank_spec, turnaround, true, "time to turn the data bus between reads and writes"),
-    KEY(queue_entries, "queue_entries", "requests", "64", 1, 65536, "requests waiting for their bank"),
-    KEY(write_queue_entries, "write_queue_entries", "requests", "0", 0, 65536,
+    KEY("queue_entries", queue_entries, "requests", "64", 1, 65536, "requests waiting for their bank"),
+    KEY("write_queue_entries", write_queue_entries, "requests", "0", 0, 65536,
         "writes wait in a queue of their own with so many entries; 0: together with reads"),
-    KEY(write_high, "write_queue_high", "requests", "0", 0, 65536,
+    KEY("write_queue_high", write_high, "requests", "0", 0, 65536,
         "writes are worked off once so many wait; 0: when their queue is 7/8 full"),
-    KEY(write_low, "write_queue_low", "requests", "0", 0, 65536,
+    KEY("write_queue_low", write_low, "requests", "0", 0, 65536,
         "until fewer than so many wait; 0: when it is half full"),
-    KEY(return_entries, "return_entries", "requests", "192", 1, 65536,
+    KEY("return_entries", return_entries, "requests", "192", 1, 65536,
         "reads waiting for room above; when full the data pipe stands still"),
-    KEY(request_limit, "request_limit", "requests", "0", 0, 1e6,
+    KEY("request_limit", request_limit, "requests", "0", 0, 1e6,
         "requests in the channel at once; 0: all queues together and one more"),
-    KEY(scheduler_cap, "scheduler_cap", "requests", "4", 1, 1e6,
+    KEY("scheduler_cap", scheduler_cap, "requests", "4", 1, 1e6,
         "of frfcfs-cap: requests served from one row while others of the bank wait"),
-    KEY(front_latency_cycles, "front_latency_cycles", "cycles", "0", 0, 1e6,
+    KEY("front_latency_cycles", front_latency_cycles, "cycles", "0", 0, 1e6,
         "fixed time of a request before the queue, in cycles of front_clock_mhz"),
     { .name = "front_clock_mhz",
       .type = LS_PARAM_TYPE_FREQ,

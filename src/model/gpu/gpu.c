@@ -10,6 +10,8 @@
 #include "model/gpu/network.h"
 #include "model/gpu/shape.h"
 #include "model/gpu/slots.h"
+#include "model/keys.h"
+#include "model/policy/set_hash.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -340,9 +342,9 @@ bool gpu_take_kernel(const ls_engine *engine, const char *path, uint32_t slot, v
     return false;
 }
 
-static const char *const hash_names[] = { "none", "xor", "ipoly", NULL };
-
 /* clang-format off */
+#define KEY_SPEC gpu_spec
+
 static const ls_param params[] = {
     LS_PARAM_UINT(gpu_spec, cores, "", 46, 1, 1024, "streaming multiprocessors"),
     LS_PARAM_FREQ(gpu_spec, core_clock, "clock.core_mhz", "1132", "clock of the cores"),
@@ -352,14 +354,10 @@ static const ls_param params[] = {
     LS_PARAM_UINT(gpu_spec, refill_latency_cycles, "cycles", 0, 0, 4000,
                   "from the end of a thread block to the start of the next one in its place; 0: twice "
                   "dispatch_latency_cycles, there and back"),
-    { .name = "memory.channels", .type = LS_PARAM_TYPE_UINT, .offset = offsetof(gpu_spec, channels),
-      .default_text = "16", .min = 1, .max = 64, .unit = "", .help = "memory channels" },
-    { .name = "memory.slices_per_channel", .type = LS_PARAM_TYPE_UINT,
-      .offset = offsetof(gpu_spec, slices_per_channel), .default_text = "2", .min = 1, .max = 4, .unit = "",
-      .help = "L2 slices per memory channel" },
-    { .name = "memory.interleave_bytes", .type = LS_PARAM_TYPE_UINT, .offset = offsetof(gpu_spec, interleave_bytes),
-      .default_text = "256", .min = 32, .max = 65536, .unit = "bytes", .help = "consecutive bytes in one channel" },
-    LS_PARAM_CHOICE(gpu_spec, slice_hash, "memory.slice_hash", "ipoly", hash_names, "how addresses pick slices"),
+    KEY("memory.channels", channels, "", "16", 1, 64, "memory channels"),
+    KEY("memory.slices_per_channel", slices_per_channel, "", "2", 1, 4, "L2 slices per memory channel"),
+    KEY("memory.interleave_bytes", interleave_bytes, "bytes", "256", 32, 65536, "consecutive bytes in one channel"),
+    LS_PARAM_CHOICE(gpu_spec, slice_hash, "memory.slice_hash", "ipoly", place_hash_names, "how addresses pick slices"),
     LS_PARAM_TEXT(gpu_spec, bit_map, "memory.bit_map",
                   "0000.RRRRRRRR.RBBBCCCC.BCCSSSSS", "address bits inside a channel: row, bank, column, burst"),
 };

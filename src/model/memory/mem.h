@@ -21,6 +21,7 @@ typedef struct mem_map_spec {
     const char *bit_map;       /* "dramid@8;0000RRRR.RBBBCCCC.BCCSSSSS", or the same without its prefix */
 } mem_map_spec;
 
+/* In the order of place_hash_names. */
 typedef enum mem_slice_hash { MEM_HASH_NONE, MEM_HASH_XOR, MEM_HASH_IPOLY } mem_slice_hash;
 
 /* Bits to gather from an address, lowest first: each run of neighbours moves down as one. */

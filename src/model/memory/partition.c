@@ -10,6 +10,7 @@
 #include "lockstep/l2.h"
 #include "model/cache/sector_cache.h"
 #include "model/dram/dram.h"
+#include "model/keys.h"
 #include "model/memory/mem.h"
 
 #include <string.h>
@@ -482,24 +483,16 @@ static const ls_l2_ops l2_ops = { .attach = partition_attach,
                                   .warm = partition_warm };
 static const partition_profile_ops profile_ops = { .shape = partition_get_shape };
 
-static const char *const write_policy_names[] = { "through", "back", "evict", "around", NULL };
 static const char *const merge_stall_names[] = { "slice", "request", NULL }; /* as sector_cache_merge_stall */
 
 /* clang-format off */
-#define KEY(name_, field_, unit_, default_, min_, max_, help_)                                                \
-    { .name = (name_), .type = LS_PARAM_TYPE_UINT, .offset = offsetof(partition_spec, field_),                \
-      .default_text = (default_), .min = (min_), .max = (max_), .unit = (unit_), .help = (help_) }
-#define CHOICE(name_, field_, default_, choices_, help_)                                                      \
-    { .name = (name_), .type = LS_PARAM_TYPE_CHOICE, .offset = offsetof(partition_spec, field_),              \
-      .default_text = (default_), .min = 1, .max = 0, .choices = (choices_), .unit = "", .help = (help_) }
+#define KEY_SPEC partition_spec
 
 static const ls_param params[] = {
     KEY("delay_cycles", delay_cycles, "cycles", "100", 1, 2000, "fixed time of a request before the tags"),
     KEY("sectors_per_cycle", width, "sectors", "1", 1, 8, "requests taken and answers sent, per slice and cycle"),
     KEY("port_percent", port_percent, "", "100", 10, 100, "of sectors_per_cycle, what answers reach on average"),
-    { .name = "write_lines", .type = LS_PARAM_TYPE_BOOL, .offset = offsetof(partition_spec, write_lines),
-      .default_text = "false", .min = 1, .max = 0, .unit = "",
-      .help = "a dirty line goes to DRAM as one request instead of sector by sector" },
+    KEY_FLAG("write_lines", write_lines, "false", "a dirty line goes to DRAM as one request instead of sector by sector"),
     KEY("input_queue", input_queue, "requests", "64", 1, 4096, "requests waiting for the tags, per slice"),
     KEY("output_queue", output_queue, "replies", "64", 1, 4096, "answers waiting for the network, per slice"),
     KEY("fill_queue", fill_queue, "sectors", "64", 1, 4096, "sectors from DRAM waiting to be filled, per slice"),
@@ -507,12 +500,12 @@ static const ls_param params[] = {
     KEY("ways", l2.ways, "", "16", 1, 256, "lines of 128 bytes per set"),
     KEY("mshr_entries", l2.mshr_entries, "sectors", "192", 1, 4096, "sectors on their way from DRAM, per slice"),
     KEY("mshr_merge", l2.mshr_merge, "requests", "4", 1, 1024, "requests per sector on its way"),
-    CHOICE("merge_stall", l2.merge_stall, "request", merge_stall_names,
-           "what waits when mshr_merge is reached: that request, or all of its slice (Accel-Sim)"),
+    KEY_CHOICE("merge_stall", l2.merge_stall, "request", merge_stall_names,
+               "what waits when mshr_merge is reached: that request, or all of its slice (Accel-Sim)"),
     KEY("miss_queue", l2.miss_queue, "requests", "32", 2, 1024, "requests waiting for DRAM, per slice"),
     KEY("dirty_limit_percent", l2.dirty_limit_percent, "%", "0", 0, 100,
         "dirty lines are spared from eviction while fewer than this share is dirty"),
-    CHOICE("write_policy", l2.write_policy, "back", write_policy_names, "what a store does"),
+    KEY_CHOICE("write_policy", l2.write_policy, "back", sector_cache_write_policy_names, "what a store does"),
     SECTOR_CACHE_POLICY_PARAMS(partition_spec, l2, "", "ipoly"),
 };
 

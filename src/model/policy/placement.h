@@ -7,7 +7,7 @@
 #ifndef MODEL_POLICY_PLACEMENT_H
 #define MODEL_POLICY_PLACEMENT_H
 
-#include "lockstep/param.h"
+#include "model/keys.h"
 
 typedef enum placement_kind { PLACEMENT_ROUND_ROBIN, PLACEMENT_GREEDY_FILL, PLACEMENT_CHUNKED } placement_kind;
 extern const char *const placement_names[]; /* in the order of placement_kind, then NULL */
@@ -41,9 +41,8 @@ static inline uint32_t placement_next(placement *p, const placement_spec *spec, 
 #define PLACEMENT_PARAMS(spec_, field)                                                                        \
     LS_PARAM_CHOICE(spec_, field.kind, "placement", "round-robin", placement_names,                           \
                     "who gets the next work-group: cores in turn, the first that has room, or chunks of them to each"), \
-    { .name = "placement_chunk", .type = LS_PARAM_TYPE_UINT, .offset = offsetof(spec_, field.chunk),          \
-      .default_text = "4", .min = 1, .max = 65536, .unit = "work-groups",                                     \
-      .help = "of chunked: work-groups in a row to one core" }
+    KEY_OF(spec_, "placement_chunk", field.chunk, "work-groups", "4", 1, 65536,                               \
+           "of chunked: work-groups in a row to one core")
 #define PLACEMENT_NEEDS { "placement_chunk", "placement=chunked" }
 /* clang-format on */
 

@@ -15,7 +15,7 @@
 
 #include "lockstep/engine.h"
 #include "lockstep/metric.h"
-#include "lockstep/param.h"
+#include "model/keys.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,12 +64,10 @@ uint32_t prefetch_train(prefetcher *p, uint64_t line, uint64_t out[PREFETCH_DEGR
 #define PREFETCH_PARAMS(spec_, field, prefix)                                                                 \
     LS_PARAM_CHOICE(spec_, field.kind, prefix "prefetch", "none", prefetch_names,                             \
                     "lines that are fetched before they are needed: none, those that follow, those at the stride of a stream"), \
-    { .name = prefix "prefetch_degree", .type = LS_PARAM_TYPE_UINT, .offset = offsetof(spec_, field.degree),  \
-      .default_text = "1", .min = 1, .max = PREFETCH_DEGREE_MAX, .unit = "lines",                             \
-      .help = "lines that a request may prefetch" },                                                          \
-    { .name = prefix "prefetch_distance", .type = LS_PARAM_TYPE_UINT, .offset = offsetof(spec_, field.distance), \
-      .default_text = "1", .min = 1, .max = PREFETCH_DISTANCE_MAX, .unit = "lines",                           \
-      .help = "of the first of them from the request; with stride, in strides" }
+    KEY_OF(spec_, prefix "prefetch_degree", field.degree, "lines", "1", 1, PREFETCH_DEGREE_MAX,               \
+           "lines that a request may prefetch"),                                                              \
+    KEY_OF(spec_, prefix "prefetch_distance", field.distance, "lines", "1", 1, PREFETCH_DISTANCE_MAX,         \
+           "of the first of them from the request; with stride, in strides")
 #define PREFETCH_NEEDS(prefix) { prefix "prefetch_*", prefix "prefetch!=none" }
 #define PREFETCH_METRICS(type_, field_, prefix, unit_)                                                        \
     PREFETCH_METRIC_(type_, field_, issued, prefix, unit_, "asked for before anybody needed them"),           \

@@ -58,4 +58,11 @@ void replacement_age(replacement *r, uint32_t set, uint32_t way);
 /* The victim, one of the allowed ways (a bit each; at least one is). `ways`: the number of ways in use. */
 uint32_t replacement_victim(replacement *r, uint32_t set, uint32_t ways, const uint64_t *allowed);
 
+/* clang-format off */
+#define REPLACEMENT_PARAM(spec_, field, prefix)                                                               \
+    { .name = prefix "replacement", .type = LS_PARAM_TYPE_CHOICE, .offset = offsetof(spec_, field),           \
+      .default_text = "lru", .min = 1, .max = 0, .choices = replacement_names, .unit = "",                    \
+      .help = REPLACEMENT_HELP, .slot = LS_REPLACEMENT_SLOT }
+/* clang-format on */
+
 #endif

@@ -1,7 +1,9 @@
 /* set_hash.c: the tables of set_hash.h. */
 #include "model/policy/set_hash.h"
 
-const char *const set_hash_names[] = { "none", "xor", "ipoly", "bits", NULL };
+#define PLACE_HASHES "none", "xor", "ipoly"
+const char *const place_hash_names[] = { PLACE_HASHES, NULL };
+const char *const set_hash_names[] = { PLACE_HASHES, "bits", NULL };
 
 /* Irreducible polynomials by degree. Memory channels use other ones (address.c, set_hash_ipoly()); for degrees
  * 3 to 6 these are their mirror images. Hashes by polynomials without a common factor are independent, so

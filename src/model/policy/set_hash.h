@@ -24,6 +24,8 @@
 
 typedef enum set_hash_kind { SET_HASH_NONE, SET_HASH_XOR, SET_HASH_IPOLY, SET_HASH_MASKS } set_hash_kind;
 extern const char *const set_hash_names[]; /* in the order of set_hash_kind, then NULL */
+/* The same without masks: hashes of addresses to memory slices and banks. */
+extern const char *const place_hash_names[];
 #define SET_HASH_HELP                                                                                                \
     "how addresses pick sets: the lowest bits; xor: the next bits added; ipoly: all bits by a polynomial; bits: by " \
     "hash_masks"
@@ -52,5 +54,11 @@ static inline uint32_t set_hash_of(uint32_t (*table)[256], uint64_t number)
 /* Spreads addresses over `1 << bits` places (bits 4, 5 or 6) as GPGPU-Sim's IPOLY does: `high` are the
  * address bits above those of `low`. */
 uint32_t set_hash_ipoly(uint64_t high, uint32_t low, unsigned bits);
+
+/* clang-format off */
+#define SET_HASH_PARAMS(spec_, field, prefix, default_)                                                       \
+    LS_PARAM_CHOICE(spec_, field.kind, prefix "hash", default_, set_hash_names, SET_HASH_HELP),               \
+    LS_PARAM_UINTS(spec_, field.masks, prefix "hash_masks", "", "[]", 1, 0, SET_HASH_MASKS_HELP)
+/* clang-format on */
 
 #endif
