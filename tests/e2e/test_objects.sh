@@ -29,7 +29,7 @@ run 0 run fir -p r9nano --size 512 --record fir.lspk
 run 0 sweep fir fir.lspk -p r9nano --vary vector_cache.ways=2,4 --metric '*.read_hit_rate' -j2 -o amd.db
 (($(wc -l <amd.csv) == 5)) || fail 'not four points'
 head -1 amd.csv | grep -q 'vector[-_]cache/cycle.read_hit_rate' || fail 'the metric is no column'
-[[ $(sed -n 2p amd.csv) =~ ^fir,2,[0-9.]+,[0-9]+,[0-9.]+,0\.[0-9] ]] || fail 'no value in the column'
+[[ $(sed -n 2p amd.csv) =~ ^fir,2,[0-9.]+,[0-9]+,[0-9]+,[0-9.]+,0\.[0-9] ]] || fail 'no value in the column'
 run 0 sweep "$object" -p r9nano "${launch[@]}" --vary vector_cache.ways=2,4 -o object.db
 run 0 sweep "$object" -p r9nano "${launch[@]}" --vary vector_cache.ways=2,4 -o object.db
 grep -q '2 are done, 0 to run' stderr || fail 'finished points run again'
