@@ -2,6 +2,7 @@
  * region of the domain and calls back from there. */
 #include "model/amd_memory/channel.h"
 
+#include "base/list.h"
 #include "lockstep/dram.h"
 #include "model/amd_memory/line_store.h"
 #include "model/amd_memory/place_memory.h"
@@ -24,10 +25,6 @@ typedef struct home_node {
     ls_line_message m;
 } home_node;
 
-typedef struct home_list {
-    uint32_t first, last;
-} home_list;
-
 typedef struct home_client {
     const ls_line_client_ops *ops;
     void *self;
@@ -44,22 +41,23 @@ typedef struct home {
     mem_map map;
     uint32_t line_bytes;
     home_node *nodes;
-    uint32_t free_node, inside;
-    home_list queue, done; /* to DRAM; answered by it */
-    ls_event event;        /* the head of the queue, and answers */
+    index_pool pool; /* of nodes */
+    uint32_t inside;
+    index_list queue, done; /* to DRAM; answered by it */
+    ls_event event;         /* the head of the queue, and answers */
     bool calling;
     uint32_t client_count, turn; /* turn: the client to call next */
     home_client clients[CLIENTS_MAX];
 } home;
 
-static inline void put(home *h, home_list *list, uint32_t i)
+static inline void put(home *h, index_list *list, uint32_t i)
 {
-    h->nodes[i].next = STORE_NONE;
-    if (list->first == STORE_NONE)
-        list->first = i;
-    else
-        h->nodes[list->last].next = i;
-    list->last = i;
+    index_list_append(list, INDEX_LINKS(h->nodes, next), i);
+}
+
+static inline bool is_full(const home *h)
+{
+    return index_pool_empty(&h->pool, (uint32_t)h->spec->queue_entries);
 }
 
 static void arm(home *h, ls_cycle at, ls_cycle now)
@@ -106,14 +104,13 @@ static bool push(home *h, uint32_t i)
 static bool home_request(void *self, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
     home *h = self;
-    if (h->free_node == STORE_NONE) {
+    if (is_full(h)) {
         h->clients[client].waiting = true;
         h->n.refused++;
         return false;
     }
-    uint32_t i = h->free_node;
+    uint32_t i = index_pool_take(&h->pool, INDEX_LINKS(h->nodes, next));
     home_node *node = &h->nodes[i];
-    h->free_node = node->next;
     h->inside++;
     node->taken = now;
     node->ready = now + h->spec->delay_cycles;
@@ -124,7 +121,7 @@ static bool home_request(void *self, uint32_t client, const ls_line_message *m, 
         arm(h, now, now);
         return true;
     }
-    if (h->queue.first == STORE_NONE && node->ready <= now && push(h, i))
+    if (index_list_empty(&h->queue) && node->ready <= now && push(h, i))
         return true;
     put(h, &h->queue, i);
     if (h->queue.first == i)
@@ -176,16 +173,15 @@ static const ls_dram_reply_ops reply_ops = { .ready = reply_ready, .done = reply
 
 static void deliver(home *h, ls_cycle now)
 {
-    while (h->done.first != STORE_NONE) {
+    while (!index_list_empty(&h->done)) {
         uint32_t i = h->done.first;
         home_node *node = &h->nodes[i];
         const home_client *client = &h->clients[node->client];
         h->n.answers++;
         h->n.latency_cycles += now - node->taken;
         client->ops->reply(client->self, &node->m, now);
-        h->done.first = node->next;
-        node->next = h->free_node;
-        h->free_node = i;
+        (void)index_list_pop(&h->done, INDEX_LINKS(h->nodes, next));
+        index_pool_give(&h->pool, INDEX_LINKS(h->nodes, next), i);
         h->inside--;
     }
 }
@@ -195,14 +191,14 @@ static void home_event(void *self, ls_cycle now)
     home *h = self;
     h->calling = true;
     deliver(h, now);
-    for (uint32_t i = 0; i < h->client_count && h->free_node != STORE_NONE; i++) {
+    for (uint32_t i = 0; i < h->client_count && !is_full(h); i++) {
         home_client *client = &h->clients[h->turn++ % h->client_count];
         if (client->waiting) {
             client->waiting = false;
             client->ops->retry(client->self, now);
         }
     }
-    while (h->queue.first != STORE_NONE && h->nodes[h->queue.first].ready <= now) {
+    while (!index_list_empty(&h->queue) && h->nodes[h->queue.first].ready <= now) {
         uint32_t i = h->queue.first, next = h->nodes[i].next;
         if (!push(h, i)) {
             h->n.dram_stalls++;
@@ -211,9 +207,9 @@ static void home_event(void *self, ls_cycle now)
         h->queue.first = next;
     }
     h->calling = false;
-    if (h->done.first != STORE_NONE)
+    if (!index_list_empty(&h->done))
         arm(h, now, now);
-    else if (h->queue.first != STORE_NONE)
+    else if (!index_list_empty(&h->queue))
         arm(h, h->nodes[h->queue.first].ready > now ? h->nodes[h->queue.first].ready : now + 1, now);
 }
 
@@ -243,12 +239,11 @@ static ls_status home_init(ls_block *block, void *state, const void *spec, ls_er
     h->spec = spec;
     h->name = ls_block_name(block);
     h->region = ls_block_region(block);
-    h->queue.first = h->done.first = h->free_node = STORE_NONE;
+    h->queue = h->done = INDEX_LIST_EMPTY;
+    h->pool = INDEX_POOL_NEW;
     h->nodes = ls_domain_alloc(ls_region_domain(h->region), h->spec->queue_entries * sizeof *h->nodes);
     if (h->nodes == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for memory channel '%s'", h->name);
-    for (uint32_t i = (uint32_t)h->spec->queue_entries; i-- > 0; h->free_node = i)
-        h->nodes[i].next = h->free_node;
     ls_event_init(&h->event, home_event, h);
     return LS_OK;
 }
@@ -287,7 +282,7 @@ static void home_waits(const void *self, ls_wait_sink *sink)
     if (h->inside == 0)
         return;
     snprintf(detail, sizeof detail, "%u lines inside%s", h->inside,
-             h->queue.first != STORE_NONE ? ", the oldest waits for DRAM" : "");
+             !index_list_empty(&h->queue) ? ", the oldest waits for DRAM" : "");
     ls_wait_report(sink, h->name, "dram", detail);
 }
 

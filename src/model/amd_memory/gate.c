@@ -2,13 +2,14 @@
  * so that answers find their way without a table. Requests that a cache refuses wait in the order of their hub. */
 #include "model/amd_memory/gate.h"
 
+#include "base/list.h"
+
 #include <stdio.h>
 
 #define SLICES_MAX 16
 #define CONTROL_BYTES 8u /* on the wire, of a message without data */
 #define INSIDE_MAX                                                                                            \
     256 /* requests of one hub that are not answered yet: bounds the answers that can wait for the way out */
-#define NONE UINT32_MAX
 
 typedef struct gate_counters {
     uint64_t requests, replies;
@@ -22,16 +23,12 @@ typedef struct gate_node {
     ls_line_message m;
 } gate_node;
 
-typedef struct gate_list {
-    uint32_t first, last; /* first NONE: empty */
-} gate_list;
-
 /* One hub. Hubs may share links. */
 typedef struct gate_link {
     struct gate *gate;
     uint16_t number;
     ls_link *in, *out;
-    gate_list held, answers; /* requests and answers that wait */
+    index_list held, answers; /* requests and answers that wait */
     uint32_t inside;
     uint32_t sweep_sent, sweep_answered; /* slices that an invalidate or flush went to, and that answered */
     bool sweeping;
@@ -49,32 +46,23 @@ typedef struct gate {
     mem_map map;
     gate_link *links;
     gate_node *nodes;
-    uint32_t free_node, fresh_nodes; /* given back; never used yet */
+    index_pool pool; /* of nodes */
 } gate;
 
 /* --- messages that wait --- */
 
-static void hold(gate *g, gate_list *list, const ls_line_message *m, uint32_t data_bytes)
+static void hold(gate *g, index_list *list, const ls_line_message *m, uint32_t data_bytes)
 {
-    uint32_t i = g->free_node != NONE ? g->free_node : g->fresh_nodes++;
-    gate_node *node = &g->nodes[i];
-    if (g->free_node != NONE)
-        g->free_node = node->next;
-    ls_line_copy(&node->m, m, data_bytes);
-    node->next = NONE;
-    if (list->first == NONE)
-        list->first = i;
-    else
-        g->nodes[list->last].next = i;
-    list->last = i;
+    const index_links next = INDEX_LINKS(g->nodes, next);
+    uint32_t i = index_pool_take(&g->pool, next);
+    ls_line_copy(&g->nodes[i].m, m, data_bytes);
+    index_list_append(list, next, i);
 }
 
-static void drop_first(gate *g, gate_list *list)
+static void drop_first(gate *g, index_list *list)
 {
-    uint32_t i = list->first;
-    list->first = g->nodes[i].next;
-    g->nodes[i].next = g->free_node;
-    g->free_node = i;
+    const index_links next = INDEX_LINKS(g->nodes, next);
+    index_pool_give(&g->pool, next, index_list_pop(list, next));
 }
 
 /* --- requests --- */
@@ -115,7 +103,7 @@ static inline void receive(gate *g, gate_link *l, ls_link *link, const ls_line_m
 {
     l->in = link;
     g->n.requests++;
-    if (l->held.first == NONE && hand_over(l, m, now))
+    if (index_list_empty(&l->held) && hand_over(l, m, now))
         return;
     g->n.waited++;
     hold(g, &l->held, m, ls_line_request_data(m, g->line_bytes));
@@ -136,7 +124,7 @@ void line_gate_receive_any(void *state, ls_link *link, const void *payload, ls_c
 static void slice_retry(void *self, ls_cycle now)
 {
     gate_link *l = self;
-    while (l->held.first != NONE && hand_over(l, &l->gate->nodes[l->held.first].m, now))
+    while (!index_list_empty(&l->held) && hand_over(l, &l->gate->nodes[l->held.first].m, now))
         drop_first(l->gate, &l->held);
 }
 
@@ -159,7 +147,7 @@ static bool send_answer(gate_link *l, const ls_line_message *m)
 static void hold_answer(gate_link *l, const ls_line_message *m)
 {
     gate *g = l->gate;
-    bool first = l->answers.first == NONE;
+    bool first = index_list_empty(&l->answers);
     hold(g, &l->answers, m, ls_line_reply_data(m, g->line_bytes));
     g->n.reply_waited++;
     if (first)
@@ -174,7 +162,7 @@ static void slice_reply(void *self, const ls_line_message *m, ls_cycle now)
             return;
         l->sweeping = false;
     }
-    if (l->answers.first != NONE || !send_answer(l, m)) {
+    if (!index_list_empty(&l->answers) || !send_answer(l, m)) {
         hold_answer(l, m);
         return;
     }
@@ -186,7 +174,7 @@ static void out_ready(void *self, ls_cycle now)
 {
     gate_link *l = self;
     gate *g = l->gate;
-    while (l->answers.first != NONE) {
+    while (!index_list_empty(&l->answers)) {
         if (!send_answer(l, &g->nodes[l->answers.first].m)) {
             ls_link_wait(l->out, &l->event);
             break;
@@ -207,7 +195,7 @@ static ls_status gate_init(ls_block *block, void *state, const void *spec, ls_er
     (void)spec, (void)err;
     g->name = ls_block_name(block);
     g->region = ls_block_region(block);
-    g->free_node = NONE;
+    g->pool = INDEX_POOL_NEW;
     return LS_OK;
 }
 
@@ -217,14 +205,15 @@ static void gate_waits(const void *self, ls_wait_sink *sink)
     char detail[128];
     for (uint32_t i = 0; i < g->link_count; i++) {
         const gate_link *l = &g->links[i];
-        if (l->held.first == NONE && l->answers.first == NONE)
+        if (index_list_empty(&l->held) && index_list_empty(&l->answers))
             continue;
         uint32_t held = 0;
-        for (uint32_t at = l->held.first; at != NONE; at = g->nodes[at].next)
+        for (uint32_t at = l->held.first; at != INDEX_NONE; at = g->nodes[at].next)
             held++;
         snprintf(detail, sizeof detail, "link %u: %u requests held, %u inside%s", i, held, l->inside,
-                 l->answers.first != NONE ? ", answers wait for the way out" : "");
-        ls_wait_report(sink, g->name, l->answers.first != NONE ? ls_link_name(l->out) : "its caches", detail);
+                 !index_list_empty(&l->answers) ? ", answers wait for the way out" : "");
+        ls_wait_report(sink, g->name, !index_list_empty(&l->answers) ? ls_link_name(l->out) : "its caches",
+                       detail);
     }
 }
 
@@ -264,7 +253,7 @@ ls_status line_gate_create(ls_region *region, const char *name, uint32_t hubs, u
         gate_link *l = &g->links[i];
         l->gate = g;
         l->number = (uint16_t)i;
-        l->held.first = l->answers.first = NONE;
+        l->held = l->answers = INDEX_LIST_EMPTY;
         ls_event_init(&l->event, out_ready, l);
     }
     return ok ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", name);

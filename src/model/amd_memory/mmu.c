@@ -2,12 +2,11 @@
  * takes a walker, or waits for one. Requests for a page with a walk in progress wait for that walk. */
 #include "model/amd_memory/mmu.h"
 
+#include "base/list.h"
 #include "model/cache/tag_store.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#define NONE UINT32_MAX
 
 typedef struct mmu_node {
     ls_cycle at;
@@ -15,22 +14,18 @@ typedef struct mmu_node {
     ls_page_walk walk;
 } mmu_node;
 
-typedef struct mmu_list {
-    uint32_t first, last;
-} mmu_list;
-
 /* A page that is walked for, or that waits for a walker. */
 typedef struct mmu_miss {
     uint64_t address;
     ls_cycle begun, done; /* done: once it has a walker */
-    mmu_list waiting;
+    index_list waiting;
 } mmu_miss;
 
 typedef struct mmu_link {
     struct mmu *mmu;
     ls_link *out;
     ls_event event; /* while answers wait for the link */
-    mmu_list answers;
+    index_list answers;
 } mmu_link;
 
 typedef struct mmu {
@@ -42,23 +37,18 @@ typedef struct mmu {
     uint32_t page_shift, link_count;
     mmu_link *links;
     mmu_node *nodes;
-    uint32_t free_node;
-    mmu_list arrived; /* in order of `at`; requests without a miss entry stay */
-    mmu_miss *misses; /* ring: walks take equally long, so that they end in the order of their beginning */
+    index_pool pool;    /* of nodes */
+    index_list arrived; /* in order of `at`; requests without a miss entry stay */
+    mmu_miss *misses;   /* ring: walks take equally long, so that they end in the order of their beginning */
     uint32_t miss_head, miss_tail, miss_mask, walking; /* the first `walking` have a walker */
     bool blocked;                                      /* the first of arrived waits for a miss entry */
     tag_store l2;
     ls_event event;
 } mmu;
 
-static void put(mmu *m, mmu_list *list, uint32_t i)
+static void put(mmu *m, index_list *list, uint32_t i)
 {
-    m->nodes[i].next = NONE;
-    if (list->first == NONE)
-        list->first = i;
-    else
-        m->nodes[list->last].next = i;
-    list->last = i;
+    index_list_append(list, INDEX_LINKS(m->nodes, next), i);
 }
 
 static void arm(mmu *m, ls_cycle at)
@@ -75,9 +65,8 @@ static void mmu_receive(void *receiver, ls_link *link, const void *payload, ls_c
 {
     mmu_link *l = receiver;
     mmu *m = l->mmu;
-    uint32_t i = m->free_node;
+    uint32_t i = index_pool_take(&m->pool, INDEX_LINKS(m->nodes, next));
     mmu_node *node = &m->nodes[i];
-    m->free_node = node->next;
     node->walk = *(const ls_page_walk *)payload;
     node->link = (uint32_t)(l - m->links);
     node->at = now + m->spec->latency_cycles;
@@ -90,7 +79,7 @@ static void mmu_receive(void *receiver, ls_link *link, const void *payload, ls_c
 
 static void send_answers(mmu *m, mmu_link *l)
 {
-    while (l->answers.first != NONE) {
+    while (!index_list_empty(&l->answers)) {
         uint32_t i = l->answers.first;
         ls_page_walk *slot = ls_link_send(l->out, sizeof *slot);
         if (slot == NULL) {
@@ -98,9 +87,8 @@ static void send_answers(mmu *m, mmu_link *l)
             return;
         }
         *slot = m->nodes[i].walk;
-        l->answers.first = m->nodes[i].next;
-        m->nodes[i].next = m->free_node;
-        m->free_node = i;
+        (void)index_list_pop(&l->answers, INDEX_LINKS(m->nodes, next));
+        index_pool_give(&m->pool, INDEX_LINKS(m->nodes, next), i);
     }
 }
 
@@ -115,7 +103,7 @@ static void answer(mmu *m, uint32_t i)
 {
     mmu_link *l = &m->links[m->nodes[i].link];
     m->nodes[i].walk.page = m->pages.look(m->pages.self, m->nodes[i].walk.address);
-    bool waits = l->answers.first != NONE;
+    bool waits = !index_list_empty(&l->answers);
     put(m, &l->answers, i);
     if (!waits)
         send_answers(m, l);
@@ -150,7 +138,7 @@ static bool look_up(mmu *m, uint32_t i, ls_cycle now)
     if (m->miss_tail - m->miss_head == m->spec->mshr_entries)
         return false;
     mmu_miss *miss = &m->misses[m->miss_tail++ & m->miss_mask];
-    *miss = (mmu_miss){ .address = address, .begun = now, .waiting = { NONE, NONE } };
+    *miss = (mmu_miss){ .address = address, .begun = now, .waiting = INDEX_LIST_EMPTY };
     m->n.misses++;
     put(m, &miss->waiting, i);
     return true;
@@ -162,7 +150,7 @@ static void end_walks(mmu *m, ls_cycle now)
         mmu_miss *miss = &m->misses[m->miss_head++ & m->miss_mask];
         if (m->spec->entries != 0)
             (void)tag_store_insert(&m->l2, miss->address >> m->page_shift);
-        for (uint32_t i = miss->waiting.first; i != NONE;) {
+        for (uint32_t i = miss->waiting.first; i != INDEX_NONE;) {
             uint32_t next = m->nodes[i].next;
             answer(m, i);
             i = next;
@@ -176,7 +164,7 @@ static void mmu_event(void *self, ls_cycle now)
 {
     mmu *m = self;
     end_walks(m, now);
-    while (!m->blocked && m->arrived.first != NONE && m->nodes[m->arrived.first].at <= now) {
+    while (!m->blocked && !index_list_empty(&m->arrived) && m->nodes[m->arrived.first].at <= now) {
         uint32_t i = m->arrived.first, next = m->nodes[i].next;
         m->blocked = !look_up(m, i, now);
         if (!m->blocked)
@@ -186,7 +174,7 @@ static void mmu_event(void *self, ls_cycle now)
     }
     start_walks(m, now);
     ls_cycle next = m->walking > 0 ? m->misses[m->miss_head & m->miss_mask].done : LS_CYCLE_MAX;
-    if (!m->blocked && m->arrived.first != NONE && m->nodes[m->arrived.first].at < next)
+    if (!m->blocked && !index_list_empty(&m->arrived) && m->nodes[m->arrived.first].at < next)
         next = m->nodes[m->arrived.first].at;
     if (next != LS_CYCLE_MAX)
         arm(m, next > now ? next : now + 1);
@@ -209,7 +197,7 @@ static ls_status mmu_init(ls_block *block, void *state, const void *spec, ls_err
         return ls_fail(err, LS_ERR_INPUT, "%s: %llu entries are no multiple of %llu ways", m->name,
                        (unsigned long long)m->spec->entries, (unsigned long long)m->spec->ways);
     m->page_shift = (uint32_t)__builtin_ctzll(page);
-    m->arrived.first = NONE;
+    m->arrived = INDEX_LIST_EMPTY;
     uint32_t misses = 1;
     while (misses < m->spec->mshr_entries)
         misses *= 2;
@@ -235,11 +223,9 @@ static ls_status mmu_attach(void *self, const ls_pages *pages, uint32_t links, u
     m->nodes = ls_domain_alloc(domain, nodes * sizeof *m->nodes);
     if (m->links == NULL || m->nodes == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", m->name);
-    m->free_node = NONE;
-    for (size_t i = nodes; i-- > 0; m->free_node = (uint32_t)i)
-        m->nodes[i].next = m->free_node;
+    m->pool = INDEX_POOL_NEW;
     for (uint32_t i = 0; i < links; i++) {
-        m->links[i] = (mmu_link){ .mmu = m, .answers = { NONE, NONE } };
+        m->links[i] = (mmu_link){ .mmu = m, .answers = INDEX_LIST_EMPTY };
         ls_event_init(&m->links[i].event, out_ready, &m->links[i]);
     }
     return LS_OK;
@@ -274,7 +260,7 @@ static void mmu_waits(const void *self, ls_wait_sink *sink)
 {
     const mmu *m = self;
     char detail[96];
-    if (m->walking == 0 && m->arrived.first == NONE)
+    if (m->walking == 0 && index_list_empty(&m->arrived))
         return;
     snprintf(detail, sizeof detail, "%u page-table walks%s", m->walking,
              m->blocked ? ", more wait for a miss entry" : "");

@@ -3,12 +3,12 @@
  * have their page but found the cache busy leave in order, before all that come later. */
 #include "model/amd_memory/tlb.h"
 
+#include "base/list.h"
 #include "model/cache/tag_store.h"
 
 #include <stdio.h>
 
 #define CLIENTS_MAX 16
-#define NONE UINT32_MAX
 
 typedef struct tlb_node {
     ls_cycle at; /* when it may go to the cache */
@@ -16,15 +16,11 @@ typedef struct tlb_node {
     ls_line_message m;
 } tlb_node;
 
-typedef struct tlb_list {
-    uint32_t first, last;
-} tlb_list;
-
 typedef struct tlb_miss {
     uint64_t page;
     ls_cycle asked;
-    tlb_list waiting;
-    uint32_t next;  /* of the free ones, or of those to be requested; NONE */
+    index_list waiting;
+    uint32_t next;  /* of the free ones, or of those to be requested */
     uint32_t chain; /* the next of its hash, as heads */
 } tlb_miss;
 
@@ -51,11 +47,13 @@ typedef struct tlb {
     uint64_t last_physical;
     tlb_miss *misses;
     uint32_t *heads; /* of pages on their way, by hash: index in misses + 1 */
-    uint32_t head_mask, free_miss, fresh_misses, miss_count; /* free: given back; fresh: never used yet */
-    tlb_list unsent;                                         /* misses whose request has not left */
+    uint32_t head_mask, miss_count;
+    index_pool miss_pool;
+    index_list unsent; /* misses whose request has not left */
     tlb_node *nodes;
-    uint32_t free_node, fresh_nodes, inside;
-    tlb_list ready;
+    index_pool node_pool;
+    uint32_t inside;
+    index_list ready;
     ls_cycle ready_last;
     bool cache_refused; /* the first of ready */
     ls_event event, link_event;
@@ -65,14 +63,9 @@ typedef struct tlb {
 
 /* --- nodes --- */
 
-static inline void put(tlb *t, tlb_list *list, uint32_t i)
+static inline void put(tlb *t, index_list *list, uint32_t i)
 {
-    t->nodes[i].next = NONE;
-    if (list->first == NONE)
-        list->first = i;
-    else
-        t->nodes[list->last].next = i;
-    list->last = i;
+    index_list_append(list, INDEX_LINKS(t->nodes, next), i);
 }
 
 static inline bool is_full(const tlb *t)
@@ -81,14 +74,10 @@ static inline bool is_full(const tlb *t)
 }
 
 /* The caller has looked for room. */
-static void keep(tlb *t, tlb_list *list, uint32_t client, const ls_line_message *m, ls_cycle at)
+static void keep(tlb *t, index_list *list, uint32_t client, const ls_line_message *m, ls_cycle at)
 {
-    uint32_t i = t->free_node;
-    if (LS_UNLIKELY(i == NONE))
-        i = t->fresh_nodes++;
+    uint32_t i = index_pool_take(&t->node_pool, INDEX_LINKS(t->nodes, next));
     tlb_node *node = &t->nodes[i];
-    if (LS_LIKELY(t->free_node != NONE))
-        t->free_node = node->next;
     t->inside++;
     node->client = client;
     node->at = at;
@@ -131,7 +120,7 @@ static void call_refused(tlb *t, ls_cycle now)
 static bool drain(tlb *t, ls_cycle now)
 {
     uint32_t before = t->inside;
-    while (!t->cache_refused && t->ready.first != NONE) {
+    while (!t->cache_refused && !index_list_empty(&t->ready)) {
         uint32_t i = t->ready.first;
         tlb_node *node = &t->nodes[i];
         if (node->at > now) {
@@ -141,9 +130,8 @@ static bool drain(tlb *t, ls_cycle now)
         t->cache_refused = !ls_line_request(&t->clients[node->client].below, &node->m, now);
         if (t->cache_refused)
             break;
-        t->ready.first = node->next;
-        node->next = t->free_node;
-        t->free_node = i;
+        (void)index_list_pop(&t->ready, INDEX_LINKS(t->nodes, next));
+        index_pool_give(&t->node_pool, INDEX_LINKS(t->nodes, next), i);
         t->inside--;
     }
     if (t->inside == before)
@@ -171,7 +159,7 @@ static void cache_retry(void *self, ls_cycle now)
         t->cache_refused = false;
         (void)drain(t, now);
     }
-    if (t->ready.first == NONE && c->refused) {
+    if (index_list_empty(&t->ready) && c->refused) {
         c->refused = false;
         c->ops->retry(c->self, now);
     }
@@ -213,14 +201,13 @@ static void forget_miss(tlb *t, uint32_t number)
     while (*link != number + 1)
         link = &t->misses[*link - 1].chain;
     *link = miss->chain;
-    miss->next = t->free_miss;
-    t->free_miss = number;
+    index_pool_give(&t->miss_pool, INDEX_LINKS(t->misses, next), number);
     t->miss_count--;
 }
 
 static void send_requests(tlb *t)
 {
-    while (t->unsent.first != NONE) {
+    while (!index_list_empty(&t->unsent)) {
         uint32_t i = t->unsent.first;
         ls_page_walk *walk = ls_link_send(t->to_mmu, sizeof *walk);
         if (walk == NULL) {
@@ -230,7 +217,7 @@ static void send_requests(tlb *t)
             return;
         }
         *walk = (ls_page_walk){ .address = t->misses[i].page << t->page_shift, .token = i };
-        t->unsent.first = t->misses[i].next;
+        (void)index_list_pop(&t->unsent, INDEX_LINKS(t->misses, next));
     }
 }
 
@@ -256,23 +243,16 @@ static __attribute__((noinline)) bool take_miss(tlb *t, uint32_t client, const l
     }
     if (t->miss_count == t->spec->mshr_entries)
         return refuse(t, client);
-    uint32_t i = t->free_miss, *head = head_of(t, page);
-    if (LS_UNLIKELY(i == NONE))
-        i = t->fresh_misses++;
+    const index_links next = INDEX_LINKS(t->misses, next);
+    uint32_t i = index_pool_take(&t->miss_pool, next), *head = head_of(t, page);
     miss = &t->misses[i];
-    if (LS_LIKELY(t->free_miss != NONE))
-        t->free_miss = miss->next;
-    *miss = (tlb_miss){ .page = page, .asked = now, .waiting = { NONE, NONE }, .next = NONE, .chain = *head };
+    *miss = (tlb_miss){ .page = page, .asked = now, .waiting = INDEX_LIST_EMPTY, .chain = *head };
     *head = i + 1;
     t->miss_count++;
     keep(t, &miss->waiting, client, m, 0);
     t->n.accesses++;
     t->n.misses++;
-    if (t->unsent.first == NONE)
-        t->unsent.first = i;
-    else
-        t->misses[t->unsent.last].next = i;
-    t->unsent.last = i;
+    index_list_append(&t->unsent, next, i);
     send_requests(t);
     return true;
 }
@@ -286,7 +266,7 @@ static void tlb_receive(void *state, ls_link *link, const void *payload, ls_cycl
     t->physical[at] = walk->page.physical;
     t->last_page = UINT64_MAX; /* it may have gone for this one */
     t->n.walk_cycles += now - miss->asked;
-    for (uint32_t i = miss->waiting.first; i != NONE;) {
+    for (uint32_t i = miss->waiting.first; i != INDEX_NONE;) {
         tlb_node *node = &t->nodes[i];
         uint32_t next = node->next;
         t->ready_last = now > t->ready_last ? now : t->ready_last;
@@ -305,7 +285,7 @@ static void tlb_receive(void *state, ls_link *link, const void *payload, ls_cycl
 
 static bool pass(tlb *t, uint32_t client, const ls_line_message *m, uint64_t address, ls_cycle now)
 {
-    if (t->ready.first == NONE && t->latency == 0) {
+    if (index_list_empty(&t->ready) && t->latency == 0) {
         bool taken;
         if (LS_LIKELY(address == m->address)) {
             taken = ls_line_request(&t->clients[client].below, m, now);
@@ -320,7 +300,7 @@ static bool pass(tlb *t, uint32_t client, const ls_line_message *m, uint64_t add
     }
     ls_cycle at = now + t->latency;
     t->ready_last = at > t->ready_last ? at : t->ready_last;
-    bool first = t->ready.first == NONE;
+    bool first = index_list_empty(&t->ready);
     if (is_full(t))
         return refuse(t, client);
     keep(t, &t->ready, client, m, t->ready_last);
@@ -391,7 +371,8 @@ static ls_status tlb_init(ls_block *block, void *state, const void *spec, ls_err
                        (unsigned long long)t->spec->entries, (unsigned long long)t->spec->ways);
     t->page_shift = (uint32_t)__builtin_ctzll(page);
     t->last_page = UINT64_MAX;
-    t->ready.first = t->unsent.first = t->free_node = t->free_miss = NONE;
+    t->ready = t->unsent = INDEX_LIST_EMPTY;
+    t->node_pool = t->miss_pool = INDEX_POOL_NEW;
     t->physical = ls_domain_alloc(domain, t->spec->entries * sizeof *t->physical);
     t->misses = ls_domain_alloc(domain, t->spec->mshr_entries * sizeof *t->misses);
     t->nodes = ls_domain_alloc(domain, t->spec->queue_entries * sizeof *t->nodes);

@@ -29,27 +29,12 @@ static void index_add(uint32_t *index, uint32_t mask, uint32_t hash, uint32_t va
 
 static inline void unlink_line(sector_cache *c, sector_cache_set *set, uint32_t i)
 {
-    sector_cache_line *line = &c->lines[i];
-    if (line->next != SECTOR_CACHE_NONE)
-        c->lines[line->next].prev = line->prev;
-    else
-        set->newest = line->prev;
-    if (line->prev != SECTOR_CACHE_NONE)
-        c->lines[line->prev].next = line->next;
-    else
-        set->oldest = line->next;
+    index_order_remove(&set->order, INDEX_LINKS(c->lines, prev), INDEX_LINKS(c->lines, next), i);
 }
 
 static inline void append_line(sector_cache *c, sector_cache_set *set, uint32_t i)
 {
-    sector_cache_line *line = &c->lines[i];
-    line->next = SECTOR_CACHE_NONE;
-    line->prev = set->newest;
-    if (set->newest != SECTOR_CACHE_NONE)
-        c->lines[set->newest].next = i;
-    else
-        set->oldest = i;
-    set->newest = i;
+    index_order_append(&set->order, INDEX_LINKS(c->lines, prev), INDEX_LINKS(c->lines, next), i);
 }
 
 /* Apart, so that LRU has no call in its way. */
@@ -67,7 +52,7 @@ static inline void use_line(sector_cache *c, uint32_t i)
         return;
     }
     sector_cache_set *set = &c->sets[i / (uint32_t)c->spec->ways];
-    if (set->newest != i) {
+    if (set->order.newest != i) {
         unlink_line(c, set, i);
         append_line(c, set, i);
     }
@@ -110,12 +95,12 @@ uint32_t sector_cache_victim(sector_cache *c, uint32_t set_number)
         return first_line + set->used_ways;
     if (LS_UNLIKELY(!replacement_is_order(c->spec->replacement)))
         return choose_victim(c, set_number);
-    for (uint32_t i = set->oldest; i != SECTOR_CACHE_NONE; i = c->lines[i].next) {
+    for (uint32_t i = set->order.oldest; i != SECTOR_CACHE_NONE; i = c->lines[i].next) {
         if (evictable(c, &c->lines[i]))
             return i;
         pending |= c->lines[i].pending != 0;
     }
-    return pending ? SECTOR_CACHE_NONE : set->oldest;
+    return pending ? SECTOR_CACHE_NONE : set->order.oldest;
 }
 
 static void push_write_back(sector_cache *c, const sector_cache_line *line)
@@ -195,16 +180,12 @@ static inline void set_dirty(sector_cache *c, sector_cache_line *line, uint32_t 
 
 static inline bool no_waiter_left(const sector_cache *c)
 {
-    return c->waiter_free == SECTOR_CACHE_NONE && c->waiter_fresh == c->waiter_count;
+    return index_pool_empty(&c->waiter_pool, c->waiter_count);
 }
 
 static inline uint32_t new_waiter(sector_cache *c, uint32_t token)
 {
-    uint32_t waiter = c->waiter_free;
-    if (waiter != SECTOR_CACHE_NONE)
-        c->waiter_free = c->waiters[waiter].next;
-    else
-        waiter = c->waiter_fresh++;
+    uint32_t waiter = index_pool_take(&c->waiter_pool, INDEX_LINKS(c->waiters, next));
     c->waiters[waiter] = (sector_cache_waiter){ .token = token, .next = SECTOR_CACHE_NONE };
     return waiter;
 }
@@ -262,8 +243,7 @@ void sector_cache_pop_retry(sector_cache *c)
     c->retry_first = c->waiters[waiter].next;
     if (c->retry_first == SECTOR_CACHE_NONE)
         c->retry_last = SECTOR_CACHE_NONE;
-    c->waiters[waiter].next = c->waiter_free;
-    c->waiter_free = waiter;
+    index_pool_give(&c->waiter_pool, INDEX_LINKS(c->waiters, next), waiter);
 }
 
 /* The MSHR is free: its stalled requests are next in line. */
@@ -498,8 +478,7 @@ bool sector_cache_next_ready(sector_cache *c, uint32_t *token)
     uint32_t waiter = mshr->first;
     *token = c->waiters[waiter].token;
     mshr->first = c->waiters[waiter].next;
-    c->waiters[waiter].next = c->waiter_free;
-    c->waiter_free = waiter;
+    index_pool_give(&c->waiter_pool, INDEX_LINKS(c->waiters, next), waiter);
     if (mshr->first == SECTOR_CACHE_NONE) {
         c->ready_first = mshr->next;
         if (c->ready_first == SECTOR_CACHE_NONE)

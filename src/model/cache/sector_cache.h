@@ -8,6 +8,7 @@
 #ifndef MODEL_SECTOR_CACHE_H
 #define MODEL_SECTOR_CACHE_H
 
+#include "base/list.h"
 #include "lockstep/engine.h"
 #include "lockstep/metric.h"
 #include "lockstep/param.h"
@@ -100,8 +101,8 @@ typedef struct sector_cache_line {
 } sector_cache_line;
 
 typedef struct sector_cache_set {
-    uint32_t newest, oldest; /* by use (LRU) or by allocation (FIFO) */
-    uint32_t used_ways;      /* ways [0, used_ways) hold lines; lines leave only for others */
+    index_order order;  /* by use (LRU) or by allocation (FIFO) */
+    uint32_t used_ways; /* ways [0, used_ways) hold lines; lines leave only for others */
 } sector_cache_set;
 
 typedef struct sector_cache_mshr {
@@ -137,10 +138,11 @@ typedef struct sector_cache {
     sector_cache_mshr *mshrs;
     uint32_t *mshr_index; /* hash of sector addresses -> mshr + 1, the first of a chain */
     uint32_t mshr_index_mask, mshr_count;
-    uint32_t mshr_free, mshr_fresh;   /* given back; never used yet: [mshr_fresh, entries) */
+    index_pool mshr_pool;
     uint32_t ready_first, ready_last; /* filled MSHRs whose requests still have to be answered */
     sector_cache_waiter *waiters;
-    uint32_t waiter_free, waiter_fresh, waiter_count;
+    index_pool waiter_pool;
+    uint32_t waiter_count;
     uint32_t retry_first, retry_last; /* stalled requests whose MSHR is free again, oldest first */
     uint32_t stalled_count;           /* requests that wait at full MSHRs */
     sector_cache_miss *misses;        /* ring */

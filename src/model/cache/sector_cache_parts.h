@@ -67,11 +67,7 @@ static inline void remove_mshr(sector_cache *c, uint32_t mshr)
 
 static inline uint32_t take_mshr(sector_cache *c, uint64_t sector_address, uint32_t line, uint32_t waiter)
 {
-    uint32_t mshr = c->mshr_free;
-    if (mshr != SECTOR_CACHE_NONE)
-        c->mshr_free = c->mshrs[mshr].next;
-    else
-        mshr = c->mshr_fresh++;
+    uint32_t mshr = index_pool_take(&c->mshr_pool, INDEX_LINKS(c->mshrs, next));
     c->mshr_count++;
     c->mshrs[mshr] = (sector_cache_mshr){ .address = sector_address,
                                           .first = waiter,
@@ -86,8 +82,7 @@ static inline uint32_t take_mshr(sector_cache *c, uint64_t sector_address, uint3
 static inline void give_mshr(sector_cache *c, uint32_t mshr)
 {
     remove_mshr(c, mshr);
-    c->mshrs[mshr].next = c->mshr_free;
-    c->mshr_free = mshr;
+    index_pool_give(&c->mshr_pool, INDEX_LINKS(c->mshrs, next), mshr);
     c->mshr_count--;
 }
 

@@ -17,7 +17,7 @@ static uint32_t power_of_two(uint64_t at_least)
 static void empty_sets(sector_cache *c)
 {
     for (uint32_t s = 0; s <= c->set_mask; s++)
-        c->sets[s] = (sector_cache_set){ .newest = SECTOR_CACHE_NONE, .oldest = SECTOR_CACHE_NONE };
+        c->sets[s] = (sector_cache_set){ .order = INDEX_ORDER_EMPTY };
     c->line_count = (c->set_mask + 1) * c->way_limit;
 }
 
@@ -71,7 +71,8 @@ ls_status sector_cache_init(sector_cache *c, const sector_cache_spec *spec, sect
         c->mshr_index == NULL || c->waiters == NULL || c->misses == NULL || c->miss_bytes == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a cache of %llu lines", (unsigned long long)lines);
     empty_sets(c);
-    c->mshr_free = c->waiter_free = c->ready_first = c->ready_last = SECTOR_CACHE_NONE;
+    c->mshr_pool = c->waiter_pool = INDEX_POOL_NEW;
+    c->ready_first = c->ready_last = SECTOR_CACHE_NONE;
     c->retry_first = c->retry_last = SECTOR_CACHE_NONE;
     c->waiter_count = waiters;
     if (spec->hash.kind != SET_HASH_NONE && spec->sets > 1) {

@@ -86,7 +86,7 @@ const ls_state_row sector_cache_rows[SECTOR_CACHE_ROWS] = {
     LS_STATE_ARRAY(sector_cache, mshr_index, mshr_index_length),
     LS_STATE_DATA_SPAN(sector_cache, mshr_index_mask, ready_last),
     LS_STATE_ARRAY(sector_cache, waiters, waiter_count),
-    LS_STATE_DATA_SPAN(sector_cache, waiter_free, stalled_count),
+    LS_STATE_DATA_SPAN(sector_cache, waiter_pool, stalled_count),
     LS_STATE_ARRAY(sector_cache, misses, miss_length),
     LS_STATE_ARRAY(sector_cache, miss_bytes, miss_length),
     LS_STATE_DATA_SPAN(sector_cache, miss_head, miss_mask),

@@ -96,9 +96,8 @@ static void bank_push(void *self, const ls_dram_request *request)
 {
     bank_channel *c = self;
     ls_cycle now = ls_region_now(c->region);
-    uint32_t number = c->free_request;
+    uint32_t number = index_pool_take(&c->request_pool, INDEX_LINKS(c->requests, next));
     bank_request *r = &c->requests[number];
-    c->free_request = r->next;
     c->front_stamp = now >= c->front_stamp ? now + 1 : c->front_stamp + 1;
     ls_cycle enter = leaves_front(c, c->front_stamp) + 1;
     c->front_last = enter > c->front_last ? enter : c->front_last + 1;

@@ -15,6 +15,7 @@
 #ifndef MODEL_DRAM_BANK_H
 #define MODEL_DRAM_BANK_H
 
+#include "base/list.h"
 #include "model/dram/dram.h"
 #include "model/dram/timing.h"
 
@@ -68,7 +69,7 @@ typedef struct bank_request {
 typedef struct bank_rows {
     uint32_t first, last, row; /* of the row being served; first is BANK_NONE if there is none */
     uint32_t served;           /* of it, while others waited */
-    uint32_t oldest, newest;   /* the other rows, by the age of their oldest request */
+    index_order order;         /* the other rows, by the age of their oldest request */
 } bank_rows;
 
 typedef struct bank {
@@ -115,7 +116,7 @@ typedef struct bank_channel {
     bool apart, draining;     /* writes wait apart; and are being worked off */
     uint32_t bus, cap;        /* cap: of requests from one row; UINT32_MAX: none */
     bool in_order;            /* FCFS */
-    uint32_t fcfs_first, fcfs_last;
+    index_list fcfs;
     uint32_t activate_turn;
     ls_cycle faw_at[4]; /* when the window of each of the last four activates ends */
     ls_cycle pipe_last; /* due of the last data that entered the pipe */
@@ -127,7 +128,7 @@ typedef struct bank_channel {
     uint32_t *front; /* ring of requests */
     uint32_t front_head, front_tail, ring_mask;
     uint32_t front_seen; /* those before it may have joined until the next wake */
-    uint32_t free_request;
+    index_pool request_pool;
     uint32_t writes_coming; /* requests to write whose last command has not been sent */
     bank_data *pipe;        /* ring */
     uint32_t pipe_head, pipe_tail;

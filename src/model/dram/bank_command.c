@@ -316,8 +316,7 @@ static inline void send_column(bank_channel *c, bank *b, ls_cycle t)
     data->write = r->write;
     c->writes_coming -= r->write;
     c->busy &= ~b->bit;
-    r->next = c->free_request;
-    c->free_request = b->request;
+    index_pool_give(&c->request_pool, INDEX_LINKS(c->requests, next), b->request);
 }
 
 /* The first bank of a mask, from `from` on and around, whose group lets it send; those on the way wait. */

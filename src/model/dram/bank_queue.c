@@ -14,21 +14,15 @@
 
 static void fcfs_add(bank_channel *c, uint32_t request)
 {
-    c->requests[request].next = BANK_NONE;
-    if (c->fcfs_first == BANK_NONE) {
-        c->fcfs_first = request;
+    if (index_list_empty(&c->fcfs))
         c->queued[0] = UINT64_C(1) << c->requests[request].bank;
-    } else {
-        c->requests[c->fcfs_last].next = request;
-    }
-    c->fcfs_last = request;
+    index_list_append(&c->fcfs, INDEX_LINKS(c->requests, next), request);
 }
 
 static uint32_t fcfs_take(bank_channel *c)
 {
-    uint32_t request = c->fcfs_first;
-    c->fcfs_first = c->requests[request].next;
-    c->queued[0] = c->fcfs_first == BANK_NONE ? 0 : UINT64_C(1) << c->requests[c->fcfs_first].bank;
+    uint32_t request = index_list_pop(&c->fcfs, INDEX_LINKS(c->requests, next));
+    c->queued[0] = index_list_empty(&c->fcfs) ? 0 : UINT64_C(1) << c->requests[c->fcfs.first].bank;
     return request;
 }
 
@@ -37,30 +31,13 @@ static uint32_t fcfs_take(bank_channel *c)
 /* Inserts a row into the order of rows, after `older` (BANK_NONE: as the oldest). */
 static void insert_row(bank_channel *c, bank_rows *rows, uint32_t first, uint32_t older)
 {
-    uint32_t newer = older == BANK_NONE ? rows->oldest : c->requests[older].newer;
-    c->requests[first].older = older;
-    c->requests[first].newer = newer;
-    if (older == BANK_NONE)
-        rows->oldest = first;
-    else
-        c->requests[older].newer = first;
-    if (newer == BANK_NONE)
-        rows->newest = first;
-    else
-        c->requests[newer].older = first;
+    index_order_insert(&rows->order, INDEX_LINKS(c->requests, older), INDEX_LINKS(c->requests, newer), first,
+                       older);
 }
 
 static void remove_row(bank_channel *c, bank_rows *rows, uint32_t first)
 {
-    uint32_t older = c->requests[first].older, newer = c->requests[first].newer;
-    if (older == BANK_NONE)
-        rows->oldest = newer;
-    else
-        c->requests[older].newer = newer;
-    if (newer == BANK_NONE)
-        rows->newest = older;
-    else
-        c->requests[newer].older = older;
+    index_order_remove(&rows->order, INDEX_LINKS(c->requests, older), INDEX_LINKS(c->requests, newer), first);
 }
 
 static void serve_row(bank_channel *c, bank_rows *rows, uint32_t first)
@@ -75,7 +52,7 @@ static void serve_row(bank_channel *c, bank_rows *rows, uint32_t first)
 /* The row being served goes back among the others, by the age of its remaining requests. */
 static void put_row_back(bank_channel *c, bank_rows *rows)
 {
-    uint32_t first = rows->first, older = rows->newest;
+    uint32_t first = rows->first, older = rows->order.newest;
     c->requests[first].last = rows->last;
     while (older != BANK_NONE && c->requests[older].enter > c->requests[first].enter)
         older = c->requests[older].older;
@@ -104,7 +81,7 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
         rows->last = request;
         return;
     }
-    for (uint32_t first = rows->newest; first != BANK_NONE; first = c->requests[first].older) {
+    for (uint32_t first = rows->order.newest; first != BANK_NONE; first = c->requests[first].older) {
         if (c->requests[first].row == r->row) {
             c->requests[c->requests[first].last].next = request;
             c->requests[first].last = request;
@@ -112,7 +89,7 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
         }
     }
     r->last = request;
-    insert_row(c, rows, request, rows->newest);
+    insert_row(c, rows, request, rows->order.newest);
 }
 
 uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b)
@@ -124,19 +101,19 @@ uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b)
         return fcfs_take(c);
     bank_rows *rows = &b->rows[kind];
     if (rows->first == BANK_NONE) {
-        uint32_t first = rows->oldest;
+        uint32_t first = rows->order.oldest;
         while (first != BANK_NONE && c->requests[first].row != b->row)
             first = c->requests[first].newer;
-        serve_row(c, rows, first != BANK_NONE ? first : rows->oldest);
-    } else if (LS_UNLIKELY(rows->served == c->cap && rows->oldest != BANK_NONE)) {
+        serve_row(c, rows, first != BANK_NONE ? first : rows->order.oldest);
+    } else if (LS_UNLIKELY(rows->served == c->cap && rows->order.oldest != BANK_NONE)) {
         put_row_back(c, rows);
-        serve_row(c, rows, rows->oldest);
+        serve_row(c, rows, rows->order.oldest);
     }
-    if (rows->oldest != BANK_NONE)
+    if (rows->order.oldest != BANK_NONE)
         rows->served++;
     uint32_t request = rows->first;
     rows->first = c->requests[request].next;
-    if (rows->first == BANK_NONE && rows->oldest == BANK_NONE)
+    if (rows->first == BANK_NONE && rows->order.oldest == BANK_NONE)
         c->queued[kind] &= ~b->bit;
     return request;
 }

@@ -281,17 +281,13 @@ static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_er
         return ls_fail(err, LS_ERR_NOMEM, "no memory for DRAM channel '%s'", c->name);
     uint32_t banks = c->bank_mask + 1, groups = (uint32_t)timing.groups;
     for (uint32_t i = 0; i < banks; i++) {
-        const bank_rows none = { .first = BANK_NONE, .oldest = BANK_NONE, .newest = BANK_NONE };
+        const bank_rows none = { .first = BANK_NONE, .order = INDEX_ORDER_EMPTY };
         c->banks[i] =
             (bank){ .bit = UINT64_C(1) << i, .number = i, .request = BANK_NONE, .rows = { none, none } };
         c->banks[i].group = c->spec->group_bits == BANK_GROUP_LOW ? i % groups : i / (banks / groups);
     }
-    c->free_request = BANK_NONE;
-    for (uint32_t i = c->capacity; i-- > 0;) {
-        c->requests[i].next = c->free_request;
-        c->free_request = i;
-    }
-    c->fcfs_first = BANK_NONE;
+    c->request_pool = INDEX_POOL_NEW;
+    c->fcfs = INDEX_LIST_EMPTY;
     c->next = c->front_at = LS_CYCLE_MAX;
     ls_event_init(&c->wake, bank_wake, c);
     return LS_OK;

@@ -6,6 +6,7 @@
  * reply network, again sectors_per_cycle per slice. */
 #include "model/memory/partition.h"
 
+#include "base/list.h"
 #include "base/ring.h"
 #include "lockstep/l2.h"
 #include "model/cache/sector_cache.h"
@@ -42,7 +43,8 @@ typedef struct pending_request {
 } pending_request;
 
 typedef struct queue {
-    uint32_t first, last, count; /* of pending requests */
+    index_list list; /* of pending requests */
+    uint32_t count;
 } queue;
 
 typedef struct slice {
@@ -78,30 +80,30 @@ typedef struct partition {
     slice slices[SLICES_MAX];
     ls_link **to_core;
     pending_request *requests;
-    uint32_t free_request, fresh_requests; /* given back; never used yet */
-    uint64_t *dram_reads;                  /* by token: the sector that is read */
+    index_pool request_pool;
+    uint64_t *dram_reads; /* by token: the sector that is read */
     uint32_t *dram_next;
-    uint32_t free_dram, dram_tokens;
+    index_pool dram_pool; /* tokens without a read */
+    uint32_t dram_tokens;
 } partition;
 
 /* ------------------------------------------------------------------------------------------------- queues */
 
 static inline void put(partition *p, queue *q, uint32_t i)
 {
-    p->requests[i].next = SECTOR_CACHE_NONE;
-    if (q->count++ == 0)
-        q->first = i;
-    else
-        p->requests[q->last].next = i;
-    q->last = i;
+    index_list_append(&q->list, INDEX_LINKS(p->requests, next), i);
+    q->count++;
 }
 
 static inline uint32_t take(partition *p, queue *q)
 {
-    uint32_t i = q->first;
-    q->first = p->requests[i].next;
     q->count--;
-    return i;
+    return index_list_pop(&q->list, INDEX_LINKS(p->requests, next));
+}
+
+static inline index_links dram_links(const partition *p)
+{
+    return (index_links){ p->dram_next, sizeof *p->dram_next };
 }
 
 /* While it sleeps. */
@@ -125,10 +127,8 @@ static void wake_now(partition *p, slice *s)
 static void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     partition *p = state;
-    uint32_t i = p->free_request != SECTOR_CACHE_NONE ? p->free_request : p->fresh_requests++;
+    uint32_t i = index_pool_take(&p->request_pool, INDEX_LINKS(p->requests, next));
     pending_request *r = &p->requests[i];
-    if (p->free_request != SECTOR_CACHE_NONE)
-        p->free_request = r->next;
     r->message = *(const ls_sector_message *)payload;
     r->link = link;
     slice *s = &p->slices[r->message.slice];
@@ -169,8 +169,7 @@ static void reply_done(void *state, uint32_t token, bool write)
         return;
     slice *s = &p->slices[token % p->slice_count];
     s->fills[ring_push(&s->fill_ring)] = p->dram_reads[token / p->slice_count];
-    p->dram_next[token / p->slice_count] = p->free_dram;
-    p->free_dram = token / p->slice_count;
+    index_pool_give(&p->dram_pool, dram_links(p), token / p->slice_count);
     wake_now(p, s);
 }
 
@@ -183,10 +182,9 @@ static bool send_to_dram(partition *p, slice *s, const sector_cache_miss *miss)
     if (!dram->ready(p->dram.self, write))
         return false;
     if (!write) {
-        if (p->free_dram == SECTOR_CACHE_NONE)
+        if (index_pool_empty(&p->dram_pool, p->dram_tokens))
             return false;
-        uint32_t token = p->free_dram;
-        p->free_dram = p->dram_next[token];
+        uint32_t token = index_pool_take(&p->dram_pool, dram_links(p));
         p->dram_reads[token] = miss->address;
         ls_dram_place at = mem_map_dram(&p->map, miss->address);
         dram->push(p->dram.self,
@@ -239,7 +237,7 @@ static inline bool port_open(const partition *p, const slice *s)
 /* False if the network has no room. */
 static inline bool send_answer(partition *p, slice *s)
 {
-    uint32_t i = s->output.first;
+    uint32_t i = s->output.list.first;
     pending_request *r = &p->requests[i];
     ls_link *link = p->to_core[r->message.core];
     ls_sector_message *message = ls_link_send(link, 1);
@@ -253,8 +251,7 @@ static inline bool send_answer(partition *p, slice *s)
     (void)take(p, &s->output);
     if (p->port_cost != 0)
         s->port_free = (s->port_free > p->now * 100 ? s->port_free : p->now * 100) + p->port_cost;
-    r->next = p->free_request;
-    p->free_request = i;
+    index_pool_give(&p->request_pool, INDEX_LINKS(p->requests, next), i);
     p->n.replies++;
     ls_domain_pending(p->domain, -1);
     ls_domain_progress(p->domain);
@@ -279,7 +276,7 @@ static inline bool has_look_up(const slice *s)
 static inline bool look_up(partition *p, slice *s)
 {
     bool again = sector_cache_has_retry(&s->l2);
-    uint32_t i = again ? sector_cache_peek_retry(&s->l2) : s->input.first;
+    uint32_t i = again ? sector_cache_peek_retry(&s->l2) : s->input.list.first;
     pending_request *r = &p->requests[i];
     sector_cache_outcome outcome;
     sector_cache_set_global(&s->l2, r->message.global);
@@ -342,7 +339,7 @@ static ls_cycle slice_cycle(partition *p, slice *s)
     while (has_look_up(s) && s->output.count < spec->output_queue && look_up(p, s) && --left > 0) {
     }
     left = p->width;
-    while (s->delay.count > 0 && p->requests[s->delay.first].ready <= p->now) {
+    while (s->delay.count > 0 && p->requests[s->delay.list.first].ready <= p->now) {
         if (s->input.count >= spec->input_queue) {
             p->n.input_stalls++;
             break;
@@ -356,7 +353,7 @@ static ls_cycle slice_cycle(partition *p, slice *s)
         return p->now + 1;
     if (s->delay.count == 0)
         return LS_CYCLE_MAX;
-    ls_cycle ready = p->requests[s->delay.first].ready;
+    ls_cycle ready = p->requests[s->delay.list.first].ready;
     return ready <= p->now ? p->now + 1 : ready;
 }
 
@@ -444,6 +441,7 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
         slice *s = &p->slices[i];
         s->owner = p;
         s->next = LS_CYCLE_MAX;
+        s->delay.list = s->input.list = s->output.list = INDEX_LIST_EMPTY;
         ls_event_init(&s->output_event, output_event, s);
         ring_init(&s->fill_ring, (uint32_t)p->spec->fill_queue);
         s->fills = ls_domain_alloc(p->domain, ring_size_for((uint32_t)p->spec->fill_queue) * sizeof *s->fills);
@@ -455,11 +453,7 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
     if (!ok)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for memory partition '%s'", ls_domain_name(p->domain));
     memcpy(p->to_core, wiring->to_core, wiring->core_count * sizeof(ls_link *));
-    p->free_request = p->free_dram = SECTOR_CACHE_NONE;
-    for (uint32_t i = p->dram_tokens; i-- > 0;) {
-        p->dram_next[i] = p->free_dram;
-        p->free_dram = i;
-    }
+    p->request_pool = p->dram_pool = INDEX_POOL_NEW;
     return LS_OK;
 }
 

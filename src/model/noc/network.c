@@ -403,8 +403,7 @@ static ls_status create_messages(builder *b, ls_error *err)
         g->payloads = ls_domain_alloc(g->domain, (size_t)(g->message_max + 1) * g->payload_bytes);
         if (g->messages == NULL || g->payloads == NULL)
             return no_memory(b, err);
-        for (uint32_t i = 0; i < g->message_max; i++)
-            g->messages[i].next = i + 1;
+        g->message_pool = INDEX_POOL_NEW;
     }
     return LS_OK;
 }

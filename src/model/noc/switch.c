@@ -54,8 +54,7 @@ void noc_output_ready(void *output_vc, ls_cycle now)
 
 static uint32_t message_new(noc_group *g)
 {
-    uint32_t i = g->free_message;
-    g->free_message = g->messages[i].next;
+    uint32_t i = index_pool_take(&g->message_pool, INDEX_LINKS(g->messages, next));
     if (++g->live > g->n.peak)
         g->n.peak = g->live;
     ls_domain_pending(g->domain, 1);
@@ -64,8 +63,7 @@ static uint32_t message_new(noc_group *g)
 
 static void message_free(noc_group *g, uint32_t i)
 {
-    g->messages[i].next = g->free_message;
-    g->free_message = i;
+    index_pool_give(&g->message_pool, INDEX_LINKS(g->messages, next), i);
     g->live--;
     ls_domain_pending(g->domain, -1);
 }

@@ -14,6 +14,7 @@
 #ifndef MODEL_NOC_SWITCH_H
 #define MODEL_NOC_SWITCH_H
 
+#include "base/list.h"
 #include "lockstep/block.h"
 
 #define NOC_VCS_MAX 32u
@@ -158,7 +159,9 @@ typedef struct noc_group {
     uint64_t *want;  /* [output * vcs + input vc]: input ports; all zero between switches */
     noc_message *messages;
     char *payloads;
-    uint32_t message_max, free_message, live;
+    uint32_t message_max;
+    index_pool message_pool;
+    uint32_t live;
 } noc_group;
 
 /* Receives messages of one class from one end point. */

@@ -20,12 +20,10 @@ bool level_init(level *l, uint32_t sets, uint32_t ways, bool fifo, bool by_reuse
     l->index_mask = size - 1;
     l->lines = malloc(l->line_count * sizeof *l->lines);
     l->index = calloc(size, sizeof *l->index);
-    l->newest = malloc(l->sets * sizeof *l->newest);
-    l->oldest = malloc(l->sets * sizeof *l->oldest);
+    l->order = malloc(l->sets * sizeof *l->order);
     l->used = malloc(l->sets * sizeof *l->used);
     l->filled = malloc(l->sets * sizeof *l->filled);
-    if (l->lines == NULL || l->index == NULL || l->newest == NULL || l->oldest == NULL || l->used == NULL ||
-        l->filled == NULL)
+    if (l->lines == NULL || l->index == NULL || l->order == NULL || l->used == NULL || l->filled == NULL)
         return false;
     if (by_reuse) {
         l->distance = reuse_create(l->line_count, sets, ways);
@@ -40,8 +38,7 @@ void level_fini(level *l)
 {
     free(l->lines);
     free(l->index);
-    free(l->newest);
-    free(l->oldest);
+    free(l->order);
     free(l->used);
     free(l->filled);
     reuse_destroy(l->distance);
@@ -52,7 +49,7 @@ void level_clear(level *l)
 {
     memset(l->index, 0, ((size_t)l->index_mask + 1) * sizeof *l->index);
     for (uint32_t set = 0; set < l->sets; set++) {
-        l->newest[set] = l->oldest[set] = NONE;
+        l->order[set] = INDEX_ORDER_EMPTY;
         l->used[set] = 0;
     }
     l->full = false;
@@ -111,27 +108,12 @@ static void index_remove(level *l, uint32_t i)
 
 static void unlink_line(level *l, uint32_t set, uint32_t i)
 {
-    level_line *line = &l->lines[i];
-    if (line->newer != NONE)
-        l->lines[line->newer].older = line->older;
-    else
-        l->newest[set] = line->older;
-    if (line->older != NONE)
-        l->lines[line->older].newer = line->newer;
-    else
-        l->oldest[set] = line->newer;
+    index_order_remove(&l->order[set], INDEX_LINKS(l->lines, older), INDEX_LINKS(l->lines, newer), i);
 }
 
 static void make_newest(level *l, uint32_t set, uint32_t i)
 {
-    level_line *line = &l->lines[i];
-    line->newer = NONE;
-    line->older = l->newest[set];
-    if (line->older != NONE)
-        l->lines[line->older].newer = i;
-    else
-        l->oldest[set] = i;
-    l->newest[set] = i;
+    index_order_append(&l->order[set], INDEX_LINKS(l->lines, older), INDEX_LINKS(l->lines, newer), i);
 }
 
 /* Decides by distance whether a line that was used before is still there: as often as its probability
@@ -164,7 +146,7 @@ level_line *level_look(level *l, uint32_t set, uint64_t number, bool allocate, l
         set = 0;
     uint32_t i = find(l, number);
     if (i != NONE) {
-        if (l->newest[set] != i && !l->fifo) {
+        if (l->order[set].newest != i && !l->fifo) {
             unlink_line(l, set, i);
             make_newest(l, set, i);
         }
@@ -180,7 +162,7 @@ level_line *level_look(level *l, uint32_t set, uint64_t number, bool allocate, l
             drive_out_copy(l, set, victim);
         i = set * ways + l->used[set]++;
     } else {
-        i = l->oldest[set];
+        i = l->order[set].oldest;
         *victim = (level_victim){ .line = l->lines[i].line, .dirty = l->lines[i].dirty };
         unlink_line(l, set, i);
         index_remove(l, i);

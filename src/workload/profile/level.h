@@ -4,6 +4,7 @@
 #ifndef PROFILE_LEVEL_H
 #define PROFILE_LEVEL_H
 
+#include "base/list.h"
 #include "model/cache/sector_cache.h"
 #include "workload/profile/reuse.h"
 
@@ -31,7 +32,7 @@ typedef struct level {
     bool fifo; /* replaced in the order of arrival; everything else counts as LRU */
     level_line *lines;
     uint32_t line_count;         /* sets * ways, or the number that reuse distances need */
-    uint32_t *newest, *oldest;   /* of each set */
+    index_order *order;          /* of each set */
     uint32_t *used;              /* lines of each set */
     uint32_t *index, index_mask; /* hash of lines -> line + 1 */
     reuse *distance;             /* NULL: the cache itself */

@@ -1,0 +1,138 @@
+/* list.h: queues, pools and orders of the elements of one array. Elements are linked by their index in a member
+ * of theirs, so nothing is allocated and a copy of the array keeps its links. */
+#ifndef BASE_LIST_H
+#define BASE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define INDEX_NONE UINT32_MAX
+
+/* Where the links of an array are. The compiler sees the constants, and nothing of this is left. */
+typedef struct index_links {
+    uint32_t *first; /* of element 0 */
+    size_t stride;   /* bytes */
+} index_links;
+
+#define INDEX_LINKS(array, member) ((index_links){ &(array)->member, sizeof *(array) })
+
+static inline uint32_t *index_link(index_links links, uint32_t i)
+{
+    return (uint32_t *)(void *)((char *)links.first + i * links.stride);
+}
+
+/* --------------------------------------------------------------------------------------------------- lists */
+
+/* First in, first out. */
+typedef struct index_list {
+    uint32_t first; /* INDEX_NONE: the list is empty */
+    uint32_t last;  /* valid if there is a first */
+} index_list;
+
+#define INDEX_LIST_EMPTY ((index_list){ INDEX_NONE, INDEX_NONE })
+
+static inline bool index_list_empty(const index_list *list)
+{
+    return list->first == INDEX_NONE;
+}
+
+static inline void index_list_append(index_list *list, index_links next, uint32_t i)
+{
+    *index_link(next, i) = INDEX_NONE;
+    if (list->first == INDEX_NONE)
+        list->first = i;
+    else
+        *index_link(next, list->last) = i;
+    list->last = i;
+}
+
+static inline uint32_t index_list_pop(index_list *list, index_links next) /* the list is not empty */
+{
+    uint32_t i = list->first;
+    list->first = *index_link(next, i);
+    return i;
+}
+
+/* --------------------------------------------------------------------------------------------------- pools */
+
+/* Elements that nobody uses: the one given back last is taken first, then those that were never used. */
+typedef struct index_pool {
+    uint32_t free;  /* given back; INDEX_NONE: none */
+    uint32_t fresh; /* this one and all after it were never used */
+} index_pool;
+
+#define INDEX_POOL_NEW ((index_pool){ INDEX_NONE, 0 })
+
+static inline bool index_pool_empty(const index_pool *pool, uint32_t count) /* of an array of `count` */
+{
+    return pool->free == INDEX_NONE && pool->fresh == count;
+}
+
+static inline uint32_t index_pool_take(index_pool *pool, index_links next) /* the pool is not empty */
+{
+    uint32_t i = pool->free;
+    if (i == INDEX_NONE)
+        return pool->fresh++;
+    pool->free = *index_link(next, i);
+    return i;
+}
+
+static inline void index_pool_give(index_pool *pool, index_links next, uint32_t i)
+{
+    *index_link(next, i) = pool->free;
+    pool->free = i;
+}
+
+/* -------------------------------------------------------------------------------------------------- orders */
+
+/* From the oldest to the newest; elements may leave from anywhere. */
+typedef struct index_order {
+    uint32_t oldest, newest; /* INDEX_NONE: the order is empty */
+} index_order;
+
+#define INDEX_ORDER_EMPTY ((index_order){ INDEX_NONE, INDEX_NONE })
+
+/* Behind element `after`; INDEX_NONE: as the oldest. */
+static inline void index_order_insert(index_order *order, index_links older, index_links newer, uint32_t i,
+                                      uint32_t after)
+{
+    uint32_t before = after == INDEX_NONE ? order->oldest : *index_link(newer, after);
+    *index_link(older, i) = after;
+    *index_link(newer, i) = before;
+    if (after == INDEX_NONE)
+        order->oldest = i;
+    else
+        *index_link(newer, after) = i;
+    if (before == INDEX_NONE)
+        order->newest = i;
+    else
+        *index_link(older, before) = i;
+}
+
+static inline void index_order_append(index_order *order, index_links older, index_links newer, uint32_t i)
+{
+    uint32_t last = order->newest;
+    *index_link(newer, i) = INDEX_NONE;
+    *index_link(older, i) = last;
+    if (last != INDEX_NONE)
+        *index_link(newer, last) = i;
+    else
+        order->oldest = i;
+    order->newest = i;
+}
+
+static inline void index_order_remove(index_order *order, index_links older, index_links newer, uint32_t i)
+{
+    uint32_t after = *index_link(older, i), before = *index_link(newer, i);
+    if (before != INDEX_NONE)
+        *index_link(older, before) = after;
+    else
+        order->newest = after;
+    if (after != INDEX_NONE)
+        *index_link(newer, after) = before;
+    else
+        order->oldest = before;
+}
+
+#endif
