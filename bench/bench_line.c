@@ -85,7 +85,7 @@ int main(int argc, char **argv)
                              .queue_entries = 512,
                              .atoms_per_cycle = { .num = 4, .den = 1 } };
     mem_map map;
-    ls_address_space *address_space = NULL;
+    memory_space *address_space = NULL;
     ls_block *hub = NULL, *gate = NULL, *memory = NULL;
     must(mem_map_init(&map,
                       &(mem_map_spec){ .channels = 1,

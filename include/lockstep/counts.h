@@ -20,21 +20,22 @@
 
 /* The members: instructions of wavefronts, the same by class (ls_gpu_class_name()), and the rows. */
 #define LS_COUNT_MEMBER_(name) uint64_t name;
-#define LS_COUNT_MEMBERS(class_count) \
-    uint64_t instructions;            \
-    uint64_t classes[class_count];    \
+#define LS_COUNT_MEMBERS(class_count)                                                                         \
+    uint64_t instructions;                                                                                    \
+    uint64_t classes[class_count];                                                                            \
     LS_EXECUTION_COUNTS(LS_COUNT_MEMBER_)
 
 /* Adds the members of one struct to those of another one, which has as many classes or more. */
 #define LS_COUNT_ADD_(name) counts_to_->name += counts_from_->name;
-#define LS_COUNTS_ADD(to, from)                                                                                     \
-    do {                                                                                                            \
-        __typeof__(&*(to)) counts_to_ = (to);                                                                       \
-        __typeof__(&*(from)) counts_from_ = (from);                                                                 \
-        counts_to_->instructions += counts_from_->instructions;                                                     \
-        for (size_t class_ = 0; class_ < sizeof counts_from_->classes / sizeof counts_from_->classes[0]; class_++) \
-            counts_to_->classes[class_] += counts_from_->classes[class_];                                           \
-        LS_EXECUTION_COUNTS(LS_COUNT_ADD_)                                                                          \
+#define LS_COUNTS_ADD(to, from)                                                                               \
+    do {                                                                                                      \
+        __typeof__(&*(to)) counts_to_ = (to);                                                                 \
+        __typeof__(&*(from)) counts_from_ = (from);                                                           \
+        counts_to_->instructions += counts_from_->instructions;                                               \
+        for (size_t class_ = 0; class_ < sizeof counts_from_->classes / sizeof counts_from_->classes[0];      \
+             class_++)                                                                                        \
+            counts_to_->classes[class_] += counts_from_->classes[class_];                                     \
+        LS_EXECUTION_COUNTS(LS_COUNT_ADD_)                                                                    \
     } while (0)
 
 #endif

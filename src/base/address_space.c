@@ -13,7 +13,7 @@
 #define WINDOW_LEAST_BYTES (64ull << 20)
 #define WINDOW_MOST_BYTES (64ull << 40)
 
-struct ls_address_space {
+struct memory_space {
     uint8_t *host;
     _Atomic uint8_t *pages;
     uint64_t bytes;
@@ -33,7 +33,7 @@ static void *space_reserve(uint64_t bytes, int protection)
     return at == MAP_FAILED ? NULL : at;
 }
 
-ls_status address_space_create(uint64_t bytes, ls_address_space **out, ls_error *err)
+ls_status address_space_create(uint64_t bytes, memory_space **out, ls_error *err)
 {
     bool any = bytes == 0;
     if (any)
@@ -42,7 +42,7 @@ ls_status address_space_create(uint64_t bytes, ls_address_space **out, ls_error 
         return ls_fail(err, LS_ERR_USAGE, "a simulated memory of %llu bytes is too large (at most 64 TiB)",
                        (unsigned long long)bytes);
     bytes = (bytes + LS_PAGE_BYTES - 1) & ~(uint64_t)(LS_PAGE_BYTES - 1);
-    ls_address_space *address_space = calloc(1, sizeof *address_space);
+    memory_space *address_space = calloc(1, sizeof *address_space);
     if (!address_space)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the simulated memory");
     for (;;) {
@@ -69,7 +69,7 @@ ls_status address_space_create(uint64_t bytes, ls_address_space **out, ls_error 
     return LS_OK;
 }
 
-void address_space_destroy(ls_address_space *address_space)
+void address_space_destroy(memory_space *address_space)
 {
     if (!address_space)
         return;
@@ -80,14 +80,14 @@ void address_space_destroy(ls_address_space *address_space)
     free(address_space);
 }
 
-uint64_t address_space_bytes(const ls_address_space *address_space)
+uint64_t address_space_bytes(const memory_space *address_space)
 {
     return address_space->bytes;
 }
 
-uint64_t address_space_mapped_bytes(const ls_address_space *address_space)
+uint64_t address_space_mapped_bytes(const memory_space *address_space)
 {
-    ls_address_space *open = (ls_address_space *)address_space;
+    memory_space *open = (memory_space *)address_space;
     pthread_mutex_lock(&open->lock);
     uint64_t mapped = address_space->mapped;
     pthread_mutex_unlock(&open->lock);
@@ -97,7 +97,7 @@ uint64_t address_space_mapped_bytes(const ls_address_space *address_space)
 /* --- extents -------------------------------------------------------------------------------------------- */
 
 /* The first extent that ends after the address. */
-static size_t space_place(const ls_address_space *address_space, uint64_t address)
+static size_t space_place(const memory_space *address_space, uint64_t address)
 {
     size_t low = 0, high = address_space->extents.count;
     while (low < high) {
@@ -110,7 +110,7 @@ static size_t space_place(const ls_address_space *address_space, uint64_t addres
     return low;
 }
 
-static void space_mark(ls_address_space *address_space, uint64_t start, uint64_t end, uint32_t state)
+static void space_mark(memory_space *address_space, uint64_t start, uint64_t end, uint32_t state)
 {
     for (uint64_t page = (start - LS_WINDOW_BASE) >> LS_PAGE_SHIFT;
          page < (end - LS_WINDOW_BASE) >> LS_PAGE_SHIFT; page++)
@@ -119,7 +119,7 @@ static void space_mark(ls_address_space *address_space, uint64_t start, uint64_t
         address_space->changed(address_space->changed_self, start, end - start, state);
 }
 
-void address_space_watch(ls_address_space *address_space, address_space_changed changed, void *self)
+void address_space_watch(memory_space *address_space, address_space_changed changed, void *self)
 {
     pthread_mutex_lock(&address_space->lock);
     address_space->changed = changed;
@@ -127,7 +127,7 @@ void address_space_watch(ls_address_space *address_space, address_space_changed 
     pthread_mutex_unlock(&address_space->lock);
 }
 
-static bool space_whole(const ls_address_space *address_space, uint64_t address, uint64_t bytes)
+static bool space_whole(const memory_space *address_space, uint64_t address, uint64_t bytes)
 {
     uint64_t offset = address - LS_WINDOW_BASE;
     return bytes > 0 && address >= LS_WINDOW_BASE && offset < address_space->bytes &&
@@ -135,7 +135,7 @@ static bool space_whole(const ls_address_space *address_space, uint64_t address,
 }
 
 /* Called with the lock held; [start, end) is free and in the address space, `at` is its place in the list. */
-static ls_status space_insert(ls_address_space *address_space, size_t at, uint64_t start, uint64_t end,
+static ls_status space_insert(memory_space *address_space, size_t at, uint64_t start, uint64_t end,
                               uint32_t state, ls_error *err)
 {
     if (!vec_reserve(&address_space->extents, 1))
@@ -153,7 +153,7 @@ static ls_status space_insert(ls_address_space *address_space, size_t at, uint64
     return LS_OK;
 }
 
-static ls_status space_alloc_locked(ls_address_space *address_space, uint64_t bytes, uint64_t align,
+static ls_status space_alloc_locked(memory_space *address_space, uint64_t bytes, uint64_t align,
                                     uint32_t state, uint64_t *out, ls_error *err)
 {
     uint64_t limit = LS_WINDOW_BASE + address_space->bytes;
@@ -174,7 +174,7 @@ static ls_status space_alloc_locked(ls_address_space *address_space, uint64_t by
                    (unsigned long long)bytes, (unsigned long long)(address_space->bytes >> 20));
 }
 
-ls_status address_space_alloc(ls_address_space *address_space, uint64_t bytes, uint64_t align, uint32_t state,
+ls_status address_space_alloc(memory_space *address_space, uint64_t bytes, uint64_t align, uint32_t state,
                               uint64_t *out, ls_error *err)
 {
     if (align < LS_PAGE_BYTES)
@@ -194,7 +194,7 @@ ls_status address_space_alloc(ls_address_space *address_space, uint64_t bytes, u
     return status;
 }
 
-ls_status address_space_map(ls_address_space *address_space, uint64_t address, uint64_t bytes, uint32_t state,
+ls_status address_space_map(memory_space *address_space, uint64_t address, uint64_t bytes, uint32_t state,
                             ls_error *err)
 {
     if (!space_whole(address_space, address, bytes) || ((address | bytes) & (LS_PAGE_BYTES - 1)) != 0)
@@ -213,7 +213,7 @@ ls_status address_space_map(ls_address_space *address_space, uint64_t address, u
     return status;
 }
 
-ls_status address_space_free(ls_address_space *address_space, uint64_t address, ls_error *err)
+ls_status address_space_free(memory_space *address_space, uint64_t address, ls_error *err)
 {
     pthread_mutex_lock(&address_space->lock);
     size_t at = space_place(address_space, address);
@@ -236,7 +236,7 @@ ls_status address_space_free(ls_address_space *address_space, uint64_t address, 
 }
 
 /* Splits extents at the ends of the range: an extent has one state. */
-static bool space_split(ls_address_space *address_space, uint64_t address)
+static bool space_split(memory_space *address_space, uint64_t address)
 {
     size_t at = space_place(address_space, address);
     if (at >= address_space->extents.count || address_space->extents.at[at].start >= address)
@@ -251,8 +251,8 @@ static bool space_split(ls_address_space *address_space, uint64_t address)
     return true;
 }
 
-ls_status address_space_protect(ls_address_space *address_space, uint64_t address, uint64_t bytes,
-                                uint32_t state, ls_error *err)
+ls_status address_space_protect(memory_space *address_space, uint64_t address, uint64_t bytes, uint32_t state,
+                                ls_error *err)
 {
     if (state == 0 || !space_whole(address_space, address, bytes) ||
         ((address | bytes) & (LS_PAGE_BYTES - 1)) != 0)
@@ -277,7 +277,7 @@ ls_status address_space_protect(ls_address_space *address_space, uint64_t addres
     return status;
 }
 
-bool address_space_find(ls_address_space *address_space, uint64_t address, memory_extent *out)
+bool address_space_find(memory_space *address_space, uint64_t address, memory_extent *out)
 {
     pthread_mutex_lock(&address_space->lock);
     size_t at = space_place(address_space, address);
@@ -288,7 +288,7 @@ bool address_space_find(ls_address_space *address_space, uint64_t address, memor
     return found;
 }
 
-size_t address_space_extents(ls_address_space *address_space, memory_extent *out, size_t capacity)
+size_t address_space_extents(memory_space *address_space, memory_extent *out, size_t capacity)
 {
     pthread_mutex_lock(&address_space->lock);
     size_t count = address_space->extents.count;
@@ -298,14 +298,14 @@ size_t address_space_extents(ls_address_space *address_space, memory_extent *out
     return count;
 }
 
-uint64_t address_space_generation(const ls_address_space *address_space)
+uint64_t address_space_generation(const memory_space *address_space)
 {
     return atomic_load(&address_space->generation);
 }
 
 /* --- the host's view ------------------------------------------------------------------------------------ */
 
-address_space_view address_space_look(const ls_address_space *address_space)
+address_space_view address_space_look(const memory_space *address_space)
 {
     return (address_space_view){ .host = address_space->host,
                                  .pages = address_space->pages,
@@ -313,7 +313,7 @@ address_space_view address_space_look(const ls_address_space *address_space)
 }
 
 /* The first address of the range that is not mapped, or its end. */
-static uint64_t space_hole(const ls_address_space *address_space, uint64_t address, uint64_t bytes)
+static uint64_t space_hole(const memory_space *address_space, uint64_t address, uint64_t bytes)
 {
     address_space_view view = address_space_look(address_space);
     uint64_t end = address + bytes;
@@ -323,7 +323,7 @@ static uint64_t space_hole(const ls_address_space *address_space, uint64_t addre
     return end;
 }
 
-void *address_space_host(const ls_address_space *address_space, uint64_t address, uint64_t bytes)
+void *address_space_host(const memory_space *address_space, uint64_t address, uint64_t bytes)
 {
     if (!space_whole(address_space, address, bytes) ||
         space_hole(address_space, address, bytes) != address + bytes)
@@ -331,7 +331,7 @@ void *address_space_host(const ls_address_space *address_space, uint64_t address
     return address_space->host + (address - LS_WINDOW_BASE);
 }
 
-static ls_status space_refuse(const ls_address_space *address_space, uint64_t address, uint64_t bytes,
+static ls_status space_refuse(const memory_space *address_space, uint64_t address, uint64_t bytes,
                               ls_error *err)
 {
     uint64_t hole = address;
@@ -341,8 +341,8 @@ static ls_status space_refuse(const ls_address_space *address_space, uint64_t ad
                    (unsigned long long)hole, (unsigned long long)address, (unsigned long long)bytes);
 }
 
-ls_status address_space_read(const ls_address_space *address_space, uint64_t address, void *out,
-                             uint64_t bytes, ls_error *err)
+ls_status address_space_read(const memory_space *address_space, uint64_t address, void *out, uint64_t bytes,
+                             ls_error *err)
 {
     if (bytes == 0)
         return LS_OK;
@@ -353,8 +353,8 @@ ls_status address_space_read(const ls_address_space *address_space, uint64_t add
     return LS_OK;
 }
 
-ls_status address_space_write(ls_address_space *address_space, uint64_t address, const void *data,
-                              uint64_t bytes, ls_error *err)
+ls_status address_space_write(memory_space *address_space, uint64_t address, const void *data, uint64_t bytes,
+                              ls_error *err)
 {
     if (bytes == 0)
         return LS_OK;

@@ -22,7 +22,7 @@ enum { /* the state of a page; 0: unmapped */
        LS_PAGE_WRITE = 2u, /* by simulated programs; the host writes read-only pages too (a loader must) */
 };
 
-typedef struct ls_address_space ls_address_space;
+typedef struct memory_space memory_space;
 
 /* A run of mapped pages with one state, as large as it is known to be. */
 typedef struct memory_extent {
@@ -32,45 +32,45 @@ typedef struct memory_extent {
 
 /* Reserves `bytes` (rounded up to pages; 0: 64 GiB, or as much of it as the host gives) from
  * LS_WINDOW_BASE on. Costs no memory until pages are written. LS_ERR_NOMEM if the host refuses. */
-ls_status address_space_create(uint64_t bytes, ls_address_space **out, ls_error *err);
-void address_space_destroy(ls_address_space *address_space);
-uint64_t address_space_bytes(const ls_address_space *address_space);
+ls_status address_space_create(uint64_t bytes, memory_space **out, ls_error *err);
+void address_space_destroy(memory_space *address_space);
+uint64_t address_space_bytes(const memory_space *address_space);
 /* Bytes that are mapped at present. */
-uint64_t address_space_mapped_bytes(const ls_address_space *address_space);
+uint64_t address_space_mapped_bytes(const memory_space *address_space);
 
 /* Takes the lowest free range that fits. align: a power of two, at least a page is kept. The bytes read 0.
  * A page that is never mapped follows each allocation, so that running off its end is noticed. */
-ls_status address_space_alloc(ls_address_space *address_space, uint64_t bytes, uint64_t align, uint32_t state,
+ls_status address_space_alloc(memory_space *address_space, uint64_t bytes, uint64_t align, uint32_t state,
                               uint64_t *out, ls_error *err);
 /* Maps whole pages at a given address; they must be free. */
-ls_status address_space_map(ls_address_space *address_space, uint64_t address, uint64_t bytes, uint32_t state,
+ls_status address_space_map(memory_space *address_space, uint64_t address, uint64_t bytes, uint32_t state,
                             ls_error *err);
 /* Gives back what one alloc or map at `address` took; its host memory too. LS_ERR_USAGE if there is
  * nothing. */
-ls_status address_space_free(ls_address_space *address_space, uint64_t address, ls_error *err);
+ls_status address_space_free(memory_space *address_space, uint64_t address, ls_error *err);
 /* Changes the state of mapped pages, for example to read-only after loading. */
-ls_status address_space_protect(ls_address_space *address_space, uint64_t address, uint64_t bytes,
-                                uint32_t state, ls_error *err);
+ls_status address_space_protect(memory_space *address_space, uint64_t address, uint64_t bytes, uint32_t state,
+                                ls_error *err);
 
 /* Called with every change of page states, under the lock of the address space: state 0 is unmapped. NULL: nobody is. */
 typedef void (*address_space_changed)(void *self, uint64_t address, uint64_t bytes, uint32_t state);
-void address_space_watch(ls_address_space *address_space, address_space_changed changed, void *self);
+void address_space_watch(memory_space *address_space, address_space_changed changed, void *self);
 
 /* The whole allocation around an address, or false. Threads may call it while others allocate. */
-bool address_space_find(ls_address_space *address_space, uint64_t address, memory_extent *out);
+bool address_space_find(memory_space *address_space, uint64_t address, memory_extent *out);
 /* The mapped ranges, by address: fills at most `capacity` and returns how many there are. */
-size_t address_space_extents(ls_address_space *address_space, memory_extent *out, size_t capacity);
+size_t address_space_extents(memory_space *address_space, memory_extent *out, size_t capacity);
 /* Rises with every free and protect: extents found before may be wrong. */
-uint64_t address_space_generation(const ls_address_space *address_space);
+uint64_t address_space_generation(const memory_space *address_space);
 
 /* The host's view of [address, address + bytes), or NULL if a page of it is not mapped. The pointer stays
  * good until the range is freed. */
-void *address_space_host(const ls_address_space *address_space, uint64_t address, uint64_t bytes);
+void *address_space_host(const memory_space *address_space, uint64_t address, uint64_t bytes);
 /* Copies between the host and the address space; LS_ERR_USAGE names the first address that is not mapped. */
-ls_status address_space_read(const ls_address_space *address_space, uint64_t address, void *out,
-                             uint64_t bytes, ls_error *err);
-ls_status address_space_write(ls_address_space *address_space, uint64_t address, const void *data,
-                              uint64_t bytes, ls_error *err);
+ls_status address_space_read(const memory_space *address_space, uint64_t address, void *out, uint64_t bytes,
+                             ls_error *err);
+ls_status address_space_write(memory_space *address_space, uint64_t address, const void *data, uint64_t bytes,
+                              ls_error *err);
 
 /* --- for those who touch it a million times a second --- */
 
@@ -81,7 +81,7 @@ typedef struct address_space_view {
     const _Atomic uint8_t *pages;
     uint64_t bytes;
 } address_space_view;
-address_space_view address_space_look(const ls_address_space *address_space);
+address_space_view address_space_look(const memory_space *address_space);
 
 /* The state of the page of an address; 0 outside of the address space. */
 static inline uint32_t address_space_state(const address_space_view *view, uint64_t address)

@@ -32,7 +32,7 @@ typedef struct amd_mix {
 typedef struct amd_run {
     cli_context *ctx;
     amd_file *file;
-    ls_address_space *address_space;
+    memory_space *address_space;
     cli_style style;
     json_writer json;
     bool as_json, each;

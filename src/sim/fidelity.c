@@ -10,7 +10,7 @@ static const char *const detailed[] = { "core.alu=cycle", "core.memory=cycle", N
  * there. */
 static const char *const basic[] = { "core.alu=issue", "core.fetch=perfect", "core.constant=perfect", NULL };
 /* Swift-Sim-Memory: memory by formula as well. */
-static const char *const memory[] = { "core.alu=issue",       "core.fetch=perfect",   "core.constant=perfect",
+static const char *const memory[] = { "core.alu=issue",        "core.fetch=perfect",   "core.constant=perfect",
                                       "core.translation=none", "core.memory=analytic", NULL };
 
 const fidelity_preset fidelity_presets[FIDELITY_COUNT] = {

@@ -16,7 +16,7 @@
 static void allocations(void **state)
 {
     (void)state;
-    ls_address_space *address_space;
+    memory_space *address_space;
     assert_int_equal(address_space_create(1u << 20, &address_space, NULL), LS_OK);
     assert_int_equal(address_space_bytes(address_space), 1u << 20);
     uint64_t a, b, c;
@@ -62,7 +62,7 @@ static void allocations(void **state)
 static void refusals(void **state)
 {
     (void)state;
-    ls_address_space *address_space;
+    memory_space *address_space;
     ls_error error;
     assert_int_equal(address_space_create(1u << 20, &address_space, NULL), LS_OK);
     uint64_t base = LS_WINDOW_BASE;
@@ -84,7 +84,7 @@ static void refusals(void **state)
 static void protection(void **state)
 {
     (void)state;
-    ls_address_space *address_space;
+    memory_space *address_space;
     assert_int_equal(address_space_create(1u << 20, &address_space, NULL), LS_OK);
     uint64_t a;
     assert_int_equal(address_space_alloc(address_space, 3 * 4096, 0, BOTH, &a, NULL), LS_OK);
@@ -108,7 +108,7 @@ static void protection(void **state)
 static void large_windows_cost_nothing(void **state)
 {
     (void)state;
-    ls_address_space *address_space;
+    memory_space *address_space;
     assert_int_equal(address_space_create(0, &address_space, NULL), LS_OK);
     uint64_t bytes = address_space_bytes(address_space), a;
     assert_true(bytes >= 64u << 20);

@@ -36,7 +36,7 @@ static void read_path(const char *path)
 {
     amd_file *file;
     ls_error err;
-    ls_address_space *address_space = NULL;
+    memory_space *address_space = NULL;
     ls_status status = amd_file_open(path, &file, &err);
     check_error(status, &err);
     if (status != LS_OK)
@@ -105,7 +105,7 @@ static const uint32_t words[] = {
 
 static bool make_code(amd_tape_code *code, amd_program **program)
 {
-    ls_address_space *address_space;
+    memory_space *address_space;
     uint64_t at;
     if (address_space_create(1u << 24, &address_space, NULL) != LS_OK)
         return false;

@@ -10,7 +10,7 @@
 #define RIG_BYTES 16384u
 
 typedef struct rig {
-    ls_address_space *address_space;
+    memory_space *address_space;
     amd_memory memory;
     amd_group group;
     amd_wave wave;

@@ -30,7 +30,7 @@ typedef struct put {
 } put;
 
 typedef struct fixture {
-    ls_address_space *address_space;
+    memory_space *address_space;
     amd_program *program;
     amd_tape_code code;
     amd_tape_memory *memory;

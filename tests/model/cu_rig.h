@@ -34,7 +34,7 @@ typedef struct rig_queue {
 } rig_queue;
 
 typedef struct rig_memory {
-    ls_address_space *address_space;
+    memory_space *address_space;
     ls_region *region;
     ls_event event;
     const ls_line_client_ops *client;
@@ -132,7 +132,7 @@ static inline bool rig_memory_request(void *self, uint32_t client, const ls_line
 
 static const ls_line_memory_ops rig_memory_ops = { .request = rig_memory_request };
 
-static inline ls_line_port rig_memory_init(rig_memory *r, ls_address_space *address_space, ls_region *region,
+static inline ls_line_port rig_memory_init(rig_memory *r, memory_space *address_space, ls_region *region,
                                            uint32_t line_bytes, uint32_t latency,
                                            const ls_line_client_ops *client, void *self)
 {
@@ -159,7 +159,7 @@ typedef struct rig {
     ls_event start;
     rig_memory *vector[2], *scalar, *code;
     /* the launch */
-    ls_address_space *address_space;
+    memory_space *address_space;
     uint64_t code_at, data, args;
     amd_program *program;
     cu_code *timing;

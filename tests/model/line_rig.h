@@ -68,7 +68,7 @@ typedef struct rig_client {
 typedef struct rig {
     rig_shape shape;
     ls_engine *engine;
-    ls_address_space *address_space;
+    memory_space *address_space;
     uint64_t base; /* of mapped memory */
     mem_map map;
     rig_client clients[RIG_CLUSTERS_MAX * RIG_CLIENTS_MAX];

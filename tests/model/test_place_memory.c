@@ -13,7 +13,7 @@
 
 typedef struct rig {
     ls_engine *engine;
-    ls_address_space *space;
+    memory_space *space;
     ls_block *memory[2];
     uint64_t base;
 } rig;

@@ -49,8 +49,7 @@ static void test_levels(void **state)
 static void test_l1_latency(void **state)
 {
     (void)state;
-    const char *const slow[] = { "core.alu=issue", "core.memory=analytic", "core.l1.latency_cycles=45",
-                                 NULL };
+    const char *const slow[] = { "core.alu=issue", "core.memory=analytic", "core.l1.latency_cycles=45", NULL };
     assert_int_equal(chain(4, slow) - chain(4, drawn), 1024 * (45 - 20));
 }
 

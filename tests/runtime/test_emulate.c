@@ -61,7 +61,7 @@ static const uint32_t scratch8[] = {
 enum { KERNARG = 1u << 3, SCRATCH_BUFFER = 1u << 0, WAVE32 = 1u << 10 };
 
 typedef struct machine {
-    ls_address_space *address_space;
+    memory_space *address_space;
     emulate *emulator;
     uint64_t code, data, args;
 } machine;

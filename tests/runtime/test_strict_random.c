@@ -55,7 +55,7 @@ static void any_instruction(void **state)
     } rows[] = { { AMD_GFX803, 64 }, { AMD_GFX1010, 32 }, { AMD_GFX1010, 64 }, { AMD_GFX1030, 32 } };
     (void)state;
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-        ls_address_space *address_space;
+        memory_space *address_space;
         uint64_t code, data;
         uint8_t *bytes = malloc(CODE_BYTES), *lds = aligned_alloc(64, AMD_LDS_MAX + 64);
         uint32_t *vgpr = aligned_alloc(64, sizeof(uint32_t) * AMD_VGPR_ROWS * 64);

@@ -156,7 +156,7 @@ const ls_clock *amd_gpu_clock(const amd_gpu *gpu)
     return ls_region_clock(gpu->command_region);
 }
 
-ls_status amd_gpu_set_memory(amd_gpu *g, ls_address_space *space, ls_error *err)
+ls_status amd_gpu_set_memory(amd_gpu *g, memory_space *space, ls_error *err)
 {
     for (uint32_t i = 0; i < g->home_count; i++)
         TRY(line_memory_attach(g->memories[i], space, err));

@@ -28,7 +28,7 @@ const ls_clock *amd_gpu_clock(const amd_gpu *gpu); /* of the command processor a
 
 /* Gives the machine its memory; before the first run. Its channels own the bytes from then on, and have page tables
  * of their own: later changes of pages come by amd_gpu_change_pages(). */
-ls_status amd_gpu_set_memory(amd_gpu *gpu, ls_address_space *space, ls_error *err);
+ls_status amd_gpu_set_memory(amd_gpu *gpu, memory_space *space, ls_error *err);
 /* Between runs: sends the change to the memory of every channel. It takes no simulated time. */
 void amd_gpu_change_pages(amd_gpu *gpu, const ls_page_change *change);
 /* Between runs: bytes for fresh memory, of which no cache has a line; each goes to its channel. */

@@ -28,7 +28,7 @@ ls_memory *line_memory_of(ls_block *memory)
     return ls_block_state(memory);
 }
 
-ls_status line_memory_attach(ls_block *memory, ls_address_space *space, ls_error *err)
+ls_status line_memory_attach(ls_block *memory, memory_space *space, ls_error *err)
 {
     ls_memory *m = ls_block_state(memory);
     const address_space_view view = address_space_look(space);

@@ -16,7 +16,7 @@ struct ls_memory {
 
 ls_status line_memory_create(ls_region *region, const char *name, ls_block **out, ls_error *err);
 /* Before the first run. Pages that are mapped already are mapped here too. */
-ls_status line_memory_attach(ls_block *memory, ls_address_space *space, ls_error *err);
+ls_status line_memory_attach(ls_block *memory, memory_space *space, ls_error *err);
 ls_memory *line_memory_of(ls_block *memory);
 
 /* Between runs. The range is inside of the address space. */

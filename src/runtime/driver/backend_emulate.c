@@ -25,7 +25,7 @@ typedef struct emu_gpu {
 } emu_gpu;
 
 typedef struct emu {
-    ls_address_space *address_space;
+    memory_space *address_space;
     emu_gpu *gpus;
     size_t gpu_count;
     uint64_t max_instructions;

@@ -15,7 +15,7 @@
 #define EMULATE_QUEUE_OFFSET 256u
 
 struct emulate {
-    ls_address_space *address_space;
+    memory_space *address_space;
     thread_pool *pool;
     uint32_t threads;
     uint64_t control; /* simulated address of a page: the packet, then the queue */
@@ -62,7 +62,7 @@ static ls_status emulate_write_queue(emulate *emulator, ls_error *err)
                                err);
 }
 
-ls_status emulate_create(ls_address_space *address_space, uint32_t threads, emulate **out, ls_error *err)
+ls_status emulate_create(memory_space *address_space, uint32_t threads, emulate **out, ls_error *err)
 {
     if (threads == 0)
         threads = cpu_count();

@@ -16,7 +16,7 @@
 typedef struct emulate emulate;
 
 /* `threads` 0: one per CPU. The address space is borrowed. One launch at a time. */
-ls_status emulate_create(ls_address_space *address_space, uint32_t threads, emulate **out, ls_error *err);
+ls_status emulate_create(memory_space *address_space, uint32_t threads, emulate **out, ls_error *err);
 void emulate_destroy(emulate *emulator);
 
 /* After an instruction, in the thread that ran it. The wave shows what it did; inst->pc + program's code

@@ -99,7 +99,7 @@ ls_status record_command(recorder *rec, const amd_file_command *command, uint32_
 /* ----------------------------------------------------------------------------------------------- launches */
 
 /* The mapped address ranges, in memory of the caller. */
-static bool find_extents(ls_address_space *address_space, amd_file_launch *launch)
+static bool find_extents(memory_space *address_space, amd_file_launch *launch)
 {
     size_t capacity = 0, count = address_space_extents(address_space, NULL, 0);
     /* Others may allocate in between. */

@@ -25,8 +25,8 @@ ls_status record_command(recorder *rec, const amd_file_command *command, uint32_
 
 /* A launch that is about to run. */
 typedef struct record_what {
-    const amd_start *start;          /* borrowed until the launch ends, and its program */
-    ls_address_space *address_space; /* ranges that are mapped now */
+    const amd_start *start;      /* borrowed until the launch ends, and its program */
+    memory_space *address_space; /* ranges that are mapped now */
     uint32_t gpu, dims, lds_bytes, argument_bytes;
     uint64_t scratch, scratch_bytes; /* as in amd_file_launch */
     const uint32_t *beside;          /* as in amd_file_command */

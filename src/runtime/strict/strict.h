@@ -11,7 +11,7 @@
 typedef struct strict strict;
 
 /* The address space is borrowed. */
-ls_status strict_create(const ls_address_space *address_space, strict **out, ls_error *err);
+ls_status strict_create(const memory_space *address_space, strict **out, ls_error *err);
 void strict_destroy(strict *s); /* NULL is fine */
 
 /* --- memory, as the host sees it ------------------------------------------------------------------------- */

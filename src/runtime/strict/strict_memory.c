@@ -243,7 +243,7 @@ bool strict_touch(strict *s, strict_page *page, uint64_t address, bool lds, unsi
 
 /* --- life ----------------------------------------------------------------------------------------------- */
 
-ls_status strict_create(const ls_address_space *address_space, strict **out, ls_error *err)
+ls_status strict_create(const memory_space *address_space, strict **out, ls_error *err)
 {
     strict *s = calloc(1, sizeof *s);
     *out = NULL;

@@ -47,7 +47,7 @@ typedef struct timing {
     size_t gpu_number;             /* in the system */
     const ls_command_ops *command; /* of the command processor, with command_self */
     void *command_self;
-    ls_address_space *address_space;
+    memory_space *address_space;
     ls_gpu_model model;
     uint64_t max_instructions;
     bool lenient_barriers;

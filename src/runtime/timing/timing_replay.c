@@ -44,7 +44,7 @@ static ls_status no_memory(ls_error *err)
 /* --------------------------------------------------------------------------------------- simulated memory */
 
 /* Maps every range that was ever mapped, for the whole replay. The replay's own allocations lie elsewhere. */
-static ls_status map_extent(ls_address_space *address_space, uint64_t start, uint64_t end, ls_error *err)
+static ls_status map_extent(memory_space *address_space, uint64_t start, uint64_t end, ls_error *err)
 {
     address_space_view view = address_space_look(address_space);
     while (start < end) {

@@ -121,10 +121,10 @@ ls_status amd_file_select(const amd_file *file, const char *text, kernel_selecti
 
 /* The program of a launch, with its code in the address space: at the recorded address, which this maps if it is
  * free. */
-ls_status amd_file_program(amd_file *file, size_t launch, ls_address_space *address_space, amd_program **out,
+ls_status amd_file_program(amd_file *file, size_t launch, memory_space *address_space, amd_program **out,
                            ls_error *err);
 /* An address space that has room for the addresses of all launches. */
-ls_status amd_file_window(const amd_file *file, ls_address_space **out, ls_error *err);
+ls_status amd_file_window(const amd_file *file, memory_space **out, ls_error *err);
 
 /* A buffer that is reused; all zero is an empty one. */
 typedef struct amd_file_group {

@@ -357,7 +357,7 @@ ls_status amd_file_select(const amd_file *f, const char *text, kernel_selection 
 
 /* --------------------------------------------------------------------------------------------------- code */
 
-ls_status amd_file_window(const amd_file *f, ls_address_space **out, ls_error *err)
+ls_status amd_file_window(const amd_file *f, memory_space **out, ls_error *err)
 {
     uint64_t end = LS_WINDOW_BASE + LS_PAGE_BYTES;
     for (size_t i = 0; i < f->launch_count; i++) {
@@ -370,7 +370,7 @@ ls_status amd_file_window(const amd_file *f, ls_address_space **out, ls_error *e
     return address_space_create(end - LS_WINDOW_BASE + LS_PAGE_BYTES, out, err);
 }
 
-ls_status amd_file_program(amd_file *f, size_t launch, ls_address_space *address_space, amd_program **out,
+ls_status amd_file_program(amd_file *f, size_t launch, memory_space *address_space, amd_program **out,
                            ls_error *err)
 {
     const amd_kernel *k = &f->launches[launch].kernel;

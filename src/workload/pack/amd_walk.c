@@ -115,7 +115,7 @@ ls_status amd_walk_launch(amd_file *file, size_t launch, const amd_program *prog
 
 static ls_status verify_launches(amd_file *file, ls_error *err)
 {
-    ls_address_space *address_space = NULL;
+    memory_space *address_space = NULL;
     ls_status status = amd_file_window(file, &address_space, err);
     for (size_t i = 0; i < amd_file_launch_count(file) && status == LS_OK; i++) {
         amd_program *program = NULL;

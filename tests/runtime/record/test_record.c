@@ -49,7 +49,7 @@ typedef struct witness {
 } witness;
 
 typedef struct machine {
-    ls_address_space *address_space;
+    memory_space *address_space;
     emulate *emulator;
     uint64_t code, data, args;
 } machine;
@@ -191,7 +191,7 @@ static void comes_back(void **state)
         witness w = { .steps = calloc(STEPS_MAX, sizeof *w.steps) };
         amd_file *file;
         amd_program *program;
-        ls_address_space *address_space;
+        memory_space *address_space;
         machine_init(&m);
         record_both(&m, "both.lspk", which, &w);
         assert_true(amd_file_is("both.lspk"));

@@ -52,7 +52,7 @@ typedef struct rig_gpu {
     platform_config *config;
     ls_machine *machine;
     ls_port command;
-    ls_address_space *space;
+    memory_space *space;
     uint64_t code_at, args, data;
     amd_program *program;
     cu_code *code;

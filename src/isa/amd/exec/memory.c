@@ -61,7 +61,7 @@ bool amd_mem_plain(const amd_inst *inst)
 
 /* --- the simulated memory ------------------------------------------------------------------------------- */
 
-void amd_memory_init(amd_memory *memory, ls_address_space *address_space)
+void amd_memory_init(amd_memory *memory, memory_space *address_space)
 {
     *memory = (amd_memory){ .address_space = address_space, .view = address_space_look(address_space) };
 }

@@ -16,13 +16,13 @@
  * again. */
 #define AMD_MEMORY_SLOTS 16
 typedef struct amd_memory {
-    ls_address_space *address_space;
+    memory_space *address_space;
     address_space_view view;
     memory_extent last[2][AMD_MEMORY_SLOTS]; /* [0] for reading, [1] for writing; start == end: none */
 } amd_memory;
 
 /* Also clears cached addresses: call it once per launch. */
-void amd_memory_init(amd_memory *memory, ls_address_space *address_space);
+void amd_memory_init(amd_memory *memory, memory_space *address_space);
 
 /* --- one access ----------------------------------------------------------------------------------------- */
 

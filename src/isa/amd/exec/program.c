@@ -222,8 +222,8 @@ static void program_shape(amd_program *program)
     program->vgprs = amd_limits_vgprs(kernel, program->lanes);
 }
 
-ls_status amd_program_create(const amd_kernel *kernel, const ls_address_space *address_space,
-                             amd_program **out, ls_error *err)
+ls_status amd_program_create(const amd_kernel *kernel, const memory_space *address_space, amd_program **out,
+                             ls_error *err)
 {
     const char *name = kernel->name ? kernel->name : "?";
     if (kernel->code_bytes == 0 || kernel->code_bytes > UINT32_MAX || kernel->entry < kernel->code ||

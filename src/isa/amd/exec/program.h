@@ -46,8 +46,8 @@ typedef struct amd_program {
 
 /* Decodes everything that can be reached from the entry. LS_ERR_UNSUPPORTED names pc, bytes and mnemonic
  * of the first instruction without semantics. */
-ls_status amd_program_create(const amd_kernel *kernel, const ls_address_space *address_space,
-                             amd_program **out, ls_error *err);
+ls_status amd_program_create(const amd_kernel *kernel, const memory_space *address_space, amd_program **out,
+                             ls_error *err);
 void amd_program_destroy(amd_program *program);
 
 /* The number of the step that begins at a simulated address, or 0. */
