@@ -5,18 +5,30 @@
 
 /* --------------------------------------------------------------------------------------------- scoreboard */
 
+static inline void mark(warp_state *w, uint32_t reg, bool memory)
+{
+    reg_set_add(w->pending, reg);
+    if (memory)
+        reg_set_add(w->from_memory, reg);
+}
+
+static inline void unmark(warp_state *w, uint32_t reg)
+{
+    reg_set_remove(w->pending, reg);
+    reg_set_remove(w->from_memory, reg);
+}
+
+/* Most results have one register: the first register of each has a short loop of its own, here and in front_release(). */
 static void reserve(const core *c, warp_state *w, const ls_inst *inst)
 {
-    bool memory = inst->mem_op != LS_MEM_NONE, spans = c->spec->track_spans;
-    for (uint32_t i = 0; i < inst->dst_count; i++) {
-        if (constant_register(c, inst->dst[i]))
-            continue;
-        for (uint32_t reg = inst->dst[i], end = inst_dst_end(inst, i, spans); reg < end; reg++) {
-            reg_set_add(w->pending, reg);
-            if (memory)
-                reg_set_add(w->from_memory, reg);
-        }
-    }
+    bool memory = inst->mem_op != LS_MEM_NONE;
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        if (!constant_register(c, inst->dst[i]))
+            mark(w, inst->dst[i], memory);
+    if (c->spec->track_spans && inst->dst_count > 0 && inst->dst_span > 1 &&
+        !constant_register(c, inst->dst[0]))
+        for (uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true); reg < end; reg++)
+            mark(w, reg, memory);
 }
 
 /* Looks whether the next instruction of a warp has to wait for registers. Done when the instruction becomes
@@ -70,12 +82,11 @@ void front_release(core *c, const flight *f)
 {
     const ls_inst *inst = f->inst;
     warp_state *w = &c->front.warps[f->warp];
-    bool spans = c->spec->track_spans;
     for (uint32_t i = 0; i < inst->dst_count; i++)
-        for (uint32_t reg = inst->dst[i], end = inst_dst_end(inst, i, spans); reg < end; reg++) {
-            reg_set_remove(w->pending, reg);
-            reg_set_remove(w->from_memory, reg);
-        }
+        unmark(w, inst->dst[i]);
+    if (c->spec->track_spans && inst->dst_count > 0 && inst->dst_span > 1)
+        for (uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true); reg < end; reg++)
+            unmark(w, reg);
     registers_ready(c, f->warp);
 }
 
