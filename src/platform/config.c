@@ -121,6 +121,7 @@ static bool add_part_values(platform_config *config)
     if (!values || !keys)
         return false;
     memcpy(values, out->values, out->value_count * sizeof *values);
+    config->part_values = count - out->value_count;
     for (size_t i = 0; i < config->parts.count; i++) {
         const platform_config *part = config->parts.at[i].config;
         for (size_t k = 0; k < config_value_count(part); k++) {
@@ -394,7 +395,8 @@ ls_status config_spec(const platform_config *config, const char *section, void *
         return ls_fail(err, LS_ERR_INTERNAL, "the spec of %s '%s' has %zu bytes, not %zu",
                        section ? "section" : "machine", section ? section : machine->name, needed, spec_bytes);
     memset(spec, 0, spec_bytes);
-    for (size_t i = 0; i < config->resolved.value_count; i++) {
+    /* The values of a system's GPUs belong into the specs of those. */
+    for (size_t i = 0; i < config->resolved.value_count - config->part_values; i++) {
         const config_value *value = &config->resolved.values[i];
         const config_key *key = value->key;
         bool wanted = section ? key->model && strcmp(key->section->path, section) == 0 : !key->section;

@@ -10,6 +10,7 @@ struct platform_config {
     config_layers layers;
     resolved_config resolved;
     system_parts parts; /* of a system: its GPUs */
+    size_t part_values; /* the last so many values are those of GPUs */
     const char *name, *title, *source;
     const char *yaml;
     hash128 hash;

@@ -441,6 +441,25 @@ static void a_file_is_compared_with_its_base(void **state)
     assert_string_equal(text, "./changed.yaml:2: depth has no effect: it needs deep=true, which is false");
 }
 
+/* A system has no keys of its own: its spec has no bytes, and those of its GPUs must not be written there. */
+static void keys_of_gpus_stay_out_of_the_spec_of_the_system(void **state)
+{
+    (void)state;
+    platform_config *config;
+    unsigned char around[64];
+    write_file("spec.yaml", "machine: system\ngpus: [{machine: other, sms: 7}, {machine: other, depth: 5}]\n");
+    assert_int_equal(config_load(&(config_request){ .platform = "./spec.yaml" }, &config, NULL, NULL), LS_OK);
+    memset(around, 0xa5, sizeof around);
+    assert_int_equal(config_spec(config, NULL, around, 0, NULL), LS_OK);
+    for (size_t i = 0; i < sizeof around; i++)
+        assert_int_equal(around[i], 0xa5);
+    other_spec part;
+    assert_int_equal(config_spec(config_part(config, 1), NULL, &part, sizeof part, NULL), LS_OK);
+    assert_int_equal(part.depth, 5);
+    assert_int_equal(part.sms, 2);
+    config_destroy(config);
+}
+
 static void a_gpu_is_found_by_number_or_name(void **state)
 {
     (void)state;
@@ -479,6 +498,7 @@ int main(void)
         cmocka_unit_test(building_a_system_builds_its_gpus_in_groups),
         cmocka_unit_test(keys_without_effect_are_told_with_their_gpu),
         cmocka_unit_test(a_file_is_compared_with_its_base),
+        cmocka_unit_test(keys_of_gpus_stay_out_of_the_spec_of_the_system),
         cmocka_unit_test(a_gpu_is_found_by_number_or_name),
     };
     return cmocka_run_group_tests(tests, enter, test_dir_leave);
