@@ -32,19 +32,19 @@ grep -x /usr/lib/liblockstep-opencl.so "$work/files/etc/OpenCL/vendors/lockstep.
 grep -rF "$BINARY_DIR" "$work/files/usr/lib/pkgconfig" "$work/files/usr/share" && fail 'it names the build directory'
 
 debootstrap --variant=minbase bookworm "$root" >"$work/log" 2>&1 || skip "debootstrap: $(tail -1 "$work/log")"
-inside() {
+inside() { # its directory is the new root
     chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root "$@" >"$work/log" 2>&1
 }
 [[ -z $(ls -A "$root/sys") ]] || fail '/sys is there'
 cp /etc/resolv.conf "$root/etc/"
-cp "$package" "$root/tmp/lockstep.deb"
+cp "$package" "$root/lockstep.deb"
 inside apt-get update -q || skip 'apt-get update: no packages can be fetched'
-inside apt-get install -y --no-install-recommends /tmp/lockstep.deb || fail 'it cannot be installed'
-inside lockstep run synth:vector-add,n=4096 --platform rtx3070 -o /tmp/out.db -o /tmp/out.json || fail 'lockstep run'
+inside apt-get install -y --no-install-recommends ./lockstep.deb || fail 'it cannot be installed'
+inside lockstep run synth:vector-add,n=4096 --platform rtx3070 -o out.db -o out.json || fail 'lockstep run'
 inside lockstep run fir --platform r9nano --size 4096 --verify || fail 'lockstep run fir'
 grep -q 'verification  *correct' "$work/log" || fail 'the AMD program is not verified'
 inside lockstep emulate fir --gpu gfx1030 --verify || fail 'lockstep emulate'
-inside lockstep compare '/tmp/out.db#1' /tmp/out.json --check || fail 'the database and the JSON file differ'
+inside lockstep compare 'out.db#1' out.json --check || fail 'the database and the JSON file differ'
 inside sh -c 'ldconfig -p | grep -q liblockstep.so.' || fail 'the library is not known to the dynamic linker'
 inside dpkg --purge lockstep || fail 'it cannot be removed'
 [[ ! -e $root/usr/bin/lockstep && ! -e $root/etc/OpenCL/vendors/lockstep.icd ]] || fail 'something stayed behind'
