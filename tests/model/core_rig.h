@@ -40,6 +40,11 @@ typedef struct rig_request {
     ls_cycle cycle; /* when the core sent it */
 } rig_request;
 
+typedef struct rig_receiver {
+    ls_receive_fn receive;
+    void *self;
+} rig_receiver;
+
 typedef struct rig {
     core_spec spec;
     l1_spec l1_spec;
@@ -66,6 +71,8 @@ typedef struct rig {
     ls_launch_table table;
     ls_cta *blocks[1];
     uint32_t dones;
+    rig_receiver done_receiver; /* of ends of blocks; none: rig_done() */
+    uint32_t refill_cycles;     /* blocks may be sent ahead (ls_core_wiring) */
 } rig;
 
 /* --- the outside: dispatcher and memory --- */
@@ -203,7 +210,10 @@ static inline ls_status rig_try_build(rig *r, ls_error *err)
     const ls_core_ops *ops = r->port.ops;
     void *state = r->port.self;
     r->launch = rig_link(r, "launch", true, RIG_WIRE, sizeof(ls_core_launch), ops->receive_launch, state);
-    r->done = rig_link(r, "done", false, RIG_WIRE, sizeof(ls_core_done), rig_done, r);
+    if (r->done_receiver.receive == NULL)
+        r->done_receiver = (rig_receiver){ rig_done, r };
+    r->done = rig_link(r, "done", false, RIG_WIRE, sizeof(ls_core_done), r->done_receiver.receive,
+                       r->done_receiver.self);
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t half = (i == 0 ? RIG_NEAR : RIG_FAR) / 2;
         r->requests[i] = rig_link(r, i == 0 ? "near" : "far", false, half, sizeof(ls_sector_message),
@@ -226,7 +236,8 @@ static inline ls_status rig_try_build(rig *r, ls_error *err)
                               .channels = 2,
                               .replies_max = 2 * RIG_CREDITS,
                               .to_dispatch = r->done,
-                              .launches = &r->table };
+                              .launches = &r->table,
+                              .refill_cycles = r->refill_cycles };
     return ops->attach(state, &wiring, err);
 }
 

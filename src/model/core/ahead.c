@@ -39,7 +39,7 @@ static ls_cycle start_of(core_ahead *a, const core_launch *launch, ls_cycle now)
 
 static void set_due(core *c, const core_launch *launch, ls_cycle start)
 {
-    core_ahead *a = c->ahead;
+    core_ahead *a = c->blocks.ahead;
     if (a->due_count == CORE_CTAS_MAX) {
         cta_refuse(c);
         return;
@@ -58,7 +58,7 @@ static void set_due(core *c, const core_launch *launch, ls_cycle start)
 
 bool ahead_arrives(core *c, const core_launch *launch)
 {
-    core_ahead *a = c->ahead;
+    core_ahead *a = c->blocks.ahead;
     a->kernel = launch->kernel;
     a->most = launch->ctas_per_core;
     if (a->places[launch->kernel] >= launch->ctas_per_core) {
@@ -78,7 +78,7 @@ bool ahead_arrives(core *c, const core_launch *launch)
 
 void ahead_ended(core *c, uint32_t kernel)
 {
-    core_ahead *a = c->ahead;
+    core_ahead *a = c->blocks.ahead;
     ls_cycle now = ls_region_now(c->region);
     if (a->head != a->tail && a->waiting[a->head % LS_CORE_BLOCKS_AT].kernel == kernel) {
         set_due(c, &a->waiting[a->head++ % LS_CORE_BLOCKS_AT], now + a->delay);
@@ -94,34 +94,35 @@ void ahead_ended(core *c, uint32_t kernel)
 
 bool ahead_waits(const core *c)
 {
-    return c->ahead != NULL && (c->ahead->due_count > 0 || c->ahead->head != c->ahead->tail);
+    return c->blocks.ahead != NULL &&
+           (c->blocks.ahead->due_count > 0 || c->blocks.ahead->head != c->blocks.ahead->tail);
 }
 
 ls_cycle ahead_next(const core *c)
 {
-    return c->ahead->due_count == 0 ? LS_CYCLE_MAX : c->ahead->due[0].start;
+    return c->blocks.ahead->due_count == 0 ? LS_CYCLE_MAX : c->blocks.ahead->due[0].start;
 }
 
 bool ahead_has_next(const core *c)
 {
-    return c->ahead->head != c->ahead->tail;
+    return c->blocks.ahead->head != c->blocks.ahead->tail;
 }
 
 bool ahead_expects(const core *c)
 {
-    return c->ahead->places[c->ahead->kernel] < c->ahead->most;
+    return c->blocks.ahead->places[c->blocks.ahead->kernel] < c->blocks.ahead->most;
 }
 
 uint32_t ahead_delay(const core *c)
 {
-    return c->ahead->delay;
+    return c->blocks.ahead->delay;
 }
 
 /* A core takes one block per cycle, from any sender. */
 static void start_due(void *self, ls_cycle now)
 {
     core *c = self;
-    core_ahead *a = c->ahead;
+    core_ahead *a = c->blocks.ahead;
     core_launch launch = a->due[0].launch;
     a->due_count--;
     for (uint32_t i = 0; i < a->due_count; i++)
@@ -134,7 +135,7 @@ static void start_due(void *self, ls_cycle now)
 
 void ahead_shares(core *c, uint32_t kernel, uint32_t cores)
 {
-    core_ahead *a = c->ahead;
+    core_ahead *a = c->blocks.ahead;
     for (uint32_t i = a->head; i != a->tail; i++)
         if (a->waiting[i % LS_CORE_BLOCKS_AT].kernel == kernel)
             a->waiting[i % LS_CORE_BLOCKS_AT].cores = cores;
@@ -145,10 +146,10 @@ void ahead_shares(core *c, uint32_t kernel, uint32_t cores)
 
 bool ahead_init(core *c, uint32_t delay_cycles)
 {
-    c->ahead = ls_domain_alloc(c->domain, sizeof *c->ahead);
-    if (c->ahead == NULL)
+    c->blocks.ahead = ls_domain_alloc(c->domain, sizeof *c->blocks.ahead);
+    if (c->blocks.ahead == NULL)
         return false;
-    c->ahead->delay = delay_cycles;
-    ls_event_init(&c->ahead->event, start_due, c);
+    c->blocks.ahead->delay = delay_cycles;
+    ls_event_init(&c->blocks.ahead->event, start_due, c);
     return true;
 }

@@ -26,7 +26,7 @@ static void put(core *c, uint16_t index, ls_cycle due)
     a->due[index] = due;
     ls_cycle slot_cycle = due - c->now >= SLOTS ? c->now + SLOTS - 1 : due;
     uint32_t slot = (uint32_t)slot_cycle & SLOT_MASK;
-    c->flights[index].next = a->slots[slot];
+    c->flights.at[index].next = a->slots[slot];
     a->slots[slot] = index;
     a->used[slot >> 6] |= UINT64_C(1) << (slot & 63);
     a->used_words |= UINT64_C(1) << (slot >> 6);
@@ -51,7 +51,7 @@ static ls_cycle next_slot(const core *c)
 
 static void finish(core *c, uint16_t index)
 {
-    flight *f = &c->flights[index];
+    flight *f = &c->flights.at[index];
     if (f->space == LS_SPACE_SHARED || f->requests == 0) {
         flight_release_registers(c, index);
         flight_complete(c, index);
@@ -72,13 +72,13 @@ static void sweep(core *c)
     /* Later ones stand in front: turn the list round, so that the older goes first. */
     uint16_t ordered = NO_FLIGHT;
     for (uint16_t index = a->slots[slot], next; index != NO_FLIGHT; index = next) {
-        next = c->flights[index].next;
-        c->flights[index].next = ordered;
+        next = c->flights.at[index].next;
+        c->flights.at[index].next = ordered;
         ordered = index;
     }
     a->slots[slot] = NO_FLIGHT;
     for (uint16_t index = ordered, next; index != NO_FLIGHT; index = next) {
-        next = c->flights[index].next;
+        next = c->flights.at[index].next;
         a->on_way--;
         if (a->due[index] > c->now)
             put(c, index, a->due[index]);
@@ -135,7 +135,7 @@ static void count_now(core *c, flight *f)
 void analytic_take(core *c, uint16_t index)
 {
     analytic *a = c->analytic;
-    flight *f = &c->flights[index];
+    flight *f = &c->flights.at[index];
     c->ldst.dispatch = NO_FLIGHT;
     if (f->space == LS_SPACE_SHARED) {
         uint32_t cycles = c->ldst.conflict_cycles == 0 ? 1 : c->ldst.conflict_cycles;
@@ -158,7 +158,7 @@ void analytic_take(core *c, uint16_t index)
     }
     a->unit_free = c->now + rounds;
     f->requests = 1;
-    const core_launch *launch = &c->ctas[c->front.warps[f->warp].cta].launch;
+    const core_launch *launch = &c->blocks.at[c->front.warps[f->warp].cta].launch;
     const rates_inst *rate = rates_of(launch->rates, f->inst->pc);
     ls_cycle end =
         formula_access(c, launch, rate, f->inst->mem_op != LS_MEM_STORE, c->ldst.sector_count, rounds, c->now);

@@ -63,9 +63,9 @@ void banks_blocks_changed(core *c, const core_launch *of)
         return;
     c->mixed = false;
     for (uint32_t i = 0; i < CORE_CTAS_MAX; i++) {
-        if (!c->ctas[i].used)
+        if (!c->blocks.at[i].used)
             continue;
-        const core_launch *launch = &c->ctas[i].launch;
+        const core_launch *launch = &c->blocks.at[i].launch;
         b->at[launch->kernel].number = launch->number;
         c->mixed = c->mixed || (kernel != BANKS_SHARED && kernel != launch->kernel);
         kernel = launch->kernel;
@@ -109,7 +109,7 @@ bool banks_take(core *c, uint32_t kernel, void *counters, size_t bytes)
     memset(counters, 0, sizeof(core_counters));
     memcpy((char *)counters + WORK_BEGIN, b->at[kernel].words, sizeof b->at[kernel].words);
     memset(b->at[kernel].words, 0, sizeof b->at[kernel].words);
-    if (b->counting == kernel && c->resident_ctas == 0)
+    if (b->counting == kernel && c->blocks.resident == 0)
         b->counting = BANKS_SHARED; /* later counts belong to a kernel that has ended */
     return true;
 }

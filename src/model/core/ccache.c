@@ -16,17 +16,17 @@ struct ccache {
 
 static void append(core *c, uint16_t *first, uint16_t *last, uint16_t index)
 {
-    c->flights[index].next = NO_FLIGHT;
+    c->flights.at[index].next = NO_FLIGHT;
     if (*first == NO_FLIGHT)
         *first = index;
     else
-        c->flights[*last].next = index;
+        c->flights.at[*last].next = index;
     *last = index;
 }
 
 static void finish(core *c, uint16_t index)
 {
-    (void)collect_take_banks(c, &c->flights[index]);
+    (void)collect_take_banks(c, &c->flights.at[index]);
     flight_release_registers(c, index);
     flight_complete(c, index);
 }
@@ -35,13 +35,13 @@ static void filled(core *c, readonly_miss *miss)
 {
     ccache *k = c->options.ccache;
     for (uint16_t index = miss->first, next; index != NO_FLIGHT; index = next) {
-        next = c->flights[index].next;
+        next = c->flights.at[index].next;
         finish(c, index);
     }
     uint16_t index = k->parked_first;
     k->parked_first = NO_FLIGHT;
     for (uint16_t next; index != NO_FLIGHT; index = next) {
-        next = c->flights[index].next;
+        next = c->flights.at[index].next;
         if (!ccache_holds(c, index))
             finish(c, index);
     }
@@ -65,12 +65,12 @@ readonly *ccache_levels(core *c)
 
 void ccache_start_cta(core *c, uint32_t slot)
 {
-    c->options.ccache->base[slot] = readonly_base(READONLY_CONST_SPACE, c->ctas[slot].launch.info->name);
+    c->options.ccache->base[slot] = readonly_base(READONLY_CONST_SPACE, c->blocks.at[slot].launch.info->name);
 }
 
 bool ccache_holds(core *c, uint16_t index)
 {
-    const flight *f = &c->flights[index];
+    const flight *f = &c->flights.at[index];
     if (f->inst->space != LS_SPACE_CONST || f->mask == 0)
         return false;
     ccache *k = c->options.ccache;

@@ -138,11 +138,12 @@ static void add_atomic(core *c, uint64_t address, uint32_t size)
  * neighbours. */
 static void add_local(core *c, const flight *f, uint32_t lane, uint64_t address, uint32_t size)
 {
-    const cta_state *cta = &c->ctas[c->front.warps[f->warp].cta];
+    const cta_state *cta = &c->blocks.at[c->front.warps[f->warp].cta];
     uint64_t padded = cta->warp_count == 0 ? 32 : (uint64_t)cta->warp_count * 32;
     uint64_t thread = (uint64_t)f->warp * 32 + lane;
-    uint64_t base = 4 * (padded * (c->id + (uint64_t)c->core_count * (thread / padded)) + thread % padded);
-    uint64_t all = padded * cta->launch.ctas_per_core * c->core_count;
+    uint64_t base =
+        4 * (padded * (c->id + (uint64_t)c->ldst.core_count * (thread / padded)) + thread % padded);
+    uint64_t all = padded * cta->launch.ctas_per_core * c->ldst.core_count;
     for (uint32_t done = 0; done < size; done += 4) {
         uint64_t word = (address + done) / 4;
         uint64_t linear = LOCAL_BASE + word * all * 4 + base + (size < 4 ? address % 4 : 0);
@@ -282,7 +283,7 @@ static void coalesce_remember(const core *c, const uint64_t *at, uint32_t lanes,
 void coalesce(core *c, const flight *f)
 {
     uint64_t addresses[32];
-    const cta_state *cta = &c->ctas[c->front.warps[f->warp].cta];
+    const cta_state *cta = &c->blocks.at[c->front.warps[f->warp].cta];
     uint32_t size = inst_width(c, f->inst);
     bool atomic = f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION;
     c->ldst.sector_count = 0;
@@ -370,7 +371,7 @@ static uint32_t count_conflicts(const uint64_t addresses[32], uint32_t mask, uin
 uint32_t shared_conflicts(const core *c, const flight *f)
 {
     uint64_t addresses[32];
-    const cta_state *cta = &c->ctas[c->front.warps[f->warp].cta];
+    const cta_state *cta = &c->blocks.at[c->front.warps[f->warp].cta];
     if (f->mask == 0)
         return 0;
     uint32_t banks = (uint32_t)c->spec->shared_banks;

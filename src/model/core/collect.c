@@ -53,11 +53,11 @@ void collect_write_back(core *c)
     uint16_t index = c->pipes.wheel[slot];
     c->pipes.wheel[slot] = NO_FLIGHT;
     while (index != NO_FLIGHT) {
-        uint16_t next = c->flights[index].next;
+        uint16_t next = c->flights.at[index].next;
         if (!OPTION_ON(c->options.ccache) || !ccache_holds(c, index)) {
-            (void)collect_write_banks(c,
-                                      &c->flights[index]); /* units cannot stall: they win over the readers */
-            front_release(c, &c->flights[index]);
+            /* Units cannot stall: they win over the readers. */
+            (void)collect_write_banks(c, &c->flights.at[index]);
+            front_release(c, &c->flights.at[index]);
             flight_complete(c, index);
         }
         c->pipes.wheel_count--;
@@ -91,7 +91,7 @@ static void execute_unit(core *c, pipe_sub *s, uint32_t unit)
     uint16_t index = s->execute[unit];
     if (unit == UNIT_memory || s->unit_free[unit] > c->now)
         return;
-    const ls_inst *inst = c->flights[index].inst;
+    const ls_inst *inst = c->flights.at[index].inst;
     const tensor_cost cost = core_cost(c, inst);
     const uint32_t latency = cost.latency;
     advance_unit(s, unit, c->now);
@@ -112,15 +112,15 @@ static void execute_unit(core *c, pipe_sub *s, uint32_t unit)
     s->execute[unit] = NO_FLIGHT;
     s->execute_mask &= ~(1u << unit);
     /* Oldest first within a cycle. */
-    c->flights[index].next = NO_FLIGHT;
+    c->flights.at[index].next = NO_FLIGHT;
     if ((c->pipes.wheel_used[slot >> 6] >> (slot & 63) & 1) == 0) {
         c->pipes.wheel_used[slot >> 6] |= UINT64_C(1) << (slot & 63);
         c->pipes.wheel[slot] = index;
     } else {
         uint16_t last = c->pipes.wheel[slot];
-        while (c->flights[last].next != NO_FLIGHT)
-            last = c->flights[last].next;
-        c->flights[last].next = index;
+        while (c->flights.at[last].next != NO_FLIGHT)
+            last = c->flights.at[last].next;
+        c->flights.at[last].next = index;
     }
     c->pipes.wheel_count++;
 }
@@ -150,7 +150,7 @@ void collect_load_store(core *c)
         pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
         if ((s->execute_mask >> UNIT_memory & 1) != 0 &&
             (from == NULL ||
-             c->flights[s->execute[UNIT_memory]].uid < c->flights[from->execute[UNIT_memory]].uid))
+             c->flights.at[s->execute[UNIT_memory]].uid < c->flights.at[from->execute[UNIT_memory]].uid))
             from = s;
     }
     if (from != NULL) {
@@ -179,7 +179,7 @@ static uint32_t oldest_collected(const core *c, const pipe_sub *s, uint32_t k)
     for (uint32_t set = s->collector_ready & ~(1u << k); set != 0; set &= set - 1) {
         uint32_t other = (uint32_t)__builtin_ctz(set);
         if (s->collector_unit[other] == unit &&
-            (int32_t)(c->flights[s->collector[other]].uid - c->flights[s->collector[k]].uid) < 0)
+            (int32_t)(c->flights.at[s->collector[other]].uid - c->flights.at[s->collector[k]].uid) < 0)
             k = other;
     }
     return k;
@@ -221,7 +221,7 @@ static __attribute__((always_inline)) inline void read_banks(core *c, pipe_sub *
         uint32_t bank = (uint32_t)__builtin_ctz(set);
         uint32_t k = s->bank_queue[bank][s->bank_head[bank]++ % (CORE_COLLECTORS_MAX * 4)];
         if (mixed)
-            count_for(c, c->flights[s->collector[k]].warp);
+            count_for(c, c->flights.at[s->collector[k]].warp);
         if (s->bank_head[bank] == s->bank_tail[bank])
             s->bank_waiting &= ~(1u << bank);
         else
@@ -235,7 +235,7 @@ static __attribute__((always_inline)) inline void read_banks(core *c, pipe_sub *
 static void enter_collector(core *c, pipe_sub *s, uint32_t unit, uint32_t k)
 {
     uint16_t index = s->issue[unit];
-    const flight *f = &c->flights[index];
+    const flight *f = &c->flights.at[index];
     s->issue[unit] = NO_FLIGHT;
     s->issue_mask &= ~(1u << unit);
     s->collector[k] = index;
@@ -262,7 +262,7 @@ static uint32_t oldest_issued(const core *c, const pipe_sub *s, uint32_t units)
     uint32_t best = (uint32_t)__builtin_ctz(units);
     for (uint32_t set = units & (units - 1); set != 0; set &= set - 1) {
         uint32_t unit = (uint32_t)__builtin_ctz(set);
-        if ((int32_t)(c->flights[s->issue[unit]].uid - c->flights[s->issue[best]].uid) < 0)
+        if ((int32_t)(c->flights.at[s->issue[unit]].uid - c->flights.at[s->issue[best]].uid) < 0)
             best = unit;
     }
     return best;

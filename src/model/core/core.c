@@ -259,23 +259,20 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     c->domain = ls_region_domain(c->region);
     c->name = ls_block_name(block);
     c->sub_count = (uint32_t)c->spec->sub_cores;
-    c->warps_per_sub = (uint32_t)(c->spec->warp_slots / c->spec->sub_cores);
     c->front.fetched = -1;
     c->front.last_fetched = (uint32_t)c->spec->warp_slots - 1;
     c->ldst.dispatch = c->ldst.next_wb = c->ldst.next_global = NO_FLIGHT;
     c->ldst.shared_last = LS_CYCLE_MAX;
     ls_event_init(&c->timer, core_timer, c);
     ls_event_init(&c->ldst.network_event, ldst_network_event, c);
-    ls_event_init(&c->done_event, cta_done_event, c);
-    ring_init(&c->done_ring, CORE_CTAS_MAX * 2);
+    cta_init(c);
     ring_init(&c->ldst.shared_ring, (uint32_t)c->spec->shared_latency_cycles);
     ring_init(&c->ldst.out_ring, (uint32_t)c->spec->network_queue);
     uint32_t out_size = ring_size_for((uint32_t)c->spec->network_queue);
     c->ldst.out = ls_domain_alloc(c->domain, out_size * sizeof *c->ldst.out);
     c->ldst.out_channel = ls_domain_alloc(c->domain, out_size * sizeof *c->ldst.out_channel);
-    c->flights = ls_domain_alloc(c->domain, CORE_FLIGHTS * sizeof *c->flights);
-    bool ok = c->ldst.out != NULL && c->ldst.out_channel != NULL && c->flights != NULL;
-    if (!ok || !options_init(c) || !coalesce_init(c))
+    bool ok = c->ldst.out != NULL && c->ldst.out_channel != NULL;
+    if (!ok || !flights_init(c) || !options_init(c) || !coalesce_init(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     if (c->spec->analytic.memory == ANALYTIC_ON && (c->analytic = analytic_create(c)) == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
@@ -285,7 +282,7 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
         c->front.warp_bit[warp] = 1u << (warp / c->sub_count);
     }
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
-        c->front.subs[sub].last_issued = (uint8_t)(c->warps_per_sub - 1);
+        c->front.subs[sub].last_issued = (uint8_t)(c->spec->warp_slots / c->sub_count - 1);
     c->alu = c->spec->alu == ALU_CYCLE ? &core_alu_cycle
              : c->analytic != NULL     ? &core_alu_flow
                                        : &core_alu_flow_simulated;

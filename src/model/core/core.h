@@ -1,5 +1,5 @@
-/* core.h: the state of one core (SM), shared by the files of this folder and by nobody else. Its three
- * parts have a state of their own and call each other directly: front_end.h, pipes.h, load_store.h.
+/* core.h: the state of one core (SM), shared by the files of this folder and by nobody else. Its parts
+ * have a state of their own and call each other directly: front_end.h, pipes.h, load_store.h, thread_blocks.h, flights.h.
  *
  *   front.c     instruction buffers, warp schedulers, scoreboard, issue
  *   collect.c   operand collectors, register banks, execution units, write-back
@@ -10,6 +10,7 @@
  *   l1.c        the built-in L1, and its size beside shared memory
  *   l1_other.c  the L1 behind its table of functions
  *   cta.c       thread blocks: arrival, resources, barriers, completion
+ *   flights.c   the table of instructions under way
  *   ahead.c     thread blocks that are sent before there is room for them
  *   core.c      the block: parameters, counters, one cycle, sleeping
  *   core_port.c the tables of functions that the rest of the machine calls
@@ -139,35 +140,12 @@ typedef struct core_counters {
     analytic_counters analytic;
 } core_counters;
 
-/* An issued instruction until everything it does is done. */
-typedef struct flight {
-    const ls_inst *inst;
-    const ls_dyn *dyn;
-    uint32_t mask;
-    uint32_t uid;      /* order of issue */
-    uint16_t next;     /* in its present list */
-    uint16_t requests; /* sectors still to come back */
-    uint8_t warp, sub, unit;
-    bool counted;  /* done as far as the warp is concerned: only its requests are still out */
-    bool missed;   /* some sector missed L1 */
-    uint8_t group; /* of asynchronous copies */
-    uint8_t space; /* as resolved for generic addresses */
-} flight;
-
-/* The state of the three parts of a core. Each part is changed by its own files; the others call its functions. */
+/* The state of the parts of a core. Each part is changed by its own files; the others call its functions. */
+#include "model/core/flights.h"
 #include "model/core/front_end.h"
 #include "model/core/load_store.h"
 #include "model/core/pipes.h"
-
-typedef struct cta_state {
-    bool used;
-    core_launch launch;
-    ls_cycle start;
-    uint16_t first_warp, warp_count, warps_left;
-    uint16_t at_barrier;
-    uint32_t registers;
-    uint32_t shared_bytes;
-} cta_state;
+#include "model/core/thread_blocks.h"
 
 /* A model of the way of instructions from the warp to their end; the load/store unit and all around it is the
  * same for all. */
@@ -183,55 +161,39 @@ typedef struct core_alu {
 } core_alu;
 
 typedef struct flow flow;
-typedef struct core_ahead core_ahead;
 typedef struct core_banks core_banks;
 
 typedef struct core {
     const core_spec *spec;
-    const core_alu *alu;
-    flow *flow; /* the state of alu: issue, or NULL */
     ls_region *region;
     ls_domain *domain;
     const char *name;
     uint32_t id;
+    uint32_t sub_count;
+
+    /* time */
     ls_ticker ticker;
     ls_event timer;
     ls_cycle now, last_tick;
-    core_options options;
+    uint32_t resident_warps_then; /* at the end of the last tick: for the cycles slept since */
+    bool dozing;                  /* sleeps until a unit is free, with instructions in front of it */
+
+    /* models of its pipeline and of its memory */
+    const core_alu *alu;
+    flow *flow;         /* the state of alu: issue, or NULL */
     analytic *analytic; /* NULL: memory is simulated */
+    core_options options;
+
     core_counters n;
     core_banks *kernel_banks; /* n by kernel; NULL: kernels run one after the other */
     bool mixed;               /* blocks of several kernels are resident */
 
+    /* parts */
     front_end front;
     pipes pipes;
     load_store ldst;
-
-    uint32_t sub_count, warps_per_sub;
-    uint32_t resident_warps, age, uid;
-    uint32_t resident_warps_then; /* at the end of the last tick: for the cycles slept since */
-    bool dozing;                  /* sleeps until a unit is free, with instructions in front of it */
-
-    flight *flights;
-    uint16_t free_flight;
-    uint16_t fresh_flight; /* the last of the free ones: those behind it have never been used */
-    core_ahead *ahead;     /* NULL: blocks come when there is room */
-    cta_state ctas[CORE_CTAS_MAX];
-    uint64_t taken_slots; /* warp slots of resident thread blocks */
-    uint32_t resident_ctas;
-    ls_cycle last_start; /* of a thread block */
-    ls_cycle start_free; /* the first cycle in which a warp may start */
-    struct {
-        uint32_t number;     /* of the launch, from 1 */
-        ls_cycle until;      /* its instructions are not there before */
-    } cold[LS_CORE_KERNELS]; /* by core_launch.kernel */
-    ls_link *to_dispatch;
-    const ls_launch_table *launches;
-    index_ring done_ring;
-    ls_core_done done[CORE_CTAS_MAX * 2];
-    ls_event done_event;
-    bool done_waiting;
-    uint32_t core_count; /* of the GPU: for the layout of local memory */
+    thread_blocks blocks;
+    flight_table flights;
 } core;
 
 /* banks.c: what counters of work are counted for, on a core with blocks of several kernels. */
@@ -247,7 +209,7 @@ void banks_blocks_changed(core *c, const core_launch *of);
 static inline void count_for(core *c, uint32_t warp)
 {
     if (LS_UNLIKELY(c->mixed))
-        banks_count_for(c, c->ctas[c->front.warps[warp].cta].launch.kernel);
+        banks_count_for(c, c->blocks.at[c->front.warps[warp].cta].launch.kernel);
 }
 static inline void count_for_all(core *c)
 {
@@ -354,13 +316,13 @@ void coalesce(core *c, const flight *f);
 uint32_t shared_conflicts(const core *c, const flight *f);
 
 /* cta.c */
+void cta_init(core *c);
 void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void cta_warp_maybe_done(core *c, uint32_t warp);
 void cta_barrier(core *c, uint32_t warp, bool waits);
 void cta_finish(core *c, uint32_t slot);
 void cta_start(core *c, const core_launch *launch); /* there is room for it; else cta_refuse() */
 void cta_refuse(core *c); /* ends the run: the dispatcher sent a block that does not fit */
-void cta_done_event(void *self, ls_cycle now);
 
 /* ahead.c; all but ahead_waits() for cores that are sent blocks ahead */
 bool ahead_init(core *c, uint32_t delay_cycles);        /* false: the host has no memory left */
@@ -434,6 +396,8 @@ static inline void count_flops(core *c, const ls_inst *inst, uint32_t mask)
 {
     c->n.flops[flops_kind(inst)] += (uint64_t)ls_inst_flops(inst) * lane_count(mask);
 }
+/* flights.c */
+bool flights_init(core *c); /* false: the host has no memory left */
 uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const ls_inst *inst,
                      const ls_dyn *dyn);       /* there is a free one */
 void flight_complete(core *c, uint16_t index); /* counts it and gives the entry back */

@@ -32,10 +32,10 @@ static ls_status attach(void *self, const ls_core_wiring *wiring, ls_error *err)
 {
     core *c = self;
     c->id = wiring->id;
-    c->core_count = wiring->core_count;
+    c->ldst.core_count = wiring->core_count;
     c->ldst.map = *wiring->map;
-    c->to_dispatch = wiring->to_dispatch;
-    c->launches = wiring->launches;
+    c->blocks.to_dispatch = wiring->to_dispatch;
+    c->blocks.launches = wiring->launches;
     c->front.scheduler_kind = scheduler_kind_of(&c->front.scheduler);
     c->ldst.to_memory = ls_domain_alloc(c->domain, (wiring->channels + 1) * sizeof(ls_link *));
     ring_init(&c->ldst.reply_ring, wiring->replies_max);

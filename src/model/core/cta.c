@@ -10,7 +10,7 @@
 static uint32_t find_warps(const core *c, uint32_t count)
 {
     uint64_t slots = c->spec->warp_slots >= 64 ? UINT64_MAX : (UINT64_C(1) << c->spec->warp_slots) - 1;
-    uint64_t run = slots & ~c->taken_slots; /* slots at which so many free ones begin, first 1 */
+    uint64_t run = slots & ~c->blocks.taken_warps; /* slots at which so many free ones begin, first 1 */
     for (uint32_t length = 1; length < count;) {
         uint32_t more = length < count - length ? length : count - length;
         run &= run >> more;
@@ -23,19 +23,19 @@ static uint32_t find_warps(const core *c, uint32_t count)
  * kernel's first instructions are there. */
 static ls_cycle warp_start(core *c, const core_launch *launch)
 {
-    ls_cycle now = ls_region_now(c->region), start = now > c->start_free ? now : c->start_free;
-    c->start_free = start + c->spec->warp_start_cycles;
-    if (c->cold[launch->kernel].number != launch->number) {
-        c->cold[launch->kernel].number = launch->number;
-        c->cold[launch->kernel].until = now + c->spec->cold_start_cycles;
+    ls_cycle now = ls_region_now(c->region), start = now > c->blocks.start_free ? now : c->blocks.start_free;
+    c->blocks.start_free = start + c->spec->warp_start_cycles;
+    if (c->blocks.cold[launch->kernel].number != launch->number) {
+        c->blocks.cold[launch->kernel].number = launch->number;
+        c->blocks.cold[launch->kernel].until = now + c->spec->cold_start_cycles;
     }
-    ls_cycle there = c->cold[launch->kernel].until;
+    ls_cycle there = c->blocks.cold[launch->kernel].until;
     return start > there ? start : there;
 }
 
 static void start_warp(core *c, uint32_t warp, uint32_t slot, const ls_warp_stream *stream)
 {
-    cta_state *cta = &c->ctas[slot];
+    cta_state *cta = &c->blocks.at[slot];
     warp_state *w = &c->front.warps[warp];
     front_sub *s = &c->front.subs[warp_sub(c, warp)];
     memset(w, 0, sizeof *w);
@@ -43,13 +43,13 @@ static void start_warp(core *c, uint32_t warp, uint32_t slot, const ls_warp_stre
     w->next = cta->launch.cta->dyns + stream->first;
     w->end = w->next + stream->count;
     w->cta = (uint16_t)slot;
-    s->age[warp / c->sub_count] = c->age++;
+    s->age[warp / c->sub_count] = c->blocks.warps_started++;
     if (stream->count == 0)
         return;
     w->resident = true;
     c->front.changed |= 1u << warp_sub(c, warp);
     cta->warps_left++;
-    c->resident_warps++;
+    c->blocks.warps++;
     s->resident |= warp_bit(c, warp);
     ls_cycle start = warp_start(c, &cta->launch);
     if (start > ls_region_now(c->region))
@@ -74,12 +74,12 @@ static uint64_t registers_of(const core *c, const ls_kernel_info *info)
 static bool has_room(const core *c, const ls_kernel_info *info)
 {
     uint64_t registers = registers_of(c, info), shared_bytes = info->shared_bytes;
-    if (c->resident_ctas >= c->spec->cta_slots)
+    if (c->blocks.resident >= c->spec->cta_slots)
         return false;
     for (uint32_t i = 0; i < CORE_CTAS_MAX; i++)
-        if (c->ctas[i].used) {
-            registers += registers_of(c, c->ctas[i].launch.info);
-            shared_bytes += c->ctas[i].launch.info->shared_bytes;
+        if (c->blocks.at[i].used) {
+            registers += registers_of(c, c->blocks.at[i].launch.info);
+            shared_bytes += c->blocks.at[i].launch.info->shared_bytes;
         }
     return registers <= c->spec->registers && shared_bytes <= c->spec->shared_kib * 1024;
 }
@@ -87,7 +87,7 @@ static bool has_room(const core *c, const ls_kernel_info *info)
 void cta_start(core *c, const core_launch *launch)
 {
     uint32_t slot = 0;
-    while (slot < CORE_CTAS_MAX && c->ctas[slot].used)
+    while (slot < CORE_CTAS_MAX && c->blocks.at[slot].used)
         slot++;
     uint32_t warps = (ls_kernel_threads(launch->info) + 31) / 32;
     uint32_t first = find_warps(c, warps);
@@ -95,16 +95,16 @@ void cta_start(core *c, const core_launch *launch)
         cta_refuse(c);
         return;
     }
-    if (c->resident_ctas == 0)
+    if (c->blocks.resident == 0)
         l1_begin_block(c, (uint64_t)launch->info->shared_bytes * launch->ctas_per_core);
-    cta_state *cta = &c->ctas[slot];
-    c->last_start = ls_region_now(c->region);
+    cta_state *cta = &c->blocks.at[slot];
+    c->blocks.last_start = ls_region_now(c->region);
     *cta = (cta_state){ .used = true,
                         .launch = *launch,
                         .start = ls_region_now(c->region),
                         .first_warp = (uint16_t)first,
                         .warp_count = (uint16_t)warps };
-    c->resident_ctas++;
+    c->blocks.resident++;
     if (c->options.any)
         options_start_cta(c, slot);
     if (c->kernel_banks != NULL) {
@@ -114,7 +114,7 @@ void cta_start(core *c, const core_launch *launch)
     c->n.ctas++;
     for (uint32_t w = 0; w < warps; w++) {
         static const ls_warp_stream empty = { 0 };
-        c->taken_slots |= UINT64_C(1) << (first + w);
+        c->blocks.taken_warps |= UINT64_C(1) << (first + w);
         start_warp(c, first + w, slot, w < launch->cta->warp_count ? &launch->cta->warps[w] : &empty);
     }
     if (cta->warps_left == 0)
@@ -142,16 +142,16 @@ void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
     (void)now;
     if (message->block == LS_LAUNCH_NONE) {
         for (uint32_t i = 0; i < CORE_CTAS_MAX; i++)
-            if (c->ctas[i].used && c->ctas[i].launch.kernel == message->kernel)
-                c->ctas[i].launch.cores = message->cores;
-        if (c->ahead != NULL)
+            if (c->blocks.at[i].used && c->blocks.at[i].launch.kernel == message->kernel)
+                c->blocks.at[i].launch.cores = message->cores;
+        if (c->blocks.ahead != NULL)
             ahead_shares(c, message->kernel, message->cores);
         ls_link_release(link, 1);
         return;
     }
-    const core_launch launch = find_launch(c->launches, message);
+    const core_launch launch = find_launch(c->blocks.launches, message);
     ls_domain_pending(c->domain, 1);
-    if (c->ahead == NULL || !ahead_arrives(c, &launch))
+    if (c->blocks.ahead == NULL || !ahead_arrives(c, &launch))
         cta_start(c, &launch);
     ls_link_release(link, 1);
     ls_ticker_wake(&c->ticker);
@@ -161,47 +161,53 @@ void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 
 static void send_done(core *c)
 {
-    while (!ring_empty(&c->done_ring)) {
-        ls_core_done *message = ls_link_send(c->to_dispatch, 1);
+    while (!ring_empty(&c->blocks.done_ring)) {
+        ls_core_done *message = ls_link_send(c->blocks.to_dispatch, 1);
         if (message == NULL) {
-            if (!c->done_waiting) {
-                c->done_waiting = true;
-                ls_link_wait(c->to_dispatch, &c->done_event);
+            if (!c->blocks.done_waiting) {
+                c->blocks.done_waiting = true;
+                ls_link_wait(c->blocks.to_dispatch, &c->blocks.done_event);
             }
             return;
         }
-        *message = c->done[ring_pop(&c->done_ring)];
+        *message = c->blocks.done[ring_pop(&c->blocks.done_ring)];
     }
 }
 
-void cta_done_event(void *self, ls_cycle now)
+static void done_event(void *self, ls_cycle now)
 {
     core *c = self;
     (void)now;
-    c->done_waiting = false;
+    c->blocks.done_waiting = false;
     send_done(c);
+}
+
+void cta_init(core *c)
+{
+    ls_event_init(&c->blocks.done_event, done_event, c);
+    ring_init(&c->blocks.done_ring, CORE_CTAS_MAX * 2);
 }
 
 void cta_finish(core *c, uint32_t slot)
 {
-    cta_state *cta = &c->ctas[slot];
+    cta_state *cta = &c->blocks.at[slot];
     for (uint32_t w = 0; w < cta->warp_count; w++)
-        c->taken_slots &= ~(UINT64_C(1) << (cta->first_warp + w));
+        c->blocks.taken_warps &= ~(UINT64_C(1) << (cta->first_warp + w));
     cta->used = false;
-    c->resident_ctas--;
+    c->blocks.resident--;
     ls_domain_pending(c->domain, -1);
-    c->done[ring_push(&c->done_ring)] = (ls_core_done){ .block = cta->launch.block,
-                                                        .kernel = cta->launch.kernel,
-                                                        .core = (uint16_t)c->id,
-                                                        .start = cta->start,
-                                                        .cycle = ls_region_now(c->region) };
+    c->blocks.done[ring_push(&c->blocks.done_ring)] = (ls_core_done){ .block = cta->launch.block,
+                                                                      .kernel = cta->launch.kernel,
+                                                                      .core = (uint16_t)c->id,
+                                                                      .start = cta->start,
+                                                                      .cycle = ls_region_now(c->region) };
     if (c->kernel_banks != NULL)
         banks_blocks_changed(c, &cta->launch);
-    if (c->ahead != NULL)
+    if (c->blocks.ahead != NULL)
         ahead_ended(c, cta->launch.kernel);
-    if (c->resident_ctas == 0 && !ahead_waits(c))
+    if (c->blocks.resident == 0 && !ahead_waits(c))
         l1_end_blocks(c);
-    if (!c->done_waiting)
+    if (!c->blocks.done_waiting)
         send_done(c);
 }
 
@@ -210,7 +216,7 @@ static void release_barrier(core *c, cta_state *cta)
     if (cta->at_barrier == 0 || cta->at_barrier < cta->warps_left)
         return;
     if (c->flow != NULL) {
-        flow_left_barrier(c, (uint32_t)(cta - c->ctas));
+        flow_left_barrier(c, (uint32_t)(cta - c->blocks.at));
         return;
     }
     cta->at_barrier = 0;
@@ -222,7 +228,7 @@ static void release_barrier(core *c, cta_state *cta)
 /* Traces do not name barriers: all of a block's barriers are one. A warp that only arrives does not wait. */
 void cta_barrier(core *c, uint32_t warp, bool waits)
 {
-    cta_state *cta = &c->ctas[c->front.warps[warp].cta];
+    cta_state *cta = &c->blocks.at[c->front.warps[warp].cta];
     if (waits)
         c->front.subs[warp_sub(c, warp)].barrier |= warp_bit(c, warp);
     cta->at_barrier++;
@@ -245,8 +251,8 @@ void cta_warp_maybe_done(core *c, uint32_t warp)
     s->blocked &= ~bit;
     s->fence &= ~bit;
     s->async &= ~bit;
-    c->resident_warps--;
-    cta_state *cta = &c->ctas[w->cta];
+    c->blocks.warps--;
+    cta_state *cta = &c->blocks.at[w->cta];
     cta->warps_left--;
     if ((s->barrier & bit) != 0) {
         /* The stream ended at the barrier itself. */
@@ -256,57 +262,4 @@ void cta_warp_maybe_done(core *c, uint32_t warp)
     release_barrier(c, cta);
     if (cta->warps_left == 0)
         cta_finish(c, w->cta);
-}
-
-/* ------------------------------------------------------------------------------------------------ flights */
-
-uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const ls_inst *inst, const ls_dyn *dyn)
-{
-    warp_state *w = &c->front.warps[warp];
-    uint16_t index = c->free_flight;
-    flight *f = &c->flights[index];
-    if (index == c->fresh_flight) {
-        c->fresh_flight++;
-        c->free_flight = c->fresh_flight < CORE_FLIGHTS ? c->fresh_flight : NO_FLIGHT;
-    } else {
-        c->free_flight = f->next;
-    }
-    *f = (flight){ .inst = inst,
-                   .dyn = dyn,
-                   .mask = dyn->mask,
-                   .uid = c->uid++,
-                   .next = NO_FLIGHT,
-                   .warp = (uint8_t)warp,
-                   .sub = (uint8_t)warp_sub(c, warp),
-                   .unit = (uint8_t)unit,
-                   .space = inst->space };
-    w->in_flight++;
-    return index;
-}
-
-void flight_free(core *c, uint16_t index)
-{
-    c->flights[index].next = c->free_flight;
-    c->free_flight = index;
-}
-
-void flight_release_registers(core *c, uint16_t index)
-{
-    c->alu->release(c, &c->flights[index]);
-}
-
-void flight_complete(core *c, uint16_t index)
-{
-    flight *f = &c->flights[index];
-    uint32_t warp = f->warp;
-    warp_state *w = &c->front.warps[warp];
-    count_for(c, warp);
-    c->n.warp_instructions++;
-    c->n.thread_instructions += lane_count(f->mask);
-    w->in_flight--;
-    f->next = c->free_flight;
-    c->free_flight = index;
-    ls_domain_progress(c->domain);
-    if (w->next == w->end)
-        cta_warp_maybe_done(c, warp);
 }

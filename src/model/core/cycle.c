@@ -9,9 +9,9 @@ static bool tick(void *self, ls_cycle now)
         core_book_sleep(c, now);
     c->now = now;
     c->last_tick = now;
-    if (c->resident_warps > 0) {
+    if (c->blocks.warps > 0) {
         c->n.resident_cycles++;
-        c->n.resident_warps += c->resident_warps;
+        c->n.resident_warps += c->blocks.warps;
     }
     if (collect_due(c, now))
         collect_write_back(c);
@@ -22,7 +22,7 @@ static bool tick(void *self, ls_cycle now)
     collect_load_store(c);
     if ((c->pipes.collecting | c->pipes.writing) != 0)
         collect_operands(c);
-    if (c->resident_warps > 0) {
+    if (c->blocks.warps > 0) {
         c->n.issue_slots += c->sub_count;
         if ((c->front.changed | c->front.ready) != 0)
             front_issue(c);
@@ -35,10 +35,10 @@ static bool tick(void *self, ls_cycle now)
     } else if (c->resident_warps_then > 0) {
         front_book(c, now);
     }
-    c->resident_warps_then = c->resident_warps;
+    c->resident_warps_then = c->blocks.warps;
     ls_cycle next = LS_CYCLE_MAX;
     c->dozing = c->ldst.dispatch != NO_FLIGHT;
-    if (c->resident_warps > 0) {
+    if (c->blocks.warps > 0) {
         if ((c->front.need_fetch | c->front.changed | (uint64_t)(c->front.fetched >= 0)) != 0 ||
             (c->front.ready != 0 && front_unit_freed(c)))
             return true;

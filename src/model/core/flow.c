@@ -25,7 +25,7 @@ static void start_warp(core *c, uint32_t warp, ls_cycle now, ls_cycle fetch)
     uint32_t sub = warp_sub(c, warp);
     warp_state *w = &c->front.warps[warp];
     flow_sub *fs = &f->subs[sub];
-    const core_launch *launch = &c->ctas[w->cta].launch;
+    const core_launch *launch = &c->blocks.at[w->cta].launch;
     if (launch->kernel != f->kernel || launch->insts != f->kernel_insts) {
         /* Another kernel may have its program where the last one had its own. */
         f->kernel = launch->kernel;
@@ -91,7 +91,7 @@ static void finish_blocks(core *c, ls_cycle now)
         f->ended &= ~(1u << slot);
         cta_finish(c, slot);
     }
-    if (f->busy && c->resident_ctas == 0)
+    if (f->busy && c->blocks.resident == 0)
         flow_settle(c, now);
 }
 
@@ -100,7 +100,7 @@ static ls_cycle horizon(const core *c, ls_cycle now)
 {
     const flow *f = c->flow;
     ls_cycle start = ahead_next(c), limit = now + FLOW_AHEAD;
-    if (ahead_expects(c) && c->last_start + FLOW_EXPECTED > now)
+    if (ahead_expects(c) && c->blocks.last_start + FLOW_EXPECTED > now)
         limit = now + FLOW_EXPECT;
     if (ahead_has_next(c))
         for (uint32_t set = f->ended; set != 0; set &= set - 1) {
@@ -117,9 +117,9 @@ static bool tick(void *self, ls_cycle now)
     count_cycles(c, now);
     c->now = c->last_tick = now;
     finish_blocks(c, now);
-    if (!f->busy && c->resident_ctas > 0)
+    if (!f->busy && c->blocks.resident > 0)
         front_book_from(c, now);
-    f->busy = c->resident_ctas > 0;
+    f->busy = c->blocks.resident > 0;
     if ((c->front.need_fetch | c->front.held_count) != 0)
         flow_start_warps(c, now);
     f->horizon = horizon(c, now);

@@ -125,7 +125,7 @@ void flow_enqueue(core *c, uint32_t warp, const flow_inst *d, const ls_dyn *dyn,
         m->queue[i % FLOW_QUEUE] = m->queue[(i - 1) % FLOW_QUEUE];
     m->queue[i % FLOW_QUEUE] = (flow_wait){ .ready = ready, .flight = index };
     fs->waiting++;
-    m->starved = c->free_flight == NO_FLIGHT;
+    m->starved = c->flights.first_free == NO_FLIGHT;
     if (LS_UNLIKELY(m->starved))
         for (uint32_t sub = 0; sub < c->sub_count; sub++)
             close_units(&f->subs[sub], MEMORY_BIT);
@@ -160,7 +160,7 @@ ls_cycle flow_book_shared(core *c, uint32_t warp, const ls_inst *inst, const ls_
 /* The unit has an access to shared memory: from here on everything is known. */
 static void take_shared(core *c, uint16_t index)
 {
-    const flight *f = &c->flights[index];
+    const flight *f = &c->flights.at[index];
     uint32_t warp = f->warp;
     warp_state *w = &c->front.warps[warp];
     c->ldst.dispatch = NO_FLIGHT;
@@ -187,10 +187,10 @@ static void take_next(core *c)
     while (m->head != m->tail && c->ldst.dispatch == NO_FLIGHT && m->unit_free <= c->now &&
            m->queue[m->head % FLOW_QUEUE].ready <= c->now) {
         uint16_t index = m->queue[m->head++ % FLOW_QUEUE].flight;
-        uint32_t sub = c->flights[index].sub;
+        uint32_t sub = c->flights.at[index].sub;
         c->flow->subs[sub].waiting--;
         ldst_take(c, index);
-        if (c->flights[index].space == LS_SPACE_SHARED)
+        if (c->flights.at[index].space == LS_SPACE_SHARED)
             take_shared(c, index);
         else
             c->ldst.memory_next = ldst_next(c);
@@ -212,9 +212,9 @@ static bool is_quiet(core *c, const ls_sector_message *message)
         w->stores--;
         return true;
     }
-    if (message->token >= READONLY_TOKEN || c->flights[message->token].requests == 1)
+    if (message->token >= READONLY_TOKEN || c->flights.at[message->token].requests == 1)
         return false;
-    c->flights[message->token].requests--;
+    c->flights.at[message->token].requests--;
     return true;
 }
 
@@ -229,8 +229,8 @@ static bool fill_quietly(core *c, const ls_sector_message *message, ls_cycle now
     if (LS_UNLIKELY(!sector_cache_has_ready(c->ldst.l1))) /* a prefetch */
         return true;
     uint32_t token = sector_cache_peek_ready(c->ldst.l1);
-    if (c->flights[token].requests > 1) {
-        c->flights[token].requests--;
+    if (c->flights.at[token].requests > 1) {
+        c->flights.at[token].requests--;
         (void)sector_cache_next_ready(c->ldst.l1, &token);
     }
     if (sector_cache_has_ready(c->ldst.l1)) { /* the last sector of a load, or of several loads */
@@ -280,12 +280,12 @@ static void count_cycles(core *c, ls_cycle now)
     uint64_t slept = now - c->last_tick - 1;
     if (c->resident_warps_then == 0) {
         slept = 0;
-        if (c->resident_warps > 0)
+        if (c->blocks.warps > 0)
             front_book_from(c, now);
     }
-    c->n.resident_cycles += slept + (c->resident_warps > 0);
+    c->n.resident_cycles += slept + (c->blocks.warps > 0);
     c->n.issue_slots += slept * c->sub_count;
-    c->n.resident_warps += slept * c->resident_warps_then + c->resident_warps;
+    c->n.resident_warps += slept * c->resident_warps_then + c->blocks.warps;
 }
 
 /* Warps at the end of their stream; those that wait for memory after that are ended by ldst.c. */
@@ -312,7 +312,7 @@ static void run_unit(core *c)
     }
     if (m->head != m->tail)
         take_next(c);
-    if (LS_UNLIKELY(m->starved) && c->free_flight != NO_FLIGHT) {
+    if (LS_UNLIKELY(m->starved) && c->flights.first_free != NO_FLIGHT) {
         m->starved = false;
         for (uint32_t sub = 0; sub < c->sub_count; sub++)
             open_units(c, sub);
@@ -358,7 +358,7 @@ bool flow_simulated_tick(void *self, ls_cycle now)
         end_warps(c);
     if ((c->front.need_fetch | c->front.held_count) != 0)
         flow_start_warps(c, now);
-    if (c->resident_warps > 0) {
+    if (c->blocks.warps > 0) {
         c->n.issue_slots += c->sub_count;
         f->horizon = now + FLOW_AHEAD_SIMULATED;
         uint64_t issued = c->n.issued;
@@ -369,7 +369,7 @@ bool flow_simulated_tick(void *self, ls_cycle now)
     } else if (c->resident_warps_then > 0) {
         flow_settle(c, now);
     }
-    c->resident_warps_then = c->resident_warps;
+    c->resident_warps_then = c->blocks.warps;
     return core_sleep(c, next_look(c));
 }
 

@@ -5,7 +5,7 @@
 void flow_release_barrier(core *c, uint32_t slot)
 {
     flow *f = c->flow;
-    cta_state *cta = &c->ctas[slot];
+    cta_state *cta = &c->blocks.at[slot];
     if (cta->at_barrier == 0 || cta->at_barrier < cta->warps_left)
         return;
     cta->at_barrier = 0;
@@ -45,11 +45,11 @@ void flow_end_warp(core *c, uint32_t warp, ls_cycle now)
     }
     front_sub *s = &c->front.subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp), slot = w->cta;
-    cta_state *cta = &c->ctas[slot];
+    cta_state *cta = &c->blocks.at[slot];
     ls_cycle end = flow_later(w->busy_until, now + 1);
     c->n.resident_warps += end - f->warps[warp].started;
     w->resident = false;
-    c->resident_warps--;
+    c->blocks.warps--;
     cta->warps_left--;
     s->resident &= ~bit;
     s->buffered &= ~bit;
@@ -82,7 +82,7 @@ static void note_accesses(core *c, uint32_t warp, const ls_inst *inst, uint32_t 
         s->fence |= bit;
     }
     if (inst->mem_op == LS_MEM_ASYNC_COPY && fw->flight != NO_FLIGHT) {
-        c->flights[fw->flight].group = w->async_open;
+        c->flights.at[fw->flight].group = w->async_open;
         if (mask != 0)
             w->async_pending[w->async_open % ASYNC_GROUPS]++;
     }
@@ -125,7 +125,7 @@ ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask
     }
     if ((inst->flags & (LS_INST_BARRIER | LS_INST_ARRIVE)) != 0) {
         f->barrier_at[w->cta] = flow_later(f->barrier_at[w->cta], now);
-        c->ctas[w->cta].at_barrier++;
+        c->blocks.at[w->cta].at_barrier++;
         if ((inst->flags & LS_INST_ARRIVE) != 0 && !c->spec->accelsim_rules)
             return soon;
         s->barrier |= bit;

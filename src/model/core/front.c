@@ -181,7 +181,7 @@ static void issue_warp(core *c, front_sub *s, uint32_t sub, uint32_t warp, const
 {
     warp_state *w = &c->front.warps[warp];
     uint16_t index = flight_take(c, warp, unit, w->head, w->next);
-    flight *f = &c->flights[index];
+    flight *f = &c->flights.at[index];
     w->next++;
     reserve(c, w, inst);
     s->wants[unit] &= ~warp_bit(c, warp);
@@ -231,7 +231,7 @@ static bool issue_sub(core *c, front_sub *s, uint32_t sub)
     if (ready != 0) {
         for (uint32_t set = pipes_taken(c, sub); set != 0; set &= set - 1)
             can &= ~s->wants[__builtin_ctz(set)];
-        if (can != 0 && c->free_flight != NO_FLIGHT) {
+        if (can != 0 && c->flights.first_free != NO_FLIGHT) {
             uint32_t warp = front_choose(c, s, sub, can) * c->sub_count + sub;
             const ls_inst *inst = c->front.warps[warp].head;
             issue_warp(c, s, sub, warp, inst, c->spec->classes[inst->class_].unit);

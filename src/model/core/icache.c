@@ -39,7 +39,7 @@ readonly *icache_levels(core *c)
 
 void icache_start_cta(core *c, uint32_t slot)
 {
-    c->options.icache->base[slot] = readonly_base(READONLY_CODE_SPACE, c->ctas[slot].launch.info->name);
+    c->options.icache->base[slot] = readonly_base(READONLY_CODE_SPACE, c->blocks.at[slot].launch.info->name);
 }
 
 bool icache_fetch(core *c, uint32_t warp)

@@ -47,7 +47,7 @@ ls_status l1_attach(core *c, ls_error *err)
 
 static bool known_load(core *c, uint32_t token)
 {
-    if (token < CORE_FLIGHTS && c->flights[token].requests > 0)
+    if (token < CORE_FLIGHTS && c->flights.at[token].requests > 0)
         return true;
     ls_domain_fail(c->domain, "the model of slot 'core.l1' answered a load that does not wait");
     return false;

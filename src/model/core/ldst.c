@@ -14,7 +14,7 @@ uint8_t ldst_space(const core *c, const flight *f)
 {
     if (f->inst->space != LS_SPACE_GENERIC)
         return f->inst->space;
-    const cta_state *cta = &c->ctas[c->front.warps[f->warp].cta];
+    const cta_state *cta = &c->blocks.at[c->front.warps[f->warp].cta];
     const ls_kernel_info *info = cta->launch.info;
     if (info->shared_base == 0 || info->local_base == 0 || f->mask == 0)
         return LS_SPACE_SHARED;
@@ -67,7 +67,7 @@ uint32_t ldst_shared_cycles(core *c, const flight *f)
 
 static void begin(core *c, uint16_t index)
 {
-    flight *f = &c->flights[index];
+    flight *f = &c->flights.at[index];
     c->ldst.dispatch = index;
     count_for(c, f->warp);
     c->n.memory_instructions++;
@@ -104,7 +104,7 @@ void ldst_take(core *c, uint16_t index)
 /* One sector of a load has arrived. */
 static void sector_arrived(core *c, uint16_t index)
 {
-    flight *f = &c->flights[index];
+    flight *f = &c->flights.at[index];
     warp_state *w = &c->front.warps[f->warp];
     if (--f->requests > 0)
         return;
@@ -141,11 +141,11 @@ static void write_back(core *c)
     /* A wide network brings several sectors of one load per cycle: they are put together before the register
      * is written, so only the last one needs its bank. */
     if (c->ldst.next_wb != NO_FLIGHT &&
-        ((c->spec->network_width > 1 && c->flights[c->ldst.next_wb].requests > 1) ||
-         collect_take_banks(c, &c->flights[c->ldst.next_wb]))) {
+        ((c->spec->network_width > 1 && c->flights.at[c->ldst.next_wb].requests > 1) ||
+         collect_take_banks(c, &c->flights.at[c->ldst.next_wb]))) {
         uint16_t index = c->ldst.next_wb;
         c->ldst.next_wb = NO_FLIGHT;
-        if (is_shared(&c->flights[index])) {
+        if (is_shared(&c->flights.at[index])) {
             flight_release_registers(c, index);
             flight_complete(c, index);
         } else {
@@ -327,7 +327,7 @@ static inline void send_miss(core *c, const sector_cache_miss *miss)
     bool virtual = OPTION_ON(c->options.translate) && !translate_at_l1(c);
     if (miss->kind == SECTOR_CACHE_MISS_READ) {
         bool global =
-            miss->token == SECTOR_CACHE_NONE || is_global(&c->flights[miss->token]); /* NONE: a prefetch */
+            miss->token == SECTOR_CACHE_NONE || is_global(&c->flights.at[miss->token]); /* NONE: a prefetch */
         network_push(c, miss->address, 0, SECTOR_CACHE_NONE, LS_SECTOR_READ, global, virtual);
     } else if (LS_UNLIKELY(miss->kind == SECTOR_CACHE_MISS_WRITEBACK)) {
         send_write_back(c, virtual);
@@ -405,7 +405,7 @@ static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
     if (outcome == SECTOR_CACHE_HIT)
         sector_arrived(c, index);
     else
-        c->flights[index].missed = true;
+        c->flights.at[index].missed = true;
 }
 
 static void look_up_banks(core *c)
@@ -501,7 +501,7 @@ static bool advance(core *c, flight *f, uint16_t index)
 
 static void leave(core *c, uint16_t index)
 {
-    flight *f = &c->flights[index];
+    flight *f = &c->flights.at[index];
     if (is_shared(f) && !is_store(f) && f->mask != 0) {
         if (c->ldst.shared_last == c->now || ring_full(&c->ldst.shared_ring))
             return;
@@ -549,7 +549,7 @@ void ldst_cycle(core *c)
         look_up_banks(c);
     if (c->ldst.dispatch != NO_FLIGHT) {
         uint16_t index = c->ldst.dispatch;
-        if (advance(c, &c->flights[index], index))
+        if (advance(c, &c->flights.at[index], index))
             leave(c, index);
     }
     for (n = width; n > 0 && !ring_empty(&c->ldst.out_ring) && !c->ldst.network_waiting && network_send(c);

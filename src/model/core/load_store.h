@@ -50,6 +50,7 @@ typedef struct load_store {
 
     /* network */
     mem_map map;
+    uint32_t core_count; /* of the GPU: for the layout of local memory */
     ls_link **to_memory; /* by channel */
     index_ring out_ring; /* requests that wait for the network: one leaves per cycle */
     ls_sector_message *out;

@@ -1,0 +1,28 @@
+/* flights.h: the table of instructions under way. The pipes and the load/store unit pass entries on by their index.
+ * Changed by flights.c; each part changes the entries that it holds. Included by core.h only. */
+#ifndef MODEL_CORE_FLIGHTS_H
+#define MODEL_CORE_FLIGHTS_H
+
+/* An issued instruction until everything it does is done. */
+typedef struct flight {
+    const ls_inst *inst;
+    const ls_dyn *dyn;
+    uint32_t mask;
+    uint32_t uid;      /* order of issue */
+    uint16_t next;     /* in its present list */
+    uint16_t requests; /* sectors still to come back */
+    uint8_t warp, sub, unit;
+    bool counted;  /* done as far as the warp is concerned: only its requests are still out */
+    bool missed;   /* some sector missed L1 */
+    uint8_t group; /* of asynchronous copies */
+    uint8_t space; /* as resolved for generic addresses */
+} flight;
+
+typedef struct flight_table {
+    flight *at;          /* CORE_FLIGHTS */
+    uint16_t first_free; /* NO_FLIGHT: none */
+    uint16_t fresh;      /* the last of the free ones: those behind it have never been used */
+    uint32_t issued;     /* flight.uid of the next */
+} flight_table;
+
+#endif
