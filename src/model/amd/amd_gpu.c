@@ -183,14 +183,43 @@ ls_status amd_gpu_load(amd_gpu *g, uint64_t to, const void *from, uint64_t bytes
     return LS_OK;
 }
 
-void amd_gpu_discard(amd_gpu *g, uint64_t address, uint64_t bytes)
+bool amd_gpu_set_pages(amd_gpu *g, const ls_pages *pages)
+{
+    g->pages = *pages;
+    return g->mmu != NULL;
+}
+
+uint64_t amd_gpu_page_bytes(const amd_gpu *g)
+{
+    return g->mmu != NULL ? line_mmu_page_bytes(g->mmu) : 0;
+}
+
+uint32_t amd_gpu_number(const amd_gpu *g)
+{
+    return g->number;
+}
+
+void amd_gpu_discard_lines(amd_gpu *g, uint64_t physical, uint64_t bytes)
 {
     for (uint32_t i = 0; i < g->cache_count; i++)
-        line_cache_discard(g->caches[i], address, bytes);
+        line_cache_discard(g->caches[i], physical, bytes);
+}
+
+void amd_gpu_discard_pages(amd_gpu *g, uint64_t address, uint64_t bytes)
+{
     for (uint32_t i = 0; i < g->tlb_count; i++)
         line_tlb_discard(g->tlbs[i], address, bytes);
     if (g->mmu != NULL)
         line_mmu_discard(g->mmu, address, bytes);
+    else
+        amd_gpu_discard_lines(g, address, bytes);
+}
+
+void amd_gpu_discard(amd_gpu *g, uint64_t address, uint64_t bytes)
+{
+    amd_gpu_discard_lines(g, address, bytes);
+    if (g->mmu != NULL)
+        amd_gpu_discard_pages(g, address, bytes);
 }
 
 bool amd_gpu_take_kernel(ls_engine *engine, const char *path, uint32_t number, void *counters, size_t bytes)

@@ -5,6 +5,7 @@
 #include "base/address_space.h"
 #include "lockstep/channel.h"
 #include "lockstep/command.h"
+#include "lockstep/tlb.h"
 
 #define AMD_GPU_MACHINE "amd"
 
@@ -33,8 +34,18 @@ ls_status amd_gpu_set_memory(amd_gpu *gpu, memory_space *space, ls_error *err);
 void amd_gpu_change_pages(amd_gpu *gpu, const ls_page_change *change);
 /* Between runs: bytes for fresh memory, of which no cache has a line; each goes to its channel. */
 ls_status amd_gpu_load(amd_gpu *gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
-/* Caches and TLBs forget freed memory. Between runs. */
+/* The page table that its TLBs ask; before the first run. Without it every page lies where its address says. False: the
+ * GPU has no TLBs, and asks none. */
+bool amd_gpu_set_pages(amd_gpu *gpu, const ls_pages *pages);
+uint64_t amd_gpu_page_bytes(const amd_gpu *gpu); /* of its TLBs; 0: it has none */
+uint32_t amd_gpu_number(const amd_gpu *gpu);     /* in its system */
+
+/* Caches and TLBs forget freed memory, whose addresses are virtual and physical. Between runs. */
 void amd_gpu_discard(amd_gpu *gpu, uint64_t address, uint64_t bytes);
+/* The same of physical addresses, for caches; and of virtual ones, for TLBs and for caches in front of which there are
+ * none. */
+void amd_gpu_discard_lines(amd_gpu *gpu, uint64_t physical, uint64_t bytes);
+void amd_gpu_discard_pages(amd_gpu *gpu, uint64_t address, uint64_t bytes);
 /* Between runs: the counters of a block for a launch that has ended, in the layout of the block's counters,
  * once. False: the block does not count per kernel. */
 bool amd_gpu_take_kernel(ls_engine *engine, const char *path, uint32_t number, void *counters, size_t bytes);

@@ -45,6 +45,7 @@ struct amd_gpu {
     uint32_t l2_count, home_count;
     ls_block **tlbs, *mmu; /* tlbs: TLBs that translate; mmu: NULL without any */
     uint32_t tlb_count;
+    ls_pages pages; /* that TLBs ask; look NULL: every page lies where its address says */
 };
 
 /* The network between hubs and gates. */

@@ -146,11 +146,18 @@ ls_status build_partition(builder *b, uint32_t i, ls_error *err)
     return line_gate_set_slices(b->gates[i], &b->gpu->map, slices, b->slices, err);
 }
 
+/* The runtime may bring a page table after the GPU is built. */
+static ls_page look_up(void *self, uint64_t address)
+{
+    const amd_gpu *g = self;
+    return g->pages.look != NULL ? g->pages.look(g->pages.self, address) : (ls_page){ .physical = address };
+}
+
 ls_status build_mmu(builder *b, ls_error *err)
 {
     amd_gpu *g = b->gpu;
     ls_domain *domain;
-    ls_pages pages = line_pages_identity();
+    const ls_pages pages = { .look = look_up, .self = g };
     char name[64];
     if (g->tlb_count == 0)
         return LS_OK;
