@@ -144,6 +144,10 @@ typedef struct ls_machine_type {
 LS_API ls_engine *ls_machine_engine(ls_machine *machine);
 /* Of several machines in one engine: from 0. Names of domains and blocks begin with it: "gpu0.". */
 LS_API uint32_t ls_machine_number(const ls_machine *machine);
+/* Of a GPU: whether its system has a fabric (lockstep/fabric.h), to which it connects. */
+LS_API bool ls_machine_fabric(const ls_machine *machine);
+/* Of a system: how many GPUs it has. */
+LS_API uint32_t ls_machine_parts(const ls_machine *machine);
 LS_API const ls_block_type *ls_machine_model(ls_machine *machine, const char *section);
 LS_API const void *ls_machine_spec(ls_machine *machine, const char *section);
 /* ls_block_create() with the section's model and spec. */

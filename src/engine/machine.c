@@ -15,6 +15,16 @@ uint32_t ls_machine_number(const ls_machine *machine)
     return machine->number;
 }
 
+bool ls_machine_fabric(const ls_machine *machine)
+{
+    return machine->has_fabric;
+}
+
+uint32_t ls_machine_parts(const ls_machine *machine)
+{
+    return machine->parts;
+}
+
 /* --------------------------------------------------------------------------------------- ports of a slot */
 
 static const ls_port_decl *port_named(const ls_block_type *model, const char *name)

@@ -12,6 +12,8 @@ struct ls_machine {
     const void *spec;                   /* of the machine itself */
     const ls_block_type *const *models; /* per section of the type */
     const void *const *specs;           /* likewise */
+    uint32_t parts;                     /* machines that stand in it: the GPUs of a system */
+    bool has_fabric;                    /* of a part: the parts are connected */
 };
 
 /* Before build(): the domains that follow are of another machine. */

@@ -34,13 +34,14 @@ void config_add_scalar(text_buffer *out, const ls_param *param, const char *text
         text_add(out, text);
 }
 
-static void add_yaml(text_buffer *text, const resolved_config *resolved)
+static void add_yaml(text_buffer *text, const platform_config *config)
 {
+    const resolved_config *resolved = &config->resolved;
     static const ls_param name = { .type = LS_PARAM_TYPE_CHOICE };
     text_add(text, "machine: ");
     config_add_scalar(text, &name, resolved->machine->name);
     text_add(text, "\n");
-    for (size_t i = 0; i < resolved->value_count; i++) {
+    for (size_t i = 0; i < config_own_count(config); i++) {
         const config_value *value = &resolved->values[i];
         text_printf(text, "%s: ", value->key->path);
         config_add_scalar(text, value->key->param, value->text);
@@ -51,10 +52,9 @@ static void add_yaml(text_buffer *text, const resolved_config *resolved)
 static bool write_yaml(platform_config *config)
 {
     text_buffer text = { 0 };
+    add_yaml(&text, config);
     if (config->parts.count > 0)
         system_yaml(&text, &config->parts);
-    else
-        add_yaml(&text, &config->resolved);
     config->yaml = text.failed ? NULL : arena_strdup(&config->arena, text_get(&text));
     config->hash = hash128_of(text_get(&text), text.count);
     text_fini(&text);
@@ -254,6 +254,11 @@ size_t config_value_count(const platform_config *config)
     return config->resolved.value_count;
 }
 
+size_t config_own_count(const platform_config *config)
+{
+    return config->resolved.value_count - config->part_values;
+}
+
 const config_value *config_at(const platform_config *config, size_t index)
 {
     return &config->resolved.values[index];
@@ -396,7 +401,7 @@ ls_status config_spec(const platform_config *config, const char *section, void *
                        section ? "section" : "machine", section ? section : machine->name, needed, spec_bytes);
     memset(spec, 0, spec_bytes);
     /* The values of a system's GPUs belong into the specs of those. */
-    for (size_t i = 0; i < config->resolved.value_count - config->part_values; i++) {
+    for (size_t i = 0; i < config_own_count(config); i++) {
         const config_value *value = &config->resolved.values[i];
         const config_key *key = value->key;
         bool wanted = section ? key->model && strcmp(key->section->path, section) == 0 : !key->section;

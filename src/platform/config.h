@@ -84,6 +84,8 @@ ls_status config_choose_part(const platform_config *config, const char *machine,
 
 /* The values in the order of the schema. */
 size_t config_value_count(const platform_config *config);
+/* The first so many are of the platform itself, the others those of its GPUs. */
+size_t config_own_count(const platform_config *config);
 const config_value *config_at(const platform_config *config, size_t index);
 const config_value *config_find(const platform_config *config, const char *path); /* NULL if there is none */
 size_t config_dropped_count(const platform_config *config);

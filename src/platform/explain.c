@@ -226,7 +226,9 @@ static ls_status explain_system(FILE *out, const char *path, const platform_conf
 
 ls_status show_key(FILE *out, const char *path, const platform_config *config, ls_error *err)
 {
-    if (config && config_part_count(config) > 0)
+    bool is_own =
+        config && (schema_find(config_schema(config), path) || schema_is_section(config_schema(config), path));
+    if (config && config_part_count(config) > 0 && !is_own)
         return explain_system(out, path, config, err);
     if (config)
         return explain(out, path, config_schema(config), 1, config, err);

@@ -62,7 +62,7 @@ static bool same_assumption(const config_value *a, const config_value *b)
            strcmp(a->origins[0].comment, b->origins[0].comment) == 0;
 }
 
-/* The same of a system: once for neighbouring GPUs that share an assumption. */
+/* Those of the GPUs of a system: once for neighbours that share an assumption. */
 static ls_status list_of_parts(ls_engine *engine, const platform_config *config)
 {
     ls_status status = LS_OK;
@@ -88,16 +88,14 @@ static ls_status list_of_parts(ls_engine *engine, const platform_config *config)
 /* Results say which numbers of their platform no source gives. */
 static ls_status list_assumptions(ls_engine *engine, const platform_config *config)
 {
-    if (config_part_count(config) > 0)
-        return list_of_parts(engine, config);
     ls_status status = LS_OK;
-    for (size_t i = 0; i < config_value_count(config) && status == LS_OK; i++) {
+    for (size_t i = 0; i < config_own_count(config) && status == LS_OK; i++) {
         const config_value *value = config_at(config, i);
         if (config_assumes(value))
             status = ls_engine_warn(engine, "assumption", "%s is %s: %s", value->key->path, value->text,
                                     value->origins[0].comment);
     }
-    return status;
+    return status == LS_OK ? list_of_parts(engine, config) : status;
 }
 
 static configured_machine *configured(const ls_machine *machine)
@@ -116,7 +114,7 @@ static ls_status tell(const configured_machine *m, ls_error *err)
 
 static ls_status build(configured_machine *m, ls_error *err)
 {
-    ls_status status = fill_specs(m, err);
+    ls_status status = m->base.specs ? LS_OK : fill_specs(m, err);
     if (status == LS_OK)
         engine_begin_machine(m->base.engine);
     if (status == LS_OK && m->base.type->build)
@@ -144,6 +142,7 @@ static ls_status build_part(const configured_machine *system, size_t number, ls_
     m->base.type = config_machine(m->config);
     m->base.number = (uint32_t)number;
     m->base.engine = engine;
+    m->base.has_fabric = system_has_fabric(&system->base);
     system_scope_text(number, 1, SIZE_MAX, name);
     ls_status status = build(m, err);
     if (status != LS_OK && status != LS_ERR_NOMEM)
@@ -156,10 +155,11 @@ static ls_status build_part(const configured_machine *system, size_t number, ls_
 static ls_status build_parts(configured_machine *m, ls_error *err)
 {
     size_t count = config_part_count(m->config);
-    ls_status status = LS_OK;
+    ls_status status = fill_specs(m, err); /* its GPUs need to know whether there is a fabric */
     m->parts = arena_array(&m->arena, count + 1, sizeof(void *));
     if (!m->parts)
         return no_memory(err);
+    m->base.parts = (uint32_t)count;
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         status = build_part(m, i, &m->parts[i], err);
         m->part_count += m->parts[i] != NULL;

@@ -103,7 +103,7 @@ static bool next_idle(const platform_config *config, const platform_config *syst
 {
     char condition[512];
     const char *is;
-    while (*next < config_value_count(config)) {
+    while (*next < config_own_count(config)) {
         const config_value *value = config_at(config, (*next)++);
         const value_origin *origin = value->origins;
         if (!is_change(config, value) || !config_unmet(config, value->key, condition, sizeof condition, &is) ||
@@ -124,7 +124,9 @@ bool config_next_idle(const platform_config *config, size_t *next, char *text, s
 {
     if (config_part_count(config) == 0)
         return next_idle(config, NULL, 0, next, text, bytes);
-    size_t first = 0; /* value of the GPU, among those of the system */
+    size_t first = config_own_count(config); /* value of the GPU, among those of the system */
+    if (*next < first && next_idle(config, NULL, 0, next, text, bytes))
+        return true;
     for (size_t i = 0; i < config_part_count(config); i++) {
         const platform_config *part = config_part(config, i);
         size_t at = *next > first ? *next - first : 0;

@@ -379,14 +379,13 @@ static void report_unknown(resolver *r, const setting *s)
         return;
     }
     bool section = schema_is_section(&r->out->schema, s->path);
-    bool is_refused = !section && r->layers->parts && system_refuses(s->path, &error);
     if (section && s->entry && s->entry->broken)
         return; /* it has no value at all, which was reported */
     if (section)
         ls_fail(&error, LS_ERR_INPUT, "'%s' is a section, not a value", quoted);
-    else if (!is_refused)
+    else
         ls_fail(&error, LS_ERR_INPUT, "unknown key '%s' for machine '%s'", quoted, r->out->machine->name);
-    ls_error_nearest(&error, is_refused ? NULL : nearest_shown(r, s, section));
+    ls_error_nearest(&error, nearest_shown(r, s, section));
     report_key(r, s, &error);
 }
 

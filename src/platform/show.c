@@ -63,13 +63,13 @@ static ls_status show_table(FILE *out, const platform_config *config, ls_error *
     bool is_first = true;
     print_heading(out, config);
     table_add(&table, "KEY", "VALUE", "UNIT", "FROM", "SOURCE");
-    if (config_part_count(config) > 0)
-        show_system_table(&table, config);
-    for (size_t i = 0; i < config_value_count(config) && config_part_count(config) == 0; i++) {
+    for (size_t i = 0; i < config_own_count(config); i++) {
         const config_value *value = config_at(config, i);
         table_add(&table, value->key->path, show_cell(value, &text), value->key->param->unit,
                   origin_text(&value->origins[0], place, sizeof place), value->origins[0].comment);
     }
+    if (config_part_count(config) > 0)
+        show_system_table(&table, config);
     text_fini(&text);
     ls_status status = table_print(&table, out, "", err);
     if (status == LS_OK)
@@ -108,10 +108,10 @@ static ls_status show_yaml(FILE *out, const platform_config *config, ls_error *e
         text_add(&text, "\n");
     }
     text_printf(&text, "machine: %s\n", config_machine(config)->name);
+    for (size_t i = 0; i < config_own_count(config); i++)
+        show_yaml_value(&text, "", config_at(config, i)->key->path, config_at(config, i));
     if (config_part_count(config) > 0)
         show_system_yaml(&text, config);
-    for (size_t i = 0; i < config_value_count(config) && config_part_count(config) == 0; i++)
-        show_yaml_value(&text, "", config_at(config, i)->key->path, config_at(config, i));
     bool failed = text.failed;
     if (!failed)
         fputs(text_get(&text), out);
@@ -289,37 +289,53 @@ ls_status show_config(FILE *out, const platform_config *config, show_format form
 
 /* --------------------------------------------------------------------------------------------------- diff */
 
+/* The value of a key of the platform itself; NULL if there is none. */
+static const config_value *own_value(const platform_config *config, const char *path)
+{
+    for (size_t i = 0; i < config_own_count(config); i++)
+        if (strcmp(config_at(config, i)->key->path, path) == 0)
+            return config_at(config, i);
+    return NULL;
+}
+
+/* The rows of keys that both platforms have themselves, or only one of them. */
+static void diff_own(key_table *table, const platform_config *a, const platform_config *b, size_t *differences)
+{
+    text_buffer left = { 0 }, right = { 0 };
+    for (size_t i = 0; i < config_own_count(a); i++) {
+        const config_value *value = config_at(a, i), *other = own_value(b, value->key->path);
+        if (other && strcmp(value->text, other->text) == 0)
+            continue;
+        ++*differences;
+        table_add(table, value->key->path, show_cell(value, &left), other ? show_cell(other, &right) : "-",
+                  value->key->param->unit);
+    }
+    for (size_t i = 0; i < config_own_count(b); i++) {
+        const config_value *value = config_at(b, i);
+        if (own_value(a, value->key->path))
+            continue;
+        ++*differences;
+        table_add(table, value->key->path, "-", show_cell(value, &right), value->key->param->unit);
+    }
+    text_fini(&left);
+    text_fini(&right);
+}
+
 ls_status show_diff(FILE *out, const platform_config *a, const platform_config *b, size_t *differences,
                     ls_error *err)
 {
     key_table table = { 0 };
-    text_buffer left = { 0 }, right = { 0 };
     *differences = 0;
     table_add(&table, "KEY", config_name(a), config_name(b), "UNIT");
     if (config_machine(a) != config_machine(b)) {
         ++*differences;
         table_add(&table, "machine", config_machine(a)->name, config_machine(b)->name);
     }
-    bool has_parts = config_part_count(a) > 0 || config_part_count(b) > 0;
-    if (has_parts)
+    bool of_a = config_part_count(a) > 0, of_b = config_part_count(b) > 0;
+    if (of_a == of_b) /* else one has keys of a GPU, the other those of a system */
+        diff_own(&table, a, b, differences);
+    if (of_a || of_b)
         show_system_diff(&table, a, b, differences);
-    for (size_t i = 0; i < config_value_count(a) && !has_parts; i++) {
-        const config_value *value = config_at(a, i), *other = config_find(b, value->key->path);
-        if (other && strcmp(value->text, other->text) == 0)
-            continue;
-        ++*differences;
-        table_add(&table, value->key->path, show_cell(value, &left), other ? show_cell(other, &right) : "-",
-                  value->key->param->unit);
-    }
-    for (size_t i = 0; i < config_value_count(b) && !has_parts; i++) {
-        const config_value *value = config_at(b, i);
-        if (config_find(a, value->key->path))
-            continue;
-        ++*differences;
-        table_add(&table, value->key->path, "-", show_cell(value, &right), value->key->param->unit);
-    }
-    text_fini(&left);
-    text_fini(&right);
     if (*differences > 0)
         return table_print(&table, out, "", err);
     arena_fini(&table.arena);

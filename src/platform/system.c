@@ -498,7 +498,7 @@ const char *system_scope_text(size_t first, size_t count, size_t all, char out[L
 
 void system_yaml(text_buffer *out, const system_parts *parts)
 {
-    text_add(out, "machine: " LS_SYSTEM_MACHINE "\n" LS_YAML_PARTS ":\n");
+    text_add(out, LS_YAML_PARTS ":\n");
     for (size_t i = 0, count; i < parts->count; i += count) {
         const system_part *part = &parts->at[i];
         for (count = 1; i + count < parts->count; count++)
@@ -526,32 +526,3 @@ const char *system_nearest(mem_arena *arena, const system_parts *parts, const ch
     }
     return near;
 }
-
-/* Sections that a system will have. */
-static const struct {
-    const char *name, *why;
-} not_available[] = {
-    { "fabric", "the GPUs of a system are not connected" },
-    { "host", "the host has no model" },
-};
-
-bool system_refuses(const char *path, ls_error *err)
-{
-    for (size_t i = 0; i < LS_COUNT_OF(not_available); i++) {
-        size_t bytes = strlen(not_available[i].name);
-        if (strncmp(path, not_available[i].name, bytes) == 0 && (path[bytes] == '.' || path[bytes] == '\0')) {
-            ls_fail(err, LS_ERR_INPUT, "section '%s' is not available: %s", not_available[i].name,
-                    not_available[i].why);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Keys of the system itself are rows of its tables, as those of any machine. It has none yet. */
-const ls_machine_type system_machine = {
-    .abi = LS_ABI_VERSION,
-    .name = LS_SYSTEM_MACHINE,
-    .help = "several GPUs, each with a platform of its own",
-};
-LS_REGISTER_MACHINE(system_machine);

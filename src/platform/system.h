@@ -46,7 +46,7 @@ typedef struct system_parts {
 void system_load(mem_arena *arena, const config_request *request, config_layers *layers, system_parts *out,
                  config_problems *problems);
 
-/* The canonical text: equal neighbours are one element with a count. */
+/* The canonical text of the list: equal neighbours are one element with a count. */
 void system_yaml(text_buffer *out, const system_parts *parts);
 
 /* "gpus" if the GPUs are all of the system, else "gpu1" or "gpu0-3". Returns out. */
@@ -62,7 +62,7 @@ ls_status system_find_scope(const platform_config *config, const char *path, sys
 
 /* For a key that the system itself does not have: the same as a key of its GPUs, or `near`. */
 const char *system_nearest(mem_arena *arena, const system_parts *parts, const char *path, const char *near);
-/* Sections that are known and not available: fills err. */
-bool system_refuses(const char *path, ls_error *err);
+/* Whether the GPUs of a system are connected: its slot `fabric` has a model that builds something. */
+bool system_has_fabric(const ls_machine *system);
 
 #endif

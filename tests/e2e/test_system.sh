@@ -61,6 +61,6 @@ refused 2 "gpu1 of platform 'mixed' is a machine of type 'gpu', which runs no pr
 refused 2 "platform 'r9nano' is one GPU, gpu0: there is no 'gpu1'" run fir -p r9nano --on gpu1
 refused 2 "platform 'r9nano-x2' is a system of AMD GPUs, which run no traces" run "$trace" -p r9nano-x2
 refused 2 "a workload is missing: platform 'mixed' has GPUs, which make no work" run -p ./mixed.yaml
-refused 2 "section 'fabric' is not available" run fir -p r9nano-x2 -s fabric.kind=pcie
+refused 2 "unknown key 'fabric.kind'" run fir -p r9nano-x2 -s fabric.kind=pcie
 refused 2 "platform 'r9nano-x2' is a system itself" config show r9nano-x2 --gpus 2
 refused 2 "profile: platform 'mixed' is a machine of type 'system'" profile "$trace" -p ./mixed.yaml

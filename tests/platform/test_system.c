@@ -3,6 +3,7 @@
 #include "platform/load.h"
 #include "platform/tiny.h"
 
+#include "lockstep/fabric.h"
 #include "platform/machine.h"
 #include "platform/needs.h"
 #include "platform/system.h"
@@ -20,6 +21,36 @@ static const ls_param other_params[] = {
 };
 static const ls_need other_needs[] = { { "depth", "deep=true" } };
 /* clang-format on */
+
+/* A fabric with one key. */
+typedef struct test_fabric_spec {
+    uint64_t link;
+} test_fabric_spec;
+static const ls_param test_fabric_params[] = {
+    LS_PARAM_UINT(test_fabric_spec, link, "GB/s", 16, 1, 99, "bandwidth of a link"),
+};
+static uint64_t built_link;
+static uint32_t built_gpus, parts_with_fabric;
+static ls_status test_fabric_build(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err)
+{
+    built_link = ((const test_fabric_spec *)spec)->link;
+    built_gpus = gpus;
+    return engine != NULL ? LS_OK : ls_fail(err, LS_ERR_INTERNAL, "no engine");
+}
+static const ls_fabric_ops test_fabric_ops = { .build = test_fabric_build };
+static const ls_port_decl test_fabric_ports[] = {
+    { .name = LS_FABRIC_PORT, .interface = LS_FABRIC_INTERFACE, .ops = &test_fabric_ops },
+};
+static const ls_block_type test_fabric = {
+    .abi = LS_ABI_VERSION,
+    .slot = LS_FABRIC_SLOT,
+    .name = "test",
+    .help = "for this test",
+    LS_BLOCK_PARAMS(test_fabric_spec, test_fabric_params),
+    .ports = test_fabric_ports,
+    .port_count = LS_COUNT_OF(test_fabric_ports),
+};
+LS_REGISTER_BLOCK(test_fabric);
 
 /* One domain with a link to itself through a second one, so that the GPU has a lookahead. */
 static void receive(void *self, ls_link *link, const void *payload, ls_cycle now)
@@ -39,6 +70,7 @@ static ls_status other_build(ls_machine *machine, const void *spec, ls_error *er
     ls_link *link;
     char name[32];
     ls_status status = ls_clock_init(&clock, (ls_ratio){ 1000000000, 1 }, err);
+    parts_with_fabric += ls_machine_fabric(machine);
     for (uint32_t i = 0; i < 2 && status == LS_OK; i++) {
         snprintf(name, sizeof name, "gpu%u.d%u", ls_machine_number(machine), i);
         status = ls_domain_create(engine, name, clock, &domains[i], err);
@@ -99,7 +131,10 @@ static void a_system_has_the_values_of_its_gpus(void **state)
     value_is(config, "gpu2.sms", "5");
     assert_null(config_find(config, "gpu2.scale"));
     assert_null(config_find(config, "sms"));
-    assert_int_equal(config_value_count(config), 2 * config_value_count(config_part(config, 0)) + 3);
+    assert_int_equal(config_value_count(config), 2 * config_value_count(config_part(config, 0)) + 3 + 2);
+    assert_int_equal(config_own_count(config), 2);
+    value_is(config, "fabric.model", "none");
+    value_is(config, "host.model", "none");
     origin_is(&config_find(config, "gpu1.sms")->origins[0], "a.yaml:4", "7");
     origin_is(&config_find(config, "gpu1.sms")->origins[1], "family.yaml:2", "3");
     origin_is(&config_find(config, "gpu2.sms")->origins[0], "t.yaml:5", "5");
@@ -303,10 +338,13 @@ static const struct {
       "--set: 'gpu0.dram.latency_cycles' belongs to model 'fixed', but gpu0.dram.model is 'bank'" },
     { MIXED, "left.dram.latency_cycles=2",
       "--set: 'left.dram.latency_cycles' belongs to model 'fixed', but left.dram.model is 'bank'" },
-    { MIXED "fabric: {kind: pcie}\n", NULL,
-      "t.yaml:6:10: section 'fabric' is not available: the GPUs of a system are not connected" },
-    { MIXED "host.memory_mib: 3\n", NULL,
-      "t.yaml:6:1: section 'host' is not available: the host has no model" },
+    { MIXED "fabric: {kind: pcie}\n", NULL, "t.yaml:6:10: unknown key 'fabric.kind' for machine 'system'" },
+    { MIXED "fabric: wires\n", NULL, "t.yaml:6:9: 'fabric.model' is 'wires', but must be one of none, test" },
+    { MIXED "fabric.link: 3\n", NULL,
+      "t.yaml:6:1: 'fabric.link' belongs to model 'test', but fabric.model is 'none'" },
+    { MIXED, "fabric.modle=test",
+      "--set: unknown key 'fabric.modle' for machine 'system' (nearest: fabric.model)" },
+    { MIXED, "host.memory_mib=3", "--set: unknown key 'host.memory_mib' for machine 'system'" },
     { MIXED "gpu1.smz: 2\n", NULL,
       "t.yaml:6:1: unknown key 'gpu1.smz' for machine 'tiny' (nearest: gpu1.sms)" },
     { MIXED "gpu1: {sms: x}\n", NULL,
@@ -394,6 +432,42 @@ static void building_a_system_builds_its_gpus_in_groups(void **state)
     assert_int_equal(machine_create(config, 1, &machine, &error), LS_ERR_INPUT);
     assert_string_equal(ls_error_text(&error, line, sizeof line), "t.yaml: gpu1: machine 'other': too deep");
     assert_null(machine);
+    config_destroy(config);
+}
+
+static void gpus_know_whether_there_is_a_fabric(void **state)
+{
+    (void)state;
+    static const char text[] = "machine: system\ngpus: [{machine: other, count: 3}]\n";
+    for (int with = 0; with < 2; with++) {
+        platform_config *config = load_text(text, with ? (const char *const[]){ "fabric=test", NULL } : NULL);
+        ls_machine *machine;
+        parts_with_fabric = built_gpus = 0;
+        assert_int_equal(machine_create(config, 1, &machine, NULL), LS_OK);
+        assert_int_equal(parts_with_fabric, with ? 3 : 0);
+        assert_int_equal(built_gpus, with ? 3 : 0);
+        assert_int_equal(ls_machine_parts(machine), 3);
+        assert_false(ls_machine_fabric(machine));
+        machine_destroy(machine);
+        config_destroy(config);
+    }
+    assert_int_equal(built_link, 16);
+}
+
+/* The hash, the canonical text and a comparison cover the keys of the system itself. */
+static void keys_of_the_fabric_are_keys_of_the_system(void **state)
+{
+    (void)state;
+    static const char text[] = "machine: system\nfabric: {model: test, link: 32}\ngpus: [{machine: other}]\n";
+    platform_config *config = load_text(text, NULL),
+                    *other = load_text(text, (const char *const[]){ "fabric.link=33", NULL });
+    value_is(config, "fabric.link", "32");
+    assert_non_null(strstr(config_yaml(config), "fabric.link: 32\n"));
+    assert_false(hash_same(config_hash_of(config), config_hash_of(other)));
+    platform_config *again = load_text(config_yaml(config), NULL);
+    assert_true(hash_same(config_hash_of(config), config_hash_of(again)));
+    config_destroy(again);
+    config_destroy(other);
     config_destroy(config);
 }
 
@@ -496,6 +570,8 @@ int main(void)
         cmocka_unit_test(every_mistake_is_one_line),
         cmocka_unit_test(equal_gpus_have_a_problem_once),
         cmocka_unit_test(building_a_system_builds_its_gpus_in_groups),
+        cmocka_unit_test(gpus_know_whether_there_is_a_fabric),
+        cmocka_unit_test(keys_of_the_fabric_are_keys_of_the_system),
         cmocka_unit_test(keys_without_effect_are_told_with_their_gpu),
         cmocka_unit_test(a_file_is_compared_with_its_base),
         cmocka_unit_test(keys_of_gpus_stay_out_of_the_spec_of_the_system),
