@@ -247,6 +247,8 @@ static void test_catalog(void **state)
                    "  system  several GPUs, each with a platform of its own\n"
                    "  tiny    a machine for tests\n"
                    "Models\n"
+                   "  fabric      none   the GPUs are not connected\n"
+                   "  host        none   a system without a host\n"
                    "  tiny.cache  cycle  cycle level\n"
                    "  tiny.dram   bank   command level\n"
                    "              fixed  latency and bandwidth\n"
