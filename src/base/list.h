@@ -122,6 +122,21 @@ static inline void index_order_append(index_order *order, index_links older, ind
     order->newest = i;
 }
 
+/* An element that is not the newest becomes it. */
+static inline void index_order_renew(index_order *order, index_links older, index_links newer, uint32_t i)
+{
+    uint32_t after = *index_link(older, i), before = *index_link(newer, i), last = order->newest;
+    *index_link(older, before) = after;
+    if (after != INDEX_NONE)
+        *index_link(newer, after) = before;
+    else
+        order->oldest = before;
+    *index_link(older, i) = last;
+    *index_link(newer, i) = INDEX_NONE;
+    *index_link(newer, last) = i;
+    order->newest = i;
+}
+
 static inline void index_order_remove(index_order *order, index_links older, index_links newer, uint32_t i)
 {
     uint32_t after = *index_link(older, i), before = *index_link(newer, i);

@@ -203,8 +203,8 @@ static ls_status mmu_init(ls_block *block, void *state, const void *spec, ls_err
         misses *= 2;
     m->miss_mask = misses - 1;
     m->misses = ls_domain_alloc(domain, misses * sizeof *m->misses);
-    bool ok = m->spec->entries == 0 || tag_store_init(&m->l2, (uint32_t)(m->spec->entries / m->spec->ways),
-                                                      (uint32_t)m->spec->ways, domain);
+    bool ok = m->spec->entries == 0 || tag_store_init_plain(&m->l2, m->spec->entries / m->spec->ways,
+                                                            m->spec->ways, domain, NULL) == LS_OK;
     if (!ok || m->misses == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", m->name);
     ls_event_init(&m->event, mmu_event, m);

@@ -381,7 +381,7 @@ static ls_status tlb_init(ls_block *block, void *state, const void *spec, ls_err
         t->head_mask = 2 * t->head_mask + 1;
     t->heads = ls_domain_alloc(domain, (t->head_mask + 1) * sizeof *t->heads);
     if (t->physical == NULL || t->misses == NULL || t->nodes == NULL || t->heads == NULL ||
-        !tag_store_init(&t->l1, (uint32_t)(t->spec->entries / t->spec->ways), (uint32_t)t->spec->ways, domain))
+        tag_store_init_plain(&t->l1, t->spec->entries / t->spec->ways, t->spec->ways, domain, NULL) != LS_OK)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", t->name);
     ls_event_init(&t->event, tlb_event, t);
     ls_event_init(&t->link_event, link_ready, t);

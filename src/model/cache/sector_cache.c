@@ -1,6 +1,5 @@
-/* sector_cache.c: accesses to a sector cache: hits, misses, victims, fills (sector_cache.h). Lines are found through a
- * hash of their addresses, victims through lists in order of use: an access costs the same for 4 ways and for 256.
- * sector_cache_setup.c builds and empties caches, sector_cache_prefetch.c fetches ahead. */
+/* sector_cache.c: accesses to a sector cache: hits, misses, victims, fills (sector_cache.h). tag_store.h finds lines and
+ * orders them. sector_cache_setup.c builds and empties caches, sector_cache_prefetch.c fetches ahead. */
 #include "model/cache/sector_cache_parts.h"
 
 #include <assert.h>
@@ -10,53 +9,14 @@
 static inline uint32_t find_line_again(sector_cache *c, uint64_t line_address)
 {
     uint32_t i = c->last_line;
-    if (c->lines[i].address == line_address && c->lines[i].in_use)
+    if (c->tags.entries[i].tag == line_address + 1)
         return i;
     i = find_line(c, line_address);
     c->last_line = i != SECTOR_CACHE_NONE ? i : c->last_line;
     return i;
 }
 
-static void index_add(uint32_t *index, uint32_t mask, uint32_t hash, uint32_t value)
-{
-    uint32_t i = hash & mask;
-    while (index[i] != 0)
-        i = (i + 1) & mask;
-    index[i] = value + 1;
-}
-
 /* --------------------------------------------------------------------------------------------------- sets */
-
-static inline void unlink_line(sector_cache *c, sector_cache_set *set, uint32_t i)
-{
-    index_order_remove(&set->order, INDEX_LINKS(c->lines, prev), INDEX_LINKS(c->lines, next), i);
-}
-
-static inline void append_line(sector_cache *c, sector_cache_set *set, uint32_t i)
-{
-    index_order_append(&set->order, INDEX_LINKS(c->lines, prev), INDEX_LINKS(c->lines, next), i);
-}
-
-/* Apart, so that LRU has no call in its way. */
-static __attribute__((noinline)) void use_way(sector_cache *c, uint32_t i)
-{
-    uint32_t ways = (uint32_t)c->spec->ways;
-    replacement_use(&c->replacement, i / ways, i % ways);
-}
-
-static inline void use_line(sector_cache *c, uint32_t i)
-{
-    if (LS_UNLIKELY(c->spec->replacement != REPLACEMENT_LRU)) {
-        if (!replacement_is_order(c->spec->replacement))
-            use_way(c, i);
-        return;
-    }
-    sector_cache_set *set = &c->sets[i / (uint32_t)c->spec->ways];
-    if (set->order.newest != i) {
-        unlink_line(c, set, i);
-        append_line(c, set, i);
-    }
-}
 
 static inline bool evictable(const sector_cache *c, const sector_cache_line *line)
 {
@@ -66,12 +26,12 @@ static inline bool evictable(const sector_cache *c, const sector_cache_line *lin
 }
 
 /* The same for policies that are no order of lines. */
-static __attribute__((noinline)) uint32_t choose_victim(sector_cache *c, uint32_t set_number)
+static __attribute__((noinline)) uint32_t choose_victim(sector_cache *c, uint32_t set)
 {
-    uint32_t first_line = set_number * (uint32_t)c->spec->ways;
+    uint32_t first_line = set * c->tags.ways, ways = c->tags.limit;
     uint64_t allowed[REPLACEMENT_WORDS] = { 0 };
     bool pending = false, any = false;
-    for (uint32_t w = 0; w < c->way_limit; w++) {
+    for (uint32_t w = 0; w < ways; w++) {
         bool may_go = evictable(c, &c->lines[first_line + w]);
         allowed[w / 64] |= (uint64_t)may_go << w % 64;
         any |= may_go;
@@ -79,35 +39,35 @@ static __attribute__((noinline)) uint32_t choose_victim(sector_cache *c, uint32_
     }
     if (!any && pending)
         return SECTOR_CACHE_NONE;
-    for (uint32_t w = 0; w < c->way_limit && !any; w++)
+    for (uint32_t w = 0; w < ways && !any; w++)
         allowed[w / 64] |= UINT64_C(1) << w % 64;
-    return first_line + replacement_victim(&c->replacement, set_number, c->way_limit, allowed);
+    return tag_store_choose(&c->tags, set, allowed);
 }
 
 /* Where all lines are dirty and none waits for its fill, nothing would ever change in this set however few lines
  * are dirty elsewhere: the oldest goes. */
-uint32_t sector_cache_victim(sector_cache *c, uint32_t set_number)
+uint32_t sector_cache_victim(sector_cache *c, uint32_t set)
 {
-    sector_cache_set *set = &c->sets[set_number];
-    uint32_t first_line = set_number * (uint32_t)c->spec->ways;
+    uint32_t empty = tag_store_empty(&c->tags, set);
     bool pending = false;
-    if (set->used_ways < c->way_limit)
-        return first_line + set->used_ways;
-    if (LS_UNLIKELY(!replacement_is_order(c->spec->replacement)))
-        return choose_victim(c, set_number);
-    for (uint32_t i = set->order.oldest; i != SECTOR_CACHE_NONE; i = c->lines[i].next) {
+    if (empty != TAG_STORE_NONE)
+        return empty;
+    if (LS_UNLIKELY(!replacement_is_order(c->tags.kind)))
+        return choose_victim(c, set);
+    for (uint32_t i = tag_store_oldest(&c->tags, set); i != TAG_STORE_NONE; i = tag_store_newer(&c->tags, i)) {
         if (evictable(c, &c->lines[i]))
             return i;
         pending |= c->lines[i].pending != 0;
     }
-    return pending ? SECTOR_CACHE_NONE : set->order.oldest;
+    return pending ? SECTOR_CACHE_NONE : tag_store_oldest(&c->tags, set);
 }
 
-static void push_write_back(sector_cache *c, const sector_cache_line *line)
+static void push_write_back(sector_cache *c, uint32_t i)
 {
+    const sector_cache_line *line = &c->lines[i];
     c->counters->writebacks++;
     memcpy(c->miss_bytes[c->miss_tail & c->miss_mask], line->dirty_bytes, sizeof line->dirty_bytes);
-    push_miss(c, (sector_cache_miss){ .address = line->address,
+    push_miss(c, (sector_cache_miss){ .address = tag_store_key(&c->tags, i),
                                       .kind = SECTOR_CACHE_MISS_WRITEBACK,
                                       .sectors = line->dirty,
                                       .token = SECTOR_CACHE_NONE });
@@ -127,14 +87,14 @@ uint64_t sector_cache_pop_sector(sector_cache *c, uint32_t *byte_mask)
 
 bool sector_cache_clean(sector_cache *c, uint32_t *cursor)
 {
-    uint32_t count = (c->set_mask + 1) * (uint32_t)c->spec->ways;
+    uint32_t count = tag_store_count(&c->tags);
     for (; c->dirty_lines != 0 && *cursor < count; ++*cursor) {
         sector_cache_line *line = &c->lines[*cursor];
         if (line->dirty == 0)
             continue;
         if (miss_count(c) >= c->spec->miss_queue)
             return true;
-        push_write_back(c, line);
+        push_write_back(c, *cursor);
         line->valid &= (uint8_t)(~line->dirty | line->readable);
         line->dirty = 0;
         memset(line->dirty_bytes, 0, sizeof line->dirty_bytes);
@@ -145,26 +105,16 @@ bool sector_cache_clean(sector_cache *c, uint32_t *cursor)
 
 void sector_cache_allocate(sector_cache *c, uint32_t victim, uint64_t line_address)
 {
-    sector_cache_line *line = &c->lines[victim];
-    sector_cache_set *set = &c->sets[victim / (uint32_t)c->spec->ways];
-    if (line->in_use) {
+    if (tag_store_has(&c->tags, victim)) {
         c->counters->evictions++;
-        if (line->dirty != 0) {
+        if (c->lines[victim].dirty != 0) {
             c->dirty_lines--;
             if (c->spec->write_policy == SECTOR_CACHE_WRITE_BACK)
-                push_write_back(c, line);
+                push_write_back(c, victim);
         }
-        remove_line(c, victim);
-        unlink_line(c, set, victim);
-    } else {
-        set->used_ways++;
     }
-    *line = (sector_cache_line){ .address = line_address, .in_use = true };
-    append_line(c, set, victim);
-    if (LS_UNLIKELY(!replacement_is_order(c->spec->replacement)))
-        replacement_insert(&c->replacement, victim / (uint32_t)c->spec->ways,
-                           victim % (uint32_t)c->spec->ways);
-    index_add(c->line_index, c->line_index_mask, hash_of(line_address, 7), victim);
+    tag_store_place(&c->tags, victim, line_address);
+    c->lines[victim] = (sector_cache_line){ 0 };
     c->touched = true;
 }
 
@@ -296,7 +246,7 @@ static __attribute__((noinline)) sector_cache_outcome read_below(sector_cache *c
     if (i == SECTOR_CACHE_NONE)
         sector_cache_allocate(c, victim, tag_address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1));
     else
-        use_line(c, victim);
+        tag_store_use(&c->tags, victim);
     sector_cache_line *line = &c->lines[victim];
     if (mshr == SECTOR_CACHE_NONE) { /* and so it is not on its way */
         /* Bytes written before the fetch stay dirty after it, and can be read then. */
@@ -341,7 +291,7 @@ sector_cache_outcome sector_cache_read(sector_cache *c, uint64_t tag_address, ui
             n->accesses++;
             n->hits++;
             c->split->read_hits++;
-            use_line(c, i);
+            tag_store_use(&c->tags, i);
             if (atomic)
                 set_dirty(c, line, sector);
             if (LS_UNLIKELY((line->prefetched >> sector & 1) != 0))
@@ -433,7 +383,7 @@ sector_cache_outcome sector_cache_write(sector_cache *c, uint64_t tag_address, u
     if (i == SECTOR_CACHE_NONE)
         sector_cache_allocate(c, victim, line_address);
     else
-        use_line(c, victim);
+        tag_store_use(&c->tags, victim);
     write_bytes(c, &c->lines[victim], sector, byte_mask, !hit);
     return hit ? SECTOR_CACHE_HIT : SECTOR_CACHE_MISS;
 }
@@ -501,7 +451,7 @@ void sector_cache_warm(sector_cache *c, uint64_t tag_address, uint64_t index_add
         sector_cache_allocate(c, i, line_address);
         c->miss_head = c->miss_tail; /* a write-back of warm-up has nowhere to go */
     } else {
-        use_line(c, i);
+        tag_store_use(&c->tags, i);
     }
     uint8_t bit = (uint8_t)(1u << ((tag_address / SECTOR_BYTES) & 3));
     c->lines[i].valid |= bit;

@@ -12,9 +12,8 @@
 #include "lockstep/engine.h"
 #include "lockstep/metric.h"
 #include "lockstep/param.h"
+#include "model/cache/tag_store.h"
 #include "model/policy/prefetch.h"
-#include "model/policy/replacement.h"
-#include "model/policy/set_hash.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,20 +89,13 @@ typedef struct sector_cache_miss {
     uint8_t sectors; /* of a write-back */
 } sector_cache_miss;
 
+/* The payload of an entry of the tag store. */
 typedef struct sector_cache_line {
-    uint64_t address;                        /* of the line; valid while in use */
-    uint32_t next, prev;                     /* in its set's order of use */
     uint8_t valid, pending, dirty, readable; /* a bit per sector */
     uint8_t modified_on_fill, readable_on_fill;
     uint8_t prefetched; /* and not read yet */
-    bool in_use;
     uint32_t dirty_bytes[4];
 } sector_cache_line;
-
-typedef struct sector_cache_set {
-    index_order order;  /* by use (LRU) or by allocation (FIFO) */
-    uint32_t used_ways; /* ways [0, used_ways) hold lines; lines leave only for others */
-} sector_cache_set;
 
 typedef struct sector_cache_mshr {
     uint64_t address;                     /* of the sector */
@@ -129,12 +121,10 @@ typedef struct sector_cache {
     sector_cache_counters *counters;
     sector_cache_split *split; /* of the counters: the purpose of the next access
                                 * (sector_cache_set_global()) */
-    sector_cache_line *lines;
-    sector_cache_set *sets;
-    uint32_t (*hash_table)[256]; /* NULL: the lowest bits of a line's number are its set */
-    uint32_t set_mask, way_limit, line_count, dirty_lines;
-    uint32_t *line_index;                /* hash of line addresses -> line + 1 */
-    uint32_t line_index_mask, last_line; /* last_line: the line that was last found; else any line */
+    tag_store tags;            /* keys are addresses of lines */
+    sector_cache_line *lines;  /* by entry */
+    uint32_t line_count, dirty_lines;
+    uint32_t last_line; /* the line that was last found; else any line */
     sector_cache_mshr *mshrs;
     uint32_t *mshr_index; /* hash of sector addresses -> mshr + 1, the first of a chain */
     uint32_t mshr_index_mask, mshr_count;
@@ -148,8 +138,7 @@ typedef struct sector_cache {
     sector_cache_miss *misses;        /* ring */
     uint32_t (*miss_bytes)[4];        /* of the write-backs in it: which bytes of each sector */
     uint32_t miss_head, miss_tail, miss_mask;
-    replacement replacement; /* unless it is LRU or FIFO */
-    prefetcher *prefetch;    /* NULL: none */
+    prefetcher *prefetch; /* NULL: none */
     sector_cache_address_fn address_of;
     void *address_owner;
     bool touched;

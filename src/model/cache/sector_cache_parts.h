@@ -7,59 +7,36 @@
 
 /* --------------------------------------------------------------------------- hash of addresses to indices */
 
-static inline uint32_t hash_of(uint64_t address, unsigned shift)
+static inline uint32_t mshr_hash(uint64_t sector_address)
 {
-    return (uint32_t)(((address >> shift) * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
+    return (uint32_t)(((sector_address >> 5) * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
 }
 
 static inline uint32_t find_line(const sector_cache *c, uint64_t line_address)
 {
-    for (uint32_t i = hash_of(line_address, 7) & c->line_index_mask;; i = (i + 1) & c->line_index_mask) {
-        uint32_t entry = c->line_index[i];
-        if (entry == 0)
-            return SECTOR_CACHE_NONE;
-        if (c->lines[entry - 1].address == line_address)
-            return entry - 1;
-    }
+    return tag_store_look(&c->tags, line_address);
 }
 
 static inline uint32_t find_mshr(const sector_cache *c, uint64_t sector_address)
 {
-    uint32_t entry = c->mshr_index[hash_of(sector_address, 5) & c->mshr_index_mask];
+    uint32_t entry = c->mshr_index[mshr_hash(sector_address) & c->mshr_index_mask];
     while (entry != 0 && c->mshrs[entry - 1].address != sector_address)
         entry = c->mshrs[entry - 1].chain;
     return entry - 1; /* SECTOR_CACHE_NONE for 0 */
-}
-
-/* Linear probing without tombstones: later entries of the run move up. */
-static inline void remove_line(sector_cache *c, uint32_t line)
-{
-    uint32_t *index = c->line_index, mask = c->line_index_mask;
-    uint32_t at = hash_of(c->lines[line].address, 7) & mask;
-    while (index[at] != line + 1)
-        at = (at + 1) & mask;
-    for (uint32_t next = (at + 1) & mask; index[next] != 0; next = (next + 1) & mask) {
-        uint32_t home = hash_of(c->lines[index[next] - 1].address, 7) & mask;
-        if (((next - home) & mask) >= ((next - at) & mask)) {
-            index[at] = index[next];
-            at = next;
-        }
-    }
-    index[at] = 0;
 }
 
 /* -------------------------------------------------------------------------------------------------- MSHRs */
 
 static inline void add_mshr(sector_cache *c, uint32_t mshr)
 {
-    uint32_t *first = &c->mshr_index[hash_of(c->mshrs[mshr].address, 5) & c->mshr_index_mask];
+    uint32_t *first = &c->mshr_index[mshr_hash(c->mshrs[mshr].address) & c->mshr_index_mask];
     c->mshrs[mshr].chain = *first;
     *first = mshr + 1;
 }
 
 static inline void remove_mshr(sector_cache *c, uint32_t mshr)
 {
-    uint32_t *at = &c->mshr_index[hash_of(c->mshrs[mshr].address, 5) & c->mshr_index_mask];
+    uint32_t *at = &c->mshr_index[mshr_hash(c->mshrs[mshr].address) & c->mshr_index_mask];
     while (*at != mshr + 1)
         at = &c->mshrs[*at - 1].chain;
     *at = c->mshrs[mshr].chain;
@@ -90,8 +67,7 @@ static inline void give_mshr(sector_cache *c, uint32_t mshr)
 
 static inline uint32_t set_of(const sector_cache *c, uint64_t index_address)
 {
-    uint64_t line = index_address / SECTOR_CACHE_LINE_BYTES;
-    return (c->hash_table != NULL ? set_hash_of(c->hash_table, line) : (uint32_t)line) & c->set_mask;
+    return tag_store_set_of(&c->tags, index_address / SECTOR_CACHE_LINE_BYTES);
 }
 
 static inline void push_miss(sector_cache *c, sector_cache_miss miss)
@@ -107,7 +83,7 @@ static inline uint32_t miss_count(const sector_cache *c)
 /* ------------------------------------------------------------------------------- calls between the files */
 
 /* A free line, or the oldest that may go. SECTOR_CACHE_NONE: a line waits for its fill, and the request for that. */
-uint32_t sector_cache_victim(sector_cache *c, uint32_t set_number);
+uint32_t sector_cache_victim(sector_cache *c, uint32_t set);
 /* Gives `victim` to a new line; dirty sectors go down if the policy is to write back. */
 void sector_cache_allocate(sector_cache *c, uint32_t victim, uint64_t line_address);
 /* After a read that did not hit: a first use of a prefetched sector, or a miss, trains the prefetcher. */

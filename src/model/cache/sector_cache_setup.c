@@ -14,28 +14,11 @@ static uint32_t power_of_two(uint64_t at_least)
     return n;
 }
 
-static void empty_sets(sector_cache *c)
-{
-    for (uint32_t s = 0; s <= c->set_mask; s++)
-        c->sets[s] = (sector_cache_set){ .order = INDEX_ORDER_EMPTY };
-    c->line_count = (c->set_mask + 1) * c->way_limit;
-}
-
-/* Lines are forgotten one by one: those in use are often few. */
 static void empty_lines(sector_cache *c)
 {
-    uint32_t ways = (uint32_t)c->spec->ways, used = 0;
-    for (uint32_t s = 0; s <= c->set_mask; s++)
-        used += c->sets[s].used_ways;
-    bool few = used * 16 < c->line_index_mask;
-    for (uint32_t s = 0; s <= c->set_mask; s++)
-        for (uint32_t i = s * ways; i < s * ways + c->sets[s].used_ways; i++) {
-            if (few)
-                remove_line(c, i);
-            c->lines[i] = (sector_cache_line){ 0 };
-        }
-    if (!few)
-        memset(c->line_index, 0, ((size_t)c->line_index_mask + 1) * sizeof *c->line_index);
+    for (uint32_t set = 0; set < c->tags.set_count; set++)
+        memset(&c->lines[set * c->tags.ways], 0, c->tags.sets[set].used * sizeof *c->lines);
+    tag_store_clear(&c->tags);
 }
 
 #define WAITERS_MAX 16384u
@@ -54,44 +37,35 @@ ls_status sector_cache_init(sector_cache *c, const sector_cache_spec *spec, sect
     uint64_t lines = spec->sets * spec->ways;
     uint32_t waiters = sector_cache_waiters_max(spec);
     *c = (sector_cache){ .spec = spec, .counters = counters, .split = &counters->global };
-    c->set_mask = (uint32_t)spec->sets - 1;
-    c->way_limit = (uint32_t)spec->ways;
-    c->line_index_mask = power_of_two(2 * lines) - 1;
+    c->line_count = (uint32_t)lines;
     c->mshr_index_mask = power_of_two(2 * spec->mshr_entries) - 1;
     c->miss_mask = power_of_two(spec->miss_queue + 2) - 1;
     c->lines = ls_domain_alloc(domain, (lines) * sizeof *c->lines);
-    c->sets = ls_domain_alloc(domain, (spec->sets) * sizeof *c->sets);
-    c->line_index = ls_domain_alloc(domain, ((size_t)c->line_index_mask + 1) * sizeof *c->line_index);
     c->mshrs = ls_domain_alloc(domain, (spec->mshr_entries) * sizeof *c->mshrs);
     c->mshr_index = ls_domain_alloc(domain, ((size_t)c->mshr_index_mask + 1) * sizeof *c->mshr_index);
     c->waiters = ls_domain_alloc(domain, (waiters) * sizeof *c->waiters);
     c->misses = ls_domain_alloc(domain, ((size_t)c->miss_mask + 1) * sizeof *c->misses);
     c->miss_bytes = ls_domain_alloc(domain, ((size_t)c->miss_mask + 1) * sizeof *c->miss_bytes);
-    if (c->lines == NULL || c->sets == NULL || c->line_index == NULL || c->mshrs == NULL ||
-        c->mshr_index == NULL || c->waiters == NULL || c->misses == NULL || c->miss_bytes == NULL)
+    if (c->lines == NULL || c->mshrs == NULL || c->mshr_index == NULL || c->waiters == NULL ||
+        c->misses == NULL || c->miss_bytes == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a cache of %llu lines", (unsigned long long)lines);
-    empty_sets(c);
     c->mshr_pool = c->waiter_pool = INDEX_POOL_NEW;
     c->ready_first = c->ready_last = SECTOR_CACHE_NONE;
     c->retry_first = c->retry_last = SECTOR_CACHE_NONE;
     c->waiter_count = waiters;
-    if (spec->hash.kind != SET_HASH_NONE && spec->sets > 1) {
-        c->hash_table = ls_domain_alloc(domain, sizeof(set_hash_table));
-        if (c->hash_table == NULL)
-            return ls_fail(err, LS_ERR_NOMEM, "no memory for the hash of a cache");
-        ls_status status = set_hash_fill(c->hash_table, &spec->hash, (uint32_t)spec->sets,
-                                         SECTOR_CACHE_LINE_BYTES, true, err);
-        if (status != LS_OK)
-            return status;
-    }
     if (spec->prefetch.kind != PREFETCH_NONE) {
         c->prefetch = ls_domain_alloc(domain, sizeof *c->prefetch);
         if (c->prefetch == NULL)
             return ls_fail(err, LS_ERR_NOMEM, "no memory for the prefetcher of a cache");
         prefetch_init(c->prefetch, &spec->prefetch, SECTOR_CACHE_LINE_BYTES);
     }
-    return replacement_init(&c->replacement, spec->replacement, (uint32_t)spec->sets, (uint32_t)spec->ways,
-                            domain, err);
+    const tag_store_spec tags = { .sets = (uint32_t)spec->sets,
+                                  .ways = (uint32_t)spec->ways,
+                                  .replacement = spec->replacement,
+                                  .hash = &spec->hash,
+                                  .line_bytes = SECTOR_CACHE_LINE_BYTES,
+                                  .accelsim = true };
+    return tag_store_init(&c->tags, &tags, domain, err);
 }
 
 void sector_cache_set_addresses(sector_cache *c, sector_cache_address_fn address_of, void *owner)
@@ -115,17 +89,16 @@ void sector_cache_invalidate(sector_cache *c)
         return;
     assert(c->mshr_count == 0);
     empty_lines(c);
-    empty_sets(c);
-    replacement_clear(&c->replacement);
     c->dirty_lines = 0;
     c->touched = false;
 }
 
 void sector_cache_set_ways(sector_cache *c, uint32_t ways)
 {
-    if (ways == c->way_limit)
+    if (ways == c->tags.limit)
         return;
     c->touched = true;
-    c->way_limit = ways;
     sector_cache_invalidate(c);
+    c->tags.limit = ways;
+    c->line_count = c->tags.set_count * ways;
 }

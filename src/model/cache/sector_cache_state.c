@@ -1,21 +1,12 @@
-/* sector_cache_state.c: the state tables of the sector cache and of its replacement policy, for the blocks that have
- * one. */
+/* sector_cache_state.c: the state table of the sector cache, for the blocks that have one. */
 #include "model/cache/sector_cache_state.h"
+
+#include "model/cache/tag_store_state.h"
 
 static uint64_t line_count(const void *self)
 {
     const sector_cache *c = self;
     return c->spec->sets * c->spec->ways;
-}
-
-static uint64_t set_count(const void *self)
-{
-    return ((const sector_cache *)self)->spec->sets;
-}
-
-static uint64_t line_index_length(const void *self)
-{
-    return (uint64_t)((const sector_cache *)self)->line_index_mask + 1;
 }
 
 static uint64_t mshr_count(const void *self)
@@ -38,50 +29,18 @@ static uint64_t miss_length(const void *self)
     return (uint64_t)((const sector_cache *)self)->miss_mask + 1;
 }
 
-static uint64_t distance_length(const void *self)
-{
-    const replacement *r = self;
-    return r->set_count * r->ways;
-}
-
-static uint64_t tree_length(const void *self)
-{
-    const replacement *r = self;
-    return r->set_count * r->words;
-}
-
-static uint64_t plugin_bytes(const void *self)
-{
-    const replacement *r = self;
-    return r->set_count * r->set_bytes;
-}
-
 static uint64_t one(const void *self)
 {
     (void)self;
     return 1;
 }
 
-/* A plug-in's states are plain data by its interface. */
-static const ls_state_row replacement_rows[] = {
-    LS_STATE_FIXED_SPAN(replacement, kind, leaves),
-    LS_STATE_ARRAY(replacement, distance, distance_length),
-    LS_STATE_ARRAY(replacement, tree, tree_length),
-    LS_STATE_DATA(replacement, random),
-    LS_STATE_FIXED(replacement, ops),
-    LS_STATE_ARRAY(replacement, sets, plugin_bytes),
-    LS_STATE_FIXED_SPAN(replacement, set_bytes, domain),
-};
-
 const ls_state_row sector_cache_rows[SECTOR_CACHE_ROWS] = {
     LS_STATE_FIXED_SPAN(sector_cache, spec, counters),
     LS_STATE_OWN(sector_cache, split),
+    LS_STATE_PART(sector_cache, tags, tag_store_rows),
     LS_STATE_ARRAY(sector_cache, lines, line_count),
-    LS_STATE_ARRAY(sector_cache, sets, set_count),
-    LS_STATE_FIXED(sector_cache, hash_table),
-    LS_STATE_DATA_SPAN(sector_cache, set_mask, dirty_lines),
-    LS_STATE_ARRAY(sector_cache, line_index, line_index_length),
-    LS_STATE_DATA_SPAN(sector_cache, line_index_mask, last_line),
+    LS_STATE_DATA_SPAN(sector_cache, line_count, last_line),
     LS_STATE_ARRAY(sector_cache, mshrs, mshr_count),
     LS_STATE_ARRAY(sector_cache, mshr_index, mshr_index_length),
     LS_STATE_DATA_SPAN(sector_cache, mshr_index_mask, ready_last),
@@ -90,7 +49,6 @@ const ls_state_row sector_cache_rows[SECTOR_CACHE_ROWS] = {
     LS_STATE_ARRAY(sector_cache, misses, miss_length),
     LS_STATE_ARRAY(sector_cache, miss_bytes, miss_length),
     LS_STATE_DATA_SPAN(sector_cache, miss_head, miss_mask),
-    LS_STATE_PART(sector_cache, replacement, replacement_rows),
     LS_STATE_ARRAY(sector_cache, prefetch, one),
     LS_STATE_FIXED_SPAN(sector_cache, address_of, address_owner),
     LS_STATE_DATA_SPAN(sector_cache, touched, empty_later),

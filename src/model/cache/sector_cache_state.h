@@ -6,7 +6,7 @@
 #include "lockstep/state.h"
 #include "model/cache/sector_cache.h"
 
-#define SECTOR_CACHE_ROWS 20
+#define SECTOR_CACHE_ROWS 16
 extern const ls_state_row sector_cache_rows[SECTOR_CACHE_ROWS];
 
 #endif

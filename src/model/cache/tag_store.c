@@ -1,99 +1,200 @@
 /* tag_store.c: see tag_store.h. */
 #include "model/cache/tag_store.h"
 
-bool tag_store_init(tag_store *b, uint32_t sets, uint32_t ways, ls_domain *domain)
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------ set-up */
+
+static void *take_memory(ls_domain *domain, size_t bytes)
 {
-    size_t count = (size_t)sets * ways, heads = 16;
-    while (heads < 2 * count)
-        heads *= 2;
-    *b = (tag_store){ .set_count = sets, .ways = ways, .head_mask = (uint32_t)heads - 1 };
-    b->entries = ls_domain_alloc(domain, count * sizeof *b->entries);
-    b->sets = ls_domain_alloc(domain, sets * sizeof *b->sets);
-    b->heads = ls_domain_alloc(domain, heads * sizeof *b->heads);
-    return b->entries != NULL && b->sets != NULL && b->heads != NULL;
+    return domain != NULL ? ls_domain_alloc(domain, bytes) : calloc(1, bytes);
 }
 
-static void unlink_entry(tag_store *b, tag_store_set *set, uint32_t i)
+static void empty_sets(tag_store *s)
 {
-    tag_store_entry *e = &b->entries[i];
-    if (i == set->newest)
-        set->newest = e->older;
-    else
-        b->entries[e->newer].older = e->older;
-    if (i == set->oldest)
-        set->oldest = e->newer;
-    else
-        b->entries[e->older].newer = e->newer;
+    for (uint32_t set = 0; set < s->set_count; set++)
+        s->sets[set] = (tag_store_set){ .order = INDEX_ORDER_EMPTY };
+    s->present = 0;
 }
 
-static void link_newest(tag_store *b, tag_store_set *set, uint32_t i)
+ls_status tag_store_init(tag_store *s, const tag_store_spec *spec, ls_domain *domain, ls_error *err)
 {
-    b->entries[i].older = set->newest;
-    b->entries[set->newest].newer = i;
-    set->newest = i;
-}
-
-void tag_store_use(tag_store *b, uint32_t i)
-{
-    tag_store_set *set = &b->sets[b->set_count == 1 ? 0 : i / b->ways];
-    if (i == set->newest)
-        return;
-    unlink_entry(b, set, i);
-    link_newest(b, set, i);
-}
-
-static void unchain(tag_store *b, uint32_t i)
-{
-    uint32_t *head = &b->heads[tag_store_hash(b, b->entries[i].key)];
-    if (*head - 1 == i) {
-        *head = b->entries[i].chain + 1;
-        return;
+    size_t count = (size_t)spec->sets * spec->ways;
+    uint32_t bits = 4;
+    while (((size_t)1 << bits) < 2 * count)
+        bits++;
+    *s = (tag_store){ .set_count = spec->sets,
+                      .ways = spec->ways,
+                      .head_shift = 64 - bits,
+                      .set_mask = (spec->sets & (spec->sets - 1)) == 0 ? spec->sets - 1 : TAG_STORE_NONE,
+                      .kind = spec->replacement,
+                      .limit = spec->ways };
+    s->entries = domain != NULL ? ls_domain_alloc(domain, count * sizeof *s->entries)
+                                : malloc(count * sizeof *s->entries);
+    s->sets = take_memory(domain, spec->sets * sizeof *s->sets);
+    s->heads = take_memory(domain, sizeof *s->heads << bits);
+    bool hashes = spec->hash != NULL && spec->hash->kind != SET_HASH_NONE && spec->sets > 1;
+    if (hashes)
+        s->hash = take_memory(domain, sizeof(set_hash_table));
+    if (s->entries == NULL || s->sets == NULL || s->heads == NULL || (hashes && s->hash == NULL))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the tags of %zu lines", count);
+    empty_sets(s);
+    if (hashes) {
+        ls_status status =
+            set_hash_fill(s->hash, spec->hash, spec->sets, spec->line_bytes, spec->accelsim, err);
+        if (status != LS_OK)
+            return status;
     }
-    uint32_t at = *head - 1;
-    while (b->entries[at].chain != i)
-        at = b->entries[at].chain;
-    b->entries[at].chain = b->entries[i].chain;
+    return replacement_init(&s->policy, spec->replacement, spec->sets, spec->ways, domain, err);
 }
 
-uint32_t tag_store_insert(tag_store *b, uint64_t key)
+ls_status tag_store_init_plain(tag_store *s, uint64_t sets, uint64_t ways, ls_domain *domain, ls_error *err)
 {
-    uint32_t number = (uint32_t)(key % b->set_count);
-    tag_store_set *set = &b->sets[number];
-    uint32_t i = set->oldest;
-    if (set->count < b->ways) {
-        i = number * b->ways + set->count++;
-        if (set->count == 1)
-            set->newest = set->oldest = i;
-        else
-            link_newest(b, set, i);
-    } else {
-        if (b->entries[i].used)
-            unchain(b, i);
-        tag_store_use(b, i);
-    }
-    uint32_t *head = &b->heads[tag_store_hash(b, key)];
-    b->entries[i].key = key;
-    b->entries[i].used = true;
-    b->entries[i].mark = 0;
-    b->entries[i].chain = *head - 1;
+    const tag_store_spec spec = { .sets = (uint32_t)sets, .ways = (uint32_t)ways };
+    return tag_store_init(s, &spec, domain, err);
+}
+
+void tag_store_fini(tag_store *s)
+{
+    free(s->entries);
+    free(s->sets);
+    free(s->heads);
+    free(s->hash);
+    *s = (tag_store){ 0 };
+}
+
+/* ------------------------------------------------------------------------------------------------ hash and order */
+
+static inline void chain(tag_store *s, uint32_t i)
+{
+    uint32_t *head = &s->heads[tag_store_head(s, s->entries[i].tag)];
+    s->entries[i].chain = *head;
     *head = i + 1;
+}
+
+static inline void unchain(tag_store *s, uint32_t i)
+{
+    uint32_t *at = &s->heads[tag_store_head(s, s->entries[i].tag)];
+    while (*at != i + 1)
+        at = &s->entries[*at - 1].chain;
+    *at = s->entries[i].chain;
+}
+
+static inline void unlink_entry(tag_store *s, tag_store_set *set, uint32_t i)
+{
+    index_order_remove(&set->order, INDEX_LINKS(s->entries, older), INDEX_LINKS(s->entries, newer), i);
+}
+
+/* Chains are emptied one by one where few keys are known. */
+void tag_store_clear(tag_store *s)
+{
+    size_t heads = (size_t)1 << (64 - s->head_shift);
+    bool few = (size_t)s->present * 16 < heads;
+    for (uint32_t set = 0; set < s->set_count; set++)
+        for (uint32_t i = set * s->ways; i < set * s->ways + s->sets[set].used; i++) {
+            if (few && s->entries[i].tag != 0)
+                unchain(s, i);
+            s->entries[i].tag = 0;
+        }
+    if (!few)
+        memset(s->heads, 0, heads * sizeof *s->heads);
+    empty_sets(s);
+    replacement_clear(&s->policy);
+}
+
+/* ------------------------------------------------------------------------------------------------------- victims */
+
+void tag_store_policy_use(tag_store *s, uint32_t entry)
+{
+    uint32_t set = s->entries[entry].set;
+    replacement_use(&s->policy, set, entry - set * s->ways);
+}
+
+uint32_t tag_store_choose(tag_store *s, uint32_t set, const uint64_t *allowed)
+{
+    return set * s->ways + replacement_victim(&s->policy, set, s->limit, allowed);
+}
+
+uint32_t tag_store_dropped(const tag_store *s, uint32_t set)
+{
+    uint32_t i = set * s->ways;
+    while (s->entries[i].tag != 0)
+        i++;
     return i;
 }
 
-void tag_store_forget(tag_store *b, uint64_t first, uint64_t last)
+uint32_t tag_store_victim(tag_store *s, uint32_t set)
 {
-    for (uint32_t i = 0; i < b->set_count * b->ways; i++) {
-        tag_store_entry *e = &b->entries[i];
-        if (!e->used || e->key < first || e->key > last)
-            continue;
-        unchain(b, i);
-        e->used = false;
-        tag_store_set *set = &b->sets[i / b->ways];
-        if (i == set->oldest)
-            continue;
-        unlink_entry(b, set, i);
-        e->newer = set->oldest;
-        b->entries[set->oldest].older = i;
-        set->oldest = i;
+    uint32_t i = tag_store_empty(s, set);
+    if (i != TAG_STORE_NONE)
+        return i;
+    if (LS_LIKELY(replacement_is_order(s->kind)))
+        return s->sets[set].order.oldest;
+    uint64_t allowed[REPLACEMENT_WORDS] = { 0 };
+    for (uint32_t way = 0; way < s->limit; way++)
+        allowed[way / 64] |= UINT64_C(1) << way % 64;
+    return tag_store_choose(s, set, allowed);
+}
+
+/* ------------------------------------------------------------------------------------------------------- changes */
+
+void tag_store_place(tag_store *s, uint32_t i, uint64_t key)
+{
+    tag_store_entry *e = &s->entries[i];
+    tag_store_set *set;
+    if (e->tag != 0) {
+        set = &s->sets[e->set];
+        unchain(s, i);
+        unlink_entry(s, set, i);
+    } else {
+        e->set = i / s->ways;
+        set = &s->sets[e->set];
+        uint32_t way = i - e->set * s->ways;
+        if (way < set->used)
+            set->dropped--;
+        else
+            set->used = way + 1;
+        s->present++;
     }
+    e->tag = key + 1;
+    chain(s, i);
+    index_order_append(&set->order, INDEX_LINKS(s->entries, older), INDEX_LINKS(s->entries, newer), i);
+    if (LS_UNLIKELY(!replacement_is_order(s->kind)))
+        replacement_insert(&s->policy, e->set, i - e->set * s->ways);
+}
+
+void tag_store_drop(tag_store *s, uint32_t i)
+{
+    tag_store_set *set = &s->sets[s->entries[i].set];
+    unchain(s, i);
+    unlink_entry(s, set, i);
+    s->entries[i].tag = 0;
+    set->dropped++;
+    s->present--;
+}
+
+void tag_store_age(tag_store *s, uint32_t i, uint32_t after)
+{
+    uint32_t set = s->entries[i].set;
+    unlink_entry(s, &s->sets[set], i);
+    index_order_insert(&s->sets[set].order, INDEX_LINKS(s->entries, older), INDEX_LINKS(s->entries, newer), i,
+                       after);
+    if (!replacement_is_order(s->kind))
+        replacement_age(&s->policy, set, i - set * s->ways);
+}
+
+uint32_t tag_store_insert(tag_store *s, uint64_t key)
+{
+    uint32_t i = tag_store_victim(s, tag_store_set_of(s, key));
+    tag_store_place(s, i, key);
+    return i;
+}
+
+void tag_store_forget(tag_store *s, uint64_t first, uint64_t last)
+{
+    for (uint32_t set = 0; set < s->set_count; set++)
+        for (uint32_t i = set * s->ways; i < set * s->ways + s->sets[set].used; i++)
+            if (s->entries[i].tag != 0 && tag_store_key(s, i) >= first && tag_store_key(s, i) <= last)
+                tag_store_drop(s, i);
 }

@@ -50,8 +50,9 @@ bool readonly_init(readonly *r, const readonly_spec *spec, readonly_counters *co
     uint64_t l0_sets = spec->l0_bytes / (spec->l0_ways * spec->line_bytes);
     uint64_t l1_sets = spec->l1_bytes / (spec->l1_ways * spec->line_bytes);
     for (uint32_t i = 0; i < caches && ok; i++)
-        ok = tag_store_init(&r->l0[i], (uint32_t)l0_sets, (uint32_t)spec->l0_ways, domain);
-    return ok && tag_store_init(&r->l1, (uint32_t)l1_sets, (uint32_t)spec->l1_ways, domain);
+        ok = tag_store_init_plain(&r->l0[i], l0_sets, spec->l0_ways, domain, NULL) == LS_OK &&
+             (r->prefetched[i] = ls_domain_alloc(domain, l0_sets * spec->l0_ways)) != NULL;
+    return ok && tag_store_init_plain(&r->l1, l1_sets, spec->l1_ways, domain, NULL) == LS_OK;
 }
 
 uint64_t readonly_base(uint64_t space, const char *kernel_name)
@@ -111,9 +112,8 @@ readonly_outcome readonly_access(core *c, readonly *r, uint32_t which, uint64_t 
     uint32_t at = tag_store_find(&r->l0[which], line);
     if (at != TAG_STORE_NONE) {
         r->n->l0_hits++;
-        if (r->l0[which].entries[at].mark !=
-            0) { /* the first use of a prefetched line keeps the stream going */
-            r->l0[which].entries[at].mark = 0;
+        if (r->prefetched[which][at]) { /* the first use of a prefetched line keeps the stream going */
+            r->prefetched[which][at] = false;
             prefetch(c, r, which, line + 1, line + 1 + ahead);
         }
         return READONLY_HIT;
@@ -141,7 +141,7 @@ readonly_outcome readonly_access(core *c, readonly *r, uint32_t which, uint64_t 
 static void fill_first(core *c, readonly *r, readonly_miss *miss)
 {
     uint32_t at = tag_store_enter(&r->l0[miss->cache], miss->line);
-    r->l0[miss->cache].entries[at].mark = miss->prefetch;
+    r->prefetched[miss->cache][at] = miss->prefetch;
     /* A waiter may request another line at once: the entry is freed before. */
     readonly_miss filled = *miss;
     miss->used = false;

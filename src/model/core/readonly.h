@@ -57,6 +57,7 @@ typedef struct readonly {
     uint32_t caches, number; /* number: of this pair of levels in the core */
     uint32_t line_shift, sectors;
     tag_store l0[4], l1;
+    bool *prefetched[4];   /* by entry of l0, and not used yet */
     readonly_miss *misses; /* [cache * miss_entries] */
     readonly_fill *fills;  /* as many */
     uint32_t total;

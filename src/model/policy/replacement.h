@@ -1,8 +1,8 @@
 /* replacement.h: which line of a set goes when a new one comes: the policies of the caches of both vendors.
  *
- * LRU and FIFO are orders of lines. Each cache keeps them in the form that suits its sets: lists for hundreds
- * of ways (sector_cache.c), stamps for few ways (line_store.c). All other policies live here. Their functions
- * are called only when one of them was chosen (replacement_is_order()). */
+ * LRU and FIFO are orders of lines: lists in the tag store (model/cache/tag_store.h), stamps in line_store.c.
+ * All other policies live here. Their functions are called only when one of them was chosen
+ * (replacement_is_order()). */
 #ifndef MODEL_POLICY_REPLACEMENT_H
 #define MODEL_POLICY_REPLACEMENT_H
 

@@ -19,9 +19,9 @@ bool tlb_init(tlb *t, const tlb_spec *spec, tlb_counters *counters, ls_domain *d
 {
     *t = (tlb){ .spec = spec, .n = counters };
     t->page_shift = 10 + (uint32_t)__builtin_ctzll(spec->page_kib);
-    return tag_store_init(&t->l1, (uint32_t)(spec->entries / spec->ways), (uint32_t)spec->ways, domain) &&
-           (spec->l2_entries == 0 || tag_store_init(&t->l2, (uint32_t)(spec->l2_entries / spec->l2_ways),
-                                                    (uint32_t)spec->l2_ways, domain));
+    return tag_store_init_plain(&t->l1, spec->entries / spec->ways, spec->ways, domain, NULL) == LS_OK &&
+           (spec->l2_entries == 0 || tag_store_init_plain(&t->l2, spec->l2_entries / spec->l2_ways,
+                                                          spec->l2_ways, domain, NULL) == LS_OK);
 }
 
 /* Translations that have come since the last call enter the TLBs, in the order of their coming. */

@@ -4,21 +4,20 @@
 #ifndef PROFILE_LEVEL_H
 #define PROFILE_LEVEL_H
 
-#include "base/list.h"
 #include "model/cache/sector_cache.h"
+#include "model/cache/tag_store.h"
 #include "workload/profile/reuse.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The payload of an entry of the tag store. */
 typedef struct level_line {
-    uint64_t line;         /* address / 128 */
-    uint32_t newer, older; /* in its set, in the order of use */
-    uint32_t stamp;        /* the epoch that `fresh` and `deep` are about */
-    uint8_t valid, dirty;  /* a bit per sector */
-    uint8_t fresh, deep;   /* fetched in epoch `stamp`; of these, from DRAM */
-    uint32_t asked;        /* L2: accesses past L1 that wait for fresh sectors */
-    uint32_t filled;       /* L2: number of the slice's waits for DRAM when the line was fetched */
+    uint32_t stamp;       /* the epoch that `fresh` and `deep` are about */
+    uint8_t valid, dirty; /* a bit per sector */
+    uint8_t fresh, deep;  /* fetched in epoch `stamp`; of these, from DRAM */
+    uint32_t asked;       /* L2: accesses past L1 that wait for fresh sectors */
+    uint32_t filled;      /* L2: number of the slice's waits for DRAM when the line was fetched */
 } level_line;
 
 /* The line that was evicted for a new one. */
@@ -28,14 +27,10 @@ typedef struct level_victim {
 } level_victim;
 
 typedef struct level {
-    uint32_t sets, ways;
-    bool fifo; /* replaced in the order of arrival; everything else counts as LRU */
-    level_line *lines;
-    uint32_t line_count;         /* sets * ways, or the number that reuse distances need */
-    index_order *order;          /* of each set */
-    uint32_t *used;              /* lines of each set */
-    uint32_t *index, index_mask; /* hash of lines -> line + 1 */
-    reuse *distance;             /* NULL: the cache itself */
+    tag_store tags;      /* keys: address / 128. FIFO if the cache is, everything else counts as LRU */
+    level_line *lines;   /* by entry */
+    uint32_t line_count; /* of the cache, or the number that reuse distances need */
+    reuse *distance;     /* NULL: the cache itself */
     uint32_t draws;
     bool full;        /* see level_fill() */
     uint32_t *filled; /* lines of each set when it was called */

@@ -1,0 +1,151 @@
+/* test_tag_store.c: empty ways, limits, policies and clearing of the tag store. test_line_store.c and test_tlb.c test its
+ * LRU order against plain lists. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "lockstep/lockstep.h"
+#include "model/cache/tag_store.h"
+
+static ls_engine *engine;
+static ls_domain *domain;
+
+static int set_up(void **state)
+{
+    ls_clock clock;
+    (void)state;
+    return ls_clock_init(&clock, ls_ratio_make(1000000000, 1), NULL) != LS_OK ||
+           ls_engine_create(1, &engine, NULL) != LS_OK ||
+           ls_domain_create(engine, "d", clock, &domain, NULL) != LS_OK;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    ls_engine_destroy(engine);
+    return 0;
+}
+
+static tag_store make(uint32_t sets, uint32_t ways, uint32_t policy)
+{
+    const tag_store_spec spec = { .sets = sets, .ways = ways, .replacement = policy };
+    tag_store s;
+    assert_int_equal(tag_store_init(&s, &spec, domain, NULL), LS_OK);
+    return s;
+}
+
+static void empty_ways_come_first_and_in_order(void **state)
+{
+    (void)state;
+    tag_store s = make(2, 4, REPLACEMENT_LRU);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(tag_store_insert(&s, 1 + 2 * i), 4 + i); /* set 1 */
+    assert_int_equal(tag_store_empty(&s, 1), TAG_STORE_NONE);
+    assert_int_equal(tag_store_empty(&s, 0), 0);
+    tag_store_drop(&s, 7);
+    tag_store_drop(&s, 5);
+    assert_int_equal(s.present, 2);
+    assert_false(tag_store_has(&s, 5));
+    assert_int_equal(tag_store_look(&s, 3), TAG_STORE_NONE);
+    assert_int_equal(tag_store_look(&s, 5), 6);
+    assert_int_equal(tag_store_insert(&s, 9), 5);
+    assert_int_equal(tag_store_insert(&s, 11), 7);
+    assert_int_equal(tag_store_insert(&s, 13), 4); /* none is empty: the oldest goes */
+    assert_int_equal(s.present, 4);
+}
+
+static void aged_entries_go_before_older_ones(void **state)
+{
+    (void)state;
+    tag_store s = make(1, 4, REPLACEMENT_LRU);
+    for (uint32_t i = 0; i < 4; i++)
+        tag_store_insert(&s, i);
+    tag_store_age(&s, 2, TAG_STORE_NONE);
+    tag_store_age(&s, 3, 2);
+    static const uint32_t order[] = { 2, 3, 0, 1 };
+    uint32_t i = tag_store_oldest(&s, 0);
+    for (uint32_t k = 0; k < 4; k++, i = tag_store_newer(&s, i))
+        assert_int_equal(i, order[k]);
+    assert_int_equal(i, TAG_STORE_NONE);
+    tag_store_renew(&s, 2);
+    assert_int_equal(tag_store_victim(&s, 0), 3);
+}
+
+static void policies_choose_victims(void **state)
+{
+    (void)state;
+    tag_store fifo = make(1, 4, REPLACEMENT_FIFO), plru = make(1, 4, REPLACEMENT_PLRU);
+    for (uint32_t i = 0; i < 4; i++) {
+        tag_store_insert(&fifo, i);
+        tag_store_insert(&plru, i);
+    }
+    tag_store_find(&fifo, 0);
+    tag_store_find(&plru, 0);
+    assert_int_equal(tag_store_victim(&fifo, 0), 0);
+    tag_store_renew(&fifo, 0); /* under any policy */
+    assert_int_equal(tag_store_victim(&fifo, 0), 1);
+    assert_int_equal(tag_store_victim(&plru, 0), 2); /* the tree points away from 0, then from 3 */
+    tag_store_age(&plru, 1, TAG_STORE_NONE);
+    assert_int_equal(tag_store_victim(&plru, 0), 1);
+    const uint64_t allowed = 1u << 3;
+    assert_int_equal(tag_store_choose(&plru, 0, &allowed), 3);
+}
+
+static void fewer_ways_are_used(void **state)
+{
+    (void)state;
+    tag_store s = make(1, 8, REPLACEMENT_LRU);
+    s.limit = 3;
+    for (uint32_t i = 0; i < 10; i++)
+        assert_int_equal(tag_store_insert(&s, i), i % 3);
+    assert_int_equal(s.present, 3);
+}
+
+/* A store with few keys is emptied key by key, one with many at once. */
+static void cleared_stores_are_as_new(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = { 3, 256 };
+    for (size_t k = 0; k < LS_COUNT_OF(counts); k++) {
+        tag_store s = make(64, 4, REPLACEMENT_LRU);
+        for (uint32_t i = 0; i < counts[k]; i++)
+            tag_store_insert(&s, i * 7);
+        tag_store_drop(&s, tag_store_look(&s, 7));
+        tag_store_clear(&s);
+        assert_int_equal(s.present, 0);
+        for (uint32_t i = 0; i < counts[k]; i++)
+            assert_int_equal(tag_store_look(&s, i * 7), TAG_STORE_NONE);
+        for (uint32_t i = 0; i < 256; i++)
+            assert_int_equal(tag_store_insert(&s, i), i % 64 * 4 + i / 64);
+    }
+}
+
+static void memory_of_the_host_is_enough(void **state)
+{
+    (void)state;
+    const tag_store_spec spec = { .sets = 3, .ways = 5, .replacement = REPLACEMENT_FIFO };
+    tag_store s;
+    assert_int_equal(tag_store_init(&s, &spec, NULL, NULL), LS_OK);
+    for (uint32_t i = 0; i < 30; i++)
+        tag_store_insert(&s, i);
+    for (uint32_t i = 0; i < 30; i++)
+        assert_int_equal(tag_store_look(&s, i) == TAG_STORE_NONE, i < 15);
+    tag_store_forget(&s, 20, 22);
+    assert_int_equal(s.present, 12);
+    tag_store_fini(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(empty_ways_come_first_and_in_order),
+        cmocka_unit_test(aged_entries_go_before_older_ones),
+        cmocka_unit_test(policies_choose_victims),
+        cmocka_unit_test(fewer_ways_are_used),
+        cmocka_unit_test(cleared_stores_are_as_new),
+        cmocka_unit_test(memory_of_the_host_is_enough),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
