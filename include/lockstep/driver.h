@@ -57,8 +57,8 @@ typedef struct ls_gpu_options {
      * none. The file appears with ls_gpu_system_close_trace(), unless a launch failed. */
     const char *record_path;
     /* Mode "time", which it implies: the platform, by the name of a file in the search path or its path; NULL:
-     * one with the instruction set of gpus. There is one GPU; gpus, if given, has the instruction set that
-     * programs are for ("gfx803" also on RDNA, "gfx1010" also on GCN). Commands begin when the program waits,
+     * one with the instruction set of gpus. It says how many GPUs there are; gpus, if given, has one element: the
+     * instruction set that programs are for ("gfx803" also on RDNA, "gfx1010" also on GCN). Commands begin when the program waits,
      * all ready ones together, and events have simulated times. */
     const char *platform;
     const char *const *sets; /* "key=value": overrides of the platform's keys; of equal ones the last counts */
@@ -67,8 +67,8 @@ typedef struct ls_gpu_options {
     size_t platform_dir_count;
     uint64_t seed; /* of the machine's random streams */
     /* A platform may be a system of several GPUs (machine `system`), or platform_gpus (not 0) makes one of a platform
-     * of one GPU. Programs see one of them, the others are idle: the one that `on` names, as in "gpu1"; NULL: the first
-     * AMD GPU. */
+     * of one GPU. Programs see all of its AMD GPUs, in their order. `on` names one of them, as in "gpu1": then they
+     * see that one only. */
     uint32_t platform_gpus;
     const char *on;
 } ls_gpu_options;

@@ -169,6 +169,7 @@ typedef struct ls_sim_kernel {
     ls_time begin, end;
     uint64_t begin_cycle, end_cycle; /* of the core clock */
     bool overlapped; /* other kernels ran at the same time; only some blocks count per kernel */
+    uint32_t gpu;    /* of a system: the number of the GPU that ran it */
 } ls_sim_kernel;
 /* In the order of their ends. */
 LS_API size_t ls_sim_kernel_count(const ls_sim *sim);

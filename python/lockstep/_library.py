@@ -98,7 +98,7 @@ class Warning_(Structure):
 class Kernel(Structure):
     _fields_ = [
         ("number", c_uint64), ("name", c_char_p), ("stream", c_uint64), ("begin", c_uint64), ("end", c_uint64),
-        ("begin_cycle", c_uint64), ("end_cycle", c_uint64), ("overlapped", c_bool),
+        ("begin_cycle", c_uint64), ("end_cycle", c_uint64), ("overlapped", c_bool), ("gpu", c_uint32),
     ]  # fmt: skip
 
 

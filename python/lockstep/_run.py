@@ -84,7 +84,7 @@ def _progress_of(progress):
 
 # ----------------------------------------------------------------------------------------------------- result
 
-_KERNEL_COLUMNS = ["number", "name", "stream", "cycles", "begin_cycle", "end_cycle", "begin_s", "end_s", "overlapped"]
+_KERNEL_COLUMNS = ["number", "name", "stream", "cycles", "begin_cycle", "end_cycle", "begin_s", "end_s", "overlapped", "gpu"]
 _STREAM_COLUMNS = ["stream", "kernels", "cycles", "begin_s", "end_s"]
 _METRIC_COLUMNS = ["type", "name", "value", "unit", "kind", "blocks", "help"]
 _STALL_COLUMNS = ["type", "reason", "value", "share", "unit", "help"]
@@ -142,7 +142,8 @@ class Result:
     def _kernel_row(self, i):
         k = self._get(_library.library().ls_sim_get_kernel, _library.Kernel, i)
         values = (k.number, k.name.decode(), k.stream, k.end_cycle - k.begin_cycle, k.begin_cycle, k.end_cycle)
-        return dict(zip(_KERNEL_COLUMNS, (*values, k.begin / FS_PER_SECOND, k.end / FS_PER_SECOND, k.overlapped)))
+        times = (k.begin / FS_PER_SECOND, k.end / FS_PER_SECOND)
+        return dict(zip(_KERNEL_COLUMNS, (*values, *times, k.overlapped, k.gpu)))
 
     def _stream_row(self, i):
         s = self._get(_library.library().ls_sim_get_stream, _library.Stream, i)

@@ -214,10 +214,16 @@ ls_machine *machine_part(const ls_machine *machine, size_t number)
     return number < m->part_count ? m->parts[number] : NULL;
 }
 
-ls_status machine_set_busy(ls_machine *machine, size_t number, ls_error *err)
+ls_status machine_set_busy(ls_machine *machine, const size_t *numbers, size_t count, ls_error *err)
 {
-    const ls_machine *part = machine_part(machine, number);
-    return part ? engine_stop_as_group(machine->engine, configured(part)->group, err) : LS_OK;
+    const ls_group *quickest = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const ls_machine *part = machine_part(machine, numbers[i]);
+        const ls_group *group = part ? configured(part)->group : NULL;
+        if (group && (!quickest || ls_group_lookahead(group, NULL) < ls_group_lookahead(quickest, NULL)))
+            quickest = group;
+    }
+    return quickest ? engine_stop_as_group(machine->engine, quickest, err) : LS_OK;
 }
 
 void machine_destroy(ls_machine *machine)

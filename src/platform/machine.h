@@ -16,8 +16,9 @@ ls_status machine_add(const platform_config *config, ls_engine *engine, uint32_t
                       ls_error *err);
 /* Of a system: the machines of its GPUs, which it destroys; NULL past the last, and of any other machine. */
 ls_machine *machine_part(const ls_machine *machine, size_t number);
-/* Before the first run of a system in which this GPU alone has work: runs stop as they would with it alone. */
-ls_status machine_set_busy(ls_machine *machine, size_t number, ls_error *err);
+/* Before the first run of a system in which only these GPUs have work: runs stop as they would with the quickest of them
+ * alone. */
+ls_status machine_set_busy(ls_machine *machine, const size_t *numbers, size_t count, ls_error *err);
 /* NULL is fine; destroys the engine that machine_create() made. Machines that were added go after it. */
 void machine_destroy(ls_machine *machine);
 const platform_config *machine_config(const ls_machine *machine);

@@ -23,7 +23,7 @@ static bool take_share(void *self, const metric_source *source, void *counters, 
 
 static ls_status mark_kernel(run_program *p, const timing_record *record, ls_error *err)
 {
-    const metric_interval interval = { .gpu = (int32_t)timing_gpu_number(p->request.system),
+    const metric_interval interval = { .gpu = (int32_t)record->gpu,
                                        .kernel = record->number + 1,
                                        .kernel_name = record->kernel,
                                        .stream = 0,
@@ -143,7 +143,7 @@ ls_status run_program_open(run_program *p, mem_arena *arena, run_kind kind, cons
         return ls_error_prefix(err, "'%s' is a recording of an AMD program", o->name);
     if (status != LS_OK)
         return status;
-    p->clock = amd_gpu_clock(timing_gpu(p->request.system));
+    p->clock = amd_gpu_clock(timing_gpu_at(p->request.system, 0));
     timing_watch(p->request.system, command_over, p);
     return o->strict ? check_strictly(p, err) : LS_OK;
 }
@@ -250,12 +250,36 @@ static void time_line(FILE *to, const char *what, ls_time time, const char *more
     fprintf(to, "  %-22s %14s  %s\n", what, format_time(time, text, sizeof text), more);
 }
 
+static uint64_t gpus_with_kernels(const run_program *p)
+{
+    uint64_t gpus = 0;
+    for (size_t i = 0; i < p->records.count; i++)
+        if (p->records.at[i].kind == DRV_WORK_LAUNCH)
+            gpus |= UINT64_C(1) << p->records.at[i].gpu;
+    return gpus != 0 ? gpus : UINT64_C(1) << timing_gpu_number(p->request.system, 0);
+}
+
+/* Those with kernels: "GPU 1", "GPUs 0 to 3", "2 GPUs". */
+static void name_gpus(const run_program *p, char *out, size_t bytes)
+{
+    uint64_t gpus = gpus_with_kernels(p);
+    unsigned first = (unsigned)__builtin_ctzll(gpus), count = (unsigned)__builtin_popcountll(gpus);
+    uint64_t row = gpus >> first;
+    if (count == 1)
+        snprintf(out, bytes, "GPU %u", first);
+    else if ((row & (row + 1)) == 0)
+        snprintf(out, bytes, "GPUs %u to %u", first, first + count - 1);
+    else
+        snprintf(out, bytes, "%u GPUs", count);
+}
+
 static void print_times(const run_program *p, FILE *to)
 {
     run_program_times t = sum_times(p);
     char more[160], size[LS_FORMAT_BYTES];
-    snprintf(more, sizeof more, "%" PRIu64 " launches, GPU %u", t.kernel_count,
-             timing_gpu_number(p->request.system));
+    char where[64];
+    name_gpus(p, where, sizeof where);
+    snprintf(more, sizeof more, "%" PRIu64 " launches, %s", t.kernel_count, where);
     time_line(to, "kernel time", t.kernels.total, more);
     snprintf(more, sizeof more, "%" PRIu64 " copies and fills, %s", t.copy_count,
              format_si((double)t.copy_bytes, "B", size, sizeof size));
@@ -269,8 +293,10 @@ static void print_kernels(const run_program *p, FILE *to)
 {
     enum { ROWS_MAX = 20 };
     size_t shown = 0, launches = 0;
-    fprintf(to, "\n  %5s  %-28s %14s %12s %14s %7s  %s\n", "", "kernel", "cycles", "wavefronts",
-            "instructions", "IPC", "waves per CU, limited by");
+    uint64_t gpus = gpus_with_kernels(p);
+    bool several = (gpus & (gpus - 1)) != 0; /* each row names its own */
+    fprintf(to, "\n  %5s  %-28s %s%14s %12s %14s %7s  %s\n", "", "kernel", several ? "GPU    " : "", "cycles",
+            "wavefronts", "instructions", "IPC", "waves per CU, limited by");
     for (size_t i = 0; i < p->records.count; i++) {
         const timing_record *r = &p->records.at[i];
         char cycles[LS_FORMAT_BYTES], waves[LS_FORMAT_BYTES], insts[LS_FORMAT_BYTES];
@@ -280,8 +306,12 @@ static void print_kernels(const run_program *p, FILE *to)
         if (shown == ROWS_MAX)
             continue;
         shown++;
-        uint64_t n = ls_clock_cycle_at(p->clock, r->end) - ls_clock_cycle_at(p->clock, r->begin);
-        fprintf(to, "  %5" PRIu64 "  %-28.28s %14s %12s %14s %7.3f  %u, %s\n", r->number + 1, r->kernel,
+        const ls_clock *clock = timing_clock(p->request.system, r->gpu);
+        uint64_t n = ls_clock_cycle_at(clock, r->end) - ls_clock_cycle_at(clock, r->begin);
+        char gpu[16] = "";
+        if (several)
+            snprintf(gpu, sizeof gpu, "GPU %-2u ", r->gpu);
+        fprintf(to, "  %5" PRIu64 "  %-28.28s %s%14s %12s %14s %7.3f  %u, %s\n", r->number + 1, r->kernel, gpu,
                 format_count(n, cycles, sizeof cycles), format_count(r->waves, waves, sizeof waves),
                 format_count(r->instructions, insts, sizeof insts),
                 n == 0 ? 0 : (double)r->instructions / (double)n, r->waves_per_cu, r->limit);
@@ -366,7 +396,7 @@ static void print_stack(const run_program *p, FILE *to)
 
 static uint64_t key(const run_program *p, const char *path)
 {
-    const config_value *value = config_find(timing_gpu_config(p->request.system), path);
+    const config_value *value = config_find(timing_gpu_config(p->request.system, 0), path);
     return value ? strtoull(value->text, NULL, 10) : 0;
 }
 
@@ -428,8 +458,8 @@ void run_program_table(const run_program *p, FILE *to)
     char text[LS_FORMAT_BYTES];
     const platform_config *config = run_program_config(p);
     if (config_part_count(config) > 0)
-        fprintf(to, "%s on gpu%u (%s) of %s\n", p->name, timing_gpu_number(p->request.system),
-                config_name(timing_gpu_config(p->request.system)), config_name(config));
+        fprintf(to, "%s on gpu%u (%s) of %s\n", p->name, timing_gpu_number(p->request.system, 0),
+                config_name(timing_gpu_config(p->request.system, 0)), config_name(config));
     else
         fprintf(to, "%s on %s\n", p->name, config_name(config));
     if (p->recording)

@@ -252,7 +252,7 @@ static ls_status open_trace(ls_sim *s, const ls_sim_options *o, ls_error *err)
     size_t number, index;
     ls_status status = config_choose_part(s->config, GPU_MACHINE, "traces", o->on, &number, &index, err);
     if (status == LS_OK)
-        status = machine_set_busy(s->machine, number, err);
+        status = machine_set_busy(s->machine, &number, 1, err);
     if (status != LS_OK)
         return status;
     const run_trace_options options = {

@@ -46,6 +46,7 @@ static ls_status gather_trace(ls_sim *s, ls_error *err)
                             (ls_sim_kernel){ .number = k->number,
                                              .name = k->name,
                                              .stream = k->stream,
+                                             .gpu = t->gpu->number,
                                              .begin = ls_clock_time(t->clock, k->begin),
                                              .end = ls_clock_time(t->clock, k->end),
                                              .begin_cycle = k->begin,
@@ -64,13 +65,15 @@ static ls_status gather_program(ls_sim *s, ls_error *err)
         const timing_record *r = &p->records.at[i];
         if (r->kind != DRV_WORK_LAUNCH)
             continue;
+        const ls_clock *clock = timing_clock(p->request.system, r->gpu);
         status = add_kernel(s,
                             (ls_sim_kernel){ .number = r->number + 1,
                                              .name = r->kernel,
+                                             .gpu = r->gpu,
                                              .begin = r->begin,
                                              .end = r->end,
-                                             .begin_cycle = ls_clock_cycle_at(p->clock, r->begin),
-                                             .end_cycle = ls_clock_cycle_at(p->clock, r->end) },
+                                             .begin_cycle = ls_clock_cycle_at(clock, r->begin),
+                                             .end_cycle = ls_clock_cycle_at(clock, r->end) },
                             p->intervals.at[launches++], err);
     }
     return status;

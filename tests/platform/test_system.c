@@ -422,7 +422,7 @@ static void building_a_system_builds_its_gpus_in_groups(void **state)
     assert_ptr_equal(ls_machine_engine(machine_part(machine, 2)), engine);
     assert_ptr_equal(machine_config(machine_part(machine, 1)), config_part(config, 1));
     assert_null(machine_part(machine, 3));
-    assert_int_equal(machine_set_busy(machine, 2, NULL), LS_OK);
+    assert_int_equal(machine_set_busy(machine, &(size_t){ 2 }, 1, NULL), LS_OK);
     assert_int_equal(ls_engine_stop_delay(engine), ls_group_lookahead(ls_group_at(engine, 3), NULL));
     machine_destroy(machine);
     config_destroy(config);

@@ -116,6 +116,7 @@ typedef struct drv_backend {
     /* The driver does not call run, copy and fill of a back end that has these. One thread at a time submits and
      * advances. Write and read are accesses of the host outside of all queues. */
 
+    size_t (*gpu_count)(void *self); /* the platform says how many there are */
     const ls_gpu_model *(*model)(void *self, size_t gpu);
     /* Starts it; it runs beside everything that was submitted and is not over. */
     ls_status (*submit)(void *self, drv_work *work, ls_error *err);

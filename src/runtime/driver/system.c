@@ -115,10 +115,20 @@ static const char *default_platform(const ls_gpu_options *options)
     return strcmp(target, "gfx803") == 0 ? "r9nano" : strcmp(target, "gfx1010") == 0 ? "rx5500xt" : "w6800";
 }
 
+static ls_status make_gpus(ls_gpu_system *system, size_t count, ls_error *err)
+{
+    system->gpus = calloc(count, sizeof *system->gpus);
+    if (!system->gpus)
+        return no_memory(err);
+    system->gpu_count = count;
+    for (size_t i = 0; i < count; i++)
+        pthread_cond_init(&system->gpus[i].work, NULL);
+    return LS_OK;
+}
+
 static ls_status build_timed(ls_gpu_system *system, const ls_gpu_options *options, ls_error *err)
 {
-    drv_machine machine = { .gpu_count = 1,
-                            .threads = options->threads,
+    drv_machine machine = { .threads = options->threads,
                             .max_instructions = options->max_instructions,
                             .lenient_barriers = options->lenient_barriers,
                             .memory_bytes = &options->memory_bytes,
@@ -132,18 +142,21 @@ static ls_status build_timed(ls_gpu_system *system, const ls_gpu_options *option
                             .seed = options->seed,
                             .platform_gpus = options->platform_gpus,
                             .on = options->on };
-    if (system->gpu_count != 1)
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "time is simulated for one GPU, not for %zu",
-                       system->gpu_count);
+    if (options->gpus && options->gpu_count != 1)
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "a platform says how many GPUs there are: one instruction set is given, not %zu",
+                       options->gpu_count);
     if (options->trace_path)
         return ls_fail(err, LS_ERR_UNSUPPORTED, "instruction traces are written by emulation only");
     if (options->strict)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
                        "strict checks are made by emulation only, not in simulated time");
     ls_status status = system->backend->create(&machine, &system->machine, err);
-    if (status == LS_OK) {
-        system->gpus[0].model = system->backend->model(system->machine, 0);
-        system->gpus[0].memory_bytes = system->gpus[0].model->memory_bytes;
+    if (status == LS_OK)
+        status = make_gpus(system, system->backend->gpu_count(system->machine), err);
+    for (size_t i = 0; i < system->gpu_count && status == LS_OK; i++) {
+        system->gpus[i].model = system->backend->model(system->machine, i);
+        system->gpus[i].memory_bytes = system->gpus[i].model->memory_bytes;
     }
     return status;
 }
@@ -152,7 +165,8 @@ static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_
 {
     const ls_gpu_model *chosen[GPUS_MAX];
     uint64_t bytes[GPUS_MAX];
-    drv_machine machine = { .gpus = chosen, .memory_bytes = bytes, .gpu_count = system->gpu_count };
+    size_t count = options && options->gpus ? options->gpu_count : 1;
+    drv_machine machine = { .gpus = chosen, .memory_bytes = bytes, .gpu_count = count };
     if (options && options->platform)
         return ls_fail(err, LS_ERR_USAGE, "emulation has no platform: leave '%s' out, or choose mode time",
                        options->platform);
@@ -170,7 +184,10 @@ static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_
         machine.trace_filter = options->trace_filter;
         machine.record_path = options->record_path;
     }
-    for (size_t i = 0; i < system->gpu_count; i++) {
+    ls_status status = make_gpus(system, count, err);
+    if (status != LS_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
         drv_gpu *gpu = &system->gpus[i];
         gpu->model = find_model(options && options->gpus ? options->gpus[i] : "gfx1030", err);
         if (!gpu->model)
@@ -203,17 +220,9 @@ ls_status ls_gpu_system_create(const ls_gpu_options *options, ls_gpu_system **ou
     system = calloc(1, sizeof *system);
     if (!system)
         return no_memory(err);
-    system->gpus = calloc(count, sizeof *system->gpus);
-    if (!system->gpus) {
-        free(system);
-        return no_memory(err);
-    }
-    system->gpu_count = count;
     system->backend = backend;
     pthread_mutex_init(&system->lock, NULL);
     pthread_cond_init(&system->done, NULL);
-    for (size_t i = 0; i < count; i++)
-        pthread_cond_init(&system->gpus[i].work, NULL);
     /* Without options the first mode is taken, which has no time. */
     status = options && backend == &drv_backend_time ? build_timed(system, options, err)
                                                      : build(system, options, err);

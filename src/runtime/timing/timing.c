@@ -19,6 +19,15 @@ static ls_status no_memory(ls_error *err)
 
 /* ----------------------------------------------------------------------------------------- life and death */
 
+static void destroy_gpus(timing *t)
+{
+    for (size_t i = 0; i < t->gpu_count; i++) {
+        vec_fini(&t->gpus[i].pieces);
+        address_space_destroy(t->gpus[i].space);
+    }
+    free(t->gpus);
+}
+
 static void destroy(void *self)
 {
     timing *t = self;
@@ -30,17 +39,60 @@ static void destroy(void *self)
         free(t->slots.at[i]);
     }
     vec_fini(&t->slots);
-    vec_fini(&t->pieces);
     vec_fini(&t->freed);
     record_abort(t->record);
-    if (t->address_space)
-        address_space_watch(t->address_space, NULL, NULL);
+    for (size_t i = 0; i < t->gpu_count; i++)
+        if (t->gpus[i].space)
+            address_space_watch(t->gpus[i].space, NULL, NULL);
     machine_destroy(t->machine);
     timing_leftover_free(t->leftover);
     config_destroy(t->config);
-    address_space_destroy(t->address_space);
+    destroy_gpus(t);
+    page_table_destroy(t->pages);
     pthread_mutex_destroy(&t->lock);
     free(t);
+}
+
+static bool is_amd(const platform_config *config)
+{
+    return strcmp(config_machine(config)->name, AMD_GPU_MACHINE) == 0;
+}
+
+/* The numbers in the system of the GPUs that programs see; *first is the index of the first among the AMD GPUs. */
+static ls_status choose_gpus(timing *t, const char *on, size_t *numbers, size_t *first, ls_error *err)
+{
+    ls_status status = config_choose_part(t->config, AMD_GPU_MACHINE, "programs", on, &numbers[0], first, err);
+    t->gpu_count = 0;
+    if (status != LS_OK)
+        return status;
+    if (config_part_count(t->config) == 0 && !is_amd(t->config))
+        return ls_fail(err, LS_ERR_USAGE,
+                       "platform '%s' is a machine of type '%s', which executes no programs",
+                       config_name(t->config), config_machine(t->config)->name);
+    t->gpu_count = 1;
+    for (size_t i = numbers[0] + 1; !on && i < config_part_count(t->config); i++)
+        if (is_amd(config_part(t->config, i)))
+            numbers[t->gpu_count++] = i;
+    return LS_OK;
+}
+
+/* GPUs that programs see with others have their number in their addresses. A GPU alone has none. */
+static void number_gpus(timing *t, const size_t *numbers, size_t first)
+{
+    memset(t->index_of, 0xff, sizeof t->index_of);
+    for (size_t i = 0; i < t->gpu_count; i++) {
+        timing_gpu *g = &t->gpus[i];
+        g->number = (uint32_t)numbers[i];
+        g->home = t->gpu_count > 1 ? g->number : 0;
+        g->config = config_part_count(t->config) > 0 ? config_part(t->config, numbers[i]) : t->config;
+        g->gpu = amd_gpu_of(t->engine, (uint32_t)(first + i));
+        ls_port command = amd_gpu_command(g->gpu);
+        g->command = command.ops;
+        g->command_self = command.self;
+        g->view = (page_view){ .table = t->pages, .own = g->number };
+        page_table_set_home(t->pages, g->home, g->number);
+        t->index_of[g->number] = (uint32_t)i;
+    }
 }
 
 static ls_status load(timing *t, const drv_machine *m, ls_error *err)
@@ -51,38 +103,37 @@ static ls_status load(timing *t, const drv_machine *m, ls_error *err)
                                      .platform_dirs = m->platform_dirs,
                                      .platform_dir_count = m->platform_dir_count,
                                      .gpus = m->platform_gpus };
-    size_t index = 0;
+    size_t numbers[MEM_PLACE_GPUS], first = 0;
     ls_status status = config_load(&request, &t->config, NULL, err);
     if (status == LS_OK)
-        status =
-            config_choose_part(t->config, AMD_GPU_MACHINE, "programs", m->on, &t->gpu_number, &index, err);
-    if (status != LS_OK)
+        status = choose_gpus(t, m->on, numbers, &first, err);
+    if (status == LS_OK)
+        status = page_table_create(&t->pages, err);
+    if (status == LS_OK) {
+        t->gpus = calloc(t->gpu_count, sizeof *t->gpus);
+        status = t->gpus ? LS_OK : no_memory(err);
+    }
+    if (status != LS_OK) {
+        t->gpu_count = 0;
         return status;
-    t->gpu_config = config_part_count(t->config) > 0 ? config_part(t->config, t->gpu_number) : t->config;
-    if (strcmp(config_machine(t->gpu_config)->name, AMD_GPU_MACHINE) != 0)
-        return ls_fail(err, LS_ERR_USAGE,
-                       "platform '%s' is a machine of type '%s', which executes no programs",
-                       config_name(t->config), config_machine(t->config)->name);
+    }
     status = machine_create(t->config, m->seed, &t->machine, err);
     if (status == LS_OK)
-        status = machine_set_busy(t->machine, t->gpu_number, err);
+        status = machine_set_busy(t->machine, numbers, t->gpu_count, err);
     if (status != LS_OK)
         return status;
     t->engine = ls_machine_engine(t->machine);
-    t->gpu = amd_gpu_of(t->engine, (uint32_t)index);
-    ls_port command = amd_gpu_command(t->gpu);
-    t->command = command.ops;
-    t->command_self = command.self;
+    number_gpus(t, numbers, first);
     return LS_OK;
 }
 
 /* Programs for another instruction set than the machine's run, with its times. */
-ls_status timing_warn_foreign(timing *t, const char *target, ls_error *err)
+ls_status timing_warn_foreign(timing *t, const timing_gpu *g, const char *target, ls_error *err)
 {
     static const char *const families[][2] = { { "gfx803", "GCN 3" },
                                                { "gfx1010", "RDNA" },
                                                { "gfx1030", "RDNA 2" } };
-    const char *own = amd_gpu_get_facts(t->gpu)->target, *family = own;
+    const char *own = amd_gpu_get_facts(g->gpu)->target, *family = own;
     for (size_t i = 0; i < LS_COUNT_OF(families); i++)
         if (strcmp(families[i][0], own) == 0)
             family = families[i][1];
@@ -91,46 +142,64 @@ ls_status timing_warn_foreign(timing *t, const char *target, ls_error *err)
     ls_status status =
         ls_engine_warn(t->engine, "foreign",
                        "%s code on a %s machine: %s executes %s, other instructions get its timing", target,
-                       family, config_name(t->gpu_config), own);
+                       family, config_name(g->config), own);
     return status == LS_OK ? LS_OK : no_memory(err);
 }
 
 /* The GPU as the driver describes it: the platform's sizes, limited by its instruction set. */
-static ls_status describe(timing *t, const drv_machine *m, ls_error *err)
+static ls_status describe(timing *t, timing_gpu *g, const drv_machine *m, ls_error *err)
 {
-    const amd_gpu_facts *facts = amd_gpu_get_facts(t->gpu);
+    const amd_gpu_facts *facts = amd_gpu_get_facts(g->gpu);
     const char *target = m->target ? m->target : facts->target;
     for (size_t i = 0; i < ls_gpu_model_count(); i++)
         if (strcmp(ls_gpu_model_at(i)->target, target) == 0) {
-            t->model = *ls_gpu_model_at(i);
-            t->model.name = config_name(t->gpu_config);
-            t->model.help = config_title(t->gpu_config);
-            t->model.memory_bytes = m->memory_bytes[0] ? m->memory_bytes[0] : facts->memory_bytes;
-            t->model.compute_units = facts->compute_units;
-            t->model.clock_mhz = facts->clock_mhz;
-            if (facts->lds_bytes < t->model.lds_bytes)
-                t->model.lds_bytes = facts->lds_bytes;
-            return timing_warn_foreign(t, target, err);
+            g->model = *ls_gpu_model_at(i);
+            g->model.name = config_name(g->config);
+            g->model.help = config_title(g->config);
+            g->model.memory_bytes = m->memory_bytes[0] ? m->memory_bytes[0] : facts->memory_bytes;
+            g->model.compute_units = facts->compute_units;
+            g->model.clock_mhz = facts->clock_mhz;
+            if (facts->lds_bytes < g->model.lds_bytes)
+                g->model.lds_bytes = facts->lds_bytes;
+            return timing_warn_foreign(t, g, target, err);
         }
     return ls_fail(err, LS_ERR_USAGE, "there is no instruction set '%s': gfx803, gfx1010 or gfx1030", target);
 }
 
 /* The part of a queue that kernels read: the upper halves of the apertures. */
-static ls_status write_queue(timing *t, ls_error *err)
+static ls_status write_queue(timing_gpu *g, ls_error *err)
 {
     uint32_t queue[64] = { 0 };
     queue[64 / 4] = AMD_SHARED_BASE_HI;
     queue[68 / 4] = AMD_PRIVATE_BASE_HI;
-    ls_status status = address_space_alloc(t->address_space, LS_PAGE_BYTES, LS_PAGE_BYTES,
-                                           LS_PAGE_READ | LS_PAGE_WRITE, &t->queue_record, err);
-    return status == LS_OK ? amd_gpu_load(t->gpu, t->queue_record, queue, sizeof queue, err) : status;
+    ls_status status = timing_alloc(g, LS_PAGE_BYTES, &g->queue_record, err);
+    return status == LS_OK ? amd_gpu_load(g->gpu, timing_frame(g->queue_record), queue, sizeof queue, err)
+                           : status;
 }
 
 /* The lock is held, and the engine does not run. */
 static void pages_changed(void *self, uint64_t address, uint64_t bytes, uint32_t state)
 {
-    timing *t = self;
-    amd_gpu_change_pages(t->gpu, &(ls_page_change){ .address = address, .bytes = bytes, .state = state });
+    timing_gpu *g = self;
+    amd_gpu_change_pages(g->gpu, &(ls_page_change){ .address = address, .bytes = bytes, .state = state });
+}
+
+static ls_status set_up_gpu(timing *t, timing_gpu *g, const drv_machine *m, ls_error *err)
+{
+    const ls_pages pages = page_view_pages(&g->view);
+    ls_status status = describe(t, g, m, err);
+    if (status != LS_OK)
+        return status;
+    uint64_t bytes = 2 * g->model.memory_bytes + WINDOW_EXTRA, most = MEM_PLACE_FRAME + 1 - LS_WINDOW_BASE;
+    status = address_space_create(bytes < most ? bytes : most, &g->space, err);
+    if (status == LS_OK)
+        status = amd_gpu_set_memory(g->gpu, g->space, err);
+    if (status != LS_OK)
+        return status;
+    if (t->gpu_count > 1)
+        g->is_closed = !amd_gpu_set_pages(g->gpu, &pages) && g->home != 0;
+    address_space_watch(g->space, pages_changed, g);
+    return write_queue(g, err);
 }
 
 static ls_status create(const drv_machine *m, void **self, ls_error *err)
@@ -144,18 +213,10 @@ static ls_status create(const drv_machine *m, void **self, ls_error *err)
     t->lenient_barriers = m->lenient_barriers;
     t->options = (ls_run_options){ .threads = m->threads ? m->threads : 1, .watchdog_fs = WATCHDOG_FS };
     ls_status status = load(t, m, err);
-    if (status == LS_OK)
-        status = describe(t, m, err);
-    if (status == LS_OK)
-        status = address_space_create(2 * t->model.memory_bytes + WINDOW_EXTRA, &t->address_space, err);
-    if (status == LS_OK)
-        status = amd_gpu_set_memory(t->gpu, t->address_space, err);
-    if (status == LS_OK)
-        address_space_watch(t->address_space, pages_changed, t);
-    if (status == LS_OK)
-        status = write_queue(t, err);
+    for (size_t i = 0; i < t->gpu_count && status == LS_OK; i++)
+        status = set_up_gpu(t, &t->gpus[i], m, err);
     if (status == LS_OK && m->record_path)
-        status = record_create(m->record_path, config_name(t->gpu_config), &t->record, err);
+        status = record_create(m->record_path, config_name(t->gpus[0].config), &t->record, err);
     if (status == LS_OK)
         *self = t;
     else
@@ -171,85 +232,14 @@ static ls_status close_trace(void *self, ls_error *err)
     return rec ? record_finish(rec, err) : LS_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- memory */
-
-static ls_status alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *address, ls_error *err)
-{
-    timing *t = self;
-    (void)gpu;
-    pthread_mutex_lock(&t->lock);
-    ls_status status = address_space_alloc(t->address_space, bytes, LS_PAGE_BYTES,
-                                           LS_PAGE_READ | LS_PAGE_WRITE, address, err);
-    pthread_mutex_unlock(&t->lock);
-    return status;
-}
-
-/* The driver has waited for everything that could still use it. */
-static ls_status release_memory(void *self, uint64_t address, ls_error *err)
-{
-    timing *t = self;
-    memory_extent extent;
-    pthread_mutex_lock(&t->lock);
-    if (address_space_find(t->address_space, address, &extent)) {
-        timing_piece piece = { .address = extent.start, .bytes = extent.end - extent.start };
-        if (!vec_push(&t->freed, piece))
-            amd_gpu_discard(t->gpu, piece.address, piece.bytes);
-    }
-    ls_status status = address_space_free(t->address_space, address, err);
-    pthread_mutex_unlock(&t->lock);
-    return status;
-}
-
-static ls_status protect(void *self, uint64_t address, uint64_t bytes, ls_error *err)
-{
-    timing *t = self;
-    pthread_mutex_lock(&t->lock);
-    ls_status status = address_space_protect(t->address_space, address, bytes, LS_PAGE_READ, err);
-    pthread_mutex_unlock(&t->lock);
-    return status;
-}
-
-static ls_status write(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err)
-{
-    timing *t = self;
-    (void)gpu;
-    pthread_mutex_lock(&t->lock);
-    ls_status status = timing_poke(t, to, from, bytes, err);
-    pthread_mutex_unlock(&t->lock);
-    return status;
-}
-
-static ls_status read(void *self, size_t gpu, void *to, uint64_t from, uint64_t bytes, ls_error *err)
-{
-    timing *t = self;
-    (void)gpu;
-    pthread_mutex_lock(&t->lock);
-    ls_status status = timing_peek(t, to, from, bytes, err);
-    pthread_mutex_unlock(&t->lock);
-    return status;
-}
-
-/* Fresh memory, of which no cache has a line. */
-static ls_status load_image(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes,
-                            ls_error *err)
-{
-    timing *t = self;
-    (void)gpu;
-    pthread_mutex_lock(&t->lock);
-    ls_status status = amd_gpu_load(t->gpu, to, from, bytes, err);
-    pthread_mutex_unlock(&t->lock);
-    return status;
-}
-
 /* ----------------------------------------------------------------------------------------------- programs */
 
 static void facts(void *self, size_t gpu, drv_facts *out)
 {
     timing *t = self;
-    (void)gpu;
     *out = (drv_facts){ .shared_base_hi = AMD_SHARED_BASE_HI,
                         .private_base_hi = AMD_PRIVATE_BASE_HI,
-                        .queue_address = t->queue_record };
+                        .queue_address = t->gpus[gpu].queue_record };
 }
 
 static void release(void *self, void *program)
@@ -279,11 +269,11 @@ static ls_status prepare(void *self, size_t gpu, const drv_code *code, void **pr
                                 .kernarg_bytes = code->kernarg_bytes };
     timing *t = self;
     timing_program *p = calloc(1, sizeof *p);
-    (void)gpu;
     *program = NULL;
     if (!p)
         return no_memory(err);
-    ls_status status = amd_program_create(&kernel, t->address_space, &p->program, err);
+    ls_status status =
+        amd_program_create_at(&kernel, t->gpus[gpu].space, timing_frame(kernel.code), &p->program, err);
     if (status == LS_OK)
         status = cu_code_create(p->program, &p->code, err);
     if (status == LS_OK)
@@ -295,8 +285,12 @@ static ls_status prepare(void *self, size_t gpu, const drv_code *code, void **pr
 
 static const ls_gpu_model *model(void *self, size_t gpu)
 {
-    (void)gpu;
-    return &((timing *)self)->model;
+    return &((timing *)self)->gpus[gpu].model;
+}
+
+static size_t gpu_count(void *self)
+{
+    return ((timing *)self)->gpu_count;
 }
 
 static uint64_t now(void *self)
@@ -309,15 +303,16 @@ const drv_backend drv_backend_time = {
     .create = create,
     .destroy = destroy,
     .close_trace = close_trace,
-    .alloc = alloc,
-    .free = release_memory,
-    .protect = protect,
-    .load = load_image,
-    .write = write,
-    .read = read,
+    .alloc = timing_mem_alloc,
+    .free = timing_mem_free,
+    .protect = timing_mem_protect,
+    .load = timing_mem_load,
+    .write = timing_write,
+    .read = timing_read,
     .facts = facts,
     .prepare = prepare,
     .release = release,
+    .gpu_count = gpu_count,
     .model = model,
     .submit = timing_submit,
     .advance = timing_advance,
@@ -341,19 +336,25 @@ const platform_config *timing_config(const ls_gpu_system *system)
     return of(system) ? of(system)->config : NULL;
 }
 
-amd_gpu *timing_gpu(const ls_gpu_system *system)
+amd_gpu *timing_gpu_at(const ls_gpu_system *system, size_t gpu)
 {
-    return of(system) ? of(system)->gpu : NULL;
+    return of(system) ? of(system)->gpus[gpu].gpu : NULL;
 }
 
-const platform_config *timing_gpu_config(const ls_gpu_system *system)
+const platform_config *timing_gpu_config(const ls_gpu_system *system, size_t gpu)
 {
-    return of(system) ? of(system)->gpu_config : NULL;
+    return of(system) ? of(system)->gpus[gpu].config : NULL;
 }
 
-uint32_t timing_gpu_number(const ls_gpu_system *system)
+uint32_t timing_gpu_number(const ls_gpu_system *system, size_t gpu)
 {
-    return of(system) ? (uint32_t)of(system)->gpu_number : 0;
+    return of(system) ? of(system)->gpus[gpu].number : 0;
+}
+
+const ls_clock *timing_clock(const ls_gpu_system *system, uint32_t number)
+{
+    const timing *t = of(system);
+    return amd_gpu_clock(t->gpus[t->index_of[number]].gpu);
 }
 
 void timing_set_options(ls_gpu_system *system, const ls_run_options *options)
@@ -375,7 +376,13 @@ void timing_watch(ls_gpu_system *system,
 bool timing_unfinished(const ls_gpu_system *system, ls_time *begin)
 {
     const timing *t = of(system);
-    return t && t->command->unfinished(t->command_self, begin);
+    *begin = LS_TIME_MAX;
+    for (size_t i = 0; t && i < t->gpu_count; i++) {
+        ls_time first;
+        if (t->gpus[i].command->unfinished(t->gpus[i].command_self, &first) && first < *begin)
+            *begin = first;
+    }
+    return *begin != LS_TIME_MAX;
 }
 
 ls_run_result timing_result(const ls_gpu_system *system)

@@ -14,6 +14,7 @@
 /* A command that is over. */
 typedef struct timing_record {
     drv_work_kind kind;
+    uint32_t gpu;       /* its number in the system */
     const char *kernel; /* of a launch; as long as its module */
     uint64_t number;    /* among launches, or among all others; from 0 */
     ls_time begin, end;
@@ -26,10 +27,13 @@ typedef struct timing_record {
 /* NULL if the system does not simulate time. */
 ls_engine *timing_engine(const ls_gpu_system *system);
 const platform_config *timing_config(const ls_gpu_system *system);
-/* Of a platform with several GPUs: the one that programs see, its configuration and its number; else the platform. */
-amd_gpu *timing_gpu(const ls_gpu_system *system);
-const platform_config *timing_gpu_config(const ls_gpu_system *system);
-uint32_t timing_gpu_number(const ls_gpu_system *system);
+/* The GPUs that programs see, by the driver's numbers: the machine, its configuration (a part of a system, or the
+ * platform) and its number in the system. */
+amd_gpu *timing_gpu_at(const ls_gpu_system *system, size_t gpu);
+const platform_config *timing_gpu_config(const ls_gpu_system *system, size_t gpu);
+uint32_t timing_gpu_number(const ls_gpu_system *system, size_t gpu);
+/* The clock of the GPU with that number in the system. */
+const ls_clock *timing_clock(const ls_gpu_system *system, uint32_t number);
 
 /* How to run the engine: threads, window, assignment, progress, control; before the first command. */
 void timing_set_options(ls_gpu_system *system, const ls_run_options *options);

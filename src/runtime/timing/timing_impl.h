@@ -6,6 +6,7 @@
 #include "base/address_space.h"
 #include "model/cu/cu_api.h"
 #include "model/amd/amd_gpu.h"
+#include "model/memory/page_table.h"
 #include "platform/machine.h"
 #include "runtime/record/record.h"
 #include "runtime/timing/timing.h"
@@ -15,14 +16,65 @@
 
 /* A piece of simulated memory that launches use one after another. */
 typedef struct timing_piece {
-    uint64_t address, bytes;
+    uint64_t address, bytes; /* virtual */
     bool is_used;
 } timing_piece;
 
-/* A command that is with the command processor. */
+/* A GPU that programs see. */
+typedef struct timing_gpu {
+    const platform_config *config; /* a part of a system, or the platform */
+    amd_gpu *gpu;
+    uint32_t number;               /* in the system; of its frames it is the place */
+    uint32_t home;                 /* bits 40 and up of the virtual addresses of its own memory */
+    const ls_command_ops *command; /* of the command processor, with command_self */
+    void *command_self;
+    memory_space *space; /* its frames; a frame at home has the same address but for the home */
+    page_view view;
+    ls_gpu_model model;
+    uint64_t queue_record; /* virtual address of the queue structure that kernels read */
+    LS_VEC(timing_piece) pieces;
+    bool is_closed; /* it has no TLBs, so that addresses with a home would find nothing */
+} timing_gpu;
+
+/* A packet of a command. Commands whose memory lies in several places, or whose work-groups run on several GPUs, have
+ * more than one. */
+typedef struct timing_part {
+    drv_work_kind kind;
+    uint32_t gpu;             /* index of timing.gpus */
+    uint64_t to, from, bytes; /* physical, relative to that GPU */
+    const uint8_t *host_from;
+    uint8_t *host_to;
+    const uint8_t *pattern;
+    uint32_t pattern_bytes;
+} timing_part;
+
+/* Bytes between a staging buffer and the host's memory. */
+typedef struct timing_stretch {
+    uint8_t *staged, *host;
+    uint64_t bytes;
+} timing_stretch;
+
+/* A command of several packets. */
+typedef struct timing_job {
+    drv_work *work;
+    LS_VEC(timing_part) parts;
+    size_t next;   /* the first part that was not submitted */
+    size_t second; /* parts from here on begin when all before are over */
+    size_t left;   /* submitted and not over */
+    bool local;    /* past all queues */
+    uint8_t *staging;
+    LS_VEC(timing_stretch) stretches; /* to copy when the last part is over */
+    uint8_t pattern[2 * 128];         /* of a fill, repeated */
+} timing_job;
+
+/* A packet that is with a command processor. */
 typedef struct timing_slot {
     ls_command_packet packet;
-    drv_work *work;            /* NULL: free */
+    uint32_t gpu;    /* index of timing.gpus */
+    drv_work *work;  /* NULL: free */
+    timing_job *job; /* NULL: it is the only packet of its command */
+    drv_work_kind kind;
+    uint64_t bytes;
     uint8_t *setup;            /* the packet and the arguments that are written */
     size_t setup_capacity;     /* bytes */
     size_t arguments, scratch; /* indices of pieces; SIZE_MAX: none */
@@ -40,24 +92,20 @@ typedef struct timing_program {
 
 typedef struct timing {
     platform_config *config;
-    const platform_config *gpu_config; /* of the GPU that programs see: a part of a system, or the same */
     ls_machine *machine;
     ls_engine *engine;
-    amd_gpu *gpu;
-    size_t gpu_number;             /* in the system */
-    const ls_command_ops *command; /* of the command processor, with command_self */
-    void *command_self;
-    memory_space *address_space;
-    ls_gpu_model model;
+    timing_gpu *gpus;
+    size_t gpu_count;
+    uint32_t index_of[MEM_PLACES]; /* of a place in gpus; UINT32_MAX: programs do not see it */
+    page_table *pages;
+    bool has_fabric; /* GPUs reach each other's memory */
     uint64_t max_instructions;
     bool lenient_barriers;
-    uint64_t queue_record; /* simulated address of the queue structure that kernels read */
     ls_run_options options;
     ls_run_result result;
     /* Held while the engine runs, and by a thread that changes the engine's input. */
     pthread_mutex_t lock;
     LS_VEC(timing_slot *) slots;
-    LS_VEC(timing_piece) pieces;
     LS_VEC(timing_piece)
     freed; /* memory that caches may still hold: its lines are discarded before time passes again */
     uint64_t launches, others;
@@ -69,6 +117,39 @@ typedef struct timing {
     bool is_broken;                   /* time cannot advance after this error */
     ls_error broken;
 } timing;
+
+/* --- timing_memory.c: addresses, pages, bytes --- */
+
+/* The GPU that a virtual address is at home on; NULL: none that programs see. */
+timing_gpu *timing_home(const timing *t, uint64_t address);
+/* Memory at home on a GPU. */
+ls_status timing_alloc(timing_gpu *gpu, uint64_t bytes, uint64_t *address, ls_error *err);
+/* An address of the GPU's own memory, as its blocks see it. */
+static inline uint64_t timing_frame(uint64_t address)
+{
+    return mem_place_frame(address);
+}
+/* Caches and TLBs forget memory that was freed since the last call. */
+void timing_discard_freed(timing *t);
+/* Why the GPU could not reach the address; false if it could. */
+bool timing_explain_reach(const timing *t, const timing_gpu *gpu, uint64_t address, char *out,
+                          size_t out_bytes);
+/* For the driver. */
+ls_status timing_mem_alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *address, ls_error *err);
+ls_status timing_mem_free(void *self, uint64_t address, ls_error *err);
+ls_status timing_mem_protect(void *self, uint64_t address, uint64_t bytes, ls_error *err);
+ls_status timing_mem_load(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes,
+                          ls_error *err);
+
+/* --- timing_split.c: commands of several packets --- */
+
+/* Whether a copy or fill is one packet; then *part is it. */
+bool timing_is_whole(const timing *t, const drv_work *work, timing_part *part);
+/* Divides one that is not. Free it with timing_job_free(). */
+ls_status timing_split(timing *t, drv_work *work, timing_job **out, ls_error *err);
+/* Its last part is over. */
+void timing_job_deliver(timing_job *job);
+void timing_job_free(timing_job *job); /* NULL is fine */
 
 /* --- timing_record.c: the recording --- */
 
@@ -86,13 +167,14 @@ ls_status timing_submit(void *self, drv_work *work, ls_error *err);
 ls_status timing_advance(void *self, ls_error *err);
 /* A launch's packet as far as the code object says what it is: registers, RDNA's mode. */
 ls_command_packet timing_packet_of(const amd_kernel *kernel);
-/* Warns if the code of `target` is not that of the machine. */
-ls_status timing_warn_foreign(timing *t, const char *target, ls_error *err);
+/* Warns if the code of `target` is not that of the GPU. */
+ls_status timing_warn_foreign(timing *t, const timing_gpu *gpu, const char *target, ls_error *err);
 /* Adds the counts of a launch that is over. */
 void timing_add_counts(ls_gpu_counts *to, const ls_command_packet *packet);
-/* Accesses of the host outside of all queues: through caches, without time of the host link. With the lock
- * held. */
-ls_status timing_poke(timing *t, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
-ls_status timing_peek(timing *t, void *to, uint64_t from, uint64_t bytes, ls_error *err);
+/* The next packet that is over, of any GPU; NULL: none. */
+ls_command_packet *timing_take(timing *t);
+/* Accesses of the host outside of all queues: through caches, without time of the host link. */
+ls_status timing_write(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
+ls_status timing_read(void *self, size_t gpu, void *to, uint64_t from, uint64_t bytes, ls_error *err);
 
 #endif

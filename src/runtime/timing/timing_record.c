@@ -34,16 +34,18 @@ static ls_status begin_launch(timing *t, timing_slot *slot, const drv_work *work
                                .dispatch_id = k->dispatch_id };
     memcpy(slot->start.grid, k->grid, sizeof k->grid);
     memcpy(slot->start.group, k->group, sizeof k->group);
+    timing_gpu *g = &t->gpus[slot->gpu];
     record_what what = { .start = &slot->start,
-                         .address_space = t->address_space,
+                         .address_space = g->space,
+                         .gpu = slot->gpu,
                          .dims = k->dims,
                          .lds_bytes = k->lds_bytes,
                          .argument_bytes = work->dispatch->kernarg_bytes,
                          .beside = beside,
                          .beside_count = beside_count };
     if (slot->scratch != SIZE_MAX) {
-        what.scratch = t->pieces.at[slot->scratch].address;
-        what.scratch_bytes = t->pieces.at[slot->scratch].bytes;
+        what.scratch = g->pieces.at[slot->scratch].address;
+        what.scratch_bytes = g->pieces.at[slot->scratch].bytes;
     }
     ls_status status = record_begin(t->record, &what, &slot->recorded, err);
     if (status != LS_OK)
@@ -66,13 +68,14 @@ ls_status timing_record_begin(timing *t, timing_slot *slot, const drv_work *work
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     size_t count = find_beside(t, beside);
     ls_status status;
-    if (work->kind == DRV_WORK_LAUNCH) {
+    if (slot->kind == DRV_WORK_LAUNCH) {
         status = begin_launch(t, slot, work, beside, count, err);
     } else {
-        const amd_file_command command = { .kind = kinds[work->kind],
+        const amd_file_command command = { .kind = kinds[slot->kind],
+                                           .gpu = slot->gpu,
                                            .to = work->to,
                                            .from = work->from,
-                                           .bytes = work->bytes,
+                                           .bytes = slot->bytes,
                                            .local = local,
                                            .beside = beside,
                                            .beside_count = count };

@@ -25,6 +25,7 @@ typedef struct replay_command {
 
 typedef struct timing_leftover {
     timing *t;
+    timing_gpu *gpu; /* all commands are for this one */
     amd_file *file;
     replay_command *commands;
     size_t count, launch_count;
@@ -65,7 +66,7 @@ static ls_status map_extent(memory_space *address_space, uint64_t start, uint64_
 
 static ls_status map_all(replay *r, ls_error *err)
 {
-    uint64_t end = LS_WINDOW_BASE + address_space_bytes(r->t->address_space);
+    uint64_t end = LS_WINDOW_BASE + address_space_bytes(r->gpu->space);
     for (size_t i = 0; i < amd_file_launch_count(r->file); i++) {
         const amd_file_launch *l = amd_file_launch_at(r->file, i);
         for (size_t n = 0; n < l->extent_count; n++) {
@@ -78,7 +79,7 @@ static ls_status map_all(replay *r, ls_error *err)
                                "the recording uses memory up to 0x%" PRIx64
                                ", but the GPU's ends at 0x%" PRIx64 ": a platform with more memory is needed",
                                e->end, end);
-            ls_status status = map_extent(r->t->address_space, e->start, e->end, err);
+            ls_status status = map_extent(r->gpu->space, e->start, e->end, err);
             if (status != LS_OK)
                 return status;
         }
@@ -106,11 +107,11 @@ static ls_status find_program(replay *r, size_t launch, replay_program *out, ls_
             *out = r->programs[i];
             return LS_OK;
         }
-    ls_status status = amd_file_program(r->file, launch, r->t->address_space, &out->program, err);
+    ls_status status = amd_file_program(r->file, launch, r->gpu->space, &out->program, err);
     if (status == LS_OK)
         status = cu_code_create(out->program, &out->code, err);
     if (status == LS_OK)
-        status = timing_warn_foreign(r->t, amd_target_name(l->kernel.target), err);
+        status = timing_warn_foreign(r->t, r->gpu, amd_target_name(l->kernel.target), err);
     return status;
 }
 
@@ -122,12 +123,12 @@ static ls_status place_scratch(replay *r, const amd_file_launch *l, ls_command_p
     k->scratch_place_bytes = (uint64_t)((items + l->lanes - 1) / l->lanes) * l->lanes * k->scratch_bytes;
     if (k->scratch_place_bytes == 0)
         return LS_OK;
-    uint64_t bytes = k->scratch_place_bytes * r->t->command->places(r->t->command_self, p);
+    uint64_t bytes = k->scratch_place_bytes * r->gpu->command->places(r->gpu->command_self, p);
     k->scratch = l->scratch;
     if (bytes <= l->scratch_bytes)
         return LS_OK;
-    return address_space_alloc(r->t->address_space, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE,
-                               &k->scratch, err);
+    return address_space_alloc(r->gpu->space, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, &k->scratch,
+                               err);
 }
 
 static ls_status fill_launch(replay *r, replay_command *c, ls_error *err)
@@ -196,7 +197,7 @@ static ls_status submit(replay *r, replay_command *c, ls_error *err)
         return status;
     c->packet.client = c;
     c->submitted = true;
-    return r->t->command->submit(r->t->command_self, &c->packet, err);
+    return r->gpu->command->submit(r->gpu->command_self, &c->packet, err);
 }
 
 /* Whether everything is over that was over when the command was submitted. */
@@ -224,6 +225,7 @@ static ls_status report(const replay *r, const replay_command *c, ls_error *err)
     const ls_command_packet *p = &c->packet;
     bool launch = c->command->kind == AMD_FILE_LAUNCH;
     const timing_record over = { .kind = kinds[c->command->kind],
+                                 .gpu = r->gpu->number,
                                  .kernel = launch ? p->kernel.program->name : NULL,
                                  .number = launch ? c->command->launch : c->number,
                                  .begin = p->begin,
@@ -280,8 +282,7 @@ static ls_status run_on(replay *r, ls_error *err)
         if (status == LS_OK && piece.partial)
             status = ls_fail(err, LS_ERR_INTERRUPTED, "the simulation was interrupted");
         bool any = false;
-        for (ls_command_packet *p; status == LS_OK && (p = t->command->take(t->command_self)) != NULL;
-             any = true)
+        for (ls_command_packet *p; status == LS_OK && (p = timing_take(t)) != NULL; any = true)
             status = end_command(r, p->client, err);
         if (status != LS_OK || any)
             return status;
@@ -381,11 +382,13 @@ ls_status timing_replay(ls_gpu_system *system, amd_file *file, const kernel_sele
     if (!r)
         return no_memory(err);
     *r = (replay){ .t = t,
+                   .gpu = &t->gpus[0],
                    .file = file,
                    .count = amd_file_command_count(file),
                    .launch_count = amd_file_launch_count(file),
                    .counts = counts };
     pthread_mutex_lock(&t->lock);
+    page_table_set_home(t->pages, 0, r->gpu->number); /* recorded addresses are those of a GPU alone */
     ls_status status = prepare(r, err);
     if (status == LS_OK && selection)
         leave_out(r, selection);

@@ -1,11 +1,12 @@
-/* timing_run.c: commands become packets of the command processor; the engine runs until one of them is over.
- * All are in the command processor's one queue and run side by side: the driver keeps the order of its own queues. */
+/* timing_run.c: commands become packets of command processors; the engine runs until one of them is over.
+ * All are in a command processor's one queue and run side by side: the driver keeps the order of its own queues. */
 #include "runtime/timing/timing_impl.h"
 
 #include "isa/amd/exec/fault.h"
 #include "isa/amd/exec/limits.h"
 #include "isa/amd/exec/start.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -43,38 +44,38 @@ static timing_slot *free_slot(timing *t)
 
 static void free_pieces(timing *t, timing_slot *slot)
 {
+    timing_gpu *g = &t->gpus[slot->gpu];
     if (slot->arguments != SIZE_MAX)
-        t->pieces.at[slot->arguments].is_used = false;
+        g->pieces.at[slot->arguments].is_used = false;
     if (slot->scratch != SIZE_MAX)
-        t->pieces.at[slot->scratch].is_used = false;
+        g->pieces.at[slot->scratch].is_used = false;
     slot->arguments = slot->scratch = SIZE_MAX;
 }
 
 /* The smallest free piece that is large enough, or a new one. Pieces are kept: written data goes through
  * caches, and the initial content of scratch does not matter. */
-static ls_status take_piece(timing *t, uint64_t bytes, size_t *out, ls_error *err)
+static ls_status take_piece(timing_gpu *g, uint64_t bytes, size_t *out, ls_error *err)
 {
     timing_piece *best = NULL, piece = { .bytes = bytes, .is_used = true };
-    for (size_t i = 0; i < t->pieces.count; i++) {
-        timing_piece *p = &t->pieces.at[i];
+    for (size_t i = 0; i < g->pieces.count; i++) {
+        timing_piece *p = &g->pieces.at[i];
         if (!p->is_used && p->bytes >= bytes && (!best || p->bytes < best->bytes))
             best = p;
     }
     if (best) {
         best->is_used = true;
-        *out = (size_t)(best - t->pieces.at);
+        *out = (size_t)(best - g->pieces.at);
         return LS_OK;
     }
     piece.bytes = (bytes + LS_PAGE_BYTES - 1) & ~(uint64_t)(LS_PAGE_BYTES - 1);
-    ls_status status = address_space_alloc(t->address_space, piece.bytes, LS_PAGE_BYTES,
-                                           LS_PAGE_READ | LS_PAGE_WRITE, &piece.address, err);
+    ls_status status = timing_alloc(g, piece.bytes, &piece.address, err);
     if (status != LS_OK)
         return status;
-    if (!vec_push(&t->pieces, piece)) {
-        address_space_free(t->address_space, piece.address, NULL);
+    if (!vec_push(&g->pieces, piece)) {
+        address_space_free(g->space, timing_frame(piece.address), NULL);
         return no_memory(err);
     }
-    *out = t->pieces.count - 1;
+    *out = g->pieces.count - 1;
     return LS_OK;
 }
 
@@ -103,6 +104,7 @@ static ls_status place_arguments(timing *t, timing_slot *slot, const drv_dispatc
 {
     uint64_t align = d->kernarg_align > PACKET_BYTES ? d->kernarg_align : PACKET_BYTES;
     uint64_t bytes = align + d->kernarg_bytes;
+    timing_gpu *g = &t->gpus[slot->gpu];
     ls_command_packet *p = &slot->packet;
     if (bytes > slot->setup_capacity) {
         uint8_t *setup = realloc(slot->setup, bytes);
@@ -111,22 +113,25 @@ static ls_status place_arguments(timing *t, timing_slot *slot, const drv_dispatc
         slot->setup = setup;
         slot->setup_capacity = bytes;
     }
-    ls_status status = take_piece(t, bytes, &slot->arguments, err);
+    ls_status status = take_piece(g, bytes, &slot->arguments, err);
     if (status != LS_OK)
         return status;
-    p->kernel.packet = t->pieces.at[slot->arguments].address;
+    p->kernel.packet = g->pieces.at[slot->arguments].address;
     p->kernel.kernarg = p->kernel.packet + align;
     memset(slot->setup, 0, align);
     write_packet(slot, slot->setup);
     memcpy(slot->setup + align, d->kernarg, d->kernarg_bytes);
-    p->transfer = (ls_dma_job){
-        .kind = LS_DMA_IN, .local = true, .to = p->kernel.packet, .host_from = slot->setup, .bytes = bytes
-    };
+    p->transfer = (ls_dma_job){ .kind = LS_DMA_IN,
+                                .local = true,
+                                .to = timing_frame(p->kernel.packet),
+                                .host_from = slot->setup,
+                                .bytes = bytes };
     return LS_OK;
 }
 
 static ls_status place_scratch(timing *t, timing_slot *slot, ls_error *err)
 {
+    timing_gpu *g = &t->gpus[slot->gpu];
     ls_cu_kernel *k = &slot->packet.kernel;
     uint32_t items = k->group[0] * k->group[1] * k->group[2], lanes = k->program->lanes;
     k->scratch_bytes = (k->program->kernel.scratch_bytes + 15) & ~15u;
@@ -134,12 +139,12 @@ static ls_status place_scratch(timing *t, timing_slot *slot, ls_error *err)
     k->scratch_place_bytes = (uint64_t)((items + lanes - 1) / lanes) * lanes * k->scratch_bytes;
     if (k->scratch_place_bytes == 0)
         return LS_OK;
-    uint64_t bytes = k->scratch_place_bytes * t->command->places(t->command_self, &slot->packet);
-    ls_status status = take_piece(t, bytes, &slot->scratch, err);
+    uint64_t bytes = k->scratch_place_bytes * g->command->places(g->command_self, &slot->packet);
+    ls_status status = take_piece(g, bytes, &slot->scratch, err);
     if (status != LS_OK)
         return ls_error_prefix(err, "kernel %s: private memory for the waves that run at once",
                                k->program->name);
-    k->scratch = t->pieces.at[slot->scratch].address;
+    k->scratch = g->pieces.at[slot->scratch].address;
     return LS_OK;
 }
 
@@ -170,7 +175,7 @@ static ls_status fill_launch(timing *t, timing_slot *slot, const drv_work *work,
                                 .number = (uint32_t)t->launches,
                                 .dims = d->dims,
                                 .lds_bytes = a->lds_bytes + d->dynamic_lds_bytes,
-                                .queue = t->queue_record,
+                                .queue = t->gpus[slot->gpu].queue_record,
                                 .max_instructions = t->max_instructions,
                                 .lenient_barriers = t->lenient_barriers };
     memcpy(p->kernel.grid, d->grid, sizeof d->grid);
@@ -179,55 +184,99 @@ static ls_status fill_launch(timing *t, timing_slot *slot, const drv_work *work,
     return status == LS_OK ? place_scratch(t, slot, err) : status;
 }
 
-static void fill_transfer(timing_slot *slot, const drv_work *work)
+static void fill_transfer(timing_slot *slot, const timing_part *part)
 {
     static const uint8_t kinds[] = { [DRV_WORK_IN] = LS_DMA_IN,
                                      [DRV_WORK_OUT] = LS_DMA_OUT,
                                      [DRV_WORK_COPY] = LS_DMA_COPY,
                                      [DRV_WORK_FILL] = LS_DMA_FILL };
     slot->packet = (ls_command_packet){ .kind = LS_PACKET_TRANSFER,
-                                        .transfer = { .kind = kinds[work->kind],
-                                                      .to = work->to,
-                                                      .from = work->from,
-                                                      .bytes = work->bytes,
-                                                      .host_from = work->host_from,
-                                                      .host_to = work->host_to,
-                                                      .pattern = work->pattern,
-                                                      .pattern_bytes = (uint32_t)work->pattern_bytes } };
+                                        .transfer = { .kind = kinds[part->kind],
+                                                      .to = part->to,
+                                                      .from = part->from,
+                                                      .bytes = part->bytes,
+                                                      .host_from = part->host_from,
+                                                      .host_to = part->host_to,
+                                                      .pattern = part->pattern,
+                                                      .pattern_bytes = part->pattern_bytes } };
 }
 
-static ls_status submit(timing *t, drv_work *work, timing_slot **out, ls_error *err)
+/* A part of a command becomes a packet of its GPU. job NULL: it is all of the command. */
+static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const timing_part *part, bool local,
+                             ls_error *err)
 {
     timing_slot *slot = free_slot(t);
     ls_status status = LS_OK;
     if (!slot)
         return no_memory(err);
-    for (size_t i = 0; i < t->freed.count; i++)
-        amd_gpu_discard(t->gpu, t->freed.at[i].address, t->freed.at[i].bytes);
-    t->freed.count = 0;
-    if (work->kind == DRV_WORK_LAUNCH)
+    if (t->record && (job || part->gpu != 0))
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "a recording is of GPU %u alone, but GPU %u has work, too: choose one GPU with --on",
+                       t->gpus[0].number, t->gpus[part->gpu].number);
+    slot->gpu = part->gpu;
+    slot->kind = part->kind;
+    slot->bytes = part->bytes;
+    slot->job = job;
+    const timing_gpu *g = &t->gpus[slot->gpu];
+    if (part->kind == DRV_WORK_LAUNCH)
         status = fill_launch(t, slot, work, err);
     else
-        fill_transfer(slot, work);
-    if (status == LS_OK && out) /* past all queues: no time of the host link */
+        fill_transfer(slot, part);
+    if (status == LS_OK && local) /* past all queues: no time of the host link */
         slot->packet.transfer.local = true;
     if (status == LS_OK && t->record)
-        status = timing_record_begin(t, slot, work, out != NULL, err);
+        status = timing_record_begin(t, slot, work, local, err);
     if (status == LS_OK)
-        status = t->command->submit(t->command_self, &slot->packet, err);
+        status = g->command->submit(g->command_self, &slot->packet, err);
     if (status != LS_OK) {
         (void)timing_record_end(slot, false, NULL);
         free_pieces(t, slot);
         return status;
     }
-    if (work->kind == DRV_WORK_LAUNCH)
+    if (part->kind == DRV_WORK_LAUNCH)
         t->launches++;
     slot->work = work;
     slot->packet.client = slot;
     slot->host_began_ns = host_ns();
-    if (out)
-        *out = slot;
     return LS_OK;
+}
+
+/* The parts of a job that may begin now. */
+static ls_status submit_phase(timing *t, timing_job *job, ls_error *err)
+{
+    size_t end = job->next < job->second ? job->second : job->parts.count;
+    ls_status status = LS_OK;
+    for (; job->next < end && status == LS_OK; job->next++) {
+        status = submit_part(t, job->work, job, &job->parts.at[job->next], job->local, err);
+        job->left += status == LS_OK;
+    }
+    return status;
+}
+
+static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
+{
+    timing_part part = { .kind = work->kind, .gpu = (uint32_t)work->gpu };
+    timing_job *job;
+    timing_discard_freed(t);
+    work->began_ns = UINT64_MAX;
+    work->status = LS_OK;
+    if (work->kind == DRV_WORK_LAUNCH || timing_is_whole(t, work, &part))
+        return submit_part(t, work, NULL, &part, local, err);
+    ls_status status = timing_split(t, work, &job, err);
+    if (status != LS_OK)
+        return status;
+    job->local = local;
+    status = submit_phase(t, job, err);
+    if (status == LS_OK || job->left > 0) { /* packets that were submitted still use it */
+        if (status != LS_OK) {
+            work->status = status;
+            work->failure = *err;
+            job->second = job->next = job->parts.count;
+        }
+        return LS_OK;
+    }
+    timing_job_free(job);
+    return status;
 }
 
 ls_status timing_submit(void *self, drv_work *work, ls_error *err)
@@ -238,7 +287,7 @@ ls_status timing_submit(void *self, drv_work *work, ls_error *err)
     if (t->is_broken)
         *err = t->broken;
     else
-        status = submit(t, work, NULL, err);
+        status = submit(t, work, false, err);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
@@ -255,15 +304,15 @@ void timing_add_counts(ls_gpu_counts *to, const ls_command_packet *p)
 
 static ls_status report(timing *t, const timing_slot *slot, ls_error *err)
 {
-    const drv_work *work = slot->work;
     const ls_command_packet *p = &slot->packet;
-    bool launch = work->kind == DRV_WORK_LAUNCH;
-    timing_record record = { .kind = work->kind,
+    bool launch = slot->kind == DRV_WORK_LAUNCH;
+    timing_record record = { .kind = slot->kind,
+                             .gpu = t->gpus[slot->gpu].number,
                              .kernel = launch ? p->kernel.program->name : NULL,
                              .number = launch ? p->kernel.number : t->others++,
                              .begin = p->begin,
                              .end = p->end,
-                             .bytes = work->bytes,
+                             .bytes = slot->bytes,
                              .groups = p->groups,
                              .waves = p->waves,
                              .instructions = p->tally.instructions,
@@ -273,40 +322,74 @@ static ls_status report(timing *t, const timing_slot *slot, ls_error *err)
     return t->over ? t->over(t->over_self, &record, err) : LS_OK;
 }
 
-static void end_work(timing *t, timing_slot *slot)
+static void fail_work(drv_work *work, ls_status status, const ls_error *err)
+{
+    if (work->status != LS_OK || status == LS_OK)
+        return;
+    work->status = status;
+    work->failure = *err;
+}
+
+static void report_fault(const timing *t, const timing_slot *slot)
+{
+    const ls_command_packet *p = &slot->packet;
+    amd_fault_place place = { .pc = p->fault.fault_pc, .wave = p->fault.fault_wave };
+    char reach[160], why[256];
+    ls_error err;
+    memcpy(place.work_group, p->fault.id, sizeof place.work_group);
+    const ls_fault *fault = &p->fault.fault;
+    if (fault->kind == LS_FAULT_UNMAPPED && fault->bytes != 0 &&
+        timing_explain_reach(t, &t->gpus[slot->gpu], fault->address, reach, sizeof reach)) {
+        snprintf(why, sizeof why, "lane %u %s %u bytes that it cannot reach: %s", fault->lane,
+                 fault->write ? "writes" : "reads", fault->bytes, reach);
+        place.why = why;
+    }
+    fail_work(slot->work, amd_fault_report(p->kernel.program, fault, &place, NULL, 0, &err), &err);
+}
+
+/* What a packet adds to its command. */
+static void end_packet(timing *t, timing_slot *slot)
 {
     const ls_command_packet *p = &slot->packet;
     drv_work *work = slot->work;
-    work->status = LS_OK;
-    if (work->kind == DRV_WORK_LAUNCH) {
+    ls_error err;
+    if (slot->kind == DRV_WORK_LAUNCH) {
         timing_add_counts(&work->counts, p);
         work->counts.host_ns = host_ns() - slot->host_began_ns;
         work->counts.simulated_ns = (p->end - p->begin) / FS_PER_NS;
     }
-    if (p->has_fault) {
-        amd_fault_place place = { .pc = p->fault.fault_pc, .wave = p->fault.fault_wave };
-        memcpy(place.work_group, p->fault.id, sizeof place.work_group);
-        work->status = amd_fault_report(p->kernel.program, &p->fault.fault, &place, NULL, 0, &work->failure);
+    if (p->has_fault)
+        report_fault(t, slot);
+    ls_status status = timing_record_end(slot, work->status == LS_OK, &err);
+    if (status != LS_OK) {
+        work->status = status;
+        work->failure = err;
     }
-    ls_error record_err;
-    ls_status record_status = timing_record_end(slot, work->status == LS_OK, &record_err);
-    if (record_status != LS_OK) {
-        work->status = record_status;
-        work->failure = record_err;
-    }
-    work->began_ns = p->begin / FS_PER_NS;
-    work->ended_ns = p->end / FS_PER_NS;
-    if (!p->transfer.local || p->kind == LS_PACKET_KERNEL) {
-        ls_error err;
-        ls_status status = report(t, slot, &err);
-        if (status != LS_OK && work->status == LS_OK) {
-            work->status = status;
-            work->failure = err;
-        }
-    }
-    work->is_over = true;
+    work->began_ns = p->begin / FS_PER_NS < work->began_ns ? p->begin / FS_PER_NS : work->began_ns;
+    work->ended_ns = p->end / FS_PER_NS > work->ended_ns ? p->end / FS_PER_NS : work->ended_ns;
+    if (!p->transfer.local || p->kind == LS_PACKET_KERNEL)
+        fail_work(work, report(t, slot, &err), &err);
     free_pieces(t, slot);
     slot->work = NULL;
+}
+
+static void end_work(timing *t, timing_slot *slot)
+{
+    drv_work *work = slot->work;
+    timing_job *job = slot->job;
+    ls_error err;
+    end_packet(t, slot);
+    if (job && --job->left > 0)
+        return;
+    if (job && job->next < job->parts.count && work->status == LS_OK) {
+        fail_work(work, submit_phase(t, job, &err), &err);
+        if (job->left > 0)
+            return;
+    }
+    if (job && work->status == LS_OK)
+        timing_job_deliver(job);
+    timing_job_free(job);
+    work->is_over = true;
 }
 
 static bool has_launch(const timing *t)
@@ -315,6 +398,15 @@ static bool has_launch(const timing *t)
         if (t->slots.at[i]->work && t->slots.at[i]->packet.kind == LS_PACKET_KERNEL)
             return true;
     return false;
+}
+
+/* GPU by GPU; those of a GPU in the order of their ends. */
+ls_command_packet *timing_take(timing *t)
+{
+    ls_command_packet *p = NULL;
+    for (size_t i = 0; i < t->gpu_count && !p; i++)
+        p = t->gpus[i].command->take(t->gpus[i].command_self);
+    return p;
 }
 
 /* Runs the engine until a packet is over. */
@@ -334,7 +426,7 @@ static ls_status run_on(timing *t, ls_error *err)
         if (status != LS_OK)
             return status;
         bool any = false;
-        for (ls_command_packet *p; (p = t->command->take(t->command_self)) != NULL; any = true)
+        for (ls_command_packet *p; (p = timing_take(t)) != NULL; any = true)
             end_work(t, p->client);
         if (any)
             return LS_OK;
@@ -371,25 +463,36 @@ ls_status timing_advance(void *self, ls_error *err)
 
 static ls_status at_once(timing *t, drv_work *work, ls_error *err)
 {
-    timing_slot *slot;
     if (t->is_broken) {
         *err = t->broken;
         return t->broken.status;
     }
-    ls_status status = submit(t, work, &slot, err);
+    ls_status status = submit(t, work, true, err);
     while (status == LS_OK && !work->is_over)
         status = run_on(t, err);
+    if (status == LS_OK && work->status != LS_OK) {
+        *err = work->failure;
+        status = work->status;
+    }
     return status;
 }
 
-ls_status timing_poke(timing *t, uint64_t to, const void *from, uint64_t bytes, ls_error *err)
+ls_status timing_write(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err)
 {
-    drv_work work = { .kind = DRV_WORK_IN, .to = to, .host_from = from, .bytes = bytes };
-    return at_once(t, &work, err);
+    timing *t = self;
+    drv_work work = { .kind = DRV_WORK_IN, .gpu = gpu, .to = to, .host_from = from, .bytes = bytes };
+    pthread_mutex_lock(&t->lock);
+    ls_status status = at_once(t, &work, err);
+    pthread_mutex_unlock(&t->lock);
+    return status;
 }
 
-ls_status timing_peek(timing *t, void *to, uint64_t from, uint64_t bytes, ls_error *err)
+ls_status timing_read(void *self, size_t gpu, void *to, uint64_t from, uint64_t bytes, ls_error *err)
 {
-    drv_work work = { .kind = DRV_WORK_OUT, .from = from, .host_to = to, .bytes = bytes };
-    return at_once(t, &work, err);
+    timing *t = self;
+    drv_work work = { .kind = DRV_WORK_OUT, .gpu = gpu, .from = from, .host_to = to, .bytes = bytes };
+    pthread_mutex_lock(&t->lock);
+    ls_status status = at_once(t, &work, err);
+    pthread_mutex_unlock(&t->lock);
+    return status;
 }

@@ -333,7 +333,7 @@ static void refusals(void **unused)
     (void)unused;
     REFUSED(ls_gpu_system_create(&(ls_gpu_options){ .platform = NANO, .gpus = pair, .gpu_count = 2 }, &system,
                                  &err),
-            LS_ERR_UNSUPPORTED, "for one GPU");
+            LS_ERR_UNSUPPORTED, "one instruction set is given, not 2");
     REFUSED(ls_gpu_system_create(&(ls_gpu_options){ .platform = LS_SOURCE_DIR "/platforms/rtx2060.yaml" },
                                  &system, &err),
             LS_ERR_USAGE, "executes no programs");

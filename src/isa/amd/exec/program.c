@@ -225,6 +225,12 @@ static void program_shape(amd_program *program)
 ls_status amd_program_create(const amd_kernel *kernel, const memory_space *address_space, amd_program **out,
                              ls_error *err)
 {
+    return amd_program_create_at(kernel, address_space, kernel->code, out, err);
+}
+
+ls_status amd_program_create_at(const amd_kernel *kernel, const memory_space *address_space, uint64_t bytes_at,
+                                amd_program **out, ls_error *err)
+{
     const char *name = kernel->name ? kernel->name : "?";
     if (kernel->code_bytes == 0 || kernel->code_bytes > UINT32_MAX || kernel->entry < kernel->code ||
         kernel->entry - kernel->code >= kernel->code_bytes)
@@ -246,7 +252,7 @@ ls_status amd_program_create(const amd_kernel *kernel, const memory_space *addre
     else
         status = amd_limits_kernel(&program->kernel, program->lanes, err);
     if (status == LS_OK)
-        status = address_space_read(address_space, kernel->code, program->code, kernel->code_bytes, err);
+        status = address_space_read(address_space, bytes_at, program->code, kernel->code_bytes, err);
     if (status == LS_OK)
         status = program_walk_all(&walk, err);
     free(walk.seen);

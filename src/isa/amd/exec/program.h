@@ -48,6 +48,9 @@ typedef struct amd_program {
  * of the first instruction without semantics. */
 ls_status amd_program_create(const amd_kernel *kernel, const memory_space *address_space, amd_program **out,
                              ls_error *err);
+/* The same, of code whose bytes lie at another address of the space than programs see: in a frame. */
+ls_status amd_program_create_at(const amd_kernel *kernel, const memory_space *address_space, uint64_t bytes_at,
+                                amd_program **out, ls_error *err);
 void amd_program_destroy(amd_program *program);
 
 /* The number of the step that begins at a simulated address, or 0. */
