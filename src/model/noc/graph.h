@@ -14,18 +14,27 @@ typedef struct noc_edge {
     uint8_t from_port, to_port; /* output port of `from`, input port of `to` */
     uint8_t dimension;          /* a message that stays in a dimension keeps its layer */
     bool dateline;              /* a message that crosses it moves up one layer */
+    uint8_t phase;              /* the set of routes that a message uses after this edge */
     const char *direction;      /* "east", for names */
+    const char *name;           /* of its counters and links; NULL: made from network, switch and direction */
     uint32_t latency_cycles;
-    uint32_t interval_cycles; /* per flit */
+    uint32_t buffer_flits;         /* of a virtual channel behind it; 0: as in the rest of the network */
+    uint32_t interval_cycles;      /* per flit */
+    uint64_t interval_fixed_point; /* the same in 2^-32 cycles, for cut-through; 0: interval_cycles */
 } noc_edge;
 
-/* Invariant: following route[] from any switch reaches the destination without passing a switch twice. */
+/* A network with several paths has a set of routes for each. A set has one table for each phase: a message begins in
+ * phase 0, and an edge may move it to another (routes of which the rest depends on the way so far).
+ * Invariant: following the routes of a path from any switch reaches the destination without passing a switch
+ * twice. */
 typedef struct noc_graph {
     uint32_t switches, edge_count;
-    uint32_t layers; /* virtual channels per class and lane: 2 where routes have a dateline */
-    uint32_t ports;  /* ports of a switch that edges use, the largest number */
-    noc_edge *edges; /* in order of (from, from_port) */
-    uint8_t *route;  /* [switch * switches + destination switch]: output port, or NOC_HERE */
+    uint32_t layers;        /* virtual channels per class and lane: 2 where routes have a dateline */
+    uint32_t ports;         /* ports of a switch that edges use, the largest number */
+    uint32_t paths, phases; /* 0 counts as 1 */
+    noc_edge *edges;        /* in order of (from, from_port) */
+    /* [((path * phases + phase) * switches + switch) * switches + destination switch]: output port, or NOC_HERE */
+    uint8_t *route;
 } noc_graph;
 
 /* A mesh with dimension-order routing: along the row first. Memory is the engine's. */

@@ -165,10 +165,14 @@ static ls_status create_groups(builder *b, ls_error *err)
     char name[NAME_BYTES];
     for (uint32_t k = 0; k < b->group_count; k++) {
         ls_domain *domain;
-        snprintf(name, sizeof name, b->group_count > 1 ? "%s%u" : "%s", spec->name, k);
+        if (spec->group_names != NULL)
+            snprintf(name, sizeof name, "%s", spec->group_names[k]);
+        else
+            snprintf(name, sizeof name, b->group_count > 1 ? "%s%u" : "%s", spec->name, k);
         TRY(ls_domain_create(b->engine, name, spec->clock, &domain, err));
-        TRY(ls_block_create(ls_domain_region(domain, 0), name, &noc_group_type, NULL, &b->net->groups[k],
-                            err));
+        TRY(ls_block_create(ls_domain_region(domain, 0), name,
+                            spec->group_type != NULL ? spec->group_type : &noc_group_type, NULL,
+                            &b->net->groups[k], err));
         noc_group *g = ls_block_state(b->net->groups[k]);
         uint32_t ports = 0;
         for (uint32_t s = 0; s < b->graph->switches; s++)
@@ -179,6 +183,10 @@ static ls_status create_groups(builder *b, ls_error *err)
         g->vcs = b->vcs;
         g->per_class = spec->virtual_channels;
         g->layers = b->graph->layers;
+        g->phases = b->graph->phases != 0 ? b->graph->phases : 1;
+        g->cut_through = spec->cut_through;
+        g->path = spec->path;
+        g->used_bytes = spec->used_bytes;
         g->classes = spec->classes;
         g->flit_bytes = spec->flit_bytes;
         g->arbitration = spec->arbitration;
@@ -207,7 +215,8 @@ static ls_status create_groups(builder *b, ls_error *err)
 static ls_status counters(builder *b, noc_output *out, uint32_t s, const char *name, ls_block **block,
                           ls_error *err)
 {
-    TRY(ls_block_create(group_at(b, s)->region, name, &link_type, NULL, block, err));
+    const ls_block_type *type = b->spec->link_type != NULL ? b->spec->link_type : &link_type;
+    TRY(ls_block_create(group_at(b, s)->region, name, type, NULL, block, err));
     out->n = ls_block_state(*block);
     out->name = ls_block_name(*block);
     return LS_OK;
@@ -238,6 +247,12 @@ static bool make_returns(ls_domain *domain, noc_output_vc *o, uint32_t entries)
 
 /* --------------------------------------------------------------------------------------------------- edges */
 
+/* Places of a virtual channel behind an edge. */
+static uint32_t buffer_of(const builder *b, const noc_edge *e)
+{
+    return e->buffer_flits != 0 ? e->buffer_flits : b->spec->buffer_flits;
+}
+
 static ls_status connect_far(builder *b, const noc_edge *e, const char *name, uint32_t vc, ls_error *err)
 {
     noc_group *from = group_at(b, e->from), *to = group_at(b, e->to);
@@ -255,7 +270,7 @@ static ls_status connect_far(builder *b, const noc_edge *e, const char *name, ui
                                         .from_name = name,
                                         .to_name = name,
                                         .latency_cycles = e->latency_cycles,
-                                        .credits = b->spec->buffer_flits,
+                                        .credits = buffer_of(b, e),
                                         .payload_bytes = b->wire_bytes,
                                         .receive = noc_pipe_receive,
                                         .receiver = pipe },
@@ -281,22 +296,27 @@ static ls_status connect_edge(builder *b, uint32_t index, ls_error *err)
     out->dateline = e->dateline;
     out->latency_cycles = in->latency_cycles = e->latency_cycles;
     out->interval_cycles = e->interval_cycles;
+    out->interval_fixed_point =
+        e->interval_fixed_point != 0 ? e->interval_fixed_point : (uint64_t)e->interval_cycles << 32;
+    in->phase = e->phase;
     out->peer = b->local[e->to];
     out->peer_port = e->to_port;
     in->peer = b->local[e->from];
     in->peer_port = e->from_port;
-    snprintf(name, sizeof name, "%s.s%u.%s", b->spec->name, e->from, e->direction);
+    if (e->name != NULL)
+        snprintf(name, sizeof name, "%s", e->name);
+    else
+        snprintf(name, sizeof name, "%s.s%u.%s", b->spec->name, e->from, e->direction);
     TRY(counters(b, out, e->from, name, &b->net->edges[index], err));
     in->name = out->name;
     for (uint32_t vc = 0; vc < b->vcs; vc++) {
-        if (!make_ring(to->domain, &receiver->input_vcs[e->to_port * b->vcs + vc], b->spec->buffer_flits))
+        if (!make_ring(to->domain, &receiver->input_vcs[e->to_port * b->vcs + vc], buffer_of(b, e)))
             return no_memory(b, err);
         if (!near)
             TRY(connect_far(b, e, out->name, vc, err));
-        else if (!make_returns(from->domain, &sender->output_vcs[e->from_port * b->vcs + vc],
-                               b->spec->buffer_flits))
+        else if (!make_returns(from->domain, &sender->output_vcs[e->from_port * b->vcs + vc], buffer_of(b, e)))
             return no_memory(b, err);
-        to->message_max += b->spec->buffer_flits + 1;
+        to->message_max += buffer_of(b, e) + 1;
     }
     return LS_OK;
 }
@@ -345,14 +365,22 @@ static ls_status connect_inlet(builder *b, uint32_t index, uint32_t c, ls_error 
     return LS_OK;
 }
 
-/* A lane has a link of its own: two lanes could else want the last buffer entry in one cycle. */
+/* A lane has a link of its own: two lanes could else want the last buffer entry in one cycle. A cut-through network
+ * looks again before it sends, so its lanes share one. */
 static ls_status connect_outlet(builder *b, uint32_t index, uint32_t c, uint32_t port, ls_error *err)
 {
     const noc_endpoint *e = &b->spec->endpoints[index];
     noc_group *g = group_at(b, e->at_switch);
     noc_switch *s = switch_at(b, e->at_switch);
-    ls_link *link;
+    uint32_t per_class = b->vcs / b->spec->classes;
+    bool shared = b->spec->cut_through && port != b->places[index].port;
+    ls_link *link = shared ? s->output_vcs[b->places[index].port * b->vcs + c * per_class].link : NULL;
     char name[NAME_BYTES];
+    if (shared) {
+        for (uint32_t vc = c * per_class; vc < (c + 1) * per_class; vc++)
+            s->output_vcs[port * b->vcs + vc].link = link;
+        return LS_OK;
+    }
     snprintf(name, sizeof name, "%s.out%u.%u.%u", b->spec->name, index, c, port - b->places[index].port);
     TRY(ls_link_create(b->engine,
                        &(ls_link_spec){ .name = name,
@@ -361,12 +389,12 @@ static ls_status connect_outlet(builder *b, uint32_t index, uint32_t c, uint32_t
                                         .from_name = s->outputs[port].name,
                                         .to_name = e->name,
                                         .latency_cycles = e->out_latency_cycles,
-                                        .credits = e->out_credits,
+                                        .credits =
+                                            e->class_credits != NULL ? e->class_credits[c] : e->out_credits,
                                         .payload_bytes = b->spec->payload_bytes,
                                         .receive = e->receive,
                                         .receiver = e->receiver },
                        &link, err));
-    uint32_t per_class = b->vcs / b->spec->classes;
     for (uint32_t vc = c * per_class; vc < (c + 1) * per_class; vc++)
         s->output_vcs[port * b->vcs + vc].link = link;
     return LS_OK;
@@ -383,7 +411,15 @@ static ls_status connect_endpoint(builder *b, uint32_t index, ls_error *err)
         char name[NAME_BYTES];
         s->inputs[p].kind = s->outputs[p].kind = NOC_ENDPOINT;
         s->inputs[p].name = e->name;
-        snprintf(name, sizeof name, "%s.s%u.exit%u", b->spec->name, e->at_switch, p - b->graph->ports);
+        if (b->spec->cut_through && lane > 0) { /* they count together */
+            s->outputs[p].n = s->outputs[place->port].n;
+            s->outputs[p].name = s->outputs[place->port].name;
+            continue;
+        }
+        if (b->spec->cut_through)
+            snprintf(name, sizeof name, "%s.exit", ls_block_name(b->net->groups[group_of(b, e->at_switch)]));
+        else
+            snprintf(name, sizeof name, "%s.s%u.exit%u", b->spec->name, e->at_switch, p - b->graph->ports);
         TRY(counters(b, &s->outputs[p], e->at_switch, name, &block, err));
     }
     for (uint32_t c = 0; c < b->spec->classes; c++) {

@@ -84,6 +84,12 @@ static void push(noc_group *g, uint32_t at, uint32_t port, uint32_t vc, noc_flit
     }
 }
 
+static inline const uint8_t *route_at(const noc_group *g, uint32_t path, uint32_t phase, uint32_t from,
+                                      uint32_t to)
+{
+    return &g->route[((size_t)(path * g->phases + phase) * g->graph_switches + from) * g->graph_switches + to];
+}
+
 void noc_inlet_receive(void *inlet, ls_link *link, const void *payload, ls_cycle now)
 {
     const noc_inlet *e = inlet;
@@ -91,15 +97,24 @@ void noc_inlet_receive(void *inlet, ls_link *link, const void *payload, ls_cycle
     uint32_t c = e->class_index, i = message_new(g), bytes = g->wire_bytes[c](g->self, payload);
     uint32_t flits = (bytes + g->flit_bytes - 1) / g->flit_bytes;
     uint32_t destination = g->destination[c](g->self, payload);
+    uint32_t used = g->used_bytes != NULL ? g->used_bytes(g->self, payload) : g->payload_bytes;
+    uint32_t path = g->path != NULL ? g->path(g->self, payload) : 0, lane = destination % e->lanes;
     (void)link;
     g->messages[i] = (noc_message){ .source = e->endpoint,
                                     .destination = (uint16_t)destination,
                                     .flits = (uint16_t)(flits != 0 ? flits : 1),
                                     .class_index = (uint8_t)c,
-                                    .entered = now };
-    memcpy(payload_of(g, i), payload, g->payload_bytes);
+                                    .path = (uint8_t)path,
+                                    .entered = now,
+                                    .bytes = bytes,
+                                    .used = (uint16_t)used };
+    memcpy(payload_of(g, i), payload, used);
+    if (g->cut_through) { /* a queue for each wire: a busy one does not stop the others */
+        uint32_t output = *route_at(g, path, 0, g->switches[e->at].id, g->places[destination].at_switch);
+        lane = output < e->lanes ? output : 0;
+    }
     uint32_t vc = (c * g->per_class + (e->endpoint + destination) % g->per_class) * g->layers;
-    push(g, e->at, e->port + destination % e->lanes, vc, (noc_flit){ i, now });
+    push(g, e->at, e->port + lane, vc, (noc_flit){ .message = i, .ready = now });
     g->n.messages[c]++;
     wake(g, e->at, now, now);
 }
@@ -118,14 +133,35 @@ void noc_pipe_receive(void *pipe, ls_link *link, const void *payload, ls_cycle n
                                         .destination = wire.destination,
                                         .flits = wire.flits,
                                         .class_index = wire.class_index,
-                                        .entered = wire.entered };
-        memcpy(payload_of(g, i), (const char *)payload + sizeof wire, g->payload_bytes);
+                                        .path = wire.path,
+                                        .entered = wire.entered,
+                                        .bytes = wire.bytes,
+                                        .used = wire.used };
+        memcpy(payload_of(g, i), (const char *)payload + sizeof wire, wire.used);
     }
-    push(g, e->at, e->port, e->vc, (noc_flit){ in->incoming, now });
+    push(g, e->at, e->port, e->vc, (noc_flit){ in->incoming, wire.lag, now });
     wake(g, e->at, now, now);
 }
 
 /* ------------------------------------------------------------------------------------------------- routing */
+
+/* Cut-through, in whole cycles: from the first flit of a message on a wire to its last. */
+static inline uint32_t flit_lag(const noc_output *out, uint32_t flits)
+{
+    return (uint32_t)(((flits - 1) * out->interval_fixed_point + UINT32_MAX) >> 32);
+}
+
+/* Cut-through: the message starts so late that its last flit has come when the wire wants it. */
+static void delay_start(const noc_output *out, uint32_t flits, noc_input_vc *in)
+{
+    noc_flit *front = &in->ring[in->head & in->mask];
+    uint32_t lag = flit_lag(out, flits);
+    if (front->lag <= lag)
+        return;
+    front->ready += front->lag - lag;
+    front->lag = lag;
+    in->since = in->since > front->ready ? in->since : front->ready;
+}
 
 static void route(const noc_group *g, const noc_switch *s, uint32_t port, uint32_t vc, noc_input_vc *in)
 {
@@ -133,11 +169,16 @@ static void route(const noc_group *g, const noc_switch *s, uint32_t port, uint32
     const noc_place_of *place = &g->places[m->destination];
     in->routed = true;
     if (place->at_switch == s->id) {
-        in->output = (uint8_t)(place->port + m->source % place->lanes);
+        uint32_t lane = !g->cut_through ? m->source % place->lanes : port < place->lanes ? port : 0;
+        in->output = (uint8_t)(place->port + lane);
         in->output_vc = (uint8_t)vc;
+        if (g->cut_through)
+            delay_start(&s->outputs[in->output], m->flits, in);
         return;
     }
-    in->output = g->route[(size_t)s->id * g->graph_switches + place->at_switch];
+    in->output = *route_at(g, m->path, s->inputs[port].phase, s->id, place->at_switch);
+    if (g->cut_through)
+        delay_start(&s->outputs[in->output], m->flits, in);
     const noc_output *out = &s->outputs[in->output];
     uint32_t layer = vc % g->layers, up = s->inputs[port].dimension == out->dimension ? layer : 0;
     up += out->dateline;
@@ -205,8 +246,9 @@ static void enter_output(noc_group *g, const noc_switch *s, const noc_input_vc *
     const noc_message *m = &g->messages[i];
     if (out->kind == NOC_NEAR) {
         ls_cycle ready = g->now + out->latency_cycles;
+        uint32_t lag = g->cut_through ? flit_lag(out, m->flits) : 0;
         o->credits--;
-        push(g, out->peer, out->peer_port, in->output_vc, (noc_flit){ i, ready });
+        push(g, out->peer, out->peer_port, in->output_vc, (noc_flit){ i, lag, ready });
         wake(g, out->peer, g->now, ready);
         g->n.hops[m->class_index]++;
         return;
@@ -218,17 +260,31 @@ static void enter_output(noc_group *g, const noc_switch *s, const noc_input_vc *
                           .flits = m->flits,
                           .class_index = m->class_index,
                           .first = first,
-                          .entered = m->entered };
+                          .entered = m->entered,
+                          .bytes = m->bytes,
+                          .lag = g->cut_through ? flit_lag(out, m->flits) : 0,
+                          .used = m->used,
+                          .path = m->path };
         memcpy(to, &wire, sizeof wire);
         if (first)
-            memcpy(to + sizeof wire, payload_of(g, i), g->payload_bytes);
+            memcpy(to + sizeof wire, payload_of(g, i), m->used);
         g->n.hops[m->class_index]++;
     } else if (last) {
-        memcpy(ls_link_send(o->link, 1), payload_of(g, i), g->payload_bytes);
+        memcpy(ls_link_send(o->link, 1), payload_of(g, i), m->used);
         g->n.latency[m->class_index] += g->now - m->entered;
     }
     if (last)
         message_free(g, i);
+}
+
+/* Cut-through: how long the wire is taken. Fractions of a cycle add up while messages follow each other. */
+static ls_cycle occupy(noc_output *out, uint32_t flits, ls_cycle now)
+{
+    uint64_t early = out->free_at == now ? out->early : 0, span = flits * out->interval_fixed_point;
+    uint64_t end = span > early ? span - early : 0, cycles = (end + UINT32_MAX) >> 32;
+    cycles = cycles != 0 ? cycles : 1;
+    out->early = (cycles << 32) - end;
+    return cycles;
 }
 
 static void move(noc_group *g, noc_switch *s, uint32_t port, uint32_t vc)
@@ -237,13 +293,15 @@ static void move(noc_group *g, noc_switch *s, uint32_t port, uint32_t vc)
     noc_output *out = &s->outputs[in->output];
     uint32_t i = in->ring[in->head & in->mask].message;
     const noc_message *m = &g->messages[i];
-    bool first = in->passed == 0, last = in->passed + 1u == m->flits;
+    bool first = in->passed == 0, last = g->cut_through || in->passed + 1u == m->flits;
+    ls_cycle busy = g->cut_through ? occupy(out, m->flits, g->now) : out->interval_cycles;
     noc_link_counters *n = out->n;
-    n->flits[m->class_index]++;
+    n->flits[m->class_index] += g->cut_through ? m->flits : 1;
     n->stall_cycles[m->class_index] += g->now - in->since;
-    n->busy_cycles += out->interval_cycles;
-    n->cycles = g->now + out->interval_cycles;
-    out->free_at = g->now + out->interval_cycles;
+    n->bytes[m->class_index] += last ? m->bytes : 0;
+    n->busy_cycles += busy;
+    n->cycles = g->now + busy;
+    out->free_at = g->now + busy;
     s->output_vcs[in->output * g->vcs + in->output_vc].owner =
         last ? NOC_NO_OWNER : (uint16_t)(port * g->vcs + vc);
     enter_output(g, s, in, i, first, last);
@@ -269,8 +327,13 @@ static uint64_t collect(noc_group *g, noc_switch *s, uint32_t at)
                 wake(g, at, g->now, front->ready);
                 continue;
             }
-            if (!in->routed)
+            if (!in->routed) {
                 route(g, s, port, vc, in);
+                if (front->ready > g->now) {
+                    wake(g, at, g->now, front->ready);
+                    continue;
+                }
+            }
             const noc_output *out = &s->outputs[in->output];
             noc_output_vc *o = &s->output_vcs[in->output * g->vcs + in->output_vc];
             if (out->free_at > g->now) {
@@ -279,7 +342,7 @@ static uint64_t collect(noc_group *g, noc_switch *s, uint32_t at)
             }
             if (o->owner != NOC_NO_OWNER && o->owner != port * g->vcs + vc)
                 continue; /* until the owner's last flit has passed, which wakes this switch */
-            bool last = in->passed + 1u == g->messages[front->message].flits;
+            bool last = g->cut_through || in->passed + 1u == g->messages[front->message].flits;
             if (!has_room(g, at, out, o, last))
                 continue;
             g->want[in->output * g->vcs + vc] |= UINT64_C(1) << port;
@@ -343,8 +406,12 @@ static void grant(noc_group *g, noc_switch *s, uint32_t output, uint64_t *used)
     if (open != 0) {
         winner w =
             g->arbitration == NOC_OLDEST ? oldest(g, s, want, open) : next_in_turn(g, s, output, want, open);
-        *used |= UINT64_C(1) << w.port;
-        move(g, s, w.port, w.vc);
+        /* Outputs to one end point share its buffer in a cut-through network: the last entry may be gone. */
+        if (!g->cut_through || s->outputs[output].kind != NOC_ENDPOINT ||
+            ls_link_ready(s->output_vcs[output * g->vcs + w.vc].link)) {
+            *used |= UINT64_C(1) << w.port;
+            move(g, s, w.port, w.vc);
+        }
     }
     memset(want, 0, g->vcs * sizeof *want);
 }
@@ -397,7 +464,7 @@ static bool group_tick(void *self, ls_cycle now)
 
 /* -------------------------------------------------------------------------------------------------- a block */
 
-static void group_waits(const void *self, ls_wait_sink *sink)
+void noc_group_waits(const void *self, ls_wait_sink *sink)
 {
     const noc_group *g = self;
     for (uint32_t at = 0; at < g->switch_count; at++) {
@@ -416,7 +483,7 @@ static void group_waits(const void *self, ls_wait_sink *sink)
     }
 }
 
-static ls_status group_init(ls_block *block, void *state, const void *spec, ls_error *err)
+ls_status noc_group_init(ls_block *block, void *state, const void *spec, ls_error *err)
 {
     noc_group *g = state;
     (void)spec;
@@ -505,7 +572,7 @@ static const ls_state_row output_vc_rows[] = {
 };
 
 static const ls_state_row output_rows[] = {
-    LS_STATE_DATA_SPAN(noc_output, kind, free_at),
+    LS_STATE_DATA_SPAN(noc_output, kind, early),
     LS_STATE_FIXED_SPAN(noc_output, n, name),
 };
 
@@ -517,7 +584,7 @@ static const ls_state_row switch_rows[] = {
     LS_STATE_ARRAY_OF(noc_switch, output_vcs, pair_count, output_vc_rows),
 };
 
-static const ls_state_row group_rows[] = {
+const ls_state_row noc_group_rows[NOC_GROUP_ROWS] = {
     LS_STATE_FIXED_SPAN(noc_group, region, ticker),
     LS_STATE_EVENT(noc_group, timer),
     LS_STATE_DATA_SPAN(noc_group, now, n),
@@ -540,8 +607,8 @@ const ls_block_type noc_group_type = {
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),
     .counters_offset = offsetof(noc_group, n),
-    .init = group_init,
-    .waits = group_waits,
-    .rows = group_rows,
-    .row_count = LS_COUNT_OF(group_rows),
+    .init = noc_group_init,
+    .waits = noc_group_waits,
+    .rows = noc_group_rows,
+    .row_count = NOC_GROUP_ROWS,
 };

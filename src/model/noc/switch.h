@@ -9,6 +9,11 @@
  * with the cycle from which it counts: no event, no copy, no link. A hop to another domain is a link of the
  * engine for each virtual channel. Both have the same timing, so the division into domains changes no result.
  *
+ * A cut-through network passes whole messages. A buffer place holds a message of any size. A message leaves for the
+ * next switch when its first flit has come, and occupies the wire for the time of all its flits. It never runs out
+ * of flits on a wire that is faster than the last one: it starts late enough. It moves with one decision per
+ * switch, however long it is. An output to an end point waits for the last flit.
+ *
  * The virtual channel follows from class, source and destination. With one route for each pair of end points,
  * messages of one class between one pair keep their order. */
 #ifndef MODEL_NOC_SWITCH_H
@@ -26,6 +31,7 @@
 typedef struct noc_link_counters {
     uint64_t flits[NOC_CLASSES_MAX];
     uint64_t stall_cycles[NOC_CLASSES_MAX]; /* flits ready at the front of a buffer that had to wait */
+    uint64_t bytes[NOC_CLASSES_MAX];        /* of whole messages, before they are cut into flits */
     uint64_t busy_cycles;
     uint64_t cycles; /* up to the last flit */
 } noc_link_counters;
@@ -49,9 +55,11 @@ typedef uint32_t (*noc_payload_fn)(const void *self, const void *payload);
 typedef struct noc_message {
     uint16_t source, destination; /* end points */
     uint16_t flits;
-    uint8_t class_index;
+    uint8_t class_index, path;
     ls_cycle entered;
-    uint32_t next; /* free list */
+    uint32_t next;  /* free list */
+    uint32_t bytes; /* on wires */
+    uint16_t used;  /* bytes of the payload that are in use */
 } noc_message;
 
 /* The content of a link between two domains: every flit has the header, the first one also the payload. */
@@ -60,11 +68,16 @@ typedef struct noc_wire {
     uint8_t class_index;
     bool first;
     ls_cycle entered;
+    uint32_t bytes;
+    uint32_t lag; /* as noc_flit.lag */
+    uint16_t used;
+    uint8_t path;
 } noc_wire;
 
 typedef struct noc_flit {
     uint32_t message;
-    ls_cycle ready;
+    uint32_t lag;   /* cut-through: cycles from the arrival of the first flit to that of the last */
+    ls_cycle ready; /* when it stands in the buffer */
 } noc_flit;
 
 typedef enum noc_port_kind {
@@ -101,7 +114,7 @@ typedef struct noc_output_vc {
 
 typedef struct noc_input {
     noc_port_kind kind;
-    uint8_t dimension;
+    uint8_t dimension, phase;
     uint32_t peer, peer_port; /* near: the switch and its output port */
     uint32_t latency_cycles;  /* near: of a credit */
     const char *name;         /* the sender, for reports */
@@ -113,7 +126,9 @@ typedef struct noc_output {
     bool dateline;
     uint32_t peer, peer_port; /* near: the switch and its input port */
     uint32_t latency_cycles, interval_cycles;
+    uint64_t interval_fixed_point; /* cut-through: 2^-32 cycles per flit */
     ls_cycle free_at;
+    uint64_t early; /* cut-through: the wire is free so many 2^-32 cycles before free_at */
     noc_link_counters *n;
     const char *name;
 } noc_output;
@@ -133,7 +148,7 @@ typedef struct noc_switch {
 typedef struct noc_place_of {
     uint16_t at_switch; /* in the graph */
     uint8_t port, lanes;
-} noc_place_of;
+} noc_place_of; /* the first port of its outputs, and how many */
 
 typedef struct noc_group {
     ls_region *region;
@@ -144,12 +159,14 @@ typedef struct noc_group {
     bool awake;
     noc_counters n;
     /* the same for the whole network */
-    uint32_t vcs, per_class, layers, classes, flit_bytes, payload_bytes;
+    uint32_t vcs, per_class, layers, classes, flit_bytes, payload_bytes, phases;
+    bool cut_through;
     noc_arbitration arbitration;
     noc_payload_fn destination[NOC_CLASSES_MAX], wire_bytes[NOC_CLASSES_MAX];
     const void *self;
-    const noc_place_of *places; /* [end point] */
-    const uint8_t *route;       /* [switch * graph_switches + switch] */
+    noc_payload_fn path, used_bytes; /* of the payload; NULL: path 0, all bytes */
+    const noc_place_of *places;      /* [end point] */
+    const uint8_t *route;            /* noc_graph.route */
     uint32_t graph_switches;
     /* its switches */
     uint32_t switch_count, words;
@@ -180,6 +197,11 @@ typedef struct noc_pipe {
 } noc_pipe;
 
 extern const ls_block_type noc_group_type;
+/* Its members, for types that count by other names. */
+#define NOC_GROUP_ROWS 11
+extern const ls_state_row noc_group_rows[NOC_GROUP_ROWS];
+ls_status noc_group_init(ls_block *block, void *state, const void *spec, ls_error *err);
+void noc_group_waits(const void *self, ls_wait_sink *sink);
 
 void noc_inlet_receive(void *inlet, ls_link *link, const void *payload, ls_cycle now);
 void noc_pipe_receive(void *pipe, ls_link *link, const void *payload, ls_cycle now);

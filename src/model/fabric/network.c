@@ -1,0 +1,279 @@
+/* network.c: see network.h. Runs before the simulation, except for the size and the path of a message. */
+#include "model/fabric/network.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BUFFER_MAX 1024u /* messages: more than 1 us at a message per 2 ns */
+
+#define TRY(call)                                                                                             \
+    do {                                                                                                      \
+        ls_status status_ = (call);                                                                           \
+        if (status_ != LS_OK)                                                                                 \
+            return status_;                                                                                   \
+    } while (0)
+
+typedef struct builder {
+    ls_engine *engine;
+    fabric *f;
+    fabric_end **ends; /* [gpus + 1]; NULL: the GPU has none */
+    uint32_t gpus;
+    bool has_host;
+    fabric_shape shape;
+} builder;
+
+/* ------------------------------------------------------------------------------------------------ messages */
+
+uint32_t fabric_wire_bytes(const fabric *f, const fabric_message *message)
+{
+    if (f->keys.framing == FABRIC_PERCENT)
+        return (uint32_t)(message->wire_bytes + (message->wire_bytes * f->keys.encoding_percent + 99) / 100);
+    uint64_t packets = (message->data_bytes + f->keys.packet_payload_bytes - 1) / f->keys.packet_payload_bytes;
+    return (uint32_t)(message->data_bytes + (packets != 0 ? packets : 1) * f->keys.packet_header_bytes);
+}
+
+/* Neighbouring lines take different paths, and every pair of ends starts at another one. */
+uint32_t fabric_path(const fabric *f, const fabric_message *message)
+{
+    if (f->paths == 1)
+        return 0;
+    uint64_t line = message->address >> 7, block = line / f->paths;
+    uint64_t start = (block + message->from * UINT64_C(7919) + message->to * UINT64_C(104729)) *
+                     UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)((line % f->paths + (start >> 32)) % f->paths);
+}
+
+static uint32_t payload_destination(const void *self, const void *payload)
+{
+    (void)self;
+    return ((const fabric_message *)payload)->to;
+}
+
+static uint32_t payload_wire_bytes(const void *self, const void *payload)
+{
+    return fabric_wire_bytes(self, payload);
+}
+
+static uint32_t payload_path(const void *self, const void *payload)
+{
+    return fabric_path(self, payload);
+}
+
+static uint32_t payload_used(const void *self, const void *payload)
+{
+    (void)self;
+    return fabric_message_bytes(payload);
+}
+
+/* ---------------------------------------------------------------------------------------------------- ends */
+
+static ls_status no_memory(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "no memory for the fabric");
+}
+
+static ls_status collect_ends(builder *b, ls_error *err)
+{
+    b->ends = ls_engine_alloc(b->engine, (b->gpus + 1) * sizeof(void *));
+    if (b->ends == NULL)
+        return no_memory(err);
+    fabric_end *end;
+    for (uint32_t i = 0; (end = ls_engine_part(b->engine, FABRIC_END_PART, i)) != NULL; i++) {
+        uint32_t number = end->number == FABRIC_HOST ? b->gpus : end->number;
+        if (number > b->gpus || (number == b->gpus && end->number != FABRIC_HOST))
+            return ls_fail(err, LS_ERR_INPUT, "'%s' is end %u of a fabric of %u GPUs", end->name, end->number,
+                           b->gpus);
+        if (b->ends[number] != NULL)
+            return ls_fail(err, LS_ERR_INPUT, "'%s' and '%s' are the same end of the fabric",
+                           b->ends[number]->name, end->name);
+        b->ends[number] = end;
+        b->has_host |= number == b->gpus;
+    }
+    for (uint32_t i = 0; i < b->gpus; i++)
+        if (b->ends[i] == NULL &&
+            ls_engine_warn(b->engine, "unmodelled", "gpu%u has no port for the fabric: it is not connected",
+                           i) != LS_OK)
+            return no_memory(err);
+    return LS_OK;
+}
+
+/* Classes that some end takes. */
+static uint32_t classes_taken(const builder *b)
+{
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i <= b->gpus; i++)
+        for (uint32_t c = 0; c < FABRIC_CLASSES && b->ends[i] != NULL; c++)
+            if (b->ends[i]->receive_credits[c] != 0)
+                taken |= 1u << c;
+    return taken;
+}
+
+static uint32_t edges_of(const noc_graph *graph, uint32_t node)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < graph->edge_count; i++)
+        count += graph->edges[i].from == node;
+    return count;
+}
+
+static ls_status cycles_of(ls_ratio ns, const ls_clock *clock, uint32_t *out)
+{
+    /* Rounded up to the next edge: the time of a clock's edges is exact. */
+    __extension__ typedef unsigned __int128 wide;
+    wide fs = ((wide)ns.num * 1000000 + ns.den - 1) / ns.den;
+    uint64_t cycles = ls_clock_cycle_at(clock, fs > UINT64_MAX ? UINT64_MAX : (uint64_t)fs);
+    *out = cycles == 0 ? 1 : cycles > UINT32_MAX ? UINT32_MAX : (uint32_t)cycles;
+    return LS_OK;
+}
+
+/* An end's link must be at least one cycle of the slower side. */
+static ls_status describe_end(const builder *b, uint32_t number, const ls_clock *clock, noc_endpoint *out)
+{
+    const fabric_end *end = b->ends[number];
+    uint32_t edges = edges_of(&b->f->graph, number), room = NOC_PORTS_MAX - b->f->graph.ports;
+    uint32_t in, out_cycles;
+    const ls_clock *own = ls_region_clock(end->region);
+    ls_time slower =
+        ls_clock_time(own, 1) > ls_clock_time(clock, 1) ? ls_clock_time(own, 1) : ls_clock_time(clock, 1);
+    ls_ratio ns = b->f->keys.port_latency_ns, least = { slower + 1, 1000000 };
+    if (ns.num * 1000000 / ns.den < slower)
+        ns = least;
+    cycles_of(ns, own, &in);
+    cycles_of(ns, clock, &out_cycles);
+    *out = (noc_endpoint){ .at_switch = (uint16_t)number,
+                           .lanes = edges == 0     ? 1
+                                    : edges < room ? edges
+                                                   : room,
+                           .region = end->region,
+                           .name = end->name,
+                           .sends = classes_taken(b),
+                           .in_latency_cycles = in,
+                           .out_latency_cycles = out_cycles,
+                           .in_credits = (uint32_t)b->f->keys.queue_messages,
+                           .class_credits = end->receive_credits,
+                           .receive = end->receive,
+                           .receiver = end->receiver };
+    for (uint32_t c = 0; c < FABRIC_CLASSES; c++)
+        out->receives |= end->receive_credits[c] != 0 ? 1u << c : 0;
+    return LS_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------- groups */
+
+/* The port of an end joins the end's group; a switch has one of its own. */
+static ls_status set_groups(const builder *b, ls_error *err)
+{
+    for (uint32_t i = 0; i < b->shape.node_count; i++) {
+        const ls_block *block = b->f->network.groups[i];
+        ls_domain *domain = ls_region_domain(ls_block_region(block));
+        ls_group *group;
+        if (i < b->shape.end_count && b->ends[i] != NULL)
+            group = ls_domain_group(ls_region_domain(b->ends[i]->region));
+        else
+            TRY(ls_group_create(b->engine, ls_block_name(block), &group, err));
+        TRY(ls_domain_set_group(domain, group, err));
+    }
+    return LS_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- buffers */
+
+/* A place of a buffer is taken until its credit has come home: two latencies. A link is busy all this time if it has
+ * places for the messages that it carries meanwhile. */
+static void size_buffers(fabric *f)
+{
+    const fabric_message line = { .data_bytes = 64, .wire_bytes = 64 + 4 };
+    uint64_t flits = (fabric_wire_bytes(f, &line) + f->keys.flit_bytes - 1) / f->keys.flit_bytes;
+    for (uint32_t i = 0; i < f->graph.edge_count; i++) {
+        noc_edge *e = &f->graph.edges[i];
+        uint64_t cycles = (flits * e->interval_fixed_point) >> 32, each = cycles != 0 ? cycles : 1;
+        uint64_t needed = 2 * (uint64_t)e->latency_cycles / each + 2;
+        e->buffer_flits = f->keys.buffer_messages != 0 ? (uint32_t)f->keys.buffer_messages
+                          : needed < BUFFER_MAX        ? (uint32_t)needed
+                                                       : BUFFER_MAX;
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------- all of it */
+
+static ls_status create_network(builder *b, uint32_t flit_bytes, ls_error *err)
+{
+    fabric *f = b->f;
+    uint32_t nodes = b->shape.node_count, ends = b->shape.end_count, present = 0;
+    const char **names = ls_engine_alloc(b->engine, nodes * sizeof *names);
+    uint16_t *group_of = ls_engine_alloc(b->engine, nodes * sizeof *group_of);
+    noc_endpoint *endpoints = ls_engine_alloc(b->engine, (ends + 1) * sizeof *endpoints);
+    if (names == NULL || group_of == NULL || endpoints == NULL)
+        return no_memory(err);
+    noc_network_spec spec = { .name = "fabric",
+                              .graph = &f->graph,
+                              .group_of = group_of,
+                              .groups = nodes,
+                              .classes = FABRIC_CLASSES,
+                              .virtual_channels = (uint32_t)f->keys.virtual_channels,
+                              .buffer_flits = 1, /* edges have their own */
+                              .flit_bytes = flit_bytes,
+                              .payload_bytes = sizeof(fabric_message),
+                              .arbitration = (noc_arbitration)f->keys.arbitration,
+                              .cut_through = true,
+                              .path = payload_path,
+                              .used_bytes = payload_used,
+                              .group_type = &fabric_switch_type,
+                              .link_type = &fabric_link_type,
+                              .group_names = names,
+                              .self = f,
+                              .endpoints = endpoints,
+                              .endpoint_count = ends };
+    TRY(ls_clock_init(&spec.clock, f->keys.clock_hz, err));
+    for (uint32_t c = 0; c < FABRIC_CLASSES; c++) {
+        spec.destination[c] = payload_destination;
+        spec.wire_bytes[c] = payload_wire_bytes;
+    }
+    for (uint32_t i = 0; i < nodes; i++) {
+        char *name = ls_engine_alloc(b->engine, sizeof "fabric." + FABRIC_NAME_BYTES);
+        if (name == NULL)
+            return no_memory(err);
+        sprintf(name, "fabric.%s", b->shape.nodes[i].name);
+        names[i] = name;
+        group_of[i] = (uint16_t)i;
+    }
+    /* End points are numbered as ends: a GPU without an end has an end point that neither sends nor receives. */
+    for (uint32_t i = 0; i < ends; i++) {
+        if (b->ends[i] != NULL)
+            TRY(describe_end(b, i, &spec.clock, &endpoints[i]));
+        else
+            endpoints[i] = (noc_endpoint){ .at_switch = (uint16_t)i, .name = names[i] };
+        present += b->ends[i] != NULL;
+    }
+    TRY(noc_network_create(b->engine, &spec, &f->network, err));
+    for (uint32_t i = 0; i < ends && present != 0; i++)
+        for (uint32_t c = 0; c < FABRIC_CLASSES && b->ends[i] != NULL; c++) {
+            b->ends[i]->send[c] = f->network.inlets[i * FABRIC_CLASSES + c];
+            b->ends[i]->ends = ends;
+        }
+    return set_groups(b, err);
+}
+
+ls_status fabric_build(ls_engine *engine, const fabric_keys *keys, fabric_shape_fn shape, const void *spec,
+                       uint32_t gpus, ls_error *err)
+{
+    builder b = { .engine = engine, .gpus = gpus };
+    fabric_wires wires = { .clock_hz = keys->clock_hz,
+                           .flit_bytes = (uint32_t)keys->flit_bytes,
+                           .name = "fabric" };
+    b.f = ls_engine_alloc(engine, sizeof *b.f);
+    if (b.f == NULL)
+        return no_memory(err);
+    b.f->keys = *keys;
+    TRY(collect_ends(&b, err));
+    TRY(fabric_shape_init(&b.shape, engine, gpus, b.has_host, err));
+    TRY(shape(&b.shape, spec, gpus, b.has_host, err));
+    TRY(fabric_make_graph(&b.shape, &wires, &b.f->graph, err));
+    b.f->keys.flit_bytes = wires.flit_bytes;
+    size_buffers(b.f);
+    b.f->paths = b.f->graph.paths;
+    b.f->ends = b.shape.end_count;
+    b.f->end = (const fabric_end **)b.ends;
+    TRY(create_network(&b, wires.flit_bytes, err));
+    return ls_engine_add_part(engine, FABRIC_PART, b.f, err);
+}
