@@ -139,19 +139,18 @@ static void discard(void *self, uint64_t address, uint64_t bytes)
 {
     line_cache *c = self;
     uint64_t line_bytes = c->store.line_bytes, first = address & ~(line_bytes - 1), last = address + bytes;
-    if (bytes == 0 || c->store.present == 0)
+    if (bytes == 0 || c->store.tags.present == 0)
         return;
-    if ((last - first) / line_bytes < c->store.line_count) {
+    if ((last - first) / line_bytes < store_count(&c->store)) {
         for (uint64_t at = first; at < last; at += line_bytes) {
-            uint64_t index = c->mapped ? mem_map_place(&c->map, at).local : at;
-            uint32_t line = store_find(&c->store, store_set_of(&c->store, index), at);
+            uint32_t line = store_find(&c->store, at);
             if (line != STORE_NONE)
                 store_drop(&c->store, line);
         }
         return;
     }
-    for (uint32_t line = 0; line < c->store.line_count; line++)
-        if (c->store.tags[line] != 0 && store_address(&c->store, line) - first < last - first)
+    for (uint32_t line = 0; line < store_count(&c->store); line++)
+        if (!store_is_empty(&c->store, line) && store_address(&c->store, line) - first < last - first)
             store_drop(&c->store, line);
 }
 
@@ -159,8 +158,8 @@ static uint64_t dirty_lines(const void *self)
 {
     const line_cache *c = self;
     uint64_t count = 0;
-    for (uint32_t line = 0; line < c->store.line_count; line++)
-        count += c->store.tags[line] != 0 && store_is_dirty(&c->store, line);
+    for (uint32_t line = 0; line < store_count(&c->store); line++)
+        count += !store_is_empty(&c->store, line) && store_is_dirty(&c->store, line);
     return count;
 }
 

@@ -33,12 +33,12 @@ static inline uint32_t make_place(line_cache *c, uint64_t address, ls_cycle now)
     uint32_t line = store_victim(&c->store, c->set);
     if (line == STORE_NONE)
         return STORE_NONE;
-    if (c->store.tags[line] != 0) {
+    if (!store_is_empty(&c->store, line)) {
         c->n.evictions++;
         if (store_is_dirty(&c->store, line))
             cache_write_back(c, line, now);
     }
-    store_place(&c->store, line, c->set, address);
+    store_place(&c->store, line, address);
     return line;
 }
 
@@ -91,14 +91,14 @@ static void fetch_ahead(line_cache *c, uint64_t address, uint64_t index, uint16_
 {
     uint32_t set = c->set; /* of the request */
     c->set = store_set_of(&c->store, index);
-    if (store_find(&c->store, c->set, address) == STORE_NONE &&
+    if (store_find(&c->store, address) == STORE_NONE &&
         (!c->home || (memory_state(c->memory, address) & LS_PAGE_READ) != 0)) {
         uint32_t line = STORE_NONE;
         if (c->fetch_count < c->spec->mshr_entries - c->spec->mshr_entries / 4 && cache_sends_free(c, 2) &&
             c->nodes_left >= NODES_PER_REQUEST)
             line = make_place(c, address, now);
         if (line != STORE_NONE) {
-            c->store.lines[line].prefetched = 1;
+            c->store.lines[line].prefetched = true;
             begin_fetch(c, line, NULL, flags & (LS_LINE_CODE | LS_LINE_SCALAR), now);
             c->n.prefetch.issued++;
         } else {
@@ -129,7 +129,7 @@ static __attribute__((noinline)) void train_prefetch(line_cache *c, const ls_lin
 static __attribute__((noinline)) void use_prefetched(line_cache *c, const ls_line_message *m, uint32_t line,
                                                      ls_cycle now)
 {
-    c->store.lines[line].prefetched = 0;
+    c->store.lines[line].prefetched = false;
     c->n.prefetch.useful++;
     train_prefetch(c, m, now);
 }
@@ -212,7 +212,7 @@ static inline bool take_read(line_cache *c, uint32_t client, const ls_line_messa
         c->n.read_mshr_hits++;
         join(fetch, cache_new_node(c, client, m, now, 0));
         c->taken++;
-        if (LS_UNLIKELY(c->store.lines[line].prefetched != 0))
+        if (LS_UNLIKELY(c->store.lines[line].prefetched))
             use_prefetched(c, m, line, now);
         return true;
     }
@@ -233,7 +233,7 @@ static inline bool take_read(line_cache *c, uint32_t client, const ls_line_messa
         store_age(&c->store, line);
     c->taken++;
     cache_answer_hit(c, node, now, 0);
-    if (LS_UNLIKELY(c->store.lines[line].prefetched != 0))
+    if (LS_UNLIKELY(c->store.lines[line].prefetched))
         use_prefetched(c, m, line, now);
     return true;
 }
@@ -306,7 +306,7 @@ static bool take_write_below(line_cache *c, uint32_t client, const ls_line_messa
 /* Lines go to banks in turn; where sets are hashed, sets do. */
 static inline ls_cycle *bank_of(const line_cache *c, uint64_t address)
 {
-    uint64_t number = c->store.hash != NULL ? c->set : address >> c->store.line_shift;
+    uint64_t number = c->store.tags.hash != NULL ? c->set : address >> c->store.line_shift;
     return &c->bank_free[number & c->bank_mask];
 }
 
@@ -353,9 +353,9 @@ static bool take_atomic(line_cache *c, uint32_t client, const ls_line_message *m
 /* Clean bytes go. Of a cache that is no home, lines on their way are too old as well. */
 static bool take_invalidate(line_cache *c, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
-    for (uint32_t line = 0, left = c->store.present; left > 0; line++) {
+    for (uint32_t line = 0, left = c->store.tags.present; left > 0; line++) {
         store_line *l = &c->store.lines[line];
-        if (c->store.tags[line] == 0)
+        if (store_is_empty(&c->store, line))
             continue;
         left--;
         if (l->mshr != STORE_NONE) {
@@ -379,7 +379,7 @@ static bool take_flush(line_cache *c, uint32_t client, const ls_line_message *m,
     if (c->flush_node != NULL)
         return cache_refuse(c, client, &c->n.refused_room, now, 0);
     c->flush_node = cache_new_node(c, client, m, now, 0);
-    c->flush_next = c->policy == LINE_BACK ? 0 : c->store.line_count;
+    c->flush_next = c->policy == LINE_BACK ? 0 : store_count(&c->store);
     c->n.flushes++;
     c->taken++;
     cache_arm(c, now, now);
@@ -449,7 +449,7 @@ static __attribute__((noinline)) bool take_now(line_cache *c, uint32_t client, c
         return take_sweep(c, client, m, now);
     if (c->home && LS_UNLIKELY(!page_allows(c, m)))
         return answer_fault(c, client, m, now);
-    uint32_t line = store_find(&c->store, c->set, m->address);
+    uint32_t line = store_find(&c->store, m->address);
     switch (m->kind) {
     case LS_LINE_READ:
         return take_read(c, client, m, line, now);

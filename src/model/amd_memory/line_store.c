@@ -1,99 +1,48 @@
 /* line_store.c: lines of a cache: the order in which they go, and their bytes. */
 #include "model/amd_memory/line_store.h"
 
-static ls_status no_memory(ls_error *err)
-{
-    return ls_fail(err, LS_ERR_NOMEM, "no memory for the lines of a cache");
-}
-
 ls_status store_init(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes, uint32_t policy,
                      const set_hash_spec *hash, ls_domain *domain, ls_error *err)
 {
     size_t count = (size_t)sets * ways;
-    *s = (store){ .sets = sets,
-                  .ways = ways,
-                  .line_count = (uint32_t)count,
-                  .mark_words = (ways + 7) / 8,
-                  .line_bytes = line_bytes,
+    const tag_store_spec tags = {
+        .sets = sets, .ways = ways, .replacement = policy, .hash = hash, .line_bytes = line_bytes
+    };
+    *s = (store){ .line_bytes = line_bytes,
                   .line_shift = (uint32_t)__builtin_ctz(line_bytes),
-                  .mark_shift = (uint32_t)__builtin_ctz(line_bytes) + 32u - (uint32_t)__builtin_clz(sets) - 1u,
-                  .replacement = policy,
-                  .set_mask = (sets & (sets - 1)) == 0 ? sets - 1 : 0,
                   .full = { UINT64_MAX, line_bytes > 64 ? UINT64_MAX : 0 } };
-    s->tags =
-        ls_domain_alloc(domain, (count + 8) * sizeof *s->tags); /* store_find() looks at eight at a time */
-    s->marks = ls_domain_alloc(domain, (size_t)sets * s->mark_words * sizeof *s->marks);
     s->lines = ls_domain_alloc(domain, count * sizeof *s->lines);
-    s->stamps = ls_domain_alloc(domain, count * sizeof *s->stamps);
     s->bytes = ls_domain_alloc(domain, count * line_bytes);
-    if (s->tags == NULL || s->marks == NULL || s->lines == NULL || s->stamps == NULL || s->bytes == NULL)
-        return no_memory(err);
-    if (hash->kind != SET_HASH_NONE && sets > 1) {
-        s->hash = ls_domain_alloc(domain, SET_HASH_BYTES * sizeof *s->hash);
-        if (s->hash == NULL)
-            return no_memory(err);
-        ls_status status = set_hash_fill(s->hash, hash, sets, line_bytes, false, err);
-        if (status != LS_OK)
-            return status;
-    }
-    return replacement_init(&s->policy, policy, sets, ways, domain, err);
+    if (s->lines == NULL || s->bytes == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the lines of a cache");
+    return tag_store_init(&s->tags, &tags, domain, err);
 }
 
-/* --- who goes --- */
+/* --- the line that goes --- */
 
-void store_rewind(store *s)
+uint32_t store_choose(store *s, uint32_t set)
 {
-    for (uint32_t first = 0; first < s->line_count; first += s->ways) {
-        uint32_t ranks[256] = { 0 };
-        uint32_t *stamps = &s->stamps[first];
-        for (uint32_t way = 0; way < s->ways; way++) {
-            ranks[way] = stamps[way];
-            if (stamps[way] <= 1 || stamps[way] == STORE_KEPT)
-                continue;
-            ranks[way] = 2;
-            for (uint32_t other = 0; other < s->ways; other++)
-                ranks[way] += stamps[other] > 1 && stamps[other] < stamps[way];
-        }
-        memcpy(stamps, ranks, s->ways * sizeof *stamps);
-    }
-    s->clock = s->ways + 2;
-}
-
-/* Every line of the set is taken, and not all are kept. */
-static uint32_t policy_victim(store *s, uint32_t first)
-{
+    uint32_t first = set * s->tags.ways;
     uint64_t allowed[REPLACEMENT_WORDS] = { 0 };
-    for (uint32_t way = 0; way < s->ways; way++)
-        allowed[way / 64] |= (uint64_t)(s->stamps[first + way] != STORE_KEPT) << way % 64;
-    return first + replacement_victim(&s->policy, first / s->ways, s->ways, allowed);
-}
-
-void store_policy_use(store *s, uint32_t line)
-{
-    replacement_use(&s->policy, line / s->ways, line % s->ways);
-}
-
-void store_policy_age(store *s, uint32_t line)
-{
-    replacement_age(&s->policy, line / s->ways, line % s->ways);
-}
-
-void store_policy_insert(store *s, uint32_t line)
-{
-    replacement_insert(&s->policy, line / s->ways, line % s->ways);
-}
-
-uint32_t store_choose(store *s, uint32_t first)
-{
-    const uint32_t *stamps = &s->stamps[first];
-    uint32_t oldest = stamps[0], found = 0;
-    for (uint32_t way = 1; way < s->ways && oldest != 0; way++) {
-        found = stamps[way] < oldest ? way : found;
-        oldest = stamps[way] < oldest ? stamps[way] : oldest;
+    bool any = false;
+    for (uint32_t way = 0; way < s->tags.ways; way++) {
+        bool may_go = s->lines[first + way].mshr == STORE_NONE;
+        allowed[way / 64] |= (uint64_t)may_go << way % 64;
+        any |= may_go;
     }
-    if (oldest == STORE_KEPT)
-        return STORE_NONE;
-    return replacement_is_order(s->replacement) || oldest == 0 ? first + found : policy_victim(s, first);
+    return any ? tag_store_choose(&s->tags, set, allowed) : STORE_NONE;
+}
+
+/* Of several such lines the one of the lowest way goes first. */
+void store_age(store *s, uint32_t line)
+{
+    uint32_t after = STORE_NONE, next = tag_store_oldest(&s->tags, s->tags.entries[line].set);
+    while (next < line && s->lines[next].aged) {
+        after = next;
+        next = tag_store_newer(&s->tags, next);
+    }
+    s->lines[line].aged = true;
+    tag_store_age(&s->tags, line, after);
 }
 
 /* --- bytes --- */

@@ -1,6 +1,6 @@
 /* replacement.h: which line of a set goes when a new one comes: the policies of the caches of both vendors.
  *
- * LRU and FIFO are orders of lines: lists in the tag store (model/cache/tag_store.h), stamps in line_store.c.
+ * LRU and FIFO are orders of lines, which the tag store keeps (model/cache/tag_store.h).
  * All other policies live here. Their functions are called only when one of them was chosen
  * (replacement_is_order()). */
 #ifndef MODEL_POLICY_REPLACEMENT_H
