@@ -13,6 +13,7 @@
 
 #include "lockstep/lockstep.h"
 #include "lockstep/dram.h"
+#include "lockstep/state.h"
 #include "model/dram/fixed.h"
 #include "model/amd_memory/cache.h"
 #include "model/amd_memory/gate.h"
@@ -346,6 +347,40 @@ static inline void rig_build_cluster(rig *r, uint32_t i, ls_clock clock)
     }
 }
 
+/* A block that has the requesters as its state, so that a machine can be saved. Its scripts are the test's. */
+typedef struct rig_requesters {
+    rig_client *at;
+    uint64_t count;
+} rig_requesters;
+
+static inline uint64_t rig_requester_count(const void *self)
+{
+    return ((const rig_requesters *)self)->count;
+}
+
+static const ls_state_row rig_client_rows[] = {
+    LS_STATE_FIXED_SPAN(rig_client, port, region), LS_STATE_EVENT(rig_client, event),
+    LS_STATE_FIXED_SPAN(rig_client, ops, count),   LS_STATE_DATA_SPAN(rig_client, next, answered),
+    LS_STATE_FIXED(rig_client, per_cycle),         LS_STATE_DATA(rig_client, refused),
+};
+static const ls_state_row rig_requester_rows[] = {
+    LS_STATE_ARRAY_OF(rig_requesters, at, rig_requester_count, rig_client_rows),
+    LS_STATE_FIXED(rig_requesters, count),
+};
+static const ls_block_type rig_requester_type = { .abi = LS_ABI_VERSION,
+                                                  .slot = "test",
+                                                  .name = "requesters",
+                                                  .state_size = sizeof(rig_requesters),
+                                                  .rows = rig_requester_rows,
+                                                  .row_count = LS_COUNT_OF(rig_requester_rows) };
+
+static inline void rig_build_requesters(rig *r)
+{
+    ls_block *block;
+    RIG_OK(ls_block_create(r->cluster_regions[0], "requesters", &rig_requester_type, NULL, &block, err));
+    *(rig_requesters *)ls_block_state(block) = (rig_requesters){ .at = r->clients, .count = r->client_count };
+}
+
 static inline rig *rig_create(const rig_shape *shape, uint64_t memory_bytes)
 {
     rig *r = calloc(1, sizeof *r);
@@ -368,6 +403,7 @@ static inline rig *rig_create(const rig_shape *shape, uint64_t memory_bytes)
         rig_build_mmu(r, clock);
     for (uint32_t i = 0; i < shape->clusters; i++)
         rig_build_cluster(r, i, clock);
+    rig_build_requesters(r);
     for (uint32_t i = 0; i < shape->channels; i++)
         rig_build_partition(r, i, clock, shape->array ? 1 : shape->clusters);
     if (!shape->array) {

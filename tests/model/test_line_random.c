@@ -7,7 +7,8 @@
  *     before it;
  *   - old values of atomic additions of 1 are 0, 1, 2, ... over all requesters, each once;
  *   - after a flush of all levels memory has the last values;
- *   - and everything, times and counters too, is the same for 1, 2, 3 and 8 threads. */
+ *   - and everything, times and counters too, is the same for 1, 2, 3 and 8 threads, and for a machine that is saved
+ *     at some window and goes on in a new one with another number of threads. */
 #include "line_rig.h"
 
 #include "isa/amd/exec/memory.h"
@@ -283,7 +284,31 @@ static void flush_all(rig *r)
     }
 }
 
-static uint64_t play(game *g, uint64_t seed, uint32_t threads, bool check)
+/* Runs until `cut`, and moves state and memory to a new machine. The test keeps the scripts with their answers. */
+static rig *move(rig *r, game *g, ls_time cut, uint32_t threads)
+{
+    void *saved;
+    size_t bytes;
+    RIG_OK(ls_run(r->engine, &(ls_run_options){ .threads = g->shape.threads, .until = cut }, NULL, err));
+    RIG_OK(ls_engine_save(r->engine, &saved, &bytes, err));
+    g->shape.threads = threads;
+    rig *to = rig_create(&g->shape, MEMORY_BYTES);
+    assert_int_equal(to->base, r->base);
+    memcpy(address_space_host(to->address_space, to->base, MEMORY_BYTES),
+           address_space_host(r->address_space, r->base, MEMORY_BYTES), MEMORY_BYTES);
+    rig_destroy(r);
+    for (uint32_t c = 0; c < g->clients; c++) {
+        to->clients[c].per_cycle = 1 + c % 2;
+        to->clients[c].ops = g->ops[c];
+        to->clients[c].count = g->count;
+    }
+    RIG_OK(ls_engine_load(to->engine, saved, bytes, err));
+    free(saved);
+    return to;
+}
+
+/* cut 0: the machine is not saved. */
+static uint64_t play(game *g, uint64_t seed, uint32_t threads, bool check, ls_time cut)
 {
     uint64_t sum = 0;
     g->shape.threads = threads;
@@ -295,6 +320,8 @@ static uint64_t play(game *g, uint64_t seed, uint32_t threads, bool check)
         r->clients[c].per_cycle = 1 + c % 2;
         rig_script(r, c, g->ops[c], g->count);
     }
+    if (cut != 0)
+        r = move(r, g, cut, 1 + threads % 3);
     rig_run(r);
     for (uint32_t c = 0; c < g->clients; c++)
         for (size_t i = 0; i < g->count; i++) {
@@ -336,7 +363,7 @@ static void memory_keeps_its_promises(void **state)
                               (unsigned long long)seed, l0, l1, g.shape.clusters, g.shape.clients,
                               g.shape.channels, g.shape.slices, g.shape.side ? ", side" : "",
                               g.shape.shared_l0 ? ", shared" : "");
-                (void)play(&g, seed, 1, true);
+                (void)play(&g, seed, 1, true, 0);
             }
 }
 
@@ -350,10 +377,40 @@ static void threads_change_nothing(void **state)
         random_shape(&g, &random, (line_policy)(seed % 4), (int)(seed % 5) - 1);
         g.shape.clusters = RIG_CLUSTERS_MAX;
         g.clients = g.shape.clusters * g.shape.clients;
-        uint64_t one = play(&g, seed, 1, false);
-        assert_int_equal(play(&g, seed, 2, false), one);
-        assert_int_equal(play(&g, seed, 3, false), one);
-        assert_int_equal(play(&g, seed, 8, false), one);
+        uint64_t one = play(&g, seed, 1, false, 0);
+        assert_int_equal(play(&g, seed, 2, false, 0), one);
+        assert_int_equal(play(&g, seed, 3, false, 0), one);
+        assert_int_equal(play(&g, seed, 8, false, 0), one);
+    }
+}
+
+static ls_cycle last_answer(const game *g)
+{
+    ls_cycle last = 0;
+    for (uint32_t c = 0; c < g->clients; c++)
+        for (size_t i = 0; i < g->count; i++)
+            last = g->ops[c][i].done > last ? g->ops[c][i].done : last;
+    return last;
+}
+
+static void saved_machines_go_on(void **state)
+{
+    (void)state;
+    static game g;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        ls_random random;
+        ls_random_init(&random, 50 + seed);
+        random_shape(&g, &random, (line_policy)(seed % 4), (int)(seed % 5) - 1);
+        g.shape.translated = seed % 3 != 0;
+        uint64_t whole = play(&g, seed, 1, false, 0);
+        ls_cycle end = last_answer(&g);
+        for (uint32_t threads = 1; threads <= 3; threads++) {
+            ls_time cut = (1 + ls_random_below(&random, end)) * 1000000; /* fs */
+            if (play(&g, seed, threads, threads == 2, cut) != whole)
+                fail_msg("seed %llu: another result after saving at cycle %llu of %llu",
+                         (unsigned long long)seed, (unsigned long long)(cut / 1000000),
+                         (unsigned long long)end);
+        }
     }
 }
 
@@ -362,6 +419,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_keeps_its_promises),
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(saved_machines_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,15 +20,16 @@ static bool send_fetch(line_cache *c, uint32_t number, ls_cycle now)
     m.flags = fetch->flags;
     m.kind = LS_LINE_READ;
     m.atomic = m.atomic_bytes = m.half = 0;
-    m.born =
-        fetch->targets.first != NULL ? fetch->targets.first->m.born : (uint32_t)now; /* NULL: a prefetch */
+    bool prefetch = index_list_empty(&fetch->targets);
+    m.born = prefetch ? (uint32_t)now : c->nodes[fetch->targets.first].m.born;
     return ls_line_request(&c->below, &m, now);
 }
 
-static bool send_node(line_cache *c, cache_node *node, ls_cycle now)
+static bool send_node(line_cache *c, uint32_t node, ls_cycle now)
 {
-    bool writeback = node->m.token == CACHE_WRITEBACK;
-    if (!ls_line_request(&c->below, &node->m, now))
+    const ls_line_message *m = &c->nodes[node].m;
+    bool writeback = m->token == CACHE_WRITEBACK;
+    if (!ls_line_request(&c->below, m, now))
         return false;
     if (writeback)
         cache_node_give(c, node);
@@ -40,7 +41,7 @@ static void send_below(line_cache *c, ls_cycle now)
 {
     do {
         const cache_send *s = &c->sends[c->send_head & c->send_mask];
-        if (!(s->node == NULL ? send_fetch(c, s->fetch, now) : send_node(c, s->node, now))) {
+        if (!(s->node == INDEX_NONE ? send_fetch(c, s->fetch, now) : send_node(c, s->node, now))) {
             c->below_refused = true;
             c->send_due = LS_CYCLE_MAX;
             return;
@@ -52,9 +53,9 @@ static void send_below(line_cache *c, ls_cycle now)
 }
 
 /* Serves a waiting request, in order, when the bytes have arrived. */
-static void serve_target(line_cache *c, cache_node *node, uint32_t line, uint16_t fault, ls_cycle now)
+static void serve_target(line_cache *c, uint32_t node, uint32_t line, uint16_t fault, ls_cycle now)
 {
-    ls_line_message *m = &node->m;
+    ls_line_message *m = &c->nodes[node].m;
     uint64_t extra = 0;
     if (m->kind == LS_LINE_WRITE) {
         store_write(&c->store, line, m->data, m->mask, c->policy == LINE_BACK);
@@ -80,8 +81,8 @@ static void end_fetch(line_cache *c, const ls_line_message *reply, ls_cycle now)
     uint16_t fault = reply->flags & (LS_LINE_FAULT | LS_LINE_READ_ONLY);
     store_fill(&c->store, line, reply->data);
     c->n.fills++;
-    for (cache_node *node = fetch->targets.first; node != NULL;) {
-        cache_node *next = node->next;
+    for (uint32_t node = fetch->targets.first; node != INDEX_NONE;) {
+        uint32_t next = c->nodes[node].next;
         serve_target(c, node, line, fault, now);
         node = next;
     }
@@ -90,8 +91,7 @@ static void end_fetch(line_cache *c, const ls_line_message *reply, ls_cycle now)
         store_drop(&c->store, line);
     else if ((fetch->flags & LS_LINE_SLC) != 0)
         store_age(&c->store, line);
-    fetch->next = c->fetch_free;
-    c->fetch_free = i;
+    index_pool_give(&c->fetch_pool, INDEX_LINKS(c->fetches, next), i);
     c->fetch_count--;
 }
 
@@ -114,7 +114,7 @@ static __attribute__((noinline)) void go_on_flushing(line_cache *c, ls_cycle now
     if (c->writes_out != 0)
         return;
     cache_answer_hit(c, c->flush_node, now, 0);
-    c->flush_node = NULL;
+    c->flush_node = INDEX_NONE;
     c->freed |= CACHE_ROOM;
 }
 
@@ -136,7 +136,7 @@ static void below_reply(void *self, const ls_line_message *reply, ls_cycle now)
         node->m.flags = reply->flags;
         c->forwarded--;
         c->writes_out -= node->m.kind == LS_LINE_WRITE || node->m.kind == LS_LINE_ATOMIC;
-        cache_answer_fill(c, node, now, 0);
+        cache_answer_fill(c, reply->token, now, 0);
     }
     cache_free(c, CACHE_ROOM, now);
 }
@@ -157,8 +157,11 @@ static void below_retry(void *self, ls_cycle now)
 
 static void deliver(line_cache *c, cache_answers *answers, ls_cycle now)
 {
+    cache_node *nodes = c->nodes;
     c->freed |= CACHE_ROOM;
-    for (cache_node *node = answers->list.first; node != NULL && answers->due <= now;) {
+    while (answers->due <= now) {
+        uint32_t i = answers->list.first;
+        cache_node *node = &nodes[i];
         if (node->m.kind == LS_LINE_READ || node->m.kind == LS_LINE_ATOMIC) {
             c->n.answers++;
             c->n.latency_cycles += now - node->taken;
@@ -167,10 +170,12 @@ static void deliver(line_cache *c, cache_answers *answers, ls_cycle now)
         node->m.source = node->source;
         const cache_client *client = &c->clients[node->client];
         client->ops->reply(client->self, &node->m, now);
-        cache_node *next = node->next;
-        cache_node_give(c, node);
-        answers->list.first = node = next;
-        answers->due = node != NULL ? node->at : LS_CYCLE_MAX;
+        uint32_t next = node->next;
+        node->next = c->node_pool.free;
+        c->node_pool.free = i;
+        c->nodes_left++;
+        answers->list.first = next;
+        answers->due = next != INDEX_NONE ? nodes[next].at : LS_CYCLE_MAX;
     }
 }
 
@@ -247,7 +252,7 @@ void line_cache_event(void *self, ls_cycle now)
         deliver(c, &c->hits, now);
     if (c->fills.due <= now)
         deliver(c, &c->fills, now);
-    if (LS_UNLIKELY(c->flush_node != NULL))
+    if (LS_UNLIKELY(c->flush_node != INDEX_NONE))
         go_on_flushing(c, now);
     if (c->wait_count > 0)
         serve_waiters(c, now);
@@ -266,11 +271,11 @@ void line_cache_waits(const void *self, ls_wait_sink *sink)
 {
     const line_cache *c = self;
     char detail[128];
-    if (c->fetch_count + c->forwarded + c->wait_count + (c->flush_node != NULL) == 0)
+    if (c->fetch_count + c->forwarded + c->wait_count + (c->flush_node != INDEX_NONE) == 0)
         return;
     snprintf(detail, sizeof detail, "%u lines and %u requests below, %u to send, %u requesters refused%s",
              c->fetch_count, c->forwarded, c->send_tail - c->send_head, c->wait_count,
-             c->flush_node != NULL ? ", a flush" : "");
+             c->flush_node != INDEX_NONE ? ", a flush" : "");
     ls_wait_report(sink, c->name, "the level below", detail);
 }
 

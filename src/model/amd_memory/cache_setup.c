@@ -1,6 +1,8 @@
 /* cache_setup.c: a cache's keys, counters, memory and wiring. */
 #include "model/amd_memory/cache_state.h"
 
+#include "model/cache/tag_store_state.h"
+
 /* Answers on their way, beyond the ones that limits name: as many as a port can take during a hit. */
 static uint64_t nodes_for(const line_cache_spec *spec)
 {
@@ -58,10 +60,9 @@ static ls_status allocate(line_cache *c, ls_domain *domain, ls_error *err)
             return ls_fail(err, LS_ERR_NOMEM, "no memory");
         prefetch_init(c->prefetch, &spec->prefetch, (uint32_t)spec->line_bytes);
     }
-    c->fetch_free = STORE_NONE;
-    c->node_fresh = c->nodes;
-    for (uint32_t i = (uint32_t)spec->mshr_entries; i-- > 0; c->fetch_free = i)
-        c->fetches[i].next = c->fetch_free;
+    c->node_pool = c->fetch_pool = INDEX_POOL_NEW;
+    c->hits.list = c->fills.list = INDEX_LIST_EMPTY;
+    c->flush_node = INDEX_NONE;
     c->nodes_left = nodes;
     c->hits.due = c->fills.due = c->send_due = c->wait_due = LS_CYCLE_MAX;
     return LS_OK;
@@ -253,6 +254,85 @@ static const ls_port_decl ports[] = {
     { .name = LS_LINE_CACHE_PORT, .interface = LS_LINE_CACHE_INTERFACE, .ops = &cache_ops },
 };
 
+static uint64_t line_count(const void *self)
+{
+    return store_count(self);
+}
+
+static uint64_t byte_count(const void *self)
+{
+    const store *s = self;
+    return (uint64_t)store_count(s) * s->line_bytes;
+}
+
+static const ls_state_row store_rows[] = {
+    LS_STATE_PART(store, tags, tag_store_rows),
+    LS_STATE_ARRAY(store, lines, line_count),
+    LS_STATE_ARRAY(store, bytes, byte_count),
+    LS_STATE_FIXED_SPAN(store, line_bytes, full),
+};
+
+static uint64_t one(const void *self)
+{
+    (void)self;
+    return 1;
+}
+
+static uint64_t node_count(const void *self)
+{
+    return nodes_for(((const line_cache *)self)->spec);
+}
+
+static uint64_t fetch_count(const void *self)
+{
+    return ((const line_cache *)self)->spec->mshr_entries;
+}
+
+static uint64_t send_length(const void *self)
+{
+    return (uint64_t)((const line_cache *)self)->send_mask + 1;
+}
+
+static uint64_t bank_count(const void *self)
+{
+    return ((const line_cache *)self)->spec->banks + 1;
+}
+
+static uint64_t waiter_length(const void *self)
+{
+    return (uint64_t)((const line_cache *)self)->client_mask + 1;
+}
+
+static uint64_t client_count(const void *self)
+{
+    return ((const line_cache *)self)->client_count;
+}
+
+static const ls_state_row client_rows[] = {
+    LS_STATE_FIXED_SPAN(cache_client, ops, delay),
+    LS_STATE_DATA_SPAN(cache_client, waiting, again),
+};
+
+static const ls_state_row rows[] = {
+    LS_STATE_FIXED_SPAN(line_cache, below, region),
+    LS_STATE_DATA(line_cache, n),
+    LS_STATE_PART(line_cache, store, store_rows),
+    LS_STATE_ARRAY(line_cache, prefetch, one),
+    LS_STATE_FIXED_SPAN(line_cache, width, plain_low),
+    LS_STATE_ARRAY(line_cache, nodes, node_count),
+    LS_STATE_DATA_SPAN(line_cache, node_pool, nodes_left),
+    LS_STATE_ARRAY(line_cache, fetches, fetch_count),
+    LS_STATE_DATA_SPAN(line_cache, fetch_pool, fills_last),
+    LS_STATE_ARRAY(line_cache, sends, send_length),
+    LS_STATE_DATA_SPAN(line_cache, send_head, port_time),
+    LS_STATE_ARRAY(line_cache, bank_free, bank_count),
+    LS_STATE_DATA_SPAN(line_cache, bank_mask, flush_next),
+    LS_STATE_EVENT(line_cache, event),
+    LS_STATE_DATA_SPAN(line_cache, stepping, client_mask),
+    LS_STATE_ARRAY(line_cache, waiters, waiter_length),
+    LS_STATE_ARRAY_OF(line_cache, clients, client_count, client_rows),
+};
+
 /* The same block in each slot where it can stand, so that reports distinguish levels. */
 /* clang-format off */
 #define CACHE_TYPE(type_, slot_, param_count_, needs_, need_count_)                                           \
@@ -272,6 +352,8 @@ static const ls_port_decl ports[] = {
         .counters_offset = offsetof(line_cache, n),                                                           \
         .ports = ports,                                                                                       \
         .port_count = LS_COUNT_OF(ports),                                                                     \
+        .rows = rows,                                                                                         \
+        .row_count = LS_COUNT_OF(rows),                                                                       \
         .init = cache_init,                                                                                   \
         .waits = line_cache_waits,                                                                            \
     };                                                                                                        \

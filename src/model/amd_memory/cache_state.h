@@ -3,6 +3,7 @@
 #ifndef MODEL_AMD_MEMORY_CACHE_STATE_H
 #define MODEL_AMD_MEMORY_CACHE_STATE_H
 
+#include "base/list.h"
 #include "model/amd_memory/cache.h"
 #include "model/amd_memory/place_memory.h"
 #include "model/amd_memory/line_store.h"
@@ -14,24 +15,20 @@
 typedef struct cache_node {
     ls_cycle at;    /* in a list of answers: when it leaves */
     ls_cycle taken; /* when it came */
-    struct cache_node *next;
+    uint32_t next;
     uint32_t token; /* the requester's, while the message has ours */
     uint16_t source, client;
     ls_line_message m;
 } cache_node;
 
-typedef struct cache_list {
-    cache_node *first, *last; /* first NULL: empty */
-} cache_list;
-
 typedef struct cache_answers {
-    cache_list list;
-    ls_cycle due; /* at of the first; LS_CYCLE_MAX: there is none */
+    index_list list; /* of nodes */
+    ls_cycle due;    /* at of the first; LS_CYCLE_MAX: there is none */
 } cache_answers;
 
 /* A line on its way from below. Everything that comes for it in the meantime waits in order. */
 typedef struct cache_fetch {
-    cache_list targets;
+    index_list targets;         /* nodes */
     uint32_t count, line, next; /* next: of the free ones */
     uint16_t flags;             /* of the request that began it */
     bool closed;                /* its line is too old for requests from now on */
@@ -40,7 +37,7 @@ typedef struct cache_fetch {
 /* Something to send below. */
 typedef struct cache_send {
     ls_cycle at;
-    cache_node *node; /* NULL: a fetch */
+    uint32_t node; /* INDEX_NONE: a fetch */
     uint32_t fetch;
 } cache_send;
 
@@ -88,10 +85,12 @@ typedef struct line_cache {
     uint32_t plain_shift;
     uint64_t plain_low;
 
-    cache_node *nodes, *node_free, *node_fresh;
+    cache_node *nodes;
+    index_pool node_pool;
     uint32_t nodes_left;
     cache_fetch *fetches;
-    uint32_t fetch_free, fetch_count;
+    index_pool fetch_pool;
+    uint32_t fetch_count;
     cache_answers hits, fills;
     ls_cycle hits_last, fills_last; /* no answer leaves before these */
 
@@ -101,7 +100,6 @@ typedef struct line_cache {
     bool below_refused;
 
     uint64_t lead;       /* delay of the request that is being taken */
-    uint32_t set;        /* of its address */
     ls_cycle cycle;      /* of the last request */
     uint32_t taken;      /* in that cycle */
     ls_cycle busy_until; /* the data path is busy: with a line, or (without banks) with an atomic */
@@ -110,9 +108,9 @@ typedef struct line_cache {
     ls_cycle *bank_free;
     uint32_t bank_mask;
 
-    uint32_t forwarded;     /* nodes on their way below that will be answered */
-    uint32_t writes_out;    /* writes and write-backs below that were not answered yet */
-    cache_node *flush_node; /* NULL: no flush */
+    uint32_t forwarded;  /* nodes on their way below that will be answered */
+    uint32_t writes_out; /* writes and write-backs below that were not answered yet */
+    uint32_t flush_node; /* INDEX_NONE: no flush */
     uint32_t flush_next;
 
     ls_event event;
@@ -142,34 +140,28 @@ static inline uint64_t cache_address_index(line_cache *c, uint64_t address)
     return c->mapped ? mem_map_place_again(&c->map, address).local : address;
 }
 
-/* --- nodes, lists, the event: for both files --- */
-
-static inline cache_node *cache_node_take(line_cache *c)
+static inline uint32_t cache_set_of(line_cache *c, uint64_t address)
 {
-    cache_node *node = c->node_free;
-    if (node != NULL)
-        c->node_free = node->next;
-    else
-        node = c->node_fresh++; /* never used: the host has not touched its memory either */
-    c->nodes_left--;
-    return node;
+    return store_set_of(&c->store, cache_address_index(c, address));
 }
 
-static inline void cache_node_give(line_cache *c, cache_node *node)
+/* --- nodes, lists, the event: for both files --- */
+
+static inline uint32_t cache_node_take(line_cache *c)
 {
-    node->next = c->node_free;
-    c->node_free = node;
+    c->nodes_left--;
+    return index_pool_take(&c->node_pool, INDEX_LINKS(c->nodes, next));
+}
+
+static inline void cache_node_give(line_cache *c, uint32_t node)
+{
+    index_pool_give(&c->node_pool, INDEX_LINKS(c->nodes, next), node);
     c->nodes_left++;
 }
 
-static inline void cache_list_put(cache_list *list, cache_node *node)
+static inline void cache_list_put(line_cache *c, index_list *list, uint32_t node)
 {
-    node->next = NULL;
-    if (list->first == NULL)
-        list->first = node;
-    else
-        list->last->next = node;
-    list->last = node;
+    index_list_append(list, INDEX_LINKS(c->nodes, next), node);
 }
 
 /* Relative: the engine is quicker with that. */
@@ -191,7 +183,7 @@ static inline void cache_arm(line_cache *c, ls_cycle at, ls_cycle now)
 static inline void cache_free(line_cache *c, uint32_t what, ls_cycle now)
 {
     c->freed |= (uint8_t)what;
-    if (c->wait_count > 0 || c->flush_node != NULL)
+    if (c->wait_count > 0 || c->flush_node != INDEX_NONE)
         cache_arm(c, now, now);
 }
 
@@ -220,41 +212,42 @@ static inline bool cache_refuse(line_cache *c, uint32_t client, uint64_t *counte
     return false;
 }
 
-static inline void cache_answer(line_cache *c, cache_answers *answers, cache_node *node, ls_cycle at,
+static inline void cache_answer(line_cache *c, cache_answers *answers, uint32_t node, ls_cycle at,
                                 ls_cycle now)
 {
-    node->at = at;
-    if (answers->list.first == NULL)
+    c->nodes[node].at = at;
+    if (index_list_empty(&answers->list))
         answers->due = at;
-    cache_list_put(&answers->list, node);
+    cache_list_put(c, &answers->list, node);
     cache_arm(c, at, now);
 }
 
 /* An answer after `delay` cycles. */
-static inline void cache_answer_hit(line_cache *c, cache_node *node, ls_cycle now, uint64_t extra)
+static inline void cache_answer_hit(line_cache *c, uint32_t node, ls_cycle now, uint64_t extra)
 {
     ls_cycle at = now + c->lead + c->hit_cycles + extra;
     c->hits_last = at > c->hits_last ? at : c->hits_last;
     cache_answer(c, &c->hits, node, c->hits_last, now);
 }
 
-static inline void cache_answer_fill(line_cache *c, cache_node *node, ls_cycle now, uint64_t extra)
+static inline void cache_answer_fill(line_cache *c, uint32_t node, ls_cycle now, uint64_t extra)
 {
     ls_cycle at = now + c->spec->fill_cycles;
     c->fills_last = (at > c->fills_last ? at : c->fills_last) + extra;
     cache_answer(c, &c->fills, node, c->fills_last, now);
 }
 
-static inline cache_node *cache_new_node(line_cache *c, uint32_t client, const ls_line_message *m,
-                                         ls_cycle now, uint32_t data_bytes)
+static inline uint32_t cache_new_node(line_cache *c, uint32_t client, const ls_line_message *m, ls_cycle now,
+                                      uint32_t data_bytes)
 {
-    cache_node *node = cache_node_take(c);
+    uint32_t i = cache_node_take(c);
+    cache_node *node = &c->nodes[i];
     node->taken = now + c->lead;
     node->token = m->token;
     node->source = m->source;
     node->client = (uint16_t)client;
     ls_line_copy(&node->m, m, data_bytes);
-    return node;
+    return i;
 }
 
 /* --- the way below --- */
@@ -264,7 +257,7 @@ static inline bool cache_sends_free(const line_cache *c, uint32_t count)
     return c->send_tail - c->send_head + count <= c->send_room;
 }
 
-static inline void cache_send_below(line_cache *c, cache_node *node, uint32_t fetch, ls_cycle now)
+static inline void cache_send_below(line_cache *c, uint32_t node, uint32_t fetch, ls_cycle now)
 {
     ls_cycle at = now + c->lead + c->directory_cycles;
     bool first = c->send_head == c->send_tail;
@@ -283,8 +276,8 @@ static inline void cache_send_below(line_cache *c, cache_node *node, uint32_t fe
 static inline void cache_write_back(line_cache *c, uint32_t line, ls_cycle now)
 {
     store_line *l = &c->store.lines[line];
-    cache_node *node = cache_node_take(c);
-    ls_line_message *m = &node->m;
+    uint32_t node = cache_node_take(c);
+    ls_line_message *m = &c->nodes[node].m;
     *m = (ls_line_message){ .address = store_address(&c->store, line),
                             .mask = { l->dirty[0], l->dirty[1] },
                             .token = CACHE_WRITEBACK,

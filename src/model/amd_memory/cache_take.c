@@ -17,8 +17,8 @@
  * room. */
 static bool forward(line_cache *c, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
-    cache_node *node = cache_new_node(c, client, m, now, ls_line_request_data(m, c->store.line_bytes));
-    node->m.token = (uint32_t)(node - c->nodes);
+    uint32_t node = cache_new_node(c, client, m, now, ls_line_request_data(m, c->store.line_bytes));
+    c->nodes[node].m.token = node;
     c->forwarded++;
     c->writes_out += m->kind == LS_LINE_WRITE || m->kind == LS_LINE_ATOMIC;
     c->taken++;
@@ -30,7 +30,7 @@ static bool forward(line_cache *c, uint32_t client, const ls_line_message *m, ls
  * write-back. */
 static inline uint32_t make_place(line_cache *c, uint64_t address, ls_cycle now)
 {
-    uint32_t line = store_victim(&c->store, c->set);
+    uint32_t line = store_victim(&c->store, cache_set_of(c, address));
     if (line == STORE_NONE)
         return STORE_NONE;
     if (!store_is_empty(&c->store, line)) {
@@ -44,24 +44,23 @@ static inline uint32_t make_place(line_cache *c, uint64_t address, ls_cycle now)
 
 /* --- fetches --- */
 
-/* first_target NULL: a prefetch. */
-static inline void begin_fetch(line_cache *c, uint32_t line, cache_node *first_target, uint16_t flags,
+/* first_target INDEX_NONE: a prefetch. */
+static inline void begin_fetch(line_cache *c, uint32_t line, uint32_t first_target, uint16_t flags,
                                ls_cycle now)
 {
-    uint32_t i = c->fetch_free;
+    uint32_t i = index_pool_take(&c->fetch_pool, INDEX_LINKS(c->fetches, next));
     cache_fetch *fetch = &c->fetches[i];
-    c->fetch_free = fetch->next;
     c->fetch_count++;
-    fetch->targets.first = NULL;
-    fetch->count = first_target != NULL;
+    fetch->targets.first = INDEX_NONE;
+    fetch->count = first_target != INDEX_NONE;
     fetch->line = line;
     fetch->flags =
         flags & (LS_LINE_GLC | LS_LINE_DLC | LS_LINE_SLC | LS_LINE_CODE | LS_LINE_SCALAR | LS_LINE_SYSTEM);
     fetch->closed = false;
-    if (first_target != NULL)
-        cache_list_put(&fetch->targets, first_target);
+    if (first_target != INDEX_NONE)
+        cache_list_put(c, &fetch->targets, first_target);
     store_keep(&c->store, line, i);
-    cache_send_below(c, NULL, i, now);
+    cache_send_below(c, INDEX_NONE, i, now);
 }
 
 static inline bool can_join(const line_cache *c, const cache_fetch *fetch)
@@ -69,10 +68,10 @@ static inline bool can_join(const line_cache *c, const cache_fetch *fetch)
     return fetch->count < c->spec->mshr_targets;
 }
 
-static inline void join(cache_fetch *fetch, cache_node *node)
+static inline void join(line_cache *c, cache_fetch *fetch, uint32_t node)
 {
     fetch->count++;
-    cache_list_put(&fetch->targets, node);
+    cache_list_put(c, &fetch->targets, node);
 }
 
 /* The line, present or on its way, is too old for everybody who comes from now on. */
@@ -87,10 +86,8 @@ static void make_old(line_cache *c, uint32_t line)
 /* --- prefetches --- */
 
 /* One line, if it is not here and there is room. Requests keep a quarter of the MSHRs. */
-static void fetch_ahead(line_cache *c, uint64_t address, uint64_t index, uint16_t flags, ls_cycle now)
+static void fetch_ahead(line_cache *c, uint64_t address, uint16_t flags, ls_cycle now)
 {
-    uint32_t set = c->set; /* of the request */
-    c->set = store_set_of(&c->store, index);
     if (store_find(&c->store, address) == STORE_NONE &&
         (!c->home || (memory_state(c->memory, address) & LS_PAGE_READ) != 0)) {
         uint32_t line = STORE_NONE;
@@ -99,13 +96,12 @@ static void fetch_ahead(line_cache *c, uint64_t address, uint64_t index, uint16_
             line = make_place(c, address, now);
         if (line != STORE_NONE) {
             c->store.lines[line].prefetched = true;
-            begin_fetch(c, line, NULL, flags & (LS_LINE_CODE | LS_LINE_SCALAR), now);
+            begin_fetch(c, line, INDEX_NONE, flags & (LS_LINE_CODE | LS_LINE_SCALAR), now);
             c->n.prefetch.issued++;
         } else {
             c->n.prefetch.dropped++;
         }
     }
-    c->set = set;
 }
 
 /* After a read that missed, or that was the first of a prefetched line. */
@@ -122,7 +118,7 @@ static __attribute__((noinline)) void train_prefetch(line_cache *c, const ls_lin
             address = mem_map_address(&c->map, &place);
         }
         if (address != MEM_NO_ADDRESS)
-            fetch_ahead(c, address, index, m->flags, now);
+            fetch_ahead(c, address, m->flags, now);
     }
 }
 
@@ -181,7 +177,7 @@ static inline __attribute__((always_inline)) bool take_miss(line_cache *c, uint3
                                                             const ls_line_message *m, uint32_t line,
                                                             uint32_t data_bytes, ls_cycle now)
 {
-    if (c->fetch_free == STORE_NONE)
+    if (c->fetch_count == c->spec->mshr_entries)
         return cache_refuse(c, client, &c->n.refused_mshr, now, 0);
     if (!cache_sends_free(c, 2))
         return cache_refuse(c, client, &c->n.refused_room, now, 0);
@@ -210,7 +206,7 @@ static inline bool take_read(line_cache *c, uint32_t client, const ls_line_messa
             return cache_refuse(c, client, &c->n.refused_mshr, now, 0);
         count_read(c, m, false);
         c->n.read_mshr_hits++;
-        join(fetch, cache_new_node(c, client, m, now, 0));
+        join(c, fetch, cache_new_node(c, client, m, now, 0));
         c->taken++;
         if (LS_UNLIKELY(c->store.lines[line].prefetched))
             use_prefetched(c, m, line, now);
@@ -226,8 +222,8 @@ static inline bool take_read(line_cache *c, uint32_t client, const ls_line_messa
         return true;
     }
     count_read(c, m, true);
-    cache_node *node = cache_new_node(c, client, m, now, 0);
-    ls_line_copy_data(node->m.data, store_bytes(&c->store, line), c->store.line_bytes);
+    uint32_t node = cache_new_node(c, client, m, now, 0);
+    ls_line_copy_data(c->nodes[node].m.data, store_bytes(&c->store, line), c->store.line_bytes);
     store_touch(&c->store, line);
     if ((m->flags & LS_LINE_SLC) != 0)
         store_age(&c->store, line);
@@ -249,7 +245,7 @@ static bool take_write_back(line_cache *c, uint32_t client, const ls_line_messag
         cache_fetch *fetch = &c->fetches[c->store.lines[line].mshr];
         if (fetch->closed || !can_join(c, fetch))
             return cache_refuse(c, client, &c->n.refused_mshr, now, 0);
-        join(fetch, cache_new_node(c, client, m, now, line_bytes));
+        join(c, fetch, cache_new_node(c, client, m, now, line_bytes));
         c->n.write_mshr_hits++;
     } else {
         if (!hit) {
@@ -292,7 +288,7 @@ static bool take_write_below(line_cache *c, uint32_t client, const ls_line_messa
         cache_fetch *fetch = &c->fetches[c->store.lines[line].mshr];
         c->n.write_mshr_hits++;
         if (!fetch->closed && can_join(c, fetch))
-            join(fetch, cache_new_node(c, client, m, now, c->store.line_bytes));
+            join(c, fetch, cache_new_node(c, client, m, now, c->store.line_bytes));
         else
             fetch->closed = true;
     } else {
@@ -304,9 +300,9 @@ static bool take_write_below(line_cache *c, uint32_t client, const ls_line_messa
 }
 
 /* Lines go to banks in turn; where sets are hashed, sets do. */
-static inline ls_cycle *bank_of(const line_cache *c, uint64_t address)
+static inline ls_cycle *bank_of(line_cache *c, uint64_t address)
 {
-    uint64_t number = c->store.tags.hash != NULL ? c->set : address >> c->store.line_shift;
+    uint64_t number = c->store.tags.hash != NULL ? cache_set_of(c, address) : address >> c->store.line_shift;
     return &c->bank_free[number & c->bank_mask];
 }
 
@@ -326,7 +322,7 @@ static bool take_atomic(line_cache *c, uint32_t client, const ls_line_message *m
         cache_fetch *fetch = &c->fetches[c->store.lines[line].mshr];
         if (!can_join(c, fetch))
             return cache_refuse(c, client, &c->n.refused_mshr, now, 0);
-        join(fetch, cache_new_node(c, client, m, now, LS_LINE_BYTES_MAX));
+        join(c, fetch, cache_new_node(c, client, m, now, LS_LINE_BYTES_MAX));
         c->n.atomics++;
         c->taken++;
         return true;
@@ -337,8 +333,9 @@ static bool take_atomic(line_cache *c, uint32_t client, const ls_line_message *m
         c->n.atomics++;
         return true;
     }
-    cache_node *node = cache_new_node(c, client, m, now, LS_LINE_BYTES_MAX);
-    uint64_t cycles = c->spec->atomic_cycles * line_atomic_apply(&node->m, store_bytes(&c->store, line));
+    uint32_t node = cache_new_node(c, client, m, now, LS_LINE_BYTES_MAX);
+    uint64_t cycles =
+        c->spec->atomic_cycles * line_atomic_apply(&c->nodes[node].m, store_bytes(&c->store, line));
     for (uint32_t i = 0; i < 2; i++)
         c->store.lines[line].dirty[i] |= m->mask[i];
     store_touch(&c->store, line);
@@ -376,7 +373,7 @@ static bool take_invalidate(line_cache *c, uint32_t client, const ls_line_messag
 
 static bool take_flush(line_cache *c, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
-    if (c->flush_node != NULL)
+    if (c->flush_node != INDEX_NONE)
         return cache_refuse(c, client, &c->n.refused_room, now, 0);
     c->flush_node = cache_new_node(c, client, m, now, 0);
     c->flush_next = c->policy == LINE_BACK ? 0 : store_count(&c->store);
@@ -388,12 +385,13 @@ static bool take_flush(line_cache *c, uint32_t client, const ls_line_message *m,
 
 static bool answer_fault(line_cache *c, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
-    cache_node *node = cache_new_node(c, client, m, now, 0);
+    uint32_t i = cache_new_node(c, client, m, now, 0);
+    cache_node *node = &c->nodes[i];
     node->m.flags |= LS_LINE_FAULT | (memory_state(c->memory, m->address) != 0 ? LS_LINE_READ_ONLY : 0);
     memset(node->m.data, 0, c->store.line_bytes);
     c->n.faults++;
     c->taken++;
-    cache_answer_hit(c, node, now, 0);
+    cache_answer_hit(c, i, now, 0);
     return true;
 }
 
@@ -441,7 +439,6 @@ static __attribute__((noinline)) bool take_sweep(line_cache *c, uint32_t client,
 static __attribute__((noinline)) bool take_now(line_cache *c, uint32_t client, const ls_line_message *m,
                                                ls_cycle now)
 {
-    c->set = store_set_of(&c->store, cache_address_index(c, m->address));
     if (!open_to(c, client, m, now))
         return false;
     c->lead = c->clients[client].delay;

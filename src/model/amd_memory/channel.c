@@ -4,6 +4,7 @@
 
 #include "base/list.h"
 #include "lockstep/dram.h"
+#include "lockstep/state.h"
 #include "model/amd_memory/line_store.h"
 #include "model/amd_memory/place_memory.h"
 
@@ -314,6 +315,23 @@ static const ls_port_decl ports[] = {
     { .name = "reply", .interface = LS_DRAM_REPLY_INTERFACE, .ops = &reply_ops },
 };
 
+static uint64_t node_count(const void *self)
+{
+    return ((const home *)self)->spec->queue_entries;
+}
+
+static const ls_state_row client_rows[] = {
+    LS_STATE_FIXED_SPAN(home_client, ops, self),
+    LS_STATE_DATA(home_client, waiting),
+};
+
+static const ls_state_row rows[] = {
+    LS_STATE_FIXED_SPAN(home, dram, region),       LS_STATE_DATA(home, n),
+    LS_STATE_FIXED_SPAN(home, memory, line_bytes), LS_STATE_ARRAY(home, nodes, node_count),
+    LS_STATE_DATA_SPAN(home, pool, done),          LS_STATE_EVENT(home, event),
+    LS_STATE_DATA_SPAN(home, calling, turn),       LS_STATE_PARTS(home, clients, client_rows),
+};
+
 static const ls_block_type home_type = {
     .abi = LS_ABI_VERSION,
     .slot = LS_CHANNEL_SLOT,
@@ -328,6 +346,8 @@ static const ls_block_type home_type = {
     .counters_offset = offsetof(home, n),
     .ports = ports,
     .port_count = LS_COUNT_OF(ports),
+    .rows = rows,
+    .row_count = LS_COUNT_OF(rows),
     .init = home_init,
     .waits = home_waits,
 };

@@ -3,6 +3,7 @@
 #include "model/amd_memory/gate.h"
 
 #include "base/list.h"
+#include "lockstep/state.h"
 
 #include <stdio.h>
 
@@ -46,6 +47,7 @@ typedef struct gate {
     mem_map map;
     gate_link *links;
     gate_node *nodes;
+    uint32_t node_count;
     index_pool pool; /* of nodes */
 } gate;
 
@@ -224,6 +226,33 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(gate_counters, reply_waited, "messages", "answers that found their link busy"),
 };
 
+static uint64_t link_count(const void *self)
+{
+    return ((const gate *)self)->link_count;
+}
+
+static uint64_t node_count(const void *self)
+{
+    return ((const gate *)self)->node_count;
+}
+
+static const ls_state_row link_rows[] = {
+    LS_STATE_FIXED_SPAN(gate_link, gate, number),
+    LS_STATE_LINK(gate_link, in),
+    LS_STATE_FIXED(gate_link, out),
+    LS_STATE_DATA_SPAN(gate_link, held, blocked),
+    LS_STATE_EVENT(gate_link, event),
+    LS_STATE_FIXED(gate_link, slices),
+};
+
+static const ls_state_row rows[] = {
+    LS_STATE_DATA(gate, n),
+    LS_STATE_FIXED_SPAN(gate, name, map),
+    LS_STATE_ARRAY_OF(gate, links, link_count, link_rows),
+    LS_STATE_ARRAY(gate, nodes, node_count),
+    LS_STATE_DATA_SPAN(gate, node_count, pool),
+};
+
 static const ls_block_type gate_type = {
     .abi = LS_ABI_VERSION,
     .slot = "line-gate",
@@ -233,6 +262,8 @@ static const ls_block_type gate_type = {
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),
     .counters_offset = offsetof(gate, n),
+    .rows = rows,
+    .row_count = LS_COUNT_OF(rows),
     .init = gate_init,
     .waits = gate_waits,
 };
@@ -247,7 +278,8 @@ ls_status line_gate_create(ls_region *region, const char *name, uint32_t hubs, u
     gate *g = ls_block_state(*out);
     g->link_count = hubs;
     g->links = ls_domain_alloc(domain, hubs * sizeof *g->links);
-    g->nodes = ls_domain_alloc(domain, ((size_t)hubs * INSIDE_MAX + requests_max) * sizeof *g->nodes);
+    g->node_count = hubs * INSIDE_MAX + requests_max;
+    g->nodes = ls_domain_alloc(domain, g->node_count * sizeof *g->nodes);
     bool ok = g->links != NULL && g->nodes != NULL;
     for (uint32_t i = 0; ok && i < hubs; i++) {
         gate_link *l = &g->links[i];

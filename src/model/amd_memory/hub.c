@@ -2,6 +2,8 @@
  * comes, or is refused until its link has a credit and a free wire. */
 #include "model/amd_memory/hub.h"
 
+#include "lockstep/state.h"
+
 #include <stdio.h>
 
 #define CLIENTS_MAX 256
@@ -204,6 +206,23 @@ static const ls_port_decl ports[] = {
     { .name = LS_LINE_MEMORY_PORT, .interface = LS_LINE_MEMORY_INTERFACE, .ops = &hub_memory },
 };
 
+static uint64_t client_count(const void *self)
+{
+    return ((const hub *)self)->client_count;
+}
+
+static const ls_state_row client_rows[] = {
+    LS_STATE_FIXED_SPAN(hub_client, ops, hub),
+    LS_STATE_EVENT(hub_client, event),
+    LS_STATE_DATA_SPAN(hub_client, sweep_sent, waiting),
+};
+
+static const ls_state_row rows[] = {
+    LS_STATE_DATA(hub, n),
+    LS_STATE_FIXED_SPAN(hub, name, links),
+    LS_STATE_ARRAY_OF(hub, clients, client_count, client_rows),
+};
+
 static const ls_block_type hub_type = {
     .abi = LS_ABI_VERSION,
     .slot = "line-hub",
@@ -215,6 +234,8 @@ static const ls_block_type hub_type = {
     .counters_offset = offsetof(hub, n),
     .ports = ports,
     .port_count = LS_COUNT_OF(ports),
+    .rows = rows,
+    .row_count = LS_COUNT_OF(rows),
     .init = hub_init,
     .waits = hub_waits,
 };

@@ -3,7 +3,7 @@
 #include "model/amd_memory/mmu.h"
 
 #include "base/list.h"
-#include "model/cache/tag_store.h"
+#include "model/cache/tag_store_state.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +37,7 @@ typedef struct mmu {
     uint32_t page_shift, link_count;
     mmu_link *links;
     mmu_node *nodes;
+    uint32_t node_count;
     index_pool pool;    /* of nodes */
     index_list arrived; /* in order of `at`; requests without a miss entry stay */
     mmu_miss *misses;   /* ring: walks take equally long, so that they end in the order of their beginning */
@@ -216,11 +217,11 @@ static ls_status mmu_attach(void *self, const ls_pages *pages, uint32_t links, u
 {
     mmu *m = self;
     ls_domain *domain = ls_region_domain(m->region);
-    size_t nodes = (size_t)links * questions;
     m->pages = *pages;
     m->link_count = links;
     m->links = ls_domain_alloc(domain, links * sizeof *m->links);
-    m->nodes = ls_domain_alloc(domain, nodes * sizeof *m->nodes);
+    m->node_count = links * questions;
+    m->nodes = ls_domain_alloc(domain, m->node_count * sizeof *m->nodes);
     if (m->links == NULL || m->nodes == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", m->name);
     m->pool = INDEX_POOL_NEW;
@@ -319,6 +320,36 @@ static const ls_metric metrics[] = {
     LS_METRIC_RATIO(line_mmu_counters, "hit_rate", hits, requests, "", "hits / requests"),
 };
 
+static uint64_t link_count(const void *self)
+{
+    return ((const mmu *)self)->link_count;
+}
+
+static uint64_t node_count(const void *self)
+{
+    return ((const mmu *)self)->node_count;
+}
+
+static uint64_t miss_length(const void *self)
+{
+    return (uint64_t)((const mmu *)self)->miss_mask + 1;
+}
+
+static const ls_state_row link_rows[] = {
+    LS_STATE_FIXED_SPAN(mmu_link, mmu, out),
+    LS_STATE_EVENT(mmu_link, event),
+    LS_STATE_DATA(mmu_link, answers),
+};
+
+/* The page table belongs to the host. */
+static const ls_state_row rows[] = {
+    LS_STATE_FIXED_SPAN(mmu, spec, region),      LS_STATE_DATA(mmu, n),
+    LS_STATE_FIXED_SPAN(mmu, pages, link_count), LS_STATE_ARRAY_OF(mmu, links, link_count, link_rows),
+    LS_STATE_ARRAY(mmu, nodes, node_count),      LS_STATE_DATA_SPAN(mmu, node_count, arrived),
+    LS_STATE_ARRAY(mmu, misses, miss_length),    LS_STATE_DATA_SPAN(mmu, miss_head, blocked),
+    LS_STATE_PART(mmu, l2, tag_store_rows),      LS_STATE_EVENT(mmu, event),
+};
+
 static const ls_block_type mmu_type = {
     .abi = LS_ABI_VERSION,
     .slot = LS_MMU_SLOT,
@@ -335,6 +366,8 @@ static const ls_block_type mmu_type = {
     .counters_offset = offsetof(mmu, n),
     .ports = ports,
     .port_count = LS_COUNT_OF(ports),
+    .rows = rows,
+    .row_count = LS_COUNT_OF(rows),
     .init = mmu_init,
     .waits = mmu_waits,
 };

@@ -1,6 +1,7 @@
 /* place_memory.c: see place_memory.h. May touch its own table and the bytes of its channel. */
 #include "model/amd_memory/place_memory.h"
 
+#include "lockstep/state.h"
 #include "model/amd_memory/line_store.h"
 
 #include <stdlib.h>
@@ -11,11 +12,18 @@ static void fini(void *state)
     free(((ls_memory *)state)->pages);
 }
 
+/* The address space belongs to the host, which restores it and its bytes before it attaches a new machine to it. */
+static const ls_state_row rows[] = {
+    LS_STATE_FIXED_SPAN(ls_memory, host, bytes),
+};
+
 static const ls_block_type memory_type = { .abi = LS_ABI_VERSION,
                                            .slot = "memory",
                                            .name = "place",
                                            .help = "the bytes and page states of one channel",
                                            .state_size = sizeof(ls_memory),
+                                           .rows = rows,
+                                           .row_count = LS_COUNT_OF(rows),
                                            .fini = fini };
 
 ls_status line_memory_create(ls_region *region, const char *name, ls_block **out, ls_error *err)

@@ -4,7 +4,7 @@
 #include "model/amd_memory/tlb.h"
 
 #include "base/list.h"
-#include "model/cache/tag_store.h"
+#include "model/cache/tag_store_state.h"
 
 #include <stdio.h>
 
@@ -510,6 +510,54 @@ static const ls_port_decl none_ports[] = {
     { .name = LS_TLB_PORT, .interface = LS_TLB_INTERFACE, .ops = &none_ops },
 };
 
+static uint64_t entry_count(const void *self)
+{
+    return ((const tlb *)self)->spec->entries;
+}
+
+static uint64_t miss_count(const void *self)
+{
+    return ((const tlb *)self)->spec->mshr_entries;
+}
+
+static uint64_t head_count(const void *self)
+{
+    return (uint64_t)((const tlb *)self)->head_mask + 1;
+}
+
+static uint64_t node_count(const void *self)
+{
+    return ((const tlb *)self)->spec->queue_entries;
+}
+
+static const ls_state_row client_rows[] = {
+    LS_STATE_FIXED_SPAN(tlb_client, ops, below),
+    LS_STATE_DATA(tlb_client, refused),
+};
+
+static const ls_state_row rows[] = {
+    LS_STATE_FIXED_SPAN(tlb, spec, region),
+    LS_STATE_DATA(tlb, n),
+    LS_STATE_FIXED_SPAN(tlb, cache, to_mmu),
+    LS_STATE_DATA_SPAN(tlb, page_shift, latency),
+    LS_STATE_PART(tlb, l1, tag_store_rows),
+    LS_STATE_ARRAY(tlb, physical, entry_count),
+    LS_STATE_DATA_SPAN(tlb, last_page, last_physical),
+    LS_STATE_ARRAY(tlb, misses, miss_count),
+    LS_STATE_ARRAY(tlb, heads, head_count),
+    LS_STATE_DATA_SPAN(tlb, head_mask, unsent),
+    LS_STATE_ARRAY(tlb, nodes, node_count),
+    LS_STATE_DATA_SPAN(tlb, node_pool, cache_refused),
+    LS_STATE_EVENT(tlb, event),
+    LS_STATE_EVENT(tlb, link_event),
+    LS_STATE_DATA(tlb, link_waits),
+    LS_STATE_PARTS(tlb, clients, client_rows),
+};
+
+static const ls_state_row none_rows[] = {
+    LS_STATE_FIXED(tlb_none, cache),
+};
+
 static const ls_block_type tlb_cycle = {
     .abi = LS_ABI_VERSION,
     .slot = LS_TLB_SLOT,
@@ -524,6 +572,8 @@ static const ls_block_type tlb_cycle = {
     .counters_offset = offsetof(tlb, n),
     .ports = ports,
     .port_count = LS_COUNT_OF(ports),
+    .rows = rows,
+    .row_count = LS_COUNT_OF(rows),
     .init = tlb_init,
     .waits = tlb_waits,
 };
@@ -535,6 +585,8 @@ static const ls_block_type tlb_off = {
     .name = "none",
     .help = "addresses are not translated, which costs nothing",
     .state_size = sizeof(tlb_none),
+    .rows = none_rows,
+    .row_count = LS_COUNT_OF(none_rows),
     .ports = none_ports,
     .port_count = LS_COUNT_OF(none_ports),
 };
