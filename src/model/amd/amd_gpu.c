@@ -105,6 +105,7 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
     b.channels = (uint32_t)b.spec->channels;
     b.slices = (uint32_t)b.spec->slices_per_channel;
     b.uppers = b.arrays > 0 ? b.arrays : b.clusters;
+    b.fabric = ls_machine_fabric(machine);
     b.caches_per_cluster = b.per_cluster * (uint32_t)b.spec->vector_caches + 2;
     TRY(ls_clock_init(&b.core_clock, b.spec->core_clock, err));
     TRY(ls_clock_init(&b.dram_clock, b.spec->dram_clock, err));
@@ -119,6 +120,7 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
         TRY(build_partition(&b, i, err));
     TRY(build_network(&b, err));
     TRY(build_mmu(&b, err));
+    TRY(build_remote(&b, err));
     ls_cu_capacity capacity;
     ((const ls_cu_ops *)b.cus[0].ops)->capacity(b.cus[0].self, &capacity);
     TRY(check_capacity(&capacity, err));
@@ -252,6 +254,8 @@ static const ls_param params[] = {
         "between a cluster and the L1 of its shader array, one way"),
     KEY("noc.mmu_latency_cycles", mmu_latency_cycles, "cycles", "40", 1, 2000,
         "between an L1 TLB and the MMU, one way"),
+    KEY("noc.rdma_latency_cycles", rdma_latency_cycles, "cycles", "0", 0, 2000,
+        "between a cluster or L2 slice and the RDMA engine, one way; 0: as between clusters and L2"),
     KEY("memory.size_mib", memory_mib, "MiB", "4096", 1, 1048576, "memory of the GPU"),
     KEY("memory.channels", channels, "", "8", 1, 256, "memory channels"),
     KEY("memory.slices_per_channel", slices_per_channel, "", "1", 1, 4, "L2 slices per memory channel"),

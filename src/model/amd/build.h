@@ -1,6 +1,6 @@
 /* build.h: a GPU while it is being built. For amd_gpu.c (the machine and its keys), build_cluster.c (command
  * processor, clusters of compute units) and build_memory.c (shader arrays, memory partitions, MMU). Also for
- * network.c (between these) and slots.c (the models of each slot). */
+ * network.c (between these), build_remote.c (the way to other GPUs) and slots.c (the models of each slot). */
 #ifndef MODEL_AMD_BUILD_H
 #define MODEL_AMD_BUILD_H
 
@@ -13,6 +13,7 @@
 #include "model/amd_memory/gate.h"
 #include "model/amd_memory/channel.h"
 #include "model/amd_memory/hub.h"
+#include "model/amd_memory/rdma.h"
 #include "model/amd_memory/tlb.h"
 
 #define BUILD_CREDITS_TO_SPARE 32u
@@ -22,7 +23,7 @@ typedef struct amd_gpu_spec {
     ls_ratio core_clock, dram_clock;
     uint64_t clusters, cus_per_cluster, vector_caches, units_per_cu, arrays;
     uint64_t line_bytes;
-    uint64_t dispatch_latency_cycles, array_latency_cycles, mmu_latency_cycles;
+    uint64_t dispatch_latency_cycles, array_latency_cycles, mmu_latency_cycles, rdma_latency_cycles;
     uint64_t memory_mib, channels, slices_per_channel, interleave_bytes;
     uint32_t slice_hash;
     bool memory_cache, copies_in_l2;
@@ -54,6 +55,7 @@ typedef struct builder_network {
     ls_noc_plan plan;
     ls_noc_endpoint *hubs, *gates;
     uint32_t requests_max; /* that a gate can get before it releases any */
+    uint32_t latency[2];   /* without load: of requests and answers */
     char prefix[16];
 } builder_network;
 
@@ -65,6 +67,7 @@ typedef struct builder {
     uint32_t clusters, per_cluster, arrays, channels, slices,
         uppers; /* uppers: domains that send to partitions */
     uint32_t caches_per_cluster;
+    bool fabric;      /* it has an RDMA engine */
     bool writes_back; /* true if a cache above L2 writes back: then writes of compute units reach L2 only by a
                        * flush */
     ls_clock core_clock, dram_clock;
@@ -103,7 +106,7 @@ void build_name(char *out, const char *pattern, const uint32_t *numbers);
 #define PART_NAME(b, out, pattern, ...) BUILD_NAME(out, "gpu#." pattern, (b)->gpu->number, __VA_ARGS__)
 
 /* slots.c: the slots of the machine and the ports that their models have. */
-#define AMD_SECTIONS 15
+#define AMD_SECTIONS 16
 extern const ls_section amd_sections[AMD_SECTIONS];
 
 /* build_cluster.c */
@@ -117,5 +120,11 @@ ls_status build_mmu(builder *b, ls_error *err);
 /* network.c: the plan comes before the partitions, the links after them. */
 ls_status build_network_plan(builder *b, ls_error *err);
 ls_status build_network(builder *b, ls_error *err);
+/* Of end point i of the network that sends to partitions; the last one is the DMA engine's. */
+ls_block *build_hub_of(const builder *b, uint32_t i);
+/* build_remote.c: the RDMA engine, if the system has a fabric; last of all, so that the rest is as in a GPU alone. */
+ls_status build_remote(builder *b, ls_error *err);
+/* Requests that a partition's gate can get from it. */
+uint32_t build_remote_credits(const builder *b);
 
 #endif

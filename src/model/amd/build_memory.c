@@ -118,7 +118,8 @@ ls_status build_partition(builder *b, uint32_t i, ls_error *err)
     TRY(ls_domain_add_region(domain, b->core_clock, &region, err));
     b->l2_regions[i] = region;
     PART_NAME(b, name, "partition#.gate", i);
-    TRY(line_gate_create(region, name, b->uppers + 1, b->network.requests_max, &b->gates[i], err));
+    TRY(line_gate_create(region, name, b->uppers + 1 + b->fabric,
+                         b->network.requests_max + build_remote_credits(b), &b->gates[i], err));
     PART_NAME(b, name, "partition#.channel", i);
     TRY(ls_machine_block(b->machine, region, name, "channel", &home, err));
     TRY(build_dram(b, i, ls_domain_region(domain, 0), home, err));

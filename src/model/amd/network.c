@@ -73,11 +73,12 @@ ls_status build_network_plan(builder *b, ls_error *err)
     ls_noc_shape shape;
     TRY(n->ops->describe(ls_machine_spec(b->machine, "noc"), &n->plan, &shape, err));
     n->requests_max = shape.receive_max[REQUEST];
+    n->latency[REQUEST] = shape.latency_cycles[REQUEST];
+    n->latency[REPLY] = shape.latency_cycles[REPLY];
     return LS_OK;
 }
 
-/* The last one is the DMA engine's. */
-static ls_block *hub_of(const builder *b, uint32_t i)
+ls_block *build_hub_of(const builder *b, uint32_t i)
 {
     if (i == b->uppers)
         return b->dma_hub;
@@ -103,7 +104,7 @@ ls_status build_network(builder *b, ls_error *err)
     if (requests == NULL || replies == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the links of a GPU of %u clusters", b->clusters);
     for (uint32_t i = 0; i < hubs; i++)
-        n->hubs[i] = end_of(hub_of(b, i), n->hubs[i].lanes, line_hub_receive);
+        n->hubs[i] = end_of(build_hub_of(b, i), n->hubs[i].lanes, line_hub_receive);
     for (uint32_t k = 0; k < b->channels; k++)
         n->gates[k] = end_of(b->gates[k], n->gates[k].lanes, line_gate_receive_any);
     ls_link **const links[MESSAGE_CLASSES] = { [REQUEST] = requests, [REPLY] = replies };
@@ -115,8 +116,8 @@ ls_status build_network(builder *b, ls_error *err)
     for (uint32_t i = 0; i < hubs; i++) {
         for (uint32_t k = 0; k < b->channels; k++)
             line_gate_set_reply(b->gates[k], i, replies[(size_t)k * hubs + i]);
-        TRY(line_hub_set_links(hub_of(b, i), i, &b->gpu->map, &requests[(size_t)i * b->channels], b->channels,
-                               err));
+        TRY(line_hub_set_links(build_hub_of(b, i), i, &b->gpu->map, &requests[(size_t)i * b->channels],
+                               b->channels, err));
     }
     return LS_OK;
 }

@@ -3,6 +3,7 @@
 #include "model/amd_memory/hub.h"
 
 #include "lockstep/state.h"
+#include "model/memory/place.h"
 
 #include <stdio.h>
 
@@ -34,6 +35,9 @@ typedef struct hub {
     bool mapped, plain; /* plain: mem_map_is_plain() */
     mem_map map;
     ls_link **links;
+    ls_link *remote; /* to other GPUs; NULL: none */
+    uint32_t own;    /* bits of addresses in the own memory: 0, or with `homes` the number of the GPU */
+    bool homes;      /* addresses are virtual */
     hub_client *clients;
 } hub;
 
@@ -89,25 +93,42 @@ static bool sweep(hub *h, uint32_t number, const ls_line_message *m)
     return true;
 }
 
+static bool send(hub *h, ls_link *link, uint32_t number, uint32_t place, const ls_line_message *m,
+                 uint64_t address)
+{
+    uint32_t data_bytes = ls_line_request_data(m, h->line_bytes);
+    ls_line_message *slot = ls_link_send(link, data_bytes != 0 ? h->line_bytes : CONTROL_BYTES);
+    if (LS_LIKELY(slot != NULL)) {
+        send_copy(h, slot, number, place, m, data_bytes);
+        slot->address = address;
+        return true;
+    }
+    return refuse(h, &h->clients[number], link);
+}
+
+static __attribute__((noinline)) bool send_remote(hub *h, uint32_t number, const ls_line_message *m)
+{
+    uint64_t address = h->homes ? mem_place_at_home(h->own, m->address) : m->address;
+    return send(h, h->remote, number, 0, m, address);
+}
+
 static bool hub_request(void *self, uint32_t number, const ls_line_message *m, ls_cycle now)
 {
     hub *h = self;
     (void)now;
     if (LS_UNLIKELY(m->kind == LS_LINE_INVALIDATE || m->kind == LS_LINE_FLUSH))
         return sweep(h, number, m);
+    uint64_t address = m->address;
+    if (LS_LIKELY(address >> MEM_PLACE_SHIFT == h->own))
+        address = mem_place_frame(address);
+    else if (h->remote != NULL)
+        return send_remote(h, number, m);
     uint32_t place = 0;
     if (LS_LIKELY(h->plain))
-        place = mem_map_plain_channel(&h->map, m->address);
+        place = mem_map_plain_channel(&h->map, address);
     else if (h->mapped)
-        place = mem_map_place_again(&h->map, m->address).channel;
-    ls_link *link = h->links[place];
-    uint32_t data_bytes = ls_line_request_data(m, h->line_bytes);
-    ls_line_message *slot = ls_link_send(link, data_bytes != 0 ? h->line_bytes : CONTROL_BYTES);
-    if (LS_LIKELY(slot != NULL)) {
-        send_copy(h, slot, number, place, m, data_bytes);
-        return true;
-    }
-    return refuse(h, &h->clients[number], link);
+        place = mem_map_place_again(&h->map, address).channel;
+    return send(h, h->links[place], number, place, m, address);
 }
 
 void line_hub_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
@@ -219,7 +240,7 @@ static const ls_state_row client_rows[] = {
 
 static const ls_state_row rows[] = {
     LS_STATE_DATA(hub, n),
-    LS_STATE_FIXED_SPAN(hub, name, links),
+    LS_STATE_FIXED_SPAN(hub, name, homes),
     LS_STATE_ARRAY_OF(hub, clients, client_count, client_rows),
 };
 
@@ -268,4 +289,12 @@ ls_status line_hub_set_links(ls_block *block, uint32_t number, const mem_map *ma
     if (map != NULL)
         h->map = *map;
     return LS_OK;
+}
+
+void line_hub_set_remote(ls_block *block, ls_link *remote, uint32_t own, bool homes)
+{
+    hub *h = ls_block_state(block);
+    h->remote = remote;
+    h->own = homes ? own : 0;
+    h->homes = homes;
 }

@@ -1,0 +1,119 @@
+/* build_remote.c: the RDMA engine and its links: from each hub above L2, and to each memory partition. They are beside
+ * the network of the slot `noc`, so that this one has the same shape as in a GPU alone. */
+#include "model/amd/build.h"
+
+static uint32_t latency_of(const builder *b, uint32_t class)
+{
+    return b->spec->rdma_latency_cycles != 0 ? (uint32_t)b->spec->rdma_latency_cycles
+                                             : b->network.latency[class];
+}
+
+static uint32_t credits_of(const builder *b)
+{
+    return latency_of(b, 0) + latency_of(b, 1) + BUILD_CREDITS_TO_SPARE;
+}
+
+uint32_t build_remote_credits(const builder *b)
+{
+    return b->fabric ? credits_of(b) : 0;
+}
+
+/* Link i from a hub to a gate, where it has number `at`, and the link back. */
+static ls_status join(builder *b, const char *const names[2], uint32_t i, ls_block *hub, ls_block *gate,
+                      uint32_t at, ls_link **out, ls_error *err)
+{
+    char name[96];
+    ls_link *reply;
+    ls_link_spec spec = { .name = name,
+                          .from = ls_block_region(hub),
+                          .to = ls_block_region(gate),
+                          .from_name = ls_block_name(hub),
+                          .to_name = ls_block_name(gate),
+                          .latency_cycles = latency_of(b, 0),
+                          .credits = credits_of(b),
+                          .payload_bytes = sizeof(ls_line_message),
+                          .receive = line_gate_receive,
+                          .receiver = line_gate_receiver(gate, at) };
+    build_name(name, names[0], (const uint32_t[]){ b->gpu->number, i });
+    TRY(ls_link_create(b->engine, &spec, out, err));
+    build_name(name, names[1], (const uint32_t[]){ b->gpu->number, i });
+    spec.from = ls_block_region(gate);
+    spec.to = ls_block_region(hub);
+    spec.from_name = ls_block_name(gate);
+    spec.to_name = ls_block_name(hub);
+    spec.latency_cycles = latency_of(b, 1);
+    spec.receive = line_hub_receive;
+    spec.receiver = ls_block_state(hub);
+    TRY(ls_link_create(b->engine, &spec, &reply, err));
+    line_gate_set_reply(gate, at, reply);
+    return LS_OK;
+}
+
+/* Requests of other GPUs go to the own partitions. */
+static ls_status build_served(builder *b, ls_region *region, ls_block **hub, ls_error *err)
+{
+    static const char *const names[] = { "gpu#.request.served.#", "gpu#.reply.served.#" };
+    char name[64];
+    ls_link **links = ls_engine_alloc(b->engine, b->channels * sizeof(ls_link *));
+    if (links == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the links of an RDMA engine");
+    PART_NAME(b, name, "rdma.hub", 0);
+    TRY(line_hub_create(region, name, b->gpu->line_bytes, hub, err));
+    for (uint32_t k = 0; k < b->channels; k++)
+        TRY(join(b, names, k, *hub, b->gates[k], b->uppers + 1, &links[k], err));
+    return line_hub_set_links(*hub, b->uppers + 1, &b->gpu->map, links, b->channels, err);
+}
+
+/* Requests of the own caches and the DMA engine go to other GPUs. */
+static ls_status build_requests(builder *b, ls_region *region, ls_block *rdma, ls_error *err)
+{
+    static const char *const names[] = { "gpu#.request.remote.#", "gpu#.reply.remote.#" };
+    char name[64];
+    ls_block *gate;
+    uint32_t hubs = b->uppers + 1;
+    PART_NAME(b, name, "rdma.gate", 0);
+    TRY(line_gate_create(region, name, hubs, hubs * credits_of(b), &gate, err));
+    TRY(line_gate_set_slices(gate, NULL, &rdma, 1, err));
+    for (uint32_t i = 0; i < hubs; i++) {
+        ls_link *link;
+        ls_block *hub = build_hub_of(b, i);
+        TRY(join(b, names, i, hub, gate, i, &link, err));
+        line_hub_set_remote(hub, link, b->gpu->number, i < b->uppers && b->gpu->tlb_count == 0);
+    }
+    return LS_OK;
+}
+
+/* A line of a message has the same size at both ends. */
+static ls_status check_lines(const builder *b, ls_error *err)
+{
+    const amd_gpu *first = amd_gpu_of(b->engine, 0);
+    if (first == NULL || first->line_bytes == b->gpu->line_bytes)
+        return LS_OK;
+    return ls_fail(err, LS_ERR_INPUT,
+                   "line_bytes is %u here and %u in gpu%u: AMD GPUs on one fabric have lines of one size",
+                   b->gpu->line_bytes, first->line_bytes, first->number);
+}
+
+ls_status build_remote(builder *b, ls_error *err)
+{
+    char name[64];
+    ls_domain *domain;
+    ls_block *rdma, *hub;
+    if (!b->fabric) {
+        for (uint32_t i = 0; i < b->uppers; i++)
+            line_hub_set_remote(build_hub_of(b, i), NULL, b->gpu->number, b->gpu->tlb_count == 0);
+        return LS_OK;
+    }
+    TRY(check_lines(b, err));
+    PART_NAME(b, name, "rdma", 0);
+    TRY(ls_domain_create(b->engine, name, b->core_clock, &domain, err));
+    ls_region *region = ls_domain_region(domain, 0);
+    TRY(ls_machine_block(b->machine, region, name, "rdma", &rdma, err));
+    TRY(build_served(b, region, &hub, err));
+    const line_rdma_wiring wiring = { .number = b->gpu->number,
+                                      .line_bytes = b->gpu->line_bytes,
+                                      .memory = hub };
+    TRY(line_rdma_attach(rdma, &wiring, err));
+    TRY(build_requests(b, region, rdma, err));
+    return ls_engine_add_part(b->engine, FABRIC_END_PART, line_rdma_end(rdma), err);
+}

@@ -1,0 +1,267 @@
+/* test_remote.c: GPUs of a system use each other's memory: programs and copies get the right bytes, in the time that the
+ * parts of the way add up to, with any number of threads. The fabric is one wire in each direction. */
+#include "remote_rig.h"
+
+#include "lockstep/fabric.h"
+
+#define WIRE 500u /* cycles */
+#define ITEMS 1024u
+#define NETWORK (42 + 42) /* cycles: noc.request_latency_cycles and noc.reply_latency_cycles */
+#define RDMA 1            /* rdma.latency_cycles */
+#define FABRIC "fabric.model: wires"
+
+/* ------------------------------------------------------------------------------------------- a fabric of wires */
+
+static ls_status join(ls_engine *engine, fabric_end *from, const fabric_end *to, ls_error *err)
+{
+    ls_status status = LS_OK;
+    char name[64];
+    from->ends = 2;
+    for (uint32_t i = 0; i < FABRIC_CLASSES && status == LS_OK; i++) {
+        if (to->receive_credits[i] == 0)
+            continue;
+        snprintf(name, sizeof name, "wire.%u.%u", from->number, i);
+        const ls_link_spec spec = { .name = name,
+                                    .from = from->region,
+                                    .to = to->region,
+                                    .latency_cycles = WIRE,
+                                    .credits = 2048,
+                                    .payload_bytes = sizeof(fabric_message),
+                                    .receive = to->receive,
+                                    .receiver = to->receiver };
+        status = ls_link_create(engine, &spec, &from->send[i], err);
+    }
+    return status;
+}
+
+static ls_status build(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err)
+{
+    fabric_end *a = ls_engine_part(engine, FABRIC_END_PART, 0),
+               *b = ls_engine_part(engine, FABRIC_END_PART, 1);
+    (void)spec;
+    assert_int_equal(gpus, 2);
+    assert_int_equal(a->number, 0);
+    assert_int_equal(b->number, 1);
+    ls_status status = join(engine, a, b, err);
+    return status == LS_OK ? join(engine, b, a, err) : status;
+}
+
+static const ls_fabric_ops wires_ops = { .build = build };
+static const ls_port_decl wires_ports[] = {
+    { .name = LS_FABRIC_PORT, .interface = LS_FABRIC_INTERFACE, .ops = &wires_ops },
+};
+static const ls_block_type wires = { .abi = LS_ABI_VERSION,
+                                     .slot = LS_FABRIC_SLOT,
+                                     .name = "wires",
+                                     .help = "one wire each way between two GPUs",
+                                     .ports = wires_ports,
+                                     .port_count = LS_COUNT_OF(wires_ports) };
+LS_REGISTER_BLOCK(wires);
+
+/* ------------------------------------------------------------------------------------------------------ programs */
+
+/* Arguments a, b, c: b[i] = a[i] + 1; atomic c[0] += 1. i: the work-item's number.
+ *
+ * s_load_dwordx4 s[4:7], s[0:1], 0x0; s_load_dwordx2 s[8:9], s[0:1], 0x10; s_lshl_b32 s3, s2, 6
+ * v_add_u32 v0, vcc, s3, v0; v_lshlrev_b32 v1, 2, v0; s_waitcnt lgkmcnt(0); v_mov_b32 v3, s5
+ * v_add_u32 v2, vcc, s4, v1; v_addc_u32 v3, vcc, 0, v3, vcc; flat_load_dword v4, v[2:3]
+ * v_mov_b32 v6, s7; v_add_u32 v5, vcc, s6, v1; v_addc_u32 v6, vcc, 0, v6, vcc
+ * s_waitcnt vmcnt(0) lgkmcnt(0); v_add_u32 v4, vcc, 1, v4; flat_store_dword v[5:6], v4
+ * v_mov_b32 v7, s8; v_mov_b32 v8, s9; v_mov_b32 v9, 1; flat_atomic_add v[7:8], v9; s_endpgm */
+static const uint32_t add_one[] = {
+    0xc00a0100, 0x00000000, 0xc0060200, 0x00000010, 0x8e038602, 0x32000003, 0x24020082, 0xbf8c007f, 0x7e060205,
+    0x32040204, 0x38060680, 0xdc500000, 0x04000002, 0x7e0c0207, 0x320a0206, 0x380c0c80, 0xbf8c0070, 0x32080881,
+    0xdc700000, 0x00000405, 0x7e0e0208, 0x7e100209, 0x7e120281, 0xdd080000, 0x00000907, 0xbf810000,
+};
+
+/* Arguments p, n: n times p = *p, past L1.
+ *
+ * s_load_dwordx2 s[4:5], s[0:1], 0x0; s_load_dword s6, s[0:1], 0x8; s_waitcnt lgkmcnt(0)
+ * v_mov_b32 v0, s4; v_mov_b32 v1, s5; loop: flat_load_dwordx2 v[0:1], v[0:1] glc
+ * s_waitcnt vmcnt(0) lgkmcnt(0); s_sub_u32 s6, s6, 1; s_cmp_lg_u32 s6, 0; s_cbranch_scc1 loop; s_endpgm */
+static const uint32_t chase[] = {
+    0xc0060100, 0x00000000, 0xc0020180, 0x00000008, 0xbf8c007f, 0x7e000204, 0x7e020205,
+    0xdc550000, 0x00000000, 0xbf8c0070, 0x80868106, 0xbf078006, 0xbf85fffa, 0xbf810000,
+};
+
+#define OUT 65536u
+#define COUNTER (128u << 10)
+
+static uint32_t word_at(const remote_rig *r, uint32_t gpu, uint64_t offset)
+{
+    uint32_t word;
+    memcpy(&word, remote_bytes(r, gpu, offset), 4);
+    return word;
+}
+
+/* Copies the data of a GPU out, so that bytes of its L2 count. */
+static void fetch(remote_rig *r, uint32_t gpu, uint32_t from, uint64_t offset, uint32_t *to, uint32_t words)
+{
+    ls_command_packet packet;
+    remote_transfer(r, gpu, LS_DMA_OUT, 0, mem_place_physical(gpu, from, r->gpus[from].data + offset),
+                    words * 4, to, &packet);
+    remote_run(r, 1, 1);
+}
+
+typedef struct outcome {
+    ls_time end[3];
+    line_rdma_counters n[2];
+} outcome;
+
+/* GPU 0 reads GPU 1's data, writes some of it and adds to its counter, while GPU 1 does the same to GPU 0. */
+static void exchange(uint32_t threads, const char *const *sets, outcome *out)
+{
+    remote_rig r;
+    ls_command_packet packets[2];
+    uint32_t values[ITEMS];
+    remote_open(&r, 2, FABRIC, sets);
+    uint32_t program = remote_program(&r, add_one, LS_COUNT_OF(add_one));
+    for (uint32_t g = 0; g < 2; g++)
+        for (uint32_t i = 0; i < ITEMS; i++) {
+            uint32_t value = 1000 * (g + 1) + i;
+            memcpy(remote_bytes(&r, g, i * 4), &value, 4);
+        }
+    for (uint32_t g = 0; g < 2; g++) {
+        const uint64_t args[] = { remote_at(&r, 1 - g, 0), remote_at(&r, 1 - g, OUT),
+                                  remote_at(&r, 1 - g, COUNTER) };
+        remote_launch(&r, g, program, ITEMS, args, 3, &packets[g]);
+    }
+    remote_run(&r, 2, threads);
+    for (uint32_t g = 0; g < 2; g++) {
+        assert_false(packets[g].has_fault);
+        assert_int_equal(packets[g].waves, ITEMS / 64);
+        fetch(&r, g, g, OUT, values, ITEMS);
+        for (uint32_t i = 0; i < ITEMS; i++)
+            assert_int_equal(values[i], 1000 * (g + 1) + i + 1);
+        fetch(&r, g, g, COUNTER, values, 1);
+        assert_int_equal(values[0], ITEMS);
+        assert_int_equal(word_at(&r, g, 0), 1000 * (g + 1)); /* inputs are as before */
+        out->end[g] = packets[g].end;
+        out->n[g] = *remote_counters(&r, g);
+        assert_int_equal(out->n[g].answers, out->n[g].reads + out->n[g].writes + out->n[g].atomics);
+        assert_true(out->n[g].reads >= ITEMS * 4 / 64 && out->n[g].writes >= ITEMS * 4 / 64);
+    }
+    assert_int_equal(out->n[0].reads, out->n[1].served_reads);
+    assert_int_equal(out->n[1].reads, out->n[0].served_reads); /* with the fetches of code in GPU 0 */
+    assert_int_equal(out->n[0].atomics, out->n[1].served_atomics);
+    assert_int_equal(out->n[0].bytes_out, out->n[1].bytes_in);
+    out->end[2] = 0;
+    remote_close(&r);
+}
+
+static void programs_use_each_others_memory(void **state)
+{
+    (void)state;
+    static const char *const none[] = { "gpus.tlb.model=none", NULL };
+    for (uint32_t translated = 0; translated < 2; translated++) {
+        outcome first, more;
+        exchange(1, translated != 0 ? NULL : none, &first);
+        for (uint32_t threads = 2; threads <= 8; threads += threads == 3 ? 5 : 1) {
+            exchange(threads, translated != 0 ? NULL : none, &more);
+            assert_memory_equal(&more, &first, sizeof first);
+        }
+    }
+}
+
+static void limits_slow_programs_down(void **state)
+{
+    (void)state;
+    static const char *const sets[] = { "gpus.rdma.in_flight=4", "gpus.rdma.served_in_flight=2", NULL };
+    outcome wide, narrow;
+    exchange(1, NULL, &wide);
+    exchange(1, sets, &narrow);
+    assert_true(wide.n[0].in_flight_peak > 4);
+    assert_int_equal(narrow.n[0].in_flight_peak, 4);
+    assert_int_equal(narrow.n[1].served_peak, 2);
+    assert_true(narrow.n[0].refused > 0);
+    assert_true(narrow.end[0] > wide.end[0]);
+}
+
+/* Of one load, past L1, of a line that the owner's L2 has. */
+static uint64_t load_cycles(uint32_t owner, const char *const *sets)
+{
+    uint64_t cycles[2];
+    for (uint32_t k = 0; k < 2; k++) {
+        remote_rig r;
+        ls_command_packet packet;
+        remote_open(&r, 2, FABRIC, sets);
+        uint32_t program = remote_program(&r, chase, LS_COUNT_OF(chase));
+        const uint64_t args[] = { remote_at(&r, owner, 0), 8 + 32 * k };
+        memcpy(remote_bytes(&r, owner, 0), &args[0], 8);
+        remote_launch(&r, 0, program, 64, args, 2, &packet);
+        remote_run(&r, 1, 1);
+        assert_false(packet.has_fault);
+        cycles[k] = remote_cycles(&r, &packet);
+        assert_int_equal(remote_counters(&r, 0)->reads, owner == 0 ? 0 : args[1]);
+        remote_close(&r);
+    }
+    assert_int_equal((cycles[1] - cycles[0]) % 32, 0);
+    return (cycles[1] - cycles[0]) / 32;
+}
+
+static void a_remote_load_is_a_local_one_and_the_way(void **state)
+{
+    (void)state;
+    static const char *const slow[] = { "gpus.rdma.latency_cycles=25", "gpus.noc.rdma_latency_cycles=60",
+                                        NULL };
+    uint64_t local = load_cycles(0, NULL);
+    assert_int_equal(load_cycles(1, NULL), local + NETWORK + 4 * RDMA + 2 * WIRE);
+    /* To the RDMA engine of the requester, and from that of the owner to L2; local: to L2. */
+    assert_int_equal(load_cycles(1, slow), local - NETWORK + 4 * 60 + 4 * 25 + 2 * WIRE);
+}
+
+static void copies_cross_the_fabric(void **state)
+{
+    (void)state;
+    remote_rig r;
+    ls_command_packet packets[3];
+    uint32_t in[300], out[300];
+    remote_open(&r, 2, FABRIC, NULL);
+    for (uint32_t i = 0; i < 300; i++)
+        in[i] = 0x1000 + i;
+    /* Host to GPU 1 through GPU 0; from there to GPU 0 by GPU 0; out of GPU 0 by GPU 1. */
+    uint64_t far = mem_place_physical(0, 1, r.gpus[1].data + 4), near = r.gpus[0].data + 512;
+    remote_transfer(&r, 0, LS_DMA_IN, far, 0, sizeof in, in, &packets[0]);
+    remote_transfer(&r, 0, LS_DMA_COPY, near, far, sizeof in, NULL, &packets[1]);
+    remote_run(&r, 2, 1);
+    remote_transfer(&r, 1, LS_DMA_OUT, 0, mem_place_physical(1, 0, near), sizeof out, out, &packets[2]);
+    remote_run(&r, 1, 1);
+    assert_memory_equal(in, out, sizeof in);
+    assert_int_equal(remote_counters(&r, 0)->writes, (4 + sizeof in + 63) / 64);
+    assert_int_equal(remote_counters(&r, 0)->reads, (4 + sizeof in + 63) / 64);
+    assert_int_equal(remote_counters(&r, 1)->reads, (sizeof in + 63) / 64);
+    remote_close(&r);
+}
+
+static void unmapped_memory_of_another_gpu_is_a_fault(void **state)
+{
+    (void)state;
+    for (uint32_t k = 0; k < 2; k++) {
+        remote_rig r;
+        ls_command_packet packet;
+        remote_open(&r, 2, FABRIC, NULL);
+        uint32_t program = remote_program(&r, chase, LS_COUNT_OF(chase));
+        uint64_t args[] = { remote_at(&r, 1, REMOTE_DATA),
+                            1 }; /* behind its data; in a GPU that is not there */
+        if (k == 1)
+            args[0] = mem_place_virtual(7, r.gpus[1].data);
+        remote_launch(&r, 0, program, 64, args, 2, &packet);
+        remote_run(&r, 1, 1);
+        assert_true(packet.has_fault);
+        assert_int_equal(remote_counters(&r, 0)->faults, 1);
+        assert_int_equal(remote_counters(&r, 1)->served_reads, k == 0);
+        remote_close(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(programs_use_each_others_memory),
+        cmocka_unit_test(limits_slow_programs_down),
+        cmocka_unit_test(a_remote_load_is_a_local_one_and_the_way),
+        cmocka_unit_test(copies_cross_the_fabric),
+        cmocka_unit_test(unmapped_memory_of_another_gpu_is_a_fault),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
