@@ -56,8 +56,9 @@ typedef struct ls_param {
 typedef struct ls_need {
     const char *keys; /* names of the same table, with '*' and '?' */
     /* KEY=VALUE or KEY!=VALUE, several separated by spaces (all must hold) or by commas (one must), values by
-     * '|' (any will do). KEY is of the same section, or, after a '/', any key of the platform. A condition on
-     * a key that does not exist holds. */
+     * '|' (any will do). KEY is of the same section, or, after a '/', any key of the platform. After "//" it is a key
+     * of the system that the GPU is part of; of a GPU alone these are `none`. A condition on a key that does not
+     * exist holds. */
     const char *condition;
 } ls_need;
 

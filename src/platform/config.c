@@ -155,6 +155,8 @@ void config_finish(platform_config *config, const config_request *request, confi
         return; /* a system in a system: the outer one reports it */
     if (is_system)
         system_load(&config->arena, request, layers, &config->parts, problems);
+    for (size_t i = 0; i < config->parts.count; i++)
+        config->parts.at[i].config->system = config;
     if (is_system && config->parts.count == 0)
         return; /* without its list it is not known which keys are those of GPUs */
     config_resolve(&config->arena, layers, machine, &config->resolved, problems);
@@ -208,6 +210,11 @@ void config_destroy(platform_config *config)
 
 /* ---------------------------------------------------------------------------------------------------
  * queries */
+
+const platform_config *config_system(const platform_config *config)
+{
+    return config->system;
+}
 
 const char *config_name(const platform_config *config)
 {

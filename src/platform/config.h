@@ -73,6 +73,8 @@ bool config_is_own(const platform_config *config);
 size_t config_part_count(const platform_config *config);
 const platform_config *config_part(const platform_config *config, size_t number);
 const char *config_part_name(const platform_config *config, size_t number); /* "" if it has none */
+/* Of a GPU: the system that it is part of; NULL: it is alone. */
+const platform_config *config_system(const platform_config *config);
 /* The GPU that a text names: "gpu1", "1", or the name of a single one. */
 ls_status config_find_part(const platform_config *config, const char *text, size_t *number, ls_error *err);
 

@@ -9,8 +9,9 @@ struct platform_config {
     mem_arena arena;
     config_layers layers;
     resolved_config resolved;
-    system_parts parts; /* of a system: its GPUs */
-    size_t part_values; /* the last so many values are those of GPUs */
+    system_parts parts;            /* of a system: its GPUs */
+    const platform_config *system; /* of a GPU of one; else NULL */
+    size_t part_values;            /* the last so many values are those of GPUs */
     const char *name, *title, *source;
     const char *yaml;
     hash128 hash;

@@ -28,19 +28,21 @@ static bool holds(const platform_config *config, const config_key *key, const ch
         return true;
     bool not = equals > text && equals[-1] == '!';
     size_t name = (size_t)(equals - text) - not, rest = bytes - (size_t)(equals + 1 - text);
-    bool absolute = text[0] == '/';
-    if (absolute || !key->section)
+    size_t absolute = strspn(text, "/");
+    if (absolute > 0 || !key->section)
         snprintf(full, full_bytes, "%.*s", (int)(name - absolute), text + absolute);
     else
         snprintf(full, full_bytes, "%s.%.*s", key->section->path, (int)name, text);
-    const config_value *value = config_find(config, full);
-    if (!value || is_one_of(equals + 1, rest, value->text) != not )
+    const platform_config *whose = absolute == 2 ? config_system(config) : config;
+    const config_value *value = whose ? config_find(whose, full) : NULL;
+    const char *now = value ? value->text : whose ? NULL : "none";
+    if (!now || is_one_of(equals + 1, rest, now) != not )
         return true;
     size_t used = strlen(full);
     snprintf(full + used, full_bytes - used, "%s%.*s", not ? "!=" : "=", (int)rest, equals + 1);
     for (char *bar = strchr(full, '|'); bar; bar = strchr(bar, '|'))
         *bar = '/'; /* one or the other, for people */
-    *is = value->text;
+    *is = now;
     return false;
 }
 

@@ -270,6 +270,7 @@ static const ls_param params[] = {
 static const ls_need needs[] = {
     { "noc.array_latency_cycles", "arrays!=0" },
     { "noc.mmu_latency_cycles", "tlb.model!=none" },
+    { "noc.rdma_latency_cycles", "//fabric.model!=none" },
 };
 /* clang-format on */
 

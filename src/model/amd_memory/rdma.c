@@ -525,6 +525,10 @@ static const ls_param params[] = {
     KEY("messages_per_cycle", messages_per_cycle, "messages", "1", 1, 64, "that pass in each direction"),
 };
 
+static const ls_need needs[] = {
+    { "*", "//fabric.model!=none" },
+};
+
 static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(line_rdma_counters, reads, "requests", "lines of other GPUs read"),
     LS_METRIC_COUNTER(line_rdma_counters, writes, "requests", "lines of other GPUs written"),
@@ -561,6 +565,8 @@ static const ls_block_type rdma_type = {
     .spec_size = sizeof(line_rdma_spec),
     .params = params,
     .param_count = LS_COUNT_OF(params),
+    .needs = needs,
+    .need_count = LS_COUNT_OF(needs),
     .state_size = sizeof(rdma),
     .rows = state_rows,
     .row_count = LS_COUNT_OF(state_rows),

@@ -60,25 +60,14 @@ LS_REGISTER_BLOCK(wires);
 
 /* ------------------------------------------------------------------------------------------------------ programs */
 
-/* Arguments a, b, c: b[i] = a[i] + 1; atomic c[0] += 1. i: the work-item's number.
- *
- * s_load_dwordx4 s[4:7], s[0:1], 0x0; s_load_dwordx2 s[8:9], s[0:1], 0x10; s_lshl_b32 s3, s2, 6
- * v_add_u32 v0, vcc, s3, v0; v_lshlrev_b32 v1, 2, v0; s_waitcnt lgkmcnt(0); v_mov_b32 v3, s5
- * v_add_u32 v2, vcc, s4, v1; v_addc_u32 v3, vcc, 0, v3, vcc; flat_load_dword v4, v[2:3]
- * v_mov_b32 v6, s7; v_add_u32 v5, vcc, s6, v1; v_addc_u32 v6, vcc, 0, v6, vcc
- * s_waitcnt vmcnt(0) lgkmcnt(0); v_add_u32 v4, vcc, 1, v4; flat_store_dword v[5:6], v4
- * v_mov_b32 v7, s8; v_mov_b32 v8, s9; v_mov_b32 v9, 1; flat_atomic_add v[7:8], v9; s_endpgm */
+/* Arguments a, b, c: b[i] = a[i] + 1; atomic c[0] += 1. i: the work-item's number. For gfx803. */
 static const uint32_t add_one[] = {
     0xc00a0100, 0x00000000, 0xc0060200, 0x00000010, 0x8e038602, 0x32000003, 0x24020082, 0xbf8c007f, 0x7e060205,
     0x32040204, 0x38060680, 0xdc500000, 0x04000002, 0x7e0c0207, 0x320a0206, 0x380c0c80, 0xbf8c0070, 0x32080881,
     0xdc700000, 0x00000405, 0x7e0e0208, 0x7e100209, 0x7e120281, 0xdd080000, 0x00000907, 0xbf810000,
 };
 
-/* Arguments p, n: n times p = *p, past L1.
- *
- * s_load_dwordx2 s[4:5], s[0:1], 0x0; s_load_dword s6, s[0:1], 0x8; s_waitcnt lgkmcnt(0)
- * v_mov_b32 v0, s4; v_mov_b32 v1, s5; loop: flat_load_dwordx2 v[0:1], v[0:1] glc
- * s_waitcnt vmcnt(0) lgkmcnt(0); s_sub_u32 s6, s6, 1; s_cmp_lg_u32 s6, 0; s_cbranch_scc1 loop; s_endpgm */
+/* Arguments p, n: n times p = *p, past L1 (glc). For gfx803. */
 static const uint32_t chase[] = {
     0xc0060100, 0x00000000, 0xc0020180, 0x00000008, 0xbf8c007f, 0x7e000204, 0x7e020205,
     0xdc550000, 0x00000000, 0xbf8c0070, 0x80868106, 0xbf078006, 0xbf85fffa, 0xbf810000,
@@ -254,6 +243,27 @@ static void unmapped_memory_of_another_gpu_is_a_fault(void **state)
     }
 }
 
+static size_t idle_keys(const char *fabric)
+{
+    static const char *const sets[] = { "gpus.rdma.in_flight=4", "gpus.noc.rdma_latency_cycles=60", NULL };
+    remote_rig r;
+    size_t count, found = 0;
+    remote_open(&r, 2, fabric, sets);
+    const ls_warning *warnings = ls_engine_warnings(r.engine, &count);
+    for (size_t i = 0; i < count; i++)
+        found +=
+            strstr(warnings[i].text, " has no effect: it needs fabric.model!=none, which is none") != NULL;
+    remote_close(&r);
+    return found;
+}
+
+static void keys_need_a_fabric(void **state)
+{
+    (void)state;
+    assert_int_equal(idle_keys(FABRIC), 0);
+    assert_int_equal(idle_keys(""), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +272,7 @@ int main(void)
         cmocka_unit_test(a_remote_load_is_a_local_one_and_the_way),
         cmocka_unit_test(copies_cross_the_fabric),
         cmocka_unit_test(unmapped_memory_of_another_gpu_is_a_fault),
+        cmocka_unit_test(keys_need_a_fabric),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
