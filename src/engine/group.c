@@ -115,10 +115,9 @@ ls_status ls_engine_set_stop_delay(ls_engine *engine, ls_time delay_fs, ls_error
     return LS_OK;
 }
 
-ls_status engine_stop_as_group(ls_engine *engine, const ls_group *group, ls_error *err)
+ls_status engine_stop_as_alone(ls_engine *engine, ls_time lookahead, ls_error *err)
 {
-    ls_time delay = ls_group_lookahead(group, NULL);
-    return ls_engine_set_stop_delay(engine, delay < WINDOW_MAX_FS ? delay : WINDOW_MAX_FS, err);
+    return ls_engine_set_stop_delay(engine, lookahead < WINDOW_MAX_FS ? lookahead : WINDOW_MAX_FS, err);
 }
 
 ls_time ls_engine_stop_delay(const ls_engine *engine)

@@ -20,7 +20,7 @@ struct ls_machine {
 void engine_begin_machine(ls_engine *engine);
 /* After build(): its domains are a group. */
 ls_status engine_group_machine(ls_engine *engine, ls_group *group, ls_error *err);
-/* Before the first run: runs stop as they would if the group were all of the engine. */
-ls_status engine_stop_as_group(ls_engine *engine, const ls_group *group, ls_error *err);
+/* Before the first run: runs stop as they would if a machine with this lookahead were all of the engine. */
+ls_status engine_stop_as_alone(ls_engine *engine, ls_time lookahead, ls_error *err);
 
 #endif

@@ -16,6 +16,7 @@ typedef struct configured_machine {
     mem_arena arena;  /* of the specs */
     bool owns_engine; /* else it stands beside others in one */
     ls_group *group;  /* of a GPU of a system: that of all its domains */
+    ls_time alone;    /* the lookahead of the group before the fabric came: as with the GPU alone */
     ls_machine **parts;
     size_t part_count;
 } configured_machine;
@@ -149,7 +150,10 @@ static ls_status build_part(const configured_machine *system, size_t number, ls_
         return ls_error_prefix(err, "%s", name);
     if (status == LS_OK)
         status = ls_group_create(engine, name, &m->group, err);
-    return status == LS_OK ? engine_group_machine(engine, m->group, err) : status;
+    if (status == LS_OK)
+        status = engine_group_machine(engine, m->group, err);
+    m->alone = status == LS_OK ? ls_group_lookahead(m->group, NULL) : 0;
+    return status;
 }
 
 static ls_status build_parts(configured_machine *m, ls_error *err)
@@ -216,14 +220,13 @@ ls_machine *machine_part(const ls_machine *machine, size_t number)
 
 ls_status machine_set_busy(ls_machine *machine, const size_t *numbers, size_t count, ls_error *err)
 {
-    const ls_group *quickest = NULL;
+    ls_time quickest = LS_TIME_MAX;
     for (size_t i = 0; i < count; i++) {
         const ls_machine *part = machine_part(machine, numbers[i]);
-        const ls_group *group = part ? configured(part)->group : NULL;
-        if (group && (!quickest || ls_group_lookahead(group, NULL) < ls_group_lookahead(quickest, NULL)))
-            quickest = group;
+        if (part && configured(part)->alone < quickest)
+            quickest = configured(part)->alone;
     }
-    return quickest ? engine_stop_as_group(machine->engine, quickest, err) : LS_OK;
+    return quickest != LS_TIME_MAX ? engine_stop_as_alone(machine->engine, quickest, err) : LS_OK;
 }
 
 void machine_destroy(ls_machine *machine)

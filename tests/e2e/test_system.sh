@@ -44,6 +44,18 @@ says '1 launches, GPU 2'
 numbers amd.json 2 >system
 cmp -s alone system || fail "fir on gpu2 of 3 x r9nano differs from r9nano"
 
+# ------------------------------------------------------------------------- on a fabric: as alone, with idle neighbours
+numbers alone.json 0 | grep -v '^\[' >alone_blocks # blocks; the kernel's line has its times
+numbers alone.json 0 | grep '^\[' >alone_kernels
+for gpu in 0 1 2; do
+    fabric=$(cut -d' ' -f$((gpu + 1)) <<<"switch ring pcie")
+    printf 'machine: system\ngpus: [{platform: r9nano, count: 3}]\nfabric.model: %s\n' "$fabric" >fabric.yaml
+    run 0 run fir -p ./fabric.yaml --on "$gpu" -j $((gpu + 1)) "${size[@]}" -o amd.json --per-block
+    numbers amd.json "$gpu" | grep -v '^rdma\|^port' >system
+    grep '^\[' system | cmp -s - alone_kernels || fail "fir on gpu$gpu of a $fabric takes other cycles than alone"
+    grep -v '^\[' system | cmp -s - alone_blocks || fail "fir on gpu$gpu of a $fabric counts otherwise than alone"
+done
+
 # -------------------------------------------------------------------------------- keys, sweeps, the configuration beside
 run 0 run fir -p r9nano --gpus 2 --on gpu1 -s gpu1.l2.ways=8 --size 1024 -o ways.json
 grep -q 'l2.ways: 8' ways.json.platform.yaml || fail "the configuration has no gpu1.l2.ways"

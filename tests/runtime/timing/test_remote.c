@@ -1,5 +1,5 @@
 /* test_remote.c: GPUs of a system use each other's memory: programs and copies get the right bytes, in the time that the
- * parts of the way add up to, with any number of threads. The fabric is one wire in each direction. */
+ * parts of the way add up to, with any number of threads. The simplest fabric is one wire in each direction. */
 #include "remote_rig.h"
 
 #include "lockstep/fabric.h"
@@ -9,6 +9,8 @@
 #define NETWORK (42 + 42) /* cycles: noc.request_latency_cycles and noc.reply_latency_cycles */
 #define RDMA 1            /* rdma.latency_cycles */
 #define FABRIC "fabric.model: wires"
+#define PCIE "fabric: {model: pcie}"
+#define RING "fabric: {model: ring}"
 
 /* ------------------------------------------------------------------------------------------- a fabric of wires */
 
@@ -93,8 +95,8 @@ static void fetch(remote_rig *r, uint32_t gpu, uint32_t from, uint64_t offset, u
 }
 
 typedef struct outcome {
-    ls_time end[3];
-    line_rdma_counters n[2];
+    ls_time end[4];
+    line_rdma_counters n[4];
 } outcome;
 
 /* GPU 0 reads GPU 1's data, writes some of it and adds to its counter, while GPU 1 does the same to GPU 0. */
@@ -134,7 +136,6 @@ static void exchange(uint32_t threads, const char *const *sets, outcome *out)
     assert_int_equal(out->n[1].reads, out->n[0].served_reads); /* with the fetches of code in GPU 0 */
     assert_int_equal(out->n[0].atomics, out->n[1].served_atomics);
     assert_int_equal(out->n[0].bytes_out, out->n[1].bytes_in);
-    out->end[2] = 0;
     remote_close(&r);
 }
 
@@ -143,7 +144,7 @@ static void programs_use_each_others_memory(void **state)
     (void)state;
     static const char *const none[] = { "gpus.tlb.model=none", NULL };
     for (uint32_t translated = 0; translated < 2; translated++) {
-        outcome first, more;
+        outcome first = { 0 }, more = { 0 };
         exchange(1, translated != 0 ? NULL : none, &first);
         for (uint32_t threads = 2; threads <= 8; threads += threads == 3 ? 5 : 1) {
             exchange(threads, translated != 0 ? NULL : none, &more);
@@ -166,14 +167,14 @@ static void limits_slow_programs_down(void **state)
     assert_true(narrow.end[0] > wide.end[0]);
 }
 
-/* Of one load, past L1, of a line that the owner's L2 has. */
-static uint64_t load_cycles(uint32_t owner, const char *const *sets)
+/* Of one load of GPU 0, past L1, of a line that the owner's L2 has. */
+static uint64_t load_cycles(uint32_t gpus, const char *fabric, uint32_t owner, const char *const *sets)
 {
     uint64_t cycles[2];
     for (uint32_t k = 0; k < 2; k++) {
         remote_rig r;
         ls_command_packet packet;
-        remote_open(&r, 2, FABRIC, sets);
+        remote_open(&r, gpus, fabric, sets);
         uint32_t program = remote_program(&r, chase, LS_COUNT_OF(chase));
         const uint64_t args[] = { remote_at(&r, owner, 0), 8 + 32 * k };
         memcpy(remote_bytes(&r, owner, 0), &args[0], 8);
@@ -193,10 +194,79 @@ static void a_remote_load_is_a_local_one_and_the_way(void **state)
     (void)state;
     static const char *const slow[] = { "gpus.rdma.latency_cycles=25", "gpus.noc.rdma_latency_cycles=60",
                                         NULL };
-    uint64_t local = load_cycles(0, NULL);
-    assert_int_equal(load_cycles(1, NULL), local + NETWORK + 4 * RDMA + 2 * WIRE);
+    uint64_t local = load_cycles(2, FABRIC, 0, NULL);
+    assert_int_equal(load_cycles(2, FABRIC, 1, NULL), local + NETWORK + 4 * RDMA + 2 * WIRE);
     /* To the RDMA engine of the requester, and from that of the owner to L2; local: to L2. */
-    assert_int_equal(load_cycles(1, slow), local - NETWORK + 4 * 60 + 4 * 25 + 2 * WIRE);
+    assert_int_equal(load_cycles(2, FABRIC, 1, slow), local - NETWORK + 4 * 60 + 4 * 25 + 2 * WIRE);
+}
+
+/* PCI Express 3: 20 cycles from an end to its port, 140 per switch. A request is one flit. An answer of 68 bytes and a
+ * quarter is five flits of 17 bytes, of which the last is 4 cycles behind the first. */
+static void a_load_over_pcie_takes_its_hops(void **state)
+{
+    (void)state;
+    uint64_t near = load_cycles(4, PCIE, 0, NULL) + NETWORK + 4 * RDMA + 4 * 20 + 4;
+    assert_int_equal(load_cycles(4, PCIE, 1, NULL), near + 2 * 140);
+    assert_int_equal(load_cycles(4, PCIE, 2, NULL), near + 2 * 3 * 140);
+    uint64_t next = load_cycles(4, RING, 1, NULL), over = load_cycles(4, RING, 2, NULL);
+    assert_int_equal(over - next, 2 * 250); /* a hop more each way */
+    assert_int_equal(load_cycles(4, RING, 3, NULL), next);
+}
+
+/* Every GPU works on the data of the one `step` further. */
+static void turn(const char *fabric, uint32_t step, uint32_t threads, outcome *out)
+{
+    remote_rig r;
+    ls_command_packet packets[4];
+    uint32_t values[ITEMS];
+    remote_open(&r, 4, fabric, NULL);
+    uint32_t program = remote_program(&r, add_one, LS_COUNT_OF(add_one));
+    for (uint32_t g = 0; g < 4; g++) {
+        const uint32_t to = (g + step) % 4;
+        const uint64_t args[] = { remote_at(&r, to, 0), remote_at(&r, to, OUT), remote_at(&r, 0, COUNTER) };
+        for (uint32_t i = 0; i < ITEMS; i++)
+            memcpy(remote_bytes(&r, to, i * 4), &(uint32_t){ 100 * to + i }, 4);
+        remote_launch(&r, g, program, ITEMS, args, 3, &packets[g]);
+    }
+    remote_run(&r, 4, threads);
+    for (uint32_t g = 0; g < 4; g++) {
+        out->end[g] = packets[g].end;
+        out->n[g] = *remote_counters(&r, g);
+    }
+    for (uint32_t g = 0; g < 4; g++) {
+        assert_false(packets[g].has_fault);
+        fetch(&r, (g + 1) % 4, g, OUT, values, ITEMS); /* as another GPU sees it */
+        for (uint32_t i = 0; i < ITEMS; i++)
+            assert_int_equal(values[i], 100 * g + i + 1);
+    }
+    fetch(&r, 0, 0, COUNTER, values, 1);
+    assert_int_equal(values[0], 4 * ITEMS);
+    remote_close(&r);
+}
+
+static void four_gpus_use_each_others_memory(void **state)
+{
+    (void)state;
+    static const char *const fabrics[] = { PCIE, RING, "fabric: {model: full}",
+                                           "fabric: {model: switch, planes: 2}" };
+    for (uint32_t f = 0; f < LS_COUNT_OF(fabrics); f++) {
+        outcome first = { 0 }, more = { 0 };
+        uint64_t sent = 0, served = 0, out = 0, in = 0;
+        turn(fabrics[f], 1 + f % 3, 1, &first);
+        for (uint32_t threads = 2; threads <= 8; threads += threads == 3 ? 5 : 1) {
+            turn(fabrics[f], 1 + f % 3, threads, &more);
+            assert_memory_equal(&more, &first, sizeof first);
+        }
+        for (uint32_t g = 0; g < 4; g++) {
+            const line_rdma_counters *n = &first.n[g];
+            sent += n->reads + n->writes + n->atomics;
+            served += n->served_reads + n->served_writes + n->served_atomics;
+            out += n->bytes_out;
+            in += n->bytes_in;
+        }
+        assert_int_equal(sent, served);
+        assert_int_equal(out, in);
+    }
 }
 
 static void copies_cross_the_fabric(void **state)
@@ -270,6 +340,8 @@ int main(void)
         cmocka_unit_test(programs_use_each_others_memory),
         cmocka_unit_test(limits_slow_programs_down),
         cmocka_unit_test(a_remote_load_is_a_local_one_and_the_way),
+        cmocka_unit_test(a_load_over_pcie_takes_its_hops),
+        cmocka_unit_test(four_gpus_use_each_others_memory),
         cmocka_unit_test(copies_cross_the_fabric),
         cmocka_unit_test(unmapped_memory_of_another_gpu_is_a_fault),
         cmocka_unit_test(keys_need_a_fabric),
