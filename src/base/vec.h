@@ -21,7 +21,8 @@
 bool vec_reserve_(void **at, size_t *capacity, size_t count, size_t more, size_t element_bytes);
 #define vec_reserve(v, more)                                                                                  \
     vec_reserve_((void **)&(v)->at, &(v)->capacity, (v)->count, (more), sizeof *(v)->at)
-#define vec_push(v, value) (vec_reserve(v, 1) && ((v)->at[(v)->count++] = (value), true))
+#define vec_push(v, value)                                                                                    \
+    (((v)->count < (v)->capacity || vec_reserve(v, 1)) && ((v)->at[(v)->count++] = (value), true))
 #define vec_clear(v) ((v)->count = 0)
 void vec_fini_(void **at);
 #define vec_fini(v) (vec_fini_((void **)&(v)->at), (v)->count = (v)->capacity = 0)

@@ -83,9 +83,8 @@ static ls_time shortest(const ls_engine *engine, const ls_group *group, const ls
         const ls_link *link = engine->links.at[i];
         if (group == NULL ? !crosses(link) : crosses(link) || link->from->domain->group != group)
             continue;
-        ls_time time = link_lookahead(link);
-        if (time < least) {
-            least = time;
+        if (link->lookahead < least) {
+            least = link->lookahead;
             found = link;
         }
     }

@@ -16,172 +16,9 @@
 
 #include <string.h>
 
-#define CREDITS_MAX 65536u
-
-static void link_serve(void *self, ls_cycle now);
-
 static inline slot_header *slot_at(const ls_link *link, uint64_t position)
 {
     return link->slots[position & link->ring_mask];
-}
-
-/* ---------------------------------------------------------------------------------------------- creation */
-
-/* The cycles of `to`'s clock that take at least as long as latency_cycles of `from`'s. */
-static uint64_t credit_latency(const ls_link_spec *spec)
-{
-    if (spec->credit_latency_cycles != 0)
-        return spec->credit_latency_cycles;
-    if (ls_clock_same(&spec->from->clock, &spec->to->clock))
-        return spec->latency_cycles;
-    return ls_clock_cycle_at(&spec->to->clock, ls_clock_time(&spec->from->clock, spec->latency_cycles));
-}
-
-static ls_status check_spec(const ls_engine *engine, const ls_link_spec *spec, ls_error *err)
-{
-    const char *name = spec->name != NULL ? spec->name : "(unnamed)";
-    if (engine->started)
-        return ls_fail(err, LS_ERR_USAGE, "link '%s' comes after the run began", name);
-    if (spec->from == NULL || spec->to == NULL || spec->receive == NULL)
-        return ls_fail(err, LS_ERR_USAGE, "link '%s' needs a sender, a receiver and a receive function", name);
-    if (spec->from->domain->engine != engine || spec->to->domain->engine != engine)
-        return ls_fail(err, LS_ERR_USAGE, "link '%s' joins domains of different engines", name);
-    if (spec->credits == 0 || spec->credits > CREDITS_MAX)
-        return ls_fail(err, LS_ERR_USAGE, "link '%s' has %u credits, allowed are 1 to %u", name, spec->credits,
-                       CREDITS_MAX);
-    if (spec->payload_bytes > (1u << 20))
-        return ls_fail(err, LS_ERR_USAGE, "link '%s' carries messages of %u bytes, allowed are up to 1 MiB",
-                       name, spec->payload_bytes);
-    ls_time slower = ls_clock_span(&spec->from->clock, 1);
-    ls_time other = ls_clock_span(&spec->to->clock, 1);
-    slower = other > slower ? other : slower;
-    ls_time latency = ls_clock_span(&spec->from->clock, spec->latency_cycles);
-    if (latency < slower)
-        return ls_fail(err, LS_ERR_USAGE,
-                       "link '%s' has a latency of %llu fs, less than one cycle of its slower side (%llu fs)",
-                       name, (unsigned long long)latency, (unsigned long long)slower);
-    /* Wire units are counted from the start of time in 64 bits: this is enough for hours at any clock. */
-    if (spec->width_bytes > (1u << 20))
-        return ls_fail(err, LS_ERR_USAGE, "link '%s' is %u bytes wide, allowed are up to 1 MiB per cycle",
-                       name, spec->width_bytes);
-    uint64_t flit = spec->flit_bytes != 0 ? spec->flit_bytes : spec->width_bytes;
-    if (flit * (spec->width_cycles == 0 ? 1 : spec->width_cycles) > (1u << 30))
-        return ls_fail(err, LS_ERR_USAGE, "link '%s' has flits of %llu bytes over %u cycles: too large", name,
-                       (unsigned long long)flit, spec->width_cycles);
-    uint64_t back_cycles = credit_latency(spec);
-    if (back_cycles > UINT32_MAX)
-        return ls_fail(err, LS_ERR_USAGE,
-                       "link '%s' returns credits in %llu cycles of its receiver, allowed are %u", name,
-                       (unsigned long long)back_cycles, UINT32_MAX);
-    ls_time back = ls_clock_span(&spec->to->clock, back_cycles);
-    if (back < slower)
-        return ls_fail(
-            err, LS_ERR_USAGE,
-            "link '%s' returns credits in %llu fs, less than one cycle of its slower side (%llu fs)", name,
-            (unsigned long long)back, (unsigned long long)slower);
-    return LS_OK;
-}
-
-static void set_width(ls_link *link, const ls_link_spec *spec)
-{
-    uint32_t width_cycles = spec->width_cycles == 0 ? 1 : spec->width_cycles;
-    link->width_units = spec->width_bytes;
-    link->flit_bytes = spec->flit_bytes != 0 ? spec->flit_bytes : spec->width_bytes;
-    link->flit_units = link->flit_bytes * width_cycles;
-    link->even = link->flit_units == link->width_units;
-    if (spec->width_bytes == 0) {
-        link->flit_bytes = UINT32_MAX;
-        link->even = true;
-    }
-}
-
-ls_time link_lookahead(const ls_link *link)
-{
-    ls_time there = ls_clock_span(&link->from->clock, link->latency_cycles);
-    ls_time back = ls_clock_span(&link->to->clock, link->credit_latency_cycles);
-    return there < back ? there : back;
-}
-
-/* The ends have few different names: a name that the previous link had is not copied again. */
-static const char *end_name(ls_engine *engine, const char *given, const ls_region *region)
-{
-    const char *name = given != NULL ? given : region->domain->name;
-    if (engine->links.count > 0) {
-        const ls_link *last = engine->links.at[engine->links.count - 1];
-        if (strcmp(last->from_name, name) == 0)
-            return last->from_name;
-        if (strcmp(last->to_name, name) == 0)
-            return last->to_name;
-    }
-    return arena_strdup(&engine->arena, name);
-}
-
-ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **out, ls_error *err)
-{
-    *out = NULL;
-    ls_status status = check_spec(engine, spec, err);
-    if (status != LS_OK)
-        return status;
-    uint32_t ring_size = 1;
-    while (ring_size < spec->credits)
-        ring_size <<= 1;
-    uint32_t slot_bytes = (SLOT_HEADER_BYTES + spec->payload_bytes + 15u) & ~15u;
-
-    /* Each half and each ring lives with the domain that writes it. */
-    ls_link *link = ls_domain_alloc(spec->from->domain, sizeof *link);
-    slot_header **slots = ls_domain_alloc(spec->from->domain, ring_size * sizeof *slots);
-    credit_entry *credit_ring = ls_domain_alloc(spec->to->domain, ring_size * sizeof *credit_ring);
-    char *name = arena_strdup(&engine->arena, spec->name != NULL ? spec->name : "(unnamed)");
-    const char *from_name = end_name(engine, spec->from_name, spec->from);
-    const char *to_name = end_name(engine, spec->to_name, spec->to);
-    if (link == NULL || slots == NULL || credit_ring == NULL || name == NULL || from_name == NULL ||
-        to_name == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for link '%s' with %u credits",
-                       spec->name != NULL ? spec->name : "(unnamed)", spec->credits);
-
-    link->engine = engine;
-    link->from = spec->from;
-    link->to = spec->to;
-    link->slots = slots;
-    link->credit_ring = credit_ring;
-    link->ring_mask = ring_size - 1;
-    link->slot_bytes = slot_bytes;
-    link->latency_cycles = spec->latency_cycles;
-    link->credit_latency_cycles = (uint32_t)credit_latency(spec);
-    set_width(link, spec);
-    link->credits = link->credit_total = spec->credits;
-    link->id = (uint32_t)engine->links.count;
-    link->same_clock = ls_clock_same(&spec->from->clock, &spec->to->clock);
-    link->receive = spec->receive;
-    link->receiver = spec->receiver;
-    link->delivery = (arrival){ .link = link, .order = link->id * 2, .kind = ARRIVAL_MESSAGE };
-    link->wake = (arrival){ .link = link, .order = link->id * 2 + 1, .kind = ARRIVAL_WAKE };
-    ls_event_init(&link->serve, link_serve, link);
-    link->name = name;
-    link->from_name = from_name;
-    link->to_name = to_name;
-
-    link->to_end = (uint32_t)spec->to->domain->incoming.count;
-    if (!vec_push(&spec->to->domain->incoming, link) || !vec_push(&engine->links, link))
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for link '%s'", link->name);
-
-    ls_time shorter = link_lookahead(link);
-    if (shorter < engine->lookahead) {
-        engine->lookahead = shorter;
-        engine->limiting_link = link;
-    }
-    *out = link;
-    return LS_OK;
-}
-
-uint32_t ls_link_id(const ls_link *link)
-{
-    return link->id;
-}
-
-const char *ls_link_name(const ls_link *link)
-{
-    return link->name;
 }
 
 /* ------------------------------------------------------------------------------------------ sender's half */
@@ -286,6 +123,12 @@ static COLD void *send_slow(ls_link *link, slot_header *slot)
     return (uint8_t *)slot + SLOT_HEADER_BYTES;
 }
 
+static COLD void stop_without_memory(ls_domain *domain)
+{
+    ls_domain_stop(domain);
+    atomic_store_explicit(&domain->engine->out_of_memory, true, memory_order_relaxed);
+}
+
 #define FIRST_SLOTS 4u
 
 /* Doubles the number of slots: a run has what it needs in its first moments. */
@@ -296,9 +139,8 @@ static COLD bool add_slots(ls_link *link)
     count = count < room ? count : room;
     ls_domain *domain = link->from->domain;
     link->fresh = ls_domain_alloc(domain, (size_t)count * link->slot_bytes);
-    if (link->fresh == NULL) {
-        ls_domain_stop(domain);
-        atomic_store_explicit(&domain->engine->out_of_memory, true, memory_order_relaxed);
+    if (link->fresh == NULL || !link_make_slots(link)) {
+        stop_without_memory(domain);
         return false;
     }
     link->slot_count += count;
@@ -470,7 +312,7 @@ void link_wake(ls_link *link, ls_cycle now)
     plan_service(link);
 }
 
-static void link_serve(void *self, ls_cycle now)
+void link_serve(void *self, ls_cycle now)
 {
     ls_link *link = self;
     link->from->events_run--; /* the waiters count, not their usher */
@@ -537,9 +379,15 @@ void ls_link_release(ls_link *link, uint32_t entries)
         cycle = ls_clock_cycle_at(&link->from->clock, ls_clock_time(&link->to->clock, cycle));
     uint32_t tail = atomic_load_explicit(&link->credit_tail, memory_order_relaxed);
     /* One of this window does not count yet for the sender, so it may still grow. */
-    credit_entry *newest = &link->credit_ring[(tail - 1) & link->ring_mask];
-    if (link->released_window == to->window && newest->cycle == cycle) {
-        newest->count += entries;
+    if (link->released_window == to->window) {
+        credit_entry *newest = &link->credit_ring[(tail - 1) & link->ring_mask];
+        if (newest->cycle == cycle) {
+            newest->count += entries;
+            return;
+        }
+    }
+    if (LS_UNLIKELY(link->credit_ring == NULL) && !link_make_credits(link)) {
+        stop_without_memory(to->domain);
         return;
     }
     link->released_window = to->window;

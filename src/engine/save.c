@@ -339,7 +339,7 @@ static ls_status load_messages(ls_link *link, save_in *in, ls_error *err)
         return LS_OK;
     }
     uint8_t *slots = ls_domain_alloc(link->from->domain, (size_t)count * link->slot_bytes);
-    if (slots == NULL)
+    if (slots == NULL || !link_make_slots(link))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the messages of link '%s'", link->name);
     for (uint32_t i = 0; i < count; i++)
         link->slots[(link->reused + i) & link->ring_mask] =
@@ -366,6 +366,8 @@ static ls_status load_link(ls_link *link, const save_events *events, save_in *in
     link->credit_head = (uint32_t)head[8];
     atomic_store_explicit(&link->credit_tail, (uint32_t)head[9], memory_order_relaxed);
     in->failed |= (uint32_t)head[9] - link->credit_head > link->credit_total;
+    if (!link_make_credits(link))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the credits of link '%s'", link->name);
     for (uint32_t i = link->credit_head; i != (uint32_t)head[9] && !in->failed; i++)
         save_get(in, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
     ls_status status = in->failed ? LS_OK : load_messages(link, in, err);

@@ -117,9 +117,10 @@ struct ls_region {
 
     ls_domain *domain;
     ls_clock clock;
-    uint32_t clock_id;   /* index into the engine's list of different clocks */
-    ls_cycle idle_floor; /* where the last run left floor: no cycle was run since, if it is still there */
-    uint32_t index;      /* in its domain */
+    uint32_t clock_id;    /* index into the engine's list of different clocks */
+    ls_cycle idle_floor;  /* where the last run left floor: no cycle was run since, if it is still there */
+    uint32_t index;       /* in its domain */
+    const char *end_name; /* of the last link that ends here under a name of its own; NULL: none */
     ls_cycle
         next_cycle; /* its next cycle with work, in domains with several regions: decides whose turn is next */
     ls_time next_fs;              /* and its time */
@@ -155,8 +156,8 @@ typedef struct end_mark {
 struct ls_link {
     /* Set once. */
     ls_region *from, *to;
-    slot_header **slots; /* ring: where the messages are */
-    credit_entry *credit_ring;
+    slot_header **slots;       /* ring: where the messages are; NULL before the first one */
+    credit_entry *credit_ring; /* NULL before the first credit returns */
     uint32_t ring_mask, slot_bytes;
     uint32_t latency_cycles, credit_latency_cycles;
     uint32_t width_units; /* wire units per cycle: width_bytes; 0: no limit */
@@ -184,7 +185,7 @@ struct ls_link {
     uint64_t published_tail[2]; /* read by the receiver one window later */
     end_mark to_mark[2];        /* by parity: marks for the receiver's domain that there is news */
     ls_event *waiters;          /* newest of a circular list */
-    ls_link *next_looking;      /* of the domain\'s */
+    ls_link *next_looking;      /* of the domain's */
     bool looks;                 /* is one of them */
     bool serving;               /* waiters are being run */
     ls_event serve;             /* runs waiters that came while the link was ready */
@@ -201,7 +202,8 @@ struct ls_link {
     ls_engine *engine;
     uint8_t *cross_news; /* NULL inside a group */
     uint32_t credit_total;
-    uint32_t to_end; /* index among the incoming links of the receiving domain */
+    ls_time lookahead; /* the shorter of a message's and a credit's way */
+    uint32_t to_end;   /* index among the incoming links of the receiving domain */
     const char *name, *from_name, *to_name;
 };
 
@@ -354,7 +356,10 @@ bool wheel_put(ls_region *region, ls_event *event, ls_cycle cycle); /* not befor
 /* link.c */
 void link_deliver(ls_link *link, ls_cycle now);
 void link_wake(ls_link *link, ls_cycle now);
-ls_time link_lookahead(const ls_link *link); /* the shorter of a message's and a credit's way */
+void link_serve(void *self, ls_cycle now); /* the event that runs waiters */
+/* Make a ring of a link unless it has it; false when the host has no memory left. */
+bool link_make_slots(ls_link *link);
+bool link_make_credits(ls_link *link);
 void link_exchange(ls_domain *domain, unsigned parity);
 /* The same between groups, with all threads at rest. */
 void link_exchange_cross(ls_link *link);
