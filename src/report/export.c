@@ -214,11 +214,13 @@ ls_status export_walk(const metric_store *m, bool per_block, export_row_fn fn, v
 
 ls_status export_untouched(const metric_store *m, metric_untouched **list, size_t *count, ls_error *err)
 {
-    *count = metrics_untouched(m, NULL, 0);
-    *list = malloc((*count + 1) * sizeof **list);
+    size_t all = 0;
+    for (size_t i = 0; i < metrics_type_count(m); i++)
+        all += metrics_type_at(m, i).metric_count;
+    *list = malloc((all + 1) * sizeof **list);
     if (!*list)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left for the list of untouched metrics");
-    metrics_untouched(m, *list, *count);
+    *count = metrics_untouched(m, *list, all);
     return LS_OK;
 }
 

@@ -103,22 +103,76 @@ static void format_value(const metric_value *v, text_row *row)
              format_count(h->max, max, sizeof max));
 }
 
-static bool is_untouched(const text_out *t, size_t type, size_t metric)
+/* *at goes on from metric to metric. */
+static bool is_untouched(const text_out *t, size_t type, size_t metric, size_t *at)
 {
-    for (size_t i = 0; i < t->untouched_count; i++)
-        if (t->untouched[i].type == type && t->untouched[i].metric == metric)
-            return true;
-    return false;
+    const metric_untouched *list = t->untouched;
+    while (*at < t->untouched_count &&
+           (list[*at].type < type || (list[*at].type == type && list[*at].metric < metric)))
+        ++*at;
+    return *at < t->untouched_count && list[*at].type == type && list[*at].metric == metric;
+}
+
+static void add_spaces(text_buffer *text, size_t count)
+{
+    static const char spaces[] = "                                ";
+    for (; count >= sizeof spaces; count -= sizeof spaces - 1)
+        text_addn(text, spaces, sizeof spaces - 1);
+    text_addn(text, spaces, count);
+}
+
+static void add_styled(const text_out *t, text_buffer *text, const char *styled, size_t bytes)
+{
+    bool color = t->options->color && bytes > 0;
+    if (color)
+        text_add(text, DIM);
+    text_addn(text, styled, bytes);
+    if (color)
+        text_add(text, PLAIN);
+}
+
+/* Columns as wide as their longest text. Rows are put together here: printf would be half of a short run's report. */
+static ls_status put_rows(const text_out *t, const text_row *rows, size_t count, unsigned indent,
+                          ls_error *err)
+{
+    size_t name_width = 0, value_width = 0, unit_width = 0;
+    for (size_t k = 0; k < count; k++) {
+        size_t name = strlen(rows[k].name), value = strlen(rows[k].value), unit = strlen(rows[k].unit);
+        name_width = name > name_width ? name : name_width;
+        value_width = value > value_width ? value : value_width;
+        unit_width = unit > unit_width ? unit : unit_width;
+    }
+    text_buffer text = { 0 };
+    for (size_t k = 0; k < count; k++) {
+        const text_row *row = &rows[k];
+        size_t name = strlen(row->name), value = strlen(row->value), unit = strlen(row->unit);
+        add_spaces(&text, indent);
+        text_addn(&text, row->name, name);
+        add_spaces(&text, name_width - name + 2 + value_width - value);
+        text_addn(&text, row->value, value);
+        if (unit > 0 || row->note[0])
+            text_addn(&text, "  ", 2);
+        add_styled(t, &text, row->unit, unit);
+        if (row->note[0]) {
+            add_spaces(&text, unit_width - unit + 2);
+            add_styled(t, &text, row->note, strlen(row->note));
+        }
+        text_addn(&text, "\n", 1);
+    }
+    fwrite(text_get(&text), 1, text.count, t->to);
+    ls_status status = text.failed ? ls_fail(err, LS_ERR_NOMEM, "no memory left for the summary") : LS_OK;
+    text_fini(&text);
+    return status;
 }
 
 /* The values of one source, or of one type if source is SIZE_MAX, in aligned columns. */
 static ls_status put_values(const text_out *t, size_t type, size_t source, unsigned indent, ls_error *err)
 {
     metric_type info = metrics_type_at(t->m, type);
-    text_row *rows = calloc(info.metric_count, sizeof *rows);
+    text_row *rows = malloc((info.metric_count + 1) * sizeof *rows);
     if (!rows)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left for the summary");
-    size_t name_width = 0, value_width = 0, unit_width = 0;
+    size_t at = 0;
     for (size_t k = 0; k < info.metric_count; k++) {
         metric_value v;
         if (source == SIZE_MAX)
@@ -128,28 +182,12 @@ static ls_status put_values(const text_out *t, size_t type, size_t source, unsig
         rows[k].name = info.metrics[k].name;
         rows[k].unit = metric_unit(&info.metrics[k]);
         format_value(&v, &rows[k]);
-        if (source == SIZE_MAX && is_untouched(t, type, k))
-            snprintf(rows[k].note, NOTE_BYTES, "never counted");
-        size_t name = strlen(rows[k].name), value = strlen(rows[k].value), unit = strlen(rows[k].unit);
-        name_width = name > name_width ? name : name_width;
-        value_width = value > value_width ? value : value_width;
-        unit_width = unit > unit_width ? unit : unit_width;
+        if (source == SIZE_MAX && is_untouched(t, type, k, &at))
+            stpcpy(rows[k].note, "never counted");
     }
-    for (size_t k = 0; k < info.metric_count; k++) {
-        const text_row *row = &rows[k];
-        fprintf(t->to, "%*s%-*s  %*s", (int)indent, "", (int)name_width, row->name, (int)value_width,
-                row->value);
-        if (row->unit[0] || row->note[0])
-            fputs("  ", t->to);
-        put_styled(t, DIM, row->unit);
-        if (row->note[0]) {
-            fprintf(t->to, "%*s  ", (int)(unit_width - strlen(row->unit)), "");
-            put_styled(t, DIM, row->note);
-        }
-        fputc('\n', t->to);
-    }
+    ls_status status = put_rows(t, rows, info.metric_count, indent, err);
     free(rows);
-    return LS_OK;
+    return status;
 }
 
 static ls_status put_types(const text_out *t, ls_error *err)

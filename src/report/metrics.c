@@ -1,10 +1,7 @@
-/* metrics.c: the registry's writing side: sources with their declarations checked, and marks.
- *
- * Touches the sources' counter structs only to read them, except for fields that a mark must reset: peaks, and
- * min and max of histograms. */
+/* metrics.c: the registry of sources: their declarations, checked, and the layout of their rows. Marks are in
+ * metrics_mark.c. */
 #include "report/metrics_impl.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,8 +67,26 @@ static ls_status check_place(const metric_source *s, const ls_metric *metric, ui
     return LS_OK;
 }
 
+/* Whether an earlier metric of the table has the name of metric i. The set has a bit for each hash that was seen: most
+ * names need no comparison. */
+static bool stands_twice(const metric_source *s, size_t i, uint64_t seen[16])
+{
+    const char *name = s->metrics[i].name;
+    unsigned hash = 0;
+    for (const char *c = name; *c; c++)
+        hash = hash * 31 + (unsigned char)*c;
+    uint64_t *word = &seen[hash / 64 % 16], bit = UINT64_C(1) << hash % 64;
+    bool maybe = (*word & bit) != 0;
+    *word |= bit;
+    for (size_t j = 0; j < i && maybe; j++)
+        if (strcmp(s->metrics[j].name, name) == 0)
+            return true;
+    return false;
+}
+
 static ls_status check_table(const metric_source *s, ls_error *err)
 {
+    uint64_t seen[16] = { 0 };
     for (size_t i = 0; i < s->metric_count; i++) {
         const ls_metric *metric = &s->metrics[i];
         if (!metric->name || !metric->name[0])
@@ -79,10 +94,8 @@ static ls_status check_table(const metric_source *s, ls_error *err)
         if ((unsigned)metric->kind > LS_METRIC_KIND_RATIO)
             return ls_fail(err, LS_ERR_INTERNAL, "metric '%s' of '%s' has no known kind (%u)", metric->name,
                            s->type, (unsigned)metric->kind);
-        const char *name = metric->name;
-        for (size_t j = 0; j < i; j++) /* there are many pairs, most with different first letters */
-            if (s->metrics[j].name[0] == name[0] && strcmp(s->metrics[j].name, name) == 0)
-                return ls_fail(err, LS_ERR_INTERNAL, "'%s' declares metric '%s' twice", s->type, metric->name);
+        if (stands_twice(s, i, seen))
+            return ls_fail(err, LS_ERR_INTERNAL, "'%s' declares metric '%s' twice", s->type, metric->name);
         bool ratio = metric->kind == LS_METRIC_KIND_RATIO;
         ls_status status = check_place(s, metric, metric->offset, ratio ? "numerator" : "field", err);
         if (status == LS_OK && ratio)
@@ -140,22 +153,33 @@ static ls_status operand_field(metrics_type *t, const ls_metric *metric, uint32_
     return LS_OK;
 }
 
+/* The field that has a byte of the metric's; `end` is where the last field ends. Most tables are in order. */
+static size_t overlap(const metrics_type *t, const ls_metric *metric, size_t end)
+{
+    if (metric->offset >= end)
+        return SIZE_MAX;
+    size_t behind = metric->offset + field_bytes(metric->kind);
+    for (size_t i = 0; i < t->field_count; i++) {
+        const metrics_field *f = &t->fields[i];
+        if (f->offset < behind && metric->offset < f->offset + field_bytes(f->kind))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
 static ls_status build_fields(metrics_type *t, ls_error *err)
 {
+    size_t end = 0;
     for (size_t i = 0; i < t->metric_count; i++) {
         const ls_metric *metric = &t->metrics[i];
         if (metric->kind == LS_METRIC_KIND_RATIO)
             continue;
-        size_t last_byte = metric->offset + field_bytes(metric->kind) - 1;
-        size_t other = field_at(t, metric->offset);
-        if (other == SIZE_MAX)
-            other = field_at(t, (uint32_t)last_byte);
-        for (size_t j = 0; j < t->field_count && other == SIZE_MAX; j++)
-            if (t->fields[j].offset > metric->offset && t->fields[j].offset <= last_byte)
-                other = j;
+        size_t other = overlap(t, metric, end);
         if (other != SIZE_MAX)
             return ls_fail(err, LS_ERR_INTERNAL, "metrics '%s' and '%s' of '%s' share a field",
                            t->fields[other].name, metric->name, t->name);
+        size_t behind = metric->offset + field_bytes(metric->kind);
+        end = behind > end ? behind : end;
         t->field[i] = push_field(t, metric->offset, metric->kind, metric->name);
     }
     for (size_t i = 0; i < t->metric_count; i++) {
@@ -169,6 +193,26 @@ static ls_status build_fields(metrics_type *t, ls_error *err)
             return status;
     }
     return LS_OK;
+}
+
+/* Neighbouring counters are read together. */
+static void build_runs(metrics_type *t)
+{
+    for (size_t i = 0; i < t->field_count; i++) {
+        const metrics_field *f = &t->fields[i];
+        metrics_run *last = t->run_count > 0 ? &t->runs[t->run_count - 1] : NULL;
+        size_t bytes = field_bytes(f->kind);
+        t->has_level |= f->kind == LS_METRIC_KIND_LEVEL;
+        t->begin = i == 0 || f->offset < t->begin ? f->offset : t->begin;
+        t->end = f->offset + bytes > t->end ? f->offset + bytes : t->end;
+        if (last && last->kind == LS_METRIC_KIND_COUNTER && f->kind == LS_METRIC_KIND_COUNTER &&
+            f->offset == last->offset + last->count * sizeof(uint64_t))
+            last->count++;
+        else
+            t->runs[t->run_count++] = (metrics_run){
+                .offset = f->offset, .word = f->word, .kind = f->kind, .first = (uint32_t)i, .count = 1
+            };
+    }
 }
 
 static bool same_text(const char *a, const char *b)
@@ -220,11 +264,13 @@ static ls_status find_type(metric_store *m, const metric_source *s, uint32_t *ou
     t->field = arena_array(&m->arena, s->metric_count, sizeof *t->field);
     t->denominator = arena_array(&m->arena, s->metric_count, sizeof *t->denominator);
     t->fields = arena_array(&m->arena, 2 * s->metric_count, sizeof *t->fields);
-    if (!t->name || !t->field || !t->denominator || !t->fields)
+    t->runs = arena_array(&m->arena, 2 * s->metric_count, sizeof *t->runs);
+    if (!t->name || !t->field || !t->denominator || !t->fields || !t->runs)
         return no_memory(err);
     ls_status status = build_fields(t, err);
     if (status != LS_OK)
         return status;
+    build_runs(t);
     if (!vec_push(&m->types, t))
         return no_memory(err);
     *out = (uint32_t)(m->types.count - 1);
@@ -233,12 +279,16 @@ static ls_status find_type(metric_store *m, const metric_source *s, uint32_t *ou
 
 /* ------------------------------------------------------------------------------------------------ sources */
 
-static bool any_word(const uint64_t *row, size_t words)
+/* Whether all counters are zero, as they nearly always are at first. */
+static bool is_zero(const metrics_type *t, const void *counters)
 {
-    for (size_t i = 0; i < words; i++)
-        if (row[i] != 0)
-            return true;
-    return false;
+    const char *at = (const char *)counters + t->begin;
+    size_t bytes = t->end - t->begin;
+    uint64_t first = 0;
+    if (bytes < sizeof first)
+        return true;
+    memcpy(&first, at, sizeof first);
+    return first == 0 && memcmp(at, at + sizeof first, bytes - sizeof first) == 0;
 }
 
 /* Takes back the newest sources and types. A type lists its sources in order, so each is its type's last. */
@@ -275,12 +325,13 @@ ls_status metrics_add(metric_store *m, const metric_source *source, ls_error *er
     s.decl.path = arena_strdup(&m->arena, source->path);
     s.decl.type = t->name;
     s.last = arena_array(&m->arena, t->words, sizeof *s.last);
-    bool room = s.decl.path && s.last && vec_reserve(&m->row, t->words) && vec_reserve(&t->sources, 1) &&
-                vec_reserve(&m->sources, 1);
-    if (room) {
+    s.raw = arena_alloc(&m->arena, t->end - t->begin);
+    bool room = s.decl.path && s.last && s.raw && vec_reserve(&m->row, t->words) &&
+                vec_reserve(&t->sources, 1) && vec_reserve(&m->sources, 1);
+    if (room && !is_zero(t, s.decl.counters)) {
         /* Cannot fail: last is all zero, and nothing goes backwards from zero. */
         (void)metrics_read_row(m, &s, METRICS_SCOPE_RUN, m->row.at, NULL);
-        if (any_word(m->row.at, t->words)) {
+        if (metrics_next_word(m->row.at, 0, t->words) < t->words) {
             s.initial = arena_array(&m->arena, t->words, sizeof *s.initial);
             room = s.initial != NULL;
             if (room)
@@ -353,220 +404,4 @@ ls_status metrics_add_engine(metric_store *m, const ls_engine *engine, ls_error 
         }
     }
     return LS_OK;
-}
-
-/* -------------------------------------------------------------------------------------------------- marks */
-
-/* Since the last mark, min and max of the struct are the interval's; for the run they join those kept. */
-static void read_histogram(const ls_histogram *now, const uint64_t *last, metrics_scope scope, uint64_t *row)
-{
-    bool run = scope == METRICS_SCOPE_RUN;
-    bool kept = run && last[METRICS_HIST_COUNT] > 0; /* before row is written: it may be last itself */
-    uint64_t fresh = now->count - last[METRICS_HIST_COUNT];
-    row[METRICS_HIST_COUNT] = run ? now->count : fresh;
-    row[METRICS_HIST_SUM] = run ? now->sum : now->sum - last[METRICS_HIST_SUM];
-    for (size_t b = 0; b < LS_HISTOGRAM_BUCKETS; b++)
-        row[METRICS_HIST_BUCKET + b] = now->bucket[b] - (run ? 0 : last[METRICS_HIST_BUCKET + b]);
-    uint64_t min = fresh ? now->min : UINT64_MAX;
-    uint64_t max = fresh ? now->max : 0;
-    if (kept) {
-        min = last[METRICS_HIST_MIN] < min ? last[METRICS_HIST_MIN] : min;
-        max = last[METRICS_HIST_MAX] > max ? last[METRICS_HIST_MAX] : max;
-    }
-    row[METRICS_HIST_MIN] = row[METRICS_HIST_COUNT] ? min : 0;
-    row[METRICS_HIST_MAX] = max;
-}
-
-static inline ls_status read_field(const metrics_source *s, const metrics_field *f, metrics_scope scope,
-                                   uint64_t *row, ls_error *err)
-{
-    bool run = scope == METRICS_SCOPE_RUN;
-    const void *at = (const char *)s->decl.counters + f->offset;
-    const uint64_t *last = &s->last[f->word];
-    uint64_t now = *(const uint64_t *)at; /* of a histogram: its count */
-    if (now < *last && (f->kind == LS_METRIC_KIND_COUNTER || f->kind == LS_METRIC_KIND_HISTOGRAM))
-        return ls_fail(err, LS_ERR_INTERNAL,
-                       "counter '%s' of '%s' went backwards, from %" PRIu64 " to %" PRIu64, f->name,
-                       s->decl.path, *last, now);
-    switch (f->kind) {
-    case LS_METRIC_KIND_COUNTER:
-        row[f->word] = run ? now : now - *last;
-        break;
-    case LS_METRIC_KIND_PEAK:
-        row[f->word] = run && *last > now ? *last : now;
-        break;
-    case LS_METRIC_KIND_HISTOGRAM:
-        read_histogram(at, last, scope, &row[f->word]);
-        break;
-    default:
-        row[f->word] = now;
-    }
-    return LS_OK;
-}
-
-ls_status metrics_read_row(const metric_store *m, const metrics_source *s, metrics_scope scope, uint64_t *row,
-                           ls_error *err)
-{
-    const metrics_type *t = m->types.at[s->type];
-    for (size_t i = 0; i < t->field_count; i++) {
-        ls_status status = read_field(s, &t->fields[i], scope, row, err);
-        if (status != LS_OK)
-            return status;
-    }
-    return LS_OK;
-}
-
-ls_status metrics_read_field(const metrics_source *s, const metrics_field *f, uint64_t *row, ls_error *err)
-{
-    return read_field(s, f, METRICS_SCOPE_RUN, row, err);
-}
-
-static void put_number(uint8_t **p, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        *(*p)++ = (uint8_t)(value | 0x80);
-    *(*p)++ = (uint8_t)value;
-}
-
-/* Appends the row's words that are not zero to the scratch bytes. */
-static bool pack_row(metric_store *m, size_t distance, const uint64_t *row, size_t words)
-{
-    enum { NUMBER_BYTES = 10 };
-    size_t count = 0;
-    for (size_t i = 0; i < words; i++)
-        count += row[i] != 0;
-    if (!vec_reserve(&m->scratch, (2 + 2 * count) * NUMBER_BYTES))
-        return false;
-    uint8_t *p = m->scratch.at + m->scratch.count;
-    put_number(&p, distance);
-    put_number(&p, count);
-    size_t next = 0;
-    for (size_t i = 0; i < words; i++)
-        if (row[i] != 0) {
-            put_number(&p, i - next);
-            put_number(&p, row[i]);
-            next = i + 1;
-        }
-    m->scratch.count = (size_t)(p - m->scratch.at);
-    return true;
-}
-
-/* The interval is stored: the next one starts here. Cannot fail. */
-static void restart(const metrics_type *t, metrics_source *s)
-{
-    for (size_t i = 0; i < t->field_count; i++) {
-        metrics_field *f = &t->fields[i];
-        void *at = (char *)s->decl.counters + f->offset;
-        uint64_t *last = &s->last[f->word];
-        if (f->kind == LS_METRIC_KIND_HISTOGRAM) {
-            ls_histogram *h = at;
-            read_histogram(h, last, METRICS_SCOPE_RUN, last);
-            if (h->count > 0) {
-                h->min = UINT64_MAX;
-                h->max = 0;
-            }
-            continue;
-        }
-        uint64_t *now = at;
-        if (f->kind == LS_METRIC_KIND_PEAK) {
-            *last = *now > *last ? *now : *last;
-            *now = 0;
-        } else {
-            *last = *now;
-            if (f->kind == LS_METRIC_KIND_LEVEL && *now != (s->initial ? s->initial[f->word] : 0))
-                f->touched = true;
-        }
-    }
-}
-
-/* Stores what pack_row() has put into the scratch bytes. */
-static ls_status store(metric_store *m, const metric_interval *interval, ls_error *err)
-{
-    const char *name = interval->kernel_name ? interval->kernel_name : "";
-    metrics_interval stored = { .decl = *interval, .source_count = m->sources.count };
-    if (m->intervals.count && strcmp(m->intervals.at[m->intervals.count - 1].decl.kernel_name, name) == 0)
-        stored.decl.kernel_name = m->intervals.at[m->intervals.count - 1].decl.kernel_name;
-    else
-        stored.decl.kernel_name = arena_strdup(&m->arena, name);
-    stored.packed_bytes = m->scratch.count;
-    stored.packed = malloc(m->scratch.count ? m->scratch.count : 1);
-    if (!stored.decl.kernel_name || !stored.packed || !vec_push(&m->intervals, stored)) {
-        free(stored.packed);
-        return no_memory(err);
-    }
-    if (m->scratch.count)
-        memcpy(stored.packed, m->scratch.at, m->scratch.count);
-    m->packed_bytes += stored.packed_bytes;
-    return LS_OK;
-}
-
-ls_status metrics_mark(metric_store *m, const metric_interval *interval, ls_error *err)
-{
-    vec_clear(&m->scratch);
-    size_t next = 0;
-    for (size_t i = 0; i < m->sources.count; i++) {
-        const metrics_source *s = &m->sources.at[i];
-        if (!metrics_takes(interval, s))
-            continue;
-        const metrics_type *t = m->types.at[s->type];
-        ls_status status = metrics_read_row(m, s, METRICS_SCOPE_SINCE_MARK, m->row.at, err);
-        if (status != LS_OK)
-            return status;
-        if (!any_word(m->row.at, t->words))
-            continue;
-        if (!pack_row(m, i - next, m->row.at, t->words))
-            return no_memory(err);
-        next = i + 1;
-    }
-    ls_status status = store(m, interval, err);
-    if (status != LS_OK)
-        return status;
-    for (size_t i = 0; i < m->sources.count; i++)
-        if (metrics_takes(interval, &m->sources.at[i]))
-            restart(m->types.at[m->sources.at[i].type], &m->sources.at[i]);
-    return LS_OK;
-}
-
-/* Reads one source's share into the row, and leaves it out of all that comes later. */
-static ls_status take_row(metric_store *m, metrics_source *s, const void *counters, ls_error *err)
-{
-    const metrics_type *t = m->types.at[s->type];
-    for (size_t i = 0; i < t->field_count; i++) {
-        const metrics_field *f = &t->fields[i];
-        if (f->kind != LS_METRIC_KIND_COUNTER)
-            return ls_fail(err, LS_ERR_INTERNAL, "'%s' of '%s' is no counter: it has no kernel's share",
-                           f->name, s->decl.path);
-        uint64_t share = *(const uint64_t *)(const void *)((const char *)counters + f->offset);
-        m->row.at[f->word] = share;
-        s->last[f->word] += share;
-    }
-    return LS_OK;
-}
-
-ls_status metrics_mark_part(metric_store *m, const metric_interval *interval, metrics_take_fn take, void *self,
-                            ls_error *err)
-{
-    enum { SHARE_BYTES = 32768 }; /* a state may be much larger than the counters in it */
-    char *share = malloc(SHARE_BYTES);
-    size_t next = 0;
-    ls_status status = share ? LS_OK : no_memory(err);
-    vec_clear(&m->scratch);
-    for (size_t i = 0; i < m->sources.count && status == LS_OK; i++) {
-        metrics_source *s = &m->sources.at[i];
-        const metrics_type *t = m->types.at[s->type];
-        if (!metrics_takes(interval, s))
-            continue;
-        memset(share, 0, SHARE_BYTES);
-        size_t bytes = s->decl.counters_size < SHARE_BYTES ? s->decl.counters_size : SHARE_BYTES;
-        if (!take(self, &s->decl, share, bytes))
-            continue;
-        status = take_row(m, s, share, err);
-        if (status != LS_OK || !any_word(m->row.at, t->words))
-            continue;
-        if (!pack_row(m, i - next, m->row.at, t->words))
-            status = no_memory(err);
-        next = i + 1;
-    }
-    free(share);
-    return status == LS_OK ? store(m, interval, err) : status;
 }

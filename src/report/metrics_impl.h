@@ -32,6 +32,13 @@ typedef struct metrics_field {
     bool touched;        /* a level was seen changed at a mark */
 } metrics_field;
 
+/* One field, or counters that are neighbours both in the counter struct and in the row. */
+typedef struct metrics_run {
+    uint32_t offset, word; /* of the first field */
+    ls_metric_kind kind;
+    uint32_t first, count; /* fields */
+} metrics_run;
+
 typedef struct metrics_type {
     const char *name;
     const ls_metric *metrics;
@@ -40,6 +47,10 @@ typedef struct metrics_type {
     uint32_t *denominator; /* per metric: index of the denominator's field */
     metrics_field *fields;
     size_t field_count;
+    metrics_run *runs; /* all fields, in their order */
+    size_t run_count;
+    bool has_level;    /* some field is a level, which has a value also if nothing was counted */
+    size_t begin, end; /* bytes of the counter struct from the first field to the end of the last */
     size_t words;
     LS_VEC(uint32_t) sources; /* in registration order */
 } metrics_type;
@@ -51,6 +62,7 @@ typedef struct metrics_source {
     /* At the last mark that took this source. For a peak and for a histogram's min and max: the run's, up to
      * that mark. */
     uint64_t *last;
+    char *raw; /* the bytes of all its fields after that mark: if they are the same, nothing was counted */
     uint64_t *initial; /* the row at registration; NULL if it was all zero, as it nearly always is */
 } metrics_source;
 
@@ -82,9 +94,19 @@ typedef enum metrics_scope { METRICS_SCOPE_RUN, METRICS_SCOPE_SINCE_MARK } metri
  * than it was at the last mark. */
 ls_status metrics_read_row(const metric_store *m, const metrics_source *source, metrics_scope scope,
                            uint64_t *row, ls_error *err);
-/* The same for one field and the run: its place in row only. */
-ls_status metrics_read_field(const metrics_source *source, const metrics_field *field, uint64_t *row,
-                             ls_error *err);
+/* The same for one field: its place in row only. */
+ls_status metrics_read_field(const metrics_source *source, const metrics_field *field, metrics_scope scope,
+                             uint64_t *row, ls_error *err);
+
+/* The first word from `at` on that is not zero; `words` if there is none. */
+static inline size_t metrics_next_word(const uint64_t *row, size_t at, size_t words)
+{
+    while (at + 4 <= words && (row[at] | row[at + 1] | row[at + 2] | row[at + 3]) == 0)
+        at += 4;
+    while (at < words && row[at] == 0)
+        at++;
+    return at;
+}
 
 /* Does a mark of `interval` take this source? */
 static inline bool metrics_takes(const metric_interval *interval, const metrics_source *source)
