@@ -99,7 +99,7 @@ void arena_fini(mem_arena *arena)
 }
 
 /* A request that does not fit into the newest chunk. */
-static void *alloc_slow(mem_arena *arena, size_t bytes, size_t align)
+static __attribute__((noinline)) void *alloc_slow(mem_arena *arena, size_t bytes, size_t align)
 {
     size_t slack = align > DEFAULT_ALIGN ? align : 0;
     if (bytes > PTRDIFF_MAX - slack - RED_ZONE_BYTES)
@@ -132,12 +132,9 @@ static void *alloc_slow(mem_arena *arena, size_t bytes, size_t align)
     return at;
 }
 
-void *arena_alloc_aligned(mem_arena *arena, size_t bytes, size_t align)
+/* A request with a valid alignment. Inlined, so that a constant one costs nothing. */
+static inline void *take(mem_arena *arena, size_t bytes, size_t align)
 {
-    if (align < DEFAULT_ALIGN)
-        align = DEFAULT_ALIGN;
-    if (align > LARGEST_ALIGN || (align & (align - 1)) != 0)
-        return NULL;
     if (bytes == 0)
         bytes = 1; /* every allocation has an address of its own */
     size_t room = arena->size - arena->used;
@@ -153,9 +150,18 @@ void *arena_alloc_aligned(mem_arena *arena, size_t bytes, size_t align)
     return alloc_slow(arena, bytes, align);
 }
 
+void *arena_alloc_aligned(mem_arena *arena, size_t bytes, size_t align)
+{
+    if (align < DEFAULT_ALIGN)
+        align = DEFAULT_ALIGN;
+    if (align > LARGEST_ALIGN || (align & (align - 1)) != 0)
+        return NULL;
+    return take(arena, bytes, align);
+}
+
 void *arena_alloc(mem_arena *arena, size_t bytes)
 {
-    return arena_alloc_aligned(arena, bytes, DEFAULT_ALIGN);
+    return take(arena, bytes, DEFAULT_ALIGN);
 }
 
 void *arena_array(mem_arena *arena, size_t count, size_t size)
@@ -163,12 +169,12 @@ void *arena_array(mem_arena *arena, size_t count, size_t size)
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
         return NULL;
-    return arena_alloc(arena, bytes);
+    return take(arena, bytes, DEFAULT_ALIGN);
 }
 
 char *arena_strndup(mem_arena *arena, const char *text, size_t length)
 {
-    char *copy = length < SIZE_MAX ? arena_alloc(arena, length + 1) : NULL;
+    char *copy = length < SIZE_MAX ? take(arena, length + 1, DEFAULT_ALIGN) : NULL;
     if (copy != NULL && length > 0)
         memcpy(copy, text, length);
     return copy;

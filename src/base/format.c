@@ -24,6 +24,19 @@ static const char *put(char *out, size_t out_bytes, const char *text)
 
 /* ------------------------------------------------------------------------------------------------ exact */
 
+char *format_uint(char *out, uint64_t value)
+{
+    char digits[20];
+    size_t count = 0;
+    do
+        digits[count++] = (char)('0' + value % 10);
+    while ((value /= 10) != 0);
+    while (count > 0)
+        *out++ = digits[--count];
+    *out = '\0';
+    return out;
+}
+
 /* printf() writes the decimal point of the user's locale, which may be several bytes. */
 static void plain_point(char *text)
 {
@@ -85,7 +98,7 @@ const char *format_ratio(ls_ratio value, char *out, size_t out_bytes)
         return put(out, out_bytes, text);
     }
     /* Long division; it ends, after at most 63 digits. */
-    size_t used = (size_t)snprintf(text, sizeof text, "%" PRIu64, value.num / value.den);
+    size_t used = (size_t)(format_uint(text, value.num / value.den) - text);
     uint64_t remainder = value.num % value.den;
     if (remainder != 0)
         text[used++] = '.';
@@ -103,7 +116,7 @@ const char *format_ratio(ls_ratio value, char *out, size_t out_bytes)
 const char *format_count(uint64_t value, char *out, size_t out_bytes)
 {
     char digits[24], text[32];
-    size_t count = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, value);
+    size_t count = (size_t)(format_uint(digits, value) - digits);
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && (count - i) % 3 == 0)

@@ -132,6 +132,14 @@ size_t utf8_check(const char *s, size_t bytes)
 {
     uint32_t code;
     for (size_t at = 0; at < bytes;) {
+        uint64_t word;
+        if (bytes - at >= sizeof word) { /* eight of ASCII */
+            memcpy(&word, s + at, sizeof word);
+            if ((word & UINT64_C(0x8080808080808080)) == 0) {
+                at += sizeof word;
+                continue;
+            }
+        }
         size_t length = utf8_next(s + at, bytes - at, &code);
         if (length == 0)
             return at;

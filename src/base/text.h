@@ -47,6 +47,9 @@ ls_status parse_time(const char *s, size_t bytes, ls_time *out, ls_error *err);
 /* Enough for every one of these; a text that does not fit into less becomes "#", never a wrong number. */
 #define LS_FORMAT_BYTES 96
 
+/* The decimal digits and a terminating 0, without bounds (21 bytes are enough). Returns the place of the 0, to go on
+ * there: names of thousands of links and blocks are made with it, and printf takes ten times as long. */
+char *format_uint(char *out, uint64_t value);
 /* Shortest text that reads back as the same double; "nan", "inf", "-inf". Returns out. */
 const char *format_real(double value, char *out, size_t out_bytes);
 /* Exact decimal of a ratio whose denominator has only factors 2 and 5, else "num/den". */

@@ -43,7 +43,8 @@ static void add_yaml(text_buffer *text, const platform_config *config)
     text_add(text, "\n");
     for (size_t i = 0; i < config_own_count(config); i++) {
         const config_value *value = &resolved->values[i];
-        text_printf(text, "%s: ", value->key->path);
+        text_add(text, value->key->path);
+        text_add(text, ": ");
         config_add_scalar(text, value->key->param, value->text);
         text_add(text, "\n");
     }

@@ -30,9 +30,14 @@ static bool continues_character(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Past characters that begin no line break. */
+/* Past characters that begin no line break; eight at a time while all of them are from 0x0e to 0x7f. */
 static inline const char *skip_plain(const char *s, const char *end)
 {
+    for (uint64_t word; end - s >= 8; s += 8) {
+        memcpy(&word, s, sizeof word);
+        if (((word | (word - UINT64_C(0x0e0e0e0e0e0e0e0e))) & UINT64_C(0x8080808080808080)) != 0)
+            break;
+    }
     while (s < end && s[0] > '\r' && (unsigned char)s[0] < 0x80)
         s++;
     return s;
@@ -79,7 +84,13 @@ void lines_token(line_places *lines, uint32_t first_line, uint32_t last_line, ui
 static const char *skip_characters(const line_places *lines, uint32_t line, uint32_t columns)
 {
     const char *s = lines->starts[line - 1], *end = lines->starts[line];
-    for (uint32_t i = 0; s < end && i < columns; i++) {
+    uint32_t i = 0;
+    for (uint64_t word; columns - i >= 8 && end - s >= 8; i += 8, s += 8) { /* eight of ASCII */
+        memcpy(&word, s, sizeof word);
+        if ((word & UINT64_C(0x8080808080808080)) != 0)
+            break;
+    }
+    for (; s < end && i < columns; i++) {
         s++;
         while (s < end && continues_character(*s))
             s++;
@@ -100,9 +111,9 @@ void lines_comment(const line_places *lines, uint32_t line, const char **comment
         return;
     while (s < end && (*s == '#' || *s == ' ' || *s == '\t'))
         s++;
-    const char *stop = s;
+    const char *stop = skip_plain(s, end);
     while (stop < end && break_bytes(stop, end) == 0)
-        stop++;
+        stop = skip_plain(stop + 1, end);
     while (stop > s && (stop[-1] == ' ' || stop[-1] == '\t'))
         stop--;
     *comment = s;

@@ -13,6 +13,7 @@
 /* One value given for a key. */
 typedef struct setting {
     const char *path;
+    const config_key *key;   /* the first of that path; NULL: there is none */
     const yaml_entry *entry; /* NULL: --set */
     const char *text;        /* of --set */
     source_place place;      /* of the key */
@@ -248,19 +249,23 @@ static void apply(resolver *r, const setting *s, const config_key *key)
 
 /* ------------------------------------------------------------------------------------------------- models */
 
-/* `dram: fixed` is short for `dram.model: fixed`. */
-static void spell_out_models(resolver *r)
+/* Finds the keys. `dram: fixed` is short for `dram.model: fixed`. */
+static void find_keys(resolver *r)
 {
     for (size_t i = 0; i < r->settings.count; i++) {
         setting *s = &r->settings.at[i];
         bool has_value = from_set(s) || (!s->entry->broken && s->entry->item_count > 0);
-        if (!has_value || schema_find(&r->out->schema, s->path))
+        s->key = schema_find(&r->out->schema, s->path);
+        if (!has_value || s->key)
             continue;
         const char *path = arena_printf(r->arena, "%s.model", s->path);
-        if (!path)
+        const config_key *model = path ? schema_find(&r->out->schema, path) : NULL;
+        if (!path) {
             problems_no_memory(r->problems);
-        else if (schema_find(&r->out->schema, path) && key_is_model(schema_find(&r->out->schema, path)))
+        } else if (model && key_is_model(model)) {
             s->path = path;
+            s->key = model;
+        }
     }
 }
 
@@ -269,7 +274,7 @@ static void choose_models(resolver *r)
     const machine_schema *schema = &r->out->schema;
     for (size_t i = 0; i < r->settings.count; i++) {
         const setting *s = &r->settings.at[i];
-        const config_key *key = schema_find(schema, s->path);
+        const config_key *key = s->key;
         if (!key || !key_is_model(key))
             continue;
         if (!r->slots[key - schema->keys].seen)
@@ -430,7 +435,7 @@ static void apply_settings(resolver *r)
 {
     for (size_t i = 0; i < r->settings.count; i++) {
         const setting *s = &r->settings.at[i];
-        const config_key *key = schema_find(&r->out->schema, s->path), *match = key;
+        const config_key *key = s->key, *match = key;
         if (!key) {
             report_unknown(r, s);
             continue;
@@ -457,22 +462,19 @@ static void report_missing(resolver *r, const config_key *key)
 /* The default is the oldest value of a key. */
 static void add_default(resolver *r, const config_key *key, slot *to)
 {
-    key_value value;
-    ls_error error;
-    value_origin origin = { .kind = LS_ORIGIN_DEFAULT, .file = "", .comment = "", .scope = "" };
-    if (!key->param->default_text) {
+    if (!key->default_text) {
         if (!to->seen)
             report_missing(r, key);
         return;
     }
-    if (value_parse(r->arena, key->param, key->path, key->param->default_text, &value, &origin.text, &error) !=
-        LS_OK) {
-        problems_copy(r->problems, &r->layers->files[0].place, &error);
-        return;
-    }
     if (!to->seen)
-        to->value = value;
-    add_history(r, to, origin);
+        to->value = key->default_value;
+    add_history(r, to,
+                (value_origin){ .kind = LS_ORIGIN_DEFAULT,
+                                .file = "",
+                                .text = key->default_text,
+                                .comment = "",
+                                .scope = "" });
 }
 
 static void finish_value(resolver *r, const config_key *key, const slot *from)
@@ -521,7 +523,7 @@ static void resolve(resolver *r)
         problems_no_memory(r->problems);
         return;
     }
-    spell_out_models(r);
+    find_keys(r);
     choose_models(r);
     apply_settings(r);
     for (size_t i = 0; i < r->out->schema.count; i++) {

@@ -33,9 +33,11 @@ static ls_status no_memory(ls_error *err)
 
 /* ------------------------------------------------------------------------------------------------ tables */
 
-/* Checks one declaration, wherever it is used. */
-static ls_status check_param(builder *b, const ls_param *param, const char *path, size_t spec_size)
+/* Checks the declaration of a key, and reads its default. */
+static ls_status check_param(builder *b, config_key *key, size_t spec_size)
 {
+    const ls_param *param = key->param;
+    const char *path = key->path;
     if (!param->unit || !param->help)
         return ls_fail(b->err, LS_ERR_INTERNAL, "the declaration of '%s' has no unit or help", path);
     size_t bytes = value_field_bytes(param->type);
@@ -47,9 +49,8 @@ static ls_status check_param(builder *b, const ls_param *param, const char *path
         return ls_fail(b->err, LS_ERR_INTERNAL, "the declaration of '%s' has no choices", path);
     if (!param->default_text)
         return LS_OK;
-    key_value value;
-    const char *canonical;
-    ls_status status = value_parse(b->arena, param, path, param->default_text, &value, &canonical, b->err);
+    ls_status status = value_parse(b->arena, param, path, param->default_text, &key->default_value,
+                                   &key->default_text, b->err);
     if (status == LS_OK || status == LS_ERR_NOMEM)
         return status;
     ls_error_prefix(b->err, "the default is not valid");
@@ -68,7 +69,7 @@ static bool valid_path(const char *path)
             return false;
         empty = *s == '.';
     }
-    return !empty && strlen(path) <= LS_YAML_PATH_LIMIT;
+    return !empty;
 }
 
 /* "section.name". */
@@ -114,10 +115,11 @@ static ls_status add_key(builder *b, const ls_section *section, const ls_block_t
     const char *path = section ? joined(b->arena, section->path, param->name) : param->name;
     if (!path)
         return no_memory(b->err);
-    if (!valid_path(path))
+    if (!valid_path(param->name) || strlen(path) > LS_YAML_PATH_LIMIT)
         return ls_fail(b->err, LS_ERR_INTERNAL, "'%s' is not a valid name for a key", path);
-    b->keys[b->count++] = (config_key){ .path = path, .param = param, .section = section, .model = model };
-    return check_param(b, param, path, spec_size);
+    config_key *key = &b->keys[b->count++];
+    *key = (config_key){ .path = path, .param = param, .section = section, .model = model };
+    return check_param(b, key, spec_size);
 }
 
 /* ---------------------------------------------------------------------------------------------- sections */
@@ -175,6 +177,8 @@ static ls_status add_section(builder *b, const ls_section *section)
     if (!models)
         return no_memory(b->err);
     models_of(section->slot, models);
+    if (!valid_path(section->path))
+        return ls_fail(b->err, LS_ERR_INTERNAL, "'%s' is not a valid name for a section", section->path);
     ls_status status = add_model_key(b, section, models, count);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         for (size_t j = 0; j < models[i]->param_count && status == LS_OK; j++)
@@ -234,8 +238,8 @@ static ls_status index_keys(builder *b, machine_schema *out)
             sorted[kept++] = sorted[i];
     out->sorted = sorted;
     out->sorted_count = kept;
-    for (size_t i = 0; i < kept; i++)
-        if (schema_is_section(out, sorted[i]->path))
+    for (size_t i = 0; i + 1 < kept; i++) /* paths that begin with this one would come next */
+        if (starts_with(sorted[i + 1]->path, sorted[i]->path) && schema_is_section(out, sorted[i]->path))
             return ls_fail(b->err, LS_ERR_INTERNAL, "the key '%s' is declared as a value and as a section",
                            sorted[i]->path);
     return LS_OK;

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "lockstep/block.h"
+#include "platform/value.h"
 
 typedef struct config_key {
     const char *path; /* "dram.tRCD" */
@@ -15,6 +16,8 @@ typedef struct config_key {
     const ls_section *section; /* NULL for a parameter of the machine itself */
     const ls_block_type
         *model; /* owner of the parameter; NULL for the machine's own and for `<section>.model` */
+    key_value default_value;
+    const char *default_text;      /* in its one form; NULL: the key has no default */
     const struct config_key *same; /* the next model's parameter of this path, NULL if there is none */
 } config_key;
 

@@ -202,7 +202,7 @@ static ls_status read_one(mem_arena *arena, const ls_param *param, const char *p
         break;
     case LS_PARAM_TYPE_UINT:
         status = read_uint(param, path, item, &value->uint, err);
-        snprintf(text, sizeof text, "%llu", (unsigned long long)value->uint);
+        format_uint(text, value->uint);
         break;
     case LS_PARAM_TYPE_REAL:
         if (item->quoted)

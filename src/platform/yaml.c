@@ -337,6 +337,23 @@ static bool has_empty_part(const char *key, size_t bytes)
     return empty;
 }
 
+/* "prefix.key"; NULL: the host has no memory left. */
+static const char *join_path(reader *r, const char *prefix, size_t prefix_bytes, const char *key, size_t bytes)
+{
+    size_t before = prefix_bytes > 0 ? prefix_bytes + 1 : 0;
+    char *path = arena_alloc(r->arena, before + bytes + 1);
+    if (!path) {
+        no_memory(r);
+        return NULL;
+    }
+    if (before > 0) {
+        memcpy(path, prefix, prefix_bytes);
+        path[prefix_bytes] = '.';
+    }
+    memcpy(path + before, key, bytes);
+    return path;
+}
+
 /* Joins the key with its prefix; NULL if it was refused. The event is not deleted. */
 static const char *read_path(reader *r, const yaml_event_t *event, const char *prefix)
 {
@@ -351,25 +368,19 @@ static const char *read_path(reader *r, const yaml_event_t *event, const char *p
     char quoted[QUOTE_BYTES];
     const char *key = (const char *)event->data.scalar.value;
     size_t bytes = event->data.scalar.length, prefix_bytes = strlen(prefix);
+    bool has_nul = memchr(key, 0, bytes) != NULL;
+    bool is_long = prefix_bytes + 1 + bytes > LS_YAML_PATH_LIMIT;
+    if (!has_nul && !is_long && !has_empty_part(key, bytes))
+        return join_path(r, prefix, prefix_bytes, key, bytes);
     quote_text(key, bytes, quoted, sizeof quoted);
-    if (memchr(key, 0, bytes)) {
+    if (has_nul)
         problems_add(r->problems, &place, LS_ERR_INPUT, "the key '%s' contains a NUL character", quoted);
-        return NULL;
-    }
-    if (prefix_bytes + 1 + bytes > LS_YAML_PATH_LIMIT) {
+    else if (is_long)
         problems_add(r->problems, &place, LS_ERR_INPUT, "a key is longer than %d bytes: '%s'",
                      LS_YAML_PATH_LIMIT, quoted);
-        return NULL;
-    }
-    if (has_empty_part(key, bytes)) {
+    else
         problems_add(r->problems, &place, LS_ERR_INPUT, "the key '%s' has an empty part", quoted);
-        return NULL;
-    }
-    const char *path =
-        prefix_bytes > 0 ? arena_printf(r->arena, "%s.%s", prefix, key) : arena_strndup(r->arena, key, bytes);
-    if (!path)
-        no_memory(r);
-    return path;
+    return NULL;
 }
 
 /* Notes that path was set; false if it had been before. */

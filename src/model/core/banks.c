@@ -37,6 +37,8 @@ static void settle(core *c)
     if (c->analytic != NULL)
         formula_count(c);
     const uint64_t *now = (const uint64_t *)(const void *)((const char *)&c->n + WORK_BEGIN);
+    if (memcmp(now, b->seen, sizeof b->seen) == 0)
+        return; /* most cores did nothing for a small kernel */
     uint64_t *words = bank_of(b, b->counting)->words;
     for (size_t i = 0; i < WORK_WORDS; i++) {
         words[i] += now[i] - b->seen[i];

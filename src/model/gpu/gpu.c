@@ -5,6 +5,7 @@
  * directions so that both are long: the lookahead, and so the length of windows, is the shortest link. */
 #include "model/gpu/gpu.h"
 
+#include "base/text.h"
 #include "lockstep/l1.h"
 #include "lockstep/scheduler.h"
 #include "model/gpu/network.h"
@@ -54,10 +55,15 @@ typedef struct builder {
             return status_;                                                                                   \
     } while (0)
 
-/* "gpu0.core3" */
+/* "gpu0.core3"; returns its end. */
+static char *put_name(const builder *b, char *name, const char *kind, uint32_t number)
+{
+    return format_uint(stpcpy(stpcpy(name, b->prefix), kind), number);
+}
+
 static const char *numbered(const builder *b, char *name, const char *kind, uint32_t number)
 {
-    sprintf(name, "%s%s%u", b->prefix, kind, number);
+    put_name(b, name, kind, number);
     return name;
 }
 
@@ -79,8 +85,8 @@ static ls_status build_part(builder *b, uint32_t i, const char *part, const char
     char name[64], section[32];
     if (ls_block_type_port(ls_block_type_of(core), interface, true) == NULL)
         return LS_OK;
-    snprintf(name, sizeof name, "%s.%s", ls_block_name(core), part);
-    snprintf(section, sizeof section, "core.%s", part);
+    stpcpy(stpcpy(put_name(b, name, "core", i), "."), part);
+    stpcpy(stpcpy(section, "core."), part);
     TRY(ls_machine_block(b->machine, b->core_regions[i], name, section, &block, err));
     return ls_block_connect(core, port, block, port, err);
 }

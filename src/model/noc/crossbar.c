@@ -2,9 +2,9 @@
  *
  * Ports are limited at both ends: a core sends one request per cycle, an L2 slice takes and answers so many per
  * cycle. Inside, nothing is in the way of anything else. */
+#include "base/text.h"
 #include "lockstep/noc.h"
 
-#include <stdio.h>
 #include <string.h>
 
 typedef struct crossbar_spec {
@@ -34,29 +34,21 @@ static ls_status crossbar_describe(const void *spec, const ls_noc_plan *plan, ls
     return LS_OK;
 }
 
-/* There are thousands of links, and printf takes as long as all else about one. */
-static char *put_number(char *at, uint32_t number)
-{
-    char digits[10];
-    size_t count = 0;
-    do
-        digits[count++] = (char)('0' + number % 10);
-    while ((number /= 10) != 0);
-    while (count > 0)
-        *at++ = digits[--count];
-    return at;
-}
+/* "gpu0.request3.12". There are thousands of links: the part that stays is written once. */
+typedef struct link_name {
+    char text[96];
+    char *number; /* where the numbers begin */
+} link_name;
 
 static ls_status connect(const crossbar_spec *spec, const ls_noc_plan *plan, const ls_noc_class *c,
-                         uint32_t from, uint32_t to, ls_link **link, ls_error *err)
+                         link_name *name, uint32_t from, uint32_t to, ls_link **link, ls_error *err)
 {
     const ls_noc_endpoint *sender = &plan->side[c->from][from], *receiver = &plan->side[!c->from][to];
-    char name[96];
-    char *end = put_number(stpcpy(stpcpy(name, plan->prefix), c->name), from);
+    char *end = format_uint(name->number, from);
     *end++ = '.';
-    *put_number(end, to) = 0;
+    format_uint(end, to);
     return ls_link_create(plan->engine,
-                          &(ls_link_spec){ .name = name,
+                          &(ls_link_spec){ .name = name->text,
                                            .from = sender->region,
                                            .to = receiver->region,
                                            .from_name = sender->name,
@@ -72,13 +64,16 @@ static ls_status connect(const crossbar_spec *spec, const ls_noc_plan *plan, con
 static ls_status crossbar_build(const void *spec, const ls_noc_plan *plan, ls_link **const *links,
                                 ls_error *err)
 {
+    link_name names[LS_NOC_CLASSES_MAX];
+    for (uint32_t c = 0; c < plan->class_count; c++)
+        names[c].number = stpcpy(stpcpy(names[c].text, plan->prefix), plan->classes[c].name);
     for (uint32_t i = 0; i < plan->count[LS_NOC_CORES]; i++)
         for (uint32_t k = 0; k < plan->count[LS_NOC_MEMORIES]; k++)
             for (uint32_t c = 0; c < plan->class_count; c++) {
                 const ls_noc_class *class = &plan->classes[c];
                 uint32_t from = class->from == LS_NOC_CORES ? i : k, to = class->from == LS_NOC_CORES ? k : i;
                 ls_link **link = &links[c][(size_t)from * plan->count[!class->from] + to];
-                ls_status status = connect(spec, plan, class, from, to, link, err);
+                ls_status status = connect(spec, plan, class, &names[c], from, to, link, err);
                 if (status != LS_OK)
                     return status;
             }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <lzma.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,8 +35,8 @@ struct acc_input {
     ZSTD_DStream *zstd;
     z_stream gz;
     bool has_xz, has_gz;
-    size_t raw_at, raw_count; /* bytes left in raw */
-    unsigned char raw[RAW_BYTES];
+    size_t raw_at, raw_count;     /* bytes left in raw */
+    unsigned char raw[RAW_BYTES]; /* last: it is not cleared */
 };
 
 static ls_status fail(const acc_input *input, ls_error *err, ls_status status, const char *what)
@@ -248,9 +249,11 @@ static ls_status start(acc_input *input, ls_error *err)
 static ls_status create(const char *name, int fd, const void *data, size_t bytes, acc_input **out,
                         ls_error *err)
 {
-    acc_input *input = calloc(1, sizeof *input);
-    if (input)
+    acc_input *input = malloc(sizeof *input);
+    if (input) {
+        memset(input, 0, offsetof(acc_input, raw)); /* a trace may have thousands of files */
         input->name = strdup(name);
+    }
     if (!input || !input->name) {
         if (fd >= 0)
             close(fd);

@@ -4,7 +4,6 @@
 
 #include "workload/accelsim/hex.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #define MAX_PC_SLOTS (1u << 20) /* 8 MiB of code; instructions above are found by their words */
@@ -98,7 +97,7 @@ bool acc_shapes_add(acc_shapes *shapes, uint32_t number, uint64_t pc, uint64_t l
     digits = digits ? digits + 1 : words->pc;
     if (strlen(digits) < sizeof shape.pc_word) {
         char word[sizeof shape.pc_word + 1] = "";
-        shape.pc_bytes = (uint32_t)snprintf(word, sizeof word, "%s ", digits);
+        shape.pc_bytes = (uint32_t)(stpcpy(stpcpy(word, digits), " ") - word);
         shape.pc_word = hex_load(word);
     }
     shape.words.pc = arena_strdup(&shapes->arena, words->pc);
