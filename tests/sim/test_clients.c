@@ -10,6 +10,7 @@
 #include "lockstep/block.h"
 #include "lockstep/sim.h"
 #include "lockstep/version.h"
+#include "workload/temp_dir.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,28 +20,7 @@
 
 static const char *const dirs[] = { LS_SOURCE_DIR "/platforms" };
 static const char worker[] = LS_BINARY_DIR "/lockstep";
-static char folder[] = "/tmp/lockstep-clients-XXXXXX";
 static ls_error err;
-
-static int enter(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    static const char *const files[] = { "a.json",     "a.json.platform.yaml",
-                                         "b.json",     "b.json.platform.yaml",
-                                         "sweep.db",   "sweep.csv",
-                                         "sweep.html", "rates.prof",
-                                         "false.sh",   "stop.db",
-                                         "old.sh",     "bad.db" };
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        unlink(files[i]);
-    return chdir("/") == 0 ? rmdir(folder) : -1;
-}
 
 static ls_sim_options gemm(void)
 {
@@ -461,5 +441,5 @@ int main(void)
         cmocka_unit_test(test_a_stopped_sweep_goes_on),
         cmocka_unit_test(test_sweeps_that_cannot_be_are_refused),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, temp_dir_enter, temp_dir_leave);
 }

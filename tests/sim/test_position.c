@@ -9,13 +9,13 @@
 
 #include "lockstep/sim.h"
 #include "workload/position.h"
+#include "workload/temp_dir.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const char *const dirs[] = { LS_SOURCE_DIR "/platforms" };
-static char folder[] = "/tmp/lockstep-position-XXXXXX";
 static ls_error err;
 
 static void ok(ls_status status)
@@ -39,21 +39,12 @@ static void record(const char *path, uint64_t size)
 
 static int enter(void **state)
 {
-    (void)state;
-    if (setenv("LOCKSTEP_KERNELS", LS_BINARY_DIR "/share/lockstep/kernels", 1) != 0 || !mkdtemp(folder) ||
-        chdir(folder) != 0)
+    if (setenv("LOCKSTEP_KERNELS", LS_BINARY_DIR "/share/lockstep/kernels", 1) != 0 ||
+        temp_dir_enter(state) != 0)
         return -1;
     record("a.lspk", 1024);
     record("b.lspk", 2048);
     return 0;
-}
-
-static int leave(void **state)
-{
-    (void)state;
-    unlink("a.lspk");
-    unlink("b.lspk");
-    return chdir("/") == 0 ? rmdir(folder) : -1;
 }
 
 /* Everything from a position on, in both files. */
@@ -131,5 +122,5 @@ int main(void)
         cmocka_unit_test(test_recordings_go_on),
         cmocka_unit_test(test_another_recording_is_refused),
     };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, enter, temp_dir_leave);
 }
