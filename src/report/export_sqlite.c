@@ -35,7 +35,6 @@ static const char schema[] =
     /* A scope is a run as a whole (kernel is NULL) or one kernel of it. */
     "CREATE TABLE scopes(scope INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES runs(run), kernel, name TEXT,"
     " gpu INTEGER, stream INTEGER, begin_fs, end_fs, cycles, overlapped INTEGER, shared INTEGER);"
-    "CREATE INDEX scopes_by_run ON scopes(run);"
     "CREATE TABLE buckets(scope INTEGER NOT NULL REFERENCES scopes(scope),"
     " block INTEGER NOT NULL REFERENCES blocks(block), metric INTEGER NOT NULL REFERENCES metrics(metric),"
     " least NOT NULL, count NOT NULL, PRIMARY KEY(scope, block, metric, least)) WITHOUT ROWID;"
@@ -338,25 +337,26 @@ static ls_status check_schema(const sqlite_out *o, ls_error *err)
     return LS_ERR_INPUT;
 }
 
-static ls_status make_schema(const sqlite_out *o, ls_error *err)
+/* with_views: also the views over types of blocks. A run that comes next would make them anew. */
+static ls_status make_schema(const sqlite_out *o, bool with_views, ls_error *err)
 {
     char pragmas[96];
     snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID,
              SCHEMA_VERSION);
     ls_status status = sqlite_run_sql(o, schema, err);
-    if (status == LS_OK)
+    if (status == LS_OK && with_views)
         status = sqlite_types_views(o, err);
     return status == LS_OK ? sqlite_run_sql(o, pragmas, err) : status;
 }
 
 /* An empty file becomes a database of results; any other must be one. */
-static ls_status prepare_tables(const sqlite_out *o, ls_error *err)
+static ls_status prepare_tables(const sqlite_out *o, bool with_views, ls_error *err)
 {
     sqlite3_int64 tables = 0;
     ls_status status = sqlite_query(o, "SELECT count(*) FROM sqlite_master", &tables, err);
     if (status != LS_OK)
         return status;
-    return tables == 0 ? make_schema(o, err) : check_schema(o, err);
+    return tables == 0 ? make_schema(o, with_views, err) : check_schema(o, err);
 }
 
 /* A run's name is its key: scripts and sweeps find a run by it. */
@@ -383,10 +383,14 @@ static ls_status check_run_id(const sqlite_out *o, const char *run_id, ls_error 
 /* Everything of one run; r NULL: only the tables. */
 static ls_status fill(sqlite_out *o, const run_results *r, bool per_block, ls_error *err)
 {
-    ls_status status = prepare_tables(o, err);
+    ls_status status = prepare_tables(o, !r || !r->metrics, err);
     if (status == LS_OK && r)
         status = check_run_id(o, r->host.run_id, err);
-    return status == LS_OK && r ? put_all(o, r, per_block, err) : status;
+    if (status == LS_OK && r)
+        status = put_all(o, r, per_block, err);
+    /* After the rows of a first run: sorting them once is cheaper than one insertion for each. */
+    return status == LS_OK ? sqlite_run_sql(o, "CREATE INDEX IF NOT EXISTS scopes_by_run ON scopes(run)", err)
+                           : status;
 }
 
 /* Opens `file`, does everything in one transaction and closes it. */

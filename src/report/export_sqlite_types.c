@@ -133,9 +133,9 @@ static void add_definition(text_buffer *sql, const column *c, bool has_default)
     }
     text_add(sql, " AS (CAST(");
     sqlite_add_quoted(sql, '"', c->above, "");
-    text_add(sql, " AS REAL) / nullif(");
+    text_add(sql, " AS REAL) / "); /* NULL if the divisor is 0 */
     sqlite_add_quoted(sql, '"', c->below, "");
-    text_add(sql, ", 0)) VIRTUAL");
+    text_add(sql, ") VIRTUAL");
 }
 
 /* The columns that a table has; none: there is no such table. */
@@ -215,18 +215,37 @@ ls_status sqlite_types_prepare(const sqlite_out *o, const metric_store *m, ls_er
 
 /* ------------------------------------------------------------------------------------------------- values */
 
-static uint64_t part_of(column_part part, const metric_parts *v)
+static metric_part word_of(column_part part)
 {
     bool second = part == PART_DENOMINATOR || part == PART_COUNT;
-    return second ? v->b : part == PART_MIN ? v->min : part == PART_MAX ? v->max : v->a;
+    return second             ? METRIC_PART_B
+           : part == PART_MIN ? METRIC_PART_MIN
+           : part == PART_MAX ? METRIC_PART_MAX
+                              : METRIC_PART_A;
 }
+
+static uint64_t part_of(column_part part, const metric_parts *v)
+{
+    metric_part word = word_of(part);
+    return word == METRIC_PART_B     ? v->b
+           : word == METRIC_PART_MIN ? v->min
+           : word == METRIC_PART_MAX ? v->max
+                                     : v->a;
+}
+
+/* Where a value of the totals stands, and the number that the statement holds: equal ones are not bound again. */
+typedef struct counted_word {
+    const uint64_t *at;
+    uint64_t bound;
+    bool is_extreme; /* min or max, which is NULL without samples: bound every time */
+} counted_word;
 
 /* The two tables of a type while they are filled. */
 typedef struct type_rows {
     columns list;    /* the stored columns */
     columns counted; /* those of them that the run counted: a row of `total` has no others */
     sqlite3_stmt *total, *block;
-    uint64_t *bound; /* what `total` holds for each counted column: equal values are not bound again */
+    struct counted_word *words; /* of each counted column */
     bool is_bound;
 } type_rows;
 
@@ -258,7 +277,7 @@ static void close_rows(type_rows *rows, size_t types)
         sqlite.finalize(rows[t].block);
         vec_fini(&rows[t].list);
         vec_fini(&rows[t].counted);
-        free(rows[t].bound);
+        free(rows[t].words);
     }
     free(rows);
 }
@@ -297,8 +316,15 @@ static ls_status list_counted(const sqlite_out *o, const metric_store *m, const 
     for (size_t i = 0; i < rows->list.count && status == LS_OK; i++)
         if ((all || !is_zero(&type, run, t, &rows->list.at[i])) && !vec_push(&rows->counted, rows->list.at[i]))
             status = no_memory(err);
-    rows->bound = calloc(rows->counted.count + 1, sizeof *rows->bound);
-    return status == LS_OK && !rows->bound ? no_memory(err) : status;
+    rows->words = calloc(rows->counted.count + 1, sizeof *rows->words);
+    if (status != LS_OK || !rows->words)
+        return status != LS_OK ? status : no_memory(err);
+    for (size_t i = 0; i < rows->counted.count; i++) {
+        const column *c = &rows->counted.at[i];
+        rows->words[i] = (counted_word){ .at = metric_totals_word(run, t, c->metric, word_of(c->part)),
+                                         .is_extreme = c->part == PART_MIN || c->part == PART_MAX };
+    }
+    return LS_OK;
 }
 
 static ls_status open_rows(const sqlite_out *o, const metric_store *m, const metric_totals *run,
@@ -344,13 +370,12 @@ static int bind_totals(type_rows *rows, const metric_totals *totals, size_t t, b
 {
     int code = SQLITE_OK;
     for (size_t i = 0; i < rows->counted.count && code == SQLITE_OK; i++) {
+        counted_word *word = &rows->words[i];
+        if (*word->at == word->bound && rows->is_bound && !word->is_extreme && !hides_zeros)
+            continue;
         const column *c = &rows->counted.at[i];
         const metric_parts parts = metric_totals_get(totals, t, c->metric);
-        uint64_t number = part_of(c->part, &parts);
-        bool plain = c->part != PART_MIN && c->part != PART_MAX && !hides_zeros;
-        if (plain && rows->is_bound && rows->bound[i] == number)
-            continue;
-        rows->bound[i] = number;
+        word->bound = *word->at;
         code = bind_part(rows->total, (int)i + 2, c->part, &parts, hides_zeros);
     }
     rows->is_bound = !hides_zeros;

@@ -145,6 +145,9 @@ bool metric_totals_has(const metric_totals *totals, size_t type);
 /* False if all sources of the type have nothing but zeros here. */
 bool metric_totals_active(const metric_totals *totals, size_t type);
 metric_parts metric_totals_get(const metric_totals *totals, size_t type, size_t metric);
+/* Where one of these parts stands, for readers of many scopes: it stays there while the totals live. */
+typedef enum metric_part { METRIC_PART_A, METRIC_PART_B, METRIC_PART_MIN, METRIC_PART_MAX } metric_part;
+const uint64_t *metric_totals_word(const metric_totals *totals, size_t type, size_t metric, metric_part part);
 
 /* A value at or above `fraction` (0 to 1) of all values: the end of its bucket, at most max; 0 if empty. */
 uint64_t metric_percentile(const ls_histogram *h, double fraction);

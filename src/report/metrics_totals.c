@@ -175,18 +175,25 @@ bool metric_totals_active(const metric_totals *totals, size_t type)
     return totals->active[type];
 }
 
-metric_parts metric_totals_get(const metric_totals *totals, size_t type, size_t metric)
+const uint64_t *metric_totals_word(const metric_totals *totals, size_t type, size_t metric, metric_part part)
 {
+    static const uint64_t zero = 0;
+    static const unsigned of_histogram[] = { METRICS_HIST_SUM, METRICS_HIST_COUNT, METRICS_HIST_MIN,
+                                             METRICS_HIST_MAX };
     const metrics_type *t = totals->m->types.at[type];
     assert(metric < t->metric_count);
     const uint64_t *row = totals->rows[type], *field = &row[t->fields[t->field[metric]].word];
-    switch (t->metrics[metric].kind) {
-    case LS_METRIC_KIND_HISTOGRAM:
-        return (metric_parts){ field[METRICS_HIST_SUM], field[METRICS_HIST_COUNT], field[METRICS_HIST_MIN],
-                               field[METRICS_HIST_MAX] };
-    case LS_METRIC_KIND_RATIO:
-        return (metric_parts){ .a = *field, .b = row[t->fields[t->denominator[metric]].word] };
-    default:
-        return (metric_parts){ .a = *field };
-    }
+    if (t->metrics[metric].kind == LS_METRIC_KIND_HISTOGRAM)
+        return &field[of_histogram[part]];
+    if (t->metrics[metric].kind == LS_METRIC_KIND_RATIO && part == METRIC_PART_B)
+        return &row[t->fields[t->denominator[metric]].word];
+    return part == METRIC_PART_A ? field : &zero;
+}
+
+metric_parts metric_totals_get(const metric_totals *totals, size_t type, size_t metric)
+{
+    return (metric_parts){ .a = *metric_totals_word(totals, type, metric, METRIC_PART_A),
+                           .b = *metric_totals_word(totals, type, metric, METRIC_PART_B),
+                           .min = *metric_totals_word(totals, type, metric, METRIC_PART_MIN),
+                           .max = *metric_totals_word(totals, type, metric, METRIC_PART_MAX) };
 }
