@@ -38,7 +38,7 @@ enum {
     LARGEST_ALIGN = 4096
 };
 
-typedef enum { FROM_HEAP, FROM_KERNEL, FROM_GROUND } chunk_source;
+typedef enum { FROM_HEAP, FROM_KERNEL, FROM_HUGE } chunk_source;
 
 /* `size` counts the bytes after the header. Memory comes from calloc or, if it is large, from the kernel. So
  * allocations are already zero, and untouched pages of a large chunk cost nothing. */
@@ -60,9 +60,9 @@ static chunk *chunk_create(mem_arena *arena, size_t size)
     /* Large ones from the kernel: malloc would clear a block that has been used and freed before. */
     chunk_source from = size >= MAPPED_CHUNK_BYTES ? FROM_KERNEL : FROM_HEAP;
     if (arena->huge_arena != NULL && size <= HUGE_LARGEST_BYTES)
-        from = FROM_GROUND;
+        from = FROM_HUGE;
     chunk *c;
-    if (from == FROM_GROUND) {
+    if (from == FROM_HUGE) {
         c = huge_arena_take(arena->huge_arena, sizeof *c + size);
     } else if (from == FROM_KERNEL) {
         c = mmap(NULL, sizeof *c + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

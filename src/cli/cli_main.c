@@ -23,7 +23,7 @@ static const cli_option global_options[] = {
     { .name = "platform-dir", .type = CLI_TEXT, .arg = "DIR", .repeatable = true, .complete = CLI_COMPLETE_DIR,
       .help = "look for platform files here first" },
     { .name = "log-level", .type = CLI_CHOICE, .arg = "LEVEL", .choices = log_levels, .default_text = "warn",
-      .help = "what is told on standard error" },
+      .help = "least severe messages on standard error" },
     { .name = "color", .type = CLI_CHOICE, .arg = "WHEN", .choices = color_modes, .default_text = "auto",
       .help = "colour the output" },
     { .name = "help", .letter = 'h', .help = "explain the command and stop" },
@@ -32,7 +32,7 @@ static const cli_option global_options[] = {
 /* clang-format on */
 
 static const cli_example root_examples[] = {
-    { "lockstep help run", "what a command does, with examples" },
+    { "lockstep help run", "the description of a command, with examples" },
     { "lockstep blocks", "every machine, slot and model there is" },
     { "lockstep run traces/bfs --platform my-gpu.yaml --threads 2",
       "simulate a trace on a platform of your own" },

@@ -10,7 +10,7 @@ static const cli_command *const commands[] = {
 static const cli_example examples[] = {
     { "lockstep amd info fir.co", "target, version, kernels with their registers, arguments" },
     { "lockstep amd disasm fir.co", "the instructions" },
-    { "lockstep amd coverage --missing", "what is decoded but cannot be executed" },
+    { "lockstep amd coverage --missing", "instructions that are decoded but cannot be executed" },
 };
 
 static const cli_command amd_command = {

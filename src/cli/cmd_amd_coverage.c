@@ -101,12 +101,15 @@ static ls_status run_coverage(cli_context *ctx, ls_error *err)
 
 static const cli_option options[] = {
     { .name = "target", .arg = "TARGET", .type = CLI_CHOICE, .choices = targets, .help = "only this one" },
-    { .name = "missing", .type = CLI_FLAG, .help = "only what is decoded but cannot be executed" },
+    { .name = "missing",
+      .type = CLI_FLAG,
+      .help = "only instructions that are decoded but cannot be executed" },
     { .name = "csv", .type = CLI_FLAG, .help = "comma separated, without the totals" },
 };
 
 static const cli_example examples[] = {
-    { "lockstep amd coverage --target gfx1030 --missing", "what a kernel for gfx1030 must not use" },
+    { "lockstep amd coverage --target gfx1030 --missing",
+      "instructions that a kernel for gfx1030 must not use" },
 };
 
 const cli_command cmd_amd_coverage = {

@@ -285,7 +285,7 @@ static const cli_positional positionals[] = {
 /* clang-format on */
 
 static const cli_example examples[] = {
-    { "lockstep compare small.json large.json", "what a larger cache changed" },
+    { "lockstep compare small.json large.json", "differences that a larger cache makes" },
     { "lockstep compare sweep.db#1 sweep.db#7 --metric '*stall*'", "two runs of one database" },
     { "lockstep compare a.json b.csv --check", "fail unless both runs are the same" },
 };

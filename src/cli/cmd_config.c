@@ -33,7 +33,7 @@ static ls_status run_list(cli_context *ctx, ls_error *err)
 }
 
 static const cli_example list_examples[] = {
-    { "lockstep config list", "what can be named after --platform" },
+    { "lockstep config list", "names for --platform" },
 };
 
 static const cli_command list = {
@@ -263,7 +263,7 @@ static const cli_command *const commands[] = {
 };
 
 static const cli_example examples[] = {
-    { "lockstep config show my-gpu.yaml", "what a platform file comes to" },
+    { "lockstep config show my-gpu.yaml", "all values of a platform file" },
     { "lockstep config check my-gpu.yaml", "all that is wrong with it" },
 };
 

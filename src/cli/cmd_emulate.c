@@ -197,7 +197,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
 /* clang-format off */
 static const cli_option options[] = {
     { .name = "gpu", .letter = 'g', .type = CLI_CHOICE, .arg = "GPU", .choices = workload_gpus,
-      .help = "what to emulate; otherwise what the code object is for, or gfx1030" },
+      .help = "the GPU to emulate; default: that of the code object, else gfx1030" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .default_text = "1", .min = 1,
       .max = 1024, .help = "host threads for the work-groups of a launch" },
     { .name = "memory-mib", .type = CLI_UINT, .arg = "N", .min = 1, .max = 1u << 20,

@@ -285,7 +285,7 @@ static const cli_positional positionals[] = {
 };
 
 static const cli_example examples[] = {
-    { "lockstep exec --gpu gfx1010 -- clinfo", "what the simulated GPU says about itself" },
+    { "lockstep exec --gpu gfx1010 -- clinfo", "the simulated GPU's description of itself" },
     { "lockstep exec --platform r9nano -- ./nbody -n 1024", "in simulated time: profiling events tell it" },
     { "lockstep exec --gpu gfx803 --metrics counts.json -- ./nbody -n 1024", "an OpenCL program, with counts" },
 };

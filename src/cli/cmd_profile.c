@@ -117,7 +117,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
 /* clang-format off */
 static const cli_option options[] = {
     { .name = "platform", .letter = 'p', .type = CLI_TEXT, .arg = "PLATFORM", .complete = CLI_COMPLETE_PLATFORM,
-      .help = "whose caches and memory: a name of the search path, or a file" },
+      .help = "the platform with the caches and memory: a name of the search path, or a file" },
     { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
       .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform; the last one of a key counts" },
     { .name = "method", .letter = 'm', .type = CLI_CHOICE, .arg = "HOW", .choices = methods,
@@ -136,7 +136,7 @@ static const cli_option options[] = {
       .help = "write the profile here, for run --profile; else to the cache, where run --profile auto finds it" },
     { .name = "no-cache", .help = "only print; write no file without --output" },
     { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = workload_unknown_modes, .default_text = "fail",
-      .help = "what to do with opcodes that are not in the tables" },
+      .help = "treatment of opcodes that are not in the tables" },
     CLI_UNMODELLED_OPTION,
 };
 

@@ -262,7 +262,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
 /* clang-format off */
 static const cli_option options[] = {
     { .name = "platform", .letter = 'p', .type = CLI_TEXT, .arg = "PLATFORM", .complete = CLI_COMPLETE_PLATFORM,
-      .help = "what to simulate: a name of the search path, or a file" },
+      .help = "the platform to simulate: a name of the search path, or a file" },
     { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
       .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform; the last one of a key counts" },
     FIDELITY_OPTION,
@@ -277,7 +277,7 @@ static const cli_option options[] = {
               "are there; without this they come from a sample of each kernel" },
     { .name = "warm-l2", .help = "memory copies of the trace make their range valid in L2" },
     { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = workload_unknown_modes, .default_text = "fail",
-      .help = "what to do with opcodes that are not in the tables" },
+      .help = "treatment of opcodes that are not in the tables" },
     CLI_UNMODELLED_OPTION,
     { .name = "stats", .type = CLI_CHOICE, .arg = "NAMES", .choices = stats_names, .default_text = "lockstep",
       .help = "accelsim: print kernel statistics under Accel-Sim's names instead of the summary" },

@@ -303,7 +303,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
 /* clang-format off */
 static const cli_option options[] = {
     { .name = "platform", .letter = 'p', .type = CLI_TEXT, .arg = "PLATFORM", .default_text = "rtx3080ti",
-      .complete = CLI_COMPLETE_PLATFORM, .help = "what to simulate: a name of the search path, or a file" },
+      .complete = CLI_COMPLETE_PLATFORM, .help = "the platform to simulate: a name of the search path, or a file" },
     { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
       .complete = CLI_COMPLETE_KEY, .help = "override a key of the platform, as in core.alu=issue" },
     FIDELITY_OPTION,
@@ -320,7 +320,7 @@ static const cli_option options[] = {
 
 static const cli_positional positionals[] = {
     { .name = "TRACE", .optional = true, .repeatable = true, .complete = CLI_COMPLETE_FILE,
-      .help = "what to simulate; default: a set of generated kernels" },
+      .help = "the workload to simulate; default: a set of generated kernels" },
 };
 /* clang-format on */
 

@@ -172,7 +172,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
 /* clang-format off */
 static const cli_option options[] = {
     { .name = "platform", .letter = 'p', .type = CLI_TEXT, .arg = "PLATFORM", .complete = CLI_COMPLETE_PLATFORM,
-      .help = "what to simulate: a name of the search path, or a file" },
+      .help = "the platform to simulate: a name of the search path, or a file" },
     { .name = "vary", .letter = 'v', .type = CLI_KEY_VALUE, .arg = "KEY=LIST", .repeatable = true,
       .complete = CLI_COMPLETE_KEY,
       .help = "values of a key: 32,64,128 or gto,lrr or the ranges 1..8, 16..64+16, 32..256*2" },
@@ -195,7 +195,7 @@ static const cli_option options[] = {
     WORKLOAD_OPTIONS("workload: compare every result with the CPU; a wrong one is a point that failed"),
     EMULATE_OBJECT_OPTIONS(0, 'a'),
     { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = workload_unknown_modes, .default_text = "fail",
-      .help = "what to do with opcodes that are not in the tables" },
+      .help = "treatment of opcodes that are not in the tables" },
     CLI_UNMODELLED_OPTION,
     { .name = "seed", .type = CLI_UINT, .arg = "N", .default_text = "1",
       .help = "of every random stream of the machine" },
@@ -210,7 +210,7 @@ static const cli_option options[] = {
 
 static const cli_positional positionals[] = {
     { .name = "WORKLOAD", .repeatable = true, .complete = CLI_COMPLETE_FILE,
-      .help = "what to run at every point, as for lockstep run: traces, workloads, code objects, recordings" },
+      .help = "the workload of every point, as for lockstep run: traces, workloads, code objects, recordings" },
 };
 /* clang-format on */
 
@@ -220,7 +220,7 @@ static const cli_example examples[] = {
     { "lockstep sweep synth:gemm -p rtx2080ti -v cores=17..68*2 -o cores.db", "how a kernel scales" },
     { "lockstep sweep fir kmeans -p r9nano -v vector_cache.size_kib=8..64*2 -m '*hit*' -o caches.db",
       "AMD programs in simulated time, with hit rates in the table" },
-    { "lockstep compare cores.db#1 cores.db#3", "what changed between two points" },
+    { "lockstep compare cores.db#1 cores.db#3", "differences between two points" },
 };
 
 static const cli_command command = {

@@ -87,7 +87,7 @@ static const cli_positional positionals[] = {
 };
 
 static const cli_example examples[] = {
-    { "lockstep trace synth --list", "what can be generated" },
+    { "lockstep trace synth --list", "kernels that can be generated" },
     { "lockstep trace synth gemm --list", "its parameters, with their ranges and defaults" },
     { "lockstep trace synth gemm --set m=512 --set n=512 -o gemm.lspk", "a matrix product as a packed trace" },
     { "lockstep trace synth pointer-chase,footprint_kib=64 -o chase", "a directory that Accel-Sim can read" },

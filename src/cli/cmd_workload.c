@@ -139,7 +139,7 @@ static const cli_positional show_positionals[] = {
 /* clang-format on */
 
 static const cli_example list_examples[] = {
-    { "lockstep workload list", "what lockstep emulate can run" },
+    { "lockstep workload list", "workloads for lockstep emulate" },
 };
 static const cli_example show_examples[] = {
     { "lockstep workload show fir", "its sizes and where it comes from" },
@@ -167,7 +167,7 @@ static const cli_command show_command = {
 static const cli_command *const commands[] = { &list_command, &show_command };
 
 static const cli_example examples[] = {
-    { "lockstep workload list", "what there is" },
+    { "lockstep workload list", "all workloads" },
     { "lockstep workload show fir", "its options with their defaults and ranges" },
     { "lockstep emulate fir --verify", "run one" },
 };

@@ -105,7 +105,7 @@ static configured_machine *configured(const ls_machine *machine)
 }
 
 /* Warnings of a platform about a built machine. A GPU of a system leaves them to the system. */
-static ls_status tell(const configured_machine *m, ls_error *err)
+static ls_status add_warnings(const configured_machine *m, ls_error *err)
 {
     ls_status status = config_warn(m->config, m->base.engine, err);
     if (status == LS_OK && list_assumptions(m->base.engine, m->config) != LS_OK)
@@ -193,7 +193,7 @@ static ls_status create(const platform_config *config, ls_engine *engine, uint64
     if (status == LS_OK)
         status = build(m, err);
     if (status == LS_OK)
-        status = tell(m, err);
+        status = add_warnings(m, err);
     if (status == LS_OK)
         *out = &m->base;
     else

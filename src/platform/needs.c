@@ -81,8 +81,8 @@ static bool is_change(const platform_config *config, const config_value *value)
            (value->origin_count < 2 || strcmp(origins[0].text, origins[1].text) != 0);
 }
 
-/* Whether another GPU of the system has told about this value, or makes use of it. */
-static bool is_told(const platform_config *system, size_t gpu, const config_value *value)
+/* Whether another GPU of the system has reported this value, or makes use of it. */
+static bool is_reported(const platform_config *system, size_t gpu, const config_value *value)
 {
     char condition[512];
     const char *is;
@@ -109,7 +109,7 @@ static bool next_idle(const platform_config *config, const platform_config *syst
         const config_value *value = config_at(config, (*next)++);
         const value_origin *origin = value->origins;
         if (!is_change(config, value) || !config_unmet(config, value->key, condition, sizeof condition, &is) ||
-            is_told(system, gpu, value))
+            is_reported(system, gpu, value))
             continue;
         int used = origin->kind == LS_ORIGIN_SET
                        ? snprintf(text, bytes, "--set ")

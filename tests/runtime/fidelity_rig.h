@@ -32,8 +32,8 @@ typedef struct rig_outcome {
     ls_cycle cycles; /* of the kernel */
     uint64_t digest;
     uint64_t warp_instructions, l1_accesses, l2_sectors,
-        dram_sectors;       /* the last two only without simulated memory */
-    uint64_t slots, booked; /* issue slots; slots that issued or have a reason */
+        dram_sectors;          /* the last two only without simulated memory */
+    uint64_t slots, accounted; /* issue slots; slots that issued or have a reason */
     double sampled;
     rates_machine machine; /* likewise */
 } rig_outcome;
@@ -109,9 +109,9 @@ __attribute__((unused)) static rig_outcome rig_run(const char *kernel, const cha
     static const char *const stalls[] = { "stall_idle",  "stall_fetch",  "stall_barrier",    "stall_fence",
                                           "stall_async", "stall_memory", "stall_dependence", "stall_unit" };
     o.slots = rig_counter(engine, "core", "issue_slots");
-    o.booked = rig_counter(engine, "core", "issued");
+    o.accounted = rig_counter(engine, "core", "issued");
     for (size_t i = 0; i < sizeof stalls / sizeof stalls[0]; i++)
-        o.booked += rig_counter(engine, "core", stalls[i]);
+        o.accounted += rig_counter(engine, "core", stalls[i]);
     gpu_shape shape;
     if (gpu_get_shape(engine, &shape, &err) == LS_OK)
         o.machine = shape.machine;

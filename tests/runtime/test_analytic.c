@@ -92,7 +92,7 @@ static void test_slots(void **state)
     static const char *const kernels[] = { "gemm,m=128,n=128,k=32", "gather,n=8192", "barrier-storm,ctas=12" };
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
         rig_outcome o = run(kernels[i], drawn);
-        assert_int_equal(o.booked, o.slots);
+        assert_int_equal(o.accounted, o.slots);
     }
 }
 

@@ -26,7 +26,7 @@ static void test_mixes(void **state)
         rig_outcome o = rig_run(KERNEL, sets, &(ls_run_options){ .threads = 1 });
         expected = mix == 0 ? o.warp_instructions : expected;
         assert_int_equal(o.warp_instructions, expected);
-        assert_int_equal(o.booked, o.slots);
+        assert_int_equal(o.accounted, o.slots);
         assert_true(o.l1_accesses > 0 && o.l2_sectors > 0 && o.cycles > 100);
     }
 }

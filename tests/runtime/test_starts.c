@@ -21,7 +21,7 @@ static rig_outcome run(uint32_t pipeline, const char *kernel, const char *a, con
 {
     const char *const sets[] = { pipelines[pipeline][0], pipelines[pipeline][1], a, b, NULL };
     rig_outcome o = rig_run(kernel, sets, &(ls_run_options){ .threads = threads });
-    assert_int_equal(o.booked, o.slots);
+    assert_int_equal(o.accounted, o.slots);
     return o;
 }
 
@@ -130,7 +130,7 @@ static void threads_change_nothing(void **state)
                                          refills[r],
                                          NULL };
             rig_outcome one = rig_run(kernels[k], sets, &(ls_run_options){ .threads = 1 });
-            assert_int_equal(one.booked, one.slots);
+            assert_int_equal(one.accounted, one.slots);
             for (size_t t = 0; t < LS_COUNT_OF(threads); t++) {
                 rig_outcome more = rig_run(kernels[k], sets, &(ls_run_options){ .threads = threads[t] });
                 assert_int_equal(more.cycles, one.cycles);

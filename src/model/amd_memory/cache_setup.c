@@ -193,7 +193,7 @@ static const ls_param params[] = {
     KEY("mshr_entries", mshr_entries, "lines", "16", 1, 4096, "lines on their way from below"),
     KEY("mshr_targets", mshr_targets, "requests", "16", 1, 1024, "requests that wait for one line"),
     KEY("queue_entries", queue_entries, "messages", "16", 2, 4096, "messages that wait to go below"),
-    KEY_CHOICE("write_policy", write_policy, "through", policy_names, "what a write does"),
+    KEY_CHOICE("write_policy", write_policy, "through", policy_names, "treatment of writes"),
     REPLACEMENT_PARAM(line_cache_spec, replacement, ""),
     SET_HASH_PARAMS(line_cache_spec, hash, "", "none"),
     PREFETCH_PARAMS(line_cache_spec, prefetch, ""),

@@ -306,7 +306,7 @@ static inline ls_cycle *bank_of(line_cache *c, uint64_t address)
     return &c->bank_free[number & c->bank_mask];
 }
 
-static void book_bank(line_cache *c, uint64_t address, ls_cycle until)
+static void reserve_bank(line_cache *c, uint64_t address, ls_cycle until)
 {
     if (c->spec->banks != 0)
         *bank_of(c, address) = until;
@@ -342,7 +342,7 @@ static bool take_atomic(line_cache *c, uint32_t client, const ls_line_message *m
     c->n.atomics++;
     c->taken++;
     if (cycles > 1)
-        book_bank(c, m->address, now + cycles);
+        reserve_bank(c, m->address, now + cycles);
     cache_answer_hit(c, node, now, cycles);
     return true;
 }

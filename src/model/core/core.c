@@ -187,11 +187,11 @@ static const ls_metric metrics[] = {
 
 /* ----------------------------------------------------------------------------------------------- sleeping */
 
-/* Cycles in which the core slept: nothing changed. The schedulers book their stalls themselves. */
-void core_book_sleep(core *c, ls_cycle now)
+/* Cycles in which the core slept: nothing changed. The schedulers count their stalls themselves. */
+void core_count_sleep(core *c, ls_cycle now)
 {
     if (c->resident_warps_then == 0) {
-        front_book_from(c, now);
+        front_count_stalls_from(c, now);
         return;
     }
     uint64_t slept = now - c->last_tick - 1;

@@ -19,7 +19,7 @@
  *
  * One cycle runs in the order write-back, execute, operand collection, issue, fetch, as a pipeline whose
  * stages move from the back: what a stage produces is seen by the stage before it in the same cycle and by
- * the one after it in the next. A core without work sleeps; the cycles slept are booked with the stall
+ * the one after it in the next. A core without work sleeps; the cycles slept are counted with the stall
  * reasons they had. */
 #ifndef MODEL_CORE_H
 #define MODEL_CORE_H
@@ -45,7 +45,7 @@
 #define CORE_COLLECTORS_MAX 8 /* per sub-core */
 #define CORE_BANKS_MAX 8      /* register banks per sub-core */
 #define CORE_FLIGHTS 2048     /* instructions between issue and completion */
-#define CORE_WHEEL 1024       /* cycles ahead that an execution unit can book */
+#define CORE_WHEEL 1024       /* cycles ahead that an execution unit can be reserved */
 #define CORE_SECTORS_MAX 272  /* sectors of one memory instruction, at most: 32 lanes x 8 words + some */
 #define ASYNC_GROUPS 8        /* of a warp, told apart; a power of two */
 #define NO_FLIGHT UINT16_MAX
@@ -244,9 +244,9 @@ static inline bool front_jumped(const ls_inst *inst, const ls_inst *next)
     /* Instructions take 16 bytes; before Volta 8, and control words stand among them. */
     return next->pc - inst->pc - 1 >= 16;
 }
-bool front_unit_freed(const core *c);         /* for a warp that could not issue because of its unit */
-void front_book(core *c, ls_cycle until);     /* counts the stalls of the cycles before `until` */
-void front_book_from(core *c, ls_cycle from); /* nothing is counted before */
+bool front_unit_freed(const core *c);                 /* for a warp that could not issue because of its unit */
+void front_count_stalls(core *c, ls_cycle until);     /* counts the stalls of the cycles before `until` */
+void front_count_stalls_from(core *c, ls_cycle from); /* nothing is counted before */
 
 /* collect.c */
 void collect_init(core *c);
@@ -344,7 +344,7 @@ extern const ls_core_ops core_ops;
 extern const core_profile_ops core_profile;
 
 /* core.c */
-void core_book_sleep(core *c, ls_cycle now);
+void core_count_sleep(core *c, ls_cycle now);
 bool core_sleep(core *c, ls_cycle next); /* until `next` or a message; true: stays awake */
 
 /* shared by all */

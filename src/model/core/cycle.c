@@ -6,7 +6,7 @@ static bool tick(void *self, ls_cycle now)
 {
     core *c = self;
     if (now != c->last_tick + 1 || c->resident_warps_then == 0)
-        core_book_sleep(c, now);
+        core_count_sleep(c, now);
     c->now = now;
     c->last_tick = now;
     if (c->blocks.warps > 0) {
@@ -33,7 +33,7 @@ static bool tick(void *self, ls_cycle now)
         if ((c->front.need_fetch | (uint64_t)(c->front.fetched >= 0)) != 0)
             front_fetch(c);
     } else if (c->resident_warps_then > 0) {
-        front_book(c, now);
+        front_count_stalls(c, now);
     }
     c->resident_warps_then = c->blocks.warps;
     ls_cycle next = LS_CYCLE_MAX;

@@ -75,7 +75,7 @@ static void count_cycles(core *c, ls_cycle now)
 void flow_settle(core *c, ls_cycle now)
 {
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
-        flow_book(c, &c->front.subs[sub], now);
+        flow_count_stalls(c, &c->front.subs[sub], now);
     flow_forget(c);
     count_reasons(c);
     front_count_peak(c);
@@ -118,7 +118,7 @@ static bool tick(void *self, ls_cycle now)
     c->now = c->last_tick = now;
     finish_blocks(c, now);
     if (!f->busy && c->blocks.resident > 0)
-        front_book_from(c, now);
+        front_count_stalls_from(c, now);
     f->busy = c->blocks.resident > 0;
     if ((c->front.need_fetch | c->front.held_count) != 0)
         flow_start_warps(c, now);

@@ -208,8 +208,9 @@ void flow_settle(core *c, ls_cycle now);      /* the core is empty: counts what 
 /* The sub-cores take their turns, the first in time first, up to flow.horizon. True: a thread block has ended, and
  * the horizon may be another one. */
 bool flow_run(core *c);
-void flow_book(core *c, front_sub *s, ls_cycle until); /* counts the stalls of the cycles before `until` */
-flow_inst *flow_head(core *c, uint32_t warp);          /* the warp's next instruction */
+void flow_count_stalls(core *c, front_sub *s,
+                       ls_cycle until);       /* counts the stalls of the cycles before `until` */
+flow_inst *flow_head(core *c, uint32_t warp); /* the warp's next instruction */
 ls_cycle flow_ready_at(const core *c, uint32_t warp, const flow_inst *d); /* when its registers are there */
 void flow_set_results(core *c, uint32_t warp, const flow_inst *d, ls_cycle done);
 
@@ -248,7 +249,7 @@ bool flow_simulated_tick(void *self, ls_cycle now);
 /* The instruction issues in cycle `now`, has its operands in cycle `ready` and waits for the load/store unit. */
 void flow_enqueue(core *c, uint32_t warp, const flow_inst *d, const ls_dyn *dyn, ls_cycle ready);
 /* An access to shared memory that finds the unit free in cycle `start`; returns when it is done. */
-ls_cycle flow_book_shared(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, ls_cycle start);
+ls_cycle flow_reserve_shared(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, ls_cycle start);
 /* The warp waits for an answer of memory, or for more than that. */
 bool flow_waits(const core *c, uint32_t warp);
 /* The warp has nothing to issue before cycle `soon`, and not before memory has answered. */

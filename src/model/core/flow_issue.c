@@ -169,7 +169,7 @@ static bool issue_simulated(core *c, flow_sub *fs, flow_warp *fw, uint32_t warp,
         *done = start;
         return false;
     }
-    *done = flow_book_shared(c, warp, d->inst, dyn, start);
+    *done = flow_reserve_shared(c, warp, d->inst, dyn, start);
     if (d->written > 0) {
         set_results(c, warp, ready, d, *done);
         fw->memory_until = flow_later(fw->memory_until, *done);
@@ -352,7 +352,7 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
     b->jump = jump;
 }
 
-static inline void book_burst(core *c, const burst *b, uint64_t issued)
+static inline void count_burst(core *c, const burst *b, uint64_t issued)
 {
     c->n.issued += issued;
     c->n.warp_instructions += issued - b->queued;
@@ -436,7 +436,7 @@ static inline ls_cycle issue_warp(core *c, flow_sub *fs, front_sub *s, uint32_t 
     count_for(c, warp);
     issue_burst(c, fs, warp, bit, d, first, limit, &b);
     w->busy_until = flow_later(w->busy_until, b.until);
-    book_burst(c, &b, (uint64_t)(b.next - w->next));
+    count_burst(c, &b, (uint64_t)(b.next - w->next));
     w->next = b.next;
     if (b.next == w->end) {
         fs->ready &= ~bit;
@@ -453,18 +453,18 @@ static inline ls_cycle issue_warp(core *c, flow_sub *fs, front_sub *s, uint32_t 
     return b.now + 1 - b.lent;
 }
 
-/* As front_book_sub(); each set of reasons is taken apart at the end. */
-static inline void book(core *c, front_sub *s, ls_cycle until)
+/* As front_count_sub_stalls(); each set of reasons is taken apart at the end. */
+static inline void count_stalls(core *c, front_sub *s, ls_cycle until)
 {
-    uint64_t cycles = until - s->booked;
+    uint64_t cycles = until - s->counted_until;
     c->n.stalls[s->reason] += cycles;
     c->flow->reasons[s->reasons % FLOW_REASONS] += cycles;
-    s->booked = until;
+    s->counted_until = until;
 }
 
-void flow_book(core *c, front_sub *s, ls_cycle until)
+void flow_count_stalls(core *c, front_sub *s, ls_cycle until)
 {
-    book(c, s, until);
+    count_stalls(c, s, until);
 }
 
 /* As front_stalled(), for warps that wait for nothing but registers. */
@@ -506,8 +506,8 @@ static inline ls_cycle step(core *c, uint32_t sub, ls_cycle now, ls_cycle limit)
             retry = fs->issue_free[unit] < retry ? fs->issue_free[unit] : retry;
         }
     }
-    if (now > s->booked)
-        book(c, s, now);
+    if (now > s->counted_until)
+        count_stalls(c, s, now);
     fs->time = now;
     if (can == 0) {
         front_stalled(s, fs->ready);
@@ -517,7 +517,7 @@ static inline ls_cycle step(core *c, uint32_t sub, ls_cycle now, ls_cycle limit)
     }
     uint32_t index = choose(c, s, sub, can, now);
     s->last_issued = (uint8_t)index;
-    fs->time = s->booked = issue_warp(c, fs, s, index * c->sub_count + sub, now, limit);
+    fs->time = s->counted_until = issue_warp(c, fs, s, index * c->sub_count + sub, now, limit);
     if (fs->ready != 0)
         return fs->time;
     stalled(s);

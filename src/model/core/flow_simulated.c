@@ -144,7 +144,7 @@ static ls_cycle shared_done(core *c, const ls_inst *inst, uint32_t mask, ls_cycl
     return leaves + (c->spec->network_width == 1);
 }
 
-ls_cycle flow_book_shared(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, ls_cycle start)
+ls_cycle flow_reserve_shared(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, ls_cycle start)
 {
     const flight f = { .inst = inst,
                        .dyn = dyn,
@@ -274,14 +274,14 @@ static void take_late(core *c)
 
 /* ---------------------------------------------------------------------------------------------- one look */
 
-/* As core_book_sleep(): the schedulers count their stalls themselves. */
+/* As core_count_sleep(): the schedulers count their stalls themselves. */
 static void count_cycles(core *c, ls_cycle now)
 {
     uint64_t slept = now - c->last_tick - 1;
     if (c->resident_warps_then == 0) {
         slept = 0;
         if (c->blocks.warps > 0)
-            front_book_from(c, now);
+            front_count_stalls_from(c, now);
     }
     c->n.resident_cycles += slept + (c->blocks.warps > 0);
     c->n.issue_slots += slept * c->sub_count;

@@ -210,17 +210,17 @@ static void issue_warp(core *c, front_sub *s, uint32_t sub, uint32_t warp, const
                       (inst->flags & LS_INST_FENCE) != 0 && !reg_set_empty(w->pending));
 }
 
-void front_book(core *c, ls_cycle until)
+void front_count_stalls(core *c, ls_cycle until)
 {
     front_count_peak(c);
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
-        front_book_sub(c, &c->front.subs[sub], until);
+        front_count_sub_stalls(c, &c->front.subs[sub], until);
 }
 
-void front_book_from(core *c, ls_cycle from)
+void front_count_stalls_from(core *c, ls_cycle from)
 {
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
-        c->front.subs[sub].booked = from;
+        c->front.subs[sub].counted_until = from;
 }
 
 /* Issues at most one instruction; true if it did. */
@@ -264,9 +264,9 @@ void front_issue(core *c)
         uint32_t place = (uint32_t)__builtin_ctz(look), sub = place + turn;
         sub = sub >= n ? sub - n : sub;
         front_sub *s = &c->front.subs[sub];
-        front_book_sub(c, s, c->now);
+        front_count_sub_stalls(c, s, c->now);
         bool issued = issue_sub(c, s, sub);
-        s->booked = c->now + issued;
+        s->counted_until = c->now + issued;
         if (issued) {
             uint32_t opened = c->front.changed;
             look |= (opened >> turn | opened << (n - turn)) & all & (~1u << place);

@@ -64,17 +64,17 @@ static inline stall_reason front_reason(const front_sub *s, bool unit_taken)
     return (s->async & s->resident) != 0 ? STALL_ASYNC : STALL_FETCH;
 }
 
-/* Stalls are booked by interval: from the last look at the sub-core to this one it had the reasons it had
+/* Stalls are counted by interval: from the last look at the sub-core to this one it had the reasons it had
  * then. */
-static inline void front_book_sub(core *c, front_sub *s, ls_cycle until)
+static inline void front_count_sub_stalls(core *c, front_sub *s, ls_cycle until)
 {
-    uint64_t cycles = until - s->booked;
+    uint64_t cycles = until - s->counted_until;
     if (cycles == 0)
         return;
     c->n.stalls[s->reason] += cycles;
     for (uint32_t set = s->reasons; set != 0; set &= set - 1)
         c->n.stack[__builtin_ctz(set)] += cycles;
-    s->booked = until;
+    s->counted_until = until;
 }
 
 /* The largest possible work of the units in the cycles counted so far; a multiply-add of a lane is two. */

@@ -53,7 +53,7 @@ typedef struct front_sub {
     uint32_t tried_mask; /* pipes_taken() when warps that could issue found all their units taken */
     stall_reason reason;
     uint32_t reasons;                 /* all that hold at once, a bit each */
-    ls_cycle booked;                  /* stalls are counted up to this cycle, without it */
+    ls_cycle counted_until;           /* stalls are counted up to this cycle, without it */
     uint32_t age[CORE_SUB_WARPS_MAX]; /* per warp: order of arrival */
 } front_sub;
 
@@ -61,7 +61,7 @@ typedef struct front_end {
     ls_port scheduler;
     scheduler_kind scheduler_kind; /* the block at the other end of the port */
     front_sub subs[CORE_SUBS_MAX];
-    uint8_t warp_sub[CORE_WARPS_MAX];  /* warps are dealt out to the sub-cores in turn */
+    uint8_t warp_sub[CORE_WARPS_MAX];  /* warps go to the sub-cores in turn */
     uint32_t warp_bit[CORE_WARPS_MAX]; /* in the masks of its sub-core */
     warp_state warps[CORE_WARPS_MAX];
     /* Sub-cores in which, since the last issue, some warp may have become able to issue; and those in which

@@ -144,7 +144,7 @@ typedef struct bank_channel {
     bool awake;
     uint32_t lag[2]; /* cycles until a command can be seen from outside: a read's; a write's, if less */
     uint32_t count, capacity; /* requests inside */
-    ls_cycle active_since;    /* until when active_cycles are booked */
+    ls_cycle active_since;    /* active_cycles are counted up to here */
     bank_data *returns;       /* ring */
     uint32_t return_head, return_tail, return_mask, return_limit;
     ls_cycle front_stamp, front_last; /* of the last request: when it came, when it may join the queue */

@@ -40,7 +40,7 @@ static inline uint32_t placement_next(placement *p, const placement_spec *spec, 
 /* clang-format off */
 #define PLACEMENT_PARAMS(spec_, field)                                                                        \
     LS_PARAM_CHOICE(spec_, field.kind, "placement", "round-robin", placement_names,                           \
-                    "who gets the next work-group: cores in turn, the first that has room, or chunks of them to each"), \
+                    "order in which cores get work-groups: in turn, the first that has room, or chunks of them to each"), \
     KEY_OF(spec_, "placement_chunk", field.chunk, "work-groups", "4", 1, 65536,                               \
            "of chunked: work-groups in a row to one core")
 #define PLACEMENT_NEEDS { "placement_chunk", "placement=chunked" }

@@ -21,7 +21,7 @@ static const ls_param conflict_params[] = {
         conflict_spec, stride_bytes, "bytes", 128, 0, 1024,
         "from lane to lane, a multiple of the width: 4 has no conflicts, 8 two-way ones, 128 32-way ones"),
     LS_PARAM_CHOICE(conflict_spec, width, "width_bytes", "4", width_names, "bytes per lane"),
-    LS_PARAM_CHOICE(conflict_spec, access, "access", "load", access_names, "what is repeated"),
+    LS_PARAM_CHOICE(conflict_spec, access, "access", "load", access_names, "the repeated access"),
     LS_PARAM_UINT(conflict_spec, count, "accesses", 256, 1, 1048576,
                   "accesses of a warp, rounded up to whole loops"),
     LS_PARAM_UINT(conflict_spec, unroll, "accesses", 8, 1, 32, "accesses in the body of the loop"),

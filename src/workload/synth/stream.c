@@ -196,7 +196,7 @@ typedef struct bandwidth_spec {
 } bandwidth_spec;
 
 static const ls_param bandwidth_params[] = {
-    LS_PARAM_CHOICE(bandwidth_spec, mode, "mode", "read", mode_names, "what is done to the memory"),
+    LS_PARAM_CHOICE(bandwidth_spec, mode, "mode", "read", mode_names, "the kind of access"),
     LS_PARAM_UINT(bandwidth_spec, footprint_kib, "KiB", 4096, 1, 4194304,
                   "size of each array, rounded up to a whole number of loops"),
     LS_PARAM_CHOICE(bandwidth_spec, width, "width_bytes", "16", width_names, "bytes per thread and access"),
