@@ -24,6 +24,7 @@ typedef enum ls_param_type {
     LS_PARAM_TYPE_TEXT,   /* const char *, owned by the configuration */
     LS_PARAM_TYPE_CHOICE, /* uint32_t: index into choices */
     LS_PARAM_TYPE_UINTS,  /* ls_uints: list of uint64_t */
+    LS_PARAM_TYPE_TEXTS,  /* ls_texts: list of texts, without commas */
 } ls_param_type;
 
 /* A list value; owned by the configuration it came from. */
@@ -31,6 +32,11 @@ typedef struct ls_uints {
     const uint64_t *at;
     size_t count;
 } ls_uints;
+
+typedef struct ls_texts {
+    const char *const *at;
+    size_t count;
+} ls_texts;
 
 typedef struct ls_param {
     const char *name; /* may contain dots: "clock.core_mhz" */
@@ -96,6 +102,9 @@ typedef struct ls_need {
     { .name = (name_), .type = LS_PARAM_TYPE_UINTS, .offset = offsetof(spec, field),                          \
       .default_text = (default_), .min = (double)(min_), .max = (double)(max_), .unit = (unit_),              \
       .help = (help_) }
+#define LS_PARAM_TEXTS(spec, field, name_, default_, help_)                                                   \
+    { .name = (name_), .type = LS_PARAM_TYPE_TEXTS, .offset = offsetof(spec, field),                          \
+      .default_text = (default_), .min = 1, .max = 0, .unit = "", .help = (help_) }
 /* clang-format on */
 
 #endif

@@ -54,6 +54,7 @@ static const char *param_type(const ls_param *param, mem_arena *arena)
         [LS_PARAM_TYPE_REAL] = "number",     [LS_PARAM_TYPE_FREQ] = "number",
         [LS_PARAM_TYPE_RATIO] = "number",    [LS_PARAM_TYPE_TEXT] = "text",
         [LS_PARAM_TYPE_CHOICE] = "choice",   [LS_PARAM_TYPE_UINTS] = "integers",
+        [LS_PARAM_TYPE_TEXTS] = "texts",
     };
     const char *text = names[param->type];
     if (param->type != LS_PARAM_TYPE_CHOICE)

@@ -95,7 +95,8 @@ static bool node_number(wait_graph *graph, const char *name, uint32_t *out)
     return true;
 }
 
-static bool graph_init(wait_graph *graph, const ls_wait_sink *sink)
+/* with_self: also edges from a name to itself. */
+static bool graph_init(wait_graph *graph, const ls_wait_sink *sink, bool with_self)
 {
     size_t count = sink->edges.count;
     graph->from = arena_array(&graph->arena, count, sizeof(uint32_t));
@@ -113,6 +114,8 @@ static bool graph_init(wait_graph *graph, const ls_wait_sink *sink)
     for (size_t i = 0; i < 2 * count; i++)
         graph->cursor[i] = NONE;
     for (size_t i = count; i-- > 0;) {
+        if (graph->from[i] == graph->to[i] && !with_self)
+            continue;
         graph->next[i] = graph->cursor[graph->from[i]];
         graph->cursor[graph->from[i]] = (uint32_t)i;
     }
@@ -151,18 +154,24 @@ static bool find_cycle_from(wait_graph *graph, uint32_t node, size_t *path, size
     }
 }
 
-/* path: room for one entry per edge. Without memory no cycle is named; the edges are still reported. */
-static bool find_cycle(const ls_wait_sink *sink, size_t *path, size_t *length)
+static bool find_cycle_among(const ls_wait_sink *sink, bool with_self, size_t *path, size_t *length)
 {
     wait_graph graph = { 0 };
     bool found = false;
-    if (sink->edges.count < NONE / 2 && graph_init(&graph, sink))
+    if (sink->edges.count < NONE / 2 && graph_init(&graph, sink, with_self))
         for (size_t i = 0; i < sink->edges.count && !found; i++)
             if (graph.state[graph.from[i]] == 0)
                 found = find_cycle_from(&graph, graph.from[i], path, length);
     map_fini(&graph.numbers);
     arena_fini(&graph.arena);
     return found;
+}
+
+/* A link whose sender and buffer have one name waits for itself, which says little: only if there is no other cycle.
+ * path: room for one entry per edge. Without memory no cycle is named; the edges are still reported. */
+static bool find_cycle(const ls_wait_sink *sink, size_t *path, size_t *length)
+{
+    return find_cycle_among(sink, false, path, length) || find_cycle_among(sink, true, path, length);
 }
 
 static void add_edges(text_buffer *text, const ls_wait_sink *sink)

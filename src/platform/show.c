@@ -155,6 +155,13 @@ static void json_value(json_writer *j, const config_value *value)
             json_u64(j, value->value.uints.at[i]);
         json_end(j);
         break;
+    case LS_PARAM_TYPE_TEXTS:
+        json_flat(j);
+        json_array(j);
+        for (size_t i = 0; i < value->value.texts.count; i++)
+            json_string(j, value->value.texts.at[i]);
+        json_end(j);
+        break;
     case LS_PARAM_TYPE_FREQ: /* in MHz, as in the file */
     case LS_PARAM_TYPE_RATIO:
         json_decimal(j, value->text);

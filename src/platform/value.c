@@ -24,6 +24,7 @@ static const struct {
     [LS_PARAM_TYPE_RATIO] = { "ratio", "a number", sizeof(ls_ratio) },
     [LS_PARAM_TYPE_TEXT] = { "text", "a text", sizeof(const char *) },
     [LS_PARAM_TYPE_CHOICE] = { "choice", "a name", sizeof(uint32_t) },
+    [LS_PARAM_TYPE_TEXTS] = { "text list", "a list of texts such as [a, b]", sizeof(ls_texts) },
     [LS_PARAM_TYPE_UINTS] = { "uint list", "a list of whole numbers such as [1, 2]", sizeof(ls_uints) },
 };
 
@@ -240,9 +241,48 @@ static ls_status read_one(mem_arena *arena, const ls_param *param, const char *p
 
 /* ------------------------------------------------------------------------------------------ whole values */
 
+/* Texts may not have commas: the same list can then be given by --set. */
+static ls_status read_texts(mem_arena *arena, const char *path, const yaml_item *items, size_t count,
+                            key_value *value, const char **canonical, size_t *bad, ls_error *err)
+{
+    const char **texts = arena_array(arena, count + 1, sizeof *texts);
+    if (!texts)
+        return no_memory(err);
+    text_buffer text = { 0 };
+    text_add(&text, "[");
+    for (size_t i = 0; i < count; i++) {
+        size_t bytes = strlen(items[i].text);
+        *bad = i;
+        if (utf8_check(items[i].text, bytes) < bytes || strpbrk(items[i].text, ",[]\"\\\n") || bytes == 0) {
+            char quoted[QUOTE_BYTES];
+            text_fini(&text);
+            return ls_fail(err, LS_ERR_INPUT, "'%s' is not an element for '%s'",
+                           quote_text(items[i].text, bytes, quoted, sizeof quoted), path);
+        }
+        texts[i] = arena_strdup(arena, items[i].text);
+        if (!texts[i]) {
+            text_fini(&text);
+            return no_memory(err);
+        }
+        text_printf(&text, "%s\"%s\"", i > 0 ? ", " : "", texts[i]);
+    }
+    text_add(&text, "]");
+    *canonical = text.failed ? NULL : arena_strdup(arena, text_get(&text));
+    text_fini(&text);
+    value->texts = (ls_texts){ .at = texts, .count = count };
+    return *canonical ? LS_OK : no_memory(err);
+}
+
+static bool is_list(const ls_param *param)
+{
+    return param->type == LS_PARAM_TYPE_UINTS || param->type == LS_PARAM_TYPE_TEXTS;
+}
+
 static ls_status read_list(mem_arena *arena, const ls_param *param, const char *path, const yaml_item *items,
                            size_t count, key_value *value, const char **canonical, size_t *bad, ls_error *err)
 {
+    if (param->type == LS_PARAM_TYPE_TEXTS)
+        return read_texts(arena, path, items, count, value, canonical, bad, err);
     uint64_t *numbers = arena_array(arena, count + 1, sizeof *numbers);
     if (!numbers)
         return no_memory(err);
@@ -268,7 +308,7 @@ ls_status value_read(mem_arena *arena, const ls_param *param, const char *path, 
                      key_value *value, const char **canonical, size_t *bad, ls_error *err)
 {
     *bad = 0;
-    bool needs_list = param->type == LS_PARAM_TYPE_UINTS;
+    bool needs_list = is_list(param);
     if (entry->list && !needs_list)
         return ls_fail(err, LS_ERR_INPUT, "'%s' needs %s, got a list", path, types[param->type].needs);
     if (!entry->list && needs_list) {
@@ -322,7 +362,7 @@ static bool split_list(mem_arena *arena, const char *text, yaml_item **items, si
 ls_status value_parse(mem_arena *arena, const ls_param *param, const char *path, const char *text,
                       key_value *value, const char **canonical, ls_error *err)
 {
-    if (param->type == LS_PARAM_TYPE_UINTS) {
+    if (is_list(param)) {
         yaml_item *items;
         size_t count, bad;
         if (!split_list(arena, text, &items, &count))

@@ -14,6 +14,7 @@ typedef union key_value {
     const char *text;
     uint32_t choice;
     ls_uints uints;
+    ls_texts texts;
 } key_value;
 
 /* Reads what stands in a file for the key `path`. *canonical gets the one way in which this value is written;

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BUFFER_MAX 1024u /* messages: more than 1 us at a message per 2 ns */
+#define FS_PER_NS UINT64_C(1000000)
+#define PORT_LATENCY_NS 20u /* of an end that has no other links inside its chip */
+#define BUFFER_MAX 1024u    /* messages: more than 1 us at a message per 2 ns */
 
 #define TRY(call)                                                                                             \
     do {                                                                                                      \
@@ -116,30 +118,37 @@ static uint32_t edges_of(const noc_graph *graph, uint32_t node)
     return count;
 }
 
-static ls_status cycles_of(ls_ratio ns, const ls_clock *clock, uint32_t *out)
+/* Femtoseconds, rounded up. */
+static ls_time femtoseconds(ls_ratio ns)
 {
-    /* Rounded up to the next edge: the time of a clock's edges is exact. */
-    __extension__ typedef unsigned __int128 wide;
-    wide fs = ((wide)ns.num * 1000000 + ns.den - 1) / ns.den;
-    uint64_t cycles = ls_clock_cycle_at(clock, fs > UINT64_MAX ? UINT64_MAX : (uint64_t)fs);
-    *out = cycles == 0 ? 1 : cycles > UINT32_MAX ? UINT32_MAX : (uint32_t)cycles;
-    return LS_OK;
+    return ns.num / ns.den * FS_PER_NS + (ns.num % ns.den * FS_PER_NS + ns.den - 1) / ns.den;
 }
 
-/* An end's link must be at least one cycle of the slower side. */
-static ls_status describe_end(const builder *b, uint32_t number, const ls_clock *clock, noc_endpoint *out)
+static uint32_t cycles_of(ls_time fs, const ls_clock *clock)
+{
+    ls_cycle cycles = ls_clock_cycle_at(clock, fs);
+    return cycles == 0 ? 1 : cycles > UINT32_MAX ? UINT32_MAX : (uint32_t)cycles;
+}
+
+/* Between an end and its port. A GPU's windows are as long as its shortest link: this one is not shorter unless the
+ * platform says so. It is at least one cycle of the slower side. */
+static ls_time port_latency(const builder *b, const fabric_end *end, const ls_clock *clock)
+{
+    ls_time fs = femtoseconds(b->f->keys.port_latency_ns);
+    ls_time own = ls_clock_time(ls_region_clock(end->region), 1) + 1, other = ls_clock_time(clock, 1) + 1;
+    if (fs == 0)
+        fs = ls_group_lookahead(ls_domain_group(ls_region_domain(end->region)), NULL);
+    if (fs == LS_TIME_MAX)
+        fs = PORT_LATENCY_NS * FS_PER_NS;
+    fs = fs < own ? own : fs;
+    return fs < other ? other : fs;
+}
+
+static void describe_end(const builder *b, uint32_t number, const ls_clock *clock, noc_endpoint *out)
 {
     const fabric_end *end = b->ends[number];
     uint32_t edges = edges_of(&b->f->graph, number), room = NOC_PORTS_MAX - b->f->graph.ports;
-    uint32_t in, out_cycles;
-    const ls_clock *own = ls_region_clock(end->region);
-    ls_time slower =
-        ls_clock_time(own, 1) > ls_clock_time(clock, 1) ? ls_clock_time(own, 1) : ls_clock_time(clock, 1);
-    ls_ratio ns = b->f->keys.port_latency_ns, least = { slower + 1, 1000000 };
-    if (ns.num * 1000000 / ns.den < slower)
-        ns = least;
-    cycles_of(ns, own, &in);
-    cycles_of(ns, clock, &out_cycles);
+    ls_time latency = port_latency(b, end, clock);
     *out = (noc_endpoint){ .at_switch = (uint16_t)number,
                            .lanes = edges == 0     ? 1
                                     : edges < room ? edges
@@ -147,15 +156,14 @@ static ls_status describe_end(const builder *b, uint32_t number, const ls_clock 
                            .region = end->region,
                            .name = end->name,
                            .sends = classes_taken(b),
-                           .in_latency_cycles = in,
-                           .out_latency_cycles = out_cycles,
+                           .in_latency_cycles = cycles_of(latency, ls_region_clock(end->region)),
+                           .out_latency_cycles = cycles_of(latency, clock),
                            .in_credits = (uint32_t)b->f->keys.queue_messages,
                            .class_credits = end->receive_credits,
                            .receive = end->receive,
                            .receiver = end->receiver };
     for (uint32_t c = 0; c < FABRIC_CLASSES; c++)
         out->receives |= end->receive_credits[c] != 0 ? 1u << c : 0;
-    return LS_OK;
 }
 
 /* -------------------------------------------------------------------------------------------------- groups */
@@ -240,7 +248,7 @@ static ls_status create_network(builder *b, uint32_t flit_bytes, ls_error *err)
     /* End points are numbered as ends: a GPU without an end has an end point that neither sends nor receives. */
     for (uint32_t i = 0; i < ends; i++) {
         if (b->ends[i] != NULL)
-            TRY(describe_end(b, i, &spec.clock, &endpoints[i]));
+            describe_end(b, i, &spec.clock, &endpoints[i]);
         else
             endpoints[i] = (noc_endpoint){ .at_switch = (uint16_t)i, .name = names[i] };
         present += b->ends[i] != NULL;
