@@ -64,4 +64,14 @@ void scaling_groups_text(const ls_engine *engine, FILE *to)
                     format_time(g.window_fs, (char[32]){ 0 }, 32),
                     format_si(g.work_seconds, "s", (char[32]){ 0 }, 32),
                     format_si(g.span_seconds, "s", (char[32]){ 0 }, 32));
+    const ls_link *limiting;
+    ls_time between = ls_engine_cross_lookahead(engine, &limiting), stop = ls_engine_stop_delay(engine);
+    if (between == LS_TIME_MAX)
+        return;
+    fprintf(to, "\nGroups meet every %s. The shortest link between them, %s, allows %s",
+            format_time(between < stop ? between : stop, (char[32]){ 0 }, 32), ls_link_name(limiting),
+            format_time(between, (char[32]){ 0 }, 32));
+    if (stop < between)
+        fprintf(to, "; a stop takes effect within %s", format_time(stop, (char[32]){ 0 }, 32));
+    fputs(".\n", to);
 }

@@ -109,6 +109,9 @@ static void test_groups(void **state)
         for (int i = 0; i < 2; i++)
             if ((strstr(text, lines[i]) != NULL) != (groups == 2))
                 fail_msg("%d groups, line %d:\n%s", groups, i, text);
+        static const char meet[] =
+            "\nGroups meet every 500 ns. The shortest link between them, link, allows 500 ns.\n";
+        assert_true((strstr(text, meet) != NULL) == (groups == 2));
         free(text);
         ls_engine_destroy(engine);
     }
