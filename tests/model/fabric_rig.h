@@ -64,6 +64,7 @@ typedef struct frig {
     ls_cycle stop;    /* nothing is sent from this cycle on */
     uint32_t credits; /* of each class; 0: 64 */
     bool answers;     /* REQUEST is answered with DATA, which comes first */
+    bool has_bodies;  /* messages have bodies of the test; else the rig puts the time there */
     bool lost_order;
     uint64_t clock_mhz; /* of the ends; 0: 1000 */
 } frig;
@@ -85,7 +86,8 @@ static inline bool frig_send(frig_end *e, const fabric_message *m, ls_event *eve
     to->from = (uint16_t)e->id;
     to->token = e->next_number[m->to][m->class_index][frig_slot(m->address)]++;
     ls_cycle now = ls_region_now(e->end.region);
-    memcpy(to->body, &now, sizeof now);
+    if (!e->rig->has_bodies)
+        memcpy(to->body, &now, sizeof now);
     return true;
 }
 

@@ -1,0 +1,442 @@
+/* host.c: see host.h. A job is a message that the host works on: in memory, in the IOMMU, or on its way out. */
+#include "model/fabric/host.h"
+
+#include "base/list.h"
+#include "lockstep/fabric.h"
+#include "lockstep/line.h"
+#include "model/amd_memory/place_memory.h"
+#include "model/fabric/shape.h"
+#include "model/memory/place.h"
+
+#include <string.h>
+
+#define HOST_GPUS_MAX 64u
+#define TRY(call)                                                                                             \
+    do {                                                                                                      \
+        ls_status status_ = (call);                                                                           \
+        if (status_ != LS_OK)                                                                                 \
+            return status_;                                                                                   \
+    } while (0)
+
+typedef struct host_spec {
+    ls_ratio clock_hz, memory_latency_ns, memory_gb_s, walk_latency_ns;
+    uint64_t requests, copies, walks, walk_queue, line_bytes;
+} host_spec;
+
+typedef struct host_counters {
+    uint64_t reads, writes, atomics, faults, read_bytes, write_bytes;
+    uint64_t memory_cycles, memory_busy_cycles; /* of accesses, summed; that the memory was busy */
+    uint64_t walks, walk_cycles, walk_wait_cycles;
+    uint64_t fabric_waits; /* an answer found its link full */
+    uint64_t walk_peak;
+} host_counters;
+
+typedef struct host_job {
+    ls_link *link; /* of the message: its buffer entry is released with the answer */
+    ls_cycle taken, ready;
+    uint64_t address;
+    uint32_t next, token;
+    uint16_t from;
+    uint8_t class_index, kind;
+    union {
+        ls_line_message line;
+        ls_page_walk walk;
+    } body;
+} host_job;
+
+struct host;
+
+/* Answers of one class on their way to the fabric. */
+typedef struct host_out {
+    struct host *host;
+    uint32_t class_index;
+    bool waits;
+    index_list jobs;
+    ls_event ready;
+} host_out;
+
+typedef struct host {
+    const host_spec *spec;
+    ls_region *region;
+    const char *name;
+    ls_memory *memory;
+    fabric_end end;
+    ls_pages pages[HOST_GPUS_MAX];
+    uint32_t memory_latency, walk_latency;
+    uint64_t byte_time; /* 2^-32 cycles per byte of memory bandwidth */
+    uint32_t job_count;
+    host_counters n;
+    host_job *jobs;
+    index_pool pool;
+    index_list accesses;        /* in memory, in the order of `ready` */
+    index_list walking, queued; /* in the IOMMU, and waiting for a walk */
+    uint32_t walk_count, queued_count;
+    uint64_t memory_free; /* 2^-32 cycles: from when on the memory is idle */
+    ls_event access_event, walk_event;
+    host_out out[FABRIC_CLASSES];
+} host;
+
+static index_links links_of(const host *h)
+{
+    return INDEX_LINKS(h->jobs, next);
+}
+
+/* ------------------------------------------------------------------------------------------------- answers */
+
+static uint32_t answer_data(const host *h, const host_job *job)
+{
+    return job->class_index == FABRIC_WALK
+               ? 0
+               : ls_line_reply_data(&job->body.line, (uint32_t)h->spec->line_bytes);
+}
+
+static void fill_answer(const host *h, const host_job *job, uint32_t class_index, fabric_message *to)
+{
+    bool is_walk = class_index == FABRIC_WALK;
+    uint32_t data = answer_data(h, job);
+    to->from = (uint16_t)(h->end.ends - 1);
+    to->to = job->from;
+    to->class_index = (uint8_t)class_index;
+    to->kind = job->kind;
+    to->data_bytes = (uint16_t)data;
+    to->wire_bytes = (uint16_t)(is_walk ? HOST_WALK_BYTES : data + HOST_ANSWER_BYTES);
+    to->body_bytes = (uint16_t)(is_walk ? sizeof job->body.walk : LS_LINE_HEAD_BYTES + data);
+    to->token = job->token;
+    to->address = job->address;
+    memcpy(to->body, &job->body, to->body_bytes);
+}
+
+static void send_answers(host_out *out)
+{
+    host *h = out->host;
+    while (!index_list_empty(&out->jobs)) {
+        uint32_t i = out->jobs.first;
+        fabric_message *to = ls_link_send(h->end.send[out->class_index], 1);
+        if (to == NULL) {
+            h->n.fabric_waits++;
+            out->waits = true;
+            ls_link_wait(h->end.send[out->class_index], &out->ready);
+            return;
+        }
+        fill_answer(h, &h->jobs[i], out->class_index, to);
+        ls_link_release(h->jobs[i].link, 1);
+        index_list_pop(&out->jobs, links_of(h));
+        index_pool_give(&h->pool, links_of(h), i);
+        ls_domain_pending(ls_region_domain(h->region), -1);
+    }
+}
+
+static void out_ready(void *self, ls_cycle now)
+{
+    host_out *out = self;
+    (void)now;
+    out->waits = false;
+    send_answers(out);
+}
+
+static void answer(host *h, uint32_t i)
+{
+    uint32_t class_index = h->jobs[i].class_index == FABRIC_REQUEST ? FABRIC_DATA : h->jobs[i].class_index;
+    host_out *out = &h->out[class_index];
+    index_list_append(&out->jobs, links_of(h), i);
+    if (!out->waits)
+        send_answers(out);
+}
+
+/* -------------------------------------------------------------------------------------------------- memory */
+
+static void arm(host *h, ls_event *event, ls_cycle at)
+{
+    if (!ls_event_scheduled(event))
+        ls_schedule_at(h->region, event, at);
+}
+
+static uint64_t bytes_of(const host *h, const ls_line_message *m)
+{
+    if (m->kind == LS_LINE_READ)
+        return h->spec->line_bytes;
+    return (uint64_t)(__builtin_popcountll(m->mask[0]) + __builtin_popcountll(m->mask[1]));
+}
+
+/* Performs the access on the bytes. */
+static void access_bytes(host *h, ls_line_message *m)
+{
+    uint32_t bytes = (uint32_t)h->spec->line_bytes;
+    uint32_t state = memory_state(h->memory, m->address);
+    bool writes = m->kind != LS_LINE_READ, may = (state & (writes ? LS_PAGE_WRITE : LS_PAGE_READ)) != 0;
+    may |= state != 0 && (m->flags & LS_LINE_SYSTEM) != 0;
+    m->flags |= may ? 0 : LS_LINE_FAULT;
+    m->flags |= state != 0 && !may ? LS_LINE_READ_ONLY : 0;
+    h->n.faults += !may;
+    if (m->kind == LS_LINE_READ) {
+        h->n.reads++;
+        h->n.read_bytes += bytes;
+        ls_memory_read_line(h->memory, m->address, m->data, bytes);
+    } else if (m->kind == LS_LINE_WRITE) {
+        h->n.writes++;
+        h->n.write_bytes += bytes_of(h, m);
+        if (may)
+            ls_memory_write_line(h->memory, m->address, m->data, m->mask);
+    } else if (m->kind == LS_LINE_ATOMIC) {
+        h->n.atomics++;
+        if (may)
+            ls_line_atomic(m, memory_at(h->memory, m->address));
+    }
+}
+
+static void access_event(void *self, ls_cycle now)
+{
+    host *h = self;
+    while (!index_list_empty(&h->accesses) && h->jobs[h->accesses.first].ready <= now) {
+        uint32_t i = index_list_pop(&h->accesses, links_of(h));
+        h->n.memory_cycles += now - h->jobs[i].taken;
+        access_bytes(h, &h->jobs[i].body.line);
+        answer(h, i);
+    }
+    if (!index_list_empty(&h->accesses))
+        arm(h, &h->access_event, h->jobs[h->accesses.first].ready);
+}
+
+/* The memory serves accesses one after another at its bandwidth; each ends one latency after its bytes have passed. */
+static void begin_access(host *h, uint32_t i, ls_cycle now)
+{
+    host_job *job = &h->jobs[i];
+    uint64_t start = now << 32, span = bytes_of(h, &job->body.line) * h->byte_time;
+    start = start < h->memory_free ? h->memory_free : start;
+    h->memory_free = start + span;
+    h->n.memory_busy_cycles += (h->memory_free >> 32) - (start >> 32);
+    job->ready = ((h->memory_free + UINT32_MAX) >> 32) + h->memory_latency;
+    index_list_append(&h->accesses, links_of(h), i);
+    arm(h, &h->access_event, job->ready);
+}
+
+/* --------------------------------------------------------------------------------------------------- IOMMU */
+
+static void begin_walks(host *h, ls_cycle now)
+{
+    while (h->walk_count < h->spec->walks && !index_list_empty(&h->queued)) {
+        uint32_t i = index_list_pop(&h->queued, links_of(h));
+        h->queued_count--;
+        h->walk_count++;
+        h->n.walk_wait_cycles += now - h->jobs[i].taken;
+        h->jobs[i].ready = now + h->walk_latency;
+        index_list_append(&h->walking, links_of(h), i);
+    }
+    if (!index_list_empty(&h->walking))
+        arm(h, &h->walk_event, h->jobs[h->walking.first].ready);
+}
+
+static void walk_event(void *self, ls_cycle now)
+{
+    host *h = self;
+    while (!index_list_empty(&h->walking) && h->jobs[h->walking.first].ready <= now) {
+        uint32_t i = index_list_pop(&h->walking, links_of(h));
+        host_job *job = &h->jobs[i];
+        const ls_pages *pages = &h->pages[job->from];
+        uint64_t address = job->body.walk.address;
+        h->walk_count--;
+        h->n.walks++;
+        h->n.walk_cycles += h->walk_latency;
+        if (pages->look != NULL)
+            job->body.walk.page = pages->look(pages->self, address);
+        else
+            job->body.walk.page =
+                (ls_page){ .physical = mem_place_at_home(job->from, address), .gpu = mem_place_home(address) };
+        answer(h, i);
+    }
+    begin_walks(h, now);
+}
+
+/* ------------------------------------------------------------------------------------------------ messages */
+
+static void receive(void *self, ls_link *link, const void *payload, ls_cycle now)
+{
+    host *h = self;
+    const fabric_message *m = payload;
+    uint32_t i = index_pool_take(&h->pool, links_of(h)); /* credits say that there is one */
+    host_job *job = &h->jobs[i];
+    *job = (host_job){ .link = link,
+                       .taken = now,
+                       .address = m->address,
+                       .token = m->token,
+                       .from = m->from,
+                       .class_index = m->class_index,
+                       .kind = m->kind };
+    uint32_t bytes = m->body_bytes != 0 ? m->body_bytes : FABRIC_BODY_BYTES;
+    memcpy(&job->body, m->body, bytes < sizeof job->body ? bytes : sizeof job->body);
+    ls_domain_pending(ls_region_domain(h->region), 1);
+    if (m->class_index != FABRIC_WALK) {
+        begin_access(h, i, now);
+        return;
+    }
+    index_list_append(&h->queued, links_of(h), i);
+    h->queued_count++;
+    begin_walks(h, now);
+    uint64_t open = (uint64_t)h->queued_count + h->walk_count;
+    h->n.walk_peak = h->n.walk_peak < open ? open : h->n.walk_peak;
+}
+
+static void waits(const void *self, ls_wait_sink *sink)
+{
+    const host *h = self;
+    for (uint32_t c = 0; c < FABRIC_CLASSES; c++)
+        if (h->out[c].waits)
+            ls_wait_report(sink, h->name, ls_link_name(h->end.send[c]), "an answer waits for the fabric");
+}
+
+/* ------------------------------------------------------------------------------------------------- a block */
+
+static ls_status init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    host *h = state;
+    h->spec = spec;
+    h->region = ls_block_region(block);
+    h->name = ls_block_name(block);
+    h->job_count = (uint32_t)(h->spec->requests + h->spec->copies + h->spec->walk_queue);
+    h->jobs = ls_domain_alloc(ls_region_domain(h->region), h->job_count * sizeof *h->jobs);
+    if (h->jobs == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", h->name);
+    h->memory_latency = fabric_cycles(h->spec->memory_latency_ns, h->spec->clock_hz);
+    h->walk_latency = fabric_cycles(h->spec->walk_latency_ns, h->spec->clock_hz);
+    h->byte_time =
+        (uint64_t)((double)h->spec->clock_hz.num / (double)h->spec->clock_hz.den /
+                   ((double)h->spec->memory_gb_s.num / (double)h->spec->memory_gb_s.den * 1e9) * 0x1p32);
+    h->pool = INDEX_POOL_NEW;
+    h->accesses = h->walking = h->queued = INDEX_LIST_EMPTY;
+    ls_event_init(&h->access_event, access_event, h);
+    ls_event_init(&h->walk_event, walk_event, h);
+    for (uint32_t c = 0; c < FABRIC_CLASSES; c++) {
+        h->out[c] = (host_out){ .host = h, .class_index = c, .jobs = INDEX_LIST_EMPTY };
+        ls_event_init(&h->out[c].ready, out_ready, &h->out[c]);
+    }
+    h->end = (fabric_end){ .name = h->name,
+                           .number = FABRIC_HOST,
+                           .region = h->region,
+                           .receive = receive,
+                           .receiver = h,
+                           .receive_credits = { [FABRIC_REQUEST] = (uint32_t)h->spec->requests,
+                                                [FABRIC_COPY] = (uint32_t)h->spec->copies,
+                                                [FABRIC_WALK] = (uint32_t)h->spec->walk_queue } };
+    return LS_OK;
+}
+
+/* clang-format off */
+static const ls_param params[] = {
+    LS_PARAM_FREQ(host_spec, clock_hz, "clock_mhz", "1000", "clock of the host's memory and IOMMU"),
+    LS_PARAM_RATIO(host_spec, memory_latency_ns, "memory_latency_ns", "ns", "90", 1, 100000, "of an access to CPU memory"),
+    LS_PARAM_RATIO(host_spec, memory_gb_s, "memory_gb_s", "GB/s", "76.8", 0.1, 100000, "bandwidth of CPU memory"),
+    LS_PARAM_UINT(host_spec, line_bytes, "bytes", 64, 64, 128, "bytes that a read brings: the line of the GPUs' caches"),
+    LS_PARAM_UINT(host_spec, requests, "messages", 64, 1, 4096, "requests that the host holds at once"),
+    LS_PARAM_UINT(host_spec, copies, "messages", 256, 1, 16384, "pieces of copies that the host holds at once"),
+    LS_PARAM_RATIO(host_spec, walk_latency_ns, "walk_latency_ns", "ns", "100", 1, 100000, "of a page walk of the IOMMU"),
+    LS_PARAM_UINT(host_spec, walks, "walks", 16, 1, 1024, "page walks at once"),
+    LS_PARAM_UINT(host_spec, walk_queue, "messages", 512, 1, 16384, "page walks that the host holds at once"),
+};
+
+static const ls_metric metrics[] = {
+    LS_METRIC_COUNTER(host_counters, reads, "lines", "lines read by GPUs"),
+    LS_METRIC_COUNTER(host_counters, writes, "lines", "lines written by GPUs"),
+    LS_METRIC_COUNTER(host_counters, atomics, "lines", "atomics performed for GPUs"),
+    LS_METRIC_COUNTER(host_counters, faults, "lines", "accesses to pages that are not mapped, or not for writing"),
+    LS_METRIC_COUNTER(host_counters, read_bytes, "bytes", "read"),
+    LS_METRIC_COUNTER(host_counters, write_bytes, "bytes", "written"),
+    LS_METRIC_COUNTER(host_counters, memory_cycles, "cycles", "of accesses, from their arrival to their answer, summed"),
+    LS_METRIC_COUNTER(host_counters, memory_busy_cycles, "cycles", "the memory moved bytes"),
+    LS_METRIC_COUNTER(host_counters, walks, "walks", "page walks"),
+    LS_METRIC_COUNTER(host_counters, walk_cycles, "cycles", "of page walks, summed"),
+    LS_METRIC_COUNTER(host_counters, walk_wait_cycles, "cycles", "that walks waited for a walker, summed"),
+    LS_METRIC_COUNTER(host_counters, fabric_waits, "times", "an answer found its link full"),
+    LS_METRIC_PEAK(host_counters, walk_peak, "walks", "most walks open at once"),
+};
+/* clang-format on */
+
+static uint64_t job_total(const void *self)
+{
+    return ((const host *)self)->job_count;
+}
+
+static const ls_state_row job_rows[] = {
+    LS_STATE_LINK(host_job, link),
+    LS_STATE_DATA_SPAN(host_job, taken, body),
+};
+static const ls_state_row out_rows[] = {
+    LS_STATE_FIXED_SPAN(host_out, host, class_index),
+    LS_STATE_DATA_SPAN(host_out, waits, jobs),
+    LS_STATE_EVENT(host_out, ready),
+};
+static const ls_state_row rows[] = {
+    LS_STATE_FIXED_SPAN(host, spec, job_count),
+    LS_STATE_DATA(host, n),
+    LS_STATE_ARRAY_OF(host, jobs, job_total, job_rows),
+    LS_STATE_DATA_SPAN(host, pool, memory_free),
+    LS_STATE_EVENT(host, access_event),
+    LS_STATE_EVENT(host, walk_event),
+    LS_STATE_PARTS(host, out, out_rows),
+};
+
+static const ls_block_type host_type = {
+    .abi = LS_ABI_VERSION,
+    .slot = "host.end",
+    .name = "cpu",
+    .help = "CPU memory and IOMMU at the fabric's last end",
+    .spec_size = sizeof(host_spec),
+    .state_size = sizeof(host),
+    .counters_offset = offsetof(host, n),
+    .metrics = metrics,
+    .metric_count = LS_COUNT_OF(metrics),
+    .init = init,
+    .waits = waits,
+    .rows = rows,
+    .row_count = LS_COUNT_OF(rows),
+};
+
+ls_status host_set_pages(ls_block *block, uint32_t gpu, const ls_pages *pages, ls_error *err)
+{
+    host *h = ls_block_state(block);
+    if (gpu >= HOST_GPUS_MAX)
+        return ls_fail(err, LS_ERR_INTERNAL, "the host has no page table for GPU %u", gpu);
+    h->pages[gpu] = *pages;
+    return LS_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------- model */
+
+static ls_status build(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err)
+{
+    const host_spec *s = spec;
+    ls_clock clock;
+    ls_domain *domain;
+    ls_group *group;
+    host_part *part = ls_engine_alloc(engine, sizeof *part);
+    if (part == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the host");
+    if (gpus > HOST_GPUS_MAX)
+        return ls_fail(err, LS_ERR_INPUT, "a host serves at most %u GPUs", HOST_GPUS_MAX);
+    TRY(ls_clock_init(&clock, s->clock_hz, err));
+    TRY(ls_domain_create(engine, "host", clock, &domain, err));
+    TRY(ls_group_create(engine, "host", &group, err));
+    TRY(ls_domain_set_group(domain, group, err));
+    TRY(ls_block_create(ls_domain_region(domain, 0), "host", &host_type, spec, &part->host, err));
+    TRY(line_memory_create(ls_domain_region(domain, 0), "host.memory", &part->memory, err));
+    host *h = ls_block_state(part->host);
+    h->memory = line_memory_of(part->memory);
+    part->end = &h->end;
+    TRY(ls_engine_add_part(engine, HOST_PART, part, err));
+    return ls_engine_add_part(engine, FABRIC_END_PART, &h->end, err);
+}
+
+static const ls_fabric_ops ops = { .build = build };
+static const ls_port_decl ports[] = {
+    { .name = LS_HOST_PORT, .interface = LS_HOST_INTERFACE, .ops = &ops },
+};
+
+static const ls_block_type cpu_model = {
+    .abi = LS_ABI_VERSION,
+    .slot = LS_HOST_SLOT,
+    .name = "cpu",
+    .help = "CPU memory, and an IOMMU that walks page tables",
+    LS_BLOCK_PARAMS(host_spec, params),
+    .ports = ports,
+    .port_count = LS_COUNT_OF(ports),
+};
+LS_REGISTER_BLOCK(cpu_model);

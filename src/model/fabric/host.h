@@ -1,0 +1,39 @@
+/* host.h: the host of a system: CPU memory and the IOMMU with the page table, at the fabric's last end.
+ *
+ * It answers three classes of messages. Every message is answered once; token, address and kind come back.
+ *
+ *   REQUEST   body: ls_line_message (lockstep/line.h), a read, write or atomic of one line of host memory; its address
+ *             is the frame, without bits of a place. Answered in class DATA. The request keeps its buffer entry until
+ *             its answer is on the fabric.
+ *   COPY      the same body, for DMA engines. Answered in class COPY.
+ *   WALK      body: ls_page_walk (lockstep/tlb.h). Answered in class WALK with the page, as the table of that GPU
+ *             says (host_set_pages()).
+ *
+ * COPY and WALK are taken at once as long as all GPUs together have no more open than `host.copies` and
+ * `host.walk_queue`. Other classes never come here. */
+#ifndef MODEL_FABRIC_HOST_H
+#define MODEL_FABRIC_HOST_H
+
+#include "lockstep/block.h"
+#include "lockstep/tlb.h"
+#include "model/fabric/fabric.h"
+
+/* Bytes of messages beside their data: akita, mem/mem/protocol.go; a walk has an address or an entry. */
+#define HOST_REQUEST_BYTES 12u
+#define HOST_ANSWER_BYTES 4u
+#define HOST_WALK_BYTES 12u
+
+/* A built host, as part HOST_PART of the engine. */
+#define HOST_PART "host"
+typedef struct host_part {
+    ls_block *host;
+    ls_block
+        *memory; /* its bytes and pages: line_memory_attach() gives it an address space (place_memory.h) */
+    const fabric_end *end;
+} host_part;
+
+/* Before a run: the page table that answers walks of a GPU. Without it every page lies at home (place.h). The table is
+ * copied. */
+ls_status host_set_pages(ls_block *host, uint32_t gpu, const ls_pages *pages, ls_error *err);
+
+#endif
