@@ -178,9 +178,14 @@ static void access_bytes(host *h, ls_line_message *m)
         if (may)
             ls_memory_write_line(h->memory, m->address, m->data, m->mask);
     } else if (m->kind == LS_LINE_ATOMIC) {
+        static const uint64_t whole[2] = { UINT64_MAX, UINT64_MAX }, half[2] = { UINT64_MAX, 0 };
+        uint8_t line[LS_LINE_BYTES_MAX];
         h->n.atomics++;
-        if (may)
-            ls_line_atomic(m, memory_at(h->memory, m->address));
+        if (!may)
+            return;
+        ls_memory_read_line(h->memory, m->address, line, bytes);
+        ls_line_atomic(m, line);
+        ls_memory_write_line(h->memory, m->address, line, bytes == LS_LINE_BYTES_MAX ? whole : half);
     }
 }
 
