@@ -340,11 +340,14 @@ static inline uint32_t rig_memory(rig *r, uint8_t space, uint8_t op, uint8_t wid
 static inline void rig_prepare(rig *r)
 {
     rig_build(r);
-    r->info = (ls_kernel_info){ .name = (char *)(uintptr_t) "test",
-                                .grid = { 1, 1, 1 },
-                                .block = { 32 * r->cta.warp_count, 1, 1 },
-                                .registers = 32,
-                                .binary_version = 86 };
+    r->info =
+        (ls_kernel_info){ .name = (char *)(uintptr_t) "test",
+                          .grid = { 1, 1, 1 },
+                          .block = { 32 * r->cta.warp_count, 1, 1 },
+                          .registers = 32,
+                          .binary_version = 86,
+                          .shared_base = r->info.shared_base, /* of generic addresses, if the test sets them */
+                          .local_base = r->info.local_base };
     ls_event_init(&r->start, rig_send_launch, r);
     ls_schedule(ls_domain_region(r->outside, 0), &r->start, 0);
 }

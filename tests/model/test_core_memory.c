@@ -390,6 +390,31 @@ static void a_fence_waits_for_atomics(void **state)
     }
 }
 
+/* An atomic by a generic address that turns out to be shared memory: its warp goes on when it is done, and ends. The
+ * pipeline with all stages waits for the latency of shared memory; the other one knows the end beforehand. */
+static void an_atomic_by_a_generic_address_ends_in_shared_memory(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 4; kind++) {
+        bool returns = kind % 2 != 0;
+        rig *r = rig_create();
+        r->spec.alu = kind < 2 ? ALU_CYCLE : ALU_ISSUE;
+        r->info.shared_base = UINT64_C(0x1000000);
+        r->info.local_base = UINT64_C(0x2000000);
+        uint32_t atomic = rig_memory(r, LS_SPACE_GENERIC, returns ? LS_MEM_ATOMIC : LS_MEM_REDUCTION, 4,
+                                     returns ? 12 : 0, 0);
+        uint32_t mark = rig_memory(r, LS_SPACE_GLOBAL, LS_MEM_STORE, 4, 0, LS_INST_BYPASS_L1);
+        rig_access(r, atomic, 1, r->info.shared_base + 16, 4);
+        rig_access(r, mark, 1, MARK, 4);
+        (void)rig_run(r);
+        assert_int_equal(r->logged, 1); /* the mark alone went to memory */
+        assert_true(kind >= 2 || sent(r, MARK) >= r->spec.shared_latency_cycles);
+        assert_true(sent(r, MARK) < r->spec.shared_latency_cycles + 60);
+        assert_int_equal(r->dones, 1);
+        rig_destroy(r);
+    }
+}
+
 static void a_fence_waits_for_loads(void **state)
 {
     (void)state;
@@ -475,6 +500,7 @@ int main(void)
         cmocka_unit_test(a_shared_load_costs_its_latency),
         cmocka_unit_test(wide_accesses_are_served_by_halves),
         cmocka_unit_test(a_fence_waits_for_atomics),
+        cmocka_unit_test(an_atomic_by_a_generic_address_ends_in_shared_memory),
         cmocka_unit_test(a_fence_waits_for_loads),
         cmocka_unit_test(a_wait_leaves_the_newest_groups_open),
         cmocka_unit_test(groups_of_copies_wrap_at_256),

@@ -53,6 +53,7 @@ static void finish(core *c, uint16_t index)
 {
     flight *f = &c->flights.at[index];
     if (f->space == LS_SPACE_SHARED || f->requests == 0) {
+        ldst_atomic_done(c, f);
         flight_release_registers(c, index);
         flight_complete(c, index);
     } else {

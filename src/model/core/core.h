@@ -304,6 +304,9 @@ static inline bool ldst_due(const core *c) /* ldst_cycle() would do something */
 }
 void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void ldst_network_event(void *self, ls_cycle now);
+/* The end of an atomic that front_effects() counted. One by a generic address may end in shared memory, where no sector
+ * answers. */
+void ldst_atomic_done(core *c, const flight *f);
 void ldst_arrived(core *c, uint16_t flight_index); /* analytic.c: the last sector of a load is here */
 bool ldst_request(core *c, uint64_t address,
                   uint32_t token); /* a read for a read-only cache; false: not now */

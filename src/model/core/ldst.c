@@ -118,8 +118,7 @@ static void sector_arrived(core *c, uint16_t index)
         count_for(c, f->warp);
         c->n.async_copy_misses += f->missed;
     }
-    if (f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION)
-        w->atomics--;
+    ldst_atomic_done(c, f);
     flight_release_registers(c, index);
     if (f->counted) {
         uint32_t warp = f->warp;
@@ -136,6 +135,13 @@ void ldst_arrived(core *c, uint16_t index)
     sector_arrived(c, index);
 }
 
+void ldst_atomic_done(core *c, const flight *f)
+{
+    bool atomic = f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION;
+    if (atomic && f->inst->space != LS_SPACE_SHARED && f->mask != 0)
+        c->front.warps[f->warp].atomics--;
+}
+
 static void write_back(core *c)
 {
     /* A wide network brings several sectors of one load per cycle: they are put together before the register
@@ -146,6 +152,7 @@ static void write_back(core *c)
         uint16_t index = c->ldst.next_wb;
         c->ldst.next_wb = NO_FLIGHT;
         if (is_shared(&c->flights.at[index])) {
+            ldst_atomic_done(c, &c->flights.at[index]);
             flight_release_registers(c, index);
             flight_complete(c, index);
         } else {

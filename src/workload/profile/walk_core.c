@@ -184,7 +184,7 @@ static uint64_t wait_for(walk_warp *w, const ls_inst *inst)
 {
     uint64_t sketch = WALK_WAITS;
     for (uint32_t i = 0; i < inst->dst_count; i++)
-        if (inst->dst[i] != LS_REG_ZERO)
+        if (!reg_is_constant(inst->dst[i]))
             for (uint32_t reg = inst->dst[i], end = inst_dst_end(inst, i, true); reg < end; reg++) {
                 reg_set_add(w->pending, reg);
                 sketch |= UINT64_C(1) << reg % WALK_SKETCH;
