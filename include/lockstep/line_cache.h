@@ -18,7 +18,7 @@
 #define LS_MEMORY_CACHE_SLOT "memory_cache"           /* of a channel, below L2 */
 
 #define LS_LINE_CACHE_PORT "cache"
-#define LS_LINE_CACHE_INTERFACE "line-cache/3"
+#define LS_LINE_CACHE_INTERFACE "line-cache/4"
 
 /* The memory of one channel: its bytes, and the states of pages. Only blocks of the channel's domain touch it. */
 typedef struct ls_memory ls_memory;
@@ -44,6 +44,9 @@ typedef struct ls_line_cache_ops {
     void (*set_map)(void *self, const ls_address_map *map);
     /* Between runs: lines that differ from the level below. */
     uint64_t (*dirty_lines)(const void *self);
+    /* Of a cache above L2, where L2 keeps lines of other GPUs: after an invalidate below it, it has none of the lines
+     * that it had before. last: below it is L2; then every invalidate goes below first. */
+    void (*set_above)(void *self, bool last);
 } ls_line_cache_ops;
 
 #endif

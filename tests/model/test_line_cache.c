@@ -568,7 +568,7 @@ static void a_stuck_cache_says_what_it_waits_for(void **state)
     rig_block(client.region, "stuck", LINE_CACHE_SLOT, "cycle", &spec, &cache);
     assert_int_equal(line_cache_set_below(hole, cache, &error), LS_ERR_USAGE);
     assert_non_null(strstr(error.what,
-                           "block 'hole' (test/hole) provides no port of interface 'line-cache/3'"));
+                           "block 'hole' (test/hole) provides no port of interface 'line-cache/4'"));
     RIG_OK(line_cache_set_below(cache, hole, err));
     RIG_OK(ls_line_join(cache, &rig_client_ops, &client, &client.port, err));
     ls_event_init(&client.event, rig_event, &client);

@@ -11,6 +11,8 @@
 
 /* ------------------------------------------------------------------------------------------------ machine */
 
+static const char *const rdma_at_names[] = { "l1", "memory", NULL };
+static const char *const rdma_cache_names[] = { "never", "read-only", "partitioned", NULL };
 static const char *const target_names[] = { "gfx803", "gfx1010", "gfx1030", NULL };
 
 static void *array_of_pointers(builder *b, size_t count, bool *failed)
@@ -45,7 +47,9 @@ static ls_status reserve(builder *b, ls_error *err)
     b->orders = array_of_pointers(b, b->clusters, &failed);
     b->acks = array_of_pointers(b, b->clusters, &failed);
     b->dones = array_of_pointers(b, b->clusters, &failed);
-    b->gpu->caches = array_of_pointers(b, cluster_caches + b->arrays + l2 + b->channels, &failed);
+    b->gpu->caches = array_of_pointers(b, cluster_caches + b->arrays + 2 * l2 + b->channels, &failed);
+    if (b->fabric && b->spec->rdma_at == RDMA_AT_MEMORY)
+        b->remote_hubs = array_of_pointers(b, b->channels, &failed);
     b->gpu->tlbs = array_of_pointers(b, cluster_caches, &failed);
     b->gpu->l2 = array_of_pointers(b, l2, &failed);
     b->gpu->memories = array_of_pointers(b, b->channels, &failed);
@@ -256,6 +260,10 @@ static const ls_param params[] = {
         "between an L1 TLB and the MMU, one way"),
     KEY("noc.rdma_latency_cycles", rdma_latency_cycles, "cycles", "0", 0, 2000,
         "between a cluster or L2 slice and the RDMA engine, one way; 0: as between clusters and L2"),
+    KEY_CHOICE("rdma.at", rdma_at, "l1", rdma_at_names, "whose misses the RDMA engine takes: l1, or memory: those of L2"),
+    KEY_CHOICE("rdma.cache", rdma_cache, "never", rdma_cache_names,
+               "lines of other GPUs that L2 keeps: none; lines that are read; lines that are read or written"),
+    KEY("rdma.ways", rdma_ways, "lines", "4", 1, 255, "of each set of L2 for lines of other GPUs"),
     KEY("memory.size_mib", memory_mib, "MiB", "4096", 1, 1048576, "memory of the GPU"),
     KEY("memory.channels", channels, "", "8", 1, 256, "memory channels"),
     KEY("memory.slices_per_channel", slices_per_channel, "", "1", 1, 4, "L2 slices per memory channel"),
@@ -271,6 +279,9 @@ static const ls_need needs[] = {
     { "noc.array_latency_cycles", "arrays!=0" },
     { "noc.mmu_latency_cycles", "tlb.model!=none" },
     { "noc.rdma_latency_cycles", "//fabric.model!=none" },
+    { "rdma.at", "//fabric.model!=none" },
+    { "rdma.cache", "rdma.at=memory //fabric.model!=none" },
+    { "rdma.ways", "rdma.cache!=never rdma.at=memory //fabric.model!=none" },
 };
 /* clang-format on */
 

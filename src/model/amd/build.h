@@ -27,8 +27,18 @@ typedef struct amd_gpu_spec {
     uint64_t memory_mib, channels, slices_per_channel, interleave_bytes;
     uint32_t slice_hash;
     bool memory_cache, copies_in_l2;
+    uint32_t rdma_at, rdma_cache; /* build_rdma_at, build_rdma_cache */
+    uint64_t rdma_ways;
     const char *bit_map;
 } amd_gpu_spec;
+
+/* Where the RDMA engine takes requests, and which lines of other GPUs L2 keeps where it is behind L2. */
+typedef enum build_rdma_at { RDMA_AT_L1, RDMA_AT_MEMORY } build_rdma_at;
+typedef enum build_rdma_cache {
+    RDMA_NEVER,
+    RDMA_READ_ONLY,   /* lines that are read; a write removes its line */
+    RDMA_PARTITIONED, /* and lines that are written */
+} build_rdma_cache;
 
 /* A built machine: ls_engine_part() gives it back. Blocks are known by the ports of their slots. */
 struct amd_gpu {
@@ -76,6 +86,7 @@ typedef struct builder {
     ls_block *dma_hub;
     ls_port *cus; /* ls_cu_ops */
     ls_block **cluster_blocks, **cluster_caches, **cluster_hubs, **array_gates, **array_hubs, **gates;
+    ls_block **remote_hubs; /* behind L2, by partition; NULL: the RDMA engine is not behind L2 */
     ls_link **orders, **acks, **dones;
     builder_network network;
 } builder;
@@ -122,7 +133,11 @@ ls_status build_network_plan(builder *b, ls_error *err);
 ls_status build_network(builder *b, ls_error *err);
 /* Of end point i of the network that sends to partitions; the last one is the DMA engine's. */
 ls_block *build_hub_of(const builder *b, uint32_t i);
-/* build_remote.c: the RDMA engine, if the system has a fabric; last of all, so that the rest is as in a GPU alone. */
+/* build_remote.c: if the RDMA engine is behind L2, the parts of it in a partition with those slices. */
+ls_status build_remote_slices(builder *b, uint32_t partition, ls_error *err);
+/* An L2 slice: the part of it for the own memory. */
+ls_status build_slice(builder *b, ls_region *region, const char *name, ls_block **out, ls_error *err);
+/* The RDMA engine, if the system has a fabric; last of all, so that the rest is as in a GPU alone. */
 ls_status build_remote(builder *b, ls_error *err);
 /* Requests that a partition's gate can get from it. */
 uint32_t build_remote_credits(const builder *b);

@@ -137,14 +137,15 @@ ls_status build_partition(builder *b, uint32_t i, ls_error *err)
     }
     for (uint32_t k = 0; k < b->slices; k++) {
         PART_NAME(b, name, "partition#.l2_#", i, k);
-        TRY(ls_machine_block(b->machine, region, name, "l2", &slices[k], err));
+        TRY(build_slice(b, region, name, &slices[k], err));
         line_cache_set_passing(slices[k], b->spec->copies_in_l2 ? 0 : LS_LINE_SYSTEM);
         TRY(line_cache_set_below(slices[k], below, err));
         line_cache_set_map(slices[k], &b->gpu->map);
         line_cache_set_home(slices[k], memory);
         build_keep_cache(b, slices[k]);
     }
-    return line_gate_set_slices(b->gates[i], &b->gpu->map, slices, b->slices, err);
+    TRY(line_gate_set_slices(b->gates[i], &b->gpu->map, slices, b->slices, err));
+    return build_remote_slices(b, i, err);
 }
 
 /* The runtime may bring a page table after the GPU is built. */

@@ -2,6 +2,8 @@
  * the network of the slot `noc`, so that this one has the same shape as in a GPU alone. */
 #include "model/amd/build.h"
 
+#define SLICES_MAX 4u /* of a channel: memory.slices_per_channel */
+
 static uint32_t latency_of(const builder *b, uint32_t class)
 {
     return b->spec->rdma_latency_cycles != 0 ? (uint32_t)b->spec->rdma_latency_cycles
@@ -49,6 +51,90 @@ static ls_status join(builder *b, const char *const names[2], uint32_t i, ls_blo
     return LS_OK;
 }
 
+/* ------------------------------------------------------------------------------------------- the parts of L2 */
+
+static bool keeps_remote(const builder *b)
+{
+    return b->remote_hubs != NULL && b->spec->rdma_cache != RDMA_NEVER;
+}
+
+/* Where L2 keeps no lines of other GPUs, their requests still take the time of a look. */
+static ls_status build_passing(builder *b, ls_region *region, const char *name, ls_block **out, ls_error *err)
+{
+    const ls_block_type *model = ls_machine_model(b->machine, "l2");
+    if (model != ls_registry_find_block(LS_L2_CACHE_SLOT, "cycle"))
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "rdma.at is memory, but l2.model is '%s': only 'cycle' can",
+                       model->name);
+    line_cache_spec part = *(const line_cache_spec *)ls_machine_spec(b->machine, "l2");
+    part.size_kib = part.ways = 1;
+    part.write_policy = LINE_EVICT;
+    part.hash.kind = SET_HASH_NONE;
+    part.prefetch.kind = PREFETCH_NONE;
+    return ls_block_create(region, name, model, &part, out, err);
+}
+
+/* A part of a slice: some ways of each set. */
+static ls_status build_part(builder *b, ls_region *region, const char *name, bool remote, ls_block **out,
+                            ls_error *err)
+{
+    const ls_block_type *model = ls_machine_model(b->machine, "l2");
+    const line_cache_spec *whole = ls_machine_spec(b->machine, "l2");
+    uint64_t ways = b->spec->rdma_ways;
+    if (model != ls_registry_find_block(LS_L2_CACHE_SLOT, "cycle"))
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "rdma.cache is not never, but l2.model is '%s': only 'cycle' can", model->name);
+    if (ways >= whole->ways)
+        return ls_fail(err, LS_ERR_INPUT,
+                       "rdma.ways is %llu, but l2.ways is %llu: some remain for the own memory",
+                       (unsigned long long)ways, (unsigned long long)whole->ways);
+    if (whole->size_kib * ways % whole->ways != 0)
+        return ls_fail(err, LS_ERR_INPUT, "rdma.ways is %llu: %llu of %llu ways of %llu KiB are no whole KiB",
+                       (unsigned long long)ways, (unsigned long long)ways, (unsigned long long)whole->ways,
+                       (unsigned long long)whole->size_kib);
+    line_cache_spec part = *whole;
+    part.ways = remote ? ways : whole->ways - ways;
+    part.size_kib = whole->size_kib * part.ways / whole->ways;
+    if (remote) {
+        part.write_policy = b->spec->rdma_cache == RDMA_PARTITIONED ? LINE_THROUGH : LINE_EVICT;
+        part.prefetch.kind = PREFETCH_NONE;
+    }
+    return ls_block_create(region, name, model, &part, out, err);
+}
+
+ls_status build_slice(builder *b, ls_region *region, const char *name, ls_block **out, ls_error *err)
+{
+    return keeps_remote(b) ? build_part(b, region, name, false, out, err)
+                           : ls_machine_block(b->machine, region, name, "l2", out, err);
+}
+
+/* Lines of other GPUs have a part of each slice of their own. They are written through, so that a release needs no
+ * instruction that writes L2 back. System-scope accesses (glc) and copies pass it. */
+ls_status build_remote_slices(builder *b, uint32_t i, ls_error *err)
+{
+    char name[64];
+    ls_block *parts[SLICES_MAX];
+    ls_region *region = b->l2_regions[i];
+    if (b->remote_hubs == NULL)
+        return LS_OK;
+    PART_NAME(b, name, "partition#.remote", i);
+    TRY(line_hub_create(region, name, b->gpu->line_bytes, &b->remote_hubs[i], err));
+    for (uint32_t k = 0; k < b->slices; k++) {
+        PART_NAME(b, name, "partition#.l2_#.remote", i, k);
+        if (keeps_remote(b))
+            TRY(build_part(b, region, name, true, &parts[k], err));
+        else
+            TRY(build_passing(b, region, name, &parts[k], err));
+        line_cache_set_passing(parts[k],
+                               keeps_remote(b) ? LS_LINE_SYSTEM | LS_LINE_GLC | LS_LINE_DLC : LINE_PASS_ALL);
+        TRY(line_cache_set_below(parts[k], b->remote_hubs[i], err));
+        line_cache_set_map(parts[k], &b->gpu->map);
+        build_keep_cache(b, parts[k]);
+    }
+    return line_gate_set_remote(b->gates[i], parts, b->slices, err);
+}
+
+/* ------------------------------------------------------------------------------------------ the RDMA engine */
+
 /* Requests of other GPUs go to the own partitions. */
 static ls_status build_served(builder *b, ls_region *region, ls_block **hub, ls_error *err)
 {
@@ -64,23 +150,38 @@ static ls_status build_served(builder *b, ls_region *region, ls_block **hub, ls_
     return line_hub_set_links(*hub, b->uppers + 1, &b->gpu->map, links, b->channels, err);
 }
 
-/* Requests of the own caches and the DMA engine go to other GPUs. */
+/* Behind L2: caches above it pass invalidates on, and their hubs send everything to it. */
+static ls_status build_above(builder *b, bool homes, ls_error *err)
+{
+    uint32_t above = b->clusters * b->caches_per_cluster;
+    for (uint32_t i = 0; i <= b->uppers; i++)
+        line_hub_set_behind(build_hub_of(b, i), b->gpu->number, homes && i < b->uppers);
+    for (uint32_t i = 0; i < above + b->arrays && keeps_remote(b); i++)
+        TRY(line_cache_set_above(b->gpu->caches[i], b->arrays == 0 || i >= above, err));
+    return LS_OK;
+}
+
+/* Requests for other GPUs: of the own caches and the DMA engine, or of L2. */
 static ls_status build_requests(builder *b, ls_region *region, ls_block *rdma, ls_error *err)
 {
     static const char *const names[] = { "gpu#.request.remote.#", "gpu#.reply.remote.#" };
     char name[64];
     ls_block *gate;
-    uint32_t hubs = b->uppers + 1;
+    bool behind = b->remote_hubs != NULL, homes = b->gpu->tlb_count == 0;
+    uint32_t hubs = behind ? b->channels : b->uppers + 1;
     PART_NAME(b, name, "rdma.gate", 0);
     TRY(line_gate_create(region, name, hubs, hubs * credits_of(b), &gate, err));
     TRY(line_gate_set_slices(gate, NULL, &rdma, 1, err));
     for (uint32_t i = 0; i < hubs; i++) {
         ls_link *link;
-        ls_block *hub = build_hub_of(b, i);
+        ls_block *hub = behind ? b->remote_hubs[i] : build_hub_of(b, i);
         TRY(join(b, names, i, hub, gate, i, &link, err));
-        line_hub_set_remote(hub, link, b->gpu->number, i < b->uppers && b->gpu->tlb_count == 0);
+        if (behind)
+            TRY(line_hub_set_links(hub, i, NULL, &link, 1, err));
+        else
+            line_hub_set_remote(hub, link, b->gpu->number, homes && i < b->uppers);
     }
-    return LS_OK;
+    return behind ? build_above(b, homes, err) : LS_OK;
 }
 
 /* A line of a message has the same size at both ends. */

@@ -12,9 +12,9 @@ CHECK(memory_functions, ls_line_memory_ops, 1); /* delay */
 static const char *const joining_functions[] = { "attach", NULL };
 CHECK(joining_functions, ls_line_memory_ops, 2); /* a TLB may wire requesters to its cache */
 static const char *const cache_functions[] = { "set_below", NULL };
-CHECK(cache_functions, ls_line_cache_ops, 6); /* a model without lines has no use for the rest */
+CHECK(cache_functions, ls_line_cache_ops, 7); /* a model without lines has no use for the rest */
 static const char *const home_functions[] = { "set_below", "set_home", NULL };
-CHECK(home_functions, ls_line_cache_ops, 5);
+CHECK(home_functions, ls_line_cache_ops, 6);
 static const char *const tlb_functions[] = { "set_below", "describe", "set_mmu", "receive", "discard", NULL };
 CHECK(tlb_functions, ls_tlb_ops, 0);
 static const char *const mmu_functions[] = { "attach",     "receiver", "receive", "set_reply",

@@ -62,11 +62,16 @@ void line_cache_set_home(ls_block *cache, const ls_memory *memory);
 /* Requests with one of these flags (LS_LINE_GLC, LS_LINE_DLC; LS_LINE_SYSTEM where host copies pass) go below even if
  * the line is here, and leave no line here. This holds for reads and atomics everywhere, and for writes where
  * they would end here (LINE_BACK). */
+#define LINE_PASS_ALL (1u << 16) /* all requests do */
 void line_cache_set_passing(ls_block *cache, uint32_t flags);
 /* Sets are picked by addresses without their channel and slice. Copied. */
 void line_cache_set_map(ls_block *cache, const mem_map *map);
 /* Does it keep what is written, so that a kernel's end must flush it? */
 bool line_cache_writes_back(const ls_block *cache);
+
+/* Of a cache above L2, where L2 keeps lines of other GPUs: an invalidate below it empties it too, when it is answered.
+ * last: below it is L2; then every invalidate goes below first. Fails for a model that cannot. */
+ls_status line_cache_set_above(ls_block *cache, bool last, ls_error *err);
 
 /* Drops lines of the range, dirty ones too, because their memory is freed. The machine is at rest. */
 void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes);

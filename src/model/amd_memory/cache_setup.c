@@ -113,6 +113,13 @@ static void set_passing(void *self, uint32_t flags)
     c->passing = flags;
 }
 
+static void set_above(void *self, bool last)
+{
+    line_cache *c = self;
+    c->above = true;
+    c->last = last;
+}
+
 static void set_map(void *self, const mem_map *map)
 {
     line_cache *c = self;
@@ -170,7 +177,8 @@ static const ls_line_cache_ops cache_ops = { .set_below = set_below,
                                              .set_map = set_map,
                                              .writes_back = writes_back,
                                              .discard = discard,
-                                             .dirty_lines = dirty_lines };
+                                             .dirty_lines = dirty_lines,
+                                             .set_above = set_above };
 
 /* --- keys and counters --- */
 

@@ -193,10 +193,15 @@ static inline __attribute__((always_inline)) bool take_miss(line_cache *c, uint3
     return true;
 }
 
+static inline bool passes(const line_cache *c, const ls_line_message *m)
+{
+    return ((m->flags | LINE_PASS_ALL) & c->passing) != 0;
+}
+
 static inline bool take_read(line_cache *c, uint32_t client, const ls_line_message *m, uint32_t line,
                              ls_cycle now)
 {
-    if ((m->flags & c->passing) != 0)
+    if (passes(c, m))
         return take_past(c, client, m, line, now);
     if (line != STORE_NONE && c->store.lines[line].mshr != STORE_NONE) {
         cache_fetch *fetch = &c->fetches[c->store.lines[line].mshr];
@@ -237,7 +242,7 @@ static inline bool take_read(line_cache *c, uint32_t client, const ls_line_messa
 static bool take_write_back(line_cache *c, uint32_t client, const ls_line_message *m, uint32_t line,
                             ls_cycle now)
 {
-    if (LS_UNLIKELY((m->flags & c->passing) != 0))
+    if (LS_UNLIKELY(passes(c, m)))
         return take_past(c, client, m, line, now);
     uint32_t line_bytes = c->store.line_bytes;
     bool hit = line != STORE_NONE, waits = hit && c->store.lines[line].mshr != STORE_NONE;
@@ -347,8 +352,7 @@ static bool take_atomic(line_cache *c, uint32_t client, const ls_line_message *m
     return true;
 }
 
-/* Clean bytes go. Of a cache that is no home, lines on their way are too old as well. */
-static bool take_invalidate(line_cache *c, uint32_t client, const ls_line_message *m, ls_cycle now)
+void line_cache_empty(line_cache *c)
 {
     for (uint32_t line = 0, left = c->store.tags.present; left > 0; line++) {
         store_line *l = &c->store.lines[line];
@@ -366,6 +370,11 @@ static bool take_invalidate(line_cache *c, uint32_t client, const ls_line_messag
         }
     }
     c->n.invalidates++;
+}
+
+static bool take_invalidate(line_cache *c, uint32_t client, const ls_line_message *m, ls_cycle now)
+{
+    line_cache_empty(c);
     c->taken++;
     cache_answer_hit(c, cache_new_node(c, client, m, now, 0), now, 0);
     return true;
@@ -424,14 +433,17 @@ static inline bool open_to(line_cache *c, uint32_t client, const ls_line_message
 static __attribute__((noinline)) bool take_sweep(line_cache *c, uint32_t client, const ls_line_message *m,
                                                  ls_cycle now)
 {
-    if (m->atomic == 0)
+    bool deeper_too = m->atomic > 0 || (c->last && m->kind == LS_LINE_INVALIDATE);
+    if (!deeper_too)
         return m->kind == LS_LINE_INVALIDATE ? take_invalidate(c, client, m, now)
                                              : take_flush(c, client, m, now);
-    if (!cache_sends_free(c, 1) || c->forwarded >= c->spec->pending)
+    /* An instruction cache has no key for passing requests: it passes one at a time. */
+    if (!cache_sends_free(c, 1) || (c->forwarded > 0 && c->forwarded >= c->spec->pending))
         return cache_refuse(c, client, &c->n.refused_room, now, 0);
     ls_line_message deeper;
     ls_line_copy_head(&deeper, m);
-    deeper.atomic--;
+    if (m->atomic > 0)
+        deeper.atomic--;
     return forward(c, client, &deeper, now);
 }
 

@@ -43,6 +43,17 @@ bool line_cache_writes_back(const ls_block *cache)
     return cache_ops(cache)->writes_back != NULL && cache_ops(cache)->writes_back(state_of(cache));
 }
 
+ls_status line_cache_set_above(ls_block *cache, bool last, ls_error *err)
+{
+    if (cache_ops(cache)->set_above == NULL)
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "'%s': its model cannot stand above an L2 with lines of other GPUs: rdma.cache must be never",
+            ls_block_name(cache));
+    cache_ops(cache)->set_above(ls_block_state(cache), last);
+    return LS_OK;
+}
+
 void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes)
 {
     if (cache_ops(cache)->discard != NULL)

@@ -4,6 +4,7 @@
 
 #include "base/list.h"
 #include "lockstep/state.h"
+#include "model/memory/place.h"
 
 #include <stdio.h>
 
@@ -43,6 +44,8 @@ typedef struct gate {
     const char *name;
     ls_region *region;
     uint32_t link_count, slice_count, line_bytes;
+    uint32_t remote_count;             /* of slices, behind the others: for lines of other GPUs */
+    uint32_t sweep_first, sweep_count; /* slices that an invalidate or flush is for */
     bool mapped;
     mem_map map;
     gate_link *links;
@@ -77,23 +80,31 @@ static bool sweep(gate_link *l, const ls_line_message *m, ls_cycle now)
         l->sweeping = true;
         l->sweep_sent = l->sweep_answered = 0;
     }
-    while (l->sweep_sent < g->slice_count && ls_line_request(&l->slices[l->sweep_sent], m, now))
+    while (l->sweep_sent < g->sweep_count &&
+           ls_line_request(&l->slices[g->sweep_first + l->sweep_sent], m, now))
         l->sweep_sent++;
-    return l->sweep_sent == g->slice_count;
+    return l->sweep_sent == g->sweep_count;
+}
+
+static uint32_t slice_of(gate *g, uint64_t address)
+{
+    uint32_t slice = g->mapped ? mem_map_place_again(&g->map, mem_place_frame(address)).slice : 0;
+    if (LS_LIKELY(!mem_place_is_remote(address) || g->remote_count == 0))
+        return slice;
+    return g->slice_count + slice;
 }
 
 static bool hand_over(gate_link *l, const ls_line_message *m, ls_cycle now)
 {
     gate *g = l->gate;
     bool sweeps = m->kind == LS_LINE_INVALIDATE || m->kind == LS_LINE_FLUSH;
-    l->blocked = l->inside == INSIDE_MAX || (sweeps && l->sweeping && l->sweep_sent == g->slice_count);
+    l->blocked = l->inside == INSIDE_MAX || (sweeps && l->sweeping && l->sweep_sent == g->sweep_count);
     if (LS_UNLIKELY(l->blocked))
         return false;
     if (LS_UNLIKELY(sweeps)) {
         if (!sweep(l, m, now))
             return false;
-    } else if (!ls_line_request(&l->slices[g->mapped ? mem_map_place_again(&g->map, m->address).slice : 0], m,
-                                now)) {
+    } else if (!ls_line_request(&l->slices[slice_of(g, m->address)], m, now)) {
         return false;
     }
     l->inside++;
@@ -160,7 +171,7 @@ static void slice_reply(void *self, const ls_line_message *m, ls_cycle now)
 {
     gate_link *l = self;
     if (LS_UNLIKELY(m->kind == LS_LINE_INVALIDATE || m->kind == LS_LINE_FLUSH)) {
-        if (++l->sweep_answered < l->gate->slice_count)
+        if (++l->sweep_answered < l->gate->sweep_count)
             return;
         l->sweeping = false;
     }
@@ -303,21 +314,11 @@ void line_gate_set_reply(ls_block *block, uint32_t i, ls_link *link)
     g->links[i].out = link;
 }
 
-ls_status line_gate_set_slices(ls_block *block, const mem_map *map, ls_block *const *caches, uint32_t count,
-                               ls_error *err)
+static ls_status join_slices(gate *g, ls_block *const *caches, uint32_t first, uint32_t count, ls_error *err)
 {
-    gate *g = ls_block_state(block);
-    if (count == 0 || count > SLICES_MAX || (map != NULL ? map->slices_per_channel : 1) != count)
-        return ls_fail(err, LS_ERR_INPUT,
-                       "%s: %u caches, but the address map has %u slices per channel (up to %d)", g->name,
-                       count, map != NULL ? map->slices_per_channel : 1, SLICES_MAX);
-    g->slice_count = count;
-    g->mapped = map != NULL && count > 1;
-    if (map != NULL)
-        g->map = *map;
     for (uint32_t i = 0; i < g->link_count; i++)
         for (uint32_t k = 0; k < count; k++) {
-            ls_line_port *port = &g->links[i].slices[k];
+            ls_line_port *port = &g->links[i].slices[first + k];
             ls_status status = ls_line_join(caches[k], &slice_client, &g->links[i], port, err);
             if (status != LS_OK)
                 return status;
@@ -327,4 +328,31 @@ ls_status line_gate_set_slices(ls_block *block, const mem_map *map, ls_block *co
             g->line_bytes = port->line_bytes;
         }
     return LS_OK;
+}
+
+ls_status line_gate_set_slices(ls_block *block, const mem_map *map, ls_block *const *caches, uint32_t count,
+                               ls_error *err)
+{
+    gate *g = ls_block_state(block);
+    if (count == 0 || count > SLICES_MAX || (map != NULL ? map->slices_per_channel : 1) != count)
+        return ls_fail(err, LS_ERR_INPUT,
+                       "%s: %u caches, but the address map has %u slices per channel (up to %d)", g->name,
+                       count, map != NULL ? map->slices_per_channel : 1, SLICES_MAX);
+    g->slice_count = g->sweep_count = count;
+    g->mapped = map != NULL && count > 1;
+    if (map != NULL)
+        g->map = *map;
+    return join_slices(g, caches, 0, count, err);
+}
+
+ls_status line_gate_set_remote(ls_block *block, ls_block *const *caches, uint32_t count, ls_error *err)
+{
+    gate *g = ls_block_state(block);
+    if (g->slice_count + count > SLICES_MAX || count != g->slice_count)
+        return ls_fail(err, LS_ERR_INPUT, "%s: %u caches for lines of other GPUs beside %u", g->name, count,
+                       g->slice_count);
+    g->remote_count = count;
+    g->sweep_first = g->slice_count;
+    g->sweep_count = count;
+    return join_slices(g, caches, g->slice_count, count, err);
 }

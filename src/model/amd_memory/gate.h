@@ -21,5 +21,8 @@ void line_gate_set_reply(ls_block *gate, uint32_t i, ls_link *link);
 /* The caches, by slice of the map; map NULL: there is one. */
 ls_status line_gate_set_slices(ls_block *gate, const mem_map *map, ls_block *const *caches, uint32_t count,
                                ls_error *err);
+/* After the slices: caches for lines of other GPUs (model/memory/place.h), one for each slice. Invalidates and flushes
+ * are for them alone. */
+ls_status line_gate_set_remote(ls_block *gate, ls_block *const *caches, uint32_t count, ls_error *err);
 
 #endif

@@ -38,6 +38,7 @@ typedef struct hub {
     ls_link *remote; /* to other GPUs; NULL: none */
     uint32_t own;    /* bits of addresses in the own memory: 0, or with `homes` the number of the GPU */
     bool homes;      /* addresses are virtual */
+    bool behind;     /* places have the memory of other GPUs behind them */
     hub_client *clients;
 } hub;
 
@@ -109,7 +110,10 @@ static bool send(hub *h, ls_link *link, uint32_t number, uint32_t place, const l
 static __attribute__((noinline)) bool send_remote(hub *h, uint32_t number, const ls_line_message *m)
 {
     uint64_t address = h->homes ? mem_place_at_home(h->own, m->address) : m->address;
-    return send(h, h->remote, number, 0, m, address);
+    if (h->remote != NULL)
+        return send(h, h->remote, number, 0, m, address);
+    uint32_t place = h->mapped ? mem_map_place_again(&h->map, mem_place_frame(address)).channel : 0;
+    return send(h, h->links[place], number, place, m, address);
 }
 
 static bool hub_request(void *self, uint32_t number, const ls_line_message *m, ls_cycle now)
@@ -121,7 +125,7 @@ static bool hub_request(void *self, uint32_t number, const ls_line_message *m, l
     uint64_t address = m->address;
     if (LS_LIKELY(address >> MEM_PLACE_SHIFT == h->own))
         address = mem_place_frame(address);
-    else if (h->remote != NULL)
+    else if (h->remote != NULL || h->behind)
         return send_remote(h, number, m);
     uint32_t place = 0;
     if (LS_LIKELY(h->plain))
@@ -240,7 +244,7 @@ static const ls_state_row client_rows[] = {
 
 static const ls_state_row rows[] = {
     LS_STATE_DATA(hub, n),
-    LS_STATE_FIXED_SPAN(hub, name, homes),
+    LS_STATE_FIXED_SPAN(hub, name, behind),
     LS_STATE_ARRAY_OF(hub, clients, client_count, client_rows),
 };
 
@@ -297,4 +301,10 @@ void line_hub_set_remote(ls_block *block, ls_link *remote, uint32_t own, bool ho
     h->remote = remote;
     h->own = homes ? own : 0;
     h->homes = homes;
+}
+
+void line_hub_set_behind(ls_block *block, uint32_t own, bool homes)
+{
+    line_hub_set_remote(block, NULL, own, homes);
+    ((hub *)ls_block_state(block))->behind = true;
 }

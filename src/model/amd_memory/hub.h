@@ -22,6 +22,8 @@ ls_status line_hub_set_links(ls_block *hub, uint32_t number, const mem_map *map,
  * address (model/memory/place.h). NULL: there is no fabric, and nothing is mapped at such addresses. homes: requests
  * have virtual addresses, because no TLB is before the hub, and pages lie at home; else they have physical ones. */
 void line_hub_set_remote(ls_block *hub, ls_link *remote, uint32_t own, bool homes);
+/* The same, but these requests go to the place of the rest of their address: the RDMA engine is behind L2. */
+void line_hub_set_behind(ls_block *hub, uint32_t own, bool homes);
 void line_hub_receive(void *state, ls_link *link, const void *payload, ls_cycle now);
 
 #endif

@@ -8,6 +8,7 @@
 #define ITEMS 1024u
 #define NETWORK (42 + 42) /* cycles: noc.request_latency_cycles and noc.reply_latency_cycles */
 #define RDMA 1            /* rdma.latency_cycles */
+#define L2_FILL 1         /* l2.fill_cycles */
 #define FABRIC "fabric.model: wires"
 #define PCIE "fabric: {model: pcie}"
 #define RING "fabric: {model: ring}"
@@ -75,6 +76,13 @@ static const uint32_t chase[] = {
     0xdc550000, 0x00000000, 0xbf8c0070, 0x80868106, 0xbf078006, 0xbf85fffa, 0xbf810000,
 };
 
+/* Arguments a, b: b[i] = a[i % 64]. i: the work-item's number. For gfx803. */
+static const uint32_t read_same[] = {
+    0xc00a0100, 0x00000000, 0x8e038602, 0x24020082, 0x32000003, 0x240e0082, 0xbf8c007f,
+    0x7e060205, 0x32040204, 0x38060680, 0xdc500000, 0x04000002, 0x7e0c0207, 0x320a0e06,
+    0x380c0c80, 0xbf8c0070, 0xdc700000, 0x00000405, 0xbf810000,
+};
+
 #define OUT 65536u
 #define COUNTER (128u << 10)
 
@@ -139,15 +147,25 @@ static void exchange(uint32_t threads, const char *const *sets, outcome *out)
     remote_close(&r);
 }
 
+/* Where the RDMA engine takes requests, and the lines that L2 keeps. */
+static const char *const modes[][3] = {
+    { NULL },
+    { "gpus.rdma.at=memory", NULL },
+    { "gpus.rdma.at=memory", "gpus.rdma.cache=read-only", NULL },
+    { "gpus.rdma.at=memory", "gpus.rdma.cache=partitioned", NULL },
+};
+#define MODES LS_COUNT_OF(modes)
+
 static void programs_use_each_others_memory(void **state)
 {
     (void)state;
-    static const char *const none[] = { "gpus.tlb.model=none", NULL };
-    for (uint32_t translated = 0; translated < 2; translated++) {
+    for (uint32_t mode = 0; mode <= MODES; mode++) {
+        const char *const none[] = { "gpus.tlb.model=none", NULL };
+        const char *const *sets = mode < MODES ? modes[mode] : none;
         outcome first = { 0 }, more = { 0 };
-        exchange(1, translated != 0 ? NULL : none, &first);
+        exchange(1, sets, &first);
         for (uint32_t threads = 2; threads <= 8; threads += threads == 3 ? 5 : 1) {
-            exchange(threads, translated != 0 ? NULL : none, &more);
+            exchange(threads, sets, &more);
             assert_memory_equal(&more, &first, sizeof first);
         }
     }
@@ -198,6 +216,55 @@ static void a_remote_load_is_a_local_one_and_the_way(void **state)
     assert_int_equal(load_cycles(2, FABRIC, 1, NULL), local + NETWORK + 4 * RDMA + 2 * WIRE);
     /* To the RDMA engine of the requester, and from that of the owner to L2; local: to L2. */
     assert_int_equal(load_cycles(2, FABRIC, 1, slow), local - NETWORK + 4 * 60 + 4 * 25 + 2 * WIRE);
+}
+
+/* Behind L2 a request passes the own partition too, with a look (directory_cycles) and fill_cycles. A load with glc
+ * passes lines that are there. The sum is a multiple of 4, as the turns of a SIMD are. */
+static void a_load_behind_l2_passes_the_own_partition(void **state)
+{
+    (void)state;
+    static const char *const never[] = { "gpus.rdma.at=memory", "gpus.l2.directory_cycles=11", NULL };
+    static const char *const keeps[] = { "gpus.rdma.at=memory", "gpus.rdma.cache=partitioned",
+                                         "gpus.l2.directory_cycles=11", NULL };
+    uint64_t local = load_cycles(2, FABRIC, 0, never);
+    uint64_t remote = local + 2 * NETWORK + 11 + L2_FILL + 4 * RDMA + 2 * WIRE;
+    assert_int_equal(load_cycles(2, FABRIC, 1, never), remote);
+    assert_int_equal(load_cycles(2, FABRIC, 0, keeps), local);
+    assert_int_equal(load_cycles(2, FABRIC, 1, keeps), remote);
+}
+
+/* Every compute unit reads the same lines of GPU 1: 16 work-groups on 4 compute units. */
+static void l2_keeps_lines_of_other_gpus(void **state)
+{
+    (void)state;
+    for (uint32_t mode = 0; mode < MODES; mode++) {
+        remote_rig r;
+        ls_command_packet packets[3];
+        uint32_t value;
+        uint64_t reads[3];
+        remote_open(&r, 2, FABRIC, modes[mode]);
+        uint32_t program = remote_program(&r, read_same, LS_COUNT_OF(read_same));
+        const uint64_t args[] = { remote_at(&r, 1, 0), remote_at(&r, 0, OUT) };
+        for (uint32_t k = 0; k < 3; k++) {
+            value = 70 + k;
+            for (uint32_t i = 0; i < 64; i++) /* GPU 1's own copy engine writes it: GPU 0 does not know */
+                memcpy(remote_bytes(&r, 1, i * 4), &value, 4);
+            amd_gpu_discard(r.gpus[1].gpu, r.gpus[1].data, 256);
+            remote_launch(&r, 0, program, ITEMS, args, 2, &packets[k]);
+            remote_run(&r, 1, 1);
+            assert_false(packets[k].has_fault);
+            reads[k] = remote_counters(&r, 0)->reads;
+            uint32_t values[ITEMS];
+            fetch(&r, 0, 0, OUT, values, ITEMS);
+            for (uint32_t i = 0; i < ITEMS; i++)
+                assert_int_equal(values[i], value);
+        }
+        /* 64 words are 4 lines: once for each compute unit and kernel, or once for each kernel. */
+        uint64_t each = mode < 2 ? 4 * 4 : 4;
+        assert_int_equal(reads[0], each);
+        assert_int_equal(reads[2], 3 * each);
+        remote_close(&r);
+    }
 }
 
 /* PCI Express 3: 20 cycles from an end to its port, 140 per switch. A request is one flit. An answer of 68 bytes and a
@@ -341,6 +408,8 @@ int main(void)
         cmocka_unit_test(limits_slow_programs_down),
         cmocka_unit_test(a_remote_load_is_a_local_one_and_the_way),
         cmocka_unit_test(a_load_over_pcie_takes_its_hops),
+        cmocka_unit_test(a_load_behind_l2_passes_the_own_partition),
+        cmocka_unit_test(l2_keeps_lines_of_other_gpus),
         cmocka_unit_test(four_gpus_use_each_others_memory),
         cmocka_unit_test(copies_cross_the_fabric),
         cmocka_unit_test(unmapped_memory_of_another_gpu_is_a_fault),
