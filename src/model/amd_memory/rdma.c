@@ -7,6 +7,8 @@
 #include "base/list.h"
 #include "lockstep/state.h"
 #include "model/amd_memory/atomic.h"
+#include "model/fabric/host.h"
+#include "model/fabric/network.h"
 #include "model/keys.h"
 #include "model/memory/place.h"
 
@@ -64,6 +66,7 @@ typedef struct rdma {
     uint32_t out_turn, in_turn;    /* 1: the answers come first */
     uint32_t turn;                 /* the client to call first */
     bool memory_refused;
+    bool places_known, has_place[MEM_PLACES];
     ls_cycle next_step; /* the first cycle in which messages may pass again */
     ls_event event;
     rdma_way ways[2]; /* FABRIC_REQUEST and FABRIC_DATA */
@@ -327,10 +330,26 @@ static void step(void *self, ls_cycle now)
 
 /* ------------------------------------------------------------------------------------------ the own caches */
 
-static bool is_reachable(const rdma *r, uint64_t address)
+/* Places with an end that takes requests, at the first request: the fabric is built after the GPUs. A fabric that is not
+ * src/model/fabric has all ends and no host. */
+static void find_places(rdma *r)
+{
+    ls_engine *engine = ls_domain_engine(ls_region_domain(r->region));
+    const fabric *f = ls_engine_part(engine, FABRIC_PART, 0);
+    bool has_host = ls_engine_part(engine, HOST_PART, 0) != NULL;
+    uint32_t gpus = r->end.ends - has_host;
+    r->places_known = true;
+    r->has_place[MEM_PLACE_HOST] = has_host;
+    for (uint32_t i = 0; i < gpus && i < MEM_PLACE_GPUS; i++)
+        r->has_place[i] = i != r->end.number && (f == NULL || f->end[i] != NULL);
+}
+
+static bool is_reachable(rdma *r, uint64_t address)
 {
     uint32_t place = mem_place_of(address);
-    return place < MEM_PLACES && end_of(r, address) < r->end.ends && end_of(r, address) != r->end.number;
+    if (LS_UNLIKELY(!r->places_known))
+        find_places(r);
+    return place < MEM_PLACES && r->has_place[place];
 }
 
 static bool rdma_request(void *self, uint32_t client, const ls_line_message *m, ls_cycle now)

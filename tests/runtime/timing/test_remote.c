@@ -3,6 +3,8 @@
 #include "remote_rig.h"
 
 #include "lockstep/fabric.h"
+#include "model/amd_memory/place_memory.h"
+#include "model/fabric/host.h"
 
 #define WIRE 500u /* cycles */
 #define ITEMS 1024u
@@ -10,7 +12,7 @@
 #define RDMA 1            /* rdma.latency_cycles */
 #define L2_FILL 1         /* l2.fill_cycles */
 #define FABRIC "fabric.model: wires"
-#define PCIE "fabric: {model: pcie}"
+#define PCIE "fabric: {model: pcie, port_latency_ns: 20}"
 #define RING "fabric: {model: ring}"
 
 /* ------------------------------------------------------------------------------------------- a fabric of wires */
@@ -380,6 +382,42 @@ static void unmapped_memory_of_another_gpu_is_a_fault(void **state)
     }
 }
 
+/* A page of GPU 1 lies in host memory, and one of GPU 0 in GPU 1: TLBs say so. */
+static void pages_may_lie_on_the_host_or_on_another_gpu(void **state)
+{
+    (void)state;
+    remote_rig r;
+    memory_space *space;
+    ls_command_packet packet;
+    uint64_t frame;
+    uint32_t values[ITEMS];
+    remote_open(&r, 2, PCIE "\nhost.model: cpu", NULL);
+    const host_part *host = ls_engine_part(r.engine, HOST_PART, 0);
+    assert_non_null(host);
+    OK(address_space_create(REMOTE_SPACE, &space, &err));
+    OK(address_space_alloc(space, 4096, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, &frame, &err));
+    OK(line_memory_attach(host->memory, space, &err));
+    for (uint32_t i = 0; i < ITEMS; i++)
+        OK(address_space_write(space, frame + 4 * i, &(uint32_t){ 9000 + i }, 4, &err));
+    uint64_t in = remote_at(&r, 1, 0), out = remote_at(&r, 0, OUT);
+    OK(page_table_map(r.table, in, 4096, (page_place){ .place = MEM_PLACE_HOST, .frame = frame }, &err));
+    OK(page_table_map(r.table, out, 4096, (page_place){ .place = 1, .frame = r.gpus[1].data + 8192 }, &err));
+    uint32_t program = remote_program(&r, add_one, LS_COUNT_OF(add_one));
+    const uint64_t args[] = { in, out, in + 4 * ITEMS - 4 };
+    remote_launch(&r, 0, program, ITEMS - 1, args, 3, &packet);
+    remote_run(&r, 1, 2);
+    assert_false(packet.has_fault);
+    fetch(&r, 1, 1, 8192, values, ITEMS - 1);
+    for (uint32_t i = 0; i < ITEMS - 1; i++)
+        assert_int_equal(values[i], 9000 + i + 1);
+    OK(address_space_read(space, frame + 4 * ITEMS - 4, values, 4, &err)); /* atomics of 1,023 work-items */
+    assert_int_equal(values[0], 9000 + 2 * (ITEMS - 1));
+    assert_true(remote_counters(&r, 0)->reads >= 64);
+    assert_int_equal(remote_counters(&r, 1)->served_reads, 0);
+    remote_close(&r);
+    address_space_destroy(space);
+}
+
 static size_t idle_keys(const char *fabric)
 {
     static const char *const sets[] = { "gpus.rdma.in_flight=4", "gpus.noc.rdma_latency_cycles=60", NULL };
@@ -413,6 +451,7 @@ int main(void)
         cmocka_unit_test(four_gpus_use_each_others_memory),
         cmocka_unit_test(copies_cross_the_fabric),
         cmocka_unit_test(unmapped_memory_of_another_gpu_is_a_fault),
+        cmocka_unit_test(pages_may_lie_on_the_host_or_on_another_gpu),
         cmocka_unit_test(keys_need_a_fabric),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
