@@ -115,16 +115,11 @@ static void json_row(json_writer *j, const ls_sim_diff_row *row)
     json_begin_object(j);
     json_key(j, "kernel");
     row->kernel ? json_u64(j, row->kernel) : json_null(j);
-    json_key(j, "kernel_name");
-    json_string(j, row->kernel ? row->kernel_name : NULL);
-    json_key(j, "block");
-    json_string(j, row->block);
-    json_key(j, "type");
-    json_string(j, row->type);
-    json_key(j, "metric");
-    json_string(j, row->name);
-    json_key(j, "unit");
-    json_string(j, row->unit);
+    json_put_text(j, "kernel_name", row->kernel ? row->kernel_name : NULL);
+    json_put_text(j, "block", row->block);
+    json_put_text(j, "type", row->type);
+    json_put_text(j, "metric", row->name);
+    json_put_text(j, "unit", row->unit);
     json_key(j, "a");
     json_real(j, row->a);
     json_key(j, "b");
@@ -154,12 +149,9 @@ static void json_keys(json_writer *j, const ls_sim_diff *diff)
     for (size_t i = 0; ls_sim_get_diff_key(diff, i, &key, NULL) == LS_OK; i++) {
         json_flat(j);
         json_begin_object(j);
-        json_key(j, "key");
-        json_string(j, key.key);
-        json_key(j, "a");
-        json_string(j, key.a);
-        json_key(j, "b");
-        json_string(j, key.b);
+        json_put_text(j, "key", key.key);
+        json_put_text(j, "a", key.a);
+        json_put_text(j, "b", key.b);
         json_end(j);
     }
     json_end(j);

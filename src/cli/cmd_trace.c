@@ -1,7 +1,20 @@
 /* cmd_trace.c: `lockstep trace`: the table of the commands that work on traces without simulating them. */
 #include "cli/cmd_trace.h"
 
+#include "base/json.h"
+
 const char *const cmd_trace_unknown_choices[] = { "fail", "alu", NULL };
+
+void cmd_trace_json_space(json_writer *j, const char *space, const char *insts, const uint64_t counts[3])
+{
+    json_key(j, space);
+    json_flat(j);
+    json_begin_object(j);
+    json_put_u64(j, insts, counts[0]);
+    json_put_u64(j, "lane_accesses", counts[1]);
+    json_put_u64(j, "bytes", counts[2]);
+    json_end(j);
+}
 
 static const cli_command *const commands[] = {
     &cmd_trace_info, &cmd_trace_check, &cmd_trace_pack, &cmd_trace_unpack, &cmd_trace_cut, &cmd_trace_synth,

@@ -11,6 +11,12 @@ extern const cli_command cmd_trace_check;                                 /* cmd
 extern const cli_command cmd_trace_pack, cmd_trace_unpack, cmd_trace_cut; /* cmd_trace_pack.c */
 extern const cli_command cmd_trace_synth;                                 /* cmd_trace_synth.c */
 
+/* Accesses to one memory space, as JSON: `insts` names the number of instructions ("warp_instructions"); counts:
+ * instructions, accesses of lanes, bytes. */
+struct json_writer;
+void cmd_trace_json_space(struct json_writer *j, const char *space, const char *insts,
+                          const uint64_t counts[3]);
+
 /* Options that several of them take. */
 extern const char *const cmd_trace_unknown_choices[]; /* "fail", "alu", NULL */
 

@@ -48,13 +48,11 @@ static void json_opcodes(json_writer *j, const char *key, const opcode_list *lis
     for (size_t i = 0; i < list->count; i++) {
         json_flat(j);
         json_begin_object(j);
-        json_key(j, "opcode");
-        json_string(j, list->at[i].opcode);
+        json_put_text(j, "opcode", list->at[i].opcode);
         json_put_u64(j, "pc", list->at[i].pc);
         json_put_u64(j, "count", list->at[i].count);
         if (unknown) {
-            json_key(j, "nearest");
-            json_string(j, nearest(list->at[i].opcode));
+            json_put_text(j, "nearest", nearest(list->at[i].opcode));
         }
         json_end(j);
     }
@@ -80,13 +78,8 @@ static void json_stats(json_writer *j, const trace_stats *s)
     for (int i = 0; i < LS_SPACE_COUNT; i++) {
         if (!s->spaces[i].insts)
             continue;
-        json_key(j, mem_space_name((ls_mem_space)i));
-        json_flat(j);
-        json_begin_object(j);
-        json_put_u64(j, "warp_instructions", s->spaces[i].insts);
-        json_put_u64(j, "lane_accesses", s->spaces[i].lanes);
-        json_put_u64(j, "bytes", s->spaces[i].bytes);
-        json_end(j);
+        cmd_trace_json_space(j, mem_space_name((ls_mem_space)i), "warp_instructions",
+                             (const uint64_t[]){ s->spaces[i].insts, s->spaces[i].lanes, s->spaces[i].bytes });
     }
     json_end(j);
     json_opcodes(j, "unknown_opcodes", &s->unknown, true);
@@ -100,10 +93,8 @@ static void json_kernel(info_run *run, uint64_t number, const ls_kernel_info *in
     json_begin_object(j);
     json_put_u64(j, "number", number);
     json_put_u64(j, "id", info->id);
-    json_key(j, "name");
-    json_string(j, info->name);
-    json_key(j, "file");
-    json_string(j, info->file);
+    json_put_text(j, "name", info->name);
+    json_put_text(j, "file", info->file);
     json_put_u64(j, "file_bytes", file_bytes(info->file));
     json_put_sizes(j, "grid", info->grid);
     json_put_sizes(j, "block", info->block);

@@ -18,12 +18,9 @@ static bool has_kernels(const wl_workload *w, const char *target)
 static void json_workload(json_writer *j, const wl_workload *w)
 {
     json_begin_object(j);
-    json_key(j, "name");
-    json_string(j, w->name);
-    json_key(j, "summary");
-    json_string(j, w->summary);
-    json_key(j, "source");
-    json_string(j, w->source);
+    json_put_text(j, "name", w->name);
+    json_put_text(j, "summary", w->summary);
+    json_put_text(j, "source", w->source);
     json_key(j, "micro");
     json_bool(j, w->is_micro);
     json_key(j, "targets");
@@ -39,19 +36,15 @@ static void json_workload(json_writer *j, const wl_workload *w)
         const wl_option *o = &w->options[i];
         json_flat(j);
         json_begin_object(j);
-        json_key(j, "name");
-        json_string(j, o->name);
-        json_key(j, "default");
-        json_u64(j, o->value);
-        json_key(j, "min");
-        json_u64(j, o->min);
+        json_put_text(j, "name", o->name);
+        json_put_u64(j, "default", o->value);
+        json_put_u64(j, "min", o->min);
         json_key(j, "max");
         if (o->max)
             json_u64(j, o->max);
         else
             json_null(j);
-        json_key(j, "help");
-        json_string(j, o->help);
+        json_put_text(j, "help", o->help);
         json_end(j);
     }
     json_end(j);

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/cmd_trace.h"
 #include "isa/amd/exec/tape.h"
 
 #include <inttypes.h>
@@ -125,13 +126,9 @@ static void json_mix(json_writer *j, const amd_mix *mix)
     for (size_t i = 0; i < SPACES; i++) {
         if (!mix->spaces[i].insts)
             continue;
-        json_key(j, space_names[i]);
-        json_flat(j);
-        json_begin_object(j);
-        json_put_u64(j, "wave_instructions", mix->spaces[i].insts);
-        json_put_u64(j, "lane_accesses", mix->spaces[i].lanes);
-        json_put_u64(j, "bytes", mix->spaces[i].bytes);
-        json_end(j);
+        cmd_trace_json_space(j, space_names[i], "wave_instructions",
+                             (const uint64_t[]){ mix->spaces[i].insts, mix->spaces[i].lanes,
+                                                 mix->spaces[i].bytes });
     }
     json_end(j);
 }
