@@ -61,20 +61,18 @@ static const ls_port_decl ports[] = {
     { .name = LS_SCHEDULER_PORT, .interface = LS_SCHEDULER_INTERFACE, .ops = &ops },
 };
 
-static const ls_block_type greedy_youngest = {
-    .abi = LS_ABI_VERSION,
-    .slot = LS_SCHEDULER_SLOT,
-    .name = "greedy-youngest",
-    .help = "the last warp for a while, then the youngest",
-    .spec_size = sizeof(spec),
-    .params = params,
-    .param_count = LS_COUNT_OF(params),
-    .state_size = sizeof(state),
-    .metrics = metrics,
-    .metric_count = LS_COUNT_OF(metrics),
-    .counters_offset = offsetof(state, n),
-    .ports = ports,
-    .port_count = LS_COUNT_OF(ports),
-    .init = init,
-};
-LS_REGISTER_BLOCK(greedy_youngest);
+/* Warps of NVIDIA's cores and waves of AMD's compute units are chosen alike: the same model in both slots. */
+#define MODEL(variable_, slot_)                                                                               \
+    static const ls_block_type variable_ = {                                                                  \
+        .abi = LS_ABI_VERSION,                                                                                \
+        .slot = slot_,                                                                                        \
+        .name = "greedy-youngest",                                                                            \
+        .help = "the last warp for a while, then the youngest",                                               \
+        LS_BLOCK_PARAMS(spec, params),                                                                        \
+        LS_BLOCK_STATE(state, n, metrics, ports),                                                             \
+        .init = init,                                                                                         \
+    };                                                                                                        \
+    LS_REGISTER_BLOCK(variable_)
+
+MODEL(greedy_youngest, LS_SCHEDULER_SLOT);
+MODEL(greedy_youngest_wave, LS_WAVE_SCHEDULER_SLOT);

@@ -111,7 +111,7 @@ LS_API ls_status ls_line_join_below(ls_block *user, uint32_t line_bytes, ls_bloc
                                     const ls_line_client_ops *client_ops, ls_line_port *out, ls_error *err);
 
 /* Performs the atomics of a message on the bytes of its line, in the order of their addresses. Old values take
- * the places of the operands. Returns how many there were. For models of slot "amd.l2". */
+ * the places of the operands. Returns how many there were. For models of slot "l2" of machine `amd`. */
 LS_API uint32_t ls_line_atomic(ls_line_message *message, uint8_t *line);
 
 /* --- copies: most messages carry no data one way --- */

@@ -8,13 +8,13 @@
 #include "lockstep/line.h"
 #include "lockstep/sector.h"
 
-/* A slot has the name of its section in the platform file. Two machines have a section `l2`, for different
- * hardware: the slot of this one has the machine's name in front. */
+/* A slot has the name of its section in the platform file. Two machines have a section `l2`, for different hardware:
+ * a model stands in the one whose first port it provides. */
 #define LS_VECTOR_CACHE_SLOT "vector_cache"           /* of a compute unit */
 #define LS_SCALAR_CACHE_SLOT "scalar_cache"           /* of a cluster */
 #define LS_INSTRUCTION_CACHE_SLOT "instruction_cache" /* of a cluster */
 #define LS_L1_CACHE_SLOT "l1"                         /* of a shader array: RDNA */
-#define LS_L2_CACHE_SLOT "amd.l2"                     /* a slice: home of its lines */
+#define LS_L2_CACHE_SLOT "l2"                         /* a slice: home of its lines */
 #define LS_MEMORY_CACHE_SLOT "memory_cache"           /* of a channel, below L2 */
 
 #define LS_LINE_CACHE_PORT "cache"
@@ -30,7 +30,7 @@ LS_API bool ls_memory_is_mapped(const ls_memory *memory, uint64_t address, bool 
 typedef struct ls_line_cache_ops {
     /* The wire to the level below; first of all calls. `block` is the cache's own: see ls_line_join_below(). */
     ls_status (*set_below)(void *self, ls_block *block, ls_block *memory, ls_error *err);
-    /* Of slot "amd.l2", which must have it: the cache is the home of its lines. Atomics happen here, and requests
+    /* Of slot "l2", which must have it: the cache is the home of its lines. Atomics happen here, and requests
      * for pages that are not mapped (or not for writing) are answered with LS_LINE_FAULT. */
     void (*set_home)(void *self, const ls_memory *memory);
     /* Whether it keeps written bytes, so that a kernel's end must flush it. */

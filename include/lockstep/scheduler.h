@@ -1,13 +1,14 @@
-/* scheduler.h: warp schedulers: which of the warps that can issue in a cycle goes first.
+/* scheduler.h: warp schedulers: which of the warps (or waves) that can issue in a cycle goes first.
  *
- * A scheduler is a block of slot "core.scheduler" that provides the port "scheduler" of this interface. Every
- * core has one, which serves all of its sub-cores. docs/add-a-block.md builds one from nothing. */
+ * A scheduler is a block of slot "core.scheduler" or "cu.scheduler" that provides the port "scheduler" of this
+ * interface. Every core or compute unit has one, which serves all of its sub-cores or SIMDs. docs/add-a-block.md builds one from nothing. */
 #ifndef LOCKSTEP_SCHEDULER_H
 #define LOCKSTEP_SCHEDULER_H
 
 #include "lockstep/block.h"
 
-#define LS_SCHEDULER_SLOT "core.scheduler"
+#define LS_SCHEDULER_SLOT "core.scheduler"    /* of a core of machine `gpu` */
+#define LS_WAVE_SCHEDULER_SLOT "cu.scheduler" /* of a compute unit of machine `amd` */
 #define LS_SCHEDULER_PORT "scheduler"
 #define LS_SCHEDULER_INTERFACE "warp-scheduler/1"
 #define LS_SCHEDULER_WARPS 32 /* most warps of a sub-core: bits of the masks below */

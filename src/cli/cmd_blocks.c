@@ -138,7 +138,7 @@ static const char *interfaces_of(const cli_context *ctx, const ls_section *secti
     return text;
 }
 
-/* Slots with interfaces, of all machines: each once. */
+/* Slots with interfaces, of all machines: each pair once. */
 static ls_status print_interfaces(const cli_context *ctx, const cli_style *style, ls_error *err)
 {
     table t = { .arena = ctx->arena };
@@ -147,7 +147,8 @@ static ls_status print_interfaces(const cli_context *ctx, const cli_style *style
             const ls_section *section = &ls_registry_machine(m)->sections[i];
             bool listed = !section->port_count;
             for (size_t k = 0; k < t.cells.count; k += COLUMNS)
-                listed = listed || strcmp(t.cells.at[k], section->slot) == 0;
+                listed = listed || (strcmp(t.cells.at[k], section->slot) == 0 &&
+                                    strcmp(t.cells.at[k + 1], interfaces_of(ctx, section)) == 0);
             if (!listed)
                 row(&t, section->slot, interfaces_of(ctx, section), "", "",
                     section->ports[0].interface->header);

@@ -85,8 +85,8 @@ static bool is_policy_slot(const char *slot)
 static const struct {
     const char *before, *now;
 } renamed[] = {
-    { "l1-cache", "l1" },       { "l2-cache", "amd.l2" }, { "line-channel", "channel" },
-    { "line-home", "channel" }, { "line-mmu", "mmu" },    { "line-tlb", "tlb" },
+    { "l1-cache", "l1" },       { "l2-cache", "l2" },  { "amd.l2", "l2" },    { "line-channel", "channel" },
+    { "line-home", "channel" }, { "line-mmu", "mmu" }, { "line-tlb", "tlb" },
 };
 
 static const char *nearest_slot(const char *slot, size_t section_count)
@@ -127,16 +127,23 @@ static ls_status check_policy(const ls_block_type *model, ls_error *err)
 /* A model of a plug-in: its slot exists, and it has every port of it. */
 static ls_status check_slot(const ls_block_type *model, ls_error *err)
 {
-    bool found = false;
+    const ls_section *first = NULL; /* of that name */
+    bool taken = false;
     size_t count = 0;
     ls_status status = LS_OK;
-    for (const ls_section *section; (section = section_number(count)) != NULL && status == LS_OK; count++)
-        if (strcmp(section->slot, model->slot) == 0) {
-            found = true;
+    for (const ls_section *section; (section = section_number(count)) != NULL && status == LS_OK; count++) {
+        if (strcmp(section->slot, model->slot) != 0)
+            continue;
+        first = first != NULL ? first : section;
+        if (ls_section_takes(section, model)) {
+            taken = true;
             status = ls_section_check(section, model, err);
         }
-    if (found || status != LS_OK)
+    }
+    if (taken || status != LS_OK)
         return status;
+    if (first != NULL)
+        return ls_section_check(first, model, err);
     if (is_policy_slot(model->slot))
         return check_policy(model, err);
     ls_fail(err, LS_ERR_INPUT,

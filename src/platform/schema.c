@@ -124,13 +124,13 @@ static ls_status add_key(builder *b, const ls_section *section, const ls_block_t
 
 /* ---------------------------------------------------------------------------------------------- sections */
 
-/* Every block type that can stand in the slot, in the registry's order; out may be NULL. */
-static size_t models_of(const char *slot, const ls_block_type **out)
+/* Every block type that can stand in the section, in the registry's order; out may be NULL. */
+static size_t models_of(const ls_section *section, const ls_block_type **out)
 {
     size_t count = 0;
     for (size_t i = 0; i < ls_registry_block_count(); i++) {
         const ls_block_type *type = ls_registry_block(i);
-        if (strcmp(type->slot, slot) != 0)
+        if (!ls_section_takes(section, type))
             continue;
         if (out)
             out[count] = type;
@@ -168,7 +168,7 @@ static ls_status add_model_key(builder *b, const ls_section *section, const ls_b
 
 static ls_status add_section(builder *b, const ls_section *section)
 {
-    size_t count = models_of(section->slot, NULL);
+    size_t count = models_of(section, NULL);
     if (count == 0)
         return ls_fail(b->err, LS_ERR_UNSUPPORTED,
                        "section '%s' needs slot '%s', for which no model is registered", section->path,
@@ -176,7 +176,7 @@ static ls_status add_section(builder *b, const ls_section *section)
     const ls_block_type **models = arena_array(b->arena, count, sizeof(void *));
     if (!models)
         return no_memory(b->err);
-    models_of(section->slot, models);
+    models_of(section, models);
     if (!valid_path(section->path))
         return ls_fail(b->err, LS_ERR_INTERNAL, "'%s' is not a valid name for a section", section->path);
     ls_status status = add_model_key(b, section, models, count);
@@ -197,7 +197,7 @@ static size_t most_keys(const ls_machine_type *machine)
         count++;
         for (size_t i = 0; i < ls_registry_block_count(); i++) {
             const ls_block_type *type = ls_registry_block(i);
-            if (strcmp(type->slot, machine->sections[s].slot) == 0)
+            if (ls_section_takes(&machine->sections[s], type))
                 count += type->param_count;
         }
     }

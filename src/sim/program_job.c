@@ -15,7 +15,7 @@ static const struct {
 } levels[PROGRAM_LEVELS] = {
     [PROGRAM_L0] = { "L0", "vector_cache/*" },
     [PROGRAM_L1] = { "L1", "l1/*" },
-    [PROGRAM_L2] = { "L2", "amd.l2/*" },
+    [PROGRAM_L2] = { "L2", "l2/*" },
 };
 
 const char *program_level_name(program_level level)

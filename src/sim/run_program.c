@@ -340,7 +340,7 @@ static void print_caches(const run_program *p, FILE *to)
                    { "scalar", "scalar_cache/*" },
                    { "instruction", "instruction_cache/*" },
                    { "L1", "l1/*" },
-                   { "L2", "amd.l2/*" },
+                   { "L2", "l2/*" },
                    { "memory side", "memory_cache/*" } };
     fprintf(to, "\n  %-12s %12s %7s %7s %7s %12s %7s %7s %9s\n", "cache", "reads", "hits", "misses", "MSHR",
             "writes", "hits", "atomics", "latency");

@@ -21,7 +21,7 @@ build() { # build SOURCE OUT
     "$CC" -std=c17 -Wall -Wextra -Werror "${flags[@]}" "$1" -o "$2" 2>stderr || fail "$1 does not compile"
 }
 plugins=()
-for name in cache_none channel_fixed command_serial cu_fixed dma_serial l2_serial mmu_fixed noc_halves tlb_fixed; do
+for name in cache_none channel_fixed command_serial cu_fixed dma_serial greedy_youngest l2_serial mmu_fixed noc_halves tlb_fixed; do
     build "$SOURCE_DIR/examples/plugins/$name.c" "$name.so"
     plugins+=(--plugin "./$name.so")
 done
@@ -68,6 +68,10 @@ for platform in r9nano rx6900xt; do
     says 'correct'
 done
 
+# Waves are chosen by a scheduler of a plug-in.
+cycles tlb=none cu.scheduler=greedy-youngest
+grep -q '"cu.scheduler/greedy-youngest"' one.json || fail 'the plug-in did not choose waves'
+
 # Translations wait for the MMU, some of them one after another.
 cycles mmu=fixed mmu.latency_cycles=100
 fast=$(cat cycles)
@@ -111,16 +115,20 @@ broken channel_fixed '{ attach, set_memory }' '{ attach }' \
     "model 'channel/fixed' lacks function 'set_memory' of its port 'channel' (see lockstep/channel.h)"
 broken channel_fixed '.name = LS_CHANNEL_PORT' '.name = "other"' "model 'channel/fixed' lacks port 'channel'"
 broken cache_none '.request = request' '.delay = NULL' "model 'vector_cache/none' lacks function 'request' of its port 'memory'"
-broken cache_none '.slot = LS_VECTOR_CACHE_SLOT' '.slot = LS_L2_CACHE_SLOT' "model 'amd.l2/none' lacks function 'set_home'"
+broken cache_none '.slot = LS_VECTOR_CACHE_SLOT' '.slot = LS_L2_CACHE_SLOT' "model 'l2/none' lacks function 'set_home'"
 broken cache_none '.slot = LS_VECTOR_CACHE_SLOT' '.slot = "vector-cache"' \
     "names slot 'vector-cache', which no machine has"
 grep -q 'nearest: vector_cache' stderr || fail 'vector_cache is not named'
 broken channel_fixed '.slot = LS_CHANNEL_SLOT' '.slot = "line-home"' "names slot 'line-home', which no machine has"
 grep -q 'nearest: channel' stderr || fail 'channel is not named'
+broken l2_serial '.slot = LS_L2_CACHE_SLOT' '.slot = "amd.l2"' "names slot 'amd.l2', which no machine has"
+grep -q 'nearest: l2' stderr || fail 'l2 is not named'
+refused 2 "'l2.model' is 'cycle', an old spelling: write 'l2.model: lines'" run fir -p r9nano -s l2=cycle
+refused 2 "'l2.model' is 'lines', but must be one of cycle" run synth:gemm -p rtx3070 -s l2=lines
 broken cu_fixed 'receive_launch, cancel, take_kernel' 'receive_launch' "model 'cu/fixed' lacks function 'cancel' of its port 'cu'"
 broken mmu_fixed 'page_bytes, discard }' 'page_bytes }' "model 'mmu/fixed' lacks function 'discard' of its port 'mmu'"
 broken command_serial 'receive_done, ' 'NULL,  ' "model 'command/serial' lacks function 'receive_done' of its port 'command'"
-broken l2_serial ', .set_home = set_home' '' "model 'amd.l2/serial' lacks function 'set_home' of its port 'cache'"
+broken l2_serial ', .set_home = set_home' '' "model 'l2/serial' lacks function 'set_home' of its port 'cache'"
 broken tlb_fixed '.interface = LS_TLB_INTERFACE' '.interface = "line-tlb/0"' \
     "port 'tlb' of model 'tlb/fixed' speaks 'line-tlb/0', its slot speaks 'line-tlb/1'"
 broken dma_serial '.abi = LS_ABI_VERSION' '.abi = LS_ABI_VERSION + 1' "block 'serial' was built for ABI version"

@@ -155,6 +155,25 @@ static void test_ports_of_slots(void **state)
     }
 }
 
+/* Two machines may have a slot of one name: a model belongs to the section whose first port it has. */
+static void test_models_of_a_section(void **state)
+{
+    (void)state;
+    static const ls_port_decl good = { .name = "toy", .interface = "toy/1" };
+    static const ls_port_decl foreign = { .name = "other", .interface = "toy/1" };
+    const struct {
+        const char *slot;
+        const ls_port_decl *port;
+        bool takes;
+    } cases[] = { { "strict", &good, true }, { "strict", &foreign, false }, { "toy", &good, false } };
+    for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
+        const ls_block_type model = {
+            .slot = cases[i].slot, .name = "mine", .ports = cases[i].port, .port_count = 1
+        };
+        assert_int_equal(ls_section_takes(&sections[1], &model), cases[i].takes);
+    }
+}
+
 /* Last, because its types stay registered. */
 static void test_good_plugin(void **state)
 {
@@ -183,7 +202,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own_types_sorted), cmocka_unit_test(test_find),
         cmocka_unit_test(test_refused_plugins),  cmocka_unit_test(test_files_that_cannot_be_loaded),
-        cmocka_unit_test(test_ports_of_slots),   cmocka_unit_test(test_good_plugin),
+        cmocka_unit_test(test_ports_of_slots),   cmocka_unit_test(test_models_of_a_section),
+        cmocka_unit_test(test_good_plugin),
     };
     return cmocka_run_group_tests_name("registry", tests, NULL, NULL);
 }

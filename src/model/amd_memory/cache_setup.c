@@ -341,13 +341,14 @@ static const ls_state_row rows[] = {
     LS_STATE_ARRAY_OF(line_cache, clients, client_count, client_rows),
 };
 
-/* The same block in each slot where it can stand, so that reports distinguish levels. */
+/* The same block in each slot where it can stand, so that reports distinguish levels. In slot l2 it is `lines`: `cycle` is
+ * the L2 of the other machine. */
 /* clang-format off */
-#define CACHE_TYPE(type_, slot_, param_count_, needs_, need_count_)                                           \
+#define CACHE_TYPE(type_, slot_, name_, param_count_, needs_, need_count_)                                           \
     static const ls_block_type type_ = {                                                                      \
         .abi = LS_ABI_VERSION,                                                                                \
         .slot = (slot_),                                                                                      \
-        .name = "cycle",                                                                                      \
+        .name = (name_),                                                                                      \
         .help = "set-associative cache that holds bytes, with MSHRs, banks and write policies",               \
         .spec_size = sizeof(line_cache_spec),                                                                 \
         .params = params,                                                                                     \
@@ -368,10 +369,14 @@ static const ls_state_row rows[] = {
     LS_REGISTER_BLOCK(type_)
 /* clang-format on */
 
-CACHE_TYPE(line_cache_cycle, LINE_CACHE_SLOT, PARAMS, home_needs, LS_COUNT_OF(home_needs));
-CACHE_TYPE(line_cache_vector, LS_VECTOR_CACHE_SLOT, PARAMS - 1, inner_needs, LS_COUNT_OF(inner_needs));
-CACHE_TYPE(line_cache_scalar, LS_SCALAR_CACHE_SLOT, PARAMS - 1, inner_needs, LS_COUNT_OF(inner_needs));
-CACHE_TYPE(line_cache_code, LS_INSTRUCTION_CACHE_SLOT, PARAMS - 2, inner_needs, LS_COUNT_OF(inner_needs));
-CACHE_TYPE(line_cache_l1, LS_L1_CACHE_SLOT, PARAMS - 1, l1_needs, LS_COUNT_OF(l1_needs));
-CACHE_TYPE(line_cache_l2, LS_L2_CACHE_SLOT, PARAMS, home_needs, LS_COUNT_OF(home_needs));
-CACHE_TYPE(line_cache_memory_side, LS_MEMORY_CACHE_SLOT, PARAMS - 1, memory_needs, LS_COUNT_OF(memory_needs));
+CACHE_TYPE(line_cache_cycle, LINE_CACHE_SLOT, "cycle", PARAMS, home_needs, LS_COUNT_OF(home_needs));
+CACHE_TYPE(line_cache_vector, LS_VECTOR_CACHE_SLOT, "cycle", PARAMS - 1, inner_needs,
+           LS_COUNT_OF(inner_needs));
+CACHE_TYPE(line_cache_scalar, LS_SCALAR_CACHE_SLOT, "cycle", PARAMS - 1, inner_needs,
+           LS_COUNT_OF(inner_needs));
+CACHE_TYPE(line_cache_code, LS_INSTRUCTION_CACHE_SLOT, "cycle", PARAMS - 2, inner_needs,
+           LS_COUNT_OF(inner_needs));
+CACHE_TYPE(line_cache_l1, LS_L1_CACHE_SLOT, "cycle", PARAMS - 1, l1_needs, LS_COUNT_OF(l1_needs));
+CACHE_TYPE(line_cache_l2, LS_L2_CACHE_SLOT, "lines", PARAMS, home_needs, LS_COUNT_OF(home_needs));
+CACHE_TYPE(line_cache_memory_side, LS_MEMORY_CACHE_SLOT, "cycle", PARAMS - 1, memory_needs,
+           LS_COUNT_OF(memory_needs));
