@@ -124,17 +124,29 @@ static ls_status check_policy(const ls_block_type *model, ls_error *err)
                    model->slot);
 }
 
-/* A model of a plug-in: its slot exists, and it has every port of it. */
+/* How many ports of a section a model has, by name. */
+static size_t ports_in_common(const ls_section *section, const ls_block_type *model)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < section->port_count; i++)
+        for (size_t k = 0; k < model->port_count; k++)
+            count += strcmp(section->ports[i].name, model->ports[k].name) == 0;
+    return count;
+}
+
+/* A model of a plug-in: its slot exists, and it has every port of it. Where it has the first port of none of the slots of
+ * that name, the most similar one says what is missing. */
 static ls_status check_slot(const ls_block_type *model, ls_error *err)
 {
-    const ls_section *first = NULL; /* of that name */
+    const ls_section *likest = NULL;
     bool taken = false;
     size_t count = 0;
     ls_status status = LS_OK;
     for (const ls_section *section; (section = section_number(count)) != NULL && status == LS_OK; count++) {
         if (strcmp(section->slot, model->slot) != 0)
             continue;
-        first = first != NULL ? first : section;
+        if (likest == NULL || ports_in_common(section, model) > ports_in_common(likest, model))
+            likest = section;
         if (ls_section_takes(section, model)) {
             taken = true;
             status = ls_section_check(section, model, err);
@@ -142,8 +154,8 @@ static ls_status check_slot(const ls_block_type *model, ls_error *err)
     }
     if (taken || status != LS_OK)
         return status;
-    if (first != NULL)
-        return ls_section_check(first, model, err);
+    if (likest != NULL)
+        return ls_section_check(likest, model, err);
     if (is_policy_slot(model->slot))
         return check_policy(model, err);
     ls_fail(err, LS_ERR_INPUT,
