@@ -101,7 +101,7 @@ bad 's/= LS_CORE_INTERFACE/= "core\/7"/' core_inorder 2 "port 'core' of model 'c
 bad 's/ls_core_counts_no_work$/NULL/' core_inorder 2 "model 'core/inorder' lacks function 'work' of its port 'core'"
 bad 's/\.answer = answer/.answer = NULL/' l1_perfect 2 "model 'core.l1/perfect' lacks function 'answer' of its port 'l1' (see lockstep/l1.h)"
 bad 's/receive, start,/receive, NULL,/' dispatch_fill 2 "model 'dispatch/fill' lacks function 'start'"
-bad 's/= choose/= NULL/' greedy_youngest 2 "model 'core.scheduler/greedy-youngest' lacks function 'choose'"
+bad 's/= choose/= NULL/' greedy_youngest 2 "scheduler/greedy-youngest' lacks function 'choose'"
 bad 's/\.slot = LS_L2_SLOT/.slot = "l3"/' l2_fixed 2 "model 'fixed' names slot 'l3', which no machine has"
 
 # Models that return nonsense end the run with one line, for any number of threads.
