@@ -1,5 +1,5 @@
 /* cu_fixed.c: a compute unit in which every work-group takes the same time and computes nothing: the bound that the
- * command processor sets. Memory keeps its contents, so programs that check their results find none.
+ * command processor sets. Memory keeps its contents, so programs that check their results find none; cu_inorder.c executes.
  *
  * It shows the interface of lockstep/cu.h: a capacity for the dispatcher, launches in, ends out over a link. */
 #include "lockstep/cu.h"
@@ -96,12 +96,6 @@ static void cancel(void *self, uint32_t kernel, ls_cycle now)
     (void)self, (void)kernel, (void)now;
 }
 
-static bool take_kernel(void *self, uint32_t number, void *out, size_t bytes)
-{
-    (void)self, (void)number, (void)out, (void)bytes;
-    return false;
-}
-
 static ls_status init(ls_block *block, void *self, const void *from_platform, ls_error *err)
 {
     state *s = self;
@@ -119,7 +113,7 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(counters, work_groups, "groups", "work-groups that came"),
     LS_METRIC_COUNTER(counters, wavefronts, "waves", "their waves"),
 };
-static const ls_cu_ops cu_ops = { capacity, attach, receive_launch, cancel, take_kernel };
+static const ls_cu_ops cu_ops = { capacity, attach, receive_launch, cancel, ls_cu_takes_no_kernel };
 static const ls_port_decl ports[] = {
     { .name = LS_CU_PORT, .interface = LS_CU_INTERFACE, .ops = &cu_ops },
 };

@@ -3,7 +3,7 @@
  * A model is a block of slot "cu" that provides the port "cu" of this interface. It lives in its cluster's
  * domain. Work-groups come through receive_launch(); their ends go over a link to the command processor. A model
  * that uses the port "scheduler" (lockstep/scheduler.h) gets the platform's wave scheduler.
- * docs/add-a-block.md builds one from nothing. */
+ * docs/add-a-block.md names examples. A model that executes instructions calls lockstep/cu_exec.h. */
 #ifndef LOCKSTEP_CU_H
 #define LOCKSTEP_CU_H
 
@@ -112,6 +112,12 @@ typedef struct ls_cu_ops {
      * where they are not counted per launch. False: the model does not count per launch. */
     bool (*take_kernel)(void *self, uint32_t number, void *counters, size_t bytes);
 } ls_cu_ops;
+
+/* For models that do not count per launch. */
+static inline bool ls_cu_takes_no_kernel(void *self, uint32_t number, void *counters, size_t bytes)
+{
+    return (void)self, (void)number, (void)counters, (void)bytes, false;
+}
 
 /* Of the program of a kernel. */
 LS_API const char *ls_cu_kernel_name(const ls_cu_kernel *kernel);

@@ -21,7 +21,7 @@ build() { # build SOURCE OUT
     "$CC" -std=c17 -Wall -Wextra -Werror "${flags[@]}" "$1" -o "$2" 2>stderr || fail "$1 does not compile"
 }
 plugins=()
-for name in cache_none channel_fixed command_serial cu_fixed dma_serial greedy_youngest l2_serial mmu_fixed noc_halves tlb_fixed; do
+for name in cache_none channel_fixed command_serial cu_fixed cu_inorder dma_serial greedy_youngest l2_serial mmu_fixed noc_halves tlb_fixed; do
     build "$SOURCE_DIR/examples/plugins/$name.c" "$name.so"
     plugins+=(--plugin "./$name.so")
 done
@@ -81,6 +81,20 @@ cycles mmu=fixed mmu.latency_cycles=1100
 # All 1,024 work-groups of the kernel are on compute units at once, or one after another.
 cycles tlb=none command=serial
 (($(cat cycles) > 100 * plain)) || fail "$(cat cycles) cycles with one work-group at a time, $plain with all"
+# A compute unit of a plug-in executes: programs compute what they should, and its own numbers give the time.
+cycles tlb=none cu=inorder
+inorder=$(cat cycles)
+((inorder > plain)) || fail "$inorder cycles with one instruction per cycle, $plain with the built-in model"
+cycles tlb=none cu=inorder cu.valu_cycles=8
+(($(cat cycles) > inorder)) || fail "$(cat cycles) cycles with a slow vector unit, $inorder with a fast one"
+for platform in r9nano rx6900xt; do
+    run 0 "${plugins[@]}" run histogram -p $platform -s cu=inorder --verify -j 3
+    says 'correct'
+done
+run 5 "${plugins[@]}" run fir -p r9nano -s cu=inorder --max-instructions 10
+refused 2 "the model of slot 'cu' executes its waves: it neither makes nor plays recordings" \
+    "${plugins[@]}" run fir -p r9nano -s cu=inorder --record never.lsr
+[[ ! -e never.lsr ]] || fail 'a recording was written'
 check=
 cycles tlb=none cu=fixed cu.group_cycles=1000
 fast=$(cat cycles)
@@ -125,7 +139,7 @@ broken l2_serial '.slot = LS_L2_CACHE_SLOT' '.slot = "amd.l2"' "names slot 'amd.
 grep -q 'nearest: l2' stderr || fail 'l2 is not named'
 refused 2 "'l2.model' is 'cycle', an old spelling: write 'l2.model: lines'" run fir -p r9nano -s l2=cycle
 refused 2 "'l2.model' is 'lines', but must be one of cycle" run synth:gemm -p rtx3070 -s l2=lines
-broken cu_fixed 'receive_launch, cancel, take_kernel' 'receive_launch' "model 'cu/fixed' lacks function 'cancel' of its port 'cu'"
+broken cu_fixed 'receive_launch, cancel, ls_cu_takes_no_kernel' 'receive_launch' "model 'cu/fixed' lacks function 'cancel' of its port 'cu'"
 broken mmu_fixed 'page_bytes, discard }' 'page_bytes }' "model 'mmu/fixed' lacks function 'discard' of its port 'mmu'"
 broken command_serial 'receive_done, ' 'NULL,  ' "model 'command/serial' lacks function 'receive_done' of its port 'command'"
 broken l2_serial ', .set_home = set_home' '' "model 'l2/serial' lacks function 'set_home' of its port 'cache'"

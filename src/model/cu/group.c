@@ -1,6 +1,7 @@
 /* group.c: work-groups in a compute unit: their waves start, wait at barriers, end or fault. When nothing of a
  * work-group is in flight, its end is reported to the command processor. */
 #include "model/cu/cu.h"
+#include "model/cu/wave_rules.h"
 
 #include <assert.h>
 
@@ -66,30 +67,12 @@ void cu_receive_launch(void *state, const ls_cu_launch *launch, ls_cycle now)
     cu_group *g = &c->groups[launch->slot];
     assert(launch->slot < c->spec->groups && !g->resident);
     cu_count_cycles(c, now);
-    uint32_t scratch = (k->scratch_bytes + 15) & ~15u;
     uint8_t *lds = c->lds_bytes + (size_t)launch->slot * (AMD_LDS_MAX + 64);
     *g = (cu_group){ .kernel = k, .slot = launch->slot, .wave_count = launch->wave_count, .resident = true };
     g->running = launch->wave_count;
-    g->arch = (amd_group){ .lds = lds,
-                           .lds_bytes = (k->lds_bytes + AMD_LDS_UNIT - 1) & ~(AMD_LDS_UNIT - 1),
-                           .id = { launch->id[0], launch->id[1], launch->id[2] },
-                           .shared_base = (uint64_t)AMD_SHARED_BASE_HI << 32,
-                           .private_base = (uint64_t)AMD_PRIVATE_BASE_HI << 32,
-                           .scratch = k->scratch + launch->scratch_place * k->scratch_place_bytes,
-                           .scratch_bytes = scratch };
-    g->done = (ls_cu_done){ .kernel = launch->kernel,
-                            .cu = (uint16_t)c->wires.index,
-                            .cluster = (uint16_t)c->wires.cluster,
-                            .slot = launch->slot,
-                            .id = { launch->id[0], launch->id[1], launch->id[2] } };
-    amd_start_clear((uint32_t *)(void *)lds, (g->arch.lds_bytes + 63) / 64 * 16);
-    amd_start start = { .program = k->program,
-                        .grid = { k->grid[0], k->grid[1], k->grid[2] },
-                        .group = { k->group[0], k->group[1], k->group[2] },
-                        .kernarg = k->kernarg,
-                        .packet = k->packet,
-                        .queue = k->queue,
-                        .dispatch_id = k->dispatch_id };
+    g->arch = rules_group(k, launch, lds);
+    g->done = rules_done(launch, c->wires.cluster, c->wires.index);
+    const amd_start start = rules_start(k);
     uint32_t size[3];
     amd_start_size(&start, launch->id, size);
     bool good = cu_source_begin(g);

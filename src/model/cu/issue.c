@@ -2,6 +2,7 @@
  * in the mask of its unit. A served SIMD gives each unit the first wave of its mask. Arithmetic executes here;
  * memory goes to vector.c, scalar.c and lds.c. */
 #include "model/cu/cu.h"
+#include "model/cu/wave_rules.h"
 
 #include <assert.h>
 
@@ -218,36 +219,6 @@ void cu_issue_again(cu *c, cu_wave *w, ls_cycle now)
 
 /* --- one instruction ------------------------------------------------------------------------------------ */
 
-static void issue_tally(cu_wave *w, const cu_inst *inst)
-{
-    ls_cu_tally *tally = &w->group->done.tally;
-    tally->instructions++;
-    tally->classes[inst->class_]++;
-    uint64_t accesses = 1;
-    if (!inst->scalar) {
-        uint64_t exec = amd_wave_exec(&w->arch), all = w->arch.lanes == 64 ? UINT64_MAX : UINT32_MAX;
-        accesses = exec == all ? w->arch.lanes : (uint64_t)__builtin_popcountll(exec);
-        tally->active_lanes += accesses;
-    }
-    uint64_t bytes = accesses * inst->access_bytes;
-    switch (inst->kind) {
-    case AMD_ACCESS_LOAD:
-        tally->loads += accesses;
-        tally->load_bytes += bytes;
-        break;
-    case AMD_ACCESS_STORE:
-        tally->stores += accesses;
-        tally->store_bytes += bytes;
-        break;
-    case AMD_ACCESS_ATOMIC:
-        tally->atomics += accesses;
-        tally->atomic_bytes += bytes;
-        break;
-    default:
-        break;
-    }
-}
-
 static void issue_step(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
 {
     cu_source_step(w, now);
@@ -361,7 +332,7 @@ static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
     }
     if (simd->units != 0)
         issue_take(simd, inst->unit, bit);
-    issue_tally(w, inst);
+    rules_tally(&w->group->done.tally, &w->arch, inst);
     w->issued++;
     simd->last[inst->unit] = w->slot;
     if (w->clause != 0 && inst->what != CU_CLAUSE && --w->clause == 0 && simd->clause_slot == w->slot)

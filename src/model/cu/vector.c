@@ -2,6 +2,7 @@
  * They leave in order, a limited number per cycle, after the depth of the path. Replies are scattered to the
  * lanes' registers. */
 #include "model/cu/cu.h"
+#include "model/cu/wave_rules.h"
 
 #define VECTOR_ACCESS_BITS 12 /* of a token; the rest is the number of the line */
 
@@ -127,25 +128,6 @@ static void vector_absent(cu_access *a, const amd_access *s)
 
 /* --- issue ---------------------------------------------------------------------------------------------- */
 
-static bool vector_misaligned(cu_wave *w, const amd_access *s)
-{
-    if (s->kind != AMD_ACCESS_ATOMIC)
-        return false;
-    for (uint64_t left = s->lanes & ~s->in_lds & ~s->absent[0]; left != 0; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(left);
-        if ((s->address[0][lane] & (s->piece_bytes - 1u)) == 0)
-            continue;
-        w->arch.fault = (ls_fault){ .kind = LS_FAULT_MISALIGNED,
-                                    .lane = (uint8_t)lane,
-                                    .bytes = s->piece_bytes,
-                                    .write = true,
-                                    .address = s->address[0][lane] };
-        w->arch.stop = AMD_FAULTED;
-        return true;
-    }
-    return false;
-}
-
 static void vector_queue(cu *c, cu_access *a, ls_cycle now)
 {
     cu_pipe *pipe = &c->pipes[a->pipe];
@@ -181,7 +163,7 @@ bool cu_vector_issue(cu *c, cu_wave *w, ls_cycle now)
         vector_queue(c, a, now);
         return true;
     }
-    if (!cu_source_address(w, s, now) || vector_misaligned(w, s)) {
+    if (!cu_source_address(w, s, now) || rules_misaligned(&w->arch, s)) {
         cu_group_fault(c, w, inst->next - inst->bytes, now);
         return true;
     }
