@@ -154,7 +154,8 @@ LS_API const void *ls_machine_spec(ls_machine *machine, const char *section);
 LS_API ls_status ls_machine_block(ls_machine *machine, ls_region *region, const char *name,
                                   const char *section, ls_block **out, ls_error *err);
 
-/* Whether a model is one of this section: it names the slot and has its first port. Two machines may have a section of
+/* Whether a model is one of this section: it names the slot and has its first port, unless that is
+ * optional. Two machines may have a section of
  * one name for different hardware. */
 LS_API bool ls_section_takes(const ls_section *section, const ls_block_type *model);
 /* Whether a model has every port of a slot, with every function: the line names the port or function that is

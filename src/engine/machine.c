@@ -38,7 +38,8 @@ static const ls_port_decl *port_named(const ls_block_type *model, const char *na
 bool ls_section_takes(const ls_section *section, const ls_block_type *model)
 {
     return strcmp(section->slot, model->slot) == 0 &&
-           (section->port_count == 0 || port_named(model, section->ports[0].name) != NULL);
+           (section->port_count == 0 || section->ports[0].optional ||
+            port_named(model, section->ports[0].name) != NULL);
 }
 
 static ls_status check_functions(const ls_slot_port *port, const ls_block_type *model, const void *ops,
