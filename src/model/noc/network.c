@@ -201,7 +201,8 @@ static ls_status create_groups(builder *b, ls_error *err)
         g->switches = ls_domain_alloc(domain, g->switch_count * sizeof *g->switches);
         g->wheel = ls_domain_alloc(domain, (size_t)NOC_WHEEL * g->words * sizeof *g->wheel);
         g->want = ls_domain_alloc(domain, (size_t)ports * b->vcs * sizeof *g->want);
-        if (g->switches == NULL || g->wheel == NULL || g->want == NULL)
+        g->open = ls_domain_alloc(domain, (size_t)ports * sizeof *g->open);
+        if (g->switches == NULL || g->wheel == NULL || g->want == NULL || g->open == NULL)
             return no_memory(b, err);
         for (uint32_t s = 0; s < b->graph->switches; s++)
             if (group_of(b, s) == k)

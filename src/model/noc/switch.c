@@ -80,6 +80,7 @@ static void push(noc_group *g, uint32_t at, uint32_t port, uint32_t vc, noc_flit
     in->ring[(in->head + in->count) & in->mask] = flit;
     if (in->count++ == 0) {
         s->occupied[vc] |= UINT64_C(1) << port;
+        s->busy_vcs |= UINT32_C(1) << vc;
         in->since = flit.ready;
     }
 }
@@ -308,6 +309,7 @@ static void move(noc_group *g, noc_switch *s, uint32_t port, uint32_t vc)
     leave_input(g, s, port, vc, last);
     if (in->count == 0) {
         s->occupied[vc] &= ~(UINT64_C(1) << port);
+        s->busy_vcs &= ~((uint32_t)(s->occupied[vc] == 0) << vc);
     } else {
         ls_cycle next = in->ring[in->head & in->mask].ready;
         in->since = next > g->now ? next : g->now + 1;
@@ -318,7 +320,8 @@ static void move(noc_group *g, noc_switch *s, uint32_t port, uint32_t vc)
 static uint64_t collect(noc_group *g, noc_switch *s, uint32_t at)
 {
     uint64_t outputs = 0;
-    for (uint32_t vc = 0; vc < g->vcs; vc++) {
+    for (uint32_t busy = s->busy_vcs; busy != 0; busy &= busy - 1) {
+        uint32_t vc = (uint32_t)__builtin_ctz(busy);
         for (uint64_t left = s->occupied[vc]; left != 0; left &= left - 1) {
             uint32_t port = (uint32_t)__builtin_ctzll(left);
             noc_input_vc *in = &s->input_vcs[port * g->vcs + vc];
@@ -345,7 +348,10 @@ static uint64_t collect(noc_group *g, noc_switch *s, uint32_t at)
             bool last = g->cut_through || in->passed + 1u == g->messages[front->message].flits;
             if (!has_room(g, at, out, o, last))
                 continue;
-            g->want[in->output * g->vcs + vc] |= UINT64_C(1) << port;
+            uint64_t *want = &g->want[in->output * g->vcs + vc];
+            uint32_t bit = UINT32_C(1) << vc;
+            *want = ((g->open[in->output] & bit) != 0 ? *want : 0) | UINT64_C(1) << port;
+            g->open[in->output] |= bit;
             outputs |= UINT64_C(1) << in->output;
         }
     }
@@ -399,10 +405,13 @@ static winner oldest(const noc_group *g, const noc_switch *s, const uint64_t *wa
 static void grant(noc_group *g, noc_switch *s, uint32_t output, uint64_t *used)
 {
     uint64_t *want = &g->want[output * g->vcs];
-    uint32_t open = 0;
-    for (uint32_t vc = 0; vc < g->vcs; vc++)
-        if ((want[vc] &= ~*used) != 0)
-            open |= UINT32_C(1) << vc;
+    uint32_t open = g->open[output];
+    g->open[output] = 0;
+    for (uint32_t left = open; left != 0; left &= left - 1) {
+        uint32_t vc = (uint32_t)__builtin_ctz(left);
+        if ((want[vc] &= ~*used) == 0)
+            open &= ~(UINT32_C(1) << vc);
+    }
     if (open != 0) {
         winner w =
             g->arbitration == NOC_OLDEST ? oldest(g, s, want, open) : next_in_turn(g, s, output, want, open);
@@ -413,7 +422,6 @@ static void grant(noc_group *g, noc_switch *s, uint32_t output, uint64_t *used)
             move(g, s, w.port, w.vc);
         }
     }
-    memset(want, 0, g->vcs * sizeof *want);
 }
 
 static void switch_cycle(noc_group *g, uint32_t at)
@@ -433,7 +441,8 @@ static void switch_cycle(noc_group *g, uint32_t at)
         part &= part - 1;
     }
     ls_domain_progress(g->domain);
-    wake(g, at, g->now, g->now + 1);
+    if (s->busy_vcs != 0)
+        wake(g, at, g->now, g->now + 1);
 }
 
 static bool group_tick(void *self, ls_cycle now)
@@ -577,7 +586,7 @@ static const ls_state_row output_rows[] = {
 };
 
 static const ls_state_row switch_rows[] = {
-    LS_STATE_DATA_SPAN(noc_switch, id, occupied),
+    LS_STATE_DATA_SPAN(noc_switch, id, busy_vcs),
     LS_STATE_FIXED(noc_switch, inputs),
     LS_STATE_ARRAY_OF(noc_switch, outputs, port_count, output_rows),
     LS_STATE_ARRAY_OF(noc_switch, input_vcs, pair_count, input_vc_rows),
@@ -592,7 +601,7 @@ const ls_state_row noc_group_rows[NOC_GROUP_ROWS] = {
     LS_STATE_ARRAY_OF(noc_group, switches, switch_total, switch_rows),
     LS_STATE_ARRAY(noc_group, wheel, wheel_length),
     LS_STATE_DATA(noc_group, slots),
-    LS_STATE_FIXED(noc_group, want), /* all zero between cycles */
+    LS_STATE_FIXED_SPAN(noc_group, want, open), /* hold nothing between cycles */
     LS_STATE_ARRAY(noc_group, messages, message_total),
     LS_STATE_ARRAY(noc_group, payloads, payload_total),
     LS_STATE_DATA_SPAN(noc_group, message_max, live),

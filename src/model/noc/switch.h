@@ -138,6 +138,7 @@ typedef struct noc_switch {
     uint32_t ports;                 /* numbers below this one are in use */
     uint32_t pairs;                 /* ports * vcs */
     uint64_t occupied[NOC_VCS_MAX]; /* by virtual channel: input ports with flits */
+    uint32_t busy_vcs;              /* virtual channels with such ports */
     noc_input *inputs;              /* [port] */
     noc_output *outputs;
     noc_input_vc *input_vcs; /* [port * vcs + vc] */
@@ -173,7 +174,10 @@ typedef struct noc_group {
     noc_switch *switches;
     uint64_t *wheel; /* [cycle % NOC_WHEEL * words]: switches to run */
     uint64_t slots;  /* of the wheel: not empty */
-    uint64_t *want;  /* [output * vcs + input vc]: input ports; all zero between switches */
+    /* [output * vcs + input vc]: input ports that want it; valid where the virtual channel's bit of open[output] is set.
+     * open[] is all zero between switches. */
+    uint64_t *want;
+    uint32_t *open;
     noc_message *messages;
     char *payloads;
     uint32_t message_max;
