@@ -9,6 +9,7 @@
 
 #include "lockstep/counts.h"
 #include "lockstep/fault.h"
+#include "lockstep/groups.h"
 #include "lockstep/line.h"
 
 #define LS_CU_SLOT "cu"
@@ -26,6 +27,7 @@ typedef struct ls_cu_kernel {
     const struct cu_code *code;                   /* of the program, decoded for the built-in models */
     uint32_t number;                              /* of the launch, from 0: names it in counters and traces */
     uint32_t dims, grid[3], group[3];             /* work-items */
+    ls_groups which;                              /* of the work-groups: those that run; all zero: all */
     uint32_t lds_bytes;                           /* static and dynamic */
     uint32_t scratch_bytes;                       /* per lane */
     uint64_t kernarg, packet, queue, dispatch_id; /* simulated addresses */
@@ -123,6 +125,6 @@ static inline bool ls_cu_takes_no_kernel(void *self, uint32_t number, void *coun
 LS_API const char *ls_cu_kernel_name(const ls_cu_kernel *kernel);
 LS_API uint32_t ls_cu_kernel_lanes(const ls_cu_kernel *kernel);  /* of a wave: 32 or 64 */
 LS_API uint32_t ls_cu_kernel_vgprs(const ls_cu_kernel *kernel);  /* of a lane */
-LS_API uint64_t ls_cu_kernel_groups(const ls_cu_kernel *kernel); /* work-groups of the grid */
+LS_API uint64_t ls_cu_kernel_groups(const ls_cu_kernel *kernel); /* work-groups that run */
 
 #endif

@@ -16,6 +16,7 @@
 #define LOCKSTEP_DRIVER_H
 
 #include "lockstep/counts.h"
+#include "lockstep/groups.h"
 #include "lockstep/status.h"
 
 #include <stdbool.h>
@@ -71,6 +72,14 @@ typedef struct ls_gpu_options {
      * see that one only. */
     uint32_t platform_gpus;
     const char *on;
+    /* One more device: all GPUs as one, see ls_gpu_system_unified(). The GPUs must be of one kind and, in simulated
+     * time, on a fabric. */
+    bool unified;
+    const char *spread; /* of its work-groups over GPUs: "blocked" (as NULL): parts that follow each other;
+                         * "interleaved": in turn */
+    const char
+        *pages; /* of its memory: "interleaved" (as NULL): page by page in turn; "blocked": parts of each
+                         * allocation; "one": GPU 0 */
 } ls_gpu_options;
 
 /* A GPU that can be simulated. */
@@ -97,7 +106,10 @@ LS_API void ls_gpu_system_destroy(ls_gpu_system *system);
 LS_API size_t ls_gpu_system_gpu_count(const ls_gpu_system *system);
 LS_API const ls_gpu_model *ls_gpu_system_gpu(const ls_gpu_system *system,
                                              size_t gpu); /* NULL beyond the last */
-/* Bytes that are allocated on a GPU now, of all contexts; and how many it has. */
+/* The number of the unified device, for ls_gpu_select() and ls_gpu_system_gpu(); SIZE_MAX: there is none. It is not
+ * among those that ls_gpu_system_gpu_count() counts. */
+LS_API size_t ls_gpu_system_unified(const ls_gpu_system *system);
+/* Bytes that are allocated on a GPU now, of all contexts; and how many it has. Of the unified device: of all GPUs. */
 LS_API void ls_gpu_system_memory(ls_gpu_system *system, size_t gpu, uint64_t *used, uint64_t *total);
 
 /* Completes the instruction trace and the recording; without it no file is left. Does nothing if there is
@@ -140,6 +152,22 @@ LS_API ls_status ls_gpu_copy(ls_gpu_context *context, ls_gpu_address to, ls_gpu_
 /* Repeats a pattern of 1 to 128 bytes; bytes is a multiple of pattern_bytes. */
 LS_API ls_status ls_gpu_fill(ls_gpu_context *context, ls_gpu_address to, const void *pattern,
                              size_t pattern_bytes, size_t bytes, ls_error *err);
+
+/* --- places: memory that lies on another GPU than the one it was allocated on --- */
+
+/* The size of a page: ranges with a place begin and end with one. */
+LS_API uint64_t ls_gpu_page_bytes(const ls_gpu_system *system);
+/* Moves a range of whole pages inside one allocation to a GPU, with their content. Waits for the queued commands of the
+ * context. Addresses stay as they are. In simulated time content takes the time of a copy; fresh memory takes none. */
+LS_API ls_status ls_gpu_place(ls_gpu_context *context, ls_gpu_address address, uint64_t bytes, size_t gpu,
+                              ls_error *err);
+/* The same of a whole allocation: its pages in as many parts as there are GPUs, the first on GPU 0 and so on. Each gets
+ * pages / GPUs pages, the last one also the rest; fewer pages than GPUs are all on GPU 0. out[i] (may be NULL): the
+ * bytes on GPU i. */
+LS_API ls_status ls_gpu_distribute(ls_gpu_context *context, ls_gpu_address address, uint64_t *out,
+                                   ls_error *err);
+/* The GPU that has the byte; SIZE_MAX if nothing is allocated there. */
+LS_API size_t ls_gpu_place_of(ls_gpu_context *context, ls_gpu_address address);
 
 /* Reads and writes at once, past all queues: for functions of ls_gpu_queue_call(), which must not wait. The
  * order against launches that run at the same time is the caller's business. */
@@ -222,6 +250,7 @@ typedef struct ls_gpu_launch {
      * as 1. Any other 0 is an error. The grid need not be a multiple of the group. */
     uint32_t grid[3], group[3];
     uint64_t offset[3]; /* first value of get_global_id() */
+    ls_groups groups;   /* the work-groups that run; all zero: all of the grid */
     uint32_t lds_bytes; /* of a work-group, beyond what the kernel and its local arguments have */
     /* Either args, one for each explicit argument, or the explicit arguments as one block laid out as
      * ls_gpu_kernel_info says (for scalars and pointers: as a C struct). */

@@ -96,6 +96,13 @@ static void views(void **state)
         assert_int_equal(page.gpu, 1);
         assert_int_equal(page.physical, (own == 1 ? 0 : UINT64_C(2) << 40) + BASE);
     }
+    /* A copy of the own comes before the table. */
+    const page_copy copy = { .address = BASE, .bytes = 2 * PAGE, .frame = BASE + 7 * PAGE };
+    page_view view = { .table = t, .own = 1, .copies = &copy, .copy_count = 1 };
+    ls_pages pages = page_view_pages(&view);
+    assert_int_equal(pages.look(pages.self, BASE + PAGE).physical, BASE + 8 * PAGE);
+    assert_int_equal(pages.look(pages.self, BASE + PAGE).gpu, 1);
+    assert_int_equal(pages.look(pages.self, BASE + 2 * PAGE).gpu, 0);
     page_table_destroy(t);
 }
 

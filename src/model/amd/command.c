@@ -97,6 +97,10 @@ static void begin_kernel(command *c, dispatcher *d, ls_command_packet *p, ls_cyc
         d->groups[i] = (p->kernel.grid[i] + p->kernel.group[i] - 1) / p->kernel.group[i];
         d->total *= d->groups[i];
     }
+    if (p->kernel.which.count != 0) {
+        d->total = p->kernel.which.count;
+        command_find_group(d);
+    }
     if (c->active++ == 0)
         c->busy_since = now;
     c->n.concurrent_peak = c->active > c->n.concurrent_peak ? c->active : c->n.concurrent_peak;

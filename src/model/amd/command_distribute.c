@@ -17,9 +17,23 @@ static uint32_t next_waves(const dispatcher *d)
     return (items + lanes - 1) / lanes;
 }
 
+void command_find_group(dispatcher *d)
+{
+    uint64_t number = ls_groups_at(&d->packet->kernel.which, d->sent);
+    for (uint32_t i = 0; i < 3; i++) {
+        d->next[i] = (uint32_t)(number % d->groups[i]);
+        number /= d->groups[i];
+    }
+}
+
 static void next_group(dispatcher *d)
 {
     d->sent++;
+    if (d->packet->kernel.which.count != 0) {
+        if (d->sent < d->total)
+            command_find_group(d);
+        return;
+    }
     for (uint32_t i = 0; i < 3 && ++d->next[i] == d->groups[i]; i++)
         d->next[i] = 0;
 }

@@ -89,6 +89,8 @@ place_need command_need_of(const place_spec *spec, const ls_command_packet *pack
 /* Sends one work-group of one dispatcher, if the interval since the last one is over; dispatchers take turns.
  * *again: a link was not ready. */
 void command_distribute(command *c, ls_cycle now, bool *again);
+/* The place in the grid of the dispatcher's next work-group, of a launch of which not all run. */
+void command_find_group(dispatcher *d);
 /* Whether a dispatcher has a work-group and a compute unit that may have room for it. */
 bool command_may_distribute(const command *c);
 

@@ -128,6 +128,8 @@ void ls_packet_add_done(ls_command_packet *p, const ls_cu_done *done)
 uint64_t ls_cu_kernel_groups(const ls_cu_kernel *k)
 {
     uint64_t groups = 1;
+    if (k->which.count != 0)
+        return k->which.count;
     for (uint32_t i = 0; i < 3; i++)
         groups *= (k->grid[i] + k->group[i] - 1) / k->group[i];
     return groups;
@@ -138,7 +140,7 @@ void ls_packet_launch(ls_command_packet *p, const ls_cu_capacity *capacity, ls_c
     const ls_cu_kernel *k = &p->kernel;
     uint32_t items = 1, lanes = ls_cu_kernel_lanes(k);
     uint32_t simds = p->one_half ? capacity->simds / capacity->halves : capacity->simds;
-    uint64_t index = p->groups++;
+    uint64_t index = ls_groups_at(&k->which, p->groups++);
     *launch = (ls_cu_launch){ .kernel = 0 };
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t groups = (k->grid[i] + k->group[i] - 1) / k->group[i];

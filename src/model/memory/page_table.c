@@ -138,6 +138,11 @@ page_place page_table_run(const page_table *t, uint64_t address, uint64_t bytes,
 static ls_page look(void *self, uint64_t address)
 {
     const page_view *view = self;
+    for (size_t i = 0; i < view->copy_count; i++) {
+        const page_copy *copy = &view->copies[i];
+        if (address - copy->address < copy->bytes)
+            return (ls_page){ .physical = copy->frame + (address - copy->address), .gpu = view->own };
+    }
     page_place at = page_table_find(view->table, address);
     return (ls_page){ .physical = mem_place_physical(view->own, at.place, at.frame), .gpu = at.place };
 }

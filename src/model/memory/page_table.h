@@ -39,10 +39,18 @@ page_place page_table_find(const page_table *table, uint64_t address);
 /* The same with the bytes from there on, at most `bytes`, that lie in frames that follow each other. */
 page_place page_table_run(const page_table *table, uint64_t address, uint64_t bytes, uint64_t *run_bytes);
 
-/* A view for the MMU of GPU `own`; gpu of its answers is the place. The table outlives it. */
+/* Read-only pages of which a GPU has a copy of its own. */
+typedef struct page_copy {
+    uint64_t address, bytes; /* virtual */
+    uint64_t frame;
+} page_copy;
+
+/* A view for the MMU of GPU `own`; gpu of its answers is the place. The table and the copies outlive it. */
 typedef struct page_view {
     const page_table *table;
     uint32_t own;
+    const page_copy *copies;
+    size_t copy_count;
 } page_view;
 ls_pages page_view_pages(page_view *view);
 

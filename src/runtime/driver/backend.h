@@ -25,6 +25,8 @@ typedef struct drv_machine {
     uint64_t seed;
     uint32_t platform_gpus;
     const char *on;
+    bool unified;        /* there is one more device, of all GPUs: number gpu_count */
+    bool is_interleaved; /* its work-groups go to the GPUs in turn, not in blocks */
 } drv_machine;
 
 /* A kernel in simulated memory. */
@@ -39,6 +41,7 @@ typedef struct drv_code {
 
 typedef struct drv_dispatch {
     uint32_t dims, grid[3], group[3]; /* none is 0 */
+    ls_groups which;                  /* of the work-groups: those that run; all zero: all */
     uint32_t dynamic_lds_bytes;
     const void *kernarg; /* complete, hidden arguments too */
     uint32_t kernarg_bytes, kernarg_align;
@@ -79,6 +82,14 @@ typedef struct drv_work {
     uint64_t began_ns, ended_ns; /* simulated */
 } drv_work;
 
+/* A range of pages that get places; see drv_backend.place. */
+typedef struct drv_placement {
+    uint64_t address;
+    size_t pages;
+    const uint16_t *gpus; /* of each page */
+    bool is_fresh;        /* nothing has been written to it: its content need not move */
+} drv_placement;
+
 /* Commands of different GPUs may run at once, in different threads; those of one GPU do not. alloc, free and
  * protect may be called at any time. Addresses are the same for all GPUs. */
 typedef struct drv_backend {
@@ -95,6 +106,12 @@ typedef struct drv_backend {
     ls_status (*free)(void *self, uint64_t address, ls_error *err);
     /* Whole pages become read-only for programs, after the host wrote them. */
     ls_status (*protect)(void *self, uint64_t address, uint64_t bytes, ls_error *err);
+    /* NULL, here and below: memory has no places. Bytes of a page that can be placed. */
+    uint64_t (*page_bytes)(void *self);
+    /* Moves whole pages of one allocation to GPUs, with their content. No command uses them now. */
+    ls_status (*place)(void *self, const drv_placement *placement, ls_error *err);
+    /* Read-only pages of the unified device: every GPU gets a copy. */
+    ls_status (*replicate)(void *self, uint64_t address, uint64_t bytes, ls_error *err);
     /* An image into memory that nothing has used since it was allocated. */
     ls_status (*load)(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
     ls_status (*write)(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err);

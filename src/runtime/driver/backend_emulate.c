@@ -89,14 +89,14 @@ static ls_status emu_create(const drv_machine *machine, void **self, ls_error *e
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     pthread_mutex_init(&e->lock, NULL);
     pthread_mutex_init(&e->trace.lock, NULL);
-    e->gpu_count = machine->gpu_count;
+    e->gpu_count = machine->gpu_count + machine->unified; /* all of them as one have an emulator, too */
     e->max_instructions = machine->max_instructions;
     e->lenient_barriers = machine->lenient_barriers;
-    e->gpus = calloc(machine->gpu_count, sizeof *e->gpus);
+    e->gpus = calloc(e->gpu_count, sizeof *e->gpus);
     status = e->gpus ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (status == LS_OK)
         status = address_space_create(window_bytes(machine), &e->address_space, err);
-    for (size_t i = 0; i < machine->gpu_count && status == LS_OK; i++)
+    for (size_t i = 0; i < e->gpu_count && status == LS_OK; i++)
         status = emulate_create(e->address_space, machine->threads ? machine->threads : 1,
                                 &e->gpus[i].emulator, err);
     if (status == LS_OK && machine->strict)
@@ -397,6 +397,11 @@ static ls_status emu_run(void *self, size_t index, void *program, const drv_disp
                               .lenient_barriers = e->lenient_barriers,
                               .strict = e->strict };
     ls_gpu_counts run = { 0 };
+    launch.which = dispatch->which;
+    if (e->record && dispatch->which.count != 0)
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "a recording has whole launches: kernel %s runs %llu of its work-groups",
+                       dispatch->kernel, (unsigned long long)dispatch->which.count);
     ls_status status = place_kernarg(e, gpu, dispatch, err);
     if (status != LS_OK)
         return status;

@@ -118,6 +118,8 @@ static ls_status make(ls_gpu_context *context, ls_gpu_queue *queue, const transf
         status = drv_check_range(context, t->to, t->bytes, "write", &gpu, err);
     if (status != LS_OK)
         return status;
+    if (t->run != run_copy_out && t->bytes > 0)
+        drv_mark_written(context, t->to);
     *out = drv_command_create(queue ? queue : &context->defaults[gpu], t->bytes > 0 ? t->run : NULL, 0);
     if (!*out)
         return no_memory(err);
@@ -299,5 +301,6 @@ ls_status ls_gpu_poke(ls_gpu_context *context, ls_gpu_address to, const void *fr
     ls_status status = drv_check_range(context, to, bytes, "write", &gpu, err);
     if (status != LS_OK || bytes == 0)
         return status;
+    drv_mark_written(context, to);
     return system->backend->write(system->machine, gpu, to, from, bytes, err);
 }

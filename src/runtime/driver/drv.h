@@ -87,11 +87,20 @@ typedef struct drv_gpu {
     pthread_cond_t work; /* wakes the worker */
 } drv_gpu;
 
+/* How the unified device divides work and memory. */
+typedef enum drv_spread { DRV_SPREAD_BLOCKED, DRV_SPREAD_INTERLEAVED } drv_spread;
+typedef enum drv_pages { DRV_PAGES_INTERLEAVED, DRV_PAGES_BLOCKED, DRV_PAGES_ONE } drv_pages;
+
 struct ls_gpu_system {
     const drv_backend *backend;
     void *machine; /* of the back end */
     drv_gpu *gpus;
-    size_t gpu_count;
+    size_t gpu_count; /* devices: the GPUs, and after them the unified device if there is one */
+    size_t unified;   /* its number, and how many GPUs there are; SIZE_MAX: there is none */
+    drv_spread spread;
+    drv_pages pages;
+    size_t next_page;      /* of DRV_PAGES_INTERLEAVED: the GPU whose turn it is */
+    ls_gpu_model together; /* of the unified device */
     pthread_mutex_t lock;
     pthread_cond_t done; /* a command is over, an executor's role is free */
     unsigned waiters;    /* for done */
@@ -104,8 +113,12 @@ struct ls_gpu_system {
 
 typedef struct drv_range {
     uint64_t address, bytes;
-    size_t gpu;
-    bool is_module; /* not to be freed by the user */
+    size_t gpu;       /* device that it was allocated on */
+    uint16_t *places; /* the GPU of each page of drv_page_bytes(); NULL: all are on `gpu` */
+    bool is_module;   /* not to be freed by the user */
+    bool is_written;  /* a command of the host wrote to it */
+    uint64_t
+        launches; /* of the context, before it was allocated: if there were more since, kernels may have written */
 } drv_range;
 
 struct ls_gpu_context {
@@ -116,6 +129,7 @@ struct ls_gpu_context {
     ls_gpu_queue *defaults; /* one per GPU */
     ls_gpu_module *modules;
     ls_gpu_counts counts;
+    uint64_t launches; /* that were made */
 };
 
 struct ls_gpu_kernel {
@@ -143,6 +157,15 @@ ls_status drv_take(ls_gpu_context *context, size_t gpu, uint64_t bytes, bool is_
 ls_status drv_give_back(ls_gpu_context *context, uint64_t address, bool is_module, ls_error *err);
 /* Whether [address, address + bytes) lies in one range of the context; *gpu is where. bytes 0 is always
  * fine. */
+/* The GPUs of the system, without the unified device. */
+static inline size_t drv_gpus(const ls_gpu_system *system)
+{
+    return system->unified == SIZE_MAX ? system->gpu_count : system->unified;
+}
+/* Smallest piece of memory that has a place. */
+uint64_t drv_page_bytes(const ls_gpu_system *system);
+/* With the lock held or before the first command: the host writes to a range. */
+void drv_mark_written(ls_gpu_context *context, uint64_t address);
 ls_status drv_check_range(ls_gpu_context *context, uint64_t address, uint64_t bytes, const char *what,
                           size_t *gpu, ls_error *err);
 

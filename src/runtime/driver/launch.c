@@ -154,14 +154,50 @@ static ls_status fill_command(drv_command *command, ls_gpu_kernel *kernel, const
     return LS_OK;
 }
 
+/* The work-groups that run. A list is copied. */
+static ls_status choose_groups(drv_dispatch *d, const ls_gpu_kernel *kernel, const ls_groups *given,
+                               uint32_t *list, ls_error *err)
+{
+    uint64_t total = 1, last = 0;
+    for (uint32_t i = 0; i < 3; i++)
+        total *= (d->grid[i] + (uint64_t)d->group[i] - 1) / d->group[i];
+    d->which = *given;
+    if (given->count == 0 && (given->first != 0 || given->stride != 0 || given->list))
+        return ls_fail(err, LS_ERR_USAGE, "kernel '%s': a launch of 0 work-groups", kernel->info.name);
+    if (given->count == 0)
+        return LS_OK;
+    for (uint64_t i = 0; given->list && i < given->count; i++) {
+        list[i] = (uint32_t)ls_groups_at(given, i);
+        last = list[i] > last ? list[i] : last;
+    }
+    if (given->list)
+        d->which = (ls_groups){ .count = given->count, .list = list };
+    else
+        last = ls_groups_at(given, given->count - 1);
+    if (last < total && given->count <= total)
+        return LS_OK;
+    return ls_fail(err, LS_ERR_USAGE,
+                   "kernel '%s': there is no work-group %" PRIu64 ": the grid has %" PRIu64 ", counted from 0",
+                   kernel->info.name, last, total);
+}
+
 static ls_status make(ls_gpu_queue *queue, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,
                       drv_command **out, ls_error *err)
 {
+    ls_gpu_system *system = queue->context->system;
+    size_t list = launch->groups.list ? (size_t)launch->groups.count : 0, align = sizeof(uint64_t);
+    size_t kernarg = (kernel->hsa->kernarg_bytes + align - 1) / align * align;
     ls_status status;
-    *out = drv_command_create(queue, drv_run_launch, kernel->hsa->kernarg_bytes);
+    *out = drv_command_create(queue, drv_run_launch, kernarg + list * sizeof(uint32_t));
     if (!*out)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     status = fill_command(*out, kernel, launch, err);
+    if (status == LS_OK)
+        status = choose_groups(&(*out)->launch.dispatch, kernel, &launch->groups,
+                               (uint32_t *)(void *)((uint8_t *)(*out)->tail + kernarg), err);
+    pthread_mutex_lock(&system->lock);
+    queue->context->launches++;
+    pthread_mutex_unlock(&system->lock);
     if (status != LS_OK) {
         ls_gpu_event_release((*out)->event);
         free(*out);
@@ -209,7 +245,7 @@ ls_status ls_gpu_queue_launch(ls_gpu_queue *queue, ls_gpu_kernel *kernel, const 
         *event = NULL;
     if (kernel->module->context != queue->context)
         return ls_fail(err, LS_ERR_USAGE, "kernel '%s' belongs to another context", kernel->info.name);
-    if (kernel->module->gpu != queue->gpu)
+    if (kernel->module->gpu != queue->gpu && kernel->module->gpu != queue->context->system->unified)
         return ls_fail(err, LS_ERR_USAGE, "kernel '%s' is loaded on GPU %zu, but the queue is of GPU %zu",
                        kernel->info.name, kernel->module->gpu, queue->gpu);
     status = make(queue, kernel, launch, &command, err);

@@ -91,7 +91,12 @@ static ls_status protect(ls_gpu_module *module, const hsa_segment *segment, ls_e
         else
             from = (other->address + other->bytes + PAGE - 1) & ~(uint64_t)(PAGE - 1);
     }
-    return from < to ? system->backend->protect(system->machine, module->base + from, to - from, err) : LS_OK;
+    if (from >= to)
+        return LS_OK;
+    ls_status status = system->backend->protect(system->machine, module->base + from, to - from, err);
+    if (status == LS_OK && module->gpu == system->unified && system->backend->replicate)
+        status = system->backend->replicate(system->machine, module->base + from, to - from, err);
+    return status;
 }
 
 static ls_status place(ls_gpu_module *module, ls_error *err)

@@ -126,6 +126,52 @@ static ls_status make_gpus(ls_gpu_system *system, size_t count, ls_error *err)
     return LS_OK;
 }
 
+/* A choice of the unified device by name; NULL is the first. */
+static ls_status choose(const char *what, const char *text, const char *const *names, uint32_t *out,
+                        ls_error *err)
+{
+    for (*out = 0; text && names[*out]; ++*out)
+        if (strcmp(names[*out], text) == 0)
+            return LS_OK;
+    if (!text)
+        return LS_OK;
+    return ls_fail(err, LS_ERR_USAGE, "%s of the unified device cannot be '%s': %s%s%s%s%s", what, text,
+                   names[0], names[2] ? ", " : " or ", names[1], names[2] ? " or " : "",
+                   names[2] ? names[2] : "");
+}
+
+/* All GPUs as one, after them in the list of devices. */
+static ls_status unify(ls_gpu_system *system, const ls_gpu_options *options, ls_error *err)
+{
+    static const char *const spreads[] = { "blocked", "interleaved", NULL }, *const pages[] = { "interleaved",
+                                                                                                "blocked",
+                                                                                                "one", NULL };
+    size_t gpus = system->gpu_count - 1;
+    uint32_t spread, place;
+    ls_status status = choose("the spread", options->spread, spreads, &spread, err);
+    if (status == LS_OK)
+        status = choose("the pages", options->pages, pages, &place, err);
+    if (status != LS_OK)
+        return status;
+    system->spread = (drv_spread)spread;
+    system->pages = (drv_pages)place;
+    system->together = *system->gpus[0].model;
+    for (size_t i = 1; i < gpus; i++) {
+        const ls_gpu_model *model = system->gpus[i].model;
+        if (strcmp(model->target, system->together.target) != 0 ||
+            strcmp(model->name, system->together.name) != 0)
+            return ls_fail(err, LS_ERR_UNSUPPORTED,
+                           "GPUs 0 (%s) and %zu (%s) are of different kinds: they are no "
+                           "unified device",
+                           system->together.name, i, model->name);
+        system->together.compute_units += model->compute_units;
+        system->together.memory_bytes += model->memory_bytes;
+    }
+    system->gpus[gpus].model = &system->together;
+    system->unified = gpus;
+    return LS_OK;
+}
+
 static ls_status build_timed(ls_gpu_system *system, const ls_gpu_options *options, ls_error *err)
 {
     drv_machine machine = { .threads = options->threads,
@@ -141,7 +187,9 @@ static ls_status build_timed(ls_gpu_system *system, const ls_gpu_options *option
                             .platform_dir_count = options->platform_dir_count,
                             .seed = options->seed,
                             .platform_gpus = options->platform_gpus,
-                            .on = options->on };
+                            .on = options->on,
+                            .unified = options->unified,
+                            .is_interleaved = options->spread && strcmp(options->spread, "interleaved") == 0 };
     if (options->gpus && options->gpu_count != 1)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
                        "a platform says how many GPUs there are: one instruction set is given, not %zu",
@@ -153,12 +201,12 @@ static ls_status build_timed(ls_gpu_system *system, const ls_gpu_options *option
                        "strict checks are made by emulation only, not in simulated time");
     ls_status status = system->backend->create(&machine, &system->machine, err);
     if (status == LS_OK)
-        status = make_gpus(system, system->backend->gpu_count(system->machine), err);
-    for (size_t i = 0; i < system->gpu_count && status == LS_OK; i++) {
+        status = make_gpus(system, system->backend->gpu_count(system->machine) + options->unified, err);
+    for (size_t i = 0; i + options->unified < system->gpu_count && status == LS_OK; i++) {
         system->gpus[i].model = system->backend->model(system->machine, i);
         system->gpus[i].memory_bytes = system->gpus[i].model->memory_bytes;
     }
-    return status;
+    return status == LS_OK && options->unified ? unify(system, options, err) : status;
 }
 
 static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_error *err)
@@ -183,8 +231,9 @@ static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_
         machine.trace_path = options->trace_path;
         machine.trace_filter = options->trace_filter;
         machine.record_path = options->record_path;
+        machine.unified = options->unified;
     }
-    ls_status status = make_gpus(system, count, err);
+    ls_status status = make_gpus(system, count + machine.unified, err);
     if (status != LS_OK)
         return status;
     for (size_t i = 0; i < count; i++) {
@@ -199,7 +248,9 @@ static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_
         chosen[i] = gpu->model;
         bytes[i] = gpu->memory_bytes;
     }
-    return system->backend->create(&machine, &system->machine, err);
+    if (machine.unified)
+        status = unify(system, options, err);
+    return status == LS_OK ? system->backend->create(&machine, &system->machine, err) : status;
 }
 
 ls_status ls_gpu_system_create(const ls_gpu_options *options, ls_gpu_system **out, ls_error *err)
@@ -221,6 +272,7 @@ ls_status ls_gpu_system_create(const ls_gpu_options *options, ls_gpu_system **ou
     if (!system)
         return no_memory(err);
     system->backend = backend;
+    system->unified = SIZE_MAX;
     pthread_mutex_init(&system->lock, NULL);
     pthread_cond_init(&system->done, NULL);
     /* Without options the first mode is taken, which has no time. */
@@ -250,7 +302,12 @@ void ls_gpu_system_destroy(ls_gpu_system *system)
 
 size_t ls_gpu_system_gpu_count(const ls_gpu_system *system)
 {
-    return system->gpu_count;
+    return drv_gpus(system);
+}
+
+size_t ls_gpu_system_unified(const ls_gpu_system *system)
+{
+    return system->unified;
 }
 
 const ls_gpu_model *ls_gpu_system_gpu(const ls_gpu_system *system, size_t gpu)
@@ -264,8 +321,11 @@ void ls_gpu_system_memory(ls_gpu_system *system, size_t gpu, uint64_t *used, uin
     if (gpu >= system->gpu_count)
         return;
     pthread_mutex_lock(&system->lock);
-    *used = system->gpus[gpu].used_bytes;
-    *total = system->gpus[gpu].memory_bytes;
+    size_t first = gpu == system->unified ? 0 : gpu, end = gpu == system->unified ? gpu : gpu + 1;
+    for (size_t i = first; i < end; i++) {
+        *used += system->gpus[i].used_bytes;
+        *total += system->gpus[i].memory_bytes;
+    }
     pthread_mutex_unlock(&system->lock);
 }
 
@@ -330,7 +390,7 @@ ls_status ls_gpu_select(ls_gpu_context *context, size_t gpu, ls_error *err)
 {
     if (gpu >= context->system->gpu_count)
         return ls_fail(err, LS_ERR_USAGE, "there is no GPU %zu: the system has %zu, counted from 0", gpu,
-                       context->system->gpu_count);
+                       drv_gpus(context->system));
     pthread_mutex_lock(&context->system->lock);
     context->selected = gpu;
     pthread_mutex_unlock(&context->system->lock);

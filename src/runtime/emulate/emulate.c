@@ -254,9 +254,10 @@ static void emulate_work(void *self, uint32_t thread)
             return;
         if (job->limit != 0 && atomic_load(&job->instructions) > job->limit)
             return;
-        uint32_t id[3] = { (uint32_t)(index % job->groups[0]),
-                           (uint32_t)(index / job->groups[0] % job->groups[1]),
-                           (uint32_t)(index / job->groups[0] / job->groups[1]) };
+        uint64_t number = ls_groups_at(&context->launch->which, index);
+        uint32_t id[3] = { (uint32_t)(number % job->groups[0]),
+                           (uint32_t)(number / job->groups[0] % job->groups[1]),
+                           (uint32_t)(number / job->groups[0] / job->groups[1]) };
         uint64_t before = context->instructions;
         bool good = emulate_group_run(context, id, index);
         if (job->limit != 0)
@@ -337,6 +338,8 @@ ls_status emulate_run(emulate *emulator, const amd_program *program, const emula
         job.groups[i] = ((uint64_t)launch->grid[i] + launch->group[i] - 1) / launch->group[i];
         job.total *= job.groups[i];
     }
+    if (launch->which.count != 0)
+        job.total = launch->which.count;
     if (launch->strict)
         emulate_strict(emulator, program, launch);
     pool_run(emulator->pool, emulate_work, &job);

@@ -33,6 +33,7 @@ typedef struct emulate_launch {
     uint32_t dims;              /* 1 to 3, for the dispatch packet */
     uint32_t grid[3];           /* work-items; need not be multiples of the work-group */
     uint32_t group[3];          /* work-items of a work-group; up to 1024 in all */
+    ls_groups which;            /* of the work-groups: those that run; all zero: all */
     uint32_t dynamic_lds_bytes; /* in addition to the kernel's own */
     uint64_t kernarg;           /* simulated address of the arguments, filled by the caller */
     uint64_t dispatch_id;

@@ -23,6 +23,8 @@ static void destroy_gpus(timing *t)
 {
     for (size_t i = 0; i < t->gpu_count; i++) {
         vec_fini(&t->gpus[i].pieces);
+        vec_fini(&t->gpus[i].chunks);
+        vec_fini(&t->gpus[i].copies);
         address_space_destroy(t->gpus[i].space);
     }
     free(t->gpus);
@@ -92,6 +94,8 @@ static void number_gpus(timing *t, const size_t *numbers, size_t first)
         g->view = (page_view){ .table = t->pages, .own = g->number };
         page_table_set_home(t->pages, g->home, g->number);
         t->index_of[g->number] = (uint32_t)i;
+        if (t->gpu_count > 1 && amd_gpu_page_bytes(g->gpu) > t->page_bytes)
+            t->page_bytes = amd_gpu_page_bytes(g->gpu);
     }
 }
 
@@ -123,6 +127,8 @@ static ls_status load(timing *t, const drv_machine *m, ls_error *err)
     if (status != LS_OK)
         return status;
     t->engine = ls_machine_engine(t->machine);
+    const ls_machine *part = machine_part(t->machine, numbers[0]);
+    t->has_fabric = part && ls_machine_fabric(part);
     number_gpus(t, numbers, first);
     return LS_OK;
 }
@@ -196,10 +202,30 @@ static ls_status set_up_gpu(timing *t, timing_gpu *g, const drv_machine *m, ls_e
         status = amd_gpu_set_memory(g->gpu, g->space, err);
     if (status != LS_OK)
         return status;
+    g->align = t->gpu_count > 1 ? t->page_bytes : LS_PAGE_BYTES;
     if (t->gpu_count > 1)
         g->is_closed = !amd_gpu_set_pages(g->gpu, &pages) && g->home != 0;
     address_space_watch(g->space, pages_changed, g);
     return write_queue(g, err);
+}
+
+static ls_status check_unified(timing *t, const drv_machine *m, ls_error *err)
+{
+    t->unified = true;
+    t->is_interleaved = m->is_interleaved;
+    if (t->gpu_count > 1 && !t->has_fabric)
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "a unified device needs a fabric: its GPUs use each other's memory, and those of platform "
+            "'%s' are not connected",
+            config_name(t->config));
+    for (size_t i = 0; i < t->gpu_count && t->gpu_count > 1; i++)
+        if (amd_gpu_page_bytes(t->gpus[i].gpu) == 0)
+            return ls_fail(err, LS_ERR_UNSUPPORTED,
+                           "a unified device needs TLBs, which find the places of pages: gpu%u has none "
+                           "(tlb.model)",
+                           t->gpus[i].number);
+    return LS_OK;
 }
 
 static ls_status create(const drv_machine *m, void **self, ls_error *err)
@@ -209,12 +235,15 @@ static ls_status create(const drv_machine *m, void **self, ls_error *err)
     if (!t)
         return no_memory(err);
     pthread_mutex_init(&t->lock, NULL);
+    t->page_bytes = LS_PAGE_BYTES;
     t->max_instructions = m->max_instructions;
     t->lenient_barriers = m->lenient_barriers;
     t->options = (ls_run_options){ .threads = m->threads ? m->threads : 1, .watchdog_fs = WATCHDOG_FS };
     ls_status status = load(t, m, err);
     for (size_t i = 0; i < t->gpu_count && status == LS_OK; i++)
         status = set_up_gpu(t, &t->gpus[i], m, err);
+    if (status == LS_OK && m->unified)
+        status = check_unified(t, m, err);
     if (status == LS_OK && m->record_path)
         status = record_create(m->record_path, config_name(t->gpus[0].config), &t->record, err);
     if (status == LS_OK)
@@ -239,7 +268,7 @@ static void facts(void *self, size_t gpu, drv_facts *out)
     timing *t = self;
     *out = (drv_facts){ .shared_base_hi = AMD_SHARED_BASE_HI,
                         .private_base_hi = AMD_PRIVATE_BASE_HI,
-                        .queue_address = t->gpus[gpu].queue_record };
+                        .queue_address = t->gpus[gpu < t->gpu_count ? gpu : 0].queue_record };
 }
 
 static void release(void *self, void *program)
@@ -272,6 +301,7 @@ static ls_status prepare(void *self, size_t gpu, const drv_code *code, void **pr
     *program = NULL;
     if (!p)
         return no_memory(err);
+    gpu = gpu < t->gpu_count ? gpu : 0;
     ls_status status =
         amd_program_create_at(&kernel, t->gpus[gpu].space, timing_frame(kernel.code), &p->program, err);
     if (status == LS_OK)
@@ -306,6 +336,9 @@ const drv_backend drv_backend_time = {
     .alloc = timing_mem_alloc,
     .free = timing_mem_free,
     .protect = timing_mem_protect,
+    .page_bytes = timing_page_bytes,
+    .place = timing_place,
+    .replicate = timing_replicate,
     .load = timing_mem_load,
     .write = timing_write,
     .read = timing_read,

@@ -20,6 +20,12 @@ typedef struct timing_piece {
     bool is_used;
 } timing_piece;
 
+/* Frames that pages from elsewhere got together. */
+typedef struct timing_chunk {
+    uint64_t frame, bytes;
+    uint64_t live; /* bytes in use; with the last of them all go */
+} timing_chunk;
+
 /* A GPU that programs see. */
 typedef struct timing_gpu {
     const platform_config *config; /* a part of a system, or the platform */
@@ -28,12 +34,15 @@ typedef struct timing_gpu {
     uint32_t home;                 /* bits 40 and up of the virtual addresses of its own memory */
     const ls_command_ops *command; /* of the command processor, with command_self */
     void *command_self;
+    uint64_t align;      /* of allocations: a page of the TLBs if there are other GPUs */
     memory_space *space; /* its frames; a frame at home has the same address but for the home */
     page_view view;
     ls_gpu_model model;
     uint64_t queue_record; /* virtual address of the queue structure that kernels read */
     LS_VEC(timing_piece) pieces;
-    bool is_closed; /* it has no TLBs, so that addresses with a home would find nothing */
+    LS_VEC(timing_chunk) chunks; /* frames for pages from elsewhere */
+    LS_VEC(page_copy) copies;    /* of read-only pages of the unified device */
+    bool is_closed;              /* it has no TLBs, so that addresses with a home would find nothing */
 } timing_gpu;
 
 /* A packet of a command. Commands whose memory lies in several places, or whose work-groups run on several GPUs, have
@@ -46,6 +55,7 @@ typedef struct timing_part {
     uint8_t *host_to;
     const uint8_t *pattern;
     uint32_t pattern_bytes;
+    ls_groups which; /* of a launch */
 } timing_part;
 
 /* Bytes between a staging buffer and the host's memory. */
@@ -98,7 +108,10 @@ typedef struct timing {
     size_t gpu_count;
     uint32_t index_of[MEM_PLACES]; /* of a place in gpus; UINT32_MAX: programs do not see it */
     page_table *pages;
-    bool has_fabric; /* GPUs reach each other's memory */
+    uint64_t page_bytes; /* that have a place: the largest pages of all TLBs */
+    bool has_fabric;     /* GPUs reach each other's memory */
+    bool unified;        /* there is a device of all GPUs, with number gpu_count */
+    bool is_interleaved; /* its work-groups go to GPUs in turn, not in blocks */
     uint64_t max_instructions;
     bool lenient_barriers;
     ls_run_options options;
@@ -135,11 +148,21 @@ void timing_discard_freed(timing *t);
 bool timing_explain_reach(const timing *t, const timing_gpu *gpu, uint64_t address, char *out,
                           size_t out_bytes);
 /* For the driver. */
+uint64_t timing_page_bytes(void *self);
 ls_status timing_mem_alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *address, ls_error *err);
 ls_status timing_mem_free(void *self, uint64_t address, ls_error *err);
 ls_status timing_mem_protect(void *self, uint64_t address, uint64_t bytes, ls_error *err);
 ls_status timing_mem_load(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes,
                           ls_error *err);
+
+/* --- timing_place.c: pages that lie elsewhere than at home --- */
+
+ls_status timing_place(void *self, const drv_placement *placement, ls_error *err);
+ls_status timing_replicate(void *self, uint64_t address, uint64_t bytes, ls_error *err);
+/* A range is freed: its frames elsewhere, too, and what caches have of them. */
+void timing_forget_places(timing *t, uint64_t address, uint64_t bytes);
+/* Lines of frames, in the caches of all GPUs. */
+void timing_discard_frames(timing *t, page_place at, uint64_t bytes);
 
 /* --- timing_split.c: commands of several packets --- */
 
@@ -147,6 +170,8 @@ ls_status timing_mem_load(void *self, size_t gpu, uint64_t to, const void *from,
 bool timing_is_whole(const timing *t, const drv_work *work, timing_part *part);
 /* Divides one that is not. Free it with timing_job_free(). */
 ls_status timing_split(timing *t, drv_work *work, timing_job **out, ls_error *err);
+/* A launch on all GPUs. */
+ls_status timing_spread(timing *t, drv_work *work, timing_job **out, ls_error *err);
 /* Its last part is over. */
 void timing_job_deliver(timing_job *job);
 void timing_job_free(timing_job *job); /* NULL is fine */
@@ -171,6 +196,8 @@ ls_command_packet timing_packet_of(const amd_kernel *kernel);
 ls_status timing_warn_foreign(timing *t, const timing_gpu *gpu, const char *target, ls_error *err);
 /* Adds the counts of a launch that is over. */
 void timing_add_counts(ls_gpu_counts *to, const ls_command_packet *packet);
+/* Submits a job and lets time pass until it is over. Frees it. */
+ls_status timing_run_job(timing *t, timing_job *job, ls_error *err);
 /* The next packet that is over, of any GPU; NULL: none. */
 ls_command_packet *timing_take(timing *t);
 /* Accesses of the host outside of all queues: through caches, without time of the host link. */

@@ -15,7 +15,7 @@ ls_status timing_alloc(timing_gpu *g, uint64_t bytes, uint64_t *address, ls_erro
 {
     uint64_t frame;
     ls_status status =
-        address_space_alloc(g->space, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, &frame, err);
+        address_space_alloc(g->space, bytes, g->align, LS_PAGE_READ | LS_PAGE_WRITE, &frame, err);
     if (status == LS_OK)
         *address = mem_place_virtual(g->home, frame);
     return status;
@@ -24,7 +24,7 @@ ls_status timing_alloc(timing_gpu *g, uint64_t bytes, uint64_t *address, ls_erro
 /* ------------------------------------------------------------------------------------------------ discards */
 
 /* Lines of a run of frames: in all caches of the GPU that has them, and in those of other GPUs that reach it. */
-static void discard_frames(timing *t, page_place at, uint64_t bytes)
+void timing_discard_frames(timing *t, page_place at, uint64_t bytes)
 {
     for (size_t i = 0; i < t->gpu_count; i++) {
         const timing_gpu *g = &t->gpus[i];
@@ -38,7 +38,7 @@ static void discard(timing *t, const timing_piece *piece)
     uint64_t run;
     for (uint64_t at = 0; at < piece->bytes; at += run) {
         page_place place = page_table_run(t->pages, piece->address + at, piece->bytes - at, &run);
-        discard_frames(t, place, run);
+        timing_discard_frames(t, place, run);
     }
     for (size_t i = 0; i < t->gpu_count; i++)
         amd_gpu_discard_pages(t->gpus[i].gpu, piece->address, piece->bytes);
@@ -56,6 +56,7 @@ void timing_discard_freed(timing *t)
 ls_status timing_mem_alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *address, ls_error *err)
 {
     timing *t = self;
+    gpu = gpu < t->gpu_count ? gpu : 0; /* the unified device's memory has its addresses there */
     const timing_gpu *g = &t->gpus[gpu];
     if (g->is_closed)
         return ls_fail(
@@ -80,6 +81,7 @@ ls_status timing_mem_free(void *self, uint64_t address, ls_error *err)
                                .bytes = extent.end - extent.start };
         if (!vec_push(&t->freed, piece))
             discard(t, &piece);
+        timing_forget_places(t, piece.address, piece.bytes);
     }
     ls_status status =
         g ? address_space_free(g->space, timing_frame(address), err)
@@ -103,7 +105,8 @@ ls_status timing_mem_load(void *self, size_t gpu, uint64_t to, const void *from,
 {
     timing *t = self;
     pthread_mutex_lock(&t->lock);
-    ls_status status = amd_gpu_load(t->gpus[gpu].gpu, timing_frame(to), from, bytes, err);
+    ls_status status =
+        amd_gpu_load(t->gpus[gpu < t->gpu_count ? gpu : 0].gpu, timing_frame(to), from, bytes, err);
     pthread_mutex_unlock(&t->lock);
     return status;
 }

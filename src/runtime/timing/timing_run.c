@@ -159,7 +159,8 @@ ls_command_packet timing_packet_of(const amd_kernel *kernel)
                                 .one_half = is_gfx10 && (kernel->rsrc1 >> 29 & 1) == 0 };
 }
 
-static ls_status fill_launch(timing *t, timing_slot *slot, const drv_work *work, ls_error *err)
+static ls_status fill_launch(timing *t, timing_slot *slot, const drv_work *work, const ls_groups *which,
+                             ls_error *err)
 {
     const timing_program *program = work->program;
     const drv_dispatch *d = work->dispatch;
@@ -178,6 +179,7 @@ static ls_status fill_launch(timing *t, timing_slot *slot, const drv_work *work,
                                 .queue = t->gpus[slot->gpu].queue_record,
                                 .max_instructions = t->max_instructions,
                                 .lenient_barriers = t->lenient_barriers };
+    p->kernel.which = *which;
     memcpy(p->kernel.grid, d->grid, sizeof d->grid);
     memcpy(p->kernel.group, d->group, sizeof d->group);
     status = place_arguments(t, slot, d, err);
@@ -209,6 +211,10 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
     ls_status status = LS_OK;
     if (!slot)
         return no_memory(err);
+    if (t->record && part->which.count != 0)
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "a recording has whole launches: kernel %s runs %llu of its work-groups",
+                       work->dispatch->kernel, (unsigned long long)part->which.count);
     if (t->record && (job || part->gpu != 0))
         return ls_fail(err, LS_ERR_UNSUPPORTED,
                        "a recording is of GPU %u alone, but GPU %u has work, too: choose one GPU with --on",
@@ -219,7 +225,7 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
     slot->job = job;
     const timing_gpu *g = &t->gpus[slot->gpu];
     if (part->kind == DRV_WORK_LAUNCH)
-        status = fill_launch(t, slot, work, err);
+        status = fill_launch(t, slot, work, &part->which, err);
     else
         fill_transfer(slot, part);
     if (status == LS_OK && local) /* past all queues: no time of the host link */
@@ -253,6 +259,21 @@ static ls_status submit_phase(timing *t, timing_job *job, ls_error *err)
     return status;
 }
 
+static ls_status submit_job(timing *t, timing_job *job, ls_error *err)
+{
+    ls_status status = submit_phase(t, job, err);
+    if (status == LS_OK || job->left > 0) { /* packets that were submitted still use it */
+        if (status != LS_OK) {
+            job->work->status = status;
+            job->work->failure = *err;
+            job->second = job->next = job->parts.count;
+        }
+        return LS_OK;
+    }
+    timing_job_free(job);
+    return status;
+}
+
 static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
 {
     timing_part part = { .kind = work->kind, .gpu = (uint32_t)work->gpu };
@@ -260,23 +281,16 @@ static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
     timing_discard_freed(t);
     work->began_ns = UINT64_MAX;
     work->status = LS_OK;
-    if (work->kind == DRV_WORK_LAUNCH || timing_is_whole(t, work, &part))
+    bool launch = work->kind == DRV_WORK_LAUNCH;
+    if (launch)
+        part.which = work->dispatch->which;
+    if (launch ? part.gpu < t->gpu_count : timing_is_whole(t, work, &part))
         return submit_part(t, work, NULL, &part, local, err);
-    ls_status status = timing_split(t, work, &job, err);
+    ls_status status = launch ? timing_spread(t, work, &job, err) : timing_split(t, work, &job, err);
     if (status != LS_OK)
         return status;
     job->local = local;
-    status = submit_phase(t, job, err);
-    if (status == LS_OK || job->left > 0) { /* packets that were submitted still use it */
-        if (status != LS_OK) {
-            work->status = status;
-            work->failure = *err;
-            job->second = job->next = job->parts.count;
-        }
-        return LS_OK;
-    }
-    timing_job_free(job);
-    return status;
+    return submit_job(t, job, err);
 }
 
 ls_status timing_submit(void *self, drv_work *work, ls_error *err)
@@ -386,6 +400,10 @@ static void end_work(timing *t, timing_slot *slot)
         if (job->left > 0)
             return;
     }
+    if (job && work->kind == DRV_WORK_LAUNCH) {
+        work->counts.launches = 1;
+        work->counts.simulated_ns = work->ended_ns - work->began_ns;
+    }
     if (job && work->status == LS_OK)
         timing_job_deliver(job);
     timing_job_free(job);
@@ -461,13 +479,8 @@ ls_status timing_advance(void *self, ls_error *err)
 
 /* ---------------------------------------------------------------------------------------- past all queues */
 
-static ls_status at_once(timing *t, drv_work *work, ls_error *err)
+static ls_status run_until(timing *t, const drv_work *work, ls_status status, ls_error *err)
 {
-    if (t->is_broken) {
-        *err = t->broken;
-        return t->broken.status;
-    }
-    ls_status status = submit(t, work, true, err);
     while (status == LS_OK && !work->is_over)
         status = run_on(t, err);
     if (status == LS_OK && work->status != LS_OK) {
@@ -475,6 +488,27 @@ static ls_status at_once(timing *t, drv_work *work, ls_error *err)
         status = work->status;
     }
     return status;
+}
+
+ls_status timing_run_job(timing *t, timing_job *job, ls_error *err)
+{
+    const drv_work *work = job->work;
+    if (t->is_broken) {
+        *err = t->broken;
+        timing_job_free(job);
+        return t->broken.status;
+    }
+    timing_discard_freed(t);
+    return run_until(t, work, submit_job(t, job, err), err);
+}
+
+static ls_status at_once(timing *t, drv_work *work, ls_error *err)
+{
+    if (t->is_broken) {
+        *err = t->broken;
+        return t->broken.status;
+    }
+    return run_until(t, work, submit(t, work, true, err), err);
 }
 
 ls_status timing_write(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err)

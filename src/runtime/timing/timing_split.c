@@ -195,6 +195,55 @@ static bool split_copy(timing *t, timing_job *job, const drv_work *work)
     return true;
 }
 
+/* ------------------------------------------------------------------------------------------------ launches */
+
+/* The part of GPU i: contiguous parts in the shares of compute units, or each n-th work-group. */
+static ls_groups share_of(const timing *t, uint32_t gpu, const ls_groups *all, uint64_t total, uint64_t *given)
+{
+    uint64_t units = 0, stride = all->stride != 0 ? all->stride : 1;
+    ls_groups share = { .list = all->list, .stride = stride };
+    if (t->is_interleaved) {
+        share.first = all->first + gpu * stride;
+        share.stride = stride * t->gpu_count;
+        share.count = gpu < total ? (total - gpu + t->gpu_count - 1) / t->gpu_count : 0;
+        return share;
+    }
+    for (size_t i = 0; i < t->gpu_count; i++)
+        units += t->gpus[i].model.compute_units;
+    uint64_t most = (total + units - 1) / units * t->gpus[gpu].model.compute_units, left = total - *given;
+    share.first = all->first + *given * stride;
+    share.count = left < most ? left : most;
+    *given += share.count;
+    return share;
+}
+
+ls_status timing_spread(timing *t, drv_work *work, timing_job **out, ls_error *err)
+{
+    const drv_dispatch *d = work->dispatch;
+    uint64_t total = 1, given = 0;
+    timing_job *job = calloc(1, sizeof *job);
+    *out = NULL;
+    if (!job)
+        return no_memory(err);
+    for (uint32_t i = 0; i < 3; i++)
+        total *= (d->grid[i] + (uint64_t)d->group[i] - 1) / d->group[i];
+    total = d->which.count != 0 ? d->which.count : total;
+    for (uint32_t i = 0; i < t->gpu_count; i++) {
+        timing_part part = { .kind = DRV_WORK_LAUNCH, .gpu = i };
+        part.which = share_of(t, i, &d->which, total, &given);
+        if (part.which.count > 0 && !vec_push(&job->parts, part)) {
+            timing_job_free(job);
+            return no_memory(err);
+        }
+    }
+    job->second = job->parts.count;
+    job->work = work;
+    *out = job;
+    return LS_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------- transfers */
+
 ls_status timing_split(timing *t, drv_work *work, timing_job **out, ls_error *err)
 {
     timing_job *job = calloc(1, sizeof *job);
