@@ -113,6 +113,8 @@ uint64_t wl_random(wl_run *r, uint64_t limit)
 ls_gpu_address wl_buffer(wl_run *r, size_t bytes)
 {
     ls_gpu_address address = 0;
+    if (r->parts > 1)
+        return divide_alloc(r, (wl_array){ .share = WL_COPIES, .bytes = bytes }, false);
     if (!wl_failed(r))
         r->status = ls_gpu_alloc(r->context, bytes ? bytes : 1, &address, r->err);
     return address;
@@ -121,6 +123,8 @@ ls_gpu_address wl_buffer(wl_run *r, size_t bytes)
 ls_gpu_address wl_zeroed(wl_run *r, size_t bytes)
 {
     ls_gpu_address address = 0;
+    if (r->parts > 1)
+        return divide_alloc(r, (wl_array){ .share = WL_COPIES, .bytes = bytes }, true);
     if (!wl_failed(r))
         r->status = ls_gpu_alloc_zeroed(r->context, bytes ? bytes : 1, &address, r->err);
     return address;
@@ -135,7 +139,9 @@ ls_gpu_address wl_upload(wl_run *r, const void *data, size_t bytes)
 
 void wl_write(wl_run *r, ls_gpu_address to, const void *from, size_t bytes)
 {
-    if (!wl_failed(r))
+    if (r->parts > 1)
+        divide_write(r, to, from, bytes);
+    else if (!wl_failed(r))
         r->status = ls_gpu_copy_in(r->context, to, from, bytes, r->err);
 }
 
@@ -143,7 +149,10 @@ void wl_download(wl_run *r, void *to, ls_gpu_address from, size_t bytes)
 {
     if (wl_failed(r))
         return;
-    r->status = ls_gpu_copy_out(r->context, to, from, bytes, r->err);
+    if (r->parts > 1)
+        divide_download(r, to, from, bytes);
+    else
+        r->status = ls_gpu_copy_out(r->context, to, from, bytes, r->err);
     if (!wl_failed(r))
         hasher_add_field(r->downloads, to, bytes);
 }
@@ -159,13 +168,17 @@ uint32_t wl_round_up(uint32_t n, uint32_t group)
 void wl_launch_args(wl_run *r, const char *kernel, wl_size grid, wl_size group, const ls_gpu_arg *args,
                     size_t arg_count)
 {
-    const ls_gpu_launch launch = { .grid = { grid.x, grid.y, grid.z },
-                                   .group = { group.x, group.y, group.z },
-                                   .args = args,
-                                   .arg_count = arg_count };
+    ls_gpu_launch launch = { .grid = { grid.x, grid.y, grid.z },
+                             .group = { group.x, group.y, group.z },
+                             .args = args,
+                             .arg_count = arg_count };
     ls_gpu_kernel *found;
     if (wl_failed(r))
         return;
+    if (r->parts > 1) {
+        divide_launch(r, kernel, &launch);
+        return;
+    }
     r->status = ls_gpu_module_find(r->module, kernel, &found, r->err);
     if (!wl_failed(r))
         r->status = ls_gpu_run(r->context, found, &launch, r->err);

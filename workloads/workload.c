@@ -169,6 +169,28 @@ static ls_status set_options(wl_run *r, const wl_request *request, ls_error *err
     return status;
 }
 
+const char *const wl_devices_names[WL_DEVICES_COUNT + 1] = { "single", "discrete", "unified", "locality",
+                                                             NULL };
+
+static ls_status check_devices(wl_run *r, const wl_request *request, ls_error *err)
+{
+    size_t gpus = ls_gpu_system_gpu_count(request->system);
+    r->devices = request->devices;
+    r->system = request->system;
+    r->parts = 1;
+    if (request->devices == WL_UNIFIED && ls_gpu_system_unified(request->system) == SIZE_MAX)
+        return ls_fail(err, LS_ERR_USAGE, "the system has no unified device");
+    if (request->devices == WL_SINGLE || request->devices == WL_UNIFIED)
+        return LS_OK;
+    if (!request->workload->divides)
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "workload %s does not divide itself over GPUs: it runs on one, or on all as one device "
+                       "(--devices unified)",
+                       request->workload->name);
+    r->parts = (uint32_t)gpus;
+    return LS_OK;
+}
+
 static ls_status prepare(wl_run *r, const wl_request *request, ls_error *err)
 {
     const wl_workload *w = request->workload;
@@ -176,14 +198,21 @@ static ls_status prepare(wl_run *r, const wl_request *request, ls_error *err)
     char path[4096];
     ls_status status = set_options(r, request, err);
     if (status == LS_OK)
+        status = check_devices(r, request, err);
+    if (status == LS_OK)
         status = ls_gpu_context_create(request->system, &r->context, err);
     if (status == LS_OK)
-        status = ls_gpu_select(r->context, request->gpu, err);
+        status = ls_gpu_select(r->context,
+                               request->devices == WL_UNIFIED ? ls_gpu_system_unified(request->system)
+                               : r->parts > 1                 ? 0
+                                                              : request->gpu,
+                               err);
     if (status == LS_OK)
         status = wl_kernel_path(w->kernels ? w->kernels : w->name, model->target, request->variant, path,
                                 sizeof path, err);
     if (status == LS_OK)
-        status = ls_gpu_module_load_file(r->context, path, &r->module, err);
+        status = r->parts > 1 ? divide_open(r, path, err)
+                              : ls_gpu_module_load_file(r->context, path, &r->module, err);
     if (status == LS_OK)
         status = hasher_create(&r->downloads, err);
     return status;
@@ -221,6 +250,7 @@ ls_status wl_run_workload(const wl_request *request, wl_result *out, ls_error *e
     if (r.context)
         ls_gpu_context_counts(r.context, &out->counts);
     ls_gpu_context_destroy(r.context);
+    vec_fini(&r.arrays);
     hasher_destroy(r.downloads);
     arena_fini(&r.arena);
     return status;

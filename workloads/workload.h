@@ -48,7 +48,18 @@ typedef struct wl_workload {
     void (*run)(wl_run *run);
     const char *kernels; /* the kernel file (any folder's KERNELS.cl) if several share one; NULL: the name */
     bool is_micro;       /* a microbenchmark: listed apart */
+    bool divides;        /* it divides itself over several GPUs: it calls wl_divide() */
 } wl_workload;
+
+/* The GPUs that a run uses. */
+typedef enum wl_devices {
+    WL_SINGLE,   /* one of them */
+    WL_DISCRETE, /* all, each with its own memory; parts are exchanged by copies between GPUs */
+    WL_UNIFIED,  /* all as one device */
+    WL_LOCALITY, /* all, with addresses in common; each part of the data lies on the GPU that works on it */
+    WL_DEVICES_COUNT
+} wl_devices;
+extern const char *const wl_devices_names[WL_DEVICES_COUNT + 1]; /* "single" ..., then NULL */
 
 #define WL_OPTIONS(table_) .options = (table_), .option_count = LS_COUNT_OF(table_)
 
@@ -85,6 +96,24 @@ ls_gpu_address wl_upload(wl_run *r, const void *data, size_t bytes); /* a new bu
 ls_gpu_address wl_zeroed(wl_run *r, size_t bytes);                   /* 0, without a command */
 void wl_write(wl_run *r, ls_gpu_address to, const void *from, size_t bytes);
 void wl_download(wl_run *r, void *to, ls_gpu_address from, size_t bytes);
+
+/* --- several GPUs. With one, or all as one device, there is one part. ---
+ *
+ * Work consists of `units` in a row, each of equally many work-groups of every launch that follows. Part i of n has the
+ * units from units * i / n on. A launch runs each part on its GPU, all at the same time. Buffers of wl_buffer() and
+ * wl_upload() exist once per GPU: writes go to all, and a launch gets the one of its GPU. */
+void wl_divide(wl_run *r, uint32_t units);
+uint32_t wl_parts(const wl_run *r);
+uint32_t wl_part_begin(const wl_run *r, uint32_t part); /* its first unit; of part n: their number */
+/* A buffer with unit_bytes for each unit. A part reads `before` and `after` bytes more, and writes its own alone. */
+ls_gpu_address wl_divided(wl_run *r, size_t bytes, size_t unit_bytes, size_t before, size_t after);
+/* A buffer that every part uses anywhere. WL_DISCRETE: one per GPU; what a GPU writes is in its own alone. */
+ls_gpu_address wl_shared(wl_run *r, size_t bytes);
+/* WL_DISCRETE: bytes of a shared buffer that a part has written go to the other GPUs. Else nothing is to be done. The
+ * copies run when the next launch or download waits for them. */
+void wl_exchange(wl_run *r, ls_gpu_address shared, uint32_t part, size_t offset, size_t bytes);
+/* From the shared buffer of this part. */
+void wl_download_part(wl_run *r, uint32_t part, void *to, ls_gpu_address from, size_t bytes);
 
 typedef struct wl_size {
     uint32_t x, y, z;
@@ -136,8 +165,9 @@ ls_status wl_name_size(const wl_workload *workload, wl_setting *settings, size_t
 
 typedef struct wl_request {
     const wl_workload *workload;
-    ls_gpu_system *system; /* the run uses GPU `gpu` of it */
-    size_t gpu;
+    ls_gpu_system *system;
+    size_t gpu; /* WL_SINGLE: the one that it uses */
+    wl_devices devices;
     const wl_setting *settings; /* unknown names and values out of range are refused */
     size_t setting_count;
     bool check;

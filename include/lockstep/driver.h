@@ -166,6 +166,8 @@ LS_API ls_status ls_gpu_place(ls_gpu_context *context, ls_gpu_address address, u
  * bytes on GPU i. */
 LS_API ls_status ls_gpu_distribute(ls_gpu_context *context, ls_gpu_address address, uint64_t *out,
                                    ls_error *err);
+/* Whether a kernel may use memory that lies on another GPU: in emulation, on a fabric, and of course on one GPU. */
+LS_API bool ls_gpu_system_reaches(const ls_gpu_system *system);
 /* The GPU that has the byte; SIZE_MAX if nothing is allocated there. */
 LS_API size_t ls_gpu_place_of(ls_gpu_context *context, ls_gpu_address address);
 

@@ -81,6 +81,11 @@ typedef struct ls_sim_options {
     const char
         *on; /* the GPU of a system that has the work, the others are idle: "gpu1" or its name; NULL: the first
                      * one that can run it */
+
+    /* Workloads on a system: "single" (as NULL), or all AMD GPUs: "discrete", "unified", "locality". */
+    const char *devices;
+    /* "unified": work-groups "blocked" (as NULL) or "interleaved"; pages "interleaved" (as NULL), "blocked", "one". */
+    const char *spread, *pages;
 } ls_sim_options;
 #define LS_SIM_OPTIONS .size = sizeof(ls_sim_options), .seed = 1
 

@@ -63,7 +63,7 @@ class Options(Structure):
         ("args", POINTER(c_char_p)), ("arg_count", c_size_t),
         ("prints", POINTER(c_char_p)), ("print_count", c_size_t),
         ("dumps", POINTER(c_char_p)), ("dump_count", c_size_t),
-        ("gpus", c_uint32), ("on", c_char_p),
+        ("gpus", c_uint32), ("on", c_char_p), ("devices", c_char_p), ("spread", c_char_p), ("pages", c_char_p),
     ]  # fmt: skip
 
 

@@ -296,7 +296,7 @@ def _options(
     workload=None, platform=None, *, sets=None, fidelity=None, seed=1, platform_dirs=(), plugins=(), kernels=None,
     ctas=0, profile=None, warm_l2=False, unknown_opcodes="fail", unmodelled="fail", gpu=None, size=None, params=None,
     variant=None, verify=False, strict=False, memory_mib=0, max_instructions=0, record=None, kernel=None, grid=None,
-    group=None, offset=None, args=(), dumps=None, gpus=0, on=None,
+    group=None, offset=None, args=(), dumps=None, gpus=0, on=None, devices=None, spread=None, pages=None,
 ):  # fmt: skip
     """The struct of these options, and everything that it points to."""
     set_list, set_count = _list(f"{key}={_text(value)}" for key, value in (sets or {}).items())
@@ -315,7 +315,8 @@ def _options(
         setting_count=len(pairs), variant=_bytes(variant), verify=verify, strict=strict, memory_bytes=memory_mib << 20,
         max_instructions=max_instructions, record=_bytes(record), kernel=_bytes(kernel), grid=_sizes(grid),
         group=_sizes(group), offset=_sizes(offset), args=arg_list, arg_count=arg_count, dumps=dump_list,
-        dump_count=dump_count, gpus=gpus, on=_bytes(on),
+        dump_count=dump_count, gpus=gpus, on=_bytes(on), devices=_bytes(devices), spread=_bytes(spread),
+        pages=_bytes(pages),
     )  # fmt: skip
     return options, (options, set_list, dir_list, plugin_list, arg_list, dump_list, settings)
 
@@ -325,13 +326,14 @@ def run(
     platform_dirs=(), plugins=(), kernels=None, ctas=0, profile=None, warm_l2=False, unknown_opcodes="fail",
     unmodelled="fail", gpu=None, size=None, params=None, variant=None, verify=False, strict=False, memory_mib=0,
     max_instructions=0, record=None, kernel=None, grid=None, group=None, offset=None, args=(), dumps=None,
-    gpus=0, on=None,
+    gpus=0, on=None, devices=None, spread=None, pages=None,
 ):  # fmt: skip
     """Simulates a workload on a platform and returns a Result.
 
     workload: a trace, a packed trace, "synth:KIND,name=value", a workload's name, a code object, a recording.
     platform: a name or a file; sets: {"l2.ways": 32}; fidelity: "detailed", "basic", "memory".
     gpus: a system of so many GPUs of the platform; on: the GPU of a system that has the work, as in "gpu1".
+    devices: GPUs of a system that a workload uses: "single", "discrete", "unified", "locality".
     until: "20us" or seconds. progress: None (a line in terminals and notebooks), True, False, or a function that gets
     a Progress and stops the run by returning False. out: files to write. The other options are those of `lockstep run`.
     """
@@ -341,7 +343,7 @@ def run(
         kernels=kernels, ctas=ctas, profile=profile, warm_l2=warm_l2, unknown_opcodes=unknown_opcodes,
         unmodelled=unmodelled, gpu=gpu, size=size, params=params, variant=variant, verify=verify, strict=strict,
         memory_mib=memory_mib, max_instructions=max_instructions, record=record, kernel=kernel, grid=grid, group=group,
-        offset=offset, args=args, dumps=dumps, gpus=gpus, on=on,
+        offset=offset, args=args, dumps=dumps, gpus=gpus, on=on, devices=devices, spread=spread, pages=pages,
     )  # fmt: skip
     how = _library.RunOptions(
         size=ctypes.sizeof(_library.RunOptions), threads=threads, until=_time_fs(until), watchdog_fs=FS_PER_SECOND // 10

@@ -111,15 +111,12 @@ static ls_status check_options(const cli_context *ctx, ls_error *err)
 {
     const char *mode = setting(ctx, "mode", "LOCKSTEP_MODE");
     const char *platform = setting(ctx, "platform", "LOCKSTEP_PLATFORM");
-    const char *copies = getenv("LOCKSTEP_GPUS");
     bool is_timed = mode ? strcmp(mode, "time") == 0 : platform != NULL;
     size_t models = cli_count(ctx, "gpu") ? cli_count(ctx, "gpu") : 1;
-    uint64_t each = cli_given(ctx, "gpus") ? cli_uint(ctx, "gpus") : copies ? strtoull(copies, NULL, 10) : 1;
-    if (is_timed && models * each > 1)
-        return ls_fail(
-            err, LS_ERR_UNSUPPORTED,
-            "exec: time is simulated for one GPU, not for %zu: leave --gpus or --gpu out, or emulate",
-            (size_t)(models * each));
+    if (is_timed && models > 1)
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "exec: GPUs in simulated time are those of a platform: %zu times --gpu is for emulation",
+                       models);
     if (is_timed && cli_given(ctx, "trace-instructions"))
         return ls_fail(
             err, LS_ERR_USAGE,
@@ -147,7 +144,10 @@ static ls_status check_platform(cli_context *ctx, ls_error *err)
                                      .sets = cli_texts(ctx, "set"),
                                      .set_count = cli_count(ctx, "set"),
                                      .platform_dirs = cli_texts(ctx, "platform-dir"),
-                                     .platform_dir_count = cli_count(ctx, "platform-dir") };
+                                     .platform_dir_count = cli_count(ctx, "platform-dir"),
+                                     .gpus = cli_given(ctx, "gpus") && cli_uint(ctx, "gpus") > 1
+                                                 ? (uint32_t)cli_uint(ctx, "gpus")
+                                                 : 0 };
     platform_config *config = NULL;
     if (!request.platform)
         return LS_OK;
@@ -188,6 +188,9 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
         { "metrics", "LOCKSTEP_METRICS", NULL },
         { "mode", "LOCKSTEP_MODE", NULL },
         { "platform", "LOCKSTEP_PLATFORM", NULL },
+        { "devices", "LOCKSTEP_DEVICES", NULL },
+        { "spread", "LOCKSTEP_SPREAD", NULL },
+        { "pages", "LOCKSTEP_PAGES", NULL },
     };
     char number[32];
     text_buffer filter = { 0 }, sets = { 0 };
@@ -245,13 +248,19 @@ static ls_status run(cli_context *ctx, ls_error *err)
                    strerror(errno));
 }
 
-static const char *const modes[] = { "emulate", "time", NULL };
+static const char *const modes[] = { "emulate", "time", NULL }, *const device_modes[] = { "discrete", "unified", NULL };
 
 /* clang-format off */
 static const cli_option options[] = {
     { .name = "gpu", .letter = 'g', .type = CLI_TEXT, .arg = "GPU", .repeatable = true,
       .help = "a GPU of the system: gfx803, gfx1010 or gfx1030; otherwise one gfx1030" },
-    { .name = "gpus", .type = CLI_UINT, .arg = "N", .min = 1, .max = 16, .help = "so many of each" },
+    { .name = "gpus", .type = CLI_UINT, .arg = "N", .min = 1, .max = 16, .help = "so many of each; of a platform: a system of N GPUs" },
+    { .name = "devices", .type = CLI_CHOICE, .arg = "HOW", .choices = device_modes,
+      .help = "each GPU is a device (discrete, the default), or all of them are one (unified)" },
+    { .name = "spread", .type = CLI_TEXT, .arg = "HOW",
+      .help = "unified device: work-groups to GPUs: blocked (default) or interleaved" },
+    { .name = "pages", .type = CLI_TEXT, .arg = "HOW",
+      .help = "unified device: memory to GPUs: interleaved (default), blocked, or one: all on GPU 0" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024,
       .help = "host threads for the work-groups of a launch" },
     { .name = "compute-units", .type = CLI_UINT, .arg = "N", .min = 1, .max = 4096,

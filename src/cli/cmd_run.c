@@ -268,6 +268,7 @@ static const cli_option options[] = {
     FIDELITY_OPTION,
     GPUS_OPTION,
     ON_OPTION,
+    DEVICES_OPTIONS,
     { .name = "kernels", .letter = 'k', .type = CLI_TEXT, .arg = "LIST",
       .help = "run only these kernels of the trace, as in 3-7,12,name:*gemm*" },
     { .name = "ctas", .type = CLI_UINT, .arg = "N", .default_text = "0",

@@ -181,6 +181,7 @@ static const cli_option options[] = {
     FIDELITY_OPTION,
     GPUS_OPTION,
     ON_OPTION,
+    DEVICES_OPTIONS,
     { .name = "out", .letter = 'o', .type = CLI_TEXT, .arg = "FILE.db", .default_text = "sweep.db",
       .complete = CLI_COMPLETE_FILE, .help = "the database; a table (.csv) and a page (.html) are written beside it" },
     { .name = "jobs", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "platform/config.h"
 #include "sim/fidelity.h"
+#include "workloads/workload.h"
 
 /* clang-format off */
 #define FIDELITY_OPTION                                                                                          \
@@ -17,6 +18,14 @@
     { .name = "on", .type = CLI_TEXT, .arg = "GPU",                                                              \
       .help = "the GPU of a system that has the work, by number or name, as in gpu1; the others are idle; default: the " \
               "first that can run it" }
+#define DEVICES_OPTIONS                                                                                          \
+    { .name = "devices", .type = CLI_CHOICE, .arg = "HOW", .choices = wl_devices_names, .default_text = "single",  \
+      .help = "workload: the GPUs of a system that it uses: one; all, with copies between them; all as one device; "  \
+              "all, with data on the GPU that works on it" },                                                         \
+    { .name = "spread", .type = CLI_TEXT, .arg = "HOW",                                                          \
+      .help = "unified device: work-groups to GPUs: blocked (default) or interleaved" },                           \
+    { .name = "pages", .type = CLI_TEXT, .arg = "HOW",                                                           \
+      .help = "unified device: memory to GPUs: interleaved (default), blocked, or one: all on GPU 0" }
 /* clang-format on */
 
 /* The options platform, platform-dir, set, fidelity and gpus of the command as a request; all of its lists are in

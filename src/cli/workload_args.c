@@ -144,6 +144,9 @@ ls_status workload_args_sim(const cli_context *ctx, const char *workload, ls_sim
         .dump_count = launch.dump_count,
         .gpus = cli_given(ctx, "gpus") ? (uint32_t)cli_uint(ctx, "gpus") : 0,
         .on = cli_text(ctx, "on"),
+        .devices = cli_given(ctx, "devices") ? wl_devices_names[cli_choice(ctx, "devices")] : NULL,
+        .spread = cli_text(ctx, "spread"),
+        .pages = cli_text(ctx, "pages"),
     };
     status = read_settings(ctx, out, err);
     return status == LS_OK && (!out->sets || !out->platform_dirs || !out->plugins) ? no_memory(err) : status;

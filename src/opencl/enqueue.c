@@ -32,10 +32,24 @@ static cl_int code_of(const ocl_launch *l, ls_status status, ls_error *err)
     return ocl_code_of(status, CL_OUT_OF_RESOURCES);
 }
 
+/* GPUs that do not reach each other's memory: the buffers of a launch come to its device. */
+static cl_int bring(cl_event command, ls_error *err)
+{
+    cl_int code = CL_SUCCESS;
+    if (command->context->device_count == 1 || ls_gpu_system_reaches(ocl.system))
+        return code;
+    for (ocl_object **held = command->more_held; held && *held && code == CL_SUCCESS; held++)
+        if (ocl_is(*held, OCL_MEM))
+            code = ocl_mem_move((cl_mem)(void *)*held, command->queue->device, err);
+    return code;
+}
+
 static cl_int begin_launch(cl_event command, ls_gpu_queue *queue, ls_gpu_event **under_way, ls_error *err)
 {
     ocl_launch *l = ocl_payload(command);
-    cl_int code = ocl_printf_begin(command, l, err);
+    cl_int code = bring(command, err);
+    if (code == CL_SUCCESS)
+        code = ocl_printf_begin(command, l, err);
     if (code != CL_SUCCESS)
         return code;
     ls_status status = ls_gpu_queue_launch(queue, l->gpu_kernel, &l->launch, under_way, err);

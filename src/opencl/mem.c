@@ -26,6 +26,19 @@ cl_int ocl_gpu_alloc(cl_context context, uint64_t bytes, ls_gpu_address *out)
     return ocl_code_of(status, CL_MEM_OBJECT_ALLOCATION_FAILURE);
 }
 
+/* Sub-buffers and images made of a buffer move with all of it. */
+cl_int ocl_mem_move(cl_mem mem, cl_device_id device, ls_error *err)
+{
+    ls_gpu_context *gpu = mem->context->gpu;
+    while (mem->parent)
+        mem = mem->parent;
+    if (mem->address == 0 || ls_gpu_place_of(gpu, mem->address) == device->gpu)
+        return CL_SUCCESS;
+    uint64_t page = ls_gpu_page_bytes(ocl.system), bytes = ls_gpu_reach(gpu, mem->address);
+    ls_status status = ls_gpu_place(gpu, mem->address, (bytes + page - 1) / page * page, device->gpu, err);
+    return ocl_code_of(status, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+}
+
 void ocl_gpu_free(cl_context context, ls_gpu_address address)
 {
     pthread_mutex_lock(&ocl.gpu_lock);

@@ -359,6 +359,9 @@ void ocl_kernel_release(cl_kernel kernel);
 
 /* ------------------------------------------------------------------------------------------------- printf */
 
+/* Moves a buffer or image to a device, with its content: whole pages of its allocation. */
+cl_int ocl_mem_move(cl_mem mem, cl_device_id device, ls_error *err);
+
 /* A launch as it was captured; the payload of its command. */
 typedef struct ocl_launch {
     cl_kernel kernel;

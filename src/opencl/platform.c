@@ -89,14 +89,14 @@ static void fork_child(void)
 
 /* ---------------------------------------------------------------------------------------------- beginning */
 
-static void add_device(cl_uint i, const ocl_settings *settings)
+static void add_device(cl_uint i, size_t gpu, const ocl_settings *settings)
 {
     cl_device_id device = &ocl.devices[i];
     uint64_t used;
     ocl_object_init(&device->base, OCL_DEVICE);
-    device->gpu = i;
-    device->model = ls_gpu_system_gpu(ocl.system, i);
-    ls_gpu_system_memory(ocl.system, i, &used, &device->memory_bytes);
+    device->gpu = gpu;
+    device->model = ls_gpu_system_gpu(ocl.system, gpu);
+    ls_gpu_system_memory(ocl.system, gpu, &used, &device->memory_bytes);
     device->compute_units = settings->compute_units ? settings->compute_units : device->model->compute_units;
     pthread_cond_init(&device->work, NULL);
 }
@@ -123,7 +123,11 @@ static void start(void)
                                    .lenient_barriers = true, /* programs were written for hardware */
                                    .trace_path = settings.trace_path,
                                    .trace_filter = settings.trace_filter,
-                                   .record_path = settings.record_path };
+                                   .record_path = settings.record_path,
+                                   .platform_gpus = settings.platform_gpus,
+                                   .unified = settings.unified,
+                                   .spread = settings.spread,
+                                   .pages = settings.pages };
         status = ls_gpu_system_create(&options, &ocl.system, &err);
     }
     if (status != LS_OK) {
@@ -131,9 +135,11 @@ static void start(void)
         return;
     }
     ocl.is_timed = ls_gpu_system_is_timed(ocl.system);
-    ocl.device_count = (cl_uint)ls_gpu_system_gpu_count(ocl.system);
+    ocl.device_count = settings.unified ? 1 : (cl_uint)ls_gpu_system_gpu_count(ocl.system);
+    if (ocl.device_count > OCL_GPUS_MAX)
+        ocl.device_count = OCL_GPUS_MAX; /* programs have arrays of devices */
     for (cl_uint i = 0; i < ocl.device_count; i++)
-        add_device(i, &settings);
+        add_device(i, settings.unified ? ls_gpu_system_unified(ocl.system) : i, &settings);
     ocl.metrics_path = settings.metrics_path;
     ocl.is_strict = settings.strict;
     pthread_atfork(fork_prepare, fork_parent, fork_child);

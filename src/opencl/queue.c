@@ -258,6 +258,20 @@ cl_int clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count, const cl_ev
     return status == CL_INVALID_EVENT_WAIT_LIST ? CL_INVALID_EVENT : status;
 }
 
+typedef struct migration {
+    cl_uint count;
+    ocl_object *mems[]; /* ends with NULL */
+} migration;
+
+static cl_int run_migration(cl_event command, ls_error *err)
+{
+    const migration *m = ocl_payload(command);
+    cl_int code = CL_SUCCESS;
+    for (cl_uint i = 0; i < m->count && code == CL_SUCCESS; i++)
+        code = ocl_mem_move((cl_mem)(void *)m->mems[i], command->queue->device, err);
+    return code;
+}
+
 cl_int clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count, const cl_mem *mems,
                                   cl_mem_migration_flags flags, cl_uint wait_count, const cl_event *wait_list,
                                   cl_event *event)
@@ -273,8 +287,22 @@ cl_int clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint count, const c
             return CL_INVALID_MEM_OBJECT;
         else if (mems[i]->context != queue->context)
             return CL_INVALID_CONTEXT;
-    /* All devices see the same memory. */
-    return enqueue_order(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, wait_count, wait_list, event);
+    if (queue->context->device_count == 1 || (flags & CL_MIGRATE_MEM_OBJECT_HOST))
+        return enqueue_order(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, wait_count, wait_list, event);
+    cl_int status = ocl_check_enqueue(queue, wait_count, wait_list);
+    if (status != CL_SUCCESS)
+        return status;
+    cl_event command = ocl_command_create(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, run_migration,
+                                          sizeof(migration) + (count + 1) * sizeof(ocl_object *));
+    if (!command)
+        return CL_OUT_OF_HOST_MEMORY;
+    migration *m = ocl_payload(command);
+    for (; m->count < count; m->count++) {
+        m->mems[m->count] = &mems[m->count]->base;
+        ocl_retain(m->mems[m->count]);
+    }
+    command->more_held = m->mems;
+    return ocl_command_submit(command, wait_count, wait_list, false, event);
 }
 
 /* The device says that it has no CL_EXEC_NATIVE_KERNEL. */

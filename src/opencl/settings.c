@@ -83,6 +83,35 @@ static ls_status read_sets(ocl_settings *s, ls_error *err)
     return LS_OK;
 }
 
+static ls_status read_devices(ocl_settings *s, ls_error *err)
+{
+    const char *text = variable("LOCKSTEP_DEVICES");
+    s->spread = variable("LOCKSTEP_SPREAD");
+    s->pages = variable("LOCKSTEP_PAGES");
+    s->unified = text && strcmp(text, "unified") == 0;
+    if (text && !s->unified && strcmp(text, "discrete") != 0)
+        return ls_error_at((ls_fail(err, LS_ERR_USAGE, "'%s' is not discrete or unified", text), err),
+                           "LOCKSTEP_DEVICES", 0, 0);
+    return LS_OK;
+}
+
+/* The platform says how many GPUs there are, or LOCKSTEP_GPUS makes more of a platform of one. */
+static ls_status read_timed_gpus(ocl_settings *s, ls_error *err)
+{
+    uint64_t copies = 0;
+    ls_status status = read_number("LOCKSTEP_GPUS", false, OCL_GPUS_MAX, &copies, err);
+    size_t named = copies > 0 ? s->gpu_count / copies : s->gpu_count;
+    if (status == LS_OK && named > 1)
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "GPUs in simulated time are those of a platform, with one instruction set: LOCKSTEP_GPU "
+            "has %zu",
+            named);
+    s->platform_gpus = copies > 1 ? (uint32_t)copies : 0;
+    s->gpu_count = 1;
+    return status;
+}
+
 ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
 {
     uint64_t threads = 1, compute_units = 0, strict = 0;
@@ -107,10 +136,10 @@ ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
     if (status == LS_OK)
         status = read_sets(out, err);
     bool timed = out->mode ? strcmp(out->mode, "time") == 0 : out->platform != NULL;
-    if (status == LS_OK && timed && out->gpu_count > 1)
-        status = ls_fail(err, LS_ERR_UNSUPPORTED,
-                         "time is simulated for one GPU, not for %zu: see LOCKSTEP_GPU and LOCKSTEP_GPUS",
-                         out->gpu_count);
+    if (status == LS_OK)
+        status = read_devices(out, err);
+    if (status == LS_OK && timed)
+        status = read_timed_gpus(out, err);
     /* The platform has an instruction set of its own. */
     if (out->platform && !variable("LOCKSTEP_GPU"))
         out->gpu_count = 0;

@@ -8,12 +8,15 @@
 typedef struct ocl_settings {
     const char *gpus[OCL_GPUS_MAX]; /* LOCKSTEP_GPU: names with commas between them; one GPU per name */
     size_t gpu_count;
-    uint64_t memory_bytes;  /* LOCKSTEP_MEMORY: bytes of each GPU, also 512M or 2G; 0: the model's */
-    uint32_t threads;       /* LOCKSTEP_THREADS */
-    uint32_t compute_units; /* LOCKSTEP_COMPUTE_UNITS: of each GPU; 0: the model's */
-    const char *mode;       /* LOCKSTEP_MODE; NULL: the driver's default */
-    const char *platform;   /* LOCKSTEP_PLATFORM: of mode time; NULL: one with the GPU's instruction set */
-    const char *sets[32];   /* LOCKSTEP_SET: KEY=VALUE, with blanks between them */
+    uint64_t memory_bytes;      /* LOCKSTEP_MEMORY: bytes of each GPU, also 512M or 2G; 0: the model's */
+    uint32_t threads;           /* LOCKSTEP_THREADS */
+    uint32_t compute_units;     /* LOCKSTEP_COMPUTE_UNITS: of each GPU; 0: the model's */
+    uint32_t platform_gpus;     /* LOCKSTEP_GPUS in mode time: GPUs of the platform; 0: as many as it has */
+    bool unified;               /* LOCKSTEP_DEVICES: unified */
+    const char *spread, *pages; /* LOCKSTEP_SPREAD, LOCKSTEP_PAGES: of the unified device */
+    const char *mode;           /* LOCKSTEP_MODE; NULL: the driver's default */
+    const char *platform;       /* LOCKSTEP_PLATFORM: of mode time; NULL: one with the GPU's instruction set */
+    const char *sets[32];       /* LOCKSTEP_SET: KEY=VALUE, with blanks between them */
     size_t set_count;
     uint64_t max_instructions;             /* LOCKSTEP_MAX_INSTRUCTIONS: of one wavefront; 0: no limit */
     bool strict;                           /* LOCKSTEP_STRICT: 1 checks what programs do */

@@ -2,6 +2,7 @@
 #include "sim/run_program.h"
 
 #include "base/file.h"
+#include "base/text.h"
 #include "model/amd/amd_gpu.h"
 
 #include <inttypes.h>
@@ -75,6 +76,7 @@ static ls_status check_strictly(run_program *p, ls_error *err)
                                      .strict = true };
     wl_request request = p->request;
     wl_result result;
+    request.devices = WL_SINGLE; /* the same kernels on the same data */
     ls_status status = ls_gpu_system_create(&options, &request.system, err);
     if (status != LS_OK)
         return status;
@@ -108,6 +110,32 @@ static ls_status find_program(run_program *p, const run_program_options *o, cons
     return wl_name_size(p->workload, p->settings, o->setting_count, err);
 }
 
+static const char *devices_at(const void *self, size_t i)
+{
+    (void)self;
+    return wl_devices_names[i];
+}
+
+static ls_status choose_devices(run_program *p, const run_program_options *o, ls_error *err)
+{
+    uint32_t devices = 0;
+    while (o->devices && devices < WL_DEVICES_COUNT && strcmp(wl_devices_names[devices], o->devices) != 0)
+        devices++;
+    if (devices == WL_DEVICES_COUNT) {
+        ls_fail(err, LS_ERR_USAGE, "devices cannot be '%s': single, discrete, unified or locality",
+                o->devices);
+        return ls_error_nearest(err, nearest_name(o->devices, WL_DEVICES_COUNT, devices_at, NULL));
+    }
+    p->request.devices = (wl_devices)devices;
+    if ((o->spread || o->pages) && devices != WL_UNIFIED)
+        return ls_fail(err, LS_ERR_USAGE, "'%s' is about the unified device: choose it with --devices unified",
+                       o->spread ? "spread" : "pages");
+    if (o->on && devices != WL_SINGLE)
+        return ls_fail(err, LS_ERR_USAGE, "--on %s chooses one GPU, but --devices %s uses all of them", o->on,
+                       o->devices);
+    return LS_OK;
+}
+
 ls_status run_program_open(run_program *p, mem_arena *arena, run_kind kind, const run_program_options *o,
                            ls_error *err)
 {
@@ -118,7 +146,9 @@ ls_status run_program_open(run_program *p, mem_arena *arena, run_kind kind, cons
     p->launch = o->launch;
     p->launch.path = o->name;
     p->max_instructions = o->max_instructions;
-    ls_status status = find_program(p, o, &gpu, err);
+    ls_status status = choose_devices(p, o, err);
+    if (status == LS_OK)
+        status = find_program(p, o, &gpu, err);
     if (status != LS_OK)
         return status;
     const ls_gpu_options options = { .gpus = gpu ? &gpu : NULL,
@@ -133,7 +163,10 @@ ls_status run_program_open(run_program *p, mem_arena *arena, run_kind kind, cons
                                      .platform_dir_count = o->platform.platform_dir_count,
                                      .seed = o->seed,
                                      .platform_gpus = o->platform.gpus,
-                                     .on = o->on };
+                                     .on = o->on,
+                                     .unified = p->request.devices == WL_UNIFIED,
+                                     .spread = o->spread,
+                                     .pages = o->pages };
     p->request.workload = p->workload;
     p->request.settings = p->settings;
     p->request.check = o->verify;
@@ -457,7 +490,10 @@ void run_program_table(const run_program *p, FILE *to)
     const wl_result *r = &p->result;
     char text[LS_FORMAT_BYTES];
     const platform_config *config = run_program_config(p);
-    if (config_part_count(config) > 0)
+    if (p->request.devices != WL_SINGLE)
+        fprintf(to, "%s on %zu GPUs of %s, %s\n", p->name, ls_gpu_system_gpu_count(p->request.system),
+                config_name(config), wl_devices_names[p->request.devices]);
+    else if (config_part_count(config) > 0)
         fprintf(to, "%s on gpu%u (%s) of %s\n", p->name, timing_gpu_number(p->request.system, 0),
                 config_name(timing_gpu_config(p->request.system, 0)), config_name(config));
     else

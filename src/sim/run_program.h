@@ -37,7 +37,9 @@ typedef struct run_program {
 
 typedef struct run_program_options {
     config_request platform;
-    const char *on; /* the GPU of a system; NULL: the first AMD GPU */
+    const char *on;             /* the GPU of a system; NULL: the first AMD GPU */
+    const char *devices;        /* of a workload, as wl_devices_names; NULL: one GPU */
+    const char *spread, *pages; /* of the unified device, as in ls_gpu_options */
     uint64_t seed;
     const char *name;           /* of the workload or its file */
     const char *gpu;            /* instruction set; NULL: the platform's own */

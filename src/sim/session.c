@@ -199,6 +199,9 @@ static ls_status open_program(ls_sim *s, const ls_sim_options *o, const config_r
     const run_program_options options = {
         .platform = *request,
         .on = o->on,
+        .devices = o->devices,
+        .spread = o->spread,
+        .pages = o->pages,
         .seed = o->seed,
         .name = o->workload,
         .gpu = o->gpu,

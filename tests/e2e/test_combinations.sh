@@ -30,16 +30,15 @@ if [[ -e $(dirname "$LOCKSTEP")/liblockstep-opencl.so ]]; then
         # shellcheck disable=SC2086
         refused "$code" "$text" $command
     done <<'END'
-3|time is simulated for one GPU, not for 2|exec --platform rx5500xt --gpus 2 -- true
-3|time is simulated for one GPU, not for 2|exec --mode time --gpu gfx803 --gpu gfx803 -- true
-3|time is simulated for one GPU, not for 4|exec --platform r9nano --gpu gfx803 --gpu gfx803 --gpus 2 -- true
+2|platform 'r9nano-x2' is a system itself|exec --platform r9nano-x2 --gpus 2 -- true
+3|those of a platform: 2 times --gpu is for emulation|exec --mode time --gpu gfx803 --gpu gfx803 -- true
+3|those of a platform: 2 times --gpu is for emulation|exec --platform r9nano --gpu gfx803 --gpu gfx803 --gpus 2 -- true
 2|--trace-instructions is for emulation|exec --platform r9nano --trace-instructions t -- true
 2|has no effect|exec --mode emulate --platform r9nano -- true
 2|--set overrides a key of a platform|exec --set clusters=2 -- true
 2|--trace-filter needs|exec --trace-filter wave=0 -- true
 END
-    LOCKSTEP_GPUS=2 refused 3 'one GPU, not for 2' exec --platform rx5500xt -- true
-    LOCKSTEP_PLATFORM=rx5500xt refused 3 'one GPU, not for 2' exec --gpus 2 -- true
+    run 0 exec --platform rx5500xt --gpus 2 -- true
     run 0 exec --platform rx5500xt -- true
     run 0 exec --platform rx5500xt --set clusters=2 -- true
     run 0 exec --gpus 2 -- true

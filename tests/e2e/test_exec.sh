@@ -128,9 +128,9 @@ for platform in r9nano rx5500xt; do
     grep -qE '"assumptions": \[".*"\]}' time.json || fail "no assumptions of $platform"
 done
 
-# Time is simulated for one GPU: the driver reports it, and there is no platform.
-run 3 exec --mode time --gpus 2 -- ./add
-grep -q 'time is simulated for one GPU' stderr || fail 'nothing says why there is no platform'
+# GPUs of a platform: each is a device.
+run 0 exec --platform r9nano --gpus 2 -- ./add
+[[ $(<stdout) == 'r9nano (Lockstep): 5 63' ]] || fail 'the program printed something else on two GPUs'
 
 # A wrong setting is one line, and no platform.
 LOCKSTEP_GPU=gfx9 run 10 exec -- ./add

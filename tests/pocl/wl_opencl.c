@@ -145,6 +145,47 @@ ls_gpu_address wl_buffer(wl_run *r, size_t bytes)
     return (ls_gpu_address)(uintptr_t)buffer;
 }
 
+/* One device: the work has one part. */
+
+void wl_divide(wl_run *r, uint32_t units)
+{
+    (void)r, (void)units;
+}
+
+uint32_t wl_parts(const wl_run *r)
+{
+    (void)r;
+    return 1;
+}
+
+uint32_t wl_part_begin(const wl_run *r, uint32_t part)
+{
+    (void)r;
+    return part;
+}
+
+ls_gpu_address wl_divided(wl_run *r, size_t bytes, size_t unit_bytes, size_t before, size_t after)
+{
+    (void)unit_bytes, (void)before, (void)after;
+    return wl_buffer(r, bytes);
+}
+
+ls_gpu_address wl_shared(wl_run *r, size_t bytes)
+{
+    return wl_buffer(r, bytes);
+}
+
+void wl_exchange(wl_run *r, ls_gpu_address shared, uint32_t part, size_t offset, size_t bytes)
+{
+    (void)r, (void)shared, (void)part, (void)offset, (void)bytes;
+}
+
+void wl_download_part(wl_run *r, uint32_t part, void *to, ls_gpu_address from, size_t bytes)
+{
+    (void)part;
+    wl_download(r, to, from, bytes);
+}
+
 ls_gpu_address wl_zeroed(wl_run *r, size_t bytes)
 {
     ls_gpu_address buffer = wl_buffer(r, bytes);

@@ -320,3 +320,82 @@ ls_status ls_gpu_run(ls_gpu_context *c, ls_gpu_kernel *kernel, const ls_gpu_laun
         code = clFinish(c->queue);
     return code == CL_SUCCESS ? LS_OK : failed(err, "a launch", code);
 }
+
+/* ------------------------------------------------------------------------------------------- several GPUs */
+
+/* Runs here are of one device. */
+
+size_t ls_gpu_system_unified(const ls_gpu_system *system)
+{
+    (void)system;
+    return SIZE_MAX;
+}
+
+size_t ls_gpu_system_gpu_count(const ls_gpu_system *system)
+{
+    (void)system;
+    return 1;
+}
+
+uint64_t ls_gpu_page_bytes(const ls_gpu_system *system)
+{
+    (void)system;
+    return 4096;
+}
+
+static ls_status one_device(ls_error *err)
+{
+    return ls_fail(err, LS_ERR_UNSUPPORTED, "runs through OpenCL have one device");
+}
+
+ls_status ls_gpu_place(ls_gpu_context *c, ls_gpu_address address, uint64_t bytes, size_t gpu, ls_error *err)
+{
+    (void)c, (void)address, (void)bytes, (void)gpu;
+    return one_device(err);
+}
+
+ls_status ls_gpu_distribute(ls_gpu_context *c, ls_gpu_address address, uint64_t *out, ls_error *err)
+{
+    (void)c, (void)address, (void)out;
+    return one_device(err);
+}
+
+ls_status ls_gpu_sync(ls_gpu_context *c, ls_error *err)
+{
+    (void)c;
+    return one_device(err);
+}
+
+ls_status ls_gpu_queue_create(ls_gpu_context *c, ls_gpu_queue **out, ls_error *err)
+{
+    (void)c, (void)out;
+    return one_device(err);
+}
+
+ls_status ls_gpu_queue_copy_in(ls_gpu_queue *queue, ls_gpu_address to, const void *from, size_t bytes,
+                               ls_gpu_event **event, ls_error *err)
+{
+    (void)queue, (void)to, (void)from, (void)bytes, (void)event;
+    return one_device(err);
+}
+
+ls_status ls_gpu_queue_copy_out(ls_gpu_queue *queue, void *to, ls_gpu_address from, size_t bytes,
+                                ls_gpu_event **event, ls_error *err)
+{
+    (void)queue, (void)to, (void)from, (void)bytes, (void)event;
+    return one_device(err);
+}
+
+ls_status ls_gpu_queue_copy(ls_gpu_queue *queue, ls_gpu_address to, ls_gpu_address from, size_t bytes,
+                            ls_gpu_event **event, ls_error *err)
+{
+    (void)queue, (void)to, (void)from, (void)bytes, (void)event;
+    return one_device(err);
+}
+
+ls_status ls_gpu_queue_launch(ls_gpu_queue *queue, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,
+                              ls_gpu_event **event, ls_error *err)
+{
+    (void)queue, (void)kernel, (void)launch, (void)event;
+    return one_device(err);
+}

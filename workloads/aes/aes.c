@@ -93,7 +93,10 @@ static void run(wl_run *r)
     make_sbox(sbox);
     expand_key(sbox, key, round_keys);
 
-    const ls_gpu_address in = wl_upload(r, text, 16 * (size_t)blocks), out = wl_buffer(r, 16 * (size_t)blocks);
+    wl_divide(r, (blocks + 63) / 64);
+    const ls_gpu_address in = wl_divided(r, 16 * (size_t)blocks, 64 * 16, 0, 0),
+                         out = wl_divided(r, 16 * (size_t)blocks, 64 * 16, 0, 0);
+    wl_write(r, in, text, 16 * (size_t)blocks);
     const ls_gpu_address keys = wl_upload(r, round_keys, sizeof round_keys);
     wl_launch(r, "aes_encrypt", WL_1D(wl_round_up(blocks, 64)), WL_1D(64), WL_ARG(in), WL_ARG(out),
               WL_ARG(keys), WL_ARG(blocks));
@@ -113,5 +116,6 @@ static const wl_workload aes = { .name = "aes",
                                  .summary = "AES-256 encryption, one block of 16 bytes per work-item",
                                  .source = "FIPS 197; the shape is Hetero-Mark's",
                                  WL_OPTIONS(options),
-                                 .run = run };
+                                 .run = run,
+                                 .divides = true };
 WL_REGISTER(aes);

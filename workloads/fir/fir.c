@@ -16,9 +16,11 @@ static void run(wl_run *r)
         signal[before + i] = samples[i];
 
     const ls_gpu_address d_coefficients = wl_upload(r, coefficients, taps * sizeof *coefficients);
-    const ls_gpu_address d_history = wl_buffer(r, taps * sizeof *signal),
-                         d_in = wl_buffer(r, count * sizeof *signal);
-    const ls_gpu_address d_out = wl_buffer(r, count * sizeof *out);
+    wl_divide(r, (count + 63) / 64);
+    const ls_gpu_address d_history = wl_buffer(r, taps * sizeof *signal);
+    const ls_gpu_address d_in =
+        wl_divided(r, count * sizeof *signal, 64 * sizeof *signal, before * sizeof *signal, 0);
+    const ls_gpu_address d_out = wl_divided(r, count * sizeof *out, 64 * sizeof *out, 0, 0);
     for (size_t at = 0; at < total; at += count) {
         wl_write(r, d_in, signal + before + at, count * sizeof *signal);
         wl_write(r, d_history, signal + at, before * sizeof *signal);
@@ -47,5 +49,6 @@ static const wl_workload fir = { .name = "fir",
                                  .summary = "finite impulse response filter",
                                  .source = "textbook; the shape is Hetero-Mark's",
                                  WL_OPTIONS(options),
-                                 .run = run };
+                                 .run = run,
+                                 .divides = true };
 WL_REGISTER(fir);

@@ -67,10 +67,14 @@ static void run(wl_run *r)
     double *sums = wl_zeros(r, centre_values, sizeof *sums);
     uint32_t *counts = wl_zeros(r, p.clusters, sizeof *counts);
 
-    const ls_gpu_address d_features = wl_upload(r, features, values * sizeof *features);
+    wl_divide(r, (p.points + 63) / 64);
+    const ls_gpu_address d_features =
+        wl_divided(r, values * sizeof *features, 64 * sizeof *features * p.dimensions, 0, 0);
+    wl_write(r, d_features, features, values * sizeof *features);
     const ls_gpu_address d_swapped = wl_buffer(r, values * sizeof *features);
     const ls_gpu_address d_centres = wl_buffer(r, centre_values * sizeof *features);
-    const ls_gpu_address d_membership = wl_buffer(r, p.points * sizeof *p.membership);
+    const ls_gpu_address d_membership =
+        wl_divided(r, p.points * sizeof *p.membership, 64 * sizeof *p.membership, 0, 0);
     const wl_size grid = WL_1D(wl_round_up(p.points, 64)), group = WL_1D(64);
     wl_launch(r, "kmeans_swap", grid, group, WL_ARG(d_features), WL_ARG(d_swapped), WL_ARG(p.points),
               WL_ARG(p.dimensions));
@@ -95,5 +99,6 @@ static const wl_workload kmeans = { .name = "kmeans",
                                     .summary = "k-means clustering, a launch per round",
                                     .source = "Lloyd 1982; the shape is Hetero-Mark's",
                                     WL_OPTIONS(options),
-                                    .run = run };
+                                    .run = run,
+                                    .divides = true };
 WL_REGISTER(kmeans);

@@ -9,9 +9,12 @@ static void run(wl_run *r)
     const float *a = wl_random_f32(r, (size_t)m * k, -1, 1), *b = wl_random_f32(r, (size_t)k * n, -1, 1);
     float *c = wl_zeros(r, (size_t)m * n, sizeof *c);
 
-    const ls_gpu_address d_a = wl_upload(r, a, (size_t)m * k * sizeof *a);
-    const ls_gpu_address d_b = wl_upload(r, b, (size_t)k * n * sizeof *b);
-    const ls_gpu_address d_c = wl_buffer(r, (size_t)m * n * sizeof *c);
+    wl_divide(r, (m + 15) / 16); /* by rows of A and C; all of B is read everywhere */
+    const ls_gpu_address d_a = wl_divided(r, (size_t)m * k * sizeof *a, (size_t)16 * k * sizeof *a, 0, 0);
+    const ls_gpu_address d_b = wl_shared(r, (size_t)k * n * sizeof *b);
+    const ls_gpu_address d_c = wl_divided(r, (size_t)m * n * sizeof *c, (size_t)16 * n * sizeof *c, 0, 0);
+    wl_write(r, d_a, a, (size_t)m * k * sizeof *a);
+    wl_write(r, d_b, b, (size_t)k * n * sizeof *b);
     const wl_size grid = WL_2D(wl_round_up((n + 3) / 4, 16), wl_round_up(m, 16));
     wl_launch(r, "matrix_multiply", grid, WL_2D(16, 16), WL_ARG(d_a), WL_ARG(d_b), WL_ARG(d_c), WL_ARG(m),
               WL_ARG(n), WL_ARG(k));
@@ -41,5 +44,6 @@ static const wl_workload matrixmultiplication = { .name = "matrixmultiplication"
                                                   .summary = "matrix product with tiles in local memory",
                                                   .source = "textbook; in the AMD APP SDK's place",
                                                   WL_OPTIONS(options),
-                                                  .run = run };
+                                                  .run = run,
+                                                  .divides = true };
 WL_REGISTER(matrixmultiplication);

@@ -22,8 +22,11 @@ static void run(wl_run *r)
     for (size_t y = 0; y < height; y++)
         memcpy(padded + (y + border) * padded_width + border, picture + y * width, width * sizeof *picture);
 
-    const ls_gpu_address d_in = wl_upload(r, padded, padded_count * sizeof *padded);
-    const ls_gpu_address d_out = wl_buffer(r, count * sizeof *out);
+    wl_divide(r, (height + 15) / 16); /* a part reads the rows below its own, too */
+    const size_t row = padded_width * sizeof *padded;
+    const ls_gpu_address d_in = wl_divided(r, padded_count * sizeof *padded, 16 * row, 0, 2 * border * row);
+    const ls_gpu_address d_out = wl_divided(r, count * sizeof *out, 16 * width * sizeof *out, 0, 0);
+    wl_write(r, d_in, padded, padded_count * sizeof *padded);
     const ls_gpu_address d_mask = wl_upload(r, mask, mask_count * sizeof *mask);
     const wl_size grid = WL_2D(wl_round_up(width, 16), wl_round_up(height, 16));
     wl_launch(r, "simple_convolution", grid, WL_2D(16, 16), WL_ARG(d_in), WL_ARG(d_out), WL_ARG(d_mask),
@@ -55,5 +58,6 @@ static const wl_workload simpleconvolution = { .name = "simpleconvolution",
                                                .summary = "convolution of a picture with a small mask",
                                                .source = "textbook; in the AMD APP SDK's place",
                                                WL_OPTIONS(options),
-                                               .run = run };
+                                               .run = run,
+                                               .divides = true };
 WL_REGISTER(simpleconvolution);

@@ -110,8 +110,10 @@ typedef struct drv_backend {
     uint64_t (*page_bytes)(void *self);
     /* Moves whole pages of one allocation to GPUs, with their content. No command uses them now. */
     ls_status (*place)(void *self, const drv_placement *placement, ls_error *err);
-    /* Read-only pages of the unified device: every GPU gets a copy. */
-    ls_status (*replicate)(void *self, uint64_t address, uint64_t bytes, ls_error *err);
+    bool (*reaches)(void *self); /* kernels may use memory of other GPUs; NULL: they may */
+    /* Read-only pages of the unified device: every GPU gets a copy. They begin with these bytes. */
+    ls_status (*replicate)(void *self, uint64_t address, uint64_t bytes, const void *data, uint64_t data_bytes,
+                           ls_error *err);
     /* An image into memory that nothing has used since it was allocated. */
     ls_status (*load)(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
     ls_status (*write)(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err);

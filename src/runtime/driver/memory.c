@@ -394,6 +394,11 @@ size_t ls_gpu_place_of(ls_gpu_context *context, ls_gpu_address address)
     return gpu;
 }
 
+bool ls_gpu_system_reaches(const ls_gpu_system *system)
+{
+    return !system->backend->reaches || system->backend->reaches(system->machine);
+}
+
 uint64_t ls_gpu_page_bytes(const ls_gpu_system *system)
 {
     return drv_page_bytes(system);

@@ -94,8 +94,10 @@ static ls_status protect(ls_gpu_module *module, const hsa_segment *segment, ls_e
     if (from >= to)
         return LS_OK;
     ls_status status = system->backend->protect(system->machine, module->base + from, to - from, err);
+    uint64_t end = to < o->image_bytes ? to : o->image_bytes;
     if (status == LS_OK && module->gpu == system->unified && system->backend->replicate)
-        status = system->backend->replicate(system->machine, module->base + from, to - from, err);
+        status = system->backend->replicate(system->machine, module->base + from, to - from, o->image + from,
+                                            end - from, err);
     return status;
 }
 

@@ -78,16 +78,18 @@ static ls_status choose_gpus(timing *t, const char *on, size_t *numbers, size_t 
     return LS_OK;
 }
 
-/* GPUs that programs see with others have their number in their addresses. A GPU alone has none. */
+/* GPUs that programs see with others have their number in their addresses. A GPU alone has none, unless it is on a fabric
+ * and has no TLBs: then its hubs tell its own memory by the number. */
 static void number_gpus(timing *t, const size_t *numbers, size_t first)
 {
     memset(t->index_of, 0xff, sizeof t->index_of);
     for (size_t i = 0; i < t->gpu_count; i++) {
         timing_gpu *g = &t->gpus[i];
         g->number = (uint32_t)numbers[i];
-        g->home = t->gpu_count > 1 ? g->number : 0;
         g->config = config_part_count(t->config) > 0 ? config_part(t->config, numbers[i]) : t->config;
         g->gpu = amd_gpu_of(t->engine, (uint32_t)(first + i));
+        bool needs_home = t->gpu_count > 1 || (t->has_fabric && amd_gpu_page_bytes(g->gpu) == 0);
+        g->home = needs_home ? g->number : 0;
         ls_port command = amd_gpu_command(g->gpu);
         g->command = command.ops;
         g->command_self = command.self;
@@ -204,7 +206,7 @@ static ls_status set_up_gpu(timing *t, timing_gpu *g, const drv_machine *m, ls_e
         return status;
     g->align = t->gpu_count > 1 ? t->page_bytes : LS_PAGE_BYTES;
     if (t->gpu_count > 1)
-        g->is_closed = !amd_gpu_set_pages(g->gpu, &pages) && g->home != 0;
+        (void)amd_gpu_set_pages(g->gpu, &pages);
     address_space_watch(g->space, pages_changed, g);
     return write_queue(g, err);
 }
@@ -323,6 +325,12 @@ static size_t gpu_count(void *self)
     return ((timing *)self)->gpu_count;
 }
 
+static bool reaches(void *self)
+{
+    const timing *t = self;
+    return t->has_fabric || t->gpu_count == 1;
+}
+
 static uint64_t now(void *self)
 {
     return atomic_load(&((timing *)self)->now_ns);
@@ -338,6 +346,7 @@ const drv_backend drv_backend_time = {
     .protect = timing_mem_protect,
     .page_bytes = timing_page_bytes,
     .place = timing_place,
+    .reaches = reaches,
     .replicate = timing_replicate,
     .load = timing_mem_load,
     .write = timing_write,

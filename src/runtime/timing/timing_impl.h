@@ -42,7 +42,6 @@ typedef struct timing_gpu {
     LS_VEC(timing_piece) pieces;
     LS_VEC(timing_chunk) chunks; /* frames for pages from elsewhere */
     LS_VEC(page_copy) copies;    /* of read-only pages of the unified device */
-    bool is_closed;              /* it has no TLBs, so that addresses with a home would find nothing */
 } timing_gpu;
 
 /* A packet of a command. Commands whose memory lies in several places, or whose work-groups run on several GPUs, have
@@ -127,6 +126,7 @@ typedef struct timing {
     recorder *record; /* NULL: nothing is recorded */
     _Atomic uint64_t now_ns;
     struct timing_leftover *leftover; /* a replay that did not end: the machine may still have its packets */
+    uint64_t ended;                   /* commands that are over, of which the driver has not been told */
     bool is_broken;                   /* time cannot advance after this error */
     ls_error broken;
 } timing;
@@ -158,7 +158,8 @@ ls_status timing_mem_load(void *self, size_t gpu, uint64_t to, const void *from,
 /* --- timing_place.c: pages that lie elsewhere than at home --- */
 
 ls_status timing_place(void *self, const drv_placement *placement, ls_error *err);
-ls_status timing_replicate(void *self, uint64_t address, uint64_t bytes, ls_error *err);
+ls_status timing_replicate(void *self, uint64_t address, uint64_t bytes, const void *data, uint64_t data_bytes,
+                           ls_error *err);
 /* A range is freed: its frames elsewhere, too, and what caches have of them. */
 void timing_forget_places(timing *t, uint64_t address, uint64_t bytes);
 /* Lines of frames, in the caches of all GPUs. */

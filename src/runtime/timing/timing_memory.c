@@ -57,12 +57,6 @@ ls_status timing_mem_alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *add
 {
     timing *t = self;
     gpu = gpu < t->gpu_count ? gpu : 0; /* the unified device's memory has its addresses there */
-    const timing_gpu *g = &t->gpus[gpu];
-    if (g->is_closed)
-        return ls_fail(
-            err, LS_ERR_UNSUPPORTED,
-            "gpu%u (%s) has no TLBs: beside other GPUs programs cannot use it; choose one with --on",
-            g->number, g->model.name);
     pthread_mutex_lock(&t->lock);
     ls_status status = timing_alloc(&t->gpus[gpu], bytes, address, err);
     pthread_mutex_unlock(&t->lock);

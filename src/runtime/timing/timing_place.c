@@ -228,14 +228,14 @@ ls_status timing_place(void *self, const drv_placement *placement, ls_error *err
 
 /* -------------------------------------------------------------------------------------------------- copies */
 
-static ls_status copy_pages(timing *t, timing_gpu *g, uint64_t address, const uint8_t *data, uint64_t bytes,
-                            ls_error *err)
+static ls_status copy_pages(timing *t, timing_gpu *g, uint64_t address, uint64_t bytes, const void *data,
+                            uint64_t data_bytes, ls_error *err)
 {
     page_copy copy = { .address = address, .bytes = bytes };
     ls_status status =
         address_space_alloc(g->space, bytes, t->page_bytes, LS_PAGE_READ | LS_PAGE_WRITE, &copy.frame, err);
     if (status == LS_OK)
-        status = amd_gpu_load(g->gpu, copy.frame, data, bytes, err);
+        status = amd_gpu_load(g->gpu, copy.frame, data, data_bytes, err);
     if (status == LS_OK)
         status = address_space_protect(g->space, copy.frame, bytes, LS_PAGE_READ, err);
     if (status == LS_OK && !vec_push(&g->copies, copy))
@@ -245,22 +245,19 @@ static ls_status copy_pages(timing *t, timing_gpu *g, uint64_t address, const ui
     return status;
 }
 
-ls_status timing_replicate(void *self, uint64_t address, uint64_t bytes, ls_error *err)
+ls_status timing_replicate(void *self, uint64_t address, uint64_t bytes, const void *data, uint64_t data_bytes,
+                           ls_error *err)
 {
     timing *t = self;
     const timing_gpu *home = timing_home(t, address);
     if (address % t->page_bytes != 0 || bytes % t->page_bytes != 0)
         return LS_OK; /* pages that hold more than this: other GPUs read them where they are */
-    uint8_t *data = malloc(bytes);
-    if (!data)
-        return no_memory(err);
+    ls_status status = LS_OK;
     pthread_mutex_lock(&t->lock);
-    ls_status status = address_space_read(home->space, timing_frame(address), data, bytes, err);
     for (size_t i = 0; i < t->gpu_count && status == LS_OK; i++)
         if (&t->gpus[i] != home)
-            status = copy_pages(t, &t->gpus[i], address, data, bytes, err);
+            status = copy_pages(t, &t->gpus[i], address, bytes, data, data_bytes, err);
     pthread_mutex_unlock(&t->lock);
-    free(data);
     return status;
 }
 

@@ -378,6 +378,10 @@ ls_status timing_replay(ls_gpu_system *system, amd_file *file, const kernel_sele
     timing *t = system->machine;
     if (system->backend != &drv_backend_time)
         return ls_fail(err, LS_ERR_USAGE, "recordings run in simulated time only");
+    if (t->has_fabric && t->gpus[0].number != 0 && amd_gpu_page_bytes(t->gpus[0].gpu) == 0)
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "gpu%u is on a fabric and has no TLBs: a recording runs on gpu0 of such a system",
+                       t->gpus[0].number);
     replay *r = calloc(1, sizeof *r);
     if (!r)
         return no_memory(err);

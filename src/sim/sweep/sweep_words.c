@@ -107,6 +107,9 @@ ls_status sweep_words(mem_arena *arena, const ls_sim_options *o, sweep_word **ou
             add_text(&l, "arg", o->args[i]);
         add_number(&l, "gpus", o->gpus, 0);
         add_text(&l, "on", o->on);
+        add_text(&l, "devices", o->devices);
+        add_text(&l, "spread", o->spread);
+        add_text(&l, "pages", o->pages);
         add_flag(&l, "warm-l2", o->warm_l2);
         add_flag(&l, "verify", o->verify);
     }

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Several GPUs as devices: workloads that divide themselves, the table of launches, the files of results, and an OpenCL
+# program for all devices of one context, with and without a fabric.
+# shellcheck source=lib.bash
+source "$(dirname "$0")/lib.bash"
+
+small=(--size 4096 -s gpus.clusters=4 --verify)
+
+# The same times for any number of threads; each launch names its GPU.
+for how in discrete locality unified; do
+    for threads in 1 2 3 8; do
+        run 0 run fir -p r9nano-x4 --devices "$how" "${small[@]}" -j "$threads" -o "$how$threads.json"
+        grep -q "^fir on 4 GPUs of r9nano-x4, $how$" stdout || fail "the table does not say $how"
+        grep -qE 'verification +correct' stdout || fail "wrong with $how and $threads threads"
+        sed -n '/kernel time/,/IPC/p; /GPU 3/p' stdout >"table$threads"
+        cmp -s table1 "table$threads" || fail "$how differs with $threads threads"
+    done
+    grep -qE '^ +4 +fir +GPU 3 ' stdout || fail "no row of GPU 3 with $how"
+done
+grep -q '"gpu": *3' unified1.json || fail 'the results do not name GPU 3'
+
+refused 2 '--on gpu1 chooses one GPU, but --devices discrete uses all' \
+    run fir -p r9nano-x4 --devices discrete --on gpu1
+refused 2 "'spread' is about the unified device" run fir -p r9nano-x4 --spread blocked
+refused 2 "the spread of the unified device cannot be 'central': blocked or interleaved" \
+    run fir -p r9nano-x4 --devices unified --spread central
+refused 3 'a unified device needs a fabric' run fir -p r9nano-x2 --devices unified
+refused 3 'workload atax does not divide itself over GPUs' run atax -p r9nano-x4 --devices locality
+refused 3 'has no TLBs' run fir -p w6800 --gpus 2 -s fabric.model=full --devices locality
+refused 3 'a recording is of GPU 0 alone' run fir -p r9nano-x4 --devices discrete --record r.lspk
+run 0 run atax -p r9nano-x4 --devices unified "${small[@]:2}" --size 64
+
+[[ -e $BINARY_DIR/liblockstep-opencl.so ]] || skip 'the OpenCL driver is not built'
+cat >all.c <<'C'
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <stdio.h>
+#define N 1024
+int main(void)
+{
+    static int data[N];
+    const char *text = "kernel void add(global int *p, int v) { p[get_global_id(0)] += v; }";
+    cl_platform_id platform;
+    cl_device_id devices[16];
+    cl_uint count = 0;
+    cl_int code, sum = 0;
+    clGetPlatformIDs(1, &platform, NULL);
+    clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 16, devices, &count);
+    cl_context context = clCreateContext(NULL, count, devices, NULL, NULL, &code);
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &code);
+    if (clBuildProgram(program, 0, NULL, "", NULL, NULL) != CL_SUCCESS)
+        return 77;
+    cl_kernel kernel = clCreateKernel(program, "add", &code);
+    cl_mem mem = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof data, data, &code);
+    cl_command_queue queues[16];
+    for (cl_uint i = 0; i < count; i++)
+        queues[i] = clCreateCommandQueue(context, devices[i], 0, &code);
+    for (cl_uint i = 0; i < count; i++) {
+        size_t grid = N;
+        int value = 1 << i;
+        clSetKernelArg(kernel, 0, sizeof mem, &mem);
+        clSetKernelArg(kernel, 1, sizeof value, &value);
+        if (i % 2)
+            clEnqueueMigrateMemObjects(queues[i], 1, &mem, 0, 0, NULL, NULL);
+        clEnqueueNDRangeKernel(queues[i], kernel, 1, NULL, &grid, NULL, 0, NULL, NULL);
+        clFinish(queues[i]);
+    }
+    code = clEnqueueReadBuffer(queues[0], mem, CL_TRUE, 0, sizeof data, data, 0, NULL, NULL);
+    for (int i = 0; i < N; i++)
+        sum += data[i];
+    printf("%u devices, code %d, %d\n", count, code, sum);
+    return 0;
+}
+C
+"$CC" all.c -o all -lOpenCL 2>stderr || skip 'no OpenCL headers'
+run 0 exec --gpus 3 -- ./all
+[[ $(<stdout) == '3 devices, code 0, 7168' ]] || fail 'three emulated GPUs'
+for fabric in none pcie; do
+    run 0 exec --platform r9nano --gpus 3 --set fabric.model=$fabric --metrics "$fabric.json" -- ./all
+    [[ $(<stdout) == '3 devices, code 0, 7168' ]] || fail "three GPUs, fabric $fabric"
+done
+run 0 exec --platform r9nano-x4 --devices unified -- ./all
+[[ $(<stdout) == '1 devices, code 0, 1024' ]] || fail 'the unified device'
