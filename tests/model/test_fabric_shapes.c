@@ -93,11 +93,12 @@ static bool stream(frig_end *end, ls_cycle now, fabric_message *m)
     return end->id == only_from;
 }
 
-/* Bytes of data per 1000 cycles (MB/s at 1 GHz), in the steady state. */
+/* GB/s of data that each of `ends` ends gets in the steady state; the ends send a message per cycle of their clock. */
+static uint64_t end_mhz = 1000;
 static double bandwidth(const char *model, uint32_t gpus, const char *const *sets, frig_next_fn next,
                         uint32_t ends)
 {
-    frig r = { .gpus = gpus, .next = next, .credits = 512 };
+    frig r = { .gpus = gpus, .next = next, .credits = 1024, .clock_mhz = end_mhz, .any_address = true };
     ls_error err = { 0 };
     uint64_t before = 0, after = 0;
     frig_open(&r);
@@ -149,6 +150,58 @@ static void test_planes_share(void **state)
     bytes_each = 128;
     const char *const planes[] = { "planes=3", "links=2", NULL };
     about(bandwidth("switch", 8, planes, stream, 1), 120);
+}
+
+/* Measured anchors of real links: one GPU writes to another one. */
+static void test_anchors(void **state)
+{
+    (void)state;
+    only_from = 2;
+    only_to = 5;
+    bytes_each = 128;
+    end_mhz = 4000;
+    /* A100: 12 links of 25 GB/s over six switches: 240 GB/s expected, about 230 reached by NCCL (nccl-tests#149). */
+    const char *const a100[] = { "planes=6", "links=2", "queue_messages=1024", NULL };
+    about(bandwidth("switch", 8, a100, stream, 1), 240);
+    /* H100: 18 links: 360 GB/s; measured 371 to 377 (nccl#1264), 365 to 370 (nccl#1455). */
+    const char *const h100[] = { "planes=6", "links=3", "queue_messages=1024", NULL };
+    about(bandwidth("switch", 8, h100, stream, 1), 360);
+    /* PCI Express 5 x16, pieces of 256 bytes: 57.6 GB/s; measured 56.3 to 57.8 (ik_llama.cpp#1022). */
+    bytes_each = 256;
+    const char *const five[] = { "generation=5", "framing=packet", "flit_bytes=8", NULL };
+    about(bandwidth("pcie", 8, five, stream, 1), 64.0 * 128 / 130 * 256 / 280);
+    /* MI300X: 64 GB/s each way, about 48 usable: 21 bytes of overhead for 64 are fitted to that. */
+    const char *const mi300x[] = { "link_gb_s=64",        "packet_header_bytes=21", "packet_payload_bytes=64",
+                                   "queue_messages=1024", "flit_bytes=1",           NULL };
+    bytes_each = 128;
+    about(bandwidth("full", 8, mi300x, stream, 1), 64.0 * 64 / 85);
+    end_mhz = 1000;
+}
+
+static bool uniform(frig_end *end, ls_cycle now, fabric_message *m)
+{
+    (void)now;
+    m->to = (uint16_t)((end->id + 1 + ls_random_below(&end->random, 7)) % 8);
+    m->class_index = FABRIC_DATA;
+    m->data_bytes = 128;
+    m->wire_bytes = 132;
+    m->address = ls_random_below(&end->random, 1 << 20) << 7;
+    return true;
+}
+
+/* All to all at random over one switch: messages behind one for a busy output wait, unless they have another channel. */
+static void test_uniform(void **state)
+{
+    (void)state;
+    static const char *const channels[] = { "virtual_channels=1", "virtual_channels=2", "virtual_channels=5" };
+    double reached[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        const char *const sets[] = { channels[i], NULL };
+        reached[i] = bandwidth("switch", 8, sets, uniform, 8) / 20;
+        print_message("%s: %.3f of the links\n", channels[i], reached[i]);
+    }
+    assert_true(reached[0] > 0.58 && reached[0] < 0.80);
+    assert_true(reached[1] > reached[0] && reached[2] > reached[1] && reached[2] < 1);
 }
 
 static bool across(frig_end *end, ls_cycle now, fabric_message *m)
@@ -222,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pcie_latency),      cmocka_unit_test(test_direct_latency),
         cmocka_unit_test(test_rates_that_differ), cmocka_unit_test(test_link_saturation),
+        cmocka_unit_test(test_anchors),           cmocka_unit_test(test_uniform),
         cmocka_unit_test(test_planes_share),      cmocka_unit_test(test_bisection),
         cmocka_unit_test(test_counters_of_links), cmocka_unit_test(test_groups),
     };
