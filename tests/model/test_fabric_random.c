@@ -8,7 +8,7 @@
 typedef struct draw {
     ls_random random;
     uint32_t gpus, switches;
-    bool has_host, answers;
+    bool has_host, answers, gpus_forward;
 } draw;
 
 static draw now_drawn;
@@ -35,7 +35,7 @@ static ls_status random_shape(fabric_shape *shape, const void *spec, uint32_t gp
                               ls_error *err)
 {
     ls_random r = *(const ls_random *)spec;
-    bool forward = now_drawn.switches == 0 || below(&r, 4) == 0;
+    bool forward = now_drawn.gpus_forward = now_drawn.switches == 0 || below(&r, 4) == 0;
     for (uint32_t i = 0; i < gpus; i++)
         shape->nodes[i].forwards = forward;
     for (uint32_t i = 0; i < now_drawn.switches; i++) {
@@ -139,7 +139,75 @@ static void test_random_shapes(void **state)
     }
 }
 
-/* The same for shapes with names. */
+/* ------------------------------------------------------------------------------------------------- routes */
+
+#define EDGES_MAX 512u
+
+typedef struct waiting {
+    bool may_wait[EDGES_MAX][EDGES_MAX]; /* a message on one edge can wait for another one */
+    uint8_t state[EDGES_MAX];            /* 0: new, 1: on the way, 2: done */
+} waiting;
+
+static uint32_t edge_from(const noc_graph *graph, uint32_t node, uint32_t port)
+{
+    for (uint32_t i = 0; i < graph->edge_count; i++)
+        if (graph->edges[i].from == node && graph->edges[i].from_port == port)
+            return i;
+    fail_msg("node %u has no port %u", node, port);
+    return 0;
+}
+
+/* Follows a route, which ends at its end and passes no other end that does not forward. */
+static void follow(const frig *r, bool gpus_forward, uint32_t from, uint32_t to, uint32_t path, waiting *w)
+{
+    const noc_graph *graph = &r->fabric->graph;
+    uint32_t at = from, last = UINT32_MAX, phase = 0, hops = 0;
+    while (at != to) {
+        assert_true(hops++ < graph->switches);
+        assert_true(at == from || at >= r->end_count || (gpus_forward && at < r->gpus));
+        size_t table = (size_t)(path * graph->phases + phase) * graph->switches + at;
+        uint32_t edge = edge_from(graph, at, graph->route[table * graph->switches + to]);
+        if (last != UINT32_MAX)
+            w->may_wait[last][edge] = true;
+        last = edge;
+        phase = graph->edges[edge].phase;
+        at = graph->edges[edge].to;
+    }
+}
+
+static bool has_circle(const noc_graph *graph, waiting *w, uint32_t edge)
+{
+    w->state[edge] = 1;
+    for (uint32_t i = 0; i < graph->edge_count; i++)
+        if (w->may_wait[edge][i] && (w->state[i] == 1 || (w->state[i] == 0 && has_circle(graph, w, i))))
+            return true;
+    w->state[edge] = 2;
+    return false;
+}
+
+/* No message of any fabric can wait for itself: the order in which edges follow each other on routes has no circle. */
+static void test_routes_have_no_circle(void **state)
+{
+    (void)state;
+    static waiting w;
+    for (uint32_t seed = 0; seed < SHAPES; seed++) {
+        frig r;
+        open_random(&r, seed);
+        const noc_graph *graph = &r.fabric->graph;
+        assert_true(graph->edge_count <= EDGES_MAX);
+        memset(&w, 0, sizeof w);
+        for (uint32_t from = 0; from < r.end_count; from++)
+            for (uint32_t to = 0; to < r.end_count; to++)
+                for (uint32_t path = 0; path < graph->paths; path++)
+                    follow(&r, now_drawn.gpus_forward, from, to, path, &w);
+        for (uint32_t i = 0; i < graph->edge_count; i++)
+            if (w.state[i] == 0 && has_circle(graph, &w, i))
+                fail_msg("routes of shape %u have a circle through '%s'", seed, graph->edges[i].name);
+        frig_close(&r);
+    }
+}
+
+/* Traffic in shapes with names. */
 static void test_named_shapes(void **state)
 {
     (void)state;
@@ -267,6 +335,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_shapes),
+        cmocka_unit_test(test_routes_have_no_circle),
         cmocka_unit_test(test_named_shapes),
         cmocka_unit_test(test_save),
         cmocka_unit_test(test_shortest_routes_can_deadlock),
