@@ -44,9 +44,9 @@ typedef struct ls_line_cache_ops {
     void (*set_map)(void *self, const ls_address_map *map);
     /* Between runs: lines that differ from the level below. */
     uint64_t (*dirty_lines)(const void *self);
-    /* Of a cache above L2, where L2 keeps lines of other GPUs: after an invalidate below it, it has none of the lines
-     * that it had before. last: below it is L2; then every invalidate goes below first. */
-    void (*set_above)(void *self, bool last);
+    /* Of the last cache above L2, where L2 keeps lines of other GPUs: an invalidate of this cache goes below too, before
+     * all requests that come later, and is answered when it is done there. */
+    void (*pass_invalidates)(void *self);
 } ls_line_cache_ops;
 
 #endif

@@ -150,14 +150,14 @@ static ls_status build_served(builder *b, ls_region *region, ls_block **hub, ls_
     return line_hub_set_links(*hub, b->uppers + 1, &b->gpu->map, links, b->channels, err);
 }
 
-/* Behind L2: caches above it pass invalidates on, and their hubs send everything to it. */
+/* Behind L2: hubs above it send everything to it, and the caches before these hubs pass invalidates on. */
 static ls_status build_above(builder *b, bool homes, ls_error *err)
 {
-    uint32_t above = b->clusters * b->caches_per_cluster;
+    uint32_t clusters = b->clusters * b->caches_per_cluster, first = b->arrays > 0 ? clusters : 0;
     for (uint32_t i = 0; i <= b->uppers; i++)
         line_hub_set_behind(build_hub_of(b, i), b->gpu->number, homes && i < b->uppers);
-    for (uint32_t i = 0; i < above + b->arrays && keeps_remote(b); i++)
-        TRY(line_cache_set_above(b->gpu->caches[i], b->arrays == 0 || i >= above, err));
+    for (uint32_t i = first; i < clusters + b->arrays && keeps_remote(b); i++)
+        TRY(line_cache_pass_invalidates(b->gpu->caches[i], err));
     return LS_OK;
 }
 

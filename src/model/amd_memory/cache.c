@@ -136,8 +136,6 @@ static void below_reply(void *self, const ls_line_message *reply, ls_cycle now)
         node->m.flags = reply->flags;
         c->forwarded--;
         c->writes_out -= node->m.kind == LS_LINE_WRITE || node->m.kind == LS_LINE_ATOMIC;
-        if (LS_UNLIKELY(node->m.kind == LS_LINE_INVALIDATE && c->above))
-            line_cache_empty(c); /* lines that came since it was sent may be old */
         cache_answer_fill(c, reply->token, now, 0);
     }
     cache_free(c, CACHE_ROOM, now);

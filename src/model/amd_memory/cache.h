@@ -69,9 +69,9 @@ void line_cache_set_map(ls_block *cache, const mem_map *map);
 /* Does it keep what is written, so that a kernel's end must flush it? */
 bool line_cache_writes_back(const ls_block *cache);
 
-/* Of a cache above L2, where L2 keeps lines of other GPUs: an invalidate below it empties it too, when it is answered.
- * last: below it is L2; then every invalidate goes below first. Fails for a model that cannot. */
-ls_status line_cache_set_above(ls_block *cache, bool last, ls_error *err);
+/* Of the last cache above L2, where L2 keeps lines of other GPUs: an invalidate of this cache goes below too, before all
+ * requests that come later. Fails for a model that cannot. */
+ls_status line_cache_pass_invalidates(ls_block *cache, ls_error *err);
 
 /* Drops lines of the range, dirty ones too, because their memory is freed. The machine is at rest. */
 void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes);

@@ -113,11 +113,10 @@ static void set_passing(void *self, uint32_t flags)
     c->passing = flags;
 }
 
-static void set_above(void *self, bool last)
+static void pass_invalidates(void *self)
 {
     line_cache *c = self;
-    c->above = true;
-    c->last = last;
+    c->passes_invalidates = true;
 }
 
 static void set_map(void *self, const mem_map *map)
@@ -178,7 +177,7 @@ static const ls_line_cache_ops cache_ops = { .set_below = set_below,
                                              .writes_back = writes_back,
                                              .discard = discard,
                                              .dirty_lines = dirty_lines,
-                                             .set_above = set_above };
+                                             .pass_invalidates = pass_invalidates };
 
 /* --- keys and counters --- */
 

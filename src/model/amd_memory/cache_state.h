@@ -79,7 +79,7 @@ typedef struct line_cache {
 
     uint32_t width, policy, passing, directory_cycles, hit_cycles;
     bool home, mapped, attached;
-    bool above, last;        /* line_cache_set_above() */
+    bool passes_invalidates; /* line_cache_pass_invalidates() */
     const ls_memory *memory; /* of a home: for the states of pages */
     mem_map map;
     bool plain; /* the map's local address is the address without plain_shift bits above those of plain_low */
@@ -127,8 +127,6 @@ typedef struct line_cache {
     cache_client *clients;
 } line_cache;
 
-/* Clean bytes go. Of a cache that is no home, lines on their way are too old as well. */
-void line_cache_empty(line_cache *c);
 bool line_cache_take(void *self, uint32_t client, const ls_line_message *m, ls_cycle now);
 extern const ls_line_memory_ops line_cache_memory;
 extern const ls_line_client_ops line_cache_client;

@@ -352,7 +352,8 @@ static bool take_atomic(line_cache *c, uint32_t client, const ls_line_message *m
     return true;
 }
 
-void line_cache_empty(line_cache *c)
+/* Clean bytes go. Of a cache that is no home, lines on their way are too old as well. */
+static void empty(line_cache *c)
 {
     for (uint32_t line = 0, left = c->store.tags.present; left > 0; line++) {
         store_line *l = &c->store.lines[line];
@@ -374,7 +375,7 @@ void line_cache_empty(line_cache *c)
 
 static bool take_invalidate(line_cache *c, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
-    line_cache_empty(c);
+    empty(c);
     c->taken++;
     cache_answer_hit(c, cache_new_node(c, client, m, now, 0), now, 0);
     return true;
@@ -433,16 +434,17 @@ static inline bool open_to(line_cache *c, uint32_t client, const ls_line_message
 static __attribute__((noinline)) bool take_sweep(line_cache *c, uint32_t client, const ls_line_message *m,
                                                  ls_cycle now)
 {
-    bool deeper_too = m->atomic > 0 || (c->last && m->kind == LS_LINE_INVALIDATE);
-    if (!deeper_too)
-        return m->kind == LS_LINE_INVALIDATE ? take_invalidate(c, client, m, now)
-                                             : take_flush(c, client, m, now);
+    bool is_own = m->atomic == 0, empties = m->kind == LS_LINE_INVALIDATE;
+    if (is_own && !(empties && c->passes_invalidates))
+        return empties ? take_invalidate(c, client, m, now) : take_flush(c, client, m, now);
     /* An instruction cache has no key for passing requests: it passes one at a time. */
     if (!cache_sends_free(c, 1) || (c->forwarded > 0 && c->forwarded >= c->spec->pending))
         return cache_refuse(c, client, &c->n.refused_room, now, 0);
     ls_line_message deeper;
     ls_line_copy_head(&deeper, m);
-    if (m->atomic > 0)
+    if (is_own)
+        empty(c);
+    else
         deeper.atomic--;
     return forward(c, client, &deeper, now);
 }

@@ -43,14 +43,14 @@ bool line_cache_writes_back(const ls_block *cache)
     return cache_ops(cache)->writes_back != NULL && cache_ops(cache)->writes_back(state_of(cache));
 }
 
-ls_status line_cache_set_above(ls_block *cache, bool last, ls_error *err)
+ls_status line_cache_pass_invalidates(ls_block *cache, ls_error *err)
 {
-    if (cache_ops(cache)->set_above == NULL)
+    if (cache_ops(cache)->pass_invalidates == NULL)
         return ls_fail(
             err, LS_ERR_UNSUPPORTED,
             "'%s': its model cannot stand above an L2 with lines of other GPUs: rdma.cache must be never",
             ls_block_name(cache));
-    cache_ops(cache)->set_above(ls_block_state(cache), last);
+    cache_ops(cache)->pass_invalidates(ls_block_state(cache));
     return LS_OK;
 }
 

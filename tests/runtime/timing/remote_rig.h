@@ -149,16 +149,15 @@ static inline void remote_submit(remote_rig *r, uint32_t gpu, ls_command_packet 
     OK(((const ls_command_ops *)command->ops)->submit(command->self, packet, &err));
 }
 
-/* A kernel with these arguments, which lie in the memory of its GPU. */
-static inline void remote_launch(remote_rig *r, uint32_t gpu, uint32_t program, uint32_t items,
-                                 const uint64_t *args, uint32_t arg_count, ls_command_packet *packet)
+/* A kernel with these arguments, which lie in the memory of its GPU. It runs beside those before it. */
+static inline void remote_launch_beside(remote_rig *r, uint32_t gpu, uint32_t program, uint32_t items,
+                                        const uint64_t *args, uint32_t arg_count, ls_command_packet *packet)
 {
     remote_gpu *g = &r->gpus[gpu];
     uint64_t at = g->args + g->args_used;
     g->args_used += REMOTE_ARGS;
     OK(address_space_write(g->space, at, args, arg_count * sizeof *args, &err));
     *packet = (ls_command_packet){ .kind = LS_PACKET_KERNEL,
-                                   .barrier = true,
                                    .sgprs = 104,
                                    .kernel = { .program = r->programs[program],
                                                .code = r->codes[program],
@@ -168,6 +167,8 @@ static inline void remote_launch(remote_rig *r, uint32_t gpu, uint32_t program, 
                                                .kernarg = mem_place_virtual(gpu, at) } };
     remote_submit(r, gpu, packet);
 }
+
+#define remote_launch remote_launch_beside /* where only one runs on each GPU */
 
 /* Physical addresses, as the GPU sees them. */
 static inline void remote_transfer(remote_rig *r, uint32_t gpu, ls_dma_kind kind, uint64_t to, uint64_t from,
