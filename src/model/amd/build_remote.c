@@ -62,9 +62,9 @@ static bool keeps_remote(const builder *b)
 static ls_status build_passing(builder *b, ls_region *region, const char *name, ls_block **out, ls_error *err)
 {
     const ls_block_type *model = ls_machine_model(b->machine, "l2");
-    if (model != ls_registry_find_block(LS_L2_CACHE_SLOT, "lines"))
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "rdma.at is memory, but l2.model is '%s': only 'lines' can",
-                       model->name);
+    if (!line_cache_is_model(model))
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "rdma.at is memory, but l2.model is '%s', which cannot stand before it", model->name);
     line_cache_spec part = *(const line_cache_spec *)ls_machine_spec(b->machine, "l2");
     part.size_kib = part.ways = 1;
     part.write_policy = LINE_EVICT;
@@ -80,9 +80,10 @@ static ls_status build_part(builder *b, ls_region *region, const char *name, boo
     const ls_block_type *model = ls_machine_model(b->machine, "l2");
     const line_cache_spec *whole = ls_machine_spec(b->machine, "l2");
     uint64_t ways = b->spec->rdma_ways;
-    if (model != ls_registry_find_block(LS_L2_CACHE_SLOT, "lines"))
+    if (!line_cache_is_model(model))
         return ls_fail(err, LS_ERR_UNSUPPORTED,
-                       "rdma.cache is not never, but l2.model is '%s': only 'lines' can", model->name);
+                       "rdma.cache is not never, but l2.model is '%s', which has no ways to give away",
+                       model->name);
     if (ways >= whole->ways)
         return ls_fail(err, LS_ERR_INPUT,
                        "rdma.ways is %llu, but l2.ways is %llu: some remain for the own memory",

@@ -73,6 +73,9 @@ bool line_cache_writes_back(const ls_block *cache);
  * requests that come later. Fails for a model that cannot. */
 ls_status line_cache_pass_invalidates(ls_block *cache, ls_error *err);
 
+/* Whether a model is the one of this folder, with a line_cache_spec. */
+bool line_cache_is_model(const ls_block_type *type);
+
 /* Drops lines of the range, dirty ones too, because their memory is freed. The machine is at rest. */
 void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes);
 /* At rest: dirty lines; for tests and reports. */

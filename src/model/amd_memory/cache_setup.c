@@ -92,6 +92,11 @@ static ls_status cache_init(ls_block *block, void *state, const void *spec, ls_e
     return LS_OK;
 }
 
+bool line_cache_is_model(const ls_block_type *type)
+{
+    return type->init == cache_init;
+}
+
 /* --- wiring --- */
 
 static ls_status set_below(void *self, ls_block *block, ls_block *memory, ls_error *err)
