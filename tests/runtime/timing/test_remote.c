@@ -187,6 +187,28 @@ static void limits_slow_programs_down(void **state)
     assert_true(narrow.end[0] > wide.end[0]);
 }
 
+/* Both GPUs wait for lines of each other, with one of everything. */
+static void small_machines_do_not_deadlock(void **state)
+{
+    (void)state;
+    for (uint32_t mode = 0; mode < MODES; mode++) {
+        const char *sets[12] = { "gpus.rdma.in_flight=1",
+                                 "gpus.rdma.served_in_flight=1",
+                                 "gpus.rdma.buffer_messages=1",
+                                 "gpus.l2.mshr_entries=1",
+                                 "gpus.l2.pending=1",
+                                 "gpus.l2.queue_entries=2",
+                                 "gpus.l2.ways=5",
+                                 "gpus.l2.size_kib=10" };
+        size_t count = 8;
+        for (uint32_t i = 0; modes[mode][i] != NULL; i++)
+            sets[count++] = modes[mode][i];
+        outcome out = { 0 };
+        exchange(1, sets, &out);
+        assert_int_equal(out.n[0].in_flight_peak, 1);
+    }
+}
+
 /* Of one load of GPU 0, past L1, of a line that the owner's L2 has. */
 static uint64_t load_cycles(uint32_t gpus, const char *fabric, uint32_t owner, const char *const *sets)
 {
@@ -444,6 +466,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_use_each_others_memory),
         cmocka_unit_test(limits_slow_programs_down),
+        cmocka_unit_test(small_machines_do_not_deadlock),
         cmocka_unit_test(a_remote_load_is_a_local_one_and_the_way),
         cmocka_unit_test(a_load_over_pcie_takes_its_hops),
         cmocka_unit_test(a_load_behind_l2_passes_the_own_partition),
