@@ -21,10 +21,13 @@ typedef struct state {
     } n;
 } state;
 
-static void next_kernel(state *s, ls_cycle begin)
+/* At the start, after a kernel, and when a workload that had none may have one again. */
+static void next_kernel(void *self, ls_cycle begin)
 {
+    state *s = self;
     const ls_dispatch_rules rules = { s->wiring.capacity, s->wiring.core_count, .spread = false };
-    if (s->work.next_kernel(s->work.self, &s->kernel, &s->end, &s->failure) != LS_OK || s->end)
+    ls_status status = s->work.next_kernel(s->work.self, &s->kernel, &s->end, &s->failure);
+    if (status != LS_OK || s->end || s->kernel.info == NULL)
         return;
     s->per_core = ls_dispatch_blocks_per_core(&rules, s->kernel.info, s->kernel.ctas);
     if (s->per_core == 0)
@@ -34,7 +37,7 @@ static void next_kernel(state *s, ls_cycle begin)
     s->sent = s->done = 0;
     s->begin = s->last_end = begin;
     ls_domain_pending(ls_region_domain(s->region), 1);
-    ls_schedule_at(s->region, &s->pump, begin + LAUNCH_CYCLES);
+    ls_schedule_at(s->region, &s->pump, begin + (s->kernel.continues ? 0 : LAUNCH_CYCLES));
 }
 
 static void pump(void *self, ls_cycle now)
@@ -113,14 +116,14 @@ static void start(void *self, const ls_dispatch_work *work)
 static void progress(const void *self, ls_dispatch_progress *out)
 {
     const state *s = self;
-    const ls_error *failure = s->failure.status != LS_OK ? &s->failure : NULL;
-    *out = (ls_dispatch_progress){ s->n.kernels, s->end, s->begin, failure };
+    *out = (ls_dispatch_progress){ s->n.kernels, s->end, s->begin, s->failure.status ? &s->failure : NULL };
 }
 
 static ls_status init(ls_block *block, void *self, const void *spec, ls_error *err)
 {
     state *s = self;
     s->region = ls_block_region(block);
+    s->begin = LS_CYCLE_MAX;
     ls_event_init(&s->pump, pump, s);
     return (void)spec, (void)err, LS_OK;
 }
@@ -135,7 +138,9 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(struct counters, kernels, "kernels", "kernels run"),
     LS_METRIC_COUNTER(struct counters, active_cycles, "cycles", "with a kernel launched"),
 };
-static const ls_dispatch_ops ops = { describe, attach, receive, start, progress, ls_core_takes_no_kernel };
+static const ls_dispatch_ops ops = {
+    describe, attach, receive, start, next_kernel, progress, ls_core_takes_no_kernel
+};
 static const ls_port_decl ports[] = { { LS_DISPATCH_PORT, LS_DISPATCH_INTERFACE, &ops, 0 } };
 
 static const ls_block_type dispatch_fill = {

@@ -86,6 +86,8 @@ typedef struct ls_core_wiring {
     const ls_launch_table *launches; /* that launch messages name; outlives the core */
     uint32_t refill_cycles; /* blocks may come before there is room: the core starts one so many cycles after
                                  * another has ended. 0: none comes before there is room */
+    ls_link *to_peer; /* for sectors of other GPUs' memory, with the owner as `slice`; NULL: there are none */
+    const ls_address_owners *owners; /* outlives the core; NULL: all addresses are the GPU's own */
 } ls_core_wiring;
 
 /* Provided port. A receive function belongs to a link: it releases the link's buffer entry, now or later. */

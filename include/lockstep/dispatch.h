@@ -10,7 +10,7 @@
 
 #define LS_DISPATCH_SLOT "dispatch"
 #define LS_DISPATCH_PORT "dispatch"
-#define LS_DISPATCH_INTERFACE "dispatch/2"
+#define LS_DISPATCH_INTERFACE "dispatch/3"
 
 /* A kernel as the workload hands it over; valid until kernel_done. */
 typedef struct ls_dispatch_kernel {
@@ -20,11 +20,13 @@ typedef struct ls_dispatch_kernel {
     void *handle;                     /* the workload's */
     uint32_t slot;                    /* the dispatcher sets it: cores count by it */
     const struct rates_kernel *rates; /* goes into the launch table */
+    bool continues; /* goes on with a launch that is on the GPU already: there is no latency of a launch */
 } ls_dispatch_kernel;
 
 /* The workload. The dispatcher calls it from its own domain only. */
 typedef struct ls_dispatch_work {
     void *self;
+    /* A kernel without info: there is none now, and the dispatcher's resume() is called when there may be one. */
     ls_status (*next_kernel)(void *self, ls_dispatch_kernel *out, bool *end, ls_error *err);
     /* Fills the dispatcher's cta, which was zeroed once and may have been used before. */
     ls_status (*next_cta)(void *self, const ls_dispatch_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
@@ -64,6 +66,8 @@ typedef struct ls_dispatch_ops {
     void (*receive)(void *self, ls_link *link, const void *payload, ls_cycle now);
     /* Before the run: sets the workload and starts it at cycle 0. */
     void (*start)(void *self, const ls_dispatch_work *work);
+    /* In the dispatcher's domain, while no kernel is launched, by a workload that had none and may have one now. */
+    void (*resume)(void *self, ls_cycle now);
     /* Between runs. At the end of a kernel the dispatcher stops the run (ls_domain_stop), so that counters can be
      * read. */
     void (*progress)(const void *self, ls_dispatch_progress *out);

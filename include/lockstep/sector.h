@@ -38,6 +38,31 @@ typedef struct ls_dram_place {
     uint32_t bank, row, column;
 } ls_dram_place;
 
+/* In a system of several GPUs: addresses that belong to others, sorted and disjoint. All else is the GPU's own. Does
+ * not change while the machine runs. */
+typedef struct ls_owner_range {
+    uint64_t begin, end;
+    uint32_t owner; /* end of the fabric: the number of the GPU */
+} ls_owner_range;
+typedef struct ls_address_owners {
+    const ls_owner_range *ranges;
+    uint32_t count;
+} ls_address_owners;
+
+/* The range of an address; NULL: it is the GPU's own. */
+static inline const ls_owner_range *ls_address_owner(const ls_address_owners *owners, uint64_t address)
+{
+    uint32_t low = 0, high = owners->count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (owners->ranges[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < owners->count && owners->ranges[low].begin <= address ? &owners->ranges[low] : (void *)0;
+}
+
 LS_API ls_sector_place ls_address_map_place(const ls_address_map *map, uint64_t address);
 LS_API ls_dram_place ls_address_map_dram(const ls_address_map *map, uint64_t address);
 

@@ -4,6 +4,7 @@
 
 #include "workload/accelsim/write.h"
 #include "workload/pack/pack.h"
+#include "workload/devices/devices.h"
 #include "workload/synth/synth.h"
 
 #include <string.h>
@@ -42,6 +43,9 @@ static ls_status print_list(const cli_context *ctx, const char *only, ls_error *
         for (size_t p = 0; only && p < synth_param_count(kind); p++)
             print_param(ctx, synth_param_at(kind, p));
     }
+    for (size_t i = 0; !only && i < collective_count(); i++)
+        fprintf(ctx->out, "%s%-17s%s %s (of several GPUs: docs/devices.md)\n", style.name, collective_name(i),
+                style.off, collective_help(i));
     return LS_OK;
 }
 

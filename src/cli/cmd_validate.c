@@ -8,9 +8,11 @@ typedef ls_status measuring(const validate_reference *ref, validate_report *repo
 
 /* "all", then as in fidelity_presets without the first, against which the others are held. */
 static const char *const fidelities[] = { "all", "basic", "memory", NULL };
-static const char *const parts[] = { "micro", "traces", "hardware", "determinism", "amd", NULL };
-static measuring *const measurings[] = { validate_micro, validate_traces, validate_hardware,
-                                         validate_determinism, validate_amd };
+static const char *const parts[] = {
+    "micro", "traces", "hardware", "determinism", "amd", "interconnect", NULL
+};
+static measuring *const measurings[] = { validate_micro,       validate_traces, validate_hardware,
+                                         validate_determinism, validate_amd,    validate_interconnect };
 
 static ls_status write_file(const validate_report *report, const char *path,
                             void (*render)(const validate_report *report, FILE *to), ls_error *err)
@@ -91,7 +93,7 @@ static const cli_option options[] = {
     { .name = "reference", .letter = 'r', .type = CLI_TEXT, .arg = "DIR", .complete = CLI_COMPLETE_DIR,
       .help = "other tables than those that are shipped, beside traces and formats; else $" VALIDATE_VARIABLE },
     { .name = "only", .type = CLI_CHOICE, .arg = "PART", .choices = parts,
-      .help = "run one part instead of all five" },
+      .help = "run one part instead of all six" },
     { .name = "fidelity", .type = CLI_CHOICE, .arg = "PRESET", .choices = fidelities,
       .help = "instead: what simpler models cost in accuracy and gain in speed; needs no reference" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
@@ -121,7 +123,8 @@ static const cli_command command = {
         "configurations and against Accel-Sim's own numbers. hardware compares native platforms with "
         "measurements of "
         "GPUs. determinism runs every trace with 1, 2, 3 and 8 threads and compares all results. amd executes "
-        "microbenchmarks and all workloads on AMD platforms.\n\n"
+        "microbenchmarks and all workloads on AMD platforms. interconnect compares systems of several GPUs with measured "
+        "bandwidths.\n\n"
         "The tables and the imported platforms are shipped; traces are not, and without them those parts say that they "
         "are skipped. A check that fails makes the exit code 5; "
         "deviations that are "

@@ -12,6 +12,14 @@ static void forget_shares(const metric_store *metrics, metrics_take_fn take, voi
         (void)take(self, metrics_source_at(metrics, i), unused, BYTES);
 }
 
+static ls_status mark_shared(kernel_groups *g, metric_store *metrics, ls_error *err)
+{
+    char name[64];
+    snprintf(name, sizeof name, "(shared by %u kernels)", g->kernels);
+    g->shared.kernel_name = name;
+    return metrics_mark(metrics, &g->shared, err);
+}
+
 ls_status kernel_groups_mark(kernel_groups *g, metric_store *metrics, const metric_interval *kernel,
                              ls_time next_begin, metrics_take_fn take, void *self, ls_error *err)
 {
@@ -33,10 +41,13 @@ ls_status kernel_groups_mark(kernel_groups *g, metric_store *metrics, const metr
         return metrics_mark(metrics, &interval, err);
     }
     ls_status status = metrics_mark_part(metrics, &interval, take, self, err);
-    if (status != LS_OK || g->is_open)
-        return status;
-    char name[64];
-    snprintf(name, sizeof name, "(shared by %u kernels)", g->kernels);
-    g->shared.kernel_name = name;
-    return metrics_mark(metrics, &g->shared, err);
+    return status != LS_OK || g->is_open ? status : mark_shared(g, metrics, err);
+}
+
+ls_status kernel_groups_close(kernel_groups *g, metric_store *metrics, ls_error *err)
+{
+    if (!g->is_open)
+        return LS_OK;
+    g->is_open = false;
+    return mark_shared(g, metrics, err);
 }

@@ -21,5 +21,7 @@ typedef struct kernel_groups {
  * here. */
 ls_status kernel_groups_mark(kernel_groups *groups, metric_store *metrics, const metric_interval *kernel,
                              ls_time next_begin, metrics_take_fn take, void *self, ls_error *err);
+/* At the end of a run whose last group is still open: the interval with its shared values. */
+ls_status kernel_groups_close(kernel_groups *groups, metric_store *metrics, ls_error *err);
 
 #endif

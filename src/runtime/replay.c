@@ -45,6 +45,7 @@ struct trace_replay {
     bool started;
     uint32_t threads; /* of the run */
     gpu_shape shape;
+    bool continues;           /* the kernels of the present command go on with a launch */
     trace_profiler *profiler; /* of machines without simulated memory, if there is no profile */
     thread_pool *pool;        /* that makes profiles, with as many threads as the run; NULL: one */
 };
@@ -215,10 +216,40 @@ static void warm(trace_replay *r, uint64_t address, uint64_t bytes)
         profiler_warm(r->profiler, address, bytes);
 }
 
+/* The end of the commands that may be read now. *known: whether there are any; else *end says that none will come. */
+static uint64_t command_limit(trace_replay *r, bool *known, bool *end)
+{
+    *known = true;
+    if (r->options.program == NULL)
+        return trace_command_count(r->trace);
+    const device_command *kernels = device_queue_kernels(r->gpu->queue);
+    *known = kernels != NULL;
+    if (kernels == NULL) {
+        *end = device_queue_is_done(r->gpu->queue);
+        return r->next_command;
+    }
+    if (r->next_command < kernels->first)
+        r->next_command = kernels->first;
+    r->continues = kernels->continues;
+    return kernels->end;
+}
+
+/* The dispatcher requests kernels early: problems are reported in the order of the list. */
+static ls_status hold(trace_replay *r, bool *end)
+{
+    *end = true;
+    if (r->options.program != NULL)
+        device_queue_abandon(r->gpu->queue);
+    return LS_OK;
+}
+
 static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_error *err)
 {
     trace_replay *r = self;
-    for (; r->next_command < trace_command_count(r->trace); r->next_command++) {
+    bool known;
+    out->info = NULL;
+    uint64_t limit = command_limit(r, &known, end);
+    for (; r->next_command < limit; r->next_command++) {
         const trace_cmd *command = trace_command_at(r->trace, r->next_command);
         if (command->kind == LS_COMMAND_COPY_IN && r->options.warm_l2)
             warm(r, command->address, command->bytes);
@@ -227,11 +258,8 @@ static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_
             continue;
         trace_kernel *kernel;
         ls_status status = trace_open_kernel(r->trace, r->next_command, &kernel, &r->held);
-        if (status != LS_OK) { /* the dispatcher requests kernels early: problems are reported in the order of
-                                * the list */
-            *end = true;
-            return LS_OK;
-        }
+        if (status != LS_OK)
+            return hold(r, end);
         const ls_kernel_info *info = kernel_get_info(kernel);
         if (gpu_shape_l1(&r->shape, 0).accelsim_rules)
             kernel_as_accelsim(kernel);
@@ -249,16 +277,21 @@ static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_
         o->number = r->seen;
         o->command = r->next_command++;
         o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;
-        *out = (ls_dispatch_kernel){
-            .info = info, .insts = kernel_inst_table(kernel), .ctas = o->limit, .handle = o
-        };
+        *out = (ls_dispatch_kernel){ .info = info,
+                                     .insts = kernel_inst_table(kernel),
+                                     .ctas = o->limit,
+                                     .handle = o,
+                                     .continues = r->continues };
         if (r->shape.analytic) {
             out->rates = &o->rates;
             return find_rates(r, o, err);
         }
         return LS_OK;
     }
-    *end = true;
+    if (r->options.program == NULL)
+        *end = true;
+    else if (known && r->open.count == 0) /* its kernels have been read and have ended */
+        device_queue_kernels_done(r->gpu->queue);
     return LS_OK;
 }
 
@@ -452,7 +485,7 @@ static ls_status start(trace_replay *r, const ls_run_options *options, ls_error 
     };
     r->dispatch->start(r->dispatch_self, &work);
     r->started = true;
-    return LS_OK;
+    return r->options.program != NULL ? device_queue_start(r->gpu->queue, r->options.program, err) : LS_OK;
 }
 
 static ls_status failed(const ls_error *failure, ls_error *err)
@@ -511,6 +544,9 @@ ls_status replay_run_all(trace_replay *const *replays, size_t count, const ls_ru
             all_idle = all_idle && progress.idle;
         }
         result->limited = piece.limited && !all_idle; /* requests that ended kernels left do not count */
+        for (size_t i = 0; i < count && status == LS_ERR_DEADLOCK; i++)
+            if (replays[i]->held.status != LS_OK) /* others wait for this one */
+                return failed(&replays[i]->held, err);
         if (status != LS_OK)
             return status;
         bool ended = false;

@@ -3,6 +3,7 @@
 #define RUNTIME_REPLAY_H
 
 #include "lockstep/block.h"
+#include "model/gpu/device_queue.h"
 #include "workload/profile/profile.h"
 #include "workload/select.h"
 #include "workload/trace.h"
@@ -32,6 +33,9 @@ typedef struct replay_options {
     /* For machines whose memory is a formula: hit rates, else they are found out before each kernel starts,
      * from a sample of it. Outlives the replay. NULL: none. */
     const trace_profile *profile;
+    /* In a run of several GPUs: the commands of this one; its kernels are those of the trace. The GPU has a device queue
+     * then. Outlives the replay. NULL: the whole trace. */
+    const device_program *program;
     /* After each kernel, while nothing runs: time to read counters. */
     ls_status (*kernel_done)(void *self, const replay_kernel *kernel, ls_error *err);
     void *kernel_done_self;

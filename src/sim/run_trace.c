@@ -13,12 +13,14 @@
 typedef struct kernel_taker {
     ls_engine *engine;
     uint32_t slot;
+    int32_t gpu; /* whose slot it is */
 } kernel_taker;
 
 static bool take_share(void *self, const metric_source *source, void *counters, size_t bytes)
 {
     const kernel_taker *taker = self;
-    return gpu_take_kernel(taker->engine, source->path, taker->slot, counters, bytes);
+    return source->gpu == taker->gpu &&
+           gpu_take_kernel(taker->engine, source->path, taker->slot, counters, bytes);
 }
 
 /* After each kernel: its counters become an interval of the metrics. */
@@ -40,9 +42,11 @@ static ls_status kernel_done(void *self, const replay_kernel *kernel, ls_error *
         !vec_push(&t->done_ns, host_clock_ns() - t->began_ns) ||
         !vec_push(&t->intervals, metrics_interval_count(t->metrics)))
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    kernel_taker taker = { .engine = t->engine, .slot = kernel->slot };
+    kernel_taker taker = { .engine = t->engine, .slot = kernel->slot, .gpu = interval.gpu };
     ls_time next =
         kernel->next_begin == LS_CYCLE_MAX ? LS_TIME_MAX : ls_clock_time(t->clock, kernel->next_begin);
+    if (t->shared_groups != NULL) /* open until the run ends */
+        return kernel_groups_mark(t->shared_groups, t->metrics, &interval, 0, take_share, &taker, err);
     return kernel_groups_mark(&t->groups, t->metrics, &interval, next, take_share, &taker, err);
 }
 
@@ -102,7 +106,12 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
     t->engine = engine;
     const trace_options trace = { .unknown_opcodes_as_alu = options->unknown_opcodes_as_alu,
                                   .drop_values = true };
-    ls_status status = trace_open(options->path, &trace, &t->trace, err);
+    ls_status status = LS_OK;
+    t->is_borrowed = options->trace != NULL;
+    t->trace = options->trace;
+    t->shared_groups = options->groups;
+    if (!t->is_borrowed)
+        status = trace_open(options->path, &trace, &t->trace, err);
     if (status == LS_OK)
         status = select_kernels(t->trace, options->kernels, &t->selection, err);
     if (status != LS_OK)
@@ -124,6 +133,7 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
         .cta_limit = options->cta_limit,
         .warm_l2 = options->warm_l2,
         .allow_unmodelled = options->allow_unmodelled,
+        .program = options->program,
         .kernel_done = kernel_done,
         .kernel_done_self = t,
     };
@@ -144,19 +154,29 @@ void run_trace_close(run_trace *t)
     vec_fini(&t->intervals);
     profile_fini(&t->profile);
     selection_fini(&t->selection);
-    trace_close(t->trace);
+    if (!t->is_borrowed)
+        trace_close(t->trace);
+}
+
+ls_status run_trace_end(run_trace *t, const ls_run_result *result, ls_error *err)
+{
+    gpu_roofline_update(&t->roofline); /* including the work of an interrupted kernel */
+    ls_cycle begin;
+    if (replay_unfinished(t->replay, &begin) &&
+        !spans_add(&t->busy, begin, ls_clock_cycle_at(t->clock, result->end_time)))
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    return LS_OK;
 }
 
 ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_result *result, ls_error *err)
 {
     t->began_ns = host_clock_ns();
     ls_status status = replay_run(t->replay, options, result, err);
-    gpu_roofline_update(&t->roofline); /* including the work of an interrupted kernel */
-    ls_cycle begin;
-    if (status == LS_OK && replay_unfinished(t->replay, &begin) &&
-        !spans_add(&t->busy, begin, ls_clock_cycle_at(t->clock, result->end_time)))
-        status = ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    return status;
+    ls_error ending;
+    ls_status ended = run_trace_end(t, result, &ending);
+    if (status == LS_OK && ended != LS_OK && err != NULL)
+        *err = ending;
+    return status == LS_OK ? ended : status;
 }
 
 /* ------------------------------------------------------------------------------------------------ numbers */

@@ -13,6 +13,7 @@
 /* All zero is nothing. */
 typedef struct run_trace {
     sass_trace *trace;
+    bool is_borrowed; /* the trace is the caller's */
     kernel_selection selection;
     trace_replay *replay;
     metric_store *metrics;
@@ -24,8 +25,10 @@ typedef struct run_trace {
     const gpu_instance *gpu;
     LS_VEC(size_t) intervals; /* of the metrics: that of each kernel */
     kernel_groups groups;
-    span_list busy;           /* cycles of that clock with a kernel */
-    uint64_t began_ns;        /* host time */
+    kernel_groups
+        *shared_groups; /* of a run of several GPUs: their kernels count as overlapped; NULL: the own ones */
+    span_list busy;     /* cycles of that clock with a kernel */
+    uint64_t began_ns;  /* host time */
     LS_VEC(uint64_t) done_ns; /* after that, by the order of replay_kernel_at() */
     gpu_roofline roofline;    /* a source of the metrics: it stays where it is as long as they are read */
 } run_trace;
@@ -37,6 +40,10 @@ typedef struct run_trace_options {
     bool warm_l2, unknown_opcodes_as_alu, allow_unmodelled;
     uint32_t gpu;        /* of the engine, among those that run traces */
     const char *profile; /* hit rates, for core.memory analytic; "auto": of the cache; NULL: of a sample */
+    /* Of a run of several GPUs: this one's trace and program, and the groups of all. They outlive the run. */
+    sass_trace *trace;
+    const device_program *program;
+    kernel_groups *groups;
 } run_trace_options;
 
 /* Numbers of a kernel or a whole run that `lockstep run` and `lockstep validate` show. */
@@ -52,6 +59,9 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
                           metric_store *metrics, ls_error *err);
 void run_trace_close(run_trace *t);
 ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_result *result, ls_error *err);
+
+/* After a run of several GPUs: the part of this one. */
+ls_status run_trace_end(run_trace *t, const ls_run_result *result, ls_error *err);
 
 /* Of a kernel, by its place in the order of ends, or of all with LS_METRICS_RUN. */
 run_trace_numbers run_trace_count(const run_trace *t, size_t kernel);

@@ -250,17 +250,10 @@ static ls_status refuse_on_amd(ls_sim *s, ls_error *err)
                                    : wl_find(workload, &none, err);
 }
 
-static ls_status open_trace(ls_sim *s, const ls_sim_options *o, ls_error *err)
+static run_trace_options trace_options_of(const ls_sim_options *o)
 {
-    size_t number, index;
-    ls_status status = config_choose_part(s->config, GPU_MACHINE, "traces", o->on, &number, &index, err);
-    if (status == LS_OK)
-        status = machine_set_busy(s->machine, &number, 1, err);
-    if (status != LS_OK)
-        return status;
-    const run_trace_options options = {
+    return (run_trace_options){
         .path = o->workload,
-        .gpu = (uint32_t)index,
         .kernels = o->kernels,
         .cta_limit = o->cta_limit,
         .warm_l2 = o->warm_l2,
@@ -268,6 +261,37 @@ static ls_status open_trace(ls_sim *s, const ls_sim_options *o, ls_error *err)
         .allow_unmodelled = o->skip_unmodelled,
         .profile = o->profile,
     };
+}
+
+/* Work for several GPUs at the same time. */
+static ls_status open_devices(ls_sim *s, const ls_sim_options *o, ls_error *err)
+{
+    const char *refused = o->on ? "on" : o->kernels ? "kernels" : o->profile ? "profile" : NULL;
+    if (refused)
+        return ls_fail(err, LS_ERR_USAGE, "the option %s is for a trace of one GPU, but '%s' is for several",
+                       refused, o->workload);
+    const run_trace_options options = trace_options_of(o);
+    s->has_devices = true;
+    ls_status status =
+        run_devices_begin(&s->devices, &options, config_name(s->config), s->engine, s->metrics, err);
+    size_t numbers[DEVICES_MAX];
+    for (uint32_t i = 0; status == LS_OK && i < s->devices.count; i++)
+        numbers[i] = gpu_at(s->engine, i)->number;
+    return status == LS_OK ? machine_set_busy(s->machine, numbers, s->devices.count, err) : status;
+}
+
+static ls_status open_trace(ls_sim *s, const ls_sim_options *o, ls_error *err)
+{
+    size_t number, index;
+    if (devices_is(o->workload))
+        return open_devices(s, o, err);
+    ls_status status = config_choose_part(s->config, GPU_MACHINE, "traces", o->on, &number, &index, err);
+    if (status == LS_OK)
+        status = machine_set_busy(s->machine, &number, 1, err);
+    if (status != LS_OK)
+        return status;
+    run_trace_options options = trace_options_of(o);
+    options.gpu = (uint32_t)index;
     s->has_trace = true;
     return run_trace_begin(&s->trace, &options, s->engine, s->metrics, err);
 }
@@ -350,6 +374,7 @@ void ls_sim_close(ls_sim *s)
         return;
     session_results_fini(s);
     run_trace_close(&s->trace);
+    run_devices_close(&s->devices);
     metrics_destroy(s->metrics);
     run_program_close(&s->program);
     machine_destroy(s->machine);
@@ -395,12 +420,20 @@ const char *ls_sim_config_hash(const ls_sim *s)
 
 /* ------------------------------------------------------------------------------------------------- running */
 
+static uint64_t session_counter(const ls_sim *s, const char *type, const char *name)
+{
+    metric_value value;
+    return metrics_get(s->metrics, LS_METRICS_RUN, type, NULL, name, &value, NULL) == LS_OK ? value.value : 0;
+}
+
 /* Warnings that only the run can know. */
 static void warn_after(ls_sim *s)
 {
-    if (s->has_trace)
-        run_trace_warn(&s->trace, s->engine);
-    uint64_t unknown = s->has_trace ? run_trace_unknown(&s->trace) : 0;
+    const run_trace *first = s->has_devices ? s->devices.at : s->has_trace ? &s->trace : NULL;
+    for (uint32_t i = 0; first && i < (s->has_devices ? s->devices.count : 1); i++)
+        if (first[i].replay)
+            run_trace_warn(&first[i], s->engine);
+    uint64_t unknown = first ? session_counter(s, "core/*", "unknown_opcodes") : 0;
     if (unknown > 0) /* a host without memory for a warning has none for results either */
         (void)ls_engine_warn(s->engine, "unmodelled",
                              "%llu instructions have opcodes of no table and ran as integer ones",
@@ -424,9 +457,10 @@ static ls_status run_engine(ls_sim *s, const ls_sim_run_options *o, ls_error *er
     };
     s->program.print_to = o->print_to;
     uint64_t start_ns = host_clock_ns();
-    ls_status status = s->has_program ? run_program_run(&s->program, &options, &s->result, err)
-                       : s->has_trace ? run_trace_run(&s->trace, &options, &s->result, err)
-                                      : ls_run(s->engine, &options, &s->result, err);
+    ls_status status = s->has_program   ? run_program_run(&s->program, &options, &s->result, err)
+                       : s->has_devices ? run_devices_run(&s->devices, &options, &s->result, err)
+                       : s->has_trace   ? run_trace_run(&s->trace, &options, &s->result, err)
+                                        : ls_run(s->engine, &options, &s->result, err);
     s->wall_seconds = (double)(host_clock_ns() - start_ns) * 1e-9;
     return status;
 }
@@ -483,8 +517,9 @@ ls_sim_result ls_sim_get_result(const ls_sim *s)
     bool is_wrong = s->has_program && s->program.result.is_wrong;
     return (ls_sim_result){
         .end_time = s->result.end_time,
-        .has_cycles = s->has_trace || s->has_program,
-        .cycles = s->has_trace     ? s->trace.busy.total
+        .has_cycles = s->has_trace || s->has_program || s->has_devices,
+        .cycles = s->has_devices   ? run_devices_cycles(&s->devices)
+                  : s->has_trace   ? s->trace.busy.total
                   : s->has_program ? run_program_cycles(&s->program)
                                    : 0,
         .events = s->result.events,

@@ -4,6 +4,7 @@
 
 #include "lockstep/sim.h"
 #include "platform/machine.h"
+#include "sim/run_devices.h"
 #include "sim/run_output.h"
 #include "sim/run_program.h"
 #include "sim/run_trace.h"
@@ -34,8 +35,9 @@ struct ls_sim {
     ls_machine *machine;     /* likewise */
     ls_engine *engine;
     metric_store *metrics;
-    bool has_trace, has_program;
+    bool has_trace, has_program, has_devices;
     run_trace trace;
+    run_devices devices; /* a trace for each of several GPUs */
     run_program program; /* its system owns config and machine then */
 
     ls_run_control control;

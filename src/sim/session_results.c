@@ -36,9 +36,8 @@ static ls_status add_kernel(ls_sim *s, ls_sim_kernel k, size_t scope, ls_error *
     return add_stream(s, &k, err);
 }
 
-static ls_status gather_trace(ls_sim *s, ls_error *err)
+static ls_status gather_trace(ls_sim *s, const run_trace *t, ls_error *err)
 {
-    const run_trace *t = &s->trace;
     ls_status status = LS_OK;
     for (size_t i = 0; i < t->intervals.count && status == LS_OK; i++) {
         const replay_kernel *k = replay_kernel_at(t->replay, i);
@@ -53,6 +52,15 @@ static ls_status gather_trace(ls_sim *s, ls_error *err)
                                              .end_cycle = k->end },
                             t->intervals.at[i], err);
     }
+    return status;
+}
+
+static ls_status gather_devices(ls_sim *s, ls_error *err)
+{
+    ls_status status = LS_OK;
+    for (uint32_t i = 0; i < s->devices.count && status == LS_OK; i++)
+        if (s->devices.at[i].replay)
+            status = gather_trace(s, &s->devices.at[i], err);
     return status;
 }
 
@@ -155,7 +163,10 @@ static ls_status gather_metrics(ls_sim *s, ls_error *err)
 
 ls_status session_gather(ls_sim *s, ls_error *err)
 {
-    ls_status status = s->has_trace ? gather_trace(s, err) : s->has_program ? gather_program(s, err) : LS_OK;
+    ls_status status = s->has_devices   ? gather_devices(s, err)
+                       : s->has_trace   ? gather_trace(s, &s->trace, err)
+                       : s->has_program ? gather_program(s, err)
+                                        : LS_OK;
     return status == LS_OK ? gather_metrics(s, err) : status;
 }
 

@@ -34,6 +34,15 @@ static const char *own_run_id(ls_sim *s)
     return s->run_id;
 }
 
+/* Of the first GPU with commands. */
+static const ls_clock *session_device_clock(const ls_sim *s)
+{
+    uint32_t i = 0;
+    while (i + 1 < s->devices.count && s->devices.at[i].clock == NULL)
+        i++;
+    return s->devices.at[i].clock;
+}
+
 run_results session_results(ls_sim *s, const char *run_id, const char *command)
 {
     size_t warning_count;
@@ -55,7 +64,10 @@ run_results session_results(ls_sim *s, const char *run_id, const char *command)
         .ticks = r.ticks,
         .has_cycles = r.has_cycles,
         .cycles = r.cycles,
-        .clock = s->has_trace ? s->trace.clock : s->has_program ? s->program.clock : NULL,
+        .clock = s->has_devices   ? session_device_clock(s)
+                 : s->has_trace   ? s->trace.clock
+                 : s->has_program ? s->program.clock
+                                  : NULL,
         .region_cycles = r.region_cycles,
         .metrics = s->metrics,
         .host = {
@@ -126,13 +138,15 @@ ls_status ls_sim_check_format(const ls_sim *s, const char *name, ls_error *err)
         return status;
     if (!s->has_trace)
         return ls_fail(err, LS_ERR_USAGE, "the format accelsim is for traces, but the workload is %s",
-                       run_kind_name(s->kind));
+                       s->has_devices ? "for several GPUs" : run_kind_name(s->kind));
     return run_accelsim_check(&s->trace, err);
 }
 
 static void print_tables(const ls_sim *s, FILE *to)
 {
-    if (s->has_trace)
+    if (s->has_devices)
+        run_devices_table(&s->devices, to);
+    else if (s->has_trace)
         run_trace_table(&s->trace, to);
     else if (s->has_program)
         run_program_table(&s->program, to);

@@ -46,7 +46,12 @@ const trace_source *trace_source_of(const char *path)
 ls_status trace_open(const char *path, const trace_options *options, sass_trace **out, ls_error *err)
 {
     static const trace_options defaults = { 0 };
+    unsigned char head[16];
     *out = NULL;
+    if (read_head(path, head, sizeof head) == sizeof head &&
+        memcmp(head, "lockstep devices", sizeof head) == 0)
+        return ls_fail(err, LS_ERR_INPUT, "'%s' is a list of several devices: only `lockstep run` takes one",
+                       path);
     return trace_source_of(path)->open(path, options ? options : &defaults, out, err);
 }
 

@@ -185,6 +185,8 @@ static const char *const samples[] = {
     "stencil,nx=128,ny=24,steps=2",
     "gather,n=1000,table_kib=64",
     "pointer-chase,footprint_kib=16,loads=100",
+    "peer-copy,bytes=65536,ctas=4",
+    "peer-copy,bytes=20480,with=0x7f0200000000,ctas=3,block=64,unroll=3",
     "pointer-chase,footprint_kib=4,loads=500,order=forward,lanes=32",
     "pointer-chase,footprint_kib=4,loads=64,warps=2,ctas=3,bypass_l1=true",
     "bandwidth,footprint_kib=64,ctas=2",
@@ -458,9 +460,9 @@ static void test_parameters(void **state)
 static void test_table_of_kinds(void **state)
 {
     (void)state;
-    assert_int_equal(synth_kind_count(), 16);
-    assert_null(synth_kind_at(16));
-    for (size_t i = 0; i < 16; i++) {
+    assert_int_equal(synth_kind_count(), 17);
+    assert_null(synth_kind_at(17));
+    for (size_t i = 0; i < 17; i++) {
         const synth_kind *kind = synth_kind_at(i);
         sass_trace *trace = NULL;
         assert_ptr_equal(synth_kind_find(synth_kind_name(kind)), kind);

@@ -143,7 +143,7 @@ static const char about_parts[] =
     "not shipped: parts that need them are skipped unless they lie in `DIR/../traces` of `--reference DIR` or "
     "`$" VALIDATE_VARIABLE
     "`, or in `../shared/traces`. It takes a minute or two, exits with 5 if a check fails, and "
-    "`--only micro`, `traces`, `determinism`, `hardware` or `amd` runs one part of it. ";
+    "`--only micro`, `traces`, `determinism`, `hardware`, `amd` or `interconnect` runs one part of it. ";
 static const char about_fidelity[] =
     "This page is written by `lockstep validate --fidelity all --markdown docs/validation-fidelity.md`; nothing in it is "
     "typed by hand. [Fidelity](fidelity.md) says what the presets are. Real traces are compared too where there are some "

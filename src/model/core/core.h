@@ -302,6 +302,8 @@ static inline bool ldst_due(const core *c) /* ldst_cycle() would do something */
     return c->ldst.memory_next <= c->now || !ring_empty(&c->ldst.reply_ring) ||
            (!ring_empty(&c->ldst.out_ring) && !c->ldst.network_waiting) || OPTION_ON(c->options.any);
 }
+/* remote.c: whether another GPU has the address, and which one; owner may be NULL. Only with ldst.owners. */
+bool remote_owner(const core *c, uint64_t address, uint16_t *owner);
 void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void ldst_network_event(void *self, ls_cycle now);
 /* The end of an atomic that front_effects() counted. One by a generic address may end in shared memory, where no sector

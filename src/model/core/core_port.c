@@ -45,6 +45,9 @@ static ls_status attach(void *self, const ls_core_wiring *wiring, ls_error *err)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     if (wiring->channels > 0)
         memcpy(c->ldst.to_memory, wiring->to_memory, wiring->channels * sizeof(ls_link *));
+    c->ldst.channels = wiring->channels;
+    c->ldst.to_memory[wiring->channels] = wiring->to_peer;
+    c->ldst.owners = wiring->owners;
     return l1_attach(c, err);
 }
 

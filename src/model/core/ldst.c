@@ -219,6 +219,13 @@ static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, u
                                   .global = global,
                                   .unused = { 0 },
                                   .kind = (uint8_t)kind };
+    if (LS_UNLIKELY(c->ldst.owners != NULL)) {
+        uint16_t owner;
+        if (remote_owner(c, address, &owner)) {
+            message.slice = owner;
+            place.channel = c->ldst.channels;
+        }
+    }
     if (virtual && OPTION_ON(c->options.translate)) {
         ls_sector_message copy = message; /* so that without a TLB the message needs no place but its own */
         if (translate_holds(c, &copy, (uint16_t)place.channel))
@@ -498,7 +505,8 @@ static bool advance(core *c, flight *f, uint16_t index)
         return c->now >= c->ldst.dispatch_until;
     if (c->ldst.sector_count == 0)
         return true;
-    if (bypasses(c, f)) {
+    if (bypasses(c, f) ||
+        (LS_UNLIKELY(c->ldst.owners != NULL) && is_store(f) && remote_owner(c, c->ldst.sectors[0], NULL))) {
         send_past_l1(c, f, index);
     } else {
         fill_banks(c, f, index);

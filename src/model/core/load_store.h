@@ -51,8 +51,10 @@ typedef struct load_store {
     /* network */
     mem_map map;
     uint32_t core_count; /* of the GPU: for the layout of local memory */
-    ls_link **to_memory; /* by channel */
-    index_ring out_ring; /* requests that wait for the network: one leaves per cycle */
+    ls_link **to_memory; /* by channel; behind them the link to other GPUs, if there is one */
+    uint32_t channels;
+    const ls_address_owners *owners; /* NULL: all addresses are the own GPU's */
+    index_ring out_ring;             /* requests that wait for the network: one leaves per cycle */
     ls_sector_message *out;
     uint16_t *out_channel; /* beside each of them */
     ls_event network_event;

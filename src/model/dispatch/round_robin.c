@@ -156,7 +156,8 @@ static bool launch(dispatch *d, const ls_dispatch_kernel *kernel, ls_cycle begin
         fail(d);
         return false;
     }
-    uint64_t latency = d->spec->launch_latency_cycles + d->spec->block_latency_cycles * kernel->ctas;
+    uint64_t latency =
+        kernel->continues ? 0 : d->spec->launch_latency_cycles + d->spec->block_latency_cycles * kernel->ctas;
     k->ready = begin + (latency > d->link_latency ? latency - d->link_latency : 0);
     d->slots = slot >= d->slots ? slot + 1 : d->slots;
     if (d->active++ == 0)
@@ -181,6 +182,8 @@ static void launch_all(dispatch *d, ls_cycle begin)
                 d->end = true;
                 return;
             }
+            if (d->waiting.info == NULL) /* resume() is called when there is one */
+                return;
             d->has_waiting = true;
         }
         if (stream_busy(d, d->waiting.info->stream) && d->active > 0)
@@ -452,6 +455,18 @@ static void dispatch_start(void *state, const ls_dispatch_work *work)
     ls_schedule(d->region, &d->pump, 0);
 }
 
+static void dispatch_resume(void *state, ls_cycle now)
+{
+    dispatch *d = state;
+    launch_all(d, now);
+    if (d->failure.status != LS_OK || d->active == 0)
+        return;
+    if (ls_event_scheduled(&d->pump) && d->pump.cycle > now)
+        ls_cancel(&d->pump);
+    if (!ls_event_scheduled(&d->pump))
+        ls_schedule(d->region, &d->pump, 0);
+}
+
 static void dispatch_progress(const void *state, ls_dispatch_progress *out)
 {
     const dispatch *d = state;
@@ -546,6 +561,7 @@ static const ls_dispatch_ops ops = { .describe = dispatch_describe,
                                      .attach = dispatch_attach,
                                      .receive = dispatch_receive,
                                      .start = dispatch_start,
+                                     .resume = dispatch_resume,
                                      .progress = dispatch_progress,
                                      .take_kernel = dispatch_take_kernel };
 static const ls_port_decl ports[] = {

@@ -9,6 +9,7 @@
 #include "lockstep/l1.h"
 #include "lockstep/scheduler.h"
 #include "model/gpu/network.h"
+#include "model/gpu/peer_build.h"
 #include "model/gpu/shape.h"
 #include "model/gpu/slots.h"
 #include "model/keys.h"
@@ -45,6 +46,7 @@ typedef struct builder {
     bool ahead;               /* cores start blocks that have been sent ahead */
     uint32_t refill_cycles;   /* from the end of a block to the start of the next one in its place */
     uint32_t dispatch_cycles; /* of the links between the dispatcher and cores */
+    gpu_peer_links peers;     /* all NULL: there is no fabric */
     char prefix[16];          /* of all names: "gpu0." */
 } builder;
 
@@ -185,6 +187,36 @@ static ls_status build_links(builder *b, ls_error *err)
     return gpu_network_build(&b->network, b->to_memory, b->to_core, err);
 }
 
+/* A GPU whose memory is a formula has none that others could use. */
+static ls_status build_peers(builder *b, ls_error *err)
+{
+    if (!ls_machine_fabric(b->machine) || b->gpu->core_shape.sends_no_requests)
+        return LS_OK;
+    const gpu_peer_plan plan = { .machine = b->machine,
+                                 .gpu = b->gpu,
+                                 .prefix = b->prefix,
+                                 .clock = b->l2_clock,
+                                 .dispatch_region = b->dispatch_region,
+                                 .core_regions = b->core_regions,
+                                 .l2_regions = b->l2_regions,
+                                 .noc = &b->network.shape };
+    return gpu_peer_build(&plan, &b->peers, err);
+}
+
+/* Links of a channel to its requesters: the cores and, behind them, the way to other GPUs. */
+static ls_link **requesters_of(const builder *b, uint32_t channel)
+{
+    ls_link **to_core = &b->to_core[(size_t)channel * b->cores];
+    if (b->peers.from_memory == NULL)
+        return to_core;
+    ls_link **links = ls_engine_alloc(b->engine, (b->cores + 1) * sizeof(ls_link *));
+    if (links != NULL) {
+        memcpy(links, to_core, b->cores * sizeof(ls_link *));
+        links[b->cores] = b->peers.from_memory[channel];
+    }
+    return links;
+}
+
 /* The rows that messages between the dispatcher and cores name. */
 static ls_status make_table(builder *b, ls_error *err)
 {
@@ -220,22 +252,27 @@ static ls_status attach_all(builder *b, ls_error *err)
                                       .map = &gpu->map,
                                       .to_memory = &b->to_memory[(size_t)i * b->channels],
                                       .channels = requests ? b->channels : 0,
-                                      .replies_max = noc->receive_max[GPU_REPLY],
+                                      .replies_max = noc->receive_max[GPU_REPLY] + b->peers.reply_credits,
                                       .to_dispatch = b->dones[i],
                                       .launches = b->table,
-                                      .refill_cycles = refill_cycles };
+                                      .refill_cycles = refill_cycles,
+                                      .to_peer = b->peers.from_core != NULL ? b->peers.from_core[i] : NULL,
+                                      .owners = gpu->owners };
         TRY(core_ops_of(b, i)->attach(gpu->core_ports[i].self, &core, err));
     }
     if (!requests)
         return gpu_attach_rates(gpu, noc->latency_cycles[GPU_REQUEST], noc->latency_cycles[GPU_REPLY],
                                 noc->credits[GPU_REQUEST], err);
     for (uint32_t k = 0; k < b->channels; k++) {
+        ls_link **requesters = requesters_of(b, k);
+        if (requesters == NULL)
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU of %u cores", b->cores);
         const ls_l2_wiring l2 = { .channel = k,
                                   .slices = gpu->map.slices_per_channel,
                                   .map = &gpu->map,
-                                  .to_core = &b->to_core[(size_t)k * b->cores],
-                                  .core_count = b->cores,
-                                  .requests_max = noc->receive_max[GPU_REQUEST] };
+                                  .to_core = requesters,
+                                  .core_count = b->cores + (b->peers.from_memory != NULL),
+                                  .requests_max = noc->receive_max[GPU_REQUEST] + b->peers.request_credits };
         TRY(l2_ops_of(b, k)->attach(gpu->l2_ports[k].self, &l2, err));
     }
     return LS_OK;
@@ -308,6 +345,7 @@ ls_status gpu_build(ls_machine *machine, gpu_instance **out, ls_error *err)
     b.dispatch_cycles = dispatch_cycles(&b);
     TRY(gpu_network_plan(&b.network, machine, b.gpu, b.prefix, b.l2_clock, b.core_regions, b.l2_regions, err));
     TRY(build_links(&b, err));
+    TRY(build_peers(&b, err));
     TRY(attach_all(&b, err));
     TRY(ls_engine_add_part(b.engine, GPU_PART, b.gpu, err));
     *out = b.gpu;

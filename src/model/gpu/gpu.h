@@ -20,6 +20,9 @@ typedef struct gpu_instance {
     ls_dispatch_shape dispatch_shape;
     const ls_block_type *l1; /* the model of slot "core.l1" */
     mem_map map;
+    /* In a system with a fabric; else NULL. */
+    ls_block *peer, *queue;
+    ls_address_owners *owners; /* set between runs: other GPUs' memory */
 } gpu_instance;
 
 /* Builds the GPU that the machine's sections describe into its engine, as number ls_machine_number(). Any number

@@ -8,6 +8,7 @@
 #include "lockstep/noc.h"
 #include "lockstep/scheduler.h"
 #include "model/core/core_api.h"
+#include "model/gpu/peer.h"
 #include "model/memory/partition.h"
 
 /* Every member of a table is a function, so that their number follows from its size. */
@@ -33,8 +34,8 @@ static const char *const l2_profile_functions[] = { "shape", NULL };
 CHECK(l2_profile_functions, partition_profile_ops);
 static const char *const noc_functions[] = { "describe", "build", NULL };
 CHECK(noc_functions, ls_noc_ops);
-static const char *const dispatch_functions[] = { "describe", "attach",      "receive", "start",
-                                                  "progress", "take_kernel", NULL };
+static const char *const dispatch_functions[] = { "describe", "attach",   "receive",     "start",
+                                                  "resume",   "progress", "take_kernel", NULL };
 CHECK(dispatch_functions, ls_dispatch_ops);
 static const char *const dram_functions[] = { "ready", "push", NULL };
 CHECK(dram_functions, ls_dram_ops);
@@ -113,4 +114,8 @@ const ls_section gpu_sections[GPU_SECTIONS] = {
       .default_model = "bank",
       .help = "memory channels",
       PORTS(dram_ports) },
+    { .path = "peer",
+      .slot = PEER_SLOT,
+      .default_model = "packets",
+      .help = "memory of other GPUs, in a system with a fabric" },
 };

@@ -4,7 +4,7 @@
 
 #include "lockstep/block.h"
 
-#define GPU_SECTIONS 7
+#define GPU_SECTIONS 8
 extern const ls_section gpu_sections[GPU_SECTIONS];
 
 #endif

@@ -163,6 +163,7 @@ struct synth_kind {
 
 extern const synth_kind synth_vector_add, synth_saxpy, synth_bandwidth, synth_gemm, synth_gemm_tensor,
     synth_reduction, synth_transpose, synth_stencil, synth_gather, synth_pointer_chase, synth_chain,
-    synth_throughput, synth_shared_conflict, synth_atomics, synth_graph_walk, synth_barrier_storm;
+    synth_throughput, synth_shared_conflict, synth_atomics, synth_graph_walk, synth_barrier_storm,
+    synth_peer_copy;
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "workload/accelsim/write.h"
+#include "workload/devices/devices.h"
 #include "workload/inst_text.h"
 #include "workload/synth/params.h"
 
@@ -17,6 +18,7 @@ static const synth_kind *const kinds[] = {
     &synth_reduction,       &synth_transpose, &synth_stencil,    &synth_gather,
     &synth_pointer_chase,   &synth_bandwidth, &synth_chain,      &synth_throughput,
     &synth_shared_conflict, &synth_atomics,   &synth_graph_walk, &synth_barrier_storm,
+    &synth_peer_copy,
 };
 
 /* ------------------------------------------------------------------------------------------------- kinds */
@@ -300,6 +302,9 @@ ls_status synth_open(const char *text, const trace_options *options, sass_trace 
     *out = NULL;
     snprintf(name, sizeof name, "%.*s", (int)synth_min(bytes, sizeof name - 1), text);
     const synth_kind *kind = synth_kind_find(name);
+    if (!kind && collective_is(text))
+        return ls_fail(err, LS_ERR_USAGE,
+                       "'%s' is for several GPUs: only `lockstep run` takes it, on a system", name);
     if (!kind) {
         ls_fail(err, LS_ERR_USAGE, "there is no generator '%s'",
                 quote_text(name, strlen(name), quoted, sizeof quoted));
