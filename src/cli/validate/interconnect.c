@@ -34,8 +34,9 @@ static const struct {
     { "2 x rtx3090, PCIe 5 x16",
       "rtx3090",
       2,
-      { "fabric.model=pcie", "fabric.generation=5", "fabric.framing=packet", "fabric.queue_messages=256" },
-      4 },
+      { "fabric.model=pcie", "fabric.generation=5", "fabric.framing=packet", "fabric.flit_bytes=4",
+        "fabric.queue_messages=256" },
+      5 },
 };
 
 static const char *const columns[] = { "what",  "platform", "workload", "measured", "hardware",
