@@ -60,6 +60,7 @@ typedef struct noc_message {
     uint32_t next;  /* free list */
     uint32_t bytes; /* on wires */
     uint16_t used;  /* bytes of the payload that are in use */
+    uint8_t unused[6];
 } noc_message;
 
 /* The content of a link between two domains: every flit has the header, the first one also the payload. */
@@ -71,7 +72,7 @@ typedef struct noc_wire {
     uint32_t bytes;
     uint32_t lag; /* as noc_flit.lag */
     uint16_t used;
-    uint8_t path;
+    uint8_t path, unused[5]; /* saved bytes have no holes */
 } noc_wire;
 
 typedef struct noc_flit {
