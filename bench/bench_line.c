@@ -74,12 +74,12 @@ int main(int argc, char **argv)
                                 .pending = 512,
                                 .queue_entries = 64,
                                 .atomic_cycles = 0,
-                                .write_policy = LINE_AROUND };
+                                .write_policy = WRITE_AROUND };
     line_cache_spec l2_spec = l0_spec;
     l2_spec.size_kib = 128;
     l2_spec.ways = 16;
     l2_spec.banks = 0;
-    l2_spec.write_policy = LINE_BACK;
+    l2_spec.write_policy = WRITE_BACK;
     line_channel_spec home_spec = { .queue_entries = 512 };
     fixed_spec dram_spec = { .latency_cycles = 100,
                              .queue_entries = 512,

@@ -144,7 +144,7 @@ static inline void rig_event(void *self, ls_cycle now)
 static const ls_line_client_ops rig_client_ops = { .reply = rig_reply, .retry = rig_retry };
 
 static inline line_cache_spec rig_cache(uint64_t size_kib, uint64_t ways, uint64_t line_bytes,
-                                        line_policy policy)
+                                        write_policy policy)
 {
     return (line_cache_spec){ .size_kib = size_kib,
                               .ways = ways,
@@ -168,10 +168,10 @@ static inline rig_shape rig_shape_default(uint32_t line_bytes)
         .clients = 1,
         .channels = 1,
         .slices = 1,
-        .l0 = rig_cache(1, 2, line_bytes, LINE_AROUND),
-        .l1 = rig_cache(2, 4, line_bytes, LINE_EVICT),
-        .l2 = rig_cache(4, 4, line_bytes, LINE_BACK),
-        .l3 = rig_cache(8, 4, line_bytes, LINE_BACK),
+        .l0 = rig_cache(1, 2, line_bytes, WRITE_AROUND),
+        .l1 = rig_cache(2, 4, line_bytes, WRITE_EVICT),
+        .l2 = rig_cache(4, 4, line_bytes, WRITE_BACK),
+        .l3 = rig_cache(8, 4, line_bytes, WRITE_BACK),
         .home = { .queue_entries = 64 },
         .dram = { .latency_cycles = 100, .queue_entries = 16, .atoms_per_cycle = { .num = 2, .den = 1 } },
         .tlb = { .entries = 4, .ways = 2, .page_kib = 4, .mshr_entries = 2, .queue_entries = 8 },

@@ -85,14 +85,14 @@ static void compare(uint32_t policy, bool prefetch)
 static void the_table_does_what_direct_calls_do(void **state)
 {
     (void)state;
-    for (uint32_t policy = SECTOR_CACHE_WRITE_THROUGH; policy <= SECTOR_CACHE_WRITE_AROUND; policy++)
+    for (uint32_t policy = WRITE_THROUGH; policy <= WRITE_AROUND; policy++)
         compare(policy, false);
 }
 
 static void prefetches_pass_the_table(void **state)
 {
     (void)state;
-    compare(SECTOR_CACHE_WRITE_THROUGH, true);
+    compare(WRITE_THROUGH, true);
 }
 
 /* ------------------------------------------------------------------------------------------------ mistakes */

@@ -122,7 +122,7 @@ static void ports_and_banks_limit_the_rate(void **state)
         for (uint32_t banks = 0; banks <= 4; banks += 4)
             for (uint32_t stride = 1; stride <= 4; stride += 3) {
                 rig_shape shape = rig_shape_default(64);
-                shape.l0 = rig_cache(16, 4, 64, LINE_AROUND);
+                shape.l0 = rig_cache(16, 4, 64, WRITE_AROUND);
                 shape.l0.accesses_per_cycle = width;
                 shape.l0.banks = banks;
                 rig *r = rig_create(&shape, 65536);
@@ -151,7 +151,7 @@ static void narrow_paths_limit_the_rate(void **state)
     static const ls_ratio cycles[] = { { 1, 1 }, { 2, 1 }, { 9, 8 }, { 5, 2 }, { 21, 8 } };
     for (size_t k = 0; k < LS_COUNT_OF(cycles); k++) {
         rig_shape shape = rig_shape_default(64);
-        shape.l0 = rig_cache(16, 4, 64, LINE_AROUND);
+        shape.l0 = rig_cache(16, 4, 64, WRITE_AROUND);
         shape.l0.line_cycles = cycles[k];
         rig *r = rig_create(&shape, 65536);
         fill_memory(r, 65536);
@@ -241,13 +241,13 @@ static void policies_differ_in_what_stays(void **state)
 {
     (void)state;
     static const struct {
-        line_policy policy;
+        write_policy policy;
         bool hit_stays, miss_stays, below;
     } rows[] = {
-        { LINE_THROUGH, true, true, true },
-        { LINE_AROUND, true, false, true },
-        { LINE_BACK, true, true, false },
-        { LINE_EVICT, false, false, true },
+        { WRITE_THROUGH, true, true, true },
+        { WRITE_AROUND, true, false, true },
+        { WRITE_BACK, true, true, false },
+        { WRITE_EVICT, false, false, true },
     };
     for (size_t k = 0; k < LS_COUNT_OF(rows); k++) {
         rig_shape shape = rig_shape_default(64);
@@ -500,7 +500,7 @@ static void lines_of_two_sizes_do_not_meet(void **state)
     RIG_OK(ls_clock_init(&clock, ls_ratio_make(1000000000, 1), err));
     RIG_OK(ls_engine_create(1, &engine, err));
     RIG_OK(ls_domain_create(engine, "d", clock, &domain, err));
-    line_cache_spec of_64 = rig_cache(1, 2, 64, LINE_BACK), of_128 = rig_cache(1, 2, 128, LINE_BACK);
+    line_cache_spec of_64 = rig_cache(1, 2, 64, WRITE_BACK), of_128 = rig_cache(1, 2, 128, WRITE_BACK);
     rig_block(ls_domain_region(domain, 0), "vector", LINE_CACHE_SLOT, "cycle", &of_64, &small);
     rig_block(ls_domain_region(domain, 0), "l2", LINE_CACHE_SLOT, "cycle", &of_128, &large);
     assert_int_equal(line_cache_set_below(small, large, &error), LS_ERR_INPUT);
@@ -558,7 +558,7 @@ static void a_stuck_cache_says_what_it_waits_for(void **state)
     ls_error error = { 0 };
     rig_client client = { 0 };
     rig_op ops[4];
-    line_cache_spec spec = rig_cache(1, 2, 64, LINE_AROUND);
+    line_cache_spec spec = rig_cache(1, 2, 64, WRITE_AROUND);
     spec.mshr_entries = 2;
     RIG_OK(ls_clock_init(&clock, ls_ratio_make(1000000000, 1), err));
     RIG_OK(ls_engine_create(1, &engine, err));

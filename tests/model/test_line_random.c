@@ -43,7 +43,7 @@ static uint32_t pick(ls_random *random, uint32_t count)
     return (uint32_t)ls_random_below(random, count);
 }
 
-static line_cache_spec random_cache(ls_random *random, uint32_t line_bytes, line_policy policy, uint32_t kib)
+static line_cache_spec random_cache(ls_random *random, uint32_t line_bytes, write_policy policy, uint32_t kib)
 {
     static const uint64_t few[] = { 1, 2, 3, 16 };
     static const uint64_t banks[] = { 0, 0, 1, 4 };
@@ -68,7 +68,7 @@ static line_cache_spec random_cache(ls_random *random, uint32_t line_bytes, line
     };
 }
 
-static void random_shape(game *g, ls_random *random, line_policy l0, int l1)
+static void random_shape(game *g, ls_random *random, write_policy l0, int l1)
 {
     static const uint32_t channels[] = { 1, 2, 3, 4 };
     g->line_bytes = pick(random, 2) != 0 ? 128 : 64;
@@ -89,16 +89,16 @@ static void random_shape(game *g, ls_random *random, line_policy l0, int l1)
     s->mmu.mshr_entries = 1 + pick(random, 4);
     s->mmu.entries = pick(random, 3) == 0 ? 0 : 8;
     s->l0 = random_cache(random, g->line_bytes, l0, 1);
-    s->l1 = random_cache(random, g->line_bytes, l1 >= 0 ? (line_policy)l1 : LINE_EVICT, 1);
-    s->l2 = random_cache(random, g->line_bytes, LINE_BACK, 1);
-    s->l3 = random_cache(random, g->line_bytes, LINE_BACK, 2);
+    s->l1 = random_cache(random, g->line_bytes, l1 >= 0 ? (write_policy)l1 : WRITE_EVICT, 1);
+    s->l2 = random_cache(random, g->line_bytes, WRITE_BACK, 1);
+    s->l3 = random_cache(random, g->line_bytes, WRITE_BACK, 2);
     s->home.queue_entries = 1 + pick(random, 32);
     s->home.delay_cycles = pick(random, 10);
     s->dram.latency_cycles = 1 + pick(random, 60);
     s->dram.queue_entries = 1 + pick(random, 8);
     s->link_latency = 5 + pick(random, 30);
     g->clients = s->clusters * s->clients;
-    g->coherent = l0 != LINE_BACK || (s->shared_l0 && s->clusters == 1);
+    g->coherent = l0 != WRITE_BACK || (s->shared_l0 && s->clusters == 1);
 }
 
 static rig_op random_op(const game *g, const rig *r, ls_random *random, uint32_t client, uint8_t next[LINES])
@@ -358,7 +358,7 @@ static void memory_keeps_its_promises(void **state)
             for (int l1 = -1; l1 < 4; l1++) {
                 ls_random random;
                 ls_random_init(&random, seed * 100 + l0 * 10 + (uint64_t)(l1 + 1));
-                random_shape(&g, &random, (line_policy)l0, l1);
+                random_shape(&g, &random, (write_policy)l0, l1);
                 print_message("seed %llu l0 %u l1 %d: %u clusters of %u, %u channels of %u%s%s\n",
                               (unsigned long long)seed, l0, l1, g.shape.clusters, g.shape.clients,
                               g.shape.channels, g.shape.slices, g.shape.side ? ", side" : "",
@@ -374,7 +374,7 @@ static void threads_change_nothing(void **state)
     for (uint64_t seed = 1; seed <= 4; seed++) {
         ls_random random;
         ls_random_init(&random, seed);
-        random_shape(&g, &random, (line_policy)(seed % 4), (int)(seed % 5) - 1);
+        random_shape(&g, &random, (write_policy)(seed % 4), (int)(seed % 5) - 1);
         g.shape.clusters = RIG_CLUSTERS_MAX;
         g.clients = g.shape.clusters * g.shape.clients;
         uint64_t one = play(&g, seed, 1, false, 0);
@@ -400,7 +400,7 @@ static void saved_machines_go_on(void **state)
     for (uint64_t seed = 1; seed <= 8; seed++) {
         ls_random random;
         ls_random_init(&random, 50 + seed);
-        random_shape(&g, &random, (line_policy)(seed % 4), (int)(seed % 5) - 1);
+        random_shape(&g, &random, (write_policy)(seed % 4), (int)(seed % 5) - 1);
         g.shape.translated = seed % 3 != 0;
         uint64_t whole = play(&g, seed, 1, false, 0);
         ls_cycle end = last_answer(&g);

@@ -40,7 +40,7 @@ static void misses_add_what_they_take(void **state)
     for (uint64_t added = 0; added < 3; added++) {
         rig_shape shape = translated();
         shape.tlb.latency_cycles = added;
-        shape.l0 = rig_cache(16, 4, 64, LINE_AROUND);
+        shape.l0 = rig_cache(16, 4, 64, WRITE_AROUND);
         rig *r = rig_create(&shape, 65536);
         rig_op ops[12];
         size_t count = 0;

@@ -32,12 +32,9 @@ static void rig_init(rig *r, sector_cache_spec spec)
     assert_int_equal(sector_cache_init(&r->cache, &r->spec, &r->counters, r->domain, &err), LS_OK);
 }
 
-static const sector_cache_spec small = { .sets = 4,
-                                         .ways = 2,
-                                         .mshr_entries = 4,
-                                         .mshr_merge = 2,
-                                         .miss_queue = 8,
-                                         .write_policy = SECTOR_CACHE_WRITE_BACK };
+static const sector_cache_spec small = {
+    .sets = 4, .ways = 2, .mshr_entries = 4, .mshr_merge = 2, .miss_queue = 8, .write_policy = WRITE_BACK
+};
 
 static sector_cache_outcome read_at(rig *r, uint64_t address, uint32_t token)
 {
@@ -242,7 +239,7 @@ static void test_write_policies(void **state)
     (void)state;
     rig r;
     sector_cache_spec spec = small;
-    spec.write_policy = SECTOR_CACHE_WRITE_THROUGH;
+    spec.write_policy = WRITE_THROUGH;
     rig_init(&r, spec);
     assert_int_equal(sector_cache_write(&r.cache, 0x0000, 0x0000, UINT32_MAX, 5), SECTOR_CACHE_MISS);
     assert_int_equal(sector_cache_front_miss(&r.cache)->kind, SECTOR_CACHE_MISS_WRITE);
@@ -251,7 +248,7 @@ static void test_write_policies(void **state)
     assert_int_equal(read_at(&r, 0x0000, 1), SECTOR_CACHE_HIT); /* it allocates */
     ls_engine_destroy(r.engine);
 
-    spec.write_policy = SECTOR_CACHE_WRITE_EVICT;
+    spec.write_policy = WRITE_EVICT;
     rig_init(&r, spec);
     assert_int_equal(read_at(&r, 0x0000, 1), SECTOR_CACHE_MISS);
     drain_misses(&r);
@@ -261,7 +258,7 @@ static void test_write_policies(void **state)
     assert_int_equal(read_at(&r, 0x0000, 1), SECTOR_CACHE_MISS); /* it is gone */
     ls_engine_destroy(r.engine);
 
-    spec.write_policy = SECTOR_CACHE_WRITE_AROUND;
+    spec.write_policy = WRITE_AROUND;
     rig_init(&r, spec);
     assert_int_equal(sector_cache_write(&r.cache, 0x0000, 0x0000, 1, 5), SECTOR_CACHE_MISS);
     drain_misses(&r);
@@ -274,7 +271,7 @@ static void test_dirty_limit(void **state)
     (void)state;
     rig r;
     sector_cache_spec spec = small;
-    spec.write_policy = SECTOR_CACHE_WRITE_THROUGH;
+    spec.write_policy = WRITE_THROUGH;
     spec.dirty_limit_percent = 25; /* 2 of 8 lines */
     rig_init(&r, spec);
     assert_int_equal(sector_cache_write(&r.cache, 0x0000, 0x0000, 1, 0), SECTOR_CACHE_MISS);

@@ -219,7 +219,7 @@ static void build_partition(machine *m, int i)
                                .mshr_entries = 12,
                                .mshr_merge = 2,
                                .miss_queue = 6,
-                               .write_policy = i == 3 ? SECTOR_CACHE_WRITE_THROUGH : SECTOR_CACHE_WRITE_BACK,
+                               .write_policy = i == 3 ? WRITE_THROUGH : WRITE_BACK,
                                .replacement = kinds[i],
                                .prefetch = { .kind = i == 0   ? PREFETCH_STRIDE
                                                      : i == 5 ? PREFETCH_NEXT_LINE

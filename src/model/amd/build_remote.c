@@ -67,7 +67,7 @@ static ls_status build_passing(builder *b, ls_region *region, const char *name, 
                        "rdma.at is memory, but l2.model is '%s', which cannot stand before it", model->name);
     line_cache_spec part = *(const line_cache_spec *)ls_machine_spec(b->machine, "l2");
     part.size_kib = part.ways = 1;
-    part.write_policy = LINE_EVICT;
+    part.write_policy = WRITE_EVICT;
     part.hash.kind = SET_HASH_NONE;
     part.prefetch.kind = PREFETCH_NONE;
     return ls_block_create(region, name, model, &part, out, err);
@@ -96,7 +96,7 @@ static ls_status build_part(builder *b, ls_region *region, const char *name, boo
     part.ways = remote ? ways : whole->ways - ways;
     part.size_kib = whole->size_kib * part.ways / whole->ways;
     if (remote) {
-        part.write_policy = b->spec->rdma_cache == RDMA_PARTITIONED ? LINE_THROUGH : LINE_EVICT;
+        part.write_policy = b->spec->rdma_cache == RDMA_PARTITIONED ? WRITE_THROUGH : WRITE_EVICT;
         part.prefetch.kind = PREFETCH_NONE;
     }
     return ls_block_create(region, name, model, &part, out, err);

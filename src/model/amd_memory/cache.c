@@ -58,7 +58,7 @@ static void serve_target(line_cache *c, uint32_t node, uint32_t line, uint16_t f
     ls_line_message *m = &c->nodes[node].m;
     uint64_t extra = 0;
     if (m->kind == LS_LINE_WRITE) {
-        store_write(&c->store, line, m->data, m->mask, c->policy == LINE_BACK);
+        store_write(&c->store, line, m->data, m->mask, c->policy == WRITE_BACK);
         cache_node_give(c, node);
         return;
     }

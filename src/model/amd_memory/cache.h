@@ -15,15 +15,9 @@
 #include "model/policy/prefetch.h"
 #include "model/policy/replacement.h"
 #include "model/policy/set_hash.h"
+#include "model/policy/write_policy.h"
 
 #define LINE_CACHE_SLOT "line-cache" /* of no machine: a cache alone, for tests */
-
-typedef enum line_policy {
-    LINE_THROUGH, /* written here and below; a miss takes a line */
-    LINE_AROUND,  /* written below, and here if the line is present */
-    LINE_BACK,    /* written here; below when the line goes or on a flush */
-    LINE_EVICT,   /* written below; the line goes */
-} line_policy;
 
 typedef struct line_cache_spec {
     uint64_t size_kib, ways, line_bytes;
@@ -35,7 +29,7 @@ typedef struct line_cache_spec {
     uint64_t pending;                    /* writes, atomics and passed reads on their way below */
     uint64_t queue_entries;              /* messages that wait for the level below */
     uint64_t atomic_cycles;              /* of the bank, per operand */
-    uint32_t write_policy;               /* line_policy */
+    uint32_t write_policy;               /* write_policy */
     uint32_t replacement;                /* replacement_kind, or a plug-in's number */
     set_hash_spec hash;
     prefetch_spec prefetch;
@@ -61,7 +55,7 @@ ls_status line_cache_set_below(ls_block *cache, ls_block *memory, ls_error *err)
 void line_cache_set_home(ls_block *cache, const ls_memory *memory);
 /* Requests with one of these flags (LS_LINE_GLC, LS_LINE_DLC; LS_LINE_SYSTEM where host copies pass) go below even if
  * the line is here, and leave no line here. This holds for reads and atomics everywhere, and for writes where
- * they would end here (LINE_BACK). */
+ * they would end here (WRITE_BACK). */
 #define LINE_PASS_ALL (1u << 16) /* all requests do */
 void line_cache_set_passing(ls_block *cache, uint32_t flags);
 /* Sets are picked by addresses without their channel and slice. Copied. */

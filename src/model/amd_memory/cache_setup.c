@@ -144,7 +144,7 @@ static void set_map(void *self, const mem_map *map)
 static bool writes_back(const void *self)
 {
     const line_cache *c = self;
-    return c->policy == LINE_BACK;
+    return c->policy == WRITE_BACK;
 }
 
 static void discard(void *self, uint64_t address, uint64_t bytes)
@@ -186,8 +186,6 @@ static const ls_line_cache_ops cache_ops = { .set_below = set_below,
 
 /* --- keys and counters --- */
 
-static const char *const policy_names[] = { "through", "around", "back", "evict", NULL };
-
 /* clang-format off */
 #define KEY_SPEC line_cache_spec
 
@@ -205,7 +203,7 @@ static const ls_param params[] = {
     KEY("mshr_entries", mshr_entries, "lines", "16", 1, 4096, "lines on their way from below"),
     KEY("mshr_targets", mshr_targets, "requests", "16", 1, 1024, "requests that wait for one line"),
     KEY("queue_entries", queue_entries, "messages", "16", 2, 4096, "messages that wait to go below"),
-    KEY_CHOICE("write_policy", write_policy, "through", policy_names, "treatment of writes"),
+    KEY_CHOICE("write_policy", write_policy, "through", write_policy_names, "treatment of writes"),
     REPLACEMENT_PARAM(line_cache_spec, replacement, ""),
     SET_HASH_PARAMS(line_cache_spec, hash, "", "none"),
     PREFETCH_PARAMS(line_cache_spec, prefetch, ""),

@@ -152,7 +152,7 @@ static bool take_past(line_cache *c, uint32_t client, const ls_line_message *m, 
         return cache_refuse(c, client, &c->n.refused_room, now, 0);
     if (line != STORE_NONE) {
         bool waits = c->store.lines[line].mshr != STORE_NONE;
-        if (c->policy == LINE_BACK && waits)
+        if (c->policy == WRITE_BACK && waits)
             return cache_refuse(c, client, &c->n.refused_line, now,
                                 0); /* bytes written here may wait for it */
         if (store_is_dirty(&c->store, line))
@@ -282,11 +282,11 @@ static bool take_write_below(line_cache *c, uint32_t client, const ls_line_messa
     c->n.writes++;
     if (line == STORE_NONE) {
         c->n.write_misses++;
-        if (c->policy == LINE_THROUGH)
+        if (c->policy == WRITE_THROUGH)
             line = make_place(c, m->address, now);
         if (line != STORE_NONE)
             store_write(&c->store, line, m->data, m->mask, false);
-    } else if (c->policy == LINE_EVICT) {
+    } else if (c->policy == WRITE_EVICT) {
         c->n.write_hits++;
         make_old(c, line);
     } else if (c->store.lines[line].mshr != STORE_NONE) {
@@ -386,7 +386,7 @@ static bool take_flush(line_cache *c, uint32_t client, const ls_line_message *m,
     if (c->flush_node != INDEX_NONE)
         return cache_refuse(c, client, &c->n.refused_room, now, 0);
     c->flush_node = cache_new_node(c, client, m, now, 0);
-    c->flush_next = c->policy == LINE_BACK ? 0 : store_count(&c->store);
+    c->flush_next = c->policy == WRITE_BACK ? 0 : store_count(&c->store);
     c->n.flushes++;
     c->taken++;
     cache_arm(c, now, now);
@@ -465,8 +465,8 @@ static __attribute__((noinline)) bool take_now(line_cache *c, uint32_t client, c
     case LS_LINE_READ:
         return take_read(c, client, m, line, now);
     case LS_LINE_WRITE:
-        return c->policy == LINE_BACK ? take_write_back(c, client, m, line, now)
-                                      : take_write_below(c, client, m, line, now);
+        return c->policy == WRITE_BACK ? take_write_back(c, client, m, line, now)
+                                       : take_write_below(c, client, m, line, now);
     default:
         return take_atomic(c, client, m, line, now);
     }

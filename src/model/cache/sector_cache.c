@@ -109,7 +109,7 @@ void sector_cache_allocate(sector_cache *c, uint32_t victim, uint64_t line_addre
         c->counters->evictions++;
         if (c->lines[victim].dirty != 0) {
             c->dirty_lines--;
-            if (c->spec->write_policy == SECTOR_CACHE_WRITE_BACK)
+            if (c->spec->write_policy == WRITE_BACK)
                 push_write_back(c, victim);
         }
     }
@@ -341,7 +341,7 @@ sector_cache_outcome sector_cache_write(sector_cache *c, uint64_t tag_address, u
     uint8_t bit = (uint8_t)(1u << sector);
     uint32_t policy = c->spec->write_policy;
     uint32_t i = find_line_again(c, line_address);
-    bool allocates = policy == SECTOR_CACHE_WRITE_THROUGH || policy == SECTOR_CACHE_WRITE_BACK;
+    bool allocates = policy == WRITE_THROUGH || policy == WRITE_BACK;
     uint32_t victim = i;
     if (i == SECTOR_CACHE_NONE && allocates) {
         victim = sector_cache_victim(c, set_of(c, index_address));
@@ -350,8 +350,7 @@ sector_cache_outcome sector_cache_write(sector_cache *c, uint64_t tag_address, u
             return SECTOR_CACHE_FAIL;
         }
     }
-    bool needs_queue =
-        policy != SECTOR_CACHE_WRITE_BACK || i == SECTOR_CACHE_NONE || (c->lines[i].valid & bit) == 0;
+    bool needs_queue = policy != WRITE_BACK || i == SECTOR_CACHE_NONE || (c->lines[i].valid & bit) == 0;
     if (needs_queue && miss_count(c) >= c->spec->miss_queue) {
         n->fail_queue++;
         return SECTOR_CACHE_FAIL;
@@ -372,11 +371,11 @@ sector_cache_outcome sector_cache_write(sector_cache *c, uint64_t tag_address, u
         n->sector_misses++, c->split->write_sector_misses++;
     else
         n->misses++, c->split->write_misses++;
-    if (policy != SECTOR_CACHE_WRITE_BACK)
+    if (policy != WRITE_BACK)
         push_miss(c, through);
     if (!allocates) {
         /* Around: the line stays as it was. Evict: it goes. */
-        if (policy == SECTOR_CACHE_WRITE_EVICT && hit)
+        if (policy == WRITE_EVICT && hit)
             c->lines[i].valid &= (uint8_t)~bit;
         return hit ? SECTOR_CACHE_HIT : SECTOR_CACHE_MISS;
     }

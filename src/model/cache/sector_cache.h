@@ -14,6 +14,7 @@
 #include "lockstep/param.h"
 #include "model/cache/tag_store.h"
 #include "model/policy/prefetch.h"
+#include "model/policy/write_policy.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,13 +23,6 @@
 #define SECTOR_BYTES 32u
 #define SECTOR_CACHE_NONE UINT32_MAX
 
-typedef enum sector_cache_write_policy {
-    SECTOR_CACHE_WRITE_THROUGH,
-    SECTOR_CACHE_WRITE_BACK,
-    SECTOR_CACHE_WRITE_EVICT,
-    SECTOR_CACHE_WRITE_AROUND
-} sector_cache_write_policy;
-extern const char *const sector_cache_write_policy_names[]; /* in the order of the numbers, then NULL */
 /* A read of a sector on its way whose MSHR is full of requests. Either it fails and is tried again, so that
  * all later requests wait too (Accel-Sim), or it alone waits at the MSHR. */
 typedef enum sector_cache_merge_stall {

@@ -4,8 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-const char *const sector_cache_write_policy_names[] = { "through", "back", "evict", "around", NULL };
-
 static uint32_t power_of_two(uint64_t at_least)
 {
     uint32_t n = 1;

@@ -135,7 +135,7 @@ void l1_end(l1_sectored *l1)
     if (sector_cache_pending_fills(&l1->cache) != 0) {
         if (l1->cache.prefetch != NULL)
             sector_cache_invalidate_later(&l1->cache);
-    } else if (l1->cache_spec.write_policy == SECTOR_CACHE_WRITE_BACK && l1->cache.dirty_lines != 0) {
+    } else if (l1->cache_spec.write_policy == WRITE_BACK && l1->cache.dirty_lines != 0) {
         clean(l1);
     } else {
         sector_cache_invalidate(&l1->cache);
@@ -180,8 +180,7 @@ static ls_l1_outcome access_sector(void *self, const ls_l1_access *a, ls_cycle n
         l1->global[before & c->miss_mask] = a->global;
     if (outcome == SECTOR_CACHE_FAIL)
         return LS_L1_FAIL;
-    bool stays =
-        a->store ? l1->cache_spec.write_policy == SECTOR_CACHE_WRITE_BACK : outcome == SECTOR_CACHE_HIT;
+    bool stays = a->store ? l1->cache_spec.write_policy == WRITE_BACK : outcome == SECTOR_CACHE_HIT;
     return stays ? LS_L1_HIT : LS_L1_MISS;
 }
 
@@ -281,7 +280,7 @@ static const ls_param params[] = {
     KEY("miss_queue", cache.miss_queue, "requests", "16", 2, 1024, "requests waiting to be sent"),
     KEY("dirty_limit_percent", cache.dirty_limit_percent, "%", "25", 0, 100,
         "written lines are spared from eviction while fewer than this share is written"),
-    KEY_CHOICE("write_policy", cache.write_policy, "through", sector_cache_write_policy_names,
+    KEY_CHOICE("write_policy", cache.write_policy, "through", write_policy_names,
                "what a store does to L1"),
     SECTOR_CACHE_POLICY_PARAMS(l1_spec, cache, "", "none"),
     LS_PARAM_BOOL(l1_spec, flush, true, "L1 is emptied when the core becomes idle"),

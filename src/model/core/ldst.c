@@ -390,7 +390,7 @@ static inline bool store_stays(const core *c, sector_cache_outcome outcome)
 {
     if (LS_UNLIKELY(c->ldst.l1 == NULL))
         return outcome == SECTOR_CACHE_HIT;
-    return LS_UNLIKELY(c->ldst.l1->spec->write_policy == SECTOR_CACHE_WRITE_BACK);
+    return LS_UNLIKELY(c->ldst.l1->spec->write_policy == WRITE_BACK);
 }
 
 /* The oldest of a bank, which is ready. */

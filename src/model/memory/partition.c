@@ -499,7 +499,7 @@ static const ls_param params[] = {
     KEY("miss_queue", l2.miss_queue, "requests", "32", 2, 1024, "requests waiting for DRAM, per slice"),
     KEY("dirty_limit_percent", l2.dirty_limit_percent, "%", "0", 0, 100,
         "dirty lines are spared from eviction while fewer than this share is dirty"),
-    KEY_CHOICE("write_policy", l2.write_policy, "back", sector_cache_write_policy_names, "treatment of stores"),
+    KEY_CHOICE("write_policy", l2.write_policy, "back", write_policy_names, "treatment of stores"),
     SECTOR_CACHE_POLICY_PARAMS(partition_spec, l2, "", "ipoly"),
 };
 

@@ -52,11 +52,11 @@ static void store(const trace_profiler *p, walk_core *c, const lanes_line *of)
     level_victim victim;
     uint32_t set = level_set(&p->l1_index, of->line);
     uint32_t policy = p->l1_spec.cache.write_policy;
-    bool allocates = policy == SECTOR_CACHE_WRITE_THROUGH || policy == SECTOR_CACHE_WRITE_BACK;
+    bool allocates = policy == WRITE_THROUGH || policy == WRITE_BACK;
     level_line *line = level_look(&c->l1, set, of->line, allocates, &victim);
     if (line != NULL && allocates)
         line->valid |= of->full;
-    else if (line != NULL && policy == SECTOR_CACHE_WRITE_EVICT)
+    else if (line != NULL && policy == WRITE_EVICT)
         line->valid &= (uint8_t)~of->sectors;
     send(p, c->sent, of, of->sectors, SENT_WRITE);
 }
