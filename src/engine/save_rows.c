@@ -167,7 +167,11 @@ static ls_status save_own(const rows_context *c, const void *base, const ls_stat
     bool inside = (uintptr_t)pointer >= (uintptr_t)state &&
                   (uintptr_t)pointer - (uintptr_t)state < c->block->type->state_size;
     if (pointer != NULL && !inside)
-        return bad_table(c->block, c->err, row->name, "points out of the block's state");
+        return ls_fail(
+            c->err, LS_ERR_UNSUPPORTED,
+            "block '%s' (%s/%s) cannot be saved now: its '%s' points to memory of another block or of "
+            "the host",
+            c->block->name, c->block->type->slot, c->block->type->name, row->name);
     save_put64(c->out, pointer == NULL ? 0 : (uint64_t)(pointer - state) + 1);
     return LS_OK;
 }

@@ -348,8 +348,9 @@ static void test_tables_that_are_refused(void **state)
     assert_refused(&(ls_block_type)ODD_TYPE(ODD_ROWS(endless)),
                    "block 'odd' (test/odd): row 'own' of its state table is incomplete");
     static const ls_state_row away[] = { LS_STATE_DATA_SPAN(odd, a, link), LS_STATE_OWN(odd, own) };
-    assert_refused(&(ls_block_type)ODD_TYPE(ODD_ROWS(away), .init = point_away),
-                   "block 'odd' (test/odd): row 'own' of its state table points out of the block's state");
+    assert_refused(
+        &(ls_block_type)ODD_TYPE(ODD_ROWS(away), .init = point_away),
+        "block 'odd' (test/odd) cannot be saved now: its 'own' points to memory of another block or of the host");
 }
 
 static void test_events_without_a_number(void **state)

@@ -2,6 +2,9 @@
  * take turns. The host link is one server per direction: a line takes it for as long as its bytes need. */
 #include "lockstep/dma.h"
 
+#include "base/list.h"
+#include "lockstep/state.h"
+
 #include <string.h>
 
 #define FLIGHT_MAX 1024u
@@ -26,22 +29,20 @@ typedef struct dma_counters {
 
 /* A requested line. */
 typedef struct dma_flight {
-    ls_dma_job *job;
+    ls_dma_job *job; /* NULL: it is free */
     uint64_t offset; /* of its first wanted byte in the transfer */
     uint16_t first, bytes;
-    uint32_t next; /* free list */
+    uint32_t next; /* of the free ones */
 } dma_flight;
 
 typedef struct dma {
     const dma_spec *spec;
     const char *name;
     ls_region *region;
-    ls_block *memory; /* the path to L2 */
-    ls_line_port port;
-    ls_line_message message;
-    ls_dma_job *head, *tail; /* in progress; the first has the next turn */
+    ls_dma_job *head, *tail; /* in progress, linked in the clients' memory; the first has the next turn */
     dma_flight flight[FLIGHT_MAX];
-    uint32_t free_flight, flying;
+    index_pool flight_pool;
+    uint32_t flying;
     uint8_t *stage[STAGES];
     uint32_t stages_free;       /* mask */
     uint64_t in_free, out_free; /* when the host link is free again, in 1 / 2^FRACTION cycles */
@@ -53,6 +54,9 @@ typedef struct dma {
     ls_event arrival, later; /* the packet on the host link is here; a transfer may begin */
     bool refused;            /* a request; retry() will follow */
     dma_counters n;
+    ls_block *memory; /* the path to L2 */
+    ls_line_port port;
+    ls_line_message message;
 } dma;
 
 /* ------------------------------------------------------------------------------------------------- chunks */
@@ -228,7 +232,7 @@ static bool request_line(dma *d, ls_dma_job *j, ls_cycle now)
         j->stage = (uint32_t)__builtin_ctz(d->stages_free);
         d->stages_free &= ~(1u << j->stage);
     }
-    uint32_t token = d->free_flight;
+    uint32_t token = index_pool_take(&d->flight_pool, INDEX_LINKS(d->flight, next));
     m->address = base;
     set_mask(m, first, here);
     m->token = token;
@@ -238,11 +242,11 @@ static bool request_line(dma *d, ls_dma_job *j, ls_cycle now)
     if (!read)
         fill_line(d, j, j->asked, first, here, m->data);
     if (!ls_line_request(&d->port, m, now)) {
+        index_pool_give(&d->flight_pool, INDEX_LINKS(d->flight, next), token);
         d->refused = true;
         return false;
     }
     dma_flight *f = &d->flight[token];
-    d->free_flight = f->next;
     d->flying++;
     *f = (dma_flight){ .job = j, .offset = j->asked, .first = (uint16_t)first, .bytes = (uint16_t)here };
     d->n.lines_read += read;
@@ -366,8 +370,8 @@ static void on_reply(void *self, const ls_line_message *m, ls_cycle now)
         }
     }
     j->answered += f->bytes;
-    f->next = d->free_flight;
-    d->free_flight = m->token;
+    f->job = NULL;
+    index_pool_give(&d->flight_pool, INDEX_LINKS(d->flight, next), m->token);
     d->flying--;
     chunk_over(d, j, now);
     if (d->head != NULL)
@@ -406,8 +410,7 @@ static ls_status dma_init(ls_block *block, void *state, const void *spec, ls_err
     d->spec = spec;
     d->name = ls_block_name(block);
     d->region = ls_block_region(block);
-    for (uint32_t i = 0; i < FLIGHT_MAX; i++)
-        d->flight[i].next = i + 1;
+    d->flight_pool = INDEX_POOL_NEW;
     d->stages_free = (1u << STAGES) - 1;
     ls_ratio rate = d->spec->host_bytes_per_cycle;
     d->byte_cost = ((rate.den << FRACTION) + rate.num / 2) / rate.num;
@@ -456,6 +459,31 @@ static const ls_port_decl ports[] = {
     { .name = LS_DMA_PORT, .interface = LS_DMA_INTERFACE, .ops = &dma_ops },
 };
 
+static const ls_state_row flight_rows[] = {
+    LS_STATE_OWN(dma_flight, job),
+    LS_STATE_DATA_SPAN(dma_flight, offset, next),
+};
+
+/* Transfers are their clients' memory. A machine is saved while none is in progress; then the message and the stages
+ * are of no use. */
+static const ls_state_row rows[] = {
+    LS_STATE_FIXED_SPAN(dma, spec, region),
+    LS_STATE_OWN(dma, head),
+    LS_STATE_OWN(dma, tail),
+    LS_STATE_PARTS(dma, flight, flight_rows),
+    LS_STATE_DATA_SPAN(dma, flight_pool, flying),
+    LS_STATE_FIXED(dma, stage),
+    LS_STATE_DATA_SPAN(dma, stages_free, byte_cost),
+    LS_STATE_OWN(dma, arriving),
+    LS_STATE_DATA_SPAN(dma, arriving_bytes, busy_since),
+    LS_STATE_FIXED(dma, ticker),
+    LS_STATE_EVENT(dma, arrival),
+    LS_STATE_EVENT(dma, later),
+    LS_STATE_DATA(dma, refused),
+    LS_STATE_DATA(dma, n),
+    LS_STATE_FIXED_SPAN(dma, memory, message),
+};
+
 static const ls_block_type dma_line = {
     .abi = LS_ABI_VERSION,
     .slot = LS_DMA_SLOT,
@@ -470,6 +498,8 @@ static const ls_block_type dma_line = {
     .counters_offset = offsetof(dma, n),
     .ports = ports,
     .port_count = LS_COUNT_OF(ports),
+    .rows = rows,
+    .row_count = LS_COUNT_OF(rows),
     .init = dma_init,
     .waits = dma_waits,
 };
