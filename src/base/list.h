@@ -54,6 +54,19 @@ static inline uint32_t index_list_pop(index_list *list, index_links next) /* the
     return i;
 }
 
+/* From anywhere: it is looked for from the first on. */
+static inline void index_list_remove(index_list *list, index_links next, uint32_t i)
+{
+    uint32_t before = INDEX_NONE, *at = &list->first;
+    while (*at != i) {
+        before = *at;
+        at = index_link(next, before);
+    }
+    *at = *index_link(next, i);
+    if (list->last == i)
+        list->last = before;
+}
+
 /* --------------------------------------------------------------------------------------------------- pools */
 
 /* Elements that nobody uses: the one given back last is taken first, then those that were never used. */

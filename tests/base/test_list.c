@@ -58,6 +58,26 @@ static void list_is_first_in_first_out(void **state)
     assert_true(in > 2 * COUNT);
 }
 
+static void list_loses_elements_anywhere(void **state)
+{
+    (void)state;
+    const index_links next = INDEX_LINKS(elements, next);
+    index_list list = INDEX_LIST_EMPTY;
+    static const uint32_t leave[] = { 2, 0, 5, 3 }; /* inside, the first, the last, inside */
+    for (uint32_t i = 0; i < 6; i++)
+        index_list_append(&list, next, i);
+    for (uint32_t i = 0; i < 4; i++)
+        index_list_remove(&list, next, leave[i]);
+    index_list_append(&list, next, 9);
+    static const uint32_t left[] = { 1, 4, 9 };
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(index_list_pop(&list, next), left[i]);
+    assert_true(index_list_empty(&list));
+    index_list_append(&list, next, 6);
+    index_list_remove(&list, next, 6);
+    assert_true(index_list_empty(&list));
+}
+
 static void pool_gives_the_last_back_first(void **state)
 {
     (void)state;
@@ -122,13 +142,25 @@ static void order_keeps_neighbours(void **state)
     }
 }
 
+static void renewed_elements_are_the_newest(void **state)
+{
+    (void)state;
+    const index_links older = INDEX_LINKS(elements, older), newer = INDEX_LINKS(elements, newer);
+    index_order order = INDEX_ORDER_EMPTY;
+    for (uint32_t i = 0; i < 4; i++)
+        index_order_append(&order, older, newer, i);
+    index_order_renew(&order, older, newer, 1);
+    assert_order(&order, (const uint32_t[]){ 0, 2, 3, 1 }, 4);
+    index_order_renew(&order, older, newer, 0); /* the oldest */
+    assert_order(&order, (const uint32_t[]){ 2, 3, 1, 0 }, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(links_lie_in_their_elements),
-        cmocka_unit_test(list_is_first_in_first_out),
-        cmocka_unit_test(pool_gives_the_last_back_first),
-        cmocka_unit_test(order_keeps_neighbours),
+        cmocka_unit_test(links_lie_in_their_elements),  cmocka_unit_test(list_is_first_in_first_out),
+        cmocka_unit_test(list_loses_elements_anywhere), cmocka_unit_test(pool_gives_the_last_back_first),
+        cmocka_unit_test(order_keeps_neighbours),       cmocka_unit_test(renewed_elements_are_the_newest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

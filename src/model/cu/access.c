@@ -4,35 +4,31 @@
 
 bool cu_access_free(const cu *c, bool large)
 {
-    uint64_t small = c->spec->vector_in_flight;
-    if (large)
-        return c->free_large != CU_NONE || c->fresh_large < small + CU_LARGE_ACCESSES;
-    return c->free_small != CU_NONE || c->fresh_small < small;
+    uint32_t small = (uint32_t)c->spec->vector_in_flight;
+    return large ? !index_pool_empty(&c->large, small + CU_LARGE_ACCESSES)
+                 : !index_pool_empty(&c->small, small);
 }
 
 /* A slot that was never used: memory is not touched before it is needed. */
-static uint16_t access_fresh(cu *c, bool large)
+static void access_fresh(cu *c, uint32_t number, bool large)
 {
-    uint16_t number = large ? c->fresh_large++ : c->fresh_small++;
     cu_access *a = &c->accesses[number];
     const cu_pool *pool = &c->pool;
     size_t i = large ? number - c->spec->vector_in_flight : number;
-    a->next = CU_NONE;
     a->large = large;
     a->address = large ? pool->large[i].address[0] : pool->addresses + i * 64;
     a->data = large ? pool->large[i].data[0] : pool->data + i * 64 * 4;
     a->lines = large ? pool->large_lines + i * CU_LARGE_LINES : pool->lines + i * CU_SMALL_LINES;
-    return number;
 }
 
 cu_access *cu_access_take(cu *c, cu_wave *w, const cu_inst *inst, bool large, ls_cycle now)
 {
-    uint16_t *from = large ? &c->free_large : &c->free_small;
-    uint16_t number = *from != CU_NONE ? *from : access_fresh(c, large);
+    index_pool *from = large ? &c->large : &c->small;
+    bool fresh = from->free == INDEX_NONE;
+    uint32_t number = index_pool_take(from, INDEX_LINKS(c->accesses, next));
     cu_access *a = &c->accesses[number];
-    *from = a->next;
-    a->next = CU_NONE;
-    a->after = CU_NONE;
+    if (LS_UNLIKELY(fresh))
+        access_fresh(c, number, large);
     a->wave = w->number;
     a->pipe = w->pipe;
     a->complete = a->linear = a->invalidate = a->straddle = a->columns = a->quick = false;
@@ -44,22 +40,10 @@ cu_access *cu_access_take(cu *c, cu_wave *w, const cu_inst *inst, bool large, ls
     for (unsigned i = 0; i < CU_COUNTERS; i++)
         if (inst->raises >> i & 1)
             w->counter[i]++;
-    if (inst->ordered != CU_COUNTERS) {
-        unsigned list = inst->ordered == CU_VS;
-        if (w->first[list] == CU_NONE)
-            w->first[list] = number;
-        else
-            c->accesses[w->last[list]].after = number;
-        w->last[list] = number;
-    }
-    if ((inst->touches[0] | inst->touches[1]) != 0) {
-        a->younger = CU_NONE;
-        if (w->oldest == CU_NONE)
-            w->oldest = number;
-        else
-            c->accesses[w->newest].younger = number;
-        w->newest = number;
-    }
+    if (inst->ordered != CU_COUNTERS)
+        index_list_append(&w->ordered[inst->ordered == CU_VS], INDEX_LINKS(c->accesses, after), number);
+    if ((inst->touches[0] | inst->touches[1]) != 0)
+        index_list_append(&w->writers, INDEX_LINKS(c->accesses, younger), number);
     return a;
 }
 
@@ -111,11 +95,7 @@ void cu_access_ends_at(cu *c, cu_access *a, ls_cycle at, ls_cycle now)
     a->start = at;
     ls_cycle visit = at - now < CU_TIMED ? at : now + CU_TIMED - 1;
     unsigned bucket = (unsigned)(visit % CU_TIMED);
-    a->next = CU_NONE;
-    uint16_t number = (uint16_t)(a - c->accesses), *link = &c->timed[bucket];
-    while (*link != CU_NONE) /* in the order of issue; few end in one cycle */
-        link = &c->accesses[*link].next;
-    *link = number;
+    index_list_append(&c->timed[bucket], INDEX_LINKS(c->accesses, next), (uint32_t)(a - c->accesses));
     c->timed_used[bucket / 64] |= 1ull << bucket % 64;
     if (visit < c->timed_next)
         c->timed_next = visit;
@@ -143,11 +123,11 @@ static ls_cycle access_next(const cu *c, ls_cycle now)
 void cu_access_timed(cu *c, ls_cycle now)
 {
     unsigned bucket = (unsigned)(now % CU_TIMED);
-    uint16_t number = c->timed[bucket];
-    c->timed[bucket] = CU_NONE;
+    uint32_t number = c->timed[bucket].first;
+    c->timed[bucket] = INDEX_LIST_EMPTY;
     c->timed_used[bucket / 64] &= ~(1ull << bucket % 64);
     c->timed_next = access_next(c, now);
-    while (number != CU_NONE) {
+    while (number != INDEX_NONE) {
         cu_access *a = &c->accesses[number];
         number = a->next;
         if (a->start > now)
@@ -172,19 +152,6 @@ void cu_access_lower(cu *c, cu_wave *w, const cu_inst *inst, ls_cycle now)
         cu_group_check(c, w->group, now);
 }
 
-/* Its registers are written: mostly it is the oldest. */
-static void access_landed(cu *c, cu_wave *w, const cu_access *a)
-{
-    uint16_t number = (uint16_t)(a - c->accesses), before = CU_NONE, *link = &w->oldest;
-    while (*link != number) {
-        before = *link;
-        link = &c->accesses[before].younger;
-    }
-    *link = a->younger;
-    if (w->newest == number)
-        w->newest = before;
-}
-
 static void access_retire(cu *c, cu_wave *w, cu_access *a, ls_cycle now)
 {
     const cu_inst *inst = a->inst;
@@ -194,11 +161,10 @@ static void access_retire(cu *c, cu_wave *w, cu_access *a, ls_cycle now)
         c->counters.vector_loads++;
         c->counters.vector_load_cycles += now - a->issued;
     }
-    if ((inst->touches[0] | inst->touches[1]) != 0)
-        access_landed(c, w, a);
-    uint16_t *to = a->large ? &c->free_large : &c->free_small;
-    a->next = *to;
-    *to = (uint16_t)(a - c->accesses);
+    uint32_t number = (uint32_t)(a - c->accesses);
+    if ((inst->touches[0] | inst->touches[1]) != 0) /* mostly it is the oldest */
+        index_list_remove(&w->writers, INDEX_LINKS(c->accesses, younger), number);
+    index_pool_give(a->large ? &c->large : &c->small, INDEX_LINKS(c->accesses, next), number);
     for (unsigned i = 0; i < c->pipe_count; i++)
         if (c->pipes[i].full)
             cu_path_free(c, i, now);
@@ -214,10 +180,7 @@ void cu_access_complete(cu *c, cu_access *a, ls_cycle now)
         access_retire(c, w, a, now);
         return;
     }
-    unsigned list = a->inst->ordered == CU_VS;
-    while (w->first[list] != CU_NONE && c->accesses[w->first[list]].complete) {
-        cu_access *first = &c->accesses[w->first[list]];
-        w->first[list] = first->after;
-        access_retire(c, w, first, now);
-    }
+    index_list *list = &w->ordered[a->inst->ordered == CU_VS];
+    while (!index_list_empty(list) && c->accesses[list->first].complete)
+        access_retire(c, w, &c->accesses[index_list_pop(list, INDEX_LINKS(c->accesses, after))], now);
 }

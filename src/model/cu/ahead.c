@@ -17,7 +17,7 @@ static inline void ahead_landing(const cu *c, const cu_wave *w, uint64_t landing
 {
     landing[0] = 0;
     landing[1] = w->scalars != 0 ? w->scalar_touches : 0;
-    for (uint16_t i = w->oldest; i != CU_NONE; i = c->accesses[i].younger) {
+    for (uint32_t i = w->writers.first; i != INDEX_NONE; i = c->accesses[i].younger) {
         landing[0] |= c->accesses[i].inst->touches[0];
         landing[1] |= c->accesses[i].inst->touches[1];
     }

@@ -161,9 +161,9 @@ static ls_cycle cu_next(const cu *c, ls_cycle now, bool fetch)
         unsigned i = (unsigned)__builtin_ctz(left);
         ls_cycle at = now + 1;
         if (i != CU_SENDS_SCALAR)
-            at = c->accesses[c->pipes[i].first].start;
-        else if (c->scalars[c->scalar_first].line_count == 0)
-            at = c->scalars[c->scalar_first].issued + c->spec->clock_read_cycles;
+            at = c->accesses[c->pipes[i].queue.first].start;
+        else if (c->scalars[c->scalar_queue.first].line_count == 0)
+            at = c->scalars[c->scalar_queue.first].issued + c->spec->clock_read_cycles;
         next = cu_earlier(next, cu_later(now + 1, at));
     }
     return next;
@@ -384,8 +384,8 @@ static bool cu_make_tables(cu *c)
     if (!base)
         return false;
     cu_divide(c, base, &used);
-    c->free_small = c->free_large = CU_NONE;
-    c->fresh_large = (uint16_t)c->spec->vector_in_flight;
+    c->small = INDEX_POOL_NEW;
+    c->large = (index_pool){ INDEX_NONE, (uint32_t)c->spec->vector_in_flight };
     return true;
 }
 
@@ -413,8 +413,10 @@ static ls_status cu_init(ls_block *block, void *state, const void *spec, ls_erro
         c->next[i] = UINT64_MAX;
     }
     for (unsigned i = 0; i < CU_TIMED; i++)
-        c->timed[i] = CU_NONE;
-    c->free_scalar = c->scalar_first = c->scalar_last = CU_NONE;
+        c->timed[i] = INDEX_LIST_EMPTY;
+    c->scalar_pool = INDEX_POOL_NEW;
+    c->scalar_queue = INDEX_LIST_EMPTY;
+    c->pipes[0].queue = c->pipes[1].queue = INDEX_LIST_EMPTY;
     c->lds.ops = lds_shape_host(false);
     ls_event_init(&c->alarm, cu_alarm, c);
     ls_event_init(&c->report, cu_group_report, c);

@@ -14,6 +14,7 @@
 #ifndef MODEL_CU_CU_H
 #define MODEL_CU_CU_H
 
+#include "base/list.h"
 #include "isa/amd/exec/start.h"
 #include "model/core/scheduler.h"
 #include "model/cu/cu_api.h"
@@ -79,9 +80,9 @@ typedef struct cu_line {
 /* Small ones have one piece of up to 16 bytes per lane. data: `stride` dwords per lane; address: 64 per
  * piece. */
 typedef struct cu_access {
-    uint16_t next;    /* next in its list: free ones, a pipe's queue, or accesses that end in the same cycle */
-    uint16_t after;   /* the wave's next access that returns in order with this one */
-    uint16_t younger; /* the wave's next access that will write registers */
+    uint32_t next;    /* next in its list: free ones, a pipe's queue, or accesses that end in the same cycle */
+    uint32_t after;   /* the wave's next access that returns in order with this one */
+    uint32_t younger; /* the wave's next access that will write registers */
     uint16_t wave;
     uint8_t pipe;
     bool large, complete, linear, invalidate;
@@ -110,7 +111,8 @@ typedef struct cu_pool {
 
 /* The way to one vector cache: instructions in order, their lines in sequence. */
 typedef struct cu_pipe {
-    uint16_t first, last, count;
+    index_list queue; /* of accesses */
+    uint16_t count;
     bool refused;  /* the cache will call */
     bool full;     /* an instruction could not be taken: looked at again when something leaves */
     ls_cycle free; /* when the address unit takes the next instruction */
@@ -118,7 +120,8 @@ typedef struct cu_pipe {
 
 #define CU_SCALARS 32u
 typedef struct cu_scalar {
-    uint16_t wave, next;
+    uint32_t next; /* of the free ones, or of those that are not sent yet */
+    uint16_t wave;
     uint8_t line_count, sent, back;
     const cu_inst *inst;
     ls_cycle issued;
@@ -149,11 +152,11 @@ typedef struct cu_wave {
     uint16_t number; /* in cu.waves */
     uint16_t why;    /* bit i: cu_why i < CU_WHY_KEPT */
     uint8_t counter[CU_COUNTERS];
-    uint16_t first[2], last[2]; /* accesses that return in order: of CU_VM, of CU_VS */
-    uint16_t in_flight;         /* accesses that are not answered */
-    uint16_t oldest, newest;    /* of those in vector memory and LDS that will write registers */
-    uint16_t scalars;           /* in flight */
-    uint8_t ahead;              /* so many of its next instructions were executed already */
+    uint16_t in_flight;    /* accesses that are not answered */
+    uint16_t scalars;      /* in flight */
+    index_list ordered[2]; /* accesses that return in order: of CU_VM, of CU_VS */
+    index_list writers;    /* accesses of vector memory and LDS that will write registers, by age */
+    uint8_t ahead;         /* so many of its next instructions were executed already */
     /* Instruction buffer: it holds [pc, fetched); the next request is for `fetch`. */
     uint64_t fetch, fetched;
     ls_cycle fetched_at;
@@ -283,16 +286,16 @@ typedef struct cu {
 
     cu_access *accesses;
     cu_pool pool;
-    /* Free lists. When a list is empty, the next slot that was never used is taken. */
-    uint16_t free_small, free_large, fresh_small, fresh_large;
+    index_pool small, large; /* of accesses: large ones follow the vector_in_flight small ones */
     cu_pipe pipes[2];
     ls_cycle lds_free[2];
-    uint16_t timed[CU_TIMED]; /* accesses that end at that cycle */
+    index_list timed[CU_TIMED]; /* accesses that end at that cycle */
     uint64_t timed_used[CU_TIMED / 64];
     ls_cycle timed_next; /* the first of these cycles, or UINT64_MAX */
 
     cu_scalar scalars[CU_SCALARS];
-    uint16_t free_scalar, fresh_scalar, scalar_first, scalar_last;
+    index_pool scalar_pool;
+    index_list scalar_queue; /* that are not sent yet */
     uint16_t scalar_count;
     bool scalar_refused, code_refused;
     uint32_t sending; /* bit i: pipe i has requests and no refusal; bit CU_SENDS_SCALAR: scalar memory too */

@@ -37,9 +37,8 @@ static void group_start_wave(cu *c, cu_group *g, const amd_start *start, const u
     c->simds[simd].age[w->slot] = w->age;
     cu_issue_priority(&c->simds[simd], w, 0);
     memset(w->counter, 0, sizeof w->counter);
-    w->first[0] = w->first[1] = CU_NONE;
+    w->ordered[0] = w->ordered[1] = w->writers = INDEX_LIST_EMPTY;
     w->in_flight = 0;
-    w->oldest = CU_NONE;
     w->scalars = 0;
     w->prefetch = w->clause = w->pending_count = w->ahead = 0;
     w->issued = 0;

@@ -15,8 +15,7 @@ static void scalar_end(cu *c, cu_scalar *s, ls_cycle now)
         cu_source_scalar(c, w, s);
     c->counters.scalar_loads++;
     c->counters.scalar_load_cycles += now - s->issued;
-    s->next = c->free_scalar;
-    c->free_scalar = (uint16_t)(s - c->scalars);
+    index_pool_give(&c->scalar_pool, INDEX_LINKS(c->scalars, next), (uint32_t)(s - c->scalars));
     c->scalar_count--;
     w->scalars--;
     cu_scalar_free(c, now);
@@ -35,15 +34,10 @@ bool cu_scalar_issue(cu *c, cu_wave *w, ls_cycle now)
         cu_group_fault(c, w, inst->next - inst->bytes, now);
         return true;
     }
-    uint16_t number = c->free_scalar;
-    if (number != CU_NONE)
-        c->free_scalar = c->scalars[number].next;
-    else
-        number = c->fresh_scalar++; /* fewer than CU_SCALARS are in flight */
-    cu_scalar *s = &c->scalars[number];
+    uint32_t number = index_pool_take(&c->scalar_pool, INDEX_LINKS(c->scalars, next));
+    cu_scalar *s = &c->scalars[number]; /* fewer than CU_SCALARS are in flight */
     c->scalar_count++;
     s->wave = w->number;
-    s->next = CU_NONE;
     s->sent = s->back = s->line_count = 0;
     s->inst = inst;
     s->issued = now;
@@ -65,11 +59,7 @@ bool cu_scalar_issue(cu *c, cu_wave *w, ls_cycle now)
         if (scratch->kind != AMD_ACCESS_LOAD)
             memcpy(s->data, scratch->data[0], sizeof s->data);
     }
-    if (c->scalar_first == CU_NONE)
-        c->scalar_first = number;
-    else
-        c->scalars[c->scalar_last].next = number;
-    c->scalar_last = number;
+    index_list_append(&c->scalar_queue, INDEX_LINKS(c->scalars, next), number);
     if (!c->scalar_refused)
         c->sending |= 1u << CU_SENDS_SCALAR;
     return true;
@@ -128,14 +118,14 @@ static void scalar_message(const cu *c, cu_scalar *s, unsigned line, ls_line_mes
 bool cu_scalar_send(cu *c, ls_cycle now)
 {
     ls_line_message *m = &c->message;
-    for (uint64_t i = 0; i < c->spec->scalar_lines_per_cycle && c->scalar_first != CU_NONE;) {
-        cu_scalar *s = &c->scalars[c->scalar_first];
+    for (uint64_t i = 0; i < c->spec->scalar_lines_per_cycle && !index_list_empty(&c->scalar_queue);) {
+        cu_scalar *s = &c->scalars[c->scalar_queue.first];
         if (s->line_count == 0) { /* a clock, or nothing to read: it waits in line for its own time */
             if (s->issued + c->spec->clock_read_cycles > now) {
                 cu_wake(c, s->issued + c->spec->clock_read_cycles, now);
                 return false;
             }
-            c->scalar_first = s->next;
+            (void)index_list_pop(&c->scalar_queue, INDEX_LINKS(c->scalars, next));
             scalar_end(c, s, now);
             continue;
         }
@@ -148,11 +138,11 @@ bool cu_scalar_send(cu *c, ls_cycle now)
         }
         i++;
         if (++s->sent == s->line_count)
-            c->scalar_first = s->next;
+            (void)index_list_pop(&c->scalar_queue, INDEX_LINKS(c->scalars, next));
     }
-    if (c->scalar_first == CU_NONE)
+    if (index_list_empty(&c->scalar_queue))
         c->sending &= ~(1u << CU_SENDS_SCALAR);
-    return c->scalar_first != CU_NONE;
+    return !index_list_empty(&c->scalar_queue);
 }
 
 static void scalar_fault(cu *c, cu_scalar *s, const ls_line_message *m, ls_cycle now)
@@ -193,7 +183,7 @@ static void scalar_retry(void *self, ls_cycle now)
 {
     cu *c = self;
     c->scalar_refused = false;
-    if (c->scalar_first != CU_NONE)
+    if (!index_list_empty(&c->scalar_queue))
         c->sending |= 1u << CU_SENDS_SCALAR;
     cu_wake(c, now, now);
 }

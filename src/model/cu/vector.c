@@ -131,14 +131,9 @@ static void vector_absent(cu_access *a, const amd_access *s)
 static void vector_queue(cu *c, cu_access *a, ls_cycle now)
 {
     cu_pipe *pipe = &c->pipes[a->pipe];
-    uint16_t number = (uint16_t)(a - c->accesses);
     a->start = now + c->spec->vector_pipe_cycles;
-    a->next = CU_NONE;
-    if (pipe->count++ == 0)
-        pipe->first = number;
-    else
-        c->accesses[pipe->last].next = number;
-    pipe->last = number;
+    index_list_append(&pipe->queue, INDEX_LINKS(c->accesses, next), (uint32_t)(a - c->accesses));
+    pipe->count++;
     if (!pipe->refused)
         c->sending |= 1u << a->pipe;
     uint64_t lanes = c->waves[a->wave].arch.lanes, width = c->spec->address_lanes;
@@ -333,7 +328,7 @@ static void vector_message(const cu *c, cu_access *a, unsigned number, ls_line_m
 /* All of its lines have left: the next instruction follows. */
 static void vector_pop(cu *c, cu_pipe *pipe, const cu_access *a, ls_cycle now)
 {
-    pipe->first = a->next;
+    (void)index_list_pop(&pipe->queue, INDEX_LINKS(c->accesses, next));
     if (--pipe->count == 0)
         c->sending &= ~(1u << a->pipe);
     if (pipe->full)
@@ -353,7 +348,7 @@ bool cu_vector_send(cu *c, unsigned p, ls_cycle now)
     cu_pipe *pipe = &c->pipes[p];
     ls_line_message *m = &c->message;
     for (uint64_t i = 0; i < c->spec->lines_per_cycle && pipe->count != 0; i++) {
-        cu_access *a = &c->accesses[pipe->first];
+        cu_access *a = &c->accesses[pipe->queue.first];
         if (a->start > now)
             return false;
         if (a->sent < a->line_count) {
