@@ -1,6 +1,7 @@
 /* icd.c: the door: the dispatch table that the loader calls through, and the two functions that it looks
  * for. */
 #include "opencl/ocl.h"
+#include "opencl/place.h"
 
 /* ----------------------------------------------------------------------- what this platform does not have */
 
@@ -247,6 +248,8 @@ EXPORTED void *clGetExtensionFunctionAddress(const char *name)
     } functions[] = {
         { "clIcdGetPlatformIDsKHR", (any_function)clIcdGetPlatformIDsKHR },
         { "clGetKernelSubGroupInfoKHR", (any_function)clGetKernelSubGroupInfo },
+        { "clEnqueuePlaceBufferLOCKSTEP", (any_function)clEnqueuePlaceBufferLOCKSTEP },
+        { "clGetBufferPlaceLOCKSTEP", (any_function)clGetBufferPlaceLOCKSTEP },
         { "clGetPlatformInfo", (any_function)clGetPlatformInfo }, /* for loaders that check for a function
                                                                    * before they request it */
     };

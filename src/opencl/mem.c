@@ -32,9 +32,11 @@ cl_int ocl_mem_move(cl_mem mem, cl_device_id device, ls_error *err)
     ls_gpu_context *gpu = mem->context->gpu;
     while (mem->parent)
         mem = mem->parent;
-    if (mem->address == 0 || ls_gpu_place_of(gpu, mem->address) == device->gpu)
+    uint64_t page = ls_gpu_page_bytes(ocl.system), bytes = ls_gpu_reach(gpu, mem->address), at = 0;
+    while (at < bytes && ls_gpu_place_of(gpu, mem->address + at) == device->gpu)
+        at += page;
+    if (at >= bytes)
         return CL_SUCCESS;
-    uint64_t page = ls_gpu_page_bytes(ocl.system), bytes = ls_gpu_reach(gpu, mem->address);
     ls_status status = ls_gpu_place(gpu, mem->address, (bytes + page - 1) / page * page, device->gpu, err);
     return ocl_code_of(status, CL_MEM_OBJECT_ALLOCATION_FAILURE);
 }

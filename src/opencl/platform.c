@@ -249,11 +249,12 @@ cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t 
     case CL_PLATFORM_VENDOR:
         return ocl_give_text(to, "Lockstep");
     case CL_PLATFORM_EXTENSIONS:
-        return ocl_give_text(to, "cl_khr_icd cl_khr_extended_versioning");
+        return ocl_give_text(to, "cl_khr_icd cl_khr_extended_versioning cl_lockstep_placement");
     case CL_PLATFORM_EXTENSIONS_WITH_VERSION: {
         static const cl_name_version extensions[] = { { CL_MAKE_VERSION(1, 0, 0), "cl_khr_icd" },
                                                       { CL_MAKE_VERSION(1, 0, 0),
-                                                        "cl_khr_extended_versioning" } };
+                                                        "cl_khr_extended_versioning" },
+                                                      { CL_MAKE_VERSION(1, 0, 0), "cl_lockstep_placement" } };
         return ocl_give(to, extensions, sizeof extensions);
     }
     case CL_PLATFORM_ICD_SUFFIX_KHR:

@@ -34,8 +34,9 @@ run 0 run atax -p r9nano-x4 --devices unified "${small[@]:2}" --size 64
 cat >all.c <<'C'
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
+#include <lockstep/cl_placement.h>
 #include <stdio.h>
-#define N 1024
+#define N 2048
 int main(void)
 {
     static int data[N];
@@ -55,6 +56,10 @@ int main(void)
     cl_command_queue queues[16];
     for (cl_uint i = 0; i < count; i++)
         queues[i] = clCreateCommandQueue(context, devices[i], 0, &code);
+    clEnqueuePlaceBufferLOCKSTEP_fn place = (clEnqueuePlaceBufferLOCKSTEP_fn)clGetExtensionFunctionAddressForPlatform(
+        platform, "clEnqueuePlaceBufferLOCKSTEP");
+    if (count > 1 && (place(queues[1], mem, 4096, 4096, 0, NULL, NULL) != CL_SUCCESS || clFinish(queues[1])))
+        return 1;
     for (cl_uint i = 0; i < count; i++) {
         size_t grid = N;
         int value = 1 << i;
@@ -72,12 +77,12 @@ int main(void)
     return 0;
 }
 C
-"$CC" all.c -o all -lOpenCL 2>stderr || skip 'no OpenCL headers'
+"$CC" -I "$SOURCE_DIR/include" all.c -o all -lOpenCL 2>stderr || skip 'no OpenCL headers'
 run 0 exec --gpus 3 -- ./all
-[[ $(<stdout) == '3 devices, code 0, 7168' ]] || fail 'three emulated GPUs'
+[[ $(<stdout) == '3 devices, code 0, 14336' ]] || fail 'three emulated GPUs'
 for fabric in none pcie; do
     run 0 exec --platform r9nano --gpus 3 --set fabric.model=$fabric --metrics "$fabric.json" -- ./all
-    [[ $(<stdout) == '3 devices, code 0, 7168' ]] || fail "three GPUs, fabric $fabric"
+    [[ $(<stdout) == '3 devices, code 0, 14336' ]] || fail "three GPUs, fabric $fabric"
 done
 run 0 exec --platform r9nano-x4 --devices unified -- ./all
-[[ $(<stdout) == '1 devices, code 0, 1024' ]] || fail 'the unified device'
+[[ $(<stdout) == '1 devices, code 0, 2048' ]] || fail 'the unified device'

@@ -1,6 +1,8 @@
 /* Systems that the environment describes: two GPUs with little memory; and shared virtual memory. */
 #include "opencl/fixture.h"
 
+#include "lockstep/cl_placement.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +51,58 @@ static void test_two_gpus(void **state)
     for (int i = 0; i < 64; i++)
         assert_int_equal(data[i], 4 * i);
     fx_ok(clReleaseEvent(event));
+    fx_ok(clReleaseCommandQueue(other));
+    fx_ok(clReleaseKernel(kernel));
+    fx_ok(clReleaseMemObject(mem));
+}
+
+/* The second half of a buffer on the other device, by the extension. */
+static void test_placement(void **state)
+{
+    enum { PAGE = 4096, WORDS = 2 * PAGE / 4 };
+    static int data[WORDS];
+    const size_t grid = WORDS;
+    cl_platform_id platform;
+    cl_device_id device = NULL;
+    cl_kernel kernel = fx_kernel(program, "twice");
+    cl_command_queue other;
+    size_t page = 0;
+    cl_int error;
+    (void)state;
+    fx_ok(clGetPlatformIDs(1, &platform, NULL));
+    void *found[2] = { clGetExtensionFunctionAddressForPlatform(platform, "clEnqueuePlaceBufferLOCKSTEP"),
+                       clGetExtensionFunctionAddressForPlatform(platform, "clGetBufferPlaceLOCKSTEP") };
+    clEnqueuePlaceBufferLOCKSTEP_fn place;
+    clGetBufferPlaceLOCKSTEP_fn get;
+    memcpy(&place, &found[0], sizeof place);
+    memcpy(&get, &found[1], sizeof get);
+    for (int i = 0; i < WORDS; i++)
+        data[i] = i;
+    cl_mem mem = fx_buffer(CL_MEM_COPY_HOST_PTR, sizeof data, data);
+    other = clCreateCommandQueue(fx_context, fx_devices[1], 0, &error);
+    fx_ok(error);
+    fx_ok(get(mem, PAGE, &device, &page));
+    assert_ptr_equal(device, fx_devices[0]);
+    assert_int_equal(page, PAGE);
+    fx_ok(place(other, mem, PAGE, PAGE, 0, NULL, NULL));
+    fx_ok(clFinish(other));
+    fx_ok(get(mem, 2 * PAGE - 1, &device, NULL));
+    assert_ptr_equal(device, fx_devices[1]);
+    fx_ok(get(mem, 0, &device, NULL));
+    assert_ptr_equal(device, fx_devices[0]);
+    fx_set(kernel, 0, mem);
+    fx_ok(clEnqueueNDRangeKernel(other, kernel, 1, NULL, &grid, NULL, 0, NULL, NULL));
+    fx_ok(clFinish(other));
+    fx_read(mem, data, sizeof data);
+    for (int i = 0; i < WORDS; i++)
+        assert_int_equal(data[i], 2 * i);
+    assert_int_equal(place(other, mem, 100, PAGE, 0, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(place(other, mem, 0, 100, 0, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(place(other, mem, PAGE, 2 * PAGE, 0, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(place(other, NULL, 0, PAGE, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
+    assert_int_equal(place(NULL, mem, 0, PAGE, 0, NULL, NULL), CL_INVALID_COMMAND_QUEUE);
+    assert_int_equal(get(mem, 2 * PAGE, &device, NULL), CL_INVALID_VALUE);
+    assert_int_equal(get(NULL, 0, &device, NULL), CL_INVALID_MEM_OBJECT);
     fx_ok(clReleaseCommandQueue(other));
     fx_ok(clReleaseKernel(kernel));
     fx_ok(clReleaseMemObject(mem));
@@ -178,11 +232,9 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_two_gpus),
-        cmocka_unit_test(test_chain_over_gpus),
-        cmocka_unit_test(test_exhaustion),
-        cmocka_unit_test(test_svm),
+        cmocka_unit_test(test_devices),    cmocka_unit_test(test_two_gpus),
+        cmocka_unit_test(test_placement),  cmocka_unit_test(test_chain_over_gpus),
+        cmocka_unit_test(test_exhaustion), cmocka_unit_test(test_svm),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
