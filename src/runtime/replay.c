@@ -30,8 +30,8 @@ struct trace_replay {
     const ls_dispatch_ops *dispatch;
     void *dispatch_self;
     replay_options options;
-    uint64_t next_command;
-    uint64_t seen; /* kernels of the list so far */
+    source_position next; /* the command that is looked at next */
+    uint64_t seen;        /* kernels of the list so far */
     size_t next_selected;
     LS_VEC(replay_kernel) kernels;
     LS_VEC(open_kernel *) open;
@@ -226,10 +226,10 @@ static uint64_t command_limit(trace_replay *r, bool *known, bool *end)
     *known = kernels != NULL;
     if (kernels == NULL) {
         *end = device_queue_is_done(r->gpu->queue);
-        return r->next_command;
+        return r->next.command;
     }
-    if (r->next_command < kernels->first)
-        r->next_command = kernels->first;
+    if (r->next.command < kernels->first)
+        r->next.command = kernels->first;
     r->continues = kernels->continues;
     return kernels->end;
 }
@@ -249,15 +249,15 @@ static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_
     bool known;
     out->info = NULL;
     uint64_t limit = command_limit(r, &known, end);
-    for (; r->next_command < limit; r->next_command++) {
-        const trace_cmd *command = trace_command_at(r->trace, r->next_command);
+    for (; r->next.command < limit; r->next.command++) {
+        const trace_cmd *command = trace_command_at(r->trace, r->next.command);
         if (command->kind == LS_COMMAND_COPY_IN && r->options.warm_l2)
             warm(r, command->address, command->bytes);
         r->seen += command->kind == LS_COMMAND_KERNEL;
-        if (command->kind != LS_COMMAND_KERNEL || !selected(r, r->next_command))
+        if (command->kind != LS_COMMAND_KERNEL || !selected(r, r->next.command))
             continue;
         trace_kernel *kernel;
-        ls_status status = trace_open_kernel(r->trace, r->next_command, &kernel, &r->held);
+        ls_status status = position_open_kernel(&r->next, r->trace, &kernel, &r->held);
         if (status != LS_OK)
             return hold(r, end);
         const ls_kernel_info *info = kernel_get_info(kernel);
@@ -275,7 +275,7 @@ static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_
         if (status != LS_OK)
             return status;
         o->number = r->seen;
-        o->command = r->next_command++;
+        o->command = r->next.command++;
         o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;
         *out = (ls_dispatch_kernel){ .info = info,
                                      .insts = kernel_inst_table(kernel),
@@ -371,6 +371,19 @@ static ls_dispatch_progress progress_of(const trace_replay *r)
     return progress;
 }
 
+/* Kernels before the position count, so that the others keep their numbers. */
+static ls_status go_to(trace_replay *r, const source_position *from, ls_error *err)
+{
+    uint64_t count = trace_command_count(r->trace);
+    if (from->command > count)
+        return ls_fail(err, LS_ERR_INPUT, "the position is before command %llu, but the trace has %llu",
+                       (unsigned long long)from->command, (unsigned long long)count);
+    r->next = *from;
+    for (uint64_t i = 0; i < from->command; i++)
+        r->seen += trace_command_at(r->trace, i)->kind == LS_COMMAND_KERNEL;
+    return position_check_start(from, err);
+}
+
 ls_status replay_create(ls_engine *engine, sass_trace *trace, const replay_options *options,
                         trace_replay **out, ls_error *err)
 {
@@ -389,7 +402,9 @@ ls_status replay_create(ls_engine *engine, sass_trace *trace, const replay_optio
     if (options != NULL)
         r->options = *options;
     r->unmodelled.allowed = r->options.allow_unmodelled;
-    ls_status status = gpu_shape_of(gpu, &r->shape, err);
+    ls_status status = r->options.from != NULL ? go_to(r, r->options.from, err) : LS_OK;
+    if (status == LS_OK)
+        status = gpu_shape_of(gpu, &r->shape, err);
     if (status == LS_OK && r->shape.analytic && r->options.profile == NULL)
         status = profiler_create(&r->shape, LS_PROFILE_CACHE, &r->profiler, err);
     if (status != LS_OK) {

@@ -4,6 +4,7 @@
 
 #include "lockstep/block.h"
 #include "model/gpu/device_queue.h"
+#include "workload/position.h"
 #include "workload/profile/profile.h"
 #include "workload/select.h"
 #include "workload/trace.h"
@@ -26,6 +27,7 @@ typedef struct replay_kernel {
 
 typedef struct replay_options {
     const kernel_selection *selection; /* which kernels to run; NULL: all. Outlives the replay */
+    const source_position *from;       /* the first command; NULL: the beginning. For replay_create() only */
     uint32_t gpu;                      /* which one of the engine, in the order of building */
     uint64_t cta_limit;                /* thread blocks per kernel; 0: all */
     bool allow_unmodelled;             /* else a block with an unmodelled instruction fails the run */

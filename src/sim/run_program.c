@@ -212,9 +212,12 @@ ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_
     if (p->kind == RUN_OBJECT)
         p->status = launch_object(p, p->request.system, p->print_to, &p->result.counts, err);
     else if (p->recording)
-        p->status = timing_replay(p->request.system, p->recording, &p->selection, &p->result.counts, err);
+        p->status =
+            timing_replay(p->request.system, p->recording, &p->from, &p->selection, &p->result.counts, err);
     else
         p->status = wl_run_workload(&p->request, &p->result, err);
+    if (p->status == LS_OK)
+        p->status = timing_check_skip(p->request.system, err);
     if (p->status == LS_OK)
         p->status = ls_gpu_system_close_trace(p->request.system, err);
     *result = timing_result(p->request.system);

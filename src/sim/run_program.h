@@ -21,6 +21,7 @@ typedef struct run_program {
     uint64_t max_instructions;
     amd_file *recording;
     kernel_selection selection; /* of its launches */
+    source_position from;       /* of a recording: its first command */
     const char *name;
     wl_setting *settings;
     wl_request request;
@@ -63,6 +64,10 @@ const platform_config *run_program_config(const run_program *p);
 void run_program_set_metrics(run_program *p, metric_store *metrics);
 /* A wrong result is LS_ERR_CHECK; it can be reported like any other. */
 ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_result *result, ls_error *err);
+/* The beginning of its source (position.h). Reads the recording or the code object. */
+ls_status run_program_source(const run_program *p, source_position *out, ls_error *err);
+/* Before the run: commands before the position take no time. One of another source is refused. */
+ls_status run_program_go_to(run_program *p, const source_position *from, ls_error *err);
 /* Of the compute units' clock, with at least one kernel at work. */
 uint64_t run_program_cycles(const run_program *p);
 /* The first table of a program's results. */

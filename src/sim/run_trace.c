@@ -106,11 +106,11 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
     t->engine = engine;
     const trace_options trace = { .unknown_opcodes_as_alu = options->unknown_opcodes_as_alu,
                                   .drop_values = true };
-    ls_status status = LS_OK;
+    ls_status status = options->from ? position_check(options->from, options->path, err) : LS_OK;
     t->is_borrowed = options->trace != NULL;
     t->trace = options->trace;
     t->shared_groups = options->groups;
-    if (!t->is_borrowed)
+    if (status == LS_OK && !t->is_borrowed)
         status = trace_open(options->path, &trace, &t->trace, err);
     if (status == LS_OK)
         status = select_kernels(t->trace, options->kernels, &t->selection, err);
@@ -128,6 +128,7 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
         return status;
     const replay_options replay = {
         .selection = &t->selection,
+        .from = options->from,
         .gpu = options->gpu,
         .profile = found ? &t->profile : NULL,
         .cta_limit = options->cta_limit,

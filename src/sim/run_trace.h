@@ -35,8 +35,9 @@ typedef struct run_trace {
 
 typedef struct run_trace_options {
     const char *path;
-    const char *kernels; /* as in select.h; NULL: all */
-    uint64_t cta_limit;  /* 0: all */
+    const char *kernels;         /* as in select.h; NULL: all */
+    const source_position *from; /* the first command; NULL: the beginning. Of another trace: refused */
+    uint64_t cta_limit;          /* 0: all */
     bool warm_l2, unknown_opcodes_as_alu, allow_unmodelled;
     uint32_t gpu;        /* of the engine, among those that run traces */
     const char *profile; /* hit rates, for core.memory analytic; "auto": of the cache; NULL: of a sample */

@@ -189,7 +189,8 @@ bool ls_sim_takes(const char *workload, const char *option, const char **called)
 
 /* ------------------------------------------------------------------------------------------------- opening */
 
-static ls_status open_program(ls_sim *s, const ls_sim_options *o, const config_request *request, ls_error *err)
+static ls_status open_program(ls_sim *s, const ls_sim_options *o, const config_request *request,
+                              const source_position *from, ls_error *err)
 {
     wl_setting *settings = arena_array(&s->arena, o->setting_count + 1, sizeof *settings);
     if (!settings)
@@ -226,6 +227,8 @@ static ls_status open_program(ls_sim *s, const ls_sim_options *o, const config_r
                     .dump_count = o->dump_count },
     };
     ls_status status = run_program_open(&s->program, &s->arena, s->kind, &options, err);
+    if (status == LS_OK && from)
+        status = run_program_go_to(&s->program, from, err);
     if (status != LS_OK)
         return status;
     s->engine = run_program_engine(&s->program);
@@ -280,9 +283,12 @@ static ls_status open_devices(ls_sim *s, const ls_sim_options *o, ls_error *err)
     return status == LS_OK ? machine_set_busy(s->machine, numbers, s->devices.count, err) : status;
 }
 
-static ls_status open_trace(ls_sim *s, const ls_sim_options *o, ls_error *err)
+static ls_status open_trace(ls_sim *s, const ls_sim_options *o, const source_position *from, ls_error *err)
 {
     size_t number, index;
+    if (devices_is(o->workload) && from)
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "'%s' is work for several GPUs, which has no positions",
+                       o->workload);
     if (devices_is(o->workload))
         return open_devices(s, o, err);
     ls_status status = config_choose_part(s->config, GPU_MACHINE, "traces", o->on, &number, &index, err);
@@ -292,6 +298,7 @@ static ls_status open_trace(ls_sim *s, const ls_sim_options *o, ls_error *err)
         return status;
     run_trace_options options = trace_options_of(o);
     options.gpu = (uint32_t)index;
+    options.from = from;
     s->has_trace = true;
     return run_trace_begin(&s->trace, &options, s->engine, s->metrics, err);
 }
@@ -306,7 +313,8 @@ static bool is_amd(const platform_config *config)
     return count > 0 || strcmp(config_machine(config)->name, AMD_GPU_MACHINE) == 0;
 }
 
-static ls_status open_machine(ls_sim *s, const ls_sim_options *o, const config_request *request, ls_error *err)
+static ls_status open_machine(ls_sim *s, const ls_sim_options *o, const config_request *request,
+                              const source_position *from, ls_error *err)
 {
     ls_status status = config_load(request, &s->config, NULL, err);
     if (status == LS_OK)
@@ -316,7 +324,7 @@ static ls_status open_machine(ls_sim *s, const ls_sim_options *o, const config_r
     s->engine = ls_machine_engine(s->machine);
     status = metrics_add_engine(s->metrics, s->engine, err);
     if (status == LS_OK && s->workload)
-        return is_amd(s->config) ? refuse_on_amd(s, err) : open_trace(s, o, err);
+        return is_amd(s->config) ? refuse_on_amd(s, err) : open_trace(s, o, from, err);
     if (status == LS_OK && o->on)
         return ls_fail(err, LS_ERR_USAGE, "run: no workload is given, so there is none for '%s'", o->on);
     if (status == LS_OK && (gpu_at(s->engine, 0) || config_part_count(s->config) > 0))
@@ -327,7 +335,7 @@ static ls_status open_machine(ls_sim *s, const ls_sim_options *o, const config_r
     return status;
 }
 
-static ls_status open_session(ls_sim *s, const ls_sim_options *o, ls_error *err)
+static ls_status open_session(ls_sim *s, const ls_sim_options *o, const source_position *from, ls_error *err)
 {
     config_request request;
     if (!o->platform)
@@ -344,13 +352,20 @@ static ls_status open_session(ls_sim *s, const ls_sim_options *o, ls_error *err)
     if (status == LS_OK)
         status = metrics_create(&s->metrics, err);
     if (status == LS_OK)
-        status = s->has_program ? open_program(s, o, &request, err) : open_machine(s, o, &request, err);
+        status =
+            s->has_program ? open_program(s, o, &request, from, err) : open_machine(s, o, &request, from, err);
     if (status == LS_OK)
         hash128_text(config_hash_of(session_config(s)), s->config_hash);
     return status;
 }
 
 ls_status ls_sim_open(const ls_sim_options *options, ls_sim **out, ls_error *err)
+{
+    return session_open_at(options, NULL, out, err);
+}
+
+ls_status session_open_at(const ls_sim_options *options, const source_position *from, ls_sim **out,
+                          ls_error *err)
 {
     ls_sim_options taken;
     *out = NULL;
@@ -360,7 +375,7 @@ ls_status ls_sim_open(const ls_sim_options *options, ls_sim **out, ls_error *err
     ls_sim *s = calloc(1, sizeof *s);
     if (!s)
         return no_memory(err);
-    status = open_session(s, &taken, err);
+    status = open_session(s, &taken, from, err);
     if (status == LS_OK)
         *out = s;
     else

@@ -72,6 +72,16 @@ ls_status session_check_kind(const ls_sim_options *options, run_kind kind, ls_er
 /* The options of the platform: keys of the fidelity first, so that the caller's own change them. */
 ls_status session_request(mem_arena *arena, const ls_sim_options *options, config_request *out, ls_error *err);
 
+/* ls_sim_open(), but the run begins at a position (NULL: at the beginning), on a machine that is new: caches and TLBs
+ * are empty. Kernels keep their numbers. A position of another source is refused. */
+ls_status session_open_at(const ls_sim_options *options, const source_position *from, ls_sim **out,
+                          ls_error *err);
+
+/* --- session_position.c --- */
+
+/* After the run: the position before a kernel, by its place in ls_sim_get_kernel(). */
+ls_status session_position(const ls_sim *sim, size_t kernel, source_position *out, ls_error *err);
+
 /* --- session_write.c --- */
 
 /* Everything that the run measured, for exports. run_id and command may be NULL. */

@@ -9,6 +9,22 @@
 #include <string.h>
 #include <unistd.h>
 
+/* ------------------------------------------------------------------------------------------------ numbers */
+
+static void put_u64(uint8_t *at, uint64_t value)
+{
+    for (unsigned i = 0; i < 8; i++)
+        at[i] = (uint8_t)(value >> (8 * i));
+}
+
+static uint64_t get_u64(const uint8_t *at)
+{
+    uint64_t value = 0;
+    for (unsigned i = 0; i < 8; i++)
+        value |= (uint64_t)at[i] << (8 * i);
+    return value;
+}
+
 /* ---------------------------------------------------------------------------------------------- the source */
 
 static bool is_elf(const char *path)
@@ -34,31 +50,66 @@ ls_status position_begin(const char *path, source_position *out, ls_error *err)
     if (is_program(path))
         return ls_fail(
             err, LS_ERR_UNSUPPORTED,
-            "the program '%s' has no position: its host code runs natively; record it (--record) and "
-            "run the recording",
+            "'%s' is a program: its position depends on its options, so that only a simulation of it has one",
             path);
     if (amd_file_is(path))
         out->kind = POSITION_RECORDING;
     return trace_identity(path, &out->identity, err);
 }
 
-ls_status position_check(const source_position *p, const char *path, ls_error *err)
+ls_status position_begin_program(const char *text, const char *code_path, source_position *out, ls_error *err)
 {
-    static const char *const names[] = { [POSITION_TRACE] = "a trace", [POSITION_RECORDING] = "a recording" };
-    source_position here;
-    char saved[LS_HASH_TEXT_BYTES], found[LS_HASH_TEXT_BYTES];
-    ls_status status = position_begin(path, &here, err);
+    hash128 code;
+    hash_stream *hasher;
+    *out = (source_position){ .kind = POSITION_PROGRAM };
+    ls_status status = trace_identity(code_path, &code, err);
+    if (status == LS_OK)
+        status = hasher_create(&hasher, err);
     if (status != LS_OK)
         return status;
-    if (here.kind != p->kind)
+    uint8_t bytes[16];
+    put_u64(bytes, code.low);
+    put_u64(bytes + 8, code.high);
+    hasher_add_field(hasher, text, strlen(text));
+    hasher_add(hasher, bytes, sizeof bytes);
+    out->identity = hasher_get(hasher);
+    hasher_destroy(hasher);
+    return LS_OK;
+}
+
+ls_status position_check(const source_position *p, const char *path, ls_error *err)
+{
+    source_position here;
+    ls_status status = position_begin(path, &here, err);
+    return status == LS_OK ? position_check_source(p, &here, path, err) : status;
+}
+
+ls_status position_check_source(const source_position *p, const source_position *begin, const char *name,
+                                ls_error *err)
+{
+    static const char *const names[] = {
+        [POSITION_TRACE] = "a trace", [POSITION_RECORDING] = "a recording", [POSITION_PROGRAM] = "a program"
+    };
+    char saved[LS_HASH_TEXT_BYTES], found[LS_HASH_TEXT_BYTES];
+    if (begin->kind != p->kind)
         ls_fail(err, LS_ERR_INPUT, "the position is one of %s, but this is %s", names[p->kind],
-                names[here.kind]);
-    else if (!hash_same(here.identity, p->identity))
+                names[begin->kind]);
+    else if (!hash_same(begin->identity, p->identity))
         ls_fail(err, LS_ERR_INPUT, "the position is one of other content: %s, but this is %s",
-                hash128_text(p->identity, saved), hash128_text(here.identity, found));
+                hash128_text(p->identity, saved), hash128_text(begin->identity, found));
     else
         return LS_OK;
-    return ls_error_at(err, path, 0, 0);
+    return ls_error_at(err, name, 0, 0);
+}
+
+ls_status position_check_start(const source_position *p, ls_error *err)
+{
+    if (p->group == 0)
+        return LS_OK;
+    return ls_fail(err, LS_ERR_UNSUPPORTED,
+                   "the position is inside of a launch, after %" PRIu64
+                   " of its thread blocks: a machine begins with whole kernels",
+                   p->group);
 }
 
 /* ---------------------------------------------------------------------------------------------- restoring */
@@ -118,20 +169,6 @@ ls_status position_check_recording(const source_position *p, const amd_file *fil
 
 static const uint8_t magic[8] = "LSPOSIT";
 
-static void put_u64(uint8_t *at, uint64_t value)
-{
-    for (unsigned i = 0; i < 8; i++)
-        at[i] = (uint8_t)(value >> (8 * i));
-}
-
-static uint64_t get_u64(const uint8_t *at)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < 8; i++)
-        value |= (uint64_t)at[i] << (8 * i);
-    return value;
-}
-
 void position_write(const source_position *p, uint8_t out[POSITION_BYTES])
 {
     memcpy(out, magic, sizeof magic);
@@ -140,6 +177,7 @@ void position_write(const source_position *p, uint8_t out[POSITION_BYTES])
     put_u64(out + 24, p->identity.high);
     put_u64(out + 32, p->command);
     put_u64(out + 40, p->group);
+    put_u64(out + 48, p->launches);
 }
 
 ls_status position_read(const uint8_t *bytes, size_t count, const char *from, source_position *out,
@@ -150,7 +188,7 @@ ls_status position_read(const uint8_t *bytes, size_t count, const char *from, so
         return ls_error_at(err, from, 0, 0);
     }
     uint64_t version = get_u64(bytes + 8) & UINT32_MAX, kind = get_u64(bytes + 8) >> 32;
-    if (version != POSITION_VERSION || (kind != POSITION_TRACE && kind != POSITION_RECORDING)) {
+    if (version != POSITION_VERSION || kind < POSITION_TRACE || kind > POSITION_PROGRAM) {
         ls_fail(err, LS_ERR_UNSUPPORTED,
                 "the position has version %" PRIu64 " and kind %" PRIu64 ", but this program knows version %u",
                 version, kind, POSITION_VERSION);
@@ -159,6 +197,7 @@ ls_status position_read(const uint8_t *bytes, size_t count, const char *from, so
     *out = (source_position){ .kind = (position_kind)kind,
                               .identity = { .low = get_u64(bytes + 16), .high = get_u64(bytes + 24) },
                               .command = get_u64(bytes + 32),
-                              .group = get_u64(bytes + 40) };
+                              .group = get_u64(bytes + 40),
+                              .launches = get_u64(bytes + 48) };
     return LS_OK;
 }

@@ -1,5 +1,6 @@
-/* test_position.c: positions of recordings of AMD programs: the rest of a recording is the same in a file that was
- * opened anew. */
+/* test_position.c: positions of recordings, programs and traces: saved before each kernel, restored in a new simulation,
+ * whose kernels execute the same instructions. A restored machine is new: its caches are empty. So cycles are compared
+ * with those of other runs that begin there with empty caches, and for 1 and 3 threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,9 +9,11 @@
 #include <cmocka.h>
 
 #include "lockstep/sim.h"
+#include "sim/session.h"
 #include "workload/position.h"
 #include "workload/temp_dir.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -116,11 +119,229 @@ static void test_another_recording_is_refused(void **state)
     amd_file_close(file);
 }
 
+/* ------------------------------------------------------------------------------------------- simulations */
+
+typedef struct kernel_row {
+    ls_sim_kernel kernel;
+    char name[64];
+    uint64_t instructions;
+} kernel_row;
+
+enum { ROWS_MAX = 32 };
+
+typedef struct run_rows {
+    kernel_row at[ROWS_MAX];
+    uint8_t positions[ROWS_MAX][POSITION_BYTES];
+    size_t count;
+    uint64_t hash, instructions;
+} run_rows;
+
+static ls_sim_options options_of(const char *platform, const char *workload)
+{
+    return (ls_sim_options){ LS_SIM_OPTIONS, .platform = platform, .platform_dirs = dirs,
+                             .platform_dir_count = 1, .workload = workload };
+}
+
+static void read_kernel(ls_sim *sim, size_t i, run_rows *out)
+{
+    bool trace = sim->has_trace;
+    source_position p;
+    ls_sim_metric metric;
+    kernel_row *row = &out->at[i];
+    ok(ls_sim_get_kernel(sim, i, &row->kernel, &err));
+    snprintf(row->name, sizeof row->name, "%s", row->kernel.name);
+    ok(ls_sim_find_metric(sim, i, trace ? "core/*" : "cu/*", NULL,
+                          trace ? "warp_instructions" : "instructions", &metric, &err));
+    row->instructions = metric.value;
+    ok(session_position(sim, i, &p, &err));
+    position_write(&p, out->positions[i]);
+}
+
+/* Runs a workload from a saved position on; NULL: all of it. */
+static void run_from(const ls_sim_options *options, const uint8_t *position, uint32_t threads, run_rows *out)
+{
+    const ls_sim_run_options how = { LS_SIM_RUN_OPTIONS, .threads = threads };
+    source_position from;
+    ls_sim *sim;
+    if (position)
+        ok(position_read(position, POSITION_BYTES, "memory", &from, &err));
+    ok(session_open_at(options, position ? &from : NULL, &sim, &err));
+    ok(ls_sim_run(sim, &how, &err));
+    assert_false(ls_sim_get_result(sim).partial);
+    out->count = ls_sim_kernel_count(sim);
+    assert_in_range(out->count, 1, ROWS_MAX);
+    for (size_t i = 0; i < out->count; i++)
+        read_kernel(sim, i, out);
+    out->hash = sim->program.result.hash;
+    out->instructions = sim->program.result.counts.instructions;
+    ls_sim_close(sim);
+}
+
+/* The kernels of `rest` are the last ones of `whole`. */
+static void compare_kernels(const run_rows *whole, const run_rows *rest, size_t first)
+{
+    uint64_t instructions = 0;
+    assert_int_equal(rest->count, whole->count - first);
+    for (size_t i = 0; i < rest->count; i++) {
+        const kernel_row *a = &whole->at[first + i], *b = &rest->at[i];
+        assert_string_equal(a->name, b->name);
+        assert_int_equal(a->kernel.number, b->kernel.number);
+        assert_true(b->instructions > 0);
+        assert_int_equal(a->instructions, b->instructions);
+        assert_memory_equal(whole->positions[first + i], rest->positions[i], POSITION_BYTES);
+        instructions += b->instructions;
+    }
+    if (rest->instructions) /* of a program: those without time do not count */
+        assert_int_equal(rest->instructions, instructions);
+}
+
+static void compare_times(const run_rows *a, const run_rows *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        assert_int_equal(a->at[i].kernel.begin, b->at[i].kernel.begin);
+        assert_int_equal(a->at[i].kernel.end, b->at[i].kernel.end);
+    }
+}
+
+static void check_program(const char *workload, uint64_t size, size_t kernels)
+{
+    const ls_sim_setting setting = { NULL, size };
+    ls_sim_options options = options_of("r9nano", workload), recording = options_of("r9nano", "run.lspk");
+    static run_rows whole, rest, again, replayed;
+    source_position begin;
+    options.settings = &setting;
+    options.setting_count = 1;
+    options.verify = true; /* the result of emulated and timed kernels together is right */
+    options.record = "run.lspk";
+    run_from(&options, NULL, 1, &whole);
+    assert_int_equal(whole.count, kernels);
+    options.record = NULL;
+    for (size_t i = 0; i < kernels; i++) {
+        source_position program, recorded;
+        run_from(&options, whole.positions[i], 1, &rest);
+        compare_kernels(&whole, &rest, i);
+        assert_int_equal(rest.hash, whole.hash);
+        run_from(&options, whole.positions[i], 3, &again);
+        compare_times(&rest, &again);
+        /* The recording goes to the same command, and finds the same machine with data at the same addresses. */
+        ok(position_read(whole.positions[i], POSITION_BYTES, "memory", &program, &err));
+        ok(position_begin("run.lspk", &recorded, &err));
+        assert_int_equal(program.launches, i);
+        recorded.command = program.command;
+        uint8_t bytes[POSITION_BYTES];
+        position_write(&recorded, bytes);
+        run_from(&recording, bytes, 1, &replayed);
+        compare_times(&rest, &replayed);
+        for (size_t k = 0; k < replayed.count; k++)
+            assert_int_equal(replayed.at[k].instructions, whole.at[i + k].instructions);
+        assert_memory_equal(replayed.positions[0], bytes, POSITION_BYTES);
+    }
+    /* At the beginning of the program the machine is the same, and so is every time. */
+    ok(position_read(whole.positions[0], POSITION_BYTES, "memory", &begin, &err));
+    assert_true(begin.command > 0); /* input is copied before the first kernel */
+    begin.command = begin.launches = 0;
+    position_write(&begin, again.positions[0]);
+    run_from(&options, again.positions[0], 1, &rest);
+    compare_times(&whole, &rest);
+}
+
+static void test_programs_go_on(void **state)
+{
+    (void)state;
+    check_program("scan", 4096, 3);
+}
+
+/* The host reads the result of each round before it starts the next one. */
+static void test_programs_whose_host_reads_go_on(void **state)
+{
+    (void)state;
+    check_program("kmeans", 256, 4);
+}
+
+static ls_status open_at(const ls_sim_options *options, const source_position *from)
+{
+    ls_sim *sim;
+    ls_status status = session_open_at(options, from, &sim, &err);
+    ls_sim_close(sim);
+    return status;
+}
+
+static void test_another_program_is_refused(void **state)
+{
+    (void)state;
+    ls_sim_setting setting = { NULL, 4096 };
+    ls_sim_options options = options_of("r9nano", "scan"), trace = options_of("rtx3070", "synth:gemm");
+    const ls_sim_run_options how = { LS_SIM_RUN_OPTIONS, .threads = 1 };
+    static run_rows whole;
+    source_position p, other;
+    ls_sim *sim;
+    options.settings = &setting;
+    options.setting_count = 1;
+    run_from(&options, NULL, 1, &whole);
+    ok(position_read(whole.positions[1], POSITION_BYTES, "memory", &p, &err));
+    setting.value = 8192;
+    assert_int_equal(open_at(&options, &p), LS_ERR_INPUT);
+    assert_non_null(strstr(err.what, "other content"));
+    assert_int_equal(open_at(&trace, &p), LS_ERR_INPUT);
+    assert_non_null(strstr(err.what, "one of a program, but this is a trace"));
+    setting.value = 4096;
+    options.record = "no.lspk";
+    assert_int_equal(open_at(&options, &p), LS_ERR_USAGE);
+    options.record = NULL;
+    other = p;
+    other.group = 1;
+    assert_int_equal(open_at(&options, &other), LS_ERR_UNSUPPORTED);
+    /* Of the same program, but neither can have been saved from it. */
+    other = p;
+    other.launches = 2;
+    ok(session_open_at(&options, &other, &sim, &err));
+    assert_int_equal(ls_sim_run(sim, &how, &err), LS_ERR_INPUT);
+    assert_non_null(strstr(err.what, "after 2 launches, but"));
+    ls_sim_close(sim);
+    other = p;
+    other.command = 1000;
+    ok(session_open_at(&options, &other, &sim, &err));
+    assert_int_equal(ls_sim_run(sim, &how, &err), LS_ERR_INPUT);
+    assert_non_null(strstr(err.what, "after 1000 commands, but the program has only"));
+    ls_sim_close(sim);
+}
+
+/* As with a choice of kernels, whose machine is new at the first of them, too. */
+static void test_traces_go_on(void **state)
+{
+    (void)state;
+    ls_sim_options options = options_of("rtx3070", "synth:graph-walk"), chosen = options;
+    static run_rows whole, rest, again;
+    source_position p;
+    run_from(&options, NULL, 1, &whole);
+    assert_int_equal(whole.count, 8);
+    for (size_t i = 0; i < whole.count; i += 3) {
+        char text[24];
+        run_from(&options, whole.positions[i], 1, &rest);
+        compare_kernels(&whole, &rest, i);
+        snprintf(text, sizeof text, "%zu-", i + 1);
+        chosen.kernels = text;
+        run_from(&chosen, NULL, 3, &again);
+        compare_times(&rest, &again);
+    }
+    ok(position_read(whole.positions[1], POSITION_BYTES, "memory", &p, &err));
+    p.group = 1;
+    assert_int_equal(open_at(&options, &p), LS_ERR_UNSUPPORTED);
+    p.group = 0;
+    p.command = 1000;
+    assert_int_equal(open_at(&options, &p), LS_ERR_INPUT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_recordings_go_on),
         cmocka_unit_test(test_another_recording_is_refused),
+        cmocka_unit_test(test_programs_go_on),
+        cmocka_unit_test(test_programs_whose_host_reads_go_on),
+        cmocka_unit_test(test_another_program_is_refused),
+        cmocka_unit_test(test_traces_go_on),
     };
     return cmocka_run_group_tests(tests, enter, temp_dir_leave);
 }

@@ -144,7 +144,7 @@ static void test_another_source_is_refused(void **state)
                    "other content");
     assert_string_equal(error.where, "synth:gemm,m=128,n=128,k=32");
     assert_refused(position_check(&p, "gemm.lspk", &error), &error, LS_ERR_INPUT, "other content");
-    assert_refused(position_begin("fir", &other, &error), &error, LS_ERR_UNSUPPORTED, "'fir' has no position");
+    assert_refused(position_begin("fir", &other, &error), &error, LS_ERR_UNSUPPORTED, "'fir' is a program");
     write_bytes("kernel.co", "\177ELF....", 8);
     assert_refused(position_begin("kernel.co", &other, &error), &error, LS_ERR_UNSUPPORTED, "'kernel.co'");
     while (trace_command_at(trace, p.command)->kind != LS_COMMAND_KERNEL)
@@ -169,7 +169,7 @@ static void test_other_bytes_are_refused(void **state)
                    "no position");
     bytes[8]++;
     assert_refused(position_read(bytes, sizeof bytes, "x", &p, &error), &error, LS_ERR_UNSUPPORTED,
-                   "version 2");
+                   "version 3");
     bytes[8]--;
     bytes[12] = 9;
     assert_refused(position_read(bytes, sizeof bytes, "x", &p, &error), &error, LS_ERR_UNSUPPORTED, "kind 9");

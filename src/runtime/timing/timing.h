@@ -9,12 +9,13 @@
 #include "model/amd/amd_gpu.h"
 #include "platform/config.h"
 #include "runtime/driver/backend.h"
-#include "workload/pack/amd_file.h"
+#include "workload/position.h"
 
 /* A command that is over. */
 typedef struct timing_record {
     drv_work_kind kind;
     uint32_t gpu;       /* its number in the system */
+    uint64_t command;   /* its number among all commands, in the order of submission; from 0 */
     const char *kernel; /* of a launch; as long as its module */
     uint64_t number;    /* among launches, or among all others; from 0 */
     ls_time begin, end;
@@ -47,9 +48,20 @@ ls_run_result timing_result(const ls_gpu_system *system);
 
 /* --- timing_replay.c --- */
 
-/* Runs a recording in place of a program: all of its commands, but only the selected launches (NULL: all). No
- * other caller may use the system, before or afterwards. Adds to *counts. */
-ls_status timing_replay(ls_gpu_system *system, amd_file *file, const kernel_selection *selection,
-                        ls_gpu_counts *counts, ls_error *err);
+/* Runs a recording in place of a program: all of its commands from a position on (NULL: from the beginning), but only
+ * the selected launches (NULL: all). Commands before the position are left out: caches and TLBs are as empty as those
+ * of a new machine, all memory of the recording is mapped. No other caller may use the system, before or afterwards.
+ * Adds to *counts. */
+ls_status timing_replay(ls_gpu_system *system, amd_file *file, const source_position *from,
+                        const kernel_selection *selection, ls_gpu_counts *counts, ls_error *err);
+
+/* --- timing_skip.c --- */
+
+/* Before the first command: those of the program before the position take no time. They are emulated, by one thread,
+ * and reported to no watcher; their launches add to no counts. Caches and TLBs are then as empty as those of a new
+ * machine. Not for systems of several GPUs, nor together with a recording. */
+ls_status timing_skip(ls_gpu_system *system, const source_position *to, ls_error *err);
+/* After the program: whether it came to the position. */
+ls_status timing_check_skip(const ls_gpu_system *system, ls_error *err);
 
 #endif

@@ -66,6 +66,7 @@ typedef struct timing_stretch {
 /* A command of several packets. */
 typedef struct timing_job {
     drv_work *work;
+    uint64_t command; /* its number */
     LS_VEC(timing_part) parts;
     size_t next;   /* the first part that was not submitted */
     size_t second; /* parts from here on begin when all before are over */
@@ -83,6 +84,7 @@ typedef struct timing_slot {
     drv_work *work;  /* NULL: free */
     timing_job *job; /* NULL: it is the only packet of its command */
     drv_work_kind kind;
+    uint64_t command; /* its number */
     uint64_t bytes;
     uint8_t *setup;            /* the packet and the arguments that are written */
     size_t setup_capacity;     /* bytes */
@@ -120,7 +122,8 @@ typedef struct timing {
     LS_VEC(timing_slot *) slots;
     LS_VEC(timing_piece)
     freed; /* memory that caches may still hold: its lines are discarded before time passes again */
-    uint64_t launches, others;
+    uint64_t commands, launches, others;
+    source_position skip_to; /* commands before it are emulated */
     ls_status (*over)(void *self, const timing_record *record, ls_error *err);
     void *over_self;
     recorder *record; /* NULL: nothing is recorded */
@@ -183,12 +186,27 @@ void timing_job_free(timing_job *job); /* NULL is fine */
 ls_status timing_record_begin(timing *t, timing_slot *slot, const drv_work *work, bool local, ls_error *err);
 ls_status timing_record_end(timing_slot *slot, bool good, ls_error *err);
 
+/* --- timing_skip.c: commands before a position --- */
+
+static inline bool timing_is_skipping(const timing *t)
+{
+    return t->commands < t->skip_to.command;
+}
+/* Emulates the command, which is over then. With the lock held. */
+ls_status timing_skip_command(timing *t, drv_work *work, bool local, ls_error *err);
+
 /* --- timing_replay.c --- */
 
 void timing_leftover_free(struct timing_leftover *leftover); /* NULL is fine */
 
 /* --- timing_run.c --- */
 
+/* A packet's place; NULL: the host has no memory. It is free again without work and pieces. */
+timing_slot *timing_free_slot(timing *t);
+/* Fills the packet of a launch and takes its pieces. */
+ls_status timing_fill_launch(timing *t, timing_slot *slot, const drv_work *work, const ls_groups *which,
+                             ls_error *err);
+void timing_free_pieces(timing *t, timing_slot *slot);
 ls_status timing_submit(void *self, drv_work *work, ls_error *err);
 ls_status timing_advance(void *self, ls_error *err);
 /* A launch's packet as far as the code object says what it is: registers, RDNA's mode. */

@@ -19,7 +19,7 @@ typedef struct replay_command {
     const amd_file_command *command;
     ls_command_packet packet;
     tapes *tapes;
-    uint64_t number; /* among launches, or among all others */
+    uint64_t number; /* of others than launches, among them */
     bool submitted, over;
 } replay_command;
 
@@ -33,7 +33,7 @@ typedef struct timing_leftover {
     size_t over_upto; /* all before it are over */
     size_t over_count;
     replay_program *programs; /* of each launch; launches of one kernel share them */
-    uint64_t launches, others;
+    uint64_t others;
     ls_gpu_counts *counts;
 } replay;
 
@@ -145,7 +145,7 @@ static ls_status fill_launch(replay *r, replay_command *c, ls_error *err)
     *p = timing_packet_of(&l->kernel);
     p->kernel = (ls_cu_kernel){ .program = program->program,
                                 .code = program->code,
-                                .number = (uint32_t)r->launches,
+                                .number = (uint32_t)number,
                                 .dims = l->dims,
                                 .lds_bytes = l->lds_bytes,
                                 .kernarg = l->kernarg,
@@ -188,7 +188,6 @@ static ls_status submit(replay *r, replay_command *c, ls_error *err)
     ls_status status = LS_OK;
     if (c->command->kind == AMD_FILE_LAUNCH) {
         status = fill_launch(r, c, err);
-        c->number = r->launches++;
     } else {
         fill_transfer(c);
         c->number = r->others++;
@@ -226,6 +225,7 @@ static ls_status report(const replay *r, const replay_command *c, ls_error *err)
     bool launch = c->command->kind == AMD_FILE_LAUNCH;
     const timing_record over = { .kind = kinds[c->command->kind],
                                  .gpu = r->gpu->number,
+                                 .command = (uint64_t)(c - r->commands),
                                  .kernel = launch ? p->kernel.program->name : NULL,
                                  .number = launch ? c->command->launch : c->number,
                                  .begin = p->begin,
@@ -360,20 +360,28 @@ static bool is_selected(const kernel_selection *selection, uint64_t launch)
     return low < selection->count && selection->at[low].command == launch;
 }
 
-/* Launches that are not selected are over before they begin. */
-static void leave_out(replay *r, const kernel_selection *selection)
+/* Commands before the position and launches that are not selected are over before they begin. */
+static void leave_out(replay *r, const source_position *from, const kernel_selection *selection)
 {
     for (size_t i = 0; i < r->count; i++) {
         replay_command *c = &r->commands[i];
-        if (c->command->kind != AMD_FILE_LAUNCH || is_selected(selection, c->command->launch))
+        bool launch = c->command->kind == AMD_FILE_LAUNCH, before = from && i < from->command;
+        if (!before && !(launch && selection && !is_selected(selection, c->command->launch)))
             continue;
+        r->others += !launch;
         c->over = true;
         r->over_count++;
     }
 }
 
-ls_status timing_replay(ls_gpu_system *system, amd_file *file, const kernel_selection *selection,
-                        ls_gpu_counts *counts, ls_error *err)
+static ls_status check_position(const source_position *from, const amd_file *file, ls_error *err)
+{
+    ls_status status = position_check_start(from, err);
+    return status == LS_OK ? position_check_recording(from, file, err) : status;
+}
+
+ls_status timing_replay(ls_gpu_system *system, amd_file *file, const source_position *from,
+                        const kernel_selection *selection, ls_gpu_counts *counts, ls_error *err)
 {
     timing *t = system->machine;
     if (system->backend != &drv_backend_time)
@@ -382,6 +390,9 @@ ls_status timing_replay(ls_gpu_system *system, amd_file *file, const kernel_sele
         return ls_fail(err, LS_ERR_UNSUPPORTED,
                        "gpu%u is on a fabric and has no TLBs: a recording runs on gpu0 of such a system",
                        t->gpus[0].number);
+    ls_status status = from ? check_position(from, file, err) : LS_OK;
+    if (status != LS_OK)
+        return status;
     replay *r = calloc(1, sizeof *r);
     if (!r)
         return no_memory(err);
@@ -393,9 +404,9 @@ ls_status timing_replay(ls_gpu_system *system, amd_file *file, const kernel_sele
                    .counts = counts };
     pthread_mutex_lock(&t->lock);
     page_table_set_home(t->pages, 0, r->gpu->number); /* recorded addresses are those of a GPU alone */
-    ls_status status = prepare(r, err);
-    if (status == LS_OK && selection)
-        leave_out(r, selection);
+    status = prepare(r, err);
+    if (status == LS_OK)
+        leave_out(r, from, selection);
     if (status == LS_OK)
         status = run_all(r, err);
     if (status != LS_OK) {

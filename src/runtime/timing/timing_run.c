@@ -28,7 +28,7 @@ static ls_status no_memory(ls_error *err)
 
 /* ------------------------------------------------------------------------------------------ slots, pieces */
 
-static timing_slot *free_slot(timing *t)
+timing_slot *timing_free_slot(timing *t)
 {
     for (size_t i = 0; i < t->slots.count; i++)
         if (!t->slots.at[i]->work)
@@ -42,7 +42,7 @@ static timing_slot *free_slot(timing *t)
     return slot;
 }
 
-static void free_pieces(timing *t, timing_slot *slot)
+void timing_free_pieces(timing *t, timing_slot *slot)
 {
     timing_gpu *g = &t->gpus[slot->gpu];
     if (slot->arguments != SIZE_MAX)
@@ -159,7 +159,7 @@ ls_command_packet timing_packet_of(const amd_kernel *kernel)
                                 .one_half = is_gfx10 && (kernel->rsrc1 >> 29 & 1) == 0 };
 }
 
-static ls_status fill_launch(timing *t, timing_slot *slot, const drv_work *work, const ls_groups *which,
+ls_status timing_fill_launch(timing *t, timing_slot *slot, const drv_work *work, const ls_groups *which,
                              ls_error *err)
 {
     const timing_program *program = work->program;
@@ -207,7 +207,7 @@ static void fill_transfer(timing_slot *slot, const timing_part *part)
 static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const timing_part *part, bool local,
                              ls_error *err)
 {
-    timing_slot *slot = free_slot(t);
+    timing_slot *slot = timing_free_slot(t);
     ls_status status = LS_OK;
     if (!slot)
         return no_memory(err);
@@ -222,10 +222,11 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
     slot->gpu = part->gpu;
     slot->kind = part->kind;
     slot->bytes = part->bytes;
+    slot->command = job ? job->command : t->commands - 1;
     slot->job = job;
     const timing_gpu *g = &t->gpus[slot->gpu];
     if (part->kind == DRV_WORK_LAUNCH)
-        status = fill_launch(t, slot, work, &part->which, err);
+        status = timing_fill_launch(t, slot, work, &part->which, err);
     else
         fill_transfer(slot, part);
     if (status == LS_OK && local) /* past all queues: no time of the host link */
@@ -236,7 +237,7 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
         status = g->command->submit(g->command_self, &slot->packet, err);
     if (status != LS_OK) {
         (void)timing_record_end(slot, false, NULL);
-        free_pieces(t, slot);
+        timing_free_pieces(t, slot);
         return status;
     }
     if (part->kind == DRV_WORK_LAUNCH)
@@ -281,6 +282,9 @@ static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
     timing_discard_freed(t);
     work->began_ns = UINT64_MAX;
     work->status = LS_OK;
+    if (timing_is_skipping(t))
+        return timing_skip_command(t, work, local, err);
+    t->commands++;
     bool launch = work->kind == DRV_WORK_LAUNCH;
     if (launch)
         part.which = work->dispatch->which;
@@ -290,6 +294,7 @@ static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
     if (status != LS_OK)
         return status;
     job->local = local;
+    job->command = t->commands - 1;
     return submit_job(t, job, err);
 }
 
@@ -322,6 +327,7 @@ static ls_status report(timing *t, const timing_slot *slot, ls_error *err)
     bool launch = slot->kind == DRV_WORK_LAUNCH;
     timing_record record = { .kind = slot->kind,
                              .gpu = t->gpus[slot->gpu].number,
+                             .command = slot->command,
                              .kernel = launch ? p->kernel.program->name : NULL,
                              .number = launch ? p->kernel.number : t->others++,
                              .begin = p->begin,
@@ -383,7 +389,7 @@ static void end_packet(timing *t, timing_slot *slot)
     work->ended_ns = p->end / FS_PER_NS > work->ended_ns ? p->end / FS_PER_NS : work->ended_ns;
     if (!p->transfer.local || p->kind == LS_PACKET_KERNEL)
         fail_work(work, report(t, slot, &err), &err);
-    free_pieces(t, slot);
+    timing_free_pieces(t, slot);
     slot->work = NULL;
 }
 

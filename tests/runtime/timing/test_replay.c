@@ -1,6 +1,6 @@
 /* test_replay.c: programs with several queues, recorded in simulated time and replayed. Every command begins
  * and ends at the same time as before, also overlapping ones. Also accesses of the host, and recordings that
- * cannot be replayed. */
+ * cannot be replayed, and positions of both. */
 #include "runtime/driver/driver_test.h"
 
 #include "runtime/timing/timing.h"
@@ -25,8 +25,10 @@ static ls_status keep(void *self, const timing_record *over, ls_error *error)
     return LS_OK;
 }
 
-/* Two queues that begin at once and join at the end; the host accesses memory in between. */
-static void run_queues(const char *record_path, uint32_t threads, record_list *list)
+/* Two queues that begin at once and join at the end; the host accesses memory in between. Commands before the position
+ * (NULL: none) take no time. */
+static void run_queues(const char *record_path, uint32_t threads, const source_position *from,
+                       record_list *list)
 {
     const ls_gpu_options options = {
         .platform = PLATFORM, .threads = threads, .memory_bytes = 64 << 20, .record_path = record_path
@@ -43,6 +45,8 @@ static void run_queues(const char *record_path, uint32_t threads, record_list *l
     ls_gpu_queue *one, *two;
     ls_gpu_event *go, *first;
     timing_watch(b.system, keep, list);
+    if (from)
+        OK(timing_skip(b.system, from, &err));
     OK(ls_gpu_queue_create(b.context, &one, &err));
     OK(ls_gpu_queue_create(b.context, &two, &err));
     OK(ls_gpu_event_create(b.context, &go, &err));
@@ -68,12 +72,14 @@ static void run_queues(const char *record_path, uint32_t threads, record_list *l
     assert_int_equal(values[ITEMS - 1], 8);
     ls_gpu_event_release(go);
     ls_gpu_event_release(first);
+    OK(timing_check_skip(b.system, &err));
     OK(ls_gpu_system_close_trace(b.system, &err));
     bench_close(&b);
 }
 
 static ls_status replay_some(const char *path, const char *platform, uint32_t threads,
-                             const kernel_selection *selection, record_list *list, ls_gpu_counts *counts)
+                             const source_position *from, const kernel_selection *selection, record_list *list,
+                             ls_gpu_counts *counts)
 {
     ls_gpu_system *system;
     amd_file *file;
@@ -83,7 +89,7 @@ static ls_status replay_some(const char *path, const char *platform, uint32_t th
                             &system, &err));
     OK(amd_file_open(path, &file, &err));
     timing_watch(system, keep, list);
-    ls_status status = timing_replay(system, file, selection, counts, &err);
+    ls_status status = timing_replay(system, file, from, selection, counts, &err);
     ls_gpu_system_destroy(system);
     amd_file_close(file);
     return status;
@@ -92,7 +98,7 @@ static ls_status replay_some(const char *path, const char *platform, uint32_t th
 static ls_status replay(const char *path, const char *platform, uint32_t threads, record_list *list,
                         ls_gpu_counts *counts)
 {
-    return replay_some(path, platform, threads, NULL, list, counts);
+    return replay_some(path, platform, threads, NULL, NULL, list, counts);
 }
 
 static void everything_when_it_was(void **unused)
@@ -100,7 +106,7 @@ static void everything_when_it_was(void **unused)
     record_list recorded = { .count = 0 };
     size_t beside = 0, overlaps = 0;
     (void)unused;
-    run_queues("queues.lspk", 2, &recorded);
+    run_queues("queues.lspk", 2, NULL, &recorded);
     /* Two fills, six launches, a copy, a copy out; accesses of the host are no commands. */
     assert_int_equal(recorded.count, 10);
     amd_file *file;
@@ -133,7 +139,7 @@ static void everything_when_it_was(void **unused)
     selected_kernel some[] = { { .command = 1, .number = 2 }, { .command = 4, .number = 5 } };
     record_list few = { .count = 0 };
     ls_gpu_counts two = { 0 };
-    assert_int_equal(replay_some("queues.lspk", PLATFORM, 1, &(kernel_selection){ some, 2 }, &few, &two),
+    assert_int_equal(replay_some("queues.lspk", PLATFORM, 1, NULL, &(kernel_selection){ some, 2 }, &few, &two),
                      LS_OK);
     assert_int_equal(few.count, 6);
     assert_int_equal(two.launches, 2);
@@ -145,6 +151,43 @@ static void everything_when_it_was(void **unused)
     assert_int_equal(other.count, recorded.count);
     assert_int_equal(counts.stores, 6 * ITEMS);
     assert_int_not_equal(other.at[9].end, recorded.at[9].end);
+}
+
+static uint64_t sum_instructions(const record_list *list)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < list->count; i++)
+        sum += list->at[i].instructions;
+    return sum;
+}
+
+/* From each command on: the recording and the program have the same work left, and the program has the same result
+ * (run_queues() compares it). Their times may differ: a recording keeps the order in which commands ended when they
+ * were recorded, the queues of a program begin anew. */
+static void positions_of_queues(void **unused)
+{
+    record_list recorded = { .count = 0 };
+    amd_file *file;
+    (void)unused;
+    run_queues("positions.lspk", 2, NULL, &recorded);
+    source_position from = { .kind = POSITION_RECORDING };
+    OK(amd_file_open("positions.lspk", &file, &err));
+    for (from.command = 0; from.command <= amd_file_command_count(file); from.command++) {
+        record_list replayed = { .count = 0 }, executed = { .count = 0 };
+        ls_gpu_counts counts = { 0 };
+        OK(replay_some("positions.lspk", PLATFORM, 2, &from, NULL, &replayed, &counts));
+        run_queues(NULL, 2, &from, &executed);
+        assert_int_equal(counts.launches, 6 - from.launches);
+        assert_int_equal(executed.count, replayed.count);
+        assert_int_equal(sum_instructions(&executed), sum_instructions(&replayed));
+        for (size_t i = 0; i < executed.count; i++) {
+            assert_true(executed.at[i].command >= from.command);
+            assert_true(replayed.at[i].command >= from.command);
+        }
+        if (from.command < amd_file_command_count(file))
+            from.launches += amd_file_command_at(file, (size_t)from.command)->kind == AMD_FILE_LAUNCH;
+    }
+    amd_file_close(file);
 }
 
 /* Emulated: the same commands one after another. */
@@ -198,7 +241,7 @@ static void damaged(void **unused)
     ls_gpu_counts counts = { 0 };
     unsigned tried = 0;
     (void)unused;
-    run_queues("whole.lspk", 1, &list);
+    run_queues("whole.lspk", 1, NULL, &list);
     FILE *stream = fopen("whole.lspk", "rb");
     static uint8_t bytes[1 << 16];
     assert_non_null(stream);
@@ -228,6 +271,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_when_it_was),
+        cmocka_unit_test(positions_of_queues),
         cmocka_unit_test(emulated),
         cmocka_unit_test(not_replayed),
         cmocka_unit_test(damaged),
