@@ -1,5 +1,4 @@
-/* dispatch_fill.c: a dispatcher that fills one core with thread blocks before it uses the next: a small grid
- * leaves cores idle. One kernel at a time, one block per cycle. */
+/* dispatch_fill.c: fills one core with blocks before the next. One kernel at a time, one block per cycle. */
 #include "lockstep/dispatch.h"
 
 #define LAUNCH_CYCLES 5000u /* from a kernel's launch to its first block */
@@ -21,13 +20,12 @@ typedef struct state {
     } n;
 } state;
 
-/* At the start, after a kernel, and when a workload that had none may have one again. */
 static void next_kernel(void *self, ls_cycle begin)
 {
     state *s = self;
     const ls_dispatch_rules rules = { s->wiring.capacity, s->wiring.core_count, .spread = false };
-    ls_status status = s->work.next_kernel(s->work.self, &s->kernel, &s->end, &s->failure);
-    if (status != LS_OK || s->end || s->kernel.info == NULL)
+    if (s->work.next_kernel(s->work.self, &s->kernel, &s->end, &s->failure) != LS_OK || s->end ||
+        s->kernel.info == NULL)
         return;
     s->per_core = ls_dispatch_blocks_per_core(&rules, s->kernel.info, s->kernel.ctas);
     if (s->per_core == 0)
@@ -77,8 +75,7 @@ static void receive(void *self, ls_link *link, const void *payload, ls_cycle now
         ls_schedule(s->region, &s->pump, 0);
         return;
     }
-    s->n.kernels++;
-    s->n.active_cycles += s->last_end - s->begin;
+    s->n.kernels++, s->n.active_cycles += s->last_end - s->begin;
     ls_domain_pending(ls_region_domain(s->region), -1);
     s->work.kernel_done(s->work.self, &s->kernel, s->begin, s->last_end);
     s->begin = LS_CYCLE_MAX;
@@ -88,8 +85,7 @@ static void receive(void *self, ls_link *link, const void *payload, ls_cycle now
 
 static void describe(const void *self, ls_dispatch_shape *out)
 {
-    (void)self;
-    *out = (ls_dispatch_shape){ .launch_latency_cycles = LAUNCH_CYCLES, .kernel_slots = 1 };
+    (void)self, *out = (ls_dispatch_shape){ .launch_latency_cycles = LAUNCH_CYCLES, .kernel_slots = 1 };
 }
 
 static ls_status attach(void *self, const ls_dispatch_wiring *wiring, ls_error *err)
@@ -142,7 +138,6 @@ static const ls_dispatch_ops ops = {
     describe, attach, receive, start, next_kernel, progress, ls_core_takes_no_kernel
 };
 static const ls_port_decl ports[] = { { LS_DISPATCH_PORT, LS_DISPATCH_INTERFACE, &ops, 0 } };
-
 static const ls_block_type dispatch_fill = {
     .abi = LS_ABI_VERSION,
     .slot = LS_DISPATCH_SLOT,
