@@ -34,6 +34,11 @@ one, three = (json.load(open(name, encoding="utf-8")) for name in ("j1.json", "j
 assert one["values"] == three["values"] and one["kernels"] == three["kernels"]' || fail "threads change $gpu"
 done
 
+# Answers that wait for a slow fabric hold their entries: a small limit fills, and none is used twice.
+run 0 run matrixtranspose --size 128 --devices unified --verify -p r9nano-x4 -s gpus.rdma.served_in_flight=16 \
+    -s gpus.rdma.buffer_messages=1 -s fabric.queue_messages=1 -s fabric.lanes=1 -s fabric.generation=1
+says 'verification                  correct'
+
 # ------------------------------------------------------------------------------------------------------------ errors
 refused 2 'rdma.ways is 16, but l2.ways is 16: some remain for the own memory' \
     run fir -p ./r9nano-pair.yaml "${keeps[@]}" -s gpus.rdma.ways=16

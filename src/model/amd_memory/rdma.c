@@ -62,7 +62,7 @@ typedef struct rdma {
     index_pool ask_pool, serve_pool;
     index_list requests, answers;  /* to the fabric: of asks, of serves */
     index_list incoming, answered; /* from the fabric: of serves, of asks */
-    uint32_t in_flight, serving;   /* requests that were not answered; requests in the own memory */
+    uint32_t in_flight, serving;   /* own requests without an answer; others' without one that has left */
     uint32_t out_turn, in_turn;    /* 1: the answers come first */
     uint32_t turn;                 /* the client to call first */
     bool memory_refused;
@@ -186,6 +186,7 @@ static bool send_answer(rdma *r, ls_cycle now)
     r->n.served_latency_cycles += now - serve->taken;
     (void)index_list_pop(&r->answers, serve_links(r));
     index_pool_give(&r->serve_pool, serve_links(r), i);
+    r->serving--; /* not before: answers that wait for the fabric still hold their entries */
     return true;
 }
 
@@ -391,9 +392,8 @@ static void memory_reply(void *self, const ls_line_message *m, ls_cycle now)
         ls_line_copy_data(serve->m.data, m->data, data_bytes);
     serve->m.flags = m->flags;
     serve->at = now + r->spec->latency_cycles;
-    r->serving--;
     index_list_append(&r->answers, serve_links(r), m->token);
-    arm(r, index_list_empty(&r->incoming) ? serve->at : now, now);
+    arm(r, serve->at, now);
 }
 
 static void memory_retry(void *self, ls_cycle now)
@@ -481,7 +481,7 @@ static void rdma_waits(const void *self, ls_wait_sink *sink)
                        detail);
     }
     if (r->serving > 0 || !index_list_empty(&r->incoming)) {
-        snprintf(detail, sizeof detail, "%u requests of other GPUs are in L2%s", r->serving,
+        snprintf(detail, sizeof detail, "%u requests of other GPUs are not answered%s", r->serving,
                  !index_list_empty(&r->incoming) ? ", more wait" : "");
         ls_wait_report(sink, r->name, "the memory partitions", detail);
     }
@@ -538,7 +538,7 @@ static const ls_state_row state_rows[] = {
 
 static const ls_param params[] = {
     KEY("in_flight", in_flight, "requests", "1024", 1, 65536, "of this GPU that other GPUs have not answered"),
-    KEY("served_in_flight", served_in_flight, "requests", "1024", 1, 65536, "of other GPUs that L2 has not answered"),
+    KEY("served_in_flight", served_in_flight, "requests", "1024", 1, 65536, "of other GPUs whose answers have not left"),
     KEY("buffer_messages", buffer_messages, "messages", "128", 1, 65536, "from the fabric, of each class"),
     KEY("latency_cycles", latency_cycles, "cycles", "1", 0, 10000, "of each message that passes, in either direction"),
     KEY("messages_per_cycle", messages_per_cycle, "messages", "1", 1, 64, "that pass in each direction"),
