@@ -9,7 +9,8 @@
 #include <time.h>
 
 #define PLATFORMS LS_SOURCE_DIR "/platforms"
-#define MILLISECONDS_MAX 1000 /* of processor time for all of them, in an optimised build */
+#define MILLISECONDS_MAX                                                                                      \
+    80 /* of processor time for each GPU of them, in an optimised build on a busy machine */
 
 typedef struct shipped {
     const char *name;
@@ -44,7 +45,7 @@ static void test_all_build(void **state)
     mem_arena arena = { 0 };
     const char *const dirs[] = { PLATFORMS };
     platform_entry *platforms;
-    size_t count, built = 0;
+    size_t count, built = 0, gpus = 0;
     clock_t spent = 0;
     assert_int_equal(catalog_platforms(&arena, dirs, 1, &platforms, &count, NULL), LS_OK);
     for (size_t i = 0; i < count; i++) {
@@ -60,15 +61,16 @@ static void test_all_build(void **state)
             fail_msg("%s: %s", platforms[i].name, ls_error_text(&error, line, sizeof line));
         spent += clock() - start;
         built++;
+        gpus += config_part_count(config) > 0 ? config_part_count(config) : 1;
         machine_destroy(machine);
         config_destroy(config);
     }
     arena_fini(&arena);
     assert_true(built >= sizeof nvidia / sizeof nvidia[0]);
     long milliseconds = (long)(spent * 1000 / CLOCKS_PER_SEC);
-    print_message("%zu machines in %ld ms\n", built, milliseconds);
+    print_message("%zu machines of %zu GPUs in %ld ms\n", built, gpus, milliseconds);
 #ifndef LS_CHECKED
-    assert_true(milliseconds < MILLISECONDS_MAX);
+    assert_true(milliseconds < (long)gpus * MILLISECONDS_MAX);
 #endif
 }
 
