@@ -31,6 +31,8 @@ static ls_status run_one(const cli_context *ctx, const study_row *row, const stu
                                             .platform_dirs = dirs,
                                             .platform_dir_count = cli_count(ctx, "platform-dir") },
                               .gpu = config->gpu,
+                              .devices = config->devices,
+                              .spread = config->devices == WL_UNIFIED ? "interleaved" : NULL,
                               .workload = row->workload->name,
                               .settings = &setting,
                               .setting_count = 1,
@@ -67,18 +69,38 @@ static ls_status choose_one(const char *text, study_row *out, ls_error *err)
     return status == LS_OK ? LS_OK : ls_error_prefix(err, "--workload %s", text);
 }
 
-/* The rows that are to be filled; size 0: the study's own. */
-static ls_status choose(const cli_context *ctx, study_row **rows, size_t *count, ls_error *err)
+/* The study's own size, halved as the user wants. */
+static ls_status choose_size(const cli_context *ctx, const study *s, study_row *row, ls_error *err)
 {
-    size_t named = cli_count(ctx, "workload");
+    uint64_t size = row->workload->sizes[s->sizes];
+    if (row->size)
+        return LS_OK;
+    if (size == 0)
+        return ls_fail(err, LS_ERR_USAGE, "study %s has no size for '%s': give one, as in -w %s:1024", s->name,
+                       row->workload->name, row->workload->name);
+    size >>= cli_uint(ctx, "shrink");
+    row->size = size ? size : 1;
+    return LS_OK;
+}
+
+/* The rows that are to be filled. */
+static ls_status choose(const cli_context *ctx, const study *s, study_row **rows, size_t *count, ls_error *err)
+{
+    size_t named = cli_count(ctx, "workload"), all = named ? named : study_workload_count();
     ls_status status = LS_OK;
-    *count = named ? named : study_workload_count();
-    *rows = arena_array(ctx->arena, *count, sizeof **rows);
+    *count = 0;
+    *rows = arena_array(ctx->arena, all, sizeof **rows);
     if (!*rows)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    for (size_t i = 0; i < *count && status == LS_OK; i++)
-        status =
-            choose_one(named ? cli_text_at(ctx, "workload", i) : study_workload_at(i)->name, &(*rows)[i], err);
+    for (size_t i = 0; i < all && status == LS_OK; i++) {
+        study_row *row = &(*rows)[*count];
+        if (!named && study_workload_at(i)->sizes[s->sizes] == 0)
+            continue;
+        status = choose_one(named ? cli_text_at(ctx, "workload", i) : study_workload_at(i)->name, row, err);
+        if (status == LS_OK)
+            status = choose_size(ctx, s, row, err);
+        ++*count;
+    }
     return status;
 }
 
@@ -86,13 +108,10 @@ static ls_status run_study(const cli_context *ctx, const study *s, study_result 
 {
     study_row *rows;
     bool is_watched = isatty(STDERR_FILENO) != 0;
-    ls_status status = choose(ctx, &rows, &out->row_count, err);
+    ls_status status = choose(ctx, s, &rows, &out->row_count, err);
     out->study = s;
     out->rows = rows;
     for (size_t i = 0; i < out->row_count && status == LS_OK; i++) {
-        uint64_t size = rows[i].workload->sizes[s->sizes] >> cli_uint(ctx, "shrink");
-        if (rows[i].size == 0)
-            rows[i].size = size ? size : 1;
         for (size_t c = 0; c < s->config_count && status == LS_OK; c++) {
             if (is_watched)
                 fprintf(stderr, "\r\033[K%s: %s, %s", s->name, rows[i].workload->label, s->configs[c].label);
@@ -110,7 +129,7 @@ static void list(FILE *to)
 {
     fprintf(to, "Studies\n");
     for (size_t i = 0; i < study_count(); i++)
-        fprintf(to, "  %-12s %s\n", study_at(i)->name, study_at(i)->title);
+        fprintf(to, "  %-16s %s\n", study_at(i)->name, study_at(i)->title);
 }
 
 static ls_status write_files(const cli_context *ctx, const study_result *const *results, size_t count,
@@ -130,7 +149,8 @@ static ls_status write_files(const cli_context *ctx, const study_result *const *
         if (status == LS_OK) {
             fprintf(writer.stream,
                     "study,workload,configuration,size,kernel_seconds,kernel_cycles,instructions,"
-                    "times_faster,l0_reads,l0_hits,l1_reads,l1_hits,l2_reads,l2_hits\n");
+                    "times_faster,l0_reads,l0_hits,l1_reads,l1_hits,l2_reads,l2_hits,"
+                    "remote_bytes,link_bytes\n");
             for (size_t i = 0; i < count; i++)
                 study_render_csv(results[i], writer.stream);
             status = file_writer_commit(&writer, err);
@@ -153,11 +173,13 @@ static ls_status run(cli_context *ctx, ls_error *err)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     study_row *rows; /* wrong names are reported before the first study is run */
     size_t row_count;
-    ls_status status = choose(ctx, &rows, &row_count, err);
-    if (status == LS_OK)
-        status = cli_check_outputs(ctx, (const char *[]){ "html", "out", NULL }, err);
+    ls_status status = LS_OK;
     for (size_t i = 0; i < count && status == LS_OK; i++)
         status = study_find(ctx->positionals[i], &chosen[i], err);
+    for (size_t i = 0; i < count && status == LS_OK; i++)
+        status = choose(ctx, chosen[i], &rows, &row_count, err);
+    if (status == LS_OK)
+        status = cli_check_outputs(ctx, (const char *[]){ "html", "out", NULL }, err);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         pointers[i] = &results[i];
         status = run_study(ctx, chosen[i], &results[i], err);
@@ -192,6 +214,7 @@ static const cli_example examples[] = {
     { "lockstep study", "list the studies" },
     { "lockstep study navisim-8 --html figure8.html", "CUs and DCUs, each with both instruction sets" },
     { "lockstep study navisim-9 navisim-11 -w fir -w floydwarshall", "two studies, two of their workloads" },
+    { "lockstep study mgpusim-9 --threads 2", "four GPUs, and what the paper says about them" },
     { "lockstep study navisim-11 -w kmeans -w kmeans:24576",
       "one workload, in its usual size and in a larger one" },
 };
@@ -201,8 +224,8 @@ static const cli_command command = {
     .summary = "repeat experiments of the literature on AMD platforms",
     .about =
         "Runs the workloads of a study under each of its configurations in simulated time, verifies their "
-        "results, and shows how many times faster each is than under the first, with the hit rates of caches "
-        "and what the literature found.",
+        "results, and shows how many times faster each is than under the first, with the hit rates of caches, "
+        "the traffic between GPUs, and what the literature found.",
     .order = 45,
     CLI_OPTIONS(options),
     CLI_POSITIONALS(positionals),

@@ -41,12 +41,29 @@ static ls_status command_over(void *self, const timing_record *record, ls_error 
                : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
 }
 
-static uint64_t count(metric_store *metrics, const char *type, const char *name)
+static uint64_t count_at(metric_store *metrics, const char *type, const char *path, const char *name)
 {
     metric_value value;
-    return metrics_get(metrics, LS_METRICS_RUN, type, NULL, name, &value, NULL) == LS_OK && value.present
+    return metrics_get(metrics, LS_METRICS_RUN, type, path, name, &value, NULL) == LS_OK && value.present
                ? value.value
                : 0;
+}
+
+static uint64_t count(metric_store *metrics, const char *type, const char *name)
+{
+    return count_at(metrics, type, NULL, name);
+}
+
+/* Without the ways from ports to their own ends, which are no links between chips. */
+static uint64_t count_link_bytes(metric_store *metrics)
+{
+    static const char *const names[] = { "request_bytes",    "data_bytes",    "walk_bytes",
+                                         "invalidate_bytes", "migrate_bytes", "copy_bytes" };
+    uint64_t sum = 0;
+    for (size_t i = 0; i < LS_COUNT_OF(names); i++)
+        sum += count_at(metrics, "fabric.link/*", NULL, names[i]) -
+               count_at(metrics, "fabric.link/*", "fabric.*.exit", names[i]);
+    return sum;
 }
 
 static ls_status run(const program_job *job, ls_gpu_system *system, metric_store *metrics, program_result *out,
@@ -54,9 +71,11 @@ static ls_status run(const program_job *job, ls_gpu_system *system, metric_store
 {
     program_watch watch = { 0 };
     wl_result result = { 0 };
-    wl_request request = {
-        .system = system, .settings = job->settings, .setting_count = job->setting_count, .check = job->verify
-    };
+    wl_request request = { .system = system,
+                           .devices = job->devices,
+                           .settings = job->settings,
+                           .setting_count = job->setting_count,
+                           .check = job->verify };
     ls_engine *engine = timing_engine(system);
     ls_status status = wl_find(job->workload, &request.workload, err);
     if (status == LS_OK)
@@ -87,6 +106,8 @@ static ls_status run(const program_job *job, ls_gpu_system *system, metric_store
         out->hits[i] =
             count(metrics, levels[i].type, "read_hits") + count(metrics, levels[i].type, "read_mshr_hits");
     }
+    out->remote_bytes = count(metrics, "rdma/*", "bytes_out");
+    out->link_bytes = count_link_bytes(metrics);
     ls_run_result done = timing_result(system);
     return job->hash ? run_output_hash(timing_config(system), metrics, &done, &out->hash, err) : LS_OK;
 }
@@ -103,6 +124,9 @@ ls_status program_simulate(const program_job *job, program_result *out, ls_error
                                      .set_count = job->platform.set_count,
                                      .platform_dirs = job->platform.platform_dirs,
                                      .platform_dir_count = job->platform.platform_dir_count,
+                                     .platform_gpus = job->platform.gpus,
+                                     .unified = job->devices == WL_UNIFIED,
+                                     .spread = job->spread,
                                      .seed = 1 };
     *out = (program_result){ 0 };
     ls_status status = ls_gpu_system_create(&options, &system, err);

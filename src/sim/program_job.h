@@ -16,6 +16,8 @@ typedef struct program_job {
     config_request platform;
     const char *gpu; /* instruction set, "gfx1010"; NULL: the platform's own */
     const char *workload;
+    wl_devices devices; /* the GPUs of a system that it uses */
+    const char *spread; /* WL_UNIFIED, as in ls_gpu_options */
     const wl_setting *settings;
     size_t setting_count;
     uint32_t threads;
@@ -28,8 +30,10 @@ typedef struct program_result {
     double kernel_cycles;                /* of the compute units' clock */
     uint64_t launches, instructions;
     uint64_t reads[PROGRAM_LEVELS], hits[PROGRAM_LEVELS]; /* of caches; hits include lines on their way */
-    double host_seconds;                                  /* of the run, without building the machine */
-    size_t assumptions;                                   /* values of the platform that no source gives */
+    uint64_t remote_bytes; /* messages between GPUs with their headers, each counted once */
+    uint64_t link_bytes;   /* on links of the fabric: each message once for each link that it took */
+    double host_seconds;   /* of the run, without building the machine */
+    size_t assumptions;    /* values of the platform that no source gives */
     hash128 hash;
 } program_result;
 

@@ -44,6 +44,42 @@ static void print_assumptions(const study_result *result, FILE *to)
         fputs("\n\n", to);
 }
 
+/* Bytes between GPUs, for studies that have several. */
+static void print_traffic(const study_result *result, FILE *to)
+{
+    const study *s = result->study;
+    size_t base = study_traffic_base(result);
+    if (base == s->config_count)
+        return;
+    fprintf(to, "  between GPUs, MB (share of %s)\n  %-8s %8s", s->configs[base].label, "workload", "size");
+    for (size_t c = base; c < s->config_count; c++)
+        fprintf(to, " %21s", s->configs[c].label);
+    fputc('\n', to);
+    for (size_t i = 0; i < result->row_count; i++) {
+        const study_row *row = &result->rows[i];
+        fprintf(to, "  %-8s %8" PRIu64, row->workload->label, row->size);
+        for (size_t c = base; c < s->config_count; c++)
+            fprintf(to, " %14.3f (%.2f)", 1e-6 * (double)row->results[c].remote_bytes,
+                    study_traffic(row, c, base));
+        fputc('\n', to);
+    }
+    fputc('\n', to);
+}
+
+static void print_claims(const study_result *result, FILE *to)
+{
+    const study *s = result->study;
+    char numbers[256];
+    for (size_t i = 0; i < s->claim_count; i++) {
+        study_verdict verdict = study_judge(result, &s->claims[i], numbers, sizeof numbers);
+        if (i == 0)
+            fprintf(to, "  %-8s %-50s here\n", "verdict", "the paper");
+        fprintf(to, "  %-8s %-50s %s\n", study_verdict_name(verdict), s->claims[i].text, numbers);
+    }
+    if (s->claim_count)
+        fputc('\n', to);
+}
+
 void study_render_text(const study_result *result, FILE *to)
 {
     const study *s = result->study;
@@ -84,6 +120,8 @@ void study_render_text(const study_result *result, FILE *to)
         fputc('\n', to);
     }
     fputc('\n', to);
+    print_traffic(result, to);
+    print_claims(result, to);
     print_assumptions(result, to);
     cli_help_fill(to, s->discussion, 2, 100, true);
     fputc('\n', to);
@@ -101,7 +139,7 @@ void study_render_csv(const study_result *result, FILE *to)
                     r->kernel_seconds, r->kernel_cycles, r->instructions, study_speedup(&result->rows[i], c));
             for (program_level l = 0; l < PROGRAM_LEVELS; l++)
                 fprintf(to, ",%" PRIu64 ",%" PRIu64, r->reads[l], r->hits[l]);
-            fputc('\n', to);
+            fprintf(to, ",%" PRIu64 ",%" PRIu64 "\n", r->remote_bytes, r->link_bytes);
         }
 }
 
@@ -154,6 +192,29 @@ static double l2_value(const study_row *row, size_t config)
     return level_value(row, config, PROGRAM_L2);
 }
 
+static double traffic_value(const study_row *row, size_t config)
+{
+    return 1e-6 * (double)row->results[config].remote_bytes;
+}
+
+static void page_claims(const study_result *result, FILE *to)
+{
+    const study *s = result->study;
+    char numbers[256];
+    if (s->claim_count == 0)
+        return;
+    fprintf(to, "<table><tr><th>the paper</th><th>here</th><th>verdict</th></tr>\n");
+    for (size_t i = 0; i < s->claim_count; i++) {
+        study_verdict verdict = study_judge(result, &s->claims[i], numbers, sizeof numbers);
+        fprintf(to, "<tr>");
+        html_cell(to, "td", s->claims[i].text);
+        html_cell(to, "td", numbers);
+        html_cell(to, "td", study_verdict_name(verdict));
+        fprintf(to, "</tr>\n");
+    }
+    fprintf(to, "</table>\n");
+}
+
 static void page_table(const study_result *result, FILE *to)
 {
     const study *s = result->study;
@@ -194,7 +255,10 @@ static void page_of(const study_result *result, FILE *to)
             snprintf(title, sizeof title, "Reads that hit in %s", program_level_name(l));
             bars(result, to, title, "hit rate", "%", 100, rates[l]);
         }
+    if (study_traffic_base(result) < s->config_count)
+        bars(result, to, "Bytes between GPUs", "traffic", "MB", 0, traffic_value);
     page_table(result, to);
+    page_claims(result, to);
     fprintf(to, "<p>");
     html_text(to, s->discussion);
     fprintf(to, "</p>\n");

@@ -6,30 +6,43 @@
 
 /* Rows of the .def in their order: configurations belong to the study before them. */
 typedef struct entry {
-    enum { ENTRY_STUDY, ENTRY_CONFIG } kind;
+    enum { ENTRY_STUDY, ENTRY_CONFIG, ENTRY_CLAIM } kind;
     study study;
     study_config config;
+    study_claim claim;
 } entry;
 
 static const entry entries[] = {
 #define STUDY(name_, sizes_, title_, about_, discussion_)                                                     \
     { .kind = ENTRY_STUDY, .study = { name_, title_, about_, discussion_, .sizes = STUDY_##sizes_ } },
 #define CONFIG(label_, platform_, gpu_, sets_)                                                                \
-    { .kind = ENTRY_CONFIG, .config = { label_, platform_, gpu_, sets_ } },
-#define WORKLOAD(label_, name_, usual_, large_)
+    { .kind = ENTRY_CONFIG, .config = { label_, platform_, gpu_, sets_, WL_SINGLE } },
+#define CONFIG_DEVICES(label_, platform_, devices_, sets_)                                                    \
+    { .kind = ENTRY_CONFIG, .config = { label_, platform_, NULL, sets_, WL_##devices_ } },
+#define CLAIM(text_, workloads_, metric_, config_, versus_, low_, high_, needed_)                             \
+    { .kind = ENTRY_CLAIM,                                                                                    \
+      .claim = { text_, workloads_, STUDY_##metric_, config_, versus_, low_, high_, needed_ } },
+#define WORKLOAD(label_, name_, usual_, large_, four_, four_large_)
 #include "cli/study/studies.def"
 #undef STUDY
 #undef CONFIG
+#undef CONFIG_DEVICES
+#undef CLAIM
 #undef WORKLOAD
 };
 
 static const study_workload workloads[] = {
 #define STUDY(name_, sizes_, title_, about_, discussion_)
 #define CONFIG(label_, platform_, gpu_, sets_)
-#define WORKLOAD(label_, name_, usual_, large_) { label_, name_, { usual_, large_ } },
+#define CONFIG_DEVICES(label_, platform_, devices_, sets_)
+#define CLAIM(text_, workloads_, metric_, config_, versus_, low_, high_, needed_)
+#define WORKLOAD(label_, name_, usual_, large_, four_, four_large_)                                           \
+    { label_, name_, { usual_, large_, four_, four_large_ } },
 #include "cli/study/studies.def"
 #undef STUDY
 #undef CONFIG
+#undef CONFIG_DEVICES
+#undef CLAIM
 #undef WORKLOAD
 };
 
@@ -44,11 +57,15 @@ static void gather(void)
     if (studies_count)
         return;
     size_t count = 0;
-    for (size_t i = 0; i < LS_COUNT_OF(entries); i++)
+    for (size_t i = 0; i < LS_COUNT_OF(entries); i++) {
+        study *last = count ? &studies[count - 1] : NULL;
         if (entries[i].kind == ENTRY_STUDY && count < STUDIES_MAX)
             studies[count++] = entries[i].study;
-        else if (count && studies[count - 1].config_count < STUDY_CONFIGS_MAX)
-            studies[count - 1].configs[studies[count - 1].config_count++] = entries[i].config;
+        else if (entries[i].kind == ENTRY_CONFIG && last && last->config_count < STUDY_CONFIGS_MAX)
+            last->configs[last->config_count++] = entries[i].config;
+        else if (entries[i].kind == ENTRY_CLAIM && last && last->claim_count < STUDY_CLAIMS_MAX)
+            last->claims[last->claim_count++] = entries[i].claim;
+    }
     studies_count = count;
 }
 

@@ -8,25 +8,44 @@
 
 #define STUDY_CONFIGS_MAX 4
 #define STUDY_SETS_MAX 8
+#define STUDY_CLAIMS_MAX 12
 
 typedef struct study_config {
     const char *label, *platform, *gpu;
     const char *sets; /* "key=value ..." */
+    wl_devices devices;
 } study_config;
 
-/* Problem sizes: large enough to fill the GPU, or with more data than L2. */
-typedef enum study_sizes { STUDY_USUAL, STUDY_LARGE, STUDY_SIZES } study_sizes;
+/* Problem sizes: large enough to fill the GPU, or with more data than L2; for four GPUs, and larger ones. */
+typedef enum study_sizes { STUDY_USUAL, STUDY_LARGE, STUDY_FOUR, STUDY_FOUR_LARGE, STUDY_SIZES } study_sizes;
+
+typedef enum study_metric {
+    STUDY_SPEED,  /* how many times faster one configuration is than another */
+    STUDY_TRAFFIC /* its bytes between GPUs as a share of those of the other */
+} study_metric;
+
+/* A sentence of the literature as a range of a ratio of two configurations. The range is ours. */
+typedef struct study_claim {
+    const char *text;
+    const char *workloads; /* labels; NULL: the geometric mean of all */
+    study_metric metric;
+    size_t config, versus;
+    double low, high;
+    size_t needed; /* workloads inside of the range; 0: all of them */
+} study_claim;
 
 typedef struct study {
     const char *name, *title, *about, *discussion;
     study_sizes sizes;
     study_config configs[STUDY_CONFIGS_MAX];
     size_t config_count;
+    study_claim claims[STUDY_CLAIMS_MAX];
+    size_t claim_count;
 } study;
 
 typedef struct study_workload {
     const char *label, *name;
-    uint64_t sizes[STUDY_SIZES];
+    uint64_t sizes[STUDY_SIZES]; /* 0: no part of studies with these */
 } study_workload;
 
 /* One workload under all configurations. */
@@ -53,6 +72,16 @@ const study_workload *study_workload_at(size_t index);
 double study_speedup(const study_row *row, size_t config);
 /* Its geometric mean over all rows. */
 double study_mean(const study_result *result, size_t config);
+/* A claim's ratio for one row; NAN without traffic to compare with. */
+double study_claim_value(const study_row *row, const study_claim *claim);
+typedef enum study_verdict { STUDY_AGREES, STUDY_PARTLY, STUDY_DIFFERS, STUDY_UNKNOWN } study_verdict;
+const char *study_verdict_name(study_verdict verdict);
+/* Whether the claim holds here, with the numbers as a text. */
+study_verdict study_judge(const study_result *result, const study_claim *claim, char *out, size_t bytes);
+/* The first configuration with bytes between GPUs; config_count if there is none. */
+size_t study_traffic_base(const study_result *result);
+/* Bytes between GPUs as a share of those of that configuration. */
+double study_traffic(const study_row *row, size_t config, size_t base);
 /* Reads of a level that hit; NAN if there were none. */
 double study_hit_rate(const program_result *result, program_level level);
 
