@@ -29,9 +29,3 @@ says 'not run  Locality API no gain over unified'
 
 refused 2 "study mgpusim-9 has no size for 'relu': give one, as in -w relu:1024" study mgpusim-9 -w relu
 refused 2 "study navisim-8 has no size for 'aes'" study navisim-8 -w aes
-
-# docs/studies.md shows what the command finds: the quickest row.
-run 0 study mgpusim-9 -w matrixtranspose --out today.csv
-found=$(awk -F, '$2 == "MT" && n++ { printf "%.2f ", $8 }' today.csv)
-shown=$(awk -F'|' '/^### Four GPUs/ { on = 1 } on && $2 == " MT " { print $4, $5, $6; exit }' "$SOURCE_DIR/docs/studies.md" | tr -s ' ')
-[[ $shown == *"${found% }"* ]] || fail "MT: docs/studies.md has '$shown', the study '$found'"
