@@ -213,7 +213,6 @@ static const cli_positional positionals[] = {
 static const cli_example examples[] = {
     { "lockstep study", "list the studies" },
     { "lockstep study navisim-8 --html figure8.html", "CUs and DCUs, each with both instruction sets" },
-    { "lockstep study navisim-9 navisim-11 -w fir -w floydwarshall", "two studies, two of their workloads" },
     { "lockstep study mgpusim-9 --threads 2", "four GPUs, and what the paper says about them" },
     { "lockstep study navisim-11 -w kmeans -w kmeans:24576",
       "one workload, in its usual size and in a larger one" },
