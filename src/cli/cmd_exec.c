@@ -114,9 +114,9 @@ static ls_status check_options(const cli_context *ctx, ls_error *err)
     bool is_timed = mode ? strcmp(mode, "time") == 0 : platform != NULL;
     size_t models = cli_count(ctx, "gpu") ? cli_count(ctx, "gpu") : 1;
     if (is_timed && models > 1)
-        return ls_fail(err, LS_ERR_UNSUPPORTED,
-                       "exec: GPUs in simulated time are those of a platform: %zu times --gpu is for emulation",
-                       models);
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "exec: GPUs in simulated time are those of a platform: %zu times --gpu is for emulation", models);
     if (is_timed && cli_given(ctx, "trace-instructions"))
         return ls_fail(
             err, LS_ERR_USAGE,
@@ -248,7 +248,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
                    strerror(errno));
 }
 
-static const char *const modes[] = { "emulate", "time", NULL }, *const device_modes[] = { "discrete", "unified", NULL };
+static const char *const modes[] = { "emulate", "time", NULL }, *const device_modes[] = { "discrete",
+                                                                                          "unified", NULL };
 
 /* clang-format off */
 static const cli_option options[] = {

@@ -279,7 +279,8 @@ static inline void rig_build(rig *r, const char *model, uint32_t line_bytes, uin
     assert_int_equal(status, LS_OK);
     r->cu = ls_block_state(r->block);
     ls_block *scheduler;
-    const ls_block_type *policy = ls_registry_find_block(LS_WAVE_SCHEDULER_SLOT, r->policy ? r->policy : "oldest");
+    const ls_block_type *policy =
+        ls_registry_find_block(LS_WAVE_SCHEDULER_SLOT, r->policy ? r->policy : "oldest");
     assert_int_equal(ls_block_create(region, "scheduler", policy, NULL, &scheduler, NULL), LS_OK);
     assert_int_equal(ls_block_connect(r->block, "scheduler", scheduler, LS_SCHEDULER_PORT, NULL), LS_OK);
     ls_link_spec down = { .name = "launches",
