@@ -56,7 +56,7 @@ typedef struct rig_memory {
     uint32_t same_cycle; /* requests in that cycle, at most in any */
     uint32_t this_cycle, inside_peak;
     bool refused;
-    uint8_t bytes[RIG_LINES * RIG_LINE];
+    _Alignas(16) uint8_t bytes[RIG_LINES * RIG_LINE];
     rig_held held[RIG_WAITING_MAX];
 } rig_memory;
 
