@@ -175,16 +175,35 @@ void amd_gpu_change_pages(amd_gpu *g, const ls_page_change *change)
         line_memory_change(g->memories[i], change);
 }
 
+/* The memory of the channel that has an address, and how many of the bytes from there on lie in the same line. */
+static ls_block *memory_of(const amd_gpu *g, uint64_t address, uint64_t bytes, uint64_t *piece)
+{
+    uint64_t left = g->line_bytes - address % g->line_bytes;
+    *piece = left < bytes ? left : bytes;
+    return g->memories[mem_map_place(&g->map, address).channel];
+}
+
+static ls_status not_mapped(uint64_t address, ls_error *err)
+{
+    return ls_fail(err, LS_ERR_USAGE, "0x%llx is not mapped", (unsigned long long)address);
+}
+
 ls_status amd_gpu_load(amd_gpu *g, uint64_t to, const void *from, uint64_t bytes, ls_error *err)
 {
-    const uint8_t *next = from;
-    while (bytes > 0) {
-        uint64_t left = g->line_bytes - to % g->line_bytes, piece = left < bytes ? left : bytes;
-        if (!line_memory_load(g->memories[mem_map_place(&g->map, to).channel], to, next, piece))
-            return ls_fail(err, LS_ERR_USAGE, "0x%llx is not mapped", (unsigned long long)to);
-        to += piece;
-        next += piece;
-        bytes -= piece;
+    for (uint64_t done = 0, piece; done < bytes; done += piece) {
+        ls_block *memory = memory_of(g, to + done, bytes - done, &piece);
+        if (!line_memory_load(memory, to + done, (const uint8_t *)from + done, piece))
+            return not_mapped(to + done, err);
+    }
+    return LS_OK;
+}
+
+ls_status amd_gpu_copy_out(const amd_gpu *g, void *to, uint64_t from, uint64_t bytes, ls_error *err)
+{
+    for (uint64_t done = 0, piece; done < bytes; done += piece) {
+        const ls_block *memory = memory_of(g, from + done, bytes - done, &piece);
+        if (!line_memory_copy_out(memory, from + done, (uint8_t *)to + done, piece))
+            return not_mapped(from + done, err);
     }
     return LS_OK;
 }

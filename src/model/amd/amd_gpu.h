@@ -34,6 +34,8 @@ ls_status amd_gpu_set_memory(amd_gpu *gpu, memory_space *space, ls_error *err);
 void amd_gpu_change_pages(amd_gpu *gpu, const ls_page_change *change);
 /* Between runs: bytes for fresh memory, of which no cache has a line; each goes to its channel. */
 ls_status amd_gpu_load(amd_gpu *gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
+/* The other way: bytes of memory of which no cache has a newer line. */
+ls_status amd_gpu_copy_out(const amd_gpu *gpu, void *to, uint64_t from, uint64_t bytes, ls_error *err);
 /* The page table that its TLBs ask; before the first run. Without it every page lies where its address says. False: the
  * GPU has no TLBs, and asks none. */
 bool amd_gpu_set_pages(amd_gpu *gpu, const ls_pages *pages);

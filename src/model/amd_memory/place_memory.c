@@ -64,12 +64,27 @@ void line_memory_change(ls_block *memory, const ls_page_change *change)
     memset(m->pages + first, (int)change->state, (size_t)(change->bytes >> LS_PAGE_SHIFT));
 }
 
+/* Of bytes inside of a line. */
+static bool is_mapped(const ls_memory *m, uint64_t address, uint64_t bytes)
+{
+    return bytes == 0 || (memory_state(m, address) != 0 && memory_state(m, address + bytes - 1) != 0);
+}
+
 bool line_memory_load(ls_block *memory, uint64_t address, const void *from, uint64_t bytes)
 {
     const ls_memory *m = ls_block_state(memory);
-    if (bytes == 0 || memory_state(m, address) == 0 || memory_state(m, address + bytes - 1) == 0)
-        return bytes == 0;
+    if (!is_mapped(m, address, bytes))
+        return false;
     memcpy(memory_at(m, address), from, bytes);
+    return true;
+}
+
+bool line_memory_copy_out(const ls_block *memory, uint64_t address, void *to, uint64_t bytes)
+{
+    const ls_memory *m = ls_block_state((ls_block *)(uintptr_t)memory);
+    if (!is_mapped(m, address, bytes))
+        return false;
+    memcpy(to, memory_at(m, address), bytes);
     return true;
 }
 

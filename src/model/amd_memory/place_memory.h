@@ -23,6 +23,8 @@ ls_memory *line_memory_of(ls_block *memory);
 void line_memory_change(ls_block *memory, const ls_page_change *change);
 /* Between runs: bytes of this channel, to mapped pages. False: a page is not mapped, nothing is written. */
 bool line_memory_load(ls_block *memory, uint64_t address, const void *from, uint64_t bytes);
+/* Between runs, the other way: bytes of this channel, past all caches. False: a page is not mapped. */
+bool line_memory_copy_out(const ls_block *memory, uint64_t address, void *to, uint64_t bytes);
 
 /* The state of the page of an address; 0 outside of the memory. */
 static inline uint32_t memory_state(const ls_memory *m, uint64_t address)

@@ -48,35 +48,39 @@ ls_status timing_check_skip(const ls_gpu_system *system, ls_error *err)
 
 /* --------------------------------------------------------------------------------------------- commands */
 
-static ls_status host_of(const timing_gpu *g, uint64_t address, uint64_t bytes, uint8_t **out, ls_error *err)
+#define PIECE_BYTES 65536u
+
+/* A piece of a transfer, in the order that leaves overlapping copies right. */
+static ls_status transfer_piece(const timing_gpu *g, const drv_work *work, uint64_t at, uint64_t bytes,
+                                uint8_t *buffer, ls_error *err)
 {
-    *out = address_space_host(g->space, timing_frame(address), bytes);
-    if (*out || bytes == 0)
-        return LS_OK;
-    return ls_fail(err, LS_ERR_USAGE, "the %" PRIu64 " bytes at 0x%" PRIx64 " are not all mapped", bytes,
-                   address);
+    uint64_t to = timing_frame(work->to) + at, from = timing_frame(work->from) + at;
+    const uint8_t *bytes_of = buffer;
+    ls_status status = LS_OK;
+    if (work->kind == DRV_WORK_OUT)
+        return amd_gpu_copy_out(g->gpu, (uint8_t *)work->host_to + at, from, bytes, err);
+    if (work->kind == DRV_WORK_IN)
+        bytes_of = (const uint8_t *)work->host_from + at;
+    else if (work->kind == DRV_WORK_COPY)
+        status = amd_gpu_copy_out(g->gpu, buffer, from, bytes, err);
+    else
+        for (uint64_t i = 0; i < bytes; i++)
+            buffer[i] = ((const uint8_t *)work->pattern)[(at + i) % work->pattern_bytes];
+    return status == LS_OK ? amd_gpu_load(g->gpu, to, bytes_of, bytes, err) : status;
 }
 
+/* Copies and fills of the commands before the position, in the memory of the channels. */
 static ls_status transfer(const timing_gpu *g, const drv_work *work, ls_error *err)
 {
-    uint8_t *to = work->host_to, *own_from = NULL;
+    uint8_t buffer[PIECE_BYTES];
+    bool backwards = work->kind == DRV_WORK_COPY && work->to > work->from;
     ls_status status = LS_OK;
-    if (work->kind != DRV_WORK_OUT)
-        status = host_of(g, work->to, work->bytes, &to, err);
-    if (status == LS_OK && (work->kind == DRV_WORK_OUT || work->kind == DRV_WORK_COPY))
-        status = host_of(g, work->from, work->bytes, &own_from, err);
-    if (status != LS_OK || work->bytes == 0)
-        return status;
-    const uint8_t *from = work->kind == DRV_WORK_IN ? work->host_from : own_from;
-    if (work->kind != DRV_WORK_FILL) {
-        memmove(to, from, work->bytes);
-        return LS_OK;
-    }
-    for (uint64_t done = 0; done < work->bytes; done += work->pattern_bytes) {
+    for (uint64_t done = 0, piece; done < work->bytes && status == LS_OK; done += piece) {
         uint64_t left = work->bytes - done;
-        memcpy(to + done, work->pattern, left < work->pattern_bytes ? left : work->pattern_bytes);
+        piece = left < PIECE_BYTES ? left : PIECE_BYTES;
+        status = transfer_piece(g, work, backwards ? left - piece : done, piece, buffer, err);
     }
-    return LS_OK;
+    return status;
 }
 
 /* The emulator's own pages are there for one launch only: they move nothing that the program allocates. One thread:
@@ -95,7 +99,7 @@ static ls_status emulate_slot(timing *t, const timing_slot *slot, const drv_work
     memcpy(launch.grid, k->grid, sizeof launch.grid);
     memcpy(launch.group, k->group, sizeof launch.group);
     ls_status status =
-        address_space_write(g->space, timing_frame(k->packet), slot->setup, slot->packet.transfer.bytes, err);
+        amd_gpu_load(g->gpu, timing_frame(k->packet), slot->setup, slot->packet.transfer.bytes, err);
     if (status == LS_OK)
         status = emulate_create(g->space, 1, &emulator, err);
     if (status != LS_OK)
