@@ -1,85 +1,20 @@
-/* host.c: see host.h. A job is a message that the host works on: in memory, in the IOMMU, or on its way out. */
+/* host.c: see host.h. A job is a message that the host works on: in memory (host_memory.c), in the IOMMU
+ * (host_iommu.c), or on its way out. */
 #include "model/fabric/host.h"
 
-#include "base/list.h"
 #include "lockstep/fabric.h"
-#include "lockstep/line.h"
 #include "model/amd_memory/place_memory.h"
+#include "model/fabric/host_impl.h"
 #include "model/fabric/shape.h"
-#include "model/memory/place.h"
 
 #include <string.h>
 
-#define HOST_GPUS_MAX 64u
 #define TRY(call)                                                                                             \
     do {                                                                                                      \
         ls_status status_ = (call);                                                                           \
         if (status_ != LS_OK)                                                                                 \
             return status_;                                                                                   \
     } while (0)
-
-typedef struct host_spec {
-    ls_ratio clock_hz, memory_latency_ns, memory_gb_s, walk_latency_ns;
-    uint64_t requests, copies, walks, walk_queue, line_bytes;
-} host_spec;
-
-typedef struct host_counters {
-    uint64_t reads, writes, atomics, faults, read_bytes, write_bytes;
-    uint64_t memory_cycles, memory_busy_cycles; /* of accesses, summed; that the memory was busy */
-    uint64_t walks, walk_cycles, walk_wait_cycles;
-    uint64_t fabric_waits; /* an answer found its link full */
-    uint64_t walk_peak;
-} host_counters;
-
-typedef struct host_job {
-    ls_link *link; /* of the message: its buffer entry is released with the answer */
-    ls_cycle taken, ready;
-    uint64_t address;
-    uint32_t next, token;
-    uint16_t from;
-    uint8_t class_index, kind;
-    union {
-        ls_line_message line;
-        ls_page_walk walk;
-    } body;
-} host_job;
-
-struct host;
-
-/* Answers of one class on their way to the fabric. */
-typedef struct host_out {
-    struct host *host;
-    uint32_t class_index;
-    bool waits;
-    index_list jobs;
-    ls_event ready;
-} host_out;
-
-typedef struct host {
-    const host_spec *spec;
-    ls_region *region;
-    const char *name;
-    ls_memory *memory;
-    fabric_end end;
-    ls_pages pages[HOST_GPUS_MAX];
-    uint32_t memory_latency, walk_latency;
-    uint64_t byte_time; /* 2^-32 cycles per byte of memory bandwidth */
-    uint32_t job_count;
-    host_counters n;
-    host_job *jobs;
-    index_pool pool;
-    index_list accesses;        /* in memory, in the order of `ready` */
-    index_list walking, queued; /* in the IOMMU, and waiting for a walk */
-    uint32_t walk_count, queued_count;
-    uint64_t memory_free; /* 2^-32 cycles: from when on the memory is idle */
-    ls_event access_event, walk_event;
-    host_out out[FABRIC_CLASSES];
-} host;
-
-static index_links links_of(const host *h)
-{
-    return INDEX_LINKS(h->jobs, next);
-}
 
 /* ------------------------------------------------------------------------------------------------- answers */
 
@@ -120,8 +55,8 @@ static void send_answers(host_out *out)
         }
         fill_answer(h, &h->jobs[i], out->class_index, to);
         ls_link_release(h->jobs[i].link, 1);
-        index_list_pop(&out->jobs, links_of(h));
-        index_pool_give(&h->pool, links_of(h), i);
+        index_list_pop(&out->jobs, host_links(h));
+        index_pool_give(&h->pool, host_links(h), i);
         ls_domain_pending(ls_region_domain(h->region), -1);
     }
 }
@@ -134,122 +69,13 @@ static void out_ready(void *self, ls_cycle now)
     send_answers(out);
 }
 
-static void answer(host *h, uint32_t i)
+void host_answer(host *h, uint32_t i)
 {
     uint32_t class_index = h->jobs[i].class_index == FABRIC_REQUEST ? FABRIC_DATA : h->jobs[i].class_index;
     host_out *out = &h->out[class_index];
-    index_list_append(&out->jobs, links_of(h), i);
+    index_list_append(&out->jobs, host_links(h), i);
     if (!out->waits)
         send_answers(out);
-}
-
-/* -------------------------------------------------------------------------------------------------- memory */
-
-static void arm(host *h, ls_event *event, ls_cycle at)
-{
-    if (!ls_event_scheduled(event))
-        ls_schedule_at(h->region, event, at);
-}
-
-static uint64_t bytes_of(const host *h, const ls_line_message *m)
-{
-    if (m->kind == LS_LINE_READ)
-        return h->spec->line_bytes;
-    return (uint64_t)(__builtin_popcountll(m->mask[0]) + __builtin_popcountll(m->mask[1]));
-}
-
-/* Performs the access on the bytes. */
-static void access_bytes(host *h, ls_line_message *m)
-{
-    uint32_t bytes = (uint32_t)h->spec->line_bytes;
-    uint32_t state = memory_state(h->memory, m->address);
-    bool writes = m->kind != LS_LINE_READ, may = (state & (writes ? LS_PAGE_WRITE : LS_PAGE_READ)) != 0;
-    may |= state != 0 && (m->flags & LS_LINE_SYSTEM) != 0;
-    m->flags |= may ? 0 : LS_LINE_FAULT;
-    m->flags |= state != 0 && !may ? LS_LINE_READ_ONLY : 0;
-    h->n.faults += !may;
-    if (m->kind == LS_LINE_READ) {
-        h->n.reads++;
-        h->n.read_bytes += bytes;
-        ls_memory_read_line(h->memory, m->address, m->data, bytes);
-    } else if (m->kind == LS_LINE_WRITE) {
-        h->n.writes++;
-        h->n.write_bytes += bytes_of(h, m);
-        if (may)
-            ls_memory_write_line(h->memory, m->address, m->data, m->mask);
-    } else if (m->kind == LS_LINE_ATOMIC) {
-        static const uint64_t whole[2] = { UINT64_MAX, UINT64_MAX }, half[2] = { UINT64_MAX, 0 };
-        uint8_t line[LS_LINE_BYTES_MAX];
-        h->n.atomics++;
-        if (!may)
-            return;
-        ls_memory_read_line(h->memory, m->address, line, bytes);
-        ls_line_atomic(m, line);
-        ls_memory_write_line(h->memory, m->address, line, bytes == LS_LINE_BYTES_MAX ? whole : half);
-    }
-}
-
-static void access_event(void *self, ls_cycle now)
-{
-    host *h = self;
-    while (!index_list_empty(&h->accesses) && h->jobs[h->accesses.first].ready <= now) {
-        uint32_t i = index_list_pop(&h->accesses, links_of(h));
-        h->n.memory_cycles += now - h->jobs[i].taken;
-        access_bytes(h, &h->jobs[i].body.line);
-        answer(h, i);
-    }
-    if (!index_list_empty(&h->accesses))
-        arm(h, &h->access_event, h->jobs[h->accesses.first].ready);
-}
-
-/* The memory serves accesses one after another at its bandwidth; each ends one latency after its bytes have passed. */
-static void begin_access(host *h, uint32_t i, ls_cycle now)
-{
-    host_job *job = &h->jobs[i];
-    uint64_t start = now << 32, span = bytes_of(h, &job->body.line) * h->byte_time;
-    start = start < h->memory_free ? h->memory_free : start;
-    h->memory_free = start + span;
-    h->n.memory_busy_cycles += (h->memory_free >> 32) - (start >> 32);
-    job->ready = ((h->memory_free + UINT32_MAX) >> 32) + h->memory_latency;
-    index_list_append(&h->accesses, links_of(h), i);
-    arm(h, &h->access_event, job->ready);
-}
-
-/* --------------------------------------------------------------------------------------------------- IOMMU */
-
-static void begin_walks(host *h, ls_cycle now)
-{
-    while (h->walk_count < h->spec->walks && !index_list_empty(&h->queued)) {
-        uint32_t i = index_list_pop(&h->queued, links_of(h));
-        h->queued_count--;
-        h->walk_count++;
-        h->n.walk_wait_cycles += now - h->jobs[i].taken;
-        h->jobs[i].ready = now + h->walk_latency;
-        index_list_append(&h->walking, links_of(h), i);
-    }
-    if (!index_list_empty(&h->walking))
-        arm(h, &h->walk_event, h->jobs[h->walking.first].ready);
-}
-
-static void walk_event(void *self, ls_cycle now)
-{
-    host *h = self;
-    while (!index_list_empty(&h->walking) && h->jobs[h->walking.first].ready <= now) {
-        uint32_t i = index_list_pop(&h->walking, links_of(h));
-        host_job *job = &h->jobs[i];
-        const ls_pages *pages = &h->pages[job->from];
-        uint64_t address = job->body.walk.address;
-        h->walk_count--;
-        h->n.walks++;
-        h->n.walk_cycles += h->walk_latency;
-        if (pages->look != NULL)
-            job->body.walk.page = pages->look(pages->self, address);
-        else
-            job->body.walk.page =
-                (ls_page){ .physical = mem_place_at_home(job->from, address), .gpu = mem_place_home(address) };
-        answer(h, i);
-    }
-    begin_walks(h, now);
 }
 
 /* ------------------------------------------------------------------------------------------------ messages */
@@ -258,7 +84,7 @@ static void receive(void *self, ls_link *link, const void *payload, ls_cycle now
 {
     host *h = self;
     const fabric_message *m = payload;
-    uint32_t i = index_pool_take(&h->pool, links_of(h)); /* credits say that there is one */
+    uint32_t i = index_pool_take(&h->pool, host_links(h)); /* credits say that there is one */
     host_job *job = &h->jobs[i];
     *job = (host_job){ .link = link,
                        .taken = now,
@@ -270,15 +96,10 @@ static void receive(void *self, ls_link *link, const void *payload, ls_cycle now
     uint32_t bytes = m->body_bytes != 0 ? m->body_bytes : FABRIC_BODY_BYTES;
     memcpy(&job->body, m->body, bytes < sizeof job->body ? bytes : sizeof job->body);
     ls_domain_pending(ls_region_domain(h->region), 1);
-    if (m->class_index != FABRIC_WALK) {
-        begin_access(h, i, now);
-        return;
-    }
-    index_list_append(&h->queued, links_of(h), i);
-    h->queued_count++;
-    begin_walks(h, now);
-    uint64_t open = (uint64_t)h->queued_count + h->walk_count;
-    h->n.walk_peak = h->n.walk_peak < open ? open : h->n.walk_peak;
+    if (m->class_index == FABRIC_WALK)
+        host_iommu_begin(h, i, now);
+    else
+        host_memory_begin(h, i, now);
 }
 
 static void waits(const void *self, ls_wait_sink *sink)
@@ -308,8 +129,8 @@ static ls_status init(ls_block *block, void *state, const void *spec, ls_error *
                    ((double)h->spec->memory_gb_s.num / (double)h->spec->memory_gb_s.den * 1e9) * 0x1p32);
     h->pool = INDEX_POOL_NEW;
     h->accesses = h->walking = h->queued = INDEX_LIST_EMPTY;
-    ls_event_init(&h->access_event, access_event, h);
-    ls_event_init(&h->walk_event, walk_event, h);
+    ls_event_init(&h->access_event, host_memory_event, h);
+    ls_event_init(&h->walk_event, host_iommu_event, h);
     for (uint32_t c = 0; c < FABRIC_CLASSES; c++) {
         h->out[c] = (host_out){ .host = h, .class_index = c, .jobs = INDEX_LIST_EMPTY };
         ls_event_init(&h->out[c].ready, out_ready, &h->out[c]);
@@ -394,15 +215,6 @@ static const ls_block_type host_type = {
     .rows = rows,
     .row_count = LS_COUNT_OF(rows),
 };
-
-ls_status host_set_pages(ls_block *block, uint32_t gpu, const ls_pages *pages, ls_error *err)
-{
-    host *h = ls_block_state(block);
-    if (gpu >= HOST_GPUS_MAX)
-        return ls_fail(err, LS_ERR_INTERNAL, "the host has no page table for GPU %u", gpu);
-    h->pages[gpu] = *pages;
-    return LS_OK;
-}
 
 /* --------------------------------------------------------------------------------------------------- model */
 
