@@ -146,6 +146,8 @@ LS_API ls_engine *ls_machine_engine(ls_machine *machine);
 LS_API uint32_t ls_machine_number(const ls_machine *machine);
 /* Of a GPU: whether its system has a fabric (lockstep/fabric.h), to which it connects. */
 LS_API bool ls_machine_fabric(const ls_machine *machine);
+/* Of a GPU: whether its system has a model of slot `migrate`. Then its page walks go to the host. */
+LS_API bool ls_machine_migrates(const ls_machine *machine);
 /* Of a system: how many GPUs it has. */
 LS_API uint32_t ls_machine_parts(const ls_machine *machine);
 LS_API const ls_block_type *ls_machine_model(ls_machine *machine, const char *section);

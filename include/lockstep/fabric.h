@@ -1,7 +1,8 @@
-/* fabric.h: the slots `fabric` and `host` of machine `system`: the network between the GPUs of a system, and the host.
+/* fabric.h: the slots `fabric`, `host` and `migrate` of machine `system`: the network between the GPUs of a system, the
+ * host, and the pages that move between them.
  *
- * A model is a block type whose port table provides LS_FABRIC_PORT (LS_HOST_PORT). The system builds all GPUs, then
- * the host, then the fabric. The type itself has neither state nor init: it creates blocks of its own. A model
+ * A model is a block type whose port table provides LS_FABRIC_PORT (LS_HOST_PORT, LS_MIGRATE_PORT). The system builds
+ * all GPUs, then the host, then the migration, then the fabric. The type itself has neither state nor init: it creates blocks of its own. A model
  * without the port, such as `none`, adds nothing. */
 #ifndef LOCKSTEP_FABRIC_H
 #define LOCKSTEP_FABRIC_H
@@ -14,8 +15,11 @@
 #define LS_HOST_SLOT "host"
 #define LS_HOST_PORT "host"
 #define LS_HOST_INTERFACE "host/1"
+#define LS_MIGRATE_SLOT "migrate"
+#define LS_MIGRATE_PORT "migrate"
+#define LS_MIGRATE_INTERFACE "migrate/1"
 
-/* The function table of both ports. `spec` is the model's section of the platform file; gpus: how many the system
+/* The function table of these ports. `spec` is the model's section of the platform file; gpus: how many the system
  * has. */
 typedef struct ls_fabric_ops {
     ls_status (*build)(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err);

@@ -20,6 +20,11 @@ bool ls_machine_fabric(const ls_machine *machine)
     return machine->has_fabric;
 }
 
+bool ls_machine_migrates(const ls_machine *machine)
+{
+    return machine->migrates;
+}
+
 uint32_t ls_machine_parts(const ls_machine *machine)
 {
     return machine->parts;

@@ -14,6 +14,7 @@ struct ls_machine {
     const void *const *specs;           /* likewise */
     uint32_t parts;                     /* machines that stand in it: the GPUs of a system */
     bool has_fabric;                    /* of a part: the parts are connected */
+    bool migrates;                      /* of a part: pages move while programs run */
 };
 
 /* Before build(): the domains that follow are of another machine. */

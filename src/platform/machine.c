@@ -144,6 +144,7 @@ static ls_status build_part(const configured_machine *system, size_t number, ls_
     m->base.number = (uint32_t)number;
     m->base.engine = engine;
     m->base.has_fabric = system_has_fabric(&system->base);
+    m->base.migrates = system_migrates(&system->base);
     system_scope_text(number, 1, SIZE_MAX, name);
     ls_status status = build(m, err);
     if (status != LS_OK && status != LS_ERR_NOMEM)

@@ -64,5 +64,6 @@ ls_status system_find_scope(const platform_config *config, const char *path, sys
 const char *system_nearest(mem_arena *arena, const system_parts *parts, const char *path, const char *near);
 /* Whether the GPUs of a system are connected: its slot `fabric` has a model that builds something. */
 bool system_has_fabric(const ls_machine *system);
+bool system_migrates(const ls_machine *system);
 
 #endif

@@ -249,6 +249,7 @@ static void test_catalog(void **state)
                    "Models\n"
                    "  fabric      none   the GPUs are not connected\n"
                    "  host        none   a system without a host\n"
+                   "  migrate     none   pages stay where the program put them\n"
                    "  tiny.cache  cycle  cycle level\n"
                    "  tiny.dram   bank   command level\n"
                    "              fixed  latency and bandwidth\n"

@@ -131,10 +131,11 @@ static void a_system_has_the_values_of_its_gpus(void **state)
     value_is(config, "gpu2.sms", "5");
     assert_null(config_find(config, "gpu2.scale"));
     assert_null(config_find(config, "sms"));
-    assert_int_equal(config_value_count(config), 2 * config_value_count(config_part(config, 0)) + 3 + 2);
-    assert_int_equal(config_own_count(config), 2);
+    assert_int_equal(config_value_count(config), 2 * config_value_count(config_part(config, 0)) + 3 + 3);
+    assert_int_equal(config_own_count(config), 3);
     value_is(config, "fabric.model", "none");
     value_is(config, "host.model", "none");
+    value_is(config, "migrate.model", "none");
     origin_is(&config_find(config, "gpu1.sms")->origins[0], "a.yaml:4", "7");
     origin_is(&config_find(config, "gpu1.sms")->origins[1], "family.yaml:2", "3");
     origin_is(&config_find(config, "gpu2.sms")->origins[0], "t.yaml:5", "5");
