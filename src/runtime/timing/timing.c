@@ -46,10 +46,12 @@ static void destroy(void *self)
     for (size_t i = 0; i < t->gpu_count; i++)
         if (t->gpus[i].space)
             address_space_watch(t->gpus[i].space, NULL, NULL);
+    timing_close_host(t);
     machine_destroy(t->machine);
     timing_leftover_free(t->leftover);
     config_destroy(t->config);
     destroy_gpus(t);
+    address_space_destroy(t->host_space);
     page_table_destroy(t->pages);
     pthread_mutex_destroy(&t->lock);
     free(t);
@@ -244,6 +246,8 @@ static ls_status create(const drv_machine *m, void **self, ls_error *err)
     ls_status status = load(t, m, err);
     for (size_t i = 0; i < t->gpu_count && status == LS_OK; i++)
         status = set_up_gpu(t, &t->gpus[i], m, err);
+    if (status == LS_OK)
+        status = timing_set_up_host(t, err);
     if (status == LS_OK && m->unified)
         status = check_unified(t, m, err);
     if (status == LS_OK && m->record_path)

@@ -6,6 +6,7 @@
 #include "base/address_space.h"
 #include "model/cu/cu_api.h"
 #include "model/amd/amd_gpu.h"
+#include "model/fabric/host.h"
 #include "model/memory/page_table.h"
 #include "platform/machine.h"
 #include "runtime/record/record.h"
@@ -109,10 +110,12 @@ typedef struct timing {
     size_t gpu_count;
     uint32_t index_of[MEM_PLACES]; /* of a place in gpus; UINT32_MAX: programs do not see it */
     page_table *pages;
-    uint64_t page_bytes; /* that have a place: the largest pages of all TLBs */
-    bool has_fabric;     /* GPUs reach each other's memory */
-    bool unified;        /* there is a device of all GPUs, with number gpu_count */
-    bool is_interleaved; /* its work-groups go to GPUs in turn, not in blocks */
+    const host_part *host;    /* NULL: the system has none */
+    memory_space *host_space; /* its frames */
+    uint64_t page_bytes;      /* that have a place: the largest pages of all TLBs */
+    bool has_fabric;          /* GPUs reach each other's memory */
+    bool unified;             /* there is a device of all GPUs, with number gpu_count */
+    bool is_interleaved;      /* its work-groups go to GPUs in turn, not in blocks */
     uint64_t max_instructions;
     bool lenient_barriers;
     ls_run_options options;
@@ -167,6 +170,13 @@ ls_status timing_replicate(void *self, uint64_t address, uint64_t bytes, const v
 void timing_forget_places(timing *t, uint64_t address, uint64_t bytes);
 /* Lines of frames, in the caches of all GPUs. */
 void timing_discard_frames(timing *t, page_place at, uint64_t bytes);
+
+/* --- timing_host.c: the host's memory --- */
+
+/* After the GPUs. Systems without a host have nothing to set up. */
+ls_status timing_set_up_host(timing *t, ls_error *err);
+/* Before the machine goes. */
+void timing_close_host(timing *t);
 
 /* --- timing_split.c: commands of several packets --- */
 
