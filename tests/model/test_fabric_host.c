@@ -5,6 +5,7 @@
 #include "lockstep/line.h"
 #include "model/amd_memory/place_memory.h"
 #include "model/fabric/host.h"
+#include "model/migrate/migrate.h"
 #include "model/memory/place.h"
 
 #define ANSWERS 512u
@@ -144,10 +145,11 @@ static void test_bandwidth(void **state)
 static void ask_walk(uint64_t address)
 {
     fabric_message *m = &a.script[a.wanted];
-    ls_page_walk walk = { .address = address, .token = a.wanted };
+    migrate_body walk = { .address = address + 40, .token = a.wanted };
     *m = (fabric_message){ .to = (uint16_t)a.r.gpus,
                            .class_index = FABRIC_WALK,
-                           .wire_bytes = HOST_WALK_BYTES,
+                           .kind = MIGRATE_ASK,
+                           .wire_bytes = MIGRATE_BODY_WIRE_BYTES,
                            .body_bytes = sizeof walk,
                            .address = address };
     memcpy(m->body, &walk, sizeof walk);
@@ -160,9 +162,9 @@ static ls_page look(void *self, uint64_t address)
     return (ls_page){ .physical = address + 7, .gpu = 3 };
 }
 
-static const ls_page_walk *walk_of(uint32_t i)
+static const migrate_body *walk_of(uint32_t i)
 {
-    return (const ls_page_walk *)(const void *)a.answer[i].body;
+    return (const migrate_body *)(const void *)a.answer[i].body;
 }
 
 static void test_walks(void **state)
@@ -175,8 +177,11 @@ static void test_walks(void **state)
     assert_int_equal(a.answers, 40);
     for (uint32_t i = 0; i < 40; i++) {
         assert_int_equal(walk_of(i)->token, i);
-        assert_int_equal(walk_of(i)->page.gpu, i % 2);
-        assert_int_equal(walk_of(i)->page.physical, mem_place_at_home(0, a.script[i].address));
+        assert_int_equal(a.answer[i].kind, MIGRATE_GRANT);
+        assert_int_equal(walk_of(i)->address, a.script[i].address);
+        assert_int_equal(walk_of(i)->frame, mem_place_at_home(0, a.script[i].address));
+        assert_int_equal(walk_of(i)->size_log2, 12);
+        assert_int_equal(walk_of(i)->flags, MIGRATE_WRITE);
     }
     /* Four walks of 100 cycles at once: the 37th begins after nine rounds. Its packets of 2 flits come one per 2 cycles. */
     assert_int_equal(a.at[0] - a.sent[0], WAY + 1 + 100 + WAY + 1);
@@ -187,8 +192,7 @@ static void test_walks(void **state)
     assert_int_equal(host_set_pages(part->host, 0, &(ls_pages){ .look = look }, NULL), LS_OK);
     ask_walk(4096);
     run();
-    assert_int_equal(walk_of(0)->page.physical, 4096 + 7);
-    assert_int_equal(walk_of(0)->page.gpu, 3);
+    assert_int_equal(walk_of(0)->frame, 4096 + 7);
     ls_error err = { 0 };
     assert_int_equal(host_set_pages(part->host, 64, &(ls_pages){ .look = look }, &err), LS_ERR_INTERNAL);
     close_host();

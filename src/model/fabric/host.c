@@ -34,7 +34,7 @@ static void fill_answer(const host *h, const host_job *job, uint32_t class_index
     to->class_index = (uint8_t)class_index;
     to->kind = job->kind;
     to->data_bytes = (uint16_t)data;
-    to->wire_bytes = (uint16_t)(is_walk ? HOST_WALK_BYTES : data + HOST_ANSWER_BYTES);
+    to->wire_bytes = (uint16_t)(is_walk ? MIGRATE_BODY_WIRE_BYTES : data + HOST_ANSWER_BYTES);
     to->body_bytes = (uint16_t)(is_walk ? sizeof job->body.walk : LS_LINE_HEAD_BYTES + data);
     to->token = job->token;
     to->address = job->address;

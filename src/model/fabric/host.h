@@ -1,13 +1,14 @@
 /* host.h: the host of a system: CPU memory and the IOMMU with the page table, at the fabric's last end.
  *
- * It answers three classes of messages. Every message is answered once; token, address and kind come back.
+ * It answers three classes of messages. Every message is answered once; token and address come back.
  *
  *   REQUEST   body: ls_line_message (lockstep/line.h), a read, write or atomic of one line of host memory; its address
  *             is the frame, without bits of a place. Answered in class DATA. The request keeps its buffer entry until
  *             its answer is on the fabric.
  *   COPY      the same body, for DMA engines. Answered in class COPY.
- *   WALK      body: ls_page_walk (lockstep/tlb.h). Answered in class WALK with the page, as the table of that GPU
- *             says (host_set_pages()).
+ *   WALK      MIGRATE_ASK (model/migrate/migrate.h). Answered in class WALK with MIGRATE_GRANT, as the table of that GPU
+ *             says (host_set_pages()): a page of the size that the question names, 4 KiB if it names none. Pages that
+ *             migrate are answered by their directory.
  *
  * COPY and WALK are taken at once as long as all GPUs together have no more open than `host.copies` and
  * `host.walk_queue`. Other classes never come here. */
@@ -18,10 +19,9 @@
 #include "lockstep/tlb.h"
 #include "model/fabric/fabric.h"
 
-/* Bytes of messages beside their data: akita, mem/mem/protocol.go; a walk has an address or an entry. */
+/* Bytes of messages beside their data: akita, mem/mem/protocol.go. */
 #define HOST_REQUEST_BYTES 12u
 #define HOST_ANSWER_BYTES 4u
-#define HOST_WALK_BYTES 12u
 
 /* A built host, as part HOST_PART of the engine. */
 #define HOST_PART "host"

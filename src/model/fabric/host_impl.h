@@ -6,6 +6,7 @@
 #include "lockstep/line.h"
 #include "model/amd_memory/place_memory.h"
 #include "model/fabric/host.h"
+#include "model/migrate/migrate.h"
 
 #define HOST_GPUS_MAX 64u
 
@@ -31,7 +32,7 @@ typedef struct host_job {
     uint8_t class_index, kind;
     union {
         ls_line_message line;
-        ls_page_walk walk;
+        migrate_body walk;
     } body;
 } host_job;
 

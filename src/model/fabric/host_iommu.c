@@ -2,6 +2,8 @@
 #include "model/fabric/host_impl.h"
 #include "model/memory/place.h"
 
+#define PAGE_LOG2 12u /* of a question without a size */
+
 static void begin_walks(host *h, ls_cycle now)
 {
     while (h->walk_count < h->spec->walks && !index_list_empty(&h->queued)) {
@@ -16,22 +18,29 @@ static void begin_walks(host *h, ls_cycle now)
         host_arm(h, &h->walk_event, h->jobs[h->walking.first].ready);
 }
 
+/* The page of an address, as the table says. */
+static void grant(const host *h, host_job *job)
+{
+    const ls_pages *pages = &h->pages[job->from];
+    migrate_body *b = &job->body.walk;
+    b->size_log2 = b->size_log2 != 0 ? b->size_log2 : PAGE_LOG2;
+    b->address &= ~((UINT64_C(1) << b->size_log2) - 1);
+    b->frame = pages->look != NULL ? pages->look(pages->self, b->address).physical
+                                   : mem_place_at_home(job->from, b->address);
+    b->flags = MIGRATE_WRITE;
+    job->kind = MIGRATE_GRANT;
+}
+
 void host_iommu_event(void *self, ls_cycle now)
 {
     host *h = self;
     while (!index_list_empty(&h->walking) && h->jobs[h->walking.first].ready <= now) {
         uint32_t i = index_list_pop(&h->walking, host_links(h));
         host_job *job = &h->jobs[i];
-        const ls_pages *pages = &h->pages[job->from];
-        uint64_t address = job->body.walk.address;
         h->walk_count--;
         h->n.walks++;
         h->n.walk_cycles += h->walk_latency;
-        if (pages->look != NULL)
-            job->body.walk.page = pages->look(pages->self, address);
-        else
-            job->body.walk.page =
-                (ls_page){ .physical = mem_place_at_home(job->from, address), .gpu = mem_place_home(address) };
+        grant(h, job);
         host_answer(h, i);
     }
     begin_walks(h, now);
