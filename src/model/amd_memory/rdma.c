@@ -1,77 +1,18 @@
-/* rdma.c: see rdma.h. Two queues lead to the fabric (own requests, answers to others) and two come from it (requests of
- * others, answers). A message waits latency_cycles in its queue. Each direction passes messages_per_cycle; its two
- * queues take turns, and one that cannot go on lets the other pass. Answers never wait for requests, so two engines
- * cannot wait for each other. */
-#include "model/amd_memory/rdma.h"
+/* rdma.c: see rdma.h. Four queues lead to the fabric (own requests, answers to others, and both of copies) and two come
+ * from it (requests of others, answers). A message waits latency_cycles in its queue. Each direction passes
+ * messages_per_cycle; its queues take turns, and one that cannot go on lets the others pass. Answers never wait for
+ * requests, so two engines cannot wait for each other.
+ *
+ * Lines of DMA engines (LS_LINE_SYSTEM) count as copies. Every message on the channels of class COPY is taken at once:
+ * answers have their entry, and the host has room for all copies that GPUs send it. Copies that ask another GPU wait
+ * there for its L2, so they travel as requests do. */
+#include "model/amd_memory/rdma_impl.h"
 
-#include "base/list.h"
-#include "lockstep/state.h"
 #include "model/amd_memory/atomic.h"
 #include "model/fabric/host.h"
 #include "model/fabric/network.h"
-#include "model/keys.h"
-#include "model/memory/place.h"
 
-#include <stdio.h>
-
-#define CLIENTS_MAX 256
-
-/* A request of this GPU. The message has the request until it leaves, and then its answer. */
-typedef struct rdma_ask {
-    ls_cycle at, taken; /* at: the end of its latency */
-    uint32_t next, client;
-    ls_line_message m;
-} rdma_ask;
-
-/* A request of another GPU, likewise. */
-typedef struct rdma_serve {
-    ls_cycle at, taken;
-    ls_link *link; /* that it came over */
-    uint32_t next;
-    uint32_t token; /* the other engine's */
-    uint32_t from;  /* its end of the fabric */
-    uint32_t unused;
-    ls_line_message m;
-} rdma_serve;
-
-typedef struct rdma_client {
-    const ls_line_client_ops *ops;
-    void *self;
-    bool waiting;
-} rdma_client;
-
-/* Messages of one class on their way to the fabric. */
-typedef struct rdma_way {
-    struct rdma *rdma;
-    ls_event ready; /* while a message waits for its link */
-    bool waits;
-} rdma_way;
-
-typedef struct rdma {
-    const line_rdma_spec *spec;
-    const char *name;
-    ls_region *region;
-    ls_line_port memory;
-    fabric_end end;
-    uint32_t line_bytes, client_count;
-    rdma_client *clients;
-    rdma_ask *asks;
-    rdma_serve *serves;
-    uint32_t ask_total, serve_total;
-
-    index_pool ask_pool, serve_pool;
-    index_list requests, answers;  /* to the fabric: of asks, of serves */
-    index_list incoming, answered; /* from the fabric: of serves, of asks */
-    uint32_t in_flight, serving;   /* own requests without an answer; others' without one that has left */
-    uint32_t out_turn, in_turn;    /* 1: the answers come first */
-    uint32_t turn;                 /* the client to call first */
-    bool memory_refused;
-    bool places_known, has_place[MEM_PLACES];
-    ls_cycle next_step; /* the first cycle in which messages may pass again */
-    ls_event event;
-    rdma_way ways[2]; /* FABRIC_REQUEST and FABRIC_DATA */
-    line_rdma_counters n;
-} rdma;
+#define COPY_REQUEST 0x80u /* of fabric_message.kind: a message of class COPY that is a request to a GPU */
 
 static index_links ask_links(const rdma *r)
 {
@@ -128,6 +69,7 @@ static uint32_t answer_bytes(const rdma *r, const ls_line_message *m)
 static bool send(rdma *r, fabric_class class, uint32_t to, uint32_t token, const ls_line_message *m,
                  uint32_t data_bytes, uint32_t head_bytes, uint32_t copy_bytes)
 {
+    bool is_copy = (m->flags & LS_LINE_SYSTEM) != 0;
     ls_link *link = r->end.send[class];
     if (r->ways[class].waits)
         return false;
@@ -140,8 +82,8 @@ static bool send(rdma *r, fabric_class class, uint32_t to, uint32_t token, const
     }
     slot->from = (uint16_t)r->end.number;
     slot->to = (uint16_t)to;
-    slot->class_index = (uint8_t) class;
-    slot->kind = m->kind;
+    slot->class_index = (uint8_t)(is_copy ? FABRIC_COPY : class);
+    slot->kind = (uint8_t)(m->kind | (is_copy && class == FABRIC_REQUEST ? COPY_REQUEST : 0));
     slot->data_bytes = (uint16_t)data_bytes;
     slot->wire_bytes = (uint16_t)(head_bytes + data_bytes);
     slot->body_bytes = (uint16_t)(LS_LINE_HEAD_BYTES + copy_bytes);
@@ -161,36 +103,60 @@ static uint32_t end_of(const rdma *r, uint64_t address)
     return place == MEM_PLACE_HOST ? r->end.ends - 1 : place;
 }
 
-static bool send_request(rdma *r, ls_cycle now)
+static bool send_ask(rdma *r, fabric_class class, index_list *asks, ls_cycle now)
 {
-    if (index_list_empty(&r->requests) || r->asks[r->requests.first].at > now)
+    if (index_list_empty(asks) || r->asks[asks->first].at > now)
         return false;
-    uint32_t i = r->requests.first;
+    uint32_t i = asks->first;
     const ls_line_message *m = &r->asks[i].m;
-    if (!send(r, FABRIC_REQUEST, end_of(r, m->address), i, m, request_bytes(m), LINE_RDMA_REQUEST_BYTES,
+    if (!send(r, class, end_of(r, m->address), i, m, request_bytes(m), LINE_RDMA_REQUEST_BYTES,
               ls_line_request_data(m, r->line_bytes)))
         return false;
-    (void)index_list_pop(&r->requests, ask_links(r));
+    (void)index_list_pop(asks, ask_links(r));
     return true;
 }
 
-static bool send_answer(rdma *r, ls_cycle now)
+static bool send_request(rdma *r, ls_cycle now)
 {
-    if (index_list_empty(&r->answers) || r->serves[r->answers.first].at > now)
+    return send_ask(r, FABRIC_REQUEST, &r->requests, now);
+}
+
+/* To the host, as long as it has room. */
+static bool send_copy(rdma *r, ls_cycle now)
+{
+    if (r->host_copies == r->host_copies_max || !send_ask(r, FABRIC_COPY, &r->copies, now))
         return false;
-    uint32_t i = r->answers.first;
+    r->host_copies++;
+    return true;
+}
+
+static bool send_served(rdma *r, fabric_class class, index_list *answers, ls_cycle now)
+{
+    if (index_list_empty(answers) || r->serves[answers->first].at > now)
+        return false;
+    uint32_t i = answers->first;
     const rdma_serve *serve = &r->serves[i];
-    if (!send(r, FABRIC_DATA, serve->from, serve->token, &serve->m, answer_bytes(r, &serve->m),
+    if (!send(r, class, serve->from, serve->token, &serve->m, answer_bytes(r, &serve->m),
               LINE_RDMA_ANSWER_BYTES, ls_line_reply_data(&serve->m, r->line_bytes)))
         return false;
     r->n.served_latency_cycles += now - serve->taken;
-    (void)index_list_pop(&r->answers, serve_links(r));
+    (void)index_list_pop(answers, serve_links(r));
     index_pool_give(&r->serve_pool, serve_links(r), i);
     r->serving--; /* not before: answers that wait for the fabric still hold their entries */
     return true;
 }
 
-static void link_ready(void *self, ls_cycle now)
+static bool send_answer(rdma *r, ls_cycle now)
+{
+    return send_served(r, FABRIC_DATA, &r->answers, now);
+}
+
+static bool send_copied(rdma *r, ls_cycle now)
+{
+    return send_served(r, FABRIC_COPY, &r->copied, now);
+}
+
+void rdma_link_ready(void *self, ls_cycle now)
 {
     rdma_way *way = self;
     way->waits = false;
@@ -221,6 +187,11 @@ static bool take_request(rdma *r, ls_cycle now)
     return true;
 }
 
+static bool is_host_copy(const ls_line_message *m)
+{
+    return (m->flags & LS_LINE_SYSTEM) != 0 && mem_place_of(m->address) == MEM_PLACE_HOST;
+}
+
 static bool take_answer(rdma *r, ls_cycle now)
 {
     if (index_list_empty(&r->answered) || r->asks[r->answered.first].at > now)
@@ -231,20 +202,22 @@ static bool take_answer(rdma *r, ls_cycle now)
     r->n.answers++;
     r->n.faults += (ask->m.flags & LS_LINE_FAULT) != 0;
     r->n.latency_cycles += now - ask->taken;
+    r->host_copies -= is_host_copy(&ask->m);
     client->ops->reply(client->self, &ask->m, now);
     index_pool_give(&r->ask_pool, ask_links(r), i);
     r->in_flight--;
     return true;
 }
 
-static void receive(void *self, ls_link *link, const void *payload, ls_cycle now)
+void rdma_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     rdma *r = self;
     const fabric_message *message = payload;
     const ls_line_message *m = (const ls_line_message *)(const void *)message->body;
     r->n.bytes_in += message->wire_bytes;
     r->n.data_bytes_in += message->data_bytes;
-    if (message->class_index == FABRIC_REQUEST) {
+    if (message->class_index == FABRIC_REQUEST ||
+        (message->class_index == FABRIC_COPY && (message->kind & COPY_REQUEST) != 0)) {
         uint32_t i = index_pool_take(&r->serve_pool, serve_links(r));
         rdma_serve *serve = &r->serves[i];
         ls_line_copy(&serve->m, m, ls_line_request_data(m, r->line_bytes));
@@ -274,14 +247,15 @@ static void receive(void *self, ls_link *link, const void *payload, ls_cycle now
 typedef bool (*rdma_pass)(rdma *r, ls_cycle now);
 
 /* One direction. */
-static void pass(rdma *r, rdma_pass request, rdma_pass answer, uint32_t *turn, ls_cycle now)
+static void pass(rdma *r, const rdma_pass *queues, uint32_t count, uint32_t *turn, ls_cycle now)
 {
     for (uint64_t left = r->spec->messages_per_cycle; left > 0; left--) {
-        bool answers_first = *turn != 0;
-        if ((answers_first ? answer : request)(r, now))
-            *turn = !answers_first;
-        else if (!(answers_first ? request : answer)(r, now))
+        uint32_t tried = 0;
+        while (tried < count && !queues[(*turn + tried) % count](r, now))
+            tried++;
+        if (tried == count)
             return;
+        *turn = (*turn + tried + 1) % count;
     }
 }
 
@@ -297,6 +271,13 @@ static ls_cycle next_of(const rdma *r)
         next = r->asks[r->requests.first].at;
     if (!index_list_empty(&r->answers) && !r->ways[FABRIC_DATA].waits && r->serves[r->answers.first].at < next)
         next = r->serves[r->answers.first].at;
+    if (!r->ways[FABRIC_COPY].waits) {
+        if (!index_list_empty(&r->copies) && r->host_copies < r->host_copies_max &&
+            r->asks[r->copies.first].at < next)
+            next = r->asks[r->copies.first].at;
+        if (!index_list_empty(&r->copied) && r->serves[r->copied.first].at < next)
+            next = r->serves[r->copied.first].at;
+    }
     if (!index_list_empty(&r->incoming) && !r->memory_refused && r->serving < r->spec->served_in_flight &&
         r->serves[r->incoming.first].at < next)
         next = r->serves[r->incoming.first].at;
@@ -315,13 +296,15 @@ static void call_clients(rdma *r, ls_cycle now)
     }
 }
 
-static void step(void *self, ls_cycle now)
+void rdma_step(void *self, ls_cycle now)
 {
     rdma *r = self;
     uint32_t before = r->in_flight;
     r->next_step = now + 1;
-    pass(r, send_request, send_answer, &r->out_turn, now);
-    pass(r, take_request, take_answer, &r->in_turn, now);
+    static const rdma_pass out[] = { send_request, send_copy, send_answer, send_copied },
+                           in[] = { take_request, take_answer };
+    pass(r, out, LS_COUNT_OF(out), &r->out_turn, now);
+    pass(r, in, LS_COUNT_OF(in), &r->in_turn, now);
     if (r->in_flight < before)
         call_clients(r, now);
     ls_cycle next = next_of(r);
@@ -337,10 +320,12 @@ static void find_places(rdma *r)
 {
     ls_engine *engine = ls_domain_engine(ls_region_domain(r->region));
     const fabric *f = ls_engine_part(engine, FABRIC_PART, 0);
-    bool has_host = ls_engine_part(engine, HOST_PART, 0) != NULL;
+    const host_part *host = ls_engine_part(engine, HOST_PART, 0);
+    bool has_host = host != NULL;
     uint32_t gpus = r->end.ends - has_host;
     r->places_known = true;
     r->has_place[MEM_PLACE_HOST] = has_host;
+    r->host_copies_max = has_host ? host->copies : 0;
     for (uint32_t i = 0; i < gpus && i < MEM_PLACE_GPUS; i++)
         r->has_place[i] = i != r->end.number && (f == NULL || f->end[i] != NULL);
 }
@@ -353,7 +338,7 @@ static bool is_reachable(rdma *r, uint64_t address)
     return place < MEM_PLACES && r->has_place[place];
 }
 
-static bool rdma_request(void *self, uint32_t client, const ls_line_message *m, ls_cycle now)
+bool rdma_request(void *self, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
     rdma *r = self;
     if (r->in_flight == r->spec->in_flight) {
@@ -373,7 +358,7 @@ static bool rdma_request(void *self, uint32_t client, const ls_line_message *m, 
     r->n.writes += m->kind == LS_LINE_WRITE;
     r->n.atomics += m->kind == LS_LINE_ATOMIC;
     if (LS_LIKELY(is_reachable(r, m->address))) {
-        index_list_append(&r->requests, ask_links(r), i);
+        index_list_append(is_host_copy(m) ? &r->copies : &r->requests, ask_links(r), i);
     } else { /* a wild address: nothing is mapped there */
         ask->m.flags |= LS_LINE_FAULT;
         memset(ask->m.data, 0, r->line_bytes);
@@ -392,7 +377,7 @@ static void memory_reply(void *self, const ls_line_message *m, ls_cycle now)
         ls_line_copy_data(serve->m.data, m->data, data_bytes);
     serve->m.flags = m->flags;
     serve->at = now + r->spec->latency_cycles;
-    index_list_append(&r->answers, serve_links(r), m->token);
+    index_list_append((m->flags & LS_LINE_SYSTEM) != 0 ? &r->copied : &r->answers, serve_links(r), m->token);
     arm(r, serve->at, now);
 }
 
@@ -403,198 +388,4 @@ static void memory_retry(void *self, ls_cycle now)
     arm(r, now, now);
 }
 
-static const ls_line_client_ops memory_client = { .reply = memory_reply, .retry = memory_retry };
-
-/* ---------------------------------------------------------------------------------------------------- set-up */
-
-static ls_status rdma_attach_client(void *self, const ls_line_client_ops *ops, void *client, ls_line_port *out,
-                                    ls_error *err);
-
-static const ls_line_memory_ops rdma_memory = { .request = rdma_request, .attach = rdma_attach_client };
-
-static ls_status rdma_attach_client(void *self, const ls_line_client_ops *ops, void *client, ls_line_port *out,
-                                    ls_error *err)
-{
-    rdma *r = self;
-    if (r->client_count == CLIENTS_MAX)
-        return ls_fail(err, LS_ERR_INPUT, "%s: more than %d requesters", r->name, CLIENTS_MAX);
-    r->clients[r->client_count] = (rdma_client){ .ops = ops, .self = client };
-    *out = (ls_line_port){
-        .ops = &rdma_memory, .self = r, .client = r->client_count++, .line_bytes = r->line_bytes
-    };
-    return LS_OK;
-}
-
-static ls_status rdma_init(ls_block *block, void *state, const void *spec, ls_error *err)
-{
-    rdma *r = state;
-    r->spec = spec;
-    r->name = ls_block_name(block);
-    r->region = ls_block_region(block);
-    ls_domain *domain = ls_region_domain(r->region);
-    r->ask_total = (uint32_t)r->spec->in_flight;
-    r->serve_total = (uint32_t)(r->spec->served_in_flight + r->spec->buffer_messages);
-    r->clients = ls_domain_alloc(domain, CLIENTS_MAX * sizeof *r->clients);
-    r->asks = ls_domain_alloc(domain, r->ask_total * sizeof *r->asks);
-    r->serves = ls_domain_alloc(domain, r->serve_total * sizeof *r->serves);
-    if (r->clients == NULL || r->asks == NULL || r->serves == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", r->name);
-    r->ask_pool = r->serve_pool = INDEX_POOL_NEW;
-    r->requests = r->answers = r->incoming = r->answered = INDEX_LIST_EMPTY;
-    ls_event_init(&r->event, step, r);
-    for (uint32_t i = 0; i < LS_COUNT_OF(r->ways); i++) {
-        r->ways[i].rdma = r;
-        ls_event_init(&r->ways[i].ready, link_ready, &r->ways[i]);
-    }
-    r->end = (fabric_end){ .name = r->name, .region = r->region, .receive = receive, .receiver = r };
-    r->end.receive_credits[FABRIC_REQUEST] = r->end.receive_credits[FABRIC_DATA] =
-        (uint32_t)r->spec->buffer_messages;
-    return LS_OK;
-}
-
-static ls_status rdma_attach(void *self, const line_rdma_wiring *wiring, ls_error *err)
-{
-    rdma *r = self;
-    r->line_bytes = wiring->line_bytes;
-    r->end.number = wiring->number;
-    return ls_line_join(wiring->memory, &memory_client, r, &r->memory, err);
-}
-
-static fabric_end *rdma_end(void *self)
-{
-    rdma *r = self;
-    return &r->end;
-}
-
-static const line_rdma_ops rdma_ops = { .attach = rdma_attach, .end = rdma_end };
-
-static void rdma_waits(const void *self, ls_wait_sink *sink)
-{
-    const rdma *r = self;
-    char detail[128];
-    if (r->in_flight > 0) {
-        snprintf(detail, sizeof detail, "%u remote requests are not answered%s", r->in_flight,
-                 !index_list_empty(&r->requests) ? ", some have not left" : "");
-        ls_wait_report(sink, r->name,
-                       r->ways[FABRIC_REQUEST].waits ? ls_link_name(r->end.send[FABRIC_REQUEST])
-                                                     : "the fabric",
-                       detail);
-    }
-    if (r->serving > 0 || !index_list_empty(&r->incoming)) {
-        snprintf(detail, sizeof detail, "%u requests of other GPUs are not answered%s", r->serving,
-                 !index_list_empty(&r->incoming) ? ", more wait" : "");
-        ls_wait_report(sink, r->name, "the memory partitions", detail);
-    }
-}
-
-/* --------------------------------------------------------------------------------------------------- tables */
-
-static uint64_t client_length(const void *self)
-{
-    return ((const rdma *)self)->client_count;
-}
-
-static uint64_t ask_length(const void *self)
-{
-    return ((const rdma *)self)->ask_total;
-}
-
-static uint64_t serve_length(const void *self)
-{
-    return ((const rdma *)self)->serve_total;
-}
-
-static const ls_state_row client_rows[] = {
-    LS_STATE_FIXED_SPAN(rdma_client, ops, self),
-    LS_STATE_DATA(rdma_client, waiting),
-};
-
-static const ls_state_row serve_rows[] = {
-    LS_STATE_DATA_SPAN(rdma_serve, at, taken),
-    LS_STATE_LINK(rdma_serve, link),
-    LS_STATE_DATA_SPAN(rdma_serve, next, m),
-};
-
-static const ls_state_row way_rows[] = {
-    LS_STATE_FIXED(rdma_way, rdma),
-    LS_STATE_EVENT(rdma_way, ready),
-    LS_STATE_DATA(rdma_way, waits),
-};
-
-static const ls_state_row state_rows[] = {
-    LS_STATE_FIXED_SPAN(rdma, spec, client_count),
-    LS_STATE_ARRAY_OF(rdma, clients, client_length, client_rows),
-    LS_STATE_ARRAY(rdma, asks, ask_length),
-    LS_STATE_ARRAY_OF(rdma, serves, serve_length, serve_rows),
-    LS_STATE_FIXED_SPAN(rdma, ask_total, serve_total),
-    LS_STATE_DATA_SPAN(rdma, ask_pool, next_step),
-    LS_STATE_EVENT(rdma, event),
-    LS_STATE_PARTS(rdma, ways, way_rows),
-    LS_STATE_DATA(rdma, n),
-};
-
-/* clang-format off */
-#define KEY_SPEC line_rdma_spec
-
-static const ls_param params[] = {
-    KEY("in_flight", in_flight, "requests", "1024", 1, 65536, "of this GPU that other GPUs have not answered"),
-    KEY("served_in_flight", served_in_flight, "requests", "1024", 1, 65536, "of other GPUs whose answers have not left"),
-    KEY("buffer_messages", buffer_messages, "messages", "128", 1, 65536, "from the fabric, of each class"),
-    KEY("latency_cycles", latency_cycles, "cycles", "1", 0, 10000, "of each message that passes, in either direction"),
-    KEY("messages_per_cycle", messages_per_cycle, "messages", "1", 1, 64, "that pass in each direction"),
-};
-
-static const ls_need needs[] = {
-    { "*", "//fabric.model!=none" },
-};
-
-static const ls_metric metrics[] = {
-    LS_METRIC_COUNTER(line_rdma_counters, reads, "requests", "lines of other GPUs read"),
-    LS_METRIC_COUNTER(line_rdma_counters, writes, "requests", "lines of other GPUs written"),
-    LS_METRIC_COUNTER(line_rdma_counters, atomics, "requests", "atomics in the memory of other GPUs"),
-    LS_METRIC_COUNTER(line_rdma_counters, faults, "requests", "nothing was mapped there, or not for writing"),
-    LS_METRIC_COUNTER(line_rdma_counters, answers, "requests", "requests answered"),
-    LS_METRIC_COUNTER(line_rdma_counters, latency_cycles, "cycles", "from taken to answered, of all requests"),
-    LS_METRIC_RATIO(line_rdma_counters, "average_latency", latency_cycles, answers, "cycles", "latency_cycles / answers"),
-    LS_METRIC_COUNTER(line_rdma_counters, served_reads, "requests", "lines read for other GPUs"),
-    LS_METRIC_COUNTER(line_rdma_counters, served_writes, "requests", "lines written for other GPUs"),
-    LS_METRIC_COUNTER(line_rdma_counters, served_atomics, "requests", "atomics for other GPUs"),
-    LS_METRIC_COUNTER(line_rdma_counters, served_latency_cycles, "cycles", "from arrival to answer, of all requests of other GPUs"),
-    LS_METRIC_COUNTER(line_rdma_counters, bytes_out, "bytes", "messages sent, with their headers"),
-    LS_METRIC_COUNTER(line_rdma_counters, bytes_in, "bytes", "messages received, with their headers"),
-    LS_METRIC_COUNTER(line_rdma_counters, data_bytes_out, "bytes", "data sent"),
-    LS_METRIC_COUNTER(line_rdma_counters, data_bytes_in, "bytes", "data received"),
-    LS_METRIC_COUNTER(line_rdma_counters, refused, "tries", "in_flight was reached"),
-    LS_METRIC_COUNTER(line_rdma_counters, fabric_waits, "times", "a message waited for a link of the fabric"),
-    LS_METRIC_PEAK(line_rdma_counters, in_flight_peak, "requests", "most remote requests at once"),
-    LS_METRIC_PEAK(line_rdma_counters, served_peak, "requests", "most requests of other GPUs in L2 at once"),
-};
-/* clang-format on */
-
-static const ls_port_decl ports[] = {
-    { .name = LS_LINE_MEMORY_PORT, .interface = LS_LINE_MEMORY_INTERFACE, .ops = &rdma_memory },
-    { .name = LINE_RDMA_PORT, .interface = LINE_RDMA_INTERFACE, .ops = &rdma_ops },
-};
-
-static const ls_block_type rdma_type = {
-    .abi = LS_ABI_VERSION,
-    .slot = LINE_RDMA_SLOT,
-    .name = "line",
-    .help = "a line of another GPU's memory per message; only in a system with a fabric",
-    .spec_size = sizeof(line_rdma_spec),
-    .params = params,
-    .param_count = LS_COUNT_OF(params),
-    .needs = needs,
-    .need_count = LS_COUNT_OF(needs),
-    .state_size = sizeof(rdma),
-    .rows = state_rows,
-    .row_count = LS_COUNT_OF(state_rows),
-    .metrics = metrics,
-    .metric_count = LS_COUNT_OF(metrics),
-    .counters_offset = offsetof(rdma, n),
-    .ports = ports,
-    .port_count = LS_COUNT_OF(ports),
-    .init = rdma_init,
-    .waits = rdma_waits,
-};
-LS_REGISTER_BLOCK(rdma_type);
+const ls_line_client_ops rdma_memory_client = { .reply = memory_reply, .retry = memory_retry };

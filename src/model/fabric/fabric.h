@@ -23,7 +23,7 @@ typedef enum fabric_class {
     FABRIC_WALK,       /* page walks and their answers */
     FABRIC_INVALIDATE, /* invalidations, shootdowns and their answers */
     FABRIC_MIGRATE,    /* requests and pieces of pages that move */
-    FABRIC_COPY,       /* pieces of copies between host and GPUs */
+    FABRIC_COPY,       /* pieces of copies of DMA engines, with the host and between GPUs */
     FABRIC_CLASSES
 } fabric_class;
 
@@ -31,9 +31,10 @@ typedef enum fabric_class {
 
 /* Plain data: no host pointers. */
 typedef struct fabric_message {
-    uint16_t from, to;   /* ends, by number */
-    uint8_t class_index; /* fabric_class */
-    uint8_t kind;        /* the users' own; host.h has those that the host answers */
+    uint16_t from, to; /* ends, by number */
+    uint8_t
+        class_index; /* fabric_class, for counters; its virtual channels are those of the link it was sent on */
+    uint8_t kind;    /* the users' own; host.h has those that the host answers */
     uint16_t data_bytes; /* payload that it carries */
     uint16_t wire_bytes; /* with the protocol's header; the fabric adds encoding and packet overhead */
     uint16_t body_bytes; /* of body[] that are in use: only these are copied on the way; 0: all */
@@ -46,6 +47,7 @@ typedef struct fabric_end {
     const char *name; /* "gpu0.rdma" */
     uint32_t number;  /* the GPU's number; FABRIC_HOST for the host */
     ls_region *region;
+    uint32_t line_bytes; /* of its caches: bytes of host memory that an answer to a read has; 0: any */
     ls_receive_fn
         receive; /* payload: fabric_message; releases the link's buffer entry when it has room again */
     void *receiver;

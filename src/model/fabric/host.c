@@ -151,9 +151,9 @@ static const ls_param params[] = {
     LS_PARAM_FREQ(host_spec, clock_hz, "clock_mhz", "1000", "clock of the host's memory and IOMMU"),
     LS_PARAM_RATIO(host_spec, memory_latency_ns, "memory_latency_ns", "ns", "90", 1, 100000, "of an access to CPU memory"),
     LS_PARAM_RATIO(host_spec, memory_gb_s, "memory_gb_s", "GB/s", "76.8", 0.1, 100000, "bandwidth of CPU memory"),
-    LS_PARAM_UINT(host_spec, line_bytes, "bytes", 64, 64, 128, "bytes that a read brings: the line of the GPUs' caches"),
+    LS_PARAM_UINT(host_spec, line_bytes, "bytes", 0, 0, 128, "bytes that a read brings; 0: a line of the GPUs' caches"),
     LS_PARAM_UINT(host_spec, requests, "messages", 64, 1, 4096, "requests that the host holds at once"),
-    LS_PARAM_UINT(host_spec, copies, "messages", 256, 1, 16384, "pieces of copies that the host holds at once"),
+    LS_PARAM_UINT(host_spec, copies, "messages", 256, 1, 16384, "pieces of copies of each GPU that the host holds at once"),
     LS_PARAM_RATIO(host_spec, walk_latency_ns, "walk_latency_ns", "ns", "100", 1, 100000, "of a page walk of the IOMMU"),
     LS_PARAM_UINT(host_spec, walks, "walks", 16, 1, 1024, "page walks at once"),
     LS_PARAM_UINT(host_spec, walk_queue, "messages", 512, 1, 16384, "page walks that the host holds at once"),
@@ -218,22 +218,40 @@ static const ls_block_type host_type = {
 
 /* --------------------------------------------------------------------------------------------------- model */
 
+/* Reads bring a line of the GPUs' caches. */
+static ls_status set_line(const ls_engine *engine, host_spec *s, ls_error *err)
+{
+    const fabric_end *end;
+    for (uint32_t i = 0; (end = ls_engine_part(engine, FABRIC_END_PART, i)) != NULL; i++) {
+        if (s->line_bytes != 0 && end->line_bytes != 0 && s->line_bytes != end->line_bytes)
+            return ls_fail(err, LS_ERR_INPUT, "host.line_bytes is %u, but lines of '%s' have %u bytes",
+                           (unsigned)s->line_bytes, end->name, end->line_bytes);
+        s->line_bytes = s->line_bytes != 0 ? s->line_bytes : end->line_bytes;
+    }
+    s->line_bytes = s->line_bytes != 0 ? s->line_bytes : 64;
+    return LS_OK;
+}
+
 static ls_status build(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err)
 {
-    const host_spec *s = spec;
+    host_spec *s = ls_engine_alloc(engine, sizeof *s);
     ls_clock clock;
     ls_domain *domain;
     ls_group *group;
     host_part *part = ls_engine_alloc(engine, sizeof *part);
-    if (part == NULL)
+    if (part == NULL || s == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the host");
     if (gpus > HOST_GPUS_MAX)
         return ls_fail(err, LS_ERR_INPUT, "a host serves at most %u GPUs", HOST_GPUS_MAX);
+    *s = *(const host_spec *)spec;
+    part->copies = (uint32_t)s->copies;
+    s->copies *= gpus;
+    TRY(set_line(engine, s, err));
     TRY(ls_clock_init(&clock, s->clock_hz, err));
     TRY(ls_domain_create(engine, "host", clock, &domain, err));
     TRY(ls_group_create(engine, "host", &group, err));
     TRY(ls_domain_set_group(domain, group, err));
-    TRY(ls_block_create(ls_domain_region(domain, 0), "host", &host_type, spec, &part->host, err));
+    TRY(ls_block_create(ls_domain_region(domain, 0), "host", &host_type, s, &part->host, err));
     TRY(line_memory_create(ls_domain_region(domain, 0), "host.memory", &part->memory, err));
     host *h = ls_block_state(part->host);
     h->memory = line_memory_of(part->memory);

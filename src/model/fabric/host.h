@@ -10,8 +10,8 @@
  *             says (host_set_pages()): a page of the size that the question names, 4 KiB if it names none. Pages that
  *             migrate are answered by their directory.
  *
- * COPY and WALK are taken at once as long as all GPUs together have no more open than `host.copies` and
- * `host.walk_queue`. Other classes never come here. */
+ * COPY is taken at once: no GPU may have more than host_part.copies open. WALK is taken at once as long as all GPUs
+ * together have no more open than `host.walk_queue`. Other classes never come here. */
 #ifndef MODEL_FABRIC_HOST_H
 #define MODEL_FABRIC_HOST_H
 
@@ -30,6 +30,7 @@ typedef struct host_part {
     ls_block
         *memory; /* its bytes and pages: line_memory_attach() gives it an address space (place_memory.h) */
     const fabric_end *end;
+    uint32_t copies; /* of each GPU: messages of class COPY that it may have open */
 } host_part;
 
 /* Before a run: the page table that answers walks of a GPU. Without it every page lies at home (place.h). The table is

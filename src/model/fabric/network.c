@@ -61,6 +61,12 @@ static uint32_t payload_path(const void *self, const void *payload)
     return fabric_path(self, payload);
 }
 
+static uint32_t payload_counted(const void *self, const void *payload)
+{
+    (void)self;
+    return ((const fabric_message *)payload)->class_index;
+}
+
 static uint32_t payload_used(const void *self, const void *payload)
 {
     (void)self;
@@ -226,6 +232,7 @@ static ls_status create_network(builder *b, uint32_t flit_bytes, ls_error *err)
                               .cut_through = true,
                               .path = payload_path,
                               .used_bytes = payload_used,
+                              .counted = payload_counted,
                               .group_type = &fabric_switch_type,
                               .link_type = &fabric_link_type,
                               .group_names = names,

@@ -187,6 +187,7 @@ static ls_status create_groups(builder *b, ls_error *err)
         g->cut_through = spec->cut_through;
         g->path = spec->path;
         g->used_bytes = spec->used_bytes;
+        g->counted = spec->counted;
         g->classes = spec->classes;
         g->flit_bytes = spec->flit_bytes;
         g->arbitration = spec->arbitration;

@@ -38,6 +38,7 @@ typedef struct noc_network_spec {
     noc_payload_fn destination[NOC_CLASSES_MAX], wire_bytes[NOC_CLASSES_MAX];
     noc_payload_fn path;       /* of the graph, for a message; NULL: 0 */
     noc_payload_fn used_bytes; /* of the payload, which are copied; NULL: all */
+    noc_payload_fn counted;    /* the class that counters name; NULL: the class that it travels in */
     /* Types with the state of a noc_group and of noc_link_counters; NULL: those of a network on a chip. */
     const ls_block_type *group_type, *link_type;
     const char *const *group_names; /* [group], of domains and blocks; NULL: made from `name` */

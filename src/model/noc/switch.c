@@ -100,11 +100,12 @@ void noc_inlet_receive(void *inlet, ls_link *link, const void *payload, ls_cycle
     uint32_t destination = g->destination[c](g->self, payload);
     uint32_t used = g->used_bytes != NULL ? g->used_bytes(g->self, payload) : g->payload_bytes;
     uint32_t path = g->path != NULL ? g->path(g->self, payload) : 0, lane = destination % e->lanes;
+    uint32_t counted = g->counted != NULL ? g->counted(g->self, payload) : c;
     (void)link;
     g->messages[i] = (noc_message){ .source = e->endpoint,
                                     .destination = (uint16_t)destination,
                                     .flits = (uint16_t)(flits != 0 ? flits : 1),
-                                    .class_index = (uint8_t)c,
+                                    .class_index = (uint8_t)counted,
                                     .path = (uint8_t)path,
                                     .entered = now,
                                     .bytes = bytes,
@@ -116,7 +117,7 @@ void noc_inlet_receive(void *inlet, ls_link *link, const void *payload, ls_cycle
     }
     uint32_t vc = (c * g->per_class + (e->endpoint + destination) % g->per_class) * g->layers;
     push(g, e->at, e->port + lane, vc, (noc_flit){ .message = i, .ready = now });
-    g->n.messages[c]++;
+    g->n.messages[counted]++;
     wake(g, e->at, now, now);
 }
 

@@ -167,6 +167,7 @@ typedef struct noc_group {
     noc_payload_fn destination[NOC_CLASSES_MAX], wire_bytes[NOC_CLASSES_MAX];
     const void *self;
     noc_payload_fn path, used_bytes; /* of the payload; NULL: path 0, all bytes */
+    noc_payload_fn counted;          /* the class that counters name; NULL: its own */
     const noc_place_of *places;      /* [end point] */
     const uint8_t *route;            /* noc_graph.route */
     uint32_t graph_switches;
