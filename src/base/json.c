@@ -212,8 +212,7 @@ void json_string(json_writer *j, const char *s)
 void json_u64(json_writer *j, uint64_t value)
 {
     char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    put_value(j, text);
+    json_raw(j, text, (size_t)(format_uint(text, value) - text));
 }
 
 void json_i64(json_writer *j, int64_t value)

@@ -24,18 +24,6 @@ size_t export_cell_parts(const ls_metric *metric, const char *const **parts)
     return histogram ? EXPORT_HISTOGRAM_CELLS : 1;
 }
 
-char *export_put_u64(char *to, uint64_t value)
-{
-    char digits[20];
-    size_t count = 0;
-    do
-        digits[count++] = (char)('0' + value % 10);
-    while ((value /= 10) != 0);
-    while (count > 0)
-        *to++ = digits[--count];
-    return to;
-}
-
 /* A quotient with nine digits from the first that is not zero. */
 static char *put_rounded(char *to, double value)
 {
@@ -51,7 +39,7 @@ static char *put_rounded(char *to, double value)
     for (double v = value; v < 1; v *= 10)
         unit *= 10;
     uint64_t scaled = (uint64_t)(value * (double)unit + 0.5), fraction = scaled % unit;
-    to = export_put_u64(to, scaled / unit);
+    to = format_uint(to, scaled / unit);
     if (fraction == 0)
         return to;
     *to++ = '.';
@@ -83,13 +71,13 @@ static char *put_metric(char *to, ls_metric_kind kind, const metric_parts *v, co
         return put_text(to, style->separator);
     }
     if (kind != LS_METRIC_KIND_HISTOGRAM) {
-        to = absent ? put_text(to, style->absent) : export_put_u64(to, v->a);
+        to = absent ? put_text(to, style->absent) : format_uint(to, v->a);
         return put_text(to, style->separator);
     }
     const uint64_t cells[EXPORT_HISTOGRAM_CELLS] = { v->b, v->a, v->min, v->max };
     for (size_t i = 0; i < EXPORT_HISTOGRAM_CELLS; i++) {
         bool empty = absent || (i >= 2 && v->b == 0); /* an empty one has no least and largest value */
-        to = empty ? put_text(to, style->absent) : export_put_u64(to, cells[i]);
+        to = empty ? put_text(to, style->absent) : format_uint(to, cells[i]);
         to = put_text(to, style->separator);
     }
     return to;

@@ -50,8 +50,7 @@ typedef struct export_cell_style {
 size_t export_cell_count(const metric_type *type);
 /* Suffix of the metric's name in the names of its cells: "" or ".count" ... ".max". */
 size_t export_cell_parts(const ls_metric *metric, const char *const **parts);
-/* Each writes at `to` and returns the end. */
-char *export_put_u64(char *to, uint64_t value);
+/* Writes at `to` and returns the end. */
 char *export_put_cells(char *to, const metric_totals *totals, size_t type, const metric_type *declared,
                        const export_cell_style *style);
 /* Enough for the cells of all types. */

@@ -350,13 +350,14 @@ static ls_status make_schema(const sqlite_out *o, bool with_views, ls_error *err
 }
 
 /* An empty file becomes a database of results; any other must be one. */
-static ls_status prepare_tables(const sqlite_out *o, bool with_views, ls_error *err)
+static ls_status prepare_tables(sqlite_out *o, bool with_views, ls_error *err)
 {
     sqlite3_int64 tables = 0;
     ls_status status = sqlite_query(o, "SELECT count(*) FROM sqlite_master", &tables, err);
     if (status != LS_OK)
         return status;
-    return tables == 0 ? make_schema(o, with_views, err) : check_schema(o, err);
+    o->is_new = tables == 0;
+    return o->is_new ? make_schema(o, with_views, err) : check_schema(o, err);
 }
 
 /* A run's name is its key: scripts and sweeps find a run by it. */
@@ -388,9 +389,10 @@ static ls_status fill(sqlite_out *o, const run_results *r, bool per_block, ls_er
         status = check_run_id(o, r->host.run_id, err);
     if (status == LS_OK && r)
         status = put_all(o, r, per_block, err);
-    /* After the rows of a first run: sorting them once is cheaper than one insertion for each. */
-    return status == LS_OK ? sqlite_run_sql(o, "CREATE INDEX IF NOT EXISTS scopes_by_run ON scopes(run)", err)
-                           : status;
+    /* A single run needs no index of runs. The second one makes it, after its rows: sorting is cheaper than inserting. */
+    return status == LS_OK && !o->is_new
+               ? sqlite_run_sql(o, "CREATE INDEX IF NOT EXISTS scopes_by_run ON scopes(run)", err)
+               : status;
 }
 
 /* Opens `file`, does everything in one transaction and closes it. */

@@ -14,6 +14,7 @@ typedef struct sqlite_out {
     sqlite3 *db;
     sqlite_wait wait;
     const char *path; /* as the user named it */
+    bool is_new;      /* no other run is there, nor any table of a type */
     sqlite3_int64 run;
     sqlite3_int64 *metric_base; /* per type: the key of its first metric */
     sqlite3_int64 block_base;   /* the key of the first block of this run */

@@ -143,6 +143,8 @@ static ls_status read_columns(const sqlite_out *o, const char *type, const char 
                               ls_error *err)
 {
     sqlite3_stmt *s = NULL;
+    if (o->is_new)
+        return LS_OK;
     ls_status status = sqlite_prepare(o, "SELECT name FROM pragma_table_xinfo(?1 || ?2)", &s, err);
     if (status != LS_OK)
         return status;
@@ -236,8 +238,8 @@ static uint64_t part_of(column_part part, const metric_parts *v)
 /* Where a value of the totals stands, and the number that the statement holds: equal ones are not bound again. */
 typedef struct counted_word {
     const uint64_t *at;
+    const uint64_t *samples; /* of min or max: their number, and the value is NULL if it is 0; else NULL */
     uint64_t bound;
-    bool is_extreme; /* min or max, which is NULL without samples: bound every time */
 } counted_word;
 
 /* The two tables of a type while they are filled. */
@@ -249,19 +251,23 @@ typedef struct type_rows {
     bool is_bound;
 } type_rows;
 
+/* all: the list has every stored column, in the order of a new table, which therefore need not be named. */
 static ls_status prepare_insert(const sqlite_out *o, const char *type, const char *suffix, const columns *list,
-                                sqlite3_stmt **out, ls_error *err)
+                                bool all, sqlite3_stmt **out, ls_error *err)
 {
     text_buffer sql = { 0 };
     bool of_blocks = suffix[0] != '\0';
     text_add(&sql, "INSERT INTO ");
     sqlite_add_quoted(&sql, '"', type, suffix);
-    text_add(&sql, of_blocks ? "(scope, block" : "(scope");
-    for (size_t i = 0; i < list->count; i++) {
-        text_add(&sql, ", ");
-        sqlite_add_quoted(&sql, '"', list->at[i].name, "");
+    if (!all || !o->is_new) {
+        text_add(&sql, of_blocks ? "(scope, block" : "(scope");
+        for (size_t i = 0; i < list->count; i++) {
+            text_add(&sql, ", ");
+            sqlite_add_quoted(&sql, '"', list->at[i].name, "");
+        }
+        text_add(&sql, ")");
     }
-    text_add(&sql, of_blocks ? ") VALUES(?, ?" : ") VALUES(?");
+    text_add(&sql, of_blocks ? " VALUES(?, ?" : " VALUES(?");
     for (size_t i = 0; i < list->count; i++)
         text_add(&sql, ", ?");
     text_add(&sql, ")");
@@ -300,19 +306,32 @@ static bool is_zero(const metric_type *type, const metric_totals *run, size_t t,
     return part_of(c->part, &v) == 0;
 }
 
-/* Lists the columns of a type that rows of totals have. A table of an earlier version has no defaults: all then. */
+/* Whether every number of a type is 0 by default in its table. A table of an earlier version has no defaults, nor does
+ * a column that an earlier run did not have. */
+static ls_status read_defaults(const sqlite_out *o, const char *type, const columns *list, bool *all,
+                               ls_error *err)
+{
+    sqlite3_int64 defaults = 0, stored = 0;
+    char sql[400];
+    *all = true;
+    if (o->is_new)
+        return LS_OK;
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM pragma_table_info('%.200s') WHERE dflt_value = '0'", type);
+    ls_status status = sqlite_query(o, sql, &defaults, err);
+    for (size_t i = 0; i < list->count; i++)
+        stored += list->at[i].part != PART_MIN && list->at[i].part != PART_MAX;
+    *all = defaults >= stored;
+    return status;
+}
+
+/* Lists the columns of a type that rows of totals have. */
 static ls_status list_counted(const sqlite_out *o, const metric_store *m, const metric_totals *run, size_t t,
                               type_rows *rows, ls_error *err)
 {
     const metric_type type = metrics_type_at(m, t);
-    sqlite3_int64 defaults = 0, stored = 0;
-    char sql[400];
-    snprintf(sql, sizeof sql, "SELECT count(*) FROM pragma_table_info('%.200s') WHERE dflt_value = '0'",
-             type.name);
-    ls_status status = sqlite_query(o, sql, &defaults, err);
-    for (size_t i = 0; i < rows->list.count; i++)
-        stored += rows->list.at[i].part != PART_MIN && rows->list.at[i].part != PART_MAX;
-    bool all = defaults < stored || !metric_totals_has(run, t) || has_overlap(m);
+    bool defaults = false;
+    ls_status status = read_defaults(o, type.name, &rows->list, &defaults, err);
+    bool all = !defaults || !metric_totals_has(run, t) || has_overlap(m);
     for (size_t i = 0; i < rows->list.count && status == LS_OK; i++)
         if ((all || !is_zero(&type, run, t, &rows->list.at[i])) && !vec_push(&rows->counted, rows->list.at[i]))
             status = no_memory(err);
@@ -321,8 +340,11 @@ static ls_status list_counted(const sqlite_out *o, const metric_store *m, const 
         return status != LS_OK ? status : no_memory(err);
     for (size_t i = 0; i < rows->counted.count; i++) {
         const column *c = &rows->counted.at[i];
-        rows->words[i] = (counted_word){ .at = metric_totals_word(run, t, c->metric, word_of(c->part)),
-                                         .is_extreme = c->part == PART_MIN || c->part == PART_MAX };
+        bool is_extreme = c->part == PART_MIN || c->part == PART_MAX;
+        rows->words[i] = (counted_word){
+            .at = metric_totals_word(run, t, c->metric, word_of(c->part)),
+            .samples = is_extreme ? metric_totals_word(run, t, c->metric, METRIC_PART_B) : NULL,
+        };
     }
     return LS_OK;
 }
@@ -343,9 +365,10 @@ static ls_status open_rows(const sqlite_out *o, const metric_store *m, const met
         if (status == LS_OK)
             status = list_counted(o, m, run, t, &rows[t], err);
         if (status == LS_OK)
-            status = prepare_insert(o, type.name, "", &rows[t].counted, &rows[t].total, err);
+            status = prepare_insert(o, type.name, "", &rows[t].counted, rows[t].counted.count == list->count,
+                                    &rows[t].total, err);
         if (status == LS_OK)
-            status = prepare_insert(o, type.name, SQLITE_BLOCKS_SUFFIX, list, &rows[t].block, err);
+            status = prepare_insert(o, type.name, SQLITE_BLOCKS_SUFFIX, list, true, &rows[t].block, err);
     }
     return status;
 }
@@ -365,18 +388,20 @@ static int finish_row(sqlite3_stmt *s, int code)
     return code == SQLITE_DONE ? reset : code;
 }
 
-/* Binds the columns that differ from the row before; the others are still there. */
-static int bind_totals(type_rows *rows, const metric_totals *totals, size_t t, bool hides_zeros)
+/* Binds the columns that differ from the row before; the others are still there. Min and max are bound every time. */
+static int bind_totals(type_rows *rows, bool hides_zeros)
 {
     int code = SQLITE_OK;
+    bool keeps = rows->is_bound && !hides_zeros;
     for (size_t i = 0; i < rows->counted.count && code == SQLITE_OK; i++) {
         counted_word *word = &rows->words[i];
-        if (*word->at == word->bound && rows->is_bound && !word->is_extreme && !hides_zeros)
+        uint64_t value = *word->at;
+        if (keeps && value == word->bound && !word->samples)
             continue;
-        const column *c = &rows->counted.at[i];
-        const metric_parts parts = metric_totals_get(totals, t, c->metric);
-        word->bound = *word->at;
-        code = bind_part(rows->total, (int)i + 2, c->part, &parts, hides_zeros);
+        bool absent = (hides_zeros && value == 0) || (word->samples && *word->samples == 0);
+        word->bound = value;
+        code = absent ? sqlite.bind_null(rows->total, (int)i + 2)
+                      : sqlite_bind_u64(rows->total, (int)i + 2, value);
     }
     rows->is_bound = !hides_zeros;
     return code;
@@ -394,7 +419,7 @@ static ls_status put_totals(const sqlite_out *o, const metric_store *m, type_row
         sqlite3_stmt *s = rows[t].total;
         int code = sqlite.bind_int64(s, 1, key);
         if (code == SQLITE_OK)
-            code = bind_totals(&rows[t], totals, t, hides_zeros);
+            code = bind_totals(&rows[t], hides_zeros);
         code = finish_row(s, code);
         if (code != SQLITE_OK)
             return sqlite_fail(o, code, err);

@@ -7,11 +7,11 @@
 void sqlite_add_quoted(text_buffer *sql, char quote, const char *name, const char *suffix)
 {
     text_addn(sql, &quote, 1);
-    for (const char *at = name; *at; at++) {
-        if (*at == quote)
-            text_addn(sql, &quote, 1);
-        text_addn(sql, at, 1);
+    for (const char *next; (next = strchr(name, quote)) != NULL; name = next + 1) {
+        text_addn(sql, name, (size_t)(next - name) + 1);
+        text_addn(sql, &quote, 1);
     }
+    text_add(sql, name);
     text_add(sql, suffix);
     text_addn(sql, &quote, 1);
 }
@@ -68,10 +68,12 @@ static void end_type(view_text *v, const char *type)
 
 static ls_status write_types(const sqlite_out *o, view_text *v, bool *any, ls_error *err)
 {
+    /* The metrics of a single run have an index in this order. */
+    static const char of_one[] = "SELECT type, name FROM metrics ORDER BY run, type, name";
+    static const char of_many[] =
+        "SELECT type, name FROM metrics GROUP BY type, name ORDER BY type, min(metric)";
     sqlite3_stmt *s = NULL;
-    ls_status status =
-        sqlite_prepare(o, "SELECT type, name FROM metrics GROUP BY type, name ORDER BY type, min(metric)", &s,
-                       err);
+    ls_status status = sqlite_prepare(o, o->is_new ? of_one : of_many, &s, err);
     if (status != LS_OK)
         return status;
     text_buffer type = { 0 };

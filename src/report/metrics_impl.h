@@ -117,12 +117,11 @@ static inline bool metrics_takes(const metric_interval *interval, const metrics_
 /* The next number of packed rows. */
 static inline uint64_t metrics_take_number(const uint8_t **p)
 {
-    uint64_t value = 0;
-    unsigned shift = 0;
-    for (bool more = true; more; shift += 7) {
-        uint8_t byte = *(*p)++;
+    uint8_t byte = *(*p)++;
+    uint64_t value = byte & 0x7f;
+    for (unsigned shift = 7; byte & 0x80; shift += 7) {
+        byte = *(*p)++;
         value |= (uint64_t)(byte & 0x7f) << shift;
-        more = byte & 0x80;
     }
     return value;
 }

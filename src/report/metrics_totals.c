@@ -192,8 +192,18 @@ const uint64_t *metric_totals_word(const metric_totals *totals, size_t type, siz
 
 metric_parts metric_totals_get(const metric_totals *totals, size_t type, size_t metric)
 {
-    return (metric_parts){ .a = *metric_totals_word(totals, type, metric, METRIC_PART_A),
-                           .b = *metric_totals_word(totals, type, metric, METRIC_PART_B),
-                           .min = *metric_totals_word(totals, type, metric, METRIC_PART_MIN),
-                           .max = *metric_totals_word(totals, type, metric, METRIC_PART_MAX) };
+    const metrics_type *t = totals->m->types.at[type];
+    assert(metric < t->metric_count);
+    const uint64_t *row = totals->rows[type], *field = &row[t->fields[t->field[metric]].word];
+    switch (t->metrics[metric].kind) {
+    case LS_METRIC_KIND_HISTOGRAM:
+        return (metric_parts){ .a = field[METRICS_HIST_SUM],
+                               .b = field[METRICS_HIST_COUNT],
+                               .min = field[METRICS_HIST_MIN],
+                               .max = field[METRICS_HIST_MAX] };
+    case LS_METRIC_KIND_RATIO:
+        return (metric_parts){ .a = *field, .b = row[t->fields[t->denominator[metric]].word] };
+    default:
+        return (metric_parts){ .a = *field };
+    }
 }

@@ -223,7 +223,9 @@ static void test_new_metric(void **state)
 static void test_second_run(void **state)
 {
     fixture *f = *state;
+    static const char index[] = "SELECT count(*) FROM sqlite_master WHERE name = 'scopes_by_run'";
     assert_int_equal(export_to(f, NULL), LS_OK);
+    assert_query(index, "0;"); /* a single run needs none */
     f->cache[0].hits += 7;
     f->results.partial = true;
     f->results.partial_reason = "interrupted by the user";
@@ -231,6 +233,7 @@ static void test_second_run(void **state)
     fixture_warn(f);
     f->results.host.threads = 1;
     assert_int_equal(export_to(f, NULL), LS_OK);
+    assert_query(index, "1;");
     assert_query("SELECT run, partial, partial_reason FROM runs", "1|0|NULL;2|1|interrupted by the user;");
     assert_query("SELECT cycles, region_cycles FROM runs", "4|77;NULL|77;");
     assert_query("SELECT run, kind, text FROM warnings",
