@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "platform/shipped.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -152,7 +153,8 @@ static bool read_file(loader *l, const char *path, const source_place *from, con
         }
         text = data;
     }
-    yaml_read(l->arena, &file->place, text, bytes, &file->yaml, l->problems);
+    if (!shipped_read(l->arena, text, bytes, &file->yaml, l->problems))
+        yaml_read(l->arena, &file->place, text, bytes, &file->yaml, l->problems);
     arena_fini(&scratch);
     layers->file_count++;
     return true;
