@@ -268,8 +268,10 @@ static inline void frig_fill(const ls_block_type *type, const char *const *sets,
         char *field = (char *)spec + p->offset;
         uint64_t number = strtoull(text, NULL, 10);
         uint32_t choice = 0;
-        ls_ratio ratio =
-            frig_ratio(p->type == LS_PARAM_TYPE_CHOICE || p->type == LS_PARAM_TYPE_TEXT ? "0" : text);
+        ls_ratio ratio = frig_ratio(p->type == LS_PARAM_TYPE_CHOICE || p->type == LS_PARAM_TYPE_TEXT ||
+                                            p->type == LS_PARAM_TYPE_BOOL
+                                        ? "0"
+                                        : text);
         switch (p->type) {
         case LS_PARAM_TYPE_UINT:
             memcpy(field, &number, sizeof number);
@@ -280,6 +282,9 @@ static inline void frig_fill(const ls_block_type *type, const char *const *sets,
             break;
         case LS_PARAM_TYPE_RATIO:
             memcpy(field, &ratio, sizeof ratio);
+            break;
+        case LS_PARAM_TYPE_BOOL:
+            *field = strcmp(text, "true") == 0;
             break;
         case LS_PARAM_TYPE_CHOICE:
             while (p->choices[choice] != NULL && strcmp(p->choices[choice], text) != 0)

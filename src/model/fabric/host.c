@@ -41,6 +41,13 @@ static void fill_answer(const host *h, const host_job *job, uint32_t class_index
     memcpy(to->body, &job->body, to->body_bytes);
 }
 
+void host_job_end(host *h, uint32_t i)
+{
+    ls_link_release(h->jobs[i].link, 1);
+    index_pool_give(&h->pool, host_links(h), i);
+    ls_domain_pending(ls_region_domain(h->region), -1);
+}
+
 static void send_answers(host_out *out)
 {
     host *h = out->host;
@@ -54,10 +61,8 @@ static void send_answers(host_out *out)
             return;
         }
         fill_answer(h, &h->jobs[i], out->class_index, to);
-        ls_link_release(h->jobs[i].link, 1);
         index_list_pop(&out->jobs, host_links(h));
-        index_pool_give(&h->pool, host_links(h), i);
-        ls_domain_pending(ls_region_domain(h->region), -1);
+        host_job_end(h, i);
     }
 }
 
@@ -80,10 +85,38 @@ void host_answer(host *h, uint32_t i)
 
 /* ------------------------------------------------------------------------------------------------ messages */
 
+/* To the directory. */
+static void pass_on(host *h, ls_link *link, const fabric_message *m, ls_cycle now)
+{
+    if (h->directory != NULL) {
+        h->directory->message(h->directory_self, link, m, now);
+        return;
+    }
+    ls_link_release(link, 1);
+    ls_domain_fail(ls_region_domain(h->region),
+                   "the host got a message about a page that migrates, but migrate.model "
+                   "is 'none'");
+}
+
+void host_set_directory(ls_block *block, const host_directory_ops *ops_, void *self, uint32_t invalidations,
+                        uint32_t pieces)
+{
+    host *h = ls_block_state(block);
+    h->directory = ops_;
+    h->directory_self = self;
+    h->end.receive_credits[FABRIC_INVALIDATE] = invalidations;
+    h->end.receive_credits[FABRIC_MIGRATE] = pieces;
+}
+
 static void receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     host *h = self;
     const fabric_message *m = payload;
+    if (m->class_index == FABRIC_INVALIDATE || m->class_index == FABRIC_MIGRATE ||
+        (m->class_index == FABRIC_WALK && m->kind != MIGRATE_ASK)) {
+        pass_on(h, link, m, now);
+        return;
+    }
     uint32_t i = index_pool_take(&h->pool, host_links(h)); /* credits say that there is one */
     host_job *job = &h->jobs[i];
     *job = (host_job){ .link = link,

@@ -17,7 +17,9 @@
 
 #include "lockstep/block.h"
 #include "lockstep/tlb.h"
+#include "lockstep/line.h"
 #include "model/fabric/fabric.h"
+#include "model/migrate/migrate.h"
 
 /* Bytes of messages beside their data: akita, mem/mem/protocol.go. */
 #define HOST_REQUEST_BYTES 12u
@@ -36,5 +38,22 @@ typedef struct host_part {
 /* Before a run: the page table that answers walks of a GPU. Without it every page lies at home (place.h). The table is
  * copied. */
 ls_status host_set_pages(ls_block *host, uint32_t gpu, const ls_pages *pages, ls_error *err);
+
+/* The directory of managed pages, beside the IOMMU. */
+typedef struct host_directory_ops {
+    /* A walk has ended. True: the directory answers it; false: the page is not managed. */
+    bool (*walked)(void *self, uint32_t gpu, const migrate_body *ask, ls_cycle taken, ls_cycle now);
+    /* Any message but questions and lines of memory. Releases the link's buffer entry. */
+    void (*message)(void *self, ls_link *link, const fabric_message *message, ls_cycle now);
+} host_directory_ops;
+/* While the machine is built, before the fabric. Credits: of the classes INVALIDATE and MIGRATE. */
+void host_set_directory(ls_block *host, const host_directory_ops *ops, void *self, uint32_t invalidations,
+                        uint32_t pieces);
+
+/* For the directory. An access of so many bytes takes its turn in CPU memory; returns when it ends, never before
+ * earlier ones. The line itself is then read or written by host_memory_line(). */
+ls_cycle host_memory_time(ls_block *host, uint64_t bytes, ls_cycle now);
+void host_memory_line(ls_block *host, ls_line_message *line);
+uint32_t host_line_bytes(ls_block *host);
 
 #endif

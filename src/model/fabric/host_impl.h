@@ -54,6 +54,8 @@ typedef struct host {
     ls_memory *memory;
     fabric_end end;
     ls_pages pages[HOST_GPUS_MAX];
+    const host_directory_ops *directory; /* NULL: no page is managed */
+    void *directory_self;
     uint32_t memory_latency, walk_latency;
     uint64_t byte_time; /* 2^-32 cycles per byte of memory bandwidth */
     uint32_t job_count;
@@ -82,6 +84,8 @@ static inline void host_arm(host *h, ls_event *event, ls_cycle at)
 
 /* A job is done: its answer goes to the fabric. */
 void host_answer(host *h, uint32_t job);
+/* The same without an answer: its buffer entry is released. */
+void host_job_end(host *h, uint32_t job);
 
 /* host_memory.c: a job of class REQUEST or COPY enters the memory; event of the first access that ends. */
 void host_memory_begin(host *h, uint32_t job, ls_cycle now);

@@ -40,6 +40,11 @@ void host_iommu_event(void *self, ls_cycle now)
         h->walk_count--;
         h->n.walks++;
         h->n.walk_cycles += h->walk_latency;
+        if (h->directory != NULL &&
+            h->directory->walked(h->directory_self, job->from, &job->body.walk, job->taken, now)) {
+            host_job_end(h, i);
+            continue;
+        }
         grant(h, job);
         host_answer(h, i);
     }

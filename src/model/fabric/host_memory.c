@@ -54,14 +54,34 @@ void host_memory_event(void *self, ls_cycle now)
 }
 
 /* The memory serves accesses one after another at its bandwidth; each ends one latency after its bytes have passed. */
-void host_memory_begin(host *h, uint32_t i, ls_cycle now)
+static ls_cycle take_turn(host *h, uint64_t bytes, ls_cycle now)
 {
-    host_job *job = &h->jobs[i];
-    uint64_t start = now << 32, span = bytes_of(h, &job->body.line) * h->byte_time;
+    uint64_t start = now << 32, span = bytes * h->byte_time;
     start = start < h->memory_free ? h->memory_free : start;
     h->memory_free = start + span;
     h->n.memory_busy_cycles += (h->memory_free >> 32) - (start >> 32);
-    job->ready = ((h->memory_free + UINT32_MAX) >> 32) + h->memory_latency;
+    return ((h->memory_free + UINT32_MAX) >> 32) + h->memory_latency;
+}
+
+void host_memory_begin(host *h, uint32_t i, ls_cycle now)
+{
+    host_job *job = &h->jobs[i];
+    job->ready = take_turn(h, bytes_of(h, &job->body.line), now);
     index_list_append(&h->accesses, host_links(h), i);
     host_arm(h, &h->access_event, job->ready);
+}
+
+ls_cycle host_memory_time(ls_block *block, uint64_t bytes, ls_cycle now)
+{
+    return take_turn(ls_block_state(block), bytes, now);
+}
+
+void host_memory_line(ls_block *block, ls_line_message *line)
+{
+    access_bytes(ls_block_state(block), line);
+}
+
+uint32_t host_line_bytes(ls_block *block)
+{
+    return (uint32_t)((const host *)ls_block_state(block))->spec->line_bytes;
 }

@@ -60,12 +60,14 @@ enum {                          /* migrate_body.flags */
 /* The body of all kinds but MIGRATE_PIECE. fabric_message.token is the directory's transaction in SHOOT, SHOT and ARRIVED,
  * and the grant's number in GRANT and TAKEN. */
 typedef struct migrate_body {
-    uint64_t address;  /* virtual: of the page; ASK: of the access */
-    uint64_t frame;    /* GRANT: physical, as this GPU sees it (place.h). SHOOT: likewise, in this GPU's memory if it
+    uint64_t address; /* virtual: of the page; ASK: of the access */
+    uint64_t
+        frame; /* GRANT: physical, as this GPU sees it (place.h). SHOOT: likewise, in this GPU's memory if it
                         * has the page, else in the memory where it uses it: lines from there leave its L1 caches */
     uint64_t to_frame; /* SHOOT with MIGRATE_SEND: in the memory of the receiver */
     uint32_t token;    /* ASK, GRANT: of the agent */
-    uint16_t to;       /* SHOOT with MIGRATE_SEND: the receiver's end of the fabric. GRANT of a page in another memory:
+    uint16_t
+        to; /* SHOOT with MIGRATE_SEND: the receiver's end of the fabric. GRANT of a page in another memory:
                         * accesses after which MIGRATE_COUNTED is wanted; 0: it is not */
     uint8_t size_log2; /* of the page, in bytes: 10 to 21 */
     uint8_t flags;
