@@ -51,10 +51,10 @@ enum {                          /* migrate_body.flags */
        MIGRATE_STAY =
            1u << 1, /* ASK: of a DMA engine; the page stays where it is, a remote translation will do */
        MIGRATE_MANAGED = 1u << 2, /* GRANT: of a managed page; MIGRATE_TAKEN is awaited */
-       MIGRATE_FORGET =
-           1u << 3,            /* SHOOT: translations go; without it the page is only sent (it stays shared) */
-       MIGRATE_SEND = 1u << 4, /* SHOOT: the page is sent to `to` */
-       MIGRATE_FAULT = 1u << 5, /* GRANT: nothing is mapped there: the access will fault */
+       MIGRATE_FORGET = 1u << 3,  /* SHOOT: translations go, also those of larger pages that overlap this one;
+                                * without it the page is only sent (it stays shared) */
+       MIGRATE_SEND = 1u << 4,    /* SHOOT: the page is sent to `to` */
+       MIGRATE_FAULT = 1u << 5,   /* GRANT: nothing is mapped there: the access will fault */
 };
 
 /* The body of all kinds but MIGRATE_PIECE. fabric_message.token is the directory's transaction in SHOOT, SHOT and ARRIVED,
@@ -94,11 +94,13 @@ typedef struct migrate_range {
         [MEM_PLACES]; /* by place: where the range begins in each memory. GPUs that the system does not have: 0 */
 } migrate_range;
 
-/* All of these between runs. A range begins with all pages at `place` (a GPU or MEM_PLACE_HOST), exclusively. */
+/* All of these between runs. A range begins with all pages at `place` (a GPU or MEM_PLACE_HOST), exclusively; with
+ * `migrate.start: host` on the host. Pages that a GPU has no room for (`migrate.capacity_mib`) begin on the host too. */
 ls_status migrate_add_range(ls_block *directory, const migrate_range *range, uint32_t place, ls_error *err);
 /* No command uses it any more. Fails if a page of it is on its way. */
 ls_status migrate_remove_range(ls_block *directory, uint64_t address, ls_error *err);
-/* Pages that nothing has been written to lie at another place from now on. Address and bytes: of whole pages. */
+/* Pages that nothing has been written to lie at another place from now on. Address and bytes: of whole pages. Fails if
+ * a GPU has been granted one of them. */
 ls_status migrate_set_place(ls_block *directory, uint64_t address, uint64_t bytes, uint32_t place,
                             ls_error *err);
 /* Moves pages with their content; they are there when the directory is idle again, after the engine has run. */

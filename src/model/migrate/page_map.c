@@ -1,6 +1,6 @@
 /* page_map.c: ranges of managed memory, their pages, and the functions that the driver calls between runs. A range's units
- * stand in order in the arrays of all units, from a multiple of a block of 2 MiB on, so that a page of any size begins at a
- * multiple of its size there too. */
+ * stand in order in the arrays of all units. Ranges are whole blocks of 2 MiB there too, so a page of any size begins at a
+ * multiple of its size. */
 #include "model/migrate/directory.h"
 
 #include <string.h>
