@@ -79,7 +79,8 @@ typedef struct ls_gpu_options {
                          * "interleaved": in turn */
     const char
         *pages; /* of its memory: "interleaved" (as NULL): page by page in turn; "blocked": parts of each
-                         * allocation; "one": GPU 0 */
+                         * allocation; "one": GPU 0; "first-touch": the GPU that uses it first (of a system whose
+                         * pages move: slot `migrate`; until then it lies on the host) */
 } ls_gpu_options;
 
 /* A GPU that can be simulated. */
@@ -168,7 +169,8 @@ LS_API ls_status ls_gpu_distribute(ls_gpu_context *context, ls_gpu_address addre
                                    ls_error *err);
 /* Whether a kernel may use memory that lies on another GPU: in emulation, on a fabric, and of course on one GPU. */
 LS_API bool ls_gpu_system_reaches(const ls_gpu_system *system);
-/* The GPU that has the byte; SIZE_MAX if nothing is allocated there. */
+/* The GPU that has the byte now, or LS_GPU_ON_HOST; SIZE_MAX if nothing is allocated there. */
+#define LS_GPU_ON_HOST (SIZE_MAX - 1)
 LS_API size_t ls_gpu_place_of(ls_gpu_context *context, ls_gpu_address address);
 
 /* Reads and writes at once, past all queues: for functions of ls_gpu_queue_call(), which must not wait. The

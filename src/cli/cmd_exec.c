@@ -261,7 +261,7 @@ static const cli_option options[] = {
     { .name = "spread", .type = CLI_TEXT, .arg = "HOW",
       .help = "unified device: work-groups to GPUs: blocked (default) or interleaved" },
     { .name = "pages", .type = CLI_TEXT, .arg = "HOW",
-      .help = "unified device: memory to GPUs: interleaved (default), blocked, or one: all on GPU 0" },
+      .help = "unified device: memory to GPUs: interleaved (default), blocked, one (GPU 0), or first-touch (migrate.model)" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024,
       .help = "host threads for the work-groups of a launch" },
     { .name = "compute-units", .type = CLI_UINT, .arg = "N", .min = 1, .max = 4096,

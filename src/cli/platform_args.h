@@ -25,7 +25,7 @@
     { .name = "spread", .type = CLI_TEXT, .arg = "HOW",                                                          \
       .help = "unified device: work-groups to GPUs: blocked (default) or interleaved" },                           \
     { .name = "pages", .type = CLI_TEXT, .arg = "HOW",                                                           \
-      .help = "unified device: memory to GPUs: interleaved (default), blocked, or one: all on GPU 0" }
+      .help = "unified device: memory to GPUs: interleaved (default), blocked, one (GPU 0), or first-touch (migrate.model)" }
 /* clang-format on */
 
 /* The options platform, platform-dir, set, fidelity and gpus of the command as a request; all of its lists are in

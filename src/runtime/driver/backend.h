@@ -106,6 +106,10 @@ typedef struct drv_backend {
     ls_status (*free)(void *self, uint64_t address, ls_error *err);
     /* Whole pages become read-only for programs, after the host wrote them. */
     ls_status (*protect)(void *self, uint64_t address, uint64_t bytes, ls_error *err);
+    /* NULL, here and below: pages never move by themselves. Called after alloc, for all but code. */
+    ls_status (*manage)(void *self, uint64_t address, uint64_t bytes, bool first_touch, ls_error *err);
+    /* The GPU that has a page now, or LS_GPU_ON_HOST; SIZE_MAX: the page stays where the driver put it. */
+    size_t (*place_now)(void *self, uint64_t address);
     /* NULL, here and below: memory has no places. Bytes of a page that can be placed. */
     uint64_t (*page_bytes)(void *self);
     /* Moves whole pages of one allocation to GPUs, with their content. No command uses them now. */

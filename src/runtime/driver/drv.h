@@ -89,7 +89,12 @@ typedef struct drv_gpu {
 
 /* How the unified device divides work and memory. */
 typedef enum drv_spread { DRV_SPREAD_BLOCKED, DRV_SPREAD_INTERLEAVED } drv_spread;
-typedef enum drv_pages { DRV_PAGES_INTERLEAVED, DRV_PAGES_BLOCKED, DRV_PAGES_ONE } drv_pages;
+typedef enum drv_pages {
+    DRV_PAGES_INTERLEAVED,
+    DRV_PAGES_BLOCKED,
+    DRV_PAGES_ONE,
+    DRV_PAGES_FIRST_TOUCH
+} drv_pages;
 
 struct ls_gpu_system {
     const drv_backend *backend;

@@ -148,7 +148,10 @@ ls_status drv_take(ls_gpu_context *context, size_t gpu, uint64_t bytes, bool is_
     if (status == LS_OK) {
         if (backend->bound)
             status = backend->bound(system->machine, range.address, bytes, err);
-        if (status == LS_OK)
+        bool touched = gpu == system->unified && system->pages == DRV_PAGES_FIRST_TOUCH;
+        if (status == LS_OK && !is_module && backend->manage)
+            status = backend->manage(system->machine, range.address, bytes, touched, err);
+        if (status == LS_OK && !touched)
             status = place_fresh(system, &range, err);
         if (status != LS_OK)
             (void)backend->free(system->machine, range.address, NULL);
@@ -388,8 +391,13 @@ ls_status ls_gpu_distribute(ls_gpu_context *context, ls_gpu_address address, uin
 size_t ls_gpu_place_of(ls_gpu_context *context, ls_gpu_address address)
 {
     pthread_mutex_lock(&context->system->lock);
+    const drv_backend *backend = context->system->backend;
     const drv_range *range = range_of(context, address);
-    size_t gpu = range ? place_of(context->system, range, address) : SIZE_MAX;
+    size_t gpu = SIZE_MAX;
+    if (range && backend->place_now)
+        gpu = backend->place_now(context->system->machine, address);
+    if (range && gpu == SIZE_MAX)
+        gpu = place_of(context->system, range, address);
     pthread_mutex_unlock(&context->system->lock);
     return gpu;
 }

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,17 +136,22 @@ static ls_status choose(const char *what, const char *text, const char *const *n
             return LS_OK;
     if (!text)
         return LS_OK;
-    return ls_fail(err, LS_ERR_USAGE, "%s of the unified device cannot be '%s': %s%s%s%s%s", what, text,
-                   names[0], names[2] ? ", " : " or ", names[1], names[2] ? " or " : "",
-                   names[2] ? names[2] : "");
+    char list[128];
+    size_t at = 0;
+    for (size_t i = 0; names[i] && at < sizeof list; i++)
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s",
+                               i == 0         ? ""
+                               : names[i + 1] ? ", "
+                                              : " or ",
+                               names[i]);
+    return ls_fail(err, LS_ERR_USAGE, "%s of the unified device cannot be '%s': %s", what, text, list);
 }
 
 /* All GPUs as one, after them in the list of devices. */
 static ls_status unify(ls_gpu_system *system, const ls_gpu_options *options, ls_error *err)
 {
-    static const char *const spreads[] = { "blocked", "interleaved", NULL }, *const pages[] = { "interleaved",
-                                                                                                "blocked",
-                                                                                                "one", NULL };
+    static const char *const spreads[] = { "blocked", "interleaved", NULL };
+    static const char *const pages[] = { "interleaved", "blocked", "one", "first-touch", NULL };
     size_t gpus = system->gpu_count - 1;
     uint32_t spread, place;
     ls_status status = choose("the spread", options->spread, spreads, &spread, err);

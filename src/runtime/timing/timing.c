@@ -42,6 +42,7 @@ static void destroy(void *self)
     }
     vec_fini(&t->slots);
     vec_fini(&t->freed);
+    vec_fini(&t->ranges);
     record_abort(t->record);
     for (size_t i = 0; i < t->gpu_count; i++)
         if (t->gpus[i].space)
@@ -248,8 +249,13 @@ static ls_status create(const drv_machine *m, void **self, ls_error *err)
         status = set_up_gpu(t, &t->gpus[i], m, err);
     if (status == LS_OK)
         status = timing_set_up_host(t, err);
+    if (status == LS_OK)
+        timing_set_up_migration(t);
     if (status == LS_OK && m->unified)
         status = check_unified(t, m, err);
+    if (status == LS_OK && m->record_path && t->directory)
+        status = ls_fail(err, LS_ERR_UNSUPPORTED,
+                         "a recording has pages that stay where they are: migrate.model must be none");
     if (status == LS_OK && m->record_path)
         status = record_create(m->record_path, config_name(t->gpus[0].config), &t->record, err);
     if (status == LS_OK)
@@ -348,6 +354,8 @@ const drv_backend drv_backend_time = {
     .alloc = timing_mem_alloc,
     .free = timing_mem_free,
     .protect = timing_mem_protect,
+    .manage = timing_manage,
+    .place_now = timing_place_now,
     .page_bytes = timing_page_bytes,
     .place = timing_place,
     .reaches = reaches,

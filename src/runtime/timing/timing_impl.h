@@ -45,12 +45,20 @@ typedef struct timing_gpu {
     LS_VEC(page_copy) copies;    /* of read-only pages of the unified device */
 } timing_gpu;
 
+#define TIMING_RANGE_ALIGN (UINT64_C(2) << 20) /* of ranges whose pages move: the largest page */
+
+/* An allocation whose pages move while programs run. */
+typedef struct timing_range {
+    uint64_t address, bytes;     /* virtual */
+    uint64_t frames[MEM_PLACES]; /* by place; 0: none */
+} timing_range;
+
 /* A packet of a command. Commands whose memory lies in several places, or whose work-groups run on several GPUs, have
  * more than one. */
 typedef struct timing_part {
     drv_work_kind kind;
     uint32_t gpu;             /* index of timing.gpus */
-    uint64_t to, from, bytes; /* physical, relative to that GPU */
+    uint64_t to, from, bytes; /* physical, relative to that GPU; virtual if pages move */
     const uint8_t *host_from;
     uint8_t *host_to;
     const uint8_t *pattern;
@@ -110,12 +118,14 @@ typedef struct timing {
     size_t gpu_count;
     uint32_t index_of[MEM_PLACES]; /* of a place in gpus; UINT32_MAX: programs do not see it */
     page_table *pages;
-    const host_part *host;    /* NULL: the system has none */
-    memory_space *host_space; /* its frames */
-    uint64_t page_bytes;      /* that have a place: the largest pages of all TLBs */
-    bool has_fabric;          /* GPUs reach each other's memory */
-    bool unified;             /* there is a device of all GPUs, with number gpu_count */
-    bool is_interleaved;      /* its work-groups go to GPUs in turn, not in blocks */
+    const host_part *host;       /* NULL: the system has none */
+    memory_space *host_space;    /* its frames */
+    ls_block *directory;         /* of pages that move; NULL: they stay */
+    LS_VEC(timing_range) ranges; /* their memory */
+    uint64_t page_bytes;         /* that have a place: the largest pages of all TLBs */
+    bool has_fabric;             /* GPUs reach each other's memory */
+    bool unified;                /* there is a device of all GPUs, with number gpu_count */
+    bool is_interleaved;         /* its work-groups go to GPUs in turn, not in blocks */
     uint64_t max_instructions;
     bool lenient_barriers;
     ls_run_options options;
@@ -178,6 +188,19 @@ ls_status timing_set_up_host(timing *t, ls_error *err);
 /* Before the machine goes. */
 void timing_close_host(timing *t);
 
+/* --- timing_migrate.c: pages that move while programs run --- */
+
+void timing_set_up_migration(timing *t);
+/* For the driver: the pages of an allocation move from now on. first_touch: they begin in host memory. */
+ls_status timing_manage(void *self, uint64_t address, uint64_t bytes, bool first_touch, ls_error *err);
+size_t timing_place_now(void *self, uint64_t address);
+bool timing_is_managed(const timing *t, uint64_t address);
+/* The allocation is freed. */
+ls_status timing_unmanage(timing *t, uint64_t address, ls_error *err);
+ls_status timing_place_managed(timing *t, const drv_placement *placement, ls_error *err);
+/* An index of gpus. Only where pages move. */
+uint32_t timing_holder(const timing *t, uint64_t address);
+
 /* --- timing_split.c: commands of several packets --- */
 
 /* Whether a copy or fill is one packet; then *part is it. */
@@ -227,6 +250,8 @@ ls_status timing_warn_foreign(timing *t, const timing_gpu *gpu, const char *targ
 void timing_add_counts(ls_gpu_counts *to, const ls_command_packet *packet);
 /* Submits a job and lets time pass until it is over. Frees it. */
 ls_status timing_run_job(timing *t, timing_job *job, ls_error *err);
+/* Lets time pass until no page is on its way. */
+ls_status timing_settle(timing *t, ls_error *err);
 /* The next packet that is over, of any GPU; NULL: none. */
 ls_command_packet *timing_take(timing *t);
 /* Accesses of the host outside of all queues: through caches, without time of the host link. */

@@ -58,7 +58,14 @@ ls_status timing_mem_alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *add
     timing *t = self;
     gpu = gpu < t->gpu_count ? gpu : 0; /* the unified device's memory has its addresses there */
     pthread_mutex_lock(&t->lock);
-    ls_status status = timing_alloc(&t->gpus[gpu], bytes, address, err);
+    timing_gpu *g = &t->gpus[gpu];
+    uint64_t align = g->align;
+    if (t->directory) { /* it may become memory whose pages move */
+        g->align = TIMING_RANGE_ALIGN;
+        bytes = (bytes + TIMING_RANGE_ALIGN - 1) & -TIMING_RANGE_ALIGN;
+    }
+    ls_status status = timing_alloc(g, bytes, address, err);
+    g->align = align;
     pthread_mutex_unlock(&t->lock);
     return status;
 }
@@ -70,6 +77,11 @@ ls_status timing_mem_free(void *self, uint64_t address, ls_error *err)
     memory_extent extent;
     pthread_mutex_lock(&t->lock);
     timing_gpu *g = timing_home(t, address);
+    ls_status status = timing_unmanage(t, address, err);
+    if (status != LS_OK) {
+        pthread_mutex_unlock(&t->lock);
+        return status;
+    }
     if (g && address_space_find(g->space, timing_frame(address), &extent)) {
         timing_piece piece = { .address = mem_place_virtual(g->home, extent.start),
                                .bytes = extent.end - extent.start };
@@ -77,9 +89,8 @@ ls_status timing_mem_free(void *self, uint64_t address, ls_error *err)
             discard(t, &piece);
         timing_forget_places(t, piece.address, piece.bytes);
     }
-    ls_status status =
-        g ? address_space_free(g->space, timing_frame(address), err)
-          : ls_fail(err, LS_ERR_USAGE, "nothing was allocated at 0x%llx", (unsigned long long)address);
+    status = g ? address_space_free(g->space, timing_frame(address), err)
+               : ls_fail(err, LS_ERR_USAGE, "nothing was allocated at 0x%llx", (unsigned long long)address);
     pthread_mutex_unlock(&t->lock);
     return status;
 }

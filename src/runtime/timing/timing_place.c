@@ -220,7 +220,8 @@ ls_status timing_place(void *self, const drv_placement *placement, ls_error *err
     if (!m.to)
         return no_memory(err);
     pthread_mutex_lock(&t->lock);
-    ls_status status = place(t, &m, err);
+    ls_status status =
+        timing_is_managed(t, placement->address) ? timing_place_managed(t, placement, err) : place(t, &m, err);
     pthread_mutex_unlock(&t->lock);
     free(m.to);
     return status;

@@ -5,6 +5,7 @@
 #include "isa/amd/exec/fault.h"
 #include "isa/amd/exec/limits.h"
 #include "isa/amd/exec/start.h"
+#include "model/migrate/migrate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,7 +124,7 @@ static ls_status place_arguments(timing *t, timing_slot *slot, const drv_dispatc
     memcpy(slot->setup + align, d->kernarg, d->kernarg_bytes);
     p->transfer = (ls_dma_job){ .kind = LS_DMA_IN,
                                 .local = true,
-                                .to = timing_frame(p->kernel.packet),
+                                .to = t->directory ? p->kernel.packet : timing_frame(p->kernel.packet),
                                 .host_from = slot->setup,
                                 .bytes = bytes };
     return LS_OK;
@@ -434,27 +435,44 @@ ls_command_packet *timing_take(timing *t)
     return p;
 }
 
+/* Runs the engine once, and takes the packets that are over. */
+static ls_status run_once(timing *t, bool *any, ls_error *err)
+{
+    ls_run_result piece;
+    uint64_t windows = t->result.windows;
+    ls_run_options options = t->options;
+    options.scaling = options.scaling && has_launch(t); /* copies say nothing about compute units */
+    ls_status status = ls_run(t->engine, &options, &piece, err);
+    t->result = piece;
+    t->result.windows += windows;
+    atomic_store(&t->now_ns, piece.end_time / FS_PER_NS);
+    if (status == LS_OK && piece.partial)
+        status = ls_fail(err, LS_ERR_INTERRUPTED, "the simulation was interrupted");
+    *any = false;
+    for (ls_command_packet *p; status == LS_OK && (p = timing_take(t)) != NULL; *any = true)
+        end_work(t, p->client);
+    return status;
+}
+
+ls_status timing_settle(timing *t, ls_error *err)
+{
+    ls_status status = LS_OK;
+    bool any = true;
+    while (t->directory && !migrate_is_idle(t->directory) && status == LS_OK && any)
+        status = run_once(t, &any, err);
+    if (status == LS_OK && t->directory && !migrate_is_idle(t->directory))
+        status = ls_fail(err, LS_ERR_INTERRUPTED, "pages are on their way, but time does not pass any more");
+    return status;
+}
+
 /* Runs the engine until a packet is over. */
 static ls_status run_on(timing *t, ls_error *err)
 {
     for (;;) {
-        ls_run_result piece;
-        uint64_t windows = t->result.windows;
-        ls_run_options options = t->options;
-        options.scaling = options.scaling && has_launch(t); /* copies say nothing about compute units */
-        ls_status status = ls_run(t->engine, &options, &piece, err);
-        t->result = piece;
-        t->result.windows += windows;
-        atomic_store(&t->now_ns, piece.end_time / FS_PER_NS);
-        if (status == LS_OK && piece.partial)
-            status = ls_fail(err, LS_ERR_INTERRUPTED, "the simulation was interrupted");
-        if (status != LS_OK)
+        bool any;
+        ls_status status = run_once(t, &any, err);
+        if (status != LS_OK || any)
             return status;
-        bool any = false;
-        for (ls_command_packet *p; (p = timing_take(t)) != NULL; any = true)
-            end_work(t, p->client);
-        if (any)
-            return LS_OK;
         bool waiting = false;
         for (size_t i = 0; i < t->slots.count; i++)
             waiting |= t->slots.at[i]->work != NULL;

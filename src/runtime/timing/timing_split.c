@@ -45,14 +45,28 @@ static timing_part part_of(const timing *t, const drv_work *work, page_place to,
     return part;
 }
 
+/* DMA engines that translate addresses move any range; its pages stay. */
+static timing_part virtual_part(const timing *t, const drv_work *work)
+{
+    bool out = work->kind == DRV_WORK_OUT;
+    return (timing_part){ .kind = work->kind,
+                          .gpu = timing_holder(t, out ? work->from : work->to),
+                          .to = work->to,
+                          .from = work->from,
+                          .bytes = work->bytes };
+}
+
 bool timing_is_whole(const timing *t, const drv_work *work, timing_part *part)
 {
     page_place to = { 0 }, from = { 0 };
-    if (run_of(t, work, 0, &to, &from) < work->bytes)
+    if (t->directory)
+        *part = virtual_part(t, work);
+    else if (run_of(t, work, 0, &to, &from) < work->bytes)
         return false;
-    if (work->kind == DRV_WORK_COPY && to.place != from.place && !t->has_fabric)
+    else if (work->kind == DRV_WORK_COPY && to.place != from.place && !t->has_fabric)
         return false;
-    *part = part_of(t, work, to, from, work->bytes);
+    else
+        *part = part_of(t, work, to, from, work->bytes);
     part->host_from = work->host_from;
     part->host_to = work->host_to;
     part->pattern = work->pattern;
