@@ -122,7 +122,13 @@ static const ls_param params[] = {
 static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(counters, requests, "requests", "misses of L1 TLBs"),
 };
-static const ls_mmu_ops mmu_ops = { attach, receiver_of, receive, set_reply, page_bytes, discard };
+/* Without set_host(): systems whose pages migrate, and mmu.walks: host, refuse it by name. */
+static const ls_mmu_ops mmu_ops = { .attach = attach,
+                                    .receiver = receiver_of,
+                                    .receive = receive,
+                                    .set_reply = set_reply,
+                                    .page_bytes = page_bytes,
+                                    .discard = discard };
 static const ls_port_decl ports[] = {
     { .name = LS_MMU_PORT, .interface = LS_MMU_INTERFACE, .ops = &mmu_ops },
 };

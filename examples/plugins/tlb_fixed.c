@@ -65,7 +65,10 @@ static const ls_param params[] = {
     LS_PARAM_UINT(spec, latency_cycles, "cycles", 4, 0, 1000, "of every translation"),
 };
 static const ls_line_memory_ops memory_ops = { .attach = attach };
-static const ls_tlb_ops tlb_ops = { set_below, describe, set_mmu, receive, discard };
+/* Without set_shootdowns(): a system whose pages migrate refuses it by name. */
+static const ls_tlb_ops tlb_ops = {
+    .set_below = set_below, .describe = describe, .set_mmu = set_mmu, .receive = receive, .discard = discard
+};
 static const ls_port_decl ports[] = {
     { .name = LS_LINE_MEMORY_PORT, .interface = LS_LINE_MEMORY_INTERFACE, .ops = &memory_ops },
     { .name = LS_TLB_PORT, .interface = LS_TLB_INTERFACE, .ops = &tlb_ops },

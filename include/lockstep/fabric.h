@@ -19,6 +19,9 @@
 #define LS_MIGRATE_PORT "migrate"
 #define LS_MIGRATE_INTERFACE "migrate/1"
 
+/* A GPU whose page walks go to the host adds its part of this name to the engine: such a system has a host. */
+#define LS_HOST_WALKS_PART "walks.host"
+
 /* The function table of these ports. `spec` is the model's section of the platform file; gpus: how many the system
  * has. */
 typedef struct ls_fabric_ops {

@@ -19,7 +19,8 @@ typedef enum ls_line_kind {
     LS_LINE_READ, /* the reply has the whole line */
     LS_LINE_WRITE, /* the bytes of the mask; the reply says that every later read of the same cache level sees them */
     LS_LINE_ATOMIC,     /* performed by the level that is home to the line (L2) */
-    LS_LINE_INVALIDATE, /* forget clean lines (all, address and mask do not count); replied when done */
+    LS_LINE_INVALIDATE, /* forget clean lines; replied when done. All of them: address and mask do not count. With
+                         * LS_LINE_PAGE: mask[1] bytes from the address on */
     LS_LINE_FLUSH,      /* write dirty lines back and keep them clean; replied when the last one is written */
 } ls_line_kind;
 
@@ -35,6 +36,8 @@ enum {                        /* ls_line_message.flags */
        LS_LINE_SYSTEM =
            1u << 7, /* of the host (a copy, a loader): may write pages that programs may only read */
        LS_LINE_READ_ONLY = 1u << 8, /* reply, with LS_LINE_FAULT: the page is mapped, but not for writing */
+       LS_LINE_PAGE =
+           1u << 9, /* of a page that moves: L2 writes its line back, keeps none, and lets it pass */
 };
 
 /* A request, and its answer: the answer is the request sent back, with data. */

@@ -72,6 +72,8 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
             err, LS_ERR_INPUT,
             "migrate.model is '%s', but host.model is 'none': the IOMMU of the host has the directory",
             ls_machine_model(machine, LS_MIGRATE_SLOT)->name);
+    if (!host && ls_engine_part(engine, LS_HOST_WALKS_PART, 0) != NULL)
+        return ls_fail(err, LS_ERR_INPUT, "mmu.walks is 'host', but host.model is 'none'");
     ls_status status = LS_OK;
     if (host)
         status = host->build(engine, ls_machine_spec(machine, LS_HOST_SLOT), gpus, err);

@@ -140,10 +140,10 @@ grep -q 'nearest: l2' stderr || fail 'l2 is not named'
 refused 2 "'l2.model' is 'cycle', an old spelling: write 'l2.model: lines'" run fir -p r9nano -s l2=cycle
 refused 2 "'l2.model' is 'lines', but must be one of cycle" run synth:gemm -p rtx3070 -s l2=lines
 broken cu_fixed 'receive_launch, cancel, ls_cu_takes_no_kernel' 'receive_launch' "model 'cu/fixed' lacks function 'cancel' of its port 'cu'"
-broken mmu_fixed 'page_bytes, discard }' 'page_bytes }' "model 'mmu/fixed' lacks function 'discard' of its port 'mmu'"
+broken mmu_fixed '.discard = discard };' '};' "model 'mmu/fixed' lacks function 'discard' of its port 'mmu'"
 broken command_serial 'receive_done, ' 'NULL,  ' "model 'command/serial' lacks function 'receive_done' of its port 'command'"
 broken l2_serial ', .set_home = set_home' '' "model 'l2/serial' lacks function 'set_home' of its port 'cache'"
 broken tlb_fixed '.interface = LS_TLB_INTERFACE' '.interface = "line-tlb/0"' \
-    "port 'tlb' of model 'tlb/fixed' speaks 'line-tlb/0', its slot speaks 'line-tlb/1'"
+    "port 'tlb' of model 'tlb/fixed' speaks 'line-tlb/0', its slot speaks 'line-tlb/2'"
 broken dma_serial '.abi = LS_ABI_VERSION' '.abi = LS_ABI_VERSION + 1' "block 'serial' was built for ABI version"
 refused 3 "cannot delay requests" "${plugins[@]}" run fir -p r9nano -s tlb=fixed -s vector_cache=none

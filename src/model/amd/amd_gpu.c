@@ -110,6 +110,7 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
     b.slices = (uint32_t)b.spec->slices_per_channel;
     b.uppers = b.arrays > 0 ? b.arrays : b.clusters;
     b.fabric = ls_machine_fabric(machine);
+    b.migrates = ls_machine_migrates(machine);
     b.caches_per_cluster = b.per_cluster * (uint32_t)b.spec->vector_caches + 2;
     TRY(ls_clock_init(&b.core_clock, b.spec->core_clock, err));
     TRY(ls_clock_init(&b.dram_clock, b.spec->dram_clock, err));
@@ -283,6 +284,11 @@ static const ls_param params[] = {
     KEY_CHOICE("rdma.cache", rdma_cache, "never", rdma_cache_names,
                "lines of other GPUs that L2 keeps: none; lines that are read; lines that are read or written"),
     KEY("rdma.ways", rdma_ways, "lines", "4", 1, 255, "of each set of L2 for lines of other GPUs"),
+    KEY("agent.lines_in_flight", agent.lines_in_flight, "lines", "64", 1, 4096,
+        "of pages that leave: read from memory and not yet on the fabric"),
+    KEY("agent.buffer_pieces", agent.buffer_pieces, "lines", "128", 1, 4096, "of pages that come: not yet in memory"),
+    KEY("agent.counters", agent.counters, "pages", "1024", 0, 65536,
+        "pages of other memories whose accesses are counted (a power of two); 0: none"),
     KEY("memory.size_mib", memory_mib, "MiB", "4096", 1, 1048576, "memory of the GPU"),
     KEY("memory.channels", channels, "", "8", 1, 256, "memory channels"),
     KEY("memory.slices_per_channel", slices_per_channel, "", "1", 1, 4, "L2 slices per memory channel"),
@@ -298,6 +304,9 @@ static const ls_need needs[] = {
     { "noc.array_latency_cycles", "arrays!=0" },
     { "noc.mmu_latency_cycles", "tlb.model!=none" },
     { "noc.rdma_latency_cycles", "//fabric.model!=none" },
+    { "agent.lines_in_flight", "//migrate.model!=none" },
+    { "agent.buffer_pieces", "//migrate.model!=none" },
+    { "agent.counters", "//migrate.model!=none" },
     { "rdma.at", "//fabric.model!=none" },
     { "rdma.cache", "rdma.at=memory //fabric.model!=none" },
     { "rdma.ways", "rdma.cache!=never rdma.at=memory //fabric.model!=none" },

@@ -13,6 +13,7 @@
 #include "model/amd_memory/gate.h"
 #include "model/amd_memory/channel.h"
 #include "model/amd_memory/hub.h"
+#include "model/amd_memory/page_agent.h"
 #include "model/amd_memory/rdma.h"
 #include "model/amd_memory/tlb.h"
 
@@ -30,6 +31,7 @@ typedef struct amd_gpu_spec {
     uint32_t rdma_at, rdma_cache; /* build_rdma_at, build_rdma_cache */
     uint64_t rdma_ways;
     const char *bit_map;
+    page_agent_spec agent;
 } amd_gpu_spec;
 
 /* Where the RDMA engine takes requests, and which lines of other GPUs L2 keeps where it is behind L2. */
@@ -78,10 +80,12 @@ typedef struct builder {
         uppers; /* uppers: domains that send to partitions */
     uint32_t caches_per_cluster;
     bool fabric;      /* it has an RDMA engine */
+    bool migrates;    /* pages of its system move */
+    bool host_walks;  /* page walks go to the host */
     bool writes_back; /* true if a cache above L2 writes back: then writes of compute units reach L2 only by a
                        * flush */
     ls_clock core_clock, dram_clock;
-    ls_region *command_region, **cluster_regions, **array_regions, **l2_regions;
+    ls_region *command_region, **cluster_regions, **array_regions, **l2_regions, *mmu_region;
     ls_port dma; /* ls_dma_ops */
     ls_block *dma_hub;
     ls_port *cus; /* ls_cu_ops */
@@ -139,6 +143,13 @@ ls_status build_remote_slices(builder *b, uint32_t partition, ls_error *err);
 ls_status build_slice(builder *b, ls_region *region, const char *name, ls_block **out, ls_error *err);
 /* The RDMA engine, if the system has a fabric; last of all, so that the rest is as in a GPU alone. */
 ls_status build_remote(builder *b, ls_error *err);
+/* build_pages.c: whether the parts of this GPU can take part, where pages move or walks go to the host. */
+ls_status build_check_pages(builder *b, ls_error *err);
+/* The page agent beside the RDMA engine, and its links to the MMU. *out stays NULL if the GPU needs none. */
+ls_status build_agent(builder *b, ls_region *region, ls_block **out, ls_error *err);
+ls_status build_join_agent(builder *b, ls_block *agent, ls_block *hub, fabric_end *end, ls_error *err);
+/* Links between the MMU's domain and the RDMA engine's, one way. */
+uint32_t build_remote_latency(const builder *b, uint32_t class);
 /* Requests that a partition's gate can get from it. */
 uint32_t build_remote_credits(const builder *b);
 

@@ -165,7 +165,7 @@ ls_status build_mmu(builder *b, ls_error *err)
         return LS_OK;
     PART_NAME(b, name, "mmu", 0);
     TRY(ls_domain_create(b->engine, name, b->core_clock, &domain, err));
-    ls_region *region = ls_domain_region(domain, 0);
+    ls_region *region = b->mmu_region = ls_domain_region(domain, 0);
     PART_NAME(b, name, "mmu.l2", 0);
     TRY(ls_machine_block(b->machine, region, name, "mmu", &g->mmu, err));
     uint32_t questions = line_tlb_questions(g->tlbs[0]);

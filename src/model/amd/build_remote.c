@@ -4,7 +4,7 @@
 
 #define SLICES_MAX 4u /* of a channel: memory.slices_per_channel */
 
-static uint32_t latency_of(const builder *b, uint32_t class)
+uint32_t build_remote_latency(const builder *b, uint32_t class)
 {
     return b->spec->rdma_latency_cycles != 0 ? (uint32_t)b->spec->rdma_latency_cycles
                                              : b->network.latency[class];
@@ -12,7 +12,7 @@ static uint32_t latency_of(const builder *b, uint32_t class)
 
 static uint32_t credits_of(const builder *b)
 {
-    return latency_of(b, 0) + latency_of(b, 1) + BUILD_CREDITS_TO_SPARE;
+    return build_remote_latency(b, 0) + build_remote_latency(b, 1) + BUILD_CREDITS_TO_SPARE;
 }
 
 uint32_t build_remote_credits(const builder *b)
@@ -31,7 +31,7 @@ static ls_status join(builder *b, const char *const names[2], uint32_t i, ls_blo
                           .to = ls_block_region(gate),
                           .from_name = ls_block_name(hub),
                           .to_name = ls_block_name(gate),
-                          .latency_cycles = latency_of(b, 0),
+                          .latency_cycles = build_remote_latency(b, 0),
                           .credits = credits_of(b),
                           .payload_bytes = sizeof(ls_line_message),
                           .receive = line_gate_receive,
@@ -43,7 +43,7 @@ static ls_status join(builder *b, const char *const names[2], uint32_t i, ls_blo
     spec.to = ls_block_region(hub);
     spec.from_name = ls_block_name(gate);
     spec.to_name = ls_block_name(hub);
-    spec.latency_cycles = latency_of(b, 1);
+    spec.latency_cycles = build_remote_latency(b, 1);
     spec.receive = line_hub_receive;
     spec.receiver = ls_block_state(hub);
     TRY(ls_link_create(b->engine, &spec, &reply, err));
@@ -200,7 +200,8 @@ ls_status build_remote(builder *b, ls_error *err)
 {
     char name[64];
     ls_domain *domain;
-    ls_block *rdma, *hub;
+    ls_block *rdma, *hub, *agent = NULL;
+    TRY(build_check_pages(b, err));
     if (!b->fabric) {
         for (uint32_t i = 0; i < b->uppers; i++)
             line_hub_set_remote(build_hub_of(b, i), NULL, b->gpu->number, b->gpu->tlb_count == 0);
@@ -212,10 +213,12 @@ ls_status build_remote(builder *b, ls_error *err)
     ls_region *region = ls_domain_region(domain, 0);
     TRY(ls_machine_block(b->machine, region, name, "rdma", &rdma, err));
     TRY(build_served(b, region, &hub, err));
-    const line_rdma_wiring wiring = { .number = b->gpu->number,
-                                      .line_bytes = b->gpu->line_bytes,
-                                      .memory = hub };
+    TRY(build_agent(b, region, &agent, err));
+    const line_rdma_wiring wiring = {
+        .number = b->gpu->number, .line_bytes = b->gpu->line_bytes, .memory = hub, .agent = agent
+    };
     TRY(line_rdma_attach(rdma, &wiring, err));
+    TRY(build_join_agent(b, agent, hub, line_rdma_end(rdma), err));
     TRY(build_requests(b, region, rdma, err));
     return ls_engine_add_part(b->engine, FABRIC_END_PART, line_rdma_end(rdma), err);
 }

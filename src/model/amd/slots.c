@@ -16,10 +16,10 @@ CHECK(cache_functions, ls_line_cache_ops, 7); /* a model without lines has no us
 static const char *const home_functions[] = { "set_below", "set_home", NULL };
 CHECK(home_functions, ls_line_cache_ops, 6);
 static const char *const tlb_functions[] = { "set_below", "describe", "set_mmu", "receive", "discard", NULL };
-CHECK(tlb_functions, ls_tlb_ops, 0);
+CHECK(tlb_functions, ls_tlb_ops, 1); /* set_shootdowns */
 static const char *const mmu_functions[] = { "attach",     "receiver", "receive", "set_reply",
                                              "page_bytes", "discard",  NULL };
-CHECK(mmu_functions, ls_mmu_ops, 0);
+CHECK(mmu_functions, ls_mmu_ops, 3); /* walks to the host */
 static const char *const channel_functions[] = { "attach", "set_memory", NULL };
 CHECK(channel_functions, ls_channel_ops, 0);
 static const char *const cu_functions[] = { "capacity", "attach",      "receive_launch",

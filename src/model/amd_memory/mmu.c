@@ -1,58 +1,18 @@
 /* mmu.c: the L2 TLB and page-table walkers of a GPU. A request is looked up when its latency is over. A miss
  * takes a walker, or waits for one. Requests for a page with a walk in progress wait for that walk. */
-#include "model/amd_memory/mmu.h"
+#include "model/amd_memory/mmu_impl.h"
 
-#include "base/list.h"
 #include "model/cache/tag_store_state.h"
 
 #include <stdio.h>
 #include <string.h>
-
-typedef struct mmu_node {
-    ls_cycle at;
-    uint32_t next, link;
-    ls_page_walk walk;
-} mmu_node;
-
-/* A page that is walked for, or that waits for a walker. */
-typedef struct mmu_miss {
-    uint64_t address;
-    ls_cycle begun, done; /* done: once it has a walker */
-    index_list waiting;
-} mmu_miss;
-
-typedef struct mmu_link {
-    struct mmu *mmu;
-    ls_link *out;
-    ls_event event; /* while answers wait for the link */
-    index_list answers;
-} mmu_link;
-
-typedef struct mmu {
-    const line_mmu_spec *spec;
-    const char *name;
-    ls_region *region;
-    line_mmu_counters n;
-    ls_pages pages;
-    uint32_t page_shift, link_count;
-    mmu_link *links;
-    mmu_node *nodes;
-    uint32_t node_count;
-    index_pool pool;    /* of nodes */
-    index_list arrived; /* in order of `at`; requests without a miss entry stay */
-    mmu_miss *misses;   /* ring: walks take equally long, so that they end in the order of their beginning */
-    uint32_t miss_head, miss_tail, miss_mask, walking; /* the first `walking` have a walker */
-    bool blocked;                                      /* the first of arrived waits for a miss entry */
-    tag_store l2;
-    ls_event event;
-} mmu;
 
 static void put(mmu *m, index_list *list, uint32_t i)
 {
     index_list_append(list, INDEX_LINKS(m->nodes, next), i);
 }
 
-static void arm(mmu *m, ls_cycle at)
+void mmu_arm(mmu *m, ls_cycle at)
 {
     if (ls_event_scheduled(&m->event)) {
         if (m->event.cycle <= at)
@@ -66,6 +26,11 @@ static void mmu_receive(void *receiver, ls_link *link, const void *payload, ls_c
 {
     mmu_link *l = receiver;
     mmu *m = l->mmu;
+    if (LS_UNLIKELY(((const ls_page_walk *)payload)->kind == LS_WALK_SHOT)) {
+        mmu_host_shot(m, payload);
+        ls_link_release(link, 1);
+        return;
+    }
     uint32_t i = index_pool_take(&m->pool, INDEX_LINKS(m->nodes, next));
     mmu_node *node = &m->nodes[i];
     node->walk = *(const ls_page_walk *)payload;
@@ -75,7 +40,7 @@ static void mmu_receive(void *receiver, ls_link *link, const void *payload, ls_c
     m->n.requests++;
     ls_link_release(link, 1);
     if (!m->blocked)
-        arm(m, node->at);
+        mmu_arm(m, node->at);
 }
 
 static void send_answers(mmu *m, mmu_link *l)
@@ -100,14 +65,19 @@ static void out_ready(void *self, ls_cycle now)
     send_answers(l->mmu, l);
 }
 
-static void answer(mmu *m, uint32_t i)
+void mmu_answer(mmu *m, uint32_t i)
 {
     mmu_link *l = &m->links[m->nodes[i].link];
-    m->nodes[i].walk.page = m->pages.look(m->pages.self, m->nodes[i].walk.address);
     bool waits = !index_list_empty(&l->answers);
     put(m, &l->answers, i);
     if (!waits)
         send_answers(m, l);
+}
+
+static void answer(mmu *m, uint32_t i)
+{
+    m->nodes[i].walk.page = m->pages.look(m->pages.self, m->nodes[i].walk.address);
+    mmu_answer(m, i);
 }
 
 static void start_walks(mmu *m, ls_cycle now)
@@ -125,7 +95,7 @@ static void start_walks(mmu *m, ls_cycle now)
 static bool look_up(mmu *m, uint32_t i, ls_cycle now)
 {
     uint64_t address = m->nodes[i].walk.address;
-    if (m->spec->entries != 0 && tag_store_find(&m->l2, address >> m->page_shift) != TAG_STORE_NONE) {
+    if (m->spec->entries != 0 && tag_store_find(&m->l2.tags, address >> m->page_shift) != TAG_STORE_NONE) {
         m->n.hits++;
         answer(m, i);
         return true;
@@ -150,7 +120,7 @@ static void end_walks(mmu *m, ls_cycle now)
     while (m->walking > 0 && m->misses[m->miss_head & m->miss_mask].done <= now) {
         mmu_miss *miss = &m->misses[m->miss_head++ & m->miss_mask];
         if (m->spec->entries != 0)
-            (void)tag_store_insert(&m->l2, miss->address >> m->page_shift);
+            (void)tag_store_insert(&m->l2.tags, miss->address >> m->page_shift);
         for (uint32_t i = miss->waiting.first; i != INDEX_NONE;) {
             uint32_t next = m->nodes[i].next;
             answer(m, i);
@@ -164,21 +134,24 @@ static void end_walks(mmu *m, ls_cycle now)
 static void mmu_event(void *self, ls_cycle now)
 {
     mmu *m = self;
-    end_walks(m, now);
+    bool own = m->host == NULL;
+    if (own)
+        end_walks(m, now);
     while (!m->blocked && !index_list_empty(&m->arrived) && m->nodes[m->arrived.first].at <= now) {
         uint32_t i = m->arrived.first, next = m->nodes[i].next;
-        m->blocked = !look_up(m, i, now);
+        m->blocked = !(own ? look_up(m, i, now) : mmu_host_look_up(m, i, now));
         if (!m->blocked)
             m->arrived.first = next;
         else
             m->n.queued++;
     }
-    start_walks(m, now);
-    ls_cycle next = m->walking > 0 ? m->misses[m->miss_head & m->miss_mask].done : LS_CYCLE_MAX;
+    if (own)
+        start_walks(m, now);
+    ls_cycle next = own && m->walking > 0 ? m->misses[m->miss_head & m->miss_mask].done : LS_CYCLE_MAX;
     if (!m->blocked && !index_list_empty(&m->arrived) && m->nodes[m->arrived.first].at < next)
         next = m->nodes[m->arrived.first].at;
     if (next != LS_CYCLE_MAX)
-        arm(m, next > now ? next : now + 1);
+        mmu_arm(m, next > now ? next : now + 1);
 }
 
 /* --- set-up --- */
@@ -204,8 +177,8 @@ static ls_status mmu_init(ls_block *block, void *state, const void *spec, ls_err
         misses *= 2;
     m->miss_mask = misses - 1;
     m->misses = ls_domain_alloc(domain, misses * sizeof *m->misses);
-    bool ok = m->spec->entries == 0 || tag_store_init_plain(&m->l2, m->spec->entries / m->spec->ways,
-                                                            m->spec->ways, domain, NULL) == LS_OK;
+    bool ok = m->spec->entries == 0 ||
+              page_tags_init(&m->l2, m->page_shift, m->spec->entries, m->spec->ways, domain) == LS_OK;
     if (!ok || m->misses == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", m->name);
     ls_event_init(&m->event, mmu_event, m);
@@ -253,19 +226,35 @@ static uint64_t mmu_page_bytes(const void *self)
 static void mmu_discard(void *self, uint64_t address, uint64_t bytes)
 {
     mmu *m = self;
-    if (m->spec->entries != 0 && bytes != 0)
-        tag_store_forget(&m->l2, address >> m->page_shift, (address + bytes - 1) >> m->page_shift);
+    if (m->spec->entries == 0 || bytes == 0)
+        return;
+    if (m->host != NULL)
+        page_tags_forget(&m->l2, address, bytes);
+    else
+        tag_store_forget(&m->l2.tags, address >> m->page_shift, (address + bytes - 1) >> m->page_shift);
 }
 
 static void mmu_waits(const void *self, ls_wait_sink *sink)
 {
     const mmu *m = self;
     char detail[96];
+    uint32_t shootdowns = 0;
+    for (uint32_t i = 0; i < MMU_SHOOTDOWNS; i++)
+        shootdowns += m->shootdowns[i].left > 0;
+    if (shootdowns > 0) {
+        snprintf(detail, sizeof detail, "%u pages are not forgotten by all TLBs", shootdowns);
+        ls_wait_report(sink, m->name, "the TLBs", detail);
+    }
     if (m->walking == 0 && index_list_empty(&m->arrived))
         return;
     snprintf(detail, sizeof detail, "%u page-table walks%s", m->walking,
              m->blocked ? ", more wait for a miss entry" : "");
-    ls_wait_report(sink, m->name, "page tables", detail);
+    ls_wait_report(sink, m->name, m->host != NULL ? "the host" : "page tables", detail);
+}
+
+static bool mmu_walks_host(const void *self)
+{
+    return ((const mmu *)self)->spec->walks == MMU_WALKS_HOST;
 }
 
 static ls_page identity(void *self, uint64_t address)
@@ -284,13 +273,20 @@ static const ls_mmu_ops mmu_ops = { .attach = mmu_attach,
                                     .receive = mmu_receive,
                                     .set_reply = mmu_set_reply,
                                     .page_bytes = mmu_page_bytes,
-                                    .discard = mmu_discard };
+                                    .discard = mmu_discard,
+                                    .walks_host = mmu_walks_host,
+                                    .set_host = mmu_set_host,
+                                    .receive_host = mmu_receive_host };
 
 static const ls_port_decl ports[] = {
     { .name = LS_MMU_PORT, .interface = LS_MMU_INTERFACE, .ops = &mmu_ops },
 };
 
+static const char *const walks_names[] = { "gpu", "host", NULL };
+
 static const ls_param params[] = {
+    LS_PARAM_CHOICE(line_mmu_spec, walks, "walks", "gpu", walks_names,
+                    "where page tables are walked: gpu, or host: misses of the L2 TLB cross the fabric"),
     LS_PARAM_UINT(line_mmu_spec, entries, "pages", 1024, 0, 1048576,
                   "of the L2 TLB; 0: none, every miss walks"),
     LS_PARAM_UINT(line_mmu_spec, ways, "pages", 16, 1, 1024, "per set"),
@@ -306,6 +302,9 @@ static const ls_need needs[] = {
     { "*", "/tlb.model!=none" },
     { "ways", "entries!=0" },
     { "latency_cycles", "entries!=0" },
+    { "walks", "//fabric.model!=none" },
+    { "walk_latency_cycles", "walks!=host //migrate.model=none" },
+    { "walkers", "walks!=host //migrate.model=none" },
 };
 
 static const ls_metric metrics[] = {
@@ -317,6 +316,9 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(line_mmu_counters, walk_cycles, "cycles", "of all walks"),
     LS_METRIC_COUNTER(line_mmu_counters, walk_wait_cycles, "cycles", "before walks, for a free walker"),
     LS_METRIC_COUNTER(line_mmu_counters, queued, "times", "all miss entries were taken"),
+    LS_METRIC_COUNTER(line_mmu_counters, again, "requests",
+                      "pages that did not allow a write, or were smaller: asked for again"),
+    LS_METRIC_COUNTER(line_mmu_counters, shootdowns, "pages", "forgotten by all TLBs because they move"),
     LS_METRIC_RATIO(line_mmu_counters, "hit_rate", hits, requests, "", "hits / requests"),
 };
 
@@ -335,6 +337,16 @@ static uint64_t miss_length(const void *self)
     return (uint64_t)((const mmu *)self)->miss_mask + 1;
 }
 
+static uint64_t frame_count(const void *self)
+{
+    return ((const mmu *)self)->frames != NULL ? ((const mmu *)self)->spec->entries : 0;
+}
+
+static uint64_t out_length(const void *self)
+{
+    return ((const mmu *)self)->out_size;
+}
+
 static const ls_state_row link_rows[] = {
     LS_STATE_FIXED_SPAN(mmu_link, mmu, out),
     LS_STATE_EVENT(mmu_link, event),
@@ -343,11 +355,23 @@ static const ls_state_row link_rows[] = {
 
 /* The page table belongs to the host. */
 static const ls_state_row rows[] = {
-    LS_STATE_FIXED_SPAN(mmu, spec, region),      LS_STATE_DATA(mmu, n),
-    LS_STATE_FIXED_SPAN(mmu, pages, link_count), LS_STATE_ARRAY_OF(mmu, links, link_count, link_rows),
-    LS_STATE_ARRAY(mmu, nodes, node_count),      LS_STATE_DATA_SPAN(mmu, node_count, arrived),
-    LS_STATE_ARRAY(mmu, misses, miss_length),    LS_STATE_DATA_SPAN(mmu, miss_head, blocked),
-    LS_STATE_PART(mmu, l2, tag_store_rows),      LS_STATE_EVENT(mmu, event),
+    LS_STATE_FIXED_SPAN(mmu, spec, region),
+    LS_STATE_DATA(mmu, n),
+    LS_STATE_FIXED_SPAN(mmu, pages, link_count),
+    LS_STATE_ARRAY_OF(mmu, links, link_count, link_rows),
+    LS_STATE_ARRAY(mmu, nodes, node_count),
+    LS_STATE_DATA_SPAN(mmu, node_count, arrived),
+    LS_STATE_ARRAY(mmu, misses, miss_length),
+    LS_STATE_DATA_SPAN(mmu, miss_head, blocked),
+    LS_STATE_PART(mmu, l2, page_tags_rows),
+    LS_STATE_EVENT(mmu, event),
+    LS_STATE_FIXED(mmu, host),
+    LS_STATE_ARRAY(mmu, frames, frame_count),
+    LS_STATE_DATA(mmu, miss_pool),
+    LS_STATE_ARRAY(mmu, out, out_length),
+    LS_STATE_DATA_SPAN(mmu, out_head, out_size),
+    LS_STATE_EVENT(mmu, host_event),
+    LS_STATE_DATA_SPAN(mmu, host_waits, shootdowns),
 };
 
 static const ls_block_type mmu_type = {

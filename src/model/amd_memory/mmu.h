@@ -7,6 +7,7 @@
 #include "model/amd_memory/pages.h"
 
 typedef struct line_mmu_spec {
+    uint32_t walks;         /* mmu_walks: gpu or host */
     uint64_t entries, ways; /* 0 entries: every question walks */
     uint64_t page_kib;
     uint64_t latency_cycles; /* to know whether the L2 TLB has it */
@@ -19,6 +20,8 @@ typedef struct line_mmu_counters {
     uint64_t requests, hits, misses, mshr_hits;
     uint64_t walks, walk_cycles, walk_wait_cycles; /* walk_wait: before walks, for a free walker */
     uint64_t queued;                               /* requests that found all miss entries taken */
+    uint64_t again; /* requests that the answer of a walk did not serve: another walk is needed */
+    uint64_t shootdowns;
 } line_mmu_counters;
 
 /* Wiring of any model of slot "mmu", by interface: lockstep/tlb.h says more. */
@@ -28,6 +31,10 @@ void *line_mmu_receiver(ls_block *mmu, uint32_t i);
 const ls_mmu_ops *line_mmu_ops(const ls_block *mmu);
 void line_mmu_set_reply(ls_block *mmu, uint32_t i, ls_link *link);
 uint64_t line_mmu_page_bytes(const ls_block *mmu);
+/* Whether its keys send walks to the host. */
+bool line_mmu_walks_host(const ls_block *mmu);
+/* Fails, naming the model, if it cannot. */
+ls_status line_mmu_set_host(ls_block *mmu, ls_link *link, uint32_t *walks, ls_error *err);
 void line_mmu_discard(ls_block *mmu, uint64_t address, uint64_t bytes);
 
 #endif

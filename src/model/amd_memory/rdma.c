@@ -9,6 +9,7 @@
 #include "model/amd_memory/rdma_impl.h"
 
 #include "model/amd_memory/atomic.h"
+#include "model/amd_memory/page_agent.h"
 #include "model/fabric/host.h"
 #include "model/fabric/network.h"
 
@@ -214,6 +215,11 @@ void rdma_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
     rdma *r = self;
     const fabric_message *message = payload;
     const ls_line_message *m = (const ls_line_message *)(const void *)message->body;
+    if (message->class_index == FABRIC_WALK || message->class_index == FABRIC_INVALIDATE ||
+        message->class_index == FABRIC_MIGRATE) {
+        page_agent_receive(r->agent, link, payload, now);
+        return;
+    }
     r->n.bytes_in += message->wire_bytes;
     r->n.data_bytes_in += message->data_bytes;
     if (message->class_index == FABRIC_REQUEST ||
@@ -357,6 +363,8 @@ bool rdma_request(void *self, uint32_t client, const ls_line_message *m, ls_cycl
     r->n.reads += m->kind == LS_LINE_READ;
     r->n.writes += m->kind == LS_LINE_WRITE;
     r->n.atomics += m->kind == LS_LINE_ATOMIC;
+    if (r->agent != NULL && (m->flags & LS_LINE_SYSTEM) == 0)
+        page_agent_used(r->agent, m->address);
     if (LS_LIKELY(is_reachable(r, m->address))) {
         index_list_append(is_host_copy(m) ? &r->copies : &r->requests, ask_links(r), i);
     } else { /* a wild address: nothing is mapped there */

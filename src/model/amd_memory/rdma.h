@@ -21,6 +21,7 @@ typedef struct line_rdma_wiring {
     uint32_t number;     /* of the GPU: its end of the fabric */
     uint32_t line_bytes; /* of its caches */
     ls_block *memory;    /* where requests of other GPUs go */
+    ls_block *agent;     /* page_agent.h: takes messages of the other classes; NULL: none come */
 } line_rdma_wiring;
 
 typedef struct line_rdma_ops {

@@ -43,6 +43,7 @@ typedef struct rdma {
     ls_region *region;
     ls_line_port memory;
     fabric_end end;
+    void *agent; /* the state of a page agent; NULL: there is none */
     uint32_t line_bytes, client_count;
     rdma_client *clients;
     rdma_ask *asks;

@@ -1,5 +1,6 @@
 /* rdma_type.c: an RDMA engine's set-up, its keys, counters and saved state. */
 #include "lockstep/state.h"
+#include "model/amd_memory/page_agent.h"
 #include "model/amd_memory/rdma_impl.h"
 #include "model/keys.h"
 
@@ -58,6 +59,12 @@ static ls_status rdma_attach(void *self, const line_rdma_wiring *wiring, ls_erro
     r->line_bytes = wiring->line_bytes;
     r->end.number = wiring->number;
     r->end.line_bytes = wiring->line_bytes;
+    if (wiring->agent != NULL) {
+        static const fabric_class classes[] = { FABRIC_WALK, FABRIC_INVALIDATE, FABRIC_MIGRATE };
+        r->agent = ls_block_state(wiring->agent);
+        for (uint32_t i = 0; i < LS_COUNT_OF(classes); i++)
+            r->end.receive_credits[classes[i]] = page_agent_credits(wiring->agent, classes[i]);
+    }
     return ls_line_join(wiring->memory, &rdma_memory_client, r, &r->memory, err);
 }
 

@@ -28,6 +28,8 @@ void line_tlb_set_mmu(ls_block *tlb, ls_link *link);
 /* How many questions it can have open at once; 0: it needs no links. */
 uint32_t line_tlb_questions(const ls_block *tlb);
 uint64_t line_tlb_page_bytes(const ls_block *tlb);
+/* Pages migrate: before requesters join it. Fails, naming the model, if it cannot. */
+ls_status line_tlb_set_shootdowns(ls_block *tlb, uint32_t levels, uint32_t flags, ls_error *err);
 void line_tlb_discard(ls_block *tlb, uint64_t address, uint64_t bytes);
 
 #endif

@@ -71,3 +71,31 @@ void line_mmu_discard(ls_block *mmu, uint64_t address, uint64_t bytes)
 {
     line_mmu_ops(mmu)->discard(ls_block_state(mmu), address, bytes);
 }
+
+bool line_mmu_walks_host(const ls_block *mmu)
+{
+    const ls_mmu_ops *ops = line_mmu_ops(mmu);
+    return ops->walks_host != NULL && ops->walks_host(state_of(mmu));
+}
+
+ls_status line_mmu_set_host(ls_block *mmu, ls_link *link, uint32_t *walks, ls_error *err)
+{
+    const ls_mmu_ops *ops = line_mmu_ops(mmu);
+    if (ops->set_host == NULL || ops->receive_host == NULL)
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "mmu.model is '%s', which cannot send page walks to the host (set_host of lockstep/tlb.h)",
+            ls_block_type_of(mmu)->name);
+    return ops->set_host(ls_block_state(mmu), link, walks, err);
+}
+
+ls_status line_tlb_set_shootdowns(ls_block *tlb, uint32_t levels, uint32_t flags, ls_error *err)
+{
+    const ls_tlb_ops *ops = line_tlb_ops(tlb);
+    if (ops->set_shootdowns == NULL)
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "tlb.model is '%s', which knows no shootdowns: pages of this system migrate "
+                       "(set_shootdowns of lockstep/tlb.h)",
+                       ls_block_type_of(tlb)->name);
+    return ops->set_shootdowns(ls_block_state(tlb), levels, flags, err);
+}
