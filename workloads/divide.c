@@ -45,7 +45,7 @@ uint32_t wl_part_begin(const wl_run *r, uint32_t part)
 
 /* ------------------------------------------------------------------------------------------------ buffers */
 
-static wl_array *array_of(const wl_run *r, ls_gpu_address address)
+wl_array *divide_array(const wl_run *r, ls_gpu_address address)
 {
     for (size_t i = 0; i < r->arrays.count; i++)
         if (address - r->arrays.at[i]->on[0] < r->arrays.at[i]->bytes)
@@ -146,7 +146,7 @@ static size_t clip(const wl_run *r, const wl_array *a, uint32_t part, bool own, 
 
 void divide_write(wl_run *r, ls_gpu_address to, const void *from, size_t bytes)
 {
-    wl_array *a = array_of(r, to);
+    wl_array *a = divide_array(r, to);
     if (wl_failed(r) || bytes == 0)
         return;
     if (!has_copies(r, a)) {
@@ -165,7 +165,7 @@ void divide_write(wl_run *r, ls_gpu_address to, const void *from, size_t bytes)
 
 void divide_download(wl_run *r, void *to, ls_gpu_address from, size_t bytes)
 {
-    wl_array *a = array_of(r, from);
+    wl_array *a = divide_array(r, from);
     wait_for_all(r);
     if (wl_failed(r) || bytes == 0)
         return;
@@ -185,7 +185,7 @@ void divide_download(wl_run *r, void *to, ls_gpu_address from, size_t bytes)
 
 void wl_download_part(wl_run *r, uint32_t part, void *to, ls_gpu_address from, size_t bytes)
 {
-    const wl_array *a = array_of(r, from);
+    const wl_array *a = divide_array(r, from);
     ls_gpu_address own = a ? a->on[part] + (from - a->on[0]) : from;
     if (!a || !has_copies(r, a)) {
         wl_download(r, to, from, bytes);
@@ -202,7 +202,7 @@ void wl_download_part(wl_run *r, uint32_t part, void *to, ls_gpu_address from, s
 /* On the queue of the GPU that gets the bytes; it begins after what that GPU has to do before. */
 void wl_exchange(wl_run *r, ls_gpu_address shared, uint32_t part, size_t offset, size_t bytes)
 {
-    const wl_array *a = wl_failed(r) || r->devices != WL_DISCRETE ? NULL : array_of(r, shared);
+    const wl_array *a = wl_failed(r) || r->devices != WL_DISCRETE ? NULL : divide_array(r, shared);
     for (uint32_t i = 0; a && bytes > 0 && i < r->parts && !wl_failed(r); i++)
         if (i != part)
             check(r, ls_gpu_queue_copy(r->queues[i], a->on[i] + offset, a->on[part] + offset, bytes, NULL,
@@ -218,7 +218,7 @@ static void take_own(const wl_run *r, uint32_t part, ls_gpu_arg *args, ls_gpu_ad
         if (!args[i].data || args[i].bytes != sizeof values[i])
             continue;
         memcpy(&values[i], args[i].data, sizeof values[i]);
-        const wl_array *a = array_of(r, values[i]);
+        const wl_array *a = divide_array(r, values[i]);
         if (!a)
             continue;
         values[i] += a->on[part] - a->on[0];

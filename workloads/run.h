@@ -31,7 +31,11 @@ struct wl_run {
     uint32_t parts, units;
     ls_gpu_module **modules;
     ls_gpu_queue **queues;
-    LS_VEC(wl_array *) arrays; /* in the arena */
+    LS_VEC(wl_array *) arrays;     /* in the arena */
+    LS_VEC(ls_gpu_event *) events; /* of commands of single parts since wl_measure(), or since the begin */
+    uint32_t first_event;          /* number of the first of them */
+    uint64_t measured_from_ns;
+    wl_transfer transfer;
     mem_arena arena;
     ls_random random;
     hash_stream *downloads;
@@ -48,6 +52,10 @@ ls_gpu_address divide_alloc(wl_run *r, wl_array array, bool zeroed);
 void divide_write(wl_run *r, ls_gpu_address to, const void *from, size_t bytes);
 void divide_download(wl_run *r, void *to, ls_gpu_address from, size_t bytes);
 void divide_launch(wl_run *r, const char *kernel, ls_gpu_launch *launch);
+/* The host's names of GPU memory: the first GPU's copy. NULL: no buffer. */
+wl_array *divide_array(const wl_run *r, ls_gpu_address address);
+/* peers.c */
+void peers_release(wl_run *r);
 /* Modules and queues on all GPUs. */
 ls_status divide_open(wl_run *r, const char *path, ls_error *err);
 

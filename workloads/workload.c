@@ -218,6 +218,36 @@ static ls_status prepare(wl_run *r, const wl_request *request, ls_error *err)
     return status;
 }
 
+const char *const *wl_names_of(const wl_workload *workload, const char *option)
+{
+    for (const wl_value_names *v = workload->value_names; v && v->option; v++)
+        if (strcmp(v->option, option) == 0)
+            return v->names;
+    return NULL;
+}
+
+static const char *value_name_at(const void *self, size_t i)
+{
+    return ((const char *const *)self)[i];
+}
+
+ls_status wl_parse_setting(const wl_workload *workload, const char *option, const char *text, uint64_t *out,
+                           ls_error *err)
+{
+    const char *const *names = wl_names_of(workload, option);
+    size_t count = 0;
+    for (; names && names[count]; count++)
+        if (strcmp(names[count], text) == 0) {
+            *out = count;
+            return LS_OK;
+        }
+    ls_status status = parse_u64(text, strlen(text), out, err);
+    if (status == LS_OK || !names)
+        return status;
+    ls_fail(err, LS_ERR_USAGE, "workload %s has no '%s'", workload->name, text);
+    return ls_error_nearest(err, nearest_name(text, count, value_name_at, names));
+}
+
 ls_status wl_name_size(const wl_workload *workload, wl_setting *settings, size_t count, ls_error *err)
 {
     for (size_t i = 0; i < count; i++) {
@@ -246,7 +276,9 @@ ls_status wl_run_workload(const wl_request *request, wl_result *out, ls_error *e
         out->compared = r.compared;
         out->is_wrong = r.is_wrong;
         out->hash = hasher_get(r.downloads).low;
+        out->transfer = r.transfer;
     }
+    peers_release(&r);
     if (r.context)
         ls_gpu_context_counts(r.context, &out->counts);
     ls_gpu_context_destroy(r.context);

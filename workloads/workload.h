@@ -39,6 +39,12 @@ typedef struct wl_option {
     const char *help;  /* one line, with the unit */
 } wl_option;
 
+/* Names of an option's values, from 0 on. */
+typedef struct wl_value_names {
+    const char *option;       /* NULL ends a list of them */
+    const char *const *names; /* up to a NULL */
+} wl_value_names;
+
 typedef struct wl_workload {
     const char *name;    /* also of the folder and of the kernel file */
     const char *summary; /* one line, no full stop */
@@ -46,9 +52,10 @@ typedef struct wl_workload {
     const wl_option *options;
     size_t option_count;
     void (*run)(wl_run *run);
+    const wl_value_names *value_names; /* NULL: all values are numbers */
     const char *kernels; /* the kernel file (any folder's KERNELS.cl) if several share one; NULL: the name */
     bool is_micro;       /* a microbenchmark: listed apart */
-    bool divides;        /* it divides itself over several GPUs: it calls wl_divide() */
+    bool divides;        /* it divides itself over several GPUs */
 } wl_workload;
 
 /* The GPUs that a run uses. */
@@ -115,6 +122,38 @@ void wl_exchange(wl_run *r, ls_gpu_address shared, uint32_t part, size_t offset,
 /* From the shared buffer of this part. */
 void wl_download_part(wl_run *r, uint32_t part, void *to, ls_gpu_address from, size_t bytes);
 
+/* --- GPUs that do different things. Commands of a part run in order, beside those of other parts. The calls return
+ * before the commands have run; reading results waits for all of them. --- */
+
+/* Whether kernels reach the memory of other parts: with a fabric, and in emulation. Copies always do. */
+bool wl_reaches(const wl_run *r);
+/* A command, for wl_wait_on(). 0: none. */
+typedef uint32_t wl_event;
+/* The byte of that part's own copy of a wl_buffer(). Commands of all parts may use it. */
+ls_gpu_address wl_of(const wl_run *r, uint32_t part, ls_gpu_address address);
+/* Host to one GPU. from stays as it is until all commands were waited for. to: as wl_of() returns it. */
+void wl_write_on(wl_run *r, uint32_t part, ls_gpu_address to, const void *from, size_t bytes);
+/* One GPU to the host; blocks. It counts as downloaded. */
+void wl_read_on(wl_run *r, uint32_t part, void *to, ls_gpu_address from, size_t bytes);
+wl_event wl_copy_on(wl_run *r, uint32_t part, ls_gpu_address to, ls_gpu_address from, size_t bytes);
+/* Later commands of the part wait for the event of another one. */
+void wl_wait_on(wl_run *r, uint32_t part, wl_event event);
+/* Waits for all commands; simulated time is measured from here on. */
+void wl_measure(wl_run *r);
+/* Waits for all commands: nanoseconds from the first begin to the last end since wl_measure(). 0 in emulation. */
+uint64_t wl_measured_ns(wl_run *r);
+
+/* How long bytes took between GPUs. */
+typedef struct wl_transfer {
+    uint64_t bytes; /* of the array that a collective works on; 0: loads were measured */
+    double factor;  /* bus bandwidth = bytes / time * factor */
+    uint64_t ns;    /* of all of it; 0: time is not simulated */
+    double load_ns; /* of one load; 0: bytes were measured */
+    uint64_t ranks; /* that took part */
+} wl_transfer;
+/* Becomes a part of the result. */
+void wl_report(wl_run *r, const wl_transfer *transfer);
+
 typedef struct wl_size {
     uint32_t x, y, z;
 } wl_size;
@@ -133,6 +172,12 @@ uint32_t wl_round_up(uint32_t n, uint32_t group);
                    sizeof((const ls_gpu_arg[]){ __VA_ARGS__ }) / sizeof(ls_gpu_arg))
 void wl_launch_args(wl_run *r, const char *kernel, wl_size grid, wl_size group, const ls_gpu_arg *args,
                     size_t arg_count);
+/* The whole grid on one part. Arguments are used as they are: addresses come from wl_of(). */
+#define wl_launch_on(r_, part_, kernel_, grid_, group_, ...)                                                  \
+    wl_launch_on_args((r_), (part_), (kernel_), (grid_), (group_), (const ls_gpu_arg[]){ __VA_ARGS__ },       \
+                      sizeof((const ls_gpu_arg[]){ __VA_ARGS__ }) / sizeof(ls_gpu_arg))
+wl_event wl_launch_on_args(wl_run *r, uint32_t part, const char *kernel, wl_size grid, wl_size group,
+                           const ls_gpu_arg *args, size_t arg_count);
 
 /* Compares one element with the reference; the first difference fails the run (LS_ERR_CHECK) with its place
  * and both values. Floats differ if they are further apart than tolerance * max(1, |want|); a NaN equals a
@@ -160,6 +205,11 @@ typedef struct wl_setting {
     uint64_t value;
 } wl_setting;
 
+/* Names of the values of an option; NULL: they are numbers. */
+const char *const *wl_names_of(const wl_workload *workload, const char *option);
+/* The value of a setting: a number, or a name of the option. */
+ls_status wl_parse_setting(const wl_workload *workload, const char *option, const char *text, uint64_t *out,
+                           ls_error *err);
 /* A setting without a name is the size: it gets the name of the workload's first option. */
 ls_status wl_name_size(const wl_workload *workload, wl_setting *settings, size_t count, ls_error *err);
 
@@ -177,9 +227,10 @@ typedef struct wl_request {
 
 typedef struct wl_result {
     ls_gpu_counts counts;
-    uint64_t compared; /* elements that were compared with the reference */
-    bool is_wrong;     /* one of them differs; the error says which */
-    uint64_t hash;     /* of everything that was downloaded: equal for equal results */
+    uint64_t compared;    /* elements that were compared with the reference */
+    bool is_wrong;        /* one of them differs; the error says which */
+    uint64_t hash;        /* of everything that was downloaded: equal for equal results */
+    wl_transfer transfer; /* of a workload that measures one */
 } wl_result;
 
 /* Runs it. A difference is LS_ERR_CHECK, as is a fault of the kernel; *out is filled as far as the run

@@ -34,6 +34,7 @@ static void json_workload(json_writer *j, const wl_workload *w)
     json_array(j);
     for (size_t i = 0; i < w->option_count; i++) {
         const wl_option *o = &w->options[i];
+        const char *const *names = wl_names_of(w, o->name);
         json_flat(j);
         json_begin_object(j);
         json_put_text(j, "name", o->name);
@@ -45,6 +46,13 @@ static void json_workload(json_writer *j, const wl_workload *w)
         else
             json_null(j);
         json_put_text(j, "help", o->help);
+        if (names != NULL) {
+            json_key(j, "names");
+            json_array(j);
+            for (size_t k = 0; names[k] != NULL; k++)
+                json_string(j, names[k]);
+            json_end(j);
+        }
         json_end(j);
     }
     json_end(j);

@@ -15,6 +15,9 @@ static ls_status no_memory(ls_error *err)
 ls_status workload_args_read(const cli_context *ctx, wl_setting **out, size_t *count, ls_error *err)
 {
     wl_setting *settings = arena_array(ctx->arena, cli_count(ctx, "param") + 1, sizeof *settings);
+    const wl_workload *workload = NULL;
+    if (ctx->positional_count > 0) /* anything else than a workload is refused later */
+        (void)wl_find(ctx->positionals[0], &workload, NULL);
     *out = settings;
     *count = 0;
     if (!settings)
@@ -27,7 +30,9 @@ ls_status workload_args_read(const cli_context *ctx, wl_setting **out, size_t *c
         setting->name = arena_strndup(ctx->arena, text, (size_t)(value - 1 - text));
         if (!setting->name)
             return no_memory(err);
-        if (parse_u64(value, strlen(value), &setting->value, err) != LS_OK)
+        ls_status status = workload ? wl_parse_setting(workload, setting->name, value, &setting->value, err)
+                                    : parse_u64(value, strlen(value), &setting->value, err);
+        if (status != LS_OK)
             return ls_error_prefix(err, "--param %s", setting->name);
     }
     return LS_OK;

@@ -325,6 +325,23 @@ static void print_times(const run_program *p, FILE *to)
     spans_fini(&t.copies);
 }
 
+/* The bandwidth or latency of a workload that measures the way between GPUs. */
+static void print_transfer(const run_program *p, FILE *to)
+{
+    const wl_transfer *t = &p->result.transfer;
+    char more[120], bytes[LS_FORMAT_BYTES];
+    if (t->ns == 0)
+        return;
+    if (t->bytes == 0) {
+        fprintf(to, "  %-22s %11.1f ns  of one load after another\n", "latency", t->load_ns);
+        return;
+    }
+    double bandwidth = (double)t->bytes / (double)t->ns;
+    snprintf(more, sizeof more, "%s bytes in", format_count(t->bytes, bytes, sizeof bytes));
+    fprintf(to, "  %-22s %9.2f GB/s  %s %.2f us, bus bandwidth %.2f GB/s\n", "bandwidth", bandwidth, more,
+            (double)t->ns * 1e-3, bandwidth * t->factor);
+}
+
 static void print_kernels(const run_program *p, FILE *to)
 {
     enum { ROWS_MAX = 20 };
@@ -510,6 +527,7 @@ void run_program_table(const run_program *p, FILE *to)
     else if (r->is_wrong)
         fprintf(to, "  %-22s %14s\n", "verification", "WRONG");
     print_times(p, to);
+    print_transfer(p, to);
     print_occupancy(p, to);
     print_kernels(p, to);
     print_classes(p, to);

@@ -34,8 +34,10 @@ ls_status wl_opencl_run(const wl_workload *w, const char *directory, ocl_device 
     ls_random_init(&r.random, 1);
     char *source;
     size_t bytes;
-    const char *path = arena_printf(&r.arena, "%s/%s/%s.cl", directory, w->is_micro ? "micro" : w->name,
-                                    w->kernels ? w->kernels : w->name);
+    const char *name = w->kernels ? w->kernels : w->name;
+    const char *path = arena_printf(&r.arena, "%s/%s/%s.cl", directory, name, name);
+    if (!file_exists(path))
+        path = arena_printf(&r.arena, "%s/micro/%s.cl", directory, name);
     r.status = file_read(&r.arena, path, 1 << 20, &source, &bytes, err);
     if (r.status == LS_OK)
         r.status = ocl_build(device, source, bytes, "", &r.program, err);
@@ -184,6 +186,67 @@ void wl_download_part(wl_run *r, uint32_t part, void *to, ls_gpu_address from, s
 {
     (void)part;
     wl_download(r, to, from, bytes);
+}
+
+bool wl_reaches(const wl_run *r)
+{
+    (void)r;
+    return true;
+}
+
+ls_gpu_address wl_of(const wl_run *r, uint32_t part, ls_gpu_address address)
+{
+    (void)r, (void)part;
+    return address;
+}
+
+void wl_write_on(wl_run *r, uint32_t part, ls_gpu_address to, const void *from, size_t bytes)
+{
+    (void)part;
+    wl_write(r, to, from, bytes);
+}
+
+void wl_read_on(wl_run *r, uint32_t part, void *to, ls_gpu_address from, size_t bytes)
+{
+    (void)part;
+    wl_download(r, to, from, bytes);
+}
+
+wl_event wl_copy_on(wl_run *r, uint32_t part, ls_gpu_address to, ls_gpu_address from, size_t bytes)
+{
+    (void)part;
+    if (r->status == LS_OK)
+        memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+    return 0;
+}
+
+wl_event wl_launch_on_args(wl_run *r, uint32_t part, const char *kernel, wl_size grid, wl_size group,
+                           const ls_gpu_arg *args, size_t arg_count)
+{
+    (void)part;
+    wl_launch_args(r, kernel, grid, group, args, arg_count);
+    return 0;
+}
+
+void wl_wait_on(wl_run *r, uint32_t part, wl_event event)
+{
+    (void)r, (void)part, (void)event;
+}
+
+void wl_measure(wl_run *r)
+{
+    (void)r;
+}
+
+uint64_t wl_measured_ns(wl_run *r)
+{
+    (void)r;
+    return 0;
+}
+
+void wl_report(wl_run *r, const wl_transfer *transfer)
+{
+    (void)r, (void)transfer;
 }
 
 ls_gpu_address wl_zeroed(wl_run *r, size_t bytes)

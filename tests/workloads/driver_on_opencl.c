@@ -228,6 +228,22 @@ ls_status ls_gpu_copy_out(ls_gpu_context *c, void *to, ls_gpu_address from, size
     return code == CL_SUCCESS ? LS_OK : failed(err, "reading", code);
 }
 
+ls_status ls_gpu_copy(ls_gpu_context *c, ls_gpu_address to, ls_gpu_address from, size_t bytes, ls_error *err)
+{
+    size_t to_offset, from_offset;
+    const size_t to_at = find_around(c, to, &to_offset), from_at = find_around(c, from, &from_offset);
+    cl_int code = CL_INVALID_VALUE;
+    if (c->system->from_source)
+        code = clEnqueueSVMMemcpy(c->queue, CL_TRUE, (void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes, 0,
+                                  NULL, NULL);
+    else if (to_at < c->buffer_count && from_at < c->buffer_count)
+        code = clEnqueueCopyBuffer(c->queue, c->buffers[from_at], c->buffers[to_at], from_offset, to_offset,
+                                   bytes, 0, NULL, NULL);
+    if (code == CL_SUCCESS)
+        code = clFinish(c->queue);
+    return code == CL_SUCCESS ? LS_OK : failed(err, "copying", code);
+}
+
 /* ----------------------------------------------------------------------------------------------- programs */
 
 /* From kernels/TARGET/NAME.co, the place of the code object, to the place of its source. */
@@ -331,6 +347,24 @@ size_t ls_gpu_system_unified(const ls_gpu_system *system)
     return SIZE_MAX;
 }
 
+bool ls_gpu_system_is_timed(const ls_gpu_system *system)
+{
+    (void)system;
+    return false;
+}
+
+bool ls_gpu_system_reaches(const ls_gpu_system *system)
+{
+    (void)system;
+    return true;
+}
+
+uint64_t ls_gpu_system_now(const ls_gpu_system *system)
+{
+    (void)system;
+    return 0;
+}
+
 size_t ls_gpu_system_gpu_count(const ls_gpu_system *system)
 {
     (void)system;
@@ -398,4 +432,21 @@ ls_status ls_gpu_queue_launch(ls_gpu_queue *queue, ls_gpu_kernel *kernel, const 
 {
     (void)queue, (void)kernel, (void)launch, (void)event;
     return one_device(err);
+}
+
+ls_status ls_gpu_queue_wait(ls_gpu_queue *queue, ls_gpu_event *event, ls_error *err)
+{
+    (void)queue, (void)event;
+    return one_device(err);
+}
+
+void ls_gpu_event_get_times(const ls_gpu_event *event, uint64_t *queued, uint64_t *began, uint64_t *ended)
+{
+    (void)event;
+    *queued = *began = *ended = 0;
+}
+
+void ls_gpu_event_release(ls_gpu_event *event)
+{
+    (void)event;
 }
