@@ -50,7 +50,7 @@ static ls_status reserve(builder *b, ls_error *err)
     b->gpu->caches = array_of_pointers(b, cluster_caches + b->arrays + 2 * l2 + b->channels, &failed);
     if (b->fabric && b->spec->rdma_at == RDMA_AT_MEMORY)
         b->remote_hubs = array_of_pointers(b, b->channels, &failed);
-    b->gpu->tlbs = array_of_pointers(b, cluster_caches, &failed);
+    b->gpu->tlbs = array_of_pointers(b, cluster_caches + 1, &failed);
     b->gpu->l2 = array_of_pointers(b, l2, &failed);
     b->gpu->memories = array_of_pointers(b, b->channels, &failed);
     return failed ? ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU of %zu compute units", cus) : LS_OK;
@@ -218,6 +218,11 @@ bool amd_gpu_set_pages(amd_gpu *g, const ls_pages *pages)
 uint64_t amd_gpu_page_bytes(const amd_gpu *g)
 {
     return g->mmu != NULL ? line_mmu_page_bytes(g->mmu) : 0;
+}
+
+bool amd_gpu_dma_is_virtual(const amd_gpu *g)
+{
+    return g->dma_translates;
 }
 
 uint32_t amd_gpu_number(const amd_gpu *g)

@@ -41,6 +41,9 @@ ls_status amd_gpu_copy_out(const amd_gpu *gpu, void *to, uint64_t from, uint64_t
 bool amd_gpu_set_pages(amd_gpu *gpu, const ls_pages *pages);
 uint64_t amd_gpu_page_bytes(const amd_gpu *gpu); /* of its TLBs; 0: it has none */
 uint32_t amd_gpu_number(const amd_gpu *gpu);     /* in its system */
+/* Whether addresses of transfers are virtual: where pages of the system move. Else they are physical, as the GPU sees
+ * them. build_dma_tlb() has the exact rule. */
+bool amd_gpu_dma_is_virtual(const amd_gpu *gpu);
 
 /* Caches and TLBs forget freed memory, whose addresses are virtual and physical. Between runs. */
 void amd_gpu_discard(amd_gpu *gpu, uint64_t address, uint64_t bytes);

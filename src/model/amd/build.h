@@ -58,7 +58,8 @@ struct amd_gpu {
     uint32_t l2_count, home_count;
     ls_block **tlbs, *mmu; /* tlbs: TLBs that translate; mmu: NULL without any */
     uint32_t tlb_count;
-    ls_pages pages; /* that TLBs ask; look NULL: every page lies where its address says */
+    bool dma_translates; /* the DMA engine has a TLB */
+    ls_pages pages;      /* that TLBs ask; look NULL: every page lies where its address says */
 };
 
 /* The network between hubs and gates. */
@@ -145,6 +146,8 @@ ls_status build_slice(builder *b, ls_region *region, const char *name, ls_block 
 ls_status build_remote(builder *b, ls_error *err);
 /* build_pages.c: whether the parts of this GPU can take part, where pages move or walks go to the host. */
 ls_status build_check_pages(builder *b, ls_error *err);
+/* Where pages move: a TLB between the DMA engine and its hub, which is *memory before and the TLB after. */
+ls_status build_dma_tlb(builder *b, ls_block **memory, ls_error *err);
 /* The page agent beside the RDMA engine, and its links to the MMU. *out stays NULL if the GPU needs none. */
 ls_status build_agent(builder *b, ls_region *region, ls_block **out, ls_error *err);
 ls_status build_join_agent(builder *b, ls_block *agent, ls_block *hub, fabric_end *end, ls_error *err);

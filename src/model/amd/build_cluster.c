@@ -20,7 +20,10 @@ ls_status build_front(builder *b, ls_error *err)
     TRY(ls_block_port(dma, LS_DMA_INTERFACE, &b->dma, err));
     PART_NAME(b, name, "dma.hub", 0);
     TRY(line_hub_create(b->command_region, name, b->gpu->line_bytes, &b->dma_hub, err));
-    return ((const ls_dma_ops *)b->dma.ops)->attach(b->dma.self, b->dma_hub, err);
+    ls_block *memory = b->dma_hub;
+    if (b->migrates)
+        TRY(build_dma_tlb(b, &memory, err));
+    return ((const ls_dma_ops *)b->dma.ops)->attach(b->dma.self, memory, err);
 }
 
 /* A cache of a cluster, above its way out. */
@@ -43,6 +46,8 @@ static ls_status build_tlb(builder *b, uint32_t cluster, const char *cache_name,
     snprintf(name, sizeof name, "%s.tlb", cache_name);
     TRY(ls_machine_block(b->machine, b->cluster_regions[cluster], name, "tlb", out, err));
     TRY(line_tlb_set_below(*out, cache, err));
+    if (b->migrates)
+        TRY(line_tlb_set_shootdowns(*out, b->arrays > 0 ? 2 : 1, 0, err));
     if (line_tlb_questions(*out) > 0)
         b->gpu->tlbs[b->gpu->tlb_count++] = *out;
     return LS_OK;

@@ -138,7 +138,8 @@ ls_status build_partition(builder *b, uint32_t i, ls_error *err)
     for (uint32_t k = 0; k < b->slices; k++) {
         PART_NAME(b, name, "partition#.l2_#", i, k);
         TRY(build_slice(b, region, name, &slices[k], err));
-        line_cache_set_passing(slices[k], b->spec->copies_in_l2 ? 0 : LS_LINE_SYSTEM);
+        line_cache_set_passing(slices[k], (b->spec->copies_in_l2 ? 0u : LS_LINE_SYSTEM) |
+                                              (b->migrates ? LS_LINE_PAGE : 0u));
         TRY(line_cache_set_below(slices[k], below, err));
         line_cache_set_map(slices[k], &b->gpu->map);
         line_cache_set_home(slices[k], memory);

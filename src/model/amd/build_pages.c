@@ -57,6 +57,27 @@ ls_status build_check_pages(builder *b, ls_error *err)
     return b->migrates ? check_caches(b, err) : LS_OK;
 }
 
+/* ---------------------------------------------------------------------------------------------- the DMA engine */
+
+/* Where pages move, the addresses `to` and `from` of all transfers are virtual: also of memory that does not move, and
+ * of the command processor's own transfers. The system's page table or directory says where each page lies, near or far,
+ * and the page stays there (LS_WALK_STAY). One exception: an address whose bits 40 and up are 1 + MEM_PLACE_HOST is
+ * physical, of host memory, and passes as it is. Elsewhere these addresses are physical, as the GPU sees them. */
+ls_status build_dma_tlb(builder *b, ls_block **memory, ls_error *err)
+{
+    char name[64];
+    ls_block *tlb;
+    PART_NAME(b, name, "dma.tlb", 0);
+    TRY(ls_machine_block(b->machine, b->command_region, name, "tlb", &tlb, err));
+    TRY(line_tlb_set_below(tlb, *memory, err));
+    TRY(line_tlb_set_shootdowns(tlb, 0, LS_WALK_STAY, err));
+    if (line_tlb_questions(tlb) > 0)
+        b->gpu->tlbs[b->gpu->tlb_count++] = tlb;
+    b->gpu->dma_translates = true;
+    *memory = tlb;
+    return LS_OK;
+}
+
 /* --------------------------------------------------------------------------------------------------- the agent */
 
 ls_status build_agent(builder *b, ls_region *region, ls_block **out, ls_error *err)

@@ -352,30 +352,59 @@ static bool take_atomic(line_cache *c, uint32_t client, const ls_line_message *m
     return true;
 }
 
-/* Clean bytes go. Of a cache that is no home, lines on their way are too old as well. */
-static void empty(line_cache *c)
+/* Clean bytes go. Of a cache that is no home, a line on its way is too old as well. */
+static void empty_line(line_cache *c, uint32_t line)
 {
+    store_line *l = &c->store.lines[line];
+    if (l->mshr != STORE_NONE) {
+        if (!c->home)
+            c->fetches[l->mshr].closed = true;
+    } else if (store_is_dirty(&c->store, line)) {
+        l->valid[0] = l->dirty[0];
+        l->valid[1] = l->dirty[1];
+    } else {
+        store_drop(&c->store, line);
+    }
+}
+
+/* The lines of a range: those that are here, or those that the range has, whichever are fewer. */
+static __attribute__((noinline)) void empty_range(line_cache *c, uint64_t address, uint64_t bytes)
+{
+    if (bytes >> c->store.line_shift < c->store.tags.present) {
+        for (uint64_t at = address; at - address < bytes; at += c->store.line_bytes) {
+            uint32_t line = store_find(&c->store, at);
+            if (line != STORE_NONE)
+                empty_line(c, line);
+        }
+        return;
+    }
     for (uint32_t line = 0, left = c->store.tags.present; left > 0; line++) {
-        store_line *l = &c->store.lines[line];
         if (store_is_empty(&c->store, line))
             continue;
         left--;
-        if (l->mshr != STORE_NONE) {
-            if (!c->home)
-                c->fetches[l->mshr].closed = true;
-        } else if (store_is_dirty(&c->store, line)) {
-            l->valid[0] = l->dirty[0];
-            l->valid[1] = l->dirty[1];
-        } else {
-            store_drop(&c->store, line);
-        }
+        if (store_address(&c->store, line) - address < bytes)
+            empty_line(c, line);
     }
+}
+
+static void empty(line_cache *c, const ls_line_message *m)
+{
     c->n.invalidates++;
+    if (LS_UNLIKELY((m->flags & LS_LINE_PAGE) != 0)) {
+        empty_range(c, m->address, m->mask[1]);
+        return;
+    }
+    for (uint32_t line = 0, left = c->store.tags.present; left > 0; line++) {
+        if (store_is_empty(&c->store, line))
+            continue;
+        left--;
+        empty_line(c, line);
+    }
 }
 
 static bool take_invalidate(line_cache *c, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
-    empty(c);
+    empty(c, m);
     c->taken++;
     cache_answer_hit(c, cache_new_node(c, client, m, now, 0), now, 0);
     return true;
@@ -443,7 +472,7 @@ static __attribute__((noinline)) bool take_sweep(line_cache *c, uint32_t client,
     ls_line_message deeper;
     ls_line_copy_head(&deeper, m);
     if (is_own)
-        empty(c);
+        empty(c, m);
     else
         deeper.atomic--;
     return forward(c, client, &deeper, now);

@@ -1,80 +1,16 @@
 /* tlb.c: an L1 TLB in front of a cache. A hit passes in the cycle in which it comes (or latency_cycles later).
  * Requests for an unknown page wait, in order, until the MMU has answered, while others pass. Requests that
  * have their page but found the cache busy leave in order, before all that come later. */
-#include "model/amd_memory/tlb.h"
+#include "model/amd_memory/tlb_impl.h"
 
-#include "base/list.h"
 #include "model/cache/tag_store_state.h"
 
 #include <stdio.h>
 
-#define CLIENTS_MAX 16
-
-typedef struct tlb_node {
-    ls_cycle at; /* when it may go to the cache */
-    uint32_t next, client;
-    ls_line_message m;
-} tlb_node;
-
-typedef struct tlb_miss {
-    uint64_t page;
-    ls_cycle asked;
-    index_list waiting;
-    uint32_t next;  /* of the free ones, or of those to be requested */
-    uint32_t chain; /* the next of its hash, as heads */
-} tlb_miss;
-
-typedef struct tlb_client {
-    const ls_line_client_ops *ops;
-    void *self;
-    struct tlb *tlb;
-    ls_line_port below;
-    bool refused;
-} tlb_client;
-
-typedef struct tlb {
-    const line_tlb_spec *spec;
-    const char *name;
-    ls_region *region;
-    line_tlb_counters n;
-    ls_block *cache;
-    ls_link *to_mmu;
-    uint32_t page_shift, client_count, turn; /* turn: the client to call first */
-    uint64_t latency;                        /* that requests wait here: 0 where the cache adds it itself */
-    tag_store l1;
-    uint64_t *physical; /* by entry of l1 */
-    uint64_t last_page; /* the newest in l1: it needs no look */
-    uint64_t last_physical;
-    tlb_miss *misses;
-    uint32_t *heads; /* of pages on their way, by hash: index in misses + 1 */
-    uint32_t head_mask, miss_count;
-    index_pool miss_pool;
-    index_list unsent; /* misses whose request has not left */
-    tlb_node *nodes;
-    index_pool node_pool;
-    uint32_t inside;
-    index_list ready;
-    ls_cycle ready_last;
-    bool cache_refused; /* the first of ready */
-    ls_event event, link_event;
-    bool link_waits;
-    tlb_client clients[CLIENTS_MAX];
-} tlb;
-
 /* --- nodes --- */
 
-static inline void put(tlb *t, index_list *list, uint32_t i)
-{
-    index_list_append(list, INDEX_LINKS(t->nodes, next), i);
-}
-
-static inline bool is_full(const tlb *t)
-{
-    return t->inside == t->spec->queue_entries;
-}
-
 /* The caller has looked for room. */
-static void keep(tlb *t, index_list *list, uint32_t client, const ls_line_message *m, ls_cycle at)
+void tlb_keep(tlb *t, index_list *list, uint32_t client, const ls_line_message *m, ls_cycle at)
 {
     uint32_t i = index_pool_take(&t->node_pool, INDEX_LINKS(t->nodes, next));
     tlb_node *node = &t->nodes[i];
@@ -82,10 +18,10 @@ static void keep(tlb *t, index_list *list, uint32_t client, const ls_line_messag
     node->client = client;
     node->at = at;
     ls_line_copy(&node->m, m, ls_line_request_data(m, t->clients[client].below.line_bytes));
-    put(t, list, i);
+    tlb_put(t, list, i);
 }
 
-static bool refuse(tlb *t, uint32_t client)
+bool tlb_refuse(tlb *t, uint32_t client)
 {
     t->n.refused++;
     t->clients[client].refused = true;
@@ -94,7 +30,7 @@ static bool refuse(tlb *t, uint32_t client)
 
 /* --- the cache below --- */
 
-static void arm(tlb *t, ls_cycle at)
+void tlb_arm(tlb *t, ls_cycle at)
 {
     if (ls_event_scheduled(&t->event)) {
         if (t->event.cycle <= at)
@@ -104,7 +40,7 @@ static void arm(tlb *t, ls_cycle at)
     ls_schedule(t->region, &t->event, at - ls_region_now(t->region));
 }
 
-static void call_refused(tlb *t, ls_cycle now)
+void tlb_call_refused(tlb *t, ls_cycle now)
 {
     uint32_t first = t->turn++;
     for (uint32_t i = 0; i < t->client_count; i++) {
@@ -117,14 +53,14 @@ static void call_refused(tlb *t, ls_cycle now)
 }
 
 /* Sends what has its page; true if that made room, and requesters were called. */
-static bool drain(tlb *t, ls_cycle now)
+bool tlb_drain(tlb *t, ls_cycle now)
 {
     uint32_t before = t->inside;
     while (!t->cache_refused && !index_list_empty(&t->ready)) {
         uint32_t i = t->ready.first;
         tlb_node *node = &t->nodes[i];
         if (node->at > now) {
-            arm(t, node->at);
+            tlb_arm(t, node->at);
             break;
         }
         t->cache_refused = !ls_line_request(&t->clients[node->client].below, &node->m, now);
@@ -136,13 +72,13 @@ static bool drain(tlb *t, ls_cycle now)
     }
     if (t->inside == before)
         return false;
-    call_refused(t, now);
+    tlb_call_refused(t, now);
     return true;
 }
 
 static void tlb_event(void *self, ls_cycle now)
 {
-    (void)drain(self, now);
+    (void)tlb_drain(self, now);
 }
 
 static void cache_reply(void *self, const ls_line_message *m, ls_cycle now)
@@ -151,13 +87,13 @@ static void cache_reply(void *self, const ls_line_message *m, ls_cycle now)
     c->ops->reply(c->self, m, now);
 }
 
-static void cache_retry(void *self, ls_cycle now)
+void tlb_cache_retry(void *self, ls_cycle now)
 {
     tlb_client *c = self;
     tlb *t = c->tlb;
     if (t->cache_refused) {
         t->cache_refused = false;
-        (void)drain(t, now);
+        (void)tlb_drain(t, now);
     }
     if (index_list_empty(&t->ready) && c->refused) {
         c->refused = false;
@@ -165,7 +101,7 @@ static void cache_retry(void *self, ls_cycle now)
     }
 }
 
-static const ls_line_client_ops cache_client = { .reply = cache_reply, .retry = cache_retry };
+static const ls_line_client_ops cache_client = { .reply = cache_reply, .retry = tlb_cache_retry };
 
 /* --- pages --- */
 
@@ -181,23 +117,10 @@ static inline bool find_page(tlb *t, uint64_t page)
     return true;
 }
 
-static inline uint32_t *head_of(const tlb *t, uint64_t page)
-{
-    return &t->heads[(page ^ page >> 5) & t->head_mask];
-}
-
-static inline tlb_miss *find_miss(const tlb *t, uint64_t page)
-{
-    for (uint32_t i = *head_of(t, page); i != 0; i = t->misses[i - 1].chain)
-        if (t->misses[i - 1].page == page)
-            return &t->misses[i - 1];
-    return NULL;
-}
-
-static void forget_miss(tlb *t, uint32_t number)
+void tlb_forget_miss(tlb *t, uint32_t number)
 {
     tlb_miss *miss = &t->misses[number];
-    uint32_t *link = head_of(t, miss->page);
+    uint32_t *link = tlb_head_of(t, miss->page);
     while (*link != number + 1)
         link = &t->misses[*link - 1].chain;
     *link = miss->chain;
@@ -205,8 +128,10 @@ static void forget_miss(tlb *t, uint32_t number)
     t->miss_count--;
 }
 
-static void send_requests(tlb *t)
+void tlb_send_requests(tlb *t)
 {
+    if (LS_UNLIKELY(t->moves != NULL) && !tlb_moves_send(t))
+        return;
     while (!index_list_empty(&t->unsent)) {
         uint32_t i = t->unsent.first;
         ls_page_walk *walk = ls_link_send(t->to_mmu, sizeof *walk);
@@ -216,7 +141,7 @@ static void send_requests(tlb *t)
             t->link_waits = true;
             return;
         }
-        *walk = (ls_page_walk){ .address = t->misses[i].page << t->page_shift, .token = i };
+        *walk = (ls_page_walk){ .address = t->misses[i].address, .token = i, .flags = t->misses[i].flags };
         (void)index_list_pop(&t->unsent, INDEX_LINKS(t->misses, next));
     }
 }
@@ -226,34 +151,44 @@ static void link_ready(void *self, ls_cycle now)
     tlb *t = self;
     (void)now;
     t->link_waits = false;
-    send_requests(t);
+    tlb_send_requests(t);
+}
+
+tlb_miss *tlb_new_miss(tlb *t, uint64_t page, ls_cycle now)
+{
+    const index_links next = INDEX_LINKS(t->misses, next);
+    uint32_t i = index_pool_take(&t->miss_pool, next), *head = tlb_head_of(t, page);
+    tlb_miss *miss = &t->misses[i];
+    *miss = (tlb_miss){ .page = page,
+                        .address = page << t->page_shift,
+                        .asked = now,
+                        .waiting = INDEX_LIST_EMPTY,
+                        .chain = *head };
+    *head = i + 1;
+    t->miss_count++;
+    index_list_append(&t->unsent, next, i);
+    return miss;
 }
 
 static __attribute__((noinline)) bool take_miss(tlb *t, uint32_t client, const ls_line_message *m,
                                                 uint64_t page, ls_cycle now)
 {
-    if (is_full(t))
-        return refuse(t, client);
-    tlb_miss *miss = find_miss(t, page);
+    if (tlb_is_full(t))
+        return tlb_refuse(t, client);
+    tlb_miss *miss = tlb_find_miss(t, page);
     if (miss != NULL) {
-        keep(t, &miss->waiting, client, m, 0);
+        tlb_keep(t, &miss->waiting, client, m, 0);
         t->n.accesses++;
         t->n.mshr_hits++;
         return true;
     }
     if (t->miss_count == t->spec->mshr_entries)
-        return refuse(t, client);
-    const index_links next = INDEX_LINKS(t->misses, next);
-    uint32_t i = index_pool_take(&t->miss_pool, next), *head = head_of(t, page);
-    miss = &t->misses[i];
-    *miss = (tlb_miss){ .page = page, .asked = now, .waiting = INDEX_LIST_EMPTY, .chain = *head };
-    *head = i + 1;
-    t->miss_count++;
-    keep(t, &miss->waiting, client, m, 0);
+        return tlb_refuse(t, client);
+    miss = tlb_new_miss(t, page, now);
+    tlb_keep(t, &miss->waiting, client, m, 0);
     t->n.accesses++;
     t->n.misses++;
-    index_list_append(&t->unsent, next, i);
-    send_requests(t);
+    tlb_send_requests(t);
     return true;
 }
 
@@ -261,6 +196,10 @@ static void tlb_receive(void *state, ls_link *link, const void *payload, ls_cycl
 {
     tlb *t = state;
     const ls_page_walk *walk = payload;
+    if (t->moves != NULL) {
+        tlb_moves_receive(t, link, walk, now);
+        return;
+    }
     tlb_miss *miss = &t->misses[walk->token];
     uint32_t at = tag_store_insert(&t->l1, miss->page);
     t->physical[at] = walk->page.physical;
@@ -272,13 +211,13 @@ static void tlb_receive(void *state, ls_link *link, const void *payload, ls_cycl
         t->ready_last = now > t->ready_last ? now : t->ready_last;
         node->at = t->ready_last;
         node->m.address = walk->page.physical | (node->m.address & ((UINT64_C(1) << t->page_shift) - 1));
-        put(t, &t->ready, i);
+        tlb_put(t, &t->ready, i);
         i = next;
     }
-    forget_miss(t, walk->token);
+    tlb_forget_miss(t, walk->token);
     ls_link_release(link, 1);
-    if (!drain(t, now))
-        call_refused(t, now); /* a miss entry is free */
+    if (!tlb_drain(t, now))
+        tlb_call_refused(t, now); /* a miss entry is free */
 }
 
 /* --- requests --- */
@@ -301,12 +240,12 @@ static bool pass(tlb *t, uint32_t client, const ls_line_message *m, uint64_t add
     ls_cycle at = now + t->latency;
     t->ready_last = at > t->ready_last ? at : t->ready_last;
     bool first = index_list_empty(&t->ready);
-    if (is_full(t))
-        return refuse(t, client);
-    keep(t, &t->ready, client, m, t->ready_last);
+    if (tlb_is_full(t))
+        return tlb_refuse(t, client);
+    tlb_keep(t, &t->ready, client, m, t->ready_last);
     t->nodes[t->ready.last].m.address = address;
     if (first)
-        arm(t, t->ready_last);
+        tlb_arm(t, t->ready_last);
     return true;
 }
 
@@ -329,27 +268,30 @@ static ls_status tlb_attach(void *self, const ls_line_client_ops *ops, void *cli
                             ls_error *err);
 
 static const ls_line_memory_ops tlb_memory = { .request = tlb_request, .attach = tlb_attach };
+static const ls_line_memory_ops moves_memory = { .request = tlb_moves_request, .attach = tlb_attach };
 
 static ls_status tlb_attach(void *self, const ls_line_client_ops *ops, void *client, ls_line_port *out,
                             ls_error *err)
 {
     tlb *t = self;
-    if (t->client_count == CLIENTS_MAX)
-        return ls_fail(err, LS_ERR_INPUT, "%s: more than %d requesters", t->name, CLIENTS_MAX);
+    if (t->client_count == TLB_CLIENTS_MAX)
+        return ls_fail(err, LS_ERR_INPUT, "%s: more than %d requesters", t->name, TLB_CLIENTS_MAX);
     if (t->cache == NULL)
         return ls_fail(err, LS_ERR_USAGE, "%s: there is no cache below it yet", t->name);
     tlb_client *c = &t->clients[t->client_count];
     *c = (tlb_client){ .ops = ops, .self = client, .tlb = t };
-    ls_status status = ls_line_join(t->cache, &cache_client, c, &c->below, err);
+    ls_status status =
+        ls_line_join(t->cache, t->moves != NULL ? &tlb_moves_client : &cache_client, c, &c->below, err);
     if (status != LS_OK)
         return status;
     if (c->below.ops->delay != NULL)
         c->below.ops->delay(c->below.self, c->below.client, (uint32_t)t->spec->latency_cycles);
     else
         t->latency = t->spec->latency_cycles;
-    *out = (ls_line_port){
-        .ops = &tlb_memory, .self = t, .client = t->client_count++, .line_bytes = c->below.line_bytes
-    };
+    *out = (ls_line_port){ .ops = t->moves != NULL ? &moves_memory : &tlb_memory,
+                           .self = t,
+                           .client = t->client_count++,
+                           .line_bytes = c->below.line_bytes };
     return LS_OK;
 }
 
@@ -461,7 +403,9 @@ static void tlb_discard(void *self, uint64_t address, uint64_t bytes)
 {
     tlb *t = self;
     t->last_page = UINT64_MAX;
-    if (bytes != 0)
+    if (t->moves != NULL && bytes != 0)
+        page_tags_forget(&t->moves->known, address, bytes);
+    else if (bytes != 0)
         tag_store_forget(&t->l1, address >> t->page_shift, (address + bytes - 1) >> t->page_shift);
 }
 
@@ -469,12 +413,15 @@ static const ls_tlb_ops tlb_ops = { .set_below = tlb_set_below,
                                     .describe = tlb_describe,
                                     .set_mmu = tlb_set_mmu,
                                     .receive = tlb_receive,
-                                    .discard = tlb_discard };
+                                    .discard = tlb_discard,
+                                    .set_shootdowns = tlb_set_shootdowns };
 
 static void tlb_waits(const void *self, ls_wait_sink *sink)
 {
     const tlb *t = self;
     char detail[96];
+    if (t->moves != NULL)
+        tlb_moves_waits(t, sink);
     if (t->inside == 0)
         return;
     snprintf(detail, sizeof detail, "%u requests wait, %u pages on their way", t->inside, t->miss_count);
@@ -497,6 +444,11 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(line_tlb_counters, mshr_hits, "requests", "pages it had asked for already"),
     LS_METRIC_COUNTER(line_tlb_counters, refused, "tries", "no miss entry or no room"),
     LS_METRIC_COUNTER(line_tlb_counters, walk_cycles, "cycles", "from questions to answers"),
+    LS_METRIC_COUNTER(line_tlb_counters, again, "requests",
+                      "a page did not allow a write or was smaller: asked for again"),
+    LS_METRIC_COUNTER(line_tlb_counters, shootdowns, "pages", "forgotten because they move"),
+    LS_METRIC_COUNTER(line_tlb_counters, drain_cycles, "cycles",
+                      "from shootdowns until no request to the page was in flight"),
     LS_METRIC_RATIO(line_tlb_counters, "hit_rate", hits, accesses, "", "hits / accesses"),
 };
 
@@ -530,6 +482,11 @@ static uint64_t node_count(const void *self)
     return ((const tlb *)self)->spec->queue_entries;
 }
 
+static uint64_t moves_count(const void *self)
+{
+    return ((const tlb *)self)->moves != NULL;
+}
+
 static const ls_state_row client_rows[] = {
     LS_STATE_FIXED_SPAN(tlb_client, ops, below),
     LS_STATE_DATA(tlb_client, refused),
@@ -551,6 +508,7 @@ static const ls_state_row rows[] = {
     LS_STATE_EVENT(tlb, event),
     LS_STATE_EVENT(tlb, link_event),
     LS_STATE_DATA(tlb, link_waits),
+    LS_STATE_ARRAY_OF(tlb, moves, moves_count, tlb_moves_rows),
     LS_STATE_PARTS(tlb, clients, client_rows),
 };
 

@@ -19,6 +19,8 @@ typedef struct line_tlb_counters {
     uint64_t accesses, hits, misses, mshr_hits;
     uint64_t refused;     /* tries that found no room */
     uint64_t walk_cycles; /* from questions to answers of the MMU */
+    uint64_t again;       /* requests that an answer did not serve: another question */
+    uint64_t shootdowns, drain_cycles;
 } line_tlb_counters;
 
 /* Wiring of any model of slot "tlb", by interface: lockstep/tlb.h says more. */
