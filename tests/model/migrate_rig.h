@@ -179,6 +179,7 @@ static inline void mrig_check_pages(const mrig *r)
                 resident[__builtin_ctzll(mask)] += bytes;
             at += bytes;
         }
+    assert_true(d->n.resident_peak <= d->capacity);
     for (uint32_t i = 0; i < r->gpus; i++) {
         assert_int_equal(resident[i], d->resident[i]);
         assert_true(resident[i] <= d->capacity);

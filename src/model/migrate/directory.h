@@ -39,7 +39,7 @@ typedef struct dir_counters {
     uint64_t evictions, spills, spilled_bytes, refetches, prefetches, pinned, far_faults;
     uint64_t ask_cycles, change_cycles, wait_cycles, waits;
     uint64_t lookups, updates, fabric_waits;
-    uint64_t in_flight_peak, asks_peak;
+    uint64_t in_flight_peak, asks_peak, resident_peak;
 } dir_counters;
 
 enum {                           /* dir_page.flags */

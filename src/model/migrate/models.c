@@ -117,6 +117,7 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(dir_counters, fabric_waits, "times", "a message found its link full"),
     LS_METRIC_PEAK(dir_counters, in_flight_peak, "pages", "most transactions at once"),
     LS_METRIC_PEAK(dir_counters, asks_peak, "walks", "most walks open at once"),
+    LS_METRIC_PEAK(dir_counters, resident_peak, "bytes", "most managed memory on a GPU after a page was sent there"),
 };
 /* clang-format on */
 

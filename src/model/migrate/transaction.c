@@ -83,8 +83,10 @@ static void begin(directory *d, uint32_t unit, const dir_plan *plan, dir_cause c
     d->active++;
     d->n.in_flight_peak = d->n.in_flight_peak < d->active ? d->active : d->n.in_flight_peak;
     ls_domain_pending(ls_region_domain(d->region), 1);
-    if (moves && plan->to != MEM_PLACE_HOST)
-        d->resident[plan->to] += dir_page_bytes(d, unit);
+    if (moves && plan->to != MEM_PLACE_HOST) {
+        uint64_t bytes = d->resident[plan->to] += dir_page_bytes(d, unit);
+        d->n.resident_peak = d->n.resident_peak < bytes ? bytes : d->n.resident_peak;
+    }
     t->forget = forgetters(p, plan->change, plan->to);
     uint64_t others = t->forget & ~(moves ? dir_bit(plan->sender) : 0);
     bool is_first = dir_is_exclusive(p) && (others & p->remote) != 0; /* they may write through it */
