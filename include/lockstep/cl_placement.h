@@ -8,8 +8,8 @@
 #define CL_LOCKSTEP_PLACEMENT_EXTENSION "cl_lockstep_placement"
 
 /* Moves whole pages of a buffer to the queue's device, with their content; bytes may end with the buffer.
- * CL_INVALID_VALUE: the range is outside of the buffer or has half pages. CL_INVALID_MEM_OBJECT: no buffer, or a
- * sub-buffer. */
+ * CL_INVALID_VALUE: the range is outside of the buffer or has half pages. CL_INVALID_MEM_OBJECT: no buffer, a
+ * sub-buffer, or one in memory of the host. */
 typedef cl_int (*clEnqueuePlaceBufferLOCKSTEP_fn)(cl_command_queue queue, cl_mem buffer, size_t offset,
                                                   size_t bytes, cl_uint wait_count, const cl_event *wait_list,
                                                   cl_event *event);

@@ -26,6 +26,11 @@ typedef struct ls_dma_job {
     uint64_t to, from, bytes;
     const uint8_t *host_from; /* NULL, here and below: a transfer without data */
     uint8_t *host_to;
+    /* LS_DMA_IN, LS_DMA_OUT: where the bytes lie in the memory of a host that is on the fabric, a physical address like
+     * those of other GPUs. The engine may read or write it as lines, and sets uses_host then. 0: there is no such host.
+     * An engine that does not uses host_from and host_to, and a link of its own. */
+    uint64_t host;
+    bool uses_host;
     const uint8_t *pattern;
     uint32_t pattern_bytes;
     void (*done)(void *self, struct ls_dma_job *job, ls_cycle now);
@@ -36,6 +41,7 @@ typedef struct ls_dma_job {
     uint64_t chunk, landed;   /* landed: bytes that have come over the host link */
     uint32_t stage;           /* LS_DMA_COPY: which buffer; UINT32_MAX: none */
     bool is_writing;
+    bool is_stream; /* between two memories: each line is written when it has been read */
     ls_cycle ready; /* set-up and the host link's latency are over */
 } ls_dma_job;
 

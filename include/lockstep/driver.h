@@ -139,6 +139,12 @@ LS_API ls_status ls_gpu_alloc(ls_gpu_context *context, uint64_t bytes, ls_gpu_ad
 /* The same with bytes that are 0 from the start, as strict checks see it too. No command, so no simulated time. */
 LS_API ls_status ls_gpu_alloc_zeroed(ls_gpu_context *context, uint64_t bytes, ls_gpu_address *out,
                                      ls_error *err);
+/* Memory of the host that kernels of all GPUs use where it is, over the fabric (pinned). Copies between it and the
+ * program's own memory are the CPU's and take no simulated time. LS_ERR_UNSUPPORTED in simulated time without a host:
+ * see ls_gpu_system_has_host(). In emulation it is memory like any other. */
+LS_API ls_status ls_gpu_alloc_host(ls_gpu_context *context, uint64_t bytes, ls_gpu_address *out,
+                                   ls_error *err);
+LS_API bool ls_gpu_system_has_host(const ls_gpu_system *system);
 /* address comes from ls_gpu_alloc(), or is 0. Waits for the queued commands of the context. */
 LS_API ls_status ls_gpu_free(ls_gpu_context *context, ls_gpu_address address, ls_error *err);
 

@@ -32,6 +32,8 @@ cl_int ocl_mem_move(cl_mem mem, cl_device_id device, ls_error *err)
     ls_gpu_context *gpu = mem->context->gpu;
     while (mem->parent)
         mem = mem->parent;
+    if (mem->is_pinned)
+        return CL_SUCCESS;
     uint64_t page = ls_gpu_page_bytes(ocl.system), bytes = ls_gpu_reach(gpu, mem->address), at = 0;
     while (at < bytes && ls_gpu_place_of(gpu, mem->address + at) == device->gpu)
         at += page;
@@ -192,7 +194,13 @@ static cl_int give_storage(cl_mem buffer, void *host_ptr)
         buffer->address = (uintptr_t)host_ptr;
         return CL_SUCCESS;
     }
-    status = ocl_gpu_alloc(buffer->context, buffer->bytes, &buffer->address);
+    buffer->is_pinned = (buffer->flags & CL_MEM_ALLOC_HOST_PTR) != 0 && ls_gpu_system_is_timed(ocl.system) &&
+                        ls_gpu_system_has_host(ocl.system);
+    if (buffer->is_pinned)
+        status = ocl_code_of(ls_gpu_alloc_host(buffer->context->gpu, buffer->bytes, &buffer->address, &err),
+                             CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    else
+        status = ocl_gpu_alloc(buffer->context, buffer->bytes, &buffer->address);
     if (status == CL_SUCCESS && host_ptr)
         status =
             ocl_code_of(ls_gpu_copy_in(buffer->context->gpu, buffer->address, host_ptr, buffer->bytes, &err),

@@ -242,6 +242,7 @@ struct _cl_mem {
     cl_mem parent;          /* buffer of a sub-buffer or of an image; retained */
     size_t origin;          /* of a sub-buffer */
     bool is_svm;            /* its storage is SVM of the program */
+    bool is_pinned;         /* its storage is memory of the simulated host, which all devices reach */
     cl_mem_properties *properties;
     size_t property_count;
     ocl_callback *destructors;

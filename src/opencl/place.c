@@ -17,7 +17,7 @@ static cl_int run_place(cl_event command, ls_error *err)
 static bool is_whole_buffer(cl_mem buffer)
 {
     return ocl_is(buffer, OCL_MEM) && buffer->type == CL_MEM_OBJECT_BUFFER && !buffer->parent &&
-           !buffer->is_svm;
+           !buffer->is_svm && !buffer->is_pinned;
 }
 
 cl_int clEnqueuePlaceBufferLOCKSTEP(cl_command_queue queue, cl_mem buffer, size_t offset, size_t bytes,

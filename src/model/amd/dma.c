@@ -1,69 +1,39 @@
 /* dma.c: transfers as streams of lines. Each cycle one line may be requested or written; transfers in progress
- * take turns. The host link is one server per direction: a line takes it for as long as its bytes need. */
-#include "lockstep/dma.h"
+ * take turns. The host link is one server per direction: a line takes it for as long as its bytes need.
+ *
+ * A transfer between two memories that the fabric joins is a stream: each line that was read waits in a buffer until it
+ * is written. A stream may read a line and write another one in the same cycle. */
+#include "model/amd/dma_impl.h"
 
-#include "base/list.h"
-#include "lockstep/state.h"
+#include "model/memory/place.h"
 
 #include <string.h>
 
-#define FLIGHT_MAX 1024u
-#define STAGES 4u
-#define STAGE_LINES 1024u
 #define HOST_BUFFER_PACKETS 4u /* that have arrived and not been written */
 #define FRACTION 16u           /* bits below a cycle in the host link's time */
-
-typedef struct dma_spec {
-    uint64_t in_flight;
-    uint64_t copy_in_cycles, copy_out_cycles, copy_cycles;
-    uint64_t host_latency_cycles, host_packet_bytes;
-    ls_ratio host_bytes_per_cycle;
-} dma_spec;
-
-typedef struct dma_counters {
-    uint64_t copies_in, copies_out, copies, fills;
-    uint64_t bytes_in, bytes_out, bytes_copied, bytes_filled;
-    uint64_t lines_read, lines_written;
-    uint64_t busy_cycles;
-} dma_counters;
-
-/* A requested line. */
-typedef struct dma_flight {
-    ls_dma_job *job; /* NULL: it is free */
-    uint64_t offset; /* of its first wanted byte in the transfer */
-    uint16_t first, bytes;
-    uint32_t next; /* of the free ones */
-} dma_flight;
-
-typedef struct dma {
-    const dma_spec *spec;
-    const char *name;
-    ls_region *region;
-    ls_dma_job *head, *tail; /* in progress, linked in the clients' memory; the first has the next turn */
-    dma_flight flight[FLIGHT_MAX];
-    index_pool flight_pool;
-    uint32_t flying;
-    uint8_t *stage[STAGES];
-    uint32_t stages_free;       /* mask */
-    uint64_t in_free, out_free; /* when the host link is free again, in 1 / 2^FRACTION cycles */
-    uint64_t byte_cost;         /* of the host link, in 1 / 2^FRACTION cycles */
-    ls_dma_job *arriving;       /* its next packet is on the host link */
-    uint64_t arriving_bytes;
-    ls_cycle busy_since;
-    ls_ticker ticker;
-    ls_event arrival, later; /* the packet on the host link is here; a transfer may begin */
-    bool refused;            /* a request; retry() will follow */
-    dma_counters n;
-    ls_block *memory; /* the path to L2 */
-    ls_line_port port;
-    ls_line_message message;
-} dma;
 
 /* ------------------------------------------------------------------------------------------------- chunks */
 
 static bool is_read(const ls_dma_job *j)
 {
-    return j->kind == LS_DMA_OUT || (j->kind == LS_DMA_COPY && !j->is_writing);
+    return j->kind == LS_DMA_OUT || (j->kind == LS_DMA_COPY && !j->is_writing) || j->is_stream;
+}
+
+static bool crosses_fabric(const ls_dma_job *j)
+{
+    if (j->kind == LS_DMA_COPY)
+        return mem_place_is_remote(j->from) != mem_place_is_remote(j->to);
+    return (j->kind == LS_DMA_IN || j->kind == LS_DMA_OUT) && !j->local && j->host != 0;
+}
+
+static uint64_t stream_from(const ls_dma_job *j)
+{
+    return j->kind == LS_DMA_IN ? j->host : j->from;
+}
+
+static uint64_t stream_to(const ls_dma_job *j)
+{
+    return j->kind == LS_DMA_OUT ? j->host : j->to;
 }
 
 static bool overlaps(const ls_dma_job *j)
@@ -77,7 +47,7 @@ static uint64_t chunk_of(const dma *d, const ls_dma_job *j, uint64_t *bytes)
 {
     uint64_t most = (uint64_t)STAGE_LINES * d->port.line_bytes;
     uint64_t left = j->bytes - j->chunk;
-    if (j->kind != LS_DMA_COPY) {
+    if (j->kind != LS_DMA_COPY || j->is_stream) {
         *bytes = j->bytes;
         return 0;
     }
@@ -88,6 +58,8 @@ static uint64_t chunk_of(const dma *d, const ls_dma_job *j, uint64_t *bytes)
 static uint64_t target(const dma *d, const ls_dma_job *j)
 {
     uint64_t bytes, first = chunk_of(d, j, &bytes);
+    if (j->is_stream)
+        return stream_from(j);
     return (is_read(j) ? j->from : j->to) + first;
 }
 
@@ -158,9 +130,12 @@ static void dma_start(void *state, ls_dma_job *j, ls_cycle now)
     j->asked = j->answered = j->chunk = j->landed = 0;
     j->stage = UINT32_MAX;
     j->is_writing = false;
+    j->is_stream = crosses_fabric(j);
+    j->uses_host = j->is_stream && j->kind != LS_DMA_COPY;
     j->ready = now;
     if (!j->local)
-        j->ready += setup[j->kind] + (j->kind == LS_DMA_IN ? d->spec->host_latency_cycles : 0);
+        j->ready +=
+            setup[j->kind] + (j->kind == LS_DMA_IN && !j->is_stream ? d->spec->host_latency_cycles : 0);
     count(d, j);
     if (d->head == NULL)
         d->busy_since = now;
@@ -183,6 +158,8 @@ static bool may_request(const dma *d, const ls_dma_job *j, ls_cycle now)
     (void)chunk_of(d, j, &bytes);
     if (j->asked == bytes)
         return false;
+    if (j->is_stream) /* as many lines again may wait for a write, or be written */
+        return d->holding + d->writing < d->spec->in_flight;
     if (j->kind == LS_DMA_IN && !j->local)
         return j->asked < j->landed;
     return j->kind != LS_DMA_COPY || j->stage != UINT32_MAX || d->stages_free != 0;
@@ -226,6 +203,10 @@ static bool request_line(dma *d, ls_dma_job *j, ls_cycle now)
     (void)chunk_of(d, j, &bytes);
     uint32_t first = (uint32_t)(address - base);
     uint32_t here = bytes - j->asked < line - first ? (uint32_t)(bytes - j->asked) : line - first;
+    if (j->is_stream && mem_place_is_remote(stream_to(j))) { /* one line of that memory, too */
+        uint32_t room = line - (uint32_t)((stream_to(j) + j->asked) & (line - 1));
+        here = here < room ? here : room;
+    }
     bool read = is_read(j);
     ls_line_message *m = &d->message;
     if (j->kind == LS_DMA_COPY && j->stage == UINT32_MAX) {
@@ -249,9 +230,42 @@ static bool request_line(dma *d, ls_dma_job *j, ls_cycle now)
     dma_flight *f = &d->flight[token];
     d->flying++;
     *f = (dma_flight){ .job = j, .offset = j->asked, .first = (uint16_t)first, .bytes = (uint16_t)here };
-    d->n.lines_read += read;
+    d->n.lines_read += read && !(j->uses_host && j->kind == LS_DMA_IN);
     d->n.lines_written += !read;
     j->asked += here;
+    return true;
+}
+
+/* Writes the first line of a stream that was read, or its part in one line of the other memory; false if it is refused. */
+static bool write_held(dma *d, ls_cycle now)
+{
+    uint32_t line = d->port.line_bytes, token = d->held.first;
+    dma_flight *f = &d->flight[token];
+    const ls_dma_job *j = f->job;
+    uint64_t address = stream_to(j) + f->offset + f->written;
+    uint32_t first = (uint32_t)(address & (line - 1)), left = (uint32_t)f->bytes - f->written;
+    uint32_t here = left < line - first ? left : line - first;
+    ls_line_message *m = &d->message;
+    m->address = address - first;
+    set_mask(m, first, here);
+    m->token = token;
+    m->flags = LS_LINE_SYSTEM;
+    m->kind = LS_LINE_WRITE;
+    m->born = (uint32_t)now;
+    memcpy(m->data + first, d->lines + (size_t)token * line + f->written, here);
+    if (!ls_line_request(&d->port, m, now)) {
+        d->refused = true;
+        return false;
+    }
+    f->is_writing = true;
+    f->written = (uint16_t)(f->written + here);
+    f->open++;
+    d->n.lines_written += !(j->uses_host && j->kind == LS_DMA_OUT);
+    if (f->written < f->bytes)
+        return true;
+    (void)index_list_pop(&d->held, INDEX_LINKS(d->flight, next));
+    d->holding--;
+    d->writing++;
     return true;
 }
 
@@ -260,7 +274,7 @@ static void bring_packet(dma *d, ls_cycle now)
 {
     uint64_t size = d->spec->host_packet_bytes;
     for (ls_dma_job *j = d->arriving != NULL ? NULL : d->head; j != NULL; j = j->next) {
-        if (j->kind != LS_DMA_IN || j->local || now < j->ready || j->landed == j->bytes ||
+        if (j->kind != LS_DMA_IN || j->local || j->is_stream || now < j->ready || j->landed == j->bytes ||
             j->landed - j->asked >= HOST_BUFFER_PACKETS * size)
             continue;
         uint64_t left = j->bytes - j->landed, here = size - (j->to + j->landed) % size;
@@ -297,9 +311,17 @@ static void to_back(dma *d, ls_dma_job *j)
 static bool tick(void *self, ls_cycle now)
 {
     dma *d = self;
+    bool wrote = false;
     bring_packet(d, now);
-    if (d->refused || d->flying == d->spec->in_flight)
+    if (d->refused)
         return false;
+    if (!index_list_empty(&d->held)) {
+        wrote = write_held(d, now);
+        if (!wrote)
+            return false;
+    }
+    if (d->flying == d->spec->in_flight || d->flying + d->holding + d->writing == FLIGHT_MAX)
+        return wrote;
     for (ls_dma_job *j = d->head; j != NULL; j = j->next)
         if (may_request(d, j, now)) {
             if (!request_line(d, j, now))
@@ -307,7 +329,7 @@ static bool tick(void *self, ls_cycle now)
             to_back(d, j);
             return true;
         }
-    return false;
+    return wrote;
 }
 
 static void on_event(void *self, ls_cycle now)
@@ -335,7 +357,7 @@ static void chunk_over(dma *d, ls_dma_job *j, ls_cycle now)
     (void)chunk_of(d, j, &bytes);
     if (j->answered < bytes)
         return;
-    if (j->kind == LS_DMA_COPY) {
+    if (j->kind == LS_DMA_COPY && !j->is_stream) {
         j->asked = j->answered = 0;
         j->is_writing = !j->is_writing;
         if (j->is_writing)
@@ -344,7 +366,7 @@ static void chunk_over(dma *d, ls_dma_job *j, ls_cycle now)
         if (j->chunk < j->bytes)
             return;
     }
-    if (j->kind == LS_DMA_OUT && !j->local) {
+    if (j->kind == LS_DMA_OUT && !j->local && !j->is_stream) {
         /* The last line still has to go over the link. */
         j->ready = ((d->out_free + (1u << FRACTION) - 1) >> FRACTION) + d->spec->host_latency_cycles;
         if (j->ready > now) {
@@ -355,11 +377,27 @@ static void chunk_over(dma *d, ls_dma_job *j, ls_cycle now)
     finish(d, j, now);
 }
 
+/* A line of a stream was read. */
+static void hold(dma *d, dma_flight *f, const ls_line_message *m)
+{
+    memcpy(d->lines + (size_t)m->token * d->port.line_bytes, m->data + f->first, f->bytes);
+    index_list_append(&d->held, INDEX_LINKS(d->flight, next), m->token);
+    d->holding++;
+    d->flying--;
+    ls_ticker_wake(&d->ticker);
+}
+
 static void on_reply(void *self, const ls_line_message *m, ls_cycle now)
 {
     dma *d = self;
     dma_flight *f = &d->flight[m->token];
     ls_dma_job *j = f->job;
+    if (j->is_stream && !f->is_writing) {
+        hold(d, f, m);
+        return;
+    }
+    if (f->is_writing && (--f->open > 0 || f->written < f->bytes))
+        return;
     if (m->kind == LS_LINE_READ) {
         uint8_t *to = j->kind == LS_DMA_OUT ? j->host_to : d->stage[j->stage];
         if (to)
@@ -372,7 +410,8 @@ static void on_reply(void *self, const ls_line_message *m, ls_cycle now)
     j->answered += f->bytes;
     f->job = NULL;
     index_pool_give(&d->flight_pool, INDEX_LINKS(d->flight, next), m->token);
-    d->flying--;
+    d->writing -= f->is_writing;
+    d->flying -= !f->is_writing;
     chunk_over(d, j, now);
     if (d->head != NULL)
         ls_ticker_wake(&d->ticker);
@@ -401,16 +440,20 @@ static ls_status dma_attach(void *self, ls_block *memory, ls_error *err)
         if (d->stage[i] == NULL)
             status = ls_fail(err, LS_ERR_NOMEM, "no memory for the DMA engine");
     }
+    d->lines = ls_domain_alloc(domain, (size_t)FLIGHT_MAX * d->port.line_bytes);
+    if (status == LS_OK && d->lines == NULL)
+        status = ls_fail(err, LS_ERR_NOMEM, "no memory for the DMA engine");
     return status;
 }
 
-static ls_status dma_init(ls_block *block, void *state, const void *spec, ls_error *err)
+ls_status dma_init(ls_block *block, void *state, const void *spec, ls_error *err)
 {
     dma *d = state;
     d->spec = spec;
     d->name = ls_block_name(block);
     d->region = ls_block_region(block);
     d->flight_pool = INDEX_POOL_NEW;
+    d->held = INDEX_LIST_EMPTY;
     d->stages_free = (1u << STAGES) - 1;
     ls_ratio rate = d->spec->host_bytes_per_cycle;
     d->byte_cost = ((rate.den << FRACTION) + rate.num / 2) / rate.num;
@@ -419,7 +462,7 @@ static ls_status dma_init(ls_block *block, void *state, const void *spec, ls_err
     return ls_ticker_add(d->region, &d->ticker, tick, d, err);
 }
 
-static void dma_waits(const void *state, ls_wait_sink *sink)
+void dma_waits(const void *state, ls_wait_sink *sink)
 {
     const dma *d = state;
     if (d->head != NULL)
@@ -427,80 +470,4 @@ static void dma_waits(const void *state, ls_wait_sink *sink)
                        d->flying > 0 ? "answers of L2" : "a turn");
 }
 
-static const ls_param params[] = {
-    LS_PARAM_UINT(dma_spec, in_flight, "lines", 256, 1, FLIGHT_MAX, "lines asked for and not yet answered"),
-    LS_PARAM_UINT(dma_spec, copy_in_cycles, "cycles", 0, 0, 1000000, "before a copy from the host begins"),
-    LS_PARAM_UINT(dma_spec, copy_out_cycles, "cycles", 0, 0, 1000000, "before a copy to the host begins"),
-    LS_PARAM_UINT(dma_spec, copy_cycles, "cycles", 0, 0, 1000000,
-                  "before a copy or fill inside the GPU begins"),
-    LS_PARAM_UINT(dma_spec, host_latency_cycles, "cycles", 500, 0, 1000000, "of the host link, one way"),
-    LS_PARAM_UINT(dma_spec, host_packet_bytes, "bytes", 256, 64, 4096, "that arrive together from the host"),
-    LS_PARAM_RATIO(dma_spec, host_bytes_per_cycle, "host_bytes_per_cycle", "bytes", "15.75", 0.01, 4096,
-                   "bandwidth of the host link in each direction, per cycle of the command processor"),
-};
-
-static const ls_metric metrics[] = {
-    LS_METRIC_COUNTER(dma_counters, copies_in, "copies", "copies from the host"),
-    LS_METRIC_COUNTER(dma_counters, copies_out, "copies", "copies to the host"),
-    LS_METRIC_COUNTER(dma_counters, copies, "copies", "copies inside the GPU"),
-    LS_METRIC_COUNTER(dma_counters, fills, "fills", "ranges filled with a pattern"),
-    LS_METRIC_COUNTER(dma_counters, bytes_in, "bytes", "bytes from the host"),
-    LS_METRIC_COUNTER(dma_counters, bytes_out, "bytes", "bytes to the host"),
-    LS_METRIC_COUNTER(dma_counters, bytes_copied, "bytes", "bytes copied inside the GPU"),
-    LS_METRIC_COUNTER(dma_counters, bytes_filled, "bytes", "bytes filled"),
-    LS_METRIC_COUNTER(dma_counters, lines_read, "lines", "lines read through L2"),
-    LS_METRIC_COUNTER(dma_counters, lines_written, "lines", "lines written through L2"),
-    LS_METRIC_COUNTER(dma_counters, busy_cycles, "cycles", "cycles with a transfer in progress"),
-};
-
-static const ls_dma_ops dma_ops = { .attach = dma_attach, .start = dma_start };
-
-static const ls_port_decl ports[] = {
-    { .name = LS_DMA_PORT, .interface = LS_DMA_INTERFACE, .ops = &dma_ops },
-};
-
-static const ls_state_row flight_rows[] = {
-    LS_STATE_OWN(dma_flight, job),
-    LS_STATE_DATA_SPAN(dma_flight, offset, next),
-};
-
-/* Transfers are their clients' memory. A machine is saved while none is in progress; then the message and the stages
- * are of no use. */
-static const ls_state_row rows[] = {
-    LS_STATE_FIXED_SPAN(dma, spec, region),
-    LS_STATE_OWN(dma, head),
-    LS_STATE_OWN(dma, tail),
-    LS_STATE_PARTS(dma, flight, flight_rows),
-    LS_STATE_DATA_SPAN(dma, flight_pool, flying),
-    LS_STATE_FIXED(dma, stage),
-    LS_STATE_DATA_SPAN(dma, stages_free, byte_cost),
-    LS_STATE_OWN(dma, arriving),
-    LS_STATE_DATA_SPAN(dma, arriving_bytes, busy_since),
-    LS_STATE_FIXED(dma, ticker),
-    LS_STATE_EVENT(dma, arrival),
-    LS_STATE_EVENT(dma, later),
-    LS_STATE_DATA(dma, refused),
-    LS_STATE_DATA(dma, n),
-    LS_STATE_FIXED_SPAN(dma, memory, message),
-};
-
-static const ls_block_type dma_line = {
-    .abi = LS_ABI_VERSION,
-    .slot = LS_DMA_SLOT,
-    .name = "line",
-    .help = "moves memory line by line through L2, and over the host link",
-    .spec_size = sizeof(dma_spec),
-    .params = params,
-    .param_count = LS_COUNT_OF(params),
-    .state_size = sizeof(dma),
-    .metrics = metrics,
-    .metric_count = LS_COUNT_OF(metrics),
-    .counters_offset = offsetof(dma, n),
-    .ports = ports,
-    .port_count = LS_COUNT_OF(ports),
-    .rows = rows,
-    .row_count = LS_COUNT_OF(rows),
-    .init = dma_init,
-    .waits = dma_waits,
-};
-LS_REGISTER_BLOCK(dma_line);
+const ls_dma_ops dma_ops = { .attach = dma_attach, .start = dma_start };

@@ -99,6 +99,9 @@ typedef struct drv_backend {
     ls_status (*close_trace)(void *self, ls_error *err);
 
     ls_status (*alloc)(void *self, size_t gpu, uint64_t bytes, uint64_t *address, ls_error *err);
+    /* NULL: allocations are as good as that. Memory of the host that all GPUs reach. */
+    ls_status (*host_alloc)(void *self, uint64_t bytes, uint64_t *address, ls_error *err);
+    bool (*has_host)(void *self);
     /* NULL is fine. The exact size of an allocation: programs may use no byte beyond it. */
     ls_status (*bound)(void *self, uint64_t address, uint64_t bytes, ls_error *err);
     /* NULL is fine. The allocation has a defined content: zeros. */

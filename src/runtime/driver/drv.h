@@ -121,6 +121,7 @@ typedef struct drv_range {
     size_t gpu;       /* device that it was allocated on */
     uint16_t *places; /* the GPU of each page of drv_page_bytes(); NULL: all are on `gpu` */
     bool is_module;   /* not to be freed by the user */
+    bool is_host;     /* memory of the host; gpu is 0 then */
     bool is_written;  /* a command of the host wrote to it */
     uint64_t
         launches; /* of the context, before it was allocated: if there were more since, kernels may have written */

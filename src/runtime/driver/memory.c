@@ -66,6 +66,8 @@ static void plan_pages(ls_gpu_system *system, size_t pages, uint16_t *out)
 static void account(ls_gpu_system *system, const drv_range *range, bool add)
 {
     uint64_t page = drv_page_bytes(system), whole = whole_pages(system, range->bytes);
+    if (range->is_host)
+        return;
     if (!range->places) {
         system->gpus[range->gpu].used_bytes += add ? whole : 0 - whole;
         return;
@@ -103,6 +105,8 @@ static ls_status reserve_locked(ls_gpu_context *context, drv_range *range, ls_er
     ls_status status = LS_OK;
     if (!vec_reserve(&context->ranges, 1))
         return no_memory(err);
+    if (range->is_host)
+        return LS_OK;
     if (range->gpu != system->unified || range->is_module)
         return check_room(system, range->gpu == system->unified ? 0 : range->gpu, whole, err);
     uint64_t all = 0;
@@ -134,17 +138,20 @@ static ls_status place_fresh(ls_gpu_system *system, const drv_range *range, ls_e
 
 /* -------------------------------------------------------------------------------------- taken and given back */
 
-ls_status drv_take(ls_gpu_context *context, size_t gpu, uint64_t bytes, bool is_module, uint64_t *out,
-                   ls_error *err)
+static ls_status take(ls_gpu_context *context, drv_range range, uint64_t *out, ls_error *err)
 {
     ls_gpu_system *system = context->system;
     const drv_backend *backend = system->backend;
-    drv_range range = { .bytes = bytes, .gpu = gpu, .is_module = is_module, .launches = context->launches };
+    uint64_t bytes = range.bytes, whole = whole_pages(system, bytes);
+    size_t gpu = range.gpu;
     *out = 0;
+    range.launches = context->launches;
     pthread_mutex_lock(&system->lock);
     ls_status status = reserve_locked(context, &range, err);
-    if (status == LS_OK)
-        status = backend->alloc(system->machine, gpu, whole_pages(system, bytes), &range.address, err);
+    if (status == LS_OK && range.is_host && backend->host_alloc)
+        status = backend->host_alloc(system->machine, whole, &range.address, err);
+    else if (status == LS_OK)
+        status = backend->alloc(system->machine, gpu, whole, &range.address, err);
     if (status == LS_OK) {
         if (backend->bound)
             status = backend->bound(system->machine, range.address, bytes, err);
@@ -159,7 +166,7 @@ ls_status drv_take(ls_gpu_context *context, size_t gpu, uint64_t bytes, bool is_
     if (status == LS_OK) {
         size_t at = range_after(context, range.address);
         drv_range *ranges = context->ranges.at;
-        if (gpu == system->unified && is_module)
+        if (gpu == system->unified && range.is_module)
             range.gpu = 0; /* where its image is; other GPUs have copies of the code */
         memmove(&ranges[at + 1], &ranges[at], (context->ranges.count - at) * sizeof *ranges);
         ranges[at] = range;
@@ -171,6 +178,12 @@ ls_status drv_take(ls_gpu_context *context, size_t gpu, uint64_t bytes, bool is_
     }
     pthread_mutex_unlock(&system->lock);
     return status;
+}
+
+ls_status drv_take(ls_gpu_context *context, size_t gpu, uint64_t bytes, bool is_module, uint64_t *out,
+                   ls_error *err)
+{
+    return take(context, (drv_range){ .bytes = bytes, .gpu = gpu, .is_module = is_module }, out, err);
 }
 
 ls_status drv_give_back(ls_gpu_context *context, uint64_t address, bool is_module, ls_error *err)
@@ -249,6 +262,19 @@ ls_status ls_gpu_alloc(ls_gpu_context *context, uint64_t bytes, ls_gpu_address *
     return drv_take(context, ls_gpu_selected(context), bytes, false, out, err);
 }
 
+bool ls_gpu_system_has_host(const ls_gpu_system *system)
+{
+    return !system->backend->has_host || system->backend->has_host(system->machine);
+}
+
+ls_status ls_gpu_alloc_host(ls_gpu_context *context, uint64_t bytes, ls_gpu_address *out, ls_error *err)
+{
+    *out = 0;
+    if (bytes == 0)
+        return ls_fail(err, LS_ERR_USAGE, "an allocation needs at least one byte");
+    return take(context, (drv_range){ .bytes = bytes, .is_host = true }, out, err);
+}
+
 ls_status ls_gpu_alloc_zeroed(ls_gpu_context *context, uint64_t bytes, ls_gpu_address *out, ls_error *err)
 {
     ls_gpu_system *system = context->system;
@@ -292,9 +318,11 @@ static ls_status check_pages(ls_gpu_context *context, uint64_t address, uint64_t
                        " bytes; the nearest is 0x%" PRIx64 " with %" PRIu64,
                        address, bytes, page, address / page * page,
                        ((address + bytes + page - 1) / page - address / page) * page);
-    if (!range || range->is_module)
+    if (!range || range->is_module || range->is_host)
         return ls_fail(err, LS_ERR_USAGE, "0x%" PRIx64 " cannot be placed: %s", address,
-                       range ? "it is a code object's" : "nothing is allocated there");
+                       !range             ? "nothing is allocated there"
+                       : range->is_module ? "it is a code object's"
+                                          : "it is memory of the host");
     uint64_t left = whole_pages(system, range->bytes) - (address - range->address);
     if (bytes > left)
         return ls_fail(err, LS_ERR_USAGE,
@@ -393,8 +421,8 @@ size_t ls_gpu_place_of(ls_gpu_context *context, ls_gpu_address address)
     pthread_mutex_lock(&context->system->lock);
     const drv_backend *backend = context->system->backend;
     const drv_range *range = range_of(context, address);
-    size_t gpu = SIZE_MAX;
-    if (range && backend->place_now)
+    size_t gpu = range && range->is_host ? LS_GPU_ON_HOST : SIZE_MAX;
+    if (range && !range->is_host && backend->place_now)
         gpu = backend->place_now(context->system->machine, address);
     if (range && gpu == SIZE_MAX)
         gpu = place_of(context->system, range, address);

@@ -208,7 +208,7 @@ static ls_status set_up_gpu(timing *t, timing_gpu *g, const drv_machine *m, ls_e
     if (status != LS_OK)
         return status;
     g->align = t->gpu_count > 1 ? t->page_bytes : LS_PAGE_BYTES;
-    if (t->gpu_count > 1)
+    if (t->gpu_count > 1 || ls_engine_part(t->engine, HOST_PART, 0) != NULL)
         (void)amd_gpu_set_pages(g->gpu, &pages);
     address_space_watch(g->space, pages_changed, g);
     return write_queue(g, err);
@@ -352,6 +352,8 @@ const drv_backend drv_backend_time = {
     .destroy = destroy,
     .close_trace = close_trace,
     .alloc = timing_mem_alloc,
+    .has_host = timing_has_host,
+    .host_alloc = timing_host_alloc,
     .free = timing_mem_free,
     .protect = timing_mem_protect,
     .manage = timing_manage,

@@ -98,6 +98,7 @@ typedef struct timing_slot {
     uint8_t *setup;            /* the packet and the arguments that are written */
     size_t setup_capacity;     /* bytes */
     size_t arguments, scratch; /* indices of pieces; SIZE_MAX: none */
+    uint64_t staged;           /* frame of the host, of a copy over the fabric; 0: none */
     uint64_t host_began_ns;
     amd_start start;         /* of a launch that is recorded */
     record_launch *recorded; /* NULL: it is not, or is no launch */
@@ -200,6 +201,16 @@ ls_status timing_unmanage(timing *t, uint64_t address, ls_error *err);
 ls_status timing_place_managed(timing *t, const drv_placement *placement, ls_error *err);
 /* An index of gpus. Only where pages move. */
 uint32_t timing_holder(const timing *t, uint64_t address);
+
+/* --- timing_pinned.c: the host's memory that GPUs use --- */
+
+/* The host's side of a copy over the fabric, before its packet is submitted and when it is over. They do nothing for
+ * other packets, and without a host. */
+ls_status timing_stage(timing *t, timing_slot *slot, ls_error *err);
+void timing_unstage(timing *t, timing_slot *slot);
+/* For the driver. */
+bool timing_has_host(void *self);
+ls_status timing_host_alloc(void *self, uint64_t bytes, uint64_t *address, ls_error *err);
 
 /* --- timing_split.c: commands of several packets --- */
 

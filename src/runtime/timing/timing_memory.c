@@ -76,21 +76,23 @@ ls_status timing_mem_free(void *self, uint64_t address, ls_error *err)
     timing *t = self;
     memory_extent extent;
     pthread_mutex_lock(&t->lock);
-    timing_gpu *g = timing_home(t, address);
-    ls_status status = timing_unmanage(t, address, err);
+    bool of_host = t->host && mem_place_home(address) == MEM_PLACE_HOST;
+    timing_gpu *g = of_host ? NULL : timing_home(t, address);
+    memory_space *space = of_host ? t->host_space : g ? g->space : NULL;
+    ls_status status = of_host ? LS_OK : timing_unmanage(t, address, err);
     if (status != LS_OK) {
         pthread_mutex_unlock(&t->lock);
         return status;
     }
-    if (g && address_space_find(g->space, timing_frame(address), &extent)) {
-        timing_piece piece = { .address = mem_place_virtual(g->home, extent.start),
+    if (space && address_space_find(space, timing_frame(address), &extent)) {
+        timing_piece piece = { .address = mem_place_virtual(mem_place_home(address), extent.start),
                                .bytes = extent.end - extent.start };
         if (!vec_push(&t->freed, piece))
             discard(t, &piece);
         timing_forget_places(t, piece.address, piece.bytes);
     }
-    status = g ? address_space_free(g->space, timing_frame(address), err)
-               : ls_fail(err, LS_ERR_USAGE, "nothing was allocated at 0x%llx", (unsigned long long)address);
+    status = space ? address_space_free(space, timing_frame(address), err)
+                   : ls_fail(err, LS_ERR_USAGE, "nothing was allocated at 0x%llx", (unsigned long long)address);
     pthread_mutex_unlock(&t->lock);
     return status;
 }

@@ -232,6 +232,8 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
         fill_transfer(slot, part);
     if (status == LS_OK && local) /* past all queues: no time of the host link */
         slot->packet.transfer.local = true;
+    else if (status == LS_OK && part->kind != DRV_WORK_LAUNCH)
+        status = timing_stage(t, slot, err);
     if (status == LS_OK && t->record)
         status = timing_record_begin(t, slot, work, local, err);
     if (status == LS_OK)
@@ -239,6 +241,7 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
     if (status != LS_OK) {
         (void)timing_record_end(slot, false, NULL);
         timing_free_pieces(t, slot);
+        timing_unstage(t, slot);
         return status;
     }
     if (part->kind == DRV_WORK_LAUNCH)
@@ -296,7 +299,14 @@ static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
         return status;
     job->local = local;
     job->command = t->commands - 1;
-    return submit_job(t, job, err);
+    if (job->parts.count > 0)
+        return submit_job(t, job, err);
+    timing_job_deliver(job); /* all of it was the CPU's */
+    timing_job_free(job);
+    work->began_ns = work->ended_ns = atomic_load(&t->now_ns);
+    work->is_over = true;
+    t->ended++;
+    return LS_OK;
 }
 
 ls_status timing_submit(void *self, drv_work *work, ls_error *err)
@@ -391,6 +401,7 @@ static void end_packet(timing *t, timing_slot *slot)
     if (!p->transfer.local || p->kind == LS_PACKET_KERNEL)
         fail_work(work, report(t, slot, &err), &err);
     timing_free_pieces(t, slot);
+    timing_unstage(t, slot);
     slot->work = NULL;
 }
 

@@ -1,6 +1,7 @@
 /* timing_split.c: copies and fills whose bytes lie in several places become several packets, each for the GPU that
  * holds its bytes. Frames of one GPU that follow each other are one packet, also if other pages lie between them in
- * the program's addresses: the host's side then goes through a staging buffer. */
+ * the program's addresses: the host's side then goes through a staging buffer. Bytes that lie in memory of the host are
+ * the CPU's: it moves them at once. */
 #include "runtime/timing/timing_impl.h"
 
 #include <stdlib.h>
@@ -31,24 +32,39 @@ static uint64_t run_of(const timing *t, const drv_work *work, uint64_t offset, p
     return run;
 }
 
-/* A copy between GPUs runs on the one that gets the bytes. */
+/* Bytes of which no GPU has either side. */
+static bool is_of_host(const drv_work *work, page_place to, page_place from)
+{
+    bool reads = work->kind == DRV_WORK_OUT || work->kind == DRV_WORK_COPY,
+         writes = work->kind != DRV_WORK_OUT;
+    return (!writes || to.place == MEM_PLACE_HOST) && (!reads || from.place == MEM_PLACE_HOST);
+}
+
+static uint8_t *host_at(const timing *t, page_place at, uint64_t bytes)
+{
+    return address_space_host(t->host_space, at.frame, bytes);
+}
+
+/* A copy between GPUs runs on the one that gets the bytes, one to the host on the one that has them. */
 static timing_part part_of(const timing *t, const drv_work *work, page_place to, page_place from,
                            uint64_t bytes)
 {
-    timing_part part = { .kind = work->kind, .bytes = bytes };
-    part.gpu = gpu_at(t, work->kind == DRV_WORK_OUT ? from : to);
+    timing_part part = { .kind = work->kind, .gpu = UINT32_MAX, .bytes = bytes };
+    if (is_of_host(work, to, from))
+        return part;
+    part.gpu = gpu_at(t, work->kind == DRV_WORK_OUT || to.place == MEM_PLACE_HOST ? from : to);
     uint32_t own = t->gpus[part.gpu].number;
     if (work->kind != DRV_WORK_OUT)
-        part.to = to.frame;
+        part.to = mem_place_physical(own, to.place, to.frame);
     if (work->kind == DRV_WORK_OUT || work->kind == DRV_WORK_COPY)
         part.from = mem_place_physical(own, from.place, from.frame);
     return part;
 }
 
 /* DMA engines that translate addresses move any range; its pages stay. */
-static timing_part virtual_part(const timing *t, const drv_work *work)
+static timing_part virtual_part(const timing *t, const drv_work *work, bool to_host)
 {
-    bool out = work->kind == DRV_WORK_OUT;
+    bool out = work->kind == DRV_WORK_OUT || to_host;
     return (timing_part){ .kind = work->kind,
                           .gpu = timing_holder(t, out ? work->from : work->to),
                           .to = work->to,
@@ -59,9 +75,12 @@ static timing_part virtual_part(const timing *t, const drv_work *work)
 bool timing_is_whole(const timing *t, const drv_work *work, timing_part *part)
 {
     page_place to = { 0 }, from = { 0 };
+    uint64_t run = run_of(t, work, 0, &to, &from);
+    if (is_of_host(work, to, from))
+        return false;
     if (t->directory)
-        *part = virtual_part(t, work);
-    else if (run_of(t, work, 0, &to, &from) < work->bytes)
+        *part = virtual_part(t, work, to.place == MEM_PLACE_HOST);
+    else if (run < work->bytes)
         return false;
     else if (work->kind == DRV_WORK_COPY && to.place != from.place && !t->has_fabric)
         return false;
@@ -88,6 +107,28 @@ void timing_job_deliver(timing_job *job)
 {
     for (size_t i = 0; i < job->stretches.count; i++)
         memcpy(job->stretches.at[i].host, job->stretches.at[i].staged, job->stretches.at[i].bytes);
+}
+
+/* ---------------------------------------------------------------------------------- in memory of the host */
+
+/* The parts of a transfer that are the CPU's. */
+static void move_on_host(const timing *t, const drv_work *work)
+{
+    page_place to = { 0 }, from = { 0 };
+    uint64_t run;
+    for (uint64_t offset = 0; offset < work->bytes; offset += run) {
+        run = run_of(t, work, offset, &to, &from);
+        if (!is_of_host(work, to, from))
+            continue;
+        if (work->kind == DRV_WORK_OUT && work->host_to)
+            memcpy((uint8_t *)work->host_to + offset, host_at(t, from, run), run);
+        else if (work->kind == DRV_WORK_IN && work->host_from)
+            memcpy(host_at(t, to, run), (const uint8_t *)work->host_from + offset, run);
+        else if (work->kind == DRV_WORK_COPY)
+            memmove(host_at(t, to, run), host_at(t, from, run), run);
+        for (uint64_t i = 0; work->kind == DRV_WORK_FILL && i < run; i++)
+            host_at(t, to, run)[i] = ((const uint8_t *)work->pattern)[(offset + i) % work->pattern_bytes];
+    }
 }
 
 /* -------------------------------------------------------------------------------------------- with the host */
@@ -184,12 +225,14 @@ static bool split_copy(timing *t, timing_job *job, const drv_work *work)
     for (uint64_t offset = 0; offset < work->bytes; offset += run) {
         run = run_of(t, work, offset, &to, &from);
         through_host |= to.place != from.place && !t->has_fabric;
-        if (!vec_push(&job->parts, part_of(t, work, to, from, run)))
+        if (!is_of_host(work, to, from) && !vec_push(&job->parts, part_of(t, work, to, from, run)))
             return false;
     }
     job->second = job->parts.count;
-    if (!through_host)
+    if (!through_host) {
+        move_on_host(t, work);
         return true;
+    }
     const drv_work out = { .kind = DRV_WORK_OUT, .from = work->from, .bytes = work->bytes };
     const drv_work in = { .kind = DRV_WORK_IN, .to = work->to, .bytes = work->bytes };
     job->parts.count = 0;
@@ -198,6 +241,14 @@ static bool split_copy(timing *t, timing_job *job, const drv_work *work)
         for (uint64_t offset = 0; offset < work->bytes; offset += run) {
             run = run_of(t, half, offset, &to, &from);
             timing_part part = part_of(t, half, to, from, run);
+            if (part.gpu == UINT32_MAX && phase == 0)
+                memcpy(job->staging + offset, host_at(t, from, run), run);
+            else if (part.gpu == UINT32_MAX &&
+                     !vec_push(&job->stretches,
+                               ((timing_stretch){ job->staging + offset, host_at(t, to, run), run })))
+                return false;
+            if (part.gpu == UINT32_MAX)
+                continue;
             part.host_to = part.kind == DRV_WORK_OUT ? job->staging + offset : NULL;
             part.host_from = part.kind == DRV_WORK_IN ? job->staging + offset : NULL;
             if (!vec_push(&job->parts, part))
@@ -267,6 +318,8 @@ ls_status timing_split(timing *t, drv_work *work, timing_job **out, ls_error *er
         job->staging = malloc(work->bytes);
         good = job->staging != NULL;
     }
+    if (good && work->kind != DRV_WORK_COPY)
+        move_on_host(t, work);
     if (good && work->kind == DRV_WORK_FILL)
         good = split_fill(t, job, work);
     else if (good && work->kind == DRV_WORK_COPY)
