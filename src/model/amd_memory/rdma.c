@@ -93,6 +93,10 @@ static bool send(rdma *r, fabric_class class, uint32_t to, uint32_t token, const
     ls_line_message *body = (ls_line_message *)(void *)slot->body;
     ls_line_copy(body, m, copy_bytes);
     body->address = slot->address;
+    if (r->has_place[MEM_PLACE_HOST] && to == r->end.ends - 1) {
+        r->n.host_bytes_out += slot->wire_bytes;
+        return true;
+    }
     r->n.bytes_out += slot->wire_bytes;
     r->n.data_bytes_out += data_bytes;
     return true;
@@ -203,7 +207,7 @@ static bool take_answer(rdma *r, ls_cycle now)
     r->n.answers++;
     r->n.faults += (ask->m.flags & LS_LINE_FAULT) != 0;
     r->n.latency_cycles += now - ask->taken;
-    r->host_copies -= is_host_copy(&ask->m);
+    r->host_copies -= r->has_place[MEM_PLACE_HOST] && is_host_copy(&ask->m);
     client->ops->reply(client->self, &ask->m, now);
     index_pool_give(&r->ask_pool, ask_links(r), i);
     r->in_flight--;
@@ -220,8 +224,12 @@ void rdma_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
         page_agent_receive(r->agent, link, payload, now);
         return;
     }
-    r->n.bytes_in += message->wire_bytes;
-    r->n.data_bytes_in += message->data_bytes;
+    if (r->has_place[MEM_PLACE_HOST] && message->from == r->end.ends - 1) {
+        r->n.host_bytes_in += message->wire_bytes;
+    } else {
+        r->n.bytes_in += message->wire_bytes;
+        r->n.data_bytes_in += message->data_bytes;
+    }
     if (message->class_index == FABRIC_REQUEST ||
         (message->class_index == FABRIC_COPY && (message->kind & COPY_REQUEST) != 0)) {
         uint32_t i = index_pool_take(&r->serve_pool, serve_links(r));

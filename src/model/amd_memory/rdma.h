@@ -40,7 +40,8 @@ typedef struct line_rdma_counters {
     uint64_t faults;                 /* answers that say so */
     uint64_t answers, latency_cycles;
     uint64_t served_reads, served_writes, served_atomics, served_latency_cycles;
-    uint64_t bytes_out, bytes_in; /* of messages with their headers */
+    uint64_t bytes_out, bytes_in; /* of messages with their headers, to and from GPUs */
+    uint64_t host_bytes_out, host_bytes_in;
     uint64_t data_bytes_out, data_bytes_in;
     uint64_t refused, fabric_waits;
     uint64_t in_flight_peak, served_peak;

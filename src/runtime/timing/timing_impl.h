@@ -66,10 +66,10 @@ typedef struct timing_part {
     ls_groups which; /* of a launch */
 } timing_part;
 
-/* Bytes between a staging buffer and the host's memory. */
+/* Bytes from a staging buffer to the program's memory, or to a frame of the host. */
 typedef struct timing_stretch {
-    uint8_t *staged, *host;
-    uint64_t bytes;
+    uint8_t *staged, *host; /* host NULL: to the frame */
+    uint64_t bytes, frame;
 } timing_stretch;
 
 /* A command of several packets. */
@@ -204,6 +204,9 @@ uint32_t timing_holder(const timing *t, uint64_t address);
 
 /* --- timing_pinned.c: the host's memory that GPUs use --- */
 
+/* The CPU's accesses to it, between runs. */
+void timing_host_write(const timing *t, uint64_t frame, const void *from, uint64_t bytes);
+void timing_host_read(const timing *t, uint64_t frame, void *to, uint64_t bytes);
 /* The host's side of a copy over the fabric, before its packet is submitted and when it is over. They do nothing for
  * other packets, and without a host. */
 ls_status timing_stage(timing *t, timing_slot *slot, ls_error *err);
@@ -221,7 +224,7 @@ ls_status timing_split(timing *t, drv_work *work, timing_job **out, ls_error *er
 /* A launch on all GPUs. */
 ls_status timing_spread(timing *t, drv_work *work, timing_job **out, ls_error *err);
 /* Its last part is over. */
-void timing_job_deliver(timing_job *job);
+void timing_job_deliver(const timing *t, timing_job *job);
 void timing_job_free(timing_job *job); /* NULL is fine */
 
 /* --- timing_record.c: the recording --- */

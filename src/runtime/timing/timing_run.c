@@ -301,7 +301,7 @@ static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
     job->command = t->commands - 1;
     if (job->parts.count > 0)
         return submit_job(t, job, err);
-    timing_job_deliver(job); /* all of it was the CPU's */
+    timing_job_deliver(t, job); /* all of it was the CPU's */
     timing_job_free(job);
     work->began_ns = work->ended_ns = atomic_load(&t->now_ns);
     work->is_over = true;
@@ -423,7 +423,7 @@ static void end_work(timing *t, timing_slot *slot)
         work->counts.simulated_ns = work->ended_ns - work->began_ns;
     }
     if (job && work->status == LS_OK)
-        timing_job_deliver(job);
+        timing_job_deliver(t, job);
     timing_job_free(job);
     work->is_over = true;
     t->ended++;

@@ -40,11 +40,6 @@ static bool is_of_host(const drv_work *work, page_place to, page_place from)
     return (!writes || to.place == MEM_PLACE_HOST) && (!reads || from.place == MEM_PLACE_HOST);
 }
 
-static uint8_t *host_at(const timing *t, page_place at, uint64_t bytes)
-{
-    return address_space_host(t->host_space, at.frame, bytes);
-}
-
 /* A copy between GPUs runs on the one that gets the bytes, one to the host on the one that has them. */
 static timing_part part_of(const timing *t, const drv_work *work, page_place to, page_place from,
                            uint64_t bytes)
@@ -103,16 +98,21 @@ void timing_job_free(timing_job *job)
     free(job);
 }
 
-void timing_job_deliver(timing_job *job)
+void timing_job_deliver(const timing *t, timing_job *job)
 {
-    for (size_t i = 0; i < job->stretches.count; i++)
-        memcpy(job->stretches.at[i].host, job->stretches.at[i].staged, job->stretches.at[i].bytes);
+    for (size_t i = 0; i < job->stretches.count; i++) {
+        const timing_stretch *s = &job->stretches.at[i];
+        if (s->host)
+            memcpy(s->host, s->staged, s->bytes);
+        else
+            timing_host_write(t, s->frame, s->staged, s->bytes);
+    }
 }
 
 /* ---------------------------------------------------------------------------------- in memory of the host */
 
-/* The parts of a transfer that are the CPU's. */
-static void move_on_host(const timing *t, const drv_work *work)
+/* The parts of a transfer that are the CPU's. `staging` has room for all of it. */
+static void move_on_host(const timing *t, const drv_work *work, uint8_t *staging)
 {
     page_place to = { 0 }, from = { 0 };
     uint64_t run;
@@ -120,14 +120,17 @@ static void move_on_host(const timing *t, const drv_work *work)
         run = run_of(t, work, offset, &to, &from);
         if (!is_of_host(work, to, from))
             continue;
-        if (work->kind == DRV_WORK_OUT && work->host_to)
-            memcpy((uint8_t *)work->host_to + offset, host_at(t, from, run), run);
-        else if (work->kind == DRV_WORK_IN && work->host_from)
-            memcpy(host_at(t, to, run), (const uint8_t *)work->host_from + offset, run);
-        else if (work->kind == DRV_WORK_COPY)
-            memmove(host_at(t, to, run), host_at(t, from, run), run);
+        const uint8_t *bytes = staging + offset;
+        if (work->kind == DRV_WORK_COPY)
+            timing_host_read(t, from.frame, staging + offset, run);
         for (uint64_t i = 0; work->kind == DRV_WORK_FILL && i < run; i++)
-            host_at(t, to, run)[i] = ((const uint8_t *)work->pattern)[(offset + i) % work->pattern_bytes];
+            staging[offset + i] = ((const uint8_t *)work->pattern)[(offset + i) % work->pattern_bytes];
+        if (work->kind == DRV_WORK_IN)
+            bytes = work->host_from ? (const uint8_t *)work->host_from + offset : NULL;
+        if (work->kind != DRV_WORK_OUT && bytes)
+            timing_host_write(t, to.frame, bytes, run);
+        else if (work->kind == DRV_WORK_OUT && work->host_to)
+            timing_host_read(t, from.frame, (uint8_t *)work->host_to + offset, run);
     }
 }
 
@@ -230,7 +233,7 @@ static bool split_copy(timing *t, timing_job *job, const drv_work *work)
     }
     job->second = job->parts.count;
     if (!through_host) {
-        move_on_host(t, work);
+        move_on_host(t, work, job->staging);
         return true;
     }
     const drv_work out = { .kind = DRV_WORK_OUT, .from = work->from, .bytes = work->bytes };
@@ -242,10 +245,11 @@ static bool split_copy(timing *t, timing_job *job, const drv_work *work)
             run = run_of(t, half, offset, &to, &from);
             timing_part part = part_of(t, half, to, from, run);
             if (part.gpu == UINT32_MAX && phase == 0)
-                memcpy(job->staging + offset, host_at(t, from, run), run);
+                timing_host_read(t, from.frame, job->staging + offset, run);
             else if (part.gpu == UINT32_MAX &&
                      !vec_push(&job->stretches,
-                               ((timing_stretch){ job->staging + offset, host_at(t, to, run), run })))
+                               ((timing_stretch){
+                                   .staged = job->staging + offset, .bytes = run, .frame = to.frame })))
                 return false;
             if (part.gpu == UINT32_MAX)
                 continue;
@@ -314,12 +318,12 @@ ls_status timing_split(timing *t, drv_work *work, timing_job **out, ls_error *er
     timing_job *job = calloc(1, sizeof *job);
     bool good = job != NULL;
     *out = NULL;
-    if (good && work->kind != DRV_WORK_FILL) {
+    if (good && (work->kind != DRV_WORK_FILL || t->host)) {
         job->staging = malloc(work->bytes);
         good = job->staging != NULL;
     }
-    if (good && work->kind != DRV_WORK_COPY)
-        move_on_host(t, work);
+    if (good && work->kind != DRV_WORK_COPY && t->host)
+        move_on_host(t, work, job->staging);
     if (good && work->kind == DRV_WORK_FILL)
         good = split_fill(t, job, work);
     else if (good && work->kind == DRV_WORK_COPY)
