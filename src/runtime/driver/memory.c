@@ -156,7 +156,7 @@ static ls_status take(ls_gpu_context *context, drv_range range, uint64_t *out, l
         if (backend->bound)
             status = backend->bound(system->machine, range.address, bytes, err);
         bool touched = gpu == system->unified && system->pages == DRV_PAGES_FIRST_TOUCH;
-        if (status == LS_OK && !is_module && backend->manage)
+        if (status == LS_OK && !range.is_module && !range.is_host && backend->manage)
             status = backend->manage(system->machine, range.address, bytes, touched, err);
         if (status == LS_OK && !touched)
             status = place_fresh(system, &range, err);

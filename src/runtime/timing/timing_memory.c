@@ -91,8 +91,9 @@ ls_status timing_mem_free(void *self, uint64_t address, ls_error *err)
             discard(t, &piece);
         timing_forget_places(t, piece.address, piece.bytes);
     }
-    status = space ? address_space_free(space, timing_frame(address), err)
-                   : ls_fail(err, LS_ERR_USAGE, "nothing was allocated at 0x%llx", (unsigned long long)address);
+    status = space
+                 ? address_space_free(space, timing_frame(address), err)
+                 : ls_fail(err, LS_ERR_USAGE, "nothing was allocated at 0x%llx", (unsigned long long)address);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
