@@ -113,6 +113,69 @@ static void more_levels_are_longer_sums(void **state)
     rig_destroy(r);
 }
 
+/* An invalidate of a page: its lines leave, others stay. */
+static void a_page_leaves_caches(void **state)
+{
+    (void)state;
+    enum { L1_HIT = 2 + 20 + HIT + 20 + 3, L2_HIT_ = L1_HIT - HIT + 2 + 20 + HIT + 20 + 3 };
+    for (uint32_t bytes = 128; bytes <= 4096; bytes *= 32) { /* fewer lines than are here, and more */
+        rig_shape shape = rig_shape_default(128);
+        shape.array = true;
+        rig *r = rig_create(&shape, 65536);
+        fill_memory(r, 65536);
+        rig_op ops[] = { rig_read(r->base + 4096),       rig_read(r->base + 8192 + 128),
+                         control(LS_LINE_INVALIDATE, 1), rig_read(r->base + 4096),
+                         control(LS_LINE_INVALIDATE, 1), control(LS_LINE_INVALIDATE, 0),
+                         rig_read(r->base + 4096),       rig_read(r->base + 8192 + 128) };
+        const size_t count = LS_COUNT_OF(ops);
+        for (size_t i = 0; i < count; i++) {
+            ops[i].fence = true;
+            if (ops[i].m.kind != LS_LINE_INVALIDATE)
+                continue;
+            ops[i].m.flags = LS_LINE_PAGE;
+            ops[i].m.address = i == 2 ? r->base + 16384 : r->base + 4096;
+            ops[i].m.mask[1] = bytes;
+        }
+        rig_script(r, 0, ops, count);
+        rig_run(r);
+        assert_int_equal(ops[3].done - ops[3].sent, HIT);     /* another page was meant */
+        assert_int_equal(ops[6].done - ops[6].sent, L2_HIT_); /* gone from both */
+        assert_int_equal(ops[7].done - ops[7].sent, HIT);
+        assert_line(&ops[6], 4096, 128);
+        rig_destroy(r);
+    }
+}
+
+/* The mover of a page reads past L2, which writes its newer line back, and writes past it likewise. */
+static void lines_of_moving_pages_pass_l2(void **state)
+{
+    (void)state;
+    rig_shape shape = rig_shape_default(64);
+    shape.passing_l2 = LS_LINE_PAGE;
+    rig *r = rig_create(&shape, 65536);
+    fill_memory(r, 65536);
+    rig_op ops[] = { rig_read(r->base), rig_read(r->base), rig_read(r->base), rig_read(r->base),
+                     rig_read(r->base) };
+    for (size_t i = 0; i < LS_COUNT_OF(ops); i++) {
+        ops[i].fence = true;
+        ops[i].m.flags = LS_LINE_GLC;
+    }
+    ops[0].m.kind = ops[3].m.kind = LS_LINE_WRITE; /* dirty in L2; and a line that comes */
+    ops[0].m.mask[0] = ops[3].m.mask[0] = UINT64_MAX;
+    memset(ops[0].m.data, 0x5a, 64);
+    memset(ops[3].m.data, 0xa5, 64);
+    ops[1].m.flags |= LS_LINE_PAGE;
+    ops[3].m.flags |= LS_LINE_PAGE;
+    rig_script(r, 0, ops, LS_COUNT_OF(ops));
+    rig_run(r);
+    assert_int_equal(ops[1].reply.data[17], 0x5a);
+    assert_int_equal(ops[2].reply.data[17], 0x5a);
+    assert_int_equal(ops[4].reply.data[17], 0xa5); /* L2's line of step 2 is not used any more */
+    assert_int_equal(line_cache_dirty_lines(r->l2[0]), 0);
+    assert_int_equal(*(const uint8_t *)address_space_host(r->address_space, r->base + 17, 1), 0xa5);
+    rig_destroy(r);
+}
+
 /* n hits at w per cycle take n / w cycles; with banks, those of one bank take n. */
 static void ports_and_banks_limit_the_rate(void **state)
 {
@@ -590,6 +653,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(latencies_are_sums),
         cmocka_unit_test(more_levels_are_longer_sums),
+        cmocka_unit_test(a_page_leaves_caches),
+        cmocka_unit_test(lines_of_moving_pages_pass_l2),
         cmocka_unit_test(ports_and_banks_limit_the_rate),
         cmocka_unit_test(narrow_paths_limit_the_rate),
         cmocka_unit_test(the_port_is_shared_in_turn),

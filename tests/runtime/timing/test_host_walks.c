@@ -190,12 +190,31 @@ static void walks_need_a_host(void **state)
     refuse("", sets, "mmu.walks is 'host', but the GPU is on no fabric");
 }
 
+/* Parts that cannot take part in page migration are refused by name. */
+static void migration_needs_its_parts(void **state)
+{
+    (void)state;
+    static const char *const fabric = "fabric: {model: pcie}\nhost.model: cpu\nmigrate.model: esi";
+    static const struct {
+        const char *sets[3], *reason;
+    } cases[] = {
+        { { "gpus.tlb.model=none" }, "tlb.model is 'none', which knows no shootdowns" },
+        { { "gpus.rdma.at=memory", "gpus.rdma.cache=read-only" }, "rdma.cache is not never" },
+        { { "gpus.l2.prefetch=next-line" }, "l2 has a prefetcher" },
+        { { "gpus.vector_cache.write_policy=back" }, "a cache above L2 writes back" },
+        { { "gpus.agent.counters=3" }, "agent.counters is 3, it must be a power of two" },
+    };
+    for (size_t i = 0; i < LS_COUNT_OF(cases); i++)
+        refuse(fabric, cases[i].sets, cases[i].reason);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(walks_cross_the_fabric),
         cmocka_unit_test(a_walk_takes_its_way),
         cmocka_unit_test(walks_need_a_host),
+        cmocka_unit_test(migration_needs_its_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
