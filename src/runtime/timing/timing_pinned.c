@@ -37,10 +37,7 @@ ls_status timing_stage(timing *t, timing_slot *slot, ls_error *err)
         return ls_error_prefix(err, "a copy with the host");
     if (in && job->host_from)
         timing_host_write(t, slot->staged + offset, job->host_from, job->bytes);
-    /* DMA engines translate where pages move. */
-    job->host = t->directory
-                    ? mem_place_virtual(MEM_PLACE_HOST, slot->staged + offset)
-                    : mem_place_physical(t->gpus[slot->gpu].number, MEM_PLACE_HOST, slot->staged + offset);
+    job->host = mem_place_physical(t->gpus[slot->gpu].number, MEM_PLACE_HOST, slot->staged + offset);
     return LS_OK;
 }
 
