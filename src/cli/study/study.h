@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "sim/program_job.h"
 
-#define STUDY_CONFIGS_MAX 4
+#define STUDY_CONFIGS_MAX 6
 #define STUDY_SETS_MAX 8
 #define STUDY_CLAIMS_MAX 12
 

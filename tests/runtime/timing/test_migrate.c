@@ -1,0 +1,267 @@
+/* test_migrate.c: memory whose pages move while programs run: under every model of slot `migrate` the bytes are those of an
+ * array of the host that gets the same commands, for any number of threads. */
+#include "runtime/driver/driver_test.h"
+
+#include "lockstep/random.h"
+
+#define NANO LS_SOURCE_DIR "/platforms/r9nano.yaml"
+#define PAGE 4096u
+#define GPUS 3u
+
+typedef struct rig {
+    ls_gpu_system *system;
+    ls_gpu_context *context;
+    ls_gpu_kernel *increment[GPUS];
+} rig;
+
+typedef struct model {
+    const char *name;
+    const char *sets[4]; /* more keys */
+} model;
+
+static const model models[] = {
+    { "page", { NULL } },
+    { "page", { "migrate.pin=1", NULL } },
+    { "page", { "migrate.threshold=4", "migrate.prefetch=2", NULL } },
+    { "esi", { NULL } },
+    { "esi", { "migrate.in_flight=1", NULL } },
+    { "split", { NULL } },
+};
+
+static rig open_rig(const model *m, uint32_t threads, uint64_t memory)
+{
+    char text[64];
+    const char *sets[12] = { "gpus.clusters=2", "fabric.model=pcie", "host.model=cpu", text,
+                             "migrate.check=true" };
+    const char *path = bench_object("gfx803", 5);
+    size_t count = 5;
+    rig r;
+    snprintf(text, sizeof text, "migrate.model=%s", m->name);
+    for (size_t i = 0; m->sets[i]; i++)
+        sets[count++] = m->sets[i];
+    const ls_gpu_options options = { .memory_bytes = memory,
+                                     .threads = threads,
+                                     .platform = NANO,
+                                     .platform_gpus = GPUS,
+                                     .sets = sets,
+                                     .set_count = count };
+    OK(ls_gpu_system_create(&options, &r.system, &err));
+    OK(ls_gpu_context_create(r.system, &r.context, &err));
+    for (uint32_t i = 0; i < GPUS; i++) {
+        ls_gpu_module *module;
+        OK(ls_gpu_select(r.context, i, &err));
+        OK(ls_gpu_module_load_file(r.context, path, &module, &err));
+        OK(ls_gpu_module_find(module, "increment", &r.increment[i], &err));
+    }
+    OK(ls_gpu_select(r.context, 0, &err));
+    return r;
+}
+
+static void close_rig(rig *r)
+{
+    ls_gpu_context_destroy(r->context);
+    ls_gpu_system_destroy(r->system);
+}
+
+/* Work-groups of 64 increment the words of a buffer; these of them, on this GPU. */
+static ls_status add_one(rig *r, uint32_t gpu, ls_gpu_address buffer, uint32_t words, ls_groups which)
+{
+    ls_gpu_arg args[] = { LS_GPU_ARG(buffer), LS_GPU_ARG(words) };
+    ls_gpu_launch l = { .grid = { words }, .group = { 64 }, .args = args, .arg_count = 2, .groups = which };
+    return ls_gpu_run(r->context, r->increment[gpu], &l, &err);
+}
+
+/* A page follows the GPUs that use it. */
+static void follows(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < LS_COUNT_OF(models); i++) {
+        const model *m = &models[i];
+        rig r = open_rig(m, 1, 256 * PAGE);
+        ls_gpu_address buffer;
+        uint32_t data[PAGE / 4], got[PAGE / 4];
+        bool moves = m->sets[0] == NULL || strstr(m->sets[0], "in_flight") != NULL;
+        for (uint32_t k = 0; k < PAGE / 4; k++)
+            data[k] = 3 * k;
+        OK(ls_gpu_alloc(r.context, PAGE, &buffer, &err));
+        OK(ls_gpu_copy_in(r.context, buffer, data, sizeof data, &err));
+        assert_int_equal(ls_gpu_place_of(r.context, buffer), 0);
+        for (uint32_t gpu = 1; gpu < 6; gpu++) {
+            OK(add_one(&r, gpu % GPUS, buffer, PAGE / 4, (ls_groups){ 0 }));
+            if (moves)
+                assert_int_equal(ls_gpu_place_of(r.context, buffer), gpu % GPUS);
+        }
+        OK(ls_gpu_copy_out(r.context, got, buffer, sizeof got, &err));
+        for (uint32_t k = 0; k < PAGE / 4; k++)
+            assert_int_equal(got[k], 3 * k + 5);
+        OK(ls_gpu_free(r.context, buffer, &err));
+        close_rig(&r);
+    }
+}
+
+/* Random launches, moves, copies and fills; the time at the end. */
+static uint64_t random_commands(const model *m, uint32_t threads, uint64_t seed)
+{
+    enum { PAGES = 12, BYTES = PAGES * PAGE, WORDS = BYTES / 4, GROUPS = WORDS / 64 };
+    static uint8_t mirror[BYTES], got[BYTES], data[BYTES];
+    rig r = open_rig(m, threads, 256 * PAGE);
+    ls_gpu_address buffer;
+    ls_random random;
+    ls_random_init(&random, seed);
+    memset(mirror, 0, sizeof mirror);
+    OK(ls_gpu_alloc_zeroed(r.context, BYTES, &buffer, &err));
+    for (uint32_t i = 0; i < 24; i++) {
+        size_t from = (size_t)ls_random_below(&random, BYTES - 1),
+               to = (size_t)ls_random_below(&random, BYTES - 1);
+        size_t bytes = 1 + (size_t)ls_random_below(&random, BYTES - (from > to ? from : to));
+        size_t page = (size_t)ls_random_below(&random, PAGES);
+        uint32_t gpu = (uint32_t)ls_random_below(&random, GPUS);
+        for (size_t k = 0; k < bytes; k++)
+            data[k] = (uint8_t)ls_random_next(&random);
+        switch (i % 6) {
+        case 0:
+            OK(ls_gpu_copy_in(r.context, buffer + to, data, bytes, &err));
+            memcpy(mirror + to, data, bytes);
+            break;
+        case 2:
+            OK(ls_gpu_copy(r.context, buffer + to, buffer + from, bytes, &err));
+            memmove(mirror + to, mirror + from, bytes);
+            break;
+        case 4:
+            OK(ls_gpu_place(r.context, buffer + page * PAGE,
+                            (1 + ls_random_below(&random, PAGES - page)) * PAGE, gpu, &err));
+            break;
+        default: {
+            uint32_t first = (uint32_t)ls_random_below(&random, GROUPS);
+            uint32_t count = 1 + (uint32_t)ls_random_below(&random, GROUPS - first);
+            OK(add_one(&r, gpu, buffer, WORDS, (ls_groups){ .first = first, .count = count }));
+            for (size_t k = (size_t)first * 64; k < (size_t)(first + count) * 64; k++) {
+                uint32_t word;
+                memcpy(&word, mirror + 4 * k, 4);
+                word++;
+                memcpy(mirror + 4 * k, &word, 4);
+            }
+        }
+        }
+        if (i % 8 == 7) {
+            OK(ls_gpu_peek(r.context, got, buffer, BYTES, &err));
+            assert_memory_equal(got, mirror, BYTES);
+        }
+    }
+    OK(ls_gpu_copy_out(r.context, got, buffer, BYTES, &err));
+    assert_memory_equal(got, mirror, BYTES);
+    uint64_t end = ls_gpu_system_now(r.system);
+    OK(ls_gpu_free(r.context, buffer, &err));
+    close_rig(&r);
+    return end;
+}
+
+static void random_all(void **unused)
+{
+    static const uint32_t threads[] = { 2, 3, 8 };
+    (void)unused;
+    for (size_t i = 0; i < LS_COUNT_OF(models); i++) {
+        uint64_t one = random_commands(&models[i], 1, 11 + i);
+        assert_int_equal(random_commands(&models[i], threads[i % 3], 11 + i), one);
+    }
+}
+
+/* All GPUs increment the same words at once, in work-groups of their own: pages go back and forth. */
+static uint64_t race_free(const model *m, uint32_t threads)
+{
+    enum { WORDS = 4 * PAGE / 4, GROUPS = WORDS / 64 };
+    static uint32_t got[WORDS];
+    rig r = open_rig(m, threads, 256 * PAGE);
+    ls_gpu_queue *queues[GPUS];
+    ls_gpu_address buffer;
+    OK(ls_gpu_alloc_zeroed(r.context, sizeof got, &buffer, &err));
+    for (uint32_t i = 0; i < GPUS; i++) {
+        OK(ls_gpu_select(r.context, i, &err));
+        OK(ls_gpu_queue_create(r.context, &queues[i], &err));
+    }
+    for (uint32_t round = 0; round < 3; round++) {
+        for (uint32_t i = 0; i < GPUS; i++) {
+            uint32_t words = WORDS;
+            ls_gpu_arg args[] = { LS_GPU_ARG(buffer), LS_GPU_ARG(words) };
+            ls_gpu_launch l = { .grid = { WORDS },
+                                .group = { 64 },
+                                .args = args,
+                                .arg_count = 2,
+                                .groups = {
+                                    .first = i, .stride = GPUS, .count = (GROUPS - i + GPUS - 1) / GPUS } };
+            OK(ls_gpu_queue_launch(queues[i], r.increment[i], &l, NULL, &err));
+        }
+        OK(ls_gpu_sync(r.context, &err));
+    }
+    OK(ls_gpu_copy_out(r.context, got, buffer, sizeof got, &err));
+    for (uint32_t i = 0; i < WORDS; i++)
+        assert_int_equal(got[i], 3);
+    uint64_t end = ls_gpu_system_now(r.system);
+    close_rig(&r);
+    return end;
+}
+
+static void shared_pages(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < LS_COUNT_OF(models); i++) {
+        uint64_t one = race_free(&models[i], 1);
+        assert_int_equal(race_free(&models[i], 3), one);
+    }
+}
+
+/* More pages than a GPU holds: some lie on the host. */
+static void spilled(void **unused)
+{
+    enum { WORDS = 768 * PAGE / 4 };
+    static uint32_t got[WORDS];
+    static const model small[] = { { "page", { "migrate.capacity_mib=2", NULL } },
+                                   { "esi", { "migrate.capacity_mib=2", NULL } },
+                                   { "split",
+                                     { "migrate.capacity_mib=2", "migrate.largest_kib=256", NULL } } };
+    (void)unused;
+    for (size_t i = 0; i < LS_COUNT_OF(small); i++) {
+        rig r = open_rig(&small[i], 2, 2048 * PAGE);
+        ls_gpu_address buffer;
+        OK(ls_gpu_alloc_zeroed(r.context, sizeof got, &buffer, &err));
+        for (uint32_t round = 0; round < 2; round++)
+            OK(add_one(&r, 1, buffer, WORDS, (ls_groups){ 0 }));
+        OK(ls_gpu_copy_out(r.context, got, buffer, sizeof got, &err));
+        for (uint32_t k = 0; k < WORDS; k++)
+            assert_int_equal(got[k], 2);
+        close_rig(&r);
+    }
+}
+
+static void refusals(void **unused)
+{
+    const char *sets[] = { "fabric.model=pcie", "migrate.model=esi", "host.model=cpu", "gpus.tlb.model=none" };
+    ls_gpu_options options = { .platform = NANO, .platform_gpus = 2, .sets = sets, .set_count = 2 };
+    ls_gpu_system *system;
+    (void)unused;
+    REFUSED(ls_gpu_system_create(&options, &system, &err), LS_ERR_INPUT,
+            "migrate.model is 'esi', but host.model is 'none': the IOMMU of the host has the directory");
+    options.set_count = 4;
+    assert_int_not_equal(ls_gpu_system_create(&options, &system, &err), LS_OK);
+    options.set_count = 1;
+    options.unified = true;
+    options.pages = "first-touch";
+    OK(ls_gpu_system_create(&options, &system, &err));
+    ls_gpu_context *context;
+    ls_gpu_address buffer;
+    OK(ls_gpu_context_create(system, &context, &err));
+    OK(ls_gpu_select(context, ls_gpu_system_unified(system), &err));
+    REFUSED(ls_gpu_alloc(context, PAGE, &buffer, &err), LS_ERR_UNSUPPORTED,
+            "pages by first touch need a system whose pages move: migrate.model is 'none'");
+    ls_gpu_context_destroy(context);
+    ls_gpu_system_destroy(system);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(follows), cmocka_unit_test(random_all), cmocka_unit_test(shared_pages),
+        cmocka_unit_test(spilled), cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
