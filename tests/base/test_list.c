@@ -15,7 +15,7 @@
 typedef struct element {
     uint64_t other;
     uint32_t next, older;
-    uint16_t more;
+    uint16_t short_next;
     uint32_t newer;
 } element;
 
@@ -32,15 +32,25 @@ static void links_lie_in_their_elements(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < COUNT; i++) {
-        assert_ptr_equal(index_link(INDEX_LINKS(elements, next), i), &elements[i].next);
-        assert_ptr_equal(index_link(INDEX_LINKS(elements, newer), i), &elements[i].newer);
+        elements[i] = (element){ .next = 70000 + i, .newer = INDEX_NONE, .short_next = (uint16_t)(40 + i) };
+        assert_int_equal(index_link(INDEX_LINKS(elements, next), i), 70000 + i);
+        assert_int_equal(index_link(INDEX_LINKS(elements, newer), i), INDEX_NONE);
+        assert_int_equal(index_link(INDEX_LINKS(elements, short_next), i), 40 + i);
+        index_link_set(INDEX_LINKS(elements, short_next), i, INDEX_NONE);
+        index_link_set(INDEX_LINKS(elements, newer), i, 80000 + i);
+        const element *e = &elements[i];
+        assert_int_equal(e->newer, 80000 + i);
+        assert_int_equal(e->short_next, INDEX_NONE_16);
+        assert_int_equal(index_link(INDEX_LINKS(elements, short_next), i), INDEX_NONE);
+        assert_int_equal(e->next, 70000 + i); /* and its neighbours are as before */
+        assert_int_equal(e->older, 0);
     }
+    index_link_set(INDEX_LINKS(elements, short_next), 0, INDEX_16_MAX);
+    assert_int_equal(index_link(INDEX_LINKS(elements, short_next), 0), INDEX_16_MAX);
 }
 
-static void list_is_first_in_first_out(void **state)
+static void check_first_in_first_out(index_links next)
 {
-    (void)state;
-    const index_links next = INDEX_LINKS(elements, next);
     index_list list = INDEX_LIST_EMPTY;
     uint32_t in = 0, out = 0;
     assert_true(index_list_empty(&list));
@@ -51,17 +61,22 @@ static void list_is_first_in_first_out(void **state)
             assert_int_equal(index_list_pop(&list, next), out++ % COUNT);
         assert_int_equal(index_list_empty(&list), in == out);
         uint32_t length = 0;
-        for (uint32_t i = list.first; i != INDEX_NONE; i = elements[i].next)
+        for (uint32_t i = list.first; i != INDEX_NONE; i = index_link(next, i))
             length++;
         assert_int_equal(length, in - out);
     }
     assert_true(in > 2 * COUNT);
 }
 
-static void list_loses_elements_anywhere(void **state)
+static void list_is_first_in_first_out(void **state)
 {
     (void)state;
-    const index_links next = INDEX_LINKS(elements, next);
+    check_first_in_first_out(INDEX_LINKS(elements, next));
+    check_first_in_first_out(INDEX_LINKS(elements, short_next));
+}
+
+static void check_losses_anywhere(index_links next)
+{
     index_list list = INDEX_LIST_EMPTY;
     static const uint32_t leave[] = { 2, 0, 5, 3 }; /* inside, the first, the last, inside */
     for (uint32_t i = 0; i < 6; i++)
@@ -78,19 +93,26 @@ static void list_loses_elements_anywhere(void **state)
     assert_true(index_list_empty(&list));
 }
 
-static void pool_gives_the_last_back_first(void **state)
+static void list_loses_elements_anywhere(void **state)
 {
     (void)state;
-    const index_links next = INDEX_LINKS(elements, next);
+    check_losses_anywhere(INDEX_LINKS(elements, next));
+    check_losses_anywhere(INDEX_LINKS(elements, short_next));
+}
+
+static void check_pool(index_links next)
+{
     index_pool pool = INDEX_POOL_NEW;
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(index_pool_take(&pool, next), i);
     index_pool_give(&pool, next, 1);
     index_pool_give(&pool, next, 3);
+    assert_int_equal(index_pool_next(&pool), 3);
     assert_int_equal(index_pool_take(&pool, next), 3);
     assert_int_equal(index_pool_take(&pool, next), 1);
     for (uint32_t i = 4; i < COUNT; i++) {
         assert_false(index_pool_empty(&pool, COUNT));
+        assert_int_equal(index_pool_next(&pool), i);
         assert_int_equal(index_pool_take(&pool, next), i); /* only now those that were never used */
     }
     assert_true(index_pool_empty(&pool, COUNT));
@@ -98,6 +120,13 @@ static void pool_gives_the_last_back_first(void **state)
     assert_false(index_pool_empty(&pool, COUNT));
     assert_int_equal(index_pool_take(&pool, next), 7);
     assert_true(index_pool_empty(&pool, COUNT));
+}
+
+static void pool_gives_the_last_back_first(void **state)
+{
+    (void)state;
+    check_pool(INDEX_LINKS(elements, next));
+    check_pool(INDEX_LINKS(elements, short_next));
 }
 
 static void assert_order(const index_order *order, const uint32_t *expected, uint32_t count)

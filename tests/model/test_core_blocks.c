@@ -139,7 +139,7 @@ static void a_block_needs_warps_registers_and_shared_memory(void **state)
         { "warps that leave a rest", 32, 32, 65536, 96, 5, 16, 0, 6 },
         { "slots", 64, 7, 65536, 96, 2, 16, 0, 7 },
         { "registers", 64, 32, 65536, 96, 4, 64, 0, 8 },
-        { "registers, rounded up", 64, 32, 65536, 96, 4, 65, 0, 7 }, /* 68 * 128 each */
+        { "registers, rounded up", 64, 32, 65536, 96, 4, 49, 0, 9 }, /* 52 * 128 each; ten would fit with 49 */
         { "shared memory", 64, 32, 65536, 96, 1, 16, 16 * 1024, 6 },
         { "shared memory and one byte", 64, 32, 65536, 96, 1, 16, 16 * 1024 + 1, 5 },
     };

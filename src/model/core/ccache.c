@@ -11,18 +11,8 @@
 struct ccache {
     readonly levels;
     uint64_t base[CORE_CTAS_MAX];
-    uint16_t parked_first, parked_last; /* flights that found no free miss entry */
+    index_list parked; /* flights that found no free miss entry */
 };
-
-static void append(core *c, uint16_t *first, uint16_t *last, uint16_t index)
-{
-    c->flights.at[index].next = NO_FLIGHT;
-    if (*first == NO_FLIGHT)
-        *first = index;
-    else
-        c->flights.at[*last].next = index;
-    *last = index;
-}
 
 static void finish(core *c, uint16_t index)
 {
@@ -34,14 +24,13 @@ static void finish(core *c, uint16_t index)
 static void filled(core *c, readonly_miss *miss)
 {
     ccache *k = c->options.ccache;
-    for (uint16_t index = miss->first, next; index != NO_FLIGHT; index = next) {
-        next = c->flights.at[index].next;
-        finish(c, index);
-    }
-    uint16_t index = k->parked_first;
-    k->parked_first = NO_FLIGHT;
-    for (uint16_t next; index != NO_FLIGHT; index = next) {
-        next = c->flights.at[index].next;
+    const index_links next = INDEX_LINKS(c->flights.at, next);
+    while (!index_list_empty(&miss->waiting))
+        finish(c, (uint16_t)index_list_pop(&miss->waiting, next));
+    index_list parked = k->parked;
+    k->parked = INDEX_LIST_EMPTY;
+    while (!index_list_empty(&parked)) {
+        uint16_t index = (uint16_t)index_list_pop(&parked, next);
         if (!ccache_holds(c, index))
             finish(c, index);
     }
@@ -53,7 +42,7 @@ bool ccache_init(core *c)
     if (k == NULL)
         return false;
     c->options.ccache = k;
-    k->parked_first = NO_FLIGHT;
+    k->parked = INDEX_LIST_EMPTY;
     k->levels.filled = filled;
     return readonly_init(&k->levels, &c->spec->options.ccache, &c->n.options.ccache, 1, 1, c->domain);
 }
@@ -80,10 +69,10 @@ bool ccache_holds(core *c, uint16_t index)
     case READONLY_HIT:
         return false;
     case READONLY_WAIT:
-        append(c, &miss->first, &miss->last, index);
+        index_list_append(&miss->waiting, INDEX_LINKS(c->flights.at, next), index);
         break;
     case READONLY_FULL:
-        append(c, &k->parked_first, &k->parked_last, index);
+        index_list_append(&k->parked, INDEX_LINKS(c->flights.at, next), index);
         break;
     }
     return true;

@@ -25,6 +25,7 @@
 #define MODEL_CORE_H
 
 #include "base/bitset.h"
+#include "base/list.h"
 #include "base/ring.h"
 #include "isa/registers.h"
 #include "isa/stream.h"
@@ -48,7 +49,7 @@
 #define CORE_WHEEL 1024       /* cycles ahead that an execution unit can be reserved */
 #define CORE_SECTORS_MAX 272  /* sectors of one memory instruction, at most: 32 lanes x 8 words + some */
 #define ASYNC_GROUPS 8        /* of a warp, told apart; a power of two */
-#define NO_FLIGHT UINT16_MAX
+#define NO_FLIGHT INDEX_NONE_16
 #define STORE_TOKEN 0x80000000u /* tokens of stores carry the warp, those of loads the flight */
 #define STORE_OTHER 0x40000000u /* and that they do not go to global memory */
 #define STORE_WARP 0x0000ffffu
@@ -408,5 +409,9 @@ uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const ls_inst *inst,
 void flight_complete(core *c, uint16_t index); /* counts it and gives the entry back */
 void flight_release_registers(core *c, uint16_t index);
 void flight_free(core *c, uint16_t index);
+static inline bool flights_full(const core *c)
+{
+    return index_pool_empty(&c->flights.free, CORE_FLIGHTS);
+}
 
 #endif

@@ -19,10 +19,9 @@ typedef struct flight {
 } flight;
 
 typedef struct flight_table {
-    flight *at;          /* CORE_FLIGHTS */
-    uint16_t first_free; /* NO_FLIGHT: none */
-    uint16_t fresh;      /* the last of the free ones: those behind it have never been used */
-    uint32_t issued;     /* flight.uid of the next */
+    flight *at; /* CORE_FLIGHTS */
+    index_pool free;
+    uint32_t issued; /* flight.uid of the next */
 } flight_table;
 
 #endif

@@ -125,7 +125,7 @@ void flow_enqueue(core *c, uint32_t warp, const flow_inst *d, const ls_dyn *dyn,
         m->queue[i % FLOW_QUEUE] = m->queue[(i - 1) % FLOW_QUEUE];
     m->queue[i % FLOW_QUEUE] = (flow_wait){ .ready = ready, .flight = index };
     fs->waiting++;
-    m->starved = c->flights.first_free == NO_FLIGHT;
+    m->starved = flights_full(c);
     if (LS_UNLIKELY(m->starved))
         for (uint32_t sub = 0; sub < c->sub_count; sub++)
             close_units(&f->subs[sub], MEMORY_BIT);
@@ -312,7 +312,7 @@ static void run_unit(core *c)
     }
     if (m->head != m->tail)
         take_next(c);
-    if (LS_UNLIKELY(m->starved) && c->flights.first_free != NO_FLIGHT) {
+    if (LS_UNLIKELY(m->starved) && !flights_full(c)) {
         m->starved = false;
         for (uint32_t sub = 0; sub < c->sub_count; sub++)
             open_units(c, sub);

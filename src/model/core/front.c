@@ -231,7 +231,7 @@ static bool issue_sub(core *c, front_sub *s, uint32_t sub)
     if (ready != 0) {
         for (uint32_t set = pipes_taken(c, sub); set != 0; set &= set - 1)
             can &= ~s->wants[__builtin_ctz(set)];
-        if (can != 0 && c->flights.first_free != NO_FLIGHT) {
+        if (can != 0 && !flights_full(c)) {
             uint32_t warp = front_choose(c, s, sub, can) * c->sub_count + sub;
             const ls_inst *inst = c->front.warps[warp].head;
             issue_warp(c, s, sub, warp, inst, c->spec->classes[inst->class_].unit);

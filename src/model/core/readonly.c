@@ -83,8 +83,7 @@ static void begin_miss(const core *c, readonly *r, readonly_miss *miss, uint32_t
     r->look_free = begin + 1;
     *miss = (readonly_miss){ .line = line,
                              .ready = begin + r->spec->l1_latency_cycles,
-                             .first = NO_FLIGHT,
-                             .last = NO_FLIGHT,
+                             .waiting = INDEX_LIST_EMPTY,
                              .cache = (uint8_t)which,
                              .used = true,
                              .prefetch = prefetch };

@@ -7,6 +7,7 @@
 #ifndef MODEL_READONLY_H
 #define MODEL_READONLY_H
 
+#include "base/list.h"
 #include "base/ring.h"
 #include "model/cache/tag_store.h"
 
@@ -36,9 +37,9 @@ typedef struct readonly_counters {
 /* A line on its way to a first-level cache. */
 typedef struct readonly_miss {
     uint64_t line;
-    ls_cycle ready;       /* when the second level answers */
-    uint64_t warps;       /* that wait: instructions */
-    uint16_t first, last; /* flights that wait: constants */
+    ls_cycle ready;     /* when the second level answers */
+    uint64_t warps;     /* that wait: instructions */
+    index_list waiting; /* flights: constants */
     uint8_t cache;
     bool used, below; /* below: the second level missed, it comes from L2 */
     bool prefetch;    /* not requested yet */

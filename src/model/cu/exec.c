@@ -17,7 +17,7 @@ ls_status ls_cu_exec_create(ls_block *block, const ls_cu_wiring *wiring, const l
     if (line_bytes < 64 || line_bytes > LS_LINE_BYTES_MAX || (line_bytes & (line_bytes - 1)) != 0)
         return ls_fail(err, LS_ERR_INPUT, "compute unit '%s' wants lines of %u bytes: 64 or %u can be",
                        ls_block_name(block), line_bytes, LS_LINE_BYTES_MAX);
-    if (capacity->groups == 0 || waves == 0 || waves >= EXEC_NONE)
+    if (capacity->groups == 0 || waves == 0 || waves >= EXEC_WAVES_MAX)
         return ls_fail(err, LS_ERR_INPUT, "compute unit '%s' has no room for waves, or too much",
                        ls_block_name(block));
     ls_cu_exec *x = ls_domain_alloc(domain, sizeof *x);
@@ -40,8 +40,7 @@ ls_status ls_cu_exec_create(ls_block *block, const ls_cu_wiring *wiring, const l
     x->group_count = capacity->groups;
     x->wave_count = waves;
     x->line_bytes = line_bytes;
-    for (uint32_t i = 0; i < LS_CU_EXEC_ACCESSES; i++)
-        x->accesses[i].next = (uint16_t)(i + 1 < LS_CU_EXEC_ACCESSES ? i + 1 : EXEC_NONE);
+    x->free_accesses = INDEX_POOL_NEW;
     *out = x;
     return LS_OK;
 }
@@ -66,7 +65,7 @@ static void start_wave(ls_cu_exec *x, exec_group *g, exec_wave *w, const amd_sta
     uint32_t *vgpr = x->vgprs + (size_t)(w - x->waves) * EXEC_VGPRS;
     *w = (exec_wave){ .code = g->kernel->code, .group = g };
     w->most = g->kernel->max_instructions != 0 ? g->kernel->max_instructions : UINT64_MAX;
-    w->first[0] = w->first[1] = EXEC_NONE;
+    w->in_order[0] = w->in_order[1] = INDEX_LIST_EMPTY;
     amd_wave_start(start, &g->arch, size, g->wave_count, index, vgpr, &w->arch);
     w->number = ls_cu_exec_wave(g->done.slot, index);
     w->head = &w->code->insts[amd_program_place(w->code->program, w->arch.pc)];
@@ -299,7 +298,7 @@ static ls_cu_result step(ls_cu_exec *x, exec_wave *w, ls_cycle now, ls_cu_step *
     bool memory = inst->what == CU_MEMORY || inst->what == CU_CACHE;
     describe(inst, &out->inst);
     out->lanes = amd_wave_exec(&w->arch);
-    if (waits(w, inst) || (memory && x->free_access == EXEC_NONE))
+    if (waits(w, inst) || (memory && index_pool_empty(&x->free_accesses, LS_CU_EXEC_ACCESSES)))
         return LS_CU_WAITS;
     if (w->issued >= w->most)
         return fault(w, LS_FAULT_LIMIT, w->arch.pc);

@@ -2,10 +2,11 @@
 #ifndef MODEL_CU_EXEC_H
 #define MODEL_CU_EXEC_H
 
+#include "base/list.h"
 #include "lockstep/cu_exec.h"
 #include "model/cu/wave_rules.h"
 
-#define EXEC_NONE UINT16_MAX
+#define EXEC_WAVES_MAX UINT16_MAX
 #define EXEC_VGPRS ((size_t)AMD_VGPR_ROWS * 64)
 #define EXEC_LDS_BYTES ((size_t)AMD_LDS_MAX + 64)
 #define EXEC_LINES (64u * AMD_PIECES_MAX * 2) /* messages of one access, at most */
@@ -19,7 +20,7 @@ typedef struct exec_line {
 
 /* A memory instruction in flight. */
 typedef struct exec_access {
-    uint16_t next; /* the next free one, or the wave's next that returns in order with this one */
+    uint32_t next; /* the next free one, or the wave's next that returns in order with this one */
     uint16_t wave; /* in ls_cu_exec.waves */
     uint16_t line_count, back;
     bool complete, invalidate, scalar;
@@ -36,8 +37,8 @@ typedef struct exec_wave {
     struct exec_group *group; /* NULL: free */
     uint32_t number;          /* of the model */
     uint8_t counter[CU_COUNTERS];
-    uint16_t first[2], last[2]; /* accesses that return in order: of CU_VM, of CU_VS */
-    uint64_t issued, most;      /* instructions: so far, and that it may */
+    index_list in_order[2]; /* accesses that return in order: of CU_VM, of CU_VS */
+    uint64_t issued, most;  /* instructions: so far, and that it may */
     amd_wave arch;
 } exec_wave;
 
@@ -61,7 +62,7 @@ struct ls_cu_exec {
     uint32_t cluster, index;
     uint32_t group_count, wave_count, line_bytes;
     uint32_t next_wave; /* where the search for a free one begins */
-    uint16_t free_access;
+    index_pool free_accesses;
     exec_group *groups;
     uint16_t *reports; /* ring of group_count slots whose ends wait for the link */
     uint32_t report_first, report_count;

@@ -101,8 +101,7 @@ static void retire(ls_cu_exec *x, exec_wave *w, exec_access *a)
         if (a->inst->raises >> i & 1)
             w->counter[i]--;
     w->group->in_flight--;
-    a->next = x->free_access;
-    x->free_access = (uint16_t)(a - x->accesses);
+    index_pool_give(&x->free_accesses, INDEX_LINKS(x->accesses, next), (uint32_t)(a - x->accesses));
 }
 
 static void complete(ls_cu_exec *x, exec_access *a)
@@ -113,33 +112,23 @@ static void complete(ls_cu_exec *x, exec_access *a)
         retire(x, w, a);
         return;
     }
-    unsigned list = a->inst->ordered == CU_VS;
-    while (w->first[list] != EXEC_NONE && x->accesses[w->first[list]].complete) {
-        exec_access *first = &x->accesses[w->first[list]];
-        w->first[list] = first->next;
-        retire(x, w, first);
-    }
+    index_list *list = &w->in_order[a->inst->ordered == CU_VS];
+    while (!index_list_empty(list) && x->accesses[list->first].complete)
+        retire(x, w, &x->accesses[index_list_pop(list, INDEX_LINKS(x->accesses, next))]);
 }
 
 /* --- issue ---------------------------------------------------------------------------------------------- */
 
 static void enter(ls_cu_exec *x, exec_wave *w, exec_access *a)
 {
-    uint16_t number = (uint16_t)(a - x->accesses);
-    x->free_access = a->next;
-    a->next = EXEC_NONE;
+    uint32_t number = index_pool_take(&x->free_accesses, INDEX_LINKS(x->accesses, next)); /* of a */
     w->group->in_flight++;
     for (unsigned i = 0; i < CU_COUNTERS; i++)
         if (a->inst->raises >> i & 1)
             w->counter[i]++;
     if (a->inst->ordered == CU_COUNTERS)
         return;
-    unsigned list = a->inst->ordered == CU_VS;
-    if (w->first[list] == EXEC_NONE)
-        w->first[list] = number;
-    else
-        x->accesses[w->last[list]].next = number;
-    w->last[list] = number;
+    index_list_append(&w->in_order[a->inst->ordered == CU_VS], INDEX_LINKS(x->accesses, next), number);
 }
 
 /* LDS: in one go. Exchanges between lanes have their data from the first step. */
@@ -172,7 +161,7 @@ static void access_lines(const ls_cu_exec *x, exec_wave *w, exec_access *a)
 ls_cu_result exec_access_begin(ls_cu_exec *x, exec_wave *w, ls_cycle now, ls_cu_step *out)
 {
     const cu_inst *inst = w->head;
-    exec_access *a = &x->accesses[x->free_access];
+    exec_access *a = &x->accesses[index_pool_next(&x->free_accesses)];
     amd_access *s = &a->access;
     a->wave = (uint16_t)(w - x->waves);
     a->inst = inst;

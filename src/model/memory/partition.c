@@ -103,7 +103,7 @@ static inline uint32_t take(partition *p, queue *q)
 
 static inline index_links dram_links(const partition *p)
 {
-    return (index_links){ p->dram_next, sizeof *p->dram_next };
+    return (index_links){ .first = p->dram_next, .stride = sizeof *p->dram_next };
 }
 
 /* While it sleeps. */
