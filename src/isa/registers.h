@@ -42,6 +42,12 @@ static inline uint32_t reg_bank(uint32_t reg, uint32_t warp, uint32_t banks)
     return (reg + 1 + warp) % banks;
 }
 
+/* Registers, and bytes of LDS, are given out in units: how many units hold `count`. A unit of 0: no limit, no units. */
+static inline uint32_t allocation_units(uint64_t count, uint64_t unit)
+{
+    return unit == 0 ? 0 : (uint32_t)((count + unit - 1) / unit);
+}
+
 /* ---------------------------------------------------------------------------------------- of an instruction */
 
 /* Source i reads the registers from src[i] to the one before this. Without `spans` each operand is one

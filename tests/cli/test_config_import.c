@@ -3,38 +3,16 @@
 #include "platform/load.h"
 
 #include "base/file.h"
-#include "cli/cli.h"
+#include "cli/run_words.h"
 
 #define CONFIGS LS_SOURCE_DIR "/../shared/formats/accelsim-configs"
 
-static char *out_text, *err_text;
-
-#define WORDS 16
 /* The words after `lockstep config`. */
 #define run(...) run_words((const char *const[WORDS]){ "lockstep", "config", __VA_ARGS__ })
 
-static int run_words(const char *const words[WORDS])
-{
-    int count = 0;
-    size_t out_bytes, err_bytes;
-    free(out_text);
-    free(err_text);
-    while (words[count])
-        count++;
-    FILE *out = open_memstream(&out_text, &out_bytes), *err = open_memstream(&err_text, &err_bytes);
-    assert_non_null(out);
-    assert_non_null(err);
-    int code = cli_main(cli_root(), count, words, out, err);
-    fclose(out);
-    fclose(err);
-    return code;
-}
-
 static int tear_down(void **state)
 {
-    free(out_text);
-    free(err_text);
-    out_text = err_text = NULL;
+    free_texts();
     return test_dir_leave(state);
 }
 

@@ -2,32 +2,12 @@
 #include "workload/kernel_text.h"
 #include "workload/temp_dir.h"
 
-#include "cli/cli.h"
+#include "cli/run_words.h"
 
 #include <sys/stat.h>
 
-static char *out_text, *err_text;
-
-#define WORDS 12
 /* The words after `lockstep trace`. */
 #define run(...) run_words((const char *const[WORDS]){ "lockstep", "trace", __VA_ARGS__ })
-
-static int run_words(const char *const words[WORDS])
-{
-    int count = 0;
-    size_t out_bytes, err_bytes;
-    free(out_text);
-    free(err_text);
-    while (words[count])
-        count++;
-    FILE *out = open_memstream(&out_text, &out_bytes), *err = open_memstream(&err_text, &err_bytes);
-    assert_non_null(out);
-    assert_non_null(err);
-    int code = cli_main(cli_root(), count, words, out, err);
-    fclose(out);
-    fclose(err);
-    return code;
-}
 
 #define NAMED(name, body)                                                                                     \
     "-kernel name = " name                                                                                    \
@@ -52,8 +32,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    free(out_text);
-    free(err_text);
+    free_texts();
     return temp_dir_leave(state);
 }
 

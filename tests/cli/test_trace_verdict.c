@@ -6,34 +6,15 @@
 
 #include "base/text.h"
 #include "base/vec.h"
-#include "cli/cli.h"
+#include "cli/run_words.h"
 #include "lockstep/random.h"
 
 #include <inttypes.h>
 #include <sys/stat.h>
 
-enum { TEXT_MUTANTS = 420, PACKED_MUTANTS = 120, LINES_MAX = 400, WORDS = 16 };
-
-static char *out_text, *err_text;
+enum { TEXT_MUTANTS = 420, PACKED_MUTANTS = 120, LINES_MAX = 400 };
 
 #define run(...) run_words((const char *const[WORDS]){ "lockstep", __VA_ARGS__ })
-
-static int run_words(const char *const words[WORDS])
-{
-    int count = 0;
-    size_t out_bytes, err_bytes;
-    free(out_text);
-    free(err_text);
-    while (words[count])
-        count++;
-    FILE *out = open_memstream(&out_text, &out_bytes), *err = open_memstream(&err_text, &err_bytes);
-    assert_non_null(out);
-    assert_non_null(err);
-    int code = cli_main(cli_root(), count, words, out, err);
-    fclose(out);
-    fclose(err);
-    return code;
-}
 
 /* A small GPU: fast, and kernels of one stream run one after another. */
 #define PLATFORM "-p", LS_SOURCE_DIR "/platforms/rtx3070.yaml", "-s", "cores=1", "-s", "memory.channels=8"
@@ -457,8 +438,7 @@ static void packed_mutants(void **state)
 
 static int tear_down(void **state)
 {
-    free(out_text);
-    free(err_text);
+    free_texts();
     return temp_dir_leave(state);
 }
 

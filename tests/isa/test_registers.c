@@ -64,6 +64,17 @@ static void banks(void **state)
     assert_int_equal(reg_bank(7, 3, 8), 3);
 }
 
+static void units(void **state)
+{
+    (void)state;
+    assert_int_equal(allocation_units(0, 8), 0);
+    assert_int_equal(allocation_units(1, 8), 1);
+    assert_int_equal(allocation_units(8, 8), 1);
+    assert_int_equal(allocation_units(9, 8), 2);
+    assert_int_equal(allocation_units(9, 1), 9);
+    assert_int_equal(allocation_units(9, 0), 0); /* not limited */
+}
+
 static void sets(void **state)
 {
     (void)state;
@@ -114,9 +125,13 @@ static void instruction_and_set(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds),    cmocka_unit_test(spans_end_before_zero),
-        cmocka_unit_test(operands), cmocka_unit_test(banks),
-        cmocka_unit_test(sets),     cmocka_unit_test(instruction_and_set),
+        cmocka_unit_test(kinds),
+        cmocka_unit_test(spans_end_before_zero),
+        cmocka_unit_test(operands),
+        cmocka_unit_test(banks),
+        cmocka_unit_test(units),
+        cmocka_unit_test(sets),
+        cmocka_unit_test(instruction_and_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

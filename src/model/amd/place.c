@@ -1,6 +1,8 @@
 /* place.c: work-groups take and give back their part of a compute unit. */
 #include "model/amd/place.h"
 
+#include "isa/registers.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,11 +90,6 @@ ls_status place_init(place_spec *spec, const ls_cu_capacity *capacity, ls_error 
     return status;
 }
 
-static uint32_t units_of(uint32_t count, uint32_t unit)
-{
-    return unit == 0 ? 0 : (count + unit - 1) / unit;
-}
-
 place_need place_need_of(const place_spec *spec, uint32_t waves, uint32_t vgprs, uint32_t lanes,
                          uint32_t sgprs, uint32_t lds_bytes, bool one_half)
 {
@@ -100,9 +97,9 @@ place_need place_need_of(const place_spec *spec, uint32_t waves, uint32_t vgprs,
     /* A SIMD that is wider than a wave still gives it whole rows. */
     uint32_t rows = (lanes + c->lane_width - 1) / c->lane_width;
     return (place_need){ .waves = waves,
-                         .vgprs = units_of(vgprs * rows, c->vgpr_unit),
-                         .sgprs = units_of(sgprs, c->sgpr_unit),
-                         .lds = units_of(lds_bytes, c->lds_unit),
+                         .vgprs = allocation_units(vgprs * rows, c->vgpr_unit),
+                         .sgprs = allocation_units(sgprs, c->sgpr_unit),
+                         .lds = allocation_units(lds_bytes, c->lds_unit),
                          .one_half = one_half && c->halves > 1 };
 }
 

@@ -67,7 +67,7 @@ void cta_refuse(core *c)
 static uint64_t registers_of(const core *c, const ls_kernel_info *info)
 {
     uint64_t unit = c->spec->register_unit;
-    return (info->registers + unit - 1) / unit * unit * ls_kernel_warps(info) * 32;
+    return allocation_units(info->registers, unit) * unit * ls_kernel_warps(info) * 32;
 }
 
 /* The dispatcher counts as well; this is for one that does not. */

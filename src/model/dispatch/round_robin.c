@@ -2,6 +2,7 @@
  * that have room, by the policy of placement.h. It sends at most one per core and cycle, and one per
  * block_interval_cycles in all. Kernels of different streams may run side by side. */
 #include "base/bitset.h"
+#include "isa/registers.h"
 #include "model/dispatch/dispatch.h"
 
 #include <assert.h>
@@ -92,11 +93,6 @@ static bool stream_busy(const dispatch *d, uint64_t stream)
     return false;
 }
 
-static uint64_t round_up(uint64_t value, uint64_t unit)
-{
-    return (value + unit - 1) / unit * unit;
-}
-
 static uint32_t block_warps(const ls_kernel_info *info)
 {
     uint32_t warps = (ls_kernel_threads(info) + 31) / 32;
@@ -105,7 +101,8 @@ static uint32_t block_warps(const ls_kernel_info *info)
 
 static uint32_t block_registers(const ls_core_capacity *capacity, const ls_kernel_info *info)
 {
-    return (uint32_t)(round_up(info->registers, capacity->register_unit) * block_warps(info) * 32);
+    uint64_t unit = capacity->register_unit;
+    return (uint32_t)(allocation_units(info->registers, unit) * unit * block_warps(info) * 32);
 }
 
 uint32_t ls_dispatch_blocks_per_core(const ls_dispatch_rules *rules, const ls_kernel_info *info, uint64_t ctas)

@@ -7,13 +7,6 @@
 
 #define FLOAT 4u
 
-static ls_status check_block(uint64_t block, ls_error *err)
-{
-    if (block % SYNTH_WARP != 0)
-        return ls_fail(err, LS_ERR_USAGE, "parameter 'block': %" PRIu64 " is not a multiple of 32", block);
-    return LS_OK;
-}
-
 /* ------------------------------------------------------------------------------------------------- gather */
 
 typedef struct gather_spec {
@@ -29,7 +22,7 @@ static const ls_param gather_params[] = {
 
 static ls_status gather_check(const void *spec, ls_error *err)
 {
-    return check_block(((const gather_spec *)spec)->block, err);
+    return synth_check_block(((const gather_spec *)spec)->block, err);
 }
 
 static unsigned gather_copies(const void *spec, synth_copy *copies)
@@ -298,7 +291,7 @@ static const ls_param graph_params[] = {
 
 static ls_status graph_check(const void *spec, ls_error *err)
 {
-    return check_block(((const graph_spec *)spec)->block, err);
+    return synth_check_block(((const graph_spec *)spec)->block, err);
 }
 
 static uint32_t graph_launches(const void *spec)

@@ -93,6 +93,19 @@ void synth_loop_end(synth_warp *w, uint32_t from, uint32_t to, bool again);
  * false if none is left and the warp has ended. */
 bool synth_within(synth_warp *w, uint32_t from, uint32_t exit_row, uint64_t n);
 
+/* --------------------------------------------------------------------------------------------- parameters */
+
+/* A parameter whose value must be a multiple of another number. */
+typedef struct synth_multiple {
+    const char *name;
+    uint64_t value, of;
+} synth_multiple;
+
+/* Names the first that is none. */
+ls_status synth_check_multiples(const synth_multiple *rules, size_t count, ls_error *err);
+/* Blocks are whole warps, so that lanes are missing only at the end of the data. */
+ls_status synth_check_block(uint64_t block, ls_error *err);
+
 /* ------------------------------------------------------------------------------------------------ numbers */
 
 /* Addresses of the arrays: 4 GiB apart, as far as anything here is large. */

@@ -70,19 +70,14 @@ static uint64_t gemm_b_shared(const gemm_spec *s)
 static ls_status gemm_check(const void *spec, ls_error *err)
 {
     const gemm_spec *s = spec;
-    const struct {
-        const char *name;
-        uint64_t value, of;
-    } rules[] = { { "m", s->m, gemm_tile(s) }, { "n", s->n, gemm_tile(s) }, { "k", s->k, s->tile_k } };
+    const synth_multiple rules[] = { { "m", s->m, gemm_tile(s) },
+                                     { "n", s->n, gemm_tile(s) },
+                                     { "k", s->k, s->tile_k } };
     if ((s->tile_k & (s->tile_k - 1)) != 0 || gemm_tile(s) * s->tile_k < 4 * GEMM_THREADS)
         return ls_fail(err, LS_ERR_USAGE,
                        "parameter 'tile_k': a tile of %" PRIu32 " needs a power of two, at least %" PRIu32,
                        gemm_tile(s), 4 * GEMM_THREADS / gemm_tile(s));
-    for (size_t i = 0; i < LS_COUNT_OF(rules); i++)
-        if (rules[i].value % rules[i].of != 0)
-            return ls_fail(err, LS_ERR_USAGE, "parameter '%s': %" PRIu64 " is not a multiple of %" PRIu64,
-                           rules[i].name, rules[i].value, rules[i].of);
-    return LS_OK;
+    return synth_check_multiples(rules, LS_COUNT_OF(rules), err);
 }
 
 static unsigned gemm_copies(const void *spec, synth_copy *copies)
@@ -306,9 +301,7 @@ static const ls_param transpose_params[] = {
 static ls_status transpose_check(const void *spec, ls_error *err)
 {
     const transpose_spec *s = spec;
-    if (s->n % TILE != 0)
-        return ls_fail(err, LS_ERR_USAGE, "parameter 'n': %" PRIu64 " is not a multiple of %u", s->n, TILE);
-    return LS_OK;
+    return synth_check_multiples(&(synth_multiple){ "n", s->n, TILE }, 1, err);
 }
 
 static unsigned transpose_copies(const void *spec, synth_copy *copies)

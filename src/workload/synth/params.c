@@ -139,3 +139,17 @@ ls_status synth_params_read(const synth_kind *kind, const char *text, void *spec
         status = kind->check(spec, err);
     return status;
 }
+
+ls_status synth_check_multiples(const synth_multiple *rules, size_t count, ls_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rules[i].value % rules[i].of != 0)
+            return ls_fail(err, LS_ERR_USAGE, "parameter '%s': %" PRIu64 " is not a multiple of %" PRIu64,
+                           rules[i].name, rules[i].value, rules[i].of);
+    return LS_OK;
+}
+
+ls_status synth_check_block(uint64_t block, ls_error *err)
+{
+    return synth_check_multiples(&(synth_multiple){ "block", block, SYNTH_WARP }, 1, err);
+}

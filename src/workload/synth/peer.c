@@ -24,13 +24,8 @@ static const ls_param params[] = {
 static ls_status check(const void *spec, ls_error *err)
 {
     const peer_spec *s = spec;
-    if (s->bytes % WARP_BYTES != 0)
-        return ls_fail(err, LS_ERR_USAGE, "parameter 'bytes': %llu is not a multiple of %u",
-                       (unsigned long long)s->bytes, WARP_BYTES);
-    if (s->block % SYNTH_WARP != 0)
-        return ls_fail(err, LS_ERR_USAGE, "parameter 'block': %llu is not a multiple of %u",
-                       (unsigned long long)s->block, SYNTH_WARP);
-    return LS_OK;
+    ls_status status = synth_check_multiples(&(synth_multiple){ "bytes", s->bytes, WARP_BYTES }, 1, err);
+    return status == LS_OK ? synth_check_block(s->block, err) : status;
 }
 
 static uint64_t grid_of(const peer_spec *s)

@@ -153,9 +153,7 @@ static const ls_param atomics_params[] = {
 static ls_status atomics_check(const void *spec, ls_error *err)
 {
     const atomics_spec *s = spec;
-    if (s->block % SYNTH_WARP != 0)
-        return ls_fail(err, LS_ERR_USAGE, "parameter 'block': %" PRIu64 " is not a multiple of 32", s->block);
-    return LS_OK;
+    return synth_check_block(s->block, err);
 }
 
 static void atomics_launch(const void *spec, uint32_t launch, synth_launch *out)

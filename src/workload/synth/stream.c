@@ -3,14 +3,6 @@
 
 #include <stdio.h>
 
-/* Blocks are whole warps, so that lanes are missing only at the end of the data. */
-static ls_status check_block(uint64_t block, ls_error *err)
-{
-    if (block % SYNTH_WARP != 0)
-        return ls_fail(err, LS_ERR_USAGE, "parameter 'block': %u is not a multiple of 32", (unsigned)block);
-    return LS_OK;
-}
-
 /* ---------------------------------------------------------------------------------- vector-add and saxpy */
 
 typedef struct elements_spec {
@@ -25,7 +17,7 @@ static const ls_param elements_params[] = {
 
 static ls_status elements_check(const void *spec, ls_error *err)
 {
-    return check_block(((const elements_spec *)spec)->block, err);
+    return synth_check_block(((const elements_spec *)spec)->block, err);
 }
 
 static unsigned elements_copies(const void *spec, synth_copy *copies)
@@ -230,7 +222,7 @@ static ls_status bandwidth_check(const void *spec, ls_error *err)
     const bandwidth_spec *s = spec;
     if (bandwidth_bytes(s) > UINT64_C(1) << 32)
         return ls_fail(err, LS_ERR_USAGE, "one loop of all threads covers more than 4 GiB");
-    return check_block(s->block, err);
+    return synth_check_block(s->block, err);
 }
 
 static unsigned bandwidth_copies(const void *spec, synth_copy *copies)

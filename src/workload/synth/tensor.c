@@ -76,21 +76,14 @@ static uint64_t depth(const tensor_spec *s)
 static ls_status tensor_check(const void *spec, ls_error *err)
 {
     const tensor_spec *s = spec;
-    const struct {
-        const char *name;
-        uint64_t value, of;
-    } rules[] = {
+    const synth_multiple rules[] = {
         { "tile_n", s->tile_n, TILE }, { "m", s->m, TILE }, { "n", s->n, s->tile_n }, { "k", s->k, SLICE }
     };
     if (synth_versions[s->common.binary_version] < 75)
         return ls_fail(err, LS_ERR_USAGE, "gemm-tensor needs binary_version 75 or later");
     if (is_wide(s) && synth_versions[s->common.binary_version] < 80)
         return ls_fail(err, LS_ERR_USAGE, "gemm-tensor with tile_n=256 needs binary_version 80 or later");
-    for (size_t i = 0; i < LS_COUNT_OF(rules); i++)
-        if (rules[i].value % rules[i].of != 0)
-            return ls_fail(err, LS_ERR_USAGE, "parameter '%s': %" PRIu64 " is not a multiple of %" PRIu64,
-                           rules[i].name, rules[i].value, rules[i].of);
-    return LS_OK;
+    return synth_check_multiples(rules, LS_COUNT_OF(rules), err);
 }
 
 static unsigned tensor_copies(const void *spec, synth_copy *inputs)
