@@ -110,6 +110,30 @@ static void test_ranges(void **state)
     mrig_close(&r);
 }
 
+/* Memory that no program uses has pages of its own, which never merge with others. */
+static void test_unused(void **state)
+{
+    (void)state;
+    ls_error err = { 0 };
+    open_with("split", 2, checked);
+    const directory *d = mrig_directory(&r);
+    migrate_range more = r.range[0];
+    more.address = mem_place_virtual(5, LS_WINDOW_BASE);
+    more.used = 70 * KIB - 5; /* pages of 64, 4 and 2 KiB */
+    assert_int_equal(migrate_add_range(r.directory, &more, 0, &err), LS_OK);
+    static const uint64_t begin[] = { 0, 64, 68, 70, 72, 80, 96, 128, 256, 512, 1024, 2048 };
+    for (uint32_t i = 0; i + 1 < LS_COUNT_OF(begin); i++) {
+        uint32_t unit = dir_find(d, more.address + begin[i] * KIB);
+        assert_int_equal(d->pages[unit].address, more.address + begin[i] * KIB);
+        assert_int_equal(dir_page_bytes(d, unit), (begin[i + 1] - begin[i]) * KIB);
+        assert_int_equal((d->pages[unit].flags & DIR_UNUSED) != 0, begin[i] >= 70);
+    }
+    assert_int_equal(migrate_set_place(r.directory, more.address, 128 * KIB, 1, &err), LS_OK);
+    assert_int_equal(d->sizes[dir_find(d, more.address)], 16);
+    assert_int_equal(d->resident[1], MRIG_BLOCK + 128 * KIB);
+    mrig_close(&r);
+}
+
 /* A GPU holds no more than its capacity: the rest begins on the host, and what comes later drives pages out. */
 static void test_capacity(void **state)
 {
@@ -215,9 +239,9 @@ static void test_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_find),     cmocka_unit_test(test_set_place), cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_capacity), cmocka_unit_test(test_move),      cmocka_unit_test(test_in_use),
-        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_find),   cmocka_unit_test(test_set_place), cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_unused), cmocka_unit_test(test_capacity),  cmocka_unit_test(test_move),
+        cmocka_unit_test(test_in_use), cmocka_unit_test(test_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

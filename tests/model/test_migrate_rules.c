@@ -197,6 +197,14 @@ static void test_merge(void **state)
     assert_int_equal(size_at(0), 14);
     assert_int_equal(page_at(0)->holders, 2);
     mrig_close(&r);
+    begin("split", "full", 2, (const char *const[]){ "check=true", "largest_kib=16", "merge=false", NULL });
+    add(1, 9 * 1024, "w");
+    add(1, 0, "w");
+    add(1, 4 * 1024, "w");
+    assert_int_equal(run_script()->merges, 0);
+    assert_int_equal(size_at(8 * 1024), 13);
+    assert_int_equal(size_at(0), 12);
+    mrig_close(&r);
 }
 
 /* ------------------------------------------------------------------------------------------------ model page */

@@ -29,7 +29,7 @@ typedef struct dir_spec {
     uint64_t page_kib, smallest_kib, largest_kib;
     ls_ratio fault_ns;
     uint32_t sender, start;
-    bool check;
+    bool check, merge;
 } dir_spec;
 
 typedef struct dir_counters {
@@ -48,6 +48,7 @@ enum {                           /* dir_page.flags */
        DIR_HOST_HELD = 1u << 2,  /* the host has held it */
        DIR_PINNED = 1u << 3,     /* it moves no more */
        DIR_WAITS = 1u << 4,      /* its first question waits for a transaction */
+       DIR_UNUSED = 1u << 6,     /* no program uses it: it does not merge with pages that are used */
        DIR_FAULTS = 1u << 5,     /* its first question waits for the cost of a far fault */
 };
 

@@ -90,6 +90,9 @@ typedef struct migrate_body {
 
 typedef struct migrate_range {
     uint64_t address, bytes; /* virtual; multiples of 2 MiB */
+    uint64_t
+        used; /* bytes of it that a program uses; 0: all. No page has both used and unused memory, so far as its
+                    * model allows */
     uint64_t frames
         [MEM_PLACES]; /* by place: where the range begins in each memory. GPUs that the system does not have: 0 */
 } migrate_range;

@@ -233,7 +233,7 @@ static ls_status build_split(ls_engine *engine, const void *spec, uint32_t gpus,
     LS_PARAM_UINT(dir_spec, in_flight, "pages", 16, 1, 1024, "pages that change at once; others wait in order"), \
     LS_PARAM_UINT(dir_spec, asks, "walks", 1024, 1, 65536, "page walks of each GPU that the directory holds"), \
     LS_PARAM_UINT(dir_spec, host_lines, "lines", 64, 1, 4096, "lines of pages that the host reads at once"),  \
-    LS_PARAM_RATIO(dir_spec, fault_ns, "fault_ns", "ns", "0", 0, 1000000000, "that software needs for a page that is not where it is accessed"), \
+    LS_PARAM_RATIO(dir_spec, fault_ns, "fault_ns", "ns", "0", 0, 100000000, "that software needs for a page that is not where it is accessed"), \
     LS_PARAM_UINT(dir_spec, capacity_mib, "MiB", 0, 0, 16777216, "managed pages that a GPU holds; 0: as many as there are"), \
     LS_PARAM_CHOICE(dir_spec, start, "start", "home", starts, "where pages lie at first: on the GPU that they were allocated on, or on the host"), \
     LS_PARAM_BOOL(dir_spec, check, false, "check that a page has one writer or any number of readers, from the messages alone")
@@ -259,6 +259,7 @@ static const ls_param split_params[] = {
     SENDER,
     LS_PARAM_UINT(dir_spec, smallest_kib, "KiB", 1, 1, 2048, "smallest page"),
     LS_PARAM_UINT(dir_spec, largest_kib, "KiB", 2048, 1, 2048, "largest page"),
+    LS_PARAM_BOOL(dir_spec, merge, true, "neighbours that belong to one place become one page again"),
 };
 /* clang-format on */
 

@@ -89,9 +89,10 @@ void dir_check_moved(directory *d, uint32_t unit, uint32_t size_log2, uint32_t f
     uint32_t units = 1u << (size_log2 - d->unit_log2);
     for (uint32_t i = 0; i < units && d->seen != NULL; i++) {
         dir_seen *s = &d->seen[unit + i];
-        if ((s->writable & ~dir_bit(from)) != 0)
+        uint64_t writers = s->writable & ~dir_bit(from);
+        if (writers != 0)
             dir_fail(d, "page at 0x%llx: it moved while GPU %u could write it",
-                     (unsigned long long)d->pages[unit].address, (uint32_t)__builtin_ctzll(s->writable));
+                     (unsigned long long)d->pages[unit].address, (uint32_t)__builtin_ctzll(writers));
         if (is_valid(s, from))
             set_valid(s, to);
     }

@@ -93,7 +93,7 @@ static bool may_merge(const directory *d, uint32_t unit, uint32_t other)
     const dir_page *a = &d->pages[unit], *b = &d->pages[other];
     return d->sizes[unit] == d->sizes[other] && is_idle(a) && is_idle(b) && dir_is_exclusive(a) &&
            dir_is_exclusive(b) && a->holders == b->holders &&
-           ((a->flags ^ b->flags) & (DIR_HOST_HOLDS | DIR_PINNED)) == 0;
+           ((a->flags ^ b->flags) & (DIR_HOST_HOLDS | DIR_PINNED | DIR_UNUSED)) == 0;
 }
 
 void dir_merge(directory *d, uint32_t unit)
@@ -231,6 +231,21 @@ static ls_status insert_range(directory *d, const migrate_range *range, uint32_t
     return LS_OK;
 }
 
+/* Pages end where the used memory ends. */
+static void mark_unused(directory *d, const migrate_range *range)
+{
+    uint64_t end = range->address + range->bytes, unit_bytes = UINT64_C(1) << d->unit_log2,
+             from = range->address + ((range->used + unit_bytes - 1) & ~(unit_bytes - 1));
+    if (range->used == 0 || from >= end)
+        return;
+    for (uint32_t u; d->pages[u = dir_find(d, from)].address != from && d->sizes[u] > d->unit_log2;)
+        dir_split(d, u, from);
+    for (uint32_t u; from < end; from += dir_page_bytes(d, u)) {
+        u = dir_find(d, from);
+        d->pages[u].flags |= DIR_UNUSED;
+    }
+}
+
 ls_status migrate_add_range(ls_block *block, const migrate_range *range, uint32_t place, ls_error *err)
 {
     directory *d = ls_block_state(block);
@@ -252,6 +267,7 @@ ls_status migrate_add_range(ls_block *block, const migrate_range *range, uint32_
         set_sizes(d, unit, d->largest_log2);
         dir_check_reset(d, unit, 1u << (d->largest_log2 - d->unit_log2), to);
     }
+    mark_unused(d, range);
     return LS_OK;
 }
 

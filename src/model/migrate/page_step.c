@@ -70,7 +70,7 @@ void dir_step(directory *d, uint32_t unit, ls_cycle now)
             dir_wait(d, i, now);
         return;
     }
-    if (d->policy->splits && p->transaction == INDEX_NONE)
+    if (d->spec->merge && p->transaction == INDEX_NONE)
         dir_merge(d, unit);
 }
 

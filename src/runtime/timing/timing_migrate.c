@@ -68,7 +68,7 @@ static ls_status manage(timing *t, uint64_t address, uint64_t bytes, bool on_hos
     if (!vec_reserve(&t->ranges, 1))
         return no_memory(err);
     ls_status status = take_frames(t, &range, err);
-    migrate_range managed = { .address = address, .bytes = range.bytes };
+    migrate_range managed = { .address = address, .bytes = range.bytes, .used = bytes };
     for (uint32_t i = 0; i < MEM_PLACES; i++)
         managed.frames[i] = range.frames[i];
     if (status == LS_OK)
