@@ -106,7 +106,7 @@ static ls_status run(const program_job *job, ls_gpu_system *system, metric_store
         out->hits[i] =
             count(metrics, levels[i].type, "read_hits") + count(metrics, levels[i].type, "read_mshr_hits");
     }
-    out->remote_bytes = count(metrics, "rdma/*", "bytes_out");
+    out->remote_bytes = count(metrics, "rdma/*", "bytes_out") + count(metrics, "page-agent/*", "bytes_out");
     out->link_bytes = count_link_bytes(metrics);
     ls_run_result done = timing_result(system);
     return job->hash ? run_output_hash(timing_config(system), metrics, &done, &out->hash, err) : LS_OK;

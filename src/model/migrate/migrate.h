@@ -109,6 +109,8 @@ ls_status migrate_set_place(ls_block *directory, uint64_t address, uint64_t byte
 /* Moves pages with their content; they are there when the directory is idle again, after the engine has run. */
 ls_status migrate_move(ls_block *directory, uint64_t address, uint64_t bytes, uint32_t place, ls_error *err);
 bool migrate_is_idle(const ls_block *directory);
+/* Bytes of the largest page that there can be. */
+uint64_t migrate_page_bytes(const ls_block *directory);
 /* Where the newest bytes of an address are: the owner, or the first of those that share it. False: it is not managed. *run_bytes:
  * from there on, at most `bytes`, in frames that follow each other. */
 bool migrate_find(const ls_block *directory, uint64_t address, uint64_t bytes, uint32_t *place,

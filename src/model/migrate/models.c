@@ -230,7 +230,7 @@ static ls_status build_split(ls_engine *engine, const void *spec, uint32_t gpus,
 
 /* clang-format off */
 #define COMMON_KEYS                                                                                           \
-    LS_PARAM_UINT(dir_spec, in_flight, "pages", 16, 1, 1024, "pages that change at once; others wait in order"), \
+    LS_PARAM_UINT(dir_spec, in_flight, "pages", 64, 1, 1024, "pages that change at once; others wait in order"), \
     LS_PARAM_UINT(dir_spec, asks, "walks", 1024, 1, 65536, "page walks of each GPU that the directory holds"), \
     LS_PARAM_UINT(dir_spec, host_lines, "lines", 64, 1, 4096, "lines of pages that the host reads at once"),  \
     LS_PARAM_RATIO(dir_spec, fault_ns, "fault_ns", "ns", "0", 0, 100000000, "that software needs for a page that is not where it is accessed"), \

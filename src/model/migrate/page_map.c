@@ -377,6 +377,12 @@ ls_status migrate_move(ls_block *block, uint64_t address, uint64_t bytes, uint32
     return LS_OK;
 }
 
+uint64_t migrate_page_bytes(const ls_block *block)
+{
+    const directory *d = ls_block_state((ls_block *)(uintptr_t)block);
+    return UINT64_C(1) << d->largest_log2;
+}
+
 bool migrate_is_idle(const ls_block *block)
 {
     const directory *d = ls_block_state((ls_block *)(uintptr_t)block);

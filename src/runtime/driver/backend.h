@@ -115,6 +115,8 @@ typedef struct drv_backend {
     size_t (*place_now)(void *self, uint64_t address);
     /* NULL, here and below: memory has no places. Bytes of a page that can be placed. */
     uint64_t (*page_bytes)(void *self);
+    /* Bytes that the unified device places together: a page, or more where pages of several sizes move. NULL: a page. */
+    uint64_t (*turn_bytes)(void *self);
     /* Moves whole pages of one allocation to GPUs, with their content. No command uses them now. */
     ls_status (*place)(void *self, const drv_placement *placement, ls_error *err);
     bool (*reaches)(void *self); /* kernels may use memory of other GPUs; NULL: they may */

@@ -50,16 +50,18 @@ static drv_range *range_of(const ls_gpu_context *context, uint64_t address)
 /* The GPU of each page of a new allocation on the unified device. */
 static void plan_pages(ls_gpu_system *system, size_t pages, uint16_t *out)
 {
-    size_t gpus = drv_gpus(system), part = pages / gpus;
+    size_t gpus = drv_gpus(system), part = pages / gpus, turn = 1; /* pages that go to a GPU in turn */
+    if (system->backend->turn_bytes)
+        turn = (size_t)(system->backend->turn_bytes(system->machine) / drv_page_bytes(system));
     for (size_t i = 0; i < pages; i++) {
         size_t gpu = 0;
         if (system->pages == DRV_PAGES_INTERLEAVED)
-            gpu = (system->next_page + i) % gpus;
+            gpu = (system->next_page + i / turn) % gpus;
         else if (system->pages == DRV_PAGES_BLOCKED && part > 0)
             gpu = i / part < gpus ? i / part : gpus - 1;
         out[i] = (uint16_t)gpu;
     }
-    system->next_page = (system->next_page + pages) % gpus;
+    system->next_page = (system->next_page + (pages + turn - 1) / turn) % gpus;
 }
 
 /* Adds the pages of a range to its GPUs, or takes them away. */

@@ -359,6 +359,7 @@ const drv_backend drv_backend_time = {
     .manage = timing_manage,
     .place_now = timing_place_now,
     .page_bytes = timing_page_bytes,
+    .turn_bytes = timing_turn_bytes,
     .place = timing_place,
     .reaches = reaches,
     .replicate = timing_replicate,

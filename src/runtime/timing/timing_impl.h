@@ -195,6 +195,7 @@ void timing_set_up_migration(timing *t);
 /* For the driver: the pages of an allocation move from now on. first_touch: they begin in host memory. */
 ls_status timing_manage(void *self, uint64_t address, uint64_t bytes, bool first_touch, ls_error *err);
 size_t timing_place_now(void *self, uint64_t address);
+uint64_t timing_turn_bytes(void *self);
 bool timing_is_managed(const timing *t, uint64_t address);
 /* The allocation is freed. */
 ls_status timing_unmanage(timing *t, uint64_t address, ls_error *err);

@@ -147,6 +147,13 @@ size_t timing_place_now(void *self, uint64_t address)
     return place == MEM_PLACE_HOST ? LS_GPU_ON_HOST : t->index_of[place];
 }
 
+uint64_t timing_turn_bytes(void *self)
+{
+    const timing *t = self;
+    uint64_t largest = t->directory ? migrate_page_bytes(t->directory) : 0;
+    return largest > t->page_bytes ? largest : t->page_bytes;
+}
+
 /* The GPU whose DMA engine moves bytes at an address: the one that has them now. */
 uint32_t timing_holder(const timing *t, uint64_t address)
 {

@@ -110,7 +110,7 @@ static uint64_t random_commands(const model *m, uint32_t threads, uint64_t seed)
     ls_random_init(&random, seed);
     memset(mirror, 0, sizeof mirror);
     OK(ls_gpu_alloc_zeroed(r.context, BYTES, &buffer, &err));
-    for (uint32_t i = 0; i < 24; i++) {
+    for (uint32_t i = 0; i < 18; i++) {
         size_t from = (size_t)ls_random_below(&random, BYTES - 1),
                to = (size_t)ls_random_below(&random, BYTES - 1);
         size_t bytes = 1 + (size_t)ls_random_below(&random, BYTES - (from > to ? from : to));
@@ -143,7 +143,7 @@ static uint64_t random_commands(const model *m, uint32_t threads, uint64_t seed)
             }
         }
         }
-        if (i % 8 == 7) {
+        if (i % 6 == 5) {
             OK(ls_gpu_peek(r.context, got, buffer, BYTES, &err));
             assert_memory_equal(got, mirror, BYTES);
         }
@@ -213,12 +213,12 @@ static void shared_pages(void **unused)
 /* More pages than a GPU holds: some lie on the host. */
 static void spilled(void **unused)
 {
-    enum { WORDS = 768 * PAGE / 4 };
+    enum { WORDS = 320 * PAGE / 4 };
     static uint32_t got[WORDS];
-    static const model small[] = { { "page", { "migrate.capacity_mib=2", NULL } },
-                                   { "esi", { "migrate.capacity_mib=2", NULL } },
+    static const model small[] = { { "page", { "migrate.capacity_mib=1", NULL } },
+                                   { "esi", { "migrate.capacity_mib=1", NULL } },
                                    { "split",
-                                     { "migrate.capacity_mib=2", "migrate.largest_kib=256", NULL } } };
+                                     { "migrate.capacity_mib=1", "migrate.largest_kib=128", NULL } } };
     (void)unused;
     for (size_t i = 0; i < LS_COUNT_OF(small); i++) {
         rig r = open_rig(&small[i], 2, 2048 * PAGE);
