@@ -3,8 +3,10 @@
 #include "cli/trace_amd.h"
 
 #include "workload/accelsim/accelsim.h"
+#include "workload/devices/devices.h"
 #include "workload/pack/pack.h"
 #include "workload/stats.h"
+#include "workload/synth/synth.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -96,13 +98,11 @@ static ls_status check_strictly(const cli_context *ctx, const char *path, ls_err
 
 /* ------------------------------------------------------------------------------------------------ command */
 
-static ls_status run(cli_context *ctx, ls_error *err)
+/* One trace of NVIDIA GPUs. */
+static ls_status check_trace(const cli_context *ctx, const char *path, ls_error *err)
 {
-    const char *path = ctx->positionals[0];
     acc_report report = { .limit = cli_uint(ctx, "limit") };
     acc_totals totals;
-    if (amd_file_is(path))
-        return trace_amd_check(ctx, path, err);
     if (trace_source_of(path) != &accelsim_source)
         return check_strictly(ctx, path, err);
     ls_status status = acc_check(path, &report, &totals, err);
@@ -117,6 +117,75 @@ static ls_status run(cli_context *ctx, ls_error *err)
     return status;
 }
 
+static bool is_known(const devices_list *list, uint32_t device, size_t run)
+{
+    const char *path = list->at[device].paths.at[run];
+    for (uint32_t d = 0; d <= device; d++)
+        for (size_t i = 0; i < list->at[d].paths.count && (d < device || i < run); i++)
+            if (strcmp(list->at[d].paths.at[i], path) == 0)
+                return true;
+    return false;
+}
+
+static void print_device(const cli_context *ctx, const devices_list *list, uint32_t device)
+{
+    static const struct {
+        uint8_t kind;
+        const char *one, *more;
+    } kinds[] = { { DEVICE_KERNELS, "run", "runs" },
+                  { DEVICE_COPY, "copy", "copies" },
+                  { DEVICE_SIGNAL, "signal sent", "signals sent" },
+                  { DEVICE_WAIT, "wait", "waits" },
+                  { DEVICE_DELAY, "delay", "delays" } };
+    const char *before = ": ";
+    fprintf(ctx->out, "device %u", device);
+    for (size_t k = 0; k < LS_COUNT_OF(kinds); k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < list->at[device].commands.count; i++)
+            count += list->at[device].commands.at[i].kind == kinds[k].kind;
+        if (count > 0)
+            fprintf(ctx->out, "%s%zu %s", before, count, count == 1 ? kinds[k].one : kinds[k].more);
+        before = count > 0 ? ", " : before;
+    }
+    fprintf(ctx->out, "%s\n", list->at[device].commands.count == 0 ? ": nothing" : "");
+}
+
+/* A list of several devices: its lines and waits, then each of its traces. */
+static ls_status check_devices(const cli_context *ctx, const char *path, ls_error *err)
+{
+    const trace_options options = { .drop_values = true };
+    devices_list *list;
+    size_t bad = 0;
+    ls_status status = devices_open(path, DEVICES_MAX, &options, &list, err);
+    if (status != LS_OK)
+        return status;
+    status = devices_check_waits(list, err);
+    for (uint32_t d = 0; d < list->count && status == LS_OK; d++)
+        print_device(ctx, list, d);
+    for (uint32_t d = 0; d < list->count && status == LS_OK; d++)
+        for (size_t i = 0; i < list->at[d].paths.count; i++) {
+            const char *trace = list->at[d].paths.at[i];
+            if (is_known(list, d, i))
+                continue;
+            fprintf(ctx->out, "\n%s\n", trace);
+            bad += check_trace(ctx, trace, err) != LS_OK;
+        }
+    devices_close(list);
+    if (bad > 1)
+        return ls_fail(err, LS_ERR_INPUT, "%zu traces of the list have errors", bad);
+    return status == LS_OK && bad > 0 ? err->status : status;
+}
+
+static ls_status run(cli_context *ctx, ls_error *err)
+{
+    const char *path = ctx->positionals[0];
+    if (amd_file_is(path))
+        return trace_amd_check(ctx, path, err);
+    if (devices_is(path) && !starts_with(path, LS_SYNTH_PREFIX))
+        return check_devices(ctx, path, err);
+    return check_trace(ctx, path, err);
+}
+
 /* clang-format off */
 static const cli_option options[] = {
     { .name = "limit", .letter = 'n', .type = CLI_UINT, .arg = "N", .default_text = "10",
@@ -129,6 +198,7 @@ static const cli_positional positionals[] = { CMD_TRACE_PATH_POSITIONAL };
 static const cli_example examples[] = {
     { "lockstep trace check traces/bfs", "every defect with file, line, kind and severity" },
     { "lockstep trace check --limit 0 traces/bfs/kernel-3.traceg.xz", "one file, all of its defects" },
+    { "lockstep trace check work.list", "a device list: its lines, its waits, and each of its traces" },
 };
 
 const cli_command cmd_trace_check = {

@@ -114,6 +114,17 @@ says 'peer-latency: 32 loads'
 printf 'lockstep devices 1\ndevice 0\nwait a\nsignal b\ndevice 1\nwait b\nsignal a\n' >cycle.list
 run 4 run cycle.list "${platform[@]}"
 grep -qF 'cycle: gpu0.queue -> gpu1.queue -> gpu0.queue' stderr || fail "the cycle of waiters is not named"
+refused 2 "cycle.list:3: devices wait for each other: device 0 for 'a' of device 1 (line 3), device 1 for 'b' of device 0 (line 6)" \
+    trace check cycle.list
+printf 'lockstep devices 1\ndevice 0\nwait a\nwait a\ndevice 1\nsignal a\n' >often.list
+refused 2 "often.list:3: device 0 waits 2 times for signal 'a', which other devices send 1 times" trace check often.list
+run 0 trace check work.list
+says 'device 0: 1 run, 1 copy, 1 signal sent, 1 wait'
+says 'synth:saxpy,n=4096'
+mkdir torn && printf 'kernel-1.traceg\n' >torn/kernelslist.g && printf '%s\n' '-kernel name = k' >torn/kernel-1.traceg
+printf 'lockstep devices 1\ndevice 0\nrun synth:saxpy,n=4096\ndevice 1\nrun torn/kernelslist.g\n' >torn.list
+run 2 trace check torn.list
+grep -q 'kernel-1.traceg' stdout stderr || fail 'the kernel with an error is not named'
 refused 2 "has no fabric" run cycle.list -p rtx3070 --gpus 2
 refused 2 "the option on is for a trace of one GPU" run cycle.list "${platform[@]}" --on gpu1
 sed 's/count: 4/count: 1/' four.yaml >one.yaml

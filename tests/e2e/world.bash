@@ -50,6 +50,7 @@ world_files() {
 -gpgpu_dram_burst_length 16
 END
     printf -- '-trace_opcode_latency_initiation_int 2,2\n' >trace.config
+    printf '%s\n' 'lockstep devices 1' 'device 0' 'run synth:saxpy,n=1024' 'signal done' 'device 1' 'wait done' >work.list
     # Results to compare.
     local small=synth:vector-add,n=1024
     "$LOCKSTEP" run $small -p rtx3070 -o small.json >/dev/null &&

@@ -57,6 +57,12 @@ class Run(unittest.TestCase):
         self.assertIn("with work left", limited.partial_reason)
         self.assertEqual(limited.seconds, lockstep.run(GEMM, "rtx2060", until=1e-6).seconds)
 
+    def test_kernels_of_a_device_list_name_their_gpu(self):
+        sets = {"fabric.model": "full", "gpus.cores": 2}
+        run = lockstep.run("synth:all-gather,bytes=4096,step_ns=0", "rtx2060", gpus=3, sets=sets)
+        self.assertEqual({k["gpu"] for k in run.kernels}, {0, 1, 2})
+        self.assertEqual(len(run.kernels), 3 * 2)
+
     def test_a_gpu_of_a_system(self):
         system = lockstep.run(GEMM, "rtx2060", gpus=2, on="gpu1", sets={"gpu0.l2.ways": 8})
         self.assertEqual(system.cycles, self.result.cycles)

@@ -239,6 +239,30 @@ static void test_collective_errors(void **state)
     assert_int_equal(devices_open("synth:peer-latency,from=1", 2, NULL, &list, &err), LS_ERR_USAGE);
 }
 
+/* Waits that come to their ends in some order, and a cycle of three behind a device that only waits for it. */
+static void test_waits(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "lockstep devices 1\ndevice 0\nwait b\nsignal a\nwait b\ndevice 1\nsignal b\nwait a\nsignal b\n",
+        "lockstep devices 1\ndevice 0\nwait x\ndevice 1\nwait c\nsignal a\nsignal x\ndevice 2\nwait a\nsignal "
+        "b\ndevice 3\nwait b\nsignal c\n",
+    };
+    for (size_t i = 0; i < 2; i++) {
+        char text[256];
+        devices_list *list;
+        ls_error err = { 0 };
+        strcpy(text, texts[i]);
+        assert_int_equal(devices_open_memory("a.list", text, strlen(text), 4, NULL, &list, &err), LS_OK);
+        assert_int_equal(devices_check_waits(list, &err), i == 0 ? LS_OK : LS_ERR_INPUT);
+        if (i == 1)
+            assert_non_null(strstr(err.what,
+                                   "device 1 for 'c' of device 3 (line 5), device 3 for 'b' of device 2 "
+                                   "(line 12), device 2 for 'a' of device 1 (line 9)"));
+        devices_close(list);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_rings),
         cmocka_unit_test(test_broadcasts),
         cmocka_unit_test(test_collective_errors),
+        cmocka_unit_test(test_waits),
     };
     return cmocka_run_group_tests(tests, temp_dir_enter, temp_dir_leave);
 }

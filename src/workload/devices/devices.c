@@ -25,6 +25,9 @@ ls_status devices_add_trace(devices_list *list, uint32_t device, const char *pat
     devices_device *d = &list->at[device];
     sass_trace *trace;
     uint64_t first = 0;
+    const char *name = arena_strdup(&list->arena, path);
+    if (name == NULL || !vec_push(&d->paths, name))
+        return devices_no_memory(err);
     ls_status status = trace_open(path, options, &trace, err);
     if (status != LS_OK)
         return status;
@@ -197,6 +200,7 @@ void devices_close(devices_list *list)
         for (size_t i = 0; i < list->at[d].traces.count; i++)
             trace_close(list->at[d].traces.at[i]);
         vec_fini(&list->at[d].traces);
+        vec_fini(&list->at[d].paths);
         vec_fini(&list->at[d].commands);
         vec_fini(&list->at[d].lines);
     }

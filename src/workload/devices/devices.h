@@ -31,6 +31,7 @@ typedef enum devices_owners {
 /* One device. Commands name other devices (`to`); delays are in nanoseconds (`cycles`). */
 typedef struct devices_device {
     LS_VEC(sass_trace *) traces;
+    LS_VEC(const char *) paths; /* of the traces, in the list's memory */
     LS_VEC(device_command) commands;
     LS_VEC(uint64_t) lines; /* of the list, by command */
     sass_trace *trace;      /* all traces, one behind the other */
@@ -67,6 +68,8 @@ ls_status devices_open(const char *path, uint32_t devices, const trace_options *
 ls_status devices_open_memory(const char *path, char *text, size_t bytes, uint32_t devices,
                               const trace_options *options, devices_list **out, ls_error *err);
 void devices_close(devices_list *list);
+/* waits.c: an error that names the cycle if devices wait for each other. */
+ls_status devices_check_waits(const devices_list *list, ls_error *err);
 
 /* The addresses of other devices, as one device sees them: sorted and disjoint; `owner` is a device. Owned by the
  * list. */
