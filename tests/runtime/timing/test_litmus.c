@@ -1,10 +1,14 @@
-/* test_litmus.c: litmus tests over two GPUs, for each place of the RDMA engine, each policy of L2 and each home of the
- * variables. A test sweeps the delay between its threads. Outcomes that the memory model forbids never appear; those
+/* test_litmus.c: litmus tests over two GPUs, for each place of the RDMA engine, each policy of L2, each model of pages that
+ * move, and each home of the variables. A test sweeps the delay between its threads. Outcomes that the memory model forbids never appear; those
  * that it allows and that the test is about do, so that a machine which orders everything is noticed too.
  *
  * Scopes: a load or store with glc is of system scope, s_waitcnt orders it (release), buffer_wbinvl1_vol is an
  * acquire. */
 #include "remote_rig.h"
+
+#include "model/amd_memory/place_memory.h"
+#include "model/fabric/host.h"
+#include "model/migrate/migrate.h"
 
 #define STEPS 24u /* of a sweep */
 #define STEP 6u   /* turns of the delay loop, some 40 cycles each */
@@ -13,6 +17,7 @@
 #define RESULTS (128u << 10)
 #define THREADS_MAX 4u
 #define FABRIC "fabric: {model: full, link_latency_ns: 250}"
+#define MOVED_BYTES (UINT64_C(2) << 20) /* of memory whose pages move, of each GPU */
 
 /* ------------------------------------------------------------------------------------------------ threads
  * For gfx803, one lane. Arguments: a, b, where to write r0 and r1, turns of the delay loop. */
@@ -81,9 +86,76 @@ static const char *const modes[][4] = {
     { "gpus.rdma.at=memory", NULL },
     { "gpus.rdma.at=memory", "gpus.rdma.cache=read-only", NULL },
     { "gpus.rdma.at=memory", "gpus.rdma.cache=partitioned", NULL },
+    /* Pages move. A page that a GPU may write is nowhere else, so no stale line is ever seen. */
+    { "host.model=cpu", "migrate.model=page", "migrate.check=true", NULL },
+    { "host.model=cpu", "migrate.model=page", "migrate.threshold=3", NULL },
+    { "host.model=cpu", "migrate.model=esi", "migrate.check=true", NULL },
+    { "host.model=cpu", "migrate.model=split", "migrate.check=true", NULL },
 };
 #define MODES LS_COUNT_OF(modes)
-#define HOMES 4u /* of x and y: bit 0 and bit 1 */
+#define STILL_MODES 4u /* the first: pages stay */
+#define HOMES 4u       /* of x and y: bit 0 and bit 1 */
+
+/* Two GPUs, and memory for variables on each. */
+typedef struct rig {
+    remote_rig base;
+    memory_space *host_space; /* NULL: pages stay */
+    uint64_t frames[2][3];    /* of the variables of a GPU: on each GPU and the host */
+} rig;
+
+static void open_rig(rig *r, uint32_t mode)
+{
+    const uint32_t pages = LS_PAGE_READ | LS_PAGE_WRITE;
+    memset(r, 0, sizeof *r);
+    remote_open(&r->base, 2, FABRIC, modes[mode]);
+    ls_block *directory = ls_engine_part(r->base.engine, MIGRATE_PART, 0);
+    assert_int_equal(directory != NULL, mode >= STILL_MODES);
+    if (directory == NULL)
+        return;
+    const host_part *host = ls_engine_part(r->base.engine, HOST_PART, 0);
+    OK(address_space_create(REMOTE_SPACE, &r->host_space, &err));
+    for (uint32_t g = 0; g < 2; g++) {
+        const ls_pages table = page_view_pages(&r->base.gpus[g].view);
+        OK(host_set_pages(host->host, g, &table, &err));
+        for (uint32_t place = 0; place < 3; place++) {
+            memory_space *space = place == 2 ? r->host_space : r->base.gpus[place].space;
+            OK(address_space_alloc(space, MOVED_BYTES, MOVED_BYTES, pages, &r->frames[g][place], &err));
+        }
+    }
+    for (uint32_t g = 0; g < 2; g++) /* again: with the pages that were mapped since */
+        OK(amd_gpu_set_memory(r->base.gpus[g].gpu, r->base.gpus[g].space, &err));
+    OK(line_memory_attach(host->memory, r->host_space, &err));
+    for (uint32_t g = 0; g < 2; g++) {
+        const migrate_range range = {
+            .address = mem_place_virtual(g, r->frames[g][g]),
+            .bytes = MOVED_BYTES,
+            .frames = { [0] = r->frames[g][0], [1] = r->frames[g][1], [MEM_PLACE_HOST] = r->frames[g][2] }
+        };
+        OK(migrate_add_range(directory, &range, g, &err));
+    }
+}
+
+static void close_rig(rig *r)
+{
+    remote_close(&r->base);
+    address_space_destroy(r->host_space);
+}
+
+/* The virtual address of a variable. */
+static uint64_t at(const rig *r, uint32_t gpu, uint64_t offset)
+{
+    return r->host_space != NULL ? mem_place_virtual(gpu, r->frames[gpu][gpu] + offset)
+                                 : remote_at(&r->base, gpu, offset);
+}
+
+/* Copies variables to the host; DMA engines have virtual addresses where pages move. */
+static void fetch(rig *r, uint64_t from, void *to, uint64_t bytes)
+{
+    ls_command_packet packet;
+    remote_transfer(&r->base, 0, LS_DMA_OUT, 0, r->host_space != NULL ? from : mem_place_at_home(0, from),
+                    bytes, to, &packet);
+    remote_run(&r->base, 1, 1);
+}
 
 typedef struct thread {
     const uint32_t *words;
@@ -110,31 +182,29 @@ static uint32_t delay_of(uint32_t step, uint32_t number, uint32_t count)
 static void sweep(const thread *threads, uint32_t count, uint32_t homes, uint32_t mode, results *out)
 {
     static uint32_t words[STEPS * THREADS_MAX * 16];
-    remote_rig r;
+    rig r;
     ls_command_packet packets[THREADS_MAX];
     uint32_t programs[THREADS_MAX];
-    remote_open(&r, 2, FABRIC, modes[mode]);
+    open_rig(&r, mode);
     for (uint32_t i = 0; i < count; i++)
-        programs[i] = remote_program(&r, threads[i].words, threads[i].count);
+        programs[i] = remote_program(&r.base, threads[i].words, threads[i].count);
     for (uint32_t step = 0; step < STEPS; step++) {
-        uint64_t x = remote_at(&r, homes & 1, step * VARIABLE),
-                 y = remote_at(&r, homes >> 1, SECOND + step * VARIABLE);
+        uint64_t x = at(&r, homes & 1, step * VARIABLE), y = at(&r, homes >> 1, SECOND + step * VARIABLE);
         for (uint32_t i = 0; i < count; i++) {
             const uint64_t args[] = { threads[i].swapped ? y : x, threads[i].swapped ? x : y,
-                                      remote_at(&r, 0, RESULTS + (step * THREADS_MAX + i) * 64),
+                                      at(&r, 0, RESULTS + (step * THREADS_MAX + i) * 64),
                                       delay_of(step, i, count) };
-            remote_launch_beside(&r, threads[i].gpu, programs[i], 64, args, 4, &packets[i]);
+            remote_launch_beside(&r.base, threads[i].gpu, programs[i], 64, args, 4, &packets[i]);
         }
-        remote_run(&r, count, 1);
+        remote_run(&r.base, count, 1);
         for (uint32_t i = 0; i < count; i++)
             assert_false(packets[i].has_fault);
     }
-    remote_transfer(&r, 0, LS_DMA_OUT, 0, r.gpus[0].data + RESULTS, sizeof words, words, &packets[0]);
-    remote_run(&r, 1, 1);
+    fetch(&r, at(&r, 0, RESULTS), words, sizeof words);
     for (uint32_t step = 0; step < STEPS; step++)
         for (uint32_t i = 0; i < count; i++)
             memcpy(out->r[step][i], &words[(step * THREADS_MAX + i) * 16], 8);
-    remote_close(&r);
+    close_rig(&r);
 }
 
 /* Of threads t and u: how often the registers had these values. */
@@ -160,7 +230,8 @@ static void message_passing(void **state)
             sweep(threads, 2, homes, mode, &all);
             assert_int_equal(seen(&all, 1, 0, 1, 1, 1, 0), 0);
             assert_true(seen(&all, 1, 0, 1, 1, 1, 1) > 0);
-            assert_true(seen(&all, 1, 0, 0, 1, 1, 0) + seen(&all, 1, 0, 0, 1, 1, 1) > 0);
+            assert_true(mode >= STILL_MODES ||
+                        seen(&all, 1, 0, 0, 1, 1, 0) + seen(&all, 1, 0, 0, 1, 1, 1) > 0);
         }
 }
 
@@ -169,7 +240,7 @@ static void message_passing_without_acquire(void **state)
 {
     (void)state;
     static const thread threads[] = { THREAD(release, 0, false), THREAD(stale, 1, true) };
-    for (uint32_t mode = 0; mode < MODES; mode++) {
+    for (uint32_t mode = 0; mode < STILL_MODES; mode++) {
         results all;
         sweep(threads, 2, 0, mode, &all);
         assert_true(seen(&all, 1, 0, 1, 1, 1, 0) > 0);
@@ -187,8 +258,11 @@ static void store_buffering(void **state)
         for (uint32_t homes = 0; homes < HOMES; homes++) {
             sweep(threads, 2, homes, mode, &all);
             assert_int_equal(seen(&all, 0, 0, 0, 1, 0, 0), 0);
-            assert_true(seen(&all, 0, 0, 0, 1, 0, 1) > 0 && seen(&all, 0, 0, 1, 1, 0, 0) > 0);
+            assert_true(seen(&all, 0, 0, 0, 1, 0, 1) > 0 || mode >= STILL_MODES);
+            assert_true(seen(&all, 0, 0, 1, 1, 0, 0) > 0 || mode >= STILL_MODES);
         }
+        if (mode >= STILL_MODES)
+            continue;
         sweep(weak, 2, 1, mode, &all); /* each reads the own memory: quicker than its store */
         assert_true(seen(&all, 0, 0, 0, 1, 0, 0) > 0);
     }
@@ -204,7 +278,8 @@ static void load_buffering(void **state)
             results all;
             sweep(threads, 2, homes, mode, &all);
             assert_int_equal(seen(&all, 0, 0, 1, 1, 0, 1), 0);
-            assert_true(seen(&all, 0, 0, 0, 1, 0, 1) > 0 && seen(&all, 0, 0, 1, 1, 0, 0) > 0);
+            assert_true(seen(&all, 0, 0, 0, 1, 0, 1) > 0 || mode >= STILL_MODES);
+            assert_true(seen(&all, 0, 0, 1, 1, 0, 0) > 0 || mode >= STILL_MODES);
         }
 }
 
@@ -236,20 +311,18 @@ static void atomics(void **state)
     static uint32_t values[4 * 64 * 20];
     for (uint32_t mode = 0; mode < MODES; mode++)
         for (uint32_t home = 0; home < 2; home++) {
-            remote_rig r;
-            ls_command_packet packets[3];
-            remote_open(&r, 2, FABRIC, modes[mode]);
-            uint32_t program = remote_program(&r, counting, LS_COUNT_OF(counting));
-            const uint64_t args[] = { remote_at(&r, home, 0), remote_at(&r, 1 - home, SECOND), 0, 20 };
+            rig r;
+            ls_command_packet packets[2];
+            open_rig(&r, mode);
+            uint32_t program = remote_program(&r.base, counting, LS_COUNT_OF(counting));
+            const uint64_t args[] = { at(&r, home, 0), at(&r, 1 - home, SECOND), 0, 20 };
             for (uint32_t g = 0; g < 2; g++)
-                remote_launch_beside(&r, g, program, 128, args, 4, &packets[g]);
-            remote_run(&r, 2, 2);
-            remote_transfer(&r, 0, LS_DMA_OUT, 0, mem_place_at_home(0, args[1]), sizeof values, values,
-                            &packets[2]);
-            remote_run(&r, 1, 1);
+                remote_launch_beside(&r.base, g, program, 128, args, 4, &packets[g]);
+            remote_run(&r.base, 2, 2);
+            fetch(&r, args[1], values, sizeof values);
             for (uint32_t i = 0; i < LS_COUNT_OF(values); i++)
                 assert_int_equal(values[i], 1);
-            remote_close(&r);
+            close_rig(&r);
         }
 }
 
