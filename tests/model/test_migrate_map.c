@@ -132,6 +132,13 @@ static void test_unused(void **state)
     assert_int_equal(d->sizes[dir_find(d, more.address)], 16);
     assert_int_equal(d->resident[1], MRIG_BLOCK + 128 * KIB);
     mrig_close(&r);
+    open_with("esi", 2, (const char *const[]){ "page_kib=64", NULL });
+    assert_int_equal(migrate_add_range(r.directory, &more, 0, &err), LS_OK);
+    assert_int_equal(migrate_set_place(r.directory, more.address + 64 * KIB, 6 * KIB, 1, &err), LS_OK);
+    assert_int_equal(mrig_directory(&r)->resident[1], MRIG_BLOCK + 64 * KIB);
+    expect_error(migrate_set_place(r.directory, more.address, 68 * KIB, 1, &err), &err,
+                 "migrate.page_kib is 64");
+    mrig_close(&r);
 }
 
 /* A GPU holds no more than its capacity: the rest begins on the host, and what comes later drives pages out. */

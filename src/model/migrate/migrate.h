@@ -102,7 +102,8 @@ typedef struct migrate_range {
 ls_status migrate_add_range(ls_block *directory, const migrate_range *range, uint32_t place, ls_error *err);
 /* No command uses it any more. Fails if a page of it is on its way. */
 ls_status migrate_remove_range(ls_block *directory, uint64_t address, ls_error *err);
-/* Pages that nothing has been written to lie at another place from now on. Address and bytes: of whole pages. Fails if
+/* Pages that nothing has been written to lie at another place from now on. Address and bytes: of whole pages; the
+ * last one may be used in part. Fails if
  * a GPU has been granted one of them. */
 ls_status migrate_set_place(ls_block *directory, uint64_t address, uint64_t bytes, uint32_t place,
                             ls_error *err);

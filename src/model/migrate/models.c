@@ -238,7 +238,7 @@ static ls_status build_split(ls_engine *engine, const void *spec, uint32_t gpus,
     LS_PARAM_CHOICE(dir_spec, start, "start", "home", starts, "where pages lie at first: on the GPU that they were allocated on, or on the host"), \
     LS_PARAM_BOOL(dir_spec, check, false, "check that a page has one writer or any number of readers, from the messages alone")
 #define PAGE_SIZE                                                                                             \
-    LS_PARAM_UINT(dir_spec, page_kib, "KiB", 4, 1, 2048, "size of a page: that of the TLBs")
+    LS_PARAM_UINT(dir_spec, page_kib, "KiB", 4, 1, 2048, "size of a page; pages of more than 4 KiB cannot be placed one by one")
 #define SENDER                                                                                                \
     LS_PARAM_CHOICE(dir_spec, sender, "sender", "lowest", senders, "which of several readers sends the page: the GPU of the lowest number, or the nearest")
 

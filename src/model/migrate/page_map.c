@@ -308,7 +308,7 @@ ls_status migrate_remove_range(ls_block *block, uint64_t address, ls_error *err)
 
 /* -------------------------------------------------------------------------------------------------- placing */
 
-/* Pages begin and end at these addresses. */
+/* Pages begin and end at these addresses, or at the end of the page in which the used memory ends. */
 static ls_status cut(directory *d, uint64_t address, uint64_t bytes, ls_error *err)
 {
     const dir_range *r = dir_find_range(d, address);
@@ -316,9 +316,12 @@ static ls_status cut(directory *d, uint64_t address, uint64_t bytes, ls_error *e
     if (r == NULL || bytes == 0 || bytes > r->range.bytes - (address - r->range.address))
         return ls_fail(err, LS_ERR_INPUT, HEX " bytes at " HEX " are not inside one managed range", U(bytes),
                        U(address));
-    if ((address | bytes) % smallest != 0)
-        return ls_fail(err, LS_ERR_INPUT, HEX " bytes at " HEX " are not whole pages of %llu bytes", U(bytes),
-                       U(address), U(smallest));
+    if (r->range.used != 0 && end - r->range.address >= r->range.used) /* the last page is not used whole */
+        end = (end + smallest - 1) & ~(smallest - 1);
+    if ((address | end) % smallest != 0)
+        return ls_fail(err, LS_ERR_INPUT, HEX " bytes at " HEX " are not whole pages: migrate.%s is %llu",
+                       U(bytes), U(address), d->policy->splits ? "smallest_kib" : "page_kib",
+                       U(smallest / 1024));
     for (uint32_t u = dir_find(d, address); u != DIR_NOWHERE && d->pages[u].address < end;
          u = dir_find(d, d->pages[u].address + dir_page_bytes(d, u)))
         TRY(check_idle(d, &d->pages[u], err));
