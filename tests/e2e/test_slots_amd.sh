@@ -147,3 +147,9 @@ broken tlb_fixed '.interface = LS_TLB_INTERFACE' '.interface = "line-tlb/0"' \
     "port 'tlb' of model 'tlb/fixed' speaks 'line-tlb/0', its slot speaks 'line-tlb/2'"
 broken dma_serial '.abi = LS_ABI_VERSION' '.abi = LS_ABI_VERSION + 1' "block 'serial' was built for ABI version"
 refused 3 "cannot delay requests" "${plugins[@]}" run fir -p r9nano -s tlb=fixed -s vector_cache=none
+
+# Models without the functions for page migration: refused by name where pages migrate.
+system=("${plugins[@]}" run fir -p r9nano --gpus 2 -s fabric.model=pcie -s host.model=cpu -s migrate.model=esi)
+refused 3 "tlb.model is 'fixed', which knows no shootdowns" "${system[@]}" -s gpus.tlb.model=fixed
+refused 3 "mmu.model is 'fixed', which cannot send page walks to the host" "${system[@]}" -s gpus.tlb.model=cycle -s gpus.mmu.model=fixed
+refused 3 "vector_cache.model is 'none', which cannot forget the lines of a page" "${system[@]}" -s gpus.tlb.model=cycle -s gpus.vector_cache.model=none
