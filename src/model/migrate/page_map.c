@@ -156,25 +156,17 @@ static ls_status make_unit_room(directory *d, uint64_t needed, ls_error *err)
     return LS_OK;
 }
 
-static bool units_are_free(const directory *d, uint64_t first, uint64_t units)
-{
-    for (uint32_t i = 0; i < d->range_count; i++)
-        if (first < (uint64_t)d->ranges[i].first_unit + d->ranges[i].units &&
-            d->ranges[i].first_unit < first + units)
-            return false;
-    return true;
-}
-
-/* The first gap between the units of other ranges. */
+/* The first gap between the units of other ranges; it may reach past the end of the arrays. */
 static uint64_t find_units(const directory *d, uint64_t units)
 {
-    uint64_t best = units_are_free(d, 0, units) ? 0 : UINT64_MAX;
-    for (uint32_t i = 0; i < d->range_count && best != 0; i++) {
-        uint64_t first = (uint64_t)d->ranges[i].first_unit + d->ranges[i].units;
-        if (first < best && units_are_free(d, first, units))
-            best = first;
-    }
-    return best;
+    uint32_t block = 1u << (DIR_BLOCK_LOG2 - d->unit_log2);
+    uint64_t gap = 0;
+    for (uint32_t unit = 0; unit < d->unit_room; unit += block)
+        if (d->sizes[unit] != 0)
+            gap = unit + block;
+        else if (unit + block - gap == units)
+            return gap;
+    return gap;
 }
 
 static bool has_room(const directory *d, uint32_t place, uint64_t bytes)
