@@ -42,7 +42,21 @@ typedef struct remote_gpu {
     page_view view;
 } remote_gpu;
 
+/* A kind of GPU, and programs for it. */
+typedef struct remote_kind {
+    const char *platform, *keys; /* keys of a small one */
+    amd_target target;
+    uint16_t properties; /* of kernels, beside the pointer to arguments */
+} remote_kind;
+
+static const remote_kind remote_r9nano = {
+    .platform = "r9nano",
+    .keys = "clusters: 2, cus_per_cluster: 2, memory.channels: 2, command.launch_cycles: 100",
+    .target = AMD_GFX803,
+};
+
 typedef struct remote_rig {
+    const remote_kind *kind;
     platform_config *config;
     ls_machine *machine;
     ls_engine *engine;
@@ -64,16 +78,16 @@ static inline void remote_memory(remote_gpu *g)
 }
 
 /* sets: up to a NULL. */
-static inline void remote_open(remote_rig *r, uint32_t gpus, const char *fabric, const char *const *sets)
+static inline void remote_open_kind(remote_rig *r, const remote_kind *kind, uint32_t gpus, const char *fabric,
+                                    const char *const *sets)
 {
     char text[512];
     size_t set_count = 0;
     memset(r, 0, sizeof *r);
+    r->kind = kind;
     r->gpu_count = gpus;
-    snprintf(text, sizeof text,
-             "machine: system\ngpus:\n  - {platform: r9nano, count: %u, clusters: 2, cus_per_cluster: 2, "
-             "memory.channels: 2, command.launch_cycles: 100}\n%s\n",
-             gpus, fabric);
+    snprintf(text, sizeof text, "machine: system\ngpus:\n  - {platform: %s, count: %u, %s}\n%s\n",
+             kind->platform, gpus, kind->keys, fabric);
     while (sets != NULL && sets[set_count] != NULL)
         set_count++;
     const config_request request = { .platform = LS_SOURCE_DIR "/platforms/remote",
@@ -94,6 +108,11 @@ static inline void remote_open(remote_rig *r, uint32_t gpus, const char *fabric,
         const ls_pages pages = page_view_pages(&r->gpus[i].view);
         (void)amd_gpu_set_pages(r->gpus[i].gpu, &pages);
     }
+}
+
+static inline void remote_open(remote_rig *r, uint32_t gpus, const char *fabric, const char *const *sets)
+{
+    remote_open_kind(r, &remote_r9nano, gpus, fabric, sets);
 }
 
 static inline void remote_close(remote_rig *r)
@@ -131,13 +150,13 @@ static inline uint32_t remote_program(remote_rig *r, const uint32_t *words, size
     r->code_used += (uint32_t)(count * 4 + 255) / 256 * 256;
     OK(address_space_write(g->space, at, words, count * 4, &err));
     const amd_kernel kernel = { .name = "remote",
-                                .target = AMD_GFX803,
+                                .target = r->kind->target,
                                 .code = at,
                                 .code_bytes = count * 4,
                                 .entry = at,
                                 .rsrc1 = 7u | 12u << 6 | 0xc0u << 12, /* 32 VGPRs */
                                 .rsrc2 = 2u << 1 | 1u << 7,
-                                .properties = 1u << 3 };
+                                .properties = (uint16_t)(1u << 3 | r->kind->properties) };
     OK(amd_program_create(&kernel, g->space, &r->programs[number], &err));
     OK(cu_code_create(r->programs[number], &r->codes[number], &err));
     return number;
