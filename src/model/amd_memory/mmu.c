@@ -302,7 +302,7 @@ static const ls_need needs[] = {
     { "*", "/tlb.model!=none" },
     { "ways", "entries!=0" },
     { "latency_cycles", "entries!=0" },
-    { "walks", "//fabric.model!=none" },
+    { "walks", "//fabric.model!=none //migrate.model=none" },
     { "walk_latency_cycles", "walks!=host //migrate.model=none" },
     { "walkers", "walks!=host //migrate.model=none" },
 };
