@@ -33,14 +33,20 @@ void wl_divide(wl_run *r, uint32_t units)
     r->units = units;
 }
 
+/* Every GPU has the whole problem. */
+static bool is_whole(const wl_run *r)
+{
+    return r->devices == WL_DUPLICATED;
+}
+
 uint32_t wl_parts(const wl_run *r)
 {
-    return r->parts;
+    return is_whole(r) ? 1 : r->parts;
 }
 
 uint32_t wl_part_begin(const wl_run *r, uint32_t part)
 {
-    return (uint32_t)((uint64_t)r->units * part / r->parts);
+    return (uint32_t)((uint64_t)r->units * part / wl_parts(r));
 }
 
 /* ------------------------------------------------------------------------------------------------ buffers */
@@ -56,7 +62,7 @@ wl_array *divide_array(const wl_run *r, ls_gpu_address address)
 /* Whether there is one per GPU. */
 static bool has_copies(const wl_run *r, const wl_array *a)
 {
-    return r->devices == WL_DISCRETE || a->share == WL_COPIES;
+    return r->devices == WL_DISCRETE || is_whole(r) || a->share == WL_COPIES;
 }
 
 /* The first byte of a part. */
@@ -80,6 +86,23 @@ static ls_status place_parts(wl_run *r, const wl_array *a, ls_gpu_system *system
     return status;
 }
 
+static ls_status place_in_turn(wl_run *r, const wl_array *a, ls_gpu_system *system)
+{
+    uint64_t page = ls_gpu_page_bytes(system), pages = (a->bytes + page - 1) / page;
+    ls_status status = LS_OK;
+    for (uint64_t i = 0; i < pages && status == LS_OK; i++)
+        if (i % r->parts != 0)
+            status = ls_gpu_place(r->context, a->on[0] + i * page, page, (uint32_t)(i % r->parts), r->err);
+    return status;
+}
+
+static ls_status place_array(wl_run *r, const wl_array *a)
+{
+    if (a->share == WL_SHARED)
+        return ls_gpu_distribute(r->context, a->on[0], NULL, r->err);
+    return (a->share == WL_IN_TURN ? place_in_turn : place_parts)(r, a, r->system);
+}
+
 ls_gpu_address divide_alloc(wl_run *r, wl_array array, bool zeroed)
 {
     wl_array *a = wl_zeros(r, 1, sizeof *a);
@@ -97,8 +120,7 @@ ls_gpu_address divide_alloc(wl_run *r, wl_array array, bool zeroed)
     if (!wl_failed(r))
         check(r, ls_gpu_select(r->context, 0, r->err));
     if (!wl_failed(r) && !has_copies(r, a))
-        check(r, a->share == WL_SHARED ? ls_gpu_distribute(r->context, a->on[0], NULL, r->err)
-                                       : place_parts(r, a, r->system));
+        check(r, place_array(r, a));
     if (!wl_failed(r) && !vec_push(&r->arrays, a))
         wl_fail(r, LS_ERR_NOMEM, "the host has no memory left");
     return a->on[0];
@@ -118,6 +140,12 @@ ls_gpu_address wl_shared(wl_run *r, size_t bytes)
                         : wl_buffer(r, bytes);
 }
 
+ls_gpu_address wl_read_by_all(wl_run *r, size_t bytes)
+{
+    return r->parts > 1 ? divide_alloc(r, (wl_array){ .share = WL_IN_TURN, .bytes = bytes }, false)
+                        : wl_buffer(r, bytes);
+}
+
 /* ------------------------------------------------------------------------------------------------- copies */
 
 static void wait_for_all(wl_run *r)
@@ -130,7 +158,7 @@ static void wait_for_all(wl_run *r)
 static size_t clip(const wl_run *r, const wl_array *a, uint32_t part, bool own, size_t offset, size_t *bytes)
 {
     size_t begin = 0, end = a->bytes, last = offset + *bytes;
-    if (a->share == WL_DIVIDED) {
+    if (a->share == WL_DIVIDED && !is_whole(r)) {
         begin = part_byte(r, a, part);
         end = part_byte(r, a, part + 1);
         if (!own && begin < end) {
@@ -163,12 +191,30 @@ void divide_write(wl_run *r, ls_gpu_address to, const void *from, size_t bytes)
     wait_for_all(r);
 }
 
+/* From every GPU; all have the same. */
+static void download_whole(wl_run *r, const wl_array *a, void *to, ls_gpu_address from, size_t bytes)
+{
+    uint8_t *others = wl_zeros(r, r->parts - 1, bytes);
+    for (uint32_t i = 0; i < r->parts && !wl_failed(r); i++)
+        check(r, ls_gpu_queue_copy_out(r->queues[i], i == 0 ? to : others + (i - 1) * bytes,
+                                       a->on[i] + (from - a->on[0]), bytes, NULL, r->err));
+    wait_for_all(r);
+    for (uint32_t i = 1; i < r->parts && !wl_failed(r); i++)
+        if (memcmp(to, others + (i - 1) * bytes, bytes) != 0)
+            wl_fail(r, LS_ERR_INTERNAL, "workload %s: GPUs 0 and %u have different results", r->workload->name,
+                    i);
+}
+
 void divide_download(wl_run *r, void *to, ls_gpu_address from, size_t bytes)
 {
     wl_array *a = divide_array(r, from);
     wait_for_all(r);
     if (wl_failed(r) || bytes == 0)
         return;
+    if (is_whole(r)) {
+        download_whole(r, a, to, from, bytes);
+        return;
+    }
     if (!has_copies(r, a) || a->share != WL_DIVIDED) {
         check(r, ls_gpu_copy_out(r->context, to, from, bytes, r->err));
         return;
@@ -187,7 +233,7 @@ void wl_download_part(wl_run *r, uint32_t part, void *to, ls_gpu_address from, s
 {
     const wl_array *a = divide_array(r, from);
     ls_gpu_address own = a ? a->on[part] + (from - a->on[0]) : from;
-    if (!a || !has_copies(r, a)) {
+    if (!a || !has_copies(r, a) || is_whole(r)) {
         wl_download(r, to, from, bytes);
         return;
     }
@@ -246,7 +292,9 @@ void divide_launch(wl_run *r, const char *kernel, ls_gpu_launch *launch)
         ls_gpu_kernel *found;
         uint64_t per_unit = groups / r->units, first = wl_part_begin(r, i) * per_unit;
         launch->groups = (ls_groups){ .first = first, .count = wl_part_begin(r, i + 1) * per_unit - first };
-        if (launch->groups.count == 0)
+        if (is_whole(r))
+            launch->groups = (ls_groups){ 0 };
+        else if (launch->groups.count == 0)
             continue;
         memcpy(args, given, launch->arg_count * sizeof *args);
         take_own(r, i, args, values, launch->arg_count);

@@ -11,7 +11,7 @@
 
 #define WL_GPUS_MAX 64
 
-typedef enum wl_share { WL_COPIES, WL_DIVIDED, WL_SHARED } wl_share;
+typedef enum wl_share { WL_COPIES, WL_DIVIDED, WL_SHARED, WL_IN_TURN } wl_share;
 
 /* A buffer of a run on several GPUs. */
 typedef struct wl_array {

@@ -169,8 +169,8 @@ static ls_status set_options(wl_run *r, const wl_request *request, ls_error *err
     return status;
 }
 
-const char *const wl_devices_names[WL_DEVICES_COUNT + 1] = { "single", "discrete", "unified", "locality",
-                                                             NULL };
+const char *const wl_devices_names[WL_DEVICES_COUNT + 1] = { "single",   "discrete",   "unified",
+                                                             "locality", "duplicated", NULL };
 
 static ls_status check_devices(wl_run *r, const wl_request *request, ls_error *err)
 {

@@ -60,10 +60,11 @@ typedef struct wl_workload {
 
 /* The GPUs that a run uses. */
 typedef enum wl_devices {
-    WL_SINGLE,   /* one of them */
-    WL_DISCRETE, /* all, each with its own memory; parts are exchanged by copies between GPUs */
-    WL_UNIFIED,  /* all as one device */
-    WL_LOCALITY, /* all, with addresses in common; each part of the data lies on the GPU that works on it */
+    WL_SINGLE,     /* one of them */
+    WL_DISCRETE,   /* all, each with its own memory; parts are exchanged by copies between GPUs */
+    WL_UNIFIED,    /* all as one device */
+    WL_LOCALITY,   /* all, with addresses in common; each part of the data lies on the GPU that works on it */
+    WL_DUPLICATED, /* all, each with the whole problem; a workload sees one part */
     WL_DEVICES_COUNT
 } wl_devices;
 extern const char *const wl_devices_names[WL_DEVICES_COUNT + 1]; /* "single" ..., then NULL */
@@ -116,6 +117,9 @@ uint32_t wl_part_begin(const wl_run *r, uint32_t part); /* its first unit; of pa
 ls_gpu_address wl_divided(wl_run *r, size_t bytes, size_t unit_bytes, size_t before, size_t after);
 /* A buffer that every part uses anywhere. WL_DISCRETE: one per GPU; what a GPU writes is in its own alone. */
 ls_gpu_address wl_shared(wl_run *r, size_t bytes);
+/* The same for a buffer that all parts read from its begin to its end at the same time. WL_LOCALITY: its pages go to the
+ * GPUs in turn, so that no GPU has to serve all others at once. */
+ls_gpu_address wl_read_by_all(wl_run *r, size_t bytes);
 /* WL_DISCRETE: bytes of a shared buffer that a part has written go to the other GPUs. Else nothing is to be done. The
  * copies run when the next launch or download waits for them. */
 void wl_exchange(wl_run *r, ls_gpu_address shared, uint32_t part, size_t offset, size_t bytes);

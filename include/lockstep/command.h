@@ -49,6 +49,9 @@ typedef struct ls_command_packet {
     ls_cu_kernel kernel;
     uint32_t sgprs; /* of a wave, as the descriptor says */
     bool one_half;  /* RDNA: CU mode */
+    /* Not 0: every GPU has a packet of this launch, with this number, which no other has while they run. The first GPU
+     * places its work-groups on the compute units of all of them. */
+    uint32_t shared;
     /* Filled by the command processor. */
     ls_time begin, end;
     uint64_t groups, waves; /* that ran */

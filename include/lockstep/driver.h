@@ -76,7 +76,7 @@ typedef struct ls_gpu_options {
      * time, on a fabric. */
     bool unified;
     const char *spread; /* of its work-groups over GPUs: "blocked" (as NULL): parts that follow each other;
-                         * "interleaved": in turn */
+                         * "interleaved": in turn; "central": GPU 0 places them on the compute units of all */
     const char
         *pages; /* of its memory: "interleaved" (as NULL): page by page in turn; "blocked": parts of each
                          * allocation; "one": GPU 0; "first-touch": the GPU that uses it first (of a system whose

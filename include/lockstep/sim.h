@@ -82,9 +82,10 @@ typedef struct ls_sim_options {
         *on; /* the GPU of a system that has the work, the others are idle: "gpu1" or its name; NULL: the first
                      * one that can run it */
 
-    /* Workloads on a system: "single" (as NULL), or all AMD GPUs: "discrete", "unified", "locality". */
+    /* Workloads on a system: "single" (as NULL), or all AMD GPUs: "discrete", "unified", "locality",
+     * "duplicated". */
     const char *devices;
-    /* "unified": work-groups "blocked" (as NULL) or "interleaved"; pages "interleaved" (as NULL), "blocked", "one". */
+    /* "unified": work-groups "blocked" (as NULL), "interleaved" or "central"; pages "interleaved" (as NULL), "blocked", "one". */
     const char *spread, *pages;
 } ls_sim_options;
 #define LS_SIM_OPTIONS .size = sizeof(ls_sim_options), .seed = 1

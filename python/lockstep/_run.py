@@ -333,7 +333,8 @@ def run(
     workload: a trace, a packed trace, "synth:KIND,name=value", a workload's name, a code object, a recording.
     platform: a name or a file; sets: {"l2.ways": 32}; fidelity: "detailed", "basic", "memory".
     gpus: a system of so many GPUs of the platform; on: the GPU of a system that has the work, as in "gpu1".
-    devices: GPUs of a system that a workload uses: "single", "discrete", "unified", "locality".
+    devices: GPUs of a system that a workload uses: "single", "discrete", "unified", "locality",
+        "duplicated".
     until: "20us" or seconds. progress: None (a line in terminals and notebooks), True, False, or a function that gets
     a Progress and stops the run by returning False. out: files to write. The other options are those of `lockstep run`.
     """

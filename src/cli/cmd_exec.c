@@ -259,7 +259,7 @@ static const cli_option options[] = {
     { .name = "devices", .type = CLI_CHOICE, .arg = "HOW", .choices = device_modes,
       .help = "each GPU is a device (discrete, the default), or all of them are one (unified)" },
     { .name = "spread", .type = CLI_TEXT, .arg = "HOW",
-      .help = "unified device: work-groups to GPUs: blocked (default) or interleaved" },
+      .help = "unified device: work-groups to GPUs: blocked (default), interleaved, or central: GPU 0 places them" },
     { .name = "pages", .type = CLI_TEXT, .arg = "HOW",
       .help = "unified device: memory to GPUs: interleaved (default), blocked, one (GPU 0), or first-touch (migrate.model)" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024,

@@ -32,7 +32,7 @@ static ls_status run_one(const cli_context *ctx, const study_row *row, const stu
                                             .platform_dir_count = cli_count(ctx, "platform-dir") },
                               .gpu = config->gpu,
                               .devices = config->devices,
-                              .spread = config->devices == WL_UNIFIED ? "interleaved" : NULL,
+                              .spread = config->devices == WL_UNIFIED ? config->spread : NULL,
                               .workload = row->workload->name,
                               .settings = &setting,
                               .setting_count = 1,

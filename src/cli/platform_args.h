@@ -21,9 +21,9 @@
 #define DEVICES_OPTIONS                                                                                          \
     { .name = "devices", .type = CLI_CHOICE, .arg = "HOW", .choices = wl_devices_names, .default_text = "single",  \
       .help = "workload: the GPUs of a system that it uses: one; all, with copies between them; all as one device; "  \
-              "all, with data on the GPU that works on it" },                                                         \
+              "all, with data on the GPU that works on it; all, each with the whole problem" },                       \
     { .name = "spread", .type = CLI_TEXT, .arg = "HOW",                                                          \
-      .help = "unified device: work-groups to GPUs: blocked (default) or interleaved" },                           \
+      .help = "unified device: work-groups to GPUs: blocked (default), interleaved, or central: GPU 0 places them" },     \
     { .name = "pages", .type = CLI_TEXT, .arg = "HOW",                                                           \
       .help = "unified device: memory to GPUs: interleaved (default), blocked, one (GPU 0), or first-touch (migrate.model)" }
 /* clang-format on */

@@ -74,12 +74,12 @@ PY
 # ------------------------------------------------------------- a ring: 2 (n - 1) / n bytes / bandwidth and latency terms
 # The difference of two sizes: latencies of steps fall out. Both sizes fill the links and fit into L2.
 ring=(-s gpus.memory.channels=16 -j2)
-small=$(fs_of all-reduce,bytes=524288,step_ns=0 "${ring[@]}")
-large=$(fs_of all-reduce,bytes=1048576,step_ns=0 "${ring[@]}")
+small=$(fs_of all-reduce,bytes=131072,step_ns=0 "${ring[@]}")
+large=$(fs_of all-reduce,bytes=262144,step_ns=0 "${ring[@]}")
 python3 - "$small" "$large" <<'PY' || fail "ring all-reduce is not as its closed form"
 import sys
 seconds = (int(sys.argv[2]) - int(sys.argv[1])) * 1e-15
-expected = 2 * 3 / 4 * (1048576 - 524288) / (4 * 8e9 * 128 / 160)
+expected = 2 * 3 / 4 * (262144 - 131072) / (4 * 8e9 * 128 / 160)
 assert abs(seconds / expected - 1) < 0.03, (seconds, expected)
 PY
 # Copies have 256 bytes in a packet; gathering adds nothing up.

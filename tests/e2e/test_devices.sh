@@ -19,11 +19,42 @@ for how in discrete locality unified; do
 done
 grep -q '"gpu": *3' unified1.json || fail 'the results do not name GPU 3'
 
+# GPU 0's dispatcher gives every compute unit of all GPUs a work-group in turn: 70 for 32 units.
+central=(--devices unified --spread central -s gpus.clusters=2 --verify)
+for threads in 1 2 3 8; do
+    run 0 run fir -p r9nano-x4 "${central[@]}" --size 4480 -j "$threads" -o "central$threads.json" --per-block
+    sed -n '/kernel time/,/IPC/p; /GPU 3/p' stdout >"table$threads"
+    cmp -s table1 "table$threads" || fail "central differs with $threads threads"
+done
+python3 - <<'PY' || fail 'work-groups of central are not in turn'
+import json
+blocks = [json.load(open(f"central{n}.json"))["values"]["blocks"] for n in (1, 2, 3, 8)]
+assert all(b == blocks[0] for b in blocks)
+units = {n: b["work_groups"] for n, b in blocks[0].items() if n.split(".")[-1][:2] == "cu"}
+assert len(units) == 32 and set(units.values()) == {2, 3}, units
+assert sorted(n for n in units if units[n] == 3) == [f"gpu0.cluster{i % 2}.cu{i // 2}" for i in (0, 2, 4, 1, 3, 5)], units
+assert blocks[0]["gpu0.central"]["sent"] == blocks[0]["gpu0.central"]["done"] == 48
+assert [blocks[0][f"gpu{g}.central"]["received"] for g in (1, 2, 3)] == [16, 16, 16]
+PY
+# A compute unit that is done early gets the next one: GPU 0 has all data, GPU 1 is at the same switch. All end together.
+run 0 run matrixmultiplication -p r9nano-x4 --devices unified --spread central --pages one -s gpus.clusters=1 \
+    -s gpus.cu.groups=2 --size 192 --param columns=1024 --param inner=16 -o tail.json --per-block
+python3 - <<'PY' || fail 'the tail of central is not balanced'
+import json
+data = json.load(open("tail.json"))
+groups = [data["values"]["blocks"][f"gpu{g}.command"]["work_groups"] for g in range(4)]
+assert sum(groups) == 192 and groups[0] > groups[1] > groups[2] and abs(groups[2] - groups[3]) <= 4, groups
+cycles = [k["cycles"] for k in data["kernels"] if not k["name"].startswith("(")]
+assert min(cycles) > 0.85 * max(cycles), cycles
+PY
+
 refused 2 '--on gpu1 chooses one GPU, but --devices discrete uses all' \
     run fir -p r9nano-x4 --devices discrete --on gpu1
 refused 2 "'spread' is about the unified device" run fir -p r9nano-x4 --spread blocked
-refused 2 "the spread of the unified device cannot be 'central': blocked or interleaved" \
-    run fir -p r9nano-x4 --devices unified --spread central
+refused 2 "the spread of the unified device cannot be 'middle': blocked, interleaved or central" \
+    run fir -p r9nano-x4 --devices unified --spread middle
+refused 3 "spread central needs command processors of model 'cycle' and GPUs with the same compute units" \
+    run fir -p r9nano-x4 --devices unified --spread central -s gpu2.clusters=2
 refused 3 'a unified device needs a fabric' run fir -p r9nano-x2 --devices unified
 refused 3 'workload atax does not divide itself over GPUs' run atax -p r9nano-x4 --devices locality
 refused 3 'has no TLBs' run fir -p w6800 --gpus 2 -s fabric.model=full --devices locality

@@ -23,6 +23,35 @@ awk -F, 'NR > 1 {
     if ($16 < $15) exit 1
 } END { exit n != 12 }' rows1.csv || fail "bytes between GPUs are not those of the configurations"
 
+# The tables of docs/studies.md have the study's workloads and sizes, and their means are those of their rows. Its console
+# block is run by e2e/test_readme.
+python3 - "$SOURCE_DIR" <<'PY' || fail "docs/studies.md has other tables than the studies"
+import math, re, sys
+rows = re.findall(r'WORKLOAD\("(\w+)", "\w+", \d+, \d+, (\d+), (\d+)\)', open(sys.argv[1] + "/src/cli/study/studies.def").read())
+text = open(sys.argv[1] + "/docs/studies.md").read()
+tables = re.findall(r"\| workload \| size \| monolithic \| unified \| Locality API \|.*?\n\|[-:|]+\n((?:\|.*\n)+)", text)
+assert len(tables) == 2, len(tables)
+ratios = []
+for column, table in enumerate(tables):
+    lines = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in table.strip().splitlines()]
+    expected = [[label, f"{int(sizes[column]):,}"] for label, *sizes in rows if int(sizes[column])]
+    assert [line[:2] for line in lines[:-1]] == expected, lines
+    means = [math.exp(sum(math.log(float(line[c])) for line in lines[:-1]) / len(expected)) for c in (2, 3, 4)]
+    assert lines[-1][0] == "geometric mean"
+    for mean, shown in zip(means, lines[-1][2:5]):
+        assert abs(mean / float(shown) - 1) < 0.05, (mean, shown)
+    ratios.append(float(lines[-1][4]) / float(lines[-1][3]))
+shown = re.search(r"Locality API is ([\d.]+) and ([\d.]+) times unified in the geometric mean", text)
+assert all(abs(float(s) / r - 1) < 0.05 for s, r in zip(shown.groups(), ratios)), (shown.groups(), ratios)
+two = re.search(r"\| workload \| size \| 1 GPU \| 2 GPUs \|\n\|[-:|]+\n((?:\|.*\n)+)", text).group(1)
+cells = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in two.strip().splitlines()]
+assert [c[:2] for c in cells] == [[label, f"{int(size):,}"] for label, size, _ in rows if int(size)], cells
+assert all(c[2] == c[3] for c in cells), cells
+PY
+# Two GPUs with the same work take as long as one.
+run 0 study mgpusim-6 -w aes:16384 -w bitonicsort:256
+says 'agrees   (ours) two GPUs take as long as one                AES 1.00, BS 1.00'
+
 # A claim whose workloads were not chosen is not judged.
 run 0 study mgpusim-9 -w fir:4096
 says 'not run  Locality API no gain over unified'

@@ -177,6 +177,11 @@ ls_gpu_address wl_shared(wl_run *r, size_t bytes)
     return wl_buffer(r, bytes);
 }
 
+ls_gpu_address wl_read_by_all(wl_run *r, size_t bytes)
+{
+    return wl_buffer(r, bytes);
+}
+
 void wl_exchange(wl_run *r, ls_gpu_address shared, uint32_t part, size_t offset, size_t bytes)
 {
     (void)r, (void)shared, (void)part, (void)offset, (void)bytes;

@@ -11,7 +11,7 @@ static void run(wl_run *r)
 
     wl_divide(r, (m + 15) / 16); /* by rows of A and C; all of B is read everywhere */
     const ls_gpu_address d_a = wl_divided(r, (size_t)m * k * sizeof *a, (size_t)16 * k * sizeof *a, 0, 0);
-    const ls_gpu_address d_b = wl_shared(r, (size_t)k * n * sizeof *b);
+    const ls_gpu_address d_b = wl_read_by_all(r, (size_t)k * n * sizeof *b);
     const ls_gpu_address d_c = wl_divided(r, (size_t)m * n * sizeof *c, (size_t)16 * n * sizeof *c, 0, 0);
     wl_write(r, d_a, a, (size_t)m * k * sizeof *a);
     wl_write(r, d_b, b, (size_t)k * n * sizeof *b);

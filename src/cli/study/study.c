@@ -18,7 +18,9 @@ static const entry entries[] = {
 #define CONFIG(label_, platform_, gpu_, sets_)                                                                \
     { .kind = ENTRY_CONFIG, .config = { label_, platform_, gpu_, sets_, WL_SINGLE } },
 #define CONFIG_DEVICES(label_, platform_, devices_, sets_)                                                    \
-    { .kind = ENTRY_CONFIG, .config = { label_, platform_, NULL, sets_, WL_##devices_ } },
+    { .kind = ENTRY_CONFIG, .config = { label_, platform_, NULL, sets_, WL_##devices_, "interleaved" } },
+#define CONFIG_UNIFIED(label_, platform_, spread_, sets_)                                                     \
+    { .kind = ENTRY_CONFIG, .config = { label_, platform_, NULL, sets_, WL_UNIFIED, spread_ } },
 #define CLAIM(text_, workloads_, metric_, config_, versus_, low_, high_, needed_)                             \
     { .kind = ENTRY_CLAIM,                                                                                    \
       .claim = { text_, workloads_, STUDY_##metric_, config_, versus_, low_, high_, needed_ } },
@@ -27,6 +29,7 @@ static const entry entries[] = {
 #undef STUDY
 #undef CONFIG
 #undef CONFIG_DEVICES
+#undef CONFIG_UNIFIED
 #undef CLAIM
 #undef WORKLOAD
 };
@@ -35,6 +38,7 @@ static const study_workload workloads[] = {
 #define STUDY(name_, sizes_, title_, about_, discussion_)
 #define CONFIG(label_, platform_, gpu_, sets_)
 #define CONFIG_DEVICES(label_, platform_, devices_, sets_)
+#define CONFIG_UNIFIED(label_, platform_, spread_, sets_)
 #define CLAIM(text_, workloads_, metric_, config_, versus_, low_, high_, needed_)
 #define WORKLOAD(label_, name_, usual_, large_, four_, four_large_)                                           \
     { label_, name_, { usual_, large_, four_, four_large_ } },
@@ -42,6 +46,7 @@ static const study_workload workloads[] = {
 #undef STUDY
 #undef CONFIG
 #undef CONFIG_DEVICES
+#undef CONFIG_UNIFIED
 #undef CLAIM
 #undef WORKLOAD
 };

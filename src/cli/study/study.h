@@ -14,6 +14,7 @@ typedef struct study_config {
     const char *label, *platform, *gpu;
     const char *sets; /* "key=value ..." */
     wl_devices devices;
+    const char *spread; /* WL_UNIFIED, as in ls_gpu_options */
 } study_config;
 
 /* Problem sizes: large enough to fill the GPU, or with more data than L2; for four GPUs, and larger ones. */

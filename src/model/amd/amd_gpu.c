@@ -138,6 +138,7 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
                                        .kernels = &b.gpu->kernels,
                                        .flush = b.writes_back };
     TRY(((const ls_command_ops *)b.gpu->command.ops)->attach(b.gpu->command.self, &wiring, err));
+    TRY(build_central(&b, &capacity, err));
     return ls_engine_add_part(b.engine, AMD_GPU_MACHINE, b.gpu, err);
 }
 
@@ -156,6 +157,11 @@ const amd_gpu_facts *amd_gpu_get_facts(const amd_gpu *gpu)
 ls_port amd_gpu_command(const amd_gpu *gpu)
 {
     return gpu->command;
+}
+
+uint32_t amd_gpu_followers(const amd_gpu *gpu)
+{
+    return gpu->followers;
 }
 
 const ls_clock *amd_gpu_clock(const amd_gpu *gpu)
@@ -279,6 +285,8 @@ static const ls_param params[] = {
     LS_PARAM_UINT(amd_gpu_spec, line_bytes, "bytes", 64, 64, 128, "of all caches"),
     KEY("dispatch_latency_cycles", dispatch_latency_cycles, "cycles", "40", 1, 2000,
         "between the command processor and a cluster"),
+    KEY("central_latency_cycles", central_latency_cycles, "cycles", "500", 1, 100000,
+        "between the command processors of the first GPU and of this one, for --spread central"),
     KEY("noc.array_latency_cycles", array_latency_cycles, "cycles", "20", 1, 2000,
         "between a cluster and the L1 of its shader array, one way"),
     KEY("noc.mmu_latency_cycles", mmu_latency_cycles, "cycles", "40", 1, 2000,
@@ -306,6 +314,7 @@ static const ls_param params[] = {
 };
 
 static const ls_need needs[] = {
+    { "central_latency_cycles", "//fabric.model!=none" },
     { "noc.array_latency_cycles", "arrays!=0" },
     { "noc.mmu_latency_cycles", "tlb.model!=none" },
     { "noc.rdma_latency_cycles", "//fabric.model!=none" },

@@ -25,6 +25,8 @@ amd_gpu *amd_gpu_of(const ls_engine *engine, uint32_t index);
 const amd_gpu_facts *amd_gpu_get_facts(const amd_gpu *gpu);
 /* The command processor, through which programs run: an ls_command_ops. */
 ls_port amd_gpu_command(const amd_gpu *gpu);
+/* How many other GPUs its command processor can place work-groups on: those of the system for the first GPU. */
+uint32_t amd_gpu_followers(const amd_gpu *gpu);
 const ls_clock *amd_gpu_clock(const amd_gpu *gpu); /* of the command processor and the compute units */
 
 /* Gives the machine its memory; before the first run. Its channels own the bytes from then on, and have page tables

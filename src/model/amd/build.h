@@ -25,6 +25,7 @@ typedef struct amd_gpu_spec {
     uint64_t clusters, cus_per_cluster, vector_caches, units_per_cu, arrays;
     uint64_t line_bytes;
     uint64_t dispatch_latency_cycles, array_latency_cycles, mmu_latency_cycles, rdma_latency_cycles;
+    uint64_t central_latency_cycles;
     uint64_t memory_mib, channels, slices_per_channel, interleave_bytes;
     uint32_t slice_hash;
     bool memory_cache, copies_in_l2;
@@ -51,6 +52,8 @@ struct amd_gpu {
     uint32_t line_bytes;
     ls_region *command_region;
     ls_port command;       /* ls_command_ops */
+    ls_block *central;     /* its end of the connection for `spread` central; NULL: none */
+    uint32_t followers;    /* GPUs whose compute units its command processor can use */
     ls_cu_kernels kernels; /* that run, by number: for messages */
     ls_block **caches;     /* all of them */
     uint32_t cache_count;
@@ -87,6 +90,7 @@ typedef struct builder {
                        * flush */
     ls_clock core_clock, dram_clock;
     ls_region *command_region, **cluster_regions, **array_regions, **l2_regions, *mmu_region;
+    ls_block *command;
     ls_port dma; /* ls_dma_ops */
     ls_block *dma_hub;
     ls_port *cus; /* ls_cu_ops */
@@ -153,6 +157,8 @@ ls_status build_agent(builder *b, ls_region *region, ls_block **out, ls_error *e
 ls_status build_join_agent(builder *b, ls_block *agent, ls_block *hub, fabric_end *end, ls_error *err);
 /* Links between the MMU's domain and the RDMA engine's, one way. */
 uint32_t build_remote_latency(const builder *b, uint32_t class);
+/* build_central.c: the connection between the command processors of the first GPU and of this one, on a fabric. */
+ls_status build_central(builder *b, const ls_cu_capacity *capacity, ls_error *err);
 /* Requests that a partition's gate can get from it. */
 uint32_t build_remote_credits(const builder *b);
 

@@ -9,12 +9,12 @@ ls_status build_front(builder *b, ls_error *err)
 {
     char name[64];
     ls_domain *domain;
-    ls_block *command, *dma;
+    ls_block *dma;
     PART_NAME(b, name, "command", 0);
     TRY(ls_domain_create(b->engine, name, b->core_clock, &domain, err));
     b->command_region = b->gpu->command_region = ls_domain_region(domain, 0);
-    TRY(ls_machine_block(b->machine, b->command_region, name, "command", &command, err));
-    TRY(ls_block_port(command, LS_COMMAND_INTERFACE, &b->gpu->command, err));
+    TRY(ls_machine_block(b->machine, b->command_region, name, "command", &b->command, err));
+    TRY(ls_block_port(b->command, LS_COMMAND_INTERFACE, &b->gpu->command, err));
     PART_NAME(b, name, "dma", 0);
     TRY(ls_machine_block(b->machine, b->command_region, name, "dma", &dma, err));
     TRY(ls_block_port(dma, LS_DMA_INTERFACE, &b->dma, err));

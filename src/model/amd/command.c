@@ -9,7 +9,7 @@
 
 /* ------------------------------------------------------------------------------------------------- pump */
 
-static void pump_at(command *c, ls_cycle cycle)
+void command_pump_at(command *c, ls_cycle cycle)
 {
     if (ls_event_scheduled(&c->pump)) {
         if (c->pump.cycle <= cycle)
@@ -24,6 +24,7 @@ static void pump_at(command *c, ls_cycle cycle)
 static void kernel_over(command *c, dispatcher *d, ls_cycle now)
 {
     c->n.kernel_cycles += now - d->begin;
+    c->following -= d->role == DISPATCHER_FOLLOWS;
     if (--c->active == 0)
         c->n.busy_cycles += now - c->busy_since;
     d->phase = DISPATCHER_FREE;
@@ -41,7 +42,7 @@ static void transfer_over(void *self, ls_dma_job *job, ls_cycle now)
     } else {
         ls_packets_end(&c->packets, p);
     }
-    pump_at(c, now);
+    command_pump_at(c, now);
 }
 
 /* --------------------------------------------------------------------------------------------- begins */
@@ -84,6 +85,7 @@ static bool send_orders(command *c, dispatcher *d)
 static void begin_kernel(command *c, dispatcher *d, ls_command_packet *p, ls_cycle now)
 {
     *d = (dispatcher){ .phase = DISPATCHER_PREPARE,
+                       .role = (uint8_t)command_role(c, p),
                        .packet = p,
                        .begin = now,
                        .ready = now + c->spec->launch_cycles,
@@ -100,6 +102,12 @@ static void begin_kernel(command *c, dispatcher *d, ls_command_packet *p, ls_cyc
     if (p->kernel.which.count != 0) {
         d->total = p->kernel.which.count;
         command_find_group(d);
+    }
+    if (d->role == DISPATCHER_LEADS)
+        central_begin(c->central, (uint32_t)(d - c->dispatchers));
+    if (d->role == DISPATCHER_FOLLOWS) {
+        d->total = UINT64_MAX;
+        c->following++;
     }
     if (c->active++ == 0)
         c->busy_since = now;
@@ -128,7 +136,7 @@ static void begin_packets(command *c, ls_cycle now)
 {
     for (;;) {
         dispatcher *d = free_dispatcher(c);
-        ls_command_packet *p = ls_packets_begin(&c->packets, d != NULL);
+        ls_command_packet *p = ls_packets_begin(&c->packets, d != NULL && command_may_begin(c));
         if (p == NULL)
             return;
         if (p->kind == LS_PACKET_TRANSFER) {
@@ -138,6 +146,21 @@ static void begin_packets(command *c, ls_cycle now)
             begin_kernel(c, d, p, now);
         }
     }
+}
+
+/* Work-groups can go out: on all GPUs if it leads. */
+static bool is_prepared(command *c, dispatcher *d, ls_cycle now)
+{
+    if (d->phase != DISPATCHER_PREPARE || d->waits > 0 || d->ready > now)
+        return false;
+    if (d->role == DISPATCHER_FOLLOWS)
+        central_report_ready(c->central, d->packet->shared, (uint32_t)(d - c->dispatchers));
+    return d->role != DISPATCHER_LEADS || central_is_ready(c->central, d->packet->shared);
+}
+
+bool command_is_over(const dispatcher *d)
+{
+    return d->done == d->sent && (d->sent == d->total || (d->is_cancelled && d->role != DISPATCHER_FOLLOWS));
 }
 
 /* Moves dispatchers on whose time has come; the earliest cycle at which another one's will. */
@@ -150,9 +173,11 @@ static ls_cycle advance(command *c, ls_cycle now, bool *again)
             continue;
         if (!send_orders(c, d))
             *again = true;
-        if (d->phase == DISPATCHER_PREPARE && d->waits == 0 && d->ready <= now)
+        if (is_prepared(c, d, now))
             d->phase = DISPATCHER_DEAL;
-        if (d->phase == DISPATCHER_DEAL && d->done == d->sent && (d->sent == d->total || d->is_cancelled)) {
+        bool closed = d->phase != DISPATCHER_DEAL || d->role != DISPATCHER_LEADS || command_close(c, d);
+        *again = *again || !closed;
+        if (d->phase == DISPATCHER_DEAL && closed && command_is_over(d)) {
             d->phase = DISPATCHER_FLUSH;
             if (c->flush) {
                 d->waits = c->clusters;
@@ -167,7 +192,8 @@ static ls_cycle advance(command *c, ls_cycle now, bool *again)
         }
         if (d->phase == DISPATCHER_FINISH && d->ready <= now)
             kernel_over(c, d, now);
-        bool timed = d->phase == DISPATCHER_FINISH || (d->phase == DISPATCHER_PREPARE && d->waits == 0);
+        bool timed = d->phase == DISPATCHER_FINISH ||
+                     (d->phase == DISPATCHER_PREPARE && d->waits == 0 && d->ready > now);
         if (timed && d->ready < earliest)
             earliest = d->ready;
     }
@@ -194,19 +220,24 @@ static void pump(void *self, ls_cycle now)
     if (again)
         earliest = now + 1;
     if (earliest != LS_CYCLE_MAX)
-        pump_at(c, earliest);
+        command_pump_at(c, earliest);
 }
 
 /* ---------------------------------------------------------------------------------------------- answers */
 
-/* Stops the kernel at its first fault. */
-static void cancel(command *c, dispatcher *d)
+void command_stop_kernel(command *c, dispatcher *d)
 {
     if (d->is_cancelled)
         return;
-    c->n.faults++;
     d->is_cancelled = true;
     give_orders(c, d, LS_CLUSTER_CANCEL);
+}
+
+/* Stops the kernel at its first fault. */
+static void cancel(command *c, dispatcher *d)
+{
+    c->n.faults += !d->is_cancelled;
+    command_stop_kernel(c, d);
 }
 
 static void command_receive_done(void *state, ls_link *link, const void *payload, ls_cycle now)
@@ -216,7 +247,10 @@ static void command_receive_done(void *state, ls_link *link, const void *payload
     uint32_t cu = done->cu * c->clusters + done->cluster;
     dispatcher *d = &c->dispatchers[c->owner[cu][done->slot]];
     uint32_t scratch = c->scratch[cu][done->slot];
-    place_give(&c->cus[cu], done->slot);
+    if (d->role == DISPATCHER_FOLLOWS)
+        central_report_done(c->central, d->leader_row, cu, done->slot, done->fault.kind != LS_FAULT_NONE);
+    else
+        place_give(&c->cus[cu], done->slot);
     d->places[scratch / 64] &= ~(UINT64_C(1) << scratch % 64);
     if (scratch / 64 < d->first_place)
         d->first_place = scratch / 64;
@@ -227,8 +261,9 @@ static void command_receive_done(void *state, ls_link *link, const void *payload
     for (uint32_t i = 0; i < c->spec->dispatchers; i++)
         c->dispatchers[i].full[cu / 64] &= ~(UINT64_C(1) << cu % 64);
     ls_link_release(link, 1);
-    bool over = d->done == d->sent && (d->sent == d->total || d->is_cancelled);
-    pump_at(c, over || d->is_cancelled || c->next_distribution < now ? now : c->next_distribution);
+    command_pump_at(c, command_is_over(d) || d->is_cancelled || c->next_distribution < now
+                           ? now
+                           : c->next_distribution);
 }
 
 static void command_receive_ack(void *state, ls_link *link, const void *payload, ls_cycle now)
@@ -238,7 +273,7 @@ static void command_receive_ack(void *state, ls_link *link, const void *payload,
     dispatcher *d = &c->dispatchers[ack->tag];
     ls_link_release(link, 1);
     if (--d->waits == 0)
-        pump_at(c, d->ready > now ? d->ready : now);
+        command_pump_at(c, d->ready > now ? d->ready : now);
 }
 
 /* -------------------------------------------------------------------------------------- the client's side */
@@ -335,6 +370,13 @@ static void command_waits(const void *state, ls_wait_sink *sink)
         const dispatcher *d = &c->dispatchers[i];
         if (d->phase == DISPATCHER_FREE)
             continue;
+        if (d->role == DISPATCHER_LEADS && d->phase == DISPATCHER_PREPARE && d->waits == 0 && d->sent == 0 &&
+            !central_is_ready(c->central, d->packet->shared)) {
+            snprintf(detail, sizeof detail, "kernel %s has not begun on all GPUs",
+                     d->packet->kernel.program->name);
+            ls_wait_report(sink, c->name, "the command processors of other GPUs", detail);
+            continue;
+        }
         snprintf(detail, sizeof detail,
                  "kernel %s: %llu of %llu work-groups sent, %llu done, %u answers to come",
                  d->packet->kernel.program->name, (unsigned long long)d->sent, (unsigned long long)d->total,
@@ -387,6 +429,7 @@ static const ls_command_ops command_ops = { .attach = command_attach,
 
 static const ls_port_decl ports[] = {
     { .name = LS_COMMAND_PORT, .interface = LS_COMMAND_INTERFACE, .ops = &command_ops },
+    { .name = "central", .interface = CENTRAL_USER_INTERFACE, .ops = &command_central_ops },
 };
 
 static const ls_block_type command_type = {

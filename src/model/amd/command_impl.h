@@ -1,10 +1,11 @@
-/* command_impl.h: the command processor's own structs, shared by command.c (packets, a kernel's way)
- * and command_distribute.c (work-groups to compute units). */
+/* command_impl.h: the command processor's own structs, shared by command.c (packets, a kernel's way),
+ * command_distribute.c (work-groups to compute units) and command_central.c (to those of all GPUs). */
 #ifndef MODEL_AMD_COMMAND_IMPL_H
 #define MODEL_AMD_COMMAND_IMPL_H
 
 #include "lockstep/command.h"
 #include "lockstep/dma.h"
+#include "model/amd/central.h"
 #include "model/amd/cluster.h"
 #include "model/amd/place.h"
 #include "model/policy/placement.h"
@@ -38,8 +39,15 @@ typedef enum dispatcher_phase {
     DISPATCHER_FINISH,  /* the end's time is not over */
 } dispatcher_phase;
 
+/* Of a launch that several GPUs have. */
+typedef enum dispatcher_role {
+    DISPATCHER_ALONE,
+    DISPATCHER_LEADS,   /* it places work-groups on the compute units of all GPUs */
+    DISPATCHER_FOLLOWS, /* its work-groups come from the first GPU; total is not known before CLOSE */
+} dispatcher_role;
+
 typedef struct dispatcher {
-    uint8_t phase;
+    uint8_t phase, role;
     bool is_cancelled;
     ls_command_packet *packet;
     ls_cycle begin, ready; /* ready: when the phase's time is over */
@@ -53,6 +61,9 @@ typedef struct dispatcher {
     uint64_t *places;               /* of scratch: set bits are taken */
     uint64_t first_place;           /* word with the lowest free one */
     placement at;                   /* of its last work-group */
+    uint32_t turn;                  /* leads: the compute unit of all GPUs that is tried first */
+    uint32_t closed;                /* leads: members that know that no work-group follows */
+    uint32_t leader_row;            /* follows: the leader's dispatcher */
 } dispatcher;
 
 typedef struct command {
@@ -73,7 +84,9 @@ typedef struct command {
     uint8_t (*owner)[PLACE_GROUPS_MAX]; /* which dispatcher's work-group a slot holds */
     uint32_t (*scratch)[PLACE_GROUPS_MAX];
     dispatcher *dispatchers;
-    uint32_t active; /* dispatchers in use */
+    uint32_t active;    /* dispatchers in use */
+    uint32_t following; /* of them with DISPATCHER_FOLLOWS */
+    central *central;   /* the connection with other GPUs; NULL: none */
     uint32_t next_dispatcher, next_cu;
     ls_cycle next_distribution, busy_since;
     uint64_t place_words;
@@ -93,5 +106,40 @@ void command_distribute(command *c, ls_cycle now, bool *again);
 void command_find_group(dispatcher *d);
 /* Whether a dispatcher has a work-group and a compute unit that may have room for it. */
 bool command_may_distribute(const command *c);
+/* The result of sending the next work-group to a compute unit of this GPU. */
+typedef enum command_sent { COMMAND_SENT, COMMAND_FULL, COMMAND_BUSY } command_sent;
+command_sent command_try(command *c, dispatcher *d, uint32_t cu, const place_need *need);
+/* The first compute unit, from `first` on, that the dispatcher has not found full; cu_count: none. */
+uint32_t command_next_open(const command *c, const dispatcher *d, uint32_t first);
+/* The waves of the next work-group, and its end: the dispatcher goes on to the one after it. */
+uint32_t command_next_waves(const dispatcher *d);
+void command_next_group(dispatcher *d);
+void command_count_blocked(command *c, place_limit limit);
+/* A free place of scratch, which is taken. */
+uint32_t command_take_scratch(command *c, dispatcher *d);
+
+/* --- command.c --- */
+
+/* The command processor looks at its dispatchers in that cycle or before. */
+void command_pump_at(command *c, ls_cycle cycle);
+/* Ends the kernel's work-groups. */
+void command_stop_kernel(command *c, dispatcher *d);
+/* Whether all work-groups that were or will be sent have ended. */
+bool command_is_over(const dispatcher *d);
+
+/* --- command_central.c --- */
+
+extern const central_user_ops command_central_ops;
+/* Sends the next work-group of a dispatcher that leads to the next compute unit of all GPUs that has room; its waves, 0:
+ * none has, or *again: a link was not ready. */
+uint32_t command_send_anywhere(command *c, dispatcher *d, bool *again);
+/* Whether a compute unit of any GPU may have room. */
+bool command_any_open(const command *c, const dispatcher *d);
+/* Tells members that no work-group follows; false if a link was not ready. */
+bool command_close(command *c, dispatcher *d);
+/* The role of a kernel that begins, and whether it may beside those that run: a GPU that follows has kernels of its own
+ * only when it follows no more, as the leader knows nothing of their resources. */
+dispatcher_role command_role(const command *c, const ls_command_packet *packet);
+bool command_may_begin(const command *c);
 
 #endif

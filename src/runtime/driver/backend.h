@@ -8,6 +8,9 @@
 #include "isa/amd/amd.h"
 #include "lockstep/driver.h"
 
+/* How the unified device divides work-groups: consecutive ones for each GPU, in turn, or by GPU 0's dispatcher. */
+typedef enum drv_spread { DRV_SPREAD_BLOCKED, DRV_SPREAD_INTERLEAVED, DRV_SPREAD_CENTRAL } drv_spread;
+
 typedef struct drv_machine {
     const ls_gpu_model *const *gpus;
     const uint64_t *memory_bytes; /* per GPU */
@@ -25,8 +28,8 @@ typedef struct drv_machine {
     uint64_t seed;
     uint32_t platform_gpus;
     const char *on;
-    bool unified;        /* there is one more device, of all GPUs: number gpu_count */
-    bool is_interleaved; /* its work-groups go to the GPUs in turn, not in blocks */
+    bool unified;      /* there is one more device, of all GPUs: number gpu_count */
+    drv_spread spread; /* of its work-groups */
 } drv_machine;
 
 /* A kernel in simulated memory. */

@@ -87,8 +87,7 @@ typedef struct drv_gpu {
     pthread_cond_t work; /* wakes the worker */
 } drv_gpu;
 
-/* How the unified device divides work and memory. */
-typedef enum drv_spread { DRV_SPREAD_BLOCKED, DRV_SPREAD_INTERLEAVED } drv_spread;
+/* How the unified device divides memory; drv_spread says how it divides work. */
 typedef enum drv_pages {
     DRV_PAGES_INTERLEAVED,
     DRV_PAGES_BLOCKED,
@@ -102,7 +101,6 @@ struct ls_gpu_system {
     drv_gpu *gpus;
     size_t gpu_count; /* devices: the GPUs, and after them the unified device if there is one */
     size_t unified;   /* its number, and how many GPUs there are; SIZE_MAX: there is none */
-    drv_spread spread;
     drv_pages pages;
     size_t next_page;      /* of DRV_PAGES_INTERLEAVED: the GPU whose turn it is */
     ls_gpu_model together; /* of the unified device */

@@ -147,19 +147,27 @@ static ls_status choose(const char *what, const char *text, const char *const *n
     return ls_fail(err, LS_ERR_USAGE, "%s of the unified device cannot be '%s': %s", what, text, list);
 }
 
+static ls_status choose_spread(const char *text, drv_spread *out, ls_error *err)
+{
+    static const char *const spreads[] = { "blocked", "interleaved", "central", NULL };
+    uint32_t spread;
+    ls_status status = choose("the spread", text, spreads, &spread, err);
+    *out = (drv_spread)spread;
+    return status;
+}
+
 /* All GPUs as one, after them in the list of devices. */
 static ls_status unify(ls_gpu_system *system, const ls_gpu_options *options, ls_error *err)
 {
-    static const char *const spreads[] = { "blocked", "interleaved", NULL };
     static const char *const pages[] = { "interleaved", "blocked", "one", "first-touch", NULL };
     size_t gpus = system->gpu_count - 1;
-    uint32_t spread, place;
-    ls_status status = choose("the spread", options->spread, spreads, &spread, err);
+    drv_spread spread; /* emulation has no use for it */
+    uint32_t place;
+    ls_status status = choose_spread(options->spread, &spread, err);
     if (status == LS_OK)
         status = choose("the pages", options->pages, pages, &place, err);
     if (status != LS_OK)
         return status;
-    system->spread = (drv_spread)spread;
     system->pages = (drv_pages)place;
     system->together = *system->gpus[0].model;
     for (size_t i = 1; i < gpus; i++) {
@@ -194,8 +202,10 @@ static ls_status build_timed(ls_gpu_system *system, const ls_gpu_options *option
                             .seed = options->seed,
                             .platform_gpus = options->platform_gpus,
                             .on = options->on,
-                            .unified = options->unified,
-                            .is_interleaved = options->spread && strcmp(options->spread, "interleaved") == 0 };
+                            .unified = options->unified };
+    ls_status status = choose_spread(options->spread, &machine.spread, err);
+    if (status != LS_OK)
+        return status;
     if (options->gpus && options->gpu_count != 1)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
                        "a platform says how many GPUs there are: one instruction set is given, not %zu",
@@ -205,7 +215,7 @@ static ls_status build_timed(ls_gpu_system *system, const ls_gpu_options *option
     if (options->strict)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
                        "strict checks are made by emulation only, not in simulated time");
-    ls_status status = system->backend->create(&machine, &system->machine, err);
+    status = system->backend->create(&machine, &system->machine, err);
     if (status == LS_OK)
         status = make_gpus(system, system->backend->gpu_count(system->machine) + options->unified, err);
     for (size_t i = 0; i + options->unified < system->gpu_count && status == LS_OK; i++) {

@@ -217,7 +217,7 @@ static ls_status set_up_gpu(timing *t, timing_gpu *g, const drv_machine *m, ls_e
 static ls_status check_unified(timing *t, const drv_machine *m, ls_error *err)
 {
     t->unified = true;
-    t->is_interleaved = m->is_interleaved;
+    t->spread = m->spread;
     if (t->gpu_count > 1 && !t->has_fabric)
         return ls_fail(
             err, LS_ERR_UNSUPPORTED,
@@ -230,6 +230,12 @@ static ls_status check_unified(timing *t, const drv_machine *m, ls_error *err)
                            "a unified device needs TLBs, which find the places of pages: gpu%u has none "
                            "(tlb.model)",
                            t->gpus[i].number);
+    if (t->spread == DRV_SPREAD_CENTRAL && amd_gpu_followers(t->gpus[0].gpu) + 1 != t->gpu_count)
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "spread central needs command processors of model 'cycle' and GPUs with the same compute units: "
+            "the one of gpu%u can use %u other GPUs of %zu",
+            t->gpus[0].number, amd_gpu_followers(t->gpus[0].gpu), t->gpu_count - 1);
     return LS_OK;
 }
 

@@ -64,6 +64,7 @@ typedef struct timing_part {
     const uint8_t *pattern;
     uint32_t pattern_bytes;
     ls_groups which; /* of a launch */
+    uint32_t shared; /* of a launch, as in ls_command_packet */
 } timing_part;
 
 /* Bytes from a staging buffer to the program's memory, or to a frame of the host. */
@@ -126,7 +127,8 @@ typedef struct timing {
     uint64_t page_bytes;         /* that have a place: the largest pages of all TLBs */
     bool has_fabric;             /* GPUs reach each other's memory */
     bool unified;                /* there is a device of all GPUs, with number gpu_count */
-    bool is_interleaved;         /* its work-groups go to GPUs in turn, not in blocks */
+    drv_spread spread;           /* of its work-groups */
+    uint32_t shared;             /* launches so far whose work-groups GPU 0 places */
     uint64_t max_instructions;
     bool lenient_barriers;
     ls_run_options options;

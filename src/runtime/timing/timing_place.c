@@ -58,6 +58,7 @@ typedef struct page_move {
     const drv_placement *what;
     uint64_t page_bytes;
     page_place *to; /* of each page; equal to its place now: it stays */
+    bool packs;     /* pages that stay at home get frames one after the other, too */
 } page_move;
 
 static uint64_t address_of(const page_move *m, size_t page)
@@ -65,19 +66,34 @@ static uint64_t address_of(const page_move *m, size_t page)
     return m->what->address + page * m->page_bytes;
 }
 
+/* Whether a fresh range has pages of other GPUs between those that stay at home. Their frames would then be apart by as
+ * much, only on this GPU: neighbours would meet in the same sets of its caches, and each be a copy of its own. */
+static bool has_gaps(const timing *t, const page_move *m)
+{
+    for (size_t i = 1; m->what->is_fresh && i < m->what->pages; i++) {
+        uint32_t home = home_of(t, address_of(m, i)).place;
+        if (t->gpus[m->what->gpus[i]].number == home && t->gpus[m->what->gpus[i - 1]].number != home)
+            return true;
+    }
+    return false;
+}
+
+/* Whether page i gets a frame that nothing had before; *place: the one it has or had, otherwise. */
+static bool needs_frame(const timing *t, const page_move *m, size_t i, uint32_t number, page_place *place)
+{
+    page_place now = page_table_find(t->pages, address_of(m, i)), home = home_of(t, address_of(m, i));
+    *place = now.place == number ? now : home;
+    return m->packs || place->place != number;
+}
+
 /* Frames on one GPU for all pages that come to it, one after the other. Pages that come home get the frame they had. */
 static ls_status take_frames(timing *t, page_move *m, size_t gpu, ls_error *err)
 {
     timing_gpu *g = &t->gpus[gpu];
     uint64_t bytes = 0, frame;
-    for (size_t i = 0; i < m->what->pages; i++) {
-        page_place now = page_table_find(t->pages, address_of(m, i)), home = home_of(t, address_of(m, i));
-        if (m->what->gpus[i] != gpu)
-            continue;
-        m->to[i] = now.place == g->number ? now : home;
-        if (now.place != g->number && home.place != g->number)
+    for (size_t i = 0; i < m->what->pages; i++)
+        if (m->what->gpus[i] == gpu && needs_frame(t, m, i, g->number, &m->to[i]))
             bytes += m->page_bytes;
-    }
     if (bytes == 0)
         return LS_OK;
     if (!vec_reserve(&g->chunks, 1))
@@ -88,8 +104,7 @@ static ls_status take_frames(timing *t, page_move *m, size_t gpu, ls_error *err)
         return status;
     (void)vec_push(&g->chunks, ((timing_chunk){ .frame = frame, .bytes = bytes, .live = bytes }));
     for (size_t i = 0; i < m->what->pages; i++) {
-        page_place now = page_table_find(t->pages, address_of(m, i));
-        if (m->what->gpus[i] != gpu || now.place == g->number || m->to[i].place == g->number)
+        if (m->what->gpus[i] != gpu || !needs_frame(t, m, i, g->number, &m->to[i]))
             continue;
         m->to[i] = (page_place){ .place = g->number, .frame = frame };
         frame += m->page_bytes;
@@ -200,6 +215,7 @@ static ls_status switch_pages(timing *t, const page_move *m, ls_error *err)
 static ls_status place(timing *t, page_move *m, ls_error *err)
 {
     ls_status status = check(t, m->what, err);
+    m->packs = has_gaps(t, m);
     for (size_t i = 0; i < t->gpu_count && status == LS_OK; i++)
         status = take_frames(t, m, i, err);
     if (status != LS_OK)

@@ -230,6 +230,7 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
         status = timing_fill_launch(t, slot, work, &part->which, err);
     else
         fill_transfer(slot, part);
+    slot->packet.shared = part->shared;
     if (status == LS_OK && local) /* past all queues: no time of the host link */
         slot->packet.transfer.local = true;
     else if (status == LS_OK && part->kind != DRV_WORK_LAUNCH)

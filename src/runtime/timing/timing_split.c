@@ -266,12 +266,18 @@ static bool split_copy(timing *t, timing_job *job, const drv_work *work)
 
 /* ------------------------------------------------------------------------------------------------ launches */
 
-/* The part of GPU i: contiguous parts in the shares of compute units, or each n-th work-group. */
+/* The part of GPU i: contiguous parts in the shares of compute units, or each n-th work-group. If GPU 0 places them, each
+ * has all. */
 static ls_groups share_of(const timing *t, uint32_t gpu, const ls_groups *all, uint64_t total, uint64_t *given)
 {
     uint64_t units = 0, stride = all->stride != 0 ? all->stride : 1;
     ls_groups share = { .list = all->list, .stride = stride };
-    if (t->is_interleaved) {
+    if (t->spread == DRV_SPREAD_CENTRAL) {
+        share = *all;
+        share.count = total;
+        return share;
+    }
+    if (t->spread == DRV_SPREAD_INTERLEAVED) {
         share.first = all->first + gpu * stride;
         share.stride = stride * t->gpu_count;
         share.count = gpu < total ? (total - gpu + t->gpu_count - 1) / t->gpu_count : 0;
@@ -297,8 +303,9 @@ ls_status timing_spread(timing *t, drv_work *work, timing_job **out, ls_error *e
     for (uint32_t i = 0; i < 3; i++)
         total *= (d->grid[i] + (uint64_t)d->group[i] - 1) / d->group[i];
     total = d->which.count != 0 ? d->which.count : total;
+    uint32_t shared = t->spread == DRV_SPREAD_CENTRAL ? ++t->shared : 0;
     for (uint32_t i = 0; i < t->gpu_count; i++) {
-        timing_part part = { .kind = DRV_WORK_LAUNCH, .gpu = i };
+        timing_part part = { .kind = DRV_WORK_LAUNCH, .gpu = i, .shared = shared };
         part.which = share_of(t, i, &d->which, total, &given);
         if (part.which.count > 0 && !vec_push(&job->parts, part)) {
             timing_job_free(job);
