@@ -28,17 +28,17 @@ static const struct {
 /* Each with its own number of threads, which is compared with one thread. */
 static const struct {
     const char *model, *more; /* more: one more key */
-    const char *pages;
+    const char *pages, *spread;
     wl_devices devices;
     uint32_t threads;
 } cases[] = {
-    { "page", "migrate.pin=0", NULL, WL_UNIFIED, 2 },
-    { "page", "migrate.threshold=8", "blocked", WL_UNIFIED, 3 },
-    { "page", "migrate.pin=1", "first-touch", WL_UNIFIED, 8 },
-    { "esi", "migrate.in_flight=16", NULL, WL_UNIFIED, 2 },
-    { "esi", "migrate.sender=nearest", NULL, WL_LOCALITY, 3 },
-    { "split", "migrate.in_flight=16", NULL, WL_UNIFIED, 3 },
-    { "split", "migrate.smallest_kib=4", NULL, WL_LOCALITY, 8 },
+    { "page", "migrate.pin=0", NULL, "interleaved", WL_UNIFIED, 2 },
+    { "page", "migrate.threshold=8", "blocked", NULL, WL_UNIFIED, 3 },
+    { "page", "migrate.pin=1", "first-touch", "central", WL_UNIFIED, 8 },
+    { "esi", "migrate.in_flight=16", NULL, "central", WL_UNIFIED, 2 },
+    { "esi", "migrate.sender=nearest", NULL, NULL, WL_LOCALITY, 3 },
+    { "split", "migrate.in_flight=16", NULL, "central", WL_UNIFIED, 3 },
+    { "split", "migrate.smallest_kib=4", NULL, NULL, WL_LOCALITY, 8 },
 };
 
 typedef struct outcome {
@@ -85,6 +85,7 @@ static ls_gpu_system *make(size_t c, uint32_t threads, const char *where)
                                  cases[c].more,     "migrate.check=true" };
     const ls_gpu_options options = { .unified = true,
                                      .pages = cases[c].pages,
+                                     .spread = cases[c].spread,
                                      .threads = threads,
                                      .platform = LS_SOURCE_DIR "/platforms/r9nano.yaml",
                                      .platform_gpus = GPUS,
