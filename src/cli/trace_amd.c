@@ -383,7 +383,7 @@ static ls_status write_text(amd_run *run, FILE *out, ls_error *err)
 {
     ls_status status = LS_OK;
     size_t next = 0;
-    fprintf(out, "recording of %s, version %u\n", amd_file_producer(run->file), AMD_FILE_VERSION);
+    fprintf(out, "recording of %s, version %u\n", amd_file_producer(run->file), amd_file_version(run->file));
     for (size_t i = 0; i < amd_file_command_count(run->file) && status == LS_OK; i++) {
         const amd_file_command *c = amd_file_command_at(run->file, i);
         bool chosen = next < run->selection.count && run->selection.at[next].command == c->launch;

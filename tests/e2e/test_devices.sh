@@ -58,7 +58,6 @@ refused 3 "spread central needs command processors of model 'cycle' and GPUs wit
 refused 3 'a unified device needs a fabric' run fir -p r9nano-x2 --devices unified
 refused 3 'workload atax does not divide itself over GPUs' run atax -p r9nano-x4 --devices locality
 refused 3 'has no TLBs' run fir -p w6800 --gpus 2 -s fabric.model=full --devices locality
-refused 3 'a recording is of GPU 0 alone' run fir -p r9nano-x4 --devices discrete --record r.lspk
 run 0 run atax -p r9nano-x4 --devices unified "${small[@]:2}" --size 64
 
 [[ -e $BINARY_DIR/liblockstep-opencl.so ]] || skip 'the OpenCL driver is not built'

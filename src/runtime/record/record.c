@@ -16,7 +16,7 @@ struct recorder {
 
 struct record_launch {
     recorder *rec;
-    const amd_start *start;
+    amd_file_launch shape; /* grid, work-groups, and those that run */
     amd_tape_code code;
     amd_file_part *part;
     uint32_t number;
@@ -128,12 +128,16 @@ static ls_status begin(record_launch *launch, const record_what *what, ls_error 
                              .dispatch_id = start->dispatch_id,
                              .argument_bytes = what->argument_bytes,
                              .scratch = what->scratch,
-                             .scratch_bytes = what->scratch_bytes };
+                             .scratch_bytes = what->scratch_bytes,
+                             .first = what->which.first,
+                             .stride = what->which.stride != 0 ? what->which.stride : 1,
+                             .part = what->which.count };
     amd_file_command command = { .gpu = what->gpu,
                                  .beside = what->beside,
                                  .beside_count = what->beside_count };
     memcpy(info.grid, start->grid, sizeof info.grid);
     memcpy(info.group, start->group, sizeof info.group);
+    launch->shape = info;
     bool good = find_extents(what->address_space, &info) && amd_tape_code_init(&launch->code, start->program);
     ls_status status = good ? LS_OK : no_memory(err);
     if (status == LS_OK)
@@ -163,7 +167,6 @@ ls_status record_begin(recorder *rec, const record_what *what, record_launch **o
     if (!launch)
         return no_memory(err);
     launch->rec = rec;
-    launch->start = what->start;
     pthread_mutex_init(&launch->lock, NULL);
     ls_status status = begin(launch, what, err);
     if (status == LS_OK) {
@@ -185,14 +188,6 @@ const amd_tape_code *record_code(const record_launch *launch)
 
 /* -------------------------------------------------------------------------------------------- work-groups */
 
-static uint64_t group_index(const amd_start *start, const uint32_t id[3])
-{
-    uint64_t index = 0;
-    for (int i = 2; i >= 0; i--)
-        index = index * (((uint64_t)start->grid[i] + start->group[i] - 1) / start->group[i]) + id[i];
-    return index;
-}
-
 void record_group(void *self, const uint32_t id[3], amd_tape_writer *waves, uint32_t wave_count)
 {
     record_launch *launch = self;
@@ -206,8 +201,8 @@ void record_group(void *self, const uint32_t id[3], amd_tape_writer *waves, uint
     }
     ls_status status = good ? LS_OK : ls_fail(&err, LS_ERR_NOMEM, "no memory to record a work-group");
     if (status == LS_OK)
-        status = amd_file_put(launch->part, group_index(launch->start, id), wave_count, instructions, bytes.at,
-                              bytes.count, &err);
+        status = amd_file_put(launch->part, amd_file_group_index(&launch->shape, id), wave_count, instructions,
+                              bytes.at, bytes.count, &err);
     vec_fini(&bytes);
     if (status == LS_OK)
         return;

@@ -29,6 +29,7 @@ typedef struct record_what {
     memory_space *address_space; /* ranges that are mapped now */
     uint32_t gpu, dims, lds_bytes, argument_bytes;
     uint64_t scratch, scratch_bytes; /* as in amd_file_launch */
+    ls_groups which;                 /* of its work-groups: those that run; without a list */
     const uint32_t *beside;          /* as in amd_file_command */
     size_t beside_count;
 } record_what;

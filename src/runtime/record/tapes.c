@@ -89,9 +89,7 @@ static amd_tape *open_group(void *self, const uint32_t id[3], uint32_t wave_coun
     tapes_group *group = take_group(t);
     if (!group)
         return fail(t, NULL, ls_fail(&err, LS_ERR_NOMEM, "the host has no memory left"), &err);
-    uint64_t index = 0;
-    for (int i = 2; i >= 0; i--)
-        index = index * (((uint64_t)l->grid[i] + l->group[i] - 1) / l->group[i]) + id[i];
+    uint64_t index = amd_file_group_index(l, id);
     ls_status status = amd_file_read(t->file, t->launch, index, &group->bytes, &err);
     if (status != LS_OK)
         return fail(t, group, status, &err);

@@ -44,6 +44,7 @@ static void destroy(void *self)
     vec_fini(&t->freed);
     vec_fini(&t->ranges);
     record_abort(t->record);
+    timing_record_fini(t);
     for (size_t i = 0; i < t->gpu_count; i++)
         if (t->gpus[i].space)
             address_space_watch(t->gpus[i].space, NULL, NULL);
@@ -262,6 +263,10 @@ static ls_status create(const drv_machine *m, void **self, ls_error *err)
     if (status == LS_OK && m->record_path && t->directory)
         status = ls_fail(err, LS_ERR_UNSUPPORTED,
                          "a recording has pages that stay where they are: migrate.model must be none");
+    if (status == LS_OK && m->record_path && t->unified && t->spread == DRV_SPREAD_CENTRAL)
+        status =
+            ls_fail(err, LS_ERR_UNSUPPORTED,
+                    "a recording says which GPU runs a work-group: spread must be blocked or interleaved");
     if (status == LS_OK && m->record_path)
         status = record_create(m->record_path, config_name(t->gpus[0].config), &t->record, err);
     if (status == LS_OK)

@@ -107,6 +107,12 @@ typedef struct timing_slot {
     uint32_t number; /* among the commands of the recording */
 } timing_slot;
 
+/* Frames of a place that a recording names. */
+typedef struct timing_mapped {
+    uint32_t place;
+    uint64_t start, end;
+} timing_mapped;
+
 typedef struct timing_program {
     amd_program *program;
     cu_code *code;
@@ -142,7 +148,8 @@ typedef struct timing {
     source_position skip_to; /* commands before it are emulated */
     ls_status (*over)(void *self, const timing_record *record, ls_error *err);
     void *over_self;
-    recorder *record; /* NULL: nothing is recorded */
+    recorder *record;             /* NULL: nothing is recorded */
+    LS_VEC(timing_mapped) mapped; /* frames that it says are mapped */
     _Atomic uint64_t now_ns;
     struct timing_leftover *leftover; /* a replay that did not end: the machine may still have its packets */
     uint64_t ended;                   /* commands that are over, of which the driver has not been told */
@@ -212,8 +219,10 @@ void timing_host_write(const timing *t, uint64_t frame, const void *from, uint64
 void timing_host_read(const timing *t, uint64_t frame, void *to, uint64_t bytes);
 /* The host's side of a copy over the fabric, before its packet is submitted and when it is over. They do nothing for
  * other packets, and without a host. */
-ls_status timing_stage(timing *t, timing_slot *slot, ls_error *err);
-void timing_unstage(timing *t, timing_slot *slot);
+ls_status timing_stage(timing *t, const timing_gpu *g, ls_dma_job *job, uint64_t wanted, uint64_t *staged,
+                       ls_error
+                           *err); /* wanted: a physical address, if it is free, as in a recording; 0: any */
+void timing_unstage(timing *t, const ls_dma_job *job, uint64_t *staged);
 /* For the driver. */
 bool timing_has_host(void *self);
 ls_status timing_host_alloc(void *self, uint64_t bytes, uint64_t *address, ls_error *err);
@@ -235,6 +244,10 @@ void timing_job_free(timing_job *job); /* NULL is fine */
 /* A command before it is submitted, and after it is over. With the lock held. */
 ls_status timing_record_begin(timing *t, timing_slot *slot, const drv_work *work, bool local, ls_error *err);
 ls_status timing_record_end(timing_slot *slot, bool good, ls_error *err);
+/* Pages got another place, or a GPU a copy of them: kind as in amd_file_command. Nothing without a recording. */
+ls_status timing_record_pages(timing *t, amd_file_kind kind, uint32_t place, uint64_t address, uint64_t frame,
+                              uint64_t bytes, ls_error *err);
+void timing_record_fini(timing *t);
 
 /* --- timing_skip.c: commands before a position --- */
 

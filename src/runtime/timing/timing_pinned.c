@@ -24,32 +24,40 @@ void timing_host_read(const timing *t, uint64_t frame, void *to, uint64_t bytes)
 }
 
 /* The buffer has the offset in a line that the GPU's side has, so that each line is one of the host, too. */
-ls_status timing_stage(timing *t, timing_slot *slot, ls_error *err)
+ls_status timing_stage(timing *t, const timing_gpu *g, ls_dma_job *job, uint64_t wanted, uint64_t *staged,
+                       ls_error *err)
 {
-    ls_dma_job *job = &slot->packet.transfer;
     bool in = job->kind == LS_DMA_IN;
     uint64_t offset = (in ? job->to : job->from) % LINE_BYTES_MAX;
     if (!t->host || job->bytes == 0 || (!in && job->kind != LS_DMA_OUT))
         return LS_OK;
-    ls_status status = address_space_alloc(t->host_space, offset + job->bytes, LS_PAGE_BYTES,
-                                           LS_PAGE_READ | LS_PAGE_WRITE, &slot->staged, err);
-    if (status != LS_OK)
+    uint64_t page = LS_PAGE_BYTES - 1, bytes = (offset + job->bytes + page) & ~page;
+    *staged = mem_place_frame(wanted) & ~page;
+    if (wanted != 0 &&
+        address_space_map(t->host_space, *staged, bytes, LS_PAGE_READ | LS_PAGE_WRITE, NULL) == LS_OK) {
+        job->host = wanted;
+        return LS_OK;
+    }
+    ls_status status =
+        address_space_alloc(t->host_space, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, staged, err);
+    if (status != LS_OK) {
+        *staged = 0;
         return ls_error_prefix(err, "a copy with the host");
+    }
     if (in && job->host_from)
-        timing_host_write(t, slot->staged + offset, job->host_from, job->bytes);
-    job->host = mem_place_physical(t->gpus[slot->gpu].number, MEM_PLACE_HOST, slot->staged + offset);
+        timing_host_write(t, *staged + offset, job->host_from, job->bytes);
+    job->host = mem_place_physical(g->number, MEM_PLACE_HOST, *staged + offset);
     return LS_OK;
 }
 
-void timing_unstage(timing *t, timing_slot *slot)
+void timing_unstage(timing *t, const ls_dma_job *job, uint64_t *staged)
 {
-    const ls_dma_job *job = &slot->packet.transfer;
-    if (slot->staged == 0)
+    if (*staged == 0)
         return;
     if (job->uses_host && job->kind == LS_DMA_OUT && job->host_to)
         timing_host_read(t, mem_place_frame(job->host), job->host_to, job->bytes);
-    (void)address_space_free(t->host_space, slot->staged, NULL);
-    slot->staged = 0;
+    (void)address_space_free(t->host_space, *staged, NULL);
+    *staged = 0;
 }
 
 /* --------------------------------------------------------------------------------------------- allocations */
@@ -73,6 +81,8 @@ ls_status timing_host_alloc(void *self, uint64_t bytes, uint64_t *address, ls_er
     ls_status status =
         address_space_alloc(t->host_space, bytes, t->page_bytes, LS_PAGE_READ | LS_PAGE_WRITE, &frame, err);
     pthread_mutex_unlock(&t->lock);
+    if (status == LS_OK)
+        status = timing_record_pages(t, AMD_FILE_MAP, MEM_PLACE_HOST, frame, 0, bytes, err);
     if (status == LS_OK)
         *address = mem_place_virtual(MEM_PLACE_HOST, frame);
     return status;

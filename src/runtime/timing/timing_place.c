@@ -202,6 +202,9 @@ static ls_status switch_pages(timing *t, const page_move *m, ls_error *err)
             page_table_clear(t->pages, address, m->page_bytes);
         else
             status = page_table_map(t->pages, address, m->page_bytes, to, err);
+        if (status == LS_OK)
+            status = timing_record_pages(t, AMD_FILE_PLACE, to.place, address,
+                                         is_same(to, home_of(t, address)) ? 0 : to.frame, m->page_bytes, err);
         if (status != LS_OK)
             return status;
         timing_discard_frames(t, from, m->page_bytes);
@@ -257,6 +260,8 @@ static ls_status copy_pages(timing *t, timing_gpu *g, uint64_t address, uint64_t
         status = address_space_protect(g->space, copy.frame, bytes, LS_PAGE_READ, err);
     if (status == LS_OK && !vec_push(&g->copies, copy))
         status = no_memory(err);
+    if (status == LS_OK)
+        status = timing_record_pages(t, AMD_FILE_OWN, g->number, address, copy.frame, bytes, err);
     g->view.copies = g->copies.at;
     g->view.copy_count = g->copies.count;
     return status;

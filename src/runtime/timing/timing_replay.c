@@ -19,20 +19,21 @@ typedef struct replay_command {
     const amd_file_command *command;
     ls_command_packet packet;
     tapes *tapes;
+    uint64_t staged; /* frame of the host, of a copy over the fabric; 0: none */
     uint64_t number; /* of others than launches, among them */
     bool submitted, over;
 } replay_command;
 
 typedef struct timing_leftover {
     timing *t;
-    timing_gpu *gpu; /* all commands are for this one */
     amd_file *file;
     replay_command *commands;
     size_t count, launch_count;
     size_t next;      /* the first that is not submitted */
     size_t over_upto; /* all before it are over */
     size_t over_count;
-    replay_program *programs; /* of each launch; launches of one kernel share them */
+    replay_program *programs;       /* of each launch; launches of one kernel share them */
+    bool is_of_several, has_memory; /* GPUs; commands that say where memory is */
     uint64_t others;
     ls_gpu_counts *counts;
 } replay;
@@ -64,27 +65,50 @@ static ls_status map_extent(memory_space *address_space, uint64_t start, uint64_
     return LS_OK;
 }
 
+static ls_status map_frames(memory_space *space, uint64_t start, uint64_t end, ls_error *err)
+{
+    uint64_t most = LS_WINDOW_BASE + address_space_bytes(space);
+    if (end > most)
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "the recording uses memory up to 0x%" PRIx64 ", but the GPU's ends at 0x%" PRIx64
+                       ": a platform with more memory is needed",
+                       end, most);
+    return map_extent(space, start, end, err);
+}
+
+static timing_gpu *gpu_of(const replay *r, const replay_command *c)
+{
+    return &r->t->gpus[c->command->gpu];
+}
+
+/* The memory of a place, by the number of its GPU. */
+static memory_space *space_of(const replay *r, uint32_t place)
+{
+    const timing *t = r->t;
+    return place == MEM_PLACE_HOST ? t->host_space : t->gpus[t->index_of[place]].space;
+}
+
 static ls_status map_all(replay *r, ls_error *err)
 {
-    uint64_t end = LS_WINDOW_BASE + address_space_bytes(r->gpu->space);
-    for (size_t i = 0; i < amd_file_launch_count(r->file); i++) {
-        const amd_file_launch *l = amd_file_launch_at(r->file, i);
-        for (size_t n = 0; n < l->extent_count; n++) {
+    const amd_file_launch *last = NULL;
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < r->count && status == LS_OK; i++) {
+        const replay_command *c = &r->commands[i];
+        const amd_file_command *f = c->command;
+        if (f->kind == AMD_FILE_MAP)
+            status = map_frames(space_of(r, f->gpu), f->to, f->to + f->bytes, err);
+        if (f->kind != AMD_FILE_LAUNCH)
+            continue;
+        const amd_file_launch *l = amd_file_launch_at(r->file, f->launch);
+        for (size_t n = 0; n < l->extent_count && status == LS_OK; n++) {
             const memory_extent *e = &l->extents[n];
             /* Most launches have what the one before had. */
-            if (i > 0 && n < l[-1].extent_count && memcmp(e, &l[-1].extents[n], sizeof *e) == 0)
-                continue;
-            if (e->end > end)
-                return ls_fail(err, LS_ERR_UNSUPPORTED,
-                               "the recording uses memory up to 0x%" PRIx64
-                               ", but the GPU's ends at 0x%" PRIx64 ": a platform with more memory is needed",
-                               e->end, end);
-            ls_status status = map_extent(r->gpu->space, e->start, e->end, err);
-            if (status != LS_OK)
-                return status;
+            if (!last || n >= last->extent_count || memcmp(e, &last->extents[n], sizeof *e) != 0)
+                status = map_frames(gpu_of(r, c)->space, e->start, e->end, err);
         }
+        last = r->t->gpu_count == 1 ? l : NULL;
     }
-    return LS_OK;
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------- set-up */
@@ -99,7 +123,8 @@ static bool same_kernel(const amd_file_launch *a, const amd_file_launch *b)
 }
 
 /* A kernel that was launched before is not decoded again. */
-static ls_status find_program(replay *r, size_t launch, replay_program *out, ls_error *err)
+static ls_status find_program(replay *r, const timing_gpu *g, size_t launch, replay_program *out,
+                              ls_error *err)
 {
     const amd_file_launch *l = amd_file_launch_at(r->file, launch);
     for (size_t i = launch; i-- > 0 && launch - i < 64;)
@@ -107,15 +132,17 @@ static ls_status find_program(replay *r, size_t launch, replay_program *out, ls_
             *out = r->programs[i];
             return LS_OK;
         }
-    ls_status status = amd_file_program(r->file, launch, r->gpu->space, &out->program, err);
+    const timing_gpu *home = r->is_of_several ? timing_home(r->t, l->kernel.code) : g;
+    ls_status status = amd_file_program(r->file, launch, home ? home->space : g->space, &out->program, err);
     if (status == LS_OK)
         status = cu_code_create(out->program, &out->code, err);
     if (status == LS_OK)
-        status = timing_warn_foreign(r->t, r->gpu, amd_target_name(l->kernel.target), err);
+        status = timing_warn_foreign(r->t, g, amd_target_name(l->kernel.target), err);
     return status;
 }
 
-static ls_status place_scratch(replay *r, const amd_file_launch *l, ls_command_packet *p, ls_error *err)
+static ls_status place_scratch(const timing_gpu *g, const amd_file_launch *l, ls_command_packet *p,
+                               ls_error *err)
 {
     ls_cu_kernel *k = &p->kernel;
     uint32_t items = k->group[0] * k->group[1] * k->group[2];
@@ -123,12 +150,15 @@ static ls_status place_scratch(replay *r, const amd_file_launch *l, ls_command_p
     k->scratch_place_bytes = (uint64_t)((items + l->lanes - 1) / l->lanes) * l->lanes * k->scratch_bytes;
     if (k->scratch_place_bytes == 0)
         return LS_OK;
-    uint64_t bytes = k->scratch_place_bytes * r->gpu->command->places(r->gpu->command_self, p);
+    uint64_t bytes = k->scratch_place_bytes * g->command->places(g->command_self, p), frame;
     k->scratch = l->scratch;
     if (bytes <= l->scratch_bytes)
         return LS_OK;
-    return address_space_alloc(r->gpu->space, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, &k->scratch,
-                               err);
+    ls_status status =
+        address_space_alloc(g->space, bytes, LS_PAGE_BYTES, LS_PAGE_READ | LS_PAGE_WRITE, &frame, err);
+    if (status == LS_OK)
+        k->scratch = mem_place_virtual(mem_place_home(l->packet), frame);
+    return status;
 }
 
 static ls_status fill_launch(replay *r, replay_command *c, ls_error *err)
@@ -137,7 +167,8 @@ static ls_status fill_launch(replay *r, replay_command *c, ls_error *err)
     const amd_file_launch *l = amd_file_launch_at(r->file, number);
     replay_program *program = &r->programs[number];
     ls_command_packet *p = &c->packet;
-    ls_status status = find_program(r, number, program, err);
+    const timing_gpu *g = gpu_of(r, c);
+    ls_status status = find_program(r, g, number, program, err);
     if (status == LS_OK)
         status = tapes_create(r->file, number, program->program, &c->tapes, err);
     if (status != LS_OK)
@@ -156,13 +187,15 @@ static ls_status fill_launch(replay *r, replay_command *c, ls_error *err)
                                 .tapes = tapes_of(c->tapes) };
     memcpy(p->kernel.grid, l->grid, sizeof l->grid);
     memcpy(p->kernel.group, l->group, sizeof l->group);
+    p->kernel.which =
+        (ls_groups){ .first = l->part != 0 ? l->first : 0, .stride = l->stride, .count = l->part };
     /* The packet and the arguments. A GPU in simulated time puts the arguments after the packet. */
     bool joined = l->kernarg > l->packet && l->kernarg - l->packet <= LS_PAGE_BYTES;
     uint64_t to = joined ? l->packet : l->kernarg;
     p->transfer = (ls_dma_job){
-        .kind = LS_DMA_IN, .local = true, .to = to, .bytes = l->kernarg - to + l->argument_bytes
+        .kind = LS_DMA_IN, .local = true, .to = timing_frame(to), .bytes = l->kernarg - to + l->argument_bytes
     };
-    return place_scratch(r, l, p, err);
+    return place_scratch(g, l, p, err);
 }
 
 static void fill_transfer(replay_command *c)
@@ -183,20 +216,56 @@ static void fill_transfer(replay_command *c)
                                                    .pattern_bytes = sizeof zero } };
 }
 
-static ls_status submit(replay *r, replay_command *c, ls_error *err)
+/* Pages get another place: the machine forgets what it has of them, as in the recorded run. */
+static ls_status move_pages(timing *t, const amd_file_command *f, ls_error *err)
 {
     ls_status status = LS_OK;
+    uint64_t run;
+    for (uint64_t at = 0; at < f->bytes; at += run)
+        timing_discard_frames(t, page_table_run(t->pages, f->to + at, f->bytes - at, &run), run);
+    if (f->from == 0)
+        page_table_clear(t->pages, f->to, f->bytes);
+    else
+        status = page_table_map(t->pages, f->to, f->bytes, (page_place){ f->gpu, f->from }, err);
+    for (size_t i = 0; i < t->gpu_count; i++)
+        amd_gpu_discard_pages(t->gpus[i].gpu, f->to, f->bytes);
+    return status;
+}
+
+static ls_status copy_pages(timing *t, const amd_file_command *f, ls_error *err)
+{
+    timing_gpu *g = &t->gpus[t->index_of[f->gpu]];
+    const page_copy copy = { .address = f->to, .bytes = f->bytes, .frame = f->from };
+    if (!vec_push(&g->copies, copy))
+        return no_memory(err);
+    g->view.copies = g->copies.at;
+    g->view.copy_count = g->copies.count;
+    return LS_OK;
+}
+
+static ls_status submit(replay *r, replay_command *c, ls_error *err)
+{
+    const timing_gpu *g;
+    ls_status status;
+    if (c->command->kind == AMD_FILE_PLACE) { /* it takes no time */
+        c->over = true;
+        r->over_count++;
+        return move_pages(r->t, c->command, err);
+    }
+    g = gpu_of(r, c);
     if (c->command->kind == AMD_FILE_LAUNCH) {
         status = fill_launch(r, c, err);
     } else {
         fill_transfer(c);
         c->number = r->others++;
+        uint64_t host = c->command->kind == AMD_FILE_COPY_IN ? c->command->from : c->command->to;
+        status = c->command->local ? LS_OK : timing_stage(r->t, g, &c->packet.transfer, host, &c->staged, err);
     }
     if (status != LS_OK)
         return status;
     c->packet.client = c;
     c->submitted = true;
-    return r->gpu->command->submit(r->gpu->command_self, &c->packet, err);
+    return g->command->submit(g->command_self, &c->packet, err);
 }
 
 /* Whether everything is over that was over when the command was submitted. */
@@ -224,7 +293,7 @@ static ls_status report(const replay *r, const replay_command *c, ls_error *err)
     const ls_command_packet *p = &c->packet;
     bool launch = c->command->kind == AMD_FILE_LAUNCH;
     const timing_record over = { .kind = kinds[c->command->kind],
-                                 .gpu = r->gpu->number,
+                                 .gpu = gpu_of(r, c)->number,
                                  .command = (uint64_t)(c - r->commands),
                                  .kernel = launch ? p->kernel.program->name : NULL,
                                  .number = launch ? c->command->launch : c->number,
@@ -246,6 +315,7 @@ static ls_status end_command(replay *r, replay_command *c, ls_error *err)
     ls_status status = LS_OK;
     c->over = true;
     r->over_count++;
+    timing_unstage(r->t, &p->transfer, &c->staged);
     while (r->over_upto < r->count && r->commands[r->over_upto].over)
         r->over_upto++;
     if (c->command->kind == AMD_FILE_LAUNCH) {
@@ -295,7 +365,7 @@ static ls_status run_all(replay *r, ls_error *err)
 {
     ls_status status = map_all(r, err);
     while (status == LS_OK && r->over_count < r->count) {
-        while (status == LS_OK && r->next < r->count && may_start(r, r->next)) {
+        while (status == LS_OK && r->next < r->count && (r->commands[r->next].over || may_start(r, r->next))) {
             replay_command *c = &r->commands[r->next++];
             if (!c->over)
                 status = submit(r, c, err);
@@ -333,6 +403,32 @@ void timing_leftover_free(struct timing_leftover *r)
     free(r);
 }
 
+/* The platform has the GPUs, and the host, that the command needs. */
+static ls_status check_gpu(replay *r, const amd_file_command *c, ls_error *err)
+{
+    const timing *t = r->t;
+    bool is_memory = c->kind >= AMD_FILE_MAP;
+    if (is_memory && c->gpu == MEM_PLACE_HOST)
+        return t->host ? LS_OK
+                       : ls_fail(err, LS_ERR_UNSUPPORTED,
+                                 "the recording uses memory of a host, but platform '%s' has none on a fabric",
+                                 config_name(t->config));
+    r->is_of_several |= c->gpu != 0 || is_memory;
+    r->has_memory |= is_memory;
+    if (c->kind == AMD_FILE_PLACE && !t->has_fabric)
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "the recording has pages on other GPUs than those that use them, but no fabric joins the GPUs "
+            "of platform '%s'",
+            config_name(t->config));
+    if (is_memory ? c->gpu < MEM_PLACES && t->index_of[c->gpu] != UINT32_MAX : c->gpu < t->gpu_count)
+        return LS_OK;
+    return ls_fail(
+        err, LS_ERR_UNSUPPORTED,
+        "the recording uses GPU %u, but it runs on %zu GPU%s of platform '%s': a system with more is needed",
+        c->gpu, t->gpu_count, t->gpu_count == 1 ? "" : "s", config_name(t->config));
+}
+
 static ls_status prepare(replay *r, ls_error *err)
 {
     r->commands = calloc(r->count + 1, sizeof *r->commands);
@@ -341,8 +437,27 @@ static ls_status prepare(replay *r, ls_error *err)
         return no_memory(err);
     for (size_t i = 0; i < r->count; i++) {
         r->commands[i].command = amd_file_command_at(r->file, i);
-        if (r->commands[i].command->gpu != 0)
-            return ls_fail(err, LS_ERR_UNSUPPORTED, "the recording is of several GPUs: it cannot be replayed");
+        ls_status status = check_gpu(r, r->commands[i].command, err);
+        if (status == LS_OK && r->commands[i].command->kind == AMD_FILE_OWN)
+            status = copy_pages(r->t, r->commands[i].command, err);
+        if (status != LS_OK)
+            return status;
+        /* Frames and copies of code are there from the start. */
+        r->commands[i].over =
+            r->commands[i].command->kind == AMD_FILE_MAP || r->commands[i].command->kind == AMD_FILE_OWN;
+        r->over_count += r->commands[i].over;
+    }
+    if (r->is_of_several && !r->has_memory)
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "the recording is of several GPUs in emulation, which have one memory: only a recording in "
+            "simulated time can be replayed");
+    for (size_t i = 0; i < r->count && r->is_of_several; i++) { /* addresses have the numbers that GPUs had */
+        const replay_command *c = &r->commands[i];
+        if (c->command->kind == AMD_FILE_LAUNCH)
+            page_table_set_home(r->t->pages,
+                                mem_place_home(amd_file_launch_at(r->file, c->command->launch)->packet),
+                                gpu_of(r, c)->number);
     }
     return LS_OK;
 }
@@ -366,7 +481,8 @@ static void leave_out(replay *r, const source_position *from, const kernel_selec
     for (size_t i = 0; i < r->count; i++) {
         replay_command *c = &r->commands[i];
         bool launch = c->command->kind == AMD_FILE_LAUNCH, before = from && i < from->command;
-        if (!before && !(launch && selection && !is_selected(selection, c->command->launch)))
+        bool is_memory = c->command->kind >= AMD_FILE_MAP;
+        if (is_memory || (!before && !(launch && selection && !is_selected(selection, c->command->launch))))
             continue;
         r->others += !launch;
         c->over = true;
@@ -397,13 +513,12 @@ ls_status timing_replay(ls_gpu_system *system, amd_file *file, const source_posi
     if (!r)
         return no_memory(err);
     *r = (replay){ .t = t,
-                   .gpu = &t->gpus[0],
                    .file = file,
                    .count = amd_file_command_count(file),
                    .launch_count = amd_file_launch_count(file),
                    .counts = counts };
     pthread_mutex_lock(&t->lock);
-    page_table_set_home(t->pages, 0, r->gpu->number); /* recorded addresses are those of a GPU alone */
+    page_table_set_home(t->pages, 0, t->gpus[0].number); /* recorded addresses are those of a GPU alone */
     status = prepare(r, err);
     if (status == LS_OK)
         leave_out(r, from, selection);

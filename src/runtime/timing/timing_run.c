@@ -212,14 +212,11 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
     ls_status status = LS_OK;
     if (!slot)
         return no_memory(err);
-    if (t->record && part->which.count != 0)
-        return ls_fail(err, LS_ERR_UNSUPPORTED,
-                       "a recording has whole launches: kernel %s runs %llu of its work-groups",
-                       work->dispatch->kernel, (unsigned long long)part->which.count);
-    if (t->record && (job || part->gpu != 0))
-        return ls_fail(err, LS_ERR_UNSUPPORTED,
-                       "a recording is of GPU %u alone, but GPU %u has work, too: choose one GPU with --on",
-                       t->gpus[0].number, t->gpus[part->gpu].number);
+    if (t->record && part->which.list != NULL)
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "a recording has launches of whole grids, ranges or every n-th work-group: kernel %s runs a list",
+            work->dispatch->kernel);
     slot->gpu = part->gpu;
     slot->kind = part->kind;
     slot->bytes = part->bytes;
@@ -234,7 +231,7 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
     if (status == LS_OK && local) /* past all queues: no time of the host link */
         slot->packet.transfer.local = true;
     else if (status == LS_OK && part->kind != DRV_WORK_LAUNCH)
-        status = timing_stage(t, slot, err);
+        status = timing_stage(t, g, &slot->packet.transfer, 0, &slot->staged, err);
     if (status == LS_OK && t->record)
         status = timing_record_begin(t, slot, work, local, err);
     if (status == LS_OK)
@@ -242,7 +239,7 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
     if (status != LS_OK) {
         (void)timing_record_end(slot, false, NULL);
         timing_free_pieces(t, slot);
-        timing_unstage(t, slot);
+        timing_unstage(t, &slot->packet.transfer, &slot->staged);
         return status;
     }
     if (part->kind == DRV_WORK_LAUNCH)
@@ -402,7 +399,7 @@ static void end_packet(timing *t, timing_slot *slot)
     if (!p->transfer.local || p->kind == LS_PACKET_KERNEL)
         fail_work(work, report(t, slot, &err), &err);
     timing_free_pieces(t, slot);
-    timing_unstage(t, slot);
+    timing_unstage(t, &slot->packet.transfer, &slot->staged);
     slot->work = NULL;
 }
 

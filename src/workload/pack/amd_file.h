@@ -10,7 +10,8 @@
 #include "lockstep/status.h"
 #include "workload/select.h"
 
-#define AMD_FILE_VERSION 1u
+#define AMD_FILE_VERSION 2u
+#define AMD_FILE_VERSION_ONE_GPU 1u /* of a file without commands and launches that only several GPUs have */
 
 typedef enum amd_file_kind {
     AMD_FILE_LAUNCH,
@@ -18,6 +19,10 @@ typedef enum amd_file_kind {
     AMD_FILE_COPY_OUT, /* GPU to host */
     AMD_FILE_COPY,     /* GPU to GPU, or within one */
     AMD_FILE_FILL,
+    /* Memory of a system of GPUs; they take no time. `gpu` is a place: a GPU, or 64 for the host. */
+    AMD_FILE_MAP, /* frames [to, to + bytes) of a place are mapped */
+    AMD_FILE_PLACE, /* the pages at virtual address `to` lie in frames of a place from `from` on; 0: at home again */
+    AMD_FILE_OWN, /* a GPU has a copy of the read-only pages at `to`, in its frames from `from` on */
     AMD_FILE_KIND_COUNT
 } amd_file_kind;
 extern const char *const amd_file_kind_names[AMD_FILE_KIND_COUNT]; /* "launch", "copy in", ... */
@@ -26,9 +31,10 @@ extern const char *const amd_file_kind_names[AMD_FILE_KIND_COUNT]; /* "launch", 
 typedef struct amd_file_command {
     amd_file_kind kind;
     uint32_t gpu;
-    uint32_t launch;          /* launches: its number */
-    uint64_t to, from, bytes; /* others; addresses of the simulated GPUs, 0 for the host's side */
-    bool local;               /* others: commands of the command processor itself, without the host link */
+    uint32_t launch; /* launches: its number */
+    /* Others: physical addresses, as the GPU sees them. The host's side is 0 unless the host is on the fabric. */
+    uint64_t to, from, bytes;
+    bool local; /* others: commands of the command processor itself, without the host link */
     /* Numbers of the commands before it that were not over when it was submitted, in rising order: it runs
      * beside them, and after all others. */
     const uint32_t *beside;
@@ -44,28 +50,42 @@ typedef struct amd_file_launch {
     uint64_t kernarg, packet, queue, dispatch_id; /* simulated addresses; see ls_cu_kernel */
     uint32_t argument_bytes;                      /* at kernarg */
     uint64_t scratch,
-        scratch_bytes; /* where private memory was, and how much of it; 0: not to be used again */
+        scratch_bytes;            /* where private memory was, and how much of it; 0: not to be used again */
+    uint64_t first, stride, part; /* the work-groups that ran: first + n * stride, n < part; part 0: all */
     uint64_t groups, waves, instructions; /* work-groups; instructions of wavefronts. Set by the file */
     uint32_t code;                        /* number of its code section. Set by the file */
     memory_extent *extents;               /* mapped ranges, by address */
     size_t extent_count;
 } amd_file_launch;
 
-/* Work-groups of a launch. */
+/* Work-groups of a launch that ran. */
 static inline uint64_t amd_file_groups(const amd_file_launch *l)
 {
     uint64_t n = 1;
+    if (l->part != 0)
+        return l->part;
     for (unsigned i = 0; i < 3; i++)
         n *= ((uint64_t)l->grid[i] + l->group[i] - 1) / l->group[i];
     return n;
 }
+/* The n-th of them. */
 static inline void amd_file_group_id(const amd_file_launch *l, uint64_t index, uint32_t id[3])
 {
+    index = l->part != 0 ? l->first + index * l->stride : index;
     for (unsigned i = 0; i < 3; i++) {
         uint64_t n = ((uint64_t)l->grid[i] + l->group[i] - 1) / l->group[i];
         id[i] = (uint32_t)(index % n);
         index /= n;
     }
+}
+
+/* The other way. */
+static inline uint64_t amd_file_group_index(const amd_file_launch *l, const uint32_t id[3])
+{
+    uint64_t index = 0;
+    for (unsigned i = 3; i-- > 0;)
+        index = index * (((uint64_t)l->grid[i] + l->group[i] - 1) / l->group[i]) + id[i];
+    return l->part != 0 ? (index - l->first) / l->stride : index;
 }
 
 /* --- writing -------------------------------------------------------------------------------------------- */
@@ -107,6 +127,7 @@ bool amd_file_is(const char *path);
 
 ls_status amd_file_open(const char *path, amd_file **out, ls_error *err);
 void amd_file_close(amd_file *file);
+uint32_t amd_file_version(const amd_file *file);
 const char *amd_file_producer(const amd_file *file);
 hash128 amd_file_content(const amd_file *file);
 uint64_t amd_file_bytes(const amd_file *file);

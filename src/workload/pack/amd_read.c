@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "isa/amd/exec/tape.h"
+#include "model/memory/place.h"
 #include "workload/pack/section.h"
 
 #include <inttypes.h>
@@ -43,6 +44,7 @@ struct amd_file {
     mem_arena arena;
     hash128 content;
     const char *producer;
+    uint32_t version;
     amd_file_command *commands;
     size_t command_count;
     amd_file_launch *launches;
@@ -73,6 +75,15 @@ static const char *take_name(amd_file *f, pack_record *r)
     return arena_strndup(&f->arena, text, bytes);
 }
 
+/* Whole pages of a place. */
+static bool is_memory_good(const amd_file_command *c)
+{
+    bool whole = ((c->to | c->from | c->bytes) & (LS_PAGE_BYTES - 1)) == 0, frames = c->kind == AMD_FILE_MAP;
+    return whole && c->gpu <= MEM_PLACE_HOST && c->bytes > 0 && c->bytes <= MEM_PLACE_FRAME &&
+           c->to >= LS_WINDOW_BASE && c->to <= (frames ? MEM_PLACE_FRAME : ADDRESS_LIMIT) &&
+           c->from <= MEM_PLACE_FRAME;
+}
+
 static bool take_commands(amd_file *f, pack_record *r)
 {
     uint64_t count = pack_take_number(r, (uint64_t)(r->end - r->at));
@@ -89,6 +100,7 @@ static bool take_commands(amd_file *f, pack_record *r)
         c->from = pack_take_varint(r);
         c->bytes = pack_take_varint(r);
         c->local = pack_take_number(r, 1) != 0;
+        r->failed = r->failed || (c->kind >= AMD_FILE_MAP && !is_memory_good(c));
         c->beside_count = pack_take_number(r, i < (uint64_t)(r->end - r->at) ? i : (uint64_t)(r->end - r->at));
         uint32_t *beside = arena_array(&f->arena, c->beside_count + 1, sizeof *beside);
         if (!beside)
@@ -126,7 +138,7 @@ static bool take_extents(amd_file *f, pack_record *r, amd_file_launch *l)
     return true;
 }
 
-static bool take_launch(amd_file *f, pack_record *r, amd_file_launch *l)
+static bool take_launch(amd_file *f, pack_record *r, amd_file_launch *l, bool has_part)
 {
     amd_kernel *k = &l->kernel;
     k->name = take_name(f, r);
@@ -159,6 +171,11 @@ static bool take_launch(amd_file *f, pack_record *r, amd_file_launch *l)
     l->scratch_bytes = pack_take_number(r, ADDRESS_LIMIT);
     if (!k->name || !take_extents(f, r, l))
         return false;
+    if (has_part) {
+        l->part = pack_take_varint(r);
+        l->first = pack_take_varint(r);
+        l->stride = pack_take_varint(r);
+    }
     uint64_t items = 1, groups = 1;
     for (unsigned i = 0; i < 3 && !r->failed; i++) {
         uint64_t along = l->group[i] ? ((uint64_t)l->grid[i] + l->group[i] - 1) / l->group[i] : 0;
@@ -168,7 +185,10 @@ static bool take_launch(amd_file *f, pack_record *r, amd_file_launch *l)
     }
     r->failed = r->failed || items > GROUP_ITEMS_MAX || (l->lanes != 32 && l->lanes != 64) || l->dims == 0 ||
                 k->code < LS_WINDOW_BASE || k->code_bytes == 0;
-    l->groups = groups;
+    if (l->part != 0)
+        r->failed = r->failed || l->stride == 0 || l->first >= groups || l->part > groups ||
+                    (l->part > 1 && (groups - 1 - l->first) / l->stride < l->part - 1);
+    l->groups = l->part != 0 ? l->part : groups;
     return true;
 }
 
@@ -176,12 +196,13 @@ static ls_status read_catalog(amd_file *f, ls_error *err)
 {
     pack_record r = { f->in.payload.at, f->in.payload.at + f->in.payload.count, false };
     uint64_t version = pack_take_varint(&r);
-    if (!r.failed && version != AMD_FILE_VERSION) {
+    if (!r.failed && version != AMD_FILE_VERSION && version != AMD_FILE_VERSION_ONE_GPU) {
         ls_fail(err, LS_ERR_UNSUPPORTED,
-                "recording of an AMD program of version %" PRIu64 "; this program reads version %u", version,
-                AMD_FILE_VERSION);
+                "recording of an AMD program of version %" PRIu64 "; this program reads versions %u and %u",
+                version, AMD_FILE_VERSION_ONE_GPU, AMD_FILE_VERSION);
         return ls_error_at(err, f->in.path, 0, 0);
     }
+    f->version = (uint32_t)version;
     f->producer = take_name(f, &r);
     if (!f->producer || !take_commands(f, &r))
         return fail_memory(err);
@@ -192,7 +213,7 @@ static ls_status read_catalog(amd_file *f, ls_error *err)
         return fail_memory(err);
     f->launch_count = count;
     for (uint64_t i = 0; i < count && !r.failed; i++)
-        if (!take_launch(f, &r, &f->launches[i]))
+        if (!take_launch(f, &r, &f->launches[i], version == AMD_FILE_VERSION))
             return fail_memory(err);
     for (size_t i = 0; i < f->command_count; i++)
         r.failed = r.failed || (f->commands[i].kind == AMD_FILE_LAUNCH && f->commands[i].launch >= count);
@@ -310,6 +331,11 @@ void amd_file_close(amd_file *f)
     free(f);
 }
 
+uint32_t amd_file_version(const amd_file *f)
+{
+    return f->version;
+}
+
 const char *amd_file_producer(const amd_file *f)
 {
     return f->producer;
@@ -362,7 +388,7 @@ ls_status amd_file_window(const amd_file *f, memory_space **out, ls_error *err)
     uint64_t end = LS_WINDOW_BASE + LS_PAGE_BYTES;
     for (size_t i = 0; i < f->launch_count; i++) {
         const amd_file_launch *l = &f->launches[i];
-        uint64_t code = l->kernel.code + l->kernel.code_bytes;
+        uint64_t code = mem_place_frame(l->kernel.code) + l->kernel.code_bytes;
         uint64_t last = l->extent_count ? l->extents[l->extent_count - 1].end : 0;
         end = code > end ? code : end;
         end = last > end ? last : end;
@@ -374,10 +400,11 @@ ls_status amd_file_program(amd_file *f, size_t launch, memory_space *address_spa
                            ls_error *err)
 {
     const amd_kernel *k = &f->launches[launch].kernel;
-    uint64_t page = LS_PAGE_BYTES - 1, start = k->code & ~page, end = (k->code + k->code_bytes + page) & ~page;
+    uint64_t frame = mem_place_frame(k->code), page = LS_PAGE_BYTES - 1;
+    uint64_t start = frame & ~page, end = (frame + k->code_bytes + page) & ~page;
     memory_extent extent;
     ls_status status = LS_OK;
-    if (!address_space_find(address_space, k->code, &extent))
+    if (!address_space_find(address_space, frame, &extent))
         status = address_space_map(address_space, start, end - start, LS_PAGE_READ, err);
     pthread_mutex_lock(&f->lock);
     if (status == LS_OK)
@@ -385,10 +412,10 @@ ls_status amd_file_program(amd_file *f, size_t launch, memory_space *address_spa
     if (status == LS_OK && f->in.payload.count != k->code_bytes)
         status = fail_file(f, err, "a code section has another length than its launch says");
     if (status == LS_OK)
-        status = address_space_write(address_space, k->code, f->in.payload.at, k->code_bytes, err);
+        status = address_space_write(address_space, frame, f->in.payload.at, k->code_bytes, err);
     pthread_mutex_unlock(&f->lock);
     if (status == LS_OK)
-        status = amd_program_create(k, address_space, out, err);
+        status = amd_program_create_at(k, address_space, frame, out, err);
     if (status == LS_OK && (*out)->lanes != f->launches[launch].lanes) {
         amd_program_destroy(*out);
         *out = NULL;

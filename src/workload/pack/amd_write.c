@@ -61,7 +61,8 @@ struct amd_file_writer {
 
 const char *const amd_file_kind_names[AMD_FILE_KIND_COUNT] = {
     [AMD_FILE_LAUNCH] = "launch", [AMD_FILE_COPY_IN] = "copy in", [AMD_FILE_COPY_OUT] = "copy out",
-    [AMD_FILE_COPY] = "copy",     [AMD_FILE_FILL] = "fill",
+    [AMD_FILE_COPY] = "copy",     [AMD_FILE_FILL] = "fill",       [AMD_FILE_MAP] = "memory",
+    [AMD_FILE_PLACE] = "place",   [AMD_FILE_OWN] = "own copy",
 };
 
 static ls_status fail_memory(ls_error *err)
@@ -454,10 +455,23 @@ static bool add_launch(pack_bytes *b, const amd_file_launch *l)
     return done;
 }
 
+/* Files of one GPU are as they always were. */
+static bool is_of_one_gpu(const amd_file_writer *w)
+{
+    for (size_t i = 0; i < w->commands.count; i++)
+        if (w->commands.at[i].kind >= AMD_FILE_MAP)
+            return false;
+    for (size_t i = 0; i < w->launches.count; i++)
+        if (w->launches.at[i].part != 0)
+            return false;
+    return true;
+}
+
 static bool make_catalog(const amd_file_writer *w, pack_bytes *b)
 {
-    bool done = pack_add_varint(b, AMD_FILE_VERSION) && pack_add_text(b, w->producer, strlen(w->producer)) &&
-                pack_add_varint(b, w->commands.count);
+    bool one = is_of_one_gpu(w);
+    bool done = pack_add_varint(b, one ? AMD_FILE_VERSION_ONE_GPU : AMD_FILE_VERSION) &&
+                pack_add_text(b, w->producer, strlen(w->producer)) && pack_add_varint(b, w->commands.count);
     for (size_t i = 0; i < w->commands.count && done; i++) {
         const amd_file_command *c = &w->commands.at[i];
         const uint64_t numbers[] = { c->kind, c->gpu,   c->launch, c->to,
@@ -467,8 +481,11 @@ static bool make_catalog(const amd_file_writer *w, pack_bytes *b)
             done = pack_add_varint(b, i - c->beside[n]);
     }
     done = done && pack_add_varint(b, w->launches.count);
-    for (size_t i = 0; i < w->launches.count && done; i++)
-        done = add_launch(b, &w->launches.at[i]);
+    for (size_t i = 0; i < w->launches.count && done; i++) {
+        const amd_file_launch *l = &w->launches.at[i];
+        const uint64_t part[] = { l->part, l->first, l->stride };
+        done = add_launch(b, l) && (one || add_numbers(b, part, LS_COUNT_OF(part)));
+    }
     return done;
 }
 
