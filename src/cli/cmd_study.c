@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/study/study.h"
 
+#include <malloc.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -104,12 +105,49 @@ static ls_status choose(const cli_context *ctx, const study *s, study_row **rows
     return status;
 }
 
+/* ------------------------------------------------------------------------------------------------ scaling */
+
+static void show_progress(void *self, const scaling_curve *curve, uint32_t x)
+{
+    fprintf(stderr, "\r\033[K%s: %s, %s, %s, %u %s", (const char *)self, scaling_part_name(curve->part),
+            curve->workload->label, curve->fabric, x, scaling_x_label(curve->part));
+}
+
+static ls_status run_scaling(const cli_context *ctx, const study *s, bool plan_only, scaling_result *out,
+                             ls_error *err)
+{
+    bool is_watched = isatty(STDERR_FILENO) != 0;
+    char name[64];
+    snprintf(name, sizeof name, "%s", s->name);
+    const scaling_request request = { .workloads = cli_texts(ctx, "workload"),
+                                      .workload_count = cli_count(ctx, "workload"),
+                                      .shrink = (unsigned)cli_uint(ctx, "shrink"),
+                                      .gpus_max = (uint32_t)cli_uint(ctx, "gpus"),
+                                      .threads = (uint32_t)cli_uint(ctx, "threads"),
+                                      .platform_dirs = cli_texts(ctx, "platform-dir"),
+                                      .platform_dir_count = cli_count(ctx, "platform-dir"),
+                                      .progress = is_watched ? show_progress : NULL,
+                                      .progress_self = name };
+    if (!request.workloads || !request.platform_dirs)
+        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    ls_status status = (plan_only ? scaling_plan : scaling_run)(&request, out, err);
+    if (is_watched && !plan_only)
+        fprintf(stderr, "\r\033[K");
+    return status;
+}
+
 static ls_status run_study(const cli_context *ctx, const study *s, study_result *out, ls_error *err)
 {
     study_row *rows;
     bool is_watched = isatty(STDERR_FILENO) != 0;
-    ls_status status = choose(ctx, s, &rows, &out->row_count, err);
     out->study = s;
+    if (s->sizes == STUDY_SCALING) {
+        scaling_result *scaling = arena_array(ctx->arena, 1, sizeof *scaling);
+        out->scaling = scaling;
+        return scaling ? run_scaling(ctx, s, false, scaling, err)
+                       : ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    }
+    ls_status status = choose(ctx, s, &rows, &out->row_count, err);
     out->rows = rows;
     for (size_t i = 0; i < out->row_count && status == LS_OK; i++) {
         for (size_t c = 0; c < s->config_count && status == LS_OK; c++) {
@@ -171,13 +209,26 @@ static ls_status run(cli_context *ctx, ls_error *err)
     const study_result **pointers = arena_array(ctx->arena, count, sizeof *pointers);
     if (!chosen || !results || !pointers)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    /* Each machine's large tables come from the kernel, with zeros that take no memory before they are used. Otherwise
+     * the allocator keeps those of the first machine and clears them for the next one. */
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
     study_row *rows; /* wrong names are reported before the first study is run */
     size_t row_count;
     ls_status status = LS_OK;
     for (size_t i = 0; i < count && status == LS_OK; i++)
         status = study_find(ctx->positionals[i], &chosen[i], err);
-    for (size_t i = 0; i < count && status == LS_OK; i++)
-        status = choose(ctx, chosen[i], &rows, &row_count, err);
+    scaling_result *plan = arena_array(ctx->arena, 1, sizeof *plan);
+    if (!plan)
+        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    bool has_scaling = false;
+    for (size_t i = 0; i < count && status == LS_OK; i++) {
+        bool is_scaling = chosen[i]->sizes == STUDY_SCALING;
+        has_scaling |= is_scaling;
+        status = is_scaling ? run_scaling(ctx, chosen[i], true, plan, err)
+                            : choose(ctx, chosen[i], &rows, &row_count, err);
+    }
+    if (status == LS_OK && cli_given(ctx, "gpus") && !has_scaling)
+        status = ls_fail(err, LS_ERR_USAGE, "study: --gpus is for studies of scaling");
     if (status == LS_OK)
         status = cli_check_outputs(ctx, (const char *[]){ "html", "out", NULL }, err);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
@@ -197,6 +248,8 @@ static const cli_option options[] = {
       .help = "only this one; of a size of your own" },
     { .name = "shrink", .type = CLI_UINT, .arg = "N", .max = 16, .default_text = "0",
       .help = "halve the problems so many times: for a first look" },
+    { .name = "gpus", .type = CLI_UINT, .arg = "N", .min = 1, .max = 16, .default_text = "16",
+      .help = "studies of scaling: no more GPUs than this" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
       .help = "host threads of each simulation; no result depends on it" },
     { .name = "html", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,

@@ -97,6 +97,7 @@ static ls_status run(const program_job *job, ls_gpu_system *system, metric_store
     if (status != LS_OK)
         return status;
     out->assumptions = config_assumption_count(timing_config(system));
+    out->transfer = result.transfer;
     out->launches = watch.launches;
     out->instructions = watch.instructions;
     for (size_t i = 0; i < PROGRAM_LEVELS; i++) {

@@ -58,3 +58,29 @@ says 'not run  Locality API no gain over unified'
 
 refused 2 "study mgpusim-9 has no size for 'relu': give one, as in -w relu:1024" study mgpusim-9 -w relu
 refused 2 "study navisim-8 has no size for 'aes'" study navisim-8 -w aes
+
+# Scaling: curves over GPUs on each fabric and over the numbers of a link; a ring has one link between neighbours, a
+# switch two.
+for threads in 1 3; do
+    run 0 study scaling-gpus --gpus 2 --shrink 6 -w matrixtranspose -j "$threads" -o "scaling$threads.csv"
+done
+cmp scaling1.csv scaling3.csv || fail "threads change the curves"
+run 0 study scaling-gpus --gpus 4 --shrink 6 -w all_reduce -o collective.csv --html page.html
+says 'Bandwidth of a link, 4 GPUs at a switch'
+(($(grep -c '<svg' page.html) == 4)) || fail "the page has not four plots, but $(grep -c '<svg' page.html)"
+cat scaling1.csv collective.csv | awk -F, '{ n[$3]++; time[$3] = $5; links[$3] = $16 } END {
+    exit !(n["strong pcie 2 GPUs"] == 1 && n["collective ring 2 GPUs"] == 1 && n["weak switch 1 GPUs"] == 1 &&
+           time["latency switch 25 ns"] < time["latency switch 1600 ns"] &&
+           time["bandwidth switch 100 GB/s"] < time["bandwidth switch 6 GB/s"] &&
+           links["collective switch 4 GPUs"] == 2 * links["collective ring 4 GPUs"])
+}' || fail "curves of scaling are not as links make them"
+refused 2 '--gpus is for studies of scaling' study navisim-8 --gpus 4
+refused 2 'nearest: all_reduce' study scaling-gpus -w all_reduc
+refused 2 "'fir:64': a study of scaling has sizes of its own" study scaling-gpus -w fir:64
+
+# docs/studies.md shows what the command finds.
+run 0 study scaling-gpus --gpus 2 -w all_to_all
+found=$(awk '/bus bandwidth/ { on = 1 } on && $1 == "all-to-all" { printf "%s ", $3 } /^$/ { on = 0 }' stdout)
+shown=$(awk -F'|' '/^#/ { on = /on three fabrics/ } on && $2 == " all-to-all " { gsub(" ", "", $4); printf "%s ", $4 }' \
+    "$SOURCE_DIR/docs/studies.md" | cut -d' ' -f1-3)
+[[ -n $found && $found == "$shown "* ]] || fail "docs/studies.md has '$shown' for all-to-all, the study '$found'"

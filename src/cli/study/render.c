@@ -85,6 +85,13 @@ void study_render_text(const study_result *result, FILE *to)
     const study *s = result->study;
     fprintf(to, "%s\n", s->title);
     cli_help_fill(to, s->about, 2, 100, true);
+    if (result->scaling != NULL) {
+        fputc('\n', to);
+        scaling_render_text(result->scaling, to);
+        cli_help_fill(to, s->discussion, 2, 100, true);
+        fputc('\n', to);
+        return;
+    }
     fprintf(to, "\n  %-8s %8s %14s", "", "", "time");
     for (size_t c = 1; c < s->config_count; c++)
         fprintf(to, " %16s", "times faster");
@@ -131,6 +138,8 @@ void study_render_text(const study_result *result, FILE *to)
 
 void study_render_csv(const study_result *result, FILE *to)
 {
+    if (result->scaling != NULL)
+        scaling_render_csv(result->scaling, result->study->name, to);
     for (size_t i = 0; i < result->row_count; i++)
         for (size_t c = 0; c < result->study->config_count; c++) {
             const program_result *r = &result->rows[i].results[c];
@@ -248,6 +257,13 @@ static void page_of(const study_result *result, FILE *to)
     fprintf(to, "</h2>\n<p>");
     html_text(to, s->about);
     fprintf(to, "</p>\n");
+    if (result->scaling != NULL) {
+        scaling_render_html(result->scaling, to);
+        fprintf(to, "<p>");
+        html_text(to, s->discussion);
+        fprintf(to, "</p>\n");
+        return;
+    }
     snprintf(title, sizeof title, "Times faster than %s", s->configs[0].label);
     bars(result, to, title, "speed-up", "", 1, study_speedup);
     for (program_level l = 0; l < PROGRAM_LEVELS; l++)

@@ -4,6 +4,7 @@
 #define CLI_STUDY_H
 
 #include "cli/cli.h"
+#include "cli/study/scaling.h"
 #include "sim/program_job.h"
 
 #define STUDY_CONFIGS_MAX 6
@@ -18,7 +19,14 @@ typedef struct study_config {
 } study_config;
 
 /* Problem sizes: large enough to fill the GPU, or with more data than L2; for four GPUs, and larger ones. */
-typedef enum study_sizes { STUDY_USUAL, STUDY_LARGE, STUDY_FOUR, STUDY_FOUR_LARGE, STUDY_SIZES } study_sizes;
+typedef enum study_sizes {
+    STUDY_USUAL,
+    STUDY_LARGE,
+    STUDY_FOUR,
+    STUDY_FOUR_LARGE,
+    STUDY_SIZES,
+    STUDY_SCALING = STUDY_SIZES /* the tables of scaling.c, without configurations */
+} study_sizes;
 
 typedef enum study_metric {
     STUDY_SPEED,  /* how many times faster one configuration is than another */
@@ -60,6 +68,7 @@ typedef struct study_result {
     const study *study;
     const study_row *rows;
     size_t row_count;
+    const scaling_result *scaling; /* of STUDY_SCALING; else NULL */
 } study_result;
 
 size_t study_count(void);
