@@ -2,6 +2,8 @@
 # Variables: JOBS (parallel jobs), PREFIX and DESTDIR (install), FUZZ_SECONDS (per fuzz target).
 
 JOBS ?= $(shell nproc)
+# Tests with more threads than cores wait for each other most of the time: one more test than cores runs beside them.
+TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
@@ -33,7 +35,7 @@ test: ## build and run all tests, except those that need heavy packages
 	@scripts/deps build test
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS)
-	@ctest --test-dir build --output-on-failure --no-label-summary -j 2 -LE '^clients$$'
+	@ctest --test-dir build --output-on-failure --no-label-summary -j $(TEST_JOBS) -LE '^clients$$'
 
 test-clients: ## install real OpenCL programs, a disassembler and debootstrap, and run the tests that need them
 	@scripts/deps build test clients
