@@ -37,7 +37,7 @@ test: ## build and run all tests, except those that need heavy packages
 	@cmake --build build -j $(JOBS)
 	@ctest --test-dir build --output-on-failure --no-label-summary -j $(TEST_JOBS) -LE '^clients$$'
 
-test-clients: ## install real OpenCL programs, a disassembler and debootstrap, and run the tests that need them
+test-clients: ## install real OpenCL programs, a disassembler and debootstrap, and run the tests that need them, and those against PoCL
 	@scripts/deps build test clients
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS)
