@@ -46,7 +46,7 @@ done <"$patterns"
 [[ $(grep -vc '^#' "$patterns") == 25 && $(grep -c '^[a-z]* - ' "$patterns") == 19 ]] || fail 'the list of patterns has changed'
 
 # Other lines that the scripts need.
-head -100 lines | grep -qP '^Accel-Sim.*\[build .*\]' || fail 'no build in the first lines'
+head -100 lines | grep -P '^Accel-Sim.*\[build .*\]' >/dev/null || fail 'no build in the first lines'
 tail -1 lines | grep -qx 'GPGPU-Sim: \*\*\* exit detected \*\*\*' || fail 'no end of the simulation'
 [[ $(grep -cP '^kernel_name\s+=\s+(.*)' lines) == 3 ]] || fail 'not three kernels'
 

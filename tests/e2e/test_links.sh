@@ -29,7 +29,7 @@ broken() {
         path=${path:-$1}
         if [[ ! -e $path ]]; then
             echo "$1: $target leads to no file"
-        elif [[ $anchor && -f $path ]] && ! anchors "$path" | grep -qxF -- "${anchor#\#}"; then
+        elif [[ $anchor && -f $path ]] && ! anchors "$path" | grep -xF -- "${anchor#\#}" >/dev/null; then
             echo "$1: $target leads to no heading"
         fi
     done < <(links "$1")
