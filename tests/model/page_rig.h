@@ -1,5 +1,5 @@
 /* page_rig.h: the parts of one GPU that take part in page migration: TLBs, their MMU and the page agent, with a small
- * directory at the other end of the fabric's links. Requesters follow scripts; caches and memory are stubs that note what
+ * directory at the other end of the fabric's links. Requesters follow scripts; caches and memory are simple blocks that note what
  * comes. All blocks can be saved. */
 #ifndef TESTS_MODEL_PAGE_RIG_H
 #define TESTS_MODEL_PAGE_RIG_H
@@ -52,7 +52,7 @@ typedef struct prig_held {
     ls_line_message m;
 } prig_held;
 
-typedef struct prig_stub {
+typedef struct prig_memory {
     const ls_line_client_ops *ops[4];
     void *clients[4];
     ls_region *region;
@@ -67,14 +67,14 @@ typedef struct prig_stub {
     ls_cycle last[PRIG_PAGES * PRIG_GENERATIONS]; /* answer to a frame, by its number */
     _Alignas(16) uint8_t bytes[PRIG_MEMORY];      /* by the lower bits of addresses */
     prig_held held[512];
-} prig_stub;
+} prig_memory;
 
 static inline uint32_t prig_frame_number(uint64_t physical)
 {
     return (uint32_t)((mem_place_frame(physical) - PRIG_FRAMES) >> PRIG_BLOCK_LOG2);
 }
 
-static inline void prig_perform(prig_stub *s, ls_line_message *m, ls_cycle now)
+static inline void prig_perform(prig_memory *s, ls_line_message *m, ls_cycle now)
 {
     uint8_t *line = s->bytes + m->address % PRIG_MEMORY;
     if (m->kind == LS_LINE_INVALIDATE) {
@@ -92,9 +92,9 @@ static inline void prig_perform(prig_stub *s, ls_line_message *m, ls_cycle now)
     }
 }
 
-static inline bool prig_stub_request(void *self, uint32_t client, const ls_line_message *m, ls_cycle now)
+static inline bool prig_memory_request(void *self, uint32_t client, const ls_line_message *m, ls_cycle now)
 {
-    prig_stub *s = self;
+    prig_memory *s = self;
     if (s->tail - s->head == s->room) {
         s->refused[client] = 1;
         return false;
@@ -109,9 +109,9 @@ static inline bool prig_stub_request(void *self, uint32_t client, const ls_line_
     return true;
 }
 
-static inline void prig_stub_event(void *self, ls_cycle now)
+static inline void prig_memory_event(void *self, ls_cycle now)
 {
-    prig_stub *s = self;
+    prig_memory *s = self;
     while (s->head != s->tail && s->held[s->head % 512].at <= now) {
         prig_held held = s->held[s->head++ % 512];
         uint32_t frame = prig_frame_number(held.m.address);
@@ -128,41 +128,42 @@ static inline void prig_stub_event(void *self, ls_cycle now)
         ls_schedule_at(s->region, &s->event, s->held[s->head % 512].at);
 }
 
-static inline ls_status prig_stub_attach(void *self, const ls_line_client_ops *ops, void *client,
-                                         ls_line_port *out, ls_error *err);
-static const ls_line_memory_ops prig_stub_ops = { .attach = prig_stub_attach, .request = prig_stub_request };
+static inline ls_status prig_memory_attach(void *self, const ls_line_client_ops *ops, void *client,
+                                           ls_line_port *out, ls_error *err);
+static const ls_line_memory_ops prig_memory_ops = { .attach = prig_memory_attach,
+                                                    .request = prig_memory_request };
 
-static inline ls_status prig_stub_attach(void *self, const ls_line_client_ops *ops, void *client,
-                                         ls_line_port *out, ls_error *err)
+static inline ls_status prig_memory_attach(void *self, const ls_line_client_ops *ops, void *client,
+                                           ls_line_port *out, ls_error *err)
 {
-    prig_stub *s = self;
+    prig_memory *s = self;
     (void)err;
     assert_true(s->client_count < 4);
     s->ops[s->client_count] = ops;
     s->clients[s->client_count] = client;
     *out = (ls_line_port){
-        .ops = &prig_stub_ops, .self = s, .client = s->client_count++, .line_bytes = PRIG_LINE
+        .ops = &prig_memory_ops, .self = s, .client = s->client_count++, .line_bytes = PRIG_LINE
     };
     return LS_OK;
 }
 
-static const ls_port_decl prig_stub_ports[] = {
-    { .name = LS_LINE_MEMORY_PORT, .interface = LS_LINE_MEMORY_INTERFACE, .ops = &prig_stub_ops },
+static const ls_port_decl prig_memory_ports[] = {
+    { .name = LS_LINE_MEMORY_PORT, .interface = LS_LINE_MEMORY_INTERFACE, .ops = &prig_memory_ops },
 };
-static const ls_state_row prig_stub_rows[] = {
-    LS_STATE_FIXED_SPAN(prig_stub, ops, room),
-    LS_STATE_DATA_SPAN(prig_stub, head, refused),
-    LS_STATE_EVENT(prig_stub, event),
-    LS_STATE_DATA_SPAN(prig_stub, invalidate_address, held),
+static const ls_state_row prig_memory_rows[] = {
+    LS_STATE_FIXED_SPAN(prig_memory, ops, room),
+    LS_STATE_DATA_SPAN(prig_memory, head, refused),
+    LS_STATE_EVENT(prig_memory, event),
+    LS_STATE_DATA_SPAN(prig_memory, invalidate_address, held),
 };
-static const ls_block_type prig_stub_type = { .abi = LS_ABI_VERSION,
-                                              .slot = "test",
-                                              .name = "stub",
-                                              .state_size = sizeof(prig_stub),
-                                              .ports = prig_stub_ports,
-                                              .port_count = LS_COUNT_OF(prig_stub_ports),
-                                              .rows = prig_stub_rows,
-                                              .row_count = LS_COUNT_OF(prig_stub_rows) };
+static const ls_block_type prig_memory_type = { .abi = LS_ABI_VERSION,
+                                                .slot = "test",
+                                                .name = "memory",
+                                                .state_size = sizeof(prig_memory),
+                                                .ports = prig_memory_ports,
+                                                .port_count = LS_COUNT_OF(prig_memory_ports),
+                                                .rows = prig_memory_rows,
+                                                .row_count = LS_COUNT_OF(prig_memory_rows) };
 
 /* ---------------------------------------------------------------------------------------------- a requester */
 

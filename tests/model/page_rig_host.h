@@ -44,7 +44,7 @@ typedef struct prig {
     ls_engine *engine;
     fabric_end end; /* the agent's */
     ls_block *agent, *mmu, *tlbs[PRIG_TLBS];
-    prig_stub *caches[PRIG_TLBS], *memory;
+    prig_memory *caches[PRIG_TLBS], *memory;
     prig_client *clients[PRIG_TLBS];
     prig_host *host;
 } prig;
@@ -251,14 +251,15 @@ static inline ls_link *prig_link(prig *r, const char *name, ls_region *from, ls_
     return link;
 }
 
-static inline prig_stub *prig_new_stub(ls_region *region, const char *name, uint32_t latency, ls_block **block)
+static inline prig_memory *prig_new_memory(ls_region *region, const char *name, uint32_t latency,
+                                           ls_block **block)
 {
-    PRIG_OK(ls_block_create(region, name, &prig_stub_type, NULL, block, err));
-    prig_stub *s = ls_block_state(*block);
+    PRIG_OK(ls_block_create(region, name, &prig_memory_type, NULL, block, err));
+    prig_memory *s = ls_block_state(*block);
     s->region = region;
     s->latency = latency;
     s->room = 40;
-    ls_event_init(&s->event, prig_stub_event, s);
+    ls_event_init(&s->event, prig_memory_event, s);
     return s;
 }
 
@@ -269,7 +270,7 @@ static inline void prig_build_tlb(prig *r, uint32_t i, ls_region *mmu_region, ui
     snprintf(name, sizeof name, "cluster%u", i);
     ls_region *region = prig_region(r, name);
     snprintf(name, sizeof name, "cache%u", i);
-    r->caches[i] = prig_new_stub(region, name, latency, &cache);
+    r->caches[i] = prig_new_memory(region, name, latency, &cache);
     snprintf(name, sizeof name, "tlb%u", i);
     PRIG_OK(ls_block_create(region, name, ls_registry_find_block(LS_TLB_SLOT, "cycle"), &prig_tlb, &r->tlbs[i],
                             err));
@@ -333,7 +334,7 @@ static inline void prig_open(prig *r, uint32_t latency)
     for (uint32_t i = 0; i < PRIG_TLBS; i++)
         prig_build_tlb(r, i, mmu_region, latency);
     PRIG_OK(page_agent_create(agent_region, "agent0", &spec, &r->agent, err));
-    r->memory = prig_new_stub(agent_region, "memory", 20, &memory);
+    r->memory = prig_new_memory(agent_region, "memory", 20, &memory);
     r->memory->room = 6;
     for (uint32_t i = 0; i < PRIG_MEMORY; i++)
         r->memory->bytes[i] = (uint8_t)(i / PRIG_LINE);

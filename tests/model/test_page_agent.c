@@ -18,7 +18,7 @@ static void a_shootdown_waits_for_requests_in_flight(void **state)
                   *again = prig_add(&r, 0, 600, LS_LINE_READ, 3, 128);
     const prig_shoot *shoot = prig_add_shoot(&r, 200, 3, MIGRATE_FORGET);
     prig_run(&r, 1);
-    const prig_stub *cache = r.caches[0];
+    const prig_memory *cache = r.caches[0];
     assert_true(shoot->sent < first->done && first->done < shoot->answered);
     assert_int_equal(first->physical, prig_frame(3, 0) + 64);
     assert_int_equal(again->physical, prig_frame(3, 1) + 128);

@@ -2,20 +2,10 @@
  * with each way of using them the results are those of the reference, emulated (one thread) and in simulated time. There
  * 1, 2, 3 and 8 threads agree in results, counts and times.
  * Exit code 77 (skipped) without compiled kernels. */
-#include "lockstep/driver.h"
-#include "workloads/workload.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#define SKIPPED 77
+#include "divided.h"
 
 /* Sizes with parts of different lengths, in pages and in work-groups. */
-static const struct {
-    const char *workload;
-    uint64_t size;
-} sizes[] = {
+static const sized sizes[] = {
     { "aes", 9744 },
     { "bitonicsort", 40 },
     { "fir", 2500 },
@@ -25,43 +15,6 @@ static const struct {
     { "simpleconvolution", 60 },
 };
 
-typedef struct outcome {
-    uint64_t hash, instructions, waves, now_ns;
-} outcome;
-
-static int runs, failures;
-
-static void complain(const char *workload, const char *where, const char *what)
-{
-    failures++;
-    printf("%s %s: %s\n", workload, where, what);
-}
-
-static void run_on(ls_gpu_system *system, size_t index, wl_devices devices, const char *where, outcome *out)
-{
-    const wl_workload *w;
-    wl_setting size = { .name = "size", .value = sizes[index].size };
-    wl_result result;
-    ls_error err;
-    char text[900];
-    ls_status status = wl_find(sizes[index].workload, &w, &err);
-    if (status == LS_OK)
-        status = wl_run_workload(&(wl_request){ .workload = w,
-                                                .system = system,
-                                                .devices = devices,
-                                                .settings = &size,
-                                                .setting_count = 1,
-                                                .check = true },
-                                 &result, &err);
-    runs++;
-    *out = (outcome){ .hash = result.hash,
-                      .instructions = result.counts.instructions,
-                      .waves = result.counts.wavefronts,
-                      .now_ns = ls_gpu_system_now(system) };
-    if (status != LS_OK)
-        complain(sizes[index].workload, where, ls_error_text(&err, text, sizeof text));
-}
-
 /* One system for all workloads: places of the last one are free again. */
 static ls_gpu_system *make(bool timed, uint32_t gpus, uint32_t threads, const char *spread, const char *pages)
 {
@@ -69,9 +22,6 @@ static ls_gpu_system *make(bool timed, uint32_t gpus, uint32_t threads, const ch
         "gpus.clusters=2", "fabric.model=pcie"
     };
     ls_gpu_options options = { .unified = true, .spread = spread, .pages = pages, .threads = threads };
-    ls_gpu_system *system = NULL;
-    ls_error err;
-    char text[900];
     if (timed) {
         options.platform = LS_SOURCE_DIR "/platforms/r9nano.yaml";
         options.platform_gpus = gpus;
@@ -81,9 +31,7 @@ static ls_gpu_system *make(bool timed, uint32_t gpus, uint32_t threads, const ch
         options.gpus = kinds;
         options.gpu_count = gpus;
     }
-    if (ls_gpu_system_create(&options, &system, &err) != LS_OK)
-        complain("system", timed ? "in time" : "emulated", ls_error_text(&err, text, sizeof text));
-    return system;
+    return make_system(&options, timed ? "in time" : "emulated");
 }
 
 /* threads: ends with 0 */
@@ -98,7 +46,7 @@ static void check_all(uint32_t gpus, const uint32_t *threads, const char *spread
             for (uint32_t d = WL_DISCRETE; d < WL_DEVICES_COUNT; d++) {
                 snprintf(where, sizeof where, "on %u GPUs, %s, %s, pages %s, %u threads", gpus,
                          timed ? "in time" : "emulated", wl_devices_names[d], pages ? pages : "-", threads[t]);
-                run_on(system, i, (wl_devices)d, where, &out);
+                run_on(system, &sizes[i], (wl_devices)d, where, &out);
                 if (t == 0)
                     first[i][d] = out;
                 else if (memcmp(&first[i][d], &out, sizeof out) != 0)

@@ -1,21 +1,12 @@
 /* test_migrate.c: workloads on GPUs between which pages move: `workloads_migrate`. Under every model of slot `migrate` the
  * results are those of the reference, and threads agree in results, counts and times. The checker of the directory is on.
  * Exit code 77 (skipped) without compiled kernels. */
-#include "lockstep/driver.h"
-#include "workloads/workload.h"
+#include "divided.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
-#define SKIPPED 77
 #define GPUS 3u
 
 /* Sizes with parts of different lengths, in pages and in work-groups. */
-static const struct {
-    const char *workload;
-    uint64_t size;
-} sizes[] = {
+static const sized sizes[] = {
     { "aes", 20016 },
     { "bitonicsort", 140 },
     { "fir", 5000 },
@@ -41,43 +32,6 @@ static const struct {
     { "split", "migrate.smallest_kib=4", NULL, NULL, WL_LOCALITY, 8 },
 };
 
-typedef struct outcome {
-    uint64_t hash, instructions, waves, now_ns;
-} outcome;
-
-static int runs, failures;
-
-static void complain(const char *workload, const char *where, const char *what)
-{
-    failures++;
-    printf("%s %s: %s\n", workload, where, what);
-}
-
-static void run_on(ls_gpu_system *system, size_t index, wl_devices devices, const char *where, outcome *out)
-{
-    const wl_workload *w;
-    wl_setting size = { .name = "size", .value = sizes[index].size };
-    wl_result result = { 0 };
-    ls_error err;
-    char text[900];
-    ls_status status = wl_find(sizes[index].workload, &w, &err);
-    if (status == LS_OK)
-        status = wl_run_workload(&(wl_request){ .workload = w,
-                                                .system = system,
-                                                .devices = devices,
-                                                .settings = &size,
-                                                .setting_count = 1,
-                                                .check = true },
-                                 &result, &err);
-    runs++;
-    *out = (outcome){ .hash = result.hash,
-                      .instructions = result.counts.instructions,
-                      .waves = result.counts.wavefronts,
-                      .now_ns = ls_gpu_system_now(system) };
-    if (status != LS_OK)
-        complain(sizes[index].workload, where, ls_error_text(&err, text, sizeof text));
-}
-
 static ls_gpu_system *make(size_t c, uint32_t threads, const char *where)
 {
     char model[64];
@@ -90,28 +44,23 @@ static ls_gpu_system *make(size_t c, uint32_t threads, const char *where)
                                      .platform = LS_SOURCE_DIR "/platforms/r9nano.yaml",
                                      .platform_gpus = GPUS,
                                      .sets = sets,
-                                     .set_count = sizeof sets / sizeof *sets };
-    ls_gpu_system *system = NULL;
-    ls_error err;
-    char text[900];
+                                     .set_count = LS_COUNT_OF(sets) };
     snprintf(model, sizeof model, "migrate.model=%s", cases[c].model);
-    if (ls_gpu_system_create(&options, &system, &err) != LS_OK)
-        complain("system", where, ls_error_text(&err, text, sizeof text));
-    return system;
+    return make_system(&options, where);
 }
 
 /* One system for all workloads: pages of the last one are free again. */
 static void check_case(size_t c)
 {
-    outcome first[sizeof sizes / sizeof *sizes], out;
+    outcome first[LS_COUNT_OF(sizes)], out;
     const uint32_t threads[] = { 1, cases[c].threads };
     char where[160];
     for (size_t t = 0; t < 2; t++) {
         snprintf(where, sizeof where, "under %s, %s, %s, pages %s, %u threads", cases[c].model, cases[c].more,
                  wl_devices_names[cases[c].devices], cases[c].pages ? cases[c].pages : "-", threads[t]);
         ls_gpu_system *system = make(c, threads[t], where);
-        for (size_t i = 0; system && i < sizeof sizes / sizeof *sizes; i++) {
-            run_on(system, i, cases[c].devices, where, &out);
+        for (size_t i = 0; system && i < LS_COUNT_OF(sizes); i++) {
+            run_on(system, &sizes[i], cases[c].devices, where, &out);
             if (t == 0)
                 first[i] = out;
             else if (memcmp(&first[i], &out, sizeof out) != 0)
@@ -126,7 +75,7 @@ int main(void)
     char path[4096];
     if (wl_kernel_path("fir", "gfx803", "", path, sizeof path, NULL) != LS_OK)
         return SKIPPED;
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    for (size_t c = 0; c < LS_COUNT_OF(cases); c++)
         check_case(c);
     printf("%d runs, %d failures\n", runs, failures);
     return failures != 0;

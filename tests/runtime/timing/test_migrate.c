@@ -1,18 +1,8 @@
 /* test_migrate.c: memory whose pages move while programs run: under every model of slot `migrate` the bytes are those of an
  * array of the host that gets the same commands, for any number of threads. */
-#include "runtime/driver/driver_test.h"
+#include "increment_rig.h"
 
 #include "lockstep/random.h"
-
-#define NANO LS_SOURCE_DIR "/platforms/r9nano.yaml"
-#define PAGE 4096u
-#define GPUS 3u
-
-typedef struct rig {
-    ls_gpu_system *system;
-    ls_gpu_context *context;
-    ls_gpu_kernel *increment[GPUS];
-} rig;
 
 typedef struct model {
     const char *name;
@@ -33,9 +23,7 @@ static rig open_rig(const model *m, uint32_t threads, uint64_t memory)
     char text[64];
     const char *sets[12] = { "gpus.clusters=2", "fabric.model=pcie", "host.model=cpu", text,
                              "migrate.check=true" };
-    const char *path = bench_object("gfx803", 5);
     size_t count = 5;
-    rig r;
     snprintf(text, sizeof text, "migrate.model=%s", m->name);
     for (size_t i = 0; m->sets[i]; i++)
         sets[count++] = m->sets[i];
@@ -45,30 +33,7 @@ static rig open_rig(const model *m, uint32_t threads, uint64_t memory)
                                      .platform_gpus = GPUS,
                                      .sets = sets,
                                      .set_count = count };
-    OK(ls_gpu_system_create(&options, &r.system, &err));
-    OK(ls_gpu_context_create(r.system, &r.context, &err));
-    for (uint32_t i = 0; i < GPUS; i++) {
-        ls_gpu_module *module;
-        OK(ls_gpu_select(r.context, i, &err));
-        OK(ls_gpu_module_load_file(r.context, path, &module, &err));
-        OK(ls_gpu_module_find(module, "increment", &r.increment[i], &err));
-    }
-    OK(ls_gpu_select(r.context, 0, &err));
-    return r;
-}
-
-static void close_rig(rig *r)
-{
-    ls_gpu_context_destroy(r->context);
-    ls_gpu_system_destroy(r->system);
-}
-
-/* Work-groups of 64 increment the words of a buffer; these of them, on this GPU. */
-static ls_status add_one(rig *r, uint32_t gpu, ls_gpu_address buffer, uint32_t words, ls_groups which)
-{
-    ls_gpu_arg args[] = { LS_GPU_ARG(buffer), LS_GPU_ARG(words) };
-    ls_gpu_launch l = { .grid = { words }, .group = { 64 }, .args = args, .arg_count = 2, .groups = which };
-    return ls_gpu_run(r->context, r->increment[gpu], &l, &err);
+    return open_increment(&options);
 }
 
 /* A page follows the GPUs that use it. */

@@ -1,24 +1,13 @@
 /* test_places.c: memory with places: pages on other GPUs than they were allocated on, moved with their content; launches of
  * parts of a grid. In simulated time, and in emulation with the same results. */
-#include "runtime/driver/driver_test.h"
+#include "increment_rig.h"
 
 #include "lockstep/random.h"
-
-#define NANO LS_SOURCE_DIR "/platforms/r9nano.yaml"
-#define PAGE 4096u
-#define GPUS 3u
-
-typedef struct rig {
-    ls_gpu_system *system;
-    ls_gpu_context *context;
-    ls_gpu_kernel *increment[GPUS];
-} rig;
 
 static rig open_rig(bool timed, uint32_t threads)
 {
     static const char *const names[GPUS] = { "gfx803", "gfx803", "gfx803" };
-    const char *set = "gpus.clusters=2", *path = bench_object("gfx803", 5);
-    rig r;
+    const char *set = "gpus.clusters=2";
     ls_gpu_options options = { .memory_bytes = 16 * PAGE, .threads = threads };
     if (timed) {
         options.platform = NANO;
@@ -29,30 +18,7 @@ static rig open_rig(bool timed, uint32_t threads)
         options.gpus = names;
         options.gpu_count = GPUS;
     }
-    OK(ls_gpu_system_create(&options, &r.system, &err));
-    OK(ls_gpu_context_create(r.system, &r.context, &err));
-    for (uint32_t i = 0; i < GPUS; i++) {
-        ls_gpu_module *module;
-        OK(ls_gpu_select(r.context, i, &err));
-        OK(ls_gpu_module_load_file(r.context, path, &module, &err));
-        OK(ls_gpu_module_find(module, "increment", &r.increment[i], &err));
-    }
-    OK(ls_gpu_select(r.context, 0, &err));
-    return r;
-}
-
-static void close_rig(rig *r)
-{
-    ls_gpu_context_destroy(r->context);
-    ls_gpu_system_destroy(r->system);
-}
-
-/* Work-groups of 64 increment the words of a buffer; these of them, on this GPU. */
-static ls_status add_one(rig *r, uint32_t gpu, ls_gpu_address buffer, uint32_t words, ls_groups which)
-{
-    ls_gpu_arg args[] = { LS_GPU_ARG(buffer), LS_GPU_ARG(words) };
-    ls_gpu_launch l = { .grid = { words }, .group = { 64 }, .args = args, .arg_count = 2, .groups = which };
-    return ls_gpu_run(r->context, r->increment[gpu], &l, &err);
+    return open_increment(&options);
 }
 
 static uint64_t used_on(rig *r, size_t gpu)
