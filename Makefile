@@ -31,16 +31,17 @@ build: ## build the program, the library and the examples into build/
 	@scripts/deps build
 	$(BUILD)
 
-test: ## build and run all tests, except those that need heavy packages
+test: ## build and run all tests, except those that need heavy packages and some long ones
 	@scripts/deps build test
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS)
 	@ctest --test-dir build --output-on-failure --no-label-summary -j $(TEST_JOBS) -LE '^clients$$'
 
-test-clients: ## install real OpenCL programs, a disassembler and debootstrap, and run the tests that need them, and those against PoCL
+test-clients: ## install real OpenCL programs, a disassembler and debootstrap, and run the tests that need them, those against PoCL, and some long ones
 	@scripts/deps build test clients
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS)
+	@cmake --build build -j $(JOBS) --target clients-kernels
 	@ctest --test-dir build --output-on-failure --no-label-summary -j 2 -L '^clients$$'
 
 demo: ## build and show a first result: an NVIDIA kernel, an AMD program, and models of several fidelities

@@ -60,6 +60,7 @@ typedef struct ls_command_packet {
     ls_cu_done fault; /* of the first work-group, in the order of the grid, that had one */
     uint32_t groups_per_cu, waves_per_cu;
     const char *limit; /* of how many work-groups fit on a compute unit at once: "vgprs" */
+    uint64_t number;   /* of a transfer: among those of its command processor */
 } ls_command_packet;
 
 /* ------------------------------------------------------------------------------------------------- wiring */

@@ -88,6 +88,9 @@ typedef struct ls_core_wiring {
                                  * another has ended. 0: none comes before there is room */
     ls_link *to_peer; /* for sectors of other GPUs' memory, with the owner as `slice`; NULL: there are none */
     const ls_address_owners *owners; /* outlives the core; NULL: all addresses are the GPU's own */
+    /* Sectors of other GPUs go to L2 like the own ones, with `remote`. to_peer then takes an LS_SECTOR_FLUSH for a
+     * fence of system scope, after all accesses before it; NULL: L2 keeps nothing that it would concern. */
+    bool remote_in_l2;
 } ls_core_wiring;
 
 /* Provided port. A receive function belongs to a link: it releases the link's buffer entry, now or later. */

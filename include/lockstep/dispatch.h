@@ -66,7 +66,7 @@ typedef struct ls_dispatch_ops {
     void (*receive)(void *self, ls_link *link, const void *payload, ls_cycle now);
     /* Before the run: sets the workload and starts it at cycle 0. */
     void (*start)(void *self, const ls_dispatch_work *work);
-    /* In the dispatcher's domain, while no kernel is launched, by a workload that had none and may have one now. */
+    /* In the dispatcher's domain, by a workload that had no kernel and may have one now. */
     void (*resume)(void *self, ls_cycle now);
     /* Between runs. At the end of a kernel the dispatcher stops the run (ls_domain_stop), so that counters can be
      * read. */

@@ -81,6 +81,11 @@ typedef struct ls_gpu_options {
         *pages; /* of its memory: "interleaved" (as NULL): page by page in turn; "blocked": parts of each
                          * allocation; "one": GPU 0; "first-touch": the GPU that uses it first (of a system whose
                          * pages move: slot `migrate`; until then it lies on the host) */
+    /* Mode "time" only: every read of kernels and copies is compared with the last write that happened before it. A wrong
+     * value ends the program with LS_ERR_CHECK; races are counted and reported as warnings. Times do not change. */
+    bool check_memory;
+    /* Mode "emulate" only: the debugger of `lockstep debug`, which stops launches; NULL: none. Not for other programs. */
+    const struct ls_gpu_debugger *debugger;
 } ls_gpu_options;
 
 /* A GPU that can be simulated. */
@@ -119,6 +124,13 @@ LS_API ls_status ls_gpu_system_close_trace(ls_gpu_system *system, ls_error *err)
 /* Whether time is simulated; nanoseconds that have passed in the machine, 0 if it is not. */
 LS_API bool ls_gpu_system_is_timed(const ls_gpu_system *system);
 LS_API uint64_t ls_gpu_system_now(const ls_gpu_system *system);
+/* What ls_gpu_options.check_memory has found so far; false: memory is not checked. */
+typedef struct ls_gpu_memory_check {
+    uint64_t judged_bytes;    /* that reads got, and that were those of the last write */
+    uint64_t unordered_bytes; /* that reads got, of which no write is known to be the last */
+    uint64_t races;           /* accesses without order, dword by dword */
+} ls_gpu_memory_check;
+LS_API bool ls_gpu_system_memory_check(const ls_gpu_system *system, ls_gpu_memory_check *out);
 
 /* ---------------------------------------------------------------------------------------------- contexts */
 

@@ -178,6 +178,9 @@ typedef struct ls_link_spec {
 LS_API ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **out, ls_error *err);
 LS_API uint32_t ls_link_id(const ls_link *link);
 LS_API const char *ls_link_name(const ls_link *link);
+/* Enumerates links with the names of their ends: false past the last. */
+LS_API bool ls_engine_link_at(const ls_engine *engine, uint32_t index, const char **name, const char **from,
+                              const char **to);
 
 /* Sender. True if ls_link_send() would succeed in this cycle. */
 LS_API bool ls_link_ready(ls_link *link);
@@ -194,6 +197,18 @@ LS_API void ls_link_wait(ls_link *link, ls_event *event);
 LS_API void ls_link_release(ls_link *link, uint32_t entries);
 /* Sender. Credits that have come home; for reports and tests. */
 LS_API uint32_t ls_link_credits(const ls_link *link);
+
+/* All links, in the order of their creation. */
+LS_API uint32_t ls_engine_link_count(const ls_engine *engine);
+LS_API ls_link *ls_engine_link(const ls_engine *engine, uint32_t index); /* NULL past the end */
+/* How full a link's buffer is; between windows only. */
+typedef struct ls_link_use {
+    const char *name, *from, *to; /* of the link, of the sender, of the buffer's owner */
+    uint64_t messages;            /* sent so far */
+    uint32_t used, entries;       /* buffer entries: taken or promised; all */
+    bool waits;                   /* a sender waits for the link */
+} ls_link_use;
+LS_API void ls_link_get_use(const ls_link *link, ls_link_use *out);
 
 /* ------------------------------------------------------------------------------------------------ hooks */
 
@@ -265,6 +280,16 @@ typedef struct ls_run_progress {
     uint64_t windows, events, messages;
 } ls_run_progress;
 
+/* Looks at the machine at times of its own choice, between windows, while no domain runs. At `next` every cycle before
+ * that time has run and none from it on, for any window and any number of threads. */
+typedef struct ls_run_sampler {
+    ls_time next; /* LS_TIME_MAX: never (again) */
+    /* At now == next. `pending` is the time of the earliest work left. The function sets next to a time after `pending`;
+     * a time up to it counts as never. */
+    void (*look)(struct ls_run_sampler *sampler, ls_time now, ls_time pending);
+    struct ls_run_sampler *also; /* another one; NULL: none */
+} ls_run_sampler;
+
 typedef enum ls_assignment {
     LS_ASSIGN_STATIC,  /* assigned to the threads in turn, in small groups of neighbours; idle threads steal */
     LS_ASSIGN_FIXED,   /* as static, without stealing */
@@ -286,6 +311,11 @@ typedef struct ls_run_options {
     FILE *dump_to;
     void (*progress)(void *self, const ls_run_progress *progress); /* about ten times a second */
     void *progress_self;
+    ls_run_sampler *sampler; /* may be NULL; progress() may set the times of samplers, too */
+    /* Between windows (meetings of groups), while no domain runs: every cycle before has been run. A status other than
+     * LS_OK ends the run with it. How often it is called depends on the windows. */
+    ls_status (*between)(void *self, ls_error *err);
+    void *between_self;
 } ls_run_options;
 
 typedef struct ls_run_result {

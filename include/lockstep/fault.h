@@ -18,6 +18,7 @@ typedef enum ls_fault_kind {
     LS_FAULT_REGISTER,    /* a register outside of the kernel descriptor's allocation */
     LS_FAULT_STRICT,      /* found by strict checks, which have their own sentence */
     LS_FAULT_HALT,        /* s_sethalt, s_sendmsghalt: nothing here resumes a halted wave */
+    LS_FAULT_STOPPED,     /* a debugger ended the launch */
 } ls_fault_kind;
 
 typedef struct ls_fault {

@@ -50,6 +50,7 @@ enum {
     LS_INST_UNMODELLED =
         1u << 10, /* moves data or blocks warps in a way that no model has: bulk copies, mbarriers */
     LS_INST_IGNORED = 1u << 11, /* has a smaller effect that no model has: cache control, textures' traffic */
+    LS_INST_SYSTEM = 1u << 12,  /* system scope: STRONG.SYS accesses, MEMBAR.SYS */
 };
 #define LS_INST_FLOPS_SHIFT 16 /* above: floating-point operations of a lane */
 

@@ -60,6 +60,8 @@ typedef struct ls_line_message {
     uint32_t born; /* lower bits of the cycle at which the first requester sent it: for average latencies */
     /* The two ends of its way through the network (slot "noc"), both ways. The ends set them; caches do not. */
     uint16_t requester, place;
+    uint32_t
+        number; /* of the request, for timelines; 0: nobody listens. A cache's message below has its first requester's. */
     _Alignas(16) uint8_t data[LS_LINE_BYTES_MAX];
 } ls_line_message;
 

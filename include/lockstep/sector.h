@@ -10,7 +10,12 @@
 
 #define LS_SECTOR_BYTES 32u
 
-typedef enum ls_sector_kind { LS_SECTOR_READ, LS_SECTOR_WRITE, LS_SECTOR_ATOMIC } ls_sector_kind;
+typedef enum ls_sector_kind {
+    LS_SECTOR_READ,
+    LS_SECTOR_WRITE,
+    LS_SECTOR_ATOMIC,
+    LS_SECTOR_FLUSH, /* no sector: L2 writes other GPUs' memory back, forgets it, and then answers */
+} ls_sector_kind;
 
 /* A request for one sector, and its answer: the answer is the request sent back. Every request has one: a
  * write's is its acknowledgement. */
@@ -22,8 +27,11 @@ typedef struct ls_sector_message {
     uint16_t core;      /* the requester */
     uint16_t slice;     /* within the channel */
     uint8_t kind;       /* ls_sector_kind */
-    bool global;        /* for an access to global memory: counted apart */
-    uint8_t unused[2];
+    bool global : 1;    /* for an access to global memory: counted apart */
+    bool remote : 1;    /* other GPUs' memory, for the part of L2 that keeps it (rdma.at: memory) */
+    bool system : 1;    /* system scope: performed where the memory is */
+    uint8_t unused : 5; /* 0, so that equal messages have equal bytes */
+    uint16_t number;    /* of the request among its core's, for timelines; 0: nobody listens */
 } ls_sector_message;
 
 /* Which channel, slice, bank, row and column an address belongs to: `memory` in the platform file. */

@@ -87,6 +87,14 @@ typedef struct ls_sim_options {
     const char *devices;
     /* "unified": work-groups "blocked" (as NULL), "interleaved" or "central"; pages "interleaved" (as NULL), "blocked", "one". */
     const char *spread, *pages;
+
+    /* A file for a viewer: ls_sim_write_timeline() writes it after the run. Its format follows the extension, or
+     * timeline_format names it: "perfetto", "chrome", "daisen4", "daisen5", "kanata". Filters: "kernel=*gemm*",
+     * "time=10us-20us", "block=gpu0.core0", "kind=warp,stall", "every=16". */
+    const char *timeline, *timeline_format;
+    const char *const *timeline_filters;
+    size_t timeline_filter_count;
+    bool check_memory; /* programs: compare every read with the last write that happened before it */
 } ls_sim_options;
 #define LS_SIM_OPTIONS .size = sizeof(ls_sim_options), .seed = 1
 
@@ -136,6 +144,18 @@ typedef struct ls_sim_run_options {
     FILE *print_to;      /* final contents of a code object's buffers; NULL: not printed */
     void (*progress)(void *self, const ls_run_progress *now); /* about ten times a second; may be NULL */
     void *progress_self;
+
+    /* Metrics over time: the length of an interval, "500ns" or "1000cycles" of the cores' clock; NULL: none. When all
+     * 1,024 intervals are in use, neighbours are merged and intervals are twice as long. */
+    const char *series_every;
+    const char *const *series; /* metrics as "type.name" or "name", with wildcards; none: a usual choice */
+    size_t series_count;
+
+    /* A page on 127.0.0.1 that shows the run: its port, "0" for any that is free; NULL: none. With a token (NULL: none;
+     * "auto": a random one) the page can pause, step, continue and stop the run. */
+    const char *monitor, *monitor_token;
+    /* With progress_self, before the run: the page's address, with the token. May be NULL. */
+    void (*monitor_ready)(void *self, const char *url);
 } ls_sim_run_options;
 #define LS_SIM_RUN_OPTIONS .size = sizeof(ls_sim_run_options), .watchdog_fs = LS_FS_PER_SECOND / 10
 
@@ -223,6 +243,23 @@ typedef struct ls_sim_stall {
 LS_API size_t ls_sim_stall_count(const ls_sim *sim);
 LS_API ls_status ls_sim_get_stall(ls_sim *sim, size_t scope, size_t stall, ls_sim_stall *out, ls_error *err);
 
+/* Metrics over time, of a run with series_every. */
+typedef struct ls_sim_series {
+    ls_time every;    /* the length of an interval; the last one may be cut by the end of the run */
+    size_t intervals; /* the first one begins at time 0 */
+    size_t columns;
+} ls_sim_series;
+LS_API ls_sim_series ls_sim_get_series(const ls_sim *sim); /* all zero: none */
+typedef struct ls_sim_series_column {
+    int32_t gpu; /* -1: of no GPU */
+    const char *type, *name, *unit;
+    ls_metric_kind kind; /* counter: the difference in an interval; level: the value at its end; ratio */
+} ls_sim_series_column;
+LS_API ls_status ls_sim_get_series_column(const ls_sim *sim, size_t column, ls_sim_series_column *out,
+                                          ls_error *err);
+/* NaN: there is no number, as of a ratio over zero, or no such interval or column. */
+LS_API double ls_sim_series_value(const ls_sim *sim, size_t interval, size_t column);
+
 /* ------------------------------------------------------------------------------------------------- writing */
 
 /* About the export, not about the simulation; may be NULL. */
@@ -237,20 +274,29 @@ typedef struct ls_sim_export_options {
 /* Before a long run: could these files be written after it? Nothing is created. */
 LS_API ls_status ls_sim_check_exports(const char *const *paths, size_t count, const char *run_id,
                                       ls_error *err);
+/* After the run, also one that was stopped or that deadlocked: the file of ls_sim_options.timeline. Filters that match
+ * nothing become warnings. */
+LS_API ls_status ls_sim_write_timeline(ls_sim *sim, ls_error *err);
+/* After that: how many slices it has of a kind ("kernel", "group", "warp", "stall", "request" ...). */
+LS_API ls_status ls_sim_timeline_count(const ls_sim *sim, const char *kind, uint64_t *out, ls_error *err);
 /* In the format of the extension, with the resolved platform beside it (path.platform.yaml) or inside. */
 LS_API ls_status ls_sim_export(ls_sim *sim, const char *path, const ls_sim_export_options *options,
                                ls_error *err);
-/* The summary that `lockstep run` prints. */
+/* The summary that `lockstep run` prints: one screen. */
 LS_API ls_status ls_sim_print(ls_sim *sim, FILE *to, ls_error *err);
 
 typedef struct ls_sim_print_options {
     size_t size;
-    const char
-        *format;    /* "text" (as if NULL), "json", "csv", "tidy"; of traces also "accelsim", its statistics */
-    bool per_block; /* as in ls_sim_export_options; text: each block, not only each type */
-    bool untouched; /* text: list the metrics that nothing counted */
-    bool color;     /* text: ANSI colours */
+    const char *
+        format; /* "text" (as if NULL), "json", "csv", "tidy"; of traces also "accelsim", its statistics, and "ncu";
+                     * of AMD programs also "rocprof" */
+    bool per_block;               /* as in ls_sim_export_options; text: each block, not only each type */
+    bool untouched;               /* text: list the metrics that nothing counted */
+    bool color;                   /* text: ANSI colours */
     const char *run_id, *command; /* as in ls_sim_export_options */
+    /* text: every table and counter, not the summary. per_block and untouched imply it, as does a machine that runs no
+     * kernels. */
+    bool all;
 } ls_sim_print_options;
 #define LS_SIM_PRINT_OPTIONS .size = sizeof(ls_sim_print_options)
 
@@ -314,6 +360,44 @@ LS_API ls_status ls_sim_rates_write(ls_sim_rates *rates, const char *path, const
 /* All of it in one call. */
 LS_API ls_status ls_sim_profile(const ls_sim_options *options, const ls_sim_profile_options *how,
                                 const char *path, ls_error *err);
+
+/* -------------------------------------------------------------------------------------------------- reports */
+
+typedef struct ls_sim_page_options {
+    size_t size;
+    const char *title;                /* NULL: made of the results' names */
+    const char *const *platform_dirs; /* where platforms are searched first, for the origins of keys */
+    size_t platform_dir_count;
+    const char *command; /* ls_sim_write_page: the command line that the report shows; NULL: none */
+} ls_sim_page_options;
+#define LS_SIM_PAGE_OPTIONS .size = sizeof(ls_sim_page_options)
+
+/* Writes one HTML file about results in any format that ls_sim_export() writes: one, or several with their differences to
+ * the first. A database of a sweep, without "#RUN", is shown as a sweep. options may be NULL. */
+LS_API ls_status ls_sim_page(const char *const *results, size_t count, const char *path,
+                             const ls_sim_page_options *options, ls_error *err);
+/* The same of a simulation that has run. */
+LS_API ls_status ls_sim_write_page(ls_sim *sim, const char *path, const ls_sim_page_options *options,
+                                   ls_error *err);
+
+/* --------------------------------------------------------------------------------------------- explanations */
+
+typedef struct ls_sim_explain_options {
+    size_t size;
+    bool color;
+    bool experiments; /* run the workload again with each limit taken away, and print the gains */
+    uint32_t jobs;    /* experiments at a time; 0: one */
+    /* With experiments: the options of the simulation that a command line stands for. The command line is the one that
+     * ls_sim_export() was given. They stay until ls_sim_explain() returns. */
+    ls_status (*rerun)(void *self, const char *command, ls_sim_options *out, ls_error *err);
+    void *rerun_self;
+} ls_sim_explain_options;
+#define LS_SIM_EXPLAIN_OPTIONS .size = sizeof(ls_sim_explain_options)
+
+/* Prints what limits a run and its costliest kernels, with the evidence, from a file of results (JSON or SQLite;
+ * "FILE.db#3" is run 3 of a database). options may be NULL. */
+LS_API ls_status ls_sim_explain(const char *result, const ls_sim_explain_options *options, FILE *to,
+                                ls_error *err);
 
 /* ---------------------------------------------------------------------------------------------- comparisons */
 

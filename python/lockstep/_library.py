@@ -64,6 +64,8 @@ class Options(Structure):
         ("prints", POINTER(c_char_p)), ("print_count", c_size_t),
         ("dumps", POINTER(c_char_p)), ("dump_count", c_size_t),
         ("gpus", c_uint32), ("on", c_char_p), ("devices", c_char_p), ("spread", c_char_p), ("pages", c_char_p),
+        ("timeline", c_char_p), ("timeline_format", c_char_p), ("timeline_filters", POINTER(c_char_p)),
+        ("timeline_filter_count", c_size_t), ("check_memory", c_bool),
     ]  # fmt: skip
 
 
@@ -73,13 +75,16 @@ class RunProgress(Structure):
 
 PROGRESS = ctypes.CFUNCTYPE(None, c_void_p, POINTER(RunProgress))
 WARN = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
+READY = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
 
 
 class RunOptions(Structure):
     _fields_ = [
         ("size", c_size_t), ("threads", c_uint32), ("assignment", c_int), ("until", c_uint64),
         ("window_fs", c_uint64), ("watchdog_fs", c_uint64), ("scaling", c_bool), ("dump_to", c_void_p),
-        ("print_to", c_void_p), ("progress", PROGRESS), ("progress_self", c_void_p),
+        ("print_to", c_void_p), ("progress", PROGRESS), ("progress_self", c_void_p), ("series_every", c_char_p),
+        ("series", POINTER(c_char_p)), ("series_count", c_size_t), ("monitor", c_char_p), ("monitor_token", c_char_p),
+        ("monitor_ready", READY),
     ]  # fmt: skip
 
 
@@ -119,6 +124,14 @@ class Stall(Structure):
         ("type", c_char_p), ("reason", c_char_p), ("unit", c_char_p), ("help", c_char_p), ("value", c_uint64),
         ("share", c_double),
     ]  # fmt: skip
+
+
+class Series(Structure):
+    _fields_ = [("every", c_uint64), ("intervals", c_size_t), ("columns", c_size_t)]
+
+
+class SeriesColumn(Structure):
+    _fields_ = [("gpu", c_int32), ("type", c_char_p), ("name", c_char_p), ("unit", c_char_p), ("kind", c_int)]
 
 
 class ExportOptions(Structure):
@@ -205,7 +218,8 @@ class SweepRunOptions(Structure):
 STRUCTS = {
     "ls_error": Error, "ls_sim_setting": Setting, "ls_sim_options": Options, "ls_run_progress": RunProgress,
     "ls_sim_run_options": RunOptions, "ls_sim_result": RunResult, "ls_warning": Warning_, "ls_sim_kernel": Kernel,
-    "ls_sim_stream": Stream, "ls_sim_metric": Metric, "ls_sim_stall": Stall, "ls_sim_export_options": ExportOptions,
+    "ls_sim_stream": Stream, "ls_sim_metric": Metric, "ls_sim_stall": Stall, "ls_sim_series": Series,
+    "ls_sim_series_column": SeriesColumn, "ls_sim_export_options": ExportOptions,
     "ls_sim_profile_options": ProfileOptions, "ls_sim_rate": Rate, "ls_sim_compare_options": CompareOptions,
     "ls_sim_diff_side": DiffSide, "ls_sim_diff_info": DiffInfo, "ls_sim_diff_row": DiffRow, "ls_sim_diff_key": DiffKey,
     "ls_sim_sweep_options": SweepOptions, "ls_sim_point": SweepPoint, "ls_sim_sweep_progress": SweepProgress,
@@ -234,6 +248,10 @@ _FUNCTIONS = {
     "ls_sim_find_metric": (c_int, [_SIM, c_size_t, c_char_p, c_char_p, c_char_p, POINTER(Metric), POINTER(Error)]),
     "ls_sim_stall_count": (c_size_t, [_SIM]),
     "ls_sim_get_stall": (c_int, [_SIM, c_size_t, c_size_t, POINTER(Stall), POINTER(Error)]),
+    "ls_sim_get_series": (Series, [_SIM]),
+    "ls_sim_get_series_column": (c_int, [_SIM, c_size_t, POINTER(SeriesColumn), POINTER(Error)]),
+    "ls_sim_series_value": (c_double, [_SIM, c_size_t, c_size_t]),
+    "ls_sim_write_timeline": (c_int, [_SIM, POINTER(Error)]),
     "ls_sim_check_exports": (c_int, [POINTER(c_char_p), c_size_t, c_char_p, POINTER(Error)]),
     "ls_sim_export": (c_int, [_SIM, c_char_p, POINTER(ExportOptions), POINTER(Error)]),
     "ls_sim_print": (c_int, [_SIM, c_void_p, POINTER(Error)]),

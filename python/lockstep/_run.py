@@ -120,6 +120,7 @@ class Result:
         self._streams = [self._stream_row(i) for i in range(lib.ls_sim_stream_count(handle))]
         self._metrics = self._metric_rows(RUN_SCOPE)
         self._stalls = self._stall_rows(RUN_SCOPE)
+        self._series, self._series_columns = self._series_rows()
 
     def __repr__(self):
         cycles = "" if self.cycles is None else f", {self.cycles:,} cycles"
@@ -167,6 +168,21 @@ class Result:
             rows.append(dict(zip(_STALL_COLUMNS, values)))
         return rows
 
+    def _series_rows(self):
+        """Rows per interval, and their columns; without a series only the time."""
+        lib = _library.library()
+        s = lib.ls_sim_get_series(self._handle())
+        columns = [self._get(lib.ls_sim_get_series_column, _library.SeriesColumn, c) for c in range(s.columns)]
+        several = len({c.gpu for c in columns if c.gpu >= 0}) > 1
+        names = ["begin_s"] + [
+            (f"gpu{c.gpu} " if several and c.gpu >= 0 else "") + f"{c.type.decode()}.{c.name.decode()}" for c in columns
+        ]
+        rows = []
+        for i in range(s.intervals):
+            values = [lib.ls_sim_series_value(self._handle(), i, c) for c in range(s.columns)]
+            rows.append(dict(zip(names, [i * s.every / FS_PER_SECOND, *values])))
+        return rows, names
+
     def _scope(self, kernel):
         """The place of a kernel by its number; RUN_SCOPE without one."""
         if kernel is None:
@@ -196,6 +212,11 @@ class Result:
         """Where issue slots of cores, or cycles of compute units, went."""
         return _table.make(self._stalls, _STALL_COLUMNS)
 
+    @property
+    def series(self):
+        """Metrics over time, of a run with series_every: one row per interval, which begins at `begin_s`."""
+        return _table.make(self._series, self._series_columns)
+
     def metrics_of(self, kernel):
         """The metrics of one kernel, by its number."""
         return _table.make(self._metric_rows(self._scope(kernel)), _METRIC_COLUMNS)
@@ -220,7 +241,7 @@ class Result:
         _library.check(_library.library().ls_sim_export, self._handle(), _bytes(path), ctypes.byref(options))
 
     def summary(self):
-        """The text that `lockstep run` prints."""
+        """The one-screen summary that `lockstep run` prints."""
         libc = ctypes.CDLL(None)
         libc.fdopen.restype, libc.fdopen.argtypes = ctypes.c_void_p, [ctypes.c_int, ctypes.c_char_p]
         libc.fclose.argtypes = [ctypes.c_void_p]
@@ -297,6 +318,7 @@ def _options(
     ctas=0, profile=None, warm_l2=False, unknown_opcodes="fail", unmodelled="fail", gpu=None, size=None, params=None,
     variant=None, verify=False, strict=False, memory_mib=0, max_instructions=0, record=None, kernel=None, grid=None,
     group=None, offset=None, args=(), dumps=None, gpus=0, on=None, devices=None, spread=None, pages=None,
+    timeline=None, timeline_format=None, timeline_filters=(), check_memory=False,
 ):  # fmt: skip
     """The struct of these options, and everything that it points to."""
     set_list, set_count = _list(f"{key}={_text(value)}" for key, value in (sets or {}).items())
@@ -304,6 +326,7 @@ def _options(
     plugin_list, plugin_count = _list(_as_list(plugins))
     arg_list, arg_count = _list(args)
     dump_list, dump_count = _list(f"{name}={os.fspath(path)}" for name, path in (dumps or {}).items())
+    filter_list, filter_count = _list(_as_list(timeline_filters))
     pairs = ([(None, size)] if size is not None else []) + list((params or {}).items())
     settings = (_library.Setting * len(pairs))(*[_library.Setting(_bytes(name), value) for name, value in pairs])
     options = _library.Options(
@@ -316,9 +339,10 @@ def _options(
         max_instructions=max_instructions, record=_bytes(record), kernel=_bytes(kernel), grid=_sizes(grid),
         group=_sizes(group), offset=_sizes(offset), args=arg_list, arg_count=arg_count, dumps=dump_list,
         dump_count=dump_count, gpus=gpus, on=_bytes(on), devices=_bytes(devices), spread=_bytes(spread),
-        pages=_bytes(pages),
+        pages=_bytes(pages), timeline=_bytes(timeline), timeline_format=_bytes(timeline_format),
+        timeline_filters=filter_list, timeline_filter_count=filter_count, check_memory=check_memory,
     )  # fmt: skip
-    return options, (options, set_list, dir_list, plugin_list, arg_list, dump_list, settings)
+    return options, (options, set_list, dir_list, plugin_list, arg_list, dump_list, filter_list, settings)
 
 
 def run(
@@ -326,7 +350,8 @@ def run(
     platform_dirs=(), plugins=(), kernels=None, ctas=0, profile=None, warm_l2=False, unknown_opcodes="fail",
     unmodelled="fail", gpu=None, size=None, params=None, variant=None, verify=False, strict=False, memory_mib=0,
     max_instructions=0, record=None, kernel=None, grid=None, group=None, offset=None, args=(), dumps=None,
-    gpus=0, on=None, devices=None, spread=None, pages=None,
+    gpus=0, on=None, devices=None, spread=None, pages=None, series_every=None, series=(),
+    timeline=None, timeline_format=None, timeline_filters=(), check_memory=False,
 ):  # fmt: skip
     """Simulates a workload on a platform and returns a Result.
 
@@ -335,6 +360,9 @@ def run(
     gpus: a system of so many GPUs of the platform; on: the GPU of a system that has the work, as in "gpu1".
     devices: GPUs of a system that a workload uses: "single", "discrete", "unified", "locality",
         "duplicated".
+    series_every: "500ns" or "1000cycles" collects metrics over time (Result.series); series: which, as in "*hit_rate".
+    timeline: a file for a viewer, as in "run.pftrace"; timeline_filters: ["kernel=*gemm*", "time=10us-20us"].
+    check_memory: compare every read of a program with the last write that happened before it.
     until: "20us" or seconds. progress: None (a line in terminals and notebooks), True, False, or a function that gets
     a Progress and stops the run by returning False. out: files to write. The other options are those of `lockstep run`.
     """
@@ -345,15 +373,20 @@ def run(
         unmodelled=unmodelled, gpu=gpu, size=size, params=params, variant=variant, verify=verify, strict=strict,
         memory_mib=memory_mib, max_instructions=max_instructions, record=record, kernel=kernel, grid=grid, group=group,
         offset=offset, args=args, dumps=dumps, gpus=gpus, on=on, devices=devices, spread=spread, pages=pages,
+        timeline=timeline, timeline_format=timeline_format, timeline_filters=timeline_filters, check_memory=check_memory,
     )  # fmt: skip
+    series_list, series_count = _list(_as_list(series))
     how = _library.RunOptions(
-        size=ctypes.sizeof(_library.RunOptions), threads=threads, until=_time_fs(until), watchdog_fs=FS_PER_SECOND // 10
-    )
+        size=ctypes.sizeof(_library.RunOptions), threads=threads, until=_time_fs(until), watchdog_fs=FS_PER_SECOND // 10,
+        series_every=_bytes(series_every), series=series_list, series_count=series_count,
+    )  # fmt: skip
     files, file_count = _list(_as_list(out))
     _library.check(lib.ls_sim_check_exports, files, file_count, None)
     sim = _Sim(options, kept)
     sim.run(how, _progress_of(progress))
     result = Result(sim)
+    if timeline is not None:
+        _library.check(lib.ls_sim_write_timeline, sim.handle)
     for path in _as_list(out):
         result.export(path)
     return result

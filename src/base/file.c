@@ -480,11 +480,13 @@ ls_status file_temp_open(temp_file *temp, const char *path, ls_error *err)
 ls_status file_temp_publish(temp_file *temp, const char *path, bool *existed, ls_error *err)
 {
     char *target = resolve_target(path);
-    ls_status status = target != NULL ? LS_OK : fail_nomem(err, path);
+    ls_status status = LS_OK;
     *existed = false;
     /* link() fails if the file exists. On file systems without links, renameat2() can do the same. */
-    if (status == LS_OK && link(temp->path, target) != 0 &&
-        renameat2(AT_FDCWD, temp->path, AT_FDCWD, target, RENAME_NOREPLACE) != 0) {
+    if (target == NULL)
+        status = fail_nomem(err, path);
+    else if (link(temp->path, target) != 0 &&
+             renameat2(AT_FDCWD, temp->path, AT_FDCWD, target, RENAME_NOREPLACE) != 0) {
         *existed = errno == EEXIST;
         if (!*existed)
             status = fail_write(err, path, errno);

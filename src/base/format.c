@@ -67,9 +67,67 @@ static bool reads_back_from_above(char *text, size_t text_bytes, double value)
     return reads_back(text, value);
 }
 
+/* The digits of a fraction with its point before bit `point`, until what is left is less than half of the distance to
+ * the next double. Distances are whole numbers of the same unit: 2 above and `below` below. Most fractions and ten times
+ * them fit into 64 bits. */
+#define SHORT_POINT_MAX 59u
+#define PUT_FRACTION(name_, type_)                                                                            \
+    static bool name_(type_ rest, type_ below, unsigned point, bool even, char *out)                          \
+    {                                                                                                         \
+        const type_ one = (type_)1 << point;                                                                  \
+        type_ above = 2;                                                                                      \
+        bool low = false, high = false;                                                                       \
+        for (; !low && !high; out++) {                                                                        \
+            rest *= 10;                                                                                       \
+            above *= 10;                                                                                      \
+            below *= 10;                                                                                      \
+            *out = (char)('0' + (int)(rest >> point));                                                        \
+            rest &= one - 1;                                                                                  \
+            low = rest < below || (even && rest == below);                                                    \
+            high = rest + above > one || (even && rest + above == one);                                       \
+        }                                                                                                     \
+        if (high && (!low || rest * 2 > one || (rest * 2 == one && out[-1] % 2 != 0)))                        \
+            ++out[-1];                                                                                        \
+        *out = '\0';                                                                                          \
+        return true;                                                                                          \
+    }
+PUT_FRACTION(put_fraction_64, uint64_t)
+PUT_FRACTION(put_fraction_128, u128)
+
+/* The same for most numbers of results, those from 0.0001 to 1e9, by the method of Steele and White. All numbers are
+ * whole multiples of a quarter of the last bit; the distance to the next double is half as long below a power of two. */
+static bool format_short(double value, char *out)
+{
+    const double size = fabs(value);
+    if (value == 0 && !signbit(value)) {
+        format_uint(out, 0);
+        return true;
+    }
+    if (!(size >= 1e-4 && size < 1e9))
+        return false;
+    if (value < 0)
+        *out++ = '-';
+    const uint64_t whole = (uint64_t)size;
+    out = format_uint(out, whole);
+    if ((double)whole == size)
+        return true;
+    int exponent;
+    const uint64_t mantissa = (uint64_t)ldexp(frexp(size, &exponent), 53);
+    const unsigned point = (unsigned)(53 - exponent) + 2; /* its place, in bits */
+    const uint64_t below = mantissa == UINT64_C(1) << 52 ? 1 : 2;
+    *out++ = '.';
+    if (point <= SHORT_POINT_MAX)
+        return put_fraction_64(mantissa << 2 & ((UINT64_C(1) << point) - 1), below, point, mantissa % 2 == 0,
+                               out);
+    return put_fraction_128((u128)mantissa << 2 & (((u128)1 << point) - 1), below, point, mantissa % 2 == 0,
+                            out);
+}
+
 const char *format_real(double value, char *out, size_t out_bytes)
 {
     char text[48];
+    if (format_short(value, text))
+        return put(out, out_bytes, text);
     if (isnan(value))
         return put(out, out_bytes, "nan");
     if (isinf(value))

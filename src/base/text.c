@@ -22,8 +22,7 @@ void text_clear(text_buffer *text)
         text->at[0] = '\0';
 }
 
-/* Room for `more` bytes and the terminator. */
-static bool reserve(text_buffer *text, size_t more)
+bool text_reserve(text_buffer *text, size_t more)
 {
     if (text->failed)
         return false;
@@ -49,7 +48,7 @@ static bool reserve(text_buffer *text, size_t more)
 
 void text_addn(text_buffer *text, const char *s, size_t bytes)
 {
-    if (!reserve(text, bytes))
+    if (!text_reserve(text, bytes))
         return;
     if (bytes > 0)
         memcpy(text->at + text->count, s, bytes);
@@ -64,7 +63,7 @@ void text_add(text_buffer *text, const char *s)
 
 void text_printf(text_buffer *text, const char *fmt, ...)
 {
-    if (!reserve(text, 0))
+    if (!text_reserve(text, 0))
         return;
     va_list args, again;
     va_start(args, fmt);
@@ -75,7 +74,7 @@ void text_printf(text_buffer *text, const char *fmt, ...)
         text->failed = true;
     else if ((size_t)length < room)
         text->count += (size_t)length;
-    else if (reserve(text, (size_t)length)) {
+    else if (text_reserve(text, (size_t)length)) {
         vsnprintf(text->at + text->count, (size_t)length + 1, fmt, again);
         text->count += (size_t)length;
     }

@@ -20,6 +20,8 @@ void text_fini(text_buffer *text);
 void text_clear(text_buffer *text);
 void text_add(text_buffer *text, const char *s);
 void text_addn(text_buffer *text, const char *s, size_t bytes);
+/* Room for `more` bytes and the terminator at at[count], for callers that write there themselves and set count. */
+bool text_reserve(text_buffer *text, size_t more);
 void text_printf(text_buffer *text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *text_get(const text_buffer *text); /* "" if empty */
 

@@ -62,6 +62,7 @@ typedef struct cli_option {
     uint64_t min, max;          /* inclusive, for CLI_UINT */
     cli_complete complete;
     const char *help; /* one line, no full stop */
+    bool one_dash;    /* -name is as good as --name: gdb's -ex */
 } cli_option;
 
 typedef struct cli_positional {

@@ -245,9 +245,8 @@ static ls_status missing_value(const cli_option *option, const char *as_given, l
     return ls_error_at(err, as_given, 0, 0), LS_ERR_USAGE;
 }
 
-static ls_status parse_long(cli_args *args, cursor *c, ls_error *err)
+static ls_status parse_long(cli_args *args, cursor *c, const char *name, ls_error *err)
 {
-    const char *name = c->argv[c->i] + 2;
     const char *equals = strchr(name, '=');
     size_t bytes = equals ? (size_t)(equals - name) : strlen(name);
     const cli_option *option = find_option(args, name, bytes);
@@ -272,6 +271,9 @@ static ls_status parse_long(cli_args *args, cursor *c, ls_error *err)
 static ls_status parse_short(cli_args *args, cursor *c, ls_error *err)
 {
     const char *word = c->argv[c->i];
+    const cli_option *whole = find_option(args, word + 1, strlen(word + 1));
+    if (whole && whole->one_dash)
+        return parse_long(args, c, word + 1, err);
     for (const char *p = word + 1; *p; p++) {
         const cli_option *option = find_letter(args, *p);
         if (!option) {
@@ -367,7 +369,7 @@ ls_status cli_parse(const cli_command *root, int argc, const char *const *argv, 
             continue;
         }
         if (!options_over && word[0] == '-' && word[1] == '-')
-            status = parse_long(args, &c, err);
+            status = parse_long(args, &c, word + 2, err);
         else if (!options_over && word[0] == '-' && word[1])
             status = parse_short(args, &c, err);
         else

@@ -21,7 +21,9 @@ typedef struct disasm_run {
     FILE *out;
     const hsa_object *object;
     unsigned lanes;
-    uint64_t unknown; /* words that are no instruction */
+    bool offsets;             /* pcs from the kernel's begin */
+    const hsa_kernel *kernel; /* the last one that began; NULL: none */
+    uint64_t unknown;         /* words that are no instruction */
     uint64_t first_unknown;
 } disasm_run;
 
@@ -46,7 +48,11 @@ static unsigned print_line(disasm_run *run, uint64_t address, uint64_t end)
         if (run->unknown++ == 0)
             run->first_unknown = address;
     }
-    fprintf(run->out, "\t%-59s// %012" PRIX64 ":", text, address);
+    if (run->offsets && run->kernel)
+        fprintf(run->out, "\t%-59s// %s+0x%" PRIx64 ":", text, run->kernel->name,
+                address - run->kernel->entry);
+    else
+        fprintf(run->out, "\t%-59s// %012" PRIX64 ":", text, address);
     for (unsigned i = 0; i + 4 <= inst.bytes; i += 4) {
         uint32_t word;
         memcpy(&word, bytes + i, sizeof word);
@@ -67,6 +73,7 @@ static void print_range(disasm_run *run, uint64_t begin, uint64_t end)
         const hsa_kernel *kernel = kernel_at(object, at, false);
         if (kernel) {
             run->lanes = kernel->wave_size;
+            run->kernel = kernel;
             fprintf(run->out, "%s%016" PRIx64 " <%s>:\n", at == begin ? "" : "\n", at, kernel->name);
         }
         at += print_line(run, at, end);
@@ -77,6 +84,7 @@ static ls_status disassemble(cli_context *ctx, const hsa_object *object, ls_erro
 {
     disasm_run run = { .out = ctx->out,
                        .object = object,
+                       .offsets = cli_flag(ctx, "offsets"),
                        .lanes = amd_target_is_gfx10(object->target) ? 32 : 64 };
     const char *name = cli_text(ctx, "kernel");
     if (object->kernel_count > 0)
@@ -198,6 +206,9 @@ static ls_status run_disasm(cli_context *ctx, ls_error *err)
 
 static const cli_option options[] = {
     { .name = "kernel", .letter = 'k', .arg = "NAME", .type = CLI_TEXT, .help = "only this one" },
+    { .name = "offsets",
+      .type = CLI_FLAG,
+      .help = "show each pc as KERNEL+0x40, as faults, traces and the debugger do" },
     { .name = "hex",
       .type = CLI_FLAG,
       .help = "FILE has the bytes of one instruction per line; prints their number used and the text" },

@@ -9,8 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define DEFAULT_GPU "gfx1030"
-
 /* -------------------------------------------------------------------------------------------- the machine */
 
 /* The filters of all --trace-filter options, as the driver reads them. */
@@ -111,7 +109,7 @@ static void print_text(const cli_context *ctx, const wl_request *request, const 
 
 static ls_status run_workload(cli_context *ctx, const wl_workload *w, ls_error *err)
 {
-    const char *gpu = cli_text(ctx, "gpu") ? cli_text(ctx, "gpu") : DEFAULT_GPU;
+    const char *gpu = cli_text(ctx, "gpu") ? cli_text(ctx, "gpu") : WORKLOAD_DEFAULT_GPU;
     wl_setting *settings;
     wl_request request = { .workload = w,
                            .check = cli_flag(ctx, "verify"),
@@ -166,68 +164,37 @@ static ls_status run_object(cli_context *ctx, const char *path, ls_error *err)
     return close_system(system, status, err);
 }
 
-static bool any_given(const cli_context *ctx, const char *const *names, const char **which)
-{
-    for (; *names; names++)
-        if (cli_given(ctx, *names)) {
-            *which = *names;
-            return true;
-        }
-    return false;
-}
-
 static ls_status run(cli_context *ctx, ls_error *err)
 {
-    static const char *const for_objects[] = { "kernel", "grid",  "group", "offset",
-                                               "arg",    "print", "dump",  NULL };
-    static const char *const for_workloads[] = { "size", "param", "verify", "variant", "seed", NULL };
-    const char *what = ctx->positionals[0], *which;
+    const char *what = ctx->positionals[0];
     const wl_workload *w;
-    bool is_object = strchr(what, '/') || strchr(what, '.');
-    ls_status status;
-    if (any_given(ctx, is_object ? for_workloads : for_objects, &which))
-        return ls_fail(err, LS_ERR_USAGE, "--%s is for %s, but '%s' is a %s", which,
-                       is_object ? "workloads" : "code objects", what, is_object ? "file" : "workload's name");
-    if (is_object)
+    bool is_object;
+    ls_status status = workload_args_emulated(ctx, what, &is_object, err);
+    if (status == LS_OK && is_object)
         return run_object(ctx, what, err);
-    status = wl_find(what, &w, err);
+    if (status == LS_OK)
+        status = wl_find(what, &w, err);
     return status == LS_OK ? run_workload(ctx, w, err) : status;
 }
 
 /* clang-format off */
 static const cli_option options[] = {
-    { .name = "gpu", .letter = 'g', .type = CLI_CHOICE, .arg = "GPU", .choices = workload_gpus,
-      .help = "the GPU to emulate; default: that of the code object, else gfx1030" },
+    EMULATED_GPU_OPTION,
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .default_text = "1", .min = 1,
       .max = 1024, .help = "host threads for the work-groups of a launch" },
-    { .name = "memory-mib", .type = CLI_UINT, .arg = "N", .min = 1, .max = 1u << 20,
-      .help = "memory of the GPU; otherwise what the real one has" },
-    { .name = "max-instructions", .type = CLI_UINT, .arg = "N",
-      .help = "stop a launch when a wavefront has executed so many; 0: never" },
-    { .name = "strict",
-      .help = "stop at a byte outside of all buffers, a value that nothing wrote, a race between waves" },
+    EMULATED_LIMITS,
     { .name = "trace-instructions", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
-      .help = "write each executed instruction and the registers it wrote as a line of JSON" },
+      .help = "write each executed instruction, the registers it wrote and its access as JSON; packed if it ends in .lsit" },
     { .name = "trace-filter", .type = CLI_TEXT, .arg = "FILTER", .repeatable = true,
-      .help = "trace only group=X,Y,Z or wave=N or pc=FROM-TO or kernel=NAME" },
+      .help = "trace only group=X,Y,Z, wave=N, pc=FROM-TO or kernel=NAME; with=sources: also the registers it read" },
     { .name = "record", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "write what every wavefront executes, without data, as a packed recording" },
     { .name = "json", .help = "print JSON" },
-    { .name = "size", .letter = 's', .type = CLI_UINT, .arg = "N",
-      .help = "workload: the size of the problem" },
-    { .name = "param", .letter = 'p', .type = CLI_KEY_VALUE, .arg = "NAME=N", .repeatable = true,
-      .help = "workload: another option (lockstep workload show NAME)" },
-    { .name = "verify", .help = "workload: compare the result with the CPU; exit code 5 if it is wrong" },
-    { .name = "variant", .type = CLI_TEXT, .arg = "NAME",
-      .help = "workload: kernels compiled otherwise, as the tests do: O0, wave64, O0-wave64" },
-    { .name = "seed", .type = CLI_UINT, .arg = "N", .help = "workload: for other random input" },
-    EMULATE_OBJECT_OPTIONS('k', 'a'),
-    EMULATE_OBJECT_OUTPUTS,
+    EMULATED_PROGRAM_OPTIONS,
 };
 
 static const cli_positional positionals[] = {
-    { .name = "WORKLOAD", .complete = CLI_COMPLETE_FILE,
-      .help = "a workload's name, or a code object's file" },
+    EMULATED_POSITIONAL,
 };
 /* clang-format on */
 

@@ -106,12 +106,17 @@ static bool setting_is_on(const char *name)
     return value && *value && strcmp(value, "0") != 0;
 }
 
+static bool is_timed_by(const cli_context *ctx)
+{
+    const char *mode = setting(ctx, "mode", "LOCKSTEP_MODE");
+    return mode ? strcmp(mode, "time") == 0 : setting(ctx, "platform", "LOCKSTEP_PLATFORM") != NULL;
+}
+
 /* Combinations in which one option would silently have no effect. */
 static ls_status check_options(const cli_context *ctx, ls_error *err)
 {
-    const char *mode = setting(ctx, "mode", "LOCKSTEP_MODE");
     const char *platform = setting(ctx, "platform", "LOCKSTEP_PLATFORM");
-    bool is_timed = mode ? strcmp(mode, "time") == 0 : platform != NULL;
+    bool is_timed = is_timed_by(ctx);
     size_t models = cli_count(ctx, "gpu") ? cli_count(ctx, "gpu") : 1;
     if (is_timed && models > 1)
         return ls_fail(
@@ -124,6 +129,9 @@ static ls_status check_options(const cli_context *ctx, ls_error *err)
     if (is_timed && (cli_flag(ctx, "strict") || setting_is_on("LOCKSTEP_STRICT")))
         return ls_fail(err, LS_ERR_USAGE,
                        "exec: --strict is for emulation, but time is simulated: leave one of them out");
+    if (!is_timed && (cli_flag(ctx, "check-memory") || setting_is_on("LOCKSTEP_CHECK_MEMORY")))
+        return ls_fail(err, LS_ERR_USAGE,
+                       "exec: --check-memory is for simulated time: give --platform too, or --strict instead");
     if (!is_timed && platform)
         return ls_fail(
             err, LS_ERR_USAGE,
@@ -132,6 +140,12 @@ static ls_status check_options(const cli_context *ctx, ls_error *err)
     if (!is_timed && cli_given(ctx, "set"))
         return ls_fail(err, LS_ERR_USAGE,
                        "exec: --set overrides a key of a platform: add --platform PLATFORM or --mode time");
+    if (!is_timed && setting(ctx, "rocprof", "LOCKSTEP_ROCPROF"))
+        return ls_fail(
+            err, LS_ERR_USAGE,
+            "exec: --rocprof has counters of simulated time: add --platform PLATFORM or --mode time");
+    if (cli_flag(ctx, "summary") && cli_flag(ctx, "no-summary"))
+        return ls_fail(err, LS_ERR_USAGE, "exec: --summary and --no-summary: leave one of them out");
     if (cli_given(ctx, "trace-filter") && !setting(ctx, "trace-instructions", "LOCKSTEP_TRACE"))
         return ls_fail(err, LS_ERR_USAGE, "exec: --trace-filter needs --trace-instructions FILE");
     return LS_OK;
@@ -172,6 +186,16 @@ static ls_status check_platform(cli_context *ctx, ls_error *err)
     return status;
 }
 
+/* Simulated time has a summary unless the user or the environment says otherwise. */
+static ls_status set_summary(const cli_context *ctx, ls_error *err)
+{
+    const char *before = getenv("LOCKSTEP_SUMMARY");
+    if (cli_flag(ctx, "no-summary"))
+        return set("LOCKSTEP_SUMMARY", "0", err);
+    bool is_default = is_timed_by(ctx) && !(before && *before);
+    return cli_flag(ctx, "summary") || is_default ? set("LOCKSTEP_SUMMARY", "1", err) : LS_OK;
+}
+
 /* Options that were given become variables; others are left as the environment has them. */
 static ls_status set_all(cli_context *ctx, ls_error *err)
 {
@@ -186,6 +210,7 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
         { "trace-instructions", "LOCKSTEP_TRACE", NULL },
         { "record", "LOCKSTEP_RECORD", NULL },
         { "metrics", "LOCKSTEP_METRICS", NULL },
+        { "rocprof", "LOCKSTEP_ROCPROF", NULL },
         { "mode", "LOCKSTEP_MODE", NULL },
         { "platform", "LOCKSTEP_PLATFORM", NULL },
         { "devices", "LOCKSTEP_DEVICES", NULL },
@@ -204,6 +229,10 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
     }
     if (status == LS_OK && cli_flag(ctx, "strict"))
         status = set("LOCKSTEP_STRICT", "1", err);
+    if (status == LS_OK && cli_flag(ctx, "check-memory"))
+        status = set("LOCKSTEP_CHECK_MEMORY", "1", err);
+    if (status == LS_OK)
+        status = set_summary(ctx, err);
     if (status == LS_OK)
         status = set_platform_path(ctx, err);
     for (size_t i = 0; i < cli_count(ctx, "set"); i++)
@@ -279,6 +308,9 @@ static const cli_option options[] = {
     { .name = "strict",
       .help = "emulation: a launch fails at a byte outside of all buffers, a value that nothing wrote, a race "
               "between waves; then the exit code is 5" },
+    { .name = "check-memory",
+      .help = "simulated time: compare every read with the last write that happened before it; then the exit code is 5 "
+              "if one is wrong, and races are lines" },
     { .name = "trace-instructions", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "write each executed instruction and the registers it wrote as a line of JSON" },
     { .name = "trace-filter", .type = CLI_TEXT, .arg = "FILTER", .repeatable = true,
@@ -287,6 +319,12 @@ static const cli_option options[] = {
       .help = "write what every wavefront executes, without data, as a packed recording" },
     { .name = "metrics", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "write what all launches executed as JSON when the program ends" },
+    { .name = "summary",
+      .help = "print one screen on standard error when the program ends: time, limits, costliest kernels; in simulated "
+              "time this is the default" },
+    { .name = "no-summary", .help = "no summary when the program ends" },
+    { .name = "rocprof", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "simulated time: write a CSV row per launch, with counters under the names of rocprof" },
 };
 
 static const cli_positional positionals[] = {
@@ -296,7 +334,7 @@ static const cli_positional positionals[] = {
 
 static const cli_example examples[] = {
     { "lockstep exec --gpu gfx1010 -- clinfo", "the simulated GPU's description of itself" },
-    { "lockstep exec --platform r9nano -- ./nbody -n 1024", "in simulated time: profiling events tell it" },
+    { "lockstep exec --platform r9nano -- ./nbody -n 1024", "in simulated time, with a summary at its end" },
     { "lockstep exec --gpu gfx803 --metrics counts.json -- ./nbody -n 1024", "an OpenCL program, with counts" },
 };
 /* clang-format on */
@@ -306,7 +344,7 @@ static const cli_command exec_command = {
     .summary = "run an OpenCL program on simulated GPUs",
     .about =
         "Starts the program with the OpenCL driver of the simulator as its only platform. The program is not "
-        "changed; what it prints and its exit code are its own.\n\nThe options become the environment variables "
+        "changed; its standard output and its exit code are its own.\n\nThe options become the environment variables "
         "LOCKSTEP_GPU, LOCKSTEP_THREADS and so on, which can also be set by hand together with OCL_ICD_VENDORS.",
     .order = 13,
     CLI_OPTIONS(options),

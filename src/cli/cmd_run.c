@@ -12,7 +12,7 @@
 /* By the order of ls_assignment. */
 static const char *const assignments[] = { "static", "fixed", "dynamic", "shuffled", NULL };
 static const char *const formats[] = { "text", "json", "csv", "tidy", NULL };
-static const char *const stats_names[] = { "lockstep", "accelsim", NULL };
+static const char *const stats_names[] = { "lockstep", "accelsim", "ncu", "rocprof", NULL };
 static const char *const progress_modes[] = { "auto", "always", "never", NULL };
 enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
@@ -29,7 +29,8 @@ typedef struct session {
 /* Of results on standard output. */
 static const char *format_name(const cli_context *ctx)
 {
-    return cli_choice(ctx, "stats") == 1 ? "accelsim" : cli_text(ctx, "format");
+    size_t stats = cli_choice(ctx, "stats");
+    return stats > 0 ? stats_names[stats] : cli_text(ctx, "format");
 }
 
 /* Text for people must not go into a JSON output. */
@@ -38,18 +39,17 @@ static bool is_text(const cli_context *ctx)
     return strcmp(cli_text(ctx, "format"), "text") == 0;
 }
 
-/* Accel-Sim's names are lines of text and a form of their own. */
+/* The names of other tools come with a form of their own. */
 static ls_status check_stats(const cli_context *ctx, ls_error *err)
 {
-    static const char *const others[] = { "format", "untouched", "per-block" };
+    static const char *const others[] = { "format", "untouched", "all", "per-block" };
     size_t count = LS_COUNT_OF(others) - (cli_count(ctx, "out") > 0); /* files have blocks */
-    for (size_t i = 0; cli_choice(ctx, "stats") == 1 && i < count; i++)
+    for (size_t i = 0; cli_choice(ctx, "stats") > 0 && i < count; i++)
         if (cli_given(ctx, others[i]))
-            return ls_fail(
-                err, LS_ERR_USAGE,
-                "run: --stats accelsim prints its own form of results, so --%s has no effect: leave one "
-                "of them out (--out FILE writes other forms beside it)",
-                others[i]);
+            return ls_fail(err, LS_ERR_USAGE,
+                           "run: --stats %s prints its own form of results, so --%s has no effect: leave one "
+                           "of them out (--out FILE writes other forms beside it)",
+                           stats_names[cli_choice(ctx, "stats")], others[i]);
     return LS_OK;
 }
 
@@ -114,6 +114,13 @@ static void on_progress(void *self, const ls_run_progress *now)
     progress_update(&s->progress, &state, host_clock_ns());
 }
 
+static void on_monitor(void *self, const char *url)
+{
+    const session *s = self;
+    fprintf(s->ctx->err, "lockstep: monitor: %s\n", url);
+    fflush(s->ctx->err);
+}
+
 /* A stream in front of standard error that wipes the progress line before anything else is written. */
 static ssize_t write_past_progress(void *self, const char *data, size_t bytes)
 {
@@ -145,6 +152,15 @@ static ls_status simulate(session *s, ls_error *err)
         .print_to = is_text(ctx) ? ctx->out : NULL,
         .progress = mode == PROGRESS_NEVER ? NULL : on_progress,
         .progress_self = s,
+        /* A report shows stalls and bytes over time. */
+        .series_every = cli_text(ctx, "series-every") ? cli_text(ctx, "series-every")
+                        : cli_text(ctx, "html")       ? "500ns"
+                                                      : NULL,
+        .series = cli_texts(ctx, "series"),
+        .series_count = cli_count(ctx, "series"),
+        .monitor = cli_text(ctx, "monitor"),
+        .monitor_token = cli_text(ctx, "monitor-token"),
+        .monitor_ready = on_monitor,
     };
     const ls_clock *clock = NULL;
     if (ls_engine_block_count(engine))
@@ -173,6 +189,7 @@ static ls_status print_results(const session *s, ls_error *err)
         .format = format_name(ctx),
         .per_block = cli_flag(ctx, "per-block"),
         .untouched = cli_flag(ctx, "untouched"),
+        .all = cli_flag(ctx, "all"),
         .color = ctx->color_out,
         .run_id = cli_text(ctx, "run-id"),
         .command = cli_command_line(ctx),
@@ -194,6 +211,13 @@ static ls_status write_files(const session *s, ls_error *err)
         ls_status status = ls_sim_export(s->sim, cli_text_at(ctx, "out", i), &options, own);
         first = first == LS_OK ? status : first;
     }
+    if (cli_text(ctx, "html")) {
+        const ls_sim_page_options page = { LS_SIM_PAGE_OPTIONS, .command = options.command };
+        ls_error later;
+        ls_status status =
+            ls_sim_write_page(s->sim, cli_text(ctx, "html"), &page, first == LS_OK ? err : &later);
+        first = first == LS_OK ? status : first;
+    }
     return first;
 }
 
@@ -201,13 +225,20 @@ static ls_status report(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
     size_t warning_count;
-    const ls_warning *warnings = ls_sim_warnings(s->sim, &warning_count);
+    const ls_warning *warnings;
     /* The summary is printed even if a file cannot be written: it may be all that is left of the run. */
     ls_status written = write_files(s, err);
+    if (cli_text(ctx, "timeline")) {
+        ls_error later;
+        ls_status drawn = ls_sim_write_timeline(s->sim, written == LS_OK ? err : &later);
+        written = written == LS_OK ? drawn : written;
+    }
+    warnings = ls_sim_warnings(s->sim, &warning_count);
     ls_error printing;
     /* In every form of results they are a list; here they are lines that cannot be missed. */
     for (size_t i = 0; i < warning_count; i++)
-        if (strcmp(warnings[i].kind, "assumption") != 0) /* of the platform, the same in every run */
+        if (strcmp(warnings[i].kind, "assumption") != 0 && /* of the platform, the same in every run */
+            strcmp(warnings[i].kind, "memory-check") != 0) /* a result */
             log_warn("%s", warnings[i].text);
     ls_status status = print_results(s, written == LS_OK ? err : &printing);
     if (status == LS_OK && cli_flag(ctx, "scaling")) {
@@ -231,6 +262,8 @@ static ls_status simulate_and_report(session *s, ls_error *err)
         status = report(s, err);
     else if (status == LS_ERR_CHECK && result.wrong)
         (void)report(s, &(ls_error){ 0 });
+    else if (status == LS_ERR_DEADLOCK && cli_text(s->ctx, "timeline"))
+        (void)ls_sim_write_timeline(s->sim, &(ls_error){ 0 }); /* it shows where everything stopped */
     if (status == LS_OK && result.stopped) {
         char when[32];
         status =
@@ -281,11 +314,15 @@ static const cli_option options[] = {
       .help = "treatment of opcodes that are not in the tables" },
     CLI_UNMODELLED_OPTION,
     { .name = "stats", .type = CLI_CHOICE, .arg = "NAMES", .choices = stats_names, .default_text = "lockstep",
-      .help = "accelsim: print kernel statistics under Accel-Sim's names instead of the summary" },
+      .help = "print kernels under the names of another tool instead of the summary: accelsim; ncu, as ncu --csv; rocprof, "
+              "as its CSV" },
     WORKLOAD_OPTIONS("workload: compare the result with the CPU; exit code 5 if it is wrong"),
     { .name = "strict",
       .help = "workload, code object: emulate it first, and stop at a byte outside of all buffers, a value that "
               "nothing wrote, a race between waves" },
+    { .name = "check-memory",
+      .help = "workload, code object: compare every read with the last write that happened before it; exit code 5 if "
+              "one is wrong, races are warnings" },
     { .name = "record", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "workload: write what every wavefront executes, without data, as a packed recording" },
     EMULATE_OBJECT_OPTIONS(0, 'a'),
@@ -305,14 +342,29 @@ static const cli_option options[] = {
       .complete = CLI_COMPLETE_FILE,
       .help = "write the results to a file, in the format of its extension (.json, .csv, .csv.gz, .csv.zst, .tidy.csv, "
               ".db, .txt), and the resolved configuration beside it" },
+    TIMELINE_OPTIONS,
     { .name = "run-id", .type = CLI_TEXT, .arg = "NAME",
       .help = "names this run among those of a database; default: the time and the process" },
     { .name = "format", .letter = 'f', .type = CLI_CHOICE, .arg = "FORMAT", .choices = formats,
       .default_text = "text",
       .help = "of the results on standard output; csv: a row per kernel, tidy: CSV with a row per number" },
+    { .name = "all", .help = "print every table and counter, not only the summary" },
     { .name = "per-block", .help = "show each block in the text, not only each type of block; in other forms of results also each block in "
               "each kernel" },
     { .name = "untouched", .help = "list the metrics that nothing counted" },
+    { .name = "series-every", .type = CLI_TEXT, .arg = "INTERVAL",
+      .help = "collect metrics over time, in intervals of 500ns or 1000cycles; -o writes them: JSON and SQLite inside, "
+              "others as FILE.series.csv" },
+    { .name = "series", .type = CLI_TEXT, .arg = "METRIC", .repeatable = true,
+      .help = "with --series-every: these metrics, as in dram/*.reads or *hit_rate; otherwise stalls, instructions, "
+              "caches, DRAM and fabric links" },
+    { .name = "monitor", .type = CLI_TEXT, .arg = "PORT",
+      .help = "show the run while it goes on, as a page on this port of 127.0.0.1 (0: any that is free)" },
+    { .name = "monitor-token", .type = CLI_TEXT, .arg = "TOKEN",
+      .help = "with --monitor: the page may pause, step, continue and stop the run with this token (auto: a random one)" },
+    { .name = "html", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "write a report, one HTML page with charts, as lockstep report does; it collects metrics over time every "
+              "500ns unless --series-every says otherwise" },
     { .name = "scaling", .help = "measure what more threads would bring on other hosts" },
     { .name = "progress", .type = CLI_CHOICE, .arg = "WHEN", .choices = progress_modes, .default_text = "auto",
       .help = "show how far the run is on standard error" },
@@ -343,7 +395,7 @@ static const cli_command run_command = {
     .summary = "simulate a workload on a platform",
     .about =
         "Builds the machine that the platform file describes, replays the trace on it kernel by kernel, or executes the "
-        "workload's kernels on it (a machine that makes its own work needs neither), and prints what its blocks counted. The same platform, overrides and seed give the same bits for any number of "
+        "workload's kernels on it (a machine that makes its own work needs neither), and prints one screen: its time, its limits in words and numbers, and its costliest kernels. --all prints everything that blocks counted. The same platform, overrides and seed give the same bits for any number of "
         "threads, any window and any assignment.\n\n"
         "A recording (--record here or in `lockstep emulate`) is run in place of the program, without data: on the "
         "platform that made it in the same cycles, or on any other AMD GPU.\n\n"

@@ -17,11 +17,13 @@ void cmd_trace_json_space(json_writer *j, const char *space, const char *insts, 
 }
 
 static const cli_command *const commands[] = {
-    &cmd_trace_info, &cmd_trace_check, &cmd_trace_pack, &cmd_trace_unpack, &cmd_trace_cut, &cmd_trace_synth,
+    &cmd_trace_info, &cmd_trace_check, &cmd_trace_pack, &cmd_trace_unpack,
+    &cmd_trace_cut,  &cmd_trace_synth, &cmd_trace_view,
 };
 
 static const cli_example examples[] = {
     { "lockstep trace info traces/bfs", "kernels, instruction mix and memory accesses" },
+    { "lockstep trace view fir.lsit --wave 0 -n 4", "what a wave of an AMD program executed" },
     { "lockstep trace check traces/bfs", "everything that is wrong with a trace, with file and line" },
 };
 
@@ -31,7 +33,8 @@ static const cli_command trace_command = {
     .about =
         "A trace is what Accel-Sim's tracer writes: a directory with kernelslist.g and one file per kernel, "
         "plain or compressed with xz, zstd or gzip. Tracer versions 1 to 6 and GPUs from Kepler to Blackwell "
-        "are read.",
+        "are read.\n\n"
+        "`view` is for instruction traces of AMD programs, which `lockstep emulate` writes.",
     .order = 15,
     CLI_EXAMPLES(examples),
     CLI_COMMANDS(commands),

@@ -10,6 +10,7 @@ extern const cli_command cmd_trace_info;                                  /* cmd
 extern const cli_command cmd_trace_check;                                 /* cmd_trace_check.c */
 extern const cli_command cmd_trace_pack, cmd_trace_unpack, cmd_trace_cut; /* cmd_trace_pack.c */
 extern const cli_command cmd_trace_synth;                                 /* cmd_trace_synth.c */
+extern const cli_command cmd_trace_view;                                  /* cmd_trace_view.c */
 
 /* Accesses to one memory space, as JSON: `insts` names the number of instructions ("warp_instructions"); counts:
  * instructions, accesses of lanes, bytes. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 const char *const workload_gpus[] = { "gfx803", "gfx1010", "gfx1030", NULL };
+const char *const workload_timeline_formats[] = { "perfetto", "chrome", "daisen4", "daisen5", "kanata", NULL };
 const char *const workload_unknown_modes[] = { "fail", "alu", NULL };
 const char *const workload_unmodelled_modes[] = { "fail", "skip", NULL };
 
@@ -35,6 +36,20 @@ ls_status workload_args_read(const cli_context *ctx, wl_setting **out, size_t *c
         if (status != LS_OK)
             return ls_error_prefix(err, "--param %s", setting->name);
     }
+    return LS_OK;
+}
+
+ls_status workload_args_emulated(const cli_context *ctx, const char *what, bool *is_object, ls_error *err)
+{
+    static const char *const for_objects[] = { "kernel", "grid",  "group", "offset",
+                                               "arg",    "print", "dump",  NULL };
+    static const char *const for_workloads[] = { "size", "param", "verify", "variant", "seed", NULL };
+    *is_object = strchr(what, '/') || strchr(what, '.');
+    for (const char *const *name = *is_object ? for_workloads : for_objects; *name; name++)
+        if (cli_given(ctx, *name))
+            return ls_fail(err, LS_ERR_USAGE, "--%s is for %s, but '%s' is a %s", *name,
+                           *is_object ? "workloads" : "code objects", what,
+                           *is_object ? "file" : "workload's name");
     return LS_OK;
 }
 
@@ -134,6 +149,7 @@ ls_status workload_args_sim(const cli_context *ctx, const char *workload, ls_sim
         .variant = cli_text(ctx, "variant"),
         .verify = cli_flag(ctx, "verify"),
         .strict = has_option(command, "strict") && cli_flag(ctx, "strict"),
+        .check_memory = has_option(command, "check-memory") && cli_flag(ctx, "check-memory"),
         .memory_bytes = cli_uint(ctx, "memory-mib") << 20,
         .max_instructions = cli_uint(ctx, "max-instructions"),
         .record = text_if(ctx, "record"),
@@ -153,6 +169,12 @@ ls_status workload_args_sim(const cli_context *ctx, const char *workload, ls_sim
         .spread = cli_text(ctx, "spread"),
         .pages = cli_text(ctx, "pages"),
     };
+    if (has_option(command, "timeline")) {
+        out->timeline = text_if(ctx, "timeline");
+        out->timeline_format = cli_text(ctx, "timeline-format");
+        out->timeline_filters = cli_texts(ctx, "timeline-filter");
+        out->timeline_filter_count = cli_count(ctx, "timeline-filter");
+    }
     status = read_settings(ctx, out, err);
     return status == LS_OK && (!out->sets || !out->platform_dirs || !out->plugins) ? no_memory(err) : status;
 }

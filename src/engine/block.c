@@ -21,7 +21,12 @@ ls_status ls_block_create(ls_region *region, const char *name, const ls_block_ty
         return ls_fail(err, LS_ERR_NOMEM, "no memory for block '%s'", name);
     if (type->spec_size > 0 && spec != NULL)
         memcpy(own_spec, spec, type->spec_size);
-    *block = (ls_block){ .type = type, .region = region, .name = own_name, .state = state, .spec = own_spec };
+    *block = (ls_block){ .type = type,
+                         .region = region,
+                         .name = own_name,
+                         .state = state,
+                         .spec = own_spec,
+                         .tap = { .block = (uint32_t)engine->blocks.count } };
     ls_status status = type->init != NULL ? type->init(block, state, own_spec, err) : LS_OK;
     if (status != LS_OK)
         return status;

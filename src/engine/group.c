@@ -163,7 +163,12 @@ ls_status groups_prepare(ls_engine *engine, ls_error *err)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %zu groups", engine->groups.count);
     }
     place_domains(engine);
-    for (size_t i = 0; i < engine->cross.count; i++)
-        engine->cross.at[i]->cross_news = &engine->cross_news[i];
+    engine->cross_lookahead = LS_TIME_MAX;
+    for (size_t i = 0; i < engine->cross.count; i++) {
+        ls_link *link = engine->cross.at[i];
+        link->cross_news = &engine->cross_news[i];
+        engine->cross_lookahead =
+            link->lookahead < engine->cross_lookahead ? link->lookahead : engine->cross_lookahead;
+    }
     return LS_OK;
 }

@@ -70,6 +70,27 @@ uint32_t ls_link_credits(const ls_link *link)
     return credits;
 }
 
+uint32_t ls_engine_link_count(const ls_engine *engine)
+{
+    return (uint32_t)engine->links.count;
+}
+
+ls_link *ls_engine_link(const ls_engine *engine, uint32_t index)
+{
+    return index < engine->links.count ? engine->links.at[index] : NULL;
+}
+
+void ls_link_get_use(const ls_link *link, ls_link_use *out)
+{
+    *out = (ls_link_use){ .name = link->name,
+                          .from = link->from_name,
+                          .to = link->to_name,
+                          .messages = link->tail,
+                          .used = link->credit_total - ls_link_credits(link),
+                          .entries = link->credit_total,
+                          .waits = link->waiters != NULL };
+}
+
 /* Marks for the domain of the other end that the link has something new after this window. */
 static inline void mark_news(const end_mark *mark)
 {
@@ -211,10 +232,17 @@ void *ls_link_send(ls_link *link, uint32_t wire_bytes)
     return send_in(link, slot_at(link, link->reused++), wire_bytes, now);
 }
 
-void link_prepare(ls_link *link)
+/* A run of many kernels begins many times with the same links and the same hooks. */
+void links_prepare(ls_engine *engine)
 {
-    link->special = !link->same_clock || link->engine->hook_send->subscribers != 0 ||
-                    link->engine->hook_deliver->subscribers != 0;
+    bool hooked = engine->hook_send->subscribers != 0 || engine->hook_deliver->subscribers != 0;
+    if (hooked == engine->links_hooked)
+        return;
+    engine->links_hooked = hooked;
+    for (size_t i = 0; i < engine->links.count; i++) {
+        ls_link *link = engine->links.at[i];
+        link->special = !link->same_clock || hooked;
+    }
 }
 
 /* The sender's domain runs in the next window, even without other work, and calls arm_wake() again. Between

@@ -4,12 +4,7 @@
 #include <string.h>
 
 #define CREDITS_MAX 65536u
-
-/* Follow from latencies and clocks. */
-typedef struct link_times {
-    uint64_t credit_cycles; /* a credit's way back, in cycles of the receiver */
-    ls_time lookahead;
-} link_times;
+#define INCOMING_FIRST 32 /* links for which a domain has room from the start */
 
 /* The cycles of `to`'s clock that take at least as long as latency_cycles of `from`'s. */
 static uint64_t credit_latency(const ls_link_spec *spec)
@@ -64,7 +59,36 @@ static ls_status check_spec(const ls_engine *engine, const ls_link_spec *spec, l
             err, LS_ERR_USAGE,
             "link '%s' returns credits in %llu fs, less than one cycle of its slower side (%llu fs)", name,
             (unsigned long long)back, (unsigned long long)slower);
-    *times = (link_times){ .credit_cycles = back_cycles, .lookahead = latency < back ? latency : back };
+    *times = (link_times){ .credit_cycles = (uint32_t)back_cycles,
+                           .lookahead = latency < back ? latency : back,
+                           .same_clock = ls_clock_same(&spec->from->clock, &spec->to->clock) };
+    return LS_OK;
+}
+
+/* A network has thousands of links with the same numbers between the same clocks: the second one and all after it
+ * need no check of their own. */
+static bool checked_before(const ls_engine *engine, const ls_link_spec *spec)
+{
+    const ls_link_spec *last = &engine->link_checked;
+    return last->receive != NULL && !engine->started && spec->from != NULL && spec->to != NULL &&
+           spec->receive != NULL && spec->from->domain->engine == engine &&
+           spec->to->domain->engine == engine && spec->from->clock_id == engine->link_clock_ids[0] &&
+           spec->to->clock_id == engine->link_clock_ids[1] && spec->latency_cycles == last->latency_cycles &&
+           spec->width_bytes == last->width_bytes && spec->width_cycles == last->width_cycles &&
+           spec->flit_bytes == last->flit_bytes && spec->credits == last->credits &&
+           spec->credit_latency_cycles == last->credit_latency_cycles &&
+           spec->payload_bytes == last->payload_bytes;
+}
+
+static ls_status check_new(ls_engine *engine, const ls_link_spec *spec, ls_error *err)
+{
+    ls_status status = check_spec(engine, spec, &engine->link_times, err);
+    engine->link_checked = (ls_link_spec){ 0 };
+    if (status != LS_OK)
+        return status;
+    engine->link_checked = *spec;
+    engine->link_clock_ids[0] = spec->from->clock_id;
+    engine->link_clock_ids[1] = spec->to->clock_id;
     return LS_OK;
 }
 
@@ -112,10 +136,12 @@ bool link_make_credits(ls_link *link)
 ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **out, ls_error *err)
 {
     *out = NULL;
-    link_times times = { 0 };
-    ls_status status = check_spec(engine, spec, &times, err);
-    if (status != LS_OK)
-        return status;
+    if (!checked_before(engine, spec)) {
+        ls_status status = check_new(engine, spec, err);
+        if (status != LS_OK)
+            return status;
+    }
+    const link_times *times = &engine->link_times;
     const char *name = spec->name != NULL ? spec->name : "(unnamed)";
     size_t name_bytes = strlen(name) + 1;
     /* The sender's domain has the link, with its name behind it. */
@@ -131,12 +157,13 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     link->ring_mask = spec->credits == 1 ? 0 : UINT32_MAX >> __builtin_clz(spec->credits - 1);
     link->slot_bytes = (SLOT_HEADER_BYTES + spec->payload_bytes + 15u) & ~15u;
     link->latency_cycles = spec->latency_cycles;
-    link->credit_latency_cycles = (uint32_t)times.credit_cycles;
-    link->lookahead = times.lookahead;
+    link->credit_latency_cycles = times->credit_cycles;
+    link->lookahead = times->lookahead;
     set_width(link, spec);
     link->credits = link->credit_total = spec->credits;
     link->id = (uint32_t)engine->links.count;
-    link->same_clock = ls_clock_same(&spec->from->clock, &spec->to->clock);
+    link->same_clock = times->same_clock;
+    link->special = !link->same_clock;
     link->receive = spec->receive;
     link->receiver = spec->receiver;
     link->delivery = (arrival){ .link = link, .order = link->id * 2, .kind = ARRIVAL_MESSAGE };
@@ -146,8 +173,10 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     link->from_name = from_name;
     link->to_name = to_name;
 
-    link->to_end = (uint32_t)spec->to->domain->incoming.count;
-    if (!vec_push(&spec->to->domain->incoming, link) || !vec_push(&engine->links, link))
+    ls_domain *to = spec->to->domain;
+    link->to_end = (uint32_t)to->incoming.count;
+    bool room = to->incoming.capacity > 0 || vec_reserve(&to->incoming, INCOMING_FIRST);
+    if (!room || !vec_push(&to->incoming, link) || !vec_push(&engine->links, link))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for link '%s'", link->name);
 
     if (link->lookahead < engine->lookahead) {
@@ -166,4 +195,15 @@ uint32_t ls_link_id(const ls_link *link)
 const char *ls_link_name(const ls_link *link)
 {
     return link->name;
+}
+
+bool ls_engine_link_at(const ls_engine *engine, uint32_t index, const char **name, const char **from,
+                       const char **to)
+{
+    if (index >= engine->links.count)
+        return false;
+    *name = engine->links.at[index]->name;
+    *from = engine->links.at[index]->from_name;
+    *to = engine->links.at[index]->to_name;
+    return true;
 }

@@ -31,6 +31,7 @@ static bool finish(run *r, ls_status status, ls_time present)
 void plan_set_horizon(run *r)
 {
     r->horizon = r->deadline < r->until ? r->deadline : r->until;
+    r->horizon = r->sample_at < r->horizon ? r->sample_at : r->horizon;
 }
 
 static void report_progress(run *r)
@@ -57,6 +58,7 @@ static void look_at_clock(run *r)
     if (now >= r->next_callback_ns) {
         r->next_callback_ns = now + PROGRESS_INTERVAL_NS;
         report_progress(r);
+        plan_read_samplers(r);
     }
 }
 
@@ -90,6 +92,11 @@ static bool between_windows(run *r)
         take_stops(r);
     if (r->options->progress != NULL && (r->windows & r->look_mask) == 0)
         look_at_clock(r);
+    if (LS_UNLIKELY(r->options->between != NULL)) {
+        ls_status status = r->options->between(r->options->between_self, r->err);
+        if (status != LS_OK)
+            return finish(r, status, engine->window_end);
+    }
     return true;
 }
 
@@ -113,6 +120,28 @@ static bool look_after(run *r, ls_time start)
     return true;
 }
 
+void plan_read_samplers(run *r)
+{
+    r->sample_at = LS_TIME_MAX;
+    for (const ls_run_sampler *s = r->options->sampler; s != NULL; s = s->also)
+        r->sample_at = s->next < r->sample_at ? s->next : r->sample_at;
+    plan_set_horizon(r);
+}
+
+/* Every cycle before the samplers' time has run, and the next is at `start`. */
+static bool take_samples(run *r, ls_time start)
+{
+    for (ls_run_sampler *s = r->options->sampler; s != NULL; s = s->also) {
+        if (s->next > r->sample_at)
+            continue;
+        s->look(s, r->sample_at, start);
+        if (s->next <= start)
+            s->next = LS_TIME_MAX;
+    }
+    plan_read_samplers(r);
+    return true;
+}
+
 /* Nothing is due before the horizon; the next is due at `start`. True: plan again. */
 static COLD bool at_horizon(run *r, ls_time start)
 {
@@ -123,6 +152,8 @@ static COLD bool at_horizon(run *r, ls_time start)
             status = waits_deadlock(engine, "nothing can happen any more and work is pending", r->err);
         return finish(r, status, engine->window_index == 0 ? 0 : engine_last_cycle(engine) + 1);
     }
+    if (start >= r->sample_at && r->sample_at <= r->until)
+        return take_samples(r, start);
     if (start >= r->until) {
         r->limited = r->options->until != 0 && start >= r->options->until;
         return finish(r, LS_OK, r->until);

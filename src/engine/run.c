@@ -366,7 +366,7 @@ static bool prepare_groups(run *r, mem_arena *arena)
     r->runnable = arena_array(arena, engine->domains.count, sizeof *r->runnable);
     if (r->active == NULL || r->runnable == NULL)
         return false;
-    r->meeting_fs = window_length(r, ls_engine_cross_lookahead(engine, NULL));
+    r->meeting_fs = window_length(r, engine->cross_lookahead);
     r->active[0] = engine->groups.at[0];
     for (size_t i = 0; i < count; i++) {
         ls_group *group = engine->groups.at[i];
@@ -415,7 +415,7 @@ static ls_status prepare_run(run *r, mem_arena *arena, ls_error *err)
     r->threads = r->threads > count && count > 0 ? (uint32_t)count : r->threads;
     r->until = options->until == 0 ? LS_TIME_MAX : options->until;
     r->deadline = options->watchdog_fs == 0 ? LS_TIME_MAX : 0; /* the first look begins a period */
-    plan_set_horizon(r);
+    plan_read_samplers(r);
     r->ns_per_cycle = 100;
     r->next_callback_ns = host_clock_ns() + PROGRESS_INTERVAL_NS;
     r->owner = arena_array(arena, count, sizeof *r->owner);
@@ -429,8 +429,7 @@ static ls_status prepare_run(run *r, mem_arena *arena, ls_error *err)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %u threads and %zu domains", r->threads, count);
     assign(r);
     take_up(r);
-    for (size_t i = 0; i < engine->links.count; i++)
-        link_prepare(engine->links.at[i]);
+    links_prepare(engine);
     atomic_store_explicit(&engine->stop_requested, false, memory_order_relaxed);
     return options->scaling ? scaling_start(engine, err) : LS_OK;
 }

@@ -27,7 +27,8 @@ typedef struct run {
     bool grouped;         /* several groups have domains */
     ls_time until;        /* options.until, or an earlier stop */
     ls_time deadline;     /* when the watchdog looks; LS_TIME_MAX without */
-    ls_time horizon;      /* the earlier of the two: no window goes beyond */
+    ls_time sample_at;    /* when the sampler looks; LS_TIME_MAX without */
+    ls_time horizon;      /* the earliest of the three: no window goes beyond */
     ls_domain **runnable; /* of the window, of all groups that take part */
     size_t runnable_count;
     uint32_t *owner; /* by domain id */
@@ -58,6 +59,8 @@ typedef struct run {
 /* plan.c. All return false when the run is finished, or plan_group() and plan_round() the meeting. */
 uint64_t plan_total_progress(const ls_engine *engine);
 void plan_set_horizon(run *r);
+/* The times that samplers have chosen, and the horizon from them. */
+void plan_read_samplers(run *r);
 /* One group: sets its next window and the list of domains that have something to do in it. */
 bool plan_window(run *r);
 /* Several groups: begins the next meeting and lists the groups that have something to do in it. */

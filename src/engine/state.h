@@ -17,7 +17,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "lockstep/block.h"
+#include "lockstep/timeline.h"
 
 #include <assert.h>
 
@@ -61,6 +61,8 @@ typedef struct arrival {
     bool queued;
 } arrival;
 
+/* Lists by pointer, not those of base/list.h: events and arrivals are members of blocks and links, not elements of one
+ * array, so that they have no index. */
 typedef struct bucket {
     ls_event *events;  /* the newest of a circular list: events->next is the oldest */
     arrival *arrivals; /* the last of a circular list sorted by (early_fs down, order up) */
@@ -224,12 +226,13 @@ struct ls_domain {
     ls_link *looking;  /* outgoing links that look for credits in the next window */
     int64_t pending;
     uint64_t progress;
-    uint64_t window;     /* the last window that it ran in; 0: none yet */
-    uint64_t work;       /* cycles run in the last window it ran: the planner's estimate */
-    uint64_t host_ns;    /* of this window, while measuring */
-    ls_time sent_min;    /* earliest arrival of messages sent in the last window that it ran */
-    ls_time stop_time;   /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
-    const char *failure; /* of ls_domain_fail(); NULL: none */
+    uint64_t window;            /* the last window that it ran in; 0: none yet */
+    uint64_t work;              /* cycles run in the last window it ran: the planner's estimate */
+    uint64_t host_ns;           /* of this window, while measuring */
+    ls_time sent_min;           /* earliest arrival of messages sent in the last window that it ran */
+    ls_time stop_time;          /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
+    const char *failure;        /* of ls_domain_fail(); NULL: none */
+    struct ls_tap_log *tap_log; /* NULL: nobody listens to its blocks */
     ls_random random;
     mem_arena arena;
     const char *name;
@@ -289,12 +292,20 @@ struct ls_block {
     const char *name;
     void *state;
     const void *spec;
+    ls_tap tap;
 };
 
 typedef struct engine_part {
     const char *kind;
     void *part;
 } engine_part;
+
+/* Follow from the latencies of a link and its clocks. */
+typedef struct link_times {
+    uint32_t credit_cycles; /* a credit's way back, in cycles of the receiver */
+    bool same_clock;
+    ls_time lookahead;
+} link_times;
 
 struct ls_engine {
     huge_memory huge_arena; /* of the arenas of the domains and of its own */
@@ -304,6 +315,7 @@ struct ls_engine {
     LS_VEC(ls_group *) groups; /* the first is the default */
     LS_VEC(ls_link *) links;
     LS_VEC(ls_link *) cross; /* links between groups; found at the first run */
+    ls_time cross_lookahead; /* the shortest of them; likewise */
     LS_VEC(ls_clock) clocks; /* the different ones */
     LS_VEC(ls_block *) blocks;
     LS_VEC(engine_part) parts;
@@ -316,6 +328,10 @@ struct ls_engine {
     ls_time lookahead; /* shortest of all links */
     const ls_link *limiting_link;
     ls_time stop_delay; /* 0: the lookahead */
+    /* Of the last link that was checked; its names, receiver and regions are not used. */
+    ls_link_spec link_checked;
+    uint32_t link_clock_ids[2];
+    link_times link_times;
 
     /* The window being run; with several groups the meeting, in which every group runs windows of its own. */
     uint64_t window_index;
@@ -331,6 +347,7 @@ struct ls_engine {
     struct scaling_state *scaling;
     atomic_bool draws; /* some block has requested a random stream */
     bool started;      /* the first run began: nothing can be added after that */
+    bool links_hooked; /* the links know that a hook is set */
     atomic_bool stop_requested;
     atomic_bool out_of_memory; /* set by a domain that could not grow its heap: the run ends with an error */
 };
@@ -368,8 +385,8 @@ void link_exchange_cross(ls_link *link);
  * at wake_cycle, or not, if that is LS_CYCLE_MAX. */
 void link_add_waiter(ls_link *link, ls_event *event);
 void link_resume(ls_link *link, ls_cycle wake_cycle);
-void link_set_marks(ls_link *link); /* once, when the marks of all domains have their places */
-void link_prepare(ls_link *link);   /* before a run: hooks may have got subscribers */
+void link_set_marks(ls_link *link);    /* once, when the marks of all domains have their places */
+void links_prepare(ls_engine *engine); /* before a run: hooks may have got subscribers */
 
 /* domain.c */
 ls_time engine_last_cycle(const ls_engine *engine); /* time of the last cycle run; the same for every window */

@@ -74,7 +74,7 @@ static cl_int run_launch(cl_event command, ls_error *err)
     }
     ocl_printf_end(command, l);
     command->cost_ns = estimate_ns(command->queue->device, &counts);
-    if (ocl.metrics_path)
+    if (ocl.has_counts)
         add_counts(&counts);
     return code_of(l, status, err);
 }

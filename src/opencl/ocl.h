@@ -1,5 +1,5 @@
 /* ocl.h: the objects of the OpenCL driver, and the functions of its files. It uses the driver interface
- * (lockstep/driver.h) and nothing above it.
+ * (lockstep/driver.h); only platform.c and results.c look behind it, for the end of the process.
  *
  *     library    all of it: the simulated system, its devices, the lock          platform.c
  *     commands   their dependences and execution                                 schedule.c, execute.c
@@ -62,7 +62,8 @@ typedef struct ocl_library {
     struct _cl_platform_id platform;
     struct _cl_device_id devices[OCL_GPUS_MAX];
     cl_uint device_count;
-    ls_gpu_counts counts;    /* of all launches, for LOCKSTEP_METRICS */
+    ls_gpu_counts counts;    /* of all launches, if has_counts */
+    bool has_counts;         /* for LOCKSTEP_METRICS or LOCKSTEP_SUMMARY */
     bool is_strict;          /* programs are checked */
     atomic_bool has_finding; /* a launch failed */
     const char *metrics_path;

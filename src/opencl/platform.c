@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "opencl/ending.h"
+#include "opencl/results.h"
 #include "opencl/settings.h"
 #include "runtime/timing/timing.h"
 
@@ -124,6 +125,7 @@ static void start(void)
                                    .trace_path = settings.trace_path,
                                    .trace_filter = settings.trace_filter,
                                    .record_path = settings.record_path,
+                                   .check_memory = settings.check_memory,
                                    .platform_gpus = settings.platform_gpus,
                                    .unified = settings.unified,
                                    .spread = settings.spread,
@@ -141,7 +143,11 @@ static void start(void)
     for (cl_uint i = 0; i < ocl.device_count; i++)
         add_device(i, settings.unified ? ls_gpu_system_unified(ocl.system) : i, &settings);
     ocl.metrics_path = settings.metrics_path;
-    ocl.is_strict = settings.strict;
+    ocl.has_counts = settings.metrics_path || settings.summary;
+    if (ocl_results_begin(&settings, &err) != LS_OK)
+        ocl_complain("launches are not counted, so there will be no summary: %s",
+                     ls_error_text(&err, text, sizeof text));
+    ocl.is_strict = settings.strict || settings.check_memory;
     pthread_atfork(fork_prepare, fork_parent, fork_child);
     ocl.status = CL_SUCCESS;
 }
@@ -168,6 +174,19 @@ static void add_assumptions(text_buffer *text)
         }
     if (before[2] == '\0')
         text_printf(text, "]");
+}
+
+/* Races and the number of reads that were checked, line by line. */
+static void tell_checks(void)
+{
+    ls_error err;
+    size_t count = 0;
+    if (timing_memcheck(ocl.system) == NULL || timing_check_summary(ocl.system, &err) != LS_OK)
+        return;
+    const ls_warning *warnings = ls_engine_warnings(timing_engine(ocl.system), &count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(warnings[i].kind, "race") == 0 || strcmp(warnings[i].kind, "memory-check") == 0)
+            ocl_complain("%s: %s", warnings[i].kind, warnings[i].text);
 }
 
 static ls_status write_metrics(const char *path, ls_error *err)
@@ -203,11 +222,14 @@ __attribute__((destructor)) static void end(void)
     if (!ocl.system || ocl.is_child)
         return;
     if (!ocl_stop()) {
-        ocl_complain("the process ends while a kernel runs; traces and metrics are not written");
+        ocl_complain("the process ends while a kernel runs; traces, metrics and summary are not written");
         return;
     }
     if (ls_gpu_system_close_trace(ocl.system, &err) != LS_OK)
         ocl_complain("%s", ls_error_text(&err, text, sizeof text));
+    if (ocl_results_end(&err) != LS_OK)
+        ocl_complain("%s", ls_error_text(&err, text, sizeof text));
+    tell_checks();
     if (ocl.metrics_path && write_metrics(ocl.metrics_path, &err) != LS_OK)
         ocl_complain("%s", ls_error_text(&err, text, sizeof text));
     /* A program that looks at no error must not make a finding a success. */

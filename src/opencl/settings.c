@@ -114,7 +114,7 @@ static ls_status read_timed_gpus(ocl_settings *s, ls_error *err)
 
 ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
 {
-    uint64_t threads = 1, compute_units = 0, strict = 0;
+    uint64_t threads = 1, compute_units = 0, strict = 0, check_memory = 0, summary = 0;
     ls_status status;
     *out = (ocl_settings){ 0 };
     status = read_gpus(out, err);
@@ -128,7 +128,13 @@ ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
         status = read_number("LOCKSTEP_MAX_INSTRUCTIONS", false, UINT64_MAX, &out->max_instructions, err);
     if (status == LS_OK)
         status = read_number("LOCKSTEP_STRICT", false, 1, &strict, err);
+    if (status == LS_OK)
+        status = read_number("LOCKSTEP_CHECK_MEMORY", false, 1, &check_memory, err);
+    if (status == LS_OK)
+        status = read_number("LOCKSTEP_SUMMARY", false, 1, &summary, err);
     out->strict = strict != 0;
+    out->summary = summary != 0;
+    out->check_memory = check_memory != 0;
     out->threads = (uint32_t)threads;
     out->compute_units = (uint32_t)compute_units;
     out->mode = variable("LOCKSTEP_MODE");
@@ -147,5 +153,12 @@ ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
     out->trace_filter = variable("LOCKSTEP_TRACE_FILTER");
     out->record_path = variable("LOCKSTEP_RECORD");
     out->metrics_path = variable("LOCKSTEP_METRICS");
+    out->rocprof_path = variable("LOCKSTEP_ROCPROF");
+    if (status == LS_OK && out->rocprof_path && !timed)
+        return ls_error_at((ls_fail(err, LS_ERR_USAGE,
+                                    "its counters are those of simulated time: set "
+                                    "LOCKSTEP_PLATFORM"),
+                            err),
+                           "LOCKSTEP_ROCPROF", 0, 0);
     return status;
 }

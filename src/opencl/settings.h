@@ -20,9 +20,12 @@ typedef struct ocl_settings {
     size_t set_count;
     uint64_t max_instructions;             /* LOCKSTEP_MAX_INSTRUCTIONS: of one wavefront; 0: no limit */
     bool strict;                           /* LOCKSTEP_STRICT: 1 checks what programs do */
+    bool check_memory;                     /* LOCKSTEP_CHECK_MEMORY: 1 compares reads with the last writes */
     const char *trace_path, *trace_filter; /* LOCKSTEP_TRACE, LOCKSTEP_TRACE_FILTER */
     const char *record_path;               /* LOCKSTEP_RECORD */
     const char *metrics_path;              /* LOCKSTEP_METRICS */
+    bool summary;                          /* LOCKSTEP_SUMMARY: 1 prints it when the process ends */
+    const char *rocprof_path;              /* LOCKSTEP_ROCPROF; in mode time */
 } ocl_settings;
 
 /* The texts live as long as the process. */

@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "report/metrics.h"
+#include "report/series.h"
 
 /* Facts that may differ between two runs of the same simulation. */
 typedef struct results_host {
@@ -41,6 +42,7 @@ typedef struct run_results {
     uint64_t seed;
     uint64_t events, messages, ticks, region_cycles; /* of the engine: as in ls_run_result */
     const metric_store *metrics;                     /* NULL: none */
+    const series *series;                            /* metrics over time; NULL: none */
     results_host host;
 } run_results;
 

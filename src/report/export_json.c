@@ -5,6 +5,7 @@
  * is null. A type whose blocks did nothing is left out. In objects absent values are left out: a ratio over
  * zero, a block's value that is zero in a kernel. */
 #include "report/export_impl.h"
+#include "report/export_series.h"
 
 #include "base/json.h"
 
@@ -365,6 +366,8 @@ ls_status export_json(const run_results *r, const export_options *options, FILE 
     ls_status status = r->metrics ? put_metrics(&j, r, options, err) : LS_OK;
     if (status != LS_OK)
         return status;
+    if (r->series)
+        export_series_json(&j, r->series);
     put_host(&j, &r->host);
     json_end(&j);
     return json_finish(&j, err);

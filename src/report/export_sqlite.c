@@ -4,7 +4,7 @@
  * run is added to that database, as to any existing one, in a single transaction. Writers wait for each other.
  * A failure leaves the old content. Integers above 2^63 - 1, which SQLite does not have, are stored as decimal
  * text. */
-#include "report/export_sqlite.h"
+#include "report/export_series.h"
 
 #include "base/file.h"
 #include "base/text.h"
@@ -312,7 +312,9 @@ static ls_status put_all(sqlite_out *o, const run_results *r, bool per_block, ls
         status = put_blocks(o, r->metrics, err);
     if (status == LS_OK)
         status = sqlite_types_prepare(o, r->metrics, err);
-    return status == LS_OK ? sqlite_types_fill(o, r->metrics, per_block, err) : status;
+    if (status == LS_OK)
+        status = sqlite_types_fill(o, r->metrics, per_block, err);
+    return status == LS_OK && r->series ? export_series_sqlite(o, r->series, err) : status;
 }
 
 /* ----------------------------------------------------------------------------------------------- database */

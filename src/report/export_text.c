@@ -12,7 +12,8 @@
 
 #define BOLD "\033[1m"
 #define DIM "\033[2m"
-#define ASSUMPTION "assumption" /* the kind of warning that has a list of its own */
+#define ASSUMPTION "assumption"     /* the kind of warning that has a list of its own */
+#define MEMORY_CHECK "memory-check" /* a result, not a warning */
 #define LINE_COLUMNS 100
 #define RED "\033[1;31m"
 #define PLAIN "\033[0m"
@@ -295,7 +296,7 @@ static void put_head(const text_out *t, const run_results *r)
         fprintf(t->to, ": %s\n", export_text_or(r->partial_reason, "the run did not come to its end"));
     }
     for (size_t i = 0; i < r->warning_count; i++) {
-        if (strcmp(r->warnings[i].kind, ASSUMPTION) == 0)
+        if (strcmp(r->warnings[i].kind, ASSUMPTION) == 0 || strcmp(r->warnings[i].kind, MEMORY_CHECK) == 0)
             continue;
         put_styled(t, RED, "WARNING");
         fprintf(t->to, ": %s: %s\n", r->warnings[i].kind, r->warnings[i].text);
@@ -311,6 +312,9 @@ static void put_head(const text_out *t, const run_results *r)
     put_fact(t, "seed", text);
     if (r->hit_rates != NULL)
         put_fact(t, "hit rates", r->hit_rates);
+    for (size_t i = 0; i < r->warning_count; i++)
+        if (strcmp(r->warnings[i].kind, MEMORY_CHECK) == 0)
+            put_fact(t, "memory check", r->warnings[i].text);
 }
 
 /* The keys alone: `lockstep config explain KEY -p PLATFORM` says the rest, as do the other forms of results. */

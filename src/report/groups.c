@@ -21,7 +21,8 @@ static ls_status mark_shared(kernel_groups *g, metric_store *metrics, ls_error *
 }
 
 ls_status kernel_groups_mark(kernel_groups *g, metric_store *metrics, const metric_interval *kernel,
-                             ls_time next_begin, metrics_take_fn take, void *self, ls_error *err)
+                             ls_time next_begin, metrics_take_fn take, kernel_groups_forget_fn forget,
+                             void *self, ls_error *err)
 {
     metric_interval interval = *kernel;
     if (!g->is_open) {
@@ -37,7 +38,10 @@ ls_status kernel_groups_mark(kernel_groups *g, metric_store *metrics, const metr
     interval.shared = false;
     g->is_open = next_begin < g->shared.end;
     if (!interval.overlapped) {
-        forget_shares(metrics, take, self);
+        if (forget != NULL)
+            forget(self);
+        else
+            forget_shares(metrics, take, self);
         return metrics_mark(metrics, &interval, err);
     }
     ls_status status = metrics_mark_part(metrics, &interval, take, self, err);

@@ -2,18 +2,10 @@
 #include "report/html.h"
 
 #include "lockstep/version.h"
+#include "report/page/page.h"
 
 #include <stdbool.h>
 #include <string.h>
-
-static const char style[] =
-    "body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 "
-    "1em;color:#222;background:#fff}"
-    "table{border-collapse:collapse;font-size:13px;display:block;overflow-x:auto}"
-    "th,td{padding:.2em .7em;border-bottom:1px solid #ddd;text-align:right;white-space:nowrap}"
-    ".text{text-align:left}td.text{white-space:normal;overflow-wrap:anywhere;min-width:5em;max-width:24em}"
-    ".pass{color:#176d2c}.known{color:#8a5a00}.FAIL{color:#b00020;font-weight:bold}.skipped{color:#777}"
-    "svg{max-width:100%;height:auto}";
 
 void html_begin(FILE *to, const char *title)
 {
@@ -22,7 +14,7 @@ void html_begin(FILE *to, const char *title)
     fprintf(
         to,
         "</title>\n<meta name=\"viewport\" content=\"width=device-width\">\n<style>%s</style></head>\n<body>\n",
-        style);
+        (const char *)page_css);
     fprintf(to, "<h1>Lockstep %s: ", LS_VERSION_STRING);
     html_text(to, title);
     fputs("</h1>\n", to);

@@ -59,6 +59,7 @@ typedef struct metrics_source {
     metric_source decl; /* with copied texts */
     uint32_t type;
     size_t first_word; /* of its row in a view */
+    bool changed;      /* since the mark before the last one */
     /* At the last mark that took this source. For a peak and for a histogram's min and max: the run's, up to
      * that mark. */
     uint64_t *last;

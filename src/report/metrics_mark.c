@@ -155,8 +155,6 @@ static bool is_unchanged(const metrics_type *t, const metrics_source *s)
 /* The interval is stored: the next one starts here. Cannot fail. */
 static void restart(const metrics_type *t, metrics_source *s)
 {
-    if (is_unchanged(t, s))
-        return;
     for (size_t i = 0; i < t->run_count; i++) {
         const metrics_run *run = &t->runs[i];
         void *at = (char *)s->decl.counters + run->offset;
@@ -208,11 +206,12 @@ ls_status metrics_mark(metric_store *m, const metric_interval *interval, ls_erro
     vec_clear(&m->scratch);
     size_t next = 0;
     for (size_t i = 0; i < m->sources.count; i++) {
-        const metrics_source *s = &m->sources.at[i];
+        metrics_source *s = &m->sources.at[i];
         if (!metrics_takes(interval, s))
             continue;
         const metrics_type *t = m->types.at[s->type];
-        if (is_unchanged(t, s))
+        s->changed = !is_unchanged(t, s);
+        if (!s->changed)
             continue;
         ls_status status = metrics_read_row(m, s, METRICS_SCOPE_SINCE_MARK, m->row.at, err);
         if (status != LS_OK)
@@ -227,7 +226,7 @@ ls_status metrics_mark(metric_store *m, const metric_interval *interval, ls_erro
     if (status != LS_OK)
         return status;
     for (size_t i = 0; i < m->sources.count; i++)
-        if (metrics_takes(interval, &m->sources.at[i]))
+        if (metrics_takes(interval, &m->sources.at[i]) && m->sources.at[i].changed)
             restart(m->types.at[m->sources.at[i].type], &m->sources.at[i]);
     return LS_OK;
 }

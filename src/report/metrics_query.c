@@ -295,9 +295,11 @@ uint64_t metric_percentile(const ls_histogram *h, double fraction)
 
 static size_t find_metric(const metrics_type *t, const char *name)
 {
-    for (size_t i = 0; i < t->metric_count; i++)
-        if (strcmp(t->metrics[i].name, name) == 0)
+    for (size_t i = 0; i < t->metric_count; i++) {
+        const char *other = t->metrics[i].name;
+        if (other[0] == name[0] && strcmp(other, name) == 0)
             return i;
+    }
     return SIZE_MAX;
 }
 

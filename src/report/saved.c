@@ -57,6 +57,7 @@ ls_status saved_metric(saved_results *s, const char *type, const char *name, con
     saved_metric_entry metric = { .type = arena_strdup(&s->arena, type),
                                   .name = arena_strdup(&s->arena, name),
                                   .unit = arena_strdup(&s->arena, unit ? unit : ""),
+                                  .help = "",
                                   .kind = LS_METRIC_KIND_COUNTER,
                                   .kind_is_unknown = kind == NULL };
     if (kind && !kind_of(kind, &metric.kind))
@@ -118,10 +119,60 @@ ls_status saved_add(saved_results *s, const saved_number *n, ls_error *err)
 ls_status saved_add_kernel(saved_results *s, uint64_t id, const char *name, double begin_fs, double end_fs,
                            ls_error *err)
 {
-    saved_kernel kernel = {
-        .id = id, .name = arena_strdup(&s->arena, name), .begin_fs = begin_fs, .end_fs = end_fs
-    };
+    saved_kernel kernel = { .id = id,
+                            .name = arena_strdup(&s->arena, name),
+                            .begin_fs = begin_fs,
+                            .end_fs = end_fs,
+                            .gpu = -1,
+                            .stream = -1 };
     return kernel.name && vec_push(&s->kernels, kernel) ? LS_OK : no_memory(err);
+}
+
+ls_status saved_add_warning(saved_results *s, const char *kind, const char *text, ls_error *err)
+{
+    const saved_warning warning = { .kind = arena_strdup(&s->arena, kind),
+                                    .text = arena_strdup(&s->arena, text) };
+    return warning.kind && warning.text && vec_push(&s->warnings, warning) ? LS_OK : no_memory(err);
+}
+
+ls_status saved_add_bucket(saved_results *s, const char *type, const char *name, double least, double count,
+                           ls_error *err)
+{
+    saved_bucket bucket = { .least = least, .count = count };
+    ls_status status = saved_metric(s, type, name, "histogram", NULL, &bucket.metric, err);
+    if (status != LS_OK)
+        return status;
+    return vec_push(&s->buckets, bucket) ? LS_OK : no_memory(err);
+}
+
+ls_status saved_add_series(saved_results *s, const saved_series *column, ls_error *err)
+{
+    saved_series copy = { .gpu = column->gpu,
+                          .type = arena_strdup(&s->arena, column->type),
+                          .name = arena_strdup(&s->arena, column->name),
+                          .unit = arena_strdup(&s->arena, column->unit),
+                          .values = arena_array(&s->arena, s->series_intervals + 1, sizeof(double)) };
+    if (!copy.type || !copy.name || !copy.unit || !copy.values || !vec_push(&s->series, copy))
+        return no_memory(err);
+    for (size_t i = 0; i < s->series_intervals; i++)
+        copy.values[i] = NAN;
+    return LS_OK;
+}
+
+ls_status saved_set_help(saved_results *s, const char *type, const char *name, const char *help, ls_error *err)
+{
+    char key[256];
+    int bytes = snprintf(key, sizeof key, "%s\n%s", type, name);
+    void *found =
+        bytes > 0 && (size_t)bytes < sizeof key ? map_getn(&s->metric_index, key, (size_t)bytes) : NULL;
+    if (!found)
+        return LS_OK;
+    saved_metric_entry *metric = &s->metrics.at[(size_t)(uintptr_t)found - 1];
+    metric->help = arena_strdup(&s->arena, help);
+    if (metric->help)
+        return LS_OK;
+    metric->help = "";
+    return no_memory(err);
 }
 
 uint32_t saved_kernel_scope(saved_results *s, uint64_t id, const char *name)
@@ -200,14 +251,38 @@ static ls_status sort_cells(saved_results *s, ls_error *err)
     return LS_OK;
 }
 
+static saved_results *create(const char *path)
+{
+    saved_results *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->platform = s->config_text = s->command = s->version = "";
+    s->path = arena_strdup(&s->arena, path);
+    return s;
+}
+
+ls_status saved_load_text(const char *path, char *text, size_t bytes, saved_results **out, ls_error *err)
+{
+    saved_results *s = create(path);
+    *out = NULL;
+    if (!s)
+        return no_memory(err);
+    ls_status status = s->path ? saved_parse_json(s, path, text, bytes, err) : no_memory(err);
+    if (status == LS_OK)
+        status = sort_cells(s, err);
+    if (status == LS_OK)
+        *out = s;
+    else
+        saved_destroy(s);
+    return status;
+}
+
 ls_status saved_load(const char *path, saved_results **out, ls_error *err)
 {
     *out = NULL;
-    saved_results *s = calloc(1, sizeof *s);
+    saved_results *s = create(path);
     if (!s)
         return no_memory(err);
-    s->platform = s->config_text = s->command = "";
-    s->path = arena_strdup(&s->arena, path);
     const char *file = path;
     int64_t run = 0;
     export_format format = LS_EXPORT_FORMATS;
@@ -255,6 +330,9 @@ void saved_destroy(saved_results *s)
     vec_fini(&s->metrics);
     vec_fini(&s->blocks);
     vec_fini(&s->cells);
+    vec_fini(&s->warnings);
+    vec_fini(&s->buckets);
+    vec_fini(&s->series);
     arena_fini(&s->arena);
     free(s);
 }

@@ -16,10 +16,15 @@ typedef struct saved_kernel {
     uint64_t id;
     const char *name;
     double begin_fs, end_fs;
+    double cycles;       /* of the cores' clock; 0 if the file does not say */
+    int32_t gpu, stream; /* -1 if the file does not say */
+    bool overlapped;     /* other kernels ran at the same time */
+    bool shared;         /* no kernel: values that kernels side by side share */
 } saved_kernel;
 
 typedef struct saved_metric_entry {
     const char *type, *name, *unit; /* "core/cycle", "resident_cycles", "cycles" */
+    const char *help;               /* "" if the file does not say */
     ls_metric_kind kind;
     bool kind_is_unknown; /* CSV does not say: each value is one number, and kind is LS_METRIC_KIND_COUNTER */
 } saved_metric_entry;
@@ -43,14 +48,44 @@ typedef struct saved_cell {
     saved_value value;
 } saved_cell;
 
+typedef struct saved_warning {
+    const char *kind, *text;
+} saved_warning;
+
+/* Values from least to below twice that, of all blocks in the run. */
+typedef struct saved_bucket {
+    uint32_t metric;
+    double least, count;
+} saved_bucket;
+
+/* One metric over time (series.h). */
+typedef struct saved_series {
+    int32_t gpu; /* -1: none */
+    const char *type, *name, *unit;
+    double *values; /* one per interval; NaN: none */
+} saved_series;
+
+/* Facts about the host's work; 0 if the file does not say. */
+typedef struct saved_host {
+    double wall_seconds, threads, windows;
+} saved_host;
+
 typedef struct saved_results {
     mem_arena arena;
     const char *path;        /* as given */
     const char *platform;    /* "" if the file does not say */
     const char *config_text; /* the resolved configuration; "" if it is not there */
     const char *command;
+    const char *version; /* of the Lockstep that wrote it; "" if the file does not say */
     double end_time_fs;
+    double cycles; /* of the cores' clock with a kernel; 0 if the file does not say */
     bool partial;
+    saved_host host;
+    LS_VEC(saved_warning) warnings;
+    LS_VEC(saved_bucket) buckets; /* those of one metric stand together, the least first */
+    LS_VEC(saved_series) series;
+    double series_every_fs;
+    size_t series_intervals;
     LS_VEC(saved_kernel) kernels;
     LS_VEC(saved_metric_entry) metrics;
     LS_VEC(saved_block_entry) blocks;
@@ -64,6 +99,8 @@ typedef struct saved_results {
  * that is no result of ours, is cut short, or has a run that does not exist is an error. *out must be
  * destroyed. */
 ls_status saved_load(const char *path, saved_results **out, ls_error *err);
+/* The same from JSON in memory; path only names it. text is changed and must end with a zero byte. */
+ls_status saved_load_text(const char *path, char *text, size_t bytes, saved_results **out, ls_error *err);
 void saved_destroy(saved_results *saved);
 
 /* Whether its name, or "type.name", fits a pattern with '*' and '?'. */

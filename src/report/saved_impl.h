@@ -26,7 +26,22 @@ ls_status saved_add_kernel(saved_results *saved, uint64_t id, const char *name, 
 /* The scope of the kernel with this number and name; LS_SAVED_RUN if there is none. */
 uint32_t saved_kernel_scope(saved_results *saved, uint64_t id, const char *name);
 
+/* A warning of the run; a bucket of a histogram of the run; a column of metrics over time, whose values are NaN. */
+ls_status saved_add_warning(saved_results *saved, const char *kind, const char *text, ls_error *err);
+ls_status saved_add_bucket(saved_results *saved, const char *type, const char *name, double least,
+                           double count, ls_error *err);
+ls_status saved_add_series(saved_results *saved, const saved_series *column, ls_error *err);
+/* The meaning of a metric that is there; others are passed over. */
+ls_status saved_set_help(saved_results *saved, const char *type, const char *name, const char *help,
+                         ls_error *err);
+
 ls_status saved_load_json(saved_results *saved, const char *file, ls_error *err);
+ls_status saved_parse_json(saved_results *saved, const char *file, char *data, size_t bytes, ls_error *err);
+/* The parts of a file that comparisons do not need: warnings, host, histograms, metrics over time. */
+struct cJSON;
+ls_status saved_json_more(saved_results *saved, const struct cJSON *root, ls_error *err);
+struct sqlite3;
+ls_status saved_sqlite_more(saved_results *saved, struct sqlite3 *db, int64_t run, ls_error *err);
 /* Both forms of CSV: a row per kernel and tidy. */
 ls_status saved_load_csv(saved_results *saved, const char *file, ls_error *err);
 /* run 0: the last one. */

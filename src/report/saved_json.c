@@ -225,6 +225,8 @@ static ls_status read_kernels(json_in *in, ls_error *err)
         status = saved_add_kernel(in->saved, (uint64_t)number_of(kernel, "kernel"), name,
                                   number_of(kernel, "begin_fs"), number_of(kernel, "end_fs"), err);
         if (status == LS_OK)
+            in->saved->kernels.at[in->saved->kernels.count - 1].gpu = (int32_t)number_of(kernel, "gpu");
+        if (status == LS_OK)
             status = read_types(in, (uint32_t)in->saved->kernels.count,
                                 cJSON_GetObjectItemCaseSensitive(kernel, "types"), err);
         if (status == LS_OK)
@@ -257,13 +259,8 @@ static ls_status read_facts(json_in *in, ls_error *err)
                : ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
 }
 
-ls_status saved_load_json(saved_results *s, const char *file, ls_error *err)
+ls_status saved_parse_json(saved_results *s, const char *file, char *data, size_t bytes, ls_error *err)
 {
-    char *data;
-    size_t bytes;
-    ls_status status = file_read(&s->arena, file, SAVED_FILE_LIMIT, &data, &bytes, err);
-    if (status != LS_OK)
-        return status;
     const char *stopped = NULL;
     cJSON *root = cJSON_ParseWithLengthOpts(data, bytes + 1, &stopped, true);
     if (!root) {
@@ -274,7 +271,7 @@ ls_status saved_load_json(saved_results *s, const char *file, ls_error *err)
         return ls_error_at(err, file, line, 0);
     }
     json_in in = { .saved = s, .root = root };
-    status = read_facts(&in, err);
+    ls_status status = read_facts(&in, err);
     if (status == LS_OK)
         status = index_declarations(&in, err);
     if (status == LS_OK)
@@ -286,9 +283,19 @@ ls_status saved_load_json(saved_results *s, const char *file, ls_error *err)
         status = read_columns(&in, err);
     if (status == LS_OK)
         status = read_kernels(&in, err);
+    if (status == LS_OK)
+        status = saved_json_more(s, root, err);
     map_fini(&in.lists);
     map_fini(&in.kinds);
     map_fini(&in.types);
     cJSON_Delete(root);
     return status;
+}
+
+ls_status saved_load_json(saved_results *s, const char *file, ls_error *err)
+{
+    char *data;
+    size_t bytes;
+    ls_status status = file_read(&s->arena, file, SAVED_FILE_LIMIT, &data, &bytes, err);
+    return status == LS_OK ? saved_parse_json(s, file, data, bytes, err) : status;
 }

@@ -77,8 +77,11 @@ static ls_status take_scope(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
     }
     if (scope != in->first_scope + 1 + (int64_t)in->saved->kernels.count)
         return ls_fail(err, LS_ERR_INPUT, "the kernels of run %lld are not in one piece", (long long)in->run);
-    return saved_add_kernel(in->saved, (uint64_t)sqlite.column_int64(s, 1), column_text(s, 2),
-                            sqlite.column_double(s, 3), sqlite.column_double(s, 4), err);
+    ls_status status = saved_add_kernel(in->saved, (uint64_t)sqlite.column_int64(s, 1), column_text(s, 2),
+                                        sqlite.column_double(s, 3), sqlite.column_double(s, 4), err);
+    if (status == LS_OK)
+        in->saved->kernels.at[in->saved->kernels.count - 1].gpu = (int32_t)sqlite.column_int64(s, 5);
+    return status;
 }
 
 static ls_status take_metric(sqlite_in *in, sqlite3_stmt *s, ls_error *err)
@@ -196,12 +199,13 @@ ls_status saved_load_sqlite(saved_results *saved, const char *file, int64_t run,
         status = run ? ls_fail(err, LS_ERR_INPUT, "the database has no run %lld", (long long)run)
                      : ls_fail(err, LS_ERR_INPUT, "the database has no runs");
     if (status == LS_OK)
-        status =
-            query(&in,
-                  "SELECT scope, kernel, name, begin_fs, end_fs FROM scopes WHERE run = ?1 ORDER BY scope",
-                  take_scope, err);
+        status = query(
+            &in, "SELECT scope, kernel, name, begin_fs, end_fs, gpu FROM scopes WHERE run = ?1 ORDER BY scope",
+            take_scope, err);
     if (status == LS_OK)
         status = read_types(&in, err);
+    if (status == LS_OK)
+        status = saved_sqlite_more(saved, in.db, in.run, err);
     sqlite.close(in.db);
     return status;
 }

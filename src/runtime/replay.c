@@ -356,10 +356,15 @@ static void kernel_done(void *self, const ls_dispatch_kernel *kernel, ls_cycle b
                            .begin = begin,
                            .end = end,
                            .ctas = o->read,
+                           .threads = ls_kernel_threads(kernel->info),
+                           .registers = kernel->info->registers,
+                           .shared_bytes = kernel->info->shared_bytes,
                            .slot = kernel->slot,
                            .sampled = o->sampled };
     (void)vec_push(&r->kernels, done);
     close_kernel(r, o);
+    if (r->options.program != NULL && r->gpu->flushes && r->gpu->owners->count > 0)
+        device_queue_kernel_ended(r->gpu->queue, end);
 }
 
 /* ---------------------------------------------------------------------------------------- the user's side */

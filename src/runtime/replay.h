@@ -19,7 +19,9 @@ typedef struct replay_kernel {
     uint64_t stream, command; /* command: index in the list */
     ls_cycle begin, end;      /* of the core clock; the launch latency is in between */
     uint64_t ctas;
-    uint32_t slot;       /* the dispatcher's, by which cores count */
+    uint32_t threads, registers; /* of a block, of a thread */
+    uint64_t shared_bytes;       /* of a block */
+    uint32_t slot;               /* the dispatcher's, by which cores count */
     ls_cycle next_begin; /* begin of the first other kernel that had begun and not been reported when this one
                           * was; LS_CYCLE_MAX: none */
     double sampled;      /* the share of the kernel that its hit rates come from; 0: it needed none */

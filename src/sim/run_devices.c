@@ -249,12 +249,10 @@ static void print_kernels(const run_devices *r, FILE *to)
                 rows - ROWS_MAX);
 }
 
-void run_devices_table(const run_devices *r, FILE *to)
+static void print_collective(const run_devices *r, FILE *to)
 {
     const devices_collective *c = &r->list->collective;
     char end[LS_FORMAT_BYTES], bytes[LS_FORMAT_BYTES];
-    print_devices(r, to);
-    print_kernels(r, to);
     format_time(run_devices_end(r), end, sizeof end);
     if (c->name != NULL && c->bytes > 0)
         fprintf(to, "\n  %s of %s bytes on %u GPUs: %s, %.1f GB/s, bus bandwidth %.1f GB/s\n", c->name,
@@ -262,5 +260,19 @@ void run_devices_table(const run_devices *r, FILE *to)
                 run_devices_bus_bandwidth(r) * 1e-9);
     else if (c->name != NULL)
         fprintf(to, "\n  %s: %" PRIu64 " loads, one after another\n", c->name, c->steps);
+}
+
+void run_devices_head(const run_devices *r, FILE *to)
+{
+    print_devices(r, to);
+    print_collective(r, to);
+    fputc('\n', to);
+}
+
+void run_devices_table(const run_devices *r, FILE *to)
+{
+    print_devices(r, to);
+    print_kernels(r, to);
+    print_collective(r, to);
     fputc('\n', to);
 }

@@ -33,6 +33,8 @@ ls_time run_devices_end_of(const run_devices *r, uint32_t device);
 ls_cycle run_devices_cycles(const run_devices *r);
 /* Bytes per second; 0: not a collective that moves data. */
 double run_devices_bus_bandwidth(const run_devices *r);
+/* One line per device, and the bandwidth of a collective. */
+void run_devices_head(const run_devices *r, FILE *to);
 /* One line per device, the kernels, and the bandwidth of a collective. */
 void run_devices_table(const run_devices *r, FILE *to);
 

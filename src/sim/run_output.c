@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define CONFIG_SUFFIX ".platform.yaml"
+#define SERIES_SUFFIX ".series.csv"
 
 static ls_status check_one(const char *path, const char *run_id, ls_error *err)
 {
@@ -33,26 +34,51 @@ ls_status run_output_check(const char *const *paths, size_t count, const char *r
     return status;
 }
 
+/* A file that is written together with others: none of them appears unless all can. */
+typedef struct written {
+    file_writer file;
+    bool is_open;
+} written;
+
+static ls_status begin_file(written *w, mem_arena *arena, const char *path, const char *suffix, ls_error *err)
+{
+    const char *name = arena_printf(arena, "%s%s", path, suffix);
+    ls_status status =
+        name ? file_writer_open(&w->file, name, err) : ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    w->is_open = status == LS_OK;
+    return status;
+}
+
+static ls_status end_file(written *w, ls_status status, ls_error *err)
+{
+    if (w->is_open && status == LS_OK)
+        return file_writer_commit(&w->file, err);
+    if (w->is_open)
+        file_writer_abort(&w->file);
+    return status;
+}
+
 ls_status run_output_write(const run_results *results, const export_options *options, const char *path,
                            ls_error *err)
 {
     export_format format;
     ls_status status = export_format_of(path, &format, err);
-    if (status != LS_OK || format == LS_EXPORT_SQLITE) /* a database holds the configuration of each run */
+    if (status != LS_OK || format == LS_EXPORT_SQLITE) /* a database holds everything of each run */
         return status == LS_OK ? export_results(results, format, options, path, err) : status;
     mem_arena arena = { 0 };
-    file_writer beside;
-    const char *config_path = arena_printf(&arena, "%s" CONFIG_SUFFIX, path);
-    status = config_path ? file_writer_open(&beside, config_path, err)
-                         : ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    if (status == LS_OK) {
-        fputs(results->config_text, beside.stream);
-        status = export_results(results, format, options, path, err);
+    written config = { 0 }, over_time = { 0 };
+    status = begin_file(&config, &arena, path, CONFIG_SUFFIX, err);
+    if (status == LS_OK)
+        fputs(results->config_text, config.file.stream);
+    if (status == LS_OK && results->series && format != LS_EXPORT_JSON) {
+        status = begin_file(&over_time, &arena, path, SERIES_SUFFIX, err);
         if (status == LS_OK)
-            status = file_writer_commit(&beside, err);
-        else
-            file_writer_abort(&beside);
+            status = series_csv(results->series, over_time.file.stream, err);
     }
+    if (status == LS_OK)
+        status = export_results(results, format, options, path, err);
+    status = end_file(&over_time, status, err);
+    status = end_file(&config, status, err);
     arena_fini(&arena);
     return status;
 }

@@ -9,8 +9,8 @@
  * of this id (NULL: no id). Nothing is created. */
 ls_status run_output_check(const char *const *paths, size_t count, const char *run_id, ls_error *err);
 
-/* Writes path and, beside it, path.platform.yaml with results->config_text: both or neither. A database holds the
- * configuration itself. options may be NULL. */
+/* Writes path and, beside it, path.platform.yaml with results->config_text: both or neither. Metrics over time are in
+ * path.series.csv, except of JSON, which has them inside. A database holds everything itself. options may be NULL. */
 ls_status run_output_write(const run_results *results, const export_options *options, const char *path,
                            ls_error *err);
 /* Writes every file, also after one has failed, so that no result is lost. Returns the first failure. */

@@ -11,49 +11,6 @@
 
 /* ------------------------------------------------------------------------------------------------ running */
 
-typedef struct kernel_taker {
-    ls_engine *engine;
-    uint32_t number;
-} kernel_taker;
-
-static bool take_share(void *self, const metric_source *source, void *counters, size_t bytes)
-{
-    const kernel_taker *taker = self;
-    return amd_gpu_take_kernel(taker->engine, source->path, taker->number, counters, bytes);
-}
-
-static ls_status mark_kernel(run_program *p, const timing_record *record, ls_error *err)
-{
-    const metric_interval interval = { .gpu = (int32_t)record->gpu,
-                                       .kernel = record->number + 1,
-                                       .kernel_name = record->kernel,
-                                       .stream = 0,
-                                       .begin = record->begin,
-                                       .end = record->end };
-    kernel_taker taker = { .engine = timing_engine(p->request.system), .number = (uint32_t)record->number };
-    ls_time next;
-    (void)timing_unfinished(p->request.system, &next);
-    return kernel_groups_mark(&p->groups, p->metrics, &interval, next, take_share, &taker, err);
-}
-
-/* After each command: a kernel's counters become an interval of the metrics. */
-static ls_status command_over(void *self, const timing_record *record, ls_error *err)
-{
-    run_program *p = self;
-    timing_record kept = *record;
-    kept.kernel = record->kernel ? arena_strdup(p->arena, record->kernel) : NULL;
-    if ((record->kernel && !kept.kernel) || !vec_push(&p->records, kept))
-        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    if (record->kind == DRV_WORK_LAUNCH && !spans_add(&p->busy, ls_clock_cycle_at(p->clock, record->begin),
-                                                      ls_clock_cycle_at(p->clock, record->end)))
-        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    if (record->kind != DRV_WORK_LAUNCH || p->metrics == NULL)
-        return LS_OK;
-    if (!vec_push(&p->intervals, metrics_interval_count(p->metrics)))
-        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    return mark_kernel(p, &kept, err);
-}
-
 static ls_status launch_object(const run_program *p, ls_gpu_system *system, FILE *print_to,
                                ls_gpu_counts *counts, ls_error *err)
 {
@@ -156,6 +113,7 @@ ls_status run_program_open(run_program *p, mem_arena *arena, run_kind kind, cons
                                      .memory_bytes = o->memory_bytes,
                                      .max_instructions = o->max_instructions,
                                      .record_path = o->record,
+                                     .check_memory = o->check_memory,
                                      .platform = o->platform.platform,
                                      .sets = o->platform.sets,
                                      .set_count = o->platform.set_count,
@@ -176,16 +134,13 @@ ls_status run_program_open(run_program *p, mem_arena *arena, run_kind kind, cons
         return ls_error_prefix(err, "'%s' is a recording of an AMD program", o->name);
     if (status != LS_OK)
         return status;
-    p->clock = amd_gpu_clock(timing_gpu_at(p->request.system, 0));
-    timing_watch(p->request.system, command_over, p);
+    command_log_begin(&p->log, p->request.system, arena);
     return o->strict ? check_strictly(p, err) : LS_OK;
 }
 
 void run_program_close(run_program *p)
 {
-    vec_fini(&p->records);
-    vec_fini(&p->intervals);
-    spans_fini(&p->busy);
+    command_log_fini(&p->log);
     ls_gpu_system_destroy(p->request.system);
     amd_file_close(p->recording);
     selection_fini(&p->selection);
@@ -203,7 +158,7 @@ const platform_config *run_program_config(const run_program *p)
 
 void run_program_set_metrics(run_program *p, metric_store *metrics)
 {
-    p->metrics = metrics;
+    p->log.metrics = metrics;
 }
 
 ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_result *result, ls_error *err)
@@ -219,28 +174,27 @@ ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_
     if (p->status == LS_OK)
         p->status = timing_check_skip(p->request.system, err);
     if (p->status == LS_OK)
+        p->status = timing_check_summary(p->request.system, err);
+    if (p->status == LS_OK)
         p->status = ls_gpu_system_close_trace(p->request.system, err);
     *result = timing_result(p->request.system);
     result->limited = result->limited && p->status == LS_ERR_INTERRUPTED;
-    ls_time begin;
-    if (timing_unfinished(p->request.system, &begin) &&
-        !spans_add(&p->busy, ls_clock_cycle_at(p->clock, begin),
-                   ls_clock_cycle_at(p->clock, result->end_time)))
-        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    if (command_log_end(&p->log, result->end_time, err) != LS_OK)
+        return LS_ERR_NOMEM;
     /* An interrupted run has results, too. */
     return p->status == LS_ERR_INTERRUPTED && result->partial ? LS_OK : p->status;
 }
 
 uint64_t run_program_cycles(const run_program *p)
 {
-    return p->busy.total;
+    return p->log.busy.total;
 }
 
 /* ------------------------------------------------------------------------------------------------- tables */
 
 static bool get(const run_program *p, const char *type, const char *path, const char *name, metric_value *out)
 {
-    return metrics_get(p->metrics, LS_METRICS_RUN, type, path, name, out, NULL) == LS_OK && out->present;
+    return metrics_get(p->log.metrics, LS_METRICS_RUN, type, path, name, out, NULL) == LS_OK && out->present;
 }
 
 static uint64_t count(const run_program *p, const char *type, const char *path, const char *name)
@@ -252,77 +206,6 @@ static uint64_t count(const run_program *p, const char *type, const char *path, 
 static double percent(uint64_t part, uint64_t whole)
 {
     return whole == 0 ? 0 : 100.0 * (double)part / (double)whole;
-}
-
-/* Times of kernels and copies, over all commands. */
-typedef struct run_program_times {
-    span_list kernels, copies; /* those side by side count once */
-    ls_time begin, end;        /* first begin and last end */
-    uint64_t kernel_count, copy_count, copy_bytes;
-} run_program_times;
-
-static run_program_times sum_times(const run_program *p)
-{
-    run_program_times t = { .begin = LS_TIME_MAX };
-    for (size_t i = 0; i < p->records.count; i++) {
-        const timing_record *r = &p->records.at[i];
-        if (r->kind == DRV_WORK_LAUNCH) {
-            (void)spans_add(&t.kernels, r->begin, r->end); /* p->busy had memory for as many */
-            t.kernel_count++;
-        } else {
-            (void)spans_add(&t.copies, r->begin, r->end);
-            t.copy_count++;
-            t.copy_bytes += r->bytes;
-        }
-        t.begin = r->begin < t.begin ? r->begin : t.begin;
-        t.end = r->end > t.end ? r->end : t.end;
-    }
-    return t;
-}
-
-static void time_line(FILE *to, const char *what, ls_time time, const char *more)
-{
-    char text[LS_FORMAT_BYTES];
-    fprintf(to, "  %-22s %14s  %s\n", what, format_time(time, text, sizeof text), more);
-}
-
-static uint64_t gpus_with_kernels(const run_program *p)
-{
-    uint64_t gpus = 0;
-    for (size_t i = 0; i < p->records.count; i++)
-        if (p->records.at[i].kind == DRV_WORK_LAUNCH)
-            gpus |= UINT64_C(1) << p->records.at[i].gpu;
-    return gpus != 0 ? gpus : UINT64_C(1) << timing_gpu_number(p->request.system, 0);
-}
-
-/* Those with kernels: "GPU 1", "GPUs 0 to 3", "2 GPUs". */
-static void name_gpus(const run_program *p, char *out, size_t bytes)
-{
-    uint64_t gpus = gpus_with_kernels(p);
-    unsigned first = (unsigned)__builtin_ctzll(gpus), count = (unsigned)__builtin_popcountll(gpus);
-    uint64_t row = gpus >> first;
-    if (count == 1)
-        snprintf(out, bytes, "GPU %u", first);
-    else if ((row & (row + 1)) == 0)
-        snprintf(out, bytes, "GPUs %u to %u", first, first + count - 1);
-    else
-        snprintf(out, bytes, "%u GPUs", count);
-}
-
-static void print_times(const run_program *p, FILE *to)
-{
-    run_program_times t = sum_times(p);
-    char more[160], size[LS_FORMAT_BYTES];
-    char where[64];
-    name_gpus(p, where, sizeof where);
-    snprintf(more, sizeof more, "%" PRIu64 " launches, %s", t.kernel_count, where);
-    time_line(to, "kernel time", t.kernels.total, more);
-    snprintf(more, sizeof more, "%" PRIu64 " copies and fills, %s", t.copy_count,
-             format_si((double)t.copy_bytes, "B", size, sizeof size));
-    time_line(to, "copy time", t.copies.total, more);
-    time_line(to, "total time", t.end > t.begin ? t.end - t.begin : 0, "from the first command to the last");
-    spans_fini(&t.kernels);
-    spans_fini(&t.copies);
 }
 
 /* The bandwidth or latency of a workload that measures the way between GPUs. */
@@ -346,12 +229,12 @@ static void print_kernels(const run_program *p, FILE *to)
 {
     enum { ROWS_MAX = 20 };
     size_t shown = 0, launches = 0;
-    uint64_t gpus = gpus_with_kernels(p);
+    uint64_t gpus = command_log_gpus(&p->log);
     bool several = (gpus & (gpus - 1)) != 0; /* each row names its own */
     fprintf(to, "\n  %5s  %-28s %s%14s %12s %14s %7s  %s\n", "", "kernel", several ? "GPU    " : "", "cycles",
             "wavefronts", "instructions", "IPC", "waves per CU, limited by");
-    for (size_t i = 0; i < p->records.count; i++) {
-        const timing_record *r = &p->records.at[i];
+    for (size_t i = 0; i < p->log.records.count; i++) {
+        const timing_record *r = &p->log.records.at[i];
         char cycles[LS_FORMAT_BYTES], waves[LS_FORMAT_BYTES], insts[LS_FORMAT_BYTES];
         if (r->kind != DRV_WORK_LAUNCH)
             continue;
@@ -432,8 +315,8 @@ static void print_stack(const run_program *p, FILE *to)
     fprintf(to, "\n  %-22s %14.3f  cycles of a compute unit per wavefront instruction\n", "CPI",
             (double)cycles * per);
     fprintf(to, "    %-20s %14.3f\n", "issue", (double)count(p, "cu/*", NULL, "active_cycles") * per);
-    for (size_t i = 0; i < metrics_type_count(p->metrics); i++) {
-        metric_type type = metrics_type_at(p->metrics, i);
+    for (size_t i = 0; i < metrics_type_count(p->log.metrics); i++) {
+        metric_type type = metrics_type_at(p->log.metrics, i);
         if (strncmp(type.name, "cu/", 3) != 0)
             continue;
         for (size_t k = 0; k < type.metric_count; k++) {
@@ -505,7 +388,7 @@ static void print_memory(const run_program *p, FILE *to)
             format_si((double)writes, "B", out, sizeof out));
 }
 
-void run_program_table(const run_program *p, FILE *to)
+void run_program_head(const run_program *p, FILE *to)
 {
     const wl_result *r = &p->result;
     char text[LS_FORMAT_BYTES];
@@ -526,8 +409,13 @@ void run_program_table(const run_program *p, FILE *to)
                 format_count(r->compared, text, sizeof text));
     else if (r->is_wrong)
         fprintf(to, "  %-22s %14s\n", "verification", "WRONG");
-    print_times(p, to);
+    command_log_print_times(&p->log, to);
     print_transfer(p, to);
+}
+
+void run_program_table(const run_program *p, FILE *to)
+{
+    run_program_head(p, to);
     print_occupancy(p, to);
     print_kernels(p, to);
     print_classes(p, to);

@@ -3,10 +3,8 @@
 #ifndef SIM_RUN_PROGRAM_H
 #define SIM_RUN_PROGRAM_H
 
-#include "base/spans.h"
-#include "base/vec.h"
+#include "commands/command_log.h"
 #include "platform/config.h"
-#include "report/groups.h"
 #include "runtime/timing/timing.h"
 #include "sim/emulate_object.h"
 #include "sim/run_kind.h"
@@ -26,14 +24,9 @@ typedef struct run_program {
     wl_setting *settings;
     wl_request request;
     wl_result result;
-    metric_store *metrics;
-    const ls_clock *clock; /* of the compute units */
     mem_arena *arena;
-    LS_VEC(timing_record) records; /* of all commands, in the order of their ends */
-    LS_VEC(size_t) intervals;      /* of the metrics: that of each launch */
-    kernel_groups groups;          /* of intervals of the metrics */
-    span_list busy;                /* cycles of that clock with a kernel */
-    ls_status status;              /* of the run */
+    command_log log;
+    ls_status status; /* of the run */
 } run_program;
 
 typedef struct run_program_options {
@@ -48,7 +41,7 @@ typedef struct run_program_options {
     const wl_setting *settings; /* of a workload; one without a name is its size */
     size_t setting_count;
     const char *variant;
-    bool verify, strict;
+    bool verify, strict, check_memory;
     uint64_t memory_bytes, max_instructions;
     const char *record;
     emulate_object_launch launch; /* of a code object */
@@ -70,7 +63,9 @@ ls_status run_program_source(const run_program *p, source_position *out, ls_erro
 ls_status run_program_go_to(run_program *p, const source_position *from, ls_error *err);
 /* Of the compute units' clock, with at least one kernel at work. */
 uint64_t run_program_cycles(const run_program *p);
-/* The first table of a program's results. */
+/* Its name, verification, and times of kernels and copies. */
+void run_program_head(const run_program *p, FILE *to);
+/* The first table of a program's results, with the head. */
 void run_program_table(const run_program *p, FILE *to);
 
 #endif

@@ -13,14 +13,20 @@
 typedef struct kernel_taker {
     ls_engine *engine;
     uint32_t slot;
-    int32_t gpu; /* whose slot it is */
+    const gpu_instance *gpu; /* whose slot it is */
 } kernel_taker;
 
 static bool take_share(void *self, const metric_source *source, void *counters, size_t bytes)
 {
     const kernel_taker *taker = self;
-    return source->gpu == taker->gpu &&
+    return source->gpu == (int32_t)taker->gpu->number &&
            gpu_take_kernel(taker->engine, source->path, taker->slot, counters, bytes);
+}
+
+static void forget_shares(void *self)
+{
+    const kernel_taker *taker = self;
+    gpu_forget_kernel(taker->gpu, taker->slot);
 }
 
 /* After each kernel: its counters become an interval of the metrics. */
@@ -36,18 +42,20 @@ static ls_status kernel_done(void *self, const replay_kernel *kernel, ls_error *
         .end = ls_clock_time(t->clock, kernel->end),
     };
     gpu_roofline_update(&t->roofline);
+    run_occupancy_add(&t->occupancy, kernel);
     log_info("kernel %" PRIu64 " %s has ended: cycles %" PRIu64 " to %" PRIu64, kernel->number, kernel->name,
              kernel->begin, kernel->end);
     if (!spans_add(&t->busy, kernel->begin, kernel->end) ||
         !vec_push(&t->done_ns, host_clock_ns() - t->began_ns) ||
         !vec_push(&t->intervals, metrics_interval_count(t->metrics)))
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    kernel_taker taker = { .engine = t->engine, .slot = kernel->slot, .gpu = interval.gpu };
+    kernel_taker taker = { .engine = t->engine, .slot = kernel->slot, .gpu = t->gpu };
     ls_time next =
         kernel->next_begin == LS_CYCLE_MAX ? LS_TIME_MAX : ls_clock_time(t->clock, kernel->next_begin);
     if (t->shared_groups != NULL) /* open until the run ends */
-        return kernel_groups_mark(t->shared_groups, t->metrics, &interval, 0, take_share, &taker, err);
-    return kernel_groups_mark(&t->groups, t->metrics, &interval, next, take_share, &taker, err);
+        return kernel_groups_mark(t->shared_groups, t->metrics, &interval, 0, take_share, forget_shares,
+                                  &taker, err);
+    return kernel_groups_mark(&t->groups, t->metrics, &interval, next, take_share, forget_shares, &taker, err);
 }
 
 /* Hit rates from a file: the requested one, or with "auto" one that `lockstep profile` has kept. */
@@ -143,6 +151,8 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
         t->engine = engine;
         t->clock = ls_region_clock(ls_block_region(t->gpu->dispatch));
         status = run_roofline_begin(&t->roofline, t->gpu, metrics, err);
+        if (status == LS_OK)
+            status = run_occupancy_begin(&t->occupancy, t->gpu, metrics, err);
     }
     return status;
 }

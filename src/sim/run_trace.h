@@ -9,6 +9,7 @@
 #include "model/gpu/roofline.h"
 #include "report/groups.h"
 #include "runtime/replay.h"
+#include "sim/run_occupancy.h"
 
 /* All zero is nothing. */
 typedef struct run_trace {
@@ -31,6 +32,7 @@ typedef struct run_trace {
     uint64_t began_ns;  /* host time */
     LS_VEC(uint64_t) done_ns; /* after that, by the order of replay_kernel_at() */
     gpu_roofline roofline;    /* a source of the metrics: it stays where it is as long as they are read */
+    run_occupancy occupancy;  /* likewise */
 } run_trace;
 
 typedef struct run_trace_options {

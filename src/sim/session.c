@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "model/amd/amd_gpu.h"
 #include "model/gpu/gpu.h"
+#include "report/timeline/timeline.h"
 #include "sim/fidelity.h"
 
 #include <pthread.h>
@@ -94,6 +95,7 @@ bool session_has_option(const ls_sim_options *o, const char *name)
         { "gpu", o->gpu },
         { "max-instructions", o->max_instructions },
         { "strict", o->strict },
+        { "check-memory", o->check_memory },
         { "record", o->record },
         { "memory-mib", o->memory_bytes },
         { "size", has_setting(o, false) },
@@ -212,6 +214,7 @@ static ls_status open_program(ls_sim *s, const ls_sim_options *o, const config_r
         .variant = o->variant,
         .verify = o->verify,
         .strict = o->strict,
+        .check_memory = o->check_memory,
         .memory_bytes = o->memory_bytes,
         .max_instructions = o->max_instructions,
         .record = o->record,
@@ -233,7 +236,8 @@ static ls_status open_program(ls_sim *s, const ls_sim_options *o, const config_r
         return status;
     s->engine = run_program_engine(&s->program);
     run_program_set_metrics(&s->program, s->metrics);
-    return metrics_add_engine(s->metrics, s->engine, err);
+    status = metrics_add_engine(s->metrics, s->engine, err);
+    return status == LS_OK ? session_timeline_open(s, o, err) : status;
 }
 
 /* An AMD GPU runs programs, and the workload is none. */
@@ -323,6 +327,8 @@ static ls_status open_machine(ls_sim *s, const ls_sim_options *o, const config_r
         return status;
     s->engine = ls_machine_engine(s->machine);
     status = metrics_add_engine(s->metrics, s->engine, err);
+    if (status == LS_OK)
+        status = session_timeline_open(s, o, err);
     if (status == LS_OK && s->workload)
         return is_amd(s->config) ? refuse_on_amd(s, err) : open_trace(s, o, from, err);
     if (status == LS_OK && o->on)
@@ -387,7 +393,10 @@ void ls_sim_close(ls_sim *s)
 {
     if (!s)
         return;
+    session_monitor_close(s);
     session_results_fini(s);
+    series_destroy(s->series);
+    timeline_destroy(s->timeline);
     run_trace_close(&s->trace);
     run_devices_close(&s->devices);
     metrics_destroy(s->metrics);
@@ -401,6 +410,17 @@ void ls_sim_close(ls_sim *s)
 const platform_config *session_config(const ls_sim *s)
 {
     return s->has_program ? run_program_config(&s->program) : s->config;
+}
+
+const ls_clock *session_clock(const ls_sim *s)
+{
+    uint32_t i = 0;
+    while (i + 1 < s->devices.count && s->devices.at[i].clock == NULL)
+        i++;
+    return s->has_devices   ? s->devices.at[i].clock
+           : s->has_trace   ? s->trace.clock
+           : s->has_program ? s->program.log.clock
+                            : NULL;
 }
 
 const char *ls_sim_platform(const ls_sim *s)
@@ -467,8 +487,9 @@ static ls_status run_engine(ls_sim *s, const ls_sim_run_options *o, ls_error *er
         .scaling = o->scaling,
         .control = &s->control,
         .dump_to = o->dump_to,
-        .progress = o->progress,
-        .progress_self = o->progress_self,
+        .progress = s->monitor ? session_monitor_progress : o->progress,
+        .progress_self = s->monitor ? s : o->progress_self,
+        .sampler = session_monitor_samplers(s, s->series ? series_sampler(s->series) : NULL),
     };
     s->program.print_to = o->print_to;
     uint64_t start_ns = host_clock_ns();
@@ -477,6 +498,8 @@ static ls_status run_engine(ls_sim *s, const ls_sim_run_options *o, ls_error *er
                        : s->has_trace   ? run_trace_run(&s->trace, &options, &s->result, err)
                                         : ls_run(s->engine, &options, &s->result, err);
     s->wall_seconds = (double)(host_clock_ns() - start_ns) * 1e-9;
+    if (s->series)
+        series_finish(s->series, s->result.end_time + 1);
     return status;
 }
 
@@ -487,11 +510,16 @@ ls_status ls_sim_run(ls_sim *s, const ls_sim_run_options *options, ls_error *err
     ls_status status = session_take(&o, sizeof o, options, "ls_sim_run_options", err);
     if (status == LS_OK && s->has_run)
         status = ls_fail(err, LS_ERR_USAGE, "a simulation runs once: open it again");
+    if (status == LS_OK)
+        status = session_series_begin(s, &o, err);
+    if (status == LS_OK)
+        status = session_monitor_begin(s, &o, err);
     if (status != LS_OK)
         return status;
     s->has_run = true;
     s->threads = o.threads ? o.threads : 1;
     status = run_engine(s, &o, err);
+    session_monitor_end(s, status == LS_OK ? "done" : status == LS_ERR_INTERRUPTED ? "stopped" : "failed");
     bool is_wrong = status == LS_ERR_CHECK && s->has_program && s->program.result.is_wrong;
     if (status == LS_ERR_INTERRUPTED) /* results up to then are results */
         status = LS_OK;

@@ -37,8 +37,9 @@ struct ls_sim {
     metric_store *metrics;
     bool has_trace, has_program, has_devices;
     run_trace trace;
-    run_devices devices; /* a trace for each of several GPUs */
-    run_program program; /* its system owns config and machine then */
+    run_devices devices;       /* a trace for each of several GPUs */
+    run_program program;       /* its system owns config and machine then */
+    struct timeline *timeline; /* NULL: none */
 
     ls_run_control control;
     atomic_int is_stopped; /* by ls_sim_stop(), not by a signal */
@@ -52,8 +53,10 @@ struct ls_sim {
 
     LS_VEC(session_kernel) kernels;
     LS_VEC(session_stream) streams;
-    LS_VEC(session_metric) list;   /* of all metrics */
-    LS_VEC(session_metric) stalls; /* those of stall stacks */
+    LS_VEC(session_metric) list;     /* of all metrics */
+    LS_VEC(session_metric) stalls;   /* those of stall stacks */
+    series *series;                  /* NULL: none was asked for */
+    struct session_monitor *monitor; /* NULL: none */
     metric_view *view;
     size_t view_scope;
     bool view_loaded;
@@ -62,6 +65,8 @@ struct ls_sim {
 /* --- session.c --- */
 
 const platform_config *session_config(const ls_sim *sim);
+/* Of the cores; of a system: of the first GPU with commands. NULL: the machine runs no kernels. */
+const ls_clock *session_clock(const ls_sim *sim);
 
 /* Copies a caller's struct, whose first member is its size. An older one is shorter: the rest is zero. */
 ls_status session_take(void *to, size_t bytes, const void *from, const char *what, ls_error *err);
@@ -77,6 +82,11 @@ ls_status session_request(mem_arena *arena, const ls_sim_options *options, confi
 ls_status session_open_at(const ls_sim_options *options, const source_position *from, ls_sim **out,
                           ls_error *err);
 
+/* --- session_timeline.c --- */
+
+/* The timeline that the options ask for; after the machine is built, before it has work. */
+ls_status session_timeline_open(ls_sim *sim, const ls_sim_options *options, ls_error *err);
+
 /* --- session_position.c --- */
 
 /* After the run: the position before a kernel, by its place in ls_sim_get_kernel(). */
@@ -86,6 +96,27 @@ ls_status session_position(const ls_sim *sim, size_t kernel, source_position *ou
 
 /* Everything that the run measured, for exports. run_id and command may be NULL. */
 run_results session_results(ls_sim *sim, const char *run_id, const char *command);
+
+/* --- session_series.c --- */
+
+/* Of a run's options: nothing if they want no series. */
+ls_status session_series_begin(ls_sim *sim, const ls_sim_run_options *options, ls_error *err);
+
+/* --- session_monitor.c --- */
+
+/* Starts the live page, if the options want one. They live as long as the run. */
+ls_status session_monitor_begin(ls_sim *sim, const ls_sim_run_options *options, ls_error *err);
+/* The list of samplers with those of the page. */
+ls_run_sampler *session_monitor_samplers(ls_sim *sim, ls_run_sampler *others);
+/* For ls_run_options.progress, with the simulation as self; calls the caller's own. */
+void session_monitor_progress(void *self, const ls_run_progress *now);
+void session_monitor_end(ls_sim *sim, const char *state);
+void session_monitor_close(ls_sim *sim);
+
+/* --- session_summary.c --- */
+
+/* One screen (report/summary.h). False, and nothing is printed: the machine runs no kernels. */
+bool session_summary(ls_sim *sim, bool color, FILE *to);
 
 /* --- session_results.c --- */
 

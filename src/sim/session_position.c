@@ -80,9 +80,9 @@ ls_status run_program_go_to(run_program *p, const source_position *from, ls_erro
 /* The record of a launch, by the order of ends. */
 static const timing_record *launch_at(const run_program *p, size_t kernel)
 {
-    for (size_t i = 0; i < p->records.count; i++)
-        if (p->records.at[i].kind == DRV_WORK_LAUNCH && kernel-- == 0)
-            return &p->records.at[i];
+    for (size_t i = 0; i < p->log.records.count; i++)
+        if (p->log.records.at[i].kind == DRV_WORK_LAUNCH && kernel-- == 0)
+            return &p->log.records.at[i];
     return NULL;
 }
 

@@ -69,8 +69,8 @@ static ls_status gather_program(ls_sim *s, ls_error *err)
     const run_program *p = &s->program;
     ls_status status = LS_OK;
     size_t launches = 0;
-    for (size_t i = 0; i < p->records.count && status == LS_OK; i++) {
-        const timing_record *r = &p->records.at[i];
+    for (size_t i = 0; i < p->log.records.count && status == LS_OK; i++) {
+        const timing_record *r = &p->log.records.at[i];
         if (r->kind != DRV_WORK_LAUNCH)
             continue;
         const ls_clock *clock = timing_clock(p->request.system, r->gpu);
@@ -82,7 +82,7 @@ static ls_status gather_program(ls_sim *s, ls_error *err)
                                              .end = r->end,
                                              .begin_cycle = ls_clock_cycle_at(clock, r->begin),
                                              .end_cycle = ls_clock_cycle_at(clock, r->end) },
-                            p->intervals.at[launches++], err);
+                            p->log.intervals.at[launches++], err);
     }
     return status;
 }

@@ -1,9 +1,11 @@
 /* session_write.c: results of a simulation as files and text (lockstep/sim.h). */
 #include "sim/session.h"
 
+#include "report/names.h"
 #include "report/scaling_text.h"
 #include "sim/run_accelsim.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,15 +36,6 @@ static const char *own_run_id(ls_sim *s)
     return s->run_id;
 }
 
-/* Of the first GPU with commands. */
-static const ls_clock *session_device_clock(const ls_sim *s)
-{
-    uint32_t i = 0;
-    while (i + 1 < s->devices.count && s->devices.at[i].clock == NULL)
-        i++;
-    return s->devices.at[i].clock;
-}
-
 run_results session_results(ls_sim *s, const char *run_id, const char *command)
 {
     size_t warning_count;
@@ -64,10 +57,8 @@ run_results session_results(ls_sim *s, const char *run_id, const char *command)
         .ticks = r.ticks,
         .has_cycles = r.has_cycles,
         .cycles = r.cycles,
-        .clock = s->has_devices   ? session_device_clock(s)
-                 : s->has_trace   ? s->trace.clock
-                 : s->has_program ? s->program.clock
-                                  : NULL,
+        .clock = session_clock(s),
+        .series = s->series,
         .region_cycles = r.region_cycles,
         .metrics = s->metrics,
         .host = {
@@ -108,13 +99,15 @@ ls_status ls_sim_export(ls_sim *s, const char *path, const ls_sim_export_options
 
 /* ---------------------------------------------------------------------------------------------------- text */
 
-/* Formats that a stream can take; the last one is no export_format. */
+/* Formats that a stream can take; those after tidy are no export_format. */
 static const char *const formats[] = { [LS_EXPORT_TEXT] = "text",
                                        [LS_EXPORT_JSON] = "json",
                                        [LS_EXPORT_CSV] = "csv",
                                        [LS_EXPORT_TIDY] = "tidy",
-                                       "accelsim" };
-enum { ACCELSIM = LS_COUNT_OF(formats) - 1 };
+                                       "accelsim",
+                                       "ncu",
+                                       "rocprof" };
+enum { ACCELSIM = LS_EXPORT_TIDY + 1, NCU, ROCPROF };
 
 static ls_status find_format(const char *name, size_t *out, ls_error *err)
 {
@@ -134,6 +127,8 @@ ls_status ls_sim_check_format(const ls_sim *s, const char *name, ls_error *err)
 {
     size_t format;
     ls_status status = find_format(name, &format, err);
+    if (status == LS_OK && (format == NCU || format == ROCPROF))
+        return names_check(format == NCU ? NAMES_NCU : NAMES_ROCPROF, s->metrics, err);
     if (status != LS_OK || format != ACCELSIM)
         return status;
     if (!s->has_trace)
@@ -168,6 +163,12 @@ ls_status ls_sim_print_as(ls_sim *s, const ls_sim_print_options *options, FILE *
     run_results results = session_results(s, o.run_id, o.command);
     if (format == ACCELSIM)
         return run_accelsim_print(&s->trace, results.partial, results.host.wall_seconds, to, err);
+    if (format == NCU || format == ROCPROF)
+        return format == NCU ? names_print_ncu(&results, to, err)
+                             : command_log_print_rocprof(&s->program.log, &results, to, err);
+    bool all = o.all || o.per_block || o.untouched;
+    if (format == LS_EXPORT_TEXT && !all && session_summary(s, o.color, to))
+        return LS_OK;
     if (format == LS_EXPORT_TEXT)
         print_tables(s, to);
     const export_options how = { .per_block = o.per_block, .untouched = o.untouched, .color = o.color };

@@ -10,6 +10,7 @@
 #include "lockstep/random.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static void real(void **state)
@@ -179,16 +180,50 @@ static void too_little_room(void **state)
     assert_string_equal(format_si(1e3, "B", NULL, 0), "#");
 }
 
+/* The shortest of all texts that read back, and of these the closest: as printf() with 15, 16 or 17 digits. Numbers of
+ * this size have a method of their own. */
+static void short_real(void **state)
+{
+    (void)state;
+    ls_random random;
+    ls_random_init(&random, 7);
+    for (int i = 0; i < 20000; i++) {
+        char out[LS_FORMAT_BYTES], text[48];
+        uint64_t over = ls_random_next(&random) >> (24 + i % 30),
+                 under = ls_random_next(&random) >> (34 + i % 28);
+        double value = (double)over / (double)(under | 1), back;
+        if (i % 16 == 0) { /* beside a power of two, where the distances differ */
+            uint64_t bits = (uint64_t)(1012 + i % 40) << 52;
+            bits += (uint64_t)(i / 16 % 5) - 2;
+            memcpy(&value, &bits, sizeof value);
+        }
+        if (value < 1e-4 || value >= 1e9)
+            continue;
+        int digits = 15;
+        do
+            snprintf(text, sizeof text, "%.*g", digits, value);
+        while (sscanf(text, "%lf", &back) == 1 && back != value && ++digits <= 17);
+        format_real(value, out, sizeof out);
+        if (digits == 17 && strlen(out) < strlen(text)) { /* 16 digits that are not the closest */
+            assert_int_equal(parse_real(out, strlen(out), &back, NULL), LS_OK);
+            assert_true(back == value);
+            continue;
+        }
+        assert_string_equal(out, text);
+    }
+    char out[LS_FORMAT_BYTES];
+    assert_string_equal(format_real(-0.0, out, sizeof out), "-0");
+    assert_string_equal(format_real(0.0001, out, sizeof out), "0.0001");
+    assert_string_equal(format_real(999999999.5, out, sizeof out), "999999999.5");
+    assert_string_equal(format_real(-0.1, out, sizeof out), "-0.1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(real),
-        cmocka_unit_test(real_reads_back),
-        cmocka_unit_test(ratio),
-        cmocka_unit_test(count),
-        cmocka_unit_test(time_for_people),
-        cmocka_unit_test(si),
-        cmocka_unit_test(too_little_room),
+        cmocka_unit_test(real),  cmocka_unit_test(short_real),      cmocka_unit_test(real_reads_back),
+        cmocka_unit_test(ratio), cmocka_unit_test(count),           cmocka_unit_test(time_for_people),
+        cmocka_unit_test(si),    cmocka_unit_test(too_little_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

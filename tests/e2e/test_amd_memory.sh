@@ -9,8 +9,8 @@ source "${BASH_SOURCE[0]%/*}/lib.bash"
 right() {
     local platform=$1
     shift
-    run 0 run bitonicsort --size 256 -p "$platform" --verify --watchdog 1ms "$@"
-    run 0 run histogram --size 4096 -p "$platform" --verify --watchdog 1ms "$@"
+    run 0 run --all bitonicsort --size 256 -p "$platform" --verify --watchdog 1ms "$@"
+    run 0 run --all histogram --size 4096 -p "$platform" --verify --watchdog 1ms "$@"
 }
 
 for policy in through around back evict; do
@@ -46,9 +46,9 @@ right r9nano -s tlb.entries=1 -s tlb.ways=1 -s tlb.mshr_entries=1 -s tlb.queue_e
 cycles() {
     awk '$2 == "fir" && $3 ~ /^[0-9,]+$/ { gsub(",", "", $3); print $3; exit }' stdout
 }
-run 0 run fir --size 32768 -p r9nano
+run 0 run --all fir --size 32768 -p r9nano
 plain=$(cycles)
-run 0 run fir --size 32768 -p r9nano -s l2.size_kib=1 -s vector_cache.size_kib=1
+run 0 run --all fir --size 32768 -p r9nano -s l2.size_kib=1 -s vector_cache.size_kib=1
 small=$(cycles)
 ((small > plain)) || fail "FIR takes $small cycles with small caches, $plain with large ones"
 

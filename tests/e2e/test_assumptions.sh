@@ -6,7 +6,7 @@ source "${BASH_SOURCE[0]%/*}/lib.bash"
 [[ -f $BINARY_DIR/share/lockstep/kernels/gfx1010/fir.co ]] || skip "the workloads' kernels are not built"
 
 key=command.launch_cycles text='command.launch_cycles is 3700: assumption: 2.0 us, as the R9 Nano'
-run 0 run fir --size 1024 -p rx5500xt -o a.json -o a.csv -o a.db
+run 0 run --all fir --size 1024 -p rx5500xt -o a.json -o a.csv -o a.db
 [[ ! -s stderr ]] || fail 'assumptions are on standard error'
 sed -n '/^assumptions/,/^$/p' stdout | grep "${key}[, ]" >/dev/null || fail "text does not list $key"
 grep -qF "\"kind\": \"assumption\", \"text\": \"$text" a.json || fail "JSON does not list $key"
@@ -21,9 +21,9 @@ run 0 config explain $key -p rx5500xt
 says 'an assumption: results of this platform list it'
 
 # A value of the user's own is none, nor is one with a source.
-run 0 run fir --size 1024 -p rx5500xt -s $key=1000
+run 0 run --all fir --size 1024 -p rx5500xt -s $key=1000
 sed -n '/^assumptions/,/^$/p' stdout | grep "$key" >/dev/null && fail "a value from --set is listed"
-run 0 run fir --size 1024 -p r9nano
+run 0 run --all fir --size 1024 -p r9nano
 sed -n '/^assumptions/,/^$/p' stdout >list
 grep -q vector_cache.hash list || fail "r9nano lists no hash"
 grep -q "$key" list && fail "r9nano lists a number that was measured"

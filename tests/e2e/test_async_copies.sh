@@ -32,7 +32,7 @@ exit='0090 ffffffff 0 EXIT 0 0 0'
 
 # cycles TRACE OPTION...: of the kernel.
 cycles() {
-    run 0 run "$@"
+    run 0 run --all "$@"
     awk '$1 == "all" { gsub(",", "", $2); print $2; exit }' stdout
 }
 

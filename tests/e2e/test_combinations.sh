@@ -36,6 +36,8 @@ if [[ -e $(dirname "$LOCKSTEP")/liblockstep-opencl.so ]]; then
 2|--trace-instructions is for emulation|exec --platform r9nano --trace-instructions t -- true
 2|has no effect|exec --mode emulate --platform r9nano -- true
 2|--set overrides a key of a platform|exec --set clusters=2 -- true
+2|--rocprof has counters of simulated time|exec --rocprof r.csv -- true
+2|--summary and --no-summary|exec --platform r9nano --summary --no-summary -- true
 2|--trace-filter needs|exec --trace-filter wave=0 -- true
 END
     run 0 exec --platform rx5500xt --gpus 2 -- true

@@ -14,7 +14,7 @@ platform=(-p ./four.yaml)
 
 # Femtoseconds of a collective.
 fs_of() {
-    run 0 run "synth:$1" "${platform[@]}" "${@:2}" -o out.json
+    run 0 run --all "synth:$1" "${platform[@]}" "${@:2}" -o out.json
     python3 -c 'import json; print(json.load(open("out.json"))["run"]["end_time_fs"])'
 }
 
@@ -35,7 +35,7 @@ delay 700
 run synth:vector-add,n=4096
 LIST
 for threads in 1 2 3 8; do
-    run 0 run work.list "${platform[@]}" -j "$threads" -o "out$threads.json" --per-block
+    run 0 run --all work.list "${platform[@]}" -j "$threads" -o "out$threads.json" --per-block
     says 'gpu0           1       1        1'
     says 'gpu1           1       0        1'
     python3 - "out$threads.json" >"numbers$threads" <<'PY'
@@ -53,15 +53,15 @@ assert sorted(k["gpu"] for k in data["kernels"] if not k["name"].startswith("(")
 PY
 
 # A kernel that uses no other GPU takes the cycles that it takes alone.
-run 0 run synth:vector-add,n=4096 -p rtx3070 -s cores=8 -s memory.channels=4
+run 0 run --all synth:vector-add,n=4096 -p rtx3070 -s cores=8 -s memory.channels=4
 alone=$(awk '/kernel .* cycles/ {found = 1; next} found {print $3; exit}' stdout)
-run 0 run work.list "${platform[@]}"
+run 0 run --all work.list "${platform[@]}"
 grep -q "gpu0 .* $alone\$" stdout || fail "vector-add takes other cycles than alone ($alone)"
 
 # ------------------------------------------------------------------------------------------------------------ remote memory
 printf '0x7f0000000000 0x100000000 1\n' >ranges # the first array is gpu1's
 printf 'lockstep devices 1\nowners ranges\ndevice 0\nrun synth:vector-add,n=4096\n' >remote.list
-run 0 run remote.list "${platform[@]}" -o remote.json --per-block
+run 0 run --all remote.list "${platform[@]}" -o remote.json --per-block
 python3 - <<'PY' || fail "reads of gpu0 in gpu1's memory"
 import json
 blocks = json.load(open("remote.json"))["values"]["blocks"]
@@ -107,12 +107,12 @@ one=$(fs_of all-to-all,bytes=65536)
 for threads in 2 3 8; do
     [[ $(fs_of all-to-all,bytes=65536 -j "$threads") == "$one" ]] || fail "all-to-all differs with $threads threads"
 done
-run 0 run synth:peer-latency,accesses=32 "${platform[@]}"
+run 0 run --all synth:peer-latency,accesses=32 "${platform[@]}"
 says 'peer-latency: 32 loads'
 
 # --------------------------------------------------------------------------------------------------------------- refusals
 printf 'lockstep devices 1\ndevice 0\nwait a\nsignal b\ndevice 1\nwait b\nsignal a\n' >cycle.list
-run 4 run cycle.list "${platform[@]}"
+run 4 run --all cycle.list "${platform[@]}"
 grep -qF 'cycle: gpu0.queue -> gpu1.queue -> gpu0.queue' stderr || fail "the cycle of waiters is not named"
 refused 2 "cycle.list:3: devices wait for each other: device 0 for 'a' of device 1 (line 3), device 1 for 'b' of device 0 (line 6)" \
     trace check cycle.list

@@ -9,7 +9,7 @@ small=(--size 4096 -s gpus.clusters=4 --verify)
 # The same times for any number of threads; each launch names its GPU.
 for how in discrete locality unified; do
     for threads in 1 2 3 8; do
-        run 0 run fir -p r9nano-x4 --devices "$how" "${small[@]}" -j "$threads" -o "$how$threads.json"
+        run 0 run --all fir -p r9nano-x4 --devices "$how" "${small[@]}" -j "$threads" -o "$how$threads.json"
         grep -q "^fir on 4 GPUs of r9nano-x4, $how$" stdout || fail "the table does not say $how"
         grep -qE 'verification +correct' stdout || fail "wrong with $how and $threads threads"
         sed -n '/kernel time/,/IPC/p; /GPU 3/p' stdout >"table$threads"
@@ -22,7 +22,7 @@ grep -q '"gpu": *3' unified1.json || fail 'the results do not name GPU 3'
 # GPU 0's dispatcher gives every compute unit of all GPUs a work-group in turn: 70 for 32 units.
 central=(--devices unified --spread central -s gpus.clusters=2 --verify)
 for threads in 1 2 3 8; do
-    run 0 run fir -p r9nano-x4 "${central[@]}" --size 4480 -j "$threads" -o "central$threads.json" --per-block
+    run 0 run --all fir -p r9nano-x4 "${central[@]}" --size 4480 -j "$threads" -o "central$threads.json" --per-block
     sed -n '/kernel time/,/IPC/p; /GPU 3/p' stdout >"table$threads"
     cmp -s table1 "table$threads" || fail "central differs with $threads threads"
 done
@@ -37,7 +37,7 @@ assert blocks[0]["gpu0.central"]["sent"] == blocks[0]["gpu0.central"]["done"] ==
 assert [blocks[0][f"gpu{g}.central"]["received"] for g in (1, 2, 3)] == [16, 16, 16]
 PY
 # A compute unit that is done early gets the next one: GPU 0 has all data, GPU 1 is at the same switch. All end together.
-run 0 run matrixmultiplication -p r9nano-x4 --devices unified --spread central --pages one -s gpus.clusters=1 \
+run 0 run --all matrixmultiplication -p r9nano-x4 --devices unified --spread central --pages one -s gpus.clusters=1 \
     -s gpus.cu.groups=2 --size 192 --param columns=1024 --param inner=16 -o tail.json --per-block
 python3 - <<'PY' || fail 'the tail of central is not balanced'
 import json
@@ -58,7 +58,7 @@ refused 3 "spread central needs command processors of model 'cycle' and GPUs wit
 refused 3 'a unified device needs a fabric' run fir -p r9nano-x2 --devices unified
 refused 3 'workload atax does not divide itself over GPUs' run atax -p r9nano-x4 --devices locality
 refused 3 'has no TLBs' run fir -p w6800 --gpus 2 -s fabric.model=full --devices locality
-run 0 run atax -p r9nano-x4 --devices unified "${small[@]:2}" --size 64
+run 0 run --all atax -p r9nano-x4 --devices unified "${small[@]:2}" --size 64
 
 [[ -e $BINARY_DIR/liblockstep-opencl.so ]] || skip 'the OpenCL driver is not built'
 cat >all.c <<'C'
@@ -113,6 +113,7 @@ run 0 exec --gpus 3 -- ./all
 for fabric in none pcie; do
     run 0 exec --platform r9nano --gpus 3 --set fabric.model=$fabric --metrics "$fabric.json" -- ./all
     [[ $(<stdout) == '3 devices, code 0, 14336' ]] || fail "three GPUs, fabric $fabric"
+    [[ $(grep -cE '^    gpu[0-2] +1 ' stderr) == 3 ]] || fail "the summary has not three GPUs, fabric $fabric"
 done
 run 0 exec --platform r9nano-x4 --devices unified -- ./all
 [[ $(<stdout) == '1 devices, code 0, 2048' ]] || fail 'the unified device'

@@ -63,7 +63,7 @@ sed 's/CL_MEM_COPY_HOST_PTR, sizeof data, data/0, sizeof data, NULL/' add.c >und
 "$CC" undefined.c -o undefined -lOpenCL || fail 'undefined.c'
 run 0 exec -- ./undefined
 run 5 exec --strict -- ./undefined
-grep -q 'kernel k, pc 0x.*, work-group 0,0,0, wave 0: .*lane 0: what is stored depends on .*nothing has written' stderr ||
+grep -q 'kernel k, pc k+0x.*, work-group 0,0,0, wave 0: .*lane 0: what is stored depends on .*nothing has written' stderr ||
     fail 'the finding is not told'
 refused 2 '--strict is for emulation, but time is simulated' exec --strict --platform r9nano -- ./add
 run 0 exec --gpu gfx1010 --record add.lspk -- ./add
@@ -131,6 +131,46 @@ done
 # GPUs of a platform: each is a device.
 run 0 exec --platform r9nano --gpus 2 -- ./add
 [[ $(<stdout) == 'r9nano (Lockstep): 5 63' ]] || fail 'the program printed something else on two GPUs'
+grep -q '^add on 2 GPUs of 2 x r9nano, discrete$' stderr || fail 'the summary does not name two GPUs'
+
+# At its end a summary on standard error, which has the numbers of a recording of the program; the CSV of rocprof, too.
+tables() {
+    sed -n '/^  kernel time/,/^    k /p' "$1" | grep -v '^       and [0-9]* more: '
+}
+for threads in 1 3; do
+    run 0 exec --platform r9nano -j "$threads" --record timed.lspk --rocprof "rocprof$threads.csv" -- ./add
+    [[ $(<stdout) == 'r9nano (Lockstep): 5 63' ]] || fail 'the summary is in the output of the program'
+    [[ $(sed -n 2p stderr) == 'add on r9nano' ]] || fail 'the summary does not begin with the program'
+    grep -q 'and [0-9]* more: --record ' stderr || fail 'the summary does not say how to get every rule'
+    tables stderr >"tables$threads"
+done
+grep -qE '^    k +1 +[0-9.]+ us +100.0 % +[0-9,]+  launches$' tables1 || fail 'the kernel is not in the summary'
+cmp -s tables1 tables3 || fail 'the summary depends on threads'
+cmp -s rocprof1.csv rocprof3.csv || fail 'the CSV depends on threads'
+run 0 run timed.lspk -p r9nano
+diff <(tables stdout | sed '/recorded by/d') tables1 >differences || fail "exec and run differ: $(<differences)"
+run 0 run timed.lspk -p r9nano --stats rocprof
+diff stdout rocprof1.csv >differences || fail "the CSV of exec and that of run differ: $(<differences)"
+run 0 exec --platform r9nano -- ./leave
+grep -q '  300 launches, GPU 0$' stderr || fail 'launches at the end of the process are not in the summary'
+
+# It can be switched off, by the option and the environment; emulation has one on request, with counts.
+run 0 exec --platform r9nano --no-summary -- ./add
+[[ ! -s stderr ]] || fail 'a summary with --no-summary'
+LOCKSTEP_SUMMARY=0 run 0 exec --platform r9nano -- ./add
+[[ ! -s stderr ]] || fail 'a summary with LOCKSTEP_SUMMARY=0'
+LOCKSTEP_SUMMARY=0 run 0 exec --platform r9nano --summary -- ./add
+grep -q '^add on r9nano$' stderr || fail 'the option is not stronger than the environment'
+LOCKSTEP_SUMMARY=2 run 10 exec --platform r9nano -- ./add
+grep -q 'LOCKSTEP_SUMMARY: .*too large' stderr || fail 'a wrong LOCKSTEP_SUMMARY is accepted'
+run 0 exec -- ./add
+[[ ! -s stderr ]] || fail 'a summary of emulation that nobody asked for'
+run 0 exec --summary -- ./add
+grep -qE '^  launches +1$' stderr || fail 'no counts of emulation'
+run 0 exec --platform r9nano --rocprof none/r.csv --no-summary -- ./add
+grep -q 'lockstep-opencl: .*none/r.csv' stderr || fail 'a file that cannot be written is not reported'
+OCL_ICD_VENDORS="$BINARY_DIR/liblockstep-opencl.so" LOCKSTEP_ROCPROF=r.csv ./add 2>stderr
+grep -q 'there is no platform: LOCKSTEP_ROCPROF: .*set LOCKSTEP_PLATFORM' stderr || fail 'counters without time are accepted'
 
 # A wrong setting is one line, and no platform.
 LOCKSTEP_GPU=gfx9 run 10 exec -- ./add

@@ -74,7 +74,7 @@ for i in 1 2 3 4 5; do
     sed 's/^-kernel id = .*/-kernel id = 9/' many/kernel-1.traceg >many/kernel-x$i.traceg
     echo kernel-x$i.traceg
 done >many/kernelslist.g
-run 0 run many -p rtx3070 -k 3-4 -o k.json -o k.csv -o k.db
+run 0 run --all many -p rtx3070 -k 3-4 -o k.json -o k.csv -o k.db
 [[ $(grep -cE '^ +[34]  _Z5saxpy' stdout) == 4 ]] || fail 'the text does not number kernels 3 and 4 (table and roofline)'
 grep -qE '^ +[125]  _Z5saxpy' stdout && fail 'the text has another number'
 [[ $(grep -oE '"kernel": [0-9]+' k.json | tr '\n' ' ') == '"kernel": 3 "kernel": 4 ' ]] ||

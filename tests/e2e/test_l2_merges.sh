@@ -8,7 +8,7 @@ gemm=synth:gemm-tensor,m=512,n=512,k=128
 
 # cycles OPTION...: of the kernel on h100.
 cycles() {
-    run 0 run "$gemm" -p h100 "$@"
+    run 0 run "$gemm" -p h100 "$@" --all
     awk '$2 ~ /hgemm/ { gsub(",", "", $3); print $3; exit }' stdout
 }
 roomy=$(cycles)

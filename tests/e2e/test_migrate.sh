@@ -4,7 +4,7 @@
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
-base=(run fir -p r9nano-x4 --devices unified -s gpus.clusters=4)
+base=(run --all fir -p r9nano-x4 --devices unified -s gpus.clusters=4)
 small=("${base[@]}" --size 4096 --verify -s migrate.check=true)
 
 for model in page esi split; do

@@ -6,7 +6,7 @@ source "${BASH_SOURCE[0]%/*}/lib.bash"
 
 # cycles OPTION...: of the only kernel on rtx3070.
 cycles() {
-    run 0 run "$@"
+    run 0 run "$@" --all
     awk '$1 == "all" && $2 ~ /^[0-9,]+$/ { gsub(",", "", $2); print $2; exit }' stdout
 }
 
@@ -35,7 +35,7 @@ row=$(cycles "${gemm[@]}" -s noc.model=mesh -s noc.columns=2)
 ((row > mesh)) || fail "two columns take $row cycles, a square $mesh"
 
 # Counters of the network: as many replies as requests, and links that carried them.
-run 0 run "${gemm[@]}" -s noc.model=mesh
+run 0 run "${gemm[@]}" -s noc.model=mesh --all
 value() {
     awk -v name="$1" '$1 == name { gsub(",", "", $2); print $2; exit }' stdout
 }
@@ -56,7 +56,7 @@ basic=(synth:pointer-chase -p rtx3070 --fidelity memory)
 short=$(cycles "${basic[@]}" -s noc.model=mesh -s noc.hop_latency_cycles=1)
 long=$(cycles "${basic[@]}" -s noc.model=mesh -s noc.hop_latency_cycles=100)
 ((long > short)) || fail "100 cycles per hop take $long cycles, 1 takes $short"
-run 0 run "${basic[@]}" -s noc.model=mesh -s noc.flit_bytes=16
+run 0 run "${basic[@]}" -s noc.model=mesh -s noc.flit_bytes=16 --all
 grep -q 'noc.flit_bytes has no effect' stderr || fail 'no warning of a key without effect'
 
 refused 2 "'noc.hop_latency_cycles' belongs to model 'mesh' or 'ring'" run synth:gemm -p rtx3070 -s noc.hop_latency_cycles=2

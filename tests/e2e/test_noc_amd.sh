@@ -6,7 +6,7 @@ source "${BASH_SOURCE[0]%/*}/lib.bash"
 
 # cycles OPTION...: of the only kernel.
 cycles() {
-    run 0 run "$@"
+    run 0 run "$@" --all
     awk '$1 == 1 && $3 ~ /^[0-9,]+$/ { gsub(",", "", $3); print $3; exit }' stdout
 }
 
@@ -44,7 +44,7 @@ value() {
     awk -v name="$1" '$1 == name { gsub(",", "", $2); print $2; exit }' stdout
 }
 correct() { # correct NOC WORKLOAD PLATFORM
-    run 0 run "$2" -p "$3" -s "noc=$1" --verify
+    run 0 run "$2" -p "$3" -s "noc=$1" --verify --all
     says 'correct'
     requests=$(value request_messages)
     [[ $requests =~ ^[1-9][0-9]*$ ]] || fail "no requests in the $1: '$requests'"

@@ -6,7 +6,7 @@ source "${BASH_SOURCE[0]%/*}/lib.bash"
 
 # cycles TRACE OPTION...: of the whole run.
 cycles() {
-    run 0 run "$@"
+    run 0 run --all "$@"
     awk '$1 == "all" { gsub(",", "", $2); print $2; found = 1; exit } END { exit !found }' stdout || fail "no cycles"
 }
 empty=synth:throughput,op=MOV,count=1,warps=4

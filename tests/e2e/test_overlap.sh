@@ -26,7 +26,7 @@ per_kernel() {
 on=(-p rtx3070 -s cores=2 -s dispatch.concurrent_kernels=4)
 for fidelity in detailed basic memory; do
     for trace in a b two; do
-        run 0 run "$trace" "${on[@]}" --fidelity "$fidelity" -o "$trace-$fidelity.db"
+        run 0 run --all "$trace" "${on[@]}" --fidelity "$fidelity" -o "$trace-$fidelity.db"
     done
     db=two-$fidelity.db
     [[ $(sqlite3 "$db" 'SELECT group_concat(overlapped || shared) FROM kernels') == 10,10,11 ]] ||
@@ -60,14 +60,14 @@ $(diff alone together)"
         grep -v '^host,' stdout | cmp -s - one.csv || fail "$fidelity: other results with $threads threads"
     done
 done
-run 0 run two "${on[@]}"
+run 0 run --all two "${on[@]}"
 grep -qE '_Z.* shared +shared$' stdout || fail 'the table does not say that L2 and DRAM are shared'
 
 # Kernels of one stream do not overlap, however many may: nothing is shared.
 sed 's/^-cuda stream id = .*/-cuda stream id = 0/' -i two/kernel-2.traceg
-run 0 run two "${on[@]}" -o serial.db
+run 0 run --all two "${on[@]}" -o serial.db
 [[ $(sqlite3 serial.db 'SELECT group_concat(overlapped || shared) FROM kernels') == 00,00 ]] || fail 'overlap without overlap'
-run 0 run two -p rtx3070 -s cores=2 -o single.db
+run 0 run --all two -p rtx3070 -s cores=2 -o single.db
 for db in serial single; do
     sqlite3 $db.db "SELECT k.name, t.type, t.metric, sum(t.value) FROM totals t JOIN kernels k USING(scope)
         GROUP BY 1, 2, 3" >$db
@@ -85,7 +85,7 @@ ctas=$(sqlite3 a-detailed.db "SELECT value FROM totals WHERE kernel IS NULL AND 
 for fidelity in detailed basic memory; do
     for latency in 1560 0; do
         rm -f four.db
-        run 0 run four "${on[@]}" -s dispatch.launch_latency_cycles=$latency --fidelity $fidelity -o four.db
+        run 0 run --all four "${on[@]}" -s dispatch.launch_latency_cycles=$latency --fidelity $fidelity -o four.db
         counted=$(sqlite3 four.db "SELECT group_concat(n) FROM (SELECT k.kernel || ':' || max(t.value * (t.metric = 'kernels')) || '/' || max(t.value * (t.metric = 'ctas')) AS n
             FROM kernels k JOIN totals t USING(scope) WHERE k.shared = 0 AND t.type LIKE 'dispatch/%'
             AND t.metric IN ('kernels', 'ctas') GROUP BY k.kernel ORDER BY k.kernel)")

@@ -10,7 +10,7 @@ moves() { # moves WORKLOAD SET...
     local workload=$1 sets=() set
     shift
     for set in "$@"; do sets+=(-s "$set"); done
-    run 0 run "$workload" "${system[@]}" "${sets[@]}" --verify -o one.json
+    run 0 run "$workload" "${system[@]}" "${sets[@]}" --verify --all -o one.json
     says 'correct'
     cp stdout text
     run 0 run "$workload" "${system[@]}" "${sets[@]}" -j 3 --verify -o three.json

@@ -12,14 +12,14 @@ grep -q '^lockstep-profile ' saxpy.profile || fail "the file does not say what i
 run 0 profile $k -p rtx3070 -o threads.profile -j3
 cmp saxpy.profile threads.profile || fail "three threads find another profile than one"
 
-run 0 run $k -p rtx3070 --fidelity memory
+run 0 run --all $k -p rtx3070 --fidelity memory
 says 'sampled from each kernel'
 cp stdout sampled
 run 0 profile $k -p rtx3070
 [[ -d cache/lockstep/profiles ]] || fail "nothing was kept"
-run 0 run $k -p rtx3070 --fidelity memory
+run 0 run --all $k -p rtx3070 --fidelity memory
 diff <(sed '/^host/,$d' sampled) <(sed '/^host/,$d' stdout) >/dev/null || fail "a kept profile changes a run unasked"
-run 0 run $k -p rtx3070 --fidelity memory --profile auto
+run 0 run --all $k -p rtx3070 --fidelity memory --profile auto
 says 'cached profile'
 run 0 run $k -p rtx3070 --fidelity memory --profile saxpy.profile -f json
 says '"hit_rates"'

@@ -43,7 +43,7 @@ else
 fi
 
 # The file does not depend on threads either.
-run 0 run bitonicsort --size 256 -p r9nano -j 3 --record other.lspk
+run 0 run --all bitonicsort --size 256 -p r9nano -j 3 --record other.lspk
 cmp -s sort.lspk other.lspk || fail "three threads record another file than two"
 
 # An emulated run says the same, and its cycles are those of the run in simulated time, within 2 %.
@@ -56,22 +56,22 @@ insts=$(grep -m1 '"wave_instructions"' stdout | tr -cd 0-9)
 cycles() {
     awk '/^ +1  fir /{ gsub(",", "", $3); print $3; exit }' stdout
 }
-run 0 run fir.lspk -p r9nano
+run 0 run --all fir.lspk -p r9nano
 timed=$(cycles)
-run 0 run emulated.lspk -p r9nano
+run 0 run --all emulated.lspk -p r9nano
 says 'replayed without data'
 emulated=$(cycles)
 ((timed > 0 && emulated * 100 > timed * 98 && emulated * 100 < timed * 102)) ||
     fail "$emulated cycles by emulation, $timed in simulated time"
 
 # Another platform: as many instructions, other cycles.
-run 0 run fir.lspk -p rx5500xt
+run 0 run --all fir.lspk -p rx5500xt
 says "${insts:0:-3},${insts: -3}"
 (($(cycles) != timed)) || fail "two GPUs take the same time"
 
 # Some of its launches.
 refused 2 'no kernel has such a name' run sort.lspk -p r9nano --kernels 2-4,name:nothing
-run 0 run sort.lspk -p r9nano --kernels 2-4
+run 0 run --all sort.lspk -p r9nano --kernels 2-4
 says '3 launches'
 run 0 trace info sort.lspk --kernels 36
 says 'launches                     1'

@@ -54,12 +54,12 @@ run 0 sweep "${grid[@]}" -o shared0.db
 
 # Temporary files of a killed run are removed by the next one.
 touch .x.json.99999-1.tmp
-run 0 run "${small[@]}" -o x.json
+run 0 run --all "${small[@]}" -o x.json
 [[ ! -e .x.json.99999-1.tmp ]] || fail 'the temporary file of a killed run stays'
 
 # A full disk is named, nothing half-written stays, and the summary is printed all the same.
 ln -s /dev/full full.json
-run 2 run "${small[@]}" -o full.json -o after.csv
+run 2 run --all "${small[@]}" -o full.json -o after.csv
 grep -q 'full.json: cannot write the file: No space left on device' stderr || fail 'the reason is missing'
 says 'simulated time'
 [[ -s after.csv ]] || fail 'one file that fails takes the others with it'
@@ -78,18 +78,35 @@ done
 mkdir disk
 if mount -t tmpfs -o size=4k tmpfs disk 2>/dev/null; then
     trap 'umount "$work/disk"; rm -rf "$work"' EXIT
-    run 2 run "${small[@]}" -o disk/r.json
+    run 2 run --all "${small[@]}" -o disk/r.json
     grep -q 'disk/r.json: cannot write the file: No space left on device' stderr || fail 'the reason is missing'
     [[ -z $(ls -A disk) ]] || fail "half a file: $(ls -A disk)"
     "$LOCKSTEP" run "${small[@]}" -f json >disk/out 2>stderr && fail 'standard output on a full disk is a success'
     grep -q 'could not be written: No space left on device' stderr || fail "the reason is missing: $(cat stderr)"
-    "$LOCKSTEP" run "${small[@]}" >disk/out 2>stderr && fail 'standard output on a full disk is a success'
+    "$LOCKSTEP" run --all "${small[@]}" >disk/out 2>stderr && fail 'standard output on a full disk is a success'
     grep -q 'cannot write standard output: No space left on device' stderr || fail "the reason is missing: $(cat stderr)"
     run 2 emulate fir --trace-instructions disk/steps
     grep -q 'instruction trace could not be written: No space left' stderr || fail 'the reason is missing'
 else
     left_out 'no tmpfs can be mounted: a full disk was not tried'
 fi
+
+# Metrics over time: the same bytes for any number of threads, in each format, and sums that are the run's counters.
+over=(run 'synth:gather,n=4096,table_kib=64' -p rtx3070 -s cores=2 --series-every 1000cycles --series 'core/*.issued')
+run 0 "${over[@]}" -o time1.csv -o time1.json -o time1.db
+run 0 "${over[@]}" -o time3.csv -j 3
+cmp time1.csv.series.csv time3.csv.series.csv || fail 'metrics over time depend on threads'
+[[ $(head -n 1 time1.csv.series.csv | tr -d '\r') == 'begin_ns,gpu0 core/cycle.issued [issue slots]' ]] || fail 'the head'
+[[ ! -e time1.json.series.csv ]] || fail 'JSON has metrics over time inside'
+python3 - <<'END' || fail 'metrics over time do not add up'
+import json, sqlite3
+r = json.load(open("time1.json"))
+total = r["values"]["types"]["core/cycle"]["issued"]
+[values] = r["series"]["values"]
+rows = sqlite3.connect("time1.db").execute("SELECT value FROM series ORDER BY interval").fetchall()
+assert sum(values) == total and [v for (v,) in rows] == values and len(values) == r["series"]["intervals"] > 3
+END
+refused 2 "'1000cycle' is no interval of time: write it as in 500ns" run synth:vector-add,n=64 -p rtx3070 --series-every 1000cycle
 left=$(find . -name '.*.tmp' -o -name '*-journal')
 [[ -z $left ]] || fail "temporary files stay: $left"
 exit 0

@@ -5,7 +5,7 @@
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 
 for fidelity in detailed basic memory; do
-    run 0 run synth:saxpy,n=65536 -p rtx3070 --fidelity $fidelity -o $fidelity.json -o $fidelity.tidy.csv -o $fidelity.db
+    run 0 run --all synth:saxpy,n=65536 -p rtx3070 --fidelity $fidelity -o $fidelity.json -o $fidelity.tidy.csv -o $fidelity.db
     grep -qE 'roofline +GFLOP/s +of peak +DRAM GB/s +of peak +FLOP/byte' stdout || fail "$fidelity: no table"
     # 46 SMs of 128 lanes at 1725 MHz; 16 channels of GDDR6 at 14 Gbit/s per pin.
     says 'peaks: single 20,313.6, half 20,313.6, double 317.4 GFLOP/s; DRAM 448.0 GB/s'

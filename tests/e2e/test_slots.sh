@@ -28,7 +28,7 @@ for name in greedy_youngest dram_md1 dispatch_fill core_inorder l1_perfect l2_fi
     plugins+=(--plugin "./$name.so")
 done
 
-trace=(run "synth:gemm,m=128,n=128,k=64" -p rtx3070)
+trace=(run --all "synth:gemm,m=128,n=128,k=64" -p rtx3070)
 cycles() {
     run 0 "${plugins[@]}" "${trace[@]}" "$@"
     sed -nE 's/^ +cycles +([0-9,]+)$/\1/p' stdout | head -1 | tr -d ,

@@ -30,7 +30,7 @@ check=--verify
 cycles() { # cycles SET...: of the kernel; the program's results are checked unless $check is empty
     local sets=() set
     for set in "$@"; do sets+=(-s "$set"); done
-    run 0 "${plugins[@]}" run fir -p r9nano ${check:+"$check"} "${sets[@]}" -o one.json
+    run 0 "${plugins[@]}" run fir -p r9nano ${check:+"$check"} "${sets[@]}" --all -o one.json
     [[ -z $check ]] || says 'correct'
     cp stdout text
     run 0 "${plugins[@]}" run fir -p r9nano -j 3 "${sets[@]}" -o three.json

@@ -5,10 +5,10 @@ source "${BASH_SOURCE[0]%/*}/lib.bash"
 
 # The same instructions are executed with any caches.
 small() {
-    run 0 run synth:stencil,nx=128,ny=64 -p rtx3070 --watchdog 1ms "$@"
+    run 0 run synth:stencil,nx=128,ny=64 -p rtx3070 --watchdog 1ms "$@" --all
     says "$expect"
 }
-run 0 run synth:stencil,nx=128,ny=64 -p rtx3070
+run 0 run synth:stencil,nx=128,ny=64 -p rtx3070 --all
 expect=$(awk '$2 ~ /stencil/ { print $4 }' stdout)
 [[ $expect == *,* ]] || fail "no count of warp instructions: '$expect'"
 

@@ -7,7 +7,7 @@ source "${BASH_SOURCE[0]%/*}/lib.bash"
 
 # walk PLATFORM SIZE OPTION...: kernel cycles, and hits of the first cache in tenths of a percent
 walk() {
-    run 0 run "$program" -p "$1" --size "$2" "${@:3}"
+    run 0 run --all "$program" -p "$1" --size "$2" "${@:3}"
     cycles=$(awk '$1 == "kernel_cycles" { gsub(",", "", $2); print $2; exit }' stdout)
     hits=$(awk '$1 == "vector" { gsub(/[%.]/, "", $3); print $3 + 0; exit }' stdout)
     [[ $cycles =~ ^[0-9]+$ && $hits =~ ^[0-9]+$ ]] || fail "no cycles or no hit rate: '$cycles', '$hits'"

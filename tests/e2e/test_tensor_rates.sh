@@ -6,7 +6,7 @@ source "${BASH_SOURCE[0]%/*}/lib.bash"
 
 # cycles PLATFORM TRACE: of the kernel.
 cycles() {
-    run 0 run "$2" -p "$1"
+    run 0 run --all "$2" -p "$1"
     awk '$1 == "all" { gsub(",", "", $2); print $2; exit }' stdout
 }
 
@@ -59,9 +59,9 @@ chain h100 HMMA.1688.F32 16
 
 # A small warp-group instruction is not as slow as a large one, in every fidelity.
 for fidelity in detailed basic memory; do
-    run 0 run synth:throughput,op=HMMA,binary_version=90,opcode=HGMMA.64x8x16.F32,warps=4,count=64 -p h100 --fidelity $fidelity
+    run 0 run --all synth:throughput,op=HMMA,binary_version=90,opcode=HGMMA.64x8x16.F32,warps=4,count=64 -p h100 --fidelity $fidelity
     small=$(awk '$1 == "all" { gsub(",", "", $2); print $2; exit }' stdout)
-    run 0 run synth:throughput,op=HMMA,binary_version=90,opcode=HGMMA.64x256x16.F32,warps=4,count=64 -p h100 --fidelity $fidelity
+    run 0 run --all synth:throughput,op=HMMA,binary_version=90,opcode=HGMMA.64x256x16.F32,warps=4,count=64 -p h100 --fidelity $fidelity
     large=$(awk '$1 == "all" { gsub(",", "", $2); print $2; exit }' stdout)
     ((large - small > 64 * 100)) || fail "fidelity $fidelity: N = 8 takes $small cycles, N = 256 $large"
 done

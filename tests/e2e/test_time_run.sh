@@ -12,23 +12,23 @@ refused 2 'executes no programs' run fir -p rtx2060
 refused 2 'command.dispatchers' run fir -p r9nano -s command.dispatchers=0
 
 
-run 0 run bitonicsort -p r9nano --size 256 --verify
+run 0 run --all bitonicsort -p r9nano --size 256 --verify
 grep -qE 'verification +correct  256 values' stdout || fail 'bitonicsort does not verify'
 for line in 'kernel time' 'copy time' 'total time' occupancy CPI 'L1 TLB accesses' 'DRAM transactions'; do
     says "$line"
 done
-run 0 run floydwarshall -p rx5500xt --size 20 --verify
+run 0 run --all floydwarshall -p rx5500xt --size 20 --verify
 grep -qE 'verification +correct' stdout || fail 'floydwarshall does not verify'
 grep -qE '^  L1  ' stdout || fail 'no line about L1'
 refused 2 "has no option 'taps'" run bitonicsort -p r9nano --param taps=3
 
 # A result that is wrong is shown, and is an error. Nothing makes one here: the limit stops a launch.
-run 5 run fir -p r9nano --size 256 --max-instructions 10
+run 5 run --all fir -p r9nano --size 256 --max-instructions 10
 grep -qF 'more instructions than the limit allows' stderr || fail 'nothing says why the launch was stopped'
 
 # Every export, the same for any number of threads.
 for j in 1 3; do
-    run 0 run fir -p rx5500xt --gpu gfx803 --size 1000 -j "$j" -o "$j.json" -o "$j.csv" -o "$j.tidy.csv" -o "$j.sqlite"
+    run 0 run --all fir -p rx5500xt --gpu gfx803 --size 1000 -j "$j" -o "$j.json" -o "$j.csv" -o "$j.tidy.csv" -o "$j.sqlite"
     grep -vE 'wall_seconds|run_id|"command"|"threads"|"windows"|start' "$j.json" >"$j.bare"
     grep -E ',(vector_cache/cycle|cu/rdna|dram/bank),' "$j.tidy.csv" >"$j.rows"
     [[ -s $j.csv.platform.yaml ]] || fail 'no configuration beside the results'
@@ -40,7 +40,7 @@ cmp -s 1.csv 3.csv || fail 'threads change the CSV'
 
 # cycles OPTION...: of the first kernel.
 cycles() {
-    run 0 run "$@"
+    run 0 run --all "$@"
     awk '$1 == "1" { gsub(",", "", $3); print $3; exit }' stdout
 }
 

@@ -130,7 +130,9 @@ static void test_flags(void **state)
         { "LDG.E.CONSTANT", 0 },
         { "LDG.E.STRONG.SM", 0 },
         { "LDG.E.STRONG.GPU", LS_INST_BYPASS_L1 | LS_INST_ACCEL_BYPASS },
-        { "LDG.E.STRONG.SYS", LS_INST_BYPASS_L1 }, /* Accel-Sim looks for GPU only */
+        { "LDG.E.STRONG.SYS", LS_INST_BYPASS_L1 | LS_INST_SYSTEM }, /* Accel-Sim looks for GPU only */
+        { "LDG.E.SYS", 0 },                                         /* weak, as Volta and Turing write it */
+        { "MEMBAR.SC.SYS", LS_INST_FENCE | LS_INST_SYSTEM },
         { "STG.E.STRONG.GPU", LS_INST_BYPASS_L1 }, /* and at loads only */
         { "LD.E.STRONG.GPU", LS_INST_BYPASS_L1 },
         { "LDGSTS.E.128", 0 },

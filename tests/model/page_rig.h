@@ -1,6 +1,6 @@
 /* page_rig.h: the parts of one GPU that take part in page migration: TLBs, their MMU and the page agent, with a small
- * directory at the other end of the fabric's links. Requesters follow scripts; caches and memory are simple blocks that note what
- * comes. All blocks can be saved. */
+ * directory at the other end of the fabric's links. Requesters follow scripts. Caches and memory are blocks that note the
+ * requests that come. All blocks can be saved. */
 #ifndef TESTS_MODEL_PAGE_RIG_H
 #define TESTS_MODEL_PAGE_RIG_H
 

@@ -22,7 +22,7 @@ typedef struct side {
     ls_sector_message script[MESSAGES];
     peer_command pending; /* to be sent first */
     bool has_pending;
-    uint32_t count, sent, replies, memory_writes, memory_reads, notices, last_notice;
+    uint32_t count, sent, replies, memory_writes, memory_reads, memory_flushes, notices, last_notice;
     uint64_t reply_sum;
 } side;
 
@@ -48,7 +48,8 @@ static void receive_memory(void *self, ls_link *link, const void *payload, ls_cy
     const ls_sector_message *m = payload;
     (void)now;
     s->memory_writes += m->kind == LS_SECTOR_WRITE;
-    s->memory_reads += m->kind != LS_SECTOR_WRITE;
+    s->memory_reads += m->kind == LS_SECTOR_READ || m->kind == LS_SECTOR_ATOMIC;
+    s->memory_flushes += m->kind == LS_SECTOR_FLUSH && m->remote;
     ls_sector_message *answer = ls_link_send(s->memory_to_peer, 1);
     assert_non_null(answer);
     *answer = *m;
@@ -158,6 +159,8 @@ static void build(rig *r, const peer_spec *spec)
             join(r, "memory", i, peers[i], sides[i], sizeof(ls_sector_message), receive_memory, s);
         ls_link *to_queue = join(r, "notice", i, peers[i], sides[i], sizeof(peer_notice), receive_notice, s);
         const peer_wiring wiring = { .number = i,
+                                     .requesters = 1,
+                                     .open_packets = (uint32_t)spec->open_packets,
                                      .core_count = 1,
                                      .channels = 1,
                                      .map = &map,
@@ -312,6 +315,25 @@ static void test_copy_and_signal(void **state)
     ls_engine_destroy(r.engine);
 }
 
+/* A flush asks every slice once and is reported. Another one is another round. */
+static void test_flush(void **state)
+{
+    (void)state;
+    rig r;
+    build(&r, &defaults);
+    for (uint32_t i = 1; i <= 2; i++) {
+        r.side[0].has_pending = true;
+        r.side[0].pending = (peer_command){ .is_flush = 1 };
+        const peer_counters *n = run(&r, 1);
+        assert_int_equal(n->flushes, i);
+        assert_int_equal(n->flush_rounds, i);
+        assert_int_equal(r.side[0].memory_flushes, i);
+        assert_int_equal(r.side[0].notices, i);
+    }
+    assert_int_equal(r.side[0].memory_reads + r.side[0].memory_writes, 0);
+    ls_engine_destroy(r.engine);
+}
+
 /* Both ways at once, small limits: every sector is answered, in the same cycles for any number of threads. */
 static void test_threads(void **state)
 {
@@ -349,9 +371,9 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),           cmocka_unit_test(test_saved),
-        cmocka_unit_test(test_again),           cmocka_unit_test(test_in_flight),
-        cmocka_unit_test(test_copy_and_signal), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_lines),     cmocka_unit_test(test_saved),           cmocka_unit_test(test_again),
+        cmocka_unit_test(test_in_flight), cmocka_unit_test(test_copy_and_signal), cmocka_unit_test(test_flush),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,7 +88,7 @@ class Run(unittest.TestCase):
                 self.assertTrue(database.execute("select count(*) from sqlite_master").fetchone()[0])
             with self.assertRaises(lockstep.LockstepError):
                 lockstep.run(GEMM, "rtx2060", out="r.docx")
-        self.assertIn("warp insts", result.summary())
+        self.assertIn("costliest kernels", result.summary())
 
     def test_programs(self):
         result = lockstep.run("fir", "r9nano", size=2048, verify=True)

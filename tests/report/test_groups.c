@@ -58,7 +58,7 @@ static void end(rig *r, uint64_t share, ls_time begin, ls_time end, ls_time next
 {
     metric_interval k = { .gpu = 0, .kernel = 1, .kernel_name = "k", .begin = begin, .end = end };
     r->share = share;
-    assert_int_equal(kernel_groups_mark(&r->groups, r->m, &k, next_begin, take, r, NULL), LS_OK);
+    assert_int_equal(kernel_groups_mark(&r->groups, r->m, &k, next_begin, take, NULL, r, NULL), LS_OK);
 }
 
 static uint64_t value(const rig *r, size_t scope, const char *type, const char *name)

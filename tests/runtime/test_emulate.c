@@ -278,10 +278,11 @@ static void first_fault(void **state)
         assert_int_equal(fault.pc, m.code + 32);
         assert_string_equal(fault.text, "flat_load_dword v3, v[1:2]");
         char expect[256];
-        snprintf(expect, sizeof expect,
-                 "kernel test, pc 0x%llx, work-group 3,0,0, wave 0: flat_load_dword v3, v[1:2]: lane 7 reads "
-                 "4 bytes at 0x0, which is not mapped",
-                 (unsigned long long)m.code + 32);
+        snprintf(
+            expect, sizeof expect,
+            "kernel test, pc test+0x%llx, work-group 3,0,0, wave 0: flat_load_dword v3, v[1:2]: lane 7 reads "
+            "4 bytes at 0x0, which is not mapped",
+            32ull);
         assert_string_equal(error.what, expect);
         amd_program_destroy(program);
         machine_fini(&m);
@@ -364,22 +365,21 @@ static void trace(void **state)
     size_t bytes = 0;
     FILE *file = open_memstream(&text, &bytes);
     assert_non_null(file);
-    emulate_trace_filter filter = {
-        .one_group = true, .group = { 1, 0, 0 }, .pc_from = m.code + 8, .pc_to = m.code + 16
-    };
+    emulate_trace_filter filter = { .one_group = true, .group = { 1, 0, 0 }, .pc_from = 8, .pc_to = 16 };
     emulate_trace *out;
-    assert_int_equal(emulate_trace_create(file, AMD_GFX803, 64, &filter, &out, NULL), LS_OK);
+    assert_int_equal(emulate_trace_create(&(emulate_trace_to){ .file = file, .launch = 1 }, program, &filter,
+                                          &out, NULL),
+                     LS_OK);
     emulate_launch launch = machine_launch(&m, 256, 64);
-    launch.hook = emulate_trace_hook;
-    launch.hook_self = out;
+    emulate_trace_attach(out, &launch);
     assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, NULL, NULL), LS_OK);
     assert_int_equal(emulate_trace_finish(out, NULL), LS_OK);
     fclose(file);
     char expect[256];
-    snprintf(expect, sizeof expect,
-             "{\"group\":[1,0,0],\"wave\":0,\"pc\":\"0x%llx\",\"text\":\"s_lshl_b32 s6, s2, 6\","
-             "\"exec\":\"0xffffffffffffffff\",\"writes\":{\"s6\":\"0x40\",\"scc\":1}}\n",
-             (unsigned long long)m.code + 8);
+    snprintf(expect, sizeof expect, "%s",
+             "{\"launch\":1,\"kernel\":\"test\"}\n"
+             "{\"group\":[1,0,0],\"wave\":0,\"pc\":\"test+0x8\",\"text\":\"s_lshl_b32 s6, s2, 6\","
+             "\"exec\":\"0xffffffffffffffff\",\"writes\":{\"s6\":\"0x40\",\"scc\":1}}\n");
     assert_memory_equal(text, expect, strlen(expect));
     const char *second = text + strlen(expect);
     assert_non_null(strstr(second, "\"v0\":[\"0x40\",\"0x41\","));

@@ -168,6 +168,10 @@ static void check_facts(const char *text)
 /* Small enough to count every byte, odd enough to reach every edge case. */
 static const char *const samples[] = {
     "vector-add,n=1000",
+    "saxpy,n=100,thread_registers=99,block_shared_kib=10",
+    "reduction,n=33,ctas=2,block=64,repeat=3",
+    "throughput,count=8,lanes=5,warps=2,mix=LDG",
+    "barrier-storm,barriers=5,work=3,slow=4,warps=3,ctas=2",
     "vector-add,n=1,block=32",
     "vector-add,n=4096,block=1024",
     "saxpy,n=777",

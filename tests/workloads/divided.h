@@ -18,6 +18,7 @@ typedef struct sized {
 
 typedef struct outcome {
     uint64_t hash, instructions, waves, now_ns;
+    ls_gpu_memory_check check;
 } outcome;
 
 static int runs, failures;
@@ -53,14 +54,23 @@ static void run_on(ls_gpu_system *system, const sized *what, wl_devices devices,
                       .now_ns = ls_gpu_system_now(system) };
     if (status != LS_OK)
         complain(what->workload, where, ls_error_text(&err, text, sizeof text));
+    /* The programs have no races, so every byte that a write has defined is judged. */
+    bool checked = ls_gpu_system_memory_check(system, &out->check);
+    if (ls_gpu_system_is_timed(system) && (!checked || out->check.judged_bytes == 0))
+        complain(what->workload, where, "its memory was not checked");
+    if (out->check.races != 0 || out->check.unordered_bytes != 0)
+        complain(what->workload, where, "races");
 }
 
+/* Its memory is checked, if it simulates time. */
 static ls_gpu_system *make_system(const ls_gpu_options *options, const char *where)
 {
     ls_gpu_system *system = NULL;
+    ls_gpu_options checked = *options;
     ls_error err;
     char text[900];
-    if (ls_gpu_system_create(options, &system, &err) != LS_OK)
+    checked.check_memory = options->platform != NULL;
+    if (ls_gpu_system_create(&checked, &system, &err) != LS_OK)
         complain("system", where, ls_error_text(&err, text, sizeof text));
     return system;
 }

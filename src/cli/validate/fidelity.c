@@ -291,9 +291,9 @@ ls_status validate_fidelity(const validate_reference *ref, validate_report *repo
         return no_memory(err);
     c.section->about =
         "Cycles of each preset of models and the host's time, against every stage and request simulated, on " PLATFORM
-        ": generated kernels that fill the GPU, and the traces of the reference where they are there; memory also on "
-        "kernels and platforms that it was not made with, and all on kernels of many short blocks. Deviations are "
-        "without the launch latencies, which no model changes; beside them with these. Passes: "
+        ": generated kernels that fill the GPU, and the traces of the reference where they are there. The preset "
+        "memory also runs on kernels and platforms that it was not made with, and all run on kernels of many short "
+        "blocks. Deviations are without the launch latencies, which no model changes; beside them with these. Passes: "
         "basic within 8 % (3 % on average), memory within 20 % (12 % on average), and basic "
         "orders configurations as detailed does (Kendall's tau at least 0.9).";
     c.section->plot_label = "simpler models";

@@ -70,7 +70,7 @@ static bool packed_bits(const words *w, size_t i, uint32_t *bits)
     memcpy(text, w->at[i], w->bytes[i]);
     text[w->bytes[i]] = '\0';
     const char *type = text[0] == 'B' ? text + 1 : text;
-    if (sscanf(type, "F%3ux%2u", &each, &count) != 2)
+    if (*type != 'F' || sscanf(type, "F%3ux%2u", &each, &count) != 2)
         return false;
     *bits = each * count;
     return true;
@@ -455,6 +455,9 @@ ls_status sass_decode(uint32_t binary_version, const sass_line *line, bool unkno
     find_spans(out, &w, (sass_registers)row->registers);
     if (ls_inst_is_tensor(out))
         decode_tensor(out, &w);
+    /* Before Ampere weak accesses are written with SYS too: only STRONG ones have a scope. */
+    if (has(&w, "SYS") && (has(&w, "STRONG") || (row->flags & SASS_FLAG_FENCE) != 0))
+        out->flags |= LS_INST_SYSTEM;
     if (out->class_ == LS_CLASS_barrier && has(&w, "ARV"))
         out->flags |= LS_INST_ARRIVE;
     if (!moves_constant(out))

@@ -11,8 +11,6 @@
 
 /* ------------------------------------------------------------------------------------------------ machine */
 
-static const char *const rdma_at_names[] = { "l1", "memory", NULL };
-static const char *const rdma_cache_names[] = { "never", "read-only", "partitioned", NULL };
 static const char *const target_names[] = { "gfx803", "gfx1010", "gfx1030", NULL };
 
 static void *array_of_pointers(builder *b, size_t count, bool *failed)
@@ -259,13 +257,17 @@ void amd_gpu_discard(amd_gpu *g, uint64_t address, uint64_t bytes)
         amd_gpu_discard_pages(g, address, bytes);
 }
 
+bool amd_gpu_find_cu(ls_engine *engine, const char *path, ls_port *cu)
+{
+    ls_block *block = ls_engine_find_block(engine, path);
+    return block != NULL && ls_block_port(block, LS_CU_INTERFACE, cu, NULL) == LS_OK;
+}
+
 bool amd_gpu_take_kernel(ls_engine *engine, const char *path, uint32_t number, void *counters, size_t bytes)
 {
     ls_port cu;
-    ls_block *block = ls_engine_find_block(engine, path);
-    if (block == NULL || ls_block_port(block, LS_CU_INTERFACE, &cu, NULL) != LS_OK)
-        return false;
-    return ((const ls_cu_ops *)cu.ops)->take_kernel(cu.self, number, counters, bytes);
+    return amd_gpu_find_cu(engine, path, &cu) &&
+           ((const ls_cu_ops *)cu.ops)->take_kernel(cu.self, number, counters, bytes);
 }
 
 /* ------------------------------------------------------------------------------------------------- tables */

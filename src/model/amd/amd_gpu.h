@@ -53,6 +53,8 @@ void amd_gpu_discard(amd_gpu *gpu, uint64_t address, uint64_t bytes);
  * none. */
 void amd_gpu_discard_lines(amd_gpu *gpu, uint64_t physical, uint64_t bytes);
 void amd_gpu_discard_pages(amd_gpu *gpu, uint64_t address, uint64_t bytes);
+/* The block's port as a compute unit (ls_cu_ops): these blocks count per kernel. False: it is none. */
+bool amd_gpu_find_cu(ls_engine *engine, const char *path, ls_port *cu);
 /* Between runs: the counters of a block for a launch that has ended, in the layout of the block's counters,
  * once. False: the block does not count per kernel. */
 bool amd_gpu_take_kernel(ls_engine *engine, const char *path, uint32_t number, void *counters, size_t bytes);

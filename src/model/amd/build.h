@@ -16,6 +16,7 @@
 #include "model/amd_memory/page_agent.h"
 #include "model/amd_memory/rdma.h"
 #include "model/amd_memory/tlb.h"
+#include "model/memory/rdma_keys.h"
 
 #define BUILD_CREDITS_TO_SPARE 32u
 
@@ -29,19 +30,11 @@ typedef struct amd_gpu_spec {
     uint64_t memory_mib, channels, slices_per_channel, interleave_bytes;
     uint32_t slice_hash;
     bool memory_cache, copies_in_l2;
-    uint32_t rdma_at, rdma_cache; /* build_rdma_at, build_rdma_cache */
+    uint32_t rdma_at, rdma_cache; /* enums of model/memory/rdma_keys.h */
     uint64_t rdma_ways;
     const char *bit_map;
     page_agent_spec agent;
 } amd_gpu_spec;
-
-/* Where the RDMA engine takes requests, and which lines of other GPUs L2 keeps where it is behind L2. */
-typedef enum build_rdma_at { RDMA_AT_L1, RDMA_AT_MEMORY } build_rdma_at;
-typedef enum build_rdma_cache {
-    RDMA_NEVER,
-    RDMA_READ_ONLY,   /* lines that are read; a write removes its line */
-    RDMA_PARTITIONED, /* and lines that are written */
-} build_rdma_cache;
 
 /* A built machine: ls_engine_part() gives it back. Blocks are known by the ports of their slots. */
 struct amd_gpu {

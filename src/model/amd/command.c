@@ -21,6 +21,27 @@ void command_pump_at(command *c, ls_cycle cycle)
 
 /* ---------------------------------------------------------------------------------------- ends of packets */
 
+static void tap_packet(const command *c, const ls_command_packet *p, ls_tap_phase phase)
+{
+    static const uint16_t copies[] = { LS_COPY_IN, LS_COPY_OUT, LS_COPY_INSIDE, LS_COPY_FILL };
+    bool is_kernel = p->kind == LS_PACKET_KERNEL;
+    ls_tap_event event = { .phase = (uint8_t)phase, .kind = is_kernel ? LS_TAP_KERNEL : LS_TAP_COPY };
+    if (!ls_tap_wants(c->tap, event.kind))
+        return;
+    event.time = ls_region_time(c->region);
+    if (is_kernel) {
+        event.id = p->kernel.number;
+        event.more = p->kernel.number + 1;
+        if (phase == LS_TAP_BEGIN)
+            event.value = ls_tap_name(c->tap, ls_cu_kernel_name(&p->kernel));
+    } else {
+        event.id = p->number;
+        event.value = p->transfer.bytes;
+        event.what = copies[p->transfer.kind];
+    }
+    ls_tap_record(c->tap, &event);
+}
+
 static void kernel_over(command *c, dispatcher *d, ls_cycle now)
 {
     c->n.kernel_cycles += now - d->begin;
@@ -28,6 +49,7 @@ static void kernel_over(command *c, dispatcher *d, ls_cycle now)
     if (--c->active == 0)
         c->n.busy_cycles += now - c->busy_since;
     d->phase = DISPATCHER_FREE;
+    tap_packet(c, d->packet, LS_TAP_END);
     ls_packets_end(&c->packets, d->packet);
 }
 
@@ -40,6 +62,8 @@ static void transfer_over(void *self, ls_dma_job *job, ls_cycle now)
             if (c->dispatchers[i].phase == DISPATCHER_PREPARE && c->dispatchers[i].packet == p)
                 c->dispatchers[i].waits--;
     } else {
+        if (!job->local)
+            tap_packet(c, p, LS_TAP_END);
         ls_packets_end(&c->packets, p);
     }
     command_pump_at(c, now);
@@ -113,6 +137,7 @@ static void begin_kernel(command *c, dispatcher *d, ls_command_packet *p, ls_cyc
         c->busy_since = now;
     c->n.concurrent_peak = c->active > c->n.concurrent_peak ? c->active : c->n.concurrent_peak;
     c->n.kernels++;
+    tap_packet(c, p, LS_TAP_BEGIN);
     if (p->transfer.bytes > 0) {
         d->waits++;
         start_transfer(c, p, now);
@@ -141,6 +166,9 @@ static void begin_packets(command *c, ls_cycle now)
             return;
         if (p->kind == LS_PACKET_TRANSFER) {
             c->n.transfers += !p->transfer.local;
+            p->number = c->n.transfers;
+            if (!p->transfer.local)
+                tap_packet(c, p, LS_TAP_BEGIN);
             start_transfer(c, p, now);
         } else {
             begin_kernel(c, d, p, now);
@@ -357,6 +385,7 @@ static ls_status command_init(ls_block *block, void *state, const void *spec, ls
     c->name = ls_block_name(block);
     c->region = ls_block_region(block);
     c->domain = ls_region_domain(c->region);
+    c->tap = ls_block_tap(block);
     ls_event_init(&c->pump, pump, c);
     ls_packets_init(&c->packets, c->region);
     return LS_OK;

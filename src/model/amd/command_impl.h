@@ -4,6 +4,7 @@
 #define MODEL_AMD_COMMAND_IMPL_H
 
 #include "lockstep/command.h"
+#include "lockstep/timeline.h"
 #include "lockstep/dma.h"
 #include "model/amd/central.h"
 #include "model/amd/cluster.h"
@@ -72,6 +73,7 @@ typedef struct command {
     const char *name;
     ls_region *region;
     ls_domain *domain;
+    const ls_tap *tap;
     place_spec place;
     uint32_t clusters, cus_per_cluster, cu_count;
     uint64_t cu_tail; /* bits of the last word of a mask of compute units */

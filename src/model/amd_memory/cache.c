@@ -22,6 +22,7 @@ static bool send_fetch(line_cache *c, uint32_t number, ls_cycle now)
     m.atomic = m.atomic_bytes = m.half = 0;
     bool prefetch = index_list_empty(&fetch->targets);
     m.born = prefetch ? (uint32_t)now : c->nodes[fetch->targets.first].m.born;
+    m.number = prefetch ? 0 : c->nodes[fetch->targets.first].m.number;
     return ls_line_request(&c->below, &m, now);
 }
 

@@ -74,6 +74,7 @@ static ls_status cache_init(ls_block *block, void *state, const void *spec, ls_e
     c->spec = spec;
     c->name = ls_block_name(block);
     c->region = ls_block_region(block);
+    c->tap = ls_block_tap(block);
     c->width = (uint32_t)c->spec->accesses_per_cycle;
     c->policy = c->spec->write_policy;
     c->directory_cycles = (uint32_t)c->spec->directory_cycles;

@@ -3,6 +3,7 @@
 #ifndef MODEL_AMD_MEMORY_CACHE_STATE_H
 #define MODEL_AMD_MEMORY_CACHE_STATE_H
 
+#include "model/amd_memory/line_tap.h"
 #include "base/list.h"
 #include "model/amd_memory/cache.h"
 #include "model/amd_memory/place_memory.h"
@@ -72,6 +73,7 @@ typedef struct line_cache {
     ls_line_port below;
     const line_cache_spec *spec;
     const char *name;
+    const ls_tap *tap;
     ls_region *region;
     line_cache_counters n;
     store store;

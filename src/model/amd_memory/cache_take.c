@@ -501,6 +501,15 @@ static __attribute__((noinline)) bool take_now(line_cache *c, uint32_t client, c
     }
 }
 
+static __attribute__((noinline)) bool take_and_tell(line_cache *c, uint32_t client, const ls_line_message *m,
+                                                    ls_cycle now)
+{
+    if (!take_now(c, client, m, now))
+        return false;
+    line_tap(c->tap, c->region, m, LS_STEP_TAG);
+    return true;
+}
+
 static __attribute__((noinline)) bool refuse_port(line_cache *c, uint32_t client, ls_cycle now)
 {
     return cache_refuse(c, client, &c->n.refused_port, now, c->busy_until > now ? c->busy_until : now + 1);
@@ -517,8 +526,8 @@ bool line_cache_take(void *self, uint32_t client, const ls_line_message *m, ls_c
     if (c->taken == c->width || c->busy_until > now)
         return refuse_port(c, client, now);
     if (c->line_cost == 0)
-        return take_now(c, client, m, now);
-    if (!take_now(c, client, m, now))
+        return LS_LIKELY(m->number == 0) ? take_now(c, client, m, now) : take_and_tell(c, client, m, now);
+    if (!take_and_tell(c, client, m, now))
         return false;
     uint64_t from = now << CACHE_FRACTION;
     c->port_time = (c->port_time > from ? c->port_time : from) + c->line_cost;

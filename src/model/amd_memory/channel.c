@@ -2,6 +2,7 @@
  * region of the domain and calls back from there. */
 #include "model/amd_memory/channel.h"
 
+#include "model/amd_memory/line_tap.h"
 #include "base/list.h"
 #include "lockstep/dram.h"
 #include "lockstep/state.h"
@@ -36,6 +37,7 @@ typedef struct home {
     ls_port dram;
     const line_channel_spec *spec;
     const char *name;
+    const ls_tap *tap;
     ls_region *region;
     home_counters n;
     ls_memory *memory;
@@ -113,6 +115,7 @@ static bool home_request(void *self, uint32_t client, const ls_line_message *m, 
     uint32_t i = index_pool_take(&h->pool, INDEX_LINKS(h->nodes, next));
     home_node *node = &h->nodes[i];
     h->inside++;
+    line_tap(h->tap, h->region, m, LS_STEP_DRAM);
     node->taken = now;
     node->ready = now + h->spec->delay_cycles;
     node->client = client;
@@ -240,6 +243,7 @@ static ls_status home_init(ls_block *block, void *state, const void *spec, ls_er
     h->spec = spec;
     h->name = ls_block_name(block);
     h->region = ls_block_region(block);
+    h->tap = ls_block_tap(block);
     h->queue = h->done = INDEX_LIST_EMPTY;
     h->pool = INDEX_POOL_NEW;
     h->nodes = ls_domain_alloc(ls_region_domain(h->region), h->spec->queue_entries * sizeof *h->nodes);

@@ -2,6 +2,7 @@
  * so that answers find their way without a table. Requests that a cache refuses wait in the order of their hub. */
 #include "model/amd_memory/gate.h"
 
+#include "model/amd_memory/line_tap.h"
 #include "base/list.h"
 #include "lockstep/state.h"
 #include "model/memory/place.h"
@@ -43,6 +44,7 @@ typedef struct gate {
     gate_counters n;
     const char *name;
     ls_region *region;
+    const ls_tap *tap;
     uint32_t link_count, slice_count, line_bytes;
     uint32_t remote_count;             /* of slices, behind the others: for lines of other GPUs */
     uint32_t sweep_first, sweep_count; /* slices that an invalidate or flush is for */
@@ -116,6 +118,7 @@ static inline void receive(gate *g, gate_link *l, ls_link *link, const ls_line_m
 {
     l->in = link;
     g->n.requests++;
+    line_tap(g->tap, g->region, m, LS_STEP_ARRIVE);
     if (index_list_empty(&l->held) && hand_over(l, m, now))
         return;
     g->n.waited++;
@@ -154,6 +157,7 @@ static bool send_answer(gate_link *l, const ls_line_message *m)
     slot->requester = l->number;
     g->n.replies++;
     l->inside--;
+    line_tap(g->tap, g->region, m, LS_STEP_REPLY);
     return true;
 }
 
@@ -208,6 +212,7 @@ static ls_status gate_init(ls_block *block, void *state, const void *spec, ls_er
     (void)spec, (void)err;
     g->name = ls_block_name(block);
     g->region = ls_block_region(block);
+    g->tap = ls_block_tap(block);
     g->pool = INDEX_POOL_NEW;
     return LS_OK;
 }

@@ -2,6 +2,7 @@
  * comes, or is refused until its link has a credit and a free wire. */
 #include "model/amd_memory/hub.h"
 
+#include "model/amd_memory/line_tap.h"
 #include "lockstep/state.h"
 #include "model/memory/place.h"
 
@@ -30,6 +31,7 @@ typedef struct hub {
     hub_counters n;
     const char *name;
     ls_region *region;
+    const ls_tap *tap;
     uint32_t line_bytes, link_count, client_count, client_room;
     uint16_t number;    /* of the hub, at the other ends of its links */
     bool mapped, plain; /* plain: mem_map_is_plain() */
@@ -102,6 +104,7 @@ static bool send(hub *h, ls_link *link, uint32_t number, uint32_t place, const l
     if (LS_LIKELY(slot != NULL)) {
         send_copy(h, slot, number, place, m, data_bytes);
         slot->address = address;
+        line_tap(h->tap, h->region, m, link == h->remote ? LS_STEP_REMOTE : LS_STEP_NETWORK);
         return true;
     }
     return refuse(h, &h->clients[number], link);
@@ -204,6 +207,7 @@ static ls_status hub_init(ls_block *block, void *state, const void *spec, ls_err
     (void)spec, (void)err;
     h->name = ls_block_name(block);
     h->region = ls_block_region(block);
+    h->tap = ls_block_tap(block);
     return LS_OK;
 }
 

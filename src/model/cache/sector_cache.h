@@ -157,6 +157,10 @@ void sector_cache_set_addresses(sector_cache *c, sector_cache_address_fn address
  * clean. False when none is left. */
 bool sector_cache_clean(sector_cache *c, uint32_t *cursor);
 
+/* Forgets one sector. False: its fill is on its way, nothing is done. *dirty_bytes: what was written here and is lost unless
+ * the owner writes it below. */
+bool sector_cache_drop(sector_cache *c, uint64_t address, uint32_t *dirty_bytes);
+
 /* Whether the accesses from here on are to global memory; they are at first. */
 static inline void sector_cache_set_global(sector_cache *c, bool global)
 {

@@ -91,6 +91,28 @@ void sector_cache_invalidate(sector_cache *c)
     c->touched = false;
 }
 
+bool sector_cache_drop(sector_cache *c, uint64_t address, uint32_t *dirty_bytes)
+{
+    uint32_t i = find_line(c, address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1));
+    uint32_t sector = (uint32_t)(address / SECTOR_BYTES) & 3;
+    uint8_t bit = (uint8_t)(1u << sector);
+    *dirty_bytes = 0;
+    if (i == SECTOR_CACHE_NONE)
+        return true;
+    sector_cache_line *line = &c->lines[i];
+    if ((line->pending & bit) != 0)
+        return false;
+    if ((line->dirty & bit) != 0) {
+        *dirty_bytes = line->dirty_bytes[sector];
+        line->dirty &= (uint8_t)~bit;
+        c->dirty_lines -= line->dirty == 0;
+    }
+    line->dirty_bytes[sector] = 0;
+    line->valid &= (uint8_t)~bit;
+    line->readable &= (uint8_t)~bit;
+    return true;
+}
+
 void sector_cache_set_ways(sector_cache *c, uint32_t ways)
 {
     if (ways == c->tags.limit)

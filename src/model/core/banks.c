@@ -15,6 +15,7 @@ _Static_assert((sizeof(core_counters) - WORK_BEGIN) % sizeof(uint64_t) == 0, "co
 
 typedef struct bank {
     uint32_t number; /* of the launch that has the slot */
+    bool counted;    /* some of words[] are not 0 */
     uint64_t words[WORK_WORDS];
 } bank;
 
@@ -39,7 +40,9 @@ static void settle(core *c)
     const uint64_t *now = (const uint64_t *)(const void *)((const char *)&c->n + WORK_BEGIN);
     if (memcmp(now, b->seen, sizeof b->seen) == 0)
         return; /* most cores did nothing for a small kernel */
-    uint64_t *words = bank_of(b, b->counting)->words;
+    bank *to = bank_of(b, b->counting);
+    uint64_t *words = to->words;
+    to->counted = true;
     for (size_t i = 0; i < WORK_WORDS; i++) {
         words[i] += now[i] - b->seen[i];
         b->seen[i] = now[i];
@@ -72,6 +75,7 @@ void banks_blocks_changed(core *c, const core_launch *of)
         c->mixed = c->mixed || (kernel != BANKS_SHARED && kernel != launch->kernel);
         kernel = launch->kernel;
     }
+    core_set_apart(c);
     if (!c->mixed && kernel != BANKS_SHARED)
         banks_count_for(c, kernel);
 }
@@ -108,9 +112,13 @@ bool banks_take(core *c, uint32_t kernel, void *counters, size_t bytes)
     if (c->flow != NULL)
         flow_count_uses(c);
     settle(c);
+    bank *from = &b->at[kernel];
     memset(counters, 0, sizeof(core_counters));
-    memcpy((char *)counters + WORK_BEGIN, b->at[kernel].words, sizeof b->at[kernel].words);
-    memset(b->at[kernel].words, 0, sizeof b->at[kernel].words);
+    if (from->counted) {
+        memcpy((char *)counters + WORK_BEGIN, from->words, sizeof from->words);
+        memset(from->words, 0, sizeof from->words);
+        from->counted = false;
+    }
     if (b->counting == kernel && c->blocks.resident == 0)
         b->counting = BANKS_SHARED; /* later counts belong to a kernel that has ended */
     return true;

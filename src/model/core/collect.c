@@ -86,7 +86,8 @@ static inline void advance_unit(pipe_sub *s, uint32_t unit, ls_cycle now)
     s->unit_base[unit] = now;
 }
 
-static void execute_unit(core *c, pipe_sub *s, uint32_t unit)
+/* tell: a timeline may want the instruction. */
+static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub *s, uint32_t unit, bool tell)
 {
     uint16_t index = s->execute[unit];
     if (unit == UNIT_memory || s->unit_free[unit] > c->now)
@@ -111,6 +112,8 @@ static void execute_unit(core *c, pipe_sub *s, uint32_t unit)
         c->n.tensor_cycles += cost.interval;
     s->execute[unit] = NO_FLIGHT;
     s->execute_mask &= ~(1u << unit);
+    if (tell)
+        core_tap_execute(c, index);
     /* Oldest first within a cycle. */
     c->flights.at[index].next = NO_FLIGHT;
     if ((c->pipes.wheel_used[slot >> 6] >> (slot & 63) & 1) == 0) {
@@ -125,15 +128,28 @@ static void execute_unit(core *c, pipe_sub *s, uint32_t unit)
     c->pipes.wheel_count++;
 }
 
-void collect_execute(core *c)
+static __attribute__((always_inline)) inline void execute(core *c, bool tell)
 {
     for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
         pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
         for (uint32_t set = s->execute_mask & ~(1u << UNIT_memory); set != 0; set &= set - 1)
-            execute_unit(c, s, (uint32_t)__builtin_ctz(set));
+            execute_unit(c, s, (uint32_t)__builtin_ctz(set), tell);
         if (s->execute_mask == 0)
             c->pipes.executing &= ~(subs & (~subs + 1));
     }
+}
+
+static __attribute__((noinline)) void execute_and_tell(core *c)
+{
+    execute(c, true);
+}
+
+void collect_execute(core *c)
+{
+    if (LS_UNLIKELY(c->apart))
+        execute_and_tell(c);
+    else
+        execute(c, false);
 }
 
 /* The load/store unit is one for all: the oldest instruction goes first. */

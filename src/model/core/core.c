@@ -145,6 +145,7 @@ static const ls_metric metrics[] = {
     STACK(STALL_UNIT, "unit", "among others: a warp whose unit is taken"),
     COUNT(memory_instructions, "instructions", "instructions through the load/store unit"),
     COUNT(memory_sectors, "sectors", "32-byte sectors after coalescing"),
+    COUNT(memory_bytes, "bytes", "that active lanes asked for, outside of shared memory (core.alu cycle)"),
     COUNT(shared_accesses, "instructions", "shared-memory instructions"),
     COUNT(bank_conflict_cycles, "cycles", "extra cycles for shared-memory bank conflicts"),
     COUNT(l1_bank_conflicts, "cycles", "cycles in which a busy L1 bank held an instruction up"),
@@ -258,6 +259,7 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     c->region = ls_block_region(block);
     c->domain = ls_region_domain(c->region);
     c->name = ls_block_name(block);
+    c->tap = ls_block_tap(block);
     c->sub_count = (uint32_t)c->spec->sub_cores;
     c->front.fetched = -1;
     c->front.last_fetched = (uint32_t)c->spec->warp_slots - 1;

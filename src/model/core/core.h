@@ -6,6 +6,7 @@
  *   cycle.c     alu: cycle    one cycle of the pipeline that front.c and collect.c are
  *   flow*.c     alu: issue    in place of these: from issue to issue, without cycles in between
  *   ldst.c      load/store unit: shared memory, L1, requests to the network, replies
+ *   request.c   requests that other GPUs, a TLB or a timeline have to do with
  *   coalesce.c  addresses of a warp -> 32-byte sectors, bank conflicts of shared memory
  *   l1.c        the built-in L1, and its size beside shared memory
  *   l1_other.c  the L1 behind its table of functions
@@ -13,6 +14,7 @@
  *   flights.c   the table of instructions under way
  *   ahead.c     thread blocks that are sent before there is room for them
  *   core.c      the block: parameters, counters, one cycle, sleeping
+ *   core_tap.c  events for timelines
  *   core_port.c the tables of functions that the rest of the machine calls
  *   analytic.c  in place of most of ldst.c, where memory is a formula
  *   options.h   parts that a platform may switch on: instruction and constant caches, TLBs
@@ -31,6 +33,7 @@
 #include "isa/stream.h"
 #include "lockstep/block.h"
 #include "lockstep/l1.h"
+#include "lockstep/timeline.h"
 #include "model/core/tensor.h"
 #include "model/cache/sector_cache.h"
 #include "model/core/analytic.h"
@@ -132,7 +135,7 @@ typedef struct core_counters {
     uint64_t bank_conflict_cycles; /* shared memory */
     uint64_t shared_accesses;
     uint64_t l1_bank_conflicts;
-    uint64_t memory_instructions, memory_sectors;
+    uint64_t memory_instructions, memory_sectors, memory_bytes;
     uint64_t
         async_copy_misses; /* asynchronous copies with at least one L1 miss: Accel-Sim counts them twice */
     uint64_t register_reads, register_bank_waits;
@@ -159,6 +162,7 @@ typedef struct core_alu {
     /* An answer from memory arrives. True: that is all, the core need not look at it. NULL: it always has
      * to. */
     bool (*reply)(struct core *c, const ls_sector_message *message, ls_cycle now);
+    void (*resume)(struct core *c, uint32_t warp); /* a fence of the warp may have ended */
 } core_alu;
 
 typedef struct flow flow;
@@ -171,6 +175,7 @@ typedef struct core {
     const char *name;
     uint32_t id;
     uint32_t sub_count;
+    const ls_tap *tap;
 
     /* time */
     ls_ticker ticker;
@@ -188,6 +193,7 @@ typedef struct core {
     core_counters n;
     core_banks *kernel_banks; /* n by kernel; NULL: kernels run one after the other */
     bool mixed;               /* blocks of several kernels are resident */
+    bool apart; /* mixed, or a timeline wants instructions: one test for both where each instruction passes */
 
     /* parts */
     front_end front;
@@ -195,6 +201,8 @@ typedef struct core {
     load_store ldst;
     thread_blocks blocks;
     flight_table flights;
+    uint16_t tap_requests;              /* number of the last request that was told */
+    uint8_t tap_states[CORE_WARPS_MAX]; /* ls_tap_state that was told last, by warp */
 } core;
 
 /* banks.c: what counters of work are counted for, on a core with blocks of several kernels. */
@@ -218,10 +226,33 @@ static inline void count_for_all(core *c)
         banks_count_for(c, BANKS_SHARED);
 }
 
+/* core_tap.c: events for timelines; each is called only if the tap wants its kind, unless it says otherwise. */
+void core_tap_group(core *c, uint32_t slot, ls_tap_phase phase);
+/* A request for a sector begins: its number. 0: it is a flush, which is not told. */
+uint16_t core_tap_request(core *c, const ls_sector_message *message);
+void core_tap_step(const core *c, uint16_t number, ls_tap_phase phase, ls_tap_step step);
+void core_tap_instruction(const core *c, uint16_t flight, ls_tap_phase phase, ls_tap_step step);
+/* Only if core.apart; these ask the tap. */
+void core_tap_execute(const core *c, uint16_t flight);
+void core_count_and_tell(core *c, uint16_t flight, ls_tap_phase phase, ls_tap_step step);
+/* As count_for() for the warp of a flight, and tells the event of the instruction. */
+static inline void count_and_tell(core *c, uint16_t index, ls_tap_phase phase, ls_tap_step step)
+{
+    if (LS_UNLIKELY(c->apart))
+        core_count_and_tell(c, index, phase, step);
+}
+/* After a block came, and after core.mixed changed. The listener is known before the first block. */
+static inline void core_set_apart(core *c)
+{
+    c->apart = c->mixed || ls_tap_wants(c->tap, LS_TAP_INSTRUCTION);
+}
+void core_tap_warp(core *c, uint32_t warp, ls_tap_phase phase, ls_cycle at);
+
 /* front.c */
 void front_fetch(core *c);
 void front_issue(core *c);
 void front_release(core *c, const flight *f);
+void front_resume(core *c, uint32_t warp); /* something that the warp waited for may be there */
 /* Barriers, fences, atomics and asynchronous copies, as far as their warp has to do with them. f: NULL if the
  * instruction has none; pending: some register of the warp is still to be written. */
 void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, flight *f, bool pending);
@@ -305,6 +336,8 @@ static inline bool ldst_due(const core *c) /* ldst_cycle() would do something */
 }
 /* remote.c: whether another GPU has the address, and which one; owner may be NULL. Only with ldst.owners. */
 bool remote_owner(const core *c, uint64_t address, uint16_t *owner);
+/* Marks a request for another GPU's memory; returns its channel, or the number of channels for the link to other GPUs. */
+uint32_t remote_request(const core *c, ls_sector_message *message, uint32_t channel);
 void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void ldst_network_event(void *self, ls_cycle now);
 /* The end of an atomic that front_effects() counted. One by a generic address may end in shared memory, where no sector
@@ -313,8 +346,22 @@ void ldst_atomic_done(core *c, const flight *f);
 void ldst_arrived(core *c, uint16_t flight_index); /* analytic.c: the last sector of a load is here */
 bool ldst_request(core *c, uint64_t address,
                   uint32_t token); /* a read for a read-only cache; false: not now */
-void ldst_put(core *c, const ls_sector_message *message,
-              uint16_t channel); /* into the queue to the network: it has room */
+/* Into the queue to the network, which has room. */
+static inline void ldst_queue(core *c, ls_sector_message message, uint32_t channel)
+{
+    uint32_t at = ring_push(&c->ldst.out_ring);
+    c->ldst.out[at] = message;
+    c->ldst.out_channel[at] = (uint16_t)channel;
+}
+
+/* request.c */
+enum {
+    REQUEST_VIRTUAL = 1, /* the address passes the TLB, if there is one */
+    REQUEST_SYSTEM = 2   /* system scope */
+};
+void ldst_put(core *c, const ls_sector_message *message, uint16_t channel); /* as ldst_queue(), and tells it */
+/* The same after all that other GPUs and a TLB have to do with the request, which may hold it up. how: REQUEST_... */
+void request_apart(core *c, ls_sector_message message, uint32_t channel, uint32_t how);
 
 /* coalesce.c */
 bool coalesce_init(core *c); /* false: the host has no memory left */

@@ -48,6 +48,9 @@ static ls_status attach(void *self, const ls_core_wiring *wiring, ls_error *err)
     c->ldst.channels = wiring->channels;
     c->ldst.to_memory[wiring->channels] = wiring->to_peer;
     c->ldst.owners = wiring->owners;
+    c->ldst.remote_in_l2 = wiring->remote_in_l2;
+    if (wiring->remote_in_l2 && wiring->to_peer != NULL && !fences_init(c))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     return l1_attach(c, err);
 }
 

@@ -51,6 +51,8 @@ static void start_warp(core *c, uint32_t warp, uint32_t slot, const ls_warp_stre
     cta->warps_left++;
     c->blocks.warps++;
     s->resident |= warp_bit(c, warp);
+    if (ls_tap_wants(c->tap, LS_TAP_WARP))
+        core_tap_warp(c, warp, LS_TAP_BEGIN, ls_region_now(c->region));
     ls_cycle start = warp_start(c, &cta->launch);
     if (start > ls_region_now(c->region))
         front_hold(c, warp, start);
@@ -111,7 +113,10 @@ void cta_start(core *c, const core_launch *launch)
         banks_blocks_changed(c, launch);
         banks_count_for(c, launch->kernel);
     }
+    core_set_apart(c);
     c->n.ctas++;
+    if (ls_tap_wants(c->tap, LS_TAP_GROUP))
+        core_tap_group(c, slot, LS_TAP_BEGIN);
     for (uint32_t w = 0; w < warps; w++) {
         static const ls_warp_stream empty = { 0 };
         c->blocks.taken_warps |= UINT64_C(1) << (first + w);
@@ -195,6 +200,8 @@ void cta_finish(core *c, uint32_t slot)
         c->blocks.taken_warps &= ~(UINT64_C(1) << (cta->first_warp + w));
     cta->used = false;
     c->blocks.resident--;
+    if (ls_tap_wants(c->tap, LS_TAP_GROUP))
+        core_tap_group(c, slot, LS_TAP_END);
     ls_domain_pending(c->domain, -1);
     c->blocks.done[ring_push(&c->blocks.done_ring)] = (ls_core_done){ .block = cta->launch.block,
                                                                       .kernel = cta->launch.kernel,
@@ -245,6 +252,8 @@ void cta_warp_maybe_done(core *c, uint32_t warp)
     front_sub *s = &c->front.subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
     w->resident = false;
+    if (ls_tap_wants(c->tap, LS_TAP_WARP))
+        core_tap_warp(c, warp, LS_TAP_END, c->now);
     c->front.changed |= 1u << warp_sub(c, warp);
     s->resident &= ~bit;
     s->buffered &= ~bit;

@@ -68,6 +68,8 @@ static bool init(core *c)
     return true;
 }
 
-const core_alu core_alu_cycle = {
-    .init = init, .tick = tick, .release = front_release, .take_banks = collect_write_banks
-};
+const core_alu core_alu_cycle = { .init = init,
+                                  .tick = tick,
+                                  .release = front_release,
+                                  .take_banks = collect_write_banks,
+                                  .resume = front_resume };

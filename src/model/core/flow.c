@@ -7,12 +7,21 @@
 
 #include "model/core/front.h"
 
+/* Few of the sets occur: most are passed over eight at a time. */
 static void count_reasons(core *c)
 {
-    for (uint32_t set = 0; set < FLOW_REASONS; set++) {
-        for (uint32_t rest = set; rest != 0; rest &= rest - 1)
-            c->n.stack[__builtin_ctz(rest)] += c->flow->reasons[set];
-        c->flow->reasons[set] = 0;
+    uint64_t *reasons = c->flow->reasons;
+    for (uint32_t first = 0; first < FLOW_REASONS; first += 8) {
+        uint64_t any = 0;
+        for (uint32_t set = first; set < first + 8; set++)
+            any |= reasons[set];
+        if (any == 0)
+            continue;
+        for (uint32_t set = first; set < first + 8; set++) {
+            for (uint32_t rest = set; rest != 0; rest &= rest - 1)
+                c->n.stack[__builtin_ctz(rest)] += reasons[set];
+            reasons[set] = 0;
+        }
     }
 }
 
@@ -180,4 +189,5 @@ const core_alu core_alu_flow_simulated = { .init = init,
                                            .tick = flow_simulated_tick,
                                            .release = flow_release,
                                            .take_banks = take_banks,
-                                           .reply = flow_reply };
+                                           .reply = flow_reply,
+                                           .resume = flow_look_again };

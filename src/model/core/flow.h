@@ -61,7 +61,7 @@ typedef struct flow_inst {
     bool jumps;      /* a branch after which the warp waits if it is taken */
     bool plain;      /* of a unit, without effects, with four registers and one result at most */
     uint16_t result; /* reg[0], or of FLOW_NO_RESULT */
-    uint16_t reg[FLOW_REGISTERS + 4]; /* flow_place(), four at least; then FLOW_NO_REGISTER */
+    uint16_t reg[FLOW_REGISTERS + 4]; /* flow_place(); the first four are FLOW_NO_REGISTER if not in use */
     uint32_t unit_bit;                /* 1 << unit */
     /* Memory instructions: */
     const rates_inst *rate;

@@ -57,47 +57,49 @@ void flow_forget(core *c)
     f->insts_used = 0;
 }
 
-/* The registers of an instruction, each once, before they get their places: results first. */
-typedef struct names {
-    uint16_t reg[FLOW_REGISTERS];
-    uint32_t count;
-    bool wide; /* there are more */
-} names;
-
-static void add_registers(const core *c, names *n, uint32_t reg, uint32_t end)
+/* Adds the registers from `reg` to `end`, each once, to reg[], which has `count` already. Returns how many it has then;
+ * FLOW_WIDE: they do not all fit. */
+static inline uint32_t add_registers(const core *c, flow_inst *d, uint32_t count, uint32_t reg, uint32_t end)
 {
-    if (constant_register(c, reg))
-        return;
+    if (constant_register(c, reg) || LS_UNLIKELY(count == FLOW_WIDE))
+        return count;
     for (; reg < end; reg++) {
+        uint16_t place = (uint16_t)flow_place(reg);
         bool again = false;
-        for (uint32_t i = 0; i < n->count; i++)
-            again |= n->reg[i] == reg;
+        for (uint32_t i = 0; i < count; i++)
+            again |= d->reg[i] == place;
         if (again)
             continue;
-        if (n->count == FLOW_REGISTERS) {
-            n->wide = true;
-            return;
-        }
-        n->reg[n->count++] = (uint16_t)reg;
+        if (LS_UNLIKELY(count >= FLOW_REGISTERS))
+            return FLOW_WIDE;
+        d->reg[count++] = place;
     }
+    return count;
+}
+
+/* The first four are looked at in any case. */
+static inline void no_registers(flow_inst *d)
+{
+    d->reg[0] = d->reg[1] = d->reg[2] = d->reg[3] = (uint16_t)flow_place(FLOW_NO_REGISTER);
 }
 
 static void set_registers(const core *c, flow_inst *d, const ls_inst *inst)
 {
     bool spans = c->spec->track_spans;
-    names n = { .count = 0 };
+    uint32_t count = 0;
+    no_registers(d);
     for (uint32_t i = 0; i < inst->dst_count; i++)
-        add_registers(c, &n, inst->dst[i], inst_dst_end(inst, i, spans));
-    uint32_t written = n.count;
+        count = add_registers(c, d, count, inst->dst[i], inst_dst_end(inst, i, spans));
+    uint32_t written = count;
     for (uint32_t i = 0; i < inst->src_count; i++)
-        add_registers(c, &n, inst->src[i], inst_src_end(inst, i, spans));
-    if (n.wide)
-        n.count = written = 0;
-    for (uint32_t i = 0; i < LS_COUNT_OF(d->reg); i++)
-        d->reg[i] = (uint16_t)flow_place(i < n.count ? n.reg[i] : FLOW_NO_REGISTER);
-    d->result = written > 0 ? d->reg[0] : (uint16_t)flow_place(FLOW_NO_RESULT);
-    d->registers = n.wide ? FLOW_WIDE : (uint8_t)n.count;
-    d->written = n.wide ? FLOW_WIDE : (uint8_t)written;
+        count = add_registers(c, d, count, inst->src[i], inst_src_end(inst, i, spans));
+    if (LS_UNLIKELY(count == FLOW_WIDE)) {
+        no_registers(d);
+        written = FLOW_WIDE;
+    }
+    d->result = (uint16_t)(written > 0 && count != FLOW_WIDE ? d->reg[0] : flow_place(FLOW_NO_RESULT));
+    d->registers = (uint8_t)count;
+    d->written = (uint8_t)written;
 }
 
 /* The work of the register banks for the instruction. */

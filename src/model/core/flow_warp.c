@@ -49,6 +49,8 @@ void flow_end_warp(core *c, uint32_t warp, ls_cycle now)
     ls_cycle end = flow_later(w->busy_until, now + 1);
     c->n.resident_warps += end - f->warps[warp].started;
     w->resident = false;
+    if (ls_tap_wants(c->tap, LS_TAP_WARP))
+        core_tap_warp(c, warp, LS_TAP_END, end);
     c->blocks.warps--;
     cta->warps_left--;
     s->resident &= ~bit;
@@ -68,7 +70,7 @@ void flow_end_warp(core *c, uint32_t warp, ls_cycle now)
 }
 
 /* Atomics and copies whose end only memory knows. */
-static void note_accesses(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask)
+static void note_accesses(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, ls_cycle now)
 {
     const flow_warp *fw = &c->flow->warps[warp];
     warp_state *w = &c->front.warps[warp];
@@ -77,6 +79,8 @@ static void note_accesses(core *c, uint32_t warp, const ls_inst *inst, uint32_t 
     bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
     if ((inst->flags & LS_INST_FENCE) != 0 && fw->loads > 0)
         s->fence |= bit;
+    if (OPTION_ON(c->options.fences))
+        fences_begin(c, warp, inst, now);
     if (atomic && mask != 0 && inst->space != LS_SPACE_SHARED) {
         w->atomics++;
         s->fence |= bit;
@@ -102,7 +106,7 @@ ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask
         soon = flow_later(soon, flow_later(fw->alu_until, fw->memory_until));
     bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
     if (f->simulated != NULL)
-        note_accesses(c, warp, inst, mask);
+        note_accesses(c, warp, inst, mask, now);
     else if (atomic && mask != 0 && inst->space != LS_SPACE_SHARED)
         soon = flow_later(soon, done);
     if (soon > now + 1)

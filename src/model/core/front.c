@@ -63,7 +63,7 @@ static void new_head(core *c, uint32_t warp)
 }
 
 /* Something that the warp waited for may be there. */
-static void registers_ready(core *c, uint32_t warp)
+static inline void registers_ready(core *c, uint32_t warp)
 {
     front_sub *s = &c->front.subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
@@ -76,6 +76,11 @@ static void registers_ready(core *c, uint32_t warp)
             c->front.changed |= 1u << warp_sub(c, warp);
         }
     }
+}
+
+void front_resume(core *c, uint32_t warp)
+{
+    registers_ready(c, warp);
 }
 
 void front_release(core *c, const flight *f)
@@ -157,6 +162,8 @@ void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, f
         cta_barrier(c, warp, (inst->flags & LS_INST_ARRIVE) == 0 || c->spec->accelsim_rules);
     if (inst->flags & LS_INST_FENCE && pending)
         s->fence |= bit;
+    if (OPTION_ON(c->options.fences))
+        fences_begin(c, warp, inst, c->now);
     if ((inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION) && mask != 0 &&
         inst->space != LS_SPACE_SHARED) {
         w->atomics++;
@@ -199,7 +206,7 @@ static void issue_warp(core *c, front_sub *s, uint32_t sub, uint32_t warp, const
     }
     pipes_issue(c, sub, unit, index);
     s->last_issued = (uint8_t)(warp / c->sub_count);
-    count_for(c, warp);
+    count_and_tell(c, index, LS_TAP_BEGIN, LS_STEP_ISSUE);
     c->n.issued++;
     c->n.by_class[inst->class_]++;
     c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;

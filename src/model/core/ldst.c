@@ -69,7 +69,7 @@ static void begin(core *c, uint16_t index)
 {
     flight *f = &c->flights.at[index];
     c->ldst.dispatch = index;
-    count_for(c, f->warp);
+    count_and_tell(c, index, LS_TAP_STEP, LS_STEP_MEMORY);
     c->n.memory_instructions++;
     f->space = ldst_space(c, f);
     c->ldst.sector_count = 0;
@@ -83,6 +83,7 @@ static void begin(core *c, uint16_t index)
     }
     coalesce(c, f);
     c->n.memory_sectors += c->ldst.sector_count;
+    c->n.memory_bytes += (uint64_t)lane_count(f->mask) * f->inst->width_bytes;
     if (!is_store(f))
         f->requests = (uint16_t)c->ldst.sector_count;
 }
@@ -193,21 +194,8 @@ static inline bool network_full(const core *c)
     return ring_full(&c->ldst.out_ring) || (OPTION_ON(c->options.translate) && translate_full(c));
 }
 
-static inline void put(core *c, ls_sector_message message, uint32_t channel)
-{
-    uint32_t at = ring_push(&c->ldst.out_ring);
-    c->ldst.out[at] = message;
-    c->ldst.out_channel[at] = (uint16_t)channel;
-}
-
-void ldst_put(core *c, const ls_sector_message *message, uint16_t channel)
-{
-    put(c, *message, channel);
-}
-
-/* `virtual`: the address passes the TLB, if there is one. */
 static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token,
-                                ls_sector_kind kind, bool global, bool virtual)
+                                ls_sector_kind kind, bool global, uint32_t how)
 {
     ls_sector_place place = mem_map_place_again(&c->ldst.map, address);
     ls_sector_message message = { .address = address,
@@ -217,21 +205,13 @@ static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, u
                                   .core = (uint16_t)c->id,
                                   .slice = (uint16_t)place.slice,
                                   .global = global,
-                                  .unused = { 0 },
+                                  .system = (how & REQUEST_SYSTEM) != 0,
                                   .kind = (uint8_t)kind };
-    if (LS_UNLIKELY(c->ldst.owners != NULL)) {
-        uint16_t owner;
-        if (remote_owner(c, address, &owner)) {
-            message.slice = owner;
-            place.channel = c->ldst.channels;
-        }
-    }
-    if (virtual && OPTION_ON(c->options.translate)) {
-        ls_sector_message copy = message; /* so that without a TLB the message needs no place but its own */
-        if (translate_holds(c, &copy, (uint16_t)place.channel))
-            return;
-    }
-    put(c, message, place.channel);
+    if (LS_UNLIKELY(c->ldst.owners != NULL) || OPTION_ON(c->options.translate) ||
+        ls_tap_wants(c->tap, LS_TAP_REQUEST))
+        request_apart(c, message, place.channel, how);
+    else
+        ldst_queue(c, message, place.channel);
 }
 
 bool ldst_request(core *c, uint64_t address, uint32_t token)
@@ -240,7 +220,7 @@ bool ldst_request(core *c, uint64_t address, uint32_t token)
         return analytic_request(c, token);
     if (ring_full(&c->ldst.out_ring))
         return false;
-    network_push(c, address, 0, token, LS_SECTOR_READ, false, false);
+    network_push(c, address, 0, token, LS_SECTOR_READ, false, 0);
     return true;
 }
 
@@ -258,6 +238,8 @@ static inline bool network_send(core *c)
         return false;
     }
     *message = c->ldst.out[front];
+    if (LS_UNLIKELY(message->number != 0))
+        core_tap_step(c, message->number, LS_TAP_STEP, LS_STEP_NETWORK);
     (void)ring_pop(&c->ldst.out_ring);
     c->n.requests_sent++;
     return true;
@@ -288,14 +270,31 @@ static __attribute__((noinline)) void offer_reply(core *c, ls_link *link, const 
         queue_reply(c, link, payload);
 }
 
-void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
+static inline void receive(core *c, ls_link *link, const void *payload, ls_cycle now)
 {
-    core *c = self;
-    c->n.replies++;
     if (c->alu->reply != NULL)
         offer_reply(c, link, payload, now);
     else
         queue_reply(c, link, payload);
+}
+
+/* Apart for the same reason. */
+static __attribute__((noinline)) void tell_and_receive(core *c, ls_link *link,
+                                                       const ls_sector_message *message, ls_cycle now)
+{
+    core_tap_step(c, message->number, LS_TAP_END, 0);
+    receive(c, link, message, now);
+}
+
+void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
+{
+    core *c = self;
+    const ls_sector_message *message = payload;
+    c->n.replies++;
+    if (LS_UNLIKELY(message->number != 0))
+        tell_and_receive(c, link, message, now);
+    else
+        receive(c, link, message, now);
 }
 
 /* False if the oldest answer has to wait. */
@@ -489,10 +488,11 @@ static void send_past_l1(core *c, const flight *f, uint16_t index)
                           : f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION
                               ? LS_SECTOR_ATOMIC
                               : LS_SECTOR_READ;
+    uint32_t how = REQUEST_VIRTUAL | ((f->inst->flags & LS_INST_SYSTEM) != 0 ? REQUEST_SYSTEM : 0);
     for (; left > 0 && c->ldst.sector_count > 0 && !network_full(c); left--) {
         c->ldst.sector_count--;
         network_push(c, c->ldst.sectors[c->ldst.sector_count], c->ldst.sector_bytes[c->ldst.sector_count],
-                     is_store(f) ? store_token(f->warp, is_global(f)) : index, kind, is_global(f), true);
+                     is_store(f) ? store_token(f->warp, is_global(f)) : index, kind, is_global(f), how);
         if (is_store(f))
             c->front.warps[f->warp].stores++;
     }

@@ -54,6 +54,7 @@ typedef struct load_store {
     ls_link **to_memory; /* by channel; behind them the link to other GPUs, if there is one */
     uint32_t channels;
     const ls_address_owners *owners; /* NULL: all addresses are the own GPU's */
+    bool remote_in_l2;               /* sectors of other GPUs go to L2 like the own ones */
     index_ring out_ring;             /* requests that wait for the network: one leaves per cycle */
     ls_sector_message *out;
     uint16_t *out_channel; /* beside each of them */

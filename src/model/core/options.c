@@ -38,10 +38,16 @@ void options_cycle(core *c)
         readonly_cycle(c, ccache_levels(c));
     if (c->options.translate != NULL)
         translate_cycle(c);
+    if (c->options.fences != NULL)
+        fences_cycle(c);
 }
 
 void options_reply(core *c, uint32_t token)
 {
+    if (token >= FENCE_TOKEN) {
+        fences_reply(c, token - FENCE_TOKEN);
+        return;
+    }
     readonly *levels[] = { c->options.icache != NULL ? icache_levels(c) : NULL,
                            c->options.ccache != NULL ? ccache_levels(c) : NULL };
     readonly_reply(c, levels[token >> 16 & 1], token);
@@ -62,5 +68,7 @@ ls_cycle options_next(const core *c)
         next = sooner(next, readonly_next(c, ccache_levels(self)));
     if (c->options.translate != NULL)
         next = sooner(next, translate_next(c));
+    if (c->options.fences != NULL)
+        next = sooner(next, fences_next(c));
     return next <= c->now ? c->now + 1 : next;
 }

@@ -5,6 +5,7 @@
  *   icache.c      fetch: cycle         instructions come through L0 and L1 instruction caches
  *   ccache.c      constant: cycle      loads of constants come through two levels of constant cache
  *   translate.c   translation: cycle   global and local accesses pass a TLB
+ *   fences.c      rdma.at: memory      fences of system scope empty the part of L2 for other GPUs' memory
  *   options.c     all of them together, as the core sees them */
 #ifndef MODEL_CORE_OPTIONS_H
 #define MODEL_CORE_OPTIONS_H
@@ -35,6 +36,7 @@ typedef struct options_counters {
 typedef struct icache icache;
 typedef struct ccache ccache;
 typedef struct translate translate;
+typedef struct fences fences;
 
 /* In the hot paths of a core: most machines have none of these parts. */
 #define OPTION_ON(part) __builtin_expect((part) != 0, 0)
@@ -45,6 +47,7 @@ typedef struct core_options {
     icache *icache;
     ccache *ccache;
     translate *translate;
+    fences *fences;
 } core_options;
 
 /* options.c */
@@ -81,5 +84,14 @@ bool translate_before_l1(struct core *c, uint64_t address, ls_cycle *known);
 bool translate_at_l1(const struct core *c); /* requests of L1 are already translated */
 void translate_cycle(struct core *c);
 ls_cycle translate_next(const struct core *c);
+
+/* fences.c */
+#define FENCE_TOKEN 0x7f000000u /* of requests and their answers, with the warp */
+bool fences_init(struct core *c);
+/* An instruction issues in cycle `at`: its warp waits, if it is a fence of system scope. */
+void fences_begin(struct core *c, uint32_t warp, const ls_inst *inst, ls_cycle at);
+void fences_cycle(struct core *c);
+void fences_reply(struct core *c, uint32_t warp);
+ls_cycle fences_next(const struct core *c);
 
 #endif

@@ -155,6 +155,8 @@ void cu_access_lower(cu *c, cu_wave *w, const cu_inst *inst, ls_cycle now)
 static void access_retire(cu *c, cu_wave *w, cu_access *a, ls_cycle now)
 {
     const cu_inst *inst = a->inst;
+    if (LS_UNLIKELY(w->observed) && inst->unit == CU_UNIT_VMEM && !a->invalidate)
+        cu_observe_return(c, w, inst, (uint32_t)(a - c->accesses), a->head, a->data, a->stride);
     if (!w->group->dead && !a->invalidate)
         cu_source_result(c, w, a);
     if (inst->unit == CU_UNIT_VMEM && inst->kind != AMD_ACCESS_STORE && a->line_count != 0) {

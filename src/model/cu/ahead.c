@@ -93,10 +93,13 @@ void cu_ahead_run(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
         w->head = inst;
         if (w->tape || w->record)
             cu_source_issue(w, &c->scratch);
-        if (inst->what == CU_PLAIN)
+        if (inst->what == CU_PLAIN) {
             cu_source_step(w, at);
-        else
+        } else {
+            if (LS_UNLIKELY(w->observed))
+                cu_observe_wait(c, w, inst);
             w->arch.pc = inst->next;
+        }
         if (__builtin_expect(w->arch.stop != AMD_RUNNING, 0)) { /* found when it is issued */
             w->ahead = 1;
             break;

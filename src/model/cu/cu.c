@@ -396,6 +396,7 @@ static ls_status cu_init(ls_block *block, void *state, const void *spec, ls_erro
     c->block = block;
     c->region = ls_block_region(block);
     c->domain = ls_region_domain(c->region);
+    c->tap = ls_block_tap(block);
     ls_status status = cu_check(block, c->spec, err);
     if (status != LS_OK)
         return status;
@@ -436,10 +437,10 @@ static void cu_waits(const void *self, ls_wait_sink *sink)
         const char *what = w->state == CU_ENDED ? "answers from memory" : "its turn";
         if (w->why != 0 && w->state == CU_RUNNING)
             what = names[__builtin_ctz(w->why)];
-        char detail[160];
+        char detail[400], pc[300];
         const uint32_t *id = w->group->arch.id;
-        snprintf(detail, sizeof detail, "work-group %u,%u,%u, wave %u, pc 0x%llx: %s", id[0], id[1], id[2],
-                 w->arch.index, (unsigned long long)w->arch.pc, what);
+        snprintf(detail, sizeof detail, "work-group %u,%u,%u, wave %u, pc %s: %s", id[0], id[1], id[2],
+                 w->arch.index, amd_program_pc(w->group->kernel->program, w->arch.pc, pc, sizeof pc), what);
         ls_wait_report(sink, ls_block_name(c->block), "memory", detail);
     }
 }

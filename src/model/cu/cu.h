@@ -10,12 +10,15 @@
  *   vector.c   vector memory: lines of an access, requests, replies
  *   scalar.c   scalar memory
  *   lds.c      LDS with its banks, export
- *   source.c   where a wave's next instruction and addresses come from */
+ *   cu_tap.c   events for timelines
+ *   source.c   where a wave's next instruction and addresses come from
+ *   observe.c  events for an observer of memory accesses */
 #ifndef MODEL_CU_CU_H
 #define MODEL_CU_CU_H
 
 #include "base/list.h"
 #include "isa/amd/exec/start.h"
+#include "lockstep/timeline.h"
 #include "model/core/scheduler.h"
 #include "model/cu/cu_api.h"
 #include "model/cu/lds_shape.h"
@@ -61,16 +64,17 @@ typedef struct cu_share {
 
 /* --- memory instructions in flight ---------------------------------------------------------------------- */
 
-#define CU_NONE UINT16_MAX
 #define CU_HEAD_BYTES offsetof(amd_access, address)
 
 /* One message: a line and the lanes that have bytes in it. */
 typedef struct cu_line {
     uint64_t address, lanes;
     uint32_t words; /* atomics: dwords of the line that are taken */
-    uint16_t next;  /* atomics: the next message of the same line */
-    uint8_t half;   /* compare-and-swap */
-    bool dense;     /* consecutive lanes, contiguous in the line as in the data */
+    /* Atomics: the next message of the same line, or INDEX_NONE_16. A list of base/list.h would need a head and an end for
+     * each line: here the first message is the head, and the walk that looks for room ends at the last one. */
+    uint16_t next;
+    uint8_t half; /* compare-and-swap */
+    bool dense;   /* consecutive lanes, contiguous in the line as in the data */
 } cu_line;
 
 #define CU_SMALL_LINES 128u /* 64 lanes, each across two lines */
@@ -170,6 +174,7 @@ typedef struct cu_wave {
                                      * ones */
     amd_tape *tape;                 /* the wave replays this recording; NULL: it executes */
     amd_tape_writer *record;        /* the wave is recorded here; NULL: it is not */
+    bool observed;                  /* its kernel has an observer */
     cu_pending pending[CU_PENDING]; /* registers that are being written: RDNA */
     amd_wave arch;
 } cu_wave;
@@ -251,6 +256,7 @@ typedef struct cu {
     ls_block *block;
     ls_region *region;
     ls_domain *domain;
+    const ls_tap *tap;
     ls_ticker ticker;
     ls_event alarm;   /* wakes the ticker */
     bool awake;       /* the ticker runs in the next cycle that comes, or runs now */
@@ -313,9 +319,14 @@ typedef struct cu {
 
     cu_counters counters;
     cu_share shares[CU_SHARES_MAX];
+    void *observed; /* log of the observer; NULL: none asked for it yet */
     ls_line_message message;
     amd_access scratch;
     cu_lds lds;
+    uint32_t tap_requests[4];                 /* by path: requests that were told */
+    bool tap_waits[4];                        /* by path: one was told and refused */
+    ls_tick_fn tap_tick;                      /* the ticker's own function, if states are told after it */
+    uint8_t tap_states[LS_CU_SIMDS_MAX * 32]; /* ls_tap_state that was told last, by wave */
 } cu;
 
 /* --- cu.c --- */
@@ -342,6 +353,27 @@ static inline void cu_set_why(cu *c, cu_wave *w, uint32_t why)
         c->waiting_mask |= 1u << i;
     }
     w->why = (uint16_t)why;
+}
+
+/* --- cu_tap.c: events for timelines; each is called only if the tap wants its kind --- */
+
+void cu_tap_group(const cu *c, const cu_group *g, ls_tap_phase phase);
+typedef enum cu_path {
+    CU_PATH_VECTOR,
+    CU_PATH_SCALAR = 2,
+    CU_PATH_CODE,
+    CU_PATHS
+} cu_path; /* two for vectors */
+/* ls_line_request(), told with its number; its reply ends it. */
+bool cu_tap_request(cu *c, const ls_line_port *port, ls_line_message *m, cu_path path, ls_cycle now);
+void cu_tap_reply(const cu *c, const ls_line_message *m);
+void cu_tap_wave(cu *c, const cu_wave *w, ls_tap_phase phase);
+
+static inline bool cu_request(cu *c, const ls_line_port *port, ls_line_message *m, cu_path path, ls_cycle now)
+{
+    if (ls_tap_wants(c->tap, LS_TAP_REQUEST))
+        return cu_tap_request(c, port, m, path, now);
+    return ls_line_request(port, m, now);
 }
 
 /* --- issue.c --- */
@@ -416,6 +448,10 @@ void cu_group_report(void *self, ls_cycle now);                    /* event: the
 
 cu_access *cu_access_take(cu *c, cu_wave *w, const cu_inst *inst, bool large, ls_cycle now);
 bool cu_access_free(const cu *c, bool large); /* is there one? */
+static inline uint32_t cu_access_total(const cu *c)
+{
+    return (uint32_t)c->spec->vector_in_flight + CU_LARGE_ACCESSES;
+}
 /* Keeps what amd_mem_address() (and for LDS amd_mem_perform()) left in c->scratch. */
 void cu_access_keep(cu *c, cu_wave *w, cu_access *a, bool addresses);
 void cu_access_keep_head(const cu *c, const cu_wave *w, cu_access *a); /* all but data and addresses */
@@ -459,5 +495,17 @@ void cu_source_lds_quick(cu *c, cu_wave *w, cu_access *a, const amd_lds_form *fo
 /* The values that registers get. */
 void cu_source_result(cu *c, cu_wave *w, const cu_access *a);
 void cu_source_scalar(cu *c, cu_wave *w, const cu_scalar *s);
+
+/* --- observe.c: called for waves that are observed only --- */
+
+/* A work-group begins; false: the observer has no memory. */
+bool cu_observe_begin(cu *c, const cu_group *g);
+void cu_observe_group(cu *c, const cu_group *g, cu_seen_kind kind); /* CU_SEEN_END, CU_SEEN_BARRIER */
+/* The memory instruction in c->scratch is issued; token: of accesses or, after them, of scalars. */
+void cu_observe_issue(cu *c, const cu_wave *w, const cu_inst *inst, uint32_t token);
+void cu_observe_return(cu *c, const cu_wave *w, const cu_inst *inst, uint32_t token, const uint8_t *head,
+                       const uint32_t *data, uint32_t stride);
+void cu_observe_wait(cu *c, const cu_wave *w, const cu_inst *inst);
+void cu_observe_forget(cu *c, const cu_wave *w, const cu_inst *inst);
 
 #endif

@@ -26,6 +26,52 @@ typedef struct cu_recorder {
     void (*done)(void *self, const uint32_t id[3], amd_tape_writer *waves, uint32_t wave_count);
 } cu_recorder;
 
+/* --- accesses, as an observer sees them ------------------------------------------------------------------ */
+
+typedef enum cu_seen_kind {
+    CU_SEEN_GROUP,   /* a work-group begins: id, waves */
+    CU_SEEN_END,     /* it has ended: waves */
+    CU_SEEN_ISSUE,   /* a memory instruction leaves: its access, with the data that it carries */
+    CU_SEEN_RETURN,  /* it is over: data has the values read, or is NULL */
+    CU_SEEN_WAIT,    /* counters of `counters` are 0 */
+    CU_SEEN_BARRIER, /* the work-group passes a barrier: waves */
+    CU_SEEN_FORGET,  /* an instruction that empties caches leaves: levels */
+} cu_seen_kind;
+
+/* An event of a compute unit; pointers are good during the call. Waves are slots of the unit. */
+typedef struct cu_seen {
+    cu_seen_kind kind;
+    ls_time time;
+    uint32_t wave;
+    uint64_t pc;
+    /* A work-group. */
+    const uint32_t *id;
+    const uint16_t *waves;
+    uint32_t wave_count;
+    bool one_cache; /* its waves use one vector cache */
+    /* An access. */
+    const amd_access *access; /* addresses and operands only of CU_SEEN_ISSUE */
+    const uint32_t *data;     /* of lane n from dword n * stride on */
+    uint32_t stride;
+    uint32_t token;         /* of the access, while it is in flight: below CU_SEEN_TOKENS */
+    uint64_t skip, skipped; /* addresses of this range are private memory: from, bytes */
+    bool newest;            /* passes caches: glc */
+    bool scalar;
+    bool is_dead;     /* its work-group was stopped: values mean nothing */
+    uint8_t counters; /* bit i: counter i of code.h; of an access: those that it raises */
+    uint8_t levels;   /* of caches that are emptied: bit 0 the first, bit 1 the next; bit 7: scalar */
+} cu_seen;
+#define CU_SEEN_TOKENS 8192u
+
+/* Receives what the waves of a launch do with memory. put is called from any domain, but for one log only from one. */
+typedef struct cu_observer {
+    void *self;
+    uint32_t gpu, command; /* the observer's own */
+    void *(*open)(void *self, uint32_t gpu, uint32_t cluster,
+                  uint32_t unit); /* of one unit; NULL: no memory */
+    void (*put)(void *log, uint32_t command, const cu_seen *what);
+} cu_observer;
+
 _Static_assert(LS_CU_CLASSES == AMD_CLASS_COUNT, "a count for each class of instructions");
 
 ls_cu_capacity cu_get_capacity(const ls_block *cu);

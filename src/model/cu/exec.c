@@ -76,6 +76,10 @@ void ls_cu_exec_start(ls_cu_exec *x, const ls_cu_launch *launch)
 {
     const ls_cu_kernel *k = x->kernels->at[launch->kernel];
     exec_group *g = launch->slot < x->group_count ? &x->groups[launch->slot] : NULL;
+    if (k->observer != NULL) {
+        ls_domain_fail(x->domain, "the model of slot 'cu' reports no accesses: memory cannot be checked");
+        return;
+    }
     if (k->tapes != NULL || k->recorder != NULL) {
         ls_domain_fail(x->domain,
                        "the model of slot 'cu' executes its waves: it neither makes nor plays recordings");

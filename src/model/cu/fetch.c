@@ -38,6 +38,7 @@ static void fetch_ahead(cu *c, cu_wave *w, uint64_t line, ls_cycle now)
     for (unsigned i = 1; i <= w->prefetch; i++) {
         m->address = line + (uint64_t)i * c->line_bytes;
         m->token = UINT32_MAX;
+        m->number = 0;
         if (m->address >= w->code->end || !ls_line_request(&c->wires.code, m, now))
             return;
     }
@@ -56,7 +57,7 @@ static bool fetch_send(cu *c, cu_wave *w, ls_cycle now)
     m->kind = LS_LINE_READ;
     m->flags = LS_LINE_CODE;
     m->born = (uint32_t)now;
-    if (!ls_line_request(&c->wires.code, m, now)) {
+    if (!cu_request(c, &c->wires.code, m, CU_PATH_CODE, now)) {
         c->code_refused = true;
         return false;
     }
@@ -108,6 +109,8 @@ static void fetch_reply(void *self, const ls_line_message *message, ls_cycle now
     cu *c = self;
     if (message->token == UINT32_MAX)
         return;
+    if (LS_UNLIKELY(message->number != 0))
+        cu_tap_reply(c, message);
     cu_wave *w = &c->waves[message->token & 0xffff];
     cu_count_cycles(c, now);
     c->counters.fetch_cycles += (uint32_t)now - message->born;

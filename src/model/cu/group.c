@@ -48,6 +48,7 @@ static void group_start_wave(cu *c, cu_group *g, const amd_start *start, const u
     amd_wave_start(start, &g->arch, size, g->wave_count, index, vgpr, &w->arch);
     w->tape = g->tapes ? &g->tapes[index] : NULL;
     w->record = g->records ? &g->records[index] : NULL;
+    w->observed = g->kernel->observer != NULL;
     if (w->tape)
         amd_tape_start(w->tape, &w->arch);
     w->head = &w->code->insts[amd_program_place(w->code->program, w->arch.pc)];
@@ -55,6 +56,8 @@ static void group_start_wave(cu *c, cu_group *g, const amd_start *start, const u
     c->simds[simd].resident |= 1u << w->slot;
     c->resident++;
     c->counters.waves++;
+    if (ls_tap_wants(c->tap, LS_TAP_WARP))
+        cu_tap_wave(c, w, LS_TAP_BEGIN);
     cu_fetch_start(c, w);
     cu_set_why(c, w, 1u << CU_WHY_FETCH);
 }
@@ -75,8 +78,12 @@ void cu_receive_launch(void *state, const ls_cu_launch *launch, ls_cycle now)
     uint32_t size[3];
     amd_start_size(&start, launch->id, size);
     bool good = cu_source_begin(g);
+    if (ls_tap_wants(c->tap, LS_TAP_GROUP))
+        cu_tap_group(c, g, LS_TAP_BEGIN);
     for (uint32_t i = 0; i < g->wave_count; i++)
         group_start_wave(c, g, &start, size, i, launch->simd[i], now);
+    if (LS_UNLIKELY(k->observer != NULL))
+        good = cu_observe_begin(c, g) && good;
     c->resident_groups++;
     ls_domain_pending(c->domain, 1);
     cu_wake(c, now, now);
@@ -168,8 +175,12 @@ void cu_group_check(cu *c, cu_group *g, ls_cycle now)
     for (uint32_t i = 0; i < g->wave_count; i++)
         c->waves[g->wave[i]].state = CU_FREE;
     cu_source_end(g);
+    if (LS_UNLIKELY(g->kernel->observer != NULL) && c->observed != NULL)
+        cu_observe_group(c, g, CU_SEEN_END);
     g->resident = false;
     c->resident_groups--;
+    if (ls_tap_wants(c->tap, LS_TAP_GROUP))
+        cu_tap_group(c, g, LS_TAP_END);
     group_count(c, g);
     ls_domain_pending(c->domain, -1);
     ls_domain_progress(c->domain);
@@ -195,6 +206,8 @@ static void group_leave(cu *c, cu_wave *w, ls_cycle now)
     w->epoch++;
     simd->resident &= ~(1u << w->slot);
     c->resident--;
+    if (ls_tap_wants(c->tap, LS_TAP_WARP))
+        cu_tap_wave(c, w, LS_TAP_END);
 }
 
 static void group_open(cu *c, cu_group *g, ls_cycle now)
@@ -214,6 +227,8 @@ static void group_open(cu *c, cu_group *g, ls_cycle now)
         return;
     }
     g->at_barrier = 0;
+    if (LS_UNLIKELY(g->kernel->observer != NULL))
+        cu_observe_group(c, g, CU_SEEN_BARRIER);
     g->done.tally.barriers++;
     for (uint32_t i = 0; i < g->wave_count; i++) {
         cu_wave *w = &c->waves[g->wave[i]];

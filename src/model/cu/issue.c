@@ -265,6 +265,8 @@ static bool issue_internal(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
     case CU_WAIT:
     case CU_CLAUSE:
     case CU_PREFETCH:
+        if (LS_UNLIKELY(w->observed) && inst->what == CU_WAIT)
+            cu_observe_wait(c, w, inst);
         w->arch.pc = inst->next;
         w->ahead = (uint8_t)(w->ahead - (w->ahead != 0));
         if (inst->what == CU_PREFETCH)

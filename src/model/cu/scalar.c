@@ -11,6 +11,9 @@ static void scalar_end(cu *c, cu_scalar *s, ls_cycle now)
 {
     cu_wave *w = &c->waves[s->wave];
     cu_count_cycles(c, now);
+    if (LS_UNLIKELY(w->observed) && s->line_count != 0 && s->inst->what == CU_MEMORY)
+        cu_observe_return(c, w, s->inst, cu_access_total(c) + (uint32_t)(s - c->scalars), s->head, s->data,
+                          AMD_DATA_DWORDS);
     if (!w->group->dead && s->inst->what == CU_MEMORY)
         cu_source_scalar(c, w, s);
     c->counters.scalar_loads++;
@@ -48,6 +51,10 @@ bool cu_scalar_issue(cu *c, cu_wave *w, ls_cycle now)
     w->in_flight++;
     w->scalar_touches = (w->scalars++ != 0 ? w->scalar_touches : 0) | inst->touches[1];
     w->group->in_flight++;
+    if (LS_UNLIKELY(w->observed) && inst->what == CU_CACHE)
+        cu_observe_forget(c, w, inst);
+    else if (LS_UNLIKELY(w->observed) && scratch->lanes != 0)
+        cu_observe_issue(c, w, inst, cu_access_total(c) + number);
     if (inst->what == CU_CACHE) {
         s->line_count = 1;
     } else if (scratch->kind == AMD_ACCESS_EXCHANGE || scratch->lanes == 0) {
@@ -131,7 +138,7 @@ bool cu_scalar_send(cu *c, ls_cycle now)
         }
         scalar_message(c, s, s->sent, m);
         m->born = (uint32_t)now;
-        if (!ls_line_request(&c->wires.scalar, m, now)) {
+        if (!cu_request(c, &c->wires.scalar, m, CU_PATH_SCALAR, now)) {
             c->scalar_refused = true;
             c->sending &= ~(1u << CU_SENDS_SCALAR);
             return false;
@@ -165,6 +172,8 @@ static void scalar_reply(void *self, const ls_line_message *m, ls_cycle now)
     cu *c = self;
     cu_scalar *s = &c->scalars[m->token & 255];
     const amd_access *head = scalar_head(s);
+    if (LS_UNLIKELY(m->number != 0))
+        cu_tap_reply(c, m);
     s->back++;
     if (s->inst->what == CU_MEMORY) {
         unsigned in_line, in_data, bytes = scalar_overlap(c, s, m->token >> 8, &in_line, &in_data);

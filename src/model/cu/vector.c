@@ -28,7 +28,7 @@ static cu_line *vector_find(cu_access *a, vector_table *table, uint64_t line)
             return found;
     }
     cu_line *made = &a->lines[a->line_count++];
-    *made = (cu_line){ .address = line, .next = CU_NONE };
+    *made = (cu_line){ .address = line, .next = INDEX_NONE_16 };
     if (a->line_count <
         256) /* a table that is full finds nothing: large accesses then send a line more than once */
         table->place[at] = a->line_count;
@@ -49,13 +49,22 @@ static bool vector_linear(const amd_access *s, unsigned lanes)
     return wrong == 0;
 }
 
+/* Bytes that the lanes ask for, outside of LDS. Most accesses are linear: they count no lanes. */
+static inline uint64_t vector_bytes(const cu_access *a, const amd_access *s, unsigned lanes)
+{
+    if (a->linear)
+        return (uint64_t)lanes * s->piece_bytes;
+    return (uint64_t)__builtin_popcountll(s->lanes & ~s->in_lds) * s->pieces * s->piece_bytes;
+}
+
 static void vector_lines_linear(const cu *c, cu_access *a, const amd_access *s, unsigned lanes)
 {
     uint64_t base = s->address[0][0], end = base + (uint64_t)lanes * s->piece_bytes;
     a->linear = true;
     for (uint64_t line = base & ~(uint64_t)(c->line_bytes - 1); line < end; line += c->line_bytes) {
         unsigned first = line > base ? (unsigned)((line - base) / s->piece_bytes) : 0;
-        a->lines[a->line_count++] = (cu_line){ .address = line, .lanes = 1ull << first, .next = CU_NONE };
+        a->lines[a->line_count++] =
+            (cu_line){ .address = line, .lanes = 1ull << first, .next = INDEX_NONE_16 };
     }
 }
 
@@ -100,12 +109,12 @@ static void vector_lines_atomic(const cu *c, cu_access *a, const amd_access *s)
         uint64_t address = s->address[0][lane], line = address & ~(unit - 1);
         uint32_t words = (s->piece_bytes == 8 ? 3u : 1u) << (address - line) / 4;
         cu_line *found = vector_find(a, &table, line);
-        while ((found->words & words) != 0 && found->next != CU_NONE)
+        while ((found->words & words) != 0 && found->next != INDEX_NONE_16)
             found = &a->lines[found->next];
         if ((found->words & words) != 0) {
             found->next = a->line_count;
             found = &a->lines[a->line_count++];
-            *found = (cu_line){ .address = line, .next = CU_NONE };
+            *found = (cu_line){ .address = line, .next = INDEX_NONE_16 };
         }
         found->words |= words;
         found->lanes |= 1ull << lane;
@@ -153,8 +162,10 @@ bool cu_vector_issue(cu *c, cu_wave *w, ls_cycle now)
         cu_access *a = cu_access_take(c, w, inst, false, now);
         w->arch.pc = inst->next;
         a->invalidate = true;
-        a->lines[0] = (cu_line){ .next = CU_NONE };
+        a->lines[0] = (cu_line){ .next = INDEX_NONE_16 };
         a->line_count = 1;
+        if (LS_UNLIKELY(w->observed))
+            cu_observe_forget(c, w, inst);
         vector_queue(c, a, now);
         return true;
     }
@@ -184,6 +195,9 @@ bool cu_vector_issue(cu *c, cu_wave *w, ls_cycle now)
             vector_lines(c, a, s);
     }
     c->counters.vector_accesses += a->line_count != 0;
+    if (LS_UNLIKELY(w->observed))
+        cu_observe_issue(c, w, inst, (uint32_t)(a - c->accesses));
+    c->counters.vector_bytes += vector_bytes(a, s, w->arch.lanes);
     vector_queue(c, a, now);
     return true;
 }
@@ -354,7 +368,7 @@ bool cu_vector_send(cu *c, unsigned p, ls_cycle now)
         if (a->sent < a->line_count) {
             vector_message(c, a, a->sent, m);
             m->born = (uint32_t)now;
-            if (!ls_line_request(&c->wires.vector[p], m, now)) {
+            if (!cu_request(c, &c->wires.vector[p], m, (cu_path)(CU_PATH_VECTOR + p), now)) {
                 c->counters.vector_refused++;
                 pipe->refused = true;
                 c->sending &= ~(1u << p);
@@ -408,6 +422,8 @@ static void vector_reply(cu *c, const ls_line_message *m, ls_cycle now)
     cu_access *a = &c->accesses[m->token & ((1u << VECTOR_ACCESS_BITS) - 1)];
     const cu_line *l = &a->lines[m->token >> VECTOR_ACCESS_BITS];
     const amd_access *head = vector_head(a);
+    if (LS_UNLIKELY(m->number != 0))
+        cu_tap_reply(c, m);
     a->back++;
     if (a->invalidate) {
         ;

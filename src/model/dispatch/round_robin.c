@@ -3,6 +3,7 @@
  * block_interval_cycles in all. Kernels of different streams may run side by side. */
 #include "base/bitset.h"
 #include "isa/registers.h"
+#include "lockstep/timeline.h"
 #include "model/dispatch/dispatch.h"
 
 #include <assert.h>
@@ -50,6 +51,7 @@ typedef struct dispatch {
     const dispatch_spec *spec;
     ls_region *region;
     ls_domain *domain;
+    const ls_tap *tap;
     ls_dispatch_work work;
     dispatch_counters n;
     ls_core_capacity capacity;
@@ -81,6 +83,19 @@ static void fail(dispatch *d)
 {
     d->end = true;
     ls_domain_stop(d->domain);
+}
+
+static void tap_kernel(const dispatch *d, const kernel_state *k, ls_tap_phase phase, ls_cycle at)
+{
+    const ls_kernel_info *info = k->kernel.info;
+    ls_tap_record(d->tap,
+                  &(ls_tap_event){ .time = ls_clock_time(ls_region_clock(d->region), at),
+                                   .kind = LS_TAP_KERNEL,
+                                   .phase = (uint8_t)phase,
+                                   .id = k->number,
+                                   .value = phase == LS_TAP_BEGIN ? ls_tap_name(d->tap, info->name) : 0,
+                                   .more = (uint32_t)info->id,
+                                   .what = (uint16_t)info->stream });
 }
 
 /* ------------------------------------------------------------------------------------------------- launch */
@@ -161,6 +176,8 @@ static bool launch(dispatch *d, const ls_dispatch_kernel *kernel, ls_cycle begin
         d->active_since = begin;
     k->number = ++d->launch_count;
     ls_dispatch_set_kernel(d->launches, &k->kernel);
+    if (ls_tap_wants(d->tap, LS_TAP_KERNEL))
+        tap_kernel(d, k, LS_TAP_BEGIN, begin);
     ls_domain_pending(d->domain, 1);
     return true;
 }
@@ -310,6 +327,8 @@ static void finish_if_done(dispatch *d, uint32_t slot)
     for (uint32_t core = 0; core < d->core_count; core++)
         set_full_for(d, core, 0);
     d->last_end = k->end;
+    if (ls_tap_wants(d->tap, LS_TAP_KERNEL))
+        tap_kernel(d, k, LS_TAP_END, k->end);
     d->ended_count++;
     dispatch_counters n = { .kernels = 1, .ctas = k->done, .busy_cycles = k->end - k->begin };
     d->n.kernels++;
@@ -520,6 +539,7 @@ static ls_status dispatch_init(ls_block *block, void *state, const void *spec, l
     d->spec = spec;
     d->region = ls_block_region(block);
     d->domain = ls_region_domain(d->region);
+    d->tap = ls_block_tap(block);
     ls_event_init(&d->pump, pump, d);
     return LS_OK;
 }

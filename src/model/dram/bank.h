@@ -139,6 +139,7 @@ typedef struct bank_channel {
     /* The block. */
     ls_port reply;
     ls_region *region;
+    const ls_tap *tap;
     ls_domain *domain;
     ls_event wake;
     bool awake;

@@ -286,6 +286,7 @@ static inline void send_column(bank_channel *c, bank *b, ls_cycle t)
     c->ripe[b->want] &= ~b->bit;
     g->at[BANK_WRITE] = t + c->times.ccdl;
     c->n.busy_cycles += c->times.burst;
+    dram_tap(c->tap, c->region, t, LS_DRAM_ATOM_BYTES);
     dram_active_until(&c->n.active_cycles, &c->active_since, t + c->times.burst);
     if (b->want == BANK_READ) {
         c->at[BANK_READ] = t + c->times.ccd;

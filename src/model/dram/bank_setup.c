@@ -272,6 +272,7 @@ static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_er
     dram_timing timing;
     c->spec = spec;
     c->region = ls_block_region(block);
+    c->tap = ls_block_tap(block);
     c->domain = ls_region_domain(c->region);
     c->name = ls_block_name(block);
     ls_status status = apply_spec(c, &timing, err);

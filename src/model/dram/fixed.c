@@ -38,6 +38,7 @@ typedef struct fixed_time {
 typedef struct fixed {
     ls_port reply;
     ls_region *region;
+    const ls_tap *tap;
     ls_domain *domain;
     const fixed_spec *spec;
     const char *name;
@@ -102,6 +103,7 @@ static void fixed_push(void *self, const ls_dram_request *request)
     f->n.busy_cycles += busy.cycle;
     f->busy_part = busy.part;
     f->n.requests++;
+    dram_tap(f->tap, f->region, now, atoms * LS_DRAM_ATOM_BYTES);
     if (request->write)
         f->n.writes += atoms;
     else
@@ -152,6 +154,7 @@ static ls_status fixed_init(ls_block *block, void *state, const void *spec, ls_e
     fixed *f = state;
     f->spec = spec;
     f->region = ls_block_region(block);
+    f->tap = ls_block_tap(block);
     f->domain = ls_region_domain(f->region);
     f->name = ls_block_name(block);
     ls_ratio rate = f->spec->atoms_per_cycle;

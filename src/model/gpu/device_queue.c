@@ -9,6 +9,7 @@
 typedef struct queue_counters {
     uint64_t commands, copies, signals, waits;
     uint64_t wait_cycles, copy_cycles, delay_cycles;
+    uint64_t flushes, flush_cycles;
 } queue_counters;
 
 typedef struct queue_times {
@@ -25,9 +26,12 @@ typedef struct queue {
     queue_times *times; /* by command */
     uint32_t *received; /* by signal */
     uint32_t time_count, signal_count;
-    uint32_t at;            /* the present command */
-    bool is_begun, is_done; /* is_begun: the present command is */
-    ls_event step, ready;
+    uint32_t at;                  /* the present command */
+    bool is_begun, is_done;       /* is_begun: the present command is */
+    bool flush_wanted;            /* a kernel has ended, and the flush after it was not asked for */
+    bool flush_runs, flush_waits; /* flush_waits: for its link */
+    ls_cycle flush_since;
+    ls_event step, ready, flush_ready;
     queue_counters n;
 } queue;
 
@@ -125,6 +129,53 @@ static void step(void *self, ls_cycle now)
     resume(q, now); /* the dispatcher learns that no kernel comes any more */
 }
 
+/* ---------------------------------------------------------------------------------------- ends of kernels */
+
+/* One flush at a time. One that is asked for after the ends of several kernels serves all of them. */
+static void send_flush(queue *q)
+{
+    if (!q->flush_wanted || q->flush_runs || q->flush_waits)
+        return;
+    peer_command *slot = ls_link_send(q->to_peer, 1);
+    if (slot == NULL) {
+        q->flush_waits = true;
+        ls_link_wait(q->to_peer, &q->flush_ready);
+        return;
+    }
+    *slot = (peer_command){ .is_flush = 1 };
+    q->flush_wanted = false;
+    q->flush_runs = true;
+}
+
+static void flush_link_ready(void *self, ls_cycle now)
+{
+    queue *q = self;
+    (void)now;
+    q->flush_waits = false;
+    send_flush(q);
+}
+
+static void flush_done(queue *q, ls_cycle now)
+{
+    q->flush_runs = false;
+    q->n.flushes++;
+    if (q->flush_wanted) {
+        send_flush(q);
+        return;
+    }
+    q->n.flush_cycles += now - q->flush_since;
+    resume(q, now); /* the next kernel, or the end of the command */
+}
+
+void device_queue_kernel_ended(ls_block *block, ls_cycle now)
+{
+    queue *q = ls_block_state(block);
+    if (!q->flush_wanted && !q->flush_runs)
+        q->flush_since = now;
+    q->flush_wanted = true;
+    send_flush(q);
+}
+
 static void link_ready(void *self, ls_cycle now)
 {
     step(self, now);
@@ -134,10 +185,13 @@ void device_queue_receive(void *state, ls_link *link, const void *payload, ls_cy
 {
     queue *q = state;
     const peer_notice *notice = payload;
-    (void)now;
     ls_link_release(link, 1);
     if (q->is_done)
         return;
+    if (notice->is_flush) {
+        flush_done(q, now);
+        return;
+    }
     if (notice->is_copy) {
         wake(q, 0);
         return;
@@ -154,7 +208,8 @@ void device_queue_receive(void *state, ls_link *link, const void *payload, ls_cy
 const device_command *device_queue_kernels(const ls_block *block)
 {
     const queue *q = ls_block_state((ls_block *)(uintptr_t)block);
-    return !q->is_done && q->is_begun && present(q)->kind == DEVICE_KERNELS && !ls_event_scheduled(&q->step)
+    return !q->is_done && q->is_begun && present(q)->kind == DEVICE_KERNELS && !ls_event_scheduled(&q->step) &&
+                   !q->flush_wanted && !q->flush_runs
                ? present(q)
                : NULL;
 }
@@ -224,6 +279,7 @@ static ls_status queue_init(ls_block *block, void *state, const void *spec, ls_e
     q->domain = ls_region_domain(q->region);
     ls_event_init(&q->step, step, q);
     ls_event_init(&q->ready, link_ready, q);
+    ls_event_init(&q->flush_ready, flush_link_ready, q);
     return LS_OK;
 }
 
@@ -260,9 +316,10 @@ static const ls_state_row rows[] = {
     LS_STATE_ARRAY(queue, times, time_length),
     LS_STATE_ARRAY(queue, received, signal_length),
     LS_STATE_FIXED_SPAN(queue, time_count, signal_count),
-    LS_STATE_DATA_SPAN(queue, at, is_done),
+    LS_STATE_DATA_SPAN(queue, at, flush_since),
     LS_STATE_EVENT(queue, step),
     LS_STATE_EVENT(queue, ready),
+    LS_STATE_EVENT(queue, flush_ready),
     LS_STATE_DATA(queue, n),
 };
 
@@ -274,6 +331,9 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(queue_counters, wait_cycles, "cycles", "spent in waits"),
     LS_METRIC_COUNTER(queue_counters, copy_cycles, "cycles", "spent in copies"),
     LS_METRIC_COUNTER(queue_counters, delay_cycles, "cycles", "spent in delays: software"),
+    LS_METRIC_COUNTER(queue_counters, flushes, "flushes",
+                      "of other GPUs' memory in L2, after the ends of kernels"),
+    LS_METRIC_COUNTER(queue_counters, flush_cycles, "cycles", "spent in flushes"),
 };
 
 static const ls_block_type device_queue = {

@@ -45,6 +45,9 @@ void device_queue_receive(void *state, ls_link *link, const void *payload, ls_cy
 ls_status device_queue_start(ls_block *block, const device_program *program, ls_error *err);
 /* For the workload, from the dispatcher's domain. The kernels that may be launched now; NULL: none. */
 const device_command *device_queue_kernels(const ls_block *block);
+/* A kernel has ended, in a GPU whose L2 keeps other GPUs' memory: it is written back and forgotten before a kernel may be
+ * launched, and before the command ends. */
+void device_queue_kernel_ended(ls_block *block, ls_cycle now);
 /* All kernels of that command have ended. */
 void device_queue_kernels_done(ls_block *block);
 bool device_queue_is_done(const ls_block *block);

@@ -10,6 +10,7 @@
 #include "lockstep/scheduler.h"
 #include "model/gpu/network.h"
 #include "model/gpu/peer_build.h"
+#include "model/gpu/remote_build.h"
 #include "model/gpu/shape.h"
 #include "model/gpu/slots.h"
 #include "model/keys.h"
@@ -29,6 +30,8 @@ typedef struct gpu_spec {
     uint64_t channels, slices_per_channel, interleave_bytes;
     uint32_t slice_hash;
     const char *bit_map;
+    uint32_t rdma_at, rdma_cache; /* enums of model/memory/rdma_keys.h */
+    uint64_t rdma_ways;
 } gpu_spec;
 
 typedef struct builder {
@@ -107,6 +110,16 @@ static ls_status build_core(builder *b, uint32_t i, ls_error *err)
     return build_part(b, i, "l1", LS_L1_INTERFACE, LS_L1_PORT, err);
 }
 
+static gpu_remote_plan remote_plan(const builder *b)
+{
+    const gpu_spec *spec = b->spec;
+    return (gpu_remote_plan){ .machine = b->machine,
+                              .gpu = b->gpu,
+                              .behind = spec->rdma_at == RDMA_AT_MEMORY && ls_machine_fabric(b->machine),
+                              .cache = spec->rdma_cache,
+                              .ways = spec->rdma_ways };
+}
+
 static ls_status build_channel(builder *b, uint32_t i, ls_error *err)
 {
     gpu_instance *gpu = b->gpu;
@@ -115,7 +128,8 @@ static ls_status build_channel(builder *b, uint32_t i, ls_error *err)
     /* The DRAM's region comes first: at equal times it runs before L2, as data moves up. */
     TRY(ls_domain_create(b->engine, numbered(b, name, "mem", i), b->dram_clock, &domain, err));
     TRY(ls_domain_add_region(domain, b->l2_clock, &b->l2_regions[i], err));
-    TRY(ls_machine_block(b->machine, b->l2_regions[i], numbered(b, name, "l2_", i), "l2", &gpu->l2[i], err));
+    const gpu_remote_plan remote = remote_plan(b);
+    TRY(gpu_remote_slices(&remote, b->l2_regions[i], numbered(b, name, "l2_", i), i, err));
     TRY(ls_block_port(gpu->l2[i], LS_L2_INTERFACE, &gpu->l2_ports[i], err));
     TRY(ls_machine_block(b->machine, ls_domain_region(domain, 0), numbered(b, name, "dram", i), "dram",
                          &gpu->dram[i], err));
@@ -257,7 +271,8 @@ static ls_status attach_all(builder *b, ls_error *err)
                                       .launches = b->table,
                                       .refill_cycles = refill_cycles,
                                       .to_peer = b->peers.from_core != NULL ? b->peers.from_core[i] : NULL,
-                                      .owners = gpu->owners };
+                                      .owners = gpu->owners,
+                                      .remote_in_l2 = gpu->remote_l2 != NULL };
         TRY(core_ops_of(b, i)->attach(gpu->core_ports[i].self, &core, err));
     }
     if (!requests)
@@ -274,6 +289,8 @@ static ls_status attach_all(builder *b, ls_error *err)
                                   .core_count = b->cores + (b->peers.from_memory != NULL),
                                   .requests_max = noc->receive_max[GPU_REQUEST] + b->peers.request_credits };
         TRY(l2_ops_of(b, k)->attach(gpu->l2_ports[k].self, &l2, err));
+        if (gpu->remote_l2 != NULL)
+            TRY(gpu_remote_attach(gpu, &l2, b->peers.from_part[k], err));
     }
     return LS_OK;
 }
@@ -336,6 +353,9 @@ ls_status gpu_build(ls_machine *machine, gpu_instance **out, ls_error *err)
                   .engine = ls_machine_engine(machine),
                   .spec = ls_machine_spec(machine, NULL) };
     *out = NULL;
+    if (ls_machine_migrates(machine))
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "pages of a GPU that replays traces stay where they are: migrate.model must be none");
     TRY(prepare(&b, err));
     TRY(build_blocks(&b, err));
     uint32_t there_and_back = 2 * (uint32_t)b.spec->dispatch_latency_cycles;
@@ -386,6 +406,18 @@ bool gpu_take_kernel(const ls_engine *engine, const char *path, uint32_t slot, v
     return false;
 }
 
+void gpu_forget_kernel(const gpu_instance *gpu, uint32_t slot)
+{
+    enum { BYTES = 32768 };
+    static _Thread_local char unused[BYTES];
+    const ls_port *dispatch = &gpu->dispatch_port;
+    (void)((const ls_dispatch_ops *)dispatch->ops)->take_kernel(dispatch->self, slot, unused, BYTES);
+    for (uint32_t i = 0; i < gpu->core_count; i++) {
+        const ls_port *core = &gpu->core_ports[i];
+        (void)((const ls_core_ops *)core->ops)->take_kernel(core->self, slot, unused, BYTES);
+    }
+}
+
 /* clang-format off */
 #define KEY_SPEC gpu_spec
 
@@ -404,6 +436,16 @@ static const ls_param params[] = {
     LS_PARAM_CHOICE(gpu_spec, slice_hash, "memory.slice_hash", "ipoly", place_hash_names, "how addresses pick slices"),
     LS_PARAM_TEXT(gpu_spec, bit_map, "memory.bit_map",
                   "0000.RRRRRRRR.RBBBCCCC.BCCSSSSS", "address bits inside a channel: row, bank, column, burst"),
+    KEY_CHOICE("rdma.at", rdma_at, "l1", rdma_at_names, "whose misses go to other GPUs: l1, or memory: those of L2"),
+    KEY_CHOICE("rdma.cache", rdma_cache, "never", rdma_cache_names,
+               "sectors of other GPUs that L2 keeps: none; those that are read; those that are read or written"),
+    KEY("rdma.ways", rdma_ways, "lines", "4", 1, 255, "of each set of L2 for memory of other GPUs"),
+};
+
+static const ls_need needs[] = {
+    { "rdma.at", "//fabric.model!=none core.memory=cycle" },
+    { "rdma.cache", "rdma.at=memory //fabric.model!=none" },
+    { "rdma.ways", "rdma.cache!=never rdma.at=memory //fabric.model!=none" },
 };
 /* clang-format on */
 
@@ -414,6 +456,8 @@ static const ls_machine_type gpu = {
     .spec_size = sizeof(gpu_spec),
     .params = params,
     .param_count = LS_COUNT_OF(params),
+    .needs = needs,
+    .need_count = LS_COUNT_OF(needs),
     .sections = gpu_sections,
     .section_count = GPU_SECTIONS,
     .build = build,

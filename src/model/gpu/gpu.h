@@ -23,6 +23,8 @@ typedef struct gpu_instance {
     /* In a system with a fabric; else NULL. */
     ls_block *peer, *queue;
     ls_address_owners *owners; /* set between runs: other GPUs' memory */
+    ls_block **remote_l2;      /* by channel: L2's part for other GPUs' memory; NULL: there is none */
+    bool flushes;              /* it keeps sectors: they leave at the end of each kernel */
 } gpu_instance;
 
 /* Builds the GPU that the machine's sections describe into its engine, as number ls_machine_number(). Any number
@@ -30,6 +32,10 @@ typedef struct gpu_instance {
 ls_status gpu_build(ls_machine *machine, gpu_instance **out, ls_error *err);
 /* The GPUs of an engine, in the order of building; NULL past the last. */
 gpu_instance *gpu_at(const ls_engine *engine, uint32_t index);
+
+/* The receiver of requests to a channel: its L2, or the part of it that stands before. */
+void *gpu_memory_receiver(const gpu_instance *gpu, uint32_t channel);
+ls_receive_fn gpu_memory_receive(const gpu_instance *gpu, uint32_t channel);
 
 /* Shorter calls of the dispatcher's table. */
 static inline const ls_dispatch_ops *gpu_dispatch_ops(const gpu_instance *gpu)
@@ -43,5 +49,7 @@ void gpu_warm(const gpu_instance *gpu, uint64_t address, uint64_t bytes);
 /* Between runs: a block's counts of the kernel that has ended in a slot of the dispatcher, in the layout of
  * the block's counters. False: the block does not count per kernel. */
 bool gpu_take_kernel(const ls_engine *engine, const char *path, uint32_t slot, void *counters, size_t bytes);
+/* The same for all blocks, of a kernel whose counts nothing reads. */
+void gpu_forget_kernel(const gpu_instance *gpu, uint32_t slot);
 
 #endif

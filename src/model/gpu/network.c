@@ -64,8 +64,8 @@ ls_status gpu_network_plan(gpu_network *network, ls_machine *machine, const gpu_
         memories[k] = (ls_noc_endpoint){ .region = l2_regions[k],
                                          .name = ls_block_name(gpu->l2[k]),
                                          .lanes = gpu->map.slices_per_channel,
-                                         .receive = ((const ls_l2_ops *)gpu->l2_ports[k].ops)->receive,
-                                         .receiver = gpu->l2_ports[k].self };
+                                         .receive = gpu_memory_receive(gpu, k),
+                                         .receiver = gpu_memory_receiver(gpu, k) };
     *network = (gpu_network){ .ops = port->ops,
                               .spec = ls_machine_spec(machine, "noc"),
                               .plan = { .engine = gpu->engine,

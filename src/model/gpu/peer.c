@@ -30,7 +30,7 @@ void peer_way_ready(void *self, ls_cycle now)
     ls_ticker_wake(&way->peer->ticker);
 }
 
-static void wait_for(peer *p, uint32_t way, ls_link *link)
+void peer_wait(peer *p, uint32_t way, ls_link *link)
 {
     p->ways[way].waits = true;
     ls_link_wait(link, &p->ways[way].ready);
@@ -49,7 +49,7 @@ bool peer_send(peer *p, fabric_class class_index, peer_kind kind, uint32_t to, u
     fabric_message *slot = ls_link_send(link, wire_bytes);
     if (slot == NULL) {
         p->n.fabric_waits++;
-        wait_for(p, class_index, link);
+        peer_wait(p, class_index, link);
         return false;
     }
     slot->from = (uint16_t)p->end.number;
@@ -181,7 +181,7 @@ static index_links newer(const peer *p)
 static void close_packet(peer *p, uint32_t i)
 {
     const peer_ask *ask = &p->asks[i];
-    p->open[ask->core * p->spec->open_packets + ask->slot] = INDEX_NONE;
+    p->open[ask->core * p->open_packets + ask->slot] = INDEX_NONE;
     index_order_remove(&p->opened, older(p), newer(p), i);
     index_list_append(&p->requests, ask_links(p), i);
     p->n.reads += ask->kind == LS_SECTOR_READ;
@@ -202,7 +202,7 @@ static bool has_sector(const peer_ask *ask, uint64_t address)
  * not fit into is closed, so that order is kept; so is the oldest one if all slots are taken. */
 static uint32_t find_open(peer *p, const ls_sector_message *m, uint32_t *slot)
 {
-    uint32_t count = (uint32_t)p->spec->open_packets, oldest = 0;
+    uint32_t count = p->open_packets, oldest = 0;
     const uint32_t *open = &p->open[m->core * count];
     uint64_t line = m->address & ~(uint64_t)(LINE_BYTES - 1);
     *slot = count;
@@ -236,7 +236,7 @@ static uint32_t open_packet(peer *p, const ls_sector_message *m, uint32_t slot, 
                              .core = m->core,
                              .kind = m->kind,
                              .slot = (uint8_t)slot };
-    p->open[m->core * p->spec->open_packets + slot] = i;
+    p->open[m->core * p->open_packets + slot] = i;
     index_order_append(&p->opened, older(p), newer(p), i);
     p->in_flight++;
     p->n.in_flight_peak = p->in_flight > p->n.in_flight_peak ? p->in_flight : p->n.in_flight_peak;
@@ -282,7 +282,7 @@ static bool answer_core(peer *p, ls_cycle now)
     for (; ask->answered < ask->count; ask->answered++) {
         ls_sector_message *slot = ls_link_send(link, 1);
         if (slot == NULL) {
-            wait_for(p, PEER_WAY_CORE, link);
+            peer_wait(p, PEER_WAY_CORE, link);
             return false;
         }
         *slot = ask->m[ask->answered];
@@ -307,14 +307,14 @@ bool peer_request_sector(peer *p, uint64_t address, uint32_t byte_mask, uint32_t
     ls_sector_message *slot = ls_link_send(p->to_memory[place.channel], 1);
     if (slot == NULL) {
         p->n.memory_waits++;
-        wait_for(p, PEER_WAY_MEMORY, p->to_memory[place.channel]);
+        peer_wait(p, PEER_WAY_MEMORY, p->to_memory[place.channel]);
         return false;
     }
     *slot = (ls_sector_message){ .address = address,
                                  .local = place.local,
                                  .byte_mask = byte_mask,
                                  .token = token,
-                                 .core = (uint16_t)p->core_count,
+                                 .core = (uint16_t)p->memory_id,
                                  .slice = (uint16_t)place.slice,
                                  .kind = (uint8_t)kind,
                                  .global = global };
@@ -353,6 +353,10 @@ void peer_receive_reply(void *state, ls_link *link, const void *payload, ls_cycl
     ls_ticker_wake(&p->ticker);
     if ((i & PEER_COPY_TOKEN) != 0) {
         copy_engine_read(p, i & ~PEER_COPY_TOKEN);
+        return;
+    }
+    if (i == PEER_FLUSH_TOKEN) {
+        flush_engine_answer(p);
         return;
     }
     peer_serve *serve = &p->serves[i];
@@ -438,7 +442,7 @@ static void send_notices(peer *p)
         const peer_pending_notice *pending = &p->notices[p->notice_head];
         peer_notice *slot = ls_link_send(p->to_queue, 1);
         if (slot == NULL) {
-            wait_for(p, PEER_WAY_QUEUE, p->to_queue);
+            peer_wait(p, PEER_WAY_QUEUE, p->to_queue);
             return;
         }
         *slot = pending->notice;
@@ -455,9 +459,12 @@ void peer_receive_command(void *state, ls_link *link, const void *payload, ls_cy
     const peer_command *command = payload;
     (void)now;
     ls_ticker_wake(&p->ticker);
-    if (command->is_copy) {
+    if (command->is_copy || command->is_flush) {
         ls_link_release(link, 1);
-        copy_engine_start(p, command);
+        if (command->is_copy)
+            copy_engine_start(p, command);
+        else
+            flush_engine_start(p);
         return;
     }
     p->from_queue = link;
@@ -491,7 +498,8 @@ static bool has_work(const peer *p)
            ((!index_list_empty(&p->answers) || p->ack_count > 0) && !ways[FABRIC_DATA].waits) ||
            (!index_list_empty(&p->answered) && !ways[PEER_WAY_CORE].waits) ||
            (!index_list_empty(&p->incoming) && !ways[PEER_WAY_MEMORY].waits) ||
-           (p->notice_count > 0 && !ways[PEER_WAY_QUEUE].waits) || copy_engine_has_work(p);
+           (p->notice_count > 0 && !ways[PEER_WAY_QUEUE].waits) || copy_engine_has_work(p) ||
+           flush_engine_has_work(p);
 }
 
 bool peer_tick(void *self, ls_cycle now)
@@ -509,6 +517,7 @@ bool peer_tick(void *self, ls_cycle now)
     }
     for (uint64_t left = width; left > 0 && copy_engine_reads(p); left--) {
     }
+    flush_engine_cycle(p);
     send_notices(p);
     return has_work(p);
 }

@@ -1,7 +1,8 @@
 /* peer.h: the way of a GPU to the memory of other GPUs, and of theirs to its own: NVLink or PCIe, behind a fabric.
  *
  * Cores send sector requests whose address belongs to another GPU over direct links to this block, beside the network
- * to the own L2. Sectors of one line that a core sends together become one packet of up to 128 bytes. A packet crosses
+ * to the own L2; where this block is behind L2 (rdma.at: memory), the parts of L2 for other GPUs' memory do (remote_l2.h).
+ * Sectors of one line that a requester sends together become one packet of up to 128 bytes. A packet crosses
  * the fabric, the owner's block requests its sectors from the own L2, and the answer goes back. Answers to writes are
  * collected: one small message acknowledges several packets. Copies and signals of the device queue pass here too.
  *
@@ -50,27 +51,31 @@ typedef struct peer_acks {
     uint32_t tokens[PEER_ACKS];
 } peer_acks;
 
-/* From the device queue: a signal to send or a copy to make. */
+/* From the device queue: a signal to send, a copy to make, or L2's part for other GPUs' memory to be flushed. */
 typedef struct peer_command {
-    uint8_t is_copy;
+    uint8_t is_copy, is_flush;
     uint16_t to;     /* end of the fabric */
     uint32_t number; /* of the signal */
     uint64_t bytes, from_address, to_address;
 } peer_command;
 
-/* To the device queue: a signal has come, or the copy has ended. */
+/* To the device queue: a signal has come, or the copy or flush has ended. */
 typedef struct peer_notice {
-    uint8_t is_copy;
+    uint8_t is_copy, is_flush;
     uint32_t number;
 } peer_notice;
 
 typedef struct peer_wiring {
-    uint32_t number; /* of the GPU */
+    uint32_t number;       /* of the GPU */
+    uint32_t requesters;   /* cores, or the channels that stand before this block */
+    uint32_t open_packets; /* of a requester */
     uint32_t core_count, channels;
     const mem_map *map;
-    ls_link *const *to_core;   /* by core; payload: ls_sector_message */
+    ls_link *const *to_core;   /* by requester; payload: ls_sector_message */
     ls_link *const *to_memory; /* by channel; likewise */
-    uint32_t requests_max;     /* that all cores' links can deliver before an entry is released */
+    uint32_t requests_max;     /* that all requesters' links can deliver before an entry is released */
+    ls_link *const *fences;    /* by core: answers to its flushes; NULL: there are none */
+    uint32_t fences_max;       /* flushes that all cores' links can deliver, likewise */
     ls_link *to_queue;         /* payload: peer_notice */
 } peer_wiring;
 
@@ -81,5 +86,6 @@ fabric_end *peer_end(ls_block *block);
 void peer_receive_request(void *state, ls_link *link, const void *payload, ls_cycle now);
 void peer_receive_reply(void *state, ls_link *link, const void *payload, ls_cycle now);
 void peer_receive_command(void *state, ls_link *link, const void *payload, ls_cycle now);
+void peer_receive_flush(void *state, ls_link *link, const void *payload, ls_cycle now);
 
 #endif

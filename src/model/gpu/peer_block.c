@@ -47,10 +47,12 @@ ls_status peer_attach(ls_block *block, const peer_wiring *wiring, ls_error *err)
     peer *p = ls_block_state(block);
     p->end.number = wiring->number;
     p->map = *wiring->map;
-    p->core_count = wiring->core_count;
+    p->requesters = wiring->requesters;
+    p->open_packets = wiring->open_packets;
+    p->memory_id = wiring->core_count;
     p->channels = wiring->channels;
     p->to_queue = wiring->to_queue;
-    p->to_core = copy_links(p->domain, wiring->to_core, p->core_count);
+    p->to_core = copy_links(p->domain, wiring->to_core, p->requesters);
     p->to_memory = copy_links(p->domain, wiring->to_memory, p->channels);
     p->sector_total = wiring->requests_max;
     p->ask_total = (uint32_t)p->spec->in_flight;
@@ -58,9 +60,9 @@ ls_status peer_attach(ls_block *block, const peer_wiring *wiring, ls_error *err)
     p->sectors = ls_domain_alloc(p->domain, p->sector_total * sizeof *p->sectors);
     p->asks = ls_domain_alloc(p->domain, p->ask_total * sizeof *p->asks);
     p->serves = ls_domain_alloc(p->domain, p->serve_total * sizeof *p->serves);
-    size_t open = p->core_count * p->spec->open_packets;
+    size_t open = (size_t)p->requesters * p->open_packets;
     p->open = ls_domain_alloc(p->domain, open * sizeof *p->open);
-    p->notice_total = (uint32_t)p->spec->served_in_flight + 1; /* signals, and the end of a copy */
+    p->notice_total = (uint32_t)p->spec->served_in_flight + 2; /* signals, and ends of a copy and a flush */
     p->notices = ls_domain_alloc(p->domain, p->notice_total * sizeof *p->notices);
     if (p->to_core == NULL || p->to_memory == NULL || p->sectors == NULL || p->asks == NULL ||
         p->serves == NULL || p->open == NULL || p->notices == NULL)
@@ -71,7 +73,8 @@ ls_status peer_attach(ls_block *block, const peer_wiring *wiring, ls_error *err)
     p->input = p->requests = p->answered = p->incoming = p->answers = INDEX_LIST_EMPTY;
     for (uint32_t i = 0; i < PEER_ENDS; i++)
         p->acks[i].serves = INDEX_LIST_EMPTY;
-    return copy_engine_init(p, err);
+    ls_status status = copy_engine_init(p, err);
+    return status == LS_OK ? flush_engine_init(p, wiring, err) : status;
 }
 
 static void peer_waits(const void *state, ls_wait_sink *sink)
@@ -81,6 +84,10 @@ static void peer_waits(const void *state, ls_wait_sink *sink)
     if (p->in_flight > 0) {
         snprintf(detail, sizeof detail, "%u packets for other GPUs have no answer", p->in_flight);
         ls_wait_report(sink, p->name, "fabric", detail);
+    }
+    if (p->flush.served > 0) {
+        snprintf(detail, sizeof detail, "%u slices of L2 have not written back", p->flush.left);
+        ls_wait_report(sink, p->name, "l2", detail);
     }
     if (p->copy.is_busy) {
         snprintf(detail, sizeof detail, "copy to end %u: %llu of %llu bytes are acknowledged", p->copy.job.to,
@@ -109,7 +116,7 @@ static uint64_t notice_length(const void *self)
 }
 static uint64_t open_length(const void *self)
 {
-    return ((const peer *)self)->core_count * ((const peer *)self)->spec->open_packets;
+    return (uint64_t)((const peer *)self)->requesters * ((const peer *)self)->open_packets;
 }
 
 /* clang-format off */
@@ -128,7 +135,7 @@ static const ls_state_row way_rows[] = {
 static const ls_state_row rows[] = {
     LS_STATE_FIXED_SPAN(peer, spec, end),
     LS_STATE_DATA(peer, map), /* with the place of the last address */
-    LS_STATE_FIXED_SPAN(peer, core_count, to_queue),
+    LS_STATE_FIXED_SPAN(peer, requesters, to_queue),
     LS_STATE_ARRAY_OF(peer, sectors, sector_length, sector_rows),
     LS_STATE_ARRAY(peer, asks, ask_length),
     LS_STATE_ARRAY_OF(peer, serves, serve_length, serve_rows),
@@ -140,6 +147,8 @@ static const ls_state_row rows[] = {
     LS_STATE_FIXED_SPAN(peer, notice_total, unused),
     { LS_STATE_ROW_(peer, copy, LS_STATE_KIND_PARTS), .element = sizeof(copy_engine), .rows = copy_engine_rows,
       .row_count = COPY_ENGINE_ROWS },
+    { LS_STATE_ROW_(peer, flush, LS_STATE_KIND_PARTS), .element = sizeof(flush_engine), .rows = flush_engine_rows,
+      .row_count = FLUSH_ENGINE_ROWS },
     LS_STATE_PARTS(peer, ways, way_rows),
     LS_STATE_DATA(peer, n),
 };
@@ -194,6 +203,8 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(peer_counters, memory_waits, "times", "a sector had to wait for the link to L2"),
     LS_METRIC_COUNTER(peer_counters, in_flight_stalls, "times", "a sector found in_flight reached"),
     LS_METRIC_PEAK(peer_counters, in_flight_peak, "packets", "most without an answer"),
+    LS_METRIC_COUNTER(peer_counters, flushes, "flushes", "of L2's part for other GPUs: ends of kernels, fences of system scope"),
+    LS_METRIC_COUNTER(peer_counters, flush_rounds, "rounds", "over all slices that these flushes needed"),
 };
 /* clang-format on */
 

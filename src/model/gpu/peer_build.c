@@ -3,10 +3,13 @@
 
 #include "model/gpu/device_queue.h"
 #include "model/gpu/peer.h"
+#include "model/gpu/remote_l2.h"
 
 #include <stdio.h>
 
 #define NOTICE_CREDITS 64u
+#define OPEN_MAX 255u     /* packets of a requester that may grow */
+#define FENCE_CREDITS 64u /* of a core: one for each warp */
 
 #define TRY(call)                                                                                             \
     do {                                                                                                      \
@@ -51,21 +54,45 @@ static ls_status connect(const builder *b, const char *kind, uint32_t number, co
                           out, err);
 }
 
+/* Requests of all cores; or, behind L2, their fences. */
 static ls_status connect_cores(const builder *b, const side *peer, gpu_peer_links *links, ls_link **to_core,
                                ls_error *err)
 {
     const gpu_instance *gpu = b->plan->gpu;
     const ls_noc_shape *noc = b->plan->noc;
+    bool fences = gpu->remote_l2 != NULL;
     for (uint32_t i = 0; i < gpu->core_count; i++) {
         const side core = { b->plan->core_regions[i], ls_block_name(gpu->cores[i]),
                             ((const ls_core_ops *)gpu->core_ports[i].ops)->receive_reply,
                             gpu->core_ports[i].self };
         side in = *peer;
+        in.receive = fences ? peer_receive_flush : peer_receive_request;
+        TRY(connect(b, fences ? "peer.fence" : "peer.request", i, &core, &in, GPU_REQUEST,
+                    fences ? FENCE_CREDITS : noc->credits[GPU_REQUEST], sizeof(ls_sector_message),
+                    &links->from_core[i], err));
+        TRY(connect(b, fences ? "peer.fenced" : "peer.reply", i, peer, &core, GPU_REPLY,
+                    fences ? FENCE_CREDITS : noc->credits[GPU_REPLY], sizeof(ls_sector_message), &to_core[i],
+                    err));
+    }
+    links->reply_credits = fences ? FENCE_CREDITS : noc->credits[GPU_REPLY];
+    return LS_OK;
+}
+
+/* Behind L2: requests of its part for other GPUs' memory. */
+static ls_status connect_parts(const builder *b, const side *peer, gpu_peer_links *links, ls_link **to_part,
+                               ls_error *err)
+{
+    const gpu_instance *gpu = b->plan->gpu;
+    const ls_noc_shape *noc = b->plan->noc;
+    for (uint32_t k = 0; k < gpu->channel_count; k++) {
+        const side part = { b->plan->l2_regions[k], ls_block_name(gpu->remote_l2[k]), remote_l2_receive_answer,
+                            ls_block_state(gpu->remote_l2[k]) };
+        side in = *peer;
         in.receive = peer_receive_request;
-        TRY(connect(b, "peer.request", i, &core, &in, GPU_REQUEST, noc->credits[GPU_REQUEST],
-                    sizeof(ls_sector_message), &links->from_core[i], err));
-        TRY(connect(b, "peer.reply", i, peer, &core, GPU_REPLY, noc->credits[GPU_REPLY],
-                    sizeof(ls_sector_message), &to_core[i], err));
+        TRY(connect(b, "peer.request", k, &part, &in, GPU_REQUEST, noc->credits[GPU_REQUEST],
+                    sizeof(ls_sector_message), &links->from_part[k], err));
+        TRY(connect(b, "peer.reply", k, peer, &part, GPU_REPLY, noc->credits[GPU_REPLY],
+                    sizeof(ls_sector_message), &to_part[k], err));
     }
     return LS_OK;
 }
@@ -76,8 +103,8 @@ static ls_status connect_memory(const builder *b, const side *peer, gpu_peer_lin
     const gpu_instance *gpu = b->plan->gpu;
     const ls_noc_shape *noc = b->plan->noc;
     for (uint32_t k = 0; k < gpu->channel_count; k++) {
-        const side memory = { b->plan->l2_regions[k], ls_block_name(gpu->l2[k]),
-                              ((const ls_l2_ops *)gpu->l2_ports[k].ops)->receive, gpu->l2_ports[k].self };
+        const side memory = { b->plan->l2_regions[k], ls_block_name(gpu->l2[k]), gpu_memory_receive(gpu, k),
+                              gpu_memory_receiver(gpu, k) };
         side in = *peer;
         in.receive = peer_receive_reply;
         TRY(connect(b, "peer.memory", k, peer, &memory, GPU_REPLY, noc->credits[GPU_REQUEST],
@@ -107,6 +134,48 @@ static ls_status connect_queue(const builder *b, const side *peer, ls_link **to_
     return LS_OK;
 }
 
+static ls_status no_memory(const gpu_instance *gpu, ls_error *err)
+{
+    return ls_fail(err, LS_ERR_NOMEM, "no memory for the links of a GPU of %u cores", gpu->core_count);
+}
+
+/* Behind L2 a channel has the packets of many cores. */
+static uint32_t open_packets(const builder *b, bool behind)
+{
+    const peer_spec *spec = ls_machine_spec(b->plan->machine, PEER_SLOT);
+    const gpu_instance *gpu = b->plan->gpu;
+    uint64_t cores = behind ? (gpu->core_count + gpu->channel_count - 1) / gpu->channel_count : 1;
+    return spec->open_packets * cores < OPEN_MAX ? (uint32_t)(spec->open_packets * cores) : OPEN_MAX;
+}
+
+/* Fills in the requesters of the wiring. */
+static ls_status connect_requesters(const builder *b, const side *peer, gpu_peer_links *out,
+                                    peer_wiring *wiring, ls_error *err)
+{
+    const gpu_instance *gpu = b->plan->gpu;
+    bool behind = gpu->remote_l2 != NULL;
+    wiring->requesters = behind ? gpu->channel_count : gpu->core_count;
+    wiring->open_packets = open_packets(b, behind);
+    wiring->requests_max = wiring->requesters * b->plan->noc->credits[GPU_REQUEST];
+    ls_link **to_core = ls_engine_alloc(b->engine, gpu->core_count * sizeof *to_core);
+    ls_link **to_part = ls_engine_alloc(b->engine, gpu->channel_count * sizeof *to_part);
+    if (!behind || gpu->flushes)
+        out->from_core = ls_engine_alloc(b->engine, gpu->core_count * sizeof *out->from_core);
+    if (behind)
+        out->from_part = ls_engine_alloc(b->engine, gpu->channel_count * sizeof *out->from_part);
+    if (to_core == NULL || to_part == NULL || ((!behind || gpu->flushes) && out->from_core == NULL) ||
+        (behind && out->from_part == NULL))
+        return no_memory(gpu, err);
+    if (out->from_core != NULL)
+        TRY(connect_cores(b, peer, out, to_core, err));
+    if (behind)
+        TRY(connect_parts(b, peer, out, to_part, err));
+    wiring->to_core = behind ? to_part : to_core;
+    wiring->fences = gpu->flushes ? to_core : NULL;
+    wiring->fences_max = gpu->flushes ? gpu->core_count * FENCE_CREDITS : 0;
+    return LS_OK;
+}
+
 ls_status gpu_peer_build(const gpu_peer_plan *plan, gpu_peer_links *out, ls_error *err)
 {
     gpu_instance *gpu = plan->gpu;
@@ -125,28 +194,19 @@ ls_status gpu_peer_build(const gpu_peer_plan *plan, gpu_peer_links *out, ls_erro
     const side peer = { .region = b.region,
                         .name = ls_block_name(gpu->peer),
                         .receiver = ls_block_state(gpu->peer) };
-    ls_link **to_core = ls_engine_alloc(b.engine, gpu->core_count * sizeof *to_core);
+    peer_wiring wiring = {
+        .number = gpu->number, .core_count = gpu->core_count, .channels = gpu->channel_count, .map = &gpu->map
+    };
     ls_link **to_memory = ls_engine_alloc(b.engine, gpu->channel_count * sizeof *to_memory);
-    out->from_core = ls_engine_alloc(b.engine, gpu->core_count * sizeof *out->from_core);
     out->from_memory = ls_engine_alloc(b.engine, gpu->channel_count * sizeof *out->from_memory);
     gpu->owners = ls_engine_alloc(b.engine, sizeof *gpu->owners);
-    if (to_core == NULL || to_memory == NULL || out->from_core == NULL || out->from_memory == NULL ||
-        gpu->owners == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for the links of a GPU of %u cores", gpu->core_count);
-    ls_link *to_queue;
-    TRY(connect_cores(&b, &peer, out, to_core, err));
+    if (to_memory == NULL || out->from_memory == NULL || gpu->owners == NULL)
+        return no_memory(gpu, err);
+    TRY(connect_requesters(&b, &peer, out, &wiring, err));
     TRY(connect_memory(&b, &peer, out, to_memory, err));
-    TRY(connect_queue(&b, &peer, &to_queue, err));
-    out->reply_credits = noc->credits[GPU_REPLY];
+    TRY(connect_queue(&b, &peer, &wiring.to_queue, err));
     out->request_credits = noc->credits[GPU_REQUEST];
-    const peer_wiring wiring = { .number = gpu->number,
-                                 .core_count = gpu->core_count,
-                                 .channels = gpu->channel_count,
-                                 .map = &gpu->map,
-                                 .to_core = to_core,
-                                 .to_memory = to_memory,
-                                 .requests_max = gpu->core_count * noc->credits[GPU_REQUEST],
-                                 .to_queue = to_queue };
+    wiring.to_memory = to_memory;
     TRY(peer_attach(gpu->peer, &wiring, err));
     return ls_engine_add_part(b.engine, FABRIC_END_PART, peer_end(gpu->peer), err);
 }

@@ -16,8 +16,9 @@ typedef struct gpu_peer_plan {
 
 /* Links of other blocks to the new ones; credits come on top of those that these blocks have anyway. */
 typedef struct gpu_peer_links {
-    ls_link **from_core;                     /* by core */
-    ls_link **from_memory;                   /* by channel */
+    ls_link **from_core;   /* by core: requests, or fences if L2 takes the requests; may be NULL */
+    ls_link **from_memory; /* by channel */
+    ls_link **from_part;   /* by channel: requests of L2's part for other GPUs; NULL: it has none */
     uint32_t reply_credits, request_credits; /* answers to a core, requests to a channel */
 } gpu_peer_links;
 

@@ -1,5 +1,5 @@
 /* peer_state.h: the state of the block of peer.h: shared by peer.c (requests of both sides), peer_block.c
- * (set-up) and copy_engine.c. */
+ * (set-up), copy_engine.c and peer_flush.c. */
 #ifndef MODEL_GPU_PEER_STATE_H
 #define MODEL_GPU_PEER_STATE_H
 
@@ -10,7 +10,8 @@
 
 #define PEER_COPY_TOKEN                                                                                       \
     (UINT32_C(1) << 31) /* tokens of the copy engine, in acknowledgements and in L2 requests */
-#define PEER_ENDS 66u   /* GPUs and the host, at most */
+#define PEER_FLUSH_TOKEN (UINT32_C(1) << 30) /* of flushes, in L2 requests */
+#define PEER_ENDS 66u                        /* GPUs and the host, at most */
 
 typedef struct peer_counters {
     uint64_t reads, writes, atomics;                      /* packets of this GPU */
@@ -23,10 +24,11 @@ typedef struct peer_counters {
     uint64_t signals_sent, signals;                       /* signals: received */
     uint64_t payload_bytes_out, payload_bytes_in;         /* of data that requests, answers and copies carry */
     uint64_t fabric_waits, memory_waits, in_flight_stalls; /* times */
+    uint64_t flushes, flush_rounds;                        /* rounds: one may serve several flushes */
     uint64_t in_flight_peak;
 } peer_counters;
 
-/* A sector request of a core, before it is in a packet. */
+/* A sector request of this GPU, before it is in a packet. */
 typedef struct peer_sector {
     ls_sector_message m;
     ls_link *link; /* whose buffer entry it has */
@@ -38,10 +40,10 @@ typedef struct peer_ask {
     ls_sector_message m[PEER_SECTORS];
     uint64_t line;
     ls_cycle opened;
-    uint32_t next, older, newer; /* older, newer: of those that may grow */
-    uint16_t owner, core;
-    uint8_t count, kind, answered; /* answered: sectors that went back to the core */
-    uint8_t slot;                  /* of its core's open packets */
+    uint32_t next, older, newer;   /* older, newer: of those that may grow */
+    uint16_t owner, core;          /* core: the requester */
+    uint8_t count, kind, answered; /* answered: sectors that went back to it */
+    uint8_t slot;                  /* of its open packets */
 } peer_ask;
 
 /* A packet of another GPU. */
@@ -89,13 +91,29 @@ typedef struct copy_engine {
     index_list ready; /* to be sent */
 } copy_engine;
 
+/* A flush that was asked for. */
+typedef struct flush_ask {
+    ls_sector_message m; /* of a core */
+    ls_link *link;       /* whose buffer entry it has until it is answered; NULL: of the device queue */
+} flush_ask;
+
+/* Flushes of L2's part for other GPUs' memory. A round asks all slices and serves all flushes that came before it. */
+typedef struct flush_engine {
+    ls_link **to_core; /* NULL: cores ask for none */
+    uint32_t core_count, slices, total, unused;
+    flush_ask *asks;      /* ring of `total` */
+    uint32_t head, count; /* of the ring */
+    uint32_t served;      /* of them, by this round; 0: there is none */
+    uint32_t sent, left;  /* slices that were asked, answers that are missing */
+} flush_engine;
+
 typedef struct peer_way {
     struct peer *peer;
     ls_event ready; /* while a message waits for its link */
     bool waits;
 } peer_way;
 
-enum { PEER_WAY_MEMORY = FABRIC_CLASSES, PEER_WAY_CORE, PEER_WAY_QUEUE, PEER_WAYS };
+enum { PEER_WAY_MEMORY = FABRIC_CLASSES, PEER_WAY_CORE, PEER_WAY_QUEUE, PEER_WAY_FENCE, PEER_WAYS };
 
 typedef struct peer {
     const peer_spec *spec;
@@ -105,14 +123,16 @@ typedef struct peer {
     ls_ticker ticker;
     fabric_end end;
     mem_map map;
-    uint32_t core_count, channels;
+    uint32_t requesters, channels;
+    uint32_t memory_id;    /* this block's number among the requesters of the own L2 */
+    uint32_t open_packets; /* of a requester that may grow */
     ls_link **to_core, **to_memory, *to_queue;
 
     peer_sector *sectors;
     peer_ask *asks;
     peer_serve *serves;
     uint32_t sector_total, ask_total, serve_total;
-    uint32_t *open; /* [core * open_packets + slot]: a packet that may grow; INDEX_NONE: none */
+    uint32_t *open; /* [requester * open_packets + slot]: a packet that may grow; INDEX_NONE: none */
     peer_ack_list acks[PEER_ENDS];
     index_pool sector_pool, ask_pool, serve_pool;
     index_list input;             /* of sectors */
@@ -128,6 +148,7 @@ typedef struct peer {
     peer_pending_notice *notices;        /* ring: that wait for the queue */
     uint32_t notice_total, unused;
     copy_engine copy;
+    flush_engine flush;
     peer_way ways[PEER_WAYS];
     peer_counters n;
 } peer;
@@ -139,6 +160,8 @@ bool peer_send(peer *p, fabric_class class_index, peer_kind kind, uint32_t to, u
 /* Requests a sector of the own memory; false: the link has no room, and the block is woken when it has. */
 bool peer_request_sector(peer *p, uint64_t address, uint32_t byte_mask, uint32_t token, ls_sector_kind kind,
                          bool global);
+/* A message waits for its link; peer_way_ready() ends that. */
+void peer_wait(peer *p, uint32_t way, ls_link *link);
 /* Tells the device queue. */
 void peer_notify(peer *p, peer_notice notice, ls_link *link);
 
@@ -161,5 +184,15 @@ bool copy_engine_send(peer *p);
 bool copy_engine_has_work(const peer *p);
 #define COPY_ENGINE_ROWS 4
 extern const ls_state_row copy_engine_rows[COPY_ENGINE_ROWS];
+
+/* --- peer_flush.c --- */
+
+ls_status flush_engine_init(peer *p, const peer_wiring *wiring, ls_error *err);
+void flush_engine_start(peer *p); /* for the device queue */
+void flush_engine_answer(peer *p);
+void flush_engine_cycle(peer *p);
+bool flush_engine_has_work(const peer *p);
+#define FLUSH_ENGINE_ROWS 4
+extern const ls_state_row flush_engine_rows[FLUSH_ENGINE_ROWS];
 
 #endif

@@ -13,19 +13,11 @@
 #include "model/dram/dram.h"
 #include "model/keys.h"
 #include "model/memory/mem.h"
+#include "model/memory/partition_tap.h"
 
 #include <string.h>
 
 #define SLICES_MAX 4
-
-typedef struct partition_spec {
-    uint64_t delay_cycles; /* before the cache looks at a request */
-    uint64_t width;        /* requests and answers per slice and cycle */
-    uint64_t port_percent; /* of that, what the way out reaches */
-    bool write_lines;      /* a dirty line is one request to DRAM */
-    uint64_t input_queue, output_queue, fill_queue;
-    sector_cache_spec l2;
-} partition_spec;
 
 typedef struct partition_counters {
     uint64_t requests, replies;
@@ -85,6 +77,8 @@ typedef struct partition {
     uint32_t *dram_next;
     index_pool dram_pool; /* tokens without a read */
     uint32_t dram_tokens;
+    const ls_tap *tap;
+    partition_told *told; /* requests that wait for DRAM; NULL while nobody listens */
 } partition;
 
 /* ------------------------------------------------------------------------------------------------- queues */
@@ -124,12 +118,11 @@ static void wake_now(partition *p, slice *s)
     ls_ticker_wake(&p->ticker);
 }
 
-static void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
+static inline void receive(partition *p, ls_link *link, const ls_sector_message *message, ls_cycle now)
 {
-    partition *p = state;
     uint32_t i = index_pool_take(&p->request_pool, INDEX_LINKS(p->requests, next));
     pending_request *r = &p->requests[i];
-    r->message = *(const ls_sector_message *)payload;
+    r->message = *message;
     r->link = link;
     slice *s = &p->slices[r->message.slice];
     if (s->last_arrival < now) {
@@ -149,6 +142,23 @@ static void partition_receive(void *state, ls_link *link, const void *payload, l
         wake_at(p, r->ready);
 }
 
+/* Apart, so that the common way saves no registers for it. */
+static __attribute__((noinline)) void tell_and_receive(partition *p, ls_link *link,
+                                                       const ls_sector_message *message, ls_cycle now)
+{
+    tap_request(p->tap, p->region, message, LS_STEP_ARRIVE);
+    receive(p, link, message, now);
+}
+
+static void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
+{
+    const ls_sector_message *message = payload;
+    if (LS_UNLIKELY(message->number != 0))
+        tell_and_receive(state, link, message, now);
+    else
+        receive(state, link, message, now);
+}
+
 /* --------------------------------------------------------------------------------------------------- DRAM */
 
 static const ls_dram_ops *dram_of(const partition *p)
@@ -162,15 +172,29 @@ static bool reply_ready(void *state, uint32_t token)
     return token == SECTOR_CACHE_NONE || !ring_full(&p->slices[token % p->slice_count].fill_ring);
 }
 
+static inline void fill(partition *p, uint32_t token)
+{
+    slice *s = &p->slices[token % p->slice_count];
+    s->fills[ring_push(&s->fill_ring)] = p->dram_reads[token / p->slice_count];
+    index_pool_give(&p->dram_pool, dram_links(p), token / p->slice_count);
+    wake_now(p, s);
+}
+
+static __attribute__((noinline)) void tell_and_fill(partition *p, uint32_t token)
+{
+    tap_dram(p->tap, p->region, p->told, p->dram_reads[token / p->slice_count], LS_STEP_L2_TAG);
+    fill(p, token);
+}
+
 static void reply_done(void *state, uint32_t token, bool write)
 {
     partition *p = state;
     if (write)
         return;
-    slice *s = &p->slices[token % p->slice_count];
-    s->fills[ring_push(&s->fill_ring)] = p->dram_reads[token / p->slice_count];
-    index_pool_give(&p->dram_pool, dram_links(p), token / p->slice_count);
-    wake_now(p, s);
+    if (LS_UNLIKELY(p->told != NULL))
+        tell_and_fill(p, token);
+    else
+        fill(p, token);
 }
 
 static const ls_dram_reply_ops reply_ops = { .ready = reply_ready, .done = reply_done };
@@ -186,6 +210,8 @@ static bool send_to_dram(partition *p, slice *s, const sector_cache_miss *miss)
             return false;
         uint32_t token = index_pool_take(&p->dram_pool, dram_links(p));
         p->dram_reads[token] = miss->address;
+        if (LS_UNLIKELY(p->told != NULL))
+            tap_dram(p->tap, p->region, p->told, miss->address, LS_STEP_DRAM);
         ls_dram_place at = mem_map_dram(&p->map, miss->address);
         dram->push(p->dram.self,
                    &(ls_dram_request){ .bank = at.bank,
@@ -248,6 +274,8 @@ static inline bool send_answer(partition *p, slice *s)
         return false;
     }
     *message = r->message;
+    if (LS_UNLIKELY(r->message.number != 0))
+        tap_request(p->tap, p->region, &r->message, LS_STEP_REPLY);
     (void)take(p, &s->output);
     if (p->port_cost != 0)
         s->port_free = (s->port_free > p->now * 100 ? s->port_free : p->now * 100) + p->port_cost;
@@ -295,6 +323,8 @@ static inline bool look_up(partition *p, slice *s)
         sector_cache_pop_retry(&s->l2);
     else
         (void)take(p, &s->input);
+    if (LS_UNLIKELY(r->message.number != 0))
+        tap_look_up(p->tap, p->region, &p->told, &r->message, outcome);
     if (LS_UNLIKELY(outcome == SECTOR_CACHE_STALLED))
         return true;
     ls_link_release(r->link, 1);
@@ -390,6 +420,7 @@ static ls_status partition_init(ls_block *block, void *state, const void *spec, 
     p->spec = spec;
     p->region = ls_block_region(block);
     p->domain = ls_region_domain(p->region);
+    p->tap = ls_block_tap(block);
     if ((p->spec->l2.sets & (p->spec->l2.sets - 1)) != 0)
         return ls_fail(err, LS_ERR_INPUT, "l2.sets is %llu, it must be a power of two",
                        (unsigned long long)p->spec->l2.sets);
@@ -551,3 +582,8 @@ static const ls_block_type l2_cycle = {
     .init = partition_init,
 };
 LS_REGISTER_BLOCK(l2_cycle);
+
+bool partition_is_model(const ls_block_type *model)
+{
+    return model == &l2_cycle;
+}

@@ -28,8 +28,10 @@ typedef struct drv_machine {
     uint64_t seed;
     uint32_t platform_gpus;
     const char *on;
-    bool unified;      /* there is one more device, of all GPUs: number gpu_count */
-    drv_spread spread; /* of its work-groups */
+    bool check_memory;                      /* compare reads with the last writes */
+    bool unified;                           /* there is one more device, of all GPUs: number gpu_count */
+    drv_spread spread;                      /* of its work-groups */
+    const struct ls_gpu_debugger *debugger; /* emulation; NULL: none */
 } drv_machine;
 
 /* A kernel in simulated memory. */
@@ -50,6 +52,7 @@ typedef struct drv_dispatch {
     uint32_t kernarg_bytes, kernarg_align;
     const char *kernel; /* for traces, as is the target */
     amd_target target;
+    const ls_gpu_kernel *origin; /* the driver's kernel, for messages and debuggers; NULL: not known */
 } drv_dispatch;
 
 /* Facts about the GPU for hidden arguments. */
@@ -83,6 +86,7 @@ typedef struct drv_work {
     ls_error failure; /* unless the status is LS_OK */
     ls_gpu_counts counts;
     uint64_t began_ns, ended_ns; /* simulated */
+    uint32_t checked;            /* the back end's: its number in the memory checker */
 } drv_work;
 
 /* A range of pages that get places; see drv_backend.place. */
@@ -154,7 +158,8 @@ typedef struct drv_backend {
     /* Lets time pass until one or more of the submitted commands are over. Fails if time cannot pass: then
      * nothing that was submitted will ever be over, and all of it is forgotten. */
     ls_status (*advance)(void *self, ls_error *err);
-    uint64_t (*now)(void *self); /* simulated nanoseconds */
+    uint64_t (*now)(void *self);                           /* simulated nanoseconds */
+    bool (*checked)(void *self, ls_gpu_memory_check *out); /* false: memory is not checked */
 } drv_backend;
 
 extern const drv_backend drv_backend_emulate;

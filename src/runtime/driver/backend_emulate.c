@@ -1,8 +1,9 @@
 /* backend_emulate.c: the driver's commands on the emulator: one simulated address space for all GPUs, one
  * emulator per GPU. */
-#include "base/json.h"
 #include "base/address_space.h"
 #include "runtime/driver/backend.h"
+#include "runtime/driver/debugger.h"
+#include "runtime/driver/fault.h"
 #include "runtime/driver/trace.h"
 #include "runtime/emulate/emulate.h"
 #include "runtime/record/record.h"
@@ -32,8 +33,10 @@ typedef struct emu {
     bool lenient_barriers;
     pthread_mutex_t lock; /* of the address space's table */
     drv_trace trace;
-    recorder *record; /* NULL: nothing is recorded */
-    strict *strict;   /* NULL: no strict checks */
+    recorder *record;                /* NULL: nothing is recorded */
+    strict *strict;                  /* NULL: no strict checks */
+    const ls_gpu_debugger *debugger; /* NULL: none */
+    uint64_t launches;               /* that the debugger saw */
 } emu;
 
 /* ----------------------------------------------------------------------------------------- life and death */
@@ -92,6 +95,7 @@ static ls_status emu_create(const drv_machine *machine, void **self, ls_error *e
     e->gpu_count = machine->gpu_count + machine->unified; /* all of them as one have an emulator, too */
     e->max_instructions = machine->max_instructions;
     e->lenient_barriers = machine->lenient_barriers;
+    e->debugger = machine->debugger;
     e->gpus = calloc(e->gpu_count, sizeof *e->gpus);
     status = e->gpus ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (status == LS_OK)
@@ -312,32 +316,30 @@ static ls_status place_kernarg(emu *e, emu_gpu *gpu, const drv_dispatch *dispatc
     return status;
 }
 
+static ls_status run_plain(const emu_gpu *gpu, const amd_program *program, const drv_dispatch *dispatch,
+                           const emulate_launch *launch, ls_gpu_counts *counts, ls_error *err)
+{
+    emulate_fault fault = { .wave = 0 };
+    ls_status status = emulate_run(gpu->emulator, program, launch, counts, &fault, err);
+    if (status == LS_ERR_CHECK && fault.pc != 0)
+        drv_fault_explain(dispatch, &fault.fault, fault.pc, err);
+    return status;
+}
+
 static ls_status run_traced(emu *e, emu_gpu *gpu, const amd_program *program, const drv_dispatch *dispatch,
                             emulate_launch *launch, ls_gpu_counts *counts, ls_error *err)
 {
     drv_trace *t = &e->trace;
     emulate_trace *trace;
     ls_error trace_err;
-    json_writer json;
     ls_status status, trace_status;
     pthread_mutex_lock(&t->lock);
-    json_to_file(&json, t->writer.stream, 0);
-    json_begin_object(&json);
-    json_key(&json, "launch");
-    json_u64(&json, ++t->launches);
-    json_key(&json, "kernel");
-    json_string(&json, dispatch->kernel);
-    json_end(&json);
-    status = json_finish(&json, err);
+    const emulate_trace_to to = { .file = t->writer.stream, .packed = t->packed, .launch = ++t->launches };
+    status = emulate_trace_create(&to, program, &t->filter, &trace, err);
     if (status == LS_OK) {
-        fputc('\n', t->writer.stream);
-        status =
-            emulate_trace_create(t->writer.stream, dispatch->target, program->lanes, &t->filter, &trace, err);
-    }
-    if (status == LS_OK) {
-        launch->hook = emulate_trace_hook;
-        launch->hook_self = trace;
-        status = emulate_run(gpu->emulator, program, launch, counts, NULL, err);
+        emulate_trace_attach(trace, launch);
+        status = run_plain(gpu, program, dispatch, launch, counts, err);
+        t->matched += emulate_trace_count(trace);
         trace_status = emulate_trace_finish(trace, &trace_err);
         if (status == LS_OK && trace_status != LS_OK) {
             status = trace_status;
@@ -378,7 +380,7 @@ static ls_status run_recorded(emu *e, size_t index, const amd_program *program, 
     if (status == LS_OK && traced)
         status = run_traced(e, &e->gpus[index], program, dispatch, launch, counts, err);
     else if (status == LS_OK)
-        status = emulate_run(e->gpus[index].emulator, program, launch, counts, NULL, err);
+        status = run_plain(&e->gpus[index], program, dispatch, launch, counts, err);
     if (recorded) {
         ls_status record_status = record_end(recorded, status == LS_OK, status == LS_OK ? err : NULL);
         status = status == LS_OK ? record_status : status;
@@ -408,7 +410,19 @@ static ls_status emu_run(void *self, size_t index, void *program, const drv_disp
     memcpy(launch.grid, dispatch->grid, sizeof launch.grid);
     memcpy(launch.group, dispatch->group, sizeof launch.group);
     launch.kernarg = gpu->kernarg;
+    if (e->debugger) {
+        const drv_launched launched = { .number = ++e->launches,
+                                        .gpu = index,
+                                        .program = program,
+                                        .dispatch = dispatch,
+                                        .kernarg = gpu->kernarg,
+                                        .address_space = e->address_space };
+        launch.debugger = &e->debugger->hooks;
+        e->debugger->begin(e->debugger->hooks.self, &launched);
+    }
     status = run_recorded(e, index, program, dispatch, &launch, &run, err);
+    if (e->debugger)
+        e->debugger->end(e->debugger->hooks.self, status, &run);
     run.launches = 1;
     ls_gpu_counts_add(counts, &run);
     return status;

@@ -135,7 +135,8 @@ static ls_status fill_command(drv_command *command, ls_gpu_kernel *kernel, const
                          .kernarg_bytes = kernel->hsa->kernarg_bytes,
                          .kernarg_align = kernel->hsa->kernarg_align,
                          .kernel = kernel->info.name,
-                         .target = kernel->module->object->target };
+                         .target = kernel->module->object->target,
+                         .origin = kernel };
     memset(kernarg, 0, kernel->hsa->kernarg_bytes);
     status = set_sizes(kernel, d, launch, err);
     if (status == LS_OK)

@@ -202,6 +202,7 @@ static ls_status build_timed(ls_gpu_system *system, const ls_gpu_options *option
                             .seed = options->seed,
                             .platform_gpus = options->platform_gpus,
                             .on = options->on,
+                            .check_memory = options->check_memory,
                             .unified = options->unified };
     ls_status status = choose_spread(options->spread, &machine.spread, err);
     if (status != LS_OK)
@@ -212,6 +213,8 @@ static ls_status build_timed(ls_gpu_system *system, const ls_gpu_options *option
                        options->gpu_count);
     if (options->trace_path)
         return ls_fail(err, LS_ERR_UNSUPPORTED, "instruction traces are written by emulation only");
+    if (options->debugger)
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "the debugger stops emulated launches only");
     if (options->strict)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
                        "strict checks are made by emulation only, not in simulated time");
@@ -237,6 +240,9 @@ static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_
     if (options && options->set_count > 0)
         return ls_fail(err, LS_ERR_USAGE, "emulation has no keys to set: '%s' needs a platform, or mode time",
                        options->sets[0]);
+    if (options && options->check_memory)
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "memory is checked in simulated time only: choose a platform, or strict checks");
     if (options && options->trace_filter && !options->trace_path)
         return ls_fail(err, LS_ERR_USAGE, "a filter of instructions needs a file to write them to");
     if (options) {
@@ -248,6 +254,7 @@ static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_
         machine.trace_filter = options->trace_filter;
         machine.record_path = options->record_path;
         machine.unified = options->unified;
+        machine.debugger = options->debugger;
     }
     ls_status status = make_gpus(system, count + machine.unified, err);
     if (status != LS_OK)
@@ -348,6 +355,12 @@ void ls_gpu_system_memory(ls_gpu_system *system, size_t gpu, uint64_t *used, uin
 bool ls_gpu_system_is_timed(const ls_gpu_system *system)
 {
     return system->backend->now != NULL;
+}
+
+bool ls_gpu_system_memory_check(const ls_gpu_system *system, ls_gpu_memory_check *out)
+{
+    *out = (ls_gpu_memory_check){ 0 };
+    return system->backend->checked != NULL && system->backend->checked(system->machine, out);
 }
 
 uint64_t ls_gpu_system_now(const ls_gpu_system *system)

@@ -1,11 +1,12 @@
 /* trace.c: the filter's text and the file of the instruction trace. */
 #include "runtime/driver/trace.h"
 
+#include "base/log.h"
 #include "base/text.h"
 
 #include <string.h>
 
-static const char *const keys[] = { "group", "wave", "pc", "kernel" };
+static const char *const keys[] = { "group", "wave", "pc", "kernel", "with" };
 
 static ls_status parse_u32(const char *text, size_t bytes, uint32_t *out, ls_error *err)
 {
@@ -73,7 +74,12 @@ static ls_status parse_item(drv_trace *trace, const char *item, size_t bytes, ls
         trace->kernel[value_bytes] = '\0';
         return LS_OK;
     }
-    ls_fail(err, LS_ERR_USAGE, "'%s' is no trace filter: group=X,Y,Z, wave=N, pc=FROM-TO or kernel=NAME", key);
+    if (strcmp(key, "with") == 0 && value_bytes == 7 && memcmp(value, "sources", 7) == 0) {
+        trace->filter.sources = true;
+        return LS_OK;
+    }
+    ls_fail(err, LS_ERR_USAGE,
+            "'%s' is no trace filter: group=X,Y,Z, wave=N, pc=FROM-TO, kernel=NAME or with=sources", key);
     return ls_error_nearest(err, nearest_of(key, keys, LS_COUNT_OF(keys)));
 }
 
@@ -103,6 +109,9 @@ ls_status drv_trace_open(drv_trace *trace, const char *path, const char *filter,
         return status;
     status = file_writer_open(&trace->writer, path, err);
     trace->is_open = status == LS_OK;
+    snprintf(trace->text, sizeof trace->text, "%s", filter ? filter : "");
+    if (status == LS_OK && ends_with(path, TRACE_FILE_SUFFIX))
+        status = trace_writer_create(trace->writer.stream, &trace->packed, err);
     return status;
 }
 
@@ -111,11 +120,21 @@ ls_status drv_trace_close(drv_trace *trace, ls_error *err)
     if (!trace->is_open)
         return LS_OK;
     trace->is_open = false;
-    return file_writer_commit(&trace->writer, err);
+    ls_status status = trace->packed ? trace_writer_finish(trace->packed, err) : LS_OK;
+    trace->packed = NULL;
+    if (trace->text[0] && trace->matched == 0)
+        log_warn("the instruction trace is empty: no executed instruction matches the filter%s%s",
+                 trace->text[0] == ' ' ? "" : " ", trace->text);
+    if (status == LS_OK)
+        return file_writer_commit(&trace->writer, err);
+    file_writer_abort(&trace->writer);
+    return status;
 }
 
 void drv_trace_abort(drv_trace *trace)
 {
+    trace_writer_abort(trace->packed);
+    trace->packed = NULL;
     if (trace->is_open)
         file_writer_abort(&trace->writer);
     trace->is_open = false;

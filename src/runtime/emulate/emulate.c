@@ -246,7 +246,7 @@ static void emulate_work(void *self, uint32_t thread)
 {
     emulate_job *job = self;
     emulate_context *context = &job->emulator->contexts[thread];
-    if (thread != 0 && (context->launch->hook || context->launch->before || context->launch->strict))
+    if (thread != 0 && emulate_is_watched(context->launch))
         return;
     for (;;) {
         uint64_t index = atomic_fetch_add(&job->next, 1);

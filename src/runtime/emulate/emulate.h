@@ -29,6 +29,26 @@ typedef struct emulate_step {
 } emulate_step;
 typedef void (*emulate_hook)(void *self, const emulate_step *step);
 
+/* The place where a debugger looks at a launch, before or after an instruction of one wave. The other waves of
+ * the work-group are there too; other work-groups have ended or not begun. */
+typedef struct emulate_stop {
+    const amd_program *program;
+    amd_wave *waves; /* of the work-group */
+    uint32_t wave_count;
+    uint32_t wave;        /* the one that executes */
+    const amd_inst *inst; /* NULL: no instruction begins at pc */
+    uint64_t pc;
+    const uint32_t *work_group; /* [3] */
+} emulate_stop;
+
+/* Sees every instruction and may change registers. False ends the launch with LS_FAULT_STOPPED. */
+typedef struct emulate_debugger {
+    void *self;
+    bool (*before)(void *self, const emulate_stop *stop);
+    bool (*after)(void *self, const emulate_stop *stop); /* not after a fault */
+    void (*fault)(void *self, const emulate_stop *stop); /* waves[wave].fault says why */
+} emulate_debugger;
+
 typedef struct emulate_launch {
     uint32_t dims;              /* 1 to 3, for the dispatch packet */
     uint32_t grid[3];           /* work-items; need not be multiples of the work-group */
@@ -44,6 +64,7 @@ typedef struct emulate_launch {
     emulate_hook hook; /* NULL: none. With a hook one thread runs everything, in work-group order. */
     void *hook_self;
     strict *strict; /* NULL: none. Checks each instruction before it executes; also with one thread */
+    const emulate_debugger *debugger; /* NULL: none. Also with one thread */
 } emulate_launch;
 
 /* Where and why a launch stopped. */
@@ -69,22 +90,35 @@ uint64_t emulate_queue_address(const emulate *emulator);
 
 /* --- the instruction trace ------------------------------------------------------------------------------ */
 
-/* JSON lines:
- * {"group":[x,y,z],"wave":w,"pc":"0x..","text":"..","exec":"0x..","writes":{"s4":"0x..","v1":[..]}} */
+/* One record for each executed instruction, with the registers that it wrote and the memory that it used: see
+ * trace_record.h. As a line of JSON:
+ * {"group":[x,y,z],"wave":w,"pc":"fir+0x40","text":"..","exec":"0x..","writes":{"s4":"0x..","v1":[..]},
+ *  "access":{"kind":"load","space":"global","bytes":4,"pieces":1,"lanes":"0x..","address":[..],"data":[..]}} */
 typedef struct emulate_trace emulate_trace;
+
+/* Where the records of a launch go. */
+typedef struct emulate_trace_to {
+    FILE *file;                  /* of the lines; borrowed */
+    struct trace_writer *packed; /* NULL: lines. Otherwise the packed file (trace_file.h) */
+    uint64_t launch;             /* its number */
+} emulate_trace_to;
 
 typedef struct emulate_trace_filter {
     bool one_group, one_wave;
     uint32_t group[3];       /* with one_group */
     uint32_t wave;           /* with one_wave */
-    uint64_t pc_from, pc_to; /* simulated addresses [from, to); both 0: all */
+    uint64_t pc_from, pc_to; /* [from, to) from the kernel's entry on, or simulated addresses; both 0: all */
+    bool sources;            /* not a filter: records also have the registers that were read */
 } emulate_trace_filter;
 
-/* The file is borrowed; filter NULL: everything. Set launch.hook = emulate_trace_hook, hook_self = the
- * trace. */
-ls_status emulate_trace_create(FILE *file, amd_target target, unsigned lanes,
+/* Begins with the launch. filter NULL: everything. */
+ls_status emulate_trace_create(const emulate_trace_to *to, const amd_program *program,
                                const emulate_trace_filter *filter, emulate_trace **out, ls_error *err);
+/* Sets the hooks of a launch. A hook that is there before instructions stays. */
+void emulate_trace_attach(emulate_trace *trace, emulate_launch *launch);
+void emulate_trace_before(void *self, const emulate_step *step);
 void emulate_trace_hook(void *self, const emulate_step *step);
+uint64_t emulate_trace_count(const emulate_trace *trace); /* of records so far */
 /* LS_ERR_IO if something could not be written. Frees the trace. */
 ls_status emulate_trace_finish(emulate_trace *trace, ls_error *err);
 

@@ -36,4 +36,10 @@ typedef struct emulate_context {
  * and why). */
 bool emulate_group_run(emulate_context *context, const uint32_t id[3], uint64_t number);
 
+/* Whether instructions run one at a time, in one thread. */
+static inline bool emulate_is_watched(const emulate_launch *launch)
+{
+    return launch->hook || launch->before || launch->strict || launch->debugger;
+}
+
 #endif

@@ -37,6 +37,20 @@ static void group_call_hook(const emulate_context *context, emulate_hook hook, v
     hook(self, &step);
 }
 
+/* False: the debugger ends the launch; the wave is then faulted. */
+static bool group_ask(emulate_context *context, bool (*ask)(void *self, const emulate_stop *stop),
+                      amd_wave *wave, const amd_inst *inst, uint64_t pc)
+{
+    const emulate_stop stop = { .program = context->program,
+                                .waves = context->waves,
+                                .wave_count = context->wave_count,
+                                .wave = wave->index,
+                                .inst = inst,
+                                .pc = pc,
+                                .work_group = context->group.id };
+    return ask(context->launch->debugger->self, &stop) || group_fault(wave, LS_FAULT_STOPPED, pc);
+}
+
 /* Runs a wave until it stops or its time reaches `limit`; returns the address of the last instruction. The
  * loop that all speed depends on: straight code costs a store of the pc, the call and one test. A run is
  * counted where it begins and where it ends; wave->time counts instructions. */
@@ -93,13 +107,16 @@ static uint64_t group_loop_hook(emulate_context *context, amd_wave *wave, uint64
             group_fault(wave, LS_FAULT_UNSUPPORTED, pc);
             return pc;
         }
+        const emulate_launch *launch = context->launch;
+        const emulate_debugger *debugger = launch->debugger;
+        if (debugger && !group_ask(context, debugger->before, wave, inst, pc))
+            return pc;
         uint32_t at = amd_program_place(program, pc);
         uint64_t lanes = (uint64_t)__builtin_popcountll(amd_wave_exec(wave));
         context->tally[at].count++;
         context->tally[at].lanes += lanes;
         context->tally[at + 1].count--;
         context->tally[at + 1].lanes -= lanes;
-        const emulate_launch *launch = context->launch;
         if (launch->before)
             group_call_hook(context, launch->before, launch->before_self, wave, inst, pc);
         if (launch->strict && !strict_step(launch->strict, wave, inst, at, pc)) {
@@ -111,13 +128,15 @@ static uint64_t group_loop_hook(emulate_context *context, amd_wave *wave, uint64
         program->ops[at].body(wave, inst);
         if (wave->stop != AMD_FAULTED && launch->hook)
             group_call_hook(context, launch->hook, launch->hook_self, wave, inst, pc);
+        if (wave->stop != AMD_FAULTED && debugger && !group_ask(context, debugger->after, wave, inst, pc))
+            return pc;
     }
     return pc;
 }
 
 static uint64_t group_loop(emulate_context *context, amd_wave *wave, uint64_t limit)
 {
-    if (context->launch->hook || context->launch->before || context->launch->strict)
+    if (emulate_is_watched(context->launch))
         return group_loop_hook(context, wave, limit);
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("popcnt"))
@@ -144,7 +163,7 @@ static bool group_turn(emulate_context *context, amd_wave *wave)
     return false;
 }
 
-bool emulate_group_run(emulate_context *context, const uint32_t id[3], uint64_t number)
+static bool group_run(emulate_context *context, const uint32_t id[3], uint64_t number)
 {
     strict *checks = context->launch->strict;
     group_start(context, id);
@@ -179,4 +198,22 @@ bool emulate_group_run(emulate_context *context, const uint32_t id[3], uint64_t 
             if (context->waves[i].stop == AMD_AT_BARRIER)
                 context->waves[i].stop = AMD_RUNNING;
     }
+}
+
+bool emulate_group_run(emulate_context *context, const uint32_t id[3], uint64_t number)
+{
+    const emulate_debugger *debugger = context->launch->debugger;
+    if (group_run(context, id, number))
+        return true;
+    if (!debugger || context->waves[context->fault_wave].fault.kind == LS_FAULT_STOPPED)
+        return false;
+    const emulate_stop stop = { .program = context->program,
+                                .waves = context->waves,
+                                .wave_count = context->wave_count,
+                                .wave = context->fault_wave,
+                                .inst = amd_program_at(context->program, context->fault_pc),
+                                .pc = context->fault_pc,
+                                .work_group = context->group.id };
+    debugger->fault(debugger->self, &stop);
+    return false;
 }

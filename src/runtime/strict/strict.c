@@ -50,11 +50,11 @@ static void name_origin(const strict *s, uint32_t origin, char *out, size_t capa
     }
     const strict_origin *from = &s->origins[origin];
     const amd_inst *inst = program->ops[origin].inst;
-    char text[128];
+    char text[128], pc[300];
     amd_print(program->kernel.target, program->lanes, inst, text, sizeof text);
-    snprintf(out, capacity, "pc 0x%llx (%s) read it from %s at 0x%llx, which nothing has written",
-             (unsigned long long)(program->ops[origin].next - inst->bytes), text, places[from->kind],
-             (unsigned long long)from->address);
+    snprintf(out, capacity, "pc %s (%s) read it from %s at 0x%llx, which nothing has written",
+             amd_program_pc(program, program->ops[origin].next - inst->bytes, pc, sizeof pc), text,
+             places[from->kind], (unsigned long long)from->address);
 }
 
 bool strict_undefined(strict *s, const char *use, unsigned code, int lane, uint32_t origin)

@@ -198,16 +198,17 @@ static bool race(strict *s, uint64_t address, bool lds, unsigned lane, strict_ho
     const strict_segment *own = &s->segments.at[s->shadow->segment - s->first];
     const amd_program *program = s->launch.program;
     const amd_inst *inst = op <= program->op_count ? program->ops[op].inst : NULL;
-    char text[128] = "?", where[64];
+    char text[128] = "?", where[64], pc[300] = "?";
     if (inst)
         amd_print(program->kernel.target, program->lanes, inst, text, sizeof text);
+    if (inst)
+        amd_program_pc(program, program->ops[op].next - inst->bytes, pc, sizeof pc);
     if (other->group == own->group)
         snprintf(where, sizeof where, "wave %u", other->wave - s->waves_before);
     else
         snprintf(where, sizeof where, "a wave of work-group number %u", other->group);
-    return strict_fail(s, "lane %u %s the byte at %s0x%llx, which %s %s without order (pc 0x%llx: %s)", lane,
-                       verbs[how], lds ? "LDS " : "", (unsigned long long)address, where, did,
-                       inst ? (unsigned long long)(program->ops[op].next - inst->bytes) : 0ull, text);
+    return strict_fail(s, "lane %u %s the byte at %s0x%llx, which %s %s without order (pc %s: %s)", lane,
+                       verbs[how], lds ? "LDS " : "", (unsigned long long)address, where, did, pc, text);
 }
 
 bool strict_touch(strict *s, strict_page *page, uint64_t address, bool lds, unsigned lane, strict_how how,

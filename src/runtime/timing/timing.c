@@ -50,6 +50,7 @@ static void destroy(void *self)
             address_space_watch(t->gpus[i].space, NULL, NULL);
     timing_close_host(t);
     machine_destroy(t->machine);
+    memcheck_destroy(t->check);
     timing_leftover_free(t->leftover);
     config_destroy(t->config);
     destroy_gpus(t);
@@ -184,7 +185,7 @@ static ls_status write_queue(timing_gpu *g, ls_error *err)
     uint32_t queue[64] = { 0 };
     queue[64 / 4] = AMD_SHARED_BASE_HI;
     queue[68 / 4] = AMD_PRIVATE_BASE_HI;
-    ls_status status = timing_alloc(g, LS_PAGE_BYTES, &g->queue_record, err);
+    ls_status status = timing_alloc(g, LS_PAGE_BYTES, g->align, &g->queue_record, err);
     return status == LS_OK ? amd_gpu_load(g->gpu, timing_frame(g->queue_record), queue, sizeof queue, err)
                            : status;
 }
@@ -269,6 +270,8 @@ static ls_status create(const drv_machine *m, void **self, ls_error *err)
                     "a recording says which GPU runs a work-group: spread must be blocked or interleaved");
     if (status == LS_OK && m->record_path)
         status = record_create(m->record_path, config_name(t->gpus[0].config), &t->record, err);
+    if (status == LS_OK && m->check_memory)
+        status = memcheck_create(&t->check, err);
     if (status == LS_OK)
         *self = t;
     else
@@ -385,6 +388,7 @@ const drv_backend drv_backend_time = {
     .submit = timing_submit,
     .advance = timing_advance,
     .now = now,
+    .checked = timing_checked,
 };
 
 /* ----------------------------------------------------------------------------- for others than the driver */
@@ -439,6 +443,11 @@ void timing_watch(ls_gpu_system *system,
         return;
     t->over = over;
     t->over_self = self;
+}
+
+const memcheck *timing_memcheck(const ls_gpu_system *system)
+{
+    return of(system) ? of(system)->check : NULL;
 }
 
 bool timing_unfinished(const ls_gpu_system *system, ls_time *begin)

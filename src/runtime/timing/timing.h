@@ -23,6 +23,10 @@ typedef struct timing_record {
     uint64_t groups, waves, instructions;
     uint32_t groups_per_cu, waves_per_cu; /* that fit on a compute unit at once */
     const char *limit;                    /* resource that prevents one more work-group */
+    /* Of a launch. */
+    uint64_t grid_items, group_items;
+    uint32_t lds_bytes, scratch_bytes; /* of a work-group; of a lane */
+    uint32_t vgprs, sgprs, lanes;      /* of a wave, registers as allocated */
 } timing_record;
 
 /* NULL if the system does not simulate time. */
@@ -45,6 +49,11 @@ void timing_watch(ls_gpu_system *system,
 bool timing_unfinished(const ls_gpu_system *system, ls_time *begin);
 /* Counts of the engine so far; windows are those of all runs. */
 ls_run_result timing_result(const ls_gpu_system *system);
+
+/* The memory checker; NULL without ls_gpu_options.check_memory. */
+const struct memcheck *timing_memcheck(const ls_gpu_system *system);
+/* At the end of a program: adds warnings that say what was checked and found. */
+ls_status timing_check_summary(ls_gpu_system *system, ls_error *err);
 
 /* --- timing_replay.c --- */
 

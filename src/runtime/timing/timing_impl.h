@@ -9,6 +9,7 @@
 #include "model/fabric/host.h"
 #include "model/memory/page_table.h"
 #include "platform/machine.h"
+#include "runtime/memcheck/memcheck.h"
 #include "runtime/record/record.h"
 #include "runtime/timing/timing.h"
 
@@ -104,7 +105,8 @@ typedef struct timing_slot {
     amd_start start;         /* of a launch that is recorded */
     record_launch *recorded; /* NULL: it is not, or is no launch */
     cu_recorder recorder;
-    uint32_t number; /* among the commands of the recording */
+    cu_observer observer; /* of a launch whose accesses are checked */
+    uint32_t number;      /* among the commands of the recording */
 } timing_slot;
 
 /* Frames of a place that a recording names. */
@@ -148,6 +150,8 @@ typedef struct timing {
     source_position skip_to; /* commands before it are emulated */
     ls_status (*over)(void *self, const timing_record *record, ls_error *err);
     void *over_self;
+    memcheck *check;              /* NULL: memory is not checked */
+    size_t races;                 /* that were reported */
     recorder *record;             /* NULL: nothing is recorded */
     LS_VEC(timing_mapped) mapped; /* frames that it says are mapped */
     _Atomic uint64_t now_ns;
@@ -162,7 +166,7 @@ typedef struct timing {
 /* The GPU that a virtual address is at home on; NULL: none that programs see. */
 timing_gpu *timing_home(const timing *t, uint64_t address);
 /* Memory at home on a GPU. */
-ls_status timing_alloc(timing_gpu *gpu, uint64_t bytes, uint64_t *address, ls_error *err);
+ls_status timing_alloc(timing_gpu *gpu, uint64_t bytes, uint64_t align, uint64_t *address, ls_error *err);
 /* An address of the GPU's own memory, as its blocks see it. */
 static inline uint64_t timing_frame(uint64_t address)
 {
@@ -239,6 +243,18 @@ ls_status timing_spread(timing *t, drv_work *work, timing_job **out, ls_error *e
 void timing_job_deliver(const timing *t, timing_job *job);
 void timing_job_free(timing_job *job); /* NULL is fine */
 
+/* --- timing_check.c: the memory checker --- */
+
+/* A command is submitted, and is over. */
+void timing_check_begin(timing *t, drv_work *work);
+void timing_check_end(timing *t, const drv_work *work);
+/* A packet of a launch, with its arguments. */
+void timing_check_launch(timing *t, timing_slot *slot, const drv_work *work);
+/* The engine rests: a read that got a wrong value is an error, races are warnings. */
+ls_status timing_check_findings(timing *t, ls_error *err);
+/* For the driver. */
+bool timing_checked(void *self, ls_gpu_memory_check *out);
+
 /* --- timing_record.c: the recording --- */
 
 /* A command before it is submitted, and after it is over. With the lock held. */
@@ -278,6 +294,8 @@ ls_command_packet timing_packet_of(const amd_kernel *kernel);
 ls_status timing_warn_foreign(timing *t, const timing_gpu *gpu, const char *target, ls_error *err);
 /* Adds the counts of a launch that is over. */
 void timing_add_counts(ls_gpu_counts *to, const ls_command_packet *packet);
+/* The launch's own sizes; p NULL: not a launch. */
+void timing_describe_launch(timing_record *record, const ls_command_packet *p);
 /* Submits a job and lets time pass until it is over. Frees it. */
 ls_status timing_run_job(timing *t, timing_job *job, ls_error *err);
 /* Lets time pass until no page is on its way. */

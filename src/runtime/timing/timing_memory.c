@@ -11,11 +11,10 @@ timing_gpu *timing_home(const timing *t, uint64_t address)
     return index == UINT32_MAX ? NULL : &t->gpus[index];
 }
 
-ls_status timing_alloc(timing_gpu *g, uint64_t bytes, uint64_t *address, ls_error *err)
+ls_status timing_alloc(timing_gpu *g, uint64_t bytes, uint64_t align, uint64_t *address, ls_error *err)
 {
     uint64_t frame;
-    ls_status status =
-        address_space_alloc(g->space, bytes, g->align, LS_PAGE_READ | LS_PAGE_WRITE, &frame, err);
+    ls_status status = address_space_alloc(g->space, bytes, align, LS_PAGE_READ | LS_PAGE_WRITE, &frame, err);
     if (status == LS_OK)
         *address = mem_place_virtual(g->home, frame);
     return status;
@@ -59,13 +58,10 @@ ls_status timing_mem_alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *add
     gpu = gpu < t->gpu_count ? gpu : 0; /* the unified device's memory has its addresses there */
     pthread_mutex_lock(&t->lock);
     timing_gpu *g = &t->gpus[gpu];
-    uint64_t align = g->align;
-    if (t->directory) { /* it may become memory whose pages move */
-        g->align = TIMING_RANGE_ALIGN;
-        bytes = (bytes + TIMING_RANGE_ALIGN - 1) & -TIMING_RANGE_ALIGN;
-    }
-    ls_status status = timing_alloc(g, bytes, address, err);
-    g->align = align;
+    uint64_t align = t->directory ? TIMING_RANGE_ALIGN : g->align; /* its pages may move */
+    if (t->directory)
+        bytes = (bytes + align - 1) & -align;
+    ls_status status = timing_alloc(g, bytes, align, address, err);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
@@ -90,6 +86,8 @@ ls_status timing_mem_free(void *self, uint64_t address, ls_error *err)
         if (!vec_push(&t->freed, piece))
             discard(t, &piece);
         timing_forget_places(t, piece.address, piece.bytes);
+        if (t->check)
+            memcheck_forget(t->check, piece.address, piece.bytes);
     }
     status = space
                  ? address_space_free(space, timing_frame(address), err)
@@ -115,6 +113,8 @@ ls_status timing_mem_load(void *self, size_t gpu, uint64_t to, const void *from,
     pthread_mutex_lock(&t->lock);
     ls_status status =
         amd_gpu_load(t->gpus[gpu < t->gpu_count ? gpu : 0].gpu, timing_frame(to), from, bytes, err);
+    if (status == LS_OK && t->check && !timing_is_skipping(t))
+        memcheck_write(t->check, 0, to, from, bytes);
     pthread_mutex_unlock(&t->lock);
     return status;
 }

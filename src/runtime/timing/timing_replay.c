@@ -292,20 +292,21 @@ static ls_status report(const replay *r, const replay_command *c, ls_error *err)
                                            [AMD_FILE_FILL] = DRV_WORK_FILL };
     const ls_command_packet *p = &c->packet;
     bool launch = c->command->kind == AMD_FILE_LAUNCH;
-    const timing_record over = { .kind = kinds[c->command->kind],
-                                 .gpu = gpu_of(r, c)->number,
-                                 .command = (uint64_t)(c - r->commands),
-                                 .kernel = launch ? p->kernel.program->name : NULL,
-                                 .number = launch ? c->command->launch : c->number,
-                                 .begin = p->begin,
-                                 .end = p->end,
-                                 .bytes = c->command->bytes,
-                                 .groups = p->groups,
-                                 .waves = p->waves,
-                                 .instructions = p->tally.instructions,
-                                 .groups_per_cu = p->groups_per_cu,
-                                 .waves_per_cu = p->waves_per_cu,
-                                 .limit = launch ? p->limit : NULL };
+    timing_record over = { .kind = kinds[c->command->kind],
+                           .gpu = gpu_of(r, c)->number,
+                           .command = (uint64_t)(c - r->commands),
+                           .kernel = launch ? p->kernel.program->name : NULL,
+                           .number = launch ? c->command->launch : c->number,
+                           .begin = p->begin,
+                           .end = p->end,
+                           .bytes = c->command->bytes,
+                           .groups = p->groups,
+                           .waves = p->waves,
+                           .instructions = p->tally.instructions,
+                           .groups_per_cu = p->groups_per_cu,
+                           .waves_per_cu = p->waves_per_cu,
+                           .limit = launch ? p->limit : NULL };
+    timing_describe_launch(&over, launch ? p : NULL);
     return r->t->over && !(c->command->local) ? r->t->over(r->t->over_self, &over, err) : LS_OK;
 }
 

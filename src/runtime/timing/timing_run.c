@@ -3,6 +3,7 @@
 #include "runtime/timing/timing_impl.h"
 
 #include "isa/amd/exec/fault.h"
+#include "runtime/driver/fault.h"
 #include "isa/amd/exec/limits.h"
 #include "isa/amd/exec/start.h"
 #include "model/migrate/migrate.h"
@@ -69,7 +70,7 @@ static ls_status take_piece(timing_gpu *g, uint64_t bytes, size_t *out, ls_error
         return LS_OK;
     }
     piece.bytes = (bytes + LS_PAGE_BYTES - 1) & ~(uint64_t)(LS_PAGE_BYTES - 1);
-    ls_status status = timing_alloc(g, piece.bytes, &piece.address, err);
+    ls_status status = timing_alloc(g, piece.bytes, g->align, &piece.address, err);
     if (status != LS_OK)
         return status;
     if (!vec_push(&g->pieces, piece)) {
@@ -227,6 +228,8 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
         status = timing_fill_launch(t, slot, work, &part->which, err);
     else
         fill_transfer(slot, part);
+    if (status == LS_OK && part->kind == DRV_WORK_LAUNCH)
+        timing_check_launch(t, slot, work);
     slot->packet.shared = part->shared;
     if (status == LS_OK && local) /* past all queues: no time of the host link */
         slot->packet.transfer.local = true;
@@ -277,15 +280,10 @@ static ls_status submit_job(timing *t, timing_job *job, ls_error *err)
     return status;
 }
 
-static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
+static ls_status submit_work(timing *t, drv_work *work, bool local, ls_error *err)
 {
     timing_part part = { .kind = work->kind, .gpu = (uint32_t)work->gpu };
     timing_job *job;
-    timing_discard_freed(t);
-    work->began_ns = UINT64_MAX;
-    work->status = LS_OK;
-    if (timing_is_skipping(t))
-        return timing_skip_command(t, work, local, err);
     t->commands++;
     bool launch = work->kind == DRV_WORK_LAUNCH;
     if (launch)
@@ -301,10 +299,27 @@ static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
         return submit_job(t, job, err);
     timing_job_deliver(t, job); /* all of it was the CPU's */
     timing_job_free(job);
+    timing_check_end(t, work);
     work->began_ns = work->ended_ns = atomic_load(&t->now_ns);
     work->is_over = true;
     t->ended++;
     return LS_OK;
+}
+
+static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
+{
+    timing_discard_freed(t);
+    work->began_ns = UINT64_MAX;
+    work->status = LS_OK;
+    if (timing_is_skipping(t))
+        return timing_skip_command(t, work, local, err);
+    timing_check_begin(t, work);
+    ls_status status = submit_work(t, work, local, err);
+    if (status != LS_OK) {
+        work->status = status;
+        timing_check_end(t, work);
+    }
+    return status;
 }
 
 ls_status timing_submit(void *self, drv_work *work, ls_error *err)
@@ -330,6 +345,23 @@ void timing_add_counts(ls_gpu_counts *to, const ls_command_packet *p)
     LS_COUNTS_ADD(to, &p->tally);
 }
 
+void timing_describe_launch(timing_record *record, const ls_command_packet *p)
+{
+    if (!p)
+        return;
+    const ls_cu_kernel *k = &p->kernel;
+    record->grid_items = record->group_items = 1;
+    for (uint32_t d = 0; d < k->dims; d++) {
+        record->grid_items *= k->grid[d];
+        record->group_items *= k->group[d];
+    }
+    record->lds_bytes = k->lds_bytes;
+    record->scratch_bytes = k->scratch_bytes;
+    record->vgprs = k->program->vgprs;
+    record->sgprs = p->sgprs;
+    record->lanes = k->program->lanes;
+}
+
 static ls_status report(timing *t, const timing_slot *slot, ls_error *err)
 {
     const ls_command_packet *p = &slot->packet;
@@ -348,6 +380,7 @@ static ls_status report(timing *t, const timing_slot *slot, ls_error *err)
                              .groups_per_cu = p->groups_per_cu,
                              .waves_per_cu = p->waves_per_cu,
                              .limit = launch ? p->limit : NULL };
+    timing_describe_launch(&record, launch ? p : NULL);
     return t->over ? t->over(t->over_self, &record, err) : LS_OK;
 }
 
@@ -373,7 +406,12 @@ static void report_fault(const timing *t, const timing_slot *slot)
                  fault->write ? "writes" : "reads", fault->bytes, reach);
         place.why = why;
     }
-    fail_work(slot->work, amd_fault_report(p->kernel.program, fault, &place, NULL, 0, &err), &err);
+    ls_status status = amd_fault_report(p->kernel.program, fault, &place, NULL, 0, &err);
+    const ls_fault known =
+        place.why ? (ls_fault){ .kind = fault->kind } : *fault; /* its address is explained */
+    if (slot->work->dispatch)
+        drv_fault_explain(slot->work->dispatch, &known, place.pc, &err);
+    fail_work(slot->work, status, &err);
 }
 
 /* What a packet adds to its command. */
@@ -423,6 +461,7 @@ static void end_work(timing *t, timing_slot *slot)
     if (job && work->status == LS_OK)
         timing_job_deliver(t, job);
     timing_job_free(job);
+    timing_check_end(t, work);
     work->is_over = true;
     t->ended++;
 }
@@ -451,6 +490,10 @@ static ls_status run_once(timing *t, bool *any, ls_error *err)
     uint64_t windows = t->result.windows;
     ls_run_options options = t->options;
     options.scaling = options.scaling && has_launch(t); /* copies say nothing about compute units */
+    if (t->check) {
+        options.between = memcheck_between;
+        options.between_self = t->check;
+    }
     ls_status status = ls_run(t->engine, &options, &piece, err);
     t->result = piece;
     t->result.windows += windows;
@@ -460,7 +503,7 @@ static ls_status run_once(timing *t, bool *any, ls_error *err)
     *any = false;
     for (ls_command_packet *p; status == LS_OK && (p = timing_take(t)) != NULL; *any = true)
         end_work(t, p->client);
-    return status;
+    return status == LS_OK ? timing_check_findings(t, err) : status;
 }
 
 ls_status timing_settle(timing *t, ls_error *err)

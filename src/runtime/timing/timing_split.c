@@ -71,16 +71,11 @@ bool timing_is_whole(const timing *t, const drv_work *work, timing_part *part)
 {
     page_place to = { 0 }, from = { 0 };
     uint64_t run = run_of(t, work, 0, &to, &from);
-    if (is_of_host(work, to, from))
+    bool has_way = work->kind != DRV_WORK_COPY || to.place == from.place || t->has_fabric;
+    if (is_of_host(work, to, from) || (!t->directory && (run < work->bytes || !has_way)))
         return false;
-    if (t->directory)
-        *part = virtual_part(t, work, to.place == MEM_PLACE_HOST);
-    else if (run < work->bytes)
-        return false;
-    else if (work->kind == DRV_WORK_COPY && to.place != from.place && !t->has_fabric)
-        return false;
-    else
-        *part = part_of(t, work, to, from, work->bytes);
+    *part = t->directory ? virtual_part(t, work, to.place == MEM_PLACE_HOST)
+                         : part_of(t, work, to, from, work->bytes);
     part->host_from = work->host_from;
     part->host_to = work->host_to;
     part->pattern = work->pattern;

@@ -65,12 +65,13 @@ static void add_settings(word_list *l, const ls_sim_options *o)
 
 static ls_status check(const ls_sim_options *o, ls_error *err)
 {
-    const char *refused = o->record        ? "record"
-                          : o->profile     ? "profile"
-                          : o->strict      ? "strict"
-                          : o->print_count ? "print"
-                          : o->dump_count  ? "dump"
-                                           : NULL;
+    const char *refused = o->record         ? "record"
+                          : o->profile      ? "profile"
+                          : o->strict       ? "strict"
+                          : o->check_memory ? "check-memory"
+                          : o->print_count  ? "print"
+                          : o->dump_count   ? "dump"
+                                            : NULL;
     if (refused)
         return ls_fail(err, LS_ERR_USAGE, "a sweep does not take the option %s", refused);
     if (o->memory_bytes % (UINT64_C(1) << 20))

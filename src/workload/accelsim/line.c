@@ -7,6 +7,7 @@
 #include "workload/rules.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #define OPCODE_MAX 200
@@ -57,12 +58,17 @@ ls_status acc_inspect(acc_reader *r, const ls_dyn *dyn, ls_error *err)
 
 /* ----------------------------------------------------------------------------------------------- one line */
 
+/* Words of a line with single spaces between them. */
+typedef struct kept_words {
+    uint32_t bytes, room;
+    char *text;
+} kept_words;
+
 /* One line in words. `what` is the first thing that is wrong with it; later steps do nothing. */
 typedef struct parse {
     const char *at, *end; /* the unread rest */
     const char *word;
     size_t bytes;
-    char what[160];
     /* results */
     uint64_t pc, line;
     uint32_t mask;
@@ -77,8 +83,22 @@ typedef struct parse {
     /* the line's own bytes */
     const char *text, *text_end, *tail, *tail_end, *values;
     bool regular; /* they have the form that the fast way expects */
-    char body[OPCODE_MAX + 128], pc_words[64], tail_words[96];
+    kept_words body, pc_words, tail_words;
+    /* From here on only the first byte of each text is set at the start. */
+    char what[160];
+    char body_text[OPCODE_MAX + 128], pc_text[64], tail_text[96];
 } parse;
+
+static void begin(parse *s, const char *at, const char *end)
+{
+    memset(s, 0, offsetof(parse, what));
+    s->at = at;
+    s->end = end;
+    s->what[0] = s->body_text[0] = s->pc_text[0] = s->tail_text[0] = '\0';
+    s->body = (kept_words){ .room = sizeof s->body_text, .text = s->body_text };
+    s->pc_words = (kept_words){ .room = sizeof s->pc_text, .text = s->pc_text };
+    s->tail_words = (kept_words){ .room = sizeof s->tail_text, .text = s->tail_text };
+}
 
 static bool fail(parse *s, const char *fmt, ...) LS_PRINTF(2, 3);
 
@@ -96,12 +116,14 @@ static bool fail(parse *s, const char *fmt, ...)
 /* The next word; false at the end of the line, which is wrong unless `optional`. */
 static bool next(parse *s, const char *name, bool optional)
 {
-    while (s->at < s->end && (*s->at == ' ' || *s->at == '\t'))
-        s->at++;
-    s->word = s->at;
-    while (s->at < s->end && *s->at != ' ' && *s->at != '\t')
-        s->at++;
-    s->bytes = (size_t)(s->at - s->word);
+    const char *at = s->at, *const end = s->end;
+    while (at < end && (*at == ' ' || *at == '\t'))
+        at++;
+    s->word = at;
+    while (at < end && *at != ' ' && *at != '\t')
+        at++;
+    s->at = at;
+    s->bytes = (size_t)(at - s->word);
     if (s->bytes)
         return true;
     return optional ? false : fail(s, "the line ends before its %s", name);
@@ -154,15 +176,15 @@ static bool word_signed(parse *s, const char *name, int64_t *out)
 }
 
 /* Adds the current word and a space before it unless it is the first. */
-static bool keep(parse *s, char *to, size_t room)
+static bool keep(parse *s, kept_words *to)
 {
-    size_t used = strlen(to);
-    if (used + s->bytes + 2 > room)
+    if (to->bytes + s->bytes + 2 > to->room)
         return fail(s, "the words of the line are too long");
-    if (used)
-        to[used++] = ' ';
-    memcpy(to + used, s->word, s->bytes);
-    to[used + s->bytes] = '\0';
+    if (to->bytes)
+        to->text[to->bytes++] = ' ';
+    memcpy(to->text + to->bytes, s->word, s->bytes);
+    to->bytes += (uint32_t)s->bytes;
+    to->text[to->bytes] = '\0';
     return true;
 }
 
@@ -181,7 +203,7 @@ static bool word_register(parse *s, uint16_t *out)
         return wrong(s, "register", "R0 to R255, UR0 to UR63, P0 to P7 or UP0 to UP7");
     *out = (uint16_t)(number + (letter == 'R' ? (uniform ? LS_REG_UNIFORM : 0)
                                               : (uniform ? LS_REG_UNIFORM_PREDICATE : LS_REG_PREDICATE)));
-    return keep(s, s->body, sizeof s->body);
+    return keep(s, &s->body);
 }
 
 static bool parse_prefix(parse *s, const acc_reader *r, const ls_cta *cta, bool *other_place)
@@ -197,18 +219,17 @@ static bool parse_prefix(parse *s, const acc_reader *r, const ls_cta *cta, bool 
         }
     }
     if (r->kernel.info.line_info &&
-        !(word_number(s, "source line", UINT32_MAX, &s->line) && keep(s, s->pc_words, sizeof s->pc_words)))
+        !(word_number(s, "source line", UINT32_MAX, &s->line) && keep(s, &s->pc_words)))
         return false;
-    return word_hex(s, "pc", 8, &s->pc) && keep(s, s->pc_words, sizeof s->pc_words) &&
-           word_hex(s, "mask", 8, &value) && (s->mask = (uint32_t)value, true);
+    return word_hex(s, "pc", 8, &s->pc) && keep(s, &s->pc_words) && word_hex(s, "mask", 8, &value) &&
+           (s->mask = (uint32_t)value, true);
 }
 
 static bool parse_body(parse *s)
 {
     s->regular = s->bytes == 8 && *s->at == ' ';
     s->text = s->at + 1;
-    if (!word_number(s, "number of destinations", LS_INST_DST_MAX, &s->dst_count) ||
-        !keep(s, s->body, sizeof s->body))
+    if (!word_number(s, "number of destinations", LS_INST_DST_MAX, &s->dst_count) || !keep(s, &s->body))
         return false;
     for (uint64_t i = 0; i < s->dst_count; i++)
         if (!word_register(s, &s->dsts[i]))
@@ -219,14 +240,13 @@ static bool parse_body(parse *s)
         return wrong(s, "opcode", "one: it must begin with a capital letter");
     s->opcode = s->word;
     s->opcode_bytes = s->bytes;
-    if (!keep(s, s->body, sizeof s->body) ||
-        !word_number(s, "number of sources", LS_INST_SRC_MAX, &s->src_count) ||
-        !keep(s, s->body, sizeof s->body))
+    if (!keep(s, &s->body) || !word_number(s, "number of sources", LS_INST_SRC_MAX, &s->src_count) ||
+        !keep(s, &s->body))
         return false;
     for (uint64_t i = 0; i < s->src_count; i++)
         if (!word_register(s, &s->srcs[i]))
             return false;
-    if (!word_number(s, "access width", 1024, &s->width) || !keep(s, s->body, sizeof s->body))
+    if (!word_number(s, "access width", 1024, &s->width) || !keep(s, &s->body))
         return false;
     s->regular &= s->width == 0 || *s->at == ' ';
     s->text_end = s->at + 1;
@@ -352,7 +372,7 @@ static bool parse_tail(parse *s, uint32_t version)
     if (s->whole)
         version = 0;
     if (version >= 5) {
-        if (!word_signed(s, "immediate", &s->imm) || !keep(s, s->tail_words, sizeof s->tail_words))
+        if (!word_signed(s, "immediate", &s->imm) || !keep(s, &s->tail_words))
             return false;
     }
     if (version >= 6) {
@@ -361,12 +381,12 @@ static bool parse_tail(parse *s, uint32_t version)
         if (!is_word(s, "NoVal") && !is_word(s, "Val")) {
             if (parse_i64(s->word, s->bytes, &second, NULL) != LS_OK)
                 return wrong(s, "second immediate", "a decimal number of 64 bits");
-            if (!keep(s, s->tail_words, sizeof s->tail_words) || !next(s, "NoVal", false))
+            if (!keep(s, &s->tail_words) || !next(s, "NoVal", false))
                 return false;
         }
         if (!is_word(s, "NoVal") && !is_word(s, "Val"))
             return wrong(s, "word", "Val or NoVal");
-        if (!keep(s, s->tail_words, sizeof s->tail_words))
+        if (!keep(s, &s->tail_words))
             return false;
         if (is_word(s, "Val"))
             return parse_values(s);
@@ -383,7 +403,8 @@ static bool parse_tail(parse *s, uint32_t version)
 
 static ls_status decode(acc_reader *r, const parse *s, ls_inst *inst, ls_error *err)
 {
-    ls_error said = { .status = LS_OK };
+    ls_error said; /* without its text, which is long */
+    ls_error_clear(&said);
     uint32_t version = r->kernel.info.binary_version;
     sass_line line = {
         .pc = s->pc,
@@ -422,10 +443,11 @@ static ls_status decode(acc_reader *r, const parse *s, ls_inst *inst, ls_error *
 
 static ls_status find_inst(acc_reader *r, const parse *s, uint32_t *number, ls_error *err)
 {
-    const inst_words words = { .pc = s->pc_words, .body = s->body, .tail = s->tail_words };
+    const inst_words words = { .pc = s->pc_text, .body = s->body_text, .tail = s->tail_text };
+    const uint32_t bytes[3] = { s->pc_words.bytes, s->body.bytes, s->tail_words.bytes };
     trace_kernel *kernel = &r->kernel;
     uint64_t hash;
-    *number = acc_shapes_find(&r->shapes, &words, &hash);
+    *number = acc_shapes_find(&r->shapes, &words, bytes, &hash);
     if (*number != UINT32_MAX)
         return LS_OK;
     if (kernel->inst_count >= kernel->inst_capacity) {
@@ -437,7 +459,7 @@ static ls_status find_inst(acc_reader *r, const parse *s, uint32_t *number, ls_e
     ls_status status = decode(r, s, &inst, err);
     if (status != LS_OK)
         return status;
-    if (!acc_shapes_add(&r->shapes, kernel->inst_count, s->pc, s->line, &words, hash))
+    if (!acc_shapes_add(&r->shapes, kernel->inst_count, s->pc, s->line, &words, bytes, hash))
         return no_memory(err);
     kernel->insts[kernel->inst_count] = inst;
     *number = kernel->inst_count++;
@@ -483,7 +505,8 @@ ls_status acc_line_slow(acc_reader *r, ls_cta *cta, ls_error *err)
         return acc_is_full(cta)
                    ? ls_fail(err, LS_ERR_UNSUPPORTED, "a thread block has more than 2^30 addresses")
                    : no_memory(err);
-    parse s = { .at = r->at, .end = end };
+    parse s;
+    begin(&s, r->at, end);
     bool good = parse_prefix(&s, r, cta, &other_place) && parse_body(&s) && parse_addresses(&s, r, cta) &&
                 parse_tail(&s, r->kernel.info.tracer_version);
     if (!good && r->open_end && next_line == r->end) {

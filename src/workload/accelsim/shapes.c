@@ -20,11 +20,18 @@ void acc_shapes_fini(acc_shapes *shapes)
 
 /* ------------------------------------------------------------------------------------------------ look-up */
 
-static uint64_t hash_text(uint64_t hash, const char *text)
+/* As FNV-1a, by words of eight bytes where there are some; the end of the last one is folded in. */
+static uint64_t hash_text(uint64_t hash, const char *text, uint32_t bytes)
 {
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 1099511628211ull; /* FNV-1a */
-    return (hash ^ 0xff) * 1099511628211ull;                     /* so that "ab","c" differs from "a","bc" */
+    uint64_t word;
+    for (; bytes >= sizeof word; bytes -= (uint32_t)sizeof word, text += sizeof word) {
+        memcpy(&word, text, sizeof word);
+        hash = (hash ^ word) * 1099511628211ull;
+        hash ^= hash >> 32;
+    }
+    for (; bytes > 0; bytes--)
+        hash = (hash ^ (unsigned char)*text++) * 1099511628211ull;
+    return (hash ^ 0xff) * 1099511628211ull; /* so that "ab","c" differs from "a","bc" */
 }
 
 static bool same_words(const inst_words *a, const inst_words *b)
@@ -32,15 +39,18 @@ static bool same_words(const inst_words *a, const inst_words *b)
     return strcmp(a->pc, b->pc) == 0 && strcmp(a->body, b->body) == 0 && strcmp(a->tail, b->tail) == 0;
 }
 
-uint32_t acc_shapes_find(const acc_shapes *shapes, const inst_words *words, uint64_t *hash)
+uint32_t acc_shapes_find(const acc_shapes *shapes, const inst_words *words, const uint32_t bytes[3],
+                         uint64_t *hash)
 {
-    uint64_t h = hash_text(hash_text(hash_text(14695981039346656037ull, words->pc), words->body), words->tail);
+    uint64_t h = hash_text(14695981039346656037ull, words->pc, bytes[0]);
+    h = hash_text(hash_text(h, words->body, bytes[1]), words->tail, bytes[2]);
     *hash = h ^ h >> 29;
     if (!shapes->slot_count)
         return UINT32_MAX;
     for (uint32_t slot = (uint32_t)*hash & (shapes->slot_count - 1); shapes->slots[slot];
          slot = (slot + 1) & (shapes->slot_count - 1)) {
-        if (same_words(&shapes->at[shapes->slots[slot] - 1].words, words))
+        const acc_shape *shape = &shapes->at[shapes->slots[slot] - 1];
+        if (shape->hash == *hash && same_words(&shape->words, words))
             return shapes->slots[slot] - 1;
     }
     return UINT32_MAX;
@@ -63,11 +73,8 @@ static bool grow_slots(acc_shapes *shapes, uint32_t count)
     grown.slots = calloc(grown.slot_count, sizeof *grown.slots);
     if (!grown.slots)
         return false;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t hash;
-        acc_shapes_find(shapes, &shapes->at[i].words, &hash);
-        put_slot(&grown, hash, i);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        put_slot(&grown, shapes->at[i].hash, i);
     free(shapes->slots);
     shapes->slots = grown.slots;
     shapes->slot_count = grown.slot_count;
@@ -85,25 +92,37 @@ static bool grow_shapes(acc_shapes *shapes)
     return true;
 }
 
+/* One piece of memory for all three. */
+static bool copy_words(acc_shapes *shapes, inst_words *to, const inst_words *words, const uint32_t bytes[3])
+{
+    char *at = arena_alloc(&shapes->arena, (size_t)bytes[0] + bytes[1] + bytes[2] + 3);
+    if (!at)
+        return false;
+    to->pc = memcpy(at, words->pc, bytes[0] + 1u);
+    to->body = memcpy(at + bytes[0] + 1, words->body, bytes[1] + 1u);
+    to->tail = memcpy(at + bytes[0] + bytes[1] + 2, words->tail, bytes[2] + 1u);
+    return true;
+}
+
 bool acc_shapes_add(acc_shapes *shapes, uint32_t number, uint64_t pc, uint64_t line, const inst_words *words,
-                    uint64_t hash)
+                    const uint32_t bytes[3], uint64_t hash)
 {
     if (number >= shapes->capacity && !grow_shapes(shapes))
         return false;
     if (number * 2 >= shapes->slot_count && !grow_slots(shapes, number))
         return false;
-    acc_shape shape = { .pc = pc, .line = line, .next = number };
+    acc_shape shape = { .pc = pc, .line = line, .next = number, .hash = hash };
     const char *digits = strrchr(words->pc, ' '); /* after the source line */
     digits = digits ? digits + 1 : words->pc;
-    if (strlen(digits) < sizeof shape.pc_word) {
+    uint32_t digit_count = bytes[0] - (uint32_t)(digits - words->pc);
+    if (digit_count < sizeof shape.pc_word) {
         char word[sizeof shape.pc_word + 1] = "";
-        shape.pc_bytes = (uint32_t)(stpcpy(stpcpy(word, digits), " ") - word);
+        memcpy(word, digits, digit_count);
+        word[digit_count] = ' ';
+        shape.pc_bytes = digit_count + 1;
         shape.pc_word = hex_load(word);
     }
-    shape.words.pc = arena_strdup(&shapes->arena, words->pc);
-    shape.words.body = arena_strdup(&shapes->arena, words->body);
-    shape.words.tail = arena_strdup(&shapes->arena, words->tail);
-    if (!shape.words.pc || !shape.words.body || !shape.words.tail)
+    if (!copy_words(shapes, &shape.words, words, bytes))
         return false;
     shapes->at[number] = shape;
     put_slot(shapes, hash, number);
@@ -128,14 +147,6 @@ static bool reserve_pc(acc_shapes *shapes, uint64_t slot)
     return true;
 }
 
-static const char *copy(acc_shapes *shapes, const char *bytes, size_t count)
-{
-    char *to = arena_alloc(&shapes->arena, count + ACC_PAD);
-    if (to && count)
-        memcpy(to, bytes, count);
-    return to;
-}
-
 bool acc_shapes_learn(acc_shapes *shapes, uint32_t number, const char *text, size_t text_bytes,
                       const char *tail, size_t tail_bytes, bool addresses, bool values)
 {
@@ -150,10 +161,13 @@ bool acc_shapes_learn(acc_shapes *shapes, uint32_t number, const char *text, siz
     if (shape->learned >= MAX_LEARNED)
         return true;
     shape->learned++;
-    shape->text = copy(shapes, text, text_bytes);
-    shape->tail = copy(shapes, tail, tail_bytes);
-    if (!shape->text || !shape->tail)
+    char *to = arena_alloc(&shapes->arena, text_bytes + tail_bytes + (size_t)2 * ACC_PAD);
+    if (!to)
         return false;
+    shape->text = memcpy(to, text, text_bytes);
+    shape->tail = to + text_bytes + ACC_PAD;
+    if (tail_bytes > 0)
+        memcpy(to + text_bytes + ACC_PAD, tail, tail_bytes);
     shape->text_bytes = (uint16_t)text_bytes;
     shape->tail_bytes = (uint16_t)tail_bytes;
     shape->addresses = addresses;

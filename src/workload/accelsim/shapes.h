@@ -26,6 +26,7 @@ typedef struct acc_shape {
     uint8_t learned;  /* how often the bytes were taken */
     bool values;      /* register values follow the tail, up to the end of the line */
     uint64_t line;    /* of the source; 0 without line info */
+    uint64_t hash;    /* of words */
     inst_words words; /* single spaces between them */
 } acc_shape;
 
@@ -41,11 +42,12 @@ typedef struct acc_shapes {
 
 void acc_shapes_fini(acc_shapes *shapes);
 
-/* The instruction with these words, or UINT32_MAX. */
-uint32_t acc_shapes_find(const acc_shapes *shapes, const inst_words *words, uint64_t *hash);
+/* The instruction with these words, or UINT32_MAX. bytes: how long the words of pc, body and tail are. */
+uint32_t acc_shapes_find(const acc_shapes *shapes, const inst_words *words, const uint32_t bytes[3],
+                         uint64_t *hash);
 /* Adds instruction `number`, the next one; copies the words. false when the host has no memory left. */
 bool acc_shapes_add(acc_shapes *shapes, uint32_t number, uint64_t pc, uint64_t line, const inst_words *words,
-                    uint64_t hash);
+                    const uint32_t bytes[3], uint64_t hash);
 /* Remembers the bytes of a line, so that the next one like it is known. */
 bool acc_shapes_learn(acc_shapes *shapes, uint32_t number, const char *text, size_t text_bytes,
                       const char *tail, size_t tail_bytes, bool addresses, bool values);

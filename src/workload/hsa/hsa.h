@@ -99,6 +99,9 @@ typedef struct hsa_object {
     size_t reloc_count;
     const char *const *printfs; /* "1:1:4:format" */
     size_t printf_count;
+    const uint8_t *elf; /* a copy of the file, in the arena */
+    size_t elf_bytes;
+    bool has_lines; /* the file has DWARF with a line table: see lines.h. Of a linked file only */
 } hsa_object;
 
 /* Whether code for `name` ("gfx1010", "gfx10-1-generic") runs on `target` ("gfx1010"). */

@@ -376,6 +376,20 @@ void hsa_object_relocate(const hsa_object *object, uint64_t base, uint8_t *bytes
 
 /* --------------------------------------------------------------------------------------------------- all */
 
+static bool has_lines(const reader *r)
+{
+    size_t names;
+    if (elf_getshdrstrndx(r->elf, &names) != 0)
+        return false;
+    for (Elf_Scn *s = elf_nextscn(r->elf, NULL); s; s = elf_nextscn(r->elf, s)) {
+        GElf_Shdr header;
+        const char *name = gelf_getshdr(s, &header) ? elf_strptr(r->elf, names, header.sh_name) : NULL;
+        if (name && strcmp(name, ".debug_line") == 0)
+            return true;
+    }
+    return false;
+}
+
 static ls_status read_all(reader *r)
 {
     image_symbol *dynamic, *all;
@@ -400,6 +414,7 @@ static ls_status read_all(reader *r)
     /* The full table also has local variables; stripped files have only the dynamic one. */
     r->out->symbols = all_count > 0 ? all : dynamic;
     r->out->symbol_count = all_count > 0 ? all_count : dynamic_count;
+    r->object->has_lines = has_lines(r);
     return index_symbols(r);
 }
 
@@ -413,6 +428,8 @@ ls_status image_read(hsa_object *object, const void *data, size_t bytes, image_f
     if (!copy)
         return no_memory(&r);
     memcpy(copy, data, bytes);
+    object->elf = copy;
+    object->elf_bytes = bytes;
     if (elf_version(EV_CURRENT) == EV_NONE)
         return ls_fail(err, LS_ERR_INTERNAL, "libelf is too old");
     r.elf = elf_memory((char *)copy, bytes);

@@ -395,12 +395,14 @@ const synth_kind synth_stencil = {
 
 typedef struct storm_spec {
     synth_common common;
-    uint64_t barriers, work, ctas, warps;
+    uint64_t barriers, work, slow, ctas, warps;
 } storm_spec;
 
 static const ls_param storm_params[] = {
     LS_PARAM_UINT(storm_spec, barriers, "", 64, 1, 65536, "barriers that each warp passes"),
     LS_PARAM_UINT(storm_spec, work, "instructions", 4, 0, 256, "dependent instructions before each barrier"),
+    LS_PARAM_UINT(storm_spec, slow, "times", 1, 1, 256,
+                  "the first warp of a block does its work so often, and the others wait"),
     LS_PARAM_UINT(storm_spec, ctas, "blocks", 16, 1, 65536, "thread blocks"),
     LS_PARAM_UINT(storm_spec, warps, "", 8, 1, 32, "warps of a block"),
 };
@@ -415,7 +417,7 @@ static void storm_launch(const void *spec, uint32_t launch, synth_launch *out)
     out->registers = 16;
 }
 
-enum { B_LOOP, B_BARRIER, B_END };
+enum { B_LOOP, B_WORK, B_BARRIER, B_END };
 
 static void storm_assemble(const void *spec, uint32_t launch, synth_program *p)
 {
@@ -427,6 +429,7 @@ static void storm_assemble(const void *spec, uint32_t launch, synth_program *p)
     p->mark[B_LOOP] = synth_here(p);
     for (uint64_t i = 0; i < s->work; i++)
         synth_op(p, "1 R2 FFMA 3 R2 R2 R2 0");
+    p->mark[B_WORK] = synth_here(p);
     synth_increment(p, 3, 1);
     p->mark[B_BARRIER] = synth_barrier(p);
     synth_op(p, "0 ISETP.GE.AND 1 R3 0");
@@ -441,8 +444,11 @@ static void storm_warp(const void *spec, uint32_t launch, synth_warp *w)
     const uint32_t *mark = w->program->mark;
     (void)launch;
     synth_run(w, 0, mark[B_LOOP]);
-    for (uint64_t i = 0; i < s->barriers; i++)
+    for (uint64_t i = 0; i < s->barriers; i++) {
+        for (uint64_t more = 1; w->index == 0 && more < s->slow; more++)
+            synth_run(w, mark[B_LOOP], mark[B_WORK]);
         synth_loop_end(w, mark[B_LOOP], mark[B_END], i + 1 < s->barriers);
+    }
     synth_run(w, mark[B_END], synth_here(w->program));
 }
 
@@ -451,9 +457,10 @@ static void storm_facts(const void *spec, uint32_t launch, const synth_program *
     const storm_spec *s = spec;
     uint64_t warps = s->ctas * s->warps;
     uint64_t insts = p->mark[B_LOOP] + s->barriers * (p->mark[B_END] - p->mark[B_LOOP]) + 1;
+    uint64_t more = s->ctas * s->barriers * (s->slow - 1) * s->work;
     (void)launch;
-    f->warp_insts += warps * insts;
-    f->thread_insts += warps * (insts - 1) * SYNTH_WARP;
+    f->warp_insts += warps * insts + more;
+    f->thread_insts += (warps * (insts - 1) + more) * SYNTH_WARP;
     f->barriers += warps * s->barriers;
 }
 

@@ -24,6 +24,9 @@ typedef struct synth_common {
     uint32_t binary_version; /* index into synth_versions */
     uint64_t tracer_version;
     uint64_t seed;
+    uint64_t repeat; /* of all launches */
+    uint64_t thread_registers,
+        block_shared_kib; /* that the header declares at least; 0: what the kind needs */
 } synth_common;
 
 extern const uint32_t synth_versions[];

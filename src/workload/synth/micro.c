@@ -82,7 +82,7 @@ static const char *const source_names[] = { "0", "1", "2", "3", "4", "usual", NU
 typedef struct micro_spec {
     synth_common common;
     uint32_t op, mix, sources;
-    uint64_t count, warps, ctas, lane_stride_bytes, step_bytes, warp_step_bytes, registers, spacing;
+    uint64_t count, warps, ctas, lane_stride_bytes, step_bytes, warp_step_bytes, registers, spacing, lanes;
     char opcode[SYNTH_TEXT_BYTES]; /* "": that of op */
 } micro_spec;
 
@@ -107,6 +107,7 @@ static const ls_param throughput_params[] = {
     LS_PARAM_UINT(micro_spec, registers, "", 64, 1, 200, "registers that results go to in turn"),
     LS_PARAM_UINT(micro_spec, spacing, "registers", 0, 0, 64,
                   "from one result to the next; 0: as many as a result covers, so that none overlap"),
+    LS_PARAM_UINT(micro_spec, lanes, "lanes", 32, 1, 32, "active lanes of instructions without addresses"),
 };
 
 /* Instruction i of the trace; every second one is the mixture's. */
@@ -132,6 +133,16 @@ static uint64_t stride_of(const micro_spec *s, const micro_op *op)
 {
     return op->place == IN_LOCAL ? 0
                                  : s->lane_stride_bytes; /* each lane has its own memory at the same address */
+}
+
+/* A chain has no parameter for them. */
+static uint64_t lanes_of(const micro_spec *s)
+{
+    return s->lanes ? s->lanes : SYNTH_WARP;
+}
+static uint32_t mask_of(const micro_spec *s)
+{
+    return SYNTH_FULL >> (SYNTH_WARP - lanes_of(s));
 }
 
 static ls_status micro_check(const void *spec, ls_error *err)
@@ -231,11 +242,13 @@ static void micro_warp(const void *spec, uint32_t launch, synth_warp *w)
     (void)launch;
     for (uint64_t i = 0; i < s->count; i++) {
         const micro_op *op = op_at(s, i);
+        w->mask = op->kind == OP_PLAIN ? mask_of(s) : SYNTH_FULL;
         if (op->width)
             synth_lanes(w, (uint32_t)i, address_at(s, op, i, warp), (int64_t)stride_of(s, op));
         else
             synth_run(w, (uint32_t)i, (uint32_t)i + 1);
     }
+    w->mask = SYNTH_FULL;
     synth_run(w, (uint32_t)s->count, (uint32_t)s->count + 1);
 }
 
@@ -247,7 +260,9 @@ static void micro_facts(const void *spec, uint32_t launch, const synth_program *
     uint64_t warps = s->ctas * s->warps;
     (void)launch;
     f->warp_insts += warps * synth_here(p);
-    f->thread_insts += warps * synth_here(p) * SYNTH_WARP;
+    f->thread_insts += warps * SYNTH_WARP * (synth_here(p) - s->count);
+    for (uint64_t i = 0; i < s->count; i++)
+        f->thread_insts += warps * (op_at(s, i)->kind == OP_PLAIN ? lanes_of(s) : SYNTH_WARP);
     bool global = false;
     for (uint64_t i = 0; i < s->count; i++) {
         const micro_op *op = op_at(s, i);

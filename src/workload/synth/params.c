@@ -16,6 +16,11 @@ const ls_param synth_common_params[] = {
                     "architecture whose instructions are written: sm_XX"),
     LS_PARAM_UINT(synth_common, tracer_version, "", 5, 3, 6, "version of the tracer whose files are imitated"),
     LS_PARAM_UINT(synth_common, seed, "", 1, 0, 1e18, "where random numbers start"),
+    LS_PARAM_UINT(synth_common, repeat, "times", 1, 1, 4096, "all launches follow each other so often"),
+    LS_PARAM_UINT(synth_common, thread_registers, "registers", 0, 0, 255,
+                  "registers of a thread, if the kind needs fewer: limits warps on a core"),
+    LS_PARAM_UINT(synth_common, block_shared_kib, "KiB", 0, 0, 227,
+                  "shared memory of a block, if the kind needs less: limits blocks on a core"),
 };
 const size_t synth_common_param_count = LS_COUNT_OF(synth_common_params);
 

@@ -67,9 +67,10 @@ typedef struct synth_trace {
     sass_trace base;
     const synth_kind *kind;
     void *spec;
-    mem_arena arena; /* spec, commands, names */
-    uint32_t launch_count;
-    uint32_t *launch_of; /* per command */
+    mem_arena arena;       /* spec, commands, names */
+    uint32_t launch_count; /* that differ; they are repeated */
+    uint64_t first_launch; /* its command */
+    uint32_t *launch_of;   /* per command */
 } synth_trace;
 
 typedef struct synth_kernel {
@@ -201,8 +202,11 @@ static void fill_info(const synth_trace *t, uint32_t launch, ls_kernel_info *inf
     info->id = launch + 1;
     memcpy(info->grid, l.grid, sizeof info->grid);
     memcpy(info->block, l.block, sizeof info->block);
-    info->shared_bytes = l.shared_bytes;
-    info->registers = l.registers;
+    const synth_common *common = common_of(t);
+    uint64_t shared = common->block_shared_kib << 10;
+    info->shared_bytes = shared > l.shared_bytes ? shared : l.shared_bytes;
+    info->registers =
+        common->thread_registers > l.registers ? (uint32_t)common->thread_registers : l.registers;
     info->binary_version = synth_versions[common_of(t)->binary_version];
     info->tracer_version = (uint32_t)common_of(t)->tracer_version;
     info->shared_base = SYNTH_SHARED_BASE;
@@ -222,6 +226,7 @@ static ls_status synth_open_kernel(sass_trace *base, uint64_t index, trace_kerne
     synth_launch l = { 0 };
     t->kind->launch(t->spec, k->launch, &l);
     fill_info(t, k->launch, &k->base.info);
+    k->base.info.id = index - t->first_launch + 1;
     k->base.info.name = arena_strdup(&k->arena, l.name);
     k->base.info.file = base->commands[index].text;
     assemble(t, k->launch, &k->program);
@@ -262,7 +267,8 @@ static bool make_commands(synth_trace *t)
 {
     synth_copy copies[SYNTH_COPIES];
     unsigned copy_count = t->kind->copies ? t->kind->copies(t->spec, copies) : 0;
-    uint64_t count = copy_count + (uint64_t)t->launch_count;
+    uint64_t count = copy_count + (uint64_t)t->launch_count * common_of(t)->repeat;
+    t->first_launch = copy_count;
     t->base.commands = arena_array(&t->arena, count, sizeof *t->base.commands);
     t->launch_of = arena_array(&t->arena, count, sizeof *t->launch_of);
     if (!t->base.commands || !t->launch_of)
@@ -279,7 +285,7 @@ static bool make_commands(synth_trace *t)
                                          copies[i].bytes);
         } else {
             command->kind = LS_COMMAND_KERNEL;
-            t->launch_of[i] = (uint32_t)(i - copy_count);
+            t->launch_of[i] = (uint32_t)((i - copy_count) % t->launch_count);
             command->text = arena_printf(&t->arena, "kernel-%" PRIu64 ".traceg", i - copy_count + 1);
         }
         if (!command->text)
@@ -354,7 +360,9 @@ bool synth_get_facts(const sass_trace *trace, synth_facts *out)
         return false;
     const synth_trace *t = (const synth_trace *)trace;
     bool good = true;
-    for (uint32_t i = 0; i < t->launch_count && good; i++) {
+    for (uint64_t n = 0; n < t->launch_count * common_of(t)->repeat && good; n++) {
+        uint32_t i = (uint32_t)(n % t->launch_count);
+        uint64_t bytes = out->global_bytes;
         synth_program p = { 0 };
         ls_kernel_info info = { 0 };
         fill_info(t, i, &info);
@@ -365,6 +373,8 @@ bool synth_get_facts(const sass_trace *trace, synth_facts *out)
         out->warps += ls_kernel_cta_count(&info) * ls_kernel_warps(&info);
         if (good)
             t->kind->facts(t->spec, i, &p, out);
+        if (n >= t->launch_count) /* the same bytes again */
+            out->global_bytes = bytes;
         vec_fini(&p.rows);
         arena_fini(&p.arena);
     }

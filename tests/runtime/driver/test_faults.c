@@ -95,7 +95,10 @@ static void one_defect_each(void **state)
                 continue;
             }
             char start[64];
-            snprintf(start, sizeof start, "kernel %s, pc 0x", rows[i].name);
+            if (strcmp(rows[i].name, "far_jump") == 0)
+                snprintf(start, sizeof start, "kernel %s, pc 0x40", rows[i].name);
+            else
+                snprintf(start, sizeof start, "kernel %s, pc %s+0x", rows[i].name, rows[i].name);
             REFUSED(status, LS_ERR_CHECK, rows[i].text);
             REFUSED(status, LS_ERR_CHECK, start);
             REFUSED(status, LS_ERR_CHECK, "work-group 0,0,0, wave 0: ");

@@ -67,7 +67,7 @@ static const struct {
     { "memory_undefined", "read it from memory at 0x" },
     { "atomic_undefined", "lane 0 changes the byte at 0x" },
     { "lane_undefined", "the number of the lane depends on s14" },
-    { "lds_race", "lane 0 writes the byte at LDS 0x0, which wave 0 wrote without order (pc 0x" },
+    { "lds_race", "lane 0 writes the byte at LDS 0x0, which wave 0 wrote without order (pc lds_race+0x" },
     { "good_lds_same_value", NULL },
     { "lds_no_barrier", "lane 0 reads the byte at LDS 0x0, which wave 0 wrote without order" },
     { "good_lds_barrier", NULL },
@@ -92,7 +92,7 @@ static void one_defect_each(void **state)
             }
             if (status == LS_OK)
                 fail_msg("%s on %s: nothing was found", rows[i].name, targets[t]);
-            snprintf(start, sizeof start, "kernel %s, pc 0x", rows[i].name);
+            snprintf(start, sizeof start, "kernel %s, pc %s+0x", rows[i].name, rows[i].name);
             REFUSED(status, LS_ERR_CHECK, start);
             REFUSED(status, LS_ERR_CHECK, rows[i].text);
             REFUSED(status, LS_ERR_CHECK,

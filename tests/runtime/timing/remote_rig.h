@@ -15,6 +15,7 @@
 #include "model/cu/cu_api.h"
 #include "model/memory/page_table.h"
 #include "platform/machine.h"
+#include "runtime/memcheck/memcheck.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #define REMOTE_DATA (UINT64_C(256) << 10)
 #define REMOTE_PROGRAMS 8u
 #define REMOTE_ARGS 256u /* bytes of arguments of one launch */
+#define REMOTE_BESIDE 8u /* launches at once whose memory is checked */
 
 #define OK(call_)                                                                                             \
     do {                                                                                                      \
@@ -65,6 +67,10 @@ typedef struct remote_rig {
     remote_gpu gpus[REMOTE_GPUS_MAX];
     amd_program *programs[REMOTE_PROGRAMS];
     cu_code *codes[REMOTE_PROGRAMS];
+    /* NULL: memory is not checked. Tests that write to memory past all caches have none. */
+    memcheck *check;
+    uint32_t checked[REMOTE_BESIDE], checked_count;
+    cu_observer observers[REMOTE_BESIDE];
 } remote_rig;
 
 static inline void remote_memory(remote_gpu *g)
@@ -122,6 +128,7 @@ static inline void remote_close(remote_rig *r)
         amd_program_destroy(r->programs[i]);
     }
     machine_destroy(r->machine);
+    memcheck_destroy(r->check);
     config_destroy(r->config);
     page_table_destroy(r->table);
     for (uint32_t i = 0; i < r->gpu_count; i++)
@@ -168,6 +175,19 @@ static inline void remote_submit(remote_rig *r, uint32_t gpu, ls_command_packet 
     OK(((const ls_command_ops *)command->ops)->submit(command->self, packet, &err));
 }
 
+/* The launch of the packet begins, with its arguments. */
+static inline void remote_check(remote_rig *r, uint32_t gpu, const uint64_t *args, uint32_t arg_count,
+                                ls_command_packet *packet)
+{
+    const memcheck_work work = { .kind = MEMCHECK_LAUNCH, .program = packet->kernel.program };
+    uint32_t number = r->checked_count++;
+    assert_true(number < REMOTE_BESIDE);
+    r->checked[number] = memcheck_begin(r->check, &work);
+    memcheck_write(r->check, r->checked[number], packet->kernel.kernarg, args, arg_count * sizeof *args);
+    r->observers[number] = memcheck_observe(r->check, gpu, r->checked[number]);
+    packet->kernel.observer = &r->observers[number];
+}
+
 /* A kernel with these arguments, which lie in the memory of its GPU. It runs beside those before it. */
 static inline void remote_launch_beside(remote_rig *r, uint32_t gpu, uint32_t program, uint32_t items,
                                         const uint64_t *args, uint32_t arg_count, ls_command_packet *packet)
@@ -184,6 +204,8 @@ static inline void remote_launch_beside(remote_rig *r, uint32_t gpu, uint32_t pr
                                                .grid = { items, 1, 1 },
                                                .group = { 64, 1, 1 },
                                                .kernarg = mem_place_virtual(gpu, at) } };
+    if (r->check)
+        remote_check(r, gpu, args, arg_count, packet);
     remote_submit(r, gpu, packet);
 }
 
@@ -207,7 +229,9 @@ static inline void remote_transfer(remote_rig *r, uint32_t gpu, ls_dma_kind kind
 /* Until so many packets have ended. */
 static inline void remote_run(remote_rig *r, uint32_t packets, uint32_t threads)
 {
-    const ls_run_options options = { .threads = threads };
+    const ls_run_options options = { .threads = threads,
+                                     .between = r->check ? memcheck_between : NULL,
+                                     .between_self = r->check };
     uint32_t taken = 0;
     for (uint32_t runs = 0; taken < packets; runs++) {
         assert_true(runs < 100);
@@ -219,6 +243,10 @@ static inline void remote_run(remote_rig *r, uint32_t packets, uint32_t threads)
         }
     }
     OK(ls_run(r->engine, &options, NULL, &err)); /* to rest */
+    if (r->check)
+        OK(memcheck_flush(r->check, 0, &err));
+    for (; r->checked_count > 0; r->checked_count--)
+        memcheck_end(r->check, r->checked[r->checked_count - 1], NULL);
 }
 
 static inline uint64_t remote_cycles(const remote_rig *r, const ls_command_packet *packet)

@@ -2,6 +2,8 @@
  *
  * Scopes: a load or store with glc is of system scope, s_waitcnt orders it (release), buffer_wbinvl1_vol is an
  * acquire. */
+#include "model/cu/cu.h"
+
 #include "litmus.h"
 
 /* ------------------------------------------------------------------------------------------------ threads
@@ -93,8 +95,82 @@ static const litmus_set litmus = { .kind = &remote_r9nano,
                                    .two_loads = LITMUS(two_loads),
                                    .counting = LITMUS(counting) };
 
+/* --------------------------------------------------------------------------------- a machine that is wrong */
+
+static const ls_line_memory_ops *whole; /* of the machine as it was built */
+static uint64_t somewhere;
+
+/* Reads a line instead of emptying the cache. */
+static bool empties_nothing(void *self, uint32_t client, const ls_line_message *message, ls_cycle now)
+{
+    ls_line_message m = *message;
+    if (m.kind == LS_LINE_INVALIDATE) {
+        m.kind = LS_LINE_READ;
+        m.address = somewhere;
+        m.mask[0] = m.mask[1] = UINT64_MAX;
+        m.atomic = 0;
+    }
+    return whole->request(self, client, &m, now);
+}
+
+static void break_caches(const rig *r)
+{
+    static ls_line_memory_ops broken;
+    somewhere = at(r, 0, RESULTS);
+    for (uint32_t i = 0; i < ls_engine_block_count(r->base.engine); i++) {
+        ls_block *block = ls_engine_block(r->base.engine, i);
+        if (strcmp(ls_block_type_of(block)->slot, LS_CU_SLOT) != 0)
+            continue;
+        cu *c = ls_block_state(block);
+        whole = c->wires.vector[0].ops;
+        broken = *whole;
+        broken.request = empties_nothing;
+        c->wires.vector[0].ops = &broken;
+    }
+}
+
+/* Message passing with an acquire that leaves L1 as it is: the checker names the stale read and the lost write. */
+static void a_stale_line_is_found(void **state)
+{
+    (void)state;
+    const litmus_program *programs[] = { &litmus.release, &litmus.acquire };
+    const char *const parts[] = { "remote+0x6c on gpu1 (work-group 0,0,0, wave 0, lane 0)",
+                                  "reads 0x00000000 at 0x",
+                                  "but the last write was 0x00000001, by remote+0x48 on gpu0" };
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        static char first[LS_COUNT_OF(((ls_error *)0)->what)];
+        rig r;
+        ls_command_packet packets[2];
+        ls_error err = { 0 };
+        ls_status status = LS_OK;
+        open_rig(&r, 0);
+        break_caches(&r);
+        for (uint32_t i = 0; i < 2; i++) {
+            const uint64_t args[] = { at(&r, 0, i == 0 ? 0 : SECOND), at(&r, 0, i == 0 ? SECOND : 0),
+                                      at(&r, 0, RESULTS + i * 64), (i == 0 ? 8 : 40) * litmus.step };
+            uint32_t program = remote_program(&r.base, programs[i]->words, programs[i]->count);
+            remote_launch_beside(&r.base, i, program, 64, args, 4, &packets[i]);
+        }
+        const ls_run_options options = { .threads = threads,
+                                         .between = memcheck_between,
+                                         .between_self = r.base.check };
+        for (uint32_t runs = 0; runs < 8 && status == LS_OK; runs++)
+            status = ls_run(r.base.engine, &options, NULL, &err);
+        if (status == LS_OK)
+            status = memcheck_flush(r.base.check, 0, &err);
+        assert_int_equal(status, LS_ERR_CHECK);
+        for (size_t i = 0; i < LS_COUNT_OF(parts); i++)
+            if (!strstr(err.what, parts[i]))
+                fail_msg("'%s' is not in '%s'", parts[i], err.what);
+        if (threads == 1)
+            memcpy(first, err.what, sizeof first);
+        assert_string_equal(first, err.what);
+        close_rig(&r);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { LITMUS_TESTS };
+    const struct CMUnitTest tests[] = { LITMUS_TESTS, cmocka_unit_test(a_stale_line_is_found) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

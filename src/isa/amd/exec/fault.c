@@ -24,6 +24,8 @@ static const char *fault_reason(const ls_fault *fault)
         return "more instructions than the limit allows";
     case LS_FAULT_HALT:
         return "the wave halts itself, and nothing here resumes it";
+    case LS_FAULT_STOPPED:
+        return "the debugger ended the launch";
     default:
         return "no instruction that can be executed";
     }
@@ -54,13 +56,13 @@ ls_status amd_fault_report(const amd_program *program, const ls_fault *fault, co
 {
     const amd_inst *inst = amd_program_at(program, place->pc);
     const uint32_t *id = place->work_group;
-    char own[128] = "?", where[160], why[512];
+    char own[128] = "?", where[400], why[512], pc[300];
     if (inst)
         amd_print(program->kernel.target, program->lanes, inst, own, sizeof own);
     if (text)
         snprintf(text, text_bytes, "%s", own);
-    snprintf(where, sizeof where, "pc 0x%llx, work-group %u,%u,%u, wave %u", (unsigned long long)place->pc,
-             id[0], id[1], id[2], place->wave);
+    snprintf(where, sizeof where, "pc %s, work-group %u,%u,%u, wave %u",
+             amd_program_pc(program, place->pc, pc, sizeof pc), id[0], id[1], id[2], place->wave);
     if (place->why)
         snprintf(why, sizeof why, "%s", place->why);
     else if (fault->kind == LS_FAULT_REGISTER)

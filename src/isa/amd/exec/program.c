@@ -53,12 +53,12 @@ static void program_hex(const uint8_t *bytes, uint64_t count, char *out, size_t 
 static ls_status program_refuse(const program_walk *walk, uint64_t offset, const amd_inst *inst, ls_error *err)
 {
     const amd_program *program = walk->program;
-    char hex[24], text[128] = "no instruction";
+    char hex[24], text[128] = "no instruction", pc[300];
     program_hex(program->code + offset, inst ? inst->bytes : walk->bytes - offset, hex, sizeof hex);
     if (inst)
         amd_print(program->kernel.target, program->lanes, inst, text, sizeof text);
-    return ls_fail(err, LS_ERR_UNSUPPORTED, "kernel %s: pc 0x%llx (bytes %s): '%s' %s on %s", program->name,
-                   (unsigned long long)(program->kernel.code + offset), hex, text,
+    return ls_fail(err, LS_ERR_UNSUPPORTED, "kernel %s: pc %s (bytes %s): '%s' %s on %s", program->name,
+                   amd_program_pc(program, program->kernel.code + offset, pc, sizeof pc), hex, text,
                    inst ? "has no semantics" : "can be decoded", amd_target_name(program->kernel.target));
 }
 
@@ -67,10 +67,11 @@ static ls_status program_straight(program_walk *walk, uint64_t offset, ls_error 
 {
     amd_program *program = walk->program;
     amd_target target = program->kernel.target;
+    char pc[300];
     for (;;) {
         if (offset >= walk->bytes || (offset & 3) != 0)
-            return ls_fail(err, LS_ERR_INPUT, "kernel %s: control runs off its code at pc 0x%llx",
-                           program->name, (unsigned long long)(program->kernel.code + offset));
+            return ls_fail(err, LS_ERR_INPUT, "kernel %s: control runs off its code at pc %s", program->name,
+                           amd_program_pc(program, program->kernel.code + offset, pc, sizeof pc));
         if (walk->seen[offset / 4])
             return LS_OK;
         amd_inst inst;
@@ -280,4 +281,14 @@ void amd_program_destroy(amd_program *program)
 const amd_inst *amd_program_at(const amd_program *program, uint64_t pc)
 {
     return program->ops[amd_program_place(program, pc)].inst;
+}
+
+const char *amd_program_pc(const amd_program *program, uint64_t pc, char *out, size_t capacity)
+{
+    const amd_kernel *k = &program->kernel;
+    if (pc - k->entry < k->code + k->code_bytes - k->entry)
+        snprintf(out, capacity, "%s+0x%llx", program->name, (unsigned long long)(pc - k->entry));
+    else
+        snprintf(out, capacity, "0x%llx", (unsigned long long)pc);
+    return out;
 }

@@ -61,6 +61,9 @@ static inline uint32_t amd_program_place(const amd_program *program, uint64_t pc
     return word < program->word_count ? program->place[word] : 0;
 }
 
+/* Writes a pc as it is shown everywhere: "fir+0x40", or "0x100001040" outside of the code from the entry on. Returns out. */
+const char *amd_program_pc(const amd_program *program, uint64_t pc, char *out, size_t capacity);
+
 /* The instruction that begins at a simulated address, or NULL. */
 const amd_inst *amd_program_at(const amd_program *program, uint64_t pc);
 

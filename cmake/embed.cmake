@@ -1,0 +1,18 @@
+# embed.cmake: files as bytes of a C program. cmake -DOUT=FILE.c -DHEADER=h -DNAMES="a;b" -DFILES="x;y" -P embed.cmake
+# writes `const char NAME[]` and `const size_t NAME_bytes` for each file; a zero follows the bytes.
+separate_arguments(NAMES)
+separate_arguments(FILES)
+set(text "/* Made from ${FILES} by cmake/embed.cmake. */\n#include \"${HEADER}\"\n\n")
+list(LENGTH FILES count)
+math(EXPR last "${count} - 1")
+foreach(i RANGE ${last})
+  list(GET NAMES ${i} name)
+  list(GET FILES ${i} file)
+  file(READ ${file} hex HEX)
+  string(LENGTH "${hex}" digits)
+  math(EXPR bytes "${digits} / 2")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," body "${hex}")
+  string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n" body "${body}")
+  string(APPEND text "const unsigned char ${name}[] = {\n${body}0 };\nconst size_t ${name}_bytes = ${bytes};\n\n")
+endforeach()
+file(WRITE ${OUT} "${text}")

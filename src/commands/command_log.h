@@ -1,0 +1,44 @@
+/* command_log.h: the commands of a program in simulated time: a record of each, the counters of each launch, and the
+ * tables about them that `lockstep run` and the OpenCL driver both print. */
+#ifndef COMMANDS_COMMAND_LOG_H
+#define COMMANDS_COMMAND_LOG_H
+
+#include "base/arena.h"
+#include "base/spans.h"
+#include "base/vec.h"
+#include "report/export.h"
+#include "report/groups.h"
+#include "report/summary.h"
+#include "runtime/timing/timing.h"
+
+/* All zero is nothing. */
+typedef struct command_log {
+    ls_gpu_system *system;
+    mem_arena *arena;              /* of names */
+    const ls_clock *clock;         /* of the compute units of the first GPU */
+    metric_store *metrics;         /* NULL: counters are not kept */
+    size_t bytes_max;              /* of intervals: later launches have none; 0: no limit */
+    LS_VEC(timing_record) records; /* of all commands, in the order of their ends */
+    LS_VEC(size_t) intervals;      /* of the metrics: that of each launch, or SUMMARY_NO_SCOPE */
+    kernel_groups groups;          /* of these intervals */
+    LS_VEC(ls_port) units;         /* compute units, which count per kernel; found with the first launch */
+    span_list busy;                /* cycles of the clock with a kernel */
+} command_log;
+
+/* Before the first command. Each command that is over joins the log from now on. */
+void command_log_begin(command_log *log, ls_gpu_system *system, mem_arena *arena);
+void command_log_fini(command_log *log);
+/* At the end of the program: a kernel without an end counts up to the end of time. */
+ls_status command_log_end(command_log *log, ls_time end, ls_error *err);
+
+/* A bit for each GPU with launches; without launches the first GPU. */
+uint64_t command_log_gpus(const command_log *log);
+/* Launches in the order of their ends; *out is from malloc. Names are those of the log. */
+ls_status command_log_launches(const command_log *log, summary_launch **out, size_t *count, ls_error *err);
+/* Lines with the time of kernels, of copies, and of all commands. */
+void command_log_print_times(const command_log *log, FILE *to);
+/* The CSV of rocprof (report/names.h). Every launch needs an interval. */
+ls_status command_log_print_rocprof(const command_log *log, const run_results *results, FILE *to,
+                                    ls_error *err);
+
+#endif
