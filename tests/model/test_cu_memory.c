@@ -54,6 +54,17 @@ static const uint32_t barrier8[] = {
     0x7e080500, 0xbf068004, 0xbf850001, 0xbf8e0004, 0xbf8a0000, 0xbf810000,
 };
 
+/* data[i] = 7 through LDS: s_load_dwordx2 s[4:5], s[0:1], 0x0; s_mov_b32 m0, -1; v_lshlrev_b32 v1, 2, v0; v_mov_b32 v2,
+ * 7; v_mov_b32 v3, 9; s_waitcnt lgkmcnt(0); v_mov_b32 v6, s5; v_add_u32 v5, vcc, s4, v1; v_addc_u32 v6, vcc, 0, v6,
+ * vcc; ds_write_b32 v1, v2; s_waitcnt lgkmcnt(0); ds_read_b32 v4, v1; s_waitcnt lgkmcnt(0); flat_store_dword v[5:6],
+ * v4; s_waitcnt vmcnt(0); s_endpgm */
+#define SEVENS_DATA 11 /* the word with the register that ds_write_b32 writes */
+static const uint32_t sevens8[] = {
+    0xc0060100, 0x00000000, 0xbefc00c1, 0x24020082, 0x7e040287, 0x7e060289, 0xbf8c007f,
+    0x7e0c0205, 0x320a0204, 0x380c0c80, 0xd81a0000, 0x00000201, 0xbf8c007f, 0xd86c0000,
+    0x04000001, 0xbf8c007f, 0xdc700000, 0x00000405, 0xbf8c0f70, 0xbf810000,
+};
+
 #define WORDS(name) name, sizeof(name) / sizeof(name)[0]
 
 static rig *prepare(const char *model, amd_target target, const uint32_t *words, size_t count,
@@ -245,13 +256,39 @@ static void faults(void **state)
     rig_destroy(r);
 }
 
+/* A program goes, and the next one gets its place in the host's memory: what the compute unit remembers of the old
+ * LDS instructions must not be taken for the new ones. */
+static void lds_of_another_program(void **state)
+{
+    (void)state;
+    uint32_t words[sizeof sevens8 / 4];
+    memcpy(words, sevens8, sizeof words);
+    rig *r = prepare("gcn", AMD_GFX803, WORDS(sevens8), 64);
+    rig_run(r, 256, 64, 65536);
+    assert_int_equal(rig_data(r)[63], 7);
+    amd_program *old = r->program;
+    cu_code *place = r->timing;
+    words[SEVENS_DATA] = 0x00000301; /* ds_write_b32 v1, v3 */
+    rig_program(r, AMD_GFX803, false, WORDS(words));
+    memcpy(place->insts, r->timing->insts, (r->program->op_count + 1) * sizeof *place->insts);
+    place->program = r->program;
+    cu_code_destroy(r->timing);
+    r->timing = place;
+    r->next = r->done = 0;
+    rig_run(r, 256, 64, 65536);
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(rig_data(r)[i], 9);
+    amd_program_destroy(old);
+    rig_destroy(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(increment), cmocka_unit_test(old_value_without_wait),
         cmocka_unit_test(atomics),   cmocka_unit_test(scalar_loads),
         cmocka_unit_test(lds_banks), cmocka_unit_test(barrier),
-        cmocka_unit_test(faults),
+        cmocka_unit_test(faults),    cmocka_unit_test(lds_of_another_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "isa/amd/exec/limits.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* --- rates ---------------------------------------------------------------------------------------------- */
@@ -376,6 +377,13 @@ static void code_one(const amd_program *program, const amd_step *step, cu_inst *
     out->alone = code_alone(out);
 }
 
+/* The first of `count` serials. They tell instructions apart; no result depends on their values. */
+static uint64_t code_serials(uint64_t count)
+{
+    static _Atomic uint64_t used = 1; /* 0: no instruction */
+    return atomic_fetch_add_explicit(&used, count, memory_order_relaxed);
+}
+
 ls_status cu_code_create(const amd_program *program, cu_code **out, ls_error *err)
 {
     cu_code *code = calloc(1, sizeof *code);
@@ -385,10 +393,12 @@ ls_status cu_code_create(const amd_program *program, cu_code **out, ls_error *er
         free(insts);
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the timing of kernel %s", program->name);
     }
+    uint64_t serial = code_serials(program->op_count);
     uint8_t lds = 0;
     bool indexed = false;
     for (uint32_t i = 1; i <= program->op_count; i++) {
         code_one(program, &program->ops[i], &insts[i]);
+        insts[i].serial = serial++;
         insts[i].lds = lds;
         if (insts[i].inst->op == AMD_S_SET_GPR_IDX_ON)
             indexed = true; /* which registers is a matter of run time until it is switched off */

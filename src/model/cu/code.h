@@ -78,6 +78,8 @@ typedef struct cu_inst {
     /* Registers it reads and writes, or for memory the registers that get data later: bit n % 64 for VGPR n in
      * [0], for scalar n in [1]. */
     uint64_t touches[2];
+    uint64_t
+        serial; /* of this process: another program's instruction may get the same address, never the same serial */
     uint8_t lds; /* number of the LDS instruction, modulo 256 */
     uint8_t read_count, write_count;
     cu_range reads[CU_READS_MAX], writes[CU_WRITES_MAX];

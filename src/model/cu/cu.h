@@ -230,7 +230,8 @@ typedef struct cu_simd {
 #define CU_LDS_MEMOS 64u
 #define CU_LDS_SHAPES 8u
 typedef struct cu_lds_memo {
-    const cu_inst *inst;
+    uint64_t
+        serial; /* of the instruction; 0: none. A pointer would not do: programs come and go at the same address */
     uint64_t lanes;
     uint32_t base; /* the register of lane 0 */
     uint32_t made; /* cu_lds.made[shape] then */

@@ -122,7 +122,7 @@ static inline uint32_t lds_unit(const amd_lds_form *form)
 /* The lanes' shape, if it equals the memo's at a distance of whole units, else NULL. */
 static inline const lds_shape *lds_known(const cu *c, const cu_lds_memo *memo, const cu_wave *w)
 {
-    if (memo->inst != w->head || memo->lanes != amd_wave_exec(&w->arch) ||
+    if (memo->serial != w->head->serial || memo->lanes != amd_wave_exec(&w->arch) ||
         c->lds.made[memo->shape] != memo->made)
         return NULL;
     const uint32_t *addresses = lds_addresses(w, &memo->form);
@@ -162,7 +162,7 @@ static bool lds_places_aligned(const amd_access *s)
 static void lds_learn(cu *c, const cu_wave *w, const amd_access *s, cu_lds_memo *memo, unsigned cycles,
                       unsigned least)
 {
-    if (memo->inst != w->head) /* not of a form that can be learned */
+    if (memo->serial != w->head->serial) /* not of a form that can be learned */
         return;
     bool seldom = memo->misses >= LDS_MISSES && memo->misses % LDS_MISSES != 0;
     memo->misses = memo->misses == UINT8_MAX ? LDS_MISSES : (uint8_t)(memo->misses + 1);
@@ -198,16 +198,16 @@ static bool lds_alike(const amd_lds_form *a, const amd_lds_form *b)
 #define LDS_BEFORE 8u
 static void lds_adopt(cu *c, const cu_wave *w, cu_lds_memo *memo)
 {
-    *memo = (cu_lds_memo){ .inst = w->head, .made = UINT32_MAX };
+    *memo = (cu_lds_memo){ .serial = w->head->serial, .made = UINT32_MAX };
     if (!amd_mem_lds_form(w->head->inst, &memo->form)) {
-        memo->inst = NULL;
+        memo->serial = 0;
         return;
     }
     uint32_t base = *lds_addresses(w, &memo->form), unit = lds_unit(&memo->form);
     for (unsigned i = 1; i <= LDS_BEFORE; i++) {
         const cu_lds_memo *other = &c->lds.memo[(w->head->lds - i) % CU_LDS_MEMOS];
         uint32_t apart = base + memo->form.offset[0] - other->base - other->form.offset[0];
-        if (!other->inst || !lds_alike(&memo->form, &other->form) || (apart & (unit - 1)) != 0 ||
+        if (other->serial == 0 || !lds_alike(&memo->form, &other->form) || (apart & (unit - 1)) != 0 ||
             other->lanes != amd_wave_exec(&w->arch) || other->made != c->lds.made[other->shape] ||
             !c->lds.ops->is(&c->lds.shape[other->shape], lds_addresses(w, &memo->form)))
             continue;
@@ -257,7 +257,7 @@ static bool lds_quick(cu *c, cu_wave *w, ls_cycle now)
     const amd_lds_form *form = &memo->form;
     if (w->tape || w->record)
         return false;
-    if (memo->inst != w->head)
+    if (memo->serial != w->head->serial)
         lds_adopt(c, w, memo);
     if (!form->whole)
         return false;
