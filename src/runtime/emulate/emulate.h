@@ -30,15 +30,16 @@ typedef struct emulate_step {
 typedef void (*emulate_hook)(void *self, const emulate_step *step);
 
 /* The place where a debugger looks at a launch, before or after an instruction of one wave. The other waves of
- * the work-group are there too; other work-groups have ended or not begun. */
+ * the work-group are there too. Emulated, other work-groups have ended or not begun. */
 typedef struct emulate_stop {
     const amd_program *program;
-    amd_wave *waves; /* of the work-group */
+    amd_wave *const *waves; /* of the work-group */
     uint32_t wave_count;
     uint32_t wave;        /* the one that executes */
     const amd_inst *inst; /* NULL: no instruction begins at pc */
     uint64_t pc;
     const uint32_t *work_group; /* [3] */
+    const struct cu_stop *unit; /* in simulated time: where (model/cu/cu_api.h); NULL: emulated */
 } emulate_stop;
 
 /* Sees every instruction and may change registers. False ends the launch with LS_FAULT_STOPPED. */

@@ -230,6 +230,8 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
         fill_transfer(slot, part);
     if (status == LS_OK && part->kind == DRV_WORK_LAUNCH)
         timing_check_launch(t, slot, work);
+    if (status == LS_OK && part->kind == DRV_WORK_LAUNCH)
+        timing_debug_launch(t, slot, work);
     slot->packet.shared = part->shared;
     if (status == LS_OK && local) /* past all queues: no time of the host link */
         slot->packet.transfer.local = true;
@@ -427,6 +429,7 @@ static void end_packet(timing *t, timing_slot *slot)
     }
     if (p->has_fault)
         report_fault(t, slot);
+    timing_debug_end(t, slot, work->status);
     ls_status status = timing_record_end(slot, work->status == LS_OK, &err);
     if (status != LS_OK) {
         work->status = status;
