@@ -129,7 +129,9 @@ static gdb_answer read_register(void *self, uint64_t number, uint8_t *out)
         memcpy(out, w->vgpr + v * w->lanes, 4u * w->lanes);
         return GDB_YES;
     }
-    if (number == GDB_REG_PC)
+    if (number < GDB_REG_PC || number == GDB_REG_CPSR)
+        wide = 0; /* of AArch64 */
+    else if (number == GDB_REG_PC)
         wide = debug_wave_pc(d, d->wave);
     else if (number == GDB_REG_EXEC)
         wide = amd_wave_exec(w);
@@ -150,7 +152,7 @@ static gdb_answer write_register(void *self, uint64_t number, const uint8_t *fro
     debugger *d = ((debug_gdb *)self)->d;
     amd_wave *w = debug_wave(d, NULL);
     uint64_t wide = 0;
-    if (!w || number == GDB_REG_PC || number == GDB_REG_MODE)
+    if (!w || number <= GDB_REG_CPSR || number == GDB_REG_MODE)
         return GDB_NO;
     if (number >= GDB_REG_VGPR) {
         uint64_t v = number - GDB_REG_VGPR;

@@ -32,9 +32,14 @@ static gdb_action answer_ok(gdb_session *s, bool good)
 
 uint32_t gdb_register_bytes(uint64_t number, uint32_t lanes)
 {
-    if (number <= GDB_REG_VCC)
+    if (number <= GDB_REG_VCC && number != GDB_REG_CPSR)
         return 8;
     return number < GDB_REG_VGPR ? 4 : number < GDB_REGS ? 4 * lanes : 0;
+}
+
+static void put_reg(FILE *out, const char *letter, unsigned number, unsigned bits, const char *type)
+{
+    fprintf(out, "<reg name=\"%s%u\" bitsize=\"%u\" type=\"%s\"/>\n", letter, number, bits, type);
 }
 
 static void describe(gdb_session *s)
@@ -43,22 +48,26 @@ static void describe(gdb_session *s)
     FILE *out = s->description ? fmemopen(s->description, DESCRIPTION_BYTES, "w") : NULL;
     if (!out)
         return;
-    fprintf(
-        out,
-        "<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n<target version=\"1.0\">\n"
-        "<feature name=\"lockstep.amdgcn.core\">\n"
-        "<reg name=\"pc\" bitsize=\"64\" type=\"code_ptr\" regnum=\"0\"/>\n"
-        "<reg name=\"exec\" bitsize=\"64\" type=\"uint64\"/>\n<reg name=\"vcc\" bitsize=\"64\" type=\"uint64\"/>\n"
-        "<reg name=\"scc\" bitsize=\"32\" type=\"uint32\"/>\n<reg name=\"m0\" bitsize=\"32\" type=\"uint32\"/>\n"
-        "<reg name=\"mode\" bitsize=\"32\" type=\"uint32\"/>\n</feature>\n<feature name=\"lockstep.amdgcn.scalar\">\n");
+    fputs("<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n<target version=\"1.0\">\n"
+          "<architecture>aarch64</architecture>\n<feature name=\"org.gnu.gdb.aarch64.core\">\n",
+          out);
+    for (unsigned i = 0; i < GDB_REG_SP; i++)
+        put_reg(out, "x", i, 64, "int");
+    fputs("<reg name=\"sp\" bitsize=\"64\" type=\"data_ptr\"/>\n<reg name=\"pc\" bitsize=\"64\" type=\"code_ptr\"/>\n"
+          "<reg name=\"cpsr\" bitsize=\"32\"/>\n</feature>\n<feature name=\"lockstep.amdgcn.core\">\n"
+          "<reg name=\"exec\" bitsize=\"64\" type=\"uint64\"/>\n<reg name=\"vcc\" bitsize=\"64\" type=\"uint64\"/>\n"
+          "<reg name=\"scc\" bitsize=\"32\" type=\"uint32\"/>\n<reg name=\"m0\" bitsize=\"32\" type=\"uint32\"/>\n"
+          "<reg name=\"mode\" bitsize=\"32\" type=\"uint32\"/>\n</feature>\n"
+          "<feature name=\"lockstep.amdgcn.scalar\">\n",
+          out);
     for (unsigned i = 0; i < GDB_SGPRS; i++)
-        fprintf(out, "<reg name=\"s%u\" bitsize=\"32\" type=\"uint32\"/>\n", i);
+        put_reg(out, "s", i, 32, "uint32");
     fprintf(
         out,
         "</feature>\n<feature name=\"lockstep.amdgcn.vector\">\n<vector id=\"lanes\" type=\"uint32\" count=\"%u\"/>\n",
         lanes);
     for (unsigned i = 0; i < GDB_VGPRS; i++)
-        fprintf(out, "<reg name=\"v%u\" bitsize=\"%u\" type=\"lanes\"/>\n", i, 32 * lanes);
+        put_reg(out, "v", i, 32 * lanes, "lanes");
     fputs("</feature>\n</target>\n", out);
     fclose(out);
     s->description_bytes = strlen(s->description);

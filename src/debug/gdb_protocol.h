@@ -5,9 +5,14 @@
 
 #include "debug/gdb_packet.h"
 
-/* Registers by number, in the order of the description: pc, exec, vcc, scc, m0, mode, s0 to s105, v0 to v255. */
+/* Registers by number, in the order of the description. No gdb that distributions ship knows AMD's GPUs, and each refuses a
+ * description without the registers of an architecture that it knows. So the description begins with those of AArch64:
+ * x0 to x30, sp and cpsr are always 0, and pc is the wave's. They were chosen because no name of theirs is one of a GPU. */
 enum {
+    GDB_REG_X,
+    GDB_REG_SP = 31,
     GDB_REG_PC,
+    GDB_REG_CPSR,
     GDB_REG_EXEC,
     GDB_REG_VCC,
     GDB_REG_SCC,
