@@ -129,6 +129,7 @@ typedef struct debugger {
     amd_access access;
 
     uint64_t launches, instructions; /* of this run */
+    uint64_t fault_launch;           /* the last launch whose first fault was shown */
     bool is_moving;                  /* a command lets the program go on */
     bool wants_run, wants_kill, wants_quit;
     bool has_status; /* the last run failed with `failure` */

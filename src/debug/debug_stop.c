@@ -214,8 +214,10 @@ static void fault(void *self, const emulate_stop *stop)
     const amd_wave *wave = stop->waves[stop->wave];
     amd_fault_place place = { .pc = stop->pc, .wave = stop->wave };
     ls_error err;
-    if (d->wants_kill || d->wants_quit)
+    /* Others may fault before the launch has ended: the first is shown. */
+    if (d->wants_kill || d->wants_quit || d->fault_launch == d->launch->number)
         return;
+    d->fault_launch = d->launch->number;
     d->stop = stop;
     d->wave = stop->wave;
     d->where = DEBUG_AT_FAULT;

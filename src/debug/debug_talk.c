@@ -313,7 +313,7 @@ static void run_program(debugger *d)
     d->where = DEBUG_BETWEEN;
     d->wants_run = false;
     d->has_status = false;
-    d->launches = d->instructions = 0;
+    d->launches = d->instructions = d->fault_launch = 0;
     /* A client finds the program at its first instruction. */
     d->move = (debug_move){ .kind = d->gdb ? DEBUG_MOVE_ANY : DEBUG_MOVE_RUN };
     ls_time end = 0;
@@ -342,6 +342,23 @@ static void run_program(debugger *d)
     if (end != 0)
         fprintf(d->out, " at %s", debug_time_text(end, time, sizeof time));
     fputs("]\n", d->out);
+}
+
+/* Names of the program for completion: kernels, arguments, source files. NULL past the last. */
+static const char *program_name(void *self, size_t i)
+{
+    const debugger *d = self;
+    const ls_gpu_kernel_info *info = debug_kernel(d);
+    if (!info)
+        return NULL;
+    const hsa_object *object = d->launch->dispatch->origin->module->object;
+    if (i < object->kernel_count)
+        return object->kernels[i].name;
+    i -= object->kernel_count;
+    if (i < info->arg_count)
+        return info->args[i].name;
+    const char *file = d->lines ? hsa_lines_file(d->lines, i - info->arg_count) : NULL;
+    return file ? hsa_lines_base(file) : NULL;
 }
 
 static ls_status push_scripts(debugger *d, ls_error *err)
@@ -400,6 +417,8 @@ ls_status debug_main(const debug_options *options, ls_error *err)
     d->options = options;
     d->out = options->out;
     debug_input_init(&d->input);
+    d->input.name = program_name;
+    d->input.name_self = d;
     debug_hooks_init(d);
     ls_status status = options->gdb ? serve_gdb(d, err) : push_scripts(d, err);
     while (status == LS_OK && !d->wants_quit) {

@@ -106,6 +106,18 @@ uint32_t cu_debug_group(const void *state, uint32_t slot, uint16_t out[LS_CU_WAV
     return g->wave_count;
 }
 
+const amd_wave *cu_debug_faulted(const void *state, const ls_cu_done *done)
+{
+    const cu *c = state;
+    if (done->cluster != c->wires.cluster || done->cu != c->wires.index || done->slot >= c->spec->groups)
+        return NULL;
+    const cu_group *g = &c->groups[done->slot];
+    if (!g->dead || done->fault_wave >= g->wave_count || memcmp(g->arch.id, done->id, sizeof done->id) != 0)
+        return NULL;
+    const cu_wave *w = &c->waves[g->wave[done->fault_wave]];
+    return w->group == g ? &w->arch : NULL;
+}
+
 /* Elements of an array that are in use: bit i of *used. */
 static void mark_free(const index_pool *pool, index_links next, uint32_t from, uint32_t to, uint64_t *used)
 {
@@ -224,7 +236,7 @@ void cu_debug_waits(const void *state, uint32_t slot, char *out, size_t bytes)
     const cu_group *g = w->group;
     if (w->state == CU_ENDED)
         snprintf(out, bytes,
-                 "it has ended; %u accesses of it are under way, %u of %u waves of its work-group run",
+                 "it has ended; accesses of it under way: %u; waves of its work-group that run: %u of %u",
                  w->in_flight, g->running, g->wave_count);
     else if ((w->why & ((1u << CU_COUNTERS) - 1)) != 0)
         counter_waits(w, out, bytes);

@@ -29,6 +29,9 @@ amd_wave *cu_debug_arch(void *cu, uint32_t slot);
 /* The slots of the waves of its work-group, by their index; returns how many. */
 uint32_t cu_debug_group(const void *cu, uint32_t slot, uint16_t out[LS_CU_WAVES_PER_GROUP_MAX]);
 
+/* The wave that a report of this unit says has faulted; NULL: it is not here, or its slot was used again. */
+const amd_wave *cu_debug_faulted(const void *cu, const ls_cu_done *done);
+
 /* A memory instruction that is under way. */
 typedef struct cu_flight {
     uint64_t pc;

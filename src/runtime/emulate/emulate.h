@@ -4,6 +4,7 @@
 #ifndef RUNTIME_EMULATE_EMULATE_H
 #define RUNTIME_EMULATE_EMULATE_H
 
+#include "isa/amd/exec/fault.h"
 #include "isa/amd/exec/program.h"
 #include "isa/amd/exec/start.h"
 #include "lockstep/driver.h"
@@ -74,8 +75,9 @@ typedef struct emulate_fault {
     uint64_t pc; /* simulated address */
     uint32_t work_group[3];
     uint32_t wave;
-    char text[128]; /* the instruction */
-    char why[400];  /* of LS_FAULT_STRICT */
+    char text[128];                      /* the instruction */
+    char why[400];                       /* of LS_FAULT_STRICT */
+    char registers[AMD_FAULT_REGISTERS]; /* that the instruction reads */
 } emulate_fault;
 
 /* Runs a launch to its end. A fault of the program is LS_ERR_CHECK: err has the sentence, *fault (may be
