@@ -3,6 +3,7 @@
 
 #include "cli/workload_args.h"
 #include "debug/debug.h"
+#include "platform/config.h"
 #include "runtime/timing/timing.h"
 #include "workloads/workload.h"
 
@@ -110,6 +111,26 @@ static ls_status check_gdb(const cli_context *ctx, ls_error *err)
     return LS_OK;
 }
 
+/* Mistakes are found before the first command, not by `run`. */
+static ls_status check_platform(const cli_context *ctx, ls_error *err)
+{
+    if (!cli_given(ctx, "platform"))
+        return cli_given(ctx, "set") ? ls_fail(err, LS_ERR_USAGE, "--set needs a platform: --platform NAME")
+                                     : LS_OK;
+    if (cli_flag(ctx, "strict"))
+        return ls_fail(err, LS_ERR_USAGE,
+                       "--strict is for emulation, but time is simulated: leave one of them out");
+    const config_request request = { .platform = cli_text(ctx, "platform"),
+                                     .sets = cli_texts(ctx, "set"),
+                                     .set_count = cli_count(ctx, "set"),
+                                     .platform_dirs = cli_texts(ctx, "platform-dir"),
+                                     .platform_dir_count = cli_count(ctx, "platform-dir") };
+    platform_config *config = NULL;
+    ls_status status = config_load(&request, &config, NULL, err);
+    config_destroy(config);
+    return status;
+}
+
 static ls_status run(cli_context *ctx, ls_error *err)
 {
     const char *what = ctx->positionals[0];
@@ -124,6 +145,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
     ls_status status = workload_args_emulated(ctx, what, &is_object, err);
     if (status == LS_OK)
         status = check_gdb(ctx, err);
+    if (status == LS_OK)
+        status = check_platform(ctx, err);
     if (status == LS_OK)
         status = is_object ? prepare_object(&program, what, err) : prepare_workload(&program, what, err);
     if (status != LS_OK)

@@ -200,7 +200,8 @@ static bool after(void *self, const emulate_stop *stop)
     } else if (wave->stop == AMD_ENDED && d->move.kind == DEBUG_MOVE_FINISH) {
         say_where(d, "The wave has ended");
         goes_on = stop_here(d);
-    } else if (wave->stop == AMD_ENDED && d->move.kind != DEBUG_MOVE_GROUP) {
+    } else if (wave->stop == AMD_ENDED && d->move.kind != DEBUG_MOVE_GROUP &&
+               d->move.kind != DEBUG_MOVE_TIME) {
         const uint32_t *g = stop->work_group;
         fprintf(d->out, "[Wave %u,%u,%u.%u has ended]\n", g[0], g[1], g[2], stop->wave);
         d->move.kind = DEBUG_MOVE_ANY;

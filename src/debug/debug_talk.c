@@ -330,6 +330,10 @@ static void run_program(debugger *d)
         return;
     }
     debug_break_unfound(d);
+    char time[60];
+    if (d->move.kind == DEBUG_MOVE_TIME)
+        fprintf(d->out, "[No instruction was executed at %s or later]\n",
+                debug_time_text(d->move.until, time, sizeof time));
     d->has_status = status != LS_OK;
     if (status != LS_OK) {
         d->failure = err;
@@ -338,7 +342,6 @@ static void run_program(debugger *d)
     }
     fprintf(d->out, "[The program ended after %" PRIu64 " launch%s with %s instructions", d->launches,
             d->launches == 1 ? "" : "es", format_count(d->instructions, count, sizeof count));
-    char time[60];
     if (end != 0)
         fprintf(d->out, " at %s", debug_time_text(end, time, sizeof time));
     fputs("]\n", d->out);

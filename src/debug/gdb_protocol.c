@@ -53,13 +53,14 @@ static void describe(gdb_session *s)
           out);
     for (unsigned i = 0; i < GDB_REG_SP; i++)
         put_reg(out, "x", i, 64, "int");
-    fputs("<reg name=\"sp\" bitsize=\"64\" type=\"data_ptr\"/>\n<reg name=\"pc\" bitsize=\"64\" type=\"code_ptr\"/>\n"
-          "<reg name=\"cpsr\" bitsize=\"32\"/>\n</feature>\n<feature name=\"lockstep.amdgcn.core\">\n"
-          "<reg name=\"exec\" bitsize=\"64\" type=\"uint64\"/>\n<reg name=\"vcc\" bitsize=\"64\" type=\"uint64\"/>\n"
-          "<reg name=\"scc\" bitsize=\"32\" type=\"uint32\"/>\n<reg name=\"m0\" bitsize=\"32\" type=\"uint32\"/>\n"
-          "<reg name=\"mode\" bitsize=\"32\" type=\"uint32\"/>\n</feature>\n"
-          "<feature name=\"lockstep.amdgcn.scalar\">\n",
-          out);
+    fputs(
+        "<reg name=\"sp\" bitsize=\"64\" type=\"data_ptr\"/>\n<reg name=\"pc\" bitsize=\"64\" type=\"code_ptr\"/>\n"
+        "<reg name=\"cpsr\" bitsize=\"32\"/>\n</feature>\n<feature name=\"lockstep.amdgcn.core\">\n"
+        "<reg name=\"exec\" bitsize=\"64\" type=\"uint64\"/>\n<reg name=\"vcc\" bitsize=\"64\" type=\"uint64\"/>\n"
+        "<reg name=\"scc\" bitsize=\"32\" type=\"uint32\"/>\n<reg name=\"m0\" bitsize=\"32\" type=\"uint32\"/>\n"
+        "<reg name=\"mode\" bitsize=\"32\" type=\"uint32\"/>\n</feature>\n"
+        "<feature name=\"lockstep.amdgcn.scalar\">\n",
+        out);
     for (unsigned i = 0; i < GDB_SGPRS; i++)
         put_reg(out, "s", i, 32, "uint32");
     fprintf(

@@ -49,9 +49,11 @@ says '[Wave 3,0,0.0]'
 grep -q 'wave 9,0,0.0 is not on a compute unit now' stderr || fail 'a wave that is not there was selected'
 
 # Until a time, in nanoseconds and cycles; a time that is over is refused.
-run 2 "${timed[@]}" --batch -ex 'break reverse' -ex run -ex delete -ex 'until 33us' -ex 'info time' -ex 'until 80000cycles' -ex 'until 1ns'
+run 2 "${timed[@]}" --batch -ex 'break reverse' -ex run -ex delete -ex 'until 33us' -ex 'info time' -ex 'until 77000cycles' -ex 'until 1ns'
 grep -qE '^\[33[0-9]{3}(\.[0-9]+)? ns, ' stdout || fail 'it did not stop at the time'
 grep -q '1ns is over: it is' stderr || fail 'a time that is over is no mistake'
+run 0 "${timed[@]}" --batch -ex 'break reverse' -ex run -ex delete -ex 'until 1s'
+says '[No instruction was executed at 1000000000 ns or later]'
 # A fault stops once, with registers, line and allocation; then the launch ends.
 fault=(reverse.co --grid 4096 -a buffer:16384 -a buffer:64 -a f32:2 -a u32:4096)
 run 5 debug "${fault[@]}" --platform w6800 --batch -ex run -ex 'print $v0[0]' -ex continue
@@ -67,7 +69,8 @@ run 0 debug fir --size 256 --platform r9nano --batch -ex 'break fir' -ex run -ex
 says 'vmcnt '
 grep -qE '^\[The program ended after 1 launch with [0-9,]+ instructions at [0-9]+ ns\]$' stdout || fail 'no end on r9nano'
 # Refusals.
+refused 2 '--strict is for emulation' debug "${args[@]}" --platform w6800 --strict --batch
 refused 2 'needs a platform' debug "${args[@]}" --set clock.core_mhz=500 --batch
-refused 2 "nearest: w6800" debug "${args[@]}" --platform w6801 --batch -ex run
+refused 2 "nearest: w6800" debug "${args[@]}" --platform w6801 --batch
 run 2 debug "${args[@]}" --batch -ex 'break reverse' -ex run -ex 'info waits'
 grep -q 'has no simulated time: --platform simulates it' stderr || fail 'emulation has waits'
