@@ -184,13 +184,15 @@ static const cli_example examples[] = {
     { "lockstep debug fir --size 128 --batch -x fir.gdb", "the commands of a file, and nothing more" },
     { "lockstep debug reverse.co --grid 64 -a buffer:256 -a buffer:256 -a f32:2 -a u32:64 -ex run",
       "start at once; commands follow from standard input" },
+    { "lockstep debug fir --size 128 --platform r9nano --batch -ex 'break fir' -ex run -ex 'info waits'",
+      "in simulated time: what does the first wave wait for?" },
 };
 
 static const cli_command debug_command = {
     .name = "debug",
     .summary = "debug an AMD program: break, step, inspect",
     .about =
-        "Emulates a workload or a code object and stops where commands in gdb's words say: break points at kernels, "
+        "Emulates a workload or a code object, or simulates its time with --platform, and stops where commands in gdb's words say: break points at kernels, "
         "instructions and source lines, watch points on memory and LDS, faults. `help` lists the commands. Source lines "
         "need kernels that were compiled with -g.\n\n"
         "Commands come from -x FILE and -ex COMMAND, then from a terminal or standard input. Output depends on the program "

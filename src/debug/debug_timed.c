@@ -319,7 +319,7 @@ ls_status debug_info_memory(debugger *d, const char *text, ls_error *err)
     fprintf(d->out, "%s: newest 0x%08" PRIx64 "\n", debug_address_text(d, at, where, sizeof where), newest);
     for (size_t i = 0; i < count && i < COPIES; i++) {
         const drv_copy *c = &copies[i];
-        fprintf(d->out, "  %-28s", c->name);
+        fprintf(d->out, "  %-31s ", c->name);
         for (int k = 3; k >= 0; k--)
             if ((c->has >> k & 1) != 0)
                 fprintf(d->out, "%02x", (unsigned)(c->value >> 8 * k & 0xff));

@@ -210,8 +210,8 @@ static void issue_waits(const cu *c, const cu_wave *w, char *out, size_t bytes)
     uint32_t others = rivals(c, w);
     int n = 0;
     if (w->ready > now)
-        n = snprintf(out, bytes, "its registers and its last instruction allow it in %llu cycles",
-                     (unsigned long long)(w->ready - now));
+        n = snprintf(out, bytes, "its registers and its last instruction allow it from cycle %llu on",
+                     (unsigned long long)w->ready);
     else if ((simd->ready[w->head->unit] >> w->slot & 1) != 0)
         n = snprintf(out, bytes, "it waits for the %s of SIMD %u", unit_names[w->head->unit], w->simd);
     else
