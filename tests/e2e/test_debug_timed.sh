@@ -62,7 +62,7 @@ says '5056 bytes past the end of the nearest allocation, 64 bytes of argument ou
 says ' (reverse.cl:17)'
 says '   v0[0] = 0x0000c400'
 run 5 run "${fault[@]}" -p w6800
-grep -q '(reverse.cl:17); registers when the fault was found: exec 0xffffffff, v0\[0\] 0xc000, v1\[0\] 0x1' stderr ||
+grep -q '(reverse.cl:17); registers: exec 0xffffffff, v0\[0\] 0xc000, v1\[0\] 0x1' stderr ||
     fail 'run shows no registers'
 # GCN.
 run 0 debug fir --size 256 --platform r9nano --batch -ex 'break fir' -ex run -ex 'until 51us' -ex 'info waves' -ex 'info registers' -ex delete -ex c

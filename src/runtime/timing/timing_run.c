@@ -408,7 +408,7 @@ static void add_registers(const timing *t, const timing_slot *slot, ls_error *er
         if (!wave)
             continue;
         amd_fault_registers(p->kernel.program, wave, &p->fault.fault, p->fault.fault_pc, registers);
-        amd_fault_add_registers("registers when the fault was found: ", registers, err);
+        amd_fault_add_registers(registers, err);
         return;
     }
 }

@@ -104,10 +104,10 @@ void amd_fault_registers(const amd_program *program, const amd_wave *wave, const
     }
 }
 
-void amd_fault_add_registers(const char *when, const char *registers, ls_error *err)
+void amd_fault_add_registers(const char *registers, ls_error *err)
 {
     size_t used = err ? strlen(err->what) : 0;
-    if (!err || !*registers || used + strlen(when) + strlen(registers) + 3 > sizeof err->what)
+    if (!err || !*registers || used + strlen(registers) + 14 > sizeof err->what)
         return;
-    snprintf(err->what + used, sizeof err->what - used, "; %s%s", when, registers);
+    snprintf(err->what + used, sizeof err->what - used, "; registers: %s", registers);
 }

@@ -22,6 +22,6 @@ ls_status amd_fault_report(const amd_program *program, const ls_fault *fault, co
 void amd_fault_registers(const amd_program *program, const amd_wave *wave, const ls_fault *fault, uint64_t pc,
                          char out[AMD_FAULT_REGISTERS]);
 /* Adds them to the sentence in err, if all of them fit. */
-void amd_fault_add_registers(const char *when, const char *registers, ls_error *err);
+void amd_fault_add_registers(const char *registers, ls_error *err);
 
 #endif
