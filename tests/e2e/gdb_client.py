@@ -183,6 +183,13 @@ def main():
     if not timed:
         expect(struct.unpack("<f", bytes.fromhex(client.ask(f"m{out:x},4")))[0], 3.0)
 
+    # A command of our own that says how far the next continue goes.
+    text = bytes.fromhex(client.ask("qRcmd," + b"barrier".hex())).decode()
+    check("The next continue goes that far" in text or "has ended" in text, text)
+    text = bytes.fromhex(client.ask("qRcmd," + b"finish".hex())).decode()
+    expect(text, "The next continue goes that far.\n")
+    check(client.ask("vCont;c").startswith("T05thread:"), "it did not stop at the end of the wave")
+
     # Nonsense is answered, and breaks nothing.
     for packet in ["", "Z", "Z9,0,0", "m", "mzz,1", "m0,ffffffffffffffffff", "Hx", "vCont;q", "vCont;s:ffffff", "P=1", "qRcmd,zz",
                    "qXfer:features:read:target.xml:ffffff,10", "qXfer:features:read:other.xml:0,10", "X0,0:", "\x00"]:
