@@ -18,8 +18,14 @@ static size_t find_places(debugger *d, debug_location *at, uint64_t *out)
     const amd_program *program = d->launch->program;
     uint64_t base = d->launch->dispatch->origin->module->base, images[DEBUG_PLACES];
     if (at->kind == DEBUG_AT_KERNEL) {
-        out[0] = program->kernel.entry + at->number;
-        return strcmp(at->name, program->name) == 0 && amd_program_at(program, out[0]);
+        uint64_t begin;
+        if (strcmp(at->name, program->name) == 0)
+            out[0] = program->kernel.entry + at->number;
+        else if (d->lines && hsa_lines_function(d->lines, at->name, &begin))
+            out[0] = base + begin + at->number;
+        else
+            return 0;
+        return amd_program_at(program, out[0]) != NULL;
     }
     if (at->kind == DEBUG_AT_ADDRESS) {
         out[0] = at->number;
@@ -124,13 +130,14 @@ static void name_location(const debugger *d, const debug_location *at, char *out
         snprintf(out, bytes, "*0x%" PRIx64, at->number);
 }
 
-/* A kernel that the loaded module does not have is a mistake. */
+/* A kernel or function that the loaded module does not have is a mistake. */
 static ls_status check_kernel(const debugger *d, const debug_location *at, ls_error *err)
 {
     if (at->kind != DEBUG_AT_KERNEL || !d->launch)
         return LS_OK;
     const hsa_object *object = d->launch->dispatch->origin->module->object;
-    if (hsa_object_find(object, at->name))
+    uint64_t begin;
+    if (hsa_object_find(object, at->name) || (d->lines && hsa_lines_function(d->lines, at->name, &begin)))
         return LS_OK;
     ls_fail(err, LS_ERR_USAGE, "the code object has no kernel '%s'", at->name);
     return ls_error_nearest(err, hsa_object_nearest(object, at->name));

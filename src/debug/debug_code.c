@@ -21,8 +21,19 @@ bool debug_place_of(const debugger *d, uint64_t pc, hsa_place *out)
     return d->lines && hsa_lines_find(d->lines, debug_image_address(d, pc), out);
 }
 
+/* "fir+0x40"; in a function that the kernel calls "square+0x8", if DWARF names it. */
 const char *debug_pc_text(const debugger *d, uint64_t pc, char *out, size_t bytes)
 {
+    hsa_frame frames[32];
+    uint64_t image = debug_image_address(d, pc);
+    size_t count = d->lines ? hsa_lines_frames(d->lines, image, frames, LS_COUNT_OF(frames)) : 0;
+    if (count > 0 && count <= LS_COUNT_OF(frames)) {
+        const hsa_frame *outer = &frames[count - 1];
+        if (*outer->name && !outer->is_inlined && strcmp(outer->name, d->launch->program->name) != 0) {
+            snprintf(out, bytes, "%s+0x%" PRIx64, outer->name, image - outer->begin);
+            return out;
+        }
+    }
     return amd_program_pc(d->launch->program, pc, out, bytes);
 }
 
