@@ -184,8 +184,8 @@ static const cli_example examples[] = {
     { "lockstep debug fir --size 128 --batch -x fir.gdb", "the commands of a file, and nothing more" },
     { "lockstep debug reverse.co --grid 64 -a buffer:256 -a buffer:256 -a f32:2 -a u32:64 -ex run",
       "start at once; commands follow from standard input" },
-    { "lockstep debug fir --size 128 --platform r9nano --batch -ex 'break fir' -ex run -ex 'info waits'",
-      "in simulated time: what does the first wave wait for?" },
+    { "lockstep debug reverse.co --platform w6800 --grid 64 -a buffer:256 -a buffer:256 -a f32:2 -a u32:64 -ex run",
+      "the same in simulated time" },
 };
 
 static const cli_command debug_command = {
