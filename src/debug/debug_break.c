@@ -422,6 +422,7 @@ void debug_watch_check(debugger *d)
 {
     bool any = false;
     d->hit.watch = SIZE_MAX;
+    d->hit.wave = d->stop->waves[d->stop->wave];
     for (size_t i = 0; i < d->breaks.count && !any; i++)
         any = d->breaks.at[i].kind != DEBUG_BREAK && d->breaks.at[i].kind != DEBUG_CATCH_LAUNCH;
     const emulate_stop *s = d->stop;

@@ -51,7 +51,8 @@ typedef struct debug_break {
 
 /* An access that a watch point waits for, between the two hooks of its instruction. */
 typedef struct debug_hit {
-    size_t watch; /* in breaks; SIZE_MAX: none */
+    size_t watch;         /* in breaks; SIZE_MAX: none */
+    const amd_wave *wave; /* whose instruction it is */
     uint32_t lane;
     bool is_store;
     uint64_t address;

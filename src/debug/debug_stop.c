@@ -184,6 +184,9 @@ static bool after(void *self, const emulate_stop *stop)
         return false;
     d->stop = stop;
     amd_wave *wave = stop->waves[stop->wave];
+    /* In simulated time other waves may have come in between; the registers of the access are still as they were. */
+    if (stop->unit && d->hit.wave != wave)
+        debug_watch_check(d);
     if (d->hit.watch != SIZE_MAX && debug_watch_report(d)) {
         say_where(d, "Now");
         goes_on = stop_here(d);

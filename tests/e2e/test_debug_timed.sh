@@ -68,6 +68,17 @@ grep -q '(reverse.cl:17); registers: exec 0xffffffff, v0\[0\] 0xc000, v1\[0\] 0x
 run 0 debug fir --size 256 --platform r9nano --batch -ex 'break fir' -ex run -ex 'until 51us' -ex 'info waves' -ex 'info registers' -ex delete -ex c
 says 'vmcnt '
 grep -qE '^\[The program ended after 1 launch with [0-9,]+ instructions at [0-9]+ ns\]$' stdout || fail 'no end on r9nano'
+# Every access to watched bytes stops once, also where the memory unit is full and instructions are tried again and again.
+hits() {
+    {
+        printf 'tbreak fir\nrun\nawatch in:2048\n'
+        yes c | head -250
+    } | "$LOCKSTEP" debug fir --gpu gfx803 --size 1024 "$@" 2>&1 | grep -c '^Read watchpoint 2: .* reads 4 bytes at '
+}
+emulated=$(hits)
+((emulated > 50)) || fail "only $emulated accesses"
+small=(--platform r9nano --set clusters=1 --set cus_per_cluster=1 --set cu.vector_queue=1 --set cu.vector_in_flight=2)
+[[ $(hits "${small[@]}") == "$emulated" ]] || fail 'accesses to watched bytes were missed'
 # Refusals.
 refused 2 '--strict is for emulation' debug "${args[@]}" --platform w6800 --strict --batch
 refused 2 'needs a platform' debug "${args[@]}" --set clock.core_mhz=500 --batch
