@@ -126,6 +126,7 @@ typedef struct debugger {
     const hsa_object *lines_of;  /* which has them */
     ls_error lines_error;        /* why there are none */
     debug_move move;
+    const amd_wave *stopped_after; /* the wave that stopped after an instruction; NULL: before one */
     debug_hit hit;
     amd_access access;
 

@@ -53,6 +53,9 @@ ls_status debug_go(debugger *d, debug_move_kind kind, uint64_t count, ls_error *
             d->move.place = (hsa_place){ .file = "" };
         d->move.depth = inline_depth(d, pc);
     }
+    /* The stop was after an instruction: the next one is shown, but its own stop is still to come. */
+    if ((kind == DEBUG_MOVE_STEPI || kind == DEBUG_MOVE_NEXTI) && d->stopped_after == d->stop->waves[d->wave])
+        d->move.left++;
     d->is_moving = true;
     return LS_OK;
 }
@@ -176,6 +179,15 @@ static bool before(void *self, const emulate_stop *stop)
     return goes_on;
 }
 
+/* The same after an instruction of a wave. */
+static bool stop_after(debugger *d)
+{
+    d->stopped_after = d->stop->waves[d->stop->wave];
+    bool goes_on = stop_here(d);
+    d->stopped_after = NULL;
+    return goes_on;
+}
+
 static bool after(void *self, const emulate_stop *stop)
 {
     debugger *d = self;
@@ -189,7 +201,7 @@ static bool after(void *self, const emulate_stop *stop)
         debug_watch_check(d);
     if (d->hit.watch != SIZE_MAX && debug_watch_report(d)) {
         say_where(d, "Now");
-        goes_on = stop_here(d);
+        goes_on = stop_after(d);
     }
     /* In simulated time the last wave at a barrier runs on at once. */
     bool at_barrier = wave->stop == AMD_AT_BARRIER || (stop->inst && stop->inst->op == AMD_S_BARRIER);
@@ -199,10 +211,10 @@ static bool after(void *self, const emulate_stop *stop)
         return goes_on;
     if (at_barrier && d->move.kind == DEBUG_MOVE_BARRIER) {
         say_where(d, "At a barrier");
-        goes_on = stop_here(d);
+        goes_on = stop_after(d);
     } else if (wave->stop == AMD_ENDED && d->move.kind == DEBUG_MOVE_FINISH) {
         say_where(d, "The wave has ended");
-        goes_on = stop_here(d);
+        goes_on = stop_after(d);
     } else if (wave->stop == AMD_ENDED && d->move.kind != DEBUG_MOVE_GROUP &&
                d->move.kind != DEBUG_MOVE_TIME) {
         const uint32_t *g = stop->work_group;

@@ -48,6 +48,16 @@ says 'work-groups on compute units'
 says '[Wave 3,0,0.0]'
 grep -q 'wave 9,0,0.0 is not on a compute unit now' stderr || fail 'a wave that is not there was selected'
 
+# At a barrier: who is there; one step executes the instruction that is shown, also emulated.
+for platform in '' '--platform w6800'; do
+    # shellcheck disable=SC2086
+    run 0 debug "${args[@]}" $platform --batch -ex 'break reverse if $wave == 0 && $group_x == 0' -ex run -ex delete -ex barrier -ex 'info waves' \
+        -ex stepi -ex 'print $pc'
+    says 'At a barrier, reverse+0x84 in work-group 0,0,0 wave 0'
+    says '$pc = reverse+0x88'
+    [[ -z $platform ]] || says 'it waits at a barrier: 1 of 2 waves that run are there'
+done
+
 # Until a time, in nanoseconds and cycles; a time that is over is refused.
 run 2 "${timed[@]}" --batch -ex 'break reverse' -ex run -ex delete -ex 'until 33us' -ex 'info time' -ex 'until 77000cycles' -ex 'until 1ns'
 grep -qE '^\[33[0-9]{3}(\.[0-9]+)? ns, ' stdout || fail 'it did not stop at the time'
