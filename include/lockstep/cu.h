@@ -38,6 +38,7 @@ typedef struct ls_cu_kernel {
     const struct cu_tapes *tapes;       /* NULL: waves execute */
     const struct cu_recorder *recorder; /* NULL: waves are not recorded */
     const struct cu_observer *observer; /* NULL: accesses are not observed */
+    const struct cu_debugger *debugger; /* NULL: no debugger stops its waves */
 } ls_cu_kernel;
 
 /* Launches by number: messages between the command processor and compute units are plain data and name rows of this

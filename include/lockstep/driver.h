@@ -84,7 +84,7 @@ typedef struct ls_gpu_options {
     /* Mode "time" only: every read of kernels and copies is compared with the last write that happened before it. A wrong
      * value ends the program with LS_ERR_CHECK; races are counted and reported as warnings. Times do not change. */
     bool check_memory;
-    /* Mode "emulate" only: the debugger of `lockstep debug`, which stops launches; NULL: none. Not for other programs. */
+    /* The debugger of `lockstep debug`, which stops launches; NULL: none. Not for other programs. */
     const struct ls_gpu_debugger *debugger;
 } ls_gpu_options;
 

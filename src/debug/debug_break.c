@@ -18,8 +18,14 @@ static size_t find_places(debugger *d, debug_location *at, uint64_t *out)
     const amd_program *program = d->launch->program;
     uint64_t base = d->launch->dispatch->origin->module->base, images[DEBUG_PLACES];
     if (at->kind == DEBUG_AT_KERNEL) {
-        out[0] = program->kernel.entry + at->number;
-        return strcmp(at->name, program->name) == 0 && amd_program_at(program, out[0]);
+        uint64_t begin;
+        if (strcmp(at->name, program->name) == 0)
+            out[0] = program->kernel.entry + at->number;
+        else if (d->lines && hsa_lines_function(d->lines, at->name, &begin))
+            out[0] = base + begin + at->number;
+        else
+            return 0;
+        return amd_program_at(program, out[0]) != NULL;
     }
     if (at->kind == DEBUG_AT_ADDRESS) {
         out[0] = at->number;
@@ -57,7 +63,7 @@ void debug_break_unfound(debugger *d)
 {
     for (size_t i = 0; i < d->breaks.count; i++) {
         const debug_break *b = &d->breaks.at[i];
-        if (b->kind == DEBUG_BREAK && !b->was_found && !b->is_disabled)
+        if (b->kind == DEBUG_BREAK && !b->was_found && !b->is_disabled && !b->is_gdb)
             fprintf(d->out, "[Breakpoint %u: no launch had an instruction at %s]\n", b->number, b->text);
     }
 }
@@ -124,13 +130,14 @@ static void name_location(const debugger *d, const debug_location *at, char *out
         snprintf(out, bytes, "*0x%" PRIx64, at->number);
 }
 
-/* A kernel that the loaded module does not have is a mistake. */
+/* A kernel or function that the loaded module does not have is a mistake. */
 static ls_status check_kernel(const debugger *d, const debug_location *at, ls_error *err)
 {
     if (at->kind != DEBUG_AT_KERNEL || !d->launch)
         return LS_OK;
     const hsa_object *object = d->launch->dispatch->origin->module->object;
-    if (hsa_object_find(object, at->name))
+    uint64_t begin;
+    if (hsa_object_find(object, at->name) || (d->lines && hsa_lines_function(d->lines, at->name, &begin)))
         return LS_OK;
     ls_fail(err, LS_ERR_USAGE, "the code object has no kernel '%s'", at->name);
     return ls_error_nearest(err, hsa_object_nearest(object, at->name));
@@ -268,6 +275,28 @@ ls_status debug_break_change(debugger *d, const debug_line *line, ls_error *err)
     return LS_OK;
 }
 
+bool debug_stop_change(debugger *d, debug_stop_kind kind, debug_address at, uint32_t bytes, bool insert)
+{
+    debug_break b = { .kind = kind, .is_gdb = true, .address = at, .bytes = bytes, .text = "gdb's" };
+    ls_error err;
+    if (kind == DEBUG_BREAK)
+        b.location = (debug_location){ .kind = DEBUG_AT_ADDRESS, .number = at.at };
+    for (size_t i = 0; i < d->breaks.count; i++) {
+        const debug_break *o = &d->breaks.at[i];
+        if (!o->is_gdb || o->kind != kind || o->address.at != at.at || o->address.in_lds != at.in_lds ||
+            o->bytes != bytes)
+            continue;
+        if (!insert)
+            remove_at(d, i);
+        debug_break_resolve(d);
+        return true;
+    }
+    if (insert && add(d, &b, &err) != LS_OK)
+        return false;
+    debug_break_resolve(d);
+    return true;
+}
+
 void debug_break_list(debugger *d)
 {
     if (d->breaks.count == 0) {
@@ -393,13 +422,14 @@ void debug_watch_check(debugger *d)
 {
     bool any = false;
     d->hit.watch = SIZE_MAX;
+    d->hit.wave = d->stop->waves[d->stop->wave];
     for (size_t i = 0; i < d->breaks.count && !any; i++)
         any = d->breaks.at[i].kind != DEBUG_BREAK && d->breaks.at[i].kind != DEBUG_CATCH_LAUNCH;
     const emulate_stop *s = d->stop;
     if (!any || !s->inst || amd_mem_kind(s->inst) == AMD_ACCESS_NONE)
         return;
     /* The addresses alone are wanted here: a fault is reported when the instruction executes. */
-    amd_wave *wave = &s->waves[s->wave];
+    amd_wave *wave = s->waves[s->wave];
     ls_fault fault = wave->fault;
     uint8_t stop = wave->stop;
     bool good = amd_mem_address(wave, s->inst, &d->access);
@@ -416,6 +446,33 @@ void debug_watch_check(debugger *d)
     }
 }
 
+/* The watched bytes with a store's data over them, lane by lane. */
+static uint64_t stored_value(const amd_access *a, const debug_break *b, uint64_t old)
+{
+    uint32_t stride = (a->piece_bytes + 3u) & ~3u;
+    for (unsigned lane = 0; lane < 64; lane++)
+        for (unsigned piece = 0; (a->lanes >> lane & 1) != 0 && piece < a->pieces; piece++) {
+            const uint8_t *data = (const uint8_t *)a->data[lane] + piece * stride;
+            for (uint32_t i = 0; i < a->piece_bytes; i++) {
+                uint64_t to = a->address[piece][lane] + i - b->address.at;
+                if (to < 8 && to < b->bytes)
+                    old = (old & ~(UINT64_C(0xff) << 8 * to)) | (uint64_t)data[i] << 8 * to;
+            }
+        }
+    return old;
+}
+
+/* In simulated time the access has only begun. */
+static void say_under_way(debugger *d, const debug_break *b, const debug_hit *hit)
+{
+    if (d->access.kind == AMD_ACCESS_STORE)
+        fprintf(d->out, "Value in memory = 0x%" PRIx64 "\nNew value = 0x%" PRIx64 ", under way\n", hit->old,
+                stored_value(&d->access, b, hit->old));
+    else
+        fprintf(d->out, "Value in memory = 0x%" PRIx64 "; the %s is under way\n", hit->old,
+                d->access.kind == AMD_ACCESS_ATOMIC ? "atomic" : "load");
+}
+
 bool debug_watch_report(debugger *d)
 {
     debug_hit hit = d->hit;
@@ -428,6 +485,8 @@ bool debug_watch_report(debugger *d)
     b->hits++;
     if (b->ignore > 0 && b->ignore--)
         return false;
+    d->stop_watch = b->kind;
+    d->stop_address = b->address.at + (b->address.in_lds ? s->waves[s->wave]->group->shared_base : 0);
     amd_print(s->program->kernel.target, s->program->lanes, s->inst, text, sizeof text);
     fprintf(d->out, "%s %u: %s, lane %u %s %u bytes at %s0x%" PRIx64 "\n",
             hit.is_store ? "Watchpoint" : "Read watchpoint", b->number, b->text, hit.lane,
@@ -435,7 +494,9 @@ bool debug_watch_report(debugger *d)
     fprintf(d->out, "%s: %s\n", debug_pc_text(d, s->pc, pc, sizeof pc), text);
     uint32_t bytes = b->bytes < 8 ? b->bytes : 8;
     uint64_t now = value_at(d, b->address, bytes);
-    if (hit.is_store)
+    if (s->unit && !b->address.in_lds)
+        say_under_way(d, b, &hit);
+    else if (hit.is_store)
         fprintf(d->out, "Old value = 0x%" PRIx64 "\nNew value = 0x%" PRIx64 "\n", hit.old, now);
     else
         fprintf(d->out, "Value = 0x%" PRIx64 "\n", now);

@@ -21,8 +21,19 @@ bool debug_place_of(const debugger *d, uint64_t pc, hsa_place *out)
     return d->lines && hsa_lines_find(d->lines, debug_image_address(d, pc), out);
 }
 
+/* "fir+0x40"; in a function that the kernel calls "square+0x8", if DWARF names it. */
 const char *debug_pc_text(const debugger *d, uint64_t pc, char *out, size_t bytes)
 {
+    hsa_frame frames[32];
+    uint64_t image = debug_image_address(d, pc);
+    size_t count = d->lines ? hsa_lines_frames(d->lines, image, frames, LS_COUNT_OF(frames)) : 0;
+    if (count > 0 && count <= LS_COUNT_OF(frames)) {
+        const hsa_frame *outer = &frames[count - 1];
+        if (*outer->name && !outer->is_inlined && strcmp(outer->name, d->launch->program->name) != 0) {
+            snprintf(out, bytes, "%s+0x%" PRIx64, outer->name, image - outer->begin);
+            return out;
+        }
+    }
     return amd_program_pc(d->launch->program, pc, out, bytes);
 }
 
@@ -151,7 +162,7 @@ void debug_show_place(debugger *d)
     }
     arena_fini(&arena);
     d->list_file[0] = '\0';
-    if (d->stop->waves[d->wave].stop == AMD_ENDED && d->where != DEBUG_AT_FAULT)
+    if (d->stop->waves[d->wave]->stop == AMD_ENDED && d->where != DEBUG_AT_FAULT)
         return;
     if (!print_instruction(d, pc, &next)) {
         char where[320];
@@ -220,33 +231,37 @@ ls_status debug_disassemble(debugger *d, const debug_line *line, ls_error *err)
 
 /* ------------------------------------------------------------------------------------------- backtrace */
 
-ls_status debug_backtrace(debugger *d, ls_error *err)
+/* The function at a pc and those that it is inlined into. `looked`: where the line is looked for. */
+static void print_frames(debugger *d, uint64_t pc, uint64_t looked, size_t *number)
 {
-    if (!debug_wave(d, err))
-        return LS_ERR_USAGE;
-    const amd_program *program = d->launch->program;
-    uint64_t pc = debug_wave_pc(d, d->wave);
     hsa_frame frames[64];
     char where[320];
     size_t count =
-        d->lines ? hsa_lines_frames(d->lines, debug_image_address(d, pc), frames, LS_COUNT_OF(frames)) : 0;
+        d->lines ? hsa_lines_frames(d->lines, debug_image_address(d, looked), frames, LS_COUNT_OF(frames)) : 0;
     debug_pc_text(d, pc, where, sizeof where);
-    if (count == 0) {
-        fprintf(d->out, "#0  %s\n", where);
-        if (!d->lines)
-            fprintf(d->out, "(%s)\n", d->lines_error.what);
-        return LS_OK;
-    }
+    if (count == 0)
+        fprintf(d->out, "#%zu  %s\n", (*number)++, where);
     for (size_t i = 0; i < count && i < LS_COUNT_OF(frames); i++) {
         const hsa_frame *f = &frames[i];
-        fprintf(d->out, "#%zu  ", i);
+        fprintf(d->out, "#%zu  ", (*number)++);
         if (i == 0)
             fprintf(d->out, "%s in ", where);
         fprintf(d->out, "%s () at %s:%u%s\n", *f->name ? f->name : "?", hsa_lines_base(f->at.file), f->at.line,
                 f->is_inlined ? " (inlined)" : "");
     }
-    const char *outermost = frames[(count < LS_COUNT_OF(frames) ? count : LS_COUNT_OF(frames)) - 1].name;
-    if (strcmp(outermost, program->name) != 0)
-        fprintf(d->out, "(the caller of %s is not known: frames of real calls are not unwound)\n", outermost);
+}
+
+ls_status debug_backtrace(debugger *d, ls_error *err)
+{
+    if (!debug_wave(d, err))
+        return LS_ERR_USAGE;
+    uint64_t pc = debug_wave_pc(d, d->wave);
+    const debug_calls *calls = debug_calls_of(d, d->wave);
+    size_t number = 0;
+    print_frames(d, pc, pc, &number);
+    for (size_t i = calls ? calls->depth : 0; i-- > 0;)
+        print_frames(d, calls->return_pc[i], calls->return_pc[i] - 4, &number);
+    if (!d->lines)
+        fprintf(d->out, "(%s)\n", d->lines_error.what);
     return LS_OK;
 }

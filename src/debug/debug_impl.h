@@ -8,6 +8,7 @@
 #include "debug/debug_expr.h"
 #include "debug/debug_input.h"
 #include "isa/amd/exec/memory.h"
+#include "model/cu/cu_debug.h"
 #include "runtime/driver/debugger.h"
 #include "runtime/driver/drv.h"
 #include "workload/hsa/lines.h"
@@ -36,6 +37,7 @@ typedef struct debug_break {
     uint32_t number; /* from 1 on */
     debug_stop_kind kind;
     bool is_temporary, is_disabled;
+    bool is_gdb;    /* a client of the remote protocol made it */
     bool was_found; /* a launch had the location */
     uint64_t hits, ignore;
     debug_location location; /* DEBUG_BREAK */
@@ -49,7 +51,8 @@ typedef struct debug_break {
 
 /* An access that a watch point waits for, between the two hooks of its instruction. */
 typedef struct debug_hit {
-    size_t watch; /* in breaks; SIZE_MAX: none */
+    size_t watch;         /* in breaks; SIZE_MAX: none */
+    const amd_wave *wave; /* whose instruction it is */
     uint32_t lane;
     bool is_store;
     uint64_t address;
@@ -68,6 +71,7 @@ typedef enum debug_move_kind {
     DEBUG_MOVE_BARRIER, /* until the wave waits */
     DEBUG_MOVE_FINISH,  /* until the wave has ended */
     DEBUG_MOVE_GROUP,   /* until the work-group begins */
+    DEBUG_MOVE_TIME,    /* until a simulated time */
     DEBUG_MOVE_ANY,     /* to the next instruction of any wave: the one that stepped has ended */
 } debug_move_kind;
 
@@ -75,10 +79,20 @@ typedef struct debug_move {
     debug_move_kind kind;
     uint64_t left;
     uint32_t group[3], wave; /* that moves */
+    uint64_t launch;         /* of it */
+    ls_time until;           /* DEBUG_MOVE_TIME */
     uint64_t return_pc;      /* of a call that is stepped over; 0: none */
     size_t depth;            /* of inlined functions where it began */
     hsa_place place;         /* line where it began */
 } debug_move;
+
+/* The return addresses of a wave's calls. */
+#define DEBUG_CALLS 32
+typedef struct debug_calls {
+    const amd_wave *wave;
+    size_t depth;
+    uint64_t return_pc[DEBUG_CALLS];
+} debug_calls;
 
 /* Where the program is. */
 typedef enum debug_where {
@@ -98,25 +112,38 @@ typedef struct debugger {
     LS_VEC(char *) directories; /* of sources */
 
     debug_where where;
-    const drv_launched *launch;  /* that runs; NULL: none */
-    drv_launched launched;       /* its copy */
-    const emulate_stop *stop;    /* NULL: the program does not stand */
-    uint32_t wave;               /* selected */
+    const drv_launched *launch; /* that runs; NULL: none */
+    drv_launched launched;      /* its copy */
+    const emulate_stop *stop;   /* NULL: the program does not stand */
+    uint32_t wave;              /* selected */
+    emulate_stop viewed;        /* stop is it: a wave of another work-group was selected, in simulated time */
+    cu_stop viewed_unit;
+    amd_wave *viewed_waves[LS_CU_WAVES_PER_GROUP_MAX];
+    LS_VEC(debug_calls) calls;   /* of waves that have called */
     uint8_t *marks;              /* [op_count + 1]: a break point is there */
     uint64_t launch_first_count; /* instructions of this launch that were seen */
     hsa_lines *lines;            /* of the launch's code object; NULL: none */
     const hsa_object *lines_of;  /* which has them */
     ls_error lines_error;        /* why there are none */
     debug_move move;
+    const amd_wave *stopped_after; /* the wave that stopped after an instruction; NULL: before one */
     debug_hit hit;
     amd_access access;
 
     uint64_t launches, instructions; /* of this run */
+    uint64_t fault_launch;           /* the last launch whose first fault was shown */
     bool is_moving;                  /* a command lets the program go on */
     bool wants_run, wants_kill, wants_quit;
     bool has_status; /* the last run failed with `failure` */
     ls_error failure;
     bool script_failed; /* batch: the first wrong line, in `failure` */
+
+    /* Why the program stands, for a client of the remote protocol. */
+    struct debug_gdb *gdb;      /* NULL: none */
+    int stop_signal;            /* as gdb numbers them */
+    debug_stop_kind stop_watch; /* DEBUG_BREAK: no watch point */
+    uint64_t stop_address;      /* of the watch point */
+    bool gdb_moves;             /* its last command chose how the program goes on */
 
     char last[512]; /* line of the user, which an empty one repeats */
     /* Where x and list go on. */
@@ -144,6 +171,8 @@ ls_status debug_go(debugger *d, debug_move_kind kind, uint64_t count, ls_error *
 ls_status debug_break_add(debugger *d, const debug_line *line, bool temporary, ls_error *err);
 ls_status debug_watch_add(debugger *d, const debug_line *line, debug_stop_kind kind, ls_error *err);
 ls_status debug_catch_add(debugger *d, const debug_line *line, ls_error *err);
+/* For a client of the remote protocol: makes one, or deletes the one that it made. Without a word. */
+bool debug_stop_change(debugger *d, debug_stop_kind kind, debug_address at, uint32_t bytes, bool insert);
 /* delete, disable, enable. */
 ls_status debug_break_change(debugger *d, const debug_line *line, ls_error *err);
 void debug_break_list(debugger *d);
@@ -172,6 +201,35 @@ ls_status debug_address_parse(debugger *d, const char *text, debug_address *out,
 ls_status debug_print(debugger *d, const debug_line *line, ls_error *err);
 ls_status debug_examine(debugger *d, const debug_line *line, ls_error *err);
 ls_status debug_set(debugger *d, const debug_line *line, ls_error *err);
+
+/* ------------------------------------------------------------------------------------------- debug_timed.c */
+
+/* The compute unit's view of a wave of the work-group; false: emulated, or it has ended. */
+bool debug_look(const debugger *d, uint32_t wave, cu_look *out);
+uint64_t debug_wave_count(const debugger *d, uint32_t wave); /* instructions that it has executed */
+const char *debug_time_text(ls_time time, char *out, size_t bytes);
+/* "[4321 ns, gpu0.cluster0.cu1, SIMD 2, slot 0]"; nothing if emulated. */
+void debug_say_place(debugger *d);
+void debug_say_counters(debugger *d, const amd_wave *wave);
+ls_status debug_info_time(debugger *d, ls_error *err);
+ls_status debug_info_waits(debugger *d, ls_error *err);
+ls_status debug_info_memory(debugger *d, const char *text, ls_error *err);
+void debug_timed_waves(debugger *d);
+ls_status debug_timed_groups(debugger *d);
+/* Selects a wave of any work-group that is on a compute unit. */
+ls_status debug_view_wave(debugger *d, const uint32_t group[3], uint32_t wave, ls_error *err);
+/* Every wave of the launch that runs now; `each` returns false to stop. */
+void debug_each_wave(const debugger *d,
+                     bool (*each)(void *self, const uint32_t id[3], uint32_t wave, const char *place),
+                     void *self);
+bool debug_is_time(const char *text, size_t bytes);
+ls_status debug_until_time(debugger *d, const char *text, size_t bytes, ls_error *err);
+
+/* ------------------------------------------------------------------------------------------ debug_frames.c */
+
+/* Before an instruction: notes calls and returns. */
+void debug_calls_before(debugger *d);
+const debug_calls *debug_calls_of(debugger *d, uint32_t wave); /* NULL: it has not called */
 
 /* -------------------------------------------------------------------------------------------- debug_info.c */
 

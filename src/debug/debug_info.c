@@ -67,10 +67,7 @@ static void print_special(debugger *d, const amd_wave *wave)
             debug_wave_pc(d, d->wave));
     fprintf(d->out, "exec  0x%0*" PRIx64 "  vcc 0x%0*" PRIx64 "  scc %u  m0 0x%08x  mode 0x%x\n", digits,
             amd_wave_exec(wave), digits, vcc, wave->scc, wave->sgpr[AMD_M0], wave->mode);
-    fprintf(d->out,
-            "count %" PRIu64
-            " instructions; vmcnt 0  expcnt 0  lgkmcnt 0%s (an emulated access is over at once)\n",
-            wave->time, amd_target_is_gfx10((amd_target)wave->target) ? "  vscnt 0" : "");
+    debug_say_counters(d, wave);
 }
 
 static void print_scalars(debugger *d, const amd_wave *wave)
@@ -148,7 +145,7 @@ static ls_status info_registers(debugger *d, const char *names, size_t bytes, ls
 void debug_sources(debugger *d)
 {
     const emulate_stop *s = d->stop;
-    const amd_wave *wave = &s->waves[s->wave];
+    const amd_wave *wave = s->waves[s->wave];
     if (!s->inst)
         return;
     for (unsigned i = 0; i < s->inst->src_count; i++) {
@@ -175,9 +172,13 @@ static ls_status info_waves(debugger *d, ls_error *err)
     if (!debug_wave(d, err))
         return LS_ERR_USAGE;
     const emulate_stop *s = d->stop;
+    if (s->unit) {
+        debug_timed_waves(d);
+        return LS_OK;
+    }
     fprintf(d->out, "  %-16s%-12s%-10s%-20s%s\n", "wave", "state", "count", "exec", "pc");
     for (uint32_t i = 0; i < s->wave_count; i++) {
-        const amd_wave *w = &s->waves[i];
+        const amd_wave *w = s->waves[i];
         char name[64], mask[32], pc[320];
         snprintf(name, sizeof name, "%u,%u,%u.%u", s->work_group[0], s->work_group[1], s->work_group[2], i);
         snprintf(mask, sizeof mask, "0x%0*" PRIx64, w->lanes / 4, amd_wave_exec(w));
@@ -195,6 +196,8 @@ static ls_status info_groups(debugger *d, ls_error *err)
     const emulate_stop *s = d->stop;
     const drv_dispatch *l = d->launch->dispatch;
     uint64_t n[3];
+    if (s->unit)
+        return debug_timed_groups(d);
     for (unsigned i = 0; i < 3; i++)
         n[i] = ((uint64_t)l->grid[i] + l->group[i] - 1) / l->group[i];
     uint64_t number = s->work_group[0] + n[0] * (s->work_group[1] + n[1] * s->work_group[2]);
@@ -202,7 +205,7 @@ static ls_status info_groups(debugger *d, ls_error *err)
             "work-group %u,%u,%u (%" PRIu64 " of %" PRIu64
             ") has %u wave%s and %u bytes of LDS; work-groups run one after another\n",
             s->work_group[0], s->work_group[1], s->work_group[2], number + 1, n[0] * n[1] * n[2],
-            s->wave_count, s->wave_count == 1 ? "" : "s", s->waves[0].group->lds_bytes);
+            s->wave_count, s->wave_count == 1 ? "" : "s", s->waves[0]->group->lds_bytes);
     return LS_OK;
 }
 
@@ -295,8 +298,8 @@ static ls_status info_source(debugger *d, ls_error *err)
 
 ls_status debug_info(debugger *d, const debug_line *line, ls_error *err)
 {
-    static const char *const topics[] = { "registers",   "waves",       "groups", "kernel", "args",
-                                          "allocations", "breakpoints", "line",   "source" };
+    static const char *const topics[] = { "registers",   "waves", "groups", "kernel", "args",  "allocations",
+                                          "breakpoints", "line",  "source", "time",   "waits", "memory" };
     size_t n = 0, found = SIZE_MAX;
     while (n < line->args_bytes && line->args[n] != ' ')
         n++;
@@ -327,12 +330,22 @@ ls_status debug_info(debugger *d, const debug_line *line, ls_error *err)
         return info_line(d, err);
     case 8:
         return info_source(d, err);
+    case 9:
+        return debug_info_time(d, err);
+    case 10:
+        return debug_info_waits(d, err);
+    case 11: {
+        char text[300];
+        snprintf(text, sizeof text, "%.*s", (int)(rest_bytes < 299 ? rest_bytes : 299), rest);
+        return debug_info_memory(d, text, err);
+    }
     default:
         break;
     }
     char word[40];
     snprintf(word, sizeof word, "%.*s", (int)(n < 39 ? n : 39), line->args);
-    ls_fail(err, LS_ERR_USAGE,
-            "info knows registers, waves, groups, kernel, args, allocations, breakpoints, line and source");
+    ls_fail(
+        err, LS_ERR_USAGE,
+        "info knows registers, waves, groups, kernel, args, allocations, breakpoints, line, source, time, waits and memory");
     return ls_error_nearest(err, n ? nearest_of(word, topics, LS_COUNT_OF(topics)) : NULL);
 }

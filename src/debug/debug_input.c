@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "debug/debug_command.h"
+#include "debug/debug_expr.h"
 
 #include <dlfcn.h>
 #include <editline/readline.h>
@@ -16,15 +17,57 @@
 
 /* --------------------------------------------------------------------------------------------- terminal */
 
+/* The words that can stand where the cursor is. */
+typedef enum words { WORDS_COMMANDS, WORDS_TOPICS, WORDS_REGISTERS, WORDS_NAMES } words;
+
 static struct {
     bool tried;
     __typeof__(&readline) readline;
     __typeof__(&add_history) add_history;
     __typeof__(&rl_completion_matches) rl_completion_matches;
+    char **line; /* that is being edited */
+    const struct debug_input *input;
+    words words; /* that fit */
 } edit;
 
-static const char *const topics[] = { "allocations", "args",      "breakpoints", "groups", "kernel",
-                                      "line",        "registers", "source",      "waves",  NULL };
+static const char *const topics[] = { "allocations", "args",   "breakpoints", "groups", "kernel",
+                                      "line",        "memory", "registers",   "source", "time",
+                                      "waits",       "waves",  NULL };
+
+static words words_at(int start)
+{
+    const char *line = edit.line ? *edit.line : "";
+    while (*line == ' ')
+        line++, start--;
+    size_t first = strcspn(line, " ");
+    if (start <= 0)
+        return WORDS_COMMANDS;
+    debug_line command;
+    char word[40];
+    snprintf(word, sizeof word, "%.*s", (int)(first < 39 ? first : 39), line);
+    if (line[start - 1] == '$')
+        return WORDS_REGISTERS;
+    if (debug_line_parse(word, &command, NULL) != LS_OK)
+        return WORDS_NAMES;
+    return command.id == DEBUG_CMD_INFO   ? WORDS_TOPICS
+           : command.id == DEBUG_CMD_HELP ? WORDS_COMMANDS
+                                          : WORDS_NAMES;
+}
+
+static const char *word_of(words kind, size_t i)
+{
+    const debug_input *input = edit.input;
+    switch (kind) {
+    case WORDS_COMMANDS:
+        return i < DEBUG_CMD_COUNT ? debug_commands[i].name : NULL;
+    case WORDS_TOPICS:
+        return topics[i];
+    case WORDS_REGISTERS:
+        return i < DEBUG_SPECIAL_COUNT ? debug_special_name((debug_special)i) : NULL;
+    default:
+        return input && input->name ? input->name(input->name_self, i) : NULL;
+    }
+}
 
 /* libedit asks again and again for the next match and frees each. */
 static char *next_match(const char *text, int state)
@@ -33,9 +76,8 @@ static char *next_match(const char *text, int state)
     size_t bytes = strlen(text);
     if (state == 0)
         at = 0;
-    while (at < DEBUG_CMD_COUNT + LS_COUNT_OF(topics) - 1) {
-        size_t i = at++;
-        const char *name = i < DEBUG_CMD_COUNT ? debug_commands[i].name : topics[i - DEBUG_CMD_COUNT];
+    for (const char *name; (name = word_of(edit.words, at)) != NULL;) {
+        at++;
         if (strncmp(name, text, bytes) == 0)
             return strdup(name);
     }
@@ -44,7 +86,8 @@ static char *next_match(const char *text, int state)
 
 static char **complete(const char *text, int start, int end)
 {
-    (void)start, (void)end;
+    (void)end;
+    edit.words = words_at(start);
     return edit.rl_completion_matches(text, next_match);
 }
 
@@ -66,6 +109,7 @@ static void load_edit(void)
         !find(library, "rl_attempted_completion_function", &completion) || !find(library, "readline", &read))
         return;
     *completion = complete;
+    (void)find(library, "rl_line_buffer", &edit.line);
     edit.readline = read;
 }
 
@@ -169,6 +213,7 @@ const char *debug_input_user_line(debug_input *input, FILE *out)
     fflush(out);
     if (input->is_terminal && !edit.tried)
         load_edit();
+    edit.input = input;
     if (input->is_terminal && edit.readline)
         return terminal_line(input);
     if (input->is_terminal) {

@@ -26,6 +26,9 @@ typedef struct debug_input {
     char where[300];  /* of the last line: "commands.txt:3" */
     char *line;       /* last one read */
     size_t line_capacity;
+    /* Names of the program, for completion; NULL past the last. */
+    const char *(*name)(void *self, size_t i);
+    void *name_self;
 } debug_input;
 
 void debug_input_init(debug_input *input);

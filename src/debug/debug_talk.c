@@ -2,6 +2,7 @@
 #include "debug/debug_impl.h"
 
 #include "base/text.h"
+#include "debug/debug_gdb.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -46,7 +47,9 @@ static ls_status until(debugger *d, const debug_line *line, ls_error *err)
     if (line->args_bytes == 7 && memcmp(line->args, "barrier", 7) == 0)
         return debug_go(d, DEBUG_MOVE_BARRIER, 1, err);
     if (line->args_bytes == 0)
-        return ls_fail(err, LS_ERR_USAGE, "until LOCATION, or until barrier");
+        return ls_fail(err, LS_ERR_USAGE, "until LOCATION, until barrier, or until a simulated time: 12us");
+    if (debug_is_time(line->args, line->args_bytes))
+        return debug_until_time(d, line->args, line->args_bytes, err);
     if (!debug_wave(d, err))
         return LS_ERR_USAGE;
     ls_status status = debug_break_add(d, line, true, err);
@@ -70,7 +73,23 @@ static ls_status kill_(debugger *d, ls_error *err)
     return LS_OK;
 }
 
-/* "1", or "0,0,0.1" of the work-group that stands. */
+static ls_status select_elsewhere(debugger *d, const uint32_t group[3], const char *number,
+                                  const debug_line *line, ls_error *err)
+{
+    size_t bytes = line->args_bytes - (size_t)(number - line->args);
+    uint64_t wave = 0;
+    if (parse_u64(number, bytes, &wave, NULL) != LS_OK || wave >= LS_CU_WAVES_PER_GROUP_MAX)
+        return ls_fail(err, LS_ERR_USAGE, "there is no wave '%.*s'", (int)bytes, number);
+    ls_status status = debug_view_wave(d, group, (uint32_t)wave, err);
+    if (status != LS_OK)
+        return status;
+    fprintf(d->out, "[Wave %u,%u,%u.%u]\n", group[0], group[1], group[2], d->wave);
+    debug_say_place(d);
+    debug_show_place(d);
+    return LS_OK;
+}
+
+/* "1", or "0,0,0.1" of the work-group that stands; in simulated time of any that is on a compute unit. */
 static ls_status select_wave(debugger *d, const debug_line *line, ls_error *err)
 {
     if (!debug_wave(d, err))
@@ -85,6 +104,8 @@ static ls_status select_wave(debugger *d, const debug_line *line, ls_error *err)
             ls_status status = debug_triple_parse(line->args, (size_t)(dot - line->args), group, err);
             if (status != LS_OK)
                 return status;
+            if (memcmp(group, g, sizeof group) != 0 && d->stop->unit)
+                return select_elsewhere(d, group, number, line, err);
             if (memcmp(group, g, sizeof group) != 0)
                 return ls_fail(
                     err, LS_ERR_USAGE,
@@ -260,6 +281,8 @@ static void complain(debugger *d, const ls_error *err)
 
 bool debug_talk(debugger *d)
 {
+    if (d->gdb)
+        return debug_gdb_talk(d->gdb);
     d->is_moving = d->wants_kill = false;
     while (!d->is_moving) {
         debug_line line;
@@ -290,9 +313,11 @@ static void run_program(debugger *d)
     d->where = DEBUG_BETWEEN;
     d->wants_run = false;
     d->has_status = false;
-    d->launches = d->instructions = 0;
-    d->move = (debug_move){ .kind = DEBUG_MOVE_RUN };
-    ls_status status = d->options->run(d->options->self, &d->hooks, &err);
+    d->launches = d->instructions = d->fault_launch = 0;
+    /* A client finds the program at its first instruction. */
+    d->move = (debug_move){ .kind = d->gdb ? DEBUG_MOVE_ANY : DEBUG_MOVE_RUN };
+    ls_time end = 0;
+    ls_status status = d->options->run(d->options->self, &d->hooks, &end, &err);
     d->where = DEBUG_NOT_RUNNING;
     d->launch = NULL;
     d->stop = NULL;
@@ -305,14 +330,38 @@ static void run_program(debugger *d)
         return;
     }
     debug_break_unfound(d);
+    char time[60];
+    if (d->move.kind == DEBUG_MOVE_TIME)
+        fprintf(d->out, "[No instruction was executed at %s or later]\n",
+                debug_time_text(d->move.until, time, sizeof time));
     d->has_status = status != LS_OK;
     if (status != LS_OK) {
         d->failure = err;
         fprintf(d->out, "[The program failed: %s]\n", err.what);
         return;
     }
-    fprintf(d->out, "[The program ended after %" PRIu64 " launch%s with %s instructions]\n", d->launches,
+    fprintf(d->out, "[The program ended after %" PRIu64 " launch%s with %s instructions", d->launches,
             d->launches == 1 ? "" : "es", format_count(d->instructions, count, sizeof count));
+    if (end != 0)
+        fprintf(d->out, " at %s", debug_time_text(end, time, sizeof time));
+    fputs("]\n", d->out);
+}
+
+/* Names of the program for completion: kernels, arguments, source files. NULL past the last. */
+static const char *program_name(void *self, size_t i)
+{
+    const debugger *d = self;
+    const ls_gpu_kernel_info *info = debug_kernel(d);
+    if (!info)
+        return NULL;
+    const hsa_object *object = d->launch->dispatch->origin->module->object;
+    if (i < object->kernel_count)
+        return object->kernels[i].name;
+    i -= object->kernel_count;
+    if (i < info->arg_count)
+        return info->args[i].name;
+    const char *file = d->lines ? hsa_lines_file(d->lines, i - info->arg_count) : NULL;
+    return file ? hsa_lines_base(file) : NULL;
 }
 
 static ls_status push_scripts(debugger *d, ls_error *err)
@@ -336,10 +385,31 @@ static void fini(debugger *d)
         free(d->directories.at[i]);
     vec_fini(&d->directories);
     vec_fini(&d->breaks);
+    vec_fini(&d->calls);
     hsa_lines_destroy(d->lines);
     free(d->marks);
     debug_input_fini(&d->input);
     free(d);
+}
+
+/* The commands come from a client of the remote protocol. The program runs once. */
+static ls_status serve_gdb(debugger *d, ls_error *err)
+{
+    FILE *nowhere = fopen("/dev/null", "w");
+    if (!nowhere)
+        return ls_fail(err, LS_ERR_IO, "/dev/null cannot be opened");
+    ls_status status = debug_gdb_open(d, d->options->gdb_port, d->options->out, &d->gdb, err);
+    d->out = nowhere;
+    if (status == LS_OK) {
+        run_program(d);
+        debug_gdb_ended(d->gdb, d->has_status ? ls_status_exit_code(d->failure.status) : 0);
+        if (debug_gdb_lost(d->gdb))
+            fprintf(d->options->out, "[%s: the program was ended]\n", debug_gdb_lost(d->gdb));
+    }
+    debug_gdb_close(d->gdb);
+    d->wants_quit = true;
+    fclose(nowhere);
+    return status;
 }
 
 ls_status debug_main(const debug_options *options, ls_error *err)
@@ -350,8 +420,10 @@ ls_status debug_main(const debug_options *options, ls_error *err)
     d->options = options;
     d->out = options->out;
     debug_input_init(&d->input);
+    d->input.name = program_name;
+    d->input.name_self = d;
     debug_hooks_init(d);
-    ls_status status = push_scripts(d, err);
+    ls_status status = options->gdb ? serve_gdb(d, err) : push_scripts(d, err);
     while (status == LS_OK && !d->wants_quit) {
         (void)debug_talk(d);
         if (d->wants_run && !d->wants_quit)

@@ -19,7 +19,7 @@ amd_wave *debug_wave(debugger *d, ls_error *err)
 {
     if (d->stop &&
         (d->where == DEBUG_STOPPED || d->where == DEBUG_AT_FAULT || d->is_moving || d->where == DEBUG_BETWEEN))
-        return &d->stop->waves[d->wave < d->stop->wave_count ? d->wave : d->stop->wave];
+        return d->stop->waves[d->wave < d->stop->wave_count ? d->wave : d->stop->wave];
     ls_fail(err, LS_ERR_USAGE, "the program is not running: 'run' starts it");
     return NULL;
 }
@@ -28,7 +28,8 @@ uint64_t debug_wave_pc(const debugger *d, uint32_t wave)
 {
     if (d->where == DEBUG_AT_FAULT && wave == d->stop->wave)
         return d->stop->pc;
-    return d->stop->waves[wave].pc;
+    cu_look look;
+    return debug_look(d, wave, &look) ? look.pc : d->stop->waves[wave]->pc;
 }
 
 static uint64_t pair(const amd_wave *wave, unsigned code)
@@ -70,7 +71,7 @@ static uint64_t special(const debugger *d, const amd_wave *wave, debug_special w
     case DEBUG_LAUNCH:
         return d->launch->number;
     default:
-        return wave->time;
+        return debug_wave_count(d, wave->index);
     }
 }
 
@@ -154,6 +155,8 @@ ls_status debug_memory(debugger *d, debug_address from, void *out, uint64_t byte
     }
     if (!d->launch)
         return ls_fail(err, LS_ERR_USAGE, "the program is not running: 'run' starts it");
+    if (d->launch->view)
+        return d->launch->view->read(d->launch->view->self, from.at, out, bytes, err);
     return address_space_read(d->launch->address_space, from.at, out, bytes, err);
 }
 

@@ -58,6 +58,23 @@ run 5 emulate "${fault[@]}"
 run 5 run "${fault[@]}" -p w6800
 grep -q 'pc reverse+0xcc.*bytes of argument out at.*(reverse.cl:17)' stderr || fail 'run does not explain the fault'
 
+# Frames of real calls, emulated and in simulated time: the second call of a function that has returned once.
+cp "$data"/calls.{cl,co} .
+for platform in '' '--platform w6800'; do
+    # shellcheck disable=SC2086
+    run 0 debug calls.co $platform --grid 32 -a buffer:256:iota -a buffer:256 -a buffer:256 --batch -ex 'break calls.cl:5' -ex run -ex c -ex bt
+    grep -A2 '^#0  .* in square () at calls.cl:5$' stdout >frames
+    grep -qE '^#0  square\+0x8 in square' frames || fail "the function has no name: $platform"
+    grep -qE '^#1  twice\+0x\w+ in twice \(\) at calls.cl:10$' frames || fail "the caller is not known: $platform"
+    grep -qE '^#2  calls\+0xa0 in calls \(\) at calls.cl:16$' frames || fail "the kernel is no frame: $platform"
+    [[ $(grep -c '^#' stdout) == 3 ]] || fail "a function that has returned is a frame: $platform"
+done
+
+run 0 debug calls.co --grid 32 -a buffer:256:iota -a buffer:256 -a buffer:256 --batch -ex 'break calls' -ex run -ex 'break twice+0x4' -ex c \
+    -ex 'break square' -ex c
+says 'Breakpoint 2, twice+0x4 in work-group 0,0,0 wave 0'
+says 'Breakpoint 3, square+0x0 in work-group 0,0,0 wave 0'
+
 # The same pcs in the disassembly.
 run 0 amd disasm --offsets reverse.co
 grep -q 'global_store_dword v\[0:1\], v3, off *// reverse+0xcc: ' stdout || fail 'disasm --offsets shows other pcs'

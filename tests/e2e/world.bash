@@ -41,7 +41,7 @@ world_files() {
     cp "$kernels/gfx1030/fir.co" app.hipfb
     cp fir.co kernel.co
     "$LOCKSTEP" emulate fir --size 256 --trace-instructions fir.lsit >/dev/null || return 1
-    cp "$SOURCE_DIR"/tests/data/debug/{fir.gdb,reverse.{cl,co,gdb}} .
+    cp "$SOURCE_DIR"/tests/data/debug/{fir.gdb,timed.gdb,reverse.{cl,co,gdb}} .
     cat >gpgpusim.config <<'END'
 -gpgpu_n_clusters 46
 -gpgpu_num_sched_per_core 4

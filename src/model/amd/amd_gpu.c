@@ -36,6 +36,8 @@ static ls_status reserve(builder *b, ls_error *err)
     b->l2_regions = array_of_pointers(b, b->channels, &failed);
     b->cus = ls_engine_alloc(b->engine, cus * sizeof *b->cus);
     failed |= b->cus == NULL;
+    b->gpu->cus = b->cus;
+    b->gpu->cu_count = (uint32_t)cus;
     b->cluster_blocks = array_of_pointers(b, b->clusters, &failed);
     b->cluster_caches = array_of_pointers(b, cluster_caches, &failed);
     b->cluster_hubs = array_of_pointers(b, b->clusters, &failed);

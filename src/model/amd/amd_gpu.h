@@ -47,6 +47,22 @@ uint32_t amd_gpu_number(const amd_gpu *gpu);     /* in its system */
  * them. build_dma_tlb() has the exact rule. */
 bool amd_gpu_dma_is_virtual(const amd_gpu *gpu);
 
+/* --- for a debugger, while the machine stands inside a cycle --- */
+
+uint32_t amd_gpu_cu_count(const amd_gpu *gpu);
+const ls_port *amd_gpu_cu(const amd_gpu *gpu, uint32_t index); /* ls_cu_ops */
+/* The newest bytes of a physical address, of one line: those of L2, else of the levels below; before them bytes that a
+ * cache above L2 wrote and still keeps. False: not mapped. */
+bool amd_gpu_look(const amd_gpu *gpu, uint64_t physical, void *to, uint64_t bytes);
+/* A level that has some of up to 8 bytes of one line. */
+typedef struct amd_gpu_copy {
+    const char *name; /* of the block */
+    uint64_t value;
+    uint8_t has, dirty; /* bit i: it has byte i; written here and not below */
+} amd_gpu_copy;
+/* From the compute units down to DRAM; returns how many there are, of which `room` are in out. */
+size_t amd_gpu_copies(const amd_gpu *gpu, uint64_t physical, uint32_t bytes, amd_gpu_copy *out, size_t room);
+
 /* Caches and TLBs forget freed memory, whose addresses are virtual and physical. Between runs. */
 void amd_gpu_discard(amd_gpu *gpu, uint64_t address, uint64_t bytes);
 /* The same of physical addresses, for caches; and of virtual ones, for TLBs and for caches in front of which there are

@@ -50,6 +50,8 @@ struct amd_gpu {
     ls_cu_kernels kernels; /* that run, by number: for messages */
     ls_block **caches;     /* all of them */
     uint32_t cache_count;
+    const ls_port *cus; /* cluster by cluster */
+    uint32_t cu_count;
     ls_block **l2, **memories; /* memories: by channel */
     uint32_t l2_count, home_count;
     ls_block **tlbs, *mmu; /* tlbs: TLBs that translate; mmu: NULL without any */

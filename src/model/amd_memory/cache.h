@@ -72,6 +72,9 @@ bool line_cache_is_model(const ls_block_type *type);
 
 /* Drops lines of the range, dirty ones too, because their memory is freed. The machine is at rest. */
 void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes);
+/* The bytes of a line that it has: valid[] and dirty[] have a bit for each. False: it has none, or is a plug-in's. */
+bool line_cache_look(const ls_block *cache, uint64_t line_address, uint8_t *data, uint64_t valid[2],
+                     uint64_t dirty[2]);
 /* At rest: dirty lines; for tests and reports. */
 uint64_t line_cache_dirty_lines(const ls_block *cache);
 

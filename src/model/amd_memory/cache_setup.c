@@ -176,6 +176,21 @@ static uint64_t dirty_lines(const void *self)
     return count;
 }
 
+bool line_cache_look(const ls_block *block, uint64_t line_address, uint8_t *data, uint64_t valid[2],
+                     uint64_t dirty[2])
+{
+    if (!line_cache_is_model(ls_block_type_of(block)))
+        return false;
+    const line_cache *c = ls_block_state((ls_block *)(uintptr_t)block);
+    uint32_t line = c->store.tags.present != 0 ? store_find(&c->store, line_address) : STORE_NONE;
+    if (line == STORE_NONE)
+        return false;
+    memcpy(valid, c->store.lines[line].valid, sizeof c->store.lines[line].valid);
+    memcpy(dirty, c->store.lines[line].dirty, sizeof c->store.lines[line].dirty);
+    memcpy(data, store_bytes(&c->store, line), c->store.line_bytes);
+    return true;
+}
+
 static const ls_line_cache_ops cache_ops = { .set_below = set_below,
                                              .set_home = set_home,
                                              .set_passing = set_passing,

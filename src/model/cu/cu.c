@@ -290,6 +290,11 @@ static const ls_cu_ops cu_ops = { .capacity = cu_port_capacity,
                                   .cancel = cu_cancel,
                                   .take_kernel = cu_port_take_kernel };
 
+bool cu_is_model(const ls_port *port)
+{
+    return port->ops == &cu_ops;
+}
+
 const char *ls_cu_kernel_name(const ls_cu_kernel *kernel)
 {
     return kernel->program->name;

@@ -12,7 +12,8 @@
  *   lds.c      LDS with its banks, export
  *   cu_tap.c   events for timelines
  *   source.c   where a wave's next instruction and addresses come from
- *   observe.c  events for an observer of memory accesses */
+ *   observe.c  events for an observer of memory accesses
+ *   cu_debug.c stops for a debugger, and views of waves for it */
 #ifndef MODEL_CU_CU_H
 #define MODEL_CU_CU_H
 
@@ -169,7 +170,8 @@ typedef struct cu_wave {
     uint8_t prefetch; /* lines ahead, s_inst_prefetch */
     uint8_t clause;   /* instructions left of one, s_clause */
     uint8_t pending_count;
-    uint64_t issued, most;          /* instructions: so far, and that it may */
+    uint64_t issued, most;          /* instructions: so far, and that it may (0: a debugger is asked) */
+    uint64_t asked;                 /* the debugger was asked about instruction asked - 1 */
     uint64_t scalar_touches;        /* registers that its scalar accesses in flight write, and some of ended
                                      * ones */
     amd_tape *tape;                 /* the wave replays this recording; NULL: it executes */
@@ -508,5 +510,13 @@ void cu_observe_return(cu *c, const cu_wave *w, const cu_inst *inst, uint32_t to
                        const uint32_t *data, uint32_t stride);
 void cu_observe_wait(cu *c, const cu_wave *w, const cu_inst *inst);
 void cu_observe_forget(cu *c, const cu_wave *w, const cu_inst *inst);
+
+/* --- cu_debug.c: called for waves whose kernel has a debugger only --- */
+
+/* The wave's next instruction is tried. False: its work-group was ended. */
+bool cu_debug_before(cu *c, cu_wave *w);
+/* The instruction was issued. */
+void cu_debug_after(cu *c, cu_wave *w, const cu_inst *inst, ls_cycle now);
+void cu_debug_fault(cu *c, const cu_wave *w, uint64_t pc);
 
 #endif

@@ -72,9 +72,31 @@ typedef struct cu_observer {
     void (*put)(void *log, uint32_t command, const cu_seen *what);
 } cu_observer;
 
+/* --- a debugger ------------------------------------------------------------------------------------------ */
+
+/* A wave before or after its next instruction, while its compute unit runs a cycle. cu_debug.h has more about it. */
+typedef struct cu_stop {
+    void *cu;             /* state of the compute unit */
+    uint32_t wave;        /* slot of the unit */
+    const amd_inst *inst; /* NULL: none begins at pc */
+    uint64_t pc;
+    ls_time time;
+} cu_stop;
+
+/* Sees every instruction of a launch, and may change registers. False ends the work-group with LS_FAULT_STOPPED. Called
+ * from the domain of the compute unit: the run has one thread. */
+typedef struct cu_debugger {
+    void *self;
+    bool (*before)(void *self, const cu_stop *stop); /* once per instruction, when it is first tried */
+    bool (*after)(void *self, const cu_stop *stop);  /* it was issued; not after a fault */
+    void (*fault)(void *self, const cu_stop *stop);  /* before the work-group ends */
+} cu_debugger;
+
 _Static_assert(LS_CU_CLASSES == AMD_CLASS_COUNT, "a count for each class of instructions");
 
 ls_cu_capacity cu_get_capacity(const ls_block *cu);
+/* Whether a compute unit's port is that of the models of this folder. */
+bool cu_is_model(const ls_port *port);
 
 /* Wiring, before the run. Vector memory: GCN has one cache, RDNA two (SIMDs 0-1 and 2-3): vector_count. */
 typedef struct cu_wires {

@@ -41,8 +41,10 @@ static void group_start_wave(cu *c, cu_group *g, const amd_start *start, const u
     w->in_flight = 0;
     w->scalars = 0;
     w->prefetch = w->clause = w->pending_count = w->ahead = 0;
-    w->issued = 0;
+    w->issued = w->asked = 0;
     w->most = g->kernel->max_instructions != 0 ? g->kernel->max_instructions : UINT64_MAX;
+    if (LS_UNLIKELY(g->kernel->debugger != NULL))
+        w->most = 0;
     w->fetched_at = now;
     uint32_t *vgpr = c->vgprs + (size_t)w->number * AMD_VGPR_ROWS * 64;
     amd_wave_start(start, &g->arch, size, g->wave_count, index, vgpr, &w->arch);
@@ -276,6 +278,8 @@ void cu_group_fault(cu *c, cu_wave *w, uint64_t pc, ls_cycle now)
     cu_group *g = w->group;
     if (g->dead)
         return;
+    if (LS_UNLIKELY(g->kernel->debugger != NULL))
+        cu_debug_fault(c, w, pc);
     g->done.fault = w->arch.fault;
     g->done.fault_pc = pc;
     g->done.fault_wave = w->arch.index;

@@ -303,6 +303,29 @@ static bool issue_internal(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
     }
 }
 
+static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now);
+
+/* The wave may issue nothing more, or a debugger looks at each instruction. */
+static __attribute__((noinline)) bool issue_limited(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
+{
+    const ls_cu_kernel *k = w->group->kernel;
+    const cu_inst *inst = w->head;
+    if (k->debugger != NULL && (k->max_instructions == 0 || w->issued < k->max_instructions)) {
+        if (!cu_debug_before(c, w))
+            return true;
+        w->most = UINT64_MAX; /* now as any other wave */
+        bool issued = issue_wave(c, simd, w, now);
+        w->most = 0;
+        if (issued)
+            cu_debug_after(c, w, inst, now);
+        return issued;
+    }
+    w->arch.fault = (ls_fault){ .kind = LS_FAULT_LIMIT, .address = w->arch.pc };
+    w->arch.stop = AMD_FAULTED;
+    cu_group_fault(c, w, w->arch.pc, now);
+    return true;
+}
+
 /* Issues the wave's next instruction. False: not now; it stays where it is. */
 static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
 {
@@ -314,15 +337,13 @@ static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
             if (simd->units != 0)
                 issue_take(simd, inst->unit, bit);
             cu_set_why(c, w, unmet);
+            if (LS_UNLIKELY(w->most == 0))
+                (void)cu_debug_before(c, w);
             return false;
         }
     }
-    if (w->issued >= w->most) {
-        w->arch.fault = (ls_fault){ .kind = LS_FAULT_LIMIT, .address = w->arch.pc };
-        w->arch.stop = AMD_FAULTED;
-        cu_group_fault(c, w, w->arch.pc, now);
-        return true;
-    }
+    if (LS_UNLIKELY(w->issued >= w->most))
+        return issue_limited(c, simd, w, now);
     cu_group *group = w->group;
     bool memory = inst->what == CU_MEMORY || inst->what == CU_CACHE;
     if (memory) {

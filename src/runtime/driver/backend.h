@@ -31,7 +31,7 @@ typedef struct drv_machine {
     bool check_memory;                      /* compare reads with the last writes */
     bool unified;                           /* there is one more device, of all GPUs: number gpu_count */
     drv_spread spread;                      /* of its work-groups */
-    const struct ls_gpu_debugger *debugger; /* emulation; NULL: none */
+    const struct ls_gpu_debugger *debugger; /* NULL: none */
 } drv_machine;
 
 /* A kernel in simulated memory. */

@@ -323,6 +323,8 @@ static ls_status run_plain(const emu_gpu *gpu, const amd_program *program, const
     ls_status status = emulate_run(gpu->emulator, program, launch, counts, &fault, err);
     if (status == LS_ERR_CHECK && fault.pc != 0)
         drv_fault_explain(dispatch, &fault.fault, fault.pc, err);
+    if (status == LS_ERR_CHECK && fault.fault.bytes != 0)
+        amd_fault_add_registers(fault.registers, err);
     return status;
 }
 

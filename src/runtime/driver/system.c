@@ -203,6 +203,7 @@ static ls_status build_timed(ls_gpu_system *system, const ls_gpu_options *option
                             .platform_gpus = options->platform_gpus,
                             .on = options->on,
                             .check_memory = options->check_memory,
+                            .debugger = options->debugger,
                             .unified = options->unified };
     ls_status status = choose_spread(options->spread, &machine.spread, err);
     if (status != LS_OK)
@@ -213,8 +214,6 @@ static ls_status build_timed(ls_gpu_system *system, const ls_gpu_options *option
                        options->gpu_count);
     if (options->trace_path)
         return ls_fail(err, LS_ERR_UNSUPPORTED, "instruction traces are written by emulation only");
-    if (options->debugger)
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "the debugger stops emulated launches only");
     if (options->strict)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
                        "strict checks are made by emulation only, not in simulated time");

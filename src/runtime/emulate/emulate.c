@@ -234,6 +234,8 @@ static void emulate_keep_fault(emulate_job *job, const emulate_context *context,
         job->fault->pc = context->fault_pc;
         job->fault->wave = context->fault_wave;
         memcpy(job->fault->work_group, context->group.id, sizeof job->fault->work_group);
+        amd_fault_registers(context->program, &context->waves[context->fault_wave], &job->fault->fault,
+                            context->fault_pc, job->fault->registers);
         if (job->fault->fault.kind == LS_FAULT_STRICT)
             snprintf(job->fault->why, sizeof job->fault->why, "%s", strict_why(context->launch->strict));
     }

@@ -4,6 +4,7 @@
 #ifndef RUNTIME_EMULATE_EMULATE_H
 #define RUNTIME_EMULATE_EMULATE_H
 
+#include "isa/amd/exec/fault.h"
 #include "isa/amd/exec/program.h"
 #include "isa/amd/exec/start.h"
 #include "lockstep/driver.h"
@@ -30,15 +31,16 @@ typedef struct emulate_step {
 typedef void (*emulate_hook)(void *self, const emulate_step *step);
 
 /* The place where a debugger looks at a launch, before or after an instruction of one wave. The other waves of
- * the work-group are there too; other work-groups have ended or not begun. */
+ * the work-group are there too. Emulated, other work-groups have ended or not begun. */
 typedef struct emulate_stop {
     const amd_program *program;
-    amd_wave *waves; /* of the work-group */
+    amd_wave *const *waves; /* of the work-group */
     uint32_t wave_count;
     uint32_t wave;        /* the one that executes */
     const amd_inst *inst; /* NULL: no instruction begins at pc */
     uint64_t pc;
     const uint32_t *work_group; /* [3] */
+    const struct cu_stop *unit; /* in simulated time: where (model/cu/cu_api.h); NULL: emulated */
 } emulate_stop;
 
 /* Sees every instruction and may change registers. False ends the launch with LS_FAULT_STOPPED. */
@@ -73,8 +75,9 @@ typedef struct emulate_fault {
     uint64_t pc; /* simulated address */
     uint32_t work_group[3];
     uint32_t wave;
-    char text[128]; /* the instruction */
-    char why[400];  /* of LS_FAULT_STRICT */
+    char text[128];                      /* the instruction */
+    char why[400];                       /* of LS_FAULT_STRICT */
+    char registers[AMD_FAULT_REGISTERS]; /* that the instruction reads */
 } emulate_fault;
 
 /* Runs a launch to its end. A fault of the program is LS_ERR_CHECK: err has the sentence, *fault (may be

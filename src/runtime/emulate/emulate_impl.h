@@ -20,6 +20,7 @@ typedef struct emulate_context {
     struct amd_memory *memory;
     amd_group group;
     amd_wave waves[AMD_WAVES_MAX];
+    amd_wave *stopped[AMD_WAVES_MAX]; /* the same, for a debugger */
     uint32_t wave_count;
     uint32_t *vgpr_memory;
     uint32_t *vgprs;   /* in it, aligned to 64 bytes: one block per wave */

@@ -18,6 +18,8 @@ static void group_start(emulate_context *context, const uint32_t id[3])
     for (uint32_t i = 0; i < context->wave_count; i++)
         amd_wave_start(&context->start, &context->group, size, context->wave_count, i,
                        context->vgprs + i * context->vgpr_block, &context->waves[i]);
+    for (uint32_t i = 0; context->launch->debugger && i < context->wave_count; i++)
+        context->stopped[i] = &context->waves[i];
 }
 
 /* --- execution ------------------------------------------------------------------------------------------ */
@@ -42,7 +44,7 @@ static bool group_ask(emulate_context *context, bool (*ask)(void *self, const em
                       amd_wave *wave, const amd_inst *inst, uint64_t pc)
 {
     const emulate_stop stop = { .program = context->program,
-                                .waves = context->waves,
+                                .waves = context->stopped,
                                 .wave_count = context->wave_count,
                                 .wave = wave->index,
                                 .inst = inst,
@@ -208,7 +210,7 @@ bool emulate_group_run(emulate_context *context, const uint32_t id[3], uint64_t 
     if (!debugger || context->waves[context->fault_wave].fault.kind == LS_FAULT_STOPPED)
         return false;
     const emulate_stop stop = { .program = context->program,
-                                .waves = context->waves,
+                                .waves = context->stopped,
                                 .wave_count = context->wave_count,
                                 .wave = context->fault_wave,
                                 .inst = amd_program_at(context->program, context->fault_pc),

@@ -270,6 +270,8 @@ static ls_status create(const drv_machine *m, void **self, ls_error *err)
                     "a recording says which GPU runs a work-group: spread must be blocked or interleaved");
     if (status == LS_OK && m->record_path)
         status = record_create(m->record_path, config_name(t->gpus[0].config), &t->record, err);
+    if (status == LS_OK)
+        status = timing_debug_set_up(t, m->debugger, err);
     if (status == LS_OK && m->check_memory)
         status = memcheck_create(&t->check, err);
     if (status == LS_OK)

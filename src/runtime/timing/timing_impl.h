@@ -9,6 +9,7 @@
 #include "model/fabric/host.h"
 #include "model/memory/page_table.h"
 #include "platform/machine.h"
+#include "runtime/driver/debugger.h"
 #include "runtime/memcheck/memcheck.h"
 #include "runtime/record/record.h"
 #include "runtime/timing/timing.h"
@@ -88,6 +89,13 @@ typedef struct timing_job {
     uint8_t pattern[2 * 128];         /* of a fill, repeated */
 } timing_job;
 
+/* A launch for the debugger. */
+typedef struct timing_debug {
+    struct timing *owner;
+    cu_debugger hooks;
+    drv_launched launched;
+} timing_debug;
+
 /* A packet that is with a command processor. */
 typedef struct timing_slot {
     ls_command_packet packet;
@@ -107,6 +115,7 @@ typedef struct timing_slot {
     cu_recorder recorder;
     cu_observer observer; /* of a launch whose accesses are checked */
     uint32_t number;      /* among the commands of the recording */
+    timing_debug debug;   /* of a launch that a debugger stops */
 } timing_slot;
 
 /* Frames of a place that a recording names. */
@@ -157,6 +166,9 @@ typedef struct timing {
     _Atomic uint64_t now_ns;
     struct timing_leftover *leftover; /* a replay that did not end: the machine may still have its packets */
     uint64_t ended;                   /* commands that are over, of which the driver has not been told */
+    const ls_gpu_debugger *debugger;  /* NULL: none */
+    const timing_slot *debugged;      /* the launch that it was told of last; NULL: none */
+    drv_view view;                    /* for the debugger */
     bool is_broken;                   /* time cannot advance after this error */
     ls_error broken;
 } timing;
@@ -242,6 +254,13 @@ ls_status timing_spread(timing *t, drv_work *work, timing_job **out, ls_error *e
 /* Its last part is over. */
 void timing_job_deliver(const timing *t, timing_job *job);
 void timing_job_free(timing_job *job); /* NULL is fine */
+
+/* --- timing_debug.c: the debugger; they do nothing without one --- */
+
+ls_status timing_debug_set_up(timing *t, const ls_gpu_debugger *debugger, ls_error *err);
+/* A packet of a launch is submitted, and is over. */
+void timing_debug_launch(timing *t, timing_slot *slot, const drv_work *work);
+void timing_debug_end(timing *t, timing_slot *slot, ls_status status);
 
 /* --- timing_check.c: the memory checker --- */
 

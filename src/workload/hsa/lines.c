@@ -369,12 +369,26 @@ size_t hsa_lines_frames(const hsa_lines *lines, uint64_t address, hsa_frame *out
         if (!best)
             return count;
         if (count < capacity)
-            out[count] = (hsa_frame){ .name = best->name, .at = at, .is_inlined = best->is_inlined };
+            out[count] = (hsa_frame){
+                .name = best->name, .at = at, .begin = best->low, .is_inlined = best->is_inlined
+            };
         count++;
         depth = best->depth;
         if (best->call_file != UINT32_MAX)
             at = (hsa_place){ .file = lines->files.at[best->call_file], .line = best->call_line };
     }
+}
+
+bool hsa_lines_function(const hsa_lines *lines, const char *name, uint64_t *address)
+{
+    for (size_t i = 0; i < lines->ranges.count; i++) {
+        const range *r = &lines->ranges.at[i];
+        if (r->is_inlined || strcmp(r->name, name) != 0)
+            continue;
+        *address = r->low;
+        return true;
+    }
+    return false;
 }
 
 const char *hsa_lines_file(const hsa_lines *lines, size_t i)

@@ -18,6 +18,7 @@ typedef struct hsa_place {
 typedef struct hsa_frame {
     const char *name; /* "" if the file does not say */
     hsa_place at;     /* where control is in it */
+    uint64_t begin;   /* address of its first instruction, or of those that were inlined */
     bool is_inlined;
 } hsa_frame;
 
@@ -36,6 +37,8 @@ size_t hsa_lines_starts(const hsa_lines *lines, const char *file, uint32_t *line
                         size_t capacity);
 /* The frames at an address, innermost first; returns how many there are, and fills at most `capacity`. */
 size_t hsa_lines_frames(const hsa_lines *lines, uint64_t address, hsa_frame *out, size_t capacity);
+/* Where a function begins that was compiled as one; false: there is none of that name. */
+bool hsa_lines_function(const hsa_lines *lines, const char *name, uint64_t *address);
 /* The name of source i, in the order of their first line; NULL beyond the last. */
 const char *hsa_lines_file(const hsa_lines *lines, size_t i);
 /* The part of a path after its last '/'. */

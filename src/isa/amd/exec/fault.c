@@ -78,3 +78,36 @@ ls_status amd_fault_report(const amd_program *program, const ls_fault *fault, co
                        fault_landing(program, place->pc));
     return ls_fail(err, LS_ERR_CHECK, "kernel %s, %s: %s: %s", program->name, where, own, why);
 }
+
+void amd_fault_registers(const amd_program *program, const amd_wave *wave, const ls_fault *fault, uint64_t pc,
+                         char out[AMD_FAULT_REGISTERS])
+{
+    const amd_inst *inst = amd_program_at(program, pc);
+    unsigned lane = fault->lane % wave->lanes;
+    out[0] = '\0';
+    if (!inst)
+        return;
+    size_t used =
+        (size_t)snprintf(out, AMD_FAULT_REGISTERS, "exec 0x%llx", (unsigned long long)amd_wave_exec(wave));
+    for (unsigned i = 0; i < inst->src_count; i++) {
+        const amd_operand *o = &inst->src[i];
+        bool vector = o->code >= AMD_VGPR;
+        unsigned first = vector ? o->code - AMD_VGPR : o->code;
+        for (unsigned k = 0; k < o->dwords && used + 32 < AMD_FAULT_REGISTERS; k++) {
+            if (vector && first + k < wave->vgpr_count)
+                used += (size_t)snprintf(out + used, AMD_FAULT_REGISTERS - used, ", v%u[%u] 0x%x", first + k,
+                                         lane, wave->vgpr[(size_t)(first + k) * wave->lanes + lane]);
+            else if (!vector && first + k < 106)
+                used += (size_t)snprintf(out + used, AMD_FAULT_REGISTERS - used, ", s%u 0x%x", first + k,
+                                         wave->sgpr[first + k]);
+        }
+    }
+}
+
+void amd_fault_add_registers(const char *registers, ls_error *err)
+{
+    size_t used = err ? strlen(err->what) : 0;
+    if (!err || !*registers || used + strlen(registers) + 14 > sizeof err->what)
+        return;
+    snprintf(err->what + used, sizeof err->what - used, "; registers: %s", registers);
+}
