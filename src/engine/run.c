@@ -21,6 +21,8 @@
 #define SAMPLE_MAX_NS 20000.0
 #define SAMPLE_MASK 63u
 #define RARE_SAMPLE_MASK 1023u
+/* Shared windows between two looks at the clock that ask whether other programs take the CPUs. */
+#define LOOK_EVERY 16u
 
 /* ------------------------------------------------------------------------------------------------ running */
 
@@ -122,6 +124,8 @@ static bool worth_sharing(const run *r)
         return false;
     if (r->options->assignment != LS_ASSIGN_STATIC && r->options->assignment != LS_ASSIGN_DYNAMIC)
         return true;
+    if (sharing_pauses(&r->sharing))
+        return false;
     /* A kernel of one thread block keeps one domain busy: more threads could take nothing but the crumbs
      * beside it. */
     uint64_t others;
@@ -131,17 +135,30 @@ static bool worth_sharing(const run *r)
     return ns >= SHARE_MIN_NS && (r->windows & (ns < SAMPLE_MAX_NS ? SAMPLE_MASK : RARE_SAMPLE_MASK)) != 0;
 }
 
+/* A sample in which the host ran another program is far too long: none counts for more than twice the estimate. */
 static void learn_speed(run *r, uint64_t ns, uint64_t cycles)
 {
-    if (cycles > 0)
-        r->ns_per_cycle += ((double)ns / (double)cycles - r->ns_per_cycle) / 4;
+    if (cycles == 0)
+        return;
+    double sample = (double)ns / (double)cycles, most = 2 * r->ns_per_cycle;
+    r->ns_per_cycle += ((sample < most ? sample : most) - r->ns_per_cycle) / 4;
+}
+
+/* Once in some shared windows. With more threads than CPUs some thread waits at any time: that shows nothing. */
+static void look_at_sharing(run *r)
+{
+    if (++r->shared_count < LOOK_EVERY || r->barrier.spins == 0)
+        return;
+    r->shared_count = 0;
+    sharing_look(&r->sharing, host_clock_ns(), barrier_lost_ns(&r->barrier));
 }
 
 static void run_window_timed(run *r)
 {
     uint64_t start = host_clock_ns();
     run_window_alone(r);
-    uint64_t ns = host_clock_ns() - start;
+    uint64_t end = host_clock_ns(), ns = end - start;
+    sharing_tick(&r->sharing, end, barrier_lost_ns(&r->barrier));
     /* After the window: the domains' own counts are now those of this window. A window in which a message only
      * gets on its way has none. */
     uint64_t others;
@@ -154,7 +171,8 @@ static void run_meeting_timed(run *r)
     uint64_t cycles = 0, start = host_clock_ns();
     size_t count = r->active_count;
     run_meeting_alone(r);
-    uint64_t ns = host_clock_ns() - start;
+    uint64_t end = host_clock_ns(), ns = end - start;
+    sharing_tick(&r->sharing, end, barrier_lost_ns(&r->barrier));
     for (size_t i = 0; i < count; i++)
         cycles += r->active[i]->work;
     learn_speed(r, ns, cycles);
@@ -167,6 +185,8 @@ static share_kind share_of_meeting(const run *r)
         return SHARE_DOMAINS;
     if (r->options->assignment == LS_ASSIGN_SHUFFLED) /* tests see both ways */
         return r->windows % 2 != 0 ? SHARE_GROUPS : SHARE_DOMAINS;
+    if (sharing_pauses(&r->sharing))
+        return SHARE_NOTHING;
     uint64_t cycles = 0, most = 0;
     for (size_t i = 0; i < r->active_count; i++) {
         uint64_t work = r->active[i]->last_work;
@@ -241,6 +261,8 @@ static void plan_parallel(void *self)
         close_windows(r);
     else if (r->shared == SHARE_GROUPS)
         r->active_count = 0;
+    if (r->shared != SHARE_NOTHING)
+        look_at_sharing(r);
     r->shared = r->grouped ? next_shared_round(r) : next_shared_window(r);
 }
 
@@ -481,6 +503,7 @@ ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result
             run_on_one_thread(&r);
         } else {
             barrier_init(&r.barrier, r.threads);
+            sharing_init(&r.sharing, r.threads, host_clock_ns());
             pool_run(pool, run_thread, &r);
         }
         status = r.status;

@@ -2,6 +2,7 @@
 #ifndef ENGINE_RUN_H
 #define ENGINE_RUN_H
 
+#include "base/sharing.h"
 #include "base/pool.h"
 #include "engine/state.h"
 
@@ -39,9 +40,11 @@ typedef struct run {
     ls_time present; /* where it ended: every cycle before has been run, no cycle from it on */
     ls_error *err;
     bool partial, limited;
-    share_kind shared;   /* the kind of work that runs between the barriers */
-    double ns_per_cycle; /* of a region, on this host */
-    uint64_t windows;    /* windows, and meetings if there are several groups: host side */
+    share_kind shared;     /* the kind of work that runs between the barriers */
+    double ns_per_cycle;   /* of a region, on this host */
+    sharing sharing; /* whether that brings anything at present */
+    uint32_t shared_count; /* windows since the last look at it */
+    uint64_t windows;      /* windows, and meetings if there are several groups: host side */
 
     /* Several groups: the meeting. */
     ls_time meeting_fs; /* how long groups may run without meeting */
