@@ -50,7 +50,7 @@ done
 run 0 report "$url#1" -o run.html
 
 # A sweep whose points four processes write at once: twice, so that two sweeps share the work.
-grid=("${small[@]}" --vary core.scheduler=gto,lrr --vary memory.channels=8..32*2)
+grid=("${small[@]}" --vary "core.scheduler=gto,lrr" --vary memory.channels=8..32*2)
 "$LOCKSTEP" sweep "${grid[@]}" -j2 -o "$url" >other 2>&1 &
 other=$!
 run 0 sweep "${grid[@]}" -j2 -o "$url" --metric ipc

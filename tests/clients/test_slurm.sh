@@ -83,7 +83,7 @@ done
     skip "Slurm does not start: $(tail -1 slurmctld.log 2>/dev/null) $(tail -1 slurmd-n1.log 2>/dev/null)"
 
 small=("synth:vector-add,n=4096" -p rtx3070 --set cores=4)
-grid=("${small[@]}" --vary core.scheduler=gto,lrr --vary memory.channels=8..32*2)
+grid=("${small[@]}" --vary "core.scheduler=gto,lrr" --vary memory.channels=8..32*2)
 
 # A sweep in three shards equals one that was not divided.
 run 0 sweep "${grid[@]}" -o grid.db --slurm --partition work --array-size 3 --sbatch=--time=5
@@ -115,7 +115,7 @@ run 2 sweep "${grid[@]}" -o no.db --slurm --partition nowhere
 grep -q 'Slurm did not take the job' stderr || fail "the error of sbatch is not told"
 
 # A node dies with its shards in the middle.
-long=("synth:gemm,m=256,n=256,k=256" -p rtx3070 --vary cores=2..17 --vary core.scheduler=gto,lrr --top 0)
+long=("synth:gemm,m=256,n=256,k=256" -p rtx3070 --vary cores=2..17 --vary "core.scheduler=gto,lrr" --top 0)
 "$LOCKSTEP" sweep "${long[@]}" -o node.db --slurm --array-size 4 >node.stdout 2>node.stderr </dev/null &
 sweep=$!
 for ((i = 0; i < 300; i++)); do
