@@ -89,7 +89,7 @@ static const cli_positional positionals[] = {
 /* clang-format on */
 
 static const cli_example examples[] = {
-    { "lockstep merge cores.1-of-2.db cores.2-of-2.db -o all.db",
+    { "lockstep merge parts.1-of-2.db parts.2-of-2.db -o all.db",
       "two shards of a sweep become one database" },
 };
 
