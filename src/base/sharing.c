@@ -1,42 +1,49 @@
 /* sharing.c: see sharing.h. */
 #include "base/sharing.h"
 
-/* A team of n threads that loses no time does the work of 0.8 n threads: barriers and unequal shares take the rest. */
-#define TEAM_EFFICIENCY 0.8
-
-static void begin_trial(sharing *c, uint64_t now_ns, uint64_t lost_ns)
+static void begin(sharing *s, bool alone, bool on_trial, uint64_t now_ns, uint64_t lost_ns)
 {
-    c->since_ns = now_ns;
-    c->lost_before = lost_ns;
-    c->until_ns = 0;
+    s->alone = alone;
+    s->on_trial = on_trial;
+    s->work = 0;
+    s->since_ns = now_ns;
+    s->lost_before = lost_ns;
 }
 
-void sharing_init(sharing *c, uint32_t threads, uint64_t now_ns)
+void sharing_init(sharing *s, uint32_t threads, uint64_t now_ns)
 {
-    double team = TEAM_EFFICIENCY * (double)threads;
-    *c = (sharing){ .limit = team > 1 ? 1 - 1 / team : 0,
-                       .waiters = threads > 1 ? (double)(threads - 1) : 1,
-                       .hold_ns = SHARING_HOLD_NS };
-    begin_trial(c, now_ns, 0);
+    *s = (sharing){ .waiters = threads > 1 ? (double)(threads - 1) : 1, .hold_ns = SHARING_HOLD_NS };
+    begin(s, false, false, now_ns, 0);
 }
 
-void sharing_look(sharing *c, uint64_t now_ns, uint64_t lost_ns)
+/* Both ways have been measured, the one on trial just now. */
+static void choose(sharing *s, uint64_t now_ns, uint64_t lost_ns)
 {
-    uint64_t passed = now_ns - c->since_ns;
-    if (passed < SHARING_TRIAL_NS)
+    bool before = !s->alone, alone = s->speed[1] > SHARING_MARGIN * s->speed[0];
+    uint64_t twice = s->hold_ns * 2;
+    if (alone != before)
+        s->hold_ns = SHARING_HOLD_NS;
+    s->until_ns = now_ns + s->hold_ns;
+    if (alone == before)
+        s->hold_ns = twice < SHARING_HOLD_MOST_NS ? twice : SHARING_HOLD_MOST_NS;
+    begin(s, alone, false, now_ns, lost_ns);
+}
+
+void sharing_look(sharing *s, uint64_t now_ns, uint64_t lost_ns)
+{
+    uint64_t passed = now_ns - s->since_ns;
+    if (passed < SHARING_TRIAL_NS || (!s->on_trial && s->alone && now_ns < s->until_ns))
         return;
-    double lost = (double)(lost_ns - c->lost_before) / c->waiters;
-    if (lost <= c->limit * (double)passed) {
-        c->hold_ns = SHARING_HOLD_NS;
-        begin_trial(c, now_ns, lost_ns);
+    s->speed[s->alone] = s->work / (double)passed;
+    if (s->on_trial) {
+        choose(s, now_ns, lost_ns);
         return;
     }
-    c->until_ns = now_ns + c->hold_ns;
-    c->hold_ns = c->hold_ns * 2 < SHARING_HOLD_MOST_NS ? c->hold_ns * 2 : SHARING_HOLD_MOST_NS;
-}
-
-void sharing_tick(sharing *c, uint64_t now_ns, uint64_t lost_ns)
-{
-    if (sharing_pauses(c) && now_ns >= c->until_ns)
-        begin_trial(c, now_ns, lost_ns);
+    /* A team that loses no time is not compared with anything: on a free host there are no trials. */
+    double lost = (double)(lost_ns - s->lost_before) / s->waiters;
+    bool suspect = lost > SHARING_SUSPECT * (double)passed;
+    bool compare = s->alone || (suspect && now_ns >= s->until_ns);
+    if (!s->alone && !suspect && now_ns >= s->until_ns)
+        s->hold_ns = SHARING_HOLD_NS;
+    begin(s, compare ? !s->alone : s->alone, compare, now_ns, lost_ns);
 }

@@ -19,6 +19,7 @@ typedef enum share_kind {
     SHARE_NOTHING, /* the planner did it all */
     SHARE_DOMAINS, /* the domains of one window of each group */
     SHARE_GROUPS,  /* whole groups, each for a whole meeting */
+    SHARE_ALONE,   /* one thread plans and runs windows until sharing is tried again */
 } share_kind;
 
 typedef struct run {
@@ -42,7 +43,9 @@ typedef struct run {
     bool partial, limited;
     share_kind shared;     /* the kind of work that runs between the barriers */
     double ns_per_cycle;   /* of a region, on this host */
-    sharing sharing; /* whether that brings anything at present */
+    sharing sharing;       /* whether that brings anything at present */
+    uint32_t alone_thread; /* SHARE_ALONE: who */
+    bool window_is_long;   /* a look at the clock costs nothing beside it */
     uint32_t shared_count; /* windows since the last look at it */
     uint64_t windows;      /* windows, and meetings if there are several groups: host side */
 

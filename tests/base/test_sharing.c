@@ -1,4 +1,4 @@
-/* test_sharing.c: when a team of threads stops sharing and when it tries again, with times that the test makes up. */
+/* test_sharing.c: when a team of threads stops sharing and when it tries again, on hosts that the test makes up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,90 +14,101 @@
 
 #define MS UINT64_C(1000000)
 
-/* A trial of a given length in which the waiters lose so much; ends where the next one begins. */
-static uint64_t trial(sharing *c, uint64_t now, uint64_t *lost, uint64_t length, uint64_t loses)
+/* A made-up host: what a nanosecond brings in each way, and the fraction of it that waiters lose. */
+typedef struct host {
+    double shared, alone, loses;
+    uint64_t now, lost;
+    uint64_t alone_ns; /* passed so far with one thread */
+    unsigned changes;  /* of the way */
+} host;
+
+static void pass(sharing *s, host *h, uint64_t ns)
 {
-    *lost += loses;
-    sharing_look(c, now + length, *lost);
-    return now + length;
+    for (uint64_t end = h->now + ns; h->now < end;) {
+        bool alone = sharing_pauses(s);
+        h->now += MS;
+        sharing_add(s, (double)MS * (alone ? h->alone : h->shared));
+        h->lost += alone ? 0 : (uint64_t)((double)MS * h->loses);
+        h->alone_ns += alone ? MS : 0;
+        sharing_look(s, h->now, h->lost);
+        h->changes += alone != sharing_pauses(s);
+    }
 }
 
 static void a_free_host_is_shared(void **state)
 {
     (void)state;
-    sharing c;
-    uint64_t now = 5 * MS, lost = 0;
-    sharing_init(&c, 2, now);
-    for (int i = 0; i < 100; i++) {
-        now = trial(&c, now, &lost, 13 * MS, 2 * MS);
-        assert_false(sharing_pauses(&c));
+    sharing s;
+    host h = { .shared = 1.8, .alone = 1, .loses = 0.05, .now = 5 * MS };
+    sharing_init(&s, 2, h.now);
+    pass(&s, &h, 10000 * MS);
+    assert_int_equal(h.changes, 0);
+}
+
+static void the_faster_way_is_found(void **state)
+{
+    (void)state;
+    sharing s;
+    host h = { .shared = 0.8, .alone = 1, .loses = 0.4 };
+    sharing_init(&s, 2, 0);
+    pass(&s, &h, SHARING_TRIAL_NS - MS); /* too early to judge */
+    assert_false(sharing_pauses(&s));
+    pass(&s, &h, MS);
+    assert_true(sharing_pauses(&s)); /* on trial */
+    pass(&s, &h, 10000 * MS);
+    assert_true(h.alone_ns > 9700 * MS); /* trials of the other way take 2 % */
+}
+
+/* A team that loses time and still brings more is kept: trials become rare. */
+static void a_team_that_brings_more_is_kept(void **state)
+{
+    (void)state;
+    sharing s;
+    host h = { .shared = 1.3, .alone = 1, .loses = 0.3 };
+    sharing_init(&s, 2, 0);
+    pass(&s, &h, 10000 * MS);
+    assert_true(h.alone_ns > 0);
+    assert_true(h.alone_ns < 300 * MS);
+}
+
+static void a_host_that_becomes_free_is_shared_again(void **state)
+{
+    (void)state;
+    sharing s;
+    host h = { .shared = 0.7, .alone = 1, .loses = 0.5 };
+    sharing_init(&s, 2, 0);
+    pass(&s, &h, 10000 * MS);
+    assert_true(sharing_pauses(&s) || s.on_trial);
+    h.shared = 1.8;
+    h.loses = 0;
+    pass(&s, &h, SHARING_HOLD_MOST_NS + 3 * SHARING_TRIAL_NS);
+    assert_false(sharing_pauses(&s));
+    uint64_t before = h.alone_ns;
+    pass(&s, &h, 5000 * MS);
+    assert_int_equal(h.alone_ns, before);
+}
+
+/* Choices that stay the same hold twice as long each time, up to the limit; another one begins with the shortest. */
+static void holds_grow(void **state)
+{
+    (void)state;
+    sharing s;
+    host h = { .shared = 0.7, .alone = 1, .loses = 0.5 };
+    uint64_t expected = SHARING_HOLD_NS;
+    sharing_init(&s, 2, 0);
+    pass(&s, &h, 2 * SHARING_TRIAL_NS);
+    for (int i = 0; i < 8; i++) {
+        assert_true(sharing_pauses(&s));
+        assert_false(s.on_trial);
+        assert_int_equal(s.until_ns - h.now, expected);
+        pass(&s, &h, expected);
+        assert_true(s.on_trial); /* of sharing */
+        pass(&s, &h, SHARING_TRIAL_NS);
+        /* The first choice was a change; those that confirm it double. */
+        expected = i == 0                                ? expected
+                   : expected * 2 < SHARING_HOLD_MOST_NS ? expected * 2
+                                                         : SHARING_HOLD_MOST_NS;
     }
-}
-
-static void a_thread_that_gets_half_a_cpu_ends_sharing(void **state)
-{
-    (void)state;
-    sharing c;
-    uint64_t lost = 0;
-    sharing_init(&c, 2, 0);
-    sharing_look(&c, SHARING_TRIAL_NS - 1, SHARING_TRIAL_NS / 2); /* too early to judge */
-    assert_false(sharing_pauses(&c));
-    uint64_t now = trial(&c, 0, &lost, SHARING_TRIAL_NS, SHARING_TRIAL_NS / 2);
-    assert_true(sharing_pauses(&c));
-    sharing_tick(&c, now + SHARING_HOLD_NS - 1, lost);
-    assert_true(sharing_pauses(&c));
-    sharing_tick(&c, now + SHARING_HOLD_NS, lost);
-    assert_false(sharing_pauses(&c));
-}
-
-/* Each trial that fails doubles the pause, up to its limit; one that succeeds begins again with the shortest. */
-static void pauses_grow_and_shrink(void **state)
-{
-    (void)state;
-    sharing c;
-    uint64_t now = 0, lost = 0, expected = SHARING_HOLD_NS;
-    sharing_init(&c, 2, now);
-    for (int i = 0; i < 10; i++) {
-        now = trial(&c, now, &lost, 20 * MS, 10 * MS);
-        assert_int_equal(c.until_ns - now, expected);
-        now = c.until_ns;
-        sharing_tick(&c, now, lost);
-        assert_false(sharing_pauses(&c));
-        expected = expected * 2 < SHARING_HOLD_MOST_NS ? expected * 2 : SHARING_HOLD_MOST_NS;
-    }
-    assert_int_equal(expected, SHARING_HOLD_MOST_NS);
-    now = trial(&c, now, &lost, 20 * MS, 0);
-    assert_false(sharing_pauses(&c));
-    now = trial(&c, now, &lost, 20 * MS, 10 * MS);
-    assert_int_equal(c.until_ns - now, SHARING_HOLD_NS);
-}
-
-/* Time that was lost before a trial says nothing about it. */
-static void only_the_trial_counts(void **state)
-{
-    (void)state;
-    sharing c;
-    uint64_t lost = 0;
-    sharing_init(&c, 2, 0);
-    uint64_t now = trial(&c, 0, &lost, 20 * MS, 10 * MS);
-    now = c.until_ns;
-    lost += 500 * MS; /* a waiter adds its time late */
-    sharing_tick(&c, now, lost);
-    trial(&c, now, &lost, 20 * MS, 0);
-    assert_false(sharing_pauses(&c));
-}
-
-/* Eight threads that lose half their time are still four: no reason to stop. */
-static void a_large_team_bears_more(void **state)
-{
-    (void)state;
-    sharing c;
-    uint64_t lost = 0;
-    sharing_init(&c, 8, 0);
-    uint64_t now = trial(&c, 0, &lost, 20 * MS, 7 * 10 * MS);
-    assert_false(sharing_pauses(&c));
-    trial(&c, now, &lost, 20 * MS, 7 * 18 * MS);
-    assert_true(sharing_pauses(&c));
 }
 
 /* ----------------------------------------------------------------------------------- the barrier measures */
@@ -151,10 +162,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_free_host_is_shared),
-        cmocka_unit_test(a_thread_that_gets_half_a_cpu_ends_sharing),
-        cmocka_unit_test(pauses_grow_and_shrink),
-        cmocka_unit_test(only_the_trial_counts),
-        cmocka_unit_test(a_large_team_bears_more),
+        cmocka_unit_test(the_faster_way_is_found),
+        cmocka_unit_test(a_team_that_brings_more_is_kept),
+        cmocka_unit_test(a_host_that_becomes_free_is_shared_again),
+        cmocka_unit_test(holds_grow),
         cmocka_unit_test(waiting_for_a_thread_is_lost_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
