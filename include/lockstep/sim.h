@@ -479,6 +479,9 @@ typedef struct ls_sim_sweep_options {
     const char *worker;
     void (*warn)(void *self, const char *text); /* about keys without effect; may be NULL */
     void *warn_self;
+    /* A part of the sweep: of `shards` parts the one with the number `shard`, from 1. Points are dealt in turn. The part
+     * has a database of its own ("sweep.2-of-8.db") and leaves out points that `database` has. 0: the whole sweep. */
+    uint32_t shard, shards;
 } ls_sim_sweep_options;
 #define LS_SIM_SWEEP_OPTIONS .size = sizeof(ls_sim_sweep_options)
 
@@ -525,6 +528,7 @@ typedef struct ls_sim_sweep_run_options {
     /* When a point has ended, with its results or its error; may be NULL. */
     void (*point)(void *self, size_t index, const ls_sim_point *point);
     void *self; /* of both */
+    uint32_t retries; /* a point that fails is tried again so often */
 } ls_sim_sweep_run_options;
 #define LS_SIM_SWEEP_RUN_OPTIONS .size = sizeof(ls_sim_sweep_run_options)
 
@@ -546,6 +550,8 @@ LS_API double ls_sim_sweep_value(const ls_sim_sweep *sweep, size_t point, size_t
 
 /* After the run: the ranking of each workload, at most `top` lines of it (0: all). */
 LS_API ls_status ls_sim_sweep_print(const ls_sim_sweep *sweep, size_t top, FILE *to, ls_error *err);
+/* Where the results are: the database, or that of the shard; without a password. */
+LS_API const char *ls_sim_sweep_database(const ls_sim_sweep *sweep);
 /* The table (.csv) or a page with plots (.html), by the extension. */
 LS_API ls_status ls_sim_sweep_write(const ls_sim_sweep *sweep, const char *path, ls_error *err);
 

@@ -185,7 +185,7 @@ class SweepOptions(Structure):
         ("size", c_size_t), ("base", POINTER(Options)), ("workloads", POINTER(c_char_p)), ("workload_count", c_size_t),
         ("vary", POINTER(c_char_p)), ("vary_count", c_size_t), ("database", c_char_p), ("command", c_char_p),
         ("metrics", POINTER(c_char_p)), ("metric_count", c_size_t), ("worker", c_char_p), ("warn", WARN),
-        ("warn_self", c_void_p),
+        ("warn_self", c_void_p), ("shard", c_uint32), ("shards", c_uint32),
     ]  # fmt: skip
 
 
@@ -210,7 +210,7 @@ SWEEP_POINT = ctypes.CFUNCTYPE(None, c_void_p, c_size_t, POINTER(SweepPoint))
 class SweepRunOptions(Structure):
     _fields_ = [
         ("size", c_size_t), ("jobs", c_uint32), ("threads", c_uint32), ("progress", SWEEP_PROGRESS),
-        ("point", SWEEP_POINT), ("self", c_void_p),
+        ("point", SWEEP_POINT), ("self", c_void_p), ("retries", c_uint32),
     ]  # fmt: skip
 
 

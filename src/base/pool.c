@@ -81,6 +81,10 @@ void barrier_init(thread_barrier *barrier, uint32_t count)
     atomic_init(&barrier->arrived, 0);
     atomic_init(&barrier->generation, 0);
     atomic_init(&barrier->sleepers, 0);
+    atomic_init(&barrier->impatient, 0);
+    atomic_init(&barrier->lost, 0);
+    barrier->complete_ns = 0;
+    barrier->clock_ns = host_clock_ns;
     barrier->count = count;
     barrier->spins = count <= cpu_count() ? SPINS : 0;
     atomic_init(&barrier->patience, barrier->spins);
@@ -102,6 +106,34 @@ static void sleep_until_left(thread_barrier *barrier, unsigned generation)
     atomic_fetch_sub_explicit(&barrier->sleepers, 1, memory_order_relaxed);
 }
 
+/* A thread that has yet to arrive may need this CPU. Yielding is cheaper than a sleep and a wake when all arrive
+ * within a few turns. */
+static void wait_without_spinning(thread_barrier *barrier, unsigned generation)
+{
+    for (uint32_t i = YIELDS; i > 0; i--) {
+        sched_yield();
+        if (left(barrier, generation))
+            return;
+    }
+    sleep_until_left(barrier, generation);
+}
+
+/* The barrier is left when this returns, so complete_ns is that of this generation or of an earlier one. */
+static void wait_and_measure(thread_barrier *barrier, unsigned generation)
+{
+    uint64_t begin_ns = barrier->clock_ns();
+    atomic_fetch_add_explicit(&barrier->impatient, 1, memory_order_relaxed);
+    wait_without_spinning(barrier, generation);
+    atomic_fetch_sub_explicit(&barrier->impatient, 1, memory_order_relaxed);
+    if (barrier->complete_ns > begin_ns)
+        atomic_fetch_add_explicit(&barrier->lost, barrier->complete_ns - begin_ns, memory_order_relaxed);
+}
+
+uint64_t barrier_lost_ns(const thread_barrier *barrier)
+{
+    return atomic_load_explicit(&barrier->lost, memory_order_relaxed);
+}
+
 void barrier_wait(thread_barrier *barrier, void (*last)(void *self), void *self)
 {
     if (barrier->count <= 1) {
@@ -113,6 +145,8 @@ void barrier_wait(thread_barrier *barrier, void (*last)(void *self), void *self)
     unsigned generation = atomic_load_explicit(&barrier->generation, memory_order_relaxed);
     unsigned before = atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acq_rel);
     if (before + 1 == barrier->count) {
+        if (atomic_load_explicit(&barrier->impatient, memory_order_relaxed) != 0)
+            barrier->complete_ns = barrier->clock_ns();
         if (last != NULL)
             last(self);
         atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
@@ -132,14 +166,7 @@ void barrier_wait(thread_barrier *barrier, void (*last)(void *self), void *self)
     }
     if (spins > SPINS_LEAST)
         atomic_store_explicit(&barrier->patience, spins / 2, memory_order_relaxed);
-    /* A thread that has yet to arrive may need this CPU. Yielding is cheaper than a sleep and a wake when all
-     * arrive within a few turns. */
-    for (uint32_t i = YIELDS; i > 0; i--) {
-        sched_yield();
-        if (left(barrier, generation))
-            return;
-    }
-    sleep_until_left(barrier, generation);
+    wait_and_measure(barrier, generation);
 }
 
 /* ------------------------------------------------------------------------------------------------ pool */

@@ -11,19 +11,28 @@
  * before any thread leaves. It sees all earlier writes of every thread, and all threads see its writes
  * afterwards. Waiters spin (with a CPU pause), then yield, then sleep on a futex. The spin time adapts.
  * Spinning in vain halves it, so that a host with other work is not kept busy. Success doubles it again, up to
- * `spins` (0 with more threads than CPUs). No thread makes a system call while all of them spin. */
+ * `spins` (0 with more threads than CPUs). No thread makes a system call while all of them spin.
+ *
+ * A waiter that has spun in vain measures how long it goes on waiting for a thread that has not arrived. The time in
+ * which the last thread runs `last` does not count. The sum shows whether the host has CPUs for all threads. */
 typedef struct thread_barrier {
     _Alignas(64) atomic_uint arrived;
     _Alignas(64) atomic_uint generation;
     atomic_uint sleepers;
-    atomic_uint patience; /* spins at present */
+    atomic_uint patience;  /* spins at present */
+    atomic_uint impatient; /* waiters that have spun in vain */
     uint32_t count;
     uint32_t spins;
+    uint64_t complete_ns;       /* when the last thread arrived, if somebody was impatient then */
+    atomic_uint_fast64_t lost;  /* nanoseconds, of all waiters */
+    uint64_t (*clock_ns)(void); /* host_clock_ns, except in tests */
 } thread_barrier;
 
 /* Chooses spins from the number of CPUs online (and available to this process). */
 void barrier_init(thread_barrier *barrier, uint32_t count);
 void barrier_wait(thread_barrier *barrier, void (*last)(void *self), void *self);
+/* The time that waiters have lost so far, for the thread that runs `last`. */
+uint64_t barrier_lost_ns(const thread_barrier *barrier);
 
 typedef struct thread_pool thread_pool;
 

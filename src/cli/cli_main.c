@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/cli.h"
+#include "report/postgres.h"
 #include "lockstep/sim.h"
 
 #include <errno.h>
@@ -139,12 +140,25 @@ static ls_status run_command(cli_context *ctx, ls_error *err)
     return status == LS_OK ? command->run(ctx, err) : status;
 }
 
+/* The command line goes into results: a password in the URL of a database does not. */
+static const char *without_password(const cli_context *ctx, const char *word)
+{
+    const char *url = strstr(word, "postgres");
+    if (!url || !postgres_is_url(url))
+        return word;
+    const char *rest = postgres_public_url(ctx->arena, url);
+    return rest ? arena_printf(ctx->arena, "%.*s%s", (int)(url - word), word, rest) : NULL;
+}
+
 const char *cli_command_line(const cli_context *ctx)
 {
     text_buffer text = { 0 };
     for (int i = 0; i < ctx->argc; i++) {
-        const char *word = ctx->argv[i];
+        const char *word = without_password(ctx, ctx->argv[i]);
         text_add(&text, i ? " " : "");
+        text.failed |= word == NULL;
+        if (!word)
+            break;
         if (*word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                   "-_=+./,:@%") == strlen(word)) {
             text_add(&text, word);

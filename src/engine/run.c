@@ -21,6 +21,8 @@
 #define SAMPLE_MAX_NS 20000.0
 #define SAMPLE_MASK 63u
 #define RARE_SAMPLE_MASK 1023u
+/* Shared windows between two looks at the clock that ask whether other programs take the CPUs. */
+#define LOOK_EVERY 16u
 
 /* ------------------------------------------------------------------------------------------------ running */
 
@@ -116,32 +118,57 @@ static uint64_t expected_cycles(const run *r, uint64_t *others)
     return cycles;
 }
 
-static bool worth_sharing(const run *r)
+static bool worth_sharing(run *r)
 {
+    uint64_t others, cycles = expected_cycles(r, &others);
+    double ns = (double)cycles * r->ns_per_cycle;
+    if (!r->grouped) { /* else the meeting has been counted as a whole */
+        sharing_add(&r->sharing, (double)cycles);
+        r->window_is_long = ns >= SAMPLE_MAX_NS;
+    }
     if (r->runnable_count < 2)
         return false;
     if (r->options->assignment != LS_ASSIGN_STATIC && r->options->assignment != LS_ASSIGN_DYNAMIC)
         return true;
     /* A kernel of one thread block keeps one domain busy: more threads could take nothing but the crumbs
      * beside it. */
-    uint64_t others;
-    double ns = (double)expected_cycles(r, &others) * r->ns_per_cycle;
-    if ((double)others * r->ns_per_cycle < SHARE_MIN_NS / 2)
+    if (sharing_pauses(&r->sharing) || (double)others * r->ns_per_cycle < SHARE_MIN_NS / 2)
         return false;
     return ns >= SHARE_MIN_NS && (r->windows & (ns < SAMPLE_MAX_NS ? SAMPLE_MASK : RARE_SAMPLE_MASK)) != 0;
 }
 
+/* A sample in which the host ran another program is far too long: none counts for more than twice the estimate. */
 static void learn_speed(run *r, uint64_t ns, uint64_t cycles)
 {
-    if (cycles > 0)
-        r->ns_per_cycle += ((double)ns / (double)cycles - r->ns_per_cycle) / 4;
+    if (cycles == 0)
+        return;
+    double sample = (double)ns / (double)cycles, most = 2 * r->ns_per_cycle;
+    r->ns_per_cycle += ((sample < most ? sample : most) - r->ns_per_cycle) / 4;
+}
+
+/* Once in some shared windows. With more threads than CPUs some thread waits at any time: that shows nothing. */
+static void look_at_sharing(run *r)
+{
+    bool by_work = r->options->assignment == LS_ASSIGN_STATIC || r->options->assignment == LS_ASSIGN_DYNAMIC;
+    if ((!r->window_is_long && ++r->shared_count < LOOK_EVERY) || r->barrier.spins == 0 || !by_work)
+        return;
+    r->shared_count = 0;
+    sharing_look(&r->sharing, host_clock_ns(), barrier_lost_ns(&r->barrier));
+}
+
+/* After a window that one thread ran, whose end is known. */
+static void look_after_alone(run *r, uint64_t now)
+{
+    if (r->barrier.spins != 0)
+        sharing_look(&r->sharing, now, barrier_lost_ns(&r->barrier));
 }
 
 static void run_window_timed(run *r)
 {
     uint64_t start = host_clock_ns();
     run_window_alone(r);
-    uint64_t ns = host_clock_ns() - start;
+    uint64_t end = host_clock_ns(), ns = end - start;
+    look_after_alone(r, end);
     /* After the window: the domains' own counts are now those of this window. A window in which a message only
      * gets on its way has none. */
     uint64_t others;
@@ -154,14 +181,15 @@ static void run_meeting_timed(run *r)
     uint64_t cycles = 0, start = host_clock_ns();
     size_t count = r->active_count;
     run_meeting_alone(r);
-    uint64_t ns = host_clock_ns() - start;
+    uint64_t end = host_clock_ns(), ns = end - start;
+    look_after_alone(r, end);
     for (size_t i = 0; i < count; i++)
         cycles += r->active[i]->work;
     learn_speed(r, ns, cycles);
 }
 
 /* How the meeting that was planned is run, from the work of the groups in the one before. */
-static share_kind share_of_meeting(const run *r)
+static share_kind share_of_meeting(run *r)
 {
     if (r->options->assignment == LS_ASSIGN_FIXED)
         return SHARE_DOMAINS;
@@ -174,7 +202,10 @@ static share_kind share_of_meeting(const run *r)
         most = work > most ? work : most;
     }
     double ns = (double)cycles * r->ns_per_cycle;
-    if (ns < SHARE_MIN_NS || (r->windows & (ns < SAMPLE_MAX_NS ? SAMPLE_MASK : RARE_SAMPLE_MASK)) == 0)
+    sharing_add(&r->sharing, (double)cycles);
+    r->window_is_long = ns >= SAMPLE_MAX_NS;
+    if (sharing_pauses(&r->sharing) || ns < SHARE_MIN_NS ||
+        (r->windows & (ns < SAMPLE_MAX_NS ? SAMPLE_MASK : RARE_SAMPLE_MASK)) == 0)
         return SHARE_NOTHING;
     /* Windows cost a barrier each; whole groups leave threads idle if one has more than its share. */
     double idle_ns = (double)most * r->ns_per_cycle - ns / r->threads;
@@ -199,14 +230,16 @@ static void hand_out(run *r)
 /* Plans windows and runs those that are not worth sharing, up to the first one that is. */
 static share_kind next_shared_window(run *r)
 {
-    while (plan_window(r)) {
+    while (!sharing_pauses(&r->sharing)) {
+        if (!plan_window(r))
+            return SHARE_NOTHING;
         if (worth_sharing(r)) {
             hand_out(r);
             return SHARE_DOMAINS;
         }
         run_window_timed(r);
     }
-    return SHARE_NOTHING;
+    return SHARE_ALONE;
 }
 
 /* The same with several groups: rounds of windows inside a meeting, or a whole meeting. */
@@ -233,14 +266,37 @@ static share_kind next_shared_round(run *r)
     }
 }
 
-/* The last thread at the barrier closes the window that ran, and plans the next one that is worth sharing. */
+/* Windows on one thread, while another program takes a CPU. The run may end here. */
+static void run_alone(run *r)
+{
+    while (sharing_pauses(&r->sharing) && plan_window(r)) {
+        (void)worth_sharing(r); /* counts the work */
+        run_window_timed(r);
+    }
+}
+
+typedef struct member {
+    run *run;
+    uint32_t thread;
+} member;
+
+/* The last thread at the barrier closes the window that ran, and plans the next one that is worth sharing. The last one
+ * is most often the thread whose CPU another program wants, so it does not take the windows that one thread runs. */
 static void plan_parallel(void *self)
 {
-    run *r = self;
+    const member *m = self;
+    run *r = m->run;
+    if (r->finished) {
+        r->shared = SHARE_NOTHING;
+        return;
+    }
+    r->alone_thread = (m->thread + 1) % r->threads;
     if (r->shared == SHARE_DOMAINS)
         close_windows(r);
     else if (r->shared == SHARE_GROUPS)
         r->active_count = 0;
+    if (r->shared == SHARE_DOMAINS || r->shared == SHARE_GROUPS)
+        look_at_sharing(r);
     r->shared = r->grouped ? next_shared_round(r) : next_shared_window(r);
 }
 
@@ -267,8 +323,14 @@ static void take_groups(run *r)
 static void run_thread(void *self, uint32_t thread)
 {
     run *r = self;
+    member me = { r, thread };
     for (;;) {
-        barrier_wait(&r->barrier, plan_parallel, r);
+        barrier_wait(&r->barrier, plan_parallel, &me);
+        if (r->shared == SHARE_ALONE) { /* whether it is finished shows after the next barrier */
+            if (thread == r->alone_thread)
+                run_alone(r);
+            continue;
+        }
         if (r->finished)
             return;
         if (r->shared == SHARE_GROUPS) {
@@ -481,6 +543,7 @@ ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result
             run_on_one_thread(&r);
         } else {
             barrier_init(&r.barrier, r.threads);
+            sharing_init(&r.sharing, r.threads, host_clock_ns());
             pool_run(pool, run_thread, &r);
         }
         status = r.status;

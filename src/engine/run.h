@@ -2,6 +2,7 @@
 #ifndef ENGINE_RUN_H
 #define ENGINE_RUN_H
 
+#include "base/sharing.h"
 #include "base/pool.h"
 #include "engine/state.h"
 
@@ -18,6 +19,7 @@ typedef enum share_kind {
     SHARE_NOTHING, /* the planner did it all */
     SHARE_DOMAINS, /* the domains of one window of each group */
     SHARE_GROUPS,  /* whole groups, each for a whole meeting */
+    SHARE_ALONE,   /* one thread plans and runs windows until sharing is tried again */
 } share_kind;
 
 typedef struct run {
@@ -39,9 +41,13 @@ typedef struct run {
     ls_time present; /* where it ended: every cycle before has been run, no cycle from it on */
     ls_error *err;
     bool partial, limited;
-    share_kind shared;   /* the kind of work that runs between the barriers */
-    double ns_per_cycle; /* of a region, on this host */
-    uint64_t windows;    /* windows, and meetings if there are several groups: host side */
+    share_kind shared;     /* the kind of work that runs between the barriers */
+    double ns_per_cycle;   /* of a region, on this host */
+    sharing sharing;       /* whether that brings anything at present */
+    uint32_t alone_thread; /* SHARE_ALONE: who */
+    bool window_is_long;   /* a look at the clock costs nothing beside it */
+    uint32_t shared_count; /* windows since the last look at it */
+    uint64_t windows;      /* windows, and meetings if there are several groups: host side */
 
     /* Several groups: the meeting. */
     ls_time meeting_fs; /* how long groups may run without meeting */

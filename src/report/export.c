@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "report/packed.h"
+#include "report/postgres.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,6 +48,10 @@ static bool has_extension(const char *name, size_t length, const char *extension
 
 ls_status export_format_of(const char *path, export_format *out, ls_error *err)
 {
+    if (postgres_is_url(path)) {
+        *out = LS_EXPORT_SQLITE;
+        return LS_OK;
+    }
     const char *base = path_base(path);
     size_t length = strlen(base) - packed_suffix_bytes(base);
     for (int i = LS_EXPORT_FORMATS - 1; i >= 0; i--) { /* backwards: ".tidy.csv" before ".csv" */

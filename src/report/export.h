@@ -66,7 +66,8 @@ typedef struct export_options {
 const char *export_format_name(export_format format);
 const char *export_format_extensions(export_format format);
 
-/* By the extension of the file's name, after which ".gz" or ".zst" may follow for CSV; an unknown extension
+/* A URL postgresql://... is a database on a server, with the tables of SQLite: its format is the same.
+ * By the extension of the file's name, after which ".gz" or ".zst" may follow for CSV; an unknown extension
  * fails with a list of the known ones. */
 ls_status export_format_of(const char *path, export_format *out, ls_error *err);
 

@@ -55,7 +55,7 @@ void export_series_json(json_writer *j, const series *s)
 
 /* ------------------------------------------------------------------------------------------------- SQLite */
 
-static const char tables[] =
+const char export_series_tables[] =
     "CREATE TABLE IF NOT EXISTS series_columns(series INTEGER PRIMARY KEY, run INTEGER NOT NULL REFERENCES runs(run),"
     " gpu INTEGER, type TEXT NOT NULL, metric TEXT NOT NULL, unit TEXT NOT NULL, every_fs NOT NULL);"
     "CREATE TABLE IF NOT EXISTS series_values(series INTEGER NOT NULL REFERENCES series_columns(series),"
@@ -105,7 +105,7 @@ static int put_column(const sqlite_out *o, sqlite3_stmt *head, const series *s, 
 ls_status export_series_sqlite(const sqlite_out *o, const series *s, ls_error *err)
 {
     sqlite3_stmt *head = NULL, *row = NULL;
-    ls_status status = sqlite_run_sql(o, tables, err);
+    ls_status status = sqlite_run_sql(o, export_series_tables, err);
     if (status == LS_OK)
         status = sqlite_prepare(o, "INSERT INTO series_columns VALUES(NULL, ?, ?, ?, ?, ?, ?)", &head, err);
     if (status == LS_OK)

@@ -8,6 +8,7 @@
 
 /* The member "series" of the object that is open. */
 void export_series_json(json_writer *j, const series *s);
+extern const char export_series_tables[];
 /* The tables series_columns and series, made if the database has none, and the rows of this run. */
 ls_status export_series_sqlite(const sqlite_out *o, const series *s, ls_error *err);
 

@@ -8,6 +8,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "report/db_results.h"
+#include "report/postgres.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +17,6 @@
 #include <sys/stat.h>
 
 #define APPLICATION_ID 0x4c6b5374 /* "LkSt" */
-#define SCHEMA_VERSION 3          /* as JSON_SCHEMA */
 
 /* The tables are the data part, except for `host`. Those of the types, with the values, are made when a run needs
  * them. docs/results.md describes all of this. */
@@ -329,10 +330,10 @@ static ls_status check_schema(const sqlite_out *o, ls_error *err)
         return status;
     if (application != APPLICATION_ID)
         ls_fail(err, LS_ERR_INPUT, "the database exists and does not hold Lockstep results");
-    else if (version != SCHEMA_VERSION)
+    else if (version != SQLITE_SCHEMA_VERSION)
         ls_fail(err, LS_ERR_INPUT,
                 "the database has schema version %lld, this Lockstep writes version %d: use a new file",
-                (long long)version, SCHEMA_VERSION);
+                (long long)version, SQLITE_SCHEMA_VERSION);
     else
         return LS_OK;
     ls_error_at(err, o->path, 0, 0);
@@ -344,7 +345,7 @@ static ls_status make_schema(const sqlite_out *o, bool with_views, ls_error *err
 {
     char pragmas[96];
     snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID,
-             SCHEMA_VERSION);
+             SQLITE_SCHEMA_VERSION);
     ls_status status = sqlite_run_sql(o, schema, err);
     if (status == LS_OK && with_views)
         status = sqlite_types_views(o, err);
@@ -432,8 +433,24 @@ static ls_status write_database(sqlite_out *o, const char *file, bool fresh, con
     return status;
 }
 
+/* A server gets the run from a file that is written first: one place makes the rows. */
+static ls_status export_server(const run_results *r, const export_options *options, const char *url,
+                               ls_error *err)
+{
+    char *path = NULL;
+    ls_status status = db_copy_temp(&path, err);
+    if (status == LS_OK)
+        status = export_sqlite(r, options, path, err);
+    if (status == LS_OK)
+        status = db_copy_runs(path, url, err);
+    db_copy_discard(path);
+    return status;
+}
+
 ls_status export_sqlite(const run_results *r, const export_options *options, const char *path, ls_error *err)
 {
+    if (postgres_is_url(path))
+        return export_server(r, options, path, err);
     struct stat st;
     temp_file temp;
     bool exists = stat(path, &st) == 0 && S_ISREG(st.st_mode);
@@ -462,6 +479,8 @@ ls_status export_check_id(const char *path, const char *run_id, ls_error *err)
 {
     sqlite_out o = { .path = path };
     struct stat st;
+    if (postgres_is_url(path))
+        return db_check_id(path, run_id, err);
     if (!run_id || stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
         return LS_OK;
     ls_status status = sqlite_load(err);

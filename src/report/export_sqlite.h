@@ -10,6 +10,8 @@
 
 #include <inttypes.h>
 
+#define SQLITE_SCHEMA_VERSION 3 /* as JSON_SCHEMA; also of a server's tables */
+
 typedef struct sqlite_out {
     sqlite3 *db;
     sqlite_wait wait;
@@ -43,6 +45,15 @@ static inline int sqlite_bind_u64(sqlite3_stmt *s, int column, uint64_t value)
 ls_status sqlite_types_prepare(const sqlite_out *o, const metric_store *m, ls_error *err);
 /* The values of all scopes. */
 ls_status sqlite_types_fill(const sqlite_out *o, const metric_store *m, bool per_block, ls_error *err);
+
+/* The first columns of a type's tables: rows of a scope, and of a scope and a block. */
+#define SQLITE_TYPE_TABLE_HEAD "(scope INTEGER PRIMARY KEY REFERENCES scopes(scope)"
+#define SQLITE_BLOCKS_TABLE_HEAD                                                                              \
+    "(scope INTEGER NOT NULL REFERENCES scopes(scope), block INTEGER NOT NULL REFERENCES blocks(block)"
+/* A column of such a table. A quotient is computed from two others (above is not NULL). Zero is the default in a new
+ * table of totals. An added column has none: earlier rows have no value of it. */
+void sqlite_add_definition(text_buffer *sql, const char *name, bool is_extreme, const char *above,
+                           const char *below, bool has_default);
 
 /* --- export_sqlite_views.c --- */
 

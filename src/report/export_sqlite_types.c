@@ -121,21 +121,28 @@ static ls_status list_columns(const metric_type *type, columns *list, ls_error *
 
 /* ------------------------------------------------------------------------------------------------- tables */
 
-/* Zero is the default in a new table of totals. An added column has none: earlier rows have no value of it. */
-static void add_definition(text_buffer *sql, const column *c, bool has_default)
+void sqlite_add_definition(text_buffer *sql, const char *name, bool is_extreme, const char *above,
+                           const char *below, bool has_default)
 {
-    sqlite_add_quoted(sql, '"', c->name, "");
-    if (c->part == PART_MIN || c->part == PART_MAX) /* NULL without samples */
+    sqlite_add_quoted(sql, '"', name, "");
+    if (is_extreme) /* NULL without samples */
         return;
-    if (c->part != PART_QUOTIENT) {
+    if (!above) {
         text_add(sql, has_default ? " DEFAULT 0" : "");
         return;
     }
     text_add(sql, " AS (CAST(");
-    sqlite_add_quoted(sql, '"', c->above, "");
+    sqlite_add_quoted(sql, '"', above, "");
     text_add(sql, " AS REAL) / "); /* NULL if the divisor is 0 */
-    sqlite_add_quoted(sql, '"', c->below, "");
+    sqlite_add_quoted(sql, '"', below, "");
     text_add(sql, ") VIRTUAL");
+}
+
+static void add_definition(text_buffer *sql, const column *c, bool has_default)
+{
+    bool is_quotient = c->part == PART_QUOTIENT;
+    sqlite_add_definition(sql, c->name, c->part == PART_MIN || c->part == PART_MAX,
+                          is_quotient ? c->above : NULL, is_quotient ? c->below : NULL, has_default);
 }
 
 /* The columns that a table has; none: there is no such table. */
@@ -171,9 +178,7 @@ static ls_status prepare_table(const sqlite_out *o, const char *type, const char
     if (status == LS_OK && known.count == 0) {
         text_add(&sql, "CREATE TABLE ");
         sqlite_add_quoted(&sql, '"', type, suffix);
-        text_add(&sql, of_blocks ? "(scope INTEGER NOT NULL REFERENCES scopes(scope),"
-                                   " block INTEGER NOT NULL REFERENCES blocks(block)"
-                                 : "(scope INTEGER PRIMARY KEY REFERENCES scopes(scope)");
+        text_add(&sql, of_blocks ? SQLITE_BLOCKS_TABLE_HEAD : SQLITE_TYPE_TABLE_HEAD);
         for (size_t i = 0; i < list->count; i++) {
             text_add(&sql, ", ");
             add_definition(&sql, &list->at[i], !of_blocks);

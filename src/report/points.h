@@ -6,6 +6,8 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/text.h"
+#include "report/db.h"
 #include "lockstep/status.h"
 
 #include <stdbool.h>
@@ -26,14 +28,26 @@ typedef struct sweep_point {
     const char *error;   /* of the last try; NULL: none; in the arena of the read */
 } sweep_point;
 
-/* Opens or makes the database of results. A file that is something else is refused and stays as it is. */
+/* What a sweep is: databases of its parts belong together if all of this is equal. */
+typedef struct sweep_identity {
+    char sweep[LS_HASH_TEXT_BYTES];         /* of all its points in their order */
+    char config_hash[LS_HASH_TEXT_BYTES];   /* of all configurations */
+    char workload_hash[LS_HASH_TEXT_BYTES]; /* of the contents of all workloads */
+    const char *description;                /* its options, a line each */
+} sweep_identity;
+
+/* Opens or makes the database of results: a file, or a server that a URL names. A file that is something else is
+ * refused and stays as it is. */
 ls_status points_open(const char *path, point_store **out, ls_error *err);
+/* A database that holds a sweep, only to read it. */
+ls_status points_open_read(const char *path, point_store **out, ls_error *err);
 void points_close(point_store *points);
+db *points_db(const point_store *points);
 
 /* Lists the points that will be run, with the command line of the sweep; keeps existing points. Partial runs
- * of these points, left by an interrupted process, are removed. */
-ls_status points_declare(point_store *points, const sweep_point *list, size_t count, const char *command,
-                         ls_error *err);
+ * of these points, left by an interrupted process, are removed. sweep NULL: the points are no whole sweep. */
+ls_status points_declare(point_store *points, const sweep_identity *sweep, const sweep_point *list,
+                         size_t count, const char *command, ls_error *err);
 
 /* Several sweeps may share a database: each point is run by the sweep that claims it. A claim ends with its
  * process. */
@@ -54,5 +68,27 @@ ls_status points_read(point_store *points, mem_arena *arena, sweep_point *list, 
 /* Points of the file that are not in the list: of other grids, or of an earlier state of the trace. */
 ls_status points_others(point_store *points, const sweep_point *list, size_t count, size_t *others,
                         ls_error *err);
+
+/* --- whole sweeps --- */
+
+typedef struct point_state {
+    const char *sweep, *id, *trace;
+    size_t position;
+    int64_t run;       /* 0: it has no complete run */
+    const char *error; /* of its last try; NULL: none */
+    bool running;      /* a living process has claimed it */
+} point_state;
+/* Every point of every sweep, in the order of the grid. */
+typedef ls_status (*point_fn)(void *self, const point_state *point, ls_error *err);
+ls_status points_each(point_store *points, point_fn fn, void *self, ls_error *err);
+/* Adds "trace  key=value  key=value". */
+ls_status points_describe(point_store *points, const char *id, const char *trace, text_buffer *out,
+                          ls_error *err);
+/* Adds the points and sweeps that the other database does not have; inside a transaction. Runs are not copied. */
+ls_status points_copy(db *from, db *to, ls_error *err);
+/* The points of a sweep have not been tried. */
+ls_status points_forget_errors(point_store *points, const char *sweep, ls_error *err);
+/* Nobody works on this database any more: for a scheduler that knows it. */
+ls_status points_drop_claims(point_store *points, ls_error *err);
 
 #endif

@@ -4,7 +4,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "report/export.h"
+#include "report/db_results.h"
 #include "report/metrics.h"
+#include "report/postgres.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -277,6 +279,17 @@ ls_status saved_load_text(const char *path, char *text, size_t bytes, saved_resu
     return status;
 }
 
+/* One run comes as a file, which the reader of files takes. It is the only one there. */
+static ls_status load_server(saved_results *s, const char *url, int64_t run, ls_error *err)
+{
+    char *file = NULL;
+    ls_status status = db_copy_to_file(url, run, false, &file, err);
+    if (status == LS_OK)
+        status = saved_load_sqlite(s, file, 0, err);
+    db_copy_discard(file);
+    return status;
+}
+
 ls_status saved_load(const char *path, saved_results **out, ls_error *err)
 {
     *out = NULL;
@@ -287,6 +300,9 @@ ls_status saved_load(const char *path, saved_results **out, ls_error *err)
     int64_t run = 0;
     export_format format = LS_EXPORT_FORMATS;
     ls_status status = s->path ? split_run(s, &file, &run, err) : no_memory(err);
+    s->path = postgres_public_url(&s->arena, path); /* it is shown; `file` is not */
+    if (status == LS_OK && !s->path)
+        status = no_memory(err);
     if (status == LS_OK)
         status = export_format_of(file, &format, err);
     if (status == LS_OK && run && format != LS_EXPORT_SQLITE)
@@ -301,7 +317,8 @@ ls_status saved_load(const char *path, saved_results **out, ls_error *err)
             status = saved_load_csv(s, file, err);
             break;
         case LS_EXPORT_SQLITE:
-            status = saved_load_sqlite(s, file, run, err);
+            status =
+                postgres_is_url(file) ? load_server(s, file, run, err) : saved_load_sqlite(s, file, run, err);
             break;
         default:
             status = ls_fail(err, LS_ERR_USAGE, "text is for people: give a JSON, CSV or SQLite file");
@@ -310,7 +327,7 @@ ls_status saved_load(const char *path, saved_results **out, ls_error *err)
         status = sort_cells(s, err);
     if (status != LS_OK) {
         if (err && !err->where[0])
-            ls_error_at(err, path, 0, 0);
+            ls_error_at(err, s->path ? s->path : "", 0, 0);
         saved_destroy(s);
         return status;
     }

@@ -27,6 +27,7 @@ void sqlite_wait_for_locks(sqlite3 *db, sqlite_wait *wait, unsigned limit_ms);
     X(bind_text)                                                                                              \
     X(busy_handler)                                                                                           \
     X(close)                                                                                                  \
+    X(column_count)                                                                                           \
     X(column_double)                                                                                          \
     X(column_int)                                                                                             \
     X(column_int64)                                                                                           \

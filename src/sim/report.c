@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "platform/config.h"
 #include "report/page/page.h"
+#include "report/postgres.h"
 #include "sim/session.h"
 
 #include <stdlib.h>
@@ -152,15 +153,18 @@ static ls_status add_result(report_job *job, const char *label, saved_results *s
 static ls_status load_result(report_job *job, const char *path, ls_error *err)
 {
     saved_results *saved;
+    const char *shown = postgres_public_url(&job->arena, path);
+    if (!shown)
+        return no_memory(err);
     if (!strrchr(path, '#') && !job->sweep) {
         ls_status status = page_sweep_load(path, &job->sweep, err);
         if (status != LS_OK)
-            return ls_error_at(err, path, 0, 0);
+            return err && err->where[0] ? status : ls_error_at(err, shown, 0, 0);
         if (job->sweep)
             return LS_OK;
     }
     ls_status status = saved_load(path, &saved, err);
-    return status == LS_OK ? add_result(job, base_name(path), saved, err) : status;
+    return status == LS_OK ? add_result(job, base_name(shown), saved, err) : status;
 }
 
 static const char *title_of(report_job *job, const char *first)
@@ -168,7 +172,7 @@ static const char *title_of(report_job *job, const char *first)
     if (job->options.title)
         return job->options.title;
     if (job->results.count == 0)
-        return arena_printf(&job->arena, "sweep %s", base_name(first));
+        return arena_printf(&job->arena, "sweep %s", base_name(job->sweep ? job->sweep->label : first));
     if (job->results.count == 1)
         return arena_printf(&job->arena, "%s on %s", job->results.at[0].label,
                             job->results.at[0].saved->platform);

@@ -3,6 +3,7 @@
 #include "sim/run_output.h"
 
 #include "base/file.h"
+#include "report/postgres.h"
 
 #include <string.h>
 
@@ -13,7 +14,7 @@ static ls_status check_one(const char *path, const char *run_id, ls_error *err)
 {
     export_format format;
     ls_status status = export_format_of(path, &format, err);
-    if (status == LS_OK)
+    if (status == LS_OK && !postgres_is_url(path))
         status = file_check_writable(path, err);
     if (status == LS_OK && format == LS_EXPORT_SQLITE)
         status = export_check_id(path, run_id, err);

@@ -2,7 +2,9 @@
 #include "report/page/page.h"
 
 #include "base/file.h"
+#include "report/db_results.h"
 #include "report/export.h"
+#include "report/postgres.h"
 #include "report/sqlite.h"
 
 #include <math.h>
@@ -202,20 +204,43 @@ static ls_status load(sweep_in *in, const char *path, bool *found, ls_error *err
     return status;
 }
 
+static ls_status load_file(const char *path, const char *label, page_sweep **out, ls_error *err);
+
+/* The runs and points of a server come as a file; without points the reader of results takes the last run. */
+static ls_status load_server(const char *url, page_sweep **out, ls_error *err)
+{
+    mem_arena arena = { 0 };
+    char *file = NULL;
+    const char *label = postgres_public_url(&arena, url);
+    ls_status status = label ? db_copy_to_file(url, 0, true, &file, err) : no_memory(err);
+    if (status == LS_OK)
+        status = load_file(file, label, out, err);
+    db_copy_discard(file);
+    arena_fini(&arena);
+    return status;
+}
+
 ls_status page_sweep_load(const char *path, page_sweep **out, ls_error *err)
 {
     export_format format;
-    bool found = false;
     *out = NULL;
+    if (postgres_is_url(path))
+        return strrchr(path, '#') ? LS_OK : load_server(path, out, err);
     if (!file_exists(path) || export_format_of(path, &format, err) != LS_OK || format != LS_EXPORT_SQLITE)
         return LS_OK; /* the reader of results says what is wrong with it */
+    return load_file(path, path, out, err);
+}
+
+static ls_status load_file(const char *path, const char *label, page_sweep **out, ls_error *err)
+{
+    bool found = false;
     ls_status status = sqlite_load(err);
     if (status != LS_OK)
         return status;
     sweep_in in = { .out = calloc(1, sizeof *in.out) };
     if (!in.out)
         return no_memory(err);
-    in.out->label = arena_strdup(&in.out->arena, path);
+    in.out->label = arena_strdup(&in.out->arena, label);
     status = in.out->label ? load(&in, path, &found, err) : no_memory(err);
     sqlite.close(in.db);
     map_fini(&in.points);

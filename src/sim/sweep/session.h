@@ -10,13 +10,17 @@ typedef enum job_state { JOB_WAITS, JOB_RUNS, JOB_OVER } job_state;
 typedef struct sweep_job {
     size_t point;
     job_state state;
+    uint32_t tries; /* that failed */
 } sweep_job;
 
 struct ls_sim_sweep {
     mem_arena arena;
     ls_sim_options base;
     ls_sim_sweep_options options;
-    sweep sweep;                 /* grid, points and columns */
+    sweep sweep; /* grid, points and columns */
+    sweep_identity identity;
+    const char *database;        /* of this process: of a shard, a file of its own */
+    const char *shown;           /* the same without a password */
     LS_VEC(const char *) warned; /* texts about keys without effect */
 
     /* while it runs */
@@ -45,6 +49,10 @@ ls_status sweep_words(mem_arena *arena, const ls_sim_options *base, sweep_word *
 /* Adds all of them to a hash, and the content of files that they name. */
 ls_status sweep_words_hash(const ls_sim_options *base, const sweep_word *words, size_t count,
                            hash_stream *hasher, ls_error *err);
+/* The sweep as text, a line for each option; in the arena. NULL without memory. */
+const char *sweep_description(ls_sim_sweep *s);
+/* The command that runs a shard, up to the value of --shard; otherwise as sweep_argv(). */
+const char *const *sweep_shard_argv(ls_sim_sweep *s, uint32_t retries);
 /* The command that runs a point, NULL-terminated, in the arena. NULL without memory. */
 const char *const *sweep_argv(ls_sim_sweep *s, size_t point);
 /* Finds the program that runs points, and refuses one of another version. */

@@ -1,6 +1,7 @@
 /* sweep.c: opens a sweep (lockstep/sim.h): its grid, the check and the name of every point; and its results. */
 #include "base/file.h"
 #include "platform/needs.h"
+#include "report/postgres.h"
 #include "sim/session.h"
 #include "sim/sweep/session.h"
 #include "workload/identity.h"
@@ -17,7 +18,24 @@ static ls_status no_memory(ls_error *err)
 
 /* ------------------------------------------------------------------------------------------------ the grid */
 
-static ls_status check_database(const ls_sim_sweep *s, ls_error *err)
+/* A server takes the points of all shards. A file is for one: shards write "sweep.2-of-8.db". */
+static ls_status name_database(ls_sim_sweep *s, ls_error *err)
+{
+    const char *path = s->options.database, *dot = strrchr(path, '.');
+    if (s->options.shards && (s->options.shard == 0 || s->options.shard > s->options.shards)) {
+        ls_fail(err, LS_ERR_USAGE, "there is no shard %u of %u: they are numbered from 1", s->options.shard,
+                s->options.shards);
+        return ls_error_at(err, "shard", 0, 0);
+    }
+    s->database = path;
+    if (s->options.shards && !postgres_is_url(path))
+        s->database = arena_printf(&s->arena, "%.*s.%u-of-%u%s", (int)(dot - path), path, s->options.shard,
+                                   s->options.shards, dot);
+    s->shown = s->database ? postgres_public_url(&s->arena, s->database) : NULL;
+    return s->shown ? LS_OK : no_memory(err);
+}
+
+static ls_status check_database(ls_sim_sweep *s, ls_error *err)
 {
     export_format format;
     if (!s->options.database)
@@ -28,7 +46,9 @@ static ls_status check_database(const ls_sim_sweep *s, ls_error *err)
         ls_error_nearest(err, "sweep.db");
         return ls_error_at(err, "database", 0, 0);
     }
-    return status == LS_OK ? run_output_check(&s->options.database, 1, NULL, err) : status;
+    if (status == LS_OK)
+        status = name_database(s, err);
+    return status == LS_OK ? run_output_check(&s->database, 1, NULL, err) : status;
 }
 
 static ls_status check_workloads(const ls_sim_sweep *s, ls_error *err)
@@ -140,7 +160,8 @@ static ls_status workload_identity(const char *name, const char *variant, hash12
 
 typedef struct naming {
     hash_stream *hasher;
-    hash128 *configs; /* of the points of the grid */
+    hash_stream *sweep, *workloads; /* of the identity */
+    hash128 *configs;               /* of the points of the grid */
     const char **keys;
     sweep_word *words;
     size_t word_count;
@@ -164,6 +185,7 @@ static ls_status name_point(ls_sim_sweep *s, const naming *n, size_t trace, size
     hasher_add_field(n->hasher, LS_VERSION_STRING, strlen(LS_VERSION_STRING));
     ls_status status = sweep_words_hash(&s->base, n->words, n->word_count, n->hasher, err);
     hash128_text(hasher_get(n->hasher), point->id);
+    hasher_add_field(n->sweep, point->id, strlen(point->id));
     return status;
 }
 
@@ -184,6 +206,10 @@ static ls_status name_points(ls_sim_sweep *s, ls_error *err)
     ls_status status = sweep_words(&s->arena, &s->base, &n.words, &n.word_count, err);
     if (status == LS_OK)
         status = hasher_create(&n.hasher, err);
+    if (status == LS_OK)
+        status = hasher_create(&n.sweep, err);
+    if (status == LS_OK)
+        status = hasher_create(&n.workloads, err);
     for (size_t p = 0; p < sw->grid.points && status == LS_OK; p++)
         status = config_hash(s, p, &n.configs[p], err);
     for (size_t t = 0; t < sw->trace_count && status == LS_OK; t++) {
@@ -191,10 +217,21 @@ static ls_status name_points(ls_sim_sweep *s, ls_error *err)
         status = run_kind_of(sw->traces[t]) == RUN_WORKLOAD
                      ? workload_identity(sw->traces[t], s->base.variant, &identity, err)
                      : trace_identity(sw->traces[t], &identity, err);
+        if (status == LS_OK)
+            hasher_add(n.workloads, &identity, sizeof identity);
         for (size_t p = 0; p < sw->grid.points && status == LS_OK; p++)
             status = name_point(s, &n, t, p, identity, err);
     }
+    if (status == LS_OK) {
+        hash128_text(hasher_get(n.sweep), s->identity.sweep);
+        hash128_text(hasher_get(n.workloads), s->identity.workload_hash);
+        hash128_text(hash128_of(n.configs, sw->grid.points * sizeof *n.configs), s->identity.config_hash);
+        s->identity.description = sweep_description(s);
+        status = s->identity.description ? LS_OK : no_memory(err);
+    }
     hasher_destroy(n.hasher);
+    hasher_destroy(n.sweep);
+    hasher_destroy(n.workloads);
     return status;
 }
 
@@ -281,6 +318,11 @@ ls_status ls_sim_get_point(const ls_sim_sweep *s, size_t index, ls_sim_point *ou
 ls_sim_sweep_progress ls_sim_sweep_get_progress(const ls_sim_sweep *s)
 {
     return s->progress;
+}
+
+const char *ls_sim_sweep_database(const ls_sim_sweep *s)
+{
+    return s->shown;
 }
 
 size_t ls_sim_sweep_column_count(const ls_sim_sweep *s)

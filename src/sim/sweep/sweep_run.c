@@ -1,4 +1,5 @@
 /* sweep_run.c: runs the points of a sweep that its database does not have, some processes at a time. */
+#include "base/file.h"
 #include "base/pool.h"
 #include "sim/session.h"
 #include "sim/sweep/farm.h"
@@ -74,6 +75,12 @@ static ls_status job_done(void *self, size_t index, const char *error, ls_error 
 {
     ls_sim_sweep *s = self;
     sweep_job *job = &s->jobs[index];
+    if (error && job->tries < s->how.retries) {
+        job->tries++;
+        job->state = JOB_WAITS;
+        s->ask_ns = 0;
+        return points_release(s->store, s->sweep.points[job->point].id, error, err);
+    }
     job->state = JOB_OVER;
     s->progress.finished++;
     s->progress.failed += error != NULL;
@@ -94,24 +101,54 @@ static bool job_idle(void *self, size_t running)
     return atomic_load(&s->control.stop) != 0;
 }
 
+/* Points of a shard that the database of the whole sweep has already; it is only read. */
+static ls_status read_whole(ls_sim_sweep *s, ls_error *err)
+{
+    point_store *whole = NULL;
+    if (!s->options.shards || s->database == s->options.database || !file_exists(s->options.database))
+        return LS_OK;
+    ls_status status = points_open_read(s->options.database, &whole, err);
+    if (status == LS_OK)
+        status = points_read(whole, &s->arena, s->sweep.points, s->sweep.point_count, err);
+    points_close(whole);
+    return status;
+}
+
+/* Whether a point is none of this shard's. */
+static bool is_elsewhere(const ls_sim_sweep *s, size_t point)
+{
+    return s->options.shards && point % s->options.shards != s->options.shard - 1;
+}
+
 /* Reads what the database has, and lists the points that are missing. */
 static ls_status find_jobs(ls_sim_sweep *s, ls_error *err)
 {
     sweep *sw = &s->sweep;
-    s->progress = (ls_sim_sweep_progress){ .points = sw->point_count };
+    bool *there = arena_array(&s->arena, sw->point_count + 1, sizeof *there);
+    size_t mine = 0;
+    s->progress = (ls_sim_sweep_progress){ 0 };
     s->jobs = arena_array(&s->arena, sw->point_count, sizeof *s->jobs);
-    if (!s->jobs)
+    if (!s->jobs || !there)
         return no_memory(err);
-    ls_status status = points_declare(s->store, sw->points, sw->point_count,
+    ls_status status = points_declare(s->store, &s->identity, sw->points, sw->point_count,
                                       s->options.command ? s->options.command : "", err);
     if (status == LS_OK)
         status = points_others(s->store, sw->points, sw->point_count, &s->progress.strangers, err);
     if (status == LS_OK)
+        status = read_whole(s, err);
+    for (size_t i = 0; i < sw->point_count; i++)
+        there[i] = sw->points[i].done;
+    if (status == LS_OK)
         status = points_read(s->store, &s->arena, sw->points, sw->point_count, err);
-    for (size_t i = 0; i < sw->point_count && status == LS_OK; i++)
-        if (!sw->points[i].done)
+    for (size_t i = 0; i < sw->point_count && status == LS_OK; i++) {
+        if (is_elsewhere(s, i))
+            continue;
+        mine++;
+        if (!sw->points[i].done && !there[i])
             s->jobs[s->progress.to_run++] = (sweep_job){ .point = i };
-    s->progress.done_before = sw->point_count - s->progress.to_run;
+    }
+    s->progress.points = mine;
+    s->progress.done_before = mine - s->progress.to_run;
     return status;
 }
 
@@ -150,7 +187,7 @@ static ls_status read_results(ls_sim_sweep *s, ls_error *err)
     ls_status status = points_read(s->store, &s->arena, s->sweep.points, s->sweep.point_count, err);
     s->sweep.columns.names.count = 0; /* of an earlier run */
     if (status == LS_OK)
-        status = sweep_read_columns(&s->sweep, &s->arena, s->options.database, s->options.metrics,
+        status = sweep_read_columns(&s->sweep, &s->arena, s->database, s->options.metrics,
                                     s->options.metric_count, err);
     return status;
 }
@@ -164,7 +201,7 @@ ls_status ls_sim_sweep_run(ls_sim_sweep *s, const ls_sim_sweep_run_options *opti
     s->how.threads += s->how.threads == 0;
     status = sweep_find_worker(s, err);
     if (status == LS_OK)
-        status = points_open(s->options.database, &s->store, err);
+        status = points_open(s->database, &s->store, err);
     if (status == LS_OK)
         status = run_points(s, err);
     if (status == LS_OK)

@@ -207,9 +207,78 @@ const char *const *sweep_argv(ls_sim_sweep *s, size_t index)
     add_word(words, &n, "--threads", threads);
     add_word(words, &n, "--progress", "never");
     add_word(words, &n, "--run-id", point->id);
-    add_word(words, &n, "--out", s->options.database);
+    add_word(words, &n, "--out", s->database);
     words[n] = NULL;
     return words;
+}
+
+/* The options of the sweep that are not those of its points come last. */
+const char *const *sweep_shard_argv(ls_sim_sweep *s, uint32_t retries)
+{
+    const ls_sim_options *o = &s->base;
+    const ls_sim_sweep_options *sw = &s->options;
+    size_t count = 0, n = 0;
+    sweep_word *shared = NULL;
+    if (sweep_words(&s->arena, o, &shared, &count, NULL) != LS_OK)
+        return NULL;
+    size_t room = 24 + sw->workload_count +
+                  2 * (o->plugin_count + o->platform_dir_count + o->set_count + sw->vary_count + count);
+    const char **words = arena_array(&s->arena, room, sizeof *words);
+    const char *numbers[] = { arena_printf(&s->arena, "%" PRIu32, s->how.threads),
+                              arena_printf(&s->arena, "%" PRIu32, s->how.jobs),
+                              arena_printf(&s->arena, "%" PRIu32, retries) };
+    if (!words || !numbers[0] || !numbers[1] || !numbers[2])
+        return NULL;
+    add_word(words, &n, s->worker, NULL);
+    for (size_t i = 0; i < o->plugin_count; i++)
+        add_word(words, &n, "--plugin", o->plugins[i]);
+    for (size_t i = 0; i < o->platform_dir_count; i++)
+        add_word(words, &n, "--platform-dir", o->platform_dirs[i]);
+    add_word(words, &n, "sweep", NULL);
+    for (size_t i = 0; i < sw->workload_count; i++)
+        add_word(words, &n, sw->workloads[i], NULL);
+    add_word(words, &n, "--platform", o->platform);
+    for (size_t i = 0; i < o->set_count; i++)
+        add_word(words, &n, "--set", o->sets[i]);
+    for (size_t i = 0; i < sw->vary_count; i++)
+        add_word(words, &n, "--vary", sw->vary[i]);
+    for (size_t i = 0; i < count; i++) {
+        const char *option = arena_printf(&s->arena, "--%s", shared[i].option);
+        if (!option)
+            return NULL;
+        add_word(words, &n, option, shared[i].value);
+    }
+    add_word(words, &n, "--threads", numbers[0]);
+    add_word(words, &n, "--jobs", numbers[1]);
+    add_word(words, &n, "--retries", numbers[2]);
+    add_word(words, &n, "--progress", "never");
+    add_word(words, &n, "--out", sw->database);
+    words[n] = NULL;
+    return words;
+}
+
+const char *sweep_description(ls_sim_sweep *s)
+{
+    const ls_sim_options *o = &s->base;
+    text_buffer text = { 0 };
+    sweep_word *shared = NULL;
+    size_t count = 0;
+    if (sweep_words(&s->arena, o, &shared, &count, NULL) != LS_OK)
+        return NULL;
+    for (size_t i = 0; i < s->sweep.trace_count; i++)
+        text_printf(&text, "workload %s\n", s->sweep.traces[i]);
+    text_printf(&text, "platform %s\n", o->platform);
+    for (size_t i = 0; i < o->set_count; i++)
+        text_printf(&text, "set %s\n", o->sets[i]);
+    for (size_t i = 0; i < s->options.vary_count; i++)
+        text_printf(&text, "vary %s\n", s->options.vary[i]);
+    for (size_t i = 0; i < count; i++)
+        text_printf(&text, "%s %s\n", shared[i].option, shared[i].value ? shared[i].value : "yes");
+    for (size_t i = 0; i < o->plugin_count; i++)
+        text_printf(&text, "plugin %s\n", o->plugins[i]);
+    const char *out = text.failed ? NULL : arena_strdup(&s->arena, text_get(&text));
+    text_fini(&text);
+    return out;
 }
 
 /* ------------------------------------------------------------------------------------------------ the worker */
