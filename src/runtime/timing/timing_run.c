@@ -75,6 +75,8 @@ static ls_status take_piece(timing_gpu *g, uint64_t bytes, size_t *out, ls_error
         return status;
     if (!vec_push(&g->pieces, piece)) {
         address_space_free(g->space, timing_frame(piece.address), NULL);
+        if (g->flat)
+            address_space_free(g->flat, piece.address, NULL);
         return no_memory(err);
     }
     *out = g->pieces.count - 1;
@@ -247,6 +249,8 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
     }
     if (part->kind == DRV_WORK_LAUNCH)
         t->launches++;
+    if (part->kind == DRV_WORK_LAUNCH && slot->command < t->notes.count)
+        t->notes.at[slot->command].launches++;
     slot->work = work;
     slot->packet.client = slot;
     slot->host_began_ns = host_ns();
@@ -284,13 +288,15 @@ static ls_status submit_work(timing *t, drv_work *work, bool local, ls_error *er
 {
     timing_part part = { .kind = work->kind, .gpu = (uint32_t)work->gpu };
     timing_job *job;
-    t->commands++;
+    ls_status status = timing_note_command(t, work, 0, err);
+    if (status != LS_OK)
+        return status;
     bool launch = work->kind == DRV_WORK_LAUNCH;
     if (launch)
         part.which = work->dispatch->which;
     if (launch ? part.gpu < t->gpu_count : timing_is_whole(t, work, &part))
         return submit_part(t, work, NULL, &part, local, err);
-    ls_status status = launch ? timing_spread(t, work, &job, err) : timing_split(t, work, &job, err);
+    status = launch ? timing_spread(t, work, &job, err) : timing_split(t, work, &job, err);
     if (status != LS_OK)
         return status;
     job->local = local;
@@ -306,13 +312,8 @@ static ls_status submit_work(timing *t, drv_work *work, bool local, ls_error *er
     return LS_OK;
 }
 
-static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
+ls_status timing_begin_work(timing *t, drv_work *work, bool local, ls_error *err)
 {
-    timing_discard_freed(t);
-    work->began_ns = UINT64_MAX;
-    work->status = LS_OK;
-    if (timing_is_skipping(t))
-        return timing_skip_command(t, work, local, err);
     timing_check_begin(t, work);
     ls_status status = submit_work(t, work, local, err);
     if (status != LS_OK) {
@@ -320,6 +321,15 @@ static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
         timing_check_end(t, work);
     }
     return status;
+}
+
+static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
+{
+    timing_discard_freed(t);
+    work->began_ns = UINT64_MAX;
+    work->status = LS_OK;
+    return timing_is_skipping(t) ? timing_skip_command(t, work, local, err)
+                                 : timing_begin_work(t, work, local, err);
 }
 
 ls_status timing_submit(void *self, drv_work *work, ls_error *err)
@@ -520,6 +530,8 @@ ls_status timing_settle(timing *t, ls_error *err)
 /* Runs the engine until a packet is over. */
 static ls_status run_on(timing *t, ls_error *err)
 {
+    if (timing_is_skipping(t) && t->held.count > 0)
+        return timing_skip_stuck(t, err);
     for (;;) {
         bool any;
         ls_status status = run_once(t, &any, err);
