@@ -28,6 +28,7 @@ static rig open_rig(uint32_t gpus, uint32_t threads, const char *const *more, si
                                                .sets = sets,
                                                .set_count = 3 + more_count,
                                                .memory_bytes = 16 << 20,
+                                               .check_memory = true,
                                                .threads = threads },
                             &r.system, &err));
     OK(ls_gpu_context_create(r.system, &r.context, &err));
@@ -42,6 +43,7 @@ static rig open_rig(uint32_t gpus, uint32_t threads, const char *const *more, si
 
 static void close_rig(rig *r)
 {
+    assert_no_races(r->system);
     ls_gpu_context_destroy(r->context);
     ls_gpu_system_destroy(r->system);
 }
@@ -262,6 +264,7 @@ static uint64_t random_copies(const char *platform, uint32_t threads)
                                                .sets = sets,
                                                .set_count = 4,
                                                .memory_bytes = 16 << 20,
+                                               .check_memory = true,
                                                .threads = threads },
                             &system, &err));
     OK(ls_gpu_context_create(system, &context, &err));
@@ -296,6 +299,7 @@ static uint64_t random_copies(const char *platform, uint32_t threads)
         assert_memory_equal(got, mirror[i], SIZE);
     }
     uint64_t end = ls_gpu_system_now(system);
+    assert_no_races(system);
     ls_gpu_context_destroy(context);
     ls_gpu_system_destroy(system);
     return end;
@@ -322,6 +326,7 @@ static void without_a_host(void **unused)
     assert_false(ls_gpu_system_has_host(system));
     REFUSED(ls_gpu_alloc_host(context, 4096, &pinned, &err), LS_ERR_UNSUPPORTED,
             "platform 'r9nano' has no memory of the host that GPUs reach");
+    assert_no_races(system);
     ls_gpu_context_destroy(context);
     ls_gpu_system_destroy(system);
 }

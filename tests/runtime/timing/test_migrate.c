@@ -29,6 +29,7 @@ static rig open_rig(const model *m, uint32_t threads, uint64_t memory)
         sets[count++] = m->sets[i];
     const ls_gpu_options options = { .memory_bytes = memory,
                                      .threads = threads,
+                                     .check_memory = true,
                                      .platform = NANO,
                                      .platform_gpus = GPUS,
                                      .sets = sets,
