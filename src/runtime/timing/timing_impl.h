@@ -316,6 +316,8 @@ void timing_add_counts(ls_gpu_counts *to, const ls_command_packet *packet);
 void timing_describe_launch(timing_record *record, const ls_command_packet *p);
 /* Submits a job and lets time pass until it is over. Frees it. */
 ls_status timing_run_job(timing *t, timing_job *job, ls_error *err);
+/* Time cannot pass any more: why. Every later command fails with this. */
+ls_status timing_lost(const timing *t, ls_error *err);
 /* Lets time pass until no page is on its way. */
 ls_status timing_settle(timing *t, ls_error *err);
 /* The next packet that is over, of any GPU; NULL: none. */

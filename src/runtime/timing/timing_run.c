@@ -312,6 +312,16 @@ static ls_status submit_work(timing *t, drv_work *work, bool local, ls_error *er
     return LS_OK;
 }
 
+/* The simulation that was stopped says so itself. */
+ls_status timing_lost(const timing *t, ls_error *err)
+{
+    if (err)
+        *err = t->broken;
+    if (t->broken.status != LS_ERR_INTERRUPTED)
+        (void)ls_error_prefix(err, "the GPUs are lost since an earlier error");
+    return t->broken.status;
+}
+
 ls_status timing_begin_work(timing *t, drv_work *work, bool local, ls_error *err)
 {
     timing_check_begin(t, work);
@@ -336,11 +346,7 @@ ls_status timing_submit(void *self, drv_work *work, ls_error *err)
 {
     timing *t = self;
     pthread_mutex_lock(&t->lock);
-    ls_status status = t->is_broken ? t->broken.status : LS_OK;
-    if (t->is_broken)
-        *err = t->broken;
-    else
-        status = submit(t, work, false, err);
+    ls_status status = t->is_broken ? timing_lost(t, err) : submit(t, work, false, err);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
@@ -520,6 +526,8 @@ ls_status timing_settle(timing *t, ls_error *err)
 {
     ls_status status = LS_OK;
     bool any = true;
+    if (t->is_broken && t->directory && !migrate_is_idle(t->directory))
+        return timing_lost(t, err);
     while (t->directory && !migrate_is_idle(t->directory) && status == LS_OK && any)
         status = run_once(t, &any, err);
     if (status == LS_OK && t->directory && !migrate_is_idle(t->directory))
@@ -587,9 +595,8 @@ ls_status timing_run_job(timing *t, timing_job *job, ls_error *err)
 {
     const drv_work *work = job->work;
     if (t->is_broken) {
-        *err = t->broken;
         timing_job_free(job);
-        return t->broken.status;
+        return timing_lost(t, err);
     }
     timing_discard_freed(t);
     return run_until(t, work, submit_job(t, job, err), err);
@@ -597,10 +604,8 @@ ls_status timing_run_job(timing *t, timing_job *job, ls_error *err)
 
 static ls_status at_once(timing *t, drv_work *work, ls_error *err)
 {
-    if (t->is_broken) {
-        *err = t->broken;
-        return t->broken.status;
-    }
+    if (t->is_broken)
+        return timing_lost(t, err);
     return run_until(t, work, submit(t, work, true, err), err);
 }
 
