@@ -331,6 +331,28 @@ static void without_a_host(void **unused)
     ls_gpu_system_destroy(system);
 }
 
+/* The emulator that goes to a position knows the memory of GPUs only. */
+static void none_before_a_position(void **unused)
+{
+    rig r = open_rig(2, 1, NULL, 0);
+    const source_position to = { .kind = POSITION_PROGRAM,
+                                 .command = 1,
+                                 .device_count = timing_device_count(r.system),
+                                 .devices = { { .command = 1 } } };
+    ls_gpu_address pinned;
+    uint32_t word = 9;
+    (void)unused;
+    assert_int_equal(to.device_count, 2);
+    OK(timing_skip(r.system, &to, &err));
+    REFUSED(ls_gpu_alloc_host(r.context, 4096, &pinned, &err), LS_ERR_UNSUPPORTED,
+            "a program that goes to a position has no memory of the host that GPUs use");
+    OK(ls_gpu_alloc(r.context, 4096, &pinned, &err));
+    OK(ls_gpu_copy_in(r.context, pinned, &word, sizeof word, &err)); /* at the position */
+    OK(ls_gpu_alloc_host(r.context, 4096, &pinned, &err));
+    assert_int_equal(ls_gpu_system_now(r.system), 0);
+    close_rig(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +362,7 @@ int main(void)
         cmocka_unit_test(kernels_use_host_memory),
         cmocka_unit_test(bytes_arrive),
         cmocka_unit_test(without_a_host),
+        cmocka_unit_test(none_before_a_position),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
