@@ -294,7 +294,7 @@ void timing_skip_fini(timing *t);
 
 void timing_leftover_free(struct timing_leftover *leftover); /* NULL is fine */
 
-/* --- timing_run.c --- */
+/* --- timing_packet.c --- */
 
 /* A packet's place; NULL: the host has no memory. It is free again without work and pieces. */
 timing_slot *timing_free_slot(timing *t);
@@ -302,12 +302,17 @@ timing_slot *timing_free_slot(timing *t);
 ls_status timing_fill_launch(timing *t, timing_slot *slot, const drv_work *work, const ls_groups *which,
                              ls_error *err);
 void timing_free_pieces(timing *t, timing_slot *slot);
+/* The same for a copy or a fill. */
+void timing_fill_transfer(timing_slot *slot, const timing_part *part);
+/* A launch's packet as far as the code object says what it is: registers, RDNA's mode. */
+ls_command_packet timing_packet_of(const amd_kernel *kernel);
+
+/* --- timing_run.c --- */
+
 ls_status timing_submit(void *self, drv_work *work, ls_error *err);
 /* The same in simulated time, with the lock held. local: past all queues. */
 ls_status timing_begin_work(timing *t, drv_work *work, bool local, ls_error *err);
 ls_status timing_advance(void *self, ls_error *err);
-/* A launch's packet as far as the code object says what it is: registers, RDNA's mode. */
-ls_command_packet timing_packet_of(const amd_kernel *kernel);
 /* Warns if the code of `target` is not that of the GPU. */
 ls_status timing_warn_foreign(timing *t, const timing_gpu *gpu, const char *target, ls_error *err);
 /* Adds the counts of a launch that is over. */
