@@ -138,7 +138,6 @@ static const ls_core_ops ops = {
     describe, attach, receive_launch, receive_reply, ls_core_takes_no_kernel, ls_core_counts_no_work
 };
 static const ls_port_decl ports[] = { { .name = LS_CORE_PORT, .interface = LS_CORE_INTERFACE, .ops = &ops } };
-
 static const ls_block_type core_inorder = {
     .abi = LS_ABI_VERSION,
     .slot = LS_CORE_SLOT,

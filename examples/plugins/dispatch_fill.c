@@ -19,7 +19,6 @@ typedef struct state {
         uint64_t kernels, active_cycles;
     } n;
 } state;
-
 static void next_kernel(void *self, ls_cycle begin)
 {
     state *s = self;

@@ -1,7 +1,6 @@
 /* dram_md1.c: a memory channel as a formula. A request takes the idle latency and a wait. The wait is the mean
  * of an M/D/1 queue at the channel's recent load, w = s * rho / (2 * (1 - rho)), where s is the time of one
- * atom. Beyond saturation the wait is the backlog. No banks, no rows, one event per answer. One file: built in
- * or loaded with --plugin, nothing else changes. */
+ * atom. Beyond saturation the wait is the backlog. No banks, no rows, one event per answer. */
 #include "lockstep/dram.h"
 
 #define ENTRIES 1024u  /* requests on their way at once; a power of two */

@@ -345,7 +345,7 @@ LS_API ls_time ls_engine_lookahead(const ls_engine *engine, const ls_link **limi
 /* Fails, naming the link (and its group, if there are several), if the lookahead is below `minimum`. */
 LS_API ls_status ls_engine_require_lookahead(const ls_engine *engine, ls_time minimum, ls_error *err);
 
-/* Predicted times of the last run on other hosts, with options.scaling. */
+/* Predicted times on other hosts, of all runs with options.scaling together. */
 #define LS_SCALING_POINTS 6
 typedef struct ls_scaling {
     uint64_t windows;                    /* with several groups: meetings */

@@ -407,7 +407,8 @@ ls_status replay_create(ls_engine *engine, sass_trace *trace, const replay_optio
     if (options != NULL)
         r->options = *options;
     r->unmodelled.allowed = r->options.allow_unmodelled;
-    ls_status status = r->options.from != NULL ? go_to(r, r->options.from, err) : LS_OK;
+    const source_position kernel = { .command = r->options.program != NULL ? r->options.program->kernel : 0 };
+    ls_status status = go_to(r, r->options.from != NULL ? r->options.from : &kernel, err);
     if (status == LS_OK)
         status = gpu_shape_of(gpu, &r->shape, err);
     if (status == LS_OK && r->shape.analytic && r->options.profile == NULL)

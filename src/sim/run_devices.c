@@ -54,10 +54,11 @@ static ls_status make_program(run_devices *r, uint32_t device, ls_error *err)
         if (commands[i].kind == DEVICE_DELAY)
             commands[i].cycles = ls_clock_cycle_at(clock, commands[i].cycles * NS_FS);
     }
-    r->programs[device] = (device_program){ .commands = commands,
-                                            .count = (uint32_t)d->commands.count,
-                                            .signal_count = (uint32_t)r->list->signals.count,
-                                            .text = text_get(&r->list->names) };
+    device_program *program = &r->programs[device]; /* its position is there already */
+    program->commands = commands;
+    program->count = (uint32_t)d->commands.count;
+    program->signal_count = (uint32_t)r->list->signals.count;
+    program->text = text_get(&r->list->names);
     return LS_OK;
 }
 
@@ -88,6 +89,7 @@ static ls_status begin_device(run_devices *r, uint32_t device, const run_trace_o
     if (status != LS_OK || !run_devices_has(r, device))
         return status;
     status = make_program(r, device, err);
+    own.from = NULL; /* the program has it */
     own.gpu = device;
     own.trace = r->list->at[device].trace;
     own.program = &r->programs[device];
@@ -113,6 +115,8 @@ ls_status run_devices_begin(run_devices *r, const run_trace_options *options, co
     r->programs = arena_array(&r->arena, r->count, sizeof *r->programs);
     if (r->at == NULL || r->programs == NULL)
         return devices_no_memory(err);
+    if (options->from != NULL)
+        status = run_devices_go_to(r, options->from, err);
     for (uint32_t i = 0; i < r->count && status == LS_OK; i++)
         status = begin_device(r, i, options, err);
     return status;

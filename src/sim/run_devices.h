@@ -16,6 +16,7 @@ typedef struct run_devices {
     kernel_groups groups; /* of all GPUs */
     metric_store *metrics;
     ls_engine *engine;
+    source_position begin; /* of the list; kind 0: not known yet */
 } run_devices;
 
 /* Opens the list and connects it to the machine's GPUs. run_devices_close() is due in every case. */
@@ -23,6 +24,18 @@ ls_status run_devices_begin(run_devices *r, const run_trace_options *options, co
                             ls_engine *engine, metric_store *metrics, ls_error *err);
 void run_devices_close(run_devices *r);
 ls_status run_devices_run(run_devices *r, const ls_run_options *options, ls_run_result *result, ls_error *err);
+
+/* --- run_position.c --- */
+
+/* Before the run: the devices begin at a position, which was saved from the same list. */
+ls_status run_devices_go_to(run_devices *r, const source_position *from, ls_error *err);
+/* After the run: the position at a time of it, after all commands and kernels that had ended then. */
+ls_status run_devices_position(run_devices *r, ls_time time, source_position *out, ls_error *err);
+/* The same before a kernel of a device, by its place in replay_kernel_at(). */
+ls_status run_devices_position_before(run_devices *r, uint32_t device, uint64_t kernel, source_position *out,
+                                      ls_error *err);
+
+/* --- run_devices.c --- */
 
 /* Whether the device has commands. */
 bool run_devices_has(const run_devices *r, uint32_t device);

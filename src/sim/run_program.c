@@ -99,6 +99,8 @@ ls_status run_program_open(run_program *p, mem_arena *arena, run_kind kind, cons
     const char *gpu = o->gpu;
     p->arena = arena;
     p->name = o->name;
+    p->spread = o->spread;
+    p->pages = o->pages;
     p->kind = kind;
     p->launch = o->launch;
     p->launch.path = o->name;

@@ -21,6 +21,7 @@ typedef struct run_program {
     kernel_selection selection; /* of its launches */
     source_position from;       /* of a recording: its first command */
     const char *name;
+    const char *spread, *pages; /* as in the options */
     wl_setting *settings;
     wl_request request;
     wl_result result;

@@ -271,13 +271,14 @@ static run_trace_options trace_options_of(const ls_sim_options *o)
 }
 
 /* Work for several GPUs at the same time. */
-static ls_status open_devices(ls_sim *s, const ls_sim_options *o, ls_error *err)
+static ls_status open_devices(ls_sim *s, const ls_sim_options *o, const source_position *from, ls_error *err)
 {
     const char *refused = o->on ? "on" : o->kernels ? "kernels" : o->profile ? "profile" : NULL;
     if (refused)
         return ls_fail(err, LS_ERR_USAGE, "the option %s is for a trace of one GPU, but '%s' is for several",
                        refused, o->workload);
-    const run_trace_options options = trace_options_of(o);
+    run_trace_options options = trace_options_of(o);
+    options.from = from;
     s->has_devices = true;
     ls_status status =
         run_devices_begin(&s->devices, &options, config_name(s->config), s->engine, s->metrics, err);
@@ -290,11 +291,8 @@ static ls_status open_devices(ls_sim *s, const ls_sim_options *o, ls_error *err)
 static ls_status open_trace(ls_sim *s, const ls_sim_options *o, const source_position *from, ls_error *err)
 {
     size_t number, index;
-    if (devices_is(o->workload) && from)
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "'%s' is work for several GPUs, which has no positions",
-                       o->workload);
     if (devices_is(o->workload))
-        return open_devices(s, o, err);
+        return open_devices(s, o, from, err);
     ls_status status = config_choose_part(s->config, GPU_MACHINE, "traces", o->on, &number, &index, err);
     if (status == LS_OK)
         status = machine_set_busy(s->machine, &number, 1, err);

@@ -90,7 +90,9 @@ ls_status session_timeline_open(ls_sim *sim, const ls_sim_options *options, ls_e
 /* --- session_position.c --- */
 
 /* After the run: the position before a kernel, by its place in ls_sim_get_kernel(). */
-ls_status session_position(const ls_sim *sim, size_t kernel, source_position *out, ls_error *err);
+ls_status session_position(ls_sim *sim, size_t kernel, source_position *out, ls_error *err);
+/* Of a device list or a collective: after all commands of its devices that had ended by a time of the run. */
+ls_status session_position_at(ls_sim *sim, ls_time time, source_position *out, ls_error *err);
 
 /* --- session_write.c --- */
 

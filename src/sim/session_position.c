@@ -25,6 +25,8 @@ static void describe_workload(const run_program *p, const char *target, text_buf
     text_printf(out, "workload %s\ntarget %s\nvariant %s\ndevices %s\nverify %d\n", p->workload->name, target,
                 p->request.variant ? p->request.variant : "", wl_devices_names[p->request.devices],
                 p->request.check);
+    text_printf(out, "gpus %zu\nspread %s\npages %s\n", ls_gpu_system_gpu_count(p->request.system),
+                p->spread ? p->spread : "", p->pages ? p->pages : "");
     for (size_t i = 0; i < p->workload->option_count; i++)
         text_printf(out, "%s %" PRIu64 "\n", p->workload->options[i].name,
                     value_of(p, &p->workload->options[i]));
@@ -58,6 +60,8 @@ ls_status run_program_source(const run_program *p, source_position *out, ls_erro
         status = ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (status == LS_OK)
         status = position_begin_program(text_get(&text), p->kind == RUN_OBJECT ? p->name : path, out, err);
+    if (status == LS_OK)
+        out->device_count = timing_device_count(p->request.system);
     text_fini(&text);
     return status;
 }
@@ -86,15 +90,23 @@ static const timing_record *launch_at(const run_program *p, size_t kernel)
     return NULL;
 }
 
-ls_status session_position(const ls_sim *s, size_t kernel, source_position *out, ls_error *err)
+/* Kernels of device 0 come first, then those of device 1, and so on. */
+static ls_status before_device_kernel(ls_sim *s, size_t kernel, source_position *out, ls_error *err)
+{
+    uint32_t device = 0;
+    for (; !s->devices.at[device].replay || kernel >= s->devices.at[device].intervals.count; device++)
+        kernel -= s->devices.at[device].replay ? s->devices.at[device].intervals.count : 0;
+    return run_devices_position_before(&s->devices, device, kernel, out, err);
+}
+
+ls_status session_position(ls_sim *s, size_t kernel, source_position *out, ls_error *err)
 {
     ls_sim_kernel found;
     ls_status status = ls_sim_get_kernel(s, kernel, &found, err);
     if (status != LS_OK)
         return status;
     if (s->has_devices)
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "'%s' is work for several GPUs, which has no positions",
-                       s->workload);
+        return before_device_kernel(s, kernel, out, err);
     if (s->has_trace) {
         status = position_begin(s->workload, out, err);
         out->command = replay_kernel_at(s->trace.replay, kernel)->command;
@@ -103,6 +115,16 @@ ls_status session_position(const ls_sim *s, size_t kernel, source_position *out,
     const timing_record *record = launch_at(&s->program, kernel);
     status = run_program_source(&s->program, out, err);
     out->command = record->command;
-    out->launches = out->kind == POSITION_PROGRAM ? record->number : 0;
+    if (status == LS_OK && out->kind == POSITION_PROGRAM)
+        timing_position(s->program.request.system, record, out);
     return status;
+}
+
+ls_status session_position_at(ls_sim *s, ls_time time, source_position *out, ls_error *err)
+{
+    if (!s->has_devices)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "a position at a time is for device lists: '%s' has positions before its kernels",
+                       s->workload);
+    return run_devices_position(&s->devices, time, out, err);
 }

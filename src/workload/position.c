@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "workload/devices/devices.h"
 #include "workload/identity.h"
 
 #include <inttypes.h>
@@ -52,6 +53,11 @@ ls_status position_begin(const char *path, source_position *out, ls_error *err)
             err, LS_ERR_UNSUPPORTED,
             "'%s' is a program: its position depends on its options, so that only a simulation of it has one",
             path);
+    if (devices_is(path))
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "'%s' is for several GPUs: its position depends on how many there are, so that only a "
+                       "simulation of it has one",
+                       path);
     if (amd_file_is(path))
         out->kind = POSITION_RECORDING;
     return trace_identity(path, &out->identity, err);
@@ -77,6 +83,11 @@ ls_status position_begin_program(const char *text, const char *code_path, source
     return LS_OK;
 }
 
+source_position position_begin_list(hash128 identity, uint32_t device_count)
+{
+    return (source_position){ .kind = POSITION_LIST, .identity = identity, .device_count = device_count };
+}
+
 ls_status position_check(const source_position *p, const char *path, ls_error *err)
 {
     source_position here;
@@ -87,9 +98,10 @@ ls_status position_check(const source_position *p, const char *path, ls_error *e
 ls_status position_check_source(const source_position *p, const source_position *begin, const char *name,
                                 ls_error *err)
 {
-    static const char *const names[] = {
-        [POSITION_TRACE] = "a trace", [POSITION_RECORDING] = "a recording", [POSITION_PROGRAM] = "a program"
-    };
+    static const char *const names[] = { [POSITION_TRACE] = "a trace",
+                                         [POSITION_RECORDING] = "a recording",
+                                         [POSITION_PROGRAM] = "a program",
+                                         [POSITION_LIST] = "a device list" };
     char saved[LS_HASH_TEXT_BYTES], found[LS_HASH_TEXT_BYTES];
     if (begin->kind != p->kind)
         ls_fail(err, LS_ERR_INPUT, "the position is one of %s, but this is %s", names[p->kind],
@@ -97,6 +109,9 @@ ls_status position_check_source(const source_position *p, const source_position 
     else if (!hash_same(begin->identity, p->identity))
         ls_fail(err, LS_ERR_INPUT, "the position is one of other content: %s, but this is %s",
                 hash128_text(p->identity, saved), hash128_text(begin->identity, found));
+    else if (begin->device_count != p->device_count)
+        ls_fail(err, LS_ERR_INPUT, "the position has %u devices, but this work has %u", p->device_count,
+                begin->device_count);
     else
         return LS_OK;
     return ls_error_at(err, name, 0, 0);
@@ -178,6 +193,11 @@ void position_write(const source_position *p, uint8_t out[POSITION_BYTES])
     put_u64(out + 32, p->command);
     put_u64(out + 40, p->group);
     put_u64(out + 48, p->launches);
+    put_u64(out + 56, p->device_count);
+    for (unsigned i = 0; i < POSITION_DEVICES; i++) {
+        put_u64(out + 64 + 16 * i, p->devices[i].command);
+        put_u64(out + 72 + 16 * i, p->devices[i].kernel);
+    }
 }
 
 ls_status position_read(const uint8_t *bytes, size_t count, const char *from, source_position *out,
@@ -188,7 +208,7 @@ ls_status position_read(const uint8_t *bytes, size_t count, const char *from, so
         return ls_error_at(err, from, 0, 0);
     }
     uint64_t version = get_u64(bytes + 8) & UINT32_MAX, kind = get_u64(bytes + 8) >> 32;
-    if (version != POSITION_VERSION || kind < POSITION_TRACE || kind > POSITION_PROGRAM) {
+    if (version != POSITION_VERSION || kind < POSITION_TRACE || kind > POSITION_LIST) {
         ls_fail(err, LS_ERR_UNSUPPORTED,
                 "the position has version %" PRIu64 " and kind %" PRIu64 ", but this program knows version %u",
                 version, kind, POSITION_VERSION);
@@ -199,5 +219,15 @@ ls_status position_read(const uint8_t *bytes, size_t count, const char *from, so
                               .command = get_u64(bytes + 32),
                               .group = get_u64(bytes + 40),
                               .launches = get_u64(bytes + 48) };
+    uint64_t devices = get_u64(bytes + 56);
+    if (devices > POSITION_DEVICES) {
+        ls_fail(err, LS_ERR_INPUT, "the position has %" PRIu64 " devices, but there are at most %u", devices,
+                POSITION_DEVICES);
+        return ls_error_at(err, from, 0, 0);
+    }
+    out->device_count = (uint32_t)devices;
+    for (unsigned i = 0; i < POSITION_DEVICES; i++)
+        out->devices[i] = (position_device){ .command = get_u64(bytes + 64 + 16 * i),
+                                             .kernel = get_u64(bytes + 72 + 16 * i) };
     return LS_OK;
 }

@@ -169,8 +169,11 @@ static void test_other_bytes_are_refused(void **state)
                    "no position");
     bytes[8]++;
     assert_refused(position_read(bytes, sizeof bytes, "x", &p, &error), &error, LS_ERR_UNSUPPORTED,
-                   "version 3");
+                   "version 4");
     bytes[8]--;
+    bytes[56] = POSITION_DEVICES + 1;
+    assert_refused(position_read(bytes, sizeof bytes, "x", &p, &error), &error, LS_ERR_INPUT, "66 devices");
+    bytes[56] = 0;
     bytes[12] = 9;
     assert_refused(position_read(bytes, sizeof bytes, "x", &p, &error), &error, LS_ERR_UNSUPPORTED, "kind 9");
     bytes[0] = 'X';

@@ -257,6 +257,9 @@ ls_status device_queue_start(ls_block *block, const device_program *program, ls_
     q->received = ls_domain_alloc(q->domain, (program->signal_count + 1) * sizeof *q->received);
     if (q->times == NULL || q->received == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the commands of '%s'", q->name);
+    q->at = program->first;
+    if (program->received != NULL)
+        memcpy(q->received, program->received, program->signal_count * sizeof *q->received);
     ls_domain_pending(q->domain, 1);
     wake(q, 0);
     return LS_OK;

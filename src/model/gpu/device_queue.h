@@ -34,6 +34,10 @@ typedef struct device_program {
     uint32_t count;
     uint32_t signal_count; /* numbers of signals are below */
     const char *text;      /* names */
+    /* The run begins at a position (workload/position.h); all zero: at the beginning. */
+    uint32_t first;           /* commands before it are over */
+    uint64_t kernel;          /* commands of the trace before it are over */
+    const uint32_t *received; /* by signal: those that have come; NULL: none */
 } device_program;
 
 ls_status device_queue_create(ls_region *region, const char *name, ls_block **out, ls_error *err);
@@ -41,7 +45,7 @@ ls_status device_queue_create(ls_region *region, const char *name, ls_block **ou
 void device_queue_attach(ls_block *block, ls_link *to_peer, ls_port dispatch);
 void device_queue_receive(void *state, ls_link *link, const void *payload, ls_cycle now); /* a peer_notice */
 
-/* Before the run: the program starts at cycle 0. */
+/* Before the run: the program starts at cycle 0, with its first command. */
 ls_status device_queue_start(ls_block *block, const device_program *program, ls_error *err);
 /* For the workload, from the dispatcher's domain. The kernels that may be launched now; NULL: none. */
 const device_command *device_queue_kernels(const ls_block *block);
@@ -54,7 +58,8 @@ bool device_queue_is_done(const ls_block *block);
 /* The program cannot go on: a kernel cannot be read. */
 void device_queue_abandon(ls_block *block);
 
-/* After the run. Ends of commands, in cycles of the core clock; LS_CYCLE_MAX: it has not ended. */
+/* After the run. Ends of commands, in cycles of the core clock; LS_CYCLE_MAX: it has not ended; 0: it was
+ * over before the run. */
 ls_cycle device_queue_end(const ls_block *block, uint32_t command);
 ls_cycle device_queue_begin(const ls_block *block, uint32_t command);
 

@@ -199,11 +199,13 @@ ls_status drv_give_back(ls_gpu_context *context, uint64_t address, bool is_modul
         status = ls_fail(err, LS_ERR_USAGE,
                          "0x%" PRIx64 " is not the address of an allocation of this context", address);
     } else {
-        account(system, range, false);
-        free(range->places);
-        memmove(range, range + 1, (context->ranges.count - range_after(context, address)) * sizeof *range);
-        context->ranges.count--;
         status = system->backend->free(system->machine, address, err);
+        if (status == LS_OK) {
+            account(system, range, false);
+            free(range->places);
+            memmove(range, range + 1, (context->ranges.count - range_after(context, address)) * sizeof *range);
+            context->ranges.count--;
+        }
     }
     pthread_mutex_unlock(&system->lock);
     return status;

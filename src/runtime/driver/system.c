@@ -407,8 +407,9 @@ void ls_gpu_context_destroy(ls_gpu_context *context)
         context->modules = module->next;
         drv_module_destroy(module);
     }
-    while (context->ranges.count > 0)
-        drv_give_back(context, context->ranges.at[context->ranges.count - 1].address, false, NULL);
+    for (size_t i = context->ranges.count; i-- > 0;)
+        if (drv_give_back(context, context->ranges.at[i].address, false, NULL) != LS_OK)
+            free(context->ranges.at[i].places); /* on lost GPUs memory goes with the system */
     vec_fini(&context->ranges);
     free(context->defaults);
     free(context);

@@ -41,6 +41,9 @@ static void destroy(void *self)
         free(t->slots.at[i]);
     }
     vec_fini(&t->slots);
+    vec_fini(&t->held);
+    vec_fini(&t->notes);
+    timing_skip_fini(t);
     vec_fini(&t->freed);
     vec_fini(&t->ranges);
     record_abort(t->record);

@@ -68,8 +68,12 @@ ls_status timing_replay(ls_gpu_system *system, amd_file *file, const source_posi
 
 /* Before the first command: those of the program before the position take no time. They are emulated, by one thread,
  * and reported to no watcher; their launches add to no counts. Caches and TLBs are then as empty as those of a new
- * machine. Not for systems of several GPUs, nor together with a recording. */
+ * machine. Not where pages move, nor together with a recording. */
 ls_status timing_skip(ls_gpu_system *system, const source_position *to, ls_error *err);
+/* The devices that positions of its programs have; 0: one GPU. */
+uint32_t timing_device_count(const ls_gpu_system *system);
+/* Fills in the numbers of the position before a launch that is over, or is running. */
+void timing_position(const ls_gpu_system *system, const timing_record *record, source_position *out);
 /* After the program: whether it came to the position. */
 ls_status timing_check_skip(const ls_gpu_system *system, ls_error *err);
 

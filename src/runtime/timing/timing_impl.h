@@ -39,6 +39,8 @@ typedef struct timing_gpu {
     void *command_self;
     uint64_t align;      /* of allocations: a page of the TLBs if there are other GPUs */
     memory_space *space; /* its frames; a frame at home has the same address but for the home */
+    memory_space
+        *flat; /* going to a position of several GPUs: the memory of all, by virtual address; else NULL */
     page_view view;
     ls_gpu_model model;
     uint64_t queue_record; /* virtual address of the queue structure that kernels read */
@@ -124,6 +126,12 @@ typedef struct timing_mapped {
     uint64_t start, end;
 } timing_mapped;
 
+/* A command that was executed, of a system of several devices. */
+typedef struct timing_note {
+    uint32_t device;   /* GPU, or after them the unified device */
+    uint32_t launches; /* packets of a launch */
+} timing_note;
+
 typedef struct timing_program {
     amd_program *program;
     cu_code *code;
@@ -156,7 +164,10 @@ typedef struct timing {
     LS_VEC(timing_piece)
     freed; /* memory that caches may still hold: its lines are discarded before time passes again */
     uint64_t commands, launches, others;
-    source_position skip_to; /* commands before it are emulated */
+    uint64_t done[POSITION_DEVICES]; /* commands, by device */
+    LS_VEC(timing_note) notes;       /* commands in the order of submission; none of a GPU alone */
+    source_position skip_to;         /* commands before it are emulated */
+    LS_VEC(drv_work *) held;         /* commands after it, of devices that wait there for others */
     ls_status (*over)(void *self, const timing_record *record, ls_error *err);
     void *over_self;
     memcheck *check;              /* NULL: memory is not checked */
@@ -290,14 +301,19 @@ static inline bool timing_is_skipping(const timing *t)
 {
     return t->commands < t->skip_to.command;
 }
-/* Emulates the command, which is over then. With the lock held. */
+/* Emulates the command, which is over then, or holds it. With the lock held. */
 ls_status timing_skip_command(timing *t, drv_work *work, bool local, ls_error *err);
+/* Why a program cannot come to its position: it waits for a command that is held. */
+ls_status timing_skip_stuck(const timing *t, ls_error *err);
+/* Counts a command. launches: its packets that are launches. */
+ls_status timing_note_command(timing *t, const drv_work *work, uint32_t launches, ls_error *err);
+void timing_skip_fini(timing *t);
 
 /* --- timing_replay.c --- */
 
 void timing_leftover_free(struct timing_leftover *leftover); /* NULL is fine */
 
-/* --- timing_run.c --- */
+/* --- timing_packet.c --- */
 
 /* A packet's place; NULL: the host has no memory. It is free again without work and pieces. */
 timing_slot *timing_free_slot(timing *t);
@@ -305,10 +321,17 @@ timing_slot *timing_free_slot(timing *t);
 ls_status timing_fill_launch(timing *t, timing_slot *slot, const drv_work *work, const ls_groups *which,
                              ls_error *err);
 void timing_free_pieces(timing *t, timing_slot *slot);
-ls_status timing_submit(void *self, drv_work *work, ls_error *err);
-ls_status timing_advance(void *self, ls_error *err);
+/* The same for a copy or a fill. */
+void timing_fill_transfer(timing_slot *slot, const timing_part *part);
 /* A launch's packet as far as the code object says what it is: registers, RDNA's mode. */
 ls_command_packet timing_packet_of(const amd_kernel *kernel);
+
+/* --- timing_run.c --- */
+
+ls_status timing_submit(void *self, drv_work *work, ls_error *err);
+/* The same in simulated time, with the lock held. local: past all queues. */
+ls_status timing_begin_work(timing *t, drv_work *work, bool local, ls_error *err);
+ls_status timing_advance(void *self, ls_error *err);
 /* Warns if the code of `target` is not that of the GPU. */
 ls_status timing_warn_foreign(timing *t, const timing_gpu *gpu, const char *target, ls_error *err);
 /* Adds the counts of a launch that is over. */
@@ -317,6 +340,8 @@ void timing_add_counts(ls_gpu_counts *to, const ls_command_packet *packet);
 void timing_describe_launch(timing_record *record, const ls_command_packet *p);
 /* Submits a job and lets time pass until it is over. Frees it. */
 ls_status timing_run_job(timing *t, timing_job *job, ls_error *err);
+/* Time cannot pass any more: why. Every later command fails with this. */
+ls_status timing_lost(const timing *t, ls_error *err);
 /* Lets time pass until no page is on its way. */
 ls_status timing_settle(timing *t, ls_error *err);
 /* The next packet that is over, of any GPU; NULL: none. */

@@ -15,9 +15,11 @@ ls_status timing_alloc(timing_gpu *g, uint64_t bytes, uint64_t align, uint64_t *
 {
     uint64_t frame;
     ls_status status = address_space_alloc(g->space, bytes, align, LS_PAGE_READ | LS_PAGE_WRITE, &frame, err);
-    if (status == LS_OK)
-        *address = mem_place_virtual(g->home, frame);
-    return status;
+    if (status != LS_OK)
+        return status;
+    *address = mem_place_virtual(g->home, frame);
+    bytes = bytes > 0 ? (bytes + LS_PAGE_BYTES - 1) & ~(uint64_t)(LS_PAGE_BYTES - 1) : LS_PAGE_BYTES;
+    return g->flat ? address_space_map(g->flat, *address, bytes, LS_PAGE_READ | LS_PAGE_WRITE, err) : LS_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ discards */
@@ -88,6 +90,8 @@ ls_status timing_mem_free(void *self, uint64_t address, ls_error *err)
         timing_forget_places(t, piece.address, piece.bytes);
         if (t->check)
             memcheck_forget(t->check, piece.address, piece.bytes);
+        if (g && g->flat)
+            (void)address_space_free(g->flat, address, NULL);
     }
     status = space
                  ? address_space_free(space, timing_frame(address), err)
@@ -100,8 +104,10 @@ ls_status timing_mem_protect(void *self, uint64_t address, uint64_t bytes, ls_er
 {
     timing *t = self;
     pthread_mutex_lock(&t->lock);
-    ls_status status =
-        address_space_protect(timing_home(t, address)->space, timing_frame(address), bytes, LS_PAGE_READ, err);
+    const timing_gpu *g = timing_home(t, address);
+    ls_status status = address_space_protect(g->space, timing_frame(address), bytes, LS_PAGE_READ, err);
+    if (status == LS_OK && g->flat)
+        status = address_space_protect(g->flat, address, bytes, LS_PAGE_READ, err);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
@@ -111,8 +117,10 @@ ls_status timing_mem_load(void *self, size_t gpu, uint64_t to, const void *from,
 {
     timing *t = self;
     pthread_mutex_lock(&t->lock);
-    ls_status status =
-        amd_gpu_load(t->gpus[gpu < t->gpu_count ? gpu : 0].gpu, timing_frame(to), from, bytes, err);
+    const timing_gpu *g = &t->gpus[gpu < t->gpu_count ? gpu : 0];
+    ls_status status = amd_gpu_load(g->gpu, timing_frame(to), from, bytes, err);
+    if (status == LS_OK && g->flat)
+        status = address_space_write(g->flat, to, from, bytes, err);
     if (status == LS_OK && t->check && !timing_is_skipping(t))
         memcheck_write(t->check, 0, to, from, bytes);
     pthread_mutex_unlock(&t->lock);

@@ -100,7 +100,11 @@ ls_status timing_unmanage(timing *t, uint64_t address, ls_error *err)
     timing_range *range = range_of(t, address);
     if (!range)
         return LS_OK;
-    ls_status status = timing_settle(t, err);
+    ls_status status =
+        timing_settle(t, err); /* frames of pages on their way are not free before these have arrived */
+    if (status != LS_OK)
+        (void)ls_error_prefix(err, "the memory at 0x%llx cannot be freed, pages of it may be on their way",
+                              (unsigned long long)address);
     if (status == LS_OK)
         status = migrate_remove_range(t->directory, range->address, err);
     if (status != LS_OK)

@@ -77,6 +77,12 @@ ls_status timing_host_alloc(void *self, uint64_t bytes, uint64_t *address, ls_er
             "platform '%s' has no memory of the host that GPUs reach: that needs a fabric and host.model "
             "cpu",
             config_name(t->config));
+    if (timing_is_skipping(t))
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "a program that goes to a position has no memory of the host that GPUs use: it allocates "
+            "%llu bytes before the position",
+            (unsigned long long)bytes);
     pthread_mutex_lock(&t->lock);
     ls_status status =
         address_space_alloc(t->host_space, bytes, t->page_bytes, LS_PAGE_READ | LS_PAGE_WRITE, &frame, err);

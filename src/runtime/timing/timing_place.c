@@ -226,7 +226,7 @@ static ls_status place(timing *t, page_move *m, ls_error *err)
     for (size_t i = 0; i < m->what->pages; i++)
         if (is_same(m->to[i], home_of(t, address_of(m, i))))
             set_state(t, m->to[i], m->page_bytes, LS_PAGE_READ | LS_PAGE_WRITE);
-    if (!m->what->is_fresh)
+    if (!m->what->is_fresh && !t->gpus[0].flat) /* bytes go to their places at the position */
         status = copy_content(t, m, err);
     return status == LS_OK ? switch_pages(t, m, err) : status;
 }

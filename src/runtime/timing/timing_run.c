@@ -4,8 +4,6 @@
 
 #include "isa/amd/exec/fault.h"
 #include "runtime/driver/fault.h"
-#include "isa/amd/exec/limits.h"
-#include "isa/amd/exec/start.h"
 #include "model/cu/cu_debug.h"
 #include "model/migrate/migrate.h"
 
@@ -14,7 +12,6 @@
 #include <string.h>
 #include <time.h>
 
-#define PACKET_BYTES 64u
 #define FS_PER_NS 1000000u
 
 static uint64_t host_ns(void)
@@ -29,182 +26,7 @@ static ls_status no_memory(ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
 }
 
-/* ------------------------------------------------------------------------------------------ slots, pieces */
-
-timing_slot *timing_free_slot(timing *t)
-{
-    for (size_t i = 0; i < t->slots.count; i++)
-        if (!t->slots.at[i]->work)
-            return t->slots.at[i];
-    timing_slot *slot = calloc(1, sizeof *slot);
-    if (!slot || !vec_push(&t->slots, slot)) {
-        free(slot);
-        return NULL;
-    }
-    slot->arguments = slot->scratch = SIZE_MAX;
-    return slot;
-}
-
-void timing_free_pieces(timing *t, timing_slot *slot)
-{
-    timing_gpu *g = &t->gpus[slot->gpu];
-    if (slot->arguments != SIZE_MAX)
-        g->pieces.at[slot->arguments].is_used = false;
-    if (slot->scratch != SIZE_MAX)
-        g->pieces.at[slot->scratch].is_used = false;
-    slot->arguments = slot->scratch = SIZE_MAX;
-}
-
-/* The smallest free piece that is large enough, or a new one. Pieces are kept: written data goes through
- * caches, and the initial content of scratch does not matter. */
-static ls_status take_piece(timing_gpu *g, uint64_t bytes, size_t *out, ls_error *err)
-{
-    timing_piece *best = NULL, piece = { .bytes = bytes, .is_used = true };
-    for (size_t i = 0; i < g->pieces.count; i++) {
-        timing_piece *p = &g->pieces.at[i];
-        if (!p->is_used && p->bytes >= bytes && (!best || p->bytes < best->bytes))
-            best = p;
-    }
-    if (best) {
-        best->is_used = true;
-        *out = (size_t)(best - g->pieces.at);
-        return LS_OK;
-    }
-    piece.bytes = (bytes + LS_PAGE_BYTES - 1) & ~(uint64_t)(LS_PAGE_BYTES - 1);
-    ls_status status = timing_alloc(g, piece.bytes, g->align, &piece.address, err);
-    if (status != LS_OK)
-        return status;
-    if (!vec_push(&g->pieces, piece)) {
-        address_space_free(g->space, timing_frame(piece.address), NULL);
-        return no_memory(err);
-    }
-    *out = g->pieces.count - 1;
-    return LS_OK;
-}
-
-/* ----------------------------------------------------------------------------------------------- launches */
-
-/* The AQL packet of the dispatch, as kernels find it through their dispatch pointer. */
-static void write_packet(const timing_slot *slot, uint8_t *out)
-{
-    const ls_cu_kernel *k = &slot->packet.kernel;
-    uint16_t half[32] = { 0 };
-    uint32_t word[16];
-    half[0] = 2 | 1 << 8; /* a kernel dispatch, with a barrier bit */
-    half[1] = (uint16_t)k->dims;
-    for (unsigned i = 0; i < 3; i++)
-        half[2 + i] = (uint16_t)k->group[i];
-    memcpy(word, half, sizeof word);
-    memcpy(&word[3], k->grid, sizeof k->grid);
-    word[6] = k->program->kernel.scratch_bytes;
-    word[7] = k->lds_bytes;
-    memcpy(&word[8], &k->program->kernel.entry, 8);
-    memcpy(&word[10], &k->kernarg, 8);
-    memcpy(out, word, PACKET_BYTES);
-}
-
-static ls_status place_arguments(timing *t, timing_slot *slot, const drv_dispatch *d, ls_error *err)
-{
-    uint64_t align = d->kernarg_align > PACKET_BYTES ? d->kernarg_align : PACKET_BYTES;
-    uint64_t bytes = align + d->kernarg_bytes;
-    timing_gpu *g = &t->gpus[slot->gpu];
-    ls_command_packet *p = &slot->packet;
-    if (bytes > slot->setup_capacity) {
-        uint8_t *setup = realloc(slot->setup, bytes);
-        if (!setup)
-            return no_memory(err);
-        slot->setup = setup;
-        slot->setup_capacity = bytes;
-    }
-    ls_status status = take_piece(g, bytes, &slot->arguments, err);
-    if (status != LS_OK)
-        return status;
-    p->kernel.packet = g->pieces.at[slot->arguments].address;
-    p->kernel.kernarg = p->kernel.packet + align;
-    memset(slot->setup, 0, align);
-    write_packet(slot, slot->setup);
-    memcpy(slot->setup + align, d->kernarg, d->kernarg_bytes);
-    p->transfer = (ls_dma_job){ .kind = LS_DMA_IN,
-                                .local = true,
-                                .to = t->directory ? p->kernel.packet : timing_frame(p->kernel.packet),
-                                .host_from = slot->setup,
-                                .bytes = bytes };
-    return LS_OK;
-}
-
-static ls_status place_scratch(timing *t, timing_slot *slot, ls_error *err)
-{
-    timing_gpu *g = &t->gpus[slot->gpu];
-    ls_cu_kernel *k = &slot->packet.kernel;
-    uint32_t items = k->group[0] * k->group[1] * k->group[2], lanes = k->program->lanes;
-    k->scratch_bytes = (k->program->kernel.scratch_bytes + 15) & ~15u;
-    k->scratch = 0;
-    k->scratch_place_bytes = (uint64_t)((items + lanes - 1) / lanes) * lanes * k->scratch_bytes;
-    if (k->scratch_place_bytes == 0)
-        return LS_OK;
-    uint64_t bytes = k->scratch_place_bytes * g->command->places(g->command_self, &slot->packet);
-    ls_status status = take_piece(g, bytes, &slot->scratch, err);
-    if (status != LS_OK)
-        return ls_error_prefix(err, "kernel %s: private memory for the waves that run at once",
-                               k->program->name);
-    k->scratch = g->pieces.at[slot->scratch].address;
-    return LS_OK;
-}
-
-ls_command_packet timing_packet_of(const amd_kernel *kernel)
-{
-    bool is_gfx10 = amd_target_is_gfx10(kernel->target);
-    return (ls_command_packet){ .kind = LS_PACKET_KERNEL,
-                                /* Granules of 8; on gfx10 every wave has all scalar registers. */
-                                .sgprs = is_gfx10 ? 106 : ((kernel->rsrc1 >> 6 & 15) + 1) * 8,
-                                /* GCN's code knows no modes: on RDNA its work-groups use both halves, as in
-                              * NaviSim. */
-                                .one_half = is_gfx10 && (kernel->rsrc1 >> 29 & 1) == 0 };
-}
-
-ls_status timing_fill_launch(timing *t, timing_slot *slot, const drv_work *work, const ls_groups *which,
-                             ls_error *err)
-{
-    const timing_program *program = work->program;
-    const drv_dispatch *d = work->dispatch;
-    const amd_kernel *a = &program->program->kernel;
-    ls_command_packet *p = &slot->packet;
-    ls_status status = amd_limits_launch(program->program, d->grid, d->group,
-                                         (uint64_t)a->lds_bytes + d->dynamic_lds_bytes, err);
-    if (status != LS_OK)
-        return status;
-    *p = timing_packet_of(a);
-    p->kernel = (ls_cu_kernel){ .program = program->program,
-                                .code = program->code,
-                                .number = (uint32_t)t->launches,
-                                .dims = d->dims,
-                                .lds_bytes = a->lds_bytes + d->dynamic_lds_bytes,
-                                .queue = t->gpus[slot->gpu].queue_record,
-                                .max_instructions = t->max_instructions,
-                                .lenient_barriers = t->lenient_barriers };
-    p->kernel.which = *which;
-    memcpy(p->kernel.grid, d->grid, sizeof d->grid);
-    memcpy(p->kernel.group, d->group, sizeof d->group);
-    status = place_arguments(t, slot, d, err);
-    return status == LS_OK ? place_scratch(t, slot, err) : status;
-}
-
-static void fill_transfer(timing_slot *slot, const timing_part *part)
-{
-    static const uint8_t kinds[] = { [DRV_WORK_IN] = LS_DMA_IN,
-                                     [DRV_WORK_OUT] = LS_DMA_OUT,
-                                     [DRV_WORK_COPY] = LS_DMA_COPY,
-                                     [DRV_WORK_FILL] = LS_DMA_FILL };
-    slot->packet = (ls_command_packet){ .kind = LS_PACKET_TRANSFER,
-                                        .transfer = { .kind = kinds[part->kind],
-                                                      .to = part->to,
-                                                      .from = part->from,
-                                                      .bytes = part->bytes,
-                                                      .host_from = part->host_from,
-                                                      .host_to = part->host_to,
-                                                      .pattern = part->pattern,
-                                                      .pattern_bytes = part->pattern_bytes } };
-}
+/* ------------------------------------------------------------------------------------------------- begins */
 
 /* A part of a command becomes a packet of its GPU. job NULL: it is all of the command. */
 static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const timing_part *part, bool local,
@@ -228,7 +50,7 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
     if (part->kind == DRV_WORK_LAUNCH)
         status = timing_fill_launch(t, slot, work, &part->which, err);
     else
-        fill_transfer(slot, part);
+        timing_fill_transfer(slot, part);
     if (status == LS_OK && part->kind == DRV_WORK_LAUNCH)
         timing_check_launch(t, slot, work);
     if (status == LS_OK && part->kind == DRV_WORK_LAUNCH)
@@ -250,6 +72,8 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
     }
     if (part->kind == DRV_WORK_LAUNCH)
         t->launches++;
+    if (part->kind == DRV_WORK_LAUNCH && slot->command < t->notes.count)
+        t->notes.at[slot->command].launches++;
     slot->work = work;
     slot->packet.client = slot;
     slot->host_began_ns = host_ns();
@@ -287,13 +111,15 @@ static ls_status submit_work(timing *t, drv_work *work, bool local, ls_error *er
 {
     timing_part part = { .kind = work->kind, .gpu = (uint32_t)work->gpu };
     timing_job *job;
-    t->commands++;
+    ls_status status = timing_note_command(t, work, 0, err);
+    if (status != LS_OK)
+        return status;
     bool launch = work->kind == DRV_WORK_LAUNCH;
     if (launch)
         part.which = work->dispatch->which;
     if (launch ? part.gpu < t->gpu_count : timing_is_whole(t, work, &part))
         return submit_part(t, work, NULL, &part, local, err);
-    ls_status status = launch ? timing_spread(t, work, &job, err) : timing_split(t, work, &job, err);
+    status = launch ? timing_spread(t, work, &job, err) : timing_split(t, work, &job, err);
     if (status != LS_OK)
         return status;
     job->local = local;
@@ -309,13 +135,18 @@ static ls_status submit_work(timing *t, drv_work *work, bool local, ls_error *er
     return LS_OK;
 }
 
-static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
+/* The simulation that was stopped says so itself. */
+ls_status timing_lost(const timing *t, ls_error *err)
 {
-    timing_discard_freed(t);
-    work->began_ns = UINT64_MAX;
-    work->status = LS_OK;
-    if (timing_is_skipping(t))
-        return timing_skip_command(t, work, local, err);
+    if (err)
+        *err = t->broken;
+    if (t->broken.status != LS_ERR_INTERRUPTED)
+        (void)ls_error_prefix(err, "the GPUs are lost since an earlier error");
+    return t->broken.status;
+}
+
+ls_status timing_begin_work(timing *t, drv_work *work, bool local, ls_error *err)
+{
     timing_check_begin(t, work);
     ls_status status = submit_work(t, work, local, err);
     if (status != LS_OK) {
@@ -325,15 +156,20 @@ static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
     return status;
 }
 
+static ls_status submit(timing *t, drv_work *work, bool local, ls_error *err)
+{
+    timing_discard_freed(t);
+    work->began_ns = UINT64_MAX;
+    work->status = LS_OK;
+    return timing_is_skipping(t) ? timing_skip_command(t, work, local, err)
+                                 : timing_begin_work(t, work, local, err);
+}
+
 ls_status timing_submit(void *self, drv_work *work, ls_error *err)
 {
     timing *t = self;
     pthread_mutex_lock(&t->lock);
-    ls_status status = t->is_broken ? t->broken.status : LS_OK;
-    if (t->is_broken)
-        *err = t->broken;
-    else
-        status = submit(t, work, false, err);
+    ls_status status = t->is_broken ? timing_lost(t, err) : submit(t, work, false, err);
     pthread_mutex_unlock(&t->lock);
     return status;
 }
@@ -534,6 +370,8 @@ ls_status timing_settle(timing *t, ls_error *err)
 {
     ls_status status = LS_OK;
     bool any = true;
+    if (t->is_broken && t->directory && !migrate_is_idle(t->directory))
+        return timing_lost(t, err);
     while (t->directory && !migrate_is_idle(t->directory) && status == LS_OK && any)
         status = run_once(t, &any, err);
     if (status == LS_OK && t->directory && !migrate_is_idle(t->directory))
@@ -544,6 +382,8 @@ ls_status timing_settle(timing *t, ls_error *err)
 /* Runs the engine until a packet is over. */
 static ls_status run_on(timing *t, ls_error *err)
 {
+    if (timing_is_skipping(t) && t->held.count > 0)
+        return timing_skip_stuck(t, err);
     for (;;) {
         bool any;
         ls_status status = run_once(t, &any, err);
@@ -599,9 +439,8 @@ ls_status timing_run_job(timing *t, timing_job *job, ls_error *err)
 {
     const drv_work *work = job->work;
     if (t->is_broken) {
-        *err = t->broken;
         timing_job_free(job);
-        return t->broken.status;
+        return timing_lost(t, err);
     }
     timing_discard_freed(t);
     return run_until(t, work, submit_job(t, job, err), err);
@@ -609,10 +448,8 @@ ls_status timing_run_job(timing *t, timing_job *job, ls_error *err)
 
 static ls_status at_once(timing *t, drv_work *work, ls_error *err)
 {
-    if (t->is_broken) {
-        *err = t->broken;
-        return t->broken.status;
-    }
+    if (t->is_broken)
+        return timing_lost(t, err);
     return run_until(t, work, submit(t, work, true, err), err);
 }
 

@@ -1,12 +1,16 @@
 /* timing_skip.c: goes to a position of a program: its host code runs as always, and the commands before the position
  * are emulated on the GPU's memory. No time passes. The machine has seen nothing then, so that its caches hold no line
- * of that memory. Allocations are those of a run with time, so that everything lies at the same addresses. */
+ * of that memory. Allocations are those of a run with time, so that everything lies at the same addresses.
+ *
+ * A position of several devices has a number of commands for each. A device that has come to its number waits for the
+ * others: its later commands are held until all are there. */
 #include "runtime/timing/timing_impl.h"
 
 #include "runtime/driver/drv.h"
 #include "runtime/emulate/emulate.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static timing *of(const ls_gpu_system *system)
@@ -14,23 +18,158 @@ static timing *of(const ls_gpu_system *system)
     return system->backend == &drv_backend_time ? system->machine : NULL;
 }
 
+uint32_t timing_device_count(const ls_gpu_system *system)
+{
+    const timing *t = of(system);
+    return t && (t->gpu_count > 1 || t->unified) ? (uint32_t)t->gpu_count + t->unified : 0;
+}
+
+/* The device of a command: a GPU, or after them the unified device. */
+static uint32_t device_of(const timing *t, const drv_work *work)
+{
+    return (uint32_t)(work->gpu < t->gpu_count ? work->gpu : t->gpu_count);
+}
+
+ls_status timing_note_command(timing *t, const drv_work *work, uint32_t launches, ls_error *err)
+{
+    const timing_note note = { .device = device_of(t, work), .launches = launches };
+    t->commands++;
+    t->done[note.device]++;
+    if ((t->gpu_count > 1 || t->unified) && !vec_push(&t->notes, note))
+        return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    return LS_OK;
+}
+
+void timing_position(const ls_gpu_system *system, const timing_record *record, source_position *out)
+{
+    const timing *t = of(system);
+    out->command = record->command;
+    out->launches = record->number;
+    out->device_count = timing_device_count(system);
+    if (out->device_count == 0)
+        return;
+    out->launches = 0;
+    for (size_t i = 0; i < record->command && i < t->notes.count; i++) {
+        out->devices[t->notes.at[i].device].command++;
+        out->launches += t->notes.at[i].launches;
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------- one memory */
+
+/* The emulator has one memory. GPUs whose addresses have their number, and GPUs together, get one while the program goes
+ * to the position: every byte at its virtual address, wherever its page lies. */
+static bool needs_flat(const timing *t)
+{
+    return t->gpu_count > 1 || t->unified || t->gpus[0].home != 0;
+}
+
+/* Allocations that were there before the program. */
+static ls_status mirror_gpu(const timing_gpu *g, memory_space *flat, ls_error *err)
+{
+    size_t count = address_space_extents(g->space, NULL, 0);
+    memory_extent *extents = malloc((count + 1) * sizeof *extents);
+    ls_status status = extents ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    count = extents ? address_space_extents(g->space, extents, count) : 0;
+    for (size_t i = 0; i < count && status == LS_OK; i++) {
+        uint64_t at = mem_place_virtual(g->home, extents[i].start), bytes = extents[i].end - extents[i].start;
+        status = address_space_map(flat, at, bytes, extents[i].state, err);
+        if (status == LS_OK)
+            status = address_space_write(flat, at, address_space_host(g->space, extents[i].start, bytes),
+                                         bytes, err);
+    }
+    free(extents);
+    return status;
+}
+
+static ls_status make_flat(timing *t, ls_error *err)
+{
+    memory_space *flat;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < t->gpu_count; i++) {
+        uint64_t end = mem_place_virtual(t->gpus[i].home, address_space_bytes(t->gpus[i].space));
+        bytes = end > bytes ? end : bytes;
+    }
+    ls_status status = address_space_create(bytes, &flat, err);
+    for (size_t i = 0; i < t->gpu_count && status == LS_OK; i++) {
+        t->gpus[i].flat = flat;
+        status = mirror_gpu(&t->gpus[i], flat, err);
+    }
+    return status;
+}
+
+void timing_skip_fini(timing *t)
+{
+    if (t->gpu_count > 0)
+        address_space_destroy(t->gpus[0].flat);
+    for (size_t i = 0; i < t->gpu_count; i++)
+        t->gpus[i].flat = NULL;
+}
+
+static memory_space *memory_of(const timing_gpu *g)
+{
+    return g->flat ? g->flat : g->space;
+}
+
+/* A page goes to the frame that it has now. */
+static ls_status deliver_page(const timing *t, uint64_t address, const uint8_t *bytes, ls_error *err)
+{
+    page_place at = page_table_find(t->pages, address);
+    const timing_gpu *g = &t->gpus[t->index_of[at.place]];
+    const void *now = address_space_host(g->space, at.frame, LS_PAGE_BYTES);
+    if (now && memcmp(now, bytes, LS_PAGE_BYTES) == 0)
+        return LS_OK;
+    return amd_gpu_load(g->gpu, at.frame, bytes, LS_PAGE_BYTES, err);
+}
+
+static ls_status deliver(timing *t, ls_error *err)
+{
+    memory_space *flat = t->gpus[0].flat;
+    size_t count = address_space_extents(flat, NULL, 0);
+    memory_extent *extents = malloc((count + 1) * sizeof *extents);
+    ls_status status = extents ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    count = extents ? address_space_extents(flat, extents, count) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *bytes = address_space_host(flat, extents[i].start, extents[i].end - extents[i].start);
+        for (uint64_t at = extents[i].start; at < extents[i].end && status == LS_OK; at += LS_PAGE_BYTES)
+            status = deliver_page(t, at, bytes + (at - extents[i].start), err);
+    }
+    free(extents);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------ begin and end */
+
+static ls_status check_devices(const ls_gpu_system *system, const source_position *to, ls_error *err)
+{
+    uint64_t sum = to->device_count == 0 ? to->command : 0;
+    for (uint32_t i = 0; i < to->device_count; i++)
+        sum += to->devices[i].command;
+    if (to->device_count != timing_device_count(system))
+        return ls_fail(err, LS_ERR_INPUT, "the position has %u devices, but the program has %u",
+                       to->device_count, timing_device_count(system));
+    if (sum != to->command)
+        return ls_fail(err, LS_ERR_INPUT,
+                       "the position is after %" PRIu64 " commands, but its devices have %" PRIu64,
+                       to->command, sum);
+    return LS_OK;
+}
+
 ls_status timing_skip(ls_gpu_system *system, const source_position *to, ls_error *err)
 {
     timing *t = of(system);
     if (!t)
         return ls_fail(err, LS_ERR_USAGE, "positions are for programs in simulated time");
-    if (t->gpu_count > 1 || t->unified)
+    if (t->directory)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
-                       "the program sees %zu GPUs%s: it goes to a position only on one, choose it with --on",
-                       t->gpu_count, t->unified ? " as a unified device" : "");
-    if (t->gpus[0].home != 0) /* the emulator has one address space, of frames */
-        return ls_fail(
-            err, LS_ERR_UNSUPPORTED,
-            "gpu%u is on a fabric and has no TLBs: a program goes to a position on gpu0 of such a system",
-            t->gpus[0].number);
+                       "a program goes to a position only where pages stay: migrate.model must be none");
     if (t->record)
         return ls_fail(err, LS_ERR_USAGE, "a recording begins with the program, not at a position of it");
     ls_status status = position_check_start(to, err);
+    if (status == LS_OK)
+        status = check_devices(system, to, err);
+    if (status == LS_OK && to->command > 0 && needs_flat(t))
+        status = make_flat(t, err);
     if (status == LS_OK)
         t->skip_to = *to;
     return status;
@@ -51,26 +190,25 @@ ls_status timing_check_skip(const ls_gpu_system *system, ls_error *err)
 #define PIECE_BYTES 65536u
 
 /* A piece of a transfer, in the order that leaves overlapping copies right. */
-static ls_status transfer_piece(const timing_gpu *g, const drv_work *work, uint64_t at, uint64_t bytes,
+static ls_status transfer_piece(memory_space *memory, const drv_work *work, uint64_t at, uint64_t bytes,
                                 uint8_t *buffer, ls_error *err)
 {
-    uint64_t to = timing_frame(work->to) + at, from = timing_frame(work->from) + at;
     const uint8_t *bytes_of = buffer;
     ls_status status = LS_OK;
     if (work->kind == DRV_WORK_OUT)
-        return amd_gpu_copy_out(g->gpu, (uint8_t *)work->host_to + at, from, bytes, err);
+        return address_space_read(memory, work->from + at, (uint8_t *)work->host_to + at, bytes, err);
     if (work->kind == DRV_WORK_IN)
         bytes_of = (const uint8_t *)work->host_from + at;
     else if (work->kind == DRV_WORK_COPY)
-        status = amd_gpu_copy_out(g->gpu, buffer, from, bytes, err);
+        status = address_space_read(memory, work->from + at, buffer, bytes, err);
     else
         for (uint64_t i = 0; i < bytes; i++)
             buffer[i] = ((const uint8_t *)work->pattern)[(at + i) % work->pattern_bytes];
-    return status == LS_OK ? amd_gpu_load(g->gpu, to, bytes_of, bytes, err) : status;
+    return status == LS_OK ? address_space_write(memory, work->to + at, bytes_of, bytes, err) : status;
 }
 
-/* Copies and fills of the commands before the position, in the memory of the channels. */
-static ls_status transfer(const timing_gpu *g, const drv_work *work, ls_error *err)
+/* Copies and fills of the commands before the position. */
+static ls_status transfer(memory_space *memory, const drv_work *work, ls_error *err)
 {
     uint8_t buffer[PIECE_BYTES];
     bool backwards = work->kind == DRV_WORK_COPY && work->to > work->from;
@@ -78,7 +216,7 @@ static ls_status transfer(const timing_gpu *g, const drv_work *work, ls_error *e
     for (uint64_t done = 0, piece; done < work->bytes && status == LS_OK; done += piece) {
         uint64_t left = work->bytes - done;
         piece = left < PIECE_BYTES ? left : PIECE_BYTES;
-        status = transfer_piece(g, work, backwards ? left - piece : done, piece, buffer, err);
+        status = transfer_piece(memory, work, backwards ? left - piece : done, piece, buffer, err);
     }
     return status;
 }
@@ -99,9 +237,9 @@ static ls_status emulate_slot(timing *t, const timing_slot *slot, const drv_work
     memcpy(launch.grid, k->grid, sizeof launch.grid);
     memcpy(launch.group, k->group, sizeof launch.group);
     ls_status status =
-        amd_gpu_load(g->gpu, timing_frame(k->packet), slot->setup, slot->packet.transfer.bytes, err);
+        address_space_write(memory_of(g), k->packet, slot->setup, slot->packet.transfer.bytes, err);
     if (status == LS_OK)
-        status = emulate_create(g->space, 1, &emulator, err);
+        status = emulate_create(memory_of(g), 1, &emulator, err);
     if (status != LS_OK)
         return status;
     status = emulate_run(emulator, k->program, &launch, NULL, NULL, err);
@@ -109,33 +247,98 @@ static ls_status emulate_slot(timing *t, const timing_slot *slot, const drv_work
     return status;
 }
 
-static ls_status skip_launch(timing *t, const drv_work *work, ls_error *err)
+/* The part of one GPU takes the memory that it would take in simulated time. */
+static ls_status skip_part(timing *t, const drv_work *work, const timing_part *part, bool runs, ls_error *err)
 {
     timing_slot *slot = timing_free_slot(t);
     if (!slot)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    slot->gpu = (uint32_t)work->gpu;
-    ls_status status = timing_fill_launch(t, slot, work, &work->dispatch->which, err);
+    slot->gpu = part->gpu;
+    ls_status status = timing_fill_launch(t, slot, work, &part->which, err);
     if (status == LS_OK) {
         t->launches++;
-        status = emulate_slot(t, slot, work, err);
+        status = runs ? emulate_slot(t, slot, work, err) : LS_OK;
     }
     timing_free_pieces(t, slot);
     return status;
 }
 
+static ls_status skip_launch(timing *t, drv_work *work, uint32_t *launches, ls_error *err)
+{
+    timing_part whole = { .kind = DRV_WORK_LAUNCH,
+                          .gpu = (uint32_t)work->gpu,
+                          .which = work->dispatch->which };
+    timing_job *job = NULL;
+    ls_status status = work->gpu < t->gpu_count ? LS_OK : timing_spread(t, work, &job, err);
+    const timing_part *parts = job ? job->parts.at : &whole;
+    *launches = job ? (uint32_t)job->parts.count : 1;
+    for (uint32_t i = 0; i < *launches && status == LS_OK;
+         i++) /* if GPU 0 places work-groups, each part has all */
+        status = skip_part(t, work, &parts[i], i == 0 || parts[i].shared == 0, err);
+    timing_job_free(job);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------- at the position */
+
+ls_status timing_skip_stuck(const timing *t, ls_error *err)
+{
+    uint32_t i = 0;
+    while (i + 1 < t->skip_to.device_count && t->done[i] >= t->skip_to.devices[i].command)
+        i++;
+    return ls_fail(err, LS_ERR_INPUT,
+                   "the position is after %" PRIu64
+                   " commands of device %u, but the program waits for a later "
+                   "command of another device after %" PRIu64 " of them",
+                   t->skip_to.devices[i].command, i, t->done[i]);
+}
+
+/* Commands of devices that came to the position before the others. */
+static ls_status release_held(timing *t, ls_error *err)
+{
+    for (size_t i = 0; i < t->held.count; i++) {
+        drv_work *work = t->held.at[i];
+        ls_status status = timing_begin_work(t, work, false, err);
+        if (status == LS_OK)
+            continue;
+        work->status = status;
+        work->failure = *err;
+        work->is_over = true;
+        t->ended++;
+    }
+    t->held.count = 0;
+    return LS_OK;
+}
+
+static ls_status arrive(timing *t, ls_error *err)
+{
+    if (t->launches != t->skip_to.launches)
+        return ls_fail(err, LS_ERR_INPUT,
+                       "the position is after %" PRIu64 " launches, but the first %" PRIu64
+                       " commands of the program have %" PRIu64,
+                       t->skip_to.launches, t->commands, t->launches);
+    ls_status status = t->gpus[0].flat ? deliver(t, err) : LS_OK;
+    timing_skip_fini(t);
+    return status == LS_OK ? release_held(t, err) : status;
+}
+
 ls_status timing_skip_command(timing *t, drv_work *work, bool local, ls_error *err)
 {
     bool launch = work->kind == DRV_WORK_LAUNCH;
-    ls_status status = launch ? skip_launch(t, work, err) : transfer(&t->gpus[work->gpu], work, err);
-    t->commands++;
+    uint32_t device = device_of(t, work), launches = 0;
+    if (t->skip_to.device_count > 0 && t->done[device] >= t->skip_to.devices[device].command) {
+        if (local) /* the host waits for it now */
+            return timing_skip_stuck(t, err);
+        return vec_push(&t->held, work) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    }
+    const timing_gpu *g = &t->gpus[work->gpu < t->gpu_count ? work->gpu : 0];
+    ls_status status = launch ? skip_launch(t, work, &launches, err) : transfer(memory_of(g), work, err);
+    if (status == LS_OK)
+        status = timing_note_command(t, work, launches, err);
     t->others += !launch && !local;
-    if (status == LS_OK && !timing_is_skipping(t) && t->launches != t->skip_to.launches)
-        status = ls_fail(err, LS_ERR_INPUT,
-                         "the position is after %" PRIu64 " launches, but the first %" PRIu64
-                         " commands of the program have %" PRIu64,
-                         t->skip_to.launches, t->commands, t->launches);
     work->began_ns = work->ended_ns = 0;
+    if (status == LS_OK && !timing_is_skipping(t))
+        status = arrive(t, err);
     work->is_over = status == LS_OK;
     t->ended += work->is_over;
     return status;

@@ -1,6 +1,8 @@
 /* devices.c: the parts that lists of devices and collectives share: commands, signals, and the checks of both. */
 #include "workload/devices/devices.h"
 
+#include "workload/identity.h"
+
 #include "workload/synth/synth.h"
 
 #include <stdlib.h>
@@ -209,4 +211,38 @@ void devices_close(devices_list *list)
     text_fini(&list->names);
     arena_fini(&list->arena);
     free(list);
+}
+
+/* ------------------------------------------------------------------------------------------------ identity */
+
+static ls_status add_identity(hash_stream *hasher, const char *path, ls_error *err)
+{
+    hash128 found;
+    ls_status status = trace_identity(path, &found, err);
+    const uint64_t halves[2] = { found.low, found.high };
+    if (status == LS_OK)
+        hasher_add(hasher, halves, sizeof halves);
+    return status;
+}
+
+ls_status devices_identity(const devices_list *list, hash128 *out, ls_error *err)
+{
+    hash_stream *hasher;
+    ls_status status = hasher_create(&hasher, err);
+    if (status != LS_OK)
+        return status;
+    const uint64_t head[] = { list->count, (uint64_t)list->owners, list->page_bytes };
+    hasher_add(hasher, head, sizeof head);
+    status = add_identity(hasher, list->path, err);
+    for (uint32_t d = 0; d < list->count; d++)
+        for (size_t i = 0; i < list->at[d].paths.count && status == LS_OK; i++)
+            status = add_identity(hasher, list->at[d].paths.at[i], err);
+    for (size_t i = 0; i < list->ranges.count; i++) {
+        const devices_range *r = &list->ranges.at[i];
+        const uint64_t range[] = { r->begin, r->end, r->device };
+        hasher_add(hasher, range, sizeof range);
+    }
+    *out = hasher_get(hasher);
+    hasher_destroy(hasher);
+    return status;
 }

@@ -6,6 +6,7 @@
 #define DEVICES_DEVICES_H
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "lockstep/sector.h"
@@ -68,6 +69,8 @@ ls_status devices_open(const char *path, uint32_t devices, const trace_options *
 ls_status devices_open_memory(const char *path, char *text, size_t bytes, uint32_t devices,
                               const trace_options *options, devices_list **out, ls_error *err);
 void devices_close(devices_list *list);
+/* Which work this is: the list or the collective as written, its traces, owners of addresses, and how many devices. */
+ls_status devices_identity(const devices_list *list, hash128 *out, ls_error *err);
 /* waits.c: an error that names the cycle if devices wait for each other. */
 ls_status devices_check_waits(const devices_list *list, ls_error *err);
 

@@ -59,8 +59,17 @@ static inline bench bench_open(const char *target, unsigned version, const ls_gp
     return b;
 }
 
+/* The program has no races, if its memory is checked. Reads that get wrong bytes fail the commands themselves. */
+static inline void assert_no_races(const ls_gpu_system *system)
+{
+    ls_gpu_memory_check found;
+    if (ls_gpu_system_memory_check(system, &found))
+        assert_int_equal(found.races, 0);
+}
+
 static inline void bench_close(bench *b)
 {
+    assert_no_races(b->system);
     ls_gpu_context_destroy(b->context);
     ls_gpu_system_destroy(b->system);
 }

@@ -32,6 +32,7 @@ static rig open_increment(const ls_gpu_options *options)
 
 static void close_rig(rig *r)
 {
+    assert_no_races(r->system);
     ls_gpu_context_destroy(r->context);
     ls_gpu_system_destroy(r->system);
 }

@@ -69,7 +69,6 @@ static void open_rig(rig *r, uint32_t mode)
     const uint32_t pages = LS_PAGE_READ | LS_PAGE_WRITE;
     memset(r, 0, sizeof *r);
     remote_open_kind(&r->base, litmus.kind, 2, FABRIC, litmus.modes[mode]);
-    OK(memcheck_create(&r->base.check, &err));
     ls_block *directory = ls_engine_part(r->base.engine, MIGRATE_PART, 0);
     assert_int_equal(directory != NULL, mode >= litmus.still_modes);
     if (directory == NULL)

@@ -67,8 +67,7 @@ typedef struct remote_rig {
     remote_gpu gpus[REMOTE_GPUS_MAX];
     amd_program *programs[REMOTE_PROGRAMS];
     cu_code *codes[REMOTE_PROGRAMS];
-    /* NULL: memory is not checked. Tests that write to memory past all caches have none. */
-    memcheck *check;
+    memcheck *check; /* always on: every read gets the last write that happened before it */
     uint32_t checked[REMOTE_BESIDE], checked_count;
     cu_observer observers[REMOTE_BESIDE];
 } remote_rig;
@@ -104,6 +103,7 @@ static inline void remote_open_kind(remote_rig *r, const remote_kind *kind, uint
     OK(config_load(&request, &r->config, NULL, &err));
     OK(machine_create(r->config, 1, &r->machine, &err));
     OK(page_table_create(&r->table, &err));
+    OK(memcheck_create(&r->check, &err));
     r->engine = ls_machine_engine(r->machine);
     for (uint32_t i = 0; i < gpus; i++) {
         r->gpus[i].gpu = amd_gpu_of(r->engine, i);
@@ -145,6 +145,13 @@ static inline uint64_t remote_at(const remote_rig *r, uint32_t gpu, uint64_t off
 static inline uint8_t *remote_bytes(const remote_rig *r, uint32_t gpu, uint64_t offset)
 {
     return address_space_host(r->gpus[gpu].space, r->gpus[gpu].data + offset, 1);
+}
+
+/* Writes them between runs, past all caches. */
+static inline void remote_set(remote_rig *r, uint32_t gpu, uint64_t offset, const void *data, uint64_t bytes)
+{
+    memcpy(remote_bytes(r, gpu, offset), data, bytes);
+    memcheck_write(r->check, 0, remote_at(r, gpu, offset), data, bytes);
 }
 
 /* A program for all GPUs; returns its number. */
@@ -204,8 +211,7 @@ static inline void remote_launch_beside(remote_rig *r, uint32_t gpu, uint32_t pr
                                                .grid = { items, 1, 1 },
                                                .group = { 64, 1, 1 },
                                                .kernarg = mem_place_virtual(gpu, at) } };
-    if (r->check)
-        remote_check(r, gpu, args, arg_count, packet);
+    remote_check(r, gpu, args, arg_count, packet);
     remote_submit(r, gpu, packet);
 }
 
@@ -230,7 +236,7 @@ static inline void remote_transfer(remote_rig *r, uint32_t gpu, ls_dma_kind kind
 static inline void remote_run(remote_rig *r, uint32_t packets, uint32_t threads)
 {
     const ls_run_options options = { .threads = threads,
-                                     .between = r->check ? memcheck_between : NULL,
+                                     .between = memcheck_between,
                                      .between_self = r->check };
     uint32_t taken = 0;
     for (uint32_t runs = 0; taken < packets; runs++) {
@@ -243,8 +249,7 @@ static inline void remote_run(remote_rig *r, uint32_t packets, uint32_t threads)
         }
     }
     OK(ls_run(r->engine, &options, NULL, &err)); /* to rest */
-    if (r->check)
-        OK(memcheck_flush(r->check, 0, &err));
+    OK(memcheck_flush(r->check, 0, &err));
     for (; r->checked_count > 0; r->checked_count--)
         memcheck_end(r->check, r->checked[r->checked_count - 1], NULL);
 }

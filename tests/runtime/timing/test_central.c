@@ -26,6 +26,7 @@ static rig open_rig(uint32_t threads)
                                                .spread = "central",
                                                .memory_bytes = 16 << 20,
                                                .max_instructions = 20000,
+                                               .check_memory = true,
                                                .threads = threads },
                             &r.system, &err));
     OK(ls_gpu_context_create(r.system, &r.context, &err));
@@ -38,6 +39,7 @@ static rig open_rig(uint32_t threads)
 
 static void close_rig(rig *r)
 {
+    assert_no_races(r->system);
     ls_gpu_context_destroy(r->context);
     ls_gpu_system_destroy(r->system);
 }

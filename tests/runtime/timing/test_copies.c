@@ -12,6 +12,7 @@ static ls_gpu_system *make(uint32_t threads)
     ls_gpu_system *system;
     OK(ls_gpu_system_create(&(ls_gpu_options){ .platform = PLATFORM,
                                                .threads = threads,
+                                               .check_memory = true,
                                                .memory_bytes = 64 << 20 },
                             &system, &err));
     return system;
@@ -71,6 +72,7 @@ static uint64_t random_operations(uint32_t threads, uint64_t seed)
     ls_gpu_event_get_times(event, &queued, &began, &ended);
     assert_true(queued <= began && began < ended);
     ls_gpu_event_release(event);
+    assert_no_races(system);
     ls_gpu_context_destroy(context);
     ls_gpu_system_destroy(system);
     return ended;
@@ -128,6 +130,7 @@ static void rate(void **unused)
         uint64_t none = copy_ns(context, queue, buffer, 1, in == 1);
         assert_true(none > (in ? 14500u : 8500u) && none < (in ? 16500u : 10500u));
     }
+    assert_no_races(system);
     ls_gpu_context_destroy(context);
     ls_gpu_system_destroy(system);
 }
@@ -155,6 +158,7 @@ static void freed_memory(void **unused)
     OK(ls_gpu_peek(context, got, second, sizeof got, &err));
     for (size_t i = 0; i < sizeof got; i++)
         assert_int_equal(got[i], i >= 100 && i < 1100 ? 0x5a : 0);
+    assert_no_races(system);
     ls_gpu_context_destroy(context);
     ls_gpu_system_destroy(system);
 }

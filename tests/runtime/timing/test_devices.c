@@ -26,6 +26,7 @@ static system_rig open_rig(uint32_t gpus, uint32_t threads)
                                                .set_count = 1,
                                                .memory_bytes = 16 << 20,
                                                .max_instructions = 20000,
+                                               .check_memory = true,
                                                .threads = threads },
                             &r.system, &err));
     assert_int_equal(ls_gpu_system_gpu_count(r.system), gpus);
@@ -39,6 +40,7 @@ static system_rig open_rig(uint32_t gpus, uint32_t threads)
 
 static void close_rig(system_rig *r)
 {
+    assert_no_races(r->system);
     ls_gpu_context_destroy(r->context);
     ls_gpu_system_destroy(r->system);
 }

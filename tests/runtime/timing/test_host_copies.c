@@ -28,6 +28,7 @@ static rig open_rig(uint32_t gpus, uint32_t threads, const char *const *more, si
                                                .sets = sets,
                                                .set_count = 3 + more_count,
                                                .memory_bytes = 16 << 20,
+                                               .check_memory = true,
                                                .threads = threads },
                             &r.system, &err));
     OK(ls_gpu_context_create(r.system, &r.context, &err));
@@ -42,6 +43,7 @@ static rig open_rig(uint32_t gpus, uint32_t threads, const char *const *more, si
 
 static void close_rig(rig *r)
 {
+    assert_no_races(r->system);
     ls_gpu_context_destroy(r->context);
     ls_gpu_system_destroy(r->system);
 }
@@ -262,6 +264,7 @@ static uint64_t random_copies(const char *platform, uint32_t threads)
                                                .sets = sets,
                                                .set_count = 4,
                                                .memory_bytes = 16 << 20,
+                                               .check_memory = true,
                                                .threads = threads },
                             &system, &err));
     OK(ls_gpu_context_create(system, &context, &err));
@@ -296,6 +299,7 @@ static uint64_t random_copies(const char *platform, uint32_t threads)
         assert_memory_equal(got, mirror[i], SIZE);
     }
     uint64_t end = ls_gpu_system_now(system);
+    assert_no_races(system);
     ls_gpu_context_destroy(context);
     ls_gpu_system_destroy(system);
     return end;
@@ -322,8 +326,31 @@ static void without_a_host(void **unused)
     assert_false(ls_gpu_system_has_host(system));
     REFUSED(ls_gpu_alloc_host(context, 4096, &pinned, &err), LS_ERR_UNSUPPORTED,
             "platform 'r9nano' has no memory of the host that GPUs reach");
+    assert_no_races(system);
     ls_gpu_context_destroy(context);
     ls_gpu_system_destroy(system);
+}
+
+/* The emulator that goes to a position knows the memory of GPUs only. */
+static void none_before_a_position(void **unused)
+{
+    rig r = open_rig(2, 1, NULL, 0);
+    const source_position to = { .kind = POSITION_PROGRAM,
+                                 .command = 1,
+                                 .device_count = timing_device_count(r.system),
+                                 .devices = { { .command = 1 } } };
+    ls_gpu_address pinned;
+    uint32_t word = 9;
+    (void)unused;
+    assert_int_equal(to.device_count, 2);
+    OK(timing_skip(r.system, &to, &err));
+    REFUSED(ls_gpu_alloc_host(r.context, 4096, &pinned, &err), LS_ERR_UNSUPPORTED,
+            "a program that goes to a position has no memory of the host that GPUs use");
+    OK(ls_gpu_alloc(r.context, 4096, &pinned, &err));
+    OK(ls_gpu_copy_in(r.context, pinned, &word, sizeof word, &err)); /* at the position */
+    OK(ls_gpu_alloc_host(r.context, 4096, &pinned, &err));
+    assert_int_equal(ls_gpu_system_now(r.system), 0);
+    close_rig(&r);
 }
 
 int main(void)
@@ -335,6 +362,7 @@ int main(void)
         cmocka_unit_test(kernels_use_host_memory),
         cmocka_unit_test(bytes_arrive),
         cmocka_unit_test(without_a_host),
+        cmocka_unit_test(none_before_a_position),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

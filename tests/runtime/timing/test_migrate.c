@@ -3,6 +3,8 @@
 #include "increment_rig.h"
 
 #include "lockstep/random.h"
+#include "model/migrate/migrate.h"
+#include "runtime/timing/timing.h"
 
 typedef struct model {
     const char *name;
@@ -18,7 +20,7 @@ static const model models[] = {
     { "split", { NULL } },
 };
 
-static rig open_rig(const model *m, uint32_t threads, uint64_t memory)
+static rig open_checked(const model *m, uint32_t threads, uint64_t memory, bool check_memory)
 {
     char text[64];
     const char *sets[12] = { "gpus.clusters=2", "fabric.model=pcie", "host.model=cpu", text,
@@ -29,11 +31,17 @@ static rig open_rig(const model *m, uint32_t threads, uint64_t memory)
         sets[count++] = m->sets[i];
     const ls_gpu_options options = { .memory_bytes = memory,
                                      .threads = threads,
+                                     .check_memory = check_memory,
                                      .platform = NANO,
                                      .platform_gpus = GPUS,
                                      .sets = sets,
                                      .set_count = count };
     return open_increment(&options);
+}
+
+static rig open_rig(const model *m, uint32_t threads, uint64_t memory)
+{
+    return open_checked(m, threads, memory, true);
 }
 
 /* A page follows the GPUs that use it. */
@@ -198,6 +206,108 @@ static void spilled(void **unused)
     }
 }
 
+/* --------------------------------------------------------------------------------- pages that are on their way */
+
+static const model eager = { "page", { "migrate.prefetch=64", NULL } };
+
+static bool is_moving(const rig *r)
+{
+    return !migrate_is_idle(ls_engine_part(timing_engine(r->system), MIGRATE_PART, 0));
+}
+
+/* GPU 1 uses the first page. The pages behind it follow when the kernel is over already. */
+static ls_gpu_address begin_move(rig *r, uint32_t pages)
+{
+    ls_gpu_address buffer;
+    OK(ls_gpu_alloc_zeroed(r->context, (uint64_t)pages * PAGE, &buffer, &err));
+    OK(add_one(r, 1, buffer, 64, (ls_groups){ 0 }));
+    assert_true(is_moving(r));
+    return buffer;
+}
+
+/* A free waits until the pages have arrived. The memory that comes next gets the same frames: a line of the old pages that
+ * arrived later would destroy it. */
+static uint64_t free_on_the_way(uint32_t threads)
+{
+    enum { PAGES = 48, WORDS = PAGES * PAGE / 4 };
+    static uint32_t data[WORDS], got[WORDS];
+    rig r = open_rig(&eager, threads, 512 * PAGE);
+    ls_gpu_address old = begin_move(&r, PAGES), fresh;
+    OK(ls_gpu_free(r.context, old, &err));
+    assert_false(is_moving(&r));
+    OK(ls_gpu_alloc(r.context, sizeof data, &fresh, &err));
+    assert_int_equal(fresh, old);
+    for (uint32_t i = 0; i < WORDS; i++)
+        data[i] = 7 * i;
+    OK(ls_gpu_copy_in(r.context, fresh, data, sizeof data, &err));
+    OK(add_one(&r, 1, fresh, WORDS, (ls_groups){ 0 }));
+    OK(add_one(&r, 2, fresh, WORDS, (ls_groups){ 0 }));
+    OK(ls_gpu_copy_out(r.context, got, fresh, sizeof got, &err));
+    for (uint32_t i = 0; i < WORDS; i++)
+        assert_int_equal(got[i], data[i] + 2);
+    REFUSED(ls_gpu_free(r.context, old + PAGE, &err), LS_ERR_USAGE, "is not the address of an allocation");
+    uint64_t end = ls_gpu_system_now(r.system);
+    close_rig(&r);
+    return end;
+}
+
+static void frees_wait_for_pages(void **unused)
+{
+    static const uint32_t threads[] = { 2, 3, 8 };
+    (void)unused;
+    uint64_t one = free_on_the_way(1);
+    for (size_t i = 0; i < LS_COUNT_OF(threads); i++)
+        assert_int_equal(free_on_the_way(threads[i]), one);
+}
+
+/* ------------------------------------------------------------------------------------------------------ lost GPUs */
+
+static ls_status breaks(void *self, ls_error *error)
+{
+    (void)self;
+    return ls_fail(error, LS_ERR_INTERNAL, "a link broke");
+}
+
+/* After an error of the machine itself no GPU runs anything: launches, copies, peer copies and moves fail with that error,
+ * memory whose pages are on their way cannot be freed, and everything can be closed. */
+static void lost_gpus(void **unused)
+{
+    rig r = open_checked(&eager, 1, 512 * PAGE, false); /* the checker has the hook that breaks here */
+    const ls_run_options stopped = { .threads = 1, .between = breaks };
+    ls_gpu_address other, moving = 0;
+    uint32_t word = 1;
+    (void)unused;
+    OK(ls_gpu_alloc_zeroed(r.context, PAGE, &other, &err));
+    moving = begin_move(&r, 48);
+    timing_set_options(r.system, &stopped);
+    assert_int_equal(add_one(&r, 2, other, 64, (ls_groups){ 0 }), LS_ERR_INTERNAL);
+    for (uint32_t gpu = 0; gpu < GPUS; gpu++)
+        REFUSED(add_one(&r, gpu, other, 64, (ls_groups){ 0 }), LS_ERR_INTERNAL,
+                "the GPUs are lost since an earlier error: a link broke");
+    REFUSED(ls_gpu_copy_in(r.context, other, &word, sizeof word, &err), LS_ERR_INTERNAL, "the GPUs are lost");
+    REFUSED(ls_gpu_copy(r.context, other, other + 64, 64, &err), LS_ERR_INTERNAL, "the GPUs are lost");
+    REFUSED(ls_gpu_peek(r.context, &word, other, sizeof word, &err), LS_ERR_INTERNAL, "the GPUs are lost");
+    REFUSED(ls_gpu_place(r.context, other, PAGE, 1, &err), LS_ERR_INTERNAL, "the GPUs are lost");
+    REFUSED(
+        ls_gpu_free(r.context, moving, &err), LS_ERR_INTERNAL,
+        "cannot be freed, pages of it may be on their way: the GPUs are lost since an earlier error: a link broke");
+    assert_int_equal(ls_gpu_reach(r.context, moving), 48 * PAGE); /* it is still there */
+    close_rig(&r);
+}
+
+static void gpus_that_are_not_there(void **unused)
+{
+    rig r = open_rig(&models[0], 1, 64 * PAGE);
+    ls_gpu_address buffer;
+    (void)unused;
+    OK(ls_gpu_alloc(r.context, PAGE, &buffer, &err));
+    REFUSED(ls_gpu_select(r.context, GPUS, &err), LS_ERR_USAGE,
+            "there is no GPU 3: the system has 3, counted from 0");
+    REFUSED(ls_gpu_place(r.context, buffer, PAGE, GPUS, &err), LS_ERR_USAGE,
+            "memory cannot lie on GPU 3: the system has 3");
+    close_rig(&r);
+}
+
 static void refusals(void **unused)
 {
     const char *sets[] = { "fabric.model=pcie", "migrate.model=esi", "host.model=cpu", "gpus.tlb.model=none" };
@@ -225,8 +335,10 @@ static void refusals(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(follows), cmocka_unit_test(random_all), cmocka_unit_test(shared_pages),
-        cmocka_unit_test(spilled), cmocka_unit_test(refusals),
+        cmocka_unit_test(follows),      cmocka_unit_test(random_all),
+        cmocka_unit_test(shared_pages), cmocka_unit_test(spilled),
+        cmocka_unit_test(refusals),     cmocka_unit_test(frees_wait_for_pages),
+        cmocka_unit_test(lost_gpus),    cmocka_unit_test(gpus_that_are_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

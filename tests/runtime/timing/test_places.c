@@ -11,6 +11,7 @@ static rig open_rig(bool timed, uint32_t threads)
     ls_gpu_options options = { .memory_bytes = 16 * PAGE, .threads = threads };
     if (timed) {
         options.platform = NANO;
+        options.check_memory = true;
         options.platform_gpus = GPUS;
         options.sets = &set;
         options.set_count = 1;

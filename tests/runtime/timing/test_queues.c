@@ -12,6 +12,7 @@ static bench timed(const char *target, const char *platform, uint32_t threads, c
 {
     ls_gpu_options options = { .platform = platform,
                                .threads = threads,
+                               .check_memory = threads == 1, /* it changes no time */
                                .sets = &set,
                                .set_count = set != NULL,
                                .max_instructions = 20000 };

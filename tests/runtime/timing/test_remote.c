@@ -272,7 +272,7 @@ static void l2_keeps_lines_of_other_gpus(void **state)
         for (uint32_t k = 0; k < 3; k++) {
             value = 70 + k;
             for (uint32_t i = 0; i < 64; i++) /* GPU 1's own copy engine writes it: GPU 0 does not know */
-                memcpy(remote_bytes(&r, 1, i * 4), &value, 4);
+                remote_set(&r, 1, i * 4, &value, 4);
             amd_gpu_discard(r.gpus[1].gpu, r.gpus[1].data, 256);
             remote_launch(&r, 0, program, ITEMS, args, 2, &packets[k]);
             remote_run(&r, 1, 1);

@@ -30,9 +30,11 @@ static ls_status keep(void *self, const timing_record *over, ls_error *error)
 static void run_queues(const char *record_path, uint32_t threads, const source_position *from,
                        record_list *list)
 {
-    const ls_gpu_options options = {
-        .platform = PLATFORM, .threads = threads, .memory_bytes = 64 << 20, .record_path = record_path
-    };
+    const ls_gpu_options options = { .platform = PLATFORM,
+                                     .threads = threads,
+                                     .memory_bytes = 64 << 20,
+                                     .record_path = record_path,
+                                     .check_memory = true };
     bench b = bench_open("gfx803", 4, &options);
     uint32_t values[ITEMS], start = 5, poke = 100;
     const uint32_t count = ITEMS;
