@@ -358,6 +358,9 @@ static const cli_option options[] = {
     { .name = "series", .type = CLI_TEXT, .arg = "METRIC", .repeatable = true,
       .help = "with --series-every: these metrics, as in dram/*.reads or *hit_rate; otherwise stalls, instructions, "
               "caches, DRAM and fabric links" },
+    { .name = "source",
+      .help = "count executions, stalls, memory requests and bank conflicts of every instruction; -o writes them: JSON and "
+              "SQLite inside, others as FILE.source.csv; --html and --all show them" },
     { .name = "monitor", .type = CLI_TEXT, .arg = "PORT",
       .help = "show the run while it goes on, as a page on this port of 127.0.0.1 (0: any that is free)" },
     { .name = "monitor-token", .type = CLI_TEXT, .arg = "TOKEN",

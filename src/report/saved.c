@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "report/export.h"
 #include "report/metrics.h"
+#include "report/source.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -333,6 +334,7 @@ void saved_destroy(saved_results *s)
     vec_fini(&s->warnings);
     vec_fini(&s->buckets);
     vec_fini(&s->series);
+    source_destroy(s->source);
     arena_fini(&s->arena);
     free(s);
 }

@@ -28,10 +28,12 @@ typedef struct summary_input {
     double busy_fs; /* with a kernel */
     double end_fs;
     bool color;
-    const char *more; /* commands that show every rule; NULL: those of `lockstep run` */
+    const struct source_book *source; /* counts per instruction; NULL: none */
+    const char *more;                 /* commands that show every rule; NULL: those of `lockstep run` */
 } summary_input;
 
-#define SUMMARY_KERNELS 3   /* costliest ones that are shown */
+#define SUMMARY_KERNELS 3 /* costliest ones that are shown */
+#define SUMMARY_INSTRUCTIONS 3
 #define SUMMARY_SENTENCES 3 /* of rules */
 #define SUMMARY_COLUMNS 98
 #define SUMMARY_NO_SCOPE (SIZE_MAX - 1) /* of a launch without metrics of its own */

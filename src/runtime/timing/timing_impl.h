@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "base/address_space.h"
+#include "isa/inst_counts.h"
 #include "model/cu/cu_api.h"
 #include "model/amd/amd_gpu.h"
 #include "model/fabric/host.h"
@@ -106,6 +107,7 @@ typedef struct timing_slot {
     record_launch *recorded; /* NULL: it is not, or is no launch */
     cu_recorder recorder;
     cu_observer observer; /* of a launch whose accesses are checked */
+    inst_counts *counts;  /* of a launch whose instructions are counted; NULL: they are not */
     uint32_t number;      /* among the commands of the recording */
 } timing_slot;
 
@@ -139,6 +141,7 @@ typedef struct timing {
     uint32_t shared;             /* launches so far whose work-groups GPU 0 places */
     uint64_t max_instructions;
     bool lenient_barriers;
+    bool counts_instructions; /* of every launch */
     ls_run_options options;
     ls_run_result result;
     /* Held while the engine runs, and by a thread that changes the engine's input. */
@@ -242,6 +245,14 @@ ls_status timing_spread(timing *t, drv_work *work, timing_job **out, ls_error *e
 /* Its last part is over. */
 void timing_job_deliver(const timing *t, timing_job *job);
 void timing_job_free(timing_job *job); /* NULL is fine */
+
+/* --- timing_counts.c: counts per instruction --- */
+
+/* *out belongs to the caller; nothing happens unless instructions are counted. */
+ls_status timing_counts_begin(const timing *t, uint32_t gpu, ls_cu_kernel *kernel, inst_counts **out,
+                              ls_error *err);
+void timing_counts_end(inst_counts **counts);
+void timing_describe_source(timing_record *record, const drv_dispatch *dispatch); /* NULL: no launch */
 
 /* --- timing_check.c: the memory checker --- */
 
