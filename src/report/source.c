@@ -142,7 +142,7 @@ uint64_t source_cost(const source_book *book, const inst_count *n)
 
 double source_coalescing(const source_book *book, const inst_count *n)
 {
-    if (n->requests == 0)
+    if (n->requests == 0 || n->bytes == 0) /* an instruction that empties caches asks for no bytes */
         return (double)NAN;
     double share = (double)n->bytes / ((double)n->requests * book->request_bytes);
     return share < 1 ? share : 1; /* lanes that ask for the same bytes */

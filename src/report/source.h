@@ -49,7 +49,7 @@ ls_status source_add_line(source_book *book, const char *file, uint32_t line, co
 /* Stalls of all reasons; and with the executions: issue slots (cycles of a compute unit) that belong to the instruction. */
 uint64_t source_stalls(const source_book *book, const inst_count *n);
 uint64_t source_cost(const source_book *book, const inst_count *n);
-/* The bytes that lanes asked for, of the bytes of sectors or lines: 0 to 1. NaN: no request. */
+/* The bytes that lanes asked for, of the bytes of sectors or lines: 0 to 1. NaN: it asked for none. */
 double source_coalescing(const source_book *book, const inst_count *n);
 /* The reason with the most stalls; NULL: none. */
 const char *source_main_stall(const source_book *book, const inst_count *n);
