@@ -64,6 +64,8 @@ void summary_warnings(const ls_warning *warnings, size_t count, bool color, FILE
 /* Numbers, stalls, sentences, kernels; of several GPUs also a line for each. Of models that count
  * under other names only cycles and kernels. */
 void summary_print(const summary_input *in, FILE *to);
+/* The costliest instructions; nothing without counts. */
+void summary_instructions(const summary_input *in, FILE *to);
 /* "Warp slots": the resource that limits occupancy. */
 const char *summary_limiter(const fact_set *facts);
 

@@ -279,7 +279,7 @@ static void put_kernels(const summary_input *in, const fact_set *f, FILE *to)
 
 /* -------------------------------------------------------------------------------------------- instructions */
 
-static void put_instructions(const summary_input *in, FILE *to)
+void summary_instructions(const summary_input *in, FILE *to)
 {
     source_top top[SUMMARY_INSTRUCTIONS];
     size_t count = in->source ? source_costliest(in->source, top, SUMMARY_INSTRUCTIONS) : 0;
@@ -408,5 +408,5 @@ void summary_print(const summary_input *in, FILE *to)
     put_links(in, to);
     put_sentences(in, &f, to);
     put_kernels(in, &f, to);
-    put_instructions(in, to);
+    summary_instructions(in, to);
 }
