@@ -1,7 +1,8 @@
 """Checks counts per instruction of a result: source_check.py RESULTS.json [TRACE.jsonl]. Their sums are the counters of the
 run; with a trace of the emulated program the executions of every instruction are those of the emulator.
 `--sums A.json ...`: the first for several. `--same A.json B.json ...`: all have the same counts. `--plain A.json B.json`: the same apart from counts per instruction and
-the host. `--csv RESULTS.json FILE.csv`: the file has the same rows."""
+the host. `--executed BOTH.json ALONE.json`: executions, lanes, bytes and requests of a kernel beside another
+one are those of the kernel alone. `--csv RESULTS.json FILE.csv`: the file has the same rows."""
 
 import collections
 import csv
@@ -104,6 +105,12 @@ def main(args):
             check_sums(load(path))
     elif args[0] == "--plain":
         assert plain(load(args[1])) == plain(load(args[2])), "counting changes other results"
+    elif args[0] == "--executed":
+        both, alone = ({k["name"]: [(i["pc"], i["counts"][:4]) for i in k["instructions"]] for k in load(path)["source"]["kernels"]}
+                       for path in args[1:])
+        assert len(both) == 2 and len(alone) == 1
+        for name, counts in alone.items():
+            assert both[name] == counts, f"{name} executes other instructions beside another kernel"
     elif args[0] == "--csv":
         check_sums(load(args[1]))
         check_csv(load(args[1]), args[2])

@@ -19,6 +19,14 @@ says 'walk+0x110'
 run 0 run synth:gemm,m=64,n=64,k=32 -p rtx3070 --set cores=2 --source -o gemm.json
 grep -q 'LDS' gemm.json || fail "no load of shared memory in the counts"
 
+# Kernels of two streams on the same cores: executions of each are those of the kernel alone.
+run 0 trace synth reduction,n=4096 -o one
+run 0 trace synth gemm,m=64,n=64,k=32 -o two
+sed 's/^-cuda stream id = .*/-cuda stream id = 7/' two/kernel-1.traceg >one/kernel-2.traceg
+printf 'kernel-1.traceg\nkernel-2.traceg\n' >one/kernelslist.g
+run 0 run one -p rtx3070 -s cores=2 -s dispatch.concurrent_kernels=4 --source --threads 2 -o beside.json
+check --executed beside.json gemm.json
+
 # AMD: GCN and RDNA, LDS, atomics, several launches and GPUs.
 fir=(fir -p r9nano --size 256)
 run 0 run "${fir[@]}" -o without.json
@@ -33,7 +41,7 @@ run 0 emulate reduction -g gfx1010 --size 512 --trace-instructions reduction.jso
 check reduction.json reduction.jsonl
 run 0 run histogram -p r9nano --size 2048 --source -o histogram.json
 run 0 run fir -p r9nano-x4 --size 256 --devices unified --source -o four.json
-check --sums walk1.json gemm.json histogram.json four.json
+check --sums walk1.json gemm.json beside.json histogram.json four.json
 # A recording, on the platform that made it.
 run 0 run "${fir[@]}" --record fir.lspk
 run 0 run fir.lspk -p r9nano --source -o recorded.json
