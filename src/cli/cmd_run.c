@@ -388,6 +388,8 @@ static const cli_example examples[] = {
       "launch any kernel in simulated time" },
     { "lockstep run traces/bfs -p rtx3070 -s core.scheduler=gto -s l2.ways=32 --threads 8 -o result.json",
       "replay a trace with two keys changed on 8 threads, and keep everything that was counted" },
+    { "lockstep run fir -p r9nano --size 4096 --source --html fir.html",
+      "write a report with stalls, executions and memory requests of every instruction" },
     { "lockstep --plugin ./my-blocks.so run -p examples/queueing/busy.yaml --dry-run",
       "check a platform with blocks of your own" },
 };
