@@ -23,6 +23,7 @@ typedef struct ls_launch_kernel {
     const ls_kernel_info *info;
     const ls_inst *insts;             /* ls_dyn.inst is an index */
     const struct rates_kernel *rates; /* from the workload, for the built-in core without simulated memory */
+    struct inst_counts *counts; /* for the built-in core: per static instruction; NULL: they are not counted */
 } ls_launch_kernel;
 
 /* Kernels and thread blocks by number: messages between the dispatcher and cores are plain data and name rows of

@@ -39,6 +39,8 @@ typedef struct ls_cu_kernel {
     const struct cu_recorder *recorder; /* NULL: waves are not recorded */
     const struct cu_observer *observer; /* NULL: accesses are not observed */
     const struct cu_debugger *debugger; /* NULL: no debugger stops its waves */
+    struct inst_counts *counts;         /* per instruction of `code`; NULL: they are not counted */
+    uint32_t counts_per_cluster; /* compute units: cluster * counts_per_cluster + index is the unit's number */
 } ls_cu_kernel;
 
 /* Launches by number: messages between the command processor and compute units are plain data and name rows of this

@@ -20,6 +20,7 @@ typedef struct ls_dispatch_kernel {
     void *handle;                     /* the workload's */
     uint32_t slot;                    /* the dispatcher sets it: cores count by it */
     const struct rates_kernel *rates; /* goes into the launch table */
+    struct inst_counts *counts;       /* likewise */
     bool continues; /* goes on with a launch that is on the GPU already: there is no latency of a launch */
 } ls_dispatch_kernel;
 
@@ -79,8 +80,9 @@ typedef struct ls_dispatch_ops {
 /* The kernel takes the row of its slot in the launch table, before its first block is sent. */
 static inline void ls_dispatch_set_kernel(ls_launch_table *launches, const ls_dispatch_kernel *kernel)
 {
-    launches->kernels[kernel->slot] =
-        (ls_launch_kernel){ .info = kernel->info, .insts = kernel->insts, .rates = kernel->rates };
+    launches->kernels[kernel->slot] = (ls_launch_kernel){
+        .info = kernel->info, .insts = kernel->insts, .rates = kernel->rates, .counts = kernel->counts
+    };
 }
 
 /* The message that brings a block of the kernel to a core; `number` is that of the launch, from 1. */

@@ -95,6 +95,7 @@ typedef struct ls_sim_options {
     const char *const *timeline_filters;
     size_t timeline_filter_count;
     bool check_memory; /* programs: compare every read with the last write that happened before it */
+    bool source;       /* count executions, stalls, sectors and bank conflicts per static instruction */
 } ls_sim_options;
 #define LS_SIM_OPTIONS .size = sizeof(ls_sim_options), .seed = 1
 

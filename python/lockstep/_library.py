@@ -65,7 +65,7 @@ class Options(Structure):
         ("dumps", POINTER(c_char_p)), ("dump_count", c_size_t),
         ("gpus", c_uint32), ("on", c_char_p), ("devices", c_char_p), ("spread", c_char_p), ("pages", c_char_p),
         ("timeline", c_char_p), ("timeline_format", c_char_p), ("timeline_filters", POINTER(c_char_p)),
-        ("timeline_filter_count", c_size_t), ("check_memory", c_bool),
+        ("timeline_filter_count", c_size_t), ("check_memory", c_bool), ("source", c_bool),
     ]  # fmt: skip
 
 

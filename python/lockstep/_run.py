@@ -318,7 +318,7 @@ def _options(
     ctas=0, profile=None, warm_l2=False, unknown_opcodes="fail", unmodelled="fail", gpu=None, size=None, params=None,
     variant=None, verify=False, strict=False, memory_mib=0, max_instructions=0, record=None, kernel=None, grid=None,
     group=None, offset=None, args=(), dumps=None, gpus=0, on=None, devices=None, spread=None, pages=None,
-    timeline=None, timeline_format=None, timeline_filters=(), check_memory=False,
+    timeline=None, timeline_format=None, timeline_filters=(), check_memory=False, source=False,
 ):  # fmt: skip
     """The struct of these options, and everything that it points to."""
     set_list, set_count = _list(f"{key}={_text(value)}" for key, value in (sets or {}).items())
@@ -341,6 +341,7 @@ def _options(
         dump_count=dump_count, gpus=gpus, on=_bytes(on), devices=_bytes(devices), spread=_bytes(spread),
         pages=_bytes(pages), timeline=_bytes(timeline), timeline_format=_bytes(timeline_format),
         timeline_filters=filter_list, timeline_filter_count=filter_count, check_memory=check_memory,
+        source=source,
     )  # fmt: skip
     return options, (options, set_list, dir_list, plugin_list, arg_list, dump_list, filter_list, settings)
 
@@ -351,7 +352,7 @@ def run(
     unmodelled="fail", gpu=None, size=None, params=None, variant=None, verify=False, strict=False, memory_mib=0,
     max_instructions=0, record=None, kernel=None, grid=None, group=None, offset=None, args=(), dumps=None,
     gpus=0, on=None, devices=None, spread=None, pages=None, series_every=None, series=(),
-    timeline=None, timeline_format=None, timeline_filters=(), check_memory=False,
+    timeline=None, timeline_format=None, timeline_filters=(), check_memory=False, source=False,
 ):  # fmt: skip
     """Simulates a workload on a platform and returns a Result.
 
@@ -363,6 +364,7 @@ def run(
     series_every: "500ns" or "1000cycles" collects metrics over time (Result.series); series: which, as in "*hit_rate".
     timeline: a file for a viewer, as in "run.pftrace"; timeline_filters: ["kernel=*gemm*", "time=10us-20us"].
     check_memory: compare every read of a program with the last write that happened before it.
+    source: count executions, stalls and memory requests of every instruction; files of `out` have them.
     until: "20us" or seconds. progress: None (a line in terminals and notebooks), True, False, or a function that gets
     a Progress and stops the run by returning False. out: files to write. The other options are those of `lockstep run`.
     """
@@ -374,6 +376,7 @@ def run(
         memory_mib=memory_mib, max_instructions=max_instructions, record=record, kernel=kernel, grid=grid, group=group,
         offset=offset, args=args, dumps=dumps, gpus=gpus, on=on, devices=devices, spread=spread, pages=pages,
         timeline=timeline, timeline_format=timeline_format, timeline_filters=timeline_filters, check_memory=check_memory,
+        source=source,
     )  # fmt: skip
     series_list, series_count = _list(_as_list(series))
     how = _library.RunOptions(

@@ -358,6 +358,9 @@ static const cli_option options[] = {
     { .name = "series", .type = CLI_TEXT, .arg = "METRIC", .repeatable = true,
       .help = "with --series-every: these metrics, as in dram/*.reads or *hit_rate; otherwise stalls, instructions, "
               "caches, DRAM and fabric links" },
+    { .name = "source",
+      .help = "count executions, stalls, memory requests and bank conflicts of every instruction; -o writes them: JSON and "
+              "SQLite inside, others as FILE.source.csv; --html and --all show them" },
     { .name = "monitor", .type = CLI_TEXT, .arg = "PORT",
       .help = "show the run while it goes on, as a page on this port of 127.0.0.1 (0: any that is free)" },
     { .name = "monitor-token", .type = CLI_TEXT, .arg = "TOKEN",
@@ -385,6 +388,8 @@ static const cli_example examples[] = {
       "launch any kernel in simulated time" },
     { "lockstep run traces/bfs -p rtx3070 -s core.scheduler=gto -s l2.ways=32 --threads 8 -o result.json",
       "replay a trace with two keys changed on 8 threads, and keep everything that was counted" },
+    { "lockstep run fir -p r9nano --size 4096 --source --html fir.html",
+      "write a report with stalls, executions and memory requests of every instruction" },
     { "lockstep --plugin ./my-blocks.so run -p examples/queueing/busy.yaml --dry-run",
       "check a platform with blocks of your own" },
 };

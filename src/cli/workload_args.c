@@ -150,6 +150,7 @@ ls_status workload_args_sim(const cli_context *ctx, const char *workload, ls_sim
         .verify = cli_flag(ctx, "verify"),
         .strict = has_option(command, "strict") && cli_flag(ctx, "strict"),
         .check_memory = has_option(command, "check-memory") && cli_flag(ctx, "check-memory"),
+        .source = has_option(command, "source") && cli_flag(ctx, "source"),
         .memory_bytes = cli_uint(ctx, "memory-mib") << 20,
         .max_instructions = cli_uint(ctx, "max-instructions"),
         .record = text_if(ctx, "record"),

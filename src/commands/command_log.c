@@ -77,6 +77,11 @@ static ls_status command_over(void *self, const timing_record *record, ls_error 
         return no_memory(err);
     if (record->kind != DRV_WORK_LAUNCH)
         return LS_OK;
+    if (log->source != NULL && record->counts != NULL) {
+        ls_status status = command_source_add(log->source, record, err);
+        if (status != LS_OK)
+            return status;
+    }
     if (!spans_add(&log->busy, ls_clock_cycle_at(log->clock, record->begin),
                    ls_clock_cycle_at(log->clock, record->end)))
         return no_memory(err);

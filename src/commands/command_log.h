@@ -23,6 +23,7 @@ typedef struct command_log {
     kernel_groups groups;          /* of these intervals */
     LS_VEC(ls_port) units;         /* compute units, which count per kernel; found with the first launch */
     span_list busy;                /* cycles of the clock with a kernel */
+    struct source_book *source;    /* gets the counts per instruction; NULL: they are not counted */
 } command_log;
 
 /* Before the first command. Each command that is over joins the log from now on. */
@@ -30,6 +31,9 @@ void command_log_begin(command_log *log, ls_gpu_system *system, mem_arena *arena
 void command_log_fini(command_log *log);
 /* At the end of the program: a kernel without an end counts up to the end of time. */
 ls_status command_log_end(command_log *log, ls_time end, ls_error *err);
+
+/* command_source.c: adds the counts of a launch, with the text of its instructions and their source lines. */
+ls_status command_source_add(struct source_book *book, const timing_record *record, ls_error *err);
 
 /* A bit for each GPU with launches; without launches the first GPU. */
 uint64_t command_log_gpus(const command_log *log);

@@ -43,6 +43,7 @@ typedef struct run_results {
     uint64_t events, messages, ticks, region_cycles; /* of the engine: as in ls_run_result */
     const metric_store *metrics;                     /* NULL: none */
     const series *series;                            /* metrics over time; NULL: none */
+    const struct source_book *source;                /* counts per instruction; NULL: none */
     results_host host;
 } run_results;
 

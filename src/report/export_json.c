@@ -6,6 +6,7 @@
  * zero, a block's value that is zero in a kernel. */
 #include "report/export_impl.h"
 #include "report/export_series.h"
+#include "report/export_source.h"
 
 #include "base/json.h"
 
@@ -368,6 +369,8 @@ ls_status export_json(const run_results *r, const export_options *options, FILE 
         return status;
     if (r->series)
         export_series_json(&j, r->series);
+    if (r->source)
+        export_source_json(&j, r->source);
     put_host(&j, &r->host);
     json_end(&j);
     return json_finish(&j, err);

@@ -5,6 +5,7 @@
  * A failure leaves the old content. Integers above 2^63 - 1, which SQLite does not have, are stored as decimal
  * text. */
 #include "report/export_series.h"
+#include "report/export_source.h"
 
 #include "base/file.h"
 #include "base/text.h"
@@ -315,7 +316,9 @@ static ls_status put_all(sqlite_out *o, const run_results *r, bool per_block, ls
         status = sqlite_types_prepare(o, r->metrics, err);
     if (status == LS_OK)
         status = sqlite_types_fill(o, r->metrics, per_block, err);
-    return status == LS_OK && r->series ? export_series_sqlite(o, r->series, err) : status;
+    if (status == LS_OK && r->series)
+        status = export_series_sqlite(o, r->series, err);
+    return status == LS_OK && r->source ? export_source_sqlite(o, r->source, err) : status;
 }
 
 /* ----------------------------------------------------------------------------------------------- database */

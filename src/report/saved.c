@@ -7,6 +7,7 @@
 #include "report/db_results.h"
 #include "report/metrics.h"
 #include "report/postgres.h"
+#include "report/source.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -350,6 +351,7 @@ void saved_destroy(saved_results *s)
     vec_fini(&s->warnings);
     vec_fini(&s->buckets);
     vec_fini(&s->series);
+    source_destroy(s->source);
     arena_fini(&s->arena);
     free(s);
 }

@@ -86,6 +86,7 @@ typedef struct saved_results {
     LS_VEC(saved_series) series;
     double series_every_fs;
     size_t series_intervals;
+    struct source_book *source; /* counts per instruction (source.h); NULL: none */
     LS_VEC(saved_kernel) kernels;
     LS_VEC(saved_metric_entry) metrics;
     LS_VEC(saved_block_entry) blocks;

@@ -42,6 +42,13 @@ struct cJSON;
 ls_status saved_json_more(saved_results *saved, const struct cJSON *root, ls_error *err);
 struct sqlite3;
 ls_status saved_sqlite_more(saved_results *saved, struct sqlite3 *db, int64_t run, ls_error *err);
+/* Counts per instruction; rows of the queries in saved_sqlite_more.c. */
+ls_status saved_json_source(saved_results *saved, const struct cJSON *root, ls_error *err);
+struct sqlite3_stmt;
+ls_status saved_source_kernel(saved_results *saved, struct sqlite3_stmt *row, ls_error *err);
+ls_status saved_source_inst(saved_results *saved, struct sqlite3_stmt *row, ls_error *err);
+ls_status saved_source_stall(saved_results *saved, struct sqlite3_stmt *row, ls_error *err);
+ls_status saved_source_line(saved_results *saved, struct sqlite3_stmt *row, ls_error *err);
 /* Both forms of CSV: a row per kernel and tidy. */
 ls_status saved_load_csv(saved_results *saved, const char *file, ls_error *err);
 /* run 0: the last one. */

@@ -138,5 +138,5 @@ ls_status saved_json_more(saved_results *s, const cJSON *root, ls_error *err)
         status = read_buckets(s, root, err);
     if (status == LS_OK)
         status = read_series(s, root, err);
-    return status;
+    return status == LS_OK ? saved_json_source(s, root, err) : status;
 }

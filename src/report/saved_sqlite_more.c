@@ -117,27 +117,78 @@ static ls_status take_series(more_in *in, sqlite3_stmt *s, ls_error *err)
     return status;
 }
 
-/* Databases without metrics over time have no tables for them. */
-static ls_status read_series(more_in *in, ls_error *err)
+/* Tables that databases have only if some run needed them. */
+static ls_status has_table(more_in *in, const char *name, bool *out, ls_error *err)
 {
     sqlite3_stmt *s;
-    static const char tables[] = "SELECT 1 FROM sqlite_master WHERE name = 'series_columns'";
-    if (sqlite.prepare_v2(in->db, tables, -1, &s, NULL) != SQLITE_OK)
+    if (sqlite.prepare_v2(in->db, "SELECT 1 FROM sqlite_master WHERE name = ?1", -1, &s, NULL) != SQLITE_OK)
         return ls_fail(err, LS_ERR_INPUT, "this is no results database of ours: %s", sqlite.errmsg(in->db));
-    bool present = sqlite.step(s) == SQLITE_ROW;
+    sqlite.bind_text(s, 1, name, -1, SQLITE_STATIC);
+    *out = sqlite.step(s) == SQLITE_ROW;
     sqlite.finalize(s);
-    if (!present)
-        return LS_OK;
-    ls_status status = query(in,
-                             "SELECT coalesce(max(v.interval) + 1, 0), max(c.every_fs) FROM series_columns c"
-                             " JOIN series_values v USING(series) WHERE c.run = ?1",
-                             take_length, err);
+    return LS_OK;
+}
+
+static ls_status read_series(more_in *in, ls_error *err)
+{
+    bool present;
+    ls_status status = has_table(in, "series_columns", &present, err);
+    if (status != LS_OK || !present)
+        return status;
+    status = query(in,
+                   "SELECT coalesce(max(v.interval) + 1, 0), max(c.every_fs) FROM series_columns c"
+                   " JOIN series_values v USING(series) WHERE c.run = ?1",
+                   take_length, err);
     if (status == LS_OK && in->saved->series_intervals)
         status =
             query(in,
                   "SELECT c.series, c.gpu, c.type, c.metric, c.unit, v.interval, v.value FROM series_columns c"
                   " JOIN series_values v USING(series) WHERE c.run = ?1 ORDER BY c.series, v.interval",
                   take_series, err);
+    return status;
+}
+
+static ls_status take_source_kernel(more_in *in, sqlite3_stmt *s, ls_error *err)
+{
+    return saved_source_kernel(in->saved, s, err);
+}
+
+static ls_status take_source_inst(more_in *in, sqlite3_stmt *s, ls_error *err)
+{
+    return saved_source_inst(in->saved, s, err);
+}
+
+static ls_status take_source_stall(more_in *in, sqlite3_stmt *s, ls_error *err)
+{
+    return saved_source_stall(in->saved, s, err);
+}
+
+static ls_status take_source_line(more_in *in, sqlite3_stmt *s, ls_error *err)
+{
+    return saved_source_line(in->saved, s, err);
+}
+
+static ls_status read_source(more_in *in, ls_error *err)
+{
+    static const struct {
+        const char *sql;
+        more_row row;
+    } queries[] = {
+        { "SELECT kernel, launches, machine, request_bytes FROM source_kernels WHERE run = ?1 ORDER BY source",
+          take_source_kernel },
+        { "SELECT k.kernel, i.pc, i.instruction, i.file, i.line, i.executed, i.lanes, i.bytes, i.requests, i.hits,"
+          " i.conflicts FROM source_kernels k JOIN source_instructions i USING(source) WHERE k.run = ?1"
+          " ORDER BY k.source, i.pc",
+          take_source_inst },
+        { "SELECT k.kernel, s.pc, s.reason, s.stalls FROM source_kernels k JOIN source_stalls s USING(source)"
+          " WHERE k.run = ?1",
+          take_source_stall },
+        { "SELECT file, line, text FROM source_lines WHERE run = ?1 ORDER BY rowid", take_source_line },
+    };
+    bool present = false;
+    ls_status status = has_table(in, "source_kernels", &present, err);
+    for (size_t i = 0; present && i < sizeof queries / sizeof *queries && status == LS_OK; i++)
+        status = query(in, queries[i].sql, queries[i].row, err);
     return status;
 }
 
@@ -163,5 +214,7 @@ ls_status saved_sqlite_more(saved_results *saved, sqlite3 *db, int64_t run, ls_e
     ls_status status = LS_OK;
     for (size_t i = 0; i < sizeof queries / sizeof *queries && status == LS_OK; i++)
         status = query(&in, queries[i].sql, queries[i].row, err);
-    return status == LS_OK ? read_series(&in, err) : status;
+    if (status == LS_OK)
+        status = read_series(&in, err);
+    return status == LS_OK ? read_source(&in, err) : status;
 }

@@ -28,10 +28,12 @@ typedef struct summary_input {
     double busy_fs; /* with a kernel */
     double end_fs;
     bool color;
-    const char *more; /* commands that show every rule; NULL: those of `lockstep run` */
+    const struct source_book *source; /* counts per instruction; NULL: none */
+    const char *more;                 /* commands that show every rule; NULL: those of `lockstep run` */
 } summary_input;
 
-#define SUMMARY_KERNELS 3   /* costliest ones that are shown */
+#define SUMMARY_KERNELS 3 /* costliest ones that are shown */
+#define SUMMARY_INSTRUCTIONS 3
 #define SUMMARY_SENTENCES 3 /* of rules */
 #define SUMMARY_COLUMNS 98
 #define SUMMARY_NO_SCOPE (SIZE_MAX - 1) /* of a launch without metrics of its own */
@@ -62,6 +64,8 @@ void summary_warnings(const ls_warning *warnings, size_t count, bool color, FILE
 /* Numbers, stalls, sentences, kernels; of several GPUs also a line for each. Of models that count
  * under other names only cycles and kernels. */
 void summary_print(const summary_input *in, FILE *to);
+/* The costliest instructions; nothing without counts. */
+void summary_instructions(const summary_input *in, FILE *to);
 /* "Warp slots": the resource that limits occupancy. */
 const char *summary_limiter(const fact_set *facts);
 

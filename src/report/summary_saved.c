@@ -29,6 +29,7 @@ ls_status summary_open_saved(summary_saved *s, const saved_results *saved, summa
     in->launches = s->launches;
     in->busy_fs = summary_busy(s->launches, in->launch_count, LS_METRICS_NONE);
     in->end_fs = saved->end_time_fs;
+    in->source = saved->source;
     return LS_OK;
 }
 

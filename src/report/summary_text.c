@@ -2,6 +2,7 @@
 #include "report/summary.h"
 
 #include "base/text.h"
+#include "report/source.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -276,6 +277,29 @@ static void put_kernels(const summary_input *in, const fact_set *f, FILE *to)
     }
 }
 
+/* -------------------------------------------------------------------------------------------- instructions */
+
+void summary_instructions(const summary_input *in, FILE *to)
+{
+    source_top top[SUMMARY_INSTRUCTIONS];
+    size_t count = in->source ? source_costliest(in->source, top, SUMMARY_INSTRUCTIONS) : 0;
+    char title[128];
+    if (count == 0)
+        return;
+    snprintf(title, sizeof title, "%-42s %-30s %8s %12s  %s", "costliest instructions", "at", "cost",
+             "executed", "mostly waits for");
+    put_title(in, to, title);
+    for (size_t i = 0; i < count; i++) {
+        const inst_counted *inst = top[i].inst;
+        char name[128], at[160], executed[LS_FORMAT_BYTES];
+        const char *reason = source_main_stall(in->source, &inst->n);
+        snprintf(at, sizeof at, "%s+0x%" PRIx64, summary_name(top[i].kernel->name, 22, name, sizeof name),
+                 inst->pc);
+        fprintf(to, "    %-40.40s %-30s %6.1f %% %12s  %s\n", inst->text, at, 100 * top[i].share,
+                format_count(inst->n.executed, executed, sizeof executed), reason ? reason : "-");
+    }
+}
+
 /* -------------------------------------------------------------------------------------------- several GPUs */
 
 static size_t gpus_with_launches(const summary_input *in, int32_t *out)
@@ -384,4 +408,5 @@ void summary_print(const summary_input *in, FILE *to)
     put_links(in, to);
     put_sentences(in, &f, to);
     put_kernels(in, &f, to);
+    summary_instructions(in, to);
 }

@@ -20,7 +20,8 @@ typedef struct open_kernel {
     rates_kernel rates;
     double sampled;
     unmodelled_scan scan;
-    uint32_t timed; /* static instructions that were checked against the platform */
+    uint32_t timed;      /* static instructions that were checked against the platform */
+    inst_counts *counts; /* NULL: instructions are not counted */
 } open_kernel;
 
 struct trace_replay {
@@ -282,6 +283,11 @@ static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_
                                      .ctas = o->limit,
                                      .handle = o,
                                      .continues = r->continues };
+        if (r->options.count_instructions) {
+            out->counts = o->counts = inst_counts_create(r->gpu->core_count, kernel->inst_capacity);
+            if (o->counts == NULL)
+                return ls_fail(err, LS_ERR_NOMEM, "no memory for counts of instructions");
+        }
         if (r->shape.analytic) {
             out->rates = &o->rates;
             return find_rates(r, o, err);
@@ -322,6 +328,8 @@ static ls_status next_cta(void *self, const ls_dispatch_kernel *kernel, ls_cta *
     if (status != LS_OK || *end)
         return status;
     find_guesses(r, o);
+    if (o->counts != NULL && !inst_counts_grow(o->counts, o->kernel->inst_count))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for counts of instructions");
     return unmodelled_block(&r->unmodelled, &o->scan, r->trace, o->command, r->options.cta_limit, o->kernel,
                             cta, err);
 }
@@ -340,6 +348,7 @@ static void close_kernel(trace_replay *r, open_kernel *o)
     vec_fini(&o->kept);
     profile_rates_fini(&o->rates);
     share_destroy(o->share);
+    inst_counts_destroy(o->counts);
     kernel_close(o->kernel);
     free(o);
 }
@@ -361,7 +370,10 @@ static void kernel_done(void *self, const ls_dispatch_kernel *kernel, ls_cycle b
                            .shared_bytes = kernel->info->shared_bytes,
                            .slot = kernel->slot,
                            .sampled = o->sampled };
-    (void)vec_push(&r->kernels, done);
+    if (o->counts != NULL)
+        done.counted = replay_counted_make(o->kernel, o->counts);
+    if (!vec_push(&r->kernels, done))
+        replay_counted_free(done.counted);
     close_kernel(r, o);
     if (r->options.program != NULL && r->gpu->flushes && r->gpu->owners->count > 0)
         device_queue_kernel_ended(r->gpu->queue, end);
@@ -411,6 +423,11 @@ ls_status replay_create(ls_engine *engine, sass_trace *trace, const replay_optio
     ls_status status = go_to(r, r->options.from != NULL ? r->options.from : &kernel, err);
     if (status == LS_OK)
         status = gpu_shape_of(gpu, &r->shape, err);
+    if (status == LS_OK && r->options.count_instructions && !gpu_shape_counts_instructions(&r->shape))
+        status =
+            ls_fail(err, LS_ERR_UNSUPPORTED,
+                    "counts per instruction need cores of model cycle with core.alu cycle: leave --source or "
+                    "--fidelity out");
     if (status == LS_OK && r->shape.analytic && r->options.profile == NULL)
         status = profiler_create(&r->shape, LS_PROFILE_CACHE, &r->profiler, err);
     if (status != LS_OK) {
@@ -428,6 +445,8 @@ void replay_destroy(trace_replay *r)
     while (r->open.count > 0)
         close_kernel(r, r->open.at[0]);
     vec_fini(&r->open);
+    for (size_t i = 0; i < r->kernels.count; i++)
+        replay_counted_free(r->kernels.at[i].counted);
     vec_fini(&r->kernels);
     profiler_destroy(r->profiler);
     pool_destroy(r->pool);

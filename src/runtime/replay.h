@@ -2,6 +2,8 @@
 #ifndef RUNTIME_REPLAY_H
 #define RUNTIME_REPLAY_H
 
+#include "base/arena.h"
+#include "isa/inst_counts.h"
 #include "lockstep/block.h"
 #include "model/gpu/device_queue.h"
 #include "workload/position.h"
@@ -25,7 +27,15 @@ typedef struct replay_kernel {
     ls_cycle next_begin; /* begin of the first other kernel that had begun and not been reported when this one
                           * was; LS_CYCLE_MAX: none */
     double sampled;      /* the share of the kernel that its hit rates come from; 0: it needed none */
+    struct replay_counted *counted; /* per instruction; NULL: not asked for, taken, or no memory */
 } replay_kernel;
+
+/* Static instructions of a kernel with their counts, in the order in which they were first executed. */
+typedef struct replay_counted {
+    mem_arena arena; /* of texts */
+    inst_counted *insts;
+    size_t count;
+} replay_counted;
 
 typedef struct replay_options {
     const kernel_selection *selection; /* which kernels to run; NULL: all. Outlives the replay */
@@ -37,6 +47,7 @@ typedef struct replay_options {
     /* For machines whose memory is a formula: hit rates, else they are found out before each kernel starts,
      * from a sample of it. Outlives the replay. NULL: none. */
     const trace_profile *profile;
+    bool count_instructions; /* replay_kernel.counted; LS_ERR_UNSUPPORTED for cores that cannot */
     /* In a run of several GPUs: the commands of this one; its kernels are those of the trace. The GPU has a device queue
      * then. Outlives the replay. NULL: the whole trace. */
     const device_program *program;
@@ -62,6 +73,13 @@ uint64_t replay_kernel_count(const trace_replay *replay);
 /* Whether kernels were launched that have not ended, and when the first of them was. */
 bool replay_unfinished(const trace_replay *replay, ls_cycle *begin);
 const replay_kernel *replay_kernel_at(const trace_replay *replay, uint64_t index);
+
+/* --- replay_counts.c --- */
+
+/* NULL: the host has no memory left. */
+replay_counted *replay_counted_make(const trace_kernel *kernel, const inst_counts *counts);
+void replay_counted_free(replay_counted *counted); /* NULL is fine */
+
 /* Static matrix instructions so far whose shape or type the platform has no rate for, and the first of them. */
 uint64_t replay_guessed(const trace_replay *replay, const char **opcode, uint64_t *pc);
 /* Instructions of the blocks so far whose effects no model has. */

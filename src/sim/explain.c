@@ -210,6 +210,7 @@ static ls_status explain_result(explain *x, const char *path, const ls_sim_expla
             x->saved->partial ? " (partial)" : "");
     put_findings(x, &facts);
     put_kernels(x);
+    summary_instructions(&x->in, x->to);
     return o->experiments ? try_all(x, o, facts.at[FACT_cycles], err) : LS_OK;
 }
 

@@ -4,11 +4,13 @@
 
 #include "base/file.h"
 #include "report/postgres.h"
+#include "report/source.h"
 
 #include <string.h>
 
 #define CONFIG_SUFFIX ".platform.yaml"
 #define SERIES_SUFFIX ".series.csv"
+#define SOURCE_SUFFIX ".source.csv"
 
 static ls_status check_one(const char *path, const char *run_id, ls_error *err)
 {
@@ -67,7 +69,7 @@ ls_status run_output_write(const run_results *results, const export_options *opt
     if (status != LS_OK || format == LS_EXPORT_SQLITE) /* a database holds everything of each run */
         return status == LS_OK ? export_results(results, format, options, path, err) : status;
     mem_arena arena = { 0 };
-    written config = { 0 }, over_time = { 0 };
+    written config = { 0 }, over_time = { 0 }, source = { 0 };
     status = begin_file(&config, &arena, path, CONFIG_SUFFIX, err);
     if (status == LS_OK)
         fputs(results->config_text, config.file.stream);
@@ -76,8 +78,14 @@ ls_status run_output_write(const run_results *results, const export_options *opt
         if (status == LS_OK)
             status = series_csv(results->series, over_time.file.stream, err);
     }
+    if (status == LS_OK && results->source && format != LS_EXPORT_JSON) {
+        status = begin_file(&source, &arena, path, SOURCE_SUFFIX, err);
+        if (status == LS_OK)
+            source_csv(results->source, source.file.stream);
+    }
     if (status == LS_OK)
         status = export_results(results, format, options, path, err);
+    status = end_file(&source, status, err);
     status = end_file(&over_time, status, err);
     status = end_file(&config, status, err);
     arena_fini(&arena);

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "model/amd/amd_gpu.h"
+#include "report/source.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -156,6 +157,15 @@ ls_engine *run_program_engine(const run_program *p)
 const platform_config *run_program_config(const run_program *p)
 {
     return timing_config(p->request.system);
+}
+
+source_book *run_program_count_instructions(run_program *p)
+{
+    const amd_gpu_facts *facts = amd_gpu_get_facts(timing_gpu_at(p->request.system, 0));
+    p->log.source = source_create(SOURCE_AMD, facts->line_bytes);
+    if (p->log.source != NULL)
+        timing_count_instructions(p->request.system);
+    return p->log.source;
 }
 
 void run_program_set_metrics(run_program *p, metric_store *metrics)

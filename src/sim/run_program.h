@@ -55,6 +55,8 @@ void run_program_close(run_program *p);
 ls_engine *run_program_engine(const run_program *p);
 const platform_config *run_program_config(const run_program *p);
 /* Counters go there. */
+/* Before the run: launches count per instruction. The caller's; NULL: no memory left. */
+struct source_book *run_program_count_instructions(run_program *p);
 void run_program_set_metrics(run_program *p, metric_store *metrics);
 /* A wrong result is LS_ERR_CHECK; it can be reported like any other. */
 ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_result *result, ls_error *err);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "model/gpu/gpu.h"
 #include "model/gpu/shape.h"
+#include "report/source.h"
 #include "sim/run_roofline.h"
 
 #include <inttypes.h>
@@ -49,6 +50,15 @@ static ls_status kernel_done(void *self, const replay_kernel *kernel, ls_error *
         !vec_push(&t->done_ns, host_clock_ns() - t->began_ns) ||
         !vec_push(&t->intervals, metrics_interval_count(t->metrics)))
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    if (t->source != NULL) {
+        const replay_counted *counted = kernel->counted;
+        ls_status status =
+            counted == NULL
+                ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left for counts of instructions")
+                : source_add(t->source, kernel->name, 1, counted->insts, counted->count, err);
+        if (status != LS_OK)
+            return status;
+    }
     kernel_taker taker = { .engine = t->engine, .slot = kernel->slot, .gpu = t->gpu };
     ls_time next =
         kernel->next_begin == LS_CYCLE_MAX ? LS_TIME_MAX : ls_clock_time(t->clock, kernel->next_begin);
@@ -118,6 +128,7 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
     t->is_borrowed = options->trace != NULL;
     t->trace = options->trace;
     t->shared_groups = options->groups;
+    t->source = options->source;
     if (status == LS_OK && !t->is_borrowed)
         status = trace_open(options->path, &trace, &t->trace, err);
     if (status == LS_OK)
@@ -143,6 +154,7 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
         .warm_l2 = options->warm_l2,
         .allow_unmodelled = options->allow_unmodelled,
         .program = options->program,
+        .count_instructions = options->source != NULL,
         .kernel_done = kernel_done,
         .kernel_done_self = t,
     };

@@ -30,9 +30,10 @@ typedef struct run_trace {
         *shared_groups; /* of a run of several GPUs: their kernels count as overlapped; NULL: the own ones */
     span_list busy;     /* cycles of that clock with a kernel */
     uint64_t began_ns;  /* host time */
-    LS_VEC(uint64_t) done_ns; /* after that, by the order of replay_kernel_at() */
-    gpu_roofline roofline;    /* a source of the metrics: it stays where it is as long as they are read */
-    run_occupancy occupancy;  /* likewise */
+    LS_VEC(uint64_t) done_ns;   /* after that, by the order of replay_kernel_at() */
+    gpu_roofline roofline;      /* a source of the metrics: it stays where it is as long as they are read */
+    run_occupancy occupancy;    /* likewise */
+    struct source_book *source; /* counts per instruction; NULL: not asked for */
 } run_trace;
 
 typedef struct run_trace_options {
@@ -47,6 +48,7 @@ typedef struct run_trace_options {
     sass_trace *trace;
     const device_program *program;
     kernel_groups *groups;
+    struct source_book *source; /* instructions are counted for it; NULL: they are not */
 } run_trace_options;
 
 /* Numbers of a kernel or a whole run that `lockstep run` and `lockstep validate` show. */

@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "model/amd/amd_gpu.h"
 #include "model/gpu/gpu.h"
+#include "report/source.h"
 #include "report/timeline/timeline.h"
 #include "sim/fidelity.h"
 
@@ -96,6 +97,7 @@ bool session_has_option(const ls_sim_options *o, const char *name)
         { "max-instructions", o->max_instructions },
         { "strict", o->strict },
         { "check-memory", o->check_memory },
+        { "source", o->source },
         { "record", o->record },
         { "memory-mib", o->memory_bytes },
         { "size", has_setting(o, false) },
@@ -234,6 +236,11 @@ static ls_status open_program(ls_sim *s, const ls_sim_options *o, const config_r
         status = run_program_go_to(&s->program, from, err);
     if (status != LS_OK)
         return status;
+    if (o->source) {
+        s->source = run_program_count_instructions(&s->program);
+        if (s->source == NULL)
+            return no_memory(err);
+    }
     s->engine = run_program_engine(&s->program);
     run_program_set_metrics(&s->program, s->metrics);
     status = metrics_add_engine(s->metrics, s->engine, err);
@@ -257,7 +264,7 @@ static ls_status refuse_on_amd(ls_sim *s, ls_error *err)
                                    : wl_find(workload, &none, err);
 }
 
-static run_trace_options trace_options_of(const ls_sim_options *o)
+static run_trace_options trace_options_of(const ls_sim *s, const ls_sim_options *o)
 {
     return (run_trace_options){
         .path = o->workload,
@@ -267,6 +274,7 @@ static run_trace_options trace_options_of(const ls_sim_options *o)
         .unknown_opcodes_as_alu = o->unknown_as_alu,
         .allow_unmodelled = o->skip_unmodelled,
         .profile = o->profile,
+        .source = s->source,
     };
 }
 
@@ -277,7 +285,7 @@ static ls_status open_devices(ls_sim *s, const ls_sim_options *o, const source_p
     if (refused)
         return ls_fail(err, LS_ERR_USAGE, "the option %s is for a trace of one GPU, but '%s' is for several",
                        refused, o->workload);
-    run_trace_options options = trace_options_of(o);
+    run_trace_options options = trace_options_of(s, o);
     options.from = from;
     s->has_devices = true;
     ls_status status =
@@ -291,6 +299,8 @@ static ls_status open_devices(ls_sim *s, const ls_sim_options *o, const source_p
 static ls_status open_trace(ls_sim *s, const ls_sim_options *o, const source_position *from, ls_error *err)
 {
     size_t number, index;
+    if (o->source && (s->source = source_create(SOURCE_NVIDIA, LS_SECTOR_BYTES)) == NULL)
+        return no_memory(err);
     if (devices_is(o->workload))
         return open_devices(s, o, from, err);
     ls_status status = config_choose_part(s->config, GPU_MACHINE, "traces", o->on, &number, &index, err);
@@ -298,7 +308,7 @@ static ls_status open_trace(ls_sim *s, const ls_sim_options *o, const source_pos
         status = machine_set_busy(s->machine, &number, 1, err);
     if (status != LS_OK)
         return status;
-    run_trace_options options = trace_options_of(o);
+    run_trace_options options = trace_options_of(s, o);
     options.gpu = (uint32_t)index;
     options.from = from;
     s->has_trace = true;
@@ -394,6 +404,7 @@ void ls_sim_close(ls_sim *s)
     session_monitor_close(s);
     session_results_fini(s);
     series_destroy(s->series);
+    source_destroy(s->source);
     timeline_destroy(s->timeline);
     run_trace_close(&s->trace);
     run_devices_close(&s->devices);

@@ -56,6 +56,7 @@ struct ls_sim {
     LS_VEC(session_metric) list;     /* of all metrics */
     LS_VEC(session_metric) stalls;   /* those of stall stacks */
     series *series;                  /* NULL: none was asked for */
+    struct source_book *source;      /* counts per instruction; likewise */
     struct session_monitor *monitor; /* NULL: none */
     metric_view *view;
     size_t view_scope;

@@ -61,7 +61,8 @@ bool session_summary(ls_sim *s, bool color, FILE *to)
                                .launch_count = s->kernels.count,
                                .busy_fs = (double)ls_clock_span(r.clock, r.cycles),
                                .end_fs = (double)r.end_time,
-                               .color = color };
+                               .color = color,
+                               .source = s->source };
     put_head(s, &r, color, to);
     summary_print(&in, to);
     put_end(&r, to);

@@ -3,12 +3,15 @@
 
 #include "report/names.h"
 #include "report/scaling_text.h"
+#include "report/source.h"
 #include "sim/run_accelsim.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#define SOURCE_ROWS 10 /* instructions of each kernel in the text */
 
 /* ------------------------------------------------------------------------------------------------- results */
 
@@ -59,6 +62,7 @@ run_results session_results(ls_sim *s, const char *run_id, const char *command)
         .cycles = r.cycles,
         .clock = session_clock(s),
         .series = s->series,
+        .source = s->source,
         .region_cycles = r.region_cycles,
         .metrics = s->metrics,
         .host = {
@@ -171,6 +175,8 @@ ls_status ls_sim_print_as(ls_sim *s, const ls_sim_print_options *options, FILE *
         return LS_OK;
     if (format == LS_EXPORT_TEXT)
         print_tables(s, to);
+    if (format == LS_EXPORT_TEXT && s->source)
+        source_print(s->source, SOURCE_ROWS, to);
     const export_options how = { .per_block = o.per_block, .untouched = o.untouched, .color = o.color };
     return export_stream(&results, (export_format)format, &how, to, err);
 }

@@ -117,6 +117,27 @@ def check_table(browser, path):
         assert len(browser.run(names)) == len(before), f"{path}: the filter lost rows"
 
 
+def check_source(browser, path):
+    """The section Source draws every kernel; its button leads to the costliest instruction, which has the focus."""
+    if browser.run("document.querySelector('#source select') === null"):
+        return
+    for kernel in browser.run("[...document.querySelector('#source select').options].map((o) => o.value)")[:6]:
+        browser.run(f"(() => {{ const s = document.querySelector('#source select'); s.value = '{kernel}'; s.dispatchEvent(new Event('change')); }})()")
+        rows = browser.run("document.querySelectorAll('#source tbody tr').length")
+        assert rows > 0, f"{path}: kernel {kernel} has no instructions"
+        button = "[...document.querySelectorAll('#source .tools button')].pop()"
+        assert browser.run(button + ".textContent") == "Jump to hottest"
+        browser.run(button + ".focus()")
+        browser.press("Enter")
+        focused = browser.run("document.activeElement.classList.contains('marked') ? document.activeElement.cells[0].textContent : ''")
+        assert focused.startswith("0x"), f"{path}: the button leads to '{focused}'"
+        stacked = browser.run("document.querySelectorAll('#source .stalls span').length")
+        assert stacked > 0, f"{path}: kernel {kernel} has no stalls"
+        top = browser.run("(() => { const t = document.activeElement.closest('table'), at = [...t.querySelectorAll('thead th')].findIndex((h) => h.textContent.startsWith('Cost'));"
+                          " const costs = [...t.tBodies[0].rows].map((r) => parseFloat(r.cells[at].textContent)); return parseFloat(document.activeElement.cells[at].textContent) === Math.max(...costs); })()")
+        assert top, f"{path}: the instruction of the button is not the costliest"
+
+
 def check_keyboard(browser, path):
     """Tab goes through links and controls, each with a visible focus; the first leads past the navigation."""
     seen = []
@@ -134,6 +155,7 @@ def check(browser, path, axe):
     check_keyboard(browser, path)
     check_sections(browser, path)
     check_table(browser, path)
+    check_source(browser, path)
     for width, dark, media in ((1200, False, ""), (1200, True, ""), (390, False, ""), (800, False, "print")):
         browser.size(width, 900, dark, media)
         problems = browser.run(ACCESSIBILITY)

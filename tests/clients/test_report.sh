@@ -8,9 +8,11 @@ command -v python3 >/dev/null || skip "python3 is not there"
 traces=$SOURCE_DIR/../shared/traces
 bfs=$traces/bfs-sm80-v3
 [[ -e $bfs ]] || bfs=synth:graph-walk,nodes=2048
-run 0 run "$bfs" -p rtx3070 --series-every 500ns -o nvidia.json
+run 0 run "$bfs" -p rtx3070 --series-every 500ns --source -o nvidia.json
 run 0 run "$bfs" -p rtx3070 --series-every 500ns --set core.l1.latency_cycles=60 --set l2.ways=4 -o slow.json
-run 0 run bitonicsort -p r9nano --series-every 1us --html amd.html
+run 0 run bitonicsort -p r9nano --series-every 1us --source --html amd.html
+cp "$SOURCE_DIR"/tests/data/debug/reverse.{cl,co} .
+run 0 run reverse.co -p w6800 --grid 128 -a buffer:512:f32=1.5 -a buffer:512 -a f32:2 -a u32:128 --source --html lines.html
 run 0 run fir -p r9nano-x4 --devices unified --series-every 500ns --html four.html
 run 0 run synth:gemm,m=128,n=128,k=64 -p rtx3070 --html gemm.html
 run 0 sweep "$bfs" -p rtx3070 --vary cores=8,16,46 --vary core.l1.latency_cycles=20,60 --vary core.scheduler=gto,lrr -j2 -o sweep.db
@@ -25,4 +27,4 @@ else
     left_out 'axe-core cannot be had here: only our own rules of accessibility are checked'
 fi
 PYTHONPATH=$SOURCE_DIR/tests/clients python3 "$SOURCE_DIR/tests/clients/check_report.py" "${axe[@]}" \
-    nvidia.html amd.html four.html gemm.html both.html sweep.report.html || fail "a report is not as it should be"
+    nvidia.html amd.html lines.html four.html gemm.html both.html sweep.report.html || fail "a report is not as it should be"

@@ -116,6 +116,35 @@ def check_result(shown, result):
                       if (c.get("gpu", -1), c["type"], c["name"]) == (column["gpu"], column["type"], column["name"]))
             if result["series"]["columns"][at]["kind"] == "counter":
                 assert sum(column["values"]) == sum(v or 0 for v in result["series"]["values"][at]), column["name"]
+    assert ("source" in shown) == ("source" in result)
+    if "source" in result:
+        check_source(shown["source"], result["source"])
+
+
+def check_source(shown, result):
+    """Rows of the page are the costliest instructions of the result, with its numbers; a row ends with its last stall."""
+    want = {plain(k["name"]): k for k in result["kernels"]}
+    reasons = [c[6:] for c in result["columns"] if c.startswith("stall_")]
+    assert shown["reasons"] == reasons and shown["request_bytes"] == result["request_bytes"]
+    cost = lambda counts: counts[0] + sum(counts[6:])
+    total = 0
+    for kernel in shown["kernels"]:
+        of = want[kernel["name"]]
+        by_pc = {i["pc"]: i for i in of["instructions"]}
+        assert kernel["launches"] == of["launches"] and kernel["instructions"] == len(of["instructions"])
+        assert kernel["cost"] == sum(cost(i["counts"]) for i in of["instructions"])
+        for row in kernel["rows"]:
+            inst = by_pc.pop(row[0])
+            assert row[1] == inst["text"] and row[4:] + [0] * (10 + len(reasons) - len(row)) == inst["counts"], row
+            assert row[2] < 0 or shown["files"][row[2]] == inst["file"] and row[3] == inst["line"]
+        least = min((cost(r[4:]) for r in kernel["rows"]), default=0)
+        assert all(cost(i["counts"]) <= least for i in by_pc.values()), "a costlier instruction is left out"
+        assert [r[0] for r in kernel["rows"]] == sorted(r[0] for r in kernel["rows"])
+        assert len(kernel["rows"]) <= 600
+        total += len(kernel["rows"])
+    assert total <= 3000 and len(shown["kernels"]) + shown["kernels_left_out"] == len(result["kernels"])
+    costs = [k["cost"] for k in shown["kernels"]]
+    assert costs == sorted(costs, reverse=True), "the costliest kernel is not the first"
 
 
 def without_host(node):

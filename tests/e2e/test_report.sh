@@ -7,8 +7,8 @@ command -v python3 >/dev/null || skip "python3 is not there"
 check() { python3 "$SOURCE_DIR/tests/e2e/report_check.py" "$@" || fail "report_check.py $*"; }
 data() { python3 "$SOURCE_DIR/tests/e2e/report_check.py" --data "$1" >"$2" || fail "no data in $1"; }
 
-walk=("synth:graph-walk,nodes=512" -p rtx3070 --set cores=4 --series-every 500ns)
-fir=(fir -p r9nano --size 4096 --series-every 500ns)
+walk=("synth:graph-walk,nodes=512" -p rtx3070 --set cores=4 --series-every 500ns --source)
+fir=(fir -p r9nano --size 4096 --series-every 500ns --source)
 
 # NVIDIA and AMD, from JSON and SQLite: one page each, with the same data.
 for threads in 1 2 3 8; do
@@ -64,10 +64,30 @@ data sweep.report.html sweep.data
 run 0 trace synth vector-add,n=512 -o trace
 kernel=$(grep -m1 kernel- trace/kernelslist.g)
 for ((i = 0; i < 1000; i++)); do echo "$kernel"; done >trace/kernelslist.g
-run 0 run trace -p rtx3070 --set cores=4 -o many.json
+run 0 run trace -p rtx3070 --set cores=4 --source -o many.json
 run 0 report many.json -o many.html
 (($(stat -c %s many.html) < 2000000)) || fail "the report of 1,000 kernels has $(stat -c %s many.html) bytes"
 check many.html many.json
+
+# So are a thousand names of kernels with ten instructions each: the costliest are kept, and the page says what it leaves out.
+python3 - <<'END' || fail "no result with many kernels"
+import json
+result = json.load(open("many.json"))
+kernels = result["source"]["kernels"]
+insts = kernels[0]["instructions"][:10]
+for i, kernel in enumerate(result["kernels"]):
+    kernel["name"] = f"kernel_{i}"
+result["source"]["kernels"] = [
+    {"name": f"kernel_{i}", "launches": 1,
+     "instructions": [dict(inst, counts=[inst["counts"][0] + i] + inst["counts"][1:]) for inst in insts]}
+    for i in range(1000)]
+json.dump(result, open("names.json", "w"))
+END
+run 0 report names.json -o names.html
+(($(stat -c %s names.html) < 2000000)) || fail "the report of 1,000 names has $(stat -c %s names.html) bytes"
+check names.html names.json
+data names.html names.data
+grep -q '"kernels_left_out": 700' names.data || fail "the report does not say which kernels it leaves out"
 
 # Text of the data cannot end its element.
 sed 's/"platform": "rtx3070"/"platform": "<\/script><b>"/' walk1.json >evil.json

@@ -97,7 +97,10 @@ static void set_facts(builder *b, const ls_cu_capacity *capacity)
                          .memory_bytes = s->memory_mib << 20,
                          .compute_units = (uint32_t)(s->clusters * s->cus_per_cluster * s->units_per_cu),
                          .lds_bytes = capacity->lds_bytes / capacity->halves,
-                         .clock_mhz = (uint32_t)(s->core_clock.num / s->core_clock.den / 1000000) };
+                         .clock_mhz = (uint32_t)(s->core_clock.num / s->core_clock.den / 1000000),
+                         .clusters = b->clusters,
+                         .cus_per_cluster = b->per_cluster,
+                         .line_bytes = b->gpu->line_bytes };
 }
 
 static ls_status build(ls_machine *machine, const void *spec, ls_error *err)

@@ -18,6 +18,8 @@ typedef struct amd_gpu_facts {
     uint32_t compute_units; /* as programs count them: a dual one is two */
     uint32_t lds_bytes;     /* most for one work-group */
     uint32_t clock_mhz;
+    uint32_t clusters, cus_per_cluster; /* of the machine's own compute units: a dual one is one */
+    uint32_t line_bytes;                /* of caches */
 } amd_gpu_facts;
 
 /* The index-th AMD GPU of the engine, in the order of building; NULL past the last. */

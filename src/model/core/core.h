@@ -15,6 +15,7 @@
  *   ahead.c     thread blocks that are sent before there is room for them
  *   core.c      the block: parameters, counters, one cycle, sleeping
  *   core_tap.c  events for timelines
+ *   core_counts.c  counts per static instruction
  *   core_port.c the tables of functions that the rest of the machine calls
  *   analytic.c  in place of most of ldst.c, where memory is a formula
  *   options.h   parts that a platform may switch on: instruction and constant caches, TLBs
@@ -29,6 +30,7 @@
 #include "base/bitset.h"
 #include "base/list.h"
 #include "base/ring.h"
+#include "isa/inst_counts.h"
 #include "isa/registers.h"
 #include "isa/stream.h"
 #include "lockstep/block.h"
@@ -193,7 +195,9 @@ typedef struct core {
     core_counters n;
     core_banks *kernel_banks; /* n by kernel; NULL: kernels run one after the other */
     bool mixed;               /* blocks of several kernels are resident */
-    bool apart; /* mixed, or a timeline wants instructions: one test for both where each instruction passes */
+    /* mixed, or a timeline wants instructions, or they are counted: one test for all where each instruction passes */
+    bool apart;
+    bool counted; /* a resident block has, or had, inst_counts */
 
     /* parts */
     front_end front;
@@ -244,8 +248,17 @@ static inline void count_and_tell(core *c, uint16_t index, ls_tap_phase phase, l
 /* After a block came, and after core.mixed changed. The listener is known before the first block. */
 static inline void core_set_apart(core *c)
 {
-    c->apart = c->mixed || ls_tap_wants(c->tap, LS_TAP_INSTRUCTION);
+    c->apart = c->mixed || c->counted || ls_tap_wants(c->tap, LS_TAP_INSTRUCTION);
 }
+
+/* core_counts.c: counts of static instructions (isa/inst_counts.h). Only if core.apart; these ask whether the warp's
+ * launch is counted. */
+void core_counts_begin(core *c, const core_launch *launch); /* a block of the launch comes */
+void core_counts_issue(const core *c, const flight *f);
+void core_counts_memory(core *c, const flight *f); /* after its sectors or conflicts are known */
+void core_counts_hit(const core *c, const flight *f);
+/* The sub-core does not issue: chooses the instruction to which the coming stalls belong. */
+void core_counts_stalled(const core *c, front_sub *s, uint32_t sub, uint32_t ready);
 void core_tap_warp(core *c, uint32_t warp, ls_tap_phase phase, ls_cycle at);
 
 /* front.c */

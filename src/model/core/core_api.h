@@ -14,6 +14,7 @@ typedef struct core_launch {
     const ls_kernel_info *info;
     uint32_t block, kernel, number, ctas_per_core, cores; /* as in ls_core_launch */
     const struct rates_kernel *rates;
+    struct inst_counts *counts; /* NULL: not counted */
 } core_launch;
 
 /* L1 as it is when blocks with so much shared memory are resident. */
@@ -34,6 +35,8 @@ typedef struct core_profile_ops {
     uint32_t (*network_width)(const void *self); /* sectors per cycle */
     /* A matrix instruction of a shape or type that the platform has no rate for: its class's time counts. */
     bool (*guesses_time)(const void *self, const ls_inst *inst);
+    /* It counts for ls_launch_kernel.counts. */
+    bool (*counts_instructions)(const void *self);
     /* For a core whose memory is a formula: the costs of memory, set before the run. */
     void (*set_machine)(void *self, const rates_machine *machine);
     void (*machine)(const void *self, rates_machine *out);

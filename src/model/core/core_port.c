@@ -109,6 +109,11 @@ static bool guesses_time(const void *self, const ls_inst *inst)
     return rates && ls_inst_is_tensor(inst) && !tensor_cost_of(&c->pipes.tensor, inst, &cost);
 }
 
+static bool counts_instructions(const void *self)
+{
+    return ((const core *)self)->flow == NULL;
+}
+
 static void set_machine(void *self, const rates_machine *machine)
 {
     analytic_set_machine(self, machine);
@@ -122,5 +127,6 @@ static void get_machine(const void *self, rates_machine *out)
 const core_profile_ops core_profile = { .l1 = get_l1,
                                         .network_width = network_width,
                                         .guesses_time = guesses_time,
+                                        .counts_instructions = counts_instructions,
                                         .set_machine = set_machine,
                                         .machine = get_machine };

@@ -137,6 +137,8 @@ void core_tap_execute(const core *c, uint16_t index)
 void core_count_and_tell(core *c, uint16_t index, ls_tap_phase phase, ls_tap_step step)
 {
     count_for(c, c->flights.at[index].warp);
+    if (c->counted && phase == LS_TAP_BEGIN)
+        core_counts_issue(c, &c->flights.at[index]);
     if (ls_tap_wants(c->tap, LS_TAP_INSTRUCTION))
         core_tap_instruction(c, index, phase, step);
 }

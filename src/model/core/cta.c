@@ -113,6 +113,7 @@ void cta_start(core *c, const core_launch *launch)
         banks_blocks_changed(c, launch);
         banks_count_for(c, launch->kernel);
     }
+    core_counts_begin(c, launch);
     core_set_apart(c);
     c->n.ctas++;
     if (ls_tap_wants(c->tap, LS_TAP_GROUP))
@@ -137,7 +138,8 @@ static core_launch find_launch(const ls_launch_table *table, const ls_core_launc
                           .number = message->number,
                           .ctas_per_core = message->ctas_per_core,
                           .cores = message->cores,
-                          .rates = kernel->rates };
+                          .rates = kernel->rates,
+                          .counts = kernel->counts };
 }
 
 void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now)

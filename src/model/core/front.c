@@ -249,6 +249,8 @@ static bool issue_sub(core *c, front_sub *s, uint32_t sub)
         s->tried_mask = pipes_taken(c, sub);
     }
     front_stalled(s, ready);
+    if (LS_UNLIKELY(c->apart))
+        core_counts_stalled(c, s, sub, ready);
     return false;
 }
 

@@ -74,6 +74,8 @@ static inline void front_count_sub_stalls(core *c, front_sub *s, ls_cycle until)
     c->n.stalls[s->reason] += cycles;
     for (uint32_t set = s->reasons; set != 0; set &= set - 1)
         c->n.stack[__builtin_ctz(set)] += cycles;
+    if (LS_UNLIKELY(s->charged != NULL))
+        s->charged->stalls[s->reason] += cycles;
     s->counted_until = until;
 }
 

@@ -55,6 +55,8 @@ typedef struct front_sub {
     uint32_t reasons;                 /* all that hold at once, a bit each */
     ls_cycle counted_until;           /* stalls are counted up to this cycle, without it */
     uint32_t age[CORE_SUB_WARPS_MAX]; /* per warp: order of arrival */
+    inst_count *charged;  /* stalls from counted_until on belong to it; NULL: they are not counted */
+    uint8_t charged_warp; /* whose instruction it is: the next choice begins after it */
 } front_sub;
 
 typedef struct front_end {

@@ -79,11 +79,15 @@ static void begin(core *c, uint16_t index)
     if (is_shared(f)) {
         c->ldst.conflict_cycles = shared_conflicts(c, f);
         c->n.shared_accesses++;
+        if (LS_UNLIKELY(c->apart))
+            core_counts_memory(c, f);
         return;
     }
     coalesce(c, f);
     c->n.memory_sectors += c->ldst.sector_count;
     c->n.memory_bytes += (uint64_t)lane_count(f->mask) * f->inst->width_bytes;
+    if (LS_UNLIKELY(c->apart))
+        core_counts_memory(c, f);
     if (!is_store(f))
         f->requests = (uint16_t)c->ldst.sector_count;
 }
@@ -401,6 +405,8 @@ static inline void look_up(core *c, l1_bank *bank, const l1_access *access)
         return;
     uint16_t index = access->flight;
     bool write = access->write;
+    if (LS_UNLIKELY(c->counted) && outcome == SECTOR_CACHE_HIT && !write)
+        core_counts_hit(c, &c->flights.at[index]);
     (void)ring_pop(&bank->ring);
     c->ldst.queued_accesses--;
     if (!ring_empty(&bank->ring)) {

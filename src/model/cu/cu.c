@@ -90,6 +90,8 @@ void cu_count_cycles(cu *c, ls_cycle now)
     uint32_t why = c->waiting_mask | (uint32_t)held[0] | (uint32_t)(held[0] >> 32);
     for (uint32_t left = why; left != 0; left &= left - 1)
         n->stall[__builtin_ctz(left)] += cycles;
+    if (LS_UNLIKELY(c->counted))
+        cu_counts_stall(c, why, cycles);
 }
 
 void cu_wake(cu *c, ls_cycle at, ls_cycle now)

@@ -11,6 +11,7 @@
  *   scalar.c   scalar memory
  *   lds.c      LDS with its banks, export
  *   cu_tap.c   events for timelines
+ *   cu_counts.c  counts per static instruction
  *   source.c   where a wave's next instruction and addresses come from
  *   observe.c  events for an observer of memory accesses
  *   cu_debug.c stops for a debugger, and views of waves for it */
@@ -19,6 +20,7 @@
 
 #include "base/list.h"
 #include "isa/amd/exec/start.h"
+#include "isa/inst_counts.h"
 #include "lockstep/timeline.h"
 #include "model/core/scheduler.h"
 #include "model/cu/cu_api.h"
@@ -191,6 +193,7 @@ typedef struct cu_group {
     amd_tape *tapes;          /* of its waves, or NULL */
     amd_tape_writer *records; /* the same */
     ls_cu_done done;
+    inst_counts *counts; /* NULL: instructions are not counted */
 } cu_group;
 
 /* --- SIMDs ---------------------------------------------------------------------------------------------- */
@@ -326,9 +329,12 @@ typedef struct cu {
     ls_line_message message;
     amd_access scratch;
     cu_lds lds;
-    uint32_t tap_requests[4];                 /* by path: requests that were told */
-    bool tap_waits[4];                        /* by path: one was told and refused */
-    ls_tick_fn tap_tick;                      /* the ticker's own function, if states are told after it */
+    bool counted; /* a resident work-group has, or had, inst_counts */
+    uint16_t
+        counts_turn[CU_WHY_COUNT]; /* by reason: the wave after the last one that a stall was charged to */
+    uint32_t tap_requests[4];      /* by path: requests that were told */
+    bool tap_waits[4];             /* by path: one was told and refused */
+    ls_tick_fn tap_tick;           /* the ticker's own function, if states are told after it */
     uint8_t tap_states[LS_CU_SIMDS_MAX * 32]; /* ls_tap_state that was told last, by wave */
 } cu;
 
@@ -357,6 +363,15 @@ static inline void cu_set_why(cu *c, cu_wave *w, uint32_t why)
     }
     w->why = (uint16_t)why;
 }
+
+/* --- cu_counts.c: counts of static instructions; called for work-groups that are counted only --- */
+
+void cu_counts_begin(cu *c, const cu_group *g); /* the work-group comes */
+void cu_counts_issue(const cu *c, const cu_wave *w, const cu_inst *inst);
+void cu_counts_lines(const cu *c, const cu_wave *w, const cu_inst *inst, uint64_t lines, uint64_t bytes);
+void cu_counts_conflicts(const cu *c, const cu_wave *w, const cu_inst *inst, uint64_t cycles);
+/* Cycles without issue in which some wave had each of these reasons, a bit for each of cu_why; for any unit. */
+void cu_counts_stall(cu *c, uint32_t why, uint64_t cycles);
 
 /* --- cu_tap.c: events for timelines; each is called only if the tap wants its kind --- */
 

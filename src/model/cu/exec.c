@@ -80,6 +80,10 @@ void ls_cu_exec_start(ls_cu_exec *x, const ls_cu_launch *launch)
         ls_domain_fail(x->domain, "the model of slot 'cu' reports no accesses: memory cannot be checked");
         return;
     }
+    if (k->counts != NULL) {
+        ls_domain_fail(x->domain, "the model of slot 'cu' does not count per instruction: leave --source out");
+        return;
+    }
     if (k->tapes != NULL || k->recorder != NULL) {
         ls_domain_fail(x->domain,
                        "the model of slot 'cu' executes its waves: it neither makes nor plays recordings");

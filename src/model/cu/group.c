@@ -72,7 +72,11 @@ void cu_receive_launch(void *state, const ls_cu_launch *launch, ls_cycle now)
     assert(launch->slot < c->spec->groups && !g->resident);
     cu_count_cycles(c, now);
     uint8_t *lds = c->lds_bytes + (size_t)launch->slot * (AMD_LDS_MAX + 64);
-    *g = (cu_group){ .kernel = k, .slot = launch->slot, .wave_count = launch->wave_count, .resident = true };
+    *g = (cu_group){ .kernel = k,
+                     .slot = launch->slot,
+                     .wave_count = launch->wave_count,
+                     .resident = true,
+                     .counts = k->counts };
     g->running = launch->wave_count;
     g->arch = rules_group(k, launch, lds);
     g->done = rules_done(launch, c->wires.cluster, c->wires.index);
@@ -80,6 +84,8 @@ void cu_receive_launch(void *state, const ls_cu_launch *launch, ls_cycle now)
     uint32_t size[3];
     amd_start_size(&start, launch->id, size);
     bool good = cu_source_begin(g);
+    if (LS_UNLIKELY(k->counts != NULL))
+        cu_counts_begin(c, g);
     if (ls_tap_wants(c->tap, LS_TAP_GROUP))
         cu_tap_group(c, g, LS_TAP_BEGIN);
     for (uint32_t i = 0; i < g->wave_count; i++)

@@ -356,6 +356,8 @@ static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
     if (simd->units != 0)
         issue_take(simd, inst->unit, bit);
     rules_tally(&w->group->done.tally, &w->arch, inst);
+    if (LS_UNLIKELY(group->counts != NULL))
+        cu_counts_issue(c, w, inst);
     w->issued++;
     simd->last[inst->unit] = w->slot;
     if (w->clause != 0 && inst->what != CU_CLAUSE && --w->clause == 0 && simd->clause_slot == w->slot)

@@ -244,8 +244,11 @@ static void lds_ends(cu *c, const cu_wave *w, cu_access *a, unsigned cycles, uns
     c->lds_free[w->pipe] = now + cycles;
     c->counters.lds_accesses++;
     c->counters.lds_cycles += cycles;
-    if (cycles > least)
+    if (cycles > least) {
         c->counters.lds_conflict_cycles += cycles - least;
+        if (LS_UNLIKELY(w->group->counts != NULL))
+            cu_counts_conflicts(c, w, a->inst, cycles - least);
+    }
     cu_access_ends_at(c, a, now + c->spec->lds_latency_cycles + cycles - 1, now);
 }
 

@@ -166,6 +166,8 @@ bool cu_vector_issue(cu *c, cu_wave *w, ls_cycle now)
         a->line_count = 1;
         if (LS_UNLIKELY(w->observed))
             cu_observe_forget(c, w, inst);
+        if (LS_UNLIKELY(w->group->counts != NULL))
+            cu_counts_lines(c, w, inst, a->line_count, 0);
         vector_queue(c, a, now);
         return true;
     }
@@ -198,6 +200,8 @@ bool cu_vector_issue(cu *c, cu_wave *w, ls_cycle now)
     if (LS_UNLIKELY(w->observed))
         cu_observe_issue(c, w, inst, (uint32_t)(a - c->accesses));
     c->counters.vector_bytes += vector_bytes(a, s, w->arch.lanes);
+    if (LS_UNLIKELY(w->group->counts != NULL))
+        cu_counts_lines(c, w, inst, a->line_count, vector_bytes(a, s, w->arch.lanes));
     vector_queue(c, a, now);
     return true;
 }

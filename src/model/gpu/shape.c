@@ -139,3 +139,9 @@ bool gpu_shape_guesses(const gpu_shape *shape, const ls_inst *inst)
     const core_profile_ops *core = shape->profile.ops;
     return core != NULL && core->guesses_time(shape->profile.self, inst);
 }
+
+bool gpu_shape_counts_instructions(const gpu_shape *shape)
+{
+    const core_profile_ops *core = shape->profile.ops;
+    return core != NULL && core->counts_instructions(shape->profile.self);
+}

@@ -34,6 +34,9 @@ core_l1 gpu_shape_l1(const gpu_shape *shape, uint64_t shared_bytes);
 /* A matrix instruction of a shape or type that the platform has no rate for. */
 bool gpu_shape_guesses(const gpu_shape *shape, const ls_inst *inst);
 
+/* Its cores count per instruction (ls_launch_kernel.counts). */
+bool gpu_shape_counts_instructions(const gpu_shape *shape);
+
 /* For the builder, when all blocks exist: gives the cores the costs of memory that is not simulated. Latencies
  * of the network are in cycles of the sender. */
 ls_status gpu_attach_rates(const gpu_instance *gpu, uint32_t request_cycles, uint32_t reply_cycles,

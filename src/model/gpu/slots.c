@@ -20,8 +20,9 @@ static const char *const core_functions[] = {
     "describe", "attach", "receive_launch", "receive_reply", "take_kernel", "work", NULL
 };
 CHECK(core_functions, ls_core_ops);
-static const char *const core_profile_functions[] = { "l1",          "network_width", "guesses_time",
-                                                      "set_machine", "machine",       NULL };
+static const char *const core_profile_functions[] = {
+    "l1", "network_width", "guesses_time", "counts_instructions", "set_machine", "machine", NULL
+};
 CHECK(core_profile_functions, core_profile_ops);
 static const char *const scheduler_functions[] = { "choose", NULL };
 CHECK(scheduler_functions, ls_scheduler_ops);

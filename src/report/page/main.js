@@ -125,6 +125,11 @@
       sections.push(
         box,
         section(
+          'source',
+          'Source',
+          each((r) => sourceSection(r)),
+        ),
+        section(
           'configuration',
           'Configuration',
           each((r) => configuration(r)),

@@ -53,6 +53,12 @@ typedef struct page_input {
 /* Intervals of metrics over time; neighbours are merged until they are no more. */
 #define PAGE_INTERVALS 256
 
+/* Instructions with counts: of one kernel, and of all; lines of source files, and bytes of each. The costliest are kept. */
+#define PAGE_SOURCE_ROWS 600
+#define PAGE_SOURCE_ALL 3000
+#define PAGE_SOURCE_LINES 1000
+#define PAGE_SOURCE_TEXT 160
+
 /* Write errors show in the stream (ferror). */
 ls_status page_write(const page_input *in, FILE *to, ls_error *err);
 /* As a file, whole or not at all. */
@@ -72,6 +78,7 @@ void page_put_kernels(json_writer *j, const saved_results *saved, const uint32_t
 void page_put_findings(json_writer *j, const saved_results *saved);
 void page_put_blocks(json_writer *j, const saved_results *saved);
 void page_put_series(json_writer *j, const saved_results *saved);
+void page_put_source(json_writer *j, const saved_results *saved);
 void page_put_sweep(json_writer *j, const page_sweep *sweep);
 
 /* --- page_assets.c, made of the style sheet and the scripts of this folder; a zero follows the bytes of each --- */
@@ -80,7 +87,8 @@ void page_put_sweep(json_writer *j, const page_sweep *sweep);
     X(core_js)                                                                                                \
     X(table_js)                                                                                               \
     X(model_js)                                                                                               \
-    X(charts_js) X(memory_js) X(details_js) X(blocks_js) X(sections_js) X(compare_js) X(sweep_js) X(main_js)
+    X(charts_js)                                                                                              \
+    X(memory_js) X(details_js) X(blocks_js) X(source_js) X(sections_js) X(compare_js) X(sweep_js) X(main_js)
 #define X(name)                                                                                               \
     extern const unsigned char page_##name[];                                                                 \
     extern const size_t page_##name##_bytes;

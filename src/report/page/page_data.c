@@ -247,6 +247,7 @@ void page_put_result(json_writer *j, const page_result *r)
     page_put_blocks(j, s);
     page_put_kernels(j, s, columns, count);
     page_put_series(j, s);
+    page_put_source(j, s);
     put_keys(j, r);
     json_end(j);
     free(totals);

@@ -1,8 +1,10 @@
 /* table.js: tables to sort and filter. Columns: {name, value(row), text(row), number, help, title(row), row: true for the
- * column that names the row, bar(row) for a share from 0 to 1 behind the number}. */
+ * column that names the row, bar(row) for a share from 0 to 1 behind the number, code: true for a text of fixed width,
+ * node(row) for elements in place of the text}. The element has reveal(row). */
 function dataTable(caption, columns, rows, options = {}) {
   const state = { column: options.sort ?? -1, down: options.down ?? true, words: [], shown: options.shown || 100 };
   const body = el('tbody');
+  let drawn = new Map();
   const status = el('p', { class: 'note', role: 'status', 'aria-live': 'polite' });
   const more = el('button', {
     type: 'button',
@@ -71,9 +73,13 @@ function dataTable(caption, columns, rows, options = {}) {
   const textOf = (c, row) => (c.text ? c.text(row) : String(c.value(row) ?? ''));
   function cell(c, row) {
     const text = textOf(c, row);
-    const inner = c.link
-      ? el('button', { type: 'button', class: 'link', on: { click: () => c.link(row) } }, text)
-      : text;
+    const inner = c.node
+      ? c.node(row)
+      : c.code
+        ? el('code', null, text)
+        : c.link
+          ? el('button', { type: 'button', class: 'link', on: { click: () => c.link(row) } }, text)
+          : text;
     const width = c.bar ? c.bar(row) : NaN;
     const attributes = {
       class: c.number ? 'n' : c.wrap ? 'wrap' : null,
@@ -96,15 +102,17 @@ function dataTable(caption, columns, rows, options = {}) {
       if (i === state.column) h.setAttribute('aria-sort', state.down ? 'descending' : 'ascending');
       else h.removeAttribute('aria-sort');
     });
-    body.replaceChildren(
-      ...hits.slice(0, state.shown).map((row) =>
+    drawn = new Map(
+      hits.slice(0, state.shown).map((row) => [
+        row,
         el(
           'tr',
           null,
           columns.map((c) => cell(c, row)),
         ),
-      ),
+      ]),
     );
+    body.replaceChildren(...drawn.values());
     status.textContent =
       hits.length === rows.length
         ? count(rows.length) + ' rows'
@@ -113,11 +121,26 @@ function dataTable(caption, columns, rows, options = {}) {
     more.textContent = 'Show more of ' + count(hits.length) + ' rows';
   }
   draw();
-  return el(
+  const shell = el(
     'div',
     { class: 'table' },
     rows.length > 8 ? el('div', { class: 'tools' }, el('label', { for: filterId }, 'Filter'), filter, status) : null,
     el('div', { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': caption }, table),
     more,
   );
+  /* Shows a row, also one that is filtered or too far down, and gives it the focus. */
+  shell.reveal = (row) => {
+    if (!drawn.has(row)) {
+      filter.value = '';
+      Object.assign(state, { words: [], shown: rows.length });
+      draw();
+    }
+    const line = drawn.get(row);
+    for (const other of body.querySelectorAll('.marked')) other.classList.remove('marked');
+    line.classList.add('marked');
+    line.setAttribute('tabindex', '-1');
+    line.scrollIntoView({ block: 'center' });
+    line.focus({ preventScroll: true });
+  };
+  return shell;
 }

@@ -37,6 +37,7 @@ static void destroy(void *self)
         return;
     for (size_t i = 0; i < t->slots.count; i++) {
         (void)timing_record_end(t->slots.at[i], false, NULL);
+        timing_counts_end(&t->slots.at[i]->counts);
         free(t->slots.at[i]->setup);
         free(t->slots.at[i]);
     }
@@ -438,6 +439,13 @@ void timing_set_options(ls_gpu_system *system, const ls_run_options *options)
 {
     if (of(system))
         of(system)->options = *options;
+}
+
+void timing_count_instructions(ls_gpu_system *system)
+{
+    timing *t = of(system);
+    if (t)
+        t->counts_instructions = true;
 }
 
 void timing_watch(ls_gpu_system *system,

@@ -27,6 +27,11 @@ typedef struct timing_record {
     uint64_t grid_items, group_items;
     uint32_t lds_bytes, scratch_bytes; /* of a work-group; of a lane */
     uint32_t vgprs, sgprs, lanes;      /* of a wave, registers as allocated */
+    /* With timing_count_instructions(), during the call: counts by the numbers of the program's steps. */
+    const struct inst_counts *counts;
+    const struct amd_program *program;
+    const struct hsa_object *object; /* that the program is from; NULL: not known */
+    uint64_t base;                   /* simulated address of the object's image */
 } timing_record;
 
 /* NULL if the system does not simulate time. */
@@ -45,6 +50,8 @@ void timing_set_options(ls_gpu_system *system, const ls_run_options *options);
 /* Called for each command that is over, while the engine rests: time to read counters. */
 void timing_watch(ls_gpu_system *system,
                   ls_status (*over)(void *self, const timing_record *record, ls_error *err), void *self);
+/* Before the first command: launches count per instruction (isa/inst_counts.h). */
+void timing_count_instructions(ls_gpu_system *system);
 /* True if kernels have begun whose end was not reported yet; *begin: the begin of the first. */
 bool timing_unfinished(const ls_gpu_system *system, ls_time *begin);
 /* Counts of the engine so far; windows are those of all runs. */

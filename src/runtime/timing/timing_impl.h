@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "base/address_space.h"
+#include "isa/inst_counts.h"
 #include "model/cu/cu_api.h"
 #include "model/amd/amd_gpu.h"
 #include "model/fabric/host.h"
@@ -116,6 +117,7 @@ typedef struct timing_slot {
     record_launch *recorded; /* NULL: it is not, or is no launch */
     cu_recorder recorder;
     cu_observer observer; /* of a launch whose accesses are checked */
+    inst_counts *counts;  /* of a launch whose instructions are counted; NULL: they are not */
     uint32_t number;      /* among the commands of the recording */
     timing_debug debug;   /* of a launch that a debugger stops */
 } timing_slot;
@@ -156,6 +158,7 @@ typedef struct timing {
     uint32_t shared;             /* launches so far whose work-groups GPU 0 places */
     uint64_t max_instructions;
     bool lenient_barriers;
+    bool counts_instructions; /* of every launch */
     ls_run_options options;
     ls_run_result result;
     /* Held while the engine runs, and by a thread that changes the engine's input. */
@@ -272,6 +275,14 @@ ls_status timing_debug_set_up(timing *t, const ls_gpu_debugger *debugger, ls_err
 /* A packet of a launch is submitted, and is over. */
 void timing_debug_launch(timing *t, timing_slot *slot, const drv_work *work);
 void timing_debug_end(timing *t, timing_slot *slot, ls_status status);
+
+/* --- timing_counts.c: counts per instruction --- */
+
+/* *out belongs to the caller; nothing happens unless instructions are counted. */
+ls_status timing_counts_begin(const timing *t, uint32_t gpu, ls_cu_kernel *kernel, inst_counts **out,
+                              ls_error *err);
+void timing_counts_end(inst_counts **counts);
+void timing_describe_source(timing_record *record, const drv_dispatch *dispatch); /* NULL: no launch */
 
 /* --- timing_check.c: the memory checker --- */
 

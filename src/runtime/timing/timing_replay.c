@@ -21,6 +21,7 @@ typedef struct replay_command {
     tapes *tapes;
     uint64_t staged; /* frame of the host, of a copy over the fabric; 0: none */
     uint64_t number; /* of others than launches, among them */
+    inst_counts *counts;
     bool submitted, over;
 } replay_command;
 
@@ -189,6 +190,9 @@ static ls_status fill_launch(replay *r, replay_command *c, ls_error *err)
     memcpy(p->kernel.group, l->group, sizeof l->group);
     p->kernel.which =
         (ls_groups){ .first = l->part != 0 ? l->first : 0, .stride = l->stride, .count = l->part };
+    status = timing_counts_begin(r->t, c->command->gpu, &p->kernel, &c->counts, err);
+    if (status != LS_OK)
+        return status;
     /* The packet and the arguments. A GPU in simulated time puts the arguments after the packet. */
     bool joined = l->kernarg > l->packet && l->kernarg - l->packet <= LS_PAGE_BYTES;
     uint64_t to = joined ? l->packet : l->kernarg;
@@ -337,6 +341,7 @@ static ls_status end_command(replay *r, replay_command *c, ls_error *err)
         c->tapes = NULL;
     }
     ls_status reported = report(r, c, status == LS_OK ? err : NULL);
+    timing_counts_end(&c->counts);
     return status == LS_OK ? reported : status;
 }
 
@@ -400,6 +405,8 @@ void timing_leftover_free(struct timing_leftover *r)
     destroy_programs(r);
     for (size_t i = 0; r->commands && i < r->count; i++)
         tapes_destroy(r->commands[i].tapes);
+    for (size_t i = 0; r->commands && i < r->count; i++)
+        timing_counts_end(&r->commands[i].counts);
     free(r->commands);
     free(r);
 }

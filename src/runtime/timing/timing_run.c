@@ -52,6 +52,8 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
     else
         timing_fill_transfer(slot, part);
     if (status == LS_OK && part->kind == DRV_WORK_LAUNCH)
+        status = timing_counts_begin(t, slot->gpu, &slot->packet.kernel, &slot->counts, err);
+    if (status == LS_OK && part->kind == DRV_WORK_LAUNCH)
         timing_check_launch(t, slot, work);
     if (status == LS_OK && part->kind == DRV_WORK_LAUNCH)
         timing_debug_launch(t, slot, work);
@@ -68,6 +70,7 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
         (void)timing_record_end(slot, false, NULL);
         timing_free_pieces(t, slot);
         timing_unstage(t, &slot->packet.transfer, &slot->staged);
+        timing_counts_end(&slot->counts);
         return status;
     }
     if (part->kind == DRV_WORK_LAUNCH)
@@ -189,6 +192,8 @@ void timing_describe_launch(timing_record *record, const ls_command_packet *p)
     if (!p)
         return;
     const ls_cu_kernel *k = &p->kernel;
+    record->counts = k->counts;
+    record->program = k->program;
     record->grid_items = record->group_items = 1;
     for (uint32_t d = 0; d < k->dims; d++) {
         record->grid_items *= k->grid[d];
@@ -220,6 +225,7 @@ static ls_status report(timing *t, const timing_slot *slot, ls_error *err)
                              .waves_per_cu = p->waves_per_cu,
                              .limit = launch ? p->limit : NULL };
     timing_describe_launch(&record, launch ? p : NULL);
+    timing_describe_source(&record, launch ? slot->work->dispatch : NULL);
     return t->over ? t->over(t->over_self, &record, err) : LS_OK;
 }
 
@@ -298,6 +304,7 @@ static void end_packet(timing *t, timing_slot *slot)
         fail_work(work, report(t, slot, &err), &err);
     timing_free_pieces(t, slot);
     timing_unstage(t, &slot->packet.transfer, &slot->staged);
+    timing_counts_end(&slot->counts);
     slot->work = NULL;
 }
 
