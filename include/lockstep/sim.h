@@ -89,7 +89,7 @@ typedef struct ls_sim_options {
     const char *spread, *pages;
 
     /* A file for a viewer: ls_sim_write_timeline() writes it after the run. Its format follows the extension, or
-     * timeline_format names it: "perfetto", "chrome", "daisen4", "daisen5", "kanata". Filters: "kernel=*gemm*",
+     * timeline_format names it: "perfetto", "chrome", "daisen4", "daisen5", "kanata", "html". Filters: "kernel=*gemm*",
      * "time=10us-20us", "block=gpu0.core0", "kind=warp,stall", "every=16". */
     const char *timeline, *timeline_format;
     const char *const *timeline_filters;
