@@ -32,7 +32,8 @@ static void begin_send(directory *d, uint32_t i, ls_cycle now)
 {
     dir_transaction *t = &d->transactions[i];
     t->sender_waits = false;
-    dir_tell_step(d, i, LS_STEP_PIECES);
+    /* A GPU says itself when it begins to send (page_move.c). */
+    dir_tell_step(d, i, t->sender == MEM_PLACE_HOST ? LS_STEP_PIECES : LS_STEP_SHOOTDOWN);
     if (t->sender == MEM_PLACE_HOST) {
         t->host_sends = true;
         dir_host_send(d, i, now);

@@ -1,9 +1,10 @@
 /* timeline_draw.js: draws a timeline on a canvas: ruler, names of rows, spans, numbers over time. */
 const TL_RULER = 26;
 const TL_COLORS = {
-  active: 2, fetch: 4, barrier: 3, fence: 8, async: 5, memory: 1, 'scalar memory': 6, export: 9, dependence: 0, unit: 7, sleep: 9, drain: 7,
-  queue: 7, tags: 5, mshr: 4, network: 0, remote: 6, 'l2 queue': 7, 'l2 tags': 5, 'l2 miss': 4, dram: 1, reply: 2, fill: 2, translation: 3,
-  'l2 tlb': 3, walk: 8, 'host walk': 8, ask: 7, shootdown: 8, 'in transit': 0, fetch_page: 1,
+  active: 2, fetch: 4, barrier: 3, fence: 8, async: 5, memory: 0, 'scalar memory': 5, export: 9, dependence: 1, unit: 6, sleep: 7, drain: 7,
+  queue: 7, tags: 5, miss: 4, mshr: 9, network: 0, remote: 6, 'l2 queue': 7, 'l2 tags': 5, 'l2 miss': 4, dram: 1, reply: 2, fill: 2,
+  translation: 3, 'l2 tlb': 6, 'page walk': 8, 'host walk': 8, link: 0,
+  directory: 5, 'page queue': 7, 'far fault': 8, 'page change': 3, grant: 2, shootdown: 8, pieces: 1,
   read: 0, write: 1, atomic: 3,
 };
 const TL_KINDS = { kernel: 0, copy: 6, group: 2, warp: 7, wave: 7, request: 0, service: 5, transfer: 4, message: 4, migration: 3 };

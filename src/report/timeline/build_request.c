@@ -42,7 +42,7 @@ static void begin_service(builder *b, build_task *task, uint32_t level, uint32_t
                                .flow = task->slice.flow };
     slice->args[slice->arg_count++] = task->slice.args[0];
     slice_begin(b, slice, time);
-    if (b->writer->flow == NULL || task->slice.id == 0 || slice->id == 0)
+    if (b->writer->flow == NULL || slice->flow == 0 || task->slice.id == 0 || slice->id == 0)
         return;
     if (!task->has_flow)
         b->writer->flow(b->self, &task->slice, FLOW_START);

@@ -159,7 +159,7 @@ static uint32_t wants(void *self, const ls_block *block)
     uint32_t kinds = needed_kinds(t);
     if (!filter_takes_block(&t->filter, ls_block_name(block)))
         kinds &= LS_TAP_BIT(LS_TAP_KERNEL) | LS_TAP_BIT(LS_TAP_COPY) | LS_TAP_BIT(LS_TAP_REQUEST) |
-                 LS_TAP_BIT(LS_TAP_TRANSFER);
+                 LS_TAP_BIT(LS_TAP_TRANSFER) | LS_TAP_BIT(LS_TAP_MIGRATION);
     return kinds;
 }
 
