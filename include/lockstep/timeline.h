@@ -68,7 +68,7 @@ typedef enum ls_tap_page {
     LS_TAP_PAGE_DROP,
     LS_TAP_PAGES
 } ls_tap_page;
-#define LS_TAP_NOWHERE 0xffu /* in place of a place: the host, or none */
+#define LS_TAP_NOWHERE 0xffu           /* in place of a place: the host, or none */
 #define LS_TAP_ASK (UINT64_C(1) << 32) /* ids of questions, beside those of changes */
 
 typedef enum ls_tap_phase {

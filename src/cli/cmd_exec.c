@@ -236,8 +236,8 @@ static ls_status check_timeline(const cli_context *ctx, ls_error *err)
     if (status == LS_OK)
         status = timeline_format_of(path, options.format, &format, err);
     if (status == LS_OK && format == TIMELINE_KANATA)
-        status = ls_fail(err, LS_ERR_UNSUPPORTED,
-                         "exec: only cores of NVIDIA GPUs show their pipelines to Konata");
+        status =
+            ls_fail(err, LS_ERR_UNSUPPORTED, "exec: only cores of NVIDIA GPUs show their pipelines to Konata");
     return status;
 }
 

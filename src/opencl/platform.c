@@ -230,7 +230,8 @@ __attribute__((destructor)) static void end(void)
     if (!ocl.system || ocl.is_child)
         return;
     if (!ocl_stop()) {
-        ocl_complain("the process ends while a kernel runs; traces, metrics, timeline and summary are not written");
+        ocl_complain(
+            "the process ends while a kernel runs; traces, metrics, timeline and summary are not written");
         return;
     }
     if (ls_gpu_system_close_trace(ocl.system, &err) != LS_OK)

@@ -93,8 +93,9 @@ static ls_status read_timeline(ocl_settings *s, bool is_timed, ls_error *err)
     ls_status status =
         read_list("LOCKSTEP_TIMELINE_FILTER", texts, s->timeline_filters, &s->timeline_filter_count, err);
     if (status == LS_OK && s->timeline_path && !is_timed)
-        status = ls_error_at((ls_fail(err, LS_ERR_USAGE, "it shows simulated time: set LOCKSTEP_PLATFORM"), err),
-                             "LOCKSTEP_TIMELINE", 0, 0);
+        status =
+            ls_error_at((ls_fail(err, LS_ERR_USAGE, "it shows simulated time: set LOCKSTEP_PLATFORM"), err),
+                        "LOCKSTEP_TIMELINE", 0, 0);
     return status;
 }
 

@@ -504,7 +504,8 @@ static __attribute__((noinline)) bool take_now(line_cache *c, uint32_t client, c
 static __attribute__((noinline)) bool take_and_tell(line_cache *c, uint32_t client, const ls_line_message *m,
                                                     ls_cycle now)
 {
-    uint64_t missed = c->n.read_misses + c->n.write_misses, joined = c->n.read_mshr_hits + c->n.write_mshr_hits;
+    uint64_t missed = c->n.read_misses + c->n.write_misses,
+             joined = c->n.read_mshr_hits + c->n.write_mshr_hits;
     if (!take_now(c, client, m, now))
         return false;
     bool misses = c->n.read_misses + c->n.write_misses != missed;

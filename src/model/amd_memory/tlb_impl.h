@@ -22,8 +22,8 @@ typedef struct tlb_miss {
     uint64_t address; /* of the question */
     ls_cycle asked;
     index_list waiting;
-    uint32_t next;  /* of the free ones, or of those to be requested */
-    uint32_t chain; /* the next of its hash, as heads */
+    uint32_t next;   /* of the free ones, or of those to be requested */
+    uint32_t chain;  /* the next of its hash, as heads */
     uint32_t number; /* of the request that asked, for timelines; 0: nobody listens */
     uint8_t flags;   /* LS_WALK_* of the question */
 } tlb_miss;

@@ -254,7 +254,9 @@ static bool look_up(remote_l2 *r, remote_slice *s)
     else
         (void)take(r, &s->input);
     remote_tap(r->tap, r->region, m,
-               outcome == SECTOR_CACHE_HIT ? LS_STEP_L2_TAG : outcome == SECTOR_CACHE_MISS ? LS_STEP_REMOTE : LS_STEP_MSHR);
+               outcome == SECTOR_CACHE_HIT    ? LS_STEP_L2_TAG
+               : outcome == SECTOR_CACHE_MISS ? LS_STEP_REMOTE
+                                              : LS_STEP_MSHR);
     if (outcome == SECTOR_CACHE_STALLED)
         return true;
     ls_link_release(request->link, 1);

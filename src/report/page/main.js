@@ -134,7 +134,11 @@
     }
     const spans = document.getElementById('timeline-data');
     if (spans)
-      sections.splice(RESULTS.length ? 1 : 0, 0, section('timeline', 'Timeline', timelineSection(JSON.parse(spans.textContent))));
+      sections.splice(
+        RESULTS.length ? 1 : 0,
+        0,
+        section('timeline', 'Timeline', timelineSection(JSON.parse(spans.textContent))),
+      );
     main.append(...sections);
     nav.append(
       el(

@@ -22,10 +22,21 @@ static void put_data(FILE *to, const char *text)
 /* One script in several files: each builds on those before it. */
 static void put_scripts(FILE *to)
 {
-    static const unsigned char *const scripts[] = { page_core_js,   page_table_js,    page_model_js,
-                                                    page_charts_js, page_memory_js,   page_details_js,
-                                                    page_blocks_js, page_sections_js, page_compare_js,
-                                                    page_sweep_js,  page_timeline_data_js, page_timeline_draw_js, page_timeline_js, page_main_js };
+    static const unsigned char *const scripts[] = { page_core_js,
+                                                    page_table_js,
+                                                    page_model_js,
+                                                    page_charts_js,
+                                                    page_memory_js,
+                                                    page_details_js,
+                                                    page_blocks_js,
+                                                    page_sections_js,
+                                                    page_compare_js,
+                                                    page_sweep_js,
+                                                    page_timeline_data_js,
+                                                    page_timeline_draw_js,
+                                                    page_timeline_details_js,
+                                                    page_timeline_js,
+                                                    page_main_js };
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
         fputs((const char *)scripts[i], to);
 }

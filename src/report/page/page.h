@@ -45,7 +45,7 @@ typedef struct page_input {
     const char *title;
     const page_result *results;
     size_t result_count;
-    const page_sweep *sweep;                /* NULL: none */
+    const page_sweep *sweep;               /* NULL: none */
     const struct timeline_spans *timeline; /* of the only result, or alone; NULL: none */
 } page_input;
 
@@ -87,7 +87,7 @@ void page_put_sweep(json_writer *j, const page_sweep *sweep);
     X(blocks_js)                                                                                              \
     X(sections_js)                                                                                            \
     X(compare_js)                                                                                             \
-    X(sweep_js) X(timeline_data_js) X(timeline_draw_js) X(timeline_js) X(main_js)
+    X(sweep_js) X(timeline_data_js) X(timeline_draw_js) X(timeline_details_js) X(timeline_js) X(main_js)
 #define X(name)                                                                                               \
     extern const unsigned char page_##name[];                                                                 \
     extern const size_t page_##name##_bytes;

@@ -1,6 +1,6 @@
 /* timeline.js: the section of a timeline: pan, zoom, search, details of a span, by mouse, touch and keys. */
 const TL_HELP =
-  'Ctrl and wheel, wheel over the ruler, pinch, or W and S zoom. Drag, Shift and wheel, or A and D pan. ' +
+  'A closed row shows how many of its spans are open at once. Ctrl and wheel, wheel over the ruler, pinch, or W and S zoom. Drag, Shift and wheel, or A and D pan. ' +
   'Up and Down choose a row, Enter opens it, N and P go from span to span, F shows the chosen span, 0 the whole run, / searches.';
 
 function timelineSection(raw) {
@@ -16,15 +16,36 @@ function timelineSection(raw) {
     space,
   );
   const status = el('p', { class: 'note', role: 'status', 'aria-live': 'polite' });
-  const panel = el('div', { class: 'tl-details', 'aria-live': 'polite' }, note('A click on a span shows its details here.'));
+  const panel = el(
+    'div',
+    { class: 'tl-details', 'aria-live': 'polite' },
+    note('A click on a span shows its details here.'),
+  );
   const view = {
-    t, roots, canvas, box, tip, panel, status,
+    t,
+    roots,
+    canvas,
+    box,
+    tip,
+    panel,
+    status,
     context: canvas.getContext('2d'),
     numbers: tlColorNumbers(t),
     layout: tlLayout(roots),
-    from: t.first, scale: 1, top: 0, width: 0, height: 0, gutter: 190, ratio: 1,
+    from: t.first,
+    scale: 1,
+    top: 0,
+    width: 0,
+    height: 0,
+    gutter: 190,
+    ratio: 1,
     font: '12px system-ui, sans-serif',
-    cursor: null, selected: -1, search: null, milliseconds: 0, drawn: 0, isAsked: false,
+    cursor: null,
+    selected: -1,
+    search: null,
+    milliseconds: 0,
+    drawn: 0,
+    isAsked: false,
   };
   view.ask = () => {
     if (view.isAsked) return;
@@ -41,7 +62,14 @@ function timelineSection(raw) {
   view.searchBox = search.input;
   window.lockstepTimeline = view; /* for tests and the console */
   const left = t.leftOut
-    ? el('p', { class: 'warning' }, count(t.leftOut) + ' spans that ended later are left out: a page has ' + count(t.n) + '. Filters choose others.')
+    ? el(
+        'p',
+        { class: 'warning' },
+        count(t.leftOut) +
+          ' spans that ended later are left out: a page has ' +
+          count(t.n) +
+          '. Filters choose others.',
+      )
     : null;
   return [
     el('p', null, tlAbout(t)),
@@ -57,7 +85,17 @@ function timelineSection(raw) {
 }
 function tlAbout(t) {
   const blocks = new Set(t.rows.map((r) => r.process + '.' + r.block)).size;
-  return 'Timeline of ' + count(t.n) + ' spans in ' + count(blocks) + ' blocks, from ' + tlTime(t.first, 0) + ' to ' + tlTime(t.last, 0) + '.';
+  return (
+    'Timeline of ' +
+    count(t.n) +
+    ' spans in ' +
+    count(blocks) +
+    ' blocks, from ' +
+    tlTime(t.first, 0) +
+    ' to ' +
+    tlTime(t.last, 0) +
+    '.'
+  );
 }
 
 /* -------------------------------------------------------------------------------------------- size and view */
@@ -65,7 +103,10 @@ function tlAbout(t) {
 function tlWatchSize(view, space) {
   const fit = () => {
     const width = view.box.clientWidth,
-      wanted = Math.min(Math.max(260, view.layout.height + TL_RULER + 2), Math.max(300, Math.round(window.innerHeight * 0.7)));
+      wanted = Math.min(
+        Math.max(260, view.layout.height + TL_RULER + 2),
+        Math.max(300, Math.round(window.innerHeight * 0.7)),
+      );
     if (!width) return;
     view.box.style.height = wanted + 'px';
     const isFirst = view.width === 0,
@@ -86,7 +127,8 @@ function tlWatchSize(view, space) {
   };
   view.fit = fit;
   new ResizeObserver(fit).observe(view.box);
-  for (const query of ['(prefers-color-scheme: dark)', 'print']) window.matchMedia(query).addEventListener('change', fit);
+  for (const query of ['(prefers-color-scheme: dark)', 'print'])
+    window.matchMedia(query).addEventListener('change', fit);
   view.box.addEventListener('scroll', () => {
     view.top = view.box.scrollTop;
     view.ask();
@@ -169,7 +211,8 @@ function tlPointer(view) {
     'wheel',
     (e) => {
       const [x, y] = place(e);
-      if (e.ctrlKey || e.metaKey || e.altKey || y < TL_RULER) tlZoom(view, Math.exp(-e.deltaY * (e.ctrlKey && Math.abs(e.deltaY) < 30 ? 0.02 : 0.003)), x);
+      if (e.ctrlKey || e.metaKey || e.altKey || y < TL_RULER)
+        tlZoom(view, Math.exp(-e.deltaY * (e.ctrlKey && Math.abs(e.deltaY) < 30 ? 0.02 : 0.003)), x);
       else if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) tlPan(view, e.deltaX || e.deltaY);
       else return;
       e.preventDefault();
@@ -278,7 +321,12 @@ function tlMoveCursor(view, step) {
   view.cursor = entry.node;
   const { node } = entry,
     spans = node.rows ? node.rows.reduce((sum, r) => sum + r.depths[0].count, 0) : node.counter.times.length;
-  view.status.textContent = node.name + (node.children && node.children.length ? (node.isOpen ? ', open' : ', closed') : '') + ', ' + count(spans) + (node.counter ? ' values' : ' spans');
+  view.status.textContent =
+    node.name +
+    (node.children && node.children.length ? (node.isOpen ? ', open' : ', closed') : '') +
+    ', ' +
+    count(spans) +
+    (node.counter ? ' values' : ' spans');
   tlReveal(view, node);
 }
 function tlEnter(view) {
@@ -304,102 +352,6 @@ function tlNeighbour(view, step) {
   else view.status.textContent = 'There is no ' + (step > 0 ? 'later' : 'earlier') + ' span on this row.';
 }
 
-/* ------------------------------------------------------------------------------------------------- details */
-
-function tlFocus(view, i) {
-  const { begin, end } = view.t,
-    room = Math.max((end[i] - begin[i]) * 0.6, 20);
-  tlSelect(view, i);
-  tlShow(view, begin[i] - room, end[i] + room);
-}
-function tlSelect(view, i) {
-  const t = view.t;
-  view.selected = i;
-  view.cursor = t.rows[t.rowOf[i]].node;
-  tlReveal(view, view.cursor);
-  const span = (view.width - view.gutter) / view.scale;
-  if (t.end[i] < view.from || t.begin[i] > view.from + span) {
-    const middle = (t.begin[i] + t.end[i]) / 2;
-    tlShow(view, middle - span / 2, middle + span / 2);
-  }
-  view.panel.replaceChildren(...tlDetails(view, i).filter(Boolean));
-  view.ask();
-}
-/* Spans in other blocks that belong to each span: the services of a request, the groups of a kernel. */
-function tlParts(t, i) {
-  if (!t.parts) {
-    t.parts = new Map();
-    for (let k = 0; k < t.n; k++)
-      if (t.parent[k] >= 0) {
-        const list = t.parts.get(t.parent[k]);
-        if (list) list.push(k);
-        else t.parts.set(t.parent[k], [k]);
-      }
-  }
-  return t.parts.get(i) || [];
-}
-function tlDetails(view, i) {
-  const t = view.t,
-    label = t.labels[t.label[i]],
-    row = t.rows[t.rowOf[i]],
-    value = tlValue(t, i),
-    go = (to, text) => el('button', { class: 'link', type: 'button', on: { click: () => tlFocus(view, to) } }, text);
-  const facts = [
-    ['kind', label.part === 'whole' ? label.kind : label.part],
-    ['where', tlRowName(row)],
-    ['begin', tlTime(t.begin[i], 0)],
-    ['length', tlTime(t.end[i] - t.begin[i], 0)],
-    value,
-    t.parent[i] >= 0 ? ['of', go(t.parent[i], tlName(t, t.parent[i]) + ' (' + tlRowName(t.rows[t.rowOf[t.parent[i]]]) + ')')] : null,
-  ].filter(Boolean);
-  const inner = row.depths[1],
-    isOuter = i < inner.from;
-  return [
-    el('h3', null, tlName(t, i)),
-    el('dl', { class: 'tl-facts' }, facts.map(([name, text]) => el('div', null, el('dt', null, name), el('dd', null, text)))),
-    isOuter && inner.count ? tlMilestones(t, i, inner) : null,
-    tlElsewhere(t, i, go),
-  ];
-}
-/* States and stages inside of the span: in order if they are few, else summed up. */
-function tlMilestones(t, i, inner) {
-  const list = [];
-  for (let k = tlFirstAfter(t, inner, t.begin[i] - 0.5); k < inner.from + inner.count && t.begin[k] < t.end[i] + 0.5; k++)
-    if (t.end[k] <= t.end[i] + 0.5 && t.begin[k] >= t.begin[i] - 0.5) list.push(k);
-  if (!list.length) return null;
-  const whole = t.end[i] - t.begin[i] || 1,
-    caption = (t.labels[t.label[i]].kind === 'warp' ? 'States' : 'Milestones') + ' of ' + tlName(t, i);
-  if (list.length <= 40)
-    return plainTable(
-      caption,
-      ['name', 'after', 'length', 'share'],
-      list.map((k) => [tlName(t, k), tlTime(t.begin[k] - t.begin[i], 0), tlTime(t.end[k] - t.begin[k], 0), percent((t.end[k] - t.begin[k]) / whole)]),
-    );
-  const sums = new Map();
-  for (const k of list) {
-    const sum = sums.get(t.label[k]) || { times: 0, total: 0 };
-    sum.times++;
-    sum.total += t.end[k] - t.begin[k];
-    sums.set(t.label[k], sum);
-  }
-  return plainTable(
-    caption + ', ' + count(list.length) + ' in all',
-    ['name', 'times', 'length', 'share'],
-    [...sums].sort((a, b) => b[1].total - a[1].total).map(([k, s]) => [t.labels[k].text, count(s.times), tlTime(s.total, 0), percent(s.total / whole)]),
-  );
-}
-function tlElsewhere(t, i, go) {
-  const parts = tlParts(t, i).slice().sort((a, b) => t.begin[a] - t.begin[b]);
-  if (!parts.length) return null;
-  const shown = parts.slice(0, 30);
-  return el(
-    'div',
-    null,
-    el('h4', null, 'In other blocks' + (parts.length > shown.length ? ' (the first ' + shown.length + ' of ' + count(parts.length) + ')' : '')),
-    el('ul', null, shown.map((k) => el('li', null, go(k, tlName(t, k)), ' in ' + tlRowName(t.rows[t.rowOf[k]]) + ': ' + tlTime(t.end[k] - t.begin[k], 0) + ' from ' + tlTime(t.begin[k], 0)))),
-  );
-}
-
 /* -------------------------------------------------------------------------------------- controls and tables */
 
 function tlButtons(view) {
@@ -418,7 +370,11 @@ function tlSearchBox(view) {
   let timer = 0;
   const say = () => {
     const s = view.search;
-    result.textContent = !s ? '' : !s.total ? 'nothing found' : (s.at >= 0 ? count(s.at + 1) + ' of ' : '') + count(s.total) + ' spans';
+    result.textContent = !s
+      ? ''
+      : !s.total
+        ? 'nothing found'
+        : (s.at >= 0 ? count(s.at + 1) + ' of ' : '') + count(s.total) + ' spans';
   };
   const find = () => {
     clearTimeout(timer);
@@ -455,7 +411,10 @@ function tlSearchBox(view) {
     },
   });
   const button = (text, step) => el('button', { type: 'button', on: { click: () => go(step) } }, text);
-  return { input, parts: [el('label', { for: id }, 'Search'), input, button('Previous', -1), button('Next', 1), result] };
+  return {
+    input,
+    parts: [el('label', { for: id }, 'Search'), input, button('Previous', -1), button('Next', 1), result],
+  };
 }
 function tlLegend(view) {
   const parts = [
@@ -464,8 +423,18 @@ function tlLegend(view) {
     ['Milestones', (l) => l.part === 'stage'],
   ];
   return parts.map(([title, has]) => {
-    const entries = view.t.labels.map((l, i) => [l, i]).filter(([l]) => has(l)).slice(0, 24);
-    return entries.length ? el('div', null, el('h3', null, title), legend(entries.map(([l, i]) => [l.kind === 'kernel' ? shortName(l.text) : l.text, view.numbers[i]]))) : null;
+    const entries = view.t.labels
+      .map((l, i) => [l, i])
+      .filter(([l], i, all) => has(l) && all.findIndex(([m]) => has(m) && m.text === l.text) === i)
+      .slice(0, 24);
+    return entries.length
+      ? el(
+          'div',
+          null,
+          el('h3', null, title),
+          legend(entries.map(([l, i]) => [l.kind === 'kernel' ? shortName(l.text) : l.text, view.numbers[i]])),
+        )
+      : null;
   });
 }
 /* The text alternative: how many spans of each name there are, and how long they took. */
@@ -485,7 +454,15 @@ function tlNumbers(t) {
     .map((s) => [
       s.label.text.replace(/ ?#/g, ''),
       s.label.part === 'whole' ? s.label.kind : s.label.part,
-      count(s.times), tlTime(s.total, 0), tlTime(s.total / s.times, 0), tlTime(s.longest, 0),
+      count(s.times),
+      tlTime(s.total, 0),
+      tlTime(s.total / s.times, 0),
+      tlTime(s.longest, 0),
     ]);
-  return el('details', null, el('summary', null, 'Numbers'), plainTable('Spans of the timeline by name', ['name', 'kind', 'spans', 'total', 'mean', 'longest'], rows));
+  return el(
+    'details',
+    null,
+    el('summary', null, 'Numbers'),
+    plainTable('Spans of the timeline by name', ['name', 'kind', 'spans', 'total', 'mean', 'longest'], rows),
+  );
 }

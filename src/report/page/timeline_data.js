@@ -93,7 +93,15 @@ function tlDecode(raw) {
       times[k] = at += points.next();
       values[k] = points.next() / 1000;
     }
-    return { process: c.process, block: c.block, name: c.name, unit: c.unit, times, values, peak: values.reduce((a, b) => Math.max(a, b), 0) };
+    return {
+      process: c.process,
+      block: c.block,
+      name: c.name,
+      unit: c.unit,
+      times,
+      values,
+      peak: values.reduce((a, b) => Math.max(a, b), 0),
+    };
   });
   return t;
 }
@@ -109,7 +117,14 @@ function tlRowName(row) {
 function tlValue(t, i) {
   const label = t.labels[t.label[i]];
   if (label.value === null) return null;
-  return [label.value, label.isAddress ? '0x' + t.value[i].toString(16) : label.value === 'bytes' ? count(t.value[i]) + nbsp + 'B' : count(t.value[i])];
+  return [
+    label.value,
+    label.isAddress
+      ? '0x' + t.value[i].toString(16)
+      : label.value === 'bytes'
+        ? count(t.value[i]) + nbsp + 'B'
+        : count(t.value[i]),
+  ];
 }
 
 /* ----------------------------------------------------------------------------------------------- pyramids */
@@ -119,9 +134,14 @@ function tlPyramid(t, depth) {
   if (depth.levels) return depth.levels;
   depth.levels = [];
   let below = null;
-  for (let count = depth.count; count > TL_FAN; ) {
+  for (let count = depth.count; count > TL_FAN;) {
     const size = Math.ceil(count / TL_FAN);
-    const level = { begin: new Float64Array(size), end: new Float64Array(size), busy: new Float64Array(size), span: new Uint32Array(size) };
+    const level = {
+      begin: new Float64Array(size),
+      end: new Float64Array(size),
+      busy: new Float64Array(size),
+      span: new Uint32Array(size),
+    };
     const texts = new Uint32Array(TL_FAN),
       times = new Float64Array(TL_FAN),
       longest = new Float64Array(TL_FAN),
@@ -219,12 +239,13 @@ function tlDensity(t, rows) {
 
 /* --------------------------------------------------------------------------------------------------- tree */
 
-/* Processes, their blocks, the kinds of lanes of a block, lanes. A block with few lanes of one kind has them directly. */
+/* Processes, their blocks, the kinds of lanes of a block, lanes. A block with one kind has its lanes directly. */
 function tlTree(t) {
   const roots = [],
     find = (list, type, name, parent) => {
       let node = list.find((n) => n.name === name);
-      if (!node) list.push((node = { type, name, parent, children: [], rows: [], counters: [], isOpen: false, density: null }));
+      if (!node)
+        list.push((node = { type, name, parent, children: [], rows: [], counters: [], isOpen: false, density: null }));
       return node;
     };
   for (const row of t.rows) {
@@ -243,7 +264,8 @@ function tlTree(t) {
     process.isOpen = true;
     for (const block of process.children) {
       block.isOpen = block.children.some((k) => k.name === 'kernel' || k.name === 'copy');
-      for (const kind of block.children) kind.isOpen = kind.name !== 'request' && kind.name !== 'service' && kind.name !== 'message';
+      for (const kind of block.children)
+        kind.isOpen = kind.name !== 'request' && kind.name !== 'service' && kind.name !== 'message';
     }
   }
   return roots;
@@ -259,8 +281,9 @@ function tlLayout(roots) {
   const visit = (node, level) => {
     push(node, level, node.type === 'lane' ? (node.row.depths[1].count ? 22 : 16) : node.type === 'process' ? 24 : 26);
     if (node.type === 'lane' || !node.isOpen) return;
-    for (const counter of node.counters) push({ type: 'counter', name: counter.name, parent: node, counter }, level + 1, 30);
-    const only = node.type === 'block' && node.children.length === 1 && node.children[0].children.length <= 8;
+    for (const counter of node.counters)
+      push({ type: 'counter', name: counter.name, parent: node, counter }, level + 1, 30);
+    const only = node.type === 'block' && node.children.length === 1;
     for (const child of only ? node.children[0].children : node.children) visit(child, level + 1);
   };
   for (const root of roots) visit(root, 0);
@@ -281,8 +304,13 @@ function tlSearch(t, text) {
   let total = 0;
   for (let i = 0; i < t.n; i++) {
     const hit = byLabel[t.label[i]];
-    if (!(hit === 1 || byRow[t.rowOf[i]] || (hit === -1 && tlName(t, i).toLowerCase().includes(wanted)) ||
-        (t.value[i] === address && t.labels[t.label[i]].isAddress))) continue;
+    if (!(
+      hit === 1 ||
+      byRow[t.rowOf[i]] ||
+      (hit === -1 && tlName(t, i).toLowerCase().includes(wanted)) ||
+      (t.value[i] === address && t.labels[t.label[i]].isAddress)
+    ))
+      continue;
     marks[i] = 1;
     total++;
     if (found.length < 100000) found.push(i);

@@ -1,13 +1,58 @@
 /* timeline_draw.js: draws a timeline on a canvas: ruler, names of rows, spans, numbers over time. */
 const TL_RULER = 26;
 const TL_COLORS = {
-  active: 2, fetch: 4, barrier: 3, fence: 8, async: 5, memory: 0, 'scalar memory': 5, export: 9, dependence: 1, unit: 6, sleep: 7, drain: 7,
-  queue: 7, tags: 5, miss: 4, mshr: 9, network: 0, remote: 6, 'l2 queue': 7, 'l2 tags': 5, 'l2 miss': 4, dram: 1, reply: 2, fill: 2,
-  translation: 3, 'l2 tlb': 6, 'page walk': 8, 'host walk': 8, link: 0,
-  directory: 5, 'page queue': 7, 'far fault': 8, 'page change': 3, grant: 2, shootdown: 8, pieces: 1,
-  read: 0, write: 1, atomic: 3,
+  active: 2,
+  fetch: 4,
+  barrier: 3,
+  fence: 8,
+  async: 5,
+  memory: 0,
+  'scalar memory': 5,
+  export: 9,
+  dependence: 1,
+  unit: 6,
+  sleep: 7,
+  drain: 7,
+  queue: 7,
+  tags: 5,
+  miss: 4,
+  mshr: 9,
+  network: 0,
+  remote: 6,
+  'l2 queue': 7,
+  'l2 tags': 5,
+  'l2 miss': 4,
+  dram: 1,
+  reply: 2,
+  fill: 2,
+  translation: 3,
+  'l2 tlb': 6,
+  'page walk': 8,
+  'host walk': 8,
+  link: 0,
+  directory: 5,
+  'page queue': 7,
+  'far fault': 8,
+  'page change': 3,
+  grant: 2,
+  shootdown: 8,
+  pieces: 1,
+  read: 0,
+  write: 1,
+  atomic: 3,
 };
-const TL_KINDS = { kernel: 0, copy: 6, group: 2, warp: 7, wave: 7, request: 0, service: 5, transfer: 4, message: 4, migration: 3 };
+const TL_KINDS = {
+  kernel: 0,
+  copy: 6,
+  group: 2,
+  warp: 7,
+  wave: 7,
+  request: 0,
+  service: 5,
+  transfer: 4,
+  message: 4,
+  migration: 3,
+};
 const TL_AREAS = { kernel: 0, copy: 6, group: 2, warp: 0, wave: 0, request: 2, service: 5, message: 4, migration: 3 };
 
 /* Colours of the page, again after a change between light and dark. */
@@ -16,7 +61,17 @@ function tlPalette(node) {
     value = (name) => style.getPropertyValue(name).trim();
   const colors = [];
   for (let i = 0; i < 10; i++) colors.push(value('--c' + i));
-  return { colors, bg: value('--bg'), fg: value('--fg'), quiet: value('--quiet'), rule: value('--rule'), panel: value('--panel'), track: value('--track'), on: value('--on'), link: value('--link') };
+  return {
+    colors,
+    bg: value('--bg'),
+    fg: value('--fg'),
+    quiet: value('--quiet'),
+    rule: value('--rule'),
+    panel: value('--panel'),
+    track: value('--track'),
+    on: value('--on'),
+    link: value('--link'),
+  };
 }
 
 /* A number of a colour for each text. Kernels take turns, so that neighbours differ; grey is left out. */
@@ -26,7 +81,8 @@ function tlColorNumbers(t) {
     others = 0;
   return t.labels.map((label) => {
     if (label.kind === 'kernel') return turns[kernels++ % turns.length];
-    if (label.part === 'whole' && (label.kind === 'warp' || label.kind === 'group' || label.kind === 'copy')) return TL_KINDS[label.kind];
+    if (label.part === 'whole' && (label.kind === 'warp' || label.kind === 'group' || label.kind === 'copy'))
+      return TL_KINDS[label.kind];
     return label.text in TL_COLORS ? TL_COLORS[label.text] : turns[others++ % turns.length];
   });
 }
@@ -45,12 +101,22 @@ function tlStep(ps, pixels, apart) {
 }
 /* As many digits as neighbours on the ruler need. */
 function tlTime(ps, step) {
-  const units = [['ps', 1], ['ns', 1e3], ['µs', 1e6], ['ms', 1e9], ['s', 1e12]];
+  const units = [
+    ['ps', 1],
+    ['ns', 1e3],
+    ['µs', 1e6],
+    ['ms', 1e9],
+    ['s', 1e12],
+  ];
   if (ps === 0 && !step) return '0' + nbsp + 'ns';
   const size = Math.abs(ps) || step || 1;
   let [name, factor] = units[0];
   for (const [n, f] of units) if (size >= f) [name, factor] = [n, f];
-  const digits = step ? Math.max(0, Math.min(9, -Math.floor(Math.log10(step / factor) + 1e-9))) : ps / factor >= 100 ? 1 : 3;
+  const digits = step
+    ? Math.max(0, Math.min(9, -Math.floor(Math.log10(step / factor) + 1e-9)))
+    : ps / factor >= 100
+      ? 1
+      : 3;
   return (ps / factor).toFixed(digits) + nbsp + name;
 }
 
@@ -128,7 +194,11 @@ function tlText(view, i, y, height) {
   g.rect(x0 + 2, y, x1 - x0 - 4, height);
   g.clip();
   g.fillStyle = view.palette.on;
-  g.fillText(t.labels[t.label[i]].kind === 'kernel' ? shortName(tlName(t, i)) : tlName(t, i), x0 + 4, y + height / 2 + 0.5);
+  g.fillText(
+    t.labels[t.label[i]].kind === 'kernel' ? shortName(tlName(t, i)) : tlName(t, i),
+    x0 + 4,
+    y + height / 2 + 0.5,
+  );
   g.restore();
 }
 
@@ -224,10 +294,11 @@ function tlDrawName(view, entry, y) {
   g.fillStyle = node.type === 'lane' || node.type === 'counter' ? p.quiet : p.fg;
   const middle = y + height / 2 + 0.5;
   if (isGroup) g.fillText(node.isOpen ? '▾' : '▸', x, middle);
-  const lanes = node.type === 'kind' && node.children.length > 1 ? ' × ' + node.children.length : '';
+  const word = node.type === 'block' && node.children.length === 1 ? ', ' + node.children[0].name + 's' : '';
+  const lanes = (node.type === 'kind' || word) && node.rows.length > 1 ? ' × ' + node.rows.length : '';
   const unit = node.type === 'counter' ? ', to ' + count(node.counter.peak) + ' ' + node.counter.unit : '';
   g.font = (node.type === 'process' ? '600 ' : '') + view.font;
-  g.fillText(node.name + (node.type === 'kind' ? 's' : '') + lanes + unit, x + (isGroup ? 14 : 0), middle);
+  g.fillText(node.name + (node.type === 'kind' ? 's' : '') + word + lanes + unit, x + (isGroup ? 14 : 0), middle);
   g.font = view.font;
   g.restore();
 }

@@ -159,8 +159,7 @@ static bool is_taken(builder *b, const ls_tap_event *e, lane_class class_, uint6
 {
     build_block *block = &b->blocks[e->block];
     bool takes = block->is_shown && (b->shown & LS_TAP_BIT(e->kind)) != 0 &&
-                 (b->filter->kernel_count == 0 || b->running > 0) &&
-                 block->requests++ % b->filter->every == 0;
+                 (b->filter->kernel_count == 0 || b->running > 0) && block->requests++ % b->filter->every == 0;
     build_task *old = task_find(b, key, e->id);
     if (old != NULL) {
         request_end(b, old, e->time);
@@ -172,9 +171,8 @@ static bool is_taken(builder *b, const ls_tap_event *e, lane_class class_, uint6
 
 void build_request(builder *b, const ls_tap_event *e)
 {
-    uint64_t key = task_key(LS_TAP_REQUEST, (e->id & LS_TAP_ANY_GPU) != 0
-                                                ? UINT32_MAX
-                                                : b->blocks[e->block].process_number);
+    uint64_t key = task_key(LS_TAP_REQUEST,
+                            (e->id & LS_TAP_ANY_GPU) != 0 ? UINT32_MAX : b->blocks[e->block].process_number);
     if (e->phase != LS_TAP_BEGIN) {
         handle(b, e, LANES_REQUEST, key);
         return;

@@ -119,10 +119,9 @@ static timeline_track *block_track(builder *b, build_block *block)
 static const char *lane_word(const build_block *block, lane_class class_)
 {
     static const char *const words[LANE_CLASSES] = {
-        [LANES_KERNEL] = "kernel", [LANES_COPY] = "copy",       [LANES_GROUP] = "group",
-        [LANES_WARP] = "warp",     [LANES_REQUEST] = "request",
-        [LANES_TRANSFER] = "message", [LANES_MIGRATION] = "migration", [LANES_ASK] = "question",
-        [LANES_SERVICE] = "service",
+        [LANES_KERNEL] = "kernel",       [LANES_COPY] = "copy",       [LANES_GROUP] = "group",
+        [LANES_WARP] = "warp",           [LANES_REQUEST] = "request", [LANES_TRANSFER] = "message",
+        [LANES_MIGRATION] = "migration", [LANES_ASK] = "question",    [LANES_SERVICE] = "service",
     };
     return class_ == LANES_WARP && block->is_amd ? "wave" : words[class_];
 }

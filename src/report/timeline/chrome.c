@@ -83,7 +83,7 @@ static void chrome_track(void *self, const timeline_track *track)
 static bool is_outer(const timeline_slice *slice)
 {
     return slice->part == SLICE_WHOLE && (slice->kind == LS_TAP_WARP || slice->kind == LS_TAP_REQUEST ||
-                                             slice->kind == LS_TAP_TRANSFER || slice->kind == LS_TAP_MIGRATION);
+                                          slice->kind == LS_TAP_TRANSFER || slice->kind == LS_TAP_MIGRATION);
 }
 
 static void put_head(FILE *to, char phase, const timeline_slice *slice, ls_time time)

@@ -206,8 +206,8 @@ ls_status timeline_spans_write(const timeline_spans *s, FILE *to, ls_error *err)
     put_counters(&j, s, &good);
     put_columns(&j, &columns);
     json_end(&j);
-    ls_status status = good ? json_finish(&j, err)
-                            : ls_fail(err, LS_ERR_NOMEM, "no memory for the spans of a timeline");
+    ls_status status =
+        good ? json_finish(&j, err) : ls_fail(err, LS_ERR_NOMEM, "no memory for the spans of a timeline");
     vec_fini(&columns.gap);
     vec_fini(&columns.length);
     vec_fini(&columns.label);
