@@ -66,9 +66,8 @@ function timelineSection(raw) {
         'p',
         { class: 'warning' },
         count(t.leftOut) +
-          ' spans that ended later are left out: a page has ' +
-          count(t.n) +
-          '. Filters choose others.',
+          ' states, requests and stages that ended after the first million are left out. ' +
+          '--timeline-filter (time, block, kernel, kind, every) chooses others.',
       )
     : null;
   return [
@@ -395,7 +394,7 @@ function tlSearchBox(view) {
   const input = el('input', {
     id,
     type: 'search',
-    placeholder: 'kernel, warp 3, core2, 0x7f…',
+    placeholder: 'kernel, warp 3, 0x7f00',
     on: {
       input: () => {
         clearTimeout(timer);

@@ -1,6 +1,7 @@
 /* spans.c: the writer that keeps a timeline in memory, and the one that makes a page of it alone. */
 #include "report/timeline/spans.h"
 
+#include "base/demangle.h"
 #include "report/page/page.h"
 #include "report/timeline/filter.h"
 
@@ -108,6 +109,8 @@ static uint32_t label_of(timeline_spans *s, const timeline_slice *slice, timelin
     span_label label = { .kind = slice->kind, .part = (uint8_t)slice->part };
     const slice_arg *arg = slice->part == SLICE_WHOLE ? first_number(slice) : NULL;
     make_pattern(slice, text, sizeof text, span, &label.numbers);
+    if (slice->kind == LS_TAP_KERNEL) /* a name that it does not know stays as it is */
+        (void)demangle(slice->name, false, text, sizeof text);
     snprintf(key, sizeof key, "%u %u %s %s", slice->kind, slice->part, arg != NULL ? arg->name : "", text);
     uintptr_t number = (uintptr_t)map_get(&s->numbers, key);
     if (number == 0) {
@@ -130,7 +133,8 @@ static uint32_t label_of(timeline_spans *s, const timeline_slice *slice, timelin
 static void keep_end(void *self, const timeline_slice *slice)
 {
     timeline_spans *s = self;
-    bool always = slice->kind == LS_TAP_KERNEL || slice->kind == LS_TAP_COPY;
+    bool always = slice->part == SLICE_WHOLE && (slice->kind == LS_TAP_KERNEL || slice->kind == LS_TAP_COPY ||
+                                                 slice->kind == LS_TAP_GROUP || slice->kind == LS_TAP_WARP);
     if (s->list.count >= SPANS_MOST && (!always || s->list.count >= 2 * (size_t)SPANS_MOST)) {
         s->left_out++;
         return;

@@ -54,7 +54,7 @@ typedef struct timeline_spans {
     bool is_out_of_memory;
 } timeline_spans;
 
-/* Spans that a page has. Kernels and copies are there beyond it too. */
+/* Spans that a page has. Kernels, copies, work-groups and warps are there beyond it too, up to twice as many. */
 #define SPANS_MOST 1000000u
 #define SPANS_POINTS 200000u
 
