@@ -37,7 +37,7 @@ function timelineSection(raw) {
     top: 0,
     width: 0,
     height: 0,
-    gutter: 190,
+    gutter: 210,
     ratio: 1,
     font: '12px system-ui, sans-serif',
     cursor: null,
@@ -110,7 +110,7 @@ function tlWatchSize(view, space) {
     view.box.style.height = wanted + 'px';
     const isFirst = view.width === 0,
       visible = isFirst ? 0 : (view.width - view.gutter) / view.scale;
-    view.gutter = width < 600 ? 110 : 190;
+    view.gutter = width < 600 ? 110 : 210;
     view.width = width;
     view.height = view.box.clientHeight;
     view.ratio = window.devicePixelRatio || 1;

@@ -280,6 +280,7 @@ function tlDrawRuler(view) {
     if (x >= gutter && x <= width) g.fillRect(x, TL_RULER - 5, 1.5, 5);
   }
 }
+const tlPlural = (word) => (word === 'copy' ? 'copies' : word + 's');
 function tlDrawName(view, entry, y) {
   const { context: g, palette: p, gutter } = view,
     { node, level, height } = entry,
@@ -294,11 +295,16 @@ function tlDrawName(view, entry, y) {
   g.fillStyle = node.type === 'lane' || node.type === 'counter' ? p.quiet : p.fg;
   const middle = y + height / 2 + 0.5;
   if (isGroup) g.fillText(node.isOpen ? '▾' : '▸', x, middle);
-  const word = node.type === 'block' && node.children.length === 1 ? ', ' + node.children[0].name + 's' : '';
-  const lanes = (node.type === 'kind' || word) && node.rows.length > 1 ? ' × ' + node.rows.length : '';
+  const only = node.type === 'block' && node.children.length === 1 ? node.children[0].name : '',
+    word = only && only !== 'service' ? ', ' + tlPlural(only) : '',
+    lanes = (node.type === 'kind' || only) && node.rows.length > 1 ? ' × ' + node.rows.length : '';
   const unit = node.type === 'counter' ? ', to ' + count(node.counter.peak) + ' ' + node.counter.unit : '';
   g.font = (node.type === 'process' ? '600 ' : '') + view.font;
-  g.fillText(node.name + (node.type === 'kind' ? 's' : '') + word + lanes + unit, x + (isGroup ? 14 : 0), middle);
+  g.fillText(
+    (node.type === 'kind' ? tlPlural(node.name) : node.name) + word + lanes + unit,
+    x + (isGroup ? 14 : 0),
+    middle,
+  );
   g.font = view.font;
   g.restore();
 }

@@ -81,7 +81,9 @@ typedef struct builder {
     LS_VEC(build_task *) pending;
     bool has_started; /* the time of the filter has begun */
     uint64_t next_id;
-    uint64_t running; /* chosen kernels */
+    uint64_t running;      /* chosen kernels */
+    ls_tap_event early[4]; /* steps of one request that came before its begin, at the same time */
+    uint32_t early_count;
     uint64_t counts[LS_TAP_KINDS];
     bool is_out_of_memory;
     ls_time last; /* of an event */

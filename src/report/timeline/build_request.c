@@ -140,11 +140,30 @@ static void step(builder *b, build_task *task, const ls_tap_event *e)
     task_child(b, task, SLICE_STAGE, e->time, steps[e->what].name, steps[e->what].milestone);
 }
 
+/* A fetch of code is told when its cache has taken it: then the cache has told its first steps. */
+static void keep_early(builder *b, const ls_tap_event *e)
+{
+    if (b->early_count > 0 && (b->early[0].id != e->id || b->early[0].time != e->time))
+        b->early_count = 0;
+    if (e->phase == LS_TAP_STEP && e->kind == LS_TAP_REQUEST && b->early_count < LS_COUNT_OF(b->early))
+        b->early[b->early_count++] = *e;
+}
+
+static void apply_early(builder *b, build_task *task, const ls_tap_event *begin)
+{
+    for (uint32_t i = 0; i < b->early_count; i++)
+        if (b->early[i].id == begin->id && b->early[i].time == begin->time)
+            step(b, task, &b->early[i]);
+    b->early_count = 0;
+}
+
 static void handle(builder *b, const ls_tap_event *e, lane_class class_, uint64_t key)
 {
     build_task *task = task_find(b, key, e->id);
-    if (task == NULL)
+    if (task == NULL) {
+        keep_early(b, e);
         return;
+    }
     if (e->phase == LS_TAP_STEP) {
         step(b, task, e);
         return;
@@ -185,6 +204,7 @@ void build_request(builder *b, const ls_tap_event *e)
     task->slice.flow = task->slice.id;
     slice_arg_number(&task->slice, "address", e->value, true);
     slice_begin(b, &task->slice, e->time);
+    apply_early(b, task, e);
 }
 
 /* ------------------------------------------------------------------------------------- fabric and its pages */
