@@ -376,7 +376,7 @@ typedef struct ls_sim_page_options {
  * the first. A database of a sweep, without "#RUN", is shown as a sweep. options may be NULL. */
 LS_API ls_status ls_sim_page(const char *const *results, size_t count, const char *path,
                              const ls_sim_page_options *options, ls_error *err);
-/* The same of a simulation that has run. */
+/* The same of a simulation that has run, with its timeline if ls_sim_options.timeline asked for one. */
 LS_API ls_status ls_sim_write_page(ls_sim *sim, const char *path, const ls_sim_page_options *options,
                                    ls_error *err);
 

@@ -111,7 +111,8 @@ static uint32_t label_of(timeline_spans *s, const timeline_slice *slice, timelin
     make_pattern(slice, text, sizeof text, span, &label.numbers);
     if (slice->kind == LS_TAP_KERNEL) /* a name that it does not know stays as it is */
         (void)demangle(slice->name, false, text, sizeof text);
-    snprintf(key, sizeof key, "%u %u %s %s", slice->kind, slice->part, arg != NULL ? arg->name : "", text);
+    snprintf(key, sizeof key, "%d %d %s %s", slice->kind, (int)slice->part, arg != NULL ? arg->name : "",
+             text);
     uintptr_t number = (uintptr_t)map_get(&s->numbers, key);
     if (number == 0) {
         label.text = arena_strdup(&s->arena, text);

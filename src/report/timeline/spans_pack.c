@@ -24,7 +24,7 @@ static bool put(bytes_vec *to, uint64_t value)
 /* Small numbers of both signs become small ones. */
 static bool put_signed(bytes_vec *to, int64_t value)
 {
-    return put(to, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
+    return put(to, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
 }
 
 static void put_base64(json_writer *j, const char *key, const bytes_vec *from)
