@@ -180,6 +180,23 @@ static void test_counters(void **state)
     timeline_spans_fini(&s);
 }
 
+/* Many values: neighbours merge, the largest stays. */
+static void test_counters_merge(void **state)
+{
+    timeline_spans s = { 0 };
+    const timeline_track rate = {
+        .id = 3, .process = 1, .parent = &block, .name = "bandwidth", .unit = "GB/s", .type = TRACK_COUNTER
+    };
+    (void)state;
+    writer_spans.track(&s, &rate);
+    for (uint64_t i = 0; i <= SPANS_POINTS; i++)
+        writer_spans.count(&s, &rate, i * 1000, i == 7 ? 9 : 1);
+    assert_int_equal(s.counters.at[0].times.count, SPANS_POINTS / 2 + 1);
+    assert_int_equal(s.counters.at[0].times.at[3], 6000);
+    assert_true(s.counters.at[0].values.at[3] == 9 && s.counters.at[0].values.at[4] == 1);
+    timeline_spans_fini(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +205,7 @@ int main(void)
         cmocka_unit_test(test_kernels_are_demangled),
         cmocka_unit_test(test_most_spans),
         cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_counters_merge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

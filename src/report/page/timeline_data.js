@@ -272,10 +272,12 @@ function tlTree(t) {
 }
 /* The rows that are shown, from top to bottom. */
 function tlLayout(roots) {
-  const list = [];
+  const list = [],
+    byRow = new Map();
   let y = 0;
   const push = (node, level, height) => {
     list.push({ node, level, y, height });
+    if (node.row) byRow.set(node.row.number, list[list.length - 1]);
     y += height;
   };
   const visit = (node, level) => {
@@ -287,7 +289,7 @@ function tlLayout(roots) {
     for (const child of only ? node.children[0].children : node.children) visit(child, level + 1);
   };
   for (const root of roots) visit(root, 0);
-  return { list, height: y };
+  return { list, byRow, height: y };
 }
 
 /* ------------------------------------------------------------------------------------------------- search */

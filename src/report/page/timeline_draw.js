@@ -331,11 +331,20 @@ function tlDrawEntry(view, entry) {
   g.fillRect(0, y + height - 1, width, 1);
   g.globalAlpha = 1;
 }
+/* The chosen span, and with dashes its parts in other blocks and the span that it is a part of. */
 function tlDrawSelection(view) {
+  if (view.selected < 0) return;
+  const { t, selected, context: g } = view;
+  const others = tlParts(t, selected).slice(0, 500);
+  if (t.parent[selected] >= 0) others.push(t.parent[selected]);
+  g.setLineDash([4, 3]);
+  for (const i of others) tlDrawOutline(view, i);
+  g.setLineDash([]);
+  tlDrawOutline(view, selected);
+}
+function tlDrawOutline(view, i) {
   const { context: g, palette: p, gutter, from, scale, width } = view,
-    i = view.selected;
-  if (i < 0) return;
-  const entry = view.layout.list.find((e) => e.node.row === view.t.rows[view.t.rowOf[i]]);
+    entry = view.layout.byRow.get(view.t.rowOf[i]);
   const x0 = Math.max(gutter, gutter + (view.t.begin[i] - from) * scale),
     x1 = Math.min(width, gutter + (view.t.end[i] - from) * scale);
   if (!entry || x1 < gutter || x0 > width) return;

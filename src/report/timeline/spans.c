@@ -61,12 +61,32 @@ static void keep_track(void *self, const timeline_track *track)
         keep_counter(self, track);
 }
 
+/* Half of the values: of each two neighbours the larger one. */
+static void thin_counters(timeline_spans *s)
+{
+    s->points = 0;
+    for (size_t i = 0; i < s->counters.count; i++) {
+        span_counter *c = &s->counters.at[i];
+        size_t half = (c->times.count + 1) / 2;
+        for (size_t k = 0; k < half; k++) {
+            double first = c->values.at[2 * k];
+            double second = 2 * k + 1 < c->values.count ? c->values.at[2 * k + 1] : first;
+            c->times.at[k] = c->times.at[2 * k];
+            c->values.at[k] = first > second ? first : second;
+        }
+        c->times.count = c->values.count = half;
+        s->points += half;
+    }
+}
+
 static void keep_count(void *self, const timeline_track *track, ls_time time, double value)
 {
     timeline_spans *s = self;
     uint32_t place = track->id < s->place_of.count ? s->place_of.at[track->id] : UINT32_MAX;
-    if (place >= s->counters.count || s->points >= SPANS_POINTS)
+    if (place >= s->counters.count)
         return;
+    if (s->points >= SPANS_POINTS)
+        thin_counters(s);
     span_counter *counter = &s->counters.at[place];
     s->points++;
     if (!vec_push(&counter->times, time) || !vec_push(&counter->values, value))

@@ -56,6 +56,7 @@ typedef struct timeline_spans {
 
 /* Spans that a page has. Kernels, copies, work-groups and warps are there beyond it too, up to twice as many. */
 #define SPANS_MOST 1000000u
+/* Values of counters; beyond it the larger of two neighbours stays. */
 #define SPANS_POINTS 200000u
 
 /* Of the rows and the spans on them, once. */

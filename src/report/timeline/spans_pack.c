@@ -125,22 +125,50 @@ typedef struct span_columns {
     bytes_vec gap, length, label, numbers, value, parent;
 } span_columns;
 
-/* Place of each slice, from 1, by its id; 0: it is not there. */
-static uint32_t *places_by_id(const timeline_spans *s, uint64_t *most)
+/* Where a span with parts elsewhere stands. */
+typedef struct span_place {
+    uint64_t id;
+    uint32_t place;
+} span_place;
+
+static int compare_places(const void *left, const void *right)
 {
-    *most = 0;
-    for (size_t i = 0; i < s->list.count; i++)
-        *most = s->list.at[i].id > *most ? s->list.at[i].id : *most;
-    uint32_t *places = calloc(*most + 1, sizeof *places);
+    const span_place *a = left, *b = right;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static bool may_be_parent(const span_label *label)
+{
+    return label->part == SLICE_WHOLE && label->kind != LS_TAP_GROUP && label->kind != LS_TAP_WARP;
+}
+
+/* By id; ids may be far above the number of spans, as many may be left out. */
+static span_place *list_places(const timeline_spans *s, size_t *count)
+{
+    span_place *places = calloc(s->list.count + 1, sizeof *places);
+    *count = 0;
     for (size_t i = 0; places != NULL && i < s->list.count; i++)
-        places[s->list.at[i].id] = (uint32_t)i + 1;
+        if (may_be_parent(&s->labels.at[s->list.at[i].label]))
+            places[(*count)++] = (span_place){ .id = s->list.at[i].id, .place = (uint32_t)i };
+    if (*count > 1)
+        qsort(places, *count, sizeof *places, compare_places);
     return places;
+}
+
+/* From a span to its parent; 0: it is not there. */
+static int64_t parent_distance(const span_place *places, size_t count, const timeline_span *span, size_t at)
+{
+    const span_place key = { .id = span->parent };
+    const span_place *found = bsearch(&key, places, count, sizeof *places, compare_places);
+    return found != NULL ? (int64_t)at - (int64_t)found->place : 0;
 }
 
 static bool fill_columns(const timeline_spans *s, span_columns *c)
 {
-    uint64_t most, end = 0, value = 0;
-    uint32_t *places = places_by_id(s, &most), row = UINT32_MAX, at = 0;
+    uint64_t end = 0, value = 0;
+    size_t place_count;
+    span_place *places = list_places(s, &place_count);
+    uint32_t row = UINT32_MAX, at = 0;
     bool good = places != NULL;
     for (size_t i = 0; good && i < s->list.count; i++) {
         const timeline_span *span = &s->list.at[i];
@@ -163,10 +191,8 @@ static bool fill_columns(const timeline_spans *s, span_columns *c)
             good = put_signed(&c->value, (int64_t)(span->value - value));
             value = span->value;
         }
-        if (good && label->has_parent) {
-            uint32_t parent = span->parent <= most ? places[span->parent] : 0;
-            good = put_signed(&c->parent, parent != 0 ? (int64_t)i + 1 - (int64_t)parent : 0);
-        }
+        if (good && label->has_parent)
+            good = put_signed(&c->parent, parent_distance(places, place_count, span, i));
     }
     free(places);
     return good;
