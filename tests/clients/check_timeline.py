@@ -209,7 +209,7 @@ def measure(browser, path):
     browser.size(1200, 900)
     browser.open(path)
     count = browser.run("lockstepTimeline.t.n")
-    assert 900_000 <= count <= 1_000_100, f"{path} has {count} spans"
+    assert 1_000_000 <= count <= 1_100_000, f"{path} has {count} spans"  # work-groups and warps stay beyond the million
     print(f"{count} spans: a frame of closed blocks takes {browser.run(FRAMES):.1f} ms")
     browser.run("tlShow(lockstepTimeline, 0, 1e15); for (const p of lockstepTimeline.roots) for (const b of p.children) { b.isOpen = true;"
                 " for (const k of b.children) k.isOpen = true; } tlRelayout(lockstepTimeline); lockstepTimeline.box.scrollTop = 600; 0")
