@@ -89,7 +89,7 @@ typedef struct ls_sim_options {
     const char *spread, *pages;
 
     /* A file for a viewer: ls_sim_write_timeline() writes it after the run. Its format follows the extension, or
-     * timeline_format names it: "perfetto", "chrome", "daisen4", "daisen5", "kanata". Filters: "kernel=*gemm*",
+     * timeline_format names it: "perfetto", "chrome", "daisen4", "daisen5", "kanata", "html". Filters: "kernel=*gemm*",
      * "time=10us-20us", "block=gpu0.core0", "kind=warp,stall", "every=16". */
     const char *timeline, *timeline_format;
     const char *const *timeline_filters;
@@ -377,7 +377,7 @@ typedef struct ls_sim_page_options {
  * the first. A database of a sweep, without "#RUN", is shown as a sweep. options may be NULL. */
 LS_API ls_status ls_sim_page(const char *const *results, size_t count, const char *path,
                              const ls_sim_page_options *options, ls_error *err);
-/* The same of a simulation that has run. */
+/* The same of a simulation that has run, with its timeline if ls_sim_options.timeline asked for one. */
 LS_API ls_status ls_sim_write_page(ls_sim *sim, const char *path, const ls_sim_page_options *options,
                                    ls_error *err);
 

@@ -49,6 +49,28 @@ typedef enum ls_tap_copy {
 /* Kinds of accesses of requests. */
 typedef enum ls_tap_access { LS_ACCESS_READ, LS_ACCESS_WRITE, LS_ACCESS_ATOMIC, LS_ACCESSES } ls_tap_access;
 
+/* Classes of messages on a fabric (fabric_class of src/model/fabric has the same order). */
+typedef enum ls_tap_transfer {
+    LS_TRANSFER_REQUEST,
+    LS_TRANSFER_DATA,
+    LS_TRANSFER_WALK,
+    LS_TRANSFER_INVALIDATE,
+    LS_TRANSFER_MIGRATE,
+    LS_TRANSFER_COPY,
+    LS_TRANSFERS
+} ls_tap_transfer;
+/* Changes of pages that move (dir_change of src/model/migrate has the same order). */
+typedef enum ls_tap_page {
+    LS_TAP_PAGE_ASK, /* a question of a GPU */
+    LS_TAP_PAGE_COPY,
+    LS_TAP_PAGE_SHARE,
+    LS_TAP_PAGE_TAKE,
+    LS_TAP_PAGE_DROP,
+    LS_TAP_PAGES
+} ls_tap_page;
+#define LS_TAP_NOWHERE 0xffu           /* in place of a place: the host, or none */
+#define LS_TAP_ASK (UINT64_C(1) << 32) /* ids of questions, beside those of changes */
+
 typedef enum ls_tap_phase {
     LS_TAP_BEGIN,
     LS_TAP_END,

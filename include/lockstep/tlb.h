@@ -22,7 +22,8 @@
 /* Where a page lies. */
 typedef struct ls_page {
     uint64_t physical; /* address of the page */
-    uint32_t gpu;      /* the GPU whose memory holds it */
+    uint32_t
+        gpu; /* the GPU whose memory holds it. A question to the MMU: number of its request, for timelines */
     uint8_t size_log2; /* in bytes; 0: the page size of the MMU */
     uint8_t read_only; /* a write needs another answer, to a question with LS_WALK_WRITE */
     uint16_t unused;

@@ -4,9 +4,11 @@
 #include "cli/cli.h"
 
 #include "base/file.h"
+#include "cli/workload_args.h"
 #include "lockstep/driver.h"
 #include "platform/config.h"
 #include "platform/needs.h"
+#include "report/timeline/timeline.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -196,6 +198,49 @@ static ls_status set_summary(const cli_context *ctx, ls_error *err)
     return cli_flag(ctx, "summary") || is_default ? set("LOCKSTEP_SUMMARY", "1", err) : LS_OK;
 }
 
+/* An option that may be given several times: its texts with blanks between them. */
+static ls_status set_list(cli_context *ctx, const char *option, const char *variable, ls_error *err)
+{
+    text_buffer all = { 0 };
+    for (size_t i = 0; i < cli_count(ctx, option); i++)
+        text_printf(&all, "%s%s", i > 0 ? " " : "", cli_text_at(ctx, option, i));
+    ls_status status = all.failed      ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")
+                       : all.count > 0 ? set(variable, text_get(&all), err)
+                                       : LS_OK;
+    text_fini(&all);
+    return status;
+}
+
+/* The driver would find mistakes too, but the program would only see that there is no platform. */
+static ls_status check_timeline(const cli_context *ctx, ls_error *err)
+{
+    const char *path = setting(ctx, "timeline", "LOCKSTEP_TIMELINE");
+    if (!path)
+        return cli_given(ctx, "timeline-filter") || cli_given(ctx, "timeline-format")
+                   ? ls_fail(err, LS_ERR_USAGE, "exec: --timeline-%s has no effect without --timeline FILE",
+                             cli_given(ctx, "timeline-filter") ? "filter" : "format")
+                   : LS_OK;
+    if (!is_timed_by(ctx))
+        return ls_fail(err, LS_ERR_USAGE,
+                       "exec: --timeline shows simulated time: add --platform PLATFORM or --mode time");
+    const timeline_options options = { .path = path,
+                                       .format = setting(ctx, "timeline-format", "LOCKSTEP_TIMELINE_FORMAT"),
+                                       .filters = cli_texts(ctx, "timeline-filter"),
+                                       .filter_count = cli_count(ctx, "timeline-filter") };
+    timeline_format format;
+    ls_status status = timeline_check(&options, err);
+    for (size_t i = 0; i < options.filter_count && status == LS_OK; i++)
+        if (strchr(options.filters[i], ' '))
+            status = ls_fail(err, LS_ERR_USAGE, "exec: a filter of timelines has no blanks, but '%s' has some",
+                             options.filters[i]);
+    if (status == LS_OK)
+        status = timeline_format_of(path, options.format, &format, err);
+    if (status == LS_OK && format == TIMELINE_KANATA)
+        status =
+            ls_fail(err, LS_ERR_UNSUPPORTED, "exec: only cores of NVIDIA GPUs show their pipelines to Konata");
+    return status;
+}
+
 /* Options that were given become variables; others are left as the environment has them. */
 static ls_status set_all(cli_context *ctx, ls_error *err)
 {
@@ -211,14 +256,22 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
         { "record", "LOCKSTEP_RECORD", NULL },
         { "metrics", "LOCKSTEP_METRICS", NULL },
         { "rocprof", "LOCKSTEP_ROCPROF", NULL },
+        { "timeline", "LOCKSTEP_TIMELINE", NULL },
+        { "timeline-format", "LOCKSTEP_TIMELINE_FORMAT", NULL },
         { "mode", "LOCKSTEP_MODE", NULL },
         { "platform", "LOCKSTEP_PLATFORM", NULL },
         { "devices", "LOCKSTEP_DEVICES", NULL },
         { "spread", "LOCKSTEP_SPREAD", NULL },
         { "pages", "LOCKSTEP_PAGES", NULL },
     };
+    static const struct {
+        const char *option, *variable;
+    } lists[] = {
+        { "set", "LOCKSTEP_SET" },
+        { "trace-filter", "LOCKSTEP_TRACE_FILTER" },
+        { "timeline-filter", "LOCKSTEP_TIMELINE_FILTER" },
+    };
     char number[32];
-    text_buffer filter = { 0 }, sets = { 0 };
     ls_status status = set_gpus(ctx, err);
     for (size_t i = 0; i < LS_COUNT_OF(given) && status == LS_OK; i++) {
         if (!cli_given(ctx, given[i].option))
@@ -235,16 +288,8 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
         status = set_summary(ctx, err);
     if (status == LS_OK)
         status = set_platform_path(ctx, err);
-    for (size_t i = 0; i < cli_count(ctx, "set"); i++)
-        text_printf(&sets, "%s%s", i > 0 ? " " : "", cli_text_at(ctx, "set", i));
-    if (status == LS_OK && sets.count > 0)
-        status = set("LOCKSTEP_SET", text_get(&sets), err);
-    text_fini(&sets);
-    for (size_t i = 0; i < cli_count(ctx, "trace-filter"); i++)
-        text_printf(&filter, "%s%s", i > 0 ? " " : "", cli_text_at(ctx, "trace-filter", i));
-    if (status == LS_OK && filter.count > 0)
-        status = set("LOCKSTEP_TRACE_FILTER", text_get(&filter), err);
-    text_fini(&filter);
+    for (size_t i = 0; i < LS_COUNT_OF(lists) && status == LS_OK; i++)
+        status = set_list(ctx, lists[i].option, lists[i].variable, err);
     return status;
 }
 
@@ -259,6 +304,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
         status = check_options(ctx, err);
     if (status == LS_OK)
         status = check_platform(ctx, err);
+    if (status == LS_OK)
+        status = check_timeline(ctx, err);
     if (status == LS_OK)
         status = set_all(ctx, err);
     if (status == LS_OK)
@@ -325,6 +372,7 @@ static const cli_option options[] = {
     { .name = "no-summary", .help = "no summary when the program ends" },
     { .name = "rocprof", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "simulated time: write a CSV row per launch, with counters under the names of rocprof" },
+    TIMELINE_OPTIONS,
 };
 
 static const cli_positional positionals[] = {
@@ -335,6 +383,7 @@ static const cli_positional positionals[] = {
 static const cli_example examples[] = {
     { "lockstep exec --gpu gfx1010 -- clinfo", "the simulated GPU's description of itself" },
     { "lockstep exec --platform r9nano -- ./nbody -n 1024", "in simulated time, with a summary at its end" },
+    { "lockstep exec -p r9nano --timeline run.html -- ./nbody -n 1024", "its kernels, waves and requests over time" },
     { "lockstep exec --gpu gfx803 --metrics counts.json -- ./nbody -n 1024", "an OpenCL program, with counts" },
 };
 /* clang-format on */

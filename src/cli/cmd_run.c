@@ -280,6 +280,11 @@ static ls_status run(cli_context *ctx, ls_error *err)
     if (!outputs)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     ls_status status = ls_sim_check_exports(outputs, cli_count(ctx, "out"), cli_text(ctx, "run-id"), err);
+    if (status == LS_OK && cli_text(ctx, "html") && cli_text(ctx, "timeline") &&
+        strcmp(cli_text(ctx, "html"), cli_text(ctx, "timeline")) == 0)
+        status = ls_fail(err, LS_ERR_USAGE,
+                         "--html and --timeline would both write '%s': the report has the timeline inside",
+                         cli_text(ctx, "html"));
     if (status == LS_OK)
         status = open_sim(&s, err);
     if (status == LS_OK && cli_flag(ctx, "dry-run"))
@@ -367,7 +372,7 @@ static const cli_option options[] = {
       .help = "with --monitor: the page may pause, step, continue and stop the run with this token (auto: a random one)" },
     { .name = "html", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "write a report, one HTML page with charts, as lockstep report does; it collects metrics over time every "
-              "500ns unless --series-every says otherwise" },
+              "500ns unless --series-every says otherwise; with --timeline it draws the same spans" },
     { .name = "scaling", .help = "measure what more threads would bring on other hosts" },
     { .name = "progress", .type = CLI_CHOICE, .arg = "WHEN", .choices = progress_modes, .default_text = "auto",
       .help = "show how far the run is on standard error" },

@@ -89,7 +89,7 @@ extern const char *const workload_timeline_formats[]; /* "perfetto", ..., NULL *
 #define TIMELINE_OPTIONS                                                                                       \
     { .name = "timeline", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,                      \
       .help = "write a timeline for a viewer, in the format of its extension: .pftrace (Perfetto), .json, .json.gz " \
-              "(Chrome), .sqlite3 (Daisen), .kanata, .log (Konata)" },                                         \
+              "(Chrome), .sqlite3 (Daisen), .html (a page that draws it), .kanata, .log (Konata)" },           \
     { .name = "timeline-format", .type = CLI_CHOICE, .arg = "FORMAT", .choices = workload_timeline_formats,   \
       .help = "of --timeline, in place of the extension's; daisen5: Daisen of akita 5" },                      \
     { .name = "timeline-filter", .type = CLI_TEXT, .arg = "FILTER", .repeatable = true,                        \

@@ -7,6 +7,7 @@
 #include "opencl/ending.h"
 #include "opencl/results.h"
 #include "opencl/settings.h"
+#include "opencl/timeline.h"
 #include "runtime/timing/timing.h"
 
 #include <inttypes.h>
@@ -132,6 +133,8 @@ static void start(void)
                                    .pages = settings.pages };
         status = ls_gpu_system_create(&options, &ocl.system, &err);
     }
+    if (status == LS_OK)
+        status = ocl_timeline_begin(&settings, &err);
     if (status != LS_OK) {
         ocl_complain("there is no platform: %s", ls_error_text(&err, text, sizeof text));
         return;
@@ -214,6 +217,11 @@ static ls_status write_metrics(const char *path, ls_error *err)
     return status;
 }
 
+static void warn(const char *text)
+{
+    ocl_complain("%s", text);
+}
+
 /* The system itself stays: threads of the program may still be in it. */
 __attribute__((destructor)) static void end(void)
 {
@@ -222,10 +230,13 @@ __attribute__((destructor)) static void end(void)
     if (!ocl.system || ocl.is_child)
         return;
     if (!ocl_stop()) {
-        ocl_complain("the process ends while a kernel runs; traces, metrics and summary are not written");
+        ocl_complain(
+            "the process ends while a kernel runs; traces, metrics, timeline and summary are not written");
         return;
     }
     if (ls_gpu_system_close_trace(ocl.system, &err) != LS_OK)
+        ocl_complain("%s", ls_error_text(&err, text, sizeof text));
+    if (ocl_timeline_end(warn, &err) != LS_OK)
         ocl_complain("%s", ls_error_text(&err, text, sizeof text));
     if (ocl_results_end(&err) != LS_OK)
         ocl_complain("%s", ls_error_text(&err, text, sizeof text));

@@ -65,22 +65,38 @@ static ls_status read_gpus(ocl_settings *s, ls_error *err)
     return LS_OK;
 }
 
-static ls_status read_sets(ocl_settings *s, ls_error *err)
+#define LIST_MAX 32
+#define LIST_BYTES 4096
+/* Words with blanks between them; `texts` keeps them. */
+static ls_status read_list(const char *name, char texts[LIST_BYTES], const char *out[LIST_MAX], size_t *count,
+                           ls_error *err)
 {
-    static char texts[4096];
-    const char *text = variable("LOCKSTEP_SET");
+    const char *text = variable(name);
     char *rest = NULL;
-    if (strlen(text ? text : "") >= sizeof texts)
-        return ls_error_at((ls_fail(err, LS_ERR_USAGE, "too many settings"), err), "LOCKSTEP_SET", 0, 0);
+    if (strlen(text ? text : "") >= LIST_BYTES)
+        return ls_error_at((ls_fail(err, LS_ERR_USAGE, "too many settings"), err), name, 0, 0);
     strcpy(texts, text ? text : "");
-    for (char *set = strtok_r(texts, " ", &rest); set; set = strtok_r(NULL, " ", &rest)) {
-        if (s->set_count == LS_COUNT_OF(s->sets))
-            return ls_error_at((ls_fail(err, LS_ERR_USAGE, "more than %zu settings", LS_COUNT_OF(s->sets)),
-                                err),
-                               "LOCKSTEP_SET", 0, 0);
-        s->sets[s->set_count++] = set;
+    for (char *word = strtok_r(texts, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        if (*count == LIST_MAX)
+            return ls_error_at((ls_fail(err, LS_ERR_USAGE, "more than %d settings", LIST_MAX), err), name, 0,
+                               0);
+        out[(*count)++] = word;
     }
     return LS_OK;
+}
+
+static ls_status read_timeline(ocl_settings *s, bool is_timed, ls_error *err)
+{
+    static char texts[LIST_BYTES];
+    s->timeline_path = variable("LOCKSTEP_TIMELINE");
+    s->timeline_format = variable("LOCKSTEP_TIMELINE_FORMAT");
+    ls_status status =
+        read_list("LOCKSTEP_TIMELINE_FILTER", texts, s->timeline_filters, &s->timeline_filter_count, err);
+    if (status == LS_OK && s->timeline_path && !is_timed)
+        status =
+            ls_error_at((ls_fail(err, LS_ERR_USAGE, "it shows simulated time: set LOCKSTEP_PLATFORM"), err),
+                        "LOCKSTEP_TIMELINE", 0, 0);
+    return status;
 }
 
 static ls_status read_devices(ocl_settings *s, ls_error *err)
@@ -114,6 +130,7 @@ static ls_status read_timed_gpus(ocl_settings *s, ls_error *err)
 
 ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
 {
+    static char sets[LIST_BYTES];
     uint64_t threads = 1, compute_units = 0, strict = 0, check_memory = 0, summary = 0;
     ls_status status;
     *out = (ocl_settings){ 0 };
@@ -140,12 +157,14 @@ ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
     out->mode = variable("LOCKSTEP_MODE");
     out->platform = variable("LOCKSTEP_PLATFORM");
     if (status == LS_OK)
-        status = read_sets(out, err);
+        status = read_list("LOCKSTEP_SET", sets, out->sets, &out->set_count, err);
     bool timed = out->mode ? strcmp(out->mode, "time") == 0 : out->platform != NULL;
     if (status == LS_OK)
         status = read_devices(out, err);
     if (status == LS_OK && timed)
         status = read_timed_gpus(out, err);
+    if (status == LS_OK)
+        status = read_timeline(out, timed, err);
     /* The platform has an instruction set of its own. */
     if (out->platform && !variable("LOCKSTEP_GPU"))
         out->gpu_count = 0;

@@ -26,6 +26,10 @@ typedef struct ocl_settings {
     const char *metrics_path;              /* LOCKSTEP_METRICS */
     bool summary;                          /* LOCKSTEP_SUMMARY: 1 prints it when the process ends */
     const char *rocprof_path;              /* LOCKSTEP_ROCPROF; in mode time */
+    const char *timeline_path,
+        *timeline_format;             /* LOCKSTEP_TIMELINE, LOCKSTEP_TIMELINE_FORMAT; in mode time */
+    const char *timeline_filters[32]; /* LOCKSTEP_TIMELINE_FILTER, with blanks between them */
+    size_t timeline_filter_count;
 } ocl_settings;
 
 /* The texts live as long as the process. */

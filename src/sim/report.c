@@ -4,6 +4,7 @@
 #include "platform/config.h"
 #include "report/page/page.h"
 #include "report/postgres.h"
+#include "report/timeline/spans.h"
 #include "sim/session.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@ typedef struct report_job {
     LS_VEC(page_result) results;
     LS_VEC(saved_results *) loaded;
     page_sweep *sweep;
+    const timeline_spans *timeline; /* of the session; NULL: none */
 } report_job;
 
 static ls_status no_memory(ls_error *err)
@@ -184,7 +186,8 @@ static ls_status write_page(report_job *job, const char *first, const char *path
     const page_input in = { .title = title_of(job, first),
                             .results = job->results.at,
                             .result_count = job->results.count,
-                            .sweep = job->sweep };
+                            .sweep = job->sweep,
+                            .timeline = job->timeline };
     return in.title ? page_write_file(&in, path, err) : no_memory(err);
 }
 
@@ -227,6 +230,8 @@ ls_status ls_sim_write_page(ls_sim *s, const char *path, const ls_sim_page_optio
         status = saved_load_text("run", text, bytes, &saved, err);
     if (status == LS_OK)
         status = add_result(&job, "run", saved, err);
+    if (status == LS_OK && s->timeline != NULL)
+        status = timeline_make_spans(s->timeline, s->result.end_time, &job.timeline, err);
     if (status == LS_OK)
         status = write_page(&job, "run", path, err);
     free(text);

@@ -58,7 +58,8 @@ ACCESSIBILITY = r"""
     const style = getComputedStyle(e), value = e.tagName === 'SPAN' ? style.backgroundColor : e.tagName === 'polyline' ? style.stroke : style.fill;
     if (shapes.has(value) || e.classList.contains('heat') || /track/.test(e.getAttribute('style'))) continue;
     shapes.add(value);
-    if (parse(value)[3] > 0 && contrast(parse(value), ground(e)) < 3) say('contrast of a shape ' + contrast(parse(value), ground(e)).toFixed(2), e);
+    const behind = ground(e.tagName === 'SPAN' ? e.parentElement : e);
+    if (parse(value)[3] > 0 && contrast(parse(value), behind) < 3) say('contrast of a shape ' + contrast(parse(value), behind).toFixed(2), e);
   }
   return problems;
 })()

@@ -154,6 +154,37 @@ diff stdout rocprof1.csv >differences || fail "the CSV of exec and that of run d
 run 0 exec --platform r9nano -- ./leave
 grep -q '  300 launches, GPU 0$' stderr || fail 'launches at the end of the process are not in the summary'
 
+# Its timeline, with filters, written when it ends; the same for any number of threads.
+timeline() { # THREADS OPTION...
+    run 0 exec --platform r9nano --no-summary -j "$1" --timeline "t$1.pftrace" "${@:2}" -- ./add
+    [[ ! -s stderr ]] || fail 'a timeline says something'
+}
+timeline 1
+timeline 3
+cmp -s t1.pftrace t3.pftrace || fail 'the timeline of exec depends on threads'
+run 0 exec --platform r9nano --no-summary --timeline t.html --timeline-filter kind=kernel,group --timeline-filter 'kernel=k*' -- ./add
+run 0 run timed.lspk -p r9nano --timeline recorded.pftrace
+PYTHONPATH=$SOURCE_DIR/tests/e2e python3 - <<'PY' || fail 'the timeline of exec is wrong'
+import timeline_page, timeline_perfetto
+p, r = timeline_perfetto.check("t1.pftrace"), timeline_perfetto.check("recorded.pftrace")
+assert p["names"]["kernel:k"] == 1 and p["slices"]["request"] > 0 and p["names"]["copy:GPU to host"] >= 1, p["slices"]
+for kind in ("kernel", "group", "warp", "copy"):
+    assert p["slices"][kind] == r["slices"][kind] > 0, (kind, p["slices"], r["slices"])
+h = timeline_page.check("t.html")["slices"]
+assert h == {"kernel": 1, "group": p["slices"]["group"]}, h
+PY
+run 0 exec --platform r9nano --no-summary --timeline t.json --timeline-filter kernel=nothing -- ./add
+grep -q 'lockstep-opencl: .*kernel=nothing: no kernel of the run has this name' stderr || fail 'no word about a filter of exec'
+refused 2 'exec: --timeline shows simulated time: add --platform' exec --timeline t.json -- ./add
+refused 2 '--timeline-filter has no effect without --timeline' exec --platform r9nano --timeline-filter kind=warp -- ./add
+refused 2 "there is no kind 'wrap' (nearest: warp)" exec --platform r9nano --timeline no.json --timeline-filter kind=wrap -- ./add
+refused 3 'only cores of NVIDIA GPUs' exec --platform r9nano --timeline no.kanata -- ./add
+run 2 exec --platform r9nano --timeline missing/no.json -- ./add
+LOCKSTEP_TIMELINE=no.txt run 2 exec --platform r9nano --no-summary -- ./add
+LOCKSTEP_TIMELINE=t.json LOCKSTEP_TIMELINE_FILTER=what OCL_ICD_VENDORS="$BINARY_DIR/liblockstep-opencl.so" LOCKSTEP_PLATFORM=r9nano ./add 2>stderr
+grep -q 'there is no platform: LOCKSTEP_TIMELINE: .*is no filter' stderr || fail 'a wrong filter of the environment is accepted'
+[[ -z $(find . -name 'no.*') ]] || fail 'a timeline that was refused is there'
+
 # It can be switched off, by the option and the environment; emulation has one on request, with counts.
 run 0 exec --platform r9nano --no-summary -- ./add
 [[ ! -s stderr ]] || fail 'a summary with --no-summary'

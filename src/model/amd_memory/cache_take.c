@@ -504,9 +504,13 @@ static __attribute__((noinline)) bool take_now(line_cache *c, uint32_t client, c
 static __attribute__((noinline)) bool take_and_tell(line_cache *c, uint32_t client, const ls_line_message *m,
                                                     ls_cycle now)
 {
+    uint64_t missed = c->n.read_misses + c->n.write_misses,
+             joined = c->n.read_mshr_hits + c->n.write_mshr_hits;
     if (!take_now(c, client, m, now))
         return false;
-    line_tap(c->tap, c->region, m, LS_STEP_TAG);
+    bool misses = c->n.read_misses + c->n.write_misses != missed;
+    bool joins = c->n.read_mshr_hits + c->n.write_mshr_hits != joined;
+    line_tap(c->tap, c->region, m, joins ? LS_STEP_MSHR : misses ? LS_STEP_MISS : LS_STEP_TAG);
     return true;
 }
 

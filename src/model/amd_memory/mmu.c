@@ -37,6 +37,7 @@ static void mmu_receive(void *receiver, ls_link *link, const void *payload, ls_c
     node->link = (uint32_t)(l - m->links);
     node->at = now + m->spec->latency_cycles;
     put(m, &m->arrived, i);
+    mmu_tell(m, &node->walk, LS_STEP_L2_TLB);
     m->n.requests++;
     ls_link_release(link, 1);
     if (!m->blocked)
@@ -103,6 +104,7 @@ static bool look_up(mmu *m, uint32_t i, ls_cycle now)
     for (uint32_t k = m->miss_head; k != m->miss_tail; k++)
         if (m->misses[k & m->miss_mask].address == address) {
             m->n.mshr_hits++;
+            mmu_tell(m, &m->nodes[i].walk, LS_STEP_WALK);
             put(m, &m->misses[k & m->miss_mask].waiting, i);
             return true;
         }
@@ -111,6 +113,7 @@ static bool look_up(mmu *m, uint32_t i, ls_cycle now)
     mmu_miss *miss = &m->misses[m->miss_tail++ & m->miss_mask];
     *miss = (mmu_miss){ .address = address, .begun = now, .waiting = INDEX_LIST_EMPTY };
     m->n.misses++;
+    mmu_tell(m, &m->nodes[i].walk, LS_STEP_WALK);
     put(m, &miss->waiting, i);
     return true;
 }
@@ -161,6 +164,7 @@ static ls_status mmu_init(ls_block *block, void *state, const void *spec, ls_err
     mmu *m = state;
     m->spec = spec;
     m->name = ls_block_name(block);
+    m->tap = ls_block_tap(block);
     m->region = ls_block_region(block);
     ls_domain *domain = ls_region_domain(m->region);
     uint64_t page = m->spec->page_kib * 1024;

@@ -73,6 +73,7 @@ bool mmu_host_look_up(mmu *m, uint32_t i, ls_cycle now)
     mmu_miss *miss = find_miss(m, walk);
     if (miss != NULL) {
         m->n.mshr_hits++;
+        mmu_tell(m, walk, LS_STEP_HOST_WALK);
         index_list_append(&miss->waiting, next, i);
         return true;
     }
@@ -84,6 +85,7 @@ bool mmu_host_look_up(mmu *m, uint32_t i, ls_cycle now)
         .address = walk->address, .begun = now, .waiting = INDEX_LIST_EMPTY, .open = true, .flags = walk->flags
     };
     m->walking++;
+    mmu_tell(m, walk, LS_STEP_HOST_WALK);
     m->n.misses++;
     m->n.walks++;
     index_list_append(&miss->waiting, next, i);

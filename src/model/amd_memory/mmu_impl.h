@@ -4,6 +4,7 @@
 #define MODEL_AMD_MEMORY_MMU_IMPL_H
 
 #include "base/list.h"
+#include "model/amd_memory/line_tap.h"
 #include "model/amd_memory/mmu.h"
 #include "model/amd_memory/page_tags.h"
 
@@ -43,6 +44,7 @@ typedef struct mmu_shootdown {
 typedef struct mmu {
     const line_mmu_spec *spec;
     const char *name;
+    const ls_tap *tap;
     ls_region *region;
     line_mmu_counters n;
     ls_pages pages;
@@ -68,6 +70,13 @@ typedef struct mmu {
     bool host_waits;
     mmu_shootdown shootdowns[MMU_SHOOTDOWNS];
 } mmu;
+
+/* A question of a request that is told: its number is in the place of the answer. */
+static inline void mmu_tell(const mmu *m, const ls_page_walk *walk, ls_tap_step step)
+{
+    if (LS_UNLIKELY(walk->page.gpu != 0))
+        line_tap_step(m->tap, m->region, walk->page.gpu, LS_TAP_STEP, step);
+}
 
 /* mmu.c: sends an answer that has its page; and requests that wait may be looked up again. */
 void mmu_answer(mmu *m, uint32_t node);

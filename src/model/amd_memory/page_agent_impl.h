@@ -4,6 +4,7 @@
 #define MODEL_AMD_MEMORY_PAGE_AGENT_IMPL_H
 
 #include "base/list.h"
+#include "lockstep/timeline.h"
 #include "lockstep/tlb.h"
 #include "model/amd_memory/page_agent.h"
 #include "model/amd_memory/page_tags.h"
@@ -72,6 +73,7 @@ typedef struct agent_counter {
 typedef struct agent {
     const page_agent_spec *spec;
     const char *name;
+    const ls_tap *tap;
     ls_region *region;
     fabric_end *end;
     ls_link *mmu;

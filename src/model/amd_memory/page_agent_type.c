@@ -13,6 +13,7 @@ static ls_status agent_init(ls_block *block, void *state, const void *spec, ls_e
     (void)err;
     a->spec = spec;
     a->name = ls_block_name(block);
+    a->tap = ls_block_tap(block);
     a->region = ls_block_region(block);
     a->message_pool = a->shootdown_pool = a->line_pool = a->piece_pool = INDEX_POOL_NEW;
     a->held = a->shooting = a->sending = a->pieces_out = a->incoming = INDEX_LIST_EMPTY;

@@ -35,6 +35,12 @@ void agent_begin_send(agent *a, uint32_t i, ls_cycle now)
 {
     agent_shootdown *s = &a->shootdowns[i];
     s->begun = now;
+    if (ls_tap_wants(a->tap, LS_TAP_MIGRATION))
+        ls_tap_record(a->tap, &(ls_tap_event){ .time = ls_region_time(a->region),
+                                               .kind = LS_TAP_MIGRATION,
+                                               .phase = LS_TAP_STEP,
+                                               .id = s->token, /* the directory's transaction */
+                                               .what = LS_STEP_PIECES });
     s->lines = s->left = (UINT32_C(1) << s->body.size_log2) / a->line_bytes;
     index_list_append(&a->sending, INDEX_LINKS(a->shootdowns, next), i);
     arm(a, now);

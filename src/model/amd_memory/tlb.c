@@ -141,7 +141,10 @@ void tlb_send_requests(tlb *t)
             t->link_waits = true;
             return;
         }
-        *walk = (ls_page_walk){ .address = t->misses[i].address, .token = i, .flags = t->misses[i].flags };
+        *walk = (ls_page_walk){ .address = t->misses[i].address,
+                                .page = { .gpu = t->misses[i].number },
+                                .token = i,
+                                .flags = t->misses[i].flags };
         (void)index_list_pop(&t->unsent, INDEX_LINKS(t->misses, next));
     }
 }
@@ -178,6 +181,7 @@ static __attribute__((noinline)) bool take_miss(tlb *t, uint32_t client, const l
     tlb_miss *miss = tlb_find_miss(t, page);
     if (miss != NULL) {
         tlb_keep(t, &miss->waiting, client, m, 0);
+        line_tap(t->tap, t->region, m, LS_STEP_TRANSLATE);
         t->n.accesses++;
         t->n.mshr_hits++;
         return true;
@@ -185,6 +189,8 @@ static __attribute__((noinline)) bool take_miss(tlb *t, uint32_t client, const l
     if (t->miss_count == t->spec->mshr_entries)
         return tlb_refuse(t, client);
     miss = tlb_new_miss(t, page, now);
+    miss->number = m->number;
+    line_tap(t->tap, t->region, m, LS_STEP_TRANSLATE);
     tlb_keep(t, &miss->waiting, client, m, 0);
     t->n.accesses++;
     t->n.misses++;
@@ -211,6 +217,7 @@ static void tlb_receive(void *state, ls_link *link, const void *payload, ls_cycl
         t->ready_last = now > t->ready_last ? now : t->ready_last;
         node->at = t->ready_last;
         node->m.address = walk->page.physical | (node->m.address & ((UINT64_C(1) << t->page_shift) - 1));
+        line_tap(t->tap, t->region, &node->m, LS_STEP_QUEUE);
         tlb_put(t, &t->ready, i);
         i = next;
     }
@@ -302,6 +309,7 @@ static ls_status tlb_init(ls_block *block, void *state, const void *spec, ls_err
     tlb *t = state;
     t->spec = spec;
     t->name = ls_block_name(block);
+    t->tap = ls_block_tap(block);
     t->region = ls_block_region(block);
     ls_domain *domain = ls_region_domain(t->region);
     uint64_t page = t->spec->page_kib * 1024;

@@ -4,6 +4,7 @@
 #define MODEL_AMD_MEMORY_TLB_IMPL_H
 
 #include "base/list.h"
+#include "model/amd_memory/line_tap.h"
 #include "model/amd_memory/mmu_impl.h"
 #include "model/amd_memory/page_tags.h"
 #include "model/amd_memory/tlb.h"
@@ -21,9 +22,10 @@ typedef struct tlb_miss {
     uint64_t address; /* of the question */
     ls_cycle asked;
     index_list waiting;
-    uint32_t next;  /* of the free ones, or of those to be requested */
-    uint32_t chain; /* the next of its hash, as heads */
-    uint8_t flags;  /* LS_WALK_* of the question */
+    uint32_t next;   /* of the free ones, or of those to be requested */
+    uint32_t chain;  /* the next of its hash, as heads */
+    uint32_t number; /* of the request that asked, for timelines; 0: nobody listens */
+    uint8_t flags;   /* LS_WALK_* of the question */
 } tlb_miss;
 
 typedef struct tlb_client {
@@ -37,6 +39,7 @@ typedef struct tlb_client {
 typedef struct tlb {
     const line_tlb_spec *spec;
     const char *name;
+    const ls_tap *tap;
     ls_region *region;
     line_tlb_counters n;
     ls_block *cache;

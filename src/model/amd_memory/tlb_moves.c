@@ -207,6 +207,7 @@ static bool writes(const ls_line_message *m)
 static void ask(tlb *t, tlb_miss *miss, const ls_line_message *m)
 {
     miss->address = m->address;
+    miss->number = m->number;
     miss->flags = (uint8_t)(t->moves->flags | (writes(m) ? LS_WALK_WRITE : 0));
 }
 
@@ -219,6 +220,7 @@ static bool take_miss(tlb *t, uint32_t client, const ls_line_message *m, tlb_mis
         miss = tlb_new_miss(t, m->address >> t->page_shift, now);
         ask(t, miss, m);
     }
+    line_tap(t->tap, t->region, m, LS_STEP_TRANSLATE);
     tlb_keep(t, &miss->waiting, client, m, 0);
     t->n.accesses++;
     t->n.misses += is_new;
@@ -280,6 +282,7 @@ static void take_page(tlb *t, const ls_page_walk *walk, ls_cycle now)
         node->at = t->ready_last;
         node->m.token = begin_flight(v, node->m.address, node->m.token);
         node->m.address = page->physical + offset;
+        line_tap(t->tap, t->region, &node->m, LS_STEP_QUEUE);
         tlb_put(t, &t->ready, i);
     }
 }

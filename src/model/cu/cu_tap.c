@@ -85,7 +85,7 @@ void cu_tap_wave(cu *c, const cu_wave *w, ls_tap_phase phase)
     }
 }
 
-static void tell_request(const cu *c, const ls_line_message *m, ls_tap_step step)
+static void tell_request(const cu *c, const ls_line_message *m)
 {
     static const uint16_t accesses[] = { LS_ACCESS_READ, LS_ACCESS_WRITE, LS_ACCESS_ATOMIC };
     ls_tap_record(c->tap, &(ls_tap_event){ .time = ls_region_time(c->region),
@@ -94,25 +94,26 @@ static void tell_request(const cu *c, const ls_line_message *m, ls_tap_step step
                                            .id = LS_TAP_ANY_GPU | m->number,
                                            .value = m->address,
                                            .what = accesses[m->kind] });
-    line_tap_step(c->tap, c->region, m->number, LS_TAP_STEP, step);
 }
 
 /* A refused request of data is sent again and keeps its number; that of code may be another one then, and is told when it
- * was taken. */
+ * was taken: its first steps are told just before its begin. */
 bool cu_tap_request(cu *c, const ls_line_port *port, ls_line_message *m, cu_path path, ls_cycle now)
 {
     bool is_access = m->kind == LS_LINE_READ || m->kind == LS_LINE_WRITE || m->kind == LS_LINE_ATOMIC;
     m->number =
         is_access ? c->tap->block << 16 | (uint32_t)path << 14 | (c->tap_requests[path] % 0x3fff + 1) : 0;
-    if (is_access && path != CU_PATH_CODE && !c->tap_waits[path])
-        tell_request(c, m, LS_STEP_QUEUE);
+    if (is_access && path != CU_PATH_CODE && !c->tap_waits[path]) {
+        tell_request(c, m);
+        line_tap_step(c->tap, c->region, m->number, LS_TAP_STEP, LS_STEP_QUEUE);
+    }
     c->tap_waits[path] = true;
     if (!ls_line_request(port, m, now))
         return false;
     c->tap_waits[path] = false;
     c->tap_requests[path] += is_access;
     if (is_access && path == CU_PATH_CODE)
-        tell_request(c, m, LS_STEP_TAG);
+        tell_request(c, m);
     return true;
 }
 

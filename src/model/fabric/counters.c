@@ -41,6 +41,8 @@ static const ls_metric switch_metrics[] = {
 /* clang-format on */
 
 _Static_assert(FABRIC_CLASSES <= NOC_CLASSES_MAX, "classes of a fabric");
+_Static_assert((int)FABRIC_CLASSES == (int)LS_TRANSFERS && (int)FABRIC_COPY == (int)LS_TRANSFER_COPY,
+               "classes on timelines");
 
 static const ls_state_row link_rows[] = { LS_STATE_DATA_SPAN(noc_link_counters, flits, cycles) };
 

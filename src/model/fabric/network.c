@@ -230,6 +230,7 @@ static ls_status create_network(builder *b, uint32_t flit_bytes, ls_error *err)
                               .payload_bytes = sizeof(fabric_message),
                               .arbitration = (noc_arbitration)f->keys.arbitration,
                               .cut_through = true,
+                              .is_told = true,
                               .path = payload_path,
                               .used_bytes = payload_used,
                               .counted = payload_counted,

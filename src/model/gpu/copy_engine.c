@@ -2,6 +2,7 @@
  * and sends each as one packet of class COPY. The other GPU writes it and acknowledges. One copy at a time: the device
  * queue starts the next when this one has ended. */
 #include "lockstep/state.h"
+#include "lockstep/timeline.h"
 #include "model/gpu/peer_state.h"
 
 static index_links piece_links(const peer *p)
@@ -21,12 +22,24 @@ ls_status copy_engine_init(peer *p, ls_error *err)
                              : ls_fail(err, LS_ERR_NOMEM, "no memory for the copy engine of '%s'", p->name);
 }
 
+static void tell(const peer *p, ls_tap_phase phase)
+{
+    if (ls_tap_wants(p->tap, LS_TAP_COPY))
+        ls_tap_record(p->tap, &(ls_tap_event){ .time = ls_region_time(p->region),
+                                               .kind = LS_TAP_COPY,
+                                               .phase = (uint8_t)phase,
+                                               .id = p->n.copies,
+                                               .value = p->copy.job.bytes,
+                                               .what = LS_COPY_PEER });
+}
+
 void copy_engine_start(peer *p, const peer_command *command)
 {
     copy_engine *c = &p->copy;
     c->job = *command;
     c->is_busy = true;
     c->read_bytes = c->acked_bytes = 0;
+    tell(p, LS_TAP_BEGIN);
 }
 
 /* The next piece of the copy; false if there is none, or too many are under way. */
@@ -97,6 +110,7 @@ void copy_engine_acked(peer *p, uint32_t token)
     if (c->acked_bytes < c->job.bytes)
         return;
     c->is_busy = false;
+    tell(p, LS_TAP_END);
     p->n.copies++;
     peer_notify(p, (peer_notice){ .is_copy = 1 }, NULL);
 }

@@ -1,6 +1,7 @@
 /* peer.c: see peer.h. The block ticks while something can move and sleeps else. Each direction passes
  * packets_per_cycle. Answers never wait for requests, so that two GPUs cannot wait for each other. */
 #include "model/gpu/peer_state.h"
+#include "model/gpu/remote_tap.h"
 
 #include <string.h>
 
@@ -162,6 +163,7 @@ void peer_receive_request(void *state, ls_link *link, const void *payload, ls_cy
     uint32_t i = index_pool_take(&p->sector_pool, sector_links(p));
     (void)now;
     p->sectors[i].m = *(const ls_sector_message *)payload;
+    remote_tap(p->tap, p->region, payload, LS_STEP_REMOTE);
     p->sectors[i].link = link;
     index_list_append(&p->input, sector_links(p), i);
     ls_ticker_wake(&p->ticker);
@@ -286,6 +288,7 @@ static bool answer_core(peer *p, ls_cycle now)
             return false;
         }
         *slot = ask->m[ask->answered];
+        remote_tap(p->tap, p->region, slot, LS_STEP_REPLY);
     }
     (void)index_list_pop(&p->answered, ask_links(p));
     p->n.answers++;

@@ -13,6 +13,7 @@ static ls_status peer_init(ls_block *block, void *state, const void *spec, ls_er
     peer *p = state;
     p->spec = spec;
     p->name = ls_block_name(block);
+    p->tap = ls_block_tap(block);
     p->region = ls_block_region(block);
     p->domain = ls_region_domain(p->region);
     if (p->spec->copy_bytes % LS_SECTOR_BYTES != 0)

@@ -4,6 +4,7 @@
 #define MODEL_GPU_PEER_STATE_H
 
 #include "base/list.h"
+#include "lockstep/timeline.h"
 #include "lockstep/sector.h"
 #include "lockstep/state.h"
 #include "model/gpu/peer.h"
@@ -118,6 +119,7 @@ enum { PEER_WAY_MEMORY = FABRIC_CLASSES, PEER_WAY_CORE, PEER_WAY_QUEUE, PEER_WAY
 typedef struct peer {
     const peer_spec *spec;
     const char *name;
+    const ls_tap *tap;
     ls_region *region;
     ls_domain *domain;
     ls_ticker ticker;

@@ -1,6 +1,7 @@
 /* remote_l2.c: see remote_l2.h. A request passes an arrival of `width` per cycle, a fixed delay, the input queue and the cache,
  * as in a slice for the own memory, so that a hit takes as long. */
 #include "model/gpu/remote_l2_state.h"
+#include "model/gpu/remote_tap.h"
 
 #define SECTOR_MASK (~(uint64_t)(SECTOR_BYTES - 1))
 
@@ -60,6 +61,7 @@ void remote_l2_receive(void *state, ls_link *link, const void *payload, ls_cycle
     remote_request *request = &r->requests[i];
     remote_slice *s = &r->slices[m->slice];
     request->m = *m;
+    remote_tap(r->tap, r->region, m, LS_STEP_ARRIVE);
     request->link = link;
     if (s->last_arrival < now) {
         s->last_arrival = now;
@@ -251,6 +253,10 @@ static bool look_up(remote_l2 *r, remote_slice *s)
         sector_cache_pop_retry(&s->cache);
     else
         (void)take(r, &s->input);
+    remote_tap(r->tap, r->region, m,
+               outcome == SECTOR_CACHE_HIT    ? LS_STEP_L2_TAG
+               : outcome == SECTOR_CACHE_MISS ? LS_STEP_REMOTE
+                                              : LS_STEP_MSHR);
     if (outcome == SECTOR_CACHE_STALLED)
         return true;
     ls_link_release(request->link, 1);
@@ -281,6 +287,7 @@ static bool send_answer(remote_l2 *r, remote_slice *s)
         return false;
     }
     *slot = r->requests[i].m;
+    remote_tap(r->tap, r->region, slot, LS_STEP_REPLY);
     (void)take(r, &s->output);
     index_pool_give(&r->pool, links_of(r), i);
     r->n.replies++;

@@ -21,6 +21,7 @@ static ls_status init(ls_block *block, void *state, const void *spec, ls_error *
     remote_l2 *r = state;
     r->spec = spec;
     r->name = ls_block_name(block);
+    r->tap = ls_block_tap(block);
     r->region = ls_block_region(block);
     r->domain = ls_region_domain(r->region);
     ls_event_init(&r->timer, remote_l2_timer, r);

@@ -4,6 +4,7 @@
 #define MODEL_GPU_REMOTE_L2_STATE_H
 
 #include "base/list.h"
+#include "lockstep/timeline.h"
 #include "model/gpu/remote_l2.h"
 
 #define REMOTE_L2_SLICES 4u /* of a channel, at most */
@@ -38,6 +39,7 @@ typedef struct remote_slice {
 typedef struct remote_l2 {
     const remote_l2_spec *spec;
     const char *name;
+    const ls_tap *tap;
     ls_region *region;
     ls_domain *domain;
     ls_ticker ticker;

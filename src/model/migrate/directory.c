@@ -69,6 +69,7 @@ void dir_send_grants(directory *d)
                               .flags = (uint8_t)(MIGRATE_MANAGED | (a->is_writable ? MIGRATE_WRITE : 0)) };
         fill(d, m, FABRIC_WALK, MIGRATE_GRANT, a->place, a->unit, &body);
         uint32_t i = index_list_pop(&d->granting, dir_ask_links(d));
+        dir_tell(d, LS_TAP_ASK | i, (ls_tap_event){ .phase = LS_TAP_END });
         index_pool_give(&d->free_asks, dir_ask_links(d), i);
         d->asks_open--;
         ls_domain_pending(ls_region_domain(d->region), -1);
@@ -138,6 +139,7 @@ static bool begin_look(directory *d, uint32_t gpu, const migrate_body *body, dir
                             .place = (uint8_t)gpu,
                             .kind = (uint8_t)kind,
                             .flags = body->flags };
+    dir_tell_ask(d, i);
     d->n.asks += kind == DIR_WALK;
     d->n.counted += kind == DIR_COUNTED;
     d->n.lookups++;

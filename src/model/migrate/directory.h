@@ -15,6 +15,7 @@
 
 #include "base/list.h"
 #include "lockstep/line.h"
+#include "lockstep/timeline.h"
 #include "model/fabric/host.h"
 #include "model/migrate/migrate.h"
 
@@ -157,6 +158,7 @@ typedef struct directory {
     ls_block *host;
     const fabric_end *end;
     ls_region *region;
+    const ls_tap *tap;
     const char *name;
     uint32_t gpus, line_bytes, ask_count, line_count, fault_cycles;
     uint32_t unit_log2, largest_log2;
@@ -244,6 +246,33 @@ static inline void dir_arm(directory *d, ls_event *event, ls_cycle at)
 static inline uint32_t dir_end_of(const directory *d, uint32_t place)
 {
     return place == MEM_PLACE_HOST ? d->end->ends - 1 : place;
+}
+
+/* For timelines: a change of a page by its transaction, or a question by its number with LS_TAP_ASK. */
+static inline void dir_tell(const directory *d, uint64_t id, ls_tap_event event)
+{
+    if (!ls_tap_wants(d->tap, LS_TAP_MIGRATION))
+        return;
+    event.time = ls_region_time(d->region);
+    event.kind = LS_TAP_MIGRATION;
+    event.id = id;
+    ls_tap_record(d->tap, &event);
+}
+
+static inline void dir_tell_step(const directory *d, uint64_t id, ls_tap_step step)
+{
+    dir_tell(d, id, (ls_tap_event){ .phase = LS_TAP_STEP, .what = (uint16_t)step });
+}
+
+/* A question was taken. */
+static inline void dir_tell_ask(const directory *d, uint32_t i)
+{
+    dir_tell(d, LS_TAP_ASK | i,
+             (ls_tap_event){ .phase = LS_TAP_BEGIN,
+                             .value = d->asks[i].address,
+                             .more = (uint32_t)d->asks[i].place << 8 | LS_TAP_NOWHERE,
+                             .what = LS_TAP_PAGE_ASK });
+    dir_tell_step(d, LS_TAP_ASK | i, LS_STEP_DIRECTORY);
 }
 
 /* The run cannot go on. */

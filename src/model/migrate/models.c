@@ -50,6 +50,7 @@ static ls_status init(ls_block *block, void *state, const void *spec, ls_error *
     bool splits = s->model == DIR_SPLIT;
     d->policy = &dir_policies[s->model];
     d->region = ls_block_region(block);
+    d->tap = ls_block_tap(block);
     d->name = ls_block_name(block);
     d->unit_log2 = log2_of(splits ? s->smallest_kib : s->page_kib) + 10;
     d->largest_log2 = log2_of(splits ? s->largest_kib : s->page_kib) + 10;

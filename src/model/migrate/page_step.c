@@ -6,6 +6,7 @@ static void end_ask(directory *d, uint32_t i)
 {
     if (d->asks[i].kind == DIR_MOVE)
         d->order_open--;
+    dir_tell(d, LS_TAP_ASK | i, (ls_tap_event){ .phase = LS_TAP_END });
     index_pool_give(&d->free_asks, dir_ask_links(d), i);
     d->asks_open--;
     ls_domain_pending(ls_region_domain(d->region), -1);
@@ -28,6 +29,7 @@ static void grant(directory *d, uint32_t unit, uint32_t i, const dir_plan *plan,
     d->n.remote_grants += is_remote;
     d->n.ask_cycles += now - a->taken;
     dir_check_grant(d, unit, a->place, plan->to, plan->is_writable);
+    dir_tell_step(d, LS_TAP_ASK | i, LS_STEP_GRANT);
     index_list_append(&d->granting, dir_ask_links(d), i);
     if (!d->waits[FABRIC_WALK])
         dir_send_grants(d);
@@ -43,6 +45,7 @@ static bool begin_fault(directory *d, dir_page *p, uint32_t i, ls_cycle now)
     a->ready = now + d->fault_cycles;
     p->flags |= DIR_FAULTS;
     d->n.far_faults++;
+    dir_tell_step(d, LS_TAP_ASK | i, LS_STEP_FAR_FAULT);
     /* It keeps its place at the head of its page: the list of faults uses the other link. */
     a->next_waiting = INDEX_NONE;
     index_list_append(&d->faulting, INDEX_LINKS(d->asks, next_waiting), i);
@@ -91,6 +94,7 @@ void dir_enqueue(directory *d, uint32_t i, ls_cycle now)
 {
     uint32_t unit = dir_find(d, d->asks[i].address);
     d->asks[i].unit = unit;
+    dir_tell_step(d, LS_TAP_ASK | i, LS_STEP_PAGE_WAIT);
     index_list_append(&d->pages[unit].asks, dir_ask_links(d), i);
     dir_step(d, unit, now);
 }
@@ -111,6 +115,7 @@ void dir_order_event(void *self, ls_cycle now)
         d->order_open++;
         d->asks_open++;
         ls_domain_pending(ls_region_domain(d->region), 1);
+        dir_tell_ask(d, i);
         dir_enqueue(d, i, now);
     }
 }

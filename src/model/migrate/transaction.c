@@ -32,6 +32,8 @@ static void begin_send(directory *d, uint32_t i, ls_cycle now)
 {
     dir_transaction *t = &d->transactions[i];
     t->sender_waits = false;
+    /* A GPU says itself when it begins to send (page_move.c). */
+    dir_tell_step(d, i, t->sender == MEM_PLACE_HOST ? LS_STEP_PIECES : LS_STEP_SHOOTDOWN);
     if (t->sender == MEM_PLACE_HOST) {
         t->host_sends = true;
         dir_host_send(d, i, now);
@@ -63,6 +65,11 @@ static bool is_done(const dir_transaction *t)
     return t->awaited == 0 && !t->sender_waits && !t->host_sends && !t->awaits_data;
 }
 
+static uint32_t place_of(uint32_t place)
+{
+    return place < MEM_PLACE_GPUS ? place : LS_TAP_NOWHERE;
+}
+
 static void begin(directory *d, uint32_t unit, const dir_plan *plan, dir_cause cause, ls_cycle now)
 {
     uint32_t i = index_pool_take(&d->free_transactions, dir_transaction_links(d));
@@ -91,6 +98,14 @@ static void begin(directory *d, uint32_t unit, const dir_plan *plan, dir_cause c
     uint64_t others = t->forget & ~(moves ? dir_bit(plan->sender) : 0);
     bool is_first = dir_is_exclusive(p) && (others & p->remote) != 0; /* they may write through it */
     t->shoot = t->awaited = others;
+    dir_tell(d, i,
+             (ls_tap_event){ .phase = LS_TAP_BEGIN,
+                             .value = p->address,
+                             .slot = UINT32_C(1) << t->size_log2,
+                             .more = place_of(moves ? plan->sender : DIR_NOWHERE) << 8 | place_of(plan->to),
+                             .what = (uint16_t)plan->change });
+    if (others != 0)
+        dir_tell_step(d, i, LS_STEP_SHOOTDOWN);
     if (moves && !is_first)
         begin_send(d, i, now);
     list_shoots(d, i);
@@ -175,6 +190,7 @@ static void finish(directory *d, uint32_t i, ls_cycle now)
     count(d, p, t, bytes, now);
     p->transaction = INDEX_NONE;
     t->is_active = false;
+    dir_tell(d, i, (ls_tap_event){ .phase = LS_TAP_END });
     index_pool_give(&d->free_transactions, dir_transaction_links(d), i);
     d->active--;
     ls_domain_pending(ls_region_domain(d->region), -1);
@@ -236,6 +252,8 @@ void dir_arrived(directory *d, uint32_t i, uint32_t place, ls_cycle now)
         return;
     }
     t->awaits_data = false;
+    if (t->awaited != 0)
+        dir_tell_step(d, i, LS_STEP_SHOOTDOWN);
     dir_check_moved(d, t->unit, t->size_log2, t->sender, place);
     go_on(d, i, now);
 }
@@ -352,6 +370,7 @@ static void start(directory *d, uint32_t i, const dir_plan *plan, ls_cycle now)
     bool is_order = a->kind == DIR_MOVE, halves = is_halved(d, a, plan);
     uint32_t unit = a->unit, other = DIR_NOWHERE;
     stop_waiting(d, i, now);
+    dir_tell_step(d, LS_TAP_ASK | i, LS_STEP_CHANGE);
     if (halves) {
         d->n.splits++;
         unit = dir_split(d, unit, a->address);

@@ -188,6 +188,7 @@ static ls_status create_groups(builder *b, ls_error *err)
         g->path = spec->path;
         g->used_bytes = spec->used_bytes;
         g->counted = spec->counted;
+        g->tap = spec->is_told ? ls_block_tap(b->net->groups[k]) : &noc_no_tap;
         g->classes = spec->classes;
         g->flit_bytes = spec->flit_bytes;
         g->arbitration = spec->arbitration;
@@ -221,6 +222,7 @@ static ls_status counters(builder *b, noc_output *out, uint32_t s, const char *n
     TRY(ls_block_create(group_at(b, s)->region, name, type, NULL, block, err));
     out->n = ls_block_state(*block);
     out->name = ls_block_name(*block);
+    out->tap = ls_block_tap(*block);
     return LS_OK;
 }
 

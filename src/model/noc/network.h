@@ -40,6 +40,7 @@ typedef struct noc_network_spec {
     noc_payload_fn used_bytes; /* of the payload, which are copied; NULL: all */
     noc_payload_fn counted;    /* the class that counters name; NULL: the class that it travels in */
     /* Types with the state of a noc_group and of noc_link_counters; NULL: those of a network on a chip. */
+    bool is_told; /* timelines show its messages */
     const ls_block_type *group_type, *link_type;
     const char *const *group_names; /* [group], of domains and blocks; NULL: made from `name` */
     const void *self;

@@ -110,6 +110,8 @@ void noc_inlet_receive(void *inlet, ls_link *link, const void *payload, ls_cycle
                                     .entered = now,
                                     .bytes = bytes,
                                     .used = (uint16_t)used };
+    if (LS_UNLIKELY(ls_tap_wants(g->tap, LS_TAP_TRANSFER)))
+        noc_tell_enter(g, &g->messages[i]);
     memcpy(payload_of(g, i), payload, used);
     if (g->cut_through) { /* a queue for each wire: a busy one does not stop the others */
         uint32_t output = *route_at(g, path, 0, g->switches[e->at].id, g->places[destination].at_switch);
@@ -138,7 +140,8 @@ void noc_pipe_receive(void *pipe, ls_link *link, const void *payload, ls_cycle n
                                         .path = wire.path,
                                         .entered = wire.entered,
                                         .bytes = wire.bytes,
-                                        .used = wire.used };
+                                        .used = wire.used,
+                                        .number = wire.number };
         memcpy(payload_of(g, i), (const char *)payload + sizeof wire, wire.used);
     }
     push(g, e->at, e->port, e->vc, (noc_flit){ in->incoming, wire.lag, now });
@@ -266,7 +269,8 @@ static void enter_output(noc_group *g, const noc_switch *s, const noc_input_vc *
                           .bytes = m->bytes,
                           .lag = g->cut_through ? flit_lag(out, m->flits) : 0,
                           .used = m->used,
-                          .path = m->path };
+                          .path = m->path,
+                          .number = m->number };
         memcpy(to, &wire, sizeof wire);
         if (first)
             memcpy(to + sizeof wire, payload_of(g, i), m->used);
@@ -306,6 +310,8 @@ static void move(noc_group *g, noc_switch *s, uint32_t port, uint32_t vc)
     out->free_at = g->now + busy;
     s->output_vcs[in->output * g->vcs + in->output_vc].owner =
         last ? NOC_NO_OWNER : (uint16_t)(port * g->vcs + vc);
+    if (LS_UNLIKELY(m->number != 0) && (out->kind == NOC_ENDPOINT ? last : first))
+        noc_tell_pass(g, m, out);
     enter_output(g, s, in, i, first, last);
     leave_input(g, s, port, vc, last);
     if (in->count == 0) {

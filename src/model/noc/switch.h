@@ -20,7 +20,7 @@
 #define MODEL_NOC_SWITCH_H
 
 #include "base/list.h"
-#include "lockstep/block.h"
+#include "lockstep/timeline.h"
 
 #define NOC_VCS_MAX 32u
 #define NOC_CLASSES_MAX 8u
@@ -60,7 +60,8 @@ typedef struct noc_message {
     uint32_t next;  /* free list */
     uint32_t bytes; /* on wires */
     uint16_t used;  /* bytes of the payload that are in use */
-    uint8_t unused[6];
+    uint8_t unused[2];
+    uint32_t number; /* for timelines; 0: it is not told */
 } noc_message;
 
 /* The content of a link between two domains: every flit has the header, the first one also the payload. */
@@ -72,7 +73,8 @@ typedef struct noc_wire {
     uint32_t bytes;
     uint32_t lag; /* as noc_flit.lag */
     uint16_t used;
-    uint8_t path, unused[5]; /* saved bytes have no holes */
+    uint8_t path, unused[1]; /* saved bytes have no holes */
+    uint32_t number;
 } noc_wire;
 
 typedef struct noc_flit {
@@ -131,6 +133,7 @@ typedef struct noc_output {
     ls_cycle free_at;
     uint64_t early; /* cut-through: the wire is free so many 2^-32 cycles before free_at */
     noc_link_counters *n;
+    const ls_tap *tap; /* of the link's block */
     const char *name;
 } noc_output;
 
@@ -170,6 +173,7 @@ typedef struct noc_group {
     noc_payload_fn counted;          /* the class that counters name; NULL: its own */
     const noc_place_of *places;      /* [end point] */
     const uint8_t *route;            /* noc_graph.route */
+    const ls_tap *tap;               /* of the block, if its network is told; else one that wants nothing */
     uint32_t graph_switches;
     /* its switches */
     uint32_t switch_count, words;
@@ -184,7 +188,7 @@ typedef struct noc_group {
     char *payloads;
     uint32_t message_max;
     index_pool message_pool;
-    uint32_t live;
+    uint32_t live, told; /* told: number of the last message that was */
 } noc_group;
 
 /* Receives messages of one class from one end point. */
@@ -212,5 +216,10 @@ void noc_group_waits(const void *self, ls_wait_sink *sink);
 void noc_inlet_receive(void *inlet, ls_link *link, const void *payload, ls_cycle now);
 void noc_pipe_receive(void *pipe, ls_link *link, const void *payload, ls_cycle now);
 void noc_output_ready(void *output_vc, ls_cycle now);
+
+/* switch_tap.c: events for timelines. A message enters; it passes an output: a link, or the way to its end point. */
+extern const ls_tap noc_no_tap;
+void noc_tell_enter(noc_group *g, noc_message *m);
+void noc_tell_pass(const noc_group *g, const noc_message *m, const noc_output *out);
 
 #endif

@@ -103,7 +103,7 @@ const ls_state_row noc_group_rows[NOC_GROUP_ROWS] = {
     LS_STATE_FIXED_SPAN(noc_group, want, open), /* hold nothing between cycles */
     LS_STATE_ARRAY(noc_group, messages, message_total),
     LS_STATE_ARRAY(noc_group, payloads, payload_total),
-    LS_STATE_DATA_SPAN(noc_group, message_max, live),
+    LS_STATE_DATA_SPAN(noc_group, message_max, told),
 };
 
 const ls_block_type noc_group_type = {

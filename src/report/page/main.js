@@ -137,6 +137,13 @@
         section('host', 'Host cost', hostCost(RESULTS)),
       );
     }
+    const spans = document.getElementById('timeline-data');
+    if (spans)
+      sections.splice(
+        RESULTS.length ? 1 : 0,
+        0,
+        section('timeline', 'Timeline', timelineSection(JSON.parse(spans.textContent))),
+      );
     main.append(...sections);
     nav.append(
       el(

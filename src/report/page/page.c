@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "lockstep/version.h"
 #include "report/html.h"
+#include "report/timeline/spans.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,14 @@ static void put_data(FILE *to, const char *text)
 /* One script in several files: each builds on those before it. */
 static void put_scripts(FILE *to)
 {
-    static const unsigned char *const scripts[] = { page_core_js,    page_table_js,  page_model_js,
-                                                    page_charts_js,  page_memory_js, page_details_js,
-                                                    page_blocks_js,  page_source_js, page_sections_js,
-                                                    page_compare_js, page_sweep_js,  page_main_js };
+    static const unsigned char *const scripts[] = { page_core_js,          page_table_js,
+                                                    page_model_js,         page_charts_js,
+                                                    page_memory_js,        page_details_js,
+                                                    page_blocks_js,        page_source_js,
+                                                    page_sections_js,      page_compare_js,
+                                                    page_sweep_js,         page_timeline_data_js,
+                                                    page_timeline_draw_js, page_timeline_details_js,
+                                                    page_timeline_js,      page_main_js };
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
         fputs((const char *)scripts[i], to);
 }
@@ -49,6 +54,28 @@ static ls_status make_data(const page_input *in, text_buffer *text, ls_error *er
     return json_finish(&j, err);
 }
 
+/* Texts may have '<', columns have none. */
+static ls_status put_timeline(const page_input *in, FILE *to, ls_error *err)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    if (in->timeline == NULL)
+        return LS_OK;
+    FILE *stream = open_memstream(&text, &bytes);
+    if (!stream)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory left for the timeline of a report");
+    ls_status status = timeline_spans_write(in->timeline, stream, err);
+    if (fclose(stream) != 0 && status == LS_OK)
+        status = ls_fail(err, LS_ERR_NOMEM, "no memory left for the timeline of a report");
+    if (status == LS_OK) {
+        fputs("<script type=\"application/json\" id=\"timeline-data\">", to);
+        put_data(to, text);
+        fputs("</script>\n", to);
+    }
+    free(text);
+    return status;
+}
+
 ls_status page_write(const page_input *in, FILE *to, ls_error *err)
 {
     text_buffer data = { 0 };
@@ -71,7 +98,9 @@ ls_status page_write(const page_input *in, FILE *to, ls_error *err)
             "here.</p></noscript></main>\n<script type=\"application/json\" id=\"data\">",
             to);
         put_data(to, text_get(&data));
-        fputs("</script>\n<script>", to);
+        fputs("</script>\n", to);
+        status = put_timeline(in, to, err);
+        fputs("<script>", to);
         put_scripts(to);
         fputs("</script>\n</body></html>\n", to);
     }

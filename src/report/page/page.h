@@ -45,7 +45,8 @@ typedef struct page_input {
     const char *title;
     const page_result *results;
     size_t result_count;
-    const page_sweep *sweep; /* NULL: none */
+    const page_sweep *sweep;               /* NULL: none */
+    const struct timeline_spans *timeline; /* of the only result, or alone; NULL: none */
 } page_input;
 
 /* Kernels with all their metrics; of the others only times are in the report. The longest are kept. */
@@ -88,7 +89,9 @@ void page_put_sweep(json_writer *j, const page_sweep *sweep);
     X(table_js)                                                                                               \
     X(model_js)                                                                                               \
     X(charts_js)                                                                                              \
-    X(memory_js) X(details_js) X(blocks_js) X(source_js) X(sections_js) X(compare_js) X(sweep_js) X(main_js)
+    X(memory_js)                                                                                              \
+    X(details_js) X(blocks_js) X(source_js) X(sections_js) X(compare_js) X(sweep_js) X(timeline_data_js)      \
+        X(timeline_draw_js) X(timeline_details_js) X(timeline_js) X(main_js)
 #define X(name)                                                                                               \
     extern const unsigned char page_##name[];                                                                 \
     extern const size_t page_##name##_bytes;

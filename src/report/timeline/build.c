@@ -50,6 +50,9 @@ static bool init_block(builder *b, uint32_t i, const ls_block *block)
     to->process_name = process;
     to->process_number = process_of(b, process, i);
     b->process_count += to->process_number == b->process_count;
+    unsigned gpu;
+    if (sscanf(process, "gpu%u", &gpu) == 1 && gpu >= b->gpu_count && gpu < 1024)
+        b->gpu_count = gpu + 1;
     to->is_amd = strcmp(ls_block_type_of(block)->slot, "cu") == 0;
     to->is_shown = true;
     for (size_t k = 0; k < b->filter->block_count && to->is_shown; k++)
@@ -359,6 +362,12 @@ void build_event(builder *b, const ls_tap_event *event, const char *name)
         break;
     case LS_TAP_REQUEST:
         build_request(b, event);
+        break;
+    case LS_TAP_TRANSFER:
+        build_transfer(b, event);
+        break;
+    case LS_TAP_MIGRATION:
+        build_migration(b, event);
         break;
     case LS_TAP_DRAM:
         count_dram(b, event);

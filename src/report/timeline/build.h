@@ -14,6 +14,9 @@ typedef enum lane_class {
     LANES_GROUP,
     LANES_WARP,
     LANES_REQUEST,
+    LANES_TRANSFER,
+    LANES_MIGRATION,
+    LANES_ASK,
     LANES_SERVICE,
     LANE_CLASSES
 } lane_class;
@@ -69,7 +72,7 @@ typedef struct builder {
     void *self;     /* of the writer */
     uint32_t shown; /* kinds */
     build_block *blocks;
-    uint32_t block_count, process_count, track_count;
+    uint32_t block_count, process_count, track_count, gpu_count;
     timeline_track **processes;
     build_counter *process_warps; /* by process */
     build_task **table;
@@ -78,7 +81,9 @@ typedef struct builder {
     LS_VEC(build_task *) pending;
     bool has_started; /* the time of the filter has begun */
     uint64_t next_id;
-    uint64_t running; /* chosen kernels */
+    uint64_t running;      /* chosen kernels */
+    ls_tap_event early[4]; /* steps of one request that came before its begin, at the same time */
+    uint32_t early_count;
     uint64_t counts[LS_TAP_KINDS];
     bool is_out_of_memory;
     ls_time last; /* of an event */
@@ -114,6 +119,8 @@ void task_child(builder *b, build_task *task, slice_part part, ls_time time, con
 
 /* Of build_request.c. */
 void build_request(builder *b, const ls_tap_event *event);
+void build_transfer(builder *b, const ls_tap_event *event);
+void build_migration(builder *b, const ls_tap_event *event);
 void request_end(builder *b, build_task *task, ls_time time);
 
 #endif

@@ -102,10 +102,14 @@ static timeline_track *block_track(builder *b, build_block *block)
     timeline_track **process = &b->processes[block->process_number];
     if (*process == NULL) {
         *process = make_track(b, NULL, TRACK_PROCESS, block->process_name);
+        if (*process != NULL)
+            (*process)->order = block->process_number;
         show_track(b, *process);
     }
     if (block->track == NULL && *process != NULL) {
         block->track = make_track(b, *process, TRACK_BLOCK, block->own_name);
+        if (block->track != NULL)
+            block->track->order = (uint32_t)(block - b->blocks);
         show_track(b, block->track);
     }
     block->process = *process;
@@ -115,8 +119,9 @@ static timeline_track *block_track(builder *b, build_block *block)
 static const char *lane_word(const build_block *block, lane_class class_)
 {
     static const char *const words[LANE_CLASSES] = {
-        [LANES_KERNEL] = "kernel", [LANES_COPY] = "copy",       [LANES_GROUP] = "group",
-        [LANES_WARP] = "warp",     [LANES_REQUEST] = "request", [LANES_SERVICE] = "service",
+        [LANES_KERNEL] = "kernel",       [LANES_COPY] = "copy",       [LANES_GROUP] = "group",
+        [LANES_WARP] = "warp",           [LANES_REQUEST] = "request", [LANES_TRANSFER] = "message",
+        [LANES_MIGRATION] = "migration", [LANES_ASK] = "question",    [LANES_SERVICE] = "service",
     };
     return class_ == LANES_WARP && block->is_amd ? "wave" : words[class_];
 }
@@ -149,6 +154,9 @@ timeline_track *lane_track(builder *b, uint32_t number, lane_class class_, uint3
         lanes->location = location;
     }
     track->location = lanes->location;
+    track->word = word;
+    track->order = class_;
+    track->lane = lane;
     lanes->tracks.at[lane] = track;
     show_track(b, track);
     return track;

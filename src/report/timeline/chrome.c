@@ -82,7 +82,8 @@ static void chrome_track(void *self, const timeline_track *track)
 /* Has slices inside: it is told at its begin. */
 static bool is_outer(const timeline_slice *slice)
 {
-    return slice->part == SLICE_WHOLE && (slice->kind == LS_TAP_WARP || slice->kind == LS_TAP_REQUEST);
+    return slice->part == SLICE_WHOLE && (slice->kind == LS_TAP_WARP || slice->kind == LS_TAP_REQUEST ||
+                                          slice->kind == LS_TAP_TRANSFER || slice->kind == LS_TAP_MIGRATION);
 }
 
 static void put_head(FILE *to, char phase, const timeline_slice *slice, ls_time time)

@@ -151,11 +151,13 @@ static void daisen_end(void *self, const timeline_slice *slice)
 {
     static const char *const kinds[LS_TAP_KINDS] = {
         [LS_TAP_KERNEL] = "Driver Command", [LS_TAP_COPY] = "Driver Command", [LS_TAP_GROUP] = "work-group",
-        [LS_TAP_WARP] = "wavefront",        [LS_TAP_REQUEST] = "req_out",
+        [LS_TAP_WARP] = "wavefront",        [LS_TAP_REQUEST] = "req_out",     [LS_TAP_TRANSFER] = "msg_e2e",
+        [LS_TAP_MIGRATION] = "migration",
     };
     if (slice->part == SLICE_STATE || slice->part == SLICE_STAGE)
         return;
-    const char *kind = slice->part == SLICE_SERVICE ? "req_in" : kinds[slice->kind];
+    const char *service = slice->kind == LS_TAP_TRANSFER ? "flit" : "req_in";
+    const char *kind = slice->part == SLICE_SERVICE ? service : kinds[slice->kind];
     put_task(self, slice->id + ROOT_ID, slice->parent + ROOT_ID, kind, slice->name, slice->track->location,
              slice->begin, slice->end);
 }

@@ -241,6 +241,11 @@ static bool open_chunk(event_spool *s)
 ls_status spool_start(event_spool *s, ls_error *err)
 {
     size_t count = 0;
+    for (size_t i = 0; i < s->heap_count; i++)
+        free(s->heap[i]);
+    free(s->heap);
+    free(s->chunks);
+    s->heap_count = s->chunk_count = s->opened = 0;
     for (uint32_t i = 0; i < s->domain_count; i++)
         count += s->domains[i].chunks.count;
     s->chunks = calloc(count + 1, sizeof *s->chunks);

@@ -17,7 +17,7 @@ void spool_destroy(event_spool *s); /* NULL is fine */
 /* From any thread, one at a time per domain. A failure is kept for spool_start(). */
 void spool_take(event_spool *s, uint32_t domain, const ls_tap_event *events, size_t count);
 
-/* After the run. */
+/* After the run. Again: from the first event on. */
 ls_status spool_start(event_spool *s, ls_error *err);
 /* The next event and its domain; false at the end or on a failure, which spool_status() tells. */
 bool spool_next(event_spool *s, ls_tap_event *event, uint32_t *domain);

@@ -13,7 +13,7 @@
 #include <strings.h>
 
 const char *const timeline_format_names[TIMELINE_FORMATS + 1] = { "perfetto", "chrome", "daisen4", "daisen5",
-                                                                  "kanata",   "spans",  NULL };
+                                                                  "kanata",   "html",   NULL };
 static const struct {
     const char *extensions;
     const timeline_writer *writer;
@@ -23,7 +23,7 @@ static const struct {
     [TIMELINE_DAISEN4] = { ".sqlite3", &writer_daisen4 },
     [TIMELINE_DAISEN5] = { "", &writer_daisen5 },
     [TIMELINE_KANATA] = { ".kanata .log .kanata.gz .log.gz", &writer_kanata },
-    [TIMELINE_SPANS] = { "", &writer_spans },
+    [TIMELINE_PAGE] = { ".html", &writer_page },
 };
 
 /* Names of a domain: only its own thread adds some. */
@@ -43,7 +43,8 @@ struct timeline {
     domain_names *names;
     uint32_t domain_count;
     void *writer_state;
-    bool is_open; /* the writer has something to free */
+    timeline_spans spans; /* of timeline_make_spans() */
+    bool has_spans;
     uint64_t counts[LS_TAP_KINDS];
 };
 
@@ -72,12 +73,12 @@ ls_status timeline_format_of(const char *path, const char *format, timeline_form
         }
     if (format != NULL) {
         ls_fail(err, LS_ERR_USAGE, "there is no format of timelines '%s'", format);
-        return ls_error_nearest(err, nearest_of(format, timeline_format_names, TIMELINE_SPANS));
+        return ls_error_nearest(err, nearest_of(format, timeline_format_names, TIMELINE_FORMATS));
     }
     return ls_fail(
         err, LS_ERR_USAGE,
         "cannot tell the format of timeline '%s' from its name: use .pftrace (Perfetto), .json or .json.gz "
-        "(Chrome), .sqlite3 (Daisen), .kanata or .log (Konata)",
+        "(Chrome), .sqlite3 (Daisen), .html (a page), .kanata or .log (Konata)",
         quote_text(path, strlen(path), quoted, sizeof quoted));
 }
 
@@ -124,8 +125,7 @@ void timeline_destroy(timeline *t)
 {
     if (t == NULL)
         return;
-    if (t->is_open)
-        formats[t->format].writer->abort(t->writer_state);
+    timeline_spans_fini(&t->spans);
     spool_destroy(t->spool);
     for (uint32_t i = 0; t->names != NULL && i < t->domain_count; i++) {
         for (size_t k = 0; k < t->names[i].at.count; k++)
@@ -158,7 +158,8 @@ static uint32_t wants(void *self, const ls_block *block)
     timeline *t = self;
     uint32_t kinds = needed_kinds(t);
     if (!filter_takes_block(&t->filter, ls_block_name(block)))
-        kinds &= LS_TAP_BIT(LS_TAP_KERNEL) | LS_TAP_BIT(LS_TAP_COPY) | LS_TAP_BIT(LS_TAP_REQUEST);
+        kinds &= LS_TAP_BIT(LS_TAP_KERNEL) | LS_TAP_BIT(LS_TAP_COPY) | LS_TAP_BIT(LS_TAP_REQUEST) |
+                 LS_TAP_BIT(LS_TAP_TRANSFER) | LS_TAP_BIT(LS_TAP_MIGRATION);
     return kinds;
 }
 
@@ -285,9 +286,10 @@ static void build_all(timeline *t, builder *b, ls_time end)
     build_end(b, end);
 }
 
-ls_status timeline_write(timeline *t, ls_time end, ls_error *err)
+/* Reads all events again, so that several writers can have them. */
+static ls_status write_with(timeline *t, const timeline_writer *writer, void *state, ls_time end,
+                            ls_error *err)
 {
-    const timeline_writer *writer = formats[t->format].writer;
     const writer_file file = {
         .path = t->path, .command = t->command, .engine = t->engine, .scale = t->filter.scale
     };
@@ -296,25 +298,38 @@ ls_status timeline_write(timeline *t, ls_time end, ls_error *err)
     end = end < t->filter.until ? end : t->filter.until;
     ls_status status = spool_start(t->spool, err);
     if (status == LS_OK)
-        status = build_init(&b, t->engine, &t->filter, writer, t->writer_state, err);
+        status = build_init(&b, t->engine, &t->filter, writer, state, err);
     if (status != LS_OK)
         return status;
-    status = writer->open(t->writer_state, &file, err);
+    status = writer->open(state, &file, err);
     if (status == LS_OK) {
         build_all(t, &b, end);
         status = spool_status(t->spool, err);
         if (status == LS_OK && b.is_out_of_memory)
             status = ls_fail(err, LS_ERR_NOMEM, "no memory for the timeline");
         if (status == LS_OK)
-            status = writer->close(t->writer_state, b.last > end ? b.last : end, err);
+            status = writer->close(state, b.last > end ? b.last : end, err);
         else
-            writer->abort(t->writer_state);
-        t->is_open = status == LS_OK && t->format == TIMELINE_SPANS;
+            writer->abort(state);
     }
     memcpy(t->counts, b.counts, sizeof t->counts);
     build_fini(&b);
+    return status;
+}
+
+ls_status timeline_write(timeline *t, ls_time end, ls_error *err)
+{
+    ls_status status = write_with(t, formats[t->format].writer, t->writer_state, end, err);
     if (status == LS_OK)
         warn_of_filters(t);
+    return status;
+}
+
+ls_status timeline_make_spans(timeline *t, ls_time end, const timeline_spans **out, ls_error *err)
+{
+    *out = &t->spans;
+    ls_status status = t->has_spans ? LS_OK : write_with(t, &writer_spans, &t->spans, end, err);
+    t->has_spans = status == LS_OK;
     return status;
 }
 
@@ -331,9 +346,4 @@ const char *timeline_kind_name(ls_tap_kind kind)
 uint64_t timeline_events(const timeline *t)
 {
     return t->spool != NULL ? spool_count(t->spool) : 0;
-}
-
-const timeline_spans *timeline_get_spans(const timeline *t)
-{
-    return t->format == TIMELINE_SPANS && t->is_open ? t->writer_state : NULL;
 }

@@ -5,6 +5,7 @@
  *   spool.c     events of all domains in a temporary file, and back in one order
  *   build.c     events -> slices, lanes, counters; build_request.c those of memory and fabric
  *   writer.h    the functions of a format; perfetto.c, chrome.c, daisen.c, kanata.c and spans.c are formats
+ *   spans_pack.c  spans as the data of a page, which src/report/page/timeline*.js draws
  *   timeline.c  the listener, and the way from the end of the run to the file */
 #ifndef REPORT_TIMELINE_H
 #define REPORT_TIMELINE_H
@@ -12,6 +13,7 @@
 #include "lockstep/timeline.h"
 
 typedef struct timeline timeline;
+struct timeline_spans;
 
 typedef enum timeline_format {
     TIMELINE_PERFETTO,
@@ -19,12 +21,12 @@ typedef enum timeline_format {
     TIMELINE_DAISEN4,
     TIMELINE_DAISEN5,
     TIMELINE_KANATA,
-    TIMELINE_SPANS, /* spans.h: in memory, for the report; has no extension */
+    TIMELINE_PAGE, /* a page with the viewer of reports and nothing else */
     TIMELINE_FORMATS
 } timeline_format;
 
 typedef struct timeline_options {
-    const char *path;           /* TIMELINE_SPANS: NULL */
+    const char *path;
     const char *format;         /* a name of timeline_format_names; NULL: by the extension */
     const char *const *filters; /* "kernel=*gemm*", "time=10us-20us" ...; see filter.h */
     size_t filter_count;
@@ -48,7 +50,7 @@ ls_status timeline_write(timeline *t, ls_time end, ls_error *err);
 /* Slices that were written, by ls_tap_kind; events that were recorded. */
 uint64_t timeline_count(const timeline *t, ls_tap_kind kind);
 uint64_t timeline_events(const timeline *t);
-/* After timeline_write() with TIMELINE_SPANS: see spans.h. */
-const struct timeline_spans *timeline_get_spans(const timeline *t);
+/* The same as timeline_write() for a report: *out (spans.h) is the timeline's own. Both may be called, in any order. */
+ls_status timeline_make_spans(timeline *t, ls_time end, const struct timeline_spans **out, ls_error *err);
 
 #endif

@@ -19,6 +19,8 @@ typedef struct timeline_track {
     const char *name;                    /* "gpu0", "core3", "warp 17", "active warps" */
     const char *location;                /* lanes: the same for all lanes of a kind: "gpu0.core3.warps" */
     const char *unit;                    /* of a counter */
+    const char *word;                    /* lanes: "warp" */
+    uint32_t order, lane;                /* place among its sisters; lanes: of their kind, and which of them */
     track_type type;
 } timeline_track;
 
@@ -80,6 +82,6 @@ typedef struct timeline_writer {
 } timeline_writer;
 
 extern const timeline_writer writer_perfetto, writer_chrome, writer_daisen4, writer_daisen5, writer_kanata,
-    writer_spans;
+    writer_spans, writer_page;
 
 #endif
