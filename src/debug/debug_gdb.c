@@ -213,7 +213,9 @@ static bool stop_at(void *self, unsigned kind, uint64_t address, uint64_t bytes,
     static const debug_stop_kind kinds[] = { DEBUG_BREAK, DEBUG_BREAK, DEBUG_WATCH, DEBUG_RWATCH,
                                              DEBUG_AWATCH };
     debugger *d = ((debug_gdb *)self)->d;
-    debug_address at = kind < GDB_STOP_WRITE ? (debug_address){ .at = address } : address_of(d, address);
+    debug_address at = { .at = address };
+    if (kind >= GDB_STOP_WRITE)
+        at = address_of(d, address);
     return debug_stop_change(d, kinds[kind], at, (uint32_t)bytes, insert);
 }
 
