@@ -55,6 +55,7 @@ static uint64_t current(void *self)
 
 typedef struct thread_call {
     const debugger *d;
+    uint64_t stopped; /* was told first */
     bool (*each)(void *each_self, uint64_t thread);
     void *self;
 } thread_call;
@@ -63,14 +64,16 @@ static bool call_thread(void *self, const uint32_t id[3], uint32_t wave, const c
 {
     const thread_call *call = self;
     (void)place;
-    return call->each(call->self, thread_of(call->d, id, wave));
+    uint64_t thread = thread_of(call->d, id, wave);
+    return thread == call->stopped || call->each(call->self, thread);
 }
 
 static void threads(void *self, bool (*each)(void *each_self, uint64_t thread), void *each_self)
 {
     debug_gdb *g = self;
-    thread_call call = { .d = g->d, .each = each, .self = each_self };
-    if (g->stopped != 0)
+    thread_call call = { .d = g->d, .stopped = g->stopped, .each = each, .self = each_self };
+    /* The one that stopped may have ended with its last instruction. */
+    if (g->stopped != 0 && each(each_self, g->stopped))
         debug_each_wave(g->d, call_thread, &call);
 }
 
@@ -213,7 +216,9 @@ static bool stop_at(void *self, unsigned kind, uint64_t address, uint64_t bytes,
     static const debug_stop_kind kinds[] = { DEBUG_BREAK, DEBUG_BREAK, DEBUG_WATCH, DEBUG_RWATCH,
                                              DEBUG_AWATCH };
     debugger *d = ((debug_gdb *)self)->d;
-    debug_address at = kind < GDB_STOP_WRITE ? (debug_address){ .at = address } : address_of(d, address);
+    debug_address at = { .at = address };
+    if (kind >= GDB_STOP_WRITE)
+        at = address_of(d, address);
     return debug_stop_change(d, kinds[kind], at, (uint32_t)bytes, insert);
 }
 

@@ -53,8 +53,10 @@ ls_status debug_go(debugger *d, debug_move_kind kind, uint64_t count, ls_error *
             d->move.place = (hsa_place){ .file = "" };
         d->move.depth = inline_depth(d, pc);
     }
-    /* The stop was after an instruction: the next one is shown, but its own stop is still to come. */
-    if ((kind == DEBUG_MOVE_STEPI || kind == DEBUG_MOVE_NEXTI) && d->stopped_after == d->stop->waves[d->wave])
+    /* The stop was after an instruction: the next one is shown, but its own stop is still to come. gdb takes it for one
+     * before the instruction, as AArch64 stops at watch points, and steps once for that. */
+    if (!d->gdb && (kind == DEBUG_MOVE_STEPI || kind == DEBUG_MOVE_NEXTI) &&
+        d->stopped_after == d->stop->waves[d->wave])
         d->move.left++;
     d->is_moving = true;
     return LS_OK;
@@ -212,7 +214,8 @@ static bool after(void *self, const emulate_stop *stop)
     if (at_barrier && d->move.kind == DEBUG_MOVE_BARRIER) {
         say_where(d, "At a barrier");
         goes_on = stop_after(d);
-    } else if (wave->stop == AMD_ENDED && d->move.kind == DEBUG_MOVE_FINISH) {
+    } else if (wave->stop == AMD_ENDED &&
+               (d->move.kind == DEBUG_MOVE_FINISH || (d->gdb && d->move.kind == DEBUG_MOVE_STEPI))) {
         say_where(d, "The wave has ended");
         goes_on = stop_after(d);
     } else if (wave->stop == AMD_ENDED && d->move.kind != DEBUG_MOVE_GROUP &&

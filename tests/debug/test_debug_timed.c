@@ -24,7 +24,7 @@ typedef struct looker {
     bool is_in_order;
     uint64_t flights, most_flights, waits, begun, ended;
     uint64_t instructions; /* of launches that have ended */
-    uint64_t end_at; /* stop with this number ends the launch; 0: none */
+    uint64_t end_at;       /* stop with this number ends the launch; 0: none */
 } looker;
 
 static uint64_t mix(uint64_t sum, uint64_t value)

@@ -3,6 +3,7 @@
  * come in the order of time, compute unit, wave. Results do not depend on windows, so they are those of any other run. */
 #include "runtime/timing/timing_impl.h"
 
+#include "isa/amd/exec/fault.h"
 #include "model/cu/cu_debug.h"
 
 #include <string.h>
@@ -110,7 +111,7 @@ static void make_stop(timing_slot *slot, const cu_stop *unit, timing_stop *out)
                                 .wave = index,
                                 .inst = unit->inst,
                                 .pc = unit->pc,
-                                .work_group = out->waves[index]->group->id,
+                                .work_group = cu_debug_arch(unit->cu, unit->wave)->group->id,
                                 .unit = unit };
 }
 
@@ -188,4 +189,22 @@ void timing_debug_end(timing *t, timing_slot *slot, ls_status status)
     choose(slot);
     t->debugger->end(t->debugger->hooks.self, status, &counts);
     t->debugged = NULL;
+}
+
+/* The wave stays where it was: its compute unit keeps it until the slot is used again. An access that faults comes back
+ * later than its instruction, so registers may have changed. */
+void timing_debug_registers(const timing *t, const timing_slot *slot, ls_error *err)
+{
+    const ls_command_packet *p = &slot->packet;
+    const amd_gpu *gpu = t->gpus[slot->gpu].gpu;
+    char registers[AMD_FAULT_REGISTERS];
+    for (uint32_t i = 0; i < amd_gpu_cu_count(gpu); i++) {
+        const ls_port *port = amd_gpu_cu(gpu, i);
+        const amd_wave *wave = cu_is_model(port) ? cu_debug_faulted(port->self, &p->fault) : NULL;
+        if (!wave)
+            continue;
+        amd_fault_registers(p->kernel.program, wave, &p->fault.fault, p->fault.fault_pc, registers);
+        amd_fault_add_registers(registers, err);
+        return;
+    }
 }

@@ -275,6 +275,8 @@ ls_status timing_debug_set_up(timing *t, const ls_gpu_debugger *debugger, ls_err
 /* A packet of a launch is submitted, and is over. */
 void timing_debug_launch(timing *t, timing_slot *slot, const drv_work *work);
 void timing_debug_end(timing *t, timing_slot *slot, ls_status status);
+/* With or without one: adds the registers of the wave that faulted to the sentence in err. */
+void timing_debug_registers(const timing *t, const timing_slot *slot, ls_error *err);
 
 /* --- timing_counts.c: counts per instruction --- */
 

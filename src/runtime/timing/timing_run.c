@@ -4,7 +4,6 @@
 
 #include "isa/amd/exec/fault.h"
 #include "runtime/driver/fault.h"
-#include "model/cu/cu_debug.h"
 #include "model/migrate/migrate.h"
 
 #include <stdio.h>
@@ -237,24 +236,6 @@ static void fail_work(drv_work *work, ls_status status, const ls_error *err)
     work->failure = *err;
 }
 
-/* The wave stays where it was: its compute unit keeps it until the slot is used again. An access that faults comes back
- * later than its instruction, so registers may have changed. */
-static void add_registers(const timing *t, const timing_slot *slot, ls_error *err)
-{
-    const ls_command_packet *p = &slot->packet;
-    const amd_gpu *gpu = t->gpus[slot->gpu].gpu;
-    char registers[AMD_FAULT_REGISTERS];
-    for (uint32_t i = 0; i < amd_gpu_cu_count(gpu); i++) {
-        const ls_port *port = amd_gpu_cu(gpu, i);
-        const amd_wave *wave = cu_is_model(port) ? cu_debug_faulted(port->self, &p->fault) : NULL;
-        if (!wave)
-            continue;
-        amd_fault_registers(p->kernel.program, wave, &p->fault.fault, p->fault.fault_pc, registers);
-        amd_fault_add_registers(registers, err);
-        return;
-    }
-}
-
 static void report_fault(const timing *t, const timing_slot *slot)
 {
     const ls_command_packet *p = &slot->packet;
@@ -275,7 +256,7 @@ static void report_fault(const timing *t, const timing_slot *slot)
     if (slot->work->dispatch)
         drv_fault_explain(slot->work->dispatch, &known, place.pc, &err);
     if (fault->bytes != 0)
-        add_registers(t, slot, &err);
+        timing_debug_registers(t, slot, &err);
     fail_work(slot->work, status, &err);
 }
 
