@@ -528,7 +528,7 @@ typedef struct ls_sim_sweep_run_options {
     void (*progress)(void *self, const ls_sim_sweep_progress *now);
     /* When a point has ended, with its results or its error; may be NULL. */
     void (*point)(void *self, size_t index, const ls_sim_point *point);
-    void *self; /* of both */
+    void *self;       /* of both */
     uint32_t retries; /* a point that fails is tried again so often */
 } ls_sim_sweep_run_options;
 #define LS_SIM_SWEEP_RUN_OPTIONS .size = sizeof(ls_sim_sweep_run_options)

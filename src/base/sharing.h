@@ -13,8 +13,8 @@
 #define SHARING_TRIAL_NS UINT64_C(24000000)       /* some time slices of a busy Linux host */
 #define SHARING_HOLD_NS UINT64_C(96000000)        /* how long the first choice holds */
 #define SHARING_HOLD_MOST_NS UINT64_C(1536000000) /* a change of the host is noticed after this time */
-#define SHARING_SUSPECT 0.2  /* fraction of a waiter's time; unequal shares alone lose a quarter of it */
-#define SHARING_MARGIN 1.02  /* working alone must be so much faster */
+#define SHARING_SUSPECT 0.2 /* fraction of a waiter's time; unequal shares alone lose a quarter of it */
+#define SHARING_MARGIN 1.02 /* working alone must be so much faster */
 
 typedef struct sharing {
     bool alone;           /* one thread does all the work at present */

@@ -59,7 +59,7 @@ daemons=()
 end() {
     local node pid
     for node in n1 n2; do
-        for pid in $(processes_of $node); do kill -9 "$pid" 2>/dev/null; done
+        for pid in $(processes_of "$node"); do kill -9 "$pid" 2>/dev/null; done
     done
     for pid in "${daemons[@]}"; do kill -9 "$pid" 2>/dev/null; wait "$pid" 2>/dev/null; done
     cd /
@@ -119,7 +119,7 @@ long=("synth:gemm,m=256,n=256,k=256" -p rtx3070 --vary cores=2..17 --vary "core.
 "$LOCKSTEP" sweep "${long[@]}" -o node.db --slurm --array-size 4 >node.stdout 2>node.stderr </dev/null &
 sweep=$!
 for ((i = 0; i < 300; i++)); do
-    [[ -n $(processes_of n2) && -n $(squeue -h -t R -w n2 -o %i 2>/dev/null) ]] && (($(ls node.*-of-4.db 2>/dev/null | wc -l) >= 3)) && break
+    [[ -n $(processes_of n2) && -n $(squeue -h -t R -w n2 -o %i 2>/dev/null) ]] && (($(find . -maxdepth 1 -name 'node.*-of-4.db' | wc -l) >= 3)) && break
     sleep 0.1
 done
 [[ -n $(squeue -h -t R -w n2 -o %i) ]] || fail "nothing ran on the second node"

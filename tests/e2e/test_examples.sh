@@ -55,7 +55,7 @@ helped=$((ran + started))
 # shellcheck disable=SC2016
 while read -r line; do
     rm -f "$world"/{sweep.db,bfs.lspk}
-    [[ $line == *sweep.db#* ]] && cp "$world/cores.db" "$world/sweep.db" && line=${line//#4/#3}
+    [[ $line == *sweep.db#* || $line == *"--status sweep.db"* ]] && cp "$world/cores.db" "$world/sweep.db" && line=${line//#4/#3}
     try README.md "$line"
 done < <(sed -n '/^```sh/,/^```/p' "$SOURCE_DIR/README.md" | grep -E '^(\$ )?lockstep ' | sed 's/ *# .*//')
 ((ran + started > helped + 20)) || fail 'the README has no commands any more'
