@@ -16,6 +16,8 @@ typedef struct flight {
     bool missed;   /* some sector missed L1 */
     uint8_t group; /* of asynchronous copies */
     uint8_t space; /* as resolved for generic addresses */
+    uint8_t level; /* core_level: the farthest of its sectors so far */
+    uint32_t taken; /* lower bits of the cycle in which the load/store unit took it */
 } flight;
 
 typedef struct flight_table {

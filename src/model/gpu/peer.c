@@ -286,6 +286,7 @@ static bool answer_core(peer *p, ls_cycle now)
             return false;
         }
         *slot = ask->m[ask->answered];
+        slot->level = LS_SECTOR_REMOTE;
     }
     (void)index_list_pop(&p->answered, ask_links(p));
     p->n.answers++;
