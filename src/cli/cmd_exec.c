@@ -5,8 +5,10 @@
 
 #include "base/file.h"
 #include "lockstep/driver.h"
+#include "monitor/monitor.h"
 #include "platform/config.h"
 #include "platform/needs.h"
+#include "report/series.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -112,6 +114,31 @@ static bool is_timed_by(const cli_context *ctx)
     return mode ? strcmp(mode, "time") == 0 : setting(ctx, "platform", "LOCKSTEP_PLATFORM") != NULL;
 }
 
+/* Metrics over time and the live page. The driver would find a wrong word too, but the program would still run. */
+static ls_status check_live(const cli_context *ctx, bool is_timed, ls_error *err)
+{
+    const char *every = setting(ctx, "series-every", "LOCKSTEP_SERIES_EVERY"),
+               *out = setting(ctx, "series-out", "LOCKSTEP_SERIES_OUT"),
+               *monitor = setting(ctx, "monitor", "LOCKSTEP_MONITOR");
+    bool has_metrics = cli_count(ctx, "series") > 0 || setting_is_on("LOCKSTEP_SERIES");
+    const ls_clock any = { .period_num = 1, .period_den = 1 };
+    ls_time length;
+    uint16_t port;
+    if (!is_timed && (every || monitor))
+        return ls_fail(err, LS_ERR_USAGE,
+                       "exec: --%s is about simulated time: add --platform PLATFORM or --mode time",
+                       every ? "series-every" : "monitor");
+    if (!every && (out || has_metrics))
+        return ls_fail(err, LS_ERR_USAGE, "exec: --%s needs the length of an interval, as in --series-every 500ns",
+                       out ? "series-out" : "series");
+    if (every && !out && !monitor)
+        return ls_fail(err, LS_ERR_USAGE, "exec: --series-every needs --series-out FILE or --monitor PORT");
+    if (!monitor && setting(ctx, "monitor-token", "LOCKSTEP_MONITOR_TOKEN"))
+        return ls_fail(err, LS_ERR_USAGE, "exec: a monitor's token needs --monitor PORT");
+    ls_status status = every ? series_parse_interval(every, &any, &length, err) : LS_OK;
+    return status == LS_OK && monitor ? monitor_parse_port(monitor, &port, err) : status;
+}
+
 /* Combinations in which one option would silently have no effect. */
 static ls_status check_options(const cli_context *ctx, ls_error *err)
 {
@@ -148,7 +175,7 @@ static ls_status check_options(const cli_context *ctx, ls_error *err)
         return ls_fail(err, LS_ERR_USAGE, "exec: --summary and --no-summary: leave one of them out");
     if (cli_given(ctx, "trace-filter") && !setting(ctx, "trace-instructions", "LOCKSTEP_TRACE"))
         return ls_fail(err, LS_ERR_USAGE, "exec: --trace-filter needs --trace-instructions FILE");
-    return LS_OK;
+    return check_live(ctx, is_timed, err);
 }
 
 /* Before the program starts: it would only see that there is no OpenCL, and may call that success. */
@@ -211,6 +238,10 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
         { "record", "LOCKSTEP_RECORD", NULL },
         { "metrics", "LOCKSTEP_METRICS", NULL },
         { "rocprof", "LOCKSTEP_ROCPROF", NULL },
+        { "series-every", "LOCKSTEP_SERIES_EVERY", NULL },
+        { "series-out", "LOCKSTEP_SERIES_OUT", NULL },
+        { "monitor", "LOCKSTEP_MONITOR", NULL },
+        { "monitor-token", "LOCKSTEP_MONITOR_TOKEN", NULL },
         { "mode", "LOCKSTEP_MODE", NULL },
         { "platform", "LOCKSTEP_PLATFORM", NULL },
         { "devices", "LOCKSTEP_DEVICES", NULL },
@@ -218,7 +249,7 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
         { "pages", "LOCKSTEP_PAGES", NULL },
     };
     char number[32];
-    text_buffer filter = { 0 }, sets = { 0 };
+    text_buffer filter = { 0 }, sets = { 0 }, metrics = { 0 };
     ls_status status = set_gpus(ctx, err);
     for (size_t i = 0; i < LS_COUNT_OF(given) && status == LS_OK; i++) {
         if (!cli_given(ctx, given[i].option))
@@ -240,6 +271,11 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
     if (status == LS_OK && sets.count > 0)
         status = set("LOCKSTEP_SET", text_get(&sets), err);
     text_fini(&sets);
+    for (size_t i = 0; i < cli_count(ctx, "series"); i++)
+        text_printf(&metrics, "%s%s", i > 0 ? " " : "", cli_text_at(ctx, "series", i));
+    if (status == LS_OK && metrics.count > 0)
+        status = set("LOCKSTEP_SERIES", text_get(&metrics), err);
+    text_fini(&metrics);
     for (size_t i = 0; i < cli_count(ctx, "trace-filter"); i++)
         text_printf(&filter, "%s%s", i > 0 ? " " : "", cli_text_at(ctx, "trace-filter", i));
     if (status == LS_OK && filter.count > 0)
@@ -325,6 +361,16 @@ static const cli_option options[] = {
     { .name = "no-summary", .help = "no summary when the program ends" },
     { .name = "rocprof", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "simulated time: write a CSV row per launch, with counters under the names of rocprof" },
+    { .name = "series-every", .type = CLI_TEXT, .arg = "INTERVAL",
+      .help = "simulated time: keep metrics in intervals of this time (500ns, 1000cycles), for --series-out or --monitor" },
+    { .name = "series", .type = CLI_TEXT, .arg = "METRIC", .repeatable = true,
+      .help = "with --series-every: these metrics, as in dram/*.reads; otherwise stalls, instructions, caches, DRAM" },
+    { .name = "series-out", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "with --series-every: write them as CSV, a row per interval" },
+    { .name = "monitor", .type = CLI_TEXT, .arg = "PORT",
+      .help = "simulated time: show the program on a page at this port of 127.0.0.1; 0: any that is free" },
+    { .name = "monitor-token", .type = CLI_TEXT, .arg = "TOKEN",
+      .help = "with --monitor: the page may pause, step, continue and stop with this token (auto: a random one)" },
 };
 
 static const cli_positional positionals[] = {

@@ -108,6 +108,13 @@ static void on_progress(void *self, const ls_sim_sweep_progress *now)
         progress_update(&s->progress, &state, host_clock_ns());
 }
 
+static void on_monitor(void *self, const char *url)
+{
+    const session *s = self;
+    fprintf(s->ctx->err, "lockstep: monitor: %s\n", url);
+    fflush(s->ctx->err);
+}
+
 static ls_status run_points(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
@@ -117,6 +124,9 @@ static ls_status run_points(session *s, ls_error *err)
         .threads = (uint32_t)cli_uint(ctx, "threads"),
         .progress = on_progress,
         .self = s,
+        .monitor = cli_text(ctx, "monitor"),
+        .monitor_token = cli_text(ctx, "monitor-token"),
+        .monitor_ready = on_monitor,
     };
     run_signal_begin(ls_sim_sweep_control(s->sweep));
     ls_status status = ls_sim_sweep_run(s->sweep, &how, err);
@@ -206,6 +216,10 @@ static const cli_option options[] = {
       .help = "show the N fastest points of each trace; 0: all" },
     { .name = "progress", .type = CLI_CHOICE, .arg = "WHEN", .choices = progress_modes, .default_text = "auto",
       .help = "show how far the sweep is on standard error" },
+    { .name = "monitor", .type = CLI_TEXT, .arg = "PORT",
+      .help = "show the sweep on a page at this port of 127.0.0.1; 0: any that is free" },
+    { .name = "monitor-token", .type = CLI_TEXT, .arg = "TOKEN",
+      .help = "with --monitor: the page may stop the sweep with this token (auto: a random one)" },
     { .name = "dry-run", .letter = 'n', .help = "check every point and list them, but run nothing" },
 };
 
