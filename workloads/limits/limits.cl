@@ -1,4 +1,4 @@
-/* limits.cl: kernels whose limit is known by construction, one for each rule of `lockstep explain` that AMD GPUs can meet
+/* limits.cl: kernels whose limit is known by construction, for the rules of `lockstep explain` that AMD GPUs can meet
  * (docs/explain.md). They have no host: `lockstep run limits.co --kernel NAME` launches one. Buffers are zero. */
 
 /* Bytes of DRAM: every work-item streams, neighbours read neighbours, and `passes` walk over more than the caches hold. */
@@ -123,14 +123,16 @@ __kernel void limit_tail(__global float *out, uint count, __local float *room)
 }
 
 /* Between two barriers one wave works and the others wait. */
-__kernel void limit_barrier(__global float *out, uint count, uint rounds, __local float *room)
+__attribute__((reqd_work_group_size(512, 1, 1))) __kernel void limit_barrier(__global float *out, uint count,
+                                                                             uint rounds, __local float *room)
 {
     const uint wave = (uint)get_local_id(0) >> 6;
     float x = 0;
     room[get_local_id(0)] = 0;
     for (uint r = 0; r < rounds; r++) {
         if (wave == r % ((uint)get_local_size(0) >> 6))
-            x += arithmetic(x, count);
+            for (uint i = 0; i < count; i++)
+                x = fma(x, 0.5f, 1.0f);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (x < 0)
@@ -145,10 +147,4 @@ __kernel void limit_atomics(__global uint *out, uint count)
         sum += atomic_add(&out[0], 1 + (sum & 1));
     if (sum == 0xffffffff)
         out[1] = sum;
-}
-
-/* Next to nothing: the launch takes longer. */
-__kernel void limit_launch(__global uint *out)
-{
-    out[get_global_id(0)] = 1;
 }
