@@ -129,7 +129,8 @@ static ls_status check_live(const cli_context *ctx, bool is_timed, ls_error *err
                        "exec: --%s is about simulated time: add --platform PLATFORM or --mode time",
                        every ? "series-every" : "monitor");
     if (!every && (out || has_metrics))
-        return ls_fail(err, LS_ERR_USAGE, "exec: --%s needs the length of an interval, as in --series-every 500ns",
+        return ls_fail(err, LS_ERR_USAGE,
+                       "exec: --%s needs the length of an interval, as in --series-every 500ns",
                        out ? "series-out" : "series");
     if (every && !out && !monitor)
         return ls_fail(err, LS_ERR_USAGE, "exec: --series-every needs --series-out FILE or --monitor PORT");

@@ -84,9 +84,8 @@ static ls_status keep_facts(command_log *log, const timing_record *record, ls_er
 }
 
 /* After each command: a kernel's counters become an interval of the metrics, or some of them are kept as facts. */
-static ls_status command_over(void *self, const timing_record *record, ls_error *err)
+static ls_status keep_command(command_log *log, const timing_record *record, ls_error *err)
 {
-    command_log *log = self;
     timing_record kept = *record;
     kept.kernel = record->kernel ? arena_strdup(log->arena, record->kernel) : NULL;
     if ((record->kernel && !kept.kernel) || !vec_push(&log->records, kept))
@@ -103,6 +102,15 @@ static ls_status command_over(void *self, const timing_record *record, ls_error 
     if (!vec_push(&log->intervals, metrics_interval_count(log->metrics)))
         return no_memory(err);
     return mark_kernel(log, &kept, err);
+}
+
+static ls_status command_over(void *self, const timing_record *record, ls_error *err)
+{
+    command_log *log = self;
+    ls_status status = keep_command(log, record, err);
+    if (log->after != NULL)
+        log->after();
+    return status;
 }
 
 void command_log_begin(command_log *log, ls_gpu_system *system, mem_arena *arena)

@@ -20,10 +20,12 @@ typedef struct command_log {
     metric_store *metrics;         /* NULL: counters are not kept */
     launch_facts *facts;           /* in place of intervals of the metrics, if it is not NULL */
     LS_VEC(timing_record) records; /* of all commands, in the order of their ends */
-    LS_VEC(size_t) intervals;      /* of the metrics, or scope of the facts: that of each launch, or SUMMARY_NO_SCOPE */
-    kernel_groups groups;          /* of these intervals */
-    LS_VEC(ls_port) units;         /* compute units, which count per kernel; found with the first launch */
-    span_list busy;                /* cycles of the clock with a kernel */
+    LS_VEC(size_t)
+    intervals;            /* of the metrics, or scope of the facts: that of each launch, or SUMMARY_NO_SCOPE */
+    kernel_groups groups; /* of these intervals */
+    LS_VEC(ls_port) units; /* compute units, which count per kernel; found with the first launch */
+    span_list busy;        /* cycles of the clock with a kernel */
+    void (*after)(void);   /* called after each command; NULL: nothing */
 } command_log;
 
 /* Before the first command. Each command that is over joins the log from now on. */

@@ -75,7 +75,8 @@ static bool add_fields(const metric_store *m, plan *p, const question *q, bool d
         bool is_counted = metric && (metric->kind == LS_METRIC_KIND_COUNTER ||
                                      (metric->kind == LS_METRIC_KIND_RATIO && q->is_ratio));
         const char *counters = source->counters;
-        const void *field = is_counted ? counters + (denominator ? metric->denominator : metric->offset) : NULL;
+        const void *field =
+            is_counted ? counters + (denominator ? metric->denominator : metric->offset) : NULL;
         if (is_counted && !vec_push(&p->fields, field))
             return false;
     }
@@ -143,7 +144,9 @@ static plan *make_plan(launch_facts *f, int32_t gpu)
                                  .blocks = ask_blocks,
                                  .block = ask_block,
                                  .config_text = f->whole.config_text };
-    const fact_scope scope = { .scope = LS_METRICS_RUN, .busy_fs = 1, .launched_fs = 1, .kernels = 1, .gpus = 1 };
+    const fact_scope scope = {
+        .scope = LS_METRICS_RUN, .busy_fs = 1, .launched_fs = 1, .kernels = 1, .gpus = 1
+    };
     fact_set unused;
     p->gpu = gpu;
     f->asked = p;

@@ -13,7 +13,7 @@
 #define SNAPSHOT_NS UINT64_C(400000000) /* between two snapshots */
 #define LINGER_STEPS 40
 #define LINGER_STEP_NS 25000000L
-#define HOTTEST 12u                     /* links in a snapshot */
+#define HOTTEST 12u /* links in a snapshot */
 
 /* ------------------------------------------------------------------------------------------------- content */
 

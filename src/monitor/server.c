@@ -156,8 +156,10 @@ typedef struct monitor_page {
 static monitor_page page_of(const monitor *m)
 {
     if (m->options.is_sweep)
-        return (monitor_page){ monitor_sweep_html, monitor_sweep_js, monitor_sweep_html_bytes, monitor_sweep_js_bytes };
-    return (monitor_page){ monitor_page_html, monitor_page_js, monitor_page_html_bytes, monitor_page_js_bytes };
+        return (monitor_page){ monitor_sweep_html, monitor_sweep_js, monitor_sweep_html_bytes,
+                               monitor_sweep_js_bytes };
+    return (monitor_page){ monitor_page_html, monitor_page_js, monitor_page_html_bytes,
+                           monitor_page_js_bytes };
 }
 
 static enum MHD_Result handle_get(monitor *m, connection *c, const char *url)

@@ -2,6 +2,7 @@
 #include "opencl/live.h"
 
 #include "base/file.h"
+#include "base/pool.h"
 #include "monitor/monitor.h"
 #include "report/export_series.h"
 
@@ -12,6 +13,7 @@
 #define PAGE_INTERVAL_FS (LS_FS_PER_SECOND / 1000000)
 #define PAGE_INTERVALS 256
 #define LAST_KERNELS 8
+#define TICK_NS UINT64_C(50000000) /* between two looks for commands of the page */
 
 static struct {
     const command_log *log;
@@ -20,6 +22,7 @@ static struct {
     monitor *page;     /* NULL: none */
     char token[MONITOR_TOKEN_BYTES];
     uint32_t threads;
+    uint64_t ticked_ns; /* of the host's clock */
     ls_run_control control;
 } live;
 
@@ -81,15 +84,27 @@ static void stop(void *self)
 static void tick(void *self, const ls_run_progress *now)
 {
     (void)self;
+    live.ticked_ns = host_clock_ns();
     monitor_tick(live.page, now);
+}
+
+/* The engine reports progress of long runs only; most commands are short. */
+static void after_command(void)
+{
+    if (host_clock_ns() - live.ticked_ns < TICK_NS)
+        return;
+    ls_run_result result = timing_result(ocl.system);
+    const ls_run_progress now = {
+        .now = result.end_time, .windows = result.windows, .events = result.events, .messages = result.messages
+    };
+    tick(NULL, &now);
 }
 
 static ls_status start_page(const ocl_settings *settings, ls_error *err)
 {
-    monitor_options options = { .describe = describe,
-                                .stop = stop,
-                                .control = &live.control,
-                                .engine = timing_engine(ocl.system) };
+    monitor_options options = {
+        .describe = describe, .stop = stop, .control = &live.control, .engine = timing_engine(ocl.system)
+    };
     char url[MONITOR_URL_BYTES];
     ls_status status = monitor_parse_port(settings->monitor, &options.port, err);
     if (status == LS_OK)
@@ -115,8 +130,7 @@ static ls_status start_series(const ocl_settings *settings, metric_store *metric
     return status == LS_OK ? series_create(metrics, &options, &live.over_time, err) : status;
 }
 
-ls_status ocl_live_begin(const ocl_settings *settings, metric_store *metrics, const command_log *log,
-                         ls_error *err)
+ls_status ocl_live_begin(const ocl_settings *settings, metric_store *metrics, command_log *log, ls_error *err)
 {
     live.log = log;
     live.threads = settings->threads;
@@ -135,6 +149,7 @@ ls_status ocl_live_begin(const ocl_settings *settings, metric_store *metrics, co
         options.sampler = monitor_sampler(live.page);
         options.control = &live.control;
         options.progress = tick;
+        log->after = after_command;
     }
     timing_set_options(ocl.system, &options);
     return LS_OK;

@@ -8,8 +8,7 @@
 /* Whether a setting asks for it. */
 bool ocl_live_is_wanted(const ocl_settings *settings);
 /* Before the first command. The registry is complete, and the log begins with it. */
-ls_status ocl_live_begin(const ocl_settings *settings, metric_store *metrics, const command_log *log,
-                         ls_error *err);
+ls_status ocl_live_begin(const ocl_settings *settings, metric_store *metrics, command_log *log, ls_error *err);
 /* When no command runs any more: writes the file, and the page shows the end. */
 ls_status ocl_live_end(ls_error *err);
 

@@ -205,7 +205,8 @@ static ls_status write_metrics(const char *path, ls_error *err)
                 ", \"atomic_bytes\": %" PRIu64 ", \"barriers\": %" PRIu64 ", \"flops_half\": %" PRIu64
                 ", \"flops_single\": %" PRIu64 ", \"flops_double\": %" PRIu64 ", \"simulated_ns\": %" PRIu64,
                 c->active_lanes, c->loads, c->stores, c->atomics, c->load_bytes, c->store_bytes,
-                c->atomic_bytes, c->barriers, c->flops_half, c->flops_single, c->flops_double, c->simulated_ns);
+                c->atomic_bytes, c->barriers, c->flops_half, c->flops_single, c->flops_double,
+                c->simulated_ns);
     add_assumptions(&text);
     text_printf(&text, "}\n");
     status = text.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")

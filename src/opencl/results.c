@@ -41,8 +41,8 @@ ls_status ocl_results_begin(const ocl_settings *settings, ls_error *err)
     }
     /* Each launch has a row in rocprof's table. A summary alone needs a few counters of the longest launches. */
     if (!results.rocprof_path)
-        status = launch_facts_create(results.metrics, config_yaml(timing_config(ocl.system)), &results.log.facts,
-                                     err);
+        status = launch_facts_create(results.metrics, config_yaml(timing_config(ocl.system)),
+                                     &results.log.facts, err);
     if (status != LS_OK)
         return status;
     results.log.metrics = results.metrics;

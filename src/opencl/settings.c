@@ -94,7 +94,7 @@ static ls_status read_live(ocl_settings *s, bool timed, ls_error *err)
     s->series_path = variable("LOCKSTEP_SERIES_OUT");
     s->monitor = variable("LOCKSTEP_MONITOR");
     s->monitor_token = variable("LOCKSTEP_MONITOR_TOKEN");
-    const char *needs_time = s->rocprof_path    ? "LOCKSTEP_ROCPROF"
+    const char *needs_time = s->rocprof_path   ? "LOCKSTEP_ROCPROF"
                              : s->series_every ? "LOCKSTEP_SERIES_EVERY"
                              : s->monitor      ? "LOCKSTEP_MONITOR"
                                                : NULL;
@@ -117,7 +117,8 @@ static ls_status read_live(ocl_settings *s, bool timed, ls_error *err)
     strcpy(texts, text ? text : "");
     for (char *metric = strtok_r(texts, " ", &rest); metric; metric = strtok_r(NULL, " ", &rest)) {
         if (s->series_count == LS_COUNT_OF(s->series))
-            return ls_error_at((ls_fail(err, LS_ERR_USAGE, "more than %zu metrics", LS_COUNT_OF(s->series)), err),
+            return ls_error_at((ls_fail(err, LS_ERR_USAGE, "more than %zu metrics", LS_COUNT_OF(s->series)),
+                                err),
                                "LOCKSTEP_SERIES", 0, 0);
         s->series[s->series_count++] = metric;
     }

@@ -26,12 +26,13 @@ typedef struct ocl_settings {
     const char *metrics_path;              /* LOCKSTEP_METRICS */
     bool summary;                          /* LOCKSTEP_SUMMARY: 1 prints it when the process ends */
     /* In mode time. */
-    const char *rocprof_path;              /* LOCKSTEP_ROCPROF */
-    const char *series_every;              /* LOCKSTEP_SERIES_EVERY; NULL: no metrics over time */
-    const char *series_path;               /* LOCKSTEP_SERIES_OUT: their file; NULL: none */
-    const char *series[32];                /* LOCKSTEP_SERIES: metrics, with blanks between them; none: the usual ones */
+    const char *rocprof_path; /* LOCKSTEP_ROCPROF */
+    const char *series_every; /* LOCKSTEP_SERIES_EVERY; NULL: no metrics over time */
+    const char *series_path;  /* LOCKSTEP_SERIES_OUT: their file; NULL: none */
+    const char *series[32];   /* LOCKSTEP_SERIES: metrics, with blanks between them; none: the usual ones */
     size_t series_count;
-    const char *monitor, *monitor_token;   /* LOCKSTEP_MONITOR: the port of the live page; LOCKSTEP_MONITOR_TOKEN */
+    const char *monitor,
+        *monitor_token; /* LOCKSTEP_MONITOR: the port of the live page; LOCKSTEP_MONITOR_TOKEN */
 } ocl_settings;
 
 /* The texts live as long as the process. */

@@ -305,11 +305,13 @@ static void read_amd_arithmetic(const facts_work *w)
     static const struct {
         fact fact;
         const char *name;
-    } rows[] = { { FACT_single, "flops_single" }, { FACT_half, "flops_half" }, { FACT_twice, "flops_double" } };
+    } rows[] = { { FACT_single, "flops_single" },
+                 { FACT_half, "flops_half" },
+                 { FACT_twice, "flops_double" } };
     double ns = w->scope->busy_fs * 1e-6 * w->f[FACT_cores];
     for (size_t i = 0; i < LS_COUNT_OF(rows); i++)
-        w->f[rows[i].fact] = at_most_1(
-            share(count(w, "cu/*", rows[i].name), ns * facts_amd_peak(w->r->config_text, rows[i].fact)));
+        w->f[rows[i].fact] = at_most_1(share(count(w, "cu/*", rows[i].name),
+                                             ns * facts_amd_peak(w->r->config_text, rows[i].fact)));
 }
 
 static void read_amd(const facts_work *w)

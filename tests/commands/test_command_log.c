@@ -152,7 +152,8 @@ static void the_longest_launch_counts(void **unused)
 {
     rig r = rig_open(true);
     const uint32_t few = ITEMS / 4, many = ITEMS;
-    const ls_gpu_arg args[2][2] = { { LS_GPU_ARG(r.p), LS_GPU_ARG(few) }, { LS_GPU_ARG(r.p), LS_GPU_ARG(many) } };
+    const ls_gpu_arg args[2][2] = { { LS_GPU_ARG(r.p), LS_GPU_ARG(few) },
+                                    { LS_GPU_ARG(r.p), LS_GPU_ARG(many) } };
     ls_gpu_kernel *increment = bench_kernel(&r.b, "increment");
     ls_gpu_queue *queue;
     summary_launch *launches;
@@ -172,9 +173,10 @@ static void the_longest_launch_counts(void **unused)
     assert_int_equal(count, 3);
     size_t longest = 0;
     for (size_t i = 1; i < count; i++)
-        longest = launches[i].end_fs - launches[i].begin_fs > launches[longest].end_fs - launches[longest].begin_fs
-                      ? i
-                      : longest;
+        longest =
+            launches[i].end_fs - launches[i].begin_fs > launches[longest].end_fs - launches[longest].begin_fs
+                ? i
+                : longest;
     for (size_t i = 0; i < count; i++)
         assert_int_equal(launches[i].scope, i == longest ? 0 : SUMMARY_NO_SCOPE);
     fact_reader reader = launch_facts_reader(r.log.facts);

@@ -176,8 +176,8 @@ static const ls_metric metrics[] = {
     FLOPS(FLOPS_DOUBLE, "double", "double-precision operations"),
     FLOPS(FLOPS_TENSOR, "tensor", "operations of matrix instructions"),
 #define LATENCY(level_, name_, help_)                                                                         \
-    { .name = "latency_" name_, .kind = LS_METRIC_KIND_HISTOGRAM, .offset = offsetof(core_counters, latency[level_]), \
-      .unit = "cycles", .help = "time in the load/store unit and memory of loads and atomics " help_ }
+    LS_METRIC_FINE_HISTOGRAM("latency_" name_, offsetof(core_counters, latency[level_]), "cycles",            \
+                             "time in the load/store unit and memory of loads and atomics " help_)
     LATENCY(LEVEL_L1, "l1", "that found all sectors in L1"),
     LATENCY(LEVEL_L2, "l2", "with L2 as the farthest level"),
     LATENCY(LEVEL_DRAM, "dram", "with DRAM as the farthest level"),

@@ -135,7 +135,7 @@ static inline void sector_arrived(core *c, uint16_t index)
     flight *f = &c->flights.at[index];
     if (--f->requests > 0)
         return;
-    ls_histogram_add(&c->n.latency[f->level], (uint32_t)c->now - f->taken);
+    ls_histogram_add_fine(&c->n.latency[f->level], (uint32_t)c->now - f->taken);
     load_arrived(c, index);
 }
 

@@ -182,7 +182,7 @@ static inline void count_latency(cu *c, const cu_access *a, ls_cycle now)
                      : (a->from & LS_LINE_FROM_DRAM) != 0 ? CU_LEVEL_DRAM
                      : (a->from & LS_LINE_FROM_L2) != 0   ? CU_LEVEL_L2
                                                           : CU_LEVEL_L1;
-    ls_histogram_add(&c->counters.latency[level], now - a->issued);
+    ls_histogram_add_fine(&c->counters.latency[level], now - a->issued);
 }
 
 void cu_access_complete(cu *c, cu_access *a, ls_cycle now)

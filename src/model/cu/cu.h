@@ -56,7 +56,8 @@ typedef struct cu_counters {
 #include "model/cu/cu_metrics.def"
 #undef COUNT
     uint64_t stall[CU_WHY_COUNT];
-    ls_histogram latency[CU_LEVEL_COUNT]; /* of vector loads and atomics, in cycles; last: not kept by kernel */
+    ls_histogram
+        latency[CU_LEVEL_COUNT]; /* of vector loads and atomics, in cycles; last: not kept by kernel */
 } cu_counters;
 
 /* Counts of the work-groups of one kernel; the rest of its counters are 0. */
