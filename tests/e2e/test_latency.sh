@@ -65,7 +65,7 @@ assert single == 2 * 16 * 4096, single' || fail 'the operations of fir'
     run 0 run nbody -p r9nano --size 128 -o nbody.json
     check 'm("cu", "flops_single") == 18 * 128**2 + 20 * 128' nbody.json
     # Two GPUs: loads of another GPU'"'"'s memory.
-    run 0 run vector_add -p r9nano-x2 --devices unified --size 4096 -o remote.json
+    run 0 run vector_add -p r9nano-x4 --devices unified --size 4096 -o remote.json
     check 'm("cu", "latency_remote")["count"] > 0' remote.json
 fi
 exit 0
