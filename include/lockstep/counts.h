@@ -15,7 +15,10 @@
     ROW(load_bytes)                                                                                           \
     ROW(store_bytes)                                                                                          \
     ROW(atomic_bytes)                                                                                         \
-    ROW(barriers)
+    ROW(barriers)                                                                                             \
+    ROW(flops_half)   /* operations by type: a multiply-add is two, for each active lane */                   \
+    ROW(flops_single)                                                                                         \
+    ROW(flops_double)
 /* clang-format on */
 
 /* The members: instructions of wavefronts, the same by class (ls_gpu_class_name()), and the rows. */

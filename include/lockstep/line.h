@@ -38,6 +38,11 @@ enum {                        /* ls_line_message.flags */
        LS_LINE_READ_ONLY = 1u << 8, /* reply, with LS_LINE_FAULT: the page is mapped, but not for writing */
        LS_LINE_PAGE =
            1u << 9, /* of a page that moves: L2 writes its line back, keeps none, and lets it pass */
+       /* Reply: the farthest level that it came from. None: a cache above L2. */
+       LS_LINE_FROM_L2 = 1u << 10,
+       LS_LINE_FROM_DRAM = 1u << 11,
+       LS_LINE_FROM_REMOTE = 1u << 12, /* memory of another GPU, or of the host */
+       LS_LINE_FROM = LS_LINE_FROM_L2 | LS_LINE_FROM_DRAM | LS_LINE_FROM_REMOTE,
 };
 
 /* A request, and its answer: the answer is the request sent back, with data. */

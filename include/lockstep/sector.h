@@ -17,6 +17,13 @@ typedef enum ls_sector_kind {
     LS_SECTOR_FLUSH, /* no sector: L2 writes other GPUs' memory back, forgets it, and then answers */
 } ls_sector_kind;
 
+/* Where the bytes of an answer were found. */
+typedef enum ls_sector_level {
+    LS_SECTOR_L2,
+    LS_SECTOR_DRAM,
+    LS_SECTOR_REMOTE, /* memory of another GPU */
+} ls_sector_level;
+
 /* A request for one sector, and its answer: the answer is the request sent back. Every request has one: a
  * write's is its acknowledgement. */
 typedef struct ls_sector_message {
@@ -30,7 +37,8 @@ typedef struct ls_sector_message {
     bool global : 1;    /* for an access to global memory: counted apart */
     bool remote : 1;    /* other GPUs' memory, for the part of L2 that keeps it (rdma.at: memory) */
     bool system : 1;    /* system scope: performed where the memory is */
-    uint8_t unused : 5; /* 0, so that equal messages have equal bytes */
+    uint8_t level : 2;  /* ls_sector_level, of an answer; of a request 0 */
+    uint8_t unused : 3; /* 0, so that equal messages have equal bytes */
     uint16_t number;    /* of the request among its core's, for timelines; 0: nobody listens */
 } ls_sector_message;
 

@@ -528,8 +528,12 @@ typedef struct ls_sim_sweep_run_options {
     void (*progress)(void *self, const ls_sim_sweep_progress *now);
     /* When a point has ended, with its results or its error; may be NULL. */
     void (*point)(void *self, size_t index, const ls_sim_point *point);
-    void *self;       /* of both */
+    void *self;       /* of all callbacks */
     uint32_t retries; /* a point that fails is tried again so often */
+    /* A page on loopback while the sweep runs: its port as text, "0": any that is free; NULL: none. With a token the page may
+     * stop the sweep; "auto": a random one. */
+    const char *monitor, *monitor_token;
+    void (*monitor_ready)(void *self, const char *url); /* may be NULL */
 } ls_sim_sweep_run_options;
 #define LS_SIM_SWEEP_RUN_OPTIONS .size = sizeof(ls_sim_sweep_run_options)
 

@@ -6,9 +6,11 @@
 #include "base/file.h"
 #include "cli/workload_args.h"
 #include "lockstep/driver.h"
+#include "monitor/monitor.h"
 #include "platform/config.h"
 #include "platform/needs.h"
 #include "report/timeline/timeline.h"
+#include "report/series.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -114,6 +116,32 @@ static bool is_timed_by(const cli_context *ctx)
     return mode ? strcmp(mode, "time") == 0 : setting(ctx, "platform", "LOCKSTEP_PLATFORM") != NULL;
 }
 
+/* Metrics over time and the live page. The driver would find a wrong word too, but the program would still run. */
+static ls_status check_live(const cli_context *ctx, bool is_timed, ls_error *err)
+{
+    const char *every = setting(ctx, "series-every", "LOCKSTEP_SERIES_EVERY"),
+               *out = setting(ctx, "series-out", "LOCKSTEP_SERIES_OUT"),
+               *page = setting(ctx, "monitor", "LOCKSTEP_MONITOR");
+    bool has_metrics = cli_count(ctx, "series") > 0 || setting_is_on("LOCKSTEP_SERIES");
+    const ls_clock any = { .period_num = 1, .period_den = 1 };
+    ls_time length;
+    uint16_t port;
+    if (!is_timed && (every || page))
+        return ls_fail(err, LS_ERR_USAGE,
+                       "exec: --%s is about simulated time: add --platform PLATFORM or --mode time",
+                       every ? "series-every" : "monitor");
+    if (!every && (out || has_metrics))
+        return ls_fail(err, LS_ERR_USAGE,
+                       "exec: --%s needs the length of an interval, as in --series-every 500ns",
+                       out ? "series-out" : "series");
+    if (every && !out && !page)
+        return ls_fail(err, LS_ERR_USAGE, "exec: --series-every needs --series-out FILE or --monitor PORT");
+    if (!page && setting(ctx, "monitor-token", "LOCKSTEP_MONITOR_TOKEN"))
+        return ls_fail(err, LS_ERR_USAGE, "exec: a monitor's token needs --monitor PORT");
+    ls_status status = every ? series_parse_interval(every, &any, &length, err) : LS_OK;
+    return status == LS_OK && page ? monitor_parse_port(page, &port, err) : status;
+}
+
 /* Combinations in which one option would silently have no effect. */
 static ls_status check_options(const cli_context *ctx, ls_error *err)
 {
@@ -150,7 +178,7 @@ static ls_status check_options(const cli_context *ctx, ls_error *err)
         return ls_fail(err, LS_ERR_USAGE, "exec: --summary and --no-summary: leave one of them out");
     if (cli_given(ctx, "trace-filter") && !setting(ctx, "trace-instructions", "LOCKSTEP_TRACE"))
         return ls_fail(err, LS_ERR_USAGE, "exec: --trace-filter needs --trace-instructions FILE");
-    return LS_OK;
+    return check_live(ctx, is_timed, err);
 }
 
 /* Before the program starts: it would only see that there is no OpenCL, and may call that success. */
@@ -258,6 +286,10 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
         { "rocprof", "LOCKSTEP_ROCPROF", NULL },
         { "timeline", "LOCKSTEP_TIMELINE", NULL },
         { "timeline-format", "LOCKSTEP_TIMELINE_FORMAT", NULL },
+        { "series-every", "LOCKSTEP_SERIES_EVERY", NULL },
+        { "series-out", "LOCKSTEP_SERIES_OUT", NULL },
+        { "monitor", "LOCKSTEP_MONITOR", NULL },
+        { "monitor-token", "LOCKSTEP_MONITOR_TOKEN", NULL },
         { "mode", "LOCKSTEP_MODE", NULL },
         { "platform", "LOCKSTEP_PLATFORM", NULL },
         { "devices", "LOCKSTEP_DEVICES", NULL },
@@ -268,6 +300,7 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
         const char *option, *variable;
     } lists[] = {
         { "set", "LOCKSTEP_SET" },
+        { "series", "LOCKSTEP_SERIES" },
         { "trace-filter", "LOCKSTEP_TRACE_FILTER" },
         { "timeline-filter", "LOCKSTEP_TIMELINE_FILTER" },
     };
@@ -373,6 +406,16 @@ static const cli_option options[] = {
     { .name = "rocprof", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "simulated time: write a CSV row per launch, with counters under the names of rocprof" },
     TIMELINE_OPTIONS,
+    { .name = "series-every", .type = CLI_TEXT, .arg = "INTERVAL",
+      .help = "simulated time: keep metrics in intervals of this time (500ns, 1000cycles), for --series-out or --monitor" },
+    { .name = "series", .type = CLI_TEXT, .arg = "METRIC", .repeatable = true,
+      .help = "with --series-every: these metrics, as in dram/*.reads; otherwise stalls, instructions, caches, DRAM" },
+    { .name = "series-out", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "with --series-every: write them as CSV, a row per interval" },
+    { .name = "monitor", .type = CLI_TEXT, .arg = "PORT",
+      .help = "simulated time: show the program on a page at this port of 127.0.0.1; 0: any that is free" },
+    { .name = "monitor-token", .type = CLI_TEXT, .arg = "TOKEN",
+      .help = "with --monitor: the page may pause, step, continue and stop with this token (auto: a random one)" },
 };
 
 static const cli_positional positionals[] = {

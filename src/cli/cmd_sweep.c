@@ -164,6 +164,13 @@ static ls_status run_on_slurm(session *s, ls_error *err)
     return slurm_run(s->sweep, &options, err);
 }
 
+static void on_monitor(void *self, const char *url)
+{
+    const session *s = self;
+    fprintf(s->ctx->err, "lockstep: monitor: %s\n", url);
+    fflush(s->ctx->err);
+}
+
 static ls_status run_points(session *s, ls_error *err)
 {
     cli_context *ctx = s->ctx;
@@ -174,6 +181,9 @@ static ls_status run_points(session *s, ls_error *err)
         .progress = on_progress,
         .self = s,
         .retries = (uint32_t)cli_uint(ctx, "retries"),
+        .monitor = cli_text(ctx, "monitor"),
+        .monitor_token = cli_text(ctx, "monitor-token"),
+        .monitor_ready = on_monitor,
     };
     run_signal_begin(ls_sim_sweep_control(s->sweep));
     ls_status status = cli_flag(ctx, "slurm") ? run_on_slurm(s, err) : ls_sim_sweep_run(s->sweep, &how, err);
@@ -334,6 +344,10 @@ static const cli_option options[] = {
       .help = "show the N fastest points of each trace; 0: all" },
     { .name = "progress", .type = CLI_CHOICE, .arg = "WHEN", .choices = progress_modes, .default_text = "auto",
       .help = "show how far the sweep is on standard error" },
+    { .name = "monitor", .type = CLI_TEXT, .arg = "PORT",
+      .help = "show the sweep on a page at this port of 127.0.0.1; 0: any that is free" },
+    { .name = "monitor-token", .type = CLI_TEXT, .arg = "TOKEN",
+      .help = "with --monitor: the page may stop the sweep with this token (auto: a random one)" },
     { .name = "dry-run", .letter = 'n', .help = "check every point and list them, but run nothing" },
 };
 

@@ -67,10 +67,25 @@ static ls_status mark_kernel(command_log *log, const timing_record *record, ls_e
                               err);
 }
 
-/* After each command: a kernel's counters become an interval of the metrics. */
-static ls_status command_over(void *self, const timing_record *record, ls_error *err)
+/* The scope of an earlier launch goes to a longer one of the same name. */
+static ls_status keep_facts(command_log *log, const timing_record *record, ls_error *err)
 {
-    command_log *log = self;
+    launch_facts_launch launch = { .name = record->kernel,
+                                   .launch = log->intervals.count,
+                                   .gpu = (int32_t)record->gpu,
+                                   .begin = record->begin,
+                                   .end = record->end };
+    size_t scope, replaced;
+    (void)timing_unfinished(log->system, &launch.next_begin);
+    ls_status status = launch_facts_add(log->facts, &launch, &scope, &replaced, err);
+    if (status == LS_OK && replaced != SIZE_MAX)
+        log->intervals.at[replaced] = SUMMARY_NO_SCOPE;
+    return status == LS_OK && !vec_push(&log->intervals, scope) ? no_memory(err) : status;
+}
+
+/* After each command: a kernel's counters become an interval of the metrics, or some of them are kept as facts. */
+static ls_status keep_command(command_log *log, const timing_record *record, ls_error *err)
+{
     timing_record kept = *record;
     kept.kernel = record->kernel ? arena_strdup(log->arena, record->kernel) : NULL;
     if ((record->kernel && !kept.kernel) || !vec_push(&log->records, kept))
@@ -87,10 +102,20 @@ static ls_status command_over(void *self, const timing_record *record, ls_error 
         return no_memory(err);
     if (log->metrics == NULL)
         return LS_OK;
-    bool is_full = log->bytes_max > 0 && metrics_interval_bytes(log->metrics) >= log->bytes_max;
-    if (!vec_push(&log->intervals, is_full ? SUMMARY_NO_SCOPE : metrics_interval_count(log->metrics)))
+    if (log->facts != NULL)
+        return keep_facts(log, &kept, err);
+    if (!vec_push(&log->intervals, metrics_interval_count(log->metrics)))
         return no_memory(err);
-    return is_full ? LS_OK : mark_kernel(log, &kept, err);
+    return mark_kernel(log, &kept, err);
+}
+
+static ls_status command_over(void *self, const timing_record *record, ls_error *err)
+{
+    command_log *log = self;
+    ls_status status = keep_command(log, record, err);
+    if (log->after != NULL)
+        log->after();
+    return status;
 }
 
 void command_log_begin(command_log *log, ls_gpu_system *system, mem_arena *arena)

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/spans.h"
 #include "base/vec.h"
+#include "commands/launch_facts.h"
 #include "report/export.h"
 #include "report/groups.h"
 #include "report/summary.h"
@@ -17,13 +18,15 @@ typedef struct command_log {
     mem_arena *arena;              /* of names */
     const ls_clock *clock;         /* of the compute units of the first GPU */
     metric_store *metrics;         /* NULL: counters are not kept */
-    size_t bytes_max;              /* of intervals: later launches have none; 0: no limit */
+    launch_facts *facts;           /* in place of intervals of the metrics, if it is not NULL */
     LS_VEC(timing_record) records; /* of all commands, in the order of their ends */
-    LS_VEC(size_t) intervals;      /* of the metrics: that of each launch, or SUMMARY_NO_SCOPE */
-    kernel_groups groups;          /* of these intervals */
-    LS_VEC(ls_port) units;         /* compute units, which count per kernel; found with the first launch */
-    span_list busy;                /* cycles of the clock with a kernel */
-    struct source_book *source;    /* gets the counts per instruction; NULL: they are not counted */
+    /* Of the metrics, or scope of the facts: that of each launch, or SUMMARY_NO_SCOPE. */
+    LS_VEC(size_t) intervals;
+    kernel_groups groups;       /* of these intervals */
+    LS_VEC(ls_port) units;      /* compute units, which count per kernel; found with the first launch */
+    span_list busy;             /* cycles of the clock with a kernel */
+    struct source_book *source; /* gets the counts per instruction; NULL: they are not counted */
+    void (*after)(void);        /* called after each command; NULL: nothing */
 } command_log;
 
 /* Before the first command. Each command that is over joins the log from now on. */

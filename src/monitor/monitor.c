@@ -6,11 +6,14 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LOOKED_NS UINT64_C(3000000000)  /* somebody looks, if a request came within this time */
 #define SNAPSHOT_NS UINT64_C(400000000) /* between two snapshots */
-#define HOTTEST 12u                     /* links in a snapshot */
+#define LINGER_STEPS 40
+#define LINGER_STEP_NS 25000000L
+#define HOTTEST 12u /* links in a snapshot */
 
 /* ------------------------------------------------------------------------------------------------- content */
 
@@ -303,6 +306,22 @@ void monitor_end(monitor *m, const char *state)
 {
     m->ended = state;
     write_state(m);
+}
+
+void monitor_linger(monitor *m)
+{
+    pthread_mutex_lock(&m->lock);
+    uint64_t now = host_clock_ns(), asked = m->state.wanted_ns;
+    pthread_mutex_unlock(&m->lock);
+    for (int i = 0; asked != 0 && now - asked < LOOKED_NS && i < LINGER_STEPS; i++) {
+        const struct timespec step = { .tv_nsec = LINGER_STEP_NS };
+        nanosleep(&step, NULL);
+        pthread_mutex_lock(&m->lock);
+        bool seen = m->state.wanted_ns > m->state.made_ns;
+        pthread_mutex_unlock(&m->lock);
+        if (seen) /* the answer to this request had the last snapshot */
+            return;
+    }
 }
 
 void monitor_close(monitor *m)

@@ -50,9 +50,11 @@ struct monitor {
 ls_status monitor_serve(monitor *m, ls_error *err);
 void monitor_stop_serving(monitor *m);
 
-/* --- pages, made from page.html, page.js and page.css --- */
+/* --- pages, made from page.html, page.js, page.css, sweep.html and sweep.js --- */
 
 extern const unsigned char monitor_page_html[], monitor_page_js[], monitor_page_css[];
 extern const size_t monitor_page_html_bytes, monitor_page_js_bytes, monitor_page_css_bytes;
+extern const unsigned char monitor_sweep_html[], monitor_sweep_js[];
+extern const size_t monitor_sweep_html_bytes, monitor_sweep_js_bytes;
 
 #endif

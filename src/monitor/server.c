@@ -122,6 +122,8 @@ static enum MHD_Result take_command(monitor *m, connection *c, monitor_command c
                    "this monitor only shows: start it with a token to control the run\n");
     if (!is_token(m, header(c, "X-Lockstep-Token")))
         return say(c, MHD_HTTP_FORBIDDEN, "the token of this run is missing or wrong\n");
+    if (m->options.is_sweep && command != MONITOR_STOP)
+        return say(c, MHD_HTTP_NOT_FOUND, "a sweep can only be stopped: the same command goes on later\n");
     ls_time step = 0;
     if (command == MONITOR_STEP) {
         const char *text = http.lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "time");
@@ -145,13 +147,27 @@ static enum MHD_Result handle_post(monitor *m, connection *c, const char *url)
     return say(c, MHD_HTTP_NOT_FOUND, "there is no such command: pause, continue, step or stop\n");
 }
 
+typedef struct monitor_page {
+    const unsigned char *html, *js;
+    size_t html_bytes, js_bytes;
+} monitor_page;
+
+/* Sizes of the files are known to the linker only: the pages are made here, not in a table. */
+static monitor_page page_of(const monitor *m)
+{
+    if (m->options.is_sweep)
+        return (monitor_page){ monitor_sweep_html, monitor_sweep_js, monitor_sweep_html_bytes,
+                               monitor_sweep_js_bytes };
+    return (monitor_page){ monitor_page_html, monitor_page_js, monitor_page_html_bytes,
+                           monitor_page_js_bytes };
+}
+
 static enum MHD_Result handle_get(monitor *m, connection *c, const char *url)
 {
     if (strcmp(url, "/") == 0)
-        return answer(c, MHD_HTTP_OK, "text/html; charset=utf-8", monitor_page_html, monitor_page_html_bytes);
+        return answer(c, MHD_HTTP_OK, "text/html; charset=utf-8", page_of(m).html, page_of(m).html_bytes);
     if (strcmp(url, "/page.js") == 0)
-        return answer(c, MHD_HTTP_OK, "text/javascript; charset=utf-8", monitor_page_js,
-                      monitor_page_js_bytes);
+        return answer(c, MHD_HTTP_OK, "text/javascript; charset=utf-8", page_of(m).js, page_of(m).js_bytes);
     if (strcmp(url, "/page.css") == 0)
         return answer(c, MHD_HTTP_OK, "text/css; charset=utf-8", monitor_page_css, monitor_page_css_bytes);
     if (strcmp(url, "/api/state") == 0)

@@ -148,8 +148,7 @@ static void start(void)
     ocl.metrics_path = settings.metrics_path;
     ocl.has_counts = settings.metrics_path || settings.summary;
     if (ocl_results_begin(&settings, &err) != LS_OK)
-        ocl_complain("launches are not counted, so there will be no summary: %s",
-                     ls_error_text(&err, text, sizeof text));
+        ocl_complain("some results will be missing: %s", ls_error_text(&err, text, sizeof text));
     ocl.is_strict = settings.strict || settings.check_memory;
     pthread_atfork(fork_prepare, fork_parent, fork_child);
     ocl.status = CL_SUCCESS;
@@ -206,9 +205,11 @@ static ls_status write_metrics(const char *path, ls_error *err)
     text_printf(&text,
                 ", \"active_lanes\": %" PRIu64 ", \"loads\": %" PRIu64 ", \"stores\": %" PRIu64
                 ", \"atomics\": %" PRIu64 ", \"load_bytes\": %" PRIu64 ", \"store_bytes\": %" PRIu64
-                ", \"atomic_bytes\": %" PRIu64 ", \"barriers\": %" PRIu64 ", \"simulated_ns\": %" PRIu64,
+                ", \"atomic_bytes\": %" PRIu64 ", \"barriers\": %" PRIu64 ", \"flops_half\": %" PRIu64
+                ", \"flops_single\": %" PRIu64 ", \"flops_double\": %" PRIu64 ", \"simulated_ns\": %" PRIu64,
                 c->active_lanes, c->loads, c->stores, c->atomics, c->load_bytes, c->store_bytes,
-                c->atomic_bytes, c->barriers, c->simulated_ns);
+                c->atomic_bytes, c->barriers, c->flops_half, c->flops_single, c->flops_double,
+                c->simulated_ns);
     add_assumptions(&text);
     text_printf(&text, "}\n");
     status = text.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")

@@ -4,14 +4,12 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "commands/command_log.h"
+#include "opencl/live.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
-
-/* Of the launches' counters: a program may have millions of launches. The run's own counters have no limit. */
-#define COUNTERS_BYTES_MAX ((size_t)64 << 20)
 
 static struct {
     bool has_summary;
@@ -31,7 +29,7 @@ ls_status ocl_results_begin(const ocl_settings *settings, ls_error *err)
     results.threads = settings->threads;
     results.is_unified = settings->unified;
     clock_gettime(CLOCK_MONOTONIC, &results.begin);
-    if (!ocl.is_timed || (!results.has_summary && !results.rocprof_path))
+    if (!ocl.is_timed || (!results.has_summary && !results.rocprof_path && !ocl_live_is_wanted(settings)))
         return LS_OK;
     ls_status status = metrics_create(&results.metrics, err);
     if (status == LS_OK)
@@ -41,10 +39,15 @@ ls_status ocl_results_begin(const ocl_settings *settings, ls_error *err)
         results.metrics = NULL;
         return status;
     }
+    /* Each launch has a row in rocprof's table. A summary alone needs a few counters of the longest launches. */
+    if (!results.rocprof_path)
+        status = launch_facts_create(results.metrics, config_yaml(timing_config(ocl.system)),
+                                     &results.log.facts, err);
+    if (status != LS_OK)
+        return status;
     results.log.metrics = results.metrics;
-    results.log.bytes_max = results.rocprof_path ? 0 : COUNTERS_BYTES_MAX; /* each launch has a row there */
     command_log_begin(&results.log, ocl.system, &results.arena);
-    return LS_OK;
+    return ocl_live_is_wanted(settings) ? ocl_live_begin(settings, results.metrics, &results.log, err) : LS_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ summary */
@@ -87,7 +90,8 @@ static ls_status put_timed(FILE *to, ls_error *err)
     if (status != LS_OK)
         return status;
     const summary_input in = {
-        .reader = facts_of_store(results.metrics, config_yaml(timing_config(ocl.system))),
+        .reader = results.log.facts ? launch_facts_reader(results.log.facts)
+                                    : facts_of_store(results.metrics, config_yaml(timing_config(ocl.system))),
         .launches = launches,
         .launch_count = count,
         .busy_fs = (double)ls_clock_span(results.log.clock, results.log.busy.total),
@@ -165,5 +169,5 @@ ls_status ocl_results_end(ls_error *err)
     ls_status status = results.has_summary && has_commands ? print_summary(err) : LS_OK;
     if (status == LS_OK && results.rocprof_path && results.metrics)
         status = write_rocprof(err);
-    return status;
+    return status == LS_OK ? ocl_live_end(err) : status;
 }

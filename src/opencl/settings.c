@@ -99,6 +99,37 @@ static ls_status read_timeline(ocl_settings *s, bool is_timed, ls_error *err)
     return status;
 }
 
+/* A word for each setting of mode time that makes no sense alone. */
+static ls_status read_live(ocl_settings *s, bool timed, ls_error *err)
+{
+    static char texts[LIST_BYTES];
+    const char *text = variable("LOCKSTEP_SERIES");
+    s->rocprof_path = variable("LOCKSTEP_ROCPROF");
+    s->series_every = variable("LOCKSTEP_SERIES_EVERY");
+    s->series_path = variable("LOCKSTEP_SERIES_OUT");
+    s->monitor = variable("LOCKSTEP_MONITOR");
+    s->monitor_token = variable("LOCKSTEP_MONITOR_TOKEN");
+    const char *needs_time = s->rocprof_path   ? "LOCKSTEP_ROCPROF"
+                             : s->series_every ? "LOCKSTEP_SERIES_EVERY"
+                             : s->monitor      ? "LOCKSTEP_MONITOR"
+                                               : NULL;
+    if (needs_time && !timed) {
+        ls_fail(err, LS_ERR_USAGE, "it is about simulated time: set LOCKSTEP_PLATFORM");
+        return ls_error_at(err, needs_time, 0, 0);
+    }
+    if ((text || s->series_path) && !s->series_every) {
+        ls_fail(err, LS_ERR_USAGE, "metrics over time need an interval: set LOCKSTEP_SERIES_EVERY");
+        return ls_error_at(err, text ? "LOCKSTEP_SERIES" : "LOCKSTEP_SERIES_OUT", 0, 0);
+    }
+    if (s->series_every && !s->series_path && !s->monitor) {
+        ls_fail(err, LS_ERR_USAGE, "metrics over time need a file or a page: set LOCKSTEP_SERIES_OUT");
+        return ls_error_at(err, "LOCKSTEP_SERIES_EVERY", 0, 0);
+    }
+    if (s->monitor_token && !s->monitor)
+        return ls_fail(err, LS_ERR_USAGE, "LOCKSTEP_MONITOR_TOKEN needs LOCKSTEP_MONITOR");
+    return read_list("LOCKSTEP_SERIES", texts, s->series, &s->series_count, err);
+}
+
 static ls_status read_devices(ocl_settings *s, ls_error *err)
 {
     const char *text = variable("LOCKSTEP_DEVICES");
@@ -172,12 +203,7 @@ ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
     out->trace_filter = variable("LOCKSTEP_TRACE_FILTER");
     out->record_path = variable("LOCKSTEP_RECORD");
     out->metrics_path = variable("LOCKSTEP_METRICS");
-    out->rocprof_path = variable("LOCKSTEP_ROCPROF");
-    if (status == LS_OK && out->rocprof_path && !timed)
-        return ls_error_at((ls_fail(err, LS_ERR_USAGE,
-                                    "its counters are those of simulated time: set "
-                                    "LOCKSTEP_PLATFORM"),
-                            err),
-                           "LOCKSTEP_ROCPROF", 0, 0);
+    if (status == LS_OK)
+        status = read_live(out, timed, err);
     return status;
 }

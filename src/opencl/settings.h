@@ -25,9 +25,16 @@ typedef struct ocl_settings {
     const char *record_path;               /* LOCKSTEP_RECORD */
     const char *metrics_path;              /* LOCKSTEP_METRICS */
     bool summary;                          /* LOCKSTEP_SUMMARY: 1 prints it when the process ends */
-    const char *rocprof_path;              /* LOCKSTEP_ROCPROF; in mode time */
+    /* In mode time. */
+    const char *rocprof_path; /* LOCKSTEP_ROCPROF */
+    const char *series_every; /* LOCKSTEP_SERIES_EVERY; NULL: no metrics over time */
+    const char *series_path;  /* LOCKSTEP_SERIES_OUT: their file; NULL: none */
+    const char *series[32];   /* LOCKSTEP_SERIES: metrics, with blanks between them; none: the usual ones */
+    size_t series_count;
+    const char *monitor,
+        *monitor_token; /* LOCKSTEP_MONITOR: the port of the live page; LOCKSTEP_MONITOR_TOKEN */
     const char *timeline_path,
-        *timeline_format;             /* LOCKSTEP_TIMELINE, LOCKSTEP_TIMELINE_FORMAT; in mode time */
+        *timeline_format;             /* LOCKSTEP_TIMELINE, LOCKSTEP_TIMELINE_FORMAT */
     const char *timeline_filters[32]; /* LOCKSTEP_TIMELINE_FILTER, with blanks between them */
     size_t timeline_filter_count;
 } ocl_settings;

@@ -152,7 +152,7 @@ size_t export_stats(const metric_value *value, export_stat *out)
         if (h->bucket[b] == 0)
             continue;
         char name[32];
-        snprintf(name, sizeof name, "bucket_%" PRIu64, b == 0 ? 0 : UINT64_C(1) << (b - 1));
+        snprintf(name, sizeof name, "bucket_%" PRIu64, ls_histogram_least(b, value->is_fine));
         push(out, &count, name, h->bucket[b]);
     }
     return count;

@@ -72,7 +72,7 @@ static void put_value(json_writer *j, const metric_value *v)
         if (h->bucket[b] == 0)
             continue;
         char from[24];
-        snprintf(from, sizeof from, "%" PRIu64, b == 0 ? 0 : UINT64_C(1) << (b - 1));
+        snprintf(from, sizeof from, "%" PRIu64, ls_histogram_least(b, v->is_fine));
         put_u64(j, from, h->bucket[b]);
     }
     json_end(j);

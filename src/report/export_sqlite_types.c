@@ -432,7 +432,8 @@ static ls_status put_totals(const sqlite_out *o, const metric_store *m, type_row
     return LS_OK;
 }
 
-static int put_buckets(sqlite3_stmt *s, int64_t scope, int64_t block, int64_t metric, const ls_histogram *h)
+static int put_buckets(sqlite3_stmt *s, int64_t scope, int64_t block, int64_t metric, const ls_histogram *h,
+                       bool is_fine)
 {
     int code = SQLITE_OK;
     for (unsigned b = 0; b < LS_HISTOGRAM_BUCKETS && code == SQLITE_OK; b++) {
@@ -441,7 +442,7 @@ static int put_buckets(sqlite3_stmt *s, int64_t scope, int64_t block, int64_t me
         sqlite.bind_int64(s, 1, scope);
         sqlite.bind_int64(s, 2, block);
         sqlite.bind_int64(s, 3, metric);
-        sqlite_bind_u64(s, 4, b == 0 ? 0 : UINT64_C(1) << (b - 1));
+        sqlite_bind_u64(s, 4, ls_histogram_least(b, is_fine));
         code = finish_row(s, sqlite_bind_u64(s, 5, h->bucket[b]));
     }
     return code;
@@ -467,7 +468,8 @@ static int put_block(const sqlite_out *o, const type_rows *rows, const metric_vi
                                      .max = v.histogram.max };
         code = bind_part(s, (int)i + 3, c->part, &parts, hides_zeros);
         if (code == SQLITE_OK && c->part == PART_COUNT)
-            code = put_buckets(buckets, scope, block, o->metric_base[type] + (int64_t)c->metric, &v.histogram);
+            code = put_buckets(buckets, scope, block, o->metric_base[type] + (int64_t)c->metric, &v.histogram,
+                               v.is_fine);
     }
     return finish_row(s, code);
 }

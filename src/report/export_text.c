@@ -95,12 +95,13 @@ static void format_value(const metric_value *v, text_row *row)
         snprintf(row->note, NOTE_BYTES, "no values");
         return;
     }
-    char count[32], min[32], median[32], most[32], max[32];
+    char count[32], min[32], median[32], high[32], most[32], max[32];
     format_number((double)h->sum / (double)h->count, row->value);
-    snprintf(row->note, NOTE_BYTES, "mean of %s: min %s, 50%% <= %s, 99%% <= %s, max %s",
+    snprintf(row->note, NOTE_BYTES, "mean of %s: min %s, 50%% <= %s, 95%% <= %s, 99%% <= %s, max %s",
              format_count(h->count, count, sizeof count), format_count(h->min, min, sizeof min),
-             format_count(metric_percentile(h, 0.5), median, sizeof median),
-             format_count(metric_percentile(h, 0.99), most, sizeof most),
+             format_count(metric_percentile(h, v->is_fine, 0.5), median, sizeof median),
+             format_count(metric_percentile(h, v->is_fine, 0.95), high, sizeof high),
+             format_count(metric_percentile(h, v->is_fine, 0.99), most, sizeof most),
              format_count(h->max, max, sizeof max));
 }
 

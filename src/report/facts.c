@@ -284,6 +284,36 @@ static double read_amd_lanes(const facts_work *w)
     return at_most_1(share(lanes, insts * wave));
 }
 
+double facts_amd_peak(const char *config_text, fact which)
+{
+    enum { MULTIPLY_ADD = 2, PACKED = 2 };
+    char target[64];
+    double lanes = facts_key_number(config_text, FACTS_AMD, "cu.simds") *
+                   facts_key_number(config_text, FACTS_AMD, "cu.lane_width");
+    double peak = lanes * MULTIPLY_ADD * facts_key_number(config_text, FACTS_AMD, "clock.core_mhz") * 1e-3;
+    if (which == FACT_twice)
+        return peak / facts_key_number(config_text, FACTS_AMD, "cu.double_slow_rate");
+    /* GCN 3 has no packed instructions. */
+    if (which == FACT_half && facts_key(config_text, FACTS_AMD, "target", target, sizeof target) &&
+        strncmp(target, "gfx8", 4) != 0)
+        peak *= PACKED;
+    return peak;
+}
+
+static void read_amd_arithmetic(const facts_work *w)
+{
+    static const struct {
+        fact fact;
+        const char *name;
+    } rows[] = { { FACT_single, "flops_single" },
+                 { FACT_half, "flops_half" },
+                 { FACT_twice, "flops_double" } };
+    double ns = w->scope->busy_fs * 1e-6 * w->f[FACT_cores];
+    for (size_t i = 0; i < LS_COUNT_OF(rows); i++)
+        w->f[rows[i].fact] = at_most_1(share(count(w, "cu/*", rows[i].name),
+                                             ns * facts_amd_peak(w->r->config_text, rows[i].fact)));
+}
+
 static void read_amd(const facts_work *w)
 {
     double *f = w->f;
@@ -302,6 +332,7 @@ static void read_amd(const facts_work *w)
     read_amd_memory(w, resident);
     f[FACT_valu] = at_most_1(share(count(w, "cu/*", "instructions_valu") * (turn > 1 ? turn : 1),
                                    f[FACT_cores] * simds * f[FACT_cycles]));
+    read_amd_arithmetic(w);
     double gpus = (double)w->r->blocks(w->r->self, "dma/*", w->scope->path);
     if (w->scope->end_fs > 0)
         f[FACT_copying] =

@@ -57,6 +57,10 @@ double facts_key_number(const char *config_text, facts_machine machine, const ch
 /* Whether the configuration is a system of GPUs. */
 bool facts_is_system(const char *config_text);
 
+/* GFLOP/s that an AMD compute unit can reach at most: multiply-adds in all lanes. which: FACT_single, FACT_half or
+ * FACT_twice; NaN: the configuration does not say. */
+double facts_amd_peak(const char *config_text, fact which);
+
 /* The value as people read it: "41.3 %", "448.0 GB/s", "1,024"; "-" if it is unknown. */
 const char *fact_text(const fact_set *facts, fact which, char *out, size_t out_bytes);
 fact fact_find(const char *name, size_t bytes); /* FACT_COUNT: there is none */

@@ -104,6 +104,7 @@ typedef struct metric_value {
     uint64_t denominator;   /* of a ratio */
     double ratio;           /* of a ratio, if present */
     ls_histogram histogram; /* min and max are 0 while count is 0 */
+    bool is_fine;           /* its buckets: ls_histogram_add_fine() */
 } metric_value;
 
 #define LS_METRICS_RUN SIZE_MAX /* the scope that is not an interval's index */
@@ -150,7 +151,7 @@ typedef enum metric_part { METRIC_PART_A, METRIC_PART_B, METRIC_PART_MIN, METRIC
 const uint64_t *metric_totals_word(const metric_totals *totals, size_t type, size_t metric, metric_part part);
 
 /* A value at or above `fraction` (0 to 1) of all values: the end of its bucket, at most max; 0 if empty. */
-uint64_t metric_percentile(const ls_histogram *h, double fraction);
+uint64_t metric_percentile(const ls_histogram *h, bool is_fine, double fraction);
 
 /* ---------------------------------------------------------------------------------------------- untouched */
 

@@ -237,6 +237,10 @@ static ls_status take_row(metric_store *m, metrics_source *s, const void *counte
     const metrics_type *t = m->types.at[s->type];
     for (size_t i = 0; i < t->field_count; i++) {
         const metrics_field *f = &t->fields[i];
+        if (f->kind == LS_METRIC_KIND_HISTOGRAM) { /* not kept by kernel: the group's interval has it */
+            memset(&m->row.at[f->word], 0, METRICS_HIST_WORDS * sizeof *m->row.at);
+            continue;
+        }
         if (f->kind != LS_METRIC_KIND_COUNTER)
             return ls_fail(err, LS_ERR_INTERNAL, "'%s' of '%s' is no counter: it has no kernel's share",
                            f->name, s->decl.path);

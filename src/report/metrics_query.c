@@ -208,6 +208,7 @@ static void merge_histogram(ls_histogram *into, const uint64_t *row)
 static void reduce(const metrics_type *t, size_t metric, const uint64_t *row, metric_value *out)
 {
     const uint64_t *field = &row[t->fields[t->field[metric]].word];
+    out->is_fine = out->kind == LS_METRIC_KIND_HISTOGRAM && t->metrics[metric].denominator != 0;
     out->sources++;
     out->present = true;
     switch (out->kind) {
@@ -275,7 +276,7 @@ void metric_view_type(const metric_view *view, size_t type, size_t metric, metri
     finish(out);
 }
 
-uint64_t metric_percentile(const ls_histogram *h, double fraction)
+uint64_t metric_percentile(const ls_histogram *h, bool is_fine, double fraction)
 {
     if (h->count == 0)
         return 0;
@@ -285,7 +286,8 @@ uint64_t metric_percentile(const ls_histogram *h, double fraction)
         seen += h->bucket[b];
         if (seen == 0 || (double)seen < wanted)
             continue;
-        uint64_t end = b == 0 ? 0 : b == 64 ? UINT64_MAX : (UINT64_C(1) << b) - 1;
+        bool is_last = b + 1 == LS_HISTOGRAM_BUCKETS;
+        uint64_t end = is_last ? UINT64_MAX : ls_histogram_least(b + 1, is_fine) - 1;
         return end < h->max ? end : h->max;
     }
     return h->max;

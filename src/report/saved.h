@@ -52,7 +52,8 @@ typedef struct saved_warning {
     const char *kind, *text;
 } saved_warning;
 
-/* Values from least to below twice that, of all blocks in the run. */
+/* Values from least on, of all blocks in the run. The next bucket begins at twice that, or at the next quarter of a power
+ * of two (lockstep/metric.h). */
 typedef struct saved_bucket {
     uint32_t metric;
     double least, count;

@@ -363,3 +363,30 @@ ls_status series_csv(const series *s, FILE *to, ls_error *err)
     }
     return ferror(to) ? ls_fail(err, LS_ERR_IO, "metrics over time could not be written") : LS_OK;
 }
+
+/* -------------------------------------------------------------------------------------------- words of the user */
+
+static ls_status refuse_interval(const char *text, ls_error *err)
+{
+    char quoted[80];
+    quote_text(text, strlen(text), quoted, sizeof quoted);
+    return ls_fail(err, LS_ERR_USAGE, "'%s' is no interval of time: write it as in 500ns, 2us or 1000cycles",
+                   quoted);
+}
+
+ls_status series_parse_interval(const char *text, const ls_clock *clock, ls_time *out, ls_error *err)
+{
+    static const char unit[] = "cycles";
+    size_t bytes = strlen(text), tail = sizeof unit - 1;
+    if (bytes <= tail || strcmp(text + bytes - tail, unit) != 0)
+        return parse_time(text, bytes, out, err) == LS_OK ? LS_OK : refuse_interval(text, err);
+    uint64_t cycles;
+    ls_status status = parse_u64(text, bytes - tail, &cycles, err);
+    if (status != LS_OK)
+        return refuse_interval(text, err);
+    if (!clock)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "an interval of '%s' needs a machine with cores: give a time, as in 500ns", text);
+    *out = ls_clock_time(clock, cycles);
+    return LS_OK;
+}

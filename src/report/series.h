@@ -29,6 +29,9 @@ typedef struct series_options {
 ls_status series_create(const metric_store *m, const series_options *options, series **out, ls_error *err);
 void series_destroy(series *s); /* NULL is fine */
 
+/* "1000cycles" of a clock, which may be NULL, or a time as in "500ns". */
+ls_status series_parse_interval(const char *text, const ls_clock *clock, ls_time *out, ls_error *err);
+
 /* For ls_run_options. */
 ls_run_sampler *series_sampler(series *s);
 /* After the run: the interval that was not over counts, too. */

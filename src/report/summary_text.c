@@ -113,14 +113,21 @@ static void put_arithmetic(const summary_input *in, const fact_set *f, FILE *to)
                   { FACT_valu, "of the time of vector ALUs", NULL, NULL } };
     size_t best = LS_COUNT_OF(roofs);
     char text[64], more[320], rate[LS_FORMAT_BYTES], roof[LS_FORMAT_BYTES];
+    bool has_flops = f->at[FACT_single] > 0 || f->at[FACT_half] > 0 || f->at[FACT_twice] > 0;
     for (size_t i = 0; i < LS_COUNT_OF(roofs); i++)
-        if (!isnan(f->at[roofs[i].fact]) &&
+        if (!isnan(f->at[roofs[i].fact]) && !(roofs[i].fact == FACT_valu && has_flops) &&
             (best == LS_COUNT_OF(roofs) || f->at[roofs[i].fact] > f->at[roofs[best].fact]))
             best = i;
     if (best == LS_COUNT_OF(roofs))
         return;
     snprintf(more, sizeof more, "%s", roofs[best].of);
-    if (roofs[best].rate)
+    if (roofs[best].rate && f->machine == FACTS_AMD) {
+        double peak = f->at[FACT_cores] * facts_amd_peak(in->reader.config_text, roofs[best].fact);
+        char busy[64];
+        snprintf(more, sizeof more, "of the peak: %s of %s %s; vector ALUs busy for %s",
+                 rate_text(peak * f->at[roofs[best].fact], rate), rate_text(peak, roof), roofs[best].of,
+                 fact_text(f, FACT_valu, busy, sizeof busy));
+    } else if (roofs[best].rate)
         snprintf(more, sizeof more, "of the peak: %s of %s %s",
                  rate_text(run_ratio(in, "roofline/*", roofs[best].rate), rate),
                  rate_text(run_ratio(in, "roofline/*", roofs[best].roof), roof), roofs[best].of);

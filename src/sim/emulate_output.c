@@ -63,6 +63,9 @@ void emulate_json_counts(json_writer *j, const ls_gpu_counts *c)
     json_put_u64(j, "atomics", c->atomics);
     json_put_u64(j, "atomic_bytes", c->atomic_bytes);
     json_put_u64(j, "barriers", c->barriers);
+    json_put_u64(j, "flops_half", c->flops_half);
+    json_put_u64(j, "flops_single", c->flops_single);
+    json_put_u64(j, "flops_double", c->flops_double);
     json_key(j, "host_seconds");
     json_real(j, seconds(c));
     json_key(j, "instructions_per_second");

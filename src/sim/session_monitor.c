@@ -5,8 +5,6 @@
 #include "report/export_series.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <sys/random.h>
 
 /* Metrics over time that only the page shows, if the run wants none of its own. */
 #define OWN_INTERVAL_FS (LS_FS_PER_SECOND / 1000000)
@@ -15,7 +13,7 @@ struct session_monitor {
     monitor *server;
     const ls_sim_run_options *options;
     series *own_series;
-    char token[40];
+    char token[MONITOR_TOKEN_BYTES];
 };
 
 /* Kernels that have ended, and all that will; 0: unknown, a program decides it as it runs. */
@@ -68,55 +66,34 @@ static void stop(void *self)
     ls_sim_stop(self);
 }
 
-/* "auto": a word that nobody can guess. */
-static ls_status choose_token(struct session_monitor *m, const char *wanted, const char **out, ls_error *err)
-{
-    *out = wanted;
-    if (wanted == NULL || strcmp(wanted, "auto") != 0)
-        return wanted != NULL && wanted[0] == '\0' ? ls_fail(err, LS_ERR_USAGE, "the monitor's token is empty")
-                                                   : LS_OK;
-    unsigned char random[16];
-    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
-        return ls_fail(err, LS_ERR_IO, "the host gives no random numbers for the monitor's token");
-    for (size_t i = 0; i < sizeof random; i++)
-        snprintf(m->token + 2 * i, 3, "%02x", random[i]);
-    *out = m->token;
-    return LS_OK;
-}
-
 ls_status session_monitor_begin(ls_sim *s, const ls_sim_run_options *o, ls_error *err)
 {
     if (o->monitor == NULL)
         return o->monitor_token == NULL ? LS_OK
                                         : ls_fail(err, LS_ERR_USAGE, "a monitor's token needs --monitor PORT");
-    uint64_t port;
-    if (parse_u64(o->monitor, strlen(o->monitor), &port, NULL) != LS_OK || port > UINT16_MAX) {
-        char quoted[80];
-        quote_text(o->monitor, strlen(o->monitor), quoted, sizeof quoted);
-        return ls_fail(err, LS_ERR_USAGE, "'%s' is no port for the monitor: 0 (any that is free) to 65535",
-                       quoted);
-    }
+    uint16_t port;
+    ls_status status = monitor_parse_port(o->monitor, &port, err);
+    if (status != LS_OK)
+        return status;
     s->monitor = calloc(1, sizeof *s->monitor);
     if (s->monitor == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the monitor");
     s->monitor->options = o;
-    monitor_options options = { .port = (uint16_t)port,
+    monitor_options options = { .port = port,
                                 .self = s,
                                 .describe = describe,
                                 .stop = stop,
                                 .control = &s->control,
                                 .engine = s->engine };
-    ls_status status = choose_token(s->monitor, o->monitor_token, &options.token, err);
+    status = monitor_choose_token(o->monitor_token, s->monitor->token, &options.token, err);
     const series_options over_time = { .every = OWN_INTERVAL_FS, .capacity = 256 };
     if (status == LS_OK && s->series == NULL)
         status = series_create(s->metrics, &over_time, &s->monitor->own_series, err);
     if (status == LS_OK)
         status = monitor_start(&options, &s->monitor->server, err);
     if (status == LS_OK && o->monitor_ready != NULL) {
-        char url[160];
-        snprintf(url, sizeof url, "http://127.0.0.1:%u/%s%s", (unsigned)monitor_port(s->monitor->server),
-                 options.token != NULL ? "#token=" : "", options.token != NULL ? options.token : "");
-        o->monitor_ready(o->progress_self, url);
+        char url[MONITOR_URL_BYTES];
+        o->monitor_ready(o->progress_self, monitor_url(s->monitor->server, options.token, url, sizeof url));
     }
     return status;
 }

@@ -76,16 +76,51 @@ def check(browser, url, run):
     assert not errors, errors
 
 
-def main(lockstep):
-    command = [lockstep, "run", "fir", "-p", "r9nano", "--size", "4194304", "-j", "2", "--monitor", "0", "--monitor-token", "auto"]
+def check_sweep(browser, url, run):
+    browser.size(1200, 900)
+    browser.open(url)
+    wait_sweep(browser, "best", lambda: browser.run("document.querySelectorAll('#best tr td').length") >= 4)
+    assert browser.run("document.querySelectorAll('#workers tr').length") == 2, "two workers"
+    assert "vector_cache.ways=" in browser.run("document.querySelector('#best tr td:nth-child(2)').textContent")
+    assert browser.run("document.getElementById('failed').textContent") == "none"
+    for width, dark in ((1200, False), (1200, True), (390, False)):
+        browser.size(width, 900, dark)
+        problems = browser.run(RULES)
+        assert not problems, f"sweep, {width}, dark {dark}: {problems}"
+    click(browser, "stop")
+    wait_sweep(browser, "stop", lambda: state(browser).startswith("stopped"))
+    assert run.wait(60) == 130, "a stopped sweep ends as an interrupted one"
+    errors = [e for e in browser.errors if not e.startswith("Failed to load resource")]
+    assert not errors, errors
+
+
+def wait_sweep(browser, what, done):
+    until = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < until, f"sweep, {what}: the page says '{state(browser)}'"
+        time.sleep(0.1)
+
+
+def watch(command, check_page):
     run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
-        url = re.search(r"http://\S+", run.stderr.readline()).group()
+        url = None
+        while url is None:
+            line = run.stderr.readline()
+            assert line, "no page"
+            url = re.search(r"http://\S+", line)
         with Browser() as browser:
-            check(browser, url, run)
+            check_page(browser, url.group(), run)
     finally:
         if run.poll() is None:
             run.kill()
+
+
+def main(lockstep):
+    monitor = ["--monitor", "0", "--monitor-token", "auto"]
+    watch([lockstep, "run", "fir", "-p", "r9nano", "--size", "4194304", "-j", "2", *monitor], check)
+    watch([lockstep, "sweep", "fir", "-p", "r9nano", "--size", "65536", "--vary", "vector_cache.ways=1,2,4", "--vary",
+           "cu.waves_per_simd=1..10", "-j", "2", "-o", "points.db", "--progress", "never", *monitor], check_sweep)
 
 
 main(sys.argv[1])

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The live page in a real browser: a run is paused, stepped, continued and stopped by clicks.
+# The live pages in a real browser: a run is paused, stepped, continued and stopped by clicks, a sweep is stopped.
 # shellcheck source=../e2e/lib.bash
 source "${BASH_SOURCE[0]%/*}/../e2e/lib.bash"
 command -v chromium >/dev/null || skip "chromium is not there"

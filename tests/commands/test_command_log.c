@@ -1,9 +1,10 @@
 /* test_command_log.c: the log of a program's commands: counters of launches that run alone and side by side add up to
- * those of the run, and the memory for them has a limit. */
+ * those of the run, and facts alone are the same as those of the intervals. */
 #include "runtime/driver/driver_test.h"
 
 #include "commands/command_log.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define PLATFORM LS_SOURCE_DIR "/platforms/r9nano.yaml"
@@ -18,7 +19,7 @@ typedef struct rig {
     command_log log;
 } rig;
 
-static rig rig_open(size_t bytes_max)
+static rig rig_open(bool facts_only)
 {
     rig r = { .b = bench_open("gfx803", 4,
                               &(ls_gpu_options){ .platform = PLATFORM, .memory_bytes = 64 << 20 }) };
@@ -27,12 +28,14 @@ static rig rig_open(size_t bytes_max)
     OK(metrics_create(&r.metrics, &err));
     OK(metrics_add_engine(r.metrics, timing_engine(r.b.system), &err));
     r.log.metrics = r.metrics;
-    r.log.bytes_max = bytes_max;
+    if (facts_only)
+        OK(launch_facts_create(r.metrics, config_yaml(timing_config(r.b.system)), &r.log.facts, &err));
     return r;
 }
 
 static void rig_close(rig *r)
 {
+    launch_facts_destroy(r->log.facts);
     command_log_fini(&r->log);
     bench_close(&r->b);
     metrics_destroy(r->metrics);
@@ -75,7 +78,7 @@ static uint64_t waves(const rig *r, size_t scope)
 
 static void counters_add_up(void **unused)
 {
-    rig r = rig_open(0);
+    rig r = rig_open(false);
     summary_launch *launches;
     size_t count;
     (void)unused;
@@ -102,21 +105,84 @@ static void counters_add_up(void **unused)
     rig_close(&r);
 }
 
-static void memory_has_a_limit(void **unused)
+static void read_facts(const fact_reader *reader, const summary_launch *launch, fact_set *out)
 {
-    rig r = rig_open(1);
+    const summary_input in = { .reader = *reader, .launches = launch, .launch_count = 1 };
+    summary_launch_facts(&in, launch, out);
+}
+
+/* The first launch runs alone: what the facts of its interval say, the facts without intervals say, too. */
+static void facts_alone_are_the_same(void **unused)
+{
+    fact_set expected = { 0 }, found = { 0 };
+    (void)unused;
+    for (int facts_only = 0; facts_only < 2; facts_only++) {
+        rig r = rig_open(facts_only);
+        summary_launch *launches;
+        size_t count;
+        command_log_begin(&r.log, r.b.system, &r.arena);
+        run_commands(&r);
+        OK(command_log_launches(&r.log, &launches, &count, &err));
+        assert_int_equal(count, 3);
+        assert_int_equal(launches[0].scope, 0);
+        fact_reader reader = facts_only ? launch_facts_reader(r.log.facts)
+                                        : facts_of_store(r.metrics, config_yaml(timing_config(r.b.system)));
+        read_facts(&reader, &launches[0], facts_only ? &found : &expected);
+        if (facts_only) { /* the others ran side by side */
+            assert_int_equal(launches[1].scope, SUMMARY_NO_SCOPE);
+            assert_int_equal(launches[2].scope, SUMMARY_NO_SCOPE);
+            assert_int_equal(metrics_interval_count(r.metrics), 0);
+        }
+        assert_int_equal(waves(&r, LS_METRICS_RUN), 3 * WAVES);
+        free(launches);
+        rig_close(&r);
+    }
+    assert_int_equal(expected.machine, FACTS_AMD);
+    assert_int_equal(found.machine, FACTS_AMD);
+    assert_true(expected.at[FACT_instructions] > 0);
+    for (size_t i = 0; i < FACT_COUNT; i++)
+        if (isnan(expected.at[i]))
+            assert_true(isnan(found.at[i]));
+        else
+            assert_true(expected.at[i] == found.at[i]);
+}
+
+/* Of two launches of one name the longer one has facts, and only of itself. */
+static void the_longest_launch_counts(void **unused)
+{
+    rig r = rig_open(true);
+    const uint32_t few = ITEMS / 4, many = ITEMS;
+    const ls_gpu_arg args[2][2] = { { LS_GPU_ARG(r.p), LS_GPU_ARG(few) },
+                                    { LS_GPU_ARG(r.p), LS_GPU_ARG(many) } };
+    ls_gpu_kernel *increment = bench_kernel(&r.b, "increment");
+    ls_gpu_queue *queue;
     summary_launch *launches;
     size_t count;
+    double a, b;
     (void)unused;
     command_log_begin(&r.log, r.b.system, &r.arena);
-    run_commands(&r);
+    OK(ls_gpu_queue_create(r.b.context, &queue, &err));
+    for (int i = 0; i < 3; i++) {
+        const ls_gpu_launch launch = {
+            .grid = { i == 1 ? many : few }, .group = { 64 }, .args = args[i == 1], .arg_count = 2
+        };
+        OK(ls_gpu_queue_launch(queue, increment, &launch, NULL, &err));
+    }
+    OK(ls_gpu_sync(r.b.context, &err));
     OK(command_log_launches(&r.log, &launches, &count, &err));
     assert_int_equal(count, 3);
-    assert_int_equal(launches[0].scope, 0);
-    assert_int_equal(launches[1].scope, SUMMARY_NO_SCOPE);
-    assert_int_equal(launches[2].scope, SUMMARY_NO_SCOPE);
-    assert_int_equal(metrics_interval_count(r.metrics), 1);
-    assert_int_equal(waves(&r, LS_METRICS_RUN), 3 * WAVES);
+    size_t longest = 0;
+    for (size_t i = 1; i < count; i++)
+        longest =
+            launches[i].end_fs - launches[i].begin_fs > launches[longest].end_fs - launches[longest].begin_fs
+                ? i
+                : longest;
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(launches[i].scope, i == longest ? 0 : SUMMARY_NO_SCOPE);
+    fact_reader reader = launch_facts_reader(r.log.facts);
+    assert_true(reader.metric(reader.self, 0, "cu/*", NULL, "work_groups", &a, &b));
+    assert_true(a == (longest == 1 ? many : few) / 64.0);
+    assert_false(reader.metric(reader.self, 0, "cu/*", NULL, "no_such_metric", &a, &b));
     free(launches);
     rig_close(&r);
 }
@@ -125,7 +191,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_add_up),
-        cmocka_unit_test(memory_has_a_limit),
+        cmocka_unit_test(facts_alone_are_the_same),
+        cmocka_unit_test(the_longest_launch_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

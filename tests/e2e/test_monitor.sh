@@ -58,4 +58,50 @@ refused 2 "'70000' is no port for the monitor" run "${fir[@]}" --monitor 70000
 refused 2 "'x' is no port for the monitor" run "${fir[@]}" --monitor x
 refused 2 "a monitor's token needs --monitor" run "${fir[@]}" --monitor-token auto
 refused 2 'its value TOKEN is empty' run "${fir[@]}" --monitor 0 --monitor-token ''
+
+# A sweep: points, workers and the best so far; a stop leaves the points that are done.
+points=(sweep fir -p r9nano --size 4096 --vary vector_cache.ways=1,2,4 --vary cu.waves_per_simd=1,2,4,8 --progress never)
+cat >sweep.py <<'END'
+import json, re, subprocess, sys, time, urllib.request
+
+end, *command = sys.argv[1:]
+run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+url = re.search(r"lockstep: monitor: (http://127\.0\.0\.1:\d+)/#token=(\w+)", run.stderr.readline() + run.stderr.readline())
+base, token = url.groups()
+
+
+def post(what):
+    try:
+        return urllib.request.urlopen(urllib.request.Request(base + what, b"", {"X-Lockstep-Token": token})).status
+    except urllib.error.HTTPError as refusal:
+        return refusal.code
+
+
+seen = {"finished": 0}
+for _ in range(2000):
+    try:
+        seen = json.load(urllib.request.urlopen(base + "/api/state"))
+    except OSError:
+        break
+    if end == "stop" and seen["finished"] > 0:
+        assert post("/api/pause") == 404 and post("/api/stop") == 200
+        break
+    time.sleep(0.02)
+rest = run.stderr.read()
+if end == "stop":
+    sys.exit(0 if run.wait() == 130 and "interrupted with" in rest else 1)
+assert seen["state"] == "done" and seen["finished"] == seen["to_run"], seen
+assert seen["points"] == 12 and seen["failed"] == 0 and len(seen["workers"]) == 2, seen
+assert sum(w["points"] for w in seen["workers"]) == seen["to_run"] - seen["by_others"], seen
+times = [b["time_ns"] for b in seen["best"]]
+assert len(times) == 10 and times == sorted(times) and "vector_cache.ways=" in seen["best"][0]["words"], seen
+sys.exit(run.wait())
+END
+python3 sweep.py stop "$LOCKSTEP" "${points[@]}" -o stopped.db --monitor 0 --monitor-token auto || fail 'a stopped sweep'
+python3 sweep.py end "$LOCKSTEP" "${points[@]}" -j 2 -o watched.db --monitor 0 --monitor-token auto || fail 'a watched sweep'
+run 0 "${points[@]}" -o plain.db
+cut -d, -f1-5 plain.csv >plain.rows
+cut -d, -f1-5 watched.csv | cmp -s - plain.rows || fail 'a watched sweep has other results'
+refused 2 "'x' is no port for the monitor" "${points[@]}" -o no.db --monitor x
+refused 2 "a monitor's token needs --monitor" "${points[@]}" -o no.db --monitor-token auto
 exit 0

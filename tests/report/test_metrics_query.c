@@ -225,16 +225,16 @@ static void test_percentile(void **state)
 {
     (void)state;
     ls_histogram h = { 0 };
-    assert_int_equal(metric_percentile(&h, 0.5), 0);
+    assert_int_equal(metric_percentile(&h, false, 0.5), 0);
     ls_histogram_add(&h, 0);
-    assert_int_equal(metric_percentile(&h, 0.99), 0);
+    assert_int_equal(metric_percentile(&h, false, 0.99), 0);
     for (uint64_t i = 1; i < 100; i++)
         ls_histogram_add(&h, i);
-    assert_int_equal(metric_percentile(&h, 0.0), 0);
-    assert_int_equal(metric_percentile(&h, 0.5), 63);  /* 0..63 are 64 of 100 */
-    assert_int_equal(metric_percentile(&h, 0.99), 99); /* never beyond max */
+    assert_int_equal(metric_percentile(&h, false, 0.0), 0);
+    assert_int_equal(metric_percentile(&h, false, 0.5), 63);  /* 0..63 are 64 of 100 */
+    assert_int_equal(metric_percentile(&h, false, 0.99), 99); /* never beyond max */
     ls_histogram_add(&h, UINT64_MAX);
-    assert_int_equal(metric_percentile(&h, 1.0), UINT64_MAX);
+    assert_int_equal(metric_percentile(&h, false, 1.0), UINT64_MAX);
 }
 
 static void test_untouched(void **state)
@@ -277,6 +277,33 @@ static void test_untouched_from_initial(void **state)
     assert_int_equal(metrics_untouched(f->m, NULL, 0), 8 + 4);
 }
 
+/* Four buckets for each power of two: a value is in the last bucket whose least value is not above it. */
+static void test_fine_buckets(void **state)
+{
+    static const uint64_t values[] = { 0,  1,  7,   8,   9,   10,     15,     16,
+                                       19, 20, 140, 159, 160, 131071, 131072, UINT64_MAX };
+    (void)state;
+    assert_int_equal(ls_histogram_least(8, true), 8);
+    assert_int_equal(ls_histogram_least(9, true), 10);
+    assert_int_equal(ls_histogram_least(LS_HISTOGRAM_BUCKETS - 1, true), 131072);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        ls_histogram h = { 0 };
+        unsigned at = 0;
+        ls_histogram_add_fine(&h, values[i]);
+        while (h.bucket[at] == 0)
+            at++;
+        assert_true(ls_histogram_least(at, true) <= values[i]);
+        assert_true(at + 1 == LS_HISTOGRAM_BUCKETS || ls_histogram_least(at + 1, true) > values[i]);
+        assert_int_equal(metric_percentile(&h, true, 0.5), values[i]); /* never beyond max */
+    }
+    ls_histogram many = { 0 };
+    for (uint64_t v = 100; v < 200; v++)
+        ls_histogram_add_fine(&many, v);
+    assert_int_equal(metric_percentile(&many, true, 0.5), 159); /* 128..159 end at 60 of 100 */
+    assert_int_equal(metric_percentile(&many, true, 0.95), 199);
+    assert_int_equal(many.sum, 14950);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -288,6 +315,7 @@ int main(void)
         TEST(test_questions_without_answer),
         TEST(test_view),
         TEST(test_percentile),
+        TEST(test_fine_buckets),
         TEST(test_untouched),
         TEST(test_untouched_from_initial),
     };

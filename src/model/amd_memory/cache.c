@@ -54,7 +54,7 @@ static void send_below(line_cache *c, ls_cycle now)
 }
 
 /* Serves a waiting request, in order, when the bytes have arrived. */
-static void serve_target(line_cache *c, uint32_t node, uint32_t line, uint16_t fault, ls_cycle now)
+static void serve_target(line_cache *c, uint32_t node, uint32_t line, uint16_t flags, ls_cycle now)
 {
     ls_line_message *m = &c->nodes[node].m;
     uint64_t extra = 0;
@@ -70,7 +70,7 @@ static void serve_target(line_cache *c, uint32_t node, uint32_t line, uint16_t f
     } else {
         ls_line_copy_data(m->data, store_bytes(&c->store, line), c->store.line_bytes);
     }
-    m->flags |= fault;
+    m->flags |= flags;
     cache_answer_fill(c, node, now, extra);
 }
 
@@ -80,11 +80,12 @@ static void end_fetch(line_cache *c, const ls_line_message *reply, ls_cycle now)
     cache_fetch *fetch = &c->fetches[i];
     uint32_t line = fetch->line;
     uint16_t fault = reply->flags & (LS_LINE_FAULT | LS_LINE_READ_ONLY);
+    uint16_t flags = fault | (reply->flags & LS_LINE_FROM) | (c->home ? LS_LINE_FROM_DRAM : 0);
     store_fill(&c->store, line, reply->data);
     c->n.fills++;
     for (uint32_t node = fetch->targets.first; node != INDEX_NONE;) {
         uint32_t next = c->nodes[node].next;
-        serve_target(c, node, line, fault, now);
+        serve_target(c, node, line, flags, now);
         node = next;
     }
     store_release(&c->store, line);

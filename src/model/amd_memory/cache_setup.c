@@ -110,6 +110,7 @@ static void set_home(void *self, const ls_memory *memory)
 {
     line_cache *c = self;
     c->home = true;
+    c->hit_flags = LS_LINE_FROM_L2;
     c->memory = memory;
 }
 

@@ -81,6 +81,7 @@ typedef struct line_cache {
 
     uint32_t width, policy, passing, directory_cycles, hit_cycles;
     bool home, mapped, attached;
+    uint16_t hit_flags;      /* LS_LINE_FROM_* of answers to hits */
     bool passes_invalidates; /* line_cache_pass_invalidates() */
     const ls_memory *memory; /* of a home: for the states of pages */
     mem_map map;

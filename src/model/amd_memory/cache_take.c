@@ -229,6 +229,7 @@ static inline bool take_read(line_cache *c, uint32_t client, const ls_line_messa
     count_read(c, m, true);
     uint32_t node = cache_new_node(c, client, m, now, 0);
     ls_line_copy_data(c->nodes[node].m.data, store_bytes(&c->store, line), c->store.line_bytes);
+    c->nodes[node].m.flags |= c->hit_flags;
     store_touch(&c->store, line);
     if ((m->flags & LS_LINE_SLC) != 0)
         store_age(&c->store, line);
@@ -346,6 +347,7 @@ static bool take_atomic(line_cache *c, uint32_t client, const ls_line_message *m
     store_touch(&c->store, line);
     c->n.atomics++;
     c->taken++;
+    c->nodes[node].m.flags |= c->hit_flags;
     if (cycles > 1)
         reserve_bank(c, m->address, now + cycles);
     cache_answer_hit(c, node, now, cycles);

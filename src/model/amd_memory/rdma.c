@@ -249,7 +249,7 @@ void rdma_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
     uint32_t data_bytes = ls_line_reply_data(m, r->line_bytes);
     if (data_bytes != 0)
         ls_line_copy_data(ask->m.data, m->data, data_bytes);
-    ask->m.flags = m->flags;
+    ask->m.flags = m->flags | LS_LINE_FROM_REMOTE;
     ask->at = now + r->spec->latency_cycles;
     index_list_append(&r->answered, ask_links(r), message->token);
     ls_link_release(link, 1);

@@ -387,7 +387,7 @@ sector_cache_outcome sector_cache_write(sector_cache *c, uint64_t tag_address, u
     return hit ? SECTOR_CACHE_HIT : SECTOR_CACHE_MISS;
 }
 
-void sector_cache_fill(sector_cache *c, uint64_t address)
+void sector_cache_fill_from(sector_cache *c, uint64_t address, uint8_t level)
 {
     uint32_t m = find_mshr(c, address & ~(uint64_t)(SECTOR_BYTES - 1));
     assert(m != SECTOR_CACHE_NONE);
@@ -410,6 +410,7 @@ void sector_cache_fill(sector_cache *c, uint64_t address)
             sector_cache_invalidate(c);
         return;
     }
+    mshr->level = level;
     mshr->next = SECTOR_CACHE_NONE;
     if (c->ready_last != SECTOR_CACHE_NONE)
         c->mshrs[c->ready_last].next = m;

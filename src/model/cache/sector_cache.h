@@ -100,6 +100,7 @@ typedef struct sector_cache_mshr {
     uint32_t next;  /* in the list of ready ones, or of free ones */
     uint32_t chain; /* the next of its hash, + 1 */
     bool atomic;
+    uint8_t level; /* of the answer that filled it, as its owner numbers them */
 } sector_cache_mshr;
 
 typedef struct sector_cache_waiter {
@@ -176,7 +177,11 @@ sector_cache_outcome sector_cache_read(sector_cache *c, uint64_t tag_address, ui
 sector_cache_outcome sector_cache_write(sector_cache *c, uint64_t tag_address, uint64_t index_address,
                                         uint32_t byte_mask, uint32_t token);
 /* The data of a sector came from below. */
-void sector_cache_fill(sector_cache *c, uint64_t address);
+void sector_cache_fill_from(sector_cache *c, uint64_t address, uint8_t level);
+static inline void sector_cache_fill(sector_cache *c, uint64_t address)
+{
+    sector_cache_fill_from(c, address, 0);
+}
 /* One answered request per call; false if there is none. */
 bool sector_cache_next_ready(sector_cache *c, uint32_t *token);
 static inline bool sector_cache_has_ready(const sector_cache *c)
@@ -184,6 +189,10 @@ static inline bool sector_cache_has_ready(const sector_cache *c)
     return c->ready_first != SECTOR_CACHE_NONE;
 }
 /* The result of sector_cache_next_ready(); there must be one. */
+static inline uint8_t sector_cache_ready_level(const sector_cache *c)
+{
+    return c->mshrs[c->ready_first].level;
+}
 static inline uint32_t sector_cache_peek_ready(const sector_cache *c)
 {
     return c->waiters[c->mshrs[c->ready_first].first].token;

@@ -175,6 +175,13 @@ static const ls_metric metrics[] = {
     FLOPS(FLOPS_SINGLE, "single", "single-precision operations; a multiply-add is two"),
     FLOPS(FLOPS_DOUBLE, "double", "double-precision operations"),
     FLOPS(FLOPS_TENSOR, "tensor", "operations of matrix instructions"),
+#define LATENCY(level_, name_, help_)                                                                         \
+    LS_METRIC_FINE_HISTOGRAM("latency_" name_, offsetof(core_counters, latency[level_]), "cycles",            \
+                             "time in the load/store unit and memory of loads and atomics " help_)
+    LATENCY(LEVEL_L1, "l1", "that found all sectors in L1"),
+    LATENCY(LEVEL_L2, "l2", "with L2 as the farthest level"),
+    LATENCY(LEVEL_DRAM, "dram", "with DRAM as the farthest level"),
+    LATENCY(LEVEL_REMOTE, "remote", "with memory of another GPU as the farthest level"),
     COUNT(peak_flops, "FLOP", "single-precision operations that the units could have done"),
     { .name = "single_of_peak", .kind = LS_METRIC_KIND_RATIO, .offset = offsetof(core_counters, flops[FLOPS_SINGLE]),
       .denominator = offsetof(core_counters, peak_flops), .unit = "", .help = "flops_single / peak_flops" },

@@ -113,6 +113,9 @@ typedef enum stall_reason {
     STALL_COUNT
 } stall_reason;
 
+/* Where the farthest sector of a load was found; from LEVEL_L2 on as ls_sector_level. */
+typedef enum core_level { LEVEL_L1, LEVEL_L2, LEVEL_DRAM, LEVEL_REMOTE, LEVEL_COUNT } core_level;
+
 typedef enum core_flops { FLOPS_HALF, FLOPS_SINGLE, FLOPS_DOUBLE, FLOPS_TENSOR, FLOPS_COUNT } core_flops;
 
 /* First the counters of the core's time and of its port to the network, which concurrent kernels share. From
@@ -126,6 +129,7 @@ typedef struct core_counters {
     uint64_t network_stalls,
         network_stall_cycles; /* requests that could not enter the network at once; for how long */
     uint64_t requests_sent, replies;
+    ls_histogram latency[LEVEL_COUNT]; /* of loads and atomics, in cycles */
 
     uint64_t issued;
     uint64_t warp_instructions, thread_instructions;
@@ -461,6 +465,13 @@ static inline tensor_cost core_cost(const core *c, const ls_inst *inst)
 static inline void count_flops(core *c, const ls_inst *inst, uint32_t mask)
 {
     c->n.flops[flops_kind(inst)] += (uint64_t)ls_inst_flops(inst) * lane_count(mask);
+}
+/* A sector of a load came from there. */
+static inline void flight_came_from(core *c, uint32_t index, ls_sector_level level)
+{
+    flight *f = &c->flights.at[index];
+    uint8_t from = (uint8_t)(LEVEL_L2 + level);
+    f->level = f->level > from ? f->level : from;
 }
 /* flights.c */
 bool flights_init(core *c); /* false: the host has no memory left */

@@ -12,10 +12,12 @@ typedef struct flight {
     uint16_t next;     /* in its present list */
     uint16_t requests; /* sectors still to come back */
     uint8_t warp, sub, unit;
-    bool counted;  /* done as far as the warp is concerned: only its requests are still out */
-    bool missed;   /* some sector missed L1 */
-    uint8_t group; /* of asynchronous copies */
-    uint8_t space; /* as resolved for generic addresses */
+    bool counted;   /* done as far as the warp is concerned: only its requests are still out */
+    bool missed;    /* some sector missed L1 */
+    uint8_t group;  /* of asynchronous copies */
+    uint8_t space;  /* as resolved for generic addresses */
+    uint8_t level;  /* core_level: the farthest of its sectors so far */
+    uint32_t taken; /* lower bits of the cycle in which the load/store unit took it */
 } flight;
 
 typedef struct flight_table {

@@ -216,6 +216,7 @@ static bool is_quiet(core *c, const ls_sector_message *message)
     }
     if (message->token >= READONLY_TOKEN || c->flights.at[message->token].requests == 1)
         return false;
+    flight_came_from(c, message->token, (ls_sector_level)message->level);
     c->flights.at[message->token].requests--;
     return true;
 }
@@ -227,11 +228,12 @@ static bool fill_quietly(core *c, const ls_sector_message *message, ls_cycle now
         sector_cache_has_ready(c->ldst.l1))
         return false;
     count_for_all(c); /* several may have asked for it */
-    sector_cache_fill(c->ldst.l1, message->address);
+    sector_cache_fill_from(c->ldst.l1, message->address, message->level);
     if (LS_UNLIKELY(!sector_cache_has_ready(c->ldst.l1))) /* a prefetch */
         return true;
     uint32_t token = sector_cache_peek_ready(c->ldst.l1);
     if (c->flights.at[token].requests > 1) {
+        flight_came_from(c, token, (ls_sector_level)message->level);
         c->flights.at[token].requests--;
         (void)sector_cache_next_ready(c->ldst.l1, &token);
     }

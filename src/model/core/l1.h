@@ -59,14 +59,19 @@ static inline bool l1_answer(core *c, uint32_t *token)
 {
     if (LS_UNLIKELY(c->ldst.l1 == NULL))
         return l1_other_answer(c, token);
-    return sector_cache_has_ready(c->ldst.l1) && sector_cache_next_ready(c->ldst.l1, token);
+    if (!sector_cache_has_ready(c->ldst.l1))
+        return false;
+    ls_sector_level level = (ls_sector_level)sector_cache_ready_level(c->ldst.l1);
+    (void)sector_cache_next_ready(c->ldst.l1, token);
+    flight_came_from(c, *token, level);
+    return true;
 }
-static inline void l1_fill(core *c, uint64_t address)
+static inline void l1_fill(core *c, uint64_t address, ls_sector_level level)
 {
     if (LS_UNLIKELY(c->ldst.l1 == NULL))
         l1_other_fill(c, address);
     else
-        sector_cache_fill(c->ldst.l1, address);
+        sector_cache_fill_from(c->ldst.l1, address, (uint8_t)level);
 }
 /* The next cycle with an answer or a request; LS_CYCLE_MAX if there is none. */
 static inline ls_cycle l1_next(const core *c)

@@ -111,7 +111,10 @@ void l1_other_fill(core *c, uint64_t address)
 
 bool l1_other_answer(core *c, uint32_t *token)
 {
-    return ops_of(c)->answer(c->ldst.l1_port.self, token, c->now) && known_load(c, *token);
+    if (!ops_of(c)->answer(c->ldst.l1_port.self, token, c->now) || !known_load(c, *token))
+        return false;
+    flight_came_from(c, *token, LS_SECTOR_L2); /* its table does not say from where */
+    return true;
 }
 
 ls_cycle l1_other_next(const core *c)

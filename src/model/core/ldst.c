@@ -72,6 +72,7 @@ static void begin(core *c, uint16_t index)
     count_and_tell(c, index, LS_TAP_STEP, LS_STEP_MEMORY);
     c->n.memory_instructions++;
     f->space = ldst_space(c, f);
+    f->taken = (uint32_t)c->now;
     c->ldst.sector_count = 0;
     c->ldst.conflict_cycles = 0;
     if (f->mask == 0 || f->inst->mem_op == LS_MEM_NONE || f->dyn->addr == LS_ADDR_NONE)
@@ -106,13 +107,11 @@ void ldst_take(core *c, uint16_t index)
 
 /* --------------------------------------------------------------------------------------------- completion */
 
-/* One sector of a load has arrived. */
-static void sector_arrived(core *c, uint16_t index)
+/* The last sector of a load has arrived. */
+static void load_arrived(core *c, uint16_t index)
 {
     flight *f = &c->flights.at[index];
     warp_state *w = &c->front.warps[f->warp];
-    if (--f->requests > 0)
-        return;
     if (f->inst->mem_op == LS_MEM_ASYNC_COPY) {
         w->async_pending[f->group % ASYNC_GROUPS]--;
         front_sub *s = &c->front.subs[f->sub];
@@ -135,9 +134,20 @@ static void sector_arrived(core *c, uint16_t index)
     }
 }
 
+static inline void sector_arrived(core *c, uint16_t index)
+{
+    flight *f = &c->flights.at[index];
+    if (--f->requests > 0)
+        return;
+    ls_histogram_add_fine(&c->n.latency[f->level], (uint32_t)c->now - f->taken);
+    load_arrived(c, index);
+}
+
+/* Where memory is a formula, no level is known. */
 void ldst_arrived(core *c, uint16_t index)
 {
-    sector_arrived(c, index);
+    if (--c->flights.at[index].requests == 0)
+        load_arrived(c, index);
 }
 
 void ldst_atomic_done(core *c, const flight *f)
@@ -320,10 +330,11 @@ static inline bool take_reply(core *c)
         }
         if (c->ldst.next_global != NO_FLIGHT)
             return false;
+        flight_came_from(c, reply->token, (ls_sector_level)reply->level);
         c->ldst.next_global = (uint16_t)reply->token;
     } else {
         count_for_all(c); /* several may have asked for it */
-        l1_fill(c, reply->address);
+        l1_fill(c, reply->address, (ls_sector_level)reply->level);
     }
     (void)ring_pop(&c->ldst.reply_ring);
     return true;

@@ -32,7 +32,7 @@ cu_access *cu_access_take(cu *c, cu_wave *w, const cu_inst *inst, bool large, ls
     a->wave = w->number;
     a->pipe = w->pipe;
     a->complete = a->linear = a->invalidate = a->straddle = a->columns = a->quick = false;
-    a->line_count = a->sent = a->back = 0;
+    a->line_count = a->sent = a->back = a->from = 0;
     a->inst = inst;
     a->issued = now;
     w->in_flight++;
@@ -173,11 +173,24 @@ static void access_retire(cu *c, cu_wave *w, cu_access *a, ls_cycle now)
     cu_access_lower(c, w, inst, now);
 }
 
+static inline void count_latency(cu *c, const cu_access *a, ls_cycle now)
+{
+    const cu_inst *inst = a->inst;
+    if (inst->unit != CU_UNIT_VMEM || inst->kind == AMD_ACCESS_STORE || a->line_count == 0 || a->invalidate)
+        return;
+    cu_level level = (a->from & LS_LINE_FROM_REMOTE) != 0 ? CU_LEVEL_REMOTE
+                     : (a->from & LS_LINE_FROM_DRAM) != 0 ? CU_LEVEL_DRAM
+                     : (a->from & LS_LINE_FROM_L2) != 0   ? CU_LEVEL_L2
+                                                          : CU_LEVEL_L1;
+    ls_histogram_add_fine(&c->counters.latency[level], now - a->issued);
+}
+
 void cu_access_complete(cu *c, cu_access *a, ls_cycle now)
 {
     cu_wave *w = &c->waves[a->wave];
     cu_count_cycles(c, now);
     a->complete = true;
+    count_latency(c, a, now);
     if (a->inst->ordered == CU_COUNTERS) {
         access_retire(c, w, a, now);
         return;

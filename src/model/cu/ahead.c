@@ -9,6 +9,7 @@
  * ahead. An instruction that leaves the contents of the instruction buffer, or lets it fetch, is not issued
  * ahead either. */
 #include "model/cu/cu.h"
+#include "model/cu/wave_rules.h"
 
 #define AHEAD_CYCLES (CU_RING - 8u)
 
@@ -113,6 +114,8 @@ void cu_ahead_run(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
         at += ahead_takes(c, w, inst);
         if (inst->unit == CU_UNIT_VALU) {
             tally->active_lanes += lanes;
+            if (inst->flops != 0)
+                rules_flops(tally, inst, lanes);
             simd->valu_free = at;
         }
         at = cu_served(c, w->simd, at);
@@ -175,6 +178,8 @@ void cu_ahead_cut(cu *c, cu_simd *simd, ls_cycle at, ls_cycle now)
         tally->classes[inst->class_]--;
         if (inst->unit == CU_UNIT_VALU)
             tally->active_lanes -= lanes;
+        if (inst->flops != 0)
+            rules_flops(tally, inst, 0 - lanes);
         w->issued--;
         w->ahead++;
     }

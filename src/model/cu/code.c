@@ -359,6 +359,8 @@ static void code_one(const amd_program *program, const amd_step *step, cu_inst *
                       .rate = (uint8_t)cu_code_rate((amd_op)inst->op, (amd_class)inst->class_),
                       .class_ = inst->class_,
                       .ordered = CU_COUNTERS,
+                      .flops = amd_op_flops((amd_op)inst->op).count,
+                      .flops_type = (uint8_t)amd_op_flops((amd_op)inst->op).type,
                       .last = step->last != 0,
                       .scalar = inst->format <= AMD_SMEM };
     memset(out->limit, UINT8_MAX, sizeof out->limit);

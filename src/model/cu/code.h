@@ -6,6 +6,7 @@
 
 #include "isa/amd/exec/memory.h"
 #include "isa/amd/exec/program.h"
+#include "isa/amd/flops.h"
 
 /* Where an instruction is issued to: at most one to each per SIMD and cycle. */
 typedef enum cu_unit {
@@ -68,6 +69,8 @@ typedef struct cu_inst {
     uint8_t ordered;            /* CU_VM or CU_VS: returns in order with those; CU_COUNTERS: out of order */
     uint8_t limit[CU_COUNTERS]; /* issues while no counter is above */
     uint8_t access_bytes;       /* of a lane (or of the wave for scalar memory) */
+    uint8_t flops;              /* operations of a lane */
+    uint8_t flops_type;         /* amd_flops_type */
     bool last;                  /* control may go elsewhere: look the next one up */
     bool scalar;                /* lanes do not count */
     bool time;                  /* reads the clock */

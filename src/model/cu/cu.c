@@ -40,6 +40,14 @@ static const ls_metric cu_metrics[] = {
     CU_STALL("vmem", CU_WHY_UNIT + CU_UNIT_VMEM, "found the vector memory path full"),
     CU_STALL("lds", CU_WHY_UNIT + CU_UNIT_LDS, "found LDS busy"),
     CU_STALL("branch", CU_WHY_UNIT + CU_UNIT_BRANCH, "found the branch unit busy"),
+#define CU_LATENCY(level_, name_, help_)                                                                      \
+    LS_METRIC_FINE_HISTOGRAM("latency_" name_,                                                                \
+                             offsetof(cu_counters, latency) + (level_) * sizeof(ls_histogram), "cycles",      \
+                             "time from issue to the last line of vector loads and atomics " help_)
+    CU_LATENCY(CU_LEVEL_L1, "l1", "that caches above L2 answered"),
+    CU_LATENCY(CU_LEVEL_L2, "l2", "with L2 as the farthest level"),
+    CU_LATENCY(CU_LEVEL_DRAM, "dram", "with DRAM as the farthest level"),
+    CU_LATENCY(CU_LEVEL_REMOTE, "remote", "with memory of another GPU or of the host as the farthest level"),
     LS_METRIC_RATIO(cu_counters, "ipc", instructions, resident_cycles, "",
                     "instructions per cycle with waves"),
     LS_METRIC_RATIO(cu_counters, "occupancy_waves", wave_cycles, resident_cycles, "waves",

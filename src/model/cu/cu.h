@@ -51,11 +51,16 @@ typedef enum cu_why {
     CU_WHY_COUNT = CU_WHY_UNIT + CU_UNIT_COUNT
 } cu_why;
 
+/* Where the farthest line of a vector access was found; L1: any cache above L2. */
+typedef enum cu_level { CU_LEVEL_L1, CU_LEVEL_L2, CU_LEVEL_DRAM, CU_LEVEL_REMOTE, CU_LEVEL_COUNT } cu_level;
+
 typedef struct cu_counters {
 #define COUNT(field, unit, help) uint64_t field;
 #include "model/cu/cu_metrics.def"
 #undef COUNT
     uint64_t stall[CU_WHY_COUNT];
+    ls_histogram
+        latency[CU_LEVEL_COUNT]; /* of vector loads and atomics, in cycles; last: not kept by kernel */
 } cu_counters;
 
 /* Counts of the work-groups of one kernel; the rest of its counters are 0. */
@@ -64,6 +69,7 @@ typedef struct cu_share {
     cu_counters n;
 } cu_share;
 #define CU_SHARES_MAX 16u
+#define CU_SHARE_BYTES offsetof(cu_counters, latency)
 
 /* --- memory instructions in flight ---------------------------------------------------------------------- */
 
@@ -98,6 +104,7 @@ typedef struct cu_access {
     bool quick;    /* of LDS: data in columns for the lanes of exec; it has no head */
     uint8_t stride;
     uint16_t line_count, sent, back;
+    uint16_t from; /* LS_LINE_FROM_*: all of its replies so far */
     const cu_inst *inst;
     ls_cycle issued, start; /* start: of the first message, and while ending: the end */
     uint64_t exec;

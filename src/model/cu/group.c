@@ -111,6 +111,9 @@ static void group_add(cu_counters *n, const ls_cu_tally *t)
     n->instructions += t->instructions;
     n->lanes += t->active_lanes;
     n->barriers += t->barriers;
+    n->flops_half += t->flops_half;
+    n->flops_single += t->flops_single;
+    n->flops_double += t->flops_double;
     const struct {
         uint64_t *to;
         amd_class class_;
@@ -152,8 +155,9 @@ bool cu_take_kernel(ls_block *block, uint32_t number, void *counters, size_t byt
         return false;
     for (size_t i = 0; i < CU_SHARES_MAX; i++)
         if (c->shares[i].number == number + 1) {
-            memcpy(counters, &c->shares[i].n, sizeof(cu_counters));
-            c->shares[i] = (cu_share){ 0 };
+            memcpy(counters, &c->shares[i].n, CU_SHARE_BYTES);
+            c->shares[i].number = 0;
+            memset(&c->shares[i].n, 0, CU_SHARE_BYTES);
         }
     return true;
 }

@@ -429,6 +429,7 @@ static void vector_reply(cu *c, const ls_line_message *m, ls_cycle now)
     if (LS_UNLIKELY(m->number != 0))
         cu_tap_reply(c, m);
     a->back++;
+    a->from |= m->flags & LS_LINE_FROM;
     if (a->invalidate) {
         ;
     } else if (m->flags & LS_LINE_FAULT) {

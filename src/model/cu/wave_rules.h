@@ -40,6 +40,17 @@ static inline amd_start rules_start(const ls_cu_kernel *k)
                         .dispatch_id = k->dispatch_id };
 }
 
+static inline void rules_flops(ls_cu_tally *tally, const cu_inst *inst, uint64_t lanes)
+{
+    uint64_t flops = inst->flops * lanes;
+    if (inst->flops_type == AMD_FLOPS_SINGLE)
+        tally->flops_single += flops;
+    else if (inst->flops_type == AMD_FLOPS_DOUBLE)
+        tally->flops_double += flops;
+    else
+        tally->flops_half += flops;
+}
+
 /* The instruction is about to be executed: exec is the one that it sees. */
 static inline void rules_tally(ls_cu_tally *tally, const amd_wave *wave, const cu_inst *inst)
 {
@@ -50,6 +61,8 @@ static inline void rules_tally(ls_cu_tally *tally, const amd_wave *wave, const c
         uint64_t exec = amd_wave_exec(wave), all = wave->lanes == 64 ? UINT64_MAX : UINT32_MAX;
         accesses = exec == all ? wave->lanes : (uint64_t)__builtin_popcountll(exec);
         tally->active_lanes += accesses;
+        if (inst->flops != 0)
+            rules_flops(tally, inst, accesses);
     }
     uint64_t bytes = accesses * inst->access_bytes;
     switch (inst->kind) {

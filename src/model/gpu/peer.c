@@ -289,6 +289,7 @@ static bool answer_core(peer *p, ls_cycle now)
         }
         *slot = ask->m[ask->answered];
         remote_tap(p->tap, p->region, slot, LS_STEP_REPLY);
+        slot->level = LS_SECTOR_REMOTE;
     }
     (void)index_list_pop(&p->answered, ask_links(p));
     p->n.answers++;

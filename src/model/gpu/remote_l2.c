@@ -92,6 +92,7 @@ void remote_l2_receive_answer(void *state, ls_link *link, const void *payload, l
     if (i < r->request_total) { /* a request that passed */
         s = &r->slices[r->requests[i].m.slice];
         s->passing--;
+        r->requests[i].m.level = LS_SECTOR_REMOTE;
         put(r, &s->output, i);
     } else {
         s = &r->slices[i - r->request_total];
@@ -316,8 +317,10 @@ static ls_cycle slice_cycle(remote_l2 *r, remote_slice *s)
     }
     for (uint32_t n = width; n > 0 && s->output.count < spec->output_queue &&
                              sector_cache_has_ready(&s->cache) && sector_cache_next_ready(&s->cache, &token);
-         n--)
+         n--) {
+        r->requests[token].m.level = LS_SECTOR_REMOTE;
         put(r, &s->output, token);
+    }
     for (uint32_t n = width; n > 0 && sector_cache_front_miss(&s->cache) != NULL && send_miss(r, s); n--) {
     }
     for (uint32_t n = width; n > 0 && has_look_up(s) && s->output.count < spec->output_queue && !stuck; n--)

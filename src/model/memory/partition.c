@@ -344,6 +344,7 @@ static ls_cycle slice_cycle(partition *p, slice *s)
     left = p->width;
     while (sector_cache_has_ready(&s->l2) && s->output.count < spec->output_queue &&
            sector_cache_next_ready(&s->l2, &token)) {
+        p->requests[token].message.level = LS_SECTOR_DRAM;
         answer(p, s, token);
         if (--left == 0)
             break;

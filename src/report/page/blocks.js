@@ -1,15 +1,64 @@
 /* blocks.js: parts of the section Details about single blocks and counters, and all parts in their order. */
+const levelText = { latency_l1: 'L1', latency_l2: 'L2', latency_dram: 'DRAM', latency_remote: 'other GPUs' };
+/* Where the next bucket begins: histograms of levels have four for each power of two, others one. */
+const bucketEnd = (metric, least) =>
+  levelText[metric] ? least + (least < 8 ? 1 : 2 ** (Math.floor(Math.log2(least)) - 2)) : Math.max(1, 2 * least);
+/* Inside of a bucket values are taken for evenly spread. */
+function quantile(metric, buckets, part) {
+  let left = part * sum(buckets.map((b) => b[1]));
+  for (const [least, n] of buckets) {
+    if (left <= n) return least + (left / n) * (bucketEnd(metric, least) - 1 - least);
+    left -= n;
+  }
+  return NaN;
+}
+function latencyTable(r, levels) {
+  const run = { result: r, kernel: -1, gpu: -1 };
+  const rows = levels.map(([family, metric, buckets]) => [
+    levelText[metric],
+    count(sum(buckets.map((b) => b[1]))),
+    count(get(run, family, metric)),
+    ...[0.5, 0.95, 0.99].map((q) => count(Math.round(quantile(metric, buckets, q)))),
+  ]);
+  return figure(
+    'Round trip of loads and atomics by the farthest level that they needed, in cycles of the core, whole run; ' +
+      'percentiles are estimates inside of buckets',
+    barChart(
+      'Mean round trip by level',
+      levels.map(([family, metric]) => {
+        const mean = get(run, family, metric);
+        return { name: levelText[metric], value: mean, label: count(mean), color: 0 };
+      }),
+    ),
+    ['Level', 'Loads', 'Mean', 'Median', '95 %', '99 %'],
+    rows,
+  );
+}
 function latencies(scope) {
   const r = scope.result,
-    out = [];
+    out = [],
+    levels = [];
+  for (const [name, buckets] of Object.entries(r.buckets)) {
+    const [type, metric] = [name.slice(0, name.lastIndexOf('.')), name.slice(name.lastIndexOf('.') + 1)];
+    if (levelText[metric] && /^(core|cu)\//.test(type)) levels.push([type.split('/')[0], metric, buckets]);
+  }
+  if (levels.length) out.push(latencyTable(r, levels));
   for (const [name, buckets] of Object.entries(r.buckets)) {
     const [type, metric] = [name.slice(0, name.lastIndexOf('.')), name.slice(name.lastIndexOf('.') + 1)];
     const entry = r.metrics[type].find((m) => m[0] === metric),
       mean = get({ result: r, kernel: -1, gpu: -1 }, type.split('/')[0], metric);
     out.push(
       figure(
-        type + ' ' + metric + ': ' + (entry ? entry[3] : '') + '; mean ' + count(mean) + ', whole run',
-        histogram('Histogram of ' + name, buckets, entry ? entry[2] : ''),
+        type +
+          ' ' +
+          metric +
+          ': ' +
+          (entry ? entry[3] : '') +
+          '; mean ' +
+          count(mean) +
+          [0.5, 0.95, 0.99].map((q, i) => ['; median ', ', 95 % ', ', 99 % '][i] + count(Math.round(quantile(metric, buckets, q)))).join('') +
+          ', whole run',
+        histogram('Histogram of ' + name, buckets, entry ? entry[2] : '', (least) => bucketEnd(metric, least)),
         ['From', 'Count'],
         buckets.map((b) => [count(b[0]), count(b[1])]),
       ),

@@ -289,7 +289,7 @@ function roofline(label, roofs, points) {
 }
 
 /* A histogram with buckets of powers of two. */
-function histogram(label, buckets, unit) {
+function histogram(label, buckets, unit, endOf) {
   const left = 60,
     bottom = 38,
     top = 18,
@@ -312,7 +312,7 @@ function histogram(label, buckets, unit) {
         wide - 4,
         height - bottom - y(n),
         'c0',
-        least + ' to ' + (2 * least - 1) + ' ' + unit + ': ' + count(n),
+        least + ' to ' + (endOf(least) - 1) + ' ' + unit + ': ' + count(n),
       ),
       text(left + (i + 0.5) * wide, height - bottom + 15, count(least), 'middle'),
       text(left + (i + 0.5) * wide, y(n) - 4, percent(n / all, 0), 'middle'),

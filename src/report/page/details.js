@@ -165,32 +165,18 @@ function rooflineOf(scope, pick) {
   const r = scope.result,
     ns = nsOf(scope),
     t = trafficOf(scope),
-    flops = get(scope, 'roofline', 'flops');
+    work = arithmeticOf(scope),
+    flops = work.flops;
   if (!(flops > 0)) return null;
-  const peaks = [
-    ['single', 'roof_single'],
-    ['half', 'roof_half'],
-    ['double', 'roof_double'],
-  ]
-    .map(([n, m]) => [n, get(scope, 'roofline', m)])
-    .filter((p) => p[1] > 0);
+  const peaks = work.types.map(([n, , peak]) => [n, peak]).filter((p) => p[1] > 0);
   const seen = new Map();
   for (const [n, v] of peaks)
     seen.set(Math.round(v), seen.has(Math.round(v)) ? seen.get(Math.round(v)) + ' and ' + n : n);
-  const core = keyNumber(r, 'clock.core_mhz') / 1e3,
-    roofs = { flops: [...seen.entries()].map(([v, n]) => [n, v]), bytes: [] };
-  const l1 = blockCount(scope, 'core') * keyNumber(r, 'core.l1.banks') * 32 * core;
-  const l2 =
-    ((keyNumber(r, 'memory.channels') *
-      keyNumber(r, 'memory.slices_per_channel') *
-      32 *
-      keyNumber(r, 'clock.l2_mhz')) /
-      1e3) *
-    (scope.kernel < 0 && scope.gpu < 0 ? r.gpus : 1);
+  const roofs = { flops: [...seen.entries()].map(([v, n]) => [n, v]), bytes: [] };
   for (const [name, v, color] of [
-    ['L1', l1, 4],
-    ['L2', l2, 3],
-    ['DRAM', get(scope, 'roofline', 'roof_dram'), 0],
+    ['L1', work.l1, 4],
+    ['L2', work.l2, 3],
+    ['DRAM', work.dram, 0],
   ])
     if (v > 0) roofs.bytes.push([name, v, color]);
   if (!roofs.flops.length || !roofs.bytes.length) return null;
@@ -205,11 +191,12 @@ function rooflineOf(scope, pick) {
   if (scope.kernel < 0)
     r.kernels.id.forEach((id, i) => {
       const s = { result: r, kernel: i, gpu: -1 };
-      if (points.length < 200 && r.kernels.values[i] && get(s, 'roofline', 'flops') > 0 && trafficOf(s).dram > 0)
+      const here = r.kernels.values[i] ? arithmeticOf(s).flops : 0;
+      if (points.length < 200 && here > 0 && trafficOf(s).dram > 0)
         points.push({
           name: 'kernel ' + id + ' ' + shortName(nameOf(r, i)),
-          intensity: get(s, 'roofline', 'flops') / trafficOf(s).dram,
-          flops: get(s, 'roofline', 'flops') / nsOf(s),
+          intensity: here / trafficOf(s).dram,
+          flops: here / nsOf(s),
           color: 7,
           small: true,
         });

@@ -236,6 +236,35 @@ function dramPeak(scope) {
     channels = blockCount(scope, 'dram');
   return busy > 0 && moved > 0 ? ((moved / busy) * channels * keyNumber(scope.result, 'clock.dram_mhz')) / 1e3 : NaN;
 }
+/* Floating-point operations and roofs in GFLOP/s and GB/s: {flops, types: [[name, flops, peak]], l1, l2, dram}. */
+function arithmeticOf(scope) {
+  const r = scope.result,
+    core = keyNumber(r, 'clock.core_mhz') / 1e3;
+  if (vendorOf(r) !== 'amd') {
+    const gpus = scope.kernel < 0 && scope.gpu < 0 ? r.gpus : 1;
+    const slices = keyNumber(r, 'memory.channels') * keyNumber(r, 'memory.slices_per_channel') * gpus;
+    return {
+      flops: get(scope, 'roofline', 'flops'),
+      types: ['single', 'half', 'double'].map((n) => [n, get(scope, 'core', 'flops_' + n), get(scope, 'roofline', 'roof_' + n)]),
+      l1: blockCount(scope, 'core') * keyNumber(r, 'core.l1.banks') * 32 * core,
+      l2: (slices * 32 * keyNumber(r, 'clock.l2_mhz')) / 1e3,
+      dram: get(scope, 'roofline', 'roof_dram'),
+    };
+  }
+  const single = blockCount(scope, 'cu') * keyNumber(r, 'cu.simds') * keyNumber(r, 'cu.lane_width') * 2 * core,
+    packed = (key(r, 'target') || '').startsWith('gfx8') ? 1 : 2;
+  const peaks = { single, half: single * packed, double: single / keyNumber(r, 'cu.double_slow_rate') };
+  const types = Object.entries(peaks).map(([n, peak]) => [n, get0(scope, 'cu', 'flops_' + n), peak]);
+  const perCycle = (family) =>
+    blockCount(scope, family) * (keyNumber(r, family + '.accesses_per_cycle') || 1) * sectorBytes(r) * core;
+  return {
+    flops: sum(types.map((t) => t[1])),
+    types,
+    l1: perCycle('vector_cache'),
+    l2: perCycle('l2'),
+    dram: dramPeak(scope),
+  };
+}
 function occupancyOf(scope) {
   const r = scope.result;
   if (vendorOf(r) === 'amd') {
@@ -319,6 +348,8 @@ function speedOf(scope) {
       ),
       'busy',
     );
+    for (const [name, done, peak] of arithmeticOf(scope).types)
+      if (done > 0) add(name + ' precision', share(done / ns, peak), 'of the roof');
     add(
       'L2',
       share(get0(scope, 'l2', 'reads') + get0(scope, 'l2', 'writes'), blockCount(scope, 'l2') * cycles),

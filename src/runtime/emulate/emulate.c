@@ -6,6 +6,7 @@
 #include "isa/amd/exec/fault.h"
 #include "isa/amd/exec/limits.h"
 #include "isa/amd/exec/memory.h"
+#include "isa/amd/flops.h"
 #include "runtime/emulate/emulate_impl.h"
 
 #include <stdatomic.h>
@@ -269,6 +270,13 @@ static void emulate_work(void *self, uint32_t thread)
     }
 }
 
+static void emulate_flops(const amd_inst *inst, uint64_t lanes, ls_gpu_counts *counts)
+{
+    amd_flops flops = amd_op_flops((amd_op)inst->op);
+    uint64_t *of[] = { &counts->flops_half, &counts->flops_single, &counts->flops_double };
+    *of[flops.type] += lanes * flops.count;
+}
+
 static void emulate_sum(const emulate *emulator, const amd_program *program, uint64_t groups,
                         ls_gpu_counts *counts)
 {
@@ -289,6 +297,7 @@ static void emulate_sum(const emulate *emulator, const amd_program *program, uin
             bool scalar = inst->format <= AMD_SMEM;
             if (!scalar)
                 counts->active_lanes += lanes;
+            emulate_flops(inst, lanes, counts);
             uint64_t accesses = scalar ? count : lanes, bytes = amd_mem_bytes(inst);
             switch (amd_mem_kind(inst)) {
             case AMD_ACCESS_LOAD:

@@ -435,6 +435,11 @@ const ls_clock *timing_clock(const ls_gpu_system *system, uint32_t number)
     return amd_gpu_clock(t->gpus[t->index_of[number]].gpu);
 }
 
+ls_run_options timing_options(const ls_gpu_system *system)
+{
+    return of(system)->options;
+}
+
 void timing_set_options(ls_gpu_system *system, const ls_run_options *options)
 {
     if (of(system))

@@ -45,7 +45,9 @@ uint32_t timing_gpu_number(const ls_gpu_system *system, size_t gpu);
 /* The clock of the GPU with that number in the system. */
 const ls_clock *timing_clock(const ls_gpu_system *system, uint32_t number);
 
-/* How to run the engine: threads, window, assignment, progress, control; before the first command. */
+/* How to run the engine: threads, window, assignment, progress, control; before the first command. The system simulates
+ * time. */
+ls_run_options timing_options(const ls_gpu_system *system);
 void timing_set_options(ls_gpu_system *system, const ls_run_options *options);
 /* Called for each command that is over, while the engine rests: time to read counters. */
 void timing_watch(ls_gpu_system *system,

@@ -13,6 +13,8 @@ typedef struct sweep_job {
     uint32_t tries; /* that failed */
 } sweep_job;
 
+typedef struct sweep_monitor sweep_monitor;
+
 struct ls_sim_sweep {
     mem_arena arena;
     ls_sim_options base;
@@ -32,6 +34,7 @@ struct ls_sim_sweep {
     uint64_t ask_ns;  /* the store is not asked for a job before this time */
     uint64_t beat_ns; /* when the claims last showed that they are alive */
     ls_run_control control;
+    struct sweep_monitor *monitor; /* NULL: no live page */
 };
 
 /* --- sweep_words.c: a point as a command --- */

@@ -4,6 +4,7 @@
 #include "sim/session.h"
 #include "sim/sweep/farm.h"
 #include "sim/sweep/session.h"
+#include "sim/sweep/sweep_monitor.h"
 
 #include <string.h>
 
@@ -60,6 +61,7 @@ static farm_next next_job(void *self, size_t *index, const char *const **argv, l
         if (claim != LS_CLAIM_MINE)
             continue;
         job->state = JOB_RUNS;
+        sweep_monitor_started(s, i);
         *index = i;
         *argv = sweep_argv(s, job->point);
         if (*argv)
@@ -86,6 +88,7 @@ static ls_status job_done(void *self, size_t index, const char *error, ls_error 
     s->progress.failed += error != NULL;
     show_progress(s);
     ls_status status = points_release(s->store, s->sweep.points[job->point].id, error, err);
+    sweep_monitor_done(s, index, error);
     return status == LS_OK ? show_point(s, job->point, err) : status;
 }
 
@@ -94,6 +97,7 @@ static bool job_idle(void *self, size_t running)
     ls_sim_sweep *s = self;
     s->progress.running = running;
     show_progress(s);
+    sweep_monitor_tick(s);
     if (host_clock_ns() >= s->beat_ns + LS_CLAIM_BEAT_S * UINT64_C(1000000000)) {
         s->beat_ns = host_clock_ns();
         (void)points_beat(s->store, NULL); /* only sweeps on other hosts look at it */
@@ -166,11 +170,15 @@ static ls_status run_points(ls_sim_sweep *s, ls_error *err)
     ls_status status = find_jobs(s, err);
     if (status != LS_OK)
         return status;
+    status = sweep_monitor_begin(s, err);
+    if (status != LS_OK)
+        return status;
     s->ask_ns = s->beat_ns = 0;
     show_progress(s);
     /* A stop in the first call of progress() starts nothing. */
     status = atomic_load(&s->control.stop) ? LS_ERR_INTERRUPTED : farm_run(s->how.jobs, &hooks, err);
     s->progress.running = 0;
+    sweep_monitor_end(s, status);
     if (status != LS_OK)
         release_claims(s);
     if (status == LS_ERR_INTERRUPTED)
