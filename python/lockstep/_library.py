@@ -210,7 +210,8 @@ SWEEP_POINT = ctypes.CFUNCTYPE(None, c_void_p, c_size_t, POINTER(SweepPoint))
 class SweepRunOptions(Structure):
     _fields_ = [
         ("size", c_size_t), ("jobs", c_uint32), ("threads", c_uint32), ("progress", SWEEP_PROGRESS),
-        ("point", SWEEP_POINT), ("self", c_void_p), ("retries", c_uint32),
+        ("point", SWEEP_POINT), ("self", c_void_p), ("retries", c_uint32), ("monitor", c_char_p),
+        ("monitor_token", c_char_p), ("monitor_ready", READY),
     ]  # fmt: skip
 
 

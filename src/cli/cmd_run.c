@@ -387,14 +387,12 @@ static const cli_positional positionals[] = {
 };
 
 static const cli_example examples[] = {
-    { "lockstep run fir --platform r9nano --size 65536 --verify",
-      "execute a workload on an AMD GPU in simulated time, and check its result" },
+    { "lockstep run fir --platform r9nano --size 16384 --verify --source --html fir.html",
+      "execute a workload on an AMD GPU, check its result, and write a report with counts of every instruction" },
     { "lockstep run vector_add.co -p r9nano --grid 64 -a buffer:256 -a buffer:256 -a buffer:256 -a u32:64",
       "launch any kernel in simulated time" },
     { "lockstep run traces/bfs -p rtx3070 -s core.scheduler=gto -s l2.ways=32 --threads 8 -o result.json",
       "replay a trace with two keys changed on 8 threads, and keep everything that was counted" },
-    { "lockstep run fir -p r9nano --size 4096 --source --html fir.html",
-      "write a report with stalls, executions and memory requests of every instruction" },
     { "lockstep --plugin ./my-blocks.so run -p examples/queueing/busy.yaml --dry-run",
       "check a platform with blocks of your own" },
 };

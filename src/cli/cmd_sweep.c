@@ -363,7 +363,6 @@ static const cli_example examples[] = {
     { "lockstep sweep synth:gemm -p rtx2080ti -v cores=17..68*2 -o cores.db", "how a kernel scales" },
     { "lockstep sweep fir kmeans -p r9nano -v vector_cache.size_kib=8..64*2 -m '*hit*' -o caches.db",
       "AMD programs in simulated time, with hit rates in the table" },
-    { "lockstep compare cores.db#1 cores.db#3", "differences between two points" },
     { "lockstep sweep --status cores.db", "how far it is, with the points that failed" },
 };
 

@@ -44,7 +44,7 @@ static void destroy(void *self)
     vec_fini(&t->slots);
     vec_fini(&t->held);
     vec_fini(&t->notes);
-    timing_skip_fini(t);
+    timing_flat_fini(t);
     vec_fini(&t->freed);
     vec_fini(&t->ranges);
     record_abort(t->record);

@@ -308,6 +308,16 @@ ls_status timing_record_pages(timing *t, amd_file_kind kind, uint32_t place, uin
                               uint64_t bytes, ls_error *err);
 void timing_record_fini(timing *t);
 
+/* --- timing_flat.c: the memory in which commands before a position run --- */
+
+ls_status timing_flat_begin(timing *t, ls_error *err);
+/* At the position: every page to its GPU. */
+ls_status timing_flat_deliver(timing *t, ls_error *err);
+void timing_flat_fini(timing *t);
+memory_space *timing_flat_memory(const timing_gpu *g);
+ls_status timing_flat_read(const timing_gpu *g, uint64_t from, void *to, uint64_t bytes, ls_error *err);
+ls_status timing_flat_write(const timing_gpu *g, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
+
 /* --- timing_skip.c: commands before a position --- */
 
 static inline bool timing_is_skipping(const timing *t)
@@ -320,7 +330,6 @@ ls_status timing_skip_command(timing *t, drv_work *work, bool local, ls_error *e
 ls_status timing_skip_stuck(const timing *t, ls_error *err);
 /* Counts a command. launches: its packets that are launches. */
 ls_status timing_note_command(timing *t, const drv_work *work, uint32_t launches, ls_error *err);
-void timing_skip_fini(timing *t);
 
 /* --- timing_replay.c --- */
 

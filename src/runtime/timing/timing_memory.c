@@ -120,7 +120,7 @@ ls_status timing_mem_load(void *self, size_t gpu, uint64_t to, const void *from,
     const timing_gpu *g = &t->gpus[gpu < t->gpu_count ? gpu : 0];
     ls_status status = amd_gpu_load(g->gpu, timing_frame(to), from, bytes, err);
     if (status == LS_OK && g->flat)
-        status = address_space_write(g->flat, to, from, bytes, err);
+        status = timing_flat_write(g, to, from, bytes, err);
     if (status == LS_OK && t->check && !timing_is_skipping(t))
         memcheck_write(t->check, 0, to, from, bytes);
     pthread_mutex_unlock(&t->lock);

@@ -10,7 +10,6 @@
 #include "runtime/emulate/emulate.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static timing *of(const ls_gpu_system *system)
@@ -55,89 +54,6 @@ void timing_position(const ls_gpu_system *system, const timing_record *record, s
     }
 }
 
-/* ----------------------------------------------------------------------------------------------- one memory */
-
-/* The emulator has one memory. GPUs whose addresses have their number, and GPUs together, get one while the program goes
- * to the position: every byte at its virtual address, wherever its page lies. */
-static bool needs_flat(const timing *t)
-{
-    return t->gpu_count > 1 || t->unified || t->gpus[0].home != 0;
-}
-
-/* Allocations that were there before the program. */
-static ls_status mirror_gpu(const timing_gpu *g, memory_space *flat, ls_error *err)
-{
-    size_t count = address_space_extents(g->space, NULL, 0);
-    memory_extent *extents = malloc((count + 1) * sizeof *extents);
-    ls_status status = extents ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    count = extents ? address_space_extents(g->space, extents, count) : 0;
-    for (size_t i = 0; i < count && status == LS_OK; i++) {
-        uint64_t at = mem_place_virtual(g->home, extents[i].start), bytes = extents[i].end - extents[i].start;
-        status = address_space_map(flat, at, bytes, extents[i].state, err);
-        if (status == LS_OK)
-            status = address_space_write(flat, at, address_space_host(g->space, extents[i].start, bytes),
-                                         bytes, err);
-    }
-    free(extents);
-    return status;
-}
-
-static ls_status make_flat(timing *t, ls_error *err)
-{
-    memory_space *flat;
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < t->gpu_count; i++) {
-        uint64_t end = mem_place_virtual(t->gpus[i].home, address_space_bytes(t->gpus[i].space));
-        bytes = end > bytes ? end : bytes;
-    }
-    ls_status status = address_space_create(bytes, &flat, err);
-    for (size_t i = 0; i < t->gpu_count && status == LS_OK; i++) {
-        t->gpus[i].flat = flat;
-        status = mirror_gpu(&t->gpus[i], flat, err);
-    }
-    return status;
-}
-
-void timing_skip_fini(timing *t)
-{
-    if (t->gpu_count > 0)
-        address_space_destroy(t->gpus[0].flat);
-    for (size_t i = 0; i < t->gpu_count; i++)
-        t->gpus[i].flat = NULL;
-}
-
-static memory_space *memory_of(const timing_gpu *g)
-{
-    return g->flat ? g->flat : g->space;
-}
-
-/* A page goes to the frame that it has now. */
-static ls_status deliver_page(const timing *t, uint64_t address, const uint8_t *bytes, ls_error *err)
-{
-    page_place at = page_table_find(t->pages, address);
-    const timing_gpu *g = &t->gpus[t->index_of[at.place]];
-    const void *now = address_space_host(g->space, at.frame, LS_PAGE_BYTES);
-    if (now && memcmp(now, bytes, LS_PAGE_BYTES) == 0)
-        return LS_OK;
-    return amd_gpu_load(g->gpu, at.frame, bytes, LS_PAGE_BYTES, err);
-}
-
-static ls_status deliver(timing *t, ls_error *err)
-{
-    memory_space *flat = t->gpus[0].flat;
-    size_t count = address_space_extents(flat, NULL, 0);
-    memory_extent *extents = malloc((count + 1) * sizeof *extents);
-    ls_status status = extents ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    count = extents ? address_space_extents(flat, extents, count) : 0;
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t *bytes = address_space_host(flat, extents[i].start, extents[i].end - extents[i].start);
-        for (uint64_t at = extents[i].start; at < extents[i].end && status == LS_OK; at += LS_PAGE_BYTES)
-            status = deliver_page(t, at, bytes + (at - extents[i].start), err);
-    }
-    free(extents);
-    return status;
-}
-
 /* ------------------------------------------------------------------------------------------ begin and end */
 
 static ls_status check_devices(const ls_gpu_system *system, const source_position *to, ls_error *err)
@@ -168,8 +84,8 @@ ls_status timing_skip(ls_gpu_system *system, const source_position *to, ls_error
     ls_status status = position_check_start(to, err);
     if (status == LS_OK)
         status = check_devices(system, to, err);
-    if (status == LS_OK && to->command > 0 && needs_flat(t))
-        status = make_flat(t, err);
+    if (status == LS_OK && to->command > 0)
+        status = timing_flat_begin(t, err);
     if (status == LS_OK)
         t->skip_to = *to;
     return status;
@@ -190,25 +106,25 @@ ls_status timing_check_skip(const ls_gpu_system *system, ls_error *err)
 #define PIECE_BYTES 65536u
 
 /* A piece of a transfer, in the order that leaves overlapping copies right. */
-static ls_status transfer_piece(memory_space *memory, const drv_work *work, uint64_t at, uint64_t bytes,
+static ls_status transfer_piece(const timing_gpu *g, const drv_work *work, uint64_t at, uint64_t bytes,
                                 uint8_t *buffer, ls_error *err)
 {
     const uint8_t *bytes_of = buffer;
     ls_status status = LS_OK;
     if (work->kind == DRV_WORK_OUT)
-        return address_space_read(memory, work->from + at, (uint8_t *)work->host_to + at, bytes, err);
+        return timing_flat_read(g, work->from + at, (uint8_t *)work->host_to + at, bytes, err);
     if (work->kind == DRV_WORK_IN)
         bytes_of = (const uint8_t *)work->host_from + at;
     else if (work->kind == DRV_WORK_COPY)
-        status = address_space_read(memory, work->from + at, buffer, bytes, err);
+        status = timing_flat_read(g, work->from + at, buffer, bytes, err);
     else
         for (uint64_t i = 0; i < bytes; i++)
             buffer[i] = ((const uint8_t *)work->pattern)[(at + i) % work->pattern_bytes];
-    return status == LS_OK ? address_space_write(memory, work->to + at, bytes_of, bytes, err) : status;
+    return status == LS_OK ? timing_flat_write(g, work->to + at, bytes_of, bytes, err) : status;
 }
 
 /* Copies and fills of the commands before the position. */
-static ls_status transfer(memory_space *memory, const drv_work *work, ls_error *err)
+static ls_status transfer(const timing_gpu *g, const drv_work *work, ls_error *err)
 {
     uint8_t buffer[PIECE_BYTES];
     bool backwards = work->kind == DRV_WORK_COPY && work->to > work->from;
@@ -216,7 +132,7 @@ static ls_status transfer(memory_space *memory, const drv_work *work, ls_error *
     for (uint64_t done = 0, piece; done < work->bytes && status == LS_OK; done += piece) {
         uint64_t left = work->bytes - done;
         piece = left < PIECE_BYTES ? left : PIECE_BYTES;
-        status = transfer_piece(memory, work, backwards ? left - piece : done, piece, buffer, err);
+        status = transfer_piece(g, work, backwards ? left - piece : done, piece, buffer, err);
     }
     return status;
 }
@@ -236,10 +152,9 @@ static ls_status emulate_slot(timing *t, const timing_slot *slot, const drv_work
     emulate *emulator;
     memcpy(launch.grid, k->grid, sizeof launch.grid);
     memcpy(launch.group, k->group, sizeof launch.group);
-    ls_status status =
-        address_space_write(memory_of(g), k->packet, slot->setup, slot->packet.transfer.bytes, err);
+    ls_status status = timing_flat_write(g, k->packet, slot->setup, slot->packet.transfer.bytes, err);
     if (status == LS_OK)
-        status = emulate_create(memory_of(g), 1, &emulator, err);
+        status = emulate_create(timing_flat_memory(g), 1, &emulator, err);
     if (status != LS_OK)
         return status;
     status = emulate_run(emulator, k->program, &launch, NULL, NULL, err);
@@ -317,8 +232,8 @@ static ls_status arrive(timing *t, ls_error *err)
                        "the position is after %" PRIu64 " launches, but the first %" PRIu64
                        " commands of the program have %" PRIu64,
                        t->skip_to.launches, t->commands, t->launches);
-    ls_status status = t->gpus[0].flat ? deliver(t, err) : LS_OK;
-    timing_skip_fini(t);
+    ls_status status = timing_flat_deliver(t, err);
+    timing_flat_fini(t);
     return status == LS_OK ? release_held(t, err) : status;
 }
 
@@ -332,7 +247,7 @@ ls_status timing_skip_command(timing *t, drv_work *work, bool local, ls_error *e
         return vec_push(&t->held, work) ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     }
     const timing_gpu *g = &t->gpus[work->gpu < t->gpu_count ? work->gpu : 0];
-    ls_status status = launch ? skip_launch(t, work, &launches, err) : transfer(memory_of(g), work, err);
+    ls_status status = launch ? skip_launch(t, work, &launches, err) : transfer(g, work, err);
     if (status == LS_OK)
         status = timing_note_command(t, work, launches, err);
     t->others += !launch && !local;
