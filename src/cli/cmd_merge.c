@@ -91,7 +91,7 @@ static const cli_positional positionals[] = {
 static const cli_example examples[] = {
     { "lockstep merge parts.1-of-2.db parts.2-of-2.db -o all.db",
       "two shards of a sweep become one database" },
-    { "lockstep merge all.db -o copy.db", "copy a whole sweep, for example to a server: -o postgresql://..." },
+    { "lockstep merge all.db -o copy.db", "copy a whole sweep; -o also takes the address of a server" },
 };
 
 static const cli_command command = {
