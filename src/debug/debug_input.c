@@ -3,10 +3,10 @@
 #include "debug/debug_input.h"
 
 #include "base/file.h"
+#include "base/library.h"
 #include "debug/debug_command.h"
 #include "debug/debug_expr.h"
 
-#include <dlfcn.h>
 #include <editline/readline.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,25 +91,19 @@ static char **complete(const char *text, int start, int end)
     return edit.rl_completion_matches(text, next_match);
 }
 
-static bool find(void *library, const char *name, void *call)
-{
-    void *found = dlsym(library, name);
-    memcpy(call, &found, sizeof found);
-    return found != NULL;
-}
-
 static void load_edit(void)
 {
-    void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
-    rl_completion_func_t **completion;
-    char *(*read)(const char *) = NULL;
+    static rl_completion_func_t **completion;
+    static char *(*read)(const char *);
+    static const library_call calls[] = { { "add_history", &edit.add_history },
+                                          { "rl_completion_matches", &edit.rl_completion_matches },
+                                          { "rl_attempted_completion_function", &completion },
+                                          { "rl_line_buffer", &edit.line },
+                                          { "readline", &read } };
     edit.tried = true;
-    if (!library || !find(library, "add_history", &edit.add_history) ||
-        !find(library, "rl_completion_matches", &edit.rl_completion_matches) ||
-        !find(library, "rl_attempted_completion_function", &completion) || !find(library, "readline", &read))
+    if (!library_load(LIBRARY, calls, sizeof calls / sizeof *calls))
         return;
     *completion = complete;
-    (void)find(library, "rl_line_buffer", &edit.line);
     edit.readline = read;
 }
 

@@ -1,9 +1,9 @@
 /* postgres.c: see postgres.h. */
 #include "report/postgres.h"
 
+#include "base/library.h"
 #include "base/text.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 #include <strings.h>
@@ -109,22 +109,12 @@ postgres_calls postgres;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool loaded;
 
-/* POSIX lets a pointer to data stand for a function; C does not, so it is copied. */
-static bool find(void *library, const char *name, void *call)
-{
-    void *found = dlsym(library, name);
-    memcpy(call, &found, sizeof found);
-    return found != NULL;
-}
-
 static void load(void)
 {
-    void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
-    bool all = library != NULL;
-#define X(name) all = all && find(library, #name, &postgres.name);
-    POSTGRES_CALLS(X)
+#define X(name) { #name, &postgres.name },
+    static const library_call calls[] = { POSTGRES_CALLS(X) };
 #undef X
-    loaded = all; /* it stays until the program ends */
+    loaded = library_load(LIBRARY, calls, sizeof calls / sizeof *calls);
 }
 
 ls_status postgres_load(ls_error *err)

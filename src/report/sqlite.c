@@ -1,9 +1,9 @@
 /* sqlite.c: see sqlite.h. */
 #include "report/sqlite.h"
 
+#include "base/library.h"
 #include "base/pool.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
@@ -17,22 +17,12 @@ sqlite_calls sqlite;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool loaded;
 
-/* POSIX lets a pointer to data stand for a function; C does not, so it is copied. */
-static bool find(void *library, const char *name, void *call)
-{
-    void *found = dlsym(library, name);
-    memcpy(call, &found, sizeof found);
-    return found != NULL;
-}
-
 static void load(void)
 {
-    void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
-    bool all = library != NULL;
-#define X(name) all = all && find(library, "sqlite3_" #name, &sqlite.name);
-    SQLITE_CALLS(X)
+#define X(name) { "sqlite3_" #name, &sqlite.name },
+    static const library_call calls[] = { SQLITE_CALLS(X) };
 #undef X
-    loaded = all; /* it stays until the program ends */
+    loaded = library_load(LIBRARY, calls, sizeof calls / sizeof *calls);
 }
 
 ls_status sqlite_load(ls_error *err)

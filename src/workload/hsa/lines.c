@@ -1,9 +1,9 @@
 /* lines.c: see lines.h. Everything is read once into two tables: rows of lines by address, and ranges of functions. */
 #include "workload/hsa/lines.h"
 
+#include "base/library.h"
 #include "base/vec.h"
 
-#include <dlfcn.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <pthread.h>
@@ -69,22 +69,12 @@ static struct {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool loaded;
 
-/* POSIX lets a pointer to data stand for a function; C does not, so it is copied. */
-static bool find(void *library, const char *name, void *call)
-{
-    void *found = dlsym(library, name);
-    memcpy(call, &found, sizeof found);
-    return found != NULL;
-}
-
 static void load(void)
 {
-    void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
-    bool all = library != NULL;
-#define X(name) all = all && find(library, "dwarf_" #name, &dw.name);
-    DW_CALLS(X)
+#define X(name) { "dwarf_" #name, &dw.name },
+    static const library_call calls[] = { DW_CALLS(X) };
 #undef X
-    loaded = all; /* it stays until the program ends */
+    loaded = library_load(LIBRARY, calls, sizeof calls / sizeof *calls);
 }
 
 /* ----------------------------------------------------------------------------------------------- reading */
