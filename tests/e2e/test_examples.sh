@@ -6,7 +6,7 @@ source "$(dirname "$0")/lib.bash"
 # shellcheck source=world.bash
 source "$SOURCE_DIR/tests/e2e/world.bash"
 
-seconds=4
+seconds=2
 world=$work/world
 world_make "$world" >stdout 2>stderr || fail 'the files that the examples name cannot be made'
 
