@@ -76,8 +76,8 @@ run 5 emulate "$object" --grid 64 --arg u64:4096 --arg u64:4096 --arg buffer:256
 grep -q 'kernel vector_add, pc vector_add+0x' stderr || fail 'the fault does not say where'
 
 # Variants that only the tests build.
-if [[ -e $kernels/gfx1010-O0-wave64/vector_add.co ]]; then
-    run 0 emulate vector_add --gpu gfx1010 --variant O0-wave64 --size 500 --verify
+if [[ -e $kernels/gfx1030-O0-wave64/vector_add.co ]]; then
+    run 0 emulate vector_add --gpu gfx1030 --variant O0-wave64 --size 500 --verify
 else
     left_out 'the variant O0-wave64 is not compiled'
 fi
