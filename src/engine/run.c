@@ -227,6 +227,52 @@ static void hand_out(run *r)
     }
 }
 
+/* The thread with the most work gives a group to the one with the least, if that shortens the meeting by a sixteenth. */
+static void even_out(run *r)
+{
+    worker *most = &r->workers[0], *least = most;
+    uint64_t all = 0;
+    for (uint32_t t = 0; t < r->threads; t++) {
+        worker *w = &r->workers[t];
+        most = w->load > most->load ? w : most;
+        least = w->load < least->load ? w : least;
+        all += w->load;
+    }
+    uint64_t gap = most->load - least->load, best_gap = gap;
+    ls_group *best = NULL;
+    for (size_t i = 0; i < r->active_count; i++) {
+        ls_group *group = r->active[i];
+        uint64_t twice = 2 * group->last_work, left = twice < gap ? gap - twice : twice - gap;
+        if (&r->workers[group->thread] == most && left < best_gap) {
+            best_gap = left;
+            best = group;
+        }
+    }
+    if (best != NULL && gap - best_gap > all / 8)
+        best->thread = (uint32_t)(least - r->workers);
+}
+
+/* A group stays on its thread from meeting to meeting: its state is in the caches of that thread's CPU. Heavy groups come
+ * first, so that what other threads take at the end is light. */
+static void hand_out_groups(run *r)
+{
+    for (uint32_t t = 0; t < r->threads; t++) {
+        r->workers[t].count = 0;
+        r->workers[t].load = 0;
+        atomic_store_explicit(&r->workers[t].cursor, 0, memory_order_relaxed);
+    }
+    for (size_t i = 0; i < r->active_count; i++)
+        r->workers[r->active[i]->thread].load += r->active[i]->last_work;
+    even_out(r);
+    for (size_t i = 0; i < r->active_count; i++) {
+        worker *w = &r->workers[r->active[i]->thread];
+        uint32_t at = w->count++;
+        for (; at > 0 && w->groups[at - 1]->last_work < r->active[i]->last_work; at--)
+            w->groups[at] = w->groups[at - 1];
+        w->groups[at] = r->active[i];
+    }
+}
+
 /* Plans windows and runs those that are not worth sharing, up to the first one that is. */
 static share_kind next_shared_window(run *r)
 {
@@ -261,7 +307,7 @@ static share_kind next_shared_round(run *r)
             run_meeting_timed(r);
         if (share != SHARE_GROUPS)
             continue;
-        atomic_store_explicit(&r->group_cursor, 0, memory_order_relaxed);
+        hand_out_groups(r);
         return SHARE_GROUPS;
     }
 }
@@ -310,13 +356,13 @@ static void take_from(const run *r, worker *w)
     }
 }
 
-static void take_groups(run *r)
+static void take_groups_from(const run *r, worker *w)
 {
     for (;;) {
-        uint32_t i = atomic_fetch_add_explicit(&r->group_cursor, 1, memory_order_relaxed);
-        if (i >= r->active_count)
+        uint32_t i = atomic_fetch_add_explicit(&w->cursor, 1, memory_order_relaxed);
+        if (i >= w->count)
             return;
-        run_group(r, r->active[i]);
+        run_group(r, w->groups[i]);
     }
 }
 
@@ -334,7 +380,8 @@ static void run_thread(void *self, uint32_t thread)
         if (r->finished)
             return;
         if (r->shared == SHARE_GROUPS) {
-            take_groups(r);
+            for (uint32_t t = 0; t < r->threads; t++)
+                take_groups_from(r, &r->workers[(thread + t) % r->threads]);
             continue;
         }
         take_from(r, &r->workers[thread]);
@@ -440,6 +487,7 @@ static bool prepare_groups(run *r, mem_arena *arena)
         group->runnable_count = 0;
         group->windows = group->windows_before = group->work = group->last_work = group->last_windows = 0;
         group->sent_before = group->next_start = LS_TIME_MAX;
+        group->thread = (uint32_t)(i % r->threads);
         used += group->count > 0;
         if (group->count > 0)
             r->active[0] = group;
@@ -485,7 +533,8 @@ static ls_status prepare_run(run *r, mem_arena *arena, ls_error *err)
     bool ok = prepare_groups(r, arena) && r->owner != NULL && r->workers != NULL;
     for (uint32_t t = 0; t < r->threads && ok; t++) {
         r->workers[t].queue = arena_array(arena, count, sizeof(ls_domain *));
-        ok = r->workers[t].queue != NULL;
+        r->workers[t].groups = arena_array(arena, engine->groups.count, sizeof(ls_group *));
+        ok = r->workers[t].queue != NULL && r->workers[t].groups != NULL;
     }
     if (!ok)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %u threads and %zu domains", r->threads, count);

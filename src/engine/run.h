@@ -12,6 +12,8 @@ typedef struct worker {
     _Alignas(LS_CACHE_LINE) atomic_uint cursor; /* next domain of its queue to take */
     uint32_t count;
     ls_domain **queue;
+    ls_group **groups; /* SHARE_GROUPS: its groups; count and cursor are theirs */
+    uint64_t load;     /* expected cycles of these */
 } worker;
 
 /* How the threads share the work between two barriers. */
@@ -53,7 +55,6 @@ typedef struct run {
     ls_time meeting_fs; /* how long groups may run without meeting */
     ls_group **active;  /* groups that still have windows to run in this meeting */
     size_t active_count;
-    atomic_uint group_cursor; /* SHARE_GROUPS: the next to take */
 
     /* watchdog */
     bool watching; /* a period was begun */

@@ -265,6 +265,7 @@ struct ls_group {
     uint64_t windows, windows_before; /* before: when the meeting began */
     uint64_t work;                    /* region cycles in this meeting */
     uint64_t last_work, last_windows; /* of the meeting before: estimates */
+    uint32_t thread;                  /* that runs it if threads take whole groups */
     struct scaling_group *scaling;    /* NULL unless the run measures itself */
 };
 

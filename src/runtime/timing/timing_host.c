@@ -3,8 +3,6 @@
 
 #include "model/amd_memory/place_memory.h"
 
-#define HOST_BYTES (UINT64_C(64) << 30) /* of addresses; memory is used when it is written */
-
 /* The lock is held, and the engine does not run. */
 static void pages_changed(void *self, uint64_t address, uint64_t bytes, uint32_t state)
 {
@@ -16,7 +14,8 @@ ls_status timing_set_up_host(timing *t, ls_error *err)
     t->host = ls_engine_part(t->engine, HOST_PART, 0);
     if (!t->host)
         return LS_OK;
-    ls_status status = address_space_create(HOST_BYTES, &t->host_space, err);
+    /* As many addresses as this process can reserve; memory is used when it is written. */
+    ls_status status = address_space_create(0, &t->host_space, err);
     if (status == LS_OK)
         status = line_memory_attach(t->host->memory, t->host_space, err);
     for (size_t i = 0; i < t->gpu_count && status == LS_OK; i++) {
