@@ -162,6 +162,7 @@ static void check(amd_target target, unsigned lanes, const amd_inst *in, const c
     static amd_group group;
     have.group = &group;
     body(&have, in);
+    amd_wave_rest(&have);
     memcpy(&want.wave, &start.wave, sizeof want.wave);
     run_model(&want, in);
     covered[target][in->op]++;

@@ -336,6 +336,7 @@ static void execute(const amd_inst *in, amd_body body)
     wave.vgpr_count = 256;
     wave.group = &group;
     body(&wave, in);
+    amd_wave_rest(&wave);
     have.wave = wave;
     for (unsigned r = 0; r < 256; r++)
         memcpy(have.vgpr[r], registers + (size_t)r * lanes, lanes * sizeof *registers);

@@ -295,6 +295,7 @@ static ls_cu_result step_plain(ls_cu_exec *x, exec_wave *w, ls_cycle now)
     if (inst->time)
         w->arch.time = now;
     inst->body(&w->arch, inst->inst);
+    amd_wave_rest(&w->arch);
     if (w->arch.stop == AMD_FAULTED)
         return exec_fault(w, inst->next - inst->bytes);
     return w->arch.stop == AMD_ENDED ? end_wave(x, w) : advance(w, LS_CU_STEPPED);

@@ -82,6 +82,7 @@ void cu_source_step(cu_wave *w, ls_cycle now)
     if (inst->time)
         w->arch.time = now;
     inst->body(&w->arch, inst->inst);
+    amd_wave_rest(&w->arch);
 }
 
 bool cu_source_address(cu_wave *w, amd_access *access, ls_cycle now)

@@ -128,6 +128,7 @@ static uint64_t group_loop_hook(emulate_context *context, amd_wave *wave, uint64
         wave->time++;
         wave->pc = program->ops[at].next;
         program->ops[at].body(wave, inst);
+        amd_wave_rest(wave);
         if (wave->stop != AMD_FAULTED && launch->hook)
             group_call_hook(context, launch->hook, launch->hook_self, wave, inst, pc);
         if (wave->stop != AMD_FAULTED && debugger && !group_ask(context, debugger->after, wave, inst, pc))
@@ -155,6 +156,7 @@ static bool group_turn(emulate_context *context, amd_wave *wave)
         limit = most;
     uint64_t before = wave->time;
     uint64_t pc = group_loop(context, wave, limit);
+    amd_wave_rest(wave);
     context->instructions += wave->time - before;
     if (wave->stop == AMD_RUNNING && most != 0 && wave->time >= most)
         group_fault(wave, LS_FAULT_LIMIT, wave->pc);

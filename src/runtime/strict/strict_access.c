@@ -356,6 +356,7 @@ static bool exchange(strict *s, uint64_t exec)
     own.src[1].code = AMD_VGPR + 1;
     own.vdst.code = AMD_VGPR + 2;
     s->launch.program->ops[s->op].body(&copy, &own);
+    amd_wave_rest(&copy);
     MEM_FOR_LANES(lane, exec)
     to[lane] = address_shadow[lane] ? UINT32_MAX : s->temp[2 * lanes + lane];
     s->shadow->vgpr_origin[inst->vdst.code - AMD_VGPR] = s->shadow->vgpr_origin[data->code - AMD_VGPR];

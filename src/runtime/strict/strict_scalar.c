@@ -263,6 +263,7 @@ static bool salu_relative(strict *s)
     if (inst.src[0].code >= AMD_INT_0)
         inst.src[0].code = AMD_INT_0; /* a constant is defined */
     s->launch.program->ops[s->op].body(&copy, &inst);
+    amd_wave_rest(&copy);
     memcpy(s->shadow->sgpr, copy.sgpr, AMD_VCC_LO * sizeof copy.sgpr[0]);
     return true;
 }
@@ -363,6 +364,7 @@ bool strict_salu(strict *s)
         if (all != 0 && !scc_is_carry(inst)) {
             amd_wave copy = *s->wave;
             s->launch.program->ops[s->op].body(&copy, inst);
+            amd_wave_rest(&copy);
             uint64_t value = salu_read64(&copy, inst, inst->sdst.code);
             if (inst->sdst.dwords < 2)
                 value &= UINT32_MAX;

@@ -331,6 +331,7 @@ static bool run_on_shadows(strict *s)
             inst.src[k].code = scalar ? AMD_INT_MINUS : AMD_INT_0; /* all or nothing */
         }
     s->launch.program->ops[s->op].body(&copy, &inst);
+    amd_wave_rest(&copy);
     return true;
 }
 

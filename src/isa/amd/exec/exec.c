@@ -140,6 +140,11 @@ bool amd_exec_has(amd_target target, amd_op op)
     return false;
 }
 
+__attribute__((cold)) void amd_exec_rest(amd_wave *wave)
+{
+    lanes_env_need(wave, LANES_ENV_EXACT);
+}
+
 /* --- scalar operands of vector instructions ------------------------------------------------------------- */
 
 uint64_t lanes_scalar(const amd_wave *w, const amd_inst *inst, unsigned code, lanes_type type)

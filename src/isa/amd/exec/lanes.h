@@ -59,12 +59,22 @@ static inline bool lanes_is_16(unsigned type)
 
 /* Which part of MODE the host's floating point follows while a kernel runs. */
 typedef enum lanes_env {
-    LANES_ENV_NONE,  /* round to nearest even, denormals kept */
+    LANES_ENV_NONE,  /* any: the kernel computes with integers only */
     LANES_ENV_F32,   /* MODE's single-precision fields */
     LANES_ENV_FLUSH, /* as F32, but denormals are always flushed, independent of MODE: v_mad_f32, v_mac_f32 */
     LANES_ENV_F64,   /* MODE's double- and half-precision fields */
     LANES_ENV_TRANS, /* round to nearest even, denormals flushed: v_rcp_f32, v_exp_f32... */
+    LANES_ENV_EXACT, /* round to nearest even, denormals kept: the host's usual state */
+    LANES_ENV_COUNT
 } lanes_env;
+
+/* A row without an environment of its own whose operands are floating point. */
+#define LANES_IS_FLOAT_(type)                                                                                 \
+    ((type) == LANES_F32 || (type) == LANES_F64 || (type) == LANES_F16 || (type) == LANES_PF16)
+#define LANES_ROW_ENV(env, d, a, b, c)                                                                        \
+    ((env) != LANES_ENV_NONE                                                                ? (env)           \
+     : LANES_IS_FLOAT_(d) || LANES_IS_FLOAT_(a) || LANES_IS_FLOAT_(b) || LANES_IS_FLOAT_(c) ? LANES_ENV_EXACT \
+                                                                                            : LANES_ENV_NONE)
 
 enum {                          /* lanes_row.flags */
        LANES_ACC = 1u << 0,     /* the last source is the old destination: v_mac_f32 */
@@ -99,55 +109,62 @@ uint64_t lanes_scalar(const amd_wave *wave, const amd_inst *inst, unsigned code,
 /* For every lane: the number of the lane that DPP reads from; bit 7 says that it is out of range. */
 void lanes_dpp_map(const amd_inst *inst, unsigned lanes, uint8_t *map);
 
-/* Executes with a part of MODE; returns what lanes_env_leave() restores. */
+/* Brings the host's floating point to the state that an environment asks for. Changing it is slow, so it stays until a body
+ * needs another one; amd_wave.host_float says which it is. */
 #if defined(__x86_64__)
 #include <xmmintrin.h>
-/* MXCSR by MODE's two denormal bits and its two rounding bits. AMD: 0 nearest, 1 up, 2 down, 3 to zero;
- * MXCSR: 1 down, 2 up. Without the first denormal bit sources are flushed (0x40), without the second results
- * are (0x8000). */
-#define LANES_CSR_(denormals) 0x1f80 | denormals, 0x5f80 | denormals, 0x3f80 | denormals, 0x7f80 | denormals
+/* MXCSR by MODE's two denormal bits and its two rounding bits, as its difference to the usual value. AMD: 0 nearest, 1 up,
+ * 2 down, 3 to zero; MXCSR: 1 down, 2 up. Without the first denormal bit sources are flushed (0x40), without the second
+ * results are (0x8000). */
+#define LANES_CSR_USUAL 0x1f80u
+#define LANES_CSR_(denormals) 0 | (denormals), 0x4000 | (denormals), 0x2000 | (denormals), 0x6000 | (denormals)
 static const uint16_t lanes_csr[16] = { LANES_CSR_(0x8040), LANES_CSR_(0x8000), LANES_CSR_(0x0040),
                                         LANES_CSR_(0) };
-static inline unsigned lanes_env_enter(uint32_t mode, lanes_env env)
+static inline void lanes_host_float(uint16_t state)
 {
-    unsigned saved = _mm_getcsr();
-    unsigned index = env == LANES_ENV_F32     ? (mode & 3) | (mode >> 2 & 12)
-                     : env == LANES_ENV_F64   ? (mode >> 2 & 3) | (mode >> 4 & 12)
-                     : env == LANES_ENV_FLUSH ? mode & 3
-                                              : 0;
-    _mm_setcsr(lanes_csr[index]);
-    return saved;
+    _mm_setcsr(LANES_CSR_USUAL ^ state);
 }
-static inline void lanes_env_leave(unsigned saved)
+static inline uint16_t lanes_env_state(uint32_t mode, lanes_env env)
 {
-    _mm_setcsr(saved);
+    return env == LANES_ENV_F32     ? lanes_csr[(mode & 3) | (mode >> 2 & 12)]
+           : env == LANES_ENV_F64   ? lanes_csr[(mode >> 2 & 3) | (mode >> 4 & 12)]
+           : env == LANES_ENV_FLUSH ? lanes_csr[mode & 3]
+           : env == LANES_ENV_TRANS ? lanes_csr[0]
+                                    : 0;
 }
 #else
 #include <fenv.h>
-/* Without MXCSR only the rounding follows MODE, except where FPCR can flush (aarch64). */
-static inline unsigned lanes_env_enter(uint32_t mode, lanes_env env)
+/* Without MXCSR only the rounding (bits 1:0) follows MODE, except where FPCR can flush (bit 2; aarch64). */
+static inline void lanes_host_float(uint16_t state)
 {
     static const int round[4] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
-    int saved = fegetround();
-    fesetround(round[env == LANES_ENV_TRANS ? 0 : env == LANES_ENV_F64 ? mode >> 2 & 3 : mode & 3]);
+    fesetround(round[state & 3]);
 #if defined(__aarch64__)
-    unsigned denormals = env == LANES_ENV_F32 ? mode >> 4 & 3 : env == LANES_ENV_F64 ? mode >> 6 & 3 : 0;
     uint64_t fpcr;
     __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
-    fpcr = denormals ? fpcr & ~(UINT64_C(1) << 24) : fpcr | UINT64_C(1) << 24;
+    fpcr = state & 4 ? fpcr | UINT64_C(1) << 24 : fpcr & ~(UINT64_C(1) << 24);
     __asm__ volatile("msr fpcr, %0" : : "r"(fpcr));
 #endif
-    return (unsigned)saved;
 }
-static inline void lanes_env_leave(unsigned saved)
+static inline uint16_t lanes_env_state(uint32_t mode, lanes_env env)
 {
-#if defined(__aarch64__)
-    uint64_t fpcr;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
-    __asm__ volatile("msr fpcr, %0" : : "r"(fpcr & ~(UINT64_C(1) << 24)));
-#endif
-    fesetround((int)saved);
+    unsigned round = env == LANES_ENV_F64                             ? mode >> 2 & 3
+                     : env == LANES_ENV_F32 || env == LANES_ENV_FLUSH ? mode & 3
+                                                                      : 0;
+    bool keep = env == LANES_ENV_F32   ? mode >> 4 & 3
+                : env == LANES_ENV_F64 ? mode >> 6 & 3
+                                       : env == LANES_ENV_EXACT || env == LANES_ENV_NONE;
+    return (uint16_t)(round | (keep ? 0u : 4u));
 }
 #endif
+
+static inline void lanes_env_need(amd_wave *wave, lanes_env env)
+{
+    uint16_t state = lanes_env_state(wave->mode, env);
+    if (__builtin_expect(wave->host_float != state, 0)) {
+        wave->host_float = state;
+        lanes_host_float(state);
+    }
+}
 
 #endif

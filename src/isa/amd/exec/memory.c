@@ -278,6 +278,7 @@ void amd_mem_writeback(amd_wave *wave, const amd_inst *inst, const amd_access *a
 void mem_body(amd_wave *wave, const amd_inst *inst)
 {
     amd_access access;
+    amd_wave_rest(wave); /* formats, images and atomics compute with floats */
     if (amd_mem_address(wave, inst, &access) && amd_mem_perform(wave, inst, &access))
         amd_mem_writeback(wave, inst, &access);
 }

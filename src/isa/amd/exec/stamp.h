@@ -6,7 +6,7 @@
  * The words of a row: op, the types of destination and sources, and a statement for one lane that sets D from
  * S0, S1, S2. `i` is the lane and `w` the wave; the statement must not change them. Half-precision values are
  * held as float.
- *   I1 I2 I3     integers and moves: no floating-point environment
+ *   I1 I2 I3     integers and moves: with floating-point operands, the host's usual environment
  *   L1           one source, and a statement about all lanes at once: sets t[] from a[]
  *   X3           with a quicker statement for waves in which something holds
  *   E1 E2 E3     the environment comes second; NaNs are what the statement makes of them
@@ -276,12 +276,15 @@
 #if defined(LANES_SAT_ROWS)
 #define ROW_(op, env, flags, count, D, A, B, C)
 #define SAT_ROW_(op, flags, count, D, A, B, C)                                                                \
-    [AMD_##                                                                                                   \
-        op] = { SAT_NAME(op), LANES_ENV_NONE, flags, count, LANES_##D, { LANES_##A, LANES_##B, LANES_##C } },
+    [AMD_##op] = { SAT_NAME(op), LANES_ROW_ENV(LANES_ENV_NONE, LANES_##D, LANES_##A, LANES_##B, LANES_##C),   \
+                   flags,        count,                                                                       \
+                   LANES_##D,    { LANES_##A, LANES_##B, LANES_##C } },
 #else
 #define ROW_(op, env, flags, count, D, A, B, C)                                                               \
-    [AMD_##op] = { KERNEL_NAME(op), LANES_ENV_##env, flags,                                                   \
-                   count,           LANES_##D,       { LANES_##A, LANES_##B, LANES_##C } },
+    [AMD_##                                                                                                   \
+        op] = { KERNEL_NAME(op), LANES_ROW_ENV(LANES_ENV_##env, LANES_##D, LANES_##A, LANES_##B, LANES_##C),  \
+                flags,           count,                                                                       \
+                LANES_##D,       { LANES_##A, LANES_##B, LANES_##C } },
 #define SAT_ROW_(op, flags, count, D, A, B, C)
 #endif
 #define I1(op, D, A, x) ROW_(op, NONE, 0, 1, D, A, NONE, NONE)
@@ -309,7 +312,7 @@
 #else
 #define CMPX_ROW_(op, opx, env, A, B)                                                                         \
     [AMD_##opx] = { KERNEL_NAME(op),                                                                          \
-                    LANES_ENV_##env,                                                                          \
+                    LANES_ROW_ENV(LANES_ENV_##env, LANES_NONE, LANES_##A, LANES_##B, LANES_NONE),             \
                     LANES_COMPARE | LANES_EXEC,                                                               \
                     2,                                                                                        \
                     LANES_NONE,                                                                               \

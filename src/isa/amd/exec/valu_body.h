@@ -117,10 +117,9 @@ __attribute__((always_inline)) static inline void NAME(any)(amd_wave *w, const a
             m[i] &= 0xffffu;
         mask = m;
     }
-    unsigned saved = row->env ? lanes_env_enter(w->mode, (lanes_env)row->env) : 0;
-    uint64_t bits = row->kernel(d, s[0], s[1], s[2], mask, w);
     if (row->env)
-        lanes_env_leave(saved);
+        lanes_env_need(w, (lanes_env)row->env);
+    uint64_t bits = row->kernel(d, s[0], s[1], s[2], mask, w);
     if (row->flags & LANES_CARRY)
         NAME(write_mask)(w, inst->sdst.code, bits & exec);
 }
@@ -146,10 +145,9 @@ static void NAME(compare)(amd_wave *w, const amd_inst *inst)
     uint32_t t[2][2 * LANES] ALIGNED_;
     const uint32_t *a = NAME(any_source)(w, inst, 0, row->src[0], t[0]);
     const uint32_t *b = NAME(any_source)(w, inst, 1, row->src[1], t[1]);
-    unsigned saved = row->env ? lanes_env_enter(w->mode, (lanes_env)row->env) : 0;
-    uint64_t bits = row->kernel(NULL, a, b, b, lanes_ones, w) & NAME(exec)(w);
     if (row->env)
-        lanes_env_leave(saved);
+        lanes_env_need(w, (lanes_env)row->env);
+    uint64_t bits = row->kernel(NULL, a, b, b, lanes_ones, w) & NAME(exec)(w);
     NAME(write_mask)(w, inst->sdst.code, bits);
     if (row->flags & LANES_EXEC)
         NAME(write_mask)(w, AMD_EXEC_LO, bits);

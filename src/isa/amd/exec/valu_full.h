@@ -100,7 +100,7 @@ static void NAME(modify)(const amd_inst *inst, unsigned k, unsigned type, uint32
 
 /* Output modifier and clamp of floating-point results. The modifier counts only where denormals are flushed
  * and IEEE mode is off. */
-static void NAME(finish)(const amd_wave *w, const amd_inst *inst, unsigned type, uint32_t *t)
+static void NAME(finish)(amd_wave *w, const amd_inst *inst, unsigned type, uint32_t *t)
 {
     static const float factor[4] = { 1.0f, 2.0f, 4.0f, 0.5f };
     bool wide = type == LANES_F64;
@@ -109,6 +109,7 @@ static void NAME(finish)(const amd_wave *w, const amd_inst *inst, unsigned type,
     bool clamp = inst->flags & AMD_CLAMP, nan_to_zero = w->mode >> 8 & 1;
     if (scale == 1.0f && !clamp)
         return;
+    lanes_env_need(w, LANES_ENV_EXACT);
     for (unsigned i = 0; i < LANES; i++) {
         unsigned halves = type == LANES_PF16 ? 2 : 1;
         for (unsigned h = 0; h < halves; h++) {
@@ -190,6 +191,7 @@ static void NAME(full)(amd_wave *w, const amd_inst *inst)
         if (type == LANES_MASK)
             continue;
         if (row->flags & LANES_MIX) {
+            lanes_env_need(w, LANES_ENV_EXACT);
             NAME(select_mix)(inst, k, s[k]);
             continue;
         }
@@ -209,10 +211,9 @@ static void NAME(full)(amd_wave *w, const amd_inst *inst)
     }
     /* A body may not touch lanes that it does not compute. */
     memset(t, 0, sizeof t);
-    unsigned saved = row->env ? lanes_env_enter(w->mode, (lanes_env)row->env) : 0;
-    uint64_t bits = row->kernel(t, s[0], s[1], s[2], lanes_ones, w);
     if (row->env)
-        lanes_env_leave(saved);
+        lanes_env_need(w, (lanes_env)row->env);
+    uint64_t bits = row->kernel(t, s[0], s[1], s[2], lanes_ones, w);
     bool carry = NAME(rows)[inst->op].flags & LANES_CARRY;
     if (carry && row != &NAME(rows)[inst->op]) {
         uint32_t unused[2 * LANES] ALIGNED_; /* a saturated result still has the carry of the exact one */
@@ -224,7 +225,7 @@ static void NAME(full)(amd_wave *w, const amd_inst *inst)
             NAME(write_mask)(w, AMD_EXEC_LO, bits & live);
         return;
     }
-    if (row->dst == LANES_F32 || row->dst == LANES_F64 || row->dst == LANES_F16 || row->dst == LANES_PF16)
+    if (LANES_IS_FLOAT_(row->dst))
         NAME(finish)(w, inst, row->dst, t);
     NAME(place)(w, inst, row, d, t);
     NAME(spread)(m, live);

@@ -39,14 +39,9 @@ __attribute__((always_inline)) static inline void NAME(quick)(amd_wave *w, const
         c = m;
     }
     const uint32_t *mask = low ? lanes_low : lanes_ones;
-    if (env == LANES_ENV_NONE && !carry) {
-        row->kernel(d, a, b, c, mask, w);
-        return;
-    }
-    unsigned saved = env ? lanes_env_enter(w->mode, env) : 0;
-    uint64_t bits = row->kernel(d, a, b, c, mask, w);
     if (env)
-        lanes_env_leave(saved);
+        lanes_env_need(w, env);
+    uint64_t bits = row->kernel(d, a, b, c, mask, w);
     if (carry)
         NAME(write_mask)(w, inst->sdst.code, bits);
 }
@@ -61,7 +56,8 @@ __attribute__((always_inline)) static inline void NAME(quick)(amd_wave *w, const
     QUICK_(NAME(shape##_f32), sources, third, scalar, LANES_ENV_F32, false)                                   \
     QUICK_(NAME(shape##_flush), sources, third, scalar, LANES_ENV_FLUSH, false)                               \
     QUICK_(NAME(shape##_f64), sources, third, scalar, LANES_ENV_F64, false)                                   \
-    QUICK_(NAME(shape##_trans), sources, third, scalar, LANES_ENV_TRANS, false)
+    QUICK_(NAME(shape##_trans), sources, third, scalar, LANES_ENV_TRANS, false)                               \
+    QUICK_(NAME(shape##_exact), sources, third, scalar, LANES_ENV_EXACT, false)
 QUICK_ENVS_(quick_1, 1, THIRD_NONE, false)
 QUICK_ENVS_(quick_2, 2, THIRD_NONE, false)
 QUICK_ENVS_(quick_3, 2, THIRD_VGPR, false)
@@ -80,8 +76,9 @@ QUICK_(NAME(quick_carry_ins), 2, THIRD_MASK, true, LANES_ENV_NONE, true)
 #define QUICK_ROW_(shape)                                                                                     \
     {                                                                                                         \
         NAME(shape##_none), NAME(shape##_f32), NAME(shape##_flush), NAME(shape##_f64), NAME(shape##_trans),   \
+            NAME(shape##_exact),                                                                              \
     }
-static const amd_body NAME(quick_bodies)[2][4][5] = {
+static const amd_body NAME(quick_bodies)[2][4][LANES_ENV_COUNT] = {
     { QUICK_ROW_(quick_1), QUICK_ROW_(quick_2), QUICK_ROW_(quick_3), QUICK_ROW_(quick_acc) },
     { QUICK_ROW_(quick_1s), QUICK_ROW_(quick_2s), QUICK_ROW_(quick_3s), QUICK_ROW_(quick_accs) },
 };
@@ -97,16 +94,17 @@ static const amd_body NAME(quick_masked)[2][3] = {
     }
 #define QUICK_LOWS_(shape, sources, third)                                                                    \
     QUICK_LOW_(NAME(shape##_low_none), sources, third, LANES_ENV_NONE)                                        \
-    QUICK_LOW_(NAME(shape##_low_f64), sources, third, LANES_ENV_F64)
+    QUICK_LOW_(NAME(shape##_low_f64), sources, third, LANES_ENV_F64)                                          \
+    QUICK_LOW_(NAME(shape##_low_exact), sources, third, LANES_ENV_EXACT)
 QUICK_LOWS_(quick_1, 1, THIRD_NONE)
 QUICK_LOWS_(quick_2, 2, THIRD_NONE)
 QUICK_LOWS_(quick_3, 2, THIRD_VGPR)
 QUICK_LOWS_(quick_acc, 2, THIRD_ACC)
-static const amd_body NAME(quick_lows)[4][2] = {
-    { NAME(quick_1_low_none), NAME(quick_1_low_f64) },
-    { NAME(quick_2_low_none), NAME(quick_2_low_f64) },
-    { NAME(quick_3_low_none), NAME(quick_3_low_f64) },
-    { NAME(quick_acc_low_none), NAME(quick_acc_low_f64) },
+static const amd_body NAME(quick_lows)[4][3] = {
+    { NAME(quick_1_low_none), NAME(quick_1_low_f64), NAME(quick_1_low_exact) },
+    { NAME(quick_2_low_none), NAME(quick_2_low_f64), NAME(quick_2_low_exact) },
+    { NAME(quick_3_low_none), NAME(quick_3_low_f64), NAME(quick_3_low_exact) },
+    { NAME(quick_acc_low_none), NAME(quick_acc_low_f64), NAME(quick_acc_low_exact) },
 };
 #undef QUICK_LOW_
 #undef QUICK_LOWS_
@@ -119,12 +117,13 @@ static amd_body NAME(quick_find_low)(const amd_inst *inst)
 {
     const lanes_row *row = &NAME(rows)[inst->op];
     bool acc = row->flags & LANES_ACC, mask = row->src[2] == LANES_MASK;
-    bool quick = row->sources > 0 && (row->env == LANES_ENV_NONE || row->env == LANES_ENV_F64);
+    bool exact = row->env == LANES_ENV_EXACT, f64 = row->env == LANES_ENV_F64;
+    bool quick = row->sources > 0 && (row->env == LANES_ENV_NONE || exact || f64);
     for (unsigned k = 0; k < row->sources; k++)
         quick &= inst->src[k].code >= AMD_VGPR || (k == 2 && acc);
     if (!quick || mask || row->flags & LANES_CARRY)
         return NAME(general_low);
-    return NAME(quick_lows)[acc ? 3 : row->sources - 1][row->env == LANES_ENV_F64];
+    return NAME(quick_lows)[acc ? 3 : row->sources - 1][exact ? 2 : f64];
 }
 
 /* The body for operands without modifiers. */
@@ -142,7 +141,7 @@ static amd_body NAME(quick_find)(const amd_inst *inst)
     for (unsigned k = 1; k < row->sources; k++)
         if (inst->src[k].code < AMD_VGPR && !(k == 2 && (acc || mask)))
             return NAME(general);
-    if (carry && (row->env || (row->sources == 3 && !mask)))
+    if (carry && (row->env != LANES_ENV_NONE || (row->sources == 3 && !mask)))
         return NAME(general);
     if (carry || mask)
         return NAME(quick_masked)[scalar][!carry ? 0 : mask ? 2 : 1];

@@ -34,7 +34,10 @@ typedef struct amd_wave {
     uint8_t index;        /* within the work-group */
     uint8_t gpr_idx_mode; /* s_set_gpr_idx_on */
     uint8_t wait_sleep;   /* the last s_sleep's argument, for a timing model */
-    uint64_t time;        /* value of s_memtime and s_memrealtime; its runner must keep it rising */
+    /* How the host's floating point differs from its usual state after the bodies of this wave: a body sets what it
+     * needs, and the next that needs the same sets nothing. 0: as usual. */
+    uint16_t host_float;
+    uint64_t time; /* value of s_memtime and s_memrealtime; its runner must keep it rising */
     struct amd_group *group;
     ls_fault fault;
 } amd_wave;
@@ -62,7 +65,8 @@ static inline uint64_t amd_wave_exec(const amd_wave *wave)
 }
 
 /* A body. Executes one instruction: reads and writes the wave, its LDS and memory. wave->pc is already
- * the address after the instruction. Sets wave->stop to end, wait or fault. */
+ * the address after the instruction. Sets wave->stop to end, wait or fault. May leave the host's floating point in another
+ * state: before code that does not belong to this wave, its runner calls amd_wave_rest(). */
 typedef void (*amd_body)(amd_wave *wave, const amd_inst *inst);
 
 /* The body for an instruction on this host (AVX-512, AVX2 or plain), or NULL if there is none. No other
@@ -71,6 +75,13 @@ amd_body amd_exec_find(amd_target target, unsigned lanes, const amd_inst *inst);
 /* The part of it for memory instructions (SMEM, DS, MUBUF, MTBUF, MIMG, FLAT, GLOBAL, SCRATCH); see
  * exec/memory.h. */
 amd_body amd_exec_find_memory(amd_target target, unsigned lanes, const amd_inst *inst);
+/* Brings the host's floating point back to its usual state. */
+void amd_exec_rest(amd_wave *wave);
+static inline void amd_wave_rest(amd_wave *wave)
+{
+    if (__builtin_expect(wave->host_float != 0, 0))
+        amd_exec_rest(wave);
+}
 /* True if the operation has a body on this target in some encoding: for the coverage list. */
 bool amd_exec_has(amd_target target, amd_op op);
 
