@@ -73,7 +73,14 @@ static void start_lanes(const amd_program *program, amd_wave *wave, const uint32
     uint32_t count = total - first < lanes ? total - first : lanes;
     amd_start_clear(wave->vgpr, (size_t)program->vgprs * lanes);
     uint32_t x = first % size[0], y = first / size[0] % size[1], z = first / size[0] / size[1];
-    for (uint32_t lane = 0; lane < count; lane++) {
+    bool one_row = count <= size[0] - x; /* the usual case: y and z are the same in all lanes */
+    for (uint32_t lane = 0; one_row && lane < count; lane++)
+        wave->vgpr[lane] = x + lane;
+    for (uint32_t lane = 0; one_row && y != 0 && ids >= 1 && lane < count; lane++)
+        wave->vgpr[lanes + lane] = y;
+    for (uint32_t lane = 0; one_row && z != 0 && ids >= 2 && lane < count; lane++)
+        wave->vgpr[2 * lanes + lane] = z;
+    for (uint32_t lane = 0; !one_row && lane < count; lane++) {
         wave->vgpr[lane] = x;
         if (ids >= 1)
             wave->vgpr[lanes + lane] = y;

@@ -69,6 +69,10 @@ __attribute__((always_inline)) static inline void NAME(words)(amd_wave *w, const
         if (code < AMD_VGPR)
             NAME(broadcast)(t[k], NAME(plain)(w, inst, code));
     }
+    if (third == THIRD_MASK) {
+        NAME(spread)(t[2], NAME(read_mask)(w, inst->src[2].code));
+        s[2] = t[2];
+    }
     if (env)
         lanes_env_need(w, env);
     NAME(rows)[inst->op].kernel(d, s[0], s[1], s[2], lanes_ones, w);
@@ -140,6 +144,7 @@ QUICK_(NAME(quick_carry_ins), 2, THIRD_MASK, true, LANES_ENV_NONE, true)
 WORDS_ENVS_(words_2, THIRD_NONE)
 WORDS_ENVS_(words_3, THIRD_VGPR)
 WORDS_ENVS_(words_acc, THIRD_ACC)
+WORDS_(NAME(words_select), THIRD_MASK, LANES_ENV_NONE)
 
 #define QUICK_ROW_(shape)                                                                                     \
     {                                                                                                         \
@@ -205,7 +210,7 @@ static bool NAME(are_words)(const amd_inst *inst, const lanes_row *row)
     for (unsigned k = 0; k < row->sources - (unsigned)acc; k++) {
         unsigned code = inst->src[k].code, type = row->src[k];
         bool word = !lanes_is_wide(type) && !lanes_is_16(type) && type != LANES_P16 && type != LANES_PF16;
-        if (type == LANES_MASK || (code < AMD_VGPR && (!word || !VALU_PLAIN_(code))))
+        if (type != LANES_MASK && code < AMD_VGPR && (!word || !VALU_PLAIN_(code)))
             return false;
     }
     return true;
@@ -222,6 +227,8 @@ static amd_body NAME(quick_find)(const amd_inst *inst)
         return words && !lanes_is_wide(row->src[0]) ? NAME(compare_words) : NAME(compare);
     for (unsigned k = 1; k < row->sources; k++)
         others |= inst->src[k].code < AMD_VGPR && !(k == 2 && (acc || mask));
+    if (others && words && mask)
+        return NAME(words_select);
     if (others)
         return words ? NAME(words_bodies)[acc ? 2 : row->sources - 2][row->env] : NAME(general);
     if (scalar && (!VALU_PLAIN_(inst->src[0].code) || lanes_is_wide(row->src[0]) || lanes_is_16(row->src[0])))
