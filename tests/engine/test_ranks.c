@@ -1,0 +1,374 @@
+/* test_ranks.c: a machine that is divided over ranks has the bits of one that is not: random machines on 1 to 4 ranks,
+ * which are threads of this process. Also the division of groups, and what is refused. */
+#include "engine/fixture.h"
+
+#include "engine/local_transport.h"
+#include "engine/random_machine.h"
+#include "engine/ranks_impl.h"
+
+enum { MACHINES = 14, MESSAGES = 20 };
+
+typedef struct trial {
+    uint64_t seed;
+    rm_options machine;
+    ls_run_options options;
+    uint32_t pieces; /* the run is cut into so many */
+    ls_time end;
+    rm_machine *m[LOCAL_RANKS_MAX];
+    ls_status status[LOCAL_RANKS_MAX];
+    ls_error err[LOCAL_RANKS_MAX];
+    ls_run_result result[LOCAL_RANKS_MAX];
+    rank_counts counts[LOCAL_RANKS_MAX][LOCAL_RANKS_MAX];
+} trial;
+
+static ls_status run_pieces(trial *t, uint32_t rank)
+{
+    ls_engine *engine = t->m[rank]->engine;
+    ls_run_options options = t->options;
+    for (uint32_t i = 1; i < t->pieces; i++) {
+        options.until = t->end / t->pieces * i;
+        ls_status status = ls_run(engine, &options, &t->result[rank], &t->err[rank]);
+        if (status != LS_OK)
+            return status;
+    }
+    options.until = t->options.until;
+    return ls_run(engine, &options, &t->result[rank], &t->err[rank]);
+}
+
+static void run_rank(void *self, uint32_t rank, const rank_transport *transport)
+{
+    trial *t = self;
+    t->m[rank] = calloc(1, sizeof *t->m[rank]);
+    assert(t->m[rank] != NULL);
+    rm_build_with(t->m[rank], t->seed, &t->machine);
+    ls_engine *engine = t->m[rank]->engine;
+    ls_status status = transport != NULL ? ranks_attach(engine, transport, &t->err[rank]) : LS_OK;
+    t->status[rank] = status == LS_OK ? run_pieces(t, rank) : status;
+    if (transport != NULL && status == LS_OK && ranks_report(engine, t->counts[rank], NULL) != LS_OK)
+        abort();
+}
+
+static uint32_t rank_of(const trial *t, const ls_domain *domain)
+{
+    const rank_state *ranks = t->m[0]->engine->ranks;
+    return ranks != NULL ? ranks->owner[domain->group->id] : 0;
+}
+
+/* Each part from the rank that runs it. */
+static uint64_t fingerprint(const trial *t)
+{
+    rm_machine whole = *t->m[0];
+    for (uint32_t i = 0; i < whole.node_count; i++)
+        whole.nodes[i] = t->m[rank_of(t, ls_region_domain(t->m[0]->nodes[i]->region))]->nodes[i];
+    for (uint32_t i = 0; i < whole.domain_count; i++) {
+        const rm_machine *m = t->m[rank_of(t, t->m[0]->domains[i])];
+        whole.sends[i] = m->sends[i];
+        whole.deliveries[i] = m->deliveries[i];
+    }
+    for (uint32_t i = 0; i < whole.link_count; i++)
+        whole.links[i] = t->m[rank_of(t, t->m[0]->links[i]->from->domain)]->links[i];
+    return rm_fingerprint(&whole, &t->result[0]);
+}
+
+static void free_trial(trial *t)
+{
+    for (uint32_t i = 0; i < LOCAL_RANKS_MAX; i++)
+        if (t->m[i] != NULL) {
+            rm_destroy(t->m[i]);
+            free(t->m[i]);
+        }
+}
+
+/* Groups that have domains. */
+static uint32_t used_groups(const rm_machine *m)
+{
+    bool used[RM_GROUPS_MAX] = { 0 };
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < m->domain_count; i++)
+        used[ls_domain_group(m->domains[i])->id] = true;
+    for (uint32_t i = 0; i < RM_GROUPS_MAX; i++)
+        count += used[i];
+    return count;
+}
+
+/* One machine on one process and on up to four ranks. Returns the status of all of them. */
+static ls_status check_machine(const trial *sample)
+{
+    trial *alone = calloc(1, sizeof *alone);
+    assert_non_null(alone);
+    *alone = *sample;
+    alone->pieces = 0;
+    run_rank(alone, 0, NULL);
+    uint64_t expected = fingerprint(alone);
+    uint32_t most = used_groups(alone->m[0]);
+    for (uint32_t ranks = 1; ranks <= 4 && ranks <= most; ranks++) {
+        trial *t = calloc(1, sizeof *t);
+        assert_non_null(t);
+        *t = *sample;
+        t->end = alone->result[0].end_time;
+        t->options.threads = 1 + (uint32_t)(t->seed + ranks) % 3;
+        local_run(ranks, run_rank, t);
+        for (uint32_t r = 0; r < ranks; r++) {
+            assert_int_equal(t->status[r], alone->status[0]);
+            assert_string_equal(t->err[r].what, alone->err[0].what);
+            assert_string_equal(ls_engine_report(t->m[r]->engine), ls_engine_report(alone->m[0]->engine));
+            assert_int_equal(t->result[r].end_time, alone->result[0].end_time);
+            assert_int_equal(t->result[r].messages, alone->result[0].messages);
+            assert_int_equal(t->result[r].limited, alone->result[0].limited);
+        }
+        if (fingerprint(t) != expected)
+            fail_msg("machine %u differs on %u ranks", (unsigned)t->seed, ranks);
+        free_trial(t);
+        free(t);
+    }
+    ls_status status = alone->status[0];
+    free_trial(alone);
+    free(alone);
+    return status;
+}
+
+static unsigned check_machines(trial t, unsigned machines)
+{
+    unsigned deadlocks = 0;
+    for (uint64_t seed = 1; seed <= machines; seed++) {
+        t.seed = seed;
+        t.machine.messages = MESSAGES;
+        t.machine.groups_seed = seed * 13 + 5;
+        deadlocks += check_machine(&t) == LS_ERR_DEADLOCK;
+    }
+    return deadlocks;
+}
+
+static void test_same_bits(void **state)
+{
+    (void)state;
+    assert_int_equal(check_machines((trial){ 0 }, MACHINES), 0);
+}
+
+/* The line and the whole report name waiters of all ranks, in the order of one process. */
+static void test_deadlocks(void **state)
+{
+    (void)state;
+    unsigned deadlocks = check_machines((trial){ .machine = { .late = true } }, MACHINES);
+    assert_in_range(deadlocks, 1, MACHINES - 1);
+}
+
+static void test_watchdog(void **state)
+{
+    (void)state;
+    trial t = { .machine = { .late = true, .polls = true },
+                .options = { .watchdog_fs = UINT64_C(3000000000) } };
+    unsigned deadlocks = check_machines(t, MACHINES / 2);
+    assert_in_range(deadlocks, 1, MACHINES / 2 - 1);
+}
+
+static void test_pieces_and_stops(void **state)
+{
+    (void)state;
+    check_machines((trial){ .pieces = 5 }, MACHINES / 2);
+    check_machines((trial){ .machine = { .stop_after = 7 } }, MACHINES / 2);
+}
+
+/* ------------------------------------------------------------------------------------------------- division */
+
+/* Four GPUs of `gpu_domains` domains, two at each switch, a root between the switches, and a host. */
+typedef struct tree {
+    ls_engine *engine;
+    ls_region *region[16];
+    uint32_t regions;
+} tree;
+
+static ls_region *add_group(tree *t, const char *name, uint32_t domains)
+{
+    ls_group *group;
+    ls_region *first = NULL;
+    assert_int_equal(ls_group_create(t->engine, name, &group, NULL), LS_OK);
+    for (uint32_t i = 0; i < domains; i++) {
+        char own[32];
+        snprintf(own, sizeof own, "%s.%u", name, i);
+        ls_region *region = new_domain(t->engine, own, GHZ);
+        assert_int_equal(ls_domain_set_group(ls_region_domain(region), group, NULL), LS_OK);
+        first = first != NULL ? first : region;
+    }
+    return first;
+}
+
+static void nothing(void *self, ls_link *link, const void *payload, ls_cycle now)
+{
+    (void)self;
+    (void)link;
+    (void)payload;
+    (void)now;
+}
+
+static void both_ways(const tree *t, ls_region *a, ls_region *b, uint32_t width)
+{
+    for (int i = 0; i < 2; i++)
+        new_link(t->engine, &(ls_link_spec){ .name = "wire",
+                                             .from = i == 0 ? a : b,
+                                             .to = i == 0 ? b : a,
+                                             .latency_cycles = 50,
+                                             .width_bytes = width,
+                                             .credits = 4,
+                                             .payload_bytes = 8,
+                                             .receive = nothing });
+}
+
+/* Groups: 0 is the engine's own and empty; gpu0 is 1, switch0 is 5, switch1 is 6, root is 7, host is 8. */
+static tree build_tree(void)
+{
+    tree t = { .engine = new_engine() };
+    ls_region *gpu[4], *host, *hub[2], *root;
+    for (uint32_t i = 0; i < 4; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "gpu%u", i);
+        gpu[i] = add_group(&t, name, 6);
+    }
+    hub[0] = add_group(&t, "switch0", 1);
+    hub[1] = add_group(&t, "switch1", 1);
+    root = add_group(&t, "root", 1);
+    host = add_group(&t, "host", 1);
+    for (uint32_t i = 0; i < 4; i++)
+        both_ways(&t, gpu[i], hub[i % 2], 16); /* gpu0 and gpu2 are neighbours */
+    both_ways(&t, hub[0], root, 16);
+    both_ways(&t, hub[1], root, 16);
+    both_ways(&t, host, root, 16);
+    return t;
+}
+
+static void test_division(void **state)
+{
+    (void)state;
+    static const uint32_t expected[][9] = {
+        { 0, 0, 0, 0, 0, 0, 0, 0, 0 },
+        /* gpu0 with its neighbour gpu2; each switch beside its GPUs */
+        { 0, 0, 1, 0, 1, 0, 1, 0, 0 },
+        { 0, 0, 1, 2, 1, 0, 1, 0, 0 },
+        { 0, 0, 1, 2, 3, 0, 1, 0, 0 },
+    };
+    tree t = build_tree();
+    uint32_t owner[9];
+    for (uint32_t ranks = 1; ranks <= 4; ranks++) {
+        assert_int_equal(ranks_divide(t.engine, ranks, owner, NULL), LS_OK);
+        for (uint32_t g = 1; g < 9; g++)
+            if (owner[g] != expected[ranks - 1][g])
+                fail_msg("group %u of %u ranks is on rank %u", g, ranks, owner[g]);
+    }
+    ls_error err;
+    assert_int_equal(ranks_divide(t.engine, 9, owner, &err), LS_ERR_USAGE);
+    assert_string_equal(err.what, "the machine has 8 parts that can run alone (GPUs, switches, the host), too "
+                                  "few for 9 ranks");
+    ls_engine_destroy(t.engine);
+}
+
+/* ------------------------------------------------------------------------------------------------- packing */
+
+/* A transport whose bytes the test chooses. */
+typedef struct fake_rank {
+    uint8_t bytes[256];
+    size_t count;
+    bool fails;
+} fake_rank;
+
+static ls_status fake_exchange(void *self, const rank_bytes *out, rank_bytes *in, const uint8_t *with,
+                               ls_error *err)
+{
+    const fake_rank *fake = self;
+    (void)out;
+    (void)with;
+    in[1] = (rank_bytes){ fake->bytes, fake->count };
+    return fake->fails ? ls_fail(err, LS_ERR_IO, "rank 1 does not answer") : LS_OK;
+}
+
+static ls_status fake_values(void *self, uint64_t *values, size_t count, ls_error *err)
+{
+    (void)self;
+    (void)values;
+    (void)count;
+    (void)err;
+    return LS_OK;
+}
+
+static void test_wrong_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t words[6];
+        size_t bytes;
+    } cases[] = {
+        { { 0, 1, 0, 0 }, 8 },        /* half of a head */
+        { { 999, 1, 0, 0 }, 16 },     /* no such link */
+        { { 0, 1, 0, 0 }, 16 },       /* a message without its slot */
+        { { 0, 5000, 1, 0, 0 }, 24 }, /* more credits than there are */
+        { { 0, UINT32_MAX, 0, 0 }, 16 },
+    };
+    for (size_t i = 0; i < LS_COUNT_OF(cases); i++) {
+        tree t = build_tree();
+        fake_rank fake = { .count = cases[i].bytes };
+        memcpy(fake.bytes, cases[i].words, cases[i].bytes);
+        const rank_transport transport = {
+            .self = &fake, .ranks = 2, .exchange = fake_exchange, .least = fake_values, .sum = fake_values
+        };
+        ls_error err;
+        assert_int_equal(ranks_attach(t.engine, &transport, &err), LS_OK);
+        assert_int_equal(ls_run(t.engine, NULL, NULL, &err), LS_ERR_INPUT);
+        assert_string_equal(err.what, "rank 1 sent bytes that fit no link of this machine");
+        ls_engine_destroy(t.engine);
+    }
+}
+
+/* The line of the first failure stays; the transport is not used again. */
+static void test_lost_rank(void **state)
+{
+    (void)state;
+    tree t = build_tree();
+    fake_rank fake = { .fails = true };
+    const rank_transport transport = {
+        .self = &fake, .ranks = 2, .exchange = fake_exchange, .least = fake_values, .sum = fake_values
+    };
+    ls_error err;
+    assert_int_equal(ranks_attach(t.engine, &transport, &err), LS_OK);
+    assert_int_equal(ranks_attach(t.engine, &transport, &err), LS_ERR_USAGE);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ls_run(t.engine, NULL, NULL, &err), LS_ERR_IO);
+        assert_string_equal(err.what, "rank 1 does not answer");
+        fake.fails = false;
+    }
+    ls_engine_destroy(t.engine);
+}
+
+/* Every rank has the numbers of all, and what one counts as sent the others have received. */
+static void test_report(void **state)
+{
+    (void)state;
+    trial *t = calloc(1, sizeof *t);
+    assert_non_null(t);
+    t->seed = 3;
+    t->machine = (rm_options){ .messages = MESSAGES, .groups_seed = 5 };
+    t->options.threads = 1;
+    local_run(2, run_rank, t);
+    assert_int_equal(t->status[0], LS_OK);
+    for (int r = 0; r < 2; r++) {
+        const rank_counts *n = t->counts[r];
+        assert_memory_equal(n, t->counts[0], 2 * sizeof *n);
+        assert_int_equal(n[0].domains + n[1].domains, t->m[0]->domain_count);
+        assert_int_equal(n[0].meetings, n[1].meetings);
+        assert_int_equal(n[0].windows + n[1].windows, t->result[0].windows);
+        assert_true(n[r].messages > 0 && n[r].credits > 0);
+        assert_true(n[r].link_bytes > n[r].messages * (SLOT_HEADER_BYTES + sizeof(rm_message)));
+        assert_true(n[r].run_ns >= n[r].wait_ns);
+    }
+    free_trial(t);
+    free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_bits), cmocka_unit_test(test_deadlocks),
+        cmocka_unit_test(test_watchdog),  cmocka_unit_test(test_pieces_and_stops),
+        cmocka_unit_test(test_division),  cmocka_unit_test(test_wrong_bytes),
+        cmocka_unit_test(test_lost_rank), cmocka_unit_test(test_report),
+    };
+    return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);
+}
