@@ -181,12 +181,17 @@ ls_status ranks_send(rank_state *r, const uint8_t *with, ls_error *err)
 
 ls_status ranks_tell(ls_engine *engine, rank_bytes out, const rank_bytes **in, ls_error *err)
 {
+    return ranks_give(engine, UINT32_MAX, out, in, err);
+}
+
+ls_status ranks_give(ls_engine *engine, uint32_t to, rank_bytes out, const rank_bytes **in, ls_error *err)
+{
     rank_state *r = engine->ranks;
     *in = NULL;
     if (r == NULL)
         return LS_OK;
     for (uint32_t i = 0; i < r->transport.ranks; i++)
-        if (i != r->transport.rank)
+        if (i != r->transport.rank && (to == UINT32_MAX || to == i))
             save_put(&r->out[i], out.at, out.count);
     ls_status status = ranks_send(r, NULL, err);
     r->in[r->transport.rank] = out;

@@ -60,6 +60,8 @@ bool ranks_runs(const ls_block *block); /* here */
 /* All ranks: in[r] is what rank r gave as `out`; in[] has ranks_count() entries, is NULL for one rank, and is valid until
  * the next call. */
 ls_status ranks_tell(ls_engine *engine, rank_bytes out, const rank_bytes **in, ls_error *err);
+/* The same, but only rank `to` gets the bytes of the others. */
+ls_status ranks_give(ls_engine *engine, uint32_t to, rank_bytes out, const rank_bytes **in, ls_error *err);
 /* All ranks: the numbers of every rank; out has ranks_count() entries. */
 ls_status ranks_report(ls_engine *engine, rank_counts *out, ls_error *err);
 
