@@ -116,6 +116,11 @@ uint32_t ranks_owner(const ls_block *block)
     return domain->engine->ranks != NULL ? domain->engine->ranks->owner[domain->group->id] : 0;
 }
 
+bool ranks_lost(const ls_engine *engine)
+{
+    return engine->ranks != NULL && engine->ranks->broken != LS_OK;
+}
+
 bool ranks_runs(const ls_block *block)
 {
     return !block->region->domain->group->is_away;

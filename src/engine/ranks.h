@@ -57,6 +57,8 @@ uint32_t ranks_count(const ls_engine *engine); /* 1 without a transport */
 uint32_t ranks_here(const ls_engine *engine);  /* 0 without */
 uint32_t ranks_owner(const ls_block *block);
 bool ranks_runs(const ls_block *block); /* here */
+/* The transport has failed: the other ranks cannot be reached. */
+bool ranks_lost(const ls_engine *engine);
 /* All ranks: in[r] is what rank r gave as `out`; in[] has ranks_count() entries, is NULL for one rank, and is valid until
  * the next call. */
 ls_status ranks_tell(ls_engine *engine, rank_bytes out, const rank_bytes **in, ls_error *err);

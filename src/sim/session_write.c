@@ -71,6 +71,8 @@ run_results session_results(ls_sim *s, const char *run_id, const char *command)
             .wall_seconds = s->wall_seconds,
             .threads = s->threads,
             .windows = s->result.windows,
+            .ranks = s->ranks,
+            .rank_count = s->rank_count,
         },
     };
 }
