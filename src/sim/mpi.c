@@ -13,6 +13,7 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@
 #define INLINE_BYTES 8192u          /* with the head */
 #define CHUNK_BYTES (1u << 30)      /* MPI counts with ints */
 #define SPINS 256u                  /* tests before the CPU is offered to others */
-#define STOP_NS UINT64_C(400000000) /* mpirun kills a second after it has asked */
+#define STOP_NS UINT64_C(200000000) /* mpirun kills a second after it has asked */
 enum { TAG_FIRST = 1, TAG_REST = 2 };
 
 #define MPI_CALLS(X)                                                                                          \
@@ -76,6 +77,13 @@ static struct {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool loaded;
+static volatile sig_atomic_t asked; /* to stop, before the run has handlers of its own */
+
+static void on_stop(int number)
+{
+    (void)number;
+    asked = 1;
+}
 
 static void load(void)
 {
@@ -111,7 +119,8 @@ static ls_status lost(const pending *p, uint64_t waited_ns, ls_error *err)
 static bool is_over(uint64_t now, uint64_t began, uint64_t *stopped)
 {
     const ls_run_control *control = atomic_load(&job.control);
-    if (control != NULL && atomic_load_explicit(&control->stop, memory_order_relaxed) != 0 && *stopped == 0)
+    bool stops = control != NULL && atomic_load_explicit(&control->stop, memory_order_relaxed) != 0;
+    if ((stops || asked) && *stopped == 0)
         *stopped = now;
     return now - began > job.timeout_ns || (*stopped != 0 && now - *stopped > STOP_NS);
 }
@@ -284,6 +293,9 @@ ls_status mpi_begin(uint64_t timeout_ns, rank_transport *out, ls_error *err)
         code = mpi.MPI_Comm_size(mpi.ompi_mpi_comm_world, &ranks);
     if (code != MPI_SUCCESS)
         return mpi_error(code, err);
+    struct sigaction action = { .sa_handler = on_stop, .sa_flags = SA_RESTART };
+    sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGTERM, &action, NULL);
     job.is_begun = true;
     job.rank = (uint32_t)rank;
     job.ranks = (uint32_t)ranks;
