@@ -6,6 +6,8 @@
 #include "engine/random_machine.h"
 #include "engine/ranks_impl.h"
 
+#include <math.h>
+
 enum { MACHINES = 14, MESSAGES = 20 };
 
 typedef struct trial {
@@ -261,6 +263,55 @@ static void test_division(void **state)
     ls_engine_destroy(t.engine);
 }
 
+static void near(double value, double expected)
+{
+    if (fabs(value - expected) > 1e-9 * expected)
+        fail_msg("%.17g is not %.17g", value, expected);
+}
+
+/* The work of the busiest rank, and the bytes of links between ranks: gpu0 and gpu2 are neighbours, so traffic between
+ * them does not leave their rank. */
+static void test_scaling(void **state)
+{
+    (void)state;
+    tree t = build_tree();
+    ls_error err;
+    ls_scaling_ranks r;
+    assert_false(ls_scaling_report_ranks(t.engine, 0, &r));
+    assert_int_equal(engine_prepare(t.engine, &err), LS_OK);
+    assert_int_equal(scaling_start(t.engine, &err), LS_OK);
+    static const uint64_t work_us[] = { 10, 20, 30, 40 };
+    for (uint32_t g = 0; g < 4; g++) {
+        ls_domain *first = t.engine->domains.at[(size_t)6 * g];
+        first->host_ns = work_us[g] * 1000;
+        scaling_window(t.engine->groups.at[g + 1], &first, 1);
+    }
+    uint64_t slot = t.engine->links.at[0]->slot_bytes;
+    t.engine->links.at[0]->tail = 5; /* gpu0 to switch0 */
+    t.engine->links.at[2]->tail = 3; /* gpu1 to switch1 */
+    t.engine->links.at[8]->tail = 2; /* switch0 to root */
+    scaling_meeting(t.engine);
+    /* 2 ranks: gpu0, gpu2, switch0, root and host; gpu1, gpu3 and switch1. */
+    assert_true(ls_scaling_report_ranks(t.engine, 0, &r));
+    assert_int_equal(r.ranks, 2);
+    near(r.busy_seconds, 60e-6);
+    assert_int_equal(r.bytes, 0);
+    for (int n = 0; n < LS_SCALING_NETWORKS; n++)
+        near(r.speedup[n], 100e-6 / (60e-6 + 2 * ls_scaling_networks[n].latency_seconds));
+    /* 8 ranks: every group has its own. */
+    assert_true(ls_scaling_report_ranks(t.engine, 2, &r));
+    assert_int_equal(r.ranks, 8);
+    near(r.busy_seconds, 40e-6);
+    assert_int_equal(r.bytes, 10 * (slot + sizeof(credit_entry)));
+    for (int n = 0; n < LS_SCALING_NETWORKS; n++) {
+        const ls_scaling_network *net = &ls_scaling_networks[n];
+        double bytes = (double)(5 * slot); /* of gpu0 */
+        near(r.speedup[n], 100e-6 / (40e-6 + 4 * net->latency_seconds + bytes / net->bytes_per_second));
+    }
+    assert_false(ls_scaling_report_ranks(t.engine, 3, &r)); /* there are 8 groups */
+    ls_engine_destroy(t.engine);
+}
+
 /* ------------------------------------------------------------------------------------------------- packing */
 
 /* A transport whose bytes the test chooses. */
@@ -365,10 +416,11 @@ static void test_report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits), cmocka_unit_test(test_deadlocks),
-        cmocka_unit_test(test_watchdog),  cmocka_unit_test(test_pieces_and_stops),
-        cmocka_unit_test(test_division),  cmocka_unit_test(test_wrong_bytes),
-        cmocka_unit_test(test_lost_rank), cmocka_unit_test(test_report),
+        cmocka_unit_test(test_same_bits),   cmocka_unit_test(test_deadlocks),
+        cmocka_unit_test(test_watchdog),    cmocka_unit_test(test_pieces_and_stops),
+        cmocka_unit_test(test_division),    cmocka_unit_test(test_scaling),
+        cmocka_unit_test(test_wrong_bytes), cmocka_unit_test(test_lost_rank),
+        cmocka_unit_test(test_report),
     };
     return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);
 }
