@@ -14,6 +14,8 @@ uint64_t plan_total_progress(const ls_engine *engine)
     uint64_t total = 0;
     for (size_t i = 0; i < engine->domains.count; i++) {
         const ls_domain *domain = engine->domains.at[i];
+        if (domain->group->is_away)
+            continue;
         total += domain->progress;
         for (uint32_t r = 0; r < domain->region_count; r++)
             total += domain->regions[r]->messages_in;

@@ -74,4 +74,10 @@ ls_status ranks_gather_counters(ls_engine *engine, ls_error *err);
 /* The whole state of one block, as its state table has it, from its owner to all others. */
 ls_status ranks_copy_block(ls_block *block, ls_error *err);
 
+/* --- ranks_collect.c: all ranks --- */
+
+/* Between runs: the state of the whole machine, on rank 0. ls_engine_save() there has the bytes of one process then. A
+ * rank goes on from them with ranks_attach() and then ls_engine_load(). */
+ls_status ranks_collect(ls_engine *engine, ls_error *err);
+
 #endif

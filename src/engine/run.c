@@ -511,6 +511,8 @@ static void fill_result(const run *r, ls_run_result *result)
     for (size_t i = 0; i < engine->domains.count; i++)
         for (uint32_t k = 0; k < engine->domains.at[i]->region_count; k++) {
             const ls_region *region = engine->domains.at[i]->regions[k];
+            if (region->domain->group->is_away)
+                continue;
             result->events += region->events_run;
             result->messages += region->messages_in;
             result->ticks += region->ticks_run;

@@ -370,6 +370,7 @@ void region_move_up(ls_region *region, ls_time present); /* the same between run
 /* For saving and loading. The events in the order in which they will run, into `out` (NULL: only counts them). */
 size_t wheel_list(const ls_region *region, ls_event **out);
 void wheel_clear(ls_region *region); /* unschedules every event of a machine that has not run */
+void wheel_reset(ls_region *region); /* the same of a region that stands still on this rank, with arrivals */
 bool wheel_put(ls_region *region, ls_event *event, ls_cycle cycle); /* not before now; false: no memory */
 
 /* link.c */

@@ -42,7 +42,7 @@ void ls_wait_report(ls_wait_sink *sink, const char *waiter, const char *holder, 
 bool waits_any(const ls_engine *engine)
 {
     for (size_t i = 0; i < engine->links.count; i++)
-        if (engine->links.at[i]->waiters != NULL)
+        if (engine->links.at[i]->waiters != NULL && !engine->links.at[i]->from->domain->group->is_away)
             return true;
     for (size_t i = 0; i < engine->domains.count; i++)
         if (engine->domains.at[i]->pending > 0 && !engine->domains.at[i]->group->is_away)
@@ -61,7 +61,7 @@ static void gather(const ls_engine *engine, ls_wait_sink *sink)
     char detail[256];
     for (size_t i = 0; i < engine->links.count; i++) {
         const ls_link *link = engine->links.at[i];
-        if (link->waiters == NULL)
+        if (link->waiters == NULL || link->from->domain->group->is_away)
             continue;
         sink->order = order_of(i);
         uint32_t home = ls_link_credits(link);

@@ -388,6 +388,173 @@ static void test_lost_rank(void **state)
     ls_engine_destroy(t.engine);
 }
 
+/* ------------------------------------------------------------------------------------------------- saving */
+
+/* A block that sends to the next one, often faster than the link allows. */
+typedef struct post {
+    ls_region *region;
+    ls_link *out;
+    ls_event send;
+    uint64_t left, sent, sum;
+} post;
+
+static const ls_state_row post_rows[] = {
+    LS_STATE_FIXED_SPAN(post, region, out),
+    LS_STATE_EVENT(post, send),
+    LS_STATE_DATA_SPAN(post, left, sum),
+};
+
+static void post_send(void *self, ls_cycle now)
+{
+    post *p = self;
+    (void)now;
+    if (p->left == 0)
+        return;
+    uint64_t *payload = ls_link_send(p->out, sizeof *payload);
+    if (payload == NULL) {
+        ls_link_wait(p->out, &p->send);
+        return;
+    }
+    *payload = ++p->sent;
+    p->left--;
+    ls_schedule(p->region, &p->send, p->sent % 5 == 0 ? 3000 : 1 + p->sent % 3);
+}
+
+static void post_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
+{
+    post *p = self;
+    uint64_t value;
+    memcpy(&value, payload, sizeof value);
+    p->sum = rm_mix(rm_mix(p->sum, value), now);
+    ls_link_release(link, 1);
+}
+
+static ls_status post_init(ls_block *block, void *state, const void *spec, ls_error *err)
+{
+    post *p = state;
+    (void)spec;
+    (void)err;
+    p->region = ls_block_region(block);
+    p->left = 40;
+    ls_event_init(&p->send, post_send, p);
+    ls_schedule(p->region, &p->send, 1);
+    return LS_OK;
+}
+
+static const ls_block_type post_type = { .abi = LS_ABI_VERSION,
+                                         .slot = "test",
+                                         .name = "post",
+                                         .state_size = sizeof(post),
+                                         .init = post_init,
+                                         .rows = post_rows,
+                                         .row_count = LS_COUNT_OF(post_rows) };
+
+enum { POSTS = 5 };
+
+/* A ring of posts, each in a group of its own, except for the last two. */
+static ls_engine *build_posts(void)
+{
+    ls_engine *engine = NULL;
+    ls_region *region[POSTS];
+    ls_block *block[POSTS];
+    ls_status status = ls_engine_create(1, &engine, NULL);
+    for (int i = 0; i < POSTS; i++) {
+        char name[8];
+        ls_group *group;
+        ls_domain *domain;
+        ls_clock clock;
+        snprintf(name, sizeof name, "p%d", i);
+        status |= ls_clock_init(&clock, ls_ratio_make(GHZ + (uint64_t)i * 7000000, 1), NULL);
+        status |= ls_domain_create(engine, name, clock, &domain, NULL);
+        if (i < POSTS - 1)
+            status |= ls_group_create(engine, name, &group, NULL);
+        status |= ls_domain_set_group(domain, group, NULL);
+        region[i] = ls_domain_region(domain, 0);
+        status |= ls_block_create(region[i], name, &post_type, NULL, &block[i], NULL);
+    }
+    for (int i = 0; i < POSTS; i++) {
+        post *from = ls_block_state(block[i]);
+        status |= ls_link_create(engine,
+                                 &(ls_link_spec){ .name = "mail",
+                                                  .from = region[i],
+                                                  .to = region[(i + 1) % POSTS],
+                                                  .latency_cycles = 60 + (uint32_t)i,
+                                                  .width_bytes = 8,
+                                                  .credits = 3,
+                                                  .payload_bytes = sizeof(uint64_t),
+                                                  .receive = post_receive,
+                                                  .receiver = ls_block_state(block[(i + 1) % POSTS]) },
+                                 &from->out, NULL);
+    }
+    if (status != LS_OK)
+        abort();
+    return engine;
+}
+
+/* Runs to each of the times in turn and saves there; begins with a saved state, if there is one. */
+typedef struct saving {
+    const ls_time *until;
+    size_t times;
+    void *from;
+    size_t from_bytes;
+    void *bytes[4];
+    size_t count[4];
+} saving;
+
+static void save_rank(void *self, uint32_t rank, const rank_transport *transport)
+{
+    saving *s = self;
+    ls_engine *engine = build_posts();
+    ls_status status = transport != NULL ? ranks_attach(engine, transport, NULL) : LS_OK;
+    if (s->from != NULL)
+        status |= ls_engine_load(engine, s->from, s->from_bytes, NULL);
+    for (size_t i = 0; i < s->times; i++) {
+        status |= ls_run(engine, &(ls_run_options){ .until = s->until[i] }, NULL, NULL);
+        status |= ranks_collect(engine, NULL);
+        if (rank == 0)
+            status |= ls_engine_save(engine, &s->bytes[i], &s->count[i], NULL);
+    }
+    if (status != LS_OK)
+        abort();
+    ls_engine_destroy(engine);
+}
+
+static void free_saving(saving *s)
+{
+    for (size_t i = 0; i < s->times; i++)
+        free(s->bytes[i]);
+}
+
+static void compare_saved(const saving *a, size_t first, const saving *b)
+{
+    for (size_t i = 0; i < b->times; i++) {
+        assert_int_equal(a->count[first + i], b->count[i]);
+        assert_memory_equal(a->bytes[first + i], b->bytes[i], b->count[i]);
+    }
+}
+
+/* What rank 0 saves in the middle of a run are the bytes of one process; from them any number of ranks goes on. */
+static void test_saved_states(void **state)
+{
+    (void)state;
+    static const ls_time until[] = { 150000000, 3330000000, 9000000000, 0 };
+    saving alone = { .until = until, .times = 4 };
+    save_rank(&alone, 0, NULL);
+    for (uint32_t ranks = 2; ranks <= 4; ranks++) {
+        saving s = { .until = until, .times = 4 };
+        local_run(ranks, save_rank, &s);
+        compare_saved(&alone, 0, &s);
+        free_saving(&s);
+        saving later = {
+            .until = until + 2, .times = 2, .from = alone.bytes[1], .from_bytes = alone.count[1]
+        };
+        local_run(ranks, save_rank, &later);
+        compare_saved(&alone, 2, &later);
+        free_saving(&later);
+    }
+    free_saving(&alone);
+}
+
 /* Every rank has the numbers of all, and what one counts as sent the others have received. */
 static void test_report(void **state)
 {
@@ -416,11 +583,11 @@ static void test_report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits),   cmocka_unit_test(test_deadlocks),
-        cmocka_unit_test(test_watchdog),    cmocka_unit_test(test_pieces_and_stops),
-        cmocka_unit_test(test_division),    cmocka_unit_test(test_scaling),
-        cmocka_unit_test(test_wrong_bytes), cmocka_unit_test(test_lost_rank),
-        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_same_bits),    cmocka_unit_test(test_deadlocks),
+        cmocka_unit_test(test_watchdog),     cmocka_unit_test(test_pieces_and_stops),
+        cmocka_unit_test(test_division),     cmocka_unit_test(test_scaling),
+        cmocka_unit_test(test_wrong_bytes),  cmocka_unit_test(test_lost_rank),
+        cmocka_unit_test(test_saved_states), cmocka_unit_test(test_report),
     };
     return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);
 }
