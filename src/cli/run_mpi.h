@@ -20,10 +20,12 @@ bool run_mpi_writes(const run_mpi *mpi); /* results: rank 0 does */
 /* At the end of the command, in every case: rank 0 alone prints an error that all have. */
 void run_mpi_end(run_mpi *mpi, const ls_sim *sim, cli_context *ctx);
 
+/* clang-format off */
 #define RUN_MPI_OPTIONS                                                                                       \
     { .name = "mpi",                                                                                          \
       .help = "under mpirun: divide the GPUs over its processes, which may be on several hosts; no result depends on it" }, \
     { .name = "mpi-timeout", .type = CLI_TIME, .arg = "TIME", .default_text = "300s",                         \
       .help = "with --mpi: a process that does not answer for so long is lost, and the run ends" }
+/* clang-format on */
 
 #endif

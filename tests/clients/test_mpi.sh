@@ -96,7 +96,7 @@ cmp -s <(grep '^lockstep: ' stderr) alone.err || fail 'another line than that of
 
 # A rank is killed: every other one says so, and nothing is written. By default mpirun ends all of them; with recovery the
 # time without an answer ends the run.
-long=(run synth:all-reduce,bytes=33554432 -p ./four.yaml --mpi --mpi-timeout 4s -o dead.json)
+long=(run 'synth:all-reduce,bytes=33554432' -p ./four.yaml --mpi --mpi-timeout 4s -o dead.json)
 for recovery in 0 1; do
     rm -f pid.*
     # shellcheck disable=SC2016
