@@ -368,4 +368,23 @@ typedef struct ls_scaling_group {
 /* False past the end and for a run that measured nothing. */
 LS_API bool ls_scaling_report_group(const ls_engine *engine, uint32_t index, ls_scaling_group *out);
 
+/* A network between ranks (processes that share the groups of a machine). A meeting costs the latency of one message and
+ * of a reduction, which takes log2(ranks) messages, and the time of the bytes that the busiest rank sends. */
+#define LS_SCALING_NETWORKS 3
+typedef struct ls_scaling_network {
+    const char *name;
+    double latency_seconds, bytes_per_second;
+} ls_scaling_network;
+LS_API extern const ls_scaling_network ls_scaling_networks[LS_SCALING_NETWORKS];
+
+/* Predicted times on `ranks` processes with one thread each. */
+typedef struct ls_scaling_ranks {
+    uint32_t ranks;      /* 2, 4, 8, 16, 32, 64 */
+    double busy_seconds; /* sum over meetings of the longest rank: no network is faster */
+    uint64_t bytes;      /* between ranks, in all */
+    double speedup[LS_SCALING_NETWORKS];
+} ls_scaling_ranks;
+/* False past the end: more ranks than groups; and for a run that measured nothing. */
+LS_API bool ls_scaling_report_ranks(const ls_engine *engine, uint32_t index, ls_scaling_ranks *out);
+
 #endif

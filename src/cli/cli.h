@@ -150,6 +150,7 @@ struct cli_context {
     FILE *out, *err;
     bool color_out, color_err; /* whether escape sequences may be written there */
     mem_arena *arena;          /* lives until the command is over */
+    bool is_silent;            /* out: another process prints the error */
     const char *report;        /* out: text for err after the error line (who waits for whom); NULL: none */
 };
 

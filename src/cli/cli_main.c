@@ -211,7 +211,7 @@ int cli_main(const cli_command *root, int argc, const char *const *argv, FILE *o
         status = written;
         error = late;
     }
-    if (status != LS_OK) {
+    if (status != LS_OK && !ctx.is_silent) {
         error.status = status;
         print_error(err, root->name, &error);
         if (ctx.report)

@@ -3,6 +3,7 @@
 #include "base/pool.h"
 #include "cli/cli.h"
 #include "cli/platform_args.h"
+#include "cli/run_mpi.h"
 #include "cli/run_signal.h"
 #include "cli/workload_args.h"
 #include "report/progress.h"
@@ -20,6 +21,7 @@ enum { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 typedef struct session {
     cli_context *ctx;
     ls_sim *sim;
+    run_mpi mpi;
     ls_time until;
     progress_line progress;
 } session;
@@ -150,7 +152,7 @@ static ls_status simulate(session *s, ls_error *err)
         .scaling = cli_flag(ctx, "scaling"),
         .dump_to = dump,
         .print_to = is_text(ctx) ? ctx->out : NULL,
-        .progress = mode == PROGRESS_NEVER ? NULL : on_progress,
+        .progress = mode == PROGRESS_NEVER || !run_mpi_writes(&s->mpi) ? NULL : on_progress,
         .progress_self = s,
         /* A report shows stalls and bytes over time. */
         .series_every = cli_text(ctx, "series-every") ? cli_text(ctx, "series-every")
@@ -258,7 +260,7 @@ static ls_status simulate_and_report(session *s, ls_error *err)
     ls_status status = simulate(s, err);
     ls_sim_result result = ls_sim_get_result(s->sim);
     /* A wrong result is a result too; the error stays. */
-    if (status == LS_OK)
+    if (status == LS_OK && run_mpi_writes(&s->mpi))
         status = report(s, err);
     else if (status == LS_ERR_CHECK && result.wrong)
         (void)report(s, &(ls_error){ 0 });
@@ -279,7 +281,9 @@ static ls_status run(cli_context *ctx, ls_error *err)
     const char *const *outputs = cli_texts(ctx, "out");
     if (!outputs)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    ls_status status = ls_sim_check_exports(outputs, cli_count(ctx, "out"), cli_text(ctx, "run-id"), err);
+    ls_status status = run_mpi_begin(&s.mpi, ctx, err);
+    if (status == LS_OK && run_mpi_writes(&s.mpi))
+        status = ls_sim_check_exports(outputs, cli_count(ctx, "out"), cli_text(ctx, "run-id"), err);
     if (status == LS_OK && cli_text(ctx, "html") && cli_text(ctx, "timeline") &&
         strcmp(cli_text(ctx, "html"), cli_text(ctx, "timeline")) == 0)
         status = ls_fail(err, LS_ERR_USAGE,
@@ -287,10 +291,12 @@ static ls_status run(cli_context *ctx, ls_error *err)
                          cli_text(ctx, "html"));
     if (status == LS_OK)
         status = open_sim(&s, err);
-    if (status == LS_OK && cli_flag(ctx, "dry-run"))
+    status = run_mpi_divide(&s.mpi, s.sim, status, err);
+    if (status == LS_OK && cli_flag(ctx, "dry-run") && run_mpi_writes(&s.mpi))
         print_plan(&s);
-    else if (status == LS_OK)
+    else if (status == LS_OK && !cli_flag(ctx, "dry-run"))
         status = simulate_and_report(&s, err);
+    run_mpi_end(&s.mpi, s.sim, ctx);
     ls_sim_close(s.sim);
     return status;
 }
@@ -374,6 +380,7 @@ static const cli_option options[] = {
       .help = "write a report, one HTML page with charts, as lockstep report does; it collects metrics over time every "
               "500ns unless --series-every says otherwise; with --timeline it draws the same spans" },
     { .name = "scaling", .help = "measure what more threads would bring on other hosts" },
+    RUN_MPI_OPTIONS,
     { .name = "progress", .type = CLI_CHOICE, .arg = "WHEN", .choices = progress_modes, .default_text = "auto",
       .help = "show how far the run is on standard error" },
     { .name = "dry-run", .letter = 'n', .help = "check and build everything, but simulate and write nothing" },

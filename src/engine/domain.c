@@ -182,7 +182,7 @@ ls_time engine_last_cycle(const ls_engine *engine)
     for (size_t i = 0; i < engine->domains.count; i++)
         for (uint32_t r = 0; r < engine->domains.at[i]->region_count; r++) {
             const ls_region *region = engine->domains.at[i]->regions[r];
-            if (region->floor == region->idle_floor)
+            if (region->floor == region->idle_floor || region->domain->group->is_away)
                 continue;
             ls_time time = ls_clock_time(&region->clock, region->floor - 1);
             last = time > last ? time : last;

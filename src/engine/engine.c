@@ -1,6 +1,7 @@
 /* engine.c: creation and destruction of an engine, and the calls that a machine's builder makes before the
  * run. */
 #include "engine/machine.h"
+#include "engine/ranks_impl.h"
 #include "engine/state.h"
 
 #include <stdlib.h>
@@ -45,6 +46,7 @@ void ls_engine_destroy(ls_engine *engine)
     }
     hooks_fini(engine);
     scaling_free(engine);
+    ranks_free(engine);
     vec_fini(&engine->domains);
     vec_fini(&engine->groups);
     vec_fini(&engine->links);

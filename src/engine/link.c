@@ -467,8 +467,10 @@ static void note_work(const ls_domain *domain)
 
 void link_exchange_cross(ls_link *link)
 {
-    show_messages(link, link->tail);
-    note_work(link->to->domain);
+    if (!link->to->domain->group->is_away) {
+        show_messages(link, link->tail);
+        note_work(link->to->domain);
+    }
     if (!link->looks)
         return;
     link->looks = false;
@@ -476,6 +478,34 @@ void link_exchange_cross(ls_link *link)
         return;
     arm_wake(link);
     note_work(link->from->domain);
+}
+
+/* The sender's ring here is the receiver's own: a place is used again only after the credit of its message was
+ * given, so a place keeps its slot. */
+bool link_take_message(ls_link *link, const void *slot)
+{
+    if (!link_make_slots(link))
+        return false;
+    slot_header **at = &link->slots[link->tail & link->ring_mask];
+    if (*at == NULL)
+        *at = ls_domain_alloc(link->to->domain, link->slot_bytes);
+    if (*at == NULL)
+        return false;
+    memcpy(*at, slot, link->slot_bytes);
+    link->tail++;
+    *link->cross_news = 1;
+    atomic_store_explicit(&link->engine->cross_mail, 1, memory_order_relaxed);
+    return true;
+}
+
+bool link_take_credit(ls_link *link, const credit_entry *entry)
+{
+    if (!link_make_credits(link))
+        return false;
+    uint32_t tail = credit_tail(link);
+    link->credit_ring[tail & link->ring_mask] = *entry;
+    atomic_store_explicit(&link->credit_tail, tail + 1, memory_order_release);
+    return true;
 }
 
 void link_resume(ls_link *link, ls_cycle wake_cycle)

@@ -6,6 +6,7 @@
  * With several groups the planner first sets a meeting [S, S + M): M is the shortest link between groups. Every
  * group runs its own windows up to the end of the meeting, independent of all others. Then the messages between
  * groups are handed over. With one group there are no meetings: the planner goes from window to window. */
+#include "engine/ranks_impl.h"
 #include "engine/run.h"
 
 uint64_t plan_total_progress(const ls_engine *engine)
@@ -13,6 +14,8 @@ uint64_t plan_total_progress(const ls_engine *engine)
     uint64_t total = 0;
     for (size_t i = 0; i < engine->domains.count; i++) {
         const ls_domain *domain = engine->domains.at[i];
+        if (domain->group->is_away)
+            continue;
         total += domain->progress;
         for (uint32_t r = 0; r < domain->region_count; r++)
             total += domain->regions[r]->messages_in;
@@ -62,12 +65,53 @@ static void look_at_clock(run *r)
     }
 }
 
+/* The user wants to know what every domain is doing. */
+static void look_for_dump(run *r)
+{
+    ls_run_control *control = r->options->control;
+    if (control == NULL || atomic_load_explicit(&control->dump, memory_order_relaxed) == 0)
+        return;
+    atomic_store_explicit(&control->dump, 0, memory_order_relaxed);
+    if (r->options->dump_to != NULL)
+        ls_engine_dump(r->engine, r->options->dump_to);
+}
+
 static void take_stops(run *r)
 {
     for (size_t i = 0; i < r->engine->domains.count; i++)
         if (r->engine->domains.at[i]->stop_time < r->until)
             r->until = r->engine->domains.at[i]->stop_time;
     plan_set_horizon(r);
+}
+
+/* Several ranks: news of one of them counts for all of them, in the same meeting. False ends the run. */
+static COLD bool meet_ranks(run *r, ls_time *start)
+{
+    ls_engine *engine = r->engine;
+    const ls_run_control *control = r->options->control;
+    ls_status own = LS_OK;
+    if (atomic_load_explicit(&engine->stop_requested, memory_order_relaxed))
+        take_stops(r);
+    if (atomic_load_explicit(&engine->out_of_memory, memory_order_relaxed))
+        own = ls_fail(r->err, LS_ERR_NOMEM, "no memory for the event heap");
+    else if (r->options->between != NULL)
+        own = r->options->between(r->options->between_self, r->err);
+    if (r->options->progress != NULL && (r->windows & r->look_mask) == 0)
+        look_at_clock(r);
+    look_for_dump(r);
+    rank_news news = { .start = *start, .until = r->until, .is_failed = own != LS_OK };
+    news.is_stopped = control != NULL && atomic_load_explicit(&control->stop, memory_order_relaxed) != 0;
+    ls_status status = ranks_meet(engine, &news, own == LS_OK ? r->err : NULL);
+    if (status != LS_OK || news.is_failed)
+        return finish(r, own != LS_OK ? own : status, engine->window_end);
+    if (news.is_stopped) {
+        r->partial = true;
+        return finish(r, LS_OK, engine->window_end);
+    }
+    r->until = news.until;
+    plan_set_horizon(r);
+    *start = news.start;
+    return true;
 }
 
 /* Signals, stops and progress: everything that is looked at between windows. False ends the run. */
@@ -80,11 +124,7 @@ static bool between_windows(run *r)
             r->partial = true;
             return finish(r, LS_OK, engine->window_end);
         }
-        if (atomic_load_explicit(&control->dump, memory_order_relaxed) != 0) {
-            atomic_store_explicit(&control->dump, 0, memory_order_relaxed);
-            if (r->options->dump_to != NULL)
-                ls_engine_dump(engine, r->options->dump_to);
-        }
+        look_for_dump(r);
     }
     if (LS_UNLIKELY(atomic_load_explicit(&engine->out_of_memory, memory_order_relaxed)))
         return finish(r, ls_fail(r->err, LS_ERR_NOMEM, "no memory for the event heap"), engine->window_end);
@@ -107,8 +147,9 @@ static bool look_after(run *r, ls_time start)
 {
     ls_engine *engine = r->engine;
     ls_time period = r->options->watchdog_fs;
-    uint64_t progress = plan_total_progress(engine);
-    if (r->watching && progress == r->progress_seen && start - r->deadline < period && waits_any(engine)) {
+    uint64_t progress = ranks_total(engine, plan_total_progress(engine));
+    if (r->watching && progress == r->progress_seen && start - r->deadline < period &&
+        ranks_any(engine, waits_any(engine))) {
         char reason[80], time[32];
         snprintf(reason, sizeof reason, "no progress for %s", format_time(period, time, sizeof time));
         return finish(r, waits_deadlock(engine, reason, r->err), r->deadline);
@@ -131,6 +172,7 @@ void plan_read_samplers(run *r)
 /* Every cycle before the samplers' time has run, and the next is at `start`. */
 static bool take_samples(run *r, ls_time start)
 {
+    (void)ranks_gather_counters(r->engine, NULL); /* a failure ends the run at the next meeting */
     for (ls_run_sampler *s = r->options->sampler; s != NULL; s = s->also) {
         if (s->next > r->sample_at)
             continue;
@@ -148,9 +190,10 @@ static COLD bool at_horizon(run *r, ls_time start)
     ls_engine *engine = r->engine;
     if (start == LS_TIME_MAX) {
         ls_status status = LS_OK;
-        if (waits_any(engine))
+        if (ranks_any(engine, waits_any(engine)))
             status = waits_deadlock(engine, "nothing can happen any more and work is pending", r->err);
-        return finish(r, status, engine->window_index == 0 ? 0 : engine_last_cycle(engine) + 1);
+        ls_time last = ranks_most(engine, engine_last_cycle(engine));
+        return finish(r, status, engine->window_index == 0 ? 0 : last + 1);
     }
     if (start >= r->sample_at && r->sample_at <= r->until)
         return take_samples(r, start);
@@ -243,14 +286,20 @@ static void exchange_cross(ls_engine *engine)
 bool plan_meeting(run *r)
 {
     ls_engine *engine = r->engine;
+    bool divided = engine->ranks != NULL;
+    ls_status status = divided ? ranks_exchange(engine, r->err) : LS_OK;
+    if (status != LS_OK)
+        return finish(r, status, engine->window_end);
     exchange_cross(engine);
-    if (!between_windows(r))
+    if (!divided && !between_windows(r))
         return false;
     ls_time start = LS_TIME_MAX;
     for (size_t i = 0; i < engine->groups.count; i++) {
         const ls_group *group = engine->groups.at[i];
         start = group->next_start < start ? group->next_start : start;
     }
+    if (divided && !meet_ranks(r, &start))
+        return false;
     while (start >= r->horizon)
         if (!at_horizon(r, start))
             return false;

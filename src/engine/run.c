@@ -7,6 +7,7 @@
  * With several groups the threads share a meeting in one of two ways. Each takes whole groups and runs all their
  * windows up to the end of the meeting, with one barrier per meeting. Or, if the groups are too few or too
  * unequal for that, all threads share the domains of one window of each group, with a barrier per window. */
+#include "engine/ranks_impl.h"
 #include "engine/run.h"
 
 #include <stdlib.h>
@@ -505,6 +506,11 @@ static void take_up(const run *r)
     for (size_t i = 0; i < engine->domains.count; i++) {
         ls_domain *domain = engine->domains.at[i];
         ls_group *group = domain->group;
+        domain->stop_time = LS_TIME_MAX;
+        if (group->is_away) {
+            engine->next_time[domain->place] = LS_TIME_MAX;
+            continue;
+        }
         ls_time next = engine->next_time[domain->place] = domain_next_time(domain);
         /* Messages of the last window of an earlier run have not been handed over yet. */
         if (domain->window == group->window_index && domain->window != 0 &&
@@ -512,7 +518,6 @@ static void take_up(const run *r)
             group->sent_before = domain->sent_min;
         next = group->sent_before < next ? group->sent_before : next;
         group->next_start = next < group->next_start ? next : group->next_start;
-        domain->stop_time = LS_TIME_MAX;
     }
 }
 
@@ -555,6 +560,8 @@ static void fill_result(const run *r, ls_run_result *result)
     for (size_t i = 0; i < engine->domains.count; i++)
         for (uint32_t k = 0; k < engine->domains.at[i]->region_count; k++) {
             const ls_region *region = engine->domains.at[i]->regions[k];
+            if (region->domain->group->is_away)
+                continue;
             result->events += region->events_run;
             result->messages += region->messages_in;
             result->ticks += region->ticks_run;
@@ -571,7 +578,8 @@ static void move_up(const run *r)
     engine->last_cycle = engine_last_cycle(engine);
     for (size_t i = 0; i < engine->domains.count; i++)
         for (uint32_t k = 0; k < engine->domains.at[i]->region_count; k++)
-            region_move_up(engine->domains.at[i]->regions[k], r->present);
+            if (!engine->domains.at[i]->group->is_away)
+                region_move_up(engine->domains.at[i]->regions[k], r->present);
 }
 
 ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result *result, ls_error *err)
@@ -583,10 +591,14 @@ ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result
     thread_pool *pool = NULL;
     ls_error_clear(err);
     ls_status status = engine->started ? LS_OK : engine_prepare(engine, err);
+    uint64_t began_ns = engine->ranks != NULL ? host_clock_ns() : 0;
     if (status == LS_OK)
         status = prepare_run(&r, &arena, err);
     if (status == LS_OK && r.threads > 1)
         status = pool_create(r.threads, &pool, err);
+    if (status == LS_OK && engine->ranks != NULL)
+        status = ranks_start(engine, err);
+    uint32_t failing = UINT32_MAX;
     if (status == LS_OK) {
         if (r.threads == 1) {
             run_on_one_thread(&r);
@@ -597,12 +609,19 @@ ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result
         }
         status = r.status;
         for (size_t i = 0; i < engine->domains.count && (status == LS_OK || status == LS_ERR_DEADLOCK); i++)
-            if (engine->domains.at[i]->failure != NULL)
+            if (engine->domains.at[i]->failure != NULL) {
                 status = ls_fail(err, LS_ERR_INPUT, "%s: %s", engine->domains.at[i]->name,
                                  engine->domains.at[i]->failure);
+                failing = (uint32_t)i;
+            }
         move_up(&r);
     }
-    fill_result(&r, result != NULL ? result : &unused);
+    result = result != NULL ? result : &unused;
+    fill_result(&r, result);
+    if (engine->ranks != NULL && r.finished) { /* else the others wait for this rank until they give up */
+        status = ranks_finish(engine, status, failing, result, err);
+        engine->ranks->n.run_ns += host_clock_ns() - began_ns;
+    }
     pool_destroy(pool);
     arena_fini(&arena);
     return status;

@@ -6,8 +6,12 @@
  * If the time of one thread is less, it counts, because the planner does not share such windows.
  *
  * Groups are independent between two meetings. A meeting takes the smaller of two times: every group in turn
- * on all threads, or each group on one thread, laid out by list scheduling, with one barrier. */
+ * on all threads, or each group on one thread, laid out by list scheduling, with one barrier.
+ *
+ * Ranks are processes with one thread each that share the groups (ranks.h). The division is the real one. A meeting takes
+ * the work of its busiest rank and the cost of a network, from the messages that links between ranks carried. */
 #include "base/pool.h"
+#include "engine/ranks.h"
 #include "engine/state.h"
 
 #include <stdlib.h>
@@ -26,11 +30,25 @@ typedef struct scaling_state {
     uint64_t work_ns, span_ns;
     double parallel_ns[LS_SCALING_POINTS];
     double barrier_ns;
+    struct scaling_ranks {
+        uint32_t *owner;           /* by group; NULL: more ranks than groups */
+        uint64_t *work_ns, *bytes; /* by rank, of the meeting that runs */
+        double busy_ns, network_ns[LS_SCALING_NETWORKS];
+        uint64_t all_bytes;
+    } ranks[LS_SCALING_POINTS];
     size_t group_count;
     scaling_group groups[];
 } scaling_state;
 
 static const uint32_t points[LS_SCALING_POINTS] = { 2, 4, 8, 16, 32, 64 };
+
+/* Latencies of small messages and usable bandwidth as vendors and public MPI benchmarks state them: orders of magnitude,
+ * not measurements of ours. */
+const ls_scaling_network ls_scaling_networks[LS_SCALING_NETWORKS] = {
+    { "one host", 0.7e-6, 5e9 },
+    { "InfiniBand 200 Gb/s", 1.5e-6, 23e9 },
+    { "Ethernet 25 Gb/s", 20e-6, 2.9e9 },
+};
 
 #define BARRIER_ROUNDS 64u
 #define BARRIER_BATCHES 100u
@@ -67,6 +85,26 @@ static double measure_barrier(void)
     return (double)test.best_ns / BARRIER_ROUNDS;
 }
 
+/* The divisions of the machine over 2, 4, ... ranks, as far as there are groups. */
+static bool start_ranks(const ls_engine *engine, scaling_state *s)
+{
+    for (int p = 0; p < LS_SCALING_POINTS; p++) {
+        struct scaling_ranks *r = &s->ranks[p];
+        r->owner = calloc(s->group_count, sizeof *r->owner);
+        r->work_ns = calloc(points[p], sizeof *r->work_ns);
+        r->bytes = calloc(points[p], sizeof *r->bytes);
+        if (r->owner == NULL || r->work_ns == NULL || r->bytes == NULL)
+            return false;
+        ls_status status = ranks_divide(engine, points[p], r->owner, NULL);
+        if (status == LS_OK)
+            continue;
+        free(r->owner);
+        r->owner = NULL;
+        return status != LS_ERR_NOMEM;
+    }
+    return true;
+}
+
 /* A driver runs an engine many times, from one end of a command to the next: all of these runs count. */
 ls_status scaling_start(ls_engine *engine, ls_error *err)
 {
@@ -80,6 +118,8 @@ ls_status scaling_start(ls_engine *engine, ls_error *err)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the scaling report");
     s->barrier_ns = measure_barrier();
     s->group_count = count;
+    if (!start_ranks(engine, s))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the scaling report");
     for (size_t i = 0; i < count; i++)
         engine->groups.at[i]->scaling = &s->groups[i];
     return LS_OK;
@@ -89,6 +129,11 @@ void scaling_free(ls_engine *engine)
 {
     for (size_t i = 0; i < engine->groups.count; i++)
         engine->groups.at[i]->scaling = NULL;
+    for (int p = 0; p < LS_SCALING_POINTS && engine->scaling != NULL; p++) {
+        free(engine->scaling->ranks[p].owner);
+        free(engine->scaling->ranks[p].work_ns);
+        free(engine->scaling->ranks[p].bytes);
+    }
     free(engine->scaling);
     engine->scaling = NULL;
 }
@@ -132,9 +177,58 @@ void scaling_window(ls_group *group, ls_domain *const *domains, size_t count)
     }
 }
 
+/* Bytes of messages that were sent in this meeting; a credit for each comes back. */
+static void add_traffic(const ls_engine *engine, struct scaling_ranks *r)
+{
+    for (size_t i = 0; i < engine->cross.count; i++) {
+        const ls_link *link = engine->cross.at[i];
+        uint64_t sent = link->tail - link->seen;
+        uint32_t from = r->owner[link->from->domain->group->id], to = r->owner[link->to->domain->group->id];
+        if (from == to)
+            continue;
+        r->bytes[from] += sent * link->slot_bytes;
+        r->bytes[to] += sent * sizeof(credit_entry);
+        r->all_bytes += sent * (link->slot_bytes + sizeof(credit_entry));
+    }
+}
+
+static void ranks_meeting(const ls_engine *engine, const scaling_state *s, struct scaling_ranks *r, int p)
+{
+    uint64_t longest = 0, most = 0;
+    for (size_t i = 0; i < s->group_count; i++)
+        r->work_ns[r->owner[i]] += s->groups[i].meeting_work_ns;
+    add_traffic(engine, r);
+    for (uint32_t i = 0; i < points[p]; i++) {
+        longest = r->work_ns[i] > longest ? r->work_ns[i] : longest;
+        most = r->bytes[i] > most ? r->bytes[i] : most;
+        r->work_ns[i] = r->bytes[i] = 0;
+    }
+    r->busy_ns += (double)longest;
+    for (int n = 0; n < LS_SCALING_NETWORKS; n++) {
+        const ls_scaling_network *net = &ls_scaling_networks[n];
+        r->network_ns[n] += 1e9 * (net->latency_seconds * (p + 2) + (double)most / net->bytes_per_second);
+    }
+}
+
+bool ls_scaling_report_ranks(const ls_engine *engine, uint32_t index, ls_scaling_ranks *out)
+{
+    const scaling_state *s = engine->scaling;
+    if (s == NULL || s->windows == 0 || index >= LS_SCALING_POINTS || s->ranks[index].owner == NULL)
+        return false;
+    const struct scaling_ranks *r = &s->ranks[index];
+    *out =
+        (ls_scaling_ranks){ .ranks = points[index], .busy_seconds = r->busy_ns * 1e-9, .bytes = r->all_bytes };
+    for (int n = 0; n < LS_SCALING_NETWORKS; n++)
+        out->speedup[n] = r->busy_ns > 0 ? (double)s->work_ns / (r->busy_ns + r->network_ns[n]) : 1;
+    return true;
+}
+
 void scaling_meeting(ls_engine *engine)
 {
     scaling_state *s = engine->scaling;
+    for (int p = 0; p < LS_SCALING_POINTS; p++)
+        if (s->ranks[p].owner != NULL)
+            ranks_meeting(engine, s, &s->ranks[p], p);
     uint64_t longest = 0;
     for (size_t i = 0; i < s->group_count; i++) {
         const scaling_group *g = &s->groups[i];

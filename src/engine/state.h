@@ -247,6 +247,7 @@ struct ls_group {
     const char *name;
     uint32_t id;
     uint32_t first, count; /* its domains' places; set at the first run */
+    bool is_away;          /* another rank runs it (ranks.h); it stands still here */
     ls_time lookahead;     /* shortest link inside; LS_TIME_MAX without links */
     const ls_link *limiting_link;
 
@@ -346,9 +347,10 @@ struct ls_engine {
     ls_time last_cycle; /* time of the last cycle of the runs before this one */
     text_buffer report;
     struct scaling_state *scaling;
-    atomic_bool draws; /* some block has requested a random stream */
-    bool started;      /* the first run began: nothing can be added after that */
-    bool links_hooked; /* the links know that a hook is set */
+    struct rank_state *ranks; /* NULL: this process runs all groups */
+    atomic_bool draws;        /* some block has requested a random stream */
+    bool started;             /* the first run began: nothing can be added after that */
+    bool links_hooked;        /* the links know that a hook is set */
     atomic_bool stop_requested;
     atomic_bool out_of_memory; /* set by a domain that could not grow its heap: the run ends with an error */
 };
@@ -369,6 +371,7 @@ void region_move_up(ls_region *region, ls_time present); /* the same between run
 /* For saving and loading. The events in the order in which they will run, into `out` (NULL: only counts them). */
 size_t wheel_list(const ls_region *region, ls_event **out);
 void wheel_clear(ls_region *region); /* unschedules every event of a machine that has not run */
+void wheel_reset(ls_region *region); /* the same of a region that stands still on this rank, with arrivals */
 bool wheel_put(ls_region *region, ls_event *event, ls_cycle cycle); /* not before now; false: no memory */
 
 /* link.c */
@@ -381,6 +384,10 @@ bool link_make_credits(ls_link *link);
 void link_exchange(ls_domain *domain, unsigned parity);
 /* The same between groups, with all threads at rest. */
 void link_exchange_cross(ls_link *link);
+/* Between ranks, before that: a message or a credit that the rank of the other end has sent. `slot` has
+ * slot_bytes bytes. False: no memory. */
+bool link_take_message(ls_link *link, const void *slot);
+bool link_take_credit(ls_link *link, const credit_entry *entry);
 /* For loading. link_add_waiter(): one more event waits for the link. link_resume(), after the rest of the
  * link's state is set: puts its messages into the receiver's wheel. A waiting sender goes into its own wheel
  * at wake_cycle, or not, if that is LS_CYCLE_MAX. */

@@ -2,7 +2,7 @@
  *
  * Every waiting block is an edge "waiter waits for holder, because ...". A cycle of edges is the reason of a
  * deadlock and is named in the one-line error. Runs only when a run is stuck or the user requests a report. */
-#include "engine/state.h"
+#include "engine/ranks_impl.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,11 +10,13 @@
 
 typedef struct wait_edge {
     const char *waiter, *holder, *detail;
+    uint64_t order; /* edges of several ranks are sorted by it */
 } wait_edge;
 
 struct ls_wait_sink {
     mem_arena arena;
     LS_VEC(wait_edge) edges;
+    uint64_t order; /* of the edge that is added next */
 };
 
 ls_status ls_waits_register(ls_engine *engine, const char *name, ls_wait_fn fn, const void *self,
@@ -31,7 +33,8 @@ void ls_wait_report(ls_wait_sink *sink, const char *waiter, const char *holder, 
     /* Memory that is missing here shortens the report; it must not end the program. */
     wait_edge edge = { .waiter = arena_strdup(&sink->arena, waiter),
                        .holder = arena_strdup(&sink->arena, holder),
-                       .detail = arena_strdup(&sink->arena, detail) };
+                       .detail = arena_strdup(&sink->arena, detail),
+                       .order = sink->order++ };
     if (edge.waiter != NULL && edge.holder != NULL && edge.detail != NULL)
         (void)vec_push(&sink->edges, edge);
 }
@@ -39,12 +42,18 @@ void ls_wait_report(ls_wait_sink *sink, const char *waiter, const char *holder, 
 bool waits_any(const ls_engine *engine)
 {
     for (size_t i = 0; i < engine->links.count; i++)
-        if (engine->links.at[i]->waiters != NULL)
+        if (engine->links.at[i]->waiters != NULL && !engine->links.at[i]->from->domain->group->is_away)
             return true;
     for (size_t i = 0; i < engine->domains.count; i++)
-        if (engine->domains.at[i]->pending > 0)
+        if (engine->domains.at[i]->pending > 0 && !engine->domains.at[i]->group->is_away)
             return true;
     return false;
+}
+
+/* Each link and each source has room for so many edges. */
+static uint64_t order_of(size_t source)
+{
+    return (uint64_t)source << 24;
 }
 
 static void gather(const ls_engine *engine, ls_wait_sink *sink)
@@ -52,8 +61,9 @@ static void gather(const ls_engine *engine, ls_wait_sink *sink)
     char detail[256];
     for (size_t i = 0; i < engine->links.count; i++) {
         const ls_link *link = engine->links.at[i];
-        if (link->waiters == NULL)
+        if (link->waiters == NULL || link->from->domain->group->is_away)
             continue;
+        sink->order = order_of(i);
         uint32_t home = ls_link_credits(link);
         if (home == 0)
             snprintf(detail, sizeof detail, "link '%s': none of %u credits is home, the receiver holds %u",
@@ -62,8 +72,60 @@ static void gather(const ls_engine *engine, ls_wait_sink *sink)
             snprintf(detail, sizeof detail, "link '%s': the wire is busy", link->name);
         ls_wait_report(sink, link->from_name, link->to_name, detail);
     }
-    for (size_t i = 0; i < engine->wait_sources.count; i++)
-        engine->wait_sources.at[i].fn(engine->wait_sources.at[i].self, sink);
+    for (size_t i = 0; i < engine->wait_sources.count; i++) {
+        const wait_source *source = &engine->wait_sources.at[i];
+        const ls_block *block = engine->ranks != NULL ? ls_engine_find_block(engine, source->name) : NULL;
+        sink->order = order_of(engine->links.count + i);
+        if (block == NULL || ranks_runs(block)) /* the others stand still here */
+            source->fn(source->self, sink);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- ranks */
+
+static int by_order(const void *a, const void *b)
+{
+    const wait_edge *x = a, *y = b;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static void put_text(save_out *out, const char *text)
+{
+    save_put(out, text, strlen(text) + 1);
+}
+
+static const char *get_text(save_in *in)
+{
+    const uint8_t *text = in->at, *end = memchr(text, '\0', (size_t)(in->end - in->at));
+    in->failed = in->failed || end == NULL;
+    in->at = in->failed ? in->end : end + 1;
+    return in->failed ? "" : (const char *)text;
+}
+
+/* The edges of all ranks, in the order in which one process would have found them. */
+static void share_edges(ls_engine *engine, ls_wait_sink *sink)
+{
+    save_out own = { 0 };
+    const rank_bytes *in;
+    if (engine->ranks == NULL)
+        return;
+    for (size_t i = 0; i < sink->edges.count; i++) {
+        save_put64(&own, sink->edges.at[i].order);
+        put_text(&own, sink->edges.at[i].waiter);
+        put_text(&own, sink->edges.at[i].holder);
+        put_text(&own, sink->edges.at[i].detail);
+    }
+    ls_status status = ranks_tell(engine, (rank_bytes){ own.bytes.at, own.bytes.count }, &in, NULL);
+    for (uint32_t r = 0; r < ranks_count(engine) && status == LS_OK; r++) {
+        save_in from = { .at = in[r].at, .end = in[r].at + in[r].count };
+        while (r != ranks_here(engine) && from.at != from.end) {
+            sink->order = save_get64(&from);
+            const char *waiter = get_text(&from), *holder = get_text(&from), *detail = get_text(&from);
+            ls_wait_report(sink, waiter, holder, detail);
+        }
+    }
+    vec_fini(&own.bytes);
+    qsort(sink->edges.at, sink->edges.count, sizeof *sink->edges.at, by_order);
 }
 
 static void sink_fini(ls_wait_sink *sink)
@@ -181,26 +243,38 @@ static void add_edges(text_buffer *text, const ls_wait_sink *sink)
                     sink->edges.at[i].detail);
 }
 
-static void add_domains(text_buffer *text, const ls_engine *engine, bool idle_too)
+static void gather_domains(const ls_engine *engine, bool idle_too, ls_wait_sink *lines)
 {
-    char next[32];
+    char next[32], detail[128];
     for (size_t i = 0; i < engine->domains.count; i++) {
         const ls_domain *domain = engine->domains.at[i];
         ls_time time = domain_next_time(domain);
-        if (!idle_too && domain->pending == 0 && time == LS_TIME_MAX)
+        if (domain->group->is_away || (!idle_too && domain->pending == 0 && time == LS_TIME_MAX))
             continue;
-        text_printf(text, "  %s: cycle %" PRIu64 ", pending %" PRId64 ", next work %s\n", domain->name,
-                    domain->regions[0]->now, domain->pending,
-                    time == LS_TIME_MAX ? "never" : format_time(time, next, sizeof next));
+        snprintf(detail, sizeof detail, "cycle %" PRIu64 ", pending %" PRId64 ", next work %s",
+                 domain->regions[0]->now, domain->pending,
+                 time == LS_TIME_MAX ? "never" : format_time(time, next, sizeof next));
+        lines->order = order_of(i);
+        ls_wait_report(lines, domain->name, "", detail);
     }
+}
+
+static void add_domains(text_buffer *text, const ls_wait_sink *lines)
+{
+    for (size_t i = 0; i < lines->edges.count; i++)
+        text_printf(text, "  %s: %s\n", lines->edges.at[i].waiter, lines->edges.at[i].detail);
 }
 
 ls_status waits_deadlock(ls_engine *engine, const char *reason, ls_error *err)
 {
-    ls_wait_sink sink = { 0 };
+    ls_wait_sink sink = { 0 }, domains = { 0 };
+    ranks_share_held(engine);
     gather(engine, &sink);
+    share_edges(engine, &sink);
+    gather_domains(engine, false, &domains);
+    share_edges(engine, &domains);
     char now[32];
-    format_time(engine_last_cycle(engine), now, sizeof now);
+    format_time(ranks_most(engine, engine_last_cycle(engine)), now, sizeof now);
 
     text_buffer *report = &engine->report;
     text_clear(report);
@@ -230,13 +304,14 @@ ls_status waits_deadlock(ls_engine *engine, const char *reason, ls_error *err)
         text_add(report, "no block says what it waits for\n");
     }
     text_add(report, "domains with work:\n");
-    add_domains(report, engine, false);
+    add_domains(report, &domains);
     /* The error itself needs no memory. */
     ls_status status = line.failed ? ls_fail(err, LS_ERR_DEADLOCK, "deadlock at %s: %s", now, reason)
                                    : ls_fail(err, LS_ERR_DEADLOCK, "%s", text_get(&line));
     free(path);
     text_fini(&line);
     sink_fini(&sink);
+    sink_fini(&domains);
     return status;
 }
 
@@ -247,17 +322,19 @@ const char *ls_engine_report(const ls_engine *engine)
 
 void ls_engine_dump(ls_engine *engine, FILE *to)
 {
-    ls_wait_sink sink = { 0 };
+    ls_wait_sink sink = { 0 }, domains = { 0 };
     text_buffer text = { 0 };
     char start[32];
     gather(engine, &sink);
+    gather_domains(engine, true, &domains);
     text_printf(&text, "status at %s, window %" PRIu64 ":\n",
                 format_time(engine->window_start, start, sizeof start), engine->window_index);
-    add_domains(&text, engine, true);
+    add_domains(&text, &domains);
     text_printf(&text, "waiters (%zu):\n", sink.edges.count);
     add_edges(&text, &sink);
     fputs(text_get(&text), to);
     fflush(to);
     text_fini(&text);
     sink_fini(&sink);
+    sink_fini(&domains);
 }

@@ -504,6 +504,26 @@ void wheel_clear(ls_region *region)
         ls_cancel(region->far[0].event);
 }
 
+void wheel_reset(ls_region *region)
+{
+    for (uint32_t i = 0; i < WHEEL_SIZE; i++) {
+        arrival *last = region->wheel[i].arrivals;
+        for (arrival *a = last; a != NULL; a = a->next == last ? NULL : a->next)
+            a->queued = false;
+        region->wheel[i].arrivals = NULL;
+        while (region->wheel[i].events != NULL)
+            ls_cancel(region->wheel[i].events);
+    }
+    for (size_t i = region->far_count; i-- > 0;)
+        if (region->far[i].event == NULL)
+            region->far[i].arrival->queued = false;
+        else
+            region->far[i].event->region = NULL;
+    region->far_count = 0;
+    memset(region->occupied, 0, sizeof region->occupied);
+    region->summary = 0;
+}
+
 bool wheel_put(ls_region *region, ls_event *event, ls_cycle cycle)
 {
     schedule_slow(region, event, cycle);

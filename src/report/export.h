@@ -13,6 +13,7 @@
 #define REPORT_EXPORT_H
 
 #include "base/hash.h"
+#include "engine/ranks.h"
 #include "report/metrics.h"
 #include "report/series.h"
 
@@ -23,6 +24,8 @@ typedef struct results_host {
     double wall_seconds;
     uint32_t threads;
     uint64_t windows;
+    const rank_counts *ranks; /* of a run that was divided; NULL: of one process */
+    uint32_t rank_count;
 } results_host;
 
 /* Texts may be NULL. */

@@ -7,6 +7,7 @@
 #include "report/export_impl.h"
 #include "report/export_series.h"
 #include "report/export_source.h"
+#include "report/ranks_text.h"
 
 #include "base/json.h"
 
@@ -345,6 +346,19 @@ static void put_run(json_writer *j, const run_results *r)
     json_end(j);
 }
 
+static void put_ranks(json_writer *j, const results_host *host)
+{
+    json_key(j, "ranks");
+    json_array(j);
+    for (uint32_t i = 0; i < host->rank_count; i++) {
+        json_begin_object(j);
+        for (size_t k = 0; k < ranks_field_count; k++)
+            put_u64(j, ranks_fields[k].name, ranks_field_of(&ranks_fields[k], &host->ranks[i]));
+        json_end(j);
+    }
+    json_end(j);
+}
+
 static void put_host(json_writer *j, const results_host *host)
 {
     json_key(j, "host");
@@ -355,6 +369,8 @@ static void put_host(json_writer *j, const results_host *host)
     put_u64(j, "windows", host->windows);
     json_key(j, "wall_seconds");
     json_real(j, host->wall_seconds);
+    if (host->rank_count > 0)
+        put_ranks(j, host);
     json_end(j);
 }
 

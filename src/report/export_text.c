@@ -1,6 +1,7 @@
 /* export_text.c: results for people: aligned, with thousands separators, by type of block. Touches only the
  * stream it was given. */
 #include "report/export_impl.h"
+#include "report/ranks_text.h"
 
 #include "base/text.h"
 
@@ -356,6 +357,10 @@ static void put_host(const text_out *t, const results_host *host)
         put_fact(t, "run", host->run_id);
     if (host->command && host->command[0])
         put_fact(t, "command", host->command);
+    if (host->rank_count > 0) {
+        fputc('\n', t->to);
+        ranks_print(host->ranks, host->rank_count, t->to);
+    }
 }
 
 ls_status export_text(const run_results *r, const export_options *options, FILE *to, ls_error *err)

@@ -1,6 +1,7 @@
 /* export_tidy.c: results as tidy CSV: one row per number, every row with all its labels. A row without a block is
  * about all blocks of its type. Quoting and line ends as in RFC 4180. Touches only the stream it was given. */
 #include "report/export_impl.h"
+#include "report/ranks_text.h"
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -383,6 +384,17 @@ static void put_host(tidy *to, const results_host *host)
     put_u64_row(to, &l, host->threads);
     l.metric = "windows";
     put_u64_row(to, &l, host->windows);
+    for (uint32_t i = 0; i < host->rank_count; i++) {
+        char rank[24];
+        snprintf(rank, sizeof rank, "rank%u", i);
+        csv_labels of = fact_labels("host");
+        of.block = rank;
+        for (size_t k = 0; k < ranks_field_count; k++) {
+            of.metric = ranks_fields[k].name;
+            of.unit = ranks_fields[k].unit;
+            put_u64_row(to, &of, ranks_field_of(&ranks_fields[k], &host->ranks[i]));
+        }
+    }
     l.metric = "wall_time";
     l.unit = "s";
     put_real_row(to, &l, host->wall_seconds);

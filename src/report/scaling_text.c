@@ -48,6 +48,31 @@ void scaling_print(const ls_scaling *s, FILE *to)
     write_limit(s, to);
 }
 
+void scaling_ranks_text(const ls_engine *engine, FILE *to)
+{
+    ls_scaling_ranks r;
+    if (!ls_scaling_report_ranks(engine, 0, &r))
+        return;
+    fputs("\nExpected scaling over ranks (run --mpi), one thread each\n\n", to);
+    fprintf(to, "  %5s  %12s  %14s", "ranks", "busiest rank", "bytes");
+    for (int n = 0; n < LS_SCALING_NETWORKS; n++)
+        fprintf(to, "  %20s", ls_scaling_networks[n].name);
+    fputc('\n', to);
+    for (uint32_t i = 0; ls_scaling_report_ranks(engine, i, &r); i++) {
+        fprintf(to, "  %5u  %12s  %14s", r.ranks, format_si(r.busy_seconds, "s", (char[32]){ 0 }, 32),
+                format_count(r.bytes, (char[32]){ 0 }, 32));
+        for (int n = 0; n < LS_SCALING_NETWORKS; n++)
+            fprintf(to, "  %19.2fx", r.speedup[n]);
+        fputc('\n', to);
+    }
+    fputs("\n  networks: ", to);
+    for (int n = 0; n < LS_SCALING_NETWORKS; n++)
+        fprintf(to, "%s%s and %s", n > 0 ? "; " : "",
+                format_si(ls_scaling_networks[n].latency_seconds, "s", (char[32]){ 0 }, 32),
+                format_si(ls_scaling_networks[n].bytes_per_second, "B/s", (char[32]){ 0 }, 32));
+    fputc('\n', to);
+}
+
 void scaling_groups_text(const ls_engine *engine, FILE *to)
 {
     ls_scaling_group g;

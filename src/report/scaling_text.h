@@ -9,5 +9,7 @@
 void scaling_print(const ls_scaling *scaling, FILE *to);
 /* The part of each group of the last measured run; writes nothing if all domains are in one group. */
 void scaling_groups_text(const ls_engine *engine, FILE *to);
+/* The same run on several processes, over several networks; writes nothing if the machine cannot be divided. */
+void scaling_ranks_text(const ls_engine *engine, FILE *to);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "isa/sass/sass.h"
 #include "model/gpu/shape.h"
+#include "runtime/replay_ranks.h"
 #include "workload/share.h"
 
 #include <stdlib.h>
@@ -49,6 +50,9 @@ struct trace_replay {
     bool continues;           /* the kernels of the present command go on with a launch */
     trace_profiler *profiler; /* of machines without simulated memory, if there is no profile */
     thread_pool *pool;        /* that makes profiles, with as many threads as the run; NULL: one */
+    bool is_away;             /* another rank runs the GPU; `told` is what it said last */
+    ls_dispatch_progress told;
+    ls_error told_failure;
 };
 
 /* Warp instructions of a kernel that are enough to know its hit rates. */
@@ -383,8 +387,9 @@ static void kernel_done(void *self, const ls_dispatch_kernel *kernel, ls_cycle b
 
 static ls_dispatch_progress progress_of(const trace_replay *r)
 {
-    ls_dispatch_progress progress = { 0 };
-    r->dispatch->progress(r->dispatch_self, &progress);
+    ls_dispatch_progress progress = r->told;
+    if (!r->is_away)
+        r->dispatch->progress(r->dispatch_self, &progress);
     return progress;
 }
 
@@ -525,6 +530,8 @@ static ls_status start(trace_replay *r, const ls_run_options *options, ls_error 
     };
     r->dispatch->start(r->dispatch_self, &work);
     r->started = true;
+    r->is_away = !ranks_runs(r->gpu->dispatch);
+    r->told.oldest = LS_CYCLE_MAX;
     return r->options.program != NULL ? device_queue_start(r->gpu->queue, r->options.program, err) : LS_OK;
 }
 
@@ -563,6 +570,68 @@ static ls_status look_at(trace_replay *r, const ls_run_result *piece, bool *ende
     return LS_OK;
 }
 
+/* --------------------------------------------------------------------------------------------------- ranks */
+
+/* What the other ranks need to know after a piece of the run; those of GPUs elsewhere have nothing to say. */
+static void tell(const trace_replay *r, replay_told *out)
+{
+    ls_dispatch_progress progress = progress_of(r);
+    *out = (replay_told){ .is_here = !r->is_away,
+                          .ended = progress.ended,
+                          .is_idle = progress.idle,
+                          .oldest = progress.oldest,
+                          .held = r->held,
+                          .guessed = r->guessed,
+                          .guessed_pc = r->guessed_pc,
+                          .guessed_opcode = r->guessed_opcode,
+                          .unmodelled = r->unmodelled,
+                          .kernels = &r->kernels.at[r->reported],
+                          .kernel_count = r->kernels.count - r->reported };
+    if (progress.failure != NULL)
+        out->failure = *progress.failure;
+}
+
+static ls_status hear(trace_replay *r, const replay_told *in, ls_error *err)
+{
+    r->told_failure = in->failure;
+    r->told = (ls_dispatch_progress){ .ended = in->ended,
+                                      .idle = in->is_idle,
+                                      .oldest = in->oldest,
+                                      .failure = in->failure.status != LS_OK ? &r->told_failure : NULL };
+    r->held = in->held;
+    r->guessed = in->guessed;
+    r->guessed_pc = in->guessed_pc;
+    r->guessed_opcode = in->guessed_opcode;
+    r->unmodelled = in->unmodelled;
+    for (size_t i = 0; i < in->kernel_count; i++) {
+        replay_kernel kernel = in->kernels[i];
+        kernel.name = arena_strdup(&r->names, kernel.name);
+        if (kernel.name == NULL || !vec_push(&r->kernels, kernel))
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for the kernels of other ranks");
+    }
+    return LS_OK;
+}
+
+/* After a piece of the run: every rank knows how far the GPUs of the others are, so that all go on or end together. */
+static ls_status share_progress(trace_replay *const *replays, size_t count, ls_error *err)
+{
+    ls_engine *engine = replays[0]->engine;
+    mem_arena arena = { 0 };
+    if (ranks_count(engine) == 1)
+        return LS_OK;
+    replay_told *told = arena_array(&arena, count, sizeof *told);
+    if (told == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the progress of %zu GPUs", count);
+    for (size_t i = 0; i < count; i++)
+        tell(replays[i], &told[i]);
+    ls_status status = replay_ranks_share(engine, told, count, &arena, err);
+    for (size_t i = 0; i < count && status == LS_OK; i++)
+        if (replays[i]->is_away)
+            status = hear(replays[i], &told[i], err);
+    arena_fini(&arena);
+    return status;
+}
+
 ls_status replay_run_all(trace_replay *const *replays, size_t count, const ls_run_options *options,
                          ls_run_result *result, ls_error *err)
 {
@@ -576,6 +645,12 @@ ls_status replay_run_all(trace_replay *const *replays, size_t count, const ls_ru
         ls_run_result piece;
         ls_status status = ls_run(replays[0]->engine, options, &piece, err);
         add_result(result, &piece);
+        if (status == LS_OK || status == LS_ERR_DEADLOCK) {
+            ls_error sharing;
+            ls_status shared = share_progress(replays, count, &sharing);
+            if (shared != LS_OK)
+                return failed(&sharing, err);
+        }
         bool all_idle = true;
         for (size_t i = 0; i < count; i++) {
             ls_dispatch_progress progress = progress_of(replays[i]);

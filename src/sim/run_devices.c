@@ -2,6 +2,7 @@
 #include "sim/run_devices.h"
 
 #include "base/file.h"
+#include "engine/ranks.h"
 #include "model/gpu/gpu.h"
 
 #include <inttypes.h>
@@ -141,6 +142,8 @@ ls_status run_devices_run(run_devices *r, const ls_run_options *options, ls_run_
             replays[count++] = r->at[i].replay;
         }
     ls_status status = replay_run_all(replays, count, options, result, err);
+    for (uint32_t i = 0; i < r->count && status == LS_OK; i++) /* ends of commands are in the queues */
+        status = ranks_copy_block(gpu_at(r->engine, i)->queue, err);
     for (uint32_t i = 0; i < r->count; i++)
         if (run_devices_has(r, i) && status == LS_OK)
             status = run_trace_end(&r->at[i], result, err);

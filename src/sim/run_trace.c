@@ -6,6 +6,7 @@
 #include "model/gpu/gpu.h"
 #include "model/gpu/shape.h"
 #include "report/source.h"
+#include "sim/run_ranks.h"
 #include "sim/run_roofline.h"
 
 #include <inttypes.h>
@@ -15,11 +16,14 @@ typedef struct kernel_taker {
     ls_engine *engine;
     uint32_t slot;
     const gpu_instance *gpu; /* whose slot it is */
+    run_shares shares;       /* if another rank runs it */
 } kernel_taker;
 
 static bool take_share(void *self, const metric_source *source, void *counters, size_t bytes)
 {
-    const kernel_taker *taker = self;
+    kernel_taker *taker = self;
+    if (taker->shares.is_used)
+        return run_shares_take(&taker->shares, source, counters, bytes);
     return source->gpu == (int32_t)taker->gpu->number &&
            gpu_take_kernel(taker->engine, source->path, taker->slot, counters, bytes);
 }
@@ -27,7 +31,8 @@ static bool take_share(void *self, const metric_source *source, void *counters, 
 static void forget_shares(void *self)
 {
     const kernel_taker *taker = self;
-    gpu_forget_kernel(taker->gpu, taker->slot);
+    if (!taker->shares.is_used)
+        gpu_forget_kernel(taker->gpu, taker->slot);
 }
 
 /* After each kernel: its counters become an interval of the metrics. */
@@ -60,6 +65,9 @@ static ls_status kernel_done(void *self, const replay_kernel *kernel, ls_error *
             return status;
     }
     kernel_taker taker = { .engine = t->engine, .slot = kernel->slot, .gpu = t->gpu };
+    ls_status shared = run_shares_begin(&taker.shares, t->gpu, kernel->slot, t->metrics, err);
+    if (shared != LS_OK)
+        return shared;
     ls_time next =
         kernel->next_begin == LS_CYCLE_MAX ? LS_TIME_MAX : ls_clock_time(t->clock, kernel->next_begin);
     if (t->shared_groups != NULL) /* open until the run ends */

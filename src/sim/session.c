@@ -509,6 +509,8 @@ static ls_status run_engine(ls_sim *s, const ls_sim_run_options *o, ls_error *er
     s->wall_seconds = (double)(host_clock_ns() - start_ns) * 1e-9;
     if (s->series)
         series_finish(s->series, s->result.end_time + 1);
+    if (status == LS_OK)
+        status = session_ranks_report(s, err);
     return status;
 }
 

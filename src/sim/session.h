@@ -47,6 +47,8 @@ struct ls_sim {
     uint32_t threads;
     ls_run_result result;
     double wall_seconds;
+    rank_counts *ranks; /* of a run that was divided over ranks; NULL: of one process */
+    uint32_t rank_count;
     char limit_reason[80];
     char config_hash[LS_HASH_TEXT_BYTES];
     char run_id[48]; /* of exports that have no other */
@@ -94,6 +96,11 @@ ls_status session_timeline_open(ls_sim *sim, const ls_sim_options *options, ls_e
 ls_status session_position(ls_sim *sim, size_t kernel, source_position *out, ls_error *err);
 /* Of a device list or a collective: after all commands of its devices that had ended by a time of the run. */
 ls_status session_position_at(ls_sim *sim, ls_time time, source_position *out, ls_error *err);
+
+/* --- session_ranks.c --- */
+
+/* After a run: the work and traffic of all ranks, if there are several. */
+ls_status session_ranks_report(ls_sim *sim, ls_error *err);
 
 /* --- session_write.c --- */
 

@@ -1,6 +1,7 @@
 /* session_summary.c: the summary of a simulation: what ran, warnings that a reader must know, and report/summary.h. */
 #include "sim/session.h"
 
+#include "report/ranks_text.h"
 #include "report/summary.h"
 
 #include <inttypes.h>
@@ -65,6 +66,10 @@ bool session_summary(ls_sim *s, bool color, FILE *to)
                                .source = s->source };
     put_head(s, &r, color, to);
     summary_print(&in, to);
+    if (r.host.rank_count > 0) {
+        fputc('\n', to);
+        ranks_print(r.host.ranks, r.host.rank_count, to);
+    }
     put_end(&r, to);
     free(launches);
     return true;

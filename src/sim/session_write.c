@@ -71,6 +71,8 @@ run_results session_results(ls_sim *s, const char *run_id, const char *command)
             .wall_seconds = s->wall_seconds,
             .threads = s->threads,
             .windows = s->result.windows,
+            .ranks = s->ranks,
+            .rank_count = s->rank_count,
         },
     };
 }
@@ -194,5 +196,6 @@ ls_status ls_sim_print_scaling(const ls_sim *s, FILE *to, ls_error *err)
                        "the run measured no work per window: set ls_sim_run_options.scaling");
     scaling_print(&scaling, to);
     scaling_groups_text(s->engine, to);
+    scaling_ranks_text(s->engine, to);
     return LS_OK;
 }

@@ -91,6 +91,11 @@ done <<END
 2|its directory does not exist|validate -o missing/x.csv
 2|Is a directory|validate --markdown small
 2|its directory does not exist|scaling small -p rtx3070 -j 2 -r 1 -o missing/x.csv
+2|--mpi-timeout has no effect without --mpi|run small -p rtx3070 --mpi-timeout 9s
+2|--timeline does not work with --mpi: events of blocks|run small -p rtx3070 --mpi --timeline x.html
+2|--monitor does not work with --mpi|run small -p rtx3070 --mpi --monitor 0
+2|--source does not work with --mpi|run small -p rtx3070 --mpi --source
+2|--scaling does not work with --mpi: a run of one process predicts|run small -p rtx3070 --mpi --scaling
 2|its directory does not exist|study navisim-8 -o missing/x.csv
 2|Is a directory|study navisim-8 --html small
 2|there is no study 'nosuch'|study nosuch

@@ -351,7 +351,7 @@ static void rm_build_with(rm_machine *m, uint64_t seed, const rm_options *option
     assert(status == LS_OK);
 }
 
-static void rm_build(rm_machine *m, uint64_t seed, uint32_t messages, bool late)
+static inline void rm_build(rm_machine *m, uint64_t seed, uint32_t messages, bool late)
 {
     rm_build_with(m, seed, &(rm_options){ .messages = messages, .late = late });
 }
