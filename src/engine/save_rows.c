@@ -51,13 +51,14 @@ static ls_status check_row(const ls_block *block, const ls_state_row *row, uint8
     if (memchr(covered + row->offset, 1, row->size) != NULL)
         return bad_table(block, err, row->name, "covers bytes of a row before it");
     memset(covered + row->offset, 1, row->size);
-    bool pointer =
-        row->kind == LS_STATE_KIND_LINK || row->kind == LS_STATE_KIND_OWN || row->kind == LS_STATE_KIND_ARRAY;
+    bool pointer = row->kind == LS_STATE_KIND_LINK || row->kind == LS_STATE_KIND_OWN ||
+                   row->kind == LS_STATE_KIND_ARRAY || row->kind == LS_STATE_KIND_CODED;
     if ((pointer && row->size != sizeof(void *)) ||
         (row->kind == LS_STATE_KIND_EVENT && row->size != sizeof(ls_event)))
         return bad_table(block, err, row->name, "has the wrong kind for its field");
     if ((row->kind == LS_STATE_KIND_PARTS && (row->rows == NULL || row->size % row->element != 0)) ||
-        (row->kind == LS_STATE_KIND_ARRAY && row->length == NULL))
+        (row->kind == LS_STATE_KIND_ARRAY && row->length == NULL) ||
+        (row->kind == LS_STATE_KIND_CODED && (row->encode == NULL || row->decode == NULL)))
         return bad_table(block, err, row->name, "is incomplete");
     return row->rows != NULL ? check_rows(block, row->rows, row->row_count, row->element, err) : LS_OK;
 }
@@ -139,8 +140,8 @@ bool rows_add_events(const ls_block *block, save_events *events)
 
 typedef struct rows_context {
     const ls_block *block;
-    save_out *out; /* one of the two */
-    save_in *in;
+    bytes_out *out; /* one of the two */
+    bytes_in *in;
     ls_error *err;
 } rows_context;
 
@@ -151,7 +152,7 @@ static ls_status save_elements(const rows_context *c, const char *element, uint6
 {
     if (row->rows == NULL) {
         if (elements > 0)
-            save_put(c->out, element, (size_t)(elements * row->element));
+            bytes_put(c->out, element, (size_t)(elements * row->element));
         return LS_OK;
     }
     ls_status status = LS_OK;
@@ -172,28 +173,33 @@ static ls_status save_own(const rows_context *c, const void *base, const ls_stat
             "block '%s' (%s/%s) cannot be saved now: its '%s' points to memory of another block or of "
             "the host",
             c->block->name, c->block->type->slot, c->block->type->name, row->name);
-    save_put64(c->out, pointer == NULL ? 0 : (uint64_t)(pointer - state) + 1);
+    bytes_put64(c->out, pointer == NULL ? 0 : (uint64_t)(pointer - state) + 1);
     return LS_OK;
 }
 
 static ls_status save_row(const rows_context *c, const void *base, const ls_state_row *row)
 {
     const ls_link *link;
+    const void *pointer;
     switch (row->kind) {
     case LS_STATE_KIND_DATA:
-        save_put(c->out, at_offset(base, row->offset), row->size);
+        bytes_put(c->out, at_offset(base, row->offset), row->size);
         break;
     case LS_STATE_KIND_LINK:
         link = pointer_at(base, row);
-        save_put64(c->out, link == NULL ? 0 : (uint64_t)link->id + 1);
+        bytes_put64(c->out, link == NULL ? 0 : (uint64_t)link->id + 1);
         break;
     case LS_STATE_KIND_OWN:
         return save_own(c, base, row);
     case LS_STATE_KIND_PARTS:
         return save_elements(c, at_offset(base, row->offset), row->size / row->element, row);
     case LS_STATE_KIND_ARRAY:
-        save_put64(c->out, length_of(base, row));
+        bytes_put64(c->out, length_of(base, row));
         return save_elements(c, pointer_at(base, row), length_of(base, row), row);
+    case LS_STATE_KIND_CODED:
+        pointer = pointer_at(base, row);
+        bytes_put64(c->out, pointer == NULL ? 0 : row->encode(c->block->state, base, pointer));
+        break;
     case LS_STATE_KIND_FIXED:
     case LS_STATE_KIND_EVENT:
         break;
@@ -201,23 +207,26 @@ static ls_status save_row(const rows_context *c, const void *base, const ls_stat
     return LS_OK;
 }
 
-/* Structs and arrays first: loading compares their lengths with those of the machine as it was built. */
-static bool comes_first(const ls_state_row *row)
+/* Structs and arrays first: loading compares their lengths with those of the machine as it was built. Codes last: they may
+ * depend on the rest. */
+static int turn_of(const ls_state_row *row)
 {
-    return row->kind == LS_STATE_KIND_ARRAY || row->kind == LS_STATE_KIND_PARTS;
+    return row->kind == LS_STATE_KIND_ARRAY || row->kind == LS_STATE_KIND_PARTS ? 0
+           : row->kind == LS_STATE_KIND_CODED                                   ? 2
+                                                                                : 1;
 }
 
 static ls_status save_rows(const rows_context *c, const void *base, const ls_state_row *rows, size_t count)
 {
     ls_status status = LS_OK;
-    for (int turn = 0; turn < 2; turn++)
+    for (int turn = 0; turn < 3; turn++)
         for (size_t i = 0; i < count && status == LS_OK; i++)
-            if (comes_first(&rows[i]) == (turn == 0))
+            if (turn_of(&rows[i]) == turn)
                 status = save_row(c, base, &rows[i]);
     return status;
 }
 
-ls_status rows_save(const ls_block *block, save_out *out, ls_error *err)
+ls_status rows_save(const ls_block *block, bytes_out *out, ls_error *err)
 {
     rows_context c = { .block = block, .out = out, .err = err };
     return save_rows(&c, block->state, block->type->rows, block->type->row_count);
@@ -232,7 +241,7 @@ static ls_status load_elements(const rows_context *c, char *element, uint64_t el
 {
     if (row->rows == NULL) {
         if (elements > 0)
-            save_get(c->in, element, (size_t)(elements * row->element));
+            bytes_get(c->in, element, (size_t)(elements * row->element));
         return LS_OK;
     }
     ls_status status = LS_OK;
@@ -243,7 +252,7 @@ static ls_status load_elements(const rows_context *c, char *element, uint64_t el
 
 static ls_status load_array(const rows_context *c, void *base, const ls_state_row *row)
 {
-    uint64_t elements = save_get64(c->in), here = length_of(base, row);
+    uint64_t elements = bytes_get64(c->in), here = length_of(base, row);
     if (elements != here && row->rows != NULL)
         return ls_fail(c->err, LS_ERR_INPUT,
                        "block '%s' was saved with %llu entries of '%s'; this machine has %llu", c->block->name,
@@ -265,7 +274,7 @@ static ls_status load_array(const rows_context *c, void *base, const ls_state_ro
 static ls_status load_link(const rows_context *c, void *base, const ls_state_row *row)
 {
     const ls_engine *engine = c->block->region->domain->engine;
-    uint64_t number = save_get64(c->in);
+    uint64_t number = bytes_get64(c->in);
     if (number > engine->links.count)
         return ls_fail(c->err, LS_ERR_INPUT, "block '%s' was saved with a link that does not exist: %llu",
                        c->block->name, (unsigned long long)number - 1);
@@ -273,17 +282,29 @@ static ls_status load_link(const rows_context *c, void *base, const ls_state_row
     return LS_OK;
 }
 
+static ls_status load_coded(const rows_context *c, void *base, const ls_state_row *row)
+{
+    uint64_t code = bytes_get64(c->in);
+    void *pointer = code == 0 || c->in->failed ? NULL : row->decode(c->block->state, base, code);
+    set_pointer(base, row, pointer);
+    return code == 0 || c->in->failed || pointer != NULL
+               ? LS_OK
+               : ls_fail(c->err, LS_ERR_INPUT,
+                         "block '%s' (%s/%s): its saved '%s' is of something that is not there",
+                         c->block->name, c->block->type->slot, c->block->type->name, row->name);
+}
+
 static ls_status load_row(const rows_context *c, void *base, const ls_state_row *row)
 {
     uint64_t offset;
     switch (row->kind) {
     case LS_STATE_KIND_DATA:
-        save_get(c->in, at_offset(base, row->offset), row->size);
+        bytes_get(c->in, at_offset(base, row->offset), row->size);
         break;
     case LS_STATE_KIND_LINK:
         return load_link(c, base, row);
     case LS_STATE_KIND_OWN:
-        offset = save_get64(c->in);
+        offset = bytes_get64(c->in);
         c->in->failed |= offset > c->block->type->state_size;
         if (!c->in->failed)
             set_pointer(base, row, offset == 0 ? NULL : (char *)c->block->state + offset - 1);
@@ -292,6 +313,8 @@ static ls_status load_row(const rows_context *c, void *base, const ls_state_row 
         return load_elements(c, at_offset(base, row->offset), row->size / row->element, row);
     case LS_STATE_KIND_ARRAY:
         return load_array(c, base, row);
+    case LS_STATE_KIND_CODED:
+        return load_coded(c, base, row);
     case LS_STATE_KIND_FIXED:
     case LS_STATE_KIND_EVENT:
         break;
@@ -302,14 +325,14 @@ static ls_status load_row(const rows_context *c, void *base, const ls_state_row 
 static ls_status load_rows(const rows_context *c, void *base, const ls_state_row *rows, size_t count)
 {
     ls_status status = LS_OK;
-    for (int turn = 0; turn < 2; turn++)
+    for (int turn = 0; turn < 3; turn++)
         for (size_t i = 0; i < count && status == LS_OK && !c->in->failed; i++)
-            if (comes_first(&rows[i]) == (turn == 0))
+            if (turn_of(&rows[i]) == turn)
                 status = load_row(c, base, &rows[i]);
     return status;
 }
 
-ls_status rows_load(const ls_block *block, save_in *in, ls_error *err)
+ls_status rows_load(const ls_block *block, bytes_in *in, ls_error *err)
 {
     rows_context c = { .block = block, .in = in, .err = err };
     return load_rows(&c, block->state, block->type->rows, block->type->row_count);

@@ -1,6 +1,8 @@
 /* scheduler.c: the built-in warp schedulers, as blocks of slots "core.scheduler" and "cu.scheduler". */
 #include "model/core/scheduler.h"
 
+#include "lockstep/state.h"
+
 static uint32_t choose_lrr(void *self, const ls_scheduler_view *v)
 {
     (void)self;
@@ -47,6 +49,8 @@ static ls_status two_level_init(ls_block *block, void *state, const void *spec, 
     return LS_OK;
 }
 
+static const ls_state_row rows[] = { LS_STATE_FIXED(scheduler_state, spec) };
+
 #define PORT(kind_)                                                                                           \
     .ports = &(const ls_port_decl){ LS_SCHEDULER_PORT, LS_SCHEDULER_INTERFACE, &all_ops[kind_], 0 },          \
     .port_count = 1
@@ -57,6 +61,8 @@ static ls_status two_level_init(ls_block *block, void *state, const void *spec, 
                                              .name = name_,                                                   \
                                              .help = help_,                                                   \
                                              .state_size = sizeof(scheduler_state),                           \
+                                             .rows = rows,                                                    \
+                                             .row_count = LS_COUNT_OF(rows),                                  \
                                              PORT(kind_) };                                                   \
     LS_REGISTER_BLOCK(variable_)
 
@@ -74,6 +80,8 @@ static const ls_param two_level_params[] = {
         .params = two_level_params,                                                                           \
         .param_count = LS_COUNT_OF(two_level_params),                                                         \
         .state_size = sizeof(scheduler_state),                                                                \
+        .rows = rows,                                                                                         \
+        .row_count = LS_COUNT_OF(rows),                                                                       \
         .init = two_level_init,                                                                               \
         PORT(SCHED_TWO_LEVEL),                                                                                \
     };                                                                                                        \

@@ -1,83 +1,15 @@
 /* round_robin.c: the block scheduler. It launches kernels after their latency and sends thread blocks to cores
  * that have room, by the policy of placement.h. It sends at most one per core and cycle, and one per
  * block_interval_cycles in all. Kernels of different streams may run side by side. */
-#include "base/bitset.h"
 #include "isa/registers.h"
-#include "lockstep/timeline.h"
-#include "model/dispatch/dispatch.h"
+#include "model/dispatch/round_robin_impl.h"
 
 #include <assert.h>
 #include <string.h>
 
-#define KERNELS_MAX LS_CORE_KERNELS
 /* Blocks ahead of a core, at most: besides the running ones, with some to spare. */
 #define AHEAD_LIMIT (LS_CORE_BLOCKS_AT - 96)
 #define GUESSED_CYCLES 4 /* of an instruction of a warp: a dependent one after another */
-
-/* Counted at ends, not at launches: the next kernel is launched before the last one's counters are read. */
-typedef struct dispatch_counters {
-    uint64_t kernels, ctas;
-    uint64_t busy_cycles;   /* summed over kernels */
-    uint64_t active_cycles; /* with a kernel launched, however many */
-} dispatch_counters;
-
-typedef struct kernel_state {
-    ls_dispatch_kernel kernel;
-    bool used, exhausted;
-    uint64_t sent, done;
-    uint32_t warps, registers, per_core;
-    uint32_t cores; /* that it can keep busy */
-    uint64_t shared_bytes;
-    uint64_t number;     /* of the launch, from 1 */
-    uint32_t ahead;      /* blocks that wait at a core for others to end, at most */
-    uint64_t run_cycles; /* of the blocks that are done */
-    ls_cycle begin, ready, end;
-} kernel_state;
-
-typedef struct core_load {
-    uint32_t warps, ctas;
-    uint64_t registers, shared_bytes;
-    uint16_t by_kernel[KERNELS_MAX];
-    uint64_t full_for; /* number of a launch whose blocks find no room, as long as nothing leaves; 0: none */
-} core_load;
-
-typedef struct spare_cta {
-    ls_cta cta;
-    uint32_t block;         /* its row in the launch table */
-    struct spare_cta *next; /* of the spare ones */
-} spare_cta;
-
-typedef struct dispatch {
-    const dispatch_spec *spec;
-    ls_region *region;
-    ls_domain *domain;
-    const ls_tap *tap;
-    ls_dispatch_work work;
-    dispatch_counters n;
-    ls_core_capacity capacity;
-    ls_link **to_core;
-    core_load *loads;
-    uint64_t *open; /* a bit for each core whose loads[].full_for is 0 */
-    uint32_t core_count, next_core, link_latency;
-    placement place;        /* of the last block */
-    uint64_t turn;          /* the next block may leave from here on, in cycles times block_interval.den */
-    uint32_t refill_cycles; /* cores are sent blocks ahead, and start them so long after others; 0: not */
-    kernel_state kernels[KERNELS_MAX];
-    dispatch_counters ended[KERNELS_MAX]; /* by slot: of the last kernel that had it */
-    uint32_t slots;                       /* none of kernels[] from here on is in use */
-    uint32_t active;
-    uint64_t launch_count;
-    ls_dispatch_kernel waiting; /* read ahead, waits for its stream */
-    bool has_waiting, end;
-    uint64_t ended_count;            /* kernels */
-    ls_cycle last_end, active_since; /* active_since: until here active_cycles are counted */
-    ls_launch_table *launches;
-    spare_cta **made; /* all of them, by block; a run that fails or is interrupted leaves some on the cores */
-    uint32_t made_count;
-    spare_cta *spare;
-    ls_event pump;
-    ls_error failure;
-} dispatch;
 
 static void fail(dispatch *d)
 {
@@ -252,7 +184,7 @@ static bool has_room(const dispatch *d, const core_load *load, const kernel_stat
            load->shared_bytes + k->shared_bytes <= d->capacity.shared_bytes;
 }
 
-static spare_cta *take_cta(dispatch *d)
+spare_cta *dispatch_take_cta(dispatch *d)
 {
     spare_cta *spare = d->spare;
     if (spare != NULL) {
@@ -275,7 +207,7 @@ static bool send_block(dispatch *d, uint32_t core, uint32_t slot)
     ls_link *link = d->to_core[core];
     if (!ls_link_ready(link))
         return false;
-    spare_cta *spare = take_cta(d);
+    spare_cta *spare = dispatch_take_cta(d);
     if (spare == NULL) {
         ls_fail(&d->failure, LS_ERR_NOMEM, "no memory for a thread block");
         fail(d);
@@ -294,6 +226,7 @@ static bool send_block(dispatch *d, uint32_t core, uint32_t slot)
     }
     if (d->refill_cycles > 0 && k->sent == 0)
         guess_ahead(d, k, &spare->cta);
+    d->sent[spare->block] = (sent_block){ .index = k->sent, .kernel = slot, .used = true };
     ls_core_launch *message = ls_link_send(link, 1);
     *message = ls_dispatch_launch(&k->kernel, spare->block, k->number, k->per_core, k->cores);
     core_load *load = &d->loads[core];
@@ -341,6 +274,7 @@ static void finish_if_done(dispatch *d, uint32_t slot)
     d->ended[slot] = n;
     ls_domain_pending(d->domain, -1);
     ls_domain_progress(d->domain);
+    d->launches->kernels[slot] = (ls_launch_kernel){ 0 };
     d->work.kernel_done(d->work.self, &k->kernel, k->begin, k->end);
     ls_domain_stop(d->domain);
     launch_all(d, k->end);
@@ -451,6 +385,7 @@ static void dispatch_receive(void *state, ls_link *link, const void *payload, ls
     spare_cta *spare = d->made[done->block];
     spare->next = d->spare;
     d->spare = spare;
+    d->sent[done->block].used = false;
     ls_link_release(link, 1);
     finish_if_done(d, done->kernel);
     if (d->failure.status != LS_OK)
@@ -525,7 +460,8 @@ static ls_status dispatch_attach(void *state, const ls_dispatch_wiring *wiring, 
     d->open = ls_domain_alloc(d->domain, LS_BITSET_WORDS(core_count) * sizeof *d->open);
     d->launches = wiring->launches;
     d->made = ls_domain_alloc(d->domain, d->launches->block_count * sizeof(spare_cta *));
-    if (d->to_core == NULL || d->loads == NULL || d->open == NULL || d->made == NULL)
+    d->sent = ls_domain_alloc(d->domain, d->launches->block_count * sizeof *d->sent);
+    if (d->to_core == NULL || d->loads == NULL || d->open == NULL || d->made == NULL || d->sent == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the dispatcher");
     bit_set_run(d->open, 0, core_count);
     memcpy(d->to_core, wiring->to_core, core_count * sizeof *d->to_core);
@@ -596,6 +532,8 @@ static const ls_block_type dispatch_round_robin = {
     .needs = needs,
     .need_count = LS_COUNT_OF(needs),
     .state_size = sizeof(dispatch),
+    .rows = dispatch_rows,
+    .row_count = DISPATCH_ROWS,
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),
     .counters_offset = offsetof(dispatch, n),
