@@ -51,8 +51,8 @@ static ls_status check_row(const ls_block *block, const ls_state_row *row, uint8
     if (memchr(covered + row->offset, 1, row->size) != NULL)
         return bad_table(block, err, row->name, "covers bytes of a row before it");
     memset(covered + row->offset, 1, row->size);
-    bool pointer =
-        row->kind == LS_STATE_KIND_LINK || row->kind == LS_STATE_KIND_OWN || row->kind == LS_STATE_KIND_ARRAY;
+    bool pointer = row->kind == LS_STATE_KIND_LINK || row->kind == LS_STATE_KIND_OWN ||
+                   row->kind == LS_STATE_KIND_ARRAY || row->kind == LS_STATE_KIND_HOST;
     if ((pointer && row->size != sizeof(void *)) ||
         (row->kind == LS_STATE_KIND_EVENT && row->size != sizeof(ls_event)))
         return bad_table(block, err, row->name, "has the wrong kind for its field");
@@ -139,7 +139,8 @@ bool rows_add_events(const ls_block *block, save_events *events)
 
 typedef struct rows_context {
     const ls_block *block;
-    save_out *out; /* one of the two */
+    const ls_state_objects *objects; /* NULL: none */
+    save_out *out;                   /* one of the two */
     save_in *in;
     ls_error *err;
 } rows_context;
@@ -176,6 +177,23 @@ static ls_status save_own(const rows_context *c, const void *base, const ls_stat
     return LS_OK;
 }
 
+/* Two numbers: the object + 1 and the offset; 0, 0: NULL, or memory that is not listed. */
+static void save_host(const rows_context *c, const void *base, const ls_state_row *row)
+{
+    uintptr_t pointer = (uintptr_t)pointer_at(base, row);
+    for (size_t i = 0; pointer != 0 && c->objects != NULL && i < c->objects->count; i++) {
+        const ls_state_object *object = &c->objects->at[i];
+        uint64_t offset = pointer - (uintptr_t)object->at;
+        if (offset < object->bytes) {
+            save_put64(c->out, i + 1);
+            save_put64(c->out, offset);
+            return;
+        }
+    }
+    save_put64(c->out, 0);
+    save_put64(c->out, 0);
+}
+
 static ls_status save_row(const rows_context *c, const void *base, const ls_state_row *row)
 {
     const ls_link *link;
@@ -189,6 +207,9 @@ static ls_status save_row(const rows_context *c, const void *base, const ls_stat
         break;
     case LS_STATE_KIND_OWN:
         return save_own(c, base, row);
+    case LS_STATE_KIND_HOST:
+        save_host(c, base, row);
+        break;
     case LS_STATE_KIND_PARTS:
         return save_elements(c, at_offset(base, row->offset), row->size / row->element, row);
     case LS_STATE_KIND_ARRAY:
@@ -217,9 +238,9 @@ static ls_status save_rows(const rows_context *c, const void *base, const ls_sta
     return status;
 }
 
-ls_status rows_save(const ls_block *block, save_out *out, ls_error *err)
+ls_status rows_save(const ls_block *block, const ls_state_objects *objects, save_out *out, ls_error *err)
 {
-    rows_context c = { .block = block, .out = out, .err = err };
+    rows_context c = { .block = block, .objects = objects, .out = out, .err = err };
     return save_rows(&c, block->state, block->type->rows, block->type->row_count);
 }
 
@@ -273,6 +294,15 @@ static ls_status load_link(const rows_context *c, void *base, const ls_state_row
     return LS_OK;
 }
 
+static void load_host(const rows_context *c, void *base, const ls_state_row *row)
+{
+    uint64_t number = save_get64(c->in), offset = save_get64(c->in);
+    size_t count = c->objects != NULL ? c->objects->count : 0;
+    c->in->failed |= number > count || (number > 0 && offset >= c->objects->at[number - 1].bytes);
+    if (!c->in->failed)
+        set_pointer(base, row, number == 0 ? NULL : (const char *)c->objects->at[number - 1].at + offset);
+}
+
 static ls_status load_row(const rows_context *c, void *base, const ls_state_row *row)
 {
     uint64_t offset;
@@ -287,6 +317,9 @@ static ls_status load_row(const rows_context *c, void *base, const ls_state_row 
         c->in->failed |= offset > c->block->type->state_size;
         if (!c->in->failed)
             set_pointer(base, row, offset == 0 ? NULL : (char *)c->block->state + offset - 1);
+        break;
+    case LS_STATE_KIND_HOST:
+        load_host(c, base, row);
         break;
     case LS_STATE_KIND_PARTS:
         return load_elements(c, at_offset(base, row->offset), row->size / row->element, row);
@@ -309,8 +342,8 @@ static ls_status load_rows(const rows_context *c, void *base, const ls_state_row
     return status;
 }
 
-ls_status rows_load(const ls_block *block, save_in *in, ls_error *err)
+ls_status rows_load(const ls_block *block, const ls_state_objects *objects, save_in *in, ls_error *err)
 {
-    rows_context c = { .block = block, .in = in, .err = err };
+    rows_context c = { .block = block, .objects = objects, .in = in, .err = err };
     return load_rows(&c, block->state, block->type->rows, block->type->row_count);
 }

@@ -1,6 +1,8 @@
 /* scheduler.c: the built-in warp schedulers, as blocks of slots "core.scheduler" and "cu.scheduler". */
 #include "model/core/scheduler.h"
 
+#include "lockstep/state.h"
+
 static uint32_t choose_lrr(void *self, const ls_scheduler_view *v)
 {
     (void)self;
@@ -47,9 +49,12 @@ static ls_status two_level_init(ls_block *block, void *state, const void *spec, 
     return LS_OK;
 }
 
+/* A choice depends on the view alone. */
+static const ls_state_row rows[] = { LS_STATE_FIXED(scheduler_state, spec) };
+
 #define PORT(kind_)                                                                                           \
     .ports = &(const ls_port_decl){ LS_SCHEDULER_PORT, LS_SCHEDULER_INTERFACE, &all_ops[kind_], 0 },          \
-    .port_count = 1
+    .port_count = 1, .rows = rows, .row_count = LS_COUNT_OF(rows)
 
 #define SIMPLE(variable_, slot_, kind_, name_, help_)                                                         \
     static const ls_block_type variable_ = { .abi = LS_ABI_VERSION,                                           \
