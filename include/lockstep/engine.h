@@ -290,6 +290,16 @@ typedef struct ls_run_sampler {
     struct ls_run_sampler *also; /* another one; NULL: none */
 } ls_run_sampler;
 
+/* Interrupts a run between two windows, as if it had been two runs: ls_engine_save() may be called then. The run goes on
+ * after it. No result depends on pauses. */
+typedef struct ls_run_pause {
+    ls_time at;     /* a simulated time: every cycle before it has run, none from it on; LS_TIME_MAX: none */
+    atomic_int now; /* by any thread and by progress(): before the next window */
+    /* `at` and `now` are cleared before the call, which may set them again. A status other than LS_OK ends the run with it.
+     * While a stop of a domain (ls_domain_stop) is on its way, the pause waits for it, if need be until the next run. */
+    ls_status (*take)(struct ls_run_pause *pause, ls_error *err);
+} ls_run_pause;
+
 typedef enum ls_assignment {
     LS_ASSIGN_STATIC,  /* assigned to the threads in turn, in small groups of neighbours; idle threads steal */
     LS_ASSIGN_FIXED,   /* as static, without stealing */
@@ -316,6 +326,7 @@ typedef struct ls_run_options {
      * LS_OK ends the run with it. How often it is called depends on the windows. */
     ls_status (*between)(void *self, ls_error *err);
     void *between_self;
+    ls_run_pause *pause; /* may be NULL */
 } ls_run_options;
 
 typedef struct ls_run_result {

@@ -11,6 +11,7 @@
  *   ARRAY   a pointer to an array outside of the struct: of plain data, or of structs with rows of their own
  *   HOST    a pointer into memory of the host that the caller of save and load lists (ls_state_object), saved as the
  *           object's number and an offset. A pointer to anything else is a leftover and becomes NULL
+ *   CODED   a pointer to memory of another block or of the host, which the block itself turns into a number and back
  *
  * Rows stand in any order. Bytes that no row covers are an error when saving, except for padding: a new field
  * that is missing in the table is found, not lost.
@@ -31,6 +32,7 @@ typedef enum ls_state_kind {
     LS_STATE_KIND_PARTS,
     LS_STATE_KIND_ARRAY,
     LS_STATE_KIND_HOST,
+    LS_STATE_KIND_CODED,
 } ls_state_kind;
 
 typedef struct ls_state_row {
@@ -44,6 +46,11 @@ typedef struct ls_state_row {
     /* ARRAY: how many elements there are; self is the struct that this row belongs to. An array of plain data
      * may have grown since the machine was built: loading makes room for it. */
     uint64_t (*length)(const void *self);
+    /* CODED: the number of a pointer, and the pointer of a number. `state` is the block's, self the struct that this row
+     * belongs to. NULL is 0 and is not asked for. Decoding comes after all other rows of the struct, and after arrays
+     * and structs before it in the tables. A number that means nothing gives NULL: the saved state is refused. */
+    uint64_t (*encode)(const void *state, const void *self, const void *pointer);
+    void *(*decode)(void *state, void *self, uint64_t code);
 } ls_state_row;
 
 /* clang-format off */
@@ -76,6 +83,8 @@ typedef struct ls_state_row {
 #define LS_STATE_ARRAY_OF(type, field, length_, rows_)                                                        \
     { LS_STATE_ROW_(type, field, LS_STATE_KIND_ARRAY), .element = LS_STATE_SIZE_(type, field[0]),             \
       .rows = (rows_), .row_count = LS_COUNT_OF(rows_), .length = (length_) }
+#define LS_STATE_CODED(type, field, encode_, decode_)                                                         \
+    { LS_STATE_ROW_(type, field, LS_STATE_KIND_CODED), .encode = (encode_), .decode = (decode_) }
 /* clang-format on */
 
 /* Memory of the host that blocks point to: commands, programs. It is not saved. */

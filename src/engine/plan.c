@@ -32,6 +32,7 @@ void plan_set_horizon(run *r)
 {
     r->horizon = r->deadline < r->until ? r->deadline : r->until;
     r->horizon = r->sample_at < r->horizon ? r->sample_at : r->horizon;
+    r->horizon = r->pause_at < r->horizon ? r->pause_at : r->horizon;
 }
 
 static void report_progress(run *r)
@@ -70,6 +71,25 @@ static void take_stops(run *r)
     plan_set_horizon(r);
 }
 
+void plan_read_pause(run *r)
+{
+    r->pause_at = r->options->pause != NULL ? r->options->pause->at : LS_TIME_MAX;
+    plan_set_horizon(r);
+}
+
+/* False ends this piece of the run. A stop on its way would be lost: the pause waits until it has come. */
+static COLD bool pause_here(run *r, ls_time present)
+{
+    if (!atomic_load_explicit(&r->engine->stop_requested, memory_order_relaxed)) {
+        r->paused = true;
+        return finish(r, LS_OK, present);
+    }
+    atomic_store_explicit(&r->options->pause->now, 1, memory_order_relaxed);
+    r->pause_at = LS_TIME_MAX;
+    plan_set_horizon(r);
+    return true;
+}
+
 /* Signals, stops and progress: everything that is looked at between windows. False ends the run. */
 static bool between_windows(run *r)
 {
@@ -92,6 +112,11 @@ static bool between_windows(run *r)
         take_stops(r);
     if (r->options->progress != NULL && (r->windows & r->look_mask) == 0)
         look_at_clock(r);
+    if (LS_UNLIKELY(r->options->pause != NULL)) {
+        if (atomic_load_explicit(&r->options->pause->now, memory_order_relaxed) != 0 &&
+            !pause_here(r, engine->window_end))
+            return false;
+    }
     if (LS_UNLIKELY(r->options->between != NULL)) {
         ls_status status = r->options->between(r->options->between_self, r->err);
         if (status != LS_OK)
@@ -154,6 +179,8 @@ static COLD bool at_horizon(run *r, ls_time start)
     }
     if (start >= r->sample_at && r->sample_at <= r->until)
         return take_samples(r, start);
+    if (start >= r->pause_at && r->pause_at < r->until)
+        return pause_here(r, r->pause_at);
     if (start >= r->until) {
         r->limited = r->options->until != 0 && start >= r->options->until;
         return finish(r, LS_OK, r->until);

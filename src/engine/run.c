@@ -478,6 +478,7 @@ static ls_status prepare_run(run *r, mem_arena *arena, ls_error *err)
     r->until = options->until == 0 ? LS_TIME_MAX : options->until;
     r->deadline = options->watchdog_fs == 0 ? LS_TIME_MAX : 0; /* the first look begins a period */
     plan_read_samplers(r);
+    plan_read_pause(r);
     r->ns_per_cycle = 100;
     r->next_callback_ns = host_clock_ns() + PROGRESS_INTERVAL_NS;
     r->owner = arena_array(arena, count, sizeof *r->owner);
@@ -525,36 +526,57 @@ static void move_up(const run *r)
             region_move_up(engine->domains.at[i]->regions[k], r->present);
 }
 
-ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result *result, ls_error *err)
+static ls_status run_piece(run *r, ls_run_result *result, ls_error *err)
 {
-    static const ls_run_options defaults = { .threads = 1 };
-    ls_run_result unused;
-    run r = { .engine = engine, .options = options != NULL ? options : &defaults, .err = err };
+    ls_engine *engine = r->engine;
     mem_arena arena = { 0 };
     thread_pool *pool = NULL;
-    ls_error_clear(err);
     ls_status status = engine->started ? LS_OK : engine_prepare(engine, err);
     if (status == LS_OK)
-        status = prepare_run(&r, &arena, err);
-    if (status == LS_OK && r.threads > 1)
-        status = pool_create(r.threads, &pool, err);
+        status = prepare_run(r, &arena, err);
+    if (status == LS_OK && r->threads > 1)
+        status = pool_create(r->threads, &pool, err);
     if (status == LS_OK) {
-        if (r.threads == 1) {
-            run_on_one_thread(&r);
+        if (r->threads == 1) {
+            run_on_one_thread(r);
         } else {
-            barrier_init(&r.barrier, r.threads);
-            sharing_init(&r.sharing, r.threads, host_clock_ns());
-            pool_run(pool, run_thread, &r);
+            barrier_init(&r->barrier, r->threads);
+            sharing_init(&r->sharing, r->threads, host_clock_ns());
+            pool_run(pool, run_thread, r);
         }
-        status = r.status;
+        status = r->status;
         for (size_t i = 0; i < engine->domains.count && (status == LS_OK || status == LS_ERR_DEADLOCK); i++)
             if (engine->domains.at[i]->failure != NULL)
                 status = ls_fail(err, LS_ERR_INPUT, "%s: %s", engine->domains.at[i]->name,
                                  engine->domains.at[i]->failure);
-        move_up(&r);
+        move_up(r);
     }
-    fill_result(&r, result != NULL ? result : &unused);
+    uint64_t windows = result->windows;
+    fill_result(r, result);
+    result->windows += windows;
     pool_destroy(pool);
     arena_fini(&arena);
     return status;
+}
+
+ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result *result, ls_error *err)
+{
+    static const ls_run_options defaults = { .threads = 1 };
+    ls_run_result unused;
+    ls_status status;
+    options = options != NULL ? options : &defaults;
+    result = result != NULL ? result : &unused;
+    *result = (ls_run_result){ 0 };
+    ls_error_clear(err);
+    for (;;) {
+        run r = { .engine = engine, .options = options, .err = err };
+        status = run_piece(&r, result, err);
+        if (status != LS_OK || !r.paused)
+            return status;
+        options->pause->at = LS_TIME_MAX;
+        atomic_store_explicit(&options->pause->now, 0, memory_order_relaxed);
+        status = options->pause->take(options->pause, err);
+        if (status != LS_OK)
+            return status;
+    }
 }

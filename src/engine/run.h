@@ -30,7 +30,8 @@ typedef struct run {
     ls_time until;        /* options.until, or an earlier stop */
     ls_time deadline;     /* when the watchdog looks; LS_TIME_MAX without */
     ls_time sample_at;    /* when the sampler looks; LS_TIME_MAX without */
-    ls_time horizon;      /* the earliest of the three: no window goes beyond */
+    ls_time pause_at;     /* when the caller wants a pause; LS_TIME_MAX without */
+    ls_time horizon;      /* the earliest of the four: no window goes beyond */
     ls_domain **runnable; /* of the window, of all groups that take part */
     size_t runnable_count;
     uint32_t *owner; /* by domain id */
@@ -41,6 +42,7 @@ typedef struct run {
     ls_time present; /* where it ended: every cycle before has been run, no cycle from it on */
     ls_error *err;
     bool partial, limited;
+    bool paused;           /* options.pause is due; the run goes on after it */
     share_kind shared;     /* the kind of work that runs between the barriers */
     double ns_per_cycle;   /* of a region, on this host */
     sharing sharing;       /* whether that brings anything at present */
@@ -67,6 +69,8 @@ uint64_t plan_total_progress(const ls_engine *engine);
 void plan_set_horizon(run *r);
 /* The times that samplers have chosen, and the horizon from them. */
 void plan_read_samplers(run *r);
+/* The same for the pause. */
+void plan_read_pause(run *r);
 /* One group: sets its next window and the list of domains that have something to do in it. */
 bool plan_window(run *r);
 /* Several groups: begins the next meeting and lists the groups that have something to do in it. */

@@ -25,40 +25,6 @@ typedef struct save_header {
     hash128 checksum; /* of the body */
 } save_header;
 
-void save_put(save_out *out, const void *data, size_t bytes)
-{
-    out->failed = out->failed || !vec_reserve(&out->bytes, bytes);
-    if (out->failed || bytes == 0)
-        return;
-    memcpy(out->bytes.at + out->bytes.count, data, bytes);
-    out->bytes.count += bytes;
-}
-
-void save_put64(save_out *out, uint64_t value)
-{
-    save_put(out, &value, sizeof value);
-}
-
-void save_get(save_in *in, void *data, size_t bytes)
-{
-    if (bytes == 0)
-        return;
-    in->failed = in->failed || (size_t)(in->end - in->at) < bytes;
-    if (in->failed) {
-        memset(data, 0, bytes);
-        return;
-    }
-    memcpy(data, in->at, bytes);
-    in->at += bytes;
-}
-
-uint64_t save_get64(save_in *in)
-{
-    uint64_t value;
-    save_get(in, &value, sizeof value);
-    return value;
-}
-
 /* ----------------------------------------------------------------------------------------------- events */
 
 typedef struct numbered {
@@ -185,79 +151,79 @@ static ls_status no_number(const char *what, const char *name, ls_error *err)
                    "the machine cannot be saved: an event %s '%s' is in no block's state table", what, name);
 }
 
-static ls_status save_region(const ls_region *region, const save_events *events, save_out *out, ls_error *err)
+static ls_status save_region(const ls_region *region, const save_events *events, bytes_out *out, ls_error *err)
 {
     uint64_t head[] = { region->now,         region->floor,     region->idle_floor, region->events_run,
                         region->messages_in, region->ticks_run, region->cycles_run, region->active_summary };
-    save_put(out, head, sizeof head);
-    save_put(out, region->active, (region->ticker_count + 63) / 64 * sizeof *region->active);
+    bytes_put(out, head, sizeof head);
+    bytes_put(out, region->active, (region->ticker_count + 63) / 64 * sizeof *region->active);
     size_t count = wheel_list(region, NULL);
     ls_event **list = calloc(count + 1, sizeof(ls_event *));
     if (list == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a list of %zu events", count);
     wheel_list(region, list);
     ls_status status = LS_OK;
-    save_put64(out, count);
+    bytes_put64(out, count);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         uint64_t number = 0;
         if (!save_events_find(events, list[i], &number))
             status = no_number("that is scheduled in domain", region->domain->name, err);
-        save_put64(out, number);
-        save_put64(out, list[i]->cycle);
+        bytes_put64(out, number);
+        bytes_put64(out, list[i]->cycle);
     }
     free(list);
     return status;
 }
 
-static ls_status save_waiters(const ls_link *link, const save_events *events, save_out *out, ls_error *err)
+static ls_status save_waiters(const ls_link *link, const save_events *events, bytes_out *out, ls_error *err)
 {
     uint64_t count = 0;
     const ls_event *oldest = link->waiters != NULL ? link->waiters->next : NULL;
     for (const ls_event *e = oldest; e != NULL; e = e == link->waiters ? NULL : e->next)
         count++;
-    save_put64(out, count);
+    bytes_put64(out, count);
     for (const ls_event *e = oldest; e != NULL; e = e == link->waiters ? NULL : e->next) {
         uint64_t number;
         if (!save_events_find(events, e, &number))
             return no_number("that waits for link", link->name, err);
-        save_put64(out, number);
+        bytes_put64(out, number);
     }
     return LS_OK;
 }
 
-static ls_status save_link(const ls_link *link, const save_events *events, save_out *out, ls_error *err)
+static ls_status save_link(const ls_link *link, const save_events *events, bytes_out *out, ls_error *err)
 {
     uint32_t tail = atomic_load_explicit(&link->credit_tail, memory_order_relaxed);
     uint64_t head[] = { link->tail,        link->head,    link->held,        link->wire_cycle,
                         link->wire_free,   link->credits, link->home,        link->reused,
                         link->credit_head, tail,          link->wake.queued, link->wake.cycle };
-    save_put(out, head, sizeof head);
+    bytes_put(out, head, sizeof head);
     for (uint32_t i = link->credit_head; i != tail; i++)
-        save_put(out, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
+        bytes_put(out, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
     for (uint64_t i = link->head; i != link->tail; i++)
-        save_put(out, link->slots[i & link->ring_mask], link->slot_bytes);
+        bytes_put(out, link->slots[i & link->ring_mask], link->slot_bytes);
     return save_waiters(link, events, out, err);
 }
 
 static ls_status save_body(const ls_engine *engine, const save_events *events, const ls_state_objects *objects,
-                           save_out *out, ls_error *err)
+                           bytes_out *out, ls_error *err)
 {
     text_buffer text = { 0 };
     describe(engine, &text);
     size_t length = strlen(text_get(&text)) + 1;
     out->failed |= text.failed;
-    save_put64(out, length);
-    save_put(out, text_get(&text), length);
+    bytes_put64(out, length);
+    bytes_put(out, text_get(&text), length);
     text_fini(&text);
 
     ls_status status = LS_OK;
-    save_put64(out, engine->last_cycle);
-    save_put64(out, engine->window_index != 0);
+    bytes_put64(out, engine->last_cycle);
+    bytes_put64(out, engine->window_index != 0);
     for (size_t i = 0; i < engine->domains.count && status == LS_OK; i++) {
         const ls_domain *domain = engine->domains.at[i];
-        save_put(out, &domain->pending, sizeof domain->pending);
-        save_put64(out, domain->progress);
-        save_put(out, &domain->random, sizeof domain->random);
+        bytes_put(out, &domain->pending, sizeof domain->pending);
+        bytes_put64(out, domain->progress);
+        bytes_put(out, &domain->random, sizeof domain->random);
         for (uint32_t r = 0; r < domain->region_count && status == LS_OK; r++)
             status = save_region(domain->regions[r], events, out, err);
     }
@@ -268,13 +234,13 @@ static ls_status save_body(const ls_engine *engine, const save_events *events, c
     return status;
 }
 
-ls_status ls_engine_save_with(ls_engine *engine, const ls_state_objects *objects, void **bytes_out,
-                              size_t *bytes, ls_error *err)
+ls_status ls_engine_save_with(ls_engine *engine, const ls_state_objects *objects, void **saved, size_t *bytes,
+                              ls_error *err)
 {
-    *bytes_out = NULL;
+    *saved = NULL;
     *bytes = 0;
     ls_error_clear(err);
-    save_out out = { 0 };
+    bytes_out out = { 0 };
     save_events events = { 0 };
     ls_status status = LS_OK;
     for (size_t i = 0; i < engine->blocks.count && status == LS_OK; i++)
@@ -282,7 +248,7 @@ ls_status ls_engine_save_with(ls_engine *engine, const ls_state_objects *objects
     if (status == LS_OK)
         status = save_events_list(engine, &events, err);
     save_header header = { .magic = SAVE_MAGIC, .version = SAVE_VERSION, .header_bytes = sizeof header };
-    save_put(&out, &header, sizeof header);
+    bytes_put(&out, &header, sizeof header);
     if (status == LS_OK)
         status = save_body(engine, &events, objects, &out, err);
     if (status == LS_OK && out.failed)
@@ -295,7 +261,7 @@ ls_status ls_engine_save_with(ls_engine *engine, const ls_state_objects *objects
     header.body_bytes = out.bytes.count - sizeof header;
     header.checksum = hash128_of(out.bytes.at + sizeof header, header.body_bytes);
     memcpy(out.bytes.at, &header, sizeof header);
-    *bytes_out = out.bytes.at;
+    *saved = out.bytes.at;
     *bytes = out.bytes.count;
     return LS_OK;
 }
@@ -307,17 +273,17 @@ ls_status ls_engine_save(ls_engine *engine, void **out, size_t *bytes, ls_error 
 
 /* ------------------------------------------------------------------------------------------------ loading */
 
-static ls_event *get_event(const save_events *events, save_in *in)
+static ls_event *get_event(const save_events *events, bytes_in *in)
 {
-    uint64_t number = save_get64(in);
+    uint64_t number = bytes_get64(in);
     in->failed |= number >= events->at.count;
     return in->failed ? NULL : events->at.at[number];
 }
 
-static ls_status load_region(ls_region *region, const save_events *events, save_in *in, ls_error *err)
+static ls_status load_region(ls_region *region, const save_events *events, bytes_in *in, ls_error *err)
 {
     uint64_t head[8];
-    save_get(in, head, sizeof head);
+    bytes_get(in, head, sizeof head);
     region->now = head[0];
     region->floor = head[1];
     region->idle_floor = head[2];
@@ -326,10 +292,10 @@ static ls_status load_region(ls_region *region, const save_events *events, save_
     region->ticks_run = head[5];
     region->cycles_run = head[6];
     region->active_summary = head[7];
-    save_get(in, region->active, (region->ticker_count + 63) / 64 * sizeof *region->active);
-    for (uint64_t i = 0, count = save_get64(in); i < count && !in->failed; i++) {
+    bytes_get(in, region->active, (region->ticker_count + 63) / 64 * sizeof *region->active);
+    for (uint64_t i = 0, count = bytes_get64(in); i < count && !in->failed; i++) {
         ls_event *event = get_event(events, in);
-        ls_cycle cycle = save_get64(in);
+        ls_cycle cycle = bytes_get64(in);
         in->failed = in->failed || cycle < region->now || event->region != NULL;
         if (!in->failed && !wheel_put(region, event, cycle))
             return ls_fail(err, LS_ERR_NOMEM, "no memory for the event heap");
@@ -338,7 +304,7 @@ static ls_status load_region(ls_region *region, const save_events *events, save_
 }
 
 /* The messages under way, and room for as many as there are credits whose slots are known. */
-static ls_status load_messages(ls_link *link, save_in *in, ls_error *err)
+static ls_status load_messages(ls_link *link, bytes_in *in, ls_error *err)
 {
     uint32_t count = (uint32_t)link->tail - link->reused;
     if (link->tail - link->head > count || count > link->credit_total) {
@@ -354,14 +320,14 @@ static ls_status load_messages(ls_link *link, save_in *in, ls_error *err)
     link->slot_count = count;
     link->fresh_count = 0;
     for (uint64_t i = link->head; i != link->tail; i++)
-        save_get(in, link->slots[i & link->ring_mask], link->slot_bytes);
+        bytes_get(in, link->slots[i & link->ring_mask], link->slot_bytes);
     return LS_OK;
 }
 
-static ls_status load_link(ls_link *link, const save_events *events, save_in *in, ls_error *err)
+static ls_status load_link(ls_link *link, const save_events *events, bytes_in *in, ls_error *err)
 {
     uint64_t head[12];
-    save_get(in, head, sizeof head);
+    bytes_get(in, head, sizeof head);
     link->tail = head[0];
     link->head = head[1];
     link->held = (uint32_t)head[2];
@@ -376,9 +342,9 @@ static ls_status load_link(ls_link *link, const save_events *events, save_in *in
     if (!link_make_credits(link))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the credits of link '%s'", link->name);
     for (uint32_t i = link->credit_head; i != (uint32_t)head[9] && !in->failed; i++)
-        save_get(in, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
+        bytes_get(in, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
     ls_status status = in->failed ? LS_OK : load_messages(link, in, err);
-    for (uint64_t i = 0, count = save_get64(in); i < count && !in->failed && status == LS_OK; i++) {
+    for (uint64_t i = 0, count = bytes_get64(in); i < count && !in->failed && status == LS_OK; i++) {
         ls_event *event = get_event(events, in);
         if (event != NULL)
             link_add_waiter(link, event);
@@ -396,16 +362,16 @@ static ls_status tell_loaded(const ls_block *block, ls_error *err)
 }
 
 static ls_status load_body(ls_engine *engine, const save_events *events, const ls_state_objects *objects,
-                           save_in *in, ls_error *err)
+                           bytes_in *in, ls_error *err)
 {
     ls_status status = LS_OK;
-    engine->last_cycle = save_get64(in);
-    engine->window_index = save_get64(in);
+    engine->last_cycle = bytes_get64(in);
+    engine->window_index = bytes_get64(in);
     for (size_t i = 0; i < engine->domains.count && status == LS_OK; i++) {
         ls_domain *domain = engine->domains.at[i];
-        save_get(in, &domain->pending, sizeof domain->pending);
-        domain->progress = save_get64(in);
-        save_get(in, &domain->random, sizeof domain->random);
+        bytes_get(in, &domain->pending, sizeof domain->pending);
+        domain->progress = bytes_get64(in);
+        bytes_get(in, &domain->random, sizeof domain->random);
         for (uint32_t r = 0; r < domain->region_count && status == LS_OK; r++)
             status = load_region(domain->regions[r], events, in, err);
     }
@@ -421,7 +387,7 @@ static ls_status load_body(ls_engine *engine, const save_events *events, const l
 }
 
 /* Header, checksum and the machine's description; *in is left at the state. */
-static ls_status check_saved(const ls_engine *engine, const void *saved, size_t bytes, save_in *in,
+static ls_status check_saved(const ls_engine *engine, const void *saved, size_t bytes, bytes_in *in,
                              ls_error *err)
 {
     save_header header;
@@ -440,8 +406,8 @@ static ls_status check_saved(const ls_engine *engine, const void *saved, size_t 
     if (!hash_same(hash128_of(body, header.body_bytes), header.checksum))
         return ls_fail(err, LS_ERR_INPUT, "the saved state is damaged: its checksum is wrong");
 
-    *in = (save_in){ .at = body, .end = body + header.body_bytes };
-    uint64_t length = save_get64(in);
+    *in = (bytes_in){ .at = body, .end = body + header.body_bytes };
+    uint64_t length = bytes_get64(in);
     if (in->failed || length == 0 || length > (size_t)(in->end - in->at) || in->at[length - 1] != '\0')
         return ls_fail(err, LS_ERR_INPUT, "the saved state is damaged: it does not describe a machine");
     text_buffer text = { 0 };
@@ -463,7 +429,7 @@ ls_status ls_engine_load_with(ls_engine *engine, const ls_state_objects *objects
     ls_error_clear(err);
     if (engine->started)
         return ls_fail(err, LS_ERR_USAGE, "a state is loaded into a machine that has run");
-    save_in in = { 0 };
+    bytes_in in = { 0 };
     save_events events = { 0 };
     ls_status status = LS_OK;
     for (size_t i = 0; i < engine->blocks.count && status == LS_OK; i++)

@@ -52,12 +52,14 @@ static ls_status check_row(const ls_block *block, const ls_state_row *row, uint8
         return bad_table(block, err, row->name, "covers bytes of a row before it");
     memset(covered + row->offset, 1, row->size);
     bool pointer = row->kind == LS_STATE_KIND_LINK || row->kind == LS_STATE_KIND_OWN ||
-                   row->kind == LS_STATE_KIND_ARRAY || row->kind == LS_STATE_KIND_HOST;
+                   row->kind == LS_STATE_KIND_ARRAY || row->kind == LS_STATE_KIND_HOST ||
+                   row->kind == LS_STATE_KIND_CODED;
     if ((pointer && row->size != sizeof(void *)) ||
         (row->kind == LS_STATE_KIND_EVENT && row->size != sizeof(ls_event)))
         return bad_table(block, err, row->name, "has the wrong kind for its field");
     if ((row->kind == LS_STATE_KIND_PARTS && (row->rows == NULL || row->size % row->element != 0)) ||
-        (row->kind == LS_STATE_KIND_ARRAY && row->length == NULL))
+        (row->kind == LS_STATE_KIND_ARRAY && row->length == NULL) ||
+        (row->kind == LS_STATE_KIND_CODED && (row->encode == NULL || row->decode == NULL)))
         return bad_table(block, err, row->name, "is incomplete");
     return row->rows != NULL ? check_rows(block, row->rows, row->row_count, row->element, err) : LS_OK;
 }
@@ -140,8 +142,8 @@ bool rows_add_events(const ls_block *block, save_events *events)
 typedef struct rows_context {
     const ls_block *block;
     const ls_state_objects *objects; /* NULL: none */
-    save_out *out;                   /* one of the two */
-    save_in *in;
+    bytes_out *out;                  /* one of the two */
+    bytes_in *in;
     ls_error *err;
 } rows_context;
 
@@ -152,7 +154,7 @@ static ls_status save_elements(const rows_context *c, const char *element, uint6
 {
     if (row->rows == NULL) {
         if (elements > 0)
-            save_put(c->out, element, (size_t)(elements * row->element));
+            bytes_put(c->out, element, (size_t)(elements * row->element));
         return LS_OK;
     }
     ls_status status = LS_OK;
@@ -173,7 +175,7 @@ static ls_status save_own(const rows_context *c, const void *base, const ls_stat
             "block '%s' (%s/%s) cannot be saved now: its '%s' points to memory of another block or of "
             "the host",
             c->block->name, c->block->type->slot, c->block->type->name, row->name);
-    save_put64(c->out, pointer == NULL ? 0 : (uint64_t)(pointer - state) + 1);
+    bytes_put64(c->out, pointer == NULL ? 0 : (uint64_t)(pointer - state) + 1);
     return LS_OK;
 }
 
@@ -185,25 +187,26 @@ static void save_host(const rows_context *c, const void *base, const ls_state_ro
         const ls_state_object *object = &c->objects->at[i];
         uint64_t offset = pointer - (uintptr_t)object->at;
         if (offset < object->bytes) {
-            save_put64(c->out, i + 1);
-            save_put64(c->out, offset);
+            bytes_put64(c->out, i + 1);
+            bytes_put64(c->out, offset);
             return;
         }
     }
-    save_put64(c->out, 0);
-    save_put64(c->out, 0);
+    bytes_put64(c->out, 0);
+    bytes_put64(c->out, 0);
 }
 
 static ls_status save_row(const rows_context *c, const void *base, const ls_state_row *row)
 {
     const ls_link *link;
+    const void *pointer;
     switch (row->kind) {
     case LS_STATE_KIND_DATA:
-        save_put(c->out, at_offset(base, row->offset), row->size);
+        bytes_put(c->out, at_offset(base, row->offset), row->size);
         break;
     case LS_STATE_KIND_LINK:
         link = pointer_at(base, row);
-        save_put64(c->out, link == NULL ? 0 : (uint64_t)link->id + 1);
+        bytes_put64(c->out, link == NULL ? 0 : (uint64_t)link->id + 1);
         break;
     case LS_STATE_KIND_OWN:
         return save_own(c, base, row);
@@ -213,8 +216,12 @@ static ls_status save_row(const rows_context *c, const void *base, const ls_stat
     case LS_STATE_KIND_PARTS:
         return save_elements(c, at_offset(base, row->offset), row->size / row->element, row);
     case LS_STATE_KIND_ARRAY:
-        save_put64(c->out, length_of(base, row));
+        bytes_put64(c->out, length_of(base, row));
         return save_elements(c, pointer_at(base, row), length_of(base, row), row);
+    case LS_STATE_KIND_CODED:
+        pointer = pointer_at(base, row);
+        bytes_put64(c->out, pointer == NULL ? 0 : row->encode(c->block->state, base, pointer));
+        break;
     case LS_STATE_KIND_FIXED:
     case LS_STATE_KIND_EVENT:
         break;
@@ -222,23 +229,26 @@ static ls_status save_row(const rows_context *c, const void *base, const ls_stat
     return LS_OK;
 }
 
-/* Structs and arrays first: loading compares their lengths with those of the machine as it was built. */
-static bool comes_first(const ls_state_row *row)
+/* Structs and arrays first: loading compares their lengths with those of the machine as it was built. Codes last: they may
+ * depend on the rest. */
+static int turn_of(const ls_state_row *row)
 {
-    return row->kind == LS_STATE_KIND_ARRAY || row->kind == LS_STATE_KIND_PARTS;
+    return row->kind == LS_STATE_KIND_ARRAY || row->kind == LS_STATE_KIND_PARTS ? 0
+           : row->kind == LS_STATE_KIND_CODED                                   ? 2
+                                                                                : 1;
 }
 
 static ls_status save_rows(const rows_context *c, const void *base, const ls_state_row *rows, size_t count)
 {
     ls_status status = LS_OK;
-    for (int turn = 0; turn < 2; turn++)
+    for (int turn = 0; turn < 3; turn++)
         for (size_t i = 0; i < count && status == LS_OK; i++)
-            if (comes_first(&rows[i]) == (turn == 0))
+            if (turn_of(&rows[i]) == turn)
                 status = save_row(c, base, &rows[i]);
     return status;
 }
 
-ls_status rows_save(const ls_block *block, const ls_state_objects *objects, save_out *out, ls_error *err)
+ls_status rows_save(const ls_block *block, const ls_state_objects *objects, bytes_out *out, ls_error *err)
 {
     rows_context c = { .block = block, .objects = objects, .out = out, .err = err };
     return save_rows(&c, block->state, block->type->rows, block->type->row_count);
@@ -253,7 +263,7 @@ static ls_status load_elements(const rows_context *c, char *element, uint64_t el
 {
     if (row->rows == NULL) {
         if (elements > 0)
-            save_get(c->in, element, (size_t)(elements * row->element));
+            bytes_get(c->in, element, (size_t)(elements * row->element));
         return LS_OK;
     }
     ls_status status = LS_OK;
@@ -264,7 +274,7 @@ static ls_status load_elements(const rows_context *c, char *element, uint64_t el
 
 static ls_status load_array(const rows_context *c, void *base, const ls_state_row *row)
 {
-    uint64_t elements = save_get64(c->in), here = length_of(base, row);
+    uint64_t elements = bytes_get64(c->in), here = length_of(base, row);
     if (elements != here && row->rows != NULL)
         return ls_fail(c->err, LS_ERR_INPUT,
                        "block '%s' was saved with %llu entries of '%s'; this machine has %llu", c->block->name,
@@ -286,7 +296,7 @@ static ls_status load_array(const rows_context *c, void *base, const ls_state_ro
 static ls_status load_link(const rows_context *c, void *base, const ls_state_row *row)
 {
     const ls_engine *engine = c->block->region->domain->engine;
-    uint64_t number = save_get64(c->in);
+    uint64_t number = bytes_get64(c->in);
     if (number > engine->links.count)
         return ls_fail(c->err, LS_ERR_INPUT, "block '%s' was saved with a link that does not exist: %llu",
                        c->block->name, (unsigned long long)number - 1);
@@ -296,11 +306,19 @@ static ls_status load_link(const rows_context *c, void *base, const ls_state_row
 
 static void load_host(const rows_context *c, void *base, const ls_state_row *row)
 {
-    uint64_t number = save_get64(c->in), offset = save_get64(c->in);
+    uint64_t number = bytes_get64(c->in), offset = bytes_get64(c->in);
     size_t count = c->objects != NULL ? c->objects->count : 0;
     c->in->failed |= number > count || (number > 0 && offset >= c->objects->at[number - 1].bytes);
     if (!c->in->failed)
         set_pointer(base, row, number == 0 ? NULL : (const char *)c->objects->at[number - 1].at + offset);
+}
+
+static void load_coded(const rows_context *c, void *base, const ls_state_row *row)
+{
+    uint64_t code = bytes_get64(c->in);
+    void *pointer = code == 0 || c->in->failed ? NULL : row->decode(c->block->state, base, code);
+    c->in->failed = c->in->failed || (code != 0 && pointer == NULL);
+    set_pointer(base, row, pointer);
 }
 
 static ls_status load_row(const rows_context *c, void *base, const ls_state_row *row)
@@ -308,12 +326,12 @@ static ls_status load_row(const rows_context *c, void *base, const ls_state_row 
     uint64_t offset;
     switch (row->kind) {
     case LS_STATE_KIND_DATA:
-        save_get(c->in, at_offset(base, row->offset), row->size);
+        bytes_get(c->in, at_offset(base, row->offset), row->size);
         break;
     case LS_STATE_KIND_LINK:
         return load_link(c, base, row);
     case LS_STATE_KIND_OWN:
-        offset = save_get64(c->in);
+        offset = bytes_get64(c->in);
         c->in->failed |= offset > c->block->type->state_size;
         if (!c->in->failed)
             set_pointer(base, row, offset == 0 ? NULL : (char *)c->block->state + offset - 1);
@@ -325,6 +343,9 @@ static ls_status load_row(const rows_context *c, void *base, const ls_state_row 
         return load_elements(c, at_offset(base, row->offset), row->size / row->element, row);
     case LS_STATE_KIND_ARRAY:
         return load_array(c, base, row);
+    case LS_STATE_KIND_CODED:
+        load_coded(c, base, row);
+        break;
     case LS_STATE_KIND_FIXED:
     case LS_STATE_KIND_EVENT:
         break;
@@ -335,14 +356,14 @@ static ls_status load_row(const rows_context *c, void *base, const ls_state_row 
 static ls_status load_rows(const rows_context *c, void *base, const ls_state_row *rows, size_t count)
 {
     ls_status status = LS_OK;
-    for (int turn = 0; turn < 2; turn++)
+    for (int turn = 0; turn < 3; turn++)
         for (size_t i = 0; i < count && status == LS_OK && !c->in->failed; i++)
-            if (comes_first(&rows[i]) == (turn == 0))
+            if (turn_of(&rows[i]) == turn)
                 status = load_row(c, base, &rows[i]);
     return status;
 }
 
-ls_status rows_load(const ls_block *block, const ls_state_objects *objects, save_in *in, ls_error *err)
+ls_status rows_load(const ls_block *block, const ls_state_objects *objects, bytes_in *in, ls_error *err)
 {
     rows_context c = { .block = block, .objects = objects, .in = in, .err = err };
     return load_rows(&c, block->state, block->type->rows, block->type->row_count);
