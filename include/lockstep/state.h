@@ -66,6 +66,11 @@ typedef struct ls_state_row {
 /* All fields from `first` to `last`, as they stand in the struct. */
 #define LS_STATE_DATA_SPAN(type, first, last) { LS_STATE_SPAN_(type, first, last, LS_STATE_KIND_DATA) }
 #define LS_STATE_FIXED_SPAN(type, first, last) { LS_STATE_SPAN_(type, first, last, LS_STATE_KIND_FIXED) }
+/* Bytes between two fields, of which the second has an alignment of more than 8. */
+#define LS_STATE_GAP(type, first, second)                                                                     \
+    { .name = "alignment of " #second, .kind = LS_STATE_KIND_FIXED,                                           \
+      .offset = offsetof(type, first) + LS_STATE_SIZE_(type, first),                                          \
+      .size = offsetof(type, second) - offsetof(type, first) - LS_STATE_SIZE_(type, first) }
 #define LS_STATE_EVENT(type, field) { LS_STATE_ROW_(type, field, LS_STATE_KIND_EVENT) }
 #define LS_STATE_LINK(type, field) { LS_STATE_ROW_(type, field, LS_STATE_KIND_LINK) }
 #define LS_STATE_OWN(type, field) { LS_STATE_ROW_(type, field, LS_STATE_KIND_OWN) }

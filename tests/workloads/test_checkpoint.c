@@ -25,17 +25,15 @@ typedef struct row {
     const char *sets[6];
 } row;
 
-#define PAIR "gpus=r9nano,r9nano", "fabric.model=point-to-point", "host.model=cpu"
-
 static const row rows[] = {
     { "r9nano", "r9nano", "fir", 2048, WL_SINGLE, NULL, { 0 } },
-    { "lds", "r9nano", "matrix_transpose", 64, WL_SINGLE, NULL, { "tlb.model=cycle" } },
-    { "rdna", "w6800", "bitonic_sort", 256, WL_SINGLE, NULL, { 0 } },
+    { "lds", "r9nano", "matrixtranspose", 64, WL_SINGLE, NULL, { "tlb.model=cycle" } },
+    { "rdna", "w6800", "bitonicsort", 256, WL_SINGLE, NULL, { 0 } },
     { "discrete", "r9nano-x2", "fir", 1024, WL_DISCRETE, NULL, { 0 } },
     { "unified", "r9nano-x4", "fir", 4096, WL_UNIFIED, NULL, { 0 } },
-    { "central", "r9nano-x2", "fir", 2048, WL_UNIFIED, "central", { 0 } },
-    { "page", "r9nano-x2", "fir", 1024, WL_UNIFIED, NULL, { "migrate.model=page" } },
-    { "esi", "r9nano-x2", "fir", 1024, WL_UNIFIED, NULL, { "migrate.model=esi" } },
+    { "central", "r9nano-x4", "fir", 2048, WL_UNIFIED, "central", { 0 } },
+    { "page", "r9nano-x4", "fir", 1024, WL_UNIFIED, NULL, { "migrate.model=page" } },
+    { "esi", "r9nano-x4", "fir", 1024, WL_UNIFIED, NULL, { "migrate.model=esi" } },
     { "split", "r9nano-x4", "fir", 1024, WL_UNIFIED, NULL, { "migrate.model=split" } },
 };
 
@@ -88,9 +86,9 @@ static uint64_t counters_of(const ls_engine *engine)
 static ls_status watch(void *self, const timing_record *record, ls_error *err)
 {
     run_state *s = self;
-    const uint64_t numbers[] = { record->kind,   record->gpu,   record->command, record->number,
-                                 record->begin,  record->end,   record->bytes,   record->groups,
-                                 record->waves,  record->instructions, record->waves_per_cu };
+    const uint64_t numbers[] = { record->kind,  record->gpu,          record->command,     record->number,
+                                 record->begin, record->end,          record->bytes,       record->groups,
+                                 record->waves, record->instructions, record->waves_per_cu };
     ls_time next;
     bool more = timing_unfinished(s->system, &next);
     (void)err;
@@ -209,8 +207,8 @@ static void try_row(const row *r, uint32_t resumes)
     if (!run(r, 1, NULL, NULL, &whole))
         return;
     for (size_t i = 0; i < POINTS; i++)
-        points.at[i] = whole.engine.end_time / POINTS * i +
-                       next_random(&seed) % (whole.engine.end_time / POINTS);
+        points.at[i] =
+            whole.engine.end_time / POINTS * i + next_random(&seed) % (whole.engine.end_time / POINTS);
     points.pause.at = points.at[0];
     points.pause.take = take;
     if (!run(r, 2, NULL, &points, &saved))

@@ -75,6 +75,7 @@ static const ls_state_row rows[] = {
     LS_STATE_DATA(dma, refused),
     LS_STATE_DATA(dma, n),
     LS_STATE_FIXED_SPAN(dma, memory, port),
+    LS_STATE_GAP(dma, port, message),
     LS_STATE_DATA(dma, message),
 };
 

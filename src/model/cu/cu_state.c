@@ -124,16 +124,12 @@ static const ls_state_row scalar_rows[] = {
     LS_STATE_DATA_SPAN(cu_scalar, issued, data),
 };
 
-#define WIRES_END (offsetof(cu, pipe_count) + sizeof(uint32_t))
 const ls_state_row cu_rows[CU_ROW_COUNT] = {
     LS_STATE_FIXED_SPAN(cu, spec, ticker),
     LS_STATE_EVENT(cu, alarm),
     LS_STATE_DATA_SPAN(cu, awake, ticked),
     LS_STATE_FIXED_SPAN(cu, wires, pipe_count),
-    { .name = "alignment of next",
-      .kind = LS_STATE_KIND_FIXED,
-      .offset = WIRES_END,
-      .size = offsetof(cu, next) - WIRES_END },
+    LS_STATE_GAP(cu, pipe_count, next),
     LS_STATE_DATA_SPAN(cu, next, counted_to),
     LS_STATE_FIXED_SPAN(cu, goes_ahead, tracks), /* `issuing` is set while a cycle runs */
     LS_STATE_ARRAY_OF(cu, waves, wave_length, wave_rows),
@@ -151,11 +147,16 @@ const ls_state_row cu_rows[CU_ROW_COUNT] = {
     LS_STATE_ARRAY(cu, reports, group_length),
     LS_STATE_DATA_SPAN(cu, report_first, shares),
     LS_STATE_FIXED(cu, observed),
+    LS_STATE_GAP(cu, observed, message),
     LS_STATE_DATA(cu, message),
     LS_STATE_FIXED_SPAN(cu, scratch, lds),
     LS_STATE_DATA_SPAN(cu, counted, tap_waits),
     LS_STATE_FIXED(cu, tap_tick),
     LS_STATE_DATA(cu, tap_states),
+    { .name = "alignment of the struct",
+      .kind = LS_STATE_KIND_FIXED,
+      .offset = offsetof(cu, tap_states) + sizeof(((cu *)0)->tap_states),
+      .size = sizeof(cu) - offsetof(cu, tap_states) - sizeof(((cu *)0)->tap_states) },
 };
 _Static_assert(sizeof cu_rows == CU_ROW_COUNT * sizeof cu_rows[0], "cu_state.h says how many rows there are");
 

@@ -4,7 +4,7 @@
 
 #include "lockstep/state.h"
 
-#define CU_ROW_COUNT 27u
+#define CU_ROW_COUNT 29u
 extern const ls_state_row cu_rows[CU_ROW_COUNT];
 extern const ls_state_ops cu_state_ops;
 
