@@ -32,6 +32,11 @@ typedef struct ls_dispatch_work {
     /* Fills the dispatcher's cta, which was zeroed once and may have been used before. */
     ls_status (*next_cta)(void *self, const ls_dispatch_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
     void (*kernel_done)(void *self, const ls_dispatch_kernel *kernel, ls_cycle begin, ls_cycle end);
+    /* For state tables (lockstep/state.h): the number of a kernel that has not ended, from 1; 0: it is none of them. */
+    uint64_t (*number_of)(void *self, const ls_dispatch_kernel *kernel);
+    /* While a state is loaded: the kernel of a number. Sets the pointers of *out and leaves its numbers. next_cta() then
+     * gives its thread blocks from the first one on. False: there is none. */
+    bool (*find_kernel)(void *self, uint64_t number, ls_dispatch_kernel *out);
 } ls_dispatch_work;
 
 /* A model's description of itself, before anything is connected. */
@@ -65,7 +70,7 @@ typedef struct ls_dispatch_ops {
     ls_status (*attach)(void *self, const ls_dispatch_wiring *wiring, ls_error *err);
     /* An ls_core_done from a core. */
     void (*receive)(void *self, ls_link *link, const void *payload, ls_cycle now);
-    /* Before the run: sets the workload and starts it at cycle 0. */
+    /* Before the run: sets the workload and starts it at cycle 0. Before a state is loaded the workload has no kernel yet. */
     void (*start)(void *self, const ls_dispatch_work *work);
     /* In the dispatcher's domain, by a workload that had no kernel and may have one now. */
     void (*resume)(void *self, ls_cycle now);

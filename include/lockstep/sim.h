@@ -99,6 +99,21 @@ typedef struct ls_sim_options {
 } ls_sim_options;
 #define LS_SIM_OPTIONS .size = sizeof(ls_sim_options), .seed = 1
 
+/* A simulation that goes on from a checkpoint (ls_sim_run_options.checkpoint). */
+typedef struct ls_sim_resume_options {
+    size_t size;
+    const char *file;
+    /* Keys of the platform that shall have other values from there on. A key whose value decides the size or the meaning
+     * of saved state is refused. */
+    const char *const *sets;
+    size_t set_count;
+} ls_sim_resume_options;
+#define LS_SIM_RESUME_OPTIONS .size = sizeof(ls_sim_resume_options)
+
+/* As ls_sim_open(), with the options of the simulation that wrote the checkpoint. ls_sim_run() then goes on from there,
+ * with any number of threads: options of its results (until, series) are those of the first run. */
+LS_API ls_status ls_sim_resume(const ls_sim_resume_options *options, ls_sim **out, ls_error *err);
+
 /* As ls_sim_options.plugins, for clients that need their blocks before they open a simulation. A plug-in stays in
  * the process: loading it again does nothing. */
 LS_API ls_status ls_sim_load_plugins(const char *const *paths, size_t count, ls_error *err);
@@ -157,6 +172,10 @@ typedef struct ls_sim_run_options {
     const char *monitor, *monitor_token;
     /* With progress_self, before the run: the page's address, with the token. May be NULL. */
     void (*monitor_ready)(void *self, const char *url);
+
+    /* Checkpoints: the file, which is replaced each time, and when to write it: "60s" of the host, "10kernels" that have
+     * ended, or "at=20us" of simulated time. NULL: none; of a resumed run: as before. No result depends on them. */
+    const char *checkpoint, *checkpoint_every;
 } ls_sim_run_options;
 #define LS_SIM_RUN_OPTIONS .size = sizeof(ls_sim_run_options), .watchdog_fs = LS_FS_PER_SECOND / 10
 

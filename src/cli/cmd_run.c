@@ -22,7 +22,19 @@ typedef struct session {
     ls_sim *sim;
     ls_time until;
     progress_line progress;
+    bool is_resumed; /* options that its results depend on are those of the first run */
 } session;
+
+/* Of an option that only `run` has. */
+static const char *own_text(const session *s, const char *name)
+{
+    return s->is_resumed ? NULL : cli_text(s->ctx, name);
+}
+
+static bool own_flag(const session *s, const char *name)
+{
+    return !s->is_resumed && cli_flag(s->ctx, name);
+}
 
 /* ---------------------------------------------------------------------------------------------- opening it */
 
@@ -139,28 +151,30 @@ static ls_status simulate(session *s, ls_error *err)
     FILE *dump = fopencookie(s, "w", (cookie_io_functions_t){ .write = write_past_progress });
     if (!dump)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    s->until = cli_time(ctx, "until");
+    s->until = s->is_resumed ? 0 : cli_time(ctx, "until");
     const ls_sim_run_options options = {
         .size = sizeof options,
         .threads = (uint32_t)cli_uint(ctx, "threads"),
         .until = s->until,
         .window_fs = cli_time(ctx, "window"),
         .assignment = (ls_assignment)cli_choice(ctx, "assignment"),
-        .watchdog_fs = cli_time(ctx, "watchdog"),
-        .scaling = cli_flag(ctx, "scaling"),
+        .watchdog_fs = s->is_resumed ? 0 : cli_time(ctx, "watchdog"),
+        .scaling = own_flag(s, "scaling"),
         .dump_to = dump,
         .print_to = is_text(ctx) ? ctx->out : NULL,
         .progress = mode == PROGRESS_NEVER ? NULL : on_progress,
         .progress_self = s,
         /* A report shows stalls and bytes over time. */
-        .series_every = cli_text(ctx, "series-every") ? cli_text(ctx, "series-every")
-                        : cli_text(ctx, "html")       ? "500ns"
-                                                      : NULL,
-        .series = cli_texts(ctx, "series"),
-        .series_count = cli_count(ctx, "series"),
+        .series_every = own_text(s, "series-every")               ? own_text(s, "series-every")
+                        : !s->is_resumed && cli_text(ctx, "html") ? "500ns"
+                                                                  : NULL,
+        .series = s->is_resumed ? NULL : cli_texts(ctx, "series"),
+        .series_count = s->is_resumed ? 0 : cli_count(ctx, "series"),
         .monitor = cli_text(ctx, "monitor"),
         .monitor_token = cli_text(ctx, "monitor-token"),
         .monitor_ready = on_monitor,
+        .checkpoint = cli_text(ctx, "checkpoint"),
+        .checkpoint_every = cli_text(ctx, "every"),
     };
     const ls_clock *clock = NULL;
     if (ls_engine_block_count(engine))
@@ -173,7 +187,7 @@ static ls_status simulate(session *s, ls_error *err)
     progress_clear(&s->progress);
     if (status == LS_ERR_DEADLOCK) /* the engine is gone when it is printed */
         ctx->report = arena_strdup(ctx->arena, ls_sim_report(s->sim));
-    if (cli_given(ctx, "seed") && !ls_engine_draws(engine))
+    if (!s->is_resumed && cli_given(ctx, "seed") && !ls_engine_draws(engine))
         (void)ls_engine_warn(engine, "flag",
                              "--seed has no effect: nothing in this machine draws random numbers");
     return status;
@@ -228,7 +242,7 @@ static ls_status report(session *s, ls_error *err)
     const ls_warning *warnings;
     /* The summary is printed even if a file cannot be written: it may be all that is left of the run. */
     ls_status written = write_files(s, err);
-    if (cli_text(ctx, "timeline")) {
+    if (own_text(s, "timeline")) {
         ls_error later;
         ls_status drawn = ls_sim_write_timeline(s->sim, written == LS_OK ? err : &later);
         written = written == LS_OK ? drawn : written;
@@ -241,7 +255,7 @@ static ls_status report(session *s, ls_error *err)
             strcmp(warnings[i].kind, "memory-check") != 0) /* a result */
             log_warn("%s", warnings[i].text);
     ls_status status = print_results(s, written == LS_OK ? err : &printing);
-    if (status == LS_OK && cli_flag(ctx, "scaling")) {
+    if (status == LS_OK && own_flag(s, "scaling")) {
         FILE *to = is_text(ctx) ? ctx->out : ctx->err;
         fputc('\n', to);
         status = ls_sim_print_scaling(s->sim, to, written == LS_OK ? err : &printing);
@@ -262,7 +276,7 @@ static ls_status simulate_and_report(session *s, ls_error *err)
         status = report(s, err);
     else if (status == LS_ERR_CHECK && result.wrong)
         (void)report(s, &(ls_error){ 0 });
-    else if (status == LS_ERR_DEADLOCK && cli_text(s->ctx, "timeline"))
+    else if (status == LS_ERR_DEADLOCK && own_text(s, "timeline"))
         (void)ls_sim_write_timeline(s->sim, &(ls_error){ 0 }); /* it shows where everything stopped */
     if (status == LS_OK && result.stopped) {
         char when[32];
@@ -295,9 +309,74 @@ static ls_status run(cli_context *ctx, ls_error *err)
     return status;
 }
 
+static ls_status resume(cli_context *ctx, ls_error *err)
+{
+    session s = { .ctx = ctx, .is_resumed = true };
+    const char *const *outputs = cli_texts(ctx, "out"), *const *sets = cli_texts(ctx, "set");
+    if (!outputs || !sets)
+        return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    const ls_sim_resume_options options = { LS_SIM_RESUME_OPTIONS, .file = ctx->positionals[0], .sets = sets,
+                                            .set_count = cli_count(ctx, "set") };
+    ls_status status = ls_sim_check_exports(outputs, cli_count(ctx, "out"), cli_text(ctx, "run-id"), err);
+    if (status == LS_OK)
+        status = check_stats(ctx, err);
+    if (status == LS_OK)
+        status = ls_sim_resume(&options, &s.sim, err);
+    if (status == LS_OK)
+        status = ls_sim_check_format(s.sim, format_name(ctx), err);
+    if (status == LS_OK)
+        status = simulate_and_report(&s, err);
+    ls_sim_close(s.sim);
+    return status;
+}
+
 /* --------------------------------------------------------------------------------------------- command */
 
 /* clang-format off */
+/* Options of both commands. */
+#define THREADS_OPTION \
+    { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1", \
+      .help = "host threads; no result depends on it" }
+#define HOW_OPTIONS \
+    { .name = "window", .type = CLI_TIME, .arg = "TIME", \
+      .help = "let domains run alone for at most so long (at most the lookahead); no result depends on it" }, \
+    { .name = "assignment", .type = CLI_CHOICE, .arg = "HOW", .choices = assignments, .default_text = "static", \
+      .help = "of domains to threads; no result depends on it" }
+#define OUT_OPTION \
+    { .name = "out", .letter = 'o', .type = CLI_TEXT, .arg = "FILE", .repeatable = true, \
+      .complete = CLI_COMPLETE_FILE, \
+      .help = "write the results to a file, in the format of its extension (.json, .csv, .csv.gz, .csv.zst, .tidy.csv, " \
+              ".db, .txt), and the resolved configuration beside it" }
+#define FORMAT_OPTIONS \
+    { .name = "run-id", .type = CLI_TEXT, .arg = "NAME", \
+      .help = "names this run among those of a database; default: the time and the process" }, \
+    { .name = "format", .letter = 'f', .type = CLI_CHOICE, .arg = "FORMAT", .choices = formats, \
+      .default_text = "text", \
+      .help = "of the results on standard output; csv: a row per kernel, tidy: CSV with a row per number" }, \
+    { .name = "all", .help = "print every table and counter, not only the summary" }, \
+    { .name = "per-block", .help = "show each block in the text, not only each type of block; in other forms of results also each block in " \
+              "each kernel" }, \
+    { .name = "untouched", .help = "list the metrics that nothing counted" }
+#define MONITOR_OPTIONS \
+    { .name = "monitor", .type = CLI_TEXT, .arg = "PORT", \
+      .help = "show the run while it goes on, as a page on this port of 127.0.0.1 (0: any that is free)" }, \
+    { .name = "monitor-token", .type = CLI_TEXT, .arg = "TOKEN", \
+      .help = "with --monitor: the page may pause, step, continue and stop the run with this token (auto: a random one)" }, \
+    { .name = "html", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE, \
+      .help = "write a report, one HTML page with charts, as lockstep report does; it collects metrics over time every " \
+              "500ns unless --series-every says otherwise; with --timeline it draws the same spans" }
+#define STATS_OPTION \
+    { .name = "stats", .type = CLI_CHOICE, .arg = "NAMES", .choices = stats_names, .default_text = "lockstep", \
+      .help = "print kernels under the names of another tool instead of the summary: accelsim; ncu, as ncu --csv; rocprof, " \
+              "as its CSV" }
+#define PROGRESS_OPTION \
+    { .name = "progress", .type = CLI_CHOICE, .arg = "WHEN", .choices = progress_modes, .default_text = "auto", \
+      .help = "show how far the run is on standard error" }
+#define CHECKPOINT_OPTIONS(help_) \
+    { .name = "checkpoint", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE, .help = help_ }, \
+    { .name = "every", .type = CLI_TEXT, .arg = "INTERVAL", \
+      .help = "with --checkpoint: 60s of host time, 10kernels that have ended, or at=20us: once, at this simulated time" }
+
 static const cli_option options[] = {
     { .name = "platform", .letter = 'p', .type = CLI_TEXT, .arg = "PLATFORM", .complete = CLI_COMPLETE_PLATFORM,
       .help = "the platform to simulate: a name of the search path, or a file" },
@@ -318,9 +397,7 @@ static const cli_option options[] = {
     { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = workload_unknown_modes, .default_text = "fail",
       .help = "treatment of opcodes that are not in the tables" },
     CLI_UNMODELLED_OPTION,
-    { .name = "stats", .type = CLI_CHOICE, .arg = "NAMES", .choices = stats_names, .default_text = "lockstep",
-      .help = "print kernels under the names of another tool instead of the summary: accelsim; ncu, as ncu --csv; rocprof, "
-              "as its CSV" },
+    STATS_OPTION,
     WORKLOAD_OPTIONS("workload: compare the result with the CPU; exit code 5 if it is wrong"),
     { .name = "strict",
       .help = "workload, code object: emulate it first, and stop at a byte outside of all buffers, a value that "
@@ -332,31 +409,16 @@ static const cli_option options[] = {
       .help = "workload: write what every wavefront executes, without data, as a packed recording" },
     EMULATE_OBJECT_OPTIONS(0, 'a'),
     EMULATE_OBJECT_OUTPUTS,
-    { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
-      .help = "host threads; no result depends on it" },
+    THREADS_OPTION,
     { .name = "seed", .type = CLI_UINT, .arg = "N", .default_text = "1",
       .help = "of every random stream of the machine" },
     { .name = "until", .type = CLI_TIME, .arg = "TIME", .help = "stop at this simulated time, as in 20us or 1.5ms" },
-    { .name = "window", .type = CLI_TIME, .arg = "TIME",
-      .help = "let domains run alone for at most so long (at most the lookahead); no result depends on it" },
-    { .name = "assignment", .type = CLI_CHOICE, .arg = "HOW", .choices = assignments, .default_text = "static",
-      .help = "of domains to threads; no result depends on it" },
+    HOW_OPTIONS,
     { .name = "watchdog", .type = CLI_TIME, .arg = "TIME", .default_text = "100ms",
       .help = "no progress for so long with work pending is a deadlock; 0s: only when everything rests" },
-    { .name = "out", .letter = 'o', .type = CLI_TEXT, .arg = "FILE", .repeatable = true,
-      .complete = CLI_COMPLETE_FILE,
-      .help = "write the results to a file, in the format of its extension (.json, .csv, .csv.gz, .csv.zst, .tidy.csv, "
-              ".db, .txt), and the resolved configuration beside it" },
+    OUT_OPTION,
     TIMELINE_OPTIONS,
-    { .name = "run-id", .type = CLI_TEXT, .arg = "NAME",
-      .help = "names this run among those of a database; default: the time and the process" },
-    { .name = "format", .letter = 'f', .type = CLI_CHOICE, .arg = "FORMAT", .choices = formats,
-      .default_text = "text",
-      .help = "of the results on standard output; csv: a row per kernel, tidy: CSV with a row per number" },
-    { .name = "all", .help = "print every table and counter, not only the summary" },
-    { .name = "per-block", .help = "show each block in the text, not only each type of block; in other forms of results also each block in "
-              "each kernel" },
-    { .name = "untouched", .help = "list the metrics that nothing counted" },
+    FORMAT_OPTIONS,
     { .name = "series-every", .type = CLI_TEXT, .arg = "INTERVAL",
       .help = "collect metrics over time, in intervals of 500ns or 1000cycles; -o writes them: JSON and SQLite inside, "
               "others as FILE.series.csv" },
@@ -366,16 +428,11 @@ static const cli_option options[] = {
     { .name = "source",
       .help = "count executions, stalls, memory requests and bank conflicts of every instruction; -o writes them: JSON and "
               "SQLite inside, others as FILE.source.csv; --html and --all show them" },
-    { .name = "monitor", .type = CLI_TEXT, .arg = "PORT",
-      .help = "show the run while it goes on, as a page on this port of 127.0.0.1 (0: any that is free)" },
-    { .name = "monitor-token", .type = CLI_TEXT, .arg = "TOKEN",
-      .help = "with --monitor: the page may pause, step, continue and stop the run with this token (auto: a random one)" },
-    { .name = "html", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
-      .help = "write a report, one HTML page with charts, as lockstep report does; it collects metrics over time every "
-              "500ns unless --series-every says otherwise; with --timeline it draws the same spans" },
+    MONITOR_OPTIONS,
+    CHECKPOINT_OPTIONS("write all that is needed to go on after a failure to this file, again and again; lockstep resume goes on from "
+                       "there"),
     { .name = "scaling", .help = "measure what more threads would bring on other hosts" },
-    { .name = "progress", .type = CLI_CHOICE, .arg = "WHEN", .choices = progress_modes, .default_text = "auto",
-      .help = "show how far the run is on standard error" },
+    PROGRESS_OPTION,
     { .name = "dry-run", .letter = 'n', .help = "check and build everything, but simulate and write nothing" },
 };
 
@@ -419,3 +476,47 @@ static const cli_command run_command = {
     .run = run,
 };
 CLI_REGISTER(run_command);
+
+/* clang-format off */
+static const cli_option resume_options[] = {
+    { .name = "set", .letter = 's', .type = CLI_KEY_VALUE, .arg = "KEY=VALUE", .repeatable = true,
+      .complete = CLI_COMPLETE_KEY, .help = "from here on a key of the platform has another value; refused if the saved state depends on it" },
+    THREADS_OPTION,
+    HOW_OPTIONS,
+    STATS_OPTION,
+    OUT_OPTION,
+    FORMAT_OPTIONS,
+    MONITOR_OPTIONS,
+    CHECKPOINT_OPTIONS("write further checkpoints to this file; default: where the first run wrote them, in its intervals"),
+    PROGRESS_OPTION,
+};
+
+static const cli_positional resume_positionals[] = {
+    { .name = "FILE", .complete = CLI_COMPLETE_FILE, .help = "a checkpoint of lockstep run --checkpoint" },
+};
+
+static const cli_example resume_examples[] = {
+    { "lockstep run traces/bfs -p rtx3070 --checkpoint bfs.ckpt --every 60s -o result.json",
+      "write a checkpoint once a minute" },
+    { "lockstep resume bfs.ckpt -j 4 -o result.json", "go on after a failure, on 4 threads" },
+    { "lockstep resume bfs.ckpt -s dram.queue_entries=32", "go on from a warm machine with a longer queue" },
+};
+/* clang-format on */
+
+static const cli_command resume_command = {
+    .name = "resume",
+    .summary = "go on with a simulation from a checkpoint",
+    .about =
+        "Builds the machine of the run that wrote the checkpoint, brings it to the saved state, and goes on. The results are those of "
+        "a run without interruption, bit by bit, for any number of threads on either side. The platform and the workload must be "
+        "those of the first run: their contents are compared. Outputs are given here again: a checkpoint does not name "
+        "files of results.\n\n"
+        "With --set the machine goes on with other parameters, from warm caches. Keys that change the size or the structure of "
+        "saved state are refused by name.",
+    .order = 11,
+    CLI_OPTIONS(resume_options),
+    CLI_EXAMPLES(resume_examples),
+    CLI_POSITIONALS(resume_positionals),
+    .run = resume,
+};
+CLI_REGISTER(resume_command);

@@ -16,6 +16,7 @@
 #ifndef REPORT_METRICS_H
 #define REPORT_METRICS_H
 
+#include "base/bytes.h"
 #include "lockstep/block.h"
 
 typedef struct metric_store metric_store;
@@ -67,6 +68,11 @@ ls_status metrics_mark(metric_store *m, const metric_interval *interval, ls_erro
 typedef bool (*metrics_take_fn)(void *self, const metric_source *source, void *counters, size_t bytes);
 ls_status metrics_mark_part(metric_store *m, const metric_interval *interval, metrics_take_fn take, void *self,
                             ls_error *err);
+
+/* For checkpoints: all intervals, and what the marks left behind. Loading is for a registry with the same sources and no
+ * interval; in->failed: it has others. Counters are not part of it. */
+void metrics_save(const metric_store *m, bytes_out *out);
+ls_status metrics_load(metric_store *m, bytes_in *in, ls_error *err);
 
 /* ------------------------------------------------------------------------------------------------ listing */
 

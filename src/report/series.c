@@ -297,6 +297,34 @@ void series_destroy(series *s)
     free(s);
 }
 
+/* --------------------------------------------------------------------------------------------- checkpoints */
+
+void series_save(const series *s, bytes_out *out)
+{
+    bytes_put64(out, s->fields.count);
+    bytes_put64(out, s->every);
+    bytes_put64(out, s->sampler.next);
+    for (size_t i = 0; i < s->fields.count; i++)
+        bytes_put64(out, s->fields.at[i].last);
+    bytes_put64(out, s->count);
+    bytes_put(out, s->values, (size_t)s->count * s->fields.count * sizeof *s->values);
+}
+
+void series_load(series *s, bytes_in *in)
+{
+    in->failed |= bytes_get64(in) != s->fields.count;
+    s->every = bytes_get64(in);
+    s->sampler.next = bytes_get64(in);
+    in->failed |= s->every == 0;
+    for (size_t i = 0; i < s->fields.count; i++)
+        s->fields.at[i].last = bytes_get64(in);
+    uint64_t count = bytes_get64(in);
+    in->failed |= count > s->capacity;
+    s->count = in->failed ? 0 : (uint32_t)count;
+    s->every = in->failed ? 1 : s->every;
+    bytes_get(in, s->values, (size_t)s->count * s->fields.count * sizeof *s->values);
+}
+
 /* ------------------------------------------------------------------------------------------------- reading */
 
 ls_time series_every(const series *s)

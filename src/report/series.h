@@ -36,6 +36,9 @@ ls_status series_parse_interval(const char *text, const ls_clock *clock, ls_time
 ls_run_sampler *series_sampler(series *s);
 /* After the run: the interval that was not over counts, too. */
 void series_finish(series *s, ls_time end);
+/* For checkpoints, between two pieces of a run. Loading is for a series of the same columns; in->failed: it has others. */
+void series_save(const series *s, bytes_out *out);
+void series_load(series *s, bytes_in *in);
 
 /* ------------------------------------------------------------------------------------------------- reading */
 

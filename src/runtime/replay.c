@@ -1,55 +1,9 @@
 /* replay.c: the workload side of the dispatcher: kernels and thread blocks out of a trace. */
-#include "runtime/replay.h"
+#include "runtime/replay_impl.h"
 
-#include "base/arena.h"
-#include "base/pool.h"
-#include "base/vec.h"
 #include "isa/sass/sass.h"
-#include "model/gpu/shape.h"
-#include "workload/share.h"
 
 #include <stdlib.h>
-
-/* An open kernel; freed when the dispatcher says that it is done. */
-typedef struct open_kernel {
-    trace_kernel *kernel;
-    shared_streams *share; /* reader of its thread blocks */
-    uint64_t number, command, limit, read;
-    LS_VEC(ls_cta *) kept; /* blocks that the profile has read: the run starts with them */
-    size_t next_kept, next_profiled;
-    rates_kernel rates;
-    double sampled;
-    unmodelled_scan scan;
-    uint32_t timed;      /* static instructions that were checked against the platform */
-    inst_counts *counts; /* NULL: instructions are not counted */
-} open_kernel;
-
-struct trace_replay {
-    ls_engine *engine;
-    sass_trace *trace;
-    const gpu_instance *gpu;
-    const ls_dispatch_ops *dispatch;
-    void *dispatch_self;
-    replay_options options;
-    source_position next; /* the command that is looked at next */
-    uint64_t seen;        /* kernels of the list so far */
-    size_t next_selected;
-    LS_VEC(replay_kernel) kernels;
-    LS_VEC(open_kernel *) open;
-    size_t reported;
-    uint64_t ended; /* kernels that had ended at the last look */
-    mem_arena names;
-    ls_error held; /* why the next kernel cannot be opened; returned when the earlier ones have run */
-    unmodelled_insts unmodelled;
-    uint64_t guessed, guessed_pc;
-    uint16_t guessed_opcode;
-    bool started;
-    uint32_t threads; /* of the run */
-    gpu_shape shape;
-    bool continues;           /* the kernels of the present command go on with a launch */
-    trace_profiler *profiler; /* of machines without simulated memory, if there is no profile */
-    thread_pool *pool;        /* that makes profiles, with as many threads as the run; NULL: one */
-};
 
 /* Warp instructions of a kernel that are enough to know its hit rates. */
 #define PROFILE_SAMPLE 25000u
@@ -244,11 +198,56 @@ static ls_status hold(trace_replay *r, bool *end)
     return LS_OK;
 }
 
+/* *out is NULL, with the reason in r->held, if it cannot be read. */
+ls_status replay_open_kernel(trace_replay *r, const source_position *at, uint64_t number, open_kernel **out,
+                             ls_error *err)
+{
+    trace_kernel *kernel;
+    *out = NULL;
+    if (position_open_kernel(at, r->trace, &kernel, &r->held) != LS_OK)
+        return LS_OK;
+    if (gpu_shape_l1(&r->shape, 0).accelsim_rules)
+        kernel_as_accelsim(kernel);
+    open_kernel *o = calloc(1, sizeof *o);
+    if (o == NULL || !vec_push(&r->open, o)) {
+        free(o);
+        kernel_close(kernel);
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a kernel");
+    }
+    uint64_t ctas = ls_kernel_cta_count(kernel_get_info(kernel));
+    o->kernel = kernel;
+    o->number = number;
+    o->command = at->command;
+    o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;
+    o->is_analytic = r->shape.analytic;
+    ls_status status = share_create(kernel, &o->share, err);
+    if (status == LS_OK && r->options.count_instructions) {
+        o->counts = inst_counts_create(r->gpu->core_count, kernel->inst_capacity);
+        if (o->counts == NULL)
+            status = ls_fail(err, LS_ERR_NOMEM, "no memory for counts of instructions");
+    }
+    if (status == LS_OK)
+        *out = o;
+    return status;
+}
+
+void replay_describe(open_kernel *o, ls_dispatch_kernel *out)
+{
+    *out = (ls_dispatch_kernel){ .info = kernel_get_info(o->kernel),
+                                 .insts = kernel_inst_table(o->kernel),
+                                 .ctas = o->limit,
+                                 .handle = o,
+                                 .rates = o->is_analytic ? &o->rates : NULL,
+                                 .counts = o->counts };
+}
+
 static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_error *err)
 {
     trace_replay *r = self;
     bool known;
     out->info = NULL;
+    if (r->is_resuming)
+        return LS_OK;
     uint64_t limit = command_limit(r, &known, end);
     for (; r->next.command < limit; r->next.command++) {
         const trace_cmd *command = trace_command_at(r->trace, r->next.command);
@@ -257,42 +256,16 @@ static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_
         r->seen += command->kind == LS_COMMAND_KERNEL;
         if (command->kind != LS_COMMAND_KERNEL || !selected(r, r->next.command))
             continue;
-        trace_kernel *kernel;
-        ls_status status = position_open_kernel(&r->next, r->trace, &kernel, &r->held);
-        if (status != LS_OK)
-            return hold(r, end);
-        const ls_kernel_info *info = kernel_get_info(kernel);
-        if (gpu_shape_l1(&r->shape, 0).accelsim_rules)
-            kernel_as_accelsim(kernel);
-        open_kernel *o = calloc(1, sizeof *o);
-        if (o == NULL || !vec_push(&r->open, o)) {
-            free(o);
-            kernel_close(kernel);
-            return ls_fail(err, LS_ERR_NOMEM, "no memory for a kernel");
-        }
-        uint64_t ctas = ls_kernel_cta_count(info);
-        o->kernel = kernel;
-        status = share_create(kernel, &o->share, err);
+        open_kernel *o;
+        ls_status status = replay_open_kernel(r, &r->next, r->seen, &o, err);
         if (status != LS_OK)
             return status;
-        o->number = r->seen;
-        o->command = r->next.command++;
-        o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;
-        *out = (ls_dispatch_kernel){ .info = info,
-                                     .insts = kernel_inst_table(kernel),
-                                     .ctas = o->limit,
-                                     .handle = o,
-                                     .continues = r->continues };
-        if (r->options.count_instructions) {
-            out->counts = o->counts = inst_counts_create(r->gpu->core_count, kernel->inst_capacity);
-            if (o->counts == NULL)
-                return ls_fail(err, LS_ERR_NOMEM, "no memory for counts of instructions");
-        }
-        if (r->shape.analytic) {
-            out->rates = &o->rates;
-            return find_rates(r, o, err);
-        }
-        return LS_OK;
+        if (o == NULL)
+            return hold(r, end);
+        r->next.command++;
+        replay_describe(o, out);
+        out->continues = r->continues;
+        return r->shape.analytic ? find_rates(r, o, err) : LS_OK;
     }
     if (r->options.program == NULL)
         *end = true;
@@ -515,14 +488,17 @@ static ls_cycle next_begin(const trace_replay *r)
     return next;
 }
 
-static ls_status start(trace_replay *r, const ls_run_options *options, ls_error *err)
+ls_status replay_start(trace_replay *r, uint32_t threads, ls_error *err)
 {
-    ls_status status = set_threads(r, options != NULL && options->threads > 1 ? options->threads : 1, err);
+    ls_status status = set_threads(r, threads > 1 ? threads : 1, err);
     if (status != LS_OK || r->started)
         return status;
-    const ls_dispatch_work work = {
-        .self = r, .next_kernel = next_kernel, .next_cta = next_cta, .kernel_done = kernel_done
-    };
+    const ls_dispatch_work work = { .self = r,
+                                    .next_kernel = next_kernel,
+                                    .next_cta = next_cta,
+                                    .kernel_done = kernel_done,
+                                    .number_of = replay_number_of,
+                                    .find_kernel = replay_find_kernel };
     r->dispatch->start(r->dispatch_self, &work);
     r->started = true;
     return r->options.program != NULL ? device_queue_start(r->gpu->queue, r->options.program, err) : LS_OK;
@@ -568,7 +544,7 @@ ls_status replay_run_all(trace_replay *const *replays, size_t count, const ls_ru
 {
     *result = (ls_run_result){ 0 };
     for (size_t i = 0; i < count; i++) {
-        ls_status status = start(replays[i], options, err);
+        ls_status status = replay_start(replays[i], options != NULL ? options->threads : 1, err);
         if (status != LS_OK)
             return status;
     }

@@ -3,6 +3,7 @@
 #define RUNTIME_REPLAY_H
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "isa/inst_counts.h"
 #include "lockstep/block.h"
 #include "model/gpu/device_queue.h"
@@ -73,6 +74,15 @@ uint64_t replay_kernel_count(const trace_replay *replay);
 /* Whether kernels were launched that have not ended, and when the first of them was. */
 bool replay_unfinished(const trace_replay *replay, ls_cycle *begin);
 const replay_kernel *replay_kernel_at(const trace_replay *replay, uint64_t index);
+
+/* --- replay_save.c --- */
+
+/* Between runs: everything but the machine's own state. */
+void replay_save(const trace_replay *replay, bytes_out *out);
+/* In place of a start, for a replay that has not run: opens the kernels that were open. Then the machine is loaded
+ * (ls_engine_load), and replay_resumed() is due. in->failed: the bytes are of another replay. */
+ls_status replay_resume(trace_replay *replay, bytes_in *in, uint32_t threads, ls_error *err);
+void replay_resumed(trace_replay *replay);
 
 /* --- replay_counts.c --- */
 

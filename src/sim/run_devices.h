@@ -35,6 +35,13 @@ ls_status run_devices_position(run_devices *r, ls_time time, source_position *ou
 ls_status run_devices_position_before(run_devices *r, uint32_t device, uint64_t kernel, source_position *out,
                                       ls_error *err);
 
+/* --- run_trace_save.c --- */
+
+/* As run_trace_save(), run_trace_resume() and replay_resumed(), for all devices. */
+ls_status run_devices_save(run_devices *r, checkpoint_writer *writer, ls_error *err);
+ls_status run_devices_resume(run_devices *r, checkpoint_reader *reader, uint32_t threads, ls_error *err);
+void run_devices_resumed(run_devices *r);
+
 /* --- run_devices.c --- */
 
 /* Whether the device has commands. */

@@ -6,6 +6,7 @@
 #include "commands/command_log.h"
 #include "platform/config.h"
 #include "runtime/timing/timing.h"
+#include "sim/checkpoint.h"
 #include "sim/emulate_object.h"
 #include "sim/run_kind.h"
 #include "workloads/workload.h"
@@ -70,5 +71,15 @@ uint64_t run_program_cycles(const run_program *p);
 void run_program_head(const run_program *p, FILE *to);
 /* The first table of a program's results, with the head. */
 void run_program_table(const run_program *p, FILE *to);
+
+/* --- run_program_save.c --- */
+
+/* Before the run: refuses, by name, what a checkpoint does not save. */
+ls_status run_program_check_save(const run_program *p, ls_error *err);
+/* In a pause of the engine: adds the sections of the host side. */
+ls_status run_program_save(run_program *p, checkpoint_writer *writer, ls_error *err);
+/* At the start of the run: the host side runs again up to the checkpoint, then the machine is loaded
+ * (session_resume_machine). The reader lives as long as the run. */
+ls_status run_program_resume(run_program *p, checkpoint_reader *reader, ls_error *err);
 
 #endif

@@ -42,6 +42,8 @@ static ls_status kernel_done(void *self, const replay_kernel *kernel, ls_error *
         .begin = ls_clock_time(t->clock, kernel->begin),
         .end = ls_clock_time(t->clock, kernel->end),
     };
+    if (t->kernel_ended != NULL)
+        t->kernel_ended(t->kernel_ended_self);
     gpu_roofline_update(&t->roofline);
     run_occupancy_add(&t->occupancy, kernel);
     log_info("kernel %" PRIu64 " %s has ended: cycles %" PRIu64 " to %" PRIu64, kernel->number, kernel->name,

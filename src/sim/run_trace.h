@@ -9,6 +9,7 @@
 #include "model/gpu/roofline.h"
 #include "report/groups.h"
 #include "runtime/replay.h"
+#include "sim/checkpoint.h"
 #include "sim/run_occupancy.h"
 
 /* All zero is nothing. */
@@ -34,6 +35,9 @@ typedef struct run_trace {
     gpu_roofline roofline;      /* a source of the metrics: it stays where it is as long as they are read */
     run_occupancy occupancy;    /* likewise */
     struct source_book *source; /* counts per instruction; NULL: not asked for */
+    /* After each kernel; set before the run. NULL: nobody wants to know. */
+    void (*kernel_ended)(void *self);
+    void *kernel_ended_self;
 } run_trace;
 
 typedef struct run_trace_options {
@@ -67,6 +71,16 @@ ls_status run_trace_run(run_trace *t, const ls_run_options *options, ls_run_resu
 
 /* After a run of several GPUs: the part of this one. */
 ls_status run_trace_end(run_trace *t, const ls_run_result *result, ls_error *err);
+
+/* --- run_trace_save.c --- */
+
+/* In a pause of the engine: adds a section. */
+ls_status run_trace_save(run_trace *t, const char *section, checkpoint_writer *writer, ls_error *err);
+/* Before the run and before the machine is loaded; replay_resumed() is due after that. */
+ls_status run_trace_resume(run_trace *t, const char *section, checkpoint_reader *reader, uint32_t threads,
+                           ls_error *err);
+
+/* --- run_trace.c --- */
 
 /* Of a kernel, by its place in the order of ends, or of all with LS_METRICS_RUN. */
 run_trace_numbers run_trace_count(const run_trace *t, size_t kernel);

@@ -9,6 +9,7 @@
 #include "report/source.h"
 #include "report/timeline/timeline.h"
 #include "sim/fidelity.h"
+#include "sim/session_checkpoint.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -354,6 +355,7 @@ static ls_status open_session(ls_sim *s, const ls_sim_options *o, const source_p
     config_request request;
     if (!o->platform)
         return ls_fail(err, LS_ERR_USAGE, "a platform is missing: a name or a file");
+    s->options = *o;
     s->workload = o->workload;
     s->seed = o->seed;
     s->kind = run_kind_of(o->workload);
@@ -402,6 +404,8 @@ void ls_sim_close(ls_sim *s)
     if (!s)
         return;
     session_monitor_close(s);
+    session_checkpoint_close(s);
+    checkpoint_close(s->resume);
     session_results_fini(s);
     series_destroy(s->series);
     source_destroy(s->source);
@@ -413,6 +417,7 @@ void ls_sim_close(ls_sim *s)
     machine_destroy(s->machine);
     config_destroy(s->config);
     arena_fini(&s->arena);
+    arena_fini(&s->resume_arena);
     free(s);
 }
 
@@ -496,8 +501,11 @@ static ls_status run_engine(ls_sim *s, const ls_sim_run_options *o, ls_error *er
         .scaling = o->scaling,
         .control = &s->control,
         .dump_to = o->dump_to,
-        .progress = s->monitor ? session_monitor_progress : o->progress,
-        .progress_self = s->monitor ? s : o->progress_self,
+        .progress = s->checkpoint ? session_checkpoint_progress
+                    : s->monitor  ? session_monitor_progress
+                                  : o->progress,
+        .progress_self = s->checkpoint || s->monitor ? s : o->progress_self,
+        .pause = session_checkpoint_pause(s),
         .sampler = session_monitor_samplers(s, s->series ? series_sampler(s->series) : NULL),
     };
     s->program.print_to = o->print_to;
@@ -520,13 +528,20 @@ ls_status ls_sim_run(ls_sim *s, const ls_sim_run_options *options, ls_error *err
     if (status == LS_OK && s->has_run)
         status = ls_fail(err, LS_ERR_USAGE, "a simulation runs once: open it again");
     if (status == LS_OK)
+        status = session_resume_options(s, &o, err);
+    if (status == LS_OK)
         status = session_series_begin(s, &o, err);
+    if (status == LS_OK)
+        status = session_checkpoint_begin(s, &o, err);
     if (status == LS_OK)
         status = session_monitor_begin(s, &o, err);
     if (status != LS_OK)
         return status;
     s->has_run = true;
     s->threads = o.threads ? o.threads : 1;
+    status = session_resume_begin(s, err);
+    if (status != LS_OK)
+        return status;
     status = run_engine(s, &o, err);
     session_monitor_end(s, status == LS_OK ? "done" : status == LS_ERR_INTERRUPTED ? "stopped" : "failed");
     bool is_wrong = status == LS_ERR_CHECK && s->has_program && s->program.result.is_wrong;

@@ -53,11 +53,15 @@ struct ls_sim {
 
     LS_VEC(session_kernel) kernels;
     LS_VEC(session_stream) streams;
-    LS_VEC(session_metric) list;     /* of all metrics */
-    LS_VEC(session_metric) stalls;   /* those of stall stacks */
-    series *series;                  /* NULL: none was asked for */
-    struct source_book *source;      /* counts per instruction; likewise */
-    struct session_monitor *monitor; /* NULL: none */
+    LS_VEC(session_metric) list;           /* of all metrics */
+    LS_VEC(session_metric) stalls;         /* those of stall stacks */
+    series *series;                        /* NULL: none was asked for */
+    struct source_book *source;            /* counts per instruction; likewise */
+    struct session_monitor *monitor;       /* NULL: none */
+    ls_sim_options options;                /* as they were given; texts are the caller's */
+    struct session_checkpoint *checkpoint; /* NULL: none are taken */
+    struct checkpoint_reader *resume;      /* the run goes on from there; NULL: it begins */
+    mem_arena resume_arena;                /* the options of that checkpoint */
     metric_view *view;
     size_t view_scope;
     bool view_loaded;

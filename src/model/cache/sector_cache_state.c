@@ -35,9 +35,22 @@ static uint64_t one(const void *self)
     return 1;
 }
 
+/* One of the two splits of the counters, which may be another block's. */
+static uint64_t encode_split(const void *state, const void *self, const void *pointer)
+{
+    (void)state;
+    return pointer == &((const sector_cache *)self)->counters->global ? 1 : 2;
+}
+static void *decode_split(void *state, void *self, uint64_t code)
+{
+    sector_cache_counters *counters = ((sector_cache *)self)->counters;
+    (void)state;
+    return counters == NULL ? NULL : code == 1 ? &counters->global : &counters->other;
+}
+
 const ls_state_row sector_cache_rows[SECTOR_CACHE_ROWS] = {
     LS_STATE_FIXED_SPAN(sector_cache, spec, counters),
-    LS_STATE_OWN(sector_cache, split),
+    LS_STATE_CODED(sector_cache, split, encode_split, decode_split),
     LS_STATE_PART(sector_cache, tags, tag_store_rows),
     LS_STATE_ARRAY(sector_cache, lines, line_count),
     LS_STATE_DATA_SPAN(sector_cache, line_count, last_line),

@@ -6,22 +6,6 @@
  * cycles later. Only the choice of the core is made earlier. */
 #include "model/core/core.h"
 
-struct core_ahead {
-    core_launch waiting[LS_CORE_BLOCKS_AT]; /* ring: arrived before there was room */
-    uint32_t head, tail;
-    struct {
-        ls_cycle start;
-        core_launch launch;
-    } due[CORE_CTAS_MAX]; /* in the order of their starts: they have a place */
-    uint32_t due_count;
-    uint16_t places[LS_CORE_KERNELS]; /* by kernel: blocks that are here or due */
-    ls_cycle ends[CORE_CTAS_MAX];     /* ring: of blocks of ended_kernel that none has followed yet */
-    uint32_t end_head, end_tail, ended_kernel;
-    uint32_t kernel, most; /* of the last that arrived, and its places */
-    uint32_t delay;        /* cycles from the end of a block to the start of the next one in its place */
-    ls_event event;        /* of the first that is due */
-};
-
 /* When the block that arrives now may start: at once if there is a place that was left long ago, or never
  * taken. */
 static ls_cycle start_of(core_ahead *a, const core_launch *launch, ls_cycle now)

@@ -91,6 +91,12 @@ uint32_t banks_count_for_number(core *c, uint32_t number)
     return before;
 }
 
+uint64_t banks_bytes(const void *self)
+{
+    const core_banks *b = ((const core *)self)->kernel_banks;
+    return sizeof *b + b->slots * sizeof b->at[0];
+}
+
 bool banks_init(core *c, uint32_t slots)
 {
     if (slots <= 1)

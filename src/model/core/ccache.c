@@ -6,13 +6,7 @@
  * the address of a constant. So a load uses its own pc as address, in a constant space where every function
  * has its place. Neighbouring loads of a program share lines, and the same load finds its line again.
  * Constants as operands of other instructions do not appear in traces at all and always hit. */
-#include "model/core/core.h"
-
-struct ccache {
-    readonly levels;
-    uint64_t base[CORE_CTAS_MAX];
-    index_list parked; /* flights that found no free miss entry */
-};
+#include "model/core/options_state.h"
 
 static void finish(core *c, uint16_t index)
 {

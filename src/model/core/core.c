@@ -1,4 +1,5 @@
 /* core.c: the core block: its parameters and counters, its set-up, and how it sleeps. */
+#include "lockstep/state.h"
 #include "model/core/core.h"
 
 #include "model/keys.h"
@@ -341,6 +342,8 @@ static const ls_block_type core_cycle = {
     .needs = needs,
     .need_count = LS_COUNT_OF(needs),
     .state_size = sizeof(core),
+    .rows = core_state_rows,
+    .row_count = CORE_STATE_ROWS,
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),
     .counters_offset = offsetof(core, n),

@@ -215,6 +215,7 @@ typedef struct core {
 
 /* banks.c: what counters of work are counted for, on a core with blocks of several kernels. */
 bool banks_init(core *c, uint32_t slots); /* before the run; false: the host has no memory left */
+uint64_t banks_bytes(const void *core);   /* of core.kernel_banks, which is plain data */
 /* Between runs: see ls_core_ops.take_kernel. Counters of the core's time are 0: kernels share them. */
 bool banks_take(core *c, uint32_t kernel, void *counters, size_t bytes);
 void banks_count_for(core *c, uint32_t kernel); /* the dispatcher's slot, or BANKS_SHARED */
@@ -412,6 +413,11 @@ extern const core_alu core_alu_cycle, core_alu_flow, core_alu_flow_simulated;
 /* core_port.c */
 extern const ls_core_ops core_ops;
 extern const core_profile_ops core_profile;
+
+/* core_state.c: the table of the block's state. */
+struct ls_state_row;
+#define CORE_STATE_ROWS 16
+extern const struct ls_state_row core_state_rows[CORE_STATE_ROWS];
 
 /* core.c */
 void core_count_sleep(core *c, ls_cycle now);

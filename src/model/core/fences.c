@@ -1,13 +1,8 @@
 /* fences.c: fences of system scope in a GPU whose L2 keeps memory of other GPUs. The warp waits until all of its accesses
  * before the fence are done. Then L2 writes back and forgets what it keeps of other GPUs, and answers. */
-#include "model/core/core.h"
+#include "model/core/options_state.h"
 
 #include "lockstep/sector.h"
-
-struct fences {
-    uint64_t waiting; /* warps whose request has not been made, a bit each */
-    ls_cycle at[64];  /* of them: when the fence issued */
-};
 
 bool fences_init(core *c)
 {

@@ -4,14 +4,7 @@
  * much as a perfect fetch. With a miss the warp waits until the line arrives, and then has it even if the line
  * is replaced before its turn. Instructions have the addresses of the trace, in a code space where every
  * function has its own place. */
-#include "model/core/core.h"
-
-struct icache {
-    readonly levels;
-    uint64_t base[CORE_CTAS_MAX];
-    uint64_t served; /* warps whose line has come */
-    uint64_t parked; /* warps that found no free miss entry */
-};
+#include "model/core/options_state.h"
 
 static void filled(core *c, readonly_miss *miss)
 {

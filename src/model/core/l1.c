@@ -5,6 +5,8 @@
  * has a size of its own), or sets and ways alone. Keys that contradict each other are refused. */
 #include "model/core/l1.h"
 
+#include "model/cache/sector_cache_state.h"
+
 #include "model/keys.h"
 
 #define LINE_BYTES 128u
@@ -293,6 +295,19 @@ static const ls_need needs[] = {
 };
 /* clang-format on */
 
+static uint64_t global_length(const void *self)
+{
+    return (uint64_t)((const l1_sectored *)self)->cache.miss_mask + 1;
+}
+
+static const ls_state_row rows[] = {
+    LS_STATE_FIXED_SPAN(l1_sectored, spec, wiring),
+    LS_STATE_PART(l1_sectored, cache, sector_cache_rows),
+    LS_STATE_FIXED_SPAN(l1_sectored, cache_spec, counters),
+    LS_STATE_DATA_SPAN(l1_sectored, own_counters, idle),
+    LS_STATE_ARRAY(l1_sectored, global, global_length),
+};
+
 static const ls_port_decl ports[] = { { .name = LS_L1_PORT, .interface = LS_L1_INTERFACE, .ops = &ops } };
 
 static const ls_block_type sectored = {
@@ -306,6 +321,8 @@ static const ls_block_type sectored = {
     .needs = needs,
     .need_count = LS_COUNT_OF(needs),
     .state_size = sizeof(l1_sectored),
+    .rows = rows,
+    .row_count = LS_COUNT_OF(rows),
     .ports = ports,
     .port_count = LS_COUNT_OF(ports),
     .init = init,

@@ -49,12 +49,11 @@ static ls_status two_level_init(ls_block *block, void *state, const void *spec, 
     return LS_OK;
 }
 
-/* A choice depends on the view alone. */
 static const ls_state_row rows[] = { LS_STATE_FIXED(scheduler_state, spec) };
 
 #define PORT(kind_)                                                                                           \
     .ports = &(const ls_port_decl){ LS_SCHEDULER_PORT, LS_SCHEDULER_INTERFACE, &all_ops[kind_], 0 },          \
-    .port_count = 1, .rows = rows, .row_count = LS_COUNT_OF(rows)
+    .port_count = 1
 
 #define SIMPLE(variable_, slot_, kind_, name_, help_)                                                         \
     static const ls_block_type variable_ = { .abi = LS_ABI_VERSION,                                           \
@@ -62,6 +61,8 @@ static const ls_state_row rows[] = { LS_STATE_FIXED(scheduler_state, spec) };
                                              .name = name_,                                                   \
                                              .help = help_,                                                   \
                                              .state_size = sizeof(scheduler_state),                           \
+                                             .rows = rows,                                                    \
+                                             .row_count = LS_COUNT_OF(rows),                                  \
                                              PORT(kind_) };                                                   \
     LS_REGISTER_BLOCK(variable_)
 
@@ -79,6 +80,8 @@ static const ls_param two_level_params[] = {
         .params = two_level_params,                                                                           \
         .param_count = LS_COUNT_OF(two_level_params),                                                         \
         .state_size = sizeof(scheduler_state),                                                                \
+        .rows = rows,                                                                                         \
+        .row_count = LS_COUNT_OF(rows),                                                                       \
         .init = two_level_init,                                                                               \
         PORT(SCHED_TWO_LEVEL),                                                                                \
     };                                                                                                        \

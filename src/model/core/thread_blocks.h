@@ -13,7 +13,24 @@ typedef struct cta_state {
     uint16_t at_barrier; /* warps that have arrived */
 } cta_state;
 
-typedef struct core_ahead core_ahead;
+/* Thread blocks that were sent before there was room for them (ahead.c). */
+typedef struct ahead_due {
+    ls_cycle start;
+    core_launch launch;
+} ahead_due;
+
+typedef struct core_ahead {
+    core_launch waiting[LS_CORE_BLOCKS_AT]; /* ring: arrived before there was room */
+    uint32_t head, tail;
+    ahead_due due[CORE_CTAS_MAX]; /* in the order of their starts: they have a place */
+    uint32_t due_count;
+    uint16_t places[LS_CORE_KERNELS]; /* by kernel: blocks that are here or due */
+    ls_cycle ends[CORE_CTAS_MAX];     /* ring: of blocks of ended_kernel that none has followed yet */
+    uint32_t end_head, end_tail, ended_kernel;
+    uint32_t kernel, most; /* of the last that arrived, and its places */
+    uint32_t delay;        /* cycles from the end of a block to the start of the next one in its place */
+    ls_event event;        /* of the first that is due */
+} core_ahead;
 
 typedef struct thread_blocks {
     cta_state at[CORE_CTAS_MAX];

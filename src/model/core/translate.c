@@ -4,20 +4,7 @@
  *
  * A request whose page is not known waits here while there is room, and others pass it. A sector on its way to
  * L1 keeps its place in the queue of its bank: later ones wait too. Every sector is an access of the TLB. */
-#include "model/core/core.h"
-
-typedef struct waiting {
-    ls_sector_message message;
-    ls_cycle ready;
-    uint16_t channel;
-    bool again; /* the TLB had no miss entry: try again */
-} waiting;
-
-struct translate {
-    tlb tlb;
-    waiting *at; /* oldest first */
-    uint32_t count;
-};
+#include "model/core/options_state.h"
 
 bool translate_init(core *c)
 {
@@ -25,6 +12,7 @@ bool translate_init(core *c)
     if (t == NULL)
         return false;
     c->options.translate = t;
+    t->capacity = (uint32_t)c->spec->options.tlb_waiting;
     t->at = ls_domain_alloc(c->domain, c->spec->options.tlb_waiting * sizeof *t->at);
     return t->at != NULL && tlb_init(&t->tlb, &c->spec->options.tlb, &c->n.options.tlb, c->domain);
 }
@@ -46,8 +34,9 @@ bool translate_holds(core *c, const ls_sector_message *message, uint16_t channel
     tlb_outcome outcome = tlb_translate(&t->tlb, message->address, c->now, &ready);
     if (outcome == TLB_HIT)
         return false;
-    t->at[t->count++] =
-        (waiting){ .message = *message, .ready = ready, .channel = channel, .again = outcome == TLB_FULL };
+    t->at[t->count++] = (translate_waiting){
+        .message = *message, .ready = ready, .channel = channel, .again = outcome == TLB_FULL
+    };
     return true;
 }
 
@@ -63,7 +52,7 @@ void translate_cycle(core *c)
     translate *t = c->options.translate;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < t->count; i++) {
-        waiting w = t->at[i];
+        translate_waiting w = t->at[i];
         if (w.again && w.ready <= c->now)
             w.again = tlb_translate(&t->tlb, w.message.address, c->now, &w.ready) == TLB_FULL;
         if (!w.again && w.ready <= c->now && !ring_full(&c->ldst.out_ring))

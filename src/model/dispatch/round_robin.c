@@ -3,10 +3,12 @@
  * block_interval_cycles in all. Kernels of different streams may run side by side. */
 #include "base/bitset.h"
 #include "isa/registers.h"
+#include "lockstep/state.h"
 #include "lockstep/timeline.h"
 #include "model/dispatch/dispatch.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KERNELS_MAX LS_CORE_KERNELS
@@ -47,6 +49,13 @@ typedef struct spare_cta {
     struct spare_cta *next; /* of the spare ones */
 } spare_cta;
 
+/* A block on a core or on its way, by its row in the launch table: saved states name blocks by it. */
+typedef struct sent_block {
+    uint64_t index; /* in its kernel */
+    uint32_t kernel;
+    bool used;
+} sent_block;
+
 typedef struct dispatch {
     const dispatch_spec *spec;
     ls_region *region;
@@ -73,6 +82,7 @@ typedef struct dispatch {
     ls_cycle last_end, active_since; /* active_since: until here active_cycles are counted */
     ls_launch_table *launches;
     spare_cta **made; /* all of them, by block; a run that fails or is interrupted leaves some on the cores */
+    sent_block *sent; /* beside them */
     uint32_t made_count;
     spare_cta *spare;
     ls_event pump;
@@ -294,6 +304,7 @@ static bool send_block(dispatch *d, uint32_t core, uint32_t slot)
     }
     if (d->refill_cycles > 0 && k->sent == 0)
         guess_ahead(d, k, &spare->cta);
+    d->sent[spare->block] = (sent_block){ .index = k->sent, .kernel = slot, .used = true };
     ls_core_launch *message = ls_link_send(link, 1);
     *message = ls_dispatch_launch(&k->kernel, spare->block, k->number, k->per_core, k->cores);
     core_load *load = &d->loads[core];
@@ -341,6 +352,7 @@ static void finish_if_done(dispatch *d, uint32_t slot)
     d->ended[slot] = n;
     ls_domain_pending(d->domain, -1);
     ls_domain_progress(d->domain);
+    d->launches->kernels[slot] = (ls_launch_kernel){ 0 };
     d->work.kernel_done(d->work.self, &k->kernel, k->begin, k->end);
     ls_domain_stop(d->domain);
     launch_all(d, k->end);
@@ -451,6 +463,7 @@ static void dispatch_receive(void *state, ls_link *link, const void *payload, ls
     spare_cta *spare = d->made[done->block];
     spare->next = d->spare;
     d->spare = spare;
+    d->sent[done->block].used = false;
     ls_link_release(link, 1);
     finish_if_done(d, done->kernel);
     if (d->failure.status != LS_OK)
@@ -525,7 +538,8 @@ static ls_status dispatch_attach(void *state, const ls_dispatch_wiring *wiring, 
     d->open = ls_domain_alloc(d->domain, LS_BITSET_WORDS(core_count) * sizeof *d->open);
     d->launches = wiring->launches;
     d->made = ls_domain_alloc(d->domain, d->launches->block_count * sizeof(spare_cta *));
-    if (d->to_core == NULL || d->loads == NULL || d->open == NULL || d->made == NULL)
+    d->sent = ls_domain_alloc(d->domain, d->launches->block_count * sizeof *d->sent);
+    if (d->to_core == NULL || d->loads == NULL || d->open == NULL || d->made == NULL || d->sent == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the dispatcher");
     bit_set_run(d->open, 0, core_count);
     memcpy(d->to_core, wiring->to_core, core_count * sizeof *d->to_core);
@@ -550,6 +564,153 @@ static void dispatch_fini(void *state)
     for (uint32_t i = 0; i < d->made_count; i++)
         ls_cta_fini(&d->made[i]->cta);
 }
+
+/* --------------------------------------------------------------------------------------------- saved state */
+
+static uint64_t encode_kernel(const void *state, const void *self, const void *handle)
+{
+    const dispatch *d = state;
+    (void)handle;
+    return d->work.number_of(d->work.self, self);
+}
+
+/* The kernel that waits for its stream has no row in the launch table. */
+static void *decode_waiting(void *state, void *self, uint64_t number)
+{
+    dispatch *d = state;
+    ls_dispatch_kernel *kernel = self;
+    bool found = d->work.find_kernel != NULL && d->work.find_kernel(d->work.self, number, kernel);
+    return found ? kernel->handle : NULL;
+}
+
+static void *decode_kernel(void *state, void *self, uint64_t number)
+{
+    dispatch *d = state;
+    ls_dispatch_kernel *kernel = self;
+    if (decode_waiting(state, self, number) == NULL || kernel->slot >= KERNELS_MAX)
+        return NULL;
+    ls_dispatch_set_kernel(d->launches, kernel);
+    return kernel->handle;
+}
+
+typedef struct wanted_block {
+    uint64_t index;
+    uint32_t row;
+} wanted_block;
+
+static int by_index(const void *a, const void *b)
+{
+    uint64_t x = ((const wanted_block *)a)->index, y = ((const wanted_block *)b)->index;
+    return (x > y) - (x < y);
+}
+
+/* Reads the blocks of a kernel again, up to the last that was sent, and keeps those that cores have. Instructions get
+ * the same numbers again, which follow from the order of reading. */
+static bool read_again(dispatch *d, uint32_t slot, wanted_block *wanted, ls_cta *unused)
+{
+    const kernel_state *k = &d->kernels[slot];
+    size_t count = 0, next = 0;
+    for (uint32_t i = 0; i < d->made_count; i++)
+        if (d->sent[i].used && d->sent[i].kernel == slot)
+            wanted[count++] = (wanted_block){ d->sent[i].index, i };
+    qsort(wanted, count, sizeof *wanted, by_index);
+    for (uint64_t i = 0; i < k->sent; i++) {
+        bool is_wanted = next < count && wanted[next].index == i, end = false;
+        ls_cta *cta = is_wanted ? &d->made[wanted[next++].row]->cta : unused;
+        if (d->work.next_cta(d->work.self, &k->kernel, cta, &end, &d->failure) != LS_OK || end)
+            return false;
+    }
+    return next == count;
+}
+
+static bool read_all_again(dispatch *d)
+{
+    wanted_block *wanted = calloc((size_t)d->made_count + 1, sizeof *wanted);
+    ls_cta unused = { 0 };
+    bool ok = wanted != NULL;
+    for (uint32_t slot = 0; slot < KERNELS_MAX && ok; slot++)
+        if (d->kernels[slot].used)
+            ok = read_again(d, slot, wanted, &unused);
+    ls_cta_fini(&unused);
+    free(wanted);
+    return ok;
+}
+
+/* The launch table stands for its rows: their number, of which some are in use. */
+static uint64_t encode_launches(const void *state, const void *self, const void *launches)
+{
+    (void)self;
+    (void)launches;
+    return (uint64_t)((const dispatch *)state)->made_count + 1;
+}
+
+static void *decode_launches(void *state, void *self, uint64_t code)
+{
+    dispatch *d = state;
+    (void)self;
+    if (code - 1 > d->launches->block_count)
+        return NULL;
+    while (d->made_count < code - 1)
+        if (take_cta(d) == NULL)
+            return NULL;
+    for (uint32_t i = d->made_count; i-- > 0;)
+        if (!d->sent[i].used) {
+            d->made[i]->next = d->spare;
+            d->spare = d->made[i];
+        }
+    return read_all_again(d) ? d->launches : NULL;
+}
+
+static uint64_t core_length(const void *self)
+{
+    return ((const dispatch *)self)->core_count;
+}
+static uint64_t open_length(const void *self)
+{
+    return LS_BITSET_WORDS(((const dispatch *)self)->core_count);
+}
+static uint64_t row_length(const void *self)
+{
+    return ((const dispatch *)self)->launches->block_count;
+}
+
+#define KERNEL_ROWS(decode_)                                                                                  \
+    {                                                                                                         \
+        LS_STATE_FIXED_SPAN(ls_dispatch_kernel, info, insts), LS_STATE_DATA(ls_dispatch_kernel, ctas),        \
+            LS_STATE_CODED(ls_dispatch_kernel, handle, encode_kernel, decode_),                               \
+            LS_STATE_DATA(ls_dispatch_kernel, slot), LS_STATE_FIXED_SPAN(ls_dispatch_kernel, rates, counts),  \
+            LS_STATE_DATA(ls_dispatch_kernel, continues),                                                     \
+    }
+static const ls_state_row kernel_rows[] = KERNEL_ROWS(decode_kernel);
+static const ls_state_row waiting_rows[] = KERNEL_ROWS(decode_waiting);
+
+static const ls_state_row launched_rows[] = {
+    LS_STATE_PART(kernel_state, kernel, kernel_rows),
+    LS_STATE_DATA_SPAN(kernel_state, used, end),
+};
+
+static const ls_state_row rows[] = {
+    LS_STATE_FIXED_SPAN(dispatch, spec, work),
+    LS_STATE_DATA(dispatch, n),
+    LS_STATE_FIXED_SPAN(dispatch, capacity, to_core),
+    LS_STATE_ARRAY(dispatch, loads, core_length),
+    LS_STATE_ARRAY(dispatch, open, open_length),
+    LS_STATE_FIXED(dispatch, core_count),
+    LS_STATE_DATA(dispatch, next_core),
+    LS_STATE_FIXED(dispatch, link_latency),
+    LS_STATE_DATA_SPAN(dispatch, place, turn),
+    LS_STATE_FIXED(dispatch, refill_cycles),
+    LS_STATE_PARTS(dispatch, kernels, launched_rows),
+    LS_STATE_DATA_SPAN(dispatch, ended, launch_count),
+    LS_STATE_PART(dispatch, waiting, waiting_rows),
+    LS_STATE_DATA_SPAN(dispatch, has_waiting, active_since),
+    LS_STATE_CODED(dispatch, launches, encode_launches, decode_launches),
+    LS_STATE_FIXED(dispatch, made),
+    LS_STATE_ARRAY(dispatch, sent, row_length),
+    LS_STATE_FIXED_SPAN(dispatch, made_count, spare),
+    LS_STATE_EVENT(dispatch, pump),
+    LS_STATE_DATA(dispatch, failure),
+};
 
 static const ls_param params[] = {
     LS_PARAM_UINT(dispatch_spec, launch_latency_cycles, "cycles", 5000, 0, 1000000,
@@ -596,6 +757,8 @@ static const ls_block_type dispatch_round_robin = {
     .needs = needs,
     .need_count = LS_COUNT_OF(needs),
     .state_size = sizeof(dispatch),
+    .rows = rows,
+    .row_count = LS_COUNT_OF(rows),
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),
     .counters_offset = offsetof(dispatch, n),

@@ -9,7 +9,8 @@
 #include "base/list.h"
 #include "base/ring.h"
 #include "lockstep/l2.h"
-#include "model/cache/sector_cache.h"
+#include "lockstep/state.h"
+#include "model/cache/sector_cache_state.h"
 #include "model/dram/dram.h"
 #include "model/keys.h"
 #include "model/memory/mem.h"
@@ -72,6 +73,7 @@ typedef struct partition {
     slice slices[SLICES_MAX];
     ls_link **to_core;
     pending_request *requests;
+    uint32_t request_count;
     index_pool request_pool;
     uint64_t *dram_reads; /* by token: the sector that is read */
     uint32_t *dram_next;
@@ -464,6 +466,7 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
         return ls_fail(err, LS_ERR_INPUT, "%u L2 slices per channel, at most %d are possible", p->slice_count,
                        SLICES_MAX);
     p->to_core = ls_domain_alloc(p->domain, wiring->core_count * sizeof(ls_link *));
+    p->request_count = (uint32_t)requests_max;
     p->requests = ls_domain_alloc(p->domain, requests_max * sizeof *p->requests);
     p->dram_tokens = p->slice_count * (uint32_t)p->spec->l2.mshr_entries;
     p->dram_reads = ls_domain_alloc(p->domain, p->dram_tokens * sizeof *p->dram_reads);
@@ -557,6 +560,50 @@ static const ls_metric metrics[] = {
 };
 /* clang-format on */
 
+static uint64_t fill_length(const void *self)
+{
+    return (uint64_t)((const slice *)self)->fill_ring.mask + 1;
+}
+static uint64_t request_length(const void *self)
+{
+    return ((const partition *)self)->request_count;
+}
+static uint64_t token_length(const void *self)
+{
+    return ((const partition *)self)->dram_tokens;
+}
+
+static const ls_state_row request_rows[] = {
+    LS_STATE_DATA(pending_request, message),
+    LS_STATE_LINK(pending_request, link),
+    LS_STATE_DATA_SPAN(pending_request, ready, next),
+};
+
+static const ls_state_row slice_rows[] = {
+    LS_STATE_DATA_SPAN(slice, delay, fill_ring), LS_STATE_ARRAY(slice, fills, fill_length),
+    LS_STATE_PART(slice, l2, sector_cache_rows), LS_STATE_EVENT(slice, output_event),
+    LS_STATE_DATA(slice, output_waiting),        LS_STATE_FIXED(slice, owner),
+};
+
+static const ls_state_row rows[] = {
+    LS_STATE_FIXED_SPAN(partition, spec, ticker),
+    LS_STATE_EVENT(partition, timer),
+    LS_STATE_DATA_SPAN(partition, now, awake),
+    LS_STATE_FIXED_SPAN(partition, width, port_cost),
+    LS_STATE_DATA(partition, n),
+    LS_STATE_FIXED_SPAN(partition, map, line_in_row),
+    LS_STATE_PARTS(partition, slices, slice_rows),
+    LS_STATE_FIXED(partition, to_core),
+    LS_STATE_ARRAY_OF(partition, requests, request_length, request_rows),
+    LS_STATE_FIXED(partition, request_count),
+    LS_STATE_DATA(partition, request_pool),
+    LS_STATE_ARRAY(partition, dram_reads, token_length),
+    LS_STATE_ARRAY(partition, dram_next, token_length),
+    LS_STATE_DATA(partition, dram_pool),
+    LS_STATE_FIXED_SPAN(partition, dram_tokens, tap),
+    LS_STATE_OWN(partition, told),
+};
+
 static const ls_port_decl ports[] = {
     { .name = LS_L2_PORT, .interface = LS_L2_INTERFACE, .ops = &l2_ops },
     { .name = PARTITION_PROFILE_PORT, .interface = PARTITION_PROFILE_INTERFACE, .ops = &profile_ops },
@@ -575,6 +622,8 @@ static const ls_block_type l2_cycle = {
     .needs = needs,
     .need_count = LS_COUNT_OF(needs),
     .state_size = sizeof(partition),
+    .rows = rows,
+    .row_count = LS_COUNT_OF(rows),
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),
     .counters_offset = offsetof(partition, n),

@@ -13,6 +13,7 @@
 #define PROFILE_PROFILE_H
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/hash.h"
 #include "base/pool.h"
 #include "base/vec.h"
@@ -95,6 +96,10 @@ void profiler_destroy(trace_profiler *profiler);
 ls_status profiler_use(trace_profiler *profiler, thread_pool *pool, ls_error *err);
 /* A copy to the device: its bytes are in L2. */
 void profiler_warm(trace_profiler *profiler, uint64_t address, uint64_t bytes);
+/* For checkpoints, between kernels: what the caches hold. Loading is for a profiler of the same machine; in->failed: it is
+ * of another one. */
+void profiler_save(const trace_profiler *profiler, bytes_out *out);
+ls_status profiler_load(trace_profiler *profiler, bytes_in *in, ls_error *err);
 /* *out is valid after success only; profile_kernel_fini() is due then. */
 ls_status profiler_run(trace_profiler *profiler, const profile_request *request, kernel_profile *out,
                        ls_error *err);
