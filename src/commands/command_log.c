@@ -118,6 +118,9 @@ static ls_status command_over(void *self, const timing_record *record, ls_error 
     ls_status status = keep_command(log, record, err);
     if (log->after != NULL)
         log->after();
+    if (log->kernel_ended != NULL && record->kind == DRV_WORK_LAUNCH &&
+        !timing_checkpoint_is_replaying(log->system))
+        log->kernel_ended(log->kernel_ended_self);
     return status;
 }
 

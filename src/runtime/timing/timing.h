@@ -84,6 +84,9 @@ typedef struct timing_section {
 typedef struct timing_image {
     timing_section log; /* of the system itself, as long as no time passes */
     timing_section host, memory, machine;
+    /* To resume: called when the machine has its state; may be NULL. */
+    ls_status (*arrived)(void *self, ls_error *err);
+    void *arrived_self;
 } timing_image;
 
 /* Before the first command: the run will have checkpoints. Fails, naming it, for anything that has none. */

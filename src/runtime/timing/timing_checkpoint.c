@@ -55,14 +55,18 @@ static ls_status begin(timing *t, ls_error *err)
 ls_status timing_checkpoint_begin(ls_gpu_system *system, ls_error *err)
 {
     timing *t = of(system);
-    return t != NULL ? begin(t, err)
-                     : ls_fail(err, LS_ERR_UNSUPPORTED, "only programs in simulated time have checkpoints");
+    ls_status status =
+        t != NULL ? begin(t, err)
+                  : ls_fail(err, LS_ERR_UNSUPPORTED, "only programs in simulated time have checkpoints");
+    if (status == LS_OK)
+        t->log->is_kept = true;
+    return status;
 }
 
 ls_status timing_checkpoint_resume(ls_gpu_system *system, const timing_image *image, ls_error *err)
 {
     timing *t = of(system);
-    ls_status status = timing_checkpoint_begin(system, err);
+    ls_status status = begin(t, err);
     if (status != LS_OK)
         return status;
     t->log->replays = true;
@@ -282,14 +286,22 @@ void timing_image_free(timing_image *image)
     *image = (timing_image){ 0 };
 }
 
-/* The log goes on behind what was replayed. */
-static void go_on(timing *t)
+/* The log goes on behind what was replayed, if there will be more checkpoints. */
+static ls_status go_on(timing *t, ls_error *err)
 {
     timing_log *log = t->log;
+    const timing_image image = t->image;
     log->replays = false;
-    bytes_put(&log->out, t->image.log.at, t->image.log.bytes);
     log->in = (bytes_in){ 0 };
     t->image = (timing_image){ 0 };
+    if (log->is_kept) {
+        bytes_put(&log->out, image.log.at, image.log.bytes);
+    } else {
+        timing_log_fini(log);
+        free(log);
+        t->log = NULL;
+    }
+    return image.arrived != NULL ? image.arrived(image.arrived_self, err) : LS_OK;
 }
 
 static ls_status restore(timing *t, ls_error *err)
@@ -311,9 +323,7 @@ static ls_status restore(timing *t, ls_error *err)
         status = ls_engine_load_with(t->engine, &(ls_state_objects){ objects, count }, image->machine.at,
                                      image->machine.bytes, err);
     free(objects);
-    if (status == LS_OK)
-        go_on(t);
-    return status;
+    return status == LS_OK ? go_on(t, err) : status;
 }
 
 ls_status timing_run_engine(timing *t, const ls_run_options *options, ls_run_result *piece, ls_error *err)

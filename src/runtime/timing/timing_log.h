@@ -26,6 +26,7 @@ typedef enum timing_log_kind {
 
 typedef struct timing_log {
     bool replays;
+    bool is_kept;  /* after a replay, for further checkpoints */
     bytes_out out; /* what was written */
     bytes_in in;   /* what is replayed, of memory of the owner */
     bool differs;  /* the program asked for something else */
