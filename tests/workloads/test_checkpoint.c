@@ -1,12 +1,12 @@
 /* test_checkpoint.c: workloads in simulated time that are saved in the middle of a kernel or a copy and go on in another
- * machine, with another number of threads: `workloads_checkpoint [CASE]`. Memory, counts, times, what a watcher of
+ * machine, with another number of threads: `workloads_checkpoint [CASE | every PLATFORM]`. Memory, counts, times, what a watcher of
  * commands sees, and all counters must be those of the run that was not interrupted. Exit code 77 (skipped) without
  * compiled kernels. */
+#include "sizes.h"
+
 #include "base/hash.h"
 #include "lockstep/driver.h"
-#include "lockstep/state.h"
 #include "runtime/timing/timing.h"
-#include "workloads/workload.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,10 +19,10 @@
 
 typedef struct row {
     const char *name, *platform, *workload;
-    uint64_t size;
+    uint64_t size; /* 0: all options have the values of sizes.h */
     wl_devices devices;
     const char *spread;
-    const char *sets[6];
+    const char *sets[4];
 } row;
 
 static const row rows[] = {
@@ -125,7 +125,9 @@ static bool run(const row *r, uint32_t threads, const timing_image *image, run_s
     char platform[256], text[900];
     const wl_workload *w;
     ls_error err;
-    wl_setting size = { .name = "size", .value = r->size };
+    uint64_t values[SIZES_VALUES_MAX];
+    wl_setting settings[SIZES_VALUES_MAX] = { { .name = "size", .value = r->size } };
+    size_t setting_count = 1;
     wl_result result = { 0 };
     run_state none = { .pause = { .at = LS_TIME_MAX } }, *s = points != NULL ? points : &none;
     snprintf(platform, sizeof platform, PLATFORMS "%s.yaml", r->platform);
@@ -152,12 +154,15 @@ static bool run(const row *r, uint32_t threads, const timing_image *image, run_s
         status = timing_checkpoint_resume(s->system, image, &err);
     if (status == LS_OK)
         status = wl_find(r->workload, &w, &err);
+    if (status == LS_OK && r->size == 0 && sizes_get(w, 2, values))
+        for (setting_count = 0; setting_count < w->option_count; setting_count++)
+            settings[setting_count] = (wl_setting){ w->options[setting_count].name, values[setting_count] };
     if (status == LS_OK)
         status = wl_run_workload(&(wl_request){ .workload = w,
                                                 .system = s->system,
                                                 .devices = r->devices,
-                                                .settings = &size,
-                                                .setting_count = 1,
+                                                .settings = settings,
+                                                .setting_count = setting_count,
                                                 .check = true },
                                  &result, &err);
     if (status != LS_OK)
@@ -199,11 +204,10 @@ static uint64_t next_random(uint64_t *state)
     return *state >> 33;
 }
 
-static void try_row(const row *r, uint32_t resumes)
+static void try_row(const row *r, uint64_t seed, uint32_t resumes)
 {
     outcome whole, saved, resumed;
     run_state points = { 0 };
-    uint64_t seed = (uint64_t)(r - rows) * 77 + 5;
     if (!run(r, 1, NULL, NULL, &whole))
         return;
     for (size_t i = 0; i < POINTS; i++)
@@ -237,9 +241,14 @@ int main(int argc, char **argv)
         printf("skipped: %s\n", err.what);
         return SKIPPED;
     }
-    for (size_t i = 0; i < LS_COUNT_OF(rows); i++)
+    bool every = argc > 2 && strcmp(argv[1], "every") == 0;
+    for (size_t i = 0; every && i < wl_count(); i++) {
+        const row r = { .name = "every", .platform = argv[2], .workload = wl_at(i)->name };
+        try_row(&r, i, POINTS);
+    }
+    for (size_t i = 0; !every && i < LS_COUNT_OF(rows); i++)
         if (argc < 2 || strcmp(argv[1], "all") == 0 || strcmp(argv[1], rows[i].name) == 0)
-            try_row(&rows[i], argc < 2 ? 2 : POINTS);
+            try_row(&rows[i], i * 77 + 5, argc < 2 ? 2 : POINTS);
     printf("%d runs, %d failures\n", runs, failures);
     return failures == 0 ? 0 : 1;
 }
