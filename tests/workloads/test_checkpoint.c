@@ -20,22 +20,32 @@
 typedef struct row {
     const char *name, *platform, *workload;
     uint64_t size; /* 0: all options have the values of sizes.h */
+    uint32_t gpus;
     wl_devices devices;
     const char *spread;
-    const char *sets[4];
+    const char *sets[6];
 } row;
 
+#define SYSTEM "gpus.clusters=2", "fabric.model=pcie", "host.model=cpu"
+
+/* Small GPUs: the state of a large one is only more of the same. */
 static const row rows[] = {
-    { "r9nano", "r9nano", "fir", 2048, WL_SINGLE, NULL, { 0 } },
-    { "lds", "r9nano", "matrixtranspose", 64, WL_SINGLE, NULL, { "tlb.model=cycle" } },
-    { "rdna", "w6800", "bitonicsort", 256, WL_SINGLE, NULL, { 0 } },
-    { "discrete", "r9nano-x2", "fir", 1024, WL_DISCRETE, NULL, { 0 } },
-    { "unified", "r9nano-x4", "fir", 4096, WL_UNIFIED, NULL, { 0 } },
-    { "central", "r9nano-x4", "fir", 2048, WL_UNIFIED, "central", { 0 } },
-    { "page", "r9nano-x4", "fir", 1024, WL_UNIFIED, NULL, { "migrate.model=page" } },
-    { "esi", "r9nano-x4", "fir", 1024, WL_UNIFIED, NULL, { "migrate.model=esi" } },
-    { "split", "r9nano-x4", "fir", 1024, WL_UNIFIED, NULL, { "migrate.model=split" } },
+    { "gcn", "r9nano", "fir", 2048, 1, WL_SINGLE, NULL, { "clusters=2" } },
+    { "rdna", "w6800", "bitonicsort", 256, 1, WL_SINGLE, NULL, { "clusters=6" } },
+    { "discrete", "r9nano", "fir", 1024, 2, WL_DISCRETE, NULL, { "gpus.clusters=2" } },
+    { "central", "r9nano", "fir", 1024, 2, WL_UNIFIED, "central", { SYSTEM } },
+    { "page", "r9nano", "fir", 1024, 2, WL_UNIFIED, NULL, { SYSTEM, "migrate.model=page" } },
+    { "split", "r9nano", "fir", 1024, 2, WL_UNIFIED, NULL, { SYSTEM, "migrate.model=split" } },
+    /* With `all` only. */
+    { "esi", "r9nano", "fir", 1024, 4, WL_UNIFIED, NULL, { SYSTEM, "migrate.model=esi" } },
+    { "unified", "r9nano", "fir", 2048, 4, WL_UNIFIED, NULL, { SYSTEM } },
+    { "lds", "r9nano", "matrixtranspose", 64, 1, WL_SINGLE, NULL, { "clusters=2", "tlb.model=none" } },
+    { "r9nano", "r9nano", "fir", 4096, 1, WL_SINGLE, NULL, { 0 } },
+    { "w6800", "w6800", "fir", 4096, 1, WL_SINGLE, NULL, { 0 } },
+    { "r9nano-x4", "r9nano-x4", "fir", 8192, 0, WL_UNIFIED, NULL, { "migrate.model=split" } },
+    { "locality", "r9nano-x4", "fir", 8192, 0, WL_LOCALITY, NULL, { 0 } },
 };
+#define QUICK 6u
 
 typedef struct outcome {
     uint64_t hash, instructions, lanes, wavefronts, now_ns;
@@ -134,6 +144,7 @@ static bool run(const row *r, uint32_t threads, const timing_image *image, run_s
     ls_gpu_options options = { .platform = platform,
                                .sets = r->sets,
                                .threads = threads,
+                               .platform_gpus = r->gpus > 1 ? r->gpus : 0,
                                .unified = r->devices == WL_UNIFIED,
                                .spread = r->spread };
     while (r->sets[options.set_count] != NULL)
@@ -247,8 +258,8 @@ int main(int argc, char **argv)
         try_row(&r, i, POINTS);
     }
     for (size_t i = 0; !every && i < LS_COUNT_OF(rows); i++)
-        if (argc < 2 || strcmp(argv[1], "all") == 0 || strcmp(argv[1], rows[i].name) == 0)
-            try_row(&rows[i], i * 77 + 5, argc < 2 ? 2 : POINTS);
+        if (argc < 2 ? i < QUICK : strcmp(argv[1], "all") == 0 || strcmp(argv[1], rows[i].name) == 0)
+            try_row(&rows[i], i * 77 + 5, argc < 2 ? 1 : POINTS);
     printf("%d runs, %d failures\n", runs, failures);
     return failures == 0 ? 0 : 1;
 }
