@@ -502,6 +502,9 @@ typedef struct ls_sim_sweep_options {
     /* A part of the sweep: of `shards` parts the one with the number `shard`, from 1. Points are dealt in turn. The part
      * has a database of its own ("sweep.2-of-8.db") and leaves out points that `database` has. 0: the whole sweep. */
     uint32_t shard, shards;
+    /* A checkpoint of the workload on the base configuration: every point goes on from there with its own values. Keys
+     * that saved state depends on are refused. NULL: points begin at the beginning. */
+    const char *warm;
 } ls_sim_sweep_options;
 #define LS_SIM_SWEEP_OPTIONS .size = sizeof(ls_sim_sweep_options)
 

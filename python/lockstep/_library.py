@@ -84,7 +84,7 @@ class RunOptions(Structure):
         ("window_fs", c_uint64), ("watchdog_fs", c_uint64), ("scaling", c_bool), ("dump_to", c_void_p),
         ("print_to", c_void_p), ("progress", PROGRESS), ("progress_self", c_void_p), ("series_every", c_char_p),
         ("series", POINTER(c_char_p)), ("series_count", c_size_t), ("monitor", c_char_p), ("monitor_token", c_char_p),
-        ("monitor_ready", READY),
+        ("monitor_ready", READY), ("checkpoint", c_char_p), ("checkpoint_every", c_char_p),
     ]  # fmt: skip
 
 
@@ -185,7 +185,7 @@ class SweepOptions(Structure):
         ("size", c_size_t), ("base", POINTER(Options)), ("workloads", POINTER(c_char_p)), ("workload_count", c_size_t),
         ("vary", POINTER(c_char_p)), ("vary_count", c_size_t), ("database", c_char_p), ("command", c_char_p),
         ("metrics", POINTER(c_char_p)), ("metric_count", c_size_t), ("worker", c_char_p), ("warn", WARN),
-        ("warn_self", c_void_p), ("shard", c_uint32), ("shards", c_uint32),
+        ("warn_self", c_void_p), ("shard", c_uint32), ("shards", c_uint32), ("warm", c_char_p),
     ]  # fmt: skip
 
 

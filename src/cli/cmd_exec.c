@@ -332,6 +332,11 @@ static ls_status run(cli_context *ctx, ls_error *err)
     char *library = NULL;
     if (!args)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left");
+    if (cli_given(ctx, "checkpoint"))
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "exec: --checkpoint is not possible: the memory and the threads of a foreign program cannot be "
+            "saved; a recording of it can (docs/scale.md)");
     ls_status status = find_library(ctx, &library, err);
     if (status == LS_OK)
         status = check_options(ctx, err);
@@ -362,6 +367,8 @@ static const char *const modes[] = { "emulate", "time", NULL }, *const device_mo
 
 /* clang-format off */
 static const cli_option options[] = {
+    { .name = "checkpoint", .type = CLI_TEXT, .arg = "FILE",
+      .help = "refused: the state of a foreign program cannot be saved; run a recording of it with checkpoints" },
     { .name = "gpu", .letter = 'g', .type = CLI_TEXT, .arg = "GPU", .repeatable = true,
       .help = "a GPU of the system: gfx803, gfx1010 or gfx1030; otherwise one gfx1030" },
     { .name = "gpus", .type = CLI_UINT, .arg = "N", .min = 1, .max = 16, .help = "so many of each; of a platform: a system of N GPUs" },

@@ -82,6 +82,7 @@ static ls_status open_sweep(session *s, ls_error *err)
         .metrics = cli_texts(ctx, "metric"),
         .metric_count = cli_count(ctx, "metric"),
         .worker = "/proc/self/exe",
+        .warm = cli_text(ctx, "warm"),
         .warn = on_warning,
     };
     if (!cli_text(ctx, "platform"))
@@ -326,6 +327,9 @@ static const cli_option options[] = {
     CLI_UNMODELLED_OPTION,
     { .name = "seed", .type = CLI_UINT, .arg = "N", .default_text = "1",
       .help = "of every random stream of the machine" },
+    { .name = "warm", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
+      .help = "every point goes on from this checkpoint of the workload (lockstep run --checkpoint), with warm caches; the part before "
+              "it is simulated once" },
     { .name = "retries", .type = CLI_UINT, .arg = "N", .max = 100, .default_text = "0",
       .help = "try a point that fails again, up to N times; with --slurm twice" },
     { .name = "shard", .type = CLI_TEXT, .arg = "I/N",

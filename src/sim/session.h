@@ -60,6 +60,7 @@ struct ls_sim {
     struct session_monitor *monitor;       /* NULL: none */
     ls_sim_options options;                /* as they were given; texts are the caller's */
     struct session_checkpoint *checkpoint; /* NULL: none are taken */
+    size_t warm_sets;                      /* the last of options.sets, which count from there on */
     struct checkpoint_reader *resume;      /* the run goes on from there; NULL: it begins */
     mem_arena resume_arena;                /* the options of that checkpoint */
     metric_view *view;

@@ -1,6 +1,7 @@
 /* session_resume.c: a simulation goes on from a checkpoint (session_checkpoint.h). */
 #include "sim/session.h"
 #include "sim/session_checkpoint.h"
+#include "sim/warm.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static ls_status check_version(checkpoint_reader *r, mem_arena *arena, ls_error 
 
 /* Whether the platform and the workload are those of the checkpoint. With new keys the platform is another one: the
  * machine's description decides then (ls_engine_load). */
-static ls_status check_identity(ls_sim *s, bool has_sets, ls_error *err)
+static ls_status check_identity(ls_sim *s, ls_error *err)
 {
     bytes_in in;
     hash128 workload;
@@ -70,7 +71,7 @@ static ls_status check_identity(ls_sim *s, bool has_sets, ls_error *err)
     status = checkpoint_check_end(s->resume, "identity", &in, err);
     if (status != LS_OK)
         return status;
-    if (!has_sets && (hash == NULL || strcmp(hash, s->config_hash) != 0))
+    if (s->warm_sets == 0 && (hash == NULL || strcmp(hash, s->config_hash) != 0))
         return ls_fail(
             err, LS_ERR_INPUT,
             "platform '%s' has changed since checkpoint '%s' was written: its configuration was %.40s and is "
@@ -110,7 +111,10 @@ ls_status ls_sim_resume(const ls_sim_resume_options *options, ls_sim **out, ls_e
     }
     (*out)->resume = reader;
     (*out)->resume_arena = arena;
-    status = check_identity(*out, resume.set_count > 0, err);
+    (*out)->warm_sets = resume.set_count;
+    status = warm_check(session_config(*out), resume.sets, resume.set_count, err);
+    if (status == LS_OK)
+        status = check_identity(*out, err);
     if (status != LS_OK) {
         ls_sim_close(*out);
         *out = NULL;
@@ -127,15 +131,19 @@ ls_status session_resume_options(ls_sim *s, ls_sim_run_options *o, ls_error *err
     if (o->until != 0 || o->series_every != NULL)
         return ls_fail(err, LS_ERR_USAGE,
                        "a resumed run has the end and the series of the run that wrote the checkpoint");
+    bool is_given = o->checkpoint != NULL || o->checkpoint_every != NULL;
     ls_status status = checkpoint_find_in(s->resume, "options", &in, err);
     if (status == LS_OK)
         status = checkpoint_get_options(&in, &s->resume_arena, &unused, err);
     if (status == LS_OK)
         status = checkpoint_get_run(&in, &s->resume_arena, o, err);
+    if (status == LS_OK)
+        status = checkpoint_check_end(s->resume, "options", &in, err);
     if (status == LS_OK && o->checkpoint == NULL)
         o->checkpoint = checkpoint_path(s->resume);
-    /* A time that is over would not come again. */
-    if (status == LS_OK && o->checkpoint_every != NULL && strncmp(o->checkpoint_every, "at=", 3) == 0)
+    /* A time that is over would not come again, and a warm start leaves its file to others. */
+    bool is_over = o->checkpoint_every == NULL || strncmp(o->checkpoint_every, "at=", 3) == 0;
+    if (status == LS_OK && !is_given && (is_over || s->warm_sets > 0))
         o->checkpoint = o->checkpoint_every = NULL;
     return status;
 }
@@ -173,10 +181,25 @@ static ls_status program_resumed(void *self, ls_error *err)
     return session_resume_machine(self, err);
 }
 
+/* A reader of the results must know that they are of two configurations. */
+static void warn_of_keys(ls_sim *s)
+{
+    text_buffer text = { 0 };
+    for (size_t i = 0; i < s->warm_sets; i++)
+        text_printf(&text, "%s%s", i > 0 ? ", " : "",
+                    s->options.sets[s->options.set_count - s->warm_sets + i]);
+    (void)ls_engine_warn(s->engine, "assumption",
+                         "these keys have their values only from checkpoint '%s' on: %s",
+                         checkpoint_path(s->resume), text_get(&text));
+    text_fini(&text);
+}
+
 ls_status session_resume_begin(ls_sim *s, ls_error *err)
 {
     if (s->resume == NULL)
         return LS_OK;
+    if (s->warm_sets > 0)
+        warn_of_keys(s);
     if (s->has_program) {
         s->program.resumed = program_resumed;
         s->program.resumed_self = s;

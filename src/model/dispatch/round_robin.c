@@ -1,93 +1,15 @@
 /* round_robin.c: the block scheduler. It launches kernels after their latency and sends thread blocks to cores
  * that have room, by the policy of placement.h. It sends at most one per core and cycle, and one per
  * block_interval_cycles in all. Kernels of different streams may run side by side. */
-#include "base/bitset.h"
 #include "isa/registers.h"
-#include "lockstep/state.h"
-#include "lockstep/timeline.h"
-#include "model/dispatch/dispatch.h"
+#include "model/dispatch/round_robin_impl.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define KERNELS_MAX LS_CORE_KERNELS
 /* Blocks ahead of a core, at most: besides the running ones, with some to spare. */
 #define AHEAD_LIMIT (LS_CORE_BLOCKS_AT - 96)
 #define GUESSED_CYCLES 4 /* of an instruction of a warp: a dependent one after another */
-
-/* Counted at ends, not at launches: the next kernel is launched before the last one's counters are read. */
-typedef struct dispatch_counters {
-    uint64_t kernels, ctas;
-    uint64_t busy_cycles;   /* summed over kernels */
-    uint64_t active_cycles; /* with a kernel launched, however many */
-} dispatch_counters;
-
-typedef struct kernel_state {
-    ls_dispatch_kernel kernel;
-    bool used, exhausted;
-    uint64_t sent, done;
-    uint32_t warps, registers, per_core;
-    uint32_t cores; /* that it can keep busy */
-    uint64_t shared_bytes;
-    uint64_t number;     /* of the launch, from 1 */
-    uint32_t ahead;      /* blocks that wait at a core for others to end, at most */
-    uint64_t run_cycles; /* of the blocks that are done */
-    ls_cycle begin, ready, end;
-} kernel_state;
-
-typedef struct core_load {
-    uint32_t warps, ctas;
-    uint64_t registers, shared_bytes;
-    uint16_t by_kernel[KERNELS_MAX];
-    uint64_t full_for; /* number of a launch whose blocks find no room, as long as nothing leaves; 0: none */
-} core_load;
-
-typedef struct spare_cta {
-    ls_cta cta;
-    uint32_t block;         /* its row in the launch table */
-    struct spare_cta *next; /* of the spare ones */
-} spare_cta;
-
-/* A block on a core or on its way, by its row in the launch table: saved states name blocks by it. */
-typedef struct sent_block {
-    uint64_t index; /* in its kernel */
-    uint32_t kernel;
-    bool used;
-} sent_block;
-
-typedef struct dispatch {
-    const dispatch_spec *spec;
-    ls_region *region;
-    ls_domain *domain;
-    const ls_tap *tap;
-    ls_dispatch_work work;
-    dispatch_counters n;
-    ls_core_capacity capacity;
-    ls_link **to_core;
-    core_load *loads;
-    uint64_t *open; /* a bit for each core whose loads[].full_for is 0 */
-    uint32_t core_count, next_core, link_latency;
-    placement place;        /* of the last block */
-    uint64_t turn;          /* the next block may leave from here on, in cycles times block_interval.den */
-    uint32_t refill_cycles; /* cores are sent blocks ahead, and start them so long after others; 0: not */
-    kernel_state kernels[KERNELS_MAX];
-    dispatch_counters ended[KERNELS_MAX]; /* by slot: of the last kernel that had it */
-    uint32_t slots;                       /* none of kernels[] from here on is in use */
-    uint32_t active;
-    uint64_t launch_count;
-    ls_dispatch_kernel waiting; /* read ahead, waits for its stream */
-    bool has_waiting, end;
-    uint64_t ended_count;            /* kernels */
-    ls_cycle last_end, active_since; /* active_since: until here active_cycles are counted */
-    ls_launch_table *launches;
-    spare_cta **made; /* all of them, by block; a run that fails or is interrupted leaves some on the cores */
-    sent_block *sent; /* beside them */
-    uint32_t made_count;
-    spare_cta *spare;
-    ls_event pump;
-    ls_error failure;
-} dispatch;
 
 static void fail(dispatch *d)
 {
@@ -262,7 +184,7 @@ static bool has_room(const dispatch *d, const core_load *load, const kernel_stat
            load->shared_bytes + k->shared_bytes <= d->capacity.shared_bytes;
 }
 
-static spare_cta *take_cta(dispatch *d)
+spare_cta *dispatch_take_cta(dispatch *d)
 {
     spare_cta *spare = d->spare;
     if (spare != NULL) {
@@ -285,7 +207,7 @@ static bool send_block(dispatch *d, uint32_t core, uint32_t slot)
     ls_link *link = d->to_core[core];
     if (!ls_link_ready(link))
         return false;
-    spare_cta *spare = take_cta(d);
+    spare_cta *spare = dispatch_take_cta(d);
     if (spare == NULL) {
         ls_fail(&d->failure, LS_ERR_NOMEM, "no memory for a thread block");
         fail(d);
@@ -565,153 +487,6 @@ static void dispatch_fini(void *state)
         ls_cta_fini(&d->made[i]->cta);
 }
 
-/* --------------------------------------------------------------------------------------------- saved state */
-
-static uint64_t encode_kernel(const void *state, const void *self, const void *handle)
-{
-    const dispatch *d = state;
-    (void)handle;
-    return d->work.number_of(d->work.self, self);
-}
-
-/* The kernel that waits for its stream has no row in the launch table. */
-static void *decode_waiting(void *state, void *self, uint64_t number)
-{
-    dispatch *d = state;
-    ls_dispatch_kernel *kernel = self;
-    bool found = d->work.find_kernel != NULL && d->work.find_kernel(d->work.self, number, kernel);
-    return found ? kernel->handle : NULL;
-}
-
-static void *decode_kernel(void *state, void *self, uint64_t number)
-{
-    dispatch *d = state;
-    ls_dispatch_kernel *kernel = self;
-    if (decode_waiting(state, self, number) == NULL || kernel->slot >= KERNELS_MAX)
-        return NULL;
-    ls_dispatch_set_kernel(d->launches, kernel);
-    return kernel->handle;
-}
-
-typedef struct wanted_block {
-    uint64_t index;
-    uint32_t row;
-} wanted_block;
-
-static int by_index(const void *a, const void *b)
-{
-    uint64_t x = ((const wanted_block *)a)->index, y = ((const wanted_block *)b)->index;
-    return (x > y) - (x < y);
-}
-
-/* Reads the blocks of a kernel again, up to the last that was sent, and keeps those that cores have. Instructions get
- * the same numbers again, which follow from the order of reading. */
-static bool read_again(dispatch *d, uint32_t slot, wanted_block *wanted, ls_cta *unused)
-{
-    const kernel_state *k = &d->kernels[slot];
-    size_t count = 0, next = 0;
-    for (uint32_t i = 0; i < d->made_count; i++)
-        if (d->sent[i].used && d->sent[i].kernel == slot)
-            wanted[count++] = (wanted_block){ d->sent[i].index, i };
-    qsort(wanted, count, sizeof *wanted, by_index);
-    for (uint64_t i = 0; i < k->sent; i++) {
-        bool is_wanted = next < count && wanted[next].index == i, end = false;
-        ls_cta *cta = is_wanted ? &d->made[wanted[next++].row]->cta : unused;
-        if (d->work.next_cta(d->work.self, &k->kernel, cta, &end, &d->failure) != LS_OK || end)
-            return false;
-    }
-    return next == count;
-}
-
-static bool read_all_again(dispatch *d)
-{
-    wanted_block *wanted = calloc((size_t)d->made_count + 1, sizeof *wanted);
-    ls_cta unused = { 0 };
-    bool ok = wanted != NULL;
-    for (uint32_t slot = 0; slot < KERNELS_MAX && ok; slot++)
-        if (d->kernels[slot].used)
-            ok = read_again(d, slot, wanted, &unused);
-    ls_cta_fini(&unused);
-    free(wanted);
-    return ok;
-}
-
-/* The launch table stands for its rows: their number, of which some are in use. */
-static uint64_t encode_launches(const void *state, const void *self, const void *launches)
-{
-    (void)self;
-    (void)launches;
-    return (uint64_t)((const dispatch *)state)->made_count + 1;
-}
-
-static void *decode_launches(void *state, void *self, uint64_t code)
-{
-    dispatch *d = state;
-    (void)self;
-    if (code - 1 > d->launches->block_count)
-        return NULL;
-    while (d->made_count < code - 1)
-        if (take_cta(d) == NULL)
-            return NULL;
-    for (uint32_t i = d->made_count; i-- > 0;)
-        if (!d->sent[i].used) {
-            d->made[i]->next = d->spare;
-            d->spare = d->made[i];
-        }
-    return read_all_again(d) ? d->launches : NULL;
-}
-
-static uint64_t core_length(const void *self)
-{
-    return ((const dispatch *)self)->core_count;
-}
-static uint64_t open_length(const void *self)
-{
-    return LS_BITSET_WORDS(((const dispatch *)self)->core_count);
-}
-static uint64_t row_length(const void *self)
-{
-    return ((const dispatch *)self)->launches->block_count;
-}
-
-#define KERNEL_ROWS(decode_)                                                                                  \
-    {                                                                                                         \
-        LS_STATE_FIXED_SPAN(ls_dispatch_kernel, info, insts), LS_STATE_DATA(ls_dispatch_kernel, ctas),        \
-            LS_STATE_CODED(ls_dispatch_kernel, handle, encode_kernel, decode_),                               \
-            LS_STATE_DATA(ls_dispatch_kernel, slot), LS_STATE_FIXED_SPAN(ls_dispatch_kernel, rates, counts),  \
-            LS_STATE_DATA(ls_dispatch_kernel, continues),                                                     \
-    }
-static const ls_state_row kernel_rows[] = KERNEL_ROWS(decode_kernel);
-static const ls_state_row waiting_rows[] = KERNEL_ROWS(decode_waiting);
-
-static const ls_state_row launched_rows[] = {
-    LS_STATE_PART(kernel_state, kernel, kernel_rows),
-    LS_STATE_DATA_SPAN(kernel_state, used, end),
-};
-
-static const ls_state_row rows[] = {
-    LS_STATE_FIXED_SPAN(dispatch, spec, work),
-    LS_STATE_DATA(dispatch, n),
-    LS_STATE_FIXED_SPAN(dispatch, capacity, to_core),
-    LS_STATE_ARRAY(dispatch, loads, core_length),
-    LS_STATE_ARRAY(dispatch, open, open_length),
-    LS_STATE_FIXED(dispatch, core_count),
-    LS_STATE_DATA(dispatch, next_core),
-    LS_STATE_FIXED(dispatch, link_latency),
-    LS_STATE_DATA_SPAN(dispatch, place, turn),
-    LS_STATE_FIXED(dispatch, refill_cycles),
-    LS_STATE_PARTS(dispatch, kernels, launched_rows),
-    LS_STATE_DATA_SPAN(dispatch, ended, launch_count),
-    LS_STATE_PART(dispatch, waiting, waiting_rows),
-    LS_STATE_DATA_SPAN(dispatch, has_waiting, active_since),
-    LS_STATE_CODED(dispatch, launches, encode_launches, decode_launches),
-    LS_STATE_FIXED(dispatch, made),
-    LS_STATE_ARRAY(dispatch, sent, row_length),
-    LS_STATE_FIXED_SPAN(dispatch, made_count, spare),
-    LS_STATE_EVENT(dispatch, pump),
-    LS_STATE_DATA(dispatch, failure),
-};
-
 static const ls_param params[] = {
     LS_PARAM_UINT(dispatch_spec, launch_latency_cycles, "cycles", 5000, 0, 1000000,
                   "from a kernel's launch to its first thread block on a core"),
@@ -757,8 +532,8 @@ static const ls_block_type dispatch_round_robin = {
     .needs = needs,
     .need_count = LS_COUNT_OF(needs),
     .state_size = sizeof(dispatch),
-    .rows = rows,
-    .row_count = LS_COUNT_OF(rows),
+    .rows = dispatch_rows,
+    .row_count = DISPATCH_ROWS,
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),
     .counters_offset = offsetof(dispatch, n),

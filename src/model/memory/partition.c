@@ -4,84 +4,11 @@
  * A request passes: arrival (sectors_per_cycle per slice: the output port of the request crossbar), a fixed
  * delay, the input queue, the cache, and on a miss the DRAM. Its answer passes the output queue and enters the
  * reply network, again sectors_per_cycle per slice. */
-#include "model/memory/partition.h"
-
-#include "base/list.h"
-#include "base/ring.h"
-#include "lockstep/l2.h"
-#include "lockstep/state.h"
-#include "model/cache/sector_cache_state.h"
-#include "model/dram/dram.h"
 #include "model/keys.h"
-#include "model/memory/mem.h"
+#include "model/memory/partition_impl.h"
 #include "model/memory/partition_tap.h"
 
 #include <string.h>
-
-#define SLICES_MAX 4
-
-typedef struct partition_counters {
-    uint64_t requests, replies;
-    uint64_t input_stalls;  /* cycles in which an aged request found the input queue full */
-    uint64_t output_stalls; /* cycles in which an answer could not enter the network */
-    uint64_t dram_stalls;   /* cycles in which a miss could not go to DRAM */
-    sector_cache_counters l2;
-} partition_counters;
-
-typedef struct pending_request {
-    ls_sector_message message;
-    ls_link *link; /* the link whose buffer entry it holds */
-    ls_cycle ready;
-    uint32_t next;
-} pending_request;
-
-typedef struct queue {
-    index_list list; /* of pending requests */
-    uint32_t count;
-} queue;
-
-typedef struct slice {
-    queue delay, input, output;
-    ls_cycle last_arrival; /* of the output port of the crossbar, which lets `width` through per cycle */
-    uint32_t arrived;      /* of them in that cycle */
-    ls_cycle next;         /* nothing to do before this cycle */
-    uint64_t port_free; /* in hundredths of cycles: when the way out has room for the next answer; port_cost */
-    index_ring fill_ring;
-    uint64_t *fills; /* sectors that DRAM has brought */
-    sector_cache l2;
-    ls_event output_event;
-    bool output_waiting;
-    struct partition *owner;
-} slice;
-
-typedef struct partition {
-    const partition_spec *spec;
-    ls_region *region;
-    ls_domain *domain;
-    ls_port dram;
-    ls_ticker ticker;
-    ls_event timer;
-    ls_cycle now;
-    bool awake; /* it ticks; else the timer stands at the first of the slices' next cycles, if there is any */
-    uint32_t width;
-    uint32_t
-        port_cost; /* hundredths of a cycle that an answer takes of the way out; 0: width is all that counts */
-    partition_counters n;
-    mem_map map;
-    uint32_t slice_count;
-    bool line_in_row; /* all sectors of a line are in one row of one bank */
-    slice slices[SLICES_MAX];
-    ls_link **to_core;
-    pending_request *requests;
-    uint32_t request_count;
-    index_pool request_pool;
-    uint64_t *dram_reads; /* by token: the sector that is read */
-    uint32_t *dram_next;
-    index_pool dram_pool; /* tokens without a read */
-    uint32_t dram_tokens;
-    const ls_tap *tap;
-    partition_told *told; /* requests that wait for DRAM; NULL while nobody listens */
-} partition;
 
 /* ------------------------------------------------------------------------------------------------- queues */
 
@@ -560,50 +487,6 @@ static const ls_metric metrics[] = {
 };
 /* clang-format on */
 
-static uint64_t fill_length(const void *self)
-{
-    return (uint64_t)((const slice *)self)->fill_ring.mask + 1;
-}
-static uint64_t request_length(const void *self)
-{
-    return ((const partition *)self)->request_count;
-}
-static uint64_t token_length(const void *self)
-{
-    return ((const partition *)self)->dram_tokens;
-}
-
-static const ls_state_row request_rows[] = {
-    LS_STATE_DATA(pending_request, message),
-    LS_STATE_LINK(pending_request, link),
-    LS_STATE_DATA_SPAN(pending_request, ready, next),
-};
-
-static const ls_state_row slice_rows[] = {
-    LS_STATE_DATA_SPAN(slice, delay, fill_ring), LS_STATE_ARRAY(slice, fills, fill_length),
-    LS_STATE_PART(slice, l2, sector_cache_rows), LS_STATE_EVENT(slice, output_event),
-    LS_STATE_DATA(slice, output_waiting),        LS_STATE_FIXED(slice, owner),
-};
-
-static const ls_state_row rows[] = {
-    LS_STATE_FIXED_SPAN(partition, spec, ticker),
-    LS_STATE_EVENT(partition, timer),
-    LS_STATE_DATA_SPAN(partition, now, awake),
-    LS_STATE_FIXED_SPAN(partition, width, port_cost),
-    LS_STATE_DATA(partition, n),
-    LS_STATE_FIXED_SPAN(partition, map, line_in_row),
-    LS_STATE_PARTS(partition, slices, slice_rows),
-    LS_STATE_FIXED(partition, to_core),
-    LS_STATE_ARRAY_OF(partition, requests, request_length, request_rows),
-    LS_STATE_FIXED(partition, request_count),
-    LS_STATE_DATA(partition, request_pool),
-    LS_STATE_ARRAY(partition, dram_reads, token_length),
-    LS_STATE_ARRAY(partition, dram_next, token_length),
-    LS_STATE_DATA(partition, dram_pool),
-    LS_STATE_FIXED_SPAN(partition, dram_tokens, tap),
-    LS_STATE_OWN(partition, told),
-};
-
 static const ls_port_decl ports[] = {
     { .name = LS_L2_PORT, .interface = LS_L2_INTERFACE, .ops = &l2_ops },
     { .name = PARTITION_PROFILE_PORT, .interface = PARTITION_PROFILE_INTERFACE, .ops = &profile_ops },
@@ -622,8 +505,8 @@ static const ls_block_type l2_cycle = {
     .needs = needs,
     .need_count = LS_COUNT_OF(needs),
     .state_size = sizeof(partition),
-    .rows = rows,
-    .row_count = LS_COUNT_OF(rows),
+    .rows = partition_rows,
+    .row_count = PARTITION_ROWS,
     .metrics = metrics,
     .metric_count = LS_COUNT_OF(metrics),
     .counters_offset = offsetof(partition, n),

@@ -22,6 +22,7 @@ struct ls_sim_sweep {
     sweep sweep; /* grid, points and columns */
     sweep_identity identity;
     const char *database;        /* of this process: of a shard, a file of its own */
+    hash128 warm_hash;           /* of the checkpoint's content; all zero: none */
     const char *shown;           /* the same without a password */
     LS_VEC(const char *) warned; /* texts about keys without effect */
 
@@ -36,6 +37,11 @@ struct ls_sim_sweep {
     ls_run_control control;
     struct sweep_monitor *monitor; /* NULL: no live page */
 };
+
+/* --- sweep_warm.c --- */
+
+/* After the grid is read: checks the checkpoint that points go on from, if there is one. */
+ls_status sweep_warm_open(ls_sim_sweep *s, ls_error *err);
 
 /* --- sweep_words.c: a point as a command --- */
 

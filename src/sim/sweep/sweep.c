@@ -183,6 +183,8 @@ static ls_status name_point(ls_sim_sweep *s, const naming *n, size_t trace, size
     hasher_add(n->hasher, &identity, sizeof identity);
     hasher_add(n->hasher, &n->configs[p], sizeof n->configs[p]);
     hasher_add_field(n->hasher, LS_VERSION_STRING, strlen(LS_VERSION_STRING));
+    if (s->options.warm)
+        hasher_add(n->hasher, &s->warm_hash, sizeof s->warm_hash);
     ls_status status = sweep_words_hash(&s->base, n->words, n->word_count, n->hasher, err);
     hash128_text(hasher_get(n->hasher), point->id);
     hasher_add_field(n->sweep, point->id, strlen(point->id));
@@ -250,6 +252,8 @@ static ls_status open_sweep(ls_sim_sweep *s, const ls_sim_sweep_options *options
         status = ls_sim_load_plugins(s->base.plugins, s->base.plugin_count, err);
     if (status == LS_OK)
         status = read_grid(s, err);
+    if (status == LS_OK)
+        status = sweep_warm_open(s, err);
     return status == LS_OK ? name_points(s, err) : status;
 }
 

@@ -192,9 +192,14 @@ const char *const *sweep_argv(ls_sim_sweep *s, size_t index)
         add_word(words, &n, "--plugin", o->plugins[i]);
     for (size_t i = 0; i < o->platform_dir_count; i++)
         add_word(words, &n, "--platform-dir", o->platform_dirs[i]);
-    add_word(words, &n, "run", point->trace);
-    add_word(words, &n, "--platform", o->platform);
-    for (size_t i = 0; i < o->set_count; i++)
+    if (s->options.warm) { /* the checkpoint has the other options */
+        add_word(words, &n, "resume", s->options.warm);
+        count = 0;
+    } else {
+        add_word(words, &n, "run", point->trace);
+        add_word(words, &n, "--platform", o->platform);
+    }
+    for (size_t i = 0; i < o->set_count && !s->options.warm; i++)
         add_word(words, &n, "--set", o->sets[i]);
     for (size_t i = 0; i < varied; i++)
         add_word(words, &n, "--set", own[i]);
@@ -221,7 +226,7 @@ const char *const *sweep_shard_argv(ls_sim_sweep *s, uint32_t retries)
     sweep_word *shared = NULL;
     if (sweep_words(&s->arena, o, &shared, &count, NULL) != LS_OK)
         return NULL;
-    size_t room = 24 + sw->workload_count +
+    size_t room = 26 + sw->workload_count +
                   2 * (o->plugin_count + o->platform_dir_count + o->set_count + sw->vary_count + count);
     const char **words = arena_array(&s->arena, room, sizeof *words);
     const char *numbers[] = { arena_printf(&s->arena, "%" PRIu32, s->how.threads),
@@ -248,6 +253,8 @@ const char *const *sweep_shard_argv(ls_sim_sweep *s, uint32_t retries)
             return NULL;
         add_word(words, &n, option, shared[i].value);
     }
+    if (sw->warm)
+        add_word(words, &n, "--warm", sw->warm);
     add_word(words, &n, "--threads", numbers[0]);
     add_word(words, &n, "--jobs", numbers[1]);
     add_word(words, &n, "--retries", numbers[2]);
@@ -272,6 +279,8 @@ const char *sweep_description(ls_sim_sweep *s)
         text_printf(&text, "set %s\n", o->sets[i]);
     for (size_t i = 0; i < s->options.vary_count; i++)
         text_printf(&text, "vary %s\n", s->options.vary[i]);
+    if (s->options.warm)
+        text_printf(&text, "warm %s\n", s->options.warm);
     for (size_t i = 0; i < count; i++)
         text_printf(&text, "%s %s\n", shared[i].option, shared[i].value ? shared[i].value : "yes");
     for (size_t i = 0; i < o->plugin_count; i++)
