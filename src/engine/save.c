@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define SAVE_MAGIC "LSSTATE"
-#define SAVE_VERSION 1u
+#define SAVE_VERSION 2u
 
 typedef struct save_header {
     char magic[8];

@@ -149,12 +149,64 @@ typedef struct rows_context {
 
 static ls_status save_rows(const rows_context *c, const void *base, const ls_state_row *rows, size_t count);
 
+/* Caches and queues are large and mostly empty: of plain arrays, blocks of zeros are left out. */
+#define BLOCK_BYTES 4096u
+#define ARRAY_BYTES_MAX (UINT64_C(1) << 38) /* more can only be damage */
+
+static bool is_zero(const char *at, size_t bytes)
+{
+    return at[0] == 0 && memcmp(at, at + 1, bytes - 1) == 0;
+}
+
+/* The bytes from `at` on, in whole blocks, that are zero, or that are not. */
+static size_t stretch_of(const char *data, size_t bytes, size_t at, bool zero)
+{
+    size_t end = at;
+    while (end < bytes) {
+        size_t block = bytes - end < BLOCK_BYTES ? bytes - end : BLOCK_BYTES;
+        if (is_zero(data + end, block) != zero)
+            break;
+        end += block;
+    }
+    return end - at;
+}
+
+static void put_plain(bytes_out *out, const char *data, size_t bytes)
+{
+    for (size_t at = 0; at < bytes;) {
+        size_t zeros = stretch_of(data, bytes, at, true);
+        size_t others = stretch_of(data, bytes, at + zeros, false);
+        bytes_put64(out, zeros);
+        bytes_put64(out, others);
+        bytes_put(out, data + at + zeros, others);
+        at += zeros + others;
+    }
+}
+
+/* Memory that is zero already is not touched. */
+static void get_plain(bytes_in *in, char *data, size_t bytes)
+{
+    for (size_t at = 0; at < bytes && !in->failed;) {
+        uint64_t zeros = bytes_get64(in), others = bytes_get64(in);
+        in->failed |= zeros > bytes - at || others > bytes - at - zeros || zeros + others == 0;
+        for (size_t end = in->failed ? at : at + (size_t)zeros; at < end;) {
+            size_t block = end - at < BLOCK_BYTES ? end - at : BLOCK_BYTES;
+            if (!is_zero(data + at, block))
+                memset(data + at, 0, block);
+            at += block;
+        }
+        if (in->failed)
+            return;
+        bytes_get(in, data + at, (size_t)others);
+        at += (size_t)others;
+    }
+}
+
 static ls_status save_elements(const rows_context *c, const char *element, uint64_t elements,
                                const ls_state_row *row)
 {
     if (row->rows == NULL) {
-        if (elements > 0)
-            bytes_put(c->out, element, (size_t)(elements * row->element));
+        put_plain(c->out, element, (size_t)(elements * row->element));
         return LS_OK;
     }
     ls_status status = LS_OK;
@@ -262,8 +314,7 @@ static ls_status load_elements(const rows_context *c, char *element, uint64_t el
                                const ls_state_row *row)
 {
     if (row->rows == NULL) {
-        if (elements > 0)
-            bytes_get(c->in, element, (size_t)(elements * row->element));
+        get_plain(c->in, element, (size_t)(elements * row->element));
         return LS_OK;
     }
     ls_status status = LS_OK;
@@ -279,7 +330,7 @@ static ls_status load_array(const rows_context *c, void *base, const ls_state_ro
         return ls_fail(c->err, LS_ERR_INPUT,
                        "block '%s' was saved with %llu entries of '%s'; this machine has %llu", c->block->name,
                        (unsigned long long)elements, row->name, (unsigned long long)here);
-    if (elements > (uint64_t)(c->in->end - c->in->at) / (row->rows == NULL ? row->element : 1)) {
+    if (elements > (row->rows == NULL ? ARRAY_BYTES_MAX / row->element : (uint64_t)(c->in->end - c->in->at))) {
         c->in->failed = true;
         return LS_OK;
     }

@@ -147,8 +147,8 @@ static void a_transfer_goes_on_after_saving(void **state)
         size_t bytes;
         ls_error missing = { 0 };
         transfer(m, false);
-        begin(m, second != 0);
         ls_time now = (m->ended + 200 + second * 40) * UINT64_C(1000000);
+        begin(m, second != 0);
         run(m, now);
         assert_int_equal(m->ended, 0);
         const ls_state_object from = { &m->job, sizeof m->job }, there = { &to->job, sizeof to->job };
