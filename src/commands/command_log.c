@@ -18,8 +18,11 @@ typedef struct kernel_taker {
 static bool take_share(void *self, const metric_source *source, void *counters, size_t bytes)
 {
     const kernel_taker *taker = self;
-    return amd_gpu_take_kernel(timing_engine(taker->log->system), source->path, taker->number, counters,
-                               bytes);
+    bool taken =
+        amd_gpu_take_kernel(timing_engine(taker->log->system), source->path, taker->number, counters, bytes);
+    if (taken)
+        timing_checkpoint_share(taker->log->system, counters, bytes);
+    return taken;
 }
 
 /* The same for all compute units, without a search by name. */
@@ -115,6 +118,9 @@ static ls_status command_over(void *self, const timing_record *record, ls_error 
     ls_status status = keep_command(log, record, err);
     if (log->after != NULL)
         log->after();
+    if (log->kernel_ended != NULL && record->kind == DRV_WORK_LAUNCH &&
+        !timing_checkpoint_is_replaying(log->system))
+        log->kernel_ended(log->kernel_ended_self);
     return status;
 }
 

@@ -22,11 +22,13 @@ typedef struct command_log {
     LS_VEC(timing_record) records; /* of all commands, in the order of their ends */
     /* Of the metrics, or scope of the facts: that of each launch, or SUMMARY_NO_SCOPE. */
     LS_VEC(size_t) intervals;
-    kernel_groups groups;       /* of these intervals */
-    LS_VEC(ls_port) units;      /* compute units, which count per kernel; found with the first launch */
-    span_list busy;             /* cycles of the clock with a kernel */
-    struct source_book *source; /* gets the counts per instruction; NULL: they are not counted */
-    void (*after)(void);        /* called after each command; NULL: nothing */
+    kernel_groups groups;             /* of these intervals */
+    LS_VEC(ls_port) units;            /* compute units, which count per kernel; found with the first launch */
+    span_list busy;                   /* cycles of the clock with a kernel */
+    struct source_book *source;       /* gets the counts per instruction; NULL: they are not counted */
+    void (*after)(void);              /* called after each command; NULL: nothing */
+    void (*kernel_ended)(void *self); /* after each launch, not while a checkpoint is resumed; likewise */
+    void *kernel_ended_self;
 } command_log;
 
 /* Before the first command. Each command that is over joins the log from now on. */

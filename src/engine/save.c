@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define SAVE_MAGIC "LSSTATE"
-#define SAVE_VERSION 1u
+#define SAVE_VERSION 2u
 
 typedef struct save_header {
     char magic[8];
@@ -205,7 +205,8 @@ static ls_status save_link(const ls_link *link, const save_events *events, bytes
     return save_waiters(link, events, out, err);
 }
 
-static ls_status save_body(const ls_engine *engine, const save_events *events, bytes_out *out, ls_error *err)
+static ls_status save_body(const ls_engine *engine, const save_events *events, const ls_state_objects *objects,
+                           bytes_out *out, ls_error *err)
 {
     text_buffer text = { 0 };
     describe(engine, &text);
@@ -229,11 +230,12 @@ static ls_status save_body(const ls_engine *engine, const save_events *events, b
     for (size_t i = 0; i < engine->links.count && status == LS_OK; i++)
         status = save_link(engine->links.at[i], events, out, err);
     for (size_t i = 0; i < engine->blocks.count && status == LS_OK; i++)
-        status = rows_save(engine->blocks.at[i], out, err);
+        status = rows_save(engine->blocks.at[i], objects, out, err);
     return status;
 }
 
-ls_status ls_engine_save(ls_engine *engine, void **saved, size_t *bytes, ls_error *err)
+ls_status ls_engine_save_with(ls_engine *engine, const ls_state_objects *objects, void **saved, size_t *bytes,
+                              ls_error *err)
 {
     *saved = NULL;
     *bytes = 0;
@@ -248,7 +250,7 @@ ls_status ls_engine_save(ls_engine *engine, void **saved, size_t *bytes, ls_erro
     save_header header = { .magic = SAVE_MAGIC, .version = SAVE_VERSION, .header_bytes = sizeof header };
     bytes_put(&out, &header, sizeof header);
     if (status == LS_OK)
-        status = save_body(engine, &events, &out, err);
+        status = save_body(engine, &events, objects, &out, err);
     if (status == LS_OK && out.failed)
         status = ls_fail(err, LS_ERR_NOMEM, "no memory for the state of the machine");
     save_events_fini(&events);
@@ -262,6 +264,11 @@ ls_status ls_engine_save(ls_engine *engine, void **saved, size_t *bytes, ls_erro
     *saved = out.bytes.at;
     *bytes = out.bytes.count;
     return LS_OK;
+}
+
+ls_status ls_engine_save(ls_engine *engine, void **out, size_t *bytes, ls_error *err)
+{
+    return ls_engine_save_with(engine, NULL, out, bytes, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ loading */
@@ -347,7 +354,15 @@ static ls_status load_link(ls_link *link, const save_events *events, bytes_in *i
     return status;
 }
 
-static ls_status load_body(ls_engine *engine, const save_events *events, bytes_in *in, ls_error *err)
+/* Blocks that want to know it. */
+static ls_status tell_loaded(const ls_block *block, ls_error *err)
+{
+    const ls_port_decl *port = ls_block_type_port(block->type, LS_STATE_INTERFACE, false);
+    return port != NULL ? ((const ls_state_ops *)port->ops)->loaded(block->state, err) : LS_OK;
+}
+
+static ls_status load_body(ls_engine *engine, const save_events *events, const ls_state_objects *objects,
+                           bytes_in *in, ls_error *err)
 {
     ls_status status = LS_OK;
     engine->last_cycle = bytes_get64(in);
@@ -363,9 +378,11 @@ static ls_status load_body(ls_engine *engine, const save_events *events, bytes_i
     for (size_t i = 0; i < engine->links.count && status == LS_OK && !in->failed; i++)
         status = load_link(engine->links.at[i], events, in, err);
     for (size_t i = 0; i < engine->blocks.count && status == LS_OK && !in->failed; i++)
-        status = rows_load(engine->blocks.at[i], in, err);
+        status = rows_load(engine->blocks.at[i], objects, in, err);
     if (status == LS_OK && (in->failed || in->at != in->end))
         status = ls_fail(err, LS_ERR_INPUT, "the saved state does not fit this machine");
+    for (size_t i = 0; i < engine->blocks.count && status == LS_OK; i++)
+        status = tell_loaded(engine->blocks.at[i], err);
     return status;
 }
 
@@ -406,7 +423,8 @@ static ls_status check_saved(const ls_engine *engine, const void *saved, size_t 
     return status;
 }
 
-ls_status ls_engine_load(ls_engine *engine, const void *saved, size_t bytes, ls_error *err)
+ls_status ls_engine_load_with(ls_engine *engine, const ls_state_objects *objects, const void *saved,
+                              size_t bytes, ls_error *err)
 {
     ls_error_clear(err);
     if (engine->started)
@@ -426,8 +444,13 @@ ls_status ls_engine_load(ls_engine *engine, const void *saved, size_t bytes, ls_
         for (size_t i = 0; i < engine->domains.count; i++)
             for (uint32_t r = 0; r < engine->domains.at[i]->region_count; r++)
                 wheel_clear(engine->domains.at[i]->regions[r]);
-        status = load_body(engine, &events, &in, err);
+        status = load_body(engine, &events, objects, &in, err);
     }
     save_events_fini(&events);
     return status;
+}
+
+ls_status ls_engine_load(ls_engine *engine, const void *saved, size_t bytes, ls_error *err)
+{
+    return ls_engine_load_with(engine, NULL, saved, bytes, err);
 }

@@ -21,7 +21,8 @@ bool save_events_find(const save_events *events, const ls_event *event, uint64_t
 ls_status rows_check(const ls_block *block, ls_error *err);
 uint64_t rows_hash(const ls_state_row *rows, size_t count);
 bool rows_add_events(const ls_block *block, save_events *events); /* false: no memory */
-ls_status rows_save(const ls_block *block, bytes_out *out, ls_error *err);
-ls_status rows_load(const ls_block *block, bytes_in *in, ls_error *err);
+/* objects: that HOST rows point into; NULL: none. */
+ls_status rows_save(const ls_block *block, const ls_state_objects *objects, bytes_out *out, ls_error *err);
+ls_status rows_load(const ls_block *block, const ls_state_objects *objects, bytes_in *in, ls_error *err);
 
 #endif

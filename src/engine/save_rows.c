@@ -52,7 +52,8 @@ static ls_status check_row(const ls_block *block, const ls_state_row *row, uint8
         return bad_table(block, err, row->name, "covers bytes of a row before it");
     memset(covered + row->offset, 1, row->size);
     bool pointer = row->kind == LS_STATE_KIND_LINK || row->kind == LS_STATE_KIND_OWN ||
-                   row->kind == LS_STATE_KIND_ARRAY || row->kind == LS_STATE_KIND_CODED;
+                   row->kind == LS_STATE_KIND_ARRAY || row->kind == LS_STATE_KIND_HOST ||
+                   row->kind == LS_STATE_KIND_CODED;
     if ((pointer && row->size != sizeof(void *)) ||
         (row->kind == LS_STATE_KIND_EVENT && row->size != sizeof(ls_event)))
         return bad_table(block, err, row->name, "has the wrong kind for its field");
@@ -140,19 +141,72 @@ bool rows_add_events(const ls_block *block, save_events *events)
 
 typedef struct rows_context {
     const ls_block *block;
-    bytes_out *out; /* one of the two */
+    const ls_state_objects *objects; /* NULL: none */
+    bytes_out *out;                  /* one of the two */
     bytes_in *in;
     ls_error *err;
 } rows_context;
 
 static ls_status save_rows(const rows_context *c, const void *base, const ls_state_row *rows, size_t count);
 
+/* Caches and queues are large and mostly empty: of plain arrays, blocks of zeros are left out. */
+#define BLOCK_BYTES 4096u
+#define ARRAY_BYTES_MAX (UINT64_C(1) << 38) /* more can only be damage */
+
+static bool is_zero(const char *at, size_t bytes)
+{
+    return at[0] == 0 && memcmp(at, at + 1, bytes - 1) == 0;
+}
+
+/* The bytes from `at` on, in whole blocks, that are zero, or that are not. */
+static size_t stretch_of(const char *data, size_t bytes, size_t at, bool zero)
+{
+    size_t end = at;
+    while (end < bytes) {
+        size_t block = bytes - end < BLOCK_BYTES ? bytes - end : BLOCK_BYTES;
+        if (is_zero(data + end, block) != zero)
+            break;
+        end += block;
+    }
+    return end - at;
+}
+
+static void put_plain(bytes_out *out, const char *data, size_t bytes)
+{
+    for (size_t at = 0; at < bytes;) {
+        size_t zeros = stretch_of(data, bytes, at, true);
+        size_t others = stretch_of(data, bytes, at + zeros, false);
+        bytes_put64(out, zeros);
+        bytes_put64(out, others);
+        bytes_put(out, data + at + zeros, others);
+        at += zeros + others;
+    }
+}
+
+/* Memory that is zero already is not touched. */
+static void get_plain(bytes_in *in, char *data, size_t bytes)
+{
+    for (size_t at = 0; at < bytes && !in->failed;) {
+        uint64_t zeros = bytes_get64(in), others = bytes_get64(in);
+        in->failed |= zeros > bytes - at || others > bytes - at - zeros || zeros + others == 0;
+        for (size_t end = in->failed ? at : at + (size_t)zeros; at < end;) {
+            size_t block = end - at < BLOCK_BYTES ? end - at : BLOCK_BYTES;
+            if (!is_zero(data + at, block))
+                memset(data + at, 0, block);
+            at += block;
+        }
+        if (in->failed)
+            return;
+        bytes_get(in, data + at, (size_t)others);
+        at += (size_t)others;
+    }
+}
+
 static ls_status save_elements(const rows_context *c, const char *element, uint64_t elements,
                                const ls_state_row *row)
 {
     if (row->rows == NULL) {
-        if (elements > 0)
-            bytes_put(c->out, element, (size_t)(elements * row->element));
+        put_plain(c->out, element, (size_t)(elements * row->element));
         return LS_OK;
     }
     ls_status status = LS_OK;
@@ -177,6 +231,23 @@ static ls_status save_own(const rows_context *c, const void *base, const ls_stat
     return LS_OK;
 }
 
+/* Two numbers: the object + 1 and the offset; 0, 0: NULL, or memory that is not listed. */
+static void save_host(const rows_context *c, const void *base, const ls_state_row *row)
+{
+    uintptr_t pointer = (uintptr_t)pointer_at(base, row);
+    for (size_t i = 0; pointer != 0 && c->objects != NULL && i < c->objects->count; i++) {
+        const ls_state_object *object = &c->objects->at[i];
+        uint64_t offset = pointer - (uintptr_t)object->at;
+        if (offset < object->bytes) {
+            bytes_put64(c->out, i + 1);
+            bytes_put64(c->out, offset);
+            return;
+        }
+    }
+    bytes_put64(c->out, 0);
+    bytes_put64(c->out, 0);
+}
+
 static ls_status save_row(const rows_context *c, const void *base, const ls_state_row *row)
 {
     const ls_link *link;
@@ -191,6 +262,9 @@ static ls_status save_row(const rows_context *c, const void *base, const ls_stat
         break;
     case LS_STATE_KIND_OWN:
         return save_own(c, base, row);
+    case LS_STATE_KIND_HOST:
+        save_host(c, base, row);
+        break;
     case LS_STATE_KIND_PARTS:
         return save_elements(c, at_offset(base, row->offset), row->size / row->element, row);
     case LS_STATE_KIND_ARRAY:
@@ -226,9 +300,9 @@ static ls_status save_rows(const rows_context *c, const void *base, const ls_sta
     return status;
 }
 
-ls_status rows_save(const ls_block *block, bytes_out *out, ls_error *err)
+ls_status rows_save(const ls_block *block, const ls_state_objects *objects, bytes_out *out, ls_error *err)
 {
-    rows_context c = { .block = block, .out = out, .err = err };
+    rows_context c = { .block = block, .objects = objects, .out = out, .err = err };
     return save_rows(&c, block->state, block->type->rows, block->type->row_count);
 }
 
@@ -240,8 +314,7 @@ static ls_status load_elements(const rows_context *c, char *element, uint64_t el
                                const ls_state_row *row)
 {
     if (row->rows == NULL) {
-        if (elements > 0)
-            bytes_get(c->in, element, (size_t)(elements * row->element));
+        get_plain(c->in, element, (size_t)(elements * row->element));
         return LS_OK;
     }
     ls_status status = LS_OK;
@@ -257,7 +330,7 @@ static ls_status load_array(const rows_context *c, void *base, const ls_state_ro
         return ls_fail(c->err, LS_ERR_INPUT,
                        "block '%s' was saved with %llu entries of '%s'; this machine has %llu", c->block->name,
                        (unsigned long long)elements, row->name, (unsigned long long)here);
-    if (elements > (uint64_t)(c->in->end - c->in->at) / (row->rows == NULL ? row->element : 1)) {
+    if (elements > (row->rows == NULL ? ARRAY_BYTES_MAX / row->element : (uint64_t)(c->in->end - c->in->at))) {
         c->in->failed = true;
         return LS_OK;
     }
@@ -280,6 +353,15 @@ static ls_status load_link(const rows_context *c, void *base, const ls_state_row
                        c->block->name, (unsigned long long)number - 1);
     set_pointer(base, row, number == 0 ? NULL : engine->links.at[number - 1]);
     return LS_OK;
+}
+
+static void load_host(const rows_context *c, void *base, const ls_state_row *row)
+{
+    uint64_t number = bytes_get64(c->in), offset = bytes_get64(c->in);
+    size_t count = c->objects != NULL ? c->objects->count : 0;
+    c->in->failed |= number > count || (number > 0 && offset >= c->objects->at[number - 1].bytes);
+    if (!c->in->failed)
+        set_pointer(base, row, number == 0 ? NULL : (const char *)c->objects->at[number - 1].at + offset);
 }
 
 static ls_status load_coded(const rows_context *c, void *base, const ls_state_row *row)
@@ -309,6 +391,9 @@ static ls_status load_row(const rows_context *c, void *base, const ls_state_row 
         if (!c->in->failed)
             set_pointer(base, row, offset == 0 ? NULL : (char *)c->block->state + offset - 1);
         break;
+    case LS_STATE_KIND_HOST:
+        load_host(c, base, row);
+        break;
     case LS_STATE_KIND_PARTS:
         return load_elements(c, at_offset(base, row->offset), row->size / row->element, row);
     case LS_STATE_KIND_ARRAY:
@@ -332,8 +417,8 @@ static ls_status load_rows(const rows_context *c, void *base, const ls_state_row
     return status;
 }
 
-ls_status rows_load(const ls_block *block, bytes_in *in, ls_error *err)
+ls_status rows_load(const ls_block *block, const ls_state_objects *objects, bytes_in *in, ls_error *err)
 {
-    rows_context c = { .block = block, .in = in, .err = err };
+    rows_context c = { .block = block, .objects = objects, .in = in, .err = err };
     return load_rows(&c, block->state, block->type->rows, block->type->row_count);
 }

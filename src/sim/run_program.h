@@ -29,6 +29,10 @@ typedef struct run_program {
     mem_arena *arena;
     command_log log;
     ls_status status; /* of the run */
+    /* Of a run that goes on from a checkpoint. */
+    checkpoint_reader *reader;
+    ls_status (*resumed)(void *self, ls_error *err);
+    void *resumed_self;
 } run_program;
 
 typedef struct run_program_options {
@@ -74,12 +78,12 @@ void run_program_table(const run_program *p, FILE *to);
 
 /* --- run_program_save.c --- */
 
-/* Before the run: refuses, by name, what a checkpoint does not save. */
-ls_status run_program_check_save(const run_program *p, ls_error *err);
-/* In a pause of the engine: adds the sections of the host side. */
+/* Before the run: it will have checkpoints. Refuses, by name, what a checkpoint does not save. */
+ls_status run_program_begin_save(run_program *p, ls_error *err);
+/* In a pause of the engine: adds the sections of the host side and of the machine. */
 ls_status run_program_save(run_program *p, checkpoint_writer *writer, ls_error *err);
-/* At the start of the run: the host side runs again up to the checkpoint, then the machine is loaded
- * (session_resume_machine). The reader lives as long as the run. */
+/* At the start of the run: the host side runs again up to the checkpoint. There the machine is loaded and resumed() is
+ * called. The reader lives as long as the run. */
 ls_status run_program_resume(run_program *p, checkpoint_reader *reader, ls_error *err);
 
 #endif

@@ -77,7 +77,7 @@ static const char *unsaved_option(const ls_sim *s, const ls_sim_run_options *o)
                                  : NULL;
 }
 
-static ls_status check_options(const ls_sim *s, const ls_sim_run_options *o, ls_error *err)
+static ls_status check_options(ls_sim *s, const ls_sim_run_options *o, ls_error *err)
 {
     const char *unsaved = unsaved_option(s, o);
     if (unsaved != NULL && s->workload == NULL)
@@ -89,7 +89,7 @@ static ls_status check_options(const ls_sim *s, const ls_sim_run_options *o, ls_
             err, LS_ERR_UNSUPPORTED,
             "--%s and --checkpoint exclude each other: a checkpoint does not save what --%s has collected",
             unsaved, unsaved);
-    return s->has_program ? run_program_check_save(&s->program, err) : LS_OK;
+    return s->has_program ? run_program_begin_save(&s->program, err) : LS_OK;
 }
 
 static ls_status find_identity(ls_sim *s, hash128 *out, ls_error *err)
@@ -129,6 +129,8 @@ ls_status session_checkpoint_begin(ls_sim *s, const ls_sim_run_options *o, ls_er
     if (status == LS_OK)
         status = find_identity(s, &c->workload, err);
     c->next_ns = host_clock_ns() + c->every_ns;
+    s->program.log.kernel_ended = session_checkpoint_kernel_ended;
+    s->program.log.kernel_ended_self = s;
     s->trace.kernel_ended = session_checkpoint_kernel_ended;
     s->trace.kernel_ended_self = s;
     for (uint32_t i = 0; i < s->devices.count; i++) {
@@ -192,13 +194,15 @@ static ls_status add_machine(const session_checkpoint *c, checkpoint_writer *w, 
     bytes_out out = { 0 };
     void *state;
     size_t bytes;
-    ls_status status = ls_engine_save(s->engine, &state, &bytes, err);
-    if (status != LS_OK)
-        return status;
-    checkpoint_add(w, "engine", state, bytes);
-    free(state);
-    metrics_save(s->metrics, &out);
-    checkpoint_add_out(w, "metrics", &out);
+    if (!s->has_program) { /* programs have saved the machine, and their metrics come from their log */
+        ls_status status = ls_engine_save(s->engine, &state, &bytes, err);
+        if (status != LS_OK)
+            return status;
+        checkpoint_add(w, "engine", state, bytes);
+        free(state);
+        metrics_save(s->metrics, &out);
+        checkpoint_add_out(w, "metrics", &out);
+    }
     if (s->series != NULL) {
         series_save(s->series, &out);
         checkpoint_add_out(w, "series", &out);

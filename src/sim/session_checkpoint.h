@@ -32,10 +32,10 @@ void session_checkpoint_kernel_ended(void *sim);
 /* Before the run of a simulation that ls_sim_resume() has opened: takes the options that the results depend on from the
  * checkpoint. Nothing else for others. */
 ls_status session_resume_options(ls_sim *sim, ls_sim_run_options *options, ls_error *err);
-/* At the start of the run. A program does this later, when its host side has come to the checkpoint: it calls
- * session_resume_machine() then. */
+/* At the start of the run. A program goes to the checkpoint first and loads the machine there; then it calls
+ * session_resume_machine(). */
 ls_status session_resume_begin(ls_sim *sim, ls_error *err);
-/* Loads "engine", "metrics" and "series". */
+/* Loads "engine", "metrics" and "series"; of a program "series". */
 ls_status session_resume_machine(ls_sim *sim, ls_error *err);
 
 /* --- checkpoint_options.c --- */

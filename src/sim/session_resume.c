@@ -153,16 +153,19 @@ ls_status session_resume_machine(ls_sim *s, ls_error *err)
     const void *state;
     size_t bytes;
     bytes_in in;
-    ls_status status = checkpoint_find(s->resume, "engine", &state, &bytes, err);
-    if (status == LS_OK)
-        status = ls_engine_load(s->engine, state, bytes, err);
-    checkpoint_drop(s->resume, "engine");
-    if (status == LS_OK)
-        status = checkpoint_find_in(s->resume, "metrics", &in, err);
-    if (status == LS_OK)
-        status = metrics_load(s->metrics, &in, err);
-    if (status == LS_OK)
-        status = checkpoint_check_end(s->resume, "metrics", &in, err);
+    ls_status status = LS_OK;
+    if (!s->has_program) { /* a program loads the machine itself, and its metrics come from its log */
+        status = checkpoint_find(s->resume, "engine", &state, &bytes, err);
+        if (status == LS_OK)
+            status = ls_engine_load(s->engine, state, bytes, err);
+        checkpoint_drop(s->resume, "engine");
+        if (status == LS_OK)
+            status = checkpoint_find_in(s->resume, "metrics", &in, err);
+        if (status == LS_OK)
+            status = metrics_load(s->metrics, &in, err);
+        if (status == LS_OK)
+            status = checkpoint_check_end(s->resume, "metrics", &in, err);
+    }
     if (status == LS_OK && s->series != NULL) {
         status = checkpoint_find_in(s->resume, "series", &in, err);
         if (status == LS_OK) {
@@ -171,6 +174,11 @@ ls_status session_resume_machine(ls_sim *s, ls_error *err)
         }
     }
     return status;
+}
+
+static ls_status program_resumed(void *self, ls_error *err)
+{
+    return session_resume_machine(self, err);
 }
 
 /* A reader of the results must know that they are of two configurations. */
@@ -192,8 +200,11 @@ ls_status session_resume_begin(ls_sim *s, ls_error *err)
         return LS_OK;
     if (s->warm_sets > 0)
         warn_of_keys(s);
-    if (s->has_program) /* calls session_resume_machine() itself */
+    if (s->has_program) {
+        s->program.resumed = program_resumed;
+        s->program.resumed_self = s;
         return run_program_resume(&s->program, s->resume, err);
+    }
     ls_status status = s->has_devices ? run_devices_resume(&s->devices, s->resume, s->threads, err)
                                       : run_trace_resume(&s->trace, "trace", s->resume, s->threads, err);
     if (status == LS_OK)

@@ -1,4 +1,5 @@
 /* cluster.c: orders become calls of compute units and messages to caches. */
+#include "lockstep/state.h"
 #include "model/amd/cluster.h"
 
 #include <string.h>
@@ -171,6 +172,13 @@ static ls_status cluster_init(ls_block *block, void *state, const void *spec, ls
     return LS_OK;
 }
 
+static const ls_state_row rows[] = {
+    LS_STATE_FIXED_SPAN(cluster, region, caches),
+    LS_STATE_DATA_SPAN(cluster, sweeps, sweep_count),
+    LS_STATE_LINK(cluster, acks),
+    LS_STATE_EVENT(cluster, again),
+};
+
 static const ls_block_type cluster_type = {
     .abi = LS_ABI_VERSION,
     .slot = "cluster",
@@ -178,6 +186,8 @@ static const ls_block_type cluster_type = {
     .help = "hands the command processor's orders to compute units and caches",
     .state_size = sizeof(cluster),
     .init = cluster_init,
+    .rows = rows,
+    .row_count = LS_COUNT_OF(rows),
 };
 
 ls_status cluster_create(ls_region *region, const char *name, ls_block **out, ls_error *err)

@@ -115,7 +115,8 @@ static void begin_kernel(command *c, dispatcher *d, ls_command_packet *p, ls_cyc
                        .ready = now + c->spec->launch_cycles,
                        .total = 1,
                        .need = command_need_of(&c->place, p),
-                       .places = d->places };
+                       .places = d->places,
+                       .place_words = c->place_words };
     memset(d->places, 0, c->place_words * sizeof *d->places);
     c->kernels->at[d - c->dispatchers] = &p->kernel;
     d->at = (placement){ 0 };
@@ -372,8 +373,10 @@ static ls_status command_attach(void *self, const ls_command_wiring *wires, ls_e
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the command processor of %u compute units",
                        c->cu_count);
     memcpy(c->orders, wires->orders, c->clusters * sizeof *c->orders);
-    for (uint32_t i = 0; i < c->spec->dispatchers; i++)
+    for (uint32_t i = 0; i < c->spec->dispatchers; i++) {
         c->dispatchers[i].places = places + i * c->place_words;
+        c->dispatchers[i].place_words = c->place_words;
+    }
     return LS_OK;
 }
 
@@ -459,6 +462,7 @@ static const ls_command_ops command_ops = { .attach = command_attach,
 static const ls_port_decl ports[] = {
     { .name = LS_COMMAND_PORT, .interface = LS_COMMAND_INTERFACE, .ops = &command_ops },
     { .name = "central", .interface = CENTRAL_USER_INTERFACE, .ops = &command_central_ops },
+    { .name = LS_STATE_PORT, .interface = LS_STATE_INTERFACE, .ops = &command_state_ops },
 };
 
 static const ls_block_type command_type = {
@@ -479,5 +483,7 @@ static const ls_block_type command_type = {
     .port_count = LS_COUNT_OF(ports),
     .init = command_init,
     .waits = command_waits,
+    .rows = command_rows,
+    .row_count = COMMAND_ROW_COUNT,
 };
 LS_REGISTER_BLOCK(command_type);

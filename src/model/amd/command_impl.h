@@ -1,11 +1,13 @@
 /* command_impl.h: the command processor's own structs, shared by command.c (packets, a kernel's way),
- * command_distribute.c (work-groups to compute units) and command_central.c (to those of all GPUs). */
+ * command_distribute.c (work-groups to compute units), command_central.c (to those of all GPUs) and command_state.c
+ * (saved state). */
 #ifndef MODEL_AMD_COMMAND_IMPL_H
 #define MODEL_AMD_COMMAND_IMPL_H
 
 #include "lockstep/command.h"
 #include "lockstep/timeline.h"
 #include "lockstep/dma.h"
+#include "lockstep/state.h"
 #include "model/amd/central.h"
 #include "model/amd/cluster.h"
 #include "model/amd/place.h"
@@ -60,6 +62,7 @@ typedef struct dispatcher {
     uint64_t orders[COMMAND_WORDS]; /* clusters that an order must still be sent to */
     uint32_t order;                 /* cluster_kind of it */
     uint64_t *places;               /* of scratch: set bits are taken */
+    uint64_t place_words;           /* of these */
     uint64_t first_place;           /* word with the lowest free one */
     placement at;                   /* of its last work-group */
     uint32_t turn;                  /* leads: the compute unit of all GPUs that is tried first */
@@ -128,6 +131,12 @@ void command_pump_at(command *c, ls_cycle cycle);
 void command_stop_kernel(command *c, dispatcher *d);
 /* Whether all work-groups that were or will be sent have ended. */
 bool command_is_over(const dispatcher *d);
+
+/* --- command_state.c: the saved state --- */
+
+#define COMMAND_ROW_COUNT 13u
+extern const ls_state_row command_rows[COMMAND_ROW_COUNT];
+extern const ls_state_ops command_state_ops;
 
 /* --- command_central.c --- */
 

@@ -28,33 +28,70 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(dma_counters, busy_cycles, "cycles", "cycles with a transfer in progress"),
 };
 
-static const ls_port_decl ports[] = {
-    { .name = LS_DMA_PORT, .interface = LS_DMA_INTERFACE, .ops = &dma_ops },
-};
+/* ------------------------------------------------------------------------------------------------ saved state */
+
+/* The buffers that copies have at present. */
+#define STAGE_LENGTH(number_)                                                                                 \
+    static uint64_t stage_length_##number_(const void *self)                                                  \
+    {                                                                                                         \
+        const dma *d = self;                                                                                  \
+        bool is_used = (d->stages_free >> (number_)&1) == 0;                                                  \
+        return is_used ? (uint64_t)STAGE_LINES * d->port.line_bytes : 0;                                      \
+    }
+STAGE_LENGTH(0)
+STAGE_LENGTH(1)
+STAGE_LENGTH(2)
+STAGE_LENGTH(3)
+_Static_assert(STAGES == 4, "a row for each buffer of copies");
+
+static uint64_t line_length(const void *self)
+{
+    return (uint64_t)FLIGHT_MAX * ((const dma *)self)->port.line_bytes;
+}
 
 static const ls_state_row flight_rows[] = {
-    LS_STATE_OWN(dma_flight, job),
+    LS_STATE_HOST(dma_flight, job),
     LS_STATE_DATA_SPAN(dma_flight, offset, is_writing),
 };
 
-/* Transfers are their clients' memory. A machine is saved while none is in progress; then the message and the stages
- * are of no use. */
+/* Transfers are their clients' memory; the client saves what they hold. */
 static const ls_state_row rows[] = {
     LS_STATE_FIXED_SPAN(dma, spec, region),
-    LS_STATE_OWN(dma, head),
-    LS_STATE_OWN(dma, tail),
+    LS_STATE_HOST(dma, head),
+    LS_STATE_HOST(dma, tail),
     LS_STATE_PARTS(dma, flight, flight_rows),
     LS_STATE_DATA_SPAN(dma, flight_pool, holding),
-    LS_STATE_FIXED_SPAN(dma, lines, stage),
+    LS_STATE_ARRAY(dma, lines, line_length),
+    LS_STATE_ARRAY(dma, stage[0], stage_length_0),
+    LS_STATE_ARRAY(dma, stage[1], stage_length_1),
+    LS_STATE_ARRAY(dma, stage[2], stage_length_2),
+    LS_STATE_ARRAY(dma, stage[3], stage_length_3),
     LS_STATE_DATA_SPAN(dma, stages_free, byte_cost),
-    LS_STATE_OWN(dma, arriving),
+    LS_STATE_HOST(dma, arriving),
     LS_STATE_DATA_SPAN(dma, arriving_bytes, busy_since),
     LS_STATE_FIXED(dma, ticker),
     LS_STATE_EVENT(dma, arrival),
     LS_STATE_EVENT(dma, later),
     LS_STATE_DATA(dma, refused),
     LS_STATE_DATA(dma, n),
-    LS_STATE_FIXED_SPAN(dma, memory, message),
+    LS_STATE_FIXED_SPAN(dma, memory, port),
+    LS_STATE_GAP(dma, port, message),
+    LS_STATE_DATA(dma, message),
+};
+
+static ls_status loaded(void *self, ls_error *err)
+{
+    const dma *d = self;
+    if (d->head != NULL || (d->flying == 0 && d->holding == 0 && d->writing == 0))
+        return LS_OK;
+    return ls_fail(err, LS_ERR_INPUT, "%s was saved with a transfer that is not there", d->name);
+}
+
+static const ls_state_ops state_ops = { .loaded = loaded };
+
+static const ls_port_decl ports[] = {
+    { .name = LS_DMA_PORT, .interface = LS_DMA_INTERFACE, .ops = &dma_ops },
+    { .name = LS_STATE_PORT, .interface = LS_STATE_INTERFACE, .ops = &state_ops },
 };
 
 static const ls_block_type dma_line = {

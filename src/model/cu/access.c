@@ -10,7 +10,7 @@ bool cu_access_free(const cu *c, bool large)
 }
 
 /* A slot that was never used: memory is not touched before it is needed. */
-static void access_fresh(cu *c, uint32_t number, bool large)
+void cu_access_place(cu *c, uint32_t number, bool large)
 {
     cu_access *a = &c->accesses[number];
     const cu_pool *pool = &c->pool;
@@ -28,7 +28,7 @@ cu_access *cu_access_take(cu *c, cu_wave *w, const cu_inst *inst, bool large, ls
     uint32_t number = index_pool_take(from, INDEX_LINKS(c->accesses, next));
     cu_access *a = &c->accesses[number];
     if (LS_UNLIKELY(fresh))
-        access_fresh(c, number, large);
+        cu_access_place(c, number, large);
     a->wave = w->number;
     a->pipe = w->pipe;
     a->complete = a->linear = a->invalidate = a->straddle = a->columns = a->quick = false;

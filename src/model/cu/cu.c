@@ -2,6 +2,7 @@
  * cycle only if something can move in it: a wave whose time has come, a request to send, an instruction to
  * fetch, an access that ends. */
 #include "model/cu/cu.h"
+#include "model/cu/cu_state.h"
 
 #include <stdio.h>
 
@@ -463,6 +464,7 @@ static void cu_waits(const void *self, ls_wait_sink *sink)
 static const ls_port_decl cu_ports[] = {
     { .name = LS_CU_PORT, .interface = LS_CU_INTERFACE, .ops = &cu_ops },
     { .name = "scheduler", .interface = LS_SCHEDULER_INTERFACE, .offset = offsetof(cu, scheduler) },
+    { .name = LS_STATE_PORT, .interface = LS_STATE_INTERFACE, .ops = &cu_state_ops },
 };
 
 static const ls_need cu_needs[] = {
@@ -484,7 +486,8 @@ static const ls_need cu_needs[] = {
         .param_count = sizeof(params_) / sizeof((params_)[0]), .needs = cu_needs,                             \
         .need_count = LS_COUNT_OF(cu_needs), .state_size = sizeof(cu), .metrics = cu_metrics,                 \
         .metric_count = sizeof cu_metrics / sizeof cu_metrics[0], .counters_offset = offsetof(cu, counters),  \
-        .ports = cu_ports, .port_count = LS_COUNT_OF(cu_ports), .init = cu_init, .waits = cu_waits            \
+        .ports = cu_ports, .port_count = LS_COUNT_OF(cu_ports), .init = cu_init, .waits = cu_waits,           \
+        .rows = cu_rows, .row_count = CU_ROW_COUNT                                                            \
     }
 static const ls_block_type cu_gcn =
     CU_TYPE("gcn", "GCN compute unit: SIMDs take turns, vector results at once", cu_gcn_params);

@@ -14,6 +14,7 @@
  *   cu_counts.c  counts per static instruction
  *   source.c   where a wave's next instruction and addresses come from
  *   observe.c  events for an observer of memory accesses
+ *   cu_state.c the saved state
  *   cu_debug.c stops for a debugger, and views of waves for it */
 #ifndef MODEL_CU_CU_H
 #define MODEL_CU_CU_H
@@ -477,6 +478,8 @@ static inline uint32_t cu_access_total(const cu *c)
 {
     return (uint32_t)c->spec->vector_in_flight + CU_LARGE_ACCESSES;
 }
+/* Gives the access its part of the pool. */
+void cu_access_place(cu *c, uint32_t number, bool large);
 /* Keeps what amd_mem_address() (and for LDS amd_mem_perform()) left in c->scratch. */
 void cu_access_keep(cu *c, cu_wave *w, cu_access *a, bool addresses);
 void cu_access_keep_head(const cu *c, const cu_wave *w, cu_access *a); /* all but data and addresses */

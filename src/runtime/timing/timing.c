@@ -41,6 +41,9 @@ static void destroy(void *self)
         free(t->slots.at[i]->setup);
         free(t->slots.at[i]);
     }
+    if (t->log)
+        timing_log_fini(t->log);
+    free(t->log);
     vec_fini(&t->slots);
     vec_fini(&t->held);
     vec_fini(&t->notes);
@@ -472,11 +475,12 @@ bool timing_unfinished(const ls_gpu_system *system, ls_time *begin)
 {
     const timing *t = of(system);
     *begin = LS_TIME_MAX;
-    for (size_t i = 0; t && i < t->gpu_count; i++) {
+    for (size_t i = 0; t && i < t->gpu_count && !timing_log_replays(t->log); i++) {
         ls_time first;
         if (t->gpus[i].command->unfinished(t->gpus[i].command_self, &first) && first < *begin)
             *begin = first;
     }
+    timing_log_value(t ? t->log : NULL, TIMING_LOG_UNFINISHED, begin, sizeof *begin);
     return *begin != LS_TIME_MAX;
 }
 

@@ -73,6 +73,34 @@ ls_status timing_check_summary(ls_gpu_system *system, ls_error *err);
 ls_status timing_replay(ls_gpu_system *system, amd_file *file, const source_position *from,
                         const kernel_selection *selection, ls_gpu_counts *counts, ls_error *err);
 
+/* --- timing_checkpoint.c --- */
+
+typedef struct timing_section {
+    const uint8_t *at;
+    size_t bytes;
+} timing_section;
+
+/* A checkpoint of a program or a recording, in four sections. */
+typedef struct timing_image {
+    timing_section log; /* of the system itself, as long as no time passes */
+    timing_section host, memory, machine;
+    /* To resume: called when the machine has its state; may be NULL. */
+    ls_status (*arrived)(void *self, ls_error *err);
+    void *arrived_self;
+} timing_image;
+
+/* Before the first command: the run will have checkpoints. Fails, naming it, for anything that has none. */
+ls_status timing_checkpoint_begin(ls_gpu_system *system, ls_error *err);
+/* In a pause of the engine (ls_run_pause). Free the image with timing_image_free(). */
+ls_status timing_checkpoint_save(ls_gpu_system *system, timing_image *image, ls_error *err);
+void timing_image_free(timing_image *image);
+/* Before the first command: the same program runs from its beginning without time up to the checkpoint, and goes on
+ * there. The image must live until then. */
+ls_status timing_checkpoint_resume(ls_gpu_system *system, const timing_image *image, ls_error *err);
+bool timing_checkpoint_is_replaying(const ls_gpu_system *system);
+/* For watchers of commands: counts that they took from the machine become part of the log, or come from it. */
+void timing_checkpoint_share(const ls_gpu_system *system, void *counters, size_t bytes);
+
 /* --- timing_skip.c --- */
 
 /* Before the first command: those of the program before the position take no time. They are emulated, by one thread,

@@ -14,6 +14,7 @@
 #include "runtime/memcheck/memcheck.h"
 #include "runtime/record/record.h"
 #include "runtime/timing/timing.h"
+#include "runtime/timing/timing_log.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -183,6 +184,8 @@ typedef struct timing {
     const ls_gpu_debugger *debugger;  /* NULL: none */
     const timing_slot *debugged;      /* the launch that it was told of last; NULL: none */
     drv_view view;                    /* for the debugger */
+    timing_log *log;                  /* for checkpoints; NULL: there are none */
+    timing_image image;               /* of a checkpoint that is resumed, until the program is there */
     bool is_broken;                   /* time cannot advance after this error */
     ls_error broken;
 } timing;
@@ -239,6 +242,8 @@ bool timing_is_managed(const timing *t, uint64_t address);
 /* The allocation is freed. */
 ls_status timing_unmanage(timing *t, uint64_t address, ls_error *err);
 ls_status timing_place_managed(timing *t, const drv_placement *placement, ls_error *err);
+/* No page is on its way. */
+bool timing_is_settled(const timing *t);
 /* An index of gpus. Only where pages move. */
 uint32_t timing_holder(const timing *t, uint64_t address);
 
@@ -331,6 +336,11 @@ ls_status timing_skip_stuck(const timing *t, ls_error *err);
 /* Counts a command. launches: its packets that are launches. */
 ls_status timing_note_command(timing *t, const drv_work *work, uint32_t launches, ls_error *err);
 
+/* --- timing_checkpoint.c --- */
+
+/* ls_run(), or its result in the log of a checkpoint. At the end of the log the machine takes over. */
+ls_status timing_run_engine(timing *t, const ls_run_options *options, ls_run_result *piece, ls_error *err);
+
 /* --- timing_replay.c --- */
 
 void timing_leftover_free(struct timing_leftover *leftover); /* NULL is fine */
@@ -366,6 +376,8 @@ ls_status timing_run_job(timing *t, timing_job *job, ls_error *err);
 ls_status timing_lost(const timing *t, ls_error *err);
 /* Lets time pass until no page is on its way. */
 ls_status timing_settle(timing *t, ls_error *err);
+/* Gives a packet to the command processor of a GPU. */
+ls_status timing_submit_packet(timing *t, const timing_gpu *gpu, ls_command_packet *packet, ls_error *err);
 /* The next packet that is over, of any GPU; NULL: none. */
 ls_command_packet *timing_take(timing *t);
 /* Accesses of the host outside of all queues: through caches, without time of the host link. */

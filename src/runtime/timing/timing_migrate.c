@@ -15,6 +15,50 @@ void timing_set_up_migration(timing *t)
     t->directory = ls_engine_part(t->engine, MIGRATE_PART, 0);
 }
 
+/* ------------------------------------------------------------------------------------------- the directory */
+
+/* The directory belongs to the machine: its answers are in the log of a checkpoint, and a replay does not call it. */
+static bool find(const timing *t, uint64_t address, uint32_t *place)
+{
+    struct {
+        uint64_t found, place;
+    } answer = { 0 };
+    uint64_t frame, run;
+    if (!timing_log_replays(t->log)) {
+        answer.found = migrate_find(t->directory, address, 1, place, &frame, &run);
+        answer.place = *place;
+    }
+    timing_log_value(t->log, TIMING_LOG_PAGES, &answer, sizeof answer);
+    *place = (uint32_t)answer.place;
+    return answer.found != 0;
+}
+
+bool timing_is_settled(const timing *t)
+{
+    uint64_t idle = 1;
+    if (!t->directory)
+        return true;
+    if (!timing_log_replays(t->log))
+        idle = migrate_is_idle(t->directory);
+    timing_log_value(t->log, TIMING_LOG_PAGES, &idle, sizeof idle);
+    return idle != 0;
+}
+
+/* The status of a change of the directory; in a replay that of the log. */
+static ls_status logged(const timing *t, ls_status status, ls_error *err)
+{
+    uint64_t value = status;
+    ls_error none = { 0 };
+    if (t->log == NULL)
+        return status;
+    timing_log_value(t->log, TIMING_LOG_PAGES, &value, sizeof value);
+    if (value != LS_OK)
+        timing_log_value(t->log, TIMING_LOG_PAGES, err != NULL ? err : &none, sizeof *err);
+    return (ls_status)value;
+}
+
+#define CHANGE(t_, err_, call_) logged(t_, timing_log_replays((t_)->log) ? LS_OK : (call_), err_)
+
 /* ----------------------------------------------------------------------------------------------- ranges */
 
 static timing_range *range_of(const timing *t, uint64_t address)
@@ -72,8 +116,9 @@ static ls_status manage(timing *t, uint64_t address, uint64_t bytes, bool on_hos
     for (uint32_t i = 0; i < MEM_PLACES; i++)
         managed.frames[i] = range.frames[i];
     if (status == LS_OK)
-        status = migrate_add_range(t->directory, &managed,
-                                   on_host ? MEM_PLACE_HOST : timing_home(t, address)->number, err);
+        status = CHANGE(t, err,
+                        migrate_add_range(t->directory, &managed,
+                                          on_host ? MEM_PLACE_HOST : timing_home(t, address)->number, err));
     if (status == LS_OK)
         (void)vec_push(&t->ranges, range);
     else
@@ -106,7 +151,7 @@ ls_status timing_unmanage(timing *t, uint64_t address, ls_error *err)
         (void)ls_error_prefix(err, "the memory at 0x%llx cannot be freed, pages of it may be on their way",
                               (unsigned long long)address);
     if (status == LS_OK)
-        status = migrate_remove_range(t->directory, range->address, err);
+        status = CHANGE(t, err, migrate_remove_range(t->directory, range->address, err));
     if (status != LS_OK)
         return status;
     for (size_t i = 0; i < t->gpu_count; i++)
@@ -132,8 +177,8 @@ ls_status timing_place_managed(timing *t, const drv_placement *p, ls_error *err)
             end++;
         uint64_t address = p->address + i * t->page_bytes, bytes = (end - i) * t->page_bytes;
         uint32_t place = t->gpus[p->gpus[i]].number;
-        status = p->is_fresh ? migrate_set_place(t->directory, address, bytes, place, err)
-                             : migrate_move(t->directory, address, bytes, place, err);
+        status = p->is_fresh ? CHANGE(t, err, migrate_set_place(t->directory, address, bytes, place, err))
+                             : CHANGE(t, err, migrate_move(t->directory, address, bytes, place, err));
     }
     return status == LS_OK ? timing_settle(t, err) : status;
 }
@@ -141,10 +186,9 @@ ls_status timing_place_managed(timing *t, const drv_placement *p, ls_error *err)
 size_t timing_place_now(void *self, uint64_t address)
 {
     timing *t = self;
-    uint32_t place;
-    uint64_t frame, run;
+    uint32_t place = 0;
     pthread_mutex_lock(&t->lock);
-    bool found = t->directory && migrate_find(t->directory, address, 1, &place, &frame, &run);
+    bool found = t->directory && find(t, address, &place);
     pthread_mutex_unlock(&t->lock);
     if (!found)
         return SIZE_MAX;
@@ -161,9 +205,8 @@ uint64_t timing_turn_bytes(void *self)
 /* The GPU whose DMA engine moves bytes at an address: the one that has them now. */
 uint32_t timing_holder(const timing *t, uint64_t address)
 {
-    uint32_t place;
-    uint64_t frame, run;
-    if (!migrate_find(t->directory, address, 1, &place, &frame, &run))
+    uint32_t place = 0;
+    if (!find(t, address, &place))
         place = page_table_find(t->pages, address).place;
     return place == MEM_PLACE_HOST ? 0 : t->index_of[place];
 }

@@ -269,7 +269,7 @@ static ls_status submit(replay *r, replay_command *c, ls_error *err)
         return status;
     c->packet.client = c;
     c->submitted = true;
-    return g->command->submit(g->command_self, &c->packet, err);
+    return timing_submit_packet(r->t, g, &c->packet, err);
 }
 
 /* Whether everything is over that was over when the command was submitted. */
@@ -311,6 +311,8 @@ static ls_status report(const replay *r, const replay_command *c, ls_error *err)
                            .waves_per_cu = p->waves_per_cu,
                            .limit = launch ? p->limit : NULL };
     timing_describe_launch(&over, launch ? p : NULL);
+    if (r->t->over && !c->command->local)
+        timing_log_counters(r->t->log);
     return r->t->over && !(c->command->local) ? r->t->over(r->t->over_self, &over, err) : LS_OK;
 }
 
@@ -352,7 +354,7 @@ static ls_status run_on(replay *r, ls_error *err)
     for (;;) {
         ls_run_result piece;
         uint64_t windows = t->result.windows;
-        ls_status status = ls_run(t->engine, &t->options, &piece, err);
+        ls_status status = timing_run_engine(t, &t->options, &piece, err);
         t->result = piece;
         t->result.windows += windows;
         if (status == LS_OK && piece.partial)

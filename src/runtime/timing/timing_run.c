@@ -27,6 +27,12 @@ static ls_status no_memory(ls_error *err)
 
 /* ------------------------------------------------------------------------------------------------- begins */
 
+ls_status timing_submit_packet(timing *t, const timing_gpu *g, ls_command_packet *packet, ls_error *err)
+{
+    ls_status status = g->command->submit(g->command_self, packet, err);
+    return status == LS_OK && !timing_log_submit(t->log, packet) ? no_memory(err) : status;
+}
+
 /* A part of a command becomes a packet of its GPU. job NULL: it is all of the command. */
 static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const timing_part *part, bool local,
                              ls_error *err)
@@ -64,7 +70,7 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
     if (status == LS_OK && t->record)
         status = timing_record_begin(t, slot, work, local, err);
     if (status == LS_OK)
-        status = g->command->submit(g->command_self, &slot->packet, err);
+        status = timing_submit_packet(t, g, &slot->packet, err);
     if (status != LS_OK) {
         (void)timing_record_end(slot, false, NULL);
         timing_free_pieces(t, slot);
@@ -109,6 +115,13 @@ static ls_status submit_job(timing *t, timing_job *job, ls_error *err)
     return status;
 }
 
+/* Bytes that the program gets. */
+static void log_read_bytes(timing *t, const drv_work *work)
+{
+    if (t->log != NULL && work->kind == DRV_WORK_OUT && work->host_to != NULL && work->status == LS_OK)
+        timing_log_value(t->log, TIMING_LOG_BYTES, work->host_to, work->bytes);
+}
+
 static ls_status submit_work(timing *t, drv_work *work, bool local, ls_error *err)
 {
     timing_part part = { .kind = work->kind, .gpu = (uint32_t)work->gpu };
@@ -130,6 +143,7 @@ static ls_status submit_work(timing *t, drv_work *work, bool local, ls_error *er
         return submit_job(t, job, err);
     timing_job_deliver(t, job); /* all of it was the CPU's */
     timing_job_free(job);
+    log_read_bytes(t, work);
     timing_check_end(t, work);
     work->began_ns = work->ended_ns = atomic_load(&t->now_ns);
     work->is_over = true;
@@ -225,6 +239,8 @@ static ls_status report(timing *t, const timing_slot *slot, ls_error *err)
                              .limit = launch ? p->limit : NULL };
     timing_describe_launch(&record, launch ? p : NULL);
     timing_describe_source(&record, launch ? slot->work->dispatch : NULL);
+    if (t->over)
+        timing_log_counters(t->log);
     return t->over ? t->over(t->over_self, &record, err) : LS_OK;
 }
 
@@ -309,6 +325,7 @@ static void end_work(timing *t, timing_slot *slot)
     if (job && work->status == LS_OK)
         timing_job_deliver(t, job);
     timing_job_free(job);
+    log_read_bytes(t, work);
     timing_check_end(t, work);
     work->is_over = true;
     t->ended++;
@@ -326,9 +343,9 @@ static bool has_launch(const timing *t)
 ls_command_packet *timing_take(timing *t)
 {
     ls_command_packet *p = NULL;
-    for (size_t i = 0; i < t->gpu_count && !p; i++)
+    for (size_t i = 0; i < t->gpu_count && !p && !timing_log_replays(t->log); i++)
         p = t->gpus[i].command->take(t->gpus[i].command_self);
-    return p;
+    return timing_log_take(t->log, p);
 }
 
 /* Runs the engine once, and takes the packets that are over. */
@@ -342,7 +359,7 @@ static ls_status run_once(timing *t, bool *any, ls_error *err)
         options.between = memcheck_between;
         options.between_self = t->check;
     }
-    ls_status status = ls_run(t->engine, &options, &piece, err);
+    ls_status status = timing_run_engine(t, &options, &piece, err);
     t->result = piece;
     t->result.windows += windows;
     atomic_store(&t->now_ns, piece.end_time / FS_PER_NS);
@@ -358,11 +375,11 @@ ls_status timing_settle(timing *t, ls_error *err)
 {
     ls_status status = LS_OK;
     bool any = true;
-    if (t->is_broken && t->directory && !migrate_is_idle(t->directory))
+    if (t->is_broken && !timing_is_settled(t))
         return timing_lost(t, err);
-    while (t->directory && !migrate_is_idle(t->directory) && status == LS_OK && any)
+    while (!timing_is_settled(t) && status == LS_OK && any)
         status = run_once(t, &any, err);
-    if (status == LS_OK && t->directory && !migrate_is_idle(t->directory))
+    if (status == LS_OK && !timing_is_settled(t))
         status = ls_fail(err, LS_ERR_INTERRUPTED, "pages are on their way, but time does not pass any more");
     return status;
 }
