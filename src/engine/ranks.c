@@ -197,7 +197,7 @@ ls_status ranks_give(ls_engine *engine, uint32_t to, rank_bytes out, const rank_
         return LS_OK;
     for (uint32_t i = 0; i < r->transport.ranks; i++)
         if (i != r->transport.rank && (to == UINT32_MAX || to == i))
-            save_put(&r->out[i], out.at, out.count);
+            bytes_put(&r->out[i], out.at, out.count);
     ls_status status = ranks_send(r, NULL, err);
     r->in[r->transport.rank] = out;
     *in = r->in;
@@ -224,38 +224,38 @@ ls_status ranks_start(ls_engine *engine, ls_error *err)
 static void pack_messages(rank_state *r, rank_link *l)
 {
     const ls_link *link = l->link;
-    save_out *out = &r->out[l->peer];
+    bytes_out *out = &r->out[l->peer];
     const rank_piece piece = { .link = link->id, .count = (uint32_t)(link->tail - l->packed) };
     if (piece.count == 0)
         return;
-    save_put(out, &piece, sizeof piece);
+    bytes_put(out, &piece, sizeof piece);
     for (; l->packed != link->tail; l->packed++)
-        save_put(out, link->slots[l->packed & link->ring_mask], link->slot_bytes);
+        bytes_put(out, link->slots[l->packed & link->ring_mask], link->slot_bytes);
     r->n.messages += piece.count;
 }
 
 static void pack_credits(rank_state *r, rank_link *l)
 {
     const ls_link *link = l->link;
-    save_out *out = &r->out[l->peer];
+    bytes_out *out = &r->out[l->peer];
     uint32_t tail = atomic_load_explicit(&link->credit_tail, memory_order_relaxed);
     const rank_piece piece = { .link = link->id, .count = tail - l->packed_back, .is_credit = 1 };
     if (piece.count == 0)
         return;
-    save_put(out, &piece, sizeof piece);
+    bytes_put(out, &piece, sizeof piece);
     for (; l->packed_back != tail; l->packed_back++) {
         const credit_entry *entry = &link->credit_ring[l->packed_back & link->ring_mask];
-        save_put(out, &(credit_entry){ .cycle = entry->cycle, .count = entry->count }, sizeof *entry);
+        bytes_put(out, &(credit_entry){ .cycle = entry->cycle, .count = entry->count }, sizeof *entry);
     }
     r->n.credits += piece.count;
 }
 
 /* One piece of another rank. False: it does not belong to a link with that rank, or is cut short. */
-static bool take_piece(ls_engine *engine, uint32_t peer, save_in *in, bool *no_memory)
+static bool take_piece(ls_engine *engine, uint32_t peer, bytes_in *in, bool *no_memory)
 {
     const rank_state *r = engine->ranks;
     rank_piece piece;
-    save_get(in, &piece, sizeof piece);
+    bytes_get(in, &piece, sizeof piece);
     if (in->failed || piece.link >= engine->links.count)
         return false;
     ls_link *link = engine->links.at[piece.link];
@@ -286,7 +286,7 @@ ls_status ranks_exchange(ls_engine *engine, ls_error *err)
     ls_status status = ranks_send(r, r->with, err);
     bool no_memory = false;
     for (uint32_t i = 0; i < r->transport.ranks && status == LS_OK; i++) {
-        save_in in = { .at = r->in[i].at, .end = r->in[i].at + r->in[i].count };
+        bytes_in in = { .at = r->in[i].at, .end = r->in[i].at + r->in[i].count };
         while (in.at != in.end && status == LS_OK)
             if (!take_piece(engine, i, &in, &no_memory))
                 status = ls_fail(&why, LS_ERR_INPUT, "rank %u sent bytes that fit no link of this machine", i);
@@ -422,7 +422,7 @@ void ranks_share_held(ls_engine *engine)
         const rank_link *l = &r->links.at[i];
         const rank_held held = { l->link->id, l->link->held };
         if (!l->sends)
-            save_put(&r->out[l->peer], &held, sizeof held);
+            bytes_put(&r->out[l->peer], &held, sizeof held);
     }
     if (r == NULL || ranks_send(r, NULL, NULL) != LS_OK)
         return;

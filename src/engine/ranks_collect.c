@@ -33,42 +33,42 @@ static ls_status no_number(const ls_domain *domain, ls_error *err)
                    domain->name);
 }
 
-static ls_status put_region(const collection *c, const ls_region *region, save_out *out, ls_error *err)
+static ls_status put_region(const collection *c, const ls_region *region, bytes_out *out, ls_error *err)
 {
     const uint64_t head[] = { region->now,        region->floor,         region->idle_floor,
                               region->events_run, region->messages_in,   region->ticks_run,
                               region->cycles_run, region->active_summary };
-    save_put(out, head, sizeof head);
-    save_put(out, region->active, active_bytes(region));
+    bytes_put(out, head, sizeof head);
+    bytes_put(out, region->active, active_bytes(region));
     size_t count = wheel_list(region, NULL);
     ls_event **list = calloc(count + 1, sizeof(ls_event *));
     if (list == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a list of %zu events", count);
     wheel_list(region, list);
-    save_put64(out, count);
+    bytes_put64(out, count);
     ls_status status = LS_OK;
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         uint64_t number = 0;
         if (!save_events_find(&c->events, list[i], &number))
             status = no_number(region->domain, err);
-        save_put64(out, number);
-        save_put64(out, list[i]->cycle);
+        bytes_put64(out, number);
+        bytes_put64(out, list[i]->cycle);
     }
     free(list);
     return status;
 }
 
-static ls_event *get_event(const collection *c, save_in *in)
+static ls_event *get_event(const collection *c, bytes_in *in)
 {
-    uint64_t number = save_get64(in);
+    uint64_t number = bytes_get64(in);
     in->failed |= number >= c->events.at.count;
     return in->failed ? NULL : c->events.at.at[number];
 }
 
-static void get_region(const collection *c, ls_region *region, save_in *in)
+static void get_region(const collection *c, ls_region *region, bytes_in *in)
 {
     uint64_t head[8];
-    save_get(in, head, sizeof head);
+    bytes_get(in, head, sizeof head);
     region->now = head[0];
     region->floor = head[1];
     region->idle_floor = head[2];
@@ -77,10 +77,10 @@ static void get_region(const collection *c, ls_region *region, save_in *in)
     region->ticks_run = head[5];
     region->cycles_run = head[6];
     region->active_summary = head[7];
-    save_get(in, region->active, active_bytes(region));
-    for (uint64_t i = 0, count = save_get64(in); i < count && !in->failed; i++) {
+    bytes_get(in, region->active, active_bytes(region));
+    for (uint64_t i = 0, count = bytes_get64(in); i < count && !in->failed; i++) {
         ls_event *event = get_event(c, in);
-        ls_cycle cycle = save_get64(in);
+        ls_cycle cycle = bytes_get64(in);
         in->failed = in->failed || cycle < region->now || event->region != NULL;
         in->failed = in->failed || !wheel_put(region, event, cycle);
     }
@@ -88,33 +88,33 @@ static void get_region(const collection *c, ls_region *region, save_in *in)
 
 /* --------------------------------------------------------------------------------------------------- links */
 
-static ls_status put_sender(const collection *c, const ls_link *link, save_out *out, ls_error *err)
+static ls_status put_sender(const collection *c, const ls_link *link, bytes_out *out, ls_error *err)
 {
     uint32_t tail = atomic_load_explicit(&link->credit_tail, memory_order_relaxed);
     const uint64_t head[] = { link->tail,        link->wire_cycle, link->wire_free,   link->credits,
                               link->home,        link->reused,     link->credit_head, tail,
                               link->wake.queued, link->wake.cycle };
-    save_put(out, head, sizeof head);
+    bytes_put(out, head, sizeof head);
     for (uint32_t i = link->credit_head; i != tail; i++)
-        save_put(out, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
+        bytes_put(out, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
     uint64_t count = 0;
     const ls_event *oldest = link->waiters != NULL ? link->waiters->next : NULL;
     for (const ls_event *e = oldest; e != NULL; e = e == link->waiters ? NULL : e->next)
         count++;
-    save_put64(out, count);
+    bytes_put64(out, count);
     for (const ls_event *e = oldest; e != NULL; e = e == link->waiters ? NULL : e->next) {
         uint64_t number;
         if (!save_events_find(&c->events, e, &number))
             return no_number(link->from->domain, err);
-        save_put64(out, number);
+        bytes_put64(out, number);
     }
     return LS_OK;
 }
 
-static void get_sender(const collection *c, ls_link *link, save_in *in)
+static void get_sender(const collection *c, ls_link *link, bytes_in *in)
 {
     uint64_t head[10];
-    save_get(in, head, sizeof head);
+    bytes_get(in, head, sizeof head);
     link->tail = head[0];
     link->wire_cycle = head[1];
     link->wire_free = head[2];
@@ -128,28 +128,28 @@ static void get_sender(const collection *c, ls_link *link, save_in *in)
     link->wake.cycle = head[9];
     in->failed |= tail - link->credit_head > link->credit_total || !link_make_credits(link);
     for (uint32_t i = link->credit_head; i != tail && !in->failed; i++)
-        save_get(in, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
+        bytes_get(in, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
     link->waiters = NULL;
-    for (uint64_t i = 0, count = save_get64(in); i < count && !in->failed; i++) {
+    for (uint64_t i = 0, count = bytes_get64(in); i < count && !in->failed; i++) {
         ls_event *event = get_event(c, in);
         if (event != NULL)
             link_add_waiter(link, event);
     }
 }
 
-static void put_receiver(const ls_link *link, save_out *out)
+static void put_receiver(const ls_link *link, bytes_out *out)
 {
     const uint64_t head[] = { link->head, link->held, link->tail - link->head };
-    save_put(out, head, sizeof head);
+    bytes_put(out, head, sizeof head);
     for (uint64_t i = link->head; i != link->tail; i++)
-        save_put(out, link->slots[i & link->ring_mask], link->slot_bytes);
+        bytes_put(out, link->slots[i & link->ring_mask], link->slot_bytes);
 }
 
 /* The messages lie in their slots already if the sender is here. */
-static void get_receiver(const collection *c, ls_link *link, save_in *in)
+static void get_receiver(const collection *c, ls_link *link, bytes_in *in)
 {
     uint64_t head[3];
-    save_get(in, head, sizeof head);
+    bytes_get(in, head, sizeof head);
     link->head = head[0];
     link->held = (uint32_t)head[1];
     bool is_here = owner_of(c, link->from) == 0;
@@ -169,7 +169,7 @@ static void get_receiver(const collection *c, ls_link *link, save_in *in)
 
 /* -------------------------------------------------------------------------------------------------- machine */
 
-static ls_status put_machine(const collection *c, save_out *out, ls_error *err)
+static ls_status put_machine(const collection *c, bytes_out *out, ls_error *err)
 {
     const ls_engine *engine = c->engine;
     ls_status status = LS_OK;
@@ -177,9 +177,9 @@ static ls_status put_machine(const collection *c, save_out *out, ls_error *err)
         const ls_domain *domain = engine->domains.at[i];
         if (domain->group->is_away)
             continue;
-        save_put(out, &domain->pending, sizeof domain->pending);
-        save_put64(out, domain->progress);
-        save_put(out, &domain->random, sizeof domain->random);
+        bytes_put(out, &domain->pending, sizeof domain->pending);
+        bytes_put64(out, domain->progress);
+        bytes_put(out, &domain->random, sizeof domain->random);
         for (uint32_t r = 0; r < domain->region_count && status == LS_OK; r++)
             status = put_region(c, domain->regions[r], out, err);
     }
@@ -192,11 +192,11 @@ static ls_status put_machine(const collection *c, save_out *out, ls_error *err)
     }
     for (size_t i = 0; i < engine->blocks.count && status == LS_OK; i++)
         if (ranks_runs(engine->blocks.at[i]))
-            status = rows_save(engine->blocks.at[i], out, err);
+            status = rows_save(engine->blocks.at[i], NULL, out, err);
     return status;
 }
 
-static ls_status get_machine(const collection *c, save_in *in, ls_error *err)
+static ls_status get_machine(const collection *c, bytes_in *in, ls_error *err)
 {
     ls_engine *engine = c->engine;
     ls_status status = LS_OK;
@@ -204,9 +204,9 @@ static ls_status get_machine(const collection *c, save_in *in, ls_error *err)
         ls_domain *domain = engine->domains.at[i];
         if (owner_of(c, domain->regions[0]) != c->rank)
             continue;
-        save_get(in, &domain->pending, sizeof domain->pending);
-        domain->progress = save_get64(in);
-        save_get(in, &domain->random, sizeof domain->random);
+        bytes_get(in, &domain->pending, sizeof domain->pending);
+        domain->progress = bytes_get64(in);
+        bytes_get(in, &domain->random, sizeof domain->random);
         for (uint32_t r = 0; r < domain->region_count && !in->failed; r++)
             get_region(c, domain->regions[r], in);
     }
@@ -219,7 +219,7 @@ static ls_status get_machine(const collection *c, save_in *in, ls_error *err)
     }
     for (size_t i = 0; i < engine->blocks.count && !in->failed && status == LS_OK; i++)
         if (ranks_owner(engine->blocks.at[i]) == c->rank)
-            status = rows_load(engine->blocks.at[i], in, err);
+            status = rows_load(engine->blocks.at[i], NULL, in, err);
     if (status == LS_OK && (in->failed || in->at != in->end))
         status = ls_fail(err, LS_ERR_INPUT, "the state of rank %u does not fit this machine", c->rank);
     return status;
@@ -256,7 +256,7 @@ ls_status ranks_collect(ls_engine *engine, ls_error *err)
     if (status == LS_OK && r->transport.rank == 0)
         reset_away(engine);
     for (c.rank = 1; c.rank < r->transport.ranks && status == LS_OK && r->transport.rank == 0; c.rank++) {
-        save_in in = { .at = r->in[c.rank].at, .end = r->in[c.rank].at + r->in[c.rank].count };
+        bytes_in in = { .at = r->in[c.rank].at, .end = r->in[c.rank].at + r->in[c.rank].count };
         status = get_machine(&c, &in, err);
     }
     save_events_fini(&c.events);

@@ -24,23 +24,23 @@ static bool counter_span(const ls_block_type *type, size_t *begin, size_t *end)
 }
 
 /* The blocks that a rank runs, in the order of their creation. */
-static void put_counters(const ls_engine *engine, save_out *out)
+static void put_counters(const ls_engine *engine, bytes_out *out)
 {
     size_t begin, end;
     for (size_t i = 0; i < engine->blocks.count; i++) {
         const ls_block *block = engine->blocks.at[i];
         if (ranks_runs(block) && counter_span(block->type, &begin, &end))
-            save_put(out, (const char *)block->state + begin, end - begin);
+            bytes_put(out, (const char *)block->state + begin, end - begin);
     }
 }
 
-static bool take_counters(const ls_engine *engine, uint32_t rank, save_in *in)
+static bool take_counters(const ls_engine *engine, uint32_t rank, bytes_in *in)
 {
     size_t begin, end;
     for (size_t i = 0; i < engine->blocks.count; i++) {
         const ls_block *block = engine->blocks.at[i];
         if (ranks_owner(block) == rank && counter_span(block->type, &begin, &end))
-            save_get(in, (char *)block->state + begin, end - begin);
+            bytes_get(in, (char *)block->state + begin, end - begin);
     }
     return !in->failed && in->at == in->end;
 }
@@ -54,7 +54,7 @@ ls_status ranks_gather_counters(ls_engine *engine, ls_error *err)
         put_counters(engine, &r->out[0]);
     ls_status status = ranks_send(r, NULL, err);
     for (uint32_t i = 1; i < r->transport.ranks && status == LS_OK && r->transport.rank == 0; i++) {
-        save_in in = { .at = r->in[i].at, .end = r->in[i].at + r->in[i].count };
+        bytes_in in = { .at = r->in[i].at, .end = r->in[i].at + r->in[i].count };
         if (!take_counters(engine, i, &in))
             status = ls_fail(err, LS_ERR_INPUT, "rank %u has counters of another machine", i);
     }
@@ -71,13 +71,13 @@ ls_status ranks_copy_block(ls_block *block, ls_error *err)
     ls_status status = rows_check(block, err);
     for (uint32_t i = 0; i < r->transport.ranks && status == LS_OK && owner == r->transport.rank; i++)
         if (i != owner)
-            status = rows_save(block, &r->out[i], err);
+            status = rows_save(block, NULL, &r->out[i], err);
     ls_status sent = ranks_send(r, NULL, status == LS_OK ? err : NULL);
     status = status == LS_OK ? sent : status;
     if (status != LS_OK || owner == r->transport.rank)
         return status;
-    save_in in = { .at = r->in[owner].at, .end = r->in[owner].at + r->in[owner].count };
-    status = rows_load(block, &in, err);
+    bytes_in in = { .at = r->in[owner].at, .end = r->in[owner].at + r->in[owner].count };
+    status = rows_load(block, NULL, &in, err);
     if (status == LS_OK && (in.failed || in.at != in.end))
         status = ls_fail(err, LS_ERR_INPUT, "rank %u has another state of block '%s'", owner, block->name);
     return status;

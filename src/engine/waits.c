@@ -89,12 +89,12 @@ static int by_order(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static void put_text(save_out *out, const char *text)
+static void put_text(bytes_out *out, const char *text)
 {
-    save_put(out, text, strlen(text) + 1);
+    bytes_put(out, text, strlen(text) + 1);
 }
 
-static const char *get_text(save_in *in)
+static const char *get_text(bytes_in *in)
 {
     const uint8_t *text = in->at, *end = memchr(text, '\0', (size_t)(in->end - in->at));
     in->failed = in->failed || end == NULL;
@@ -105,21 +105,21 @@ static const char *get_text(save_in *in)
 /* The edges of all ranks, in the order in which one process would have found them. */
 static void share_edges(ls_engine *engine, ls_wait_sink *sink)
 {
-    save_out own = { 0 };
+    bytes_out own = { 0 };
     const rank_bytes *in;
     if (engine->ranks == NULL)
         return;
     for (size_t i = 0; i < sink->edges.count; i++) {
-        save_put64(&own, sink->edges.at[i].order);
+        bytes_put64(&own, sink->edges.at[i].order);
         put_text(&own, sink->edges.at[i].waiter);
         put_text(&own, sink->edges.at[i].holder);
         put_text(&own, sink->edges.at[i].detail);
     }
     ls_status status = ranks_tell(engine, (rank_bytes){ own.bytes.at, own.bytes.count }, &in, NULL);
     for (uint32_t r = 0; r < ranks_count(engine) && status == LS_OK; r++) {
-        save_in from = { .at = in[r].at, .end = in[r].at + in[r].count };
+        bytes_in from = { .at = in[r].at, .end = in[r].at + in[r].count };
         while (r != ranks_here(engine) && from.at != from.end) {
-            sink->order = save_get64(&from);
+            sink->order = bytes_get64(&from);
             const char *waiter = get_text(&from), *holder = get_text(&from), *detail = get_text(&from);
             ls_wait_report(sink, waiter, holder, detail);
         }
