@@ -18,7 +18,7 @@ static rank_card card_of(const ls_sim *s, ls_status opened, const ls_error *err)
 {
     rank_card card = { .status = opened };
     snprintf(card.version, sizeof card.version, "%s", LS_VERSION_STRING);
-    if (opened != LS_OK) {
+    if (opened != LS_OK || s == NULL) {
         card.err = *err;
         return card;
     }
@@ -67,9 +67,9 @@ ls_status session_ranks_divide(ls_sim *s, ls_status opened, const rank_transport
 {
     uint32_t ranks = transport->ranks;
     ls_error own = { 0 };
-    if (opened == LS_OK)
+    if (opened == LS_OK && s != NULL)
         opened = check_work(s, err);
-    if (opened == LS_OK && ranks > 1)
+    if (opened == LS_OK && s != NULL && ranks > 1)
         opened = ranks_attach(s->engine, transport, err);
     if (err != NULL)
         own = *err;
