@@ -364,12 +364,16 @@ static void load_host(const rows_context *c, void *base, const ls_state_row *row
         set_pointer(base, row, number == 0 ? NULL : (const char *)c->objects->at[number - 1].at + offset);
 }
 
-static void load_coded(const rows_context *c, void *base, const ls_state_row *row)
+static ls_status load_coded(const rows_context *c, void *base, const ls_state_row *row)
 {
     uint64_t code = bytes_get64(c->in);
     void *pointer = code == 0 || c->in->failed ? NULL : row->decode(c->block->state, base, code);
-    c->in->failed = c->in->failed || (code != 0 && pointer == NULL);
     set_pointer(base, row, pointer);
+    return code == 0 || c->in->failed || pointer != NULL
+               ? LS_OK
+               : ls_fail(c->err, LS_ERR_INPUT,
+                         "block '%s' (%s/%s): its saved '%s' is of something that is not there",
+                         c->block->name, c->block->type->slot, c->block->type->name, row->name);
 }
 
 static ls_status load_row(const rows_context *c, void *base, const ls_state_row *row)
@@ -395,8 +399,7 @@ static ls_status load_row(const rows_context *c, void *base, const ls_state_row 
     case LS_STATE_KIND_ARRAY:
         return load_array(c, base, row);
     case LS_STATE_KIND_CODED:
-        load_coded(c, base, row);
-        break;
+        return load_coded(c, base, row);
     case LS_STATE_KIND_FIXED:
     case LS_STATE_KIND_EVENT:
         break;

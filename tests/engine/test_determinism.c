@@ -29,7 +29,26 @@ typedef struct trial {
     rm_options machine;
     bool grouped;
     ls_time watchdog_fs;
+    bool paused; /* and with pauses, which must not change it either */
 } trial;
+
+/* At some times, and before some windows. */
+typedef struct pauses {
+    ls_run_pause pause; /* first */
+    ls_random random;
+    uint64_t taken;
+} pauses;
+
+static ls_status take_pause(ls_run_pause *pause, ls_error *err)
+{
+    pauses *p = (pauses *)pause;
+    (void)err;
+    assert_true(pause->at == LS_TIME_MAX && pause->now == 0);
+    p->taken++;
+    if (ls_random_below(&p->random, 3) == 0)
+        pause->now = 1;
+    return LS_OK;
+}
 
 static void check_conservation(const rm_machine *m, const ls_run_result *result)
 {
@@ -64,7 +83,12 @@ static ls_status run_variant(uint64_t seed, const variant *v, const trial *t, ui
     ls_time lookahead = ls_engine_lookahead(m->engine, NULL);
     if (v->window_divisor != 1)
         options.window_fs = v->window_divisor == 0 ? 1 : lookahead / v->window_divisor;
+    pauses p = { .pause = { .at = 1 + seed * 900000, .take = take_pause } };
+    ls_random_init(&p.random, seed * 8 + v->threads);
+    if (t->paused)
+        options.pause = &p.pause;
     ls_status status = ls_run(m->engine, &options, &result, &err);
+    assert_true(!t->paused || p.taken > 0 || result.end_time <= 1 + seed * 900000 || machine.stop_after > 0);
     snprintf(what, sizeof err.what, "%s", err.what);
     *fingerprint = rm_fingerprint(m, &result);
     if (status != LS_OK)
@@ -82,12 +106,12 @@ static unsigned check_trial(unsigned machines, const trial *t)
     char first_what[sizeof((ls_error *)0)->what], what[sizeof first_what];
     unsigned deadlocks = 0;
     trial reference = *t;
-    reference.grouped = false;
+    reference.grouped = reference.paused = false;
     for (uint64_t seed = 1; seed <= machines; seed++) {
         uint64_t first, other;
         ls_status status = run_variant(seed, &variants[0], &reference, &first, first_what);
         deadlocks += status == LS_ERR_DEADLOCK;
-        for (size_t i = t->grouped ? 0 : 1; i < LS_COUNT_OF(variants); i++) {
+        for (size_t i = t->grouped || t->paused ? 0 : 1; i < LS_COUNT_OF(variants); i++) {
             ls_status again = run_variant(seed, &variants[i], t, &other, what);
             if (again != status || other != first || strcmp(what, first_what) != 0)
                 fail_msg("machine %u differs with %u threads, window 1/%u, assignment %d%s: %s | %s",
@@ -140,6 +164,17 @@ static void test_stop(void **state)
     }
 }
 
+static void test_pauses(void **state)
+{
+    (void)state;
+    trial t = { .machine = { .messages = MESSAGES }, .paused = true };
+    assert_int_equal(check_trial(MACHINES / 16, &t), 0);
+    t.grouped = true;
+    assert_int_equal(check_trial(MACHINES / 16, &t), 0);
+    t.machine.stop_after = 7; /* a stop on its way is not lost */
+    check_trial(MACHINES / 16, &t);
+}
+
 /* Nodes that poll never come to rest: the watchdog ends them at the same cycle, for any windows and groups. */
 static void test_watchdog(void **state)
 {
@@ -187,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_free_flow), cmocka_unit_test(test_with_deadlocks),
         cmocka_unit_test(test_groups),    cmocka_unit_test(test_stop),
         cmocka_unit_test(test_watchdog),  cmocka_unit_test(test_resumed),
+        cmocka_unit_test(test_pauses),
     };
     return cmocka_run_group_tests_name("determinism", tests, NULL, NULL);
 }

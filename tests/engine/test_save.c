@@ -25,6 +25,7 @@ typedef struct toy {
     cell *far_cells;     /* two */
     ls_link *link;       /* changes */
     uint64_t *favourite; /* into counts */
+    const char *word;    /* one of the test's */
     uint64_t counts[4];
     ls_event tick;
 } toy;
@@ -40,6 +41,22 @@ static uint64_t two(const void *self)
     return 2;
 }
 
+static const char *const words[] = { "one", "two" };
+
+static uint64_t encode_word(const void *state, const void *self, const void *pointer)
+{
+    assert_ptr_equal(state, self);
+    return pointer == words[0] ? 1 : pointer == words[1] ? 2 : 99;
+}
+
+/* The other rows are there already. */
+static void *decode_word(void *state, void *self, uint64_t code)
+{
+    assert_ptr_equal(state, self);
+    assert_int_equal(((const toy *)self)->counts[3], 13);
+    return code > LS_COUNT_OF(words) ? NULL : (void *)(uintptr_t)words[code - 1];
+}
+
 static const ls_state_row cell_rows[] = { LS_STATE_EVENT(cell, event), LS_STATE_DATA(cell, runs) };
 
 static const ls_state_row toy_rows[] = {
@@ -50,6 +67,7 @@ static const ls_state_row toy_rows[] = {
     LS_STATE_ARRAY_OF(toy, far_cells, two, cell_rows),
     LS_STATE_LINK(toy, link),
     LS_STATE_OWN(toy, favourite),
+    LS_STATE_CODED(toy, word, encode_word, decode_word),
     LS_STATE_DATA(toy, counts),
     LS_STATE_EVENT(toy, tick),
 };
@@ -178,6 +196,7 @@ static void test_every_kind_of_row(void **state)
     t->link = m.link;
     t->favourite = &t->counts[3];
     t->counts[3] = 13;
+    t->word = words[1];
     ls_cancel(&t->cells[0].event);
     ls_schedule(t->region, &t->cells[2].event, 9);
     ls_schedule(t->region, &t->far_cells[0].event, 5000); /* beyond the wheel */
@@ -196,6 +215,8 @@ static void test_every_kind_of_row(void **state)
     assert_ptr_equal(u->link, n.link);
     assert_ptr_equal(u->favourite, &u->counts[3]);
     assert_int_equal(*u->favourite, 13);
+    assert_ptr_equal(u->word, words[1]);
+    assert_null(n.toy[0]->word);
     assert_null(n.toy[0]->favourite);
     assert_null(n.toy[0]->link);
     assert_string_equal(u->name, "toy2");
@@ -207,6 +228,25 @@ static void test_every_kind_of_row(void **state)
     assert_int_equal(u->far_cells[0].runs, 1);
     assert_int_equal(n.toy[1]->cells[0].runs, 1);
     assert_int_equal(result.end_time, 5000 * FS_PER_GHZ_CYCLE);
+    ls_engine_destroy(m.engine);
+    ls_engine_destroy(n.engine);
+    free(s.bytes);
+}
+
+/* A number that means nothing to the block. */
+static void test_codes_that_are_refused(void **state)
+{
+    machine m, n;
+    ls_error err = { 0 };
+    (void)state;
+    build(&m);
+    m.toy[1]->word = "three";
+    m.toy[1]->counts[3] = 13;
+    saved s = save(&m);
+    build(&n);
+    assert_int_equal(ls_engine_load(n.engine, s.bytes, s.count, &err), LS_ERR_INPUT);
+    assert_string_equal(err.what,
+                        "block 'toy1' (test/toy): its saved 'word' is of something that is not there");
     ls_engine_destroy(m.engine);
     ls_engine_destroy(n.engine);
     free(s.bytes);
@@ -425,11 +465,9 @@ static void test_bytes_that_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kind_of_row),
-        cmocka_unit_test(test_order_of_events),
-        cmocka_unit_test(test_messages_credits_and_waiters),
-        cmocka_unit_test(test_tables_that_are_refused),
-        cmocka_unit_test(test_events_without_a_number),
+        cmocka_unit_test(test_every_kind_of_row),       cmocka_unit_test(test_codes_that_are_refused),
+        cmocka_unit_test(test_order_of_events),         cmocka_unit_test(test_messages_credits_and_waiters),
+        cmocka_unit_test(test_tables_that_are_refused), cmocka_unit_test(test_events_without_a_number),
         cmocka_unit_test(test_bytes_that_are_refused),
     };
     return cmocka_run_group_tests_name("save", tests, NULL, NULL);

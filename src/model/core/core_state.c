@@ -267,10 +267,19 @@ static const ls_state_row analytic_rows[] = {
 
 /* ----------------------------------------------------------------------------------------------- alu: issue */
 
+/* The block of a warp has not ended. */
+static bool flow_is_resident(const core *c, const flow_warp *w)
+{
+    for (uint32_t i = 0; i < CORE_CTAS_MAX; i++)
+        if (w->launch == &c->blocks.at[i].launch)
+            return c->blocks.at[i].used && launch_is_known(c, w->launch);
+    return false;
+}
+
 static uint64_t encode_flow_addrs(const void *state, const void *self, const void *pointer)
 {
     const flow_warp *w = self;
-    return w->launch != NULL && launch_is_known(state, w->launch) && w->launch->cta->addrs == pointer;
+    return flow_is_resident(state, w) && w->launch->cta->addrs == pointer;
 }
 static void *decode_flow_addrs(void *state, void *self, uint64_t code)
 {
@@ -282,7 +291,7 @@ static void *decode_flow_addrs(void *state, void *self, uint64_t code)
 static uint64_t encode_flow_moves(const void *state, const void *self, const void *pointer)
 {
     const flow_warp *w = self;
-    return w->launch != NULL && launch_is_known(state, w->launch) && w->launch->cta->moves == pointer;
+    return flow_is_resident(state, w) && w->launch->cta->moves == pointer;
 }
 static void *decode_flow_moves(void *state, void *self, uint64_t code)
 {

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# kill -9 at 100 random moments: the run is resumed each time, and its numbers are those of a run without interruption. A
+# checkpoint loses at most the last interval. Then all traces of the shared folder, every fidelity, at several moments.
+# shellcheck source=tests/e2e/lib.bash
+source "$SOURCE_DIR/tests/e2e/lib.bash"
+KILLS=${KILLS:-100}
+RANDOM=17
+
+numbers() {
+    local to=$1
+    shift
+    run 0 "$@" -f tidy --progress never
+    grep -v '^host,' stdout >"$to"
+}
+
+# chain NAME ARG...: a run that is killed and resumed until it comes to its end.
+kills=0
+chain() {
+    local name=$1 threads killed=0 code command=()
+    shift
+    rm -f "$name.ck"
+    [[ -s $name.whole ]] || numbers "$name.whole" run "$@"
+    for ((;;)); do
+        threads=$((RANDOM % 3 + 1))
+        if [[ -e $name.ck ]]; then command=(resume "$name.ck"); else command=(run "$@" --checkpoint "$name.ck" --every 100ms); fi
+        "$LOCKSTEP" "${command[@]}" -j "$threads" -f tidy --progress never >"$name.out" 2>"$name.err" &
+        local pid=$!
+        # Later ones wait longer, so that every chain ends.
+        sleep "0.$(printf %03d $((RANDOM % 700 + 50)))"
+        ((killed < 25)) && kill -9 "$pid" 2>/dev/null && ((killed++, kills++))
+        wait "$pid" 2>/dev/null
+        code=$?
+        ((code == 137)) && continue
+        ((code == 0)) || fail "$name: exit code $code: $(head -1 "$name.err")"
+        break
+    done
+    grep -v '^host,' "$name.out" | cmp -s - "$name.whole" || fail "$name: other numbers after $killed kills"
+}
+
+small=(-p rtx3070 -s cores=8)
+for ((round = 0; kills < KILLS && round < 200; round++)); do
+    case $((round % 4)) in
+    0) chain detailed synth:gemm,m=256,n=256,k=128 "${small[@]}" --series-every 1us ;;
+    1) chain basic synth:gemm,m=512,n=256,k=128 "${small[@]}" --fidelity basic ;;
+    2) chain memory synth:gemm,m=512,n=512,k=256 "${small[@]}" --fidelity memory ;;
+    3) chain reduction synth:reduction,n=262144 "${small[@]}" ;;
+    esac
+done
+((kills >= KILLS)) || fail "only $kills kills"
+echo "$kills kills"
+
+# ------------------------------------------------------------------------------------------------------ traces
+traces=$SOURCE_DIR/../shared/traces
+if [[ -d $traces ]]; then
+    for trace in "$traces"/*/; do
+        for fidelity in detailed basic memory; do
+            name=$(basename "$trace")-$fidelity
+            numbers whole run "$trace" -p rtx3070 --fidelity "$fidelity" --ctas 40
+            for every in at=4us at=9us 1kernels 3kernels; do
+                rm -f t.ck
+                numbers with run "$trace" -p rtx3070 --fidelity "$fidelity" --ctas 40 -j 2 --checkpoint t.ck --every "$every"
+                cmp -s whole with || fail "$name: other numbers with checkpoints $every"
+                [[ -e t.ck ]] || continue # it is shorter than that
+                numbers resumed resume t.ck -j $((RANDOM % 3 + 1))
+                cmp -s whole resumed || fail "$name: other numbers from a checkpoint $every"
+            done
+        done
+    done
+else
+    left_out 'no traces'
+fi
