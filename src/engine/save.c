@@ -25,6 +25,25 @@ typedef struct save_header {
     hash128 checksum; /* of the body */
 } save_header;
 
+/* Blocks of one type mostly follow each other: a type is checked with the first of them. */
+static ls_status check_tables(const ls_engine *engine, ls_error *err)
+{
+    enum { SEEN = 16 };
+    const ls_block_type *seen[SEEN] = { NULL };
+    ls_status status = LS_OK;
+    for (size_t i = 0, next = 0; i < engine->blocks.count && status == LS_OK; i++) {
+        const ls_block_type *type = engine->blocks.at[i]->type;
+        bool again = false;
+        for (size_t k = 0; k < SEEN; k++)
+            again = again || seen[k] == type;
+        if (again)
+            continue;
+        seen[next++ % SEEN] = type;
+        status = rows_check(engine->blocks.at[i], err);
+    }
+    return status;
+}
+
 /* ----------------------------------------------------------------------------------------------- events */
 
 typedef struct numbered {
@@ -242,9 +261,7 @@ ls_status ls_engine_save_with(ls_engine *engine, const ls_state_objects *objects
     ls_error_clear(err);
     bytes_out out = { 0 };
     save_events events = { 0 };
-    ls_status status = LS_OK;
-    for (size_t i = 0; i < engine->blocks.count && status == LS_OK; i++)
-        status = rows_check(engine->blocks.at[i], err);
+    ls_status status = check_tables(engine, err);
     if (status == LS_OK)
         status = save_events_list(engine, &events, err);
     save_header header = { .magic = SAVE_MAGIC, .version = SAVE_VERSION, .header_bytes = sizeof header };
@@ -431,9 +448,7 @@ ls_status ls_engine_load_with(ls_engine *engine, const ls_state_objects *objects
         return ls_fail(err, LS_ERR_USAGE, "a state is loaded into a machine that has run");
     bytes_in in = { 0 };
     save_events events = { 0 };
-    ls_status status = LS_OK;
-    for (size_t i = 0; i < engine->blocks.count && status == LS_OK; i++)
-        status = rows_check(engine->blocks.at[i], err);
+    ls_status status = check_tables(engine, err);
     if (status == LS_OK)
         status = check_saved(engine, saved, bytes, &in, err);
     if (status == LS_OK)

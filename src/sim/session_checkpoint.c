@@ -92,6 +92,16 @@ static ls_status check_options(ls_sim *s, const ls_sim_run_options *o, ls_error 
     return s->has_program ? run_program_begin_save(&s->program, err) : LS_OK;
 }
 
+/* A block without a state table is refused before the run, not after an hour. */
+static ls_status check_machine(const ls_sim *s, ls_error *err)
+{
+    void *state = NULL;
+    size_t bytes;
+    ls_status status = s->resume == NULL ? ls_engine_save(s->engine, &state, &bytes, err) : LS_OK;
+    free(state);
+    return status;
+}
+
 static ls_status find_identity(ls_sim *s, hash128 *out, ls_error *err)
 {
     source_position begin = { 0 };
@@ -112,6 +122,8 @@ ls_status session_checkpoint_begin(ls_sim *s, const ls_sim_run_options *o, ls_er
         return ls_fail(err, LS_ERR_USAGE,
                        "checkpoints need a file and an interval: --checkpoint FILE --every 60s");
     ls_status status = check_options(s, o, err);
+    if (status == LS_OK)
+        status = check_machine(s, err);
     if (status == LS_OK)
         status = file_check_writable(o->checkpoint, err);
     session_checkpoint *c = status == LS_OK ? calloc(1, sizeof *c) : NULL;
@@ -220,10 +232,11 @@ static ls_status add_sections(const session_checkpoint *c, checkpoint_writer *w,
     return status == LS_OK ? add_machine(c, w, err) : status;
 }
 
-static ls_status take(ls_run_pause *pause, ls_error *err)
+static ls_status take(ls_run_pause *pause, ls_error *out)
 {
     session_checkpoint *c = (session_checkpoint *)pause;
     checkpoint_writer *w;
+    ls_error own, *err = out != NULL ? out : &own;
     uint64_t begin = host_clock_ns();
     ls_status status = checkpoint_create(&w, err);
     if (status == LS_OK)
@@ -236,6 +249,11 @@ static ls_status take(ls_run_pause *pause, ls_error *err)
         c->taken_ns += host_clock_ns() - begin;
         log_info("checkpoint %" PRIu64 ": %" PRIu64 " bytes in %.3f s", c->taken, c->taken_bytes,
                  (double)(host_clock_ns() - begin) * 1e-9);
+    }
+    if (status == LS_ERR_IO) { /* a full disk does not end the run; the file before is still there */
+        log_warn("no checkpoint was written: %s", err->what);
+        ls_error_clear(err);
+        status = LS_OK;
     }
     checkpoint_destroy(w);
     c->kernels_ended = 0;

@@ -88,6 +88,10 @@ says 'fastest first'
 refused 3 "key 'l2.sets' cannot change" sweep synth:gemm,m=64,n=64,k=32 "${small[@]}" --warm detailed.ck -v l2.sets=32 --progress never
 refused 2 'is of another configuration' sweep synth:gemm,m=64,n=64,k=32 -p rtx3070 --warm detailed.ck -v dram.rcd_cycles=20 --progress never
 
+# A full disk costs the checkpoint, not the run.
+run 0 run synth:gemm,m=64,n=64,k=32 "${small[@]}" --checkpoint /dev/full --every at=3us --progress never
+grep -q 'no checkpoint was written' stderr || fail 'nothing is said about a checkpoint that was not written'
+
 # ---------------------------------------------------------------------------------------------------- refusals
 refused 2 'is no interval of checkpoints' run "${work[@]}" --checkpoint a.ck --every often
 refused 2 'too many' run "${work[@]}" --checkpoint a.ck --every 1us

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Checkpoints of AMD programs: workloads, code objects and recordings go on in another process with the same numbers, on
+# one GPU and several, for other threads, after kill -9; refusals. `LONG=1` kills at 100 moments.
+# shellcheck source=tests/e2e/lib.bash
+source "$SOURCE_DIR/tests/e2e/lib.bash"
+
+# numbers NAME ARG...: runs lockstep and keeps everything but the host's part.
+numbers() {
+    local to=$1
+    shift
+    run 0 "$@" -f tidy --progress never
+    grep -v '^host,' stdout >"$to"
+}
+
+# check NAME EVERY THREADS OTHERS ARG...: a run with a checkpoint, and one that goes on from it.
+check() {
+    local name=$1 every=$2 threads=$3 others=$4
+    shift 4
+    numbers "$name.whole" run "$@"
+    numbers "$name.with" run "$@" -j "$threads" --checkpoint "$name.ck" --every "$every"
+    cmp -s "$name.whole" "$name.with" || fail "$name: other numbers with checkpoints"
+    [[ -s $name.ck ]] || fail "$name: no checkpoint was written"
+    numbers "$name.resumed" resume "$name.ck" -j "$others"
+    cmp -s "$name.whole" "$name.resumed" || fail "$name: other numbers after resume: $(diff "$name.whole" "$name.resumed" | head -3)"
+}
+
+small=(-p r9nano -s clusters=2)
+check kernel at=24us 2 1 fir "${small[@]}" --size 2048 --verify --series-every 1us
+check kernels 3kernels 1 1 bitonicsort "${small[@]}" --size 64
+system=(-p r9nano --gpus 2 -s gpus.clusters=2 -s fabric.model=pcie -s host.model=cpu)
+check pair at=30us 2 3 fir "${system[@]}" --size 1024 --devices unified -s migrate.model=esi
+
+# A recording, and a code object. Files are named from the root.
+run 0 run fir "${small[@]}" --size 2048 --record fir.lspk
+check recording at=24us 1 2 fir.lspk "${small[@]}"
+cp "$SOURCE_DIR/tests/data/debug/reverse.co" .
+check object at=7us 1 2 reverse.co -p w6800 -s clusters=6 --grid 128 -a buffer:512:f32=1.5 -a buffer:512 -a f32:2 -a u32:128
+mkdir elsewhere
+(cd elsewhere && "$LOCKSTEP" resume ../recording.ck -f tidy --progress never 2>/dev/null | grep -v '^host,') | cmp -s - recording.whole ||
+    fail 'another directory gives other numbers'
+
+# ---------------------------------------------------------------------------------------------------- kill -9
+program=(fir "${small[@]}" --size "$([[ ${LONG-} ]] && echo 262144 || echo 65536)")
+numbers whole run "${program[@]}"
+kills=1
+[[ ${LONG-} ]] && kills=100
+for ((i = 0; i < kills; i++)); do
+    rm -f killed.ck
+    "$LOCKSTEP" run "${program[@]}" -j $((i % 2 + 1)) --checkpoint killed.ck --every 100ms -f tidy --progress never >/dev/null 2>&1 &
+    sleep "0.$((20 + (i * 37 + 5) % 60))"
+    kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+    [[ -e killed.ck ]] || continue # nothing was lost but the beginning
+    numbers resumed resume killed.ck -j $((i % 3 + 1))
+    cmp -s whole resumed || fail "other numbers after kill $i"
+done
+
+# ---------------------------------------------------------------------------------------------------- refusals
+refused 3 'a recording that is written (--record) cannot be part of a checkpoint' run "${program[@]}" --checkpoint a.ck --every 60s --record a.lspk
+refused 3 'a memory check (--check-memory) cannot be part of a checkpoint' run "${program[@]}" --checkpoint a.ck --every 60s --check-memory
+[[ ! -e a.ck && ! -e a.lspk ]] || fail 'a refused run wrote a file'
+cp fir.lspk recording.lspk
+run 0 run fir "${small[@]}" --size 1024 --record fir.lspk
+refused 2 'has changed since checkpoint' resume recording.ck
