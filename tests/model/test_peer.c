@@ -171,15 +171,15 @@ static void build(rig *r, const peer_spec *spec)
         assert_int_equal(peer_attach(r->block[i], &wiring, NULL), LS_OK);
     }
     for (uint32_t i = 0; i < 2; i++) {
-        fabric_end *end = peer_end(r->block[i]), *other = peer_end(r->block[1 - i]);
+        ls_fabric_end *end = peer_end(r->block[i]), *other = peer_end(r->block[1 - i]);
         end->ends = 2; /* each end has room for so many messages of a class */
-        for (uint32_t c = 0; c < FABRIC_CLASSES; c++) {
+        for (uint32_t c = 0; c < LS_FABRIC_CLASSES; c++) {
             char name[32];
             snprintf(name, sizeof name, "fabric%u.", i);
             credits = other->receive_credits[c];
             if (credits > 0)
-                end->send[c] = join(r, name, c, peers[i], peers[1 - i], sizeof(fabric_message), other->receive,
-                                    other->receiver);
+                end->send[c] = join(r, name, c, peers[i], peers[1 - i], sizeof(ls_fabric_message),
+                                    other->receive, other->receiver);
         }
     }
 }

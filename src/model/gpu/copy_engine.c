@@ -92,7 +92,7 @@ bool copy_engine_send(peer *p)
                                  .sectors = (uint16_t)((1u << piece->sectors) - 1),
                                  .kind = LS_SECTOR_WRITE,
                                  .global = true };
-    if (!peer_send(p, FABRIC_COPY, PEER_COPY, piece->to, c->ready.first, piece->to_address, piece->bytes,
+    if (!peer_send(p, LS_FABRIC_COPY, PEER_COPY, piece->to, c->ready.first, piece->to_address, piece->bytes,
                    (uint32_t)p->spec->header_bytes, &packet, sizeof packet))
         return false;
     p->n.copy_packets++;
@@ -121,7 +121,7 @@ bool copy_engine_has_work(const peer *p)
     bool reads = c->piece != INDEX_NONE ||
                  (c->is_busy && c->read_bytes < c->job.bytes && !index_pool_empty(&c->pool, c->piece_total));
     return (reads && !p->ways[PEER_WAY_MEMORY].waits) ||
-           (!index_list_empty(&c->ready) && !p->ways[FABRIC_COPY].waits);
+           (!index_list_empty(&c->ready) && !p->ways[LS_FABRIC_COPY].waits);
 }
 
 static uint64_t piece_length(const void *self)

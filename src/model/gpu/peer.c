@@ -39,7 +39,7 @@ void peer_wait(peer *p, uint32_t way, ls_link *link)
 
 /* --------------------------------------------------------------------------------------------- to the fabric */
 
-bool peer_send(peer *p, fabric_class class_index, peer_kind kind, uint32_t to, uint32_t token,
+bool peer_send(peer *p, ls_fabric_class class_index, peer_kind kind, uint32_t to, uint32_t token,
                uint64_t address, uint32_t data_bytes, uint32_t header_bytes, const void *body,
                uint32_t body_bytes)
 {
@@ -47,7 +47,7 @@ bool peer_send(peer *p, fabric_class class_index, peer_kind kind, uint32_t to, u
         return false;
     ls_link *link = p->end.send[class_index];
     uint32_t wire_bytes = data_bytes + header_bytes;
-    fabric_message *slot = ls_link_send(link, wire_bytes);
+    ls_fabric_message *slot = ls_link_send(link, wire_bytes);
     if (slot == NULL) {
         p->n.fabric_waits++;
         peer_wait(p, class_index, link);
@@ -80,7 +80,7 @@ static bool send_request(peer *p)
         packet.byte_mask[sector] = ask->m[k].byte_mask;
     }
     uint32_t data_bytes = ask->kind == LS_SECTOR_READ ? 0 : ask->count * LS_SECTOR_BYTES;
-    if (!peer_send(p, FABRIC_REQUEST, PEER_SECTORS_KIND, ask->owner, i, ask->line, data_bytes,
+    if (!peer_send(p, LS_FABRIC_REQUEST, PEER_SECTORS_KIND, ask->owner, i, ask->line, data_bytes,
                    (uint32_t)p->spec->header_bytes, &packet, sizeof packet))
         return false;
     (void)index_list_pop(&p->requests, ask_links(p));
@@ -93,8 +93,8 @@ static bool send_signal(peer *p)
         return false;
     const peer_command *signal = &p->signals[p->signal_head];
     const uint64_t none = 0;
-    if (!peer_send(p, FABRIC_REQUEST, PEER_SIGNAL, signal->to, signal->number, signal->number, LS_SECTOR_BYTES,
-                   (uint32_t)p->spec->header_bytes, &none, sizeof none))
+    if (!peer_send(p, LS_FABRIC_REQUEST, PEER_SIGNAL, signal->to, signal->number, signal->number,
+                   LS_SECTOR_BYTES, (uint32_t)p->spec->header_bytes, &none, sizeof none))
         return false;
     p->signal_head = (p->signal_head + 1) % PEER_COMMANDS;
     p->signal_count--;
@@ -117,7 +117,7 @@ static bool send_data(peer *p)
     const peer_serve *serve = &p->serves[i];
     const uint64_t none = 0;
     data_bytes = (uint32_t)__builtin_popcount(serve->packet.sectors) * LS_SECTOR_BYTES;
-    if (!peer_send(p, FABRIC_DATA, PEER_DATA, serve->from, serve->token, serve->packet.address, data_bytes,
+    if (!peer_send(p, LS_FABRIC_DATA, PEER_DATA, serve->from, serve->token, serve->packet.address, data_bytes,
                    (uint32_t)p->spec->header_bytes, &none, sizeof none))
         return false;
     (void)index_list_pop(&p->answers, serve_links(p));
@@ -142,7 +142,7 @@ static bool send_acks(peer *p, ls_cycle now)
         for (uint32_t i = list->serves.first; i != INDEX_NONE && acks.count < p->spec->ack_packets;
              i = p->serves[i].next)
             acks.tokens[acks.count++] = p->serves[i].token;
-        if (!peer_send(p, FABRIC_DATA, PEER_ACK, end, 0, acks.tokens[0], 0, (uint32_t)p->spec->ack_bytes,
+        if (!peer_send(p, LS_FABRIC_DATA, PEER_ACK, end, 0, acks.tokens[0], 0, (uint32_t)p->spec->ack_bytes,
                        &acks, sizeof acks))
             return false;
         for (uint32_t k = 0; k < acks.count; k++)
@@ -380,14 +380,14 @@ void peer_receive_reply(void *state, ls_link *link, const void *payload, ls_cycl
 
 /* ------------------------------------------------------------------------------------------- from the fabric */
 
-static void take_packet(peer *p, ls_link *link, const fabric_message *message)
+static void take_packet(peer *p, ls_link *link, const ls_fabric_message *message)
 {
     uint32_t i = index_pool_take(&p->serve_pool, serve_links(p));
     peer_serve *serve = &p->serves[i];
     *serve = (peer_serve){ .link = link,
                            .token = message->token,
                            .from = message->from,
-                           .is_copy = message->class_index == FABRIC_COPY };
+                           .is_copy = message->class_index == LS_FABRIC_COPY };
     memcpy(&serve->packet, message->body, sizeof serve->packet);
     serve->waiting = serve->packet.sectors;
     serve->left = (uint16_t)__builtin_popcount(serve->packet.sectors);
@@ -408,8 +408,12 @@ static void take_answer(peer *p, uint32_t token)
 void peer_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     peer *p = self;
-    const fabric_message *message = payload;
+    const ls_fabric_message *message = payload;
     (void)now;
+    if (LS_UNLIKELY(!fabric_is_mine(&p->end, message))) {
+        ls_link_release(link, 1);
+        return;
+    }
     p->n.payload_bytes_in += message->data_bytes;
     ls_ticker_wake(&p->ticker);
     if (message->kind == PEER_SECTORS_KIND || message->kind == PEER_COPY) {
@@ -498,8 +502,8 @@ static bool has_work(const peer *p)
 {
     const peer_way *ways = p->ways;
     return (!index_list_empty(&p->input) && p->in_flight < p->ask_total) || p->opened.oldest != INDEX_NONE ||
-           ((!index_list_empty(&p->requests) || p->signal_count > 0) && !ways[FABRIC_REQUEST].waits) ||
-           ((!index_list_empty(&p->answers) || p->ack_count > 0) && !ways[FABRIC_DATA].waits) ||
+           ((!index_list_empty(&p->requests) || p->signal_count > 0) && !ways[LS_FABRIC_REQUEST].waits) ||
+           ((!index_list_empty(&p->answers) || p->ack_count > 0) && !ways[LS_FABRIC_DATA].waits) ||
            (!index_list_empty(&p->answered) && !ways[PEER_WAY_CORE].waits) ||
            (!index_list_empty(&p->incoming) && !ways[PEER_WAY_MEMORY].waits) ||
            (p->notice_count > 0 && !ways[PEER_WAY_QUEUE].waits) || copy_engine_has_work(p) ||

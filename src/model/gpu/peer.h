@@ -11,7 +11,7 @@
 #define MODEL_GPU_PEER_H
 
 #include "lockstep/block.h"
-#include "model/fabric/fabric.h"
+#include "engine/fabric_ends.h"
 #include "model/memory/mem.h"
 
 #define PEER_SLOT "peer"
@@ -81,7 +81,7 @@ typedef struct peer_wiring {
 
 /* For the builder. The block has the end of the fabric before it is attached. */
 ls_status peer_attach(ls_block *block, const peer_wiring *wiring, ls_error *err);
-fabric_end *peer_end(ls_block *block);
+ls_fabric_end *peer_end(ls_block *block);
 /* Receive functions of links; the receiver is the block's state. */
 void peer_receive_request(void *state, ls_link *link, const void *payload, ls_cycle now);
 void peer_receive_reply(void *state, ls_link *link, const void *payload, ls_cycle now);

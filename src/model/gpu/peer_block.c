@@ -19,10 +19,10 @@ static ls_status peer_init(ls_block *block, void *state, const void *spec, ls_er
     if (p->spec->copy_bytes % LS_SECTOR_BYTES != 0)
         return ls_fail(err, LS_ERR_INPUT, "peer.copy_bytes is %llu, it must be a multiple of %u",
                        (unsigned long long)p->spec->copy_bytes, LS_SECTOR_BYTES);
-    p->end = (fabric_end){ .name = p->name, .region = p->region, .receive = peer_receive, .receiver = p };
-    p->end.receive_credits[FABRIC_REQUEST] = p->end.receive_credits[FABRIC_COPY] =
+    p->end = (ls_fabric_end){ .name = p->name, .region = p->region, .receive = peer_receive, .receiver = p };
+    p->end.receive_credits[LS_FABRIC_REQUEST] = p->end.receive_credits[LS_FABRIC_COPY] =
         (uint32_t)p->spec->served_in_flight;
-    p->end.receive_credits[FABRIC_DATA] = (uint32_t)p->spec->served_in_flight;
+    p->end.receive_credits[LS_FABRIC_DATA] = (uint32_t)p->spec->served_in_flight;
     for (uint32_t i = 0; i < PEER_WAYS; i++) {
         p->ways[i].peer = p;
         ls_event_init(&p->ways[i].ready, peer_way_ready, &p->ways[i]);
@@ -30,7 +30,7 @@ static ls_status peer_init(ls_block *block, void *state, const void *spec, ls_er
     return ls_ticker_add(p->region, &p->ticker, peer_tick, p, err);
 }
 
-fabric_end *peer_end(ls_block *block)
+ls_fabric_end *peer_end(ls_block *block)
 {
     return &((peer *)ls_block_state(block))->end;
 }

@@ -208,5 +208,5 @@ ls_status gpu_peer_build(const gpu_peer_plan *plan, gpu_peer_links *out, ls_erro
     out->request_credits = noc->credits[GPU_REQUEST];
     wiring.to_memory = to_memory;
     TRY(peer_attach(gpu->peer, &wiring, err));
-    return ls_engine_add_part(b.engine, FABRIC_END_PART, peer_end(gpu->peer), err);
+    return ls_engine_add_part(b.engine, LS_FABRIC_END_PART, peer_end(gpu->peer), err);
 }

@@ -114,7 +114,7 @@ typedef struct peer_way {
     bool waits;
 } peer_way;
 
-enum { PEER_WAY_MEMORY = FABRIC_CLASSES, PEER_WAY_CORE, PEER_WAY_QUEUE, PEER_WAY_FENCE, PEER_WAYS };
+enum { PEER_WAY_MEMORY = LS_FABRIC_CLASSES, PEER_WAY_CORE, PEER_WAY_QUEUE, PEER_WAY_FENCE, PEER_WAYS };
 
 typedef struct peer {
     const peer_spec *spec;
@@ -123,7 +123,7 @@ typedef struct peer {
     ls_region *region;
     ls_domain *domain;
     ls_ticker ticker;
-    fabric_end end;
+    ls_fabric_end end;
     mem_map map;
     uint32_t requesters, channels;
     uint32_t memory_id;    /* this block's number among the requesters of the own L2 */
@@ -156,7 +156,7 @@ typedef struct peer {
 } peer;
 
 /* Puts a message on the fabric, or waits for its link. body: body_bytes are copied. */
-bool peer_send(peer *p, fabric_class class_index, peer_kind kind, uint32_t to, uint32_t token,
+bool peer_send(peer *p, ls_fabric_class class_index, peer_kind kind, uint32_t to, uint32_t token,
                uint64_t address, uint32_t data_bytes, uint32_t header_bytes, const void *body,
                uint32_t body_bytes);
 /* Requests a sector of the own memory; false: the link has no room, and the block is woken when it has. */
