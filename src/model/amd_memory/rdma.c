@@ -195,6 +195,12 @@ void rdma_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
         arm(r, serve->at, now);
         return;
     }
+    if (LS_UNLIKELY(message->token >= r->ask_total)) {
+        ls_link_release(link, 1);
+        ls_domain_fail(ls_region_domain(r->region),
+                       "the model of slot 'rdma' of another GPU answered a request that was not sent");
+        return;
+    }
     rdma_ask *ask = &r->asks[message->token];
     ls_rdma_take_answer(&ask->m, m, r->line_bytes);
     ask->at = now + r->spec->latency_cycles;
