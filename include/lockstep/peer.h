@@ -105,4 +105,32 @@ typedef struct ls_peer_ops {
     void (*receive_flush)(void *self, ls_link *link, const void *payload, ls_cycle now);
 } ls_peer_ops;
 
+/* --- services for models --- */
+
+#define LS_PEER_HEADER_BYTES 16u /* of the messages of these services */
+
+/* Puts a packet with one sector, or a signal, on the fabric. False: there is no room now. */
+LS_API bool ls_peer_send_sector(const ls_fabric_end *from, uint32_t token, const ls_sector_message *sector);
+LS_API bool ls_peer_send_signal(const ls_fabric_end *from, const ls_peer_command *signal);
+
+/* Serves packets and signals of other GPUs: one of class REQUEST and one of class COPY at a time. The end has one credit
+ * of each of the two classes. */
+typedef struct ls_peer_served {
+    ls_fabric_message message;
+    ls_link *link;          /* whose buffer entry it has; NULL: there is none */
+    uint32_t sectors, left; /* that L2 was not asked for yet; answers of L2 that are missing */
+} ls_peer_served;
+
+typedef struct ls_peer_server {
+    const ls_peer_wiring *wiring; /* the model's own */
+    const ls_fabric_end *end;
+    ls_peer_served served[2];
+} ls_peer_server;
+
+/* A message of class REQUEST or COPY, and an answer of L2 to it. */
+LS_API void ls_peer_serve_receive(ls_peer_server *server, ls_link *link, const ls_fabric_message *message);
+LS_API void ls_peer_serve_reply(ls_peer_server *server, ls_link *link, const ls_sector_message *reply);
+/* Moves on what can be moved in this cycle. Whether to call it in the next one. */
+LS_API bool ls_peer_serve_tick(ls_peer_server *server);
+
 #endif

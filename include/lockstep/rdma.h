@@ -28,6 +28,8 @@ typedef struct ls_page_agent {
 } ls_page_agent;
 
 typedef struct ls_rdma_wiring {
+    ls_region *region;   /* of the block */
+    const char *name;    /* of the block */
     uint32_t number;     /* of the GPU: its end of the fabric */
     uint32_t line_bytes; /* of its caches */
     ls_block *memory;    /* where requests of other GPUs go: ls_line_join() */
@@ -43,6 +45,11 @@ typedef struct ls_rdma_ops {
 
 /* --- messages: the same for all models, so that GPUs with different engines understand each other --- */
 
+/* The end of an engine that has room for so many messages of each class of its own; those of the agent come on top. */
+LS_API ls_fabric_end ls_rdma_make_end(const ls_rdma_wiring *wiring, uint32_t messages, ls_receive_fn receive,
+                                      void *self);
+/* The answer to a request for an address that no end has. */
+LS_API void ls_rdma_fault(ls_line_message *line, uint32_t line_bytes);
 /* The end that has the memory of an address; UINT32_MAX: none. */
 LS_API uint32_t ls_rdma_end_of(const ls_fabric_end *end, uint64_t address);
 /* The class in which a request leaves: COPY for lines of DMA engines in host memory, else REQUEST. The class of its
@@ -54,6 +61,29 @@ LS_API uint32_t ls_rdma_fill_request(ls_fabric_message *out, const ls_fabric_end
                                      uint32_t token, const ls_line_message *line, uint32_t line_bytes);
 LS_API uint32_t ls_rdma_fill_answer(ls_fabric_message *out, const ls_fabric_end *from, uint32_t to,
                                     uint32_t token, const ls_line_message *line, uint32_t line_bytes);
+/* Puts such a message on the fabric. False: its link has no room, and `retry` runs when it has. */
+static inline bool ls_rdma_send_request(const ls_fabric_end *from, uint32_t to, uint32_t token,
+                                        const ls_line_message *line, uint32_t line_bytes, ls_event *retry)
+{
+    ls_link *link = from->send[ls_rdma_request_class(from, line)];
+    ls_fabric_message *slot = (ls_fabric_message *)ls_link_send(link, 1);
+    if (slot != NULL)
+        (void)ls_rdma_fill_request(slot, from, to, token, line, line_bytes);
+    else
+        ls_link_wait(link, retry);
+    return slot != NULL;
+}
+static inline bool ls_rdma_send_answer(const ls_fabric_end *from, uint32_t to, uint32_t token,
+                                       const ls_line_message *line, uint32_t line_bytes, ls_event *retry)
+{
+    ls_link *link = from->send[ls_rdma_answer_class(line)];
+    ls_fabric_message *slot = (ls_fabric_message *)ls_link_send(link, 1);
+    if (slot != NULL)
+        (void)ls_rdma_fill_answer(slot, from, to, token, line, line_bytes);
+    else
+        ls_link_wait(link, retry);
+    return slot != NULL;
+}
 /* Whether a message of class REQUEST, DATA or COPY is a request of another GPU; else it is an answer. */
 LS_API bool ls_rdma_is_request(const ls_fabric_message *message);
 /* The line of a message. */

@@ -256,7 +256,11 @@ static inline void rig_build_gpu(rig *r, uint32_t number, const line_rdma_spec *
     g->memory->latency = 10;
     g->memory->room = memory_room;
     ls_event_init(&g->memory->event, rig_memory_event, g->memory);
-    const ls_rdma_wiring wiring = { .number = number, .line_bytes = RIG_LINE, .memory = memory };
+    const ls_rdma_wiring wiring = { .region = g->region,
+                                    .name = ls_block_name(g->rdma),
+                                    .number = number,
+                                    .line_bytes = RIG_LINE,
+                                    .memory = memory };
     RIG_OK(line_rdma_attach(g->rdma, &wiring, err));
     g->end = line_rdma_end(g->rdma);
     for (uint32_t i = 0; i < RIG_CLIENTS; i++) {

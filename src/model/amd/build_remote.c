@@ -214,7 +214,11 @@ ls_status build_remote(builder *b, ls_error *err)
     TRY(ls_machine_block(b->machine, region, name, "rdma", &rdma, err));
     TRY(build_served(b, region, &hub, err));
     TRY(build_agent(b, region, &agent, err));
-    ls_rdma_wiring wiring = { .number = b->gpu->number, .line_bytes = b->gpu->line_bytes, .memory = hub };
+    ls_rdma_wiring wiring = { .region = region,
+                              .name = ls_block_name(rdma),
+                              .number = b->gpu->number,
+                              .line_bytes = b->gpu->line_bytes,
+                              .memory = hub };
     if (agent != NULL)
         wiring.agent = page_agent_port(agent);
     TRY(line_rdma_attach(rdma, &wiring, err));

@@ -320,8 +320,7 @@ bool rdma_request(void *self, uint32_t client, const ls_line_message *m, ls_cycl
         ask->is_host_copy = ls_rdma_request_class(&r->end, m) == LS_FABRIC_COPY;
         index_list_append(ask->is_host_copy ? &r->copies : &r->requests, ask_links(r), i);
     } else { /* a wild address: nothing is mapped there */
-        ask->m.flags |= LS_LINE_FAULT;
-        memset(ask->m.data, 0, r->line_bytes);
+        ls_rdma_fault(&ask->m, r->line_bytes);
         index_list_append(&r->answered, ask_links(r), i);
     }
     arm(r, ask->at, now);

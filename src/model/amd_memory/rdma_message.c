@@ -6,6 +6,28 @@
 
 #define COPY_REQUEST 0x80u /* of ls_fabric_message.kind: a message of class COPY that is a request to a GPU */
 
+ls_fabric_end ls_rdma_make_end(const ls_rdma_wiring *wiring, uint32_t messages, ls_receive_fn receive,
+                               void *self)
+{
+    ls_fabric_end end = { .name = wiring->name,
+                          .number = wiring->number,
+                          .region = wiring->region,
+                          .line_bytes = wiring->line_bytes,
+                          .receive = receive,
+                          .receiver = self };
+    for (uint32_t c = 0; c < LS_FABRIC_CLASSES; c++)
+        end.receive_credits[c] = wiring->agent.credits[c];
+    end.receive_credits[LS_FABRIC_REQUEST] = end.receive_credits[LS_FABRIC_DATA] =
+        end.receive_credits[LS_FABRIC_COPY] = messages;
+    return end;
+}
+
+void ls_rdma_fault(ls_line_message *line, uint32_t line_bytes)
+{
+    line->flags |= LS_LINE_FAULT;
+    memset(line->data, 0, line_bytes);
+}
+
 uint32_t ls_rdma_end_of(const ls_fabric_end *end, uint64_t address)
 {
     uint32_t place = mem_place_of(address);

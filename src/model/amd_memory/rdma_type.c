@@ -46,9 +46,6 @@ static ls_status rdma_init(ls_block *block, void *state, const void *spec, ls_er
         r->ways[i].rdma = r;
         ls_event_init(&r->ways[i].ready, rdma_link_ready, &r->ways[i]);
     }
-    r->end = (ls_fabric_end){ .name = r->name, .region = r->region, .receive = rdma_receive, .receiver = r };
-    r->end.receive_credits[LS_FABRIC_REQUEST] = r->end.receive_credits[LS_FABRIC_DATA] =
-        r->end.receive_credits[LS_FABRIC_COPY] = (uint32_t)r->spec->buffer_messages;
     return LS_OK;
 }
 
@@ -56,12 +53,8 @@ static ls_status rdma_attach(void *self, const ls_rdma_wiring *wiring, ls_error 
 {
     rdma *r = self;
     r->line_bytes = wiring->line_bytes;
-    r->end.number = wiring->number;
-    r->end.line_bytes = wiring->line_bytes;
     r->agent = wiring->agent;
-    for (uint32_t i = 0; i < LS_FABRIC_CLASSES; i++)
-        if (wiring->agent.credits[i] != 0)
-            r->end.receive_credits[i] = wiring->agent.credits[i];
+    r->end = ls_rdma_make_end(wiring, (uint32_t)r->spec->buffer_messages, rdma_receive, r);
     return ls_line_join(wiring->memory, &rdma_memory_client, r, &r->memory, err);
 }
 
