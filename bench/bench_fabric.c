@@ -7,7 +7,7 @@
 #include "model/fabric/network.h"
 
 typedef struct end {
-    fabric_end end;
+    ls_fabric_end end;
     ls_event event;
     uint64_t left, received;
 } end;
@@ -15,18 +15,18 @@ typedef struct end {
 static void send_message(void *self, ls_cycle now)
 {
     end *e = self;
-    fabric_message *m = ls_link_send(e->end.send[FABRIC_DATA], 1);
+    ls_fabric_message *m = ls_link_send(e->end.send[LS_FABRIC_DATA], 1);
     (void)now;
     if (m == NULL) {
-        ls_link_wait(e->end.send[FABRIC_DATA], &e->event);
+        ls_link_wait(e->end.send[LS_FABRIC_DATA], &e->event);
         return;
     }
-    *m = (fabric_message){ .to = 1,
-                           .class_index = FABRIC_DATA,
-                           .data_bytes = 64,
-                           .wire_bytes = 68,
-                           .body_bytes = 48 + 64,
-                           .address = e->left * 64 };
+    *m = (ls_fabric_message){ .to = 1,
+                              .class_index = LS_FABRIC_DATA,
+                              .data_bytes = 64,
+                              .wire_bytes = 68,
+                              .body_bytes = 48 + 64,
+                              .address = e->left * 64 };
     if (--e->left > 0)
         ls_schedule(e->end.region, &e->event, 5);
 }
@@ -68,15 +68,15 @@ int main(int argc, char **argv)
     ls_error err = { 0 };
     for (uint32_t i = 0; i < 2; i++) {
         ls_group *group;
-        ends[i].end = (fabric_end){ .name = i == 0 ? "gpu0" : "gpu1",
-                                    .number = i,
-                                    .region = bench_domain(engine, i),
-                                    .receive = receive,
-                                    .receiver = &ends[i],
-                                    .receive_credits = { [FABRIC_DATA] = 128 } };
+        ends[i].end = (ls_fabric_end){ .name = i == 0 ? "gpu0" : "gpu1",
+                                       .number = i,
+                                       .region = bench_domain(engine, i),
+                                       .receive = receive,
+                                       .receiver = &ends[i],
+                                       .receive_credits = { [LS_FABRIC_DATA] = 128 } };
         must(ls_group_create(engine, ends[i].end.name, &group, &err), &err);
         must(ls_domain_set_group(ls_region_domain(ends[i].end.region), group, &err), &err);
-        must(ls_engine_add_part(engine, FABRIC_END_PART, &ends[i].end, &err), &err);
+        must(ls_engine_add_part(engine, LS_FABRIC_END_PART, &ends[i].end, &err), &err);
         ls_event_init(&ends[i].event, send_message, &ends[i]);
     }
     ends[0].left = argument(argc, argv, 2, 10000);
@@ -86,7 +86,9 @@ int main(int argc, char **argv)
                                .port_latency_ns = { 40, 1 },
                                .framing = FABRIC_PERCENT,
                                .encoding_percent = 25 };
-    must(fabric_build(engine, &keys, row, &switches, 2, &err), &err);
+    ls_fabric_plan plan;
+    must(fabric_collect_ends(engine, 2, &plan, &err), &err);
+    must(fabric_build(engine, &keys, row, &switches, &plan, &err), &err);
     must(ls_engine_set_stop_delay(engine, 70 * UINT64_C(1000000), &err), &err);
     ls_schedule(ends[0].end.region, &ends[0].event, 0);
     ls_run_result result = bench_run(engine, &(ls_run_options){ .threads = 1 });

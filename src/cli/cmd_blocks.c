@@ -1,6 +1,7 @@
 /* cmd_blocks.c: `lockstep blocks`: lists block types from the registry's declarations. */
 #include "cli/cli.h"
 #include "lockstep/block.h"
+#include "model/policy/policy.h"
 #include "platform/value.h"
 
 #include <string.h>
@@ -158,6 +159,18 @@ static ls_status print_interfaces(const cli_context *ctx, const cli_style *style
     return print_table(&t, ctx->out, style, err);
 }
 
+/* Policies are keys of blocks; plug-ins add values to them. */
+static ls_status print_policies(const cli_context *ctx, const cli_style *style, ls_error *err)
+{
+    table t = { .arena = ctx->arena };
+    for (size_t i = 0; i < POLICY_SLOTS; i++)
+        row(&t, policy_kinds[i].slot, policy_kinds[i].interface.name, "", "",
+            policy_kinds[i].interface.header);
+    fprintf(ctx->out, "%sPolicies, which are values of keys, and their interfaces%s\n", style->title,
+            style->off);
+    return print_table(&t, ctx->out, style, err);
+}
+
 static ls_status print_machine(const cli_context *ctx, const cli_style *style, const ls_machine_type *type,
                                ls_error *err)
 {
@@ -199,7 +212,9 @@ static ls_status print_overview(const cli_context *ctx, const cli_style *style, 
         row(&t, arena_printf(ctx->arena, "%s/%s", type->slot, type->name), "", "", "", type->help);
     }
     status = print_table(&t, ctx->out, style, err);
-    return status == LS_OK ? print_interfaces(ctx, style, err) : status;
+    if (status == LS_OK)
+        status = print_interfaces(ctx, style, err);
+    return status == LS_OK ? print_policies(ctx, style, err) : status;
 }
 
 /* Slots, then SLOT/MODEL, then machines: everything the argument may name. */

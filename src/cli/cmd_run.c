@@ -222,14 +222,14 @@ static ls_status write_files(const session *s, ls_error *err)
                                             .per_block = cli_flag(ctx, "per-block") };
     ls_status first = LS_OK;
     for (size_t i = 0; i < cli_count(ctx, "out"); i++) {
-        ls_error later;
+        ls_error later = { 0 };
         ls_error *own = first == LS_OK ? err : &later;
         ls_status status = ls_sim_export(s->sim, cli_text_at(ctx, "out", i), &options, own);
         first = first == LS_OK ? status : first;
     }
     if (cli_text(ctx, "html")) {
         const ls_sim_page_options page = { LS_SIM_PAGE_OPTIONS, .command = options.command };
-        ls_error later;
+        ls_error later = { 0 };
         ls_status status =
             ls_sim_write_page(s->sim, cli_text(ctx, "html"), &page, first == LS_OK ? err : &later);
         first = first == LS_OK ? status : first;
@@ -245,7 +245,7 @@ static ls_status report(session *s, ls_error *err)
     /* The summary is printed even if a file cannot be written: it may be all that is left of the run. */
     ls_status written = write_files(s, err);
     if (own_text(s, "timeline")) {
-        ls_error later;
+        ls_error later = { 0 };
         ls_status drawn = ls_sim_write_timeline(s->sim, written == LS_OK ? err : &later);
         written = written == LS_OK ? drawn : written;
     }

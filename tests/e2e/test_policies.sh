@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # Policies of caches, DRAM and placement: each can be chosen on both machines, acts, and gives the same numbers for any
-# number of threads. Old spellings are refused with the new ones. A plug-in brings a replacement policy.
+# number of threads. Old spellings are refused with the new ones. Plug-ins bring policies of every kind.
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 export LOCKSTEP_PLATFORM_PATH=$SOURCE_DIR/platforms
 
 # acts NAME COMMAND...: runs with 1, 2, 3 and 8 threads, all the same, and other cycles than base.json has.
+all_threads=(2 3 8)
 acts() {
     local name=$1 threads
     shift
     run 0 "$@" -j 1 -o "$name.json"
-    for threads in 2 3 8; do
+    for threads in "${all_threads[@]}"; do
         run 0 "$@" -j "$threads" -o other.json
         run 0 compare "$name.json" other.json --per-block --check
     done
@@ -70,29 +71,65 @@ refused 2 "but must be one of lru, fifo, random, plru, srrip" run fir -p r9nano 
 # Masks that do not fit.
 refused 2 "hash_masks has 1 masks, but 64 sets need 6" run synth:gemm -p rtx3070 -s l2.hash=bits -s l2.hash_masks=0x80
 
-# A plug-in's policy: built against the headers alone.
-"$CC" -std=c17 -shared -fPIC ${SANITIZE:+-fsanitize=$SANITIZE} -DLOCKSTEP_PLUGIN -I "$SOURCE_DIR/include" \
-    "$SOURCE_DIR/examples/plugins/replace_nru.c" -o nru.so || fail "the example does not compile"
-run 0 "${nvidia[@]}" -o base.json
-acts n-nru --plugin ./nru.so "${nvidia[@]}" -s l2.replacement=nru
-run 0 "${amd[@]}" -o base.json
-acts a-nru --plugin ./nru.so "${amd[@]}" -s l2.replacement=nru -s vector_cache.replacement=nru
-run 0 --plugin ./nru.so config explain l2.replacement -p rtx3070
-says 'nru: the first line that was not used recently'
-refused 2 "but must be one of lru, fifo, random, plru, srrip" "${nvidia[@]}" -s l2.replacement=nru
-
-# A policy that leaves out a function, and a policy that chooses a line that must not be evicted.
-sed 's/, .victim = victim//; s/static uint32_t victim/uint32_t victim(void *, uint32_t, const uint64_t *); uint32_t victim/' \
-    "$SOURCE_DIR/examples/plugins/replace_nru.c" >half.c
-sed 's/return i \* 64 + .*/return ways;/' "$SOURCE_DIR/examples/plugins/replace_nru.c" >wrong.c
-for name in half wrong; do
-    "$CC" -std=c17 -shared -fPIC ${SANITIZE:+-fsanitize=$SANITIZE} -DLOCKSTEP_PLUGIN -I "$SOURCE_DIR/include" $name.c \
-        -o $name.so || fail "$name.c does not compile"
+# Policies of plug-ins: built against the headers alone.
+compile() { # compile FILE OUT
+    "$CC" -std=c17 -shared -fPIC ${SANITIZE:+-fsanitize=$SANITIZE} -DLOCKSTEP_PLUGIN -I "$SOURCE_DIR/include" "$1" -o "$2" ||
+        fail "$1 does not compile"
+}
+plugins=()
+for name in replace_nru prefetch_block hash_prime dram_reads_first place_halves; do
+    (($(wc -l <"$SOURCE_DIR/examples/plugins/$name.c") < 150)) || fail "$name.c has 150 lines or more"
+    compile "$SOURCE_DIR/examples/plugins/$name.c" "$name.so"
+    plugins+=(--plugin "./$name.so")
 done
-refused 3 "replacement policy 'nru' leaves out the function 'victim'" --plugin ./half.so "${nvidia[@]}" \
-    -s l2.replacement=nru
-refused 2 "replacement policy 'nru' chose a line that may not go" --plugin ./wrong.so "${nvidia[@]}" -s l2.replacement=nru
-exit 0
+all_threads=(3)
+run 0 "${nvidia[@]}" -o base.json
+for set in l2.replacement=nru l2.prefetch=block core.l1.prefetch=block l2.hash=prime core.l1.hash=prime \
+    dram.scheduler=reads-first dispatch.placement=halves; do
+    acts n-plugin "${plugins[@]}" "${nvidia[@]}" -s $set
+done
+acts n-plugin "${plugins[@]}" "${nvidia[@]}" -s dram.scheduler=reads-first -s dram.write_queue_entries=16
+run 0 "${amd[@]}" -o base.json
+for set in l2.replacement=nru vector_cache.replacement=nru l2.prefetch=block l2.hash=prime vector_cache.hash=prime \
+    dram.scheduler=reads-first command.placement=halves; do
+    acts a-plugin "${plugins[@]}" "${amd[@]}" -s $set
+done
+run 0 "${plugins[@]}" config explain l2.replacement -p rtx3070
+says 'nru: the first line that was not used recently'
+run 0 "${plugins[@]}" config explain dram.scheduler -p rtx3070
+says 'reads-first: reads before writes, then open rows, then the oldest'
+refused 2 "but must be one of lru, fifo, random, plru, srrip" "${nvidia[@]}" -s l2.replacement=nru
+run 0 blocks
+grep -qE '^    dram.scheduler +dram-scheduler/1 +lockstep/policy.h$' stdout || fail 'the policy slots are not listed'
+
+# A policy that leaves out a function, and a policy whose answer cannot be: both are named. bad FILE SED SET CODE LINE
+bad() {
+    sed -E "$2" "$SOURCE_DIR/examples/plugins/$1.c" >bad.c
+    ! cmp -s bad.c "$SOURCE_DIR/examples/plugins/$1.c" || fail "'$2' changes nothing in $1.c"
+    "$CC" -std=c17 -w -shared -fPIC ${SANITIZE:+-fsanitize=$SANITIZE} -DLOCKSTEP_PLUGIN -I "$SOURCE_DIR/include" bad.c \
+        -o bad.so || fail "$1.c with '$2' does not compile"
+    refused "$4" "$5" --plugin ./bad.so "${nvidia[@]}" -s "$3" -j 3
+}
+bad replace_nru 's/, \.victim = victim//' l2.replacement=nru 3 "replacement policy 'nru' leaves out the function 'victim'"
+bad replace_nru 's/return i \* 64 \+ .*/return ways;/' l2.replacement=nru 2 \
+    "replacement policy 'nru' chose a line that may not go"
+bad prefetch_block 's/, \.train = train//' l2.prefetch=block 3 "prefetch policy 'block' leaves out the function 'train'"
+bad prefetch_block 's/= i;/= i + 64;/' l2.prefetch=block 2 \
+    "prefetch policy 'block' named more lines than its degree, or a line of another page"
+bad hash_prime 's/\.set = set_of/.set = NULL/' l2.hash=prime 3 "hash 'prime' leaves out the function 'set'"
+bad hash_prime 's/% prime_below/+ prime_below/' l2.hash=prime 2 "hash 'prime' named a set that is not there"
+bad dram_reads_first 's/, \.choose = choose//' dram.scheduler=reads-first 3 \
+    "DRAM scheduler 'reads-first' leaves out the function 'choose'"
+bad dram_reads_first 's/return best;/return count;/' dram.scheduler=reads-first 2 \
+    "DRAM scheduler 'reads-first' chose a request that is not there"
+bad place_halves 's/= \{ \.next = next \}/= { 0 }/' dispatch.placement=halves 3 \
+    "placement policy 'halves' leaves out the function 'next'"
+bad place_halves 's/\+\+state\[0\] % cores/cores * 2/' dispatch.placement=halves 2 \
+    "placement policy 'halves' named a core that is not there"
+# The formulas of memory know built-in policies only.
+refused 3 "l2.hash is a plug-in's, but hit rates are counted" "${plugins[@]}" "${nvidia[@]}" --fidelity memory -s l2.hash=prime
+refused 3 "dram.scheduler is a plug-in's, which the formulas of memory do not know" "${plugins[@]}" "${nvidia[@]}" \
+    --fidelity memory -s dram.scheduler=reads-first
 
 # A plug-in's policy has a name of its own.
 sed 's/\.name = "nru"/.name = "srrip"/' "$SOURCE_DIR/examples/plugins/replace_nru.c" >same.c
@@ -108,3 +145,4 @@ refused 3 "core.l1.replacement is 'random', but hit rates are counted" "${nvidia
     -s core.l1.replacement=random
 refused 3 "l2.replacement is 'fifo', but hit rates are counted by reuse distances, which assume lru" \
     profile synth:gemm -p rtx3070 -m reuse -s l2.replacement=fifo
+exit 0

@@ -31,7 +31,7 @@ typedef struct frig_owed {
 struct frig;
 
 typedef struct frig_end {
-    fabric_end end;
+    ls_fabric_end end;
     struct frig *rig;
     char name[16];
     uint32_t id;
@@ -41,16 +41,16 @@ typedef struct frig_end {
     uint64_t received_from[FRIG_ENDS_MAX];
     ls_cycle last_latency, last_arrival;
     /* By end, class and address. */
-    uint32_t next_number[FRIG_ENDS_MAX][FABRIC_CLASSES][FRIG_ADDRESSES];
-    uint32_t expected[FRIG_ENDS_MAX][FABRIC_CLASSES][FRIG_ADDRESSES];
-    fabric_message draft;
+    uint32_t next_number[FRIG_ENDS_MAX][LS_FABRIC_CLASSES][FRIG_ADDRESSES];
+    uint32_t expected[FRIG_ENDS_MAX][LS_FABRIC_CLASSES][FRIG_ADDRESSES];
+    ls_fabric_message draft;
     bool has_draft;
     frig_owed owed[FRIG_OWED];
     uint32_t owed_head, owed_count;
 } frig_end;
 
 /* Fills in destination, class, address and sizes; false: nothing in this cycle. */
-typedef bool (*frig_next_fn)(frig_end *end, ls_cycle now, fabric_message *message);
+typedef bool (*frig_next_fn)(frig_end *end, ls_cycle now, ls_fabric_message *message);
 
 typedef struct frig {
     ls_engine *engine;
@@ -75,15 +75,15 @@ static inline uint32_t frig_slot(uint64_t address)
     return (uint32_t)(address >> 7) % FRIG_ADDRESSES;
 }
 
-static inline bool frig_send(frig_end *e, const fabric_message *m, ls_event *event)
+static inline bool frig_send(frig_end *e, const ls_fabric_message *m, ls_event *event)
 {
     ls_link *link = e->end.send[m->class_index];
-    fabric_message *to = ls_link_send(link, 1);
+    ls_fabric_message *to = ls_link_send(link, 1);
     if (to == NULL) {
         ls_link_wait(link, event);
         return false;
     }
-    memcpy(to, m, fabric_message_bytes(m));
+    memcpy(to, m, ls_fabric_message_bytes(m));
     to->from = (uint16_t)e->id;
     to->token = e->next_number[m->to][m->class_index][frig_slot(m->address)]++;
     ls_cycle now = ls_region_now(e->end.region);
@@ -99,7 +99,7 @@ static inline void frig_step(void *self, ls_cycle now)
     if (!e->has_draft) {
         if ((r->quota != 0 && e->sent >= r->quota) || (r->stop != 0 && now >= r->stop))
             return;
-        e->draft = (fabric_message){ .body_bytes = 16 };
+        e->draft = (ls_fabric_message){ .body_bytes = 16 };
         if (!r->next(e, now, &e->draft)) {
             ls_schedule(e->end.region, &e->event, 1);
             return;
@@ -121,12 +121,12 @@ static inline void frig_answer(void *self, ls_cycle now)
     (void)now;
     while (e->owed_count > 0) {
         frig_owed *front = &e->owed[e->owed_head % FRIG_OWED];
-        fabric_message m = { .to = (uint16_t)front->to,
-                             .class_index = FABRIC_DATA,
-                             .data_bytes = 64,
-                             .wire_bytes = 68,
-                             .body_bytes = 16,
-                             .address = front->address };
+        ls_fabric_message m = { .to = (uint16_t)front->to,
+                                .class_index = LS_FABRIC_DATA,
+                                .data_bytes = 64,
+                                .wire_bytes = 68,
+                                .body_bytes = 16,
+                                .address = front->address };
         if (!frig_send(e, &m, &e->answer))
             return;
         ls_link_release(front->link, 1);
@@ -138,7 +138,7 @@ static inline void frig_answer(void *self, ls_cycle now)
 static inline void frig_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     frig_end *e = self;
-    const fabric_message *m = payload;
+    const ls_fabric_message *m = payload;
     ls_cycle sent;
     memcpy(&sent, m->body, sizeof sent);
     bool in_order = m->token == e->expected[m->from][m->class_index][frig_slot(m->address)]++;
@@ -152,7 +152,7 @@ static inline void frig_receive(void *self, ls_link *link, const void *payload, 
     e->latency_sum += now - sent;
     e->hash = (e->hash ^ (now << 20) ^ ((uint64_t)m->from << 50) ^ m->token ^ (uint64_t)m->class_index << 40) *
               UINT64_C(0x100000001b3);
-    if (e->rig->answers && m->class_index == FABRIC_REQUEST) {
+    if (e->rig->answers && m->class_index == LS_FABRIC_REQUEST) {
         assert_true(e->owed_count < FRIG_OWED);
         e->owed[(e->owed_head + e->owed_count++) % FRIG_OWED] = (frig_owed){ link, m->address, m->from };
         if (e->owed_count == 1)
@@ -208,17 +208,17 @@ static inline void frig_open(frig *r)
         memcpy(e->name, name, sizeof name);
         e->rig = r;
         e->id = i;
-        e->end = (fabric_end){ .name = e->name,
-                               .number = i < r->gpus ? i : FABRIC_HOST,
-                               .region = ls_domain_region(domain, 0),
-                               .receive = frig_receive,
-                               .receiver = e };
-        for (uint32_t c = 0; c < FABRIC_CLASSES; c++)
+        e->end = (ls_fabric_end){ .name = e->name,
+                                  .number = i < r->gpus ? i : LS_FABRIC_HOST,
+                                  .region = ls_domain_region(domain, 0),
+                                  .receive = frig_receive,
+                                  .receiver = e };
+        for (uint32_t c = 0; c < LS_FABRIC_CLASSES; c++)
             e->end.receive_credits[c] = r->credits != 0 ? r->credits : 64;
         ls_random_init(&e->random, 1000 + i);
         ls_event_init(&e->event, frig_step, e);
         ls_event_init(&e->answer, frig_answer, e);
-        assert_int_equal(ls_engine_add_part(r->engine, FABRIC_END_PART, &e->end, NULL), LS_OK);
+        assert_int_equal(ls_engine_add_part(r->engine, LS_FABRIC_END_PART, &e->end, NULL), LS_OK);
     }
     r->ends = NULL;
     (void)at;
@@ -226,7 +226,7 @@ static inline void frig_open(frig *r)
 
 static inline frig_end *frig_end_at(const frig *r, uint32_t i)
 {
-    fabric_end *end = ls_engine_part(r->engine, FABRIC_END_PART, i);
+    ls_fabric_end *end = ls_engine_part(r->engine, LS_FABRIC_END_PART, i);
     return end->receiver;
 }
 
@@ -306,7 +306,10 @@ static inline ls_status frig_build(frig *r, const char *model, const char *const
     void *spec = ls_engine_alloc(r->engine, type->spec_size);
     frig_fill(type, sets, spec);
     const ls_fabric_ops *ops = ls_block_type_port(type, LS_FABRIC_INTERFACE, false)->ops;
-    ls_status status = ops->build(r->engine, spec, r->gpus, err);
+    ls_fabric_plan plan;
+    ls_status status = fabric_collect_ends(r->engine, r->gpus, &plan, err);
+    if (status == LS_OK)
+        status = ops->build(r->engine, spec, &plan, err);
     if (status == LS_OK)
         frig_start(r);
     return status;
@@ -353,10 +356,10 @@ static inline void frig_at_rest(const frig *r)
         received += e->received;
         owed += r->answers ? 1 : 0;
         for (uint32_t k = 0; k < r->end_count; k++)
-            for (uint32_t c = 0; c < FABRIC_CLASSES; c++)
+            for (uint32_t c = 0; c < LS_FABRIC_CLASSES; c++)
                 for (uint32_t a = 0; a < FRIG_ADDRESSES; a++)
                     assert_int_equal(e->next_number[k][c][a], frig_end_at(r, k)->expected[i][c][a]);
-        for (uint32_t c = 0; c < FABRIC_CLASSES; c++)
+        for (uint32_t c = 0; c < LS_FABRIC_CLASSES; c++)
             assert_int_equal(ls_link_credits(e->end.send[c]), r->fabric->keys.queue_messages);
     }
     if (owed == 0)
@@ -378,7 +381,7 @@ static inline uint64_t frig_hash(const frig *r)
         hash = (hash ^ frig_end_at(r, i)->hash) * UINT64_C(0x100000001b3);
     for (uint32_t i = 0; i < r->fabric->graph.edge_count; i++) {
         const noc_link_counters *n = ls_block_state(r->fabric->network.edges[i]);
-        for (uint32_t c = 0; c < FABRIC_CLASSES; c++)
+        for (uint32_t c = 0; c < LS_FABRIC_CLASSES; c++)
             hash = (hash ^ n->flits[c] ^ n->bytes[c] << 20 ^ n->stall_cycles[c] << 40 ^ n->busy_cycles) *
                    UINT64_C(0x100000001b3);
     }

@@ -13,6 +13,7 @@
 #include "isa/amd/exec/memory.h"
 #include "lockstep/line.h"
 #include "model/amd_memory/place_memory.h"
+#include "lockstep/migrate.h"
 #include "model/fabric/host.h"
 #include "model/migrate/directory.h"
 
@@ -48,7 +49,7 @@ typedef struct mrig_shoot {
 
 typedef struct mrig_ring {
     uint32_t head, count;
-    fabric_message at[MRIG_RING];
+    ls_fabric_message at[MRIG_RING];
 } mrig_ring;
 
 /* One access of a script. */
@@ -61,14 +62,14 @@ typedef struct mrig_script {
 
 struct mrig;
 typedef struct mrig_gpu {
-    fabric_end end;
+    ls_fabric_end end;
     struct mrig *rig;
     char name[16];
     uint32_t id;
     ls_event event;
     ls_random random;
     mrig_thread threads[MRIG_THREADS];
-    mrig_ring out[FABRIC_CLASSES];
+    mrig_ring out[LS_FABRIC_CLASSES];
     mrig_shoot shoots[MRIG_SHOOTS];
     uint32_t shoot_count;
     uint32_t pieces[1024];            /* that came, by transaction */
@@ -147,15 +148,15 @@ static inline void mrig_wake(mrig_gpu *g)
     mrig_wake_at(g, ls_region_now(g->end.region) + 1);
 }
 
-static inline fabric_message *mrig_push(mrig_gpu *g, fabric_class class_index, uint32_t to, uint32_t kind,
-                                        uint64_t address, uint32_t token)
+static inline ls_fabric_message *mrig_push(mrig_gpu *g, ls_fabric_class class_index, uint32_t to,
+                                           uint32_t kind, uint64_t address, uint32_t token)
 {
     mrig_ring *ring = &g->out[class_index];
     if (ring->count == MRIG_RING) {
         mrig_wrong(g->rig, "a ring is full: class", class_index, g->id);
         ring->count--;
     }
-    fabric_message *m = &ring->at[(ring->head + ring->count++) % MRIG_RING];
+    ls_fabric_message *m = &ring->at[(ring->head + ring->count++) % MRIG_RING];
     memset(m, 0, sizeof *m);
     m->from = (uint16_t)g->id;
     m->to = (uint16_t)to;
@@ -169,17 +170,17 @@ static inline fabric_message *mrig_push(mrig_gpu *g, fabric_class class_index, u
     return m;
 }
 
-static inline void mrig_tell(mrig_gpu *g, fabric_class class_index, uint32_t kind, uint32_t token,
+static inline void mrig_tell(mrig_gpu *g, ls_fabric_class class_index, uint32_t kind, uint32_t token,
                              const migrate_body *body)
 {
-    fabric_message *m = mrig_push(g, class_index, g->rig->gpus, kind, body->address, token);
+    ls_fabric_message *m = mrig_push(g, class_index, g->rig->gpus, kind, body->address, token);
     memcpy(m->body, body, sizeof *body);
 }
 
-static inline void mrig_put_line(fabric_message *m, const ls_line_message *line, bool has_data)
+static inline void mrig_put_line(ls_fabric_message *m, const ls_line_message *line, bool has_data)
 {
     m->data_bytes = has_data ? 64 : 0;
-    m->wire_bytes = (uint16_t)(m->data_bytes + HOST_REQUEST_BYTES);
+    m->wire_bytes = (uint16_t)(m->data_bytes + LS_HOST_REQUEST_BYTES);
     m->body_bytes = (uint16_t)(LS_LINE_HEAD_BYTES + LS_LINE_BYTES_MAX);
     memcpy(m->body, line, m->body_bytes);
 }
@@ -247,8 +248,8 @@ static inline void mrig_request(mrig_gpu *g, uint32_t which, uint32_t place)
     const mrig_thread *t = &g->threads[which];
     mrig *r = g->rig;
     uint64_t frame = mrig_frame(r, place, t->line);
-    fabric_message *m =
-        mrig_push(g, FABRIC_REQUEST, place == MEM_PLACE_HOST ? r->gpus : place, 0, frame, which);
+    ls_fabric_message *m =
+        mrig_push(g, LS_FABRIC_REQUEST, place == MEM_PLACE_HOST ? r->gpus : place, 0, frame, which);
     ls_line_message line = { .address = frame,
                              .kind = t->writes ? LS_LINE_ATOMIC : LS_LINE_READ,
                              .flags = LS_LINE_RETURN,
@@ -268,7 +269,7 @@ static inline void mrig_count(mrig_gpu *g, uint32_t unit)
         return;
     g->count_to[unit] = 0;
     migrate_body body = { .address = mrig_virtual(g->rig, unit * 16) };
-    mrig_tell(g, FABRIC_WALK, MIGRATE_COUNTED, 0, &body);
+    mrig_tell(g, LS_FABRIC_WALK, MIGRATE_COUNTED, 0, &body);
 }
 
 /* With a translation that will do. */
@@ -297,14 +298,14 @@ static inline void mrig_go_on(mrig_gpu *g, uint32_t which, ls_cycle now)
                           .token = which,
                           .flags =
                               (uint8_t)((t->writes ? MIGRATE_WRITE : 0) | (t->stays ? MIGRATE_STAY : 0)) };
-    mrig_tell(g, FABRIC_WALK, MIGRATE_ASK, 0, &body);
+    mrig_tell(g, LS_FABRIC_WALK, MIGRATE_ASK, 0, &body);
     t->waits = true;
     g->asks++;
 }
 
 /* ------------------------------------------------------------------------------------------------ messages */
 
-static inline void mrig_granted(mrig_gpu *g, const fabric_message *m, ls_cycle now)
+static inline void mrig_granted(mrig_gpu *g, const ls_fabric_message *m, ls_cycle now)
 {
     const migrate_body *body = (const void *)m->body;
     mrig_thread *t = &g->threads[body->token % MRIG_THREADS];
@@ -324,7 +325,7 @@ static inline void mrig_granted(mrig_gpu *g, const fabric_message *m, ls_cycle n
     }
     g->grants++;
     mrig_perform(g, body->token % MRIG_THREADS, now);
-    mrig_tell(g, FABRIC_WALK, MIGRATE_TAKEN, m->token, body);
+    mrig_tell(g, LS_FABRIC_WALK, MIGRATE_TAKEN, m->token, body);
 }
 
 /* Every translation that overlaps the page goes. */
@@ -352,7 +353,7 @@ static inline bool mrig_is_drained(const mrig_gpu *g, const migrate_body *body)
 }
 
 /* Another GPU's request. */
-static inline void mrig_serve(mrig_gpu *g, const fabric_message *m)
+static inline void mrig_serve(mrig_gpu *g, const ls_fabric_message *m)
 {
     ls_line_message line;
     memcpy(&line, m->body, sizeof line);
@@ -363,10 +364,10 @@ static inline void mrig_serve(mrig_gpu *g, const fabric_message *m)
     }
     uint32_t old = mrig_access(g, which, line.kind == LS_LINE_ATOMIC);
     memcpy(line.data, &old, sizeof old);
-    mrig_put_line(mrig_push(g, FABRIC_DATA, m->from, 0, m->address, m->token), &line, true);
+    mrig_put_line(mrig_push(g, LS_FABRIC_DATA, m->from, 0, m->address, m->token), &line, true);
 }
 
-static inline void mrig_answered(mrig_gpu *g, const fabric_message *m, ls_cycle now)
+static inline void mrig_answered(mrig_gpu *g, const ls_fabric_message *m, ls_cycle now)
 {
     const ls_line_message *line = (const void *)m->body;
     mrig_thread *t = &g->threads[m->token % MRIG_THREADS];
@@ -385,7 +386,7 @@ static inline void mrig_answered(mrig_gpu *g, const fabric_message *m, ls_cycle 
     mrig_next(g, t, now);
 }
 
-static inline void mrig_piece(mrig_gpu *g, const fabric_message *m)
+static inline void mrig_piece(mrig_gpu *g, const ls_fabric_message *m)
 {
     const ls_line_message *line = (const void *)m->body;
     uint32_t which = mrig_line_of_frame(g->rig, g->id, line->address);
@@ -399,16 +400,16 @@ static inline void mrig_piece(mrig_gpu *g, const fabric_message *m)
     g->pieces[m->token] = 0;
     g->arrivals++;
     migrate_body body = { .address = mrig_virtual(g->rig, which) };
-    mrig_tell(g, FABRIC_MIGRATE, MIGRATE_ARRIVED, m->token, &body);
+    mrig_tell(g, LS_FABRIC_MIGRATE, MIGRATE_ARRIVED, m->token, &body);
 }
 
 static inline void mrig_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     mrig_gpu *g = self;
-    const fabric_message *m = payload;
-    if (m->class_index == FABRIC_REQUEST)
+    const ls_fabric_message *m = payload;
+    if (m->class_index == LS_FABRIC_REQUEST)
         mrig_serve(g, m);
-    else if (m->class_index == FABRIC_DATA)
+    else if (m->class_index == LS_FABRIC_DATA)
         mrig_answered(g, m, now);
     else if (m->kind == MIGRATE_GRANT)
         mrig_granted(g, m, now);
@@ -434,12 +435,12 @@ static inline bool mrig_send_piece(mrig_gpu *g, mrig_shoot *s)
     uint64_t offset = (uint64_t)s->sent * 64;
     if (s->sent == lines)
         return true;
-    if (g->out[FABRIC_MIGRATE].count > MRIG_RING / 2)
+    if (g->out[LS_FABRIC_MIGRATE].count > MRIG_RING / 2)
         return false;
     if (mem_place_is_remote(s->body.frame) || s->body.frame != mrig_frame(r, g->id, first))
         mrig_wrong(g->rig, "a page to send has a wrong frame: GPU, frame", g->id, s->body.frame);
-    fabric_message *m =
-        mrig_push(g, FABRIC_MIGRATE, s->body.to, MIGRATE_PIECE, s->body.to_frame + offset, s->token);
+    ls_fabric_message *m =
+        mrig_push(g, LS_FABRIC_MIGRATE, s->body.to, MIGRATE_PIECE, s->body.to_frame + offset, s->token);
     ls_line_message line = {
         .address = s->body.to_frame + offset, .kind = LS_LINE_WRITE, .mask = { UINT64_MAX, 0 }, .token = lines
     };
@@ -460,7 +461,7 @@ static inline void mrig_do_shoots(mrig_gpu *g, ls_cycle now)
         if (((s->body.flags & MIGRATE_FORGET) != 0 && !mrig_is_drained(g, &s->body)) ||
             ((s->body.flags & MIGRATE_SEND) != 0 && !mrig_send_piece(g, s)))
             continue;
-        mrig_tell(g, FABRIC_INVALIDATE, MIGRATE_SHOT, s->token, &s->body);
+        mrig_tell(g, LS_FABRIC_INVALIDATE, MIGRATE_SHOT, s->token, &s->body);
         g->shots++;
         g->shoots[i--] = g->shoots[--g->shoot_count];
     }
@@ -469,9 +470,9 @@ static inline void mrig_do_shoots(mrig_gpu *g, ls_cycle now)
 static inline bool mrig_send(mrig_gpu *g)
 {
     bool is_left = false;
-    for (uint32_t c = 0; c < FABRIC_CLASSES; c++) {
+    for (uint32_t c = 0; c < LS_FABRIC_CLASSES; c++) {
         mrig_ring *ring = &g->out[c];
-        fabric_message *to;
+        ls_fabric_message *to;
         while (ring->count != 0 && (to = ls_link_send(g->end.send[c], 1)) != NULL) {
             memcpy(to, &ring->at[ring->head], sizeof *to);
             ring->head = (ring->head + 1) % MRIG_RING;

@@ -21,7 +21,7 @@ static const ls_block_type mrig_type = { .abi = LS_ABI_VERSION,
 
 static inline mrig_gpu *mrig_gpu_at(const mrig *r, uint32_t i)
 {
-    fabric_end *end = ls_engine_part(r->engine, FABRIC_END_PART, i);
+    ls_fabric_end *end = ls_engine_part(r->engine, LS_FABRIC_END_PART, i);
     return end->receiver;
 }
 
@@ -43,27 +43,33 @@ static inline void mrig_add_gpu(mrig *r, uint32_t i)
     memcpy(g->name, name, sizeof name);
     g->rig = r;
     g->id = i;
-    g->end = (fabric_end){ .name = g->name,
-                           .number = i,
-                           .region = ls_domain_region(domain, 0),
-                           .receive = mrig_receive,
-                           .receiver = g };
-    for (uint32_t c = 0; c < FABRIC_COPY; c++)
+    g->end = (ls_fabric_end){ .name = g->name,
+                              .number = i,
+                              .region = ls_domain_region(domain, 0),
+                              .receive = mrig_receive,
+                              .receiver = g };
+    for (uint32_t c = 0; c < LS_FABRIC_COPY; c++)
         g->end.receive_credits[c] = 64;
     ls_random_init(&g->random, 77 + i + 1000 * r->seed);
     ls_event_init(&g->event, mrig_step, g);
-    assert_int_equal(ls_engine_add_part(r->engine, FABRIC_END_PART, &g->end, NULL), LS_OK);
+    assert_int_equal(ls_engine_add_part(r->engine, LS_FABRIC_END_PART, &g->end, NULL), LS_OK);
 }
 
-static inline ls_status mrig_build_slot(mrig *r, const char *slot, const char *interface, const char *model,
-                                        const char *const *sets, ls_error *err)
+static inline ls_status mrig_build_slot(mrig *r, const char *slot, const char *model, const char *const *sets,
+                                        ls_error *err)
 {
     const ls_block_type *type = ls_registry_find_block(slot, model);
     assert_non_null(type);
     void *spec = ls_engine_alloc(r->engine, type->spec_size);
     frig_fill(type, sets, spec);
-    const ls_fabric_ops *ops = ls_block_type_port(type, interface, false)->ops;
-    return ops->build(r->engine, spec, r->gpus, err);
+    if (strcmp(slot, LS_HOST_SLOT) == 0)
+        return ls_host_build(r->engine, type, spec, r->gpus, err);
+    if (strcmp(slot, LS_MIGRATE_SLOT) == 0)
+        return ls_migrate_build(r->engine, type, spec, r->gpus, err);
+    ls_fabric_plan plan;
+    ls_status status = fabric_collect_ends(r->engine, r->gpus, &plan, err);
+    const ls_fabric_ops *ops = ls_block_type_port(type, LS_FABRIC_INTERFACE, false)->ops;
+    return status == LS_OK ? ops->build(r->engine, spec, &plan, err) : status;
 }
 
 /* Two ranges, the first at GPU 0 and the second at the last GPU, unless migrate.start or the capacity say otherwise. */
@@ -87,11 +93,11 @@ static inline ls_status mrig_try_open(mrig *r, const char *model, const char *co
     assert_int_equal(ls_engine_create(1, &r->engine, NULL), LS_OK);
     for (uint32_t i = 0; i < r->gpus; i++)
         mrig_add_gpu(r, i);
-    assert_int_equal(mrig_build_slot(r, LS_HOST_SLOT, LS_HOST_INTERFACE, "cpu", NULL, err), LS_OK);
-    ls_status status = mrig_build_slot(r, LS_MIGRATE_SLOT, LS_MIGRATE_INTERFACE, model, sets, err);
+    assert_int_equal(mrig_build_slot(r, LS_HOST_SLOT, "cpu", NULL, err), LS_OK);
+    ls_status status = mrig_build_slot(r, LS_MIGRATE_SLOT, model, sets, err);
     if (status != LS_OK)
         return status;
-    assert_int_equal(mrig_build_slot(r, LS_FABRIC_SLOT, LS_FABRIC_INTERFACE, fabric_model, NULL, err), LS_OK);
+    assert_int_equal(mrig_build_slot(r, LS_FABRIC_SLOT, fabric_model, NULL, err), LS_OK);
     r->host = ls_engine_part(r->engine, HOST_PART, 0);
     r->directory = ls_engine_part(r->engine, MIGRATE_PART, 0);
     assert_int_equal(address_space_create(UINT64_C(1) << 25, &r->space, err), LS_OK);

@@ -26,9 +26,9 @@ typedef struct prig_ask {
 } prig_ask;
 
 typedef struct prig_host {
-    fabric_end end;
+    ls_fabric_end end;
     ls_region *region;
-    ls_link *links[FABRIC_CLASSES]; /* to the agent */
+    ls_link *links[LS_FABRIC_CLASSES]; /* to the agent */
     uint32_t grant_cycles;
     ls_event event;
     uint32_t ask_head, ask_tail, taken, shoot_count, shoot_next, shots, pieces, arrived, counted;
@@ -42,7 +42,7 @@ typedef struct prig_host {
 
 typedef struct prig {
     ls_engine *engine;
-    fabric_end end; /* the agent's */
+    ls_fabric_end end; /* the agent's */
     ls_block *agent, *mmu, *tlbs[PRIG_TLBS];
     prig_memory *caches[PRIG_TLBS], *memory;
     prig_client *clients[PRIG_TLBS];
@@ -59,10 +59,10 @@ static inline uint64_t prig_frame(uint32_t page, uint32_t generation)
     return PRIG_FRAMES + ((uint64_t)(page * PRIG_GENERATIONS + generation) << PRIG_BLOCK_LOG2);
 }
 
-static inline void prig_send(prig_host *h, fabric_class class, uint32_t kind, uint32_t token, const void *body,
-                             size_t bytes)
+static inline void prig_send(prig_host *h, ls_fabric_class class, uint32_t kind, uint32_t token,
+                             const void *body, size_t bytes)
 {
-    fabric_message *slot = ls_link_send(h->links[class], 1);
+    ls_fabric_message *slot = ls_link_send(h->links[class], 1);
     assert_non_null(slot);
     slot->from = 1;
     slot->to = 0;
@@ -89,7 +89,7 @@ static inline void prig_grant(prig_host *h, uint32_t i)
                                 .flags = (uint8_t)(MIGRATE_MANAGED | (writable ? MIGRATE_WRITE : 0)) };
     p->open++;
     h->granted[i] = 1;
-    prig_send(h, FABRIC_WALK, MIGRATE_GRANT, i, &body, sizeof body);
+    prig_send(h, LS_FABRIC_WALK, MIGRATE_GRANT, i, &body, sizeof body);
 }
 
 static inline bool prig_begin_shoot(prig_host *h, uint32_t i, ls_cycle now)
@@ -107,7 +107,7 @@ static inline bool prig_begin_shoot(prig_host *h, uint32_t i, ls_cycle now)
     s->old_frame = prig_frame_number(body.frame);
     s->sent = now;
     p->shooting = 1;
-    prig_send(h, FABRIC_INVALIDATE, MIGRATE_SHOOT, i, &body, sizeof body);
+    prig_send(h, LS_FABRIC_INVALIDATE, MIGRATE_SHOOT, i, &body, sizeof body);
     return true;
 }
 
@@ -120,7 +120,7 @@ static inline void prig_push(prig_host *h)
     m.address = PRIG_FRAMES + PRIG_MEMORY / 16 + h->pushed * PRIG_LINE;
     m.token = h->push_count;
     memset(m.data, (int)(0x40 + h->pushed), PRIG_LINE);
-    prig_send(h, FABRIC_MIGRATE, MIGRATE_PIECE, 900, &m, LS_LINE_HEAD_BYTES + PRIG_LINE);
+    prig_send(h, LS_FABRIC_MIGRATE, MIGRATE_PIECE, 900, &m, LS_LINE_HEAD_BYTES + PRIG_LINE);
     h->pushed++;
 }
 
@@ -128,7 +128,7 @@ static inline void prig_host_event(void *self, ls_cycle now)
 {
     prig_host *h = self;
     bool later = h->pushed < h->push_count;
-    if (later && ls_link_ready(h->links[FABRIC_MIGRATE]))
+    if (later && ls_link_ready(h->links[LS_FABRIC_MIGRATE]))
         prig_push(h);
     for (uint32_t i = h->ask_head; i != h->ask_tail; i++) {
         uint32_t page = (uint32_t)((h->asks[i].address - PRIG_BASE) >> PRIG_BLOCK_LOG2);
@@ -146,7 +146,7 @@ static inline void prig_host_event(void *self, ls_cycle now)
         ls_schedule(h->region, &h->event, 1);
 }
 
-static inline void prig_take_piece(prig_host *h, const fabric_message *message)
+static inline void prig_take_piece(prig_host *h, const ls_fabric_message *message)
 {
     const ls_line_message *m = (const ls_line_message *)(const void *)message->body;
     const prig_shoot *shoot = &h->shoots[message->token];
@@ -161,7 +161,7 @@ static inline void prig_take_piece(prig_host *h, const fabric_message *message)
 static inline void prig_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     prig_host *h = self;
-    const fabric_message *message = payload;
+    const ls_fabric_message *message = payload;
     const migrate_body *body = (const migrate_body *)(const void *)message->body;
     switch (message->kind) {
     case MIGRATE_ASK:
@@ -294,7 +294,7 @@ static inline void prig_build_tlb(prig *r, uint32_t i, ls_region *mmu_region, ui
 
 static inline void prig_build_host(prig *r, ls_region *agent_region)
 {
-    static const fabric_class classes[] = { FABRIC_WALK, FABRIC_INVALIDATE, FABRIC_MIGRATE };
+    static const ls_fabric_class classes[] = { LS_FABRIC_WALK, LS_FABRIC_INVALIDATE, LS_FABRIC_MIGRATE };
     char name[32];
     ls_block *host;
     ls_region *region = prig_region(r, "host");
@@ -305,15 +305,15 @@ static inline void prig_build_host(prig *r, ls_region *agent_region)
     ls_event_init(&h->event, prig_host_event, h);
     for (uint32_t i = 0; i < PRIG_PAGES; i++)
         h->pages[i] = (prig_page){ .size_log2 = 12, .writable = 1 };
-    r->end = (fabric_end){ .number = 0, .region = agent_region, .ends = 2 };
+    r->end = (ls_fabric_end){ .number = 0, .region = agent_region, .ends = 2 };
     for (uint32_t i = 0; i < LS_COUNT_OF(classes); i++) {
         snprintf(name, sizeof name, "in%u", i);
         h->links[classes[i]] =
             prig_link(r, name, region, agent_region, page_agent_credits(r->agent, classes[i]),
-                      sizeof(fabric_message), page_agent_receive, ls_block_state(r->agent));
+                      sizeof(ls_fabric_message), page_agent_receive, ls_block_state(r->agent));
         snprintf(name, sizeof name, "out%u", i);
         r->end.send[classes[i]] =
-            prig_link(r, name, agent_region, region, 3, sizeof(fabric_message), prig_receive, h);
+            prig_link(r, name, agent_region, region, 3, sizeof(ls_fabric_message), prig_receive, h);
     }
 }
 

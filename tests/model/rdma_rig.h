@@ -219,7 +219,7 @@ static const ls_block_type rig_client_type = { .abi = LS_ABI_VERSION,
 typedef struct rig_gpu {
     ls_region *region;
     ls_block *rdma;
-    fabric_end *end;
+    ls_fabric_end *end;
     rig_memory *memory;
     rig_client *clients[RIG_CLIENTS];
 } rig_gpu;
@@ -227,6 +227,7 @@ typedef struct rig_gpu {
 typedef struct rig {
     ls_engine *engine;
     rig_gpu gpus[RIG_GPUS];
+    const ls_fabric_end *ends[RIG_GPUS];
 } rig;
 
 static const line_rdma_spec rig_spec = { .in_flight = 64,
@@ -246,7 +247,7 @@ static inline void rig_build_gpu(rig *r, uint32_t number, const line_rdma_spec *
     snprintf(name, sizeof name, "gpu%u.rdma", number);
     RIG_OK(ls_domain_create(r->engine, name, clock, &domain, err));
     g->region = ls_domain_region(domain, 0);
-    RIG_OK(ls_block_create(g->region, name, ls_registry_find_block(LINE_RDMA_SLOT, "line"), spec, &g->rdma,
+    RIG_OK(ls_block_create(g->region, name, ls_registry_find_block(LS_RDMA_SLOT, "line"), spec, &g->rdma,
                            err));
     snprintf(name, sizeof name, "gpu%u.memory", number);
     RIG_OK(ls_block_create(g->region, name, &rig_memory_type, NULL, &memory, err));
@@ -255,7 +256,11 @@ static inline void rig_build_gpu(rig *r, uint32_t number, const line_rdma_spec *
     g->memory->latency = 10;
     g->memory->room = memory_room;
     ls_event_init(&g->memory->event, rig_memory_event, g->memory);
-    const line_rdma_wiring wiring = { .number = number, .line_bytes = RIG_LINE, .memory = memory };
+    const ls_rdma_wiring wiring = { .region = g->region,
+                                    .name = ls_block_name(g->rdma),
+                                    .number = number,
+                                    .line_bytes = RIG_LINE,
+                                    .memory = memory };
     RIG_OK(line_rdma_attach(g->rdma, &wiring, err));
     g->end = line_rdma_end(g->rdma);
     for (uint32_t i = 0; i < RIG_CLIENTS; i++) {
@@ -270,10 +275,12 @@ static inline void rig_build_gpu(rig *r, uint32_t number, const line_rdma_spec *
 
 static inline void rig_join(rig *r, uint32_t from, uint32_t to)
 {
-    fabric_end *a = r->gpus[from].end, *b = r->gpus[to].end;
+    ls_fabric_end *a = r->gpus[from].end, *b = r->gpus[to].end;
     char name[32];
     a->ends = RIG_GPUS;
-    for (uint32_t class = 0; class < FABRIC_CLASSES; class ++) {
+    r->ends[from] = a;
+    a->all = r->ends;
+    for (uint32_t class = 0; class < LS_FABRIC_CLASSES; class ++) {
         if (b->receive_credits[class] == 0)
             continue;
         snprintf(name, sizeof name, "wire%u.%u", from, class);
@@ -282,7 +289,7 @@ static inline void rig_join(rig *r, uint32_t from, uint32_t to)
                               .to = b->region,
                               .latency_cycles = RIG_WIRE,
                               .credits = b->receive_credits[class],
-                              .payload_bytes = sizeof(fabric_message),
+                              .payload_bytes = sizeof(ls_fabric_message),
                               .receive = b->receive,
                               .receiver = b->receiver };
         RIG_OK(ls_link_create(r->engine, &spec, &a->send[class], err));

@@ -2,6 +2,8 @@
  * full queue and a full return queue. */
 #include "dram_rig.h"
 
+#include "lockstep/random.h"
+
 #define LONG 5000u
 
 static bank_spec gddr6(void)
@@ -242,6 +244,151 @@ static void test_conservation(void **state)
     assert_int_equal(n.precharges, n.row_conflicts);
 }
 
+/* --------------------------------------------------------------------------------------------- plug-ins */
+
+static size_t one_word(uint32_t banks)
+{
+    (void)banks;
+    return sizeof(uint64_t);
+}
+
+/* FR-FCFS: the first of the open row, else the first. */
+static uint32_t open_row_first(void *state, const ls_dram_waiting *requests, uint32_t count)
+{
+    (void)state;
+    for (uint32_t i = 0; i < count; i++)
+        if (requests[i].row_hit)
+            return i;
+    return 0;
+}
+
+/* Reads before writes; whoever waited longest is first in the array. */
+static uint32_t newest_read(void *state, const ls_dram_waiting *requests, uint32_t count)
+{
+    uint32_t best = count - 1;
+    ++*(uint64_t *)state;
+    for (uint32_t i = 1; i < count; i++)
+        assert_true(requests[i].waited_cycles <= requests[i - 1].waited_cycles);
+    while (best > 0 && requests[best].write)
+        best--;
+    return best;
+}
+
+static uint32_t nobody(void *state, const ls_dram_waiting *requests, uint32_t count)
+{
+    (void)state;
+    (void)requests;
+    return count;
+}
+
+#define SCHEDULER(variable_, name_, ...)                                                                      \
+    static const ls_dram_scheduler_ops variable_##_ops = { __VA_ARGS__ };                                     \
+    static const ls_port_decl variable_##_ports[] = {                                                         \
+        { .name = LS_DRAM_SCHEDULER_PORT,                                                                     \
+          .interface = LS_DRAM_SCHEDULER_INTERFACE,                                                           \
+          .ops = &variable_##_ops },                                                                          \
+    };                                                                                                        \
+    static const ls_block_type variable_ = { .abi = LS_ABI_VERSION,                                           \
+                                             .slot = LS_DRAM_SCHEDULER_SLOT,                                  \
+                                             .name = name_,                                                   \
+                                             .help = "for the test",                                          \
+                                             .ports = variable_##_ports,                                      \
+                                             .port_count = 1 };                                               \
+    LS_REGISTER_BLOCK(variable_)
+
+SCHEDULER(open_rows, "a-open-rows", .state_bytes = one_word, .choose = open_row_first);
+SCHEDULER(newest, "b-newest", .state_bytes = one_word, .choose = newest_read);
+SCHEDULER(nonsense, "c-nonsense", .state_bytes = one_word, .choose = nobody);
+SCHEDULER(half, "d-half", .state_bytes = one_word);
+
+/* One bank: there is no turn among banks, so a plug-in that does what the built-in one does has the same times. */
+static void test_plugin_as_built_in(void **state)
+{
+    (void)state;
+    bank_spec spec = gddr6(), own = spec;
+    rig_request r[200] = { 0 }, p[200];
+    ls_random random;
+    uint64_t at = 10;
+    own.scheduler = BANK_SCHEDULERS;
+    ls_random_init(&random, 7);
+    for (size_t i = 0; i < LS_COUNT_OF(r); i++) {
+        r[i] = (rig_request){ .at = at,
+                              .bank = 3,
+                              .row = (uint32_t)ls_random_below(&random, 4),
+                              .write = ls_random_below(&random, 4) == 0,
+                              .atoms = (uint8_t)(1 + ls_random_below(&random, 4)) };
+        at += ls_random_below(&random, 30);
+    }
+    memcpy(p, r, sizeof p);
+    ls_dram_counters n = rig_run_model("bank", &spec, (rig_driver){ .ask = true }, r, LS_COUNT_OF(r));
+    ls_dram_counters m = rig_run_model("bank", &own, (rig_driver){ .ask = true }, p, LS_COUNT_OF(p));
+    for (size_t i = 0; i < LS_COUNT_OF(r); i++)
+        assert_int_equal(r[i].done, p[i].done);
+    assert_memory_equal(&n, &m, sizeof n);
+}
+
+/* While bank 2 is busy, requests of two banks wait. The plug-in chooses the newest read whose bank is free. */
+static void test_plugin_chooses(void **state)
+{
+    (void)state;
+    bank_spec spec = gddr6();
+    spec.scheduler = BANK_SCHEDULERS + 1;
+    rig_request r[] = {
+        { .at = 10, .bank = 2, .row = 1, .write = true, .atoms = 4 },
+        { .at = 11, .bank = 2, .row = 1 },
+        { .at = 12, .bank = 2, .row = 2 },
+        { .at = 13, .bank = 2, .row = 3 },
+        { .at = 14, .bank = 2, .row = 1, .write = true },
+        { .at = 15, .bank = 5, .row = 9 }, /* its bank is free: it waits for nobody */
+    };
+    ls_dram_counters n = rig_run(&spec, r, LS_COUNT_OF(r));
+    assert_true(r[5].done < r[3].done && r[3].done < r[2].done && r[2].done < r[1].done);
+    assert_true(r[1].done < r[4].done);
+    assert_int_equal(n.requests, LS_COUNT_OF(r));
+}
+
+static ls_status try_scheduler(uint32_t scheduler, ls_error *err)
+{
+    ls_engine *engine;
+    ls_domain *domain;
+    ls_block *dram = NULL, *driver = NULL;
+    ls_clock clock;
+    bank_spec spec = gddr6();
+    rig_request r[] = { { .at = 10, .bank = 2, .row = 1 } };
+    spec.scheduler = scheduler;
+    assert_int_equal(ls_clock_init(&clock, ls_ratio_make(RIG_HZ, 1), NULL), LS_OK);
+    assert_int_equal(ls_engine_create(1, &engine, NULL), LS_OK);
+    assert_int_equal(ls_domain_create(engine, "channel", clock, &domain, NULL), LS_OK);
+    ls_region *region = ls_domain_region(domain, 0);
+    ls_status status =
+        ls_block_create(region, "dram", ls_registry_find_block("dram", "bank"), &spec, &dram, err);
+    if (status == LS_OK) {
+        assert_int_equal(ls_block_create(region, "driver", &rig_driver_type, NULL, &driver, NULL), LS_OK);
+        assert_int_equal(ls_block_connect(driver, "dram", dram, "dram", NULL), LS_OK);
+        assert_int_equal(ls_block_connect(dram, "reply", driver, "reply", NULL), LS_OK);
+        rig_driver *d = ls_block_state(driver);
+        d->region = region;
+        d->requests = r;
+        d->count = 1;
+        r[0].done = LS_CYCLE_MAX;
+        ls_event_init(&d->event, rig_push, d);
+        ls_schedule_at(region, &d->event, 10);
+        status = ls_run(engine, NULL, NULL, err);
+    }
+    ls_engine_destroy(engine);
+    return status;
+}
+
+static void test_plugin_that_errs(void **state)
+{
+    (void)state;
+    ls_error err;
+    assert_int_equal(try_scheduler(BANK_SCHEDULERS + 2, &err), LS_ERR_INPUT);
+    assert_string_equal(err.what, "channel: DRAM scheduler 'c-nonsense' chose a request that is not there");
+    assert_int_equal(try_scheduler(BANK_SCHEDULERS + 3, &err), LS_ERR_UNSUPPORTED);
+    assert_string_equal(err.what, "dram: DRAM scheduler 'd-half' leaves out the function 'choose'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +401,9 @@ int main(void)
         cmocka_unit_test(test_request_limit),
         cmocka_unit_test(test_full_return_queue),
         cmocka_unit_test(test_conservation),
+        cmocka_unit_test(test_plugin_as_built_in),
+        cmocka_unit_test(test_plugin_chooses),
+        cmocka_unit_test(test_plugin_that_errs),
     };
     return cmocka_run_group_tests_name("dram_queue", tests, NULL, NULL);
 }

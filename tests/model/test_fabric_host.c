@@ -16,14 +16,14 @@ typedef struct asker {
     frig r;
     memory_space *space;
     uint32_t asked, wanted, answers;
-    fabric_message script[ANSWERS], answer[ANSWERS];
+    ls_fabric_message script[ANSWERS], answer[ANSWERS];
     ls_cycle sent[ANSWERS], at[ANSWERS];
     uint32_t spread; /* cycles between two messages */
 } asker;
 
 static asker a;
 
-static bool next_of_script(frig_end *end, ls_cycle now, fabric_message *m)
+static bool next_of_script(frig_end *end, ls_cycle now, ls_fabric_message *m)
 {
     if (a.asked == a.wanted || end->id != 0 || (a.spread != 0 && now % a.spread != 0))
         return false;
@@ -34,10 +34,10 @@ static bool next_of_script(frig_end *end, ls_cycle now, fabric_message *m)
 
 static void take_answer(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
-    const fabric_message *m = payload;
+    const ls_fabric_message *m = payload;
     (void)self;
     assert_true(a.answers < ANSWERS);
-    memcpy(&a.answer[a.answers], m, fabric_message_bytes(m));
+    memcpy(&a.answer[a.answers], m, ls_fabric_message_bytes(m));
     a.at[a.answers++] = now;
     ls_link_release(link, 1);
 }
@@ -53,8 +53,7 @@ static void open_host(uint32_t gpus, const char *const *sets)
     assert_non_null(type);
     void *spec = ls_engine_alloc(a.r.engine, type->spec_size);
     frig_fill(type, sets, spec);
-    const ls_fabric_ops *ops = ls_block_type_port(type, LS_HOST_INTERFACE, false)->ops;
-    assert_int_equal(ops->build(a.r.engine, spec, gpus, &err), LS_OK);
+    assert_int_equal(ls_host_build(a.r.engine, type, spec, gpus, &err), LS_OK);
     assert_int_equal(frig_build(&a.r, "full", NULL, &err), LS_OK);
     const host_part *part = ls_engine_part(a.r.engine, HOST_PART, 0);
     assert_int_equal(address_space_create(UINT64_C(1) << 24, &a.space, &err), LS_OK);
@@ -78,15 +77,16 @@ static void run(void)
         fail_msg("%s", err.what);
 }
 
-static void ask_line(fabric_class class, ls_line_kind kind, uint64_t offset, uint64_t mask, const void *data)
+static void ask_line(ls_fabric_class class, ls_line_kind kind, uint64_t offset, uint64_t mask,
+                     const void *data)
 {
-    fabric_message *m = &a.script[a.wanted];
+    ls_fabric_message *m = &a.script[a.wanted];
     uint32_t bytes = kind == LS_LINE_READ ? 0 : 64;
-    *m = (fabric_message){ .to = (uint16_t)a.r.gpus,
-                           .class_index = (uint8_t) class,
-                           .data_bytes = (uint16_t)bytes,
-                           .wire_bytes = (uint16_t)(bytes + HOST_REQUEST_BYTES),
-                           .address = LS_WINDOW_BASE + offset };
+    *m = (ls_fabric_message){ .to = (uint16_t)a.r.gpus,
+                              .class_index = (uint8_t) class,
+                              .data_bytes = (uint16_t)bytes,
+                              .wire_bytes = (uint16_t)(bytes + LS_HOST_REQUEST_BYTES),
+                              .address = LS_WINDOW_BASE + offset };
     ls_line_message line = { .address = m->address, .kind = (uint8_t)kind, .mask = { mask, 0 } };
     if (data != NULL)
         memcpy(line.data, data, 64);
@@ -107,15 +107,15 @@ static void test_memory(void **state)
         data[i] = (uint8_t)(i + 1);
     open_host(2, NULL);
     a.spread = 1000;
-    ask_line(FABRIC_REQUEST, LS_LINE_WRITE, 4096, UINT64_C(0xffffffff), data);
-    ask_line(FABRIC_COPY, LS_LINE_READ, 4096, 0, NULL);
-    ask_line(FABRIC_REQUEST, LS_LINE_READ, 0, 0, NULL);               /* not mapped */
-    ask_line(FABRIC_REQUEST, LS_LINE_WRITE, 12288, UINT64_MAX, data); /* not for writing */
+    ask_line(LS_FABRIC_REQUEST, LS_LINE_WRITE, 4096, UINT64_C(0xffffffff), data);
+    ask_line(LS_FABRIC_COPY, LS_LINE_READ, 4096, 0, NULL);
+    ask_line(LS_FABRIC_REQUEST, LS_LINE_READ, 0, 0, NULL);               /* not mapped */
+    ask_line(LS_FABRIC_REQUEST, LS_LINE_WRITE, 12288, UINT64_MAX, data); /* not for writing */
     run();
     assert_int_equal(a.answers, 4);
-    assert_int_equal(a.answer[0].class_index, FABRIC_DATA);
-    assert_int_equal(a.answer[0].wire_bytes, HOST_ANSWER_BYTES);
-    assert_int_equal(a.answer[1].class_index, FABRIC_COPY);
+    assert_int_equal(a.answer[0].class_index, LS_FABRIC_DATA);
+    assert_int_equal(a.answer[0].wire_bytes, LS_HOST_ANSWER_BYTES);
+    assert_int_equal(a.answer[1].class_index, LS_FABRIC_COPY);
     assert_int_equal(a.answer[1].data_bytes, 64);
     assert_memory_equal(line_of(1)->data, data, 32);
     assert_int_equal(line_of(1)->data[32], 0);
@@ -135,7 +135,7 @@ static void test_bandwidth(void **state)
     (void)state;
     open_host(1, (const char *const[]){ "memory_gb_s=4", NULL });
     for (uint32_t i = 0; i < 100; i++)
-        ask_line(FABRIC_REQUEST, LS_LINE_READ, 4096 + i % 64 * 64, 0, NULL);
+        ask_line(LS_FABRIC_REQUEST, LS_LINE_READ, 4096 + i % 64 * 64, 0, NULL);
     run();
     assert_int_equal(a.answers, 100);
     assert_int_equal(a.at[99] - a.at[1], 98 * 16);
@@ -144,14 +144,14 @@ static void test_bandwidth(void **state)
 
 static void ask_walk(uint64_t address)
 {
-    fabric_message *m = &a.script[a.wanted];
+    ls_fabric_message *m = &a.script[a.wanted];
     migrate_body walk = { .address = address + 40, .token = a.wanted };
-    *m = (fabric_message){ .to = (uint16_t)a.r.gpus,
-                           .class_index = FABRIC_WALK,
-                           .kind = MIGRATE_ASK,
-                           .wire_bytes = MIGRATE_BODY_WIRE_BYTES,
-                           .body_bytes = sizeof walk,
-                           .address = address };
+    *m = (ls_fabric_message){ .to = (uint16_t)a.r.gpus,
+                              .class_index = LS_FABRIC_WALK,
+                              .kind = MIGRATE_ASK,
+                              .wire_bytes = MIGRATE_BODY_WIRE_BYTES,
+                              .body_bytes = sizeof walk,
+                              .address = address };
     memcpy(m->body, &walk, sizeof walk);
     a.wanted++;
 }
@@ -213,7 +213,8 @@ static void test_threads_and_save(void **state)
             if (i % 3 == 0)
                 ask_walk(i * 4096);
             else
-                ask_line(i % 3 == 1 ? FABRIC_REQUEST : FABRIC_COPY, LS_LINE_READ, 4096 + i % 50 * 64, 0, NULL);
+                ask_line(i % 3 == 1 ? LS_FABRIC_REQUEST : LS_FABRIC_COPY, LS_LINE_READ, 4096 + i % 50 * 64, 0,
+                         NULL);
         static asker half;
         if (turn == 4) {
             assert_int_equal(frig_run(&a.r, 1, 900, &err), LS_OK);

@@ -62,16 +62,16 @@ static ls_status random_shape(fabric_shape *shape, const void *spec, uint32_t gp
     return LS_OK;
 }
 
-static bool any(frig_end *end, ls_cycle now, fabric_message *m)
+static bool any(frig_end *end, ls_cycle now, ls_fabric_message *m)
 {
     uint32_t ends = end->rig->end_count;
     (void)now;
     if (below(&end->random, 6) == 0)
         return false;
     m->to = (uint16_t)((end->id + 1 + below(&end->random, ends - 1)) % ends);
-    m->class_index = (uint8_t)below(&end->random, FABRIC_CLASSES);
-    if (end->rig->answers && m->class_index == FABRIC_DATA)
-        m->class_index = FABRIC_REQUEST;
+    m->class_index = (uint8_t)below(&end->random, LS_FABRIC_CLASSES);
+    if (end->rig->answers && m->class_index == LS_FABRIC_DATA)
+        m->class_index = LS_FABRIC_REQUEST;
     m->data_bytes = (uint16_t)(below(&end->random, 5) * 40);
     m->wire_bytes = (uint16_t)(m->data_bytes + 12);
     m->body_bytes = (uint16_t)(16 + below(&end->random, 170));
@@ -108,7 +108,9 @@ static void open_random(frig *r, uint32_t seed)
     now_drawn.random = random;
     ls_error err = { 0 };
     frig_open(r);
-    if (fabric_build(r->engine, &keys, random_shape, &now_drawn.random, r->gpus, &err) != LS_OK)
+    ls_fabric_plan plan;
+    assert_int_equal(fabric_collect_ends(r->engine, r->gpus, &plan, &err), LS_OK);
+    if (fabric_build(r->engine, &keys, random_shape, &now_drawn.random, &plan, &err) != LS_OK)
         fail_msg("shape %u: %s", seed, err.what);
     frig_start(r);
 }
@@ -285,11 +287,11 @@ static ls_status circle(fabric_shape *shape, const void *spec, uint32_t gpus, bo
 }
 
 /* Each GPU sends to the next but one, the same way around. */
-static bool around(frig_end *end, ls_cycle now, fabric_message *m)
+static bool around(frig_end *end, ls_cycle now, ls_fabric_message *m)
 {
     (void)now;
     m->to = (uint16_t)((end->id + 2) % 5);
-    m->class_index = FABRIC_REQUEST;
+    m->class_index = LS_FABRIC_REQUEST;
     m->data_bytes = 64;
     m->wire_bytes = 76;
     m->address = end->sent << 7;
@@ -307,7 +309,9 @@ static ls_status run_circle(fabric_routes routes, ls_error *err, char *report, s
                                .framing = FABRIC_PERCENT };
     frig r = { .gpus = 5, .next = around, .quota = 500 };
     frig_open(&r);
-    assert_int_equal(fabric_build(r.engine, &keys, circle, &routes, r.gpus, err), LS_OK);
+    ls_fabric_plan plan;
+    assert_int_equal(fabric_collect_ends(r.engine, r.gpus, &plan, err), LS_OK);
+    assert_int_equal(fabric_build(r.engine, &keys, circle, &routes, &plan, err), LS_OK);
     frig_start(&r);
     ls_status status = frig_run(&r, 1, 0, err);
     snprintf(report, bytes, "%s", ls_engine_report(r.engine));

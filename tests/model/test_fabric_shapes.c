@@ -9,11 +9,11 @@ static uint32_t only_from, only_to;
 static uint16_t bytes_each;
 
 /* One message. */
-static bool one(frig_end *end, ls_cycle now, fabric_message *m)
+static bool one(frig_end *end, ls_cycle now, ls_fabric_message *m)
 {
     (void)now;
     m->to = (uint16_t)only_to;
-    m->class_index = FABRIC_DATA;
+    m->class_index = LS_FABRIC_DATA;
     m->data_bytes = bytes_each;
     m->wire_bytes = (uint16_t)(bytes_each + 4);
     return end->id == only_from && end->sent == 0;
@@ -82,11 +82,11 @@ static void test_rates_that_differ(void **state)
 
 /* ----------------------------------------------------------------------------------------------- bandwidth */
 
-static bool stream(frig_end *end, ls_cycle now, fabric_message *m)
+static bool stream(frig_end *end, ls_cycle now, ls_fabric_message *m)
 {
     (void)now;
     m->to = (uint16_t)only_to;
-    m->class_index = FABRIC_DATA;
+    m->class_index = LS_FABRIC_DATA;
     m->data_bytes = bytes_each;
     m->wire_bytes = (uint16_t)(bytes_each + 4);
     m->address = end->sent * bytes_each;
@@ -178,11 +178,11 @@ static void test_anchors(void **state)
     end_mhz = 1000;
 }
 
-static bool uniform(frig_end *end, ls_cycle now, fabric_message *m)
+static bool uniform(frig_end *end, ls_cycle now, ls_fabric_message *m)
 {
     (void)now;
     m->to = (uint16_t)((end->id + 1 + ls_random_below(&end->random, 7)) % 8);
-    m->class_index = FABRIC_DATA;
+    m->class_index = LS_FABRIC_DATA;
     m->data_bytes = 128;
     m->wire_bytes = 132;
     m->address = ls_random_below(&end->random, 1 << 20) << 7;
@@ -204,11 +204,11 @@ static void test_uniform(void **state)
     assert_true(reached[1] > reached[0] && reached[2] > reached[1] && reached[2] < 1);
 }
 
-static bool across(frig_end *end, ls_cycle now, fabric_message *m)
+static bool across(frig_end *end, ls_cycle now, ls_fabric_message *m)
 {
     (void)now;
     m->to = (uint16_t)(end->id ^ 2);
-    m->class_index = FABRIC_REQUEST;
+    m->class_index = LS_FABRIC_REQUEST;
     m->data_bytes = 64;
     m->wire_bytes = 68;
     m->address = end->sent * 64;
@@ -240,17 +240,17 @@ static void test_counters_of_links(void **state)
                             *root = frig_link(&r, "fabric.switch0-root"),
                             *down = frig_link(&r, "fabric.switch1-gpu2"),
                             *host = frig_link(&r, "fabric.root-host");
-    assert_int_equal(up->flits[FABRIC_REQUEST], 500);
-    assert_int_equal(up->bytes[FABRIC_REQUEST], 8500);
-    assert_int_equal(up->flits[FABRIC_DATA], 0);
+    assert_int_equal(up->flits[LS_FABRIC_REQUEST], 500);
+    assert_int_equal(up->bytes[LS_FABRIC_REQUEST], 8500);
+    assert_int_equal(up->flits[LS_FABRIC_DATA], 0);
     assert_int_equal(up->busy_cycles, 500);
-    assert_int_equal(root->flits[FABRIC_REQUEST], 1000);
+    assert_int_equal(root->flits[LS_FABRIC_REQUEST], 1000);
     assert_int_equal(root->busy_cycles, 1000);
-    assert_true(root->stall_cycles[FABRIC_REQUEST] > 0);
-    assert_int_equal(down->flits[FABRIC_REQUEST], 500);
+    assert_true(root->stall_cycles[LS_FABRIC_REQUEST] > 0);
+    assert_int_equal(down->flits[LS_FABRIC_REQUEST], 500);
     assert_int_equal(host->busy_cycles, 0);
     const noc_group *port = ls_block_state(ls_engine_find_block(r.engine, "fabric.gpu0"));
-    assert_int_equal(port->n.messages[FABRIC_REQUEST], 100);
+    assert_int_equal(port->n.messages[LS_FABRIC_REQUEST], 100);
     frig_close(&r);
 }
 

@@ -351,8 +351,8 @@ static void test_checker(void **state)
 static void tell(uint32_t kind, uint32_t token)
 {
     begin("esi", "full", 2, NULL);
-    fabric_message *m = mrig_push(mrig_gpu_at(&r, 1), FABRIC_INVALIDATE, 2, kind, 0, token);
-    m->class_index = FABRIC_INVALIDATE;
+    ls_fabric_message *m = mrig_push(mrig_gpu_at(&r, 1), LS_FABRIC_INVALIDATE, 2, kind, 0, token);
+    m->class_index = LS_FABRIC_INVALIDATE;
     ls_error err = { 0 };
     assert_int_equal(mrig_run(&r, 1, 0, &err), LS_ERR_INPUT);
     assert_non_null(strstr(err.what, "migrate"));

@@ -20,7 +20,7 @@ typedef struct side {
     ls_region *region;
     ls_event event;
     ls_sector_message script[MESSAGES];
-    peer_command pending; /* to be sent first */
+    ls_peer_command pending; /* to be sent first */
     bool has_pending;
     uint32_t count, sent, replies, memory_writes, memory_reads, memory_flushes, notices, last_notice;
     uint64_t reply_sum;
@@ -59,7 +59,7 @@ static void receive_memory(void *self, ls_link *link, const void *payload, ls_cy
 static void receive_notice(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     side *s = self;
-    const peer_notice *notice = payload;
+    const ls_peer_notice *notice = payload;
     (void)now;
     s->notices++;
     s->last_notice = notice->is_copy ? UINT32_MAX : notice->number;
@@ -71,7 +71,7 @@ static void send_script(void *self, ls_cycle now)
     side *s = self;
     (void)now;
     if (s->has_pending)
-        *(peer_command *)ls_link_send(s->command, 1) = s->pending;
+        *(ls_peer_command *)ls_link_send(s->command, 1) = s->pending;
     s->has_pending = false;
     for (; s->sent < s->count; s->sent++) {
         ls_sector_message *slot = ls_link_send(s->to_peer, 1);
@@ -115,6 +115,11 @@ static const peer_spec defaults = { .packets_per_cycle = 4,
                                     .copy_bytes = 256,
                                     .copy_in_flight = 64 };
 
+static const ls_peer_ops *peer_ops(void)
+{
+    return ls_block_type_port(ls_registry_find_block(LS_PEER_SLOT, "packets"), LS_PEER_INTERFACE, false)->ops;
+}
+
 static void build(rig *r, const peer_spec *spec)
 {
     mem_map map;
@@ -136,7 +141,7 @@ static void build(rig *r, const peer_spec *spec)
         assert_int_equal(ls_domain_create(r->engine, name, clock, &domain, NULL), LS_OK);
         peers[i] = ls_domain_region(domain, 0);
         snprintf(name, sizeof name, "gpu%u.peer", i);
-        assert_int_equal(ls_block_create(peers[i], name, ls_registry_find_block(PEER_SLOT, "packets"), spec,
+        assert_int_equal(ls_block_create(peers[i], name, ls_registry_find_block(LS_PEER_SLOT, "packets"), spec,
                                          &r->block[i], NULL),
                          LS_OK);
         snprintf(name, sizeof name, "gpu%u.rest", i);
@@ -150,36 +155,38 @@ static void build(rig *r, const peer_spec *spec)
         ls_event_init(&s->event, send_script, s);
         s->to_peer =
             join(r, "request", i, sides[i], peers[i], sizeof(ls_sector_message), peer_receive_request, p);
-        s->command = join(r, "command", i, sides[i], peers[i], sizeof(peer_command), peer_receive_command, p);
+        s->command =
+            join(r, "command", i, sides[i], peers[i], sizeof(ls_peer_command), peer_receive_command, p);
         s->memory_to_peer =
             join(r, "answer", i, sides[i], peers[i], sizeof(ls_sector_message), peer_receive_reply, p);
         ls_link *to_core =
             join(r, "reply", i, peers[i], sides[i], sizeof(ls_sector_message), receive_reply, s);
         ls_link *to_memory =
             join(r, "memory", i, peers[i], sides[i], sizeof(ls_sector_message), receive_memory, s);
-        ls_link *to_queue = join(r, "notice", i, peers[i], sides[i], sizeof(peer_notice), receive_notice, s);
-        const peer_wiring wiring = { .number = i,
-                                     .requesters = 1,
-                                     .open_packets = (uint32_t)spec->open_packets,
-                                     .core_count = 1,
-                                     .channels = 1,
-                                     .map = &map,
-                                     .to_core = &to_core,
-                                     .to_memory = &to_memory,
-                                     .requests_max = 1024,
-                                     .to_queue = to_queue };
-        assert_int_equal(peer_attach(r->block[i], &wiring, NULL), LS_OK);
+        ls_link *to_queue =
+            join(r, "notice", i, peers[i], sides[i], sizeof(ls_peer_notice), receive_notice, s);
+        const ls_peer_wiring wiring = { .number = i,
+                                        .requesters = 1,
+                                        .core_count = 1,
+                                        .channels = 1,
+                                        .map = &map,
+                                        .to_core = &to_core,
+                                        .to_memory = &to_memory,
+                                        .requests_max = 1024,
+                                        .to_queue = to_queue };
+        assert_int_equal(peer_ops()->attach(p, &wiring, NULL), LS_OK);
     }
     for (uint32_t i = 0; i < 2; i++) {
-        fabric_end *end = peer_end(r->block[i]), *other = peer_end(r->block[1 - i]);
+        ls_fabric_end *end = peer_ops()->end(ls_block_state(r->block[i]));
+        ls_fabric_end *other = peer_ops()->end(ls_block_state(r->block[1 - i]));
         end->ends = 2; /* each end has room for so many messages of a class */
-        for (uint32_t c = 0; c < FABRIC_CLASSES; c++) {
+        for (uint32_t c = 0; c < LS_FABRIC_CLASSES; c++) {
             char name[32];
             snprintf(name, sizeof name, "fabric%u.", i);
             credits = other->receive_credits[c];
             if (credits > 0)
-                end->send[c] = join(r, name, c, peers[i], peers[1 - i], sizeof(fabric_message), other->receive,
-                                    other->receiver);
+                end->send[c] = join(r, name, c, peers[i], peers[1 - i], sizeof(ls_fabric_message),
+                                    other->receive, other->receiver);
         }
     }
 }
@@ -297,8 +304,9 @@ static void test_copy_and_signal(void **state)
     rig r;
     build(&r, &defaults);
     r.side[0].has_pending = true;
-    r.side[0].pending =
-        (peer_command){ .is_copy = 1, .to = 1, .bytes = 1000, .from_address = 0x4000, .to_address = 0x8000 };
+    r.side[0].pending = (ls_peer_command){
+        .is_copy = 1, .to = 1, .bytes = 1000, .from_address = 0x4000, .to_address = 0x8000
+    };
     const peer_counters *n = run(&r, 1);
     assert_int_equal(n->copy_packets, 4);
     assert_int_equal(n->copy_bytes, 1000);
@@ -308,7 +316,7 @@ static void test_copy_and_signal(void **state)
     assert_int_equal(r.side[0].notices, 1);
     assert_int_equal(r.side[0].last_notice, UINT32_MAX);
     r.side[0].has_pending = true;
-    r.side[0].pending = (peer_command){ .to = 1, .number = 7 };
+    r.side[0].pending = (ls_peer_command){ .to = 1, .number = 7 };
     (void)run(&r, 1);
     assert_int_equal(r.side[1].notices, 1);
     assert_int_equal(r.side[1].last_notice, 7);
@@ -323,7 +331,7 @@ static void test_flush(void **state)
     build(&r, &defaults);
     for (uint32_t i = 1; i <= 2; i++) {
         r.side[0].has_pending = true;
-        r.side[0].pending = (peer_command){ .is_flush = 1 };
+        r.side[0].pending = (ls_peer_command){ .is_flush = 1 };
         const peer_counters *n = run(&r, 1);
         assert_int_equal(n->flushes, i);
         assert_int_equal(n->flush_rounds, i);

@@ -137,6 +137,51 @@ static void memory_of_the_host_is_enough(void **state)
     tag_store_fini(&s);
 }
 
+/* A third of the line, so that no hash of bits does the same; of 7 sets it names one that is not there. */
+static uint32_t third(uint64_t line, uint32_t sets)
+{
+    return sets == 7 ? 7 : (uint32_t)(line / 3 % sets);
+}
+
+static const ls_hash_ops third_ops = { .set = third };
+static const ls_port_decl third_ports[] = {
+    { .name = LS_HASH_PORT, .interface = LS_HASH_INTERFACE, .ops = &third_ops },
+};
+static const ls_block_type third_type = { .abi = LS_ABI_VERSION,
+                                          .slot = LS_HASH_SLOT,
+                                          .name = "third",
+                                          .help = "for the test",
+                                          .ports = third_ports,
+                                          .port_count = 1 };
+LS_REGISTER_BLOCK(third_type);
+
+static void a_hash_of_a_plugin_picks_sets(void **state)
+{
+    (void)state;
+    const set_hash_spec hash = { .kind = SET_HASH_KINDS }, none = { .kind = SET_HASH_KINDS + 1 };
+    tag_store_spec spec = { .sets = 6, .ways = 2, .hash = &hash, .line_bytes = 64 };
+    tag_store s;
+    ls_error err;
+    ls_engine *other;
+    ls_domain *place;
+    ls_clock clock;
+    assert_int_equal(ls_clock_init(&clock, ls_ratio_make(1000000000, 1), NULL), LS_OK);
+    assert_int_equal(ls_engine_create(1, &other, NULL), LS_OK);
+    assert_int_equal(ls_domain_create(other, "slice0", clock, &place, NULL), LS_OK);
+    assert_int_equal(tag_store_init(&s, &spec, place, &err), LS_OK);
+    for (uint64_t line = 0; line < 100; line++)
+        assert_int_equal(tag_store_set_of(&s, line), line / 3 % 6);
+    spec.sets = 7;
+    assert_int_equal(tag_store_init(&s, &spec, place, &err), LS_OK);
+    assert_int_equal(tag_store_set_of(&s, 5), 0);
+    assert_int_equal(ls_run(other, NULL, NULL, &err), LS_ERR_INPUT);
+    assert_string_equal(err.what, "slice0: hash 'third' named a set that is not there");
+    spec.hash = &none;
+    assert_int_equal(tag_store_init(&s, &spec, place, &err), LS_ERR_INPUT);
+    assert_string_equal(err.what, "there is no such hash");
+    ls_engine_destroy(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +191,7 @@ int main(void)
         cmocka_unit_test(fewer_ways_are_used),
         cmocka_unit_test(cleared_stores_are_as_new),
         cmocka_unit_test(memory_of_the_host_is_enough),
+        cmocka_unit_test(a_hash_of_a_plugin_picks_sets),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

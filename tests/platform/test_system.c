@@ -31,10 +31,11 @@ static const ls_param test_fabric_params[] = {
 };
 static uint64_t built_link;
 static uint32_t built_gpus, parts_with_fabric;
-static ls_status test_fabric_build(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err)
+static ls_status test_fabric_build(ls_engine *engine, const void *spec, const ls_fabric_plan *plan,
+                                   ls_error *err)
 {
     built_link = ((const test_fabric_spec *)spec)->link;
-    built_gpus = gpus;
+    built_gpus = plan->gpus;
     return engine != NULL ? LS_OK : ls_fail(err, LS_ERR_INTERNAL, "no engine");
 }
 static const ls_fabric_ops test_fabric_ops = { .build = test_fabric_build };

@@ -149,7 +149,7 @@ ls_status build_check_pages(builder *b, ls_error *err);
 ls_status build_dma_tlb(builder *b, ls_block **memory, ls_error *err);
 /* The page agent beside the RDMA engine, and its links to the MMU. *out stays NULL if the GPU needs none. */
 ls_status build_agent(builder *b, ls_region *region, ls_block **out, ls_error *err);
-ls_status build_join_agent(builder *b, ls_block *agent, ls_block *hub, fabric_end *end, ls_error *err);
+ls_status build_join_agent(builder *b, ls_block *agent, ls_block *hub, ls_fabric_end *end, ls_error *err);
 /* Links between the MMU's domain and the RDMA engine's, one way. */
 uint32_t build_remote_latency(const builder *b, uint32_t class);
 /* build_central.c: the connection between the command processors of the first GPU and of this one, on a fabric. */

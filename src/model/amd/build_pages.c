@@ -2,7 +2,7 @@
  * links to the MMU. */
 #include "model/amd/build.h"
 
-#include "lockstep/fabric.h"
+#include "lockstep/host.h"
 
 /* ----------------------------------------------------------------------------------- parts that must take part */
 
@@ -94,7 +94,7 @@ ls_status build_agent(builder *b, ls_region *region, ls_block **out, ls_error *e
     return page_agent_create(region, name, &spec, out, err);
 }
 
-ls_status build_join_agent(builder *b, ls_block *agent, ls_block *hub, fabric_end *end, ls_error *err)
+ls_status build_join_agent(builder *b, ls_block *agent, ls_block *hub, ls_fabric_end *end, ls_error *err)
 {
     char name[64];
     ls_block *mmu = b->gpu->mmu;

@@ -214,11 +214,15 @@ ls_status build_remote(builder *b, ls_error *err)
     TRY(ls_machine_block(b->machine, region, name, "rdma", &rdma, err));
     TRY(build_served(b, region, &hub, err));
     TRY(build_agent(b, region, &agent, err));
-    const line_rdma_wiring wiring = {
-        .number = b->gpu->number, .line_bytes = b->gpu->line_bytes, .memory = hub, .agent = agent
-    };
+    ls_rdma_wiring wiring = { .region = region,
+                              .name = ls_block_name(rdma),
+                              .number = b->gpu->number,
+                              .line_bytes = b->gpu->line_bytes,
+                              .memory = hub };
+    if (agent != NULL)
+        wiring.agent = page_agent_port(agent);
     TRY(line_rdma_attach(rdma, &wiring, err));
     TRY(build_join_agent(b, agent, hub, line_rdma_end(rdma), err));
     TRY(build_requests(b, region, rdma, err));
-    return ls_engine_add_part(b->engine, FABRIC_END_PART, line_rdma_end(rdma), err);
+    return ls_engine_add_part(b->engine, LS_FABRIC_END_PART, line_rdma_end(rdma), err);
 }

@@ -383,7 +383,6 @@ static ls_status command_attach(void *self, const ls_command_wiring *wires, ls_e
 static ls_status command_init(ls_block *block, void *state, const void *spec, ls_error *err)
 {
     command *c = state;
-    (void)err;
     c->spec = spec;
     c->name = ls_block_name(block);
     c->region = ls_block_region(block);
@@ -391,7 +390,7 @@ static ls_status command_init(ls_block *block, void *state, const void *spec, ls
     c->tap = ls_block_tap(block);
     ls_event_init(&c->pump, pump, c);
     ls_packets_init(&c->packets, c->region);
-    return LS_OK;
+    return placement_init(&c->placement, &c->spec->placement, c->domain, err);
 }
 
 static void command_waits(const void *state, ls_wait_sink *sink)

@@ -77,7 +77,7 @@ uint32_t command_send_anywhere(command *c, dispatcher *d, bool *again)
             *again = true;
             return 0;
         }
-        uint32_t next = placement_next(&d->at, &c->spec->placement, at, all);
+        uint32_t next = placement_next(&d->at, &c->placement, at, all);
         d->turn = d->at.left == 0 ? next : at + 1 == all ? 0 : at + 1;
         return need.waves;
     }

@@ -150,7 +150,7 @@ static uint32_t send_next(command *c, dispatcher *d, bool *again)
             *again = true;
             return 0;
         }
-        uint32_t next = placement_next(&d->at, &c->spec->placement, cu, c->cu_count);
+        uint32_t next = placement_next(&d->at, &c->placement, cu, c->cu_count);
         c->next_cu = d->at.left == 0 ? next : cu + 1 == c->cu_count ? 0 : cu + 1;
         return need.waves;
     }

@@ -77,6 +77,7 @@ typedef struct command {
     ls_region *region;
     ls_domain *domain;
     const ls_tap *tap;
+    placement_rule placement;
     place_spec place;
     uint32_t clusters, cus_per_cluster, cu_count;
     uint64_t cu_tail; /* bits of the last word of a mask of compute units */

@@ -55,9 +55,9 @@ static const ls_interface dram = { LS_DRAM_INTERFACE, "lockstep/dram.h", dram_fu
 static const ls_interface reply = { LS_DRAM_REPLY_INTERFACE, "lockstep/dram.h", reply_functions };
 
 static const char *const rdma_functions[] = { "attach", "end", NULL };
-CHECK(rdma_functions, line_rdma_ops, 0);
+CHECK(rdma_functions, ls_rdma_ops, 0);
 
-static const ls_interface rdma = { LINE_RDMA_INTERFACE, "model/amd_memory/rdma.h", rdma_functions };
+static const ls_interface rdma = { LS_RDMA_INTERFACE, "lockstep/rdma.h", rdma_functions };
 static const ls_interface noc = { LS_NOC_INTERFACE, "lockstep/noc.h", noc_functions };
 
 static const ls_slot_port cache_ports[] = {
@@ -88,7 +88,7 @@ static const ls_slot_port dma_ports[] = { { .name = LS_DMA_PORT, .interface = &d
 static const ls_slot_port command_ports[] = { { .name = LS_COMMAND_PORT, .interface = &command } };
 static const ls_slot_port rdma_ports[] = {
     { .name = LS_LINE_MEMORY_PORT, .interface = &memory },
-    { .name = LINE_RDMA_PORT, .interface = &rdma },
+    { .name = LS_RDMA_PORT, .interface = &rdma },
 };
 static const ls_slot_port noc_ports[] = { { .name = LS_NOC_PORT, .interface = &noc } };
 static const ls_slot_port dram_ports[] = {
@@ -117,6 +117,6 @@ const ls_section amd_sections[AMD_SECTIONS] = {
     SLOT("mmu", LS_MMU_SLOT, "cycle", mmu_ports, "L2 TLB and page-table walkers"),
     SLOT("channel", LS_CHANNEL_SLOT, "window", channel_ports, "from L2 to the DRAM"),
     SLOT("dram", LS_DRAM_SLOT, "bank", dram_ports, "memory channels"),
-    SLOT("rdma", LINE_RDMA_SLOT, "line", rdma_ports, "memory of other GPUs, in a system with a fabric"),
+    SLOT("rdma", LS_RDMA_SLOT, "line", rdma_ports, "memory of other GPUs, in a system with a fabric"),
 };
 /* clang-format on */

@@ -54,12 +54,9 @@ static ls_status allocate(line_cache *c, ls_domain *domain, ls_error *err)
                                   &spec->hash, domain, err);
     if (status != LS_OK)
         return status;
-    if (spec->prefetch.kind != PREFETCH_NONE) {
-        c->prefetch = ls_domain_alloc(domain, sizeof *c->prefetch);
-        if (c->prefetch == NULL)
-            return ls_fail(err, LS_ERR_NOMEM, "no memory");
-        prefetch_init(c->prefetch, &spec->prefetch, (uint32_t)spec->line_bytes);
-    }
+    status = prefetch_create(&spec->prefetch, (uint32_t)spec->line_bytes, domain, &c->prefetch, err);
+    if (status != LS_OK)
+        return status;
     c->node_pool = c->fetch_pool = INDEX_POOL_NEW;
     c->hits.list = c->fills.list = INDEX_LIST_EMPTY;
     c->flush_node = INDEX_NONE;
@@ -344,7 +341,7 @@ static const ls_state_row rows[] = {
     LS_STATE_FIXED_SPAN(line_cache, below, region),
     LS_STATE_DATA(line_cache, n),
     LS_STATE_PART(line_cache, store, store_rows),
-    LS_STATE_ARRAY(line_cache, prefetch, one),
+    LS_STATE_ARRAY_OF(line_cache, prefetch, one, prefetch_rows),
     LS_STATE_FIXED_SPAN(line_cache, width, plain_low),
     LS_STATE_ARRAY(line_cache, nodes, node_count),
     LS_STATE_DATA_SPAN(line_cache, node_pool, nodes_left),

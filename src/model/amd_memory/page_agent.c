@@ -25,12 +25,12 @@ static void pending(agent *a, int64_t delta)
 
 /* ------------------------------------------------------------------------------------------------ to the host */
 
-fabric_message *agent_slot(agent *a, fabric_class class, uint32_t wire_bytes)
+ls_fabric_message *agent_slot(agent *a, ls_fabric_class class, uint32_t wire_bytes)
 {
     agent_way *way = &a->ways[class];
     if (way->waits)
         return NULL;
-    fabric_message *slot = ls_link_send(a->end->send[class], wire_bytes);
+    ls_fabric_message *slot = ls_link_send(a->end->send[class], wire_bytes);
     if (slot == NULL) {
         a->n.fabric_waits++;
         way->waits = true;
@@ -48,7 +48,7 @@ static void send_messages(agent *a, agent_way *way)
     while (!index_list_empty(&way->messages)) {
         uint32_t i = way->messages.first;
         const agent_message *m = &a->messages[i];
-        fabric_message *slot = agent_slot(a, way->class_index, MIGRATE_BODY_WIRE_BYTES);
+        ls_fabric_message *slot = agent_slot(a, way->class_index, MIGRATE_BODY_WIRE_BYTES);
         if (slot == NULL)
             return;
         slot->to = (uint16_t)(a->end->ends - 1);
@@ -64,7 +64,7 @@ static void send_messages(agent *a, agent_way *way)
     }
 }
 
-void agent_send(agent *a, fabric_class class, migrate_kind kind, uint32_t token, const migrate_body *body)
+void agent_send(agent *a, ls_fabric_class class, migrate_kind kind, uint32_t token, const migrate_body *body)
 {
     uint32_t i = index_pool_take(&a->message_pool, message_links(a));
     agent_message *m = &a->messages[i];
@@ -82,7 +82,7 @@ void agent_way_ready(void *self, ls_cycle now)
     agent *a = way->agent;
     way->waits = false;
     send_messages(a, way);
-    if (way->class_index == FABRIC_MIGRATE && !way->waits)
+    if (way->class_index == LS_FABRIC_MIGRATE && !way->waits)
         agent_send_pieces(a, now);
 }
 
@@ -117,7 +117,7 @@ static void find_share(agent *a)
 {
     const host_part *host = ls_engine_part(ls_domain_engine(ls_region_domain(a->region)), HOST_PART, 0);
     uint32_t gpus = a->end->ends - 1,
-             all = host != NULL ? host->end->receive_credits[FABRIC_WALK] : UINT32_MAX;
+             all = host != NULL ? host->end->receive_credits[LS_FABRIC_WALK] : UINT32_MAX;
     a->walks_max = all / gpus > 1 ? all / gpus - 1 : 1;
 }
 
@@ -131,7 +131,7 @@ static void ask_host(agent *a, uint32_t token)
                                                    (question->flags & LS_WALK_STAY ? MIGRATE_STAY : 0)) };
     a->walks_open++;
     a->n.walks_peak = a->walks_open > a->n.walks_peak ? a->walks_open : a->n.walks_peak;
-    agent_send(a, FABRIC_WALK, MIGRATE_ASK, token, &body);
+    agent_send(a, LS_FABRIC_WALK, MIGRATE_ASK, token, &body);
 }
 
 static void take_question(agent *a, const ls_page_walk *walk, ls_cycle now)
@@ -162,7 +162,7 @@ static void count_accesses(agent *a, const migrate_body *body)
         *c = (agent_counter){ .address = body->address, .limit = body->to };
 }
 
-static void take_grant(agent *a, const fabric_message *message, ls_cycle now)
+static void take_grant(agent *a, const ls_fabric_message *message, ls_cycle now)
 {
     migrate_body body;
     memcpy(&body, message->body, sizeof body);
@@ -215,7 +215,7 @@ static void shoot_next(agent *a)
     }
 }
 
-static void take_shootdown(agent *a, ls_link *link, const fabric_message *message, ls_cycle now)
+static void take_shootdown(agent *a, ls_link *link, const ls_fabric_message *message, ls_cycle now)
 {
     uint32_t i = index_pool_take(&a->shootdown_pool, shootdown_links(a));
     agent_shootdown *s = &a->shootdowns[i];
@@ -238,7 +238,7 @@ static void take_shootdown(agent *a, ls_link *link, const fabric_message *messag
 void agent_end_shootdown(agent *a, uint32_t i)
 {
     agent_shootdown *s = &a->shootdowns[i];
-    agent_send(a, FABRIC_INVALIDATE, MIGRATE_SHOT, s->token, &s->body);
+    agent_send(a, LS_FABRIC_INVALIDATE, MIGRATE_SHOT, s->token, &s->body);
     ls_link_release(s->link, 1);
     index_pool_give(&a->shootdown_pool, shootdown_links(a), i);
     a->shootdowns_open--;
@@ -261,7 +261,7 @@ static void take_shot(agent *a, uint32_t i, ls_cycle now)
 void page_agent_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     agent *a = self;
-    const fabric_message *message = payload;
+    const ls_fabric_message *message = payload;
     switch (message->kind) {
     case MIGRATE_GRANT:
         take_grant(a, message, now);
@@ -287,7 +287,7 @@ void page_agent_receive_mmu(void *self, ls_link *link, const void *payload, ls_c
     case LS_WALK_TAKEN: {
         const migrate_body body = { .address = walk->address, .token = walk->token };
         a->n.taken++;
-        agent_send(a, FABRIC_WALK, MIGRATE_TAKEN, a->walks[walk->token].grant, &body);
+        agent_send(a, LS_FABRIC_WALK, MIGRATE_TAKEN, a->walks[walk->token].grant, &body);
         break;
     }
     case LS_WALK_SHOT:
@@ -315,5 +315,5 @@ void page_agent_used(void *self, uint64_t physical)
     const migrate_body body = { .address = c->address,
                                 .frame = page_tags_address(&a->remote, i),
                                 .size_log2 = (uint8_t)page_tags_size_log2(&a->remote, i) };
-    agent_send(a, FABRIC_WALK, MIGRATE_COUNTED, 0, &body);
+    agent_send(a, LS_FABRIC_WALK, MIGRATE_COUNTED, 0, &body);
 }

@@ -4,8 +4,8 @@
 #ifndef MODEL_AMD_MEMORY_PAGE_AGENT_H
 #define MODEL_AMD_MEMORY_PAGE_AGENT_H
 
-#include "lockstep/line.h"
-#include "model/fabric/fabric.h"
+#include "lockstep/rdma.h"
+#include "engine/fabric_ends.h"
 
 typedef struct page_agent_spec {
     uint64_t lines_in_flight; /* of pages that leave: read and not yet on the fabric */
@@ -26,7 +26,7 @@ typedef struct page_agent_counters {
 
 typedef struct page_agent_wiring {
     uint32_t line_bytes, walks; /* walks: of the MMU, open at once at most */
-    fabric_end *end;
+    ls_fabric_end *end;
     ls_link *mmu;     /* to the MMU */
     ls_block *memory; /* where lines of pages are read and written: the hub of the RDMA engine */
 } page_agent_wiring;
@@ -34,10 +34,12 @@ typedef struct page_agent_wiring {
 ls_status page_agent_create(ls_region *region, const char *name, const page_agent_spec *spec, ls_block **out,
                             ls_error *err);
 ls_status page_agent_attach(ls_block *agent, const page_agent_wiring *wiring, ls_error *err);
+/* For the RDMA engine. */
+ls_page_agent page_agent_port(ls_block *agent);
 /* A message of classes WALK, INVALIDATE and MIGRATE from the fabric; self is the state of the block. */
 void page_agent_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 /* The room that it has for messages, by class; 0 for others. */
-uint32_t page_agent_credits(const ls_block *agent, fabric_class class);
+uint32_t page_agent_credits(const ls_block *agent, ls_fabric_class class);
 /* A message of the MMU: an ls_page_walk; self as before. */
 void page_agent_receive_mmu(void *self, ls_link *link, const void *payload, ls_cycle now);
 /* A program's request for a line of another memory goes out; self as before. */

@@ -75,7 +75,7 @@ typedef struct agent {
     const char *name;
     const ls_tap *tap;
     ls_region *region;
-    fabric_end *end;
+    ls_fabric_end *end;
     ls_link *mmu;
     ls_line_port reads, writes;
     uint32_t line_bytes, line_shift, walk_count, message_count;
@@ -83,7 +83,7 @@ typedef struct agent {
 
     agent_message *messages;
     index_pool message_pool;
-    agent_way ways[FABRIC_CLASSES];
+    agent_way ways[LS_FABRIC_CLASSES];
 
     agent_walk *walks;
     index_list held;                /* walks that wait for room at the host */
@@ -118,17 +118,17 @@ typedef struct agent {
 } agent;
 
 /* page_agent.c: a message without data goes to the host's end. */
-void agent_send(agent *a, fabric_class class, migrate_kind kind, uint32_t token, const migrate_body *body);
+void agent_send(agent *a, ls_fabric_class class, migrate_kind kind, uint32_t token, const migrate_body *body);
 void agent_way_ready(void *self, ls_cycle now);
 void agent_mmu_ready(void *self, ls_cycle now);
 /* A page is forgotten and, if it had to be, on its way: the host is told. */
 void agent_end_shootdown(agent *a, uint32_t shootdown);
 /* A message of this class may go: false if its link is busy; then agent_way_ready() follows. */
-fabric_message *agent_slot(agent *a, fabric_class class, uint32_t wire_bytes);
+ls_fabric_message *agent_slot(agent *a, ls_fabric_class class, uint32_t wire_bytes);
 
 /* page_move.c */
 void agent_begin_send(agent *a, uint32_t shootdown, ls_cycle now);
-void agent_take_piece(agent *a, ls_link *link, const fabric_message *message, ls_cycle now);
+void agent_take_piece(agent *a, ls_link *link, const ls_fabric_message *message, ls_cycle now);
 void agent_send_pieces(agent *a, ls_cycle now);
 void agent_step(void *self, ls_cycle now);
 extern const ls_line_client_ops agent_read_client, agent_write_client;

@@ -19,7 +19,7 @@ static ls_status agent_init(ls_block *block, void *state, const void *spec, ls_e
     a->held = a->shooting = a->sending = a->pieces_out = a->incoming = INDEX_LIST_EMPTY;
     ls_event_init(&a->event, agent_step, a);
     ls_event_init(&a->mmu_event, agent_mmu_ready, a);
-    for (uint32_t i = 0; i < FABRIC_CLASSES; i++) {
+    for (uint32_t i = 0; i < LS_FABRIC_CLASSES; i++) {
         a->ways[i] = (agent_way){ .agent = a, .class_index = i, .messages = INDEX_LIST_EMPTY };
         ls_event_init(&a->ways[i].ready, agent_way_ready, &a->ways[i]);
     }
@@ -63,14 +63,24 @@ ls_status page_agent_attach(ls_block *block, const page_agent_wiring *wiring, ls
     return status == LS_OK ? ls_line_join(wiring->memory, &agent_write_client, a, &a->writes, err) : status;
 }
 
-uint32_t page_agent_credits(const ls_block *block, fabric_class class)
+uint32_t page_agent_credits(const ls_block *block, ls_fabric_class class)
 {
     const page_agent_spec *spec = ls_block_spec(block);
-    if (class == FABRIC_WALK)
+    if (class == LS_FABRIC_WALK)
         return 64;
-    if (class == FABRIC_INVALIDATE && spec->moves)
+    if (class == LS_FABRIC_INVALIDATE && spec->moves)
         return AGENT_SHOOTDOWNS;
-    return class == FABRIC_MIGRATE && spec->moves ? (uint32_t)spec->buffer_pieces : 0;
+    return class == LS_FABRIC_MIGRATE && spec->moves ? (uint32_t)spec->buffer_pieces : 0;
+}
+
+ls_page_agent page_agent_port(ls_block *block)
+{
+    ls_page_agent port = { .receive = page_agent_receive,
+                           .used = page_agent_used,
+                           .self = ls_block_state(block) };
+    for (uint32_t c = 0; c < LS_FABRIC_CLASSES; c++)
+        port.credits[c] = page_agent_credits(block, (ls_fabric_class)c);
+    return port;
 }
 
 static void agent_waits(const void *self, ls_wait_sink *sink)
@@ -88,8 +98,8 @@ static void agent_waits(const void *self, ls_wait_sink *sink)
     if (a->lines_open > 0 || a->arrivals_open > 0) {
         snprintf(detail, sizeof detail, "%u lines of pages that leave, %u pages that come", a->lines_open,
                  a->arrivals_open);
-        ls_wait_report(sink, a->name, a->ways[FABRIC_MIGRATE].waits ? "the fabric" : "the memory partitions",
-                       detail);
+        ls_wait_report(sink, a->name,
+                       a->ways[LS_FABRIC_MIGRATE].waits ? "the fabric" : "the memory partitions", detail);
     }
 }
 

@@ -79,7 +79,7 @@ static void read_line(agent *a, ls_cycle now)
 static bool send_piece(agent *a, const agent_line *line)
 {
     const agent_shootdown *s = &a->shootdowns[line->shootdown];
-    fabric_message *slot = agent_slot(a, FABRIC_MIGRATE, a->line_bytes + MIGRATE_PIECE_HEAD_BYTES);
+    ls_fabric_message *slot = agent_slot(a, LS_FABRIC_MIGRATE, a->line_bytes + MIGRATE_PIECE_HEAD_BYTES);
     if (slot == NULL)
         return false;
     slot->to = s->body.to;
@@ -141,7 +141,7 @@ const ls_line_client_ops agent_read_client = { .reply = read_reply, .retry = rea
 
 /* ---------------------------------------------------------------------------------------- pages that come */
 
-static uint32_t find_arrival(agent *a, const fabric_message *message, uint32_t pieces)
+static uint32_t find_arrival(agent *a, const ls_fabric_message *message, uint32_t pieces)
 {
     uint32_t free = INDEX_NONE;
     for (uint32_t k = 0; k < AGENT_ARRIVALS; k++) {
@@ -165,7 +165,7 @@ static uint32_t find_arrival(agent *a, const fabric_message *message, uint32_t p
     return free;
 }
 
-void agent_take_piece(agent *a, ls_link *link, const fabric_message *message, ls_cycle now)
+void agent_take_piece(agent *a, ls_link *link, const ls_fabric_message *message, ls_cycle now)
 {
     const ls_line_message *m = (const ls_line_message *)(const void *)message->body;
     uint32_t i = index_pool_take(&a->piece_pool, piece_links(a));
@@ -206,7 +206,7 @@ static void write_reply(void *self, const ls_line_message *m, ls_cycle now)
     a->n.pages_in++;
     a->arrivals_open--;
     ls_domain_pending(ls_region_domain(a->region), -1);
-    agent_send(a, FABRIC_MIGRATE, MIGRATE_ARRIVED, arrival->token, &(migrate_body){ 0 });
+    agent_send(a, LS_FABRIC_MIGRATE, MIGRATE_ARRIVED, arrival->token, &(migrate_body){ 0 });
 }
 
 static void write_retry(void *self, ls_cycle now)

@@ -8,13 +8,6 @@
  * there for its L2, so they travel as requests do. */
 #include "model/amd_memory/rdma_impl.h"
 
-#include "model/amd_memory/atomic.h"
-#include "model/amd_memory/page_agent.h"
-#include "model/fabric/host.h"
-#include "model/fabric/network.h"
-
-#define COPY_REQUEST 0x80u /* of fabric_message.kind: a message of class COPY that is a request to a GPU */
-
 static index_links ask_links(const rdma *r)
 {
     return INDEX_LINKS(r->asks, next);
@@ -37,113 +30,72 @@ static void arm(rdma *r, ls_cycle at, ls_cycle now)
     ls_schedule_at(r->region, &r->event, at);
 }
 
-/* ---------------------------------------------------------------------------------------- sizes of messages */
-
-/* From the first written byte to the last, in words of four. */
-static uint32_t span_of(const uint64_t mask[2])
-{
-    if ((mask[0] | mask[1]) == 0)
-        return 0;
-    uint32_t first = (uint32_t)(mask[0] != 0 ? __builtin_ctzll(mask[0]) : 64 + __builtin_ctzll(mask[1]));
-    uint32_t last = (uint32_t)(mask[1] != 0 ? 127 - __builtin_clzll(mask[1]) : 63 - __builtin_clzll(mask[0]));
-    return (last / 4 - first / 4 + 1) * 4;
-}
-
-static uint32_t request_bytes(const ls_line_message *m)
-{
-    if (m->kind == LS_LINE_READ)
-        return 0;
-    uint32_t bytes = span_of(m->mask);
-    return m->kind == LS_LINE_ATOMIC && line_atomic_is_pair(m->atomic) ? 2 * bytes : bytes;
-}
-
-static uint32_t answer_bytes(const rdma *r, const ls_line_message *m)
-{
-    if (m->kind == LS_LINE_READ)
-        return r->line_bytes;
-    return ls_line_reply_data(m, r->line_bytes) != 0 ? span_of(m->mask) : 0;
-}
-
 /* --------------------------------------------------------------------------------------------- to the fabric */
 
-/* Puts a message on the fabric, or waits for its link. */
-static bool send(rdma *r, fabric_class class, uint32_t to, uint32_t token, const ls_line_message *m,
-                 uint32_t data_bytes, uint32_t head_bytes, uint32_t copy_bytes)
+/* A place for a message on the fabric; NULL: it waits for its link. */
+static ls_fabric_message *place_of(rdma *r, ls_fabric_class class)
 {
-    bool is_copy = (m->flags & LS_LINE_SYSTEM) != 0;
     ls_link *link = r->end.send[class];
     if (r->ways[class].waits)
-        return false;
-    fabric_message *slot = ls_link_send(link, head_bytes + data_bytes);
+        return NULL;
+    ls_fabric_message *slot = ls_link_send(link, 1);
     if (slot == NULL) {
         r->n.fabric_waits++;
         r->ways[class].waits = true;
         ls_link_wait(link, &r->ways[class].ready);
-        return false;
     }
-    slot->from = (uint16_t)r->end.number;
-    slot->to = (uint16_t)to;
-    slot->class_index = (uint8_t)(is_copy ? FABRIC_COPY : class);
-    slot->kind = (uint8_t)(m->kind | (is_copy && class == FABRIC_REQUEST ? COPY_REQUEST : 0));
-    slot->data_bytes = (uint16_t)data_bytes;
-    slot->wire_bytes = (uint16_t)(head_bytes + data_bytes);
-    slot->body_bytes = (uint16_t)(LS_LINE_HEAD_BYTES + copy_bytes);
-    slot->token = token;
-    slot->address = mem_place_frame(m->address);
-    ls_line_message *body = (ls_line_message *)(void *)slot->body;
-    ls_line_copy(body, m, copy_bytes);
-    body->address = slot->address;
-    if (r->has_place[MEM_PLACE_HOST] && to == r->end.ends - 1) {
-        r->n.host_bytes_out += slot->wire_bytes;
-        return true;
-    }
-    r->n.bytes_out += slot->wire_bytes;
-    r->n.data_bytes_out += data_bytes;
-    return true;
+    return slot;
 }
 
-static uint32_t end_of(const rdma *r, uint64_t address)
+static void count_sent(rdma *r, const ls_fabric_message *sent)
 {
-    uint32_t place = mem_place_of(address);
-    return place == MEM_PLACE_HOST ? r->end.ends - 1 : place;
+    if (r->has_host && sent->to == r->end.ends - 1) {
+        r->n.host_bytes_out += sent->wire_bytes;
+        return;
+    }
+    r->n.bytes_out += sent->wire_bytes;
+    r->n.data_bytes_out += sent->data_bytes;
 }
 
-static bool send_ask(rdma *r, fabric_class class, index_list *asks, ls_cycle now)
+static bool send_ask(rdma *r, ls_fabric_class class, index_list *asks, ls_cycle now)
 {
     if (index_list_empty(asks) || r->asks[asks->first].at > now)
         return false;
     uint32_t i = asks->first;
-    const ls_line_message *m = &r->asks[i].m;
-    if (!send(r, class, end_of(r, m->address), i, m, request_bytes(m), LINE_RDMA_REQUEST_BYTES,
-              ls_line_request_data(m, r->line_bytes)))
+    ls_fabric_message *slot = place_of(r, class);
+    if (slot == NULL)
         return false;
+    ls_rdma_fill_request(slot, &r->end, r->asks[i].to, i, &r->asks[i].m, r->line_bytes);
+    count_sent(r, slot);
     (void)index_list_pop(asks, ask_links(r));
     return true;
 }
 
 static bool send_request(rdma *r, ls_cycle now)
 {
-    return send_ask(r, FABRIC_REQUEST, &r->requests, now);
+    return send_ask(r, LS_FABRIC_REQUEST, &r->requests, now);
 }
 
 /* To the host, as long as it has room. */
 static bool send_copy(rdma *r, ls_cycle now)
 {
-    if (r->host_copies == r->host_copies_max || !send_ask(r, FABRIC_COPY, &r->copies, now))
+    if (r->host_copies == r->host_copies_max || !send_ask(r, LS_FABRIC_COPY, &r->copies, now))
         return false;
     r->host_copies++;
     return true;
 }
 
-static bool send_served(rdma *r, fabric_class class, index_list *answers, ls_cycle now)
+static bool send_served(rdma *r, ls_fabric_class class, index_list *answers, ls_cycle now)
 {
     if (index_list_empty(answers) || r->serves[answers->first].at > now)
         return false;
     uint32_t i = answers->first;
     const rdma_serve *serve = &r->serves[i];
-    if (!send(r, class, serve->from, serve->token, &serve->m, answer_bytes(r, &serve->m),
-              LINE_RDMA_ANSWER_BYTES, ls_line_reply_data(&serve->m, r->line_bytes)))
+    ls_fabric_message *slot = place_of(r, class);
+    if (slot == NULL)
         return false;
+    ls_rdma_fill_answer(slot, &r->end, serve->from, serve->token, &serve->m, r->line_bytes);
+    count_sent(r, slot);
     r->n.served_latency_cycles += now - serve->taken;
     (void)index_list_pop(answers, serve_links(r));
     index_pool_give(&r->serve_pool, serve_links(r), i);
@@ -153,12 +105,12 @@ static bool send_served(rdma *r, fabric_class class, index_list *answers, ls_cyc
 
 static bool send_answer(rdma *r, ls_cycle now)
 {
-    return send_served(r, FABRIC_DATA, &r->answers, now);
+    return send_served(r, LS_FABRIC_DATA, &r->answers, now);
 }
 
 static bool send_copied(rdma *r, ls_cycle now)
 {
-    return send_served(r, FABRIC_COPY, &r->copied, now);
+    return send_served(r, LS_FABRIC_COPY, &r->copied, now);
 }
 
 void rdma_link_ready(void *self, ls_cycle now)
@@ -192,11 +144,6 @@ static bool take_request(rdma *r, ls_cycle now)
     return true;
 }
 
-static bool is_host_copy(const ls_line_message *m)
-{
-    return (m->flags & LS_LINE_SYSTEM) != 0 && mem_place_of(m->address) == MEM_PLACE_HOST;
-}
-
 static bool take_answer(rdma *r, ls_cycle now)
 {
     if (index_list_empty(&r->answered) || r->asks[r->answered.first].at > now)
@@ -207,7 +154,7 @@ static bool take_answer(rdma *r, ls_cycle now)
     r->n.answers++;
     r->n.faults += (ask->m.flags & LS_LINE_FAULT) != 0;
     r->n.latency_cycles += now - ask->taken;
-    r->host_copies -= r->has_place[MEM_PLACE_HOST] && is_host_copy(&ask->m);
+    r->host_copies -= ask->is_host_copy;
     client->ops->reply(client->self, &ask->m, now);
     index_pool_give(&r->ask_pool, ask_links(r), i);
     r->in_flight--;
@@ -217,21 +164,24 @@ static bool take_answer(rdma *r, ls_cycle now)
 void rdma_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     rdma *r = self;
-    const fabric_message *message = payload;
-    const ls_line_message *m = (const ls_line_message *)(const void *)message->body;
-    if (message->class_index == FABRIC_WALK || message->class_index == FABRIC_INVALIDATE ||
-        message->class_index == FABRIC_MIGRATE) {
-        page_agent_receive(r->agent, link, payload, now);
+    const ls_fabric_message *message = payload;
+    const ls_line_message *m = ls_rdma_line(message);
+    if (LS_UNLIKELY(!fabric_is_mine(&r->end, message))) {
+        ls_link_release(link, 1);
         return;
     }
-    if (r->has_place[MEM_PLACE_HOST] && message->from == r->end.ends - 1) {
+    if (message->class_index == LS_FABRIC_WALK || message->class_index == LS_FABRIC_INVALIDATE ||
+        message->class_index == LS_FABRIC_MIGRATE) {
+        r->agent.receive(r->agent.self, link, payload, now);
+        return;
+    }
+    if (r->has_host && message->from == r->end.ends - 1) {
         r->n.host_bytes_in += message->wire_bytes;
     } else {
         r->n.bytes_in += message->wire_bytes;
         r->n.data_bytes_in += message->data_bytes;
     }
-    if (message->class_index == FABRIC_REQUEST ||
-        (message->class_index == FABRIC_COPY && (message->kind & COPY_REQUEST) != 0)) {
+    if (ls_rdma_is_request(message)) {
         uint32_t i = index_pool_take(&r->serve_pool, serve_links(r));
         rdma_serve *serve = &r->serves[i];
         ls_line_copy(&serve->m, m, ls_line_request_data(m, r->line_bytes));
@@ -245,11 +195,14 @@ void rdma_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
         arm(r, serve->at, now);
         return;
     }
+    if (LS_UNLIKELY(message->token >= r->ask_total)) {
+        ls_link_release(link, 1);
+        ls_domain_fail(ls_region_domain(r->region),
+                       "the model of slot 'rdma' of another GPU answered a request that was not sent");
+        return;
+    }
     rdma_ask *ask = &r->asks[message->token];
-    uint32_t data_bytes = ls_line_reply_data(m, r->line_bytes);
-    if (data_bytes != 0)
-        ls_line_copy_data(ask->m.data, m->data, data_bytes);
-    ask->m.flags = m->flags | LS_LINE_FROM_REMOTE;
+    ls_rdma_take_answer(&ask->m, m, r->line_bytes);
     ask->at = now + r->spec->latency_cycles;
     index_list_append(&r->answered, ask_links(r), message->token);
     ls_link_release(link, 1);
@@ -280,12 +233,13 @@ static ls_cycle next_of(const rdma *r)
     ls_cycle next = LS_CYCLE_MAX;
     if (!index_list_empty(&r->answered))
         next = r->asks[r->answered.first].at;
-    if (!index_list_empty(&r->requests) && !r->ways[FABRIC_REQUEST].waits &&
+    if (!index_list_empty(&r->requests) && !r->ways[LS_FABRIC_REQUEST].waits &&
         r->asks[r->requests.first].at < next)
         next = r->asks[r->requests.first].at;
-    if (!index_list_empty(&r->answers) && !r->ways[FABRIC_DATA].waits && r->serves[r->answers.first].at < next)
+    if (!index_list_empty(&r->answers) && !r->ways[LS_FABRIC_DATA].waits &&
+        r->serves[r->answers.first].at < next)
         next = r->serves[r->answers.first].at;
-    if (!r->ways[FABRIC_COPY].waits) {
+    if (!r->ways[LS_FABRIC_COPY].waits) {
         if (!index_list_empty(&r->copies) && r->host_copies < r->host_copies_max &&
             r->asks[r->copies.first].at < next)
             next = r->asks[r->copies.first].at;
@@ -328,28 +282,13 @@ void rdma_step(void *self, ls_cycle now)
 
 /* ------------------------------------------------------------------------------------------ the own caches */
 
-/* Places with an end that takes requests, at the first request: the fabric is built after the GPUs. A fabric that is not
- * src/model/fabric has all ends and no host. */
-static void find_places(rdma *r)
+/* At the first request: the fabric is built after the GPUs. */
+static void find_host(rdma *r)
 {
-    ls_engine *engine = ls_domain_engine(ls_region_domain(r->region));
-    const fabric *f = ls_engine_part(engine, FABRIC_PART, 0);
-    const host_part *host = ls_engine_part(engine, HOST_PART, 0);
-    bool has_host = host != NULL;
-    uint32_t gpus = r->end.ends - has_host;
-    r->places_known = true;
-    r->has_place[MEM_PLACE_HOST] = has_host;
-    r->host_copies_max = has_host ? host->copies : 0;
-    for (uint32_t i = 0; i < gpus && i < MEM_PLACE_GPUS; i++)
-        r->has_place[i] = i != r->end.number && (f == NULL || f->end[i] != NULL);
-}
-
-static bool is_reachable(rdma *r, uint64_t address)
-{
-    uint32_t place = mem_place_of(address);
-    if (LS_UNLIKELY(!r->places_known))
-        find_places(r);
-    return place < MEM_PLACES && r->has_place[place];
+    const ls_fabric_end *last = r->end.all != NULL ? r->end.all[r->end.ends - 1] : NULL;
+    r->host_known = true;
+    r->has_host = last != NULL && last->number == LS_FABRIC_HOST;
+    r->host_copies_max = r->has_host ? last->copies : 0;
 }
 
 bool rdma_request(void *self, uint32_t client, const ls_line_message *m, ls_cycle now)
@@ -371,13 +310,17 @@ bool rdma_request(void *self, uint32_t client, const ls_line_message *m, ls_cycl
     r->n.reads += m->kind == LS_LINE_READ;
     r->n.writes += m->kind == LS_LINE_WRITE;
     r->n.atomics += m->kind == LS_LINE_ATOMIC;
-    if (r->agent != NULL && (m->flags & LS_LINE_SYSTEM) == 0)
-        page_agent_used(r->agent, m->address);
-    if (LS_LIKELY(is_reachable(r, m->address))) {
-        index_list_append(is_host_copy(m) ? &r->copies : &r->requests, ask_links(r), i);
+    if (r->agent.used != NULL && (m->flags & LS_LINE_SYSTEM) == 0)
+        r->agent.used(r->agent.self, m->address);
+    if (LS_UNLIKELY(!r->host_known))
+        find_host(r);
+    ask->to = ls_rdma_end_of(&r->end, m->address);
+    ask->is_host_copy = false;
+    if (LS_LIKELY(ask->to != UINT32_MAX)) {
+        ask->is_host_copy = ls_rdma_request_class(&r->end, m) == LS_FABRIC_COPY;
+        index_list_append(ask->is_host_copy ? &r->copies : &r->requests, ask_links(r), i);
     } else { /* a wild address: nothing is mapped there */
-        ask->m.flags |= LS_LINE_FAULT;
-        memset(ask->m.data, 0, r->line_bytes);
+        ls_rdma_fault(&ask->m, r->line_bytes);
         index_list_append(&r->answered, ask_links(r), i);
     }
     arm(r, ask->at, now);

@@ -1,35 +1,16 @@
-/* rdma.h: the RDMA engine of a GPU on a fabric: model "line" of slot "rdma". It is the GPU's end of the fabric.
+/* rdma.h: model "line" of slot "rdma" (lockstep/rdma.h), and calls of any model of it.
  *
- * Requests for memory of other GPUs (model/memory/place.h) come in by LS_LINE_MEMORY_PORT. Each one crosses the fabric
- * as one message, the owner performs it in its L2, and the answer comes back. Requests of other GPUs go to the own L2
- * slices through a hub of their own. */
+ * Requests for memory of other GPUs (model/memory/place.h) cross the fabric as one message each. Requests of other GPUs
+ * go to the own L2 slices through a hub of their own. */
 #ifndef MODEL_AMD_MEMORY_RDMA_H
 #define MODEL_AMD_MEMORY_RDMA_H
 
-#include "lockstep/line.h"
-#include "model/fabric/fabric.h"
-
-#define LINE_RDMA_SLOT "rdma"
-#define LINE_RDMA_PORT "rdma"
-#define LINE_RDMA_INTERFACE "line-rdma/1"
+#include "lockstep/rdma.h"
+#include "engine/fabric_ends.h"
 
 /* Bytes of a message beside its data: akita, mem/mem/protocol.go. */
 #define LINE_RDMA_REQUEST_BYTES 12u
 #define LINE_RDMA_ANSWER_BYTES 4u
-
-typedef struct line_rdma_wiring {
-    uint32_t number;     /* of the GPU: its end of the fabric */
-    uint32_t line_bytes; /* of its caches */
-    ls_block *memory;    /* where requests of other GPUs go */
-    ls_block *agent;     /* page_agent.h: takes messages of the other classes; NULL: none come */
-} line_rdma_wiring;
-
-typedef struct line_rdma_ops {
-    /* Before the run, and before requesters join its port. */
-    ls_status (*attach)(void *self, const line_rdma_wiring *wiring, ls_error *err);
-    /* To be offered to the fabric, as FABRIC_END_PART. */
-    fabric_end *(*end)(void *self);
-} line_rdma_ops;
 
 typedef struct line_rdma_spec {
     uint64_t in_flight, served_in_flight, buffer_messages, latency_cycles, messages_per_cycle;
@@ -48,7 +29,7 @@ typedef struct line_rdma_counters {
 } line_rdma_counters;
 
 /* For any model of the slot. */
-ls_status line_rdma_attach(ls_block *rdma, const line_rdma_wiring *wiring, ls_error *err);
-fabric_end *line_rdma_end(ls_block *rdma);
+ls_status line_rdma_attach(ls_block *rdma, const ls_rdma_wiring *wiring, ls_error *err);
+ls_fabric_end *line_rdma_end(ls_block *rdma);
 
 #endif

@@ -4,12 +4,13 @@
 
 #include "base/list.h"
 #include "model/amd_memory/rdma.h"
-#include "model/memory/place.h"
 
 /* A request of this GPU. The message has the request until it leaves, and then its answer. */
 typedef struct rdma_ask {
     ls_cycle at, taken; /* at: the end of its latency */
     uint32_t next, client;
+    uint32_t to; /* end of the fabric */
+    bool is_host_copy;
     ls_line_message m;
 } rdma_ask;
 
@@ -42,8 +43,8 @@ typedef struct rdma {
     const char *name;
     ls_region *region;
     ls_line_port memory;
-    fabric_end end;
-    void *agent; /* the state of a page agent; NULL: there is none */
+    ls_fabric_end end;
+    ls_page_agent agent;
     uint32_t line_bytes, client_count;
     rdma_client *clients;
     rdma_ask *asks;
@@ -59,11 +60,11 @@ typedef struct rdma {
     uint32_t out_turn, in_turn;    /* the queue that comes first */
     uint32_t turn;                 /* the client to call first */
     bool memory_refused;
-    bool places_known, has_place[MEM_PLACES];
+    bool host_known, has_host;
     uint32_t host_copies_max; /* that the host has room for */
     ls_cycle next_step;       /* the first cycle in which messages may pass again */
     ls_event event;
-    rdma_way ways[FABRIC_CLASSES];
+    rdma_way ways[LS_FABRIC_CLASSES];
     line_rdma_counters n;
 } rdma;
 

@@ -1,6 +1,5 @@
 /* rdma_type.c: an RDMA engine's set-up, its keys, counters and saved state. */
 #include "lockstep/state.h"
-#include "model/amd_memory/page_agent.h"
 #include "model/amd_memory/rdma_impl.h"
 #include "model/keys.h"
 
@@ -47,34 +46,25 @@ static ls_status rdma_init(ls_block *block, void *state, const void *spec, ls_er
         r->ways[i].rdma = r;
         ls_event_init(&r->ways[i].ready, rdma_link_ready, &r->ways[i]);
     }
-    r->end = (fabric_end){ .name = r->name, .region = r->region, .receive = rdma_receive, .receiver = r };
-    r->end.receive_credits[FABRIC_REQUEST] = r->end.receive_credits[FABRIC_DATA] =
-        r->end.receive_credits[FABRIC_COPY] = (uint32_t)r->spec->buffer_messages;
     return LS_OK;
 }
 
-static ls_status rdma_attach(void *self, const line_rdma_wiring *wiring, ls_error *err)
+static ls_status rdma_attach(void *self, const ls_rdma_wiring *wiring, ls_error *err)
 {
     rdma *r = self;
     r->line_bytes = wiring->line_bytes;
-    r->end.number = wiring->number;
-    r->end.line_bytes = wiring->line_bytes;
-    if (wiring->agent != NULL) {
-        static const fabric_class classes[] = { FABRIC_WALK, FABRIC_INVALIDATE, FABRIC_MIGRATE };
-        r->agent = ls_block_state(wiring->agent);
-        for (uint32_t i = 0; i < LS_COUNT_OF(classes); i++)
-            r->end.receive_credits[classes[i]] = page_agent_credits(wiring->agent, classes[i]);
-    }
+    r->agent = wiring->agent;
+    r->end = ls_rdma_make_end(wiring, (uint32_t)r->spec->buffer_messages, rdma_receive, r);
     return ls_line_join(wiring->memory, &rdma_memory_client, r, &r->memory, err);
 }
 
-static fabric_end *rdma_end(void *self)
+static ls_fabric_end *rdma_end(void *self)
 {
     rdma *r = self;
     return &r->end;
 }
 
-static const line_rdma_ops rdma_ops = { .attach = rdma_attach, .end = rdma_end };
+static const ls_rdma_ops rdma_ops = { .attach = rdma_attach, .end = rdma_end };
 
 static void rdma_waits(const void *self, ls_wait_sink *sink)
 {
@@ -84,8 +74,8 @@ static void rdma_waits(const void *self, ls_wait_sink *sink)
         snprintf(detail, sizeof detail, "%u remote requests are not answered%s", r->in_flight,
                  !index_list_empty(&r->requests) ? ", some have not left" : "");
         ls_wait_report(sink, r->name,
-                       r->ways[FABRIC_REQUEST].waits ? ls_link_name(r->end.send[FABRIC_REQUEST])
-                                                     : "the fabric",
+                       r->ways[LS_FABRIC_REQUEST].waits ? ls_link_name(r->end.send[LS_FABRIC_REQUEST])
+                                                        : "the fabric",
                        detail);
     }
     if (r->serving > 0 || !index_list_empty(&r->incoming)) {
@@ -183,12 +173,12 @@ static const ls_metric metrics[] = {
 
 static const ls_port_decl ports[] = {
     { .name = LS_LINE_MEMORY_PORT, .interface = LS_LINE_MEMORY_INTERFACE, .ops = &rdma_memory },
-    { .name = LINE_RDMA_PORT, .interface = LINE_RDMA_INTERFACE, .ops = &rdma_ops },
+    { .name = LS_RDMA_PORT, .interface = LS_RDMA_INTERFACE, .ops = &rdma_ops },
 };
 
 static const ls_block_type rdma_type = {
     .abi = LS_ABI_VERSION,
-    .slot = LINE_RDMA_SLOT,
+    .slot = LS_RDMA_SLOT,
     .name = "line",
     .help = "a line of another GPU's memory per message; only in a system with a fabric",
     .spec_size = sizeof(line_rdma_spec),

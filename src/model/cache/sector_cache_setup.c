@@ -51,12 +51,9 @@ ls_status sector_cache_init(sector_cache *c, const sector_cache_spec *spec, sect
     c->ready_first = c->ready_last = SECTOR_CACHE_NONE;
     c->retry_first = c->retry_last = SECTOR_CACHE_NONE;
     c->waiter_count = waiters;
-    if (spec->prefetch.kind != PREFETCH_NONE) {
-        c->prefetch = ls_domain_alloc(domain, sizeof *c->prefetch);
-        if (c->prefetch == NULL)
-            return ls_fail(err, LS_ERR_NOMEM, "no memory for the prefetcher of a cache");
-        prefetch_init(c->prefetch, &spec->prefetch, SECTOR_CACHE_LINE_BYTES);
-    }
+    ls_status status = prefetch_create(&spec->prefetch, SECTOR_CACHE_LINE_BYTES, domain, &c->prefetch, err);
+    if (status != LS_OK)
+        return status;
     const tag_store_spec tags = { .sets = (uint32_t)spec->sets,
                                   .ways = (uint32_t)spec->ways,
                                   .replacement = spec->replacement,

@@ -62,7 +62,7 @@ const ls_state_row sector_cache_rows[SECTOR_CACHE_ROWS] = {
     LS_STATE_ARRAY(sector_cache, misses, miss_length),
     LS_STATE_ARRAY(sector_cache, miss_bytes, miss_length),
     LS_STATE_DATA_SPAN(sector_cache, miss_head, miss_mask),
-    LS_STATE_ARRAY(sector_cache, prefetch, one),
+    LS_STATE_ARRAY_OF(sector_cache, prefetch, one, prefetch_rows),
     LS_STATE_FIXED_SPAN(sector_cache, address_of, address_owner),
     LS_STATE_DATA_SPAN(sector_cache, touched, empty_later),
 };

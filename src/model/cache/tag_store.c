@@ -42,7 +42,9 @@ ls_status tag_store_init(tag_store *s, const tag_store_spec *spec, ls_domain *do
     empty_sets(s);
     if (hashes) {
         ls_status status =
-            set_hash_fill(s->hash, spec->hash, spec->sets, spec->line_bytes, spec->accelsim, err);
+            spec->hash->kind >= SET_HASH_KINDS
+                ? set_hash_find(spec->hash->kind, spec->sets, domain, &s->hash_plugin, err)
+                : set_hash_fill(s->hash, spec->hash, spec->sets, spec->line_bytes, spec->accelsim, err);
         if (status != LS_OK)
             return status;
     }

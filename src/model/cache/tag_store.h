@@ -43,8 +43,9 @@ typedef struct tag_store_set {
 typedef struct tag_store {
     tag_store_entry *entries; /* [set * ways + way] */
     tag_store_set *sets;
-    uint32_t *heads;       /* by hash: entry + 1 */
-    uint32_t (*hash)[256]; /* set_hash.h; NULL: the lowest bits of a number are its set */
+    uint32_t *heads;              /* by hash: entry + 1 */
+    uint32_t (*hash)[256];        /* set_hash.h; NULL: the lowest bits of a number are its set */
+    set_hash_plugin *hash_plugin; /* asked instead of the table, which is there but empty; NULL: none */
     uint32_t set_count, ways, head_shift;
     uint32_t set_mask; /* TAG_STORE_NONE: sets are no power of two */
     uint32_t kind;     /* replacement_kind, or a plug-in's number */
@@ -53,7 +54,7 @@ typedef struct tag_store {
     replacement policy;
 } tag_store;
 
-/* Memory comes from the domain. Without one it comes from the host (LRU and FIFO only), and tag_store_fini() is due in
+/* Memory comes from the domain. Without one it comes from the host (LRU and FIFO only, no hash of a plug-in), and tag_store_fini() is due in
  * every case. Fails when the host has no memory left, or for policies that cannot be. */
 ls_status tag_store_init(tag_store *s, const tag_store_spec *spec, ls_domain *domain, ls_error *err);
 void tag_store_fini(tag_store *s);
@@ -68,7 +69,8 @@ void tag_store_clear(tag_store *s);
 static inline uint32_t tag_store_set_of(const tag_store *s, uint64_t number)
 {
     if (s->hash != NULL)
-        number = set_hash_of(s->hash, number);
+        number = LS_LIKELY(s->hash_plugin == NULL) ? set_hash_of(s->hash, number)
+                                                   : set_hash_ask(s->hash_plugin, number);
     return LS_LIKELY(s->set_mask != TAG_STORE_NONE) ? (uint32_t)number & s->set_mask
                                                     : (uint32_t)(number % s->set_count);
 }

@@ -47,7 +47,7 @@ static uint64_t head_count(const void *self)
 
 const ls_state_row tag_store_rows[TAG_STORE_ROWS] = {
     LS_STATE_ARRAY(tag_store, entries, entry_count),    LS_STATE_ARRAY(tag_store, sets, set_count),
-    LS_STATE_ARRAY(tag_store, heads, head_count),       LS_STATE_FIXED(tag_store, hash),
+    LS_STATE_ARRAY(tag_store, heads, head_count),       LS_STATE_FIXED_SPAN(tag_store, hash, hash_plugin),
     LS_STATE_FIXED_SPAN(tag_store, set_count, kind),    LS_STATE_DATA_SPAN(tag_store, limit, present),
     LS_STATE_PART(tag_store, policy, replacement_rows),
 };

@@ -322,7 +322,7 @@ static void pump(void *self, ls_cycle now)
             if (!has_room(d, &d->loads[core], k, slot)) {
                 set_full_for(d, core, k->number);
             } else if (send_block(d, core, slot)) {
-                d->next_core = placement_next(&d->place, &d->spec->placement, core, d->core_count);
+                d->next_core = placement_next(&d->place, &d->placement_rule, core, d->core_count);
                 take_turn(d, now);
                 again = true;
                 if (d->spec->placement.kind != PLACEMENT_ROUND_ROBIN)
@@ -477,7 +477,7 @@ static ls_status dispatch_init(ls_block *block, void *state, const void *spec, l
     d->domain = ls_region_domain(d->region);
     d->tap = ls_block_tap(block);
     ls_event_init(&d->pump, pump, d);
-    return LS_OK;
+    return placement_init(&d->placement_rule, &d->spec->placement, d->domain, err);
 }
 
 static void dispatch_fini(void *state)

@@ -61,6 +61,7 @@ typedef struct dispatch {
     core_load *loads;
     uint64_t *open; /* a bit for each core whose loads[].full_for is 0 */
     uint32_t core_count, next_core, link_latency;
+    placement_rule placement_rule;
     placement place;        /* of the last block */
     uint64_t turn;          /* the next block may leave from here on, in cycles times block_interval.den */
     uint32_t refill_cycles; /* cores are sent blocks ahead, and start them so long after others; 0: not */

@@ -134,7 +134,7 @@ const ls_state_row dispatch_rows[DISPATCH_ROWS] = {
     LS_STATE_ARRAY(dispatch, open, open_length),
     LS_STATE_FIXED(dispatch, core_count),
     LS_STATE_DATA(dispatch, next_core),
-    LS_STATE_FIXED(dispatch, link_latency),
+    LS_STATE_FIXED_SPAN(dispatch, link_latency, placement_rule),
     LS_STATE_DATA_SPAN(dispatch, place, turn),
     LS_STATE_FIXED(dispatch, refill_cycles),
     LS_STATE_PARTS(dispatch, kernels, launched_rows),

@@ -1,7 +1,7 @@
 /* bank.h: the command-level DRAM channel (model `bank`), shared by the bank*.c files only.
  *
  *   bank_setup.c    keys of the platform file -> numbers; the block
- *   bank_queue.c    requests that wait for their bank: FCFS, FR-FCFS with or without a cap
+ *   bank_queue.c    requests that wait for their bank: FCFS, FR-FCFS with or without a cap, or as a plug-in says
  *   bank_command.c  the banks and the command bus: which command leaves in which cycle
  *   bank.c          arrivals, the data pipe, answers, when to wake
  *
@@ -18,6 +18,7 @@
 #include "base/list.h"
 #include "model/dram/dram.h"
 #include "model/dram/timing.h"
+#include "model/policy/policy.h"
 
 #define BANK_NONE UINT32_MAX
 #define BANK_GROUPS_MAX 16
@@ -25,7 +26,8 @@
 
 /* The next command of a busy bank. */
 enum { BANK_READ, BANK_WRITE, BANK_ACTIVATE, BANK_PRECHARGE, BANK_WANTS };
-enum { BANK_FRFCFS, BANK_FRFCFS_CAP, BANK_FCFS };
+/* From BANK_SCHEDULERS on: types of slot "dram.scheduler", in the order of the registry. */
+enum { BANK_FRFCFS, BANK_FRFCFS_CAP, BANK_FCFS, BANK_SCHEDULERS };
 enum { BANK_BUS_SINGLE, BANK_BUS_DUAL, BANK_BUS_ACCELSIM };
 enum { BANK_GROUP_LOW, BANK_GROUP_HIGH };
 enum { BANK_REFRESH_ALL, BANK_REFRESH_ONE };
@@ -115,8 +117,8 @@ typedef struct bank_channel {
     uint32_t turn, bank_mask; /* turn: the bank that comes first */
     bool apart, draining;     /* writes wait apart; and are being worked off */
     uint32_t bus, cap;        /* cap: of requests from one row; UINT32_MAX: none */
-    bool in_order;            /* FCFS */
-    index_list fcfs;
+    bool in_order;            /* not by rows: FCFS, or a plug-in's scheduler */
+    index_list arrived[2];    /* of these: in the order of arrival; [1]: writes, if they wait apart */
     uint32_t activate_turn;
     ls_cycle faw_at[4]; /* when the window of each of the last four activates ends */
     ls_cycle pipe_last; /* due of the last data that entered the pipe */
@@ -154,12 +156,23 @@ typedef struct bank_channel {
     uint32_t hash, bank_bits;
     const bank_spec *spec;
     const char *name;
+
+    /* A plug-in's scheduler. */
+    const ls_dram_scheduler_ops *scheduler; /* NULL: none */
+    const char *failure;                    /* for ls_domain_fail(): it chose a request that is not there */
+    ls_dram_waiting *waiting_view;
+    uint32_t *waiting_numbers; /* of the requests in waiting_view */
+    uint8_t *scheduler_state;
+    size_t scheduler_bytes;
 } bank_channel;
 
 /* bank_queue.c */
 void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request);
-/* The next request of a bank that has one; it leaves the queue. */
-uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b);
+/* The next request of a bank that has one; it leaves the queue. A plug-in's scheduler may choose one of another free
+ * bank. `t`: the present cycle. */
+uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b, ls_cycle t);
+/* The plug-in's scheduler that the spec names. */
+ls_status bank_queue_init(bank_channel *c, ls_error *err);
 
 /* bank.c */
 extern const ls_dram_ops bank_ops;

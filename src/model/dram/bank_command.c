@@ -187,10 +187,12 @@ void bank_join(bank_channel *c, ls_cycle t)
 static inline void serve(bank_channel *c, bank *b, uint32_t request, ls_cycle t)
 {
     const bank_request *r = &c->requests[request];
-    b->request = request;
-    c->busy |= b->bit;
     if (!c->in_order)
         c->turn = (c->turn + 1) & c->bank_mask;
+    else
+        b = &c->banks[r->bank];
+    b->request = request;
+    c->busy |= b->bit;
     uint32_t want = r->write; /* BANK_READ or BANK_WRITE */
     if (!b->open) {
         c->n.row_misses++;
@@ -233,7 +235,7 @@ static inline void take_request(bank_channel *c, ls_cycle t)
     uint64_t banks = c->queued[kind] & ~c->busy;
     if (banks != 0) {
         bank *b = first_from(c, banks, c->turn);
-        serve(c, b, bank_queue_take(c, kind, b), t);
+        serve(c, b, bank_queue_take(c, kind, b, t), t);
         if (c->front_at == LS_CYCLE_MAX && c->front_head != c->front_tail)
             c->front_at = t + 1; /* it was full: the next cycle sees the room */
     }

@@ -4,25 +4,97 @@
  * its requests are served until none is left, also requests that arrive meanwhile. A cap bounds that: after
  * this many requests from a row, while others of the bank wait, the oldest request of the bank is next. FCFS:
  * in the order of arrival, independent of banks. The oldest request waits for its bank, and all others wait
- * for it.
+ * for it. A plug-in's scheduler (lockstep/policy.h) chooses among all requests whose bank is free.
  *
  * Writes may wait apart: they are served once write_high of them wait, until fewer than write_low do, and
  * whenever there is no read. */
 #include "model/dram/bank.h"
 
-/* --------------------------------------------------------------------------------------------------- FCFS */
+/* ------------------------------------------------------------------------------- a plug-in's scheduler */
 
-static void fcfs_add(bank_channel *c, uint32_t request)
+ls_status bank_queue_init(bank_channel *c, ls_error *err)
 {
-    if (index_list_empty(&c->fcfs))
-        c->queued[0] = UINT64_C(1) << c->requests[request].bank;
-    index_list_append(&c->fcfs, INDEX_LINKS(c->requests, next), request);
+    uint32_t most = c->limit[0] > c->limit[1] ? c->limit[0] : c->limit[1];
+    policy_found found;
+    c->arrived[0] = c->arrived[1] = INDEX_LIST_EMPTY;
+    if (c->spec->scheduler < BANK_SCHEDULERS)
+        return LS_OK;
+    ls_status status = policy_find(POLICY_DRAM_SCHEDULER, c->spec->scheduler - BANK_SCHEDULERS, &found, err);
+    if (status != LS_OK)
+        return status;
+    c->scheduler = found.ops;
+    c->scheduler_bytes = c->scheduler->state_bytes(c->bank_mask + 1);
+    status = policy_alloc(POLICY_DRAM_SCHEDULER, &found, c->domain, &c->scheduler_bytes,
+                          LS_DRAM_SCHEDULER_BYTES_MAX, 1, "a channel", &c->scheduler_state, err);
+    if (status != LS_OK)
+        return status;
+    c->waiting_view = ls_domain_alloc(c->domain, most * sizeof *c->waiting_view);
+    c->waiting_numbers = ls_domain_alloc(c->domain, most * sizeof *c->waiting_numbers);
+    if (c->waiting_view == NULL || c->waiting_numbers == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for DRAM channel '%s'", c->name);
+    return policy_failure(POLICY_DRAM_SCHEDULER, &found, c->domain, "chose a request that is not there",
+                          &c->failure, err);
 }
 
-static uint32_t fcfs_take(bank_channel *c)
+/* The requests whose bank is free, the oldest first; at least one is. */
+static uint32_t view_waiting(bank_channel *c, uint32_t kind, ls_cycle t)
 {
-    uint32_t request = index_list_pop(&c->fcfs, INDEX_LINKS(c->requests, next));
-    c->queued[0] = index_list_empty(&c->fcfs) ? 0 : UINT64_C(1) << c->requests[c->fcfs.first].bank;
+    uint32_t count = 0;
+    for (uint32_t i = c->arrived[kind].first; i != BANK_NONE; i = c->requests[i].next) {
+        const bank_request *r = &c->requests[i];
+        const bank *b = &c->banks[r->bank];
+        if ((c->busy & b->bit) != 0)
+            continue;
+        c->waiting_numbers[count] = i;
+        c->waiting_view[count++] = (ls_dram_waiting){ .waited_cycles = t > r->pushed ? t - r->pushed : 0,
+                                                      .row = r->row,
+                                                      .bank = r->bank,
+                                                      .row_hit = b->open && b->row == r->row,
+                                                      .write = r->write };
+    }
+    return count;
+}
+
+/* Takes a request out of the order of arrival, and its bank out of those with requests if it was the last. */
+static void remove_arrived(bank_channel *c, uint32_t kind, uint32_t request)
+{
+    bool more = false;
+    index_list_remove(&c->arrived[kind], INDEX_LINKS(c->requests, next), request);
+    for (uint32_t i = c->arrived[kind].first; i != BANK_NONE && !more; i = c->requests[i].next)
+        more = c->requests[i].bank == c->requests[request].bank;
+    if (!more)
+        c->queued[kind] &= ~c->banks[c->requests[request].bank].bit;
+}
+
+static __attribute__((noinline)) uint32_t take_chosen(bank_channel *c, uint32_t kind, ls_cycle t)
+{
+    uint32_t count = view_waiting(c, kind, t);
+    uint32_t chosen = c->scheduler->choose(c->scheduler_state, c->waiting_view, count);
+    if (LS_UNLIKELY(chosen >= count)) {
+        ls_domain_fail(c->domain, c->failure);
+        chosen = 0;
+    }
+    uint32_t request = c->waiting_numbers[chosen];
+    remove_arrived(c, kind, request);
+    return request;
+}
+
+/* --------------------------------------------------------------------------------------------------- FCFS */
+
+/* The mask has all banks with requests for a plug-in's scheduler, and that of the oldest request for FCFS. */
+static void arrived_add(bank_channel *c, uint32_t kind, uint32_t request)
+{
+    if (c->scheduler != NULL || index_list_empty(&c->arrived[kind]))
+        c->queued[kind] |= UINT64_C(1) << c->requests[request].bank;
+    index_list_append(&c->arrived[kind], INDEX_LINKS(c->requests, next), request);
+}
+
+static uint32_t arrived_take(bank_channel *c, uint32_t kind, ls_cycle t)
+{
+    if (c->scheduler != NULL)
+        return take_chosen(c, kind, t);
+    uint32_t request = index_list_pop(&c->arrived[0], INDEX_LINKS(c->requests, next));
+    c->queued[0] = index_list_empty(&c->arrived[0]) ? 0 : UINT64_C(1) << c->requests[c->arrived[0].first].bank;
     return request;
 }
 
@@ -69,7 +141,7 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
     if (c->waiting[0] + c->waiting[1] > c->n.queue_peak)
         c->n.queue_peak = c->waiting[0] + c->waiting[1];
     if (c->in_order) {
-        fcfs_add(c, request);
+        arrived_add(c, kind, request);
         return;
     }
     bank *b = &c->banks[r->bank];
@@ -92,13 +164,13 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
     insert_row(c, rows, request, rows->order.newest);
 }
 
-uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b)
+uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b, ls_cycle t)
 {
     c->waiting[kind]--;
     if (LS_UNLIKELY(kind != 0) && c->waiting[1] < c->write_low)
         c->draining = false;
     if (c->in_order)
-        return fcfs_take(c);
+        return arrived_take(c, kind, t);
     bank_rows *rows = &b->rows[kind];
     if (rows->first == BANK_NONE) {
         uint32_t first = rows->order.oldest;

@@ -21,9 +21,10 @@ static const char *const refresh_names[] = { "all", "one", NULL };
 static const ls_param bank_params[] = {
     LS_PARAM_CHOICE(bank_spec, timing, "timing", "gddr6", dram_timing_names,
                     "memory whose timing is used; single keys below go before it"),
-    LS_PARAM_CHOICE(
-        bank_spec, scheduler, "scheduler", "frfcfs", scheduler_names,
-        "fcfs: in order; frfcfs: requests of the open row first, then the oldest; frfcfs-cap: so many of them at most"),
+    POLICY_PARAM(
+        bank_spec, scheduler, "scheduler", "frfcfs", scheduler_names, LS_DRAM_SCHEDULER_SLOT,
+        "fcfs: in order; frfcfs: requests of the open row first, then the oldest; frfcfs-cap: so many of them at most; "
+        "or as a plug-in says"),
     LS_PARAM_CHOICE(bank_spec, command_bus, "command_bus", "single", bus_names,
                     "commands per cycle: one; one for a row and one for a column; as Accel-Sim's single bus"),
     LS_PARAM_CHOICE(bank_spec, group_bits, "bank_group_bits", "low", group_bit_names,
@@ -122,7 +123,7 @@ static ls_status apply_queues(bank_channel *c, ls_error *err)
     c->capacity = (uint32_t)spec->request_limit;
     if (c->capacity == 0)
         c->capacity = c->limit[0] + c->limit[1] + c->return_limit + 1;
-    c->in_order = spec->scheduler == BANK_FCFS;
+    c->in_order = spec->scheduler >= BANK_FCFS;
     c->cap = spec->scheduler == BANK_FRFCFS_CAP ? (uint32_t)spec->scheduler_cap : UINT32_MAX;
     c->write_high =
         (uint32_t)(spec->write_high != 0 ? spec->write_high : (spec->write_queue_entries * 7 + 7) / 8);
@@ -132,7 +133,7 @@ static ls_status apply_queues(bank_channel *c, ls_error *err)
                    ? LS_OK
                    : ls_fail(err, LS_ERR_INPUT,
                              "write_queue_high and write_queue_low need write_queue_entries");
-    if (c->in_order)
+    if (spec->scheduler == BANK_FCFS)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
                        "scheduler 'fcfs' has no write queue: write_queue_entries must be 0");
     if (c->write_low > c->write_high || c->write_high > c->limit[1])
@@ -288,9 +289,10 @@ static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_er
         c->banks[i].group = c->spec->group_bits == BANK_GROUP_LOW ? i % groups : i / (banks / groups);
     }
     c->request_pool = INDEX_POOL_NEW;
-    c->fcfs = INDEX_LIST_EMPTY;
     c->next = c->front_at = LS_CYCLE_MAX;
     ls_event_init(&c->wake, bank_wake, c);
+    if (bank_queue_init(c, err) != LS_OK)
+        return ls_error_prefix(err, "%s", c->name);
     return LS_OK;
 }
 
@@ -355,6 +357,11 @@ static uint64_t return_length(const void *self)
     return (uint64_t)((const bank_channel *)self)->return_mask + 1;
 }
 
+static uint64_t scheduler_length(const void *self)
+{
+    return ((const bank_channel *)self)->scheduler_bytes;
+}
+
 static const ls_state_row bank_rows_of_state[] = {
     LS_STATE_DATA_SPAN(bank_channel, next, pipe_depth),
     LS_STATE_FIXED(bank_channel, times),
@@ -369,7 +376,9 @@ static const ls_state_row bank_rows_of_state[] = {
     LS_STATE_DATA_SPAN(bank_channel, awake, active_since),
     LS_STATE_ARRAY(bank_channel, returns, return_length),
     LS_STATE_DATA_SPAN(bank_channel, return_head, front_last),
-    LS_STATE_FIXED_SPAN(bank_channel, front_latency, name),
+    LS_STATE_FIXED_SPAN(bank_channel, front_latency, waiting_numbers),
+    LS_STATE_ARRAY(bank_channel, scheduler_state, scheduler_length),
+    LS_STATE_FIXED(bank_channel, scheduler_bytes),
 };
 
 static const ls_block_type bank_type = {

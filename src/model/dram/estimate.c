@@ -53,6 +53,10 @@ ls_status dram_get_service(const ls_block *block, dram_service *out, ls_error *e
     const char *model = ls_block_type_of(block)->name;
     if (strcmp(model, "bank") == 0) {
         describe_bank(block, out);
+        if (((const bank_spec *)ls_block_spec(block))->scheduler >= BANK_SCHEDULERS)
+            return ls_fail(err, LS_ERR_UNSUPPORTED,
+                           "dram.scheduler is a plug-in's, which the formulas of memory do not know: set "
+                           "core.memory to cycle");
         return LS_OK;
     }
     if (strcmp(model, "fixed") == 0) {

@@ -10,12 +10,12 @@
     LINK(name_ "_bytes", bytes[class_], "bytes", "bytes of class " name_ ", with overhead of the link"),      \
     LINK(name_ "_stall_cycles", stall_cycles[class_], "cycles", "messages of class " name_ " that waited for this link")
 static const ls_metric link_metrics[] = {
-    LINK_CLASS(FABRIC_REQUEST, "request"),
-    LINK_CLASS(FABRIC_DATA, "data"),
-    LINK_CLASS(FABRIC_WALK, "walk"),
-    LINK_CLASS(FABRIC_INVALIDATE, "invalidate"),
-    LINK_CLASS(FABRIC_MIGRATE, "migrate"),
-    LINK_CLASS(FABRIC_COPY, "copy"),
+    LINK_CLASS(LS_FABRIC_REQUEST, "request"),
+    LINK_CLASS(LS_FABRIC_DATA, "data"),
+    LINK_CLASS(LS_FABRIC_WALK, "walk"),
+    LINK_CLASS(LS_FABRIC_INVALIDATE, "invalidate"),
+    LINK_CLASS(LS_FABRIC_MIGRATE, "migrate"),
+    LINK_CLASS(LS_FABRIC_COPY, "copy"),
     LINK("busy_cycles", busy_cycles, "cycles", "the link carried a flit"),
     LINK("cycles", cycles, "cycles", "up to the last flit"),
     { .name = "utilisation", .kind = LS_METRIC_KIND_RATIO, .offset = offsetof(noc_link_counters, busy_cycles),
@@ -30,18 +30,18 @@ static const ls_metric link_metrics[] = {
     GROUP(name_ "_latency_cycles", latency[class_], "cycles", "of messages of class " name_ " to this end, summed"), \
     GROUP(name_ "_hops", hops[class_], "messages", "of class " name_ " that left for another node")
 static const ls_metric switch_metrics[] = {
-    GROUP_CLASS(FABRIC_REQUEST, "request"),
-    GROUP_CLASS(FABRIC_DATA, "data"),
-    GROUP_CLASS(FABRIC_WALK, "walk"),
-    GROUP_CLASS(FABRIC_INVALIDATE, "invalidate"),
-    GROUP_CLASS(FABRIC_MIGRATE, "migrate"),
-    GROUP_CLASS(FABRIC_COPY, "copy"),
+    GROUP_CLASS(LS_FABRIC_REQUEST, "request"),
+    GROUP_CLASS(LS_FABRIC_DATA, "data"),
+    GROUP_CLASS(LS_FABRIC_WALK, "walk"),
+    GROUP_CLASS(LS_FABRIC_INVALIDATE, "invalidate"),
+    GROUP_CLASS(LS_FABRIC_MIGRATE, "migrate"),
+    GROUP_CLASS(LS_FABRIC_COPY, "copy"),
     LS_METRIC_PEAK(noc_counters, peak, "messages", "most messages in this node at once"),
 };
 /* clang-format on */
 
-_Static_assert(FABRIC_CLASSES <= NOC_CLASSES_MAX, "classes of a fabric");
-_Static_assert((int)FABRIC_CLASSES == (int)LS_TRANSFERS && (int)FABRIC_COPY == (int)LS_TRANSFER_COPY,
+_Static_assert(LS_FABRIC_CLASSES <= NOC_CLASSES_MAX, "classes of a fabric");
+_Static_assert((int)LS_FABRIC_CLASSES == (int)LS_TRANSFERS && (int)LS_FABRIC_COPY == (int)LS_TRANSFER_COPY,
                "classes on timelines");
 
 static const ls_state_row link_rows[] = { LS_STATE_DATA_SPAN(noc_link_counters, flits, cycles) };

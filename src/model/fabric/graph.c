@@ -149,9 +149,9 @@ static ls_status shape_graph(fabric_shape *shape, const void *spec_, uint32_t gp
     return LS_OK;
 }
 
-static ls_status build(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err)
+static ls_status build(ls_engine *engine, const void *spec, const ls_fabric_plan *plan, ls_error *err)
 {
-    return fabric_build(engine, &((const graph_spec *)spec)->keys, shape_graph, spec, gpus, err);
+    return fabric_build(engine, &((const graph_spec *)spec)->keys, shape_graph, spec, plan, err);
 }
 
 static const ls_fabric_ops ops = { .build = build };

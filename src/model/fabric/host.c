@@ -1,40 +1,29 @@
-/* host.c: see host.h. A job is a message that the host works on: in memory (host_memory.c), in the IOMMU
+/* host.c: model `cpu` of slot `host` (lockstep/host.h). A job is a message that the host works on: in memory (host_memory.c), in the IOMMU
  * (host_iommu.c), or on its way out. */
 #include "model/fabric/host.h"
 
-#include "lockstep/fabric.h"
-#include "model/amd_memory/place_memory.h"
 #include "model/fabric/host_impl.h"
 #include "model/fabric/shape.h"
 
 #include <string.h>
 
-#define TRY(call)                                                                                             \
-    do {                                                                                                      \
-        ls_status status_ = (call);                                                                           \
-        if (status_ != LS_OK)                                                                                 \
-            return status_;                                                                                   \
-    } while (0)
-
 /* ------------------------------------------------------------------------------------------------- answers */
 
 static uint32_t answer_data(const host *h, const host_job *job)
 {
-    return job->class_index == FABRIC_WALK
-               ? 0
-               : ls_line_reply_data(&job->body.line, (uint32_t)h->spec->line_bytes);
+    return job->class_index == LS_FABRIC_WALK ? 0 : ls_line_reply_data(&job->body.line, h->line_bytes);
 }
 
-static void fill_answer(const host *h, const host_job *job, uint32_t class_index, fabric_message *to)
+static void fill_answer(const host *h, const host_job *job, uint32_t class_index, ls_fabric_message *to)
 {
-    bool is_walk = class_index == FABRIC_WALK;
+    bool is_walk = class_index == LS_FABRIC_WALK;
     uint32_t data = answer_data(h, job);
     to->from = (uint16_t)(h->end.ends - 1);
     to->to = job->from;
     to->class_index = (uint8_t)class_index;
     to->kind = job->kind;
     to->data_bytes = (uint16_t)data;
-    to->wire_bytes = (uint16_t)(is_walk ? MIGRATE_BODY_WIRE_BYTES : data + HOST_ANSWER_BYTES);
+    to->wire_bytes = (uint16_t)(is_walk ? MIGRATE_BODY_WIRE_BYTES : data + LS_HOST_ANSWER_BYTES);
     to->body_bytes = (uint16_t)(is_walk ? sizeof job->body.walk : LS_LINE_HEAD_BYTES + data);
     to->token = job->token;
     to->address = job->address;
@@ -53,7 +42,7 @@ static void send_answers(host_out *out)
     host *h = out->host;
     while (!index_list_empty(&out->jobs)) {
         uint32_t i = out->jobs.first;
-        fabric_message *to = ls_link_send(h->end.send[out->class_index], 1);
+        ls_fabric_message *to = ls_link_send(h->end.send[out->class_index], 1);
         if (to == NULL) {
             h->n.fabric_waits++;
             out->waits = true;
@@ -76,7 +65,8 @@ static void out_ready(void *self, ls_cycle now)
 
 void host_answer(host *h, uint32_t i)
 {
-    uint32_t class_index = h->jobs[i].class_index == FABRIC_REQUEST ? FABRIC_DATA : h->jobs[i].class_index;
+    uint32_t class_index =
+        h->jobs[i].class_index == LS_FABRIC_REQUEST ? LS_FABRIC_DATA : h->jobs[i].class_index;
     host_out *out = &h->out[class_index];
     index_list_append(&out->jobs, host_links(h), i);
     if (!out->waits)
@@ -86,10 +76,10 @@ void host_answer(host *h, uint32_t i)
 /* ------------------------------------------------------------------------------------------------ messages */
 
 /* To the directory. */
-static void pass_on(host *h, ls_link *link, const fabric_message *m, ls_cycle now)
+static void pass_on(host *h, ls_link *link, const ls_fabric_message *m, ls_cycle now)
 {
-    if (h->directory != NULL) {
-        h->directory->message(h->directory_self, link, m, now);
+    if (h->directory.ops != NULL) {
+        h->directory.ops->message(h->directory.self, link, m, now);
         return;
     }
     ls_link_release(link, 1);
@@ -98,22 +88,23 @@ static void pass_on(host *h, ls_link *link, const fabric_message *m, ls_cycle no
                    "is 'none'");
 }
 
-void host_set_directory(ls_block *block, const host_directory_ops *ops_, void *self, uint32_t invalidations,
-                        uint32_t pieces)
+static void set_directory(void *self, const ls_host_directory *directory)
 {
-    host *h = ls_block_state(block);
-    h->directory = ops_;
-    h->directory_self = self;
-    h->end.receive_credits[FABRIC_INVALIDATE] = invalidations;
-    h->end.receive_credits[FABRIC_MIGRATE] = pieces;
+    host *h = self;
+    h->directory = *directory;
+    h->end.receive_credits[LS_FABRIC_INVALIDATE] = directory->credits[LS_FABRIC_INVALIDATE];
+    h->end.receive_credits[LS_FABRIC_MIGRATE] = directory->credits[LS_FABRIC_MIGRATE];
 }
 
 static void receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     host *h = self;
-    const fabric_message *m = payload;
-    if (m->class_index == FABRIC_INVALIDATE || m->class_index == FABRIC_MIGRATE ||
-        (m->class_index == FABRIC_WALK && m->kind != MIGRATE_ASK)) {
+    const ls_fabric_message *m = payload;
+    if (LS_UNLIKELY(!fabric_is_mine(&h->end, m))) {
+        ls_link_release(link, 1);
+        return;
+    }
+    if (!ls_host_is_own(m)) {
         pass_on(h, link, m, now);
         return;
     }
@@ -126,10 +117,10 @@ static void receive(void *self, ls_link *link, const void *payload, ls_cycle now
                        .from = m->from,
                        .class_index = m->class_index,
                        .kind = m->kind };
-    uint32_t bytes = m->body_bytes != 0 ? m->body_bytes : FABRIC_BODY_BYTES;
+    uint32_t bytes = m->body_bytes != 0 ? m->body_bytes : LS_FABRIC_BODY_BYTES;
     memcpy(&job->body, m->body, bytes < sizeof job->body ? bytes : sizeof job->body);
     ls_domain_pending(ls_region_domain(h->region), 1);
-    if (m->class_index == FABRIC_WALK)
+    if (m->class_index == LS_FABRIC_WALK)
         host_iommu_begin(h, i, now);
     else
         host_memory_begin(h, i, now);
@@ -138,7 +129,7 @@ static void receive(void *self, ls_link *link, const void *payload, ls_cycle now
 static void waits(const void *self, ls_wait_sink *sink)
 {
     const host *h = self;
-    for (uint32_t c = 0; c < FABRIC_CLASSES; c++)
+    for (uint32_t c = 0; c < LS_FABRIC_CLASSES; c++)
         if (h->out[c].waits)
             ls_wait_report(sink, h->name, ls_link_name(h->end.send[c]), "an answer waits for the fabric");
 }
@@ -148,13 +139,10 @@ static void waits(const void *self, ls_wait_sink *sink)
 static ls_status init(ls_block *block, void *state, const void *spec, ls_error *err)
 {
     host *h = state;
+    (void)err;
     h->spec = spec;
     h->region = ls_block_region(block);
     h->name = ls_block_name(block);
-    h->job_count = (uint32_t)(h->spec->requests + h->spec->copies + h->spec->walk_queue);
-    h->jobs = ls_domain_alloc(ls_region_domain(h->region), h->job_count * sizeof *h->jobs);
-    if (h->jobs == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", h->name);
     h->memory_latency = fabric_cycles(h->spec->memory_latency_ns, h->spec->clock_hz);
     h->walk_latency = fabric_cycles(h->spec->walk_latency_ns, h->spec->clock_hz);
     h->byte_time =
@@ -164,19 +152,41 @@ static ls_status init(ls_block *block, void *state, const void *spec, ls_error *
     h->accesses = h->walking = h->queued = INDEX_LIST_EMPTY;
     ls_event_init(&h->access_event, host_memory_event, h);
     ls_event_init(&h->walk_event, host_iommu_event, h);
-    for (uint32_t c = 0; c < FABRIC_CLASSES; c++) {
+    for (uint32_t c = 0; c < LS_FABRIC_CLASSES; c++) {
         h->out[c] = (host_out){ .host = h, .class_index = c, .jobs = INDEX_LIST_EMPTY };
         ls_event_init(&h->out[c].ready, out_ready, &h->out[c]);
     }
-    h->end = (fabric_end){ .name = h->name,
-                           .number = FABRIC_HOST,
-                           .region = h->region,
-                           .receive = receive,
-                           .receiver = h,
-                           .receive_credits = { [FABRIC_REQUEST] = (uint32_t)h->spec->requests,
-                                                [FABRIC_COPY] = (uint32_t)h->spec->copies,
-                                                [FABRIC_WALK] = (uint32_t)h->spec->walk_queue } };
+    h->end = (ls_fabric_end){ .name = h->name, .region = h->region, .receive = receive, .receiver = h };
     return LS_OK;
+}
+
+static ls_status describe(const void *spec, ls_host_shape *out, ls_error *err)
+{
+    const host_spec *s = spec;
+    (void)err;
+    *out = (ls_host_shape){ .clock_hz = s->clock_hz,
+                            .copies = (uint32_t)s->copies,
+                            .line_bytes = (uint32_t)s->line_bytes };
+    return LS_OK;
+}
+
+static ls_status attach(void *self, const ls_host_wiring *wiring, ls_error *err)
+{
+    host *h = self;
+    uint32_t copies = (uint32_t)h->spec->copies * wiring->gpus;
+    h->line_bytes = wiring->line_bytes;
+    h->memory = wiring->memory;
+    h->end.receive_credits[LS_FABRIC_REQUEST] = (uint32_t)h->spec->requests;
+    h->end.receive_credits[LS_FABRIC_COPY] = copies;
+    h->end.receive_credits[LS_FABRIC_WALK] = (uint32_t)h->spec->walk_queue;
+    h->job_count = (uint32_t)(h->spec->requests + copies + h->spec->walk_queue);
+    h->jobs = ls_domain_alloc(ls_region_domain(h->region), h->job_count * sizeof *h->jobs);
+    return h->jobs != NULL ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", h->name);
+}
+
+static ls_fabric_end *end_of(void *self)
+{
+    return &((host *)self)->end;
 }
 
 /* clang-format off */
@@ -233,67 +243,14 @@ static const ls_state_row rows[] = {
     LS_STATE_PARTS(host, out, out_rows),
 };
 
-static const ls_block_type host_type = {
-    .abi = LS_ABI_VERSION,
-    .slot = "host.end",
-    .name = "cpu",
-    .help = "CPU memory and IOMMU at the fabric's last end",
-    .spec_size = sizeof(host_spec),
-    .state_size = sizeof(host),
-    .counters_offset = offsetof(host, n),
-    .metrics = metrics,
-    .metric_count = LS_COUNT_OF(metrics),
-    .init = init,
-    .waits = waits,
-    .rows = rows,
-    .row_count = LS_COUNT_OF(rows),
-};
-
-/* --------------------------------------------------------------------------------------------------- model */
-
-/* Reads bring a line of the GPUs' caches. */
-static ls_status set_line(const ls_engine *engine, host_spec *s, ls_error *err)
-{
-    const fabric_end *end;
-    for (uint32_t i = 0; (end = ls_engine_part(engine, FABRIC_END_PART, i)) != NULL; i++) {
-        if (s->line_bytes != 0 && end->line_bytes != 0 && s->line_bytes != end->line_bytes)
-            return ls_fail(err, LS_ERR_INPUT, "host.line_bytes is %u, but lines of '%s' have %u bytes",
-                           (unsigned)s->line_bytes, end->name, end->line_bytes);
-        s->line_bytes = s->line_bytes != 0 ? s->line_bytes : end->line_bytes;
-    }
-    s->line_bytes = s->line_bytes != 0 ? s->line_bytes : 64;
-    return LS_OK;
-}
-
-static ls_status build(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err)
-{
-    host_spec *s = ls_engine_alloc(engine, sizeof *s);
-    ls_clock clock;
-    ls_domain *domain;
-    ls_group *group;
-    host_part *part = ls_engine_alloc(engine, sizeof *part);
-    if (part == NULL || s == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for the host");
-    if (gpus > HOST_GPUS_MAX)
-        return ls_fail(err, LS_ERR_INPUT, "a host serves at most %u GPUs", HOST_GPUS_MAX);
-    *s = *(const host_spec *)spec;
-    part->copies = (uint32_t)s->copies;
-    s->copies *= gpus;
-    TRY(set_line(engine, s, err));
-    TRY(ls_clock_init(&clock, s->clock_hz, err));
-    TRY(ls_domain_create(engine, "host", clock, &domain, err));
-    TRY(ls_group_create(engine, "host", &group, err));
-    TRY(ls_domain_set_group(domain, group, err));
-    TRY(ls_block_create(ls_domain_region(domain, 0), "host", &host_type, s, &part->host, err));
-    TRY(line_memory_create(ls_domain_region(domain, 0), "host.memory", &part->memory, err));
-    host *h = ls_block_state(part->host);
-    h->memory = line_memory_of(part->memory);
-    part->end = &h->end;
-    TRY(ls_engine_add_part(engine, HOST_PART, part, err));
-    return ls_engine_add_part(engine, FABRIC_END_PART, &h->end, err);
-}
-
-static const ls_fabric_ops ops = { .build = build };
+static const ls_host_ops ops = { .build = ls_host_build,
+                                 .describe = describe,
+                                 .attach = attach,
+                                 .end = end_of,
+                                 .set_pages = host_copy_pages,
+                                 .set_directory = set_directory,
+                                 .memory_time = host_take_turn,
+                                 .memory_line = host_access_line };
 static const ls_port_decl ports[] = {
     { .name = LS_HOST_PORT, .interface = LS_HOST_INTERFACE, .ops = &ops },
 };
@@ -304,7 +261,10 @@ static const ls_block_type cpu_model = {
     .name = "cpu",
     .help = "CPU memory, and an IOMMU that walks page tables",
     LS_BLOCK_PARAMS(host_spec, params),
-    .ports = ports,
-    .port_count = LS_COUNT_OF(ports),
+    LS_BLOCK_STATE(host, n, metrics, ports),
+    .init = init,
+    .waits = waits,
+    .rows = rows,
+    .row_count = LS_COUNT_OF(rows),
 };
 LS_REGISTER_BLOCK(cpu_model);

@@ -4,11 +4,8 @@
 
 #include "base/list.h"
 #include "lockstep/line.h"
-#include "model/amd_memory/place_memory.h"
 #include "model/fabric/host.h"
 #include "model/migrate/migrate.h"
-
-#define HOST_GPUS_MAX 64u
 
 typedef struct host_spec {
     ls_ratio clock_hz, memory_latency_ns, memory_gb_s, walk_latency_ns;
@@ -52,13 +49,12 @@ typedef struct host {
     ls_region *region;
     const char *name;
     ls_memory *memory;
-    fabric_end end;
-    ls_pages pages[HOST_GPUS_MAX];
-    const host_directory_ops *directory; /* NULL: no page is managed */
-    void *directory_self;
+    ls_fabric_end end;
+    ls_pages pages[LS_HOST_GPUS_MAX];
+    ls_host_directory directory; /* ops NULL: no page is managed */
     uint32_t memory_latency, walk_latency;
     uint64_t byte_time; /* 2^-32 cycles per byte of memory bandwidth */
-    uint32_t job_count;
+    uint32_t line_bytes, job_count;
     host_counters n;
     host_job *jobs;
     index_pool pool;
@@ -67,7 +63,7 @@ typedef struct host {
     uint32_t walk_count, queued_count;
     uint64_t memory_free; /* 2^-32 cycles: from when on the memory is idle */
     ls_event access_event, walk_event;
-    host_out out[FABRIC_CLASSES];
+    host_out out[LS_FABRIC_CLASSES];
 } host;
 
 static inline index_links host_links(const host *h)
@@ -90,9 +86,13 @@ void host_job_end(host *h, uint32_t job);
 /* host_memory.c: a job of class REQUEST or COPY enters the memory; event of the first access that ends. */
 void host_memory_begin(host *h, uint32_t job, ls_cycle now);
 void host_memory_event(void *self, ls_cycle now);
+/* For ls_host_ops. */
+ls_cycle host_take_turn(void *self, uint64_t bytes, ls_cycle now);
+void host_access_line(void *self, ls_line_message *line);
 
 /* host_iommu.c: a job of class WALK enters the IOMMU; event of the first walk that ends. */
 void host_iommu_begin(host *h, uint32_t job, ls_cycle now);
 void host_iommu_event(void *self, ls_cycle now);
+ls_status host_copy_pages(void *self, uint32_t gpu, const ls_pages *pages, ls_error *err);
 
 #endif

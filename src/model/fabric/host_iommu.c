@@ -1,8 +1,5 @@
 /* host_iommu.c: the host's IOMMU walks page tables: a latency, a number of walks at once, and a queue. */
 #include "model/fabric/host_impl.h"
-#include "model/memory/place.h"
-
-#define PAGE_LOG2 12u /* of a question without a size */
 
 static void begin_walks(host *h, ls_cycle now)
 {
@@ -18,19 +15,6 @@ static void begin_walks(host *h, ls_cycle now)
         host_arm(h, &h->walk_event, h->jobs[h->walking.first].ready);
 }
 
-/* The page of an address, as the table says. */
-static void grant(const host *h, host_job *job)
-{
-    const ls_pages *pages = &h->pages[job->from];
-    migrate_body *b = &job->body.walk;
-    b->size_log2 = b->size_log2 != 0 ? b->size_log2 : PAGE_LOG2;
-    b->address &= ~((UINT64_C(1) << b->size_log2) - 1);
-    b->frame = pages->look != NULL ? pages->look(pages->self, b->address).physical
-                                   : mem_place_at_home(job->from, b->address);
-    b->flags = MIGRATE_WRITE;
-    job->kind = MIGRATE_GRANT;
-}
-
 void host_iommu_event(void *self, ls_cycle now)
 {
     host *h = self;
@@ -40,12 +24,13 @@ void host_iommu_event(void *self, ls_cycle now)
         h->walk_count--;
         h->n.walks++;
         h->n.walk_cycles += h->walk_latency;
-        if (h->directory != NULL &&
-            h->directory->walked(h->directory_self, job->from, &job->body.walk, job->taken, now)) {
+        if (h->directory.ops != NULL &&
+            h->directory.ops->walked(h->directory.self, job->from, &job->body.walk, job->taken, now)) {
             host_job_end(h, i);
             continue;
         }
-        grant(h, job);
+        host_grant(&h->pages[job->from], job->from, &job->body.walk);
+        job->kind = MIGRATE_GRANT;
         host_answer(h, i);
     }
     begin_walks(h, now);
@@ -60,10 +45,10 @@ void host_iommu_begin(host *h, uint32_t job, ls_cycle now)
     h->n.walk_peak = h->n.walk_peak < open ? open : h->n.walk_peak;
 }
 
-ls_status host_set_pages(ls_block *block, uint32_t gpu, const ls_pages *pages, ls_error *err)
+ls_status host_copy_pages(void *self, uint32_t gpu, const ls_pages *pages, ls_error *err)
 {
-    host *h = ls_block_state(block);
-    if (gpu >= HOST_GPUS_MAX)
+    host *h = self;
+    if (gpu >= LS_HOST_GPUS_MAX)
         return ls_fail(err, LS_ERR_INTERNAL, "the host has no page table for GPU %u", gpu);
     h->pages[gpu] = *pages;
     return LS_OK;

@@ -1,43 +1,24 @@
 /* host_memory.c: CPU memory of the host: a latency and a bandwidth, and the bytes of lines. */
-#include "model/amd_memory/place_memory.h"
 #include "model/fabric/host_impl.h"
 
 static uint64_t bytes_of(const host *h, const ls_line_message *m)
 {
     if (m->kind == LS_LINE_READ)
-        return h->spec->line_bytes;
+        return h->line_bytes;
     return (uint64_t)(__builtin_popcountll(m->mask[0]) + __builtin_popcountll(m->mask[1]));
 }
 
-/* Performs the access on the bytes. */
 static void access_bytes(host *h, ls_line_message *m)
 {
-    uint32_t bytes = (uint32_t)h->spec->line_bytes;
-    uint32_t state = memory_state(h->memory, m->address);
-    bool writes = m->kind != LS_LINE_READ, may = (state & (writes ? LS_PAGE_WRITE : LS_PAGE_READ)) != 0;
-    may |= state != 0 && (m->flags & LS_LINE_SYSTEM) != 0;
-    m->flags |= may ? 0 : LS_LINE_FAULT;
-    m->flags |= state != 0 && !may ? LS_LINE_READ_ONLY : 0;
-    h->n.faults += !may;
-    if (m->kind == LS_LINE_READ) {
-        h->n.reads++;
-        h->n.read_bytes += bytes;
-        ls_memory_read_line(h->memory, m->address, m->data, bytes);
-    } else if (m->kind == LS_LINE_WRITE) {
-        h->n.writes++;
+    ls_host_access(h->memory, m, h->line_bytes);
+    h->n.faults += (m->flags & LS_LINE_FAULT) != 0;
+    h->n.reads += m->kind == LS_LINE_READ;
+    h->n.writes += m->kind == LS_LINE_WRITE;
+    h->n.atomics += m->kind == LS_LINE_ATOMIC;
+    if (m->kind == LS_LINE_READ)
+        h->n.read_bytes += h->line_bytes;
+    else if (m->kind == LS_LINE_WRITE)
         h->n.write_bytes += bytes_of(h, m);
-        if (may)
-            ls_memory_write_line(h->memory, m->address, m->data, m->mask);
-    } else if (m->kind == LS_LINE_ATOMIC) {
-        static const uint64_t whole[2] = { UINT64_MAX, UINT64_MAX }, half[2] = { UINT64_MAX, 0 };
-        uint8_t line[LS_LINE_BYTES_MAX];
-        h->n.atomics++;
-        if (!may)
-            return;
-        ls_memory_read_line(h->memory, m->address, line, bytes);
-        ls_line_atomic(m, line);
-        ls_memory_write_line(h->memory, m->address, line, bytes == LS_LINE_BYTES_MAX ? whole : half);
-    }
 }
 
 void host_memory_event(void *self, ls_cycle now)
@@ -71,17 +52,12 @@ void host_memory_begin(host *h, uint32_t i, ls_cycle now)
     host_arm(h, &h->access_event, job->ready);
 }
 
-ls_cycle host_memory_time(ls_block *block, uint64_t bytes, ls_cycle now)
+ls_cycle host_take_turn(void *self, uint64_t bytes, ls_cycle now)
 {
-    return take_turn(ls_block_state(block), bytes, now);
+    return take_turn(self, bytes, now);
 }
 
-void host_memory_line(ls_block *block, ls_line_message *line)
+void host_access_line(void *self, ls_line_message *line)
 {
-    access_bytes(ls_block_state(block), line);
-}
-
-uint32_t host_line_bytes(ls_block *block)
-{
-    return (uint32_t)((const host *)ls_block_state(block))->spec->line_bytes;
+    access_bytes(self, line);
 }

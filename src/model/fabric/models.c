@@ -197,24 +197,24 @@ static ls_status switch_shape(fabric_shape *shape, const void *spec_, uint32_t g
 
 /* -------------------------------------------------------------------------------------------------- models */
 
-static ls_status pcie_build(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err)
+static ls_status pcie_build(ls_engine *engine, const void *spec, const ls_fabric_plan *plan, ls_error *err)
 {
-    return fabric_build(engine, &((const pcie_spec *)spec)->keys, pcie_shape, spec, gpus, err);
+    return fabric_build(engine, &((const pcie_spec *)spec)->keys, pcie_shape, spec, plan, err);
 }
 
-static ls_status ring_build(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err)
+static ls_status ring_build(ls_engine *engine, const void *spec, const ls_fabric_plan *plan, ls_error *err)
 {
-    return fabric_build(engine, &((const direct_spec *)spec)->keys, ring_shape, spec, gpus, err);
+    return fabric_build(engine, &((const direct_spec *)spec)->keys, ring_shape, spec, plan, err);
 }
 
-static ls_status full_build(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err)
+static ls_status full_build(ls_engine *engine, const void *spec, const ls_fabric_plan *plan, ls_error *err)
 {
-    return fabric_build(engine, &((const direct_spec *)spec)->keys, full_shape, spec, gpus, err);
+    return fabric_build(engine, &((const direct_spec *)spec)->keys, full_shape, spec, plan, err);
 }
 
-static ls_status switch_build(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err)
+static ls_status switch_build(ls_engine *engine, const void *spec, const ls_fabric_plan *plan, ls_error *err)
 {
-    return fabric_build(engine, &((const direct_spec *)spec)->keys, switch_shape, spec, gpus, err);
+    return fabric_build(engine, &((const direct_spec *)spec)->keys, switch_shape, spec, plan, err);
 }
 
 /* clang-format off */

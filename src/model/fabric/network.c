@@ -18,15 +18,14 @@
 typedef struct builder {
     ls_engine *engine;
     fabric *f;
-    fabric_end **ends; /* [gpus + 1]; NULL: the GPU has none */
-    uint32_t gpus;
-    bool has_host;
+    ls_fabric_end *const *ends; /* by number; NULL: the GPU has none */
+    const ls_fabric_plan *plan;
     fabric_shape shape;
 } builder;
 
 /* ------------------------------------------------------------------------------------------------ messages */
 
-uint32_t fabric_wire_bytes(const fabric *f, const fabric_message *message)
+uint32_t fabric_wire_bytes(const fabric *f, const ls_fabric_message *message)
 {
     if (f->keys.framing == FABRIC_PERCENT)
         return (uint32_t)(message->wire_bytes + (message->wire_bytes * f->keys.encoding_percent + 99) / 100);
@@ -35,7 +34,7 @@ uint32_t fabric_wire_bytes(const fabric *f, const fabric_message *message)
 }
 
 /* Neighbouring lines take different paths, and every pair of ends starts at another one. */
-uint32_t fabric_path(const fabric *f, const fabric_message *message)
+uint32_t fabric_path(const fabric *f, const ls_fabric_message *message)
 {
     if (f->paths == 1)
         return 0;
@@ -48,7 +47,7 @@ uint32_t fabric_path(const fabric *f, const fabric_message *message)
 static uint32_t payload_destination(const void *self, const void *payload)
 {
     (void)self;
-    return ((const fabric_message *)payload)->to;
+    return ((const ls_fabric_message *)payload)->to;
 }
 
 static uint32_t payload_wire_bytes(const void *self, const void *payload)
@@ -64,13 +63,13 @@ static uint32_t payload_path(const void *self, const void *payload)
 static uint32_t payload_counted(const void *self, const void *payload)
 {
     (void)self;
-    return ((const fabric_message *)payload)->class_index;
+    return ((const ls_fabric_message *)payload)->class_index;
 }
 
 static uint32_t payload_used(const void *self, const void *payload)
 {
     (void)self;
-    return fabric_message_bytes(payload);
+    return ls_fabric_message_bytes(payload);
 }
 
 /* ---------------------------------------------------------------------------------------------------- ends */
@@ -78,42 +77,6 @@ static uint32_t payload_used(const void *self, const void *payload)
 static ls_status no_memory(ls_error *err)
 {
     return ls_fail(err, LS_ERR_NOMEM, "no memory for the fabric");
-}
-
-static ls_status collect_ends(builder *b, ls_error *err)
-{
-    b->ends = ls_engine_alloc(b->engine, (b->gpus + 1) * sizeof(void *));
-    if (b->ends == NULL)
-        return no_memory(err);
-    fabric_end *end;
-    for (uint32_t i = 0; (end = ls_engine_part(b->engine, FABRIC_END_PART, i)) != NULL; i++) {
-        uint32_t number = end->number == FABRIC_HOST ? b->gpus : end->number;
-        if (number > b->gpus || (number == b->gpus && end->number != FABRIC_HOST))
-            return ls_fail(err, LS_ERR_INPUT, "'%s' is end %u of a fabric of %u GPUs", end->name, end->number,
-                           b->gpus);
-        if (b->ends[number] != NULL)
-            return ls_fail(err, LS_ERR_INPUT, "'%s' and '%s' are the same end of the fabric",
-                           b->ends[number]->name, end->name);
-        b->ends[number] = end;
-        b->has_host |= number == b->gpus;
-    }
-    for (uint32_t i = 0; i < b->gpus; i++)
-        if (b->ends[i] == NULL &&
-            ls_engine_warn(b->engine, "unmodelled", "gpu%u has no port for the fabric: it is not connected",
-                           i) != LS_OK)
-            return no_memory(err);
-    return LS_OK;
-}
-
-/* Classes that some end takes. */
-static uint32_t classes_taken(const builder *b)
-{
-    uint32_t taken = 0;
-    for (uint32_t i = 0; i <= b->gpus; i++)
-        for (uint32_t c = 0; c < FABRIC_CLASSES && b->ends[i] != NULL; c++)
-            if (b->ends[i]->receive_credits[c] != 0)
-                taken |= 1u << c;
-    return taken;
 }
 
 static uint32_t edges_of(const noc_graph *graph, uint32_t node)
@@ -138,7 +101,7 @@ static uint32_t cycles_of(ls_time fs, const ls_clock *clock)
 
 /* Between an end and its port. A GPU's windows are as long as its shortest link: this one is not shorter unless the
  * platform says so. It is at least one cycle of the slower side. */
-static ls_time port_latency(const builder *b, const fabric_end *end, const ls_clock *clock)
+static ls_time port_latency(const builder *b, const ls_fabric_end *end, const ls_clock *clock)
 {
     ls_time fs = femtoseconds(b->f->keys.port_latency_ns);
     ls_time own = ls_clock_time(ls_region_clock(end->region), 1) + 1, other = ls_clock_time(clock, 1) + 1;
@@ -152,7 +115,7 @@ static ls_time port_latency(const builder *b, const fabric_end *end, const ls_cl
 
 static void describe_end(const builder *b, uint32_t number, const ls_clock *clock, noc_endpoint *out)
 {
-    const fabric_end *end = b->ends[number];
+    const ls_fabric_end *end = b->ends[number];
     uint32_t edges = edges_of(&b->f->graph, number), room = NOC_PORTS_MAX - b->f->graph.ports;
     ls_time latency = port_latency(b, end, clock);
     *out = (noc_endpoint){ .at_switch = (uint16_t)number,
@@ -161,14 +124,14 @@ static void describe_end(const builder *b, uint32_t number, const ls_clock *cloc
                                                    : room,
                            .region = end->region,
                            .name = end->name,
-                           .sends = classes_taken(b),
+                           .sends = fabric_classes_taken(b->plan),
                            .in_latency_cycles = cycles_of(latency, ls_region_clock(end->region)),
                            .out_latency_cycles = cycles_of(latency, clock),
                            .in_credits = (uint32_t)b->f->keys.queue_messages,
                            .class_credits = end->receive_credits,
                            .receive = end->receive,
                            .receiver = end->receiver };
-    for (uint32_t c = 0; c < FABRIC_CLASSES; c++)
+    for (uint32_t c = 0; c < LS_FABRIC_CLASSES; c++)
         out->receives |= end->receive_credits[c] != 0 ? 1u << c : 0;
 }
 
@@ -196,7 +159,7 @@ static ls_status set_groups(const builder *b, ls_error *err)
  * places for the messages that it carries meanwhile. */
 static void size_buffers(fabric *f)
 {
-    const fabric_message line = { .data_bytes = 64, .wire_bytes = 64 + 4 };
+    const ls_fabric_message line = { .data_bytes = 64, .wire_bytes = 64 + 4 };
     uint64_t flits = (fabric_wire_bytes(f, &line) + f->keys.flit_bytes - 1) / f->keys.flit_bytes;
     for (uint32_t i = 0; i < f->graph.edge_count; i++) {
         noc_edge *e = &f->graph.edges[i];
@@ -223,11 +186,11 @@ static ls_status create_network(builder *b, uint32_t flit_bytes, ls_error *err)
                               .graph = &f->graph,
                               .group_of = group_of,
                               .groups = nodes,
-                              .classes = FABRIC_CLASSES,
+                              .classes = LS_FABRIC_CLASSES,
                               .virtual_channels = (uint32_t)f->keys.virtual_channels,
                               .buffer_flits = 1, /* edges have their own */
                               .flit_bytes = flit_bytes,
-                              .payload_bytes = sizeof(fabric_message),
+                              .payload_bytes = sizeof(ls_fabric_message),
                               .arbitration = (noc_arbitration)f->keys.arbitration,
                               .cut_through = true,
                               .is_told = true,
@@ -241,7 +204,7 @@ static ls_status create_network(builder *b, uint32_t flit_bytes, ls_error *err)
                               .endpoints = endpoints,
                               .endpoint_count = ends };
     TRY(ls_clock_init(&spec.clock, f->keys.clock_hz, err));
-    for (uint32_t c = 0; c < FABRIC_CLASSES; c++) {
+    for (uint32_t c = 0; c < LS_FABRIC_CLASSES; c++) {
         spec.destination[c] = payload_destination;
         spec.wire_bytes[c] = payload_wire_bytes;
     }
@@ -263,17 +226,15 @@ static ls_status create_network(builder *b, uint32_t flit_bytes, ls_error *err)
     }
     TRY(noc_network_create(b->engine, &spec, &f->network, err));
     for (uint32_t i = 0; i < ends && present != 0; i++)
-        for (uint32_t c = 0; c < FABRIC_CLASSES && b->ends[i] != NULL; c++) {
-            b->ends[i]->send[c] = f->network.inlets[i * FABRIC_CLASSES + c];
-            b->ends[i]->ends = ends;
-        }
+        for (uint32_t c = 0; c < LS_FABRIC_CLASSES && b->ends[i] != NULL; c++)
+            b->ends[i]->send[c] = f->network.inlets[i * LS_FABRIC_CLASSES + c];
     return set_groups(b, err);
 }
 
 ls_status fabric_build(ls_engine *engine, const fabric_keys *keys, fabric_shape_fn shape, const void *spec,
-                       uint32_t gpus, ls_error *err)
+                       const ls_fabric_plan *plan, ls_error *err)
 {
-    builder b = { .engine = engine, .gpus = gpus };
+    builder b = { .engine = engine, .ends = plan->ends, .plan = plan };
     fabric_wires wires = { .clock_hz = keys->clock_hz,
                            .flit_bytes = (uint32_t)keys->flit_bytes,
                            .name = "fabric" };
@@ -281,15 +242,13 @@ ls_status fabric_build(ls_engine *engine, const fabric_keys *keys, fabric_shape_
     if (b.f == NULL)
         return no_memory(err);
     b.f->keys = *keys;
-    TRY(collect_ends(&b, err));
-    TRY(fabric_shape_init(&b.shape, engine, gpus, b.has_host, err));
-    TRY(shape(&b.shape, spec, gpus, b.has_host, err));
+    TRY(fabric_shape_init(&b.shape, engine, plan->gpus, plan->has_host, err));
+    TRY(shape(&b.shape, spec, plan->gpus, plan->has_host, err));
     TRY(fabric_make_graph(&b.shape, &wires, &b.f->graph, err));
     b.f->keys.flit_bytes = wires.flit_bytes;
     size_buffers(b.f);
     b.f->paths = b.f->graph.paths;
     b.f->ends = b.shape.end_count;
-    b.f->end = (const fabric_end **)b.ends;
     TRY(create_network(&b, wires.flit_bytes, err));
     return ls_engine_add_part(engine, FABRIC_PART, b.f, err);
 }

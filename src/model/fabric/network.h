@@ -5,7 +5,7 @@
 #ifndef MODEL_FABRIC_NETWORK_H
 #define MODEL_FABRIC_NETWORK_H
 
-#include "model/fabric/fabric.h"
+#include "engine/fabric_ends.h"
 #include "model/fabric/shape.h"
 #include "model/noc/network.h"
 
@@ -32,20 +32,19 @@ typedef struct fabric {
     noc_graph graph;
     noc_network network;
     uint32_t paths, ends;
-    const fabric_end **end; /* [ends] */
 } fabric;
 
 /* Bytes on a link, and the path of a message. */
-uint32_t fabric_wire_bytes(const fabric *f, const fabric_message *message);
-uint32_t fabric_path(const fabric *f, const fabric_message *message);
+uint32_t fabric_wire_bytes(const fabric *f, const ls_fabric_message *message);
+uint32_t fabric_path(const fabric *f, const ls_fabric_message *message);
 
 /* Adds the switches and links of a shape whose ends are there. */
 typedef ls_status (*fabric_shape_fn)(fabric_shape *shape, const void *spec, uint32_t gpus, bool has_host,
                                      ls_error *err);
 
-/* Collects the ends, shapes the fabric, builds it, and fills in the ends' links. */
+/* Shapes the fabric, builds it, and fills in the ends' links. */
 ls_status fabric_build(ls_engine *engine, const fabric_keys *keys, fabric_shape_fn shape, const void *spec,
-                       uint32_t gpus, ls_error *err);
+                       const ls_fabric_plan *plan, ls_error *err);
 
 extern const ls_block_type fabric_switch_type, fabric_link_type;
 

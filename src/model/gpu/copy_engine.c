@@ -33,7 +33,7 @@ static void tell(const peer *p, ls_tap_phase phase)
                                                .what = LS_COPY_PEER });
 }
 
-void copy_engine_start(peer *p, const peer_command *command)
+void copy_engine_start(peer *p, const ls_peer_command *command)
 {
     copy_engine *c = &p->copy;
     c->job = *command;
@@ -70,7 +70,7 @@ bool copy_engine_reads(peer *p)
         return false;
     for (; c->piece_sector < c->pieces[c->piece].sectors; c->piece_sector++)
         if (!peer_request_sector(p, c->piece_address + (uint64_t)c->piece_sector * LS_SECTOR_BYTES, 0,
-                                 c->piece | PEER_COPY_TOKEN, LS_SECTOR_READ, true))
+                                 c->piece | LS_PEER_COPY_TOKEN, LS_SECTOR_READ, true))
             return false;
     c->piece = INDEX_NONE;
     return true;
@@ -88,11 +88,11 @@ bool copy_engine_send(peer *p)
     if (index_list_empty(&c->ready))
         return false;
     const copy_piece *piece = &c->pieces[c->ready.first];
-    const peer_packet packet = { .address = piece->to_address,
-                                 .sectors = (uint16_t)((1u << piece->sectors) - 1),
-                                 .kind = LS_SECTOR_WRITE,
-                                 .global = true };
-    if (!peer_send(p, FABRIC_COPY, PEER_COPY, piece->to, c->ready.first, piece->to_address, piece->bytes,
+    const ls_peer_packet packet = { .address = piece->to_address,
+                                    .sectors = (uint16_t)((1u << piece->sectors) - 1),
+                                    .kind = LS_SECTOR_WRITE,
+                                    .global = true };
+    if (!peer_send(p, LS_FABRIC_COPY, LS_PEER_COPY, piece->to, c->ready.first, piece->to_address, piece->bytes,
                    (uint32_t)p->spec->header_bytes, &packet, sizeof packet))
         return false;
     p->n.copy_packets++;
@@ -112,7 +112,7 @@ void copy_engine_acked(peer *p, uint32_t token)
     c->is_busy = false;
     tell(p, LS_TAP_END);
     p->n.copies++;
-    peer_notify(p, (peer_notice){ .is_copy = 1 }, NULL);
+    peer_notify(p, (ls_peer_notice){ .is_copy = 1 }, NULL);
 }
 
 bool copy_engine_has_work(const peer *p)
@@ -121,7 +121,7 @@ bool copy_engine_has_work(const peer *p)
     bool reads = c->piece != INDEX_NONE ||
                  (c->is_busy && c->read_bytes < c->job.bytes && !index_pool_empty(&c->pool, c->piece_total));
     return (reads && !p->ways[PEER_WAY_MEMORY].waits) ||
-           (!index_list_empty(&c->ready) && !p->ways[FABRIC_COPY].waits);
+           (!index_list_empty(&c->ready) && !p->ways[LS_FABRIC_COPY].waits);
 }
 
 static uint64_t piece_length(const void *self)

@@ -49,17 +49,17 @@ static void wake(queue *q, uint64_t cycles)
 /* A signal or a copy goes to the peer block; false if its link has no room. */
 static bool send(queue *q, const device_command *c)
 {
-    peer_command *slot = ls_link_send(q->to_peer, 1);
+    ls_peer_command *slot = ls_link_send(q->to_peer, 1);
     if (slot == NULL) {
         ls_link_wait(q->to_peer, &q->ready);
         return false;
     }
-    *slot = (peer_command){ .is_copy = c->kind == DEVICE_COPY,
-                            .to = c->to,
-                            .number = c->number,
-                            .bytes = c->bytes,
-                            .from_address = c->from_address,
-                            .to_address = c->to_address };
+    *slot = (ls_peer_command){ .is_copy = c->kind == DEVICE_COPY,
+                               .to = c->to,
+                               .number = c->number,
+                               .bytes = c->bytes,
+                               .from_address = c->from_address,
+                               .to_address = c->to_address };
     return true;
 }
 
@@ -136,13 +136,13 @@ static void send_flush(queue *q)
 {
     if (!q->flush_wanted || q->flush_runs || q->flush_waits)
         return;
-    peer_command *slot = ls_link_send(q->to_peer, 1);
+    ls_peer_command *slot = ls_link_send(q->to_peer, 1);
     if (slot == NULL) {
         q->flush_waits = true;
         ls_link_wait(q->to_peer, &q->flush_ready);
         return;
     }
-    *slot = (peer_command){ .is_flush = 1 };
+    *slot = (ls_peer_command){ .is_flush = 1 };
     q->flush_wanted = false;
     q->flush_runs = true;
 }
@@ -184,7 +184,7 @@ static void link_ready(void *self, ls_cycle now)
 void device_queue_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     queue *q = state;
-    const peer_notice *notice = payload;
+    const ls_peer_notice *notice = payload;
     ls_link_release(link, 1);
     if (q->is_done)
         return;

@@ -41,9 +41,10 @@ typedef struct device_program {
 } device_program;
 
 ls_status device_queue_create(ls_region *region, const char *name, ls_block **out, ls_error *err);
-/* For the builder. to_peer: payload peer_command. */
+/* For the builder. to_peer: payload ls_peer_command. */
 void device_queue_attach(ls_block *block, ls_link *to_peer, ls_port dispatch);
-void device_queue_receive(void *state, ls_link *link, const void *payload, ls_cycle now); /* a peer_notice */
+void device_queue_receive(void *state, ls_link *link, const void *payload,
+                          ls_cycle now); /* a ls_peer_notice */
 
 /* Before the run: the program starts at cycle 0, with its first command. */
 ls_status device_queue_start(ls_block *block, const device_program *program, ls_error *err);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define LINE_BYTES (PEER_SECTORS * LS_SECTOR_BYTES)
+#define LINE_BYTES (LS_PEER_SECTORS * LS_SECTOR_BYTES)
 #define ALL_BYTES UINT32_MAX
 
 static index_links sector_links(const peer *p)
@@ -39,7 +39,7 @@ void peer_wait(peer *p, uint32_t way, ls_link *link)
 
 /* --------------------------------------------------------------------------------------------- to the fabric */
 
-bool peer_send(peer *p, fabric_class class_index, peer_kind kind, uint32_t to, uint32_t token,
+bool peer_send(peer *p, ls_fabric_class class_index, ls_peer_kind kind, uint32_t to, uint32_t token,
                uint64_t address, uint32_t data_bytes, uint32_t header_bytes, const void *body,
                uint32_t body_bytes)
 {
@@ -47,7 +47,7 @@ bool peer_send(peer *p, fabric_class class_index, peer_kind kind, uint32_t to, u
         return false;
     ls_link *link = p->end.send[class_index];
     uint32_t wire_bytes = data_bytes + header_bytes;
-    fabric_message *slot = ls_link_send(link, wire_bytes);
+    ls_fabric_message *slot = ls_link_send(link, wire_bytes);
     if (slot == NULL) {
         p->n.fabric_waits++;
         peer_wait(p, class_index, link);
@@ -73,14 +73,14 @@ static bool send_request(peer *p)
         return false;
     uint32_t i = p->requests.first;
     const peer_ask *ask = &p->asks[i];
-    peer_packet packet = { .address = ask->line, .kind = ask->kind, .global = ask->m[0].global };
+    ls_peer_packet packet = { .address = ask->line, .kind = ask->kind, .global = ask->m[0].global };
     for (uint32_t k = 0; k < ask->count; k++) {
         uint32_t sector = (uint32_t)(ask->m[k].address - ask->line) / LS_SECTOR_BYTES;
         packet.sectors |= (uint16_t)(1u << sector);
         packet.byte_mask[sector] = ask->m[k].byte_mask;
     }
     uint32_t data_bytes = ask->kind == LS_SECTOR_READ ? 0 : ask->count * LS_SECTOR_BYTES;
-    if (!peer_send(p, FABRIC_REQUEST, PEER_SECTORS_KIND, ask->owner, i, ask->line, data_bytes,
+    if (!peer_send(p, LS_FABRIC_REQUEST, LS_PEER_REQUEST, ask->owner, i, ask->line, data_bytes,
                    (uint32_t)p->spec->header_bytes, &packet, sizeof packet))
         return false;
     (void)index_list_pop(&p->requests, ask_links(p));
@@ -91,12 +91,12 @@ static bool send_signal(peer *p)
 {
     if (p->signal_count == 0)
         return false;
-    const peer_command *signal = &p->signals[p->signal_head];
+    const ls_peer_command *signal = &p->signals[p->signal_head];
     const uint64_t none = 0;
-    if (!peer_send(p, FABRIC_REQUEST, PEER_SIGNAL, signal->to, signal->number, signal->number, LS_SECTOR_BYTES,
-                   (uint32_t)p->spec->header_bytes, &none, sizeof none))
+    if (!peer_send(p, LS_FABRIC_REQUEST, LS_PEER_SIGNAL, signal->to, signal->number, signal->number,
+                   LS_SECTOR_BYTES, (uint32_t)p->spec->header_bytes, &none, sizeof none))
         return false;
-    p->signal_head = (p->signal_head + 1) % PEER_COMMANDS;
+    p->signal_head = (p->signal_head + 1) % LS_PEER_COMMANDS;
     p->signal_count--;
     ls_link_release(p->from_queue, 1);
     p->n.signals_sent++;
@@ -117,8 +117,8 @@ static bool send_data(peer *p)
     const peer_serve *serve = &p->serves[i];
     const uint64_t none = 0;
     data_bytes = (uint32_t)__builtin_popcount(serve->packet.sectors) * LS_SECTOR_BYTES;
-    if (!peer_send(p, FABRIC_DATA, PEER_DATA, serve->from, serve->token, serve->packet.address, data_bytes,
-                   (uint32_t)p->spec->header_bytes, &none, sizeof none))
+    if (!peer_send(p, LS_FABRIC_DATA, LS_PEER_DATA, serve->from, serve->token, serve->packet.address,
+                   data_bytes, (uint32_t)p->spec->header_bytes, &none, sizeof none))
         return false;
     (void)index_list_pop(&p->answers, serve_links(p));
     give_serve(p, i);
@@ -138,11 +138,11 @@ static bool send_acks(peer *p, ls_cycle now)
         peer_ack_list *list = &p->acks[end];
         if (!is_due(p, list, now))
             continue;
-        peer_acks acks = { 0 };
+        ls_peer_acks acks = { 0 };
         for (uint32_t i = list->serves.first; i != INDEX_NONE && acks.count < p->spec->ack_packets;
              i = p->serves[i].next)
             acks.tokens[acks.count++] = p->serves[i].token;
-        if (!peer_send(p, FABRIC_DATA, PEER_ACK, end, 0, acks.tokens[0], 0, (uint32_t)p->spec->ack_bytes,
+        if (!peer_send(p, LS_FABRIC_DATA, LS_PEER_ACK, end, 0, acks.tokens[0], 0, (uint32_t)p->spec->ack_bytes,
                        &acks, sizeof acks))
             return false;
         for (uint32_t k = 0; k < acks.count; k++)
@@ -262,7 +262,7 @@ static bool combine(peer *p, ls_cycle now)
     ask->m[ask->count++] = sector->m;
     ls_link_release(sector->link, 1);
     index_pool_give(&p->sector_pool, sector_links(p), index_list_pop(&p->input, sector_links(p)));
-    if (ask->count == PEER_SECTORS)
+    if (ask->count == LS_PEER_SECTORS)
         close_packet(p, i);
     return true;
 }
@@ -355,8 +355,8 @@ void peer_receive_reply(void *state, ls_link *link, const void *payload, ls_cycl
     uint32_t i = m->token;
     ls_link_release(link, 1);
     ls_ticker_wake(&p->ticker);
-    if ((i & PEER_COPY_TOKEN) != 0) {
-        copy_engine_read(p, i & ~PEER_COPY_TOKEN);
+    if ((i & LS_PEER_COPY_TOKEN) != 0) {
+        copy_engine_read(p, i & ~LS_PEER_COPY_TOKEN);
         return;
     }
     if (i == PEER_FLUSH_TOKEN) {
@@ -380,27 +380,33 @@ void peer_receive_reply(void *state, ls_link *link, const void *payload, ls_cycl
 
 /* ------------------------------------------------------------------------------------------- from the fabric */
 
-static void take_packet(peer *p, ls_link *link, const fabric_message *message)
+static void take_packet(peer *p, ls_link *link, const ls_fabric_message *message)
 {
     uint32_t i = index_pool_take(&p->serve_pool, serve_links(p));
     peer_serve *serve = &p->serves[i];
     *serve = (peer_serve){ .link = link,
                            .token = message->token,
                            .from = message->from,
-                           .is_copy = message->class_index == FABRIC_COPY };
+                           .is_copy = message->class_index == LS_FABRIC_COPY };
     memcpy(&serve->packet, message->body, sizeof serve->packet);
     serve->waiting = serve->packet.sectors;
     serve->left = (uint16_t)__builtin_popcount(serve->packet.sectors);
     if (serve->is_copy)
-        serve->token |= PEER_COPY_TOKEN;
+        serve->token |= LS_PEER_COPY_TOKEN;
     p->acks[serve->from].serving++;
     index_list_append(&p->incoming, serve_links(p), i);
 }
 
 static void take_answer(peer *p, uint32_t token)
 {
-    if ((token & PEER_COPY_TOKEN) != 0)
-        copy_engine_acked(p, token & ~PEER_COPY_TOKEN);
+    uint32_t number = token & ~LS_PEER_COPY_TOKEN;
+    if (LS_UNLIKELY(number >= (number != token ? p->copy.piece_total : p->ask_total))) {
+        ls_domain_fail(p->domain,
+                       "the model of slot 'peer' of another GPU answered a packet that was not sent");
+        return;
+    }
+    if ((token & LS_PEER_COPY_TOKEN) != 0)
+        copy_engine_acked(p, token & ~LS_PEER_COPY_TOKEN);
     else
         index_list_append(&p->answered, ask_links(p), token);
 }
@@ -408,32 +414,36 @@ static void take_answer(peer *p, uint32_t token)
 void peer_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     peer *p = self;
-    const fabric_message *message = payload;
+    const ls_fabric_message *message = payload;
     (void)now;
+    if (LS_UNLIKELY(!fabric_is_mine(&p->end, message))) {
+        ls_link_release(link, 1);
+        return;
+    }
     p->n.payload_bytes_in += message->data_bytes;
     ls_ticker_wake(&p->ticker);
-    if (message->kind == PEER_SECTORS_KIND || message->kind == PEER_COPY) {
+    if (message->kind == LS_PEER_REQUEST || message->kind == LS_PEER_COPY) {
         take_packet(p, link, message);
         return;
     }
-    if (message->kind == PEER_SIGNAL) {
+    if (message->kind == LS_PEER_SIGNAL) {
         p->n.signals++;
-        peer_notify(p, (peer_notice){ .number = message->token }, link);
+        peer_notify(p, (ls_peer_notice){ .number = message->token }, link);
         return;
     }
     ls_link_release(link, 1);
-    if (message->kind == PEER_DATA) {
+    if (message->kind == LS_PEER_DATA) {
         take_answer(p, message->token);
     } else {
-        const peer_acks *acks = (const peer_acks *)(const void *)message->body;
-        for (uint32_t i = 0; i < acks->count; i++)
+        const ls_peer_acks *acks = (const ls_peer_acks *)(const void *)message->body;
+        for (uint32_t i = 0; i < acks->count && i < LS_PEER_ACKS; i++)
             take_answer(p, acks->tokens[i]);
     }
 }
 
 /* -------------------------------------------------------------------------------------------- the device queue */
 
-void peer_notify(peer *p, peer_notice notice, ls_link *link)
+void peer_notify(peer *p, ls_peer_notice notice, ls_link *link)
 {
     p->notices[(p->notice_head + p->notice_count++) % p->notice_total] =
         (peer_pending_notice){ .notice = notice, .link = link };
@@ -444,7 +454,7 @@ static void send_notices(peer *p)
 {
     while (p->notice_count > 0 && !p->ways[PEER_WAY_QUEUE].waits) {
         const peer_pending_notice *pending = &p->notices[p->notice_head];
-        peer_notice *slot = ls_link_send(p->to_queue, 1);
+        ls_peer_notice *slot = ls_link_send(p->to_queue, 1);
         if (slot == NULL) {
             peer_wait(p, PEER_WAY_QUEUE, p->to_queue);
             return;
@@ -460,7 +470,7 @@ static void send_notices(peer *p)
 void peer_receive_command(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     peer *p = state;
-    const peer_command *command = payload;
+    const ls_peer_command *command = payload;
     (void)now;
     ls_ticker_wake(&p->ticker);
     if (command->is_copy || command->is_flush) {
@@ -472,7 +482,7 @@ void peer_receive_command(void *state, ls_link *link, const void *payload, ls_cy
         return;
     }
     p->from_queue = link;
-    p->signals[(p->signal_head + p->signal_count++) % PEER_COMMANDS] = *command;
+    p->signals[(p->signal_head + p->signal_count++) % LS_PEER_COMMANDS] = *command;
 }
 
 /* -------------------------------------------------------------------------------------------------- one cycle */
@@ -498,8 +508,8 @@ static bool has_work(const peer *p)
 {
     const peer_way *ways = p->ways;
     return (!index_list_empty(&p->input) && p->in_flight < p->ask_total) || p->opened.oldest != INDEX_NONE ||
-           ((!index_list_empty(&p->requests) || p->signal_count > 0) && !ways[FABRIC_REQUEST].waits) ||
-           ((!index_list_empty(&p->answers) || p->ack_count > 0) && !ways[FABRIC_DATA].waits) ||
+           ((!index_list_empty(&p->requests) || p->signal_count > 0) && !ways[LS_FABRIC_REQUEST].waits) ||
+           ((!index_list_empty(&p->answers) || p->ack_count > 0) && !ways[LS_FABRIC_DATA].waits) ||
            (!index_list_empty(&p->answered) && !ways[PEER_WAY_CORE].waits) ||
            (!index_list_empty(&p->incoming) && !ways[PEER_WAY_MEMORY].waits) ||
            (p->notice_count > 0 && !ways[PEER_WAY_QUEUE].waits) || copy_engine_has_work(p) ||
@@ -512,7 +522,7 @@ bool peer_tick(void *self, ls_cycle now)
     uint64_t width = p->spec->packets_per_cycle;
     for (uint64_t left = width; left > 0 && answer_core(p, now); left--) {
     }
-    for (uint64_t left = width * PEER_SECTORS; left > 0 && combine(p, now); left--) {
+    for (uint64_t left = width * LS_PEER_SECTORS; left > 0 && combine(p, now); left--) {
     }
     close_old(p, now);
     for (uint64_t left = width; left > 0 && pass_out(p, now); left--) {

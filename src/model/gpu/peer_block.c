@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define OPEN_MAX 255u /* packets of a requester that may grow */
+
 /* ------------------------------------------------------------------------------------------------------ set-up */
 
 static ls_status peer_init(ls_block *block, void *state, const void *spec, ls_error *err)
@@ -19,10 +21,10 @@ static ls_status peer_init(ls_block *block, void *state, const void *spec, ls_er
     if (p->spec->copy_bytes % LS_SECTOR_BYTES != 0)
         return ls_fail(err, LS_ERR_INPUT, "peer.copy_bytes is %llu, it must be a multiple of %u",
                        (unsigned long long)p->spec->copy_bytes, LS_SECTOR_BYTES);
-    p->end = (fabric_end){ .name = p->name, .region = p->region, .receive = peer_receive, .receiver = p };
-    p->end.receive_credits[FABRIC_REQUEST] = p->end.receive_credits[FABRIC_COPY] =
+    p->end = (ls_fabric_end){ .name = p->name, .region = p->region, .receive = peer_receive, .receiver = p };
+    p->end.receive_credits[LS_FABRIC_REQUEST] = p->end.receive_credits[LS_FABRIC_COPY] =
         (uint32_t)p->spec->served_in_flight;
-    p->end.receive_credits[FABRIC_DATA] = (uint32_t)p->spec->served_in_flight;
+    p->end.receive_credits[LS_FABRIC_DATA] = (uint32_t)p->spec->served_in_flight;
     for (uint32_t i = 0; i < PEER_WAYS; i++) {
         p->ways[i].peer = p;
         ls_event_init(&p->ways[i].ready, peer_way_ready, &p->ways[i]);
@@ -30,9 +32,21 @@ static ls_status peer_init(ls_block *block, void *state, const void *spec, ls_er
     return ls_ticker_add(p->region, &p->ticker, peer_tick, p, err);
 }
 
-fabric_end *peer_end(ls_block *block)
+static ls_fabric_end *peer_end(void *self)
 {
-    return &((peer *)ls_block_state(block))->end;
+    return &((peer *)self)->end;
+}
+
+static void peer_describe(const void *spec, ls_peer_shape *out)
+{
+    *out = (ls_peer_shape){ .hop_cycles = (uint32_t)((const peer_spec *)spec)->hop_cycles };
+}
+
+/* Behind L2 a channel has the packets of many cores. */
+static uint32_t open_packets(const peer_spec *spec, const ls_peer_wiring *wiring)
+{
+    uint64_t cores = wiring->behind ? (wiring->core_count + wiring->channels - 1) / wiring->channels : 1;
+    return spec->open_packets * cores < OPEN_MAX ? (uint32_t)(spec->open_packets * cores) : OPEN_MAX;
 }
 
 static void *copy_links(ls_domain *domain, ls_link *const *from, uint32_t count)
@@ -43,13 +57,13 @@ static void *copy_links(ls_domain *domain, ls_link *const *from, uint32_t count)
     return to;
 }
 
-ls_status peer_attach(ls_block *block, const peer_wiring *wiring, ls_error *err)
+static ls_status peer_attach(void *self, const ls_peer_wiring *wiring, ls_error *err)
 {
-    peer *p = ls_block_state(block);
+    peer *p = self;
     p->end.number = wiring->number;
     p->map = *wiring->map;
     p->requesters = wiring->requesters;
-    p->open_packets = wiring->open_packets;
+    p->open_packets = open_packets(p->spec, wiring);
     p->memory_id = wiring->core_count;
     p->channels = wiring->channels;
     p->to_queue = wiring->to_queue;
@@ -168,7 +182,7 @@ static const ls_param params[] = {
     KEY("header_bytes", header_bytes, "bytes", "16", 0, 256,
         "of a packet, beside its payload; a fabric whose framing is `packet` has headers of its own"),
     KEY("ack_bytes", ack_bytes, "bytes", "16", 1, 256, "of a message that acknowledges writes; likewise"),
-    KEY("ack_packets", ack_packets, "packets", "16", 1, PEER_ACKS, "that one such message acknowledges, at most"),
+    KEY("ack_packets", ack_packets, "packets", "16", 1, LS_PEER_ACKS, "that one such message acknowledges, at most"),
     KEY("ack_cycles", ack_cycles, "cycles", "256", 0, 4096,
         "that an acknowledgement waits for others, while requests of its GPU are being served"),
     KEY("copy_bytes", copy_bytes, "bytes", "256", 32, PEER_COPY_SECTORS * 32, "payload of a packet of the copy engine"),
@@ -209,18 +223,26 @@ static const ls_metric metrics[] = {
 };
 /* clang-format on */
 
+static const ls_peer_ops ops = { .describe = peer_describe,
+                                 .attach = peer_attach,
+                                 .end = peer_end,
+                                 .receive_request = peer_receive_request,
+                                 .receive_reply = peer_receive_reply,
+                                 .receive_command = peer_receive_command,
+                                 .receive_flush = peer_receive_flush };
+static const ls_port_decl ports[] = {
+    { .name = LS_PEER_PORT, .interface = LS_PEER_INTERFACE, .ops = &ops },
+};
+
 static const ls_block_type peer_packets = {
     .abi = LS_ABI_VERSION,
-    .slot = PEER_SLOT,
+    .slot = LS_PEER_SLOT,
     .name = "packets",
     .help = "sectors of a line in one packet, acknowledgements collected, a copy engine",
     LS_BLOCK_PARAMS(peer_spec, params),
     .needs = needs,
     .need_count = LS_COUNT_OF(needs),
-    .state_size = sizeof(peer),
-    .counters_offset = offsetof(peer, n),
-    .metrics = metrics,
-    .metric_count = LS_COUNT_OF(metrics),
+    LS_BLOCK_STATE(peer, n, metrics, ports),
     .init = peer_init,
     .waits = peer_waits,
     .rows = rows,

@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #define NOTICE_CREDITS 64u
-#define OPEN_MAX 255u     /* packets of a requester that may grow */
 #define FENCE_CREDITS 64u /* of a core: one for each warp */
 
 #define TRY(call)                                                                                             \
@@ -21,7 +20,7 @@
 typedef struct builder {
     const gpu_peer_plan *plan;
     ls_engine *engine;
-    ls_block *peer;
+    const ls_peer_ops *ops;
     ls_region *region;
     uint32_t hop[GPU_MESSAGE_CLASSES]; /* latency, by the direction of a core */
 } builder;
@@ -66,7 +65,7 @@ static ls_status connect_cores(const builder *b, const side *peer, gpu_peer_link
                             ((const ls_core_ops *)gpu->core_ports[i].ops)->receive_reply,
                             gpu->core_ports[i].self };
         side in = *peer;
-        in.receive = fences ? peer_receive_flush : peer_receive_request;
+        in.receive = fences ? b->ops->receive_flush : b->ops->receive_request;
         TRY(connect(b, fences ? "peer.fence" : "peer.request", i, &core, &in, GPU_REQUEST,
                     fences ? FENCE_CREDITS : noc->credits[GPU_REQUEST], sizeof(ls_sector_message),
                     &links->from_core[i], err));
@@ -88,7 +87,7 @@ static ls_status connect_parts(const builder *b, const side *peer, gpu_peer_link
         const side part = { b->plan->l2_regions[k], ls_block_name(gpu->remote_l2[k]), remote_l2_receive_answer,
                             ls_block_state(gpu->remote_l2[k]) };
         side in = *peer;
-        in.receive = peer_receive_request;
+        in.receive = b->ops->receive_request;
         TRY(connect(b, "peer.request", k, &part, &in, GPU_REQUEST, noc->credits[GPU_REQUEST],
                     sizeof(ls_sector_message), &links->from_part[k], err));
         TRY(connect(b, "peer.reply", k, peer, &part, GPU_REPLY, noc->credits[GPU_REPLY],
@@ -106,7 +105,7 @@ static ls_status connect_memory(const builder *b, const side *peer, gpu_peer_lin
         const side memory = { b->plan->l2_regions[k], ls_block_name(gpu->l2[k]), gpu_memory_receive(gpu, k),
                               gpu_memory_receiver(gpu, k) };
         side in = *peer;
-        in.receive = peer_receive_reply;
+        in.receive = b->ops->receive_reply;
         TRY(connect(b, "peer.memory", k, peer, &memory, GPU_REPLY, noc->credits[GPU_REQUEST],
                     sizeof(ls_sector_message), &to_memory[k], err));
         TRY(connect(b, "peer.answer", k, &memory, &in, GPU_REPLY, noc->credits[GPU_REPLY],
@@ -125,10 +124,10 @@ static ls_status connect_queue(const builder *b, const side *peer, ls_link **to_
     const side queue = { b->plan->dispatch_region, ls_block_name(gpu->queue), device_queue_receive,
                          ls_block_state(gpu->queue) };
     side in = *peer;
-    in.receive = peer_receive_command;
-    TRY(connect(b, "peer.command", 0, &queue, &in, GPU_REQUEST, PEER_COMMANDS, sizeof(peer_command), &to_peer,
-                err));
-    TRY(connect(b, "peer.notice", 0, peer, &queue, GPU_REPLY, NOTICE_CREDITS, sizeof(peer_notice), to_queue,
+    in.receive = b->ops->receive_command;
+    TRY(connect(b, "peer.command", 0, &queue, &in, GPU_REQUEST, LS_PEER_COMMANDS, sizeof(ls_peer_command),
+                &to_peer, err));
+    TRY(connect(b, "peer.notice", 0, peer, &queue, GPU_REPLY, NOTICE_CREDITS, sizeof(ls_peer_notice), to_queue,
                 err));
     device_queue_attach(gpu->queue, to_peer, gpu->dispatch_port);
     return LS_OK;
@@ -139,23 +138,14 @@ static ls_status no_memory(const gpu_instance *gpu, ls_error *err)
     return ls_fail(err, LS_ERR_NOMEM, "no memory for the links of a GPU of %u cores", gpu->core_count);
 }
 
-/* Behind L2 a channel has the packets of many cores. */
-static uint32_t open_packets(const builder *b, bool behind)
-{
-    const peer_spec *spec = ls_machine_spec(b->plan->machine, PEER_SLOT);
-    const gpu_instance *gpu = b->plan->gpu;
-    uint64_t cores = behind ? (gpu->core_count + gpu->channel_count - 1) / gpu->channel_count : 1;
-    return spec->open_packets * cores < OPEN_MAX ? (uint32_t)(spec->open_packets * cores) : OPEN_MAX;
-}
-
 /* Fills in the requesters of the wiring. */
 static ls_status connect_requesters(const builder *b, const side *peer, gpu_peer_links *out,
-                                    peer_wiring *wiring, ls_error *err)
+                                    ls_peer_wiring *wiring, ls_error *err)
 {
     const gpu_instance *gpu = b->plan->gpu;
     bool behind = gpu->remote_l2 != NULL;
     wiring->requesters = behind ? gpu->channel_count : gpu->core_count;
-    wiring->open_packets = open_packets(b, behind);
+    wiring->behind = behind;
     wiring->requests_max = wiring->requesters * b->plan->noc->credits[GPU_REQUEST];
     ls_link **to_core = ls_engine_alloc(b->engine, gpu->core_count * sizeof *to_core);
     ls_link **to_part = ls_engine_alloc(b->engine, gpu->channel_count * sizeof *to_part);
@@ -181,20 +171,27 @@ ls_status gpu_peer_build(const gpu_peer_plan *plan, gpu_peer_links *out, ls_erro
     gpu_instance *gpu = plan->gpu;
     builder b = { .plan = plan, .engine = gpu->engine };
     const ls_noc_shape *noc = plan->noc;
-    const peer_spec *spec = ls_machine_spec(plan->machine, PEER_SLOT);
+    const ls_block_type *model = ls_machine_model(plan->machine, LS_PEER_SLOT);
+    ls_peer_shape shape = { 0 };
     char name[64];
     ls_domain *domain;
+    b.ops = ls_block_type_port(model, LS_PEER_INTERFACE, false)->ops;
+    if (gpu->flushes && b.ops->receive_flush == NULL)
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "peer.model is '%s', which flushes no L2: set rdma.at to l1, or rdma.cache to never",
+                       model->name);
+    b.ops->describe(ls_machine_spec(plan->machine, LS_PEER_SLOT), &shape);
     for (uint32_t i = 0; i < GPU_MESSAGE_CLASSES; i++)
-        b.hop[i] = spec->hop_cycles != 0 ? (uint32_t)spec->hop_cycles : noc->latency_cycles[i];
+        b.hop[i] = shape.hop_cycles != 0 ? shape.hop_cycles : noc->latency_cycles[i];
     snprintf(name, sizeof name, "%speers", plan->prefix);
     TRY(ls_domain_create(b.engine, name, plan->clock, &domain, err));
     b.region = ls_domain_region(domain, 0);
     snprintf(name, sizeof name, "%speer", plan->prefix);
-    TRY(ls_machine_block(plan->machine, b.region, name, PEER_SLOT, &gpu->peer, err));
+    TRY(ls_machine_block(plan->machine, b.region, name, LS_PEER_SLOT, &gpu->peer, err));
     const side peer = { .region = b.region,
                         .name = ls_block_name(gpu->peer),
                         .receiver = ls_block_state(gpu->peer) };
-    peer_wiring wiring = {
+    ls_peer_wiring wiring = {
         .number = gpu->number, .core_count = gpu->core_count, .channels = gpu->channel_count, .map = &gpu->map
     };
     ls_link **to_memory = ls_engine_alloc(b.engine, gpu->channel_count * sizeof *to_memory);
@@ -207,6 +204,6 @@ ls_status gpu_peer_build(const gpu_peer_plan *plan, gpu_peer_links *out, ls_erro
     TRY(connect_queue(&b, &peer, &wiring.to_queue, err));
     out->request_credits = noc->credits[GPU_REQUEST];
     wiring.to_memory = to_memory;
-    TRY(peer_attach(gpu->peer, &wiring, err));
-    return ls_engine_add_part(b.engine, FABRIC_END_PART, peer_end(gpu->peer), err);
+    TRY(b.ops->attach(peer.receiver, &wiring, err));
+    return ls_engine_add_part(b.engine, LS_FABRIC_END_PART, b.ops->end(peer.receiver), err);
 }

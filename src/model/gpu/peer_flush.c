@@ -3,7 +3,7 @@
 #include "lockstep/state.h"
 #include "model/gpu/peer_state.h"
 
-ls_status flush_engine_init(peer *p, const peer_wiring *wiring, ls_error *err)
+ls_status flush_engine_init(peer *p, const ls_peer_wiring *wiring, ls_error *err)
 {
     flush_engine *f = &p->flush;
     f->core_count = wiring->core_count;
@@ -73,7 +73,7 @@ static void answer_all(peer *p)
     for (; f->served > 0 && !p->ways[PEER_WAY_FENCE].waits; f->served--) {
         const flush_ask *first = &f->asks[f->head];
         if (first->link == NULL) {
-            peer_notify(p, (peer_notice){ .is_flush = 1 }, NULL);
+            peer_notify(p, (ls_peer_notice){ .is_flush = 1 }, NULL);
         } else {
             ls_link *link = f->to_core[first->m.core];
             ls_sector_message *slot = ls_link_send(link, 1);

@@ -9,8 +9,6 @@
 #include "lockstep/state.h"
 #include "model/gpu/peer.h"
 
-#define PEER_COPY_TOKEN                                                                                       \
-    (UINT32_C(1) << 31) /* tokens of the copy engine, in acknowledgements and in L2 requests */
 #define PEER_FLUSH_TOKEN (UINT32_C(1) << 30) /* of flushes, in L2 requests */
 #define PEER_ENDS 66u                        /* GPUs and the host, at most */
 
@@ -38,7 +36,7 @@ typedef struct peer_sector {
 
 /* A packet of this GPU, from its first sector to its answer. */
 typedef struct peer_ask {
-    ls_sector_message m[PEER_SECTORS];
+    ls_sector_message m[LS_PEER_SECTORS];
     uint64_t line;
     ls_cycle opened;
     uint32_t next, older, newer;   /* older, newer: of those that may grow */
@@ -49,7 +47,7 @@ typedef struct peer_ask {
 
 /* A packet of another GPU. */
 typedef struct peer_serve {
-    peer_packet packet;
+    ls_peer_packet packet;
     ls_link *link; /* whose buffer entry it has until it is answered */
     uint32_t next, token;
     uint16_t from, waiting; /* waiting: sectors that L2 was not asked for yet */
@@ -74,12 +72,12 @@ typedef struct copy_piece {
 
 /* For the device queue. A signal has its buffer entry of the fabric until it is delivered. */
 typedef struct peer_pending_notice {
-    peer_notice notice;
+    ls_peer_notice notice;
     ls_link *link; /* NULL: none */
 } peer_pending_notice;
 
 typedef struct copy_engine {
-    peer_command job;
+    ls_peer_command job;
     bool is_busy;
     uint64_t read_bytes; /* of the job whose reads were sent */
     uint64_t acked_bytes;
@@ -114,7 +112,7 @@ typedef struct peer_way {
     bool waits;
 } peer_way;
 
-enum { PEER_WAY_MEMORY = FABRIC_CLASSES, PEER_WAY_CORE, PEER_WAY_QUEUE, PEER_WAY_FENCE, PEER_WAYS };
+enum { PEER_WAY_MEMORY = LS_FABRIC_CLASSES, PEER_WAY_CORE, PEER_WAY_QUEUE, PEER_WAY_FENCE, PEER_WAYS };
 
 typedef struct peer {
     const peer_spec *spec;
@@ -123,7 +121,7 @@ typedef struct peer {
     ls_region *region;
     ls_domain *domain;
     ls_ticker ticker;
-    fabric_end end;
+    ls_fabric_end end;
     mem_map map;
     uint32_t requesters, channels;
     uint32_t memory_id;    /* this block's number among the requesters of the own L2 */
@@ -145,9 +143,9 @@ typedef struct peer {
     uint32_t ack_count;           /* of all ends */
     uint32_t signal_head, signal_count, notice_head, notice_count;
     uint32_t in_flight, turn;
-    peer_command signals[PEER_COMMANDS]; /* that wait for the fabric */
-    ls_link *from_queue;                 /* whose buffer entries they have */
-    peer_pending_notice *notices;        /* ring: that wait for the queue */
+    ls_peer_command signals[LS_PEER_COMMANDS]; /* that wait for the fabric */
+    ls_link *from_queue;                       /* whose buffer entries they have */
+    peer_pending_notice *notices;              /* ring: that wait for the queue */
     uint32_t notice_total, unused;
     copy_engine copy;
     flush_engine flush;
@@ -156,7 +154,7 @@ typedef struct peer {
 } peer;
 
 /* Puts a message on the fabric, or waits for its link. body: body_bytes are copied. */
-bool peer_send(peer *p, fabric_class class_index, peer_kind kind, uint32_t to, uint32_t token,
+bool peer_send(peer *p, ls_fabric_class class_index, ls_peer_kind kind, uint32_t to, uint32_t token,
                uint64_t address, uint32_t data_bytes, uint32_t header_bytes, const void *body,
                uint32_t body_bytes);
 /* Requests a sector of the own memory; false: the link has no room, and the block is woken when it has. */
@@ -165,7 +163,13 @@ bool peer_request_sector(peer *p, uint64_t address, uint32_t byte_mask, uint32_t
 /* A message waits for its link; peer_way_ready() ends that. */
 void peer_wait(peer *p, uint32_t way, ls_link *link);
 /* Tells the device queue. */
-void peer_notify(peer *p, peer_notice notice, ls_link *link);
+void peer_notify(peer *p, ls_peer_notice notice, ls_link *link);
+
+/* For the table of the port: messages of links. */
+void peer_receive_request(void *state, ls_link *link, const void *payload, ls_cycle now);
+void peer_receive_reply(void *state, ls_link *link, const void *payload, ls_cycle now);
+void peer_receive_command(void *state, ls_link *link, const void *payload, ls_cycle now);
+void peer_receive_flush(void *state, ls_link *link, const void *payload, ls_cycle now);
 
 /* For the set-up: a link has room again, a message of the fabric, one cycle. */
 void peer_way_ready(void *self, ls_cycle now);
@@ -175,7 +179,7 @@ bool peer_tick(void *self, ls_cycle now);
 /* --- copy_engine.c --- */
 
 ls_status copy_engine_init(peer *p, ls_error *err);
-void copy_engine_start(peer *p, const peer_command *command);
+void copy_engine_start(peer *p, const ls_peer_command *command);
 /* An answer of L2 to a read, and the acknowledgement of a piece. */
 void copy_engine_read(peer *p, uint32_t token);
 void copy_engine_acked(peer *p, uint32_t token);
@@ -189,7 +193,7 @@ extern const ls_state_row copy_engine_rows[COPY_ENGINE_ROWS];
 
 /* --- peer_flush.c --- */
 
-ls_status flush_engine_init(peer *p, const peer_wiring *wiring, ls_error *err);
+ls_status flush_engine_init(peer *p, const ls_peer_wiring *wiring, ls_error *err);
 void flush_engine_start(peer *p); /* for the device queue */
 void flush_engine_answer(peer *p);
 void flush_engine_cycle(peer *p);

@@ -6,9 +6,9 @@
 #include "lockstep/l1.h"
 #include "lockstep/l2.h"
 #include "lockstep/noc.h"
+#include "lockstep/peer.h"
 #include "lockstep/scheduler.h"
 #include "model/core/core_api.h"
-#include "model/gpu/peer.h"
 #include "model/memory/partition.h"
 
 /* Every member of a table is a function, so that their number follows from its size. */
@@ -43,6 +43,11 @@ CHECK(dram_functions, ls_dram_ops);
 static const char *const reply_functions[] = { "ready", "done", NULL };
 CHECK(reply_functions, ls_dram_reply_ops);
 
+static const char *const peer_functions[] = { "describe",      "attach",          "end", "receive_request",
+                                              "receive_reply", "receive_command", NULL };
+_Static_assert(LS_COUNT_OF(peer_functions) - 1 + 1 == sizeof(ls_peer_ops) / sizeof(void (*)(void)),
+               "a name for each function of ls_peer_ops but receive_flush");
+
 static const ls_interface core = { LS_CORE_INTERFACE, "lockstep/core.h", core_functions };
 static const ls_interface core_profile_interface = { CORE_PROFILE_INTERFACE, "model/core/core_api.h",
                                                      core_profile_functions };
@@ -56,6 +61,9 @@ static const ls_interface dispatch = { LS_DISPATCH_INTERFACE, "lockstep/dispatch
 static const ls_interface dram = { LS_DRAM_INTERFACE, "lockstep/dram.h", dram_functions };
 static const ls_interface reply = { LS_DRAM_REPLY_INTERFACE, "lockstep/dram.h", reply_functions };
 
+static const ls_interface peer = { LS_PEER_INTERFACE, "lockstep/peer.h", peer_functions };
+
+static const ls_slot_port peer_ports[] = { { .name = LS_PEER_PORT, .interface = &peer } };
 static const ls_slot_port core_ports[] = {
     { .name = LS_CORE_PORT, .interface = &core },
     { .name = CORE_PROFILE_PORT, .interface = &core_profile_interface, .optional = true },
@@ -116,7 +124,8 @@ const ls_section gpu_sections[GPU_SECTIONS] = {
       .help = "memory channels",
       PORTS(dram_ports) },
     { .path = "peer",
-      .slot = PEER_SLOT,
+      .slot = LS_PEER_SLOT,
       .default_model = "packets",
-      .help = "memory of other GPUs, in a system with a fabric" },
+      .help = "memory of other GPUs, in a system with a fabric",
+      PORTS(peer_ports) },
 };

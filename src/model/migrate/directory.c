@@ -20,10 +20,10 @@ void dir_fail(directory *d, const char *fmt, ...)
 /* -------------------------------------------------------------------------------------------------- sending */
 
 /* A message of a class; NULL: the link is full, and `event` runs when it is not. */
-static fabric_message *begin_message(directory *d, fabric_class class_index, ls_event *event)
+static ls_fabric_message *begin_message(directory *d, ls_fabric_class class_index, ls_event *event)
 {
     ls_link *link = d->end->send[class_index];
-    fabric_message *m = ls_link_send(link, 1);
+    ls_fabric_message *m = ls_link_send(link, 1);
     if (m == NULL) {
         d->n.fabric_waits++;
         d->waits[class_index] = true;
@@ -32,17 +32,17 @@ static fabric_message *begin_message(directory *d, fabric_class class_index, ls_
     return m;
 }
 
-static void fill(const directory *d, fabric_message *m, fabric_class class_index, migrate_kind kind,
+static void fill(const directory *d, ls_fabric_message *m, ls_fabric_class class_index, migrate_kind kind,
                  uint32_t to, uint32_t token, const migrate_body *body)
 {
-    *m = (fabric_message){ .from = (uint16_t)(d->end->ends - 1),
-                           .to = (uint16_t)to,
-                           .class_index = (uint8_t)class_index,
-                           .kind = (uint8_t)kind,
-                           .wire_bytes = MIGRATE_BODY_WIRE_BYTES,
-                           .body_bytes = sizeof *body,
-                           .token = token,
-                           .address = body->address };
+    *m = (ls_fabric_message){ .from = (uint16_t)(d->end->ends - 1),
+                              .to = (uint16_t)to,
+                              .class_index = (uint8_t)class_index,
+                              .kind = (uint8_t)kind,
+                              .wire_bytes = MIGRATE_BODY_WIRE_BYTES,
+                              .body_bytes = sizeof *body,
+                              .token = token,
+                              .address = body->address };
     memcpy(m->body, body, sizeof *body);
 }
 
@@ -58,7 +58,7 @@ void dir_send_grants(directory *d)
     while (!index_list_empty(&d->granting)) {
         const dir_ask *a = &d->asks[d->granting.first];
         const dir_page *p = &d->pages[a->unit];
-        fabric_message *m = begin_message(d, FABRIC_WALK, &d->grant_ready);
+        ls_fabric_message *m = begin_message(d, LS_FABRIC_WALK, &d->grant_ready);
         if (m == NULL)
             return;
         migrate_body body = { .address = p->address,
@@ -67,7 +67,7 @@ void dir_send_grants(directory *d)
                               .to = count_to(d, p, a),
                               .size_log2 = d->sizes[a->unit],
                               .flags = (uint8_t)(MIGRATE_MANAGED | (a->is_writable ? MIGRATE_WRITE : 0)) };
-        fill(d, m, FABRIC_WALK, MIGRATE_GRANT, a->place, a->unit, &body);
+        fill(d, m, LS_FABRIC_WALK, MIGRATE_GRANT, a->place, a->unit, &body);
         uint32_t i = index_list_pop(&d->granting, dir_ask_links(d));
         dir_tell(d, LS_TAP_ASK | i, (ls_tap_event){ .phase = LS_TAP_END });
         index_pool_give(&d->free_asks, dir_ask_links(d), i);
@@ -99,12 +99,12 @@ void dir_send_shoots(directory *d)
         dir_transaction *t = &d->transactions[i];
         while (t->shoot != 0) {
             uint32_t gpu = (uint32_t)__builtin_ctzll(t->shoot);
-            fabric_message *m = begin_message(d, FABRIC_INVALIDATE, &d->shoot_ready);
+            ls_fabric_message *m = begin_message(d, LS_FABRIC_INVALIDATE, &d->shoot_ready);
             if (m == NULL)
                 return;
             migrate_body body;
             shoot_body(d, t, gpu, &body);
-            fill(d, m, FABRIC_INVALIDATE, MIGRATE_SHOOT, gpu, i, &body);
+            fill(d, m, LS_FABRIC_INVALIDATE, MIGRATE_SHOOT, gpu, i, &body);
             t->shoot &= t->shoot - 1;
             d->n.shootdowns += (body.flags & MIGRATE_FORGET) != 0;
         }
@@ -151,9 +151,9 @@ static bool begin_look(directory *d, uint32_t gpu, const migrate_body *body, dir
     return true;
 }
 
-static bool walked(void *self, uint32_t gpu, const migrate_body *ask, ls_cycle taken, ls_cycle now)
+static bool walked(void *self, uint32_t gpu, const void *body, ls_cycle taken, ls_cycle now)
 {
-    return begin_look(self, gpu, ask, DIR_WALK, taken, now);
+    return begin_look(self, gpu, body, DIR_WALK, taken, now);
 }
 
 static void look_event(void *self, ls_cycle now)
@@ -167,7 +167,7 @@ static void look_event(void *self, ls_cycle now)
         dir_arm(d, &d->look_event, d->asks[d->looking.first].ready);
 }
 
-static void taken(directory *d, const fabric_message *m, ls_cycle now)
+static void taken(directory *d, const ls_fabric_message *m, ls_cycle now)
 {
     if (m->token >= d->unit_room || d->sizes[m->token] == 0 || d->pages[m->token].grants == 0) {
         dir_fail(d, "%s was told that GPU %u has taken grant %u, which is not open", d->name, m->from,
@@ -179,7 +179,7 @@ static void taken(directory *d, const fabric_message *m, ls_cycle now)
     dir_start_waiting(d, now);
 }
 
-static void message(void *self, ls_link *link, const fabric_message *m, ls_cycle now)
+static void message(void *self, ls_link *link, const ls_fabric_message *m, ls_cycle now)
 {
     directory *d = self;
     const migrate_body *body = (const void *)m->body;
@@ -207,7 +207,7 @@ static void message(void *self, ls_link *link, const fabric_message *m, ls_cycle
     ls_link_release(link, 1);
 }
 
-const host_directory_ops dir_host_ops = { .walked = walked, .message = message };
+const ls_host_directory_ops dir_host_ops = { .walked = walked, .message = message };
 
 /* --------------------------------------------------------------------------------------------------- events */
 
@@ -215,7 +215,7 @@ static void grant_ready(void *self, ls_cycle now)
 {
     directory *d = self;
     (void)now;
-    d->waits[FABRIC_WALK] = false;
+    d->waits[LS_FABRIC_WALK] = false;
     dir_send_grants(d);
 }
 
@@ -223,14 +223,14 @@ static void shoot_ready(void *self, ls_cycle now)
 {
     directory *d = self;
     (void)now;
-    d->waits[FABRIC_INVALIDATE] = false;
+    d->waits[LS_FABRIC_INVALIDATE] = false;
     dir_send_shoots(d);
 }
 
 static void piece_ready(void *self, ls_cycle now)
 {
     directory *d = self;
-    d->waits[FABRIC_MIGRATE] = false;
+    d->waits[LS_FABRIC_MIGRATE] = false;
     dir_send_pieces(d, now);
 }
 
@@ -250,8 +250,8 @@ void dir_init_events(directory *d)
 static const char *end_name(const directory *d, uint32_t number)
 {
     const ls_engine *engine = ls_domain_engine(ls_region_domain(d->region));
-    const fabric_end *end;
-    for (uint32_t i = 0; (end = ls_engine_part(engine, FABRIC_END_PART, i)) != NULL; i++)
+    const ls_fabric_end *end;
+    for (uint32_t i = 0; (end = ls_engine_part(engine, LS_FABRIC_END_PART, i)) != NULL; i++)
         if (end->number == number)
             return end->name;
     return d->end->name;
@@ -274,7 +274,7 @@ static void report_transaction(const directory *d, const dir_transaction *t, ls_
 void dir_waits(const void *self, ls_wait_sink *sink)
 {
     const directory *d = self;
-    static const fabric_class classes[] = { FABRIC_WALK, FABRIC_INVALIDATE, FABRIC_MIGRATE };
+    static const ls_fabric_class classes[] = { LS_FABRIC_WALK, LS_FABRIC_INVALIDATE, LS_FABRIC_MIGRATE };
     for (uint32_t i = 0; i < d->spec->in_flight; i++)
         if (d->transactions[i].is_active)
             report_transaction(d, &d->transactions[i], sink);

@@ -3,7 +3,7 @@
  *   directory.c     messages in and out, and the block
  *   page_step.c     the queue of questions of a page: policy, grants, far faults
  *   transaction.c   changes of pages: shootdowns, sending, ends; pages that wait; room on GPUs
- *   policy.c        the models `page`, `esi` and `split`: the change that a question needs
+ *   policy.c        the models `page`, `esi` and `split`: the change that a question needs; plans of all models
  *   host_pages.c    the host as a holder of pages: it reads and writes lines of its memory
  *   page_map.c      ranges, pages, splitting and merging; functions for the driver
  *   page_check.c    the checker
@@ -15,6 +15,7 @@
 
 #include "base/list.h"
 #include "lockstep/line.h"
+#include "lockstep/migrate.h"
 #include "lockstep/timeline.h"
 #include "model/fabric/host.h"
 #include "model/migrate/migrate.h"
@@ -22,15 +23,12 @@
 #define DIR_NOWHERE UINT32_MAX
 #define DIR_BLOCK_LOG2 MIGRATE_SIZE_MAX_LOG2 /* ranges are multiples of it */
 
-typedef enum dir_model { DIR_PAGE, DIR_ESI, DIR_SPLIT } dir_model;
-
+/* The spec of the directory's block: numbers, and the model that decides. */
 typedef struct dir_spec {
-    uint32_t model; /* dir_model */
-    uint64_t in_flight, asks, threshold, pin, prefetch, capacity_mib, host_lines;
-    uint64_t page_kib, smallest_kib, largest_kib;
-    ls_ratio fault_ns;
-    uint32_t sender, start;
-    bool check, merge;
+    ls_migrate_keys keys;
+    const ls_migrate_ops *ops;
+    const void *model_spec;
+    const char *model;
 } dir_spec;
 
 typedef struct dir_counters {
@@ -145,18 +143,13 @@ typedef struct dir_seen {
     bool host_valid;
 } dir_seen;
 
-struct directory;
-typedef struct dir_policy {
-    /* For a question of a GPU to a page without open grants or not. */
-    void (*decide)(const struct directory *d, const dir_page *page, const dir_ask *ask, dir_plan *out);
-    bool splits;
-} dir_policy;
-
 typedef struct directory {
-    const dir_spec *spec;
-    const dir_policy *policy;
+    const ls_migrate_keys *spec;
+    const ls_migrate_ops *policy;
+    const void *model_spec; /* of the policy */
+    const char *model;      /* its name */
     ls_block *host;
-    const fabric_end *end;
+    const ls_fabric_end *end;
     ls_region *region;
     const ls_tap *tap;
     const char *name;
@@ -182,7 +175,7 @@ typedef struct directory {
     bool is_starting, start_again;
     index_list looking, faulting, granting, shooting, sending, accessing, pieces;
     index_list waiting; /* by next_waiting */
-    bool waits[FABRIC_CLASSES];
+    bool waits[LS_FABRIC_CLASSES];
     uint64_t resident[MEM_PLACE_GPUS], leaving[MEM_PLACE_GPUS]; /* bytes; leaving: of evictions under way */
     uint32_t hand[MEM_PLACE_GPUS];
     char reason[160]; /* of a run that failed */
@@ -279,7 +272,7 @@ static inline void dir_tell_ask(const directory *d, uint32_t i)
 void dir_fail(directory *d, const char *fmt, ...) LS_PRINTF(2, 3);
 
 /* directory.c */
-extern const host_directory_ops dir_host_ops;
+extern const ls_host_directory_ops dir_host_ops;
 void dir_init_events(directory *d);
 void dir_waits(const void *self, ls_wait_sink *sink);
 void dir_send_grants(directory *d);
@@ -293,7 +286,7 @@ void dir_enqueue(directory *d, uint32_t ask, ls_cycle now);
 void dir_fault_event(void *self, ls_cycle now);
 /* The next pages of the driver's orders. */
 void dir_order_event(void *self, ls_cycle now);
-void dir_plan_ask(const directory *d, const dir_page *page, const dir_ask *ask, dir_plan *out);
+void dir_plan_ask(directory *d, const dir_page *page, const dir_ask *ask, dir_plan *out);
 
 /* transaction.c */
 void dir_wait(directory *d, uint32_t ask, ls_cycle now); /* the first question of its page needs a change */
@@ -303,13 +296,13 @@ void dir_host_sent(directory *d, uint32_t transaction, ls_cycle now);
 void dir_arrived(directory *d, uint32_t transaction, uint32_t place, ls_cycle now);
 
 /* policy.c */
-extern const dir_policy dir_policies[];
+extern const ls_migrate_ops dir_page_ops, dir_esi_ops, dir_split_ops;
 uint32_t dir_choose_sender(const directory *d, const dir_page *page, uint32_t to);
 ls_status dir_measure_hops(directory *d, ls_error *err);
 
 /* host_pages.c */
 void dir_host_send(directory *d, uint32_t transaction, ls_cycle now);
-void dir_host_piece(directory *d, ls_link *link, const fabric_message *message, ls_cycle now);
+void dir_host_piece(directory *d, ls_link *link, const ls_fabric_message *message, ls_cycle now);
 void dir_access_event(void *self, ls_cycle now);
 void dir_send_pieces(directory *d, ls_cycle now);
 

@@ -52,7 +52,7 @@ void dir_host_send(directory *d, uint32_t i, ls_cycle now)
     read_more(d, now);
 }
 
-static void fill_piece(const directory *d, const dir_line *line, fabric_message *to)
+static void fill_piece(const directory *d, const dir_line *line, ls_fabric_message *to)
 {
     const dir_transaction *t = &d->transactions[line->transaction];
     ls_line_message piece = line->line;
@@ -62,26 +62,26 @@ static void fill_piece(const directory *d, const dir_line *line, fabric_message 
     piece.mask[1] = d->line_bytes == LS_LINE_BYTES_MAX ? UINT64_MAX : 0;
     piece.address = dir_frame(d, &d->pages[t->unit], t->to) + (uint64_t)line->line.token * d->line_bytes;
     piece.token = line_total(d, t);
-    *to = (fabric_message){ .from = (uint16_t)(d->end->ends - 1),
-                            .to = (uint16_t)dir_end_of(d, t->to),
-                            .class_index = FABRIC_MIGRATE,
-                            .kind = MIGRATE_PIECE,
-                            .data_bytes = (uint16_t)d->line_bytes,
-                            .wire_bytes = (uint16_t)(d->line_bytes + MIGRATE_PIECE_HEAD_BYTES),
-                            .body_bytes = (uint16_t)(LS_LINE_HEAD_BYTES + d->line_bytes),
-                            .token = line->transaction,
-                            .address = piece.address };
+    *to = (ls_fabric_message){ .from = (uint16_t)(d->end->ends - 1),
+                               .to = (uint16_t)dir_end_of(d, t->to),
+                               .class_index = LS_FABRIC_MIGRATE,
+                               .kind = MIGRATE_PIECE,
+                               .data_bytes = (uint16_t)d->line_bytes,
+                               .wire_bytes = (uint16_t)(d->line_bytes + MIGRATE_PIECE_HEAD_BYTES),
+                               .body_bytes = (uint16_t)(LS_LINE_HEAD_BYTES + d->line_bytes),
+                               .token = line->transaction,
+                               .address = piece.address };
     memcpy(to->body, &piece, to->body_bytes);
 }
 
 void dir_send_pieces(directory *d, ls_cycle now)
 {
     while (!index_list_empty(&d->pieces)) {
-        fabric_message *m = ls_link_send(d->end->send[FABRIC_MIGRATE], 1);
+        ls_fabric_message *m = ls_link_send(d->end->send[LS_FABRIC_MIGRATE], 1);
         if (m == NULL) {
             d->n.fabric_waits++;
-            d->waits[FABRIC_MIGRATE] = true;
-            ls_link_wait(d->end->send[FABRIC_MIGRATE], &d->piece_ready);
+            d->waits[LS_FABRIC_MIGRATE] = true;
+            ls_link_wait(d->end->send[LS_FABRIC_MIGRATE], &d->piece_ready);
             break;
         }
         uint32_t i = index_list_pop(&d->pieces, dir_line_links(d)), which = d->lines[i].transaction;
@@ -98,7 +98,7 @@ void dir_send_pieces(directory *d, ls_cycle now)
 
 /* ---------------------------------------------------------------------------------------------------- coming */
 
-void dir_host_piece(directory *d, ls_link *link, const fabric_message *m, ls_cycle now)
+void dir_host_piece(directory *d, ls_link *link, const ls_fabric_message *m, ls_cycle now)
 {
     if (m->token >= d->spec->in_flight || !d->transactions[m->token].is_active ||
         d->transactions[m->token].to != MEM_PLACE_HOST || !d->transactions[m->token].awaits_data) {
@@ -139,7 +139,7 @@ void dir_access_event(void *self, ls_cycle now)
         else
             index_list_append(&d->pieces, dir_line_links(d), i);
     }
-    if (!index_list_empty(&d->pieces) && !d->waits[FABRIC_MIGRATE])
+    if (!index_list_empty(&d->pieces) && !d->waits[LS_FABRIC_MIGRATE])
         dir_send_pieces(d, now);
     if (!index_list_empty(&d->accessing))
         dir_arm(d, &d->access_event, d->lines[d->accessing.first].ready);

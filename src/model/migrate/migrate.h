@@ -32,7 +32,7 @@
 #define MODEL_MIGRATE_MIGRATE_H
 
 #include "lockstep/block.h"
-#include "model/fabric/fabric.h"
+#include "engine/fabric_ends.h"
 #include "model/memory/place.h"
 
 typedef enum migrate_kind {
@@ -57,7 +57,7 @@ enum {                          /* migrate_body.flags */
        MIGRATE_FAULT = 1u << 5,   /* GRANT: nothing is mapped there: the access will fault */
 };
 
-/* The body of all kinds but MIGRATE_PIECE. fabric_message.token is the directory's transaction in SHOOT, SHOT and ARRIVED,
+/* The body of all kinds but MIGRATE_PIECE. ls_fabric_message.token is the directory's transaction in SHOOT, SHOT and ARRIVED,
  * and the grant's number in GRANT and TAKEN. */
 typedef struct migrate_body {
     uint64_t address; /* virtual: of the page; ASK: of the access */
@@ -74,7 +74,7 @@ typedef struct migrate_body {
 } migrate_body;
 
 /* MIGRATE_PIECE: the body is an ls_line_message that writes a line: address is the line's in the receiver's memory, token how
- * many pieces the page has. fabric_message.token is the directory's transaction. */
+ * many pieces the page has. ls_fabric_message.token is the directory's transaction. */
 
 /* Bytes of messages: an address and an entry; a piece has 12 beside its data (akita, DataPullRsp). */
 #define MIGRATE_BODY_WIRE_BYTES 16u

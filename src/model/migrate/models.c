@@ -2,8 +2,6 @@
  * saved state. */
 #include "model/migrate/directory.h"
 
-#include "lockstep/fabric.h"
-
 #define TRY(call)                                                                                             \
     do {                                                                                                      \
         ls_status status_ = (call);                                                                           \
@@ -16,7 +14,7 @@
 #define FS_PER_NS UINT64_C(1000000)
 
 static const char *const senders[] = { "lowest", "nearest", NULL };
-static const char *const starts[] = { "home", "host", NULL };
+const char *const ls_migrate_starts[] = { "home", "host", NULL };
 
 /* ---------------------------------------------------------------------------------------------------- block */
 
@@ -25,18 +23,22 @@ static uint32_t log2_of(uint64_t value)
     return 63u - (uint32_t)__builtin_clzll(value);
 }
 
-static ls_status check_spec(const dir_spec *s, ls_error *err)
+static ls_status check_keys(const char *model, const ls_migrate_keys *s, ls_error *err)
 {
+    if (s->in_flight == 0 || s->asks == 0 || s->host_lines == 0 || s->fault_ns.den == 0 ||
+        (s->splits ? s->smallest_kib == 0 || s->largest_kib == 0 : s->page_kib == 0))
+        return ls_fail(err, LS_ERR_INPUT,
+                       "model 'migrate/%s' leaves numbers of the directory 0 (see lockstep/migrate.h)", model);
     const uint64_t sizes[] = { s->page_kib, s->smallest_kib, s->largest_kib };
     const char *const names[] = { "page_kib", "smallest_kib", "largest_kib" };
     for (uint32_t i = 0; i < LS_COUNT_OF(sizes); i++)
         if (sizes[i] != 0 && (sizes[i] & (sizes[i] - 1)) != 0)
             return ls_fail(err, LS_ERR_INPUT, "migrate.%s is %llu, which is no power of 2", names[i],
                            (unsigned long long)sizes[i]);
-    if (s->model == DIR_SPLIT && s->smallest_kib > s->largest_kib)
+    if (s->splits && s->smallest_kib > s->largest_kib)
         return ls_fail(err, LS_ERR_INPUT, "migrate.smallest_kib is %llu, but migrate.largest_kib is %llu",
                        (unsigned long long)s->smallest_kib, (unsigned long long)s->largest_kib);
-    uint64_t largest = s->model == DIR_SPLIT ? s->largest_kib : s->page_kib;
+    uint64_t largest = s->splits ? s->largest_kib : s->page_kib;
     if (s->capacity_mib != 0 && s->capacity_mib * 1024 < 4 * largest)
         return ls_fail(err, LS_ERR_INPUT, "migrate.capacity_mib is %llu: less than four pages of %llu KiB",
                        (unsigned long long)s->capacity_mib, (unsigned long long)largest);
@@ -46,9 +48,12 @@ static ls_status check_spec(const dir_spec *s, ls_error *err)
 static ls_status init(ls_block *block, void *state, const void *spec, ls_error *err)
 {
     directory *d = state;
-    const dir_spec *s = d->spec = spec;
-    bool splits = s->model == DIR_SPLIT;
-    d->policy = &dir_policies[s->model];
+    const dir_spec *given = spec;
+    const ls_migrate_keys *s = d->spec = &given->keys;
+    bool splits = s->splits;
+    d->policy = given->ops;
+    d->model_spec = given->model_spec;
+    d->model = given->model;
     d->region = ls_block_region(block);
     d->tap = ls_block_tap(block);
     d->name = ls_block_name(block);
@@ -75,7 +80,7 @@ static ls_status join(directory *d, const host_part *host, uint32_t gpus, ls_err
     d->host = host->host;
     d->end = host->end;
     d->gpus = gpus;
-    d->line_bytes = host_line_bytes(host->host);
+    d->line_bytes = host->line_bytes;
     ls_ratio ns = d->spec->fault_ns;
     ls_time fault_fs = ns.num / ns.den * FS_PER_NS + ns.num % ns.den * FS_PER_NS / ns.den;
     d->fault_cycles = (uint32_t)ls_clock_cycle_at(ls_region_clock(d->region), fault_fs);
@@ -83,8 +88,12 @@ static ls_status join(directory *d, const host_part *host, uint32_t gpus, ls_err
     d->asks = ls_domain_alloc(ls_region_domain(d->region), d->ask_count * sizeof *d->asks);
     if (d->asks == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", d->name);
-    host_set_directory(host->host, &dir_host_ops, d, SHOT_CREDITS, PIECE_CREDITS);
-    return LS_OK;
+    return host_set_directory(host->host,
+                              &(ls_host_directory){ .ops = &dir_host_ops,
+                                                    .self = d,
+                                                    .credits = { [LS_FABRIC_INVALIDATE] = SHOT_CREDITS,
+                                                                 [LS_FABRIC_MIGRATE] = PIECE_CREDITS } },
+                              err);
 }
 
 /* clang-format off */
@@ -200,81 +209,64 @@ static const ls_block_type directory_type = {
 
 /* --------------------------------------------------------------------------------------------------- models */
 
-static ls_status build(ls_engine *engine, const void *spec, dir_model model, uint32_t gpus, ls_error *err)
+ls_status ls_migrate_build(ls_engine *engine, const ls_block_type *model, const void *spec, uint32_t gpus,
+                           ls_error *err)
 {
     const host_part *host = ls_engine_part(engine, HOST_PART, 0);
-    dir_spec s = *(const dir_spec *)spec;
+    const ls_port_decl *port = ls_block_type_port(model, LS_MIGRATE_INTERFACE, false);
+    dir_spec s = { .ops = port->ops, .model_spec = spec, .model = model->name };
     ls_block *block;
-    s.model = model;
     if (host == NULL)
-        return ls_fail(err, LS_ERR_INPUT, "pages migrate only in a system whose host.model is 'cpu'");
-    TRY(check_spec(&s, err));
+        return ls_fail(err, LS_ERR_INPUT, "pages migrate only in a system with a host");
+    s.ops->keys(spec, &s.keys);
+    TRY(check_keys(model->name, &s.keys, err));
     TRY(ls_block_create(ls_block_region(host->host), "migrate", &directory_type, &s, &block, err));
     TRY(join(ls_block_state(block), host, gpus, err));
     return ls_engine_add_part(engine, MIGRATE_PART, block, err);
 }
 
-static ls_status build_page(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err)
-{
-    return build(engine, spec, DIR_PAGE, gpus, err);
-}
-
-static ls_status build_esi(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err)
-{
-    return build(engine, spec, DIR_ESI, gpus, err);
-}
-
-static ls_status build_split(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err)
-{
-    return build(engine, spec, DIR_SPLIT, gpus, err);
-}
+/* The built-in models have the directory's numbers and no others. */
+typedef struct model_spec {
+    ls_migrate_keys keys;
+} model_spec;
 
 /* clang-format off */
-#define COMMON_KEYS                                                                                           \
-    LS_PARAM_UINT(dir_spec, in_flight, "pages", 64, 1, 1024, "pages that change at once; others wait in order"), \
-    LS_PARAM_UINT(dir_spec, asks, "walks", 1024, 1, 65536, "page walks of each GPU that the directory holds"), \
-    LS_PARAM_UINT(dir_spec, host_lines, "lines", 64, 1, 4096, "lines of pages that the host reads at once"),  \
-    LS_PARAM_RATIO(dir_spec, fault_ns, "fault_ns", "ns", "0", 0, 100000000, "that software needs for a page that is not where it is accessed"), \
-    LS_PARAM_UINT(dir_spec, capacity_mib, "MiB", 0, 0, 16777216, "managed pages that a GPU holds; 0: as many as there are"), \
-    LS_PARAM_CHOICE(dir_spec, start, "start", "home", starts, "where pages lie at first: on the GPU that they were allocated on, or on the host"), \
-    LS_PARAM_BOOL(dir_spec, check, false, "check that a page has one writer or any number of readers, from the messages alone")
-#define PAGE_SIZE                                                                                             \
-    LS_PARAM_UINT(dir_spec, page_kib, "KiB", 4, 1, 2048, "size of a page; pages of more than 4 KiB cannot be placed one by one")
+#define MODEL_KEYS LS_MIGRATE_KEYS(model_spec, keys)
+#define MODEL_PAGE_KEY LS_MIGRATE_PAGE_KEY(model_spec, keys)
 #define SENDER                                                                                                \
-    LS_PARAM_CHOICE(dir_spec, sender, "sender", "lowest", senders, "which of several readers sends the page: the GPU of the lowest number, or the nearest")
+    LS_PARAM_CHOICE(ls_migrate_keys, sender, "sender", "lowest", senders, "which of several readers sends the page: the GPU of the lowest number, or the nearest")
 
 static const ls_param page_params[] = {
-    COMMON_KEYS,
-    PAGE_SIZE,
-    LS_PARAM_UINT(dir_spec, threshold, "accesses", 1, 1, 65535, "remote accesses of a GPU after which it gets the page; 1: it never accesses it remotely"),
-    LS_PARAM_UINT(dir_spec, pin, "moves", 0, 0, 65535, "moves after which a page stays and is accessed remotely; 0: never"),
-    LS_PARAM_UINT(dir_spec, prefetch, "pages", 0, 0, 512, "pages that follow and move along"),
+    MODEL_KEYS,
+    MODEL_PAGE_KEY,
+    LS_PARAM_UINT(ls_migrate_keys, threshold, "accesses", 1, 1, 65535, "remote accesses of a GPU after which it gets the page; 1: it never accesses it remotely"),
+    LS_PARAM_UINT(ls_migrate_keys, pin, "moves", 0, 0, 65535, "moves after which a page stays and is accessed remotely; 0: never"),
+    LS_PARAM_UINT(ls_migrate_keys, prefetch, "pages", 0, 0, 512, "pages that follow and move along"),
 };
 static const ls_param esi_params[] = {
-    COMMON_KEYS,
-    PAGE_SIZE,
+    MODEL_KEYS,
+    MODEL_PAGE_KEY,
     SENDER,
 };
 static const ls_param split_params[] = {
-    COMMON_KEYS,
+    MODEL_KEYS,
     SENDER,
-    LS_PARAM_UINT(dir_spec, smallest_kib, "KiB", 1, 1, 2048, "smallest page"),
-    LS_PARAM_UINT(dir_spec, largest_kib, "KiB", 2048, 1, 2048, "largest page"),
-    LS_PARAM_BOOL(dir_spec, merge, true, "neighbours that belong to one place become one page again"),
+    LS_PARAM_UINT(ls_migrate_keys, smallest_kib, "KiB", 1, 1, 2048, "smallest page"),
+    LS_PARAM_UINT(ls_migrate_keys, largest_kib, "KiB", 2048, 1, 2048, "largest page"),
+    LS_PARAM_BOOL(ls_migrate_keys, merge, true, "neighbours that belong to one place become one page again"),
 };
 /* clang-format on */
 
 #define MODEL(name_, help_)                                                                                   \
-    static const ls_fabric_ops name_##_ops = { .build = build_##name_ };                                      \
     static const ls_port_decl name_##_ports[] = {                                                             \
-        { .name = LS_MIGRATE_PORT, .interface = LS_MIGRATE_INTERFACE, .ops = &name_##_ops },                  \
+        { .name = LS_MIGRATE_PORT, .interface = LS_MIGRATE_INTERFACE, .ops = &dir_##name_##_ops },            \
     };                                                                                                        \
     static const ls_block_type name_##_model = {                                                              \
         .abi = LS_ABI_VERSION,                                                                                \
         .slot = LS_MIGRATE_SLOT,                                                                              \
         .name = #name_,                                                                                       \
         .help = help_,                                                                                        \
-        LS_BLOCK_PARAMS(dir_spec, name_##_params),                                                            \
+        LS_BLOCK_PARAMS(model_spec, name_##_params),                                                          \
         .ports = name_##_ports,                                                                               \
         .port_count = LS_COUNT_OF(name_##_ports),                                                             \
     };                                                                                                        \

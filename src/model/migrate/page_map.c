@@ -312,7 +312,7 @@ static ls_status cut(directory *d, uint64_t address, uint64_t bytes, ls_error *e
         end = (end + smallest - 1) & ~(smallest - 1);
     if ((address | end) % smallest != 0)
         return ls_fail(err, LS_ERR_INPUT, HEX " bytes at " HEX " are not whole pages: migrate.%s is %llu",
-                       U(bytes), U(address), d->policy->splits ? "smallest_kib" : "page_kib",
+                       U(bytes), U(address), d->spec->splits ? "smallest_kib" : "page_kib",
                        U(smallest / 1024));
     for (uint32_t u = dir_find(d, address); u != DIR_NOWHERE && d->pages[u].address < end;
          u = dir_find(d, d->pages[u].address + dir_page_bytes(d, u)))

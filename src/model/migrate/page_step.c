@@ -31,7 +31,7 @@ static void grant(directory *d, uint32_t unit, uint32_t i, const dir_plan *plan,
     dir_check_grant(d, unit, a->place, plan->to, plan->is_writable);
     dir_tell_step(d, LS_TAP_ASK | i, LS_STEP_GRANT);
     index_list_append(&d->granting, dir_ask_links(d), i);
-    if (!d->waits[FABRIC_WALK])
+    if (!d->waits[LS_FABRIC_WALK])
         dir_send_grants(d);
 }
 

@@ -1,4 +1,5 @@
-/* policy.c: see directory.h: the change that a question needs under each model, as tables of cases. */
+/* policy.c: see directory.h: the change that a question needs under each model, as tables of cases; plans of models are
+ * checked. */
 #include "model/fabric/network.h"
 #include "model/migrate/directory.h"
 
@@ -59,76 +60,149 @@ ls_status dir_measure_hops(directory *d, ls_error *err)
 
 /* ------------------------------------------------------------------------------------------------- policies */
 
-static void grant(dir_plan *out, uint32_t at, bool is_writable)
+static void grant(ls_migrate_plan *out, uint32_t at, bool is_writable)
 {
-    *out = (dir_plan){ .to = at, .sender = DIR_NOWHERE, .grants = true, .is_writable = is_writable };
+    *out = (ls_migrate_plan){ .change = LS_MIGRATE_GRANT, .to = at, .is_writable = is_writable };
 }
 
-static void take(const directory *d, const dir_page *p, uint32_t to, dir_plan *out)
+static void take(ls_migrate_plan *out, uint32_t to)
+{
+    *out = (ls_migrate_plan){ .change = LS_MIGRATE_TAKE, .to = to };
+}
+
+/* One place holds a page. Others get it at their first access, or when they have counted enough remote accesses. */
+static void decide_page(const void *spec, const ls_migrate_page *p, const ls_migrate_question *q,
+                        ls_migrate_plan *out)
+{
+    uint32_t owner = ls_migrate_first_holder(p);
+    if (q->counted) {
+        *out = (ls_migrate_plan){ .change = LS_MIGRATE_NOTHING };
+        if (!p->is_pinned && (p->remote >> q->gpu & 1) != 0)
+            take(out, q->gpu);
+    } else if (owner == q->gpu || p->is_pinned || ((const ls_migrate_keys *)spec)->threshold > 1 || q->stays) {
+        grant(out, owner, true);
+    } else {
+        take(out, q->gpu);
+    }
+}
+
+/* A DMA engine: the page stays. */
+static void decide_stay(const ls_migrate_page *p, const ls_migrate_question *q, ls_migrate_plan *out)
+{
+    uint32_t at = ls_migrate_holds(p, q->gpu) ? q->gpu : ls_migrate_first_holder(p);
+    if (p->is_exclusive)
+        grant(out, at, true);
+    else if (!q->writes)
+        grant(out, at, false);
+    else
+        take(out, at);
+}
+
+/* One place holds a page and may write (E), or several may read (S). */
+static void decide_esi(const void *spec, const ls_migrate_page *p, const ls_migrate_question *q,
+                       ls_migrate_plan *out)
+{
+    (void)spec;
+    if (q->counted)
+        *out = (ls_migrate_plan){ .change = LS_MIGRATE_NOTHING };
+    else if (q->stays)
+        decide_stay(p, q, out);
+    else if (ls_migrate_holds(p, q->gpu) && (p->is_exclusive || !q->writes))
+        grant(out, q->gpu, p->is_exclusive);
+    else if (q->writes)
+        take(out, q->gpu);
+    else
+        *out = (ls_migrate_plan){ .change = LS_MIGRATE_SHARE, .to = q->gpu };
+}
+
+static void copy_keys(const void *spec, ls_migrate_keys *out)
+{
+    *out = *(const ls_migrate_keys *)spec;
+}
+
+static void split_keys(const void *spec, ls_migrate_keys *out)
+{
+    *out = *(const ls_migrate_keys *)spec;
+    out->splits = true;
+}
+
+const ls_migrate_ops dir_page_ops = { .build = ls_migrate_build, .keys = copy_keys, .decide = decide_page };
+const ls_migrate_ops dir_esi_ops = { .build = ls_migrate_build, .keys = copy_keys, .decide = decide_esi };
+const ls_migrate_ops dir_split_ops = { .build = ls_migrate_build, .keys = split_keys, .decide = decide_esi };
+
+/* ---------------------------------------------------------------------------------------------------- plans */
+
+/* Whether the directory can do what a model says, and whether it is a step towards an answer. */
+static bool is_possible(const directory *d, const ls_migrate_page *p, const ls_migrate_question *q,
+                        const ls_migrate_plan *plan)
+{
+    bool is_place = plan->to < d->gpus || plan->to == MEM_PLACE_HOST;
+    bool holds = is_place && ls_migrate_holds(p, plan->to);
+    switch (plan->change) {
+    case LS_MIGRATE_NOTHING:
+        return q->counted;
+    case LS_MIGRATE_GRANT:
+        return !q->counted && holds && (!plan->is_writable || p->is_exclusive) &&
+               (!q->writes || plan->is_writable);
+    case LS_MIGRATE_SHARE:
+        return plan->to == q->gpu && !holds;
+    case LS_MIGRATE_TAKE:
+        return is_place && (holds ? !p->is_exclusive : plan->to == q->gpu);
+    }
+    return false;
+}
+
+static void take_page(const directory *d, const dir_page *p, uint32_t to, dir_plan *out)
 {
     *out = (dir_plan){ .change = DIR_TAKE,
                        .to = to,
                        .sender = dir_holds(p, to) ? DIR_NOWHERE : dir_choose_sender(d, p, to) };
 }
 
-/* One place holds a page. Others get it at their first access, or when they have counted enough remote accesses. */
-static void decide_page(const directory *d, const dir_page *p, const dir_ask *a, dir_plan *out)
+static void ask_model(directory *d, const dir_page *p, const dir_ask *a, dir_plan *out)
 {
-    uint32_t owner = dir_first_holder(p);
-    bool is_pinned = (p->flags & DIR_PINNED) != 0;
-    if (a->kind == DIR_COUNTED) {
-        *out = (dir_plan){ .to = owner, .sender = DIR_NOWHERE };
-        if (!is_pinned && (p->remote & dir_bit(a->place)) != 0)
-            take(d, p, a->place, out);
-    } else if (owner == a->place || is_pinned || d->spec->threshold > 1 || (a->flags & MIGRATE_STAY) != 0) {
-        grant(out, owner, true);
-    } else {
-        take(d, p, a->place, out);
+    const ls_migrate_page page = { .address = p->address,
+                                   .holders = p->holders,
+                                   .mappers = p->mappers,
+                                   .remote = p->remote,
+                                   .host_holds = (p->flags & DIR_HOST_HOLDS) != 0,
+                                   .is_exclusive = dir_is_exclusive(p),
+                                   .is_pinned = (p->flags & DIR_PINNED) != 0,
+                                   .moves = p->moves,
+                                   .size_bytes = (uint32_t)dir_page_bytes(d, (uint32_t)(p - d->pages)) };
+    const ls_migrate_question question = { .gpu = a->place,
+                                           .writes = (a->flags & MIGRATE_WRITE) != 0,
+                                           .stays = (a->flags & MIGRATE_STAY) != 0,
+                                           .counted = a->kind == DIR_COUNTED };
+    ls_migrate_plan plan = { 0 };
+    d->policy->decide(d->model_spec, &page, &question, &plan);
+    if (LS_UNLIKELY(!is_possible(d, &page, &question, &plan))) {
+        dir_fail(d, "the model '%s' of slot 'migrate' cannot have page 0x%llx %s for GPU %u", d->model,
+                 (unsigned long long)p->address,
+                 plan.change == LS_MIGRATE_SHARE  ? "shared"
+                 : plan.change == LS_MIGRATE_TAKE ? "taken"
+                                                  : "granted",
+                 a->place);
+        decide_esi(NULL, &page, &question, &plan); /* until the run has ended */
+    }
+    *out = (dir_plan){ .to = plan.to, .sender = DIR_NOWHERE };
+    if (plan.change == LS_MIGRATE_TAKE) {
+        take_page(d, p, plan.to, out);
+    } else if (plan.change == LS_MIGRATE_SHARE) {
+        out->change = dir_is_exclusive(p) ? DIR_SHARE : DIR_COPY;
+        out->sender = dir_choose_sender(d, p, plan.to);
+    } else if (plan.change == LS_MIGRATE_GRANT) {
+        out->grants = true;
+        out->is_writable = plan.is_writable;
     }
 }
 
-/* A DMA engine: the page stays. */
-static void decide_stay(const directory *d, const dir_page *p, const dir_ask *a, dir_plan *out)
-{
-    uint32_t at = dir_holds(p, a->place) ? a->place : dir_first_holder(p);
-    if (dir_is_exclusive(p))
-        grant(out, at, true);
-    else if ((a->flags & MIGRATE_WRITE) == 0)
-        grant(out, at, false);
-    else
-        take(d, p, at, out);
-}
-
-/* One place holds a page and may write (E), or several may read (S). */
-static void decide_esi(const directory *d, const dir_page *p, const dir_ask *a, dir_plan *out)
-{
-    bool has = dir_holds(p, a->place), writes = (a->flags & MIGRATE_WRITE) != 0;
-    if (a->kind == DIR_COUNTED)
-        *out = (dir_plan){ .to = a->place, .sender = DIR_NOWHERE };
-    else if ((a->flags & MIGRATE_STAY) != 0)
-        decide_stay(d, p, a, out);
-    else if (has && (dir_is_exclusive(p) || !writes))
-        grant(out, a->place, dir_is_exclusive(p));
-    else if (writes)
-        take(d, p, a->place, out);
-    else
-        *out = (dir_plan){ .change = dir_is_exclusive(p) ? DIR_SHARE : DIR_COPY,
-                           .to = a->place,
-                           .sender = dir_choose_sender(d, p, a->place) };
-}
-
-const dir_policy dir_policies[] = {
-    [DIR_PAGE] = { .decide = decide_page },
-    [DIR_ESI] = { .decide = decide_esi },
-    [DIR_SPLIT] = { .decide = decide_esi, .splits = true },
-};
-
-void dir_plan_ask(const directory *d, const dir_page *p, const dir_ask *a, dir_plan *out)
+void dir_plan_ask(directory *d, const dir_page *p, const dir_ask *a, dir_plan *out)
 {
     if (a->kind != DIR_MOVE)
-        d->policy->decide(d, p, a, out);
+        ask_model(d, p, a, out);
     else if (dir_is_exclusive(p) && dir_holds(p, a->place))
         *out = (dir_plan){ .to = a->place, .sender = DIR_NOWHERE };
     else
-        take(d, p, a->place, out);
+        take_page(d, p, a->place, out);
 }

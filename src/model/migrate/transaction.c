@@ -23,7 +23,7 @@ static void list_shoots(directory *d, uint32_t i)
         t->is_shooting = true;
         index_list_append(&d->shooting, dir_transaction_links(d), i);
     }
-    if (!d->waits[FABRIC_INVALIDATE])
+    if (!d->waits[LS_FABRIC_INVALIDATE])
         dir_send_shoots(d);
 }
 
@@ -360,7 +360,7 @@ static void prefetch(directory *d, uint32_t unit, const dir_plan *plan, ls_cycle
 /* A page that leaves its exclusive owner is halved first: only the half that is asked for changes. */
 static bool is_halved(const directory *d, const dir_ask *a, const dir_plan *plan)
 {
-    return d->policy->splits && a->kind != DIR_MOVE && dir_is_exclusive(&d->pages[a->unit]) &&
+    return d->spec->splits && a->kind != DIR_MOVE && dir_is_exclusive(&d->pages[a->unit]) &&
            plan->sender != DIR_NOWHERE && d->sizes[a->unit] > d->unit_log2;
 }
 

@@ -13,40 +13,20 @@ const char *const replacement_names[] = { "lru", "fifo", "random", "plru", "srri
 
 static ls_status find_plugin(replacement *r, uint32_t number, ls_error *err)
 {
-    const ls_block_type *type = NULL;
-    for (size_t i = 0; i < ls_registry_block_count() && type == NULL; i++)
-        if (strcmp(ls_registry_block(i)->slot, LS_REPLACEMENT_SLOT) == 0 && number-- == 0)
-            type = ls_registry_block(i);
-    if (type == NULL)
-        return ls_fail(err, LS_ERR_INPUT, "there is no such replacement policy");
-    for (size_t i = 0; i < type->port_count; i++)
-        if (strcmp(type->ports[i].interface, LS_REPLACEMENT_INTERFACE) == 0)
-            r->ops = type->ports[i].ops;
-    if (r->ops == NULL)
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "replacement policy '%s' provides no port of interface '%s'",
-                       type->name, LS_REPLACEMENT_INTERFACE);
-    const char *missing = r->ops->set_bytes == NULL ? "set_bytes"
-                          : r->ops->insert == NULL  ? "insert"
-                          : r->ops->use == NULL     ? "use"
-                          : r->ops->victim == NULL  ? "victim"
-                                                    : NULL;
-    if (missing != NULL)
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "replacement policy '%s' leaves out the function '%s'",
-                       type->name, missing);
+    policy_found found;
+    char of[40];
+    ls_status status = policy_find(POLICY_REPLACEMENT, number, &found, err);
+    if (status != LS_OK)
+        return status;
+    r->ops = found.ops;
     r->set_bytes = r->ops->set_bytes(r->ways);
-    if (r->set_bytes == 0 || r->set_bytes > LS_REPLACEMENT_BYTES_MAX)
-        return ls_fail(err, LS_ERR_UNSUPPORTED,
-                       "replacement policy '%s' wants %zu bytes for a set of %u ways, it must be 1 to %u",
-                       type->name, r->set_bytes, r->ways, LS_REPLACEMENT_BYTES_MAX);
-    static const char reason[] = "replacement policy '%s' chose a line that may not go";
-    size_t bytes = sizeof reason + strlen(type->name);
-    char *text = ls_domain_alloc(r->domain, bytes);
-    if (text == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for a replacement policy");
-    snprintf(text, bytes, reason, type->name);
-    r->failure = text;
-    r->set_bytes = (r->set_bytes + 15) / 16 * 16; /* so that each state is aligned for any type */
-    return LS_OK;
+    snprintf(of, sizeof of, "a set of %u ways", r->ways);
+    status = policy_alloc(POLICY_REPLACEMENT, &found, r->domain, &r->set_bytes, LS_REPLACEMENT_BYTES_MAX,
+                          r->set_count, of, &r->sets, err);
+    if (status != LS_OK)
+        return status;
+    return policy_failure(POLICY_REPLACEMENT, &found, r->domain, "chose a line that may not go", &r->failure,
+                          err);
 }
 
 ls_status replacement_init(replacement *r, uint32_t kind, uint32_t sets, uint32_t ways, ls_domain *domain,
@@ -60,7 +40,6 @@ ls_status replacement_init(replacement *r, uint32_t kind, uint32_t sets, uint32_
         ls_status status = find_plugin(r, kind - REPLACEMENT_KINDS, err);
         if (status != LS_OK)
             return status;
-        ok = (r->sets = ls_domain_alloc(domain, sets * r->set_bytes)) != NULL;
     } else if (kind == REPLACEMENT_PLRU) {
         r->words = (r->leaves + 63) / 64;
         ok = (r->tree = ls_domain_alloc(domain, sets * r->words * sizeof *r->tree)) != NULL;

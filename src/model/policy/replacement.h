@@ -6,7 +6,7 @@
 #ifndef MODEL_POLICY_REPLACEMENT_H
 #define MODEL_POLICY_REPLACEMENT_H
 
-#include "lockstep/policy.h"
+#include "model/policy/policy.h"
 
 #include <stdbool.h>
 
@@ -60,9 +60,7 @@ uint32_t replacement_victim(replacement *r, uint32_t set, uint32_t ways, const u
 
 /* clang-format off */
 #define REPLACEMENT_PARAM(spec_, field, prefix)                                                               \
-    { .name = prefix "replacement", .type = LS_PARAM_TYPE_CHOICE, .offset = offsetof(spec_, field),           \
-      .default_text = "lru", .min = 1, .max = 0, .choices = replacement_names, .unit = "",                    \
-      .help = REPLACEMENT_HELP, .slot = LS_REPLACEMENT_SLOT }
+    POLICY_PARAM(spec_, field, prefix "replacement", "lru", replacement_names, LS_REPLACEMENT_SLOT, REPLACEMENT_HELP)
 /* clang-format on */
 
 #endif

@@ -140,6 +140,28 @@ static void fill_half(uint32_t table[256], uint32_t first, uint32_t flips)
     }
 }
 
+ls_status set_hash_find(uint32_t kind, uint32_t sets, ls_domain *domain, set_hash_plugin **out, ls_error *err)
+{
+    policy_found found;
+    ls_status status = policy_find(POLICY_HASH, kind - SET_HASH_KINDS, &found, err);
+    if (status != LS_OK)
+        return status;
+    *out = ls_domain_alloc(domain, sizeof **out);
+    if (*out == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a hash");
+    **out = (set_hash_plugin){ .ops = found.ops, .sets = sets, .domain = domain };
+    return policy_failure(POLICY_HASH, &found, domain, "named a set that is not there", &(*out)->failure, err);
+}
+
+uint32_t set_hash_ask(const set_hash_plugin *plugin, uint64_t number)
+{
+    uint32_t set = plugin->ops->set(number, plugin->sets);
+    if (LS_LIKELY(set < plugin->sets))
+        return set;
+    ls_domain_fail(plugin->domain, plugin->failure);
+    return 0;
+}
+
 ls_status set_hash_fill(set_hash_table table, const set_hash_spec *spec, uint32_t sets, uint32_t line_bytes,
                         bool accelsim, ls_error *err)
 {

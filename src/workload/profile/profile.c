@@ -26,11 +26,23 @@ ls_status profile_check_policy(const char *key, uint32_t policy, profile_method 
                    by_reuse ? "lru" : "one of these");
 }
 
+ls_status profile_check_hash(const char *key, uint32_t hash, ls_error *err)
+{
+    return hash < SET_HASH_KINDS
+               ? LS_OK
+               : ls_fail(
+                     err, LS_ERR_UNSUPPORTED,
+                     "%s is a plug-in's, but hit rates are counted with built-in hashes only: choose one of "
+                     "these, or core.memory=cycle",
+                     key);
+}
+
 ls_status profiler_create(const gpu_shape *shape, profile_method method, trace_profiler **out, ls_error *err)
 {
     *out = NULL;
     if (gpu_shape_check(shape, err) != LS_OK ||
-        profile_check_policy("l2.replacement", shape->l2.replacement, method, err) != LS_OK)
+        profile_check_policy("l2.replacement", shape->l2.replacement, method, err) != LS_OK ||
+        profile_check_hash("l2.hash", shape->l2.hash.kind, err) != LS_OK)
         return LS_ERR_UNSUPPORTED;
     trace_profiler *p = aligned_alloc(_Alignof(trace_profiler), sizeof *p);
     if (p == NULL)

@@ -296,6 +296,8 @@ static ls_status set_up_l1(trace_profiler *p, ls_error *err)
     const sector_cache_spec *spec = &p->l1_spec.cache;
     bool fresh = !p->has_l1 || p->l1_ways != spec->ways, ok = true;
     ls_status status = profile_check_policy("core.l1.replacement", spec->replacement, p->method, err);
+    if (status == LS_OK)
+        status = profile_check_hash("core.l1.hash", spec->hash.kind, err);
     if (status != LS_OK)
         return status;
     for (uint32_t i = 0; ok && i < p->shape.cores; i++) {

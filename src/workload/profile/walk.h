@@ -130,6 +130,8 @@ struct trace_profiler {
 
 /* profile.c: refuses a replacement policy that the method does not know; `key` names it in the error. */
 ls_status profile_check_policy(const char *key, uint32_t policy, profile_method method, ls_error *err);
+/* The same for a hash of sets: those of plug-ins are not known. */
+ls_status profile_check_hash(const char *key, uint32_t hash, ls_error *err);
 /* Allocates workers and parts for the threads of p->pool. */
 ls_status walk_divide(trace_profiler *p, ls_error *err);
 void walk_fini(trace_profiler *p); /* all that walk*.c has made */

@@ -15,6 +15,8 @@
 static void place(const placement_spec *spec, uint32_t count, uint32_t room, uint32_t *out)
 {
     placement p = { 0 };
+    placement_rule rule;
+    assert_int_equal(placement_init(&rule, spec, NULL, NULL), LS_OK);
     uint32_t taken[CORES] = { 0 }, first = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t core = first;
@@ -22,7 +24,7 @@ static void place(const placement_spec *spec, uint32_t count, uint32_t room, uin
             core = (core + 1) % CORES;
         taken[core]++;
         out[i] = core;
-        first = placement_next(&p, spec, core, CORES);
+        first = placement_next(&p, &rule, core, CORES);
         assert_true(first < CORES);
     }
 }
@@ -51,8 +53,53 @@ static void test_policies(void **state)
            (const uint32_t[]){ 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 0, 1, 2, 3, 4 }, 15);
 }
 
+/* --------------------------------------------------------------------------------------------- plug-ins */
+
+/* Three cores further; beyond the last one after four work-groups. */
+static uint32_t three_further(uint64_t state[LS_PLACEMENT_WORDS], uint32_t core, uint32_t cores)
+{
+    return ++state[LS_PLACEMENT_WORDS - 1] < 4 ? (core + 3) % cores : cores;
+}
+
+static const ls_placement_ops far_ops = { .next = three_further };
+static const ls_port_decl far_ports[] = {
+    { .name = LS_PLACEMENT_PORT, .interface = LS_PLACEMENT_INTERFACE, .ops = &far_ops },
+};
+static const ls_block_type far = { .abi = LS_ABI_VERSION,
+                                   .slot = LS_PLACEMENT_SLOT,
+                                   .name = "far",
+                                   .help = "for the test",
+                                   .ports = far_ports,
+                                   .port_count = 1 };
+LS_REGISTER_BLOCK(far);
+
+static void test_plugin(void **state)
+{
+    (void)state;
+    ls_engine *engine;
+    ls_domain *domain;
+    ls_clock clock;
+    ls_error err;
+    placement p = { 0 };
+    placement_rule rule;
+    const placement_spec spec = { .kind = PLACEMENT_KINDS };
+    assert_int_equal(ls_engine_create(1, &engine, NULL), LS_OK);
+    assert_int_equal(ls_clock_init(&clock, ls_ratio_make(1000000000, 1), NULL), LS_OK);
+    assert_int_equal(ls_domain_create(engine, "dispatch", clock, &domain, NULL), LS_OK);
+    assert_int_equal(placement_init(&rule, &spec, domain, &err), LS_OK);
+    assert_int_equal(placement_next(&p, &rule, 0, CORES), 3);
+    assert_int_equal(placement_next(&p, &rule, 3, CORES), 1);
+    assert_int_equal(placement_next(&p, &rule, 1, CORES), 4);
+    assert_int_equal(placement_next(&p, &rule, 4, CORES), 0);
+    assert_int_equal(ls_run(engine, NULL, NULL, &err), LS_ERR_INPUT);
+    assert_string_equal(err.what, "dispatch: placement policy 'far' named a core that is not there");
+    assert_int_equal(placement_init(&rule, &(placement_spec){ .kind = PLACEMENT_KINDS + 1 }, domain, &err),
+                     LS_ERR_INPUT);
+    ls_engine_destroy(engine);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_policies) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_policies), cmocka_unit_test(test_plugin) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

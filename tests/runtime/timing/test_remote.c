@@ -17,12 +17,12 @@
 
 /* ------------------------------------------------------------------------------------------- a fabric of wires */
 
-static ls_status join(ls_engine *engine, fabric_end *from, const fabric_end *to, ls_error *err)
+static ls_status join(ls_engine *engine, ls_fabric_end *from, const ls_fabric_end *to, ls_error *err)
 {
     ls_status status = LS_OK;
     char name[64];
     from->ends = 2;
-    for (uint32_t i = 0; i < FABRIC_CLASSES && status == LS_OK; i++) {
+    for (uint32_t i = 0; i < LS_FABRIC_CLASSES && status == LS_OK; i++) {
         if (to->receive_credits[i] == 0)
             continue;
         snprintf(name, sizeof name, "wire.%u.%u", from->number, i);
@@ -31,7 +31,7 @@ static ls_status join(ls_engine *engine, fabric_end *from, const fabric_end *to,
                                     .to = to->region,
                                     .latency_cycles = WIRE,
                                     .credits = 2048,
-                                    .payload_bytes = sizeof(fabric_message),
+                                    .payload_bytes = sizeof(ls_fabric_message),
                                     .receive = to->receive,
                                     .receiver = to->receiver };
         status = ls_link_create(engine, &spec, &from->send[i], err);
@@ -39,12 +39,11 @@ static ls_status join(ls_engine *engine, fabric_end *from, const fabric_end *to,
     return status;
 }
 
-static ls_status build(ls_engine *engine, const void *spec, uint32_t gpus, ls_error *err)
+static ls_status build(ls_engine *engine, const void *spec, const ls_fabric_plan *plan, ls_error *err)
 {
-    fabric_end *a = ls_engine_part(engine, FABRIC_END_PART, 0),
-               *b = ls_engine_part(engine, FABRIC_END_PART, 1);
+    ls_fabric_end *a = plan->ends[0], *b = plan->ends[1];
     (void)spec;
-    assert_int_equal(gpus, 2);
+    assert_int_equal(plan->gpus, 2);
     assert_int_equal(a->number, 0);
     assert_int_equal(b->number, 1);
     ls_status status = join(engine, a, b, err);
