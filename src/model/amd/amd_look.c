@@ -49,6 +49,17 @@ bool amd_gpu_look(const amd_gpu *g, uint64_t physical, void *to, uint64_t bytes)
     return true;
 }
 
+bool amd_gpu_patch(amd_gpu *g, uint64_t physical, const void *from, uint64_t bytes)
+{
+    uint64_t line = physical & ~(uint64_t)(g->line_bytes - 1);
+    bool own = physical >> MEM_PLACE_SHIFT == 0;
+    if (own && amd_gpu_load(g, physical, from, bytes, NULL) != LS_OK)
+        return false;
+    for (uint32_t i = 0; i < g->cache_count; i++)
+        line_cache_patch(g->caches[i], line, physical - line, from, bytes);
+    return true;
+}
+
 static void keep(amd_gpu_copy *out, size_t room, size_t *count, const amd_gpu_copy *copy)
 {
     if (*count < room)

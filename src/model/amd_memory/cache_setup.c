@@ -192,6 +192,21 @@ bool line_cache_look(const ls_block *block, uint64_t line_address, uint8_t *data
     return true;
 }
 
+void line_cache_patch(ls_block *block, uint64_t line_address, uint64_t offset, const uint8_t *from,
+                      uint64_t bytes)
+{
+    if (!line_cache_is_model(ls_block_type_of(block)))
+        return;
+    line_cache *c = ls_block_state(block);
+    uint32_t line = c->store.tags.present != 0 ? store_find(&c->store, line_address) : STORE_NONE;
+    if (line == STORE_NONE)
+        return;
+    const uint64_t *valid = c->store.lines[line].valid;
+    for (uint64_t i = offset; i < offset + bytes; i++)
+        if (valid[i / 64] >> i % 64 & 1)
+            store_bytes(&c->store, line)[i] = from[i - offset];
+}
+
 static const ls_line_cache_ops cache_ops = { .set_below = set_below,
                                              .set_home = set_home,
                                              .set_passing = set_passing,
