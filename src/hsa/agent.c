@@ -168,8 +168,10 @@ static hsa_status_t standard_info(const rt_agent *a, uint32_t what, void *value)
                        : (four){ { 32768, 0, 0, 0 } });
     case 19:
         GIVE(hsa_isa_t, { gpu ? (uint64_t)(uintptr_t)a : 0 });
-    case 20: /* extensions: none, images neither */
+    case 20: /* extensions: images, as far as sizes of pitched memory follow from them; see refused.c */
         memset(value, 0, 128);
+        if (gpu)
+            *(uint8_t *)value = 1u << 1;
         return HSA_OK;
     case 21:
     case 22:
@@ -261,6 +263,43 @@ static hsa_status_t amd_info(const rt_agent *a, uint32_t what, void *value)
     }
 }
 
+/* Sizes of images: most texels of each kind, layers, handles, samplers. */
+static hsa_status_t image_info(const rt_agent *a, uint32_t what, void *value)
+{
+    typedef struct two {
+        uint32_t at[2];
+    } two;
+    typedef struct three {
+        uint32_t at[3];
+    } three;
+    if (!a->is_gpu)
+        return HSA_INVALID_ARGUMENT;
+    switch (what) {
+    case 0x3000: /* rows: alone, in arrays, of buffers */
+    case 0x3001:
+        GIVE(uint32_t, 16384);
+    case 0x3002:
+        GIVE(uint32_t, UINT32_MAX);
+    case 0x3003: /* planes: alone, in arrays, with depths */
+    case 0x3004:
+    case 0x3005:
+    case 0x3006:
+        GIVE(two, { { 16384, 16384 } });
+    case 0x3007:
+        GIVE(three, { { 16384, 16384, 8192 } });
+    case 0x3008:
+        GIVE(uint32_t, 8192);
+    case 0x3009: /* for reading, for both, samplers */
+        GIVE(uint32_t, 128);
+    case 0x300A:
+        GIVE(uint32_t, 64);
+    case 0x300B:
+        GIVE(uint32_t, 16);
+    default:
+        return HSA_INVALID_ARGUMENT;
+    }
+}
+
 HSA_API hsa_status_t hsa_agent_get_info(hsa_agent_t agent, uint32_t what, void *value)
 {
     const rt_agent *a = rt_agent_of(agent);
@@ -268,7 +307,9 @@ HSA_API hsa_status_t hsa_agent_get_info(hsa_agent_t agent, uint32_t what, void *
         return HSA_INVALID_AGENT;
     if (!value)
         return HSA_INVALID_ARGUMENT;
-    return what < 0xA000 ? standard_info(a, what, value) : amd_info(a, what, value);
+    if (what >= 0xA000)
+        return amd_info(a, what, value);
+    return what >= 0x3000 ? image_info(a, what, value) : standard_info(a, what, value);
 }
 
 HSA_API hsa_status_t hsa_agent_extension_supported(uint16_t extension, hsa_agent_t agent, uint16_t major,
