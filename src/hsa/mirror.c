@@ -4,10 +4,13 @@
  * may write to different blocks at the same time. */
 #include "hsa/rt.h"
 
+#include "runtime/timing/timing.h"
+
 #include <string.h>
 
 #define BLOCK 64u
 #define COARSE 4096u
+#define PIECE (UINT64_C(1) << 20)
 #define SMALL_BYTES 65536u /* ranges up to this size are always looked at after a launch */
 
 static void fail(const ls_error *err)
@@ -17,12 +20,33 @@ static void fail(const ls_error *err)
 
 /* --------------------------------------------------------------------------------------------------- one way */
 
+static bool is_between; /* the simulation stands between two windows; under the lock */
+
 static void patch(uint64_t to, const uint8_t *from, uint64_t bytes)
 {
     ls_error err;
+    ls_status status = LS_OK;
     if (!rt.is_timed)
         memcpy((void *)(uintptr_t)to, from, (size_t)bytes);
-    else if (ls_gpu_patch(rt.context, to, from, (size_t)bytes, &err) != LS_OK)
+    else if (is_between)
+        status = timing_patch_between(client.system, to, from, bytes, &err);
+    else
+        status = ls_gpu_patch(rt.context, to, from, (size_t)bytes, &err);
+    if (status != LS_OK)
+        fail(&err);
+}
+
+static void look(uint8_t *to, uint64_t from, uint64_t bytes)
+{
+    ls_error err;
+    ls_status status = LS_OK;
+    if (!rt.is_timed)
+        memcpy(to, (const void *)(uintptr_t)from, (size_t)bytes);
+    else if (is_between)
+        status = timing_look_between(client.system, to, from, bytes, &err);
+    else
+        status = ls_gpu_look(rt.context, to, from, (size_t)bytes, &err);
+    if (status != LS_OK)
         fail(&err);
 }
 
@@ -64,26 +88,48 @@ void rt_mirror_in(void)
 
 /* ------------------------------------------------------------------------------------------------- the other */
 
+/* Blocks that a kernel changed. */
+static void get_blocks(const rt_range *r, uint64_t at, const uint8_t *now, uint64_t bytes)
+{
+    for (uint64_t k = 0, block; k < bytes; k += block) {
+        block = least(BLOCK - (r->address + at + k) % BLOCK, bytes - k);
+        if (memcmp(now + k, r->shadow + at + k, (size_t)block) == 0)
+            continue;
+        memcpy(r->shadow + at + k, now + k, (size_t)block);
+        memcpy(r->host + at + k, now + k, (size_t)block);
+    }
+}
+
+/* Large pieces: a look at a piece asks every cache once. */
 static void get(const rt_range *r)
 {
-    uint8_t now[COARSE];
-    ls_error err;
+    static uint8_t now[PIECE]; /* under the lock */
     for (uint64_t at = 0, piece; at < r->bytes; at += piece) {
-        piece = least(COARSE, r->bytes - at);
-        if (!rt.is_timed)
-            memcpy(now, (const void *)(uintptr_t)(r->address + at), (size_t)piece);
-        else if (ls_gpu_look(rt.context, now, r->address + at, (size_t)piece, &err) != LS_OK)
-            fail(&err);
-        if (memcmp(now, r->shadow + at, (size_t)piece) == 0)
-            continue;
-        for (uint64_t k = 0, block; k < piece; k += block) {
-            block = least(BLOCK - (r->address + at + k) % BLOCK, piece - k);
-            if (memcmp(now + k, r->shadow + at + k, (size_t)block) == 0)
-                continue;
-            memcpy(r->shadow + at + k, now + k, (size_t)block);
-            memcpy(r->host + at + k, now + k, (size_t)block);
-        }
+        piece = least(PIECE, r->bytes - at);
+        look(now, r->address + at, piece);
+        if (memcmp(now, r->shadow + at, (size_t)piece) != 0)
+            get_blocks(r, at, now, piece);
     }
+}
+
+/* Every reached range of the kernels that run, except the one that has the address; or only that one. */
+static void each_reached(void (*move)(const rt_range *range), uint64_t last, bool only_last)
+{
+    for (const rt_job *job = rt.running; job; job = job->next)
+        for (size_t i = 0; i < job->reached.count; i++) {
+            const rt_range *r = rt_range_at(job->reached.at[i]);
+            if (r && r->shadow && (last - r->address < r->bytes) == only_last)
+                move(r);
+        }
+}
+
+/* The signal comes last: a thread of the program looks at it, and then at the rest. */
+void rt_mirror_between(bool out, uint64_t signal)
+{
+    is_between = true;
+    each_reached(out ? get : put, signal, false);
+    each_reached(out ? get : put, signal, true);
+    is_between = false;
 }
 
 void rt_mirror_out(const rt_job *job)

@@ -161,6 +161,16 @@ bool rt_mirror_reach(const void *arguments, size_t bytes, rt_job *job);
 /* Changes of kernels in these ranges become visible to the program. */
 void rt_mirror_out(const rt_job *job);
 
+/* The same in both directions while kernels run: for hostcall.c, between two windows of the simulation. */
+void rt_mirror_between(bool out, uint64_t signal);
+
+/* --- hostcall.c --- */
+
+/* In simulated time: kernels that call the host (printf) are answered while they run. */
+void rt_hostcalls_begin(void);
+/* A thread of the program begins to wait for a change of the signal from this value, for a short time. */
+void rt_hostcalls_watched(hsa_signal_t signal, int64_t than);
+
 /* --- signal.c --- */
 
 static inline amd_signal *rt_signal(hsa_signal_t signal)

@@ -43,6 +43,10 @@ static hsa_status_t create(int64_t value, int64_t kind, hsa_signal_t *out)
     amd_signal *signal = unused.at[--unused.count];
     memset(signal, 0, sizeof *signal);
     signal->kind = kind;
+    if (rt.is_timed && kind == SIGNAL_USER) { /* a kernel that changes the signal sends a message */
+        signal->event_mailbox = (uint64_t)(uintptr_t)signal->reserved3;
+        signal->event_id = 1;
+    }
     atomic_store(&signal->value, value);
     *out = (hsa_signal_t){ (uint64_t)(uintptr_t)signal };
     return HSA_OK;
@@ -212,6 +216,8 @@ static void sleep_locked(uint64_t ns)
 static hsa_signal_value_t watch(hsa_signal_t signal, uint32_t condition, int64_t than, uint64_t ns)
 {
     const uint64_t end = rt_host_ns() + ns;
+    if (condition == CONDITION_NE)
+        rt_hostcalls_watched(signal, than);
     int64_t value = rt_signal_value(signal);
     while (!rt_condition_holds(condition, value, than)) {
         const uint64_t now = rt_host_ns();

@@ -100,6 +100,8 @@ static hsa_status_t start_system(void)
         if (status != LS_OK)
             return rt_tell(&err, HSA_OUT_OF_RESOURCES);
     }
+    if (rt.is_timed)
+        rt_hostcalls_begin();
     pthread_atfork(NULL, NULL, fork_child);
     return HSA_OK;
 }

@@ -2,6 +2,8 @@
  * memory that a program and kernels share. The engine rests, or stands inside a cycle. */
 #include "runtime/timing/timing_impl.h"
 
+#include "runtime/driver/drv.h"
+
 #define LOOK_BYTES 64u /* no line is smaller */
 
 static ls_status not_mapped(uint64_t address, ls_error *err)
@@ -15,7 +17,7 @@ static bool host_is_mapped(const timing *t, uint64_t frame)
     return address_space_state(&view, frame) != 0;
 }
 
-/* Bytes of one line. */
+/* Bytes of one page. */
 static bool read_piece(const timing *t, uint64_t address, uint8_t *to, uint64_t bytes)
 {
     page_place at = page_table_find(t->pages, address);
@@ -48,16 +50,26 @@ static bool patch_piece(const timing *t, uint64_t address, const uint8_t *from, 
     return true;
 }
 
-static uint64_t piece_of(uint64_t address, uint64_t left)
+static uint64_t piece_of(uint64_t address, uint64_t left, uint64_t unit)
 {
-    uint64_t room = LOOK_BYTES - address % LOOK_BYTES;
+    uint64_t room = unit - address % unit;
     return room < left ? room : left;
+}
+
+/* From the address on: the bytes that lie in one memory, one after another. */
+static uint64_t run_of(const timing *t, uint64_t address, uint64_t left)
+{
+    uint64_t run;
+    if (page_table_find(t->pages, address).place == MEM_PLACE_HOST)
+        return piece_of(address, left, LS_PAGE_BYTES);
+    (void)page_table_run(t->pages, address, left, &run);
+    return run;
 }
 
 ls_status timing_look_bytes(const timing *t, uint64_t address, void *to, uint64_t bytes, ls_error *err)
 {
     for (uint64_t done = 0, piece; done < bytes; done += piece) {
-        piece = piece_of(address + done, bytes - done);
+        piece = run_of(t, address + done, bytes - done);
         if (!read_piece(t, address + done, (uint8_t *)to + done, piece))
             return not_mapped(address + done, err);
     }
@@ -73,19 +85,42 @@ ls_status timing_look(void *self, void *to, uint64_t from, uint64_t bytes, ls_er
     return status;
 }
 
+static ls_status patch(timing *t, uint64_t to, const uint8_t *from, uint64_t bytes, ls_error *err)
+{
+    for (uint64_t done = 0, piece; done < bytes; done += piece) {
+        piece = piece_of(to + done, bytes - done, LOOK_BYTES);
+        if (!patch_piece(t, to + done, from + done, piece))
+            return not_mapped(to + done, err);
+    }
+    if (t->check)
+        memcheck_write(t->check, 0, to, from, bytes);
+    return LS_OK;
+}
+
 ls_status timing_patch(void *self, uint64_t to, const void *from, uint64_t bytes, ls_error *err)
 {
     timing *t = self;
-    ls_status status = LS_OK;
     pthread_mutex_lock(&t->lock);
     timing_discard_freed(t);
-    for (uint64_t done = 0, piece; done < bytes && status == LS_OK; done += piece) {
-        piece = piece_of(to + done, bytes - done);
-        if (!patch_piece(t, to + done, (const uint8_t *)from + done, piece))
-            status = not_mapped(to + done, err);
-    }
-    if (status == LS_OK && t->check)
-        memcheck_write(t->check, 0, to, from, bytes);
+    ls_status status = patch(t, to, from, bytes, err);
     pthread_mutex_unlock(&t->lock);
     return status;
+}
+
+/* ------------------------------------------------------------------------------------------- between windows */
+
+static timing *of(const ls_gpu_system *system)
+{
+    return system->backend == &drv_backend_time ? system->machine : NULL;
+}
+
+ls_status timing_look_between(ls_gpu_system *system, void *to, uint64_t from, uint64_t bytes, ls_error *err)
+{
+    return timing_look_bytes(of(system), from, to, bytes, err);
+}
+
+ls_status timing_patch_between(ls_gpu_system *system, uint64_t to, const void *from, uint64_t bytes,
+                               ls_error *err)
+{
+    return patch(of(system), to, from, bytes, err);
 }
