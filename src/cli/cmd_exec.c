@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,7 +66,25 @@ static ls_status find_near(cli_context *ctx, const char *name, char **out, ls_er
     return status;
 }
 
-/* OpenCL's loader takes the driver by its path. HIP takes the HSA runtime that the dynamic linker finds first. */
+/* A list with colons: our own part first. */
+__attribute__((format(printf, 4, 5))) static ls_status set_joined(const char *name, const char *before,
+                                                                  ls_error *err, const char *fmt, ...)
+{
+    char own[4096];
+    text_buffer all = { 0 };
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(own, sizeof own, fmt, args);
+    va_end(args);
+    text_printf(&all, "%s%s%s", own, before ? ":" : "", before ? before : "");
+    ls_status status = all.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")
+                                  : set(name, text_get(&all), err);
+    text_fini(&all);
+    return status;
+}
+
+/* OpenCL's loader takes the driver by its path. HIP takes the HSA runtime that the dynamic linker finds first. rocminfo
+ * looks for AMD's kernel driver before (tools/kfd_present.c). */
 static ls_status set_libraries(cli_context *ctx, ls_error *err)
 {
     const char *before = getenv("LD_LIBRARY_PATH");
@@ -83,12 +102,11 @@ static ls_status set_libraries(cli_context *ctx, ls_error *err)
         status = set("OCL_ICD_FILENAMES", opencl, err); /* the loader of Khronos */
     if (status != LS_OK || !hsa)
         return status;
-    text_buffer path = { 0 };
-    text_printf(&path, "%.*s%s%s", (int)(strrchr(hsa, '/') - hsa), hsa, before && *before ? ":" : "",
-                before ? before : "");
-    status = path.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")
-                         : set("LD_LIBRARY_PATH", text_get(&path), err);
-    text_fini(&path);
+    const int folder = (int)(strrchr(hsa, '/') - hsa);
+    status = set_joined("LD_LIBRARY_PATH", before && *before ? before : NULL, err, "%.*s", folder, hsa);
+    const char *program = strrchr(ctx->positionals[0], '/');
+    if (status == LS_OK && strcmp(program ? program + 1 : ctx->positionals[0], "rocminfo") == 0)
+        status = set_joined("LD_PRELOAD", getenv("LD_PRELOAD"), err, "%.*s/libkfd-present.so", folder, hsa);
     return status;
 }
 
