@@ -86,6 +86,9 @@ typedef struct ls_gpu_options {
     bool check_memory;
     /* The debugger of `lockstep debug`, which stops launches; NULL: none. Not for other programs. */
     const struct ls_gpu_debugger *debugger;
+    /* Mode "emulate" only, and without effect in mode "time": simulated addresses are pointers of this process too. Kernels
+     * and the program then share all memory. LS_ERR_UNSUPPORTED if the process has something else at those addresses. */
+    bool host_addresses;
 } ls_gpu_options;
 
 /* A GPU that can be simulated. */
@@ -197,6 +200,12 @@ LS_API ls_status ls_gpu_peek(ls_gpu_context *context, void *to, ls_gpu_address f
                              ls_error *err);
 LS_API ls_status ls_gpu_poke(ls_gpu_context *context, ls_gpu_address to, const void *from, size_t bytes,
                              ls_error *err);
+/* The same in no simulated time at all: as if the bytes had changed, or been seen, by magic. Caches that have them change
+ * too. Commands may be under way; answers that are on their way to a cache keep the old bytes. */
+LS_API ls_status ls_gpu_look(ls_gpu_context *context, void *to, ls_gpu_address from, size_t bytes,
+                             ls_error *err);
+LS_API ls_status ls_gpu_patch(ls_gpu_context *context, ls_gpu_address to, const void *from, size_t bytes,
+                              ls_error *err);
 /* The bytes from the address on that belong to the same allocation, code objects too; 0 if there are none. */
 LS_API uint64_t ls_gpu_reach(ls_gpu_context *context, ls_gpu_address address);
 
@@ -253,6 +262,10 @@ typedef struct ls_gpu_kernel_info {
 } ls_gpu_kernel_info;
 
 LS_API const ls_gpu_kernel_info *ls_gpu_kernel_get_info(const ls_gpu_kernel *kernel);
+/* Of its descriptor (64 bytes), in the memory of the GPU. */
+LS_API ls_gpu_address ls_gpu_kernel_address(const ls_gpu_kernel *kernel);
+/* Bytes of its argument block, hidden arguments included. */
+LS_API uint32_t ls_gpu_kernel_complete_bytes(const ls_gpu_kernel *kernel);
 
 /* ---------------------------------------------------------------------------------------------- launches */
 
@@ -281,6 +294,10 @@ typedef struct ls_gpu_launch {
     const void *packed;
     size_t packed_bytes;
     ls_gpu_address printf_buffer; /* for the hidden argument of that name; 0: none */
+    /* For clients that lay out all arguments themselves: the whole block, hidden ones too. packed and args are NULL then.
+     * It has at least the bytes that the kernel reads; the rest is ignored. */
+    const void *complete;
+    size_t complete_bytes;
 } ls_gpu_launch;
 
 LS_API ls_status ls_gpu_run(ls_gpu_context *context, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,
@@ -357,6 +374,8 @@ static inline void ls_gpu_counts_add(ls_gpu_counts *to, const ls_gpu_counts *fro
 LS_API const char *ls_gpu_class_name(size_t class_index); /* NULL beyond the last */
 
 LS_API ls_gpu_event_state ls_gpu_event_get_state(const ls_gpu_event *event);
+/* Whether it is done or failed; looks only, and lets no simulated time pass. */
+LS_API bool ls_gpu_event_is_over(const ls_gpu_event *event);
 /* LS_OK, or the error of the command. */
 LS_API ls_status ls_gpu_event_wait(ls_gpu_event *event, ls_error *err);
 /* Waits until one of them (more than none) is over: the place of the first that is. */

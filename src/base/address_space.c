@@ -33,7 +33,19 @@ static void *space_reserve(uint64_t bytes, int protection)
     return at == MAP_FAILED ? NULL : at;
 }
 
-ls_status address_space_create(uint64_t bytes, memory_space **out, ls_error *err)
+static void *space_reserve_here(uint64_t bytes)
+{
+    void *wanted = (void *)(uintptr_t)LS_WINDOW_BASE;
+    void *at = mmap(wanted, (size_t)bytes, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (at == wanted)
+        return at;
+    if (at != MAP_FAILED)
+        munmap(at, (size_t)bytes); /* kernels that do not know the flag */
+    return NULL;
+}
+
+static ls_status space_create(uint64_t bytes, bool here, memory_space **out, ls_error *err)
 {
     bool any = bytes == 0;
     if (any)
@@ -46,7 +58,7 @@ ls_status address_space_create(uint64_t bytes, memory_space **out, ls_error *err
     if (!address_space)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the simulated memory");
     for (;;) {
-        address_space->host = space_reserve(bytes, PROT_NONE);
+        address_space->host = here ? space_reserve_here(bytes) : space_reserve(bytes, PROT_NONE);
         if (address_space->host || !any || bytes / 2 < WINDOW_LEAST_BYTES)
             break;
         bytes /= 2;
@@ -55,11 +67,16 @@ ls_status address_space_create(uint64_t bytes, memory_space **out, ls_error *err
     if (address_space->host)
         address_space->pages = space_reserve(bytes >> LS_PAGE_SHIFT, PROT_READ | PROT_WRITE);
     if (!address_space->pages || pthread_mutex_init(&address_space->lock, NULL) != 0) {
+        bool taken = here && !address_space->host;
         if (address_space->host)
             munmap(address_space->host, (size_t)bytes);
         if (address_space->pages)
             munmap((void *)address_space->pages, (size_t)(bytes >> LS_PAGE_SHIFT));
         free(address_space);
+        if (taken)
+            return ls_fail(err, LS_ERR_UNSUPPORTED,
+                           "the %llu MiB from 0x%llx on are not free in this process: no shared addresses",
+                           (unsigned long long)(bytes >> 20), (unsigned long long)LS_WINDOW_BASE);
         return ls_fail(err, LS_ERR_NOMEM, "the host cannot reserve %llu MiB of addresses for simulated memory",
                        (unsigned long long)(bytes >> 20));
     }
@@ -67,6 +84,16 @@ ls_status address_space_create(uint64_t bytes, memory_space **out, ls_error *err
     madvise(address_space->host, (size_t)bytes, MADV_NOHUGEPAGE);
     *out = address_space;
     return LS_OK;
+}
+
+ls_status address_space_create(uint64_t bytes, memory_space **out, ls_error *err)
+{
+    return space_create(bytes, false, out, err);
+}
+
+ls_status address_space_create_here(uint64_t bytes, memory_space **out, ls_error *err)
+{
+    return space_create(bytes, true, out, err);
 }
 
 void address_space_destroy(memory_space *address_space)

@@ -33,6 +33,9 @@ typedef struct memory_extent {
 /* Reserves `bytes` (rounded up to pages; 0: 64 GiB, or as much of it as the host gives) from
  * LS_WINDOW_BASE on. Costs no memory until pages are written. LS_ERR_NOMEM if the host refuses. */
 ls_status address_space_create(uint64_t bytes, memory_space **out, ls_error *err);
+/* The same with simulated addresses that are host addresses, too. LS_ERR_UNSUPPORTED if the process has something else
+ * there. */
+ls_status address_space_create_here(uint64_t bytes, memory_space **out, ls_error *err);
 void address_space_destroy(memory_space *address_space);
 uint64_t address_space_bytes(const memory_space *address_space);
 /* Bytes that are mapped at present. */

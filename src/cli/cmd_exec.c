@@ -1,6 +1,5 @@
-/* cmd_exec.c: `lockstep exec`: runs an unmodified OpenCL program on simulated GPUs, by setting the
- * environment in which the OpenCL loader finds our driver and the driver finds its settings
- * (docs/opencl.md). */
+/* cmd_exec.c: `lockstep exec`: runs an unmodified OpenCL or HIP program on simulated GPUs, by setting the environment in
+ * which the program finds our libraries and the libraries find their settings (docs/opencl.md, docs/hip.md). */
 #include "cli/cli.h"
 
 #include "base/file.h"
@@ -14,11 +13,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define LIBRARY "liblockstep-opencl.so"
+#define OPENCL_LIBRARY "liblockstep-opencl.so"
+#define HSA_FOLDER "lockstep-hsa" /* has libhsa-runtime64.so.1, which is ours */
 
 static const char *model_name_at(const void *self, size_t i)
 {
@@ -44,24 +45,69 @@ static ls_status set(const char *name, const char *value, ls_error *err)
     return LS_OK;
 }
 
-/* Beside the program in a build tree, in a library folder near it when installed. */
-static ls_status find_library(cli_context *ctx, char **out, ls_error *err)
+/* Beside the program in a build tree, in a library folder near it when installed. NULL: it is not there. */
+static ls_status find_near(cli_context *ctx, const char *name, char **out, ls_error *err)
 {
-    static const char *const places[] = { LIBRARY, "../lib/" LIBRARY, "../lib64/" LIBRARY,
-                                          "../lib/x86_64-linux-gnu/" LIBRARY,
-                                          "../lib/aarch64-linux-gnu/" LIBRARY };
+    static const char *const places[] = { ".", "../lib", "../lib64", "../lib/x86_64-linux-gnu",
+                                          "../lib/aarch64-linux-gnu" };
     char *dir;
     ls_status status = path_of_executable(ctx->arena, &dir, err);
-    if (status != LS_OK)
-        return status;
-    for (size_t i = 0; i < LS_COUNT_OF(places); i++) {
-        *out = path_join(ctx->arena, dir, places[i]);
-        if (!*out)
+    *out = NULL;
+    for (size_t i = 0; i < LS_COUNT_OF(places) && status == LS_OK; i++) {
+        char *folder = path_join(ctx->arena, dir, places[i]);
+        char *path = folder ? path_join(ctx->arena, folder, name) : NULL;
+        if (!path)
             return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-        if (file_exists(*out))
+        if (file_exists(path)) {
+            *out = path;
             return LS_OK;
+        }
     }
-    return ls_fail(err, LS_ERR_UNSUPPORTED, "%s is not there: it is built if the OpenCL headers are", LIBRARY);
+    return status;
+}
+
+/* A list with colons: our own part first. */
+__attribute__((format(printf, 4, 5))) static ls_status set_joined(const char *name, const char *before,
+                                                                  ls_error *err, const char *fmt, ...)
+{
+    char own[4096];
+    text_buffer all = { 0 };
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(own, sizeof own, fmt, args);
+    va_end(args);
+    text_printf(&all, "%s%s%s", own, before ? ":" : "", before ? before : "");
+    ls_status status = all.failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left")
+                                  : set(name, text_get(&all), err);
+    text_fini(&all);
+    return status;
+}
+
+/* OpenCL's loader takes the driver by its path. HIP takes the HSA runtime that the dynamic linker finds first. rocminfo
+ * looks for AMD's kernel driver before (tools/kfd_present.c). */
+static ls_status set_libraries(cli_context *ctx, ls_error *err)
+{
+    const char *before = getenv("LD_LIBRARY_PATH");
+    char *opencl, *hsa;
+    ls_status status = find_near(ctx, OPENCL_LIBRARY, &opencl, err);
+    if (status == LS_OK)
+        status = find_near(ctx, HSA_FOLDER "/libhsa-runtime64.so.1", &hsa, err);
+    if (status == LS_OK && !opencl && !hsa)
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "neither " OPENCL_LIBRARY " nor " HSA_FOLDER
+                       " is near the program: OpenCL and HIP would not find us");
+    if (status == LS_OK && opencl)
+        status = set("OCL_ICD_VENDORS", opencl, err); /* ocl-icd */
+    if (status == LS_OK && opencl)
+        status = set("OCL_ICD_FILENAMES", opencl, err); /* the loader of Khronos */
+    if (status != LS_OK || !hsa)
+        return status;
+    const int folder = (int)(strrchr(hsa, '/') - hsa);
+    status = set_joined("LD_LIBRARY_PATH", before && *before ? before : NULL, err, "%.*s", folder, hsa);
+    const char *program = strrchr(ctx->positionals[0], '/');
+    if (status == LS_OK && strcmp(program ? program + 1 : ctx->positionals[0], "rocminfo") == 0)
+        status = set_joined("LD_PRELOAD", getenv("LD_PRELOAD"), err, "%.*s/libkfd-present.so", folder, hsa);
+    return status;
 }
 
 static ls_status set_gpus(cli_context *ctx, ls_error *err)
@@ -329,7 +375,6 @@ static ls_status set_all(cli_context *ctx, ls_error *err)
 static ls_status run(cli_context *ctx, ls_error *err)
 {
     const char **args = arena_array(ctx->arena, ctx->positional_count + 1, sizeof *args);
-    char *library = NULL;
     if (!args)
         return ls_fail(err, LS_ERR_NOMEM, "no memory left");
     if (cli_given(ctx, "checkpoint"))
@@ -337,9 +382,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
             err, LS_ERR_UNSUPPORTED,
             "exec: --checkpoint is not possible: the memory and the threads of a foreign program cannot be "
             "saved; a recording of it can (docs/scale.md)");
-    ls_status status = find_library(ctx, &library, err);
-    if (status == LS_OK)
-        status = check_options(ctx, err);
+    ls_status status = check_options(ctx, err);
     if (status == LS_OK)
         status = check_platform(ctx, err);
     if (status == LS_OK)
@@ -347,9 +390,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
     if (status == LS_OK)
         status = set_all(ctx, err);
     if (status == LS_OK)
-        status = set("OCL_ICD_VENDORS", library, err); /* ocl-icd */
-    if (status == LS_OK)
-        status = set("OCL_ICD_FILENAMES", library, err); /* the loader of Khronos */
+        status = set_libraries(ctx, err);
     if (status != LS_OK)
         return status;
     for (size_t i = 0; i < ctx->positional_count; i++)
@@ -434,17 +475,18 @@ static const cli_example examples[] = {
     { "lockstep exec --gpu gfx1010 -- clinfo", "the simulated GPU's description of itself" },
     { "lockstep exec --platform r9nano -- ./nbody -n 1024", "in simulated time, with a summary at its end" },
     { "lockstep exec -p r9nano --timeline run.html -- ./nbody -n 1024", "its kernels, waves and requests over time" },
-    { "lockstep exec --gpu gfx803 --metrics counts.json -- ./nbody -n 1024", "an OpenCL program, with counts" },
+    { "lockstep exec --gpu gfx803 --metrics counts.json -- ./nbody -n 1024", "a program, with counts" },
 };
 /* clang-format on */
 
 static const cli_command exec_command = {
     .name = "exec",
-    .summary = "run an OpenCL program on simulated GPUs",
+    .summary = "run an OpenCL or HIP program on simulated GPUs",
     .about =
-        "Starts the program with the OpenCL driver of the simulator as its only platform. The program is not "
-        "changed; its standard output and its exit code are its own.\n\nThe options become the environment variables "
-        "LOCKSTEP_GPU, LOCKSTEP_THREADS and so on, which can also be set by hand together with OCL_ICD_VENDORS.",
+        "Starts the program with the OpenCL driver of the simulator as its only platform, and with its HSA runtime, on "
+        "which HIP stands. The program is not changed; its standard output and its exit code are its own.\n\nThe "
+        "options become the environment variables LOCKSTEP_GPU, LOCKSTEP_THREADS and so on, which can also be set by "
+        "hand together with OCL_ICD_VENDORS for OpenCL and LD_LIBRARY_PATH for HIP.",
     .order = 13,
     CLI_OPTIONS(options),
     CLI_POSITIONALS(positionals),

@@ -21,7 +21,7 @@ static uint64_t estimate_ns(cl_device_id device, const ls_gpu_counts *counts)
 static void add_counts(const ls_gpu_counts *c)
 {
     pthread_mutex_lock(&ocl.lock);
-    ls_gpu_counts_add(&ocl.counts, c);
+    ls_gpu_counts_add(&client.counts, c);
     pthread_mutex_unlock(&ocl.lock);
 }
 
@@ -74,7 +74,7 @@ static cl_int run_launch(cl_event command, ls_error *err)
     }
     ocl_printf_end(command, l);
     command->cost_ns = estimate_ns(command->queue->device, &counts);
-    if (ocl.has_counts)
+    if (client.has_counts)
         add_counts(&counts);
     return code_of(l, status, err);
 }

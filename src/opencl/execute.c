@@ -49,8 +49,8 @@ static void report(cl_event command, const ls_error *err)
     if (err->status == LS_OK)
         return;
     if (err->status == LS_ERR_CHECK)
-        atomic_store(&ocl.has_finding, true);
-    ocl_complain("%s", ls_error_text(err, text, sizeof text));
+        atomic_store(&client.has_finding, true);
+    client_complain("%s", ls_error_text(err, text, sizeof text));
     ocl_context_notify(command->context, text);
 }
 

@@ -1,5 +1,5 @@
 /* ocl.h: the objects of the OpenCL driver, and the functions of its files. It uses the driver interface
- * (lockstep/driver.h); only platform.c and results.c look behind it, for the end of the process.
+ * (lockstep/driver.h); src/client starts it and writes results when the process ends.
  *
  *     library    all of it: the simulated system, its devices, the lock          platform.c
  *     commands   their dependences and execution                                 schedule.c, execute.c
@@ -12,13 +12,14 @@
 #ifndef OPENCL_OCL_H
 #define OPENCL_OCL_H
 
+#include "client/client.h"
 #include "lockstep/driver.h"
 #include "opencl/info.h"
 #include "opencl/object.h"
 
 #include <pthread.h>
 
-#define OCL_GPUS_MAX 16
+#define OCL_GPUS_MAX CLIENT_GPUS_MAX
 #define OCL_ARG_ALIGN 16u
 
 /* ------------------------------------------------------------------------------------------------ library */
@@ -54,7 +55,6 @@ typedef struct ocl_library {
     unsigned waiters;
     bool is_stopping, is_forking; /* no command begins */
     atomic_bool is_ending;        /* the process does: see ending.h */
-    bool is_child;                /* of a fork after the start */
     ls_gpu_system *system;
     bool is_timed;      /* it simulates time: then nothing happens by itself, see execute.c */
     unsigned callbacks; /* of events, to be called yet */
@@ -62,19 +62,12 @@ typedef struct ocl_library {
     struct _cl_platform_id platform;
     struct _cl_device_id devices[OCL_GPUS_MAX];
     cl_uint device_count;
-    ls_gpu_counts counts;    /* of all launches, if has_counts */
-    bool has_counts;         /* for LOCKSTEP_METRICS or LOCKSTEP_SUMMARY */
-    bool is_strict;          /* programs are checked */
-    atomic_bool has_finding; /* a launch failed */
-    const char *metrics_path;
 } ocl_library;
 
 extern ocl_library ocl;
 
 /* Builds the system of LOCKSTEP_GPU and the others at the first call. */
 cl_int ocl_start(void);
-/* One line on standard error: the library's only output, for errors that OpenCL cannot return. */
-void ocl_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The error code that stands for a driver's failure. */
 cl_int ocl_code_of(ls_status status, cl_int otherwise);
 

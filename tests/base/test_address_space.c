@@ -120,13 +120,33 @@ static void large_windows_cost_nothing(void **state)
     address_space_destroy(address_space);
 }
 
+/* Simulated addresses that are pointers, too; only one space of a process can have them. */
+static void shared_addresses(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    skip(); /* its shadow memory is there */
+#endif
+    memory_space *address_space, *second;
+    ls_error error;
+    uint64_t a;
+    assert_int_equal(address_space_create_here(1u << 20, &address_space, &error), LS_OK);
+    assert_int_equal(address_space_alloc(address_space, 100, 0, BOTH, &a, NULL), LS_OK);
+    *(uint32_t *)(uintptr_t)a = 0x12345678;
+    uint32_t value = 0;
+    assert_int_equal(address_space_read(address_space, a, &value, 4, NULL), LS_OK);
+    assert_int_equal(value, 0x12345678);
+    assert_int_equal(address_space_create_here(1u << 20, &second, &error), LS_ERR_UNSUPPORTED);
+    assert_non_null(strstr(error.what, "0x100000000"));
+    address_space_destroy(address_space);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(allocations),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(protection),
-        cmocka_unit_test(large_windows_cost_nothing),
+        cmocka_unit_test(allocations),      cmocka_unit_test(refusals),
+        cmocka_unit_test(protection),       cmocka_unit_test(large_windows_cost_nothing),
+        cmocka_unit_test(shared_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "opencl/compile.h"
-#include "opencl/settings.h"
+#include "client/settings.h"
 #include "opencl/tool.h"
 
 #include <stdio.h>
@@ -135,27 +135,27 @@ static void test_tool(void **state)
 
 static void test_settings(void **state)
 {
-    ocl_settings s;
+    client_settings s;
     ls_error err;
     (void)state;
     setenv("LOCKSTEP_GPU", "gfx803, gfx1010", 1);
     setenv("LOCKSTEP_GPUS", "2", 1);
     setenv("LOCKSTEP_MEMORY", "3G", 1);
     setenv("LOCKSTEP_THREADS", "4", 1);
-    assert_int_equal(ocl_settings_read(&s, &err), LS_OK);
+    assert_int_equal(client_settings_read(&s, &err), LS_OK);
     assert_int_equal(s.gpu_count, 4);
     assert_string_equal(s.gpus[1], "gfx1010");
     assert_string_equal(s.gpus[2], "gfx803");
     assert_int_equal(s.memory_bytes, (uint64_t)3 << 30);
     assert_int_equal(s.threads, 4);
     setenv("LOCKSTEP_GPUS", "9", 1);
-    assert_int_equal(ocl_settings_read(&s, &err), LS_ERR_USAGE);
+    assert_int_equal(client_settings_read(&s, &err), LS_ERR_USAGE);
     setenv("LOCKSTEP_GPUS", "two", 1);
-    assert_int_not_equal(ocl_settings_read(&s, &err), LS_OK);
+    assert_int_not_equal(client_settings_read(&s, &err), LS_OK);
     assert_string_equal(err.where, "LOCKSTEP_GPUS");
     unsetenv("LOCKSTEP_GPUS");
     setenv("LOCKSTEP_MEMORY", "3T", 1);
-    assert_int_not_equal(ocl_settings_read(&s, &err), LS_OK);
+    assert_int_not_equal(client_settings_read(&s, &err), LS_OK);
     assert_string_equal(err.where, "LOCKSTEP_MEMORY");
 }
 

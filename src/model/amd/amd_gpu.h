@@ -53,9 +53,12 @@ bool amd_gpu_dma_is_virtual(const amd_gpu *gpu);
 
 uint32_t amd_gpu_cu_count(const amd_gpu *gpu);
 const ls_port *amd_gpu_cu(const amd_gpu *gpu, uint32_t index); /* ls_cu_ops */
-/* The newest bytes of a physical address, of one line: those of L2, else of the levels below; before them bytes that a
+/* The newest bytes from a physical address on: those of L2, else of the levels below; before them bytes that a
  * cache above L2 wrote and still keeps. False: not mapped. */
 bool amd_gpu_look(const amd_gpu *gpu, uint64_t physical, void *to, uint64_t bytes);
+/* Between runs: bytes of one line change in its own memory (not of a remote address) and in all of its caches. False: not
+ * mapped. */
+bool amd_gpu_patch(amd_gpu *gpu, uint64_t physical, const void *from, uint64_t bytes);
 /* A level that has some of up to 8 bytes of one line. */
 typedef struct amd_gpu_copy {
     const char *name; /* of the block */

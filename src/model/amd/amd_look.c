@@ -33,19 +33,23 @@ static bool has_bit(const uint64_t mask[2], uint64_t byte)
 
 bool amd_gpu_look(const amd_gpu *g, uint64_t physical, void *to, uint64_t bytes)
 {
-    uint64_t line = physical & ~(uint64_t)(g->line_bytes - 1), first = physical - line;
-    uint8_t data[LS_LINE_BYTES_MAX], *out = to;
-    uint64_t valid[2], dirty[2];
     if (physical >> MEM_PLACE_SHIFT != 0 || amd_gpu_copy_out(g, to, physical, bytes, NULL) != LS_OK)
         return false;
     for (unsigned rank = 0; rank < LOOK_RANKS; rank++)
-        for (uint32_t i = 0; i < g->cache_count; i++) {
-            if (rank_of(g->caches[i]) != rank || !line_cache_look(g->caches[i], line, data, valid, dirty))
-                continue;
-            for (uint64_t k = 0; k < bytes; k++)
-                if (has_bit(rank == LOOK_ABOVE ? dirty : valid, first + k))
-                    out[k] = data[first + k];
-        }
+        for (uint32_t i = 0; i < g->cache_count; i++)
+            if (rank_of(g->caches[i]) == rank)
+                line_cache_overlay(g->caches[i], physical, bytes, rank == LOOK_ABOVE, to);
+    return true;
+}
+
+bool amd_gpu_patch(amd_gpu *g, uint64_t physical, const void *from, uint64_t bytes)
+{
+    uint64_t line = physical & ~(uint64_t)(g->line_bytes - 1);
+    bool own = physical >> MEM_PLACE_SHIFT == 0;
+    if (own && amd_gpu_load(g, physical, from, bytes, NULL) != LS_OK)
+        return false;
+    for (uint32_t i = 0; i < g->cache_count; i++)
+        line_cache_patch(g->caches[i], line, physical - line, from, bytes);
     return true;
 }
 

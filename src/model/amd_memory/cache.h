@@ -75,6 +75,11 @@ void line_cache_discard(ls_block *cache, uint64_t address, uint64_t bytes);
 /* The bytes of a line that it has: valid[] and dirty[] have a bit for each. False: it has none, or is a plug-in's. */
 bool line_cache_look(const ls_block *cache, uint64_t line_address, uint8_t *data, uint64_t valid[2],
                      uint64_t dirty[2]);
+/* Copies the bytes of [address, address + bytes) that it has to the same places of `to`; only_newer: those that it wrote. */
+void line_cache_overlay(const ls_block *cache, uint64_t address, uint64_t bytes, bool only_newer, uint8_t *to);
+/* Bytes of a line that it has get new values; it stays dirty or clean as it was. */
+void line_cache_patch(ls_block *cache, uint64_t line_address, uint64_t offset, const uint8_t *from,
+                      uint64_t bytes);
 /* At rest: dirty lines; for tests and reports. */
 uint64_t line_cache_dirty_lines(const ls_block *cache);
 

@@ -189,6 +189,54 @@ bool line_cache_look(const ls_block *block, uint64_t line_address, uint8_t *data
     return true;
 }
 
+static void overlay_line(const line_cache *c, uint32_t line, uint64_t address, uint64_t bytes, bool only_newer,
+                         uint8_t *to)
+{
+    const uint64_t at = store_address(&c->store, line);
+    const uint64_t *mask = only_newer ? c->store.lines[line].dirty : c->store.lines[line].valid;
+    const uint8_t *data = store_bytes(&c->store, line);
+    for (uint64_t i = 0; i < c->store.line_bytes; i++)
+        if ((mask[i / 64] >> i % 64 & 1) && at + i - address < bytes)
+            to[at + i - address] = data[i];
+}
+
+void line_cache_overlay(const ls_block *block, uint64_t address, uint64_t bytes, bool only_newer, uint8_t *to)
+{
+    if (!line_cache_is_model(ls_block_type_of(block)))
+        return;
+    const line_cache *c = ls_block_state((ls_block *)(uintptr_t)block);
+    const uint64_t line_bytes = c->store.line_bytes, first = address & ~(line_bytes - 1),
+                   last = address + bytes;
+    if (bytes == 0 || c->store.tags.present == 0)
+        return;
+    if ((last - first) / line_bytes < store_count(&c->store)) {
+        for (uint64_t at = first; at < last; at += line_bytes) {
+            uint32_t line = store_find(&c->store, at);
+            if (line != STORE_NONE)
+                overlay_line(c, line, address, bytes, only_newer, to);
+        }
+        return;
+    }
+    for (uint32_t line = 0; line < store_count(&c->store); line++)
+        if (!store_is_empty(&c->store, line) && store_address(&c->store, line) - first < last - first)
+            overlay_line(c, line, address, bytes, only_newer, to);
+}
+
+void line_cache_patch(ls_block *block, uint64_t line_address, uint64_t offset, const uint8_t *from,
+                      uint64_t bytes)
+{
+    if (!line_cache_is_model(ls_block_type_of(block)))
+        return;
+    line_cache *c = ls_block_state(block);
+    uint32_t line = c->store.tags.present != 0 ? store_find(&c->store, line_address) : STORE_NONE;
+    if (line == STORE_NONE)
+        return;
+    const uint64_t *valid = c->store.lines[line].valid;
+    for (uint64_t i = offset; i < offset + bytes; i++)
+        if (valid[i / 64] >> i % 64 & 1)
+            store_bytes(&c->store, line)[i] = from[i - offset];
+}
+
 static const ls_line_cache_ops cache_ops = { .set_below = set_below,
                                              .set_home = set_home,
                                              .set_passing = set_passing,

@@ -17,7 +17,7 @@ typedef struct drv_machine {
     size_t gpu_count;
     uint32_t threads;
     uint64_t max_instructions;
-    bool lenient_barriers, strict;
+    bool lenient_barriers, strict, host_addresses;
     const char *trace_path, *trace_filter;
     const char *record_path;
     /* Timing. gpus is NULL then: the platform says what it is, target which instruction set programs have
@@ -134,6 +134,9 @@ typedef struct drv_backend {
     ls_status (*load)(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
     ls_status (*write)(void *self, size_t gpu, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
     ls_status (*read)(void *self, size_t gpu, void *to, uint64_t from, uint64_t bytes, ls_error *err);
+    /* NULL: as read and write. In no simulated time, also while commands are under way. */
+    ls_status (*look)(void *self, void *to, uint64_t from, uint64_t bytes, ls_error *err);
+    ls_status (*patch)(void *self, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
     ls_status (*copy)(void *self, size_t gpu, uint64_t to, uint64_t from, uint64_t bytes, ls_error *err);
     ls_status (*fill)(void *self, size_t gpu, uint64_t to, const void *pattern, size_t pattern_bytes,
                       uint64_t bytes, ls_error *err);

@@ -99,7 +99,9 @@ static ls_status emu_create(const drv_machine *machine, void **self, ls_error *e
     e->gpus = calloc(e->gpu_count, sizeof *e->gpus);
     status = e->gpus ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     if (status == LS_OK)
-        status = address_space_create(window_bytes(machine), &e->address_space, err);
+        status = machine->host_addresses
+                     ? address_space_create_here(window_bytes(machine), &e->address_space, err)
+                     : address_space_create(window_bytes(machine), &e->address_space, err);
     for (size_t i = 0; i < e->gpu_count && status == LS_OK; i++)
         status = emulate_create(e->address_space, machine->threads ? machine->threads : 1,
                                 &e->gpus[i].emulator, err);

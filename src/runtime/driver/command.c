@@ -304,3 +304,20 @@ ls_status ls_gpu_poke(ls_gpu_context *context, ls_gpu_address to, const void *fr
     drv_mark_written(context, to);
     return system->backend->write(system->machine, gpu, to, from, bytes, err);
 }
+
+ls_status ls_gpu_look(ls_gpu_context *context, void *to, ls_gpu_address from, size_t bytes, ls_error *err)
+{
+    ls_gpu_system *system = context->system;
+    if (!system->backend->look)
+        return ls_gpu_peek(context, to, from, bytes, err);
+    return bytes > 0 ? system->backend->look(system->machine, to, from, bytes, err) : LS_OK;
+}
+
+ls_status ls_gpu_patch(ls_gpu_context *context, ls_gpu_address to, const void *from, size_t bytes,
+                       ls_error *err)
+{
+    ls_gpu_system *system = context->system;
+    if (!system->backend->patch)
+        return ls_gpu_poke(context, to, from, bytes, err);
+    return bytes > 0 ? system->backend->patch(system->machine, to, from, bytes, err) : LS_OK;
+}

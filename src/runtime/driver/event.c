@@ -30,6 +30,14 @@ ls_gpu_event_state ls_gpu_event_get_state(const ls_gpu_event *event)
     return state;
 }
 
+bool ls_gpu_event_is_over(const ls_gpu_event *event)
+{
+    pthread_mutex_lock(&event->system->lock);
+    bool over = drv_event_is_over(event);
+    pthread_mutex_unlock(&event->system->lock);
+    return over;
+}
+
 ls_status ls_gpu_event_wait(ls_gpu_event *event, ls_error *err)
 {
     ls_status status = LS_OK;

@@ -121,6 +121,23 @@ static ls_status prepare(ls_gpu_kernel *kernel, void **program, ls_error *err)
 
 /* ----------------------------------------------------------------------------------------------- launches */
 
+/* Arguments as the client laid them out. */
+static ls_status place_complete(const ls_gpu_kernel *kernel, const ls_gpu_launch *launch, uint8_t *out,
+                                ls_error *err)
+{
+    uint32_t wanted = kernel->hsa->kernarg_bytes;
+    if (launch->args || launch->packed)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "a launch of '%s' has arguments twice: complete and single or packed",
+                       kernel->info.name);
+    if (launch->complete_bytes < wanted)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "kernel '%s' has %" PRIu32 " bytes of arguments, hidden ones included, not %zu",
+                       kernel->info.name, wanted, launch->complete_bytes);
+    memcpy(out, launch->complete, wanted);
+    return LS_OK;
+}
+
 static ls_status fill_command(drv_command *command, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,
                               ls_error *err)
 {
@@ -128,7 +145,7 @@ static ls_status fill_command(drv_command *command, ls_gpu_kernel *kernel, const
     const ls_gpu_model *model = system->gpus[kernel->module->gpu].model;
     drv_dispatch *d = &command->launch.dispatch;
     uint8_t *kernarg = (uint8_t *)command->tail;
-    uint32_t local;
+    uint32_t local = 0;
     drv_facts facts;
     ls_status status;
     *d = (drv_dispatch){ .kernarg = kernarg,
@@ -142,7 +159,8 @@ static ls_status fill_command(drv_command *command, ls_gpu_kernel *kernel, const
     if (status == LS_OK)
         status = check_group(kernel, d, err);
     if (status == LS_OK)
-        status = drv_args_place(kernel->hsa, launch, kernarg, &local, err);
+        status = launch->complete ? place_complete(kernel, launch, kernarg, err)
+                                  : drv_args_place(kernel->hsa, launch, kernarg, &local, err);
     if (status == LS_OK)
         status = check_lds(kernel, model, (uint64_t)local + launch->lds_bytes, err);
     if (status == LS_OK)
@@ -150,6 +168,8 @@ static ls_status fill_command(drv_command *command, ls_gpu_kernel *kernel, const
     if (status != LS_OK)
         return status;
     d->dynamic_lds_bytes = local + launch->lds_bytes;
+    if (launch->complete)
+        return LS_OK;
     system->backend->facts(system->machine, kernel->module->gpu, &facts);
     drv_args_hidden(kernel->hsa, d, launch, &facts, kernarg);
     return LS_OK;

@@ -273,3 +273,13 @@ const ls_gpu_kernel_info *ls_gpu_kernel_get_info(const ls_gpu_kernel *kernel)
 {
     return &kernel->info;
 }
+
+ls_gpu_address ls_gpu_kernel_address(const ls_gpu_kernel *kernel)
+{
+    return kernel->module->base + kernel->hsa->descriptor;
+}
+
+uint32_t ls_gpu_kernel_complete_bytes(const ls_gpu_kernel *kernel)
+{
+    return kernel->hsa->kernarg_bytes;
+}

@@ -249,6 +249,7 @@ static ls_status build(ls_gpu_system *system, const ls_gpu_options *options, ls_
         machine.max_instructions = options->max_instructions;
         machine.lenient_barriers = options->lenient_barriers;
         machine.strict = options->strict;
+        machine.host_addresses = options->host_addresses;
         machine.trace_path = options->trace_path;
         machine.trace_filter = options->trace_filter;
         machine.record_path = options->record_path;

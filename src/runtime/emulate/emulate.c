@@ -4,6 +4,7 @@
 
 #include "base/pool.h"
 #include "isa/amd/exec/fault.h"
+#include "isa/amd/exec/gws.h"
 #include "isa/amd/exec/limits.h"
 #include "isa/amd/exec/memory.h"
 #include "isa/amd/flops.h"
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #define EMULATE_QUEUE_OFFSET 256u
+#define EMULATE_TOGETHER_MAX 2048u /* work-groups of a cooperative launch: a thread for each */
 
 struct emulate {
     memory_space *address_space;
@@ -267,6 +269,8 @@ static void emulate_work(void *self, uint32_t thread)
             atomic_fetch_add(&job->instructions, context->instructions - before);
         if (!good)
             emulate_keep_fault(job, context, index);
+        if (!good && context->group.gws)
+            amd_gws_break(context->group.gws);
     }
 }
 
@@ -328,8 +332,8 @@ static ls_status emulate_report(const amd_program *program, emulate_fault *fault
     return amd_fault_report(program, &fault->fault, &place, fault->text, sizeof fault->text, err);
 }
 
-ls_status emulate_run(emulate *emulator, const amd_program *program, const emulate_launch *launch,
-                      ls_gpu_counts *counts, emulate_fault *fault, ls_error *err)
+static ls_status run(emulate *emulator, const amd_program *program, const emulate_launch *launch, amd_gws *gws,
+                     ls_gpu_counts *counts, emulate_fault *fault, ls_error *err)
 {
     emulate_fault own = { .wave = 0 };
     emulate_job job = { .emulator = emulator,
@@ -345,6 +349,8 @@ ls_status emulate_run(emulate *emulator, const amd_program *program, const emula
         status = emulate_prepare(emulator, program, launch, err);
     if (status != LS_OK)
         return status;
+    for (uint32_t i = 0; i < emulator->threads && gws; i++)
+        emulator->contexts[i].group.gws = gws;
     for (unsigned i = 0; i < 3; i++) {
         job.groups[i] = ((uint64_t)launch->grid[i] + launch->group[i] - 1) / launch->group[i];
         job.total *= job.groups[i];
@@ -369,4 +375,45 @@ ls_status emulate_run(emulate *emulator, const amd_program *program, const emula
     if (fault)
         *fault = own;
     return status;
+}
+
+/* --- cooperative launches ------------------------------------------------------------------------------- */
+
+/* All work-groups run at once, each in a thread of its own: they wait for each other. */
+static ls_status run_together(const emulate *emulator, const amd_program *program,
+                              const emulate_launch *launch, ls_gpu_counts *counts, emulate_fault *fault,
+                              ls_error *err)
+{
+    uint64_t groups = 1;
+    emulate *own = NULL;
+    amd_gws gws;
+    ls_status status = emulate_check(program, launch, err);
+    for (unsigned i = 0; i < 3 && status == LS_OK; i++)
+        groups *= ((uint64_t)launch->grid[i] + launch->group[i] - 1) / launch->group[i];
+    if (status == LS_OK && (groups > EMULATE_TOGETHER_MAX || launch->which.count != 0))
+        status = ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "kernel %s: a barrier over the grid needs all of its work-groups at once: 1 to %u, not %llu",
+            program->name, EMULATE_TOGETHER_MAX, (unsigned long long)groups);
+    if (status == LS_OK && emulate_is_watched(launch))
+        status = ls_fail(err, LS_ERR_UNSUPPORTED,
+                         "kernel %s: a barrier over the grid works neither with traces, recordings and strict "
+                         "checks nor in a debugger",
+                         program->name);
+    if (status == LS_OK)
+        status = emulate_create(emulator->address_space, (uint32_t)groups, &own, err);
+    if (status != LS_OK)
+        return status;
+    amd_gws_init(&gws);
+    status = run(own, program, launch, &gws, counts, fault, err);
+    amd_gws_fini(&gws);
+    emulate_destroy(own);
+    return status;
+}
+
+ls_status emulate_run(emulate *emulator, const amd_program *program, const emulate_launch *launch,
+                      ls_gpu_counts *counts, emulate_fault *fault, ls_error *err)
+{
+    return program->uses_gws ? run_together(emulator, program, launch, counts, fault, err)
+                             : run(emulator, program, launch, NULL, counts, fault, err);
 }

@@ -339,6 +339,12 @@ static ls_status prepare(void *self, size_t gpu, const drv_code *code, void **pr
     gpu = gpu < t->gpu_count ? gpu : 0;
     ls_status status =
         amd_program_create_at(&kernel, t->gpus[gpu].space, timing_frame(kernel.code), &p->program, err);
+    if (status == LS_OK && p->program->uses_gws)
+        status =
+            ls_fail(err, LS_ERR_UNSUPPORTED,
+                    "kernel %s: barriers over the whole grid (cooperative launches) are emulated only: there "
+                    "are none in simulated time",
+                    p->program->name);
     if (status == LS_OK)
         status = cu_code_create(p->program, &p->code, err);
     if (status == LS_OK)
@@ -389,6 +395,8 @@ const drv_backend drv_backend_time = {
     .load = timing_mem_load,
     .write = timing_write,
     .read = timing_read,
+    .look = timing_look,
+    .patch = timing_patch,
     .facts = facts,
     .prepare = prepare,
     .release = release,

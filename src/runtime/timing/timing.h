@@ -59,6 +59,11 @@ bool timing_unfinished(const ls_gpu_system *system, ls_time *begin);
 /* Counts of the engine so far; windows are those of all runs. */
 ls_run_result timing_result(const ls_gpu_system *system);
 
+/* ls_gpu_look() and ls_gpu_patch() for a function of ls_run_options.between: while time stands still inside a command. */
+ls_status timing_look_between(ls_gpu_system *system, void *to, uint64_t from, uint64_t bytes, ls_error *err);
+ls_status timing_patch_between(ls_gpu_system *system, uint64_t to, const void *from, uint64_t bytes,
+                               ls_error *err);
+
 /* The memory checker; NULL without ls_gpu_options.check_memory. */
 const struct memcheck *timing_memcheck(const ls_gpu_system *system);
 /* At the end of a program: adds warnings that say what was checked and found. */

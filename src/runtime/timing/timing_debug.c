@@ -10,36 +10,9 @@
 
 /* -------------------------------------------------------------------------------------------------- memory */
 
-static ls_status not_mapped(uint64_t address, ls_error *err)
-{
-    return ls_fail(err, LS_ERR_USAGE, "0x%llx is not mapped", (unsigned long long)address);
-}
-
-/* Bytes of one line. */
-static bool read_piece(const timing *t, uint64_t address, uint8_t *to, uint64_t bytes)
-{
-    page_place at = page_table_find(t->pages, address);
-    uint32_t index = at.place < MEM_PLACES ? t->index_of[at.place] : UINT32_MAX;
-    if (at.place == MEM_PLACE_HOST && t->host) {
-        const address_space_view view = address_space_look(t->host_space);
-        if (address_space_state(&view, at.frame) == 0)
-            return false;
-        timing_host_read(t, at.frame, to, bytes);
-        return true;
-    }
-    return index != UINT32_MAX && amd_gpu_look(t->gpus[index].gpu, at.frame, to, bytes);
-}
-
 static ls_status debug_read(void *self, uint64_t address, void *to, uint64_t bytes, ls_error *err)
 {
-    const timing *t = self;
-    for (uint64_t done = 0, piece; done < bytes; done += piece) {
-        uint64_t left = 64 - (address + done) % 64;
-        piece = left < bytes - done ? left : bytes - done;
-        if (!read_piece(t, address + done, (uint8_t *)to + done, piece))
-            return not_mapped(address + done, err);
-    }
-    return LS_OK;
+    return timing_look_bytes(self, address, to, bytes, err);
 }
 
 static size_t debug_copies(void *self, uint64_t address, uint32_t bytes, drv_copy *out, size_t room)

@@ -283,6 +283,14 @@ void timing_debug_end(timing *t, timing_slot *slot, ls_status status);
 /* With or without one: adds the registers of the wave that faulted to the sentence in err. */
 void timing_debug_registers(const timing *t, const timing_slot *slot, ls_error *err);
 
+/* --- timing_look.c: bytes in no simulated time --- */
+
+/* With the lock held, or while the engine rests. */
+ls_status timing_look_bytes(const timing *t, uint64_t address, void *to, uint64_t bytes, ls_error *err);
+/* For the driver. */
+ls_status timing_look(void *self, void *to, uint64_t from, uint64_t bytes, ls_error *err);
+ls_status timing_patch(void *self, uint64_t to, const void *from, uint64_t bytes, ls_error *err);
+
 /* --- timing_counts.c: counts per instruction --- */
 
 /* *out belongs to the caller; nothing happens unless instructions are counted. */

@@ -60,6 +60,35 @@ static void counts_of_a_launch(void **state)
     bench_close(&b);
 }
 
+/* The client lays out everything itself: hidden arguments are not filled in. */
+static void complete_arguments(void **state)
+{
+    bench b = bench_open("gfx1030", 5, NULL);
+    uint32_t values[64] = { 0 };
+    ls_gpu_kernel *kernel = bench_kernel(&b, "increment");
+    const uint32_t bytes = ls_gpu_kernel_complete_bytes(kernel);
+    uint8_t block[1024] = { 0 };
+    ls_gpu_address p = bench_buffer(&b, sizeof values);
+    ls_gpu_launch launch = { .grid = { 64 }, .group = { 64 }, .complete = block, .complete_bytes = bytes };
+    (void)state;
+    assert_in_range(bytes, 64, sizeof block);
+    assert_int_not_equal(ls_gpu_kernel_address(kernel), 0);
+    memcpy(block, &p, sizeof p);
+    memcpy(block + 8, &(uint32_t){ 64 }, 4);
+    memcpy(block + 16 + 12, &(uint16_t){ 64 }, 2); /* the hidden size of a work-group */
+    OK(ls_gpu_run(b.context, kernel, &launch, &err));
+    OK(ls_gpu_copy_out(b.context, values, p, sizeof values, &err));
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(values[i], 1);
+    launch.complete_bytes = bytes - 1;
+    assert_int_equal(ls_gpu_run(b.context, kernel, &launch, &err), LS_ERR_USAGE);
+    assert_non_null(strstr(err.what, "hidden ones included"));
+    launch.complete_bytes = bytes;
+    launch.packed = block;
+    assert_int_equal(ls_gpu_run(b.context, kernel, &launch, &err), LS_ERR_USAGE);
+    bench_close(&b);
+}
+
 static void sizes_and_offsets(void **state)
 {
     (void)state;
@@ -219,7 +248,7 @@ int main(void)
         cmocka_unit_test(increments),          cmocka_unit_test(sizes_and_offsets),
         cmocka_unit_test(values_of_all_types), cmocka_unit_test(local_memory),
         cmocka_unit_test(variables),           cmocka_unit_test(threads),
-        cmocka_unit_test(counts_of_a_launch),
+        cmocka_unit_test(counts_of_a_launch),  cmocka_unit_test(complete_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

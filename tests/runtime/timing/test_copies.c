@@ -38,7 +38,8 @@ static uint64_t random_operations(uint32_t threads, uint64_t seed)
         size_t from = (size_t)ls_random_below(&random, BYTES - 1),
                to = (size_t)ls_random_below(&random, BYTES - 1);
         size_t most = BYTES - (from > to ? from : to), bytes = 1 + (size_t)ls_random_below(&random, most);
-        switch (ls_random_below(&random, 4)) {
+        const uint64_t before = ls_gpu_system_now(system);
+        switch (ls_random_below(&random, 6)) {
         case 0:
             for (size_t k = 0; k < bytes; k++)
                 data[k] = (uint8_t)ls_random_next(&random);
@@ -60,6 +61,19 @@ static uint64_t random_operations(uint32_t threads, uint64_t seed)
                 mirror[to + k] = data[k % pattern];
             break;
         }
+        case 3: /* as if by magic: caches have other bytes from now on, and no time passes */
+            for (size_t k = 0; k < bytes; k++)
+                data[k] = (uint8_t)ls_random_next(&random);
+            OK(ls_gpu_patch(context, buffer + to, data, bytes, &err));
+            memcpy(mirror + to, data, bytes);
+            assert_int_equal(ls_gpu_system_now(system), before);
+            break;
+        case 4:
+            memset(got, 0xee, sizeof got);
+            OK(ls_gpu_look(context, got, buffer + from, bytes, &err));
+            assert_memory_equal(got, mirror + from, bytes);
+            assert_int_equal(ls_gpu_system_now(system), before);
+            break;
         default:
             memset(got, 0xee, sizeof got);
             OK(ls_gpu_copy_out(context, got, buffer + from, bytes, &err));

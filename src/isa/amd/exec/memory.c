@@ -1,5 +1,6 @@
 /* memory.c: the rows of memory.def as a table, and steps 2 and 3 of memory instructions. Global memory is
  * reached only through mem_place(), which checks the page of every byte. */
+#include "isa/amd/exec/gws.h"
 #include "isa/amd/exec/memory.h"
 
 #include "isa/amd/exec/memory_impl.h"
@@ -292,6 +293,8 @@ static void mem_body_nothing(amd_wave *wave, const amd_inst *inst)
 amd_body amd_exec_find_memory(amd_target target, unsigned lanes, const amd_inst *inst)
 {
     const mem_row *row = mem_row_of(inst);
+    if (amd_gws_is_op((amd_op)inst->op))
+        return amd_gws_find(inst);
     if (!row->present || (inst->flags & AMD_GDS))
         return NULL;
     if (row->family == MEM_NOTHING)

@@ -2,6 +2,8 @@
  * refused then if one instruction has no semantics. Reads the simulated memory; changes nothing. */
 #include "isa/amd/exec/program.h"
 
+#include "isa/amd/exec/gws.h"
+
 #include "base/vec.h"
 #include "isa/amd/exec/limits.h"
 
@@ -81,6 +83,7 @@ static ls_status program_straight(program_walk *walk, uint64_t offset, ls_error 
         if (inst.op != AMD_S_CODE_END && !amd_exec_find(target, program->lanes, &inst))
             return program_refuse(walk, offset, &inst, err);
         walk->seen[offset / 4] = 1;
+        program->uses_gws |= amd_gws_is_op((amd_op)inst.op);
         if (!vec_push(&walk->found, inst))
             return ls_fail(err, LS_ERR_NOMEM, "no memory for the instructions of kernel %s", program->name);
         if (program_jumps(&inst)) {
@@ -111,6 +114,7 @@ static ls_status program_rest(program_walk *walk, ls_error *err)
         if (good && !walk->seen[offset / 4] && amd_exec_find(target, program->lanes, &inst)) {
             inst.pc = (uint32_t)offset;
             walk->seen[offset / 4] = 1;
+            program->uses_gws |= amd_gws_is_op((amd_op)inst.op) && walk->indirect;
             if (!vec_push(&walk->found, inst))
                 return ls_fail(err, LS_ERR_NOMEM, "no memory for the instructions of kernel %s",
                                program->name);

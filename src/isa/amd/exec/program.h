@@ -42,6 +42,7 @@ typedef struct amd_program {
     uint32_t op_count;
     amd_inst *insts;
     uint8_t *code; /* a copy of the code section */
+    bool uses_gws; /* it has barriers over all work-groups (exec/gws.h) */
 } amd_program;
 
 /* Decodes everything that can be reached from the entry. LS_ERR_UNSUPPORTED names pc, bytes and mnemonic

@@ -167,6 +167,15 @@ static void trap(amd_wave *w, uint32_t id)
     w->fault = (ls_fault){ .kind = LS_FAULT_TRAP, .address = id };
 }
 
+_Atomic uint64_t amd_message_count;
+
+/* Waves of all threads count together; the order does not matter. */
+static void message(const amd_wave *w)
+{
+    (void)w;
+    atomic_fetch_add_explicit(&amd_message_count, 1, memory_order_relaxed);
+}
+
 /* Only a trap handler or a debugger could let the wave go on. */
 static void halt(amd_wave *w)
 {

@@ -3,6 +3,9 @@
 #ifndef ISA_AMD_EXEC_SALU_H
 #define ISA_AMD_EXEC_SALU_H
 
+#include <stdatomic.h>
+#include <stdint.h>
+
 #include "isa/amd/exec/wave.h"
 
 amd_body salu_find(amd_target target, const amd_inst *inst);
@@ -27,5 +30,8 @@ static inline uint64_t salu_read64(const amd_wave *wave, const amd_inst *inst, u
     memcpy(&value, &wave->sgpr[code], sizeof value);
     return value;
 }
+
+/* s_sendmsg that waves executed, of the whole process: a kernel that calls the host sends one. */
+extern _Atomic uint64_t amd_message_count;
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 struct amd_group;
+struct amd_gws;
 struct amd_memory; /* exec/memory.h: the simulated memory as lanes see it */
 
 typedef enum amd_stop {
@@ -55,6 +56,7 @@ typedef struct amd_group {
      * instructions see that layout; the buffer resource that a wave starts with describes the same. */
     uint64_t scratch;
     uint32_t scratch_bytes; /* per lane */
+    struct amd_gws *gws;    /* of a cooperative launch (exec/gws.h); NULL: none */
 } amd_group;
 
 static inline uint64_t amd_wave_exec(const amd_wave *wave)

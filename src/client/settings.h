@@ -1,12 +1,14 @@
-/* settings.h: settings from environment variables for the system that OpenCL programs see. docs/opencl.md
+/* settings.h: settings from environment variables for the system that programs see. docs/opencl.md
  * lists the variables; `lockstep exec` sets them. */
-#ifndef OPENCL_SETTINGS_H
-#define OPENCL_SETTINGS_H
+#ifndef CLIENT_SETTINGS_H
+#define CLIENT_SETTINGS_H
 
-#include "opencl/ocl.h"
+#include "lockstep/driver.h"
 
-typedef struct ocl_settings {
-    const char *gpus[OCL_GPUS_MAX]; /* LOCKSTEP_GPU: names with commas between them; one GPU per name */
+#define CLIENT_GPUS_MAX 16
+
+typedef struct client_settings {
+    const char *gpus[CLIENT_GPUS_MAX]; /* LOCKSTEP_GPU: names with commas between them; one GPU per name */
     size_t gpu_count;
     uint64_t memory_bytes;      /* LOCKSTEP_MEMORY: bytes of each GPU, also 512M or 2G; 0: the model's */
     uint32_t threads;           /* LOCKSTEP_THREADS */
@@ -33,13 +35,12 @@ typedef struct ocl_settings {
     size_t series_count;
     const char *monitor,
         *monitor_token; /* LOCKSTEP_MONITOR: the port of the live page; LOCKSTEP_MONITOR_TOKEN */
-    const char *timeline_path,
-        *timeline_format;             /* LOCKSTEP_TIMELINE, LOCKSTEP_TIMELINE_FORMAT */
-    const char *timeline_filters[32]; /* LOCKSTEP_TIMELINE_FILTER, with blanks between them */
+    const char *timeline_path, *timeline_format; /* LOCKSTEP_TIMELINE, LOCKSTEP_TIMELINE_FORMAT */
+    const char *timeline_filters[32];            /* LOCKSTEP_TIMELINE_FILTER, with blanks between them */
     size_t timeline_filter_count;
-} ocl_settings;
+} client_settings;
 
 /* The texts live as long as the process. */
-ls_status ocl_settings_read(ocl_settings *out, ls_error *err);
+ls_status client_settings_read(client_settings *out, ls_error *err);
 
 #endif

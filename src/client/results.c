@@ -1,10 +1,11 @@
 /* results.c: see results.h. Without simulated time a summary has only the counts of the emulator. */
-#include "opencl/results.h"
+#include "client/results.h"
 
+#include "client/client.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "commands/command_log.h"
-#include "opencl/live.h"
+#include "client/live.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,18 +23,19 @@ static struct {
     command_log log;
 } results;
 
-ls_status ocl_results_begin(const ocl_settings *settings, ls_error *err)
+ls_status client_results_begin(const client_settings *settings, ls_error *err)
 {
     results.has_summary = settings->summary;
     results.rocprof_path = settings->rocprof_path;
     results.threads = settings->threads;
     results.is_unified = settings->unified;
     clock_gettime(CLOCK_MONOTONIC, &results.begin);
-    if (!ocl.is_timed || (!results.has_summary && !results.rocprof_path && !ocl_live_is_wanted(settings)))
+    if (!ls_gpu_system_is_timed(client.system) ||
+        (!results.has_summary && !results.rocprof_path && !client_live_is_wanted(settings)))
         return LS_OK;
     ls_status status = metrics_create(&results.metrics, err);
     if (status == LS_OK)
-        status = metrics_add_engine(results.metrics, timing_engine(ocl.system), err);
+        status = metrics_add_engine(results.metrics, timing_engine(client.system), err);
     if (status != LS_OK) {
         metrics_destroy(results.metrics);
         results.metrics = NULL;
@@ -41,28 +43,29 @@ ls_status ocl_results_begin(const ocl_settings *settings, ls_error *err)
     }
     /* Each launch has a row in rocprof's table. A summary alone needs a few counters of the longest launches. */
     if (!results.rocprof_path)
-        status = launch_facts_create(results.metrics, config_yaml(timing_config(ocl.system)),
+        status = launch_facts_create(results.metrics, config_yaml(timing_config(client.system)),
                                      &results.log.facts, err);
     if (status != LS_OK)
         return status;
     results.log.metrics = results.metrics;
-    command_log_begin(&results.log, ocl.system, &results.arena);
-    return ocl_live_is_wanted(settings) ? ocl_live_begin(settings, results.metrics, &results.log, err) : LS_OK;
+    command_log_begin(&results.log, client.system, &results.arena);
+    return client_live_is_wanted(settings) ? client_live_begin(settings, results.metrics, &results.log, err)
+                                           : LS_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ summary */
 
 static void put_head(FILE *to)
 {
-    const platform_config *config = timing_config(ocl.system);
-    size_t gpus = ls_gpu_system_gpu_count(ocl.system), count;
+    const platform_config *config = timing_config(client.system);
+    size_t gpus = ls_gpu_system_gpu_count(client.system), count;
     const char *program = program_invocation_short_name;
     if (gpus > 1)
         fprintf(to, "%s on %zu GPUs of %s, %s\n", program, gpus, config_name(config),
                 results.is_unified ? "unified" : "discrete");
     else
         fprintf(to, "%s on %s\n", program, config_name(config));
-    const ls_warning *warnings = ls_engine_warnings(timing_engine(ocl.system), &count);
+    const ls_warning *warnings = ls_engine_warnings(timing_engine(client.system), &count);
     summary_warnings(warnings, count, false, to);
     command_log_print_times(&results.log, to);
 }
@@ -74,14 +77,14 @@ static void put_end(FILE *to)
     clock_gettime(CLOCK_MONOTONIC, &now);
     double seconds =
         (double)(now.tv_sec - results.begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - results.begin.tv_nsec);
-    fprintf(to, "\n  %s since the first call of OpenCL, %" PRIu32 " host thread%s%s\n",
-            format_si(seconds, "s", wall, sizeof wall), results.threads, results.threads == 1 ? "" : "s",
-            results.metrics ? "; off: --no-summary" : "");
+    fprintf(to, "\n  %s since the first call of %s, %" PRIu32 " host thread%s%s\n",
+            format_si(seconds, "s", wall, sizeof wall), client.interface, results.threads,
+            results.threads == 1 ? "" : "s", results.metrics ? "; off: --no-summary" : "");
 }
 
 static ls_status put_timed(FILE *to, ls_error *err)
 {
-    ls_time end = timing_result(ocl.system).end_time;
+    ls_time end = timing_result(client.system).end_time;
     summary_launch *launches = NULL;
     size_t count;
     ls_status status = command_log_end(&results.log, end, err);
@@ -90,8 +93,9 @@ static ls_status put_timed(FILE *to, ls_error *err)
     if (status != LS_OK)
         return status;
     const summary_input in = {
-        .reader = results.log.facts ? launch_facts_reader(results.log.facts)
-                                    : facts_of_store(results.metrics, config_yaml(timing_config(ocl.system))),
+        .reader = results.log.facts
+                      ? launch_facts_reader(results.log.facts)
+                      : facts_of_store(results.metrics, config_yaml(timing_config(client.system))),
         .launches = launches,
         .launch_count = count,
         .busy_fs = (double)ls_clock_span(results.log.clock, results.log.busy.total),
@@ -108,7 +112,7 @@ static ls_status put_timed(FILE *to, ls_error *err)
 
 static void put_counts(FILE *to)
 {
-    const ls_gpu_counts *c = &ocl.counts;
+    const ls_gpu_counts *c = &client.counts;
     char text[LS_FORMAT_BYTES];
     fprintf(to, "%s, emulated: --platform simulates its time\n", program_invocation_short_name);
     fprintf(to, "  %-22s %14s\n", "launches", format_count(c->launches, text, sizeof text));
@@ -147,7 +151,7 @@ static ls_status write_rocprof(ls_error *err)
     char *text = NULL;
     size_t bytes = 0;
     FILE *to = open_memstream(&text, &bytes);
-    const run_results r = { .platform = config_name(timing_config(ocl.system)),
+    const run_results r = { .platform = config_name(timing_config(client.system)),
                             .has_cycles = true,
                             .cycles = results.log.busy.total,
                             .clock = results.log.clock,
@@ -163,11 +167,11 @@ static ls_status write_rocprof(ls_error *err)
     return status;
 }
 
-ls_status ocl_results_end(ls_error *err)
+ls_status client_results_end(ls_error *err)
 {
-    bool has_commands = results.metrics ? results.log.records.count > 0 : ocl.counts.launches > 0;
+    bool has_commands = results.metrics ? results.log.records.count > 0 : client.counts.launches > 0;
     ls_status status = results.has_summary && has_commands ? print_summary(err) : LS_OK;
     if (status == LS_OK && results.rocprof_path && results.metrics)
         status = write_rocprof(err);
-    return status == LS_OK ? ocl_live_end(err) : status;
+    return status == LS_OK ? client_live_end(err) : status;
 }

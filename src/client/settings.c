@@ -1,6 +1,6 @@
 /* settings.c: the environment variables of the library, read once. A value that is wrong is an error, never
  * ignored. */
-#include "opencl/settings.h"
+#include "client/settings.h"
 
 #include "base/text.h"
 
@@ -37,12 +37,12 @@ static ls_status read_number(const char *name, bool is_size, uint64_t max, uint6
     return LS_OK;
 }
 
-static ls_status read_gpus(ocl_settings *s, ls_error *err)
+static ls_status read_gpus(client_settings *s, ls_error *err)
 {
     static char names[512];
     const char *text = variable("LOCKSTEP_GPU");
     uint64_t copies = 1;
-    ls_status status = read_number("LOCKSTEP_GPUS", false, OCL_GPUS_MAX, &copies, err);
+    ls_status status = read_number("LOCKSTEP_GPUS", false, CLIENT_GPUS_MAX, &copies, err);
     char *rest = NULL;
     size_t given;
     if (status != LS_OK)
@@ -51,15 +51,15 @@ static ls_status read_gpus(ocl_settings *s, ls_error *err)
         return ls_error_at((ls_fail(err, LS_ERR_USAGE, "too many GPUs"), err), "LOCKSTEP_GPU", 0, 0);
     strcpy(names, text ? text : "gfx1030");
     for (char *name = strtok_r(names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
-        if (s->gpu_count == OCL_GPUS_MAX)
-            return ls_error_at((ls_fail(err, LS_ERR_USAGE, "more than %d GPUs", OCL_GPUS_MAX), err),
+        if (s->gpu_count == CLIENT_GPUS_MAX)
+            return ls_error_at((ls_fail(err, LS_ERR_USAGE, "more than %d GPUs", CLIENT_GPUS_MAX), err),
                                "LOCKSTEP_GPU", 0, 0);
         s->gpus[s->gpu_count++] = name;
     }
     given = s->gpu_count;
-    if (given == 0 || copies == 0 || given * copies > OCL_GPUS_MAX)
+    if (given == 0 || copies == 0 || given * copies > CLIENT_GPUS_MAX)
         return ls_fail(err, LS_ERR_USAGE, "a system has 1 to %d GPUs: see LOCKSTEP_GPU and LOCKSTEP_GPUS",
-                       OCL_GPUS_MAX);
+                       CLIENT_GPUS_MAX);
     for (; s->gpu_count < given * copies; s->gpu_count++)
         s->gpus[s->gpu_count] = s->gpus[s->gpu_count - given];
     return LS_OK;
@@ -85,7 +85,7 @@ static ls_status read_list(const char *name, char texts[LIST_BYTES], const char 
     return LS_OK;
 }
 
-static ls_status read_timeline(ocl_settings *s, bool is_timed, ls_error *err)
+static ls_status read_timeline(client_settings *s, bool is_timed, ls_error *err)
 {
     static char texts[LIST_BYTES];
     s->timeline_path = variable("LOCKSTEP_TIMELINE");
@@ -100,7 +100,7 @@ static ls_status read_timeline(ocl_settings *s, bool is_timed, ls_error *err)
 }
 
 /* A word for each setting of mode time that makes no sense alone. */
-static ls_status read_live(ocl_settings *s, bool timed, ls_error *err)
+static ls_status read_live(client_settings *s, bool timed, ls_error *err)
 {
     static char texts[LIST_BYTES];
     const char *text = variable("LOCKSTEP_SERIES");
@@ -130,7 +130,7 @@ static ls_status read_live(ocl_settings *s, bool timed, ls_error *err)
     return read_list("LOCKSTEP_SERIES", texts, s->series, &s->series_count, err);
 }
 
-static ls_status read_devices(ocl_settings *s, ls_error *err)
+static ls_status read_devices(client_settings *s, ls_error *err)
 {
     const char *text = variable("LOCKSTEP_DEVICES");
     s->spread = variable("LOCKSTEP_SPREAD");
@@ -143,10 +143,10 @@ static ls_status read_devices(ocl_settings *s, ls_error *err)
 }
 
 /* The platform says how many GPUs there are, or LOCKSTEP_GPUS makes more of a platform of one. */
-static ls_status read_timed_gpus(ocl_settings *s, ls_error *err)
+static ls_status read_timed_gpus(client_settings *s, ls_error *err)
 {
     uint64_t copies = 0;
-    ls_status status = read_number("LOCKSTEP_GPUS", false, OCL_GPUS_MAX, &copies, err);
+    ls_status status = read_number("LOCKSTEP_GPUS", false, CLIENT_GPUS_MAX, &copies, err);
     size_t named = copies > 0 ? s->gpu_count / copies : s->gpu_count;
     if (status == LS_OK && named > 1)
         return ls_fail(
@@ -159,12 +159,12 @@ static ls_status read_timed_gpus(ocl_settings *s, ls_error *err)
     return status;
 }
 
-ls_status ocl_settings_read(ocl_settings *out, ls_error *err)
+ls_status client_settings_read(client_settings *out, ls_error *err)
 {
     static char sets[LIST_BYTES];
     uint64_t threads = 1, compute_units = 0, strict = 0, check_memory = 0, summary = 0;
     ls_status status;
-    *out = (ocl_settings){ 0 };
+    *out = (client_settings){ 0 };
     status = read_gpus(out, err);
     if (status == LS_OK)
         status = read_number("LOCKSTEP_MEMORY", true, (uint64_t)1 << 40, &out->memory_bytes, err);

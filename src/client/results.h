@@ -1,13 +1,13 @@
 /* results.h: results of a program when its process ends: the summary on standard error (report/summary.h) and the file of
  * LOCKSTEP_ROCPROF. */
-#ifndef OPENCL_RESULTS_H
-#define OPENCL_RESULTS_H
+#ifndef CLIENT_RESULTS_H
+#define CLIENT_RESULTS_H
 
-#include "opencl/settings.h"
+#include "client/settings.h"
 
 /* Before the first command: begins to record commands if time is simulated and a setting needs them. */
-ls_status ocl_results_begin(const ocl_settings *settings, ls_error *err);
+ls_status client_results_begin(const client_settings *settings, ls_error *err);
 /* When no command runs any more. A program without commands has no summary. */
-ls_status ocl_results_end(ls_error *err);
+ls_status client_results_end(ls_error *err);
 
 #endif

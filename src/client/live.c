@@ -1,6 +1,7 @@
 /* live.c: see live.h. The engine calls these functions on the thread that waits for a command, while no domain runs. */
-#include "opencl/live.h"
+#include "client/live.h"
 
+#include "client/client.h"
 #include "base/file.h"
 #include "base/pool.h"
 #include "monitor/monitor.h"
@@ -26,7 +27,7 @@ static struct {
     ls_run_control control;
 } live;
 
-bool ocl_live_is_wanted(const ocl_settings *settings)
+bool client_live_is_wanted(const client_settings *settings)
 {
     return settings->series_every != NULL || settings->monitor != NULL;
 }
@@ -61,7 +62,7 @@ static void put_kernels(json_writer *j)
 static void describe(void *self, json_writer *j)
 {
     (void)self;
-    json_put_text(j, "platform", config_name(timing_config(ocl.system)));
+    json_put_text(j, "platform", config_name(timing_config(client.system)));
     json_put_text(j, "workload", program_invocation_short_name);
     json_put_u64(j, "until_fs", 0);
     json_put_u64(j, "threads", live.threads);
@@ -93,17 +94,17 @@ static void after_command(void)
 {
     if (host_clock_ns() - live.ticked_ns < TICK_NS)
         return;
-    ls_run_result result = timing_result(ocl.system);
+    ls_run_result result = timing_result(client.system);
     const ls_run_progress now = {
         .now = result.end_time, .windows = result.windows, .events = result.events, .messages = result.messages
     };
     tick(NULL, &now);
 }
 
-static ls_status start_page(const ocl_settings *settings, ls_error *err)
+static ls_status start_page(const client_settings *settings, ls_error *err)
 {
     monitor_options options = {
-        .describe = describe, .stop = stop, .control = &live.control, .engine = timing_engine(ocl.system)
+        .describe = describe, .stop = stop, .control = &live.control, .engine = timing_engine(client.system)
     };
     char url[MONITOR_URL_BYTES];
     ls_status status = monitor_parse_port(settings->monitor, &options.port, err);
@@ -112,13 +113,13 @@ static ls_status start_page(const ocl_settings *settings, ls_error *err)
     if (status == LS_OK)
         status = monitor_start(&options, &live.page, err);
     if (status == LS_OK)
-        ocl_complain("monitor: %s", monitor_url(live.page, options.token, url, sizeof url));
+        client_complain("monitor: %s", monitor_url(live.page, options.token, url, sizeof url));
     return status;
 }
 
 /* ------------------------------------------------------------------------------------------ begin and end */
 
-static ls_status start_series(const ocl_settings *settings, metric_store *metrics, ls_error *err)
+static ls_status start_series(const client_settings *settings, metric_store *metrics, ls_error *err)
 {
     series_options options = { .every = PAGE_INTERVAL_FS, .capacity = PAGE_INTERVALS };
     ls_status status = LS_OK;
@@ -130,7 +131,8 @@ static ls_status start_series(const ocl_settings *settings, metric_store *metric
     return status == LS_OK ? series_create(metrics, &options, &live.over_time, err) : status;
 }
 
-ls_status ocl_live_begin(const ocl_settings *settings, metric_store *metrics, command_log *log, ls_error *err)
+ls_status client_live_begin(const client_settings *settings, metric_store *metrics, command_log *log,
+                            ls_error *err)
 {
     live.log = log;
     live.threads = settings->threads;
@@ -142,7 +144,7 @@ ls_status ocl_live_begin(const ocl_settings *settings, metric_store *metrics, co
         live.over_time = NULL;
         return status;
     }
-    ls_run_options options = timing_options(ocl.system);
+    ls_run_options options = timing_options(client.system);
     options.sampler = series_sampler(live.over_time);
     if (live.page) {
         monitor_sampler(live.page)->also = options.sampler;
@@ -151,7 +153,7 @@ ls_status ocl_live_begin(const ocl_settings *settings, metric_store *metrics, co
         options.progress = tick;
         log->after = after_command;
     }
-    timing_set_options(ocl.system, &options);
+    timing_set_options(client.system, &options);
     return LS_OK;
 }
 
@@ -172,12 +174,12 @@ static ls_status write_series(ls_error *err)
 }
 
 /* After a fork the child has neither the server's thread nor a file to write. */
-ls_status ocl_live_end(ls_error *err)
+ls_status client_live_end(ls_error *err)
 {
     ls_status status = LS_OK;
-    if (ocl.is_child || !live.over_time)
+    if (client.is_child || !live.over_time)
         return LS_OK;
-    series_finish(live.over_time, timing_result(ocl.system).end_time);
+    series_finish(live.over_time, timing_result(client.system).end_time);
     if (live.path)
         status = write_series(err);
     if (live.page) {

@@ -1,0 +1,26 @@
+/* gws.h: global wave sync: a barrier over all work-groups of a cooperative launch (ds_gws_barrier). One wave of each
+ * work-group arrives at it and says how many others it waits for. A wave that waits blocks its host thread, so a runner
+ * gives every work-group a thread of its own, or has no gws. */
+#ifndef ISA_AMD_EXEC_GWS_H
+#define ISA_AMD_EXEC_GWS_H
+
+#include "isa/amd/exec/wave.h"
+
+#include <pthread.h>
+
+typedef struct amd_gws {
+    pthread_mutex_t lock;
+    pthread_cond_t opened;
+    uint32_t arrived;
+    uint64_t openings;
+    bool is_broken; /* a work-group will not come: waves that wait end */
+} amd_gws;
+
+void amd_gws_init(amd_gws *gws);
+void amd_gws_fini(amd_gws *gws);
+void amd_gws_break(amd_gws *gws);
+bool amd_gws_is_op(amd_op op);
+/* The body of such an instruction; NULL: it is none, or has none. */
+amd_body amd_gws_find(const amd_inst *inst);
+
+#endif
