@@ -32,6 +32,9 @@ typedef struct ls_dispatch_work {
     /* Fills the dispatcher's cta, which was zeroed once and may have been used before. */
     ls_status (*next_cta)(void *self, const ls_dispatch_kernel *kernel, ls_cta *cta, bool *end, ls_error *err);
     void (*kernel_done)(void *self, const ls_dispatch_kernel *kernel, ls_cycle begin, ls_cycle end);
+    /* A thread block has ended, which ran so long. NULL: the workload need not know. A dispatcher that does not call it
+     * works; then no kernel ends early (--sample blocks). */
+    void (*block_done)(void *self, const ls_dispatch_kernel *kernel, ls_cycle begin, ls_cycle end);
 } ls_dispatch_work;
 
 /* A model's description of itself, before anything is connected. */

@@ -1,55 +1,9 @@
 /* replay.c: the workload side of the dispatcher: kernels and thread blocks out of a trace. */
-#include "runtime/replay.h"
+#include "runtime/replay_impl.h"
 
-#include "base/arena.h"
-#include "base/pool.h"
-#include "base/vec.h"
 #include "isa/sass/sass.h"
-#include "model/gpu/shape.h"
-#include "workload/share.h"
 
 #include <stdlib.h>
-
-/* An open kernel; freed when the dispatcher says that it is done. */
-typedef struct open_kernel {
-    trace_kernel *kernel;
-    shared_streams *share; /* reader of its thread blocks */
-    uint64_t number, command, limit, read;
-    LS_VEC(ls_cta *) kept; /* blocks that the profile has read: the run starts with them */
-    size_t next_kept, next_profiled;
-    rates_kernel rates;
-    double sampled;
-    unmodelled_scan scan;
-    uint32_t timed;      /* static instructions that were checked against the platform */
-    inst_counts *counts; /* NULL: instructions are not counted */
-} open_kernel;
-
-struct trace_replay {
-    ls_engine *engine;
-    sass_trace *trace;
-    const gpu_instance *gpu;
-    const ls_dispatch_ops *dispatch;
-    void *dispatch_self;
-    replay_options options;
-    source_position next; /* the command that is looked at next */
-    uint64_t seen;        /* kernels of the list so far */
-    size_t next_selected;
-    LS_VEC(replay_kernel) kernels;
-    LS_VEC(open_kernel *) open;
-    size_t reported;
-    uint64_t ended; /* kernels that had ended at the last look */
-    mem_arena names;
-    ls_error held; /* why the next kernel cannot be opened; returned when the earlier ones have run */
-    unmodelled_insts unmodelled;
-    uint64_t guessed, guessed_pc;
-    uint16_t guessed_opcode;
-    bool started;
-    uint32_t threads; /* of the run */
-    gpu_shape shape;
-    bool continues;           /* the kernels of the present command go on with a launch */
-    trace_profiler *profiler; /* of machines without simulated memory, if there is no profile */
-    thread_pool *pool;        /* that makes profiles, with as many threads as the run; NULL: one */
-};
 
 /* Warp instructions of a kernel that are enough to know its hit rates. */
 #define PROFILE_SAMPLE 25000u
@@ -244,11 +198,58 @@ static ls_status hold(trace_replay *r, bool *end)
     return LS_OK;
 }
 
+/* Opens the kernel of the next command. */
+static ls_status open_kernel_now(trace_replay *r, ls_dispatch_kernel *out, bool *end, ls_error *err)
+{
+    trace_kernel *kernel;
+    ls_status status = position_open_kernel(&r->next, r->trace, &kernel, &r->held);
+    if (status != LS_OK)
+        return hold(r, end);
+    const ls_kernel_info *info = kernel_get_info(kernel);
+    if (gpu_shape_l1(&r->shape, 0).accelsim_rules)
+        kernel_as_accelsim(kernel);
+    open_kernel *o = calloc(1, sizeof *o);
+    if (o == NULL || !vec_push(&r->open, o)) {
+        free(o);
+        kernel_close(kernel);
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a kernel");
+    }
+    uint64_t ctas = ls_kernel_cta_count(info);
+    o->kernel = kernel;
+    status = share_create(kernel, &o->share, err);
+    if (status != LS_OK)
+        return status;
+    o->number = r->seen;
+    o->command = r->next.command++;
+    o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;
+    *out = (ls_dispatch_kernel){ .info = info,
+                                 .insts = kernel_inst_table(kernel),
+                                 .ctas = o->limit,
+                                 .handle = o,
+                                 .continues = r->continues };
+    if (r->options.sample != NULL)
+        status = replay_sample_open(r, o, err);
+    if (status != LS_OK)
+        return status;
+    if (r->options.count_instructions) {
+        out->counts = o->counts = inst_counts_create(r->gpu->core_count, kernel->inst_capacity);
+        if (o->counts == NULL)
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for counts of instructions");
+    }
+    if (r->shape.analytic) {
+        out->rates = &o->rates;
+        return find_rates(r, o, err);
+    }
+    return LS_OK;
+}
+
 static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_error *err)
 {
     trace_replay *r = self;
     bool known;
     out->info = NULL;
+    if (r->options.sample != NULL)
+        return replay_sample_next(r, end) ? open_kernel_now(r, out, end, err) : LS_OK;
     uint64_t limit = command_limit(r, &known, end);
     for (; r->next.command < limit; r->next.command++) {
         const trace_cmd *command = trace_command_at(r->trace, r->next.command);
@@ -257,42 +258,7 @@ static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_
         r->seen += command->kind == LS_COMMAND_KERNEL;
         if (command->kind != LS_COMMAND_KERNEL || !selected(r, r->next.command))
             continue;
-        trace_kernel *kernel;
-        ls_status status = position_open_kernel(&r->next, r->trace, &kernel, &r->held);
-        if (status != LS_OK)
-            return hold(r, end);
-        const ls_kernel_info *info = kernel_get_info(kernel);
-        if (gpu_shape_l1(&r->shape, 0).accelsim_rules)
-            kernel_as_accelsim(kernel);
-        open_kernel *o = calloc(1, sizeof *o);
-        if (o == NULL || !vec_push(&r->open, o)) {
-            free(o);
-            kernel_close(kernel);
-            return ls_fail(err, LS_ERR_NOMEM, "no memory for a kernel");
-        }
-        uint64_t ctas = ls_kernel_cta_count(info);
-        o->kernel = kernel;
-        status = share_create(kernel, &o->share, err);
-        if (status != LS_OK)
-            return status;
-        o->number = r->seen;
-        o->command = r->next.command++;
-        o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;
-        *out = (ls_dispatch_kernel){ .info = info,
-                                     .insts = kernel_inst_table(kernel),
-                                     .ctas = o->limit,
-                                     .handle = o,
-                                     .continues = r->continues };
-        if (r->options.count_instructions) {
-            out->counts = o->counts = inst_counts_create(r->gpu->core_count, kernel->inst_capacity);
-            if (o->counts == NULL)
-                return ls_fail(err, LS_ERR_NOMEM, "no memory for counts of instructions");
-        }
-        if (r->shape.analytic) {
-            out->rates = &o->rates;
-            return find_rates(r, o, err);
-        }
-        return LS_OK;
+        return open_kernel_now(r, out, end, err);
     }
     if (r->options.program == NULL)
         *end = true;
@@ -312,6 +278,28 @@ static void find_guesses(trace_replay *r, open_kernel *o)
         }
 }
 
+/* Blocks that stand for those of a steady state are left out. Text has no random access: it is read. */
+static ls_status skip_blocks(open_kernel *o, ls_cta *cta, ls_error *err)
+{
+    uint64_t skip = sample_blocks_skip(&o->steady, o->read);
+    ls_status status = LS_OK;
+    bool end = false;
+    if (skip == 0)
+        return LS_OK;
+    o->read += skip;
+    if (o->kernel->ops->seek != NULL)
+        return kernel_seek(o->kernel, o->read, err);
+    for (uint64_t i = 0; i < skip && status == LS_OK && !end; i++)
+        status = share_next(o->share, cta, &end, err);
+    return status;
+}
+
+static void block_done(void *self, const ls_dispatch_kernel *kernel, ls_cycle begin, ls_cycle end)
+{
+    (void)self;
+    sample_blocks_end(&((open_kernel *)kernel->handle)->steady, begin, end);
+}
+
 static ls_status next_cta(void *self, const ls_dispatch_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
 {
     trace_replay *r = self;
@@ -323,10 +311,14 @@ static ls_status next_cta(void *self, const ls_dispatch_kernel *kernel, ls_cta *
         *cta = *kept;
         free(kept);
     } else {
-        status = read_block(o, cta, end, err);
+        status = skip_blocks(o, cta, err);
+        if (status == LS_OK)
+            status = read_block(o, cta, end, err);
     }
     if (status != LS_OK || *end)
         return status;
+    if (o->steady.wave > 0 && !o->steady.is_warm && !replay_sample_touch(r, o, cta))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a sample");
     find_guesses(r, o);
     if (o->counts != NULL && !inst_counts_grow(o->counts, o->kernel->inst_count))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for counts of instructions");
@@ -370,6 +362,8 @@ static void kernel_done(void *self, const ls_dispatch_kernel *kernel, ls_cycle b
                            .shared_bytes = kernel->info->shared_bytes,
                            .slot = kernel->slot,
                            .sampled = o->sampled };
+    if (r->options.sample != NULL)
+        replay_sample_done(r, o, &done);
     if (o->counts != NULL)
         done.counted = replay_counted_make(o->kernel, o->counts);
     if (!vec_push(&r->kernels, done))
@@ -419,6 +413,7 @@ ls_status replay_create(ls_engine *engine, sass_trace *trace, const replay_optio
     if (options != NULL)
         r->options = *options;
     r->unmodelled.allowed = r->options.allow_unmodelled;
+    r->last_unit = SIZE_MAX;
     const source_position kernel = { .command = r->options.program != NULL ? r->options.program->kernel : 0 };
     ls_status status = go_to(r, r->options.from != NULL ? r->options.from : &kernel, err);
     if (status == LS_OK)
@@ -449,6 +444,8 @@ void replay_destroy(trace_replay *r)
         replay_counted_free(r->kernels.at[i].counted);
     vec_fini(&r->kernels);
     profiler_destroy(r->profiler);
+    sample_warm_fini(&r->warm);
+    sample_warm_fini(&r->touched);
     pool_destroy(r->pool);
     arena_fini(&r->names);
     free(r);
@@ -520,11 +517,17 @@ static ls_status start(trace_replay *r, const ls_run_options *options, ls_error 
     ls_status status = set_threads(r, options != NULL && options->threads > 1 ? options->threads : 1, err);
     if (status != LS_OK || r->started)
         return status;
-    const ls_dispatch_work work = {
-        .self = r, .next_kernel = next_kernel, .next_cta = next_cta, .kernel_done = kernel_done
-    };
+    const ls_dispatch_work work = { .self = r,
+                                    .next_kernel = next_kernel,
+                                    .next_cta = next_cta,
+                                    .kernel_done = kernel_done,
+                                    .block_done = r->options.sample_blocks ? block_done : NULL };
     r->dispatch->start(r->dispatch_self, &work);
     r->started = true;
+    if (r->options.sample != NULL)
+        status = replay_sample_warm(r, err);
+    if (status != LS_OK)
+        return status;
     return r->options.program != NULL ? device_queue_start(r->gpu->queue, r->options.program, err) : LS_OK;
 }
 
@@ -560,7 +563,7 @@ static ls_status look_at(trace_replay *r, const ls_run_result *piece, bool *ende
         return failed(&r->held, err);
     *ended = *ended || progress.ended != r->ended;
     r->ended = progress.ended;
-    return LS_OK;
+    return r->options.sample != NULL ? replay_sample_warm(r, err) : LS_OK;
 }
 
 ls_status replay_run_all(trace_replay *const *replays, size_t count, const ls_run_options *options,

@@ -8,6 +8,7 @@
 #include "sim/run_output.h"
 #include "sim/run_program.h"
 #include "sim/run_trace.h"
+#include "sim/session_sample.h"
 
 /* One type and metric of the registry. */
 typedef struct session_metric {
@@ -58,6 +59,7 @@ struct ls_sim {
     series *series;                  /* NULL: none was asked for */
     struct source_book *source;      /* counts per instruction; likewise */
     struct session_monitor *monitor; /* NULL: none */
+    session_sample sample;
     metric_view *view;
     size_t view_scope;
     bool view_loaded;
