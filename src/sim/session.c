@@ -221,6 +221,7 @@ static ls_status open_program(ls_sim *s, const ls_sim_options *o, const config_r
         .memory_bytes = o->memory_bytes,
         .max_instructions = o->max_instructions,
         .record = o->record,
+        .sample = session_is_sampled(&s->sample) ? &s->sample : NULL,
         .launch = { .kernel = o->kernel,
                     .grid = o->grid,
                     .group = o->group,

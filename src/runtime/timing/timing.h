@@ -10,6 +10,7 @@
 #include "platform/config.h"
 #include "runtime/driver/backend.h"
 #include "workload/position.h"
+#include "workload/sample/sample.h"
 
 /* A command that is over. */
 typedef struct timing_record {
@@ -72,6 +73,19 @@ ls_status timing_check_summary(ls_gpu_system *system, ls_error *err);
  * Adds to *counts. */
 ls_status timing_replay(ls_gpu_system *system, amd_file *file, const source_position *from,
                         const kernel_selection *selection, ls_gpu_counts *counts, ls_error *err);
+
+/* --- timing_sample.c --- */
+
+/* Before the first command of a program. Every launch joins the plan with the instructions that it executes: all commands
+ * are emulated, by one thread, and no time passes. */
+ls_status timing_describe(ls_gpu_system *system, sample_plan *plan, ls_error *err);
+/* The same for a recording, which knows them; of the selected launches (NULL: all). Refuses one whose launches ran side by
+ * side. */
+ls_status timing_describe_recording(const amd_file *file, const kernel_selection *selection, sample_plan *plan,
+                                    ls_error *err);
+/* Launches that the plan does not want are emulated, so that data stay right; those of a recording are left out. Launches
+ * side by side are refused when they come. For one GPU whose pages stay. */
+ls_status timing_sample(ls_gpu_system *system, sample_plan *plan, ls_error *err);
 
 /* --- timing_skip.c --- */
 

@@ -65,6 +65,7 @@ typedef struct unit {
     uint64_t instructions;
     uint32_t stratum;
     uint32_t index; /* in the order of adding */
+    bool is_first; /* of its name: instruction caches and TLBs are empty. It stands for no other */
     bool chosen, is_measured;
     sample_measure measure;
 } unit;
@@ -115,12 +116,17 @@ void sample_plan_destroy(sample_plan *p)
 ls_status sample_plan_add(sample_plan *p, const char *name, uint64_t shape, uint64_t instructions, ls_error *err)
 {
     uintptr_t number = (uintptr_t)map_get(&p->names, name);
-    if (number == 0) {
+    bool is_first = number == 0;
+    if (is_first) {
         number = p->names.count + 1;
         if (!map_put(&p->names, name, (void *)number))
             return no_memory(err);
     }
-    const unit u = { .name = number, .shape = shape, .instructions = instructions, .index = (uint32_t)p->units.count };
+    const unit u = { .name = number,
+                     .shape = shape,
+                     .instructions = instructions,
+                     .index = (uint32_t)p->units.count,
+                     .is_first = is_first };
     return vec_push(&p->units, u) ? LS_OK : no_memory(err);
 }
 
@@ -129,6 +135,8 @@ static int by_stratum(const void *a, const void *b)
     const unit *x = *(unit *const *)a, *y = *(unit *const *)b;
     if (x->name != y->name)
         return x->name < y->name ? -1 : 1;
+    if (x->is_first != y->is_first)
+        return x->is_first ? -1 : 1;
     if (x->shape != y->shape)
         return x->shape < y->shape ? -1 : 1;
     if (x->instructions != y->instructions)
@@ -143,7 +151,7 @@ static size_t number_strata(const sample_plan *p, unit **sorted)
     const unit *first = NULL;
     for (size_t i = 0; i < p->units.count; i++) {
         unit *u = sorted[i];
-        bool same = p->spec.kernels && first != NULL && u->name == first->name && u->shape == first->shape &&
+        bool same = p->spec.kernels && first != NULL && !first->is_first && u->name == first->name && u->shape == first->shape &&
                     (double)u->instructions <= SAMPLE_SPREAD * (double)first->instructions;
         if (!same) {
             first = u;
@@ -198,8 +206,8 @@ static bool choose_one(sample_plan *p, stratum *s, size_t next)
     while (first < units && p->units.at[s->members[first]].index < next)
         first++;
     uint64_t at = first + (uint64_t)((place - floor(place)) * (double)(units - first));
-    if (p->spec.in_order && p->rounds == 0) /* early, but not the first one, whose caches are the emptiest */
-        at = s->turn + (units > 3) < units ? s->turn + (units > 3) : 0;
+    if (p->spec.in_order && p->spec.error > 0 && p->rounds == 0)
+        at = s->turn < units ? s->turn : 0; /* early */
     s->turn++;
     for (uint64_t i = first; i < units; i++, at = at + 1 < units ? at + 1 : first) {
         unit *u = &p->units.at[s->members[at]];

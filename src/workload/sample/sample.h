@@ -2,7 +2,8 @@
  *
  * A plan gets the kernels of a workload in their order: name, launch shape and executed instructions, all known without
  * simulating. Kernels of one name and shape whose instructions are within SAMPLE_SPREAD of each other are a stratum
- * (Sieve's idea). Representatives are spread over the order of a stratum by a fixed sequence; nothing is random. With
+ * (Sieve's idea). The first launch of each name finds caches emptier than all others, so it stands for itself only.
+ * Representatives are spread over the order of a stratum by a fixed sequence; nothing is random. With
  * an error as goal, more are chosen until the 95 % interval of the total is that small. */
 #ifndef WORKLOAD_SAMPLE_H
 #define WORKLOAD_SAMPLE_H
