@@ -62,7 +62,8 @@ void replay_sample_done(trace_replay *r, open_kernel *o, replay_kernel *done)
                                      .variance = variance,
                                      .blocks = o->limit,
                                      .simulated_blocks = done->ctas,
-                                     .cycles_simulated = done->end - done->begin };
+                                     .cycles_simulated = done->end - done->begin,
+                                     .projected = sample_blocks_projected(&o->steady, done->begin) };
     sample_plan_measured(r->options.sample, o->unit, &measure);
 }
 

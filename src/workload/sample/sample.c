@@ -341,6 +341,17 @@ static void count_measured(const sample_plan *p, sample_result *out)
     }
 }
 
+double sample_plan_projected(const sample_plan *p)
+{
+    double sum = 0;
+    for (size_t i = 0; i < p->units.count; i++) {
+        const sample_measure *m = &p->units.at[i].measure;
+        if (p->units.at[i].is_measured && m->simulated_blocks < m->blocks)
+            sum += m->projected - m->cycles;
+    }
+    return sum;
+}
+
 void sample_plan_estimate(const sample_plan *p, sample_result *out)
 {
     *out = (sample_result){ .kernels = p->units.count,

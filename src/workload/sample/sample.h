@@ -42,6 +42,7 @@ typedef struct sample_measure {
     double variance; /* of the latter */
     uint64_t blocks, simulated_blocks;
     uint64_t cycles_simulated;
+    double projected; /* cycles, if the rest went on at the mean rate until the stop: PKA's rule, for comparisons */
 } sample_measure;
 
 typedef struct sample_result {
@@ -77,6 +78,8 @@ bool sample_plan_more(sample_plan *plan);
 /* The same while kernels come in order and none comes again: only kernels from `next` on are chosen. */
 void sample_plan_look(sample_plan *plan, size_t next);
 /* From those that were measured; strata without any count with the mean rate of all. */
+/* For comparisons: what the totals of measured kernels would be off by if those that were cut had been projected. */
+double sample_plan_projected(const sample_plan *plan);
 void sample_plan_estimate(const sample_plan *plan, sample_result *out);
 
 #endif

@@ -52,6 +52,11 @@ static inline void sample_blocks_touch(sample_blocks *s, uint64_t sectors, uint6
 void sample_blocks_end(sample_blocks *s, uint64_t begin, uint64_t end);
 /* Before a block is sent: how many are left out here, once; `sent` have been before. 0: none. */
 uint64_t sample_blocks_skip(sample_blocks *s, uint64_t sent);
+/* The whole kernel, begun at a cycle, if it went on at its mean rate until the stop. 0: it was not stopped. */
+static inline double sample_blocks_projected(const sample_blocks *s, uint64_t begin)
+{
+    return s->skipped == 0 ? 0 : (double)(s->stop_cycle - begin) * (double)s->total / (double)s->stop_ended;
+}
 /* The cycles that they would take, and the variance of that. */
 double sample_blocks_cycles(const sample_blocks *s, double *variance);
 
