@@ -46,9 +46,10 @@ static ls_status run(cli_context *ctx, ls_error *err)
     const char *fidelity = cli_text(ctx, "fidelity");
     bool samples_only = cli_given(ctx, "sample"), is_own = fidelity || samples_only;
     if ((fidelity != NULL) + samples_only + cli_given(ctx, "only") > 1)
-        return ls_fail(err, LS_ERR_USAGE,
-                       "validate: --%s is a measurement of its own, so --%s has no effect: leave one of them out",
-                       fidelity ? "fidelity" : "sample", cli_given(ctx, "only") ? "only" : "sample");
+        return ls_fail(
+            err, LS_ERR_USAGE,
+            "validate: --%s is a measurement of its own, so --%s has no effect: leave one of them out",
+            fidelity ? "fidelity" : "sample", cli_given(ctx, "only") ? "only" : "sample");
     ls_status status = cli_check_outputs(ctx, (const char *[]){ "html", "out", "markdown", NULL }, err);
     if (status != LS_OK)
         return status;
@@ -73,8 +74,8 @@ static ls_status run(cli_context *ctx, ls_error *err)
         status = validate_fidelity(&ref, &report,
                                    cli_choice(ctx, "fidelity") ? (int)cli_choice(ctx, "fidelity") : -1, err);
     if (samples_only)
-        status =
-            validate_sample(&ref, &report, cli_choice(ctx, "sample") ? (int)cli_choice(ctx, "sample") - 1 : -1, err);
+        status = validate_sample(&ref, &report,
+                                 cli_choice(ctx, "sample") ? (int)cli_choice(ctx, "sample") - 1 : -1, err);
     for (size_t i = 0; !is_own && parts[i] && status == LS_OK; i++)
         if (!cli_given(ctx, "only") || cli_choice(ctx, "only") == i)
             status = measurings[i](&ref, &report, err);

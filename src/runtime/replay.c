@@ -278,22 +278,6 @@ static void find_guesses(trace_replay *r, open_kernel *o)
         }
 }
 
-/* Blocks that stand for those of a steady state are left out. Text has no random access: it is read. */
-static ls_status skip_blocks(open_kernel *o, ls_cta *cta, ls_error *err)
-{
-    uint64_t skip = sample_blocks_skip(&o->steady, o->read);
-    ls_status status = LS_OK;
-    bool end = false;
-    if (skip == 0)
-        return LS_OK;
-    o->read += skip;
-    if (o->kernel->ops->seek != NULL)
-        return kernel_seek(o->kernel, o->read, err);
-    for (uint64_t i = 0; i < skip && status == LS_OK && !end; i++)
-        status = share_next(o->share, cta, &end, err);
-    return status;
-}
-
 static void block_done(void *self, const ls_dispatch_kernel *kernel, ls_cycle begin, ls_cycle end)
 {
     (void)self;
@@ -311,7 +295,7 @@ static ls_status next_cta(void *self, const ls_dispatch_kernel *kernel, ls_cta *
         *cta = *kept;
         free(kept);
     } else {
-        status = skip_blocks(o, cta, err);
+        status = replay_sample_skip(o, cta, err);
         if (status == LS_OK)
             status = read_block(o, cta, end, err);
     }

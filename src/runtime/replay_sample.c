@@ -41,7 +41,8 @@ ls_status replay_sample_open(trace_replay *r, open_kernel *o, ls_error *err)
     if (!r->options.sample_blocks)
         return LS_OK;
     sample_blocks_begin(&o->steady, o->limit,
-                        (uint64_t)ls_dispatch_blocks_per_core(&r->shape.rules, info, o->limit) * r->shape.cores);
+                        (uint64_t)ls_dispatch_blocks_per_core(&r->shape.rules, info, o->limit) *
+                            r->shape.cores);
     return sample_warm_begin(&r->touched, l2_sectors(r), err);
 }
 
@@ -50,6 +51,22 @@ bool replay_sample_touch(trace_replay *r, open_kernel *o, const ls_cta *cta)
     bool good = sample_warm_block(&r->touched, o->kernel, cta);
     sample_blocks_touch(&o->steady, r->touched.sectors.count, r->touched.limit);
     return good;
+}
+
+/* Blocks that stand for those of a steady state are left out. Text has no random access: it is read. */
+ls_status replay_sample_skip(open_kernel *o, ls_cta *cta, ls_error *err)
+{
+    uint64_t skip = sample_blocks_skip(&o->steady, o->read);
+    ls_status status = LS_OK;
+    bool end = false;
+    if (skip == 0)
+        return LS_OK;
+    o->read += skip;
+    if (o->kernel->ops->seek != NULL)
+        return kernel_seek(o->kernel, o->read, err);
+    for (uint64_t i = 0; i < skip && status == LS_OK && !end; i++)
+        status = share_next(o->share, cta, &end, err);
+    return status;
 }
 
 void replay_sample_done(trace_replay *r, open_kernel *o, replay_kernel *done)

@@ -66,12 +66,14 @@ static ls_status describe_launches(const run_program *p, const ls_gpu_options *o
     return status;
 }
 
-static ls_status begin_sample(run_program *p, const ls_gpu_options *options, session_sample *sample, ls_error *err)
+static ls_status begin_sample(run_program *p, const ls_gpu_options *options, session_sample *sample,
+                              ls_error *err)
 {
     if (sample->spec.blocks)
-        return ls_fail(err, LS_ERR_UNSUPPORTED,
-                       "--sample blocks is for traces: work-groups of an AMD kernel that are left out would leave its data "
-                       "wrong");
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "--sample blocks is for traces: work-groups of an AMD kernel that are left out would leave its data "
+            "wrong");
     sample->spec.in_order = true; /* no launch comes again */
     ls_status status = sample_plan_create(&sample->spec, &sample->plan, err);
     if (status == LS_OK)

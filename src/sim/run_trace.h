@@ -48,7 +48,7 @@ typedef struct run_trace_options {
     sass_trace *trace;
     const device_program *program;
     kernel_groups *groups;
-    struct source_book *source; /* instructions are counted for it; NULL: they are not */
+    struct source_book *source;    /* instructions are counted for it; NULL: they are not */
     struct session_sample *sample; /* gets a plan, by which some kernels run for all; NULL: all run */
 } run_trace_options;
 

@@ -284,7 +284,11 @@ static run_trace_options trace_options_of(ls_sim *s, const ls_sim_options *o)
 /* Work for several GPUs at the same time. */
 static ls_status open_devices(ls_sim *s, const ls_sim_options *o, const source_position *from, ls_error *err)
 {
-    const char *refused = o->on ? "on" : o->kernels ? "kernels" : o->profile ? "profile" : o->sample ? "sample" : NULL;
+    const char *refused = o->on        ? "on"
+                          : o->kernels ? "kernels"
+                          : o->profile ? "profile"
+                          : o->sample  ? "sample"
+                                       : NULL;
     if (refused)
         return ls_fail(err, LS_ERR_USAGE, "the option %s is for a trace of one GPU, but '%s' is for several",
                        refused, o->workload);
@@ -528,9 +532,10 @@ ls_status ls_sim_run(ls_sim *s, const ls_sim_run_options *options, ls_error *err
     if (status == LS_OK && s->has_run)
         status = ls_fail(err, LS_ERR_USAGE, "a simulation runs once: open it again");
     if (status == LS_OK && o.until != 0 && session_is_sampled(&s->sample))
-        status = ls_fail(err, LS_ERR_USAGE,
-                         "--until is a time of the whole run, and --sample leaves out parts of it: leave one of them "
-                         "out");
+        status = ls_fail(
+            err, LS_ERR_USAGE,
+            "--until is a time of the whole run, and --sample leaves out parts of it: leave one of them "
+            "out");
     if (status == LS_OK)
         status = session_series_begin(s, &o, err);
     if (status == LS_OK)

@@ -53,7 +53,8 @@ ls_status session_sample_open(session_sample *s, const ls_sim_options *o, bool a
 
 static uint64_t shape_of(const ls_kernel_info *info)
 {
-    const uint64_t shape[] = { info->block[0], info->block[1], info->block[2], info->shared_bytes, info->registers };
+    const uint64_t shape[] = { info->block[0], info->block[1], info->block[2], info->shared_bytes,
+                               info->registers };
     hash128 hash = hash128_of(shape, sizeof shape);
     uint64_t out;
     memcpy(&out, &hash, sizeof out);
@@ -73,8 +74,8 @@ ls_status session_sample_trace(session_sample *s, sass_trace *trace, const kerne
             break;
         if (i > 0 && info.stream != stream && side_by_side)
             return ls_fail(err, LS_ERR_UNSUPPORTED,
-                           "--sample is for kernels one after another: kernel %" PRIu64 " is of stream %" PRIu64
-                           " and may run beside those of stream %" PRIu64
+                           "--sample is for kernels one after another: kernel %" PRIu64
+                           " is of stream %" PRIu64 " and may run beside those of stream %" PRIu64
                            "; with -s dispatch.concurrent_kernels=1 it does not",
                            selection->at[i].number, info.stream, stream);
         stream = info.stream;
@@ -119,7 +120,8 @@ static void estimate_text(const sample_result *r, text_buffer *out)
     char cycles[LS_FORMAT_BYTES], low[LS_FORMAT_BYTES], high[LS_FORMAT_BYTES];
     text_printf(out, "%s cycles +- %.2f %% (95 %%: %s to %s)",
                 format_count(rounded(r->cycles), cycles, sizeof cycles), 100 * r->error,
-                format_count(rounded(r->low), low, sizeof low), format_count(rounded(r->high), high, sizeof high));
+                format_count(rounded(r->low), low, sizeof low),
+                format_count(rounded(r->high), high, sizeof high));
 }
 
 static void sampled_text(const sample_result *r, text_buffer *out)

@@ -31,7 +31,8 @@ static inline bool session_is_sampled(const session_sample *s)
     return sample_is_on(&s->spec);
 }
 /* Reads the option and refuses others that it does not go with, by name. */
-ls_status session_sample_open(session_sample *s, const ls_sim_options *options, bool at_position, ls_error *err);
+ls_status session_sample_open(session_sample *s, const ls_sim_options *options, bool at_position,
+                              ls_error *err);
 /* The plan of a trace: one kernel for each of the selection. side_by_side: the GPU may run kernels of several
  * streams at once. Text is read to its end. */
 ls_status session_sample_trace(session_sample *s, sass_trace *trace, const kernel_selection *selection,

@@ -132,7 +132,8 @@ static size_t run_wanted(sample_plan *plan, double rate)
     for (size_t i = 0; i < sample_plan_count(plan); i++)
         if (sample_plan_wants(plan, i)) {
             double cycles = rate * (double)sample_plan_instructions(plan, i);
-            sample_plan_measured(plan, i, &(sample_measure){ .cycles = cycles, .cycles_simulated = (uint64_t)cycles });
+            sample_plan_measured(plan, i,
+                                 &(sample_measure){ .cycles = cycles, .cycles_simulated = (uint64_t)cycles });
             ran++;
         }
     return ran;
@@ -402,11 +403,13 @@ static void test_describe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_student),   cmocka_unit_test(test_one_stratum), cmocka_unit_test(test_ratio),
-        cmocka_unit_test(test_census),    cmocka_unit_test(test_pooled),      cmocka_unit_test(test_allocation),
-        cmocka_unit_test(test_strata),    cmocka_unit_test(test_representatives),
-        cmocka_unit_test(test_goal),      cmocka_unit_test(test_in_order),    cmocka_unit_test(test_option),
-        cmocka_unit_test(test_steady),    cmocka_unit_test(test_not_steady),  cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_student),    cmocka_unit_test(test_one_stratum),
+        cmocka_unit_test(test_ratio),      cmocka_unit_test(test_census),
+        cmocka_unit_test(test_pooled),     cmocka_unit_test(test_allocation),
+        cmocka_unit_test(test_strata),     cmocka_unit_test(test_representatives),
+        cmocka_unit_test(test_goal),       cmocka_unit_test(test_in_order),
+        cmocka_unit_test(test_option),     cmocka_unit_test(test_steady),
+        cmocka_unit_test(test_not_steady), cmocka_unit_test(test_warm),
         cmocka_unit_test(test_describe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,9 +19,9 @@
 #define HELD_LIMIT 90.0
 #define DRAWS 20u /* of the random choice, whose mean error is shown */
 
-static const char *const columns[] = { "workload", "platform", "kernels", "cycles",   "sieve: run", "error",    "+-",
-                                       "2 %: run", "error",    "+-",      "CPU time", "random",     "PKA-like", "cold",
-                                       NULL };
+static const char *const columns[] = { "workload", "platform", "kernels",  "cycles", "sieve: run",
+                                       "error",    "+-",       "2 %: run", "error",  "+-",
+                                       "CPU time", "random",   "PKA-like", "cold",   NULL };
 
 enum { SIEVE, GOAL, METHODS };
 
@@ -62,8 +62,8 @@ static double cpu_seconds(void)
 }
 
 /* Opens and runs; *seconds of the CPU includes the plan. */
-static ls_status simulate(const sampling *s, const subject *w, const char *sample, ls_sim **out, double *seconds,
-                          ls_error *err)
+static ls_status simulate(const sampling *s, const subject *w, const char *sample, ls_sim **out,
+                          double *seconds, ls_error *err)
 {
     const ls_sim_setting settings[] = { { NULL, w->size }, { w->option, w->extra } };
     const ls_sim_options options = { LS_SIM_OPTIONS,
@@ -72,7 +72,9 @@ static ls_status simulate(const sampling *s, const subject *w, const char *sampl
                                      .platform_dir_count = s->ref->platform_dir_count,
                                      .workload = w->workload,
                                      .settings = w->size > 0 ? settings : NULL,
-                                     .setting_count = w->size == 0 ? 0 : w->option != NULL ? 2 : 1,
+                                     .setting_count = w->size == 0        ? 0
+                                                      : w->option != NULL ? 2
+                                                                          : 1,
                                      .skip_unmodelled = w->size == 0,
                                      .sample = sample };
     const ls_sim_run_options how = { LS_SIM_RUN_OPTIONS, .threads = s->ref->threads };
@@ -155,7 +157,8 @@ typedef struct outcome {
     double seconds, projected;
 } outcome;
 
-static ls_status try_sample(const sampling *s, const subject *w, const char *sample, outcome *out, ls_error *err)
+static ls_status try_sample(const sampling *s, const subject *w, const char *sample, outcome *out,
+                            ls_error *err)
 {
     ls_sim *sim = NULL;
     ls_status status = simulate(s, w, sample, &sim, &out->seconds, err);
@@ -180,14 +183,16 @@ static ls_status add_row(sampling *s, const subject *w, const truth *t, const ou
 {
     mem_arena *arena = &s->report->arena;
     validate_row row = { .cells = { arena_strdup(arena, w->name), w->size > 0 ? AMD : NVIDIA,
-                                    arena_printf(arena, "%zu", t->count), arena_printf(arena, "%.0f", t->cycles) },
+                                    arena_printf(arena, "%zu", t->count),
+                                    arena_printf(arena, "%.0f", t->cycles) },
                          .reference = t->cycles,
                          .ours = o[GOAL].sample.cycles };
     for (int m = 0; m < METHODS; m++) {
         const ls_sim_sample *r = &o[m].sample;
         double error = percent_off(r->cycles, t->cycles);
         row.cells[4 + 3 * m] =
-            arena_printf(arena, "%.1f %%", 100.0 * (double)r->simulated_instructions / (double)r->instructions);
+            arena_printf(arena, "%.1f %%",
+                         100.0 * (double)r->simulated_instructions / (double)r->instructions);
         row.cells[5 + 3 * m] = arena_printf(arena, "%+.2f %%", error);
         row.cells[6 + 3 * m] = arena_printf(arena, "%.2f %%", 100 * r->error);
         if (fabs(error) > fabs(row.deviation))
@@ -231,10 +236,10 @@ static ls_status measure(sampling *s, const subject *w, ls_error *err)
 static const struct {
     uint32_t kernels, kinds, blocks;
 } applications[] = {
-    { 1000, 4, 2 },  { 1000, 5, 4 },  { 1000, 6, 8 },  { 1000, 7, 2 },   { 1000, 8, 4 },
-    { 1000, 9, 8 },  { 1000, 10, 2 }, { 1000, 12, 4 }, { 1000, 3, 16 },  { 1000, 12, 8 },
-    { 2000, 4, 4 },  { 2000, 6, 2 },  { 2000, 8, 1 },  { 2000, 10, 4 },  { 2000, 12, 2 },
-    { 4000, 6, 1 },  { 4000, 8, 2 },  { 4000, 12, 1 }, { 20000, 8, 1 }, { 20000, 12, 1 },
+    { 1000, 4, 2 }, { 1000, 5, 4 },  { 1000, 6, 8 },  { 1000, 7, 2 },  { 1000, 8, 4 },
+    { 1000, 9, 8 }, { 1000, 10, 2 }, { 1000, 12, 4 }, { 1000, 3, 16 }, { 1000, 12, 8 },
+    { 2000, 4, 4 }, { 2000, 6, 2 },  { 2000, 8, 1 },  { 2000, 10, 4 }, { 2000, 12, 2 },
+    { 4000, 6, 1 }, { 4000, 8, 2 },  { 4000, 12, 1 }, { 20000, 8, 1 }, { 20000, 12, 1 },
 };
 
 static ls_status measure_applications(sampling *s, ls_error *err)
@@ -243,9 +248,10 @@ static ls_status measure_applications(sampling *s, ls_error *err)
     ls_status status = LS_OK;
     for (size_t i = 0; i < LS_COUNT_OF(applications) && status == LS_OK; i++) {
         subject w = { .name = arena_printf(arena, "application %zu", i + 1),
-                      .workload = arena_printf(arena, "synth:application,kernels=%u,kinds=%u,blocks=%u,seed=%zu",
-                                               applications[i].kernels, applications[i].kinds,
-                                               applications[i].blocks, i + 1) };
+                      .workload =
+                          arena_printf(arena, "synth:application,kernels=%u,kinds=%u,blocks=%u,seed=%zu",
+                                       applications[i].kernels, applications[i].kinds, applications[i].blocks,
+                                       i + 1) };
         status = w.name && w.workload ? measure(s, &w, err) : no_memory(err);
     }
     return status;
@@ -254,8 +260,8 @@ static ls_status measure_applications(sampling *s, ls_error *err)
 /* Single large kernels, for the steady state of their thread blocks. */
 static ls_status measure_kernels(sampling *s, ls_error *err)
 {
-    static const char *const kernels[] = { "vector-add,n=2097152", "saxpy,n=3145728", "stencil,nx=2048,ny=1536",
-                                           "gemm,m=1024,n=1024,k=64" };
+    static const char *const kernels[] = { "vector-add,n=2097152", "saxpy,n=3145728",
+                                           "stencil,nx=2048,ny=1536", "gemm,m=1024,n=1024,k=64" };
     ls_status status = LS_OK;
     for (size_t i = 0; i < LS_COUNT_OF(kernels) && status == LS_OK; i++) {
         const subject w = { .name = kernels[i],
@@ -290,7 +296,8 @@ static ls_status measure_traces(sampling *s, ls_error *err)
     const char **names = NULL;
     size_t count_ = 0;
     if (!s->ref->traces) {
-        validate_row row = { .cells = { "traces", NVIDIA }, .verdict = VALIDATE_SKIPPED,
+        validate_row row = { .cells = { "traces", NVIDIA },
+                             .verdict = VALIDATE_SKIPPED,
                              .note = "The traces are not shipped: --reference DIR with DIR/../traces." };
         for (size_t i = 2; i < s->section->column_count; i++)
             row.cells[i] = "";
@@ -321,13 +328,15 @@ static ls_status summarize(sampling *s, ls_error *err)
                                     arena_printf(arena, "%.2f, %.2f %%", mean[SIEVE], s->worst[SIEVE]),
                                     arena_printf(arena, "%zu of %zu hold", s->held[SIEVE], s->rows), "",
                                     arena_printf(arena, "%.2f, %.2f %%", mean[GOAL], s->worst[GOAL]),
-                                    arena_printf(arena, "%zu of %zu hold", s->held[GOAL], s->rows), "", "", "", "" },
+                                    arena_printf(arena, "%zu of %zu hold", s->held[GOAL], s->rows), "", "", "",
+                                    "" },
                          .deviation = mean[GOAL] };
     all.verdict = mean[SIEVE] <= MEAN_LIMIT && mean[GOAL] <= MEAN_LIMIT && held >= HELD_LIMIT ? VALIDATE_PASS
                                                                                               : VALIDATE_FAIL;
     s->section->summary = arena_printf(
-        arena, "sample: %zu workloads: sieve %.2f %% off on average and %.2f %% at worst, error=2%% %.2f and %.2f; %.0f %% "
-               "of the intervals hold the truth; %zu failed",
+        arena,
+        "sample: %zu workloads: sieve %.2f %% off on average and %.2f %% at worst, error=2%% %.2f and %.2f; %.0f %% "
+        "of the intervals hold the truth; %zu failed",
         s->rows, mean[SIEVE], s->worst[SIEVE], mean[GOAL], s->worst[GOAL], held,
         validate_count(s->section, VALIDATE_FAIL) + (all.verdict == VALIDATE_FAIL));
     for (size_t i = 0; i < s->section->column_count; i++)
@@ -338,8 +347,8 @@ static ls_status summarize(sampling *s, ls_error *err)
 
 ls_status validate_sample(const validate_reference *ref, validate_report *report, int only, ls_error *err)
 {
-    static ls_status (*const parts[])(sampling *s, ls_error *err) = { measure_traces, measure_applications,
-                                                                      measure_kernels, measure_amd };
+    static ls_status (*const parts[])(sampling * s, ls_error * err) = { measure_traces, measure_applications,
+                                                                        measure_kernels, measure_amd };
     sampling s = { .ref = ref, .report = report };
     s.section = validate_section_add(report, "sample", "Sampled simulation against full runs", columns);
     if (!s.section)

@@ -77,7 +77,8 @@ bool line_cache_look(const ls_block *cache, uint64_t line_address, uint8_t *data
                      uint64_t dirty[2]);
 /* At rest, for memory that something else than the machine reads and writes (the emulator). publish gives every line with
  * dirty bytes, which stay dirty; refresh takes the valid bytes of every line anew. False: the model is a plug-in's. */
-typedef void (*line_cache_put)(void *self, uint64_t line_address, const uint8_t *data, const uint64_t dirty[2]);
+typedef void (*line_cache_put)(void *self, uint64_t line_address, const uint8_t *data,
+                               const uint64_t dirty[2]);
 typedef bool (*line_cache_get)(void *self, uint64_t line_address, uint8_t *data);
 bool line_cache_publish(const ls_block *cache, line_cache_put put, void *self);
 bool line_cache_refresh(ls_block *cache, line_cache_get get, void *self);

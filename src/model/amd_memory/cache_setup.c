@@ -199,7 +199,8 @@ bool line_cache_publish(const ls_block *block, line_cache_put put, void *self)
     const line_cache *c = ls_block_state((ls_block *)(uintptr_t)block);
     for (uint32_t line = 0; c->store.tags.present != 0 && line < store_count(&c->store); line++)
         if (!store_is_empty(&c->store, line) && store_is_dirty(&c->store, line))
-            put(self, store_address(&c->store, line), store_bytes(&c->store, line), c->store.lines[line].dirty);
+            put(self, store_address(&c->store, line), store_bytes(&c->store, line),
+                c->store.lines[line].dirty);
     return true;
 }
 

@@ -16,10 +16,11 @@ static ls_status check_one(const ls_gpu_system *system, const char *what, ls_err
     if (system->backend != &drv_backend_time)
         return ls_fail(err, LS_ERR_USAGE, "%s is for programs in simulated time", what);
     if (t->gpu_count > 1 || t->unified || t->has_fabric)
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "%s is for one GPU, and platform '%s' is a system of several", what,
-                       config_name(t->config));
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "%s is for one GPU, and platform '%s' is a system of several",
+                       what, config_name(t->config));
     if (t->directory)
-        return ls_fail(err, LS_ERR_UNSUPPORTED, "%s is for memory whose pages stay: migrate.model must be none", what);
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "%s is for memory whose pages stay: migrate.model must be none", what);
     return LS_OK;
 }
 
@@ -56,8 +57,8 @@ static uint64_t shape_of(uint32_t dims, const uint32_t group[3], uint64_t lds_by
 
 ls_status timing_sample_describe(timing *t, const ls_cu_kernel *k, uint64_t instructions, ls_error *err)
 {
-    return sample_plan_add(t->described, k->program->name, shape_of(k->dims, k->group, k->lds_bytes), instructions,
-                           err);
+    return sample_plan_add(t->described, k->program->name, shape_of(k->dims, k->group, k->lds_bytes),
+                           instructions, err);
 }
 
 /* ---------------------------------------------------------------------------------------------- recordings */
@@ -81,7 +82,8 @@ ls_status timing_describe_recording(const amd_file *file, const kernel_selection
     for (size_t i = 0; i < amd_file_command_count(file) && status == LS_OK; i++) {
         const amd_file_command *c = amd_file_command_at(file, i);
         if (c->kind == AMD_FILE_LAUNCH && c->gpu != 0)
-            return ls_fail(err, LS_ERR_UNSUPPORTED, "--sample is for one GPU, and the recording uses GPU %u", c->gpu);
+            return ls_fail(err, LS_ERR_UNSUPPORTED, "--sample is for one GPU, and the recording uses GPU %u",
+                           c->gpu);
         if (c->kind == AMD_FILE_LAUNCH && is_beside_launch(file, c, &other))
             return ls_fail(err, LS_ERR_UNSUPPORTED,
                            "--sample is for launches one after another: launch %u"
@@ -91,7 +93,8 @@ ls_status timing_describe_recording(const amd_file *file, const kernel_selection
     for (size_t i = 0; i < launches && status == LS_OK; i++) {
         const amd_file_launch *l = amd_file_launch_at(file, i);
         if (selection == NULL || selection_find(selection, i) < selection->count)
-            status = sample_plan_add(plan, l->kernel.name, shape_of(l->dims, l->group, l->kernel.lds_bytes), l->instructions, err);
+            status = sample_plan_add(plan, l->kernel.name, shape_of(l->dims, l->group, l->kernel.lds_bytes),
+                                     l->instructions, err);
     }
     return status;
 }
@@ -112,7 +115,8 @@ ls_status timing_sample_launch(timing *t, bool *skip, ls_error *err)
     *skip = !sample_plan_wants(t->sample, (size_t)t->launches);
     if (other)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
-                       "--sample is for launches one after another: launch %" PRIu64 " begins while launch %u runs",
+                       "--sample is for launches one after another: launch %" PRIu64
+                       " begins while launch %u runs",
                        t->launches + 1, other->packet.kernel.number + 1);
     return *skip ? timing_sample_publish(t, err) : LS_OK;
 }
@@ -133,9 +137,10 @@ void timing_sample_measured(const timing *t, uint64_t unit, uint32_t gpu, const 
 
 static ls_status foreign(const timing *t, ls_error *err)
 {
-    return ls_fail(err, LS_ERR_UNSUPPORTED,
-                   "--sample needs the caches of model cycle: a plug-in of platform '%s' keeps its lines to itself",
-                   config_name(t->config));
+    return ls_fail(
+        err, LS_ERR_UNSUPPORTED,
+        "--sample needs the caches of model cycle: a plug-in of platform '%s' keeps its lines to itself",
+        config_name(t->config));
 }
 
 ls_status timing_sample_publish(timing *t, ls_error *err)

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "workload/sample/sample_blocks.h"
 #include "workload/sample/sample_stats.h"
 
 #include <math.h>
@@ -22,8 +23,8 @@ static ls_status read_error(const char *text, size_t bytes, double *out, ls_erro
     snprintf(copy, sizeof copy, "%.*s", (int)(bytes < sizeof copy ? bytes : sizeof copy - 1), text);
     double value = strtod(copy, &end);
     if (end == copy || strcmp(end, "%") != 0 || !(value >= 0.1 && value <= 50))
-        return ls_fail(err, LS_ERR_USAGE, "--sample error=%s: the error is 0.1%% to 50%% of the total, as in error=2%%",
-                       copy);
+        return ls_fail(err, LS_ERR_USAGE,
+                       "--sample error=%s: the error is 0.1%% to 50%% of the total, as in error=2%%", copy);
     *out = value / 100;
     return LS_OK;
 }
@@ -45,7 +46,8 @@ ls_status sample_spec_read(const char *text, sample_spec *out, ls_error *err)
         else {
             char word[64], quoted[80];
             snprintf(word, sizeof word, "%.*s", (int)(bytes < sizeof word ? bytes : sizeof word - 1), at);
-            ls_fail(err, LS_ERR_USAGE, "--sample cannot be '%s': sieve, error=PERCENT, blocks, or several with commas",
+            ls_fail(err, LS_ERR_USAGE,
+                    "--sample cannot be '%s': sieve, error=PERCENT, blocks, or several with commas",
                     quote_text(word, strlen(word), quoted, sizeof quoted));
             return ls_error_nearest(err, nearest_of(word, words, LS_COUNT_OF(words)));
         }
@@ -54,7 +56,8 @@ ls_status sample_spec_read(const char *text, sample_spec *out, ls_error *err)
         out->kernels = out->kernels || out->error > 0;
     }
     if (out->cold && !out->kernels)
-        return ls_fail(err, LS_ERR_USAGE, "--sample cold is about kernels that others stand for: add sieve or error=2%%");
+        return ls_fail(err, LS_ERR_USAGE,
+                       "--sample cold is about kernels that others stand for: add sieve or error=2%%");
     return LS_OK;
 }
 
@@ -65,7 +68,7 @@ typedef struct unit {
     uint64_t instructions;
     uint32_t stratum;
     uint32_t index; /* in the order of adding */
-    bool is_first; /* of its name: instruction caches and TLBs are empty. It stands for no other */
+    bool is_first;  /* of its name: instruction caches and TLBs are empty. It stands for no other */
     bool chosen, is_measured;
     sample_measure measure;
 } unit;
@@ -113,7 +116,8 @@ void sample_plan_destroy(sample_plan *p)
     free(p);
 }
 
-ls_status sample_plan_add(sample_plan *p, const char *name, uint64_t shape, uint64_t instructions, ls_error *err)
+ls_status sample_plan_add(sample_plan *p, const char *name, uint64_t shape, uint64_t instructions,
+                          ls_error *err)
 {
     uintptr_t number = (uintptr_t)map_get(&p->names, name);
     bool is_first = number == 0;
@@ -151,7 +155,8 @@ static size_t number_strata(const sample_plan *p, unit **sorted)
     const unit *first = NULL;
     for (size_t i = 0; i < p->units.count; i++) {
         unit *u = sorted[i];
-        bool same = p->spec.kernels && first != NULL && !first->is_first && u->name == first->name && u->shape == first->shape &&
+        bool same = p->spec.kernels && first != NULL && !first->is_first && u->name == first->name &&
+                    u->shape == first->shape &&
                     (double)u->instructions <= SAMPLE_SPREAD * (double)first->instructions;
         if (!same) {
             first = u;
@@ -272,7 +277,8 @@ void sample_plan_measured(sample_plan *p, size_t kernel, const sample_measure *m
     u->is_measured = true;
     u->measure = *measure;
     p->measured++;
-    sample_stratum_add(&p->strata[u->stratum].sums, (double)u->instructions, measure->cycles, measure->variance);
+    sample_stratum_add(&p->strata[u->stratum].sums, (double)u->instructions, measure->cycles,
+                       measure->variance);
 }
 
 /* ------------------------------------------------------------------------------------------------ choosing */
@@ -333,7 +339,8 @@ static void count_measured(const sample_plan *p, sample_result *out)
         out->instructions += u->instructions;
         if (!u->is_measured)
             continue;
-        double share = u->measure.blocks > 0 ? (double)u->measure.simulated_blocks / (double)u->measure.blocks : 1;
+        double share =
+            u->measure.blocks > 0 ? (double)u->measure.simulated_blocks / (double)u->measure.blocks : 1;
         out->simulated_kernels++;
         out->simulated_instructions += (uint64_t)(share * (double)u->instructions);
         out->simulated_cycles += (double)u->measure.cycles_simulated;
@@ -376,7 +383,9 @@ void sample_plan_estimate(const sample_plan *p, sample_result *out)
     /* A run that ended early: strata without a measurement go with the rate of the others, and anything may be. */
     double guess = x > 0 ? missing * y / x : 0;
     double cut = y - out->simulated_cycles;
-    double half = t.half + SAMPLE_BIAS * (t.guessed + (cut > 0 ? cut : 0)) + guess;
+    /* Of kernels that were cut, in all: a steady state may still drift by its limit. */
+    cut = cut > 0 && y > 0 ? cut * t.value / y : 0;
+    double half = t.half + SAMPLE_BIAS * t.guessed + SAMPLE_STEADY * cut + guess;
     out->cycles = t.value + guess;
     out->low = out->cycles - half > out->simulated_cycles ? out->cycles - half : out->simulated_cycles;
     out->high = out->cycles + half;

@@ -42,7 +42,8 @@ typedef struct sample_measure {
     double variance; /* of the latter */
     uint64_t blocks, simulated_blocks;
     uint64_t cycles_simulated;
-    double projected; /* cycles, if the rest went on at the mean rate until the stop: PKA's rule, for comparisons */
+    double
+        projected; /* cycles, if the rest went on at the mean rate until the stop: PKA's rule, for comparisons */
 } sample_measure;
 
 typedef struct sample_result {

@@ -21,15 +21,15 @@
 
 /* All zero: blocks are not looked at. Plain data. */
 typedef struct sample_blocks {
-    uint64_t total, wave;            /* blocks of the kernel, and at once */
-    uint64_t ended;                  /* blocks */
-    uint64_t duration;               /* of the present window's, summed */
-    uint64_t latest;                 /* end */
-    uint64_t edge;                   /* latest end at the end of the last window */
+    uint64_t total, wave;             /* blocks of the kernel, and at once */
+    uint64_t ended;                   /* blocks */
+    uint64_t duration;                /* of the present window's, summed */
+    uint64_t latest;                  /* end */
+    uint64_t edge;                    /* latest end at the end of the last window */
     uint64_t touched, touched_before; /* sectors, now and at the end of the last window */
-    bool is_warm;                    /* caches fill no more */
-    uint32_t windows;                /* whole ones since then */
-    double times[SAMPLE_WINDOWS];    /* of the last windows */
+    bool is_warm;                     /* caches fill no more */
+    uint32_t windows;                 /* whole ones since then */
+    double times[SAMPLE_WINDOWS];     /* of the last windows */
     double durations[SAMPLE_WINDOWS]; /* of their blocks, mean */
     bool is_steady;
     uint64_t skipped;                /* blocks that were left out */

@@ -77,7 +77,9 @@ sample_total sample_estimate(const sample_stratum *strata, size_t count)
     for (size_t i = 0; i < count; i++) {
         const sample_stratum *s = &strata[i];
         double value = sample_stratum_value(s), mean = s->y / (double)s->measured;
-        double scale = s->measured == s->units ? 1 : s->x > 0 ? s->size / s->x : (double)s->units / (double)s->measured;
+        double scale = s->measured == s->units ? 1
+                       : s->x > 0              ? s->size / s->x
+                                               : (double)s->units / (double)s->measured;
         t.value += value;
         t.guessed += value - s->y > 0 ? value - s->y : 0;
         own += scale * scale * s->own_variance;

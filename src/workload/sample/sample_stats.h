@@ -12,19 +12,20 @@
 
 /* Sums over a stratum. All zero is an empty one. */
 typedef struct sample_stratum {
-    uint64_t units;            /* N */
-    double size;               /* of all of them */
-    uint64_t measured;         /* n */
-    double x, y, xx, xy, yy;   /* sums over measured units: sizes, values, squares */
-    double own_variance;       /* of the values themselves, which may be extrapolated; summed */
+    uint64_t units;          /* N */
+    double size;             /* of all of them */
+    uint64_t measured;       /* n */
+    double x, y, xx, xy, yy; /* sums over measured units: sizes, values, squares */
+    double own_variance;     /* of the values themselves, which may be extrapolated; summed */
 } sample_stratum;
 
 typedef struct sample_total {
-    double value;     /* the estimate over all strata */
-    double half;      /* half of the 95 % interval, without the allowance for bias */
-    double freedom;   /* degrees of freedom of the variance */
-    double guessed;   /* the part of the value that was not measured */
-    double pooled_cv; /* relative deviation inside strata, over all with two or more measured units; 0: none has */
+    double value;   /* the estimate over all strata */
+    double half;    /* half of the 95 % interval, without the allowance for bias */
+    double freedom; /* degrees of freedom of the variance */
+    double guessed; /* the part of the value that was not measured */
+    double
+        pooled_cv; /* relative deviation inside strata, over all with two or more measured units; 0: none has */
 } sample_total;
 
 void sample_stratum_add(sample_stratum *s, double size, double value, double variance);

@@ -9,18 +9,18 @@
 #include "base/vec.h"
 #include "workload/trace.h"
 
-#define SAMPLE_WARM_KERNELS 8u         /* predecessors, at most */
-#define SAMPLE_WARM_INSTS 262144u      /* of their warps, at most */
+#define SAMPLE_WARM_KERNELS 8u    /* predecessors, at most */
+#define SAMPLE_WARM_INSTS 262144u /* of their warps, at most */
 #define SAMPLE_SECTOR_BYTES 32u
 
 /* All zero is nothing. */
 typedef struct sample_warm {
-    uint64_t limit;            /* sectors */
-    LS_VEC(uint64_t) sectors;  /* addresses */
-    LS_VEC(size_t) begins;     /* of each kernel in sectors */
-    uint64_t *seen;            /* open addressing: address + 1; 0: free */
-    uint64_t mask;             /* slots - 1 */
-    uint64_t insts;            /* read so far */
+    uint64_t limit;           /* sectors */
+    LS_VEC(uint64_t) sectors; /* addresses */
+    LS_VEC(size_t) begins;    /* of each kernel in sectors */
+    uint64_t *seen;           /* open addressing: address + 1; 0: free */
+    uint64_t mask;            /* slots - 1 */
+    uint64_t insts;           /* read so far */
     ls_cta cta;
 } sample_warm;
 

@@ -12,7 +12,8 @@ typedef struct application_spec {
 
 static const ls_param application_params[] = {
     LS_PARAM_UINT(application_spec, kernels, "", 1000, 1, 1000000, "launches"),
-    LS_PARAM_UINT(application_spec, kinds, "", 8, 1, 12, "different kernels, which follow each other in a cycle"),
+    LS_PARAM_UINT(application_spec, kinds, "", 8, 1, 12,
+                  "different kernels, which follow each other in a cycle"),
     LS_PARAM_UINT(application_spec, blocks, "blocks", 16, 1, 4096, "thread blocks of a launch, about"),
 };
 
@@ -113,7 +114,8 @@ static const synth_kind *application_part_at(const void *spec, uint32_t launch, 
 
 const synth_kind synth_application = {
     .name = "application",
-    .help = "many launches of other generators in a cycle, with sizes that drift; --sample is measured with it",
+    .help =
+        "many launches of other generators in a cycle, with sizes that drift; --sample is measured with it",
     .spec_size = sizeof(application_spec),
     .params = application_params,
     .param_count = LS_COUNT_OF(application_params),

@@ -15,10 +15,10 @@
 #include <string.h>
 
 static const synth_kind *const kinds[] = {
-    &synth_vector_add,      &synth_saxpy,     &synth_gemm,       &synth_gemm_tensor,
-    &synth_reduction,       &synth_transpose, &synth_stencil,    &synth_gather,
-    &synth_pointer_chase,   &synth_bandwidth, &synth_chain,      &synth_throughput,
-    &synth_shared_conflict, &synth_atomics,   &synth_graph_walk, &synth_barrier_storm,
+    &synth_vector_add,      &synth_saxpy,       &synth_gemm,       &synth_gemm_tensor,
+    &synth_reduction,       &synth_transpose,   &synth_stencil,    &synth_gather,
+    &synth_pointer_chase,   &synth_bandwidth,   &synth_chain,      &synth_throughput,
+    &synth_shared_conflict, &synth_atomics,     &synth_graph_walk, &synth_barrier_storm,
     &synth_peer_copy,       &synth_application,
 };
 
@@ -268,7 +268,8 @@ static ls_status synth_describe(sass_trace *base, uint64_t index, ls_kernel_info
         snprintf(key, sizeof key, "%s,%s,%u", own.kind->name, text, own.launch);
         uintptr_t known = (uintptr_t)map_get(&t->sizes, key);
         if (known == 0) {
-            if (!add_facts(&own, info, &facts) || !map_put(&t->sizes, key, (void *)(uintptr_t)facts.warp_insts))
+            if (!add_facts(&own, info, &facts) ||
+                !map_put(&t->sizes, key, (void *)(uintptr_t)facts.warp_insts))
                 status = fail_memory(err);
             known = facts.warp_insts;
         }
