@@ -107,9 +107,9 @@ static bool get_line(void *self, uint64_t line, uint8_t *data)
 
 bool amd_gpu_publish(amd_gpu *g)
 {
-    for (unsigned rank = 0; rank < LOOK_RANKS; rank++) /* the newest bytes last */
+    for (unsigned at = 0; at < LOOK_RANKS; at++) /* the newest bytes last */
         for (uint32_t i = 0; i < g->cache_count; i++)
-            if (rank_of(g->caches[i]) == rank && !line_cache_publish(g->caches[i], put_line, g))
+            if (rank_of(g->caches[i]) == at && !line_cache_publish(g->caches[i], put_line, g))
                 return false;
     return true;
 }

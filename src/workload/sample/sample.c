@@ -359,6 +359,18 @@ double sample_plan_projected(const sample_plan *p)
     return sum;
 }
 
+/* Cycles of measured kernels that thread blocks stand for that were left out. */
+static double left_out(const sample_plan *p)
+{
+    double sum = 0;
+    for (size_t i = 0; i < p->units.count; i++) {
+        const sample_measure *m = &p->units.at[i].measure;
+        if (p->units.at[i].is_measured && m->simulated_blocks < m->blocks)
+            sum += m->cycles - (double)m->cycles_simulated;
+    }
+    return sum;
+}
+
 void sample_plan_estimate(const sample_plan *p, sample_result *out)
 {
     *out = (sample_result){ .kernels = p->units.count,
@@ -382,9 +394,9 @@ void sample_plan_estimate(const sample_plan *p, sample_result *out)
     sample_total t = sample_estimate(p->sums, count);
     /* A run that ended early: strata without a measurement go with the rate of the others, and anything may be. */
     double guess = x > 0 ? missing * y / x : 0;
-    double cut = y - out->simulated_cycles;
+    double cut = left_out(p);
     /* Of kernels that were cut, in all: a steady state may still drift by its limit. */
-    cut = cut > 0 && y > 0 ? cut * t.value / y : 0;
+    cut = y > 0 ? cut * t.value / y : 0;
     double half = t.half + SAMPLE_BIAS * t.guessed + SAMPLE_STEADY * cut + guess;
     out->cycles = t.value + guess;
     out->low = out->cycles - half > out->simulated_cycles ? out->cycles - half : out->simulated_cycles;
