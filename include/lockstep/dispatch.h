@@ -37,6 +37,9 @@ typedef struct ls_dispatch_work {
     /* While a state is loaded: the kernel of a number. Sets the pointers of *out and leaves its numbers. next_cta() then
      * gives its thread blocks from the first one on. False: there is none. */
     bool (*find_kernel)(void *self, uint64_t number, ls_dispatch_kernel *out);
+    /* A thread block has ended, which ran so long. NULL: the workload need not know. A dispatcher that does not call it
+     * works; then no kernel ends early (--sample blocks). */
+    void (*block_done)(void *self, const ls_dispatch_kernel *kernel, ls_cycle begin, ls_cycle end);
 } ls_dispatch_work;
 
 /* A model's description of itself, before anything is connected. */

@@ -96,6 +96,9 @@ typedef struct ls_sim_options {
     size_t timeline_filter_count;
     bool check_memory; /* programs: compare every read with the last write that happened before it */
     bool source;       /* count executions, stalls, sectors and bank conflicts per static instruction */
+    /* Simulate some kernels for all: "sieve"; "error=2%": as many as that error needs; "blocks": the rest of a kernel in a
+     * steady state is left out; "sieve,blocks". NULL: everything is simulated. See ls_sim_get_sample(). */
+    const char *sample;
 } ls_sim_options;
 #define LS_SIM_OPTIONS .size = sizeof(ls_sim_options), .seed = 1
 
@@ -204,6 +207,21 @@ typedef struct ls_sim_result {
     double wall_seconds;
 } ls_sim_result;
 LS_API ls_sim_result ls_sim_get_result(const ls_sim *sim);
+
+/* Of a run with ls_sim_options.sample: what was simulated, and what the whole would take. All other results are of the
+ * simulated part. */
+typedef struct ls_sim_sample {
+    uint64_t kernels, simulated_kernels;
+    uint64_t strata;                               /* 0: every kernel stands for itself */
+    uint64_t instructions, simulated_instructions; /* of warps or wavefronts */
+    uint64_t cut_kernels;                          /* simulated ones of which the rest was left out */
+    uint64_t simulated_cycles;
+    double cycles;    /* the estimate for all kernels, one after another */
+    double low, high; /* its 95 % interval */
+    double error;     /* half of the interval over the estimate */
+    double goal;      /* that was asked for; 0: none */
+} ls_sim_sample;
+LS_API bool ls_sim_get_sample(const ls_sim *sim, ls_sim_sample *out); /* false: the run was not sampled */
 
 /* Warnings that a reader of the numbers must know, in order. */
 LS_API const ls_warning *ls_sim_warnings(const ls_sim *sim, size_t *count);

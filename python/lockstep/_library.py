@@ -65,7 +65,7 @@ class Options(Structure):
         ("dumps", POINTER(c_char_p)), ("dump_count", c_size_t),
         ("gpus", c_uint32), ("on", c_char_p), ("devices", c_char_p), ("spread", c_char_p), ("pages", c_char_p),
         ("timeline", c_char_p), ("timeline_format", c_char_p), ("timeline_filters", POINTER(c_char_p)),
-        ("timeline_filter_count", c_size_t), ("check_memory", c_bool), ("source", c_bool),
+        ("timeline_filter_count", c_size_t), ("check_memory", c_bool), ("source", c_bool), ("sample", c_char_p),
     ]  # fmt: skip
 
 
@@ -93,6 +93,14 @@ class RunResult(Structure):
         ("end_time", c_uint64), ("has_cycles", c_bool), ("cycles", c_uint64), ("events", c_uint64),
         ("messages", c_uint64), ("ticks", c_uint64), ("region_cycles", c_uint64), ("partial", c_bool),
         ("partial_reason", c_char_p), ("stopped", c_bool), ("wrong", c_bool), ("wall_seconds", c_double),
+    ]  # fmt: skip
+
+
+class Sample(Structure):
+    _fields_ = [
+        ("kernels", c_uint64), ("simulated_kernels", c_uint64), ("strata", c_uint64), ("instructions", c_uint64),
+        ("simulated_instructions", c_uint64), ("cut_kernels", c_uint64), ("simulated_cycles", c_uint64),
+        ("cycles", c_double), ("low", c_double), ("high", c_double), ("error", c_double), ("goal", c_double),
     ]  # fmt: skip
 
 
@@ -239,6 +247,7 @@ _FUNCTIONS = {
     "ls_sim_stop": (None, [_SIM]),
     "ls_sim_report": (c_char_p, [_SIM]),
     "ls_sim_get_result": (RunResult, [_SIM]),
+    "ls_sim_get_sample": (c_bool, [_SIM, POINTER(Sample)]),
     "ls_sim_warnings": (POINTER(Warning_), [_SIM, POINTER(c_size_t)]),
     "ls_sim_kernel_count": (c_size_t, [_SIM]),
     "ls_sim_get_kernel": (c_int, [_SIM, c_size_t, POINTER(Kernel), POINTER(Error)]),

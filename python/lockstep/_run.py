@@ -113,6 +113,10 @@ class Result:
         self.events, self.messages = r.events, r.messages
         self.partial, self.partial_reason = r.partial, r.partial_reason.decode()
         self.wall_seconds = r.wall_seconds
+        sample = _library.Sample()
+        sampled = lib.ls_sim_get_sample(handle, ctypes.byref(sample))
+        # What was simulated and what the whole would take (cycles, low, high, error); None: all was simulated.
+        self.sample = {name: getattr(sample, name) for name, _ in sample._fields_} if sampled else None
         count = ctypes.c_size_t()
         warnings = lib.ls_sim_warnings(handle, ctypes.byref(count))
         self.warnings = [(warnings[i].kind.decode(), warnings[i].text.decode()) for i in range(count.value)]
@@ -318,7 +322,7 @@ def _options(
     ctas=0, profile=None, warm_l2=False, unknown_opcodes="fail", unmodelled="fail", gpu=None, size=None, params=None,
     variant=None, verify=False, strict=False, memory_mib=0, max_instructions=0, record=None, kernel=None, grid=None,
     group=None, offset=None, args=(), dumps=None, gpus=0, on=None, devices=None, spread=None, pages=None,
-    timeline=None, timeline_format=None, timeline_filters=(), check_memory=False, source=False,
+    timeline=None, timeline_format=None, timeline_filters=(), check_memory=False, source=False, sample=None,
 ):  # fmt: skip
     """The struct of these options, and everything that it points to."""
     set_list, set_count = _list(f"{key}={_text(value)}" for key, value in (sets or {}).items())
@@ -341,7 +345,7 @@ def _options(
         dump_count=dump_count, gpus=gpus, on=_bytes(on), devices=_bytes(devices), spread=_bytes(spread),
         pages=_bytes(pages), timeline=_bytes(timeline), timeline_format=_bytes(timeline_format),
         timeline_filters=filter_list, timeline_filter_count=filter_count, check_memory=check_memory,
-        source=source,
+        source=source, sample=_bytes(sample),
     )  # fmt: skip
     return options, (options, set_list, dir_list, plugin_list, arg_list, dump_list, filter_list, settings)
 
@@ -352,7 +356,7 @@ def run(
     unmodelled="fail", gpu=None, size=None, params=None, variant=None, verify=False, strict=False, memory_mib=0,
     max_instructions=0, record=None, kernel=None, grid=None, group=None, offset=None, args=(), dumps=None,
     gpus=0, on=None, devices=None, spread=None, pages=None, series_every=None, series=(),
-    timeline=None, timeline_format=None, timeline_filters=(), check_memory=False, source=False,
+    timeline=None, timeline_format=None, timeline_filters=(), check_memory=False, source=False, sample=None,
 ):  # fmt: skip
     """Simulates a workload on a platform and returns a Result.
 
@@ -365,6 +369,7 @@ def run(
     timeline: a file for a viewer, as in "run.pftrace"; timeline_filters: ["kernel=*gemm*", "time=10us-20us"].
     check_memory: compare every read of a program with the last write that happened before it.
     source: count executions, stalls and memory requests of every instruction; files of `out` have them.
+    sample: simulate some kernels for all: "sieve", "error=2%", "blocks"; Result.sample has the estimate.
     until: "20us" or seconds. progress: None (a line in terminals and notebooks), True, False, or a function that gets
     a Progress and stops the run by returning False. out: files to write. The other options are those of `lockstep run`.
     """
@@ -376,7 +381,7 @@ def run(
         memory_mib=memory_mib, max_instructions=max_instructions, record=record, kernel=kernel, grid=grid, group=group,
         offset=offset, args=args, dumps=dumps, gpus=gpus, on=on, devices=devices, spread=spread, pages=pages,
         timeline=timeline, timeline_format=timeline_format, timeline_filters=timeline_filters, check_memory=check_memory,
-        source=source,
+        source=source, sample=sample,
     )  # fmt: skip
     series_list, series_count = _list(_as_list(series))
     how = _library.RunOptions(

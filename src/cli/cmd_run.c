@@ -253,7 +253,8 @@ static ls_status report(session *s, ls_error *err)
     ls_error printing;
     /* In every form of results they are a list; here they are lines that cannot be missed. */
     for (size_t i = 0; i < warning_count; i++)
-        if (strcmp(warnings[i].kind, "assumption") != 0 && /* of the platform, the same in every run */
+        if (strcmp(warnings[i].kind, "sample") != 0 &&     /* a result */
+            strcmp(warnings[i].kind, "assumption") != 0 && /* of the platform, the same in every run */
             strcmp(warnings[i].kind, "memory-check") != 0) /* a result */
             log_warn("%s", warnings[i].text);
     ls_status status = print_results(s, written == LS_OK ? err : &printing);
@@ -399,6 +400,9 @@ static const cli_option options[] = {
     { .name = "profile", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
       .help = "with core.memory analytic: hit rates that lockstep profile has written; auto: from its cache, if they "
               "are there; without this they come from a sample of each kernel" },
+    { .name = "sample", .type = CLI_TEXT, .arg = "HOW",
+      .help = "simulate some kernels and estimate the whole, with its interval: sieve; error=2%, as many as that needs; "
+              "blocks, and leave out the rest of a kernel in a steady state (docs/scale.md)" },
     { .name = "warm-l2", .help = "memory copies of the trace make their range valid in L2" },
     { .name = "unknown-opcodes", .type = CLI_CHOICE, .arg = "HOW", .choices = workload_unknown_modes, .default_text = "fail",
       .help = "treatment of opcodes that are not in the tables" },

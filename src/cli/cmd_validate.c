@@ -8,6 +8,7 @@ typedef ls_status measuring(const validate_reference *ref, validate_report *repo
 
 /* "all", then as in fidelity_presets without the first, against which the others are held. */
 static const char *const fidelities[] = { "all", "basic", "memory", NULL };
+static const char *const samples[] = { "all", "traces", "applications", "kernels", "amd", NULL };
 static const char *const parts[] = {
     "micro", "traces", "hardware", "determinism", "amd", "interconnect", NULL
 };
@@ -43,20 +44,21 @@ static ls_status run(cli_context *ctx, ls_error *err)
     validate_report report = { .is_fidelity = cli_given(ctx, "fidelity") };
     const cli_style style = cli_style_of(ctx->color_out);
     const char *fidelity = cli_text(ctx, "fidelity");
-    if (fidelity && cli_given(ctx, "only"))
+    bool samples_only = cli_given(ctx, "sample"), is_own = fidelity || samples_only;
+    if ((fidelity != NULL) + samples_only + cli_given(ctx, "only") > 1)
         return ls_fail(
             err, LS_ERR_USAGE,
-            "validate: --fidelity is a measurement of its own, so --only has no effect: leave one of them "
-            "out");
+            "validate: --%s is a measurement of its own, so --%s has no effect: leave one of them out",
+            fidelity ? "fidelity" : "sample", cli_given(ctx, "only") ? "only" : "sample");
     ls_status status = cli_check_outputs(ctx, (const char *[]){ "html", "out", "markdown", NULL }, err);
     if (status != LS_OK)
         return status;
     status = validate_reference_open(&ref, ctx->arena, cli_text(ctx, "reference"), err);
-    if (fidelity && !cli_given(ctx, "reference"))
+    if (is_own && !cli_given(ctx, "reference"))
         status = LS_OK; /* generated kernels are enough */
     if (status != LS_OK)
         return status;
-    if (!fidelity && cli_given(ctx, "only") && !ref.traces &&
+    if (!is_own && cli_given(ctx, "only") && !ref.traces &&
         (measurings[cli_choice(ctx, "only")] == validate_traces ||
          measurings[cli_choice(ctx, "only")] == validate_determinism))
         return ls_fail(
@@ -71,7 +73,10 @@ static ls_status run(cli_context *ctx, ls_error *err)
     if (fidelity)
         status = validate_fidelity(&ref, &report,
                                    cli_choice(ctx, "fidelity") ? (int)cli_choice(ctx, "fidelity") : -1, err);
-    for (size_t i = 0; !fidelity && parts[i] && status == LS_OK; i++)
+    if (samples_only)
+        status = validate_sample(&ref, &report,
+                                 cli_choice(ctx, "sample") ? (int)cli_choice(ctx, "sample") - 1 : -1, err);
+    for (size_t i = 0; !is_own && parts[i] && status == LS_OK; i++)
         if (!cli_given(ctx, "only") || cli_choice(ctx, "only") == i)
             status = measurings[i](&ref, &report, err);
     if (status == LS_OK) {
@@ -96,6 +101,9 @@ static const cli_option options[] = {
       .help = "run one part instead of all six" },
     { .name = "fidelity", .type = CLI_CHOICE, .arg = "PRESET", .choices = fidelities,
       .help = "instead: what simpler models cost in accuracy and gain in speed; needs no reference" },
+    { .name = "sample", .type = CLI_CHOICE, .arg = "PART", .choices = samples,
+      .help = "instead: sampled simulation against full runs, its error, interval and cost; needs no reference but for "
+              "traces" },
     { .name = "threads", .letter = 'j', .type = CLI_UINT, .arg = "N", .min = 1, .max = 1024, .default_text = "1",
       .help = "host threads of each simulation; no result depends on it" },
     { .name = "html", .type = CLI_TEXT, .arg = "FILE", .complete = CLI_COMPLETE_FILE,
@@ -112,7 +120,7 @@ static const cli_example examples[] = {
     { "lockstep validate --reference ../shared/reference", "with the traces beside those tables: all of it" },
     { "lockstep validate --fidelity all --html fidelity.html",
       "error and speed of --fidelity basic and memory" },
-    { "lockstep validate --only traces --html validation.html", "real traces only, and a page with a plot" },
+    { "lockstep validate --sample kernels", "how far --sample is off on large generated kernels" },
 };
 
 static const cli_command command = {

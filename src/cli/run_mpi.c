@@ -17,6 +17,8 @@ static ls_status check_options(const cli_context *ctx, ls_error *err)
         { "monitor", "the page shows blocks of one process" },
         { "source", "counts of instructions stay in their processes" },
         { "scaling", "a run of one process predicts the times of several" },
+        { "sample", "it is for one GPU, which one process simulates" },
+        { "checkpoint", "it saves the machine of one process" },
     };
     for (size_t i = 0; i < LS_COUNT_OF(refused); i++)
         if (cli_given(ctx, refused[i].option))

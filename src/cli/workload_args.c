@@ -155,6 +155,7 @@ ls_status workload_args_sim(const cli_context *ctx, const char *workload, ls_sim
         .memory_bytes = cli_uint(ctx, "memory-mib") << 20,
         .max_instructions = cli_uint(ctx, "max-instructions"),
         .record = text_if(ctx, "record"),
+        .sample = text_if(ctx, "sample"),
         .kernel = launch.kernel,
         .grid = launch.grid,
         .group = launch.group,

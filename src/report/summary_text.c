@@ -393,7 +393,7 @@ static void put_links(const summary_input *in, FILE *to)
 void summary_warnings(const ls_warning *warnings, size_t count, bool color, FILE *to)
 {
     for (size_t i = 0; i < count; i++)
-        if (strcmp(warnings[i].kind, "assumption") != 0)
+        if (strcmp(warnings[i].kind, "assumption") != 0 && strcmp(warnings[i].kind, "sample") != 0)
             fprintf(to, "%sWARNING%s: %s: %s\n", color ? ALARM : "", color ? PLAIN : "", warnings[i].kind,
                     warnings[i].text);
 }

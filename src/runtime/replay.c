@@ -4,6 +4,8 @@
 #include "isa/sass/sass.h"
 #include "runtime/replay_ranks.h"
 
+#include <stdlib.h>
+
 /* Warp instructions of a kernel that are enough to know its hit rates. */
 #define PROFILE_SAMPLE 25000u
 #define READERS_MAX 64u /* threads that read blocks */
@@ -240,6 +242,25 @@ void replay_describe(open_kernel *o, ls_dispatch_kernel *out)
                                  .counts = o->counts };
 }
 
+/* Opens the kernel of the next command. */
+static ls_status open_kernel_now(trace_replay *r, ls_dispatch_kernel *out, bool *end, ls_error *err)
+{
+    open_kernel *o;
+    ls_status status = replay_open_kernel(r, &r->next, r->seen, &o, err);
+    if (status != LS_OK)
+        return status;
+    if (o == NULL)
+        return hold(r, end);
+    r->next.command++;
+    if (r->options.sample != NULL)
+        status = replay_sample_open(r, o, err);
+    if (status != LS_OK)
+        return status;
+    replay_describe(o, out);
+    out->continues = r->continues;
+    return r->shape.analytic ? find_rates(r, o, err) : LS_OK;
+}
+
 static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_error *err)
 {
     trace_replay *r = self;
@@ -247,6 +268,8 @@ static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_
     out->info = NULL;
     if (r->is_resuming)
         return LS_OK;
+    if (r->options.sample != NULL)
+        return replay_sample_next(r, end) ? open_kernel_now(r, out, end, err) : LS_OK;
     uint64_t limit = command_limit(r, &known, end);
     for (; r->next.command < limit; r->next.command++) {
         const trace_cmd *command = trace_command_at(r->trace, r->next.command);
@@ -255,16 +278,7 @@ static ls_status next_kernel(void *self, ls_dispatch_kernel *out, bool *end, ls_
         r->seen += command->kind == LS_COMMAND_KERNEL;
         if (command->kind != LS_COMMAND_KERNEL || !selected(r, r->next.command))
             continue;
-        open_kernel *o;
-        ls_status status = replay_open_kernel(r, &r->next, r->seen, &o, err);
-        if (status != LS_OK)
-            return status;
-        if (o == NULL)
-            return hold(r, end);
-        r->next.command++;
-        replay_describe(o, out);
-        out->continues = r->continues;
-        return r->shape.analytic ? find_rates(r, o, err) : LS_OK;
+        return open_kernel_now(r, out, end, err);
     }
     if (r->options.program == NULL)
         *end = true;
@@ -284,6 +298,12 @@ static void find_guesses(trace_replay *r, open_kernel *o)
         }
 }
 
+static void block_done(void *self, const ls_dispatch_kernel *kernel, ls_cycle begin, ls_cycle end)
+{
+    (void)self;
+    sample_blocks_end(&((open_kernel *)kernel->handle)->steady, begin, end);
+}
+
 static ls_status next_cta(void *self, const ls_dispatch_kernel *kernel, ls_cta *cta, bool *end, ls_error *err)
 {
     trace_replay *r = self;
@@ -295,10 +315,14 @@ static ls_status next_cta(void *self, const ls_dispatch_kernel *kernel, ls_cta *
         *cta = *kept;
         free(kept);
     } else {
-        status = read_block(o, cta, end, err);
+        status = replay_sample_skip(o, cta, err);
+        if (status == LS_OK)
+            status = read_block(o, cta, end, err);
     }
     if (status != LS_OK || *end)
         return status;
+    if (o->steady.wave > 0 && !o->steady.is_warm && !replay_sample_touch(r, o, cta))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a sample");
     find_guesses(r, o);
     if (o->counts != NULL && !inst_counts_grow(o->counts, o->kernel->inst_count))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for counts of instructions");
@@ -342,6 +366,8 @@ static void kernel_done(void *self, const ls_dispatch_kernel *kernel, ls_cycle b
                            .shared_bytes = kernel->info->shared_bytes,
                            .slot = kernel->slot,
                            .sampled = o->sampled };
+    if (r->options.sample != NULL)
+        replay_sample_done(r, o, &done);
     if (o->counts != NULL)
         done.counted = replay_counted_make(o->kernel, o->counts);
     if (!vec_push(&r->kernels, done))
@@ -392,6 +418,7 @@ ls_status replay_create(ls_engine *engine, sass_trace *trace, const replay_optio
     if (options != NULL)
         r->options = *options;
     r->unmodelled.allowed = r->options.allow_unmodelled;
+    r->last_unit = SIZE_MAX;
     const source_position kernel = { .command = r->options.program != NULL ? r->options.program->kernel : 0 };
     ls_status status = go_to(r, r->options.from != NULL ? r->options.from : &kernel, err);
     if (status == LS_OK)
@@ -422,6 +449,8 @@ void replay_destroy(trace_replay *r)
         replay_counted_free(r->kernels.at[i].counted);
     vec_fini(&r->kernels);
     profiler_destroy(r->profiler);
+    sample_warm_fini(&r->warm);
+    sample_warm_fini(&r->touched);
     pool_destroy(r->pool);
     arena_fini(&r->names);
     free(r);
@@ -497,12 +526,17 @@ ls_status replay_start(trace_replay *r, uint32_t threads, ls_error *err)
                                     .next_kernel = next_kernel,
                                     .next_cta = next_cta,
                                     .kernel_done = kernel_done,
+                                    .block_done = r->options.sample_blocks ? block_done : NULL,
                                     .number_of = replay_number_of,
                                     .find_kernel = replay_find_kernel };
     r->dispatch->start(r->dispatch_self, &work);
     r->started = true;
     r->is_away = !ranks_runs(r->gpu->dispatch);
     r->told.oldest = LS_CYCLE_MAX;
+    if (r->options.sample != NULL)
+        status = replay_sample_warm(r, err);
+    if (status != LS_OK)
+        return status;
     return r->options.program != NULL ? device_queue_start(r->gpu->queue, r->options.program, err) : LS_OK;
 }
 
@@ -538,7 +572,7 @@ static ls_status look_at(trace_replay *r, const ls_run_result *piece, bool *ende
         return failed(&r->held, err);
     *ended = *ended || progress.ended != r->ended;
     r->ended = progress.ended;
-    return LS_OK;
+    return r->options.sample != NULL ? replay_sample_warm(r, err) : LS_OK;
 }
 
 /* --------------------------------------------------------------------------------------------------- ranks */

@@ -9,6 +9,7 @@
 #include "model/gpu/device_queue.h"
 #include "workload/position.h"
 #include "workload/profile/profile.h"
+#include "workload/sample/sample.h"
 #include "workload/select.h"
 #include "workload/trace.h"
 #include "workload/unmodelled.h"
@@ -28,6 +29,8 @@ typedef struct replay_kernel {
     ls_cycle next_begin; /* begin of the first other kernel that had begun and not been reported when this one
                           * was; LS_CYCLE_MAX: none */
     double sampled;      /* the share of the kernel that its hit rates come from; 0: it needed none */
+    uint64_t skipped_ctas;          /* that were not simulated: the kernel was in a steady state */
+    double skipped_cycles;          /* that they would take */
     struct replay_counted *counted; /* per instruction; NULL: not asked for, taken, or no memory */
 } replay_kernel;
 
@@ -48,6 +51,11 @@ typedef struct replay_options {
     /* For machines whose memory is a formula: hit rates, else they are found out before each kernel starts,
      * from a sample of it. Outlives the replay. NULL: none. */
     const trace_profile *profile;
+    /* Only kernels that it wants run, each alone: kernel i of the selection is its kernel i. Needs a selection. Outlives
+     * the replay. NULL: all run. */
+    sample_plan *sample;
+    bool sample_blocks;      /* with sample: kernels end early when their blocks are in a steady state */
+    bool cold;               /* with sample: L2 does not get the sectors of kernels that were left out */
     bool count_instructions; /* replay_kernel.counted; LS_ERR_UNSUPPORTED for cores that cannot */
     /* In a run of several GPUs: the commands of this one; its kernels are those of the trace. The GPU has a device queue
      * then. Outlives the replay. NULL: the whole trace. */
@@ -83,6 +91,22 @@ void replay_save(const trace_replay *replay, bytes_out *out);
  * (ls_engine_load), and replay_resumed() is due. in->failed: the bytes are of another replay. */
 ls_status replay_resume(trace_replay *replay, bytes_in *in, uint32_t threads, ls_error *err);
 void replay_resumed(trace_replay *replay);
+
+/* --- replay_sample.c: kernels that stand for others --- */
+
+struct open_kernel;
+/* The next kernel that the plan wants, as a command of the list; false: there is none now, and *end says that none will
+ * come. */
+bool replay_sample_next(trace_replay *replay, bool *end);
+/* A kernel that next has chosen was opened, and has ended. */
+ls_status replay_sample_open(trace_replay *replay, struct open_kernel *kernel, ls_error *err);
+void replay_sample_done(trace_replay *replay, struct open_kernel *kernel, replay_kernel *done);
+/* A block of it is sent, while it is not known whether caches are warm. False: the host has no memory left. */
+bool replay_sample_touch(trace_replay *replay, struct open_kernel *kernel, const ls_cta *cta);
+/* Before a block of it is read: leaves out those that a steady state stands for. */
+ls_status replay_sample_skip(struct open_kernel *kernel, ls_cta *cta, ls_error *err);
+/* Between runs, before the first block of a kernel is on a core: L2 gets what kernels before it would have left. */
+ls_status replay_sample_warm(trace_replay *replay, ls_error *err);
 
 /* --- replay_counts.c --- */
 

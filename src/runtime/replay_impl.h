@@ -7,6 +7,8 @@
 #include "base/vec.h"
 #include "model/gpu/shape.h"
 #include "runtime/replay.h"
+#include "workload/sample/sample_blocks.h"
+#include "workload/sample/sample_warm.h"
 #include "workload/share.h"
 
 #include <stdlib.h>
@@ -24,6 +26,9 @@ typedef struct open_kernel {
     uint32_t timed;      /* static instructions that were checked against the platform */
     inst_counts *counts; /* NULL: instructions are not counted */
     bool is_analytic;    /* its rates go to the cores */
+    size_t unit;         /* of the sample */
+    bool is_cold;        /* the kernel before it was not simulated */
+    sample_blocks steady;
 } open_kernel;
 
 struct trace_replay {
@@ -59,6 +64,9 @@ struct trace_replay {
     bool is_away;             /* another rank runs the GPU; `told` is what it said last */
     ls_dispatch_progress told;
     ls_error told_failure;
+    size_t unit, last_unit; /* of the sample: the next to look at, the last that ran (SIZE_MAX: none) */
+    sample_warm warm;
+    sample_warm touched; /* by the blocks of the present kernel, if they are looked at */
 };
 
 /* --- replay.c --- */

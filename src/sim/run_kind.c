@@ -33,6 +33,7 @@ const run_kind_option run_kind_options[RUN_KIND_OPTIONS] = {
     { "unmodelled", TRACE, "traces" },
     { "stats", TRACE | PROGRAM | RECORDING, "traces and programs" },
     { "source", TRACE | PROGRAM | RECORDING, "traces and programs" },
+    { "sample", TRACE | PROGRAM | RECORDING, "traces and programs" },
     { "kernels", TRACE | RECORDING, "traces and recordings" },
     { "gpu", PROGRAM, "workloads and code objects" },
     { "max-instructions", PROGRAM, "workloads and code objects" },

@@ -26,7 +26,7 @@ typedef struct run_kind_option {
     unsigned kinds; /* bits by run_kind */
     const char *called;
 } run_kind_option;
-#define RUN_KIND_OPTIONS 29
+#define RUN_KIND_OPTIONS 30
 extern const run_kind_option run_kind_options[RUN_KIND_OPTIONS];
 /* Whether option i says nothing about this kind of workload. */
 bool run_kind_refuses(run_kind kind, size_t i);

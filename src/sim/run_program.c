@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "model/amd/amd_gpu.h"
 #include "report/source.h"
+#include "sim/session_sample.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -44,6 +45,43 @@ static ls_status check_strictly(run_program *p, ls_error *err)
         status = wl_run_workload(&request, &result, err);
     ls_gpu_system_destroy(request.system);
     return status;
+}
+
+/* The same program emulated, for the instructions of each launch. */
+static ls_status describe_launches(const run_program *p, const ls_gpu_options *options, sample_plan *plan,
+                                   ls_error *err)
+{
+    wl_request request = p->request;
+    wl_result result;
+    request.check = false;
+    ls_status status = ls_gpu_system_create(options, &request.system, err);
+    if (status != LS_OK)
+        return status;
+    status = timing_describe(request.system, plan, err);
+    if (status == LS_OK && p->kind == RUN_OBJECT)
+        status = launch_object(p, request.system, NULL, &result.counts, err);
+    else if (status == LS_OK)
+        status = wl_run_workload(&request, &result, err);
+    ls_gpu_system_destroy(request.system);
+    return status;
+}
+
+static ls_status begin_sample(run_program *p, const ls_gpu_options *options, session_sample *sample,
+                              ls_error *err)
+{
+    if (sample->spec.blocks)
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "--sample blocks is for traces: work-groups of an AMD kernel that are left out would leave its data "
+            "wrong");
+    sample->spec.in_order = true; /* no launch comes again */
+    ls_status status = sample_plan_create(&sample->spec, &sample->plan, err);
+    if (status == LS_OK)
+        status = p->recording ? timing_describe_recording(p->recording, &p->selection, sample->plan, err)
+                              : describe_launches(p, options, sample->plan, err);
+    if (status == LS_OK)
+        status = sample_plan_begin(sample->plan, err);
+    return status == LS_OK ? timing_sample(p->request.system, sample->plan, err) : status;
 }
 
 static ls_status find_program(run_program *p, const run_program_options *o, const char **gpu, ls_error *err)
@@ -138,6 +176,10 @@ ls_status run_program_open(run_program *p, mem_arena *arena, run_kind kind, cons
     if (status != LS_OK)
         return status;
     command_log_begin(&p->log, p->request.system, arena);
+    if (o->sample)
+        status = begin_sample(p, &options, o->sample, err);
+    if (status != LS_OK)
+        return status;
     return o->strict ? check_strictly(p, err) : LS_OK;
 }
 

@@ -50,7 +50,8 @@ typedef struct run_program_options {
     bool verify, strict, check_memory;
     uint64_t memory_bytes, max_instructions;
     const char *record;
-    emulate_object_launch launch; /* of a code object */
+    emulate_object_launch launch;  /* of a code object */
+    struct session_sample *sample; /* gets a plan, by which some launches run for all; NULL: all run */
 } run_program_options;
 
 /* Builds the GPU. Memory comes from the arena, texts are borrowed. run_program_close() is due in every case. */

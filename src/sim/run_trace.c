@@ -8,6 +8,7 @@
 #include "report/source.h"
 #include "sim/run_ranks.h"
 #include "sim/run_roofline.h"
+#include "sim/session_sample.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -127,6 +128,13 @@ static ls_status load_profile(run_trace *t, const run_trace_options *options, bo
     return status;
 }
 
+static ls_status sample_trace(run_trace *t, session_sample *sample, ls_error *err)
+{
+    ls_dispatch_shape shape = { 0 };
+    gpu_dispatch_ops(t->gpu)->describe(t->gpu->dispatch_port.self, &shape);
+    return session_sample_trace(sample, t->trace, &t->selection, shape.kernel_slots > 1, err);
+}
+
 ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_engine *engine,
                           metric_store *metrics, ls_error *err)
 {
@@ -155,7 +163,14 @@ ls_status run_trace_begin(run_trace *t, const run_trace_options *options, ls_eng
         status = load_profile(t, options, &found, err);
     if (status != LS_OK)
         return status;
+    if (options->sample != NULL && t->gpu != NULL)
+        status = sample_trace(t, options->sample, err);
+    if (status != LS_OK)
+        return status;
     const replay_options replay = {
+        .sample = options->sample != NULL ? options->sample->plan : NULL,
+        .cold = options->sample != NULL && options->sample->spec.cold,
+        .sample_blocks = options->sample != NULL && options->sample->spec.blocks,
         .selection = &t->selection,
         .from = options->from,
         .gpu = options->gpu,

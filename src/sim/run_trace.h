@@ -52,7 +52,8 @@ typedef struct run_trace_options {
     sass_trace *trace;
     const device_program *program;
     kernel_groups *groups;
-    struct source_book *source; /* instructions are counted for it; NULL: they are not */
+    struct source_book *source;    /* instructions are counted for it; NULL: they are not */
+    struct session_sample *sample; /* gets a plan, by which some kernels run for all; NULL: all run */
 } run_trace_options;
 
 /* Numbers of a kernel or a whole run that `lockstep run` and `lockstep validate` show. */

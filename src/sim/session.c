@@ -99,6 +99,7 @@ bool session_has_option(const ls_sim_options *o, const char *name)
         { "strict", o->strict },
         { "check-memory", o->check_memory },
         { "source", o->source },
+        { "sample", o->sample },
         { "record", o->record },
         { "memory-mib", o->memory_bytes },
         { "size", has_setting(o, false) },
@@ -221,6 +222,7 @@ static ls_status open_program(ls_sim *s, const ls_sim_options *o, const config_r
         .memory_bytes = o->memory_bytes,
         .max_instructions = o->max_instructions,
         .record = o->record,
+        .sample = session_is_sampled(&s->sample) ? &s->sample : NULL,
         .launch = { .kernel = o->kernel,
                     .grid = o->grid,
                     .group = o->group,
@@ -265,7 +267,7 @@ static ls_status refuse_on_amd(ls_sim *s, ls_error *err)
                                    : wl_find(workload, &none, err);
 }
 
-static run_trace_options trace_options_of(const ls_sim *s, const ls_sim_options *o)
+static run_trace_options trace_options_of(ls_sim *s, const ls_sim_options *o)
 {
     return (run_trace_options){
         .path = o->workload,
@@ -276,13 +278,18 @@ static run_trace_options trace_options_of(const ls_sim *s, const ls_sim_options 
         .allow_unmodelled = o->skip_unmodelled,
         .profile = o->profile,
         .source = s->source,
+        .sample = session_is_sampled(&s->sample) ? &s->sample : NULL,
     };
 }
 
 /* Work for several GPUs at the same time. */
 static ls_status open_devices(ls_sim *s, const ls_sim_options *o, const source_position *from, ls_error *err)
 {
-    const char *refused = o->on ? "on" : o->kernels ? "kernels" : o->profile ? "profile" : NULL;
+    const char *refused = o->on        ? "on"
+                          : o->kernels ? "kernels"
+                          : o->profile ? "profile"
+                          : o->sample  ? "sample"
+                                       : NULL;
     if (refused)
         return ls_fail(err, LS_ERR_USAGE, "the option %s is for a trace of one GPU, but '%s' is for several",
                        refused, o->workload);
@@ -366,7 +373,11 @@ static ls_status open_session(ls_sim *s, const ls_sim_options *o, const source_p
     if (status == LS_OK)
         status = session_request(&s->arena, o, &request, err);
     if (status == LS_OK)
+        status = session_sample_open(&s->sample, o, from != NULL, err);
+    if (status == LS_OK)
         status = metrics_create(&s->metrics, err);
+    if (status == LS_OK && session_is_sampled(&s->sample))
+        status = session_sample_add_metrics(&s->sample, s->metrics, err);
     if (status == LS_OK)
         status =
             s->has_program ? open_program(s, o, &request, from, err) : open_machine(s, o, &request, from, err);
@@ -408,6 +419,7 @@ void ls_sim_close(ls_sim *s)
     checkpoint_close(s->resume);
     session_results_fini(s);
     series_destroy(s->series);
+    session_sample_fini(&s->sample);
     source_destroy(s->source);
     timeline_destroy(s->timeline);
     run_trace_close(&s->trace);
@@ -529,6 +541,11 @@ ls_status ls_sim_run(ls_sim *s, const ls_sim_run_options *options, ls_error *err
     ls_status status = session_take(&o, sizeof o, options, "ls_sim_run_options", err);
     if (status == LS_OK && s->has_run)
         status = ls_fail(err, LS_ERR_USAGE, "a simulation runs once: open it again");
+    if (status == LS_OK && o.until != 0 && session_is_sampled(&s->sample))
+        status = ls_fail(
+            err, LS_ERR_USAGE,
+            "--until is a time of the whole run, and --sample leaves out parts of it: leave one of them "
+            "out");
     if (status == LS_OK)
         status = session_resume_options(s, &o, err);
     if (status == LS_OK)
@@ -556,7 +573,9 @@ ls_status ls_sim_run(ls_sim *s, const ls_sim_run_options *options, ls_error *err
                  format_time(o.until, limit, sizeof limit));
     warn_after(s);
     ls_error gathering;
-    ls_status gathered = session_gather(s, &gathering);
+    ls_status gathered = session_sample_end(&s->sample, s->engine, &gathering);
+    if (gathered == LS_OK)
+        gathered = session_gather(s, &gathering);
     if (status == LS_OK && gathered != LS_OK) {
         if (err)
             *err = gathering;

@@ -8,6 +8,7 @@
 #include "sim/run_output.h"
 #include "sim/run_program.h"
 #include "sim/run_trace.h"
+#include "sim/session_sample.h"
 
 /* One type and metric of the registry. */
 typedef struct session_metric {
@@ -65,6 +66,7 @@ struct ls_sim {
     size_t warm_sets;                      /* the last of options.sets, which count from there on */
     struct checkpoint_reader *resume;      /* the run goes on from there; NULL: it begins */
     mem_arena resume_arena;                /* the options of that checkpoint */
+    session_sample sample;
     metric_view *view;
     size_t view_scope;
     bool view_loaded;

@@ -73,6 +73,7 @@ static const char *unsaved_option(const ls_sim *s, const ls_sim_run_options *o)
     return s->timeline           ? "timeline"
            : s->source           ? "source"
            : o->scaling          ? "scaling"
+           : s->sample.plan      ? "sample"
            : s->workload == NULL ? "no workload"
                                  : NULL;
 }

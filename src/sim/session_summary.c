@@ -21,6 +21,7 @@ static void put_head(ls_sim *s, const run_results *r, bool color, FILE *to)
         fprintf(to, "%sPARTIAL RESULTS%s: %s\n", color ? ALARM : "", color ? PLAIN : "",
                 r->partial_reason[0] ? r->partial_reason : "the run did not end");
     summary_warnings(r->warnings, r->warning_count, color, to);
+    session_sample_print(&s->sample, to);
     if (s->has_program)
         run_program_head(&s->program, to);
     else if (s->has_devices)

@@ -179,6 +179,21 @@ ls_status select_named(uint64_t count, const char *(*name_at)(const void *self, 
     return finish(&t, count, found.at, found.count, status, out, err);
 }
 
+size_t selection_find(const kernel_selection *selection, uint64_t command)
+{
+    if (selection == NULL)
+        return (size_t)command;
+    size_t low = 0, high = selection->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (selection->at[middle].command < command)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < selection->count && selection->at[low].command == command ? low : selection->count;
+}
+
 void selection_fini(kernel_selection *selection)
 {
     free(selection->at);

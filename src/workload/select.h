@@ -23,6 +23,8 @@ ls_status select_kernels(sass_trace *trace, const char *text, kernel_selection *
 /* The same for anything that has names: kernel i, from 0, is the command of its number. */
 ls_status select_named(uint64_t count, const char *(*name_at)(const void *self, uint64_t i), const void *self,
                        const char *text, kernel_selection *out, ls_error *err);
+/* The place of a command in a selection; its count: it is not selected. A selection that is NULL has all. */
+size_t selection_find(const kernel_selection *selection, uint64_t command);
 void selection_fini(kernel_selection *selection);
 
 #endif

@@ -57,8 +57,10 @@ ls_status trace_open(const char *path, const trace_options *options, sass_trace 
 
 void trace_close(sass_trace *trace)
 {
-    if (trace)
-        trace->ops->close(trace);
+    if (!trace)
+        return;
+    free(trace->described);
+    trace->ops->close(trace);
 }
 
 uint64_t trace_command_count(const sass_trace *trace)
@@ -78,6 +80,41 @@ ls_status trace_open_kernel(sass_trace *trace, uint64_t index, trace_kernel **ou
         return ls_fail(err, LS_ERR_USAGE, "command %llu of the trace is not a kernel",
                        (unsigned long long)index);
     return trace->ops->open_kernel(trace, index, out, err);
+}
+
+/* Reads a kernel to its end. */
+static ls_status count_insts(trace_kernel *kernel, uint64_t *warp_insts, ls_error *err)
+{
+    ls_cta cta = { 0 };
+    bool end = false;
+    ls_status status = LS_OK;
+    *warp_insts = 0;
+    while (status == LS_OK && !end) {
+        status = kernel_next_cta(kernel, &cta, &end, err);
+        *warp_insts += status == LS_OK && !end ? cta.dyn_count : 0;
+    }
+    ls_cta_fini(&cta);
+    return status;
+}
+
+ls_status trace_describe(sass_trace *trace, uint64_t index, ls_kernel_info *info, uint64_t *warp_insts,
+                         ls_error *err)
+{
+    if (trace->ops->describe)
+        return trace->ops->describe(trace, index, info, warp_insts, err);
+    trace_kernel *kernel;
+    ls_status status = trace_open_kernel(trace, index, &kernel, err);
+    if (status != LS_OK)
+        return status;
+    *info = kernel->info;
+    free(trace->described);
+    trace->described = strdup(kernel->info.name ? kernel->info.name : "");
+    info->name = trace->described;
+    info->file = "";
+    status = trace->described ? count_insts(kernel, warp_insts, err)
+                              : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    kernel_close(kernel);
+    return status;
 }
 
 /* ------------------------------------------------------------------------------------------------ kernels */

@@ -63,6 +63,11 @@ const trace_cmd *trace_command_at(const sass_trace *trace, uint64_t index);
 /* Opens the kernel of command `index`; reads its header only. */
 ls_status trace_open_kernel(sass_trace *trace, uint64_t index, trace_kernel **out, ls_error *err);
 
+/* Its info, whose texts are valid until the next call for this trace, and the instructions that its warps execute. Packed
+ * traces and generators know them; text is read to its end. */
+ls_status trace_describe(sass_trace *trace, uint64_t index, ls_kernel_info *info, uint64_t *warp_insts,
+                         ls_error *err);
+
 /* --- for the sources ------------------------------------------------------------------------------------ */
 
 /* The text of a static instruction's line around what changes from one execution to the next:
@@ -106,6 +111,10 @@ struct trace_kernel {
 typedef struct trace_source_ops {
     ls_status (*open_kernel)(sass_trace *trace, uint64_t index, trace_kernel **out, ls_error *err);
     void (*close)(sass_trace *trace);
+    /* Of a kernel that is not opened: its info, valid until the next call, and how many instructions its warps execute. NULL:
+     * the source does not know; trace_describe() then reads the kernel. */
+    ls_status (*describe)(sass_trace *trace, uint64_t index, ls_kernel_info *info, uint64_t *warp_insts,
+                          ls_error *err);
 } trace_source_ops;
 
 struct sass_trace {
@@ -113,6 +122,7 @@ struct sass_trace {
     trace_options options;
     trace_cmd *commands;
     uint64_t command_count;
+    char *described; /* the name that trace_describe() gave out last, of a kernel that it read */
 };
 
 /* A kind of file that trace_open() understands; its table is in trace.c. `head` is the start of the file,

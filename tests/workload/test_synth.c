@@ -168,6 +168,7 @@ static void check_facts(const char *text)
 /* Small enough to count every byte, odd enough to reach every edge case. */
 static const char *const samples[] = {
     "vector-add,n=1000",
+    "application,kernels=13,kinds=12,blocks=2",
     "saxpy,n=100,thread_registers=99,block_shared_kib=10",
     "reduction,n=33,ctas=2,block=64,repeat=3",
     "throughput,count=8,lanes=5,warps=2,mix=LDG",
@@ -464,9 +465,9 @@ static void test_parameters(void **state)
 static void test_table_of_kinds(void **state)
 {
     (void)state;
-    assert_int_equal(synth_kind_count(), 17);
-    assert_null(synth_kind_at(17));
-    for (size_t i = 0; i < 17; i++) {
+    assert_int_equal(synth_kind_count(), 18);
+    assert_null(synth_kind_at(18));
+    for (size_t i = 0; i < 18; i++) {
         const synth_kind *kind = synth_kind_at(i);
         sass_trace *trace = NULL;
         assert_ptr_equal(synth_kind_find(synth_kind_name(kind)), kind);

@@ -1,7 +1,7 @@
 /* validate.h: the comparisons of `lockstep validate` and their output: measured rows with a verdict each, in
  * sections.
  *
- * The measuring half (reference.c, simulate.c, micro.c, traces.c, determinism.c, hardware.c, amd.c, interconnect.c) fills a
+ * The measuring half (reference.c, simulate.c, micro.c, traces.c, determinism.c, hardware.c, amd.c, interconnect.c, sample.c) fills a
  * validate_report; the printing half (render.c, render_html.c) prints one. Known and understood deviations
  * stand in notes.def with their expected bound; beyond it they fail like any other. */
 #ifndef CLI_VALIDATE_H
@@ -151,6 +151,9 @@ ls_status validate_amd(const validate_reference *ref, validate_report *report, l
 ls_status validate_interconnect(const validate_reference *ref, validate_report *report, ls_error *err);
 /* One preset of cli/fidelity.h, or all of them (only < 0). Needs no reference: ref->traces may be NULL. */
 ls_status validate_fidelity(const validate_reference *ref, validate_report *report, int only, ls_error *err);
+
+/* Sampled simulation: traces, applications, large kernels, AMD programs (0 to 3), or all of them (only < 0). */
+ls_status validate_sample(const validate_reference *ref, validate_report *report, int only, ls_error *err);
 
 /* ------------------------------------------------------------------------------------------------ telling */
 

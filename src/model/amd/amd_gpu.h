@@ -68,6 +68,12 @@ typedef struct amd_gpu_copy {
 /* From the compute units down to DRAM; returns how many there are, of which `room` are in out. */
 size_t amd_gpu_copies(const amd_gpu *gpu, uint64_t physical, uint32_t bytes, amd_gpu_copy *out, size_t room);
 
+/* Between runs, with nothing under way, for an emulator on the machine's memory. Before it: memory gets the bytes that
+ * only caches have. After it: lines of caches get the bytes that memory has now. False: a cache is a plug-in's, whose
+ * lines cannot be reached. */
+bool amd_gpu_publish(amd_gpu *gpu);
+bool amd_gpu_refresh(amd_gpu *gpu);
+
 /* Caches and TLBs forget freed memory, whose addresses are virtual and physical. Between runs. */
 void amd_gpu_discard(amd_gpu *gpu, uint64_t address, uint64_t bytes);
 /* The same of physical addresses, for caches; and of virtual ones, for TLBs and for caches in front of which there are

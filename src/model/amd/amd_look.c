@@ -1,5 +1,5 @@
 /* amd_look.c: a GPU for a debugger: its compute units, and the bytes that its caches and its memory have of an address
- * now. Changes nothing. */
+ * now; and for an emulator, which takes turns with the machine: memory and caches get each other's bytes. */
 #include "model/amd/build.h"
 #include "model/memory/place.h"
 
@@ -87,4 +87,41 @@ size_t amd_gpu_copies(const amd_gpu *g, uint64_t physical, uint32_t bytes, amd_g
             keep(out, room, &count, &copy);
     }
     return count;
+}
+
+/* ------------------------------------------------------------------------------------------ for an emulator */
+
+static void put_line(void *self, uint64_t line, const uint8_t *data, const uint64_t dirty[2])
+{
+    amd_gpu *g = self;
+    for (uint64_t from = 0, to; line >> MEM_PLACE_SHIFT == 0 && from < g->line_bytes; from = to) {
+        bool is_dirty = has_bit(dirty, from);
+        for (to = from; to < g->line_bytes && has_bit(dirty, to) == is_dirty;)
+            to++;
+        if (is_dirty) /* memory that was freed has lost its page: nobody reads it */
+            (void)amd_gpu_load(g, line + from, data + from, to - from, NULL);
+    }
+}
+
+static bool get_line(void *self, uint64_t line, uint8_t *data)
+{
+    const amd_gpu *g = self;
+    return line >> MEM_PLACE_SHIFT == 0 && amd_gpu_copy_out(g, data, line, g->line_bytes, NULL) == LS_OK;
+}
+
+bool amd_gpu_publish(amd_gpu *g)
+{
+    for (unsigned at = 0; at < LOOK_RANKS; at++) /* the newest bytes last */
+        for (uint32_t i = 0; i < g->cache_count; i++)
+            if (rank_of(g->caches[i]) == at && !line_cache_publish(g->caches[i], put_line, g))
+                return false;
+    return true;
+}
+
+bool amd_gpu_refresh(amd_gpu *g)
+{
+    for (uint32_t i = 0; i < g->cache_count; i++)
+        if (!line_cache_refresh(g->caches[i], get_line, g))
+            return false;
+    return true;
 }

@@ -80,6 +80,13 @@ void line_cache_overlay(const ls_block *cache, uint64_t address, uint64_t bytes,
 /* Bytes of a line that it has get new values; it stays dirty or clean as it was. */
 void line_cache_patch(ls_block *cache, uint64_t line_address, uint64_t offset, const uint8_t *from,
                       uint64_t bytes);
+/* At rest, for memory that something else than the machine reads and writes (the emulator). publish gives every line with
+ * dirty bytes, which stay dirty; refresh takes the valid bytes of every line anew. False: the model is a plug-in's. */
+typedef void (*line_cache_put)(void *self, uint64_t line_address, const uint8_t *data,
+                               const uint64_t dirty[2]);
+typedef bool (*line_cache_get)(void *self, uint64_t line_address, uint8_t *data);
+bool line_cache_publish(const ls_block *cache, line_cache_put put, void *self);
+bool line_cache_refresh(ls_block *cache, line_cache_get get, void *self);
 /* At rest: dirty lines; for tests and reports. */
 uint64_t line_cache_dirty_lines(const ls_block *cache);
 

@@ -237,6 +237,31 @@ void line_cache_patch(ls_block *block, uint64_t line_address, uint64_t offset, c
             store_bytes(&c->store, line)[i] = from[i - offset];
 }
 
+bool line_cache_publish(const ls_block *block, line_cache_put put, void *self)
+{
+    if (!line_cache_is_model(ls_block_type_of(block)))
+        return false;
+    const line_cache *c = ls_block_state((ls_block *)(uintptr_t)block);
+    for (uint32_t line = 0; c->store.tags.present != 0 && line < store_count(&c->store); line++)
+        if (!store_is_empty(&c->store, line) && store_is_dirty(&c->store, line))
+            put(self, store_address(&c->store, line), store_bytes(&c->store, line),
+                c->store.lines[line].dirty);
+    return true;
+}
+
+bool line_cache_refresh(ls_block *block, line_cache_get get, void *self)
+{
+    if (!line_cache_is_model(ls_block_type_of(block)))
+        return false;
+    line_cache *c = ls_block_state(block);
+    for (uint32_t line = 0; c->store.tags.present != 0 && line < store_count(&c->store); line++) {
+        uint8_t data[LS_LINE_BYTES_MAX];
+        if (!store_is_empty(&c->store, line) && get(self, store_address(&c->store, line), data))
+            store_merge_bytes(store_bytes(&c->store, line), data, c->store.lines[line].valid);
+    }
+    return true;
+}
+
 static const ls_line_cache_ops cache_ops = { .set_below = set_below,
                                              .set_home = set_home,
                                              .set_passing = set_passing,

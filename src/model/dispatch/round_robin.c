@@ -377,6 +377,8 @@ static void dispatch_receive(void *state, ls_link *link, const void *payload, ls
     k->done++;
     d->n.ctas++;
     k->run_cycles += done->cycle - done->start;
+    if (d->work.block_done != NULL)
+        d->work.block_done(d->work.self, &k->kernel, done->start, done->cycle);
     if (d->refill_cycles > 0 && !k->exhausted)
         set_ahead(d, k, k->run_cycles / k->done);
     if (k->kernel.rates != NULL && k->exhausted && load->by_kernel[done->kernel] == 0)

@@ -10,6 +10,7 @@
 #include "platform/config.h"
 #include "runtime/driver/backend.h"
 #include "workload/position.h"
+#include "workload/sample/sample.h"
 
 /* A command that is over. */
 typedef struct timing_record {
@@ -105,6 +106,19 @@ ls_status timing_checkpoint_resume(ls_gpu_system *system, const timing_image *im
 bool timing_checkpoint_is_replaying(const ls_gpu_system *system);
 /* For watchers of commands: counts that they took from the machine become part of the log, or come from it. */
 void timing_checkpoint_share(const ls_gpu_system *system, void *counters, size_t bytes);
+
+/* --- timing_sample.c --- */
+
+/* Before the first command of a program. Every launch joins the plan with the instructions that it executes: all commands
+ * are emulated, by one thread, and no time passes. */
+ls_status timing_describe(ls_gpu_system *system, sample_plan *plan, ls_error *err);
+/* The same for a recording, which knows them; of the selected launches (NULL: all). Refuses one whose launches ran side by
+ * side. */
+ls_status timing_describe_recording(const amd_file *file, const kernel_selection *selection, sample_plan *plan,
+                                    ls_error *err);
+/* Launches that the plan does not want are emulated, so that data stay right; those of a recording are left out. Launches
+ * side by side are refused when they come. For one GPU whose pages stay. */
+ls_status timing_sample(ls_gpu_system *system, sample_plan *plan, ls_error *err);
 
 /* --- timing_skip.c --- */
 

@@ -171,6 +171,9 @@ typedef struct timing {
     uint64_t done[POSITION_DEVICES]; /* commands, by device */
     LS_VEC(timing_note) notes;       /* commands in the order of submission; none of a GPU alone */
     source_position skip_to;         /* commands before it are emulated */
+    sample_plan *described;          /* gets every launch, which is emulated; NULL: none */
+    sample_plan *sample;             /* launches that it does not want are emulated; NULL: all are simulated */
+    bool is_published, is_stale;     /* memory has the bytes of caches; caches lack those of memory */
     LS_VEC(drv_work *) held;         /* commands after it, of devices that wait there for others */
     ls_status (*over)(void *self, const timing_record *record, ls_error *err);
     void *over_self;
@@ -337,6 +340,8 @@ static inline bool timing_is_skipping(const timing *t)
 {
     return t->commands < t->skip_to.command;
 }
+/* Emulates a launch in the memory of its GPU, which is over then. */
+ls_status timing_skip_launch(timing *t, drv_work *work, ls_error *err);
 /* Emulates the command, which is over then, or holds it. With the lock held. */
 ls_status timing_skip_command(timing *t, drv_work *work, bool local, ls_error *err);
 /* Why a program cannot come to its position: it waits for a command that is held. */
@@ -348,6 +353,17 @@ ls_status timing_note_command(timing *t, const drv_work *work, uint32_t launches
 
 /* ls_run(), or its result in the log of a checkpoint. At the end of the log the machine takes over. */
 ls_status timing_run_engine(timing *t, const ls_run_options *options, ls_run_result *piece, ls_error *err);
+
+/* --- timing_sample.c: launches that stand for others --- */
+
+/* A launch was emulated, or is over in simulated time. */
+ls_status timing_sample_describe(timing *t, const ls_cu_kernel *kernel, uint64_t instructions, ls_error *err);
+void timing_sample_measured(const timing *t, uint64_t unit, uint32_t gpu, const ls_command_packet *packet);
+/* A launch before it is submitted: whether the plan leaves it out. The machine may have no other launch then. */
+ls_status timing_sample_launch(timing *t, bool *skip, ls_error *err);
+/* Around emulation: memory has the newest bytes; before time passes again caches have them. */
+ls_status timing_sample_publish(timing *t, ls_error *err);
+ls_status timing_sample_refresh(timing *t, ls_error *err);
 
 /* --- timing_replay.c --- */
 
@@ -382,6 +398,8 @@ void timing_describe_launch(timing_record *record, const ls_command_packet *p);
 ls_status timing_run_job(timing *t, timing_job *job, ls_error *err);
 /* Time cannot pass any more: why. Every later command fails with this. */
 ls_status timing_lost(const timing *t, ls_error *err);
+/* Lets time pass until nothing is under way. No command may be. */
+ls_status timing_rest(timing *t, ls_error *err);
 /* Lets time pass until no page is on its way. */
 ls_status timing_settle(timing *t, ls_error *err);
 /* Gives a packet to the command processor of a GPU. */

@@ -37,6 +37,7 @@ typedef struct timing_leftover {
     bool is_of_several, has_memory; /* GPUs; commands that say where memory is */
     uint64_t others;
     ls_gpu_counts *counts;
+    const kernel_selection *selection; /* NULL: all launches */
 } replay;
 
 static ls_status no_memory(ls_error *err)
@@ -326,6 +327,8 @@ static ls_status end_command(replay *r, replay_command *c, ls_error *err)
     while (r->over_upto < r->count && r->commands[r->over_upto].over)
         r->over_upto++;
     if (c->command->kind == AMD_FILE_LAUNCH) {
+        if (r->t->sample)
+            timing_sample_measured(r->t, selection_find(r->selection, c->command->launch), c->command->gpu, p);
         timing_add_counts(r->counts, p);
         status = tapes_status(c->tapes, err);
         if (status == LS_OK && p->has_fault) {
@@ -369,13 +372,26 @@ static ls_status run_on(replay *r, ls_error *err)
     }
 }
 
+/* A launch that another stands for is over at once. */
+static bool is_left_out(replay *r, replay_command *c)
+{
+    if (!r->t->sample || c->command->kind != AMD_FILE_LAUNCH ||
+        sample_plan_wants(r->t->sample, selection_find(r->selection, c->command->launch)))
+        return false;
+    c->over = true;
+    r->over_count++;
+    while (r->over_upto < r->count && r->commands[r->over_upto].over)
+        r->over_upto++;
+    return true;
+}
+
 static ls_status run_all(replay *r, ls_error *err)
 {
     ls_status status = map_all(r, err);
     while (status == LS_OK && r->over_count < r->count) {
         while (status == LS_OK && r->next < r->count && (r->commands[r->next].over || may_start(r, r->next))) {
             replay_command *c = &r->commands[r->next++];
-            if (!c->over)
+            if (!c->over && !is_left_out(r, c))
                 status = submit(r, c, err);
         }
         if (status == LS_OK && r->over_count < r->count)
@@ -474,15 +490,7 @@ static ls_status prepare(replay *r, ls_error *err)
 
 static bool is_selected(const kernel_selection *selection, uint64_t launch)
 {
-    size_t low = 0, high = selection->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (selection->at[middle].command < launch)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < selection->count && selection->at[low].command == launch;
+    return selection_find(selection, launch) < selection->count;
 }
 
 /* Commands before the position and launches that are not selected are over before they begin. */
@@ -526,7 +534,8 @@ ls_status timing_replay(ls_gpu_system *system, amd_file *file, const source_posi
                    .file = file,
                    .count = amd_file_command_count(file),
                    .launch_count = amd_file_launch_count(file),
-                   .counts = counts };
+                   .counts = counts,
+                   .selection = selection };
     pthread_mutex_lock(&t->lock);
     page_table_set_home(t->pages, 0, t->gpus[0].number); /* recorded addresses are those of a GPU alone */
     status = prepare(r, err);

@@ -163,6 +163,16 @@ ls_status timing_lost(const timing *t, ls_error *err)
 
 ls_status timing_begin_work(timing *t, drv_work *work, bool local, ls_error *err)
 {
+    if (t->sample && work->kind == DRV_WORK_LAUNCH) {
+        bool skip;
+        ls_status sampled = timing_sample_launch(t, &skip, err);
+        if (sampled == LS_OK && skip)
+            sampled = timing_skip_launch(t, work, err);
+        if (sampled != LS_OK)
+            work->status = sampled;
+        if (sampled != LS_OK || skip)
+            return sampled;
+    }
     timing_check_begin(t, work);
     ls_status status = submit_work(t, work, local, err);
     if (status != LS_OK) {
@@ -282,6 +292,8 @@ static void end_packet(timing *t, timing_slot *slot)
     const ls_command_packet *p = &slot->packet;
     drv_work *work = slot->work;
     ls_error err;
+    if (slot->kind == DRV_WORK_LAUNCH && t->sample)
+        timing_sample_measured(t, p->kernel.number, slot->gpu, p);
     if (slot->kind == DRV_WORK_LAUNCH) {
         timing_add_counts(&work->counts, p);
         work->counts.host_ns = host_ns() - slot->host_began_ns;
@@ -359,7 +371,10 @@ static ls_status run_once(timing *t, bool *any, ls_error *err)
         options.between = memcheck_between;
         options.between_self = t->check;
     }
-    ls_status status = timing_run_engine(t, &options, &piece, err);
+    ls_status status = timing_sample_refresh(t, err);
+    if (status != LS_OK)
+        return status;
+    status = timing_run_engine(t, &options, &piece, err);
     t->result = piece;
     t->result.windows += windows;
     atomic_store(&t->now_ns, piece.end_time / FS_PER_NS);
@@ -369,6 +384,15 @@ static ls_status run_once(timing *t, bool *any, ls_error *err)
     for (ls_command_packet *p; status == LS_OK && (p = timing_take(t)) != NULL; *any = true)
         end_work(t, p->client);
     return status == LS_OK ? timing_check_findings(t, err) : status;
+}
+
+ls_status timing_rest(timing *t, ls_error *err)
+{
+    bool any = true;
+    ls_status status = LS_OK;
+    while (status == LS_OK && any)
+        status = run_once(t, &any, err);
+    return status;
 }
 
 ls_status timing_settle(timing *t, ls_error *err)

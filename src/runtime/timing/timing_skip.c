@@ -150,6 +150,7 @@ static ls_status emulate_slot(timing *t, const timing_slot *slot, const drv_work
                               .max_instructions = t->max_instructions,
                               .lenient_barriers = t->lenient_barriers };
     emulate *emulator;
+    ls_gpu_counts counts = { 0 };
     memcpy(launch.grid, k->grid, sizeof launch.grid);
     memcpy(launch.group, k->group, sizeof launch.group);
     ls_status status = timing_flat_write(g, k->packet, slot->setup, slot->packet.transfer.bytes, err);
@@ -157,8 +158,10 @@ static ls_status emulate_slot(timing *t, const timing_slot *slot, const drv_work
         status = emulate_create(timing_flat_memory(g), 1, &emulator, err);
     if (status != LS_OK)
         return status;
-    status = emulate_run(emulator, k->program, &launch, NULL, NULL, err);
+    status = emulate_run(emulator, k->program, &launch, &counts, NULL, err);
     emulate_destroy(emulator);
+    if (status == LS_OK && t->described)
+        status = timing_sample_describe(t, k, counts.instructions, err);
     return status;
 }
 
@@ -191,6 +194,18 @@ static ls_status skip_launch(timing *t, drv_work *work, uint32_t *launches, ls_e
          i++) /* if GPU 0 places work-groups, each part has all */
         status = skip_part(t, work, &parts[i], i == 0 || parts[i].shared == 0, err);
     timing_job_free(job);
+    return status;
+}
+
+ls_status timing_skip_launch(timing *t, drv_work *work, ls_error *err)
+{
+    uint32_t launches = 0;
+    ls_status status = skip_launch(t, work, &launches, err);
+    if (status == LS_OK)
+        status = timing_note_command(t, work, launches, err);
+    work->began_ns = work->ended_ns = atomic_load(&t->now_ns);
+    work->is_over = status == LS_OK;
+    t->ended += work->is_over;
     return status;
 }
 

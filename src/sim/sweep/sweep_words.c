@@ -67,6 +67,7 @@ static ls_status check(const ls_sim_options *o, ls_error *err)
 {
     const char *refused = o->record         ? "record"
                           : o->profile      ? "profile"
+                          : o->sample       ? "sample"
                           : o->strict       ? "strict"
                           : o->check_memory ? "check-memory"
                           : o->print_count  ? "print"

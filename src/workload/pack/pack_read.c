@@ -386,7 +386,21 @@ static void pack_close(sass_trace *base)
     free(t);
 }
 
-static const trace_source_ops trace_ops = { .open_kernel = pack_open_kernel, .close = pack_close };
+/* The catalog has both. */
+static ls_status pack_describe(sass_trace *base, uint64_t index, ls_kernel_info *info, uint64_t *warp_insts,
+                               ls_error *err)
+{
+    const pack_trace *t = (const pack_trace *)base;
+    const packed_kernel *packed = &t->kernels[t->kernel_of[index]];
+    (void)err;
+    *info = packed->info;
+    *warp_insts = packed->dyn_count;
+    return LS_OK;
+}
+
+static const trace_source_ops trace_ops = { .open_kernel = pack_open_kernel,
+                                            .close = pack_close,
+                                            .describe = pack_describe };
 
 /* A text of the catalog, copied; without zero bytes, which no name and no line has. */
 static char *take_name(pack_trace *t, pack_record *r, size_t *bytes)

@@ -175,11 +175,15 @@ struct synth_kind {
     uint64_t (*shape)(const void *spec, uint32_t launch, const uint32_t id[3]);
     /* Adds one launch; kernels, ctas and warps are counted by synth.c. */
     void (*facts)(const void *spec, uint32_t launch, const synth_program *p, synth_facts *f);
+    /* Of a kind whose launches are those of other kinds: which one this launch is of (its first launch), and its parameters
+     * as text. Then no other function but launches() is needed. NULL: its launches are its own. */
+    const synth_kind *(*part)(const void *spec, uint32_t launch, char *text, size_t bytes);
 };
+#define SYNTH_PART_BYTES 160u
 
 extern const synth_kind synth_vector_add, synth_saxpy, synth_bandwidth, synth_gemm, synth_gemm_tensor,
     synth_reduction, synth_transpose, synth_stencil, synth_gather, synth_pointer_chase, synth_chain,
     synth_throughput, synth_shared_conflict, synth_atomics, synth_graph_walk, synth_barrier_storm,
-    synth_peer_copy;
+    synth_peer_copy, synth_application;
 
 #endif

@@ -2,6 +2,7 @@
  * request. Touches no file. */
 #include "workload/synth/synth.h"
 
+#include "base/map.h"
 #include "base/text.h"
 #include "workload/accelsim/write.h"
 #include "workload/devices/devices.h"
@@ -14,11 +15,11 @@
 #include <string.h>
 
 static const synth_kind *const kinds[] = {
-    &synth_vector_add,      &synth_saxpy,     &synth_gemm,       &synth_gemm_tensor,
-    &synth_reduction,       &synth_transpose, &synth_stencil,    &synth_gather,
-    &synth_pointer_chase,   &synth_bandwidth, &synth_chain,      &synth_throughput,
-    &synth_shared_conflict, &synth_atomics,   &synth_graph_walk, &synth_barrier_storm,
-    &synth_peer_copy,
+    &synth_vector_add,      &synth_saxpy,       &synth_gemm,       &synth_gemm_tensor,
+    &synth_reduction,       &synth_transpose,   &synth_stencil,    &synth_gather,
+    &synth_pointer_chase,   &synth_bandwidth,   &synth_chain,      &synth_throughput,
+    &synth_shared_conflict, &synth_atomics,     &synth_graph_walk, &synth_barrier_storm,
+    &synth_peer_copy,       &synth_application,
 };
 
 /* ------------------------------------------------------------------------------------------------- kinds */
@@ -71,12 +72,19 @@ typedef struct synth_trace {
     uint32_t launch_count; /* that differ; they are repeated */
     uint64_t first_launch; /* its command */
     uint32_t *launch_of;   /* per command */
+    string_map sizes;      /* of parts: warp instructions by kind and parameters */
 } synth_trace;
+
+/* One launch: of the trace's kind, or of one of its parts. */
+typedef struct synth_own {
+    const synth_kind *kind;
+    const void *spec;
+    uint32_t launch;
+} synth_own;
 
 typedef struct synth_kernel {
     trace_kernel base;
-    const synth_trace *trace;
-    uint32_t launch;
+    synth_own own;
     synth_program program;
     mem_arena arena; /* instructions, name */
     text_buffer header;
@@ -117,7 +125,7 @@ static ls_status synth_next(trace_kernel *base, ls_cta *cta, bool *end, ls_error
             .thread = k->next * threads + i * SYNTH_WARP,
         };
         uint64_t first = cta->dyn_count;
-        k->trace->kind->warp(k->trace->spec, k->launch, &w);
+        k->own.kind->warp(k->own.spec, k->own.launch, &w);
         if (w.failed)
             return fail_memory(err);
         if (cta->dyn_count > UINT32_MAX || cta->addr_count >= UINT32_C(1) << 30)
@@ -146,8 +154,8 @@ static uint64_t synth_shape(const trace_kernel *base, uint64_t index)
     const uint32_t *grid = base->info.grid;
     const uint32_t id[3] = { (uint32_t)(index % grid[0]), (uint32_t)(index / grid[0] % grid[1]),
                              (uint32_t)(index / grid[0] / grid[1]) };
-    const synth_kind *kind = k->trace->kind;
-    return kind->shape == NULL ? LS_SHAPE_ALONE : kind->shape(k->trace->spec, k->launch, id);
+    const synth_own *own = &k->own;
+    return own->kind->shape == NULL ? LS_SHAPE_ALONE : own->kind->shape(own->spec, own->launch, id);
 }
 
 static void synth_kernel_close(trace_kernel *base)
@@ -188,29 +196,87 @@ static const synth_common *common_of(const synth_trace *t)
     return t->spec; /* its first member */
 }
 
-static void assemble(const synth_trace *t, uint32_t launch, synth_program *p)
+/* The launch's kind and spec; a part's spec is in the arena. text (SYNTH_PART_BYTES) gets the parameters of a part. */
+static ls_status find_own(const synth_trace *t, uint32_t launch, mem_arena *arena, char *text, synth_own *out,
+                          ls_error *err)
 {
-    p->version = synth_versions[common_of(t)->binary_version];
-    p->tracer_version = (uint32_t)common_of(t)->tracer_version;
-    t->kind->assemble(t->spec, launch, p);
+    *out = (synth_own){ .kind = t->kind, .spec = t->spec, .launch = launch };
+    text[0] = '\0';
+    if (!t->kind->part)
+        return LS_OK;
+    out->kind = t->kind->part(t->spec, launch, text, SYNTH_PART_BYTES);
+    out->launch = 0;
+    void *spec = arena_alloc(arena, out->kind->spec_size);
+    out->spec = spec;
+    return spec ? synth_params_read(out->kind, text, spec, err) : fail_memory(err);
 }
 
-static void fill_info(const synth_trace *t, uint32_t launch, ls_kernel_info *info)
+static void assemble(const synth_own *own, synth_program *p)
+{
+    const synth_common *common = own->spec;
+    p->version = synth_versions[common->binary_version];
+    p->tracer_version = (uint32_t)common->tracer_version;
+    own->kind->assemble(own->spec, own->launch, p);
+}
+
+static void fill_info(const synth_own *own, ls_kernel_info *info)
 {
     synth_launch l = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .registers = 32 };
-    t->kind->launch(t->spec, launch, &l);
-    info->id = launch + 1;
+    own->kind->launch(own->spec, own->launch, &l);
+    info->name = (char *)(uintptr_t)l.name; /* the kind's own; an opened kernel copies it */
+    info->id = own->launch + 1;
     memcpy(info->grid, l.grid, sizeof info->grid);
     memcpy(info->block, l.block, sizeof info->block);
-    const synth_common *common = common_of(t);
+    const synth_common *common = own->spec;
     uint64_t shared = common->block_shared_kib << 10;
     info->shared_bytes = shared > l.shared_bytes ? shared : l.shared_bytes;
     info->registers =
         common->thread_registers > l.registers ? (uint32_t)common->thread_registers : l.registers;
-    info->binary_version = synth_versions[common_of(t)->binary_version];
-    info->tracer_version = (uint32_t)common_of(t)->tracer_version;
+    info->binary_version = synth_versions[common->binary_version];
+    info->tracer_version = (uint32_t)common->tracer_version;
     info->shared_base = SYNTH_SHARED_BASE;
     info->local_base = SYNTH_LOCAL_BASE;
+}
+
+/* Adds the facts of one launch. */
+static bool add_facts(const synth_own *own, const ls_kernel_info *info, synth_facts *out)
+{
+    synth_program p = { 0 };
+    assemble(own, &p);
+    out->kernels++;
+    out->ctas += ls_kernel_cta_count(info);
+    out->warps += ls_kernel_cta_count(info) * ls_kernel_warps(info);
+    if (!p.failed)
+        own->kind->facts(own->spec, own->launch, &p, out);
+    vec_fini(&p.rows);
+    arena_fini(&p.arena);
+    return !p.failed;
+}
+
+/* Equal launches are computed once: an application has thousands of them. */
+static ls_status synth_describe(sass_trace *base, uint64_t index, ls_kernel_info *info, uint64_t *warp_insts,
+                                ls_error *err)
+{
+    synth_trace *t = (synth_trace *)base;
+    mem_arena arena = { 0 };
+    char text[SYNTH_PART_BYTES], key[SYNTH_PART_BYTES + 48];
+    synth_own own;
+    synth_facts facts = { 0 };
+    ls_status status = find_own(t, t->launch_of[index], &arena, text, &own, err);
+    if (status == LS_OK) {
+        fill_info(&own, info);
+        snprintf(key, sizeof key, "%s,%s,%u", own.kind->name, text, own.launch);
+        uintptr_t known = (uintptr_t)map_get(&t->sizes, key);
+        if (known == 0) {
+            if (!add_facts(&own, info, &facts) ||
+                !map_put(&t->sizes, key, (void *)(uintptr_t)facts.warp_insts))
+                status = fail_memory(err);
+            known = facts.warp_insts;
+        }
+        *warp_insts = known;
+    }
+    arena_fini(&arena);
+    return status;
 }
 
 static ls_status synth_open_kernel(sass_trace *base, uint64_t index, trace_kernel **out, ls_error *err)
@@ -221,18 +287,19 @@ static ls_status synth_open_kernel(sass_trace *base, uint64_t index, trace_kerne
     if (!k)
         return fail_memory(err);
     k->base.ops = &kernel_ops;
-    k->trace = t;
-    k->launch = t->launch_of[index];
-    synth_launch l = { 0 };
-    t->kind->launch(t->spec, k->launch, &l);
-    fill_info(t, k->launch, &k->base.info);
+    char text[SYNTH_PART_BYTES];
+    ls_status status = find_own(t, t->launch_of[index], &k->arena, text, &k->own, err);
+    if (status != LS_OK) {
+        synth_kernel_close(&k->base);
+        return status;
+    }
+    fill_info(&k->own, &k->base.info);
     k->base.info.id = index - t->first_launch + 1;
-    k->base.info.name = arena_strdup(&k->arena, l.name);
+    k->base.info.name = arena_strdup(&k->arena, k->base.info.name);
     k->base.info.file = base->commands[index].text;
-    assemble(t, k->launch, &k->program);
+    assemble(&k->own, &k->program);
     k->base.inst_count = k->base.inst_capacity = (uint32_t)k->program.rows.count;
     k->base.insts = arena_alloc_aligned(&k->arena, (k->program.rows.count + 1) * sizeof *k->base.insts, 64);
-    ls_status status = LS_OK;
     if (!k->base.info.name || !k->base.insts || k->program.failed)
         status = fail_memory(err);
     for (uint32_t i = 0; i < k->base.inst_count && status == LS_OK; i++)
@@ -256,11 +323,14 @@ static ls_status synth_open_kernel(sass_trace *base, uint64_t index, trace_kerne
 static void synth_close(sass_trace *base)
 {
     synth_trace *t = (synth_trace *)base;
+    map_fini(&t->sizes);
     arena_fini(&t->arena);
     free(t);
 }
 
-static const trace_source_ops trace_ops = { .open_kernel = synth_open_kernel, .close = synth_close };
+static const trace_source_ops trace_ops = { .open_kernel = synth_open_kernel,
+                                            .close = synth_close,
+                                            .describe = synth_describe };
 
 /* Copies of the inputs, then the launches. */
 static bool make_commands(synth_trace *t)
@@ -361,22 +431,21 @@ bool synth_get_facts(const sass_trace *trace, synth_facts *out)
     const synth_trace *t = (const synth_trace *)trace;
     bool good = true;
     for (uint64_t n = 0; n < t->launch_count * common_of(t)->repeat && good; n++) {
-        uint32_t i = (uint32_t)(n % t->launch_count);
         uint64_t bytes = out->global_bytes;
-        synth_program p = { 0 };
+        char text[SYNTH_PART_BYTES];
+        mem_arena arena = { 0 };
         ls_kernel_info info = { 0 };
-        fill_info(t, i, &info);
-        assemble(t, i, &p);
-        good = !p.failed;
-        out->kernels++;
-        out->ctas += ls_kernel_cta_count(&info);
-        out->warps += ls_kernel_cta_count(&info) * ls_kernel_warps(&info);
-        if (good)
-            t->kind->facts(t->spec, i, &p, out);
+        synth_own own;
+        good = find_own(t, (uint32_t)(n % t->launch_count), &arena, text, &own, NULL) == LS_OK;
+        if (good) {
+            fill_info(&own, &info);
+            good = add_facts(&own, &info, out);
+        }
         if (n >= t->launch_count) /* the same bytes again */
             out->global_bytes = bytes;
-        vec_fini(&p.rows);
-        arena_fini(&p.arena);
+        arena_fini(&arena);
     }
+    if (t->kind->part) /* launches share arrays and tables */
+        out->load_sectors = out->store_sectors = out->global_bytes = LS_SYNTH_UNKNOWN;
     return good;
 }
