@@ -40,14 +40,14 @@ mkdir elsewhere
     fail 'another directory gives other numbers'
 
 # ---------------------------------------------------------------------------------------------------- kill -9
-program=(fir "${small[@]}" --size "$([[ ${LONG-} ]] && echo 262144 || echo 65536)")
+program=(fir "${small[@]}" --size 65536)
 numbers whole run "${program[@]}"
 kills=1
 [[ ${LONG-} ]] && kills=100
 for ((i = 0; i < kills; i++)); do
     rm -f killed.ck
     "$LOCKSTEP" run "${program[@]}" -j $((i % 2 + 1)) --checkpoint killed.ck --every 100ms -f tidy --progress never >/dev/null 2>&1 &
-    sleep "0.$((20 + (i * 37 + 5) % 60))"
+    sleep "0.$((15 + (i * 37 + 10) % 60))"
     kill -9 $! 2>/dev/null
     wait $! 2>/dev/null
     [[ -e killed.ck ]] || continue # nothing was lost but the beginning
