@@ -64,6 +64,15 @@ typedef struct kept_words {
     char *text;
 } kept_words;
 
+/* What a bulk copy says about itself. */
+typedef struct acc_bulk {
+    uint64_t words;         /* of its record; 0: not a bulk copy */
+    uint64_t count, listed; /* transfers, and addresses that are there */
+    uint64_t outside;       /* bytes */
+    uint32_t digits;        /* of the first address in the text */
+    bool lost;              /* the tracer wrote 0 for its only address */
+} acc_bulk;
+
 /* One line in words. `what` is the first thing that is wrong with it; later steps do nothing. */
 typedef struct parse {
     const char *at, *end; /* the unread rest */
@@ -76,10 +85,13 @@ typedef struct parse {
     uint64_t dst_count, src_count, width;
     const char *opcode;
     size_t opcode_bytes;
-    int64_t imm;
+    int64_t imm, imm2;
+    bool two_imms, commit;
     uint32_t addr;
-    bool bulk;  /* a bulk copy whose addresses would be lost, or an address format that is not supported */
-    bool whole; /* everything up to the last word has been read */
+    bool bulk; /* an address format that is not supported */
+    uint64_t operand[ACC_LANES];
+    uint32_t operand_count; /* values of the register that matters to the machine */
+    acc_bulk copy;          /* of a bulk copy */
     /* the line's own bytes */
     const char *text, *text_end, *tail, *tail_end, *values;
     bool regular; /* they have the form that the fast way expects */
@@ -225,6 +237,32 @@ static bool parse_prefix(parse *s, const acc_reader *r, const ls_cta *cta, bool 
            (s->mask = (uint32_t)value, true);
 }
 
+/* How many words stand before Val, NoVal or the end of the line. */
+static unsigned words_left(const parse *s)
+{
+    parse look = { .at = s->at, .end = s->end };
+    unsigned count = 0;
+    while (next(&look, "", true)) {
+        if (look.word[0] == 'N' || look.word[0] == 'V')
+            break;
+        count++;
+    }
+    return count;
+}
+
+/* Newer tracers write whether a warp-group matrix instruction closes a group, before its width and its two
+ * immediates. Older ones do not write it. */
+static bool parse_commit(parse *s)
+{
+    uint64_t commit;
+    if (!sass_has_commit(s->opcode, s->opcode_bytes) || words_left(s) != 4)
+        return true;
+    if (!word_number(s, "flag of a group", 1, &commit) || !keep(s, &s->body))
+        return false;
+    s->commit = commit == 1;
+    return true;
+}
+
 static bool parse_body(parse *s)
 {
     s->regular = s->bytes == 8 && *s->at == ' ';
@@ -246,7 +284,7 @@ static bool parse_body(parse *s)
     for (uint64_t i = 0; i < s->src_count; i++)
         if (!word_register(s, &s->srcs[i]))
             return false;
-    if (!word_number(s, "access width", 1024, &s->width) || !keep(s, &s->body))
+    if (!parse_commit(s) || !word_number(s, "access width", 1024, &s->width) || !keep(s, &s->body))
         return false;
     s->regular &= s->width == 0 || *s->at == ' ';
     s->text_end = s->at + 1;
@@ -262,45 +300,94 @@ static bool is_word(const parse *s, const char *text)
 static bool is_bulk(const parse *s)
 {
     const char *at = s->at;
-    if (s->opcode_bytes < 4 || (memcmp(s->opcode, "UTMA", 4) != 0 && memcmp(s->opcode, "UBLK", 4) != 0))
+    if (!sass_is_bulk(s->opcode, s->opcode_bytes))
         return false;
     while (at < s->end && (*at == ' ' || *at == '\t'))
         at++;
     return s->width > 0 || (s->end - at > 1 && at[0] == '0' && at[1] == 'x');
 }
 
-/* mbarrier, multicast [block mask], bytes, bytes out of bounds, format (3 or 4) and its addresses. No model uses them, so
- * that they are checked and forgotten; a reader that keeps whole lines refuses them. With bytes out of bounds there
- * may be fewer differences than the count says: the addresses end where the line's last words begin. */
-static bool parse_bulk(parse *s, const acc_reader *r)
+/* Adds a word to the record that begins at the end of the block's addresses. */
+static bool push_word(parse *s, ls_cta *cta, uint64_t word)
 {
-    uint64_t word, multicast, format;
-    int64_t number;
-    if (!r->options.drop_values) {
-        s->bulk = true;
-        return fail(s, "the addresses of %.*s, a bulk copy, cannot be kept", (int)s->opcode_bytes, s->opcode);
+    if (cta->addr_count + s->copy.words + ACC_LANES >= 1u << 30 ||
+        !cta_reserve(cta, 0, 1, s->copy.words + ACC_LANES))
+        return fail(s, "the thread block has too many addresses");
+    cta->addrs[cta->addr_count + s->copy.words++] = word;
+    return true;
+}
+
+/* The addresses, up to the words that end the line. With bytes out of bounds there may be fewer than the count
+ * says, so that the words are counted from the end. */
+static bool parse_bulk_addresses(parse *s, ls_cta *cta, uint64_t format, unsigned last_words)
+{
+    uint64_t address = 0;
+    int64_t difference;
+    if (format == 4) {
+        if (!word_address(s, &address) || !push_word(s, cta, address))
+            return false;
+        s->copy.digits = (uint32_t)(s->bytes > 2 ? s->bytes - 2 : s->bytes);
     }
-    if (!word_address(s, &word) || !word_number(s, "multicast flag", 1, &multicast) ||
-        (multicast == 1 && !word_address(s, &word)) || !word_signed(s, "bytes", &number) ||
-        !word_signed(s, "bytes out of bounds", &number) || !word_number(s, "address format", 9, &format))
+    if (!word_number(s, "number of addresses", UINT32_MAX, &s->copy.count))
+        return false;
+    unsigned left = words_left(s);
+    if (left < last_words)
+        return fail(s, "the line ends before its immediates");
+    for (; left > last_words; left--) {
+        if (format == 4) {
+            if (!word_signed(s, "addresses", &difference))
+                return false;
+            address += (uint64_t)difference;
+        } else {
+            if (!word_address(s, &address))
+                return false;
+            if (s->copy.listed == 0)
+                s->copy.digits = (uint32_t)(s->bytes > 2 ? s->bytes - 2 : s->bytes);
+        }
+        s->copy.listed++;
+        if (!push_word(s, cta, address))
+            return false;
+    }
+    s->copy.listed += format == 4 && s->copy.count > 0;
+    if (s->copy.listed > s->copy.count)
+        return fail(s, "the bulk copy has %" PRIu64 " addresses, its count says %" PRIu64, s->copy.listed,
+                    s->copy.count);
+    s->copy.lost = format == 4 && s->copy.listed == 1 && address == 0;
+    return true;
+}
+
+/* mbarrier, multicast [block mask], bytes, bytes out of bounds, format (3 or 4) and its addresses: a record of the
+ * execution (lockstep/stream.h). */
+static bool parse_bulk(parse *s, const acc_reader *r, ls_cta *cta)
+{
+    static const uint32_t digits_of_base = 1; /* as tracers write it */
+    uint32_t version = r->kernel.info.tracer_version;
+    uint64_t mbarrier, multicast, mask = 0, bytes, outside, format;
+    if (!word_address(s, &mbarrier) || !word_number(s, "multicast flag", 1, &multicast) ||
+        (multicast == 1 && !word_address(s, &mask)) || !word_number(s, "bytes", INT64_MAX, &bytes) ||
+        !word_number(s, "bytes out of bounds", INT64_MAX, &outside) ||
+        !word_number(s, "address format", 9, &format))
         return false;
     if (format != 3 && format != 4)
         return wrong(s, "address format of a bulk copy", "3 or 4");
-    if (format == 4 && !word_address(s, &word))
-        return false;
-    if (!word_signed(s, "number of addresses", &number))
-        return false;
-    s->width = 0;
+    if (mbarrier > UINT32_MAX || mask > UINT16_MAX)
+        return fail(s, "the mbarrier or the mask of a bulk copy has too many digits");
     s->regular = false;
-    s->whole = true;
-    while (next(s, "addresses", true)) {
-        if (r->kernel.info.tracer_version >= 6 && is_word(s, "NoVal"))
-            return true;
-        if (hex_read_address(s->word, &word) != s->word + s->bytes &&
-            parse_i64(s->word, s->bytes, &number, NULL) != LS_OK)
-            return wrong(s, "address", "a number");
-    }
-    return r->kernel.info.tracer_version < 6 || fail(s, "the line ends before its NoVal");
+    s->copy.outside = outside;
+    const uint64_t words[] = { 0, mbarrier | mask << 32, bytes, outside, 0 };
+    for (size_t i = 0; i < LS_COUNT_OF(words); i++)
+        if (!push_word(s, cta, words[i]))
+            return false;
+    if (!parse_bulk_addresses(s, cta, format, version >= 5 ? 2 : 0))
+        return false;
+    uint64_t *record = cta->addrs + cta->addr_count;
+    uint32_t digits = format == 4 && s->copy.digits < 16 ? digits_of_base : s->copy.digits;
+    record[0] = ls_record_head(LS_RECORD_BULK, (uint32_t)format,
+                               (uint32_t)multicast | (digits < 17 ? digits : 16) << 8, s->copy.words);
+    record[LS_BULK_WORD_COUNT] = s->copy.count;
+    s->addr = (uint32_t)cta->addr_count << 2 | LS_ADDR_RECORD;
+    cta->addr_count += s->copy.words;
+    return true;
 }
 
 static bool parse_addresses(parse *s, const acc_reader *r, ls_cta *cta)
@@ -310,7 +397,7 @@ static bool parse_addresses(parse *s, const acc_reader *r, ls_cta *cta)
     int64_t difference;
     s->addr = LS_ADDR_NONE;
     if (is_bulk(s))
-        return parse_bulk(s, r);
+        return parse_bulk(s, r, cta);
     if (s->width == 0)
         return true;
     if (!word_number(s, "address format", 9, &mode))
@@ -344,13 +431,14 @@ static bool parse_addresses(parse *s, const acc_reader *r, ls_cta *cta)
     return true;
 }
 
-/* "1 5" or "32 0 1 2 ...": the values of one register after the other. */
-static bool parse_values(parse *s)
+/* "1 5" or "32 0 1 2 ...": the values of one register after the other, before the instruction executes. Those of
+ * register `wanted` are kept. */
+static bool parse_values(parse *s, uint64_t wanted)
 {
     uint64_t count, value;
     s->regular &= s->at == s->end || *s->at == ' ';
     s->values = s->at + (*s->at == ' ');
-    while (next(s, "values", true)) {
+    for (uint64_t group = 0; next(s, "values", true); group++) {
         int64_t number;
         if (hex_read_decimal(s->word, &number) != s->word + s->bytes || number < 0 || number > ACC_LANES)
             return wrong(s, "number of register values", "0 to 32");
@@ -361,42 +449,98 @@ static bool parse_values(parse *s)
             if (hex_read_address(s->word, &value) != s->word + s->bytes &&
                 hex_read64(s->word, &value) != s->word + s->bytes)
                 return wrong(s, "register value", "a hexadecimal number");
+            if (group == wanted)
+                s->operand[s->operand_count++] = value;
         }
     }
     return true;
 }
 
+/* The register whose value matters: of a barrier the one with its number, else the second source. */
+static uint64_t operand_register(const parse *s)
+{
+    if (!sass_has_operands(s->opcode, s->opcode_bytes))
+        return UINT64_MAX;
+    if (s->opcode[0] == 'B')
+        return s->dst_count == 1 && s->imm2 == 0 ? 0 : UINT64_MAX;
+    return s->src_count >= 2 ? s->dst_count + 1 : UINT64_MAX;
+}
+
+/* The second immediate, if the line has one. */
+static bool parse_second(parse *s)
+{
+    if (parse_i64(s->word, s->bytes, &s->imm2, NULL) != LS_OK)
+        return wrong(s, "second immediate", "a decimal number of 64 bits");
+    s->two_imms = true;
+    return keep(s, &s->tail_words);
+}
+
+static bool parse_values_word(parse *s)
+{
+    if (!is_word(s, "NoVal") && !is_word(s, "Val"))
+        return wrong(s, "word", "Val or NoVal");
+    if (!keep(s, &s->tail_words))
+        return false;
+    return !is_word(s, "Val") || parse_values(s, operand_register(s));
+}
+
 static bool parse_tail(parse *s, uint32_t version)
 {
-    int64_t second;
-    if (s->whole)
-        version = 0;
+    bool mark = sass_is_mark(s->opcode, s->opcode_bytes), more = true;
     if (version >= 5) {
         if (!word_signed(s, "immediate", &s->imm) || !keep(s, &s->tail_words))
             return false;
-    }
-    if (version >= 6) {
-        if (!next(s, "NoVal", false))
+        more = next(s, "NoVal", version == 5 || mark);
+        if (!more && version >= 6 && !mark)
             return false;
-        if (!is_word(s, "NoVal") && !is_word(s, "Val")) {
-            if (parse_i64(s->word, s->bytes, &second, NULL) != LS_OK)
-                return wrong(s, "second immediate", "a decimal number of 64 bits");
-            if (!keep(s, &s->tail_words) || !next(s, "NoVal", false))
+        if (more && !is_word(s, "NoVal") && !is_word(s, "Val")) {
+            if (!parse_second(s))
+                return false;
+            more = next(s, "NoVal", version == 5 || mark);
+            if (!more && version >= 6 && !mark)
                 return false;
         }
-        if (!is_word(s, "NoVal") && !is_word(s, "Val"))
-            return wrong(s, "word", "Val or NoVal");
-        if (!keep(s, &s->tail_words))
-            return false;
-        if (is_word(s, "Val"))
-            return parse_values(s);
+        if (more && version >= 6) {
+            bool values = is_word(s, "Val");
+            if (!parse_values_word(s))
+                return false;
+            more = !values && next(s, "", true);
+        }
+    } else {
+        more = next(s, "", true);
     }
-    if (next(s, "", true)) {
+    if (more) {
         char quoted[48];
         return fail(s, "'%s' stands behind the end of the instruction",
                     quote_text(s->word, s->bytes, quoted, sizeof quoted));
     }
     return true;
+}
+
+/* Makes a record of addresses and values that were just read, where the machine needs both. */
+static void make_record(parse *s, ls_cta *cta, uint64_t first)
+{
+    uint64_t *words = cta->addrs + first, count = cta->addr_count - first;
+    if (s->operand_count == 0)
+        return;
+    s->regular = false;
+    if (s->opcode[0] == 'B') {
+        words[0] = ls_record_head(LS_RECORD_BARRIER, 0, 0, 2);
+        words[1] = s->operand[s->mask && s->operand_count > 1 ? __builtin_ctz(s->mask) : 0];
+        cta->addr_count = first + 2;
+    } else if (s->width > 0) {
+        uint32_t operands = 0, mode = s->addr & 3;
+        memmove(words + 1, words, count * sizeof *words);
+        for (uint32_t lanes = s->mask; lanes && s->operand_count > 1; lanes &= lanes - 1)
+            words[1 + count + operands++] = s->operand[__builtin_ctz(lanes)];
+        if (s->operand_count == 1)
+            words[1 + count + operands++] = s->operand[0];
+        words[0] = ls_record_head(LS_RECORD_MBARRIER, mode, operands, 1 + count + operands);
+        cta->addr_count = first + 1 + count + operands;
+    } else {
+        return;
+    }
+    s->addr = (uint32_t)first << 2 | LS_ADDR_RECORD;
 }
 
 /* ------------------------------------------------------------------------------- a new static instruction */
@@ -416,6 +560,9 @@ static ls_status decode(acc_reader *r, const parse *s, ls_inst *inst, ls_error *
         .src_count = (uint32_t)s->src_count,
         .width = (uint32_t)s->width,
         .imm = s->imm,
+        .imm2 = s->imm2,
+        .two_imms = s->two_imms,
+        .commit = s->commit,
     };
     ls_status status = sass_decode(version, &line, r->options.unknown_opcodes_as_alu, inst, &said);
     if (status != LS_OK) {
@@ -495,6 +642,22 @@ static ls_status add_line(acc_reader *r, ls_cta *cta, parse *s, const char *line
     return r->report ? acc_inspect(r, &dyn, err) : LS_OK;
 }
 
+/* Tracers lose addresses of bulk copies in two ways. */
+static ls_status inspect_bulk(acc_reader *r, const parse *s, ls_error *err)
+{
+    if (s->copy.lost)
+        return acc_reader_defect(r, ACC_bulk_lost, err,
+                                 "the address of %.*s, a bulk copy of one transfer, is 0",
+                                 (int)s->opcode_bytes, s->opcode);
+    if (s->copy.listed < s->copy.count)
+        return acc_reader_defect(r, ACC_bulk_fewer, err,
+                                 "%.*s has %" PRIu64 " addresses for %" PRIu64 " transfers, with %" PRIu64
+                                 " bytes out of bounds",
+                                 (int)s->opcode_bytes, s->opcode, s->copy.listed, s->copy.count,
+                                 s->copy.outside);
+    return LS_OK;
+}
+
 ls_status acc_line_slow(acc_reader *r, ls_cta *cta, ls_error *err)
 {
     const char *next_line, *end = acc_reader_line_end(r, &next_line);
@@ -523,8 +686,12 @@ ls_status acc_line_slow(acc_reader *r, ls_cta *cta, ls_error *err)
             status = acc_reader_defect(r, ACC_lane_range, err, "%s",
                                        rules_say_lanes(&r->kernel.info, r->warp, s.mask, text, sizeof text));
         }
-        if (status == LS_OK)
+        if (status == LS_OK && s.copy.words > 0)
+            status = inspect_bulk(r, &s, err);
+        if (status == LS_OK) {
+            make_record(&s, cta, addr_count);
             status = add_line(r, cta, &s, end, next_line, err);
+        }
     }
     if (!good || r->warp == ACC_NO_WARP)
         cta->addr_count = addr_count;

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "workload/accelsim/input.h"
 #include "workload/accelsim/reader.h"
+#include "workload/accelsim/tracez.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -199,11 +200,22 @@ static bool has_suffix(const char *name, size_t *stem)
     return false;
 }
 
-static bool is_kernel_file(const char *name)
+/* The name without what says how the file is written: .traceg, .traceg.xz, .tracez. *traced: it has one of these. */
+static size_t kernel_stem(const char *name, bool *traced)
 {
+    static const char text[] = ".traceg", pages[] = TRACEZ_SUFFIX;
+    const size_t bytes = sizeof text - 1;
     size_t stem;
     has_suffix(name, &stem);
-    return starts_with(name, "kernel") && stem > 7 && memcmp(name + stem - 7, ".traceg", 7) == 0;
+    *traced = stem > bytes && (memcmp(name + stem - bytes, text, bytes) == 0 || ends_with(name, pages));
+    return *traced ? stem - bytes : stem;
+}
+
+static bool is_kernel_file(const char *name)
+{
+    bool traced;
+    kernel_stem(name, &traced);
+    return starts_with(name, "kernel") && traced;
 }
 
 static int by_name(const void *a, const void *b)
@@ -256,16 +268,17 @@ ls_status acc_trace_find(const acc_trace *t, mem_arena *arena, const trace_cmd *
                          bool *other_name, ls_error *err)
 {
     char *listed = path_join(arena, t->dir, command->text);
-    size_t stem;
+    bool traced;
     *other_name = false;
     *path = listed;
     if (!listed)
         return no_memory(err);
     if (file_exists(listed))
         return LS_OK;
-    has_suffix(listed, &stem);
-    for (size_t i = 0; i < SUFFIX_COUNT; i++) {
-        *path = arena_printf(arena, "%.*s%s", (int)stem, listed, suffixes[i]);
+    size_t stem = kernel_stem(listed, &traced);
+    for (size_t i = 0; i < SUFFIX_COUNT + traced; i++) {
+        *path = arena_printf(arena, "%.*s%s%s", (int)stem, listed, traced && i < SUFFIX_COUNT ? ".traceg" : "",
+                             i < SUFFIX_COUNT ? suffixes[i] : TRACEZ_SUFFIX);
         if (!*path)
             return no_memory(err);
         *other_name = true;
@@ -280,7 +293,7 @@ ls_status acc_trace_unlisted(const acc_trace *t, mem_arena *arena, char ***names
     char **all;
     size_t found = 0, total, stem;
     string_map listed = { 0 };
-    bool failed = false;
+    bool failed = false, traced;
     ls_status status = kernel_files(t->dir, arena, &all, &total, err);
     *names = all;
     *count = 0;
@@ -290,11 +303,11 @@ ls_status acc_trace_unlisted(const acc_trace *t, mem_arena *arena, char ***names
         const trace_cmd *command = &t->trace.commands[i];
         if (command->kind != LS_COMMAND_KERNEL)
             continue;
-        has_suffix(command->text, &stem);
+        stem = kernel_stem(command->text, &traced);
         failed |= !map_putn(&listed, command->text, stem, &listed);
     }
     for (size_t i = 0; i < total; i++) {
-        has_suffix(all[i], &stem);
+        stem = kernel_stem(all[i], &traced);
         if (!map_getn(&listed, all[i], stem))
             all[found++] = all[i];
     }
