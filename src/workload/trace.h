@@ -50,7 +50,11 @@ typedef struct trace_cmd {
     uint64_t address, bytes; /* copies */
     const char *text;        /* as in the list: the kernel's file name, or the whole line */
     uint64_t line;           /* in the list */
+    uint32_t context;        /* number of the list, if a directory has several: 0 for kernelslist.g */
 } trace_cmd;
+
+/* Streams of another context are others, whatever their handles are: its number stands above these bits. */
+#define TRACE_CONTEXT_SHIFT 56
 
 typedef struct trace_options {
     bool unknown_opcodes_as_alu; /* else an unknown opcode is LS_ERR_UNSUPPORTED */

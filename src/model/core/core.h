@@ -94,6 +94,8 @@ typedef struct core_spec {
     uint64_t unified_kib;   /* L1 and shared memory together; 0: L1 keeps its size */
     ls_uints shared_options_kib;
     uint64_t network_queue;
+    bool bypass_l1;         /* global accesses go past L1 (Accel-Sim: -gpgpu_gmem_skip_L1D) */
+    bool perfect_memory;    /* requests are answered at the core's end of the network */
     uint64_t network_width; /* requests sent and answers taken per cycle */
     options_spec options;
     analytic_spec analytic;

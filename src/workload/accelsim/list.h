@@ -9,8 +9,9 @@
 typedef struct acc_trace {
     sass_trace trace; /* first: callers hold a pointer to it */
     mem_arena arena;
-    const char *list; /* the list's path; NULL: one kernel file was opened */
-    const char *dir;  /* where kernel files are */
+    const char *list;  /* the list's path; NULL: one kernel file was opened */
+    const char *dir;   /* where kernel files are */
+    uint32_t contexts; /* lists of further contexts that were read */
 } acc_trace;
 
 /* As trace_open(); defects of the list itself go to the report, which may be NULL. */
