@@ -16,7 +16,6 @@
 #define LIST_NAME "kernelslist.g"
 #define RAW_LIST_NAME "kernelslist"
 #define CONTEXT_LIST "kernelslist_ctx_" /* further contexts: kernelslist_ctx_0x55d0.g */
-#define CONTEXTS_MAX 255u
 #define LIST_MAX (64u << 20)
 
 static const char *const suffixes[] = { "", ".xz", ".zst", ".gz" };
@@ -224,10 +223,11 @@ static ls_status open_contexts(acc_trace *t, const char *path, acc_report *repor
     ls_status status = find_names(path, is_context_list, &t->arena, &names, &count, err);
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         char *list = path_join(&t->arena, path, names[i]);
-        if (++t->contexts > CONTEXTS_MAX) {
-            ls_fail(err, LS_ERR_UNSUPPORTED, "the directory has lists of more than %u contexts", CONTEXTS_MAX);
+        if (++t->contexts > ACC_CONTEXTS_MAX) {
+            ls_fail(err, LS_ERR_UNSUPPORTED, "the directory has lists of more than %u contexts", ACC_CONTEXTS_MAX);
             return ls_error_at(err, path, 0, 0);
         }
+        t->lists[t->contexts] = list;
         status = list ? open_file(t, list, report, err) : no_memory(err);
     }
     t->list = first;
@@ -294,7 +294,8 @@ static ls_status fail_missing(const acc_trace *t, mem_arena *arena, const trace_
     ls_fail(err, LS_ERR_IO, "the kernel file '%s' does not exist",
             quote_text(command->text, strlen(command->text), quoted, sizeof quoted));
     ls_error_nearest(err, nearest_of(command->text, (const char *const *)names, count));
-    return t->list ? ls_error_at(err, t->list, command->line, 0) : LS_ERR_IO;
+    const char *list = acc_trace_list(t, command);
+    return list ? ls_error_at(err, list, command->line, 0) : LS_ERR_IO;
 }
 
 ls_status acc_trace_find(const acc_trace *t, mem_arena *arena, const trace_cmd *command, char **path,
