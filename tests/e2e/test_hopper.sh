@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Traces of Hopper by the command line: text, packed files and .tracez files give the same, damage has one line, lists of
-# several contexts, and named barriers in every fidelity.
+# Traces of Hopper by the command line: text, packed files and .tracez files give the same, damage has one line, and
+# named barriers in every fidelity.
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 
 hopper=$SOURCE_DIR/tests/workload/hopper
-kernel=kernel-1-ctx_0x1
+kernel="kernel-1-ctx_0x1"
 
 # The same text from every form.
 run 0 trace pack "$hopper" -o h.lspk
@@ -20,7 +20,7 @@ says 'bulk_lost: the address of UBLKCP.S.G, a bulk copy of one transfer, is 0'
 refused 2 '--compress is for text, but --format tracez has its own compression' \
     trace cut z -o cut --format tracez --compress xz
 for form in "$hopper" h.lspk z; do
-    run 0 run $form -p h100 --unmodelled skip -f json -o out.json
+    run 0 run "$form" -p h100 --unmodelled skip -f json -o out.json
     cycles=$(sed -n 's/.*"cycles": \([0-9]*\).*/\1/p' out.json | head -1)
     [[ ${first:=$cycles} == "$cycles" ]] || fail "$form takes $cycles cycles instead of $first"
 done

@@ -1,16 +1,12 @@
 /* line.c: instruction lines, one at a time: parses every word and reports errors exactly. It adds new lines to the
  * table of the fast path (line_fast.c). */
-#include "workload/accelsim/line.h"
-#include "workload/accelsim/hex.h"
+#include "workload/accelsim/line_parse.h"
 
-#include "isa/sass/sass.h"
 #include "workload/rules.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#define OPCODE_MAX 200
 
 static ls_status no_memory(ls_error *err)
 {
@@ -56,150 +52,6 @@ ls_status acc_inspect(acc_reader *r, const ls_dyn *dyn, ls_error *err)
     return LS_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------- one line */
-
-/* Words of a line with single spaces between them. */
-typedef struct kept_words {
-    uint32_t bytes, room;
-    char *text;
-} kept_words;
-
-/* What a bulk copy says about itself. */
-typedef struct acc_bulk {
-    uint64_t words;         /* of its record; 0: not a bulk copy */
-    uint64_t count, listed; /* transfers, and addresses that are there */
-    uint64_t outside;       /* bytes */
-    uint32_t digits;        /* of the first address in the text */
-    bool lost;              /* the tracer wrote 0 for its only address */
-} acc_bulk;
-
-/* One line in words. `what` is the first thing that is wrong with it; later steps do nothing. */
-typedef struct parse {
-    const char *at, *end; /* the unread rest */
-    const char *word;
-    size_t bytes;
-    /* results */
-    uint64_t pc, line;
-    uint32_t mask;
-    uint16_t dsts[LS_INST_DST_MAX], srcs[LS_INST_SRC_MAX];
-    uint64_t dst_count, src_count, width;
-    const char *opcode;
-    size_t opcode_bytes;
-    int64_t imm, imm2;
-    bool two_imms, commit;
-    uint32_t addr;
-    bool bulk; /* an address format that is not supported */
-    uint64_t operand[ACC_LANES];
-    uint32_t operand_count; /* values of the register that matters to the machine */
-    acc_bulk copy;          /* of a bulk copy */
-    /* the line's own bytes */
-    const char *text, *text_end, *tail, *tail_end, *values;
-    bool regular; /* they have the form that the fast way expects */
-    kept_words body, pc_words, tail_words;
-    /* From here on only the first byte of each text is set at the start. */
-    char what[160];
-    char body_text[OPCODE_MAX + 128], pc_text[64], tail_text[96];
-} parse;
-
-static void begin(parse *s, const char *at, const char *end)
-{
-    memset(s, 0, offsetof(parse, what));
-    s->at = at;
-    s->end = end;
-    s->what[0] = s->body_text[0] = s->pc_text[0] = s->tail_text[0] = '\0';
-    s->body = (kept_words){ .room = sizeof s->body_text, .text = s->body_text };
-    s->pc_words = (kept_words){ .room = sizeof s->pc_text, .text = s->pc_text };
-    s->tail_words = (kept_words){ .room = sizeof s->tail_text, .text = s->tail_text };
-}
-
-static bool fail(parse *s, const char *fmt, ...) LS_PRINTF(2, 3);
-
-static bool fail(parse *s, const char *fmt, ...)
-{
-    if (!s->what[0]) {
-        va_list args;
-        va_start(args, fmt);
-        vsnprintf(s->what, sizeof s->what, fmt, args);
-        va_end(args);
-    }
-    return false;
-}
-
-/* The next word; false at the end of the line, which is wrong unless `optional`. */
-static bool next(parse *s, const char *name, bool optional)
-{
-    const char *at = s->at, *const end = s->end;
-    while (at < end && (*at == ' ' || *at == '\t'))
-        at++;
-    s->word = at;
-    while (at < end && *at != ' ' && *at != '\t')
-        at++;
-    s->at = at;
-    s->bytes = (size_t)(at - s->word);
-    if (s->bytes)
-        return true;
-    return optional ? false : fail(s, "the line ends before its %s", name);
-}
-
-static bool wrong(parse *s, const char *name, const char *need)
-{
-    char quoted[48];
-    return fail(s, "the %s '%s' is not %s", name, quote_text(s->word, s->bytes, quoted, sizeof quoted), need);
-}
-
-static bool word_number(parse *s, const char *name, uint64_t most, uint64_t *out)
-{
-    int64_t value;
-    if (!next(s, name, false))
-        return false;
-    if (hex_read_decimal(s->word, &value) != s->word + s->bytes || value < 0 || (uint64_t)value > most)
-        return wrong(s, name, "a number that is possible here");
-    *out = (uint64_t)value;
-    return true;
-}
-
-static bool word_hex(parse *s, const char *name, size_t most_digits, uint64_t *out)
-{
-    if (!next(s, name, false))
-        return false;
-    if (s->bytes > most_digits || hex_read64(s->word, out) != s->word + s->bytes)
-        return wrong(s, name, "a hexadecimal number");
-    return true;
-}
-
-static bool word_address(parse *s, uint64_t *out)
-{
-    if (!next(s, "addresses", false))
-        return false;
-    /* Some tools leave 0x out. */
-    if (hex_read_address(s->word, out) != s->word + s->bytes && hex_read64(s->word, out) != s->word + s->bytes)
-        return wrong(s, "address", "a hexadecimal number of up to 16 digits");
-    return true;
-}
-
-static bool word_signed(parse *s, const char *name, int64_t *out)
-{
-    if (!next(s, name, false))
-        return false;
-    if (hex_read_decimal(s->word, out) != s->word + s->bytes &&
-        parse_i64(s->word, s->bytes, out, NULL) != LS_OK)
-        return wrong(s, name, "a decimal number of 64 bits");
-    return true;
-}
-
-/* Adds the current word and a space before it unless it is the first. */
-static bool keep(parse *s, kept_words *to)
-{
-    if (to->bytes + s->bytes + 2 > to->room)
-        return fail(s, "the words of the line are too long");
-    if (to->bytes)
-        to->text[to->bytes++] = ' ';
-    memcpy(to->text + to->bytes, s->word, s->bytes);
-    to->bytes += (uint32_t)s->bytes;
-    to->text[to->bytes] = '\0';
-    return true;
-}
-
 /* R4, UR4, P0, UP0. */
 static bool word_register(parse *s, uint16_t *out)
 {
@@ -237,24 +89,11 @@ static bool parse_prefix(parse *s, const acc_reader *r, const ls_cta *cta, bool 
            (s->mask = (uint32_t)value, true);
 }
 
-/* How many words stand before Val, NoVal or the end of the line. */
-static unsigned words_left(const parse *s)
-{
-    parse look = { .at = s->at, .end = s->end };
-    unsigned count = 0;
-    while (next(&look, "", true)) {
-        if (look.word[0] == 'N' || look.word[0] == 'V')
-            break;
-        count++;
-    }
-    return count;
-}
-
 /* Newer tracers write whether a warp-group matrix instruction closes a group, before its width and its two
  * immediates. Older ones do not write it. */
 static bool parse_commit(parse *s)
 {
-    uint64_t commit;
+    uint64_t commit = 0;
     if (!sass_has_commit(s->opcode, s->opcode_bytes) || words_left(s) != 4)
         return true;
     if (!word_number(s, "flag of a group", 1, &commit) || !keep(s, &s->body))
@@ -291,112 +130,13 @@ static bool parse_body(parse *s)
     return true;
 }
 
-static bool is_word(const parse *s, const char *text)
-{
-    return s->bytes == strlen(text) && memcmp(s->word, text, s->bytes) == 0;
-}
-
-/* Bulk copies of newer tracers have their own fields here, from the mbarrier's address on. */
-static bool is_bulk(const parse *s)
-{
-    const char *at = s->at;
-    if (!sass_is_bulk(s->opcode, s->opcode_bytes))
-        return false;
-    while (at < s->end && (*at == ' ' || *at == '\t'))
-        at++;
-    return s->width > 0 || (s->end - at > 1 && at[0] == '0' && at[1] == 'x');
-}
-
-/* Adds a word to the record that begins at the end of the block's addresses. */
-static bool push_word(parse *s, ls_cta *cta, uint64_t word)
-{
-    if (cta->addr_count + s->copy.words + ACC_LANES >= 1u << 30 ||
-        !cta_reserve(cta, 0, 1, s->copy.words + ACC_LANES))
-        return fail(s, "the thread block has too many addresses");
-    cta->addrs[cta->addr_count + s->copy.words++] = word;
-    return true;
-}
-
-/* The addresses, up to the words that end the line. With bytes out of bounds there may be fewer than the count
- * says, so that the words are counted from the end. */
-static bool parse_bulk_addresses(parse *s, ls_cta *cta, uint64_t format, unsigned last_words)
-{
-    uint64_t address = 0;
-    int64_t difference;
-    if (format == 4) {
-        if (!word_address(s, &address) || !push_word(s, cta, address))
-            return false;
-        s->copy.digits = (uint32_t)(s->bytes > 2 ? s->bytes - 2 : s->bytes);
-    }
-    if (!word_number(s, "number of addresses", UINT32_MAX, &s->copy.count))
-        return false;
-    unsigned left = words_left(s);
-    if (left < last_words)
-        return fail(s, "the line ends before its immediates");
-    for (; left > last_words; left--) {
-        if (format == 4) {
-            if (!word_signed(s, "addresses", &difference))
-                return false;
-            address += (uint64_t)difference;
-        } else {
-            if (!word_address(s, &address))
-                return false;
-            if (s->copy.listed == 0)
-                s->copy.digits = (uint32_t)(s->bytes > 2 ? s->bytes - 2 : s->bytes);
-        }
-        s->copy.listed++;
-        if (!push_word(s, cta, address))
-            return false;
-    }
-    s->copy.listed += format == 4 && s->copy.count > 0;
-    if (s->copy.listed > s->copy.count)
-        return fail(s, "the bulk copy has %" PRIu64 " addresses, its count says %" PRIu64, s->copy.listed,
-                    s->copy.count);
-    s->copy.lost = format == 4 && s->copy.listed == 1 && address == 0;
-    return true;
-}
-
-/* mbarrier, multicast [block mask], bytes, bytes out of bounds, format (3 or 4) and its addresses: a record of the
- * execution (lockstep/stream.h). */
-static bool parse_bulk(parse *s, const acc_reader *r, ls_cta *cta)
-{
-    static const uint32_t digits_of_base = 1; /* as tracers write it */
-    uint32_t version = r->kernel.info.tracer_version;
-    uint64_t mbarrier, multicast, mask = 0, bytes, outside, format;
-    if (!word_address(s, &mbarrier) || !word_number(s, "multicast flag", 1, &multicast) ||
-        (multicast == 1 && !word_address(s, &mask)) || !word_number(s, "bytes", INT64_MAX, &bytes) ||
-        !word_number(s, "bytes out of bounds", INT64_MAX, &outside) ||
-        !word_number(s, "address format", 9, &format))
-        return false;
-    if (format != 3 && format != 4)
-        return wrong(s, "address format of a bulk copy", "3 or 4");
-    if (mbarrier > UINT32_MAX || mask > UINT16_MAX)
-        return fail(s, "the mbarrier or the mask of a bulk copy has too many digits");
-    s->regular = false;
-    s->copy.outside = outside;
-    const uint64_t words[] = { 0, mbarrier | mask << 32, bytes, outside, 0 };
-    for (size_t i = 0; i < LS_COUNT_OF(words); i++)
-        if (!push_word(s, cta, words[i]))
-            return false;
-    if (!parse_bulk_addresses(s, cta, format, version >= 5 ? 2 : 0))
-        return false;
-    uint64_t *record = cta->addrs + cta->addr_count;
-    uint32_t digits = format == 4 && s->copy.digits < 16 ? digits_of_base : s->copy.digits;
-    record[0] = ls_record_head(LS_RECORD_BULK, (uint32_t)format,
-                               (uint32_t)multicast | (digits < 17 ? digits : 16) << 8, s->copy.words);
-    record[LS_BULK_WORD_COUNT] = s->copy.count;
-    s->addr = (uint32_t)cta->addr_count << 2 | LS_ADDR_RECORD;
-    cta->addr_count += s->copy.words;
-    return true;
-}
-
 static bool parse_addresses(parse *s, const acc_reader *r, ls_cta *cta)
 {
     uint64_t *words = cta->addrs + cta->addr_count, mode = 0;
     unsigned lanes = (unsigned)__builtin_popcount(s->mask), count = lanes;
     int64_t difference;
     s->addr = LS_ADDR_NONE;
-    if (is_bulk(s))
+    if (parse_is_bulk(s))
         return parse_bulk(s, r, cta);
     if (s->width == 0)
         return true;
@@ -517,32 +257,6 @@ static bool parse_tail(parse *s, uint32_t version)
     return true;
 }
 
-/* Makes a record of addresses and values that were just read, where the machine needs both. */
-static void make_record(parse *s, ls_cta *cta, uint64_t first)
-{
-    uint64_t *words = cta->addrs + first, count = cta->addr_count - first;
-    if (s->operand_count == 0)
-        return;
-    s->regular = false;
-    if (s->opcode[0] == 'B') {
-        words[0] = ls_record_head(LS_RECORD_BARRIER, 0, 0, 2);
-        words[1] = s->operand[s->mask && s->operand_count > 1 ? __builtin_ctz(s->mask) : 0];
-        cta->addr_count = first + 2;
-    } else if (s->width > 0) {
-        uint32_t operands = 0, mode = s->addr & 3;
-        memmove(words + 1, words, count * sizeof *words);
-        for (uint32_t lanes = s->mask; lanes && s->operand_count > 1; lanes &= lanes - 1)
-            words[1 + count + operands++] = s->operand[__builtin_ctz(lanes)];
-        if (s->operand_count == 1)
-            words[1 + count + operands++] = s->operand[0];
-        words[0] = ls_record_head(LS_RECORD_MBARRIER, mode, operands, 1 + count + operands);
-        cta->addr_count = first + 1 + count + operands;
-    } else {
-        return;
-    }
-    s->addr = (uint32_t)first << 2 | LS_ADDR_RECORD;
-}
-
 /* ------------------------------------------------------------------------------- a new static instruction */
 
 static ls_status decode(acc_reader *r, const parse *s, ls_inst *inst, ls_error *err)
@@ -642,22 +356,6 @@ static ls_status add_line(acc_reader *r, ls_cta *cta, parse *s, const char *line
     return r->report ? acc_inspect(r, &dyn, err) : LS_OK;
 }
 
-/* Tracers lose addresses of bulk copies in two ways. */
-static ls_status inspect_bulk(acc_reader *r, const parse *s, ls_error *err)
-{
-    if (s->copy.lost)
-        return acc_reader_defect(r, ACC_bulk_lost, err,
-                                 "the address of %.*s, a bulk copy of one transfer, is 0",
-                                 (int)s->opcode_bytes, s->opcode);
-    if (s->copy.listed < s->copy.count)
-        return acc_reader_defect(r, ACC_bulk_fewer, err,
-                                 "%.*s has %" PRIu64 " addresses for %" PRIu64 " transfers, with %" PRIu64
-                                 " bytes out of bounds",
-                                 (int)s->opcode_bytes, s->opcode, s->copy.listed, s->copy.count,
-                                 s->copy.outside);
-    return LS_OK;
-}
-
 ls_status acc_line_slow(acc_reader *r, ls_cta *cta, ls_error *err)
 {
     const char *next_line, *end = acc_reader_line_end(r, &next_line);
@@ -687,9 +385,9 @@ ls_status acc_line_slow(acc_reader *r, ls_cta *cta, ls_error *err)
                                        rules_say_lanes(&r->kernel.info, r->warp, s.mask, text, sizeof text));
         }
         if (status == LS_OK && s.copy.words > 0)
-            status = inspect_bulk(r, &s, err);
+            status = parse_inspect_bulk(r, &s, err);
         if (status == LS_OK) {
-            make_record(&s, cta, addr_count);
+            parse_make_record(&s, cta, addr_count);
             status = add_line(r, cta, &s, end, next_line, err);
         }
     }

@@ -224,7 +224,8 @@ static ls_status open_contexts(acc_trace *t, const char *path, acc_report *repor
     for (size_t i = 0; i < count && status == LS_OK; i++) {
         char *list = path_join(&t->arena, path, names[i]);
         if (++t->contexts > ACC_CONTEXTS_MAX) {
-            ls_fail(err, LS_ERR_UNSUPPORTED, "the directory has lists of more than %u contexts", ACC_CONTEXTS_MAX);
+            ls_fail(err, LS_ERR_UNSUPPORTED, "the directory has lists of more than %u contexts",
+                    ACC_CONTEXTS_MAX);
             return ls_error_at(err, path, 0, 0);
         }
         t->lists[t->contexts] = list;

@@ -11,9 +11,9 @@
 typedef struct acc_trace {
     sass_trace trace; /* first: callers hold a pointer to it */
     mem_arena arena;
-    const char *list;  /* the list's path; NULL: one kernel file was opened */
-    const char *dir;   /* where kernel files are */
-    uint32_t contexts; /* lists of further contexts that were read */
+    const char *list;                        /* the list's path; NULL: one kernel file was opened */
+    const char *dir;                         /* where kernel files are */
+    uint32_t contexts;                       /* lists of further contexts that were read */
     const char *lists[ACC_CONTEXTS_MAX + 1]; /* paths by context, if there are several */
 } acc_trace;
 
