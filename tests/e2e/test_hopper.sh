@@ -20,7 +20,7 @@ says 'bulk_lost: the address of UBLKCP.S.G, a bulk copy of one transfer, is 0'
 refused 2 '--compress is for text, but --format tracez has its own compression' \
     trace cut z -o cut --format tracez --compress xz
 for form in "$hopper" h.lspk z; do
-    run 0 run "$form" -p h100 --unmodelled skip -f json -o out.json
+    run 0 run "$form" -p h100 -s cores=2 --unmodelled skip -f json -o out.json
     cycles=$(sed -n 's/.*"cycles": \([0-9]*\).*/\1/p' out.json | head -1)
     [[ ${first:=$cycles} == "$cycles" ]] || fail "$form takes $cycles cycles instead of $first"
 done
@@ -53,7 +53,7 @@ cycles_with() { # line of the barrier
         warp 2 "${long[@]}" "$exit"
         printf '\n#END_TB\n'
     } >k.traceg
-    run 0 run k.traceg -p h100 --fidelity "$fidelity" -s dispatch.launch_latency_cycles=0 -f json -o k.json
+    run 0 run k.traceg -p h100 --fidelity "$fidelity" -s cores=1 -s dispatch.launch_latency_cycles=0 -f json -o k.json
     sed -n 's/.*"cycles": \([0-9]*\).*/\1/p' k.json | head -1
 }
 for fidelity in detailed memory basic; do
