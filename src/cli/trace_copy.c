@@ -51,6 +51,8 @@ static ls_status make_sink(const cli_context *ctx, const char *output, bool pack
         if (has_option(ctx, "compress") && cli_given(ctx, "compress"))
             return ls_fail(err, LS_ERR_USAGE,
                            "--compress is for text, but --format tracez has its own compression");
+        if (strcmp(output, "-") == 0)
+            return ls_fail(err, LS_ERR_USAGE, "--format tracez writes a directory, not standard output");
         return write_dir_create(output, LS_COMPRESS_TRACEZ, sink, err);
     }
     text_compression compression =

@@ -19,6 +19,7 @@ says 'bulk_fewer: UTMALDG.2D has 3 addresses for 4 transfers, with 2048 bytes ou
 says 'bulk_lost: the address of UBLKCP.S.G, a bulk copy of one transfer, is 0'
 refused 2 '--compress is for text, but --format tracez has its own compression' \
     trace cut z -o cut --format tracez --compress xz
+refused 2 '--format tracez writes a directory, not standard output' trace pack z -o - --format tracez
 for form in "$hopper" h.lspk z; do
     run 0 run "$form" -p h100 -s cores=2 --unmodelled skip -f json -o out.json
     cycles=$(sed -n 's/.*"cycles": \([0-9]*\).*/\1/p' out.json | head -1)
