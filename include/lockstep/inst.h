@@ -51,6 +51,9 @@ enum {
         1u << 10, /* moves data or blocks warps in a way that no model has: bulk copies, mbarriers */
     LS_INST_IGNORED = 1u << 11, /* has a smaller effect that no model has: cache control, textures' traffic */
     LS_INST_SYSTEM = 1u << 12,  /* system scope: STRONG.SYS accesses, MEMBAR.SYS */
+    LS_INST_GROUP_COMMIT = 1u << 13, /* warp-group matrix instruction that closes a group (gsb) */
+    LS_INST_MBARRIER = 1u << 14,     /* operation on an mbarrier: mbarrier_op says which */
+    LS_INST_BULK = 1u << 15,         /* bulk copy: bulk_op says which */
 };
 #define LS_INST_FLOPS_SHIFT 16 /* above: floating-point operations of a lane */
 
@@ -71,6 +74,42 @@ enum {
     LS_TENSOR_GROUP = 0x40,       /* 64 rows, by four warps */
     LS_TENSOR_SPARSE = 0x80,      /* half of A is zero and not stored */
 };
+
+/* ls_inst.mbarrier_op: what an instruction does to an mbarrier. Its operand, if it has one, is in the record of
+ * the execution (lockstep/stream.h). */
+typedef enum ls_mbarrier_op {
+    LS_MBARRIER_NONE,           /* a form that is not known */
+    LS_MBARRIER_INIT,           /* SYNCS.EXCH.64; the operand encodes the number of arrivals */
+    LS_MBARRIER_ARRIVE,         /* operand: arrivals */
+    LS_MBARRIER_ARRIVE_ONE,     /* one arrival */
+    LS_MBARRIER_ARRIVE_EXPECT,  /* one arrival, and the operand's bytes to expect */
+    LS_MBARRIER_EXPECT,         /* operand: bytes to expect */
+    LS_MBARRIER_EXPECT_ONE,     /* one byte to expect */
+    LS_MBARRIER_COMPLETE,       /* operand: bytes that have come */
+    LS_MBARRIER_TEST,           /* does not wait */
+    LS_MBARRIER_WAIT,           /* try_wait; operand: the parity of the phase that is waited for */
+    LS_MBARRIER_ASYNC_ARRIVE,   /* one arrival per lane when earlier asynchronous copies have ended */
+    LS_MBARRIER_ASYNC_COMPLETE, /* one byte per lane, likewise */
+    LS_MBARRIER_OP_COUNT
+} ls_mbarrier_op;
+
+/* ls_inst.bulk_op: where a bulk copy goes. */
+typedef enum ls_bulk_op {
+    LS_BULK_NONE,
+    LS_BULK_LOAD,     /* global to shared */
+    LS_BULK_STORE,    /* shared to global */
+    LS_BULK_REDUCE,   /* shared to global, added there */
+    LS_BULK_PREFETCH, /* global to L2 */
+    LS_BULK_SHARED,   /* between the shared memories of a cluster */
+    LS_BULK_OP_COUNT
+} ls_bulk_op;
+
+/* ls_inst.barrier_form: how the line of a BAR names its barrier. */
+typedef enum ls_barrier_form {
+    LS_BARRIER_UNNAMED,  /* not at all: that of the thread block */
+    LS_BARRIER_NUMBER,   /* barrier_id and barrier_warps */
+    LS_BARRIER_REGISTER, /* the id is in the record of the execution; barrier_warps */
+} ls_barrier_form;
 
 /* Register numbers: general registers as they are named (255: the zero register), uniform registers from 256
  * (319: the zero uniform register), then the predicates. The last predicate of each kind is always true.
@@ -97,18 +136,23 @@ typedef struct ls_inst {
     union {
         uint8_t width_bytes; /* per lane, from the opcode's modifiers; 0 for no memory access */
         uint8_t tensor_n8;   /* matrix instructions: columns / 8 */
+        uint8_t mbarrier_op; /* LS_INST_MBARRIER: ls_mbarrier_op */
+        uint8_t bulk_op;     /* LS_INST_BULK: ls_bulk_op */
+        uint8_t barrier_id;  /* barriers: 0 to 15, if barrier_form says so */
     };
     uint8_t dst_count, src_count;
     uint8_t dst_span; /* consecutive registers that dst[0] really covers: 4 for LDG.E.128 */
     union {
-        uint8_t matrix_count; /* LS_MEM_MATRIX: 8x8 matrices moved, 1, 2 or 4; else 0 */
-        uint8_t tensor_kind;  /* matrix instructions: ls_tensor_type and flags */
+        uint8_t matrix_count;  /* LS_MEM_MATRIX: 8x8 matrices moved, 1, 2 or 4; else 0 */
+        uint8_t tensor_kind;   /* matrix instructions: ls_tensor_type and flags */
+        uint8_t barrier_warps; /* barriers: warps that take part; 0: all of the block */
     };
     uint8_t accel_class; /* ls_accel_class (isa/sass/sass.h): Accel-Sim's class of the opcode */
     union {
         uint8_t
             accel_width_bytes; /* the access width that Accel-Sim derives; 0 if the line has no addresses */
         uint8_t tensor_k4;     /* matrix instructions: depth / 4 */
+        uint8_t barrier_form;  /* barriers: ls_barrier_form */
     };
     uint16_t dst[LS_INST_DST_MAX], src[LS_INST_SRC_MAX];
     uint8_t src_span[LS_INST_SRC_MAX]; /* as dst_span: 2 for a 64-bit address, 4 for the data of STG.E.128 */

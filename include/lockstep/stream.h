@@ -24,7 +24,48 @@ typedef enum ls_addr_mode {
     LS_ADDR_LIST = 0,   /* one word per active lane, in lane order */
     LS_ADDR_STRIDE = 1, /* two words: address of the first active lane, signed stride to the next */
     LS_ADDR_DELTA = 2,  /* in the file as base and differences; the words are those of LS_ADDR_LIST */
+    LS_ADDR_RECORD = 3, /* a record: operands that lanes' addresses alone cannot say */
 } ls_addr_mode;
+
+/* A record of an execution, in ls_cta.addrs. Its first word: kind in bits 0-7, format in bits 8-15, details in
+ * bits 16-31, number of words with this one in bits 32-63. */
+typedef enum ls_record_kind {
+    LS_RECORD_BULK = 1,     /* bulk copy: LS_BULK_WORD_* */
+    LS_RECORD_MBARRIER = 2, /* addresses as their ls_addr_mode (format) has them, then operands: one for all
+                             * lanes, or one for each active lane (details: how many) */
+    LS_RECORD_BARRIER = 3,  /* the id of the barrier, from a register */
+} ls_record_kind;
+
+/* The words of a bulk copy. Its format is that of the trace: 3 a list, 4 a base and differences. Details: bit 0
+ * multicast, bits 8-15 the digits that addresses have in the text. */
+enum {
+    LS_BULK_WORD_PLACE = 1, /* address of the mbarrier, mask of blocks of the cluster from bit 32 on */
+    LS_BULK_WORD_BYTES,     /* of the whole copy */
+    LS_BULK_WORD_OUTSIDE,   /* bytes outside of the tensor, which have no addresses */
+    LS_BULK_WORD_COUNT,     /* transfers, as the tracer counted them; fewer may have addresses */
+    LS_BULK_WORD_ADDRESSES, /* from here on: global addresses, one per transfer */
+};
+
+static inline uint64_t ls_record_head(ls_record_kind kind, uint32_t format, uint32_t details, uint64_t words)
+{
+    return (uint64_t)kind | (uint64_t)format << 8 | (uint64_t)details << 16 | words << 32;
+}
+static inline ls_record_kind ls_record_kind_of(uint64_t head)
+{
+    return (ls_record_kind)(head & 0xff);
+}
+static inline uint32_t ls_record_format(uint64_t head)
+{
+    return (uint32_t)(head >> 8 & 0xff);
+}
+static inline uint32_t ls_record_details(uint64_t head)
+{
+    return (uint32_t)(head >> 16 & 0xffff);
+}
+static inline uint32_t ls_record_words(uint64_t head)
+{
+    return (uint32_t)(head >> 32);
+}
 
 typedef struct ls_warp_stream {
     uint32_t first, count; /* in ls_cta.dyns; count 0: the warp is missing or executed nothing */
@@ -49,6 +90,11 @@ typedef struct ls_cta {
     /* Data that is needed only to write the block again (ls_cta_values of workload/sink.h), or NULL. Belongs
      * to the kernel and is valid until its next read. */
     const void *extra;
+    /* Where it is in a cluster, if the trace says so. */
+    bool in_cluster;
+    uint32_t cluster[3];     /* id of the cluster */
+    uint32_t cluster_cta[3]; /* position in it */
+    uint32_t cluster_rank;   /* the same as one number */
 } ls_cta;
 
 LS_API void ls_cta_fini(ls_cta *cta);
@@ -60,6 +106,26 @@ static inline uint64_t ls_cta_move(const ls_cta *cta, const ls_dyn *dyn)
 
 /* Expands the addresses of one instruction: out[lane] for every set bit of the mask. */
 LS_API void ls_cta_addresses(const ls_cta *cta, const ls_dyn *dyn, uint64_t out[32]);
+
+/* The record of an execution, or NULL. */
+static inline const uint64_t *ls_cta_record(const ls_cta *cta, const ls_dyn *dyn)
+{
+    return dyn->addr == LS_ADDR_NONE || (dyn->addr & 3) != LS_ADDR_RECORD ? NULL
+                                                                          : cta->addrs + (dyn->addr >> 2);
+}
+/* Words of an execution's addresses or record in ls_cta.addrs. */
+static inline uint32_t ls_cta_words(const ls_cta *cta, const ls_dyn *dyn)
+{
+    return dyn->addr == LS_ADDR_NONE           ? 0
+           : (dyn->addr & 3) == LS_ADDR_RECORD ? ls_record_words(cta->addrs[dyn->addr >> 2])
+           : (dyn->addr & 3) == LS_ADDR_STRIDE ? 2
+                                               : (uint32_t)__builtin_popcount(dyn->mask);
+}
+/* The global addresses of a bulk copy and their number, to which ls_cta_move() is to be added. Those that the tracer
+ * lost are left out: a base of 0 that stands alone. */
+LS_API const uint64_t *ls_cta_bulk_addresses(const uint64_t *record, uint32_t *count);
+/* The operand of a lane of an mbarrier operation; false if the trace does not have it. */
+LS_API bool ls_cta_operand(const uint64_t *record, uint32_t mask, uint32_t lane, uint64_t *out);
 
 /* ------------------------------------------------------------------------------------------ one kernel */
 

@@ -32,7 +32,8 @@ static ls_status run_pack(cli_context *ctx, ls_error *err)
     copy_options options = { .compare = is_text(ctx->positionals[0]) };
     const char *output;
     ls_status status = find_output(ctx, &output, err);
-    return status == LS_OK ? trace_copy(ctx, ctx->positionals[0], output, true, &options, err) : status;
+    return status == LS_OK ? trace_copy(ctx, ctx->positionals[0], output, !trace_is_tracez(ctx), &options, err)
+                           : status;
 }
 
 /* clang-format off */
@@ -40,6 +41,7 @@ static const cli_option pack_options[] = {
     OUTPUT_OPTION("FILE", CLI_COMPLETE_FILE, "the packed trace, usually NAME.lspk; - is standard output"),
     CMD_TRACE_KERNELS_OPTION,
     CMD_TRACE_UNKNOWN_OPTION,
+    TRACE_PACK_FORMAT_OPTION,
     TRACE_LEVEL_OPTION,
 };
 
@@ -49,15 +51,18 @@ static const cli_positional path_positionals[] = { CMD_TRACE_PATH_POSITIONAL };
 static const cli_example pack_examples[] = {
     { "lockstep trace pack traces/bfs -o bfs.lspk", "one small file that loads fast" },
     { "lockstep trace pack traces/bfs -o some.lspk --kernels 3-7", "some of the kernels" },
+    { "lockstep trace pack traces/bfs -o bfs-z --format tracez", "files for Accel-Sim 2.0" },
 };
 
 const cli_command cmd_trace_pack = {
     .name = "pack",
     .summary = "pack a trace into one small file that loads fast",
-    .about = "A packed trace says the same as the text, byte for byte: `lockstep trace unpack` gives the "
-             "files back. Where the text of a file is not what a tracer writes (other spaces, line ends, "
-             "order), what would come back is compared with it, and the file is reported as normalised. Only "
-             "one thread block is in memory at a time. The format is described in docs/trace-format.md.",
+    .about =
+        "A packed trace says the same as the text, byte for byte: `lockstep trace unpack` gives the "
+        "files back. Where the text of a file is not what a tracer writes (other spaces, line ends, "
+        "order), what would come back is compared with it, and the file is reported as normalised. Only "
+        "one thread block is in memory at a time. The format is described in docs/trace-format.md. With --format "
+        "tracez the result is a directory of the files that Accel-Sim 2.0 reads.",
     .order = 3,
     CLI_OPTIONS(pack_options),
     CLI_POSITIONALS(path_positionals),

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const char *const trace_format_choices[] = { "auto", "text", "pack", NULL };
+const char *const trace_format_choices[] = { "auto", "text", "pack", "tracez", NULL };
+const char *const trace_pack_choices[] = { "pack", "tracez", NULL };
 
 bool trace_is_packed(const cli_context *ctx, const char *output)
 {
@@ -16,13 +17,24 @@ bool trace_is_packed(const cli_context *ctx, const char *output)
     return format == 0 ? ends_with(output, LS_PACK_SUFFIX) : format == 2;
 }
 
-static bool has_option(const cli_context *ctx, const char *name)
+static const cli_option *find_option(const cli_context *ctx, const char *name)
 {
     const cli_command *command = cli_args_command(ctx->args);
     for (size_t i = 0; i < command->option_count; i++)
         if (strcmp(command->options[i].name, name) == 0)
-            return true;
-    return false;
+            return &command->options[i];
+    return NULL;
+}
+
+static bool has_option(const cli_context *ctx, const char *name)
+{
+    return find_option(ctx, name) != NULL;
+}
+
+bool trace_is_tracez(const cli_context *ctx)
+{
+    const cli_option *format = find_option(ctx, "format");
+    return format && strcmp(format->choices[cli_choice(ctx, "format")], "tracez") == 0;
 }
 
 static ls_status make_sink(const cli_context *ctx, const char *output, bool packed, trace_sink **sink,
@@ -35,6 +47,14 @@ static ls_status make_sink(const cli_context *ctx, const char *output, bool pack
     if (packed)
         return pack_create(output, has_option(ctx, "level") ? (int)cli_uint(ctx, "level") : LS_PACK_LEVEL,
                            sink, err);
+    if (trace_is_tracez(ctx)) {
+        if (has_option(ctx, "compress") && cli_given(ctx, "compress"))
+            return ls_fail(err, LS_ERR_USAGE,
+                           "--compress is for text, but --format tracez has its own compression");
+        if (strcmp(output, "-") == 0)
+            return ls_fail(err, LS_ERR_USAGE, "--format tracez writes a directory, not standard output");
+        return write_dir_create(output, LS_COMPRESS_TRACEZ, sink, err);
+    }
     text_compression compression =
         has_option(ctx, "compress") ? (text_compression)cli_choice(ctx, "compress") : LS_COMPRESS_NONE;
     return write_dir_create(output, compression, sink, err);

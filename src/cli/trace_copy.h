@@ -6,13 +6,17 @@
 #include "cli/cli.h"
 #include "workload/copy.h"
 
-/* "auto", "text", "pack", NULL: by the suffix of the output, or explicitly. */
+/* "auto", "text", "pack", "tracez", NULL: by the suffix of the output, or explicitly. */
 extern const char *const trace_format_choices[];
+extern const char *const trace_pack_choices[]; /* "pack", "tracez", NULL */
 
 /* clang-format off */
 #define TRACE_FORMAT_OPTION                                                                                  \
     { .name = "format", .letter = 'f', .type = CLI_CHOICE, .arg = "FORMAT", .choices = trace_format_choices, \
       .default_text = "auto", .help = "how to write it; auto: packed if OUT ends with .lspk, else text" }
+#define TRACE_PACK_FORMAT_OPTION                                                                             \
+    { .name = "format", .letter = 'f', .type = CLI_CHOICE, .arg = "FORMAT", .choices = trace_pack_choices,   \
+      .default_text = "pack", .help = "tracez: a directory of Accel-Sim 2.0's compressed files" }
 #define TRACE_COMPRESS_OPTION(default_)                                                                      \
     { .name = "compress", .letter = 'c', .type = CLI_CHOICE, .arg = "HOW", .choices = compression_names,  \
       .default_text = default_, .help = "how to compress kernel files; same: as their names say" }
@@ -27,5 +31,7 @@ ls_status trace_copy(cli_context *ctx, const char *path, const char *output, boo
                      copy_options *options, ls_error *err);
 /* True if --format or the name of the output selects a packed trace. */
 bool trace_is_packed(const cli_context *ctx, const char *output);
+/* True if --format is tracez. */
+bool trace_is_tracez(const cli_context *ctx);
 
 #endif

@@ -42,6 +42,13 @@ bool import_convert_flag(importer *im, const import_row *row)
            import_put(im, row->key, value ? "true" : "false", row->option, NULL);
 }
 
+bool import_convert_switch(importer *im, const import_row *row)
+{
+    bool value = false;
+    return read_flag(im, row->option, &value) &&
+           (!value || import_put(im, row->key, "true", row->option, NULL));
+}
+
 /* -------------------------------------------------------------------------------------------- occupancy */
 
 bool import_convert_cores(importer *im, const import_row *row)
@@ -83,7 +90,11 @@ bool import_convert_concurrency(importer *im, const import_row *row)
         import_note(im, "gpgpu_max_concurrent_kernel", LS_IMPORT_QUIET,
                     "without -gpgpu_concurrent_kernel_sm kernels run one after the other");
     const char *how = on ? "and -gpgpu_max_concurrent_kernel" : NULL;
-    return import_put_uint(im, row->key, kernels, row->option, how);
+    if (!import_put_uint(im, row->key, kernels, row->option, how))
+        return false;
+    /* So many headers are read ahead, and a kernel gets blocks when the one before it has none left. */
+    return kernels <= 1 || (import_put_uint(im, "dispatch.window", kernels, row->option, how) &&
+                            import_put(im, "dispatch.sharing", "leftover", row->option, NULL));
 }
 
 bool import_convert_spread(importer *im, const import_row *row)

@@ -561,10 +561,21 @@ static ls_status report(trace_replay *r, ls_error *err)
     return LS_OK;
 }
 
+/* No kernel that has not ended was launched before the last end. */
+static bool was_idle(const trace_replay *r, const ls_dispatch_progress *progress)
+{
+    ls_cycle last = 0;
+    for (size_t i = r->reported; i < r->kernels.count; i++)
+        last = r->kernels.at[i].end > last ? r->kernels.at[i].end : last;
+    return progress->oldest >= last;
+}
+
 /* After a piece of the run. *ended: a kernel has, which is why the piece ended. */
 static ls_status look_at(trace_replay *r, const ls_run_result *piece, bool *ended, ls_error *err)
 {
     ls_dispatch_progress progress = progress_of(r);
+    if (progress.ended != r->ended && !r->shape.analytic && was_idle(r, &progress))
+        gpu_flush_l2(r->gpu);
     ls_status status = report(r, err);
     if (status != LS_OK)
         return status;

@@ -91,7 +91,16 @@ bool inst_fields_read(const char *body, inst_fields *out)
         return false;
     out->opcode = next(&f, &out->opcode_bytes);
     if (!out->opcode || !number(&f, LS_INST_SRC_MAX, &src_count) || !registers(&f, src_count, out->srcs) ||
-        !number(&f, UINT32_MAX, &width) || f.at)
+        !number(&f, UINT32_MAX, &width))
+        return false;
+    out->has_commit = out->commit = false;
+    if (f.at && sass_has_commit(out->opcode, out->opcode_bytes) && width <= 1) {
+        out->has_commit = true;
+        out->commit = width == 1;
+        if (!number(&f, UINT32_MAX, &width))
+            return false;
+    }
+    if (f.at)
         return false;
     out->dst_count = (uint32_t)dst_count;
     out->src_count = (uint32_t)src_count;
@@ -113,6 +122,8 @@ void inst_fields_write(const inst_fields *f, text_buffer *out)
     write_registers(out, f->dsts, f->dst_count);
     text_printf(out, " %.*s ", (int)f->opcode_bytes, f->opcode);
     write_registers(out, f->srcs, f->src_count);
+    if (f->has_commit)
+        text_printf(out, " %d", f->commit);
     text_printf(out, " %u", f->width);
 }
 
@@ -132,8 +143,35 @@ bool inst_text_imm(const char *tail, int64_t *out)
     return !first || parse_i64(first, bytes, out, NULL) == LS_OK;
 }
 
-ls_status inst_fields_decode(const inst_fields *f, uint64_t pc, int64_t imm, const ls_kernel_info *info,
-                             bool unknown_as_alu, ls_inst *out, ls_error *err)
+bool inst_text_imms(const char *tail, inst_imms *out)
+{
+    fields f = { tail };
+    size_t bytes;
+    const char *word = next(&f, &bytes);
+    *out = (inst_imms){ 0 };
+    if (!word)
+        return true;
+    if (parse_i64(word, bytes, &out->first, NULL) != LS_OK)
+        return false;
+    word = next(&f, &bytes);
+    if (!word || (word[0] != '-' && (word[0] < '0' || word[0] > '9')))
+        return true;
+    out->two = true;
+    return parse_i64(word, bytes, &out->second, NULL) == LS_OK;
+}
+
+bool inst_fields_have_words(const inst_fields *f, const char *tail, uint32_t version)
+{
+    if (f->width != 0)
+        return true;
+    if (version < 3)
+        return false;
+    return sass_is_bulk(f->opcode, f->opcode_bytes) ||
+           (f->opcode_bytes >= 3 && memcmp(f->opcode, "BAR", 3) == 0 && ends_with(tail, " Val"));
+}
+
+ls_status inst_fields_decode(const inst_fields *f, uint64_t pc, const inst_imms *imms,
+                             const ls_kernel_info *info, bool unknown_as_alu, ls_inst *out, ls_error *err)
 {
     const sass_line line = {
         .pc = pc,
@@ -144,7 +182,10 @@ ls_status inst_fields_decode(const inst_fields *f, uint64_t pc, int64_t imm, con
         .dst_count = f->dst_count,
         .src_count = f->src_count,
         .width = f->width,
-        .imm = imm,
+        .imm = imms->first,
+        .imm2 = imms->second,
+        .two_imms = imms->two,
+        .commit = f->commit,
     };
     return sass_decode(info->binary_version, &line, unknown_as_alu, out, err);
 }
@@ -159,8 +200,8 @@ static inline bool alike(uint16_t a, uint16_t b, uint32_t span)
 
 bool inst_fields_decode_like(const inst_fields *f, uint64_t pc, int64_t imm, const ls_inst *like, ls_inst *out)
 {
-    if (f->dst_count != like->dst_count || f->src_count != like->src_count)
-        return false;
+    if (f->dst_count != like->dst_count || f->src_count != like->src_count || like->class_ == LS_CLASS_barrier)
+        return false; /* the immediates of a barrier are its number and its threads */
     *out = *like;
     out->pc = pc;
     out->imm = imm;
@@ -182,9 +223,9 @@ ls_status inst_text_decode(const inst_words *text, const ls_kernel_info *info, b
 {
     inst_fields f;
     uint64_t pc;
-    int64_t imm;
-    if (inst_text_pc(text->pc, &pc) && inst_fields_read(text->body, &f) && inst_text_imm(text->tail, &imm))
-        return inst_fields_decode(&f, pc, imm, info, unknown_as_alu, out, err);
+    inst_imms imms;
+    if (inst_text_pc(text->pc, &pc) && inst_fields_read(text->body, &f) && inst_text_imms(text->tail, &imms))
+        return inst_fields_decode(&f, pc, &imms, info, unknown_as_alu, out, err);
     char quoted[120];
     return ls_fail(err, LS_ERR_INPUT, "'%s' at pc %s is not an instruction",
                    quote_text(text->body, strlen(text->body), quoted, sizeof quoted), text->pc);

@@ -57,6 +57,32 @@ static bool room_for_distances(shared_streams *s, uint32_t insts)
     return true;
 }
 
+/* Records are alike if only the addresses of bulk copies differ, all by the same. */
+static bool alike_records(shared_streams *s, const ls_dyn *dyn, const uint64_t *mine, const uint64_t *its)
+{
+    uint32_t words = ls_record_words(mine[0]), count = 0;
+    if (mine[0] != its[0])
+        return false;
+    const uint64_t *addresses = mine + words;
+    if (ls_record_kind_of(mine[0]) == LS_RECORD_BULK)
+        addresses = ls_cta_bulk_addresses(mine, &count);
+    uint32_t fixed = (uint32_t)(addresses - mine);
+    for (uint32_t i = 0; i < fixed; i++)
+        if (mine[i] != its[i])
+            return false;
+    uint64_t distance = count > 0 ? its[fixed] - mine[fixed] : 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (its[fixed + i] - mine[fixed + i] != distance)
+            return false;
+    if (count == 0)
+        return true;
+    if (!s->seen[dyn->inst]) {
+        s->seen[dyn->inst] = 1;
+        s->distance[dyn->inst] = distance;
+    }
+    return s->distance[dyn->inst] == distance;
+}
+
 /* Fills s->distance, if every instruction's addresses lie equally far from those of the body. */
 static bool alike(shared_streams *s, const body *b, const ls_cta *other)
 {
@@ -70,8 +96,14 @@ static bool alike(shared_streams *s, const body *b, const ls_cta *other)
     memset(s->distance, 0, b->insts * sizeof *s->distance);
     for (uint64_t i = 0; i < cta->dyn_count; i++) {
         const ls_dyn *dyn = &cta->dyns[i];
-        if (dyn->addr == LS_ADDR_NONE || dyn->mask == 0)
+        if (dyn->addr == LS_ADDR_NONE || (dyn->mask == 0 && (dyn->addr & 3) != LS_ADDR_RECORD))
             continue;
+        const uint64_t *record = ls_cta_record(cta, dyn);
+        if (record != NULL) {
+            if (!alike_records(s, dyn, record, ls_cta_record(other, dyn)))
+                return false;
+            continue;
+        }
         const uint64_t *mine = &cta->addrs[dyn->addr >> 2], *its = &other->addrs[dyn->addr >> 2];
         uint64_t distance = its[0] - mine[0], differ = 0;
         if (!s->seen[dyn->inst]) {
@@ -149,6 +181,8 @@ static ls_status read_own(shared_streams *s, ls_cta *cta, bool *end, ls_error *e
         s->spare = (ls_cta){ 0 };
     }
     ls_status status = kernel_next_cta(s->kernel, cta, end, err);
+    if (status == LS_OK && !*end)
+        kernel_drop_marks(s->kernel, cta);
     s->n.read += status == LS_OK && !*end;
     return status;
 }

@@ -168,6 +168,24 @@ ls_status kernel_next_cta(trace_kernel *kernel, ls_cta *cta, bool *end, ls_error
     return status;
 }
 
+void kernel_drop_marks(trace_kernel *kernel, ls_cta *cta)
+{
+    for (; kernel->looked < kernel->inst_count; kernel->looked++)
+        kernel->has_marks |= sass_opcode_is_mark(kernel->insts[kernel->looked].opcode);
+    if (!kernel->has_marks || cta->like)
+        return;
+    for (uint32_t w = 0; w < cta->warp_count; w++) {
+        ls_dyn *to = cta->dyns + cta->warps[w].first, *from = to, *end = to + cta->warps[w].count;
+        for (; from < end; from++)
+            if (!sass_opcode_is_mark(kernel->insts[from->inst].opcode)) {
+                ls_dyn moved = *from;
+                *from = *to; /* marks gather behind the warp */
+                *to++ = moved;
+            }
+        cta->warps[w].count = (uint32_t)(to - (cta->dyns + cta->warps[w].first));
+    }
+}
+
 void kernel_limit(trace_kernel *kernel, uint64_t ctas)
 {
     kernel->cta_limit = ctas;

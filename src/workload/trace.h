@@ -36,6 +36,9 @@ uint64_t kernel_blocks(const trace_kernel *kernel);
 /* Whether several kernels of its trace, this one opened twice included, may be read by different threads at
  * the same time, each from anywhere (kernel_seek()) at no cost. */
 bool kernel_is_parallel(const trace_kernel *kernel);
+/* Takes marks of tracers (REPLAY_START, REPLAY_END) out of a block that was just read: no GPU executes them. A region
+ * between them runs once, because its waits end when they are over. */
+void kernel_drop_marks(trace_kernel *kernel, ls_cta *cta);
 void kernel_close(trace_kernel *kernel);
 
 /* --- the list ------------------------------------------------------------------------------------------- */
@@ -47,7 +50,11 @@ typedef struct trace_cmd {
     uint64_t address, bytes; /* copies */
     const char *text;        /* as in the list: the kernel's file name, or the whole line */
     uint64_t line;           /* in the list */
+    uint32_t context;        /* number of the list, if a directory has several: 0 for kernelslist.g */
 } trace_cmd;
+
+/* Streams of another context are others, whatever their handles are: its number stands above these bits. */
+#define TRACE_CONTEXT_SHIFT 56
 
 typedef struct trace_options {
     bool unknown_opcodes_as_alu; /* else an unknown opcode is LS_ERR_UNSUPPORTED */
@@ -106,6 +113,8 @@ struct trace_kernel {
     uint64_t cta_next;  /* index of the block that the next read gives */
     bool as_accelsim;
     uint32_t classed; /* instructions before it have their final class, if as_accelsim */
+    uint32_t looked;  /* instructions before it were looked at for marks */
+    bool has_marks;
 };
 
 typedef struct trace_source_ops {

@@ -75,8 +75,7 @@ says 'note: ignored_opcode: CCTL.IVALL'
 run 0 trace check bulk.lspk
 says 'warning: unmodelled_opcode: SYNCS, 4 times, first at pc 0x20'
 
-# Lines as tracers of Hopper write them: addresses of bulk copies are checked, and forgotten with the copy. With bytes out
-# of bounds there are fewer differences than addresses.
+# Lines as tracers of Hopper write them. With bytes out of bounds there are fewer differences than addresses.
 list='0010 00000001 0 UTMALDG.2D 0 16 0x00000400 0 48 0 3 3 0x7f1234000000 0x7f1234000010 0x7f1234000020 0 0'
 steps='0010 00000001 0 UTMALDG.2D 0 16 0x00000400 1 0x0003 2048 1024 4 0x7f1234000000 128 16 16 -16 0 0'
 store='0020 00000001 0 UTMASTG.2D 0 16 0x0 0 32 0 4 0x7f1234000000 2 16 0 0'
@@ -96,6 +95,8 @@ trace cut "$list" "$exit"
 sed -i 's/tracer version = 5/tracer version = 6/; s/EXIT 0 0 0/EXIT 0 0 0 NoVal/' cut/kernel-1.traceg
 refused 2 'the line ends before its NoVal' run cut -p h100 --unmodelled skip
 
-# A packed trace would lose them: refused, nothing written.
-refused 3 'the addresses of UTMALDG.2D, a bulk copy, cannot be kept' trace pack real -o real.lspk
-[[ ! -e real.lspk ]] || fail "real.lspk was written"
+# Packed traces and .tracez files keep them.
+run 0 trace pack real -o real.lspk
+refused 3 "(UTMALDG 4, UTMASTG 2, UBLKCP 2), the first is UTMALDG at pc 0x10" run real.lspk -p h100
+run 0 trace pack real.lspk -o real-z --format tracez
+refused 3 "(UTMALDG 4, UTMASTG 2, UBLKCP 2), the first is UTMALDG at pc 0x10" run real-z -p h100

@@ -37,9 +37,11 @@ static void check_block(const trace_kernel *kernel, const ls_cta *cta, outcome *
         require(inst->class_ < LS_CLASS_COUNT && inst->dst_count <= LS_INST_DST_MAX);
         require(inst->src_count <= LS_INST_SRC_MAX);
         if (dyn->addr != LS_ADDR_NONE) {
-            unsigned lanes = (unsigned)__builtin_popcount(dyn->mask);
-            unsigned words = (dyn->addr & 3) == LS_ADDR_STRIDE ? 2 : lanes;
-            require((dyn->addr & 3) <= LS_ADDR_DELTA && (dyn->addr >> 2) + words <= cta->addr_count);
+            bool record = ls_cta_record(cta, dyn) != NULL;
+            require((dyn->addr >> 2) + (uint64_t)record <= cta->addr_count);
+            uint64_t words = ls_cta_words(cta, dyn);
+            require((dyn->addr >> 2) + words <= cta->addr_count);
+            require(!record || cta_record_is_valid(ls_cta_record(cta, dyn), words, dyn->mask));
             ls_cta_addresses(cta, dyn, addresses);
         }
         for (int lane = 0; lane < 32; lane++)

@@ -34,6 +34,9 @@ static void check_cta(const ls_cta *cta, uint32_t inst_count)
             const ls_dyn *dyn = &cta->dyns[cta->warps[w].first + i];
             if (dyn->inst >= inst_count)
                 abort();
+            const uint64_t *record = ls_cta_record(cta, dyn);
+            if (record && !cta_record_is_valid(record, ls_cta_words(cta, dyn), dyn->mask))
+                abort();
             ls_cta_addresses(cta, dyn, lanes);
         }
     }
@@ -115,7 +118,7 @@ static void read_table(const uint8_t *data, size_t size)
     const trace_options options = { .unknown_opcodes_as_alu = true };
     pack_table *table;
     ls_error err;
-    ls_status status = pack_table_create(data, size, &info, &options, &table, &err);
+    ls_status status = pack_table_create(data, size, &info, &options, 3, &table, &err);
     check_error(status, &err);
     if (status != LS_OK)
         return;

@@ -122,9 +122,11 @@ static outcome run(ls_ratio interval, uint32_t cores, uint64_t places, uint64_t 
     ls_link *launches[CORES_MAX];
     ls_clock clock;
     ls_error err = { 0 };
-    const dispatch_spec spec = {
-        .launch_latency_cycles = LAUNCH, .concurrent_kernels = 1, .block_interval = interval, .spread = true
-    };
+    const dispatch_spec spec = { .launch_latency_cycles = LAUNCH,
+                                 .concurrent_kernels = 1,
+                                 .window = 1,
+                                 .block_interval = interval,
+                                 .spread = true };
     const ls_kernel_info info = { .name = "empty", .grid = { (uint32_t)ctas, 1, 1 }, .block = { 32, 1, 1 } };
     work w = { .kernel = { .info = &info, .ctas = ctas } };
     check(ls_clock_init(&clock, ls_ratio_make(HZ, 1), &err), &err);

@@ -363,7 +363,7 @@ static void test_notes(void **state)
 {
     (void)state;
     platform_import out = import_good(GPU "-gpgpu_l1_latncy 3\n-quite_else 1\n-gpgpu_stack_size_limit 1024\n"
-                                          "-gpgpu_sub_core_model 1\n-l2_ideal 1\n",
+                                          "-gpgpu_sub_core_model 1\n-icnt_subnets 1\n",
                                       "");
     const import_remark *note = find_note(&out, "-gpgpu_l1_latncy");
     assert_non_null(note);
@@ -375,7 +375,7 @@ static void test_notes(void **state)
     assert_ptr_equal(note, &out.notes[0]);
     assert_string_equal(find_note(&out, "-quite_else")->why, "");
     note_is(&out, "-gpgpu_stack_size_limit", LS_IMPORT_QUIET);
-    note_is(&out, "-l2_ideal", LS_IMPORT_MISSING);
+    note_is(&out, "-icnt_subnets", LS_IMPORT_MISSING);
     assert_null(find_note(&out, "-gpgpu_sub_core_model"));
     /* A default that we cannot do is lost, too. */
     note = find_note(&out, "-gpgpu_coalesce_arch");
@@ -388,6 +388,26 @@ static void test_notes(void **state)
     assert_non_null(strstr(out.yaml,
                            "\n# no effect on timing in trace mode:\n#   -gpgpu_stack_size_limit 1024 "
                            "(gpu.config:9): a limit of the CUDA runtime\n"));
+}
+
+/* Switches that change what memory does, and kernels side by side. */
+static void test_switches(void **state)
+{
+    (void)state;
+    platform_import out = import_good(GPU "-l2_ideal 1\n-gpgpu_flush_l2_cache 1\n-gpgpu_gmem_skip_L1D 1\n"
+                                          "-gpgpu_perfect_mem 1\n-gpgpu_concurrent_kernel_sm 1\n"
+                                          "-gpgpu_max_concurrent_kernel 8\n",
+                                      "");
+    key_is(&out, "l2.ideal", "true");
+    key_is(&out, "l2.flush", "true");
+    key_is(&out, "core.bypass_l1", "true");
+    key_is(&out, "core.perfect_memory", "true");
+    key_is(&out, "dispatch.concurrent_kernels", "8");
+    key_is(&out, "dispatch.window", "8");
+    key_is(&out, "dispatch.sharing", "leftover");
+    out = import_good(GPU, "");
+    assert_null(strstr(out.yaml, "l2.ideal"));
+    assert_null(strstr(out.yaml, "dispatch.window"));
 }
 
 static void test_note_table(void **state)
@@ -441,6 +461,7 @@ int main(void)
         TEST(test_address_map),
         TEST(test_dram),
         TEST(test_notes),
+        TEST(test_switches),
         TEST(test_note_table),
         TEST(test_head),
     };

@@ -93,11 +93,26 @@ static uint64_t digest(ls_engine *engine)
     return hash;
 }
 
+#define MORE_MAX 4
+static const char *more[MORE_MAX]; /* further settings of the next runs */
+static size_t more_count;
+
+static void with(const char *a, const char *b, const char *c)
+{
+    const char *const all[] = { a, b, c };
+    more_count = 0;
+    for (size_t i = 0; i < LS_COUNT_OF(all); i++)
+        if (all[i] != NULL)
+            more[more_count++] = all[i];
+}
+
 /* of: the stream of each kernel, a digit each. */
 static outcome run(const char *kernel, const char *of, uint32_t concurrent, uint32_t threads)
 {
     char set[64];
-    const char *sets[] = { set };
+    const char *sets[1 + MORE_MAX] = { set };
+    for (size_t i = 0; i < more_count; i++)
+        sets[1 + i] = more[i];
     ls_error err = { 0 };
     platform_config *config;
     ls_machine *machine = NULL;
@@ -108,7 +123,7 @@ static outcome run(const char *kernel, const char *of, uint32_t concurrent, uint
     snprintf(set, sizeof set, "dispatch.concurrent_kernels=%u", concurrent);
     config_request request = { .platform = "tests/streams",
                                .sets = sets,
-                               .set_count = 1,
+                               .set_count = 1 + more_count,
                                .text = platform,
                                .text_bytes = strlen(platform) };
     if (config_load(&request, &config, NULL, &err) != LS_OK ||
@@ -215,12 +230,127 @@ static void test_threads_do_not_matter(void **state)
     }
 }
 
+/* ------------------------------------------------------------------------------- window, sharing, priorities */
+
+static void test_window(void **state)
+{
+    (void)state;
+    outcome held = run(SMALL, "1123", 4, 1);
+    assert_true(held.at[2].begin >= held.at[0].end); /* behind a kernel that waits for its stream */
+    with("dispatch.window=4", NULL, NULL);
+    outcome o = run(SMALL, "1123", 4, 1);
+    assert_true(overlap(&o.at[0], &o.at[2]) && overlap(&o.at[0], &o.at[3]));
+    assert_true(o.at[1].begin >= o.at[0].end);
+    assert_true(o.end <= held.end && o.at[3].end < held.at[3].end);
+    with("dispatch.window=2", NULL, NULL); /* the third is known, the fourth is not */
+    outcome two = run(SMALL, "1123", 4, 1);
+    assert_true(overlap(&two.at[0], &two.at[2]));
+    with(NULL, NULL, NULL);
+}
+
+/* Long blocks that fill the cores, then a kernel of the other stream. */
+#define LARGE "chain,op=FFMA,count=1000,ctas=40,warps=16"
+
+static void test_leftover(void **state)
+{
+    (void)state;
+    with("dispatch.sharing=leftover", NULL, NULL);
+    outcome o = run(LARGE, "12", 2, 1);
+    assert_true(overlap(&o.at[0], &o.at[1]));
+    assert_true(o.at[0].end <= o.at[1].end);
+    with("dispatch.sharing=exclusive", NULL, NULL);
+    outcome alone = run(LARGE, "12", 2, 1);
+    assert_true(alone.at[0].end <= alone.at[1].end);
+    assert_true(alone.end >= o.end); /* cores wait until they are empty */
+    with(NULL, NULL, NULL);
+}
+
+static void test_priorities(void **state)
+{
+    (void)state;
+    with("dispatch.sharing=leftover", NULL, NULL);
+    outcome equal = run(LARGE, "12", 2, 1);
+    with("dispatch.sharing=leftover", "dispatch.priority_streams=[2]", NULL);
+    outcome second = run(LARGE, "12", 2, 1);
+    assert_true(equal.at[0].end < equal.at[1].end);
+    assert_true(second.at[1].end <
+                second.at[0].end); /* launched at the same time, the second one goes first */
+    with(NULL, NULL, NULL);
+}
+
+static void test_sharing_with_threads(void **state)
+{
+    (void)state;
+    static const char memory[] = "bandwidth,mode=copy,ctas=6,block=128,footprint_kib=96";
+    static const uint32_t threads[] = { 2, 3, 8 };
+    with("dispatch.sharing=leftover", "dispatch.window=8", "dispatch.priority_streams=[3,2]");
+    outcome one = run(memory, "1121323", 3, 1);
+    for (size_t t = 0; t < LS_COUNT_OF(threads); t++)
+        assert_int_equal(run(memory, "1121323", 3, threads[t]).digest, one.digest);
+    with(NULL, NULL, NULL);
+}
+
+/* ---------------------------------------------------------------------------------------- memory switches */
+
+#define COPY "bandwidth,mode=read,ctas=8,block=128,footprint_kib=256"
+
+static uint64_t cycles(const outcome *o, int i)
+{
+    return o->at[i].end - o->at[i].begin;
+}
+
+static void test_l2_flush(void **state)
+{
+    (void)state;
+    outcome keeps = run(COPY, "11", 1, 1);
+    assert_true(cycles(&keeps, 1) < cycles(&keeps, 0)); /* the second launch finds the data in L2 */
+    with("l2.flush=true", NULL, NULL);
+    outcome flushed = run(COPY, "11", 1, 1), threads = run(COPY, "11", 1, 3);
+    assert_true(cycles(&flushed, 1) > cycles(&keeps, 1));
+    assert_int_equal(threads.digest, flushed.digest);
+    with(NULL, NULL, NULL);
+}
+
+static void test_ideal_memory(void **state)
+{
+    (void)state;
+    outcome real = run(COPY, "1", 1, 1);
+    with("l2.ideal=true", NULL, NULL);
+    outcome ideal = run(COPY, "1", 1, 1);
+    with("core.perfect_memory=true", NULL, NULL);
+    outcome perfect = run(COPY, "1", 1, 1), threads = run(COPY, "1", 1, 3);
+    assert_true(cycles(&ideal, 0) < cycles(&real, 0));
+    assert_true(cycles(&perfect, 0) < cycles(&ideal, 0)); /* not even the network takes time */
+    assert_int_equal(threads.digest, perfect.digest);
+    with(NULL, NULL, NULL);
+}
+
+static void test_bypass_l1(void **state)
+{
+    (void)state;
+    static const char again[] = "pointer-chase,footprint_kib=4,loads=800";
+    outcome cached = run(again, "1", 1, 1);
+    with("core.bypass_l1=true", NULL, NULL);
+    outcome past = run(again, "1", 1, 1);
+    assert_true(cycles(&past, 0) > cycles(&cached, 0) + cycles(&cached, 0) / 2);
+    with(NULL, NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_streams_overlap),      cmocka_unit_test(test_one_at_a_time_without_leave),
-        cmocka_unit_test(test_a_stream_keeps_its_order), cmocka_unit_test(test_no_more_than_allowed),
+        cmocka_unit_test(test_two_streams_overlap),
+        cmocka_unit_test(test_one_at_a_time_without_leave),
+        cmocka_unit_test(test_a_stream_keeps_its_order),
+        cmocka_unit_test(test_no_more_than_allowed),
         cmocka_unit_test(test_threads_do_not_matter),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_leftover),
+        cmocka_unit_test(test_priorities),
+        cmocka_unit_test(test_sharing_with_threads),
+        cmocka_unit_test(test_l2_flush),
+        cmocka_unit_test(test_ideal_memory),
+        cmocka_unit_test(test_bypass_l1),
     };
     return cmocka_run_group_tests_name("streams", tests, NULL, NULL);
 }

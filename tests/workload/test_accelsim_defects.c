@@ -94,8 +94,8 @@ static void test_lines(void **state)
         { ONE_LINE("0000 00000001 0 UTMALDG.2D 0 4 0x400 0 32 0 4 0x10"), ACC_bad_line, 19,
           "the line ends before its number of addresses" },
         { ONE_LINE("0000 00000001 0 UTMALDG.2D 0 4 0x400 1 0x3 32 0 4 0x10 2 x 0 0"), ACC_bad_line, 19,
-          "the address 'x' is not a number" },
-        { ONE_LINE_SM90("0000 00000001 0 UBLKCP.S.G 0 0 0x0 0 0 0 4 0x0 0 0 0"), ACC_unmodelled_opcode, 19,
+          "the addresses 'x' is not a decimal number of 64 bits" },
+        { ONE_LINE_SM90("0000 00000001 0 UBLKCP.S.G 0 0 0x0 0 0 0 4 0x0 0"), ACC_unmodelled_opcode, 19,
           "UBLKCP.S.G at pc 0x0 is not modelled" },
         { ONE_LINE_SM90("0000 00000001 0 UTMALDG.2D 0 16 0x400 1 0x3 32 0 3 2 0x10 0x20"),
           ACC_unmodelled_opcode, 19, "UTMALDG.2D at pc 0x0 is not modelled" },
@@ -114,8 +114,16 @@ static void test_lines(void **state)
         { ONE_LINE_V5("0000 ffffffff 0 NOP 0 0"), ACC_bad_line, 19, "the line ends before its immediate" },
         { ONE_LINE_V5("0000 ffffffff 0 NOP 0 0 1e5"), ACC_bad_line, 19,
           "the immediate '1e5' is not a decimal number of 64 bits" },
-        { ONE_LINE_V5("0000 ffffffff 0 NOP 0 0 1 2"), ACC_bad_line, 19,
-          "'2' stands behind the end of the instruction" },
+        { ONE_LINE_V5("0000 ffffffff 0 NOP 0 0 1 2 3"), ACC_bad_line, 19,
+          "'3' stands behind the end of the instruction" },
+        { ONE_LINE_V5("0000 ffffffff 0 NOP 0 0 1 2x"), ACC_bad_line, 19,
+          "the second immediate '2x' is not a decimal number of 64 bits" },
+        { ONE_LINE("0000 00000001 0 UTMALDG.2D 0 4 0x400 0 32 0 3 1 0x10 0x20"), ACC_bad_line, 19,
+          "the bulk copy has 2 addresses, its count says 1" },
+        { ONE_LINE("0000 00000001 0 UTMALDG.2D 0 4 0x123456789 0 32 0 3 1 0x10"), ACC_bad_line, 19,
+          "the mbarrier or the mask of a bulk copy has too many digits" },
+        { ONE_LINE_V5("0000 00000001 0 UTMALDG.2D 0 4 0x400 0 32 0 3 1 0"), ACC_bad_line, 19,
+          "the line ends before its immediates" },
     };
     for (size_t i = 0; i < LS_COUNT_OF(cases); i++)
         check(&cases[i]);
@@ -180,7 +188,7 @@ static void test_long_line(void **state)
     end += sprintf(end, "%s#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 1\n", HEADER_V3);
     memset(end, 'a', 300000);
     strcpy(end + 300000, "\n" NOP "#END_TB\n");
-    assert_string_equal(read_all(text), "k.traceg:19: a line of more than 65536 bytes");
+    assert_string_equal(read_all(text), "k.traceg:19: a line of more than 262144 bytes");
     acc_report report = { 0 };
     report_all(text, &report);
     assert_int_equal(report.counts[ACC_long_line], 1);

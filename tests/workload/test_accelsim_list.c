@@ -47,6 +47,50 @@ static void make_dir(const char *name, const char *list)
         write_text(path, list);
 }
 
+/* Further contexts have lists of their own; their streams are others, also with the same handles. */
+static void test_contexts(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "-kernel name = f\n-kernel id = 1\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n"
+        "-shmem = 0\n-nregs = 8\n-binary version = 90\n-cuda stream id = 7\n"
+        "-shmem base_addr = 0x0\n-local mem base_addr = 0x0\n-accelsim tracer version = 3\n"
+        "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = 1\n0000 ffffffff 0 EXIT 0 0\n"
+        "#END_TB\n";
+    sass_trace *trace;
+    ls_error err;
+    make_dir("contexts", "kernel-1-ctx_0x10.traceg\n");
+    write_text("contexts/kernelslist_ctx_0x30.g", "kernel-1-ctx_0x30.traceg\n");
+    write_text("contexts/kernelslist_ctx_0x20.g", "MemcpyHtoD,0x100,64\nkernel-1-ctx_0x20.traceg\n");
+    write_text("contexts/kernel-1-ctx_0x10.traceg", text);
+    write_text("contexts/kernel-1-ctx_0x20.traceg", text);
+    write_text("contexts/kernel-1-ctx_0x30.traceg", text);
+    assert_int_equal(trace_open("contexts", NULL, &trace, &err), LS_OK);
+    assert_int_equal(trace_command_count(trace), 4);
+    static const struct {
+        uint64_t command, stream;
+        const char *name;
+    } kernels[] = { { 0, 7, "kernel-1-ctx_0x10.traceg" },
+                    { 2, 7 | 1ull << TRACE_CONTEXT_SHIFT, "kernel-1-ctx_0x20.traceg" },
+                    { 3, 7 | 2ull << TRACE_CONTEXT_SHIFT, "kernel-1-ctx_0x30.traceg" } };
+    for (size_t i = 0; i < LS_COUNT_OF(kernels); i++) {
+        trace_kernel *kernel;
+        assert_string_equal(trace_command_at(trace, kernels[i].command)->text, kernels[i].name);
+        assert_int_equal(trace_open_kernel(trace, kernels[i].command, &kernel, &err), LS_OK);
+        assert_int_equal(kernel_get_info(kernel)->stream, kernels[i].stream);
+        kernel_close(kernel);
+    }
+    trace_close(trace);
+    /* one list alone is one context */
+    assert_int_equal(trace_open("contexts/kernelslist_ctx_0x20.g", NULL, &trace, &err), LS_OK);
+    assert_int_equal(trace_command_count(trace), 2);
+    trace_close(trace);
+    assert_int_equal(remove("contexts/kernel-1-ctx_0x30.traceg"), 0);
+    assert_string_equal(kernel_error("contexts", 3),
+                        "contexts/kernelslist_ctx_0x30.g:1: the kernel file 'kernel-1-ctx_0x30.traceg' does not exist "
+                        "(nearest: kernel-1-ctx_0x10.traceg)");
+}
+
 static void test_commands(void **state)
 {
     (void)state;
@@ -165,9 +209,9 @@ static void test_check(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_commands),     cmocka_unit_test(test_open_errors),
-        cmocka_unit_test(test_missing_file), cmocka_unit_test(test_other_name),
-        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_commands),    cmocka_unit_test(test_contexts),
+        cmocka_unit_test(test_open_errors), cmocka_unit_test(test_missing_file),
+        cmocka_unit_test(test_other_name),  cmocka_unit_test(test_check),
     };
     return cmocka_run_group_tests(tests, temp_dir_enter, temp_dir_leave);
 }

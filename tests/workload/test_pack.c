@@ -477,7 +477,7 @@ static void test_other_version(void **state)
     char *data = read_bytes("good.lspk", &bytes);
     sass_trace *trace;
     ls_error err;
-    data[8] = 3;
+    data[8] = 4;
     write_bytes("bad.lspk", data, bytes);
     assert_int_equal(trace_open("bad.lspk", NULL, &trace, &err), LS_ERR_INPUT); /* the checksum is first */
     free(data);
@@ -491,18 +491,18 @@ static void test_first_version(void **state)
     char *data = read_bytes("good.lspk", &bytes);
     sass_trace *trace;
     ls_error err;
-    assert_int_equal(data[8], 2);
-    for (char version = 1; version <= 3; version++) {
+    assert_int_equal(data[8], 3);
+    for (char version = 1; version <= 4; version++) {
         data[8] = version;
         uint64_t hash = htole64(XXH3_64bits(data, 24));
         memcpy(data + 24, &hash, sizeof hash);
         write_bytes("bad.lspk", data, bytes);
         ls_status status = trace_open("bad.lspk", NULL, &trace, &err);
-        assert_int_equal(status, version <= 2 ? LS_OK : LS_ERR_UNSUPPORTED);
+        assert_int_equal(status, version <= 3 ? LS_OK : LS_ERR_UNSUPPORTED);
         if (status == LS_OK)
             trace_close(trace);
         else
-            assert_non_null(strstr(err.what, "version 3 with flags 0x0; this program reads versions 1 to 2"));
+            assert_non_null(strstr(err.what, "version 4 with flags 0x0; this program reads versions 1 to 3"));
     }
     free(data);
 }

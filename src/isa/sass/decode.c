@@ -408,6 +408,101 @@ static void decode_memory(ls_inst *out, const sass_row *row, const words *w)
         out->flags |= LS_INST_ACCEL_BYPASS;
 }
 
+/* ------------------------------------------------------------------------------- the asynchronous machine */
+
+static bool named(const words *w, const char *name)
+{
+    return w->bytes[0] == strlen(name) && memcmp(w->at[0], name, w->bytes[0]) == 0;
+}
+
+/* The forms of SYNCS and ARRIVES that disassemblers show; others are LS_MBARRIER_NONE. */
+static ls_mbarrier_op mbarrier_op(const words *w)
+{
+    static const struct {
+        const char *word;
+        ls_mbarrier_op op;
+    } arrivals[] = { { "ART0", LS_MBARRIER_ARRIVE },
+                     { "A1T0", LS_MBARRIER_ARRIVE_ONE },
+                     { "A0TR", LS_MBARRIER_EXPECT },
+                     { "A0T1", LS_MBARRIER_EXPECT_ONE },
+                     { "A0TX", LS_MBARRIER_COMPLETE } };
+    if (named(w, "ARRIVES"))
+        return has(w, "ARVCNT")     ? LS_MBARRIER_ASYNC_ARRIVE
+               : has(w, "TRANSCNT") ? LS_MBARRIER_ASYNC_COMPLETE
+                                    : LS_MBARRIER_NONE;
+    if (has(w, "EXCH") && has(w, "64"))
+        return LS_MBARRIER_INIT;
+    if (has(w, "PHASECHK"))
+        return has(w, "TRYWAIT") ? LS_MBARRIER_WAIT : LS_MBARRIER_TEST;
+    for (size_t i = 0; i < LS_COUNT_OF(arrivals); i++)
+        if (has(w, "ARRIVE") && has(w, arrivals[i].word))
+            return arrivals[i].op;
+    size_t plain = 3 + has(w, "RED");
+    return has(w, "ARRIVE") && has(w, "TRANS64") && w->count == plain ? LS_MBARRIER_ARRIVE_EXPECT
+                                                                      : LS_MBARRIER_NONE;
+}
+
+/* Two words in this order: where a bulk copy goes, and where it comes from. */
+static bool moves(const words *w, char to, char from)
+{
+    for (size_t i = 1; i + 1 < w->count; i++)
+        if (w->bytes[i] == 1 && w->bytes[i + 1] == 1 && w->at[i][0] == to && w->at[i + 1][0] == from)
+            return true;
+    return false;
+}
+
+static ls_bulk_op bulk_op(const words *w)
+{
+    if (named(w, "UTMALDG"))
+        return LS_BULK_LOAD;
+    if (named(w, "UTMASTG"))
+        return LS_BULK_STORE;
+    if (named(w, "UTMAREDG"))
+        return LS_BULK_REDUCE;
+    if (named(w, "UTMAPF") || named(w, "UBLKPF"))
+        return LS_BULK_PREFETCH;
+    if (moves(w, 'S', 'G'))
+        return LS_BULK_LOAD;
+    if (moves(w, 'G', 'S'))
+        return named(w, "UBLKRED") ? LS_BULK_REDUCE : LS_BULK_STORE;
+    return LS_BULK_SHARED;
+}
+
+/* Tracers list the register with a barrier's number as its destination, with the threads as immediate. Older ones
+ * give number and threads as immediates; 0 threads are all of the block. */
+static void decode_barrier(ls_inst *out, const sass_line *line)
+{
+    bool in_register = out->dst_count == 1 && line->imm2 == 0 && out->src_count < LS_INST_SRC_MAX;
+    int64_t threads = in_register ? line->imm : line->imm2;
+    if (!line->two_imms || threads < 0 || threads > 1024 ||
+        (!in_register && (out->dst_count > 0 || line->imm < 0 || line->imm > 15)))
+        return;
+    out->barrier_warps = (uint8_t)((threads + 31) / 32);
+    out->barrier_form = in_register ? LS_BARRIER_REGISTER : LS_BARRIER_NUMBER;
+    if (in_register) { /* it is read, not written */
+        out->src_span[out->src_count] = 1;
+        out->src[out->src_count++] = out->dst[0];
+        out->dst_count = out->dst_span = 0;
+    } else {
+        out->barrier_id = (uint8_t)line->imm;
+    }
+}
+
+static void decode_async(ls_inst *out, const sass_line *line, const words *w)
+{
+    if (sass_is_bulk(w->at[0], w->bytes[0])) {
+        out->flags |= LS_INST_BULK;
+        out->bulk_op = (uint8_t)bulk_op(w);
+    } else if (out->class_ == LS_CLASS_barrier) {
+        decode_barrier(out, line);
+    } else if (sass_has_operands(w->at[0], w->bytes[0])) {
+        out->flags |= LS_INST_MBARRIER;
+        out->mbarrier_op = (uint8_t)mbarrier_op(w);
+    } else if (line->commit && out->class_ == LS_CLASS_tensor_group) {
+        out->flags |= LS_INST_GROUP_COMMIT;
+    }
+}
+
 static ls_status fail_unknown(const words *w, const sass_line *line, uint32_t binary_version, ls_error *err)
 {
     char quoted[64], name[64] = "";
@@ -460,6 +555,8 @@ ls_status sass_decode(uint32_t binary_version, const sass_line *line, bool unkno
         out->flags |= LS_INST_SYSTEM;
     if (out->class_ == LS_CLASS_barrier && has(&w, "ARV"))
         out->flags |= LS_INST_ARRIVE;
+    if (row != &unknown)
+        decode_async(out, line, &w);
     if (!moves_constant(out))
         out->flags |= (sass_flops(line->opcode, line->opcode_bytes) & 0xffff) << LS_INST_FLOPS_SHIFT;
     return LS_OK;

@@ -93,6 +93,51 @@ const char *sass_nearest(const char *name)
     return nearest_name(name, ROW_COUNT, name_at, NULL);
 }
 
+/* -------------------------------------------------------------------------------------- kinds of lines */
+
+/* Whether the first dotted word of an opcode is one of these. */
+static bool first_is(const char *opcode, size_t bytes, const char *const *names, size_t count)
+{
+    const char *dot = memchr(opcode, '.', bytes);
+    size_t length = dot ? (size_t)(dot - opcode) : bytes;
+    for (size_t i = 0; i < count; i++)
+        if (strlen(names[i]) == length && memcmp(names[i], opcode, length) == 0)
+            return true;
+    return false;
+}
+
+bool sass_is_bulk(const char *opcode, size_t bytes)
+{
+    static const char *const names[] = { "UTMALDG", "UTMASTG", "UTMAPF", "UTMAREDG",
+                                         "UBLKCP",  "UBLKPF",  "UBLKRED" };
+    return bytes > 0 && opcode[0] == 'U' && first_is(opcode, bytes, names, LS_COUNT_OF(names));
+}
+
+bool sass_has_commit(const char *opcode, size_t bytes)
+{
+    static const char *const names[] = { "HGMMA", "QGMMA", "IGMMA", "BGMMA" };
+    return bytes > 4 && opcode[1] == 'G' && first_is(opcode, bytes, names, LS_COUNT_OF(names));
+}
+
+static const char *const marks[] = { "REPLAY_START", "REPLAY_END" };
+
+bool sass_is_mark(const char *opcode, size_t bytes)
+{
+    return bytes > 0 && opcode[0] == 'R' && first_is(opcode, bytes, marks, LS_COUNT_OF(marks));
+}
+
+bool sass_opcode_is_mark(uint16_t row)
+{
+    const char *name = sass_opcode_name(row);
+    return sass_is_mark(name, strlen(name));
+}
+
+bool sass_has_operands(const char *opcode, size_t bytes)
+{
+    static const char *const names[] = { "BAR", "SYNCS", "SYNCSU", "USYNCS", "ARRIVES" };
+    return bytes > 0 && first_is(opcode, bytes, names, LS_COUNT_OF(names));
+}
+
 /* -------------------------------------------------------------------------------------------- generations */
 
 bool sass_generation_of(uint32_t binary_version, sass_generation *out)

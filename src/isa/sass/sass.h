@@ -78,7 +78,9 @@ typedef struct sass_line {
     const uint16_t *dsts, *srcs; /* LS_REG_* numbers, in the order of the line */
     uint32_t dst_count, src_count;
     uint32_t width; /* the line's own width field: 0 means that it has no addresses */
-    int64_t imm;
+    int64_t imm, imm2;
+    bool two_imms; /* imm2 stands in the line */
+    bool commit;   /* of a warp-group matrix instruction: it closes a group */
 } sass_line;
 
 /* Fills *out. An opcode that is not in the table is LS_ERR_UNSUPPORTED with the nearest name, unless
@@ -90,6 +92,15 @@ typedef struct sass_line {
  * bits; without one it is 4. The two differ for S8, S16, F64, S64, packed types and LDSM. */
 ls_status sass_decode(uint32_t binary_version, const sass_line *line, bool unknown_as_alu, ls_inst *out,
                       ls_error *err);
+
+/* By the first word of an opcode: whether lines of it have the fields of bulk copies, a flag that closes a group
+ * before their width, or are marks that no GPU executes (REPLAY_START and REPLAY_END). */
+bool sass_is_bulk(const char *opcode, size_t bytes);
+bool sass_has_commit(const char *opcode, size_t bytes);
+bool sass_is_mark(const char *opcode, size_t bytes);
+bool sass_opcode_is_mark(uint16_t row);
+/* Operations on mbarriers, and BAR: their lines may have values of registers that matter to the machine. */
+bool sass_has_operands(const char *opcode, size_t bytes);
 
 /* Floating-point operations of one lane, by the whole opcode (HMMA.16816.F32); 0: none, or a shape that is
  * not known. */

@@ -122,7 +122,8 @@ uint32_t analytic_rounds(const core *c)
 
 bool analytic_bypasses(const core *c, const ls_inst *inst)
 {
-    return (inst->flags & (c->spec->accelsim_rules ? LS_INST_ACCEL_BYPASS : LS_INST_BYPASS_L1)) != 0;
+    return (inst->flags & (c->spec->accelsim_rules ? LS_INST_ACCEL_BYPASS : LS_INST_BYPASS_L1)) != 0 ||
+           (c->spec->bypass_l1 && (inst->space == LS_SPACE_GLOBAL || inst->space == LS_SPACE_GENERIC));
 }
 
 static void count_now(core *c, flight *f)

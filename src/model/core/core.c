@@ -58,6 +58,9 @@ static const ls_param params[] = {
     LS_PARAM_UINTS(core_spec, shared_options_kib, "shared_options_kib", "KiB", "[]", 0, 1024,
                    "sizes that shared memory can be given"),
     KEY("network_queue", network_queue, "requests", "512", 1, 4096, "requests waiting for the network"),
+    KEY_FLAG("bypass_l1", bypass_l1, "false", "global loads and stores go past L1"),
+    KEY_FLAG("perfect_memory", perfect_memory, "false",
+         "requests past L1 are answered at once, without network, L2 and DRAM"),
     KEY("network_sectors_per_cycle", network_width, "sectors", "1", 1, 8, "requests sent, and answers taken"),
 #include "model/core/options_keys.def"
 #include "model/core/analytic_keys.def"
@@ -105,6 +108,8 @@ static const ls_need needs[] = {
 #include "lockstep/classes.def"
 #undef CLASS
     { "network_sectors_per_cycle", "memory=cycle" },
+    { "bypass_l1", "memory=cycle" },
+    { "perfect_memory", "memory=cycle" },
 };
 
 #define COUNT(field_, unit_, help_) LS_METRIC_COUNTER(core_counters, field_, unit_, help_)

@@ -94,6 +94,8 @@ typedef struct core_spec {
     uint64_t unified_kib;   /* L1 and shared memory together; 0: L1 keeps its size */
     ls_uints shared_options_kib;
     uint64_t network_queue;
+    bool bypass_l1;         /* global accesses go past L1 (Accel-Sim: -gpgpu_gmem_skip_L1D) */
+    bool perfect_memory;    /* requests are answered at the core's end of the network */
     uint64_t network_width; /* requests sent and answers taken per cycle */
     options_spec options;
     analytic_spec analytic;
@@ -390,7 +392,13 @@ uint32_t shared_conflicts(const core *c, const flight *f);
 void cta_init(core *c);
 void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now);
 void cta_warp_maybe_done(core *c, uint32_t warp);
-void cta_barrier(core *c, uint32_t warp, bool waits);
+/* A warp executes a BAR. */
+void cta_barrier(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn);
+/* Its parts, for flow.c. */
+uint32_t cta_barrier_name(const core *c, const cta_state *cta, const ls_inst *inst, const ls_dyn *dyn);
+void cta_arrive_named(core *c, cta_state *cta, uint32_t warp, uint32_t id, uint32_t need, bool waits);
+void cta_release_named(core *c, cta_state *cta);
+void cta_leave_at_end(core *c, cta_state *cta, uint32_t warp);
 void cta_finish(core *c, uint32_t slot);
 void cta_start(core *c, const core_launch *launch); /* there is room for it; else cta_refuse() */
 void cta_refuse(core *c); /* ends the run: the dispatcher sent a block that does not fit */

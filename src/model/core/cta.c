@@ -220,28 +220,103 @@ void cta_finish(core *c, uint32_t slot)
         send_done(c);
 }
 
+/* ----------------------------------------------------------------------------------------------- barriers */
+
+static void leave_barrier(core *c, uint32_t warp)
+{
+    c->front.subs[warp_sub(c, warp)].barrier &= ~warp_bit(c, warp);
+    c->front.warps[warp].barrier_name = 0;
+}
+
+/* Named barriers at which all have arrived. */
+void cta_release_named(core *c, cta_state *cta)
+{
+    for (uint32_t left = cta->named_used; left != 0; left &= left - 1) {
+        uint32_t id = (uint32_t)__builtin_ctz(left);
+        uint32_t need = cta->named_need[id] != 0 ? cta->named_need[id] : cta->warps_left;
+        if (cta->named[id] < need)
+            continue;
+        cta->named[id] = 0;
+        cta->named_used &= (uint16_t) ~(1u << id);
+        c->front.changed |= (1u << c->sub_count) - 1;
+        for (uint32_t w = cta->first_warp; w < (uint32_t)cta->first_warp + cta->warp_count; w++)
+            if (c->front.warps[w].barrier_name == id + 1) {
+                leave_barrier(c, w);
+                if (c->flow != NULL)
+                    flow_leave_barrier(c, w, cta->named_at[id]);
+            }
+    }
+}
+
 static void release_barrier(core *c, cta_state *cta)
 {
-    if (cta->at_barrier == 0 || cta->at_barrier < cta->warps_left)
-        return;
+    if (LS_UNLIKELY(cta->named_used != 0) && c->flow == NULL)
+        cta_release_named(c, cta);
     if (c->flow != NULL) {
-        flow_left_barrier(c, (uint32_t)(cta - c->blocks.at));
+        if (cta->named_used != 0 || (cta->at_barrier != 0 && cta->at_barrier >= cta->warps_left))
+            flow_left_barrier(c, (uint32_t)(cta - c->blocks.at));
         return;
     }
+    if (cta->at_barrier == 0 || cta->at_barrier < cta->warps_left)
+        return;
     cta->at_barrier = 0;
     c->front.changed |= (1u << c->sub_count) - 1;
     for (uint32_t w = cta->first_warp; w < (uint32_t)cta->first_warp + cta->warp_count; w++)
-        c->front.subs[warp_sub(c, w)].barrier &= ~warp_bit(c, w);
+        if (c->front.warps[w].barrier_name == 0)
+            leave_barrier(c, w);
 }
 
-/* Traces do not name barriers: all of a block's barriers are one. A warp that only arrives does not wait. */
-void cta_barrier(core *c, uint32_t warp, bool waits)
+/* The number of a barrier of its own, from 0, or CORE_NAMED: that of the block, for all its warps. Older traces name
+ * none, and Accel-Sim takes all for one. */
+uint32_t cta_barrier_name(const core *c, const cta_state *cta, const ls_inst *inst, const ls_dyn *dyn)
+{
+    if (inst->barrier_form == LS_BARRIER_UNNAMED || c->spec->accelsim_rules)
+        return CORE_NAMED;
+    uint32_t id = inst->barrier_id;
+    if (inst->barrier_form == LS_BARRIER_REGISTER) {
+        const uint64_t *record = ls_cta_record(cta->launch.cta, dyn);
+        id = record != NULL ? (uint32_t)record[1] % CORE_NAMED : 0;
+    }
+    bool whole = inst->barrier_warps == 0 || inst->barrier_warps >= cta->warp_count;
+    return id == 0 && whole ? CORE_NAMED : id;
+}
+
+void cta_arrive_named(core *c, cta_state *cta, uint32_t warp, uint32_t id, uint32_t need, bool waits)
+{
+    if (waits) {
+        c->front.subs[warp_sub(c, warp)].barrier |= warp_bit(c, warp);
+        c->front.warps[warp].barrier_name = (uint8_t)(id + 1);
+    }
+    cta->named_used |= (uint16_t)(1u << id);
+    cta->named_need[id] = (uint8_t)need;
+    cta->named[id]++;
+}
+
+/* A warp that only arrives does not wait. */
+void cta_barrier(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn)
 {
     cta_state *cta = &c->blocks.at[c->front.warps[warp].cta];
-    if (waits)
-        c->front.subs[warp_sub(c, warp)].barrier |= warp_bit(c, warp);
-    cta->at_barrier++;
+    bool waits = (inst->flags & LS_INST_ARRIVE) == 0 || c->spec->accelsim_rules;
+    uint32_t id = cta_barrier_name(c, cta, inst, dyn);
+    if (LS_UNLIKELY(id != CORE_NAMED)) {
+        cta_arrive_named(c, cta, warp, id, inst->barrier_warps, waits);
+    } else {
+        if (waits)
+            c->front.subs[warp_sub(c, warp)].barrier |= warp_bit(c, warp);
+        cta->at_barrier++;
+    }
     release_barrier(c, cta);
+}
+
+/* A warp whose stream ends at a barrier has left it. */
+void cta_leave_at_end(core *c, cta_state *cta, uint32_t warp)
+{
+    uint32_t name = c->front.warps[warp].barrier_name;
+    leave_barrier(c, warp);
+    if (name != 0)
+        cta->named[name - 1]--;
+    else
+        cta->at_barrier--;
 }
 
 /* A warp ends at the end of its stream, once everything it started is done. */
@@ -265,11 +340,8 @@ void cta_warp_maybe_done(core *c, uint32_t warp)
     c->blocks.warps--;
     cta_state *cta = &c->blocks.at[w->cta];
     cta->warps_left--;
-    if ((s->barrier & bit) != 0) {
-        /* The stream ended at the barrier itself. */
-        s->barrier &= ~bit;
-        cta->at_barrier--;
-    }
+    if ((s->barrier & bit) != 0)
+        cta_leave_at_end(c, cta, warp);
     release_barrier(c, cta);
     if (cta->warps_left == 0)
         cta_finish(c, w->cta);

@@ -217,11 +217,13 @@ void flow_set_results(core *c, uint32_t warp, const flow_inst *d, ls_cycle done)
 /* flow_warp.c */
 /* The last one may have arrived, or left. */
 void flow_release_barrier(core *c, uint32_t slot);
-void flow_left_barrier(core *c, uint32_t slot); /* a warp of the block ended in this cycle */
+void flow_leave_barrier(core *c, uint32_t warp, ls_cycle at); /* a warp whose barrier is over */
+void flow_left_barrier(core *c, uint32_t slot);               /* a warp of the block ended in this cycle */
 void flow_end_warp(core *c, uint32_t warp, ls_cycle now);
 /* Effects of the instruction on its warp beside its registers. Returns the first cycle in which the next one
  * may issue; LS_CYCLE_MAX: unknown, it waits at a barrier. */
-ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, ls_cycle now, ls_cycle done);
+ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, ls_cycle now,
+                      ls_cycle done);
 
 /* flow_inst.c */
 /* The entry of the instruction, which holds another one. */

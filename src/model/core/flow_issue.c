@@ -300,7 +300,7 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
         if (__builtin_expect(d->effects, 0)) {
             /* A fence does not wait for itself. */
             fw->alu_until = f->simulated != NULL && d->written == 0 ? before : until;
-            soon = flow_effects(c, warp, d->inst, next->mask, now, done);
+            soon = flow_effects(c, warp, d->inst, next, now, done);
             b->changes = true;
         }
         branch = d->jumps ? d->inst : NULL;

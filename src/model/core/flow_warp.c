@@ -2,36 +2,57 @@
  * copies, barriers, the end. May touch its core only. */
 #include "model/core/flow.h"
 
+void flow_leave_barrier(core *c, uint32_t warp, ls_cycle at)
+{
+    flow *f = c->flow;
+    uint32_t sub = warp_sub(c, warp), bit = warp_bit(c, warp);
+    if (f->simulated != NULL) {
+        if (c->front.warps[warp].next != c->front.warps[warp].end) {
+            flow_park(c, warp, flow_later(f->warps[warp].wake, at + 1));
+            flow_look_again(c, warp);
+        }
+        return;
+    }
+    c->front.subs[sub].blocked |= bit;
+    flow_sleep_until(&f->subs[sub], bit, flow_later(f->warps[warp].wake, at + 1));
+    ls_cycle next = flow_soonest(&f->subs[sub]);
+    f->next[sub] = next < f->next[sub] ? next : f->next[sub];
+}
+
 void flow_release_barrier(core *c, uint32_t slot)
 {
     flow *f = c->flow;
     cta_state *cta = &c->blocks.at[slot];
+    if (LS_UNLIKELY(cta->named_used != 0))
+        cta_release_named(c, cta);
     if (cta->at_barrier == 0 || cta->at_barrier < cta->warps_left)
         return;
     cta->at_barrier = 0;
     for (uint32_t warp = cta->first_warp; warp < (uint32_t)cta->first_warp + cta->warp_count; warp++) {
         uint32_t sub = warp_sub(c, warp), bit = warp_bit(c, warp);
-        if ((c->front.subs[sub].barrier & bit) == 0)
+        if ((c->front.subs[sub].barrier & bit) == 0 || c->front.warps[warp].barrier_name != 0)
             continue;
         c->front.subs[sub].barrier &= ~bit;
-        if (f->simulated != NULL) {
-            if (c->front.warps[warp].next != c->front.warps[warp].end) {
-                flow_park(c, warp, flow_later(f->warps[warp].wake, f->barrier_at[slot] + 1));
-                flow_look_again(c, warp);
-            }
-            continue;
-        }
-        c->front.subs[sub].blocked |= bit;
-        flow_sleep_until(&f->subs[sub], bit, flow_later(f->warps[warp].wake, f->barrier_at[slot] + 1));
-        ls_cycle next = flow_soonest(&f->subs[sub]);
-        f->next[sub] = next < f->next[sub] ? next : f->next[sub];
+        flow_leave_barrier(c, warp, f->barrier_at[slot]);
     }
+}
+
+/* A warp of the block ends at `end`: barriers for all its warps may be over then. */
+static void note_end(core *c, uint32_t slot, ls_cycle end)
+{
+    cta_state *cta = &c->blocks.at[slot];
+    c->flow->barrier_at[slot] = flow_later(c->flow->barrier_at[slot], end);
+    for (uint32_t left = cta->named_used; left != 0; left &= left - 1) {
+        uint32_t id = (uint32_t)__builtin_ctz(left);
+        if (cta->named_need[id] == 0)
+            cta->named_at[id] = flow_later(cta->named_at[id], end);
+    }
+    flow_release_barrier(c, slot);
 }
 
 void flow_left_barrier(core *c, uint32_t slot)
 {
-    c->flow->barrier_at[slot] = flow_later(c->flow->barrier_at[slot], c->now);
-    flow_release_barrier(c, slot);
+    note_end(c, slot, c->now);
 }
 
 void flow_end_warp(core *c, uint32_t warp, ls_cycle now)
@@ -55,18 +76,14 @@ void flow_end_warp(core *c, uint32_t warp, ls_cycle now)
     cta->warps_left--;
     s->resident &= ~bit;
     s->buffered &= ~bit;
-    if ((s->barrier & bit) != 0) {
-        /* The stream ended at the barrier itself. */
-        s->barrier &= ~bit;
-        cta->at_barrier--;
-    }
+    if ((s->barrier & bit) != 0)
+        cta_leave_at_end(c, cta, warp);
     f->cta_end[slot] = flow_later(f->cta_end[slot], end);
     if (cta->warps_left == 0) {
         f->ended |= 1u << slot;
         return;
     }
-    f->barrier_at[slot] = flow_later(f->barrier_at[slot], end);
-    flow_release_barrier(c, slot);
+    note_end(c, slot, end);
 }
 
 /* Atomics and copies whose end only memory knows. */
@@ -94,8 +111,10 @@ static void note_accesses(core *c, uint32_t warp, const ls_inst *inst, uint32_t 
 
 /* Effects of the instruction on its warp beside its registers. Returns the first cycle in which the next one
  * may issue; LS_CYCLE_MAX: unknown, it waits at a barrier. */
-ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, ls_cycle now, ls_cycle done)
+ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, ls_cycle now,
+                      ls_cycle done)
 {
+    uint32_t mask = dyn->mask;
     flow *f = c->flow;
     flow_warp *fw = &f->warps[warp];
     warp_state *w = &c->front.warps[warp];
@@ -128,9 +147,17 @@ ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask
             }
     }
     if ((inst->flags & (LS_INST_BARRIER | LS_INST_ARRIVE)) != 0) {
-        f->barrier_at[w->cta] = flow_later(f->barrier_at[w->cta], now);
-        c->blocks.at[w->cta].at_barrier++;
-        if ((inst->flags & LS_INST_ARRIVE) != 0 && !c->spec->accelsim_rules)
+        cta_state *cta = &c->blocks.at[w->cta];
+        bool waits = (inst->flags & LS_INST_ARRIVE) == 0 || c->spec->accelsim_rules;
+        uint32_t id = cta_barrier_name(c, cta, inst, dyn);
+        if (LS_UNLIKELY(id != CORE_NAMED)) {
+            cta->named_at[id] = flow_later(cta->named_at[id], now);
+            cta_arrive_named(c, cta, warp, id, inst->barrier_warps, waits);
+        } else {
+            f->barrier_at[w->cta] = flow_later(f->barrier_at[w->cta], now);
+            cta->at_barrier++;
+        }
+        if (!waits)
             return soon;
         s->barrier |= bit;
         fw->wake = soon;

@@ -159,7 +159,7 @@ void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, f
     front_sub *s = &c->front.subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
     if (inst->flags & (LS_INST_BARRIER | LS_INST_ARRIVE))
-        cta_barrier(c, warp, (inst->flags & LS_INST_ARRIVE) == 0 || c->spec->accelsim_rules);
+        cta_barrier(c, warp, inst, f->dyn);
     if (inst->flags & LS_INST_FENCE && pending)
         s->fence |= bit;
     if (OPTION_ON(c->options.fences))

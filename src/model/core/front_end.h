@@ -16,6 +16,7 @@ typedef struct warp_state {
     uint16_t cta;                    /* slot */
     uint8_t buffered;                /* decoded instructions: next[0 .. buffered) */
     bool resident;
+    uint8_t barrier_name; /* while it waits at a named barrier: its number + 1 */
     /* Groups of copies: number of the one that is filled; a wait is for those before async_wait, modulo 256.
      * async_pending: copies under way of groups async_open - 7 to async_open, by group number modulo 8. */
     uint8_t async_open, async_wait;

@@ -50,7 +50,8 @@ static inline bool is_store(const flight *f)
 
 static inline bool bypasses(const core *c, const flight *f)
 {
-    return (f->inst->flags & (c->spec->accelsim_rules ? LS_INST_ACCEL_BYPASS : LS_INST_BYPASS_L1)) != 0;
+    return (f->inst->flags & (c->spec->accelsim_rules ? LS_INST_ACCEL_BYPASS : LS_INST_BYPASS_L1)) != 0 ||
+           (c->spec->bypass_l1 && f->space == LS_SPACE_GLOBAL);
 }
 
 uint32_t ldst_shared_cycles(core *c, const flight *f)
@@ -238,9 +239,27 @@ bool ldst_request(core *c, uint64_t address, uint32_t token)
     return true;
 }
 
+/* Perfect memory: the oldest request is its own answer. */
+static __attribute__((noinline)) bool answer_at_once(core *c)
+{
+    if (ring_full(&c->ldst.reply_ring))
+        return false;
+    const ls_sector_message *message = &c->ldst.out[ring_front(&c->ldst.out_ring)];
+    if (LS_UNLIKELY(message->number != 0))
+        core_tap_step(c, message->number, LS_TAP_END, 0);
+    c->n.requests_sent++;
+    c->n.replies++;
+    if (c->alu->reply == NULL || !c->alu->reply(c, message, c->now))
+        c->ldst.replies[ring_push(&c->ldst.reply_ring)] = *message;
+    (void)ring_pop(&c->ldst.out_ring);
+    return true;
+}
+
 /* The oldest request enters the network; false if there is no room. */
 static inline bool network_send(core *c)
 {
+    if (LS_UNLIKELY(c->spec->perfect_memory))
+        return answer_at_once(c);
     uint32_t front = ring_front(&c->ldst.out_ring);
     ls_link *link = c->ldst.to_memory[c->ldst.out_channel[front]];
     ls_sector_message *message = ls_link_send(link, 1);

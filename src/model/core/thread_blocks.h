@@ -5,12 +5,19 @@
 #define MODEL_CORE_THREAD_BLOCKS_H
 
 /* A resident thread block. Its warps have slots side by side. */
+#define CORE_NAMED 16u /* barriers of a thread block */
+
 typedef struct cta_state {
     bool used;
     core_launch launch;
     ls_cycle start;
     uint16_t first_warp, warp_count, warps_left;
     uint16_t at_barrier; /* warps that have arrived */
+    /* Named barriers, by their number. */
+    uint16_t named_used;            /* a bit for each that warps have arrived at */
+    uint8_t named[CORE_NAMED];      /* arrivals */
+    uint8_t named_need[CORE_NAMED]; /* of so many; 0: of all warps that are left */
+    ls_cycle named_at[CORE_NAMED];  /* the last arrival */
 } cta_state;
 
 /* Thread blocks that were sent before there was room for them (ahead.c). */

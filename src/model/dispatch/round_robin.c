@@ -73,6 +73,33 @@ static bool is_spread(const dispatch_spec *spec)
     return spec->spread && spec->placement.kind != PLACEMENT_GREEDY_FILL;
 }
 
+static uint32_t rank_of(const dispatch *d, uint64_t stream)
+{
+    uint32_t rank = 0;
+    while (rank < d->priority_count && d->priorities[rank] != stream)
+        rank++;
+    return rank;
+}
+
+/* Behind all kernels of its priority, which were launched before. */
+static void put_in_order(dispatch *d, uint32_t slot)
+{
+    uint32_t at = d->active;
+    while (at > 0 && d->kernels[d->order[at - 1]].rank > d->kernels[slot].rank) {
+        d->order[at] = d->order[at - 1];
+        at--;
+    }
+    d->order[at] = slot;
+}
+
+static void take_from_order(dispatch *d, uint32_t slot)
+{
+    uint32_t at = 0;
+    while (d->order[at] != slot)
+        at++;
+    memmove(&d->order[at], &d->order[at + 1], (d->active - at - 1) * sizeof *d->order);
+}
+
 static bool launch(dispatch *d, const ls_dispatch_kernel *kernel, ls_cycle begin)
 {
     uint32_t slot = 0;
@@ -104,6 +131,10 @@ static bool launch(dispatch *d, const ls_dispatch_kernel *kernel, ls_cycle begin
         kernel->continues ? 0 : d->spec->launch_latency_cycles + d->spec->block_latency_cycles * kernel->ctas;
     k->ready = begin + (latency > d->link_latency ? latency - d->link_latency : 0);
     d->slots = slot >= d->slots ? slot + 1 : d->slots;
+    if (d->sorted) {
+        k->rank = rank_of(d, kernel->info->stream);
+        put_in_order(d, slot);
+    }
     if (d->active++ == 0)
         d->active_since = begin;
     k->number = ++d->launch_count;
@@ -114,28 +145,50 @@ static bool launch(dispatch *d, const ls_dispatch_kernel *kernel, ls_cycle begin
     return true;
 }
 
+/* The first of the waiting kernels whose stream is free; kernels of a stream keep their order. waiting_count: none. */
+static uint32_t next_launch(const dispatch *d)
+{
+    for (uint32_t i = 0; i < d->waiting_count; i++) {
+        uint64_t stream = d->waiting[i].info->stream;
+        bool busy = stream_busy(d, stream);
+        for (uint32_t k = 0; k < i && !busy; k++)
+            busy = d->waiting[k].info->stream == stream;
+        if (!busy)
+            return i;
+    }
+    return d->waiting_count;
+}
+
+/* One more kernel of the list; false if there is none now. */
+static bool read_ahead(dispatch *d)
+{
+    ls_dispatch_kernel *next = &d->waiting[d->waiting_count];
+    bool end = false;
+    if (d->work.next_kernel(d->work.self, next, &end, &d->failure) != LS_OK) {
+        fail(d);
+        return false;
+    }
+    d->end = d->end || end;
+    if (end || next->info == NULL) /* resume() is called when there is one */
+        return false;
+    d->waiting_count++;
+    return true;
+}
+
 /* Launches what may be launched now. */
 static void launch_all(dispatch *d, ls_cycle begin)
 {
-    while (!d->end && d->active < d->spec->concurrent_kernels) {
-        if (!d->has_waiting) {
-            bool end = false;
-            if (d->work.next_kernel(d->work.self, &d->waiting, &end, &d->failure) != LS_OK) {
-                fail(d);
+    while (d->failure.status == LS_OK && d->active < d->spec->concurrent_kernels) {
+        uint32_t i = next_launch(d);
+        if (i == d->waiting_count) {
+            if (d->end || d->waiting_count >= d->spec->window || !read_ahead(d))
                 return;
-            }
-            if (end) {
-                d->end = true;
-                return;
-            }
-            if (d->waiting.info == NULL) /* resume() is called when there is one */
-                return;
-            d->has_waiting = true;
+            continue;
         }
-        if (stream_busy(d, d->waiting.info->stream) && d->active > 0)
-            return;
-        d->has_waiting = false;
-        if (!launch(d, &d->waiting, begin))
+        ls_dispatch_kernel kernel = d->waiting[i];
+        d->waiting_count--;
+        memmove(&d->waiting[i], &d->waiting[i + 1], (d->waiting_count - i) * sizeof kernel);
+        if (!launch(d, &kernel, begin))
             return;
     }
 }
@@ -178,6 +231,8 @@ static bool has_room(const dispatch *d, const core_load *load, const kernel_stat
 {
     if (has_place_ahead(d, load, k, slot))
         return true;
+    if (d->spec->sharing == SHARING_EXCLUSIVE && load->by_kernel[slot] != load->ctas)
+        return false;
     return load->by_kernel[slot] < k->per_core && load->ctas < d->capacity.cta_slots &&
            load->warps + k->warps <= d->capacity.warp_slots &&
            load->registers + k->registers <= d->capacity.registers &&
@@ -256,6 +311,8 @@ static void finish_if_done(dispatch *d, uint32_t slot)
     k->used = false;
     while (d->slots > 0 && !d->kernels[d->slots - 1].used)
         d->slots--;
+    if (d->sorted)
+        take_from_order(d, slot);
     d->active--;
     for (uint32_t core = 0; core < d->core_count; core++)
         set_full_for(d, core, 0);
@@ -298,7 +355,8 @@ static void pump(void *self, ls_cycle now)
     dispatch *d = self;
     bool again = false;
     ls_cycle earliest = LS_CYCLE_MAX;
-    for (uint32_t slot = 0; slot < d->slots && next_turn(d) <= now; slot++) {
+    for (uint32_t n = 0; n < (d->sorted ? d->active : d->slots) && next_turn(d) <= now; n++) {
+        uint32_t slot = d->sorted ? d->order[n] : n;
         kernel_state *k = &d->kernels[slot];
         if (!k->used || k->exhausted)
             continue;
@@ -334,8 +392,16 @@ static void pump(void *self, ls_cycle now)
         /* The workload reports its end only when one more block is requested. */
         if (!k->exhausted && k->sent >= k->kernel.ctas)
             k->exhausted = true;
-        if (k->exhausted)
+        if (k->exhausted) {
+            uint64_t ended = d->ended_count;
             finish_if_done(d, slot);
+            if (d->sorted && d->ended_count != ended) { /* the order has changed */
+                again = true;
+                break;
+            }
+        } else if (d->spec->sharing == SHARING_LEFTOVER) {
+            break;
+        }
     }
     for (uint32_t slot = 0; slot < d->slots; slot++)
         if (d->kernels[slot].used && !d->kernels[slot].exhausted && d->kernels[slot].ready > now)
@@ -424,7 +490,7 @@ static void dispatch_progress(const void *state, ls_dispatch_progress *out)
 {
     const dispatch *d = state;
     *out = (ls_dispatch_progress){ .ended = d->ended_count,
-                                   .idle = d->active == 0 && d->end,
+                                   .idle = d->active == 0 && d->waiting_count == 0 && d->end,
                                    .oldest = LS_CYCLE_MAX,
                                    .failure = d->failure.status == LS_OK ? NULL : &d->failure };
     for (uint32_t k = 0; k < d->slots; k++)
@@ -473,11 +539,18 @@ static ls_status dispatch_attach(void *state, const ls_dispatch_wiring *wiring, 
 static ls_status dispatch_init(ls_block *block, void *state, const void *spec, ls_error *err)
 {
     dispatch *d = state;
-    (void)err;
     d->spec = spec;
     d->region = ls_block_region(block);
     d->domain = ls_region_domain(d->region);
     d->tap = ls_block_tap(block);
+    d->priority_count = (uint32_t)d->spec->priority_streams.count;
+    d->sorted = d->spec->sharing != SHARING_FILL || d->priority_count > 0;
+    if (d->priority_count > 0) { /* the configuration may be gone when the run begins */
+        d->priorities = ls_domain_alloc(d->domain, d->priority_count * sizeof *d->priorities);
+        if (d->priorities == NULL)
+            return ls_fail(err, LS_ERR_NOMEM, "no memory for the dispatcher");
+        memcpy(d->priorities, d->spec->priority_streams.at, d->priority_count * sizeof *d->priorities);
+    }
     ls_event_init(&d->pump, pump, d);
     return placement_init(&d->placement_rule, &d->spec->placement, d->domain, err);
 }
@@ -489,6 +562,8 @@ static void dispatch_fini(void *state)
         ls_cta_fini(&d->made[i]->cta);
 }
 
+static const char *const sharing_names[] = { "fill", "leftover", "exclusive", NULL }; /* as dispatch_sharing */
+
 static const ls_param params[] = {
     LS_PARAM_UINT(dispatch_spec, launch_latency_cycles, "cycles", 5000, 0, 1000000,
                   "from a kernel's launch to its first thread block on a core"),
@@ -496,13 +571,27 @@ static const ls_param params[] = {
                   "added per thread block of the grid"),
     LS_PARAM_UINT(dispatch_spec, concurrent_kernels, "kernels", 1, 1, KERNELS_MAX,
                   "kernels of different streams that run side by side"),
+    LS_PARAM_UINT(
+        dispatch_spec, window, "kernels", 1, 1, KERNELS_MAX,
+        "launches of the list that are known ahead: a kernel that waits for its stream holds up those behind "
+        "the window only"),
+    LS_PARAM_CHOICE(
+        dispatch_spec, sharing, "sharing", "fill", sharing_names,
+        "blocks of several kernels: fill sends any that find room, leftover those of a later kernel when "
+        "all of earlier ones are sent, exclusive leaves a core to one kernel until it is empty"),
+    LS_PARAM_UINTS(dispatch_spec, priority_streams, "priority_streams", "streams", "[]", 0, UINT64_MAX,
+                   "streams whose blocks are sent first, the highest priority first"),
     LS_PARAM_RATIO(dispatch_spec, block_interval, "block_interval_cycles", "cycles", "0", 0, 10000,
                    "from one thread block to the next, over all cores; 0: one per core and cycle"),
     LS_PARAM_BOOL(dispatch_spec, spread, true, "a grid that does not fill the GPU is spread over all cores"),
     PLACEMENT_PARAMS(dispatch_spec, placement),
 };
 
-static const ls_need needs[] = { { "spread", "placement!=greedy-fill" }, PLACEMENT_NEEDS };
+static const ls_need needs[] = { { "spread", "placement!=greedy-fill" },
+                                 { "window", "concurrent_kernels!=1" },
+                                 { "sharing", "concurrent_kernels!=1" },
+                                 { "priority_streams", "concurrent_kernels!=1" },
+                                 PLACEMENT_NEEDS };
 
 static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(dispatch_counters, kernels, "kernels", "kernels that have ended"),

@@ -24,6 +24,7 @@ typedef struct kernel_state {
     uint32_t cores; /* that it can keep busy */
     uint64_t shared_bytes;
     uint64_t number;     /* of the launch, from 1 */
+    uint32_t rank;       /* by priority: lower ones first */
     uint32_t ahead;      /* blocks that wait at a core for others to end, at most */
     uint64_t run_cycles; /* of the blocks that are done */
     ls_cycle begin, ready, end;
@@ -70,8 +71,13 @@ typedef struct dispatch {
     uint32_t slots;                       /* none of kernels[] from here on is in use */
     uint32_t active;
     uint64_t launch_count;
-    ls_dispatch_kernel waiting; /* read ahead, waits for its stream */
-    bool has_waiting, end;
+    ls_dispatch_kernel waiting[KERNELS_MAX]; /* read ahead, wait for their streams; in the order of the list */
+    uint32_t waiting_count;
+    bool sorted;          /* blocks are sent in the order of priorities and launches */
+    uint64_t *priorities; /* streams, the highest priority first */
+    uint32_t priority_count;
+    uint32_t order[KERNELS_MAX]; /* the slots in use in the order of sending, if sorted */
+    bool end;
     uint64_t ended_count;            /* kernels */
     ls_cycle last_end, active_since; /* active_since: until here active_cycles are counted */
     ls_launch_table *launches;
@@ -87,7 +93,7 @@ typedef struct dispatch {
 spare_cta *dispatch_take_cta(dispatch *d);
 
 /* round_robin_state.c: the state table of the block. */
-#define DISPATCH_ROWS 20
+#define DISPATCH_ROWS 22
 extern const ls_state_row dispatch_rows[DISPATCH_ROWS];
 
 #endif

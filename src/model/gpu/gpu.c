@@ -13,6 +13,7 @@
 #include "model/gpu/remote_build.h"
 #include "model/gpu/shape.h"
 #include "model/gpu/slots.h"
+#include "model/memory/partition.h"
 #include "model/keys.h"
 #include "model/policy/set_hash.h"
 
@@ -390,6 +391,15 @@ void gpu_warm(const gpu_instance *gpu, uint64_t address, uint64_t bytes)
          at += LS_SECTOR_BYTES) {
         const ls_port *l2 = &gpu->l2_ports[mem_map_place(&gpu->map, at).channel];
         ((const ls_l2_ops *)l2->ops)->warm(l2->self, at);
+    }
+}
+
+void gpu_flush_l2(const gpu_instance *gpu)
+{
+    for (uint32_t i = 0; i < gpu->channel_count; i++) {
+        ls_port port;
+        if (ls_block_port(gpu->l2[i], PARTITION_PROFILE_INTERFACE, &port, NULL) == LS_OK)
+            ((const partition_profile_ops *)port.ops)->flush(port.self);
     }
 }
 

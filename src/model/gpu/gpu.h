@@ -45,6 +45,8 @@ static inline const ls_dispatch_ops *gpu_dispatch_ops(const gpu_instance *gpu)
 
 /* Memory copies of a trace: marks the range valid in L2. */
 void gpu_warm(const gpu_instance *gpu, uint64_t address, uint64_t bytes);
+/* Between runs, after the end of a kernel beside which no other runs: L2 is emptied, if the platform says so. */
+void gpu_flush_l2(const gpu_instance *gpu);
 
 /* Between runs: a block's counts of the kernel that has ended in a slot of the dispatcher, in the layout of
  * the block's counters. False: the block does not count per kernel. */

@@ -31,7 +31,7 @@ static const char *const l1_functions[] = { "describe", "attach", "access", "req
 CHECK(l1_functions, ls_l1_ops);
 static const char *const l2_functions[] = { "attach", "receive", "warm", NULL };
 CHECK(l2_functions, ls_l2_ops);
-static const char *const l2_profile_functions[] = { "shape", NULL };
+static const char *const l2_profile_functions[] = { "shape", "flush", NULL };
 CHECK(l2_profile_functions, partition_profile_ops);
 static const char *const noc_functions[] = { "describe", "build", NULL };
 CHECK(noc_functions, ls_noc_ops);

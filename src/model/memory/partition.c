@@ -237,6 +237,8 @@ static inline bool look_up(partition *p, slice *s)
     pending_request *r = &p->requests[i];
     sector_cache_outcome outcome;
     sector_cache_set_global(&s->l2, r->message.global);
+    if (LS_UNLIKELY(p->spec->ideal))
+        sector_cache_warm(&s->l2, r->message.address, r->message.local);
     if (r->message.kind == LS_SECTOR_WRITE) {
         outcome = sector_cache_stall_write(&s->l2, r->message.address, i);
         if (LS_LIKELY(outcome == SECTOR_CACHE_HIT))
@@ -411,6 +413,9 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
         if (ok && sector_cache_init(&s->l2, &p->spec->l2, &p->n.l2, p->domain, err) != LS_OK)
             return ls_error_prefix(err, "%s: l2", ls_domain_name(p->domain));
         sector_cache_set_addresses(&s->l2, address_of, p);
+        if (ok && p->spec->ideal && s->l2.prefetch != NULL)
+            return ls_fail(err, LS_ERR_INPUT,
+                           "l2: an ideal cache has nothing to prefetch: l2.ideal or l2.prefetch");
     }
     if (!ok)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for memory partition '%s'", ls_domain_name(p->domain));
@@ -426,6 +431,19 @@ static void partition_warm(void *state, uint64_t address)
     sector_cache_warm(&p->slices[place.slice].l2, address, place.local);
 }
 
+/* Dirty lines are lost without traffic, as in Accel-Sim. */
+static void partition_flush(void *state)
+{
+    partition *p = state;
+    for (uint32_t i = 0; i < p->slice_count && p->spec->flush; i++) {
+        sector_cache *l2 = &p->slices[i].l2;
+        if (sector_cache_pending_fills(l2) == 0)
+            sector_cache_invalidate(l2);
+        else if (l2->prefetch != NULL)
+            sector_cache_invalidate_later(l2);
+    }
+}
+
 static void partition_get_shape(const void *state, partition_shape *out)
 {
     const partition_spec *spec = ((const partition *)state)->spec;
@@ -437,7 +455,7 @@ static void partition_get_shape(const void *state, partition_shape *out)
 static const ls_l2_ops l2_ops = { .attach = partition_attach,
                                   .receive = partition_receive,
                                   .warm = partition_warm };
-static const partition_profile_ops profile_ops = { .shape = partition_get_shape };
+static const partition_profile_ops profile_ops = { .shape = partition_get_shape, .flush = partition_flush };
 
 static const char *const merge_stall_names[] = { "slice", "request", NULL }; /* as sector_cache_merge_stall */
 
@@ -449,6 +467,8 @@ static const ls_param params[] = {
     KEY("sectors_per_cycle", width, "sectors", "1", 1, 8, "requests taken and answers sent, per slice and cycle"),
     KEY("port_percent", port_percent, "", "100", 10, 100, "of sectors_per_cycle, what answers reach on average"),
     KEY_FLAG("write_lines", write_lines, "false", "a dirty line goes to DRAM as one request instead of sector by sector"),
+    KEY_FLAG("ideal", ideal, "false", "every access hits, and nothing goes to DRAM"),
+    KEY_FLAG("flush", flush, "false", "L2 is emptied without traffic at the end of a kernel, if no other one runs"),
     KEY("input_queue", input_queue, "requests", "64", 1, 4096, "requests waiting for the tags, per slice"),
     KEY("output_queue", output_queue, "replies", "64", 1, 4096, "answers waiting for the network, per slice"),
     KEY("fill_queue", fill_queue, "sectors", "64", 1, 4096, "sectors from DRAM waiting to be filled, per slice"),
@@ -468,6 +488,7 @@ static const ls_param params[] = {
 /* Memory by formula has hit rates and bandwidths of L2, no queues. */
 static const ls_need needs[] = {
     SECTOR_CACHE_POLICY_NEEDS("", "/core.memory=cycle"),
+    { "ideal", "/core.memory=cycle" },               { "flush", "/core.memory=cycle" },
     { "write_lines", "/core.memory=cycle" },         { "*_queue", "/core.memory=cycle" },
     { "mshr_*", "/core.memory=cycle" },              { "merge_stall", "/core.memory=cycle" },
     { "dirty_limit_percent", "/core.memory=cycle" }, { "write_policy", "/core.memory=cycle" },

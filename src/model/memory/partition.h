@@ -10,6 +10,8 @@ typedef struct partition_spec {
     uint64_t width;        /* requests and answers per slice and cycle */
     uint64_t port_percent; /* of that, what the way out reaches */
     bool write_lines;      /* a dirty line is one request to DRAM */
+    bool ideal;            /* every access hits */
+    bool flush;            /* empty between kernels */
     uint64_t input_queue, output_queue, fill_queue;
     sector_cache_spec l2;
 } partition_spec;
@@ -30,6 +32,8 @@ typedef struct partition_shape {
 
 typedef struct partition_profile_ops {
     void (*shape)(const void *self, partition_shape *out);
+    /* Between runs: the slices lose their lines, if the platform says so. */
+    void (*flush)(void *self);
 } partition_profile_ops;
 
 #endif

@@ -22,7 +22,7 @@ static ls_status open_kernel(const acc_trace *t, const trace_cmd *command, acc_r
     mem_arena arena = { 0 };
     char *path;
     bool other_name;
-    const char *place = t->list ? t->list : command->text;
+    const char *list = acc_trace_list(t, command), *place = list ? list : command->text;
     *kernel = NULL;
     ls_status status = acc_trace_find(t, &arena, command, &path, &other_name, err);
     bool found = status == LS_OK;

@@ -4,6 +4,8 @@
 #include "workload/accelsim/input.h"
 
 #include "base/file.h"
+#include "base/text.h"
+#include "workload/accelsim/tracez.h"
 
 #include <errno.h>
 #include <lzma.h>
@@ -19,7 +21,7 @@
 #define XZ_MEMORY (256ull << 20) /* xz -9 needs 65 MB */
 #define ZSTD_WINDOW_LOG 27       /* 128 MB; more only with zstd --ultra --long */
 
-typedef enum input_kind { PLAIN, XZ, ZSTANDARD, GZIP } input_kind;
+typedef enum input_kind { PLAIN, XZ, ZSTANDARD, GZIP, TRACEZ } input_kind;
 
 struct acc_input {
     int fd; /* -1: from memory */
@@ -35,6 +37,9 @@ struct acc_input {
     ZSTD_DStream *zstd;
     z_stream gz;
     bool has_xz, has_gz;
+    tracez *pages;
+    uint64_t whole_bytes;         /* of the file */
+    const void *start;            /* of the memory */
     size_t raw_at, raw_count;     /* bytes left in raw */
     unsigned char raw[RAW_BYTES]; /* last: it is not cleared */
 };
@@ -204,6 +209,21 @@ static ls_status read_gzip(acc_input *input, void *to, size_t bytes, size_t *got
     return LS_OK;
 }
 
+/* ------------------------------------------------------------------------------------------------- tracez */
+
+/* The name decides, as in Accel-Sim, or the zero byte behind the header. */
+static bool is_tracez(const acc_input *input)
+{
+    return input->kind == PLAIN &&
+           (ends_with(input->name, TRACEZ_SUFFIX) || tracez_is(input->raw, input->raw_count));
+}
+
+static ls_status start_tracez(acc_input *input, ls_error *err)
+{
+    input->kind = TRACEZ;
+    return tracez_open(input->name, input->fd, input->start, input->whole_bytes, &input->pages, err);
+}
+
 /* ---------------------------------------------------------------------------------------------- interface */
 
 static ls_status start(acc_input *input, ls_error *err)
@@ -240,13 +260,15 @@ static ls_status start(acc_input *input, ls_error *err)
         input->kind = magics[i].kind;
         break;
     }
+    if (is_tracez(input))
+        return start_tracez(input, err);
     return input->kind == XZ          ? start_xz(input, err)
            : input->kind == ZSTANDARD ? start_zstd(input, err)
            : input->kind == GZIP      ? start_gzip(input, err)
                                       : LS_OK;
 }
 
-static ls_status create(const char *name, int fd, const void *data, size_t bytes, acc_input **out,
+static ls_status create(const char *name, int fd, const void *data, uint64_t bytes, acc_input **out,
                         ls_error *err)
 {
     acc_input *input = malloc(sizeof *input);
@@ -261,8 +283,9 @@ static ls_status create(const char *name, int fd, const void *data, size_t bytes
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     }
     input->fd = fd;
-    input->memory = data;
-    input->memory_bytes = bytes;
+    input->memory = input->start = data;
+    input->memory_bytes = fd < 0 ? (size_t)bytes : 0;
+    input->whole_bytes = bytes;
     ls_status status = start(input, err);
     if (status != LS_OK) {
         acc_input_close(input);
@@ -275,9 +298,10 @@ static ls_status create(const char *name, int fd, const void *data, size_t bytes
 ls_status acc_input_open(const char *path, acc_input **out, ls_error *err)
 {
     int fd;
+    uint64_t bytes = 0;
     *out = NULL;
-    ls_status status = file_open(path, &fd, NULL, err);
-    return status != LS_OK ? status : create(path, fd, NULL, 0, out, err);
+    ls_status status = file_open(path, &fd, &bytes, err);
+    return status != LS_OK ? status : create(path, fd, NULL, bytes, out, err);
 }
 
 ls_status acc_input_open_memory(const char *name, const void *data, size_t bytes, acc_input **out,
@@ -298,6 +322,7 @@ void acc_input_close(acc_input *input)
     if (input->has_gz)
         inflateEnd(&input->gz);
     ZSTD_freeDStream(input->zstd);
+    tracez_close(input->pages);
     free(input->name);
     free(input);
 }
@@ -314,6 +339,8 @@ ls_status acc_input_read(acc_input *input, void *to, size_t bytes, size_t *got, 
         return read_zstd(input, to, bytes, got, err);
     case GZIP:
         return read_gzip(input, to, bytes, got, err);
+    case TRACEZ:
+        return tracez_read(input->pages, to, bytes, got, err);
     case PLAIN:
         break;
     }
@@ -329,12 +356,24 @@ ls_status acc_input_read(acc_input *input, void *to, size_t bytes, size_t *got, 
 const char *acc_input_kind(const acc_input *input)
 {
     static const char *const names[] = {
-        [PLAIN] = "plain", [XZ] = "xz", [ZSTANDARD] = "zstd", [GZIP] = "gzip"
+        [PLAIN] = "plain", [XZ] = "xz", [ZSTANDARD] = "zstd", [GZIP] = "gzip", [TRACEZ] = "tracez"
     };
     return names[input->kind];
 }
 
 unsigned long long acc_input_file_bytes(const acc_input *input)
 {
+    if (input->kind == TRACEZ)
+        return input->whole_bytes;
     return input->file_bytes;
+}
+
+bool acc_input_has_blocks(const acc_input *input)
+{
+    return input->kind == TRACEZ;
+}
+
+ls_status acc_input_seek(acc_input *input, uint64_t block, uint64_t *line, ls_error *err)
+{
+    return tracez_seek(input->pages, block, line, err);
 }

@@ -1,16 +1,12 @@
 /* line.c: instruction lines, one at a time: parses every word and reports errors exactly. It adds new lines to the
  * table of the fast path (line_fast.c). */
-#include "workload/accelsim/line.h"
-#include "workload/accelsim/hex.h"
+#include "workload/accelsim/line_parse.h"
 
-#include "isa/sass/sass.h"
 #include "workload/rules.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#define OPCODE_MAX 200
 
 static ls_status no_memory(ls_error *err)
 {
@@ -56,138 +52,6 @@ ls_status acc_inspect(acc_reader *r, const ls_dyn *dyn, ls_error *err)
     return LS_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------- one line */
-
-/* Words of a line with single spaces between them. */
-typedef struct kept_words {
-    uint32_t bytes, room;
-    char *text;
-} kept_words;
-
-/* One line in words. `what` is the first thing that is wrong with it; later steps do nothing. */
-typedef struct parse {
-    const char *at, *end; /* the unread rest */
-    const char *word;
-    size_t bytes;
-    /* results */
-    uint64_t pc, line;
-    uint32_t mask;
-    uint16_t dsts[LS_INST_DST_MAX], srcs[LS_INST_SRC_MAX];
-    uint64_t dst_count, src_count, width;
-    const char *opcode;
-    size_t opcode_bytes;
-    int64_t imm;
-    uint32_t addr;
-    bool bulk;  /* a bulk copy whose addresses would be lost, or an address format that is not supported */
-    bool whole; /* everything up to the last word has been read */
-    /* the line's own bytes */
-    const char *text, *text_end, *tail, *tail_end, *values;
-    bool regular; /* they have the form that the fast way expects */
-    kept_words body, pc_words, tail_words;
-    /* From here on only the first byte of each text is set at the start. */
-    char what[160];
-    char body_text[OPCODE_MAX + 128], pc_text[64], tail_text[96];
-} parse;
-
-static void begin(parse *s, const char *at, const char *end)
-{
-    memset(s, 0, offsetof(parse, what));
-    s->at = at;
-    s->end = end;
-    s->what[0] = s->body_text[0] = s->pc_text[0] = s->tail_text[0] = '\0';
-    s->body = (kept_words){ .room = sizeof s->body_text, .text = s->body_text };
-    s->pc_words = (kept_words){ .room = sizeof s->pc_text, .text = s->pc_text };
-    s->tail_words = (kept_words){ .room = sizeof s->tail_text, .text = s->tail_text };
-}
-
-static bool fail(parse *s, const char *fmt, ...) LS_PRINTF(2, 3);
-
-static bool fail(parse *s, const char *fmt, ...)
-{
-    if (!s->what[0]) {
-        va_list args;
-        va_start(args, fmt);
-        vsnprintf(s->what, sizeof s->what, fmt, args);
-        va_end(args);
-    }
-    return false;
-}
-
-/* The next word; false at the end of the line, which is wrong unless `optional`. */
-static bool next(parse *s, const char *name, bool optional)
-{
-    const char *at = s->at, *const end = s->end;
-    while (at < end && (*at == ' ' || *at == '\t'))
-        at++;
-    s->word = at;
-    while (at < end && *at != ' ' && *at != '\t')
-        at++;
-    s->at = at;
-    s->bytes = (size_t)(at - s->word);
-    if (s->bytes)
-        return true;
-    return optional ? false : fail(s, "the line ends before its %s", name);
-}
-
-static bool wrong(parse *s, const char *name, const char *need)
-{
-    char quoted[48];
-    return fail(s, "the %s '%s' is not %s", name, quote_text(s->word, s->bytes, quoted, sizeof quoted), need);
-}
-
-static bool word_number(parse *s, const char *name, uint64_t most, uint64_t *out)
-{
-    int64_t value;
-    if (!next(s, name, false))
-        return false;
-    if (hex_read_decimal(s->word, &value) != s->word + s->bytes || value < 0 || (uint64_t)value > most)
-        return wrong(s, name, "a number that is possible here");
-    *out = (uint64_t)value;
-    return true;
-}
-
-static bool word_hex(parse *s, const char *name, size_t most_digits, uint64_t *out)
-{
-    if (!next(s, name, false))
-        return false;
-    if (s->bytes > most_digits || hex_read64(s->word, out) != s->word + s->bytes)
-        return wrong(s, name, "a hexadecimal number");
-    return true;
-}
-
-static bool word_address(parse *s, uint64_t *out)
-{
-    if (!next(s, "addresses", false))
-        return false;
-    /* Some tools leave 0x out. */
-    if (hex_read_address(s->word, out) != s->word + s->bytes && hex_read64(s->word, out) != s->word + s->bytes)
-        return wrong(s, "address", "a hexadecimal number of up to 16 digits");
-    return true;
-}
-
-static bool word_signed(parse *s, const char *name, int64_t *out)
-{
-    if (!next(s, name, false))
-        return false;
-    if (hex_read_decimal(s->word, out) != s->word + s->bytes &&
-        parse_i64(s->word, s->bytes, out, NULL) != LS_OK)
-        return wrong(s, name, "a decimal number of 64 bits");
-    return true;
-}
-
-/* Adds the current word and a space before it unless it is the first. */
-static bool keep(parse *s, kept_words *to)
-{
-    if (to->bytes + s->bytes + 2 > to->room)
-        return fail(s, "the words of the line are too long");
-    if (to->bytes)
-        to->text[to->bytes++] = ' ';
-    memcpy(to->text + to->bytes, s->word, s->bytes);
-    to->bytes += (uint32_t)s->bytes;
-    to->text[to->bytes] = '\0';
-    return true;
-}
-
 /* R4, UR4, P0, UP0. */
 static bool word_register(parse *s, uint16_t *out)
 {
@@ -225,6 +89,19 @@ static bool parse_prefix(parse *s, const acc_reader *r, const ls_cta *cta, bool 
            (s->mask = (uint32_t)value, true);
 }
 
+/* Newer tracers write whether a warp-group matrix instruction closes a group, before its width and its two
+ * immediates. Older ones do not write it. */
+static bool parse_commit(parse *s)
+{
+    uint64_t commit = 0;
+    if (!sass_has_commit(s->opcode, s->opcode_bytes) || words_left(s) != 4)
+        return true;
+    if (!word_number(s, "flag of a group", 1, &commit) || !keep(s, &s->body))
+        return false;
+    s->commit = commit == 1;
+    return true;
+}
+
 static bool parse_body(parse *s)
 {
     s->regular = s->bytes == 8 && *s->at == ' ';
@@ -246,61 +123,11 @@ static bool parse_body(parse *s)
     for (uint64_t i = 0; i < s->src_count; i++)
         if (!word_register(s, &s->srcs[i]))
             return false;
-    if (!word_number(s, "access width", 1024, &s->width) || !keep(s, &s->body))
+    if (!parse_commit(s) || !word_number(s, "access width", 1024, &s->width) || !keep(s, &s->body))
         return false;
     s->regular &= s->width == 0 || *s->at == ' ';
     s->text_end = s->at + 1;
     return true;
-}
-
-static bool is_word(const parse *s, const char *text)
-{
-    return s->bytes == strlen(text) && memcmp(s->word, text, s->bytes) == 0;
-}
-
-/* Bulk copies of newer tracers have their own fields here, from the mbarrier's address on. */
-static bool is_bulk(const parse *s)
-{
-    const char *at = s->at;
-    if (s->opcode_bytes < 4 || (memcmp(s->opcode, "UTMA", 4) != 0 && memcmp(s->opcode, "UBLK", 4) != 0))
-        return false;
-    while (at < s->end && (*at == ' ' || *at == '\t'))
-        at++;
-    return s->width > 0 || (s->end - at > 1 && at[0] == '0' && at[1] == 'x');
-}
-
-/* mbarrier, multicast [block mask], bytes, bytes out of bounds, format (3 or 4) and its addresses. No model uses them, so
- * that they are checked and forgotten; a reader that keeps whole lines refuses them. With bytes out of bounds there
- * may be fewer differences than the count says: the addresses end where the line's last words begin. */
-static bool parse_bulk(parse *s, const acc_reader *r)
-{
-    uint64_t word, multicast, format;
-    int64_t number;
-    if (!r->options.drop_values) {
-        s->bulk = true;
-        return fail(s, "the addresses of %.*s, a bulk copy, cannot be kept", (int)s->opcode_bytes, s->opcode);
-    }
-    if (!word_address(s, &word) || !word_number(s, "multicast flag", 1, &multicast) ||
-        (multicast == 1 && !word_address(s, &word)) || !word_signed(s, "bytes", &number) ||
-        !word_signed(s, "bytes out of bounds", &number) || !word_number(s, "address format", 9, &format))
-        return false;
-    if (format != 3 && format != 4)
-        return wrong(s, "address format of a bulk copy", "3 or 4");
-    if (format == 4 && !word_address(s, &word))
-        return false;
-    if (!word_signed(s, "number of addresses", &number))
-        return false;
-    s->width = 0;
-    s->regular = false;
-    s->whole = true;
-    while (next(s, "addresses", true)) {
-        if (r->kernel.info.tracer_version >= 6 && is_word(s, "NoVal"))
-            return true;
-        if (hex_read_address(s->word, &word) != s->word + s->bytes &&
-            parse_i64(s->word, s->bytes, &number, NULL) != LS_OK)
-            return wrong(s, "address", "a number");
-    }
-    return r->kernel.info.tracer_version < 6 || fail(s, "the line ends before its NoVal");
 }
 
 static bool parse_addresses(parse *s, const acc_reader *r, ls_cta *cta)
@@ -309,8 +136,8 @@ static bool parse_addresses(parse *s, const acc_reader *r, ls_cta *cta)
     unsigned lanes = (unsigned)__builtin_popcount(s->mask), count = lanes;
     int64_t difference;
     s->addr = LS_ADDR_NONE;
-    if (is_bulk(s))
-        return parse_bulk(s, r);
+    if (parse_is_bulk(s))
+        return parse_bulk(s, r, cta);
     if (s->width == 0)
         return true;
     if (!word_number(s, "address format", 9, &mode))
@@ -344,13 +171,14 @@ static bool parse_addresses(parse *s, const acc_reader *r, ls_cta *cta)
     return true;
 }
 
-/* "1 5" or "32 0 1 2 ...": the values of one register after the other. */
-static bool parse_values(parse *s)
+/* "1 5" or "32 0 1 2 ...": the values of one register after the other, before the instruction executes. Those of
+ * register `wanted` are kept. */
+static bool parse_values(parse *s, uint64_t wanted)
 {
     uint64_t count, value;
     s->regular &= s->at == s->end || *s->at == ' ';
     s->values = s->at + (*s->at == ' ');
-    while (next(s, "values", true)) {
+    for (uint64_t group = 0; next(s, "values", true); group++) {
         int64_t number;
         if (hex_read_decimal(s->word, &number) != s->word + s->bytes || number < 0 || number > ACC_LANES)
             return wrong(s, "number of register values", "0 to 32");
@@ -361,37 +189,67 @@ static bool parse_values(parse *s)
             if (hex_read_address(s->word, &value) != s->word + s->bytes &&
                 hex_read64(s->word, &value) != s->word + s->bytes)
                 return wrong(s, "register value", "a hexadecimal number");
+            if (group == wanted)
+                s->operand[s->operand_count++] = value;
         }
     }
     return true;
 }
 
+/* The register whose value matters: of a barrier the one with its number, else the second source. */
+static uint64_t operand_register(const parse *s)
+{
+    if (!sass_has_operands(s->opcode, s->opcode_bytes))
+        return UINT64_MAX;
+    if (s->opcode[0] == 'B')
+        return s->dst_count == 1 && s->imm2 == 0 ? 0 : UINT64_MAX;
+    return s->src_count >= 2 ? s->dst_count + 1 : UINT64_MAX;
+}
+
+/* The second immediate, if the line has one. */
+static bool parse_second(parse *s)
+{
+    if (parse_i64(s->word, s->bytes, &s->imm2, NULL) != LS_OK)
+        return wrong(s, "second immediate", "a decimal number of 64 bits");
+    s->two_imms = true;
+    return keep(s, &s->tail_words);
+}
+
+static bool parse_values_word(parse *s)
+{
+    if (!is_word(s, "NoVal") && !is_word(s, "Val"))
+        return wrong(s, "word", "Val or NoVal");
+    if (!keep(s, &s->tail_words))
+        return false;
+    return !is_word(s, "Val") || parse_values(s, operand_register(s));
+}
+
 static bool parse_tail(parse *s, uint32_t version)
 {
-    int64_t second;
-    if (s->whole)
-        version = 0;
+    bool mark = sass_is_mark(s->opcode, s->opcode_bytes), more = true;
     if (version >= 5) {
         if (!word_signed(s, "immediate", &s->imm) || !keep(s, &s->tail_words))
             return false;
-    }
-    if (version >= 6) {
-        if (!next(s, "NoVal", false))
+        more = next(s, "NoVal", version == 5 || mark);
+        if (!more && version >= 6 && !mark)
             return false;
-        if (!is_word(s, "NoVal") && !is_word(s, "Val")) {
-            if (parse_i64(s->word, s->bytes, &second, NULL) != LS_OK)
-                return wrong(s, "second immediate", "a decimal number of 64 bits");
-            if (!keep(s, &s->tail_words) || !next(s, "NoVal", false))
+        if (more && !is_word(s, "NoVal") && !is_word(s, "Val")) {
+            if (!parse_second(s))
+                return false;
+            more = next(s, "NoVal", version == 5 || mark);
+            if (!more && version >= 6 && !mark)
                 return false;
         }
-        if (!is_word(s, "NoVal") && !is_word(s, "Val"))
-            return wrong(s, "word", "Val or NoVal");
-        if (!keep(s, &s->tail_words))
-            return false;
-        if (is_word(s, "Val"))
-            return parse_values(s);
+        if (more && version >= 6) {
+            bool values = is_word(s, "Val");
+            if (!parse_values_word(s))
+                return false;
+            more = !values && next(s, "", true);
+        }
+    } else {
+        more = next(s, "", true);
     }
-    if (next(s, "", true)) {
+    if (more) {
         char quoted[48];
         return fail(s, "'%s' stands behind the end of the instruction",
                     quote_text(s->word, s->bytes, quoted, sizeof quoted));
@@ -416,6 +274,9 @@ static ls_status decode(acc_reader *r, const parse *s, ls_inst *inst, ls_error *
         .src_count = (uint32_t)s->src_count,
         .width = (uint32_t)s->width,
         .imm = s->imm,
+        .imm2 = s->imm2,
+        .two_imms = s->two_imms,
+        .commit = s->commit,
     };
     ls_status status = sass_decode(version, &line, r->options.unknown_opcodes_as_alu, inst, &said);
     if (status != LS_OK) {
@@ -523,8 +384,12 @@ ls_status acc_line_slow(acc_reader *r, ls_cta *cta, ls_error *err)
             status = acc_reader_defect(r, ACC_lane_range, err, "%s",
                                        rules_say_lanes(&r->kernel.info, r->warp, s.mask, text, sizeof text));
         }
-        if (status == LS_OK)
+        if (status == LS_OK && s.copy.words > 0)
+            status = parse_inspect_bulk(r, &s, err);
+        if (status == LS_OK) {
+            parse_make_record(&s, cta, addr_count);
             status = add_line(r, cta, &s, end, next_line, err);
+        }
     }
     if (!good || r->warp == ACC_NO_WARP)
         cta->addr_count = addr_count;

@@ -14,15 +14,18 @@ ls_status acc_inspect(acc_reader *r, const ls_dyn *dyn, ls_error *err);
 /* Offsets of addresses have 30 bits, those of instructions 32. */
 static inline bool acc_is_full(const ls_cta *cta)
 {
-    return cta->addr_count + ACC_LANES >= 1u << 30 || cta->dyn_count >= UINT32_MAX;
+    return cta->addr_count + 2 * ACC_LANES + 1 >= 1u << 30 || cta->dyn_count >= UINT32_MAX;
 }
+
+/* Addresses of a line and the operands beside them; bulk copies make room for more. */
+#define ACC_WORDS (2 * ACC_LANES + 1)
 
 /* Room for one more line of any length. */
 static inline bool acc_reserve(ls_cta *cta)
 {
-    if (cta->dyn_count < cta->dyn_capacity && cta->addr_count + ACC_LANES <= cta->addr_capacity)
+    if (cta->dyn_count < cta->dyn_capacity && cta->addr_count + ACC_WORDS <= cta->addr_capacity)
         return true;
-    return !acc_is_full(cta) && cta_reserve(cta, 0, 1, ACC_LANES);
+    return !acc_is_full(cta) && cta_reserve(cta, 0, 1, ACC_WORDS);
 }
 
 #endif

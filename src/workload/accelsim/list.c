@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "workload/accelsim/input.h"
 #include "workload/accelsim/reader.h"
+#include "workload/accelsim/tracez.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +15,7 @@
 
 #define LIST_NAME "kernelslist.g"
 #define RAW_LIST_NAME "kernelslist"
+#define CONTEXT_LIST "kernelslist_ctx_" /* further contexts: kernelslist_ctx_0x55d0.g */
 #define LIST_MAX (64u << 20)
 
 static const char *const suffixes[] = { "", ".xz", ".zst", ".gz" };
@@ -77,10 +79,13 @@ static ls_status check_list(const acc_trace *t, ls_error *err)
     return ls_error_at(err, t->list, commands[0].line, 0);
 }
 
-/* Cuts the text into lines, in place. */
+/* Cuts the text into lines, in place, and adds its commands to those of earlier lists. */
 static ls_status read_list(acc_trace *t, acc_report *report, char *text, ls_error *err)
 {
-    LS_VEC(trace_cmd) commands = { 0 };
+    LS_VEC(trace_cmd)
+    commands = { .at = t->trace.commands,
+                 .count = t->trace.command_count,
+                 .capacity = t->trace.command_count };
     ls_status status = LS_OK;
     uint64_t number = 0;
     for (char *line = text, *next; line && status == LS_OK; line = next) {
@@ -97,6 +102,7 @@ static ls_status read_list(acc_trace *t, acc_report *report, char *text, ls_erro
         if (!*line)
             continue;
         status = read_command(t, report, line, number, &command, err);
+        command.context = t->contexts;
         if (status == LS_OK && !vec_push(&commands, command))
             status = no_memory(err);
     }
@@ -169,13 +175,75 @@ static ls_status open_file(acc_trace *t, const char *path, acc_report *report, l
     return status;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names of a directory that `wanted` accepts, sorted. A directory that cannot be read has none. */
+static ls_status find_names(const char *dir, bool (*wanted)(const char *name), mem_arena *arena, char ***names,
+                            size_t *count, ls_error *err)
+{
+    LS_VEC(char *) found = { 0 };
+    DIR *stream = opendir(dir);
+    bool failed = false;
+    *names = NULL;
+    *count = 0;
+    if (!stream)
+        return LS_OK;
+    for (struct dirent *entry; !failed && (entry = readdir(stream));) {
+        if (!wanted(entry->d_name))
+            continue;
+        char *name = arena_strdup(arena, entry->d_name);
+        failed = !name || !vec_push(&found, name);
+    }
+    closedir(stream);
+    if (found.count)
+        qsort(found.at, found.count, sizeof *found.at, by_name);
+    *names = arena_array(arena, found.count + 1, sizeof **names);
+    failed |= !*names;
+    if (!failed && found.count)
+        memcpy(*names, found.at, found.count * sizeof *found.at);
+    *count = found.count;
+    vec_fini(&found);
+    return failed ? no_memory(err) : LS_OK;
+}
+
+static bool is_context_list(const char *name)
+{
+    return starts_with(name, CONTEXT_LIST) && ends_with(name, ".g");
+}
+
+/* Lists of further contexts follow the first one. Their errors name them; the first list stays the trace's own. */
+static ls_status open_contexts(acc_trace *t, const char *path, acc_report *report, ls_error *err)
+{
+    const char *first = t->list;
+    char **names;
+    size_t count;
+    ls_status status = find_names(path, is_context_list, &t->arena, &names, &count, err);
+    for (size_t i = 0; i < count && status == LS_OK; i++) {
+        char *list = path_join(&t->arena, path, names[i]);
+        if (++t->contexts > ACC_CONTEXTS_MAX) {
+            ls_fail(err, LS_ERR_UNSUPPORTED, "the directory has lists of more than %u contexts",
+                    ACC_CONTEXTS_MAX);
+            return ls_error_at(err, path, 0, 0);
+        }
+        t->lists[t->contexts] = list;
+        status = list ? open_file(t, list, report, err) : no_memory(err);
+    }
+    t->list = first;
+    return status;
+}
+
 static ls_status open_directory(acc_trace *t, const char *path, acc_report *report, ls_error *err)
 {
     char *list = path_join(&t->arena, path, LIST_NAME), *raw = path_join(&t->arena, path, RAW_LIST_NAME);
     if (!list || !raw)
         return no_memory(err);
-    if (file_exists(list))
-        return open_file(t, list, report, err);
+    if (file_exists(list)) {
+        ls_status status = open_file(t, list, report, err);
+        return status == LS_OK ? open_contexts(t, path, report, err) : status;
+    }
     if (file_exists(raw))
         ls_fail(err, LS_ERR_IO, "the directory has %s but no %s: group the trace with post-traces-processing",
                 RAW_LIST_NAME, LIST_NAME);
@@ -199,73 +267,53 @@ static bool has_suffix(const char *name, size_t *stem)
     return false;
 }
 
-static bool is_kernel_file(const char *name)
+/* The name without what says how the file is written: .traceg, .traceg.xz, .tracez. *traced: it has one of these. */
+static size_t kernel_stem(const char *name, bool *traced)
 {
+    static const char text[] = ".traceg", pages[] = TRACEZ_SUFFIX;
+    const size_t bytes = sizeof text - 1;
     size_t stem;
     has_suffix(name, &stem);
-    return starts_with(name, "kernel") && stem > 7 && memcmp(name + stem - 7, ".traceg", 7) == 0;
+    *traced = stem > bytes && (memcmp(name + stem - bytes, text, bytes) == 0 || ends_with(name, pages));
+    return *traced ? stem - bytes : stem;
 }
 
-static int by_name(const void *a, const void *b)
+static bool is_kernel_file(const char *name)
 {
-    return strverscmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Names of kernel files in a directory, sorted. A directory that cannot be read has none. */
-static ls_status kernel_files(const char *dir, mem_arena *arena, char ***names, size_t *count, ls_error *err)
-{
-    LS_VEC(char *) found = { 0 };
-    DIR *stream = opendir(dir);
-    bool failed = false;
-    *names = NULL;
-    *count = 0;
-    if (!stream)
-        return LS_OK;
-    for (struct dirent *entry; !failed && (entry = readdir(stream));) {
-        if (!is_kernel_file(entry->d_name))
-            continue;
-        char *name = arena_strdup(arena, entry->d_name);
-        failed = !name || !vec_push(&found, name);
-    }
-    closedir(stream);
-    if (found.count)
-        qsort(found.at, found.count, sizeof *found.at, by_name);
-    *names = arena_array(arena, found.count + 1, sizeof **names);
-    failed |= !*names;
-    if (!failed && found.count)
-        memcpy(*names, found.at, found.count * sizeof *found.at);
-    *count = found.count;
-    vec_fini(&found);
-    return failed ? no_memory(err) : LS_OK;
+    bool traced;
+    kernel_stem(name, &traced);
+    return starts_with(name, "kernel") && traced;
 }
 
 static ls_status fail_missing(const acc_trace *t, mem_arena *arena, const trace_cmd *command, ls_error *err)
 {
     char quoted[120], **names;
     size_t count;
-    ls_status status = kernel_files(t->dir, arena, &names, &count, err);
+    ls_status status = find_names(t->dir, is_kernel_file, arena, &names, &count, err);
     if (status != LS_OK)
         return status;
     ls_fail(err, LS_ERR_IO, "the kernel file '%s' does not exist",
             quote_text(command->text, strlen(command->text), quoted, sizeof quoted));
     ls_error_nearest(err, nearest_of(command->text, (const char *const *)names, count));
-    return t->list ? ls_error_at(err, t->list, command->line, 0) : LS_ERR_IO;
+    const char *list = acc_trace_list(t, command);
+    return list ? ls_error_at(err, list, command->line, 0) : LS_ERR_IO;
 }
 
 ls_status acc_trace_find(const acc_trace *t, mem_arena *arena, const trace_cmd *command, char **path,
                          bool *other_name, ls_error *err)
 {
     char *listed = path_join(arena, t->dir, command->text);
-    size_t stem;
+    bool traced;
     *other_name = false;
     *path = listed;
     if (!listed)
         return no_memory(err);
     if (file_exists(listed))
         return LS_OK;
-    has_suffix(listed, &stem);
-    for (size_t i = 0; i < SUFFIX_COUNT; i++) {
-        *path = arena_printf(arena, "%.*s%s", (int)stem, listed, suffixes[i]);
+    size_t stem = kernel_stem(listed, &traced);
+    for (size_t i = 0; i < SUFFIX_COUNT + traced; i++) {
+        *path = arena_printf(arena, "%.*s%s%s", (int)stem, listed, traced && i < SUFFIX_COUNT ? ".traceg" : "",
+                             i < SUFFIX_COUNT ? suffixes[i] : TRACEZ_SUFFIX);
         if (!*path)
             return no_memory(err);
         *other_name = true;
@@ -280,8 +328,8 @@ ls_status acc_trace_unlisted(const acc_trace *t, mem_arena *arena, char ***names
     char **all;
     size_t found = 0, total, stem;
     string_map listed = { 0 };
-    bool failed = false;
-    ls_status status = kernel_files(t->dir, arena, &all, &total, err);
+    bool failed = false, traced;
+    ls_status status = find_names(t->dir, is_kernel_file, arena, &all, &total, err);
     *names = all;
     *count = 0;
     if (status != LS_OK || !t->list)
@@ -290,11 +338,11 @@ ls_status acc_trace_unlisted(const acc_trace *t, mem_arena *arena, char ***names
         const trace_cmd *command = &t->trace.commands[i];
         if (command->kind != LS_COMMAND_KERNEL)
             continue;
-        has_suffix(command->text, &stem);
+        stem = kernel_stem(command->text, &traced);
         failed |= !map_putn(&listed, command->text, stem, &listed);
     }
     for (size_t i = 0; i < total; i++) {
-        has_suffix(all[i], &stem);
+        stem = kernel_stem(all[i], &traced);
         if (!map_getn(&listed, all[i], stem))
             all[found++] = all[i];
     }
@@ -317,6 +365,8 @@ static ls_status open_kernel(sass_trace *trace, uint64_t index, trace_kernel **o
         status = acc_input_open(path, &input, err);
     if (status == LS_OK)
         status = acc_reader_open(input, path, &trace->options, NULL, out, err);
+    if (status == LS_OK && trace->commands[index].context > 0)
+        (*out)->info.stream |= (uint64_t)trace->commands[index].context << TRACE_CONTEXT_SHIFT;
     arena_fini(&arena);
     return status;
 }

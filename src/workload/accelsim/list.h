@@ -6,12 +6,23 @@
 #include "workload/accelsim/report.h"
 #include "workload/trace.h"
 
+#define ACC_CONTEXTS_MAX 255u /* lists of further contexts in a directory */
+
 typedef struct acc_trace {
     sass_trace trace; /* first: callers hold a pointer to it */
     mem_arena arena;
-    const char *list; /* the list's path; NULL: one kernel file was opened */
-    const char *dir;  /* where kernel files are */
+    const char *list;                        /* the list's path; NULL: one kernel file was opened */
+    const char *dir;                         /* where kernel files are */
+    uint32_t contexts;                       /* lists of further contexts that were read */
+    const char *lists[ACC_CONTEXTS_MAX + 1]; /* paths by context, if there are several */
 } acc_trace;
+
+/* The list that a command stands in; NULL: one kernel file was opened. */
+static inline const char *acc_trace_list(const acc_trace *trace, const trace_cmd *command)
+{
+    const char *list = trace->lists[command->context];
+    return list ? list : trace->list;
+}
 
 /* As trace_open(); defects of the list itself go to the report, which may be NULL. */
 ls_status acc_trace_open(const char *path, const trace_options *options, acc_report *report, acc_trace **out,

@@ -215,6 +215,31 @@ static ls_status identify_block(acc_reader *r, ls_cta *cta, const char *end, ls_
     return LS_OK;
 }
 
+/* "cluster id = x,y,z", "cluster cta = x,y,z" or "cluster rank = n": newer tracers write all three. */
+static ls_status place_block(acc_reader *r, ls_cta *cta, const char *end, ls_error *err)
+{
+    static const struct {
+        const char *word;
+        unsigned count;
+    } lines[] = { { "cluster id", 3 }, { "cluster cta", 3 }, { "cluster rank", 1 } };
+    uint32_t *const to[] = { cta->cluster, cta->cluster_cta, &cta->cluster_rank };
+    uint64_t numbers[3];
+    for (size_t i = 0; i < LS_COUNT_OF(lines); i++) {
+        if (!starts(r->at, end, lines[i].word))
+            continue;
+        if (!read_mark(r->at, end, lines[i].word, lines[i].count, numbers))
+            break;
+        for (unsigned k = 0; k < lines[i].count; k++) {
+            if (numbers[k] > UINT32_MAX)
+                return bad_mark(r, end, err);
+            to[i][k] = (uint32_t)numbers[k];
+        }
+        cta->in_cluster = true;
+        return LS_OK;
+    }
+    return bad_mark(r, end, err);
+}
+
 static ls_status begin_block(acc_reader *r, ls_cta *cta, ls_error *err)
 {
     uint32_t warps = ls_kernel_warps(&r->kernel.info);
@@ -222,6 +247,10 @@ static ls_status begin_block(acc_reader *r, ls_cta *cta, ls_error *err)
     cta->extra = NULL;
     cta->index = r->block_index;
     cta->id[0] = cta->id[1] = cta->id[2] = 0;
+    cta->in_cluster = false;
+    memset(cta->cluster, 0, sizeof cta->cluster);
+    memset(cta->cluster_cta, 0, sizeof cta->cluster_cta);
+    cta->cluster_rank = 0;
     cta->warp_count = warps;
     if (!cta_reserve(cta, warps, 64, 64))
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
@@ -286,8 +315,8 @@ static ls_status read_mark_line(acc_reader *r, ls_cta *cta, const char *end, boo
         return begin_warp(r, cta, end, err);
     if (starts(r->at, end, "insts"))
         return count_warp(r, end, err);
-    if (starts(r->at, end, "cluster ")) /* the place in a cluster, which newer tracers write */
-        return LS_OK;
+    if (starts(r->at, end, "cluster "))
+        return place_block(r, cta, end, err);
     if (!r->in_warp || !r->counted)
         return acc_reader_defect(r, ACC_structure, err, "an instruction outside of a warp");
     return LS_OK;
@@ -397,6 +426,21 @@ static ls_status next_cta(trace_kernel *kernel, ls_cta *cta, bool *end, ls_error
     return status;
 }
 
+/* Only of files with an index of their blocks. */
+static ls_status seek(trace_kernel *kernel, uint64_t index, ls_error *err)
+{
+    acc_reader *r = (acc_reader *)kernel;
+    ls_status status = acc_input_seek(r->input, index, &r->line, err);
+    if (status != LS_OK)
+        return status;
+    r->at = r->end = r->buffer;
+    r->at_end = r->open_end = r->finished = r->in_warp = r->counted = false;
+    r->warp = ACC_NO_WARP;
+    r->block_index = index;
+    ls_error_clear(&r->read_error);
+    return LS_OK;
+}
+
 /* -------------------------------------------------------------------------------------------- open, close */
 
 static void close_reader(trace_kernel *kernel)
@@ -436,6 +480,14 @@ static const trace_kernel_ops reader_ops = {
     .header = header_text,
 };
 
+static const trace_kernel_ops seeking_ops = {
+    .next_cta = next_cta,
+    .seek = seek,
+    .close = close_reader,
+    .text = inst_text,
+    .header = header_text,
+};
+
 /* Allocates memory for the blocks, once the header is known. */
 static ls_status prepare(acc_reader *r, ls_error *err)
 {
@@ -458,7 +510,7 @@ ls_status acc_reader_open(acc_input *input, const char *path, const trace_option
         acc_input_close(input);
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     }
-    r->kernel.ops = &reader_ops;
+    r->kernel.ops = acc_input_has_blocks(input) ? &seeking_ops : &reader_ops;
     r->input = input;
     r->report = report;
     r->options = *options;

@@ -9,8 +9,8 @@
 #include "workload/sink.h"
 #include "workload/trace.h"
 
-#define ACC_LINE_MAX (64u << 10) /* register values of a line can fill half of it */
-#define ACC_BUFFER_BYTES (256u << 10)
+#define ACC_LINE_MAX (256u << 10) /* a bulk copy may list some thousand addresses */
+#define ACC_BUFFER_BYTES (1u << 20)
 #define ACC_NO_WARP UINT32_MAX
 
 typedef struct acc_reader {

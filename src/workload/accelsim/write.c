@@ -114,11 +114,10 @@ void write_header_grid(text_buffer *out, const char *header, size_t bytes, const
 
 /* -------------------------------------------------------------------------------------------------- lines */
 
-static char *put_addresses(char *p, const ls_cta *cta, const ls_dyn *dyn)
+static char *put_addresses(char *p, const uint64_t *words, uint32_t mask, ls_addr_mode mode)
 {
-    const uint64_t *words = cta->addrs + (dyn->addr >> 2);
-    unsigned lanes = (unsigned)__builtin_popcount(dyn->mask);
-    switch ((ls_addr_mode)(dyn->addr & 3)) {
+    unsigned lanes = (unsigned)__builtin_popcount(mask);
+    switch (mode) {
     case LS_ADDR_STRIDE:
         p = put_address(put_text(p, "1 "), words[0], 0);
         p = put_int(p, (int64_t)words[1]);
@@ -132,12 +131,41 @@ static char *put_addresses(char *p, const ls_cta *cta, const ls_dyn *dyn)
         }
         return p;
     case LS_ADDR_LIST:
+    case LS_ADDR_RECORD:
         break;
     }
     p = put_text(p, "0 ");
     for (unsigned i = 0; i < lanes; i++)
         p = put_address(p, words[i], 16);
     return p;
+}
+
+/* The fields of a bulk copy, as parse_bulk() of line.c reads them. */
+static void put_bulk(text_buffer *out, const uint64_t *record)
+{
+    uint32_t details = ls_record_details(record[0]),
+             count = ls_record_words(record[0]) - LS_BULK_WORD_ADDRESSES;
+    const uint64_t *addresses = record + LS_BULK_WORD_ADDRESSES;
+    bool list = ls_record_format(record[0]) == 3;
+    text_printf(out, "0x%08" PRIx64 " %u ", record[LS_BULK_WORD_PLACE] & UINT32_MAX, details & 1);
+    if (details & 1)
+        text_printf(out, "0x%04" PRIx64 " ", record[LS_BULK_WORD_PLACE] >> 32);
+    text_printf(out, "%" PRIu64 " %" PRIu64 " ", record[LS_BULK_WORD_BYTES], record[LS_BULK_WORD_OUTSIDE]);
+    if (list)
+        text_printf(out, "3 %" PRIu64 " ", record[LS_BULK_WORD_COUNT]);
+    else
+        text_printf(out, "4 0x%0*" PRIx64 " %" PRIu64 " ", (int)(details >> 8), addresses[0],
+                    record[LS_BULK_WORD_COUNT]);
+    for (uint32_t i = list ? 0 : 1; i < count; i++) {
+        char buffer[32], *p = buffer;
+        if (list)
+            p = put_address(p, addresses[i], details >> 8);
+        else {
+            p = put_int(p, (int64_t)(addresses[i] - addresses[i - 1]));
+            *p++ = ' ';
+        }
+        text_addn(out, buffer, (size_t)(p - buffer));
+    }
 }
 
 typedef struct line_writer {
@@ -171,8 +199,15 @@ static bool put_line(line_writer *w, const ls_dyn *dyn)
     text_add(w->out, text.body);
     p = buffer;
     *p++ = ' ';
-    if (dyn->addr != LS_ADDR_NONE)
-        p = put_addresses(p, w->cta, dyn);
+    const uint64_t *record = ls_cta_record(w->cta, dyn);
+    if (record && ls_record_kind_of(record[0]) == LS_RECORD_BULK) {
+        text_add(w->out, " ");
+        put_bulk(w->out, record);
+        p = buffer;
+    } else if (record && ls_record_kind_of(record[0]) == LS_RECORD_MBARRIER)
+        p = put_addresses(p, record + 1, dyn->mask, (ls_addr_mode)ls_record_format(record[0]));
+    else if (dyn->addr != LS_ADDR_NONE && !record)
+        p = put_addresses(p, w->cta->addrs + (dyn->addr >> 2), dyn->mask, (ls_addr_mode)(dyn->addr & 3));
     else if (has_width(text.body))
         p = put_text(p, "1 0x0 0 "); /* as for an empty mask: a line with a width has addresses */
     text_addn(w->out, buffer, (size_t)(p - buffer));
@@ -190,26 +225,40 @@ static bool put_line(line_writer *w, const ls_dyn *dyn)
     return true;
 }
 
+ls_status write_warp(text_buffer *out, const trace_kernel *kernel, const ls_kernel_info *info,
+                     const ls_cta *cta, uint32_t warp, uint32_t first, uint32_t count, ls_error *err)
+{
+    line_writer w = { .out = out, .kernel = kernel, .cta = cta, .values = cta->extra };
+    uint32_t start = cta->warps[warp].first + first;
+    if (info->tracer_version < 3)
+        snprintf(w.prefix, sizeof w.prefix, "%" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " ", cta->id[0],
+                 cta->id[1], cta->id[2], warp);
+    if (w.values) /* warps, and so their values, may lie in the block in any order */
+        w.next_value = cta_values_from(w.values, start);
+    for (uint32_t k = 0; k < count; k++)
+        if (!put_line(&w, &cta->dyns[start + k]))
+            return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    return out->failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left") : LS_OK;
+}
+
 ls_status write_cta(text_buffer *out, const trace_kernel *kernel, const ls_kernel_info *info,
                     const ls_cta *cta, bool first, ls_error *err)
 {
+    ls_status status = LS_OK;
     if (!kernel->ops->text)
         return ls_fail(err, LS_ERR_UNSUPPORTED, "kernel '%s' comes from a source without text", info->name);
-    line_writer w = { .out = out, .kernel = kernel, .cta = cta, .values = cta->extra };
     text_printf(out, "%s#BEGIN_TB\n\nthread block = %" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n", first ? "" : "\n",
                 cta->id[0], cta->id[1], cta->id[2]);
-    for (uint32_t i = 0; i < cta->warp_count; i++) {
-        const ls_warp_stream *warp = &cta->warps[i];
-        text_printf(out, "\nwarp = %" PRIu32 "\ninsts = %" PRIu32 "\n", i, warp->count);
-        if (info->tracer_version < 3)
-            snprintf(w.prefix, sizeof w.prefix, "%" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " ", cta->id[0],
-                     cta->id[1], cta->id[2], i);
-        if (w.values) /* warps, and so their values, may lie in the block in any order */
-            w.next_value = cta_values_from(w.values, warp->first);
-        for (uint32_t k = 0; k < warp->count; k++)
-            if (!put_line(&w, &cta->dyns[warp->first + k]))
-                return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+    if (cta->in_cluster)
+        text_printf(out,
+                    "cluster id = %" PRIu32 ",%" PRIu32 ",%" PRIu32 "\ncluster cta = %" PRIu32 ",%" PRIu32
+                    ",%" PRIu32 "\ncluster rank = %" PRIu32 "\n",
+                    cta->cluster[0], cta->cluster[1], cta->cluster[2], cta->cluster_cta[0],
+                    cta->cluster_cta[1], cta->cluster_cta[2], cta->cluster_rank);
+    for (uint32_t i = 0; i < cta->warp_count && status == LS_OK; i++) {
+        text_printf(out, "\nwarp = %" PRIu32 "\ninsts = %" PRIu32 "\n", i, cta->warps[i].count);
+        status = write_warp(out, kernel, info, cta, i, 0, cta->warps[i].count, err);
     }
     text_add(out, "\n#END_TB\n");
-    return out->failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left") : LS_OK;
+    return status == LS_OK && out->failed ? ls_fail(err, LS_ERR_NOMEM, "the host has no memory left") : status;
 }

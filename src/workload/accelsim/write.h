@@ -16,6 +16,10 @@ void write_header(text_buffer *out, const ls_kernel_info *info);
 ls_status write_cta(text_buffer *out, const trace_kernel *kernel, const ls_kernel_info *info,
                     const ls_cta *cta, bool first, ls_error *err);
 
+/* Adds the lines of `count` executions of a warp, from its number `first` on. */
+ls_status write_warp(text_buffer *out, const trace_kernel *kernel, const ls_kernel_info *info,
+                     const ls_cta *cta, uint32_t warp, uint32_t first, uint32_t count, ls_error *err);
+
 /* Copies a header with another grid: only the line that names it changes. */
 void write_header_grid(text_buffer *out, const char *header, size_t bytes, const uint32_t grid[3]);
 
@@ -27,6 +31,7 @@ typedef enum text_compression {
     LS_COMPRESS_XZ,
     LS_COMPRESS_ZST,
     LS_COMPRESS_GZ,
+    LS_COMPRESS_TRACEZ, /* .tracez files of Accel-Sim 2.0 */
     LS_COMPRESS_COUNT
 } text_compression;
 

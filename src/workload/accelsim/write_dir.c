@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/map.h"
+#include "workload/accelsim/tracez.h"
 #include "workload/accelsim/write_zip.h"
 
 #include <dirent.h>
@@ -26,8 +27,9 @@ typedef struct dir_sink {
     temp_file temp;   /* the directory while it is written */
     string_map files; /* names that were written, so that a kernel that is launched twice is written once */
     text_buffer list, text;
-    zip_writer *zip; /* of the kernel that is being written, or NULL */
-    bool first;      /* no block of the kernel was written yet */
+    zip_writer *zip;      /* of the kernel that is being written, or NULL */
+    tracez_writer *pages; /* the same for a .tracez file */
+    bool first;           /* no block of the kernel was written yet */
 } dir_sink;
 
 static ls_status fail_memory(ls_error *err)
@@ -63,6 +65,7 @@ static ls_status check_free(const char *path, ls_error *err)
 static void destroy(dir_sink *sink)
 {
     zip_abort(sink->zip);
+    tracez_abort(sink->pages);
     map_fini(&sink->files);
     text_fini(&sink->list);
     text_fini(&sink->text);
@@ -74,7 +77,9 @@ static void dir_abort(trace_sink *base)
 {
     dir_sink *sink = (dir_sink *)base;
     zip_abort(sink->zip);
+    tracez_abort(sink->pages);
     sink->zip = NULL;
+    sink->pages = NULL;
     temp_discard(&sink->temp);
     destroy(sink);
 }
@@ -89,10 +94,16 @@ static ls_status file_name(dir_sink *sink, const char *name, const char **out, l
         return ls_fail(err, LS_ERR_UNSUPPORTED,
                        "'%s' cannot be the file of a kernel: it must start with 'kernel' and have no '/'",
                        quote_text(name, strlen(name), quoted, sizeof quoted));
+    static const char text_suffix[] = ".traceg";
     text_compression old = zip_of_name(name);
     size_t stem = strlen(name) - strlen(zip_suffix(old));
     text_compression compression = sink->compression == LS_COMPRESS_SAME ? old : sink->compression;
-    *out = arena_printf(&sink->arena, "%.*s%s", (int)stem, name, zip_suffix(compression));
+    bool from = old == LS_COMPRESS_TRACEZ, to = compression == LS_COMPRESS_TRACEZ;
+    if (to && !from && stem >= sizeof text_suffix - 1 &&
+        memcmp(name + stem - (sizeof text_suffix - 1), text_suffix, sizeof text_suffix - 1) == 0)
+        stem -= sizeof text_suffix - 1; /* .tracez stands for .traceg and a compression */
+    *out = arena_printf(&sink->arena, "%.*s%s%s", (int)stem, name, from && !to ? text_suffix : "",
+                        zip_suffix(compression));
     return *out ? LS_OK : fail_memory(err);
 }
 
@@ -119,10 +130,12 @@ static ls_status dir_begin(trace_sink *base, const sink_kernel *kernel, bool *kn
     char *path = path_join(&sink->arena, sink->temp.path, name);
     if (!path || !map_put(&sink->files, name, NULL))
         return fail_memory(err);
+    sink->first = true;
+    if (zip_of_name(name) == LS_COMPRESS_TRACEZ)
+        return tracez_create(path, kernel->header, kernel->header_bytes, &sink->pages, err);
     status = zip_create(path, zip_of_name(name), &sink->zip, err);
     if (status != LS_OK)
         return status;
-    sink->first = true;
     return zip_write(sink->zip, kernel->header, kernel->header_bytes, err);
 }
 
@@ -136,6 +149,8 @@ static ls_status flush(dir_sink *sink, ls_error *err)
 static ls_status dir_cta(trace_sink *base, const sink_kernel *kernel, const ls_cta *cta, ls_error *err)
 {
     dir_sink *sink = (dir_sink *)base;
+    if (sink->pages)
+        return tracez_add(sink->pages, kernel->kernel, kernel->info, cta, err);
     ls_status status = write_cta(&sink->text, kernel->kernel, kernel->info, cta, sink->first, err);
     sink->first = false;
     return status == LS_OK && sink->text.count >= FLUSH_BYTES ? flush(sink, err) : status;
@@ -145,6 +160,11 @@ static ls_status dir_end(trace_sink *base, const sink_kernel *kernel, ls_error *
 {
     (void)kernel;
     dir_sink *sink = (dir_sink *)base;
+    if (sink->pages) {
+        tracez_writer *pages = sink->pages;
+        sink->pages = NULL;
+        return tracez_finish(pages, err);
+    }
     ls_status status = flush(sink, err);
     if (status != LS_OK)
         return status;

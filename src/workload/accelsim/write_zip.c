@@ -3,6 +3,8 @@
 #define ZLIB_CONST /* zlib only reads its input */
 #include "workload/accelsim/write_zip.h"
 
+#include "workload/accelsim/tracez.h"
+
 #include <errno.h>
 #include <lzma.h>
 #include <stdio.h>
@@ -30,12 +32,12 @@ struct zip_writer {
 
 static const char *const suffixes[LS_COMPRESS_COUNT] = {
     [LS_COMPRESS_SAME] = "",    [LS_COMPRESS_NONE] = "",  [LS_COMPRESS_XZ] = ".xz",
-    [LS_COMPRESS_ZST] = ".zst", [LS_COMPRESS_GZ] = ".gz",
+    [LS_COMPRESS_ZST] = ".zst", [LS_COMPRESS_GZ] = ".gz", [LS_COMPRESS_TRACEZ] = TRACEZ_SUFFIX,
 };
 
 const char *const compression_names[LS_COMPRESS_COUNT + 1] = {
     [LS_COMPRESS_SAME] = "same", [LS_COMPRESS_NONE] = "none", [LS_COMPRESS_XZ] = "xz",
-    [LS_COMPRESS_ZST] = "zst",   [LS_COMPRESS_GZ] = "gz",
+    [LS_COMPRESS_ZST] = "zst",   [LS_COMPRESS_GZ] = "gz",     [LS_COMPRESS_TRACEZ] = "tracez",
 };
 
 const char *zip_suffix(text_compression compression)

@@ -196,6 +196,18 @@ static bool touch(touch_table *t, uint64_t page, uint32_t device)
     return true;
 }
 
+/* Bulk copies have global addresses; other records have none. */
+static bool touch_record(touch_table *t, const devices_list *list, uint32_t device, const uint64_t *record)
+{
+    uint32_t count = 0;
+    const uint64_t *addresses =
+        ls_record_kind_of(record[0]) == LS_RECORD_BULK ? ls_cta_bulk_addresses(record, &count) : NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (!touch(t, addresses[i] / list->page_bytes, device))
+            return false;
+    return true;
+}
+
 static ls_status touch_block(touch_table *t, const devices_list *list, uint32_t device,
                              const trace_kernel *kernel, const ls_cta *cta, ls_error *err)
 {
@@ -206,6 +218,12 @@ static ls_status touch_block(touch_table *t, const devices_list *list, uint32_t 
         uint64_t addresses[32];
         if (dyn->addr == LS_ADDR_NONE || insts[dyn->inst].space == LS_SPACE_SHARED)
             continue;
+        const uint64_t *record = ls_cta_record(cta, dyn);
+        if (record != NULL) {
+            if (!touch_record(t, list, device, record))
+                return devices_no_memory(err);
+            continue;
+        }
         ls_cta_addresses(cta, dyn, addresses);
         for (uint32_t lane = 0; lane < 32; lane++)
             if ((dyn->mask >> lane & 1) != 0 && ls_kernel_space(info, addresses[lane]) == LS_SPACE_GLOBAL &&

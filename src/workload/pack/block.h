@@ -81,6 +81,7 @@ typedef struct pack_encoder {
     uint32_t *changes;
     uint8_t *has_addresses;
     size_t inst_count, inst_capacity;
+    bool has_records; /* the present thread block: columns have no place for them */
 } pack_encoder;
 
 void pack_encoder_fini(pack_encoder *e);

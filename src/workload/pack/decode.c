@@ -378,6 +378,17 @@ static inline void expected(pack_memory *m, uint32_t warp_serial, uint64_t *word
     words[1] = m->stride;
 }
 
+/* A record, of which `room` words may be filled; false if the block is wrong. */
+static bool record(pack_decoder *d, uint64_t *words, uint32_t mask, uint64_t room, uint64_t *count)
+{
+    *count = number(d, LS_PACK_BASES);
+    if (*count == 0 || *count > room)
+        return false;
+    for (uint64_t i = 0; i < *count && !d->short_stream; i++)
+        words[i] = number(d, LS_PACK_BASES) + (i < LS_PACK_RECORD_CHAIN ? 0 : words[i - 1]);
+    return !d->short_stream && cta_record_is_valid(words, *count, mask);
+}
+
 /* The addresses of a warp's executions; `room` words are there in all. False if the block is wrong. */
 static bool addresses(pack_decoder *d, ls_cta *cta, ls_dyn *dyns, const pack_access *access, uint32_t count,
                       uint64_t room)
@@ -409,6 +420,11 @@ static bool addresses(pack_decoder *d, ls_cta *cta, ls_dyn *dyns, const pack_acc
             words[0] = words[1] = 0;
             at += 2;
             dyn->addr ^= 3 ^ LS_ADDR_STRIDE;
+        } else if (op == LS_PACK_OP_RECORD) {
+            uint64_t words_of_record;
+            if (!record(d, words, dyn->mask, room - at, &words_of_record))
+                return false;
+            at += words_of_record;
         } else {
             dyn->addr = LS_ADDR_NONE;
             if (op != LS_PACK_OP_NONE)
@@ -424,6 +440,20 @@ static bool addresses(pack_decoder *d, ls_cta *cta, ls_dyn *dyns, const pack_acc
 
 /* ------------------------------------------------------------------------------------------- thread block */
 
+static bool cluster(pack_stream *s, ls_cta *cta)
+{
+    uint32_t *const to[] = { &cta->cluster[0],     &cta->cluster[1],     &cta->cluster[2],
+                             &cta->cluster_cta[0], &cta->cluster_cta[1], &cta->cluster_cta[2],
+                             &cta->cluster_rank };
+    for (size_t i = 0; i < LS_COUNT_OF(to); i++) {
+        uint64_t value = over(s) ? 0 : get_varint(&s->at);
+        if (over(s) || value > UINT32_MAX)
+            return false;
+        *to[i] = (uint32_t)value;
+    }
+    return true;
+}
+
 /* The numbers that say how much memory is needed, checked against the streams that will fill it. A run takes
  * two bytes of the path, a known path one byte of the shape, an access one op. A segment takes two bytes of
  * the tokens, and an access in columns two bytes as well. */
@@ -431,17 +461,21 @@ static const char *shape(pack_decoder *d, uint64_t index, ls_cta *cta, uint64_t 
 {
     pack_stream *s = &d->streams[LS_PACK_SHAPE];
     const pack_stream *runs = &d->streams[LS_PACK_PATH], *ops = &d->streams[LS_PACK_OPS];
+    const pack_stream *bases = &d->streams[LS_PACK_BASES]; /* a word of a record takes at least a byte */
     const pack_stream *tokens = &d->columns.streams[LS_COLUMN_TOKENS];
     const pack_stream *accesses = &d->columns.streams[LS_COLUMN_ACCESSES];
     uint64_t flags = get_varint(&s->at), rows = d->grid[0] ? index / d->grid[0] : 0;
     uint64_t id[3] = { d->grid[0] ? index % d->grid[0] : 0, d->grid[1] ? rows % d->grid[1] : 0,
                        d->grid[1] ? rows / d->grid[1] : 0 };
-    if (over(s) || flags > 1)
+    if (over(s) || flags > (LS_PACK_HAS_ID | LS_PACK_HAS_CLUSTER))
         return "the shape of a thread block is wrong";
-    for (int i = 0; i < 3 && flags; i++)
+    for (int i = 0; i < 3 && (flags & LS_PACK_HAS_ID); i++)
         id[i] = over(s) ? 0 : get_varint(&s->at);
     if (over(s) || id[0] > UINT32_MAX || id[1] > UINT32_MAX || id[2] > UINT32_MAX)
         return "the position of a thread block is wrong";
+    cta->in_cluster = (flags & LS_PACK_HAS_CLUSTER) != 0;
+    if (cta->in_cluster && !cluster(s, cta))
+        return "the place of a thread block in its cluster is wrong";
     uint64_t warps = get_varint(&s->at);
     *dyns = get_varint(&s->at);
     if (over(s))
@@ -449,7 +483,8 @@ static const char *shape(pack_decoder *d, uint64_t index, ls_cta *cta, uint64_t 
     *words = get_varint(&s->at);
     uint64_t run = d->inst_count < LS_PACK_RUN_LIMIT ? d->inst_count : LS_PACK_RUN_LIMIT;
     if (over(s) || warps > LS_PACK_WARP_LIMIT || *words > LS_PACK_WORD_LIMIT || *dyns > UINT32_MAX ||
-        *words > (uint64_t)(ops->end - ops->at) * 32 + (uint64_t)(accesses->end - accesses->at) * 16 ||
+        *words > (uint64_t)(ops->end - ops->at) * 32 + (uint64_t)(accesses->end - accesses->at) * 16 +
+                     (uint64_t)(bases->end - bases->at) ||
         *dyns >
             (uint64_t)(runs->end - runs->at + tokens->end - tokens->at) / 2 * run + warps * LS_PACK_PATH_LIMIT)
         return "a thread block has more than its streams can say";

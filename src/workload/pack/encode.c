@@ -177,6 +177,17 @@ static bool put_list(pack_encoder *e, pack_memory *m, const ls_cta *cta, const l
     return done;
 }
 
+/* The rule is that of record() in decode.c. */
+static bool put_record(pack_encoder *e, const uint64_t *words)
+{
+    pack_bytes *b = &e->streams[LS_PACK_BASES];
+    uint32_t count = ls_record_words(words[0]);
+    bool done = put_signed(b, count);
+    for (uint32_t i = 0; i < count && done; i++)
+        done = put_signed(b, words[i] - (i < LS_PACK_RECORD_CHAIN ? 0 : words[i - 1]));
+    return done;
+}
+
 static bool put_addresses(pack_encoder *e, const ls_cta *cta, const ls_dyn *dyn)
 {
     pack_memory *m = &e->memory[dyn->inst];
@@ -185,7 +196,10 @@ static bool put_addresses(pack_encoder *e, const ls_cta *cta, const ls_dyn *dyn)
     bool done = true;
     if (dyn->addr == LS_ADDR_NONE)
         op = LS_PACK_OP_NONE;
-    else if (op != LS_ADDR_STRIDE)
+    else if (op == LS_ADDR_RECORD) {
+        op = LS_PACK_OP_RECORD;
+        done = put_record(e, words);
+    } else if (op != LS_ADDR_STRIDE)
         done = put_list(e, m, cta, dyn, &op);
     else if (words[0] == 0 && words[1] == 0)
         op = LS_PACK_OP_NULL;
@@ -317,7 +331,8 @@ static bool put_new_path(pack_encoder *e, const ls_cta *cta, const ls_warp_strea
     const ls_dyn *dyns = cta->dyns + warp->first;
     size_t shape_at = shape->count;
     *in_columns = false;
-    uint64_t segments = again || e->without_columns ? 0 : columns_segments(dyns, warp->count);
+    uint64_t segments =
+        again || e->without_columns || e->has_records ? 0 : columns_segments(dyns, warp->count);
     if (segments >= FEW_SEGMENTS && segments * SHORT_SEGMENT > warp->count &&
         !columns_put(&e->columns, cta, warp, shape, in_columns))
         return false;
@@ -354,8 +369,9 @@ static bool put_warp(pack_encoder *e, const ls_cta *cta, const ls_warp_stream *w
 /* ------------------------------------------------------------------------------------------- thread block */
 
 /* True if the thread block can be encoded: its parts must be consistent. */
-static bool consistent(const pack_encoder *e, const ls_cta *cta)
+static bool consistent(pack_encoder *e, const ls_cta *cta)
 {
+    e->has_records = false;
     if (cta->warp_count > LS_PACK_WARP_LIMIT)
         return false;
     for (uint32_t w = 0; w < cta->warp_count; w++)
@@ -367,9 +383,16 @@ static bool consistent(const pack_encoder *e, const ls_cta *cta)
             return false;
         if (dyn->addr == LS_ADDR_NONE)
             continue;
-        uint64_t words = (dyn->addr & 3) == LS_ADDR_STRIDE ? 2 : (uint64_t)__builtin_popcount(dyn->mask);
-        if (!e->has_addresses[dyn->inst] || (dyn->addr & 3) == 3 || (dyn->addr >> 2) + words > cta->addr_count)
+        if (!e->has_addresses[dyn->inst] || dyn->addr >> 2 > cta->addr_count)
             return false;
+        bool record = (dyn->addr & 3) == LS_ADDR_RECORD;
+        if (record && (dyn->addr >> 2 == cta->addr_count))
+            return false;
+        uint64_t words = ls_cta_words(cta, dyn);
+        if ((dyn->addr >> 2) + words > cta->addr_count ||
+            (record && !cta_record_is_valid(cta->addrs + (dyn->addr >> 2), words, dyn->mask)))
+            return false;
+        e->has_records |= record;
     }
     return true;
 }
@@ -384,15 +407,18 @@ static bool put_shape(pack_encoder *e, const ls_cta *cta)
             continue;
         dyns += warp->count;
         for (const ls_dyn *dyn = cta->dyns + warp->first, *end = dyn + warp->count; dyn < end; dyn++)
-            if (dyn->addr != LS_ADDR_NONE)
-                words += (dyn->addr & 3) == LS_ADDR_STRIDE ? 2 : (uint64_t)__builtin_popcount(dyn->mask);
+            words += ls_cta_words(cta, dyn);
     }
     uint64_t rows = e->grid[0] ? cta->index / e->grid[0] : 0;
     bool in_order = e->grid[0] && e->grid[1] && cta->id[0] == cta->index % e->grid[0] &&
                     cta->id[1] == rows % e->grid[1] && cta->id[2] == rows / e->grid[1];
-    bool done = put_varint(b, !in_order);
+    bool done = put_varint(b, (in_order ? 0 : LS_PACK_HAS_ID) | (cta->in_cluster ? LS_PACK_HAS_CLUSTER : 0));
     for (int i = 0; i < 3 && !in_order; i++)
         done = done && put_varint(b, cta->id[i]);
+    for (int i = 0; i < 6 && cta->in_cluster; i++)
+        done = done && put_varint(b, i < 3 ? cta->cluster[i] : cta->cluster_cta[i - 3]);
+    if (cta->in_cluster)
+        done = done && put_varint(b, cta->cluster_rank);
     return done && put_varint(b, cta->warp_count) && put_varint(b, dyns) && put_varint(b, words);
 }
 

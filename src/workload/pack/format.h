@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LS_PACK_VERSION 2u       /* the version that is written */
+#define LS_PACK_VERSION 3u       /* the version that is written: with records and places in clusters */
 #define LS_PACK_FIRST_VERSION 1u /* and the oldest that is read: blocks without columns */
 
 /* --- the frame: file header, sections, trailer ---------------------------------------------------------- */
@@ -91,6 +91,7 @@ enum {
 enum {
     LS_PACK_OP_NONE = 3,        /* an instruction with a width that has no addresses in memory */
     LS_PACK_OP_NULL = 7,        /* stride mode, address 0, stride 0: tracers write this for mask 0 */
+    LS_PACK_OP_RECORD = 11,     /* a record, in LS_PACK_BASES: its number of words, then the words */
     LS_PACK_OP_BASE = 1 << 2,   /* a correction of the predicted address follows in LS_PACK_BASES */
     LS_PACK_OP_STRIDE = 1 << 3, /* a new stride follows in LS_PACK_STRIDES */
     LS_PACK_OP_KIND_SHIFT = 4,  /* lists and deltas: encoding of the addresses */
@@ -103,6 +104,11 @@ enum {
     LS_PACK_AT_WIDE, /* in LS_PACK_WIDE, which sets the anchor */
     LS_PACK_LIST_KIND_COUNT
 };
+/* From this word of a record on each is written as its difference from the one before: addresses of a bulk copy. */
+#define LS_PACK_RECORD_CHAIN 6u
+/* The first number of a thread block: bits that say which others follow. */
+#define LS_PACK_HAS_ID 1u            /* x, y, z */
+#define LS_PACK_HAS_CLUSTER 2u       /* cluster x, y, z, position in it x, y, z, rank */
 #define LS_PACK_ANCHOR_BELOW 0x8000u /* the anchor lies so far below the first address */
 
 /* --- the columns of a block ----------------------------------------------------------------------------- */

@@ -306,8 +306,8 @@ static ls_status find_table(pack_kernel *k, uint64_t offset, ls_error *err)
         ls_status status = get_section(k, LS_PACK_TABLE, offset, 0, "instruction table", err);
         if (status != LS_OK)
             return status;
-        status =
-            pack_table_create(k->in->payload.at, k->in->payload.count, info, &t->base.options, &table, err);
+        status = pack_table_create(k->in->payload.at, k->in->payload.count, info, &t->base.options,
+                                   t->in.version, &table, err);
         if (status != LS_OK) {
             if (status != LS_ERR_NOMEM)
                 ls_error_at(err, info->file, 0, 0);

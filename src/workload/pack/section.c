@@ -284,6 +284,7 @@ ls_status pack_get_frame(pack_in *in, uint64_t *directory, hash128 *content, ls_
                 get_u64(trailer + 8));
         return ls_error_at(err, in->path, 0, 0);
     }
+    in->version = version;
     *directory = get_u64(trailer);
     *content = (hash128){ get_u64(trailer + 16), get_u64(trailer + 24) };
     return LS_OK;

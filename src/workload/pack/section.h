@@ -43,6 +43,7 @@ typedef struct pack_in {
     uint64_t bytes;
     const char *path;            /* for messages */
     uint32_t flags;              /* LS_PACK_FLAG_* that the file must have */
+    uint32_t version;            /* of the file, after pack_get_frame() */
     struct ZSTD_DCtx_s *zstd;    /* NULL until something compressed is read */
     pack_bytes stored, unpacked; /* scratch */
     struct {

@@ -89,16 +89,19 @@ static uint64_t opcode_number(pack_table_writer *w, const char *opcode, size_t b
 }
 
 /* Opcode 0 says that the text itself follows. */
-static bool add_body(pack_table_writer *w, const char *text, bool *has_addresses)
+static bool add_body(pack_table_writer *w, const char *text, const char *tail, bool *has_addresses)
 {
     pack_bytes *b = &w->columns[LS_PACK_BODIES], *registers = &w->columns[LS_PACK_REGISTERS];
     const char *width = strrchr(text, ' ');
     inst_fields f;
     *has_addresses = strcmp(width ? width + 1 : text, "0") != 0;
     text_clear(&w->text);
-    if (inst_fields_read(text, &f))
+    bool read = inst_fields_read(text, &f);
+    if (read) {
+        *has_addresses = inst_fields_have_words(&f, tail, LS_PACK_VERSION);
         inst_fields_write(&f, &w->text);
-    if (!same_text(w, text))
+    }
+    if (!read || f.has_commit || !same_text(w, text)) /* the columns have no place for the flag of a group */
         return pack_add_varint(b, 0) && pack_add_text(b, text, strlen(text));
     uint64_t number = opcode_number(w, f.opcode, f.opcode_bytes);
     bool done = number > 0 && pack_add_varint(b, number) &&
@@ -133,8 +136,8 @@ static bool add_tail(pack_table_writer *w, const char *text)
 bool pack_table_add(pack_table_writer *w, const inst_words *text, bool *has_addresses)
 {
     w->count++;
-    return add_place(w, text->pc) && add_body(w, text->body, has_addresses) && add_tail(w, text->tail) &&
-           !w->text.failed;
+    return add_place(w, text->pc) && add_body(w, text->body, text->tail, has_addresses) &&
+           add_tail(w, text->tail) && !w->text.failed;
 }
 
 bool pack_table_payload(const pack_table_writer *w, pack_bytes *out)
@@ -314,8 +317,9 @@ const inst_words *pack_table_texts(pack_table *table)
 
 /* Texts that are kept are parsed as a reader of text would. */
 static ls_status decode_text(table_entry *e, mem_arena *arena, const ls_kernel_info *info, bool unknown_as_alu,
-                             ls_inst *out, uint32_t *width, ls_error *err)
+                             uint32_t version, ls_inst *out, bool *words, ls_error *err)
 {
+    inst_fields f;
     inst_words text;
     text_buffer scratch = { 0 };
     bool memory = write_texts(arena, &scratch, e, &text);
@@ -323,7 +327,8 @@ static ls_status decode_text(table_entry *e, mem_arena *arena, const ls_kernel_i
     if (!memory)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
     const char *last = strrchr(text.body, ' ');
-    *width = strcmp(last ? last + 1 : text.body, "0") != 0;
+    *words = inst_fields_read(text.body, &f) ? inst_fields_have_words(&f, text.tail, version)
+                                             : strcmp(last ? last + 1 : text.body, "0") != 0;
     return inst_text_decode(&text, info, unknown_as_alu, out, err);
 }
 
@@ -340,28 +345,32 @@ static ls_status decode_fields(pack_table *table, table_reader *r, const table_e
     uint32_t place = r->opcodes[e->opcode].next++ % LIKE;
     r->opcodes[e->opcode].like[place] = i + 1;
     r->opcodes[e->opcode].width[place] = e->fields.width;
-    return inst_fields_decode(&e->fields, e->pc, e->imm[0], info, unknown_as_alu, &table->insts[i], err);
+    const inst_imms imms = { e->imm[0], e->imm[1], e->tail >= TAIL_NO_VALUES };
+    return inst_fields_decode(&e->fields, e->pc, &imms, info, unknown_as_alu, &table->insts[i], err);
 }
 
 static ls_status decode(pack_table *table, table_reader *r, const ls_kernel_info *info, bool unknown_as_alu,
-                        ls_error *err)
+                        uint32_t version, ls_error *err)
 {
     for (uint32_t i = 0; i < r->count; i++) {
         table_entry e;
         ls_status status;
         if (!read_entry(r, &e))
             return ls_fail(err, LS_ERR_INPUT, "the table of instructions is damaged at number %" PRIu32, i);
-        uint32_t width = e.fields.width;
+        bool words = false;
         if (e.pc_text.at || e.body_text.at || e.tail_text.at)
-            status = decode_text(&e, &table->arena, info, unknown_as_alu, &table->insts[i], &width, err);
-        else
+            status =
+                decode_text(&e, &table->arena, info, unknown_as_alu, version, &table->insts[i], &words, err);
+        else {
+            words = inst_fields_have_words(&e.fields, e.tail == TAIL_VALUES ? " Val" : "", version);
             status = decode_fields(table, r, &e, i, info, unknown_as_alu, err);
+        }
         if (status != LS_OK)
             return status;
-        if (width == 0 && rules_needs_addresses(&table->insts[i]))
+        if (!words && rules_needs_addresses(&table->insts[i]))
             return ls_fail(err, LS_ERR_INPUT, "%s at pc 0x%" PRIx64 " has no addresses",
                            sass_opcode_name(table->insts[i].opcode), table->insts[i].pc);
-        table->plain[i] = width == 0;
+        table->plain[i] = !words;
     }
     if (!at_end(r))
         return ls_fail(err, LS_ERR_INPUT, "the table of instructions goes on after its last one");
@@ -380,7 +389,7 @@ void pack_table_destroy(pack_table *table)
 }
 
 static ls_status fill(pack_table *table, const uint8_t *payload, size_t bytes, const ls_kernel_info *info,
-                      const trace_options *options, ls_error *err)
+                      const trace_options *options, uint32_t version, ls_error *err)
 {
     table_reader r;
     bool memory = true;
@@ -396,17 +405,17 @@ static ls_status fill(pack_table *table, const uint8_t *payload, size_t bytes, c
     table->plain = arena_array(&table->arena, r.count + 1, sizeof *table->plain); /* the last is 0 */
     if (!table->insts || !table->plain)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    return decode(table, &r, info, options->unknown_opcodes_as_alu, err);
+    return decode(table, &r, info, options->unknown_opcodes_as_alu, version, err);
 }
 
 ls_status pack_table_create(const uint8_t *payload, size_t bytes, const ls_kernel_info *info,
-                            const trace_options *options, pack_table **out, ls_error *err)
+                            const trace_options *options, uint32_t version, pack_table **out, ls_error *err)
 {
     *out = NULL;
     pack_table *table = calloc(1, sizeof *table);
     if (!table)
         return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
-    ls_status status = fill(table, payload, bytes, info, options, err);
+    ls_status status = fill(table, payload, bytes, info, options, version, err);
     if (status != LS_OK) {
         pack_table_destroy(table);
         return status;

@@ -46,9 +46,9 @@ typedef struct pack_table {
     mem_arena arena; /* all of the above */
 } pack_table;
 
-/* Reads a payload and decodes it for the kernel's instruction set. */
+/* Reads a payload of a file of this version and decodes it for the kernel's instruction set. */
 ls_status pack_table_create(const uint8_t *payload, size_t bytes, const ls_kernel_info *info,
-                            const trace_options *options, pack_table **out, ls_error *err);
+                            const trace_options *options, uint32_t version, pack_table **out, ls_error *err);
 void pack_table_destroy(pack_table *table);
 /* NULL without memory. */
 const inst_words *pack_table_texts(pack_table *table);
