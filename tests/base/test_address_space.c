@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/address_space.h"
+#include "base/memory_image.h"
 
 #include <string.h>
 
@@ -141,12 +142,52 @@ static void shared_addresses(void **state)
     address_space_destroy(address_space);
 }
 
+/* Two ranges, of which few pages hold anything; the same memory elsewhere, with other bytes. */
+static void images(void **state)
+{
+    (void)state;
+    memory_space *spaces[2];
+    memory_image_bytes image = { 0 };
+    uint64_t a, b;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(address_space_create(1u << 30, &spaces[i], NULL), LS_OK);
+        assert_int_equal(address_space_alloc(spaces[i], 256u << 20, 0, BOTH, &a, NULL), LS_OK);
+        assert_int_equal(address_space_alloc(spaces[i], 8192, 0, BOTH, &b, NULL), LS_OK);
+    }
+    assert_int_equal(address_space_write(spaces[0], a + 100000, "first", 5, NULL), LS_OK);
+    assert_int_equal(address_space_write(spaces[0], b + 8191, "z", 1, NULL), LS_OK);
+    assert_int_equal(address_space_write(spaces[0], a, "\0", 1, NULL), LS_OK); /* touched, and zero */
+    assert_true(memory_image_save(spaces[0], &image));
+    assert_int_equal(image.count, 2 * (LS_PAGE_BYTES + 8) + 8);
+
+    char byte = 1, text[6] = { 0 };
+    assert_int_equal(address_space_write(spaces[1], a + 5, "old", 3, NULL), LS_OK);
+    const uint8_t *at = image.at, *end = at + image.count;
+    assert_int_equal(memory_image_load(spaces[1], &at, end, NULL), LS_OK);
+    assert_ptr_equal(at, end);
+    assert_int_equal(address_space_read(spaces[1], a + 5, &byte, 1, NULL), LS_OK);
+    assert_int_equal(byte, 0);
+    assert_int_equal(address_space_read(spaces[1], a + 100000, text, 5, NULL), LS_OK);
+    assert_string_equal(text, "first");
+    assert_int_equal(address_space_read(spaces[1], b + 8191, &byte, 1, NULL), LS_OK);
+    assert_int_equal(byte, 'z');
+
+    at = image.at;
+    assert_int_equal(memory_image_load(spaces[1], &at, end - 100, NULL), LS_ERR_INPUT);
+    assert_int_equal(address_space_free(spaces[1], b, NULL), LS_OK); /* a page of it is not mapped any more */
+    at = image.at;
+    assert_int_equal(memory_image_load(spaces[1], &at, end, NULL), LS_ERR_INPUT);
+    vec_fini(&image);
+    address_space_destroy(spaces[0]);
+    address_space_destroy(spaces[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocations),      cmocka_unit_test(refusals),
         cmocka_unit_test(protection),       cmocka_unit_test(large_windows_cost_nothing),
-        cmocka_unit_test(shared_addresses),
+        cmocka_unit_test(shared_addresses), cmocka_unit_test(images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
