@@ -543,6 +543,7 @@ ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result
     ls_error_clear(err);
     ls_status status = engine->started ? LS_OK : engine_prepare(engine, err);
     uint64_t began_ns = engine->ranks != NULL ? host_clock_ns() : 0;
+    uint64_t waited_ns = engine->ranks != NULL ? engine->ranks->wait_ns : 0;
     if (status == LS_OK)
         status = prepare_run(&r, &arena, err);
     if (status == LS_OK && r.threads > 1)
@@ -572,6 +573,7 @@ ls_status ls_run(ls_engine *engine, const ls_run_options *options, ls_run_result
     if (engine->ranks != NULL && r.finished) { /* else the others wait for this rank until they give up */
         status = ranks_finish(engine, status, failing, result, err);
         engine->ranks->n.run_ns += host_clock_ns() - began_ns;
+        engine->ranks->n.wait_ns += engine->ranks->wait_ns - waited_ns;
     }
     pool_destroy(pool);
     arena_fini(&arena);
