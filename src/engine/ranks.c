@@ -151,7 +151,7 @@ static ls_status call(rank_state *r, ls_status (*fn)(void *, uint64_t *, size_t,
         return still_broken(r, err);
     uint64_t start = host_clock_ns();
     ls_status status = fn(r->transport.self, values, count, &why);
-    r->n.wait_ns += host_clock_ns() - start;
+    r->wait_ns += host_clock_ns() - start;
     if (status == LS_OK)
         return LS_OK;
     break_off(r, status, &why);
@@ -172,7 +172,7 @@ ls_status ranks_send(rank_state *r, const uint8_t *with, ls_error *err)
     uint64_t start = host_clock_ns();
     ls_status status = failed ? ls_fail(&why, LS_ERR_NOMEM, "no memory for the messages between ranks")
                               : r->transport.exchange(r->transport.self, r->send, r->in, with, &why);
-    r->n.wait_ns += host_clock_ns() - start;
+    r->wait_ns += host_clock_ns() - start;
     for (uint32_t i = 0; i < r->transport.ranks; i++) {
         uint64_t *bytes = with != NULL ? &r->n.link_bytes : &r->n.other_bytes;
         *bytes += i == r->transport.rank ? 0 : r->send[i].count;

@@ -25,6 +25,7 @@ typedef struct rank_state {
     bool started;     /* the links' positions are known */
     ls_status broken; /* LS_OK, or why the transport failed: no call is made after that */
     ls_error why;
+    uint64_t wait_ns; /* in the transport, in runs and between them */
     rank_counts n;
 } rank_state;
 

@@ -590,6 +590,7 @@ static ls_status run_piece(run *r, ls_run_result *result, ls_error *err)
     thread_pool *pool = NULL;
     ls_status status = engine->started ? LS_OK : engine_prepare(engine, err);
     uint64_t began_ns = engine->ranks != NULL ? host_clock_ns() : 0;
+    uint64_t waited_ns = engine->ranks != NULL ? engine->ranks->wait_ns : 0;
     if (status == LS_OK)
         status = prepare_run(r, &arena, err);
     if (status == LS_OK && r->threads > 1)
@@ -619,6 +620,7 @@ static ls_status run_piece(run *r, ls_run_result *result, ls_error *err)
     if (engine->ranks != NULL && r->finished) { /* else the others wait for this rank until they give up */
         status = ranks_finish(engine, status, failing, result, err);
         engine->ranks->n.run_ns += host_clock_ns() - began_ns;
+        engine->ranks->n.wait_ns += engine->ranks->wait_ns - waited_ns;
     }
     result->windows += windows;
     pool_destroy(pool);

@@ -100,7 +100,7 @@ long=(run 'synth:all-reduce,bytes=33554432' -p ./four.yaml --mpi --mpi-timeout 4
 for recovery in 0 1; do
     rm -f pid.*
     # shellcheck disable=SC2016
-    OMPI_MCA_orte_enable_recovery=$recovery mpirun -n 3 bash -c 'echo $$ >"pid.$OMPI_COMM_WORLD_RANK.new"
+    OMPI_MCA_orte_enable_recovery=$recovery timeout 90 mpirun -n 3 bash -c 'echo $$ >"pid.$OMPI_COMM_WORLD_RANK.new"
         mv "pid.$OMPI_COMM_WORLD_RANK.new" "pid.$OMPI_COMM_WORLD_RANK"; exec "$@"' - "$LOCKSTEP" --log-level info "${long[@]}" \
         >stdout 2>stderr </dev/null &
     job=$!
@@ -118,7 +118,7 @@ for recovery in 0 1; do
 done
 
 # Ctrl-C: all ranks stop at the same meeting, and rank 0 writes what there is.
-mpirun -n 2 "$LOCKSTEP" --log-level info "${long[@]:0:5}" -o part.json >stdout 2>stderr </dev/null &
+timeout 90 mpirun -n 2 "$LOCKSTEP" --log-level info "${long[@]:0:5}" -o part.json >stdout 2>stderr </dev/null &
 job=$!
 for ((i = 0; i < 600; i++)); do
     grep -q 'has ended: cycles' stderr 2>/dev/null && break
