@@ -24,7 +24,7 @@ compile() {
     mkdir -p "$kept"
     if [[ ! -e $kept/$name || $SOURCE_DIR/tests/clients/hip/$name.hip -nt $kept/$name ]]; then
         local targets=(--offload-arch=gfx1030)
-        [[ $name == streams || $name == memory ]] && targets+=(--offload-arch=gfx803)
+        [[ $name == streams || $name == memory || $name == peers ]] && targets+=(--offload-arch=gfx803)
         hipcc -std=c++17 -O1 "${targets[@]}" "$SOURCE_DIR/tests/clients/hip/$name.hip" -o "$name.new" "$@" >out 2>&1
         [[ -e $name.new ]] || fail "hipcc does not compile $name.hip"
         mv "$name.new" "$kept/$name"
@@ -61,6 +61,9 @@ case ${1:?} in
             compile $name
             runs --platform w6800 --no-summary -- ./$name
         done
+        # GPUs on a fabric use each other's memory.
+        compile peers
+        runs --platform r9nano-x4 --no-summary -- ./peers
         # The times of events are the same in every run, for any number of threads.
         compile streams
         runs --platform w6800 --no-summary -- ./streams
