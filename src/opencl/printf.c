@@ -80,7 +80,7 @@ void ocl_printf_end(cl_event command, ocl_launch *launch)
         return;
     if (show(command->context, launch->launch.printf_buffer, &text, &error) != LS_OK)
         client_complain("printf of kernel '%s': %s", launch->kernel->name,
-                     ls_error_text(&error, line, sizeof line));
+                        ls_error_text(&error, line, sizeof line));
     if (text.count > 0) {
         fwrite(text.at, 1, text.count, stdout);
         fflush(stdout);

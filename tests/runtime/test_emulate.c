@@ -320,13 +320,39 @@ static void barriers_and_limits(void **state)
     machine_fini(&m);
 }
 
+/* v_mov_b32 v0, 3; ds_gws_barrier v0 gds; s_endpgm: four work-groups wait for each other, on one thread or several. */
+static void grid_barrier(void **state)
+{
+    (void)state;
+    static const uint32_t code[] = { 0x7e000283, 0xd93b0000, 0x00000000, 0xbf810000 };
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        machine m;
+        machine_init(&m, threads);
+        amd_program *program = NULL;
+        ls_error error;
+        ls_gpu_counts counts = { 0 };
+        amd_kernel kernel = machine_kernel(&m, code, sizeof code);
+        assert_int_equal(amd_program_create(&kernel, m.address_space, &program, &error), LS_OK);
+        assert_true(program->uses_gws);
+        emulate_launch launch = machine_launch(&m, 256, 64);
+        assert_int_equal(emulate_run(m.emulator, program, &launch, &counts, NULL, &error), LS_OK);
+        assert_int_equal(counts.work_groups, 4);
+        assert_int_equal(counts.instructions, 12);
+        launch = machine_launch(&m, 64 * 4096, 64);
+        assert_int_equal(emulate_run(m.emulator, program, &launch, NULL, NULL, &error), LS_ERR_UNSUPPORTED);
+        assert_non_null(strstr(error.what, "a barrier over the grid needs all of its work-groups at once"));
+        amd_program_destroy(program);
+        machine_fini(&m);
+    }
+}
+
 static void refusals(void **state)
 {
     (void)state;
     static const uint32_t no_code[] = { 0xbf800000, 0xffffffff, 0xbf810000 };
     static const uint32_t runs_off[] = { 0xbf800000 };
     static const uint32_t data_after[] = { 0xbf810000, 0xffffffff, 0xffffffff };
-    static const uint32_t gws[] = { 0xd93b0000, 0x00000000, 0xbf810000 }; /* ds_gws_barrier */
+    static const uint32_t gws[] = { 0xd9390000, 0x00000000, 0xbf810000 }; /* ds_gws_sema_p */
     machine m;
     machine_init(&m, 1);
     amd_program *program = NULL;
@@ -338,8 +364,8 @@ static void refusals(void **state)
     assert_int_equal(amd_program_create(&kernel, m.address_space, &program, &error), LS_ERR_INPUT);
     kernel = machine_kernel(&m, gws, sizeof gws);
     assert_int_equal(amd_program_create(&kernel, m.address_space, &program, &error), LS_ERR_UNSUPPORTED);
-    assert_non_null(strstr(error.what, "ds_gws_barrier"));
-    assert_non_null(strstr(error.what, "00003bd9"));
+    assert_non_null(strstr(error.what, "ds_gws_sema_p"));
+    assert_non_null(strstr(error.what, "000039d9"));
     kernel.entry = m.code + 4096;
     assert_int_equal(amd_program_create(&kernel, m.address_space, &program, &error), LS_ERR_USAGE);
     kernel = machine_kernel(&m, data_after, sizeof data_after); /* data after the end is never read */
@@ -400,6 +426,7 @@ int main(void)
         cmocka_unit_test(first_fault),
         cmocka_unit_test(barriers_and_limits),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(grid_barrier),
         cmocka_unit_test(trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
