@@ -86,9 +86,10 @@ static void test_contexts(void **state)
     assert_int_equal(trace_command_count(trace), 2);
     trace_close(trace);
     assert_int_equal(remove("contexts/kernel-1-ctx_0x30.traceg"), 0);
-    assert_string_equal(kernel_error("contexts", 3),
-                        "contexts/kernelslist_ctx_0x30.g:1: the kernel file 'kernel-1-ctx_0x30.traceg' does not exist "
-                        "(nearest: kernel-1-ctx_0x10.traceg)");
+    assert_string_equal(
+        kernel_error("contexts", 3),
+        "contexts/kernelslist_ctx_0x30.g:1: the kernel file 'kernel-1-ctx_0x30.traceg' does not exist "
+        "(nearest: kernel-1-ctx_0x10.traceg)");
 }
 
 static void test_commands(void **state)
