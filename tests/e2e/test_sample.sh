@@ -5,7 +5,7 @@
 source "${BASH_SOURCE[0]%/*}/lib.bash"
 
 small=(-p rtx3070 -s cores=4)
-app=(synth:application,kernels=60,kinds=2,blocks=1,seed=6 "${small[@]}")
+app=('synth:application,kernels=60,kinds=2,blocks=1,seed=6' "${small[@]}")
 
 number() { # NAME: of the type sample/run in run.json
     python3 -c "import json,sys
@@ -43,12 +43,12 @@ grep -aq 'all numbers are of a sample' s.db || fail "s.db does not say that it i
 # --- the same for any number of threads ---------------------------------------------------------------------------
 for threads in 1 2 3 8; do
     run 0 run synth:application,kernels=24,kinds=2,blocks=1 "${small[@]}" --sample error=5%,blocks -j $threads -f tidy
-    grep -v '^host' stdout | sed 's/,[^,]*$//' >t$threads
-    cmp -s t1 t$threads || cmp -s <(sort t1) <(sort t$threads) || fail "$threads threads give other results"
+    grep -v '^host,' stdout >t$threads
+    cmp -s t1 t$threads || fail "$threads threads give other results"
 done
 
 # --- thread blocks in a steady state ------------------------------------------------------------------------------
-steady=(synth:barrier-storm,ctas=200,barriers=8 -p rtx3070 -s cores=1)
+steady=('synth:barrier-storm,ctas=200,barriers=8' -p rtx3070 -s cores=1)
 run 0 run "${steady[@]}" -f csv
 truth=$(tail -1 stdout | cut -d, -f8)
 run 0 run "${steady[@]}" --sample blocks -o b.json
