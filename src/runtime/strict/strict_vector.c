@@ -308,7 +308,7 @@ static uint32_t place(const strict *s, uint32_t old, uint32_t shadow)
     }
     if (!is_half(inst->vdst.kind) || inst->form == AMD_SDWA)
         return shadow;
-    bool keep = amd_target_is_gfx10((amd_target)s->wave->target) ||
+    bool keep = lanes_keeps_half((amd_target)s->wave->target, inst->op) ||
                 strstr(amd_op_name((amd_op)inst->op), "mix") != NULL;
     bool high = (inst->op_sel & 8) != 0 || strstr(amd_op_name((amd_op)inst->op), "mixhi") != NULL;
     uint32_t x = shadow & 0xffff;

@@ -157,7 +157,7 @@ static void NAME(place)(const amd_wave *w, const amd_inst *inst, const lanes_row
     if (!lanes_is_16(row->dst) || inst->form == AMD_SDWA)
         return;
     bool high = row->flags & LANES_HIGH || (inst->op_sel & 8 && !(row->flags & LANES_MIX));
-    bool keep = row->flags & LANES_KEEP || amd_target_is_gfx10((amd_target)w->target);
+    bool keep = row->flags & LANES_KEEP || lanes_keeps_half((amd_target)w->target, inst->op);
     for (unsigned i = 0; i < LANES; i++) {
         uint32_t x = t[i] & 0xffffu;
         if (high)
@@ -185,8 +185,11 @@ static void NAME(full)(amd_wave *w, const amd_inst *inst)
         }
         bool half = row->flags & LANES_MIX && inst->op_sel_hi >> k & 1; /* constants are halves then */
         NAME(fetch)(w, inst, k, half ? LANES_F16 : type, s[k]);
-        if (k == 0 && (inst->form == AMD_DPP16 || inst->form == AMD_DPP8))
+        if (k == 0 && (inst->form == AMD_DPP16 || inst->form == AMD_DPP8)) {
             live = NAME(permute)(inst, s[k], exec);
+            if (lanes_is_wide(type))
+                NAME(permute)(inst, s[k] + LANES, exec);
+        }
         if (type == LANES_MASK)
             continue;
         if (row->flags & LANES_MIX) {
