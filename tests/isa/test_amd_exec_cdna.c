@@ -10,6 +10,7 @@
 
 #include "isa/amd/exec/limits.h"
 #include "isa/amd/exec/matrix.h"
+#include "isa/amd/exec/memory.h"
 #include "isa/amd/exec/start.h"
 #include "isa/amd/tables.h"
 
@@ -482,6 +483,47 @@ static void test_packed_floats(void **state)
     assert_true(result_at("f32", 6, 7, 0) == 3.0 && result_at("f32", 7, 7, 0) == 2.0);
 }
 
+/* --- moves between the files, and pairs in atomics ------------------------------------------------------ */
+
+static void test_moves(void **state)
+{
+    (void)state;
+    wave_init(AMD_GFX90A);
+    reg(1)[9] = 77;
+    amd_inst in = { .op = AMD_V_ACCVGPR_WRITE_B32, .format = AMD_VOP3P, .src_count = 1 };
+    in.vdst = (amd_operand){ AMD_AGPR + 2, 1, AMD_KIND_B32 };
+    in.src[0] = (amd_operand){ AMD_VGPR + 1, 1, AMD_KIND_B32 };
+    amd_exec_find(AMD_GFX90A, LANES, &in)(&wave, &in);
+    assert_int_equal(reg(256 + 2)[9], 77);
+    in.op = AMD_V_ACCVGPR_MOV_B32;
+    in.format = AMD_VOP1;
+    in.vdst.code = AMD_AGPR + 255;
+    in.src[0].code = AMD_AGPR + 2;
+    amd_exec_find(AMD_GFX90A, LANES, &in)(&wave, &in);
+    in.op = AMD_V_ACCVGPR_READ_B32;
+    in.format = AMD_VOP3P;
+    in.vdst.code = AMD_VGPR + 3;
+    in.src[0].code = AMD_AGPR + 255;
+    wave.sgpr[AMD_EXEC_LO] = 1u << 9;
+    reg(256 + 255)[8] = 5;
+    amd_exec_find(AMD_GFX90A, LANES, &in)(&wave, &in);
+    assert_int_equal(reg(3)[9], 77);
+    assert_int_equal(reg(3)[8], 0); /* off */
+}
+
+static void test_atomic_pairs(void **state)
+{
+    (void)state;
+    uint32_t place = 0x3c004000, data[4] = { 0x4200c000, 0, 0, 0 }; /* halves: (1, 2) + (3, -2) */
+    amd_atomic_apply((uint8_t *)&place, 4, AMD_ATOMIC_PK_ADD_F16, data);
+    assert_int_equal(place, 0x44000000);
+    assert_int_equal(data[0], 0x3c004000);
+    place = 0x3f804000; /* bfloat16: (1, 2) + (3, 2^-9): the lower sum is halfway and stays even */
+    data[0] = 0x40403b00;
+    amd_atomic_apply((uint8_t *)&place, 4, AMD_ATOMIC_PK_ADD_BF16, data);
+    assert_int_equal(place, 0x40804000);
+}
+
 /* --- the start ------------------------------------------------------------------------------------------ */
 
 static void test_start(void **state)
@@ -527,7 +569,8 @@ int main(void)
         cmocka_unit_test(test_matrix_fields),   cmocka_unit_test(test_matrix_signs),
         cmocka_unit_test(test_matrix_rounding), cmocka_unit_test(test_eights),
         cmocka_unit_test(test_eights_rounding), cmocka_unit_test(test_packed_floats),
-        cmocka_unit_test(test_start),
+        cmocka_unit_test(test_start),           cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_atomic_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

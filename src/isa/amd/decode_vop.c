@@ -346,6 +346,8 @@ bool amd_decode_vop3(amd_decoder *d)
     if (!vop3_row(d, amd_bits(d->w0, 16, 10)) || !vop3_destinations(d) || !vop3_sources(d))
         return false;
     unsigned allowed = modifiers(d);
+    if (d->row->src[0] == AMD_SHAPE_PKF16) /* as in VOP2: each half is from its own half */
+        out->op_sel_hi = 7;
     out->neg = (uint8_t)amd_bits(d->w1, 29, 3);
     out->omod = (uint8_t)amd_bits(d->w1, 27, 2);
     if (amd_bit(d->w0, 15))

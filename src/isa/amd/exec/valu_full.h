@@ -174,12 +174,13 @@ static void NAME(full)(amd_wave *w, const amd_inst *inst)
     uint64_t exec = NAME(exec)(w), live = exec;
     if (inst->flags & AMD_CLAMP && NAME(sat)[inst->op].kernel)
         row = &NAME(sat)[inst->op];
+    bool acc = NAME(rows)[inst->op].flags & LANES_ACC;
     uint32_t *d = NULL;
     if (!(row->flags & LANES_COMPARE))
         d = NAME(vgpr)(w, NAME(indexed)(w, inst->vdst.code, 3));
     for (unsigned k = 0; k < row->sources; k++) {
         unsigned type = row->src[k];
-        if (k == 2 && row->flags & LANES_ACC) {
+        if (k == 2 && acc) {
             memcpy(s[k], d, (lanes_is_wide(type) ? 2 * LANES : LANES) * sizeof *d);
             continue;
         }
