@@ -166,6 +166,15 @@ static void print_32(amd_printer *p, uint32_t value)
     amd_print_immediate(p, (int32_t)value);
 }
 
+/* Whether 32 bits have a short form: a small integer, or one of the floats. */
+static bool is_inline_32(uint32_t value)
+{
+    bool found = (int32_t)value >= -16 && (int32_t)value <= 64;
+    for (unsigned i = 0; i < 9; i++)
+        found |= float_constants[i].bits_32 == value;
+    return found;
+}
+
 static void print_16(amd_printer *p, uint16_t value, bool is_float)
 {
     for (unsigned i = 0; i < 9 && is_float; i++)
@@ -185,8 +194,9 @@ static void print_literal(amd_printer *p, uint32_t value, amd_kind kind)
     switch (kind) {
     case AMD_KIND_B16:
     case AMD_KIND_F16:
-        if (p->gfx9 && !is_float && p->inst->format == AMD_VOPC) /* LLVM 19 shows all of it there */
-            print_32(p, value);
+        if (p->gfx9 && !is_float &&
+            p->inst->format == AMD_VOPC) /* LLVM 19: a constant of 32 bits, or a half */
+            print_32(p, is_inline_32(value) ? value : value & 0xffff);
         else
             print_16(p, (uint16_t)value, is_float);
         break;
