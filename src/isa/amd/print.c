@@ -194,8 +194,7 @@ static void print_literal(amd_printer *p, uint32_t value, amd_kind kind)
     switch (kind) {
     case AMD_KIND_B16:
     case AMD_KIND_F16:
-        if (p->gfx9 && !is_float &&
-            p->inst->format == AMD_VOPC) /* LLVM 19: a constant of 32 bits, or a half */
+        if (p->gfx9 && !is_float) /* LLVM 19: a constant of 32 bits, or a half */
             print_32(p, is_inline_32(value) ? value : value & 0xffff);
         else
             print_16(p, (uint16_t)value, is_float);
