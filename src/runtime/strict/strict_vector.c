@@ -341,7 +341,7 @@ static bool matrix(strict *s)
 {
     const amd_inst *inst = s->inst;
     const amd_operand *reads[4] = { &inst->src[0], &inst->src[1], &inst->src[2],
-                                      amd_matrix_of(inst->op)->sparse ? &inst->vdst : &inst->src[0] };
+                                    amd_matrix_of(inst->op)->sparse ? &inst->vdst : &inst->src[0] };
     uint32_t any = 0, origin = 0;
     for (unsigned k = 0; k < 4; k++)
         for (unsigned i = 0; reads[k]->code >= AMD_VGPR && i < reads[k]->dwords; i++) {

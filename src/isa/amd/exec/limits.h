@@ -9,7 +9,7 @@
 /* Private memory of one wave in bytes: WAVESIZE of the scratch ring counts 256 dwords in 13 bits. */
 #define AMD_SCRATCH_WAVE_MAX (8191u * 1024u)
 #define AMD_VGPRS_MAX 256u
-#define AMD_GFX9_VGPRS_MAX 512u /* with the AGPRs */
+#define AMD_GFX9_VGPRS_MAX 512u   /* with the AGPRs */
 #define AMD_GFX803_SGPRS_MAX 112u /* 102 that can be named, VCC, FLAT_SCRATCH and XNACK_MASK, in eights */
 #define AMD_USER_SGPRS_MAX 16u
 
