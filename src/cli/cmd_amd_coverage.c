@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static const char *const targets[] = { "gfx803", "gfx1010", "gfx1030", NULL };
+static const char *const targets[] = { "gfx803", "gfx1010", "gfx1030", "gfx90a", "gfx942", NULL };
 
 typedef enum coverage { COVERAGE_ABSENT, COVERAGE_DECODED, COVERAGE_EXECUTABLE, COVERAGE_COUNT } coverage;
 

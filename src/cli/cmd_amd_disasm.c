@@ -13,7 +13,7 @@
 #define HEX_LIMIT (64u << 20) /* bytes of a file of instructions */
 #define HEADER_BYTES 256      /* amd_kernel_code_t, which version 2 puts before the code */
 
-static const char *const targets[] = { "gfx803", "gfx1010", "gfx1030", NULL };
+static const char *const targets[] = { "gfx803", "gfx1010", "gfx1030", "gfx90a", "gfx942", NULL };
 
 /* --------------------------------------------------------------------------------------- a code object */
 

@@ -411,7 +411,7 @@ static const cli_option options[] = {
     { .name = "checkpoint", .type = CLI_TEXT, .arg = "FILE",
       .help = "refused: the state of a foreign program cannot be saved; run a recording of it with checkpoints" },
     { .name = "gpu", .letter = 'g', .type = CLI_TEXT, .arg = "GPU", .repeatable = true,
-      .help = "a GPU of the system: gfx803, gfx1010 or gfx1030; otherwise one gfx1030" },
+      .help = "a GPU of the system: gfx803, gfx1010, gfx1030, gfx90a or gfx942; otherwise one gfx1030" },
     { .name = "gpus", .type = CLI_UINT, .arg = "N", .min = 1, .max = 16, .help = "so many of each; of a platform: a system of N GPUs" },
     { .name = "devices", .type = CLI_CHOICE, .arg = "HOW", .choices = device_modes,
       .help = "each GPU is a device (discrete, the default), or all of them are one (unified)" },

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const char *const workload_gpus[] = { "gfx803", "gfx1010", "gfx1030", NULL };
+const char *const workload_gpus[] = { "gfx803", "gfx1010", "gfx1030", "gfx90a", "gfx942", NULL };
 const char *const workload_timeline_formats[] = { "perfetto", "chrome", "daisen4", "daisen5",
                                                   "kanata",   "html",   NULL };
 const char *const workload_unknown_modes[] = { "fail", "alu", NULL };

@@ -31,6 +31,22 @@ cp "$kernels/gfx1010/vector_add.co" mine/gfx1010/
 LOCKSTEP_KERNELS=$work/mine run 0 emulate vector_add --gpu gfx1010 --size 64
 LOCKSTEP_KERNELS=$work/mine refused 2 'gfx1010/fir.co' emulate fir --gpu gfx1010 --size 64
 
+# CDNA: kernels are compiled here, where the compiler is. No platform has its timing.
+bitcode=$(find /usr/lib -path '*amdgcn/bitcode' -type d 2>/dev/null | head -n 1)
+if command -v clang-15 >/dev/null && [[ -x /usr/lib/llvm-15/bin/ld.lld && -n $bitcode ]]; then
+    mkdir -p cdna/gfx90a
+    clang-15 -B/usr/lib/llvm-15/bin -target amdgcn-amd-amdhsa -mcpu=gfx90a -x cl -cl-std=CL2.0 -O2 -cl-kernel-arg-info \
+        --rocm-device-lib-path="$bitcode" "$SOURCE_DIR"/workloads/vector_add/vector_add.cl -o cdna/gfx90a/vector_add.co ||
+        fail 'clang-15 does not compile for gfx90a'
+    for threads in 1 2 3 8; do
+        LOCKSTEP_KERNELS=$work/cdna run 0 emulate vector_add --gpu gfx90a --size 1000 --verify --json --threads "$threads"
+        grep -vE 'host_seconds|instructions_per_second' stdout >"cdna$threads"
+        cmp -s cdna1 "cdna$threads" || fail "another result on gfx90a with $threads threads"
+    done
+    grep -q '"verification": "correct"' cdna1 || fail 'not verified on gfx90a'
+    LOCKSTEP_KERNELS=$work/cdna refused 3 'no platform has timing for gfx90a' run vector_add -p r9nano --gpu gfx90a
+fi
+
 # The same bits for any number of threads, and JSON with the number.
 for threads in 1 2 8; do
     run 0 emulate fir --gpu gfx1010 --size 5000 --param taps=7 --verify --json --threads "$threads"

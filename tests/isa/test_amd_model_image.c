@@ -170,7 +170,7 @@ static void against_model(void **state)
     (void)state;
     seed = 3;
     for (int t = 0; t < AMD_TARGET_COUNT; t++)
-        for (unsigned lanes = t == AMD_GFX803 ? 64 : 32; lanes <= 64; lanes += 32) {
+        for (unsigned lanes = amd_target_is_gfx10((amd_target)t) ? 32 : 64; lanes <= 64; lanes += 32) {
             rig r;
             rig_init(&r, (amd_target)t, lanes);
             for (int op = 1; op < AMD_OP_COUNT; op++) {

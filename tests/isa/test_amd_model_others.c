@@ -56,8 +56,8 @@ static void fill(rig *r)
     scalars[S_BASE] = (uint32_t)r->buffer;
     scalars[S_BASE + 1] = (uint32_t)(r->buffer >> 32);
     scalars[S_BASE + 2] = RIG_BYTES;
-    scalars[S_BASE + 3] =
-        r->wave.target != AMD_GFX803 ? 0xfac | 77u << 12 | 3u << 28 : 0xfac | 14u << 15 | 7u << 12;
+    scalars[S_BASE + 3] = amd_target_is_gfx10((amd_target)r->wave.target) ? 0xfac | 77u << 12 | 3u << 28
+                                                                          : 0xfac | 14u << 15 | 7u << 12;
     memcpy(rig_at(r, r->buffer), image, sizeof image);
     memcpy(r->lds, lds, sizeof lds);
     for (unsigned v = 0; v < REGISTERS; v++)
@@ -137,7 +137,7 @@ static void permuted(bool gfx10, bool take, unsigned lanes, uint64_t exec, uint3
 /* Changes the expected state, and the instruction where it needs settings of its own. */
 static void model(rig *r, amd_op op, uint64_t exec, amd_inst *inst)
 {
-    bool gfx10 = r->wave.target != AMD_GFX803;
+    bool gfx10 = amd_target_is_gfx10((amd_target)r->wave.target), swizzles = r->wave.target != AMD_GFX803;
     unsigned lanes = r->wave.lanes;
     switch (other_of(op)) {
     case OTHER_TIME:
@@ -152,7 +152,7 @@ static void model(rig *r, amd_op op, uint64_t exec, amd_inst *inst)
         inst->offset = (int32_t)(any_word() & 0xffff);
         uint32_t swapped[64];
         for (unsigned lane = 0; lane < lanes; lane++) {
-            unsigned from = swizzled((unsigned)inst->offset, lane, gfx10);
+            unsigned from = swizzled((unsigned)inst->offset, lane, swizzles);
             swapped[lane] = exec >> from & 1 ? want[V_ADDRESS][from] : 0;
         }
         for (unsigned lane = 0; lane < lanes; lane++)
@@ -206,7 +206,7 @@ static void against_model(void **state)
     (void)state;
     seed = 8;
     for (int t = 0; t < AMD_TARGET_COUNT; t++)
-        for (unsigned lanes = t == AMD_GFX803 ? 64 : 32; lanes <= 64; lanes += 32) {
+        for (unsigned lanes = amd_target_is_gfx10((amd_target)t) ? 32 : 64; lanes <= 64; lanes += 32) {
             rig r;
             rig_init(&r, (amd_target)t, lanes);
             for (int op = 1; op < AMD_OP_COUNT; op++) {

@@ -1,4 +1,4 @@
-/* The tables of facts: bytes and the text that LLVM 15 prints for them, written by tools/amd-enumerate.
+/* The tables of facts: bytes and the text that LLVM prints for them (15; 19 for gfx9), written by tools/amd-enumerate.
  * Each must be decoded to its last byte and printed the same. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,12 +80,25 @@ static void test_gfx1030(void **state)
     check_file(AMD_GFX1030, "gfx1030", 100);
 }
 
+static void test_gfx90a(void **state)
+{
+    (void)state;
+    check_file(AMD_GFX90A, "gfx9", 8000);
+    check_file(AMD_GFX90A, "gfx90a", 1000);
+}
+
+static void test_gfx942(void **state)
+{
+    (void)state;
+    check_file(AMD_GFX942, "gfx9", 8000);
+    check_file(AMD_GFX942, "gfx942", 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gfx803),
-        cmocka_unit_test(test_gfx1010),
-        cmocka_unit_test(test_gfx1030),
+        cmocka_unit_test(test_gfx803), cmocka_unit_test(test_gfx1010), cmocka_unit_test(test_gfx1030),
+        cmocka_unit_test(test_gfx90a), cmocka_unit_test(test_gfx942),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* amd.h: AMD's instruction sets: GCN3 (gfx803), RDNA (gfx1010) and RDNA 2 (gfx1030). Bytes become amd_inst
+/* amd.h: AMD's instruction sets: GCN3 (gfx803), RDNA (gfx1010), RDNA 2 (gfx1030), CDNA 2 (gfx90a) and
+ * CDNA 3 (gfx942). Bytes become amd_inst
  * records, records become text. The rows of the *.def files are the one source for both, for the
  * coverage list and for the emulator in exec/. Nothing here executes, allocates or prints. */
 #ifndef ISA_AMD_AMD_H
@@ -16,6 +17,8 @@ typedef enum amd_target {
     AMD_GFX803,  /* GCN3: wave64 only */
     AMD_GFX1010, /* RDNA */
     AMD_GFX1030, /* RDNA 2 */
+    AMD_GFX90A,  /* CDNA 2: gfx9 with matrix instructions and AGPRs; wave64 only */
+    AMD_GFX942,  /* CDNA 3: likewise */
     AMD_TARGET_COUNT
 } amd_target;
 
@@ -24,7 +27,11 @@ const char *amd_target_name(amd_target target); /* "gfx803" */
 bool amd_target_find(const char *name, amd_target *out);
 static inline bool amd_target_is_gfx10(amd_target target)
 {
-    return target != AMD_GFX803;
+    return target == AMD_GFX1010 || target == AMD_GFX1030;
+}
+static inline bool amd_target_is_gfx9(amd_target target)
+{
+    return target == AMD_GFX90A || target == AMD_GFX942;
 }
 
 /* --- operations ----------------------------------------------------------------------------------------- */
@@ -97,14 +104,14 @@ const char *amd_class_name(amd_class c);
 
 /* Codes are those of the 9-bit source field, the same on all targets as far as they exist there. */
 enum {
-    AMD_SGPR = 0,              /* to 101 on gfx803, to 105 on gfx10 */
-    AMD_FLAT_SCRATCH_LO = 102, /* gfx803 */
+    AMD_SGPR = 0,              /* to 101 on gfx803 and gfx9, to 105 on gfx10 */
+    AMD_FLAT_SCRATCH_LO = 102, /* gfx803, gfx9 */
     AMD_FLAT_SCRATCH_HI = 103,
-    AMD_XNACK_MASK_LO = 104, /* gfx803 */
+    AMD_XNACK_MASK_LO = 104, /* gfx803, gfx9 */
     AMD_XNACK_MASK_HI = 105,
     AMD_VCC_LO = 106,
     AMD_VCC_HI = 107,
-    AMD_TTMP = 108, /* gfx10: ttmp0 to ttmp15; gfx803: tba, tma, then ttmp0 at 112 */
+    AMD_TTMP = 108, /* gfx9, gfx10: ttmp0 to ttmp15; gfx803: tba, tma, then ttmp0 at 112 */
     AMD_M0 = 124,
     AMD_NULL = 125, /* gfx10: reads 0, writes nothing */
     AMD_EXEC_LO = 126,
@@ -123,6 +130,7 @@ enum {
     AMD_LDS_DIRECT = 254,
     AMD_LITERAL = 255, /* amd_inst.literal */
     AMD_VGPR = 256,    /* to 511 */
+    AMD_AGPR = 512,    /* to 767: accumulation registers of gfx9; the same file as the VGPRs, after v255 */
     AMD_NO_OPERAND = 0xffff
 };
 
@@ -147,6 +155,7 @@ typedef enum amd_kind {
     AMD_KIND_F64,
     AMD_KIND_MASK, /* one bit per lane: vcc, exec, the carry of v_add_co_u32 */
     AMD_KIND_WIDE, /* 96 bits and more */
+    AMD_KIND_PK32, /* two 32-bit numbers in a pair; a constant is in both, or in the lower of the two */
 } amd_kind;
 
 /* --- the record ----------------------------------------------------------------------------------------- */
@@ -176,6 +185,7 @@ enum { /* amd_inst.flags: bits of memory instructions and of SDWA, DPP */
        AMD_VM = 1u << 21,
        AMD_SOFFSET_REG = 1u << 22, /* SMEM: the offset is a register (src[1]) */
        AMD_IMM_OFFSET = 1u << 23,  /* SMEM: there is an immediate offset */
+       AMD_SCOPE = 1u << 24,       /* gfx90a: scc, gfx942: sc1; glc is sc0 there and slc is nt */
 };
 
 /* Which registers are where:
@@ -184,6 +194,8 @@ enum { /* amd_inst.flags: bits of memory instructions and of SDWA, DPP */
  *   VOP*      vdst (VGPR, or an SGPR for v_readlane_b32), sdst (VOPC, VOP3B: mask out), src[0..2], the mask
  *             in of v_cndmask and v_addc is src[2]
  *             v_madmk: src[1] is the constant, v_madak: src[2]; both are src[0] * src[1] + src[2]
+ *   matrix    (VOP3P rows with MAI) vdst; src[0] A, src[1] B, src[2] C, or the index of v_smfmac; dim is cbsz,
+ *             dmask is abid, simm is blgp (neg in its place for doubles on gfx942)
  *   VINTRP    vdst; src[0] (VOP3: src[1], src[2]); simm is attribute * 4 + channel; v_interp_mov_f32: dmask
  *             is the parameter; op_sel 1 is "high"
  *   DS        vdst; src[0] address, src[1] data0, src[2] data1; offset (or offset0, and offset1 in simm)
@@ -232,7 +244,7 @@ typedef struct amd_inst {
  * out->bytes is the number of bytes to skip (at most 4). */
 bool amd_decode(amd_target target, unsigned lanes, const uint8_t *bytes, size_t count, amd_inst *out);
 
-/* Writes the text that LLVM 15 prints for it, without its leading tab, and returns its length as snprintf
+/* Writes the text that LLVM prints for it (15; 19 for gfx9), without its leading tab, and returns its length as snprintf
  * does. */
 size_t amd_print(amd_target target, unsigned lanes, const amd_inst *inst, char *out, size_t capacity);
 

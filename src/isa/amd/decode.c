@@ -45,7 +45,8 @@ static bool align_scalar(const amd_decoder *d, unsigned *code, unsigned dwords)
     if (dwords == 1)
         return true;
     unsigned mask = dwords == 2 ? 1 : 3;
-    unsigned last_sgpr = d->gfx10 ? 105 : 101, first_ttmp = d->gfx10 ? AMD_TTMP : AMD_TTMP + 4;
+    unsigned last_sgpr = d->gfx10 ? 105 : 101;
+    unsigned first_ttmp = d->target == AMD_GFX803 ? AMD_TTMP + 4 : AMD_TTMP;
     if (*code <= last_sgpr) {
         *code &= ~mask;
         return dwords == 2 || *code + dwords <= 104;
@@ -66,10 +67,16 @@ bool amd_decode_scalar(amd_decoder *d, amd_operand *operand, unsigned code, amd_
     return true;
 }
 
+bool amd_decode_register(amd_decoder *d, amd_operand *operand, unsigned number, amd_shape shape,
+                         bool accumulation)
+{
+    set(d, operand, (accumulation ? AMD_AGPR : AMD_VGPR) + number, shape);
+    return number + operand->dwords <= 256;
+}
+
 bool amd_decode_vector(amd_decoder *d, amd_operand *operand, unsigned vgpr, amd_shape shape)
 {
-    set(d, operand, AMD_VGPR + vgpr, shape);
-    return vgpr + operand->dwords <= 256;
+    return amd_decode_register(d, operand, vgpr, shape, shape == AMD_SHAPE_A32);
 }
 
 bool amd_decode_source(amd_decoder *d, amd_operand *operand, unsigned code, amd_shape shape)
@@ -191,6 +198,8 @@ static bool decode_64(amd_decoder *d)
     case 0x33:
         return gfx10 && amd_decode_vop3p(d);
     case 0x34:
+        if (d->gfx9 && amd_bits(d->w0, 23, 3) == 7)
+            return amd_decode_vop3p(d);
         return !gfx10 && amd_decode_vop3(d);
     case 0x35:
         return gfx10 && amd_decode_vop3(d);
@@ -219,7 +228,9 @@ bool amd_decode(amd_target target, unsigned lanes, const uint8_t *bytes, size_t 
     out->vdst.code = out->sdst.code = AMD_NO_OPERAND;
     for (unsigned i = 0; i < 4; i++)
         out->src[i].code = AMD_NO_OPERAND;
-    amd_decoder d = { .target = target, .gfx10 = amd_target_is_gfx10(target), .lanes = lanes, .out = out };
+    amd_decoder d = { .target = target, .lanes = lanes, .out = out };
+    d.gfx10 = amd_target_is_gfx10(target);
+    d.gfx9 = amd_target_is_gfx9(target);
     d.bytes = bytes;
     d.count = count;
     if (count < 4) {

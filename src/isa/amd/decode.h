@@ -7,7 +7,7 @@
 /* One call of amd_decode. `out->bytes` grows as words are taken. */
 typedef struct amd_decoder {
     amd_target target;
-    bool gfx10;
+    bool gfx10, gfx9;
     unsigned lanes;
     const uint8_t *bytes;
     size_t count;
@@ -36,6 +36,9 @@ static inline uint32_t amd_word(const uint8_t *bytes)
  * 127; a source is any of the 9-bit codes, and takes the literal from the bytes if there is one. */
 bool amd_decode_scalar(amd_decoder *d, amd_operand *operand, unsigned code, amd_shape shape);
 bool amd_decode_vector(amd_decoder *d, amd_operand *operand, unsigned vgpr, amd_shape shape);
+/* The same, of accumulation registers if `accumulation`. */
+bool amd_decode_register(amd_decoder *d, amd_operand *operand, unsigned number, amd_shape shape,
+                         bool accumulation);
 bool amd_decode_source(amd_decoder *d, amd_operand *operand, unsigned code, amd_shape shape);
 bool amd_decode_literal(amd_decoder *d);
 /* An operand that the instruction has without a field for it, or whose width is no shape. */
@@ -49,6 +52,7 @@ bool amd_decode_vop2(amd_decoder *d);
 bool amd_decode_vopc(amd_decoder *d);
 bool amd_decode_vop3(amd_decoder *d);
 bool amd_decode_vop3p(amd_decoder *d);
+bool amd_decode_matrix(amd_decoder *d); /* a VOP3P row with MAI */
 bool amd_decode_vintrp(amd_decoder *d);
 bool amd_decode_smem(amd_decoder *d);
 bool amd_decode_ds(amd_decoder *d);

@@ -12,7 +12,7 @@ static void flag_if(amd_inst *out, bool condition, uint32_t flag)
         out->flags |= flag;
 }
 
-/* Registers of the data: one for each component in dmask, two components in one with d16 on gfx10, one more
+/* Registers of the data: one for each component in dmask, two components in one with d16 from gfx9 on, one more
  * for the status of tfe and lwe. */
 static unsigned data_dwords(const amd_decoder *d)
 {
@@ -24,7 +24,7 @@ static unsigned data_dwords(const amd_decoder *d)
         components = 4;
     if (components == 0)
         components = 1;
-    if ((out->flags & AMD_D16) && d->gfx10)
+    if ((out->flags & AMD_D16) && d->target != AMD_GFX803)
         components = (components + 1) / 2;
     return components + ((out->flags & AMD_TFE) ? 1 : 0);
 }
@@ -123,8 +123,10 @@ bool amd_decode_mimg(amd_decoder *d)
     out->dmask = (uint8_t)amd_bits(d->w0, 8, 4);
     flag_if(out, amd_bit(d->w0, 12), AMD_UNORM);
     flag_if(out, amd_bit(d->w0, 13), AMD_GLC);
-    flag_if(out, amd_bit(d->w0, 15), AMD_R128);
-    flag_if(out, amd_bit(d->w0, 16), AMD_TFE);
+    bool accumulation = d->gfx9 && amd_bit(d->w0, 16);
+    flag_if(out, amd_bit(d->w0, 15), d->gfx9 ? AMD_A16 : AMD_R128);
+    flag_if(out, amd_bit(d->w0, 16) && !d->gfx9, AMD_TFE);
+    flag_if(out, amd_bit(d->w0, 7) && d->gfx9, AMD_SCOPE);
     flag_if(out, amd_bit(d->w0, 17), AMD_LWE);
     flag_if(out, amd_bit(d->w0, 25), AMD_SLC);
     flag_if(out, amd_bit(d->w1, 31), AMD_D16);
@@ -154,11 +156,12 @@ bool amd_decode_mimg(amd_decoder *d)
     if (has(d, AMD_ROW_ATOMIC) && (has(d, AMD_ROW_CMPSWAP) ? data != 2 && data != 4 : data > 2))
         return false;
     bool load = !has(d, AMD_ROW_STORE | AMD_ROW_ATOMIC);
+    unsigned file = accumulation ? AMD_AGPR : AMD_VGPR;
     amd_kind kind = data > 2 ? AMD_KIND_WIDE : data == 2 ? AMD_KIND_B64 : AMD_KIND_B32;
     if (load || (has(d, AMD_ROW_ATOMIC) && (out->flags & AMD_GLC)))
-        amd_decode_fixed(d, &out->vdst, AMD_VGPR + vdata, kind, data);
+        amd_decode_fixed(d, &out->vdst, file + vdata, kind, data);
     if (!load)
-        amd_decode_fixed(d, &out->src[1], AMD_VGPR + vdata, kind, data);
+        amd_decode_fixed(d, &out->src[1], file + vdata, kind, data);
     amd_decode_fixed(d, &out->src[0], AMD_VGPR + vaddr, address > 2 ? AMD_KIND_WIDE : AMD_KIND_B32, address);
     if (vdata + data > 256 || (nsa_words == 0 && vaddr + address > 256))
         return false;

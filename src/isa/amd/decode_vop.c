@@ -18,7 +18,7 @@ static unsigned modifiers(const amd_decoder *d)
 static bool is_float(amd_shape shape)
 {
     return shape == AMD_SHAPE_F16 || shape == AMD_SHAPE_F32 || shape == AMD_SHAPE_F64 ||
-           shape == AMD_SHAPE_PKF16;
+           shape == AMD_SHAPE_PKF16 || shape == AMD_SHAPE_PKF32;
 }
 
 static bool is_cmpx(const amd_decoder *d)
@@ -68,7 +68,7 @@ static void integer_modifiers(amd_decoder *d)
 {
     amd_inst *out = d->out;
     bool select = d->row->op == AMD_V_CNDMASK_B32;
-    if (select && out->form == AMD_PLAIN) /* moves floats, too */
+    if (select && (out->form == AMD_PLAIN || d->gfx9)) /* moves floats, too */
         return;
     for (unsigned i = 0; i < 3; i++) {
         unsigned bit = 1u << i;
@@ -83,10 +83,10 @@ static void integer_modifiers(amd_decoder *d)
 
 /* --- SDWA and DPP --------------------------------------------------------------------------------------- */
 
-/* An operand of SDWA: a vector register, or on gfx10 any scalar source but a literal. */
+/* An operand of SDWA: a vector register, or from gfx9 on any scalar source but a literal. */
 static bool sdwa_source(amd_decoder *d, unsigned index, unsigned code, bool scalar)
 {
-    if (!scalar || !d->gfx10)
+    if (!scalar || d->target == AMD_GFX803)
         return source(d, index, AMD_VGPR + code);
     return code != AMD_LITERAL && source(d, index, code);
 }
@@ -100,7 +100,8 @@ static bool sdwa_modifiers(amd_decoder *d, unsigned index, unsigned bits)
         return false;
     out->sdwa.src_sel[index] = (uint8_t)select;
     bool sext = amd_bit(bits, 3), neg = amd_bit(bits, 4), abs = amd_bit(bits, 5);
-    if (is_float(d->row->src[index]) ? sext : neg || abs)
+    bool moved = d->gfx9 && d->row->op == AMD_V_CNDMASK_B32; /* LLVM 19 takes its sources for floats */
+    if (is_float(d->row->src[index]) || moved ? sext : neg || abs)
         return false;
     out->sext |= (uint8_t)(sext ? bit : 0);
     out->neg |= (uint8_t)(neg ? bit : 0);
@@ -112,7 +113,8 @@ static bool sdwa_modifiers(amd_decoder *d, unsigned index, unsigned bits)
 static bool decode_sdwa(amd_decoder *d, unsigned sources, bool compare)
 {
     amd_inst *out = d->out;
-    if (!has(d, AMD_ROW_SDWA) || d->count < 8)
+    bool mac = d->row->op == AMD_V_MAC_F16 || d->row->op == AMD_V_MAC_F32;
+    if (!has(d, AMD_ROW_SDWA) || d->count < 8 || (mac && d->target != AMD_GFX803))
         return false;
     uint32_t w = d->w1;
     out->form = AMD_SDWA;
@@ -123,13 +125,13 @@ static bool decode_sdwa(amd_decoder *d, unsigned sources, bool compare)
         if (!sdwa_source(d, 1, amd_bits(d->w0, 9, 8), amd_bit(w, 31)) ||
             !sdwa_modifiers(d, 1, amd_bits(w, 24, 6)))
             return false;
-    } else if (amd_bits(w, 24, 6) || (d->gfx10 && amd_bit(w, 31))) {
+    } else if (amd_bits(w, 24, 6) || (d->target != AMD_GFX803 && amd_bit(w, 31))) {
         return false;
     }
-    if (compare && d->gfx10) {
+    if (compare && d->target != AMD_GFX803) {
         if (!amd_bit(w, 15)) /* VCC, or EXEC */
             return true;
-        if (is_cmpx(d))
+        if (d->gfx10 && is_cmpx(d))
             return false;
         return amd_decode_scalar(d, &out->sdst, amd_bits(w, 8, 7), AMD_SHAPE_MASK);
     }
@@ -141,7 +143,7 @@ static bool decode_sdwa(amd_decoder *d, unsigned sources, bool compare)
     out->sdwa.dst_unused = (uint8_t)(amd_bits(w, 11, 2) % 3); /* 3 is as good as 0 */
     if (out->sdwa.dst_sel == 7)
         return false;
-    if (d->gfx10) {
+    if (d->target != AMD_GFX803) {
         out->omod = (uint8_t)amd_bits(w, 14, 2);
         return (has(d, AMD_ROW_OMOD) && is_float(d->row->dst)) || !out->omod;
     }
@@ -156,15 +158,20 @@ static bool dpp_control_exists(const amd_decoder *d, unsigned ctrl)
         return ctrl % 16 != 0;
     if (d->gfx10)
         return ctrl >= 0x150 && ctrl < 0x170;
+    if (d->gfx9 && ctrl >= 0x150 && ctrl < 0x160)
+        return true;
     return ctrl == 0x130 || ctrl == 0x134 || ctrl == 0x138 || ctrl == 0x13c || ctrl == 0x142 || ctrl == 0x143;
 }
 
 static bool decode_dpp(amd_decoder *d, unsigned code, unsigned sources)
 {
     amd_inst *out = d->out;
-    if (!has(d, AMD_ROW_DPP) || d->count < 8)
+    bool wide = has(d, AMD_ROW_DPP64);
+    if (!(wide ? d->gfx9 : has(d, AMD_ROW_DPP)) || d->count < 8)
         return false;
     uint32_t w = d->w1;
+    if (wide && (amd_bits(w, 8, 9) & 0x1f0) != 0x150)
+        return false;
     out->bytes = 8;
     if (!source(d, 0, AMD_VGPR + amd_bits(w, 0, 8)))
         return false;
@@ -339,11 +346,14 @@ bool amd_decode_vop3(amd_decoder *d)
     if (!vop3_row(d, amd_bits(d->w0, 16, 10)) || !vop3_destinations(d) || !vop3_sources(d))
         return false;
     unsigned allowed = modifiers(d);
+    if (d->row->src[0] == AMD_SHAPE_PKF16) /* as in VOP2: each half is from its own half */
+        out->op_sel_hi = 7;
     out->neg = (uint8_t)amd_bits(d->w1, 29, 3);
     out->omod = (uint8_t)amd_bits(d->w1, 27, 2);
     if (amd_bit(d->w0, 15))
         out->flags |= AMD_CLAMP;
-    if (out->neg & ~allowed || (out->omod && !has(d, AMD_ROW_OMOD)))
+    bool omod = has(d, AMD_ROW_OMOD) || (d->gfx9 && has(d, AMD_ROW_OPSEL) && is_float(d->row->dst));
+    if (out->neg & ~allowed || (out->omod && !omod))
         return false;
     if (has(d, AMD_ROW_SDST))
         return has(d, AMD_ROW_CLAMP) || !(out->flags & AMD_CLAMP);
@@ -353,7 +363,8 @@ bool amd_decode_vop3(amd_decoder *d)
     integer_modifiers(d);
     if (has(d, AMD_ROW_OPSEL)) {
         out->op_sel = (uint8_t)amd_bits(d->w0, 11, 4);
-        return d->row->src[2] || !(out->op_sel & 4);
+        bool byte = d->row->op == AMD_V_CVT_SR_FP8_F32 || d->row->op == AMD_V_CVT_SR_BF8_F32;
+        return d->row->src[2] || byte || !(out->op_sel & 4);
     }
     return true;
 }
@@ -361,10 +372,15 @@ bool amd_decode_vop3(amd_decoder *d)
 bool amd_decode_vop3p(amd_decoder *d)
 {
     amd_inst *out = d->out;
-    if (amd_bits(d->w0, 23, 3) || !amd_decode_row(d, AMD_VOP3P, amd_bits(d->w0, 16, 7)) || !vop3_sources(d) ||
-        !amd_decode_vector(d, &out->vdst, amd_bits(d->w0, 0, 8), d->row->dst))
+    if (amd_bits(d->w0, 23, 3) != (d->gfx9 ? 7u : 0u) || !amd_decode_row(d, AMD_VOP3P, amd_bits(d->w0, 16, 7)))
         return false;
-    unsigned allowed = modifiers(d);
+    if (has(d, AMD_ROW_MAI))
+        return amd_decode_matrix(d);
+    if (!vop3_sources(d) || !amd_decode_vector(d, &out->vdst, amd_bits(d->w0, 0, 8), d->row->dst))
+        return false;
+    unsigned sources = d->row->src[2] ? 7 : 3;
+    unsigned allowed =
+        d->gfx9 ? sources : modifiers(d); /* LLVM 19 shows those of integers, which do nothing */
     out->neg = (uint8_t)amd_bits(d->w1, 29, 3);
     out->neg_hi = (uint8_t)amd_bits(d->w0, 8, 3);
     out->op_sel = (uint8_t)amd_bits(d->w0, 11, 3);
@@ -372,6 +388,55 @@ bool amd_decode_vop3p(amd_decoder *d)
     if (amd_bit(d->w0, 15))
         out->flags |= AMD_CLAMP;
     return !(out->neg & ~allowed) && !(out->neg_hi & ~allowed) && (d->row->src[2] || !(out->op_sel & 4));
+}
+
+/* --- matrices ------------------------------------------------------------------------------------------- */
+
+/* A source: a register of either file by the bit beside it, or an inline constant where the shape allows. */
+static bool matrix_source(amd_decoder *d, unsigned index, unsigned code, bool accumulation)
+{
+    amd_shape shape = d->row->src[index];
+    if (!shape)
+        return true;
+    d->out->src_count = (uint8_t)(index + 1);
+    if (code >= AMD_VGPR)
+        return amd_decode_register(d, &d->out->src[index], code - AMD_VGPR, shape, accumulation);
+    if (amd_shape_table[shape].vector_only || code == AMD_LITERAL)
+        return false;
+    if (shape == AMD_SHAPE_B32) /* v_accvgpr_write_b32 */
+        return amd_decode_source(d, &d->out->src[index], code, shape);
+    amd_decode_fixed(d, &d->out->src[index], code, (amd_kind)amd_shape_table[shape].kind,
+                     amd_shape_table[shape].dwords);
+    return (code >= AMD_INT_0 && code <= 208) || (code >= AMD_FLOAT && code <= 248);
+}
+
+bool amd_decode_matrix(amd_decoder *d)
+{
+    amd_inst *out = d->out;
+    unsigned vdst = amd_bits(d->w0, 0, 8);
+    bool accumulation = amd_bit(d->w0, 15), move = !d->row->src[1];
+    if (move) { /* between the files: the operation says which */
+        bool write = d->row->dst == AMD_SHAPE_A32;
+        return !(d->w1 & 0xe7fffe00u) && !(d->w0 & 0x3f00u) &&
+               amd_decode_register(d, &out->vdst, vdst, d->row->dst, write) &&
+               matrix_source(d, 0, amd_bits(d->w1, 0, 9), !write);
+    }
+    bool index = has(d, AMD_ROW_ACC);
+    if (!amd_decode_register(d, &out->vdst, vdst, d->row->dst, accumulation) ||
+        !matrix_source(d, 0, amd_bits(d->w1, 0, 9), amd_bit(d->w1, 27)) ||
+        !matrix_source(d, 1, amd_bits(d->w1, 9, 9), amd_bit(d->w1, 28)) ||
+        !matrix_source(d, 2, amd_bits(d->w1, 18, 9), accumulation && !index))
+        return false;
+    if (index && amd_bits(d->w1, 29, 3))
+        return false;
+    out->dim = (uint8_t)amd_bits(d->w0, 8, 3);
+    out->dmask = (uint8_t)amd_bits(d->w0, 11, 4);
+    if (d->target == AMD_GFX942 && out->src[0].dwords == 2 && d->row->src[2] != AMD_SHAPE_C128 &&
+        (d->row->op == AMD_V_MFMA_F64_16X16X4_F64 || d->row->op == AMD_V_MFMA_F64_4X4X4_4B_F64))
+        out->neg = (uint8_t)amd_bits(d->w1, 29, 3);
+    else
+        out->simm = (int32_t)amd_bits(d->w1, 29, 3);
+    return true;
 }
 
 /* --- VINTRP --------------------------------------------------------------------------------------------- */

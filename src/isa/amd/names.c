@@ -5,7 +5,8 @@
 #include <string.h>
 #include <threads.h>
 
-static const char *const target_names[AMD_TARGET_COUNT] = { "gfx803", "gfx1010", "gfx1030" };
+static const char *const target_names[AMD_TARGET_COUNT] = { "gfx803", "gfx1010", "gfx1030", "gfx90a",
+                                                            "gfx942" };
 
 const char *amd_target_name(amd_target target)
 {
@@ -93,9 +94,9 @@ const char *amd_class_name(amd_class c)
 amd_waitcnt amd_waitcnt_decode(amd_target target, uint16_t simm16)
 {
     amd_waitcnt wait = { .vm = simm16 & 15, .exp = simm16 >> 4 & 7, .lgkm = simm16 >> 8 & 15, .vs = 63 };
-    if (amd_target_is_gfx10(target)) {
+    if (target != AMD_GFX803)
         wait.vm |= (uint8_t)(simm16 >> 14 << 4);
+    if (amd_target_is_gfx10(target))
         wait.lgkm = simm16 >> 8 & 63;
-    }
     return wait;
 }

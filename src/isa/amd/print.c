@@ -32,29 +32,30 @@ void amd_print_next(amd_printer *p)
 
 /* --- registers ------------------------------------------------------------------------------------------ */
 
-static const char *special_32(unsigned code, bool gfx10)
+/* Registers that lie elsewhere on other targets; NULL: it has only a number here. */
+static const char *special_32(unsigned code, const amd_printer *p)
 {
     switch (code) {
     case AMD_FLAT_SCRATCH_LO:
-        return gfx10 ? NULL : "flat_scratch_lo";
+        return p->gfx10 ? NULL : "flat_scratch_lo";
     case AMD_FLAT_SCRATCH_HI:
-        return gfx10 ? NULL : "flat_scratch_hi";
+        return p->gfx10 ? NULL : "flat_scratch_hi";
     case AMD_XNACK_MASK_LO:
-        return gfx10 ? NULL : "xnack_mask_lo";
+        return p->gfx10 ? NULL : "xnack_mask_lo";
     case AMD_XNACK_MASK_HI:
-        return gfx10 ? NULL : "xnack_mask_hi";
+        return p->gfx10 ? NULL : "xnack_mask_hi";
     case AMD_VCC_LO:
         return "vcc_lo";
     case AMD_VCC_HI:
         return "vcc_hi";
     case AMD_TTMP:
-        return gfx10 ? NULL : "tba_lo";
+        return p->target != AMD_GFX803 ? NULL : "tba_lo";
     case AMD_TTMP + 1:
-        return gfx10 ? NULL : "tba_hi";
+        return p->target != AMD_GFX803 ? NULL : "tba_hi";
     case AMD_TTMP + 2:
-        return gfx10 ? NULL : "tma_lo";
+        return p->target != AMD_GFX803 ? NULL : "tma_lo";
     case AMD_TTMP + 3:
-        return gfx10 ? NULL : "tma_hi";
+        return p->target != AMD_GFX803 ? NULL : "tma_hi";
     case AMD_M0:
         return "m0";
     case AMD_NULL:
@@ -86,39 +87,40 @@ static const char *special_32(unsigned code, bool gfx10)
     }
 }
 
-static const char *special_64(unsigned code, bool gfx10)
+static const char *special_64(unsigned code, const amd_printer *p)
 {
     switch (code) {
     case AMD_FLAT_SCRATCH_LO:
-        return gfx10 ? NULL : "flat_scratch";
+        return p->gfx10 ? NULL : "flat_scratch";
     case AMD_XNACK_MASK_LO:
-        return gfx10 ? NULL : "xnack_mask";
+        return p->gfx10 ? NULL : "xnack_mask";
     case AMD_VCC_LO:
         return "vcc";
     case AMD_TTMP:
-        return gfx10 ? NULL : "tba";
+        return p->target != AMD_GFX803 ? NULL : "tba";
     case AMD_TTMP + 2:
-        return gfx10 ? NULL : "tma";
+        return p->target != AMD_GFX803 ? NULL : "tma";
     case AMD_EXEC_LO:
         return "exec";
     default:
-        return code == AMD_NULL || code > 127 ? special_32(code, gfx10) : NULL;
+        return code == AMD_NULL || code > 127 ? special_32(code, p) : NULL;
     }
 }
 
 void amd_print_register(amd_printer *p, unsigned code, unsigned dwords)
 {
     /* Wider scalars never begin at a special register, but may run over one: s[100:103] on gfx803. */
-    const char *name = dwords == 1   ? special_32(code, p->gfx10)
-                       : dwords == 2 ? special_64(code, p->gfx10)
-                                     : NULL;
+    const char *name = dwords == 1 ? special_32(code, p) : dwords == 2 ? special_64(code, p) : NULL;
     if (name && code < AMD_VGPR) {
         amd_put(p, name);
         return;
     }
     const char *file = "s";
-    unsigned first = code, first_ttmp = p->gfx10 ? AMD_TTMP : AMD_TTMP + 4;
-    if (code >= AMD_VGPR) {
+    unsigned first = code, first_ttmp = p->target == AMD_GFX803 ? AMD_TTMP + 4 : AMD_TTMP;
+    if (code >= AMD_AGPR) {
+        file = "a";
+        first = code - AMD_AGPR;
+    } else if (code >= AMD_VGPR) {
         file = "v";
         first = code - AMD_VGPR;
     } else if (code >= first_ttmp) {
@@ -164,6 +166,15 @@ static void print_32(amd_printer *p, uint32_t value)
     amd_print_immediate(p, (int32_t)value);
 }
 
+/* Whether 32 bits have a short form: a small integer, or one of the floats. */
+static bool is_inline_32(uint32_t value)
+{
+    bool found = (int32_t)value >= -16 && (int32_t)value <= 64;
+    for (unsigned i = 0; i < 9; i++)
+        found |= float_constants[i].bits_32 == value;
+    return found;
+}
+
 static void print_16(amd_printer *p, uint16_t value, bool is_float)
 {
     for (unsigned i = 0; i < 9 && is_float; i++)
@@ -183,7 +194,10 @@ static void print_literal(amd_printer *p, uint32_t value, amd_kind kind)
     switch (kind) {
     case AMD_KIND_B16:
     case AMD_KIND_F16:
-        print_16(p, (uint16_t)value, is_float);
+        if (p->gfx9 && !is_float) /* LLVM 19: a constant of 32 bits, or a half */
+            print_32(p, is_inline_32(value) ? value : value & 0xffff);
+        else
+            print_16(p, (uint16_t)value, is_float);
         break;
     case AMD_KIND_PK16:
     case AMD_KIND_PKF16:
@@ -194,7 +208,7 @@ static void print_literal(amd_printer *p, uint32_t value, amd_kind kind)
         break;
     case AMD_KIND_B64:
     case AMD_KIND_F64:
-        if (value <= 64)
+        if (value <= 64 && !(p->gfx9 && kind == AMD_KIND_F64 && value))
             amd_putf(p, "%u", value);
         else
             amd_putf(p, "0x%x", value);
@@ -215,7 +229,8 @@ void amd_print_operand(amd_printer *p, const amd_operand *operand)
         amd_putf(p, "%u", code - AMD_INT_0);
     else if (code >= AMD_INT_MINUS && code <= 208)
         amd_putf(p, "-%u", code - AMD_INT_MINUS + 1);
-    else if (code >= AMD_FLOAT && code <= AMD_FLOAT + 8 && (kind == AMD_KIND_B16 || kind == AMD_KIND_PK16))
+    else if (code >= AMD_FLOAT && code <= AMD_FLOAT + 8 &&
+             (kind == AMD_KIND_B16 || (kind == AMD_KIND_PK16 && !p->gfx9)))
         amd_putf(p, "0x%x", float_constants[code - AMD_FLOAT].bits_16);
     else if (code == AMD_FLOAT + 8 && (kind == AMD_KIND_B64 || kind == AMD_KIND_F64))
         amd_put(p, "0.15915494309189532");
@@ -296,11 +311,12 @@ size_t amd_print(amd_target target, unsigned lanes, const amd_inst *inst, char *
 {
     amd_printer p = { .out = out, .capacity = capacity, .target = target, .lanes = lanes, .inst = inst };
     p.gfx10 = amd_target_is_gfx10(target);
+    p.gfx9 = amd_target_is_gfx9(target);
     p.row = inst->op == AMD_OP_INVALID || inst->op >= AMD_OP_COUNT ? NULL : find_row(target, inst);
     if (!p.row) {
         amd_put(&p, "<unknown>");
     } else {
-        amd_put(&p, amd_op_name((amd_op)inst->op));
+        amd_put(&p, amd_print_name(&p));
         switch (inst->format) {
         case AMD_SOP1:
         case AMD_SOP2:

@@ -9,7 +9,7 @@ typedef struct amd_printer {
     char *out;
     size_t capacity, length;
     amd_target target;
-    bool gfx10;
+    bool gfx10, gfx9;
     unsigned lanes;
     const amd_inst *inst;
     const amd_row *row;
@@ -31,6 +31,8 @@ void amd_print_memory(amd_printer *p);
 void amd_print_image(amd_printer *p);
 
 /* Numbers that have names (print_names.c). */
+/* The mnemonic on this target: a few operations have other names on gfx9. */
+const char *amd_print_name(const amd_printer *p);
 void amd_print_hwreg(amd_printer *p, unsigned simm16);
 void amd_print_message(amd_printer *p, unsigned simm16);
 void amd_print_waitcnt(amd_printer *p, unsigned simm16);

@@ -45,6 +45,16 @@ static void smem(amd_printer *p)
     flag(p, AMD_DLC, " dlc");
 }
 
+/* The bits that say how caches are used. CDNA 3 has names of its own for them. */
+static void cache_bits(amd_printer *p)
+{
+    bool scopes = p->target == AMD_GFX942;
+    flag(p, AMD_GLC, scopes ? " sc0" : " glc");
+    flag(p, AMD_SLC, scopes ? " nt" : " slc");
+    flag(p, AMD_DLC, " dlc");
+    flag(p, AMD_SCOPE, scopes ? " sc1" : " scc");
+}
+
 static void ds_swizzle(amd_printer *p, unsigned offset);
 
 static void ds(amd_printer *p)
@@ -117,17 +127,17 @@ static void flat(amd_printer *p)
     }
     if (inst->offset)
         amd_putf(p, " offset:%d", inst->offset);
-    flag(p, AMD_GLC, " glc");
-    flag(p, AMD_SLC, " slc");
-    flag(p, AMD_DLC, " dlc");
+    cache_bits(p);
     flag(p, AMD_LDS, " lds");
 }
 
 static void buffer(amd_printer *p)
 {
     const amd_inst *inst = p->inst;
-    if (p->row->flags & AMD_ROW_BARE && inst->format == AMD_MUBUF)
+    if (p->row->flags & AMD_ROW_BARE && inst->format == AMD_MUBUF) {
+        cache_bits(p);
         return;
+    }
     const amd_operand *data = inst->src[1].code != AMD_NO_OPERAND ? &inst->src[1] : &inst->vdst;
     bool store_lds = p->row->flags & AMD_ROW_LDSOUT && inst->format == AMD_MUBUF;
     operand(p, data);
@@ -145,9 +155,7 @@ static void buffer(amd_printer *p)
         amd_putf(p, " offset:%d", inst->offset);
     if (store_lds)
         flag(p, AMD_LDS, " lds");
-    flag(p, AMD_GLC, " glc");
-    flag(p, AMD_SLC, " slc");
-    flag(p, AMD_DLC, " dlc");
+    cache_bits(p);
     flag(p, AMD_TFE, " tfe");
     if (!store_lds)
         flag(p, AMD_LDS, " lds");
@@ -220,6 +228,7 @@ void amd_print_image(amd_printer *p)
         flag(p, AMD_GLC, " glc");
         flag(p, AMD_SLC, " slc");
         flag(p, AMD_DLC, " dlc");
+        flag(p, AMD_SCOPE, " scc");
         flag(p, AMD_R128, " r128");
     }
     flag(p, AMD_A16, " a16");

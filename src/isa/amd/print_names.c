@@ -2,6 +2,50 @@
  * targets. */
 #include "isa/amd/print.h"
 
+const char *amd_print_name(const amd_printer *p)
+{
+    static const struct {
+        uint16_t op;
+        const char *name;
+        bool gfx90a_only;
+    } others[] = {
+        { AMD_V_ADD_NC_U32, "v_add_u32", false },
+        { AMD_V_SUB_NC_U32, "v_sub_u32", false },
+        { AMD_V_SUBREV_NC_U32, "v_subrev_u32", false },
+        { AMD_V_ADD_NC_I32, "v_add_i32", false },
+        { AMD_V_SUB_NC_I32, "v_sub_i32", false },
+        { AMD_V_ADD_NC_I16, "v_add_i16", false },
+        { AMD_V_SUB_NC_I16, "v_sub_i16", false },
+        { AMD_V_ADD_CO_CI_U32, "v_addc_co_u32", false },
+        { AMD_V_SUB_CO_CI_U32, "v_subb_co_u32", false },
+        { AMD_V_SUBREV_CO_CI_U32, "v_subbrev_co_u32", false },
+        { AMD_V_MFMA_F32_32X32X1_2B_F32, "v_mfma_f32_32x32x1f32", true },
+        { AMD_V_MFMA_F32_16X16X1_4B_F32, "v_mfma_f32_16x16x1f32", true },
+        { AMD_V_MFMA_F32_4X4X1_16B_F32, "v_mfma_f32_4x4x1f32", true },
+        { AMD_V_MFMA_F32_32X32X2_F32, "v_mfma_f32_32x32x2f32", true },
+        { AMD_V_MFMA_F32_16X16X4_F32, "v_mfma_f32_16x16x4f32", true },
+        { AMD_V_MFMA_F32_32X32X4_2B_F16, "v_mfma_f32_32x32x4f16", true },
+        { AMD_V_MFMA_F32_16X16X4_4B_F16, "v_mfma_f32_16x16x4f16", true },
+        { AMD_V_MFMA_F32_4X4X4_16B_F16, "v_mfma_f32_4x4x4f16", true },
+        { AMD_V_MFMA_F32_32X32X8_F16, "v_mfma_f32_32x32x8f16", true },
+        { AMD_V_MFMA_F32_16X16X16_F16, "v_mfma_f32_16x16x16f16", true },
+        { AMD_V_MFMA_I32_32X32X4_2B_I8, "v_mfma_i32_32x32x4i8", true },
+        { AMD_V_MFMA_I32_16X16X4_4B_I8, "v_mfma_i32_16x16x4i8", true },
+        { AMD_V_MFMA_I32_4X4X4_16B_I8, "v_mfma_i32_4x4x4i8", true },
+        { AMD_V_MFMA_F32_32X32X4_2B_BF16, "v_mfma_f32_32x32x4bf16_1k", true },
+        { AMD_V_MFMA_F32_16X16X4_4B_BF16, "v_mfma_f32_16x16x4bf16_1k", true },
+        { AMD_V_MFMA_F32_4X4X4_16B_BF16, "v_mfma_f32_4x4x4bf16_1k", true },
+        { AMD_V_MFMA_F32_32X32X8_BF16, "v_mfma_f32_32x32x8bf16_1k", true },
+        { AMD_V_MFMA_F32_16X16X16_BF16, "v_mfma_f32_16x16x16bf16_1k", true },
+        { AMD_V_MFMA_F64_16X16X4_F64, "v_mfma_f64_16x16x4f64", true },
+        { AMD_V_MFMA_F64_4X4X4_4B_F64, "v_mfma_f64_4x4x4f64", true },
+    };
+    for (unsigned i = 0; p->gfx9 && i < sizeof others / sizeof others[0]; i++)
+        if (others[i].op == p->inst->op && (p->target == AMD_GFX90A || !others[i].gfx90a_only))
+            return others[i].name;
+    return amd_op_name((amd_op)p->inst->op);
+}
+
 void amd_print_hwreg(amd_printer *p, unsigned simm16)
 {
     static const char *const names[30] = {
@@ -10,11 +54,15 @@ void amd_print_hwreg(amd_printer *p, unsigned simm16)
         [18] = "TMA_LO",   [19] = "TMA_HI", [20] = "FLAT_SCR_LO",  [21] = "FLAT_SCR_HI",   [22] = "XNACK_MASK",
         [23] = "HW_ID1",   [24] = "HW_ID2", [25] = "POPS_PACKER",  [29] = "SHADER_CYCLES",
     };
+    static const char *const gfx942_names[5] = { "XCC_ID", "SQ_PERF_SNAPSHOT_DATA", "SQ_PERF_SNAPSHOT_DATA1",
+                                                 "SQ_PERF_SNAPSHOT_PC_LO", "SQ_PERF_SNAPSHOT_PC_HI" };
     unsigned id = simm16 & 63, offset = simm16 >> 6 & 31, width = (simm16 >> 11) + 1;
-    bool named = id < 30 && names[id] && (p->gfx10 ? id != 4 : id < 8);
+    bool named = id < 30 && names[id] && (p->gfx10 ? id != 4 : id < (p->gfx9 ? 20 : 8));
     if ((id == 22 && p->target != AMD_GFX1010) || (id == 29 && p->target != AMD_GFX1030))
         named = false;
-    if (named)
+    if (p->target == AMD_GFX942 && id >= 20 && id < 25)
+        amd_putf(p, "hwreg(HW_REG_%s", gfx942_names[id - 20]);
+    else if (named)
         amd_putf(p, "hwreg(HW_REG_%s", names[id]);
     else
         amd_putf(p, "hwreg(%u", id);
@@ -37,13 +85,17 @@ void amd_print_message(amd_printer *p, unsigned simm16)
     static const char *const system_ops[5] = { "", "ECC_ERR_INTERRUPT", "REG_RD", "HOST_TRAP_ACK",
                                                "TTRACE_PC" };
     unsigned id = simm16 & 15, op = simm16 >> 4 & 7, stream = simm16 >> 8 & 3;
-    if (id == 15 && op >= 1 && op <= 4 && stream == 0) {
+    if (id == 15 && op >= 1 && !(p->gfx9 && op == 3) && op <= 4 && stream == 0) {
         amd_putf(p, "sendmsg(MSG_SYSMSG, SYSMSG_OP_%s)", system_ops[op]);
     } else if ((id == 2 || id == 3) && op >= 1 && op <= 3) {
         amd_putf(p, "sendmsg(MSG_%s, GS_OP_%s, %u)", names[id], gs_ops[op], stream);
     } else if (id == 3 && op == 0 && stream == 0) {
         amd_put(p, "sendmsg(MSG_GS_DONE, GS_OP_NOP)");
-    } else if (id >= 1 && id != 2 && id != 3 && id < (p->gfx10 ? 12 : 5) && op == 0 && stream == 0) {
+    } else if (id >= 1 && id != 2 && id != 3 &&
+               id < (p->gfx10  ? 12
+                     : p->gfx9 ? 11
+                               : 5) &&
+               op == 0 && stream == 0) {
         amd_putf(p, "sendmsg(MSG_%s)", names[id]);
     } else if (simm16 & ~0x37fu) { /* no message, and bits that the fields do not cover */
         amd_putf(p, "%u", simm16);
@@ -55,7 +107,7 @@ void amd_print_message(amd_printer *p, unsigned simm16)
 void amd_print_waitcnt(amd_printer *p, unsigned simm16)
 {
     amd_waitcnt wait = amd_waitcnt_decode(p->target, (uint16_t)simm16);
-    unsigned vm_max = p->gfx10 ? 63 : 15, lgkm_max = vm_max;
+    unsigned vm_max = p->target == AMD_GFX803 ? 15 : 63, lgkm_max = p->gfx10 ? 63 : 15;
     bool all = wait.vm == vm_max && wait.exp == 7 && wait.lgkm == lgkm_max;
     const char *space = "";
     if (all || wait.vm != vm_max) {
@@ -198,7 +250,7 @@ void amd_print_dpp_control(amd_printer *p, unsigned control)
     else if (control < 0x144)
         amd_putf(p, " row_bcast:%u", control == 0x142 ? 15 : 31);
     else if (control < 0x160)
-        amd_putf(p, " row_share:%u", count);
+        amd_putf(p, " row_%s:%u", p->gfx9 ? "newbcast" : "share", count);
     else
         amd_putf(p, " row_xmask:%u", count);
 }

@@ -17,7 +17,7 @@ static bool is_constant(unsigned code)
 static void print_constant(amd_printer *p, unsigned index)
 {
     amd_operand first = p->inst->src[0];
-    if (p->row->flags & AMD_ROW_K1)
+    if (p->row->flags & AMD_ROW_K1 && !p->gfx9)
         first.kind = AMD_KIND_B32;
     if (index == 0)
         amd_print_operand(p, &first);
@@ -60,12 +60,12 @@ static void suffix(amd_printer *p)
     bool short_form = inst->format == AMD_VOP1 || inst->format == AMD_VOP2 || inst->format == AMD_VOPC;
     if (inst->form == AMD_SDWA) {
         /* LLVM 15 leaves it out for comparisons of gfx803. */
-        if (p->gfx10 || inst->format != AMD_VOPC)
+        if (p->target != AMD_GFX803 || inst->format != AMD_VOPC)
             amd_put(p, "_sdwa");
     } else if (inst->form != AMD_PLAIN) {
         amd_put(p, "_dpp");
     } else if (short_form) {
-        if (p->row->flags & (AMD_ROW_E64 | AMD_ROW_DPP))
+        if (p->row->flags & (AMD_ROW_E64 | AMD_ROW_DPP) || (p->gfx9 && inst->op == AMD_V_PK_FMAC_F16))
             amd_put(p, "_e32");
     } else if (inst->format == AMD_VINTRP) {
         amd_put(p, "_e32");
@@ -103,7 +103,9 @@ static void sdwa(amd_printer *p)
                                            "WORD_0", "WORD_1", "DWORD",  "?" };
     static const char *const unused[4] = { "UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE", "?" };
     const amd_inst *inst = p->inst;
-    if (inst->format != AMD_VOPC)
+    bool whole = inst->op == AMD_V_CVT_F32_BF8 || inst->op == AMD_V_CVT_F32_FP8 ||
+                 inst->op == AMD_V_CVT_PK_F32_BF8 || inst->op == AMD_V_CVT_PK_F32_FP8;
+    if (inst->format != AMD_VOPC && !whole)
         amd_putf(p, " dst_sel:%s dst_unused:%s", select[inst->sdwa.dst_sel & 7],
                  unused[inst->sdwa.dst_unused & 3]);
     amd_putf(p, " src0_sel:%s", select[inst->sdwa.src_sel[0] & 7]);
@@ -160,10 +162,30 @@ static void interpolation(amd_printer *p)
     clamp_and_omod(p);
 }
 
+/* Matrix instructions: what is 0 is not shown. */
+static void matrix(amd_printer *p)
+{
+    const amd_inst *inst = p->inst;
+    operand(p, &inst->vdst);
+    for (unsigned i = 0; i < inst->src_count; i++)
+        operand(p, &inst->src[i]);
+    if (inst->dim)
+        amd_putf(p, " cbsz:%u", inst->dim);
+    if (inst->dmask)
+        amd_putf(p, " abid:%u", inst->dmask);
+    if (inst->simm)
+        amd_putf(p, " blgp:%d", inst->simm);
+    bit_list(p, "neg", inst->neg, 3, 0);
+}
+
 void amd_print_vop(amd_printer *p)
 {
     const amd_inst *inst = p->inst;
     suffix(p);
+    if (inst->format == AMD_VOP3P && p->row->flags & AMD_ROW_MAI) {
+        matrix(p);
+        return;
+    }
     if (inst->format == AMD_VINTRP || p->row->flags & AMD_ROW_ATTR) {
         interpolation(p);
         return;
@@ -187,7 +209,8 @@ void amd_print_vop(amd_printer *p)
         }
     } else if (inst->format == AMD_VOP3 && p->row->flags & AMD_ROW_OPSEL) {
         bool permlane = inst->op == AMD_V_PERMLANE16_B32 || inst->op == AMD_V_PERMLANEX16_B32;
-        unsigned bits = inst->op_sel, count = inst->src_count;
+        bool byte = inst->op == AMD_V_CVT_SR_FP8_F32 || inst->op == AMD_V_CVT_SR_BF8_F32;
+        unsigned bits = inst->op_sel, count = byte ? 3 : inst->src_count;
         if (permlane) {
             count = 2;
         } else { /* the destination's bit comes last */

@@ -24,6 +24,8 @@ enum {
     SDST = AMD_ROW_SDST,
     ACC = AMD_ROW_ACC,
     ATTR = AMD_ROW_ATTR,
+    DPP64 = AMD_ROW_DPP64,
+    MAI = AMD_ROW_MAI,
     OUT = AMD_ROW_CLAMP | AMD_ROW_OMOD,
     SAMPLE = AMD_ROW_SAMPLER | AMD_ROW_D16OK,
     NONE = AMD_ROW_NONE,
@@ -51,6 +53,8 @@ enum {
     ADDTID = AMD_ROW_ADDTID,
     BARE = AMD_ROW_BARE,
     LDSOUT = AMD_ROW_LDSOUT,
+    LDSONLY = AMD_ROW_LDSONLY,
+    BITS = AMD_ROW_BITS,
     SAMPLER = AMD_ROW_SAMPLER,
     GATHER4 = AMD_ROW_SAMPLER | AMD_ROW_D16OK | AMD_ROW_GATHER,
     LOD = AMD_ROW_LOD,
@@ -75,18 +79,24 @@ const amd_shape_info amd_shape_table[AMD_SHAPE_COUNT] = {
     [AMD_SHAPE_W512] = { AMD_KIND_WIDE, 16, false }, [AMD_SHAPE_S32] = { AMD_KIND_B32, 1, false },
     [AMD_SHAPE_S64] = { AMD_KIND_B64, 2, false },    [AMD_SHAPE_V32] = { AMD_KIND_B32, 1, true },
     [AMD_SHAPE_V64] = { AMD_KIND_B64, 2, true },     [AMD_SHAPE_V96] = { AMD_KIND_WIDE, 3, true },
-    [AMD_SHAPE_V128] = { AMD_KIND_WIDE, 4, true },   [AMD_SHAPE_LIT] = { AMD_KIND_B32, 1, false },
+    [AMD_SHAPE_V128] = { AMD_KIND_WIDE, 4, true },   [AMD_SHAPE_V256] = { AMD_KIND_WIDE, 8, true },
+    [AMD_SHAPE_V512] = { AMD_KIND_WIDE, 16, true },  [AMD_SHAPE_V1024] = { AMD_KIND_WIDE, 32, true },
+    [AMD_SHAPE_A32] = { AMD_KIND_B32, 1, true },     [AMD_SHAPE_C64] = { AMD_KIND_F64, 2, false },
+    [AMD_SHAPE_C128] = { AMD_KIND_WIDE, 4, false },  [AMD_SHAPE_C256] = { AMD_KIND_F64, 8, false },
+    [AMD_SHAPE_C512] = { AMD_KIND_WIDE, 16, false }, [AMD_SHAPE_C1024] = { AMD_KIND_WIDE, 32, false },
+    [AMD_SHAPE_PK32] = { AMD_KIND_PK32, 2, false },  [AMD_SHAPE_PKF32] = { AMD_KIND_PK32, 2, false },
+    [AMD_SHAPE_LIT] = { AMD_KIND_B32, 1, false },
 };
 
 /* --- rows ----------------------------------------------------------------------------------------------- */
 
-#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                        \
+#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942, dst, s0, s1, s2, class, flags)        \
     { AMD_##name,                                                                                             \
       AMD_##format,                                                                                           \
       AMD_CLASS_##class,                                                                                      \
       AMD_SHAPE_##dst,                                                                                        \
       { AMD_SHAPE_##s0, AMD_SHAPE_##s1, AMD_SHAPE_##s2 },                                                     \
-      { gfx803, gfx1010, gfx1030 },                                                                           \
+      { gfx803, gfx1010, gfx1030, gfx90a, gfx942 },                                                           \
       flags },
 const amd_row amd_table_rows[] = {
 #include "isa/amd/rows.def"
@@ -94,11 +104,11 @@ const amd_row amd_table_rows[] = {
 #undef AMD_ROW
 
 /* A row's number. The opcodes are part of the name because a few operations have a row per generation. */
-#define ROW_NUMBER(format, name, gfx803, gfx1010, gfx1030)                                                    \
-    ROW_##format##_##name##_##gfx803##_##gfx1010##_##gfx1030
+#define ROW_NUMBER(format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942)                                    \
+    ROW_##format##_##name##_##gfx803##_##gfx1010##_##gfx1030##_##gfx90a##_##gfx942
 enum {
-#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                        \
-    ROW_NUMBER(format, name, gfx803, gfx1010, gfx1030),
+#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942, dst, s0, s1, s2, class, flags)        \
+    ROW_NUMBER(format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942),
 #include "isa/amd/rows.def"
 #undef AMD_ROW
     ROW_COUNT
@@ -172,29 +182,43 @@ static const uint16_t format_size[AMD_FORMAT_COUNT] = {
  * entry after the index. */
 #define SLOT(format, opcode, number)                                                                          \
     ((opcode) == NO ? INDEX_COUNT + (number) : BASE_##format + ((opcode)&0xfff))
-#define ENTRY(opcode, format, name, gfx803, gfx1010, gfx1030)                                                 \
-    [SLOT(format, opcode, ROW_NUMBER(format, name, gfx803, gfx1010, gfx1030))] =                              \
-        1 + ROW_NUMBER(format, name, gfx803, gfx1010, gfx1030),
+#define ENTRY(opcode, format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942)                                 \
+    [SLOT(format, opcode, ROW_NUMBER(format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942))] =              \
+        1 + ROW_NUMBER(format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942),
 
 static const uint16_t row_index[AMD_TARGET_COUNT][INDEX_COUNT + ROW_COUNT] = {
     [AMD_GFX803] =
         {
-#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                        \
-    ENTRY(gfx803, format, name, gfx803, gfx1010, gfx1030)
+#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942, dst, s0, s1, s2, class, flags)        \
+    ENTRY(gfx803, format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942)
 #include "isa/amd/rows.def"
 #undef AMD_ROW
         },
     [AMD_GFX1010] =
         {
-#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                        \
-    ENTRY(gfx1010, format, name, gfx803, gfx1010, gfx1030)
+#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942, dst, s0, s1, s2, class, flags)        \
+    ENTRY(gfx1010, format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942)
 #include "isa/amd/rows.def"
 #undef AMD_ROW
         },
     [AMD_GFX1030] =
         {
-#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, dst, s0, s1, s2, class, flags)                        \
-    ENTRY(gfx1030, format, name, gfx803, gfx1010, gfx1030)
+#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942, dst, s0, s1, s2, class, flags)        \
+    ENTRY(gfx1030, format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942)
+#include "isa/amd/rows.def"
+#undef AMD_ROW
+        },
+    [AMD_GFX90A] =
+        {
+#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942, dst, s0, s1, s2, class, flags)        \
+    ENTRY(gfx90a, format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942)
+#include "isa/amd/rows.def"
+#undef AMD_ROW
+        },
+    [AMD_GFX942] =
+        {
+#define AMD_ROW(format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942, dst, s0, s1, s2, class, flags)        \
+    ENTRY(gfx942, format, name, gfx803, gfx1010, gfx1030, gfx90a, gfx942)
 #include "isa/amd/rows.def"
 #undef AMD_ROW
         },

@@ -27,6 +27,17 @@ typedef enum amd_shape {
     AMD_SHAPE_V64,
     AMD_SHAPE_V96,
     AMD_SHAPE_V128,
+    AMD_SHAPE_V256,
+    AMD_SHAPE_V512,
+    AMD_SHAPE_V1024,
+    AMD_SHAPE_A32, /* accumulation registers only */
+    AMD_SHAPE_C64, /* matrices: vector registers, or an inline constant for all elements */
+    AMD_SHAPE_C128,
+    AMD_SHAPE_C256,
+    AMD_SHAPE_C512,
+    AMD_SHAPE_C1024,
+    AMD_SHAPE_PK32, /* two 32-bit integers or floats in a pair */
+    AMD_SHAPE_PKF32,
     AMD_SHAPE_LIT, /* the literal that follows */
     AMD_SHAPE_COUNT
 } amd_shape;
@@ -54,7 +65,9 @@ enum {
     AMD_ROW_K2 = 1 << 10,
     AMD_ROW_SDST = 1 << 11,
     AMD_ROW_ACC = 1 << 12,
-    AMD_ROW_ATTR = 1 << 13, /* VOP3: the first source is an attribute */
+    AMD_ROW_ATTR = 1 << 13,  /* VOP3: the first source is an attribute */
+    AMD_ROW_DPP64 = 1 << 14, /* DPP of 64-bit operations, on gfx9 only: row_newbcast */
+    AMD_ROW_MAI = 1 << 15,   /* VOP3P: a matrix instruction: cbsz, abid and blgp in place of op_sel and neg */
     /* SOPC, SOPK, SOPP: meaning of the immediate */
     AMD_ROW_NONE = 1 << 0,   /* nothing: it must be 0 */
     AMD_ROW_IMM = 1 << 1,    /* a number in hexadecimal */
@@ -84,6 +97,8 @@ enum {
     AMD_ROW_ADDTID = 1 << 4,
     AMD_ROW_BARE = 1 << 5,
     AMD_ROW_LDSOUT = 1 << 6,
+    AMD_ROW_LDSONLY = 1 << 7, /* a load that always writes LDS: no data operand */
+    AMD_ROW_BITS = 1 << 8,    /* BARE, but with cache bits */
     /* MIMG; also AMD_ROW_STORE, AMD_ROW_ATOMIC */
     AMD_ROW_SAMPLER = 1 << 3,
     AMD_ROW_GATHER = 1 << 4,

@@ -43,6 +43,26 @@ static const ls_gpu_model models[] = {
       .wave_sizes = 32 | 64,
       .wave_size = 32,
       .clock_mhz = 2015 },
+    { .name = "gfx90a",
+      .target = "gfx90a",
+      .help = "CDNA 2, with the sizes of the MI210",
+      .memory_bytes = 64 * GIB,
+      .lds_bytes = 65536,
+      .group_size_max = 1024,
+      .compute_units = 104,
+      .wave_sizes = 64,
+      .wave_size = 64,
+      .clock_mhz = 1700 },
+    { .name = "gfx942",
+      .target = "gfx942",
+      .help = "CDNA 3, with the sizes of the MI300A",
+      .memory_bytes = 128 * GIB,
+      .lds_bytes = 65536,
+      .group_size_max = 1024,
+      .compute_units = 228,
+      .wave_sizes = 64,
+      .wave_size = 64,
+      .clock_mhz = 2100 },
 };
 
 size_t ls_gpu_model_count(void)
@@ -66,7 +86,7 @@ static const ls_gpu_model *find_model(const char *name, ls_error *err)
     for (size_t i = 0; i < LS_COUNT_OF(models); i++)
         if (strcmp(models[i].name, name) == 0)
             return &models[i];
-    ls_fail(err, LS_ERR_USAGE, "there is no GPU '%s': gfx803, gfx1010 or gfx1030", name);
+    ls_fail(err, LS_ERR_USAGE, "there is no GPU '%s': gfx803, gfx1010, gfx1030, gfx90a or gfx942", name);
     ls_error_nearest(err, nearest_name(name, LS_COUNT_OF(models), model_name_at, NULL));
     return NULL;
 }

@@ -81,7 +81,7 @@ ls_status emulate_create(memory_space *address_space, uint32_t threads, emulate 
         status = ls_fail(err, LS_ERR_NOMEM, "no memory for the emulator");
     for (uint32_t i = 0; i < threads && status == LS_OK; i++) {
         emulate_context *context = &emulator->contexts[i];
-        context->vgpr_block = (size_t)AMD_VGPR_ROWS * 64;
+        context->vgpr_block = (size_t)AMD_VGPR_ROWS_GFX9 * 64; /* the largest */
         /* With 64 lanes there are half as many waves. Zeroed pages cost nothing until they are used. */
         size_t dwords = context->vgpr_block * (AMD_WAVES_MAX / 2);
         context->vgpr_memory = calloc(dwords + 16, sizeof(uint32_t));
@@ -178,7 +178,7 @@ static ls_status emulate_prepare(emulate *emulator, const amd_program *program, 
         context->program = program;
         context->launch = launch;
         context->memory = &emulator->memories[i];
-        context->vgpr_block = (size_t)AMD_VGPR_ROWS * program->lanes;
+        context->vgpr_block = amd_start_rows(program->kernel.target) * program->lanes;
         context->instructions = context->wave_total = context->barriers = 0;
         context->start = (amd_start){ .program = program,
                                       .grid = { launch->grid[0], launch->grid[1], launch->grid[2] },

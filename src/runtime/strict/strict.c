@@ -120,8 +120,10 @@ static void start_wave(strict *s, strict_wave *shadow, const amd_wave *wave)
     if (kernel->rsrc2 & 1)
         shadow->sgpr[user] = 0;
     shadow->sgpr[AMD_NULL] = shadow->sgpr[AMD_EXEC_LO] = shadow->sgpr[AMD_EXEC_HI] = 0;
+    if (kernel->target == AMD_GFX942) /* the hardware fills it */
+        shadow->sgpr[AMD_FLAT_SCRATCH_LO] = shadow->sgpr[AMD_FLAT_SCRATCH_HI] = 0;
     shadow->scc = 1;
-    memset(vgpr, 0xff, (size_t)AMD_VGPR_ROWS * lanes * sizeof *vgpr);
+    memset(vgpr, 0xff, amd_start_rows(kernel->target) * lanes * sizeof *vgpr);
     uint64_t exec = amd_wave_exec(wave);
     for (unsigned row = 0; row <= ids && row < 3; row++)
         for (unsigned lane = 0; lane < lanes; lane++)
@@ -150,7 +152,7 @@ void strict_group(strict *s, const amd_wave *waves, uint32_t count, uint64_t gro
     s->group = group_number;
     s->barrier = 0;
     for (uint32_t i = 0; i < count; i++) {
-        s->waves[i].vgpr = s->vgprs + (size_t)i * AMD_VGPR_ROWS * waves[i].lanes;
+        s->waves[i].vgpr = s->vgprs + i * amd_start_rows((amd_target)waves[i].target) * waves[i].lanes;
         start_wave(s, &s->waves[i], &waves[i]);
         strict_next_segment(s, &s->waves[i], i);
     }

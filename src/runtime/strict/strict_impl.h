@@ -25,8 +25,8 @@ typedef struct strict_wave {
     uint32_t sgpr[128];
     uint32_t sgpr_origin[128];
     uint32_t scc, scc_origin;
-    uint32_t *vgpr; /* [AMD_VGPR_ROWS][lanes] */
-    uint32_t vgpr_origin[AMD_VGPR_ROWS];
+    uint32_t *vgpr; /* [amd_start_rows()][lanes] */
+    uint32_t vgpr_origin[AMD_VGPR_ROWS_GFX9];
     uint32_t segment;  /* the accesses that it does now belong to: index into segments, from first on */
     uint32_t acquired; /* segments below happened before */
 } strict_wave;
@@ -88,7 +88,7 @@ struct strict {
     uint32_t op;
     uint64_t pc;
     amd_access access;
-    uint32_t *temp; /* [AMD_VGPR_ROWS][64] */
+    uint32_t *temp; /* [AMD_VGPR_ROWS_GFX9][64] */
     char why[400];
 };
 

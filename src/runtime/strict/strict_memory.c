@@ -254,7 +254,7 @@ ls_status strict_create(const memory_space *address_space, strict **out, ls_erro
     s->view = address_space_look(address_space);
     s->first = 1;
     s->page_count = (s->view.bytes + LS_PAGE_BYTES - 1) >> LS_PAGE_SHIFT;
-    size_t dwords = (size_t)AMD_VGPR_ROWS * 64;
+    size_t dwords = (size_t)AMD_VGPR_ROWS_GFX9 * 64;
     s->pages = calloc((size_t)s->page_count, sizeof *s->pages);
     s->vgpr_memory = calloc(dwords * (AMD_WAVES_MAX / 2 + 1) + 16, sizeof *s->vgpr_memory);
     s->lds = calloc(STRICT_LDS_PAGES, sizeof *s->lds);

@@ -1,6 +1,7 @@
 /* strict_vector.c: vector arithmetic on shadows, lane by lane. Undefined bits are tracked exactly through
  * moves, logic, shifts and sums. Any other result with an undefined source is undefined as a whole. */
 #include "isa/amd/exec/lanes.h"
+#include "isa/amd/exec/matrix.h"
 #include "isa/amd/tables.h"
 #include "runtime/strict/strict_impl.h"
 
@@ -308,7 +309,7 @@ static uint32_t place(const strict *s, uint32_t old, uint32_t shadow)
     }
     if (!is_half(inst->vdst.kind) || inst->form == AMD_SDWA)
         return shadow;
-    bool keep = amd_target_is_gfx10((amd_target)s->wave->target) ||
+    bool keep = lanes_keeps_half((amd_target)s->wave->target, inst->op) ||
                 strstr(amd_op_name((amd_op)inst->op), "mix") != NULL;
     bool high = (inst->op_sel & 8) != 0 || strstr(amd_op_name((amd_op)inst->op), "mixhi") != NULL;
     uint32_t x = shadow & 0xffff;
@@ -335,12 +336,39 @@ static bool run_on_shadows(strict *s)
     return true;
 }
 
+/* Matrices: every element of the result depends on whole registers, so one undefined value makes all of the
+ * result undefined. All lanes count. */
+static bool matrix(strict *s)
+{
+    const amd_inst *inst = s->inst;
+    const amd_operand *reads[4] = { &inst->src[0], &inst->src[1], &inst->src[2],
+                                    amd_matrix_of(inst->op)->sparse ? &inst->vdst : &inst->src[0] };
+    uint32_t any = 0, origin = 0;
+    for (unsigned k = 0; k < 4; k++)
+        for (unsigned i = 0; reads[k]->code >= AMD_VGPR && i < reads[k]->dwords; i++) {
+            const uint32_t *row = strict_row(s, reads[k]->code + i);
+            uint32_t here = 0;
+            for (unsigned lane = 0; lane < s->wave->lanes; lane++)
+                here |= row[lane];
+            if (here && !any)
+                origin = s->shadow->vgpr_origin[reads[k]->code + i - AMD_VGPR];
+            any |= here;
+        }
+    for (unsigned i = 0; i < inst->vdst.dwords; i++) {
+        memset(strict_row(s, inst->vdst.code + i), any ? 0xff : 0, s->wave->lanes * sizeof any);
+        s->shadow->vgpr_origin[inst->vdst.code + i - AMD_VGPR] = origin;
+    }
+    return true;
+}
+
 static bool special(strict *s, bool *done)
 {
     const amd_inst *inst = s->inst;
     const amd_wave *w = s->wave;
     unsigned lane = 0;
     *done = true;
+    if (amd_matrix_of(inst->op))
+        return matrix(s);
     switch (inst->op) {
     case AMD_V_READFIRSTLANE_B32:
     case AMD_V_READLANE_B32: {

@@ -154,6 +154,10 @@ ls_status timing_warn_foreign(timing *t, const timing_gpu *g, const char *target
                                                { "gfx1010", "RDNA" },
                                                { "gfx1030", "RDNA 2" } };
     const char *own = amd_gpu_get_facts(g->gpu)->target, *family = own;
+    amd_target set;
+    if (amd_target_find(target, &set) && amd_target_is_gfx9(set))
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "no platform has timing for %s yet: `lockstep emulate` runs its programs", target);
     for (size_t i = 0; i < LS_COUNT_OF(families); i++)
         if (strcmp(families[i][0], own) == 0)
             family = families[i][1];

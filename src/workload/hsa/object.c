@@ -177,7 +177,8 @@ static uint64_t long_word(const uint8_t *at)
 static void count_registers(const hsa_object *o, hsa_kernel *k)
 {
     bool gfx10 = strncmp(o->target_name, "gfx1", 4) == 0; /* and later: gfx11, gfx12 */
-    uint32_t granule = gfx10 && k->wave_size == 32 ? 8 : 4;
+    bool cdna = amd_target_is_gfx9(o->target);
+    uint32_t granule = (gfx10 && k->wave_size == 32) || cdna ? 8 : 4;
     k->vgprs = ((k->rsrc1 & 0x3f) + 1) * granule;
     k->sgprs = gfx10 ? 106 : ((k->rsrc1 >> 6 & 0xf) + 1) * 8;
 }

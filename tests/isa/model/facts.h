@@ -176,7 +176,11 @@ static inline void facts_each(facts_call call)
                   { "gfx10", AMD_GFX1010 },
                   { "gfx1010", AMD_GFX1010 },
                   { "gfx10", AMD_GFX1030 },
-                  { "gfx1030", AMD_GFX1030 } };
+                  { "gfx1030", AMD_GFX1030 },
+                  { "gfx9", AMD_GFX90A },
+                  { "gfx90a", AMD_GFX90A },
+                  { "gfx9", AMD_GFX942 },
+                  { "gfx942", AMD_GFX942 } };
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         char path[512], line[640];
         snprintf(path, sizeof path, "%s/tests/isa/amd_%s.txt", LS_SOURCE_DIR, files[f].name);
@@ -187,7 +191,7 @@ static inline void facts_each(facts_call call)
             if (strncmp(line, "lanes", 5) == 0)
                 continue;
             facts_line(files[f].target, 64, line, call);
-            if (files[f].target != AMD_GFX803)
+            if (amd_target_is_gfx10(files[f].target))
                 facts_line(files[f].target, 32, line, call);
         }
         fclose(file);

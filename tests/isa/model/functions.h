@@ -10,7 +10,7 @@
 /* A row's inputs besides its sources. */
 typedef struct surroundings {
     rules r32, r64; /* MODE for single precision, and for double and half */
-    bool clamp, ieee, gfx10, vcc;
+    bool clamp, ieee, gfx10, gfx9, vcc;
     unsigned lane;
 } surroundings;
 
@@ -178,7 +178,7 @@ static inline uint64_t lighting(uint64_t a, uint64_t b, uint64_t c, rules how)
 
 static inline uint64_t min_max(format f, uint64_t a, uint64_t b, bool largest, const surroundings *x)
 {
-    bool flush = x->gfx10 && rules_of(f, x).flush_in; /* gfx803 leaves denormals alone */
+    bool flush = (x->gfx10 || x->gfx9) && rules_of(f, x).flush_in; /* gfx803 leaves denormals alone */
     return extreme(f, flushed(f, a, flush), flushed(f, b, flush), largest, x->ieee);
 }
 

@@ -216,7 +216,7 @@ static inline uint64_t finished(const machine *m, const amd_inst *in, format f, 
 static inline uint32_t placed(const machine *m, const amd_inst *in, bool is_16, bool high, bool keep,
                               uint32_t old, uint32_t d)
 {
-    bool gfx10 = m->wave.target != AMD_GFX803;
+    bool gfx10 = amd_target_is_gfx10((amd_target)m->wave.target);
     if (in->form == AMD_SDWA) {
         unsigned select = in->sdwa.dst_sel;
         if (select >= 6)
@@ -231,7 +231,15 @@ static inline uint32_t placed(const machine *m, const amd_inst *in, bool is_16, 
     }
     if (!is_16)
         return d;
+    /* gfx9: the three-source operations with op_sel, additions with it, and sums in place. */
+    static const char *const gfx9[] = { "v_mad_f16",       "v_mac_f16", "v_madak_f16", "v_madmk_f16",
+                                        "v_fma_f16",       "v_mad_u16", "v_mad_i16",   "v_min3_",
+                                        "v_div_fixup_f16", "v_max3_",   "v_med3_",     "v_add_nc_i16",
+                                        "v_sub_nc_i16" };
     bool keeps = gfx10 || keep;
+    for (unsigned i = 0; amd_target_is_gfx9((amd_target)m->wave.target) && i < sizeof gfx9 / sizeof gfx9[0];
+         i++)
+        keeps |= strncmp(amd_op_name((amd_op)in->op), gfx9[i], strlen(gfx9[i])) == 0;
     if (high)
         return (d & 65535) << 16 | (keeps ? old & 65535 : 0);
     return (d & 65535) | (keeps ? old & 0xffff0000 : 0);

@@ -3,6 +3,7 @@
  * features. */
 #include "isa/amd/exec/exec.h"
 #include "isa/amd/exec/lanes.h"
+#include "isa/amd/exec/matrix.h"
 #include "isa/amd/exec/salu.h"
 
 #include <stdatomic.h>
@@ -113,6 +114,8 @@ amd_body amd_exec_find(amd_target target, unsigned lanes, const amd_inst *inst)
     case AMD_VOP3:
     case AMD_VOP3B:
     case AMD_VOP3P:
+        if (amd_matrix_of(inst->op))
+            return amd_matrix_body;
         /* cppcheck-suppress CastIntegerToAddressAtReturn ; find returns this type of function too */
         return variant_now()->find(target, lanes, inst);
     case AMD_VINTRP:
@@ -127,14 +130,14 @@ bool amd_exec_has(amd_target target, amd_op op)
 {
     if (op <= AMD_OP_INVALID || op >= AMD_OP_COUNT || !amd_op_exists(target, op))
         return false;
-    if (salu_has(op) || lanes_variant_plain.has(op))
+    if (salu_has(op) || lanes_variant_plain.has(op) || amd_matrix_of(op))
         return true;
     amd_inst inst = { .op = (uint16_t)op };
     static const amd_format memory[] = { AMD_SMEM, AMD_DS,   AMD_MUBUF,  AMD_MTBUF,
                                          AMD_MIMG, AMD_FLAT, AMD_GLOBAL, AMD_SCRATCH };
     for (size_t k = 0; k < sizeof memory / sizeof *memory; k++) {
         inst.format = (uint8_t)memory[k];
-        if (amd_exec_find_memory(target, target == AMD_GFX803 ? 64 : 32, &inst))
+        if (amd_exec_find_memory(target, amd_target_is_gfx10(target) ? 32 : 64, &inst))
             return true;
     }
     return false;

@@ -57,6 +57,40 @@ static inline bool lanes_is_16(unsigned type)
     return type == LANES_U16 || type == LANES_I16 || type == LANES_F16;
 }
 
+/* Whether a 16-bit result leaves the other half of its register as it is. gfx803 clears it, gfx10 keeps it. On
+ * gfx9 the operations with op_sel and those that add to their destination keep it. */
+static inline bool lanes_keeps_half(amd_target target, unsigned op)
+{
+    if (!amd_target_is_gfx9(target))
+        return amd_target_is_gfx10(target);
+    switch (op) {
+    case AMD_V_MAD_F16:
+    case AMD_V_MAC_F16:
+    case AMD_V_MADAK_F16:
+    case AMD_V_MADMK_F16:
+    case AMD_V_FMA_F16:
+    case AMD_V_MAD_U16:
+    case AMD_V_MAD_I16:
+    case AMD_V_DIV_FIXUP_F16:
+    case AMD_V_MIN3_F16:
+    case AMD_V_MIN3_I16:
+    case AMD_V_MIN3_U16:
+    case AMD_V_MAX3_F16:
+    case AMD_V_MAX3_I16:
+    case AMD_V_MAX3_U16:
+    case AMD_V_MED3_F16:
+    case AMD_V_MED3_I16:
+    case AMD_V_MED3_U16:
+    case AMD_V_ADD_NC_I16:
+    case AMD_V_SUB_NC_I16:
+    case AMD_V_CVT_PK_FP8_F32:
+    case AMD_V_CVT_PK_BF8_F32:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Which part of MODE the host's floating point follows while a kernel runs. */
 typedef enum lanes_env {
     LANES_ENV_NONE,  /* any: the kernel computes with integers only */

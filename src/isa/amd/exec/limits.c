@@ -8,13 +8,23 @@
 
 unsigned amd_limits_vgprs(const amd_kernel *kernel, unsigned lanes)
 {
+    if (amd_target_is_gfx9(kernel->target))
+        return ((kernel->rsrc1 & 0x3f) + 1) * 8;
     unsigned encoded = ((kernel->rsrc1 & 0x3f) + 1) * (lanes == 32 ? 8 : 4);
     unsigned granule = (lanes == 32 ? 8u : 4u) * (kernel->target == AMD_GFX1030 ? 2u : 1u);
     return (encoded + granule - 1) / granule * granule;
 }
 
+unsigned amd_limits_first_agpr(const amd_kernel *kernel, unsigned vgprs)
+{
+    unsigned first = ((kernel->rsrc3 & 0x3f) + 1) * 4; /* ACCUM_OFFSET */
+    return amd_target_is_gfx9(kernel->target) && first < vgprs ? first : vgprs;
+}
+
 unsigned amd_limits_sgprs(const amd_kernel *kernel)
 {
+    if (amd_target_is_gfx9(kernel->target))
+        return AMD_FLAT_SCRATCH_LO;
     return amd_target_is_gfx10(kernel->target) ? AMD_VCC_LO : ((kernel->rsrc1 >> 6 & 15) + 1) * 8;
 }
 
@@ -32,10 +42,14 @@ unsigned amd_limits_user_sgprs(const amd_kernel *kernel)
 static bool stray_range(const amd_program *program, unsigned code, unsigned dwords, unsigned *out)
 {
     const amd_kernel *kernel = &program->kernel;
-    unsigned vgprs = amd_limits_vgprs(kernel, program->lanes), sgprs = amd_limits_sgprs(kernel), last;
+    unsigned vgprs = program->vgprs - program->accumulation, sgprs = amd_limits_sgprs(kernel), last;
     if (dwords == 0)
         return false;
     last = code + dwords - 1;
+    if (code >= AMD_AGPR && code < AMD_AGPR + 256 && last - AMD_AGPR >= program->accumulation) {
+        *out = code - AMD_AGPR >= program->accumulation ? code : AMD_AGPR + program->accumulation;
+        return true;
+    }
     if (code >= AMD_VGPR && code < AMD_VGPR + 256 && last - AMD_VGPR >= vgprs) {
         *out = code - AMD_VGPR >= vgprs ? code : AMD_VGPR + vgprs;
         return true;
@@ -93,11 +107,13 @@ static unsigned system_sgprs(const amd_kernel *kernel)
 
 ls_status amd_limits_kernel(const amd_kernel *kernel, unsigned lanes, ls_error *err)
 {
-    unsigned vgprs = ((kernel->rsrc1 & 0x3f) + 1) * (lanes == 32 ? 8 : 4), sgprs = amd_limits_sgprs(kernel);
+    bool gfx9 = amd_target_is_gfx9(kernel->target);
+    unsigned vgprs = ((kernel->rsrc1 & 0x3f) + 1) * (lanes == 32 || gfx9 ? 8 : 4);
+    unsigned sgprs = amd_limits_sgprs(kernel), vgprs_most = gfx9 ? AMD_GFX9_VGPRS_MAX : AMD_VGPRS_MAX;
     unsigned user = kernel->rsrc2 >> 1 & 0x1f, filled = amd_limits_user_sgprs(kernel);
     uint32_t scratch_most = AMD_SCRATCH_WAVE_MAX / lanes & ~15u;
-    if (vgprs > AMD_VGPRS_MAX)
-        return refuse(kernel, "vector registers", vgprs, AMD_VGPRS_MAX, err);
+    if (vgprs > vgprs_most)
+        return refuse(kernel, "vector registers", vgprs, vgprs_most, err);
     if (kernel->target == AMD_GFX803 && sgprs > AMD_GFX803_SGPRS_MAX)
         return refuse(kernel, "scalar registers", sgprs, AMD_GFX803_SGPRS_MAX, err);
     if (user > AMD_USER_SGPRS_MAX)

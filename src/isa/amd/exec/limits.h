@@ -9,12 +9,16 @@
 /* Private memory of one wave in bytes: WAVESIZE of the scratch ring counts 256 dwords in 13 bits. */
 #define AMD_SCRATCH_WAVE_MAX (8191u * 1024u)
 #define AMD_VGPRS_MAX 256u
+#define AMD_GFX9_VGPRS_MAX 512u   /* with the AGPRs */
 #define AMD_GFX803_SGPRS_MAX 112u /* 102 that can be named, VCC, FLAT_SCRATCH and XNACK_MASK, in eights */
 #define AMD_USER_SGPRS_MAX 16u
 
 /* Registers that the hardware allocates to a wave. VGPRs: the descriptor's number, in whole granules of the
- * allocation (on gfx1030 a granule is twice the field's unit). SGPRs: gfx10 gives every wave all of them. */
+ * allocation (on gfx1030 a granule is twice the field's unit). SGPRs: gfx9 and gfx10 give every wave all of
+ * them. */
 unsigned amd_limits_vgprs(const amd_kernel *kernel, unsigned lanes);
+/* Of `vgprs` registers, those before the first AGPR: all of them if the target has none. */
+unsigned amd_limits_first_agpr(const amd_kernel *kernel, unsigned vgprs);
 unsigned amd_limits_sgprs(const amd_kernel *kernel);
 /* User SGPRs that the kernel's properties fill, from s0 on. */
 unsigned amd_limits_user_sgprs(const amd_kernel *kernel);

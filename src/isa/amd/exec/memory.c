@@ -57,7 +57,7 @@ bool amd_mem_plain(const amd_inst *inst)
     const mem_row *row = mem_row_of(inst);
     return row->present && row->kind == AMD_ACCESS_LOAD && row->family == MEM_MOVE && row->how == MEM_B32 &&
            inst->format != AMD_SMEM && (row->flags & MEM_IMAGE) == 0 &&
-           (inst->flags & (AMD_LDS | AMD_TFE)) == 0;
+           (inst->flags & (AMD_LDS | AMD_TFE)) == 0 && (row->flags & MEM_TO_LDS) == 0;
 }
 
 /* --- the simulated memory ------------------------------------------------------------------------------- */
@@ -253,7 +253,7 @@ void amd_mem_writeback(amd_wave *wave, const amd_inst *inst, const amd_access *a
         mem_buffer_unpack(wave, inst, row, access);
         return;
     }
-    if (inst->flags & AMD_LDS) {
+    if (inst->flags & AMD_LDS || row->flags & MEM_TO_LDS) {
         mem_writeback_lds(wave, inst, row, access);
         return;
     }

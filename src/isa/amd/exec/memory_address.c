@@ -33,7 +33,7 @@ static void address_data(const amd_wave *wave, const amd_inst *inst, const mem_r
             address_take(wave, access, inst->src[1].code, dwords, dwords);
         } else {
             address_take(wave, access, inst->src[1].code, dwords, 0);
-            if (inst->src[2].code >= AMD_VGPR && inst->src[2].code < AMD_VGPR + 256)
+            if (inst->src[2].code >= AMD_VGPR && inst->src[2].code < AMD_AGPR + 256)
                 address_take(wave, access, inst->src[2].code, dwords, dwords);
         }
     }
@@ -396,11 +396,13 @@ bool amd_mem_address(amd_wave *wave, const amd_inst *inst, amd_access *access)
         break;
     case AMD_GLOBAL:
         good = address_global(wave, inst, row, access);
-        if (good && (inst->flags & AMD_LDS))
+        if (good && (inst->flags & AMD_LDS || row->flags & MEM_TO_LDS))
             good = address_lds_rows(wave, inst, access, true);
         break;
     case AMD_SCRATCH:
         good = address_scratch(wave, inst, row, access);
+        if (good && row->flags & MEM_TO_LDS)
+            good = address_lds_rows(wave, inst, access, true);
         break;
     default:
         good = address_flat(wave, inst, row, access);

@@ -1,5 +1,6 @@
 /* memory_atomic.c: atomic operations on memory. Global memory is shared between host threads, so they use the
  * host's atomics there. LDS belongs to one work-group, which one thread runs. */
+#include "isa/amd/exec/floats.h"
 #include "isa/amd/exec/memory_impl.h"
 
 static float atomic_f32(uint32_t bits)
@@ -79,8 +80,28 @@ static uint64_t atomic_b64(double value)
         break;                                                                                                \
     }
 
+/* Two numbers of 16 bits, rounded to nearest even; denormals are kept. */
+static uint32_t atomic_pair(amd_atomic what, uint32_t m, uint32_t d)
+{
+    uint32_t result = 0;
+    for (unsigned at = 0; at < 32; at += 16) {
+        uint32_t x = m >> at & 0xffff, y = d >> at & 0xffff, sum;
+        if (what == AMD_ATOMIC_PK_ADD_F16) {
+            sum = f16_round(f32_bits(f16_value(x) + f16_value(y)), 0);
+        } else {
+            uint32_t bits = atomic_b32(atomic_f32(x << 16) + atomic_f32(y << 16));
+            bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
+            sum = nan ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+        }
+        result |= (sum & 0xffff) << at;
+    }
+    return result;
+}
+
 static uint32_t atomic_new32(amd_atomic what, uint32_t m, uint32_t d, uint32_t c)
 {
+    if (what == AMD_ATOMIC_PK_ADD_F16 || what == AMD_ATOMIC_PK_ADD_BF16)
+        return atomic_pair(what, m, d);
     ATOMIC_NEW(int32_t, atomic_f32, atomic_b32)
     return m;
 }

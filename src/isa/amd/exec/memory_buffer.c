@@ -27,8 +27,8 @@ static buffer_resource buffer_read(const amd_wave *wave, const amd_inst *inst)
                           .add_tid = (word[3] >> 23 & 1) != 0 };
     for (unsigned i = 0; i < 4; i++)
         r.select[i] = (uint8_t)(word[3] >> i * 3 & 7);
-    if (wave->target == AMD_GFX803) {
-        r.element_bytes = 2u << (word[3] >> 19 & 3);
+    if (!amd_target_is_gfx10((amd_target)wave->target)) {
+        r.element_bytes = wave->target == AMD_GFX803 ? 2u << (word[3] >> 19 & 3) : 4;
         r.texel = amd_format_gcn3(word[3] >> 15 & 0xf, word[3] >> 12 & 7);
         if (inst->format == AMD_MTBUF)
             r.texel = amd_format_gcn3((unsigned)inst->simm & 0xf, (unsigned)inst->simm >> 4 & 7);
@@ -49,7 +49,7 @@ static bool buffer_past(const amd_wave *wave, const buffer_resource *r, uint32_t
                         uint32_t scalar, unsigned bytes)
 {
     uint64_t room = r->records > scalar ? r->records - scalar : 0;
-    if (wave->target == AMD_GFX803) {
+    if (!amd_target_is_gfx10((amd_target)wave->target)) {
         if (r->stride == 0 || !r->swizzle)
             return offset + (uint64_t)index * r->stride + bytes > room;
         return index >= r->records;

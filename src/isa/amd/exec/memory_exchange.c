@@ -34,7 +34,7 @@ static unsigned exchange_swizzle(const amd_wave *wave, uint32_t mode, unsigned l
 static unsigned exchange_lane(const amd_wave *wave, unsigned lane, uint32_t address)
 {
     unsigned to = address >> 2;
-    if (wave->target == AMD_GFX803)
+    if (!amd_target_is_gfx10((amd_target)wave->target))
         return to & 63u;
     return (lane & 32u) | (to & 31u);
 }

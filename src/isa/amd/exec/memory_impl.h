@@ -43,6 +43,7 @@ enum {                         /* mem_row.flags */
        MEM_TIMES_64 = 1u << 6, /* SMEM: the offset register counts 64 bytes */
        MEM_FROM_LDS = 1u << 7, /* a store whose data lies in LDS */
        MEM_IMAGE = 1u << 8,
+       MEM_TO_LDS = 1u << 9, /* a load that always writes LDS */
 };
 
 typedef struct mem_row {

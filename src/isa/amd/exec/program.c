@@ -225,6 +225,7 @@ static void program_shape(amd_program *program)
     bool wave32 = amd_target_is_gfx10(kernel->target) && (kernel->properties >> 10 & 1) != 0;
     program->lanes = wave32 ? 32 : 64;
     program->vgprs = amd_limits_vgprs(kernel, program->lanes);
+    program->accumulation = program->vgprs - amd_limits_first_agpr(kernel, program->vgprs);
 }
 
 ls_status amd_program_create(const amd_kernel *kernel, const memory_space *address_space, amd_program **out,

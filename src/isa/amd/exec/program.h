@@ -32,13 +32,14 @@ typedef struct amd_step {
 
 typedef struct amd_program {
     char *name;
-    amd_kernel kernel;   /* kernel.name is `name` */
-    unsigned lanes;      /* 32 or 64 */
-    unsigned vgprs;      /* per lane, as allocated */
-    uint64_t base;       /* simulated address of the first instruction */
-    uint64_t word_count; /* dwords from base on */
-    uint32_t *place;     /* [word_count]: the step that begins there; 0: none */
-    amd_step *ops;       /* [op_count + 1]; [0] is none */
+    amd_kernel kernel;     /* kernel.name is `name` */
+    unsigned lanes;        /* 32 or 64 */
+    unsigned vgprs;        /* per lane, as allocated; on gfx9 VGPRs and AGPRs together */
+    unsigned accumulation; /* gfx9: how many of them are AGPRs */
+    uint64_t base;         /* simulated address of the first instruction */
+    uint64_t word_count;   /* dwords from base on */
+    uint32_t *place;       /* [word_count]: the step that begins there; 0: none */
+    amd_step *ops;         /* [op_count + 1]; [0] is none */
     uint32_t op_count;
     amd_inst *insts;
     uint8_t *code; /* a copy of the code section */

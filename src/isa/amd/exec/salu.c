@@ -303,7 +303,7 @@ static void salu_setreg(amd_wave *w, uint32_t simm, uint32_t value)
     uint32_t id = simm & 63u;
     if (id == HWREG_MODE) {
         w->mode = (w->mode & ~mask) | (value << offset & mask);
-        if (w->target == AMD_GFX803)
+        if (!amd_target_is_gfx10((amd_target)w->target))
             w->gpr_idx_mode = w->mode >> 27 & 1u;
     } else if (id == HWREG_TRAPSTS) {
         w->trapsts = (w->trapsts & ~mask) | (value << offset & mask);

@@ -18,7 +18,7 @@ static void start_scratch_resource(const amd_program *program, const amd_group *
     word[3] = 0xfacu | index_stride << 21 | 1u << 23; /* x, y, z, w as they are; lanes are the index */
     if (program->kernel.target == AMD_GFX803)
         word[3] |= 1u << 19; /* elements of 4 bytes */
-    else
+    else if (amd_target_is_gfx10(program->kernel.target))
         word[3] |= 22u << 12 | 1u << 24 | 3u << 28; /* 32_FLOAT; raw bounds */
 }
 
@@ -47,6 +47,11 @@ static void start_scalars(const amd_start *start, const amd_group *group, uint32
             sgpr[at++] = group->id[i];
     if (kernel->rsrc2 & 1u << 10)
         sgpr[at++] = (wave->index == 0 ? 1u << 31 : 0) | wave_count;
+    if (kernel->target == AMD_GFX942) { /* architected flat scratch: the hardware fills it */
+        uint64_t own = group->scratch + (uint64_t)wave->index * wave->lanes * group->scratch_bytes;
+        memcpy(sgpr + AMD_FLAT_SCRATCH_LO, &own, sizeof own);
+        return;
+    }
     if (kernel->rsrc2 & 1)
         sgpr[at] = (uint32_t)wave->index * wave->lanes * group->scratch_bytes;
 }
@@ -71,9 +76,13 @@ static void start_lanes(const amd_program *program, amd_wave *wave, const uint32
     unsigned lanes = program->lanes, ids = program->kernel.rsrc2 >> 11 & 3;
     uint32_t total = size[0] * size[1] * size[2], first = (uint32_t)wave->index * lanes;
     uint32_t count = total - first < lanes ? total - first : lanes;
-    amd_start_clear(wave->vgpr, (size_t)program->vgprs * lanes);
+    bool packed = amd_target_is_gfx9(program->kernel.target);
+    amd_start_clear(wave->vgpr, (size_t)(program->vgprs - program->accumulation) * lanes);
+    if (program->accumulation)
+        amd_start_clear(wave->vgpr + (size_t)(AMD_AGPR - AMD_VGPR) * lanes,
+                        (size_t)program->accumulation * lanes);
     uint32_t x = first % size[0], y = first / size[0] % size[1], z = first / size[0] / size[1];
-    bool one_row = count <= size[0] - x; /* the usual case: y and z are the same in all lanes */
+    bool one_row = count <= size[0] - x && !packed; /* the usual case: y and z are the same in all lanes */
     for (uint32_t lane = 0; one_row && lane < count; lane++)
         wave->vgpr[lane] = x + lane;
     for (uint32_t lane = 0; one_row && y != 0 && ids >= 1 && lane < count; lane++)
@@ -81,10 +90,10 @@ static void start_lanes(const amd_program *program, amd_wave *wave, const uint32
     for (uint32_t lane = 0; one_row && z != 0 && ids >= 2 && lane < count; lane++)
         wave->vgpr[2 * lanes + lane] = z;
     for (uint32_t lane = 0; !one_row && lane < count; lane++) {
-        wave->vgpr[lane] = x;
-        if (ids >= 1)
+        wave->vgpr[lane] = packed ? x | (ids >= 1 ? y << 10 : 0) | (ids >= 2 ? z << 20 : 0) : x;
+        if (ids >= 1 && !packed)
             wave->vgpr[lanes + lane] = y;
-        if (ids >= 2)
+        if (ids >= 2 && !packed)
             wave->vgpr[2 * lanes + lane] = z;
         if (++x == size[0]) {
             x = 0;
@@ -119,7 +128,7 @@ void amd_wave_start(const amd_start *start, amd_group *group, const uint32_t siz
                         .pc = program->kernel.entry,
                         .mode = (rsrc1 >> 12 & 0xff) | (rsrc1 >> 21 & 1) << 8 | (rsrc1 >> 23 & 1) << 9 |
                                 (rsrc1 >> 26 & 1) << 23,
-                        .vgpr_count = (uint16_t)program->vgprs,
+                        .vgpr_count = (uint16_t)(program->vgprs - program->accumulation),
                         .lanes = (uint8_t)program->lanes,
                         .target = (uint8_t)program->kernel.target,
                         .index = (uint8_t)index,

@@ -94,13 +94,13 @@ static inline double trans_turn(float x)
     return v - whole;
 }
 
-/* Arguments are revolutions. gfx803 gives 0 and 1 beyond 256 of them. */
+/* Arguments are revolutions. gfx803 and gfx9 give 0 and 1 beyond 256 of them. */
 static inline float trans_sin(float x, const amd_wave *w)
 {
     double r = trans_turn(x);
     double fold = r > 0.25 ? 0.5 - r : r < -0.25 ? -0.5 - r : r;
     float s = (float)trans_sine(fold);
-    bool outside = w->target == AMD_GFX803 && (x > 256.0f || x < -256.0f) && x - x == 0;
+    bool outside = !amd_target_is_gfx10((amd_target)w->target) && (x > 256.0f || x < -256.0f) && x - x == 0;
     s = x == 0 ? f32_of(f32_bits(x) & 0x80000000u) : s; /* the sine of -0 is -0 */
     return outside ? 0.0f : s;
 }
@@ -109,7 +109,7 @@ static inline float trans_cos(float x, const amd_wave *w)
 {
     double r = trans_turn(x);
     float c = (float)trans_sine(0.25 - (r < 0 ? -r : r));
-    bool outside = w->target == AMD_GFX803 && (x > 256.0f || x < -256.0f) && x - x == 0;
+    bool outside = !amd_target_is_gfx10((amd_target)w->target) && (x > 256.0f || x < -256.0f) && x - x == 0;
     return outside ? 1.0f : c;
 }
 

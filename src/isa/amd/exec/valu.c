@@ -5,6 +5,7 @@
  *   full    modifiers, SDWA, DPP, op_sel, clamp, VGPR indexing, halves of registers: sources are copied first
  *           and the result is merged afterwards (valu_full.h)
  * valu_find() chooses once per instruction. */
+#include "isa/amd/exec/eights.h"
 #include "isa/amd/exec/floats.h"
 #include "isa/amd/exec/ints.h"
 #include "isa/amd/exec/lanes.h"
@@ -33,7 +34,7 @@ static amd_body valu_find(amd_target target, unsigned lanes, const amd_inst *ins
     /* The clamp bit of an integer result without a saturating row has nothing to do: conversions, minima. */
     bool full = inst->form != AMD_PLAIN || inst->neg || inst->abs || inst->omod || clamp ||
                 (packed ? !plain_packed : inst->op_sel != 0) || row->flags & LANES_KEEP;
-    bool low = lanes_is_16(row->dst) && amd_target_is_gfx10(target);
+    bool low = lanes_is_16(row->dst) && lanes_keeps_half(target, inst->op);
     for (unsigned k = 0; packed && k < inst->src_count; k++)
         full |= inst->src[k].code < AMD_VGPR; /* constants have their own rules there */
     if (full)

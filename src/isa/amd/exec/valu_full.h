@@ -158,7 +158,7 @@ static void NAME(place)(const amd_wave *w, const amd_inst *inst, const lanes_row
     if (!lanes_is_16(row->dst) || inst->form == AMD_SDWA)
         return;
     bool high = row->flags & LANES_HIGH || (inst->op_sel & 8 && !(row->flags & LANES_MIX));
-    bool keep = row->flags & LANES_KEEP || amd_target_is_gfx10((amd_target)w->target);
+    bool keep = row->flags & LANES_KEEP || lanes_keeps_half((amd_target)w->target, inst->op);
     for (unsigned i = 0; i < LANES; i++) {
         uint32_t x = t[i] & 0xffffu;
         if (high)
@@ -175,19 +175,23 @@ static void NAME(full)(amd_wave *w, const amd_inst *inst)
     uint64_t exec = NAME(exec)(w), live = exec;
     if (inst->flags & AMD_CLAMP && NAME(sat)[inst->op].kernel)
         row = &NAME(sat)[inst->op];
+    bool acc = NAME(rows)[inst->op].flags & LANES_ACC;
     uint32_t *d = NULL;
     if (!(row->flags & LANES_COMPARE))
         d = NAME(vgpr)(w, NAME(indexed)(w, inst->vdst.code, 3));
     for (unsigned k = 0; k < row->sources; k++) {
         unsigned type = row->src[k];
-        if (k == 2 && row->flags & LANES_ACC) {
+        if (k == 2 && acc) {
             memcpy(s[k], d, (lanes_is_wide(type) ? 2 * LANES : LANES) * sizeof *d);
             continue;
         }
         bool half = row->flags & LANES_MIX && inst->op_sel_hi >> k & 1; /* constants are halves then */
         NAME(fetch)(w, inst, k, half ? LANES_F16 : type, s[k]);
-        if (k == 0 && (inst->form == AMD_DPP16 || inst->form == AMD_DPP8))
+        if (k == 0 && (inst->form == AMD_DPP16 || inst->form == AMD_DPP8)) {
             live = NAME(permute)(inst, s[k], exec);
+            if (lanes_is_wide(type))
+                NAME(permute)(inst, s[k] + LANES, exec);
+        }
         if (type == LANES_MASK)
             continue;
         if (row->flags & LANES_MIX) {

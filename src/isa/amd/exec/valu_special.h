@@ -148,10 +148,95 @@ static void NAME(clrexcp)(amd_wave *w, const amd_inst *inst)
     w->trapsts &= ~0x1ffu;
 }
 
+/* Packed operations on pairs of 32 bits. Each half of the result takes either half of each source; a constant
+ * is in the lower half, with 0 above it. */
+static void NAME(packed_32)(amd_wave *w, const amd_inst *inst)
+{
+    bool move = inst->op == AMD_V_PK_MOV_B32;
+    uint32_t s[3][2 * LANES], t[2 * LANES];
+    for (unsigned k = 0; k < inst->src_count; k++) {
+        unsigned code = inst->src[k].code;
+        if (code >= AMD_VGPR) {
+            memcpy(s[k], NAME(vgpr)(w, NAME(indexed)(w, code, k)), sizeof s[k]);
+        } else {
+            bool pair = code < AMD_INT_0;
+            uint64_t value = lanes_scalar(w, inst, code, pair ? LANES_U64 : LANES_U32);
+            NAME(broadcast)(s[k], (uint32_t)value);
+            NAME(broadcast)(s[k] + LANES, pair ? (uint32_t)(value >> 32) : 0);
+        }
+    }
+    unsigned saved = move ? 0 : lanes_env_enter(w->mode, LANES_ENV_F32);
+    for (unsigned half = 0; half < 2; half++) {
+        const uint32_t *from[3] = { s[0], s[0], s[0] };
+        uint32_t sign[3] = { 0, 0, 0 };
+        for (unsigned k = 0; k < inst->src_count; k++) {
+            unsigned high = (half && !move ? inst->op_sel_hi : inst->op_sel) >> k & 1;
+            from[k] = s[k] + high * LANES;
+            sign[k] = (half ? inst->neg_hi : inst->neg) >> k & 1 ? 0x80000000u : 0;
+        }
+        for (unsigned i = 0; i < LANES; i++) {
+            uint32_t x = from[0][i] ^ sign[0], y = from[1][i] ^ sign[1], z = from[2][i] ^ sign[2], r;
+            if (move) {
+                t[half * LANES + i] = half ? from[1][i] : from[0][i];
+                continue;
+            }
+            if (inst->op == AMD_V_PK_ADD_F32)
+                r = f32_bits(f32_of(x) + f32_of(y));
+            else if (inst->op == AMD_V_PK_MUL_F32)
+                r = f32_bits(f32_of(x) * f32_of(y));
+            else
+                r = f32_bits(__builtin_fmaf(f32_of(x), f32_of(y), f32_of(z)));
+            if (f32_is_nan(r))
+                r = f32_is_nan(x)                           ? x | 0x400000u
+                    : f32_is_nan(y)                         ? y | 0x400000u
+                    : inst->src_count == 3 && f32_is_nan(z) ? z | 0x400000u
+                                                            : 0xffc00000u;
+            t[half * LANES + i] = r;
+        }
+    }
+    if (!move)
+        lanes_env_leave(saved);
+    if (inst->flags & AMD_CLAMP && !move) {
+        NAME(finish)(w, inst, LANES_F32, t);
+        NAME(finish)(w, inst, LANES_F32, t + LANES);
+    }
+    uint64_t exec = NAME(exec)(w);
+    uint32_t *d = NAME(vgpr)(w, NAME(indexed)(w, inst->vdst.code, 3));
+    for (unsigned i = 0; i < LANES; i++)
+        if (exec >> i & 1) {
+            d[i] = t[i];
+            d[i + LANES] = t[i + LANES];
+        }
+}
+
+/* One byte of the result, rounded with the random bits of the second source; op_sel says which. */
+static void NAME(convert_random)(amd_wave *w, const amd_inst *inst)
+{
+    uint64_t exec = NAME(exec)(w);
+    unsigned at = inst->op_sel >> 2 & 3;
+    uint32_t *d = NAME(vgpr)(w, inst->vdst.code);
+    for (unsigned i = 0; i < LANES; i++) {
+        if (!(exec >> i & 1))
+            continue;
+        uint32_t x = NAME(lane_value)(w, inst, 0, i), random = NAME(lane_value)(w, inst, 1, i);
+        x = (inst->abs & 1 ? x & 0x7fffffffu : x) ^ (inst->neg & 1 ? 0x80000000u : 0);
+        uint32_t byte = eight_random(x, random, inst->op == AMD_V_CVT_SR_FP8_F32 ? 3 : 2, w);
+        d[i] = (d[i] & ~(0xffu << 8 * at)) | byte << 8 * at;
+    }
+}
+
 static amd_body NAME(special)(amd_target target, const amd_inst *inst)
 {
     (void)target;
     switch (inst->op) {
+    case AMD_V_PK_FMA_F32:
+    case AMD_V_PK_MUL_F32:
+    case AMD_V_PK_ADD_F32:
+    case AMD_V_PK_MOV_B32:
+        return NAME(packed_32);
+    case AMD_V_CVT_SR_FP8_F32:
+    case AMD_V_CVT_SR_BF8_F32:
+        return NAME(convert_random);
     case AMD_V_READFIRSTLANE_B32:
         return NAME(readfirstlane);
     case AMD_V_READLANE_B32:
