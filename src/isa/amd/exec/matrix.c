@@ -271,6 +271,7 @@ void amd_matrix_body(amd_wave *wave, const amd_inst *inst)
 {
     matrix_work work = { .x = amd_matrix_of(inst->op) };
     const amd_matrix *x = work.x;
+    amd_wave_rest(wave); /* sums round to nearest even and keep denormals, whatever MODE says */
     /* CDNA 2 takes denormals of products of 16-bit values for 0; CDNA 3 keeps them. */
     bool flush = wave->target == AMD_GFX90A && (x->a == TYPE_F16 || x->a == TYPE_BF16);
     if (x->sparse)

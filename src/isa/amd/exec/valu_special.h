@@ -165,7 +165,8 @@ static void NAME(packed_32)(amd_wave *w, const amd_inst *inst)
             NAME(broadcast)(s[k] + LANES, pair ? (uint32_t)(value >> 32) : 0);
         }
     }
-    unsigned saved = move ? 0 : lanes_env_enter(w->mode, LANES_ENV_F32);
+    if (!move)
+        lanes_env_need(w, LANES_ENV_F32);
     for (unsigned half = 0; half < 2; half++) {
         const uint32_t *from[3] = { s[0], s[0], s[0] };
         uint32_t sign[3] = { 0, 0, 0 };
@@ -194,8 +195,6 @@ static void NAME(packed_32)(amd_wave *w, const amd_inst *inst)
             t[half * LANES + i] = r;
         }
     }
-    if (!move)
-        lanes_env_leave(saved);
     if (inst->flags & AMD_CLAMP && !move) {
         NAME(finish)(w, inst, LANES_F32, t);
         NAME(finish)(w, inst, LANES_F32, t + LANES);
