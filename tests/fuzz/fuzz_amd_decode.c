@@ -12,7 +12,8 @@ static void check_operand(const amd_operand *operand)
     if (operand->code == AMD_NO_OPERAND)
         return;
     unsigned last = operand->code + (operand->dwords ? operand->dwords - 1u : 0u);
-    if (operand->code >= AMD_VGPR ? last > 511 : operand->code < 128 && last > 127)
+    unsigned end = operand->code >= AMD_AGPR ? 767 : 511;
+    if (operand->code >= AMD_VGPR ? last > end : operand->code < 128 && last > 127)
         abort();
 }
 
@@ -37,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1)
         return 0;
     amd_target target = (amd_target)(data[0] % AMD_TARGET_COUNT);
-    unsigned lanes = target == AMD_GFX803 || data[0] & 0x80 ? 64 : 32;
+    unsigned lanes = !amd_target_is_gfx10(target) || data[0] & 0x80 ? 64 : 32;
     data++;
     size--;
     /* A copy of exactly these bytes: a sanitizer detects a read past them. */
