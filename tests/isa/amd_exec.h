@@ -79,6 +79,7 @@ static inline bool rig_run(rig *r, const amd_inst *in)
     amd_body body = amd_exec_find((amd_target)r->wave.target, r->wave.lanes, in);
     if (body)
         body(&r->wave, in);
+    amd_wave_rest(&r->wave);
     return body != NULL;
 }
 

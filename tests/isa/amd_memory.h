@@ -113,6 +113,7 @@ static inline void rig_run(rig *r, const amd_inst *inst)
     r->wave.stop = AMD_RUNNING;
     r->wave.fault = (ls_fault){ .kind = LS_FAULT_NONE };
     body(&r->wave, inst);
+    amd_wave_rest(&r->wave);
 }
 
 #endif

@@ -67,7 +67,7 @@ static const ls_state_row launch_rows[] = {
 static const ls_state_row cta_rows[] = {
     LS_STATE_DATA(cta_state, used),
     LS_STATE_PART(cta_state, launch, launch_rows),
-    LS_STATE_DATA_SPAN(cta_state, start, at_barrier),
+    LS_STATE_DATA_SPAN(cta_state, start, named_at),
 };
 
 static const ls_state_row due_rows[] = {

@@ -89,6 +89,7 @@ static const ls_state_row group_arch_rows[] = {
     LS_STATE_DATA_SPAN(amd_group, lds_bytes, id),
     LS_STATE_FIXED(amd_group, memory),
     LS_STATE_DATA_SPAN(amd_group, shared_base, scratch_bytes),
+    LS_STATE_FIXED(amd_group, gws), /* cooperative launches are emulated only */
 };
 
 static const ls_state_row group_rows[] = {
