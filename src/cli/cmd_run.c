@@ -509,8 +509,8 @@ static const cli_positional resume_positionals[] = {
 static const cli_example resume_examples[] = {
     { "lockstep run traces/bfs -p rtx3070 --checkpoint bfs.ckpt --every 60s -o result.json",
       "write a checkpoint once a minute" },
-    { "lockstep resume bfs.ckpt -j 4 -o result.json", "go on after a failure, on 4 threads" },
-    { "lockstep resume bfs.ckpt -s dram.queue_entries=32", "go on from a warm machine with a longer queue" },
+    { "lockstep resume bfs.ckpt -j 4 -o resumed.json", "go on after a failure, on 4 threads" },
+    { "lockstep resume bfs.ckpt -s dram.rcd_cycles=30", "go on from a warm machine with slower rows" },
 };
 /* clang-format on */
 

@@ -53,6 +53,7 @@ world_files() {
 END
     printf -- '-trace_opcode_latency_initiation_int 2,2\n' >trace.config
     printf '%s\n' 'lockstep devices 1' 'device 0' 'run synth:saxpy,n=1024' 'signal done' 'device 1' 'wait done' >work.list
+    "$LOCKSTEP" run traces/bfs -p rtx3070 --checkpoint bfs.ckpt --every 3kernels >/dev/null || return 1
     # Results to compare.
     local small=synth:vector-add,n=1024
     "$LOCKSTEP" run $small -p rtx3070 -o small.json >/dev/null &&
