@@ -19,7 +19,7 @@ typedef struct rank_state {
     uint32_t *owner; /* by group */
     LS_VEC(rank_link) links;
     uint8_t *with;    /* by rank: some link leads there */
-    bytes_out *out;    /* by rank: bytes of this call */
+    bytes_out *out;   /* by rank: bytes of this call */
     rank_bytes *send; /* by rank: the same for the transport */
     rank_bytes *in;   /* by rank */
     bool started;     /* the links' positions are known */

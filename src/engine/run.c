@@ -213,7 +213,9 @@ static share_kind share_of_meeting(run *r)
     uint64_t windows = 1;
     for (size_t i = 0; i < r->active_count; i++)
         windows = r->active[i]->last_windows > windows ? r->active[i]->last_windows : windows;
-    return idle_ns > (double)windows * BARRIER_NS ? SHARE_DOMAINS : SHARE_GROUPS;
+    /* A long meeting of one window needs one barrier either way, and domains can be shared more evenly. */
+    return (windows == 1 && r->window_is_long) || idle_ns > (double)windows * BARRIER_NS ? SHARE_DOMAINS
+                                                                                         : SHARE_GROUPS;
 }
 
 static void hand_out(run *r)

@@ -185,7 +185,9 @@ static outcome run(ls_ratio interval, uint32_t cores, uint64_t places, uint64_t 
         .launches = &table
     };
     check(ops->attach(port.self, &wiring, &err), &err);
-    ops->start(port.self, &(ls_dispatch_work){ .self = &w, .next_kernel = next_kernel, .next_cta = next_cta, .kernel_done = kernel_done });
+    ops->start(port.self,
+               &(ls_dispatch_work){
+                   .self = &w, .next_kernel = next_kernel, .next_cta = next_cta, .kernel_done = kernel_done });
     check(ls_run(engine, &(ls_run_options){ .threads = threads }, NULL, &err), &err);
     ls_dispatch_progress progress;
     ops->progress(port.self, &progress);

@@ -6,20 +6,20 @@
 #include <cstdlib>
 
 static int failures;
-#define CALL(call)                                                                                             \
-    do {                                                                                                       \
-        hipError_t error_ = (call);                                                                            \
-        if (error_ != hipSuccess) {                                                                            \
-            printf("FAILED line %d: %s: %s\n", __LINE__, #call, hipGetErrorString(error_));                    \
-            failures++;                                                                                        \
-        }                                                                                                      \
+#define CALL(call)                                                                                            \
+    do {                                                                                                      \
+        hipError_t error_ = (call);                                                                           \
+        if (error_ != hipSuccess) {                                                                           \
+            printf("FAILED line %d: %s: %s\n", __LINE__, #call, hipGetErrorString(error_));                   \
+            failures++;                                                                                       \
+        }                                                                                                     \
     } while (0)
-#define CHECK(what)                                                                                            \
-    do {                                                                                                       \
-        if (!(what)) {                                                                                         \
-            printf("FAILED line %d: %s\n", __LINE__, #what);                                                   \
-            failures++;                                                                                        \
-        }                                                                                                      \
+#define CHECK(what)                                                                                           \
+    do {                                                                                                      \
+        if (!(what)) {                                                                                        \
+            printf("FAILED line %d: %s\n", __LINE__, #what);                                                  \
+            failures++;                                                                                       \
+        }                                                                                                     \
     } while (0)
 static inline int end()
 {

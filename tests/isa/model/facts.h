@@ -172,15 +172,9 @@ static inline void facts_each(facts_call call)
     static const struct {
         const char *name;
         amd_target target;
-    } files[] = { { "gfx803", AMD_GFX803 },
-                  { "gfx10", AMD_GFX1010 },
-                  { "gfx1010", AMD_GFX1010 },
-                  { "gfx10", AMD_GFX1030 },
-                  { "gfx1030", AMD_GFX1030 },
-                  { "gfx9", AMD_GFX90A },
-                  { "gfx90a", AMD_GFX90A },
-                  { "gfx9", AMD_GFX942 },
-                  { "gfx942", AMD_GFX942 } };
+    } files[] = { { "gfx803", AMD_GFX803 }, { "gfx10", AMD_GFX1010 },   { "gfx1010", AMD_GFX1010 },
+                  { "gfx10", AMD_GFX1030 }, { "gfx1030", AMD_GFX1030 }, { "gfx9", AMD_GFX90A },
+                  { "gfx90a", AMD_GFX90A }, { "gfx9", AMD_GFX942 },     { "gfx942", AMD_GFX942 } };
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         char path[512], line[640];
         snprintf(path, sizeof path, "%s/tests/isa/amd_%s.txt", LS_SOURCE_DIR, files[f].name);
