@@ -19,73 +19,6 @@ static uint32_t owner_of(const collection *c, const ls_region *region)
     return c->engine->ranks->owner[region->domain->group->id];
 }
 
-/* ------------------------------------------------------------------------------------------------- regions */
-
-static size_t active_bytes(const ls_region *region)
-{
-    return (region->ticker_count + 63) / 64 * sizeof *region->active;
-}
-
-static ls_status no_number(const ls_domain *domain, ls_error *err)
-{
-    return ls_fail(err, LS_ERR_UNSUPPORTED,
-                   "the machine cannot be saved: an event of domain '%s' is in no block's state table",
-                   domain->name);
-}
-
-static ls_status put_region(const collection *c, const ls_region *region, bytes_out *out, ls_error *err)
-{
-    const uint64_t head[] = { region->now,        region->floor,         region->idle_floor,
-                              region->events_run, region->messages_in,   region->ticks_run,
-                              region->cycles_run, region->active_summary };
-    bytes_put(out, head, sizeof head);
-    bytes_put(out, region->active, active_bytes(region));
-    size_t count = wheel_list(region, NULL);
-    ls_event **list = calloc(count + 1, sizeof(ls_event *));
-    if (list == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for a list of %zu events", count);
-    wheel_list(region, list);
-    bytes_put64(out, count);
-    ls_status status = LS_OK;
-    for (size_t i = 0; i < count && status == LS_OK; i++) {
-        uint64_t number = 0;
-        if (!save_events_find(&c->events, list[i], &number))
-            status = no_number(region->domain, err);
-        bytes_put64(out, number);
-        bytes_put64(out, list[i]->cycle);
-    }
-    free(list);
-    return status;
-}
-
-static ls_event *get_event(const collection *c, bytes_in *in)
-{
-    uint64_t number = bytes_get64(in);
-    in->failed |= number >= c->events.at.count;
-    return in->failed ? NULL : c->events.at.at[number];
-}
-
-static void get_region(const collection *c, ls_region *region, bytes_in *in)
-{
-    uint64_t head[8];
-    bytes_get(in, head, sizeof head);
-    region->now = head[0];
-    region->floor = head[1];
-    region->idle_floor = head[2];
-    region->events_run = head[3];
-    region->messages_in = head[4];
-    region->ticks_run = head[5];
-    region->cycles_run = head[6];
-    region->active_summary = head[7];
-    bytes_get(in, region->active, active_bytes(region));
-    for (uint64_t i = 0, count = bytes_get64(in); i < count && !in->failed; i++) {
-        ls_event *event = get_event(c, in);
-        ls_cycle cycle = bytes_get64(in);
-        in->failed = in->failed || cycle < region->now || event->region != NULL;
-        in->failed = in->failed || !wheel_put(region, event, cycle);
-    }
-}
-
 /* --------------------------------------------------------------------------------------------------- links */
 
 static ls_status put_sender(const collection *c, const ls_link *link, bytes_out *out, ls_error *err)
@@ -97,18 +30,7 @@ static ls_status put_sender(const collection *c, const ls_link *link, bytes_out 
     bytes_put(out, head, sizeof head);
     for (uint32_t i = link->credit_head; i != tail; i++)
         bytes_put(out, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
-    uint64_t count = 0;
-    const ls_event *oldest = link->waiters != NULL ? link->waiters->next : NULL;
-    for (const ls_event *e = oldest; e != NULL; e = e == link->waiters ? NULL : e->next)
-        count++;
-    bytes_put64(out, count);
-    for (const ls_event *e = oldest; e != NULL; e = e == link->waiters ? NULL : e->next) {
-        uint64_t number;
-        if (!save_events_find(&c->events, e, &number))
-            return no_number(link->from->domain, err);
-        bytes_put64(out, number);
-    }
-    return LS_OK;
+    return save_waiters(link, &c->events, out, err);
 }
 
 static void get_sender(const collection *c, ls_link *link, bytes_in *in)
@@ -131,7 +53,7 @@ static void get_sender(const collection *c, ls_link *link, bytes_in *in)
         bytes_get(in, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
     link->waiters = NULL;
     for (uint64_t i = 0, count = bytes_get64(in); i < count && !in->failed; i++) {
-        ls_event *event = get_event(c, in);
+        ls_event *event = load_event(&c->events, in);
         if (event != NULL)
             link_add_waiter(link, event);
     }
@@ -181,7 +103,7 @@ static ls_status put_machine(const collection *c, bytes_out *out, ls_error *err)
         bytes_put64(out, domain->progress);
         bytes_put(out, &domain->random, sizeof domain->random);
         for (uint32_t r = 0; r < domain->region_count && status == LS_OK; r++)
-            status = put_region(c, domain->regions[r], out, err);
+            status = save_region(domain->regions[r], &c->events, out, err);
     }
     for (size_t i = 0; i < engine->links.count && status == LS_OK; i++) {
         const ls_link *link = engine->links.at[i];
@@ -200,17 +122,17 @@ static ls_status get_machine(const collection *c, bytes_in *in, ls_error *err)
 {
     ls_engine *engine = c->engine;
     ls_status status = LS_OK;
-    for (size_t i = 0; i < engine->domains.count && !in->failed; i++) {
+    for (size_t i = 0; i < engine->domains.count && !in->failed && status == LS_OK; i++) {
         ls_domain *domain = engine->domains.at[i];
         if (owner_of(c, domain->regions[0]) != c->rank)
             continue;
         bytes_get(in, &domain->pending, sizeof domain->pending);
         domain->progress = bytes_get64(in);
         bytes_get(in, &domain->random, sizeof domain->random);
-        for (uint32_t r = 0; r < domain->region_count && !in->failed; r++)
-            get_region(c, domain->regions[r], in);
+        for (uint32_t r = 0; r < domain->region_count && !in->failed && status == LS_OK; r++)
+            status = load_region(domain->regions[r], &c->events, in, err);
     }
-    for (size_t i = 0; i < engine->links.count && !in->failed; i++) {
+    for (size_t i = 0; i < engine->links.count && !in->failed && status == LS_OK; i++) {
         ls_link *link = engine->links.at[i];
         if (owner_of(c, link->from) == c->rank)
             get_sender(c, link, in);

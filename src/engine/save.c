@@ -170,7 +170,7 @@ static ls_status no_number(const char *what, const char *name, ls_error *err)
                    "the machine cannot be saved: an event %s '%s' is in no block's state table", what, name);
 }
 
-static ls_status save_region(const ls_region *region, const save_events *events, bytes_out *out, ls_error *err)
+ls_status save_region(const ls_region *region, const save_events *events, bytes_out *out, ls_error *err)
 {
     uint64_t head[] = { region->now,         region->floor,     region->idle_floor, region->events_run,
                         region->messages_in, region->ticks_run, region->cycles_run, region->active_summary };
@@ -194,7 +194,7 @@ static ls_status save_region(const ls_region *region, const save_events *events,
     return status;
 }
 
-static ls_status save_waiters(const ls_link *link, const save_events *events, bytes_out *out, ls_error *err)
+ls_status save_waiters(const ls_link *link, const save_events *events, bytes_out *out, ls_error *err)
 {
     uint64_t count = 0;
     const ls_event *oldest = link->waiters != NULL ? link->waiters->next : NULL;
@@ -290,14 +290,14 @@ ls_status ls_engine_save(ls_engine *engine, void **out, size_t *bytes, ls_error 
 
 /* ------------------------------------------------------------------------------------------------ loading */
 
-static ls_event *get_event(const save_events *events, bytes_in *in)
+ls_event *load_event(const save_events *events, bytes_in *in)
 {
     uint64_t number = bytes_get64(in);
     in->failed |= number >= events->at.count;
     return in->failed ? NULL : events->at.at[number];
 }
 
-static ls_status load_region(ls_region *region, const save_events *events, bytes_in *in, ls_error *err)
+ls_status load_region(ls_region *region, const save_events *events, bytes_in *in, ls_error *err)
 {
     uint64_t head[8];
     bytes_get(in, head, sizeof head);
@@ -311,7 +311,7 @@ static ls_status load_region(ls_region *region, const save_events *events, bytes
     region->active_summary = head[7];
     bytes_get(in, region->active, (region->ticker_count + 63) / 64 * sizeof *region->active);
     for (uint64_t i = 0, count = bytes_get64(in); i < count && !in->failed; i++) {
-        ls_event *event = get_event(events, in);
+        ls_event *event = load_event(events, in);
         ls_cycle cycle = bytes_get64(in);
         in->failed = in->failed || cycle < region->now || event->region != NULL;
         if (!in->failed && !wheel_put(region, event, cycle))
@@ -362,7 +362,7 @@ static ls_status load_link(ls_link *link, const save_events *events, bytes_in *i
         bytes_get(in, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
     ls_status status = in->failed ? LS_OK : load_messages(link, in, err);
     for (uint64_t i = 0, count = bytes_get64(in); i < count && !in->failed && status == LS_OK; i++) {
-        ls_event *event = get_event(events, in);
+        ls_event *event = load_event(events, in);
         if (event != NULL)
             link_add_waiter(link, event);
     }

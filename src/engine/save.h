@@ -17,6 +17,13 @@ ls_status save_events_list(const ls_engine *engine, save_events *events, ls_erro
 void save_events_fini(save_events *events);
 bool save_events_find(const save_events *events, const ls_event *event, uint64_t *number);
 
+/* Parts of a machine. A region: its time, its counts, its tickers and the events that are scheduled. Waiters of a link: from
+ * the oldest on. load_event(): NULL with in->failed if there is no event of this number. */
+ls_status save_region(const ls_region *region, const save_events *events, bytes_out *out, ls_error *err);
+ls_status load_region(ls_region *region, const save_events *events, bytes_in *in, ls_error *err);
+ls_status save_waiters(const ls_link *link, const save_events *events, bytes_out *out, ls_error *err);
+ls_event *load_event(const save_events *events, bytes_in *in);
+
 /* save_rows.c. Fails, naming the block, if its table is missing or does not cover its state. */
 ls_status rows_check(const ls_block *block, ls_error *err);
 uint64_t rows_hash(const ls_state_row *rows, size_t count);

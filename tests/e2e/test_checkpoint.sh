@@ -3,26 +3,8 @@
 # after kill -9; refusals. The long forms are in test_checkpoint_kills.sh.
 # shellcheck source=tests/e2e/lib.bash
 source "$SOURCE_DIR/tests/e2e/lib.bash"
-
-# numbers NAME ARG...: runs lockstep and keeps everything but the host's part.
-numbers() {
-    local to=$1
-    shift
-    run 0 "$@" -f tidy --progress never
-    grep -v '^host,' stdout >"$to"
-}
-
-# check NAME EVERY THREADS OTHERS ARG...: a run with checkpoints, and one that goes on from the last of them.
-check() {
-    local name=$1 every=$2 threads=$3 others=$4
-    shift 4
-    numbers "$name.whole" run "$@"
-    numbers "$name.with" run "$@" -j "$threads" --checkpoint "$name.ck" --every "$every"
-    cmp -s "$name.whole" "$name.with" || fail "$name: other numbers with checkpoints"
-    [[ -s $name.ck ]] || fail "$name: no checkpoint was written"
-    numbers "$name.resumed" resume "$name.ck" -j "$others"
-    cmp -s "$name.whole" "$name.resumed" || fail "$name: other numbers after resume: $(diff "$name.whole" "$name.resumed" | head -3)"
-}
+# shellcheck source=tests/e2e/checkpoint.bash
+source "$SOURCE_DIR/tests/e2e/checkpoint.bash"
 
 small=(-p rtx3070 -s cores=2 -s memory.channels=4)
 check detailed at=3us 1 2 synth:gemm,m=64,n=64,k=32 "${small[@]}" --series-every 500ns
@@ -64,11 +46,11 @@ mkdir elsewhere
     fail 'another directory gives other numbers'
 
 # ---------------------------------------------------------------------------------------------------- kill -9
-work=(synth:gemm,m=128,n=128,k=32 "${small[@]}")
-numbers whole run "${work[@]}"
+killed=(synth:gemm,m=128,n=128,k=32 "${small[@]}")
+numbers whole run "${killed[@]}"
 for moment in 0.15 0.25; do
     rm -f killed.ck
-    "$LOCKSTEP" run "${work[@]}" --checkpoint killed.ck --every 100ms -f tidy --progress never >/dev/null 2>&1 &
+    "$LOCKSTEP" run "${killed[@]}" --checkpoint killed.ck --every 100ms -f tidy --progress never >/dev/null 2>&1 &
     sleep "$moment"
     kill -9 $! 2>/dev/null
     wait $! 2>/dev/null
@@ -93,11 +75,11 @@ run 0 run synth:gemm,m=64,n=64,k=32 "${small[@]}" --checkpoint /dev/full --every
 grep -q 'no checkpoint was written' stderr || fail 'nothing is said about a checkpoint that was not written'
 
 # ---------------------------------------------------------------------------------------------------- refusals
-refused 2 'is no interval of checkpoints' run "${work[@]}" --checkpoint a.ck --every often
-refused 2 'too many' run "${work[@]}" --checkpoint a.ck --every 1us
-refused 2 'need a file and an interval' run "${work[@]}" --every 60s
-refused 3 '--source and --checkpoint exclude each other' run "${work[@]}" --checkpoint a.ck --every 60s --source
-refused 3 '--timeline and --checkpoint exclude each other' run "${work[@]}" --checkpoint a.ck --every 60s --timeline t.json
+refused 2 'is no interval of checkpoints' run "${killed[@]}" --checkpoint a.ck --every often
+refused 2 'too many' run "${killed[@]}" --checkpoint a.ck --every 1us
+refused 2 'need a file and an interval' run "${killed[@]}" --every 60s
+refused 3 '--source and --checkpoint exclude each other' run "${killed[@]}" --checkpoint a.ck --every 60s --source
+refused 3 '--timeline and --checkpoint exclude each other' run "${killed[@]}" --checkpoint a.ck --every 60s --timeline t.json
 refused 2 'is not a checkpoint' resume work.list
 head -c 5000 detailed.ck >cut.ck
 refused 2 'is cut short' resume cut.ck

@@ -3,26 +3,8 @@
 # one GPU and several, for other threads, after kill -9; refusals. `LONG=1` kills at 100 moments.
 # shellcheck source=tests/e2e/lib.bash
 source "$SOURCE_DIR/tests/e2e/lib.bash"
-
-# numbers NAME ARG...: runs lockstep and keeps everything but the host's part.
-numbers() {
-    local to=$1
-    shift
-    run 0 "$@" -f tidy --progress never
-    grep -v '^host,' stdout >"$to"
-}
-
-# check NAME EVERY THREADS OTHERS ARG...: a run with a checkpoint, and one that goes on from it.
-check() {
-    local name=$1 every=$2 threads=$3 others=$4
-    shift 4
-    numbers "$name.whole" run "$@"
-    numbers "$name.with" run "$@" -j "$threads" --checkpoint "$name.ck" --every "$every"
-    cmp -s "$name.whole" "$name.with" || fail "$name: other numbers with checkpoints"
-    [[ -s $name.ck ]] || fail "$name: no checkpoint was written"
-    numbers "$name.resumed" resume "$name.ck" -j "$others"
-    cmp -s "$name.whole" "$name.resumed" || fail "$name: other numbers after resume: $(diff "$name.whole" "$name.resumed" | head -3)"
-}
+# shellcheck source=tests/e2e/checkpoint.bash
+source "$SOURCE_DIR/tests/e2e/checkpoint.bash"
 
 small=(-p r9nano -s clusters=2)
 check kernel at=24us 2 1 fir "${small[@]}" --size 2048 --verify --series-every 1us

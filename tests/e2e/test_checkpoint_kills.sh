@@ -3,15 +3,10 @@
 # checkpoint loses at most the last interval. Then all traces of the shared folder, every fidelity, at several moments.
 # shellcheck source=tests/e2e/lib.bash
 source "$SOURCE_DIR/tests/e2e/lib.bash"
+# shellcheck source=tests/e2e/checkpoint.bash
+source "$SOURCE_DIR/tests/e2e/checkpoint.bash"
 KILLS=${KILLS:-100}
 RANDOM=17
-
-numbers() {
-    local to=$1
-    shift
-    run 0 "$@" -f tidy --progress never
-    grep -v '^host,' stdout >"$to"
-}
 
 # chain NAME ARG...: a run that is killed and resumed until it comes to its end.
 kills=0
