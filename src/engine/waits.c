@@ -125,7 +125,8 @@ static void share_edges(ls_engine *engine, ls_wait_sink *sink)
         }
     }
     vec_fini(&own.bytes);
-    qsort(sink->edges.at, sink->edges.count, sizeof *sink->edges.at, by_order);
+    if (sink->edges.count > 0)
+        qsort(sink->edges.at, sink->edges.count, sizeof *sink->edges.at, by_order);
 }
 
 static void sink_fini(ls_wait_sink *sink)
