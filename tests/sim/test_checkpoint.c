@@ -10,27 +10,14 @@
 #include "base/file.h"
 #include "sim/checkpoint.h"
 #include "sim/session_checkpoint.h"
+#include "workload/temp_dir.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static char path[64];
-
-static int make_path(void **state)
-{
-    (void)state;
-    snprintf(path, sizeof path, "/tmp/lockstep-checkpoint-%ld", (long)getpid());
-    return 0;
-}
-
-static int remove_path(void **state)
-{
-    (void)state;
-    unlink(path);
-    return 0;
-}
+static const char path[] = "run.ck"; /* in a directory of this test */
 
 static void write_file(const char *text)
 {
@@ -218,5 +205,5 @@ int main(void)
         cmocka_unit_test(test_previous_stays),
         cmocka_unit_test(test_options_are_whole),
     };
-    return cmocka_run_group_tests(tests, make_path, remove_path);
+    return cmocka_run_group_tests(tests, temp_dir_enter, temp_dir_leave);
 }

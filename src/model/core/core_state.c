@@ -96,7 +96,7 @@ static const ls_state_row block_rows[] = {
 
 /* --------------------------------------------------------------------------------------- warps and flights */
 
-#define INSTS_MAX (1u << 24) /* of a kernel: far above what a trace has */
+#define INSTS_MAX (1u << 24) /* of a kernel; real ones have thousands */
 
 /* The launch of a warp's block; NULL: the block has ended. */
 static const core_launch *launch_of(const core *c, const warp_state *w)

@@ -382,7 +382,7 @@ static ls_status end_page(tracez *t, ls_error *err)
     return LS_OK;
 }
 
-/* Fills t->out with what comes next of the page. */
+/* Fills t->out with the next bytes of the page. */
 static ls_status read_page(tracez *t, ls_error *err)
 {
     ZSTD_outBuffer to = { t->out, sizeof t->out, 0 };
