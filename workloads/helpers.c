@@ -157,6 +157,37 @@ void wl_download(wl_run *r, void *to, ls_gpu_address from, size_t bytes)
         hasher_add_field(r->downloads, to, bytes);
 }
 
+void wl_preset(wl_run *r, ls_gpu_address to, const void *from, size_t bytes)
+{
+    if (!wl_failed(r) && bytes > 0)
+        r->status = ls_gpu_patch(r->context, to, from, bytes, r->err);
+}
+
+void wl_look(wl_run *r, void *to, ls_gpu_address from, size_t bytes)
+{
+    if (wl_failed(r))
+        return;
+    r->status = ls_gpu_look(r->context, to, from, bytes, r->err);
+    if (!wl_failed(r))
+        hasher_add_field(r->downloads, to, bytes);
+}
+
+bool wl_is_timed(const wl_run *r)
+{
+    return ls_gpu_system_is_timed(r->system);
+}
+
+uint64_t wl_now_ns(const wl_run *r)
+{
+    return ls_gpu_system_now(r->system);
+}
+
+void wl_report_region(wl_run *r, const wl_region *region)
+{
+    if (!wl_failed(r))
+        r->region = *region;
+}
+
 /* ----------------------------------------------------------------------------------------------- launches */
 
 uint32_t wl_round_up(uint32_t n, uint32_t group)
@@ -168,8 +199,15 @@ uint32_t wl_round_up(uint32_t n, uint32_t group)
 void wl_launch_args(wl_run *r, const char *kernel, wl_size grid, wl_size group, const ls_gpu_arg *args,
                     size_t arg_count)
 {
+    wl_launch_groups_args(r, (ls_groups){ 0 }, kernel, grid, group, args, arg_count);
+}
+
+void wl_launch_groups_args(wl_run *r, ls_groups groups, const char *kernel, wl_size grid, wl_size group,
+                           const ls_gpu_arg *args, size_t arg_count)
+{
     ls_gpu_launch launch = { .grid = { grid.x, grid.y, grid.z },
                              .group = { group.x, group.y, group.z },
+                             .groups = groups,
                              .args = args,
                              .arg_count = arg_count };
     ls_gpu_kernel *found;

@@ -36,6 +36,7 @@ struct wl_run {
     uint32_t first_event;          /* number of the first of them */
     uint64_t measured_from_ns;
     wl_transfer transfer;
+    wl_region region;
     mem_arena arena;
     ls_random random;
     hash_stream *downloads;

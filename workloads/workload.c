@@ -25,6 +25,8 @@ static pthread_once_t sorted_once = PTHREAD_ONCE_INIT;
 static int compare(const void *a, const void *b)
 {
     const wl_workload *x = *(const wl_workload *const *)a, *y = *(const wl_workload *const *)b;
+    if ((x->suite != NULL) != (y->suite != NULL))
+        return x->suite ? 1 : -1;
     if (x->is_micro != y->is_micro)
         return x->is_micro ? 1 : -1;
     return strcmp(x->name, y->name);
@@ -196,6 +198,10 @@ static ls_status prepare(wl_run *r, const wl_request *request, ls_error *err)
     const wl_workload *w = request->workload;
     const ls_gpu_model *model = ls_gpu_system_gpu(request->system, request->gpu);
     char path[4096];
+    if (w->suite && (model->wave_sizes != 64 || strcmp(model->target, "gfx803") == 0))
+        return ls_fail(err, LS_ERR_UNSUPPORTED,
+                       "workload %s of the suite %s is for gfx90a and gfx942 (--gpu gfx942), not for %s",
+                       w->name, w->suite, model->target);
     ls_status status = set_options(r, request, err);
     if (status == LS_OK)
         status = check_devices(r, request, err);
@@ -277,6 +283,7 @@ ls_status wl_run_workload(const wl_request *request, wl_result *out, ls_error *e
         out->is_wrong = r.is_wrong;
         out->hash = hasher_get(r.downloads).low;
         out->transfer = r.transfer;
+        out->region = r.region;
     }
     peers_release(&r);
     if (r.context)

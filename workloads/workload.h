@@ -56,6 +56,8 @@ typedef struct wl_workload {
     const char *kernels; /* the kernel file (any folder's KERNELS.cl) if several share one; NULL: the name */
     bool is_micro;       /* a microbenchmark: listed apart */
     bool divides;        /* it divides itself over several GPUs */
+    const char *suite;   /* "mi300a": one of its benchmarks, listed apart, for CDNA only; NULL: none */
+    bool races;          /* its work-groups race: what the emulator makes of them depends on their order */
 } wl_workload;
 
 /* The GPUs that a run uses. */
@@ -104,6 +106,10 @@ ls_gpu_address wl_upload(wl_run *r, const void *data, size_t bytes); /* a new bu
 ls_gpu_address wl_zeroed(wl_run *r, size_t bytes);                   /* 0, without a command */
 void wl_write(wl_run *r, ls_gpu_address to, const void *from, size_t bytes);
 void wl_download(wl_run *r, void *to, ls_gpu_address from, size_t bytes);
+/* The same in no simulated time, on one GPU: bytes that were there before, or are looked at afterwards. Presets come before the
+ * first command. */
+void wl_preset(wl_run *r, ls_gpu_address to, const void *from, size_t bytes);
+void wl_look(wl_run *r, void *to, ls_gpu_address from, size_t bytes);
 
 /* --- several GPUs. With one, or all as one device, there is one part. ---
  *
@@ -158,6 +164,16 @@ typedef struct wl_transfer {
 /* Becomes a part of the result. */
 void wl_report(wl_run *r, const wl_transfer *transfer);
 
+/* Simulated time of the part of a program that its benchmark measures. */
+typedef struct wl_region {
+    double ns, low_ns, high_ns; /* the ends of its interval: equal if all of it was simulated */
+    double simulated;           /* share that was; 0: no region */
+} wl_region;
+void wl_report_region(wl_run *r, const wl_region *region);
+/* Whether time is simulated, and how much has passed. */
+bool wl_is_timed(const wl_run *r);
+uint64_t wl_now_ns(const wl_run *r);
+
 typedef struct wl_size {
     uint32_t x, y, z;
 } wl_size;
@@ -176,6 +192,12 @@ uint32_t wl_round_up(uint32_t n, uint32_t group);
                    sizeof((const ls_gpu_arg[]){ __VA_ARGS__ }) / sizeof(ls_gpu_arg))
 void wl_launch_args(wl_run *r, const char *kernel, wl_size grid, wl_size group, const ls_gpu_arg *args,
                     size_t arg_count);
+/* Of the whole grid, only these work-groups run; on one GPU. */
+#define wl_launch_groups(r_, groups_, kernel_, grid_, group_, ...)                                            \
+    wl_launch_groups_args((r_), (groups_), (kernel_), (grid_), (group_), (const ls_gpu_arg[]){ __VA_ARGS__ }, \
+                          sizeof((const ls_gpu_arg[]){ __VA_ARGS__ }) / sizeof(ls_gpu_arg))
+void wl_launch_groups_args(wl_run *r, ls_groups groups, const char *kernel, wl_size grid, wl_size group,
+                           const ls_gpu_arg *args, size_t arg_count);
 /* The whole grid on one part. Arguments are used as they are: addresses come from wl_of(). */
 #define wl_launch_on(r_, part_, kernel_, grid_, group_, ...)                                                  \
     wl_launch_on_args((r_), (part_), (kernel_), (grid_), (group_), (const ls_gpu_arg[]){ __VA_ARGS__ },       \
@@ -198,7 +220,7 @@ bool wl_expect_f32s(wl_run *r, const char *array, const float *got, const float 
 /* ------------------------------------------------------------------------------- for programs that run
  * workloads */
 
-/* Sorted by name, microbenchmarks last. */
+/* Sorted by name; microbenchmarks after the others, then suites. */
 size_t wl_count(void);
 const wl_workload *wl_at(size_t index);
 /* LS_ERR_USAGE with the nearest name if there is none. */
@@ -235,6 +257,7 @@ typedef struct wl_result {
     bool is_wrong;        /* one of them differs; the error says which */
     uint64_t hash;        /* of everything that was downloaded: equal for equal results */
     wl_transfer transfer; /* of a workload that measures one */
+    wl_region region;     /* likewise */
 } wl_result;
 
 /* Runs it. A difference is LS_ERR_CHECK, as is a fault of the kernel; *out is filled as far as the run

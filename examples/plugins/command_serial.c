@@ -129,7 +129,7 @@ static ls_status init(ls_block *block, void *self, const void *from_platform, ls
 }
 
 static const ls_command_ops command_ops = {
-    attach, receive_done, receive_ack, submit, ls_packets_take, ls_packets_unfinished, places,
+    attach, receive_done, receive_ack, submit, ls_packets_take, ls_packets_unfinished, places, NULL,
 };
 static const ls_port_decl ports[] = {
     { .name = LS_COMMAND_PORT, .interface = LS_COMMAND_INTERFACE, .ops = &command_ops },

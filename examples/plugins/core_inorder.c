@@ -43,8 +43,8 @@ static void send_sector(state *s, uint32_t index)
                    : op == LS_MEM_STORE ? LS_SECTOR_WRITE
                                         : LS_SECTOR_ATOMIC;
     *message = (ls_sector_message){
-        sector, place.local,   UINT32_MAX, index, (uint16_t)s->wiring.id, (uint16_t)place.slice,
-        kind,   .global = true
+        sector,       place.local,   UINT32_MAX, index, (uint16_t)s->wiring.id, LS_SECTOR_SLICE(place.slice),
+        .kind = kind, .global = true
     };
     for (uint32_t lane = 0; lane < 32; lane++)
         if ((w->lanes >> lane & 1) != 0 && at[lane] - sector < LS_SECTOR_BYTES)
@@ -79,7 +79,7 @@ static bool tick(void *self, ls_cycle now)
     }
     ls_core_done *done = busy || s->cta == NULL ? NULL : ls_link_send(s->wiring.to_dispatch, 1);
     if (done != NULL) {
-        *done = (ls_core_done){ s->block.block, s->block.kernel, (uint16_t)s->wiring.id, s->start, now };
+        *done = (ls_core_done){ s->block.block, s->block.kernel, (uint16_t)s->wiring.id, s->start, now, 0 };
         s->cta = NULL;
         ls_domain_pending(ls_region_domain(s->region), -1);
     }
@@ -135,7 +135,7 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(struct counters, sectors, "sectors", "requested from L2"),
 };
 static const ls_core_ops ops = {
-    describe, attach, receive_launch, receive_reply, ls_core_takes_no_kernel, ls_core_counts_no_work
+    describe, attach, receive_launch, receive_reply, ls_core_takes_no_kernel, ls_core_counts_no_work, NULL
 };
 static const ls_port_decl ports[] = { { .name = LS_CORE_PORT, .interface = LS_CORE_INTERFACE, .ops = &ops } };
 static const ls_block_type core_inorder = {

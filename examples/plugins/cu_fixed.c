@@ -113,7 +113,7 @@ static const ls_metric metrics[] = {
     LS_METRIC_COUNTER(counters, work_groups, "groups", "work-groups that came"),
     LS_METRIC_COUNTER(counters, wavefronts, "waves", "their waves"),
 };
-static const ls_cu_ops cu_ops = { capacity, attach, receive_launch, cancel, ls_cu_takes_no_kernel };
+static const ls_cu_ops cu_ops = { capacity, attach, receive_launch, cancel, ls_cu_takes_no_kernel, NULL };
 static const ls_port_decl ports[] = {
     { .name = LS_CU_PORT, .interface = LS_CU_INTERFACE, .ops = &cu_ops },
 };

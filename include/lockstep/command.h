@@ -21,6 +21,7 @@ typedef enum ls_cluster_kind {
     LS_CLUSTER_CANCEL,     /* ends the work-groups of launch.kernel */
     LS_CLUSTER_INVALIDATE, /* empties the caches of the cluster; answered with an ls_cluster_ack */
     LS_CLUSTER_FLUSH,      /* writes dirty lines back to L2; answered with an ls_cluster_ack */
+    LS_CLUSTER_OPEN,       /* opens the barrier of the grid of launch.kernel */
 } ls_cluster_kind;
 
 typedef struct ls_cluster_order {
@@ -35,6 +36,16 @@ typedef struct ls_cluster_ack {
 /* ---------------------------------------------------------------------------------------------- packets */
 
 typedef enum ls_packet_kind { LS_PACKET_KERNEL, LS_PACKET_TRANSFER } ls_packet_kind;
+
+/* Looks at the work-groups of a launch, from the command processor's domain. Compute units are numbered as the command
+ * processor places them; a slot is a work-group's place on one. A model need not call it: then nothing is left out. */
+typedef struct ls_packet_watch {
+    void *self;
+    void (*sent)(void *self, uint32_t cu, uint32_t slot, ls_cycle now);
+    void (*ended)(void *self, uint32_t cu, uint32_t slot, ls_cycle now);
+    /* Before a work-group is sent, with the number of those before it: how many are left out here. */
+    uint64_t (*skip)(void *self, uint64_t sent);
+} ls_packet_watch;
 
 /* One command; the client's memory, from its submission until it was taken back. */
 typedef struct ls_command_packet {
@@ -59,8 +70,12 @@ typedef struct ls_command_packet {
     bool has_fault;
     ls_cu_done fault; /* of the first work-group, in the order of the grid, that had one */
     uint32_t groups_per_cu, waves_per_cu;
-    const char *limit; /* of how many work-groups fit on a compute unit at once: "vgprs" */
-    uint64_t number;   /* of a transfer: among those of its command processor */
+    const char *limit;            /* of how many work-groups fit on a compute unit at once: "vgprs" */
+    uint64_t number;              /* of a transfer: among those of its command processor */
+    const ls_packet_watch *watch; /* the client's, of a kernel; NULL: none */
+    /* Compute units that may have its work-groups, numbered as the command processor places them; cu_count 0: all. Only for
+     * models with together(). */
+    uint32_t first_cu, cu_count;
 } ls_command_packet;
 
 /* ------------------------------------------------------------------------------------------------- wiring */
@@ -72,6 +87,7 @@ typedef struct ls_command_wiring {
     ls_port dma;            /* an ls_dma_ops */
     ls_cu_kernels *kernels; /* launches by number, for the orders; outlives the block */
     bool flush;             /* caches above L2 write back: a kernel's end flushes them */
+    uint32_t dies;          /* not 0: so many XCDs; cluster i belongs to number i % dies, whose L2 the flush is for too */
 } ls_command_wiring;
 
 /* Provided port. */
@@ -92,6 +108,9 @@ typedef struct ls_command_ops {
     bool (*unfinished)(const void *self, ls_time *begin);
     /* How many work-groups of a kernel can be resident at once: ls_cu_launch.scratch_place is below. */
     uint64_t (*places)(const void *self, const ls_command_packet *packet);
+    /* The same for a cooperative launch, whose work-groups must be there at once. NULL: the model cannot open the barrier
+     * of a grid, and cooperative launches are refused. */
+    uint64_t (*together)(const void *self, const ls_command_packet *packet);
 } ls_command_ops;
 
 /* ---------------------------------------------------------------------------------------- for every model */

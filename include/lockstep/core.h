@@ -26,6 +26,14 @@ typedef struct ls_launch_kernel {
     struct inst_counts *counts; /* for the built-in core: per static instruction; NULL: they are not counted */
 } ls_launch_kernel;
 
+/* A cluster: blocks that run at the same time on the cores of one group of cores (GPC), by their rank. */
+#define LS_CLUSTER_BLOCKS 16u /* of a cluster, at most */
+typedef struct ls_launch_cluster {
+    uint32_t number; /* of the cluster, from 1: no other of the run has it; 0: the row is free */
+    uint32_t size;   /* blocks */
+    uint16_t cores[LS_CLUSTER_BLOCKS]; /* by rank */
+} ls_launch_cluster;
+
 /* Kernels and thread blocks by number: messages between the dispatcher and cores are plain data and name rows of
  * this table. Only the dispatcher writes. It fills a row before it sends a message that names it, and leaves it
  * alone until the answer. A core reads a row from the arrival of such a message to its answer. */
@@ -33,6 +41,7 @@ typedef struct ls_launch_table {
     ls_launch_kernel kernels[LS_CORE_KERNELS]; /* by ls_core_launch.kernel */
     ls_cta **blocks;                           /* by ls_core_launch.block; the dispatcher's memory */
     uint32_t block_count;                      /* rows: enough for all blocks that cores can hold, and one */
+    const ls_launch_cluster *clusters;         /* by ls_core_launch.cluster - 1; the dispatcher's memory */
 } ls_launch_table;
 
 #define LS_LAUNCH_NONE UINT32_MAX
@@ -45,13 +54,21 @@ typedef struct ls_core_launch {
     uint32_t number; /* of the launch: no other has it */
     uint32_t ctas_per_core; /* at once, at most: for the carve-out and for the layout of local memory */
     uint32_t cores;         /* at work for the kernel: they share the bandwidth */
+    uint32_t cluster;       /* row of the table + 1; 0: the block is in no cluster */
+    uint32_t depends;       /* ls_launch_depends: on the kernel before it in the stream, which has not ended */
 } ls_core_launch;
+enum ls_launch_depends {
+    LS_DEPENDS_NOT,
+    LS_DEPENDS,     /* ACQBULK waits */
+    LS_DEPENDS_END, /* without a block: all blocks of `kernel` need not wait any more */
+};
 
 /* The end of a thread block. */
 typedef struct ls_core_done {
     uint32_t block, kernel; /* as in ls_core_launch */
     uint16_t core;
     ls_cycle start, cycle; /* of the core's clock: its start and its end */
+    bool signals; /* it has not ended: as far as it goes, the next kernel of the stream may start (PREEXIT) */
 } ls_core_done;
 
 /* Which thread blocks fit. */
@@ -67,6 +84,7 @@ typedef struct ls_core_shape {
     /* For the roofline; 0 sub_cores: it has none. Cycles from one instruction to the next, from 1. */
     uint32_t sub_cores;
     uint64_t half_interval, single_interval, double_interval;
+    uint32_t cluster_bytes; /* of a message between cores of a cluster; 0: the model knows no clusters */
 } ls_core_shape;
 
 /* Work of a core since the start of the run. */
@@ -92,7 +110,23 @@ typedef struct ls_core_wiring {
     /* Sectors of other GPUs go to L2 like the own ones, with `remote`. to_peer then takes an LS_SECTOR_FLUSH for a
      * fence of system scope, after all accesses before it; NULL: L2 keeps nothing that it would concern. */
     bool remote_in_l2;
+    /* L2 of two halves: channels of each. Requests for a channel of the other half go to the channel as far in the core's
+     * own half, with `away`. 0: L2 is one. */
+    uint32_t half_channels;
+    uint32_t half; /* the core's: 0 or 1 */
+    /* Links to the cores of the same GPC, the own one included, by core; payload: of the shape's cluster_bytes. NULL: the
+     * machine has no clusters. */
+    ls_link *const *to_cores;
+    uint32_t cluster_width; /* bytes that the core sends per cycle over all of them */
+    /* All sectors of a line are in one slice of L2, which takes requests for several of them. */
+    bool lines;
 } ls_core_wiring;
+
+/* The GPC of a core: pairs of cores (TPCs) belong to the GPCs in turn. */
+static inline uint32_t ls_core_gpc(uint32_t core, uint32_t tpc_cores, uint32_t gpcs)
+{
+    return core / tpc_cores % gpcs;
+}
 
 /* Provided port. A receive function belongs to a link: it releases the link's buffer entry, now or later. */
 typedef struct ls_core_ops {
@@ -105,6 +139,8 @@ typedef struct ls_core_ops {
      * counters. False: the model does not count per kernel. */
     bool (*take_kernel)(void *self, uint32_t slot, void *counters, size_t bytes);
     void (*work)(const void *self, ls_core_work *out);
+    /* From another core of the cluster. Only of a model whose shape has cluster_bytes. */
+    void (*receive_cluster)(void *self, ls_link *link, const void *payload, ls_cycle now);
 } ls_core_ops;
 
 /* For models that do not count per kernel, and for models that count no floating-point operations. */

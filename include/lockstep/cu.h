@@ -66,14 +66,19 @@ typedef struct ls_cu_tally {
     LS_COUNT_MEMBERS(LS_CU_CLASSES)
 } ls_cu_tally;
 
+/* A work-group has ended, or one of its waves has come to the barrier of its grid. */
 typedef struct ls_cu_done {
     uint32_t kernel; /* as in ls_cu_launch */
-    uint16_t cu, slot, cluster, unused;
+    uint16_t cu, slot, cluster;
+    uint16_t at_grid_barrier; /* not 0: the work-group runs on, and of the rest only `others` counts */
     /* A fault of the program ends the work-group; the command processor stops the kernel. kind
      * LS_FAULT_NONE: none. */
     ls_fault fault;
     uint64_t fault_pc;
-    uint32_t fault_wave;
+    union {
+        uint32_t fault_wave;
+        uint32_t others; /* at the barrier of the grid: waves that must come too before ls_cu_ops.open() */
+    };
     uint32_t id[3];
     ls_cu_tally tally;
 } ls_cu_done;
@@ -117,6 +122,9 @@ typedef struct ls_cu_ops {
     /* Between runs, once per launch that has ended: its counters, in the layout of the block's counters, 0
      * where they are not counted per launch. False: the model does not count per launch. */
     bool (*take_kernel)(void *self, uint32_t number, void *counters, size_t bytes);
+    /* All waves of the launch are at the barrier of the grid: those that wait there go on. NULL: the model has no such
+     * barrier, and cooperative launches are refused. */
+    void (*open)(void *self, uint32_t kernel, ls_cycle now);
 } ls_cu_ops;
 
 /* For models that do not count per launch. */

@@ -56,6 +56,7 @@ typedef struct ls_dispatch_wiring {
     uint32_t link_latency_cycles; /* to a core, and back */
     uint32_t refill_cycles; /* cores take blocks before they have room: see ls_core_wiring; 0: they do not */
     ls_launch_table *launches; /* that launch messages name; outlives the block */
+    uint32_t gpcs, tpc_cores;  /* groups of cores for clusters (ls_core_gpc); 0 gpcs: there are no clusters */
 } ls_dispatch_wiring;
 
 /* How far it is. */

@@ -259,6 +259,8 @@ typedef struct ls_gpu_kernel_info {
     uint32_t scratch_bytes; /* of one work-item */
     uint32_t group_size_max;
     uint32_t required_group[3]; /* 0: any */
+    uint32_t hinted_group[3];   /* work_group_size_hint; 0: none */
+    const char *vector_hint;    /* vec_type_hint: "float4"; "": none */
 } ls_gpu_kernel_info;
 
 LS_API const ls_gpu_kernel_info *ls_gpu_kernel_get_info(const ls_gpu_kernel *kernel);
@@ -298,6 +300,9 @@ typedef struct ls_gpu_launch {
      * It has at least the bytes that the kernel reads; the rest is ignored. */
     const void *complete;
     size_t complete_bytes;
+    /* In simulated time: the compute units that may have its work-groups; unit_count 0: all. On RDNA they go to whole
+     * dual compute units. */
+    uint32_t first_unit, unit_count;
 } ls_gpu_launch;
 
 LS_API ls_status ls_gpu_run(ls_gpu_context *context, ls_gpu_kernel *kernel, const ls_gpu_launch *launch,

@@ -54,6 +54,9 @@ enum {
     LS_INST_GROUP_COMMIT = 1u << 13, /* warp-group matrix instruction that closes a group (gsb) */
     LS_INST_MBARRIER = 1u << 14,     /* operation on an mbarrier: mbarrier_op says which */
     LS_INST_BULK = 1u << 15,         /* bulk copy: bulk_op says which */
+    /* Bits that mean something else for instructions without memory accesses: */
+    LS_INST_WARP_GROUP = 1u << 9, /* matrix instruction of a warp group */
+    LS_INST_ASYNC_OP = 1u << 13,  /* no matrix instruction: async_op says what it does */
 };
 #define LS_INST_FLOPS_SHIFT 16 /* above: floating-point operations of a lane */
 
@@ -100,9 +103,23 @@ typedef enum ls_bulk_op {
     LS_BULK_STORE,    /* shared to global */
     LS_BULK_REDUCE,   /* shared to global, added there */
     LS_BULK_PREFETCH, /* global to L2 */
+    LS_BULK_COMMIT,   /* no copy: closes a group of stores (UTMACMDFLUSH) */
     LS_BULK_SHARED,   /* between the shared memories of a cluster */
     LS_BULK_OP_COUNT
 } ls_bulk_op;
+
+/* ls_inst.async_op: what an instruction with LS_INST_ASYNC_OP does beside its registers. */
+typedef enum ls_async_op {
+    LS_ASYNC_NONE,
+    LS_ASYNC_GROUP_ARRIVE, /* WARPGROUP.ARRIVE: registers of the warp group are ready */
+    LS_ASYNC_GROUP_WAIT, /* WARPGROUP.DEPBAR: waits until at most imm groups of matrix instructions are open */
+    LS_ASYNC_CLUSTER_ARRIVE, /* UCGABAR_ARV */
+    LS_ASYNC_CLUSTER_WAIT,   /* UCGABAR_WAIT */
+    LS_ASYNC_SET_REGISTERS,  /* USETMAXREG: the warp has imm registers per thread from now on */
+    LS_ASYNC_DEPENDENTS,     /* PREEXIT: the next kernel of the stream may start */
+    LS_ASYNC_DEPENDS,        /* ACQBULK: waits for the kernel before it in the stream */
+    LS_ASYNC_OP_COUNT
+} ls_async_op;
 
 /* ls_inst.barrier_form: how the line of a BAR names its barrier. */
 typedef enum ls_barrier_form {
@@ -139,13 +156,15 @@ typedef struct ls_inst {
         uint8_t mbarrier_op; /* LS_INST_MBARRIER: ls_mbarrier_op */
         uint8_t bulk_op;     /* LS_INST_BULK: ls_bulk_op */
         uint8_t barrier_id;  /* barriers: 0 to 15, if barrier_form says so */
+        uint8_t async_op;    /* LS_INST_ASYNC_OP: ls_async_op */
     };
     uint8_t dst_count, src_count;
     uint8_t dst_span; /* consecutive registers that dst[0] really covers: 4 for LDG.E.128 */
     union {
-        uint8_t matrix_count;  /* LS_MEM_MATRIX: 8x8 matrices moved, 1, 2 or 4; else 0 */
-        uint8_t tensor_kind;   /* matrix instructions: ls_tensor_type and flags */
-        uint8_t barrier_warps; /* barriers: warps that take part; 0: all of the block */
+        uint8_t matrix_count;    /* LS_MEM_MATRIX: 8x8 matrices moved, 1, 2 or 4; else 0 */
+        uint8_t tensor_kind;     /* matrix instructions: ls_tensor_type and flags */
+        uint8_t barrier_warps;   /* barriers: warps that take part; 0: all of the block */
+        uint8_t bulk_dimensions; /* LS_INST_BULK: of the tensor; 0: the copy has no descriptor */
     };
     uint8_t accel_class; /* ls_accel_class (isa/sass/sass.h): Accel-Sim's class of the opcode */
     union {
@@ -163,6 +182,12 @@ _Static_assert(sizeof(ls_inst) == 64, "one cache line");
 static inline int ls_inst_is_tensor(const ls_inst *inst)
 {
     return inst->class_ >= LS_CLASS_tensor_half && inst->class_ <= LS_CLASS_tensor_group;
+}
+
+/* RED and REDG, which are for global memory as a rule: their addresses are generic. */
+static inline int ls_inst_reduces_generic(const ls_inst *inst)
+{
+    return inst->mem_op == LS_MEM_REDUCTION && inst->space == LS_SPACE_GLOBAL;
 }
 
 static inline uint32_t ls_inst_flops(const ls_inst *inst) /* of an active lane; a multiply-add is two */

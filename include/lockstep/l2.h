@@ -20,6 +20,7 @@ typedef struct ls_l2_wiring {
     ls_link *const *to_core;   /* by core; payload: ls_sector_message */
     uint32_t core_count;
     uint32_t requests_max; /* that all links together can deliver before a buffer entry is released */
+    bool halves;           /* these slices are part of one half of an L2 of two (memory.halves) */
 } ls_l2_wiring;
 
 /* Provided port. */
@@ -31,6 +32,8 @@ typedef struct ls_l2_ops {
     void (*receive)(void *self, ls_link *link, const void *payload, ls_cycle now);
     /* Before and between runs: the sector is valid from now on, without time. Memory copies of a trace. */
     void (*warm)(void *self, uint64_t address);
+    /* Whether it takes requests for several sectors of a line (ls_sector_message.sectors), before attach(). NULL: it gets none. */
+    bool (*takes_lines)(const void *self);
 } ls_l2_ops;
 
 #endif

@@ -25,22 +25,46 @@ typedef enum ls_sector_level {
 } ls_sector_level;
 
 /* A request for one sector, and its answer: the answer is the request sent back. Every request has one: a
- * write's is its acknowledgement. */
+ * write's is its acknowledgement. A read, or a write of whole sectors, may be for several sectors of one line of 128 bytes, if the
+ * model of L2 takes these (ls_l2_ops.takes_lines). */
+#define LS_SECTOR_LINE_BYTES 128u
 typedef struct ls_sector_message {
-    uint64_t address;   /* of the sector */
-    uint64_t local;     /* the same without its channel: it picks a set of L2 */
-    uint32_t byte_mask; /* of a write */
-    uint32_t token;     /* the core's: identifies the requesting instruction or cache */
-    uint16_t core;      /* the requester */
-    uint16_t slice;     /* within the channel */
-    uint8_t kind;       /* ls_sector_kind */
-    bool global : 1;    /* for an access to global memory: counted apart */
-    bool remote : 1;    /* other GPUs' memory, for the part of L2 that keeps it (rdma.at: memory) */
-    bool system : 1;    /* system scope: performed where the memory is */
-    uint8_t level : 2;  /* ls_sector_level, of an answer; of a request 0 */
-    uint8_t unused : 3; /* 0, so that equal messages have equal bytes */
-    uint16_t number;    /* of the request among its core's, for timelines; 0: nobody listens */
+    uint64_t address;     /* of the sector; for several, of their line */
+    uint64_t local;       /* the same without its channel: it picks a set of L2 */
+    uint32_t byte_mask;   /* of a write; of an operation on a semaphore its operand */
+    uint32_t token;       /* the core's: identifies the requesting instruction or cache */
+    uint16_t core;        /* the requester */
+    uint16_t slice : 12;  /* within the channel; LS_SECTOR_SLICE() */
+    uint16_t sectors : 4; /* a bit for each of several sectors of the line; 0: it is for one */
+    uint8_t kind;         /* ls_sector_kind */
+    bool global : 1;      /* for an access to global memory: counted apart */
+    bool remote : 1;      /* other GPUs' memory, for the part of L2 that keeps it (rdma.at: memory) */
+    bool system : 1;      /* system scope: performed where the memory is */
+    uint8_t level : 2;    /* ls_sector_level, of an answer; of a request 0 */
+    /* Operation on a semaphore (lockstep/stream.h): a read is answered when the value is at least the operand, an atomic adds
+     * it, a write sets it. */
+    bool semaphore : 1;
+    /* L2 of two halves (memory.halves): the request went to the half of its core, and its home is in the other one; a slice
+     * asks the home for a sector of which it will keep a copy. */
+    bool away : 1;
+    bool half : 1;
+    uint16_t number; /* of the request among its core's, for timelines; 0: nobody listens */
 } ls_sector_message;
+
+/* The value of `slice` for a number below 4096. */
+#define LS_SECTOR_SLICE(number) ((uint16_t)((number)&0xfffu))
+
+/* How many of four bits are set: one operation for hosts on which a population count is a call. */
+static inline uint32_t ls_sector_bits(uint32_t sectors)
+{
+    return (uint32_t)(UINT64_C(0x4332322132212110) >> sectors * 4) & 0xfu;
+}
+
+/* How many sectors a message is for. */
+static inline uint32_t ls_sector_count(const ls_sector_message *m)
+{
+    return m->sectors != 0 ? ls_sector_bits(m->sectors) : 1;
+}
 
 /* Which channel, slice, bank, row and column an address belongs to: `memory` in the platform file. */
 typedef struct ls_address_map ls_address_map;

@@ -32,9 +32,15 @@ typedef enum ls_addr_mode {
 typedef enum ls_record_kind {
     LS_RECORD_BULK = 1,     /* bulk copy: LS_BULK_WORD_* */
     LS_RECORD_MBARRIER = 2, /* addresses as their ls_addr_mode (format) has them, then operands: one for all
-                             * lanes, or one for each active lane (details: how many) */
+                             * lanes, or one for each active lane (details: how many). Of an operation on an mbarrier, or
+                             * on a semaphore: see below */
     LS_RECORD_BARRIER = 3,  /* the id of the barrier, from a register */
 } ls_record_kind;
+
+/* A semaphore is a counter in global memory that blocks wait for. Traces have no values of loads, so its operations say
+ * theirs: a load, store or reduction of one lane with such a record. L2 keeps the value, which is 0 at first. A load ends
+ * when the value is at least its operand, a reduction adds its operand, a store sets the value. No other datum may be in the
+ * sector of 32 bytes. */
 
 /* The words of a bulk copy. Its format is that of the trace: 3 a list, 4 a base and differences. Details: bit 0
  * multicast, bits 8-15 the digits that addresses have in the text. */
@@ -140,7 +146,9 @@ typedef struct ls_kernel_info {
     uint64_t shared_base, local_base;
     uint32_t tracer_version;
     bool line_info;
-    const char *file; /* for messages */
+    const char *file;    /* for messages */
+    uint32_t cluster[3]; /* blocks of a cluster; 0: not known before blocks are read */
+    bool cooperative;    /* all blocks must be resident at once; traces do not say so */
 } ls_kernel_info;
 
 static inline uint64_t ls_kernel_cta_count(const ls_kernel_info *info)
@@ -151,15 +159,16 @@ static inline uint32_t ls_kernel_threads(const ls_kernel_info *info)
 {
     return info->block[0] * info->block[1] * info->block[2];
 }
-/* Where a generic address points: CUDA gives shared and local memory a window of 16 MiB each. (Accel-Sim
- * has another rule: shared from shared_base up to local_base, local for 16 KiB from there.) */
+/* Where a generic address points: CUDA gives shared and local memory a window of 16 MiB each. From Hopper on each of the up to
+ * 16 blocks of a cluster has one, one behind the other. (Accel-Sim has another rule: shared from shared_base up to
+ * local_base, local for 16 KiB from there.) */
 static inline ls_mem_space ls_kernel_space(const ls_kernel_info *info, uint64_t address)
 {
-    const uint64_t window = 16u << 20;
-    if (info->shared_base && address - info->shared_base < window)
-        return LS_SPACE_SHARED;
+    const uint64_t window = 16u << 20, shared = info->binary_version >= 90 ? 16 * window : window;
     if (info->local_base && address - info->local_base < window)
         return LS_SPACE_LOCAL;
+    if (info->shared_base && address - info->shared_base < shared)
+        return LS_SPACE_SHARED;
     return LS_SPACE_GLOBAL;
 }
 static inline uint32_t ls_kernel_warps(const ls_kernel_info *info) /* per thread block */

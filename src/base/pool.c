@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@ enum {
     SPINS = 4000, /* 50 to 200 microseconds of CPU pauses: longer than a window, shorter than a time slice */
     SPINS_LEAST = 64,
     YIELDS = 16,
+    YIELDS_NS = 500000,
+    GIVE_NS = 20000,
     MOST_THREADS = 4096
 };
 
@@ -52,6 +55,17 @@ uint64_t host_clock_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+uint64_t host_switches(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nivcsw : 0;
+}
+
+void host_give_way(void)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = GIVE_NS }, NULL);
+}
+
 static inline void cpu_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -83,7 +97,7 @@ void barrier_init(thread_barrier *barrier, uint32_t count)
     atomic_init(&barrier->sleepers, 0);
     atomic_init(&barrier->impatient, 0);
     atomic_init(&barrier->lost, 0);
-    barrier->complete_ns = 0;
+    atomic_init(&barrier->complete_ns, 0);
     barrier->clock_ns = host_clock_ns;
     barrier->count = count;
     barrier->spins = count <= cpu_count() ? SPINS : 0;
@@ -107,31 +121,69 @@ static void sleep_until_left(thread_barrier *barrier, unsigned generation)
 }
 
 /* A thread that has yet to arrive may need this CPU. Yielding is cheaper than a sleep and a wake when all arrive
- * within a few turns. */
-static void wait_without_spinning(thread_barrier *barrier, unsigned generation)
+ * within a few turns. On a busy host another program gets the turn, which may be long. */
+static void wait_without_spinning(thread_barrier *barrier, unsigned generation, uint64_t begin_ns)
 {
-    for (uint32_t i = YIELDS; i > 0; i--) {
+    for (uint32_t i = barrier->spins == 0 ? YIELDS : 0; i > 0; i--) {
         sched_yield();
         if (left(barrier, generation))
             return;
+        if (barrier->clock_ns() - begin_ns > YIELDS_NS)
+            break;
     }
     sleep_until_left(barrier, generation);
 }
 
-/* The barrier is left when this returns, so complete_ns is that of this generation or of an earlier one. */
+/* The barrier is left when this returns, so complete_ns is that of this generation or of another one near it. */
 static void wait_and_measure(thread_barrier *barrier, unsigned generation)
 {
     uint64_t begin_ns = barrier->clock_ns();
     atomic_fetch_add_explicit(&barrier->impatient, 1, memory_order_relaxed);
-    wait_without_spinning(barrier, generation);
+    wait_without_spinning(barrier, generation, begin_ns);
     atomic_fetch_sub_explicit(&barrier->impatient, 1, memory_order_relaxed);
-    if (barrier->complete_ns > begin_ns)
-        atomic_fetch_add_explicit(&barrier->lost, barrier->complete_ns - begin_ns, memory_order_relaxed);
+    uint64_t complete_ns = atomic_load_explicit(&barrier->complete_ns, memory_order_relaxed);
+    if (complete_ns > begin_ns)
+        atomic_fetch_add_explicit(&barrier->lost, complete_ns - begin_ns, memory_order_relaxed);
 }
 
 uint64_t barrier_lost_ns(const thread_barrier *barrier)
 {
     return atomic_load_explicit(&barrier->lost, memory_order_relaxed);
+}
+
+unsigned barrier_generation(const thread_barrier *barrier)
+{
+    return atomic_load_explicit(&barrier->generation, memory_order_acquire);
+}
+
+void barrier_complete(thread_barrier *barrier)
+{
+    if (atomic_load_explicit(&barrier->impatient, memory_order_relaxed) != 0)
+        atomic_store_explicit(&barrier->complete_ns, barrier->clock_ns(), memory_order_relaxed);
+}
+
+void barrier_release(thread_barrier *barrier)
+{
+    atomic_fetch_add_explicit(&barrier->generation, 1, memory_order_seq_cst);
+    if (atomic_load_explicit(&barrier->sleepers, memory_order_seq_cst) != 0)
+        futex_wake_all(&barrier->generation);
+}
+
+bool barrier_await(thread_barrier *barrier, unsigned generation)
+{
+    uint32_t spins = atomic_load_explicit(&barrier->patience, memory_order_relaxed);
+    for (uint32_t i = spins; i > 0; i--) {
+        if (left(barrier, generation)) {
+            if (spins < barrier->spins)
+                atomic_store_explicit(&barrier->patience, spins * 2, memory_order_relaxed);
+            return true;
+        }
+        cpu_pause();
+    }
+    if (spins > SPINS_LEAST)
+        atomic_store_explicit(&barrier->patience, spins / 2, memory_order_relaxed);
+    wait_and_measure(barrier, generation);
+    return false;
 }
 
 void barrier_wait(thread_barrier *barrier, void (*last)(void *self), void *self)
@@ -144,29 +196,15 @@ void barrier_wait(thread_barrier *barrier, void (*last)(void *self), void *self)
     /* Cannot move on before this thread has arrived. */
     unsigned generation = atomic_load_explicit(&barrier->generation, memory_order_relaxed);
     unsigned before = atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acq_rel);
-    if (before + 1 == barrier->count) {
-        if (atomic_load_explicit(&barrier->impatient, memory_order_relaxed) != 0)
-            barrier->complete_ns = barrier->clock_ns();
-        if (last != NULL)
-            last(self);
-        atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&barrier->generation, generation + 1, memory_order_seq_cst);
-        if (atomic_load_explicit(&barrier->sleepers, memory_order_seq_cst) != 0)
-            futex_wake_all(&barrier->generation);
+    if (before + 1 != barrier->count) {
+        (void)barrier_await(barrier, generation);
         return;
     }
-    uint32_t spins = atomic_load_explicit(&barrier->patience, memory_order_relaxed);
-    for (uint32_t i = spins; i > 0; i--) {
-        if (left(barrier, generation)) {
-            if (spins < barrier->spins)
-                atomic_store_explicit(&barrier->patience, spins * 2, memory_order_relaxed);
-            return;
-        }
-        cpu_pause();
-    }
-    if (spins > SPINS_LEAST)
-        atomic_store_explicit(&barrier->patience, spins / 2, memory_order_relaxed);
-    wait_and_measure(barrier, generation);
+    barrier_complete(barrier);
+    if (last != NULL)
+        last(self);
+    atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
+    barrier_release(barrier);
 }
 
 /* ------------------------------------------------------------------------------------------------ pool */

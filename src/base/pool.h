@@ -5,6 +5,7 @@
 #include "lockstep/status.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Sense-counting barrier for `count` threads. The last thread to arrive runs `last` (may be NULL) alone,
@@ -23,9 +24,9 @@ typedef struct thread_barrier {
     atomic_uint impatient; /* waiters that have spun in vain */
     uint32_t count;
     uint32_t spins;
-    uint64_t complete_ns;       /* when the last thread arrived, if somebody was impatient then */
-    atomic_uint_fast64_t lost;  /* nanoseconds, of all waiters */
-    uint64_t (*clock_ns)(void); /* host_clock_ns, except in tests */
+    atomic_uint_fast64_t complete_ns; /* when the last thread arrived, if somebody was impatient then */
+    atomic_uint_fast64_t lost;        /* nanoseconds, of all waiters */
+    uint64_t (*clock_ns)(void);       /* host_clock_ns, except in tests */
 } thread_barrier;
 
 /* Chooses spins from the number of CPUs online (and available to this process). */
@@ -33,6 +34,15 @@ void barrier_init(thread_barrier *barrier, uint32_t count);
 void barrier_wait(thread_barrier *barrier, void (*last)(void *self), void *self);
 /* The time that waiters have lost so far, for the thread that runs `last`. */
 uint64_t barrier_lost_ns(const thread_barrier *barrier);
+
+/* The parts of it, for rounds that end when their work is done, whether all threads took part or not. A thread reads the
+ * generation, looks for work, and awaits the next generation if there is none. The thread that finishes the last piece
+ * says so (complete), prepares the next round alone, and releases the others. */
+unsigned barrier_generation(const thread_barrier *barrier);
+/* Returns when the generation has changed; false: after more than a short time of spinning. */
+bool barrier_await(thread_barrier *barrier, unsigned generation);
+void barrier_complete(thread_barrier *barrier);
+void barrier_release(thread_barrier *barrier);
 
 typedef struct thread_pool thread_pool;
 
@@ -45,5 +55,7 @@ void pool_run(thread_pool *pool, void (*work)(void *self, uint32_t thread), void
 
 uint32_t cpu_count(void);     /* available to this process */
 uint64_t host_clock_ns(void); /* monotonic clock */
+uint64_t host_switches(void); /* how often the host took the CPU away from this thread, or it gave it away */
+void host_give_way(void); /* sleeps very shortly: another program that wants the CPU gets a time slice of it */
 
 #endif

@@ -119,13 +119,15 @@ static ls_status run_object(cli_context *ctx, const char *path, ls_error *err)
     ls_status status = file_read(ctx->arena, path, HSA_FILE_LIMIT, &data, &bytes, err);
     if (status != LS_OK)
         return status;
-    if (hsa_is_bundle(data, bytes)) {
-        ls_fail(err, LS_ERR_UNSUPPORTED,
-                "a bundle of several code objects; take one out with clang-offload-bundler");
-        return ls_error_at(err, path, 0, 0);
-    }
+    const char *target = cli_given(ctx, "target") ? targets[cli_choice(ctx, "target")] : NULL;
+    const void *plain, *elf;
+    size_t plain_bytes, elf_bytes;
     hsa_object *object;
-    status = hsa_object_read(data, bytes, &object, err);
+    status = hsa_bundle_unpack(ctx->arena, data, bytes, &plain, &plain_bytes, err);
+    if (status == LS_OK)
+        status = hsa_bundle_pick(plain, plain_bytes, target, &elf, &elf_bytes, err);
+    if (status == LS_OK)
+        status = hsa_object_read(elf, elf_bytes, &object, err);
     if (status != LS_OK)
         return ls_error_at(err, path, 0, 0);
     if (object->has_target)
@@ -216,12 +218,14 @@ static const cli_option options[] = {
       .arg = "TARGET",
       .type = CLI_CHOICE,
       .choices = targets,
-      .help = "for --hex: whose instructions" },
+      .help = "which code object of an offload bundle; for --hex: whose instructions" },
     { .name = "wave64", .type = CLI_FLAG, .help = "for --hex on gfx10: masks of 64 lanes" },
 };
 
 static const cli_positional positionals[] = {
-    { .name = "FILE", .complete = CLI_COMPLETE_FILE, .help = "code object, or text with --hex" },
+    { .name = "FILE",
+      .complete = CLI_COMPLETE_FILE,
+      .help = "code object, offload bundle, or text with --hex" },
 };
 
 static const cli_example examples[] = {

@@ -290,13 +290,14 @@ static void print_text(const info_run *run)
 /* ------------------------------------------------------------------------------------------------ command */
 
 /* A bundle with several targets is listed unless one is chosen. */
-static ls_status find_object(info_run *run, const char *data, size_t bytes, hsa_object **object, ls_error *err)
+static ls_status find_object(info_run *run, const char *file, size_t file_bytes, hsa_object **object,
+                             ls_error *err)
 {
     const char *target = cli_text(run->ctx, "target");
-    const void *elf;
-    size_t elf_bytes, gpus = 0;
-    ls_status status = LS_OK;
-    if (hsa_is_bundle(data, bytes))
+    const void *data, *elf;
+    size_t bytes, elf_bytes, gpus = 0;
+    ls_status status = hsa_bundle_unpack(run->ctx->arena, file, file_bytes, &data, &bytes, err);
+    if (status == LS_OK && hsa_is_bundle(data, bytes))
         status = hsa_bundle_list(run->ctx->arena, data, bytes, &run->entries, &run->entry_count, err);
     for (size_t i = 0; status == LS_OK && i < run->entry_count; i++)
         gpus += *run->entries[i].target != '\0';

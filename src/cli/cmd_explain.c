@@ -32,23 +32,29 @@ static ls_status split(cli_context *ctx, const char *line, const char ***words, 
     return LS_OK;
 }
 
+/* The command line that made a result. Options of its simulation borrow from args. */
+typedef struct saved_command {
+    cli_context *ctx;
+    cli_args args;
+} saved_command;
+
 /* The options of the simulation that a command line of `lockstep run` starts. */
 static ls_status rerun(void *self, const char *line, ls_sim_options *out, ls_error *err)
 {
-    cli_context *ctx = self;
+    saved_command *saved = self;
+    cli_args *args = &saved->args;
     const char **words = NULL;
     int count = 0;
-    ls_status status = split(ctx, line, &words, &count, err);
-    cli_args *args = status == LS_OK ? arena_alloc(ctx->arena, sizeof *args) : NULL;
-    if (!args)
-        return status == LS_OK ? ls_fail(err, LS_ERR_NOMEM, "out of memory") : status;
+    ls_status status = split(saved->ctx, line, &words, &count, err);
+    if (status != LS_OK)
+        return status;
     if (count < 2)
         return ls_fail(err, LS_ERR_USAGE, "'%s' is not a command line of lockstep run", line);
+    cli_args_fini(args);
     status = cli_parse(cli_root(), count, words, args, err);
     if (status == LS_OK && strcmp(cli_args_command(args)->name, "run") != 0)
         status = ls_fail(err, LS_ERR_USAGE, "'%s' is not a command line of lockstep run", line);
-    /* The lists of the arguments stay until the process ends: options borrow their texts. */
-    cli_context inner = *ctx;
+    cli_context inner = *saved->ctx;
     inner.args = args;
     inner.positionals = args->positionals.at;
     inner.positional_count = args->positionals.count;
@@ -59,17 +65,20 @@ static ls_status rerun(void *self, const char *line, ls_sim_options *out, ls_err
 
 static ls_status run(cli_context *ctx, ls_error *err)
 {
+    saved_command saved = { .ctx = ctx };
     const ls_sim_explain_options options = {
         LS_SIM_EXPLAIN_OPTIONS,
         .color = ctx->color_out,
         .experiments = cli_flag(ctx, "try"),
         .jobs = (uint32_t)cli_uint(ctx, "jobs"),
         .rerun = rerun,
-        .rerun_self = ctx,
+        .rerun_self = &saved,
     };
     if (cli_given(ctx, "jobs") && !cli_flag(ctx, "try"))
         return ls_fail(err, LS_ERR_USAGE, "explain: --jobs has no effect without --try: nothing is run");
-    return ls_sim_explain(ctx->positionals[0], &options, ctx->out, err);
+    ls_status status = ls_sim_explain(ctx->positionals[0], &options, ctx->out, err);
+    cli_args_fini(&saved.args);
+    return status;
 }
 
 /* clang-format off */

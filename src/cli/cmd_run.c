@@ -7,8 +7,11 @@
 #include "cli/run_signal.h"
 #include "cli/workload_args.h"
 #include "report/progress.h"
+#include "sim/checkpoint.h"
+#include "sim/sweep/fork_server.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* By the order of ls_assignment. */
 static const char *const assignments[] = { "static", "fixed", "dynamic", "shuffled", NULL };
@@ -31,11 +34,6 @@ typedef struct session {
 static const char *own_text(const session *s, const char *name)
 {
     return s->is_resumed ? NULL : cli_text(s->ctx, name);
-}
-
-static bool own_flag(const session *s, const char *name)
-{
-    return !s->is_resumed && cli_flag(s->ctx, name);
 }
 
 /* ---------------------------------------------------------------------------------------------- opening it */
@@ -161,7 +159,7 @@ static ls_status simulate(session *s, ls_error *err)
         .window_fs = cli_time(ctx, "window"),
         .assignment = (ls_assignment)cli_choice(ctx, "assignment"),
         .watchdog_fs = s->is_resumed ? 0 : cli_time(ctx, "watchdog"),
-        .scaling = own_flag(s, "scaling"),
+        .scaling = cli_flag(ctx, "scaling"),
         .dump_to = dump,
         .print_to = is_text(ctx) ? ctx->out : NULL,
         .progress = mode == PROGRESS_NEVER || !run_mpi_writes(&s->mpi) ? NULL : on_progress,
@@ -258,7 +256,7 @@ static ls_status report(session *s, ls_error *err)
             strcmp(warnings[i].kind, "memory-check") != 0) /* a result */
             log_warn("%s", warnings[i].text);
     ls_status status = print_results(s, written == LS_OK ? err : &printing);
-    if (status == LS_OK && own_flag(s, "scaling")) {
+    if (status == LS_OK && cli_flag(ctx, "scaling")) {
         FILE *to = is_text(ctx) ? ctx->out : ctx->err;
         fputc('\n', to);
         status = ls_sim_print_scaling(s->sim, to, written == LS_OK ? err : &printing);
@@ -296,7 +294,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
     const char *const *outputs = cli_texts(ctx, "out");
     if (!outputs)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
-    ls_status status = run_mpi_begin(&s.mpi, ctx, err);
+    ls_status status = run_mpi_begin(&s.mpi, ctx, false, err);
     if (status == LS_OK && run_mpi_writes(&s.mpi))
         status = ls_sim_check_exports(outputs, cli_count(ctx, "out"), cli_text(ctx, "run-id"), err);
     if (status == LS_OK && cli_text(ctx, "html") && cli_text(ctx, "timeline") &&
@@ -316,23 +314,57 @@ static ls_status run(cli_context *ctx, ls_error *err)
     return status;
 }
 
+/* Loads the checkpoint, and forks for every command that a sweep sends. */
+static ls_status serve(const cli_context *ctx, ls_error *err)
+{
+    static char bytes[FORK_SERVER_BYTES];
+    static const char *words[FORK_SERVER_BYTES / 2];
+    checkpoint_reader *reader = NULL;
+    int error_fd;
+    ls_status status = checkpoint_open(ctx->positionals[0], &reader, err);
+    if (status == LS_OK)
+        status = checkpoint_keep(reader, err);
+    if (status != LS_OK)
+        return status;
+    while (fork_server_hear(0, bytes, sizeof bytes, words, LS_COUNT_OF(words), &error_fd)) {
+        pid_t pid = fork_server_answer(0, error_fd);
+        if (pid < 0)
+            break;
+        if (pid > 0)
+            continue;
+        int count = 0;
+        while (words[count] != NULL)
+            count++;
+        int code = cli_main(cli_root(), count, words, stdout, stderr);
+        fflush(NULL);
+        _exit(code);
+    }
+    return LS_OK; /* the memory is the process's */
+}
+
 static ls_status resume(cli_context *ctx, ls_error *err)
 {
+    if (cli_flag(ctx, "serve"))
+        return serve(ctx, err);
     session s = { .ctx = ctx, .is_resumed = true };
     const char *const *outputs = cli_texts(ctx, "out"), *const *sets = cli_texts(ctx, "set");
     if (!outputs || !sets)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
     const ls_sim_resume_options options = { LS_SIM_RESUME_OPTIONS, .file = ctx->positionals[0], .sets = sets,
                                             .set_count = cli_count(ctx, "set") };
-    ls_status status = ls_sim_check_exports(outputs, cli_count(ctx, "out"), cli_text(ctx, "run-id"), err);
+    ls_status status = run_mpi_begin(&s.mpi, ctx, true, err);
+    if (status == LS_OK && run_mpi_writes(&s.mpi))
+        status = ls_sim_check_exports(outputs, cli_count(ctx, "out"), cli_text(ctx, "run-id"), err);
     if (status == LS_OK)
         status = check_stats(ctx, err);
     if (status == LS_OK)
         status = ls_sim_resume(&options, &s.sim, err);
     if (status == LS_OK)
         status = ls_sim_check_format(s.sim, format_name(ctx), err);
+    status = run_mpi_divide(&s.mpi, s.sim, status, err);
     if (status == LS_OK)
         status = simulate_and_report(&s, err);
+    run_mpi_end(&s.mpi, s.sim, ctx);
     ls_sim_close(s.sim);
     return status;
 }
@@ -376,6 +408,7 @@ static ls_status resume(cli_context *ctx, ls_error *err)
     { .name = "stats", .type = CLI_CHOICE, .arg = "NAMES", .choices = stats_names, .default_text = "lockstep", \
       .help = "print kernels under the names of another tool instead of the summary: accelsim; ncu, as ncu --csv; rocprof, " \
               "as its CSV" }
+#define SCALING_OPTION { .name = "scaling", .help = "measure what more threads would bring on other hosts" }
 #define PROGRESS_OPTION \
     { .name = "progress", .type = CLI_CHOICE, .arg = "WHEN", .choices = progress_modes, .default_text = "auto", \
       .help = "show how far the run is on standard error" }
@@ -411,7 +444,7 @@ static const cli_option options[] = {
     WORKLOAD_OPTIONS("workload: compare the result with the CPU; exit code 5 if it is wrong"),
     { .name = "strict",
       .help = "workload, code object: emulate it first, and stop at a byte outside of all buffers, a value that "
-              "nothing wrote, a race between waves" },
+              "nothing wrote, a race between waves, missing wait states" },
     { .name = "check-memory",
       .help = "workload, code object: compare every read with the last write that happened before it; exit code 5 if "
               "one is wrong, races are warnings" },
@@ -441,7 +474,7 @@ static const cli_option options[] = {
     MONITOR_OPTIONS,
     CHECKPOINT_OPTIONS("write all that is needed to go on after a failure to this file, again and again; lockstep resume goes on from "
                        "there"),
-    { .name = "scaling", .help = "measure what more threads would bring on other hosts" },
+    SCALING_OPTION,
     RUN_MPI_OPTIONS,
     PROGRESS_OPTION,
     { .name = "dry-run", .letter = 'n', .help = "check and build everything, but simulate and write nothing" },
@@ -498,6 +531,9 @@ static const cli_option resume_options[] = {
     OUT_OPTION,
     FORMAT_OPTIONS,
     MONITOR_OPTIONS,
+    SCALING_OPTION,
+    RUN_MPI_OPTIONS,
+    { .name = "serve", .help = "run nothing: load the checkpoint, and fork for each command that comes over standard input; for sweep --warm" },
     CHECKPOINT_OPTIONS("write further checkpoints to this file; default: where the first run wrote them, in its intervals"),
     PROGRESS_OPTION,
 };

@@ -314,7 +314,7 @@ const cli_command cmd_trace_info = {
         "Kernels are numbered as in the list, from 1. STATIC counts different instructions that were "
         "executed; SHARED is in bytes. Accesses to generic addresses count where they go. An opcode that no "
         "table has is listed, and the exit code is 3, unless --unknown-opcodes alu is given. Opcodes with an "
-        "effect that no model has are listed too: `not modelled` ones stop a run (see run --unmodelled), "
+        "effect that no model has are listed too: `not modelled` ones stop a run on a platform without a unit for them (see run --unmodelled), "
         "`ignored` ones do not.",
     .order = 1,
     CLI_OPTIONS(options),

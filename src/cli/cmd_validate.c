@@ -9,11 +9,12 @@ typedef ls_status measuring(const validate_reference *ref, validate_report *repo
 /* "all", then as in fidelity_presets without the first, against which the others are held. */
 static const char *const fidelities[] = { "all", "basic", "memory", NULL };
 static const char *const samples[] = { "all", "traces", "applications", "kernels", "amd", NULL };
-static const char *const parts[] = {
-    "micro", "traces", "hardware", "determinism", "amd", "interconnect", NULL
-};
+static const char *const parts[] = { "micro",        "traces", "hardware", "determinism", "amd",
+                                     "interconnect", "mi300a", "cdna",     NULL };
+#define PARTS_OF_ALL 6u /* the last two take long: only when they are asked for */
 static measuring *const measurings[] = { validate_micro,       validate_traces, validate_hardware,
-                                         validate_determinism, validate_amd,    validate_interconnect };
+                                         validate_determinism, validate_amd,    validate_interconnect,
+                                         validate_mi300a,      validate_cdna };
 
 static ls_status write_file(const validate_report *report, const char *path,
                             void (*render)(const validate_report *report, FILE *to), ls_error *err)
@@ -36,6 +37,25 @@ static ls_status verdict(const validate_report *report, ls_error *err)
         failed += validate_count(report->sections.at[i], VALIDATE_FAIL);
     }
     return failed ? ls_fail(err, LS_ERR_CHECK, "%zu of %zu checks failed", failed, rows) : LS_OK;
+}
+
+/* The options of part mi300a. */
+static ls_status read_points(cli_context *ctx, validate_reference *ref, ls_error *err)
+{
+    static const char *const names[] = { "points", "benchmark", "max-us", "limit", "jobs" };
+    const bool is_chosen = cli_given(ctx, "only") && measurings[cli_choice(ctx, "only")] == validate_mi300a;
+    for (size_t i = 0; i < LS_COUNT_OF(names) && !is_chosen; i++)
+        if (cli_given(ctx, names[i]))
+            return ls_fail(err, LS_ERR_USAGE, "validate: --%s is of --only mi300a", names[i]);
+    ref->points = cli_texts(ctx, "points");
+    ref->point_file_count = cli_count(ctx, "points");
+    ref->benchmarks = cli_texts(ctx, "benchmark");
+    ref->benchmark_count = cli_count(ctx, "benchmark");
+    ref->max_ms = 1e-3 * (double)cli_uint(ctx, "max-us");
+    ref->limit = cli_uint(ctx, "limit");
+    ref->jobs = (uint32_t)cli_uint(ctx, "jobs");
+    ref->progress = is_chosen ? ctx->err : NULL;
+    return ref->points && ref->benchmarks ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "out of memory");
 }
 
 static ls_status run(cli_context *ctx, ls_error *err)
@@ -70,6 +90,9 @@ static ls_status run(cli_context *ctx, ls_error *err)
     ref.platform_dir_count = cli_count(ctx, "platform-dir");
     if (!ref.platform_dirs)
         return ls_fail(err, LS_ERR_NOMEM, "out of memory");
+    status = read_points(ctx, &ref, err);
+    if (status != LS_OK)
+        return status;
     if (fidelity)
         status = validate_fidelity(&ref, &report,
                                    cli_choice(ctx, "fidelity") ? (int)cli_choice(ctx, "fidelity") : -1, err);
@@ -77,7 +100,7 @@ static ls_status run(cli_context *ctx, ls_error *err)
         status = validate_sample(&ref, &report,
                                  cli_choice(ctx, "sample") ? (int)cli_choice(ctx, "sample") - 1 : -1, err);
     for (size_t i = 0; !is_own && parts[i] && status == LS_OK; i++)
-        if (!cli_given(ctx, "only") || cli_choice(ctx, "only") == i)
+        if (cli_given(ctx, "only") ? cli_choice(ctx, "only") == i : i < PARTS_OF_ALL)
             status = measurings[i](&ref, &report, err);
     if (status == LS_OK) {
         validate_render_text(&report, &style, ctx->out);
@@ -98,7 +121,17 @@ static const cli_option options[] = {
     { .name = "reference", .letter = 'r', .type = CLI_TEXT, .arg = "DIR", .complete = CLI_COMPLETE_DIR,
       .help = "other tables than those that are shipped, beside traces and formats; else $" VALIDATE_VARIABLE },
     { .name = "only", .type = CLI_CHOICE, .arg = "PART", .choices = parts,
-      .help = "run one part instead of all six" },
+      .help = "run one part instead of the first six" },
+    { .name = "points", .type = CLI_TEXT, .arg = "FILE", .repeatable = true, .complete = CLI_COMPLETE_FILE,
+      .help = "mi300a: measured points of this CSV instead of the reference's" },
+    { .name = "benchmark", .type = CLI_TEXT, .arg = "NAME", .repeatable = true,
+      .help = "mi300a: points of this benchmark only" },
+    { .name = "max-us", .type = CLI_UINT, .arg = "US", .default_text = "0",
+      .help = "mi300a: only points that took at most so many microseconds on the GPU; 0: all" },
+    { .name = "limit", .type = CLI_UINT, .arg = "MILLION", .default_text = "8",
+      .help = "mi300a: sample points above so many million wavefront instructions; 0: none" },
+    { .name = "jobs", .type = CLI_UINT, .arg = "N", .min = 1, .max = 64, .default_text = "1",
+      .help = "mi300a: points at a time, each in a process of its own; no result depends on it" },
     { .name = "fidelity", .type = CLI_CHOICE, .arg = "PRESET", .choices = fidelities,
       .help = "instead: what simpler models cost in accuracy and gain in speed; needs no reference" },
     { .name = "sample", .type = CLI_CHOICE, .arg = "PART", .choices = samples,
@@ -116,10 +149,10 @@ static const cli_option options[] = {
 /* clang-format on */
 
 static const cli_example examples[] = {
-    { "lockstep validate", "everything that the tables and platforms of this installation allow" },
     { "lockstep validate --reference ../shared/reference", "with the traces beside those tables: all of it" },
     { "lockstep validate --fidelity all --html fidelity.html",
       "error and speed of --fidelity basic and memory" },
+    { "lockstep validate --only mi300a --max-us 100", "benchmarks measured on an MI300A: the short points" },
     { "lockstep validate --sample kernels", "how far --sample is off on large generated kernels" },
 };
 
@@ -132,7 +165,8 @@ static const cli_command command = {
         "measurements of "
         "GPUs. determinism runs every trace with 1, 2, 3 and 8 threads and compares all results. amd executes "
         "microbenchmarks and all workloads on AMD platforms. interconnect compares systems of several GPUs with measured "
-        "bandwidths.\n\n"
+        "bandwidths. mi300a, only if asked for, runs 24 benchmarks as they were measured on an MI300A: the points are not shipped, so "
+        "they come from DIR or ../shared/reference (mi300a_fit.csv), or from --points FILE in the same form. cdna, only if asked for, compares latencies and bandwidths of MI300A, MI300X and MI210.\n\n"
         "The tables and the imported platforms are shipped; traces are not, and without them those parts say that they "
         "are skipped. A check that fails makes the exit code 5; "
         "deviations that are "

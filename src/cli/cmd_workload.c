@@ -93,6 +93,13 @@ static void print_workload(const cli_context *ctx, const wl_workload *w)
 
 /* ----------------------------------------------------------------------------------------------- commands */
 
+static const char *title_of(const wl_workload *w)
+{
+    static const char workloads[] = "Workloads", micro[] = "Microbenchmarks",
+                      suite[] = "Benchmarks measured on an MI300A (for gfx90a and gfx942)";
+    return w->suite ? suite : w->is_micro ? micro : workloads;
+}
+
 static ls_status run_list(cli_context *ctx, ls_error *err)
 {
     cli_style style = cli_style_of(ctx->color_out);
@@ -107,9 +114,8 @@ static ls_status run_list(cli_context *ctx, ls_error *err)
     }
     for (size_t i = 0; i < wl_count(); i++) {
         const wl_workload *w = wl_at(i);
-        if (i == 0 || w->is_micro != wl_at(i - 1)->is_micro)
-            fprintf(ctx->out, "%s%s%s%s\n", i ? "\n" : "", style.title,
-                    w->is_micro ? "Microbenchmarks" : "Workloads", style.off);
+        if (i == 0 || title_of(w) != title_of(wl_at(i - 1)))
+            fprintf(ctx->out, "%s%s%s%s\n", i ? "\n" : "", style.title, title_of(w), style.off);
         fprintf(ctx->out, "  %s%-22s%s %s\n", style.name, w->name, style.off, w->summary);
     }
     return LS_OK;

@@ -8,33 +8,33 @@
 #define FS_PER_NS UINT64_C(1000000)
 
 /* Options that look into blocks while they run, which are in several processes. */
-static ls_status check_options(const cli_context *ctx, ls_error *err)
+static ls_status check_options(const cli_context *ctx, bool is_resumed, ls_error *err)
 {
     static const struct {
         const char *option, *why;
+        bool of_both; /* `lockstep resume` has it, too */
     } refused[] = {
-        { "timeline", "events of blocks stay in their processes" },
-        { "monitor", "the page shows blocks of one process" },
-        { "source", "counts of instructions stay in their processes" },
-        { "scaling", "a run of one process predicts the times of several" },
-        { "sample", "it is for one GPU, which one process simulates" },
-        { "checkpoint", "it saves the machine of one process" },
+        { "timeline", "events of blocks stay in their processes", false },
+        { "monitor", "the page shows blocks of one process", true },
+        { "source", "counts of instructions stay in their processes", false },
+        { "scaling", "a run of one process predicts the times of several", true },
+        { "sample", "it is for one GPU, which one process simulates", false },
     };
     for (size_t i = 0; i < LS_COUNT_OF(refused); i++)
-        if (cli_given(ctx, refused[i].option))
-            return ls_fail(err, LS_ERR_USAGE, "run: --%s does not work with --mpi: %s", refused[i].option,
+        if ((!is_resumed || refused[i].of_both) && cli_given(ctx, refused[i].option))
+            return ls_fail(err, LS_ERR_USAGE, "--%s does not work with --mpi: %s", refused[i].option,
                            refused[i].why);
     return LS_OK;
 }
 
-ls_status run_mpi_begin(run_mpi *mpi, cli_context *ctx, ls_error *err)
+ls_status run_mpi_begin(run_mpi *mpi, cli_context *ctx, bool is_resumed, ls_error *err)
 {
     *mpi = (run_mpi){ .is_on = cli_flag(ctx, "mpi") };
     if (!mpi->is_on)
         return cli_given(ctx, "mpi-timeout")
-                   ? ls_fail(err, LS_ERR_USAGE, "run: --mpi-timeout has no effect without --mpi")
+                   ? ls_fail(err, LS_ERR_USAGE, "--mpi-timeout has no effect without --mpi")
                    : LS_OK;
-    ls_status status = check_options(ctx, err);
+    ls_status status = check_options(ctx, is_resumed, err);
     if (status == LS_OK)
         status = mpi_begin(cli_time(ctx, "mpi-timeout") / FS_PER_NS, &mpi->transport, err);
     mpi->is_on = status == LS_OK;

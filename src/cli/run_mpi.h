@@ -1,4 +1,4 @@
-/* run_mpi.h: `lockstep run --mpi`: this process is one rank of a run that mpirun has started. */
+/* run_mpi.h: `lockstep run --mpi` and `lockstep resume --mpi`: this process is one rank of a run that mpirun has started. */
 #ifndef CLI_RUN_MPI_H
 #define CLI_RUN_MPI_H
 
@@ -12,8 +12,8 @@ typedef struct run_mpi {
     rank_transport transport;
 } run_mpi;
 
-/* Nothing without --mpi. Refuses options that have no meaning then. */
-ls_status run_mpi_begin(run_mpi *mpi, cli_context *ctx, ls_error *err);
+/* Nothing without --mpi. Refuses options that have no meaning then. is_resumed: of the command `resume`. */
+ls_status run_mpi_begin(run_mpi *mpi, cli_context *ctx, bool is_resumed, ls_error *err);
 /* After opening it, with the status of that: the same answer on all ranks. */
 ls_status run_mpi_divide(run_mpi *mpi, ls_sim *sim, ls_status opened, ls_error *err);
 bool run_mpi_writes(const run_mpi *mpi); /* results: rank 0 does */

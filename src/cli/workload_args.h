@@ -66,7 +66,7 @@ extern const char *const workload_unmodelled_modes[]; /* "fail", "skip", NULL */
     { .name = "max-instructions", .type = CLI_UINT, .arg = "N",                                               \
       .help = "stop a launch when a wavefront has executed so many; 0: never" },                              \
     { .name = "strict",                                                                                       \
-      .help = "stop at a byte outside of all buffers, a value that nothing wrote, a race between waves" }
+      .help = "stop at a byte outside of all buffers, a value that nothing wrote, a race between waves, missing wait states" }
 #define EMULATED_PROGRAM_OPTIONS                                                                              \
     { .name = "size", .letter = 's', .type = CLI_UINT, .arg = "N",                                            \
       .help = "workload: the size of the problem" },                                                          \

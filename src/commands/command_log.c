@@ -7,19 +7,69 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---------------------------------------------------------------------------------------------- recording */
 
 typedef struct kernel_taker {
     const command_log *log;
-    uint32_t number;
+    uint32_t number, gpu;
+    bool is_shared; /* a machine that is divided over ranks: the counts came from the GPU's rank */
+    bytes_out own;
+    bytes_in left;
 } kernel_taker;
+
+/* Before the counts of one source. */
+typedef struct share_head {
+    uint32_t source, bytes;
+} share_head;
+
+enum { SHARE_BYTES = 32768 }; /* more than any block counts */
+
+/* All counts of the kernel at once, on the rank that runs its GPU. The others have none. */
+static void put_shares(kernel_taker *taker)
+{
+    static _Thread_local char counters[SHARE_BYTES];
+    const metric_store *metrics = taker->log->metrics;
+    for (size_t i = 0; i < metrics_source_count(metrics); i++) {
+        const metric_source *source = metrics_source_at(metrics, i);
+        size_t bytes = source->counters_size < SHARE_BYTES ? source->counters_size : SHARE_BYTES;
+        memset(counters, 0, bytes);
+        if (source->gpu != (int32_t)taker->gpu ||
+            !amd_gpu_take_kernel(timing_engine(taker->log->system), source->path, taker->number, counters,
+                                 bytes))
+            continue;
+        while (bytes > 0 && counters[bytes - 1] == 0)
+            bytes--;
+        bytes_put(&taker->own, &(share_head){ (uint32_t)i, (uint32_t)bytes }, sizeof(share_head));
+        bytes_put(&taker->own, counters, bytes);
+    }
+}
+
+/* The sources come in the order of the store. */
+static bool take_told(kernel_taker *taker, const metric_source *source, void *counters, size_t bytes)
+{
+    bytes_in at = taker->left;
+    share_head head;
+    bytes_get(&at, &head, sizeof head);
+    if (at.failed || metrics_source_at(taker->log->metrics, head.source) != source || head.bytes > bytes)
+        return false;
+    bytes_get(&at, counters, head.bytes);
+    taker->left = at;
+    return true;
+}
 
 static bool take_share(void *self, const metric_source *source, void *counters, size_t bytes)
 {
-    const kernel_taker *taker = self;
-    bool taken =
-        amd_gpu_take_kernel(timing_engine(taker->log->system), source->path, taker->number, counters, bytes);
+    kernel_taker *taker = self;
+    if (timing_is_divided(taker->log->system) && !taker->is_shared) {
+        put_shares(taker);
+        taker->is_shared = true;
+        (void)timing_share_rows(taker->log->system, taker->gpu, &taker->own, &taker->left, NULL);
+    }
+    bool taken = taker->is_shared ? take_told(taker, source, counters, bytes)
+                                  : amd_gpu_take_kernel(timing_engine(taker->log->system), source->path,
+                                                        taker->number, counters, bytes);
     if (taken)
         timing_checkpoint_share(taker->log->system, counters, bytes);
     return taken;
@@ -60,14 +110,16 @@ static ls_status mark_kernel(command_log *log, const timing_record *record, ls_e
                                        .stream = 0,
                                        .begin = record->begin,
                                        .end = record->end };
-    kernel_taker taker = { .log = log, .number = (uint32_t)record->number };
+    kernel_taker taker = { .log = log, .number = (uint32_t)record->number, .gpu = record->gpu };
     ls_time next;
     ls_status status = log->units.count == 0 ? find_units(log, err) : LS_OK;
     if (status != LS_OK)
         return status;
     (void)timing_unfinished(log->system, &next);
-    return kernel_groups_mark(&log->groups, log->metrics, &interval, next, take_share, forget_kernel, &taker,
-                              err);
+    status = kernel_groups_mark(&log->groups, log->metrics, &interval, next, take_share, forget_kernel, &taker,
+                                err);
+    vec_fini(&taker.own.bytes);
+    return status;
 }
 
 /* The scope of an earlier launch goes to a longer one of the same name. */

@@ -85,6 +85,28 @@ static void take_stops(run *r)
     plan_set_horizon(r);
 }
 
+void plan_read_pause(run *r)
+{
+    r->pause_at = r->options->pause != NULL ? r->options->pause->at : LS_TIME_MAX;
+    plan_set_horizon(r);
+}
+
+/* False ends this piece of the run. A stop on its way would be lost: the pause waits until it has come. */
+static COLD bool pause_here(run *r, ls_time present)
+{
+    bool is_stopping = r->engine->ranks != NULL
+                           ? r->is_stopping
+                           : atomic_load_explicit(&r->engine->stop_requested, memory_order_relaxed);
+    if (!is_stopping) {
+        r->paused = true;
+        return finish(r, LS_OK, present);
+    }
+    atomic_store_explicit(&r->options->pause->now, 1, memory_order_relaxed);
+    r->pause_at = LS_TIME_MAX;
+    plan_set_horizon(r);
+    return true;
+}
+
 /* Several ranks: news of one of them counts for all of them, in the same meeting. False ends the run. */
 static COLD bool meet_ranks(run *r, ls_time *start)
 {
@@ -102,6 +124,9 @@ static COLD bool meet_ranks(run *r, ls_time *start)
     look_for_dump(r);
     rank_news news = { .start = *start, .until = r->until, .is_failed = own != LS_OK };
     news.is_stopped = control != NULL && atomic_load_explicit(&control->stop, memory_order_relaxed) != 0;
+    news.is_stopping = atomic_load_explicit(&engine->stop_requested, memory_order_relaxed);
+    news.is_paused =
+        r->options->pause != NULL && atomic_load_explicit(&r->options->pause->now, memory_order_relaxed) != 0;
     ls_status status = ranks_meet(engine, &news, own == LS_OK ? r->err : NULL);
     if (status != LS_OK || news.is_failed)
         return finish(r, own != LS_OK ? own : status, engine->window_end);
@@ -110,28 +135,10 @@ static COLD bool meet_ranks(run *r, ls_time *start)
         return finish(r, LS_OK, engine->window_end);
     }
     r->until = news.until;
+    r->is_stopping = news.is_stopping;
     plan_set_horizon(r);
     *start = news.start;
-    return true;
-}
-
-void plan_read_pause(run *r)
-{
-    r->pause_at = r->options->pause != NULL ? r->options->pause->at : LS_TIME_MAX;
-    plan_set_horizon(r);
-}
-
-/* False ends this piece of the run. A stop on its way would be lost: the pause waits until it has come. */
-static COLD bool pause_here(run *r, ls_time present)
-{
-    if (!atomic_load_explicit(&r->engine->stop_requested, memory_order_relaxed)) {
-        r->paused = true;
-        return finish(r, LS_OK, present);
-    }
-    atomic_store_explicit(&r->options->pause->now, 1, memory_order_relaxed);
-    r->pause_at = LS_TIME_MAX;
-    plan_set_horizon(r);
-    return true;
+    return !news.is_paused || pause_here(r, engine->window_end);
 }
 
 /* Signals, stops and progress: everything that is looked at between windows. False ends the run. */

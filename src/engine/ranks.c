@@ -44,6 +44,8 @@ void ranks_free(ls_engine *engine)
     for (uint32_t i = 0; i < r->transport.ranks && r->out != NULL; i++)
         vec_fini(&r->out[i].bytes);
     vec_fini(&r->links);
+    vec_fini(&r->kept.bytes);
+    vec_fini(&r->kept_at);
     free(r->owner);
     free(r->with);
     free(r->out);
@@ -304,11 +306,15 @@ ls_status ranks_exchange(ls_engine *engine, ls_error *err)
 ls_status ranks_meet(ls_engine *engine, rank_news *news, ls_error *err)
 {
     rank_state *r = engine->ranks;
-    uint64_t values[] = { news->start, news->until, !news->is_stopped, !news->is_failed };
+    uint64_t values[] = { news->start,      news->until,      !news->is_stopped,
+                          !news->is_failed, !news->is_paused, !news->is_stopping };
     ls_status status = call(r, r->transport.least, values, LS_COUNT_OF(values), err);
-    *news = (rank_news){
-        .start = values[0], .until = values[1], .is_stopped = values[2] == 0, .is_failed = values[3] == 0
-    };
+    *news = (rank_news){ .start = values[0],
+                         .until = values[1],
+                         .is_stopped = values[2] == 0,
+                         .is_failed = values[3] == 0,
+                         .is_paused = values[4] == 0,
+                         .is_stopping = values[5] == 0 };
     r->n.meetings++;
     return status;
 }
@@ -380,6 +386,15 @@ static ls_status agree(ls_engine *engine, ls_status status, uint32_t failing, ls
     }
     free(ends);
     return told;
+}
+
+ls_status ranks_agree(ls_engine *engine, ls_status status, ls_error *err)
+{
+    if (engine->ranks == NULL)
+        return status;
+    if (engine->ranks->broken != LS_OK)
+        return still_broken(engine->ranks, err);
+    return agree(engine, status, UINT32_MAX, err);
 }
 
 ls_status ranks_finish(ls_engine *engine, ls_status status, uint32_t failing, ls_run_result *result,

@@ -64,6 +64,8 @@ bool ranks_lost(const ls_engine *engine);
 ls_status ranks_tell(ls_engine *engine, rank_bytes out, const rank_bytes **in, ls_error *err);
 /* The same, but only rank `to` gets the bytes of the others. */
 ls_status ranks_give(ls_engine *engine, uint32_t to, rank_bytes out, const rank_bytes **in, ls_error *err);
+/* All ranks: a failure of one of them, with its line, is one of all. */
+ls_status ranks_agree(ls_engine *engine, ls_status status, ls_error *err);
 /* All ranks: the numbers of every rank; out has ranks_count() entries. */
 ls_status ranks_report(ls_engine *engine, rank_counts *out, ls_error *err);
 
@@ -79,5 +81,9 @@ ls_status ranks_copy_block(ls_block *block, ls_error *err);
 /* Between runs: the state of the whole machine, on rank 0. ls_engine_save() there has the bytes of one process then. A
  * rank goes on from them with ranks_attach() and then ls_engine_load(). */
 ls_status ranks_collect(ls_engine *engine, ls_error *err);
+/* The same for machines whose blocks point to memory of the host, as ls_engine_save_with(). All ranks list the same
+ * objects in the same order. */
+struct ls_state_objects;
+ls_status ranks_collect_with(ls_engine *engine, const struct ls_state_objects *objects, ls_error *err);
 
 #endif

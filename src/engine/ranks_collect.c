@@ -2,7 +2,7 @@
  * that one process would write.
  *
  * Every other rank sends the state of its domains, of its halves of links and of its blocks. On rank 0 they go into the
- * parts of the machine that stand still there; no run looks at these. */
+ * parts of the machine that stand still there; no run looks at these. States of blocks are kept as bytes. */
 #include "engine/ranks_impl.h"
 
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 typedef struct collection {
     ls_engine *engine;
+    const ls_state_objects *objects; /* NULL: none */
     save_events events;
     uint32_t rank; /* whose bytes they are */
 } collection;
@@ -112,10 +113,51 @@ static ls_status put_machine(const collection *c, bytes_out *out, ls_error *err)
         if (!link->to->domain->group->is_away)
             put_receiver(link, out);
     }
-    for (size_t i = 0; i < engine->blocks.count && status == LS_OK; i++)
-        if (ranks_runs(engine->blocks.at[i]))
-            status = rows_save(engine->blocks.at[i], NULL, out, err);
+    for (size_t i = 0; i < engine->blocks.count && status == LS_OK; i++) {
+        if (!ranks_runs(engine->blocks.at[i]))
+            continue;
+        size_t at = out->bytes.count;
+        bytes_put64(out, 0);
+        status = rows_save(engine->blocks.at[i], c->objects, out, err);
+        uint64_t bytes = out->bytes.count - at - sizeof bytes;
+        if (!out->failed)
+            memcpy(out->bytes.at + at, &bytes, sizeof bytes);
+    }
     return status;
+}
+
+/* The state stays as its rank has saved it: only there are the things that it names, such as kernels of a trace. */
+static void keep_block(rank_state *r, size_t block, bytes_in *in)
+{
+    uint64_t bytes = bytes_get64(in);
+    in->failed |= bytes > (size_t)(in->end - in->at);
+    if (in->failed)
+        return;
+    r->kept_at.at[block] = (rank_span){ r->kept.bytes.count, (size_t)bytes };
+    bytes_put(&r->kept, in->at, (size_t)bytes);
+    in->at += bytes;
+}
+
+bool ranks_kept(const ls_block *block, size_t index, rank_bytes *out)
+{
+    const ls_engine *engine = block->region->domain->engine;
+    const rank_state *r = engine->ranks;
+    if (r == NULL || ranks_runs(block) || index >= r->kept_at.count || r->kept_at.at[index].bytes == 0)
+        return false;
+    *out = (rank_bytes){ r->kept.bytes.at + r->kept_at.at[index].at, r->kept_at.at[index].bytes };
+    return true;
+}
+
+static bool clear_kept(ls_engine *engine)
+{
+    rank_state *r = engine->ranks;
+    vec_clear(&r->kept.bytes);
+    r->kept_at.count = 0;
+    if (!vec_reserve(&r->kept_at, engine->blocks.count))
+        return false;
+    r->kept_at.count = engine->blocks.count;
+    memset(r->kept_at.at, 0, engine->blocks.count * sizeof *r->kept_at.at);
+    return true;
 }
 
 static ls_status get_machine(const collection *c, bytes_in *in, ls_error *err)
@@ -141,7 +183,7 @@ static ls_status get_machine(const collection *c, bytes_in *in, ls_error *err)
     }
     for (size_t i = 0; i < engine->blocks.count && !in->failed && status == LS_OK; i++)
         if (ranks_owner(engine->blocks.at[i]) == c->rank)
-            status = rows_load(engine->blocks.at[i], NULL, in, err);
+            keep_block(engine->ranks, i, in);
     if (status == LS_OK && (in->failed || in->at != in->end))
         status = ls_fail(err, LS_ERR_INPUT, "the state of rank %u does not fit this machine", c->rank);
     return status;
@@ -157,8 +199,13 @@ static void reset_away(const ls_engine *engine)
 
 ls_status ranks_collect(ls_engine *engine, ls_error *err)
 {
+    return ranks_collect_with(engine, NULL, err);
+}
+
+ls_status ranks_collect_with(ls_engine *engine, const ls_state_objects *objects, ls_error *err)
+{
     rank_state *r = engine->ranks;
-    collection c = { .engine = engine };
+    collection c = { .engine = engine, .objects = objects };
     if (r == NULL || r->transport.ranks == 1)
         return LS_OK;
     ls_status status = LS_OK;
@@ -177,10 +224,14 @@ ls_status ranks_collect(ls_engine *engine, ls_error *err)
     vec_clear(&r->out[0].bytes);
     if (status == LS_OK && r->transport.rank == 0)
         reset_away(engine);
+    if (status == LS_OK && r->transport.rank == 0 && !clear_kept(engine))
+        status = ls_fail(err, LS_ERR_NOMEM, "no memory for the states of other ranks");
     for (c.rank = 1; c.rank < r->transport.ranks && status == LS_OK && r->transport.rank == 0; c.rank++) {
         bytes_in in = { .at = r->in[c.rank].at, .end = r->in[c.rank].at + r->in[c.rank].count };
         status = get_machine(&c, &in, err);
     }
+    if (status == LS_OK && r->kept.failed)
+        status = ls_fail(err, LS_ERR_NOMEM, "no memory for the states of other ranks");
     save_events_fini(&c.events);
     return status;
 }

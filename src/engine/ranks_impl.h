@@ -14,6 +14,11 @@ typedef struct rank_link {
     uint32_t packed_back; /* position in the credit ring: those before were given to the peer */
 } rank_link;
 
+/* Bytes of rank_state.kept. */
+typedef struct rank_span {
+    size_t at, bytes;
+} rank_span;
+
 typedef struct rank_state {
     rank_transport transport;
     uint32_t *owner; /* by group */
@@ -22,6 +27,9 @@ typedef struct rank_state {
     bytes_out *out;   /* by rank: bytes of this call */
     rank_bytes *send; /* by rank: the same for the transport */
     rank_bytes *in;   /* by rank */
+    /* Rank 0 after ranks_collect(): saved states of blocks that other ranks run, by block; of those here: no bytes. */
+    bytes_out kept;
+    LS_VEC(rank_span) kept_at;
     bool started;     /* the links' positions are known */
     ls_status broken; /* LS_OK, or why the transport failed: no call is made after that */
     ls_error why;
@@ -33,6 +41,8 @@ typedef struct rank_state {
 typedef struct rank_news {
     ls_time start, until;
     bool is_stopped, is_failed;
+    bool is_paused;   /* a checkpoint is due */
+    bool is_stopping; /* a stop of a domain is on its way */
 } rank_news;
 
 /* ranks.c. All of these are called by all ranks. */
@@ -50,6 +60,8 @@ uint64_t ranks_most(ls_engine *engine, uint64_t here);
 /* For reports of waiters: buffer entries that receivers on other ranks hold. */
 void ranks_share_held(ls_engine *engine);
 void ranks_free(ls_engine *engine);
+/* The saved state of a block that another rank runs, after ranks_collect(); false: there is none. */
+bool ranks_kept(const ls_block *block, size_t index, rank_bytes *out);
 /* rank_state.out goes to the ranks of `with` (NULL: all others); in[] has the answers. */
 ls_status ranks_send(rank_state *ranks, const uint8_t *with, ls_error *err);
 

@@ -1,45 +1,15 @@
-/* run.c: runs windows on threads.
+/* run.c: prepares a run and runs its windows on one thread.
  *
- * With one thread the planner (plan.c) and the domains alternate, without any atomic operation. With more, all
- * threads wait at one barrier per window. The last to arrive is the planner; it runs windows that are too small
- * to share by itself, without waking anybody.
- *
- * With several groups the threads share a meeting in one of two ways. Each takes whole groups and runs all their
- * windows up to the end of the meeting, with one barrier per meeting. Or, if the groups are too few or too
- * unequal for that, all threads share the domains of one window of each group, with a barrier per window. */
+ * With one thread the planner (plan.c) and the domains alternate, without any atomic operation. More threads: team.c. */
 #include "engine/ranks_impl.h"
 #include "engine/run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A window that one thread does in less time than this is not worth a barrier. Its time is estimated from the
- * cycles that its domains ran in their last windows, and from the time of a cycle on one thread. To keep that
- * time fresh, a window runs on one thread now and then, a long one rarely. None of this can change a
- * result. */
-#define SHARE_MIN_NS 2500.0
-#define BARRIER_NS 1000.0
-#define SAMPLE_MAX_NS 20000.0
-#define SAMPLE_MASK 63u
-#define RARE_SAMPLE_MASK 1023u
-/* Shared windows between two looks at the clock that ask whether other programs take the CPUs. */
-#define LOOK_EVERY 16u
-
 /* ------------------------------------------------------------------------------------------------ running */
 
-static inline void run_domain(const run *r, ls_domain *domain)
-{
-    if (LS_LIKELY(!r->options->scaling)) {
-        domain_run_window(domain);
-        return;
-    }
-    uint64_t start = host_clock_ns();
-    domain_run_window(domain);
-    domain->host_ns = host_clock_ns() - start;
-}
-
-/* The window of r->runnable, of one group or of several. */
-static void run_window_alone(run *r)
+void run_window(run *r)
 {
     for (size_t i = 0; i < r->runnable_count; i++)
         run_domain(r, r->runnable[i]);
@@ -54,8 +24,7 @@ static void close_window(const run *r, ls_group *group)
         scaling_window(group, group->runnable, group->runnable_count);
 }
 
-/* After r->runnable ran. */
-static void close_windows(run *r)
+void run_close_windows(run *r)
 {
     if (r->grouped) {
         for (size_t i = 0; i < r->active_count; i++)
@@ -66,8 +35,7 @@ static void close_windows(run *r)
     }
 }
 
-/* All windows of a group up to the end of the meeting. */
-static void run_group(const run *r, ls_group *group)
+void run_group(const run *r, ls_group *group)
 {
     while (plan_group(r, group, r->engine->window_end)) {
         for (size_t i = 0; i < group->runnable_count; i++)
@@ -76,15 +44,14 @@ static void run_group(const run *r, ls_group *group)
     }
 }
 
-static void run_meeting_alone(run *r)
+void run_meeting(run *r)
 {
     for (size_t i = 0; i < r->active_count; i++)
         run_group(r, r->active[i]);
     r->active_count = 0;
 }
 
-/* The meeting that was planned last has run, if there was one. */
-static void close_meeting(const run *r)
+void run_close_meeting(const run *r)
 {
     if (r->options->scaling && r->windows > 0)
         scaling_meeting(r->engine);
@@ -94,303 +61,15 @@ static void run_on_one_thread(run *r)
 {
     if (!r->grouped) {
         while (plan_window(r)) {
-            run_window_alone(r);
+            run_window(r);
             if (LS_UNLIKELY(r->options->scaling))
-                close_windows(r);
+                run_close_windows(r);
         }
         return;
     }
     while (plan_meeting(r)) {
-        run_meeting_alone(r);
-        close_meeting(r);
-    }
-}
-
-/* Cycles of the window, expected from its domains' last windows; *others: without the busiest of them. */
-static uint64_t expected_cycles(const run *r, uint64_t *others)
-{
-    uint64_t cycles = 0, most = 0;
-    for (size_t i = 0; i < r->runnable_count; i++) {
-        uint64_t work = r->runnable[i]->work > 0 ? r->runnable[i]->work : 1;
-        cycles += work;
-        most = work > most ? work : most;
-    }
-    *others = cycles - most;
-    return cycles;
-}
-
-static bool worth_sharing(run *r)
-{
-    uint64_t others, cycles = expected_cycles(r, &others);
-    double ns = (double)cycles * r->ns_per_cycle;
-    if (!r->grouped) { /* else the meeting has been counted as a whole */
-        sharing_add(&r->sharing, (double)cycles);
-        r->window_is_long = ns >= SAMPLE_MAX_NS;
-    }
-    if (r->runnable_count < 2)
-        return false;
-    if (r->options->assignment != LS_ASSIGN_STATIC && r->options->assignment != LS_ASSIGN_DYNAMIC)
-        return true;
-    /* A kernel of one thread block keeps one domain busy: more threads could take nothing but the crumbs
-     * beside it. */
-    if (sharing_pauses(&r->sharing) || (double)others * r->ns_per_cycle < SHARE_MIN_NS / 2)
-        return false;
-    return ns >= SHARE_MIN_NS && (r->windows & (ns < SAMPLE_MAX_NS ? SAMPLE_MASK : RARE_SAMPLE_MASK)) != 0;
-}
-
-/* A sample in which the host ran another program is far too long: none counts for more than twice the estimate. */
-static void learn_speed(run *r, uint64_t ns, uint64_t cycles)
-{
-    if (cycles == 0)
-        return;
-    double sample = (double)ns / (double)cycles, most = 2 * r->ns_per_cycle;
-    r->ns_per_cycle += ((sample < most ? sample : most) - r->ns_per_cycle) / 4;
-}
-
-/* Once in some shared windows. With more threads than CPUs some thread waits at any time: that shows nothing. */
-static void look_at_sharing(run *r)
-{
-    bool by_work = r->options->assignment == LS_ASSIGN_STATIC || r->options->assignment == LS_ASSIGN_DYNAMIC;
-    if ((!r->window_is_long && ++r->shared_count < LOOK_EVERY) || r->barrier.spins == 0 || !by_work)
-        return;
-    r->shared_count = 0;
-    sharing_look(&r->sharing, host_clock_ns(), barrier_lost_ns(&r->barrier));
-}
-
-/* After a window that one thread ran, whose end is known. */
-static void look_after_alone(run *r, uint64_t now)
-{
-    if (r->barrier.spins != 0)
-        sharing_look(&r->sharing, now, barrier_lost_ns(&r->barrier));
-}
-
-static void run_window_timed(run *r)
-{
-    uint64_t start = host_clock_ns();
-    run_window_alone(r);
-    uint64_t end = host_clock_ns(), ns = end - start;
-    look_after_alone(r, end);
-    /* After the window: the domains' own counts are now those of this window. A window in which a message only
-     * gets on its way has none. */
-    uint64_t others;
-    learn_speed(r, ns, expected_cycles(r, &others));
-    close_windows(r);
-}
-
-static void run_meeting_timed(run *r)
-{
-    uint64_t cycles = 0, start = host_clock_ns();
-    size_t count = r->active_count;
-    run_meeting_alone(r);
-    uint64_t end = host_clock_ns(), ns = end - start;
-    look_after_alone(r, end);
-    for (size_t i = 0; i < count; i++)
-        cycles += r->active[i]->work;
-    learn_speed(r, ns, cycles);
-}
-
-/* How the meeting that was planned is run, from the work of the groups in the one before. */
-static share_kind share_of_meeting(run *r)
-{
-    if (r->options->assignment == LS_ASSIGN_FIXED)
-        return SHARE_DOMAINS;
-    if (r->options->assignment == LS_ASSIGN_SHUFFLED) /* tests see both ways */
-        return r->windows % 2 != 0 ? SHARE_GROUPS : SHARE_DOMAINS;
-    uint64_t cycles = 0, most = 0;
-    for (size_t i = 0; i < r->active_count; i++) {
-        uint64_t work = r->active[i]->last_work;
-        cycles += work;
-        most = work > most ? work : most;
-    }
-    double ns = (double)cycles * r->ns_per_cycle;
-    sharing_add(&r->sharing, (double)cycles);
-    r->window_is_long = ns >= SAMPLE_MAX_NS;
-    if (sharing_pauses(&r->sharing) || ns < SHARE_MIN_NS ||
-        (r->windows & (ns < SAMPLE_MAX_NS ? SAMPLE_MASK : RARE_SAMPLE_MASK)) == 0)
-        return SHARE_NOTHING;
-    /* Windows cost a barrier each; whole groups leave threads idle if one has more than its share. */
-    double idle_ns = (double)most * r->ns_per_cycle - ns / r->threads;
-    uint64_t windows = 1;
-    for (size_t i = 0; i < r->active_count; i++)
-        windows = r->active[i]->last_windows > windows ? r->active[i]->last_windows : windows;
-    /* A long meeting of one window needs one barrier either way, and domains can be shared more evenly. */
-    return (windows == 1 && r->window_is_long) || idle_ns > (double)windows * BARRIER_NS ? SHARE_DOMAINS
-                                                                                         : SHARE_GROUPS;
-}
-
-static void hand_out(run *r)
-{
-    for (uint32_t t = 0; t < r->threads; t++) {
-        r->workers[t].count = 0;
-        atomic_store_explicit(&r->workers[t].cursor, 0, memory_order_relaxed);
-    }
-    for (size_t i = 0; i < r->runnable_count; i++) {
-        worker *w = &r->workers[r->owner[r->runnable[i]->id]];
-        w->queue[w->count++] = r->runnable[i];
-    }
-}
-
-/* The thread with the most work gives a group to the one with the least, if that shortens the meeting by a sixteenth. */
-static void even_out(run *r)
-{
-    worker *most = &r->workers[0], *least = most;
-    uint64_t all = 0;
-    for (uint32_t t = 0; t < r->threads; t++) {
-        worker *w = &r->workers[t];
-        most = w->load > most->load ? w : most;
-        least = w->load < least->load ? w : least;
-        all += w->load;
-    }
-    uint64_t gap = most->load - least->load, best_gap = gap;
-    ls_group *best = NULL;
-    for (size_t i = 0; i < r->active_count; i++) {
-        ls_group *group = r->active[i];
-        uint64_t twice = 2 * group->last_work, left = twice < gap ? gap - twice : twice - gap;
-        if (&r->workers[group->thread] == most && left < best_gap) {
-            best_gap = left;
-            best = group;
-        }
-    }
-    if (best != NULL && gap - best_gap > all / 8)
-        best->thread = (uint32_t)(least - r->workers);
-}
-
-/* A group stays on its thread from meeting to meeting: its state is in the caches of that thread's CPU. Heavy groups come
- * first, so that what other threads take at the end is light. */
-static void hand_out_groups(run *r)
-{
-    for (uint32_t t = 0; t < r->threads; t++) {
-        r->workers[t].count = 0;
-        r->workers[t].load = 0;
-        atomic_store_explicit(&r->workers[t].cursor, 0, memory_order_relaxed);
-    }
-    for (size_t i = 0; i < r->active_count; i++)
-        r->workers[r->active[i]->thread].load += r->active[i]->last_work;
-    even_out(r);
-    for (size_t i = 0; i < r->active_count; i++) {
-        worker *w = &r->workers[r->active[i]->thread];
-        uint32_t at = w->count++;
-        for (; at > 0 && w->groups[at - 1]->last_work < r->active[i]->last_work; at--)
-            w->groups[at] = w->groups[at - 1];
-        w->groups[at] = r->active[i];
-    }
-}
-
-/* Plans windows and runs those that are not worth sharing, up to the first one that is. */
-static share_kind next_shared_window(run *r)
-{
-    while (!sharing_pauses(&r->sharing)) {
-        if (!plan_window(r))
-            return SHARE_NOTHING;
-        if (worth_sharing(r)) {
-            hand_out(r);
-            return SHARE_DOMAINS;
-        }
-        run_window_timed(r);
-    }
-    return SHARE_ALONE;
-}
-
-/* The same with several groups: rounds of windows inside a meeting, or a whole meeting. */
-static share_kind next_shared_round(run *r)
-{
-    for (;;) {
-        while (r->active_count > 0 && plan_round(r)) {
-            if (worth_sharing(r)) {
-                hand_out(r);
-                return SHARE_DOMAINS;
-            }
-            run_window_timed(r);
-        }
-        close_meeting(r);
-        if (!plan_meeting(r))
-            return SHARE_NOTHING;
-        share_kind share = share_of_meeting(r);
-        if (share == SHARE_NOTHING)
-            run_meeting_timed(r);
-        if (share != SHARE_GROUPS)
-            continue;
-        hand_out_groups(r);
-        return SHARE_GROUPS;
-    }
-}
-
-/* Windows on one thread, while another program takes a CPU. The run may end here. */
-static void run_alone(run *r)
-{
-    while (sharing_pauses(&r->sharing) && plan_window(r)) {
-        (void)worth_sharing(r); /* counts the work */
-        run_window_timed(r);
-    }
-}
-
-typedef struct member {
-    run *run;
-    uint32_t thread;
-} member;
-
-/* The last thread at the barrier closes the window that ran, and plans the next one that is worth sharing. The last one
- * is most often the thread whose CPU another program wants, so it does not take the windows that one thread runs. */
-static void plan_parallel(void *self)
-{
-    const member *m = self;
-    run *r = m->run;
-    if (r->finished) {
-        r->shared = SHARE_NOTHING;
-        return;
-    }
-    r->alone_thread = (m->thread + 1) % r->threads;
-    if (r->shared == SHARE_DOMAINS)
-        close_windows(r);
-    else if (r->shared == SHARE_GROUPS)
-        r->active_count = 0;
-    if (r->shared == SHARE_DOMAINS || r->shared == SHARE_GROUPS)
-        look_at_sharing(r);
-    r->shared = r->grouped ? next_shared_round(r) : next_shared_window(r);
-}
-
-static void take_from(const run *r, worker *w)
-{
-    for (;;) {
-        uint32_t i = atomic_fetch_add_explicit(&w->cursor, 1, memory_order_relaxed);
-        if (i >= w->count)
-            return;
-        run_domain(r, w->queue[i]);
-    }
-}
-
-static void take_groups_from(const run *r, worker *w)
-{
-    for (;;) {
-        uint32_t i = atomic_fetch_add_explicit(&w->cursor, 1, memory_order_relaxed);
-        if (i >= w->count)
-            return;
-        run_group(r, w->groups[i]);
-    }
-}
-
-static void run_thread(void *self, uint32_t thread)
-{
-    run *r = self;
-    member me = { r, thread };
-    for (;;) {
-        barrier_wait(&r->barrier, plan_parallel, &me);
-        if (r->shared == SHARE_ALONE) { /* whether it is finished shows after the next barrier */
-            if (thread == r->alone_thread)
-                run_alone(r);
-            continue;
-        }
-        if (r->finished)
-            return;
-        if (r->shared == SHARE_GROUPS) {
-            for (uint32_t t = 0; t < r->threads; t++)
-                take_groups_from(r, &r->workers[(thread + t) % r->threads]);
-            continue;
-        }
-        take_from(r, &r->workers[thread]);
-        if (r->options->assignment != LS_ASSIGN_FIXED)
-            for (uint32_t t = 1; t < r->threads; t++)
-                take_from(r, &r->workers[(thread + t) % r->threads]);
+        run_meeting(r);
+        run_close_meeting(r);
     }
 }
 
@@ -604,9 +283,7 @@ static ls_status run_piece(run *r, ls_run_result *result, ls_error *err)
         if (r->threads == 1) {
             run_on_one_thread(r);
         } else {
-            barrier_init(&r->barrier, r->threads);
-            sharing_init(&r->sharing, r->threads, host_clock_ns());
-            pool_run(pool, run_thread, r);
+            team_run(r, pool);
         }
         status = r->status;
         for (size_t i = 0; i < engine->domains.count && (status == LS_OK || status == LS_ERR_DEADLOCK); i++)

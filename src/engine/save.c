@@ -9,6 +9,8 @@
  * and waiting senders look for their credits again. */
 #include "engine/save.h"
 
+#include "engine/ranks_impl.h"
+
 #include "base/hash.h"
 
 #include <inttypes.h>
@@ -248,8 +250,13 @@ static ls_status save_body(const ls_engine *engine, const save_events *events, c
     }
     for (size_t i = 0; i < engine->links.count && status == LS_OK; i++)
         status = save_link(engine->links.at[i], events, out, err);
-    for (size_t i = 0; i < engine->blocks.count && status == LS_OK; i++)
-        status = rows_save(engine->blocks.at[i], objects, out, err);
+    for (size_t i = 0; i < engine->blocks.count && status == LS_OK; i++) {
+        rank_bytes kept;
+        if (ranks_kept(engine->blocks.at[i], i, &kept))
+            bytes_put(out, kept.at, kept.count);
+        else
+            status = rows_save(engine->blocks.at[i], objects, out, err);
+    }
     return status;
 }
 

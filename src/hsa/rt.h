@@ -21,6 +21,8 @@
 
 #define RT_GPUS_MAX CLIENT_GPUS_MAX
 #define RT_PAGE 4096u
+/* Timestamps of the program begin here: HIP takes the time 0 for no time, and puts the host's clock in its place. */
+#define RT_BEGIN_NS 1000u
 
 typedef struct rt_agent rt_agent;
 

@@ -103,8 +103,8 @@ void rt_signal_complete(hsa_signal_t signal, uint64_t start, uint64_t end)
     if (signal.handle == 0)
         return;
     amd_signal *s = rt_signal(signal);
-    s->start_ts = start;
-    s->end_ts = end;
+    s->start_ts = RT_BEGIN_NS + start;
+    s->end_ts = RT_BEGIN_NS + end;
     atomic_fetch_sub_explicit(&s->value, 1, memory_order_acq_rel);
     pthread_cond_broadcast(&rt.changed);
     rt_handlers_wake();

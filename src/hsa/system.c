@@ -215,7 +215,7 @@ HSA_API hsa_status_t hsa_system_get_info(uint32_t what, void *value)
         return HSA_OK;
     case 2: /* time, in ticks of the next */
         pthread_mutex_lock(&rt.lock);
-        *(uint64_t *)value = rt_now(NULL);
+        *(uint64_t *)value = RT_BEGIN_NS + rt_now(NULL);
         pthread_mutex_unlock(&rt.lock);
         return HSA_OK;
     case 3: /* ticks per second: they are nanoseconds */

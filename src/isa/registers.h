@@ -4,6 +4,7 @@
 #define ISA_REGISTERS_H
 
 #include "lockstep/inst.h"
+#include "lockstep/version.h"
 
 #include <stdbool.h>
 
@@ -76,6 +77,7 @@ static inline bool inst_src_again(const ls_inst *inst, uint32_t i)
 
 /* ---------------------------------------------------------------------------------------- sets of registers */
 
+#define REG_SHORT 8u                         /* registers that are faster one by one */
 #define REG_WORDS ((LS_REG_COUNT + 63) / 64) /* a bit per register */
 
 static inline bool reg_set_has(const uint64_t set[REG_WORDS], uint32_t reg)
@@ -101,21 +103,65 @@ static inline bool reg_set_empty(const uint64_t set[REG_WORDS])
     return all == 0;
 }
 
+/* The bits of word i that stand for registers from `from` to the one before `end`. */
+static inline uint64_t reg_set_part(uint32_t i, uint32_t from, uint32_t end)
+{
+    uint64_t above = from > i * 64 ? UINT64_MAX << (from - i * 64) : UINT64_MAX;
+    uint64_t below = end < (i + 1) * 64 ? ~(UINT64_MAX << (end & 63)) : UINT64_MAX;
+    return above & below;
+}
+
+/* The same for all registers from `from` to the one before `end`, which is behind it: matrix instructions have a hundred. */
+static inline void reg_set_add_range(uint64_t set[REG_WORDS], uint32_t from, uint32_t end)
+{
+    for (uint32_t i = from >> 6; i <= (end - 1) >> 6; i++)
+        set[i] |= reg_set_part(i, from, end);
+}
+
+static inline void reg_set_remove_range(uint64_t set[REG_WORDS], uint32_t from, uint32_t end)
+{
+    for (uint32_t i = from >> 6; i <= (end - 1) >> 6; i++)
+        set[i] &= ~reg_set_part(i, from, end);
+}
+
+/* The first one of them in the set; LS_REG_COUNT if there is none. */
+static inline uint32_t reg_set_first(const uint64_t set[REG_WORDS], uint32_t from, uint32_t end)
+{
+    for (uint32_t i = from >> 6; i <= (end - 1) >> 6; i++) {
+        uint64_t found = set[i] & reg_set_part(i, from, end);
+        if (found != 0)
+            return i * 64 + (uint32_t)__builtin_ctzll(found);
+    }
+    return LS_REG_COUNT;
+}
+
 /* A register of the set that the instruction reads or writes; LS_REG_COUNT if there is none. Sources come
  * first, then the first register of each result, then the rest of the first result. */
 static inline uint32_t inst_first_in_set(const ls_inst *inst, const uint64_t set[REG_WORDS], bool spans)
 {
-    for (uint32_t i = 0; i < inst->src_count; i++)
-        for (uint32_t reg = inst->src[i], end = inst_src_end(inst, i, spans); reg < end; reg++)
+    for (uint32_t i = 0; i < inst->src_count; i++) {
+        uint32_t reg = inst->src[i], end = inst_src_end(inst, i, spans);
+        if (LS_UNLIKELY(end - reg > REG_SHORT)) {
+            reg = reg_set_first(set, reg, end);
+            if (reg != LS_REG_COUNT)
+                return reg;
+            continue;
+        }
+        for (; reg < end; reg++)
             if (reg_set_has(set, reg))
                 return reg;
+    }
     for (uint32_t i = 0; i < inst->dst_count; i++)
         if (reg_set_has(set, inst->dst[i]))
             return inst->dst[i];
-    if (spans && inst->dst_count > 0)
-        for (uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true); reg < end; reg++)
+    if (spans && inst->dst_count > 0) {
+        uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true);
+        if (LS_UNLIKELY(end > reg + REG_SHORT))
+            return reg_set_first(set, reg, end);
+        for (; reg < end; reg++)
             if (reg_set_has(set, reg))
                 return reg;
+    }
     return LS_REG_COUNT;
 }
 

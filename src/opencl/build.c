@@ -36,8 +36,10 @@ static void unload(ocl_build *build)
         return;
     pthread_mutex_lock(&ocl.gpu_lock);
     ls_gpu_module_unload(build->module);
+    ls_gpu_module_unload(build->wide);
     pthread_mutex_unlock(&ocl.gpu_lock);
-    build->module = NULL;
+    build->module = build->wide = NULL;
+    build->has_tried_wide = false;
 }
 
 static void clear(ocl_build *build)
@@ -244,7 +246,7 @@ static cl_int choose(cl_program program, cl_uint count, const cl_device_id *devi
     for (cl_uint k = 0; k < count; k++) {
         bool found = false;
         for (cl_uint i = 0; i < program->device_count; i++)
-            if (program->devices[i] == devices[k])
+            if (ocl_device_is_part(program->devices[i], devices[k]))
                 found = chosen[i] = true;
         if (!found)
             return CL_INVALID_DEVICE;

@@ -137,6 +137,14 @@ static bool is_c30(const ocl_words *words)
     return is;
 }
 
+static bool has_word(const ocl_words *words, const char *word)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (strcmp(words->at[i], word) == 0)
+            return true;
+    return false;
+}
+
 /* The program's options come after ours, and so win. */
 static bool clang_arguments(arguments *to, const toolchain *t, const ocl_job *job, const ocl_words *words,
                             const char *cpu, const ocl_tool *tool, bool is_preprocessing)
@@ -144,6 +152,8 @@ static bool clang_arguments(arguments *to, const toolchain *t, const ocl_job *jo
     bool ok = common_arguments(to, t, job, cpu);
     for (size_t i = 0; i < words->count && ok; i++)
         ok = add(to, words->at[i]);
+    if (has_word(words, "-cl-opt-disable")) /* clang heeds it only without an option -O */
+        ok = ok && add(to, "-O0");
     if (is_c30(words))
         ok = ok && add_all(to, c30_features);
     if (job->header_count > 0)
@@ -320,7 +330,14 @@ ls_status ocl_compile(const ocl_job *job, ocl_blob *out, text_buffer *log, ls_er
             ocl_sampler_prelude(&source);
         if (ocl_printf_wanted(job->source))
             text_add(&source, ocl_printf_prelude());
+        if (job->group_size) /* the lines of the source keep their numbers */
+            text_printf(&source,
+                        "#pragma clang attribute push(__attribute__((amdgpu_flat_work_group_size(1, %u))), "
+                        "apply_to = function)\n#line 1\n",
+                        job->group_size);
         text_add(&source, job->source);
+        if (job->group_size)
+            text_add(&source, "\n#pragma clang attribute pop\n");
         if (source.failed)
             status = no_memory(err);
     }

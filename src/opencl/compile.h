@@ -30,6 +30,7 @@ typedef struct ocl_job {
     const char *source;                                    /* of OCL_COMPILE and OCL_BUILD */
     const char *const *header_names, *const *header_texts; /* that the source may include */
     size_t header_count;
+    unsigned group_size;    /* kernels work with so many work-items in a group; 0: the compiler's default */
     const ocl_blob *inputs; /* of OCL_LINK and OCL_LIBRARY */
     size_t input_count;
 } ocl_job;

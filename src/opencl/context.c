@@ -66,8 +66,13 @@ static cl_int create(const cl_context_properties *properties, cl_uint device_cou
         return CL_OUT_OF_HOST_MEMORY;
     ocl_object_init(&context->base, OCL_CONTEXT);
     for (cl_uint i = 0; i < device_count; i++)
-        if (!ocl_context_has(context, devices[i]))
+        if (!ocl_context_has(context, devices[i])) {
+            if (context->device_count == OCL_GPUS_MAX) { /* many sub-devices */
+                free(context);
+                return CL_OUT_OF_RESOURCES;
+            }
             context->devices[context->device_count++] = devices[i];
+        }
     context->properties = property_count ? malloc(property_count * sizeof *properties) : NULL;
     status = property_count && !context->properties ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
     if (status == CL_SUCCESS)
@@ -77,6 +82,8 @@ static cl_int create(const cl_context_properties *properties, cl_uint device_cou
         free(context);
         return status;
     }
+    for (cl_uint i = 0; i < context->device_count; i++)
+        ocl_device_retain(context->devices[i]);
     if (property_count)
         memcpy(context->properties, properties, property_count * sizeof *properties);
     context->property_count = property_count;
@@ -130,6 +137,8 @@ void ocl_context_release(cl_context context)
     pthread_mutex_lock(&ocl.gpu_lock);
     ls_gpu_context_destroy(context->gpu);
     pthread_mutex_unlock(&ocl.gpu_lock);
+    for (cl_uint i = 0; i < context->device_count; i++)
+        ocl_device_release(context->devices[i]);
     free(context->properties);
     free(context);
 }

@@ -7,10 +7,7 @@
 #include "opencl/svm.h"
 
 #include <stdio.h>
-#include <time.h>
 
-/* Of kernels without a work-group size of their own: the compiler's default for this target. */
-#define GROUP_SIZE_MAX 256u
 #define C_VERSION_MAX CL_MAKE_VERSION(3, 0, 0)
 
 static const cl_name_version extensions[] = {
@@ -24,6 +21,7 @@ static const cl_name_version extensions[] = {
     { CL_MAKE_VERSION(1, 0, 0), "cl_khr_int64_base_atomics" },
     { CL_MAKE_VERSION(1, 0, 0), "cl_khr_int64_extended_atomics" },
     { CL_MAKE_VERSION(1, 0, 0), "cl_khr_3d_image_writes" },
+    { CL_MAKE_VERSION(1, 0, 0), "cl_khr_depth_images" },
     { CL_MAKE_VERSION(1, 0, 0), "cl_khr_subgroups" },
     { CL_MAKE_VERSION(1, 0, 0), "cl_khr_icd" },
     { CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning" },
@@ -74,48 +72,36 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room
     return found > 0 ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
 }
 
-/* Root devices are there as long as the process. */
-cl_int clRetainDevice(cl_device_id device)
+/* Both timers show simulated time, so that profiling, too, can be compared with them. Each query takes a nanosecond:
+ * a clock that stands still would look broken. */
+static cl_ulong query_timer(cl_device_id device)
 {
-    return ocl_is(device, OCL_DEVICE) ? CL_SUCCESS : CL_INVALID_DEVICE;
-}
-
-cl_int clReleaseDevice(cl_device_id device)
-{
-    return ocl_is(device, OCL_DEVICE) ? CL_SUCCESS : CL_INVALID_DEVICE;
-}
-
-/* No way of partitioning is supported, as CL_DEVICE_PARTITION_PROPERTIES says. */
-cl_int clCreateSubDevices(cl_device_id device, const cl_device_partition_property *properties, cl_uint room,
-                          /* NOLINTNEXTLINE(readability-non-const-parameter): the header declares it so */
-                          cl_device_id *out, cl_uint *count)
-{
-    (void)properties, (void)room, (void)out, (void)count;
-    return ocl_is(device, OCL_DEVICE) ? CL_INVALID_VALUE : CL_INVALID_DEVICE;
+    static cl_ulong last; /* under ocl.lock */
+    pthread_mutex_lock(&ocl.lock);
+    cl_ulong now = ocl_now(device->root);
+    last = now > last ? now : last + 1;
+    now = last;
+    pthread_mutex_unlock(&ocl.lock);
+    return now;
 }
 
 cl_int clGetHostTimer(cl_device_id device, cl_ulong *host)
 {
-    struct timespec t;
     if (!ocl_is(device, OCL_DEVICE))
         return CL_INVALID_DEVICE;
     if (!host)
         return CL_INVALID_VALUE;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    *host = (cl_ulong)t.tv_sec * 1000000000u + (cl_ulong)t.tv_nsec;
+    *host = query_timer(device);
     return CL_SUCCESS;
 }
 
 cl_int clGetDeviceAndHostTimer(cl_device_id device, cl_ulong *of_device, cl_ulong *of_host)
 {
-    cl_int status = clGetHostTimer(device, of_host);
-    if (status == CL_SUCCESS && !of_device)
-        status = CL_INVALID_VALUE;
-    if (status != CL_SUCCESS)
-        return status;
-    pthread_mutex_lock(&ocl.lock);
-    *of_device = ocl_now(device);
-    pthread_mutex_unlock(&ocl.lock);
+    if (!ocl_is(device, OCL_DEVICE))
+        return CL_INVALID_DEVICE;
+    if (!of_device || !of_host)
+        return CL_INVALID_VALUE;
+    *of_device = *of_host = query_timer(device);
     return CL_SUCCESS;
 }
 
@@ -169,7 +155,8 @@ static cl_int text_info(cl_device_id device, cl_device_info what, const ocl_answ
     case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION:
         return ocl_give(to, NULL, 0);
     case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED:
-        return ocl_give_text(to, "");
+        return ocl_give_text(to,
+                             "v0000-01-01-00"); /* none: the form is the standard's, the date is no suite's */
     default:
         return CL_INVALID_VALUE;
     }
@@ -238,11 +225,10 @@ static bool uint_info(cl_device_id device, cl_device_info what, cl_uint *out)
         *out = 16;
         return true;
     case CL_DEVICE_MAX_NUM_SUB_GROUPS:
-        *out = GROUP_SIZE_MAX / model->wave_size;
+        *out = model->group_size_max / model->wave_size;
         return true;
     case CL_DEVICE_IMAGE_PITCH_ALIGNMENT: /* of 2D images of buffers, which there are not */
     case CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT:
-    case CL_DEVICE_PARTITION_MAX_SUB_DEVICES:
     case CL_DEVICE_MAX_PIPE_ARGS:
     case CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS:
     case CL_DEVICE_PIPE_MAX_PACKET_SIZE:
@@ -256,7 +242,10 @@ static bool uint_info(cl_device_id device, cl_device_info what, cl_uint *out)
         *out = 0;
         return true;
     case CL_DEVICE_REFERENCE_COUNT:
-        *out = 1;
+        *out = ocl_references(device);
+        return true;
+    case CL_DEVICE_PARTITION_MAX_SUB_DEVICES:
+        *out = ocl_device_parts_max(device);
         return true;
     case CL_DEVICE_NUMERIC_VERSION:
         *out = CL_MAKE_VERSION(3, 0, 0);
@@ -347,7 +336,7 @@ static bool ulong_info(cl_device_id device, cl_device_info what, cl_ulong *out)
         *out = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
         return true;
     case CL_DEVICE_SVM_CAPABILITIES:
-        *out = ocl_svm_possible() ? CL_DEVICE_SVM_COARSE_GRAIN_BUFFER : 0;
+        *out = ocl_svm_possible() ? CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER : 0;
         return true;
     case CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES:
     case CL_DEVICE_PARTITION_AFFINITY_DOMAIN:
@@ -372,8 +361,8 @@ static bool ulong_info(cl_device_id device, cl_device_info what, cl_ulong *out)
 static bool size_info(cl_device_id device, cl_device_info what, size_t *out)
 {
     switch (what) {
-    case CL_DEVICE_MAX_WORK_GROUP_SIZE:
-        *out = GROUP_SIZE_MAX;
+    case CL_DEVICE_MAX_WORK_GROUP_SIZE: /* a kernel's own limit may be lower: see wide.c */
+        *out = device->model->group_size_max;
         return true;
     case CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE:
         *out = device->model->wave_size;
@@ -432,15 +421,20 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t room, vo
     case CL_DEVICE_PLATFORM:
         OCL_GIVE(to, cl_platform_id, &ocl.platform);
     case CL_DEVICE_PARENT_DEVICE:
-        OCL_GIVE(to, cl_device_id, NULL);
+        OCL_GIVE(to, cl_device_id, device->parent);
     case CL_DEVICE_MAX_WORK_ITEM_SIZES: {
         const size_t most = device->model->group_size_max, sizes[3] = { most, most, most };
         return ocl_give(to, sizes, sizeof sizes);
     }
-    case CL_DEVICE_PARTITION_PROPERTIES:
+    case CL_DEVICE_PARTITION_PROPERTIES: {
+        static const cl_device_partition_property ways[] = { CL_DEVICE_PARTITION_EQUALLY,
+                                                             CL_DEVICE_PARTITION_BY_COUNTS };
+        if (ocl_device_divides(device))
+            return ocl_give(to, ways, sizeof ways);
         OCL_GIVE(to, cl_device_partition_property, 0);
+    }
     case CL_DEVICE_PARTITION_TYPE:
-        return ocl_give(to, NULL, 0);
+        return ocl_give(to, device->partition, device->partition_words * sizeof *device->partition);
     default:
         return text_info(device, what, to);
     }

@@ -52,6 +52,11 @@ static cl_int begin_launch(cl_event command, ls_gpu_queue *queue, ls_gpu_event *
         code = ocl_printf_begin(command, l, err);
     if (code != CL_SUCCESS)
         return code;
+    const cl_device_id device = command->queue->device;
+    if (device->parent) {
+        l->launch.first_unit = device->first_unit;
+        l->launch.unit_count = device->compute_units;
+    }
     ls_status status = ls_gpu_queue_launch(queue, l->gpu_kernel, &l->launch, under_way, err);
     if (status != LS_OK)
         ocl_printf_end(command, l);
@@ -205,15 +210,24 @@ static cl_int check_lds(cl_kernel kernel, const ls_gpu_kernel_info *info, const 
 
 /* ---------------------------------------------------------------------------------------------- launching */
 
-static ls_gpu_kernel *kernel_on(cl_kernel kernel, cl_device_id device, const ocl_build **build)
+static ls_gpu_kernel *kernel_on(cl_kernel kernel, cl_device_id device, cl_uint *index)
 {
     cl_program program = kernel->program;
     for (cl_uint i = 0; i < program->device_count; i++)
         if (program->devices[i] == device) {
-            *build = &program->builds[i];
+            *index = i;
             return kernel->of_device[i];
         }
     return NULL;
+}
+
+/* Whether a launch is refused only because the kernel was compiled for smaller work-groups. */
+static bool is_wide(const shape *s, const ls_gpu_kernel_info *info, const ls_gpu_model *model)
+{
+    size_t all = 1;
+    for (cl_uint i = 0; i < s->dims; i++)
+        all *= s->group[i] <= model->group_size_max ? s->group[i] : 0;
+    return !info->required_group[0] && all > info->group_size_max && all <= model->group_size_max;
 }
 
 static size_t align_up(size_t bytes)
@@ -273,7 +287,7 @@ static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dims, co
                       const size_t *grid, const size_t *group, cl_command_type type, cl_uint wait_count,
                       const cl_event *wait_list, cl_event *event)
 {
-    const ocl_build *build;
+    cl_uint index = 0;
     const ls_gpu_kernel_info *info;
     ls_gpu_kernel *gpu_kernel;
     shape s;
@@ -287,7 +301,7 @@ static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dims, co
     status = ocl_check_waits(queue->context, wait_count, wait_list);
     if (status != CL_SUCCESS)
         return status;
-    gpu_kernel = kernel_on(kernel, queue->device, &build);
+    gpu_kernel = kernel_on(kernel, queue->device, &index);
     if (!gpu_kernel)
         return CL_INVALID_PROGRAM_EXECUTABLE;
     info = ls_gpu_kernel_get_info(gpu_kernel);
@@ -296,7 +310,13 @@ static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dims, co
         return status;
     if (!group && !s.is_empty)
         choose_group(&s, info);
-    status = s.is_empty ? CL_SUCCESS : check_group(&s, info, allows_remainders(build));
+    if (group && !s.is_empty && is_wide(&s, info, queue->device->model)) {
+        ls_gpu_kernel *wide = ocl_wide_kernel(kernel->program, index, kernel->name);
+        gpu_kernel = wide ? wide : gpu_kernel;
+        info = ls_gpu_kernel_get_info(gpu_kernel);
+    }
+    status =
+        s.is_empty ? CL_SUCCESS : check_group(&s, info, allows_remainders(&kernel->program->builds[index]));
     if (status != CL_SUCCESS)
         return status;
     return submit(queue, kernel, gpu_kernel, &s, type, wait_count, wait_list, event);

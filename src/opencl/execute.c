@@ -7,6 +7,8 @@
  * it may never wait. */
 #include "opencl/ocl.h"
 
+#include "opencl/svm.h"
+
 #include <stdlib.h>
 
 #define CLOCK_START_NS 1000u /* 0 would look like "never" */
@@ -27,14 +29,39 @@ uint64_t ocl_now(const struct _cl_device_id *device)
     return CLOCK_START_NS + (ocl.is_timed ? ls_gpu_system_now(ocl.system) : device->busy_ns);
 }
 
+uint64_t ocl_host_now(void)
+{
+    if (ocl.is_timed)
+        return CLOCK_START_NS + ls_gpu_system_now(ocl.system);
+    return ocl.host_ns > CLOCK_START_NS ? ocl.host_ns : CLOCK_START_NS;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* An emulated command begins when it is queued and everything before it has ended: what it waits for, and in its queue
+ * the commands before it, or the last barrier. So the estimate is the same in every run. */
+static void estimate_times(cl_event command)
+{
+    const struct _cl_command_queue *queue = command->queue;
+    bool is_order = command->type == CL_COMMAND_MARKER || command->type == CL_COMMAND_BARRIER;
+    uint64_t before = ocl_is_in_order(queue) || is_order ? queue->end_ns : queue->barrier_ns;
+    command->start_ns = later(later(command->queued_ns, command->earliest_ns), before);
+    command->end_ns = command->start_ns + command->cost_ns;
+    queue->device->root->busy_ns = later(queue->device->root->busy_ns, command->end_ns - CLOCK_START_NS);
+}
+
 /* Of a command that is over; began: when it began to run, by the clock. */
 static void set_times(cl_event command, uint64_t began)
 {
-    cl_device_id device = command->queue->device;
-    if (!ocl.is_timed)
-        device->busy_ns += command->cost_ns;
+    if (!ocl.is_timed) {
+        estimate_times(command);
+        return;
+    }
     command->start_ns = began;
-    command->end_ns = ocl_now(device);
+    command->end_ns = ocl_now(command->queue->device->root);
     if (command->under_way) {
         uint64_t queued, ended;
         ls_gpu_event_get_times(command->under_way, &queued, &began, &ended);
@@ -70,11 +97,15 @@ static void become_executor(cl_device_id device)
  * Without the lock; returns with it. */
 static void run_to_end(cl_event command, cl_int status, ls_error *err)
 {
-    uint64_t began = ocl_now(command->queue->device);
+    uint64_t began = ocl_now(command->queue->device->root);
     ls_gpu_event *under_way = command->under_way;
     bool is_refused = status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    if (status == CL_SUCCESS && command->run && !under_way)
+        status = ocl_svm_fine_give(command->context, err);
     if (status == CL_SUCCESS && command->run)
         status = command->run(command, err);
+    if (status == CL_SUCCESS && command->run)
+        status = ocl_svm_fine_take(command->context, err);
     if (command->finish)
         command->finish(command);
     if (status < 0 && !is_refused)
@@ -82,7 +113,7 @@ static void run_to_end(cl_event command, cl_int status, ls_error *err)
     if (!ocl.is_ending) /* its callbacks would be called */
         ocl_command_let_go(command);
     pthread_mutex_lock(&ocl.lock);
-    command->queue->device->is_executing = false;
+    command->queue->device->root->is_executing = false;
     if (status < 0 && !is_refused && (command->poisons || ocl.is_ending))
         command->queue->is_poisoned = true;
     set_times(command, began);
@@ -97,7 +128,7 @@ static void run_at_once(cl_event command)
 {
     ls_error err = { .status = LS_OK };
     cl_int status = may_run(command) ? CL_SUCCESS : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    become_executor(command->queue->device);
+    become_executor(command->queue->device->root);
     start_command(command);
     run_to_end(command, status, &err);
 }
@@ -132,7 +163,9 @@ static void begin_one(cl_device_id device, cl_event command)
     ls_error err = { .status = LS_OK };
     become_executor(device);
     start_command(command);
-    cl_int status = command->begin(command, command->queue->gpu_queue, &command->under_way, &err);
+    cl_int status = ocl_svm_fine_give(command->context, &err);
+    if (status == CL_SUCCESS)
+        status = command->begin(command, command->queue->gpu_queue, &command->under_way, &err);
     if (status != CL_SUCCESS) {
         run_to_end(command, status, &err);
         return;
@@ -255,5 +288,5 @@ void ocl_move_on(const struct _cl_event *event)
 {
     ocl_wake_workers();
     if (ocl.is_timed && event->queue && event->status > CL_COMPLETE)
-        ocl_step(event->queue->device);
+        ocl_step(event->queue->device->root);
 }

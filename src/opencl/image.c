@@ -216,8 +216,12 @@ static cl_int fill_image(cl_mem image, const cl_image_format *format, const cl_i
     bool is_buffer = desc && desc->image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
     if (code == CL_INVALID_IMAGE_FORMAT_DESCRIPTOR)
         return code;
-    if (!desc || !shape_of(desc->image_type, &shape) || desc->num_mip_levels != 0 || desc->num_samples != 0 ||
-        (desc->mem_object != NULL) != is_buffer)
+    if (!desc || !shape_of(desc->image_type, &shape) || desc->num_mip_levels != 0 || desc->num_samples != 0)
+        return CL_INVALID_IMAGE_DESCRIPTOR;
+    if (desc->mem_object && desc->image_type == CL_MEM_OBJECT_IMAGE2D && ocl_is(desc->mem_object, OCL_MEM) &&
+        desc->mem_object->type == CL_MEM_OBJECT_BUFFER)
+        return CL_INVALID_OPERATION; /* the devices say that they have no 2D images of buffers */
+    if ((desc->mem_object != NULL) != is_buffer)
         return CL_INVALID_IMAGE_DESCRIPTOR;
     if (code == CL_SUCCESS && !ocl_texel_allowed(format, desc->image_type, image->flags))
         code = CL_IMAGE_FORMAT_NOT_SUPPORTED;

@@ -211,6 +211,8 @@ static cl_int check_mem(cl_kernel kernel, const ls_gpu_arg_info *info, cl_mem me
 {
     if (!ocl_is(mem, OCL_MEM) || mem->context != kernel->program->context)
         return CL_INVALID_MEM_OBJECT;
+    if (mem->type == CL_MEM_OBJECT_BUFFER && info->kind == LS_GPU_ARG_IMAGE)
+        return CL_INVALID_MEM_OBJECT; /* no image at all */
     if ((mem->type == CL_MEM_OBJECT_BUFFER) != (info->kind == LS_GPU_ARG_BUFFER))
         return CL_INVALID_ARG_VALUE;
     return info->kind == LS_GPU_ARG_IMAGE ? check_access(info, mem) : CL_SUCCESS;
@@ -293,6 +295,8 @@ cl_int clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info what, size_t by
     cl_bool wants_fine;
     if (!ocl_is(kernel, OCL_KERNEL))
         return CL_INVALID_KERNEL;
+    if (what == CL_KERNEL_EXEC_INFO_SVM_PTRS && bytes == 0 && !value)
+        return CL_SUCCESS; /* an empty list */
     if (!value)
         return CL_INVALID_VALUE;
     switch (what) {

@@ -4,11 +4,28 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+/* The attributes in the order of the standard's examples, with blanks between them. */
+static void give_attributes(const ls_gpu_kernel_info *info, char *text, size_t room)
+{
+    const struct {
+        const char *name;
+        const uint32_t *group;
+    } sizes[] = { { "reqd_work_group_size", info->required_group },
+                  { "work_group_size_hint", info->hinted_group } };
+    int n = 0;
+    if (*info->vector_hint)
+        n = snprintf(text, room, "vec_type_hint(%.100s)", info->vector_hint);
+    for (size_t i = 0; i < LS_COUNT_OF(sizes); i++)
+        if (sizes[i].group[0])
+            n += snprintf(text + n, room - (size_t)n, "%s%s(%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")",
+                          n > 0 ? " " : "", sizes[i].name, sizes[i].group[0], sizes[i].group[1],
+                          sizes[i].group[2]);
+}
+
 cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info what, size_t room, void *value, size_t *size_ret)
 {
     const ocl_answer *to = OCL_ANSWER(room, value, size_ret);
-    const uint32_t *group;
-    char text[96] = "";
+    char text[256] = "";
     if (!ocl_is(kernel, OCL_KERNEL))
         return CL_INVALID_KERNEL;
     switch (what) {
@@ -23,10 +40,7 @@ cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info what, size_t room, void 
     case CL_KERNEL_PROGRAM:
         OCL_GIVE(to, cl_program, kernel->program);
     case CL_KERNEL_ATTRIBUTES:
-        group = kernel->info->required_group;
-        if (group[0])
-            snprintf(text, sizeof text, "reqd_work_group_size(%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")", group[0],
-                     group[1], group[2]);
+        give_attributes(kernel->info, text, sizeof text);
         return ocl_give_text(to, text);
     default:
         return CL_INVALID_VALUE;
@@ -60,7 +74,8 @@ static cl_kernel_arg_access_qualifier access_of(const ls_gpu_arg_info *arg)
 static cl_kernel_arg_type_qualifier qualifiers_of(const ls_gpu_arg_info *arg)
 {
     cl_kernel_arg_type_qualifier q = 0;
-    if (arg->is_const || strcmp(arg->space, "constant") == 0)
+    /* The memory of images is constant for the compiler; the program did not say so. */
+    if (arg->is_const || (arg->kind != LS_GPU_ARG_IMAGE && strcmp(arg->space, "constant") == 0))
         q |= CL_KERNEL_ARG_TYPE_CONST;
     if (arg->is_restrict)
         q |= CL_KERNEL_ARG_TYPE_RESTRICT;

@@ -189,6 +189,8 @@ static cl_int give_storage(cl_mem buffer, void *host_ptr)
     if (buffer->flags & CL_MEM_USE_HOST_PTR) {
         buffer->host_ptr = host_ptr;
         buffer->is_svm = ocl_svm_find(buffer->context, host_ptr, buffer->bytes);
+        if (!buffer->is_svm && ocl_svm_find(buffer->context, host_ptr, 0))
+            return CL_INVALID_BUFFER_SIZE; /* it ends behind the allocation */
     }
     if (buffer->is_svm) {
         buffer->address = (uintptr_t)host_ptr;

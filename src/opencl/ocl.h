@@ -34,6 +34,11 @@ struct _cl_device_id {
     const ls_gpu_model *model;
     uint64_t memory_bytes;
     uint32_t compute_units; /* that it says to have: programs choose their amount of work by it */
+    uint32_t first_unit;    /* of a sub-device: its first compute unit among those of the root */
+    cl_device_id root;      /* itself, or the device whose part it is: only that executes commands */
+    cl_device_id parent;    /* NULL: no sub-device */
+    cl_device_partition_property *partition; /* how it was made */
+    size_t partition_words;
     /* Under ocl.lock: */
     cl_event ready, ready_tail; /* commands that could run, in the order in which they became so */
     /* Simulated time: commands that have begun and are not over, and their driver events. Only the executor
@@ -46,7 +51,7 @@ struct _cl_device_id {
     bool has_worker, worker_sleeps;
     pthread_t worker;
     pthread_cond_t work;
-    uint64_t busy_ns; /* time is not simulated: how long it executed, by estimate */
+    uint64_t busy_ns; /* time is not simulated: the end of its last command, by estimate */
 };
 
 typedef struct ocl_library {
@@ -58,7 +63,8 @@ typedef struct ocl_library {
     ls_gpu_system *system;
     bool is_timed;      /* it simulates time: then nothing happens by itself, see execute.c */
     unsigned callbacks; /* of events, to be called yet */
-    cl_int status;      /* of creating the system; CL_SUCCESS once it is there */
+    uint64_t host_ns; /* time is not simulated: the end of the last command that the program has waited for */
+    cl_int status;    /* of creating the system; CL_SUCCESS once it is there */
     struct _cl_platform_id platform;
     struct _cl_device_id devices[OCL_GPUS_MAX];
     cl_uint device_count;
@@ -70,6 +76,14 @@ extern ocl_library ocl;
 cl_int ocl_start(void);
 /* The error code that stands for a driver's failure. */
 cl_int ocl_code_of(ls_status status, cl_int otherwise);
+
+/* Sub-devices (subdevice.c). */
+bool ocl_device_divides(cl_device_id device);
+cl_uint ocl_device_parts_max(cl_device_id device);
+/* Whether a device is another one, or a part of it: code for the whole runs on its parts. */
+bool ocl_device_is_part(cl_device_id device, cl_device_id whole);
+void ocl_device_retain(cl_device_id device);
+void ocl_device_release(cl_device_id device);
 
 /* A list of functions to call back when an object goes; newest first. */
 typedef struct ocl_callback {
@@ -113,6 +127,8 @@ struct _cl_command_queue {
     cl_event first, last; /* all commands that are not complete, in the order of submission */
     cl_event barrier;     /* an out-of-order command must wait for it; NULL or not complete */
     bool is_poisoned;     /* a command faulted; later commands fail until the error was reported */
+    /* Time is not simulated: the ends of the last command and of the last barrier that are complete. */
+    uint64_t end_ns, barrier_ns;
 };
 
 void ocl_queue_release(cl_command_queue queue);
@@ -156,7 +172,8 @@ struct _cl_event {
     ls_gpu_event *under_way;                         /* NULL: it has not begun */
     void (*finish)(cl_event command); /* after run or instead of it; NULL: none. Without locks */
     uint64_t cost_ns;                 /* time is not simulated: an estimate, set by run */
-    ocl_object *held[8];              /* references that the command keeps until it is complete */
+    uint64_t earliest_ns; /* time is not simulated: the end of the last command that it waits for */
+    ocl_object *held[8];  /* references that the command keeps until it is complete */
     unsigned held_count;
     ocl_object **more_held; /* beyond those, NULL-terminated; inside of the payload */
     bool poisons;           /* a failure of run fails what follows in an in-order queue */
@@ -207,6 +224,8 @@ bool ocl_step(cl_device_id device);
 void ocl_move_on(const struct _cl_event *event);
 /* By the device's clock, in nanoseconds. */
 uint64_t ocl_now(const struct _cl_device_id *device);
+/* What the program knows of it: commands are queued at this time. */
+uint64_t ocl_host_now(void);
 void ocl_event_release(cl_event event); /* without the lock */
 void ocl_release_any(void *object);     /* a reference to an object of any kind */
 
@@ -310,8 +329,10 @@ typedef struct ocl_build {
     char *log;     /* never NULL */
     unsigned char *binary;
     size_t binary_bytes;
-    bool has_arg_info;           /* -cl-kernel-arg-info was given: programs may query arguments */
-    ls_gpu_module *module;       /* of an executable */
+    bool has_arg_info;     /* -cl-kernel-arg-info was given: programs may query arguments */
+    ls_gpu_module *module; /* of an executable */
+    ls_gpu_module *wide;   /* the same for large work-groups; NULL: not needed yet (wide.c) */
+    bool has_tried_wide;
     ls_gpu_module *printf_asked; /* for which printf_used holds (printf.c) */
     bool printf_used;
 } ocl_build;
@@ -351,6 +372,8 @@ struct _cl_kernel {
 };
 
 void ocl_kernel_release(cl_kernel kernel);
+/* A kernel of the program for larger work-groups than its code allows; NULL: there can be none (wide.c). */
+ls_gpu_kernel *ocl_wide_kernel(cl_program program, cl_uint index, const char *name);
 
 /* ------------------------------------------------------------------------------------------------- printf */
 

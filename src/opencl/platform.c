@@ -79,6 +79,7 @@ static void add_device(cl_uint i, size_t gpu, const client_settings *settings)
     cl_device_id device = &ocl.devices[i];
     uint64_t used;
     ocl_object_init(&device->base, OCL_DEVICE);
+    device->root = device;
     device->gpu = gpu;
     device->model = ls_gpu_system_gpu(ocl.system, gpu);
     ls_gpu_system_memory(ocl.system, gpu, &used, &device->memory_bytes);

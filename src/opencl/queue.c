@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #define PROPERTIES (CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE)
+#define DEVICE_PROPERTIES (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT)
 
 /* ----------------------------------------------------------------------------------------------- creating */
 
@@ -29,10 +30,10 @@ static cl_int create(cl_context context, cl_device_id device, cl_command_queue_p
         return CL_INVALID_CONTEXT;
     if (!ocl_is(device, OCL_DEVICE) || !ocl_context_has(context, device))
         return CL_INVALID_DEVICE;
-    if (properties & CL_QUEUE_ON_DEVICE)
-        return CL_INVALID_QUEUE_PROPERTIES; /* kernels cannot enqueue kernels here */
-    if (properties & ~(cl_command_queue_properties)PROPERTIES)
+    if (properties & ~(cl_command_queue_properties)(PROPERTIES | DEVICE_PROPERTIES))
         return CL_INVALID_VALUE;
+    if (properties & DEVICE_PROPERTIES)
+        return CL_INVALID_QUEUE_PROPERTIES; /* kernels cannot enqueue kernels here */
     queue = calloc(1, sizeof *queue);
     if (!queue)
         return CL_OUT_OF_HOST_MEMORY;
@@ -100,7 +101,8 @@ cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_devic
     return queue;
 }
 
-/* Deprecated since 1.1: profiling may still be changed, the order of execution not. */
+/* Deprecated since 1.1: profiling may still be changed. The order of execution may not: devices after OpenCL 1.0 may
+ * refuse it as an operation. */
 cl_int clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_properties properties,
                                  cl_bool enable, cl_command_queue_properties *old)
 {
@@ -109,7 +111,7 @@ cl_int clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_proper
     if (properties & ~(cl_command_queue_properties)PROPERTIES)
         return CL_INVALID_VALUE;
     if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
-        return CL_INVALID_QUEUE_PROPERTIES;
+        return CL_INVALID_OPERATION;
     pthread_mutex_lock(&ocl.lock);
     if (old)
         *old = queue->properties;
@@ -124,7 +126,8 @@ cl_int clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, c
         return CL_INVALID_CONTEXT;
     if (!ocl_is(device, OCL_DEVICE) || !ocl_context_has(context, device))
         return CL_INVALID_DEVICE;
-    return ocl_is(queue, OCL_QUEUE) ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE;
+    (void)queue; /* no device has a replaceable default queue */
+    return CL_INVALID_OPERATION;
 }
 
 /* ----------------------------------------------------------------------------------------------- lifetime */

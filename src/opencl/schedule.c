@@ -96,9 +96,17 @@ static bool reserve_dependent(cl_event on)
     return true;
 }
 
+/* Emulated times follow from the order of commands and their events. They do not depend on the host's speed. */
+static void follow(cl_event command, const struct _cl_event *on)
+{
+    if (on->end_ns > command->earliest_ns)
+        command->earliest_ns = on->end_ns;
+}
+
 static bool depend(cl_event command, cl_event on, bool is_explicit)
 {
     if (is_over(on)) {
+        follow(command, on);
         if (is_explicit && on->status < 0)
             command->inherited = on->status;
         return true;
@@ -145,7 +153,7 @@ static bool depend_on_all(cl_event command, cl_uint wait_count, const cl_event *
 
 static void make_ready(cl_event command)
 {
-    cl_device_id device = command->queue->device;
+    cl_device_id device = command->queue->device->root;
     command->ready_next = NULL;
     if (device->ready_tail)
         device->ready_tail->ready_next = command;
@@ -220,11 +228,12 @@ void ocl_event_complete(cl_event event, cl_int status)
     event->status = status;
     for (size_t i = 0; i < event->dependent_count; i++) {
         cl_event dependent = event->dependents[i].event;
+        follow(dependent, event);
         if (event->dependents[i].is_explicit && status < 0)
             dependent->inherited = status;
         if (--dependent->missing == 0) {
             make_ready(dependent);
-            is_elsewhere |= event->queue && event->queue->device != dependent->queue->device;
+            is_elsewhere |= event->queue && event->queue->device->root != dependent->queue->device->root;
         }
     }
     if (is_elsewhere)
@@ -232,8 +241,13 @@ void ocl_event_complete(cl_event event, cl_int status)
     free(event->dependents);
     event->dependents = NULL;
     event->dependent_count = event->dependent_room = 0;
-    if (event->queue)
+    if (event->queue) {
+        cl_command_queue queue = event->queue;
         take_out(event);
+        queue->end_ns = event->end_ns > queue->end_ns ? event->end_ns : queue->end_ns;
+        if (event->type == CL_COMMAND_BARRIER && event->end_ns > queue->barrier_ns)
+            queue->barrier_ns = event->end_ns;
+    }
     if (ocl.waiters > 0)
         pthread_cond_broadcast(&ocl.done);
     if (callbacks) {
@@ -270,9 +284,15 @@ static bool is_executor(cl_device_id device)
     return device && device->is_executing && pthread_equal(device->executor, pthread_self());
 }
 
+/* The program has seen the end of its commands up to this time. */
+static void host_learns(uint64_t end_ns)
+{
+    ocl.host_ns = end_ns > ocl.host_ns ? end_ns : ocl.host_ns;
+}
+
 void ocl_wait_event(cl_event event)
 {
-    cl_device_id device = event->queue ? event->queue->device : NULL;
+    cl_device_id device = event->queue ? event->queue->device->root : NULL;
     bool helped = false;
     while (!is_over(event) && !is_executor(device) && !ocl.is_stopping) {
         if (help(device))
@@ -280,6 +300,7 @@ void ocl_wait_event(cl_event event)
         else
             sleep_until_done();
     }
+    host_learns(event->end_ns);
     if (helped)
         ocl_wake_workers();
 }
@@ -297,14 +318,16 @@ void ocl_wait_queue(cl_command_queue queue)
             ocl_event_release(last);
             pthread_mutex_lock(&ocl.lock);
         }
+        host_learns(queue->end_ns);
         return;
     }
-    while (queue->first && !is_executor(queue->device) && !ocl.is_stopping) {
-        if (help(queue->device))
+    while (queue->first && !is_executor(queue->device->root) && !ocl.is_stopping) {
+        if (help(queue->device->root))
             helped = true;
         else
             sleep_until_done();
     }
+    host_learns(queue->end_ns);
     if (helped)
         ocl_wake_workers();
 }
@@ -368,7 +391,7 @@ cl_int ocl_command_submit(cl_event command, cl_uint wait_count, const cl_event *
         *event = command;
     append(command);
     command->status = CL_SUBMITTED;
-    command->queued_ns = command->submit_ns = ocl_now(command->queue->device);
+    command->queued_ns = command->submit_ns = ocl_host_now();
     if (--command->missing == 0)
         make_ready(command);
     if (is_blocking)

@@ -1,6 +1,6 @@
-/* svm.c: coarse-grained shared virtual memory, allocations and commands. An allocation has simulated pages and
- * host pages with the same numerical address. Mapping copies the device's bytes to the host pages; unmapping
- * copies them back. */
+/* svm.c: shared virtual memory, allocations and commands. An allocation has simulated pages and host pages with the
+ * same numerical address. Coarse-grained: mapping copies the device's bytes to the host pages, unmapping copies
+ * them back. Fine-grained: both are made equal when a command begins and when it ends (svm_fine.c). */
 #include "opencl/svm.h"
 
 #include "opencl/transfer.h"
@@ -25,6 +25,7 @@ typedef struct svm_range {
     uintptr_t start;
     size_t bytes, host_bytes;
     svm_map *maps; /* newest first */
+    bool is_fine;
 } svm_range;
 
 static svm_range *ranges; /* under ocl.lock */
@@ -80,6 +81,7 @@ bool ocl_svm_find(cl_context context, const void *pointer, size_t bytes)
 void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_uint align)
 {
     const cl_svm_mem_flags access = flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY);
+    const bool is_fine = (flags & CL_MEM_SVM_FINE_GRAIN_BUFFER) != 0;
     size_t whole = (bytes + 4095) & ~(size_t)4095;
     ls_gpu_address address;
     cl_ulong most = 0;
@@ -87,9 +89,9 @@ void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_ui
     if (!ocl_is(context, OCL_CONTEXT) || !ocl_svm_possible())
         return NULL;
     clGetDeviceInfo(context->devices[0], CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL);
-    /* Fine grain and atomics of the host are not supported. */
-    if (flags != access || (access & (access - 1)) || bytes == 0 || bytes > most || (align & (align - 1)) ||
-        align > SVM_ALIGN_MAX)
+    /* Atomics that the host sees at once are not supported. */
+    if ((flags & ~(cl_svm_mem_flags)CL_MEM_SVM_FINE_GRAIN_BUFFER) != access || (access & (access - 1)) ||
+        bytes == 0 || bytes > most || (align & (align - 1)) || align > SVM_ALIGN_MAX)
         return NULL;
     range = malloc(sizeof *range);
     if (!range)
@@ -98,14 +100,19 @@ void *clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_ui
         free(range);
         return NULL;
     }
-    if (!take_host_pages((uintptr_t)address, whole)) {
+    bool has_pages = take_host_pages((uintptr_t)address, whole);
+    if (has_pages && is_fine && !ocl_svm_fine_add(context, (uintptr_t)address, bytes)) {
+        munmap((void *)(uintptr_t)address, whole);
+        has_pages = false;
+    }
+    if (!has_pages) {
         ocl_gpu_free(context, address);
         free(range);
         return NULL;
     }
     ocl_retain(context);
     pthread_mutex_lock(&ocl.lock);
-    *range = (svm_range){ ranges, context, (uintptr_t)address, bytes, whole, NULL };
+    *range = (svm_range){ ranges, context, (uintptr_t)address, bytes, whole, NULL, is_fine };
     ranges = range;
     pthread_mutex_unlock(&ocl.lock);
     return (void *)(uintptr_t)address;
@@ -126,6 +133,8 @@ void clSVMFree(cl_context context, void *pointer)
     pthread_mutex_unlock(&ocl.lock);
     if (!found)
         return;
+    if (found->is_fine)
+        ocl_svm_fine_remove(found->start);
     munmap(pointer, found->host_bytes);
     ocl_gpu_free(context, found->start);
     while (found->maps) {

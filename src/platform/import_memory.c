@@ -323,8 +323,10 @@ bool import_convert_slice_hash(importer *im, const import_row *row)
     uint64_t value;
     if (!import_uint(im, row->option, &value))
         return false;
-    if (value > 5)
-        return import_fail(im, row->option, "Accel-Sim has indexing functions 0 to 5, not %llu",
+    if (value == 6)
+        return import_put(im, row->key, "ipoly_modulo", row->option, NULL);
+    if (value > 6)
+        return import_fail(im, row->option, "Accel-Sim has indexing functions 0 to 6, not %llu",
                            (unsigned long long)value);
     if (value < LS_COUNT_OF(names))
         return import_put(im, row->key, names[value], row->option, NULL);
@@ -372,4 +374,18 @@ bool import_convert_queues(importer *im, const import_row *row)
     return import_put_uint(im, "l2.input_queue", sizes[0], row->option, "network to L2") &&
            import_put_uint(im, "l2.fill_queue", sizes[2], row->option, "DRAM to L2") &&
            import_put_uint(im, "l2.output_queue", sizes[3], row->option, "L2 to network");
+}
+
+bool import_convert_coalescer(importer *im, const import_row *row)
+{
+    uint64_t on, entries, merged;
+    if (!import_uint(im, row->option, &on) || !import_uint(im, "gpgpu_lrc_max_entries", &entries) ||
+        !import_uint(im, "gpgpu_lrc_max_merged", &merged))
+        return false;
+    if (on == 0) /* the default of the key */
+        return true;
+    if (entries == 0)
+        return import_fail(im, "gpgpu_lrc_max_entries", "a request coalescer needs an entry");
+    return import_put_uint(im, row->key, entries, "gpgpu_lrc_max_entries", NULL) &&
+           import_put_uint(im, "l2.coalesce_requests", merged, "gpgpu_lrc_max_merged", NULL);
 }

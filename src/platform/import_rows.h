@@ -92,10 +92,11 @@ void import_note(importer *im, const char *option, import_fate fate, const char 
 
 /* --- import_convert.c, import_memory.c, import_dram.c --- */
 
-import_convert import_convert_uint;   /* the number itself */
-import_convert import_convert_kib;    /* bytes to KiB */
-import_convert import_convert_flag;   /* 0 or 1 to false or true */
-import_convert import_convert_switch; /* 1 to true; 0 is left out, because it is the default of the key */
+import_convert import_convert_uint;      /* the number itself */
+import_convert import_convert_kib;       /* bytes to KiB */
+import_convert import_convert_flag;      /* 0 or 1 to false or true */
+import_convert import_convert_coalescer; /* reads that meet in front of a slice */
+import_convert import_convert_switch;    /* 1 to true; 0 is left out, because it is the default of the key */
 import_convert import_convert_cores;
 import_convert import_convert_warps;
 import_convert import_convert_scheduler;

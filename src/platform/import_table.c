@@ -161,6 +161,9 @@ const import_row import_rows[] = {
     KEYS("gpgpu_dram_partition_queues", "8:8:8:8", "l2", import_convert_queues),
     FIXED("gpgpu_cache:dl2_texture_only", "1", "0", "L2 serves all accesses"),
     KEYS("l2_ideal", "0", "l2.ideal", import_convert_switch),
+    KEYS("gpgpu_lrc_enabled", "0", "l2.coalesce_entries", import_convert_coalescer),
+    PART("gpgpu_lrc_max_entries", "256", "gpgpu_lrc_enabled"),
+    PART("gpgpu_lrc_max_merged", "32", "gpgpu_lrc_enabled"),
 
     HEADING("DRAM"),
     KEYS("gpgpu_dram_timing_opt", "4:2:8:12:21:13:34:9:4:5:13:1:0:0", "dram", import_convert_dram_timing),

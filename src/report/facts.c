@@ -134,6 +134,7 @@ static void read_nvidia_stalls(const facts_work *w)
                  { FACT_stall_barrier, "stall_barrier" },
                  { FACT_stall_fence, "stall_fence" },
                  { FACT_stall_async, "stall_async" },
+                 { FACT_stall_mbarrier, "stall_mbarrier" },
                  { FACT_stall_dependence, "stall_dependence" },
                  { FACT_stall_unit, "stall_unit" },
                  { FACT_stall_fetch, "stall_fetch" } };

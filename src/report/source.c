@@ -8,8 +8,8 @@
 size_t source_reasons(source_machine machine, const char *const **names)
 {
     /* In the order of stall_reason (model/core/core.h) and cu_why (model/cu/cu.h). */
-    static const char *const nvidia[] = { "idle",  "fetch",  "barrier",    "fence",
-                                          "async", "memory", "dependence", "unit" };
+    static const char *const nvidia[] = { "idle",     "fetch",  "barrier",    "fence", "async",
+                                          "mbarrier", "memory", "dependence", "unit" };
     static const char *const amd[] = { "vmcnt",      "lgkmcnt", "expcnt", "vscnt", "fetch", "barrier", "sleep",
                                        "dependence", "valu",    "scalar", "vmem",  "lds",   "branch" };
     *names = machine == SOURCE_AMD ? amd : nvidia;

@@ -204,6 +204,7 @@ static void put_stalls(const summary_input *in, const fact_set *f, FILE *to)
                      { "stall_barrier", "wait at a barrier", 0 },
                      { "stall_fence", "wait for fence or atomic", 0 },
                      { "stall_async", "wait for async copies", 0 },
+                     { "stall_mbarrier", "wait at an mbarrier", 0 },
                      { "stall_fetch", "no instruction", 0 },
                      { "stall_idle", "no warp", 0 } };
     bar amd[] = { { "active_cycles", "issued", 0 },

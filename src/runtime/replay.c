@@ -217,6 +217,9 @@ ls_status replay_open_kernel(trace_replay *r, const source_position *at, uint64_
     }
     uint64_t ctas = ls_kernel_cta_count(kernel_get_info(kernel));
     o->kernel = kernel;
+    o->scan = (unmodelled_scan){ .models = gpu_shape_models,
+                                 .machine = &r->shape,
+                                 .hint = gpu_shape_async_hint(&r->shape) };
     o->number = number;
     o->command = at->command;
     o->limit = r->options.cta_limit != 0 && r->options.cta_limit < ctas ? r->options.cta_limit : ctas;

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zstd.h>
 
 #define MAGIC "LSCKPT\r\n"
@@ -189,9 +190,45 @@ static ls_status check_table(checkpoint_reader *r, const file_header *h, ls_erro
     return LS_OK;
 }
 
+/* A reader that checkpoint_open() gives out, with the file that it has read. One per process. */
+static struct {
+    checkpoint_reader *reader;
+    struct stat file;
+} kept;
+
+static checkpoint_reader *take_kept(const char *path)
+{
+    struct stat now;
+    checkpoint_reader *r = kept.reader;
+    if (r == NULL || strcmp(r->path, path) != 0 || stat(path, &now) != 0 || now.st_ino != kept.file.st_ino ||
+        now.st_dev != kept.file.st_dev || now.st_size != kept.file.st_size ||
+        now.st_mtim.tv_sec != kept.file.st_mtim.tv_sec || now.st_mtim.tv_nsec != kept.file.st_mtim.tv_nsec)
+        return NULL;
+    kept.reader = NULL;
+    return r;
+}
+
+ls_status checkpoint_keep(checkpoint_reader *r, ls_error *err)
+{
+    ls_status status = LS_OK;
+    for (size_t i = 0; i < r->count && status == LS_OK; i++) {
+        const void *bytes;
+        size_t size;
+        status = checkpoint_find(r, r->sections[i].name, &bytes, &size, err);
+    }
+    if (status == LS_OK && stat(r->path, &kept.file) != 0)
+        status = ls_fail(err, LS_ERR_IO, "checkpoint '%s' is gone", r->path);
+    if (status == LS_OK)
+        kept.reader = r;
+    return status;
+}
+
 ls_status checkpoint_open(const char *path, checkpoint_reader **out, ls_error *err)
 {
     file_header header;
+    *out = take_kept(path);
+    if (*out != NULL)
+        return LS_OK;
     checkpoint_reader *r = calloc(1, sizeof *r);
     *out = NULL;
     if (r == NULL)

@@ -38,6 +38,9 @@ ls_status checkpoint_open(const char *path, checkpoint_reader **out, ls_error *e
 void checkpoint_close(checkpoint_reader *reader); /* NULL is fine */
 const char *checkpoint_path(const checkpoint_reader *reader);
 bool checkpoint_has(const checkpoint_reader *reader, const char *name);
+/* Unpacks all sections. Later calls of checkpoint_open() with this path give this reader, once, as long as the file is the
+ * same: for a process that forks. */
+ls_status checkpoint_keep(checkpoint_reader *reader, ls_error *err);
 /* The bytes of a section; they live as long as the reader. A section that is not there is an error. */
 ls_status checkpoint_find(checkpoint_reader *reader, const char *name, const void **bytes, size_t *size,
                           ls_error *err);

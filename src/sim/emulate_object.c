@@ -46,20 +46,23 @@ bool emulate_object_is(const char *path)
     size_t bytes = file ? fread(head, 1, sizeof head, file) : 0;
     if (file)
         fclose(file);
-    return (bytes >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0) || hsa_is_bundle(head, bytes);
+    return (bytes >= SELFMAG && memcmp(head, ELFMAG, SELFMAG) == 0) || hsa_is_bundle(head, bytes) ||
+           hsa_is_packed_bundle(head, bytes);
 }
 
 ls_status emulate_object_target(mem_arena *arena, const char *path, const char **target, ls_error *err)
 {
     char *data;
-    size_t bytes, elf_bytes;
-    const void *elf;
+    size_t bytes, plain_bytes, elf_bytes;
+    const void *plain, *elf;
     hsa_object *object;
     ls_status status = file_read(arena, path, HSA_FILE_LIMIT, &data, &bytes, err);
     *target = NULL;
     if (status != LS_OK)
         return status;
-    status = hsa_bundle_pick(data, bytes, NULL, &elf, &elf_bytes, err);
+    status = hsa_bundle_unpack(arena, data, bytes, &plain, &plain_bytes, err);
+    if (status == LS_OK)
+        status = hsa_bundle_pick(plain, plain_bytes, NULL, &elf, &elf_bytes, err);
     if (status == LS_OK)
         status = hsa_object_read(elf, elf_bytes, &object, err);
     if (status != LS_OK)

@@ -8,6 +8,7 @@
 #include "runtime/timing/timing.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Names of the caches of a level in reports. */
 static const struct {
@@ -66,6 +67,20 @@ static uint64_t count_link_bytes(metric_store *metrics)
     return sum;
 }
 
+/* A region lies between two event records, whose packets take time too. */
+static wl_region between_events(const ls_gpu_system *system, const ls_clock *clock, wl_region region)
+{
+    const config_value *key = config_find(timing_config(system), "command.event_cycles");
+    uint64_t cycles = 0;
+    if (region.simulated == 0 || !key || parse_u64(key->text, strlen(key->text), &cycles, NULL) != LS_OK)
+        return region;
+    const double ns = 1e-6 * (double)ls_clock_time(clock, cycles);
+    region.ns += ns;
+    region.low_ns += ns;
+    region.high_ns += ns;
+    return region;
+}
+
 static ls_status run(const program_job *job, ls_gpu_system *system, metric_store *metrics, program_result *out,
                      ls_error *err)
 {
@@ -98,6 +113,7 @@ static ls_status run(const program_job *job, ls_gpu_system *system, metric_store
         return status;
     out->assumptions = config_assumption_count(timing_config(system));
     out->transfer = result.transfer;
+    out->region = between_events(system, clock, result.region);
     out->launches = watch.launches;
     out->instructions = watch.instructions;
     for (size_t i = 0; i < PROGRAM_LEVELS; i++) {

@@ -69,11 +69,11 @@ static ls_status describe_launches(const run_program *p, const ls_gpu_options *o
 static ls_status begin_sample(run_program *p, const ls_gpu_options *options, session_sample *sample,
                               ls_error *err)
 {
-    if (sample->spec.blocks)
+    if (sample->spec.blocks && p->recording)
         return ls_fail(
             err, LS_ERR_UNSUPPORTED,
-            "--sample blocks is for traces: work-groups of an AMD kernel that are left out would leave its data "
-            "wrong");
+            "--sample blocks is for traces and programs: a recording of an AMD program is replayed with "
+            "all of its work-groups");
     sample->spec.in_order = true; /* no launch comes again */
     ls_status status = sample_plan_create(&sample->spec, &sample->plan, err);
     if (status == LS_OK)
@@ -81,7 +81,7 @@ static ls_status begin_sample(run_program *p, const ls_gpu_options *options, ses
                               : describe_launches(p, options, sample->plan, err);
     if (status == LS_OK)
         status = sample_plan_begin(sample->plan, err);
-    return status == LS_OK ? timing_sample(p->request.system, sample->plan, err) : status;
+    return status == LS_OK ? timing_sample(p->request.system, sample->plan, sample->spec.blocks, err) : status;
 }
 
 static ls_status find_program(run_program *p, const run_program_options *o, const char **gpu, ls_error *err)
@@ -218,13 +218,16 @@ void run_program_set_metrics(run_program *p, metric_store *metrics)
 ls_status run_program_run(run_program *p, const ls_run_options *options, ls_run_result *result, ls_error *err)
 {
     timing_set_options(p->request.system, options);
-    if (p->kind == RUN_OBJECT)
+    if (!p->recording && timing_orders_serves(p->request.system))
+        p->status = timing_orders_serve(p->request.system, err);
+    else if (p->kind == RUN_OBJECT)
         p->status = launch_object(p, p->request.system, p->print_to, &p->result.counts, err);
     else if (p->recording)
         p->status =
             timing_replay(p->request.system, p->recording, &p->from, &p->selection, &p->result.counts, err);
     else
         p->status = wl_run_workload(&p->request, &p->result, err);
+    timing_orders_end(p->request.system, p->status, err);
     if (p->status == LS_OK)
         p->status = timing_check_skip(p->request.system, err);
     if (p->status == LS_OK)
@@ -277,6 +280,15 @@ static void print_transfer(const run_program *p, FILE *to)
     snprintf(more, sizeof more, "%s bytes in", format_count(t->bytes, bytes, sizeof bytes));
     fprintf(to, "  %-22s %9.2f GB/s  %s %.2f us, bus bandwidth %.2f GB/s\n", "bandwidth", bandwidth, more,
             (double)t->ns * 1e-3, bandwidth * t->factor);
+}
+
+/* What a benchmark of a suite measures, without the events around it. */
+static void print_region(const run_program *p, FILE *to)
+{
+    const wl_region *g = &p->result.region;
+    if (g->simulated > 0 && g->ns > 0)
+        fprintf(to, "  %-22s %11.2f us  %s\n", "timed region", 1e-3 * g->ns,
+                g->simulated < 1 ? "estimated from parts" : "its shortest call after one that warms up");
 }
 
 static void print_kernels(const run_program *p, FILE *to)
@@ -465,6 +477,7 @@ void run_program_head(const run_program *p, FILE *to)
         fprintf(to, "  %-22s %14s\n", "verification", "WRONG");
     command_log_print_times(&p->log, to);
     print_transfer(p, to);
+    print_region(p, to);
 }
 
 void run_program_table(const run_program *p, FILE *to)

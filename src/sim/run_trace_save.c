@@ -1,4 +1,5 @@
 /* run_trace_save.c: traces in checkpoints (session_checkpoint.h): the kernels that have ended, and the replay. */
+#include "engine/ranks.h"
 #include "sim/run_devices.h"
 
 #include <stdio.h>
@@ -27,10 +28,26 @@ static void load_groups(kernel_groups *g, bytes_in *in)
                                       .stream = (int64_t)n[8] } };
 }
 
+/* The replay goes on in the rank that runs its GPU; rank 0 writes it. */
+static ls_status save_replay(const run_trace *t, bytes_out *out, ls_error *err)
+{
+    uint32_t owner = ranks_owner(t->gpu->dispatch);
+    bytes_out own = { 0 };
+    const rank_bytes *in;
+    if (owner == ranks_here(t->gpu->engine))
+        replay_save(t->replay, owner == 0 ? out : &own);
+    ls_status status = LS_OK;
+    if (owner != 0)
+        status = ranks_give(t->gpu->engine, 0, (rank_bytes){ own.bytes.at, own.bytes.count }, &in, err);
+    if (owner != 0 && status == LS_OK && ranks_here(t->gpu->engine) == 0)
+        bytes_put(out, in[owner].at, in[owner].count);
+    vec_fini(&own.bytes);
+    return status;
+}
+
 ls_status run_trace_save(run_trace *t, const char *section, checkpoint_writer *writer, ls_error *err)
 {
     bytes_out out = { 0 };
-    (void)err;
     gpu_roofline_update(&t->roofline);
     save_groups(&t->groups, &out);
     bytes_put(&out, &t->roofline.n, sizeof t->roofline.n);
@@ -43,9 +60,9 @@ ls_status run_trace_save(run_trace *t, const char *section, checkpoint_writer *w
         bytes_put64(&out, t->intervals.at[i]);
         bytes_put64(&out, t->done_ns.at[i]);
     }
-    replay_save(t->replay, &out);
+    ls_status status = save_replay(t, &out, err);
     checkpoint_add_out(writer, section, &out);
-    return LS_OK;
+    return status;
 }
 
 static bool load_lists(run_trace *t, bytes_in *in)

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/pool.h"
+#include "engine/ranks.h"
 #include "sim/session.h"
 
 #include <inttypes.h>
@@ -68,19 +69,18 @@ static ls_status parse_every(session_checkpoint *c, const char *text, ls_error *
 }
 
 /* What a checkpoint does not save, by its name on the command line. */
-static const char *unsaved_option(const ls_sim *s, const ls_sim_run_options *o)
+static const char *unsaved_option(const ls_sim *s)
 {
     return s->timeline           ? "timeline"
            : s->source           ? "source"
-           : o->scaling          ? "scaling"
            : s->sample.plan      ? "sample"
            : s->workload == NULL ? "no workload"
                                  : NULL;
 }
 
-static ls_status check_options(ls_sim *s, const ls_sim_run_options *o, ls_error *err)
+static ls_status check_options(ls_sim *s, ls_error *err)
 {
-    const char *unsaved = unsaved_option(s, o);
+    const char *unsaved = unsaved_option(s);
     if (unsaved != NULL && s->workload == NULL)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
                        "checkpoints are for machines with a workload: '%s' makes its own work",
@@ -122,11 +122,12 @@ ls_status session_checkpoint_begin(ls_sim *s, const ls_sim_run_options *o, ls_er
     if (o->checkpoint == NULL || o->checkpoint_every == NULL)
         return ls_fail(err, LS_ERR_USAGE,
                        "checkpoints need a file and an interval: --checkpoint FILE --every 60s");
-    ls_status status = check_options(s, o, err);
+    ls_status status = check_options(s, err);
     if (status == LS_OK)
         status = check_machine(s, err);
-    if (status == LS_OK)
+    if (status == LS_OK && ranks_here(s->engine) == 0)
         status = file_check_writable(o->checkpoint, err);
+    status = ranks_agree(s->engine, status, err);
     session_checkpoint *c = status == LS_OK ? calloc(1, sizeof *c) : NULL;
     if (status == LS_OK && c == NULL)
         status = ls_fail(err, LS_ERR_NOMEM, "out of memory");
@@ -208,7 +209,9 @@ static ls_status add_machine(const session_checkpoint *c, checkpoint_writer *w, 
     void *state;
     size_t bytes;
     if (!s->has_program) { /* programs have saved the machine, and their metrics come from their log */
-        ls_status status = ls_engine_save(s->engine, &state, &bytes, err);
+        ls_status status = ranks_collect(s->engine, err);
+        if (status == LS_OK)
+            status = ls_engine_save(s->engine, &state, &bytes, err);
         if (status != LS_OK)
             return status;
         checkpoint_add(w, "engine", state, bytes);
@@ -242,9 +245,10 @@ static ls_status take(ls_run_pause *pause, ls_error *out)
     ls_status status = checkpoint_create(&w, err);
     if (status == LS_OK)
         status = add_sections(c, w, err);
-    if (status == LS_OK)
+    status = ranks_agree(c->sim->engine, status, err);
+    if (status == LS_OK && ranks_here(c->sim->engine) == 0)
         status = checkpoint_write(w, c->path, err);
-    if (status == LS_OK) {
+    if (status == LS_OK && ranks_here(c->sim->engine) == 0) {
         c->taken++;
         c->taken_bytes = checkpoint_packed_bytes(w);
         c->taken_ns += host_clock_ns() - begin;
@@ -256,6 +260,7 @@ static ls_status take(ls_run_pause *pause, ls_error *out)
         ls_error_clear(err);
         status = LS_OK;
     }
+    status = ranks_agree(c->sim->engine, status, err);
     checkpoint_destroy(w);
     c->kernels_ended = 0;
     c->next_ns = host_clock_ns() + c->every_ns;

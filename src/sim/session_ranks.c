@@ -52,25 +52,15 @@ static ls_status compare_cards(const rank_card *cards, uint32_t ranks, ls_error 
     return LS_OK;
 }
 
-static ls_status check_work(const ls_sim *s, ls_error *err)
-{
-    if (!s->has_program)
-        return LS_OK;
-    return ls_fail(err, LS_ERR_UNSUPPORTED,
-                   "--mpi divides traces, device lists and collectives of NVIDIA GPUs; '%s' is %s, whose host "
-                   "program reads memory of GPUs between commands",
-                   s->workload, run_kind_name(s->kind));
-}
-
 ls_status session_ranks_divide(ls_sim *s, ls_status opened, const rank_transport *transport, bool *is_lost,
                                ls_error *err)
 {
     uint32_t ranks = transport->ranks;
     ls_error own = { 0 };
-    if (opened == LS_OK && s != NULL)
-        opened = check_work(s, err);
     if (opened == LS_OK && s != NULL && ranks > 1)
         opened = ranks_attach(s->engine, transport, err);
+    if (opened == LS_OK && s != NULL && s->has_program)
+        opened = timing_orders_begin(s->program.request.system, s->kind != RUN_RECORDING, err);
     if (err != NULL)
         own = *err;
     own.status = opened;

@@ -40,6 +40,17 @@ static const warm_key keys[] = {
     { "dram.wr_cycles", false },
     { "dram.rtpl_cycles", false },
     { "dram.faw_cycles", false },
+    { "command.launch_cycles", false }, /* AMD from here on */
+    { "command.finish_cycles", false },
+    { "command.group_cycles", false },
+    { "command.wave_cycles", false },
+    { "dma.copy_in_cycles", false },
+    { "dma.copy_out_cycles", false },
+    { "dma.copy_cycles", false },
+    { "mmu.walk_latency_cycles", false },
+    { "cu.branch_cycles", false },
+    { "cu.barrier_cycles", false },
+    { "cu.lds_latency_cycles", false },
 };
 
 static const char *key_at(const void *self, size_t i)

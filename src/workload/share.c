@@ -276,6 +276,9 @@ static ls_status next_of_shape(shared_streams *s, uint64_t shape, ls_cta *cta, b
             return fail_memory(err);
         memcpy(cta->id, id, sizeof id);
         cta->index = index;
+        cta->in_cluster = false;
+        if (s->kernel->ops->place != NULL)
+            s->kernel->ops->place(s->kernel, index, cta);
         return kernel_seek(s->kernel, index + 1, err);
     }
     ls_status status = read_own(s, cta, end, err);

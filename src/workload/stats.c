@@ -30,7 +30,8 @@ static void add_access(trace_stats *stats, const ls_kernel_info *info, const ls_
     ls_mem_space space = (ls_mem_space)inst->space;
     if (inst->mem_op == LS_MEM_NONE || lanes == 0)
         return;
-    if (space == LS_SPACE_GENERIC && dyn->addr != LS_ADDR_NONE)
+    if ((space == LS_SPACE_GENERIC || ls_inst_reduces_generic(inst)) && dyn->addr != LS_ADDR_NONE &&
+        (dyn->addr & 3) != LS_ADDR_RECORD)
         space = ls_kernel_space(info, first_address(cta, dyn));
     stats->spaces[space].insts++;
     stats->spaces[space].lanes += lanes;

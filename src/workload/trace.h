@@ -99,6 +99,8 @@ typedef struct trace_kernel_ops {
      * instruction differ by a linear function of the block's x, y and z. Needs seek. NULL: unknown; share.h
      * then finds out. */
     uint64_t (*shape)(const trace_kernel *kernel, uint64_t index);
+    /* With shape: fills the place in a cluster of a block that is not read. NULL: no block is in one. */
+    void (*place)(const trace_kernel *kernel, uint64_t index, ls_cta *cta);
     /* Everything before the first #BEGIN_TB, as it stands in the file. NULL: written from the info. */
     const char *(*header)(const trace_kernel *kernel, size_t *bytes);
 } trace_kernel_ops;

@@ -6,12 +6,46 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ANY (LS_INST_UNMODELLED | LS_INST_IGNORED)
 
+/* Its flags, without those of effects that the machine has. A wait for the kernel before has a large effect if another
+ * fidelity has it: kernels that overlap there follow each other here. */
+static uint32_t effects_of(const unmodelled_scan *scan, const ls_inst *inst)
+{
+    bool modelled = (inst->flags & ANY) != 0 && scan->models != NULL && scan->models(scan->machine, inst);
+    if (!modelled && scan->hint != NULL && (inst->flags & LS_INST_ASYNC_OP) != 0 &&
+        inst->async_op == LS_ASYNC_DEPENDS)
+        return LS_INST_UNMODELLED;
+    return modelled ? 0 : inst->flags & ANY;
+}
+
+/* Drops opcodes of which the machine models every instruction of the kernel. */
+static void keep_unmodelled(opcode_list *list, const unmodelled_scan *scan, const trace_kernel *kernel)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const ls_inst *insts = kernel_inst_table(kernel);
+        bool keep = false;
+        for (uint32_t k = 0; k < kernel->inst_count && !keep; k++)
+            keep = (effects_of(scan, &insts[k]) & LS_INST_UNMODELLED) != 0 &&
+                   strcmp(sass_opcode_name(insts[k].opcode), list->at[i].opcode) == 0;
+        if (keep) {
+            opcode_tally moved = list->at[i];
+            list->at[i] = list->at[kept];
+            list->at[kept++] = moved;
+        }
+    }
+    for (size_t i = kept; i < list->count; i++)
+        free(list->at[i].opcode);
+    list->count = kept;
+}
+
 /* Reads the kernel once more to say how much of it is not modelled. */
-static ls_status refuse(sass_trace *trace, uint64_t command, uint64_t limit, ls_error *err)
+static ls_status refuse(const unmodelled_scan *scan, sass_trace *trace, uint64_t command, uint64_t limit,
+                        ls_error *err)
 {
     trace_kernel *kernel;
     trace_stats stats = { 0 };
@@ -23,7 +57,12 @@ static ls_status refuse(sass_trace *trace, uint64_t command, uint64_t limit, ls_
     status = trace_stats_read(&stats, kernel, &cta, err);
     if (status == LS_OK) {
         const ls_kernel_info *info = kernel_get_info(kernel);
-        const opcode_list *list = &stats.unmodelled;
+        opcode_list *list = &stats.unmodelled;
+        keep_unmodelled(list, scan, kernel);
+        if (list->count == 0) {
+            list = &stats.ignored;
+            keep_unmodelled(list, scan, kernel);
+        }
         uint64_t number = 0;
         char text[256], sum[LS_FORMAT_BYTES], name[96];
         for (uint64_t i = 0; i <= command; i++)
@@ -31,10 +70,11 @@ static ls_status refuse(sass_trace *trace, uint64_t command, uint64_t limit, ls_
         status =
             ls_fail(err, LS_ERR_UNSUPPORTED,
                     "kernel %" PRIu64 " '%s' executes %s instructions that are not modelled (%s), the first "
-                    "is %s at pc 0x%" PRIx64 "; --unmodelled skip runs it without their effects",
+                    "is %s at pc 0x%" PRIx64 "%s%s; --unmodelled skip runs it without their effects",
                     number, quote_text(info->name, strlen(info->name), name, sizeof name),
                     format_count(opcode_list_sum(list), sum, sizeof sum),
-                    opcode_list_text(list, text, sizeof text), list->at[0].opcode, list->at[0].pc);
+                    opcode_list_text(list, text, sizeof text), list->at[0].opcode, list->at[0].pc,
+                    scan->hint != NULL ? ": " : "", scan->hint != NULL ? scan->hint : "");
     }
     kernel_close(kernel);
     ls_cta_fini(&cta);
@@ -47,15 +87,16 @@ ls_status unmodelled_block(unmodelled_insts *u, unmodelled_scan *scan, sass_trac
 {
     const ls_inst *insts = kernel_inst_table(kernel);
     for (; scan->insts < kernel->inst_count; scan->insts++)
-        scan->flags |= insts[scan->insts].flags;
-    if ((scan->flags & ANY) == 0)
+        scan->flags |= effects_of(scan, &insts[scan->insts]);
+    if (scan->flags == 0)
         return LS_OK;
     for (uint64_t i = 0; i < cta->dyn_count; i++) {
         const ls_inst *inst = &insts[cta->dyns[i].inst];
-        if ((inst->flags & ANY) == 0)
+        uint32_t flags = (inst->flags & ANY) == 0 ? 0 : effects_of(scan, inst);
+        if (flags == 0)
             continue;
-        if ((inst->flags & LS_INST_UNMODELLED) != 0 && !u->allowed)
-            return refuse(trace, command, limit, err);
+        if ((flags & LS_INST_UNMODELLED) != 0 && !u->allowed)
+            return refuse(scan, trace, command, limit, err);
         assert(inst->opcode < LS_UNMODELLED_ROWS);
         if (u->count[inst->opcode]++ == 0) {
             u->pc[inst->opcode] = inst->pc;

@@ -16,8 +16,13 @@ typedef struct unmodelled_insts {
     uint32_t rows;
 } unmodelled_insts;
 
-/* Findings about one kernel so far. All zero at its start. */
+/* Findings about one kernel so far. All zero at its start, except for the machine. */
 typedef struct unmodelled_scan {
+    /* The machine has a unit for an instruction with LS_INST_UNMODELLED; NULL: it has none. */
+    bool (*models)(const void *machine, const ls_inst *inst);
+    const void *machine;
+    const char
+        *hint;      /* which machine has the units that this one lacks, for the message; NULL: none is known */
     uint32_t insts; /* static instructions that were looked at */
     uint32_t flags; /* of them, together */
 } unmodelled_scan;

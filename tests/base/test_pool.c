@@ -126,6 +126,55 @@ static void no_spinning_without_cpus(void **state)
     assert_true(barrier.spins > 0);
 }
 
+/* Rounds that end when their work is done: thread 0 does all of it while thread 1 is away, and then thread 1 does the
+ * rest while thread 0 waits. */
+typedef struct rounds {
+    thread_barrier barrier;
+    atomic_uint undone;
+    uint64_t value; /* plain on purpose, as above */
+    bool is_slow;   /* thread 0 had to do more than spin */
+} rounds;
+
+enum { ROUNDS = 100 };
+
+static void run_rounds(void *self, uint32_t thread)
+{
+    rounds *r = self;
+    if (thread == 1) {
+        while (barrier_generation(&r->barrier) != ROUNDS)
+            sched_yield();
+        while (atomic_load(&r->barrier.impatient) == 0)
+            sched_yield();
+        r->value *= 2;
+        assert_int_equal(atomic_fetch_sub(&r->undone, 1), 1);
+        barrier_complete(&r->barrier);
+        barrier_release(&r->barrier);
+        return;
+    }
+    for (unsigned i = 1; i <= ROUNDS; i++) {
+        r->value++;
+        barrier_release(&r->barrier);
+        assert_int_equal(barrier_generation(&r->barrier), i);
+        assert_true(barrier_await(&r->barrier, i - 1));
+    }
+    r->is_slow = !barrier_await(&r->barrier, ROUNDS);
+}
+
+static void rounds_do_not_wait_for_a_thread_that_is_away(void **state)
+{
+    (void)state;
+    rounds r = { .undone = 1 };
+    thread_pool *pool;
+    barrier_init(&r.barrier, 2);
+    atomic_store(&r.barrier.patience, 1); /* a fast thread 1 must not be quicker than a spin */
+    assert_int_equal(pool_create(2, &pool, NULL), LS_OK);
+    pool_run(pool, run_rounds, &r);
+    pool_destroy(pool);
+    assert_int_equal(r.value, 2 * ROUNDS);
+    assert_true(r.is_slow);
+    assert_int_equal(atomic_load(&r.barrier.sleepers), 0);
+}
+
 typedef struct counted {
     uint32_t calls[MOST];
     uint32_t last_run;
@@ -212,6 +261,7 @@ int main(void)
         cmocka_unit_test(barrier_orders_when_it_sleeps),
         cmocka_unit_test(generations_wrap),
         cmocka_unit_test(no_spinning_without_cpus),
+        cmocka_unit_test(rounds_do_not_wait_for_a_thread_that_is_away),
         cmocka_unit_test(pool_runs_again_and_again),
         cmocka_unit_test(pool_that_never_runs),
         cmocka_unit_test(caller_is_thread_0),

@@ -138,6 +138,16 @@ static const char *const workloads[] = {
     "synth:gemm,m=128,n=64,k=512", /* what shared memory leaves of a large L1 matters */
 };
 
+/* For keys of clusters, mbarriers and bulk copies. */
+static const char *const hopper_workloads[] = {
+    "synth:gemm-hopper,m=256,n=256,k=256,cluster_m=2",
+    "synth:cluster-chase,blocks=4,rank=2",
+    "synth:bulk-copy",
+};
+
+static const char *const *tried_workloads = workloads;
+static size_t tried_count = LS_COUNT_OF(workloads);
+
 static keys_outcome simulate(const char *const *sets, size_t set_count, const char *workload, const char *key)
 {
     platform_config *config = NULL;
@@ -199,6 +209,7 @@ static size_t check_keys(const char *const *sets, size_t set_count, const char *
     size_t dead = 0, seen = 0;
     if (config_load(&request, &config, NULL, &err) != LS_OK)
         fail_msg("%s", err.what);
+    assert_true(tried_count <= LS_COUNT_OF(workloads));
     for (size_t i = 0; i < config_value_count(config); i++) {
         const config_value *value = config_at(config, i);
         const char *path = value->key->path, *own[64];
@@ -207,19 +218,19 @@ static size_t check_keys(const char *const *sets, size_t set_count, const char *
         seen++;
         keys_values others = keys_others(value);
         bool acts = others.count == 0, tried = false, named = others.count > 0; /* acts: a choice of one */
-        for (size_t w = 0; w < LS_COUNT_OF(workloads) && !acts; w++)
+        for (size_t w = 0; w < tried_count && !acts; w++)
             for (size_t k = 0; k < others.count && !acts; k++) {
                 char set[256];
                 memcpy(own, sets, set_count * sizeof *sets);
                 snprintf(set, sizeof set, "%s=%s", path, others.at[k]);
                 own[set_count] = set;
-                keys_outcome now = simulate(own, set_count + 1, workloads[w], path);
+                keys_outcome now = simulate(own, set_count + 1, tried_workloads[w], path);
                 named = named && now.refused && now.named;
                 if (now.refused)
                     continue;
                 tried = true;
                 if (!known[w] && !now.warned) {
-                    base[w] = simulate(sets, set_count, workloads[w], NULL).digest;
+                    base[w] = simulate(sets, set_count, tried_workloads[w], NULL).digest;
                     known[w] = true;
                 }
                 acts = now.warned || now.digest != base[w];
@@ -237,13 +248,15 @@ static size_t check_keys(const char *const *sets, size_t set_count, const char *
 
 /* They matter to lists with more streams and launches than these: tests/runtime/test_streams.c. */
 #define STREAMS "dispatch.window|dispatch.priority_streams"
+/* They matter to kernels of Hopper: test_hopper. Without core.async such kernels are refused (e2e/test_hopper.sh). */
+#define HOPPER "cluster.gpcs|core.async"
 
 static void test_detailed(void **state)
 {
     (void)state;
     static const char *const sets[] = { SMALL };
     assert_true(check_keys(sets, LS_COUNT_OF(sets), "*",
-                           "core.l1.*|l2.fill_queue|dram.return_entries|" STREAMS) > 200);
+                           "core.l1.*|l2.fill_queue|dram.return_entries|" HOPPER "|" STREAMS) > 200);
 }
 
 /* Fast memory in front of slow slices: answers wait. */
@@ -306,8 +319,8 @@ static void test_analytic(void **state)
 {
     (void)state;
     static const char *const sets[] = { SMALL, "core.alu=issue", "core.memory=analytic" };
-    assert_true(check_keys(sets, LS_COUNT_OF(sets), "*", "core.l1.*|core.class.*|dispatch.spread|" STREAMS) >
-                100);
+    assert_true(check_keys(sets, LS_COUNT_OF(sets), "*",
+                           "core.l1.*|core.class.*|dispatch.spread|" HOPPER "|" STREAMS) > 100);
 }
 
 static void test_l1(void **state)
@@ -341,6 +354,21 @@ static void test_h100(void **state)
     check_own(PLATFORM("h100"));
 }
 
+static void test_hopper(void **state)
+{
+    (void)state;
+    static const char *const sets[] = { "cores=8", "cluster.gpcs=2", "dispatch.launch_latency_cycles=200",
+                                        "core.cold_start_cycles=20" };
+    const char *before = platform;
+    platform = PLATFORM("h100");
+    tried_workloads = hopper_workloads;
+    tried_count = LS_COUNT_OF(hopper_workloads);
+    assert_true(check_keys(sets, LS_COUNT_OF(sets), "cluster.*|core.mbarrier.*|core.tma.*", NULL) > 12);
+    tried_workloads = workloads;
+    tried_count = LS_COUNT_OF(workloads);
+    platform = before;
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -348,7 +376,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_fills),      cmocka_unit_test(test_options),
         cmocka_unit_test(test_fixed_dram), cmocka_unit_test(test_two_level_scheduler),
         cmocka_unit_test(test_analytic),   cmocka_unit_test(test_a100),
-        cmocka_unit_test(test_h100),
+        cmocka_unit_test(test_h100),       cmocka_unit_test(test_hopper),
     };
     if (argc > 1)
         platform = argv[1];

@@ -20,18 +20,77 @@ static void missing_directory(void **state)
     arena_fini(&arena);
 }
 
-static ls_status read_text(mem_arena *arena, const char *text, validate_csv *csv, ls_error *err)
+static ls_status read_bytes(mem_arena *arena, const char *text, size_t bytes, validate_csv *csv, ls_error *err)
 {
     char dir[] = P_tmpdir "/lockstep-validate-XXXXXX";
     assert_non_null(mkdtemp(dir));
     char *path = path_join(arena, dir, "table.csv");
-    assert_int_equal(file_write(path, text, strlen(text), err), LS_OK);
+    assert_int_equal(file_write(path, text, bytes, err), LS_OK);
     validate_reference ref;
     assert_int_equal(validate_reference_open(&ref, arena, dir, err), LS_OK);
     ls_status status = validate_csv_read(&ref, "table.csv", csv, err);
     unlink(path);
     rmdir(dir);
     return status;
+}
+
+static ls_status read_text(mem_arena *arena, const char *text, validate_csv *csv, ls_error *err)
+{
+    return read_bytes(arena, text, strlen(text), csv, err);
+}
+
+static void broken_csv_files_have_a_line(void **state)
+{
+    (void)state;
+    mem_arena arena = { 0 };
+    validate_csv csv;
+    ls_error err;
+    assert_int_equal(read_text(&arena, "a,b,c\n1,2,3\n4,5,", &csv, &err), LS_ERR_INPUT);
+    assert_non_null(strstr(err.where, "table.csv:3"));
+    assert_non_null(strstr(err.what, "ends inside a line"));
+    assert_int_equal(read_bytes(&arena, "a,b\n1,2\n\0003,4\n", 13, &csv, &err), LS_ERR_INPUT);
+    assert_non_null(strstr(err.where, "table.csv:3"));
+    assert_int_equal(read_text(&arena, "a,b\n1,\"2\n3,4\n", &csv, &err), LS_OK); /* quotes span lines */
+    assert_int_equal(csv.rows, 1);
+    assert_int_equal(read_text(&arena, "", &csv, &err), LS_OK);
+    assert_int_equal(csv.rows, 0);
+    arena_fini(&arena);
+}
+
+/* A good file with some of its bytes changed, removed or cut off: a table whose cells are all there, or one line. */
+static void random_csv_files(void **state)
+{
+    (void)state;
+    static const char good[] = "kernel_name,problem_size,min_ms\nvectoradd,1024,0.5\n\"fir\",16MB_taps8,1e3\n";
+    static const char bytes[] = "\n\r\",\0x9-\xff";
+    ls_random random;
+    ls_random_init(&random, 18);
+    size_t refused = 0, rows = 0;
+    for (size_t i = 0; i < 400; i++) {
+        mem_arena arena = { 0 };
+        char text[sizeof good];
+        validate_csv csv;
+        ls_error err = { 0 };
+        memcpy(text, good, sizeof good);
+        for (uint64_t k = ls_random_below(&random, 5); k > 0; k--)
+            text[ls_random_below(&random, sizeof good - 1)] =
+                bytes[ls_random_below(&random, sizeof bytes - 1)];
+        const size_t length = (size_t)ls_random_below(&random, sizeof good);
+        if (read_bytes(&arena, text, length, &csv, &err) != LS_OK) {
+            refused++;
+            assert_int_equal(err.status, LS_ERR_INPUT);
+            assert_non_null(strstr(err.where, "table.csv:"));
+            assert_null(strchr(err.what, '\n'));
+        } else {
+            rows += csv.rows;
+            for (size_t row = 0; row < csv.rows; row++)
+                for (size_t column = 0; column < csv.columns; column++)
+                    assert_non_null(validate_csv_at(&csv, row, column));
+        }
+        arena_fini(&arena);
+    }
+    assert_in_range(refused, 100, 390);
+    assert_true(rows > 0);
 }
 
 static void csv_cells(void **state)
@@ -166,9 +225,14 @@ static void counts_by_verdict(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_directory), cmocka_unit_test(csv_cells),
-        cmocka_unit_test(text_is_aligned),   cmocka_unit_test(csv_is_tidy),
-        cmocka_unit_test(markdown_and_html), cmocka_unit_test(counts_by_verdict),
+        cmocka_unit_test(missing_directory),
+        cmocka_unit_test(csv_cells),
+        cmocka_unit_test(broken_csv_files_have_a_line),
+        cmocka_unit_test(random_csv_files),
+        cmocka_unit_test(text_is_aligned),
+        cmocka_unit_test(csv_is_tidy),
+        cmocka_unit_test(markdown_and_html),
+        cmocka_unit_test(counts_by_verdict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,8 +75,10 @@ static void registry(void **state)
     assert_true(wl_count() > 20);
     assert_null(wl_at(wl_count()));
     for (size_t i = 1; i < wl_count(); i++) {
-        assert_true(wl_at(i)->is_micro >= wl_at(i - 1)->is_micro);
-        assert_true(wl_at(i)->is_micro != wl_at(i - 1)->is_micro ||
+        bool in_suite = wl_at(i)->suite != NULL, was_in_suite = wl_at(i - 1)->suite != NULL;
+        assert_true(in_suite >= was_in_suite);
+        assert_true(in_suite || wl_at(i)->is_micro >= wl_at(i - 1)->is_micro);
+        assert_true(wl_at(i)->is_micro != wl_at(i - 1)->is_micro || in_suite != was_in_suite ||
                     strcmp(wl_at(i - 1)->name, wl_at(i)->name) < 0);
         assert_true(wl_at(i)->option_count == 0 || strcmp(wl_at(i)->options[0].name, "size") == 0);
     }

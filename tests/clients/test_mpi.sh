@@ -80,8 +80,6 @@ grep -q 'has 1 part that can run alone' stderr || fail 'one GPU is divided'
 (($(lines) == 1)) || fail 'not one line'
 ranks 2 2 run nosuch.list -p ./four.yaml --mpi
 (($(lines) == 1)) || fail 'not one line'
-ranks 2 3 run fir -p r9nano-x4 --devices discrete --mpi
-grep -q "'fir' is a workload" stderr || fail 'a program is not refused by name'
 timeout 100 mpirun -n 1 "$LOCKSTEP" run work.list -p ./four.yaml --mpi : -n 1 "$LOCKSTEP" run work.list -p ./four.yaml \
     -s gpus.core.scheduler=lrr --mpi >stdout 2>stderr && fail 'two configurations run'
 grep -q 'rank 1 has another configuration than rank 0' stderr || fail 'the other configuration is not named'
@@ -97,6 +95,8 @@ cmp -s <(grep '^lockstep: ' stderr) alone.err || fail 'another line than that of
 # A rank is killed: every other one says so, and nothing is written. By default mpirun ends all of them; with recovery the
 # time without an answer ends the run.
 long=(run 'synth:all-reduce,bytes=33554432' -p ./four.yaml --mpi --mpi-timeout 4s -o dead.json)
+# A busy host may need longer than the second that mpirun gives by default.
+export OMPI_MCA_odls_base_sigkill_timeout=10
 for recovery in 0 1; do
     rm -f pid.*
     # shellcheck disable=SC2016

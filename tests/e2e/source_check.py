@@ -50,7 +50,7 @@ def check_sums(result):
         want = counter(result, cu if amd else core)
         assert total[name] == want, f"{name}: {total[name]} of instructions, {want} of the run"
     stalls = [c for c in source["columns"] if c.startswith("stall_")]
-    assert len(stalls) == (13 if amd else 8), stalls
+    assert len(stalls) == (13 if amd else 9), stalls
     for name in stalls:
         want = 0 if name == "stall_idle" else counter(result, name)  # no warp is there: it belongs to no instruction
         assert total[name] == want, f"{name}: {total[name]} of instructions, {want} of the run"

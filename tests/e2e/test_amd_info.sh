@@ -55,6 +55,39 @@ PYTHON
     refused 2 'only for: gfx803, gfx1010' amd info bundle.hipfb --target gfx1030
     run 0 emulate bundle.hipfb --gpu gfx803 --kernel increment --grid 4 --arg buffer:16:iota --arg u32:4 --print 0:u32
     grep -qx '0: 1 2 3 4' stdout || fail 'a kernel of the bundle does not run'
+    grep '^  buffer 0' stdout >plain_result
+
+    # The same bundle compressed, with each head that LLVM documents.
+    for version in 1 2 3; do
+        python3 - $version >packed.hipfb <<'PYTHON'
+import struct, sys, zlib
+version, plain = int(sys.argv[1]), open("bundle.hipfb", "rb").read()
+packed, width = zlib.compress(plain), "Q" if version == 3 else "I"
+sizes = [] if version == 1 else [8 + 2 * struct.calcsize(width) + 8 + len(packed)]
+head = b"CCOB" + struct.pack("<HH", version, 0) + struct.pack("<%d%sQ" % (len(sizes) + 1, width), *sizes, len(plain), 0)
+sys.stdout.buffer.write(head + packed)
+PYTHON
+        run 0 amd info packed.hipfb
+        grep -q 'hipv4-amdgcn-amd-amdhsa--gfx803' stdout || fail "version $version: the bundle is not listed"
+        run 0 emulate packed.hipfb --gpu gfx803 --kernel increment --grid 4 --arg buffer:16:iota --arg u32:4 --print 0:u32
+        grep '^  buffer 0' stdout | cmp -s - plain_result || fail "version $version: another result"
+        run 0 amd disasm packed.hipfb --target gfx1010 --kernel increment
+        grep -q 's_endpgm' stdout || fail "version $version: not disassembled"
+    done
+    refused 2 'several code objects, choose one of: gfx803, gfx1010' amd disasm packed.hipfb
+    head -c 300 packed.hipfb >short.hipfb
+    refused 2 'but the file has 300' amd info short.hipfb
+    if command -v clang-offload-bundler-19 >/dev/null; then
+        : >host.o
+        clang-offload-bundler-19 -type=o -compress -output=clang.hipfb -input=host.o \
+            -input="$objects/gfx803-v4/driver.co" -input="$objects/gfx1010-v4/driver.co" \
+            -targets=host-x86_64-unknown-linux--,hipv4-amdgcn-amd-amdhsa--gfx803,hipv4-amdgcn-amd-amdhsa--gfx1010
+        [[ $(head -c 4 clang.hipfb) == CCOB ]] || fail 'clang wrote no compressed bundle'
+        run 0 emulate clang.hipfb --gpu gfx803 --kernel increment --grid 4 --arg buffer:16:iota --arg u32:4 --print 0:u32
+        grep '^  buffer 0' stdout | cmp -s - plain_result || fail "clang's compressed bundle: another result"
+    else
+        left_out 'clang-offload-bundler-19 is not there: its compressed bundle was not tried'
+    fi
 else
     left_out 'python3 is not there: neither JSON nor a bundle was tried'
 fi

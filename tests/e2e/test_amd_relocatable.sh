@@ -64,6 +64,24 @@ cmp -s generic linked || fail "gfx10-3-generic computes other bytes"
     fail "gfx10-3-generic ran on gfx1010"
 grep -q "for gfx10-3-generic" log || fail "the refusal does not name the target"
 
+# CDNA, versions 4 to 6, from clang-19; without the device libraries, which have no file for version 6.
+if command -v clang-19 >/dev/null && command -v ld.lld-19 >/dev/null; then
+    sed -e 's/(int)get_global_id(0)/(int)(__builtin_amdgcn_workgroup_id_x() * 64 + __builtin_amdgcn_workitem_id_x())/' \
+        -e 's/(int)get_local_size(0)/64/' -e 's/__kernel void/__attribute__((reqd_work_group_size(64, 1, 1))) &/' link.cl >cdna.cl
+    for combination in gfx90a:4 gfx90a:6 gfx942:5 gfx942:6; do
+        clang-19 -target amdgcn-amd-amdhsa -mcpu="${combination%:*}" -x cl -cl-std=CL2.0 -O2 -w -c -nogpulib \
+            -mcode-object-version="${combination#*:}" cdna.cl -o run.o || fail "clang-19 for $combination"
+        ld.lld-19 -shared run.o -o run.co || fail "ld.lld-19 for $combination"
+        "$LOCKSTEP" amd info run.o | grep -q "${combination%:*}  code object version ${combination#*:}" ||
+            fail "$combination is not read"
+        for file in run.o run.co; do
+            [ "$first" = "$(result $file)" ] || fail "$combination: $file computes other bytes than gfx803:2"
+        done
+    done
+else
+    left_out 'clang-19 is not there: no objects of gfx90a and gfx942 were tried'
+fi
+
 # A function that is nowhere is named.
 cat >missing.cl <<'END'
 int nowhere(int);

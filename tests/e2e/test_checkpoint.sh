@@ -10,14 +10,14 @@ small=(-p rtx3070 -s cores=2 -s memory.channels=4)
 check detailed at=3us 1 2 synth:gemm,m=64,n=64,k=32 "${small[@]}" --series-every 500ns
 check basic at=3us 2 1 synth:gemm,m=64,n=64,k=32 "${small[@]}" --fidelity basic
 check memory at=3us 1 3 synth:gemm,m=64,n=64,k=32 "${small[@]}" --fidelity memory
-check options at=3us 1 1 synth:gemm,m=64,n=64,k=32 "${small[@]}" -s core.fetch=cycle -s core.constant=cycle -s core.translation=cycle
+check options at=3us 1 8 synth:gemm,m=64,n=64,k=32 "${small[@]}" -s core.fetch=cycle -s core.constant=cycle -s core.translation=cycle
 
 # Two streams side by side: each counts for itself.
 run 0 trace synth reduction,n=8192 -o two
 run 0 trace synth gemm,m=64,n=64,k=32 -o b
 sed 's/^-cuda stream id = .*/-cuda stream id = 7/; s/^-kernel id = .*/-kernel id = 2/' b/kernel-1.traceg >two/kernel-2.traceg
 printf 'kernel-1.traceg\nkernel-2.traceg\n' >two/kernelslist.g
-check streams 1kernels 2 1 two "${small[@]}"
+check streams 1kernels 8 1 two "${small[@]}"
 
 # Several GPUs.
 cat >pair.yaml <<'YAML'

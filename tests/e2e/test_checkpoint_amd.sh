@@ -8,7 +8,7 @@ source "$SOURCE_DIR/tests/e2e/checkpoint.bash"
 
 small=(-p r9nano -s clusters=2)
 check kernel at=24us 2 1 fir "${small[@]}" --size 2048 --verify --series-every 1us
-check kernels 3kernels 1 1 bitonicsort "${small[@]}" --size 64
+check kernels 3kernels 1 8 bitonicsort "${small[@]}" --size 64
 system=(-p r9nano --gpus 2 -s gpus.clusters=2 -s fabric.model=pcie -s host.model=cpu)
 check pair at=30us 2 3 fir "${system[@]}" --size 1024 --devices unified -s migrate.model=esi
 
@@ -17,9 +17,30 @@ run 0 run fir "${small[@]}" --size 2048 --record fir.lspk
 check recording at=24us 1 2 fir.lspk "${small[@]}"
 cp "$SOURCE_DIR/tests/data/debug/reverse.co" .
 check object at=7us 1 2 reverse.co -p w6800 -s clusters=6 --grid 128 -a buffer:512:f32=1.5 -a buffer:512 -a f32:2 -a u32:128
+# In the middle of work-groups that wait for each other.
+grid=$BINARY_DIR/tests/kernels/gfx803-v5/grid.co
+if [[ -e $grid ]]; then
+    cp "$grid" .
+    check together at=200us 1 3 grid.co -p r9nano -s clusters=2 --kernel rounds --grid 5120 --group 256 -a buffer:1600 -a buffer:32000 -a u32:400 -a u32:4294967295
+else
+    left_out 'no compiled kernels: clang-15, lld-15 or rocm-device-libs is missing'
+fi
 mkdir elsewhere
 (cd elsewhere && "$LOCKSTEP" resume ../recording.ck -f tidy --progress never 2>/dev/null | grep -v '^host,') | cmp -s - recording.whole ||
     fail 'another directory gives other numbers'
+
+# Warm starts: other costs from the checkpoint on, alone and in a sweep that forks from one loaded file.
+numbers warm resume kernel.ck -s cu.branch_cycles=40 -s mmu.walk_latency_cycles=900
+cmp -s warm kernel.whole && fail 'slower branches and walks change nothing'
+refused 3 "key 'l2.mshr_entries' cannot change at a checkpoint" resume kernel.ck -s l2.mshr_entries=128
+run 0 sweep fir "${small[@]}" --size 2048 --verify --warm kernel.ck -v cu.branch_cycles=4,40 --progress never -o warm.db
+says 'fastest first'
+run 0 resume kernel.ck -s cu.branch_cycles=40 --run-id alone -o alone.json
+python3 - <<'END' || fail 'points of a warm sweep differ from resume'
+import json, sqlite3
+ends = [row[0] for row in sqlite3.connect("warm.db").execute("SELECT end_time_fs FROM runs ORDER BY 1")]
+assert len(ends) == 2 and ends[0] < ends[1] == json.load(open("alone.json"))["run"]["end_time_fs"], ends
+END
 
 # ---------------------------------------------------------------------------------------------------- kill -9
 program=(fir "${small[@]}" --size 65536)

@@ -21,7 +21,7 @@ refused 2 '--compress is for text, but --format tracez has its own compression' 
     trace cut z -o cut --format tracez --compress xz
 refused 2 '--format tracez writes a directory, not standard output' trace pack z -o - --format tracez
 for form in "$hopper" h.lspk z; do
-    run 0 run "$form" -p h100 -s cores=2 --unmodelled skip -f json -o out.json
+    run 0 run "$form" -p h100 -s cores=2 -s core.async=none -s core.tensor.groups=warps --unmodelled skip -f json -o out.json
     cycles=$(sed -n 's/.*"cycles": \([0-9]*\).*/\1/p' out.json | head -1)
     [[ ${first:=$cycles} == "$cycles" ]] || fail "$form takes $cycles cycles instead of $first"
 done

@@ -27,3 +27,20 @@ for threads in 1 2 3 8; do
     grep -qE ',l2/cycle,merge_stalls,counter,value,[1-9]' "counters.$threads" || fail "no request stalled"
     cmp counters.1 "counters.$threads" || fail "$threads threads count otherwise than 1"
 done
+
+# Reads that meet in front of a slice are answered with the first; few entries make requests wait.
+counter() {
+    awk -F, -v name="$1" '$1 == "run" && $7 == "l2/cycle" && $8 == name && $10 == "value" { print $11; exit }' "$2"
+}
+for entries in 1024 8; do
+    for threads in 1 2 3 8; do
+        run 0 run "$gemm" -p h100 -s memory.halves=1 -s l2.coalesce_entries=$entries --threads "$threads" -o out.tidy.csv
+        grep ',counter,' out.tidy.csv >"counters.$threads"
+        cmp counters.1 "counters.$threads" || fail "$entries entries: $threads threads count otherwise than 1"
+    done
+    met=$(counter coalesced counters.1)
+    looked=$(counter accesses counters.1) requests=$(counter requests counters.1)
+    ((met > 0 && looked + met == requests)) || fail "$requests requests, $looked looked up and $met met another one"
+    stalls=$(counter coalesce_stalls counters.1)
+    (((entries == 8) == (stalls > 0))) || fail "$entries entries: $stalls requests waited"
+done

@@ -80,7 +80,20 @@ if [[ -e $BINARY_DIR/share/lockstep/kernels/gfx803/bitonicsort.co ]]; then
     run 0 run r.lsar -p r9nano --sample sieve
     says 'of 36 kernels in'
     refused 2 'platform' run bitonicsort --size 256 --sample sieve
-    refused 3 '--sample blocks is for traces' run bitonicsort -p r9nano --sample blocks
+    refused 3 'a recording of an AMD program is replayed with all of its work-groups' run r.lsar -p r9nano --sample blocks
+    for threads in 1 2 3 8; do
+        run 0 run relu -p r9nano -s clusters=1 --size 131072 --verify --sample sieve,blocks -j $threads
+        grep -q 'verification *correct' stdout || fail "work-groups that are left out leave wrong data"
+        grep -q '1 of them cut short' stdout || fail "a kernel of 12 waves is not cut"
+        grep -E '^  (estimate|sampled)' stdout >groups$threads
+        cmp -s groups1 groups$threads || fail "work-groups left out with $threads threads give another estimate"
+    done
+    run 0 run relu -p r9nano -s clusters=1 --size 131072 -o whole.json
+    python3 - "$(sed -nE 's/.*cycles .*: ([0-9,]+) to ([0-9,]+) with.*/\1 \2/p' groups1)" <<'END' || fail "the interval misses the full run"
+import json, sys
+low, high = (int(n.replace(",", "")) for n in sys.argv[1].split())
+assert low <= json.load(open("whole.json"))["run"]["cycles"] <= high, (low, high)
+END
     refused 2 'a recording has every launch' run bitonicsort -p r9nano --sample sieve --record x.lsar
     refused 2 '--check-memory follows every access' run bitonicsort -p r9nano --sample sieve --check-memory
     refused 2 '--sample is for one GPU' run bitonicsort -p r9nano --gpus 2 --devices unified --sample sieve

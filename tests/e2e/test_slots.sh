@@ -98,7 +98,7 @@ bad 's/\.warm = warm/.warm = NULL/' l2_fixed 2 "model 'l2/fixed' lacks function 
 bad '/name = LS_L2_PORT/d' l2_fixed 2 "model 'l2/fixed' lacks port 'l2', which a model of its slot provides: lockstep/l2.h"
 bad '/name = LS_DRAM_PORT/d' l2_fixed 2 "model 'l2/fixed' lacks port 'dram', which a model of its slot uses"
 bad 's/= LS_CORE_INTERFACE/= "core\/7"/' core_inorder 2 "port 'core' of model 'core/inorder' speaks 'core/7', its slot speaks 'core/2'"
-bad 's/ls_core_counts_no_work$/NULL/' core_inorder 2 "model 'core/inorder' lacks function 'work' of its port 'core'"
+bad 's/ls_core_counts_no_work, NULL$/NULL, NULL/' core_inorder 2 "model 'core/inorder' lacks function 'work' of its port 'core'"
 bad 's/\.answer = answer/.answer = NULL/' l1_perfect 2 "model 'core.l1/perfect' lacks function 'answer' of its port 'l1' (see lockstep/l1.h)"
 bad 's/receive, start,/receive, NULL,/' dispatch_fill 2 "model 'dispatch/fill' lacks function 'start'"
 bad 's/= choose/= NULL/' greedy_youngest 2 "scheduler/greedy-youngest' lacks function 'choose'"

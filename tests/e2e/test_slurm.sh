@@ -16,6 +16,7 @@ cat >bin/sbatch <<'END'
 job=$(($(cat "$FAKE/last" 2>/dev/null || echo 100) + 1))
 echo $job >"$FAKE/last"
 cp "$2" "$FAKE/$job.sh"
+touch "$FAKE/$job.runs"
 tasks=$(sed -n 's/^#SBATCH --array=//p' "$2")
 (
     for task in ${tasks//,/ }; do
@@ -27,7 +28,6 @@ tasks=$(sed -n 's/^#SBATCH --array=//p' "$2")
     done
     rm "$FAKE/$job.runs"
 ) >"$FAKE/$job.log" 2>&1 &
-touch "$FAKE/$job.runs"
 echo "$job;cluster"
 END
 cat >bin/squeue <<'END'

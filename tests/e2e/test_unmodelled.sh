@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Instructions whose effects no model has: a run is refused with their number and place, or says what it left out
+# Instructions whose effects a machine does not have (A100): a run is refused with their number and place, or says what it left out
 # in every output.
 # shellcheck source=lib.bash
 source "${BASH_SOURCE[0]%/*}/lib.bash"
@@ -30,23 +30,23 @@ trace cached '0030 ffffffff 0 CCTL.IVALL 0 0 0' "$exit"
 
 # Refused, with the count of the whole kernel and the first place.
 said="kernel 1 'bulk' executes 6 instructions that are not modelled (UTMALDG 2, SYNCS 4), the first is UTMALDG at pc 0x10"
-refused 3 "$said" run bulk -p h100
-refused 3 "$said" run bulk -p h100 --fidelity memory
-refused 3 "$said" profile bulk -p h100 --no-cache
+refused 3 "$said" run bulk -p a100
+refused 3 "$said" run bulk -p a100 --fidelity memory
+refused 3 "$said" profile bulk -p a100 --no-cache
 run 0 trace pack bulk -o bulk.lspk
-refused 3 "$said" run bulk.lspk -p h100
-refused 3 "executes 3 instructions that are not modelled (UTMALDG 1, SYNCS 2)" run bulk -p h100 --ctas 1
-refused 2 "is not one of fail or skip" run bulk -p h100 --unmodelled alu
+refused 3 "$said" run bulk.lspk -p a100
+refused 3 "executes 3 instructions that are not modelled (UTMALDG 1, SYNCS 2)" run bulk -p a100 --ctas 1
+refused 2 "is not one of fail or skip" run bulk -p a100 --unmodelled alu
 
 # All of the family, one by one.
 for opcode in UTMALDG UTMASTG UTMAREDG UTMAPF UTMACMDFLUSH UBLKCP UBLKRED UBLKPF SYNCS USYNCS ARRIVES UCGABAR_ARV \
     UCGABAR_WAIT; do
     trace "one_$opcode" "0010 ffffffff 0 $opcode 0 0 0" "$exit"
-    refused 3 "the first is $opcode at pc 0x10" run "one_$opcode" -p h100
+    refused 3 "the first is $opcode at pc 0x10" run "one_$opcode" -p a100
 done
 
 # Allowed: every output mentions it.
-run 0 run bulk -p h100 --unmodelled skip -o out.json -o out.csv -o out.tidy.csv -o out.db
+run 0 run bulk -p a100 --unmodelled skip -o out.json -o out.csv -o out.tidy.csv -o out.db
 said='6 instructions are not modelled and ran without their effects: UTMALDG 2, SYNCS 4'
 says "WARNING: unmodelled: $said"
 grep -qF "lockstep: warning: $said" stderr || fail "no warning"
@@ -60,7 +60,7 @@ if command -v python3 >/dev/null; then
 fi
 
 # Smaller effects are named and stop nothing.
-run 0 run cached -p h100 -f json
+run 0 run cached -p a100 -f json
 says 'smaller effects that are not modelled: CCTL 2'
 ! grep -q unmodelled stdout || fail "CCTL counts as unmodelled"
 
@@ -82,21 +82,21 @@ store='0020 00000001 0 UTMASTG.2D 0 16 0x0 0 32 0 4 0x7f1234000000 2 16 0 0'
 off='0030 00000001 0 UBLKCP.S.G 0 0 0x0 0 0 0 4 0x0 0 0 0'
 trace real "$list" "$steps" "$store" "$off" "$exit"
 refused 3 "executes 8 instructions that are not modelled (UTMALDG 4, UTMASTG 2, UBLKCP 2), the first is UTMALDG at pc 0x10" \
-    run real -p h100
-run 0 run real -p h100 --unmodelled skip
+    run real -p a100
+run 0 run real -p a100 --unmodelled skip
 says 'WARNING: unmodelled: 8 instructions are not modelled and ran without their effects: UTMALDG 4, UTMASTG 2, UBLKCP 2'
 run 0 trace check real
 says 'warning: unmodelled_opcode: UTMASTG.2D at pc 0x20'
 trace later "$list NoVal" "$steps NoVal" "$store NoVal" "$off NoVal" "$exit 0 NoVal"
 sed -i 's/tracer version = 5/tracer version = 6/' later/kernel-1.traceg
-run 0 run later -p h100 --unmodelled skip
+run 0 run later -p a100 --unmodelled skip
 says 'UTMALDG 4, UTMASTG 2, UBLKCP 2'
 trace cut "$list" "$exit"
 sed -i 's/tracer version = 5/tracer version = 6/; s/EXIT 0 0 0/EXIT 0 0 0 NoVal/' cut/kernel-1.traceg
-refused 2 'the line ends before its NoVal' run cut -p h100 --unmodelled skip
+refused 2 'the line ends before its NoVal' run cut -p a100 --unmodelled skip
 
 # Packed traces and .tracez files keep them.
 run 0 trace pack real -o real.lspk
-refused 3 "(UTMALDG 4, UTMASTG 2, UBLKCP 2), the first is UTMALDG at pc 0x10" run real.lspk -p h100
+refused 3 "(UTMALDG 4, UTMASTG 2, UBLKCP 2), the first is UTMALDG at pc 0x10" run real.lspk -p a100
 run 0 trace pack real.lspk -o real-z --format tracez
-refused 3 "(UTMALDG 4, UTMASTG 2, UBLKCP 2), the first is UTMALDG at pc 0x10" run real-z -p h100
+refused 3 "(UTMALDG 4, UTMASTG 2, UBLKCP 2), the first is UTMALDG at pc 0x10" run real-z -p a100

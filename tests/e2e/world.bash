@@ -62,7 +62,8 @@ END
         "$LOCKSTEP" sweep $small -p rtx3070 -v core.scheduler=gto,lrr -v cores=1,2,3,4 -o sweep.db >/dev/null &&
         "$LOCKSTEP" sweep $small -p rtx3070 -v cores=1,2,4 -o cores.db >/dev/null &&
         "$LOCKSTEP" sweep $small -p rtx3070 -v cores=1,2,4 -o parts.db --shard 1/2 >/dev/null &&
-        "$LOCKSTEP" sweep $small -p rtx3070 -v cores=1,2,4 -o parts.db --shard 2/2 >/dev/null
+        "$LOCKSTEP" sweep $small -p rtx3070 -v cores=1,2,4 -o parts.db --shard 2/2 >/dev/null &&
+        "$LOCKSTEP" merge parts.1-of-2.db parts.2-of-2.db -o all.db >/dev/null
 }
 
 # world_run DIR SECONDS COMMAND: runs a command line there. 124: it was still running after so many seconds.

@@ -1,5 +1,5 @@
-/* fuzz_hsa.c: code objects and offload bundles: any bytes as a file, and any bytes as metadata. Nothing
- * crashes, a refusal is one line, and all reads stay inside of the image. */
+/* fuzz_hsa.c: code objects and offload bundles, compressed or not: any bytes as a file, and any bytes as metadata.
+ * Nothing crashes, a refusal is one line, and all reads stay inside of the image. */
 #include "workload/hsa/hsa.h"
 #include "workload/hsa/meta.h"
 
@@ -69,13 +69,19 @@ static void check_meta(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const void *object;
-    size_t bytes;
+    const void *plain, *object;
+    size_t plain_bytes, bytes;
+    mem_arena arena = { 0 };
     ls_error err;
-    ls_status status = hsa_bundle_pick(data, size, NULL, &object, &bytes, &err);
+    ls_status status = hsa_bundle_unpack(&arena, data, size, &plain, &plain_bytes, &err);
     check_error(status, &err);
+    if (status == LS_OK) {
+        status = hsa_bundle_pick(plain, plain_bytes, NULL, &object, &bytes, &err);
+        check_error(status, &err);
+    }
     if (status == LS_OK)
         check_object(object, bytes);
+    arena_fini(&arena);
     check_meta(data, size);
     return 0;
 }

@@ -247,6 +247,22 @@ static void keep_times(const hsa_amd_times *kernel, const hsa_amd_times *copied)
     fclose(file);
 }
 
+/* The first packet ends before time has passed. Its time is not 0, which HIP takes for no time. */
+static void test_first_time(void **state)
+{
+    hsa_signal_t ended = signal_of(1);
+    hsa_amd_times times = { 0 };
+    const aql_barrier barrier = { .header = PACKET_BARRIER_AND | PACKET_BARRIER_BIT, .completion = ended };
+    (void)state;
+    assert_int_equal(F(hsa_queue_create)(gpu, 64, 0, NULL, NULL, UINT32_MAX, UINT32_MAX, &queue), HSA_OK);
+    submit(&barrier);
+    wait_below_1(ended);
+    assert_int_equal(F(hsa_amd_profiling_get_dispatch_time)(gpu, ended, &times), HSA_OK);
+    assert_true(times.start > 0 && times.end >= times.start && times.end < 1000000);
+    assert_int_equal(F(hsa_queue_destroy)(queue), HSA_OK);
+    assert_int_equal(F(hsa_signal_destroy)(ended), HSA_OK);
+}
+
 /* A kernel waits for a barrier packet, which waits for a signal of the host; a copy waits for the kernel. */
 static void test_packets(void **state)
 {
@@ -394,9 +410,11 @@ static void test_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_agents),  cmocka_unit_test(test_pools),         cmocka_unit_test(test_signals),
-        cmocka_unit_test(test_packets), cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_rect),
-        cmocka_unit_test(test_peers),   cmocka_unit_test(test_refusals),      cmocka_unit_test(test_end),
+        cmocka_unit_test(test_agents),   cmocka_unit_test(test_pools),
+        cmocka_unit_test(test_signals),  cmocka_unit_test(test_first_time),
+        cmocka_unit_test(test_packets),  cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_rect),     cmocka_unit_test(test_peers),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_end),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -474,7 +474,8 @@ static void test_foreign(void **state)
     (void)state;
     assert_int_equal(decode(80, "XMAD.MRG", 1, 3, 0).flags, LS_INST_FOREIGN);
     assert_int_equal(decode(61, "XMAD.MRG", 1, 3, 0).flags, 0);
-    assert_int_equal(decode(80, "HGMMA.64x64x16.F32", 1, 0, 0).flags & 0xffff, LS_INST_FOREIGN);
+    assert_int_equal(decode(80, "HGMMA.64x64x16.F32", 1, 0, 0).flags & 0xffff,
+                     LS_INST_FOREIGN | LS_INST_WARP_GROUP);
     assert_int_equal(decode(86, "RED.E.ADD", 0, 2, 4).flags, LS_INST_BYPASS_L1 | LS_INST_ACCEL_BYPASS);
 }
 

@@ -78,6 +78,11 @@ static void test_spaces(void **state)
     assert_int_equal(ls_kernel_space(&info, 0x7f0003000000), LS_SPACE_GLOBAL);
     assert_int_equal(ls_kernel_space(&info, 0x7f0000000010), LS_SPACE_LOCAL);
     assert_int_equal(ls_kernel_space(&info, 0x7f0001000000), LS_SPACE_GLOBAL);
+    info.binary_version = 90; /* a window for each block of a cluster */
+    assert_int_equal(ls_kernel_space(&info, 0x7f0011ffffff), LS_SPACE_SHARED);
+    assert_int_equal(ls_kernel_space(&info, 0x7f0012000000), LS_SPACE_GLOBAL);
+    info.local_base = 0x7f0004000000; /* may lie among them */
+    assert_int_equal(ls_kernel_space(&info, 0x7f0004000000), LS_SPACE_LOCAL);
     ls_kernel_info none = { 0 };
     assert_int_equal(ls_kernel_space(&none, 0x100), LS_SPACE_GLOBAL);
 }

@@ -57,13 +57,16 @@ __kernel void mix(__global uint *data, __constant uint *table, uint words, uint 
     data[id & (words - 1)] = sum;
 }
 
-/* Many loads in flight from many lines: queues below fill up. */
+/* Many loads in flight from many lines: queues below fill up. Then the rates that `mix` has not. */
 __kernel void flood(__global const uint *from, __global uint *to, uint words, uint stride)
 {
     const uint id = (uint)get_global_id(0);
     uint sum = 0;
     for (uint i = 0; i < 12; i++)
         sum += from[(id * stride + i * 4099) & (words - 1)];
+    const float part = (float)(sum & 255);
+    sum += (uint)__builtin_amdgcn_div_fixupf(part, part, 3.0f);
+    sum += (uint)(__builtin_amdgcn_rcp((double)(sum & 255) + 1.0) * 1e6);
     for (uint i = 0; i < 4; i++)
         to[(id * stride + i * 2053) & (words - 1)] = sum + i;
 }

@@ -348,6 +348,7 @@ static inline void rig_program(rig *r, amd_target target, bool wave64, const uin
                           .entry = r->code_at,
                           .rsrc1 = (wave32 ? 3 : 7) | 12u << 6 | 0xc0u << 12, /* 32 VGPRs */
                           .rsrc2 = 2u << 1 | 1u << 7,
+                          .rsrc3 = amd_target_is_gfx9(target) ? 15 : 0, /* CDNA: all 64 are VGPRs */
                           .properties = (uint16_t)(1u << 3 | (wave32 ? 1u << 10 : 0)) };
     ls_error error;
     ls_status status = amd_program_create(&kernel, r->address_space, &r->program, &error);

@@ -20,6 +20,7 @@
 #include "model/amd_memory/channel.h"
 #include "model/amd_memory/hub.h"
 #include "model/amd_memory/place_memory.h"
+#include "model/amd_memory/snoop.h"
 #include "model/amd_memory/tlb.h"
 
 #include <stdio.h>
@@ -36,6 +37,8 @@ typedef struct rig_shape {
     uint32_t clusters, clients, channels, slices;
     bool array, side, shared_l0; /* an L1 for all; a memory-side cache; one L0 for all clients of a cluster */
     bool translated;             /* a TLB before each L0, and an MMU */
+    uint64_t
+        snoop_entries; /* not 0: each cluster is a die, its L0 the die's L2; snoop filters before `l2`, one slice */
     line_tlb_spec tlb;
     line_mmu_spec mmu;
     line_cache_spec l0, l1, l2, l3;
@@ -78,6 +81,7 @@ typedef struct rig {
     ls_block *l3[RIG_CHANNELS_MAX], *home[RIG_CHANNELS_MAX], *memory[RIG_CHANNELS_MAX];
     ls_block *tlb[RIG_CLUSTERS_MAX * RIG_CLIENTS_MAX], *mmu;
     ls_region *mmu_region;
+    ls_block *snoops[RIG_CHANNELS_MAX], *snoop_ends[RIG_CLUSTERS_MAX];
     ls_block *hubs[RIG_CLUSTERS_MAX + 1], *gates[RIG_CHANNELS_MAX + 1];
     ls_region *cluster_regions[RIG_CLUSTERS_MAX + 1], *l2_regions[RIG_CHANNELS_MAX];
 } rig;
@@ -268,9 +272,16 @@ static inline void rig_build_partition(rig *r, uint32_t i, ls_clock clock, uint3
         line_cache_set_passing(*l2, s->passing_l2);
         line_cache_set_map(*l2, &r->map);
     }
+    ls_block **tops = &r->l2[i * s->slices];
+    if (s->snoop_entries != 0) {
+        snprintf(name, sizeof name, "snoop%u", i);
+        RIG_OK(line_snoop_create(r->l2_regions[i], name, s->clusters, s->snoop_entries, &r->map, tops[0],
+                                 &r->snoops[i], err));
+        tops = &r->snoops[i];
+    }
     snprintf(name, sizeof name, "gate%u", i);
     RIG_OK(line_gate_create(r->l2_regions[i], name, sources, sources * RIG_CREDITS, &r->gates[i], err));
-    RIG_OK(line_gate_set_slices(r->gates[i], &r->map, &r->l2[i * s->slices], s->slices, err));
+    RIG_OK(line_gate_set_slices(r->gates[i], &r->map, tops, s->slices, err));
 }
 
 /* Links between hub `from` and all partitions. */
@@ -381,6 +392,33 @@ static inline void rig_build_requesters(rig *r)
     *(rig_requesters *)ls_block_state(block) = (rig_requesters){ .at = r->clients, .count = r->client_count };
 }
 
+/* Probes and their answers between each filter and each die. */
+static inline void rig_join_snoops(rig *r)
+{
+    mem_map one;
+    char name[64];
+    ls_link *link;
+    RIG_OK(mem_map_init(&one,
+                        &(mem_map_spec){ .channels = 1,
+                                         .slices_per_channel = 1,
+                                         .interleave_bytes = 256,
+                                         .bit_map = "RBCS" },
+                        err));
+    for (uint32_t die = 0; die < r->shape.clusters; die++) {
+        snprintf(name, sizeof name, "probes%u", die);
+        RIG_OK(line_snoop_end_create(r->cluster_regions[die], name, die, &one, &r->l0[die], r->shape.channels,
+                                     &r->snoop_ends[die], err));
+        for (uint32_t i = 0; i < r->shape.channels; i++) {
+            rig_link(r, "probe", i, die, r->l2_regions[i], r->cluster_regions[die], line_snoop_end_receive,
+                     line_snoop_end_receiver(r->snoop_ends[die], i), &link);
+            line_snoop_set_probe(r->snoops[i], die, link);
+            rig_link(r, "probed", i, die, r->cluster_regions[die], r->l2_regions[i], line_snoop_receive_ack,
+                     ls_block_state(r->snoops[i]), &link);
+            line_snoop_end_set_ack(r->snoop_ends[die], i, link);
+        }
+    }
+}
+
 static inline rig *rig_create(const rig_shape *shape, uint64_t memory_bytes)
 {
     rig *r = calloc(1, sizeof *r);
@@ -433,6 +471,8 @@ static inline rig *rig_create(const rig_shape *shape, uint64_t memory_bytes)
             RIG_OK(line_hub_set_links(r->hubs[i], i, NULL, &there, 1, err));
         }
     }
+    if (shape->snoop_entries != 0)
+        rig_join_snoops(r);
     RIG_OK(ls_engine_check_ports(r->engine, err));
     return r;
 }

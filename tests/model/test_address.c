@@ -29,6 +29,12 @@ static const mem_map_spec qv100 = { .channels = 32,
                                     .slice_hash = MEM_HASH_IPOLY,
                                     .bit_map = "dramid@8;00000000.00000000.00000000.00000000." HBM_BITS };
 
+/* 160 slices: 5 groups of 32. */
+static const mem_map_spec hopper = { .channels = 40,
+                                     .slices_per_channel = 4,
+                                     .slice_hash = MEM_HASH_IPOLY_MODULO,
+                                     .bit_map = "dramid@8;00000000.00000000.00000000.00000000." HBM_BITS };
+
 static mem_map make(const mem_map_spec *spec)
 {
     mem_map map;
@@ -210,6 +216,14 @@ static void second_opinion(const mem_map_spec *spec, uint32_t shift, uint64_t ad
         place->slice = global % slices;
     } else if (spec->slice_hash == MEM_HASH_XOR) {
         place->channel ^= (uint32_t)(high % channels);
+    } else if (spec->slice_hash == MEM_HASH_IPOLY_MODULO) {
+        uint32_t global = place->channel * slices + place->slice, group = channels * slices, bits = 0;
+        for (; group % 2 == 0; group /= 2)
+            bits++;
+        group = 1u << bits; /* slices of a group */
+        global = global / group * group + ipoly_bit_by_bit(place->local >> shift, global % group, bits);
+        place->channel = global / slices;
+        place->slice = global % slices;
     }
 }
 
@@ -227,6 +241,11 @@ static void test_bit_by_bit(void **state)
         { .channels = 12, .slices_per_channel = 2, .slice_hash = MEM_HASH_IPOLY, .bit_map = rtx3070.bit_map },
         { .channels = 22, .slices_per_channel = 2, .slice_hash = MEM_HASH_IPOLY, .bit_map = qv100.bit_map },
         { .channels = 1, .slices_per_channel = 1, .bit_map = qv100.bit_map },
+        hopper,
+        { .channels = 48,
+          .slices_per_channel = 4,
+          .slice_hash = MEM_HASH_IPOLY_MODULO,
+          .bit_map = qv100.bit_map },
         { .channels = 6, .slices_per_channel = 4, .bit_map = SCATTERED },
         { .channels = 16, .slices_per_channel = 4, .slice_hash = MEM_HASH_IPOLY, .bit_map = SCATTERED },
     };
@@ -247,7 +266,7 @@ static void test_bit_by_bit(void **state)
             assert_int_equal(dram.column, expected_dram.column);
             /* And back. Where a remainder follows the hash, two addresses may share a place. */
             uint64_t back = mem_map_address(&map, &place);
-            if (map.power_of_two || map.hash == MEM_HASH_NONE)
+            if (map.power_of_two || map.hash == MEM_HASH_NONE || map.hash == MEM_HASH_IPOLY_MODULO)
                 assert_int_equal(back, address);
             ls_sector_place again = mem_map_place(&map, back);
             assert_memory_equal(&again, &place, sizeof again);
@@ -294,6 +313,7 @@ static void test_bijective_and_balanced(void **state)
     mem_map_spec xored = rtx3070;
     xored.slice_hash = MEM_HASH_XOR;
     check_bijective(&xored, 1 << 16);
+    check_bijective(&hopper, 40 * 4 * 512);
 }
 
 /* Strides of powers of two, which put everything into one slice without a hash, spread with IPOLY. */
@@ -332,6 +352,27 @@ static void test_ipoly_of_few_channels(void **state)
             for (uint64_t i = 0; i < spec.channels; i++)
                 channels |= UINT64_C(1) << mem_map_place(&map, i << shift).channel;
             assert_int_equal(__builtin_popcountll(channels), spec.channels);
+            assert_int_equal(mem_map_plain_channel(&map, UINT64_C(5) << shift),
+                             mem_map_place(&map, UINT64_C(5) << shift).channel);
+        }
+    }
+}
+
+/* And over more. */
+static void test_ipoly_of_many_channels(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 7; bits <= 8; bits++) {
+        mem_map_spec spec = rtx3070;
+        spec.channels = 1u << bits;
+        spec.slices_per_channel = 1;
+        check_bijective(&spec, 1 << 16);
+        mem_map map = make(&spec);
+        for (uint32_t shift = 8; shift <= 24; shift++) {
+            uint32_t seen[256] = { 0 }, count = 0;
+            for (uint64_t i = 0; i < spec.channels; i++)
+                count += seen[mem_map_plain_channel(&map, i << shift)]++ == 0;
+            assert_int_equal(count, spec.channels);
             assert_int_equal(mem_map_plain_channel(&map, UINT64_C(5) << shift),
                              mem_map_place(&map, UINT64_C(5) << shift).channel);
         }
@@ -430,9 +471,9 @@ static void test_errors(void **state)
     s.channels = 12;
     s.slice_hash = MEM_HASH_XOR;
     expect_error(&s, LS_ERR_UNSUPPORTED, "'xor' needs a power of two");
-    s.channels = 64;
+    s.channels = 256;
     s.slice_hash = MEM_HASH_IPOLY;
-    expect_error(&s, LS_ERR_UNSUPPORTED, "64 channels of 2 need 128");
+    expect_error(&s, LS_ERR_UNSUPPORTED, "256 channels of 2 need 512");
 }
 
 int main(void)
@@ -445,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_bijective_and_balanced),
         cmocka_unit_test(test_ipoly_spreads_strides),
         cmocka_unit_test(test_ipoly_of_few_channels),
+        cmocka_unit_test(test_ipoly_of_many_channels),
         cmocka_unit_test(test_dram_places_are_unique),
         cmocka_unit_test(test_prefix_is_optional),
         cmocka_unit_test(test_errors),

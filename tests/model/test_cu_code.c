@@ -86,7 +86,10 @@ static void instructions(void **state)
 /* Cycles of Fiji (DPFACTOR is 8 there) for a wave of 64 on the "gcn" model. */
 static unsigned model_cycles(amd_op op, amd_class class_)
 {
-    static const unsigned times[CU_RATE_COUNT] = { 1, 2, 4, 4, 8, 16 };
+    static const unsigned times[CU_RATE_COUNT] = {
+        [CU_RATE_FULL] = 1,   [CU_RATE_HALF] = 2,         [CU_RATE_QUARTER] = 4,       [CU_RATE_DIVIDE] = 4,
+        [CU_RATE_DOUBLE] = 8, [CU_RATE_DOUBLE_SLOW] = 16, [CU_RATE_DOUBLE_TRANS] = 16, [CU_RATE_TRANS] = 4
+    };
     return 4 * times[cu_code_rate(op, class_)];
 }
 
@@ -134,11 +137,23 @@ static void rates(void **state)
     assert_int_equal(shifts, 3);
 }
 
+/* Packed floats have a rate of their own; moves of pairs and packed halves do not. */
+static void packed_rates(void **state)
+{
+    (void)state;
+    static const amd_op packed[] = { AMD_V_PK_FMA_F32, AMD_V_PK_MUL_F32, AMD_V_PK_ADD_F32 };
+    for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++)
+        assert_int_equal(cu_code_rate(packed[i], AMD_CLASS_VALU), CU_RATE_PACKED);
+    assert_int_equal(cu_code_rate(AMD_V_PK_MOV_B32, AMD_CLASS_VALU), CU_RATE_FULL);
+    assert_int_equal(cu_code_rate(AMD_V_PK_FMA_F16, AMD_CLASS_VALU), CU_RATE_FULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instructions),
         cmocka_unit_test(rates),
+        cmocka_unit_test(packed_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

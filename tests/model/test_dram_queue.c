@@ -347,6 +347,26 @@ static void test_plugin_chooses(void **state)
     assert_int_equal(n.requests, LS_COUNT_OF(r));
 }
 
+/* Many requests for few banks: a plug-in never sees one whose bank is busy, so each is served once, after it came. */
+static void test_plugin_sees_free_banks(void **state)
+{
+    (void)state;
+    bank_spec spec = gddr6();
+    rig_request r[300] = { 0 };
+    ls_random random;
+    spec.scheduler = BANK_SCHEDULERS + 1;
+    ls_random_init(&random, 11);
+    for (size_t i = 0; i < LS_COUNT_OF(r); i++)
+        r[i] = (rig_request){ .at = 10 + 3 * i,
+                              .bank = (uint32_t)ls_random_below(&random, 3),
+                              .row = (uint32_t)ls_random_below(&random, 5),
+                              .atoms = (uint8_t)(1 + ls_random_below(&random, 4)) };
+    ls_dram_counters n = rig_run_model("bank", &spec, (rig_driver){ .ask = true }, r, LS_COUNT_OF(r));
+    for (size_t i = 0; i < LS_COUNT_OF(r); i++)
+        assert_true(r[i].done > r[i].at);
+    assert_int_equal(n.requests, LS_COUNT_OF(r));
+}
+
 static ls_status try_scheduler(uint32_t scheduler, ls_error *err)
 {
     ls_engine *engine;
@@ -403,6 +423,7 @@ int main(void)
         cmocka_unit_test(test_conservation),
         cmocka_unit_test(test_plugin_as_built_in),
         cmocka_unit_test(test_plugin_chooses),
+        cmocka_unit_test(test_plugin_sees_free_banks),
         cmocka_unit_test(test_plugin_that_errs),
     };
     return cmocka_run_group_tests_name("dram_queue", tests, NULL, NULL);

@@ -198,7 +198,7 @@ static void add(rig *r, uint32_t gpu, ls_sector_kind kind, uint64_t address)
     s->script[s->count] = (ls_sector_message){ .address = address,
                                                .byte_mask = UINT32_MAX,
                                                .token = s->count + 1,
-                                               .slice = (uint16_t)(1 - gpu),
+                                               .slice = LS_SECTOR_SLICE(1 - gpu),
                                                .kind = (uint8_t)kind };
     s->count++;
 }

@@ -193,7 +193,7 @@ static void add(rig *r, ls_cycle at, ls_sector_kind kind, uint64_t offset)
                                          .local = place.local,
                                          .byte_mask = 0xf,
                                          .token = w->count,
-                                         .slice = (uint16_t)place.slice,
+                                         .slice = LS_SECTOR_SLICE(place.slice),
                                          .kind = (uint8_t)kind,
                                          .global = true,
                                          .remote = true } };

@@ -188,7 +188,7 @@ static void test_set_arguments(void **state)
     fx_refused(CL_INVALID_ARG_VALUE, clSetKernelArg(kernel, 0, 8, &readable));
     fx_ok(clSetKernelArg(kernel, 0, 8, &none));
     fx_ok(clSetKernelArg(kernel, 0, 8, NULL));
-    fx_refused(CL_INVALID_ARG_VALUE, clSetKernelArg(pictures, 0, 8, &buffer));
+    fx_refused(CL_INVALID_MEM_OBJECT, clSetKernelArg(pictures, 0, 8, &buffer));
     fx_refused(CL_INVALID_ARG_VALUE, clSetKernelArg(pictures, 0, 8, &writable));
     fx_refused(CL_INVALID_ARG_VALUE, clSetKernelArg(pictures, 1, 8, &readable));
     fx_refused(CL_INVALID_SAMPLER, clSetKernelArg(pictures, 2, 8, &no_sampler));

@@ -183,8 +183,8 @@ static void test_svm(void **state)
         fx_ok(clReleaseKernel(kernel));
         skip();
     }
-    assert_int_equal(can, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER);
-    assert_null(clSVMAlloc(fx_context, CL_MEM_SVM_FINE_GRAIN_BUFFER, 64, 0));
+    assert_int_equal(can, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER);
+    assert_null(clSVMAlloc(fx_context, CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS, 64, 0));
     assert_null(clSVMAlloc(fx_context, CL_MEM_READ_WRITE, 0, 0));
     nodes = clSVMAlloc(fx_context, CL_MEM_READ_WRITE, 3 * sizeof *nodes, 64);
     assert_non_null(nodes);

@@ -186,7 +186,7 @@ static void test_broken_values(void **state)
                  "dir/gpu.config:7: -trace_opcode_latency_initiation_sfu: its latency is 0");
     import_error(
         GPU "-gpgpu_memory_partition_indexing 9\n",
-        "dir/gpu.config:7: -gpgpu_memory_partition_indexing: Accel-Sim has indexing functions 0 to 5, not 9");
+        "dir/gpu.config:7: -gpgpu_memory_partition_indexing: Accel-Sim has indexing functions 0 to 6, not 9");
     import_error(GPU "-dram_bnk_indexing_policy 7\n",
                  "dir/gpu.config:7: -dram_bnk_indexing_policy: 7 is none of the 3 that can be imported");
 }
@@ -390,6 +390,21 @@ static void test_notes(void **state)
                            "(gpu.config:9): a limit of the CUDA runtime\n"));
 }
 
+/* Reads that meet in front of a slice of L2: off unless it is switched on. */
+static void test_coalescer(void **state)
+{
+    (void)state;
+    platform_import out =
+        import_good(GPU "-gpgpu_lrc_enabled 1\n-gpgpu_lrc_max_entries 1024\n-gpgpu_lrc_max_merged 4\n", "");
+    key_is(&out, "l2.coalesce_entries", "1024");
+    key_is(&out, "l2.coalesce_requests", "4");
+    out = import_good(GPU "-gpgpu_lrc_enabled 1\n", ""); /* its own defaults */
+    key_is(&out, "l2.coalesce_entries", "256");
+    key_is(&out, "l2.coalesce_requests", "32");
+    out = import_good(GPU "-gpgpu_lrc_max_entries 1024\n", "");
+    assert_null(strstr(out.yaml, "coalesce_entries"));
+}
+
 /* Switches that change what memory does, and kernels side by side. */
 static void test_switches(void **state)
 {
@@ -461,6 +476,7 @@ int main(void)
         TEST(test_address_map),
         TEST(test_dram),
         TEST(test_notes),
+        TEST(test_coalescer),
         TEST(test_switches),
         TEST(test_note_table),
         TEST(test_head),

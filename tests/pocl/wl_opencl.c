@@ -37,7 +37,7 @@ ls_status wl_opencl_run(const wl_workload *w, const char *directory, ocl_device 
     const char *name = w->kernels ? w->kernels : w->name;
     const char *path = arena_printf(&r.arena, "%s/%s/%s.cl", directory, name, name);
     if (!file_exists(path))
-        path = arena_printf(&r.arena, "%s/micro/%s.cl", directory, name);
+        path = arena_printf(&r.arena, "%s/%s/%s.cl", directory, w->suite ? w->suite : "micro", name);
     r.status = file_read(&r.arena, path, 1 << 20, &source, &bytes, err);
     if (r.status == LS_OK)
         r.status = ocl_build(device, source, bytes, "", &r.program, err);
@@ -254,6 +254,23 @@ void wl_report(wl_run *r, const wl_transfer *transfer)
     (void)r, (void)transfer;
 }
 
+void wl_report_region(wl_run *r, const wl_region *region)
+{
+    (void)r, (void)region;
+}
+
+bool wl_is_timed(const wl_run *r)
+{
+    (void)r;
+    return false;
+}
+
+uint64_t wl_now_ns(const wl_run *r)
+{
+    (void)r;
+    return 0;
+}
+
 ls_gpu_address wl_zeroed(wl_run *r, size_t bytes)
 {
     ls_gpu_address buffer = wl_buffer(r, bytes);
@@ -274,6 +291,16 @@ void wl_download(wl_run *r, void *to, ls_gpu_address from, size_t bytes)
         memcpy(to, (const void *)(uintptr_t)from, bytes);
 }
 
+void wl_preset(wl_run *r, ls_gpu_address to, const void *from, size_t bytes)
+{
+    wl_write(r, to, from, bytes);
+}
+
+void wl_look(wl_run *r, void *to, ls_gpu_address from, size_t bytes)
+{
+    wl_download(r, to, from, bytes);
+}
+
 ls_gpu_address wl_upload(wl_run *r, const void *data, size_t bytes)
 {
     const ls_gpu_address buffer = wl_buffer(r, bytes);
@@ -292,6 +319,14 @@ void wl_launch_args(wl_run *r, const char *kernel, wl_size grid, wl_size group, 
     const uint32_t g[3] = { grid.x, grid.y, grid.z }, l[3] = { group.x, group.y, group.z };
     if (r->status == LS_OK)
         r->status = ocl_run(r->program, kernel, g, l, args, arg_count, r->err);
+}
+
+/* Samples belong to simulated time: PoCL runs whole grids. */
+void wl_launch_groups_args(wl_run *r, ls_groups groups, const char *kernel, wl_size grid, wl_size group,
+                           const ls_gpu_arg *args, size_t arg_count)
+{
+    (void)groups;
+    wl_launch_args(r, kernel, grid, group, args, arg_count);
 }
 
 /* ------------------------------------------------------------------------------------------ comparing */

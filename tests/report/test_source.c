@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-enum { MEMORY = 5 }; /* of the reasons of cores */
+enum { MEMORY = 6 }; /* of the reasons of cores */
 
 static inst_counted inst(uint64_t pc, const char *text, uint64_t executed, uint64_t memory)
 {
@@ -24,7 +24,7 @@ static void test_reasons_are_in_the_order_of_the_counts(void **state)
 {
     (void)state;
     const char *const *names;
-    assert_int_equal(source_reasons(SOURCE_NVIDIA, &names), 8);
+    assert_int_equal(source_reasons(SOURCE_NVIDIA, &names), 9);
     assert_string_equal(names[MEMORY], "memory");
     assert_int_equal(source_reasons(SOURCE_AMD, &names), 13);
     assert_string_equal(names[0], "vmcnt");
@@ -121,10 +121,11 @@ static void test_csv_has_a_row_per_instruction(void **state)
     source_csv(book, to);
     fclose(to);
     assert_string_equal(
-        text, "kernel,launches,pc,instruction,file,line,executed,lanes,bytes,requests,request_bytes,hits,"
-              "conflicts,stall_idle,stall_fetch,stall_barrier,stall_fence,stall_async,stall_memory,"
-              "stall_dependence,stall_unit\n"
-              "k,2,16,\"LDG.E R4, R2\",a.cl,3,2,64,0,0,32,0,0,0,0,0,0,0,7,0,0\n");
+        text,
+        "kernel,launches,pc,instruction,file,line,executed,lanes,bytes,requests,request_bytes,hits,"
+        "conflicts,stall_idle,stall_fetch,stall_barrier,stall_fence,stall_async,stall_mbarrier,stall_memory,"
+        "stall_dependence,stall_unit\n"
+        "k,2,16,\"LDG.E R4, R2\",a.cl,3,2,64,0,0,32,0,0,0,0,0,0,0,0,7,0,0\n");
     free(text);
     source_destroy(book);
 }

@@ -106,8 +106,9 @@ __attribute__((unused)) static rig_outcome rig_run(const char *kernel, const cha
     o.l2_sectors = rig_counter(engine, "core", "expected_l2_sectors") + rig_counter(engine, "l2", "accesses");
     o.dram_sectors = rig_counter(engine, "core", "expected_dram_sectors") +
                      rig_counter(engine, "dram", "reads") + rig_counter(engine, "dram", "writes");
-    static const char *const stalls[] = { "stall_idle",  "stall_fetch",  "stall_barrier",    "stall_fence",
-                                          "stall_async", "stall_memory", "stall_dependence", "stall_unit" };
+    static const char *const stalls[] = { "stall_idle",   "stall_fetch",      "stall_barrier",
+                                          "stall_fence",  "stall_async",      "stall_mbarrier",
+                                          "stall_memory", "stall_dependence", "stall_unit" };
     o.slots = rig_counter(engine, "core", "issue_slots");
     o.accounted = rig_counter(engine, "core", "issued");
     for (size_t i = 0; i < sizeof stalls / sizeof stalls[0]; i++)

@@ -58,6 +58,15 @@ static const uint32_t scratch8[] = {
     0x32040208, 0x38060680, 0xdc700000, 0x00000402, 0xbf810000,
 };
 
+/* Five rounds of v1 = v1 * 1.3, + 0.1 rounded up, - rsq(v1) * |v1|, and in lanes above 7 times 2, with s_nop, s_waitcnt
+ * and s_getpc between; then v1 and the pc go to the word of the work-item. gfx1030, waves of 32. */
+static const uint32_t rounds10[] = {
+    0xf4040100, 0xfa000000, 0x7e020d00, 0xbe860385, 0xbf8cc07f, 0xbf800000, 0x100202ff, 0x3fa66666,
+    0xbfa40005, 0x060202ff, 0x3dcccccd, 0xbfa40000, 0x7e045d01, 0xd54b0201, 0x24060302, 0xbf8c3f70,
+    0x7d820087, 0xbe873c6a, 0x06020301, 0xbf800001, 0xbefe0307, 0xbe881f00, 0x8106c106, 0xbf078006,
+    0xbf85ffec, 0x4a060208, 0xd7460004, 0x04010c02, 0x34080882, 0xdc708000, 0x00040304, 0xbf810000,
+};
+
 enum { KERNARG = 1u << 3, SCRATCH_BUFFER = 1u << 0, WAVE32 = 1u << 10 };
 
 typedef struct machine {
@@ -415,6 +424,42 @@ static void trace(void **state)
     machine_fini(&m);
 }
 
+static void count_steps(void *self, const emulate_step *step)
+{
+    (void)step;
+    ++*(uint64_t *)self;
+}
+
+/* Runs of direct entries leave the same memory and the same counts as one body at a time does under a hook. */
+static void same_when_watched(void **state)
+{
+    (void)state;
+    static uint32_t words[2][1024];
+    ls_gpu_counts counts[2];
+    uint64_t seen = 0;
+    for (unsigned watched = 0; watched < 2; watched++) {
+        machine m;
+        machine_init(&m, 1);
+        amd_kernel kernel = machine_kernel(&m, rounds10, sizeof rounds10);
+        kernel.target = AMD_GFX1030;
+        kernel.properties |= WAVE32;
+        amd_program *program;
+        assert_int_equal(amd_program_create(&kernel, m.address_space, &program, NULL), LS_OK);
+        emulate_launch launch = machine_launch(&m, 700, 48); /* waves of 32, of 16 and of 12 lanes */
+        launch.hook = watched ? count_steps : NULL;
+        launch.hook_self = &seen;
+        assert_int_equal(emulate_run(m.emulator, program, &launch, &counts[watched], NULL, NULL), LS_OK);
+        memcpy(words[watched], machine_data(&m), sizeof words[watched]);
+        amd_program_destroy(program);
+        machine_fini(&m);
+    }
+    assert_memory_equal(words[0], words[1], sizeof words[0]);
+    assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
+    assert_int_equal(counts[0].instructions, 29 * (4 + 5 * 17 + 5));
+    assert_int_equal(seen, counts[0].instructions);
+    assert_int_not_equal(words[0][0], words[0][1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -428,6 +473,7 @@ int main(void)
         cmocka_unit_test(refusals),
         cmocka_unit_test(grid_barrier),
         cmocka_unit_test(trace),
+        cmocka_unit_test(same_when_watched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

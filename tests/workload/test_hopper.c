@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <inttypes.h>
 
 #include "temp_dir.h"
 #include "trace_tools.h"
@@ -282,6 +283,17 @@ static void test_damage(void **state)
         const char *said = read_pages(bad, bytes);
         if (!strstr(said, cases[i].said))
             fail_msg("case %zu: '%s' instead of '%s'", i, said, cases[i].said);
+    }
+    for (uint64_t lines = 17; lines <= 19; lines += 2) { /* all counts agree, but the page has 18 lines */
+        char said[100];
+        snprintf(said, sizeof said, "page 0 of warp 0 of block 0 has 18 lines, the index says %" PRIu64,
+                 lines);
+        memcpy(bad, good, bytes);
+        set_number(bad + warp, lines, 4);
+        set_number(bad + warp + 16, lines, 4);
+        set_number(bad + data, lines, 4);
+        if (!strstr(read_pages(bad, bytes), said))
+            fail_msg("'%s' instead of '%s'", read_pages(bad, bytes), said);
     }
     for (size_t cut = 0; cut < bytes; cut += cut < sizes ? 97 : 7) /* any length is refused with one line */
         if (!*read_pages(good, cut))

@@ -87,6 +87,22 @@ static void test_pooled(void **state)
     assert_true(isnan(sample_stratum_spread(&s[1])));
 }
 
+/* Two equal units are no proof that all are: the pooled variance, 1 % of the mean squared, counts as one observation more. */
+static void test_equal_by_chance(void **state)
+{
+    (void)state;
+    sample_stratum s[2] = { { .units = 10, .size = 10 }, { .units = 4, .size = 4 } };
+    for (int i = 0; i < 2; i++) {
+        sample_stratum_add(&s[0], 1, 10, 0);
+        sample_stratum_add(&s[1], 1, i == 0 ? 9 : 11, 0);
+    }
+    sample_total t = sample_estimate(s, 2);
+    double first = 100 * 0.8 * ((0 + 1) / 2.0) / 2, second = 16 * 0.5 * ((2 + 1) / 2.0) / 2;
+    assert_near(t.value, 140, 1e-9);
+    assert_near(t.freedom, (first + second) * (first + second) / (first * first + second * second), 1e-9);
+    assert_near(t.half, 12.7062 * sqrt(first + second), 1e-3);
+}
+
 /* Neyman: the stratum with three times the deviation gets three times as many. */
 static void test_allocation(void **state)
 {
@@ -214,6 +230,27 @@ static void test_goal(void **state)
     assert_true(r.error <= 0.03 && r.goal == 0.03);
     assert_true(r.simulated_kernels > 100 && r.simulated_kernels < 1500);
     assert_true(truth >= r.low && truth <= r.high);
+    sample_plan_destroy(plan);
+}
+
+/* A goal that nothing but all kernels reaches: each is chosen once, and none is left out. */
+static void test_strict_goal(void **state)
+{
+    (void)state;
+    enum { COUNT = 40 };
+    uint64_t counts[COUNT], seed = 3;
+    for (size_t i = 0; i < COUNT; i++)
+        counts[i] = 1000;
+    sample_plan *plan = plan_of("error=0.1%", counts, COUNT);
+    sample_result r;
+    do {
+        for (size_t i = 0; i < COUNT; i++)
+            if (sample_plan_wants(plan, i))
+                sample_plan_measured(plan, i,
+                                     &(sample_measure){ .cycles = 1000 + (double)(noise(&seed) % 700) });
+    } while (sample_plan_more(plan));
+    sample_plan_estimate(plan, &r);
+    assert_int_equal(r.simulated_kernels, COUNT);
     sample_plan_destroy(plan);
 }
 
@@ -403,13 +440,14 @@ static void test_describe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_student),    cmocka_unit_test(test_one_stratum),
-        cmocka_unit_test(test_ratio),      cmocka_unit_test(test_census),
-        cmocka_unit_test(test_pooled),     cmocka_unit_test(test_allocation),
-        cmocka_unit_test(test_strata),     cmocka_unit_test(test_representatives),
-        cmocka_unit_test(test_goal),       cmocka_unit_test(test_in_order),
-        cmocka_unit_test(test_option),     cmocka_unit_test(test_steady),
-        cmocka_unit_test(test_not_steady), cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_student),         cmocka_unit_test(test_one_stratum),
+        cmocka_unit_test(test_ratio),           cmocka_unit_test(test_census),
+        cmocka_unit_test(test_pooled),          cmocka_unit_test(test_equal_by_chance),
+        cmocka_unit_test(test_allocation),      cmocka_unit_test(test_strata),
+        cmocka_unit_test(test_representatives), cmocka_unit_test(test_goal),
+        cmocka_unit_test(test_strict_goal),     cmocka_unit_test(test_in_order),
+        cmocka_unit_test(test_option),          cmocka_unit_test(test_steady),
+        cmocka_unit_test(test_not_steady),      cmocka_unit_test(test_warm),
         cmocka_unit_test(test_describe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,12 @@ static inline void compare_dyn(const trace_kernel *a, const ls_cta *ca, const ls
     if (da->addr == LS_ADDR_NONE)
         return;
     assert_int_equal(da->addr & 3, db->addr & 3);
+    if ((da->addr & 3) == LS_ADDR_RECORD) {
+        assert_int_equal(ls_cta_words(ca, da), ls_cta_words(cb, db));
+        assert_memory_equal(ls_cta_record(ca, da), ls_cta_record(cb, db),
+                            ls_cta_words(ca, da) * sizeof(uint64_t));
+        return;
+    }
     ls_cta_addresses(ca, da, wa);
     ls_cta_addresses(cb, db, wb);
     assert_memory_equal(wa, wb, sizeof wa);
@@ -77,6 +83,12 @@ static inline void compare_cta(const trace_kernel *a, const ls_cta *ca, const tr
     assert_int_equal(ca->index, cb->index);
     assert_memory_equal(ca->id, cb->id, sizeof ca->id);
     assert_int_equal(ca->warp_count, cb->warp_count);
+    assert_int_equal(ca->in_cluster, cb->in_cluster);
+    if (ca->in_cluster) {
+        assert_memory_equal(ca->cluster, cb->cluster, sizeof ca->cluster);
+        assert_memory_equal(ca->cluster_cta, cb->cluster_cta, sizeof ca->cluster_cta);
+        assert_int_equal(ca->cluster_rank, cb->cluster_rank);
+    }
     for (uint32_t w = 0; w < ca->warp_count; w++) {
         assert_int_equal(ca->warps[w].count, cb->warps[w].count);
         for (uint32_t i = 0; i < ca->warps[w].count; i++)

@@ -228,6 +228,16 @@ ls_status ls_gpu_copy_out(ls_gpu_context *c, void *to, ls_gpu_address from, size
     return code == CL_SUCCESS ? LS_OK : failed(err, "reading", code);
 }
 
+ls_status ls_gpu_patch(ls_gpu_context *c, ls_gpu_address to, const void *from, size_t bytes, ls_error *err)
+{
+    return ls_gpu_copy_in(c, to, from, bytes, err);
+}
+
+ls_status ls_gpu_look(ls_gpu_context *c, void *to, ls_gpu_address from, size_t bytes, ls_error *err)
+{
+    return ls_gpu_copy_out(c, to, from, bytes, err);
+}
+
 ls_status ls_gpu_copy(ls_gpu_context *c, ls_gpu_address to, ls_gpu_address from, size_t bytes, ls_error *err)
 {
     size_t to_offset, from_offset;

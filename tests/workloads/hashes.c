@@ -47,7 +47,7 @@ int main(int argc, char **argv)
         return SKIPPED;
     }
     for (size_t i = 0; i < wl_count(); i++)
-        for (int size = 0; size < SIZES_COUNT; size++)
+        for (int size = 0; size < SIZES_COUNT && !wl_at(i)->suite; size++)
             failures += !run_one(wl_at(i), system, size);
     ls_gpu_system_destroy(system);
     return failures != 0;

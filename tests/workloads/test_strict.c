@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     if (status != LS_OK)
         printf("%s\n", err.what);
     for (size_t i = 0; i < wl_count() && status == LS_OK; i++)
-        if (argc < 4 || strcmp(argv[3], wl_at(i)->name) == 0)
+        if (!wl_at(i)->suite && (argc < 4 || strcmp(argv[3], wl_at(i)->name) == 0))
             run_workload(&b, wl_at(i));
     for (size_t i = 0; i < 2; i++)
         ls_gpu_system_destroy(b.systems[i]);

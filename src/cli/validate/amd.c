@@ -31,6 +31,10 @@ static const check checks[] = {
         measure_,  expected_, tolerance_, what_,      source_                                                 \
     },
 #include "cli/validate/amd.def"
+};
+
+static const check cdna_checks[] = {
+#include "cli/validate/cdna.def"
 #undef AMD
 #undef INTERCEPT
 #undef BANDWIDTH_OF
@@ -41,15 +45,23 @@ static const char *const columns[] = { "what",  "platform", "workload", "measure
                                        "apart", "limit",    "source",   NULL };
 static const char *const units[] = { "cycles", "us", "GB/s" };
 
-/* "name=value,..." and the parameter. */
+/* "name=value,..." and the parameter. A name with a dot is a key of the platform. */
 static ls_status read_settings(mem_arena *arena, const check *c, uint64_t value, wl_setting out[SETTINGS_MAX],
-                               size_t *count, ls_error *err)
+                               size_t *count, const char *sets[SETTINGS_MAX], size_t *set_count, ls_error *err)
 {
     const char *at = c->settings;
-    *count = 0;
+    *count = *set_count = 0;
     out[(*count)++] = (wl_setting){ c->parameter, value };
     while (*at) {
         size_t name = strcspn(at, "="), text = strcspn(at + name + 1, ",");
+        if (memchr(at, '.', name)) {
+            sets[*set_count] = arena_printf(arena, "%.*s", (int)(name + 1 + text), at);
+            if (!sets[(*set_count)++])
+                return ls_fail(err, LS_ERR_NOMEM, "no memory for settings");
+            at += name + 1 + text;
+            at += *at == ',';
+            continue;
+        }
         wl_setting *s = &out[(*count)++];
         char *copy = arena_printf(arena, "%.*s", (int)name, at);
         if (!copy)
@@ -68,13 +80,16 @@ static ls_status simulate(const validate_reference *ref, mem_arena *arena, const
                           program_result *out, ls_error *err)
 {
     wl_setting settings[SETTINGS_MAX];
+    const char *sets[SETTINGS_MAX];
     program_job job = { .platform = { .platform = c->platform,
                                       .platform_dirs = ref->platform_dirs,
                                       .platform_dir_count = ref->platform_dir_count },
                         .workload = c->workload,
                         .settings = settings,
                         .threads = ref->threads };
-    ls_status status = read_settings(arena, c, value, settings, &job.setting_count, err);
+    job.platform.sets = sets;
+    ls_status status =
+        read_settings(arena, c, value, settings, &job.setting_count, sets, &job.platform.set_count, err);
     return status == LS_OK ? program_simulate(&job, out, err) : status;
 }
 
@@ -107,9 +122,10 @@ static ls_status add_check(const validate_reference *ref, validate_report *repor
                                  units[c->measure], err);
 }
 
-static ls_status measure_hardware(const validate_reference *ref, validate_report *report, ls_error *err)
+static ls_status measure_hardware(const validate_reference *ref, validate_report *report, const char *name,
+                                  const char *title, const check *list, size_t count, ls_error *err)
 {
-    validate_section *section = validate_section_add(report, "amd", "AMD platforms against GPUs", columns);
+    validate_section *section = validate_section_add(report, name, title, columns);
     if (!section)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a report");
     section->about =
@@ -121,8 +137,8 @@ static ls_status measure_hardware(const validate_reference *ref, validate_report
     section->plot_unit = "cycles, us or GB/s";
     ls_status status = LS_OK;
     double sum = 0;
-    for (size_t i = 0; i < LS_COUNT_OF(checks) && status == LS_OK; i++)
-        status = add_check(ref, report, section, &checks[i], err);
+    for (size_t i = 0; i < count && status == LS_OK; i++)
+        status = add_check(ref, report, section, &list[i], err);
     if (status != LS_OK)
         return status;
     for (size_t i = 0; i < section->rows.count; i++)
@@ -214,7 +230,7 @@ static ls_status measure_programs(const validate_reference *ref, validate_report
     ls_status status = LS_OK;
     for (size_t i = 0; i < wl_count() && status == LS_OK; i++)
         for (size_t p = 0; p < LS_COUNT_OF(program_platforms) && status == LS_OK; p++)
-            if (!wl_at(i)->is_micro)
+            if (!wl_at(i)->is_micro && !wl_at(i)->suite)
                 status = add_program(ref, report, section, wl_at(i), program_platforms[p], err);
     if (status != LS_OK)
         return status;
@@ -225,6 +241,13 @@ static ls_status measure_programs(const validate_reference *ref, validate_report
 
 ls_status validate_amd(const validate_reference *ref, validate_report *report, ls_error *err)
 {
-    ls_status status = measure_hardware(ref, report, err);
+    ls_status status =
+        measure_hardware(ref, report, "amd", "AMD platforms against GPUs", checks, LS_COUNT_OF(checks), err);
     return status == LS_OK ? measure_programs(ref, report, err) : status;
+}
+
+ls_status validate_cdna(const validate_reference *ref, validate_report *report, ls_error *err)
+{
+    return measure_hardware(ref, report, "cdna", "CDNA platforms against GPUs", cdna_checks,
+                            LS_COUNT_OF(cdna_checks), err);
 }

@@ -188,8 +188,13 @@ ls_status validate_csv_read(const validate_reference *ref, const char *name, val
     ls_status status = file_read(ref->arena, path, CSV_LIMIT, &text, &bytes, err);
     if (status != LS_OK)
         return status;
-    for (size_t i = 0; i < bytes; i++)
+    for (size_t i = 0; i < bytes; i++) {
+        if (text[i] == 0) {
+            ls_fail(err, LS_ERR_INPUT, "a byte of value 0: this is no CSV file");
+            return ls_error_at(err, path, lines, 0);
+        }
         lines += text[i] == '\n';
+    }
     out->columns = 1;
     for (const char *c = text; *c && *c != '\n'; c++)
         out->columns += *c == ',';
@@ -212,6 +217,10 @@ ls_status validate_csv_read(const validate_reference *ref, const char *name, val
         }
         row++;
         column = 0;
+    }
+    if (column != 0) {
+        ls_fail(err, LS_ERR_INPUT, "the file ends inside a line");
+        return ls_error_at(err, path, row + 1, 0);
     }
     out->rows = row ? row - 1 : 0;
     return LS_OK;

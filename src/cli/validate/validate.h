@@ -1,7 +1,8 @@
 /* validate.h: the comparisons of `lockstep validate` and their output: measured rows with a verdict each, in
  * sections.
  *
- * The measuring half (reference.c, simulate.c, micro.c, traces.c, determinism.c, hardware.c, amd.c, interconnect.c, sample.c) fills a
+ * The measuring half (reference.c, simulate.c, micro.c, traces.c, determinism.c, hardware.c, amd.c, interconnect.c, mi300a.c,
+ * sample.c) fills a
  * validate_report; the printing half (render.c, render_html.c) prints one. Known and understood deviations
  * stand in notes.def with their expected bound; beyond it they fail like any other. */
 #ifndef CLI_VALIDATE_H
@@ -14,7 +15,7 @@
 
 /* --------------------------------------------------------------------------------------------- the report */
 
-#define VALIDATE_COLUMNS 14
+#define VALIDATE_COLUMNS 15
 
 typedef enum validate_verdict {
     VALIDATE_PASS,
@@ -79,6 +80,15 @@ typedef struct validate_reference {
     const char *const *platform_dirs;
     size_t platform_dir_count;
     uint32_t threads; /* of each simulation */
+    /* Of the part mi300a. */
+    const char *const *points; /* more files of measured points */
+    size_t point_file_count;
+    const char *const *benchmarks; /* only these; none: all */
+    size_t benchmark_count;
+    double max_ms;  /* only points that took at most so long; 0: all */
+    uint64_t limit; /* million instructions above which a point is sampled */
+    uint32_t jobs;  /* points at a time, each in a process of its own */
+    FILE *progress; /* a line for each point that is done; NULL: none */
 } validate_reference;
 
 /* dir NULL: the variable, else the tables that are shipped, with the traces of VALIDATE_TRACES_BESIDE if they
@@ -149,6 +159,10 @@ ls_status validate_determinism(const validate_reference *ref, validate_report *r
 ls_status validate_hardware(const validate_reference *ref, validate_report *report, ls_error *err);
 ls_status validate_amd(const validate_reference *ref, validate_report *report, ls_error *err);
 ls_status validate_interconnect(const validate_reference *ref, validate_report *report, ls_error *err);
+/* Latencies and bandwidths of CDNA's GPUs (cdna.def). */
+ls_status validate_cdna(const validate_reference *ref, validate_report *report, ls_error *err);
+/* Kernels that were measured on an MI300A, point by point. */
+ls_status validate_mi300a(const validate_reference *ref, validate_report *report, ls_error *err);
 /* One preset of cli/fidelity.h, or all of them (only < 0). Needs no reference: ref->traces may be NULL. */
 ls_status validate_fidelity(const validate_reference *ref, validate_report *report, int only, ls_error *err);
 

@@ -237,6 +237,14 @@ typedef struct amd_inst {
     };
 } amd_inst;
 
+/* DPP of a 64-bit operation (gfx9) with another control than row_newbcast: LLVM decodes and marks it, the hardware
+ * cannot execute it. */
+static inline bool amd_dpp_is_void(const amd_inst *inst)
+{
+    return inst->form == AMD_DPP16 && (inst->dpp.ctrl & 0x1f0) != 0x150 &&
+           (inst->vdst.dwords == 2 || inst->src[0].dwords == 2 || inst->src[1].dwords == 2);
+}
+
 /* --- decoding and printing ------------------------------------------------------------------------------ */
 
 /* Decodes the instruction at bytes[0], never reading past `bytes + count`; `lanes` (32 or 64) sets the width

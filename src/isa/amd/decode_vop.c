@@ -170,8 +170,6 @@ static bool decode_dpp(amd_decoder *d, unsigned code, unsigned sources)
     if (!(wide ? d->gfx9 : has(d, AMD_ROW_DPP)) || d->count < 8)
         return false;
     uint32_t w = d->w1;
-    if (wide && (amd_bits(w, 8, 9) & 0x1f0) != 0x150)
-        return false;
     out->bytes = 8;
     if (!source(d, 0, AMD_VGPR + amd_bits(w, 0, 8)))
         return false;
@@ -199,7 +197,7 @@ static bool decode_dpp(amd_decoder *d, unsigned code, unsigned sources)
     if ((out->neg | out->abs) & ~allowed)
         return false;
     integer_modifiers(d);
-    return dpp_control_exists(d, out->dpp.ctrl);
+    return wide || dpp_control_exists(d, out->dpp.ctrl);
 }
 
 /* The first source decides the form. */

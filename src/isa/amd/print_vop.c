@@ -122,7 +122,10 @@ static void dpp(amd_printer *p)
             amd_putf(p, "%s%u", i ? "," : "", inst->dpp8[i]);
         amd_put(p, "]");
     } else {
-        amd_print_dpp_control(p, inst->dpp.ctrl);
+        if (amd_dpp_is_void(inst))
+            amd_put(p, "  /* DP ALU dpp only supports row_newbcast */");
+        else
+            amd_print_dpp_control(p, inst->dpp.ctrl);
         amd_putf(p, " row_mask:0x%x bank_mask:0x%x", inst->dpp.row_mask, inst->dpp.bank_mask);
         if (inst->flags & AMD_BOUND_CTRL)
             amd_put(p, " bound_ctrl:1");

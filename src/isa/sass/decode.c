@@ -468,6 +468,17 @@ static ls_bulk_op bulk_op(const words *w)
     return LS_BULK_SHARED;
 }
 
+/* "UTMALDG.2D": of the tensor; copies without a descriptor (UBLK...) have none. */
+static uint8_t dimensions(const words *w)
+{
+    if (w->bytes[0] < 4 || memcmp(w->at[0], "UTMA", 4) != 0)
+        return 0;
+    for (size_t i = 1; i < w->count; i++)
+        if (w->bytes[i] == 2 && w->at[i][1] == 'D' && w->at[i][0] >= '1' && w->at[i][0] <= '5')
+            return (uint8_t)(w->at[i][0] - '0');
+    return 1;
+}
+
 /* Tracers list the register with a barrier's number as its destination, with the threads as immediate. Older ones
  * give number and threads as immediates; 0 threads are all of the block. */
 static void decode_barrier(ls_inst *out, const sass_line *line)
@@ -488,11 +499,40 @@ static void decode_barrier(ls_inst *out, const sass_line *line)
     }
 }
 
+static ls_async_op async_op(const words *w)
+{
+    static const struct {
+        const char *name, *word; /* word: NULL for all forms */
+        ls_async_op op;
+    } rows[] = { { "WARPGROUP", "ARRIVE", LS_ASYNC_GROUP_ARRIVE },
+                 { "WARPGROUP", "DEPBAR", LS_ASYNC_GROUP_WAIT },
+                 { "UCGABAR_ARV", NULL, LS_ASYNC_CLUSTER_ARRIVE },
+                 { "UCGABAR_WAIT", NULL, LS_ASYNC_CLUSTER_WAIT },
+                 { "USETMAXREG", NULL, LS_ASYNC_SET_REGISTERS },
+                 { "PREEXIT", NULL, LS_ASYNC_DEPENDENTS },
+                 { "ACQBULK", NULL, LS_ASYNC_DEPENDS } };
+    for (size_t i = 0; i < LS_COUNT_OF(rows); i++)
+        if (named(w, rows[i].name) && (rows[i].word == NULL || has(w, rows[i].word)))
+            return rows[i].op;
+    return LS_ASYNC_NONE;
+}
+
 static void decode_async(ls_inst *out, const sass_line *line, const words *w)
 {
+    const uint32_t effect = LS_INST_UNMODELLED | LS_INST_IGNORED;
+    if (out->class_ == LS_CLASS_tensor_group && (out->flags & effect) == 0)
+        out->flags |= LS_INST_WARP_GROUP;
+    if ((out->flags & effect) != 0 && out->mem_op == LS_MEM_NONE && async_op(w) != LS_ASYNC_NONE) {
+        out->flags |= LS_INST_ASYNC_OP;
+        out->async_op = (uint8_t)async_op(w);
+    }
     if (sass_is_bulk(w->at[0], w->bytes[0])) {
         out->flags |= LS_INST_BULK;
         out->bulk_op = (uint8_t)bulk_op(w);
+        out->bulk_dimensions = dimensions(w);
+    } else if (named(w, "UTMACMDFLUSH")) {
+        out->flags |= LS_INST_BULK;
+        out->bulk_op = LS_BULK_COMMIT;
     } else if (out->class_ == LS_CLASS_barrier) {
         decode_barrier(out, line);
     } else if (sass_has_operands(w->at[0], w->bytes[0])) {

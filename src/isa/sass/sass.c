@@ -138,6 +138,15 @@ bool sass_has_operands(const char *opcode, size_t bytes)
     return bytes > 0 && first_is(opcode, bytes, names, LS_COUNT_OF(names));
 }
 
+bool sass_is_semaphore(const char *opcode, size_t bytes)
+{
+    static const char *const names[] = { "LDG", "STG", "RED", "REDG" };
+    static const char scope[] = ".STRONG.GPU";
+    size_t length = sizeof scope - 1;
+    return bytes > length && memcmp(opcode + bytes - length, scope, length) == 0 &&
+           first_is(opcode, bytes, names, LS_COUNT_OF(names));
+}
+
 /* -------------------------------------------------------------------------------------------- generations */
 
 bool sass_generation_of(uint32_t binary_version, sass_generation *out)

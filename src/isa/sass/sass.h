@@ -101,6 +101,9 @@ bool sass_is_mark(const char *opcode, size_t bytes);
 bool sass_opcode_is_mark(uint16_t row);
 /* Operations on mbarriers, and BAR: their lines may have values of registers that matter to the machine. */
 bool sass_has_operands(const char *opcode, size_t bytes);
+/* Loads, stores and reductions of GPU scope: with values in its line, one is an operation on a semaphore (lockstep/stream.h).
+ * Tracers write no values for them; generators do. */
+bool sass_is_semaphore(const char *opcode, size_t bytes);
 
 /* Floating-point operations of one lane, by the whole opcode (HMMA.16816.F32); 0: none, or a shape that is
  * not known. */

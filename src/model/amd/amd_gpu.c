@@ -4,14 +4,16 @@
  * links join domains; they are the long wires of the chip. */
 #include "model/amd/build.h"
 
+#include "model/cu/cu_api.h"
 #include "model/keys.h"
 #include "model/policy/set_hash.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ------------------------------------------------------------------------------------------------ machine */
 
-static const char *const target_names[] = { "gfx803", "gfx1010", "gfx1030", NULL };
+static const char *const target_names[] = { "gfx803", "gfx1010", "gfx1030", "gfx90a", "gfx942", NULL };
 
 static void *array_of_pointers(builder *b, size_t count, bool *failed)
 {
@@ -25,7 +27,7 @@ static ls_status reserve(builder *b, ls_error *err)
     bool failed = false;
     size_t cus = (size_t)b->clusters * b->per_cluster,
            cluster_caches = (size_t)b->clusters * b->caches_per_cluster;
-    size_t l2 = (size_t)b->channels * b->slices;
+    size_t l2 = b->xcds > 0 ? (size_t)b->xcds * b->spec->xcd_slices : (size_t)b->channels * b->slices;
     b->gpu = ls_engine_alloc(b->engine, sizeof *b->gpu);
     if (b->gpu == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU");
@@ -52,7 +54,11 @@ static ls_status reserve(builder *b, ls_error *err)
         b->remote_hubs = array_of_pointers(b, b->channels, &failed);
     b->gpu->tlbs = array_of_pointers(b, cluster_caches + 1, &failed);
     b->gpu->l2 = array_of_pointers(b, l2, &failed);
-    b->gpu->memories = array_of_pointers(b, b->channels, &failed);
+    b->gpu->memories = array_of_pointers(b, b->channels + b->xcds, &failed);
+    if (b->xcds > 0) {
+        b->snoops = array_of_pointers(b, b->channels, &failed);
+        b->snoop_ends = array_of_pointers(b, b->xcds, &failed);
+    }
     return failed ? ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU of %zu compute units", cus) : LS_OK;
 }
 
@@ -66,8 +72,9 @@ static ls_status describe(builder *b, ls_error *err)
                                .bit_map = s->bit_map };
     amd_gpu *g = b->gpu;
     g->line_bytes = (uint32_t)s->line_bytes;
-    g->l2_count = b->channels * b->slices;
+    g->l2_count = b->xcds > 0 ? b->xcds * (uint32_t)s->xcd_slices : b->channels * b->slices;
     g->home_count = b->channels;
+    g->xcds = b->xcds;
     if (s->line_bytes != 64 && s->line_bytes != 128)
         return ls_fail(err, LS_ERR_INPUT, "line_bytes is %llu; lines have 64 or 128 bytes",
                        (unsigned long long)s->line_bytes);
@@ -75,6 +82,8 @@ static ls_status describe(builder *b, ls_error *err)
         return ls_fail(err, LS_ERR_INPUT,
                        "memory.interleave_bytes is %llu, which is no multiple of a line of %llu bytes",
                        (unsigned long long)s->interleave_bytes, (unsigned long long)s->line_bytes);
+    if (b->xcds > 0)
+        TRY(build_check_xcds(b, err));
     if (b->arrays > b->clusters)
         return ls_fail(err, LS_ERR_INPUT, "%u shader arrays have only %u clusters", b->arrays, b->clusters);
     return mem_map_init(&g->map, &map, err);
@@ -87,6 +96,16 @@ static ls_status check_capacity(const ls_cu_capacity *c, ls_error *err)
         return LS_OK;
     return ls_fail(err, LS_ERR_INPUT, "a compute unit says that it has %u SIMDs of %u lanes in %u parts",
                    c->simds, c->lane_width, c->halves);
+}
+
+/* gfx90a and gfx942 have registers that the other models have no room for. */
+static ls_status check_target(const builder *b, ls_error *err)
+{
+    const char *target = target_names[b->spec->target], *model = ls_machine_model(b->machine, "cu")->name;
+    bool older = strcmp(model, "gcn") == 0 || strcmp(model, "rdna") == 0;
+    if (older && (strcmp(target, "gfx90a") == 0 || strcmp(target, "gfx942") == 0))
+        return ls_fail(err, LS_ERR_INPUT, "target %s needs cu.model " CU_CDNA ", not %s", target, model);
+    return LS_OK;
 }
 
 static void set_facts(builder *b, const ls_cu_capacity *capacity)
@@ -108,7 +127,8 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
     builder b = { .machine = machine, .engine = ls_machine_engine(machine), .spec = spec };
     b.clusters = (uint32_t)b.spec->clusters;
     b.per_cluster = (uint32_t)b.spec->cus_per_cluster;
-    b.arrays = (uint32_t)b.spec->arrays;
+    b.xcds = (uint32_t)b.spec->xcds;
+    b.arrays = b.xcds > 0 ? b.xcds : (uint32_t)b.spec->arrays;
     b.channels = (uint32_t)b.spec->channels;
     b.slices = (uint32_t)b.spec->slices_per_channel;
     b.uppers = b.arrays > 0 ? b.arrays : b.clusters;
@@ -123,15 +143,18 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
     TRY(build_front(&b, err));
     for (uint32_t i = 0; i < b.clusters; i++)
         TRY(build_cluster(&b, i, err));
-    TRY(build_arrays(&b, err));
+    TRY(b.xcds > 0 ? build_xcds(&b, err) : build_arrays(&b, err));
     for (uint32_t i = 0; i < b.channels; i++)
         TRY(build_partition(&b, i, err));
     TRY(build_network(&b, err));
+    if (b.xcds > 0)
+        TRY(build_join_snoops(&b, err));
     TRY(build_mmu(&b, err));
     TRY(build_remote(&b, err));
     ls_cu_capacity capacity;
     ((const ls_cu_ops *)b.cus[0].ops)->capacity(b.cus[0].self, &capacity);
     TRY(check_capacity(&capacity, err));
+    TRY(check_target(&b, err));
     set_facts(&b, &capacity);
     const ls_command_wiring wiring = { .capacity = capacity,
                                        .clusters = b.clusters,
@@ -139,7 +162,8 @@ static ls_status build(ls_machine *machine, const void *spec, ls_error *err)
                                        .orders = b.orders,
                                        .dma = b.dma,
                                        .kernels = &b.gpu->kernels,
-                                       .flush = b.writes_back };
+                                       .flush = b.writes_back,
+                                       .dies = b.xcds };
     TRY(((const ls_command_ops *)b.gpu->command.ops)->attach(b.gpu->command.self, &wiring, err));
     TRY(build_central(&b, &capacity, err));
     return ls_engine_add_part(b.engine, AMD_GPU_MACHINE, b.gpu, err);
@@ -172,16 +196,21 @@ const ls_clock *amd_gpu_clock(const amd_gpu *gpu)
     return ls_region_clock(gpu->command_region);
 }
 
+const ls_block *amd_gpu_block(const amd_gpu *gpu)
+{
+    return gpu->caches[0];
+}
+
 ls_status amd_gpu_set_memory(amd_gpu *g, memory_space *space, ls_error *err)
 {
-    for (uint32_t i = 0; i < g->home_count; i++)
+    for (uint32_t i = 0; i < g->home_count + g->xcds; i++)
         TRY(line_memory_attach(g->memories[i], space, err));
     return LS_OK;
 }
 
 void amd_gpu_change_pages(amd_gpu *g, const ls_page_change *change)
 {
-    for (uint32_t i = 0; i < g->home_count; i++)
+    for (uint32_t i = 0; i < g->home_count + g->xcds; i++)
         line_memory_change(g->memories[i], change);
 }
 
@@ -289,6 +318,14 @@ static const ls_param params[] = {
     LS_PARAM_UINT(amd_gpu_spec, vector_caches, "", 1, 1, 2, "vector caches of a compute unit; RDNA: 2"),
     LS_PARAM_UINT(amd_gpu_spec, units_per_cu, "", 1, 1, 2, "how many compute units programs see for each; RDNA: 2"),
     LS_PARAM_UINT(amd_gpu_spec, arrays, "", 0, 0, 64, "shader arrays with an L1; 0: clusters go to L2 directly"),
+    LS_PARAM_BOOL(amd_gpu_spec, keeps_code, false, "a kernel's start leaves instruction caches as they are"),
+    LS_PARAM_UINT(amd_gpu_spec, xcds, "", 0, 0, 8, "dies of compute units (XCDs) with an L2 each; 0: one L2 beside the memory channels"),
+    KEY("xcd.slices", xcd_slices, "", "16", 1, 16, "slices (channels) of the L2 of an XCD"),
+    KEY("xcd.interleave_bytes", xcd_interleave_bytes, "bytes", "256", 64, 65536, "consecutive bytes in one slice of it"),
+    KEY("xcd.latency_cycles", xcd_latency_cycles, "cycles", "20", 1, 2000, "between a cluster and the L2 of its XCD, one way"),
+    LS_PARAM_RATIO(amd_gpu_spec, xcd_line_cycles, "xcd.line_cycles", "cycles", "0", 0, 64,
+                   "of the port between an XCD and the memory, for each line it reads or writes; 0: no limit"),
+    KEY("snoop.entries", snoop_entries, "lines", "4096", 64, 1048576, "of each channel's snoop filter, which knows the XCDs that may have a line"),
     LS_PARAM_UINT(amd_gpu_spec, line_bytes, "bytes", 64, 64, 128, "of all caches"),
     KEY("dispatch_latency_cycles", dispatch_latency_cycles, "cycles", "40", 1, 2000,
         "between the command processor and a cluster"),
@@ -313,7 +350,7 @@ static const ls_param params[] = {
     KEY("memory.channels", channels, "", "8", 1, 256, "memory channels"),
     KEY("memory.slices_per_channel", slices_per_channel, "", "1", 1, 4, "L2 slices per memory channel"),
     KEY("memory.interleave_bytes", interleave_bytes, "bytes", "256", 64, 65536, "consecutive bytes in one channel"),
-    LS_PARAM_CHOICE(amd_gpu_spec, slice_hash, "memory.slice_hash", "none", place_hash_names, "how addresses pick slices"),
+    LS_PARAM_CHOICE(amd_gpu_spec, slice_hash, "memory.slice_hash", "none", slice_hash_names, "how addresses pick slices"),
     KEY_FLAG("memory.cached", memory_cache, "false", "a cache between L2 and each channel (memory_cache)"),
     KEY_FLAG("memory.copies_in_l2", copies_in_l2, "false", "host copies leave their lines in L2; else they pass it"),
     LS_PARAM_TEXT(amd_gpu_spec, bit_map, "memory.bit_map", "RRRRRRRR.RRRRRRRR.RRBBBBCC.CCCSSSSS",
@@ -323,6 +360,12 @@ static const ls_param params[] = {
 static const ls_need needs[] = {
     { "central_latency_cycles", "//fabric.model!=none" },
     { "noc.array_latency_cycles", "arrays!=0" },
+    { "arrays", "xcds=0" },
+    { "xcd.slices", "xcds!=0" },
+    { "xcd.interleave_bytes", "xcds!=0" },
+    { "xcd.latency_cycles", "xcds!=0" },
+    { "xcd.line_cycles", "xcds!=0" },
+    { "snoop.entries", "xcds!=0" },
     { "noc.mmu_latency_cycles", "tlb.model!=none" },
     { "noc.rdma_latency_cycles", "//fabric.model!=none" },
     { "agent.lines_in_flight", "//migrate.model!=none" },

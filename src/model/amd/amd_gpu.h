@@ -30,6 +30,8 @@ ls_port amd_gpu_command(const amd_gpu *gpu);
 /* How many other GPUs its command processor can place work-groups on: those of the system for the first GPU. */
 uint32_t amd_gpu_followers(const amd_gpu *gpu);
 const ls_clock *amd_gpu_clock(const amd_gpu *gpu); /* of the command processor and the compute units */
+/* One of its blocks: all of them are in one group. */
+const ls_block *amd_gpu_block(const amd_gpu *gpu);
 
 /* Gives the machine its memory; before the first run. Its channels own the bytes from then on, and have page tables
  * of their own: later changes of pages come by amd_gpu_change_pages(). */

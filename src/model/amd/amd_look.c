@@ -38,7 +38,8 @@ bool amd_gpu_look(const amd_gpu *g, uint64_t physical, void *to, uint64_t bytes)
     for (unsigned rank = 0; rank < LOOK_RANKS; rank++)
         for (uint32_t i = 0; i < g->cache_count; i++)
             if (rank_of(g->caches[i]) == rank)
-                line_cache_overlay(g->caches[i], physical, bytes, rank == LOOK_ABOVE, to);
+                line_cache_overlay(g->caches[i], physical, bytes,
+                                   rank == LOOK_ABOVE || (rank == LOOK_L2 && g->xcds > 0), to);
     return true;
 }
 

@@ -24,6 +24,10 @@ typedef struct amd_gpu_spec {
     uint32_t target;
     ls_ratio core_clock, dram_clock;
     uint64_t clusters, cus_per_cluster, vector_caches, units_per_cu, arrays;
+    bool keeps_code; /* instruction caches are not emptied */
+    uint64_t xcds, xcd_slices, xcd_interleave_bytes, xcd_latency_cycles;
+    uint64_t snoop_entries;
+    ls_ratio xcd_line_cycles;
     uint64_t line_bytes;
     uint64_t dispatch_latency_cycles, array_latency_cycles, mmu_latency_cycles, rdma_latency_cycles;
     uint64_t central_latency_cycles;
@@ -52,8 +56,8 @@ struct amd_gpu {
     uint32_t cache_count;
     const ls_port *cus; /* cluster by cluster */
     uint32_t cu_count;
-    ls_block **l2, **memories; /* memories: by channel */
-    uint32_t l2_count, home_count;
+    ls_block **l2, **memories; /* memories: by channel, then the page tables of XCDs */
+    uint32_t l2_count, home_count, xcds;
     ls_block **tlbs, *mmu; /* tlbs: TLBs that translate; mmu: NULL without any */
     uint32_t tlb_count;
     bool dma_translates; /* the DMA engine has a TLB */
@@ -76,7 +80,8 @@ typedef struct builder {
     const amd_gpu_spec *spec;
     amd_gpu *gpu;
     uint32_t clusters, per_cluster, arrays, channels, slices,
-        uppers; /* uppers: domains that send to partitions */
+        uppers;    /* uppers: domains that send to partitions */
+    uint32_t xcds; /* not 0: arrays as well; each has the L2 of its clusters */
     uint32_t caches_per_cluster;
     bool fabric;      /* it has an RDMA engine */
     bool migrates;    /* pages of its system move */
@@ -90,6 +95,8 @@ typedef struct builder {
     ls_block *dma_hub;
     ls_port *cus; /* ls_cu_ops */
     ls_block **cluster_blocks, **cluster_caches, **cluster_hubs, **array_gates, **array_hubs, **gates;
+    ls_block **snoops; /* by partition, and the ends of their probes by XCD; NULL: no XCDs */
+    ls_block **snoop_ends;
     ls_block **remote_hubs; /* behind L2, by partition; NULL: the RDMA engine is not behind L2 */
     ls_link **orders, **acks, **dones;
     builder_network network;
@@ -107,9 +114,11 @@ static inline void build_keep_cache(builder *b, ls_block *cache)
     b->gpu->caches[b->gpu->cache_count++] = cache;
 }
 
-/* Which shader array a cluster belongs to. */
+/* Which shader array or XCD a cluster belongs to. Neighbours are in different XCDs, as work-groups are. */
 static inline uint32_t build_array_of(const builder *b, uint32_t cluster)
 {
+    if (b->xcds > 0)
+        return cluster % b->xcds;
     return cluster * b->arrays / b->clusters;
 }
 
@@ -130,6 +139,17 @@ ls_status build_cluster(builder *b, uint32_t cluster, ls_error *err);
 /* build_memory.c */
 ls_status build_arrays(builder *b, ls_error *err);
 ls_status build_partition(builder *b, uint32_t partition, ls_error *err);
+/* The links between a cluster and the domain of its shader array or XCD, where it is number `at`. */
+ls_status build_join_array(builder *b, uint32_t cluster, uint32_t array, uint32_t at, uint32_t latency,
+                           ls_error *err);
+uint32_t build_pair_credits(uint32_t latency);
+/* build_xcd.c: dies of compute units with an L2 each; memory_cache is the home of lines behind them. */
+ls_status build_check_xcds(const builder *b, ls_error *err);
+ls_status build_xcds(builder *b, ls_error *err);
+/* The snoop filter of a partition in front of the home of its lines: *home before, the filter after. */
+ls_status build_snoop(builder *b, uint32_t partition, ls_region *region, ls_block **home, ls_error *err);
+/* Links of probes and their answers; after the partitions. */
+ls_status build_join_snoops(builder *b, ls_error *err);
 /* The MMU, if there are L1 TLBs. */
 ls_status build_mmu(builder *b, ls_error *err);
 /* network.c: the plan comes before the partitions, the links after them. */

@@ -22,18 +22,17 @@ void build_name(char *out, const char *pattern, const uint32_t *numbers)
 }
 
 /* Of a link between a cluster and its shader array. */
-static uint32_t pair_credits(uint32_t latency)
+uint32_t build_pair_credits(uint32_t latency)
 {
     return 2 * latency + BUILD_CREDITS_TO_SPARE;
 }
 
-/* The links between a cluster and the L1 of its shader array, where it is number `at`. */
-static ls_status join_array(builder *b, uint32_t cluster, uint32_t array, uint32_t at, ls_error *err)
+ls_status build_join_array(builder *b, uint32_t cluster, uint32_t array, uint32_t at, uint32_t latency,
+                           ls_error *err)
 {
     char name[96];
     ls_block *hub = b->cluster_hubs[cluster], *gate = b->array_gates[array];
     ls_region *from = b->cluster_regions[cluster], *to = b->array_regions[array];
-    uint32_t latency = (uint32_t)b->spec->array_latency_cycles;
     ls_link *request, *reply;
     ls_link_spec spec = { .name = name,
                           .from = from,
@@ -41,7 +40,7 @@ static ls_status join_array(builder *b, uint32_t cluster, uint32_t array, uint32
                           .from_name = ls_block_name(hub),
                           .to_name = ls_block_name(gate),
                           .latency_cycles = latency,
-                          .credits = pair_credits(latency),
+                          .credits = build_pair_credits(latency),
                           .payload_bytes = sizeof(ls_line_message),
                           .receive = line_gate_receive,
                           .receiver = line_gate_receiver(gate, at) };
@@ -62,7 +61,7 @@ static ls_status join_array(builder *b, uint32_t cluster, uint32_t array, uint32
 ls_status build_arrays(builder *b, ls_error *err)
 {
     char name[64];
-    uint32_t credits = pair_credits((uint32_t)b->spec->array_latency_cycles);
+    uint32_t credits = build_pair_credits((uint32_t)b->spec->array_latency_cycles);
     for (uint32_t i = 0; i < b->arrays; i++) {
         ls_domain *domain;
         ls_block *l1;
@@ -88,7 +87,7 @@ ls_status build_arrays(builder *b, ls_error *err)
     for (uint32_t k = 0; k < b->clusters && b->arrays > 0; k++) {
         uint32_t array = build_array_of(b, k);
         at = k > 0 && build_array_of(b, k - 1) == array ? at + 1 : 0;
-        TRY(join_array(b, k, array, at, err));
+        TRY(build_join_array(b, k, array, at, (uint32_t)b->spec->array_latency_cycles, err));
     }
     return LS_OK;
 }
@@ -134,6 +133,12 @@ ls_status build_partition(builder *b, uint32_t i, ls_error *err)
         TRY(line_cache_set_below(below, home, err));
         line_cache_set_map(below, &b->gpu->map);
         build_keep_cache(b, below);
+    }
+    if (b->xcds > 0) {
+        line_cache_set_passing(below, b->spec->copies_in_l2 ? 0u : LS_LINE_SYSTEM);
+        line_cache_set_home(below, memory);
+        TRY(build_snoop(b, i, region, &below, err));
+        return line_gate_set_slices(b->gates[i], &b->gpu->map, &below, 1, err);
     }
     for (uint32_t k = 0; k < b->slices; k++) {
         PART_NAME(b, name, "partition#.l2_#", i, k);

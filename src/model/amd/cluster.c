@@ -19,7 +19,7 @@ typedef struct cluster_sweep {
 
 typedef struct cluster {
     ls_region *region;
-    uint32_t number, cu_count, cache_count, caches_below;
+    uint32_t number, cu_count, cache_count, caches_below, flushes_only;
     ls_port cus[CLUSTER_CUS_MAX]; /* ls_cu_ops */
     ls_line_port caches[CLUSTER_CACHES_MAX];
     cluster_sweep sweeps[CLUSTER_TAGS_MAX];
@@ -122,6 +122,10 @@ void cluster_receive(void *state, ls_link *link, const void *payload, ls_cycle n
         for (uint32_t i = 0; i < c->cu_count; i++)
             ((const ls_cu_ops *)c->cus[i].ops)->cancel(c->cus[i].self, order->launch.kernel, now);
         break;
+    case LS_CLUSTER_OPEN:
+        for (uint32_t i = 0; i < c->cu_count; i++)
+            ((const ls_cu_ops *)c->cus[i].ops)->open(c->cus[i].self, order->launch.kernel, now);
+        break;
     default: {
         /* One per dispatcher, and each waits for its answer: there is always a free one. */
         uint32_t i = 0;
@@ -130,7 +134,7 @@ void cluster_receive(void *state, ls_link *link, const void *payload, ls_cycle n
         bool is_flush = order->kind == LS_CLUSTER_FLUSH;
         c->sweeps[i] = (cluster_sweep){ .is_used = true,
                                         .is_flush = is_flush,
-                                        .is_below = c->caches_below > 0 && !is_flush,
+                                        .is_below = c->caches_below > 0 && !is_flush && !c->flushes_only,
                                         .tag = order->tag };
         c->sweep_count++;
         sweep_on(c, &c->sweeps[i], now);
@@ -151,6 +155,7 @@ ls_status cluster_attach(ls_block *block, const cluster_wires *wires, ls_error *
     c->cu_count = wires->cu_count;
     c->cache_count = wires->cache_count;
     c->caches_below = wires->caches_below;
+    c->flushes_only = wires->flushes_only;
     c->acks = wires->acks;
     for (uint32_t i = 0; i < wires->cu_count; i++)
         c->cus[i] = wires->cus[i];

@@ -13,6 +13,7 @@ typedef struct cluster_wires {
     ls_block *const *caches; /* to be emptied: vector, scalar, instruction */
     uint32_t cache_count;
     uint32_t caches_below; /* the level below the caches that is emptied before them; 0: none */
+    bool flushes_only;     /* that level is flushed, but never emptied: an XCD's L2 */
     ls_link *acks;         /* sends ls_cluster_ack */
 } cluster_wires;
 

@@ -46,6 +46,7 @@ static void kernel_over(command *c, dispatcher *d, ls_cycle now)
 {
     c->n.kernel_cycles += now - d->begin;
     c->following -= d->role == DISPATCHER_FOLLOWS;
+    c->together -= d->packet->kernel.program->uses_gws;
     if (--c->active == 0)
         c->n.busy_cycles += now - c->busy_since;
     d->phase = DISPATCHER_FREE;
@@ -77,13 +78,19 @@ static void start_transfer(command *c, ls_command_packet *p, ls_cycle now)
     dma->start(c->dma.self, &p->transfer, now);
 }
 
-static void give_orders(command *c, dispatcher *d, uint32_t kind)
+/* To the first `clusters` of them. */
+static void give_orders_to(command *c, dispatcher *d, uint32_t kind, uint32_t clusters)
 {
     d->order = kind;
     for (uint32_t i = 0; i < c->cluster_words; i++) {
-        uint32_t left = c->clusters - i * 64;
+        uint32_t left = clusters > i * 64 ? clusters - i * 64 : 0;
         d->orders[i] = left >= 64 ? UINT64_MAX : (UINT64_C(1) << left) - 1;
     }
+}
+
+void command_give_orders(command *c, dispatcher *d, uint32_t kind)
+{
+    give_orders_to(c, d, kind, c->clusters);
 }
 
 /* Sends what is left of the dispatcher's order; false if a link was not ready. */
@@ -120,6 +127,7 @@ static void begin_kernel(command *c, dispatcher *d, ls_command_packet *p, ls_cyc
     memset(d->places, 0, c->place_words * sizeof *d->places);
     c->kernels->at[d - c->dispatchers] = &p->kernel;
     d->at = (placement){ 0 };
+    command_grid_bar(c, d);
     for (uint32_t i = 0; i < 3; i++) {
         d->groups[i] = (p->kernel.grid[i] + p->kernel.group[i] - 1) / p->kernel.group[i];
         d->total *= d->groups[i];
@@ -134,6 +142,7 @@ static void begin_kernel(command *c, dispatcher *d, ls_command_packet *p, ls_cyc
         d->total = UINT64_MAX;
         c->following++;
     }
+    c->together += p->kernel.program->uses_gws;
     if (c->active++ == 0)
         c->busy_since = now;
     c->n.concurrent_peak = c->active > c->n.concurrent_peak ? c->active : c->n.concurrent_peak;
@@ -145,7 +154,7 @@ static void begin_kernel(command *c, dispatcher *d, ls_command_packet *p, ls_cyc
     }
     if (c->spec->invalidate) {
         d->waits += c->clusters;
-        give_orders(c, d, LS_CLUSTER_INVALIDATE);
+        command_give_orders(c, d, LS_CLUSTER_INVALIDATE);
     }
 }
 
@@ -208,10 +217,10 @@ static ls_cycle advance(command *c, ls_cycle now, bool *again)
         *again = *again || !closed;
         if (d->phase == DISPATCHER_DEAL && closed && command_is_over(d)) {
             d->phase = DISPATCHER_FLUSH;
-            if (c->flush) {
-                d->waits = c->clusters;
+            if (c->flush || c->dies > 0) { /* one cluster of each die is enough for its L2 */
+                d->waits = c->flush ? c->clusters : c->dies;
                 d->ready = now;
-                give_orders(c, d, LS_CLUSTER_FLUSH);
+                give_orders_to(c, d, LS_CLUSTER_FLUSH, d->waits);
                 *again = true;
             }
         }
@@ -237,10 +246,16 @@ static void pump(void *self, ls_cycle now)
     ls_cycle earliest = advance(c, now, &again);
     if (c->packets.head != NULL && c->active < c->spec->dispatchers)
         begin_packets(c, now); /* work that a kernel's end made possible */
-    if (now >= c->next_distribution)
-        command_distribute(c, now, &again);
-    if (command_may_distribute(c) && c->next_distribution > now)
-        earliest = c->next_distribution < earliest ? c->next_distribution : earliest;
+    if (c->dies > 0) {
+        command_dies_distribute(c, now, &again);
+        ls_cycle next = command_dies_next(c);
+        earliest = next < earliest ? next : earliest;
+    } else {
+        if (now >= c->next_distribution)
+            command_distribute(c, now, &again);
+        if (command_may_distribute(c) && c->next_distribution > now)
+            earliest = c->next_distribution < earliest ? c->next_distribution : earliest;
+    }
     for (uint32_t i = 0; i < c->spec->dispatchers; i++) {
         const dispatcher *d = &c->dispatchers[i];
         if (d->phase == DISPATCHER_PREPARE && d->begin == now)
@@ -259,7 +274,7 @@ void command_stop_kernel(command *c, dispatcher *d)
     if (d->is_cancelled)
         return;
     d->is_cancelled = true;
-    give_orders(c, d, LS_CLUSTER_CANCEL);
+    command_give_orders(c, d, LS_CLUSTER_CANCEL);
 }
 
 /* Stops the kernel at its first fault. */
@@ -276,6 +291,11 @@ static void command_receive_done(void *state, ls_link *link, const void *payload
     uint32_t cu = done->cu * c->clusters + done->cluster;
     dispatcher *d = &c->dispatchers[c->owner[cu][done->slot]];
     uint32_t scratch = c->scratch[cu][done->slot];
+    if (LS_UNLIKELY(done->at_grid_barrier != 0)) {
+        command_grid_arrive(c, d, done, now);
+        ls_link_release(link, 1);
+        return;
+    }
     if (d->role == DISPATCHER_FOLLOWS)
         central_report_done(c->central, d->leader_row, cu, done->slot, done->fault.kind != LS_FAULT_NONE);
     else
@@ -284,11 +304,13 @@ static void command_receive_done(void *state, ls_link *link, const void *payload
     if (scratch / 64 < d->first_place)
         d->first_place = scratch / 64;
     d->done++;
+    if (LS_UNLIKELY(d->packet->watch != NULL))
+        d->packet->watch->ended(d->packet->watch->self, cu, done->slot, now);
     ls_packet_add_done(d->packet, done);
     if (d->packet->has_fault)
         cancel(c, d);
     for (uint32_t i = 0; i < c->spec->dispatchers; i++)
-        c->dispatchers[i].full[cu / 64] &= ~(UINT64_C(1) << cu % 64);
+        c->dispatchers[i].full[cu / 64] &= ~(UINT64_C(1) << cu % 64) | c->dispatchers[i].barred[cu / 64];
     ls_link_release(link, 1);
     command_pump_at(c, command_is_over(d) || d->is_cancelled || c->next_distribution < now
                            ? now
@@ -311,6 +333,8 @@ static ls_status command_submit(void *self, ls_command_packet *p, ls_error *err)
 {
     command *c = self;
     ls_status status = ls_packet_fit(p, &c->place.capacity, err);
+    if (status == LS_OK)
+        status = command_grid_fit(c, p, err);
     if (status != LS_OK)
         return status;
     p->transfer.done = transfer_over;
@@ -373,11 +397,13 @@ static ls_status command_attach(void *self, const ls_command_wiring *wires, ls_e
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the command processor of %u compute units",
                        c->cu_count);
     memcpy(c->orders, wires->orders, c->clusters * sizeof *c->orders);
+    if (wires->dies > 0)
+        status = command_dies_attach(c, wires->dies, err);
     for (uint32_t i = 0; i < c->spec->dispatchers; i++) {
         c->dispatchers[i].places = places + i * c->place_words;
         c->dispatchers[i].place_words = c->place_words;
     }
-    return LS_OK;
+    return status;
 }
 
 static ls_status command_init(ls_block *block, void *state, const void *spec, ls_error *err)
@@ -423,6 +449,8 @@ static const ls_param params[] = {
                   "from a kernel's packet to its first work-group"),
     LS_PARAM_UINT(command_spec, finish_cycles, "cycles", 0, 0, 1000000,
                   "from the last work-group's end to the kernel's"),
+    LS_PARAM_UINT(command_spec, event_cycles, "cycles", 0, 0, 1000000,
+                  "that the records of two events add to the time between them"),
     LS_PARAM_UINT(command_spec, group_cycles, "cycles", 4, 1, 10000, "between two work-groups, at least"),
     LS_PARAM_UINT(command_spec, wave_cycles, "cycles", 1, 0, 10000, "between two work-groups, per wavefront"),
     LS_PARAM_BOOL(command_spec, invalidate, true, "a kernel's start empties the caches of the compute units"),
@@ -456,7 +484,8 @@ static const ls_command_ops command_ops = { .attach = command_attach,
                                             .submit = command_submit,
                                             .take = ls_packets_take,
                                             .unfinished = ls_packets_unfinished,
-                                            .places = command_places };
+                                            .places = command_places,
+                                            .together = command_together };
 
 static const ls_port_decl ports[] = {
     { .name = LS_COMMAND_PORT, .interface = LS_COMMAND_INTERFACE, .ops = &command_ops },

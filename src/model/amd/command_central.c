@@ -16,12 +16,15 @@ dispatcher_role command_role(const command *c, const ls_command_packet *p)
 
 bool command_may_begin(const command *c)
 {
-    if (c->active == 0 || c->central == NULL || !central_follows(c->central))
+    bool follows = c->central != NULL && central_follows(c->central);
+    if (c->active == 0 || (!follows && c->together == 0))
         return true;
     const ls_command_packet *p = c->packets.head;
     while (p != NULL && (p->has_begun || p->kind != LS_PACKET_KERNEL))
         p = p->next;
-    return p == NULL || (p->shared != 0) == (c->following > 0);
+    if (p == NULL)
+        return true;
+    return command_grid_may_begin(c, p) && (!follows || (p->shared != 0) == (c->following > 0));
 }
 
 /* -------------------------------------------------------------------------------------------------- the leader */

@@ -125,6 +125,8 @@ command_sent command_try(command *c, dispatcher *d, uint32_t cu, const place_nee
     memcpy(launch->simd, simd, sizeof simd);
     c->owner[cu][slot] = (uint8_t)(d - c->dispatchers);
     c->scratch[cu][slot] = launch->scratch_place;
+    if (LS_UNLIKELY(d->packet->watch != NULL))
+        d->packet->watch->sent(d->packet->watch->self, cu, slot, ls_region_now(c->region));
     command_next_group(d);
     d->packet->groups++;
     d->packet->waves += need->waves;
@@ -163,6 +165,18 @@ static bool distributes(const dispatcher *d)
            d->role != DISPATCHER_FOLLOWS;
 }
 
+/* Work-groups that others stand for (ls_packet_watch). */
+static void leave_out(dispatcher *d)
+{
+    const ls_packet_watch *watch = d->packet->watch;
+    uint64_t skip = d->role == DISPATCHER_ALONE ? watch->skip(watch->self, d->sent) : 0;
+    if (skip == 0 || skip >= d->total - d->sent)
+        return;
+    d->sent += skip;
+    d->done += skip;
+    command_find_group(d);
+}
+
 void command_distribute(command *c, ls_cycle now, bool *again)
 {
     uint32_t count = (uint32_t)c->spec->dispatchers;
@@ -171,6 +185,8 @@ void command_distribute(command *c, ls_cycle now, bool *again)
         dispatcher *d = &c->dispatchers[at];
         if (!distributes(d))
             continue;
+        if (LS_UNLIKELY(d->packet->watch != NULL))
+            leave_out(d);
         uint32_t waves =
             d->role == DISPATCHER_LEADS ? command_send_anywhere(c, d, again) : send_next(c, d, again);
         if (waves == 0)

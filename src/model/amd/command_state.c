@@ -30,13 +30,12 @@ static const ls_state_row dispatcher_rows[] = {
     LS_STATE_DATA_SPAN(dispatcher, begin, order),
     LS_STATE_ARRAY(dispatcher, places, place_length),
     LS_STATE_FIXED(dispatcher, place_words),
-    LS_STATE_DATA_SPAN(dispatcher, first_place, leader_row),
+    LS_STATE_DATA_SPAN(dispatcher, first_place, die_sent),
 };
 
 const ls_state_row command_rows[COMMAND_ROW_COUNT] = {
     LS_STATE_PART(command, packets, packets_rows),
-    LS_STATE_FIXED_SPAN(command, spec, cluster_words),
-    LS_STATE_FIXED_SPAN(command, orders, flush),
+    LS_STATE_FIXED_SPAN(command, spec, flush),
     LS_STATE_ARRAY(command, cus, cu_length),
     LS_STATE_ARRAY(command, owner, cu_length),
     LS_STATE_ARRAY(command, scratch, cu_length),

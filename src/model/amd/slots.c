@@ -24,14 +24,14 @@ static const char *const channel_functions[] = { "attach", "set_memory", NULL };
 CHECK(channel_functions, ls_channel_ops, 0);
 static const char *const cu_functions[] = { "capacity", "attach",      "receive_launch",
                                             "cancel",   "take_kernel", NULL };
-CHECK(cu_functions, ls_cu_ops, 0);
+CHECK(cu_functions, ls_cu_ops, 1); /* open */
 static const char *const scheduler_functions[] = { "choose", NULL };
 CHECK(scheduler_functions, ls_scheduler_ops, 0);
 static const char *const dma_functions[] = { "attach", "start", NULL };
 CHECK(dma_functions, ls_dma_ops, 0);
 static const char *const command_functions[] = { "attach", "receive_done", "receive_ack", "submit",
                                                  "take",   "unfinished",   "places",      NULL };
-CHECK(command_functions, ls_command_ops, 0);
+CHECK(command_functions, ls_command_ops, 1); /* together */
 static const char *const dram_functions[] = { "ready", "push", NULL };
 CHECK(dram_functions, ls_dram_ops, 0);
 static const char *const reply_functions[] = { "ready", "done", NULL };

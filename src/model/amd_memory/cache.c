@@ -80,7 +80,7 @@ static void end_fetch(line_cache *c, const ls_line_message *reply, ls_cycle now)
     cache_fetch *fetch = &c->fetches[i];
     uint32_t line = fetch->line;
     uint16_t fault = reply->flags & (LS_LINE_FAULT | LS_LINE_READ_ONLY);
-    uint16_t flags = fault | (reply->flags & LS_LINE_FROM) | (c->home ? LS_LINE_FROM_DRAM : 0);
+    uint16_t flags = fault | (reply->flags & LS_LINE_FROM) | c->fill_flags;
     store_fill(&c->store, line, reply->data);
     c->n.fills++;
     for (uint32_t node = fetch->targets.first; node != INDEX_NONE;) {
@@ -91,6 +91,8 @@ static void end_fetch(line_cache *c, const ls_line_message *reply, ls_cycle now)
     store_release(&c->store, line);
     if (fault != 0 || (fetch->closed && !store_is_dirty(&c->store, line)))
         store_drop(&c->store, line);
+    else if (LS_UNLIKELY(fetch->closed))
+        store_keep_dirty(&c->store, line);
     else if ((fetch->flags & LS_LINE_SLC) != 0)
         store_age(&c->store, line);
     index_pool_give(&c->fetch_pool, INDEX_LINKS(c->fetches, next), i);

@@ -53,6 +53,11 @@ ls_status line_cache_set_below(ls_block *cache, ls_block *memory, ls_error *err)
 /* Makes it the home of its lines: atomics happen here, and pages that are not mapped (or not for writing) are
  * answered with LS_LINE_FAULT. */
 void line_cache_set_home(ls_block *cache, const ls_memory *memory);
+/* Of a die's L2, which is no home: it knows pages too, since it answers writes. Fails for a plug-in's model. */
+ls_status line_cache_set_pages(ls_block *cache, const ls_memory *memory, ls_error *err);
+/* In a run, from the cache's own domain: the line has changed elsewhere. Bytes that were not written here go, and a
+ * line on its way is not kept. Whether there was one. Only for the model of this folder. */
+bool line_cache_probe(ls_block *cache, uint64_t address);
 /* Requests with one of these flags (LS_LINE_GLC, LS_LINE_DLC; LS_LINE_SYSTEM where host copies pass) go below even if
  * the line is here, and leave no line here. This holds for reads and atomics everywhere, and for writes where
  * they would end here (WRITE_BACK). */

@@ -108,7 +108,20 @@ static void set_home(void *self, const ls_memory *memory)
     line_cache *c = self;
     c->home = true;
     c->hit_flags = LS_LINE_FROM_L2;
+    c->fill_flags = LS_LINE_FROM_DRAM;
     c->memory = memory;
+}
+
+ls_status line_cache_set_pages(ls_block *cache, const ls_memory *memory, ls_error *err)
+{
+    if (!line_cache_is_model(ls_block_type_of(cache)))
+        return ls_fail(err, LS_ERR_UNSUPPORTED, "%s: the L2 of an XCD must be model 'lines', not '%s'",
+                       ls_block_name(cache), ls_block_type_of(cache)->name);
+    line_cache *c = ls_block_state(cache);
+    c->hit_flags = LS_LINE_FROM_L2;
+    c->fill_flags = LS_LINE_FROM_DRAM;
+    c->memory = memory;
+    return LS_OK;
 }
 
 static void set_passing(void *self, uint32_t flags)

@@ -82,8 +82,9 @@ typedef struct line_cache {
     uint32_t width, policy, passing, directory_cycles, hit_cycles;
     bool home, mapped, attached;
     uint16_t hit_flags;      /* LS_LINE_FROM_* of answers to hits */
+    uint16_t fill_flags;     /* the same of lines that came from below */
     bool passes_invalidates; /* line_cache_pass_invalidates() */
-    const ls_memory *memory; /* of a home: for the states of pages */
+    const ls_memory *memory; /* of a home and of a die's L2: for the states of pages; else NULL */
     mem_map map;
     bool plain; /* the map's local address is the address without plain_shift bits above those of plain_low */
     uint32_t plain_shift;

@@ -89,7 +89,7 @@ static void make_old(line_cache *c, uint32_t line)
 static void fetch_ahead(line_cache *c, uint64_t address, uint16_t flags, ls_cycle now)
 {
     if (store_find(&c->store, address) == STORE_NONE &&
-        (!c->home || (memory_state(c->memory, address) & LS_PAGE_READ) != 0)) {
+        (c->memory == NULL || (memory_state(c->memory, address) & LS_PAGE_READ) != 0)) {
         uint32_t line = STORE_NONE;
         if (c->fetch_count < c->spec->mshr_entries - c->spec->mshr_entries / 4 && cache_sends_free(c, 2) &&
             c->nodes_left >= NODES_PER_REQUEST)
@@ -362,11 +362,19 @@ static void empty_line(line_cache *c, uint32_t line)
         if (!c->home)
             c->fetches[l->mshr].closed = true;
     } else if (store_is_dirty(&c->store, line)) {
-        l->valid[0] = l->dirty[0];
-        l->valid[1] = l->dirty[1];
+        store_keep_dirty(&c->store, line);
     } else {
         store_drop(&c->store, line);
     }
+}
+
+bool line_cache_probe(ls_block *cache, uint64_t address)
+{
+    line_cache *c = ls_block_state(cache);
+    uint32_t line = store_find(&c->store, address);
+    if (line != STORE_NONE)
+        empty_line(c, line);
+    return line != STORE_NONE;
 }
 
 /* The lines of a range: those that are here, or those that the range has, whichever are fewer. */
@@ -489,7 +497,7 @@ static __attribute__((noinline)) bool take_now(line_cache *c, uint32_t client, c
     c->lead = c->clients[client].delay;
     if (LS_UNLIKELY(m->kind == LS_LINE_INVALIDATE || m->kind == LS_LINE_FLUSH))
         return take_sweep(c, client, m, now);
-    if (c->home && LS_UNLIKELY(!page_allows(c, m)))
+    if (c->memory != NULL && LS_UNLIKELY(!page_allows(c, m)))
         return answer_fault(c, client, m, now);
     uint32_t line = store_find(&c->store, m->address);
     switch (m->kind) {

@@ -26,6 +26,12 @@ typedef struct gate_node {
     ls_line_message m;
 } gate_node;
 
+/* A hub as the requester of one slice, where slices have queues of their own. */
+typedef struct gate_port {
+    struct gate_link *link;
+    uint32_t slice;
+} gate_port;
+
 /* One hub. Hubs may share links. */
 typedef struct gate_link {
     struct gate *gate;
@@ -38,6 +44,10 @@ typedef struct gate_link {
     bool blocked;   /* the first that waits does so for an answer to leave, not for a cache */
     ls_event event; /* while answers wait */
     ls_line_port slices[SLICES_MAX];
+    gate_port ports[SLICES_MAX]; /* by_channel: the requesters of slices */
+    /* by_channel: requests that wait for a slice, so that others pass them; `held` begins with a sweep then. */
+    index_list queues[SLICES_MAX];
+    uint32_t queued; /* bits of queues that are not empty */
 } gate_link;
 
 typedef struct gate {
@@ -48,7 +58,7 @@ typedef struct gate {
     uint32_t link_count, slice_count, line_bytes;
     uint32_t remote_count;             /* of slices, behind the others: for lines of other GPUs */
     uint32_t sweep_first, sweep_count; /* slices that an invalidate or flush is for */
-    bool mapped;
+    bool mapped, by_channel;           /* by_channel: slices are the channels of the map */
     mem_map map;
     gate_link *links;
     gate_node *nodes;
@@ -90,10 +100,23 @@ static bool sweep(gate_link *l, const ls_line_message *m, ls_cycle now)
 
 static uint32_t slice_of(gate *g, uint64_t address)
 {
+    if (g->by_channel)
+        return mem_map_plain_channel(&g->map, address);
     uint32_t slice = g->mapped ? mem_map_place_again(&g->map, mem_place_frame(address)).slice : 0;
     if (LS_LIKELY(!mem_place_is_remote(address) || g->remote_count == 0))
         return slice;
     return g->slice_count + slice;
+}
+
+/* Of a request that is no sweep. */
+static inline bool hand_over_to(gate_link *l, uint32_t slice, const ls_line_message *m, ls_cycle now)
+{
+    l->blocked = l->inside == INSIDE_MAX;
+    if (LS_UNLIKELY(l->blocked) || !ls_line_request(&l->slices[slice], m, now))
+        return false;
+    l->inside++;
+    ls_link_release(l->in, 1);
+    return true;
 }
 
 static bool hand_over(gate_link *l, const ls_line_message *m, ls_cycle now)
@@ -114,12 +137,43 @@ static bool hand_over(gate_link *l, const ls_line_message *m, ls_cycle now)
     return true;
 }
 
+/* Where slices have queues of their own. False: the request waits, in `held` or by the caller's leave in a queue. */
+static bool pass_by_slice(gate_link *l, const ls_line_message *m, ls_cycle now)
+{
+    gate *g = l->gate;
+    if (m->kind == LS_LINE_INVALIDATE || m->kind == LS_LINE_FLUSH)
+        return l->queued == 0 && hand_over(l, m, now);
+    uint32_t slice = slice_of(g, m->address);
+    if ((l->queued >> slice & 1) == 0 && hand_over_to(l, slice, m, now))
+        return true;
+    hold(g, &l->queues[slice], m, ls_line_request_data(m, g->line_bytes));
+    l->queued |= 1u << slice;
+    g->n.waited++;
+    return true;
+}
+
+/* slices: bits of those that may take something. */
+static void retry_by_slice(gate_link *l, uint32_t slices, ls_cycle now)
+{
+    gate *g = l->gate;
+    for (uint32_t left = l->queued & slices; left != 0; left &= left - 1) {
+        uint32_t slice = (uint32_t)__builtin_ctz(left);
+        index_list *queue = &l->queues[slice];
+        while (!index_list_empty(queue) && hand_over_to(l, slice, &g->nodes[queue->first].m, now))
+            drop_first(g, queue); /* sweeps are in no queue */
+        if (index_list_empty(queue))
+            l->queued &= ~(1u << slice);
+    }
+    while (!index_list_empty(&l->held) && pass_by_slice(l, &g->nodes[l->held.first].m, now))
+        drop_first(g, &l->held);
+}
+
 static inline void receive(gate *g, gate_link *l, ls_link *link, const ls_line_message *m, ls_cycle now)
 {
     l->in = link;
     g->n.requests++;
     line_tap(g->tap, g->region, m, LS_STEP_ARRIVE);
-    if (index_list_empty(&l->held) && hand_over(l, m, now))
+    if (index_list_empty(&l->held) && (g->by_channel ? pass_by_slice(l, m, now) : hand_over(l, m, now)))
         return;
     g->n.waited++;
     hold(g, &l->held, m, ls_line_request_data(m, g->line_bytes));
@@ -140,6 +194,10 @@ void line_gate_receive_any(void *state, ls_link *link, const void *payload, ls_c
 static void slice_retry(void *self, ls_cycle now)
 {
     gate_link *l = self;
+    if (l->gate->by_channel) {
+        retry_by_slice(l, UINT32_MAX, now);
+        return;
+    }
     while (!index_list_empty(&l->held) && hand_over(l, &l->gate->nodes[l->held.first].m, now))
         drop_first(l->gate, &l->held);
 }
@@ -202,7 +260,19 @@ static void out_ready(void *self, ls_cycle now)
         slice_retry(l, now);
 }
 
+static void port_reply(void *self, const ls_line_message *m, ls_cycle now)
+{
+    slice_reply(((gate_port *)self)->link, m, now);
+}
+
+static void port_retry(void *self, ls_cycle now)
+{
+    const gate_port *port = self;
+    retry_by_slice(port->link, 1u << port->slice, now);
+}
+
 static const ls_line_client_ops slice_client = { .reply = slice_reply, .retry = slice_retry };
+static const ls_line_client_ops port_client = { .reply = port_reply, .retry = port_retry };
 
 /* --- set-up --- */
 
@@ -258,7 +328,8 @@ static const ls_state_row link_rows[] = {
     LS_STATE_FIXED(gate_link, out),
     LS_STATE_DATA_SPAN(gate_link, held, blocked),
     LS_STATE_EVENT(gate_link, event),
-    LS_STATE_FIXED(gate_link, slices),
+    LS_STATE_FIXED_SPAN(gate_link, slices, ports),
+    LS_STATE_DATA_SPAN(gate_link, queues, queued),
 };
 
 static const ls_state_row rows[] = {
@@ -302,6 +373,8 @@ ls_status line_gate_create(ls_region *region, const char *name, uint32_t hubs, u
         l->gate = g;
         l->number = (uint16_t)i;
         l->held = l->answers = INDEX_LIST_EMPTY;
+        for (uint32_t k = 0; k < SLICES_MAX; k++)
+            l->queues[k] = INDEX_LIST_EMPTY;
         ls_event_init(&l->event, out_ready, l);
     }
     return ok ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "no memory for '%s'", name);
@@ -324,7 +397,10 @@ static ls_status join_slices(gate *g, ls_block *const *caches, uint32_t first, u
     for (uint32_t i = 0; i < g->link_count; i++)
         for (uint32_t k = 0; k < count; k++) {
             ls_line_port *port = &g->links[i].slices[first + k];
-            ls_status status = ls_line_join(caches[k], &slice_client, &g->links[i], port, err);
+            gate_port *own = &g->links[i].ports[first + k];
+            *own = (gate_port){ .link = &g->links[i], .slice = first + k };
+            ls_status status = g->by_channel ? ls_line_join(caches[k], &port_client, own, port, err)
+                                             : ls_line_join(caches[k], &slice_client, &g->links[i], port, err);
             if (status != LS_OK)
                 return status;
             if (g->line_bytes != 0 && g->line_bytes != port->line_bytes)
@@ -339,6 +415,12 @@ ls_status line_gate_set_slices(ls_block *block, const mem_map *map, ls_block *co
                                ls_error *err)
 {
     gate *g = ls_block_state(block);
+    g->by_channel = map != NULL && count > 1 && map->channels == count && mem_map_is_plain(map);
+    if (g->by_channel && count <= SLICES_MAX) {
+        g->slice_count = g->sweep_count = count;
+        g->map = *map;
+        return join_slices(g, caches, 0, count, err);
+    }
     if (count == 0 || count > SLICES_MAX || (map != NULL ? map->slices_per_channel : 1) != count)
         return ls_fail(err, LS_ERR_INPUT,
                        "%s: %u caches, but the address map has %u slices per channel (up to %d)", g->name,

@@ -10,6 +10,7 @@
 
 #define CLIENTS_MAX 256
 #define LINKS_MAX 256
+#define HUB_FRACTION 16
 #define CONTROL_BYTES 8u /* on the wire, of a message without data */
 
 typedef struct hub_counters {
@@ -25,6 +26,7 @@ typedef struct hub_client {
     /* An invalidate or flush on its way to all places. */
     uint32_t sweep_sent, sweep_answered;
     bool sweeping, sweep_refused, waiting;
+    bool granted; /* the port has its next line's time already */
 } hub_client;
 
 typedef struct hub {
@@ -37,10 +39,12 @@ typedef struct hub {
     bool mapped, plain; /* plain: mem_map_is_plain() */
     mem_map map;
     ls_link **links;
-    ls_link *remote; /* to other GPUs; NULL: none */
-    uint32_t own;    /* bits of addresses in the own memory: 0, or with `homes` the number of the GPU */
-    bool homes;      /* addresses are virtual */
-    bool behind;     /* places have the memory of other GPUs behind them */
+    ls_link *remote;    /* to other GPUs; NULL: none */
+    uint32_t own;       /* bits of addresses in the own memory: 0, or with `homes` the number of the GPU */
+    bool homes;         /* addresses are virtual */
+    bool behind;        /* places have the memory of other GPUs behind them */
+    uint64_t line_cost; /* of the port for each line, either way, in 1 / 2^HUB_FRACTION cycles; 0: no limit */
+    uint64_t port_time; /* until then the port is taken, in the same unit */
     hub_client *clients;
 } hub;
 
@@ -110,6 +114,28 @@ static bool send(hub *h, ls_link *link, uint32_t number, uint32_t place, const l
     return refuse(h, &h->clients[number], link);
 }
 
+/* The port's time for one more line. A requester that comes too early gets the next free time and is called then. */
+static __attribute__((noinline)) bool take_port(hub *h, uint32_t number, ls_cycle now)
+{
+    hub_client *client = &h->clients[number];
+    if (client->granted)
+        return true;
+    uint64_t from = now << HUB_FRACTION;
+    bool is_free = h->port_time >> HUB_FRACTION <= now;
+    if (is_free) {
+        h->port_time = (h->port_time > from ? h->port_time : from) + h->line_cost;
+        client->granted = true;
+        return true;
+    }
+    h->n.refused++;
+    if (!client->waiting) {
+        client->waiting = client->granted = true;
+        ls_schedule(h->region, &client->event, (h->port_time >> HUB_FRACTION) - now);
+        h->port_time += h->line_cost;
+    }
+    return false;
+}
+
 static __attribute__((noinline)) bool send_remote(hub *h, uint32_t number, const ls_line_message *m)
 {
     uint64_t address = h->homes ? mem_place_at_home(h->own, m->address) : m->address;
@@ -122,7 +148,6 @@ static __attribute__((noinline)) bool send_remote(hub *h, uint32_t number, const
 static bool hub_request(void *self, uint32_t number, const ls_line_message *m, ls_cycle now)
 {
     hub *h = self;
-    (void)now;
     if (LS_UNLIKELY(m->kind == LS_LINE_INVALIDATE || m->kind == LS_LINE_FLUSH))
         return sweep(h, number, m);
     uint64_t address = m->address;
@@ -135,6 +160,12 @@ static bool hub_request(void *self, uint32_t number, const ls_line_message *m, l
         place = mem_map_plain_channel(&h->map, address);
     else if (h->mapped)
         place = mem_map_place_again(&h->map, address).channel;
+    if (LS_UNLIKELY(h->line_cost != 0)) {
+        if (!take_port(h, number, now) || !send(h, h->links[place], number, place, m, address))
+            return false;
+        h->clients[number].granted = false;
+        return true;
+    }
     return send(h, h->links[place], number, place, m, address);
 }
 
@@ -243,12 +274,13 @@ static uint64_t client_count(const void *self)
 static const ls_state_row client_rows[] = {
     LS_STATE_FIXED_SPAN(hub_client, ops, hub),
     LS_STATE_EVENT(hub_client, event),
-    LS_STATE_DATA_SPAN(hub_client, sweep_sent, waiting),
+    LS_STATE_DATA_SPAN(hub_client, sweep_sent, granted),
 };
 
 static const ls_state_row rows[] = {
     LS_STATE_DATA(hub, n),
-    LS_STATE_FIXED_SPAN(hub, name, behind),
+    LS_STATE_FIXED_SPAN(hub, name, line_cost),
+    LS_STATE_DATA(hub, port_time),
     LS_STATE_ARRAY_OF(hub, clients, client_count, client_rows),
 };
 
@@ -297,6 +329,12 @@ ls_status line_hub_set_links(ls_block *block, uint32_t number, const mem_map *ma
     if (map != NULL)
         h->map = *map;
     return LS_OK;
+}
+
+void line_hub_set_line_cycles(ls_block *block, ls_ratio cycles)
+{
+    hub *h = ls_block_state(block);
+    h->line_cost = cycles.num == 0 ? 0 : ((cycles.num << HUB_FRACTION) + cycles.den / 2) / cycles.den;
 }
 
 void line_hub_set_remote(ls_block *block, ls_link *remote, uint32_t own, bool homes)

@@ -25,5 +25,7 @@ void line_hub_set_remote(ls_block *hub, ls_link *remote, uint32_t own, bool home
 /* The same, but these requests go to the place of the rest of their address: the RDMA engine is behind L2. */
 void line_hub_set_behind(ls_block *hub, uint32_t own, bool homes);
 void line_hub_receive(void *state, ls_link *link, const void *payload, ls_cycle now);
+/* The port takes so many cycles for each line, in either direction; 0: no limit. */
+void line_hub_set_line_cycles(ls_block *hub, ls_ratio cycles);
 
 #endif

@@ -84,6 +84,13 @@ static inline bool store_is_full(const store *s, uint32_t line)
     return s->lines[line].valid[0] == s->full[0] && s->lines[line].valid[1] == s->full[1];
 }
 
+/* Of its bytes only those that were written here stay valid. */
+static inline void store_keep_dirty(store *s, uint32_t line)
+{
+    s->lines[line].valid[0] = s->lines[line].dirty[0];
+    s->lines[line].valid[1] = s->lines[line].dirty[1];
+}
+
 static inline uint8_t *store_bytes(const store *s, uint32_t line)
 {
     return s->bytes + (size_t)line * s->line_bytes;

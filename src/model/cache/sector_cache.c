@@ -5,17 +5,6 @@
 #include <assert.h>
 #include <string.h>
 
-/* Sectors of one line come one after another. */
-static inline uint32_t find_line_again(sector_cache *c, uint64_t line_address)
-{
-    uint32_t i = c->last_line;
-    if (c->tags.entries[i].tag == line_address + 1)
-        return i;
-    i = find_line(c, line_address);
-    c->last_line = i != SECTOR_CACHE_NONE ? i : c->last_line;
-    return i;
-}
-
 /* --------------------------------------------------------------------------------------------------- sets */
 
 static inline bool evictable(const sector_cache *c, const sector_cache_line *line)
@@ -133,33 +122,21 @@ static inline bool no_waiter_left(const sector_cache *c)
     return index_pool_empty(&c->waiter_pool, c->waiter_count);
 }
 
-static inline uint32_t new_waiter(sector_cache *c, uint32_t token)
-{
-    uint32_t waiter = index_pool_take(&c->waiter_pool, INDEX_LINKS(c->waiters, next));
-    c->waiters[waiter] = (sector_cache_waiter){ .token = token, .next = SECTOR_CACHE_NONE };
-    return waiter;
-}
-
 /* Adds a waiting request to the MSHR of the sector, taking a new one if there is none. */
 static void wait_for(sector_cache *c, uint32_t mshr, uint64_t sector_address, uint32_t line, uint32_t token,
                      bool atomic)
 {
     uint32_t waiter = new_waiter(c, token);
-    if (mshr == SECTOR_CACHE_NONE) {
+    if (mshr == SECTOR_CACHE_NONE)
         mshr = take_mshr(c, sector_address, line, waiter);
-    } else {
-        if (LS_LIKELY(c->mshrs[mshr].first != SECTOR_CACHE_NONE))
-            c->waiters[c->mshrs[mshr].last].next = waiter;
-        else
-            c->mshrs[mshr].first = waiter; /* the first request for a sector that was prefetched */
-        c->mshrs[mshr].last = waiter;
-    }
+    else
+        add_waiter(c, mshr, waiter);
     c->mshrs[mshr].count++;
-    c->mshrs[mshr].atomic |= atomic;
+    if (atomic)
+        c->mshrs[mshr].atomic |= (uint8_t)(1u << (sector_address / SECTOR_BYTES & 3));
 }
 
-/* A request that found its MSHR full, or stalled requests there that it must not overtake. */
-static __attribute__((noinline)) sector_cache_outcome stall(sector_cache *c, uint32_t m, uint32_t token)
+sector_cache_outcome sector_cache_stall(sector_cache *c, uint32_t m, uint32_t token)
 {
     sector_cache_mshr *mshr = &c->mshrs[m];
     if (no_waiter_left(c)) {
@@ -181,10 +158,10 @@ sector_cache_outcome sector_cache_stall_write(sector_cache *c, uint64_t address,
 {
     if (LS_LIKELY(c->stalled_count == 0))
         return SECTOR_CACHE_HIT;
-    uint32_t m = find_mshr(c, address & ~(uint64_t)(SECTOR_BYTES - 1));
+    uint32_t m = sector_cache_find_part(c, address & ~(uint64_t)(SECTOR_BYTES - 1));
     if (m == SECTOR_CACHE_NONE || c->mshrs[m].stalled_first == SECTOR_CACHE_NONE)
         return SECTOR_CACHE_HIT;
-    return stall(c, m, token);
+    return sector_cache_stall(c, m, token);
 }
 
 void sector_cache_pop_retry(sector_cache *c)
@@ -222,10 +199,12 @@ static __attribute__((noinline)) sector_cache_outcome read_below(sector_cache *c
      * answered. */
     uint32_t mshr =
         pending || c->ready_first != SECTOR_CACHE_NONE ? find_mshr(c, sector_address) : SECTOR_CACHE_NONE;
+    if (LS_UNLIKELY(mshr == SECTOR_CACHE_NONE && pending))
+        mshr = sector_cache_find_part(c, sector_address);
     if (mshr != SECTOR_CACHE_NONE ? c->mshrs[mshr].count >= c->spec->mshr_merge
                                   : c->mshr_count >= c->spec->mshr_entries) {
         if (mshr != SECTOR_CACHE_NONE && c->spec->merge_stall == SECTOR_CACHE_STALL_REQUEST)
-            return stall(c, mshr, token);
+            return sector_cache_stall(c, mshr, token);
         *(mshr != SECTOR_CACHE_NONE ? &n->fail_merge : &n->fail_mshr) += 1;
         return SECTOR_CACHE_FAIL;
     }
@@ -398,7 +377,7 @@ void sector_cache_fill_from(sector_cache *c, uint64_t address, uint8_t level)
     c->counters->fills++;
     line->valid |= bit;
     line->pending &= (uint8_t)~bit;
-    if ((line->modified_on_fill & bit) != 0 || mshr->atomic)
+    if ((line->modified_on_fill & bit) != 0 || mshr->atomic != 0)
         set_dirty(c, line, sector);
     if (line->readable_on_fill & bit)
         line->readable |= bit;
@@ -410,13 +389,7 @@ void sector_cache_fill_from(sector_cache *c, uint64_t address, uint8_t level)
             sector_cache_invalidate(c);
         return;
     }
-    mshr->level = level;
-    mshr->next = SECTOR_CACHE_NONE;
-    if (c->ready_last != SECTOR_CACHE_NONE)
-        c->mshrs[c->ready_last].next = m;
-    else
-        c->ready_first = m;
-    c->ready_last = m;
+    add_ready(c, m, level);
 }
 
 bool sector_cache_next_ready(sector_cache *c, uint32_t *token)

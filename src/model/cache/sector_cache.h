@@ -79,8 +79,9 @@ typedef struct sector_cache_miss {
     uint64_t address; /* of the sector, or of the line for a write-back */
     uint32_t byte_mask;
     uint32_t token;
-    uint8_t kind;    /* sector_cache_miss_kind */
-    uint8_t sectors; /* of a write-back */
+    uint8_t kind; /* sector_cache_miss_kind */
+    uint8_t
+        sectors; /* of a write-back, and of a read of several sectors; then the address is that of the line */
 } sector_cache_miss;
 
 /* The payload of an entry of the tag store. */
@@ -92,15 +93,17 @@ typedef struct sector_cache_line {
 } sector_cache_line;
 
 typedef struct sector_cache_mshr {
-    uint64_t address;                     /* of the sector */
+    uint64_t address;                     /* of the sector; of several, of the first */
     uint32_t first, last;                 /* waiting requests; none while only a prefetch waits */
     uint32_t stalled_first, stalled_last; /* requests that found it full, oldest first */
     uint32_t count;
     uint32_t line;
-    uint32_t next;  /* in the list of ready ones, or of free ones */
-    uint32_t chain; /* the next of its hash, + 1 */
-    bool atomic;
-    uint8_t level; /* of the answer that filled it, as its owner numbers them */
+    uint32_t next;   /* in the list of ready ones, or of free ones */
+    uint32_t chain;  /* the next of its hash, + 1 */
+    uint8_t atomic;  /* sectors that an atomic waits for, a bit each */
+    uint8_t level;   /* of the answer that filled it, as its owner numbers them */
+    uint8_t sectors; /* that are fetched together, a bit each; 0: one */
+    uint8_t more;    /* sectors after the first: each counts as an entry */
 } sector_cache_mshr;
 
 typedef struct sector_cache_waiter {
@@ -176,6 +179,17 @@ sector_cache_outcome sector_cache_read(sector_cache *c, uint64_t tag_address, ui
 /* byte_mask: which of the 32 bytes are written. SECTOR_CACHE_HIT and SECTOR_CACHE_MISS both mean that it is done. */
 sector_cache_outcome sector_cache_write(sector_cache *c, uint64_t tag_address, uint64_t index_address,
                                         uint32_t byte_mask, uint32_t token);
+/* Several sectors of one line, a bit each. A read that does not hit is answered by sector_cache_next_ready() `waits` times, once for each
+ * MSHR that it waits for. All sectors that it fetches have one MSHR and one entry of the miss queue. Not for caches that prefetch. */
+typedef struct sector_cache_part {
+    uint32_t waits;
+    uint32_t missed; /* sectors that it fetches, a bit each */
+} sector_cache_part;
+sector_cache_outcome sector_cache_read_part(sector_cache *c, uint64_t line_address, uint64_t index_address,
+                                            uint32_t sectors, uint32_t token, sector_cache_part *out);
+/* The sectors of such an entry of the miss queue came from below. */
+void sector_cache_fill_part(sector_cache *c, uint64_t line_address, uint32_t sectors, uint8_t level);
+
 /* The data of a sector came from below. */
 void sector_cache_fill_from(sector_cache *c, uint64_t address, uint8_t level);
 static inline void sector_cache_fill(sector_cache *c, uint64_t address)

@@ -280,6 +280,25 @@ static void coalesce_remember(const core *c, const uint64_t *at, uint32_t lanes,
 
 /* ---------------------------------------------------------------------------------------- global accesses */
 
+/* An operation on a semaphore: one sector, with its operand instead of its bytes. It must reach L2. */
+static __attribute__((noinline)) void coalesce_semaphore(core *c, const flight *f, const ls_cta *cta)
+{
+    uint64_t addresses[32] = { 0 }, operand = 0;
+    uint32_t lane = (uint32_t)__builtin_ctz(f->mask);
+    bool known = ls_cta_operand(ls_cta_record(cta, f->dyn), f->mask, lane, &operand) && operand <= UINT32_MAX;
+    if (OPTION_ON(c->analytic) || c->spec->perfect_memory)
+        ls_domain_fail(
+            c->domain,
+            "blocks that wait for semaphores in memory need a memory that is simulated: core.memory "
+            "must be cycle (--fidelity basic or detailed), core.perfect_memory false");
+    else if (!known || (f->mask & (f->mask - 1)) != 0 || (f->inst->flags & LS_INST_BYPASS_L1) == 0)
+        ls_domain_fail(c->domain, "an operation on a semaphore is not one of a single lane and of GPU scope");
+    ls_cta_addresses(cta, f->dyn, addresses);
+    c->ldst.sectors[0] = addresses[lane] & ~(uint64_t)(SECTOR_BYTES - 1);
+    c->ldst.sector_bytes[0] = (uint32_t)operand;
+    c->ldst.sector_count = 1;
+}
+
 void coalesce(core *c, const flight *f)
 {
     uint64_t addresses[32];
@@ -287,6 +306,10 @@ void coalesce(core *c, const flight *f)
     uint32_t size = inst_width(c, f->inst);
     bool atomic = f->inst->mem_op == LS_MEM_ATOMIC || f->inst->mem_op == LS_MEM_REDUCTION;
     c->ldst.sector_count = 0;
+    if (LS_UNLIKELY((f->dyn->addr & 3) == LS_ADDR_RECORD && f->mask != 0)) {
+        coalesce_semaphore(c, f, cta->launch.cta);
+        return;
+    }
     if (f->mask == 0 || (!atomic && coalesce_dense(c, f, cta->launch.cta, size)))
         return;
     const uint64_t *list = &cta->launch.cta->addrs[f->dyn->addr >> 2];
@@ -367,6 +390,19 @@ static uint32_t count_conflicts(const uint64_t addresses[32], uint32_t mask, uin
     return cycles == 0 ? 1 : cycles;
 }
 
+/* Words of a lane that conflicts are counted for. */
+static inline uint32_t conflict_words(const core *c, const ls_inst *inst)
+{
+    uint32_t width = inst_width(c, inst);
+    uint32_t words = c->spec->shared_first_word || width < 4 ? 1 : width / 4;
+    return words > 4 ? 4 : words;
+}
+
+uint32_t shared_conflicts_of(const core *c, const ls_inst *inst, const uint64_t addresses[32], uint32_t mask)
+{
+    return count_conflicts(addresses, mask, conflict_words(c, inst), (uint32_t)c->spec->shared_banks);
+}
+
 /* The cycles that shared memory needs: the most different words in one bank. */
 uint32_t shared_conflicts(const core *c, const flight *f)
 {
@@ -375,9 +411,7 @@ uint32_t shared_conflicts(const core *c, const flight *f)
     if (f->mask == 0)
         return 0;
     uint32_t banks = (uint32_t)c->spec->shared_banks;
-    uint32_t width = inst_width(c, f->inst);
-    uint32_t words = c->spec->shared_first_word || width < 4 ? 1 : width / 4;
-    words = words > 4 ? 4 : words;
+    uint32_t words = conflict_words(c, f->inst);
     if (words == 1 && (f->dyn->addr & 3) == LS_ADDR_STRIDE) {
         /* Words at a constant distance of a power of two times an odd number: the words use every bank of the
          * multiples of that power in turn. */

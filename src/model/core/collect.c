@@ -4,7 +4,7 @@
  * pipeline. An instruction that enters it at cycle t writes back at t + latency + 2, and the unit takes the
  * next one after its initiation interval. Two checks remain: no two results leave a unit in the same cycle,
  * and a result bus is free. */
-#include "model/core/core.h"
+#include "model/core/wgmma.h"
 
 #include <string.h>
 
@@ -93,6 +93,13 @@ static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub
     if (unit == UNIT_memory || s->unit_free[unit] > c->now)
         return;
     const ls_inst *inst = c->flights.at[index].inst;
+    if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && c->options.wgmma != NULL &&
+        inst->class_ == LS_CLASS_tensor_group) {
+        s->execute[unit] = NO_FLIGHT;
+        s->execute_mask &= ~(1u << unit);
+        wgmma_take(c, index);
+        return;
+    }
     const tensor_cost cost = core_cost(c, inst);
     const uint32_t latency = cost.latency;
     advance_unit(s, unit, c->now);

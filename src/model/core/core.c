@@ -13,8 +13,11 @@ static const char *const unit_names[] = {
     NULL
 };
 static const char *const alu_names[] = { "cycle", "issue", NULL };
+static const char *const group_names[] = { "warps", "lockstep", NULL }; /* as tensor_groups */
 static const char *const fetch_names[] = { "perfect", "cycle", NULL };
 static const char *const translation_names[] = { "none", "cycle", NULL };
+static const char *const async_names[] = { "none", "cycle", NULL };
+static const char *const group_wait_names[] = { "complete", "read", NULL };
 static const char *const memory_names[] = { "cycle", "analytic", NULL };
 static const char *const latency_names[] = { "drawn", "expected", NULL };
 static const char *const place_names[] = { "before-l2", "before-l1", NULL };
@@ -63,6 +66,7 @@ static const ls_param params[] = {
          "requests past L1 are answered at once, without network, L2 and DRAM"),
     KEY("network_sectors_per_cycle", network_width, "sectors", "1", 1, 8, "requests sent, and answers taken"),
 #include "model/core/options_keys.def"
+#include "model/core/async_keys.def"
 #include "model/core/analytic_keys.def"
 #define TENSOR(name_, key_, bits_, help_)                                                                      \
     KEY("tensor." #key_ "_fma", tensor.fma[LS_TENSOR_##name_], "FMA/cycle", "0", 0, 65536,               \
@@ -75,6 +79,9 @@ static const ls_param params[] = {
         "latency of a matrix instruction of one warp, without its passes"),
     KEY("tensor.pass_cycles", tensor.pass_cycles, "cycles", "7", 0, 255,
         "the same, for every 128 bits of a row of A"),
+    KEY_CHOICE("tensor.groups", tensor.groups, "warps", group_names,
+           "matrix instructions of warp groups: warps: each warp has its own, and registers wait for it; lockstep: four "
+           "warps run one together, WARPGROUP.DEPBAR waits for it"),
 #define CLASS(name_, help_)                                                                                   \
     KEY_CHOICE("class." #name_ ".unit", classes[LS_CLASS_##name_].unit, "int", unit_names, help_ ": unit"),   \
     KEY("class." #name_ ".latency_cycles", classes[LS_CLASS_##name_].latency_cycles, "cycles", "4", 1,        \
@@ -89,6 +96,9 @@ static const ls_need needs[] = {
     { "icache.*", "fetch=cycle" },
     { "ccache.*", "constant=cycle" },
     { "tlb.*", "translation=cycle" },
+    { "async", "memory=cycle" },
+    { "mbarrier.*", "async=cycle memory=cycle" },
+    { "tma.*", "async=cycle memory=cycle" },
     { "tlb.l2_ways", "tlb.l2_entries!=0" },
     { "tlb.l2_latency_cycles", "tlb.l2_entries!=0" },
     { "tlb.waiting", "tlb.place=before-l2" },
@@ -100,6 +110,9 @@ static const ls_need needs[] = {
     { "class.tensor_int.*_cycles", "tensor.int8_fma=0,tensor.int4_fma=0" },
     { "class.tensor_bit.*_cycles", "tensor.bit_fma=0" },
     { "class.tensor_double.*_cycles", "tensor.fp64_fma=0" },
+    { "tensor.groups", "alu=cycle" },
+    /* In lock step a result is there when the units are free again: the interval is the latency. */
+    { "class.tensor_group.latency_cycles", "tensor.groups=warps,alu=issue" },
     { "result_buses", "alu=cycle" },
     { "fetch_rounds", "alu=cycle" },
 #define CLASS(name_, help_)                                                                                   \
@@ -138,14 +151,16 @@ static const ls_metric metrics[] = {
     STALL(STALL_FETCH, "fetch", "no decoded instruction"),
     STALL(STALL_BARRIER, "barrier", "waits for the thread block"),
     STALL(STALL_FENCE, "fence", "waits for a memory barrier or an atomic"),
-    STALL(STALL_ASYNC, "async", "waits for asynchronous copies"),
+    STALL(STALL_ASYNC, "async", "waits for asynchronous copies, or for matrix instructions of its warp group"),
+    STALL(STALL_MBARRIER, "mbarrier", "waits for the phase of an mbarrier"),
     STALL(STALL_MEMORY, "memory", "an operand comes from memory"),
     STALL(STALL_DEPENDENCE, "dependence", "an operand comes from an execution unit"),
     STALL(STALL_UNIT, "unit", "the unit's issue register is taken"),
     STACK(STALL_FETCH, "fetch", "among others: a warp without a decoded instruction"),
     STACK(STALL_BARRIER, "barrier", "among others: a warp that waits for its thread block"),
     STACK(STALL_FENCE, "fence", "among others: a warp that waits for a memory barrier or an atomic"),
-    STACK(STALL_ASYNC, "async", "among others: a warp that waits for asynchronous copies"),
+    STACK(STALL_ASYNC, "async", "among others: a warp that waits for asynchronous copies, or for matrix instructions of its warp group"),
+    STACK(STALL_MBARRIER, "mbarrier", "among others: a warp that waits for the phase of an mbarrier"),
     STACK(STALL_MEMORY, "memory", "among others: a warp with an operand from memory"),
     STACK(STALL_DEPENDENCE, "dependence", "among others: a warp with an operand from an execution unit"),
     STACK(STALL_UNIT, "unit", "among others: a warp whose unit is taken"),
@@ -173,6 +188,7 @@ static const ls_metric metrics[] = {
       .unit = (unit_), .help = (help_) },
 #include "model/core/options_metrics.def"
 #include "model/core/analytic_metrics.def"
+#include "model/core/async_metrics.def"
 #undef OPTION
 #define FLOPS(kind_, name_, help_)                                                                            \
     { .name = "flops_" name_, .kind = LS_METRIC_KIND_COUNTER, .offset = offsetof(core_counters, flops[kind_]),    \
@@ -291,6 +307,9 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     if (c->spec->analytic.memory == ANALYTIC_ON && (c->analytic = analytic_create(c)) == NULL)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
+    /* Where memory is a formula, kernels with mbarriers and bulk copies are refused by name. */
+    if (c->spec->async.model == ASYNC_CYCLE && c->analytic == NULL && !async_init(c))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
     c->ldst.memory_next = LS_CYCLE_MAX;
     for (uint32_t warp = 0; warp < c->spec->warp_slots; warp++) {
         c->front.warp_sub[warp] = (uint8_t)(warp % c->sub_count);
@@ -309,19 +328,25 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
 static void core_waits(const void *state, ls_wait_sink *sink)
 {
     const core *c = state;
-    char detail[160];
+    char detail[224], mbarrier_text[128];
     for (uint32_t warp = 0; warp < c->spec->warp_slots; warp++) {
         const warp_state *w = &c->front.warps[warp];
         if (!w->resident)
             continue;
         const front_sub *s = &c->front.subs[warp_sub(c, warp)];
         uint32_t bit = warp_bit(c, warp);
-        const char *why = s->barrier & bit   ? "barrier"
-                          : s->fence & bit   ? "memory barrier or atomic"
-                          : s->async & bit   ? "asynchronous copies"
-                          : s->blocked & bit ? "a register"
-                          : w->stores > 0    ? "acknowledgement of a store"
-                                             : "issue";
+        static const char *const waits[] = { "cluster barrier", "matrix instructions of its warp group",
+                                             "registers of other warps", "the kernel before" };
+        front_wait special = front_waits_for(c, warp);
+        const char *why = special != FRONT_WAIT_NONE ? waits[special - FRONT_WAIT_CLUSTER]
+                          : s->barrier & bit         ? "barrier"
+                          : s->fence & bit           ? "memory barrier or atomic"
+                          : s->mbarrier & bit ? mbarrier_describe(c, warp, mbarrier_text, sizeof mbarrier_text)
+                          : s->elsewhere & bit ? "bulk copies"
+                          : s->async & bit     ? "asynchronous copies"
+                          : s->blocked & bit   ? "a register"
+                          : w->stores > 0      ? "acknowledgement of a store"
+                                               : "issue";
         unsigned long long pc = w->next < w->end ? (unsigned long long)w->insts[w->next->inst].pc : 0;
         snprintf(detail, sizeof detail, "warp %u, pc 0x%llx: %s (%u in flight, %u stores, %u atomics)", warp,
                  pc, why, w->in_flight, w->stores, w->atomics);

@@ -17,7 +17,11 @@
  *   core_tap.c  events for timelines
  *   core_counts.c  counts per static instruction
  *   core_port.c the tables of functions that the rest of the machine calls
+ *   cga.c   blocks of a cluster: messages to other cores, cluster barriers
+ *   cga_access.c  accesses to shared memory of other blocks
+ *   wgmma.c     matrix instructions of warp groups
  *   analytic.c  in place of most of ldst.c, where memory is a formula
+ *   async.h     mbarriers and bulk copies, if the platform has them: async.c, mbarrier.c, tma.c
  *   options.h   parts that a platform may switch on: instruction and constant caches, TLBs
  *
  * One cycle runs in the order write-back, execute, operand collection, issue, fetch, as a pipeline whose
@@ -39,6 +43,7 @@
 #include "model/core/tensor.h"
 #include "model/cache/sector_cache.h"
 #include "model/core/analytic.h"
+#include "model/core/async.h"
 #include "model/core/core_api.h"
 #include "model/core/options.h"
 #include "model/core/scheduler.h"
@@ -98,6 +103,7 @@ typedef struct core_spec {
     bool perfect_memory;    /* requests are answered at the core's end of the network */
     uint64_t network_width; /* requests sent and answers taken per cycle */
     options_spec options;
+    async_spec async;
     analytic_spec analytic;
     core_class classes[LS_CLASS_COUNT];
     tensor_spec tensor;
@@ -109,6 +115,7 @@ typedef enum stall_reason {
     STALL_BARRIER,
     STALL_FENCE,      /* memory barrier or outstanding atomic */
     STALL_ASYNC,      /* waits for asynchronous copies */
+    STALL_MBARRIER,   /* waits for the phase of an mbarrier, or its answer */
     STALL_MEMORY,     /* an operand comes from memory */
     STALL_DEPENDENCE, /* an operand comes from an execution unit */
     STALL_UNIT,       /* the unit's issue register is taken */
@@ -150,6 +157,7 @@ typedef struct core_counters {
     sector_cache_counters l1;
     options_counters options;
     analytic_counters analytic;
+    async_counters async;
 } core_counters;
 
 /* The state of the parts of a core. Each part is changed by its own files; the others call its functions. */
@@ -197,6 +205,7 @@ typedef struct core {
     flow *flow;         /* the state of alu: issue, or NULL */
     analytic *analytic; /* NULL: memory is simulated */
     core_options options;
+    core_async *async; /* NULL: there are no mbarriers and bulk copies */
 
     core_counters n;
     core_banks *kernel_banks; /* n by kernel; NULL: kernels run one after the other */
@@ -273,13 +282,31 @@ void front_fetch(core *c);
 void front_issue(core *c);
 void front_release(core *c, const flight *f);
 void front_resume(core *c, uint32_t warp); /* something that the warp waited for may be there */
+/* The warp issues nothing until front_let_go(). barrier: it counts as a stall at a barrier, else as one for something
+ * asynchronous. A warp that waits for one of these waits for nothing else. */
+typedef enum front_wait {
+    FRONT_WAIT_NONE,
+    FRONT_WAIT_CLUSTER = 0x80, /* a cluster barrier; above the names of barriers */
+    FRONT_WAIT_GROUPS,         /* matrix instructions of its warp group */
+    FRONT_WAIT_REGISTERS,      /* other warps give registers back */
+    FRONT_WAIT_KERNEL,         /* the kernel before this one */
+} front_wait;
+void front_stop(core *c, uint32_t warp, front_wait why);
+void front_let_go(core *c, uint32_t warp, ls_cycle at); /* it goes on in this cycle, or in a later one */
+static inline front_wait front_waits_for(const core *c, uint32_t warp)
+{
+    uint8_t name = c->front.warps[warp].barrier_name;
+    return name >= FRONT_WAIT_CLUSTER ? (front_wait)name : FRONT_WAIT_NONE;
+}
 /* Barriers, fences, atomics and asynchronous copies, as far as their warp has to do with them. f: NULL if the
  * instruction has none; pending: some register of the warp is still to be written. */
 void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, flight *f, bool pending);
-static inline bool front_has_effects(const ls_inst *inst)
+/* Of the instructions of front_warp_op(), too, for alu: cycle. */
+static inline bool front_has_effects(const ls_inst *inst, bool warp_ops)
 {
-    const uint32_t flags =
-        LS_INST_BARRIER | LS_INST_ARRIVE | LS_INST_FENCE | LS_INST_ASYNC_COMMIT | LS_INST_ASYNC_WAIT;
+    const uint32_t flags = (warp_ops ? (uint32_t)LS_INST_ASYNC_OP | (uint32_t)LS_INST_WARP_GROUP : 0u) |
+                           LS_INST_BARRIER | LS_INST_ARRIVE | LS_INST_FENCE | LS_INST_ASYNC_COMMIT |
+                           LS_INST_ASYNC_WAIT | LS_INST_MBARRIER | LS_INST_BULK;
     const uint32_t operations = 1u << LS_MEM_ATOMIC | 1u << LS_MEM_REDUCTION | 1u << LS_MEM_ASYNC_COPY;
     return ((inst->flags & flags) | (operations >> inst->mem_op & 1)) != 0;
 }
@@ -352,7 +379,20 @@ ls_cycle ldst_next(const core *c);         /* the next cycle with something to d
 static inline bool ldst_due(const core *c) /* ldst_cycle() would do something */
 {
     return c->ldst.memory_next <= c->now || !ring_empty(&c->ldst.reply_ring) ||
-           (!ring_empty(&c->ldst.out_ring) && !c->ldst.network_waiting) || OPTION_ON(c->options.any);
+           (!ring_empty(&c->ldst.out_ring) && !c->ldst.network_waiting) || OPTION_ON(c->options.requests);
+}
+/* The port of shared memory, for accesses of other blocks of a cluster: takes it for so many cycles, not before `at`;
+ * returns the first of them. Accesses of the unit wait behind. A core without bulk copies has no queue at the port. */
+static inline ls_cycle ldst_port_take(core *c, ls_cycle at, uint32_t cycles)
+{
+    if (c->async == NULL)
+        return at;
+    tma *t = &c->async->tma;
+    uint64_t from = at << TMA_ONE_SHIFT;
+    from = t->port_free > from ? t->port_free : from;
+    t->port_free = from + ((uint64_t)cycles << TMA_ONE_SHIFT);
+    t->port_taken += (uint64_t)cycles << TMA_ONE_SHIFT;
+    return (from + (UINT64_C(1) << TMA_ONE_SHIFT) - 1) >> TMA_ONE_SHIFT;
 }
 /* remote.c: whether another GPU has the address, and which one; owner may be NULL. Only with ldst.owners. */
 bool remote_owner(const core *c, uint64_t address, uint16_t *owner);
@@ -366,6 +406,10 @@ void ldst_atomic_done(core *c, const flight *f);
 void ldst_arrived(core *c, uint16_t flight_index); /* analytic.c: the last sector of a load is here */
 bool ldst_request(core *c, uint64_t address,
                   uint32_t token); /* a read for a read-only cache; false: not now */
+/* A request of a bulk copy; the queue to the network has room. */
+/* sectors: of the line at `address`, a bit each; 0: one sector. Leaves at once if no other request waits. */
+void ldst_bulk_request(core *c, uint64_t address, uint32_t sectors, uint32_t byte_mask, uint32_t token,
+                       ls_sector_kind kind);
 /* Into the queue to the network, which has room. */
 static inline void ldst_queue(core *c, ls_sector_message message, uint32_t channel)
 {
@@ -376,8 +420,9 @@ static inline void ldst_queue(core *c, ls_sector_message message, uint32_t chann
 
 /* request.c */
 enum {
-    REQUEST_VIRTUAL = 1, /* the address passes the TLB, if there is one */
-    REQUEST_SYSTEM = 2   /* system scope */
+    REQUEST_VIRTUAL = 1,  /* the address passes the TLB, if there is one */
+    REQUEST_SYSTEM = 2,   /* system scope */
+    REQUEST_SEMAPHORE = 4 /* operation on a semaphore */
 };
 void ldst_put(core *c, const ls_sector_message *message, uint16_t channel); /* as ldst_queue(), and tells it */
 /* The same after all that other GPUs and a TLB have to do with the request, which may hold it up. how: REQUEST_... */
@@ -385,6 +430,8 @@ void request_apart(core *c, ls_sector_message message, uint32_t channel, uint32_
 
 /* coalesce.c */
 bool coalesce_init(core *c); /* false: the host has no memory left */
+/* As shared_conflicts(), for some of the lanes; addresses: of the active ones. */
+uint32_t shared_conflicts_of(const core *c, const ls_inst *inst, const uint64_t addresses[32], uint32_t mask);
 void coalesce(core *c, const flight *f);
 uint32_t shared_conflicts(const core *c, const flight *f);
 
@@ -400,6 +447,7 @@ void cta_arrive_named(core *c, cta_state *cta, uint32_t warp, uint32_t id, uint3
 void cta_release_named(core *c, cta_state *cta);
 void cta_leave_at_end(core *c, cta_state *cta, uint32_t warp);
 void cta_finish(core *c, uint32_t slot);
+void cta_signal(core *c, uint32_t slot);
 void cta_start(core *c, const core_launch *launch); /* there is room for it; else cta_refuse() */
 void cta_refuse(core *c); /* ends the run: the dispatcher sent a block that does not fit */
 
@@ -424,7 +472,7 @@ extern const core_profile_ops core_profile;
 
 /* core_state.c: the table of the block's state. */
 struct ls_state_row;
-#define CORE_STATE_ROWS 16
+#define CORE_STATE_ROWS 17
 extern const struct ls_state_row core_state_rows[CORE_STATE_ROWS];
 
 /* core.c */

@@ -12,7 +12,7 @@ typedef struct core_launch {
     ls_cta *cta;
     const ls_inst *insts;
     const ls_kernel_info *info;
-    uint32_t block, kernel, number, ctas_per_core, cores; /* as in ls_core_launch */
+    uint32_t block, kernel, number, ctas_per_core, cores, cluster, depends; /* as in ls_core_launch */
     const struct rates_kernel *rates;
     struct inst_counts *counts; /* NULL: not counted */
 } core_launch;
@@ -35,6 +35,10 @@ typedef struct core_profile_ops {
     uint32_t (*network_width)(const void *self); /* sectors per cycle */
     /* A matrix instruction of a shape or type that the platform has no rate for: its class's time counts. */
     bool (*guesses_time)(const void *self, const ls_inst *inst);
+    /* It has the effects of an instruction with LS_INST_UNMODELLED or LS_INST_IGNORED. */
+    bool (*models)(const void *self, const ls_inst *inst);
+    /* It has no mbarriers, bulk copies and clusters, though its platform has: its memory is a formula. */
+    bool (*drops_async)(const void *self);
     /* It counts for ls_launch_kernel.counts. */
     bool (*counts_instructions)(const void *self);
     /* For a core whose memory is a formula: the costs of memory, set before the run. */

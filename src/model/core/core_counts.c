@@ -58,7 +58,9 @@ static uint32_t warps_of(const front_sub *s, uint32_t ready)
     case STALL_FENCE:
         return s->fence & s->resident;
     case STALL_ASYNC:
-        return s->async & s->resident;
+        return s->async & ~s->mbarrier & s->resident;
+    case STALL_MBARRIER:
+        return s->mbarrier & s->resident;
     case STALL_FETCH:
         return s->resident & ~s->buffered;
     default:
@@ -70,8 +72,8 @@ static uint32_t warps_of(const front_sub *s, uint32_t ready)
  * has issued everything, at its last one. The others stand at their next one. */
 static const ls_inst *stands_at(const warp_state *w, stall_reason reason)
 {
-    bool is_behind =
-        reason == STALL_BARRIER || reason == STALL_FENCE || reason == STALL_ASYNC || w->next == w->end;
+    bool is_behind = reason == STALL_BARRIER || reason == STALL_FENCE || reason == STALL_ASYNC ||
+                     reason == STALL_MBARRIER || w->next == w->end;
     return &w->insts[w->next[is_behind ? -1 : 0].inst];
 }
 

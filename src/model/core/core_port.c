@@ -1,6 +1,9 @@
 /* core_port.c: the tables of functions by which the rest of the machine knows the core: lockstep/core.h, and
  * the one for profiles (core_api.h). */
+#include "model/core/cga.h"
+#include "model/core/flow.h"
 #include "model/core/formula.h"
+#include "model/core/options_state.h"
 #include "model/core/l1.h"
 
 #include <string.h>
@@ -9,6 +12,12 @@ static uint64_t interval(const core_spec *spec, uint32_t class_)
 {
     uint64_t cycles = spec->classes[class_].interval_cycles;
     return cycles > 0 ? cycles : 1;
+}
+
+/* Where memory is a formula, warps run ahead of messages. */
+static inline bool has_clusters(const core *c)
+{
+    return c->flow == NULL || c->flow->simulated != NULL;
 }
 
 static void describe(const void *self, ls_core_shape *out)
@@ -25,7 +34,8 @@ static void describe(const void *self, ls_core_shape *out)
                             .sub_cores = (uint32_t)spec->sub_cores,
                             .half_interval = interval(spec, LS_CLASS_half),
                             .single_interval = interval(spec, LS_CLASS_fp32),
-                            .double_interval = interval(spec, LS_CLASS_fp64) };
+                            .double_interval = interval(spec, LS_CLASS_fp64),
+                            .cluster_bytes = has_clusters(c) ? (uint32_t)sizeof(cga_message) : 0 };
 }
 
 static ls_status attach(void *self, const ls_core_wiring *wiring, ls_error *err)
@@ -48,9 +58,17 @@ static ls_status attach(void *self, const ls_core_wiring *wiring, ls_error *err)
     c->ldst.channels = wiring->channels;
     c->ldst.to_memory[wiring->channels] = wiring->to_peer;
     c->ldst.owners = wiring->owners;
+    c->ldst.half_channels = wiring->half_channels;
+    c->ldst.half = wiring->half;
     c->ldst.remote_in_l2 = wiring->remote_in_l2;
     if (wiring->remote_in_l2 && wiring->to_peer != NULL && !fences_init(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
+    if (wiring->to_cores != NULL && has_clusters(c) &&
+        !cga_init(c, wiring->to_cores, wiring->core_count, wiring->cluster_width))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for core '%s'", c->name);
+    async_attach(c);
+    if (c->async != NULL && wiring->lines)
+        tma_use_lines(c);
     return l1_attach(c, err);
 }
 
@@ -75,7 +93,8 @@ const ls_core_ops core_ops = { .describe = describe,
                                .receive_launch = cta_receive,
                                .receive_reply = ldst_receive,
                                .take_kernel = take_kernel,
-                               .work = work };
+                               .work = work,
+                               .receive_cluster = cga_receive };
 
 /* --------------------------------------------------------------------------------------------- for profiles */
 
@@ -109,6 +128,37 @@ static bool guesses_time(const void *self, const ls_inst *inst)
     return rates && ls_inst_is_tensor(inst) && !tensor_cost_of(&c->pipes.tensor, inst, &cost);
 }
 
+static bool models(const void *self, const ls_inst *inst)
+{
+    const core *c = self;
+    if (async_models(c, inst))
+        return true;
+    if (cga_completes(inst))
+        return cga_is_on(c) && c->options.cga->hooks != NULL;
+    if ((inst->flags & LS_INST_ASYNC_OP) == 0)
+        return false;
+    switch (inst->async_op) {
+    case LS_ASYNC_CLUSTER_ARRIVE:
+    case LS_ASYNC_CLUSTER_WAIT:
+        return cga_is_on(c);
+    case LS_ASYNC_GROUP_ARRIVE: /* all warps of a group wait for each other in the units */
+    case LS_ASYNC_GROUP_WAIT:
+    case LS_ASYNC_SET_REGISTERS:
+        return c->options.wgmma != NULL;
+    case LS_ASYNC_DEPENDENTS:
+    case LS_ASYNC_DEPENDS:
+        return c->options.wgmma != NULL || (c->flow != NULL && flow_has_warp_op(c, inst));
+    default:
+        return false;
+    }
+}
+
+static bool drops_async(const void *self)
+{
+    const core *c = self;
+    return c->spec->async.model == ASYNC_CYCLE && c->async == NULL;
+}
+
 static bool counts_instructions(const void *self)
 {
     return ((const core *)self)->flow == NULL;
@@ -127,6 +177,8 @@ static void get_machine(const void *self, rates_machine *out)
 const core_profile_ops core_profile = { .l1 = get_l1,
                                         .network_width = network_width,
                                         .guesses_time = guesses_time,
+                                        .models = models,
+                                        .drops_async = drops_async,
                                         .counts_instructions = counts_instructions,
                                         .set_machine = set_machine,
                                         .machine = get_machine };

@@ -59,7 +59,7 @@ static const ls_state_row launch_rows[] = {
     LS_STATE_CODED(core_launch, cta, encode_launch, decode_cta),
     LS_STATE_CODED(core_launch, insts, encode_launch, decode_insts),
     LS_STATE_CODED(core_launch, info, encode_launch, decode_info),
-    LS_STATE_DATA_SPAN(core_launch, block, cores),
+    LS_STATE_DATA_SPAN(core_launch, block, depends),
     LS_STATE_CODED(core_launch, rates, encode_launch, decode_rates),
     LS_STATE_OWN(core_launch, counts), /* counts per instruction are not saved: refused by name */
 };
@@ -67,7 +67,7 @@ static const ls_state_row launch_rows[] = {
 static const ls_state_row cta_rows[] = {
     LS_STATE_DATA(cta_state, used),
     LS_STATE_PART(cta_state, launch, launch_rows),
-    LS_STATE_DATA_SPAN(cta_state, start, named_at),
+    LS_STATE_DATA_SPAN(cta_state, start, signalled),
 };
 
 static const ls_state_row due_rows[] = {
@@ -205,9 +205,7 @@ static const ls_state_row flight_table_rows[] = {
 /* ------------------------------------------------------------------------------------ front end, pipes, memory */
 
 static const ls_state_row front_sub_rows[] = {
-    LS_STATE_DATA_SPAN(front_sub, resident, age),
-    LS_STATE_OWN(front_sub, charged), /* as core_launch.counts */
-    LS_STATE_DATA(front_sub, charged_warp),
+    LS_STATE_DATA_SPAN(front_sub, resident, age), LS_STATE_OWN(front_sub, charged), /* as core_launch.counts */
 };
 
 static const ls_state_row front_rows[] = {
@@ -257,7 +255,7 @@ static const ls_state_row ldst_rows[] = {
     LS_STATE_ARRAY(load_store, out, out_length),
     LS_STATE_ARRAY(load_store, out_channel, out_length),
     LS_STATE_EVENT(load_store, network_event),
-    LS_STATE_DATA_SPAN(load_store, network_waiting, network_since),
+    LS_STATE_DATA_SPAN(load_store, network_waiting, hold),
 };
 
 static const ls_state_row analytic_rows[] = {
@@ -478,12 +476,33 @@ static const ls_state_row translate_rows[] = {
     LS_STATE_FIXED(translate, capacity),
 };
 
+static const ls_state_row lane_rows[] = {
+    LS_STATE_DATA_SPAN(cga_lane, ring, out),
+    LS_STATE_EVENT(cga_lane, event),
+    LS_STATE_DATA(cga_lane, waits),
+};
+
+static const ls_state_row cga_rows[] = {
+    LS_STATE_FIXED_SPAN(cga, to_cores, width),
+    LS_STATE_DATA_SPAN(cga, blocks, wire),
+    LS_STATE_PARTS(cga, lanes, lane_rows),
+    LS_STATE_DATA_SPAN(cga, token_ring, stalled),
+};
+
 static const ls_state_row option_rows[] = {
-    LS_STATE_FIXED(core_options, any),
+    LS_STATE_FIXED_SPAN(core_options, any, requests),
     LS_STATE_ARRAY_OF(core_options, icache, one, icache_rows),
     LS_STATE_ARRAY_OF(core_options, ccache, one, ccache_rows),
     LS_STATE_ARRAY_OF(core_options, translate, one, translate_rows),
     LS_STATE_ARRAY(core_options, fences, one),
+    LS_STATE_ARRAY_OF(core_options, cga, one, cga_rows),
+    LS_STATE_ARRAY(core_options, wgmma, one),
+};
+
+static const ls_state_row async_rows[] = {
+    LS_STATE_FIXED(core_async, spec),
+    LS_STATE_EVENT(core_async, event),
+    LS_STATE_DATA_SPAN(core_async, mbarriers, acts),
 };
 
 /* Blocks before the warps, and warps before the flights: pointers of later ones follow from earlier ones. */
@@ -500,6 +519,7 @@ const ls_state_row core_state_rows[CORE_STATE_ROWS] = {
     LS_STATE_ARRAY_OF(core, flow, one, flow_rows),
     LS_STATE_ARRAY_OF(core, analytic, one, analytic_rows),
     LS_STATE_PART(core, options, option_rows),
+    LS_STATE_ARRAY_OF(core, async, one, async_rows),
     LS_STATE_DATA(core, n),
     { LS_STATE_ROW_(core, kernel_banks, LS_STATE_KIND_ARRAY), .element = 1, .length = banks_bytes },
     LS_STATE_DATA_SPAN(core, mixed, counted),

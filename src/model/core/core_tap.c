@@ -28,7 +28,7 @@ static ls_tap_state state_of(const core *c, const front_sub *s, uint32_t warp, u
     if ((s->fence & bit) != 0)
         return LS_STATE_FENCE;
     if ((s->async & bit) != 0)
-        return LS_STATE_ASYNC;
+        return (s->mbarrier & bit) != 0 ? LS_STATE_MBARRIER : LS_STATE_ASYNC;
     if ((s->buffered & bit) == 0) {
         const warp_state *w = &c->front.warps[warp];
         return w->next == w->end ? LS_STATE_DRAIN : LS_STATE_FETCH;

@@ -1,4 +1,5 @@
 /* cta.c: thread blocks on a core: arrival, resources, barriers and completion. */
+#include "model/core/cga.h"
 #include "model/core/flow.h"
 #include "model/core/l1.h"
 
@@ -109,6 +110,10 @@ void cta_start(core *c, const core_launch *launch)
     c->blocks.resident++;
     if (c->options.any)
         options_start_cta(c, slot);
+    if (c->options.cga != NULL)
+        cga_start_block(c, slot);
+    if (c->async != NULL)
+        async_start_cta(c, slot);
     if (c->kernel_banks != NULL) {
         banks_blocks_changed(c, launch);
         banks_count_for(c, launch->kernel);
@@ -138,8 +143,25 @@ static core_launch find_launch(const ls_launch_table *table, const ls_core_launc
                           .number = message->number,
                           .ctas_per_core = message->ctas_per_core,
                           .cores = message->cores,
+                          .cluster = message->cluster,
+                          .depends = message->depends,
                           .rates = kernel->rates,
                           .counts = kernel->counts };
+}
+
+/* The kernel before has ended, and all that it wrote is there. */
+static void end_dependence(core *c, uint32_t kernel)
+{
+    for (uint32_t i = 0; i < CORE_CTAS_MAX; i++) {
+        cta_state *cta = &c->blocks.at[i];
+        if (!cta->used || cta->launch.kernel != kernel)
+            continue;
+        cta->launch.depends = LS_DEPENDS_NOT;
+        for (uint32_t w = cta->first_warp; w < (uint32_t)cta->first_warp + cta->warp_count; w++)
+            if (front_waits_for(c, w) == FRONT_WAIT_KERNEL)
+                front_let_go(c, w, ls_region_now(c->region));
+    }
+    ls_ticker_wake(&c->ticker);
 }
 
 void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
@@ -147,6 +169,11 @@ void cta_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
     core *c = self;
     const ls_core_launch *message = payload;
     (void)now;
+    if (message->block == LS_LAUNCH_NONE && message->depends == LS_DEPENDS_END) {
+        end_dependence(c, message->kernel);
+        ls_link_release(link, 1);
+        return;
+    }
     if (message->block == LS_LAUNCH_NONE) {
         for (uint32_t i = 0; i < CORE_CTAS_MAX; i++)
             if (c->blocks.at[i].used && c->blocks.at[i].launch.kernel == message->kernel)
@@ -189,6 +216,20 @@ static void done_event(void *self, ls_cycle now)
     send_done(c);
 }
 
+/* The block lets the next kernel of its stream start; once is enough. */
+void cta_signal(core *c, uint32_t slot)
+{
+    cta_state *cta = &c->blocks.at[slot];
+    if (cta->signalled)
+        return;
+    cta->signalled = true;
+    c->blocks.done[ring_push(&c->blocks.done_ring)] = (ls_core_done){
+        .block = cta->launch.block, .kernel = cta->launch.kernel, .core = (uint16_t)c->id, .signals = true
+    };
+    if (!c->blocks.done_waiting)
+        send_done(c);
+}
+
 void cta_init(core *c)
 {
     ls_event_init(&c->blocks.done_event, done_event, c);
@@ -202,6 +243,10 @@ void cta_finish(core *c, uint32_t slot)
         c->blocks.taken_warps &= ~(UINT64_C(1) << (cta->first_warp + w));
     cta->used = false;
     c->blocks.resident--;
+    if (c->options.cga != NULL)
+        cga_end_block(c, slot);
+    if (c->async != NULL)
+        async_end_cta(c, slot);
     if (ls_tap_wants(c->tap, LS_TAP_GROUP))
         core_tap_group(c, slot, LS_TAP_END);
     ls_domain_pending(c->domain, -1);
@@ -337,9 +382,13 @@ void cta_warp_maybe_done(core *c, uint32_t warp)
     s->blocked &= ~bit;
     s->fence &= ~bit;
     s->async &= ~bit;
+    s->elsewhere &= ~bit;
+    s->mbarrier &= ~bit;
     c->blocks.warps--;
     cta_state *cta = &c->blocks.at[w->cta];
     cta->warps_left--;
+    if (OPTION_ON(c->options.any))
+        options_end_warp(c, warp);
     if ((s->barrier & bit) != 0)
         cta_leave_at_end(c, cta, warp);
     release_barrier(c, cta);

@@ -7,7 +7,7 @@
 bool fences_init(core *c)
 {
     c->options.fences = ls_domain_alloc(c->domain, sizeof *c->options.fences);
-    c->options.any = true;
+    c->options.any = c->options.requests = true;
     return c->options.fences != NULL;
 }
 

@@ -225,6 +225,8 @@ void flow_end_warp(core *c, uint32_t warp, ls_cycle now);
 ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, ls_cycle now,
                       ls_cycle done);
 
+bool flow_has_warp_op(const core *c, const ls_inst *inst); /* cluster barriers and dependent launches */
+
 /* flow_inst.c */
 /* The entry of the instruction, which holds another one. */
 void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t place, uint64_t key);
@@ -256,8 +258,9 @@ ls_cycle flow_reserve_shared(core *c, uint32_t warp, const ls_inst *inst, const 
 bool flow_waits(const core *c, uint32_t warp);
 /* The warp has nothing to issue before cycle `soon`, and not before memory has answered. */
 void flow_park(core *c, uint32_t warp, ls_cycle soon);
-void flow_look_again(core *c, uint32_t warp); /* at a warp that may have been parked */
-void flow_release(core *c, const flight *f);  /* the last sector of a load is there */
+void flow_look_again(core *c, uint32_t warp);          /* at a warp that may have been parked */
+void flow_let_go(core *c, uint32_t warp, ls_cycle at); /* of a warp that front_stop() has stopped */
+void flow_release(core *c, const flight *f);           /* the last sector of a load is there */
 bool flow_reply(core *c, const ls_sector_message *message, ls_cycle now);
 
 /* The sectors of an access that the unit takes in cycle `start`. */

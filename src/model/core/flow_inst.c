@@ -130,7 +130,7 @@ static void set_memory(const core *c, flow_inst *d, const rates_kernel *rates)
     const ls_inst *inst = d->inst;
     bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
     d->rate = rates == NULL ? NULL : rates_of(rates, inst->pc);
-    d->space = inst->space;
+    d->space = ls_inst_reduces_generic(inst) ? LS_SPACE_GENERIC : inst->space; /* ldst_space() decides */
     d->width = (uint8_t)inst_width(c, inst);
     d->load = inst->mem_op != LS_MEM_STORE;
     d->bypass = analytic_bypasses(c, inst);
@@ -158,7 +158,10 @@ void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t plac
                       .delay = (uint16_t)(cost.latency + 2u - forward),
                       .unit = (uint8_t)unit,
                       .unit_bit = 1u << unit,
-                      .effects = front_has_effects(inst),
+                      .effects =
+                          (front_has_effects(inst, false) &&
+                           (c->async != NULL || (inst->flags & (LS_INST_MBARRIER | LS_INST_BULK)) == 0)) ||
+                          flow_has_warp_op(c, inst),
                       .jumps = inst->class_ == LS_CLASS_branch && c->spec->branch_cycles > 1,
                       .unknown = (inst->flags & LS_INST_UNKNOWN) != 0,
                       .class_ = inst->class_,
@@ -168,7 +171,8 @@ void flow_decode(core *c, flow_inst *d, const core_launch *launch, uint32_t plac
     set_registers(c, d, inst);
     if (unit == UNIT_memory)
         set_memory(c, d, launch->rates);
-    d->plain = unit != UNIT_memory && !d->effects && !d->jumps && d->registers <= 4 && d->written <= 1;
+    d->plain = unit != UNIT_memory && !d->effects && !d->jumps && d->registers <= 4 && d->written <= 1 &&
+               d->class_ != LS_CLASS_tensor_group;
     set_banks(c, d, inst);
     /* Of the load/store unit it is not the time that counts but who is in front (flow_issue.c). */
     d->held = (uint16_t)(unit == UNIT_memory ? UINT16_MAX : d->front + (f->collectors + 1) * d->interval);

@@ -5,6 +5,7 @@
  * units, the load/store unit. They are queues whose end is known: one for each unit, one for the register
  * banks together. */
 #include "model/core/flow.h"
+#include "model/core/options_state.h"
 
 #include "model/core/front.h"
 
@@ -157,7 +158,8 @@ static bool issue_simulated(core *c, flow_sub *fs, flow_warp *fw, uint32_t warp,
     const flow_simulated *m = c->flow->simulated;
     warp_state *w = &c->front.warps[warp];
     ls_cycle *ready = flow_registers(c->flow, warp);
-    bool known = d->space == LS_SPACE_SHARED && m->head == m->tail && c->ldst.dispatch == NO_FLIGHT;
+    bool known = d->space == LS_SPACE_SHARED && m->head == m->tail && c->ldst.dispatch == NO_FLIGHT &&
+                 !(OPTION_ON(c->options.cga) && cga_may_leave(c, w->cta, d->inst));
     ls_cycle start = collect(c->flow, fs, d, now, known ? m->unit_free : 0);
     fw->flight = NO_FLIGHT;
     if (!known) {
@@ -232,12 +234,14 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
     ls_cycle now = first, soon, need = 0, until = fw->alu_until, jump = 0;
     const ls_inst *branch;
     uint64_t lent = 0;
+    bool occupies = false; /* the last one had its unit for all of its latency: that time cannot be lent */
     limit = limit < last - FLOW_SLACK ? limit + FLOW_SLACK : last;
     for (;;) {
         ls_cycle done;
         branch = NULL;
         jump = 0;
         if (d->plain && greedy && fs->collector_free <= now + 1) {
+            occupies = false;
             /* As below, without the parts that they do not need. */
             do {
                 uint64_t port = flow_later(fs->port, (now + 2) << f->port_shift);
@@ -279,6 +283,7 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
             }
         }
         const ls_cycle before = until;
+        occupies = d->class_ == LS_CLASS_tensor_group;
         d->uses++;
         if (__builtin_expect(next->mask != UINT32_MAX, 0))
             count_missing(d, b, next->mask);
@@ -332,7 +337,8 @@ static __attribute__((noinline)) void issue_burst(core *c, flow_sub *fs, uint32_
             fs->taken &= ~d->unit_bit;
         }
         bool waits = need > soon;
-        bool lends = waits && greedy && need - soon <= FLOW_GAP && lent + need - soon <= FLOW_LENT;
+        bool lends =
+            waits && greedy && !occupies && need - soon <= FLOW_GAP && lent + need - soon <= FLOW_LENT;
         ls_cycle at = waits ? need : soon;
         if ((waits ? !lends && !alone(fs, bit, need, greedy) : !greedy && (fs->ready & ~bit) != 0) ||
             at > (d->unit == UNIT_memory ? limit : last)) {

@@ -7,6 +7,7 @@
  * or a warp issues. */
 #include "model/core/flow.h"
 #include "model/core/front.h"
+#include "model/core/options_state.h"
 
 /* ------------------------------------------------------------------------------ warps that wait for answers */
 
@@ -16,7 +17,7 @@ bool flow_waits(const core *c, uint32_t warp)
     const warp_state *w = &c->front.warps[warp];
     uint32_t bit = warp_bit(c, warp);
     return ((s->fence & bit) != 0 && (w->atomics > 0 || c->flow->warps[warp].loads > 0)) ||
-           ((s->async & bit) != 0 && core_async_open(w));
+           ((s->async & bit) != 0 && ((s->elsewhere & bit) != 0 || core_async_open(w)));
 }
 
 void flow_park(core *c, uint32_t warp, ls_cycle soon)
@@ -46,6 +47,15 @@ void flow_look_again(core *c, uint32_t warp)
     flow_sleep_until(fs, bit, flow_later(need, soon));
     ls_cycle next = flow_soonest(fs);
     f->next[sub] = next < f->next[sub] ? next : f->next[sub];
+}
+
+void flow_let_go(core *c, uint32_t warp, ls_cycle at)
+{
+    flow_warp *fw = &c->flow->warps[warp];
+    c->front.subs[warp_sub(c, warp)].elsewhere &= ~warp_bit(c, warp);
+    fw->wake = flow_later(fw->wake, at);
+    flow_look_again(c, warp);
+    ls_ticker_wake(&c->ticker);
 }
 
 static flow_inst *inst_of(core *c, const flight *f)
@@ -192,7 +202,8 @@ static void take_next(core *c)
         uint32_t sub = c->flights.at[index].sub;
         c->flow->subs[sub].waiting--;
         ldst_take(c, index);
-        if (c->flights.at[index].space == LS_SPACE_SHARED)
+        const flight *f = &c->flights.at[index];
+        if (f->space == LS_SPACE_SHARED && f->requests == 0) /* else answers of other blocks end it */
             take_shared(c, index);
         else
             c->ldst.memory_next = ldst_next(c);
@@ -206,8 +217,8 @@ static void take_next(core *c)
 static bool is_quiet(core *c, const ls_sector_message *message)
 {
     if (message->kind == LS_SECTOR_WRITE) {
-        if (message->token == SECTOR_CACHE_NONE) /* a line that L1 wrote back */
-            return true;
+        if (message->token >= TMA_STORE_TOKEN)
+            return message->token == SECTOR_CACHE_NONE; /* a line that L1 wrote back; else of a bulk copy */
         warp_state *w = &c->front.warps[message->token & STORE_WARP];
         if (w->stores == 1 && w->next == w->end)
             return false;
@@ -342,7 +353,7 @@ static ls_cycle next_look(const core *c)
         ls_cycle late = m->late[ring_front(&m->late_ring)].at;
         next = late < next ? late : next;
     }
-    if (OPTION_ON(c->options.any)) {
+    if (!options_idle(c)) {
         ls_cycle optional = options_next(c);
         next = optional < next ? optional : next;
     }
@@ -355,7 +366,7 @@ bool flow_simulated_tick(void *self, ls_cycle now)
     flow *f = c->flow;
     count_cycles(c, now);
     c->now = c->last_tick = now;
-    if (OPTION_ON(c->options.any))
+    if (!options_idle(c))
         options_cycle(c);
     run_unit(c);
     if (f->simulated->ending != 0)

@@ -1,5 +1,6 @@
 /* flow_warp.c: effects of instructions of flow.c on their warp beside its registers: fences, asynchronous
  * copies, barriers, the end. May touch its core only. */
+#include "model/core/cga.h"
 #include "model/core/flow.h"
 
 void flow_leave_barrier(core *c, uint32_t warp, ls_cycle at)
@@ -109,6 +110,43 @@ static void note_accesses(core *c, uint32_t warp, const ls_inst *inst, uint32_t 
     }
 }
 
+bool flow_has_warp_op(const core *c, const ls_inst *inst)
+{
+    if ((inst->flags & LS_INST_ASYNC_OP) == 0 || c->flow->simulated == NULL)
+        return false;
+    switch (inst->async_op) {
+    case LS_ASYNC_CLUSTER_ARRIVE:
+    case LS_ASYNC_CLUSTER_WAIT:
+        return cga_is_on(c);
+    case LS_ASYNC_DEPENDENTS:
+    case LS_ASYNC_DEPENDS:
+        return c->async != NULL;
+    default:
+        return false;
+    }
+}
+
+/* Returns the first cycle in which the next instruction may issue. The warp may be stopped as well (flow_waits()). */
+static ls_cycle warp_op(core *c, uint32_t warp, const ls_inst *inst, ls_cycle now)
+{
+    const uint32_t slot = c->front.warps[warp].cta;
+    switch (inst->async_op) {
+    case LS_ASYNC_CLUSTER_ARRIVE:
+        cga_arrive(c, warp, now);
+        break;
+    case LS_ASYNC_CLUSTER_WAIT:
+        return flow_later(now + 1, cga_wait(c, warp));
+    case LS_ASYNC_DEPENDENTS:
+        cta_signal(c, slot);
+        break;
+    default:
+        if (c->blocks.at[slot].launch.depends == LS_DEPENDS)
+            front_stop(c, warp, FRONT_WAIT_KERNEL);
+        break;
+    }
+    return now + 1;
+}
+
 /* Effects of the instruction on its warp beside its registers. Returns the first cycle in which the next one
  * may issue; LS_CYCLE_MAX: unknown, it waits at a barrier. */
 ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, ls_cycle now,
@@ -123,6 +161,8 @@ ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn 
     ls_cycle soon = now + 1;
     if ((inst->flags & LS_INST_FENCE) != 0)
         soon = flow_later(soon, flow_later(fw->alu_until, fw->memory_until));
+    if (LS_UNLIKELY((inst->flags & LS_INST_ASYNC_OP) != 0) && flow_has_warp_op(c, inst))
+        return warp_op(c, warp, inst, now);
     bool atomic = inst->mem_op == LS_MEM_ATOMIC || inst->mem_op == LS_MEM_REDUCTION;
     if (f->simulated != NULL)
         note_accesses(c, warp, inst, mask, now);
@@ -135,6 +175,8 @@ ls_cycle flow_effects(core *c, uint32_t warp, const ls_inst *inst, const ls_dyn 
         *copied = flow_later(*copied, done);
     }
     w->async_open = (uint8_t)(w->async_open + ((inst->flags & LS_INST_ASYNC_COMMIT) != 0));
+    if (OPTION_ON(c->async) && async_effects(c, warp, inst, dyn, fw->flight, now))
+        return soon;
     if ((inst->flags & LS_INST_ASYNC_WAIT) != 0) {
         /* Waits for all groups but the newest imm. */
         uint8_t end = w->async_wait = core_async_end(w, inst);

@@ -1,5 +1,8 @@
 /* front.c: instruction buffers, warp scheduling, scoreboard and issue. */
+#include "model/core/cga.h"
+#include "model/core/flow.h"
 #include "model/core/front.h"
+#include "model/core/wgmma.h"
 
 #include <string.h>
 
@@ -26,9 +29,17 @@ static void reserve(const core *c, warp_state *w, const ls_inst *inst)
         if (!constant_register(c, inst->dst[i]))
             mark(w, inst->dst[i], memory);
     if (c->spec->track_spans && inst->dst_count > 0 && inst->dst_span > 1 &&
-        !constant_register(c, inst->dst[0]))
-        for (uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true); reg < end; reg++)
+        !constant_register(c, inst->dst[0])) {
+        uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true);
+        if (LS_UNLIKELY(inst->dst_span > REG_SHORT && reg < end)) {
+            reg_set_add_range(w->pending, reg, end);
+            if (memory)
+                reg_set_add_range(w->from_memory, reg, end);
+            return;
+        }
+        for (; reg < end; reg++)
             mark(w, reg, memory);
+    }
 }
 
 /* Looks whether the next instruction of a warp has to wait for registers. Done when the instruction becomes
@@ -83,15 +94,52 @@ void front_resume(core *c, uint32_t warp)
     registers_ready(c, warp);
 }
 
+void front_stop(core *c, uint32_t warp, front_wait why)
+{
+    front_sub *s = &c->front.subs[warp_sub(c, warp)];
+    c->front.warps[warp].barrier_name = (uint8_t)why;
+    if (why == FRONT_WAIT_CLUSTER && c->flow == NULL) {
+        s->barrier |= warp_bit(c, warp);
+    } else {
+        s->async |= warp_bit(c, warp);
+        s->elsewhere |= warp_bit(c, warp);
+    }
+}
+
+void front_let_go(core *c, uint32_t warp, ls_cycle at)
+{
+    front_sub *s = &c->front.subs[warp_sub(c, warp)];
+    const bool cluster = c->front.warps[warp].barrier_name == FRONT_WAIT_CLUSTER;
+    c->front.warps[warp].barrier_name = 0;
+    if (c->flow != NULL) {
+        flow_let_go(c, warp, at);
+        return;
+    }
+    if (cluster) {
+        s->barrier &= ~warp_bit(c, warp);
+    } else {
+        s->async &= ~warp_bit(c, warp);
+        s->elsewhere &= ~warp_bit(c, warp);
+    }
+    c->front.changed |= 1u << warp_sub(c, warp);
+}
+
 void front_release(core *c, const flight *f)
 {
     const ls_inst *inst = f->inst;
     warp_state *w = &c->front.warps[f->warp];
     for (uint32_t i = 0; i < inst->dst_count; i++)
         unmark(w, inst->dst[i]);
-    if (c->spec->track_spans && inst->dst_count > 0 && inst->dst_span > 1)
-        for (uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true); reg < end; reg++)
-            unmark(w, reg);
+    if (c->spec->track_spans && inst->dst_count > 0 && inst->dst_span > 1) {
+        uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true);
+        if (LS_UNLIKELY(inst->dst_span > REG_SHORT && reg < end)) {
+            reg_set_remove_range(w->pending, reg, end);
+            reg_set_remove_range(w->from_memory, reg, end);
+        } else {
+            for (; reg < end; reg++)
+                unmark(w, reg);
+        }
+    }
     registers_ready(c, f->warp);
 }
 
@@ -152,12 +200,51 @@ void front_fetch(core *c)
 
 /* -------------------------------------------------------------------------------------------------- issue */
 
+/* Instructions of clusters and warp groups. */
+static __attribute__((noinline)) void warp_op(core *c, uint32_t warp, const ls_inst *inst, flight *f)
+{
+    if ((inst->flags & LS_INST_WARP_GROUP) != 0 && c->options.wgmma != NULL)
+        wgmma_issue(c, warp, inst, f);
+    if ((inst->flags & LS_INST_ASYNC_OP) == 0 || inst->class_ == LS_CLASS_tensor_group)
+        return;
+    switch ((ls_async_op)inst->async_op) {
+    case LS_ASYNC_GROUP_WAIT:
+        if (c->options.wgmma != NULL)
+            wgmma_wait(c, warp, inst);
+        break;
+    case LS_ASYNC_SET_REGISTERS:
+        if (c->options.wgmma != NULL)
+            wgmma_set_registers(c, warp, inst);
+        break;
+    case LS_ASYNC_CLUSTER_ARRIVE:
+        if (c->options.cga != NULL)
+            cga_arrive(c, warp, c->now);
+        break;
+    case LS_ASYNC_CLUSTER_WAIT:
+        if (c->options.cga != NULL)
+            (void)cga_wait(c, warp);
+        break;
+    case LS_ASYNC_DEPENDENTS:
+        cta_signal(c, c->front.warps[warp].cta);
+        break;
+    case LS_ASYNC_DEPENDS:
+        if (c->blocks.at[c->front.warps[warp].cta].launch.depends == LS_DEPENDS)
+            front_stop(c, warp, FRONT_WAIT_KERNEL);
+        break;
+    default:
+        break;
+    }
+}
+
 /* Effects of an instruction on its warp at the moment it issues. */
 void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, flight *f, bool pending)
 {
     warp_state *w = &c->front.warps[warp];
     front_sub *s = &c->front.subs[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
+    if ((inst->flags & (LS_INST_ASYNC_OP | LS_INST_WARP_GROUP)) != 0 && inst->mem_op == LS_MEM_NONE &&
+        c->options.any)
+        warp_op(c, warp, inst, f);
     if (inst->flags & (LS_INST_BARRIER | LS_INST_ARRIVE))
         cta_barrier(c, warp, inst, f->dyn);
     if (inst->flags & LS_INST_FENCE && pending)
@@ -176,6 +263,8 @@ void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, f
     }
     if (inst->flags & LS_INST_ASYNC_COMMIT)
         w->async_open++;
+    if (OPTION_ON(c->async) && async_effects(c, warp, inst, f->dyn, (uint16_t)(f - c->flights.at), c->now))
+        return;
     if (inst->flags & LS_INST_ASYNC_WAIT) {
         /* Waits for all groups but the newest imm. */
         w->async_wait = core_async_end(w, inst);
@@ -212,7 +301,7 @@ static void issue_warp(core *c, front_sub *s, uint32_t sub, uint32_t warp, const
     c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
     if (ls_inst_flops(inst) != 0)
         count_flops(c, inst, f->mask);
-    if (front_has_effects(inst))
+    if (front_has_effects(inst, true))
         front_effects(c, warp, inst, f->mask, f,
                       (inst->flags & LS_INST_FENCE) != 0 && !reg_set_empty(w->pending));
 }

@@ -36,6 +36,9 @@ static inline uint32_t front_reasons(const front_sub *s, uint32_t unit_taken)
         reasons |= (uint32_t)((s->barrier & s->resident) != 0) << STALL_BARRIER;
         reasons |= (uint32_t)((s->fence & s->resident) != 0) << STALL_FENCE;
         reasons |= (uint32_t)((s->async & s->resident) != 0) << STALL_ASYNC;
+        if (LS_UNLIKELY(s->mbarrier != 0))
+            reasons = (reasons & ~(1u << STALL_ASYNC)) | 1u << STALL_MBARRIER |
+                      (uint32_t)((s->async & ~s->mbarrier & s->resident) != 0) << STALL_ASYNC;
     }
     if ((rest & ~s->buffered) != 0)
         reasons |= 1u << STALL_FETCH;
@@ -61,7 +64,9 @@ static inline stall_reason front_reason(const front_sub *s, bool unit_taken)
         return STALL_BARRIER;
     if ((s->fence & s->resident) != 0)
         return STALL_FENCE;
-    return (s->async & s->resident) != 0 ? STALL_ASYNC : STALL_FETCH;
+    if ((s->async & s->resident) != 0)
+        return (s->async & ~s->mbarrier & s->resident) != 0 ? STALL_ASYNC : STALL_MBARRIER;
+    return STALL_FETCH;
 }
 
 /* Stalls are counted by interval: from the last look at the sub-core to this one it had the reasons it had

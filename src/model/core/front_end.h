@@ -16,7 +16,8 @@ typedef struct warp_state {
     uint16_t cta;                    /* slot */
     uint8_t buffered;                /* decoded instructions: next[0 .. buffered) */
     bool resident;
-    uint8_t barrier_name; /* while it waits at a named barrier: its number + 1 */
+    uint8_t
+        barrier_name; /* while it waits at a named barrier: its number + 1; from FRONT_WAIT_CLUSTER on: front_wait */
     /* Groups of copies: number of the one that is filled; a wait is for those before async_wait, modulo 256.
      * async_pending: copies under way of groups async_open - 7 to async_open, by group number modulo 8. */
     uint8_t async_open, async_wait;
@@ -48,16 +49,19 @@ static inline bool core_async_open(const warp_state *w)
 typedef struct front_sub {
     /* One bit per warp of this sub-core (index within it). */
     uint32_t resident, buffered, barrier, fence, async, blocked;
+    uint32_t
+        elsewhere; /* of async: those that wait for an mbarrier or bulk copies, not for asynchronous copies */
+    uint32_t mbarrier;          /* of these: those that wait for an mbarrier */
     uint32_t memory_blocked;    /* of the blocked ones: by a register that comes from memory */
     uint32_t wants[UNIT_COUNT]; /* warps whose next instruction goes to the unit */
     uint8_t last_issued;
-    uint32_t tried_mask; /* pipes_taken() when warps that could issue found all their units taken */
+    uint8_t charged_warp; /* of `charged`: whose instruction it is. The next choice begins after it */
+    uint32_t tried_mask;  /* pipes_taken() when warps that could issue found all their units taken */
     stall_reason reason;
     uint32_t reasons;                 /* all that hold at once, a bit each */
     ls_cycle counted_until;           /* stalls are counted up to this cycle, without it */
     uint32_t age[CORE_SUB_WARPS_MAX]; /* per warp: order of arrival */
-    inst_count *charged;  /* stalls from counted_until on belong to it; NULL: they are not counted */
-    uint8_t charged_warp; /* whose instruction it is: the next choice begins after it */
+    inst_count *charged; /* stalls from counted_until on belong to it; NULL: they are not counted */
 } front_sub;
 
 typedef struct front_end {

@@ -1,5 +1,6 @@
 /* ldst.c: the load/store unit, one per core: shared memory, the L1 data cache with its banks, requests to the
  * network and their answers. */
+#include "model/core/cga.h"
 #include "model/core/l1.h"
 
 bool ldst_can_take(const core *c)
@@ -9,23 +10,33 @@ bool ldst_can_take(const core *c)
     return c->ldst.dispatch == NO_FLIGHT;
 }
 
-/* A generic address is shared, local or global by the windows of the kernel. */
-uint8_t ldst_space(const core *c, const flight *f)
+/* By the first active lane. Accel-Sim has a rule of its own: windows that are no windows in most traces. */
+static uint8_t generic_space(const core *c, const flight *f)
 {
-    if (f->inst->space != LS_SPACE_GENERIC)
-        return f->inst->space;
     const cta_state *cta = &c->blocks.at[c->front.warps[f->warp].cta];
     const ls_kernel_info *info = cta->launch.info;
-    if (info->shared_base == 0 || info->local_base == 0 || f->mask == 0)
-        return LS_SPACE_SHARED;
+    if (info->shared_base == 0 || info->local_base == 0 || f->mask == 0 || f->dyn->addr == LS_ADDR_NONE)
+        return f->inst->space == LS_SPACE_GENERIC ? LS_SPACE_SHARED : f->inst->space;
     uint64_t addresses[32];
     ls_cta_addresses(cta->launch.cta, f->dyn, addresses);
     uint64_t first = addresses[__builtin_ctz(f->mask)];
+    if (!c->spec->accelsim_rules)
+        return (uint8_t)ls_kernel_space(info, first);
     if (first >= info->shared_base && first < info->local_base)
         return LS_SPACE_SHARED;
     if (first >= info->local_base && first < info->local_base + (16u << 10))
         return LS_SPACE_LOCAL;
     return LS_SPACE_GLOBAL;
+}
+
+/* A generic address is shared, local or global by the windows of the kernel. RED and REDG are generic as well: blocks of a
+ * cluster reduce in each other's shared memory with them. Accel-Sim takes them all for global. */
+uint8_t ldst_space(const core *c, const flight *f)
+{
+    if (f->inst->space == LS_SPACE_GENERIC ||
+        (LS_UNLIKELY(ls_inst_reduces_generic(f->inst)) && !c->spec->accelsim_rules))
+        return generic_space(c, f);
+    return f->inst->space;
 }
 
 static inline bool is_shared(const flight *f)
@@ -66,6 +77,15 @@ uint32_t ldst_shared_cycles(core *c, const flight *f)
     return cycles > 1 ? cycles : 1;
 }
 
+/* Bulk copies have the port of shared memory. These cycles are no conflicts of banks, and are not counted as such. */
+static __attribute__((noinline)) void wait_for_port(core *c)
+{
+    uint32_t cycles = c->ldst.conflict_cycles > 1 ? c->ldst.conflict_cycles : 1,
+             wait = tma_take_port(c, cycles);
+    c->ldst.conflict_cycles = cycles + wait;
+    c->n.bank_conflict_cycles -= wait;
+}
+
 static void begin(core *c, uint16_t index)
 {
     flight *f = &c->flights.at[index];
@@ -76,10 +96,15 @@ static void begin(core *c, uint16_t index)
     f->taken = (uint32_t)c->now;
     c->ldst.sector_count = 0;
     c->ldst.conflict_cycles = 0;
+    c->ldst.hold = 0;
     if (f->mask == 0 || f->inst->mem_op == LS_MEM_NONE || f->dyn->addr == LS_ADDR_NONE)
         return;
     if (is_shared(f)) {
+        if (OPTION_ON(c->options.cga) && cga_access(c, index))
+            return;
         c->ldst.conflict_cycles = shared_conflicts(c, f);
+        if (OPTION_ON(c->async))
+            wait_for_port(c);
         c->n.shared_accesses++;
         if (LS_UNLIKELY(c->apart))
             core_counts_memory(c, f);
@@ -102,7 +127,7 @@ void ldst_take(core *c, uint16_t index)
         return;
     }
     uint32_t conflicts = c->ldst.conflict_cycles > 1 ? c->ldst.conflict_cycles - 1 : 0;
-    c->ldst.dispatch_until = c->now + 1 + conflicts;
+    c->ldst.dispatch_until = c->now + 1 + conflicts + c->ldst.hold;
     c->n.bank_conflict_cycles += conflicts;
 }
 
@@ -116,7 +141,9 @@ static void load_arrived(core *c, uint16_t index)
     if (f->inst->mem_op == LS_MEM_ASYNC_COPY) {
         w->async_pending[f->group % ASYNC_GROUPS]--;
         front_sub *s = &c->front.subs[f->sub];
-        if ((s->async & warp_bit(c, f->warp)) != 0 && !core_async_open(w)) {
+        if (OPTION_ON(c->async))
+            mbarrier_copy_ends(c, f->warp, index);
+        if ((s->async & ~s->elsewhere & warp_bit(c, f->warp)) != 0 && !core_async_open(w)) {
             s->async &= ~warp_bit(c, f->warp);
             c->front.changed |= 1u << f->sub;
         }
@@ -209,8 +236,9 @@ static inline bool network_full(const core *c)
     return ring_full(&c->ldst.out_ring) || (OPTION_ON(c->options.translate) && translate_full(c));
 }
 
-static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token,
-                                ls_sector_kind kind, bool global, uint32_t how)
+/* sectors: as in ls_sector_message. */
+static inline void network_push_line(core *c, uint64_t address, uint32_t sectors, uint32_t byte_mask,
+                                     uint32_t token, ls_sector_kind kind, bool global, uint32_t how)
 {
     ls_sector_place place = mem_map_place_again(&c->ldst.map, address);
     ls_sector_message message = { .address = address,
@@ -218,15 +246,23 @@ static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, u
                                   .byte_mask = byte_mask,
                                   .token = token,
                                   .core = (uint16_t)c->id,
-                                  .slice = (uint16_t)place.slice,
+                                  .slice = LS_SECTOR_SLICE(place.slice),
+                                  .sectors = (uint16_t)(sectors & 0xfu),
                                   .global = global,
                                   .system = (how & REQUEST_SYSTEM) != 0,
+                                  .semaphore = (how & REQUEST_SEMAPHORE) != 0,
                                   .kind = (uint8_t)kind };
-    if (LS_UNLIKELY(c->ldst.owners != NULL) || OPTION_ON(c->options.translate) ||
+    if (LS_UNLIKELY(c->ldst.owners != NULL || c->ldst.half_channels != 0) || OPTION_ON(c->options.translate) ||
         ls_tap_wants(c->tap, LS_TAP_REQUEST))
         request_apart(c, message, place.channel, how);
     else
         ldst_queue(c, message, place.channel);
+}
+
+static inline void network_push(core *c, uint64_t address, uint32_t byte_mask, uint32_t token,
+                                ls_sector_kind kind, bool global, uint32_t how)
+{
+    network_push_line(c, address, 0, byte_mask, token, kind, global, how);
 }
 
 bool ldst_request(core *c, uint64_t address, uint32_t token)
@@ -255,21 +291,12 @@ static __attribute__((noinline)) bool answer_at_once(core *c)
     return true;
 }
 
-/* The oldest request enters the network; false if there is no room. */
-static inline bool network_send(core *c)
+/* Into the network; false if there is no room. */
+static inline bool link_send(core *c, ls_link *link, uint32_t front)
 {
-    if (LS_UNLIKELY(c->spec->perfect_memory))
-        return answer_at_once(c);
-    uint32_t front = ring_front(&c->ldst.out_ring);
-    ls_link *link = c->ldst.to_memory[c->ldst.out_channel[front]];
     ls_sector_message *message = ls_link_send(link, 1);
-    if (message == NULL) {
-        c->ldst.network_waiting = true;
-        c->ldst.network_since = c->now;
-        c->n.network_stalls++;
-        ls_link_wait(link, &c->ldst.network_event);
+    if (message == NULL)
         return false;
-    }
     *message = c->ldst.out[front];
     if (LS_UNLIKELY(message->number != 0))
         core_tap_step(c, message->number, LS_TAP_STEP, LS_STEP_NETWORK);
@@ -278,12 +305,47 @@ static inline bool network_send(core *c)
     return true;
 }
 
+/* The oldest request enters the network; false if there is no room. */
+static inline bool network_send(core *c)
+{
+    if (LS_UNLIKELY(c->spec->perfect_memory))
+        return answer_at_once(c);
+    uint32_t front = ring_front(&c->ldst.out_ring);
+    ls_link *link = c->ldst.to_memory[c->ldst.out_channel[front]];
+    if (LS_LIKELY(link_send(c, link, front)))
+        return true;
+    c->ldst.network_waiting = true;
+    c->ldst.network_since = c->now;
+    c->n.network_stalls++;
+    ls_link_wait(link, &c->ldst.network_event);
+    return false;
+}
+
+/* A request for several sectors leaves without a look at the core if it is alone. Others wait for the core's cycle. */
+void ldst_bulk_request(core *c, uint64_t address, uint32_t sectors, uint32_t byte_mask, uint32_t token,
+                       ls_sector_kind kind)
+{
+    bool alone = sectors != 0 && ring_empty(&c->ldst.out_ring) && !c->ldst.network_waiting;
+    network_push_line(c, address, sectors, kind == LS_SECTOR_READ ? 0 : byte_mask, token, kind, true,
+                      REQUEST_VIRTUAL);
+    if (alone && ring_count(&c->ldst.out_ring) == 1) {
+        uint32_t front = ring_front(&c->ldst.out_ring);
+        if (link_send(c, c->ldst.to_memory[c->ldst.out_channel[front]], front)) {
+            c->n.requests_sent += ls_sector_bits(sectors) - 1;
+            return;
+        }
+    }
+    ls_ticker_wake(&c->ticker);
+}
+
 void ldst_network_event(void *self, ls_cycle now)
 {
     core *c = self;
     c->n.network_stall_cycles += now - c->ldst.network_since;
     c->ldst.network_waiting = false;
     ls_ticker_wake(&c->ticker);
+    if (OPTION_ON(c->async))
+        async_look(c, now + 1);
 }
 
 static inline void queue_reply(core *c, ls_link *link, const void *payload)
@@ -323,6 +385,11 @@ void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     core *c = self;
     const ls_sector_message *message = payload;
+    if (LS_UNLIKELY(message->sectors != 0)) {
+        tma_line_reply(c, message, now);
+        ls_link_release(link, 1);
+        return;
+    }
     c->n.replies++;
     if (LS_UNLIKELY(message->number != 0))
         tell_and_receive(c, link, message, now);
@@ -335,11 +402,12 @@ static inline bool take_reply(core *c)
 {
     const ls_sector_message *reply = &c->ldst.replies[ring_front(&c->ldst.reply_ring)];
     if (reply->kind == LS_SECTOR_WRITE) {
-        if (LS_LIKELY(reply->token !=
-                      SECTOR_CACHE_NONE)) { /* else L1 wrote a line back: no warp waits for it */
+        if (LS_LIKELY(reply->token < TMA_STORE_TOKEN)) {
             uint32_t warp = reply->token & STORE_WARP;
             c->front.warps[warp].stores--;
             cta_warp_maybe_done(c, warp);
+        } else if (reply->token != SECTOR_CACHE_NONE) { /* else L1 wrote a line back: no warp waits for it */
+            tma_reply(c, reply->token & TMA_TOKEN_OP);
         }
     } else if (reply->token != SECTOR_CACHE_NONE) {
         if (reply->token >= READONLY_TOKEN) {
@@ -525,6 +593,8 @@ static void send_past_l1(core *c, const flight *f, uint16_t index)
                               ? LS_SECTOR_ATOMIC
                               : LS_SECTOR_READ;
     uint32_t how = REQUEST_VIRTUAL | ((f->inst->flags & LS_INST_SYSTEM) != 0 ? REQUEST_SYSTEM : 0);
+    if (LS_UNLIKELY((f->dyn->addr & 3) == LS_ADDR_RECORD))
+        how |= REQUEST_SEMAPHORE;
     for (; left > 0 && c->ldst.sector_count > 0 && !network_full(c); left--) {
         c->ldst.sector_count--;
         network_push(c, c->ldst.sectors[c->ldst.sector_count], c->ldst.sector_bytes[c->ldst.sector_count],
@@ -554,6 +624,10 @@ static void leave(core *c, uint16_t index)
 {
     flight *f = &c->flights.at[index];
     if (is_shared(f) && !is_store(f) && f->mask != 0) {
+        if (LS_UNLIKELY(f->requests != 0)) { /* answers of other blocks end it (cga_access.c) */
+            c->ldst.dispatch = NO_FLIGHT;
+            return;
+        }
         if (c->ldst.shared_last == c->now || ring_full(&c->ldst.shared_ring))
             return;
         c->ldst.shared_last = c->now;

@@ -50,8 +50,9 @@ typedef struct load_store {
 
     /* network */
     mem_map map;
-    uint32_t core_count; /* of the GPU: for the layout of local memory */
-    ls_link **to_memory; /* by channel; behind them the link to other GPUs, if there is one */
+    uint32_t core_count;          /* of the GPU: for the layout of local memory */
+    ls_link **to_memory;          /* by channel; behind them the link to other GPUs, if there is one */
+    uint32_t half_channels, half; /* of ls_core_wiring */
     uint32_t channels;
     const ls_address_owners *owners; /* NULL: all addresses are the own GPU's */
     bool remote_in_l2;               /* sectors of other GPUs go to L2 like the own ones */
@@ -61,6 +62,7 @@ typedef struct load_store {
     ls_event network_event;
     bool network_waiting; /* for the link of the oldest request */
     ls_cycle network_since;
+    ls_cycle hold; /* cycles that the access in the unit waits for room (cga_access.c) */
 } load_store;
 
 #endif

@@ -1,5 +1,5 @@
 /* options.c: the optional parts of a core together. */
-#include "model/core/core.h"
+#include "model/core/options_state.h"
 
 ls_status options_check(const options_spec *spec, ls_error *err)
 {
@@ -16,10 +16,11 @@ ls_status options_check(const options_spec *spec, ls_error *err)
 bool options_init(core *c)
 {
     const options_spec *spec = &c->spec->options;
-    c->options.any =
+    c->options.any = c->options.requests =
         spec->fetch != OPTION_OFF || spec->constant != OPTION_OFF || spec->translation != OPTION_OFF;
     return (spec->fetch == OPTION_OFF || icache_init(c)) && (spec->constant == OPTION_OFF || ccache_init(c)) &&
-           (spec->translation == OPTION_OFF || translate_init(c));
+           (spec->translation == OPTION_OFF || translate_init(c)) &&
+           (c->spec->alu != ALU_CYCLE || c->spec->tensor.groups != TENSOR_GROUPS_LOCKSTEP || wgmma_init(c));
 }
 
 void options_start_cta(core *c, uint32_t slot)
@@ -28,9 +29,22 @@ void options_start_cta(core *c, uint32_t slot)
         icache_start_cta(c, slot);
     if (c->options.ccache != NULL)
         ccache_start_cta(c, slot);
+    if (c->options.wgmma != NULL)
+        wgmma_start_block(c, slot);
 }
 
-void options_cycle(core *c)
+/* Before the block counts it among those that have left a barrier. */
+void options_end_warp(core *c, uint32_t warp)
+{
+    if (front_waits_for(c, warp) != FRONT_WAIT_NONE) /* its stream ends there */
+        front_let_go(c, warp, c->now);
+    if (c->options.cga != NULL)
+        cga_warp_ended(c, warp);
+    if (c->options.wgmma != NULL)
+        wgmma_end_warp(c, warp);
+}
+
+static void requests_cycle(core *c)
 {
     if (c->options.icache != NULL)
         readonly_cycle(c, icache_levels(c));
@@ -42,10 +56,24 @@ void options_cycle(core *c)
         fences_cycle(c);
 }
 
+void options_cycle(core *c)
+{
+    if (c->options.requests)
+        requests_cycle(c);
+    if (c->options.cga != NULL && cga_has_work(c->options.cga))
+        cga_cycle(c);
+    if (c->options.wgmma != NULL && wgmma_has_work(c->options.wgmma))
+        wgmma_cycle(c);
+}
+
 void options_reply(core *c, uint32_t token)
 {
     if (token >= FENCE_TOKEN) {
         fences_reply(c, token - FENCE_TOKEN);
+        return;
+    }
+    if (token >= TMA_TOKEN) {
+        tma_reply(c, token & TMA_TOKEN_OP);
         return;
     }
     readonly *levels[] = { c->options.icache != NULL ? icache_levels(c) : NULL,
@@ -58,7 +86,7 @@ static inline ls_cycle sooner(ls_cycle a, ls_cycle b)
     return a < b ? a : b;
 }
 
-ls_cycle options_next(const core *c)
+static ls_cycle requests_next(const core *c)
 {
     core *self = (core *)c; /* the levels are only read */
     ls_cycle next = LS_CYCLE_MAX;
@@ -70,5 +98,15 @@ ls_cycle options_next(const core *c)
         next = sooner(next, translate_next(c));
     if (c->options.fences != NULL)
         next = sooner(next, fences_next(c));
+    return next;
+}
+
+ls_cycle options_next(const core *c)
+{
+    ls_cycle next = c->options.requests ? requests_next(c) : LS_CYCLE_MAX;
+    if (c->options.cga != NULL && cga_has_work(c->options.cga))
+        next = sooner(next, cga_next(c));
+    if (c->options.wgmma != NULL && wgmma_has_work(c->options.wgmma))
+        next = sooner(next, wgmma_next(c));
     return next <= c->now ? c->now + 1 : next;
 }

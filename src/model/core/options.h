@@ -6,6 +6,8 @@
  *   ccache.c      constant: cycle      loads of constants come through two levels of constant cache
  *   translate.c   translation: cycle   global and local accesses pass a TLB
  *   fences.c      rdma.at: memory      fences of system scope empty the part of L2 for other GPUs' memory
+ *   cga*.c      cluster.gpcs: not 0  blocks of a cluster reach each other over a network between cores
+ *   wgmma.c       tensor.groups: lockstep  matrix instructions of warp groups, over all sub-cores together
  *   options.c     all of them together, as the core sees them */
 #ifndef MODEL_CORE_OPTIONS_H
 #define MODEL_CORE_OPTIONS_H
@@ -28,32 +30,50 @@ typedef struct options_spec {
     uint64_t tlb_waiting; /* requests that wait for translations while others pass them */
 } options_spec;
 
+typedef struct cga_counters {
+    uint64_t loads, stores, atomics, reductions; /* messages of accesses to other blocks */
+    uint64_t bytes;                              /* of data that left the core to others of its cluster */
+    uint64_t messages;                           /* of all kinds that arrived */
+    uint64_t barriers;                           /* phases of cluster barriers that ended, by block */
+    uint64_t late;                               /* messages for blocks that had ended */
+    uint64_t wait_cycles;                        /* that messages waited for the port to the network */
+} cga_counters;
+
 typedef struct options_counters {
     readonly_counters icache, ccache;
     tlb_counters tlb;
+    cga_counters cga;
+    uint64_t
+        wgmma_port_cycles; /* matrix instructions took longer because others had the port of shared memory */
 } options_counters;
 
 typedef struct icache icache;
 typedef struct ccache ccache;
 typedef struct translate translate;
 typedef struct fences fences;
+typedef struct cga cga;
+typedef struct wgmma wgmma;
 
 /* In the hot paths of a core: most machines have none of these parts. */
 #define OPTION_ON(part) __builtin_expect((part) != 0, 0)
 
 /* NULL: the part is off. */
 typedef struct core_options {
-    bool any;
+    bool any;      /* some part has something to do in a cycle */
+    bool requests; /* some part sends requests of its own through the load/store unit */
     icache *icache;
     ccache *ccache;
     translate *translate;
     fences *fences;
+    cga *cga;
+    wgmma *wgmma;
 } core_options;
 
 /* options.c */
 ls_status options_check(const options_spec *spec, ls_error *err);
 bool options_init(struct core *c);
 void options_start_cta(struct core *c, uint32_t slot);
+void options_end_warp(struct core *c, uint32_t warp);
 void options_cycle(struct core *c); /* after write-back */
 void options_reply(struct core *c, uint32_t token);
 ls_cycle options_next(const struct core *c); /* as ldst_next() */

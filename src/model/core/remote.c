@@ -19,6 +19,6 @@ uint32_t remote_request(const core *c, ls_sector_message *message, uint32_t chan
     message->remote = c->ldst.remote_in_l2;
     if (c->ldst.remote_in_l2)
         return channel;
-    message->slice = owner;
+    message->slice = LS_SECTOR_SLICE(owner);
     return c->ldst.channels;
 }

@@ -30,6 +30,17 @@ static uint32_t rounded(uint64_t cycles)
     return whole > 0 ? (uint32_t)whole : 1;
 }
 
+uint32_t tensor_reads(const tensor_rates *rates, const ls_inst *inst)
+{
+    const uint32_t kind = inst->tensor_kind, sparse = (kind & LS_TENSOR_SPARSE) != 0;
+    if ((kind & LS_TENSOR_GROUP) == 0)
+        return 0;
+    const uint32_t n = inst->tensor_n8 * 8u;
+    const uint32_t k_bits = inst->tensor_k4 * 4u * tensor_bits(kind & LS_TENSOR_TYPE_MASK);
+    const uint32_t a_bytes = (kind & LS_TENSOR_A_REGISTERS) != 0 ? 0 : (64 * k_bits / 8) >> sparse;
+    return (a_bytes + n * k_bits / 8 + rates->shared_bytes - 1) / rates->shared_bytes;
+}
+
 bool tensor_cost_of(const tensor_rates *rates, const ls_inst *inst, tensor_cost *out)
 {
     if (!ls_inst_is_tensor(inst))
@@ -41,8 +52,7 @@ bool tensor_cost_of(const tensor_rates *rates, const ls_inst *inst, tensor_cost 
     const uint32_t sparse = (kind & LS_TENSOR_SPARSE) != 0, n = inst->tensor_n8 * 8u, k = inst->tensor_k4 * 4u;
     const uint32_t k_bits = k * tensor_bits(type);
     if ((kind & LS_TENSOR_GROUP) != 0) {
-        const uint32_t a_bytes = (kind & LS_TENSOR_A_REGISTERS) != 0 ? 0 : (64 * k_bits / 8) >> sparse;
-        const uint32_t read = (a_bytes + n * k_bits / 8 + rates->shared_bytes - 1) / rates->shared_bytes;
+        const uint32_t read = tensor_reads(rates, inst);
         const uint32_t computed = rounded((uint64_t)((64 * n * k) >> sparse) * rate);
         out->interval = read > computed ? read : computed;
         out->latency = out->interval;

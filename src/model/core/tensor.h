@@ -13,10 +13,13 @@
 
 #include <stdbool.h>
 
+typedef enum tensor_groups { TENSOR_GROUPS_WARPS, TENSOR_GROUPS_LOCKSTEP } tensor_groups;
+
 typedef struct tensor_spec {
     uint64_t fma[LS_TENSOR_TYPES]; /* multiply-adds per cycle and SM, by type; 0: no rate, the class counts */
     uint64_t warp_percent;         /* of fma, what instructions of one warp reach */
     uint64_t base_cycles, pass_cycles;
+    uint32_t groups; /* tensor_groups */
 } tensor_spec;
 
 typedef struct tensor_cost {
@@ -33,5 +36,7 @@ void tensor_init(tensor_rates *rates, const tensor_spec *spec, uint32_t sub_core
                  uint32_t shared_bytes_per_cycle, uint32_t latency_max);
 /* False if the class's numbers count: no matrix instruction, a shape or type that is not known, or no rate. */
 bool tensor_cost_of(const tensor_rates *rates, const ls_inst *inst, tensor_cost *out);
+/* Cycles for which a warp-group instruction reads its operands from shared memory; 0 for others. */
+uint32_t tensor_reads(const tensor_rates *rates, const ls_inst *inst);
 
 #endif

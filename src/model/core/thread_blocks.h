@@ -18,6 +18,7 @@ typedef struct cta_state {
     uint8_t named[CORE_NAMED];      /* arrivals */
     uint8_t named_need[CORE_NAMED]; /* of so many; 0: of all warps that are left */
     ls_cycle named_at[CORE_NAMED];  /* the last arrival */
+    bool signalled;                 /* the next kernel of the stream may start (PREEXIT) */
 } cta_state;
 
 /* Thread blocks that were sent before there was room for them (ahead.c). */

@@ -2,7 +2,9 @@
  * nowhere later. */
 #include "model/cu/code.h"
 
+#include "isa/amd/exec/gws.h"
 #include "isa/amd/exec/limits.h"
+#include "isa/amd/exec/matrix.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,14 +22,16 @@ static const struct {
     { AMD_V_MUL_LO_U32, CU_RATE_QUARTER },       { AMD_V_MUL_HI_U32, CU_RATE_QUARTER },
     { AMD_V_MUL_LO_I32, CU_RATE_QUARTER },       { AMD_V_MUL_HI_I32, CU_RATE_QUARTER },
     { AMD_V_MAD_U64_U32, CU_RATE_QUARTER },      { AMD_V_MAD_I64_I32, CU_RATE_QUARTER },
-    { AMD_V_DIV_SCALE_F32, CU_RATE_QUARTER },    { AMD_V_DIV_FMAS_F32, CU_RATE_QUARTER },
-    { AMD_V_DIV_FIXUP_F32, CU_RATE_QUARTER },    { AMD_V_QSAD_PK_U16_U8, CU_RATE_QUARTER },
+    { AMD_V_DIV_SCALE_F32, CU_RATE_DIVIDE },     { AMD_V_DIV_FMAS_F32, CU_RATE_DIVIDE },
+    { AMD_V_DIV_FIXUP_F32, CU_RATE_DIVIDE },     { AMD_V_QSAD_PK_U16_U8, CU_RATE_QUARTER },
     { AMD_V_MQSAD_PK_U16_U8, CU_RATE_QUARTER },  { AMD_V_MQSAD_U32_U8, CU_RATE_QUARTER },
     { AMD_V_MUL_F64, CU_RATE_DOUBLE_SLOW },      { AMD_V_FMA_F64, CU_RATE_DOUBLE_SLOW },
     { AMD_V_DIV_FMAS_F64, CU_RATE_DOUBLE_SLOW }, { AMD_V_TRIG_PREOP_F64, CU_RATE_DOUBLE_SLOW },
-    { AMD_V_RCP_F64, CU_RATE_DOUBLE_SLOW },      { AMD_V_RSQ_F64, CU_RATE_DOUBLE_SLOW },
-    { AMD_V_SQRT_F64, CU_RATE_DOUBLE_SLOW },     { AMD_V_LSHLREV_B64, CU_RATE_HALF },
+    { AMD_V_RCP_F64, CU_RATE_DOUBLE_TRANS },     { AMD_V_RSQ_F64, CU_RATE_DOUBLE_TRANS },
+    { AMD_V_SQRT_F64, CU_RATE_DOUBLE_TRANS },    { AMD_V_LSHLREV_B64, CU_RATE_HALF },
     { AMD_V_LSHRREV_B64, CU_RATE_HALF },         { AMD_V_ASHRREV_I64, CU_RATE_HALF },
+    { AMD_V_PK_FMA_F32, CU_RATE_PACKED },        { AMD_V_PK_MUL_F32, CU_RATE_PACKED },
+    { AMD_V_PK_ADD_F32, CU_RATE_PACKED },
 };
 
 cu_rate cu_code_rate(amd_op op, amd_class class_)
@@ -43,6 +47,25 @@ cu_rate cu_code_rate(amd_op op, amd_class class_)
     default:
         return CU_RATE_FULL;
     }
+}
+
+/* The public matrix instruction calculator's table: 16, 8 or 2 passes of 4 cycles for 32, 16 or 4 rows; half of that
+ * on gfx942 for one block of the types of its fast unit. It leaves the VALU to others after 4 cycles (8 if sparse), but
+ * not with doubles, nor with floats on gfx942. */
+unsigned cu_code_matrix(amd_op op, amd_target target, unsigned *alone)
+{
+    const amd_matrix *shape = amd_matrix_of(op);
+    if (shape == NULL)
+        return 0;
+    const char *name = amd_op_name(op);
+    size_t length = strlen(name);
+    bool newer = target == AMD_GFX942, is_double = strcmp(name + length - 4, "_f64") == 0;
+    bool is_slow = newer && strcmp(name + length - 4, "_f32") == 0;
+    unsigned cycles = shape->m == 32 ? 64 : shape->m == 16 ? 32 : is_double ? 16 : 8;
+    if (newer && shape->blocks == 1 && !is_double && !is_slow)
+        cycles /= 2;
+    *alone = is_double || is_slow ? cycles : shape->sparse ? 8 : 4;
+    return cycles;
 }
 
 static cu_unit code_unit(const amd_inst *inst)
@@ -125,6 +148,13 @@ static void code_special(amd_target target, cu_inst *out)
     case AMD_S_BARRIER:
         out->what = CU_BARRIER;
         break;
+    case AMD_DS_GWS_BARRIER:
+        out->what = CU_GRID_BARRIER;
+        out->unit = CU_UNIT_INTERNAL;
+        break;
+    case AMD_DS_GWS_INIT: /* the barrier itself says how many waves it has */
+        out->unit = CU_UNIT_INTERNAL;
+        break;
     case AMD_S_ENDPGM:
     case AMD_S_ENDPGM_SAVED:
     case AMD_S_ENDPGM_ORDERED_PS_DONE:
@@ -154,6 +184,13 @@ static void code_special(amd_target target, cu_inst *out)
     case AMD_S_DCACHE_WB_VOL:
         code_cache(out, 0);
         break;
+    case AMD_BUFFER_INV: /* L2s of other dies hold nothing that was written back: its scopes empty the first cache */
+        code_cache(out, 0);
+        break;
+    case AMD_BUFFER_WBL2:
+        if (target == AMD_GFX942)
+            out->what = CU_WRITE_BACK;
+        break;
     case AMD_BUFFER_GL1_INV:
     case AMD_S_GL1_INV:
         code_cache(out, 1);
@@ -167,6 +204,8 @@ static void code_special(amd_target target, cu_inst *out)
 
 static bool code_is_memory(const amd_inst *inst)
 {
+    if (amd_gws_is_op((amd_op)inst->op))
+        return false;
     return inst->format == AMD_SMEM || (inst->format >= AMD_DS && inst->format <= AMD_SCRATCH);
 }
 
@@ -198,6 +237,10 @@ static void code_memory(amd_target target, cu_inst *out)
     const amd_inst *inst = out->inst;
     out->kind = (uint8_t)amd_mem_kind(inst);
     out->access_bytes = (uint8_t)amd_mem_bytes(inst);
+    if (out->what == CU_WRITE_BACK) { /* programs wait for vmcnt */
+        code_counters(target, out);
+        return;
+    }
     if (out->what == CU_CACHE) {
         if (inst->format == AMD_SMEM) {
             out->raises = 1u << CU_LGKM;
@@ -222,7 +265,7 @@ static void code_add(cu_range *ranges, uint8_t *count, unsigned most, unsigned f
 static bool code_is_register(const amd_operand *operand)
 {
     return operand->dwords != 0 &&
-           (operand->code < 128 || (operand->code >= AMD_VGPR && operand->code < 512)) &&
+           (operand->code < 128 || (operand->code >= AMD_VGPR && operand->code < AMD_AGPR + 256)) &&
            operand->code != AMD_NULL;
 }
 
@@ -336,7 +379,8 @@ static void code_touches(cu_inst *out)
 static bool code_alone(const cu_inst *out)
 {
     const amd_inst *inst = out->inst;
-    if (out->last || out->time || out->raises != 0 || strstr(amd_op_name((amd_op)inst->op), "rel"))
+    if (out->last || out->time || out->raises != 0 || out->rate == CU_RATE_MATRIX ||
+        strstr(amd_op_name((amd_op)inst->op), "rel"))
         return false; /* v_movrel and the like: which registers is a matter of run time */
     for (unsigned i = 0; i < 4; i++)
         if (inst->src[i].code == AMD_LDS_DIRECT)
@@ -369,6 +413,11 @@ static void code_one(const amd_program *program, const amd_step *step, cu_inst *
         out->unit = CU_UNIT_SCALAR;
         return;
     }
+    unsigned alone = 0;
+    out->matrix_cycles = (uint8_t)cu_code_matrix((amd_op)inst->op, target, &alone);
+    out->matrix_alone = (uint8_t)alone;
+    if (out->matrix_cycles != 0)
+        out->rate = CU_RATE_MATRIX;
     code_special(target, out);
     if (code_is_memory(inst))
         code_memory(target, out);

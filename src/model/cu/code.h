@@ -23,10 +23,14 @@ typedef enum cu_unit {
 typedef enum cu_rate {
     CU_RATE_FULL,
     CU_RATE_HALF,
-    CU_RATE_QUARTER,     /* 32-bit integer products, v_div_scale_f32, ... */
-    CU_RATE_TRANS,       /* RDNA: in a unit of its own */
-    CU_RATE_DOUBLE,      /* fp64 */
-    CU_RATE_DOUBLE_SLOW, /* fp64 reciprocal, square root, v_div_fmas_f64 */
+    CU_RATE_QUARTER,      /* 32-bit integer products */
+    CU_RATE_DIVIDE,       /* v_div_scale_f32, v_div_fmas_f32, v_div_fixup_f32 */
+    CU_RATE_PACKED,       /* CDNA: v_pk_fma_f32, v_pk_mul_f32, v_pk_add_f32 */
+    CU_RATE_DOUBLE,       /* fp64 */
+    CU_RATE_DOUBLE_SLOW,  /* fp64 products, v_div_fmas_f64 */
+    CU_RATE_DOUBLE_TRANS, /* fp64 reciprocal, square root */
+    CU_RATE_TRANS,        /* RDNA: in a unit of its own; from here on units may be beside the VALU */
+    CU_RATE_MATRIX,       /* in the matrix unit: cu_inst.matrix_cycles */
     CU_RATE_COUNT
 } cu_rate;
 
@@ -36,13 +40,15 @@ typedef enum cu_what {
     CU_MEMORY, /* in three steps */
     CU_WAIT,
     CU_BARRIER,
+    CU_GRID_BARRIER, /* of all work-groups of a cooperative launch */
     CU_END,
     CU_NOP,
     CU_SLEEP,
     CU_PRIORITY,
     CU_CLAUSE,
     CU_PREFETCH,
-    CU_CACHE, /* forgets cache lines: limit[CU_VM] says of how many levels below the first, too */
+    CU_CACHE,      /* forgets cache lines: limit[CU_VM] says of how many levels below the first, too */
+    CU_WRITE_BACK, /* the L2 of its die writes its lines back: buffer_wbl2 */
 } cu_what;
 
 enum { CU_VM, CU_LGKM, CU_EXP, CU_VS, CU_COUNTERS };
@@ -83,7 +89,9 @@ typedef struct cu_inst {
     uint64_t touches[2];
     uint64_t
         serial; /* of this process: another program's instruction may get the same address, never the same serial */
-    uint8_t lds; /* number of the LDS instruction, modulo 256 */
+    uint8_t lds;           /* number of the LDS instruction, modulo 256 */
+    uint8_t matrix_cycles; /* how long the matrix unit is busy with it, */
+    uint8_t matrix_alone;  /* and the VALU of its SIMD for other waves */
     uint8_t read_count, write_count;
     cu_range reads[CU_READS_MAX], writes[CU_WRITES_MAX];
     uint64_t write_bits[CU_WRITES_MAX]; /* each of `writes`, as in `touches` */
@@ -97,6 +105,9 @@ typedef struct cu_code {
 
 /* The rate of a vector operation of that class. */
 cu_rate cu_code_rate(amd_op op, amd_class class_);
+
+/* Cycles of the matrix unit, and of the VALU, which other waves can use for the rest. 0: no matrix instruction. */
+unsigned cu_code_matrix(amd_op op, amd_target target, unsigned *alone);
 
 /* The program is borrowed and must outlive it. */
 ls_status cu_code_create(const amd_program *program, cu_code **out, ls_error *err);

@@ -6,15 +6,21 @@
 
 #include <stdio.h>
 
-#define CU_KEY(field, unit, gcn, rdna, min, max, help)                                                        \
+#define CU_KEY(field, unit, gcn, rdna, cdna, min, max, help)                                                  \
     LS_PARAM_UINT(cu_spec, field, unit, gcn, min, max, help),
 static const ls_param cu_gcn_params[] = {
 #include "model/cu/cu_keys.def"
 };
 #undef CU_KEY
-#define CU_KEY(field, unit, gcn, rdna, min, max, help)                                                        \
+#define CU_KEY(field, unit, gcn, rdna, cdna, min, max, help)                                                  \
     LS_PARAM_UINT(cu_spec, field, unit, rdna, min, max, help),
 static const ls_param cu_rdna_params[] = {
+#include "model/cu/cu_keys.def"
+};
+#undef CU_KEY
+#define CU_KEY(field, unit, gcn, rdna, cdna, min, max, help)                                                  \
+    LS_PARAM_UINT(cu_spec, field, unit, cdna, min, max, help),
+static const ls_param cu_cdna_params[] = {
 #include "model/cu/cu_keys.def"
 };
 #undef CU_KEY
@@ -299,7 +305,8 @@ static const ls_cu_ops cu_ops = { .capacity = cu_port_capacity,
                                   .attach = cu_port_attach,
                                   .receive_launch = cu_receive_launch,
                                   .cancel = cu_cancel,
-                                  .take_kernel = cu_port_take_kernel };
+                                  .take_kernel = cu_port_take_kernel,
+                                  .open = cu_grid_open };
 
 bool cu_is_model(const ls_port *port)
 {
@@ -326,12 +333,24 @@ uint32_t ls_cu_kernel_vgprs(const ls_cu_kernel *kernel)
 static void cu_rates(cu *c)
 {
     const cu_spec *s = c->spec;
-    const uint64_t rate[CU_RATE_COUNT] = {
-        1, s->half_rate, s->quarter_rate, s->trans_rate, s->double_rate, s->double_slow_rate
-    };
-    const uint64_t latency[CU_RATE_COUNT] = { s->valu_latency_cycles,    s->half_latency_cycles,
-                                              s->quarter_latency_cycles, s->trans_latency_cycles,
-                                              s->double_latency_cycles,  s->double_slow_latency_cycles };
+    const uint64_t rate[CU_RATE_COUNT] = { [CU_RATE_FULL] = 1,
+                                           [CU_RATE_HALF] = s->half_rate,
+                                           [CU_RATE_QUARTER] = s->quarter_rate,
+                                           [CU_RATE_DIVIDE] = s->divide_rate,
+                                           [CU_RATE_PACKED] = s->packed_rate,
+                                           [CU_RATE_DOUBLE] = s->double_rate,
+                                           [CU_RATE_DOUBLE_SLOW] = s->double_slow_rate,
+                                           [CU_RATE_DOUBLE_TRANS] = s->double_trans_rate,
+                                           [CU_RATE_TRANS] = s->trans_rate,
+                                           [CU_RATE_MATRIX] = 1 };
+    const uint64_t latency[CU_RATE_COUNT] = { [CU_RATE_FULL] = s->valu_latency_cycles,
+                                              [CU_RATE_HALF] = s->half_latency_cycles,
+                                              [CU_RATE_QUARTER] = s->quarter_latency_cycles,
+                                              [CU_RATE_DIVIDE] = s->quarter_latency_cycles,
+                                              [CU_RATE_DOUBLE] = s->double_latency_cycles,
+                                              [CU_RATE_DOUBLE_SLOW] = s->double_slow_latency_cycles,
+                                              [CU_RATE_DOUBLE_TRANS] = s->double_slow_latency_cycles,
+                                              [CU_RATE_TRANS] = s->trans_latency_cycles };
     for (unsigned wide = 0; wide < 2; wide++)
         for (unsigned i = 0; i < CU_RATE_COUNT; i++) {
             uint64_t passes = (32u << wide) / s->lane_width;
@@ -384,7 +403,7 @@ static void cu_divide(cu *c, uint8_t *base, size_t *used)
     c->pool.addresses = cu_part(base, used, small * 64 * sizeof *c->pool.addresses);
     c->pool.data = cu_part(base, used, small * 64 * 4 * sizeof *c->pool.data);
     c->pool.lines = cu_part(base, used, small * CU_SMALL_LINES * sizeof *c->pool.lines);
-    c->vgprs = cu_part(base, used, waves * AMD_VGPR_ROWS * 64 * sizeof *c->vgprs);
+    c->vgprs = cu_part(base, used, waves * c->register_rows * 64 * sizeof *c->vgprs);
     c->lds_bytes = cu_part(base, used, groups * (AMD_LDS_MAX + 64));
     c->pool.large = cu_part(base, used, CU_LARGE_ACCESSES * sizeof *c->pool.large);
     c->pool.large_lines =
@@ -405,6 +424,12 @@ static bool cu_make_tables(cu *c)
     return true;
 }
 
+/* One file for VGPRs and AGPRs. */
+static bool cu_is_cdna(const ls_block_type *type)
+{
+    return strcmp(type->name, CU_CDNA) == 0;
+}
+
 static ls_status cu_init(ls_block *block, void *state, const void *spec, ls_error *err)
 {
     cu *c = state;
@@ -421,6 +446,7 @@ static ls_status cu_init(ls_block *block, void *state, const void *spec, ls_erro
     c->timed_next = UINT64_MAX;
     c->pipe_count = 1;
     c->wave_total = (uint32_t)(c->spec->simds * c->spec->waves_per_simd);
+    c->register_rows = cu_is_cdna(ls_block_type_of(block)) ? AMD_VGPR_ROWS_GFX9 : AMD_VGPR_ROWS;
     cu_rates(c);
     if (!cu_make_tables(c))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %s", ls_block_name(block));
@@ -470,6 +496,7 @@ static const ls_port_decl cu_ports[] = {
 static const ls_need cu_needs[] = {
     { "sgprs", "sgpr_unit!=0" },
     { "sgpr_unit", "sgprs!=0" },
+    { "packed_rate", "model=" CU_CDNA }, /* others do not have these instructions */
     /* Results have latencies of their own only where registers are tracked. */
     { "half_latency_cycles", "valu_latency_cycles!=0" },
     { "quarter_latency_cycles", "valu_latency_cycles!=0" },
@@ -493,5 +520,8 @@ static const ls_block_type cu_gcn =
     CU_TYPE("gcn", "GCN compute unit: SIMDs take turns, vector results at once", cu_gcn_params);
 static const ls_block_type cu_rdna =
     CU_TYPE("rdna", "RDNA dual compute unit: every SIMD issues every cycle", cu_rdna_params);
+static const ls_block_type cu_cdna =
+    CU_TYPE(CU_CDNA, "CDNA compute unit: as GCN, with matrix units and one register file", cu_cdna_params);
 LS_REGISTER_BLOCK(cu_gcn);
+LS_REGISTER_BLOCK(cu_cdna);
 LS_REGISTER_BLOCK(cu_rdna);

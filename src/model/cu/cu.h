@@ -3,6 +3,7 @@
  *
  *   cu.c       the block: keys, life, wiring, the cycle
  *   group.c    work-groups: start, barriers, end, faults, reports
+ *   grid.c     the barrier over the grid of a cooperative launch
  *   fetch.c    instruction buffers and the fetch arbiter
  *   issue.c    the choice of waves, execution, the time of the next instruction
  *   ahead.c    instructions of a wave that is alone on its SIMD, issued ahead of time
@@ -30,7 +31,7 @@
 /* --- keys ----------------------------------------------------------------------------------------------- */
 
 typedef struct cu_spec {
-#define CU_KEY(field, unit, gcn, rdna, min, max, help) uint64_t field;
+#define CU_KEY(field, unit, gcn, rdna, cdna, min, max, help) uint64_t field;
 #include "model/cu/cu_keys.def"
 #undef CU_KEY
 } cu_spec;
@@ -196,6 +197,8 @@ typedef struct cu_group {
     amd_group arch;
     uint16_t slot, wave_count, running, at_barrier;
     uint32_t in_flight;
+    uint32_t others;     /* that its wave waits for at the barrier of the grid */
+    uint16_t arrivals;   /* of waves at that barrier, which the command processor was not told yet */
     bool resident, dead; /* dead: executes nothing more */
     uint16_t wave[LS_CU_WAVES_PER_GROUP_MAX];
     amd_tape *tapes;          /* of its waves, or NULL */
@@ -229,7 +232,8 @@ typedef struct cu_simd {
     bool scalar_full; /* a scalar access could not be taken: looked at again when one ends */
     uint64_t ring_used;
     uint32_t ring[CU_RING]; /* waves that are ready at that cycle */
-    ls_cycle valu_free, trans_free;
+    ls_cycle valu_free, trans_free, matrix_free;
+    ls_cycle beside_free;        /* the later of the units beside the VALU */
     uint8_t last[CU_UNIT_COUNT]; /* the slot that issued last */
     uint32_t age[32];            /* of each slot's wave */
     uint32_t priority[4];        /* waves of each, s_setprio */
@@ -282,6 +286,7 @@ typedef struct cu {
     scheduler_kind scheduler_kind;
     uint32_t line_bytes, line_shift;
     uint32_t wave_total, turn, simd_count, pipe_count;
+    uint32_t register_rows; /* of a wave: registers that its instruction set can name, and some more */
 
     /* Of each SIMD: the next cycle with work, a cycle in which it is served; and the reasons why its waves
      * wait, of cu_why from CU_WHY_DEPEND on. In adjacent arrays, because every cycle reads all of them. */
@@ -309,6 +314,7 @@ typedef struct cu {
     index_pool small, large; /* of accesses: large ones follow the vector_in_flight small ones */
     cu_pipe pipes[2];
     ls_cycle lds_free[2];
+    ls_cycle lds_end[2];        /* of the last access: they end in order */
     index_list timed[CU_TIMED]; /* accesses that end at that cycle */
     uint64_t timed_used[CU_TIMED / 64];
     ls_cycle timed_next; /* the first of these cycles, or UINT64_MAX */
@@ -330,6 +336,7 @@ typedef struct cu {
     ls_event report;
     uint16_t *reports;
     uint16_t report_first, report_count;
+    uint16_t arrivals; /* of all work-groups */
 
     cu_counters counters;
     cu_share shares[CU_SHARES_MAX];
@@ -469,6 +476,12 @@ void cu_group_barrier(cu *c, cu_wave *w, ls_cycle now);            /* s_barrier 
 void cu_group_fault(cu *c, cu_wave *w, uint64_t pc, ls_cycle now); /* w->arch.fault is set */
 void cu_group_check(cu *c, cu_group *g, ls_cycle now);             /* is it done? */
 void cu_group_report(void *self, ls_cycle now);                    /* event: the link is ready */
+
+/* --- grid.c --- */
+
+void cu_grid_arrive(cu *c, cu_wave *w, ls_cycle now); /* ds_gws_barrier */
+bool cu_grid_report(cu *c);                           /* tells arrivals; false: the link is not ready */
+void cu_grid_forget(cu *c, cu_group *g);              /* the work-group ends */
 
 /* --- access.c --- */
 

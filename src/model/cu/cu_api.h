@@ -10,6 +10,8 @@
 #include "model/cu/code.h"
 #include "lockstep/line.h"
 
+#define CU_CDNA "cdna" /* the model of slot `cu` that gfx90a and gfx942 need */
+
 /* Recorded work-groups: the actions of their waves are read instead of executed. Called from any domain. */
 typedef struct cu_tapes {
     void *self;
@@ -121,5 +123,7 @@ extern const ls_line_client_ops cu_vector_client[2], cu_scalar_client, cu_code_c
 void cu_receive_launch(void *state, const ls_cu_launch *launch, ls_cycle now);
 /* Ends all waves of the kernel without executing further; each of its work-groups is still reported done. */
 void cu_cancel(void *state, uint32_t kernel, ls_cycle now);
+/* The barrier of the kernel's grid opens. */
+void cu_grid_open(void *state, uint32_t kernel, ls_cycle now);
 
 #endif

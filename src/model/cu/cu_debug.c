@@ -240,6 +240,8 @@ void cu_debug_waits(const void *state, uint32_t slot, char *out, size_t bytes)
                  w->in_flight, g->running, g->wave_count);
     else if ((w->why & ((1u << CU_COUNTERS) - 1)) != 0)
         counter_waits(w, out, bytes);
+    else if (w->arch.stop == AMD_AT_GRID_BARRIER)
+        snprintf(out, bytes, "it waits at the barrier of the grid, for %u other work-groups", g->others);
     else if ((w->why >> CU_WHY_BARRIER & 1) != 0)
         snprintf(out, bytes, "it waits at a barrier: %u of %u waves that run are there", g->at_barrier,
                  g->running);

@@ -89,7 +89,7 @@ static const ls_state_row group_arch_rows[] = {
     LS_STATE_DATA_SPAN(amd_group, lds_bytes, id),
     LS_STATE_FIXED(amd_group, memory),
     LS_STATE_DATA_SPAN(amd_group, shared_base, scratch_bytes),
-    LS_STATE_FIXED(amd_group, gws), /* cooperative launches are emulated only */
+    LS_STATE_FIXED(amd_group, gws), /* the emulator's */
 };
 
 static const ls_state_row group_rows[] = {
@@ -182,9 +182,9 @@ static bool wind(amd_tape *tape, const amd_tape *saved)
 static ls_status load_wave(cu *c, cu_group *g, uint32_t index, ls_error *err)
 {
     cu_wave *w = &c->waves[g->wave[index]];
-    uint32_t *registers = c->vgprs + (size_t)g->wave[index] * AMD_VGPR_ROWS * 64;
+    uint32_t *registers = c->vgprs + (size_t)g->wave[index] * c->register_rows * 64;
     if (g->wave[index] >= c->wave_total || w->head == NULL ||
-        (size_t)w->arch.vgpr_count * w->arch.lanes > (size_t)AMD_VGPR_ROWS * 64)
+        (size_t)w->arch.vgpr_count * w->arch.lanes > (size_t)c->register_rows * 64)
         return no_program(c, err);
     if (w->arch.vgpr != NULL)
         memcpy(registers, w->arch.vgpr, (size_t)w->arch.vgpr_count * w->arch.lanes * sizeof *registers);

@@ -304,7 +304,7 @@ static ls_cu_result step_plain(ls_cu_exec *x, exec_wave *w, ls_cycle now)
 static ls_cu_result step(ls_cu_exec *x, exec_wave *w, ls_cycle now, ls_cu_step *out)
 {
     const cu_inst *inst = w->head;
-    bool memory = inst->what == CU_MEMORY || inst->what == CU_CACHE;
+    bool memory = inst->what == CU_MEMORY || inst->what >= CU_CACHE;
     describe(inst, &out->inst);
     out->lanes = amd_wave_exec(&w->arch);
     if (waits(w, inst) || (memory && index_pool_empty(&x->free_accesses, LS_CU_EXEC_ACCESSES)))

@@ -7,7 +7,7 @@
 #include "model/cu/wave_rules.h"
 
 #define EXEC_WAVES_MAX UINT16_MAX
-#define EXEC_VGPRS ((size_t)AMD_VGPR_ROWS * 64)
+#define EXEC_VGPRS ((size_t)AMD_VGPR_ROWS_GFX9 * 64)
 #define EXEC_LDS_BYTES ((size_t)AMD_LDS_MAX + 64)
 #define EXEC_LINES (64u * AMD_PIECES_MAX * 2) /* messages of one access, at most */
 

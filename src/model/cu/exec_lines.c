@@ -167,7 +167,7 @@ ls_cu_result exec_access_begin(ls_cu_exec *x, exec_wave *w, ls_cycle now, ls_cu_
     a->inst = inst;
     a->line_count = a->back = 0;
     a->complete = false;
-    a->invalidate = inst->what == CU_CACHE;
+    a->invalidate = inst->what >= CU_CACHE;
     a->scalar = inst->unit == CU_UNIT_SCALAR;
     memcpy(&a->exec, &w->arch.sgpr[AMD_EXEC_LO], sizeof a->exec);
     a->m0 = w->arch.sgpr[AMD_M0];
@@ -267,11 +267,13 @@ void ls_cu_exec_message(const ls_cu_exec *x, uint32_t access, uint32_t number, l
     m->address = l->address;
     m->token = access | number << ACCESS_BITS;
     m->flags =
-        (uint16_t)(((flags & AMD_GLC) ? LS_LINE_GLC : 0u) | ((flags & AMD_DLC) ? LS_LINE_DLC : 0u) |
+        (uint16_t)(((flags & (AMD_GLC | AMD_SCOPE)) ? LS_LINE_GLC : 0u) |
+                   ((flags & (AMD_DLC | AMD_SCOPE)) ? LS_LINE_DLC : 0u) |
                    ((flags & AMD_SLC) && !a->scalar ? LS_LINE_SLC : 0u) | (a->scalar ? LS_LINE_SCALAR : 0u));
     if (a->invalidate) {
-        m->kind = LS_LINE_INVALIDATE;
-        m->atomic = a->inst->limit[CU_VM]; /* levels below */
+        bool flushes = a->inst->what == CU_WRITE_BACK;
+        m->kind = flushes ? LS_LINE_FLUSH : LS_LINE_INVALIDATE;
+        m->atomic = flushes ? 1 : a->inst->limit[CU_VM]; /* levels below */
     } else if (a->access.kind == AMD_ACCESS_ATOMIC) {
         fill_atomic(a, l, m);
     } else {

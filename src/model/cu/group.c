@@ -46,7 +46,7 @@ static void group_start_wave(cu *c, cu_group *g, const amd_start *start, const u
     if (LS_UNLIKELY(g->kernel->debugger != NULL))
         w->most = 0;
     w->fetched_at = now;
-    uint32_t *vgpr = c->vgprs + (size_t)w->number * AMD_VGPR_ROWS * 64;
+    uint32_t *vgpr = c->vgprs + (size_t)w->number * c->register_rows * 64;
     amd_wave_start(start, &g->arch, size, g->wave_count, index, vgpr, &w->arch);
     w->tape = g->tapes ? &g->tapes[index] : NULL;
     w->record = g->records ? &g->records[index] : NULL;
@@ -177,6 +177,8 @@ void cu_group_report(void *self, ls_cycle now)
         c->report_first = (uint16_t)((c->report_first + 1) % c->spec->groups);
         c->report_count--;
     }
+    if (LS_UNLIKELY(c->arrivals != 0) && !cu_grid_report(c))
+        ls_link_wait(c->wires.to_command, &c->report);
 }
 
 void cu_group_check(cu *c, cu_group *g, ls_cycle now)
@@ -187,6 +189,7 @@ void cu_group_check(cu *c, cu_group *g, ls_cycle now)
     for (uint32_t i = 0; i < g->wave_count; i++)
         c->waves[g->wave[i]].state = CU_FREE;
     cu_source_end(g);
+    cu_grid_forget(c, g);
     if (LS_UNLIKELY(g->kernel->observer != NULL) && c->observed != NULL)
         cu_observe_group(c, g, CU_SEEN_END);
     g->resident = false;
@@ -197,7 +200,7 @@ void cu_group_check(cu *c, cu_group *g, ls_cycle now)
     ls_domain_pending(c->domain, -1);
     ls_domain_progress(c->domain);
     c->reports[(c->report_first + c->report_count++) % c->spec->groups] = g->slot;
-    if (c->report_count == 1)
+    if (c->report_count + c->arrivals == 1)
         cu_group_report(c, now);
 }
 

@@ -230,14 +230,38 @@ static void issue_step(cu *c, cu_wave *w, ls_cycle at, ls_cycle now)
         cu_group_end(c, w, now);
 }
 
+/* The VALU is free for others before the unit beside it is. Returns how long the wave's next instruction waits: the
+ * compiler keeps those apart that need a matrix. */
+static uint32_t issue_beside(const cu *c, cu_simd *simd, const cu_inst *inst, unsigned wide, ls_cycle now)
+{
+    uint32_t full = c->busy[CU_RATE_FULL][wide], busy = c->busy[inst->rate][wide];
+    if (inst->rate == CU_RATE_TRANS) {
+        simd->trans_free = now + busy;
+        simd->valu_free = now + full;
+    } else {
+        simd->matrix_free = now + inst->matrix_cycles;
+        simd->valu_free = now + inst->matrix_alone;
+        busy = full;
+    }
+    simd->beside_free = simd->trans_free > simd->matrix_free ? simd->trans_free : simd->matrix_free;
+    return busy;
+}
+
+/* The unit beside the VALU that the instruction needs is busy. */
+static bool issue_beside_busy(const cu_simd *simd, const cu_inst *inst, ls_cycle now)
+{
+    if (inst->rate < CU_RATE_TRANS || inst->unit != CU_UNIT_VALU)
+        return false;
+    return (inst->rate == CU_RATE_TRANS ? simd->trans_free : simd->matrix_free) > now;
+}
+
 static void issue_valu(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
 {
     const cu_inst *inst = w->head;
     unsigned wide = w->arch.lanes == 64;
     uint32_t busy = c->busy[inst->rate][wide], latency = c->latency[inst->rate][wide];
-    if (inst->rate == CU_RATE_TRANS && c->spec->trans_unit) {
-        simd->trans_free = now + busy;
-        simd->valu_free = now + c->busy[CU_RATE_FULL][wide];
+    if (inst->rate >= CU_RATE_TRANS && (inst->rate == CU_RATE_MATRIX || c->spec->trans_unit)) {
+        busy = issue_beside(c, simd, inst, wide, now);
     } else {
         simd->valu_free = now + busy;
     }
@@ -293,6 +317,10 @@ static bool issue_internal(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
         w->arch.pc = inst->next;
         cu_group_barrier(c, w, now);
         return true;
+    case CU_GRID_BARRIER:
+        w->arch.pc = inst->next;
+        cu_grid_arrive(c, w, now);
+        return true;
     case CU_END:
         w->arch.pc = inst->next;
         cu_group_end(c, w, now);
@@ -345,7 +373,7 @@ static bool issue_wave(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
     if (LS_UNLIKELY(w->issued >= w->most))
         return issue_limited(c, simd, w, now);
     cu_group *group = w->group;
-    bool memory = inst->what == CU_MEMORY || inst->what == CU_CACHE;
+    bool memory = inst->what == CU_MEMORY || inst->what >= CU_CACHE;
     if (memory) {
         bool taken = inst->unit == CU_UNIT_VMEM     ? cu_vector_issue(c, w, now)
                      : inst->unit == CU_UNIT_SCALAR ? cu_scalar_issue(c, w, now)
@@ -506,9 +534,9 @@ static unsigned issue_all(cu *c, unsigned s, ls_cycle now)
         uint32_t mask = simd->ready[unit];
         if (simd->clause_slot != UINT8_MAX && simd->clause_unit == unit)
             mask &= 1u << simd->clause_slot;
-        if (unit == CU_UNIT_VALU && simd->trans_free > now) /* the unit beside it is busy for these */
+        if (unit == CU_UNIT_VALU && simd->beside_free > now) /* a unit beside it is busy for these */
             for (uint32_t left = mask; left != 0; left &= left - 1)
-                if (waves[__builtin_ctz(left)].head->rate == CU_RATE_TRANS)
+                if (issue_beside_busy(simd, waves[__builtin_ctz(left)].head, now))
                     mask &= ~(left & -left);
         if (mask == 0)
             continue;
@@ -532,7 +560,7 @@ static bool issue_single(cu *c, cu_simd *simd, cu_wave *w, ls_cycle now)
         return false;
     const cu_inst *inst = w->head;
     bool busy = !issue_unit_free(c, simd, inst->unit, now) ||
-                (inst->rate == CU_RATE_TRANS && inst->unit == CU_UNIT_VALU && simd->trans_free > now);
+                (simd->beside_free > now && issue_beside_busy(simd, inst, now));
     if (!busy) {
         c->issuing = w;
         c->issuing_goes_on = false;

@@ -241,15 +241,20 @@ static unsigned lds_time(cu *c, const cu_wave *w, const amd_access *s, unsigned 
 
 static void lds_ends(cu *c, const cu_wave *w, cu_access *a, unsigned cycles, unsigned least, ls_cycle now)
 {
+    ls_cycle end = now + c->spec->lds_latency_cycles + cycles - 1;
     c->lds_free[w->pipe] = now + cycles;
     c->counters.lds_accesses++;
     c->counters.lds_cycles += cycles;
     if (cycles > least) {
         c->counters.lds_conflict_cycles += cycles - least;
+        end += c->spec->lds_conflict_cycles;
         if (LS_UNLIKELY(w->group->counts != NULL))
             cu_counts_conflicts(c, w, a->inst, cycles - least);
     }
-    cu_access_ends_at(c, a, now + c->spec->lds_latency_cycles + cycles - 1, now);
+    if (end < c->lds_end[w->pipe])
+        end = c->lds_end[w->pipe];
+    c->lds_end[w->pipe] = end;
+    cu_access_ends_at(c, a, end, now);
 }
 
 /* Whole registers of lanes that lie as they did the last time, and all in range: true, else nothing has

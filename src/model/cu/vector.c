@@ -137,7 +137,8 @@ static void vector_absent(cu_access *a, const amd_access *s)
 
 /* --- issue ---------------------------------------------------------------------------------------------- */
 
-static void vector_queue(cu *c, cu_access *a, ls_cycle now)
+/* lane_bytes: that each lane moves; 0: none. */
+static void vector_queue(cu *c, cu_access *a, unsigned lane_bytes, ls_cycle now)
 {
     cu_pipe *pipe = &c->pipes[a->pipe];
     a->start = now + c->spec->vector_pipe_cycles;
@@ -146,7 +147,10 @@ static void vector_queue(cu *c, cu_access *a, ls_cycle now)
     if (!pipe->refused)
         c->sending |= 1u << a->pipe;
     uint64_t lanes = c->waves[a->wave].arch.lanes, width = c->spec->address_lanes;
-    pipe->free = now + (lanes + width - 1) / width;
+    uint64_t cycles = (lanes + width - 1) / width, path = c->spec->path_bytes;
+    if (path != 0 && lanes * lane_bytes > cycles * path)
+        cycles = (lanes * lane_bytes + path - 1) / path;
+    pipe->free = now + cycles;
 }
 
 bool cu_vector_issue(cu *c, cu_wave *w, ls_cycle now)
@@ -158,7 +162,7 @@ bool cu_vector_issue(cu *c, cu_wave *w, ls_cycle now)
         return false;
     }
     amd_access *s = &c->scratch;
-    if (inst->what == CU_CACHE) {
+    if (inst->what >= CU_CACHE) {
         cu_access *a = cu_access_take(c, w, inst, false, now);
         w->arch.pc = inst->next;
         a->invalidate = true;
@@ -168,7 +172,7 @@ bool cu_vector_issue(cu *c, cu_wave *w, ls_cycle now)
             cu_observe_forget(c, w, inst);
         if (LS_UNLIKELY(w->group->counts != NULL))
             cu_counts_lines(c, w, inst, a->line_count, 0);
-        vector_queue(c, a, now);
+        vector_queue(c, a, 0, now);
         return true;
     }
     if (!cu_source_address(w, s, now) || rules_misaligned(&w->arch, s)) {
@@ -202,7 +206,7 @@ bool cu_vector_issue(cu *c, cu_wave *w, ls_cycle now)
     c->counters.vector_bytes += vector_bytes(a, s, w->arch.lanes);
     if (LS_UNLIKELY(w->group->counts != NULL))
         cu_counts_lines(c, w, inst, a->line_count, vector_bytes(a, s, w->arch.lanes));
-    vector_queue(c, a, now);
+    vector_queue(c, a, s->pieces * s->piece_bytes, now);
     return true;
 }
 
@@ -320,12 +324,14 @@ static void vector_message(const cu *c, cu_access *a, unsigned number, ls_line_m
     m->address = l->address;
     m->mask[0] = m->mask[1] = 0;
     m->token = (uint32_t)(a - c->accesses) | number << VECTOR_ACCESS_BITS;
-    m->flags = (uint16_t)(((flags & AMD_GLC) ? LS_LINE_GLC : 0u) | ((flags & AMD_SLC) ? LS_LINE_SLC : 0u) |
-                          ((flags & AMD_DLC) ? LS_LINE_DLC : 0u));
+    m->flags = (uint16_t)(((flags & (AMD_GLC | AMD_SCOPE)) ? LS_LINE_GLC : 0u) |
+                          ((flags & AMD_SLC) ? LS_LINE_SLC : 0u) |
+                          ((flags & (AMD_DLC | AMD_SCOPE)) ? LS_LINE_DLC : 0u));
     m->atomic = 0;
     if (a->invalidate) {
-        m->kind = LS_LINE_INVALIDATE;
-        m->atomic = a->inst->limit[CU_VM]; /* levels below */
+        bool flushes = a->inst->what == CU_WRITE_BACK;
+        m->kind = flushes ? LS_LINE_FLUSH : LS_LINE_INVALIDATE;
+        m->atomic = flushes ? 1 : a->inst->limit[CU_VM]; /* levels below */
         return;
     }
     if (head->kind == AMD_ACCESS_ATOMIC) {

@@ -5,6 +5,8 @@
 #include "model/dispatch/round_robin_impl.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Blocks ahead of a core, at most: besides the running ones, with some to spare. */
@@ -15,6 +17,17 @@ static void fail(dispatch *d)
 {
     d->end = true;
     ls_domain_stop(d->domain);
+}
+
+void dispatch_fail(dispatch *d, const char *fmt, ...)
+{
+    char text[320];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    ls_fail(&d->failure, LS_ERR_INPUT, "%s", text);
+    fail(d);
 }
 
 static void tap_kernel(const dispatch *d, const kernel_state *k, ls_tap_phase phase, ls_cycle at)
@@ -31,14 +44,6 @@ static void tap_kernel(const dispatch *d, const kernel_state *k, ls_tap_phase ph
 }
 
 /* ------------------------------------------------------------------------------------------------- launch */
-
-static bool stream_busy(const dispatch *d, uint64_t stream)
-{
-    for (uint32_t k = 0; k < d->slots; k++)
-        if (d->kernels[k].used && d->kernels[k].kernel.info->stream == stream)
-            return true;
-    return false;
-}
 
 static uint32_t block_warps(const ls_kernel_info *info)
 {
@@ -68,7 +73,7 @@ uint32_t ls_dispatch_blocks_per_core(const ls_dispatch_rules *rules, const ls_ke
 }
 
 /* Cores that are filled one after another are not spread. */
-static bool is_spread(const dispatch_spec *spec)
+bool dispatch_is_spread(const dispatch_spec *spec)
 {
     return spec->spread && spec->placement.kind != PLACEMENT_GREEDY_FILL;
 }
@@ -100,8 +105,24 @@ static void take_from_order(dispatch *d, uint32_t slot)
     memmove(&d->order[at], &d->order[at + 1], (d->active - at - 1) * sizeof *d->order);
 }
 
+/* A cooperative launch: its blocks wait for each other, so all must be there at once. */
+static bool is_resident(dispatch *d, const kernel_state *k)
+{
+    const ls_dispatch_rules rules = { .capacity = d->capacity, .core_count = d->core_count };
+    uint64_t most =
+        (uint64_t)ls_dispatch_blocks_per_core(&rules, k->kernel.info, k->kernel.ctas) * d->core_count;
+    if (k->kernel.ctas <= most)
+        return true;
+    dispatch_fail(d, "cooperative kernel '%s' has %llu blocks, and %llu of them fit on %u cores at once",
+                  k->kernel.info->name, (unsigned long long)k->kernel.ctas, (unsigned long long)most,
+                  d->core_count);
+    return false;
+}
+
 static bool launch(dispatch *d, const ls_dispatch_kernel *kernel, ls_cycle begin)
 {
+    bool busy;
+    const kernel_state *before = dispatch_stream_before(d, kernel->info->stream, &busy);
     uint32_t slot = 0;
     while (d->kernels[slot].used)
         slot++;
@@ -113,7 +134,7 @@ static bool launch(dispatch *d, const ls_dispatch_kernel *kernel, ls_cycle begin
     k->shared_bytes = kernel->info->shared_bytes;
     ls_dispatch_rules rules = { .capacity = d->capacity,
                                 .core_count = d->core_count,
-                                .spread = is_spread(d->spec) };
+                                .spread = dispatch_is_spread(d->spec) };
     k->per_core = ls_dispatch_blocks_per_core(&rules, kernel->info, kernel->ctas);
     k->cores = kernel->ctas < d->core_count ? (uint32_t)kernel->ctas : d->core_count;
     if (k->per_core == 0) {
@@ -127,9 +148,13 @@ static bool launch(dispatch *d, const ls_dispatch_kernel *kernel, ls_cycle begin
         fail(d);
         return false;
     }
+    if (kernel->info->cooperative && !is_resident(d, k))
+        return false;
     uint64_t latency =
         kernel->continues ? 0 : d->spec->launch_latency_cycles + d->spec->block_latency_cycles * kernel->ctas;
     k->ready = begin + (latency > d->link_latency ? latency - d->link_latency : 0);
+    if (before != NULL)
+        dispatch_begin_after(d, k, before);
     d->slots = slot >= d->slots ? slot + 1 : d->slots;
     if (d->sorted) {
         k->rank = rank_of(d, kernel->info->stream);
@@ -145,14 +170,12 @@ static bool launch(dispatch *d, const ls_dispatch_kernel *kernel, ls_cycle begin
     return true;
 }
 
-/* The first of the waiting kernels whose stream is free; kernels of a stream keep their order. waiting_count: none. */
-static uint32_t next_launch(const dispatch *d)
+/* The first of the waiting kernels whose stream is free, so kernels of a stream keep their order. waiting_count: none. */
+static uint32_t next_launch(dispatch *d)
 {
     for (uint32_t i = 0; i < d->waiting_count; i++) {
-        uint64_t stream = d->waiting[i].info->stream;
-        bool busy = stream_busy(d, stream);
-        for (uint32_t k = 0; k < i && !busy; k++)
-            busy = d->waiting[k].info->stream == stream;
+        bool busy;
+        (void)dispatch_stream_before(d, d->waiting[i].info->stream, &busy);
         if (!busy)
             return i;
     }
@@ -227,7 +250,7 @@ static bool has_place_ahead(const dispatch *d, const core_load *load, const kern
            load->ctas >= k->per_core && load->ctas < k->per_core + k->ahead;
 }
 
-static bool has_room(const dispatch *d, const core_load *load, const kernel_state *k, uint32_t slot)
+bool dispatch_has_room(const dispatch *d, const core_load *load, const kernel_state *k, uint32_t slot)
 {
     if (has_place_ahead(d, load, k, slot))
         return true;
@@ -255,6 +278,64 @@ spare_cta *dispatch_take_cta(dispatch *d)
     return spare;
 }
 
+void dispatch_add_load(core_load *load, const kernel_state *k, uint32_t slot)
+{
+    load->ctas++;
+    load->warps += k->warps;
+    load->registers += k->registers;
+    load->shared_bytes += k->shared_bytes;
+    load->by_kernel[slot]++;
+}
+
+void dispatch_take_load(core_load *load, const kernel_state *k, uint32_t slot)
+{
+    load->ctas--;
+    load->warps -= k->warps;
+    load->registers -= k->registers;
+    load->shared_bytes -= k->shared_bytes;
+    load->by_kernel[slot]--;
+}
+
+spare_cta *dispatch_read(dispatch *d, uint32_t slot)
+{
+    kernel_state *k = &d->kernels[slot];
+    if (k->all_read)
+        return NULL;
+    spare_cta *spare = dispatch_take_cta(d);
+    if (spare == NULL) {
+        ls_fail(&d->failure, LS_ERR_NOMEM, "no memory for a thread block");
+        fail(d);
+        return NULL;
+    }
+    bool end = false;
+    if (d->work.next_cta(d->work.self, &k->kernel, &spare->cta, &end, &d->failure) != LS_OK) {
+        fail(d);
+        return NULL;
+    }
+    if (end) {
+        k->all_read = true;
+        spare->next = d->spare;
+        d->spare = spare;
+        return NULL;
+    }
+    d->sent[spare->block] = (sent_block){ .index = k->read++, .kernel = slot, .used = true };
+    k->all_read = k->read >= k->kernel.ctas;
+    return spare;
+}
+
+/* Blocks that were read to find clusters come first; all of the array are of kernels without clusters. */
+static spare_cta *next_block(dispatch *d, uint32_t slot)
+{
+    for (uint32_t i = 0; i < d->held_count; i++)
+        if (d->sent[d->held[i]].kernel == slot) {
+            spare_cta *spare = d->made[d->held[i]];
+            memmove(&d->held[i], &d->held[i + 1], (d->held_count - i - 1) * sizeof *d->held);
+            d->held_count--;
+            return spare;
+        }
+    return dispatch_read(d, slot);
+}
+
 /* Sends the kernel's next block to a core; false if there is none left or nothing can be sent. */
 static bool send_block(dispatch *d, uint32_t core, uint32_t slot)
 {
@@ -262,34 +343,17 @@ static bool send_block(dispatch *d, uint32_t core, uint32_t slot)
     ls_link *link = d->to_core[core];
     if (!ls_link_ready(link))
         return false;
-    spare_cta *spare = dispatch_take_cta(d);
+    spare_cta *spare = next_block(d, slot);
     if (spare == NULL) {
-        ls_fail(&d->failure, LS_ERR_NOMEM, "no memory for a thread block");
-        fail(d);
-        return false;
-    }
-    bool end = false;
-    if (d->work.next_cta(d->work.self, &k->kernel, &spare->cta, &end, &d->failure) != LS_OK) {
-        fail(d);
-        return false;
-    }
-    if (end) {
-        k->exhausted = true;
-        spare->next = d->spare;
-        d->spare = spare;
+        k->exhausted = d->failure.status == LS_OK;
         return false;
     }
     if (d->refill_cycles > 0 && k->sent == 0)
         guess_ahead(d, k, &spare->cta);
-    d->sent[spare->block] = (sent_block){ .index = k->sent, .kernel = slot, .used = true };
     ls_core_launch *message = ls_link_send(link, 1);
     *message = ls_dispatch_launch(&k->kernel, spare->block, k->number, k->per_core, k->cores);
-    core_load *load = &d->loads[core];
-    load->ctas++;
-    load->warps += k->warps;
-    load->registers += k->registers;
-    load->shared_bytes += k->shared_bytes;
-    load->by_kernel[slot]++;
+    message->depends = k->after != 0 ? LS_DEPENDS : LS_DEPENDS_NOT;
+    dispatch_add_load(&d->loads[core], k, slot);
     k->sent++;
     return true;
 }
@@ -332,6 +396,7 @@ static void finish_if_done(dispatch *d, uint32_t slot)
     ls_domain_pending(d->domain, -1);
     ls_domain_progress(d->domain);
     d->launches->kernels[slot] = (ls_launch_kernel){ 0 };
+    dispatch_end_dependence(d, k);
     d->work.kernel_done(d->work.self, &k->kernel, k->begin, k->end);
     ls_domain_stop(d->domain);
     launch_all(d, k->end);
@@ -350,10 +415,24 @@ static void take_turn(dispatch *d, ls_cycle now)
     d->turn = (d->turn > from ? d->turn : from) + interval.num;
 }
 
-static void pump(void *self, ls_cycle now)
+/* Clusters as long as there is room and it is their turn; true: some were sent. */
+static bool pump_clusters(dispatch *d, uint32_t slot, ls_cycle now)
+{
+    kernel_state *k = &d->kernels[slot];
+    bool sent = false;
+    while (!k->exhausted && next_turn(d) <= now && k->no_room != d->n.ctas + 1 &&
+           dispatch_send_cluster(d, slot)) {
+        for (uint32_t i = 0; i < k->cluster_size; i++)
+            take_turn(d, now);
+        sent = true;
+    }
+    return sent;
+}
+
+void dispatch_pump(void *self, ls_cycle now)
 {
     dispatch *d = self;
-    bool again = false;
+    bool again = d->gpcs != 0 && d->active > 0 && dispatch_tell_cores(d);
     ls_cycle earliest = LS_CYCLE_MAX;
     for (uint32_t n = 0; n < (d->sorted ? d->active : d->slots) && next_turn(d) <= now; n++) {
         uint32_t slot = d->sorted ? d->order[n] : n;
@@ -364,8 +443,24 @@ static void pump(void *self, ls_cycle now)
             earliest = k->ready < earliest ? k->ready : earliest;
             continue;
         }
+        if (k->early || k->after != 0) {
+            if (!dispatch_look_at_dependent(d, slot)) {
+                if (d->failure.status != LS_OK)
+                    break;
+                continue;
+            }
+        }
+        if (d->gpcs != 0 && !k->looked) {
+            k->looked = true;
+            if (!dispatch_find_clusters(d, slot))
+                break;
+        }
+        const bool clusters = k->cluster_size > 1;
+        if (clusters)
+            again |= pump_clusters(d, slot, now);
         uint32_t first = d->next_core;
-        for (uint32_t i = 0, core = first; i < d->core_count && next_turn(d) <= now; i++, core++) {
+        for (uint32_t i = 0, core = first; !clusters && i < d->core_count && next_turn(d) <= now;
+             i++, core++) {
             core = core == d->core_count ? 0 : core;
             if (d->active == 1 && !bit_test(d->open, core)) {
                 /* The core is full for this kernel: on to the next core that may have room. */
@@ -377,7 +472,7 @@ static void pump(void *self, ls_cycle now)
             }
             if (d->loads[core].full_for == k->number)
                 continue;
-            if (!has_room(d, &d->loads[core], k, slot)) {
+            if (!dispatch_has_room(d, &d->loads[core], k, slot)) {
                 set_full_for(d, core, k->number);
             } else if (send_block(d, core, slot)) {
                 d->next_core = placement_next(&d->place, &d->placement_rule, core, d->core_count);
@@ -428,18 +523,21 @@ static void announce_busy_cores(dispatch *d, uint32_t slot)
         }
 }
 
-static void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
+void dispatch_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
     dispatch *d = state;
     const ls_core_done *done = payload;
     kernel_state *k = &d->kernels[done->kernel];
+    dispatch_block_signals(d, done->block);
+    if (done->signals) {
+        ls_link_release(link, 1);
+        dispatch_resume(d, now);
+        return;
+    }
     core_load *load = &d->loads[done->core];
     set_full_for(d, done->core, 0);
-    load->ctas--;
-    load->warps -= k->warps;
-    load->registers -= k->registers;
-    load->shared_bytes -= k->shared_bytes;
-    load->by_kernel[done->kernel]--;
+    dispatch_take_load(load, k, done->kernel);
+    dispatch_end_cluster(d, d->sent[done->block].cluster);
     k->done++;
     d->n.ctas++;
     k->run_cycles += done->cycle - done->start;
@@ -466,7 +564,7 @@ static void dispatch_receive(void *state, ls_link *link, const void *payload, ls
 
 /* ------------------------------------------------------------------------------------------------- set-up */
 
-static void dispatch_start(void *state, const ls_dispatch_work *work)
+void dispatch_start(void *state, const ls_dispatch_work *work)
 {
     dispatch *d = state;
     d->work = *work;
@@ -474,7 +572,7 @@ static void dispatch_start(void *state, const ls_dispatch_work *work)
     ls_schedule(d->region, &d->pump, 0);
 }
 
-static void dispatch_resume(void *state, ls_cycle now)
+void dispatch_resume(void *state, ls_cycle now)
 {
     dispatch *d = state;
     launch_all(d, now);
@@ -486,7 +584,7 @@ static void dispatch_resume(void *state, ls_cycle now)
         ls_schedule(d->region, &d->pump, 0);
 }
 
-static void dispatch_progress(const void *state, ls_dispatch_progress *out)
+void dispatch_progress(const void *state, ls_dispatch_progress *out)
 {
     const dispatch *d = state;
     *out = (ls_dispatch_progress){ .ended = d->ended_count,
@@ -498,7 +596,7 @@ static void dispatch_progress(const void *state, ls_dispatch_progress *out)
             out->oldest = d->kernels[k].begin;
 }
 
-static bool dispatch_take_kernel(void *state, uint32_t slot, void *counters, size_t bytes)
+bool dispatch_take_kernel(void *state, uint32_t slot, void *counters, size_t bytes)
 {
     const dispatch *d = state;
     if (bytes < sizeof d->ended[slot])
@@ -506,131 +604,3 @@ static bool dispatch_take_kernel(void *state, uint32_t slot, void *counters, siz
     memcpy(counters, &d->ended[slot], sizeof d->ended[slot]);
     return true;
 }
-
-static void dispatch_describe(const void *state, ls_dispatch_shape *out)
-{
-    const dispatch_spec *spec = ((const dispatch *)state)->spec;
-    *out = (ls_dispatch_shape){ .launch_latency_cycles = spec->launch_latency_cycles,
-                                .kernel_slots = (uint32_t)spec->concurrent_kernels,
-                                .spread = is_spread(spec) };
-}
-
-static ls_status dispatch_attach(void *state, const ls_dispatch_wiring *wiring, ls_error *err)
-{
-    dispatch *d = state;
-    uint32_t core_count = wiring->core_count;
-    d->refill_cycles = wiring->refill_cycles;
-    d->capacity = wiring->capacity;
-    d->core_count = core_count;
-    d->link_latency = wiring->link_latency_cycles;
-    d->to_core = ls_domain_alloc(d->domain, core_count * sizeof *d->to_core);
-    d->loads = ls_domain_alloc(d->domain, core_count * sizeof *d->loads);
-    d->open = ls_domain_alloc(d->domain, LS_BITSET_WORDS(core_count) * sizeof *d->open);
-    d->launches = wiring->launches;
-    d->made = ls_domain_alloc(d->domain, d->launches->block_count * sizeof(spare_cta *));
-    d->sent = ls_domain_alloc(d->domain, d->launches->block_count * sizeof *d->sent);
-    if (d->to_core == NULL || d->loads == NULL || d->open == NULL || d->made == NULL || d->sent == NULL)
-        return ls_fail(err, LS_ERR_NOMEM, "no memory for the dispatcher");
-    bit_set_run(d->open, 0, core_count);
-    memcpy(d->to_core, wiring->to_core, core_count * sizeof *d->to_core);
-    return LS_OK;
-}
-
-static ls_status dispatch_init(ls_block *block, void *state, const void *spec, ls_error *err)
-{
-    dispatch *d = state;
-    d->spec = spec;
-    d->region = ls_block_region(block);
-    d->domain = ls_region_domain(d->region);
-    d->tap = ls_block_tap(block);
-    d->priority_count = (uint32_t)d->spec->priority_streams.count;
-    d->sorted = d->spec->sharing != SHARING_FILL || d->priority_count > 0;
-    if (d->priority_count > 0) { /* the configuration may be gone when the run begins */
-        d->priorities = ls_domain_alloc(d->domain, d->priority_count * sizeof *d->priorities);
-        if (d->priorities == NULL)
-            return ls_fail(err, LS_ERR_NOMEM, "no memory for the dispatcher");
-        memcpy(d->priorities, d->spec->priority_streams.at, d->priority_count * sizeof *d->priorities);
-    }
-    ls_event_init(&d->pump, pump, d);
-    return placement_init(&d->placement_rule, &d->spec->placement, d->domain, err);
-}
-
-static void dispatch_fini(void *state)
-{
-    dispatch *d = state;
-    for (uint32_t i = 0; i < d->made_count; i++)
-        ls_cta_fini(&d->made[i]->cta);
-}
-
-static const char *const sharing_names[] = { "fill", "leftover", "exclusive", NULL }; /* as dispatch_sharing */
-
-static const ls_param params[] = {
-    LS_PARAM_UINT(dispatch_spec, launch_latency_cycles, "cycles", 5000, 0, 1000000,
-                  "from a kernel's launch to its first thread block on a core"),
-    LS_PARAM_UINT(dispatch_spec, block_latency_cycles, "cycles", 0, 0, 1000,
-                  "added per thread block of the grid"),
-    LS_PARAM_UINT(dispatch_spec, concurrent_kernels, "kernels", 1, 1, KERNELS_MAX,
-                  "kernels of different streams that run side by side"),
-    LS_PARAM_UINT(
-        dispatch_spec, window, "kernels", 1, 1, KERNELS_MAX,
-        "launches of the list that are known ahead: a kernel that waits for its stream holds up those behind "
-        "the window only"),
-    LS_PARAM_CHOICE(
-        dispatch_spec, sharing, "sharing", "fill", sharing_names,
-        "blocks of several kernels: fill sends any that find room, leftover those of a later kernel when "
-        "all of earlier ones are sent, exclusive leaves a core to one kernel until it is empty"),
-    LS_PARAM_UINTS(dispatch_spec, priority_streams, "priority_streams", "streams", "[]", 0, UINT64_MAX,
-                   "streams whose blocks are sent first, the highest priority first"),
-    LS_PARAM_RATIO(dispatch_spec, block_interval, "block_interval_cycles", "cycles", "0", 0, 10000,
-                   "from one thread block to the next, over all cores; 0: one per core and cycle"),
-    LS_PARAM_BOOL(dispatch_spec, spread, true, "a grid that does not fill the GPU is spread over all cores"),
-    PLACEMENT_PARAMS(dispatch_spec, placement),
-};
-
-static const ls_need needs[] = { { "spread", "placement!=greedy-fill" },
-                                 { "window", "concurrent_kernels!=1" },
-                                 { "sharing", "concurrent_kernels!=1" },
-                                 { "priority_streams", "concurrent_kernels!=1" },
-                                 PLACEMENT_NEEDS };
-
-static const ls_metric metrics[] = {
-    LS_METRIC_COUNTER(dispatch_counters, kernels, "kernels", "kernels that have ended"),
-    LS_METRIC_COUNTER(dispatch_counters, ctas, "blocks", "thread blocks that have ended"),
-    LS_METRIC_COUNTER(dispatch_counters, busy_cycles, "cycles", "cycles from launches to ends of kernels"),
-    LS_METRIC_COUNTER(dispatch_counters, active_cycles, "cycles",
-                      "the same, kernels at the same time counted once"),
-};
-
-static const ls_dispatch_ops ops = { .describe = dispatch_describe,
-                                     .attach = dispatch_attach,
-                                     .receive = dispatch_receive,
-                                     .start = dispatch_start,
-                                     .resume = dispatch_resume,
-                                     .progress = dispatch_progress,
-                                     .take_kernel = dispatch_take_kernel };
-static const ls_port_decl ports[] = {
-    { .name = LS_DISPATCH_PORT, .interface = LS_DISPATCH_INTERFACE, .ops = &ops },
-};
-
-static const ls_block_type dispatch_round_robin = {
-    .abi = LS_ABI_VERSION,
-    .slot = LS_DISPATCH_SLOT,
-    .name = "round-robin",
-    .help = "thread blocks to cores that have room, at a rate of the whole GPU",
-    .spec_size = sizeof(dispatch_spec),
-    .params = params,
-    .param_count = LS_COUNT_OF(params),
-    .needs = needs,
-    .need_count = LS_COUNT_OF(needs),
-    .state_size = sizeof(dispatch),
-    .rows = dispatch_rows,
-    .row_count = DISPATCH_ROWS,
-    .metrics = metrics,
-    .metric_count = LS_COUNT_OF(metrics),
-    .counters_offset = offsetof(dispatch, n),
-    .ports = ports,
-    .port_count = LS_COUNT_OF(ports),
-    .init = dispatch_init,
-    .fini = dispatch_fini,
-};
-LS_REGISTER_BLOCK(dispatch_round_robin);

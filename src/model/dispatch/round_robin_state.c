@@ -51,7 +51,7 @@ static bool read_again(dispatch *d, uint32_t slot, wanted_block *wanted, ls_cta 
         if (d->sent[i].used && d->sent[i].kernel == slot)
             wanted[count++] = (wanted_block){ d->sent[i].index, i };
     qsort(wanted, count, sizeof *wanted, by_index);
-    for (uint64_t i = 0; i < k->sent; i++) {
+    for (uint64_t i = 0; i < k->read; i++) {
         bool is_wanted = next < count && wanted[next].index == i, end = false;
         ls_cta *cta = is_wanted ? &d->made[wanted[next++].row]->cta : unused;
         if (d->work.next_cta(d->work.self, &k->kernel, cta, &end, &d->failure) != LS_OK || end)
@@ -121,6 +121,17 @@ static uint64_t row_length(const void *self)
 static const ls_state_row kernel_rows[] = KERNEL_ROWS(decode_kernel);
 static const ls_state_row waiting_rows[] = KERNEL_ROWS(decode_waiting);
 
+static uint64_t cluster_length(const void *self)
+{
+    return ((const dispatch *)self)->cluster_rows;
+}
+
+static uint64_t held_length(const void *self)
+{
+    const dispatch *d = self;
+    return d->held == NULL ? 0 : d->launches->block_count;
+}
+
 static const ls_state_row launched_rows[] = {
     LS_STATE_PART(kernel_state, kernel, kernel_rows),
     LS_STATE_DATA_SPAN(kernel_state, used, end),
@@ -147,6 +158,11 @@ const ls_state_row dispatch_rows[DISPATCH_ROWS] = {
     LS_STATE_FIXED(dispatch, made),
     LS_STATE_ARRAY(dispatch, sent, row_length),
     LS_STATE_FIXED_SPAN(dispatch, made_count, spare),
+    LS_STATE_FIXED_SPAN(dispatch, gpcs, cluster_rows),
+    LS_STATE_ARRAY(dispatch, clusters, cluster_length),
+    LS_STATE_ARRAY(dispatch, cluster_left, cluster_length),
+    LS_STATE_ARRAY(dispatch, held, held_length),
+    LS_STATE_DATA_SPAN(dispatch, held_count, cluster_number),
     LS_STATE_EVENT(dispatch, pump),
     LS_STATE_DATA(dispatch, failure),
 };

@@ -22,7 +22,9 @@
 
 #define AHEAD_CYCLES 560u /* of windows, where nothing but blocks that are sent ahead needs to be in time */
 #define BLOCK_CREDITS 64u
-#define GPU_PART "gpu" /* the handles of an engine */
+#define CLUSTER_CREDITS 64u
+#define CLUSTER_ROWS 16384u /* blocks that are read before their clusters are complete, at most */
+#define GPU_PART "gpu"      /* the handles of an engine */
 
 typedef struct gpu_spec {
     uint64_t cores;
@@ -31,8 +33,10 @@ typedef struct gpu_spec {
     uint64_t channels, slices_per_channel, interleave_bytes;
     uint32_t slice_hash;
     const char *bit_map;
+    uint64_t halves, half_latency_cycles, half_cores;
     uint32_t rdma_at, rdma_cache; /* enums of model/memory/rdma_keys.h */
     uint64_t rdma_ways;
+    uint64_t gpcs, tpc_cores, tpc_latency_cycles, gpc_latency_cycles, cluster_width;
 } gpu_spec;
 
 typedef struct builder {
@@ -51,6 +55,7 @@ typedef struct builder {
     uint32_t refill_cycles;   /* from the end of a block to the start of the next one in its place */
     uint32_t dispatch_cycles; /* of the links between the dispatcher and cores */
     gpu_peer_links peers;     /* all NULL: there is no fabric */
+    ls_link **to_cores;       /* [core * cores + core]: of one GPC; NULL: there are no clusters */
     char prefix[16];          /* of all names: "gpu0." */
 } builder;
 
@@ -202,6 +207,46 @@ static ls_status build_links(builder *b, ls_error *err)
     return gpu_network_build(&b->network, b->to_memory, b->to_core, err);
 }
 
+/* The network between the cores of a GPC: a link for each pair, and one of a core to itself, for blocks of a cluster that
+ * share a core. */
+static ls_status build_clusters(builder *b, ls_error *err)
+{
+    const gpu_spec *spec = b->spec;
+    const gpu_instance *gpu = b->gpu;
+    const uint32_t tpc = (uint32_t)spec->tpc_cores, gpcs = (uint32_t)spec->gpcs;
+    char name[64];
+    if (gpcs == 0 || gpu->core_shape.cluster_bytes == 0)
+        return LS_OK;
+    if (b->ahead)
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "cluster.gpcs: blocks of a cluster cannot be sent ahead: set refill_latency_cycles to 0");
+    b->to_cores = ls_engine_alloc(b->engine, (size_t)b->cores * b->cores * sizeof(ls_link *));
+    if (b->to_cores == NULL)
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU of %u cores", b->cores);
+    for (uint32_t i = 0; i < b->cores; i++)
+        for (uint32_t k = 0; k < b->cores; k++) {
+            if (ls_core_gpc(i, tpc, gpcs) != ls_core_gpc(k, tpc, gpcs))
+                continue;
+            bool near = i / tpc == k / tpc;
+            format_uint(stpcpy(put_name(b, name, "cluster", i), "_"), k);
+            TRY(ls_link_create(b->engine,
+                               &(ls_link_spec){ .name = name,
+                                                .from = b->core_regions[i],
+                                                .to = b->core_regions[k],
+                                                .from_name = ls_block_name(gpu->cores[i]),
+                                                .to_name = ls_block_name(gpu->cores[k]),
+                                                .latency_cycles = (uint32_t)(near ? spec->tpc_latency_cycles
+                                                                                  : spec->gpc_latency_cycles),
+                                                .credits = CLUSTER_CREDITS,
+                                                .payload_bytes = gpu->core_shape.cluster_bytes,
+                                                .receive = core_ops_of(b, k)->receive_cluster,
+                                                .receiver = gpu->core_ports[k].self },
+                               &b->to_cores[(size_t)i * b->cores + k], err));
+        }
+    return LS_OK;
+}
+
 /* A GPU whose memory is a formula has none that others could use. */
 static ls_status build_peers(builder *b, ls_error *err)
 {
@@ -232,18 +277,66 @@ static ls_link **requesters_of(const builder *b, uint32_t channel)
     return links;
 }
 
+/* Cores may ask L2 for several sectors at once. Requests for other GPUs are for one each. */
+static bool takes_lines(const builder *b)
+{
+    const ls_l2_ops *l2 = l2_ops_of(b, 0);
+    return l2->takes_lines != NULL && l2->takes_lines(b->gpu->l2_ports[0].self) &&
+           mem_map_keeps_lines(&b->gpu->map) && !ls_machine_fabric(b->machine);
+}
+
 /* The rows that messages between the dispatcher and cores name. */
 static ls_status make_table(builder *b, ls_error *err)
 {
     uint64_t per_core = b->ahead ? LS_CORE_BLOCKS_AT : b->gpu->core_shape.capacity.cta_slots;
     ls_launch_table *table = b->table = ls_engine_alloc(b->engine, sizeof *table);
     if (table != NULL) {
-        table->block_count = (uint32_t)(per_core * b->cores) + 1;
+        table->block_count = (uint32_t)(per_core * b->cores) + 1 + (b->to_cores != NULL ? CLUSTER_ROWS : 0);
         table->blocks = ls_engine_alloc(b->engine, table->block_count * sizeof(ls_cta *));
     }
     return table != NULL && table->blocks != NULL
                ? LS_OK
                : ls_fail(err, LS_ERR_NOMEM, "no memory for a GPU of %u cores", b->cores);
+}
+
+/* The ways from a channel to the one as far in the other half of L2. */
+static ls_status join_half(builder *b, uint32_t from, ls_error *err)
+{
+    static const char *const names[] = { "halfask", "halfpass", "halfanswer" };
+    uint32_t to = (from + b->channels / 2) % b->channels;
+    ls_link *ways[PARTITION_HALF_WAYS];
+    ls_port port, partner;
+    char name[64];
+    TRY(ls_block_port(b->gpu->l2[from], PARTITION_HALF_INTERFACE, &port, err));
+    TRY(ls_block_port(b->gpu->l2[to], PARTITION_HALF_INTERFACE, &partner, err));
+    const partition_half_ops *ops = port.ops;
+    for (int way = 0; way < PARTITION_HALF_WAYS; way++) {
+        /* What is passed is answered from there: it bears both ways. */
+        uint32_t ways_long = way == PARTITION_HALF_PASS ? 2 : 1;
+        numbered(b, name, names[way], from);
+        TRY(ls_link_create(b->engine,
+                           &(ls_link_spec){ .name = name,
+                                            .from = b->l2_regions[from],
+                                            .to = b->l2_regions[to],
+                                            .from_name = ls_block_name(b->gpu->l2[from]),
+                                            .to_name = ls_block_name(b->gpu->l2[to]),
+                                            .latency_cycles =
+                                                ways_long * (uint32_t)b->spec->half_latency_cycles,
+                                            .credits = ops->credits(port.self, (partition_half_way)way,
+                                                                    b->cores, b->gpu->map.slices_per_channel),
+                                            .payload_bytes = sizeof(ls_sector_message),
+                                            .receive = ops->receive[way],
+                                            .receiver = partner.self },
+                           &ways[way], err));
+    }
+    return ops->join(port.self, ways, err);
+}
+
+static ls_status join_halves(builder *b, ls_error *err)
+{
+    for (uint32_t k = 0; k < b->channels; k++)
+        TRY(join_half(b, k, err));
+    return LS_OK;
 }
 
 static ls_status attach_all(builder *b, ls_error *err)
@@ -258,7 +351,9 @@ static ls_status attach_all(builder *b, ls_error *err)
                                           .core_count = b->cores,
                                           .link_latency_cycles = b->dispatch_cycles,
                                           .refill_cycles = refill_cycles,
-                                          .launches = b->table };
+                                          .launches = b->table,
+                                          .gpcs = b->to_cores != NULL ? (uint32_t)b->spec->gpcs : 0,
+                                          .tpc_cores = (uint32_t)b->spec->tpc_cores };
     TRY(gpu_dispatch_ops(gpu)->attach(gpu->dispatch_port.self, &dispatch, err));
     for (uint32_t i = 0; i < b->cores; i++) {
         const ls_core_wiring core = { .id = i,
@@ -273,7 +368,13 @@ static ls_status attach_all(builder *b, ls_error *err)
                                       .refill_cycles = refill_cycles,
                                       .to_peer = b->peers.from_core != NULL ? b->peers.from_core[i] : NULL,
                                       .owners = gpu->owners,
-                                      .remote_in_l2 = gpu->remote_l2 != NULL };
+                                      .remote_in_l2 = gpu->remote_l2 != NULL,
+                                      .half_channels = b->spec->halves == 2 ? b->channels / 2 : 0,
+                                      .half = i / (uint32_t)b->spec->half_cores & 1,
+                                      .to_cores =
+                                          b->to_cores != NULL ? &b->to_cores[(size_t)i * b->cores] : NULL,
+                                      .cluster_width = (uint32_t)b->spec->cluster_width,
+                                      .lines = requests && takes_lines(b) };
         TRY(core_ops_of(b, i)->attach(gpu->core_ports[i].self, &core, err));
     }
     if (!requests)
@@ -288,12 +389,13 @@ static ls_status attach_all(builder *b, ls_error *err)
                                   .map = &gpu->map,
                                   .to_core = requesters,
                                   .core_count = b->cores + (b->peers.from_memory != NULL),
-                                  .requests_max = noc->receive_max[GPU_REQUEST] + b->peers.request_credits };
+                                  .requests_max = noc->receive_max[GPU_REQUEST] + b->peers.request_credits,
+                                  .halves = b->spec->halves == 2 };
         TRY(l2_ops_of(b, k)->attach(gpu->l2_ports[k].self, &l2, err));
         if (gpu->remote_l2 != NULL)
             TRY(gpu_remote_attach(gpu, &l2, b->peers.from_part[k], err));
     }
-    return LS_OK;
+    return b->spec->halves == 2 ? join_halves(b, err) : LS_OK;
 }
 
 /* The latency between the dispatcher and cores decides the length of windows if nothing else is sent. Blocks
@@ -329,6 +431,12 @@ static ls_status prepare(builder *b, ls_error *err)
                          .slice_hash = spec->slice_hash,
                          .bit_map = spec->bit_map };
     TRY(mem_map_init(&gpu->map, &map, err));
+    if (spec->halves == 2 &&
+        (spec->channels % 2 != 0 || !partition_is_model(ls_machine_model(b->machine, LS_L2_SLOT))))
+        return ls_fail(
+            err, LS_ERR_INPUT,
+            "memory.halves is 2: that needs an even number of memory.channels, not %llu, and l2.model: cycle",
+            (unsigned long long)spec->channels);
     size_t pairs = (size_t)b->cores * b->channels;
     gpu->cores = ls_engine_alloc(b->engine, b->cores * sizeof *gpu->cores);
     gpu->core_ports = ls_engine_alloc(b->engine, b->cores * sizeof *gpu->core_ports);
@@ -366,6 +474,7 @@ ls_status gpu_build(ls_machine *machine, gpu_instance **out, ls_error *err)
     b.dispatch_cycles = dispatch_cycles(&b);
     TRY(gpu_network_plan(&b.network, machine, b.gpu, b.prefix, b.l2_clock, b.core_regions, b.l2_regions, err));
     TRY(build_links(&b, err));
+    TRY(build_clusters(&b, err));
     TRY(build_peers(&b, err));
     TRY(attach_all(&b, err));
     TRY(ls_engine_add_part(b.engine, GPU_PART, b.gpu, err));
@@ -443,19 +552,37 @@ static const ls_param params[] = {
     KEY("memory.channels", channels, "", "16", 1, 64, "memory channels"),
     KEY("memory.slices_per_channel", slices_per_channel, "", "2", 1, 4, "L2 slices per memory channel"),
     KEY("memory.interleave_bytes", interleave_bytes, "bytes", "256", 32, 65536, "consecutive bytes in one channel"),
-    LS_PARAM_CHOICE(gpu_spec, slice_hash, "memory.slice_hash", "ipoly", place_hash_names, "how addresses pick slices"),
+    LS_PARAM_CHOICE(gpu_spec, slice_hash, "memory.slice_hash", "ipoly", slice_hash_names, "how addresses pick slices"),
     LS_PARAM_TEXT(gpu_spec, bit_map, "memory.bit_map",
                   "0000.RRRRRRRR.RBBBCCCC.BCCSSSSS", "address bits inside a channel: row, bank, column, burst"),
+    KEY("memory.halves", halves, "", "1", 1, 2,
+        "halves of L2: with 2, a core's requests go to the near one, which copies sectors at home in the other"),
+    KEY("memory.half_latency_cycles", half_latency_cycles, "cycles", "48", 1, 1000, "from one half of L2 to the other"),
+    KEY("memory.half_cores", half_cores, "cores", "8", 1, 1024, "neighbours in one half: so many in turn"),
     KEY_CHOICE("rdma.at", rdma_at, "l1", rdma_at_names, "whose misses go to other GPUs: l1, or memory: those of L2"),
     KEY_CHOICE("rdma.cache", rdma_cache, "never", rdma_cache_names,
                "sectors of other GPUs that L2 keeps: none; those that are read; those that are read or written"),
     KEY("rdma.ways", rdma_ways, "lines", "4", 1, 255, "of each set of L2 for memory of other GPUs"),
+    KEY("cluster.gpcs", gpcs, "", "0", 0, 64,
+        "groups of cores (GPCs): blocks of a cluster run on cores of one of them; 0: the GPU knows no clusters"),
+    KEY("cluster.tpc_cores", tpc_cores, "cores", "2", 1, 16,
+        "cores that are numbered side by side and nearest to each other (TPC); TPCs belong to the GPCs in turn"),
+    KEY("cluster.tpc_latency_cycles", tpc_latency_cycles, "cycles", "76", 1, 2000,
+        "of the network between cores, inside of a TPC, one way"),
+    KEY("cluster.gpc_latency_cycles", gpc_latency_cycles, "cycles", "88", 1, 2000, "the same between TPCs of a GPC"),
+    KEY("cluster.bytes_per_cycle", cluster_width, "bytes", "16", 1, 1024, "that a core sends into this network"),
 };
 
 static const ls_need needs[] = {
+    { "memory.halves", "core.memory=cycle" },
+    { "memory.half_*", "memory.halves=2 core.memory=cycle" },
     { "rdma.at", "//fabric.model!=none core.memory=cycle" },
     { "rdma.cache", "rdma.at=memory //fabric.model!=none" },
     { "rdma.ways", "rdma.cache!=never rdma.at=memory //fabric.model!=none" },
+    { "cluster.tpc_cores", "cluster.gpcs!=0" },
+    { "cluster.tpc_latency_cycles", "cluster.gpcs!=0" },
+    { "cluster.gpc_latency_cycles", "cluster.gpcs!=0" },
+    { "cluster.bytes_per_cycle", "cluster.gpcs!=0" },
 };
 /* clang-format on */
 

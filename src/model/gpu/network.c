@@ -11,7 +11,9 @@ static const ls_sector_message *message_of(const void *payload)
 
 static uint32_t request_destination(const void *map, const void *payload)
 {
-    return mem_map_place(map, message_of(payload)->address).channel;
+    const mem_map *m = map;
+    uint32_t channel = mem_map_place(m, message_of(payload)->address).channel;
+    return message_of(payload)->away ? (channel + m->channels / 2) % m->channels : channel;
 }
 
 static uint32_t reply_destination(const void *map, const void *payload)
@@ -23,13 +25,15 @@ static uint32_t reply_destination(const void *map, const void *payload)
 static uint32_t request_bytes(const void *map, const void *payload)
 {
     (void)map;
-    return HEADER_BYTES + (message_of(payload)->kind != LS_SECTOR_READ ? LS_SECTOR_BYTES : 0);
+    const ls_sector_message *m = message_of(payload);
+    return HEADER_BYTES + (m->kind != LS_SECTOR_READ ? LS_SECTOR_BYTES * ls_sector_count(m) : 0);
 }
 
 static uint32_t reply_bytes(const void *map, const void *payload)
 {
     (void)map;
-    return HEADER_BYTES + (message_of(payload)->kind != LS_SECTOR_WRITE ? LS_SECTOR_BYTES : 0);
+    const ls_sector_message *m = message_of(payload);
+    return HEADER_BYTES + (m->kind != LS_SECTOR_WRITE ? LS_SECTOR_BYTES * ls_sector_count(m) : 0);
 }
 
 static const ls_noc_class classes[GPU_MESSAGE_CLASSES] = {

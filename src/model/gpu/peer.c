@@ -319,7 +319,7 @@ bool peer_request_sector(peer *p, uint64_t address, uint32_t byte_mask, uint32_t
                                  .byte_mask = byte_mask,
                                  .token = token,
                                  .core = (uint16_t)p->memory_id,
-                                 .slice = (uint16_t)place.slice,
+                                 .slice = LS_SECTOR_SLICE(place.slice),
                                  .kind = (uint8_t)kind,
                                  .global = global };
     return true;

@@ -61,7 +61,7 @@ static void ask_slices(peer *p)
         }
         *slot = (ls_sector_message){ .token = PEER_FLUSH_TOKEN,
                                      .core = (uint16_t)p->memory_id,
-                                     .slice = (uint16_t)(f->sent % per_channel),
+                                     .slice = LS_SECTOR_SLICE(f->sent % per_channel),
                                      .kind = LS_SECTOR_FLUSH,
                                      .remote = true };
     }

@@ -90,7 +90,7 @@ static void ask_memory(const ls_peer_server *server, ls_peer_served *v, const ls
                                                                 : packet->byte_mask[sector % LS_PEER_SECTORS],
                                 .token = is_copy(server, v),
                                 .core = (uint16_t)server->wiring->core_count,
-                                .slice = (uint16_t)at.slice,
+                                .slice = LS_SECTOR_SLICE(at.slice),
                                 .kind = packet->kind,
                                 .global = packet->global };
     v->sectors &= v->sectors - 1;

@@ -135,7 +135,7 @@ static void send(remote_l2 *r, uint64_t address, uint32_t byte_mask, uint32_t to
                                  .byte_mask = byte_mask,
                                  .token = token,
                                  .core = (uint16_t)r->channel,
-                                 .slice = (uint16_t)ls_address_owner(r->owners, address)->owner,
+                                 .slice = LS_SECTOR_SLICE(ls_address_owner(r->owners, address)->owner),
                                  .kind = (uint8_t)kind,
                                  .global = global };
     r->n.reads_out += kind == LS_SECTOR_READ;

@@ -140,6 +140,21 @@ bool gpu_shape_guesses(const gpu_shape *shape, const ls_inst *inst)
     return core != NULL && core->guesses_time(shape->profile.self, inst);
 }
 
+bool gpu_shape_models(const void *shape, const ls_inst *inst)
+{
+    const gpu_shape *s = shape;
+    const core_profile_ops *core = s->profile.ops;
+    return core != NULL && core->models(s->profile.self, inst);
+}
+
+const char *gpu_shape_async_hint(const gpu_shape *shape)
+{
+    const core_profile_ops *core = shape->profile.ops;
+    return core != NULL && core->drops_async(shape->profile.self)
+               ? "--fidelity basic and detailed have units for them"
+               : NULL;
+}
+
 bool gpu_shape_counts_instructions(const gpu_shape *shape)
 {
     const core_profile_ops *core = shape->profile.ops;

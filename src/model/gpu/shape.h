@@ -34,6 +34,11 @@ core_l1 gpu_shape_l1(const gpu_shape *shape, uint64_t shared_bytes);
 /* A matrix instruction of a shape or type that the platform has no rate for. */
 bool gpu_shape_guesses(const gpu_shape *shape, const ls_inst *inst);
 
+/* Its cores have a unit for an instruction with LS_INST_UNMODELLED. shape: a gpu_shape, for unmodelled_scan.models. */
+bool gpu_shape_models(const void *shape, const ls_inst *inst);
+/* For messages about instructions that it does not model: who does. NULL: nobody is known. */
+const char *gpu_shape_async_hint(const gpu_shape *shape);
+
 /* Its cores count per instruction (ls_launch_kernel.counts). */
 bool gpu_shape_counts_instructions(const gpu_shape *shape);
 

@@ -19,10 +19,11 @@
 static const char *const core_functions[] = {
     "describe", "attach", "receive_launch", "receive_reply", "take_kernel", "work", NULL
 };
-CHECK(core_functions, ls_core_ops);
-static const char *const core_profile_functions[] = {
-    "l1", "network_width", "guesses_time", "counts_instructions", "set_machine", "machine", NULL
-};
+_Static_assert(LS_COUNT_OF(core_functions) - 1 + 1 == sizeof(ls_core_ops) / sizeof(void (*)(void)),
+               "a name for each function of ls_core_ops but receive_cluster");
+static const char *const core_profile_functions[] = { "l1",          "network_width", "guesses_time",
+                                                      "models",      "drops_async",   "counts_instructions",
+                                                      "set_machine", "machine",       NULL };
 CHECK(core_profile_functions, core_profile_ops);
 static const char *const scheduler_functions[] = { "choose", NULL };
 CHECK(scheduler_functions, ls_scheduler_ops);
@@ -30,7 +31,8 @@ static const char *const l1_functions[] = { "describe", "attach", "access", "req
                                             "answer",   "next",   "begin",  "end",     NULL };
 CHECK(l1_functions, ls_l1_ops);
 static const char *const l2_functions[] = { "attach", "receive", "warm", NULL };
-CHECK(l2_functions, ls_l2_ops);
+_Static_assert(LS_COUNT_OF(l2_functions) - 1 + 1 == sizeof(ls_l2_ops) / sizeof(void (*)(void)),
+               "a name for each function of ls_l2_ops but takes_lines");
 static const char *const l2_profile_functions[] = { "shape", "flush", NULL };
 CHECK(l2_profile_functions, partition_profile_ops);
 static const char *const noc_functions[] = { "describe", "build", NULL };

@@ -76,6 +76,14 @@ ls_sector_place mem_map_place(const mem_map *map, uint64_t address)
         place.slice = global & (map->slices_per_channel - 1);
     } else if (map->hash == MEM_HASH_XOR) {
         place.channel ^= (uint32_t)high & (map->channels - 1);
+    } else if (map->hash == MEM_HASH_IPOLY_MODULO) {
+        /* The bits that flip are above those that they flip, so that no two addresses meet. */
+        uint64_t above_local = place.local >> map->interleave_shift;
+        uint32_t global = place.channel << map->slice_shift | place.slice;
+        for (uint32_t i = 0; i < MEM_HASH_BYTES; i++)
+            global ^= map->hash_of[i][above_local >> 8 * i & 0xff];
+        place.channel = global >> map->slice_shift;
+        place.slice = global & (map->slices_per_channel - 1);
     }
     return place;
 }
@@ -123,6 +131,29 @@ ls_dram_place mem_map_dram(const mem_map *map, uint64_t address)
     return (ls_dram_place){ .bank = (uint32_t)gather(&map->bank, rest),
                             .row = (uint32_t)gather(&map->row, rest),
                             .column = (uint32_t)gather(&map->column, rest) };
+}
+
+bool mem_map_line_in_row(const mem_map *map)
+{
+    const ls_dram_place row = mem_map_dram(map, 0);
+    for (uint64_t at = LS_SECTOR_BYTES; at < LS_SECTOR_LINE_BYTES; at += LS_SECTOR_BYTES) {
+        const ls_dram_place in_row = mem_map_dram(map, at);
+        if (mem_map_place(map, at).channel != mem_map_place(map, 0).channel || in_row.bank != row.bank ||
+            in_row.row != row.row)
+            return false;
+    }
+    return true;
+}
+
+bool mem_map_keeps_lines(const mem_map *map)
+{
+    const ls_sector_place home = mem_map_place(map, 0);
+    for (uint64_t at = LS_SECTOR_BYTES; at < LS_SECTOR_LINE_BYTES; at += LS_SECTOR_BYTES) {
+        const ls_sector_place place = mem_map_place(map, at);
+        if (place.slice != home.slice || place.local != (home.local | at))
+            return false;
+    }
+    return mem_map_line_in_row(map);
 }
 
 /* ----------------------------------------------------------------------------------------------- reading */
@@ -283,20 +314,26 @@ static ls_status check_hash(const mem_map *map, ls_error *err)
     if (map->hash == MEM_HASH_XOR && !map->power_of_two)
         return ls_fail(err, LS_ERR_UNSUPPORTED, "slice hash 'xor' needs a power of two of channels, not %u",
                        map->channels);
-    if (map->hash == MEM_HASH_IPOLY && map->hash_bits > 6)
+    if (map->hash == MEM_HASH_IPOLY_MODULO && map->hash_bits > 8)
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "slice hash 'ipoly_modulo' spreads over groups of up to 256 slices, but %u channels of %u have "
+            "groups of %u",
+            map->channels, map->slices_per_channel, 1u << map->hash_bits);
+    if (map->hash == MEM_HASH_IPOLY && map->hash_bits > 8)
         return ls_fail(err, LS_ERR_UNSUPPORTED,
-                       "slice hash 'ipoly' spreads over up to 64 slices, but %u channels of %u need %u",
+                       "slice hash 'ipoly' spreads over up to 256 slices, but %u channels of %u need %u",
                        map->channels, map->slices_per_channel, 1u << map->hash_bits);
     return LS_OK;
 }
 
-/* The bits of a place that the address bits above it flip. Accel-Sim has polynomials for 4 bits and more. */
+/* The bits of a place that the address bits above it flip. Accel-Sim has polynomials for 4 to 6 bits. */
 static uint32_t ipoly_of(uint64_t high, uint32_t bits)
 {
-    static const uint32_t polynomials[4] = { 0, 3, 7, 0xb };
+    static const uint32_t polynomials[9] = { 0, 3, 7, 0xb, 0, 0, 0, 0x83, 0x11d };
     if (bits == 0)
         return 0; /* one slice in all */
-    if (bits >= 4)
+    if (bits >= 4 && bits <= 6)
         return set_hash_ipoly(high, 0, bits);
     uint32_t out = 0, power = 1; /* power: x^n by the polynomial */
     for (uint32_t n = 0; n < bits + 8 * MEM_HASH_BYTES; n++) {
@@ -322,10 +359,12 @@ ls_status mem_map_init(mem_map *map, const mem_map_spec *spec, ls_error *err)
     map->power_of_two = (map->channels & (map->channels - 1)) == 0;
     map->channel_shift = map->power_of_two ? log2_ceil(map->channels) : 0;
     map->hash_bits = log2_ceil(map->channels) + map->slice_shift;
+    if (map->hash == MEM_HASH_IPOLY_MODULO)
+        map->hash_bits = (uint32_t)__builtin_ctz(map->slice_count);
     status = check_hash(map, err);
     if (status != LS_OK)
         return status;
-    for (uint32_t i = 0; map->hash == MEM_HASH_IPOLY && i < MEM_HASH_BYTES * 256; i++)
+    for (uint32_t i = 0; map->hash >= MEM_HASH_IPOLY && i < MEM_HASH_BYTES * 256; i++)
         map->hash_of[i / 256][i % 256] =
             (uint8_t)ipoly_of((uint64_t)(i % 256) << 8 * (i / 256), map->hash_bits);
 

@@ -21,8 +21,14 @@ typedef struct mem_map_spec {
     const char *bit_map;       /* "dramid@8;0000RRRR.RBBBCCCC.BCCSSSSS", or the same without its prefix */
 } mem_map_spec;
 
-/* In the order of place_hash_names. */
-typedef enum mem_slice_hash { MEM_HASH_NONE, MEM_HASH_XOR, MEM_HASH_IPOLY } mem_slice_hash;
+/* In the order of slice_hash_names. IPOLY_MODULO is for 2^k * odd slices: the remainder by the odd number picks a group of
+ * 2^k slices, IPOLY the slice in it. */
+typedef enum mem_slice_hash {
+    MEM_HASH_NONE,
+    MEM_HASH_XOR,
+    MEM_HASH_IPOLY,
+    MEM_HASH_IPOLY_MODULO
+} mem_slice_hash;
 
 /* Bits to gather from an address, lowest first: each run of neighbours moves down as one. */
 #define MEM_RUNS_MAX 16
@@ -45,11 +51,11 @@ typedef struct ls_address_map {
     uint32_t interleave_shift, channel_shift; /* channel_shift: log2 of channels, 0 if that is not whole */
     uint32_t slice_shift;                     /* log2 of slices_per_channel */
     bool power_of_two;                        /* channels is */
-    uint32_t hash, hash_bits;                 /* hash_bits: of an IPOLY place, up to 6 */
-    uint8_t hash_of[MEM_HASH_BYTES][256];     /* IPOLY is linear: one look per byte of the bits it sees */
-    mem_bits local;                           /* of the address without the channel: all bits except the
+    uint32_t hash, hash_bits;             /* hash_bits: of an IPOLY place, or of one in its group, up to 8 */
+    uint8_t hash_of[MEM_HASH_BYTES][256]; /* IPOLY is linear: one look per byte of the bits it sees */
+    mem_bits local;                       /* of the address without the channel: all bits except the
                                                * slice's */
-    mem_bits slice;                           /* the lowest bank bits */
+    mem_bits slice;                       /* the lowest bank bits */
     mem_bits bank, row, column;
     /* mem_map_place_again(): the lowest bits that change nothing but the same bits of `local`; the last
      * answer without them, and the address above them that it is for. */
@@ -78,7 +84,8 @@ static inline ls_sector_place mem_map_place_again(mem_map *map, uint64_t address
 /* The channel alone, for maps for which mem_map_is_plain(): a few operations. */
 static inline bool mem_map_is_plain(const mem_map *map)
 {
-    return map->power_of_two && map->slices_per_channel == 1 && map->hash != MEM_HASH_XOR;
+    return map->power_of_two && map->slices_per_channel == 1 && map->hash != MEM_HASH_XOR &&
+           map->hash != MEM_HASH_IPOLY_MODULO;
 }
 static inline uint32_t mem_map_plain_channel(const mem_map *map, uint64_t address)
 {
@@ -91,5 +98,9 @@ static inline uint32_t mem_map_plain_channel(const mem_map *map, uint64_t addres
            map->hash_of[2][above >> 16 & 0xff];
 }
 ls_dram_place mem_map_dram(const mem_map *map, uint64_t address);
+/* All sectors of a line of 128 bytes are in one row of one bank of one channel. */
+bool mem_map_line_in_row(const mem_map *map);
+/* And in one slice. */
+bool mem_map_keeps_lines(const mem_map *map);
 
 #endif

@@ -16,9 +16,15 @@
 
 typedef struct partition_counters {
     uint64_t requests, replies;
-    uint64_t input_stalls;  /* cycles in which an aged request found the input queue full */
-    uint64_t output_stalls; /* cycles in which an answer could not enter the network */
-    uint64_t dram_stalls;   /* cycles in which a miss could not go to DRAM */
+    uint64_t input_stalls;    /* cycles in which an aged request found the input queue full */
+    uint64_t output_stalls;   /* cycles in which an answer could not enter the network */
+    uint64_t dram_stalls;     /* cycles in which a miss could not go to DRAM */
+    uint64_t coalesced;       /* reads that were answered with another one */
+    uint64_t coalesce_stalls; /* requests that waited for an entry of the coalescer */
+    uint64_t far_reads;       /* sectors that the other half of L2 was asked for */
+    uint64_t far_others;      /* other accesses that were passed to it */
+    uint64_t far_drops;       /* copies that the other half was told to forget */
+    uint64_t parked;          /* reads that waited for the value of a semaphore */
     sector_cache_counters l2;
 } partition_counters;
 
@@ -27,19 +33,52 @@ typedef struct pending_request {
     ls_link *link; /* the link whose buffer entry it holds */
     ls_cycle ready;
     uint32_t next;
+    uint32_t entry; /* of the slice's coalescer: its answer is that of others, too; else COALESCE_NONE */
+    uint32_t left; /* of a request for several sectors: MSHRs that it waits for, or sectors to write; else 0 */
 } pending_request;
+
+/* Values of semaphores: those that an operation has named, up to a prime number of them in a channel. */
+#define SEMAPHORES_MAX 1021u
+#define SEMAPHORE_BYTES 0xfu /* that a store writes */
+typedef struct semaphore {
+    uint64_t address; /* + 1; 0: the place is free */
+    uint64_t value;
+} semaphore;
 
 typedef struct queue {
     index_list list; /* of pending requests */
     uint32_t count;
 } queue;
 
+/* Reads of one sector that met in front of a slice: one of them goes to the cache. */
+#define COALESCE_NONE UINT32_MAX
+typedef struct coalesce_entry {
+    uint64_t address;
+    index_list members; /* without the one that goes to the cache */
+    uint32_t count;     /* with it */
+    uint32_t next;      /* of the same hash, or free */
+} coalesce_entry;
+
 typedef struct slice {
     queue delay, input, output;
+    queue held;          /* requests that wait for an entry of the coalescer, and all behind them */
+    queue home;          /* requests of the other half of L2 for sectors at home here */
+    uint32_t away_reads; /* sectors on their way from the other half */
+    uint32_t coalesce_used;
+    index_pool coalesce_pool;
+    coalesce_entry *coalesce; /* NULL: there is none */
+    uint32_t *coalesce_heads; /* by hash; entry + 1 */
+    uint8_t *copied;          /* by hash of a line: the other half may have copies; NULL: L2 is one */
+    queue parked; /* reads that wait for the value of a semaphore; they keep their buffer entry of the link */
     ls_cycle last_arrival; /* of the output port of the crossbar, which lets `width` through per cycle */
     uint32_t arrived;      /* of them in that cycle */
     ls_cycle next;         /* nothing to do before this cycle */
     uint64_t port_free; /* in hundredths of cycles: when the way out has room for the next answer; port_cost */
+    /* Requests for several sectors take the tags, and the fills, for as long as they would one by one. */
+    ls_cycle look_at, fill_at;
+    uint32_t line_token; /* of a line of which DRAM has not got all sectors yet, + 1; 0: there is none */
+    ls_cycle
+        stalled_at; /* the input queue was full in this cycle, and nothing has looked since; 0: it was not */
     index_ring fill_ring;
     uint64_t *fills; /* sectors that DRAM has brought */
     sector_cache l2;
@@ -56,6 +95,8 @@ typedef struct partition {
     ls_ticker ticker;
     ls_event timer;
     ls_cycle now;
+    bool
+        special; /* one of: two halves, a coalescer, an ideal cache, requests for several sectors or semaphores have come */
     bool awake; /* it ticks; else the timer stands at the first of the slices' next cycles, if there is any */
     uint32_t width;
     uint32_t
@@ -71,14 +112,62 @@ typedef struct partition {
     index_pool request_pool;
     uint64_t *dram_reads; /* by token: the sector that is read */
     uint32_t *dram_next;
+    uint8_t *dram_left;   /* by token: of a line, sectors that have not come; else 0 */
     index_pool dram_pool; /* tokens without a read */
     uint32_t dram_tokens;
     const ls_tap *tap;
     struct partition_told *told; /* requests that wait for DRAM; NULL while nobody listens */
+    uint32_t coalesce_mask;      /* of slice.coalesce_heads */
+    uint32_t channel;
+    bool halves;        /* L2 has two; the ways to the other one: */
+    uint32_t away_most; /* slice.away_reads: the rest of the MSHRs is for requests at home */
+    uint32_t copied_mask;
+    ls_link *ways[PARTITION_HALF_WAYS];
+    semaphore *semaphores; /* SEMAPHORES_MAX places, found by hash */
+    uint32_t semaphore_count;
 } partition;
 
+/* partition_semaphore.c: before the look-up of request i, the oldest of a queue. False: it waits, and is in the list of
+ * those. */
+bool partition_semaphore(partition *p, slice *s, queue *from, uint32_t i);
+bool partition_semaphore_init(partition *p);
+
+/* partition_half.c. A request that is away, or one at home that may have copies. */
+typedef enum half_step {
+    HALF_WAIT, /* not now */
+    HALF_GONE, /* the other half has it */
+    HALF_HERE  /* look it up */
+} half_step;
+half_step partition_half_step(partition *p, slice *s, uint32_t i);
+/* Asks the home for the sectors of a miss; false if its home is here. */
+bool partition_half_ask(partition *p, slice *s, const sector_cache_miss *miss);
+extern const partition_half_ops partition_half;
+
+/* partition_line.c: requests for several sectors of a line. */
+sector_cache_outcome partition_line_look_up(partition *p, slice *s, uint32_t i);
+/* One of the MSHRs that request i waits for is filled; false: another one is not. */
+bool partition_line_filled(partition *p, uint32_t i, uint8_t level);
+/* The cycle in which the first answer can leave, after the present one. */
+ls_cycle partition_line_answer_at(const partition *p, const slice *s);
+
+/* A fill of several sectors, as it waits in slice.fills: the address of the line, the level, the sectors. */
+#define FILL_SECTORS_SHIFT 60
+static inline uint64_t partition_fill_of(uint64_t address, uint32_t sectors)
+{
+    return address | (uint64_t)sectors << FILL_SECTORS_SHIFT;
+}
+
+/* partition_coalesce.c: requests in front of a slice. */
+bool partition_coalesce_init(partition *p, slice *s);
+/* Request i has come; false: it waits for an entry, or has joined another one. */
+bool partition_coalesce(partition *p, slice *s, uint32_t i);
+/* Request i, which has an entry, is in the output: those that joined it follow. */
+void partition_coalesce_answer(partition *p, slice *s, uint32_t i);
+/* The oldest request that waited and can go on; COALESCE_NONE: there is none now. */
+uint32_t partition_coalesce_next(partition *p, slice *s);
+
 /* partition_state.c: the state table of the block. */
-#define PARTITION_ROWS 16
+#define PARTITION_ROWS 20
 extern const ls_state_row partition_rows[PARTITION_ROWS];
 
 #endif

@@ -5,6 +5,7 @@
 
 #define PLACE_HASHES "none", "xor", "ipoly"
 const char *const place_hash_names[] = { PLACE_HASHES, NULL };
+const char *const slice_hash_names[] = { PLACE_HASHES, "ipoly_modulo", NULL };
 const char *const set_hash_names[] = { PLACE_HASHES, "bits", NULL };
 
 /* Irreducible polynomials by degree. Memory channels use other ones (address.c, set_hash_ipoly()); for degrees

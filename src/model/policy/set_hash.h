@@ -33,6 +33,7 @@ typedef enum set_hash_kind {
 extern const char *const set_hash_names[]; /* in the order of set_hash_kind, then NULL */
 /* The same without masks: hashes of addresses to memory slices and banks. */
 extern const char *const place_hash_names[];
+extern const char *const slice_hash_names[]; /* the same, and ipoly_modulo */
 #define SET_HASH_HELP                                                                                                \
     "how addresses pick sets: the lowest bits; xor: the next bits added; ipoly: all bits by a polynomial; bits: by " \
     "hash_masks; or as a plug-in says"

@@ -17,6 +17,7 @@ static const struct {
     [LS_STATE_BARRIER] = { "barrier", "dependency" },
     [LS_STATE_FENCE] = { "fence", "dependency" },
     [LS_STATE_ASYNC] = { "async", "data" },
+    [LS_STATE_MBARRIER] = { "mbarrier", "dependency" },
     [LS_STATE_MEMORY] = { "memory", "data" },
     [LS_STATE_SCALAR] = { "scalar memory", "data" },
     [LS_STATE_EXPORT] = { "export", "data" },

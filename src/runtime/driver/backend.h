@@ -48,6 +48,7 @@ typedef struct drv_dispatch {
     uint32_t dims, grid[3], group[3]; /* none is 0 */
     ls_groups which;                  /* of the work-groups: those that run; all zero: all */
     uint32_t dynamic_lds_bytes;
+    uint32_t first_unit, unit_count; /* compute units that may have them; unit_count 0: all */
     const void *kernarg; /* complete, hidden arguments too */
     uint32_t kernarg_bytes, kernarg_align;
     const char *kernel; /* for traces, as is the target */

@@ -31,6 +31,7 @@ typedef struct emu {
     size_t gpu_count;
     uint64_t max_instructions;
     bool lenient_barriers;
+    bool host_addresses;  /* the program writes memory by itself, unseen */
     pthread_mutex_t lock; /* of the address space's table */
     drv_trace trace;
     recorder *record;                /* NULL: nothing is recorded */
@@ -95,6 +96,7 @@ static ls_status emu_create(const drv_machine *machine, void **self, ls_error *e
     e->gpu_count = machine->gpu_count + machine->unified; /* all of them as one have an emulator, too */
     e->max_instructions = machine->max_instructions;
     e->lenient_barriers = machine->lenient_barriers;
+    e->host_addresses = machine->host_addresses;
     e->debugger = machine->debugger;
     e->gpus = calloc(e->gpu_count, sizeof *e->gpus);
     status = e->gpus ? LS_OK : ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
@@ -147,7 +149,10 @@ static ls_status emu_alloc(void *self, size_t gpu, uint64_t bytes, uint64_t *add
 static ls_status emu_bound(void *self, uint64_t address, uint64_t bytes, ls_error *err)
 {
     emu *e = self;
-    return e->strict ? strict_alloc(e->strict, address, bytes, err) : LS_OK;
+    if (!e->strict)
+        return LS_OK;
+    ls_status status = strict_alloc(e->strict, address, bytes, err);
+    return status == LS_OK && e->host_addresses ? strict_define(e->strict, address, bytes, err) : status;
 }
 
 static ls_status emu_zeroed(void *self, uint64_t address, uint64_t bytes, ls_error *err)

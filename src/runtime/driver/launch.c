@@ -168,6 +168,13 @@ static ls_status fill_command(drv_command *command, ls_gpu_kernel *kernel, const
     if (status != LS_OK)
         return status;
     d->dynamic_lds_bytes = local + launch->lds_bytes;
+    d->first_unit = launch->first_unit;
+    d->unit_count = launch->unit_count;
+    if ((uint64_t)d->first_unit + d->unit_count > model->compute_units)
+        return ls_fail(err, LS_ERR_USAGE,
+                       "kernel %s: compute units %u to %llu, but the GPU has %u: the last is number %u",
+                       d->kernel, d->first_unit, (unsigned long long)d->first_unit + d->unit_count - 1,
+                       model->compute_units, model->compute_units - 1);
     if (launch->complete)
         return LS_OK;
     system->backend->facts(system->machine, kernel->module->gpu, &facts);

@@ -70,6 +70,8 @@ static bool describe(ls_gpu_module *module, ls_gpu_kernel *kernel, const hsa_ker
                               : model->group_size_max,
     };
     memcpy(kernel->info.required_group, hsa->required_group, sizeof kernel->info.required_group);
+    memcpy(kernel->info.hinted_group, hsa->hinted_group, sizeof kernel->info.hinted_group);
+    kernel->info.vector_hint = hsa->vector_hint ? hsa->vector_hint : "";
     return true;
 }
 
@@ -120,11 +122,15 @@ static ls_status place(ls_gpu_module *module, ls_error *err)
 static ls_status read_object(ls_gpu_module *module, const void *data, size_t bytes, ls_error *err)
 {
     const ls_gpu_model *model = ls_gpu_system_gpu(module->context->system, module->gpu);
-    const void *elf;
-    size_t elf_bytes;
-    ls_status status = hsa_bundle_pick(data, bytes, model->target, &elf, &elf_bytes, err);
+    const void *plain, *elf;
+    size_t plain_bytes, elf_bytes;
+    mem_arena arena = { 0 };
+    ls_status status = hsa_bundle_unpack(&arena, data, bytes, &plain, &plain_bytes, err);
+    if (status == LS_OK)
+        status = hsa_bundle_pick(plain, plain_bytes, model->target, &elf, &elf_bytes, err);
     if (status == LS_OK)
         status = hsa_object_read(elf, elf_bytes, &module->object, err);
+    arena_fini(&arena);
     if (status == LS_OK && !hsa_target_runs(module->object->target_name, model->target))
         status = ls_fail(err, LS_ERR_INPUT, "the code object is for %s, but the selected GPU is %s",
                          module->object->target_name, model->name);

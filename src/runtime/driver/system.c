@@ -133,7 +133,13 @@ static ls_status find_backend(const char *mode, const drv_backend **out, ls_erro
 static const char *default_platform(const ls_gpu_options *options)
 {
     const char *target = options->gpus ? options->gpus[0] : "gfx1030";
-    return strcmp(target, "gfx803") == 0 ? "r9nano" : strcmp(target, "gfx1010") == 0 ? "rx5500xt" : "w6800";
+    static const char *const platforms[][2] = {
+        { "gfx803", "r9nano" }, { "gfx1010", "rx5500xt" }, { "gfx90a", "mi210" }, { "gfx942", "mi300a" }
+    };
+    for (size_t i = 0; i < LS_COUNT_OF(platforms); i++)
+        if (strcmp(platforms[i][0], target) == 0)
+            return platforms[i][1];
+    return "w6800";
 }
 
 static ls_status make_gpus(ls_gpu_system *system, size_t count, ls_error *err)

@@ -1,6 +1,7 @@
 /* group.c: one work-group. Its waves take turns in a fixed order until all have ended. A turn ends at a
  * barrier, at the end of the wave, or after a limit of instructions, so that a wave that spins cannot block
  * the others. */
+#include "isa/amd/exec/direct.h"
 #include "isa/amd/exec/memory.h"
 #include "runtime/emulate/emulate_impl.h"
 
@@ -54,8 +55,9 @@ static bool group_ask(emulate_context *context, bool (*ask)(void *self, const em
 }
 
 /* Runs a wave until it stops or its time reaches `limit`; returns the address of the last instruction. The
- * loop that all speed depends on: straight code costs a store of the pc, the call and one test. A run is
- * counted where it begins and where it ends; wave->time counts instructions. */
+ * loop that all speed depends on: while all lanes are active, the program's direct list executes a run of straight code
+ * (exec/direct.h); else one body after the other does. A run is counted where it begins and where it ends; wave->time
+ * counts instructions. */
 #define GROUP_LOOP(ATTRIBUTES, NAME)                                                                          \
     ATTRIBUTES static uint64_t NAME(emulate_context *context, amd_wave *wave, uint64_t limit)                 \
     {                                                                                                         \
@@ -74,12 +76,19 @@ static bool group_ask(emulate_context *context, bool (*ask)(void *self, const em
             memcpy(&exec, &wave->sgpr[AMD_EXEC_LO], sizeof exec);                                             \
             uint64_t lanes = (uint64_t)__builtin_popcountll(exec & all);                                      \
             op = first;                                                                                       \
-            for (;;) {                                                                                        \
-                wave->pc = op->next;                                                                          \
-                op->body(wave, op->inst);                                                                     \
-                if ((wave->stop | op->last) != 0)                                                             \
-                    break;                                                                                    \
-                op++;                                                                                         \
+            if ((exec & all) == all && !wave->gpr_idx_mode) {                                                 \
+                amd_direct_sync(wave);                                                                        \
+                const amd_direct *end =                                                                       \
+                    amd_direct_run(wave, &program->direct[program->entry[first - program->ops]]);             \
+                op = &program->ops[end->inst - program->insts + 1];                                           \
+            } else {                                                                                          \
+                for (;;) {                                                                                    \
+                    wave->pc = op->next;                                                                      \
+                    op->body(wave, op->inst);                                                                 \
+                    if ((wave->stop | op->last) != 0)                                                         \
+                        break;                                                                                \
+                    op++;                                                                                     \
+                }                                                                                             \
             }                                                                                                 \
             wave->time += (uint64_t)(op - first) + 1;                                                         \
             tally[first - program->ops].count++;                                                              \

@@ -27,12 +27,16 @@ const char *strict_why(const strict *s)
 
 static void name_register(unsigned code, char *out, size_t capacity)
 {
-    if (code >= AMD_VGPR)
+    if (code >= AMD_AGPR)
+        snprintf(out, capacity, "a%u", code - AMD_AGPR);
+    else if (code >= AMD_VGPR)
         snprintf(out, capacity, "v%u", code - AMD_VGPR);
     else if (code == AMD_SCC)
         snprintf(out, capacity, "SCC");
     else if (code == AMD_VCC_LO || code == AMD_VCC_HI)
         snprintf(out, capacity, "%s", code == AMD_VCC_LO ? "vcc_lo" : "vcc_hi");
+    else if (code == AMD_EXEC_LO || code == AMD_EXEC_HI)
+        snprintf(out, capacity, "EXEC");
     else if (code == AMD_M0)
         snprintf(out, capacity, "m0");
     else
@@ -171,6 +175,24 @@ void strict_barrier(strict *s)
         strict_next_segment(s, &s->waves[i], i);
 }
 
+/* Wait states that the program owes. */
+static bool step_hazards(strict *s)
+{
+    const amd_program *program = s->launch.program;
+    hazard_finding found;
+    if (hazard_step(&s->shadow->hazards, program->kernel.target, s->inst, s->op, &found))
+        return true;
+    char name[16] = "", text[128], pc[300];
+    const amd_inst *first = found.after->inst;
+    if (found.code != AMD_NO_OPERAND)
+        name_register(found.code, name, sizeof name);
+    amd_print(program->kernel.target, program->lanes, first, text, sizeof text);
+    amd_program_pc(program, program->ops[found.after->op].next - first->bytes, pc, sizeof pc);
+    return strict_fail(s, "%u wait states are missing after pc %s (%s): %s%s%s; %u are needed, %u are there",
+                       found.need - found.have, pc, text, name, *name ? ": " : "", found.rule, found.need,
+                       found.have);
+}
+
 bool strict_step(strict *s, const amd_wave *wave, const amd_inst *inst, uint32_t op, uint64_t pc)
 {
     s->wave = wave;
@@ -182,6 +204,8 @@ bool strict_step(strict *s, const amd_wave *wave, const amd_inst *inst, uint32_t
         return strict_fail(s, "the host has no memory left for strict checks");
     if (s->launch.program->ops[op].body == amd_limits_body)
         return true; /* it faults anyway */
+    if (!step_hazards(s))
+        return false;
     switch (inst->format) {
     case AMD_SOP1:
     case AMD_SOP2:

@@ -1,5 +1,5 @@
 /* strict.h: finds errors of programs that hardware hides. These are accesses outside of every live allocation,
- * values that depend on unwritten registers or memory, and races between waves. It checks an emulation, one
+ * values that depend on unwritten registers or memory, races between waves, and missing wait states. It checks an emulation, one
  * instruction at a time, with a shadow of registers and memory beside the real ones. The emulator's own loop
  * is unchanged. docs/driver.md has the rules. One launch at a time. */
 #ifndef RUNTIME_STRICT_STRICT_H

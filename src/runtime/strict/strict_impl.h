@@ -8,6 +8,7 @@
 
 #include "base/vec.h"
 #include "isa/amd/exec/memory_impl.h"
+#include "runtime/strict/hazard.h"
 #include "runtime/strict/strict.h"
 
 #include <pthread.h>
@@ -29,6 +30,7 @@ typedef struct strict_wave {
     uint32_t vgpr_origin[AMD_VGPR_ROWS_GFX9];
     uint32_t segment;  /* the accesses that it does now belong to: index into segments, from first on */
     uint32_t acquired; /* segments below happened before */
+    hazard_wave hazards;
 } strict_wave;
 
 /* The accesses of one wave between two points of synchronisation. */

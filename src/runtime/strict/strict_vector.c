@@ -185,6 +185,10 @@ static uint64_t exact(const strict *s, const lane_sources *l, bool *known)
     *known = true;
     switch (s->inst->op) {
     case AMD_V_MOV_B32:
+    case AMD_V_MOV_B64:
+    case AMD_V_ACCVGPR_READ_B32:
+    case AMD_V_ACCVGPR_WRITE_B32:
+    case AMD_V_ACCVGPR_MOV_B32:
     case AMD_V_NOT_B32:
     case AMD_V_BFREV_B32:
         return s->inst->op == AMD_V_BFREV_B32 && u[0] ? UINT64_MAX : u[0];
@@ -276,6 +280,8 @@ static uint64_t exact(const strict *s, const lane_sources *l, bool *known)
     case AMD_V_MAD_U64_U32:
     case AMD_V_MAD_I64_I32:
         return upwards(u[0] | u[1] | u[2]);
+    case AMD_V_LSHL_ADD_U64:
+        return upwards(shifted(u[0], u[1], v[1], 64, 1) | u[2]);
     case AMD_V_LSHL_ADD_U32:
         return upwards(shifted(u[0], u[1], v[1], 32, 1) | u[2]);
     default:
@@ -294,6 +300,27 @@ static uint32_t packed_lane(const strict *s, const sources *in, unsigned lane)
         high |= x >> (s->inst->op_sel_hi >> k & 1 ? 16 : 0) & 0xffff;
     }
     return (low ? 0xffff : 0) | (high ? 0xffff0000u : 0);
+}
+
+/* The same with registers of a pair: v_pk_fma_f32 and others. v_pk_mov_b32 takes each half from a source of its own. */
+static uint64_t paired_lane(const strict *s, const sources *in, unsigned lane)
+{
+    const amd_inst *inst = s->inst;
+    bool move = inst->op == AMD_V_PK_MOV_B32;
+    uint32_t low = 0, high = 0;
+    for (unsigned k = 0; k < in->count; k++) {
+        uint64_t x = in->shadow[k][lane];
+        bool first = (inst->op_sel >> k & 1) != 0, second = (inst->op_sel_hi >> k & 1) != 0;
+        if (move) {
+            uint32_t half = (uint32_t)(x >> (first ? 32 : 0));
+            low |= k == 0 ? half : 0;
+            high |= k == 1 ? half : 0;
+        } else {
+            low |= (uint32_t)(x >> (first ? 32 : 0)) ? UINT32_MAX : 0;
+            high |= (uint32_t)(x >> (second ? 32 : 0)) ? UINT32_MAX : 0;
+        }
+    }
+    return low | (uint64_t)high << 32;
 }
 
 /* Where in the register a narrow result goes. */
@@ -503,6 +530,8 @@ bool strict_valu(strict *s)
             }
             if (!known && packed && is_packed(inst->vdst.kind))
                 shadow = packed_lane(s, &in, lane);
+            else if (!known && packed && inst->vdst.kind == AMD_KIND_PK32)
+                shadow = paired_lane(s, &in, lane);
             else if (!known && inst->op == AMD_V_MOV_B32)
                 shadow = in.shadow[0][lane];
             else if (!known && inst->op == AMD_V_CNDMASK_B32 && in.shadow[2][lane] == 0)

@@ -1,6 +1,6 @@
 /* timing.c: the back end `time`: a machine of a platform file with simulated memory, and the driver's requests
  * that take no simulated time. Commands are in timing_run.c. */
-#include "runtime/timing/timing_impl.h"
+#include "runtime/timing/timing_orders.h"
 
 #include "isa/amd/exec/start.h"
 #include "runtime/driver/drv.h"
@@ -38,12 +38,14 @@ static void destroy(void *self)
     for (size_t i = 0; i < t->slots.count; i++) {
         (void)timing_record_end(t->slots.at[i], false, NULL);
         timing_counts_end(&t->slots.at[i]->counts);
+        timing_blocks_free(t->slots.at[i]);
         free(t->slots.at[i]->setup);
         free(t->slots.at[i]);
     }
     if (t->log)
         timing_log_fini(t->log);
     free(t->log);
+    timing_ranks_free(t->ranks);
     vec_fini(&t->slots);
     vec_fini(&t->held);
     vec_fini(&t->notes);
@@ -152,12 +154,18 @@ ls_status timing_warn_foreign(timing *t, const timing_gpu *g, const char *target
 {
     static const char *const families[][2] = { { "gfx803", "GCN 3" },
                                                { "gfx1010", "RDNA" },
-                                               { "gfx1030", "RDNA 2" } };
+                                               { "gfx1030", "RDNA 2" },
+                                               { "gfx90a", "CDNA 2" },
+                                               { "gfx942", "CDNA 3" } };
     const char *own = amd_gpu_get_facts(g->gpu)->target, *family = own;
-    amd_target set;
-    if (amd_target_find(target, &set) && amd_target_is_gfx9(set))
-        return ls_fail(err, LS_ERR_UNSUPPORTED,
-                       "no platform has timing for %s yet: `lockstep emulate` runs its programs", target);
+    amd_target set, machine_set;
+    bool matrices = amd_target_find(target, &set) && amd_target_is_gfx9(set);
+    if (matrices && amd_target_find(own, &machine_set) && !amd_target_is_gfx9(machine_set))
+        return ls_fail(
+            err, LS_ERR_UNSUPPORTED,
+            "%s has no timing for %s: platforms mi300a, mi300x and mi210 have, and `lockstep emulate` runs its "
+            "programs",
+            config_name(g->config), target);
     for (size_t i = 0; i < LS_COUNT_OF(families); i++)
         if (strcmp(families[i][0], own) == 0)
             family = families[i][1];
@@ -187,7 +195,8 @@ static ls_status describe(timing *t, timing_gpu *g, const drv_machine *m, ls_err
                 g->model.lds_bytes = facts->lds_bytes;
             return timing_warn_foreign(t, g, target, err);
         }
-    return ls_fail(err, LS_ERR_USAGE, "there is no instruction set '%s': gfx803, gfx1010 or gfx1030", target);
+    return ls_fail(err, LS_ERR_USAGE,
+                   "there is no instruction set '%s': gfx803, gfx1010, gfx1030, gfx90a or gfx942", target);
 }
 
 /* The part of a queue that kernels read: the upper halves of the apertures. */
@@ -208,14 +217,30 @@ static void pages_changed(void *self, uint64_t address, uint64_t bytes, uint32_t
     amd_gpu_change_pages(g->gpu, &(ls_page_change){ .address = address, .bytes = bytes, .state = state });
 }
 
+#define WINDOW_LEAST (UINT64_C(1) << 32)
+
+/* Addresses for twice the GPU's memory. A host that has fewer (valgrind, a limit) gives what it can: programs that need
+ * more are refused when they allocate. */
+static ls_status reserve_space(timing_gpu *g, ls_error *err)
+{
+    const uint64_t wanted = 2 * g->model.memory_bytes + WINDOW_EXTRA;
+    const uint64_t most = MEM_PLACE_FRAME + 1 - LS_WINDOW_BASE;
+    uint64_t bytes = wanted < most ? wanted : most;
+    ls_status status = address_space_create(bytes, &g->space, err);
+    while (status == LS_ERR_NOMEM && bytes / 2 >= WINDOW_LEAST) {
+        bytes /= 2;
+        status = address_space_create(bytes, &g->space, err);
+    }
+    return status;
+}
+
 static ls_status set_up_gpu(timing *t, timing_gpu *g, const drv_machine *m, ls_error *err)
 {
     const ls_pages pages = page_view_pages(&g->view);
     ls_status status = describe(t, g, m, err);
     if (status != LS_OK)
         return status;
-    uint64_t bytes = 2 * g->model.memory_bytes + WINDOW_EXTRA, most = MEM_PLACE_FRAME + 1 - LS_WINDOW_BASE;
-    status = address_space_create(bytes < most ? bytes : most, &g->space, err);
+    status = reserve_space(g, err);
     if (status == LS_OK)
         status = amd_gpu_set_memory(g->gpu, g->space, err);
     if (status != LS_OK)
@@ -310,7 +335,7 @@ static void facts(void *self, size_t gpu, drv_facts *out)
                         .queue_address = t->gpus[gpu < t->gpu_count ? gpu : 0].queue_record };
 }
 
-static void release(void *self, void *program)
+void timing_release(void *self, void *program)
 {
     timing_program *p = program;
     (void)self;
@@ -321,7 +346,7 @@ static void release(void *self, void *program)
     free(p);
 }
 
-static ls_status prepare(void *self, size_t gpu, const drv_code *code, void **program, ls_error *err)
+ls_status timing_prepare(void *self, size_t gpu, const drv_code *code, void **program, ls_error *err)
 {
     const amd_kernel kernel = { .name = code->name,
                                 .target = code->target,
@@ -343,18 +368,12 @@ static ls_status prepare(void *self, size_t gpu, const drv_code *code, void **pr
     gpu = gpu < t->gpu_count ? gpu : 0;
     ls_status status =
         amd_program_create_at(&kernel, t->gpus[gpu].space, timing_frame(kernel.code), &p->program, err);
-    if (status == LS_OK && p->program->uses_gws)
-        status =
-            ls_fail(err, LS_ERR_UNSUPPORTED,
-                    "kernel %s: barriers over the whole grid (cooperative launches) are emulated only: there "
-                    "are none in simulated time",
-                    p->program->name);
     if (status == LS_OK)
         status = cu_code_create(p->program, &p->code, err);
     if (status == LS_OK)
         *program = p;
     else
-        release(t, p);
+        timing_release(t, p);
     return status;
 }
 
@@ -384,30 +403,30 @@ const drv_backend drv_backend_time = {
     .create = create,
     .destroy = destroy,
     .close_trace = close_trace,
-    .alloc = timing_mem_alloc,
+    .alloc = timing_order_alloc,
     .has_host = timing_has_host,
-    .host_alloc = timing_host_alloc,
-    .free = timing_mem_free,
-    .protect = timing_mem_protect,
-    .manage = timing_manage,
-    .place_now = timing_place_now,
+    .host_alloc = timing_order_host_alloc,
+    .free = timing_order_free,
+    .protect = timing_order_protect,
+    .manage = timing_order_manage,
+    .place_now = timing_order_place_now,
     .page_bytes = timing_page_bytes,
     .turn_bytes = timing_turn_bytes,
-    .place = timing_place,
+    .place = timing_order_place,
     .reaches = reaches,
-    .replicate = timing_replicate,
-    .load = timing_mem_load,
-    .write = timing_write,
-    .read = timing_read,
-    .look = timing_look,
-    .patch = timing_patch,
+    .replicate = timing_order_replicate,
+    .load = timing_order_load,
+    .write = timing_order_write,
+    .read = timing_order_read,
+    .look = timing_order_look,
+    .patch = timing_order_patch,
     .facts = facts,
-    .prepare = prepare,
-    .release = release,
+    .prepare = timing_order_prepare,
+    .release = timing_order_release,
     .gpu_count = gpu_count,
     .model = model,
-    .submit = timing_submit,
-    .advance = timing_advance,
+    .submit = timing_order_submit,
+    .advance = timing_order_advance,
     .now = now,
     .checked = timing_checked,
 };
@@ -489,9 +508,12 @@ bool timing_unfinished(const ls_gpu_system *system, ls_time *begin)
     *begin = LS_TIME_MAX;
     for (size_t i = 0; t && i < t->gpu_count && !timing_log_replays(t->log); i++) {
         ls_time first;
-        if (t->gpus[i].command->unfinished(t->gpus[i].command_self, &first) && first < *begin)
+        if (timing_is_here(t, (uint32_t)i) &&
+            t->gpus[i].command->unfinished(t->gpus[i].command_self, &first) && first < *begin)
             *begin = first;
     }
+    if (t && !timing_log_replays(t->log))
+        *begin = timing_ranks_unfinished(t, *begin);
     timing_log_value(t ? t->log : NULL, TIMING_LOG_UNFINISHED, begin, sizeof *begin);
     return *begin != LS_TIME_MAX;
 }

@@ -3,6 +3,7 @@
 #ifndef RUNTIME_TIMING_TIMING_H
 #define RUNTIME_TIMING_TIMING_H
 
+#include "base/bytes.h"
 #include "lockstep/block.h"
 #include "lockstep/driver.h"
 #include "lockstep/command.h"
@@ -107,6 +108,22 @@ bool timing_checkpoint_is_replaying(const ls_gpu_system *system);
 /* For watchers of commands: counts that they took from the machine become part of the log, or come from it. */
 void timing_checkpoint_share(const ls_gpu_system *system, void *counters, size_t bytes);
 
+/* --- timing_orders.c: a machine that is divided over ranks (engine/ranks.h) --- */
+
+/* All ranks, when the engine is divided and before the first command. A recording has no host program. */
+ls_status timing_orders_begin(ls_gpu_system *system, bool has_host_program, ls_error *err);
+/* Whether this rank serves the host program of rank 0, in place of running one. */
+bool timing_orders_serves(const ls_gpu_system *system);
+/* Until the program has ended; its status and line. */
+ls_status timing_orders_serve(ls_gpu_system *system, ls_error *err);
+/* Rank 0: the program has ended. */
+void timing_orders_end(ls_gpu_system *system, ls_status status, const ls_error *why);
+/* All ranks: the bytes that the rank of a GPU (its number in the system) gives, valid until the next call. Without ranks:
+ * those of this process. */
+ls_status timing_share_rows(const ls_gpu_system *system, uint32_t number, const bytes_out *own, bytes_in *in,
+                            ls_error *err);
+bool timing_is_divided(const ls_gpu_system *system);
+
 /* --- timing_sample.c --- */
 
 /* Before the first command of a program. Every launch joins the plan with the instructions that it executes: all commands
@@ -118,7 +135,7 @@ ls_status timing_describe_recording(const amd_file *file, const kernel_selection
                                     ls_error *err);
 /* Launches that the plan does not want are emulated, so that data stay right; those of a recording are left out. Launches
  * side by side are refused when they come. For one GPU whose pages stay. */
-ls_status timing_sample(ls_gpu_system *system, sample_plan *plan, ls_error *err);
+ls_status timing_sample(ls_gpu_system *system, sample_plan *plan, bool blocks, ls_error *err);
 
 /* --- timing_skip.c --- */
 

@@ -165,6 +165,7 @@ static void take_over(ls_command_packet *p, const ls_command_packet *saved)
     p->client = own.client;
     p->kernel = own.kernel;
     p->limit = own.limit;
+    p->watch = own.watch;
     p->transfer.host_from = own.transfer.host_from;
     p->transfer.host_to = own.transfer.host_to;
     p->transfer.pattern = own.transfer.pattern;
@@ -197,6 +198,70 @@ static void load_packets(const timing *t, bytes_in *in)
     }
 }
 
+/* ------------------------------------------------------------------------------------------------ ranks */
+
+/* A packet as the rank of its GPU has it. */
+typedef struct told_packet {
+    uint64_t number, next, after; /* from 1; 0: none */
+    uint64_t bytes;               /* of its buffer, which follow */
+    ls_command_packet packet;
+} told_packet;
+
+static void tell_packets(const timing *t, bytes_out *out)
+{
+    const timing_log *log = t->log;
+    for (size_t i = 0; i < log->flying.count; i++) {
+        const ls_command_packet *p = log->flying.at[i];
+        if (!timing_is_here(t, t->ranks->flying_gpus.at[i]))
+            continue;
+        told_packet told = { .number = i + 1,
+                             .next = number_of(log, p->next),
+                             .after = number_of(log, packet_of(p->transfer.next)),
+                             .bytes = written_buffer(p) != NULL ? p->transfer.bytes : 0,
+                             .packet = *p };
+        bytes_put(out, &told, sizeof told);
+        bytes_put(out, written_buffer(p), told.bytes);
+    }
+}
+
+/* Rank 0's packets of other ranks become what the machine has made of them. No block here uses them. */
+static bool hear_packets(const timing *t, rank_bytes bytes)
+{
+    bytes_in in = { .at = bytes.at, .end = bytes.at + bytes.count };
+    while (in.at != in.end) {
+        told_packet told;
+        bytes_get(&in, &told, sizeof told);
+        ls_command_packet *p = in.failed ? NULL : flying_at(t->log, told.number);
+        if (p == NULL || !is_same(p, &told.packet) ||
+            told.bytes != (written_buffer(p) != NULL ? p->transfer.bytes : 0))
+            return false;
+        take_over(p, &told.packet);
+        ls_command_packet *after = flying_at(t->log, told.after);
+        p->next = flying_at(t->log, told.next);
+        p->transfer.next = after != NULL ? &after->transfer : NULL;
+        if (told.bytes > 0)
+            bytes_get(&in, written_buffer(p), told.bytes);
+        if (in.failed)
+            return false;
+    }
+    return true;
+}
+
+/* All ranks: rank 0 gets the packets of the others. */
+static ls_status collect_packets(const timing *t, ls_error *err)
+{
+    bytes_out own = { 0 };
+    const rank_bytes *in;
+    if (ranks_here(t->engine) != 0)
+        tell_packets(t, &own);
+    ls_status status = ranks_give(t->engine, 0, (rank_bytes){ own.bytes.at, own.bytes.count }, &in, err);
+    for (uint32_t i = 1; i < ranks_count(t->engine) && status == LS_OK && ranks_here(t->engine) == 0; i++)
+        if (!hear_packets(t, in[i]))
+            status = ls_fail(err, LS_ERR_INTERNAL, "rank %u has other commands than rank 0", i);
+    vec_fini(&own.bytes);
+    return status;
+}
+
 /* Staging buffers of commands with several packets: bytes of one packet may be the input of another. */
 static bool is_first_of_job(const timing *t, size_t slot)
 {
@@ -223,12 +288,37 @@ static void load_staging(const timing *t, bytes_in *in)
 
 /* ------------------------------------------------------------------------------------------------ memory */
 
-static bool save_memory(const timing *t, memory_image_bytes *out)
+/* One memory, which rank `owner` has. */
+static ls_status save_space(const timing *t, memory_space *space, uint32_t owner, memory_image_bytes *out,
+                            ls_error *err)
 {
-    bool ok = true;
-    for (size_t i = 0; i < t->gpu_count && ok; i++)
-        ok = memory_image_save(t->gpus[i].space, out);
-    return ok && (t->host_space == NULL || memory_image_save(t->host_space, out));
+    memory_image_bytes own = { 0 };
+    const rank_bytes *in;
+    if (owner == ranks_here(t->engine) && !memory_image_save(space, owner == 0 ? out : &own))
+        return no_memory(err);
+    if (owner == 0)
+        return LS_OK;
+    ls_status status = ranks_give(t->engine, 0, (rank_bytes){ own.at, own.count }, &in, err);
+    if (status == LS_OK && ranks_here(t->engine) == 0) {
+        if (vec_reserve(out, in[owner].count)) {
+            memcpy(out->at + out->count, in[owner].at, in[owner].count);
+            out->count += in[owner].count;
+        } else {
+            status = no_memory(err);
+        }
+    }
+    vec_fini(&own);
+    return status;
+}
+
+static ls_status save_memory(const timing *t, memory_image_bytes *out, ls_error *err)
+{
+    ls_status status = LS_OK;
+    for (uint32_t i = 0; i < t->gpu_count && status == LS_OK; i++)
+        status = save_space(t, t->gpus[i].space, timing_rank_of(t, i), out, err);
+    if (status == LS_OK && t->host_space != NULL)
+        status = save_space(t, t->host_space, ranks_owner(t->host->memory), out, err);
+    return status;
 }
 
 static ls_status load_memory(const timing *t, const uint8_t *at, const uint8_t *end, ls_error *err)
@@ -257,14 +347,19 @@ ls_status timing_checkpoint_save(ls_gpu_system *system, timing_image *image, ls_
     ls_status status = timing_log_check(t->log, err);
     if (status != LS_OK)
         return status;
+    if (t->ranks != NULL)
+        status = collect_packets(t, err);
     save_packets(t, &host);
     save_staging(t, &host);
-    bool ok = !host.failed && save_memory(t, &memory) && list_objects(t, &objects, &count);
-    if (ok)
+    if (status == LS_OK)
+        status = save_memory(t, &memory, err);
+    if (status == LS_OK && (host.failed || !list_objects(t, &objects, &count)))
+        status = no_memory(err);
+    if (status == LS_OK)
+        status = ranks_collect_with(t->engine, &(ls_state_objects){ objects, count }, err);
+    if (status == LS_OK && ranks_here(t->engine) == 0)
         status = ls_engine_save_with(t->engine, &(ls_state_objects){ objects, count }, &machine,
                                      &machine_bytes, err);
-    else
-        status = no_memory(err);
     free(objects);
     if (status != LS_OK) {
         vec_fini(&host.bytes);
@@ -340,6 +435,8 @@ ls_status timing_run_engine(timing *t, const ls_run_options *options, ls_run_res
         *piece = (ls_run_result){ 0 };
         return status;
     }
+    if (t->ranks != NULL)
+        t->ranks->is_gathered = false;
     status = ls_run(t->engine, options, piece, err);
     if (status == LS_OK)
         timing_log_value(t->log, TIMING_LOG_RUN, piece, sizeof *piece);

@@ -15,6 +15,7 @@
 #include "runtime/record/record.h"
 #include "runtime/timing/timing.h"
 #include "runtime/timing/timing_log.h"
+#include "runtime/timing/timing_ranks.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -117,10 +118,11 @@ typedef struct timing_slot {
     amd_start start;         /* of a launch that is recorded */
     record_launch *recorded; /* NULL: it is not, or is no launch */
     cu_recorder recorder;
-    cu_observer observer; /* of a launch whose accesses are checked */
-    inst_counts *counts;  /* of a launch whose instructions are counted; NULL: they are not */
-    uint32_t number;      /* among the commands of the recording */
-    timing_debug debug;   /* of a launch that a debugger stops */
+    cu_observer observer;         /* of a launch whose accesses are checked */
+    inst_counts *counts;          /* of a launch whose instructions are counted; NULL: they are not */
+    struct timing_blocks *blocks; /* of a launch whose work-groups may stand for others; NULL: all run */
+    uint32_t number;              /* among the commands of the recording */
+    timing_debug debug;           /* of a launch that a debugger stops */
 } timing_slot;
 
 /* Frames of a place that a recording names. */
@@ -173,6 +175,7 @@ typedef struct timing {
     source_position skip_to;         /* commands before it are emulated */
     sample_plan *described;          /* gets every launch, which is emulated; NULL: none */
     sample_plan *sample;             /* launches that it does not want are emulated; NULL: all are simulated */
+    bool blocks;                     /* with it: work-groups in a steady state stand for others */
     bool is_published, is_stale;     /* memory has the bytes of caches; caches lack those of memory */
     LS_VEC(drv_work *) held;         /* commands after it, of devices that wait there for others */
     ls_status (*over)(void *self, const timing_record *record, ls_error *err);
@@ -188,10 +191,16 @@ typedef struct timing {
     const timing_slot *debugged;      /* the launch that it was told of last; NULL: none */
     drv_view view;                    /* for the debugger */
     timing_log *log;                  /* for checkpoints; NULL: there are none */
+    timing_ranks *ranks;              /* NULL: one process has the whole machine */
     timing_image image;               /* of a checkpoint that is resumed, until the program is there */
     bool is_broken;                   /* time cannot advance after this error */
     ls_error broken;
 } timing;
+
+/* --- timing.c --- */
+
+ls_status timing_prepare(void *self, size_t gpu, const drv_code *code, void **program, ls_error *err);
+void timing_release(void *self, void *program);
 
 /* --- timing_memory.c: addresses, pages, bytes --- */
 
@@ -340,6 +349,9 @@ static inline bool timing_is_skipping(const timing *t)
 {
     return t->commands < t->skip_to.command;
 }
+/* Emulates work-groups of a launch in the memory of its GPU. */
+ls_status timing_emulate_groups(timing *t, const timing_slot *slot, const drv_work *work,
+                                const ls_groups *which, uint64_t *instructions, ls_error *err);
 /* Emulates a launch in the memory of its GPU, which is over then. */
 ls_status timing_skip_launch(timing *t, drv_work *work, ls_error *err);
 /* Emulates the command, which is over then, or holds it. With the lock held. */
@@ -358,9 +370,21 @@ ls_status timing_run_engine(timing *t, const ls_run_options *options, ls_run_res
 
 /* A launch was emulated, or is over in simulated time. */
 ls_status timing_sample_describe(timing *t, const ls_cu_kernel *kernel, uint64_t instructions, ls_error *err);
-void timing_sample_measured(const timing *t, uint64_t unit, uint32_t gpu, const ls_command_packet *packet);
+void timing_sample_measured(const timing *t, uint64_t unit, uint32_t gpu, const ls_command_packet *packet,
+                            const timing_slot *slot); /* NULL: of a recording */
 /* A launch before it is submitted: whether the plan leaves it out. The machine may have no other launch then. */
 ls_status timing_sample_launch(timing *t, bool *skip, ls_error *err);
+/* timing_grid.c: refuses a cooperative launch that could not get past the barrier of its grid. */
+ls_status timing_grid_check(const timing *t, const timing_slot *slot, const timing_part *part, ls_error *err);
+/* The compute units that may have the launch's work-groups, as the command processor numbers them. */
+void timing_grid_units(const timing_gpu *g, const drv_dispatch *d, ls_command_packet *p);
+/* With --sample blocks: watches the work-groups of a launch before it is submitted. */
+ls_status timing_blocks_begin(timing *t, timing_slot *slot, ls_error *err);
+/* It is over: emulates the work-groups that were left out. The engine rests. */
+ls_status timing_blocks_end(timing *t, timing_slot *slot, const drv_work *work, ls_error *err);
+void timing_blocks_free(timing_slot *slot);
+/* What the plan gets to know of the launch. */
+void timing_blocks_measure(const timing_slot *slot, sample_measure *measure);
 /* Around emulation: memory has the newest bytes; before time passes again caches have them. */
 ls_status timing_sample_publish(timing *t, ls_error *err);
 ls_status timing_sample_refresh(timing *t, ls_error *err);

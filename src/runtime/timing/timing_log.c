@@ -192,38 +192,42 @@ bool timing_log_submit(timing_log *log, ls_command_packet *packet)
     return log == NULL || vec_push(&log->flying, packet);
 }
 
-/* What the command processor filled in. */
+void timing_results_get(timing_results *r, const ls_command_packet *p)
+{
+    *r = (timing_results){ .begin = p->begin,
+                           .end = p->end,
+                           .groups = p->groups,
+                           .waves = p->waves,
+                           .number = p->number,
+                           .tally = p->tally,
+                           .fault = p->fault,
+                           .has_fault = p->has_fault,
+                           .uses_host = p->transfer.uses_host };
+}
+
+void timing_results_set(const timing_results *r, ls_command_packet *p)
+{
+    p->begin = r->begin;
+    p->end = r->end;
+    p->groups = r->groups;
+    p->waves = r->waves;
+    p->number = r->number;
+    p->tally = r->tally;
+    p->fault = r->fault;
+    p->has_fault = r->has_fault != 0;
+    p->transfer.uses_host = r->uses_host != 0;
+}
+
 static void transfer_results(timing_log *log, ls_command_packet *p)
 {
-    struct {
-        ls_time begin, end;
-        uint64_t groups, waves, number;
-        ls_cu_tally tally;
-        ls_cu_done fault;
-        uint64_t has_fault, uses_host;
-    } results = { .begin = p->begin,
-                  .end = p->end,
-                  .groups = p->groups,
-                  .waves = p->waves,
-                  .number = p->number,
-                  .tally = p->tally,
-                  .fault = p->fault,
-                  .has_fault = p->has_fault,
-                  .uses_host = p->transfer.uses_host };
+    timing_results results;
+    timing_results_get(&results, p);
     if (!log->replays) {
         bytes_put(&log->out, &results, sizeof results);
         return;
     }
     get(log, &results, sizeof results);
-    p->begin = results.begin;
-    p->end = results.end;
-    p->groups = results.groups;
-    p->waves = results.waves;
-    p->number = results.number;
-    p->tally = results.tally;
-    p->fault = results.fault;
-    p->has_fault = results.has_fault != 0;
-    p->transfer.uses_host = results.uses_host != 0;
+    timing_results_set(&results, p);
 }
 
 ls_command_packet *timing_log_take(timing_log *log, ls_command_packet *packet)

@@ -24,6 +24,18 @@ typedef enum timing_log_kind {
     TIMING_LOG_PAGES,      /* an answer of the directory */
 } timing_log_kind;
 
+/* What a command processor has filled in when a packet is over. */
+typedef struct timing_results {
+    ls_time begin, end;
+    uint64_t groups, waves, number;
+    ls_cu_tally tally;
+    ls_cu_done fault;
+    uint64_t has_fault, uses_host;
+} timing_results;
+
+void timing_results_get(timing_results *results, const ls_command_packet *packet);
+void timing_results_set(const timing_results *results, ls_command_packet *packet);
+
 typedef struct timing_log {
     bool replays;
     bool is_kept;  /* after a replay, for further checkpoints */

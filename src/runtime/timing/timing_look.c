@@ -28,7 +28,12 @@ static bool read_piece(const timing *t, uint64_t address, uint8_t *to, uint64_t 
         timing_host_read(t, at.frame, to, bytes);
         return true;
     }
-    return index != UINT32_MAX && amd_gpu_look(t->gpus[index].gpu, at.frame, to, bytes);
+    if (index == UINT32_MAX)
+        return false;
+    uint64_t mapped = amd_gpu_look(t->gpus[index].gpu, at.frame, to, bytes);
+    timing_share(t, timing_rank_of(t, index), &mapped, sizeof mapped);
+    timing_share(t, timing_rank_of(t, index), to, bytes);
+    return mapped != 0;
 }
 
 /* The memory, and every cache that has the line. */
@@ -85,8 +90,28 @@ ls_status timing_look(void *self, void *to, uint64_t from, uint64_t bytes, ls_er
     return status;
 }
 
+/* Before the first command no cache has a line: whole pages go to the memory. */
+static bool is_untouched(const timing *t)
+{
+    return t->commands == 0 && t->gpu_count == 1 && !t->host && !t->check;
+}
+
+static ls_status patch_memory(timing *t, uint64_t to, const uint8_t *from, uint64_t bytes, ls_error *err)
+{
+    for (uint64_t done = 0, piece; done < bytes; done += piece) {
+        page_place at = page_table_find(t->pages, to + done);
+        piece = run_of(t, to + done, bytes - done);
+        if (at.place >= MEM_PLACES || t->index_of[at.place] == UINT32_MAX ||
+            amd_gpu_load(t->gpus[0].gpu, at.frame, from + done, piece, NULL) != LS_OK)
+            return not_mapped(to + done, err);
+    }
+    return LS_OK;
+}
+
 static ls_status patch(timing *t, uint64_t to, const uint8_t *from, uint64_t bytes, ls_error *err)
 {
+    if (is_untouched(t))
+        return patch_memory(t, to, from, bytes, err);
     for (uint64_t done = 0, piece; done < bytes; done += piece) {
         piece = piece_of(to + done, bytes - done, LOOK_BYTES);
         if (!patch_piece(t, to + done, from + done, piece))

@@ -27,6 +27,7 @@ static bool find(const timing *t, uint64_t address, uint32_t *place)
     if (!timing_log_replays(t->log)) {
         answer.found = migrate_find(t->directory, address, 1, place, &frame, &run);
         answer.place = *place;
+        timing_share(t, ranks_owner(t->directory), &answer, sizeof answer);
     }
     timing_log_value(t->log, TIMING_LOG_PAGES, &answer, sizeof answer);
     *place = (uint32_t)answer.place;
@@ -38,8 +39,10 @@ bool timing_is_settled(const timing *t)
     uint64_t idle = 1;
     if (!t->directory)
         return true;
-    if (!timing_log_replays(t->log))
+    if (!timing_log_replays(t->log)) {
         idle = migrate_is_idle(t->directory);
+        timing_share(t, ranks_owner(t->directory), &idle, sizeof idle);
+    }
     timing_log_value(t->log, TIMING_LOG_PAGES, &idle, sizeof idle);
     return idle != 0;
 }
@@ -57,7 +60,20 @@ static ls_status logged(const timing *t, ls_status status, ls_error *err)
     return (ls_status)value;
 }
 
-#define CHANGE(t_, err_, call_) logged(t_, timing_log_replays((t_)->log) ? LS_OK : (call_), err_)
+/* Only the rank that runs the directory changes it. */
+static bool may_change(const timing *t)
+{
+    return !timing_log_replays(t->log) && ranks_runs(t->directory);
+}
+
+static ls_status changed(const timing *t, ls_status status, ls_error *err)
+{
+    if (!timing_log_replays(t->log))
+        status = timing_share_status(t, ranks_owner(t->directory), status, err);
+    return logged(t, status, err);
+}
+
+#define CHANGE(t_, err_, call_) changed(t_, may_change(t_) ? (call_) : LS_OK, err_)
 
 /* ----------------------------------------------------------------------------------------------- ranges */
 

@@ -169,6 +169,7 @@ ls_status timing_fill_launch(timing *t, timing_slot *slot, const drv_work *work,
                                 .max_instructions = t->max_instructions,
                                 .lenient_barriers = t->lenient_barriers };
     p->kernel.which = *which;
+    timing_grid_units(&t->gpus[slot->gpu], d, p);
     memcpy(p->kernel.grid, d->grid, sizeof d->grid);
     memcpy(p->kernel.group, d->group, sizeof d->group);
     status = place_arguments(t, slot, d, err);

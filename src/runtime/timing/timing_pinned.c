@@ -21,6 +21,7 @@ void timing_host_read(const timing *t, uint64_t frame, void *to, uint64_t bytes)
     bool good = line_memory_copy_out(t->host->memory, frame, to, bytes);
     assert(good);
     (void)good;
+    timing_share(t, ranks_owner(t->host->memory), to, bytes);
 }
 
 /* The buffer has the offset in a line that the GPU's side has, so that each line is one of the host, too. */

@@ -328,9 +328,11 @@ static ls_status end_command(replay *r, replay_command *c, ls_error *err)
         r->over_upto++;
     if (c->command->kind == AMD_FILE_LAUNCH) {
         if (r->t->sample)
-            timing_sample_measured(r->t, selection_find(r->selection, c->command->launch), c->command->gpu, p);
+            timing_sample_measured(r->t, selection_find(r->selection, c->command->launch), c->command->gpu, p,
+                                   NULL);
         timing_add_counts(r->counts, p);
-        status = tapes_status(c->tapes, err);
+        uint32_t rank = timing_rank_of(r->t, c->command->gpu);
+        status = timing_share_status(r->t, rank, tapes_status(c->tapes, err), err);
         if (status == LS_OK && p->has_fault) {
             amd_fault_place place = { .pc = p->fault.fault_pc, .wave = p->fault.fault_wave };
             memcpy(place.work_group, p->fault.id, sizeof place.work_group);

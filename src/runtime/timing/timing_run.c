@@ -29,7 +29,8 @@ static ls_status no_memory(ls_error *err)
 
 ls_status timing_submit_packet(timing *t, const timing_gpu *g, ls_command_packet *packet, ls_error *err)
 {
-    ls_status status = g->command->submit(g->command_self, packet, err);
+    ls_status status = t->ranks != NULL ? timing_ranks_submit(t, g, packet, err)
+                                        : g->command->submit(g->command_self, packet, err);
     return status == LS_OK && !timing_log_submit(t->log, packet) ? no_memory(err) : status;
 }
 
@@ -57,7 +58,12 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
     else
         timing_fill_transfer(slot, part);
     if (status == LS_OK && part->kind == DRV_WORK_LAUNCH)
+        status = timing_grid_check(t, slot, part, err);
+    if (status == LS_OK && part->kind == DRV_WORK_LAUNCH)
         status = timing_counts_begin(t, slot->gpu, &slot->packet.kernel, &slot->counts, err);
+    if (status == LS_OK && part->kind == DRV_WORK_LAUNCH && t->blocks &&
+        !slot->packet.kernel.program->uses_gws)
+        status = timing_blocks_begin(t, slot, err);
     if (status == LS_OK && part->kind == DRV_WORK_LAUNCH)
         timing_check_launch(t, slot, work);
     if (status == LS_OK && part->kind == DRV_WORK_LAUNCH)
@@ -76,6 +82,7 @@ static ls_status submit_part(timing *t, drv_work *work, timing_job *job, const t
         timing_free_pieces(t, slot);
         timing_unstage(t, &slot->packet.transfer, &slot->staged);
         timing_counts_end(&slot->counts);
+        timing_blocks_free(slot);
         return status;
     }
     if (part->kind == DRV_WORK_LAUNCH)
@@ -283,6 +290,7 @@ static void report_fault(const timing *t, const timing_slot *slot)
         drv_fault_explain(slot->work->dispatch, &known, place.pc, &err);
     if (fault->bytes != 0)
         timing_debug_registers(t, slot, &err);
+    timing_share(t, timing_rank_of(t, slot->gpu), &err, sizeof err);
     fail_work(slot->work, status, &err);
 }
 
@@ -293,7 +301,7 @@ static void end_packet(timing *t, timing_slot *slot)
     drv_work *work = slot->work;
     ls_error err;
     if (slot->kind == DRV_WORK_LAUNCH && t->sample)
-        timing_sample_measured(t, p->kernel.number, slot->gpu, p);
+        timing_sample_measured(t, p->kernel.number, slot->gpu, p, slot);
     if (slot->kind == DRV_WORK_LAUNCH) {
         timing_add_counts(&work->counts, p);
         work->counts.host_ns = host_ns() - slot->host_began_ns;
@@ -301,6 +309,8 @@ static void end_packet(timing *t, timing_slot *slot)
     }
     if (p->has_fault)
         report_fault(t, slot);
+    else if (slot->blocks != NULL)
+        fail_work(work, timing_blocks_end(t, slot, work, &err), &err);
     timing_debug_end(t, slot, work->status);
     ls_status status = timing_record_end(slot, work->status == LS_OK, &err);
     if (status != LS_OK) {
@@ -314,6 +324,7 @@ static void end_packet(timing *t, timing_slot *slot)
     timing_free_pieces(t, slot);
     timing_unstage(t, &slot->packet.transfer, &slot->staged);
     timing_counts_end(&slot->counts);
+    timing_blocks_free(slot);
     slot->work = NULL;
 }
 
@@ -355,9 +366,14 @@ static bool has_launch(const timing *t)
 ls_command_packet *timing_take(timing *t)
 {
     ls_command_packet *p = NULL;
+    if (t->ranks != NULL && !timing_log_replays(t->log))
+        return timing_log_take(t->log, timing_ranks_take(t));
     for (size_t i = 0; i < t->gpu_count && !p && !timing_log_replays(t->log); i++)
         p = t->gpus[i].command->take(t->gpus[i].command_self);
-    return timing_log_take(t->log, p);
+    p = timing_log_take(t->log, p);
+    if (t->ranks != NULL && p != NULL)
+        timing_ranks_forget(t->ranks, p);
+    return p;
 }
 
 /* Runs the engine once, and takes the packets that are over. */

@@ -37,12 +37,13 @@ ls_status timing_describe(ls_gpu_system *system, sample_plan *plan, ls_error *er
     return LS_OK;
 }
 
-ls_status timing_sample(ls_gpu_system *system, sample_plan *plan, ls_error *err)
+ls_status timing_sample(ls_gpu_system *system, sample_plan *plan, bool blocks, ls_error *err)
 {
     timing *t = system->machine;
     ls_status status = check_one(system, "--sample", err);
     if (status == LS_OK)
         t->sample = plan;
+    t->blocks = status == LS_OK && blocks;
     return status;
 }
 
@@ -121,17 +122,20 @@ ls_status timing_sample_launch(timing *t, bool *skip, ls_error *err)
     return *skip ? timing_sample_publish(t, err) : LS_OK;
 }
 
-void timing_sample_measured(const timing *t, uint64_t unit, uint32_t gpu, const ls_command_packet *p)
+void timing_sample_measured(const timing *t, uint64_t unit, uint32_t gpu, const ls_command_packet *p,
+                            const timing_slot *slot)
 {
     const ls_clock *clock = amd_gpu_clock(t->gpus[gpu].gpu);
     uint64_t cycles = ls_clock_cycle_at(clock, p->end) - ls_clock_cycle_at(clock, p->begin);
     if (!sample_plan_wants(t->sample, (size_t)unit))
         return;
-    sample_plan_measured(t->sample, (size_t)unit,
-                         &(sample_measure){ .cycles = (double)cycles,
-                                            .blocks = p->groups,
-                                            .simulated_blocks = p->groups,
-                                            .cycles_simulated = cycles });
+    sample_measure measure = { .cycles = (double)cycles,
+                               .blocks = p->groups,
+                               .simulated_blocks = p->groups,
+                               .cycles_simulated = cycles };
+    if (slot != NULL)
+        timing_blocks_measure(slot, &measure);
+    sample_plan_measured(t->sample, (size_t)unit, &measure);
     sample_plan_look(t->sample, (size_t)unit + 1);
 }
 

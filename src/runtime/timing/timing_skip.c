@@ -139,12 +139,13 @@ static ls_status transfer(const timing_gpu *g, const drv_work *work, ls_error *e
 
 /* The emulator's own pages are there for one launch only: they move nothing that the program allocates. One thread:
  * the order of atomics does not depend on the host. */
-static ls_status emulate_slot(timing *t, const timing_slot *slot, const drv_work *work, ls_error *err)
+ls_status timing_emulate_groups(timing *t, const timing_slot *slot, const drv_work *work,
+                                const ls_groups *which, uint64_t *instructions, ls_error *err)
 {
     const ls_cu_kernel *k = &slot->packet.kernel;
     const timing_gpu *g = &t->gpus[slot->gpu];
     emulate_launch launch = { .dims = k->dims,
-                              .which = k->which,
+                              .which = *which,
                               .dynamic_lds_bytes = work->dispatch->dynamic_lds_bytes,
                               .kernarg = k->kernarg,
                               .max_instructions = t->max_instructions,
@@ -160,8 +161,17 @@ static ls_status emulate_slot(timing *t, const timing_slot *slot, const drv_work
         return status;
     status = emulate_run(emulator, k->program, &launch, &counts, NULL, err);
     emulate_destroy(emulator);
+    *instructions = counts.instructions;
+    return status;
+}
+
+static ls_status emulate_slot(timing *t, const timing_slot *slot, const drv_work *work, ls_error *err)
+{
+    const ls_cu_kernel *k = &slot->packet.kernel;
+    uint64_t instructions = 0;
+    ls_status status = timing_emulate_groups(t, slot, work, &k->which, &instructions, err);
     if (status == LS_OK && t->described)
-        status = timing_sample_describe(t, k, counts.instructions, err);
+        status = timing_sample_describe(t, k, instructions, err);
     return status;
 }
 

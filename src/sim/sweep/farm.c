@@ -1,6 +1,8 @@
 /* farm.c: see farm.h. */
 #include "sim/sweep/farm.h"
 
+#include "sim/sweep/fork_server.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -42,13 +44,19 @@ static void be_child(const char *const *argv, int error_fd, pid_t parent)
     _exit(127);
 }
 
-static ls_status start(slot *s, size_t job, const char *const *argv, ls_error *err)
+static ls_status start(slot *s, size_t job, const char *const *argv, const fork_server *server, ls_error *err)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return ls_fail(err, LS_ERR_IO, "cannot make a pipe: %s", strerror(errno));
-    pid_t parent = getpid(), pid = fork();
-    if (pid == 0)
+    pid_t parent = getpid(), pid = 0;
+    ls_status status = server != NULL ? fork_server_fork(server, argv, ends[1], &pid, err) : LS_OK;
+    if (status != LS_OK) {
+        close(ends[0]);
+        close(ends[1]);
+        return status;
+    }
+    if (server == NULL && (pid = fork()) == 0)
         be_child(argv, ends[1], parent);
     close(ends[1]);
     if (pid < 0) {
@@ -156,7 +164,7 @@ static ls_status start_jobs(slot *slots, size_t count, size_t *running, bool *mo
             return err ? err->status : LS_ERR_INTERNAL;
         if (next != FARM_JOB)
             return LS_OK;
-        ls_status status = start(&slots[i], job, argv, err);
+        ls_status status = start(&slots[i], job, argv, hooks->server, err);
         if (status != LS_OK)
             return status;
         (*running)++;

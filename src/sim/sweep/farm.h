@@ -23,6 +23,8 @@ typedef struct farm_hooks {
     ls_status (*done)(void *self, size_t job, const char *error, ls_error *err);
     /* Some times a second; true ends everything: running jobs are killed. */
     bool (*idle)(void *self, size_t running);
+    /* A process that forks for the jobs, in place of starting their commands; NULL: there is none. */
+    const struct fork_server *server;
 } farm_hooks;
 
 /* Runs jobs until next() says FARM_END and all have ended. Fails with LS_ERR_INTERRUPTED if idle() requested

@@ -133,7 +133,7 @@ static ls_status config_hash(ls_sim_sweep *s, size_t point, hash128 *out, ls_err
  * are taken: a change of any is a change of the build. */
 static ls_status workload_identity(const char *name, const char *variant, hash128 *out, ls_error *err)
 {
-    static const char *const gpus[] = { "gfx803", "gfx1010", "gfx1030" };
+    static const char *const gpus[] = { "gfx803", "gfx1010", "gfx1030", "gfx90a", "gfx942" };
     const wl_workload *w;
     char path[4096];
     hash_stream *hasher = NULL;

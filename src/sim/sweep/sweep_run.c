@@ -3,6 +3,7 @@
 #include "base/pool.h"
 #include "sim/session.h"
 #include "sim/sweep/farm.h"
+#include "sim/sweep/fork_server.h"
 #include "sim/sweep/session.h"
 #include "sim/sweep/sweep_monitor.h"
 
@@ -166,11 +167,19 @@ static void release_claims(ls_sim_sweep *s)
 
 static ls_status run_points(ls_sim_sweep *s, ls_error *err)
 {
-    const farm_hooks hooks = { .self = s, .next = next_job, .done = job_done, .idle = job_idle };
+    fork_server server = { 0 };
+    farm_hooks hooks = { .self = s, .next = next_job, .done = job_done, .idle = job_idle };
     ls_status status = find_jobs(s, err);
     if (status != LS_OK)
         return status;
     status = sweep_monitor_begin(s, err);
+    if (status != LS_OK)
+        return status;
+    if (s->options.warm != NULL && s->progress.to_run > 0) {
+        const char *const argv[] = { s->worker, "resume", "--serve", s->options.warm, NULL };
+        status = fork_server_start(&server, argv, err);
+        hooks.server = &server;
+    }
     if (status != LS_OK)
         return status;
     s->ask_ns = s->beat_ns = 0;
@@ -178,6 +187,7 @@ static ls_status run_points(ls_sim_sweep *s, ls_error *err)
     /* A stop in the first call of progress() starts nothing. */
     status = atomic_load(&s->control.stop) ? LS_ERR_INTERRUPTED : farm_run(s->how.jobs, &hooks, err);
     s->progress.running = 0;
+    fork_server_end(&server);
     sweep_monitor_end(s, status);
     if (status != LS_OK)
         release_claims(s);

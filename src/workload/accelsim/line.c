@@ -199,6 +199,8 @@ static bool parse_values(parse *s, uint64_t wanted)
 /* The register whose value matters: of a barrier the one with its number, else the second source. */
 static uint64_t operand_register(const parse *s)
 {
+    if (sass_is_semaphore(s->opcode, s->opcode_bytes) && s->src_count == 2 && s->width > 0)
+        return s->dst_count + 1;
     if (!sass_has_operands(s->opcode, s->opcode_bytes))
         return UINT64_MAX;
     if (s->opcode[0] == 'B')

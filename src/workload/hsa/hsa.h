@@ -51,6 +51,8 @@ typedef struct hsa_kernel {
     uint32_t sgprs, vgprs;   /* as allocated, or as the metadata says if it does */
     uint32_t group_size_max; /* 0: not given */
     uint32_t required_group[3];
+    uint32_t hinted_group[3]; /* work_group_size_hint */
+    const char *vector_hint;  /* vec_type_hint; NULL: none */
     uint32_t sgpr_spills, vgpr_spills;
     bool uses_dynamic_stack;
     bool has_args;         /* the file describes arguments */
@@ -125,6 +127,11 @@ typedef struct hsa_bundle_entry {
 } hsa_bundle_entry;
 
 bool hsa_is_bundle(const void *data, size_t bytes);
+/* "CCOB": a compressed bundle (unpack.c). */
+bool hsa_is_packed_bundle(const void *data, size_t bytes);
+/* The bundle inside of a compressed one, in the arena; other data is handed back as it is. */
+ls_status hsa_bundle_unpack(mem_arena *arena, const void *data, size_t bytes, const void **plain,
+                            size_t *plain_bytes, ls_error *err);
 /* All entries, in the arena. */
 ls_status hsa_bundle_list(mem_arena *arena, const void *data, size_t bytes, const hsa_bundle_entry **entries,
                           size_t *count, ls_error *err);

@@ -255,6 +255,11 @@ ls_status meta_apply(mem_arena *arena, const meta_node *node, hsa_kernel *kernel
     kernel->uses_dynamic_stack = either_number(props, ".uses_dynamic_stack", "IsDynamicCallStack", 0) != 0;
     read_sizes(meta_get(node, ".reqd_workgroup_size"), kernel->required_group);
     read_sizes(meta_get(attrs, "ReqdWorkGroupSize"), kernel->required_group);
+    read_sizes(meta_get(node, ".workgroup_size_hint"), kernel->hinted_group);
+    read_sizes(meta_get(attrs, "WorkGroupSizeHint"), kernel->hinted_group);
+    kernel->vector_hint = meta_text(node, ".vec_type_hint");
+    if (!*kernel->vector_hint && attrs)
+        kernel->vector_hint = meta_text(attrs, "VecTypeHint");
     return read_args(arena, meta_get(node, ".args") ? meta_get(node, ".args") : meta_get(node, "Args"), kernel,
                      err);
 }

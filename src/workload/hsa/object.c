@@ -91,6 +91,7 @@ static const struct generic {
 } generics[] = {
     { "gfx10-1-generic", AMD_GFX1010 },
     { "gfx10-3-generic", AMD_GFX1030 },
+    { "gfx9-4-generic", AMD_GFX942 },
 };
 
 bool hsa_target_runs(const char *name, const char *target)

@@ -66,12 +66,15 @@ static void store(const trace_profiler *p, walk_core *c, const lanes_line *of)
 static ls_mem_space space_of(const trace_profiler *p, const walk_warp *w, const ls_inst *inst)
 {
     const ls_kernel_info *info = p->request->info;
-    if (inst->space != LS_SPACE_GENERIC)
+    const bool accelsim = p->l1_spec.accelsim_rules;
+    if (inst->space != LS_SPACE_GENERIC && (accelsim || !ls_inst_reduces_generic(inst)))
         return (ls_mem_space)inst->space;
     if (info->shared_base == 0 || info->local_base == 0)
-        return LS_SPACE_SHARED;
+        return inst->space == LS_SPACE_GENERIC ? LS_SPACE_SHARED : LS_SPACE_GLOBAL;
     /* As the core decides: by the first active lane, which both forms of addresses have in front. */
     uint64_t first = w->cta->addrs[w->next->addr >> 2] + ls_cta_move(w->cta, w->next);
+    if (!accelsim)
+        return ls_kernel_space(info, first);
     if (first >= info->shared_base && first < info->local_base)
         return LS_SPACE_SHARED;
     return first >= info->local_base && first < info->local_base + (16u << 10) ? LS_SPACE_LOCAL

@@ -348,6 +348,22 @@ static void count_measured(const sample_plan *p, sample_result *out)
     }
 }
 
+double sample_plan_value_with(const sample_plan *p, const double *cycles)
+{
+    double sum = 0;
+    for (size_t h = 0; h < p->stratum_count; h++) {
+        const stratum *s = &p->strata[h];
+        sample_stratum same = { .units = s->sums.units, .size = s->sums.size };
+        for (uint64_t i = 0; i < s->sums.units; i++) {
+            const unit *u = &p->units.at[s->members[i]];
+            if (u->is_measured)
+                sample_stratum_add(&same, (double)u->instructions, cycles[s->members[i]], 0);
+        }
+        sum += same.measured > 0 ? sample_stratum_value(&same) : 0;
+    }
+    return sum;
+}
+
 double sample_plan_projected(const sample_plan *p)
 {
     double sum = 0;

@@ -78,9 +78,11 @@ void sample_plan_measured(sample_plan *plan, size_t kernel, const sample_measure
 bool sample_plan_more(sample_plan *plan);
 /* The same while kernels come in order and none comes again: only kernels from `next` on are chosen. */
 void sample_plan_look(sample_plan *plan, size_t next);
-/* From those that were measured; strata without any count with the mean rate of all. */
+/* For comparisons: the estimate of the same choice, if its kernels had taken these cycles; one number for each kernel. */
+double sample_plan_value_with(const sample_plan *plan, const double *cycles);
 /* For comparisons: what the totals of measured kernels would be off by if those that were cut had been projected. */
 double sample_plan_projected(const sample_plan *plan);
+/* From those that were measured; strata without any count with the mean rate of all. */
 void sample_plan_estimate(const sample_plan *plan, sample_result *out);
 
 #endif

@@ -69,6 +69,16 @@ static double sampling_variance(const sample_stratum *s, double spread)
     return units * units * (1 - n / units) * spread / n;
 }
 
+/* The variance of a unit as the interval and the allocation use it. Two or three units that are equal by chance say little
+ * about the others, and a sample that ends when its interval is small ends there more often than it should. So the pooled
+ * variance counts as one more observation of each stratum. */
+static double supported_spread(const sample_stratum *s, double pooled)
+{
+    double mean = s->y / (double)s->measured, n = (double)s->measured;
+    double shared = pooled * mean * mean;
+    return s->measured < 2 ? shared : ((n - 1) * sample_stratum_spread(s) + shared) / n;
+}
+
 sample_total sample_estimate(const sample_stratum *strata, size_t count)
 {
     double pooled_freedom, pooled = pool(strata, count, &pooled_freedom);
@@ -76,7 +86,7 @@ sample_total sample_estimate(const sample_stratum *strata, size_t count)
     sample_total t = { .pooled_cv = sqrt(pooled) };
     for (size_t i = 0; i < count; i++) {
         const sample_stratum *s = &strata[i];
-        double value = sample_stratum_value(s), mean = s->y / (double)s->measured;
+        double value = sample_stratum_value(s);
         double scale = s->measured == s->units ? 1
                        : s->x > 0              ? s->size / s->x
                                                : (double)s->units / (double)s->measured;
@@ -86,10 +96,10 @@ sample_total sample_estimate(const sample_stratum *strata, size_t count)
         if (s->measured == s->units)
             continue;
         if (s->measured < 2) {
-            from_pool += sampling_variance(s, pooled * mean * mean);
+            from_pool += sampling_variance(s, supported_spread(s, pooled));
             continue;
         }
-        double v = sampling_variance(s, sample_stratum_spread(s));
+        double v = sampling_variance(s, supported_spread(s, pooled));
         variance += v;
         weighed += v * v / (double)(s->measured - 1);
     }
@@ -105,15 +115,6 @@ sample_total sample_estimate(const sample_stratum *strata, size_t count)
     return t;
 }
 
-/* The deviation of a unit for the allocation: a stratum with few measured units leans on the others. */
-static double deviation(const sample_stratum *s, double pooled)
-{
-    double mean = s->y / (double)s->measured, n = (double)s->measured;
-    double shared = pooled * mean * mean;
-    double spread = s->measured < 2 ? shared : ((n - 1) * sample_stratum_spread(s) + shared) / n;
-    return sqrt(spread);
-}
-
 uint64_t sample_allocate(const sample_stratum *strata, size_t count, double error, uint64_t *wanted)
 {
     double freedom, pooled = pool(strata, count, &freedom);
@@ -127,7 +128,7 @@ uint64_t sample_allocate(const sample_stratum *strata, size_t count, double erro
     double student = sample_student(t.freedom), sum = 0, squares = 0, best = 0;
     size_t neediest = count;
     for (size_t i = 0; i < count; i++) {
-        double d = deviation(&strata[i], pooled), n = (double)strata[i].measured;
+        double d = sqrt(supported_spread(&strata[i], pooled)), n = (double)strata[i].measured;
         sum += (double)strata[i].units * d;
         squares += (double)strata[i].units * d * d;
         double gain = (double)strata[i].units * d;
@@ -141,7 +142,7 @@ uint64_t sample_allocate(const sample_stratum *strata, size_t count, double erro
     variance *= variance;
     for (size_t i = 0; i < count && variance + squares > 0; i++) {
         const sample_stratum *s = &strata[i];
-        double need = ceil((double)s->units * deviation(s, pooled) * sum / (variance + squares));
+        double need = ceil((double)s->units * sqrt(supported_spread(s, pooled)) * sum / (variance + squares));
         /* At most four times as many in one step: the next one knows the spread better. */
         double most = 4 * (double)s->measured < (double)s->units ? 4 * (double)s->measured : (double)s->units;
         need = need < most ? need : most;

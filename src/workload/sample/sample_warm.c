@@ -58,7 +58,8 @@ static bool add_access(sample_warm *w, const ls_cta *cta, const ls_kernel_info *
     for (uint32_t mask = dyn->mask; mask != 0; mask &= mask - 1) {
         uint64_t first = lanes[__builtin_ctz(mask)],
                  end = first + (inst->width_bytes > 0 ? inst->width_bytes : 1);
-        if (inst->space == LS_SPACE_GENERIC && ls_kernel_space(info, first) != LS_SPACE_GLOBAL)
+        if ((inst->space == LS_SPACE_GENERIC || ls_inst_reduces_generic(inst)) &&
+            ls_kernel_space(info, first) != LS_SPACE_GLOBAL)
             continue;
         for (uint64_t at = first / SAMPLE_SECTOR_BYTES; at <= (end - 1) / SAMPLE_SECTOR_BYTES; at++) {
             if (at != last && !add_sector(w, at * SAMPLE_SECTOR_BYTES))

@@ -46,6 +46,16 @@ void synth_imm(synth_program *p, int64_t imm)
     p->rows.at[p->rows.count - 1].tail = tail;
 }
 
+void synth_tail(synth_program *p, int64_t imm, int64_t imm2, bool values)
+{
+    if (p->failed || p->rows.count == 0)
+        return;
+    const char *end = p->tracer_version < 6 ? "" : values ? " Val" : " NoVal";
+    const char *tail = arena_printf(&p->arena, "%" PRId64 " %" PRId64 "%s", imm, imm2, end);
+    p->failed = !tail;
+    p->rows.at[p->rows.count - 1].tail = tail;
+}
+
 /* --- rows that depend on the generation --- */
 
 void synth_begin(synth_program *p)
@@ -165,7 +175,7 @@ void synth_one(synth_warp *w, uint32_t row, uint32_t mask)
     w->mask = before;
 }
 
-static void put_words(synth_warp *w, uint32_t row, ls_addr_mode mode, const uint64_t *words, unsigned count)
+static void put_words(synth_warp *w, uint32_t row, ls_addr_mode mode, const uint64_t *words, uint64_t count)
 {
     ls_cta *cta = w->cta;
     ls_dyn *dyn = w->failed ? NULL : room(w, 1, count);
@@ -198,28 +208,44 @@ static void list_full(synth_warp *w, uint32_t row, const uint64_t addresses[SYNT
         put_words(w, row, large == 0 ? LS_ADDR_DELTA : LS_ADDR_LIST, addresses, SYNTH_WARP);
 }
 
+ls_addr_mode synth_encode(uint32_t mask, const uint64_t addresses[SYNTH_WARP], uint64_t words[SYNTH_WARP],
+                          unsigned *out)
+{
+    unsigned count = 0, first = mask ? (unsigned)__builtin_ctz(mask) : 0;
+    bool even = true, small = true;
+    words[0] = 0;
+    for (uint32_t left = mask; left; left &= left - 1)
+        words[count++] = addresses[__builtin_ctz(left)];
+    for (unsigned i = 1; i < count; i++) {
+        even = even && words[i] - words[i - 1] == words[1] - words[0];
+        small = small && fits_int(words[i] - words[i - 1]);
+    }
+    uint64_t shifted = (uint64_t)mask >> first;
+    bool contiguous = (shifted & (shifted + 1)) == 0;
+    if (count == 0 || (count > 1 && even && small && contiguous)) {
+        words[1] = count ? words[1] - words[0] : 0;
+        *out = 2;
+        return LS_ADDR_STRIDE;
+    }
+    *out = count;
+    return small ? LS_ADDR_DELTA : LS_ADDR_LIST;
+}
+
 void synth_list(synth_warp *w, uint32_t row, const uint64_t addresses[SYNTH_WARP])
 {
     if (w->mask == SYNTH_FULL) {
         list_full(w, row, addresses);
         return;
     }
-    uint64_t words[SYNTH_WARP] = { 0 };
-    unsigned count = 0, first = w->mask ? (unsigned)__builtin_ctz(w->mask) : 0;
-    bool even = true, small = true;
-    for (uint32_t mask = w->mask; mask; mask &= mask - 1)
-        words[count++] = addresses[__builtin_ctz(mask)];
-    for (unsigned i = 1; i < count; i++) {
-        even = even && words[i] - words[i - 1] == words[1] - words[0];
-        small = small && fits_int(words[i] - words[i - 1]);
-    }
-    uint64_t shifted = (uint64_t)w->mask >> first;
-    bool contiguous = (shifted & (shifted + 1)) == 0;
-    if (count == 0 || (count > 1 && even && small && contiguous)) {
-        const uint64_t stride[2] = { words[0], count ? words[1] - words[0] : 0 };
-        put_words(w, row, LS_ADDR_STRIDE, stride, 2);
-    } else
-        put_words(w, row, small ? LS_ADDR_DELTA : LS_ADDR_LIST, words, count);
+    uint64_t words[SYNTH_WARP];
+    unsigned count;
+    ls_addr_mode mode = synth_encode(w->mask, addresses, words, &count);
+    put_words(w, row, mode, words, count);
+}
+
+void synth_record(synth_warp *w, uint32_t row, const uint64_t *words, uint64_t count)
+{
+    put_words(w, row, LS_ADDR_RECORD, words, count);
 }
 
 void synth_lanes(synth_warp *w, uint32_t row, uint64_t lane0, int64_t stride)

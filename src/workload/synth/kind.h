@@ -8,7 +8,9 @@
 #define SYNTH_KIND_H
 
 #include "base/arena.h"
+#include "base/text.h"
 #include "base/vec.h"
+#include "workload/sink.h"
 #include "workload/synth/synth.h"
 
 #define SYNTH_MARKS 24
@@ -47,6 +49,8 @@ typedef struct synth_program {
 uint32_t synth_op(synth_program *p, const char *fmt, ...) LS_PRINTF(2, 3);
 /* The immediate of the row that was added last. */
 void synth_imm(synth_program *p, int64_t imm);
+/* Both of its immediates; `values` says that its executions have values of registers (tracer version 6). */
+void synth_tail(synth_program *p, int64_t imm, int64_t imm2, bool values);
 static inline uint32_t synth_here(const synth_program *p)
 {
     return (uint32_t)p->rows.count;
@@ -70,14 +74,21 @@ const char *synth_ldg(const synth_program *p); /* the plain load's spelling */
 
 /* -------------------------------------------------------------------------------------------------- warps */
 
+/* Texts of register values, for those who write the block as text. */
+typedef struct synth_values {
+    LS_VEC(cta_value) list;
+    text_buffer text;
+} synth_values;
+
 typedef struct synth_warp {
     const synth_program *program;
     ls_cta *cta;
-    uint32_t id[3];  /* of the thread block */
-    uint32_t index;  /* of the warp in its thread block */
-    uint32_t mask;   /* active lanes */
-    uint64_t thread; /* of lane 0 in a one-dimensional grid */
-    bool failed;     /* without memory: sticky */
+    synth_values *values; /* NULL: nobody wants them */
+    uint32_t id[3];       /* of the thread block */
+    uint32_t index;       /* of the warp in its thread block */
+    uint32_t mask;        /* active lanes */
+    uint64_t thread;      /* of lane 0 in a one-dimensional grid */
+    bool failed;          /* without memory: sticky */
 } synth_warp;
 
 /* Rows [from, to) with the present mask; none of them has addresses. */
@@ -89,6 +100,11 @@ void synth_lanes(synth_warp *w, uint32_t row, uint64_t lane0, int64_t stride);
 /* One row with any addresses, as far as the mask has lanes. Written as the tracer would: a stride where lanes
  * follow each other evenly, else base and differences, else a list. */
 void synth_list(synth_warp *w, uint32_t row, const uint64_t addresses[SYNTH_WARP]);
+/* The words that synth_list() writes, and their number; returns their mode. */
+ls_addr_mode synth_encode(uint32_t mask, const uint64_t addresses[SYNTH_WARP], uint64_t words[SYNTH_WARP],
+                          unsigned *count);
+/* One row with a record (lockstep/stream.h). */
+void synth_record(synth_warp *w, uint32_t row, const uint64_t *words, uint64_t count);
 /* Rows [from, to); the last one is the branch back, executed by the lanes that jump: all or, at the end,
  * none. */
 void synth_loop_end(synth_warp *w, uint32_t from, uint32_t to, bool again);
@@ -152,6 +168,8 @@ typedef struct synth_launch {
     uint32_t grid[3], block[3];
     uint64_t shared_bytes;
     uint32_t registers;
+    uint32_t cluster[3]; /* blocks of a cluster along each axis; 0: no clusters */
+    bool cooperative;    /* its blocks wait for each other */
 } synth_launch;
 
 typedef struct synth_copy {
@@ -161,6 +179,8 @@ typedef struct synth_copy {
 
 struct synth_kind {
     const char *name, *help;
+    const char
+        *defaults; /* of parameters of every kind, where this one has others: "tracer_version=6"; or NULL */
     size_t spec_size;
     const ls_param *params;
     size_t param_count;
@@ -184,6 +204,7 @@ struct synth_kind {
 extern const synth_kind synth_vector_add, synth_saxpy, synth_bandwidth, synth_gemm, synth_gemm_tensor,
     synth_reduction, synth_transpose, synth_stencil, synth_gather, synth_pointer_chase, synth_chain,
     synth_throughput, synth_shared_conflict, synth_atomics, synth_graph_walk, synth_barrier_storm,
-    synth_peer_copy, synth_application;
+    synth_peer_copy, synth_application, synth_gemm_hopper, synth_attention_hopper, synth_all_reduce,
+    synth_bulk_copy, synth_cluster_chase;
 
 #endif

@@ -127,6 +127,18 @@ static ls_status set_named(const synth_kind *kind, const char *pair, size_t byte
     return ls_error_nearest(err, nearest_name(name, synth_param_count(kind), name_at, kind));
 }
 
+static ls_status set_list(const synth_kind *kind, const char *text, void *spec, ls_error *err)
+{
+    ls_status status = LS_OK;
+    while (text && *text && status == LS_OK) {
+        const char *comma = strchr(text, ',');
+        size_t bytes = comma ? (size_t)(comma - text) : strlen(text);
+        status = set_named(kind, text, bytes, spec, err);
+        text = comma ? comma + 1 : NULL;
+    }
+    return status;
+}
+
 ls_status synth_params_read(const synth_kind *kind, const char *text, void *spec, ls_error *err)
 {
     ls_status status = LS_OK;
@@ -134,12 +146,10 @@ ls_status synth_params_read(const synth_kind *kind, const char *text, void *spec
         const ls_param *param = synth_param_at(kind, i);
         status = set(param, param->default_text, strlen(param->default_text), spec, err);
     }
-    while (text && *text && status == LS_OK) {
-        const char *comma = strchr(text, ',');
-        size_t bytes = comma ? (size_t)(comma - text) : strlen(text);
-        status = set_named(kind, text, bytes, spec, err);
-        text = comma ? comma + 1 : NULL;
-    }
+    if (status == LS_OK)
+        status = set_list(kind, kind->defaults, spec, err);
+    if (status == LS_OK)
+        status = set_list(kind, text, spec, err);
     if (status == LS_OK && kind->check)
         status = kind->check(spec, err);
     return status;

@@ -15,11 +15,12 @@
 #include <string.h>
 
 static const synth_kind *const kinds[] = {
-    &synth_vector_add,      &synth_saxpy,       &synth_gemm,       &synth_gemm_tensor,
-    &synth_reduction,       &synth_transpose,   &synth_stencil,    &synth_gather,
-    &synth_pointer_chase,   &synth_bandwidth,   &synth_chain,      &synth_throughput,
-    &synth_shared_conflict, &synth_atomics,     &synth_graph_walk, &synth_barrier_storm,
-    &synth_peer_copy,       &synth_application,
+    &synth_vector_add,      &synth_saxpy,       &synth_gemm,          &synth_gemm_tensor,
+    &synth_reduction,       &synth_transpose,   &synth_stencil,       &synth_gather,
+    &synth_pointer_chase,   &synth_bandwidth,   &synth_chain,         &synth_throughput,
+    &synth_shared_conflict, &synth_atomics,     &synth_graph_walk,    &synth_barrier_storm,
+    &synth_peer_copy,       &synth_application, &synth_gemm_hopper,   &synth_attention_hopper,
+    &synth_all_reduce,      &synth_bulk_copy,   &synth_cluster_chase,
 };
 
 /* ------------------------------------------------------------------------------------------------- kinds */
@@ -89,11 +90,43 @@ typedef struct synth_kernel {
     mem_arena arena; /* instructions, name */
     text_buffer header;
     uint64_t next;
+    uint32_t cluster[3]; /* blocks of a cluster; 0: no clusters */
+    bool wants_values;
+    synth_values values; /* of the block that was read last */
+    ls_cta_values given; /* the same as ls_cta.extra */
 } synth_kernel;
 
 static ls_status fail_memory(ls_error *err)
 {
     return ls_fail(err, LS_ERR_NOMEM, "the host has no memory left");
+}
+
+/* Its place in a cluster. */
+static void synth_place(const trace_kernel *base, uint64_t index, ls_cta *cta)
+{
+    const synth_kernel *k = (const synth_kernel *)base;
+    const uint32_t *grid = base->info.grid;
+    const uint32_t id[3] = { (uint32_t)(index % grid[0]), (uint32_t)(index / grid[0] % grid[1]),
+                             (uint32_t)(index / grid[0] / grid[1]) };
+    cta->in_cluster = k->cluster[0] != 0;
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t size = cta->in_cluster ? k->cluster[i] : 1;
+        cta->cluster[i] = cta->in_cluster ? id[i] / size : 0;
+        cta->cluster_cta[i] = id[i] % size;
+    }
+    cta->cluster_rank =
+        cta->in_cluster
+            ? cta->cluster_cta[0] + k->cluster[0] * (cta->cluster_cta[1] + k->cluster[1] * cta->cluster_cta[2])
+            : 0;
+}
+
+/* The values of the block's executions, for writers. */
+static void give_values(synth_kernel *k, ls_cta *cta)
+{
+    k->given = (ls_cta_values){ .values = k->values.list.at,
+                                .count = k->values.list.count,
+                                .text = text_get(&k->values.text) };
+    cta->extra = k->given.count > 0 ? &k->given : NULL;
 }
 
 static ls_status synth_next(trace_kernel *base, ls_cta *cta, bool *end, ls_error *err)
@@ -114,11 +147,15 @@ static ls_status synth_next(trace_kernel *base, ls_cta *cta, bool *end, ls_error
     cta->id[0] = (uint32_t)(k->next % info->grid[0]);
     cta->id[1] = (uint32_t)(k->next / info->grid[0] % info->grid[1]);
     cta->id[2] = (uint32_t)(k->next / info->grid[0] / info->grid[1]);
+    synth_place(base, k->next, cta);
+    k->values.list.count = 0;
+    text_clear(&k->values.text);
     for (uint32_t i = 0; i < warps; i++) {
         uint32_t left = threads - i * SYNTH_WARP;
         synth_warp w = {
             .program = &k->program,
             .cta = cta,
+            .values = k->wants_values ? &k->values : NULL,
             .index = i,
             .id = { cta->id[0], cta->id[1], cta->id[2] },
             .mask = left >= SYNTH_WARP ? SYNTH_FULL : (UINT32_C(1) << left) - 1,
@@ -133,6 +170,7 @@ static ls_status synth_next(trace_kernel *base, ls_cta *cta, bool *end, ls_error
                            cta->index, info->file);
         cta->warps[i] = (ls_warp_stream){ (uint32_t)first, (uint32_t)(cta->dyn_count - first) };
     }
+    give_values(k, cta);
     k->next++;
     return LS_OK;
 }
@@ -165,6 +203,8 @@ static void synth_kernel_close(trace_kernel *base)
     arena_fini(&k->program.arena);
     arena_fini(&k->arena);
     text_fini(&k->header);
+    vec_fini(&k->values.list);
+    text_fini(&k->values.text);
     free(k);
 }
 
@@ -186,6 +226,7 @@ static const trace_kernel_ops kernel_ops = {
     .seek = synth_seek,
     .parallel = true,
     .shape = synth_shape,
+    .place = synth_place,
     .close = synth_kernel_close,
     .text = synth_text,
     .header = synth_header,
@@ -219,7 +260,7 @@ static void assemble(const synth_own *own, synth_program *p)
     own->kind->assemble(own->spec, own->launch, p);
 }
 
-static void fill_info(const synth_own *own, ls_kernel_info *info)
+static synth_launch fill_info(const synth_own *own, ls_kernel_info *info)
 {
     synth_launch l = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .registers = 32 };
     own->kind->launch(own->spec, own->launch, &l);
@@ -236,6 +277,9 @@ static void fill_info(const synth_own *own, ls_kernel_info *info)
     info->tracer_version = (uint32_t)common->tracer_version;
     info->shared_base = SYNTH_SHARED_BASE;
     info->local_base = SYNTH_LOCAL_BASE;
+    memcpy(info->cluster, l.cluster, sizeof info->cluster);
+    info->cooperative = l.cooperative;
+    return l;
 }
 
 /* Adds the facts of one launch. */
@@ -293,7 +337,9 @@ static ls_status synth_open_kernel(sass_trace *base, uint64_t index, trace_kerne
         synth_kernel_close(&k->base);
         return status;
     }
-    fill_info(&k->own, &k->base.info);
+    synth_launch launch = fill_info(&k->own, &k->base.info);
+    memcpy(k->cluster, launch.cluster, sizeof k->cluster);
+    k->wants_values = !base->options.drop_values;
     k->base.info.id = index - t->first_launch + 1;
     k->base.info.name = arena_strdup(&k->arena, k->base.info.name);
     k->base.info.file = base->commands[index].text;

@@ -116,6 +116,8 @@ amd_body amd_exec_find(amd_target target, unsigned lanes, const amd_inst *inst)
     case AMD_VOP3P:
         if (amd_matrix_of(inst->op))
             return amd_matrix_body;
+        if (amd_dpp_is_void(inst))
+            return NULL;
         /* cppcheck-suppress CastIntegerToAddressAtReturn ; find returns this type of function too */
         return variant_now()->find(target, lanes, inst);
     case AMD_VINTRP:
@@ -124,6 +126,11 @@ amd_body amd_exec_find(amd_target target, unsigned lanes, const amd_inst *inst)
     default:
         return amd_exec_find_memory(target, lanes, inst);
     }
+}
+
+unsigned amd_direct_valu(amd_target target, unsigned lanes, const amd_inst *inst, amd_direct *out)
+{
+    return variant_now()->direct(target, lanes, inst, out);
 }
 
 bool amd_exec_has(amd_target target, amd_op op)

@@ -49,16 +49,21 @@ static bool arrive(amd_gws *gws, uint32_t others)
     return is_open;
 }
 
-static void body_barrier(amd_wave *wave, const amd_inst *inst)
+uint32_t amd_gws_others(const amd_wave *wave, const amd_inst *inst)
 {
     const uint64_t exec = amd_wave_exec(wave);
     const uint32_t lane = exec != 0 ? (uint32_t)__builtin_ctzll(exec) : 0;
+    return wave->vgpr[(inst->src[0].code - VGPR_0) * wave->lanes + lane];
+}
+
+static void body_barrier(amd_wave *wave, const amd_inst *inst)
+{
     if (!wave->group->gws) {
         wave->stop = AMD_FAULTED;
         wave->fault = (ls_fault){ .kind = LS_FAULT_UNSUPPORTED, .address = wave->pc - inst->bytes };
         return;
     }
-    if (!arrive(wave->group->gws, wave->vgpr[(inst->src[0].code - VGPR_0) * wave->lanes + lane]))
+    if (!arrive(wave->group->gws, amd_gws_others(wave, inst)))
         wave->stop = AMD_ENDED;
 }
 

@@ -101,9 +101,10 @@ static inline uint32_t bfe_signed(uint32_t x, uint32_t offset, uint32_t width)
     return (field ^ sign) - sign;
 }
 
+/* Two shifts of the upper word: a count of 0 leaves nothing of it. */
 static inline uint32_t align(uint32_t high, uint32_t low, uint32_t count)
 {
-    return (uint32_t)(((uint64_t)high << 32 | low) >> count);
+    return low >> count | high << 1 << (31u - count);
 }
 
 static inline int32_t sext24(uint32_t x)

@@ -205,7 +205,24 @@ static inline uint64_t kernel_nan_64(uint64_t x, uint64_t y, uint64_t z)
 
 /* kernel_signs: the sign bits of a group of words. kernel_any_nan: looks at two words at a time, because a
  * compare is unordered if either is a NaN. */
-#if defined(__AVX2__)
+#if defined(__AVX512DQ__)
+#define KERNEL_GROUP_ 16
+static inline __m512 kernel_group(const uint32_t *t)
+{
+    return _mm512_load_ps((const float *)(const void *)t);
+}
+static inline unsigned kernel_signs(const uint32_t *t)
+{
+    return (unsigned)_mm512_movepi32_mask(_mm512_castps_si512(kernel_group(t)));
+}
+static inline bool kernel_any_nan(const uint32_t *t, unsigned n)
+{
+    unsigned bad = 0;
+    for (unsigned i = 0; i < n; i += 32)
+        bad |= _mm512_cmp_ps_mask(kernel_group(t + i), kernel_group(t + i + 16), _CMP_UNORD_Q);
+    return bad != 0;
+}
+#elif defined(__AVX2__)
 #define KERNEL_GROUP_ 8
 static inline __m256 kernel_group(const uint32_t *t)
 {

@@ -7,7 +7,7 @@
 #ifndef ISA_AMD_EXEC_LANES_H
 #define ISA_AMD_EXEC_LANES_H
 
-#include "isa/amd/exec/wave.h"
+#include "isa/amd/exec/direct.h"
 
 #ifndef LANES_VARIANT
 #define LANES_VARIANT plain
@@ -132,9 +132,16 @@ typedef struct lanes_variant {
     const char *name;
     amd_body (*find)(amd_target target, unsigned lanes, const amd_inst *inst);
     bool (*has)(amd_op op);
+    unsigned (*direct)(amd_target target, unsigned lanes, const amd_inst *inst, struct amd_direct *out);
 } lanes_variant;
 
 extern const lanes_variant lanes_variant_plain, lanes_variant_avx2, lanes_variant_avx512;
+
+/* The functions of direct lists for an operation, by shape, or NULL (valu_direct_*.c). */
+const amd_run *LANES_PASTE(valu_direct, int, LANES_VARIANT)(unsigned lanes, unsigned op);
+const amd_run *LANES_PASTE(valu_direct, float, LANES_VARIANT)(unsigned lanes, unsigned op);
+/* The function that copies a source, k[1] its bits to keep and k[2] those to turn round. */
+amd_run LANES_PASTE(valu_direct, modify, LANES_VARIANT)(unsigned lanes, bool scalar);
 
 /* The value of a scalar operand, an inline constant or a literal (a code below AMD_VGPR) as `type` reads
  * it. */
@@ -197,6 +204,7 @@ static inline void lanes_env_need(amd_wave *wave, lanes_env env)
     uint16_t state = lanes_env_state(wave->mode, env);
     if (__builtin_expect(wave->host_float != state, 0)) {
         wave->host_float = state;
+        wave->host_env = 0;
         lanes_host_float(state);
     }
 }

@@ -14,7 +14,7 @@
 
 /* One per host thread. Remembers the allocation that an instruction used last: it mostly uses the same one
  * again. */
-#define AMD_MEMORY_SLOTS 16
+#define AMD_MEMORY_SLOTS 64
 typedef struct amd_memory {
     memory_space *address_space;
     address_space_view view;

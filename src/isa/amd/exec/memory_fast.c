@@ -222,8 +222,8 @@ FAST bool fast_private(amd_wave *wave, const amd_inst *inst, unsigned lanes, uns
     uint32_t most = ((place->low + place->spread + offset) & ~3u) * lanes + lanes * 4;
     place->low = least;
     place->spread = most - least - 4;              /* at most */
-    uint64_t reach = (bytes + 3u) / 4 * 4 * lanes; /* parts of dwords are read as whole ones */
-    place->base = mem_range(wave, inst, base + least, place->spread + reach + (bytes < 4 ? 4 : 0), write);
+    uint64_t reach = (bytes + 3u) / 4 * 4 * lanes; /* each lane has whole dwords, also for a byte */
+    place->base = mem_range(wave, inst, base + least, place->spread + reach, write);
     return place->base != NULL;
 }
 
@@ -292,54 +292,75 @@ FAST void fast_store_16(const uint32_t *from, unsigned lanes, uint8_t *base, con
     }
 }
 
-/* `dwords` registers from `to` on; the dwords of a lane are `apart` bytes apart. */
+FAST void fast_load_lane(uint32_t *to, unsigned lanes, unsigned dwords, unsigned apart, const uint8_t *from)
+{
+    for (unsigned i = 0; i < dwords; i++)
+        memcpy(to + i * lanes, from + i * apart, 4);
+}
+
+/* Eight lanes, often at one address. */
+FAST void fast_load_eight(uint32_t *to, unsigned lanes, unsigned dwords, unsigned apart, const uint8_t *base,
+                          const uint32_t *index)
+{
+    __m256i differ = _mm256_xor_si256(fast_at(index), _mm256_set1_epi32((int)index[0]));
+    if (_mm256_testz_si256(differ, differ)) {
+        for (unsigned i = 0; i < dwords; i++) {
+            uint32_t word;
+            memcpy(&word, base + index[0] + i * apart, sizeof word);
+            fast_put(to + i * lanes, _mm256_set1_epi32((int)word));
+        }
+        return;
+    }
+    for (unsigned lane = 0; lane < 8; lane++)
+        fast_load_lane(to + lane, lanes, dwords, apart, base + index[lane]);
+}
+
+/* `dwords` registers from `to` on; the dwords of a lane are `apart` bytes apart. Lanes that are neither in a row nor of 16
+ * bytes are read one by one: gathers are slow on many hosts. */
 FAST void fast_load(uint32_t *to, unsigned lanes, unsigned dwords, unsigned apart, const uint8_t *base,
                     const fast_place *place)
 {
-    __m256i low = _mm256_set1_epi32((int)place->low);
     if (place->full && (dwords == 1 || apart != 4) && fast_in_a_row(lanes, place)) {
         for (unsigned i = 0; i < dwords; i++)
             memcpy(to + i * lanes, base + i * apart, lanes * 4);
         return;
     }
-    if (place->full && dwords == 4 && apart == 4) {
+    if (place->full && dwords == 4 && apart == 4 && place->spread != 0) {
         fast_load_16(to, lanes, base, place);
         return;
     }
-    for (unsigned lane = 0; lane < lanes; lane += 8) {
-        __m256i index = _mm256_sub_epi32(fast_at(place->index + lane), low);
-        for (unsigned i = 0; i < dwords; i++) {
-            const int *from = (const int *)(const void *)(base + i * apart);
-            uint32_t *out = to + i * lanes + lane;
-            if (place->full)
-                fast_put(out, _mm256_i32gather_epi32(from, index, 1));
-            else
-                fast_put(out, _mm256_mask_i32gather_epi32(fast_at(out), from, index,
-                                                          fast_mask(place->exec, lane), 1));
-        }
+    base -= place->low;
+    if (place->full) {
+        for (unsigned lane = 0; lane < lanes; lane += 8)
+            fast_load_eight(to + lane, lanes, dwords, apart, base, place->index + lane);
+    } else {
+        MEM_FOR_LANES(lane, place->exec)
+        fast_load_lane(to + lane, lanes, dwords, apart, base + place->index[lane]);
     }
 }
 
-/* Bytes and halves: whole dwords are read, so 4 bytes must be there. */
+/* Bytes and halves. */
+FAST uint32_t fast_small(mem_how how, const uint8_t *from)
+{
+    uint16_t half;
+    if (how == MEM_U8)
+        return from[0];
+    if (how == MEM_I8)
+        return (uint32_t)(int8_t)from[0];
+    memcpy(&half, from, sizeof half);
+    return how == MEM_U16 ? half : (uint32_t)(int16_t)half;
+}
+
 FAST void fast_load_small(uint32_t *to, unsigned lanes, mem_how how, const uint8_t *base,
                           const fast_place *place)
 {
-    __m256i low = _mm256_set1_epi32((int)place->low);
-    const int *from = (const int *)(const void *)base;
-    for (unsigned lane = 0; lane < lanes; lane += 8) {
-        __m256i index = _mm256_sub_epi32(fast_at(place->index + lane), low);
-        __m256i value = _mm256_i32gather_epi32(from, index, 1);
-        if (how == MEM_U8)
-            value = _mm256_and_si256(value, _mm256_set1_epi32(0xff));
-        else if (how == MEM_U16)
-            value = _mm256_and_si256(value, _mm256_set1_epi32(0xffff));
-        else if (how == MEM_I8)
-            value = _mm256_srai_epi32(_mm256_slli_epi32(value, 24), 24);
-        else
-            value = _mm256_srai_epi32(_mm256_slli_epi32(value, 16), 16);
-        if (!place->full)
-            value = _mm256_blendv_epi8(fast_at(to + lane), value, fast_mask(place->exec, lane));
-        fast_put(to + lane, value);
+    base -= place->low;
+    if (place->full) {
+        for (unsigned lane = 0; lane < lanes; lane++)
+            to[lane] = fast_small(how, base + place->index[lane]);
+    } else {
+        MEM_FOR_LANES(lane, place->exec)
+        to[lane] = fast_small(how, base + place->index[lane]);
     }
 }
 
@@ -397,7 +418,7 @@ FAST void fast_body_load(amd_wave *wave, const amd_inst *inst, unsigned lanes, i
     fast_lanes(wave, lanes, &place);
     if (place.exec == 0)
         return;
-    if (!fast_find(wave, inst, lanes, where, n, n < 4 ? 4 : n, false, &place)) {
+    if (!fast_find(wave, inst, lanes, where, n, n, false, &place)) {
         mem_body(wave, inst);
         return;
     }

@@ -5,6 +5,7 @@
 #include "isa/amd/exec/gws.h"
 
 #include "base/vec.h"
+#include "isa/amd/exec/direct.h"
 #include "isa/amd/exec/limits.h"
 
 #include <stdio.h>
@@ -196,6 +197,8 @@ static ls_status program_build(program_walk *walk, ls_error *err)
         else if (i > 0)
             program->ops[i].last = 1; /* padding: a wave that gets there faults */
     }
+    if (!amd_direct_build(program))
+        return ls_fail(err, LS_ERR_NOMEM, "no memory for the instructions of kernel %s", program->name);
     return LS_OK;
 }
 
@@ -280,6 +283,8 @@ void amd_program_destroy(amd_program *program)
     free(program->ops);
     free(program->place);
     free(program->insts);
+    free(program->direct);
+    free(program->entry);
     free(program);
 }
 

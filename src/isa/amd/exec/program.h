@@ -41,6 +41,8 @@ typedef struct amd_program {
     uint32_t *place;       /* [word_count]: the step that begins there; 0: none */
     amd_step *ops;         /* [op_count + 1]; [0] is none */
     uint32_t op_count;
+    struct amd_direct *direct; /* the same for the emulator (exec/direct.h) */
+    uint32_t *entry;           /* [op_count + 1]: where a step begins in it */
     amd_inst *insts;
     uint8_t *code; /* a copy of the code section */
     bool uses_gws; /* it has barriers over all work-groups (exec/gws.h) */

@@ -1,6 +1,7 @@
 /* salu.c: the bodies of the scalar unit, stamped from salu.def, and its operands and hardware registers.
  * Knows one wave only; its caller decides how a barrier or the end of a wave acts. */
 #include "isa/amd/exec/salu.h"
+#include "isa/amd/exec/direct.h"
 #include "isa/amd/exec/ints.h"
 
 /* --- operands ------------------------------------------------------------------------------------------- */
@@ -394,4 +395,159 @@ amd_body salu_find(amd_target target, const amd_inst *inst)
 bool salu_has(amd_op op)
 {
     return bodies[op] != NULL;
+}
+
+/* --- entries of direct lists (direct.h) ----------------------------------------------------------------- */
+
+/* The same rows, with operands whose places are known. */
+#define GET_U32(k_) (DIRECT_WORD(w, s->src[k_]) + s->k[2 * (k_)])
+#define GET_I32(k_) ((int32_t)GET_U32(k_))
+#define GET_U64(k_) (direct_read64(w, s->src[k_]) + s->k64[k_])
+#define GET_I64(k_) ((int64_t)GET_U64(k_))
+#define PUT_(D) memcpy((char *)w + s->d, &(D), sizeof(D))
+static inline uint64_t direct_read64(const amd_wave *w, uint32_t offset)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)w + offset, sizeof value);
+    return value;
+}
+
+/* A statement may return, so it has a function of its own. */
+#define DIRECT_(op, ...)                                                                                      \
+    __attribute__((always_inline)) static inline void core_##op(amd_wave *w, const amd_direct *s)             \
+    {                                                                                                         \
+        (void)s;                                                                                              \
+        __VA_ARGS__                                                                                           \
+    }                                                                                                         \
+    static const amd_direct *direct_##op(amd_wave *w, const amd_direct *s)                                    \
+    {                                                                                                         \
+        core_##op(w, s);                                                                                      \
+        DIRECT_NEXT(w, s);                                                                                    \
+    }
+#undef S1
+#undef SD
+#undef S2
+#undef SN
+#undef SK
+#undef SC
+#undef SX
+#undef EXEC64
+#undef EXEC32
+#undef WREXEC64
+#undef WREXEC32
+#define S1(op, TD, T0, ...) DIRECT_(op, TYPE_##T0 S0 = GET_##T0(0); TYPE_##TD D; __VA_ARGS__; PUT_(D);)
+#define S2(op, TD, T0, T1, ...)                                                                               \
+    DIRECT_(op, TYPE_##T0 S0 = GET_##T0(0); TYPE_##T1 S1 = GET_##T1(1); TYPE_##TD D; __VA_ARGS__; PUT_(D);)
+#define SN(op, T0, T1, ...) DIRECT_(op, TYPE_##T0 S0 = GET_##T0(0); TYPE_##T1 S1 = GET_##T1(1); __VA_ARGS__;)
+#define SK(op, ...)                                                                                           \
+    DIRECT_(op, uint32_t D = DIRECT_WORD(w, s->d); int32_t K = (int32_t)s->k[0]; (void)D; __VA_ARGS__;        \
+            PUT_(D);)
+#define SC(op, condition)                                                                                     \
+    DIRECT_(op, uint32_t S0 = DIRECT_WORD(w, s->src[0]); int32_t K = (int32_t)s->k[0]; SCC = condition;)
+#define SD(op, ...)
+#define SX(op, ...)
+#define EXEC64(op, x)
+#define EXEC32(op, x)
+#define WREXEC64(op, x)
+#define WREXEC32(op, x)
+#include "isa/amd/exec/salu.def"
+#undef S1
+#undef S2
+#undef SN
+#undef SK
+#undef SC
+
+typedef enum salu_type { SALU_NONE, SALU_U32, SALU_I32, SALU_U64, SALU_I64 } salu_type;
+typedef struct salu_direct {
+    amd_run run;
+    uint8_t dst, src[2]; /* salu_type */
+    bool k, compares;    /* SOPK, and those of it that compare */
+} salu_direct;
+#define S1(op, TD, T0, ...) [AMD_##op] = { direct_##op, SALU_##TD, { SALU_##T0, 0 }, false, false },
+#define S2(op, TD, T0, T1, ...)                                                                               \
+    [AMD_##op] = { direct_##op, SALU_##TD, { SALU_##T0, SALU_##T1 }, false, false },
+#define SN(op, T0, T1, ...) [AMD_##op] = { direct_##op, SALU_NONE, { SALU_##T0, SALU_##T1 }, false, false },
+#define SK(op, ...) [AMD_##op] = { direct_##op, SALU_U32, { 0, 0 }, true, false },
+#define SC(op, ...) [AMD_##op] = { direct_##op, SALU_NONE, { 0, 0 }, true, true },
+static const salu_direct directs[AMD_OP_COUNT] = {
+#include "isa/amd/exec/salu.def"
+};
+
+/* Registers and constants; special registers stay with the bodies. */
+static bool salu_direct_source(const amd_inst *inst, unsigned k, salu_type type, amd_direct *out)
+{
+    unsigned code = inst->src[k].code;
+    bool wide = type == SALU_U64 || type == SALU_I64;
+    out->src[k] = amd_direct_sgpr(code);
+    if (code < AMD_INT_0)
+        return wide ? code != AMD_NULL && code < AMD_EXEC_HI : true;
+    out->src[k] = offsetof(amd_wave, zero);
+    if (!(code <= AMD_INT_MINUS + 15 || (code >= AMD_FLOAT && code < AMD_FLOAT + 9) || code == AMD_LITERAL))
+        return false;
+    if (type == SALU_I64 && code == AMD_LITERAL)
+        out->k64[k] = (uint64_t)(int64_t)(int32_t)inst->literal;
+    else
+        out->k64[k] = wide ? salu_constant64(NULL, inst, code) : salu_constant(NULL, inst, code);
+    return true;
+}
+
+bool amd_direct_salu(amd_target target, const amd_inst *inst, amd_direct *out)
+{
+    const salu_direct *row = &directs[inst->op];
+    (void)target;
+    if (!row->run)
+        return false;
+    out->run = row->run;
+    unsigned code = inst->sdst.code;
+    if (row->compares)
+        code = setreg_source(inst) & 127u;
+    if (row->k) {
+        out->k[0] = (uint32_t)inst->simm;
+        out->src[0] = out->d = amd_direct_sgpr(code);
+        return code < AMD_INT_0 && code != AMD_NULL;
+    }
+    for (unsigned k = 0; k < 2; k++)
+        if (row->src[k] != SALU_NONE && !salu_direct_source(inst, k, (salu_type)row->src[k], out))
+            return false;
+    out->d = amd_direct_sgpr(code);
+    return row->dst == SALU_NONE ||
+           (code < AMD_INT_0 && code != AMD_NULL && !(row->dst == SALU_U64 && code == AMD_EXEC_HI));
+}
+
+/* Branches: the place to go to is known. */
+#define BRANCH_(op, condition)                                                                                \
+    static const amd_direct *branch_##op(amd_wave *w, const amd_direct *s)                                    \
+    {                                                                                                         \
+        w->pc = s->next + ((condition) ? s->k64[0] : 0);                                                      \
+        return s;                                                                                             \
+    }
+BRANCH_(S_BRANCH, true)
+BRANCH_(S_CBRANCH_SCC0, !w->scc)
+BRANCH_(S_CBRANCH_SCC1, w->scc)
+BRANCH_(S_CBRANCH_VCCZ, !vcc_now(w))
+BRANCH_(S_CBRANCH_VCCNZ, vcc_now(w))
+BRANCH_(S_CBRANCH_EXECZ, !amd_wave_exec(w))
+BRANCH_(S_CBRANCH_EXECNZ, amd_wave_exec(w))
+#undef BRANCH_
+
+bool amd_direct_branch(const amd_inst *inst, amd_direct *out)
+{
+    static const struct {
+        amd_op op;
+        amd_run run;
+    } branches[] = { { AMD_S_BRANCH, branch_S_BRANCH },
+                     { AMD_S_CBRANCH_SCC0, branch_S_CBRANCH_SCC0 },
+                     { AMD_S_CBRANCH_SCC1, branch_S_CBRANCH_SCC1 },
+                     { AMD_S_CBRANCH_VCCZ, branch_S_CBRANCH_VCCZ },
+                     { AMD_S_CBRANCH_VCCNZ, branch_S_CBRANCH_VCCNZ },
+                     { AMD_S_CBRANCH_EXECZ, branch_S_CBRANCH_EXECZ },
+                     { AMD_S_CBRANCH_EXECNZ, branch_S_CBRANCH_EXECNZ } };
+    for (size_t i = 0; i < sizeof branches / sizeof *branches; i++) {
+        if (inst->op != branches[i].op)
+            continue;
+        out->run = branches[i].run;
+        out->k64[0] = (uint64_t)((int64_t)inst->simm * 4);
+        return true;
+    }
+    return false;
 }

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 /* The resource through which MUBUF instructions reach private memory: interleaved by dwords over the
@@ -56,19 +56,26 @@ static void start_scalars(const amd_start *start, const amd_group *group, uint32
         sgpr[at] = (uint32_t)wave->index * wave->lanes * group->scratch_bytes;
 }
 
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void start_clear_avx2(uint32_t *registers, size_t count)
+{
+    __m256i *at = (__m256i *)(void *)registers, *end = at + count / 8; /* whole rows: a multiple of 16 words */
+    for (; at < end; at += 2) {
+        _mm256_store_si256(at, _mm256_setzero_si256());
+        _mm256_store_si256(at + 1, _mm256_setzero_si256());
+    }
+}
+#endif
+
 void amd_start_clear(uint32_t *registers, size_t count)
 {
-#if defined(__SSE2__)
-    __m128i *at = (__m128i *)(void *)registers, *end = at + count / 4; /* whole rows: a multiple of 16 words */
-    for (; at < end; at += 4) {
-        _mm_store_si128(at, _mm_setzero_si128());
-        _mm_store_si128(at + 1, _mm_setzero_si128());
-        _mm_store_si128(at + 2, _mm_setzero_si128());
-        _mm_store_si128(at + 3, _mm_setzero_si128());
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) {
+        start_clear_avx2(registers, count);
+        return;
     }
-#else
-    memset(registers, 0, count * sizeof *registers);
 #endif
+    memset(registers, 0, count * sizeof *registers);
 }
 
 static void start_lanes(const amd_program *program, amd_wave *wave, const uint32_t size[3])

@@ -4,12 +4,13 @@
 #ifndef ISA_AMD_EXEC_START_H
 #define ISA_AMD_EXEC_START_H
 
+#include "isa/amd/exec/direct.h"
 #include "isa/amd/exec/program.h"
 
-/* Rows beyond register 255: a wide load at the last register would reach them. On gfx9 the accumulation
- * registers follow v255, wherever the descriptor lets them begin in the hardware's file. */
-#define AMD_VGPR_ROWS (256 + 32)
-#define AMD_VGPR_ROWS_GFX9 (512 + 32)
+/* Rows beyond register 255: a wide load at the last register would reach them; then those of direct lists. On gfx9 the
+ * accumulation registers follow v255, wherever the descriptor lets them begin in the hardware's file. */
+#define AMD_VGPR_ROWS (256 + 32 + AMD_DIRECT_ROWS)
+#define AMD_VGPR_ROWS_GFX9 (512 + 32 + AMD_DIRECT_ROWS)
 #define AMD_LDS_UNIT 512u /* LDS is allocated in multiples of this, and programs see all of it */
 #define AMD_LDS_MAX 65536u
 #define AMD_GROUP_MAX 1024u /* work-items of a work-group */

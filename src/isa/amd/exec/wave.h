@@ -15,6 +15,7 @@ struct amd_memory; /* exec/memory.h: the simulated memory as lanes see it */
 typedef enum amd_stop {
     AMD_RUNNING,
     AMD_AT_BARRIER,
+    AMD_AT_GRID_BARRIER, /* in a timing model: ds_gws_barrier */
     AMD_ENDED,
     AMD_FAULTED, /* amd_wave.fault says why */
 } amd_stop;
@@ -38,6 +39,11 @@ typedef struct amd_wave {
     /* How the host's floating point differs from its usual state after the bodies of this wave: a body sets what it
      * needs, and the next that needs the same sets nothing. 0: as usual. */
     uint16_t host_float;
+    /* Bit e: that state fits lanes_env e while MODE is host_env_mode. 0: not worked out (exec/direct.h). */
+    uint8_t host_env;
+    uint32_t host_env_mode;
+    uint64_t zero; /* always 0, and a place for results that nobody reads: operands of direct entries */
+    uint64_t unread;
     uint64_t time; /* value of s_memtime and s_memrealtime; its runner must keep it rising */
     struct amd_group *group;
     ls_fault fault;

@@ -1,0 +1,188 @@
+/* sector_cache_part.c: reads of several sectors of one line: one look-up of the tags, one MSHR for all sectors that are fetched
+ * together, one fill (sector_cache.h). */
+#include "model/cache/sector_cache_parts.h"
+
+#include "lockstep/sector.h"
+
+#include <assert.h>
+
+#define SECTORS 4u
+
+static inline uint32_t count_of(uint32_t sectors)
+{
+    return ls_sector_bits(sectors);
+}
+
+/* The address of the first of some sectors of a line. */
+static inline uint64_t first_of(uint64_t line_address, uint32_t sectors)
+{
+    return line_address + (uint64_t)(uint32_t)__builtin_ctz(sectors) * SECTOR_BYTES;
+}
+
+/* The sectors of an MSHR, a bit each. */
+static inline uint32_t sectors_of(const sector_cache_mshr *mshr)
+{
+    return mshr->sectors != 0 ? mshr->sectors : 1u << (mshr->address / SECTOR_BYTES & (SECTORS - 1));
+}
+
+uint32_t sector_cache_find_part(const sector_cache *c, uint64_t sector_address)
+{
+    uint64_t line_address = sector_address & ~(uint64_t)(SECTOR_CACHE_LINE_BYTES - 1);
+    uint32_t sector = (uint32_t)(sector_address / SECTOR_BYTES) & (SECTORS - 1);
+    for (uint32_t first = sector + 1; first-- > 0;) {
+        uint32_t m = find_mshr(c, line_address + (uint64_t)first * SECTOR_BYTES);
+        if (m != SECTOR_CACHE_NONE && (sectors_of(&c->mshrs[m]) >> sector & 1) != 0)
+            return m;
+    }
+    return SECTOR_CACHE_NONE;
+}
+
+static bool has_waiters(const sector_cache *c, uint32_t wanted)
+{
+    uint32_t fresh = c->waiter_count - c->waiter_pool.fresh;
+    for (uint32_t w = c->waiter_pool.free; fresh < wanted && w != INDEX_NONE; w = c->waiters[w].next)
+        fresh++;
+    return fresh >= wanted;
+}
+
+/* The MSHRs of sectors on their way. SECTOR_CACHE_HIT: the request can wait at all of them. */
+static sector_cache_outcome find_all(sector_cache *c, uint64_t line_address, uint32_t pending, uint32_t token,
+                                     uint32_t mshrs[SECTORS], uint32_t *count)
+{
+    while (pending != 0) {
+        uint32_t m = sector_cache_find_part(c, first_of(line_address, pending));
+        assert(m != SECTOR_CACHE_NONE);
+        if (c->mshrs[m].count >= c->spec->mshr_merge) {
+            if (c->spec->merge_stall == SECTOR_CACHE_STALL_REQUEST)
+                return sector_cache_stall(c, m, token);
+            c->counters->fail_merge++;
+            return SECTOR_CACHE_FAIL;
+        }
+        mshrs[(*count)++] = m;
+        pending &= ~sectors_of(&c->mshrs[m]);
+    }
+    return SECTOR_CACHE_HIT;
+}
+
+/* Room for sectors that are not there. One that still has an MSHR, whose requests are being answered, waits for their end. */
+static bool can_fetch(sector_cache *c, uint64_t line_address, uint32_t missing)
+{
+    if (miss_count(c) + 1 >= c->spec->miss_queue) {
+        c->counters->fail_queue++;
+        return false;
+    }
+    if (c->mshr_count + count_of(missing) > c->spec->mshr_entries) {
+        c->counters->fail_mshr++;
+        return false;
+    }
+    for (uint32_t left = missing; c->ready_first != SECTOR_CACHE_NONE && left != 0; left &= left - 1)
+        if (sector_cache_find_part(c, first_of(line_address, left)) != SECTOR_CACHE_NONE) {
+            c->counters->fail_merge++;
+            return false;
+        }
+    return true;
+}
+
+static void count_read(sector_cache *c, uint32_t sectors, uint32_t pending, uint32_t missing, bool new_line)
+{
+    sector_cache_counters *n = c->counters;
+    uint32_t all = count_of(sectors), merged = count_of(pending), missed = count_of(missing);
+    n->reads += all;
+    n->accesses += all;
+    n->hits += all - merged - missed;
+    c->split->read_hits += all - merged - missed;
+    n->pending_hits += merged;
+    n->mshr_merges += merged;
+    c->split->read_pending_hits += merged;
+    c->split->read_merges += merged;
+    n->misses += new_line;
+    c->split->read_misses += new_line;
+    n->sector_misses += missed - new_line;
+    c->split->read_sector_misses += missed - new_line;
+}
+
+static void fetch(sector_cache *c, uint32_t i, uint64_t line_address, uint32_t missing, uint32_t token)
+{
+    sector_cache_line *line = &c->lines[i];
+    uint8_t bits = (uint8_t)missing, written = line->dirty & bits;
+    /* Bytes written before the fetch stay dirty after it, and can be read then. */
+    line->modified_on_fill = (uint8_t)((line->modified_on_fill & ~bits) | written);
+    line->readable_on_fill |= written;
+    if (written != 0) {
+        line->dirty &= (uint8_t)~written;
+        c->dirty_lines -= line->dirty == 0;
+    }
+    line->pending |= bits;
+    line->valid &= (uint8_t)~bits;
+    line->readable |= bits;
+    push_miss(c,
+              (sector_cache_miss){
+                  .address = line_address, .kind = SECTOR_CACHE_MISS_READ, .sectors = bits, .token = token });
+    uint32_t m = take_mshr(c, first_of(line_address, missing), i, new_waiter(c, token));
+    sector_cache_mshr *mshr = &c->mshrs[m];
+    mshr->count = 1;
+    mshr->sectors = bits;
+    mshr->more = (uint8_t)(count_of(missing) - 1);
+    c->mshr_count += mshr->more;
+}
+
+sector_cache_outcome sector_cache_read_part(sector_cache *c, uint64_t line_address, uint64_t index_address,
+                                            uint32_t sectors, uint32_t token, sector_cache_part *out)
+{
+    uint32_t i = find_line_again(c, line_address), victim = i, pending = 0, hits = 0, count = 0;
+    uint32_t mshrs[SECTORS];
+    *out = (sector_cache_part){ 0 };
+    if (i != SECTOR_CACHE_NONE) {
+        const sector_cache_line *line = &c->lines[i];
+        pending = line->pending & sectors;
+        hits = line->valid & ~(uint32_t)line->pending & (~(uint32_t)line->dirty | line->readable) & sectors;
+    } else {
+        victim = sector_cache_victim(c, set_of(c, index_address));
+        if (victim == SECTOR_CACHE_NONE) {
+            c->counters->fail_line++;
+            return SECTOR_CACHE_FAIL;
+        }
+    }
+    uint32_t missing = sectors & ~(pending | hits);
+    sector_cache_outcome outcome = find_all(c, line_address, pending, token, mshrs, &count);
+    if (outcome != SECTOR_CACHE_HIT)
+        return outcome;
+    if (missing != 0 && !can_fetch(c, line_address, missing))
+        return SECTOR_CACHE_FAIL;
+    if (!has_waiters(c, count + (missing != 0))) {
+        c->counters->fail_merge++;
+        return SECTOR_CACHE_FAIL;
+    }
+    count_read(c, sectors, pending, missing, i == SECTOR_CACHE_NONE);
+    if (i == SECTOR_CACHE_NONE)
+        sector_cache_allocate(c, victim, line_address);
+    else
+        tag_store_use(&c->tags, i);
+    for (uint32_t k = 0; k < count; k++) {
+        add_waiter(c, mshrs[k], new_waiter(c, token));
+        c->mshrs[mshrs[k]].count++;
+    }
+    if (missing != 0)
+        fetch(c, victim, line_address, missing, token);
+    *out = (sector_cache_part){ .waits = count + (missing != 0), .missed = missing };
+    return missing != 0 ? SECTOR_CACHE_MISS : count != 0 ? SECTOR_CACHE_PENDING : SECTOR_CACHE_HIT;
+}
+
+void sector_cache_fill_part(sector_cache *c, uint64_t line_address, uint32_t sectors, uint8_t level)
+{
+    uint32_t m = find_mshr(c, first_of(line_address, sectors));
+    assert(m != SECTOR_CACHE_NONE && c->mshrs[m].sectors == sectors);
+    sector_cache_line *line = &c->lines[c->mshrs[m].line];
+    uint8_t bits = (uint8_t)sectors, written = (line->modified_on_fill | c->mshrs[m].atomic) & bits;
+    c->counters->fills += count_of(sectors);
+    line->valid |= bits;
+    line->pending &= (uint8_t)~bits;
+    if (written != 0) {
+        c->dirty_lines += line->dirty == 0;
+        line->dirty |= written;
+    }
+    line->readable |= line->readable_on_fill & bits;
+    line->modified_on_fill &= (uint8_t)~bits;
+    line->readable_on_fill &= (uint8_t)~bits;
+    add_ready(c, m, level);
+}

@@ -1,0 +1,63 @@
+/* partition_semaphore.c: semaphores in global memory (lockstep/stream.h): their values, and the reads that wait for them at
+ * the slice. A read that waits takes no other resource, and is looked up when the value has come. */
+#include "model/memory/partition_impl.h"
+
+bool partition_semaphore_init(partition *p)
+{
+    p->semaphores = ls_domain_alloc(p->domain, SEMAPHORES_MAX * sizeof *p->semaphores);
+    return p->semaphores != NULL;
+}
+
+static semaphore *find(partition *p, uint64_t address)
+{
+    uint32_t at = (uint32_t)(address / SECTOR_BYTES % SEMAPHORES_MAX);
+    while (p->semaphores[at].address != 0 && p->semaphores[at].address != address + 1)
+        at = at + 1 == SEMAPHORES_MAX ? 0 : at + 1;
+    semaphore *found = &p->semaphores[at];
+    if (found->address == 0) {
+        if (p->semaphore_count + 1 == SEMAPHORES_MAX) { /* one place stays free, so that searches end */
+            ls_domain_fail(p->domain, "a memory channel has more than 1,019 semaphores");
+            return NULL;
+        }
+        p->semaphore_count++;
+        found->address = address + 1;
+    }
+    return found;
+}
+
+/* Those whose value has come go to the end of the input, in the order in which they came. */
+static void wake(partition *p, slice *s, uint64_t address, uint64_t value)
+{
+    const index_links links = INDEX_LINKS(p->requests, next);
+    for (uint32_t left = s->parked.count; left > 0; left--) {
+        uint32_t i = index_list_pop(&s->parked.list, links);
+        const ls_sector_message *m = &p->requests[i].message;
+        bool ready = m->address == address && m->byte_mask <= value;
+        queue *to = ready ? &s->input : &s->parked;
+        index_list_append(&to->list, links, i);
+        s->input.count += ready;
+        s->parked.count -= ready;
+    }
+}
+
+bool partition_semaphore(partition *p, slice *s, queue *from, uint32_t i)
+{
+    const ls_sector_message *m = &p->requests[i].message;
+    semaphore *at = find(p, m->address);
+    if (at == NULL)
+        return true;
+    if (m->kind == LS_SECTOR_READ) {
+        if (m->byte_mask <= at->value)
+            return true;
+        const index_links links = INDEX_LINKS(p->requests, next);
+        (void)index_list_pop(&from->list, links);
+        from->count--;
+        index_list_append(&s->parked.list, links, i);
+        s->parked.count++;
+        p->n.parked++;
+        return false;
+    }
+    at->value = m->kind == LS_SECTOR_WRITE ? m->byte_mask : at->value + m->byte_mask;
+    wake(p, s, m->address, at->value);
+    return true;
+}
