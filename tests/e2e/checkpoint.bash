@@ -20,3 +20,34 @@ check() {
     numbers "$name.resumed" resume "$name.ck" -j "$others"
     cmp -s "$name.whole" "$name.resumed" || fail "$name: other numbers after resume: $(diff "$name.whole" "$name.resumed" | head -3)"
 }
+
+# timed_numbers NAME ARG...: as numbers; `took` is the host time in milliseconds.
+timed_numbers() {
+    local began=${EPOCHREALTIME/./}
+    numbers "$@"
+    took=$(((${EPOCHREALTIME/./} - began) / 1000))
+}
+
+# interval_ms TOOK: an eighth of a run, but not below the shortest interval that is allowed.
+interval_ms() { echo $(($1 / 8 > 100 ? $1 / 8 : 100)); }
+
+# sleep_ms MILLISECONDS
+sleep_ms() { sleep "$(($1 / 1000)).$(printf %03d $(($1 % 1000)))"; }
+
+# killed_and_resumed FILE THREADS MOMENT ARG...: a run is killed at that moment, in thousandths of the time `took` that
+# the run took without checkpoints, and goes on from its last checkpoint. It counts `resumed`; a run that was killed
+# before its first checkpoint lost nothing but its beginning.
+resumed=0
+killed_and_resumed() {
+    local whole=$1 threads=$2 moment=$3
+    shift 3
+    rm -f killed.ck
+    "$LOCKSTEP" run "$@" -j "$threads" --checkpoint killed.ck --every "$(interval_ms "$took")ms" -f tidy --progress never >/dev/null 2>&1 &
+    sleep_ms $((took * moment / 1000))
+    kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+    [[ -e killed.ck ]] || return 0
+    numbers again resume killed.ck -j $((threads % 3 + 1))
+    cmp -s "$whole" again || fail "other numbers after kill -9 at $moment thousandths of the run"
+    ((++resumed))
+}

@@ -46,18 +46,10 @@ mkdir elsewhere
     fail 'another directory gives other numbers'
 
 # ---------------------------------------------------------------------------------------------------- kill -9
-killed=(synth:gemm,m=128,n=128,k=32 "${small[@]}")
-numbers whole run "${killed[@]}"
-for moment in 0.15 0.25; do
-    rm -f killed.ck
-    "$LOCKSTEP" run "${killed[@]}" --checkpoint killed.ck --every 100ms -f tidy --progress never >/dev/null 2>&1 &
-    sleep "$moment"
-    kill -9 $! 2>/dev/null
-    wait $! 2>/dev/null
-    [[ -e killed.ck ]] || continue # nothing was lost but the beginning
-    numbers resumed resume killed.ck
-    cmp -s whole resumed || fail "other numbers after kill -9 at $moment s"
-done
+killed=(synth:gemm,m=256,n=256,k=256 "${small[@]}")
+timed_numbers whole run "${killed[@]}"
+for moment in 500 700 900; do killed_and_resumed whole 2 "$moment" "${killed[@]}"; done
+((resumed > 0)) || fail 'no killed run had a checkpoint'
 
 # -------------------------------------------------------------------------------------------------- warm start
 numbers warm resume detailed.ck -s dram.rcd_cycles=60
