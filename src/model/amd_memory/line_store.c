@@ -22,11 +22,10 @@ ls_status store_init(store *s, uint32_t sets, uint32_t ways, uint32_t line_bytes
 
 uint32_t store_choose(store *s, uint32_t set)
 {
-    uint32_t first = set * s->tags.ways;
     uint64_t allowed[REPLACEMENT_WORDS] = { 0 };
     bool any = false;
     for (uint32_t way = 0; way < s->tags.ways; way++) {
-        bool may_go = s->lines[first + way].mshr == STORE_NONE;
+        bool may_go = s->lines[tag_store_at(&s->tags, set, way)].mshr == STORE_NONE;
         allowed[way / 64] |= (uint64_t)may_go << way % 64;
         any |= may_go;
     }

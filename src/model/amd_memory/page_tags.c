@@ -34,16 +34,15 @@ static void forget_size(page_tags *p, uint32_t entry)
 void page_tags_forget(page_tags *p, uint64_t address, uint64_t bytes)
 {
     tag_store *s = &p->tags;
-    for (uint32_t set = 0; set < s->set_count && s->present > 0; set++)
-        for (uint32_t i = set * s->ways; i < set * s->ways + s->sets[set].used; i++) {
-            if (!tag_store_has(s, i))
-                continue;
-            uint64_t first = page_tags_address(p, i), size = UINT64_C(1) << page_tags_size_log2(p, i);
-            if (first < address + bytes && address < first + size) {
-                forget_size(p, i);
-                tag_store_drop(s, i);
-            }
+    for (uint32_t cursor = 0, i; s->present > 0 && (i = tag_store_walk(s, &cursor)) != TAG_STORE_NONE; cursor++) {
+        if (!tag_store_has(s, i))
+            continue;
+        uint64_t first = page_tags_address(p, i), size = UINT64_C(1) << page_tags_size_log2(p, i);
+        if (first < address + bytes && address < first + size) {
+            forget_size(p, i);
+            tag_store_drop(s, i);
         }
+    }
 }
 
 uint32_t page_tags_insert(page_tags *p, uint64_t address, uint32_t size_log2)

@@ -17,14 +17,15 @@ static inline bool evictable(const sector_cache *c, const sector_cache_line *lin
 /* The same for policies that are no order of lines. */
 static __attribute__((noinline)) uint32_t choose_victim(sector_cache *c, uint32_t set)
 {
-    uint32_t first_line = set * c->tags.ways, ways = c->tags.limit;
+    uint32_t ways = c->tags.limit;
     uint64_t allowed[REPLACEMENT_WORDS] = { 0 };
     bool pending = false, any = false;
     for (uint32_t w = 0; w < ways; w++) {
-        bool may_go = evictable(c, &c->lines[first_line + w]);
+        const sector_cache_line *line = &c->lines[tag_store_at(&c->tags, set, w)];
+        bool may_go = evictable(c, line);
         allowed[w / 64] |= (uint64_t)may_go << w % 64;
         any |= may_go;
-        pending |= c->lines[first_line + w].pending != 0;
+        pending |= line->pending != 0;
     }
     if (!any && pending)
         return SECTOR_CACHE_NONE;
@@ -76,14 +77,13 @@ uint64_t sector_cache_pop_sector(sector_cache *c, uint32_t *byte_mask)
 
 bool sector_cache_clean(sector_cache *c, uint32_t *cursor)
 {
-    uint32_t count = tag_store_count(&c->tags);
-    for (; c->dirty_lines != 0 && *cursor < count; ++*cursor) {
-        sector_cache_line *line = &c->lines[*cursor];
+    for (uint32_t i; c->dirty_lines != 0 && (i = tag_store_walk(&c->tags, cursor)) != TAG_STORE_NONE; ++*cursor) {
+        sector_cache_line *line = &c->lines[i];
         if (line->dirty == 0)
             continue;
         if (miss_count(c) >= c->spec->miss_queue)
             return true;
-        push_write_back(c, *cursor);
+        push_write_back(c, i);
         line->valid &= (uint8_t)(~line->dirty | line->readable);
         line->dirty = 0;
         memset(line->dirty_bytes, 0, sizeof line->dirty_bytes);

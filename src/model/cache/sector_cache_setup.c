@@ -14,8 +14,8 @@ static uint32_t power_of_two(uint64_t at_least)
 
 static void empty_lines(sector_cache *c)
 {
-    for (uint32_t set = 0; set < c->tags.set_count; set++)
-        memset(&c->lines[set * c->tags.ways], 0, c->tags.sets[set].used * sizeof *c->lines);
+    for (uint32_t cursor = 0, i; (i = tag_store_walk(&c->tags, &cursor)) != TAG_STORE_NONE; cursor++)
+        c->lines[i] = (sector_cache_line){ 0 };
     tag_store_clear(&c->tags);
 }
 

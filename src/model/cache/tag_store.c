@@ -94,7 +94,7 @@ void tag_store_clear(tag_store *s)
     size_t heads = (size_t)1 << (64 - s->head_shift);
     bool few = (size_t)s->present * 16 < heads;
     for (uint32_t set = 0; set < s->set_count; set++)
-        for (uint32_t i = set * s->ways; i < set * s->ways + s->sets[set].used; i++) {
+        for (uint32_t way = 0, i = set; way < s->sets[set].used; way++, i += s->set_count) {
             if (few && s->entries[i].tag != 0)
                 unchain(s, i);
             s->entries[i].tag = 0;
@@ -110,19 +110,19 @@ void tag_store_clear(tag_store *s)
 void tag_store_policy_use(tag_store *s, uint32_t entry)
 {
     uint32_t set = s->entries[entry].set;
-    replacement_use(&s->policy, set, entry - set * s->ways);
+    replacement_use(&s->policy, set, tag_store_way_at(s, entry));
 }
 
 uint32_t tag_store_choose(tag_store *s, uint32_t set, const uint64_t *allowed)
 {
-    return set * s->ways + replacement_victim(&s->policy, set, s->limit, allowed);
+    return tag_store_at(s, set, replacement_victim(&s->policy, set, s->limit, allowed));
 }
 
 uint32_t tag_store_dropped(const tag_store *s, uint32_t set)
 {
-    uint32_t i = set * s->ways;
+    uint32_t i = set;
     while (s->entries[i].tag != 0)
-        i++;
+        i += s->set_count;
     return i;
 }
 
@@ -150,9 +150,9 @@ void tag_store_place(tag_store *s, uint32_t i, uint64_t key)
         unchain(s, i);
         unlink_entry(s, set, i);
     } else {
-        e->set = i / s->ways;
+        e->set = tag_store_set_at(s, i);
         set = &s->sets[e->set];
-        uint32_t way = i - e->set * s->ways;
+        uint32_t way = tag_store_way_at(s, i);
         if (way < set->used)
             set->dropped--;
         else
@@ -163,7 +163,7 @@ void tag_store_place(tag_store *s, uint32_t i, uint64_t key)
     chain(s, i);
     index_order_append(&set->order, INDEX_LINKS(s->entries, older), INDEX_LINKS(s->entries, newer), i);
     if (LS_UNLIKELY(!replacement_is_order(s->kind)))
-        replacement_insert(&s->policy, e->set, i - e->set * s->ways);
+        replacement_insert(&s->policy, e->set, tag_store_way_at(s, i));
 }
 
 void tag_store_drop(tag_store *s, uint32_t i)
@@ -183,7 +183,7 @@ void tag_store_age(tag_store *s, uint32_t i, uint32_t after)
     index_order_insert(&s->sets[set].order, INDEX_LINKS(s->entries, older), INDEX_LINKS(s->entries, newer), i,
                        after);
     if (!replacement_is_order(s->kind))
-        replacement_age(&s->policy, set, i - set * s->ways);
+        replacement_age(&s->policy, set, tag_store_way_at(s, i));
 }
 
 uint32_t tag_store_insert(tag_store *s, uint64_t key)
@@ -195,8 +195,7 @@ uint32_t tag_store_insert(tag_store *s, uint64_t key)
 
 void tag_store_forget(tag_store *s, uint64_t first, uint64_t last)
 {
-    for (uint32_t set = 0; set < s->set_count; set++)
-        for (uint32_t i = set * s->ways; i < set * s->ways + s->sets[set].used; i++)
-            if (s->entries[i].tag != 0 && tag_store_key(s, i) >= first && tag_store_key(s, i) <= last)
-                tag_store_drop(s, i);
+    for (uint32_t cursor = 0, i; (i = tag_store_walk(s, &cursor)) != TAG_STORE_NONE; cursor++)
+        if (s->entries[i].tag != 0 && tag_store_key(s, i) >= first && tag_store_key(s, i) <= last)
+            tag_store_drop(s, i);
 }

@@ -3,7 +3,8 @@
  * the entries of a set by the policies of model/policy. The owner keeps its payload (sectors, bytes, frames) in arrays
  * of its own, by the number of the entry. Knows nothing about time.
  *
- * Keys are found by hash and LRU is a list, so that 256 ways cost what 4 do. */
+ * Keys are found by hash and LRU is a list, so that 256 ways cost what 4 do. Entries of one way lie side by side: neighbouring
+ * lines of memory are in neighbouring sets, so a cache that is filled a little touches few pages of the host. */
 #ifndef MODEL_CACHE_TAG_STORE_H
 #define MODEL_CACHE_TAG_STORE_H
 
@@ -41,7 +42,7 @@ typedef struct tag_store_set {
 /* Invariants: each entry with a tag is in the order of its set and in the chain of its hash, an empty one in neither.
  * Entries in memory of the host are defined from their first use on. */
 typedef struct tag_store {
-    tag_store_entry *entries; /* [set * ways + way] */
+    tag_store_entry *entries; /* by tag_store_at() */
     tag_store_set *sets;
     uint32_t *heads;              /* by hash: entry + 1 */
     uint32_t (*hash)[256];        /* set_hash.h; NULL: the lowest bits of a number are its set */
@@ -83,6 +84,37 @@ static inline uint32_t tag_store_head(const tag_store *s, uint64_t tag)
 static inline uint32_t tag_store_count(const tag_store *s)
 {
     return s->set_count * s->ways;
+}
+
+/* The entry of a way of a set. Entries of one set are ordered as their ways. */
+static inline uint32_t tag_store_at(const tag_store *s, uint32_t set, uint32_t way)
+{
+    return way * s->set_count + set;
+}
+
+/* The set and the way of an entry, which may be empty. */
+static inline uint32_t tag_store_set_at(const tag_store *s, uint32_t entry)
+{
+    return LS_LIKELY(s->set_mask != TAG_STORE_NONE) ? entry & s->set_mask : entry % s->set_count;
+}
+
+static inline uint32_t tag_store_way_at(const tag_store *s, uint32_t entry)
+{
+    return entry / s->set_count;
+}
+
+/* For walks over all entries, by set and then by way: the first entry from the cursor on that may have a key, with the cursor at it.
+ * TAG_STORE_NONE: there is none. The next step begins at the cursor + 1. */
+static inline uint32_t tag_store_walk(const tag_store *s, uint32_t *cursor)
+{
+    uint32_t set = *cursor / s->ways, way = *cursor - set * s->ways;
+    for (; set < s->set_count; set++, way = 0)
+        if (way < s->sets[set].used) {
+            *cursor = set * s->ways + way;
+            return tag_store_at(s, set, way);
+        }
+    *cursor = tag_store_count(s);
+    return TAG_STORE_NONE;
 }
 
 static inline bool tag_store_has(const tag_store *s, uint32_t entry)
@@ -149,7 +181,7 @@ static inline uint32_t tag_store_empty(tag_store *s, uint32_t set)
         return tag_store_dropped(s, set);
     if (at->used >= s->limit)
         return TAG_STORE_NONE;
-    uint32_t i = set * s->ways + at->used;
+    uint32_t i = tag_store_at(s, set, at->used);
     s->entries[i].tag = 0; /* memory of the host is not cleared */
     return i;
 }
