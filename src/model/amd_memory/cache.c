@@ -103,7 +103,8 @@ static void end_fetch(line_cache *c, const ls_line_message *reply, ls_cycle now)
 static __attribute__((noinline)) void go_on_flushing(line_cache *c, ls_cycle now)
 {
     c->lead = 0;
-    for (uint32_t line; (line = tag_store_walk(&c->store.tags, &c->flush_next)) != STORE_NONE; c->flush_next++) {
+    for (uint32_t line; (line = tag_store_walk(&c->store.tags, &c->flush_next)) != STORE_NONE;
+         c->flush_next++) {
         if (store_is_empty(&c->store, line))
             continue;
         if (c->store.lines[line].mshr != STORE_NONE)

@@ -34,7 +34,8 @@ static void forget_size(page_tags *p, uint32_t entry)
 void page_tags_forget(page_tags *p, uint64_t address, uint64_t bytes)
 {
     tag_store *s = &p->tags;
-    for (uint32_t cursor = 0, i; s->present > 0 && (i = tag_store_walk(s, &cursor)) != TAG_STORE_NONE; cursor++) {
+    for (uint32_t cursor = 0, i; s->present > 0 && (i = tag_store_walk(s, &cursor)) != TAG_STORE_NONE;
+         cursor++) {
         if (!tag_store_has(s, i))
             continue;
         uint64_t first = page_tags_address(p, i), size = UINT64_C(1) << page_tags_size_log2(p, i);

@@ -77,7 +77,8 @@ uint64_t sector_cache_pop_sector(sector_cache *c, uint32_t *byte_mask)
 
 bool sector_cache_clean(sector_cache *c, uint32_t *cursor)
 {
-    for (uint32_t i; c->dirty_lines != 0 && (i = tag_store_walk(&c->tags, cursor)) != TAG_STORE_NONE; ++*cursor) {
+    for (uint32_t i; c->dirty_lines != 0 && (i = tag_store_walk(&c->tags, cursor)) != TAG_STORE_NONE;
+         ++*cursor) {
         sector_cache_line *line = &c->lines[i];
         if (line->dirty == 0)
             continue;
