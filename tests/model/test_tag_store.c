@@ -41,19 +41,59 @@ static void empty_ways_come_first_and_in_order(void **state)
     (void)state;
     tag_store s = make(2, 4, REPLACEMENT_LRU);
     for (uint32_t i = 0; i < 4; i++)
-        assert_int_equal(tag_store_insert(&s, 1 + 2 * i), 4 + i); /* set 1 */
+        assert_int_equal(tag_store_insert(&s, 1 + 2 * i), tag_store_at(&s, 1, i));
     assert_int_equal(tag_store_empty(&s, 1), TAG_STORE_NONE);
     assert_int_equal(tag_store_empty(&s, 0), 0);
-    tag_store_drop(&s, 7);
-    tag_store_drop(&s, 5);
+    tag_store_drop(&s, tag_store_at(&s, 1, 3));
+    tag_store_drop(&s, tag_store_at(&s, 1, 1));
     assert_int_equal(s.present, 2);
-    assert_false(tag_store_has(&s, 5));
+    assert_false(tag_store_has(&s, tag_store_at(&s, 1, 1)));
     assert_int_equal(tag_store_look(&s, 3), TAG_STORE_NONE);
-    assert_int_equal(tag_store_look(&s, 5), 6);
-    assert_int_equal(tag_store_insert(&s, 9), 5);
-    assert_int_equal(tag_store_insert(&s, 11), 7);
-    assert_int_equal(tag_store_insert(&s, 13), 4); /* none is empty: the oldest goes */
+    assert_int_equal(tag_store_look(&s, 5), tag_store_at(&s, 1, 2));
+    assert_int_equal(tag_store_insert(&s, 9), tag_store_at(&s, 1, 1));
+    assert_int_equal(tag_store_insert(&s, 11), tag_store_at(&s, 1, 3));
+    assert_int_equal(tag_store_insert(&s, 13), tag_store_at(&s, 1, 0)); /* none is empty: the oldest goes */
     assert_int_equal(s.present, 4);
+}
+
+/* Lines that are neighbours in memory are neighbours in the arrays of the owner. */
+static void entries_lie_way_by_way(void **state)
+{
+    (void)state;
+    static const uint32_t sets[] = { 8, 6 }; /* a power of two, and none */
+    for (size_t k = 0; k < LS_COUNT_OF(sets); k++) {
+        tag_store s = make(sets[k], 3, REPLACEMENT_LRU);
+        for (uint32_t i = 0; i < 3 * sets[k]; i++) {
+            assert_int_equal(tag_store_insert(&s, i), i);
+            assert_int_equal(tag_store_set_at(&s, i), i % sets[k]);
+            assert_int_equal(tag_store_way_at(&s, i), i / sets[k]);
+        }
+    }
+}
+
+/* By set, then by way, without ways that never had a key; a walk can stop and go on. */
+static void walks_go_by_sets(void **state)
+{
+    (void)state;
+    static const uint64_t keys[] = { 5, 1, 9, 13, 3 }; /* sets 1, 1, 1, 1 and 3 of 4 */
+    tag_store s = make(4, 5, REPLACEMENT_LRU);
+    uint32_t cursor = 0, seen = 0;
+    assert_int_equal(tag_store_walk(&s, &cursor), TAG_STORE_NONE);
+    assert_int_equal(cursor, 20);
+    for (size_t i = 0; i < LS_COUNT_OF(keys); i++)
+        tag_store_insert(&s, keys[i]);
+    cursor = 0;
+    for (uint32_t i; (i = tag_store_walk(&s, &cursor)) != TAG_STORE_NONE; cursor++, seen++) {
+        assert_true(seen < LS_COUNT_OF(keys));
+        assert_int_equal(tag_store_key(&s, i), keys[seen]);
+        assert_int_equal(cursor, seen < 4 ? 5 + seen : 15);
+        assert_int_equal(tag_store_walk(&s, &cursor), i); /* it stays where it is */
+    }
+    assert_int_equal(seen, LS_COUNT_OF(keys));
+    tag_store_drop(&s, tag_store_look(&s, 1)); /* entries that had a key are shown: they may be empty */
+    cursor = 6;
+    assert_false(tag_store_has(&s, tag_store_walk(&s, &cursor)));
+    assert_int_equal(cursor, 6);
 }
 
 static void aged_entries_go_before_older_ones(void **state)
@@ -118,7 +158,7 @@ static void cleared_stores_are_as_new(void **state)
         for (uint32_t i = 0; i < counts[k]; i++)
             assert_int_equal(tag_store_look(&s, i * 7), TAG_STORE_NONE);
         for (uint32_t i = 0; i < 256; i++)
-            assert_int_equal(tag_store_insert(&s, i), i % 64 * 4 + i / 64);
+            assert_int_equal(tag_store_insert(&s, i), i);
     }
 }
 
@@ -186,6 +226,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(empty_ways_come_first_and_in_order),
+        cmocka_unit_test(entries_lie_way_by_way),
+        cmocka_unit_test(walks_go_by_sets),
         cmocka_unit_test(aged_entries_go_before_older_ones),
         cmocka_unit_test(policies_choose_victims),
         cmocka_unit_test(fewer_ways_are_used),
