@@ -117,7 +117,9 @@ for recovery in 0 1; do
     [[ ! -e dead.json ]] || fail 'results of a run without one of its ranks'
 done
 
-# Ctrl-C: all ranks stop at the same meeting, and rank 0 writes what there is.
+# Ctrl-C: all ranks stop at the same meeting, and rank 0 writes what there is. mpirun kills ranks that take longer than
+# it waits for them: one second by default, which is little on a busy host.
+export OMPI_MCA_odls_base_sigkill_timeout=30
 timeout 90 mpirun -n 2 "$LOCKSTEP" --log-level info "${long[@]:0:5}" -o part.json >stdout 2>stderr </dev/null &
 job=$!
 for ((i = 0; i < 600; i++)); do

@@ -42,11 +42,15 @@ END
 chmod +x bin/*
 grid=("synth:vector-add,n=2048" -p rtx3070 --set cores=2 --vary "core.scheduler=gto,lrr" --vary memory.channels=8..32*2)
 
-# Without Slurm.
-PATH=/usr/bin:/bin run 2 sweep "${grid[@]}" -o none.db --slurm
-if ! command -v sbatch >/dev/null; then
-    grep -q 'the command sbatch is not here' stderr || fail "a missing Slurm is not told"
-fi
+# Without Slurm: no directory of commands has its own.
+(
+    export PATH=$work/nothing
+    "$LOCKSTEP" sweep "${grid[@]}" -o none.db --slurm >stdout 2>stderr </dev/null
+    exit $?
+)
+code=$?
+((code == 3)) || fail "without Slurm the exit code is $code"
+grep -q 'the command sbatch is not here' stderr || fail "a missing Slurm is not told"
 export PATH=$work/bin:$PATH
 
 # Three shards; the second dies at first, before it has done anything.

@@ -67,7 +67,8 @@ static void drive_out_copy(const level *l, uint32_t set, level_victim *victim)
 {
     if (l->filled[set] == 0)
         return;
-    uint32_t i = set * l->tags.ways + (l->tags.sets[set].used - l->filled[set]) % l->filled[set];
+    uint32_t way = (l->tags.sets[set].used - l->filled[set]) % l->filled[set];
+    uint32_t i = tag_store_at(&l->tags, set, way);
     *victim = (level_victim){ .line = tag_store_key(&l->tags, i) + LEVEL_COPY, .dirty = l->lines[i].dirty };
 }
 
