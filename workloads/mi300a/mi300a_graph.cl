@@ -35,8 +35,13 @@ __kernel void bfs(__global uint *levels, __global const uint *starts, __global c
         }
 }
 
-/* A row per wave of 64. One wave needs no barriers: its items go in step. The sums are volatile so that the compiler
- * keeps their order. */
+/* A row per wave of 64. One wave needs no barriers: its items go in step, and the measured kernel has none. The sums are
+ * volatile so that the compiler keeps their order. Devices whose items do not go in step (PoCL's) need them. */
+#ifdef __AMDGCN__
+#define IN_STEP()
+#else
+#define IN_STEP() barrier(CLK_LOCAL_MEM_FENCE)
+#endif
 __kernel void pagerank(uint rows, __global const uint *starts, __global const uint *columns,
                        __global const float *values, __global const float *x, __global float *y)
 {
@@ -50,9 +55,11 @@ __kernel void pagerank(uint rows, __global const uint *starts, __global const ui
     sums[lane] = 0;
     for (uint i = begin + lane; i < end; i += 64)
         sums[lane] += values[i] * x[columns[i]];
-    for (uint apart = 32; apart > 0; apart /= 2)
+    for (uint apart = 32; apart > 0; apart /= 2) {
+        IN_STEP();
         if (lane < apart)
             sum[lane] += sum[lane + apart];
+    }
     if (lane == 0)
         y[row] += sum[0];
 }
