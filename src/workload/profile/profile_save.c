@@ -2,7 +2,7 @@
  * distance are not saved: no run uses them. */
 #include "workload/profile/walk.h"
 
-/* Entries and lines are defined from their first use on: those of a set before `used`. */
+/* Entries and lines are defined from their first use on: those of a set before `used`. Hence both go way by way. */
 static void save_level(const level *l, bytes_out *out)
 {
     const tag_store *s = &l->tags;
@@ -12,10 +12,12 @@ static void save_level(const level *l, bytes_out *out)
     bytes_put64(out, l->full);
     bytes_put64(out, l->draws);
     for (uint32_t set = 0; set < s->set_count; set++) {
-        size_t first = (size_t)set * s->ways;
         bytes_put(out, &s->sets[set], sizeof s->sets[set]);
-        bytes_put(out, &s->entries[first], s->sets[set].used * sizeof *s->entries);
-        bytes_put(out, &l->lines[first], s->sets[set].used * sizeof *l->lines);
+        for (uint32_t way = 0; way < s->sets[set].used; way++) {
+            uint32_t i = tag_store_at(s, set, way);
+            bytes_put(out, &s->entries[i], sizeof s->entries[i]);
+            bytes_put(out, &l->lines[i], sizeof l->lines[i]);
+        }
     }
     if (l->full)
         bytes_put(out, l->filled, s->set_count * sizeof *l->filled);
@@ -31,13 +33,15 @@ static void load_level(level *l, bytes_in *in)
     l->full = bytes_get64(in) != 0;
     l->draws = (uint32_t)bytes_get64(in);
     for (uint32_t set = 0; set < s->set_count && !in->failed; set++) {
-        size_t first = (size_t)set * s->ways;
         bytes_get(in, &s->sets[set], sizeof s->sets[set]);
         in->failed |= s->sets[set].used > s->ways;
         if (in->failed)
             return;
-        bytes_get(in, &s->entries[first], s->sets[set].used * sizeof *s->entries);
-        bytes_get(in, &l->lines[first], s->sets[set].used * sizeof *l->lines);
+        for (uint32_t way = 0; way < s->sets[set].used; way++) {
+            uint32_t i = tag_store_at(s, set, way);
+            bytes_get(in, &s->entries[i], sizeof s->entries[i]);
+            bytes_get(in, &l->lines[i], sizeof l->lines[i]);
+        }
     }
     if (l->full)
         bytes_get(in, l->filled, s->set_count * sizeof *l->filled);
