@@ -145,6 +145,55 @@ static void test_full(void **state)
     level_fini(&l);
 }
 
+/* A level that is loaded goes on as the one that was saved does: partly filled sets, full ones, and copies. */
+static void test_save(void **state)
+{
+    (void)state;
+    static const uint32_t accesses[] = { 0, 20, 2000 };
+    for (size_t a = 0; a < sizeof accesses / sizeof accesses[0]; a++)
+        for (int kind = 0; kind < 4; kind++) {
+            level l, loaded, other;
+            assert_true(level_init(&l, 16, 4, kind % 2 != 0, false));
+            assert_true(level_init(&loaded, 16, 4, kind % 2 != 0, false));
+            assert_true(level_init(&other, 4, 16, kind % 2 != 0, false));
+            seed = 11 + (uint32_t)kind;
+            for (uint32_t i = 0; i < accesses[a]; i++) {
+                uint64_t line = draw(150);
+                (void)hits(&l, line % 16, line);
+            }
+            if (kind >= 2)
+                level_fill(&l);
+            bytes_out out = { 0 };
+            level_save(&l, &out);
+            assert_false(out.failed);
+            bytes_in in = { .at = out.bytes.at, .end = out.bytes.at + out.bytes.count };
+            level_load(&loaded, &in);
+            assert_true(bytes_at_end(&in));
+            in = (bytes_in){ .at = out.bytes.at, .end = out.bytes.at + out.bytes.count };
+            level_load(&other, &in);
+            assert_true(in.failed);
+            uint32_t count = 0;
+            for (uint32_t i = 0; i < 3000; i++) {
+                uint64_t line = draw(150);
+                level_victim gone[2];
+                level_line *at = level_look(&l, line % 16, line, true, &gone[0]);
+                level_line *again = level_look(&loaded, line % 16, line, true, &gone[1]);
+                assert_int_equal(at->valid, again->valid);
+                assert_int_equal(gone[0].dirty, gone[1].dirty);
+                if (gone[0].dirty != 0)
+                    assert_true(gone[0].line == gone[1].line);
+                count += at->valid != 0;
+                at->valid = again->valid = 15;
+                at->dirty = again->dirty = (uint8_t)(i % 16);
+            }
+            assert_in_range(count, 500, 2500);
+            vec_fini(&out.bytes);
+            level_fini(&l);
+            level_fini(&loaded);
+            level_fini(&other);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +202,7 @@ int main(void)
         cmocka_unit_test(test_random),
         cmocka_unit_test(test_sets),
         cmocka_unit_test(test_full),
+        cmocka_unit_test(test_save),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,3 +108,49 @@ void level_fill(level *l)
     for (uint32_t set = 0; set < l->tags.set_count; set++)
         l->filled[set] = l->tags.sets[set].used;
 }
+
+/* Entries and lines are defined from their first use on: those of a set before `used`. Hence both go way by way. */
+void level_save(const level *l, bytes_out *out)
+{
+    const tag_store *s = &l->tags;
+    bytes_put64(out, s->set_count);
+    bytes_put64(out, s->ways);
+    bytes_put64(out, s->present);
+    bytes_put64(out, l->full);
+    bytes_put64(out, l->draws);
+    for (uint32_t set = 0; set < s->set_count; set++) {
+        bytes_put(out, &s->sets[set], sizeof s->sets[set]);
+        for (uint32_t way = 0; way < s->sets[set].used; way++) {
+            uint32_t i = tag_store_at(s, set, way);
+            bytes_put(out, &s->entries[i], sizeof s->entries[i]);
+            bytes_put(out, &l->lines[i], sizeof l->lines[i]);
+        }
+    }
+    if (l->full)
+        bytes_put(out, l->filled, s->set_count * sizeof *l->filled);
+    bytes_put(out, s->heads, sizeof *s->heads << (64 - s->head_shift));
+}
+
+void level_load(level *l, bytes_in *in)
+{
+    tag_store *s = &l->tags;
+    in->failed |= bytes_get64(in) != s->set_count;
+    in->failed |= bytes_get64(in) != s->ways;
+    s->present = (uint32_t)bytes_get64(in);
+    l->full = bytes_get64(in) != 0;
+    l->draws = (uint32_t)bytes_get64(in);
+    for (uint32_t set = 0; set < s->set_count && !in->failed; set++) {
+        bytes_get(in, &s->sets[set], sizeof s->sets[set]);
+        in->failed |= s->sets[set].used > s->ways;
+        if (in->failed)
+            return;
+        for (uint32_t way = 0; way < s->sets[set].used; way++) {
+            uint32_t i = tag_store_at(s, set, way);
+            bytes_get(in, &s->entries[i], sizeof s->entries[i]);
+            bytes_get(in, &l->lines[i], sizeof l->lines[i]);
+        }
+    }
+    if (l->full)
+        bytes_get(in, l->filled, s->set_count * sizeof *l->filled);
+    bytes_get(in, s->heads, sizeof *s->heads << (64 - s->head_shift));
+}

@@ -4,6 +4,7 @@
 #ifndef PROFILE_LEVEL_H
 #define PROFILE_LEVEL_H
 
+#include "base/bytes.h"
 #include "model/cache/sector_cache.h"
 #include "model/cache/tag_store.h"
 #include "workload/profile/reuse.h"
@@ -58,6 +59,10 @@ level_line *level_look(level *l, uint32_t set, uint64_t line, bool allocate, lev
  * LEVEL_COPY lines away and as dirty as its original. Not for reuse distances. */
 void level_fill(level *l);
 #define LEVEL_COPY (UINT64_C(1) << 36)
+
+/* For checkpoints. Loading is for a level of the same sets and ways; in->failed: it is another one. Not for reuse distances. */
+void level_save(const level *l, bytes_out *out);
+void level_load(level *l, bytes_in *in);
 
 /* The same index as in the cache of that spec; a cache has already accepted the spec. */
 void level_index_init(level_index *x, const set_hash_spec *hash, uint64_t sets);

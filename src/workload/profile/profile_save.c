@@ -2,52 +2,6 @@
  * distance are not saved: no run uses them. */
 #include "workload/profile/walk.h"
 
-/* Entries and lines are defined from their first use on: those of a set before `used`. Hence both go way by way. */
-static void save_level(const level *l, bytes_out *out)
-{
-    const tag_store *s = &l->tags;
-    bytes_put64(out, s->set_count);
-    bytes_put64(out, s->ways);
-    bytes_put64(out, s->present);
-    bytes_put64(out, l->full);
-    bytes_put64(out, l->draws);
-    for (uint32_t set = 0; set < s->set_count; set++) {
-        bytes_put(out, &s->sets[set], sizeof s->sets[set]);
-        for (uint32_t way = 0; way < s->sets[set].used; way++) {
-            uint32_t i = tag_store_at(s, set, way);
-            bytes_put(out, &s->entries[i], sizeof s->entries[i]);
-            bytes_put(out, &l->lines[i], sizeof l->lines[i]);
-        }
-    }
-    if (l->full)
-        bytes_put(out, l->filled, s->set_count * sizeof *l->filled);
-    bytes_put(out, s->heads, sizeof *s->heads << (64 - s->head_shift));
-}
-
-static void load_level(level *l, bytes_in *in)
-{
-    tag_store *s = &l->tags;
-    in->failed |= bytes_get64(in) != s->set_count;
-    in->failed |= bytes_get64(in) != s->ways;
-    s->present = (uint32_t)bytes_get64(in);
-    l->full = bytes_get64(in) != 0;
-    l->draws = (uint32_t)bytes_get64(in);
-    for (uint32_t set = 0; set < s->set_count && !in->failed; set++) {
-        bytes_get(in, &s->sets[set], sizeof s->sets[set]);
-        in->failed |= s->sets[set].used > s->ways;
-        if (in->failed)
-            return;
-        for (uint32_t way = 0; way < s->sets[set].used; way++) {
-            uint32_t i = tag_store_at(s, set, way);
-            bytes_get(in, &s->entries[i], sizeof s->entries[i]);
-            bytes_get(in, &l->lines[i], sizeof l->lines[i]);
-        }
-    }
-    if (l->full)
-        bytes_get(in, l->filled, s->set_count * sizeof *l->filled);
-    bytes_get(in, s->heads, sizeof *s->heads << (64 - s->head_shift));
-}
-
 void profiler_save(const trace_profiler *p, bytes_out *out)
 {
     size_t slices = p->shape.map.slice_count, lines = (size_t)p->l2_levels * p->l2_level_lines;
@@ -55,7 +9,7 @@ void profiler_save(const trace_profiler *p, bytes_out *out)
     bytes_put64(out, p->epoch);
     bytes_put64(out, lines);
     for (uint32_t i = 0; i < p->l2_levels; i++)
-        save_level(&p->l2[i], out);
+        level_save(&p->l2[i], out);
     for (uint32_t i = 0; i < p->shape.map.channels; i++)
         bytes_put(out, &p->channels[i], sizeof p->channels[i]);
     bytes_put(out, p->slice_sectors, slices * sizeof *p->slice_sectors);
@@ -71,7 +25,7 @@ void profiler_save(const trace_profiler *p, bytes_out *out)
     bytes_put64(out, p->cores[0].l1.tags.set_count);
     bytes_put64(out, p->cores[0].l1.tags.kind == REPLACEMENT_FIFO);
     for (uint32_t i = 0; i < p->shape.cores; i++)
-        save_level(&p->cores[i].l1, out);
+        level_save(&p->cores[i].l1, out);
 }
 
 /* Caches of L1 are made for the kernel that comes first. */
@@ -84,7 +38,7 @@ static ls_status load_l1(trace_profiler *p, bytes_in *in, ls_error *err)
         level_fini(l1);
         if (!level_init(l1, (uint32_t)sets, p->l1_ways, fifo != 0, false))
             return ls_fail(err, LS_ERR_NOMEM, "no memory for the L1 caches of a profile");
-        load_level(l1, in);
+        level_load(l1, in);
     }
     return LS_OK;
 }
@@ -95,7 +49,7 @@ ls_status profiler_load(trace_profiler *p, bytes_in *in, ls_error *err)
     p->epoch = (uint32_t)bytes_get64(in);
     in->failed |= bytes_get64(in) != lines;
     for (uint32_t i = 0; i < p->l2_levels && !in->failed; i++)
-        load_level(&p->l2[i], in);
+        level_load(&p->l2[i], in);
     for (uint32_t i = 0; i < p->shape.map.channels; i++) {
         const dram_service *service = p->channels[i].service;
         bytes_get(in, &p->channels[i], sizeof p->channels[i]);
