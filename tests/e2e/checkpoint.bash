@@ -35,17 +35,19 @@ interval_ms() { echo $(($1 / 8 > 100 ? $1 / 8 : 100)); }
 sleep_ms() { sleep "$(($1 / 1000)).$(printf %03d $(($1 % 1000)))"; }
 
 # killed_and_resumed FILE THREADS MOMENT ARG...: a run is killed at that moment, in thousandths of the time `took` that
-# the run took without checkpoints, and goes on from its last checkpoint. It counts `resumed`; a run that was killed
-# before its first checkpoint lost nothing but its beginning.
+# the run took without checkpoints, but not before its first checkpoint, and goes on from the last one. It counts `resumed`; a
+# run that ends before its first checkpoint lost nothing.
 resumed=0
 killed_and_resumed() {
     local whole=$1 threads=$2 moment=$3
     shift 3
     rm -f killed.ck
     "$LOCKSTEP" run "$@" -j "$threads" --checkpoint killed.ck --every "$(interval_ms "$took")ms" -f tidy --progress never >/dev/null 2>&1 &
+    local pid=$!
     sleep_ms $((took * moment / 1000))
-    kill -9 $! 2>/dev/null
-    wait $! 2>/dev/null
+    while [[ ! -e killed.ck ]] && kill -0 "$pid" 2>/dev/null; do sleep 0.005; done
+    kill -9 "$pid" 2>/dev/null
+    wait "$pid" 2>/dev/null
     [[ -e killed.ck ]] || return 0
     numbers again resume killed.ck -j $((threads % 3 + 1))
     cmp -s "$whole" again || fail "other numbers after kill -9 at $moment thousandths of the run"
