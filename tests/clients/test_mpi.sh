@@ -120,7 +120,9 @@ done
 # Ctrl-C: all ranks stop at the same meeting, and rank 0 writes what there is. mpirun kills ranks that take longer than
 # it waits for them: one second by default, which is little on a busy host.
 export OMPI_MCA_odls_base_sigkill_timeout=30
-timeout 90 mpirun -n 2 "$LOCKSTEP" --log-level info "${long[@]:0:5}" -o part.json >stdout 2>stderr </dev/null &
+# In the foreground `timeout` signals mpirun alone. Otherwise it signals its process group too, and the second signal makes mpirun
+# end all ranks at once.
+timeout --foreground 90 mpirun -n 2 "$LOCKSTEP" --log-level info "${long[@]:0:5}" -o part.json >stdout 2>stderr </dev/null &
 job=$!
 for ((i = 0; i < 600; i++)); do
     grep -q 'has ended: cycles' stderr 2>/dev/null && break
