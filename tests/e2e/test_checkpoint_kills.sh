@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # kill -9 at 100 random moments: the run is resumed each time, and its numbers are those of a run without interruption. A
-# checkpoint loses at most the last interval. Then all traces of the shared folder, every fidelity, at several moments.
+# checkpoint loses at most the last interval.
 # shellcheck source=tests/e2e/lib.bash
 source "$SOURCE_DIR/tests/e2e/lib.bash"
 # shellcheck source=tests/e2e/checkpoint.bash
@@ -49,24 +49,3 @@ for ((round = 0; kills < KILLS && round < 200; round++)); do
 done
 ((kills >= KILLS)) || fail "only $kills kills"
 echo "$kills kills"
-
-# ------------------------------------------------------------------------------------------------------ traces
-traces=$SOURCE_DIR/../shared/traces
-if [[ -d $traces ]]; then
-    for trace in "$traces"/*/; do
-        for fidelity in detailed basic memory; do
-            name=$(basename "$trace")-$fidelity
-            numbers whole run "$trace" -p rtx3070 --fidelity "$fidelity" --ctas 40
-            for every in at=4us at=9us 1kernels 3kernels; do
-                rm -f t.ck
-                numbers with run "$trace" -p rtx3070 --fidelity "$fidelity" --ctas 40 -j 2 --checkpoint t.ck --every "$every"
-                cmp -s whole with || fail "$name: other numbers with checkpoints $every"
-                [[ -e t.ck ]] || continue # it is shorter than that
-                numbers resumed resume t.ck -j $((RANDOM % 3 + 1))
-                cmp -s whole resumed || fail "$name: other numbers from a checkpoint $every"
-            done
-        done
-    done
-else
-    left_out 'no traces'
-fi
