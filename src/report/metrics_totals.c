@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* How a word of a source's row joins that of the total. */
+typedef enum word_rule { RULE_ADD, RULE_MAX, RULE_COUNT, RULE_MIN } word_rule;
+
 struct metric_totals {
     const metric_store *m;
     size_t type_count;
     size_t scope;
     uint64_t **rows; /* per type: its reduced row */
     bool *active;    /* per type: its row is not all zero */
-    bool *adds;      /* per type: every word of its row adds up, as counters do */
+    uint8_t **rules; /* per type: the rule of each word of its row */
     uint64_t *row;   /* of one source */
 };
 
@@ -22,19 +25,27 @@ void metric_totals_destroy(metric_totals *totals)
         return;
     if (totals->rows)
         free(totals->rows[0]);
+    if (totals->rules)
+        free(totals->rules[0]);
     free(totals->rows);
     free(totals->active);
-    free(totals->adds);
+    free(totals->rules);
     free(totals->row);
     free(totals);
 }
 
-static bool only_adds(const metrics_type *t)
+static void fill_rules(const metrics_type *t, uint8_t *rules)
 {
-    for (size_t i = 0; i < t->field_count; i++)
-        if (t->fields[i].kind == LS_METRIC_KIND_PEAK || t->fields[i].kind == LS_METRIC_KIND_HISTOGRAM)
-            return false;
-    return true;
+    for (size_t i = 0; i < t->field_count; i++) {
+        uint8_t *rule = &rules[t->fields[i].word];
+        if (t->fields[i].kind == LS_METRIC_KIND_PEAK)
+            *rule = RULE_MAX;
+        if (t->fields[i].kind != LS_METRIC_KIND_HISTOGRAM)
+            continue;
+        rule[METRICS_HIST_COUNT] = RULE_COUNT;
+        rule[METRICS_HIST_MIN] = RULE_MIN;
+        rule[METRICS_HIST_MAX] = RULE_MAX;
+    }
 }
 
 ls_status metric_totals_create(const metric_store *m, metric_totals **out, ls_error *err)
@@ -50,21 +61,26 @@ ls_status metric_totals_create(const metric_store *m, metric_totals **out, ls_er
         totals->type_count = m->types.count;
         totals->rows = calloc(m->types.count + 1, sizeof *totals->rows);
         totals->active = calloc(m->types.count + 1, sizeof *totals->active);
-        totals->adds = calloc(m->types.count + 1, sizeof *totals->adds);
+        totals->rules = calloc(m->types.count + 1, sizeof *totals->rules);
         totals->row = calloc(longest + 1, sizeof *totals->row);
     }
     uint64_t *all = totals && totals->rows ? calloc(words + 1, sizeof *all) : NULL;
+    uint8_t *rules = totals && totals->rules ? calloc(words + 1, sizeof *rules) : NULL;
     if (all)
         totals->rows[0] = all;
-    if (!all || !totals->active || !totals->adds || !totals->row) {
+    if (rules)
+        totals->rules[0] = rules;
+    if (!all || !totals->active || !rules || !totals->row) {
         metric_totals_destroy(totals);
         *out = NULL;
         return ls_fail(err, LS_ERR_NOMEM, "no memory left for reading metrics");
     }
     for (size_t i = 0; i < m->types.count; i++) {
         totals->rows[i] = all;
-        totals->adds[i] = only_adds(m->types.at[i]);
+        totals->rules[i] = rules;
+        fill_rules(m->types.at[i], rules);
         all += m->types.at[i]->words;
+        rules += m->types.at[i]->words;
     }
     *out = totals;
     return LS_OK;
@@ -121,26 +137,42 @@ static ls_status load_run(metric_totals *totals, ls_error *err)
     return LS_OK;
 }
 
+/* Merges the packed row of one source, which has only the words that are not 0. A histogram's count comes before its
+ * minimum, and a minimum that is 0 does not come at all: then the total's is 0, too. */
+static void merge_packed(uint64_t *into, const uint8_t *rules, const uint8_t **p)
+{
+    size_t word = 0;
+    uint64_t least = 0; /* of the sources before, in the histogram at hand */
+    for (uint64_t count = metrics_take_number(p); count > 0; count--, word++) {
+        word += metrics_take_number(p);
+        uint64_t value = metrics_take_number(p);
+        switch ((word_rule)rules[word]) {
+        case RULE_COUNT:
+            least = into[word] == 0 ? UINT64_MAX : into[word + METRICS_HIST_MIN];
+            into[word + METRICS_HIST_MIN] = 0;
+            into[word] += value;
+            break;
+        case RULE_ADD:
+            into[word] += value;
+            break;
+        case RULE_MIN:
+            into[word] = value < least ? value : least;
+            break;
+        case RULE_MAX:
+            into[word] = value > into[word] ? value : into[word];
+            break;
+        }
+    }
+}
+
 static void load_interval(metric_totals *totals, const metrics_interval *interval)
 {
     const uint8_t *p = interval->packed, *end = p + interval->packed_bytes;
     for (size_t source = 0; p < end; source++) {
         source += metrics_take_number(&p);
         uint32_t type = totals->m->sources.at[source].type;
-        const metrics_type *t = totals->m->types.at[type];
-        bool adds = totals->adds[type];
-        uint64_t *row = adds ? totals->rows[type] : totals->row;
-        if (!adds)
-            memset(row, 0, t->words * sizeof *row);
         totals->active[type] = true;
-        size_t word = 0;
-        for (uint64_t count = metrics_take_number(&p); count > 0; count--, word++) {
-            word += metrics_take_number(&p);
-            uint64_t value = metrics_take_number(&p);
-            row[word] = adds ? row[word] + value : value;
-        }
-        if (!adds)
-            merge_row(t, totals->rows[type], row);
+        merge_packed(totals->rows[type], totals->rules[type], &p);
     }
 }
 
