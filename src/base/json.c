@@ -17,7 +17,10 @@ static void put(json_writer *j, const char *s, size_t bytes)
 
 static void put_char(json_writer *j, char c)
 {
-    put(j, &c, 1);
+    if (j->text != NULL)
+        text_addn(j->text, &c, 1);
+    else if (putc_unlocked(c, j->stream) == EOF) /* one thread writes a document */
+        j->write_failed = true;
 }
 
 static uint64_t level(const json_writer *j)
@@ -109,12 +112,22 @@ static void begin_container(json_writer *j, bool object)
     j->has_items &= ~level(j);
 }
 
+/* Most characters: printed as they are, in one byte. */
+static bool is_plain(char c)
+{
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+}
+
 static void put_quoted(json_writer *j, const char *s, size_t bytes)
 {
     put_char(j, '"');
     size_t plain = 0; /* start of the bytes that can be copied unchanged */
     for (size_t at = 0; at < bytes;) {
         uint32_t code = 0;
+        if (is_plain(s[at])) {
+            at++;
+            continue;
+        }
         size_t length = utf8_next(s + at, bytes - at, &code);
         if (length > 0 && code >= 0x20 && code != '"' && code != '\\' && code != 0x7F) {
             at += length;
