@@ -87,7 +87,8 @@ typedef struct ls_command_wiring {
     ls_port dma;            /* an ls_dma_ops */
     ls_cu_kernels *kernels; /* launches by number, for the orders; outlives the block */
     bool flush;             /* caches above L2 write back: a kernel's end flushes them */
-    uint32_t dies;          /* not 0: so many XCDs; cluster i belongs to number i % dies, whose L2 the flush is for too */
+    uint32_t
+        dies; /* not 0: so many XCDs; cluster i belongs to number i % dies, whose L2 the flush is for too */
 } ls_command_wiring;
 
 /* Provided port. */

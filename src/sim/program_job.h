@@ -34,8 +34,8 @@ typedef struct program_result {
     uint64_t link_bytes;   /* on links of the fabric: each message once for each link that it took */
     double host_seconds;   /* of the run, without building the machine */
     wl_transfer transfer;  /* of a workload that measures one */
-    wl_region region;      /* likewise, between two events: with the time that they take (command.event_cycles) */
-    size_t assumptions;    /* values of the platform that no source gives */
+    wl_region region;   /* likewise, between two events: with the time that they take (command.event_cycles) */
+    size_t assumptions; /* values of the platform that no source gives */
     hash128 hash;
 } program_result;
 

@@ -27,7 +27,7 @@ for fidelity in detailed basic; do
 done
 
 # Multicasts and arrivals of other blocks of a cluster.
-cluster=(synth:gemm-hopper,m=512,n=256,k=128,cluster_m=2 "${small[@]}" -s cluster.gpcs=2)
+cluster=('synth:gemm-hopper,m=512,n=256,k=128,cluster_m=2' "${small[@]}" -s cluster.gpcs=2)
 numbers one run "${cluster[@]}"
 grep -q 'tma_multicasts,counter,value,16,' one || fail "no multicast"
 for threads in 2 3 8; do

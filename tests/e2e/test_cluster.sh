@@ -87,6 +87,7 @@ OPCODE=HGMMA.SP.64x256x32.F32 SOURCES='1 R24' per sparse '1 1' '1 1' 4 matrices 
 OPCODE=HGMMA.64x128x16.F32 SOURCES='1 R24' per two '1 1' '1 1' 8 matrices 128
 
 # Groups: after four of one instruction each, a wait for all but N of them ends with group 4 - N.
+# shellcheck disable=SC2153 # OPEN and COUNT come from the caller
 groups() {
     times 4 '1 R24 HGMMA.64x256x16.F32 1 R24 1 0 0 0 NoVal'
     printf '0 WARPGROUP.DEPBAR.LE 0 0 %d 0 NoVal\n' "$OPEN"

@@ -60,7 +60,7 @@ refused 2 "a monitor's token needs --monitor" run "${fir[@]}" --monitor-token au
 refused 2 'its value TOKEN is empty' run "${fir[@]}" --monitor 0 --monitor-token ''
 
 # A sweep: points, workers and the best so far; a stop leaves the points that are done.
-points=(sweep fir -p r9nano --size 4096 --vary vector_cache.ways=1,2,4 --vary cu.waves_per_simd=1,2,4,8 --progress never)
+points=(sweep fir -p r9nano --size 4096 --vary 'vector_cache.ways=1,2,4' --vary 'cu.waves_per_simd=1,2,4,8' --progress never)
 cat >sweep.py <<'END'
 import json, re, subprocess, sys, time, urllib.request
 

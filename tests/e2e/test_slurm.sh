@@ -43,11 +43,7 @@ chmod +x bin/*
 grid=("synth:vector-add,n=2048" -p rtx3070 --set cores=2 --vary "core.scheduler=gto,lrr" --vary memory.channels=8..32*2)
 
 # Without Slurm: no directory of commands has its own.
-(
-    export PATH=$work/nothing
-    "$LOCKSTEP" sweep "${grid[@]}" -o none.db --slurm >stdout 2>stderr </dev/null
-    exit $?
-)
+env PATH="$work/nothing" "$LOCKSTEP" sweep "${grid[@]}" -o none.db --slurm >stdout 2>stderr </dev/null
 code=$?
 ((code == 3)) || fail "without Slurm the exit code is $code"
 grep -q 'the command sbatch is not here' stderr || fail "a missing Slurm is not told"

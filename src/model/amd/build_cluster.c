@@ -149,7 +149,8 @@ ls_status build_cluster(builder *b, uint32_t i, ls_error *err)
                                             .cus = &b->cus[(size_t)i * b->per_cluster],
                                             .cu_count = b->per_cluster,
                                             .caches = caches,
-                                            .cache_count = b->caches_per_cluster - b->spec->keeps_code, /* code is the last */
+                                            .cache_count = b->caches_per_cluster -
+                                                           b->spec->keeps_code, /* code is the last */
                                             .caches_below = b->arrays > 0,
                                             .flushes_only = b->xcds > 0,
                                             .acks = b->acks[i] },

@@ -49,7 +49,7 @@ typedef struct drv_dispatch {
     ls_groups which;                  /* of the work-groups: those that run; all zero: all */
     uint32_t dynamic_lds_bytes;
     uint32_t first_unit, unit_count; /* compute units that may have them; unit_count 0: all */
-    const void *kernarg; /* complete, hidden arguments too */
+    const void *kernarg;             /* complete, hidden arguments too */
     uint32_t kernarg_bytes, kernarg_align;
     const char *kernel; /* for traces, as is the target */
     amd_target target;

@@ -2,9 +2,9 @@
  * size (executed instructions), which is known for all of them, and a value (cycles), which is known for measured ones.
  *
  * A stratum of N units with the sizes X in all has the estimate X * (sum of measured y) / (sum of measured x). The
- * variance of that is N^2 * (1 - n/N) * s^2 / n, where s^2 is the variance of y - r * x over the n measured units, and
- * one more observation with the relative variance of all strata together (pooled). A stratum with one measured unit has
- * only the latter. */
+ * variance of that is N^2 * (1 - n/N) * s^2 / n. Here s^2 is the variance of y - r * x over the n measured units and
+ * one more observation, which has the relative variance of all strata together (pooled). A stratum with one measured
+ * unit has only that observation. */
 #ifndef WORKLOAD_SAMPLE_STATS_H
 #define WORKLOAD_SAMPLE_STATS_H
 

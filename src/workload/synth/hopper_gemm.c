@@ -11,10 +11,12 @@
  * Blocks are persistent if blocks_m or blocks_n is smaller than the number of tiles: block (x, y) makes the tiles
  * (x + i * blocks_m, y + j * blocks_n). The producer runs ahead into the next tile.
  *
- * splits > 1: block z of a tile makes its part of k, waits until the semaphore of the tile is z, adds the sums of the blocks
- * before it from global memory, and stores them there or, the last, as D. stream_blocks > 0: each block makes an equal
- * number of steps of consecutive tiles; a block that does not begin a tile stores its sums and raises its semaphore,
- * and the block that began it waits for these and adds them (Osama et al., Stream-K, arXiv:2301.03598). */
+ * splits > 1: block z of a tile makes its part of k and waits until the semaphore of the tile is z. It adds the sums of
+ * the blocks before it from global memory, and stores them there. The last block stores them as D.
+ *
+ * stream_blocks > 0 (Osama et al., Stream-K, arXiv:2301.03598): each block makes an equal number of steps of consecutive
+ * tiles. A block that does not begin a tile stores its sums and raises its semaphore. The block that began the tile waits
+ * for these sums and adds them. */
 #include "workload/synth/hopper_gemm.h"
 
 #include <inttypes.h>
