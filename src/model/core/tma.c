@@ -327,10 +327,11 @@ static uint32_t next_line(const transfers *from_record, tma_op *op, uint64_t *li
     while (op->index < op->count) {
         uint64_t first = op->base != 0 ? op->base : from_record->at[op->index] + from_record->move;
         uint64_t address = first + op->offset, at = address & ~(uint64_t)(LS_SECTOR_LINE_BYTES - 1);
+        if (sectors != 0 && at != *line) /* first: most transfers end with their line */
+            break;
         uint32_t from = (uint32_t)(address - at), bytes = LS_SECTOR_LINE_BYTES - from;
         bytes = bytes < op->width - op->offset ? bytes : op->width - op->offset;
-        if ((sectors != 0 && at != *line) ||
-            (op->kind == LS_BULK_STORE && ((from | bytes) % SECTOR_BYTES) != 0))
+        if (op->kind == LS_BULK_STORE && ((from | bytes) % SECTOR_BYTES) != 0)
             break;
         uint32_t last = (from + bytes - 1) / SECTOR_BYTES;
         sectors |= (2u << last) - (1u << from / SECTOR_BYTES);
