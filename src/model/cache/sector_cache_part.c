@@ -89,16 +89,22 @@ static void count_read(sector_cache *c, uint32_t sectors, uint32_t pending, uint
     uint32_t all = count_of(sectors), merged = count_of(pending), missed = count_of(missing);
     n->reads += all;
     n->accesses += all;
-    n->hits += all - merged - missed;
-    c->split->read_hits += all - merged - missed;
-    n->pending_hits += merged;
-    n->mshr_merges += merged;
-    c->split->read_pending_hits += merged;
-    c->split->read_merges += merged;
-    n->misses += new_line;
-    c->split->read_misses += new_line;
-    n->sector_misses += missed - new_line;
-    c->split->read_sector_misses += missed - new_line;
+    if (all != merged + missed) {
+        n->hits += all - merged - missed;
+        c->split->read_hits += all - merged - missed;
+    }
+    if (merged != 0) {
+        n->pending_hits += merged;
+        n->mshr_merges += merged;
+        c->split->read_pending_hits += merged;
+        c->split->read_merges += merged;
+    }
+    if (missed != 0) {
+        n->misses += new_line;
+        c->split->read_misses += new_line;
+        n->sector_misses += missed - new_line;
+        c->split->read_sector_misses += missed - new_line;
+    }
 }
 
 static void fetch(sector_cache *c, uint32_t i, uint64_t line_address, uint32_t missing, uint32_t token)

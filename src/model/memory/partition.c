@@ -64,26 +64,21 @@ static inline void arrive(partition *p, slice *s, uint32_t i, ls_cycle now)
     s->next = r->ready < s->next ? r->ready + 1 : s->next;
 }
 
-/* False: a coalescer has it. */
-static __attribute__((noinline)) bool receive_special(partition *p, slice *s, uint32_t i)
-{
-    p->special = true;
-    p->n.requests += ls_sector_count(&p->requests[i].message) - 1;
-    return s->coalesce == NULL || partition_coalesce(p, s, i);
-}
-
 static inline void receive(partition *p, ls_link *link, const ls_sector_message *message, ls_cycle now)
 {
     uint32_t i = index_pool_take(&p->request_pool, INDEX_LINKS(p->requests, next));
     pending_request *r = &p->requests[i];
+    slice *s = &p->slices[message->slice];
     r->message = *message;
     r->link = link;
-    slice *s = &p->slices[r->message.slice];
     p->n.requests++;
     ls_domain_pending(p->domain, 1);
-    if (LS_UNLIKELY(p->special || r->message.sectors != 0 || r->message.semaphore) &&
-        !receive_special(p, s, i))
-        return;
+    if (LS_UNLIKELY(p->special || message->sectors != 0 || message->semaphore)) {
+        p->special = true;
+        p->n.requests += ls_sector_count(message) - 1;
+        if (s->coalesce != NULL && !partition_coalesce(p, s, i))
+            return; /* the coalescer has it */
+    }
     arrive(p, s, i, now);
     if (!p->awake)
         wake_at(p, r->ready + 1);
@@ -311,7 +306,7 @@ MADE_TWICE bool look_up(partition *p, slice *s, bool special)
     sector_cache_outcome outcome;
     uint32_t bytes = r->message.byte_mask;
     if (special && p->halves && !again) {
-        half_step step = partition_half_step(p, s, i);
+        half_step step = partition_half_look(p, s, i);
         if (step != HALF_HERE)
             return step == HALF_GONE;
     }

@@ -139,6 +139,14 @@ typedef enum half_step {
     HALF_HERE  /* look it up */
 } half_step;
 half_step partition_half_step(partition *p, slice *s, uint32_t i);
+/* The same. Plain reads of a core, the most frequent ones, are not passed on. */
+static inline half_step partition_half_look(partition *p, slice *s, uint32_t i)
+{
+    const ls_sector_message *m = &p->requests[i].message;
+    if (m->kind != LS_SECTOR_READ || m->semaphore || m->half)
+        return partition_half_step(p, s, i);
+    return !m->away || s->away_reads < p->away_most ? HALF_HERE : HALF_WAIT;
+}
 /* Asks the home for the sectors of a miss; false if its home is here. */
 bool partition_half_ask(partition *p, slice *s, const sector_cache_miss *miss);
 extern const partition_half_ops partition_half;
@@ -146,9 +154,23 @@ extern const partition_half_ops partition_half;
 /* partition_line.c: requests for several sectors of a line. */
 sector_cache_outcome partition_line_look_up(partition *p, slice *s, uint32_t i);
 /* One of the MSHRs that request i waits for is filled; false: another one is not. */
-bool partition_line_filled(partition *p, uint32_t i, uint8_t level);
+static inline bool partition_line_filled(partition *p, uint32_t i, uint8_t level)
+{
+    pending_request *r = &p->requests[i];
+    if (level > r->message.level)
+        r->message.level = (unsigned)level & 3u;
+    return --r->left == 0;
+}
 /* The cycle in which the first answer can leave, after the present one. */
-ls_cycle partition_line_answer_at(const partition *p, const slice *s);
+static inline ls_cycle partition_line_answer_at(const partition *p, const slice *s)
+{
+    const pending_request *r = &p->requests[s->output.list.first];
+    ls_cycle at = p->now + 1, open = s->port_free / 100;
+    if (r->message.sectors == 0)
+        return at;
+    at = r->ready > at ? r->ready : at;
+    return open > at ? open : at;
+}
 
 /* A fill of several sectors, as it waits in slice.fills: the address of the line, the level, the sectors. */
 #define FILL_SECTORS_SHIFT 60

@@ -46,21 +46,3 @@ sector_cache_outcome partition_line_look_up(partition *p, slice *s, uint32_t i)
     r->ready = s->look_at;
     return outcome;
 }
-
-bool partition_line_filled(partition *p, uint32_t i, uint8_t level)
-{
-    pending_request *r = &p->requests[i];
-    if (level > r->message.level)
-        r->message.level = (unsigned)level & 3u;
-    return --r->left == 0;
-}
-
-ls_cycle partition_line_answer_at(const partition *p, const slice *s)
-{
-    const pending_request *r = &p->requests[s->output.list.first];
-    ls_cycle at = p->now + 1, open = s->port_free / 100;
-    if (r->message.sectors == 0)
-        return at;
-    at = r->ready > at ? r->ready : at;
-    return open > at ? open : at;
-}
