@@ -188,6 +188,63 @@ void partition_coalesce_answer(partition *p, slice *s, uint32_t i);
 /* The oldest request that waited and can go on; COALESCE_NONE: there is none now. */
 uint32_t partition_coalesce_next(partition *p, slice *s);
 
+/* ------------------------------------------------------------------------------------------------- queues */
+
+static inline void partition_put(partition *p, queue *q, uint32_t i)
+{
+    index_list_append(&q->list, INDEX_LINKS(p->requests, next), i);
+    q->count++;
+}
+
+static inline uint32_t partition_take(partition *p, queue *q)
+{
+    q->count--;
+    return index_list_pop(&q->list, INDEX_LINKS(p->requests, next));
+}
+
+/* While it sleeps. */
+static inline void partition_wake_at(partition *p, ls_cycle at)
+{
+    if (ls_event_scheduled(&p->timer)) {
+        if (p->timer.cycle <= at)
+            return;
+        ls_cancel(&p->timer);
+    }
+    ls_schedule_at(p->region, &p->timer, at);
+}
+
+static inline void partition_wake_now(partition *p, slice *s)
+{
+    s->next = 0;
+    p->awake = true;
+    ls_ticker_wake(&p->ticker);
+}
+
+/* A request is at the slice: the output port of the crossbar lets `width` through per cycle. */
+static inline void partition_arrive(partition *p, slice *s, uint32_t i, ls_cycle now)
+{
+    pending_request *r = &p->requests[i];
+    if (s->last_arrival < now) {
+        s->last_arrival = now;
+        s->arrived = 0;
+    } else if (s->arrived == p->width) {
+        s->last_arrival++;
+        s->arrived = 0;
+    }
+    s->arrived++;
+    r->ready = s->last_arrival + p->spec->delay_cycles;
+    partition_put(p, &s->delay, i);
+    s->next = r->ready < s->next ? r->ready + 1 : s->next;
+}
+
+/* partition.c. ready: DRAM takes it, as the caller knows. */
+bool partition_send_to_dram(partition *p, slice *s, const sector_cache_miss *miss, bool ready);
+
+/* partition_cycle.c */
+bool partition_tick(void *self, ls_cycle now);
+void partition_timer(void *self, ls_cycle now);
+void partition_output_event(void *self, ls_cycle now);
+
 /* partition_state.c: the state table of the block. */
 #define PARTITION_ROWS 20
 extern const ls_state_row partition_rows[PARTITION_ROWS];
