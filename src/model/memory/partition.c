@@ -12,6 +12,18 @@
 
 /* ------------------------------------------------------------------------------------------------ arrivals */
 
+/* False: a coalescer has it. */
+static inline bool receive_special(partition *p, slice *s, uint32_t i, ls_cycle now)
+{
+    if (!p->special)
+        partition_become_special(p);
+    p->n.requests += ls_sector_count(&p->requests[i].message) - 1;
+    if (s->coalesce != NULL && !partition_coalesce(p, s, i))
+        return false;
+    partition_arrive(p, s, i, now, true);
+    return true;
+}
+
 static inline void receive(partition *p, ls_link *link, const ls_sector_message *message, ls_cycle now)
 {
     uint32_t i = index_pool_take(&p->request_pool, INDEX_LINKS(p->requests, next));
@@ -22,12 +34,11 @@ static inline void receive(partition *p, ls_link *link, const ls_sector_message 
     p->n.requests++;
     ls_domain_pending(p->domain, 1);
     if (LS_UNLIKELY(p->special || message->sectors != 0 || message->semaphore)) {
-        p->special = true;
-        p->n.requests += ls_sector_count(message) - 1;
-        if (s->coalesce != NULL && !partition_coalesce(p, s, i))
-            return; /* the coalescer has it */
+        if (!receive_special(p, s, i, now))
+            return;
+    } else {
+        partition_arrive(p, s, i, now, false);
     }
-    partition_arrive(p, s, i, now);
     if (!p->awake)
         partition_wake_at(p, r->ready + 1);
 }
@@ -242,7 +253,7 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
     for (uint32_t i = 0; i < p->slice_count && ok; i++) {
         slice *s = &p->slices[i];
         s->owner = p;
-        s->next = LS_CYCLE_MAX;
+        s->next = s->answer_at = s->arrive_at = LS_CYCLE_MAX;
         s->delay.list = s->input.list = s->output.list = s->parked.list = s->home.list = s->held.list =
             INDEX_LIST_EMPTY;
         ls_event_init(&s->output_event, partition_output_event, s);

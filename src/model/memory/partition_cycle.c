@@ -8,6 +8,8 @@
 MADE_TWICE void answer(partition *p, slice *s, uint32_t i, bool special)
 {
     partition_put(p, &s->output, i);
+    if (special && s->output.count == 1 && !s->output_waiting)
+        s->answer_at = partition_line_answer_at(p, s);
     if (special && s->coalesce != NULL && p->requests[i].entry != COALESCE_NONE)
         partition_coalesce_answer(p, s, i);
 }
@@ -58,6 +60,7 @@ void partition_output_event(void *self, ls_cycle now)
     slice *s = self;
     (void)now;
     s->output_waiting = false;
+    s->answer_at = 0;
     partition_wake_now(s->owner, s);
 }
 
@@ -119,27 +122,6 @@ MADE_TWICE bool look_up(partition *p, slice *s, bool special)
     return true;
 }
 
-/* The next cycle with something to do, for slices that may have requests for several sectors. */
-static ls_cycle next_of(const partition *p, const slice *s)
-{
-    ls_cycle soon = p->now + 1, next = LS_CYCLE_MAX, at;
-    bool room = s->output.count < p->spec->output_queue;
-    if ((sector_cache_has_ready(&s->l2) && room) || sector_cache_front_miss(&s->l2) != NULL)
-        return soon;
-    if (has_look_up(s, true) && room)
-        next = s->look_at > soon ? s->look_at : soon;
-    if (s->output.count > 0 && !s->output_waiting && (at = partition_line_answer_at(p, s)) < next)
-        next = at;
-    if (!ring_empty(&s->fill_ring) && s->fill_at < next)
-        next = s->fill_at > soon ? s->fill_at : soon;
-    if (s->delay.count == 0)
-        return next;
-    at = p->requests[s->delay.list.first].ready + 1;
-    if (at <= p->now) /* it waits for the input queue */
-        return next;
-    return at < next ? at : next;
-}
-
 /* Several sectors have come. */
 static void fill_several(partition *p, slice *s, uint64_t filled)
 {
@@ -162,15 +144,11 @@ static void fill_several(partition *p, slice *s, uint64_t filled)
 
 /* In the order of a pipeline emptied from its end; each stage moves up to `width` requests. Returns the next
  * cycle with something to do. */
-MADE_TWICE ls_cycle run_slice(partition *p, slice *s, bool special)
+static inline ls_cycle run_plain(partition *p, slice *s)
 {
     const partition_spec *spec = p->spec;
     uint32_t token, left = p->width;
-    if (special && s->stalled_at != 0) { /* the queue was full in the cycles without a look as well */
-        p->n.input_stalls += p->now - s->stalled_at - 1;
-        s->stalled_at = 0;
-    }
-    while (s->output.count > 0 && !s->output_waiting && port_open(p, s) && send_answer(p, s, special) &&
+    while (s->output.count > 0 && !s->output_waiting && port_open(p, s) && send_answer(p, s, false) &&
            --left > 0) {
     }
     left = p->width;
@@ -178,23 +156,14 @@ MADE_TWICE ls_cycle run_slice(partition *p, slice *s, bool special)
         uint8_t level = sector_cache_ready_level(&s->l2);
         if (!sector_cache_next_ready(&s->l2, &token))
             break;
-        if (special && p->requests[token].message.sectors != 0) {
-            if (partition_line_filled(p, token, level))
-                answer(p, s, token, special);
-            continue; /* the way out takes them as slowly as it has to */
-        }
         p->requests[token].message.level = (unsigned)level & 3u;
-        answer(p, s, token, special);
+        answer(p, s, token, false);
         if (--left == 0)
             break;
     }
     left = p->width;
-    while (!ring_empty(&s->fill_ring) && (!special || s->fill_at <= p->now)) {
+    while (!ring_empty(&s->fill_ring)) {
         uint64_t filled = s->fills[ring_pop(&s->fill_ring)]; /* with its level in the lowest bits */
-        if (special && filled >> FILL_SECTORS_SHIFT != 0) {
-            fill_several(p, s, filled);
-            break;
-        }
         sector_cache_fill_from(&s->l2, filled & ~(uint64_t)(SECTOR_BYTES - 1), filled & (SECTOR_BYTES - 1));
         if (--left == 0)
             break;
@@ -204,9 +173,8 @@ MADE_TWICE ls_cycle run_slice(partition *p, slice *s, bool special)
     while ((miss = sector_cache_front_miss(&s->l2)) != NULL) {
         /* Often it does not, for many cycles. */
         bool ready =
-            !special &&
             ((const ls_dram_ops *)p->dram.ops)->ready(p->dram.self, miss->kind != SECTOR_CACHE_MISS_READ);
-        if ((!special && !ready) || !partition_send_to_dram(p, s, miss, ready)) {
+        if (!ready || !partition_send_to_dram(p, s, miss, ready)) {
             p->n.dram_stalls++;
             break;
         }
@@ -217,36 +185,150 @@ MADE_TWICE ls_cycle run_slice(partition *p, slice *s, bool special)
     left = p->width;
     /* At the end of the cycle before: so nobody has to look in that one. */
     for (uint32_t moved = 0; s->delay.count > 0 && p->requests[s->delay.list.first].ready < p->now; moved++) {
-        if (moved == p->width && !special)
+        if (moved == p->width)
             break;
         if (s->input.count >= spec->input_queue) {
-            if (!special || moved < p->width)
-                p->n.input_stalls++;
-            if (special)
-                s->stalled_at = p->now;
+            p->n.input_stalls++;
             break;
         }
         partition_put(p, &s->input, partition_take(p, &s->delay));
     }
-    while (has_look_up(s, special) && (!special || s->look_at <= p->now) &&
-           s->output.count < spec->output_queue && look_up(p, s, special) && --left > 0) {
+    while (has_look_up(s, false) && s->output.count < spec->output_queue && look_up(p, s, false) &&
+           --left > 0) {
     }
-    if (special && s->held.count > 0) {
-        uint32_t i = partition_coalesce_next(p, s);
-        if (i != COALESCE_NONE)
-            partition_arrive(p, s, i, p->now);
-        if (i != COALESCE_NONE && s->held.count > 0)
-            return p->now + 1;
-    }
-    if (special)
-        return next_of(p, s);
-    if (has_look_up(s, special) || (s->output.count > 0 && !s->output_waiting) || !ring_empty(&s->fill_ring) ||
+    if (has_look_up(s, false) || (s->output.count > 0 && !s->output_waiting) || !ring_empty(&s->fill_ring) ||
         sector_cache_has_ready(&s->l2) || sector_cache_front_miss(&s->l2) != NULL)
         return p->now + 1;
     if (s->delay.count == 0)
         return LS_CYCLE_MAX;
     ls_cycle ready = p->requests[s->delay.list.first].ready;
     return ready < p->now ? p->now + 1 : ready + 1;
+}
+
+/* ------------------------------------------------------------------ slices with requests for several sectors
+ *
+ * The same stages. Each has the cycle from which on it may have something to do, so that the others cost one comparison. */
+
+static void send_answers(partition *p, slice *s)
+{
+    uint32_t left = p->width;
+    while (s->output.count > 0 && !s->output_waiting && port_open(p, s) && send_answer(p, s, true) &&
+           --left > 0) {
+    }
+    s->answer_at = s->output.count > 0 && !s->output_waiting ? partition_line_answer_at(p, s) : LS_CYCLE_MAX;
+}
+
+static void answer_ready(partition *p, slice *s)
+{
+    uint32_t token, left = p->width;
+    while (sector_cache_has_ready(&s->l2) && s->output.count < p->spec->output_queue) {
+        uint8_t level = sector_cache_ready_level(&s->l2);
+        if (!sector_cache_next_ready(&s->l2, &token))
+            break;
+        if (p->requests[token].message.sectors != 0) {
+            if (partition_line_filled(p, token, level))
+                answer(p, s, token, true);
+            continue; /* the way out takes them as slowly as it has to */
+        }
+        p->requests[token].message.level = (unsigned)level & 3u;
+        answer(p, s, token, true);
+        if (--left == 0)
+            break;
+    }
+}
+
+static void take_fills(partition *p, slice *s)
+{
+    uint32_t left = p->width;
+    while (!ring_empty(&s->fill_ring) && s->fill_at <= p->now) {
+        uint64_t filled = s->fills[ring_pop(&s->fill_ring)]; /* with its level in the lowest bits */
+        if (filled >> FILL_SECTORS_SHIFT != 0) {
+            fill_several(p, s, filled);
+            break;
+        }
+        sector_cache_fill_from(&s->l2, filled & ~(uint64_t)(SECTOR_BYTES - 1), filled & (SECTOR_BYTES - 1));
+        if (--left == 0)
+            break;
+    }
+}
+
+static void send_misses(partition *p, slice *s)
+{
+    uint32_t left = p->width;
+    const sector_cache_miss *miss;
+    while ((miss = sector_cache_front_miss(&s->l2)) != NULL) {
+        if (!partition_send_to_dram(p, s, miss, false)) {
+            p->n.dram_stalls++;
+            break;
+        }
+        sector_cache_pop_miss(&s->l2);
+        if (--left == 0)
+            break;
+    }
+}
+
+/* All whose delay is over, at the end of the cycle before: so nobody has to look in that one. */
+static inline void take_arrivals(partition *p, slice *s)
+{
+    for (uint32_t moved = 0; s->arrive_at <= p->now; moved++) {
+        if (s->input.count >= p->spec->input_queue) {
+            p->n.input_stalls += moved < p->width;
+            s->stalled_at = p->now;
+            return;
+        }
+        partition_put(p, &s->input, partition_take(p, &s->delay));
+        s->arrive_at = s->delay.count > 0 ? p->requests[s->delay.list.first].ready + 1 : LS_CYCLE_MAX;
+    }
+}
+
+/* The oldest request that waited for an entry of the coalescer arrives; true if others still wait. */
+static __attribute__((noinline)) bool take_held(partition *p, slice *s)
+{
+    uint32_t i = partition_coalesce_next(p, s);
+    if (i == COALESCE_NONE)
+        return false;
+    partition_arrive(p, s, i, p->now, true);
+    return s->held.count > 0;
+}
+
+/* The next cycle with something to do. */
+static inline ls_cycle next_of(const partition *p, const slice *s)
+{
+    ls_cycle soon = p->now + 1, next = s->answer_at;
+    bool room = s->output.count < p->spec->output_queue;
+    if ((sector_cache_has_ready(&s->l2) && room) || sector_cache_front_miss(&s->l2) != NULL)
+        return soon;
+    if (has_look_up(s, true) && room && s->look_at < next)
+        next = s->look_at > soon ? s->look_at : soon;
+    if (!ring_empty(&s->fill_ring) && s->fill_at < next)
+        next = s->fill_at > soon ? s->fill_at : soon;
+    /* One that has arrived already waits for the input queue. */
+    return s->arrive_at > p->now && s->arrive_at < next ? s->arrive_at : next;
+}
+
+static inline ls_cycle run_lines(partition *p, slice *s)
+{
+    const ls_cycle now = p->now;
+    uint32_t left = p->width;
+    if (s->stalled_at != 0) { /* the queue was full in the cycles without a look as well */
+        p->n.input_stalls += now - s->stalled_at - 1;
+        s->stalled_at = 0;
+    }
+    if (s->answer_at <= now)
+        send_answers(p, s);
+    if (sector_cache_has_ready(&s->l2))
+        answer_ready(p, s);
+    if (!ring_empty(&s->fill_ring))
+        take_fills(p, s);
+    if (sector_cache_front_miss(&s->l2) != NULL)
+        send_misses(p, s);
+    take_arrivals(p, s);
+    while (s->look_at <= now && has_look_up(s, true) && s->output.count < p->spec->output_queue &&
+           look_up(p, s, true) && --left > 0) {
+    }
+    if (s->held.count > 0 && take_held(p, s))
+        return now + 1;
+    return next_of(p, s);
 }
 
 MADE_TWICE bool tick(partition *p, ls_cycle now, bool special)
@@ -256,13 +338,24 @@ MADE_TWICE bool tick(partition *p, ls_cycle now, bool special)
     for (uint32_t i = 0; i < p->slice_count; i++) {
         slice *s = &p->slices[i];
         if (s->next <= now)
-            s->next = run_slice(p, s, special);
+            s->next = special ? run_lines(p, s) : run_plain(p, s);
         next = s->next < next ? s->next : next;
     }
     p->awake = next == now + 1;
     if (!p->awake && next != LS_CYCLE_MAX)
         partition_wake_at(p, next);
     return p->awake;
+}
+
+/* Until now nobody has kept these cycles. */
+void partition_become_special(partition *p)
+{
+    p->special = true;
+    for (uint32_t i = 0; i < p->slice_count; i++) {
+        slice *s = &p->slices[i];
+        s->answer_at = s->output.count > 0 && !s->output_waiting ? 0 : LS_CYCLE_MAX;
+        s->arrive_at = s->delay.count > 0 ? p->requests[s->delay.list.first].ready + 1 : LS_CYCLE_MAX;
+    }
 }
 
 /* Apart, so that slices without all this have nothing of it in their way. */

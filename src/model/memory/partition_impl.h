@@ -76,6 +76,8 @@ typedef struct slice {
     uint64_t port_free; /* in hundredths of cycles: when the way out has room for the next answer; port_cost */
     /* Requests for several sectors take the tags, and the fills, for as long as they would one by one. */
     ls_cycle look_at, fill_at;
+    /* If special: cycles from which on the oldest request can leave the output, and the delay; LS_CYCLE_MAX: none can. */
+    ls_cycle answer_at, arrive_at;
     uint32_t line_token; /* of a line of which DRAM has not got all sectors yet, + 1; 0: there is none */
     ls_cycle
         stalled_at; /* the input queue was full in this cycle, and nothing has looked since; 0: it was not */
@@ -221,7 +223,7 @@ static inline void partition_wake_now(partition *p, slice *s)
 }
 
 /* A request is at the slice: the output port of the crossbar lets `width` through per cycle. */
-static inline void partition_arrive(partition *p, slice *s, uint32_t i, ls_cycle now)
+static inline void partition_arrive(partition *p, slice *s, uint32_t i, ls_cycle now, bool special)
 {
     pending_request *r = &p->requests[i];
     if (s->last_arrival < now) {
@@ -234,6 +236,8 @@ static inline void partition_arrive(partition *p, slice *s, uint32_t i, ls_cycle
     s->arrived++;
     r->ready = s->last_arrival + p->spec->delay_cycles;
     partition_put(p, &s->delay, i);
+    if (special)
+        s->arrive_at = r->ready < s->arrive_at ? r->ready + 1 : s->arrive_at;
     s->next = r->ready < s->next ? r->ready + 1 : s->next;
 }
 
@@ -241,6 +245,7 @@ static inline void partition_arrive(partition *p, slice *s, uint32_t i, ls_cycle
 bool partition_send_to_dram(partition *p, slice *s, const sector_cache_miss *miss, bool ready);
 
 /* partition_cycle.c */
+void partition_become_special(partition *p);
 bool partition_tick(void *self, ls_cycle now);
 void partition_timer(void *self, ls_cycle now);
 void partition_output_event(void *self, ls_cycle now);
