@@ -19,9 +19,9 @@ void collect_init(core *c)
         pipe_sub *s = &c->pipes.subs[sub];
         for (uint32_t u = 0; u < UNIT_COUNT; u++)
             s->issue[u] = s->execute[u] = NO_FLIGHT;
-        s->execute_next = LS_CYCLE_MAX;
         for (uint32_t k = 0; k < CORE_COLLECTORS_MAX; k++)
             s->collector[k] = NO_FLIGHT;
+        s->open = ~(1u << UNIT_memory);
     }
 }
 
@@ -87,32 +87,31 @@ static inline void advance_unit(pipe_sub *s, uint32_t unit, ls_cycle now)
     s->unit_base[unit] = now;
 }
 
-/* When to look at the unit again; LS_CYCLE_MAX: it has taken its instruction. tell: a timeline may want that. */
-static __attribute__((always_inline)) inline ls_cycle execute_unit(core *c, pipe_sub *s, uint32_t unit,
-                                                                   bool tell)
+/* tell: a timeline may want the instruction. */
+static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub *s, uint32_t unit, bool tell)
 {
     uint16_t index = s->execute[unit];
     if (s->unit_free[unit] > c->now)
-        return s->unit_free[unit];
+        return;
     const ls_inst *inst = c->flights.at[index].inst;
     if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && c->options.wgmma != NULL &&
         inst->class_ == LS_CLASS_tensor_group) {
         s->execute[unit] = NO_FLIGHT;
         s->execute_mask &= ~(1u << unit);
         wgmma_take(c, index);
-        return LS_CYCLE_MAX;
+        return;
     }
     const tensor_cost cost = core_cost(c, inst);
     const uint32_t latency = cost.latency;
     advance_unit(s, unit, c->now);
     if (latency < 64 && (s->unit_done[unit] >> latency & 1) != 0)
-        return c->now + 1;
+        return;
     /* The result leaves the unit latency + 1 cycles from now and is written one cycle later, or forwarded
      * before. */
     uint64_t forward = c->spec->forward_cycles < latency + 2 ? c->spec->forward_cycles : latency + 1;
     uint32_t slot = (uint32_t)(c->now + latency + 2 - forward) & WHEEL_MASK;
     if (c->pipes.buses[slot] >= c->spec->result_buses)
-        return c->now + 1;
+        return;
     c->pipes.buses[slot]++;
     if (latency < 64)
         s->unit_done[unit] |= UINT64_C(1) << latency;
@@ -135,24 +134,14 @@ static __attribute__((always_inline)) inline ls_cycle execute_unit(core *c, pipe
         c->flights.at[last].next = index;
     }
     c->pipes.wheel_count++;
-    return LS_CYCLE_MAX;
-}
-
-static inline ls_cycle sooner(ls_cycle a, ls_cycle b)
-{
-    return a < b ? a : b;
 }
 
 static __attribute__((always_inline)) inline void execute(core *c, bool tell)
 {
     for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
         pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
-        if (s->execute_next > c->now)
-            continue;
-        ls_cycle next = LS_CYCLE_MAX;
-        for (uint32_t set = s->execute_mask & ~(1u << UNIT_memory); set != 0; set &= set - 1)
-            next = sooner(execute_unit(c, s, (uint32_t)__builtin_ctz(set), tell), next);
-        s->execute_next = next;
+        for (uint32_t set = s->execute_mask & s->open; set != 0; set &= set - 1)
+            execute_unit(c, s, (uint32_t)__builtin_ctz(set), tell);
         if (s->execute_mask == 0)
             c->pipes.executing &= ~(subs & (~subs + 1));
     }
@@ -178,24 +167,25 @@ void collect_load_store(core *c)
         ldst_cycle(c);
         c->ldst.memory_next = ldst_next(c);
     }
-    if (c->pipes.to_memory == 0 || !ldst_can_take(c))
+    if (c->pipes.executing == 0 || !ldst_can_take(c))
         return;
     pipe_sub *from = NULL;
-    for (uint32_t subs = c->pipes.to_memory; subs != 0; subs &= subs - 1) {
+    for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
         pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
-        if (from == NULL ||
-            c->flights.at[s->execute[UNIT_memory]].uid < c->flights.at[from->execute[UNIT_memory]].uid)
+        if ((s->execute_mask >> UNIT_memory & 1) != 0 &&
+            (from == NULL ||
+             c->flights.at[s->execute[UNIT_memory]].uid < c->flights.at[from->execute[UNIT_memory]].uid))
             from = s;
     }
-    uint32_t sub = (uint32_t)(from - c->pipes.subs);
-    uint16_t index = from->execute[UNIT_memory];
-    from->execute[UNIT_memory] = NO_FLIGHT;
-    from->execute_mask &= ~(1u << UNIT_memory);
-    c->pipes.to_memory &= ~(1u << sub);
-    if (from->execute_mask == 0)
-        c->pipes.executing &= ~(1u << sub);
-    ldst_take(c, index);
-    c->ldst.memory_next = ldst_next(c);
+    if (from != NULL) {
+        uint16_t index = from->execute[UNIT_memory];
+        from->execute[UNIT_memory] = NO_FLIGHT;
+        from->execute_mask &= ~(1u << UNIT_memory);
+        if (from->execute_mask == 0)
+            c->pipes.executing &= ~(1u << (from - c->pipes.subs));
+        ldst_take(c, index);
+        c->ldst.memory_next = ldst_next(c);
+    }
 }
 
 /* ------------------------------------------------------------------------------------- operand collection */
@@ -242,10 +232,6 @@ static __attribute__((always_inline)) inline void dispatch_collected(core *c, pi
         s->execute[s->collector_unit[k]] = s->collector[k];
         s->execute_mask |= unit;
         c->pipes.executing |= 1u << sub;
-        if (s->collector_unit[k] == UNIT_memory)
-            c->pipes.to_memory |= 1u << sub;
-        else
-            s->execute_next = sooner(s->unit_free[s->collector_unit[k]], s->execute_next);
         s->collector[k] = NO_FLIGHT;
         s->collector_used &= ~(1u << k);
         s->collector_ready &= ~(1u << k);
@@ -363,14 +349,17 @@ void collect_operands(core *c)
 ls_cycle collect_unit_free(const core *c)
 {
     ls_cycle next = LS_CYCLE_MAX;
-    if (c->pipes.to_memory != 0)
-        return c->now + 1;
     for (uint32_t subs = c->pipes.collecting | c->pipes.executing; subs != 0; subs &= subs - 1) {
         const pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
+        if ((s->execute_mask >> UNIT_memory & 1) != 0)
+            return c->now + 1;
         if ((s->collector_used | s->issue_mask) != 0 &&
             (!s->stuck || (s->ready_units & ~s->execute_mask) != 0))
             return c->now + 1;
-        next = sooner(s->execute_next, next);
+        for (uint32_t set = s->execute_mask; set != 0; set &= set - 1) {
+            ls_cycle free_at = s->unit_free[__builtin_ctz(set)];
+            next = free_at < next ? free_at : next;
+        }
     }
     return next <= c->now ? c->now + 1 : next;
 }

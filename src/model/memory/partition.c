@@ -12,35 +12,48 @@
 
 /* ------------------------------------------------------------------------------------------------ arrivals */
 
-/* False: a coalescer has it. */
-static inline bool receive_special(partition *p, slice *s, uint32_t i, ls_cycle now)
+static inline slice *enter(partition *p, ls_link *link, const ls_sector_message *message, uint32_t *request)
 {
-    if (!p->special)
+    uint32_t i = index_pool_take(&p->request_pool, INDEX_LINKS(p->requests, next));
+    pending_request *r = &p->requests[i];
+    r->message = *message;
+    r->link = link;
+    ls_domain_pending(p->domain, 1);
+    *request = i;
+    return &p->slices[message->slice];
+}
+
+static inline void wake_for(partition *p, uint32_t request)
+{
+    if (!p->awake)
+        partition_wake_at(p, p->requests[request].ready + 1);
+}
+
+static __attribute__((noinline)) void receive_special(partition *p, ls_link *link,
+                                                      const ls_sector_message *message, ls_cycle now)
+{
+    uint32_t i;
+    slice *s = enter(p, link, message, &i);
+    if (LS_UNLIKELY(!p->special))
         partition_become_special(p);
-    p->n.requests += ls_sector_count(&p->requests[i].message) - 1;
-    if (s->coalesce != NULL && !partition_coalesce(p, s, i))
-        return false;
+    p->n.requests += ls_sector_count(message);
+    if (LS_UNLIKELY(s->coalesce != NULL) && !partition_coalesce(p, s, i))
+        return;
     partition_arrive(p, s, i, now, true);
-    return true;
+    wake_for(p, i);
 }
 
 static inline void receive(partition *p, ls_link *link, const ls_sector_message *message, ls_cycle now)
 {
-    uint32_t i = index_pool_take(&p->request_pool, INDEX_LINKS(p->requests, next));
-    pending_request *r = &p->requests[i];
-    slice *s = &p->slices[message->slice];
-    r->message = *message;
-    r->link = link;
-    p->n.requests++;
-    ls_domain_pending(p->domain, 1);
     if (LS_UNLIKELY(p->special || message->sectors != 0 || message->semaphore)) {
-        if (!receive_special(p, s, i, now))
-            return;
-    } else {
-        partition_arrive(p, s, i, now, false);
+        receive_special(p, link, message, now);
+        return;
     }
-    if (!p->awake)
-        partition_wake_at(p, r->ready + 1);
+    uint32_t i;
+    slice *s = enter(p, link, message, &i);
+    p->n.requests++;
+    partition_arrive(p, s, i, now, false);
+    wake_for(p, i);
 }
 
 /* Apart, so that the common way saves no registers for it. */
