@@ -3,6 +3,7 @@
 #include "model/core/cga.h"
 
 #define LINE_SECTORS (LS_SECTOR_LINE_BYTES / SECTOR_BYTES)
+#define ALL_SECTORS ((1u << LINE_SECTORS) - 1)
 #define LOST_BASE UINT64_C(0x7e0000000000) /* where copies go whose address the trace does not have */
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -331,10 +332,14 @@ static uint32_t next_line(const transfers *from_record, tma_op *op, uint64_t *li
             break;
         uint32_t from = (uint32_t)(address - at), bytes = LS_SECTOR_LINE_BYTES - from;
         bytes = bytes < op->width - op->offset ? bytes : op->width - op->offset;
-        if (op->kind == LS_BULK_STORE && ((from | bytes) % SECTOR_BYTES) != 0)
-            break;
-        uint32_t last = (from + bytes - 1) / SECTOR_BYTES;
-        sectors |= (2u << last) - (1u << from / SECTOR_BYTES);
+        if (LS_LIKELY(bytes == LS_SECTOR_LINE_BYTES)) {
+            sectors = ALL_SECTORS;
+        } else {
+            if (op->kind == LS_BULK_STORE && ((from | bytes) % SECTOR_BYTES) != 0)
+                break;
+            uint32_t last = (from + bytes - 1) / SECTOR_BYTES;
+            sectors |= (2u << last) - (1u << from / SECTOR_BYTES);
+        }
         *line = at;
         op->offset += bytes;
         if (op->offset == op->width) {

@@ -123,8 +123,8 @@ static void reply_done(void *state, uint32_t token, bool write)
 
 static const ls_dram_reply_ops reply_ops = { .ready = reply_ready, .done = reply_done };
 
-/* Sectors of a line are reads of their own with one token, so that DRAM's queue holds as many of them as of others. Those
- * that find no room follow. */
+/* Lines come only if each is in one row (mem_map_keeps_lines()). Its sectors are reads of their own with one token, so that
+ * DRAM's queue holds as many of them as of others. Those that find no room follow. */
 static bool read_line(partition *p, slice *s)
 {
     const ls_dram_ops *dram = dram_of(p);
@@ -140,13 +140,13 @@ static bool read_line(partition *p, slice *s)
             tap_dram(p->tap, p->region, p->told, miss->address, LS_STEP_DRAM);
     }
     uint32_t token = (s->line_token - 1) * p->slice_count + (uint32_t)(s - p->slices);
+    const ls_dram_place line = mem_map_dram(&p->map, miss->address);
     for (; miss->sectors != 0; miss->sectors &= (uint8_t)(miss->sectors - 1)) {
         if (!dram->ready(p->dram.self, false))
             return false;
-        uint64_t offset = (uint64_t)(uint32_t)__builtin_ctz(miss->sectors) * SECTOR_BYTES;
-        ls_dram_place at = mem_map_dram(&p->map, miss->address + offset);
+        uint32_t column = line.column | p->sector_columns[__builtin_ctz(miss->sectors)];
         dram->push(p->dram.self,
-                   &(ls_dram_request){ .bank = at.bank, .row = at.row, .column = at.column, .token = token });
+                   &(ls_dram_request){ .bank = line.bank, .row = line.row, .column = column, .token = token });
     }
     s->line_token = 0;
     return true;
@@ -249,6 +249,8 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
     p->slice_count = map->slices_per_channel;
     p->width = (uint32_t)p->spec->width;
     p->line_in_row = mem_map_line_in_row(map);
+    for (uint32_t i = 0; i < SECTORS_OF_LINE; i++)
+        p->sector_columns[i] = mem_map_dram(map, (uint64_t)i * SECTOR_BYTES).column;
     p->port_cost =
         p->spec->port_percent == 100 ? 0 : (uint32_t)(10000 / (p->spec->port_percent * p->spec->width));
     if (p->slice_count > SLICES_MAX)

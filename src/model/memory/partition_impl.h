@@ -13,6 +13,7 @@
 #include "model/memory/mem.h"
 
 #define SLICES_MAX 4
+#define SECTORS_OF_LINE (SECTOR_CACHE_LINE_BYTES / SECTOR_BYTES)
 
 typedef struct partition_counters {
     uint64_t requests, replies;
@@ -106,7 +107,8 @@ typedef struct partition {
     partition_counters n;
     mem_map map;
     uint32_t slice_count;
-    bool line_in_row; /* all sectors of a line are in one row of one bank */
+    bool line_in_row;                         /* all sectors of a line are in one row of one bank */
+    uint32_t sector_columns[SECTORS_OF_LINE]; /* of a line's sectors, behind that of the line */
     slice slices[SLICES_MAX];
     ls_link **to_core;
     pending_request *requests;
