@@ -239,7 +239,7 @@ static inline bool network_full(const core *c)
 /* sectors: as in ls_sector_message. */
 static inline ls_sector_message request_to(const core *c, const ls_sector_place *place, uint64_t address,
                                            uint32_t sectors, uint32_t byte_mask, uint32_t token,
-                                           ls_sector_kind kind, bool global, uint32_t how)
+                                           ls_sector_kind kind, bool global, uint32_t how, bool away)
 {
     return (ls_sector_message){ .address = address,
                                 .local = place->local,
@@ -249,6 +249,7 @@ static inline ls_sector_message request_to(const core *c, const ls_sector_place 
                                 .slice = LS_SECTOR_SLICE(place->slice),
                                 .sectors = (uint16_t)(sectors & 0xfu),
                                 .global = global,
+                                .away = away,
                                 .system = (how & REQUEST_SYSTEM) != 0,
                                 .semaphore = (how & REQUEST_SEMAPHORE) != 0,
                                 .kind = (uint8_t)kind };
@@ -258,7 +259,8 @@ static inline void network_push_line(core *c, uint64_t address, uint32_t sectors
                                      uint32_t token, ls_sector_kind kind, bool global, uint32_t how)
 {
     ls_sector_place place = mem_map_place_again(&c->ldst.map, address);
-    ls_sector_message message = request_to(c, &place, address, sectors, byte_mask, token, kind, global, how);
+    ls_sector_message message =
+        request_to(c, &place, address, sectors, byte_mask, token, kind, global, how, false);
     if (LS_UNLIKELY(c->ldst.owners != NULL || c->ldst.half_channels != 0) || OPTION_ON(c->options.translate) ||
         ls_tap_wants(c->tap, LS_TAP_REQUEST))
         request_apart(c, message, place.channel, how);
@@ -341,8 +343,7 @@ static bool send_at_once(core *c, uint64_t address, uint32_t sectors, uint32_t b
     ls_sector_message *slot = ls_link_send(c->ldst.to_memory[channel], 1);
     if (slot == NULL)
         return false;
-    *slot = request_to(c, &place, address, sectors, byte_mask, token, kind, true, 0);
-    slot->away = channel != place.channel;
+    *slot = request_to(c, &place, address, sectors, byte_mask, token, kind, true, 0, channel != place.channel);
     c->n.requests_sent += ls_sector_bits(sectors);
     return true;
 }

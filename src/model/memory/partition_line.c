@@ -12,7 +12,11 @@ static ls_cycle cycles_of(const partition *p, const ls_sector_message *m)
 static sector_cache_outcome write_sectors(partition *p, slice *s, uint32_t i)
 {
     pending_request *r = &p->requests[i];
-    r->left = r->left != 0 ? r->left : r->message.sectors;
+    if (r->left == 0) {
+        if (sector_cache_write_part(&s->l2, r->message.address, r->message.local, r->message.sectors))
+            return SECTOR_CACHE_HIT;
+        r->left = r->message.sectors;
+    }
     for (; r->left != 0; r->left &= r->left - 1) {
         uint64_t offset = (uint64_t)(uint32_t)__builtin_ctz(r->left) * SECTOR_BYTES;
         sector_cache_outcome outcome = sector_cache_stall_write(&s->l2, r->message.address + offset, i);
