@@ -33,6 +33,7 @@ typedef struct pipes {
     uint32_t all_collectors; /* of a sub-core: a bit each */
     /* Which sub-cores have something in a stage, a bit each: empty stages are not looked at. */
     uint32_t collecting, executing, writing;
+    uint32_t to_memory;         /* of those executing: an instruction waits for the load/store unit */
     uint16_t wheel[CORE_WHEEL]; /* flights by the cycle of their write-back */
     uint64_t wheel_used[CORE_WHEEL / 64];
     uint32_t wheel_count;
