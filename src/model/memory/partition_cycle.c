@@ -174,7 +174,7 @@ static inline ls_cycle run_plain(partition *p, slice *s)
         /* Often it does not, for many cycles. */
         bool ready =
             ((const ls_dram_ops *)p->dram.ops)->ready(p->dram.self, miss->kind != SECTOR_CACHE_MISS_READ);
-        if (!ready || !partition_send_to_dram(p, s, miss, ready)) {
+        if (!ready || !partition_send_to_dram(p, s, miss, true)) {
             p->n.dram_stalls++;
             break;
         }
