@@ -186,6 +186,15 @@ static COLD void schedule_slow(ls_region *region, ls_event *event, ls_cycle cycl
     }
 }
 
+static COLD void schedule_at_slow(ls_region *region, ls_event *event, ls_cycle cycle)
+{
+    if (!region->running) {
+        region->domain->touched = true;
+        region_sync(region);
+    }
+    schedule_slow(region, event, cycle);
+}
+
 static COLD void schedule_from_outside(ls_region *region, ls_event *event, uint64_t delay_cycles)
 {
     if (!region->running) {
@@ -195,13 +204,15 @@ static COLD void schedule_from_outside(ls_region *region, ls_event *event, uint6
     schedule_slow(region, event, region->now + delay_cycles);
 }
 
+/* From inside of the region's own cycle, and into the wheel: the common way. */
 void ls_schedule_at(ls_region *region, ls_event *event, ls_cycle cycle)
 {
-    if (!region->running) {
-        region->domain->touched = true;
-        region_sync(region);
+    if (LS_UNLIKELY(cycle - region->now >= region->reach)) {
+        schedule_at_slow(region, event, cycle);
+        return;
     }
-    schedule_slow(region, event, cycle);
+    hot_assert(event->region == NULL);
+    bucket_add_event(region, event, cycle);
 }
 
 void ls_schedule(ls_region *region, ls_event *event, uint64_t delay_cycles)

@@ -235,6 +235,90 @@ static void test_random(void **state)
     ls_engine_destroy(r.engine);
 }
 
+/* As partition_line.c does: at once if the cache can, else one by one. */
+static void write_line(rig *r, uint64_t line, uint32_t sectors, bool at_once)
+{
+    if (at_once && sector_cache_write_part(&r->cache, line, line, sectors))
+        return;
+    for (; sectors != 0; sectors &= sectors - 1) {
+        uint64_t at = line + (uint64_t)(uint32_t)__builtin_ctz(sectors) * SECTOR_BYTES;
+        if (sector_cache_stall_write(&r->cache, at, 0) == SECTOR_CACHE_HIT)
+            (void)sector_cache_write(&r->cache, at, at, UINT32_MAX, 0);
+    }
+}
+
+static void test_a_line_is_written_at_once(void **state)
+{
+    (void)state;
+    rig r;
+    rig_init(&r, small);
+    assert_int_equal(read_part(&r, LINE, 0x1, 1), SECTOR_CACHE_MISS);
+    assert_true(sector_cache_write_part(&r.cache, LINE, LINE, 0x7));
+    assert_int_equal(r.counters.writes, 3);
+    assert_int_equal(r.counters.pending_hits, 1);
+    assert_int_equal(r.counters.sector_misses, 2);
+    assert_true(sector_cache_write_part(&r.cache, 2 * LINE, 2 * LINE, 0xf));
+    assert_int_equal(r.counters.misses, 2);
+    assert_int_equal(r.counters.sector_misses, 5);
+    assert_int_equal(r.cache.dirty_lines, 2);
+    ls_engine_destroy(r.engine);
+}
+
+/* Two caches with the same reads, fills and writes, of which one writes line by line and the other sector by sector. */
+static void test_writes_are_as_one_by_one(void **state)
+{
+    (void)state;
+    rig r[2];
+    struct {
+        uint64_t line;
+        uint32_t sectors;
+    } flight[IN_FLIGHT];
+    uint32_t head = 0, tail = 0, random = 7;
+    rig_init(&r[0], small);
+    rig_init(&r[1], small);
+    for (uint32_t token = 0; token < REQUESTS; token++) {
+        random = random * 1664525u + 1013904223u;
+        uint64_t line = LINE + (random >> 8) % 20 * 128;
+        uint32_t sectors = (random >> 16) % 15 + 1, answered, step = random >> 28;
+        for (uint32_t k = 0; k < 2; k++) {
+            if (step < 8)
+                write_line(&r[k], line, sectors, k == 0);
+            else
+                (void)read_part(&r[k], line, sectors, token);
+        }
+        for (const sector_cache_miss *miss;
+             step != 12 && (miss = sector_cache_front_miss(&r[0].cache)) != NULL;) {
+            const sector_cache_miss *other = sector_cache_front_miss(&r[1].cache);
+            assert_int_equal(miss->address, other->address);
+            assert_int_equal(miss->kind, other->kind);
+            assert_int_equal(miss->sectors, other->sectors);
+            if (miss->kind == SECTOR_CACHE_MISS_READ) {
+                flight[tail % IN_FLIGHT].line = miss->address;
+                flight[tail++ % IN_FLIGHT].sectors = miss->sectors;
+            }
+            sector_cache_pop_miss(&r[0].cache);
+            sector_cache_pop_miss(&r[1].cache);
+        }
+        bool fills = head != tail && step % 3 == 0;
+        for (uint32_t k = 0; k < 2 && fills; k++) {
+            sector_cache_fill_part(&r[k].cache, flight[head % IN_FLIGHT].line,
+                                   flight[head % IN_FLIGHT].sectors, 0);
+            while (sector_cache_next_ready(&r[k].cache, &answered)) {
+            }
+            while (sector_cache_has_retry(&r[k].cache))
+                sector_cache_pop_retry(&r[k].cache);
+        }
+        head += fills;
+        assert_memory_equal(&r[0].counters, &r[1].counters, sizeof r[0].counters);
+        assert_int_equal(r[0].cache.dirty_lines, r[1].cache.dirty_lines);
+        assert_memory_equal(r[0].cache.lines, r[1].cache.lines,
+                            r[0].cache.line_count * sizeof *r[0].cache.lines);
+    }
+    assert_true(r[0].counters.hits > 100 && r[0].counters.pending_hits > 100);
+    ls_engine_destroy(r[0].engine);
+    ls_engine_destroy(r[1].engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +327,8 @@ int main(void)
         cmocka_unit_test(test_single_sectors_join),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_a_line_is_written_at_once),
+        cmocka_unit_test(test_writes_are_as_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -187,6 +187,8 @@ typedef struct sector_cache_part {
 } sector_cache_part;
 sector_cache_outcome sector_cache_read_part(sector_cache *c, uint64_t line_address, uint64_t index_address,
                                             uint32_t sectors, uint32_t token, sector_cache_part *out);
+/* Writes whole sectors of one line at once. False: it has done nothing, and they have to be written one by one. */
+bool sector_cache_write_part(sector_cache *c, uint64_t line_address, uint64_t index_address, uint32_t sectors);
 /* The sectors of such an entry of the miss queue came from below. */
 void sector_cache_fill_part(sector_cache *c, uint64_t line_address, uint32_t sectors, uint8_t level);
 

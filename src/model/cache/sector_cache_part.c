@@ -89,16 +89,22 @@ static void count_read(sector_cache *c, uint32_t sectors, uint32_t pending, uint
     uint32_t all = count_of(sectors), merged = count_of(pending), missed = count_of(missing);
     n->reads += all;
     n->accesses += all;
-    n->hits += all - merged - missed;
-    c->split->read_hits += all - merged - missed;
-    n->pending_hits += merged;
-    n->mshr_merges += merged;
-    c->split->read_pending_hits += merged;
-    c->split->read_merges += merged;
-    n->misses += new_line;
-    c->split->read_misses += new_line;
-    n->sector_misses += missed - new_line;
-    c->split->read_sector_misses += missed - new_line;
+    if (all != merged + missed) {
+        n->hits += all - merged - missed;
+        c->split->read_hits += all - merged - missed;
+    }
+    if (merged != 0) {
+        n->pending_hits += merged;
+        n->mshr_merges += merged;
+        c->split->read_pending_hits += merged;
+        c->split->read_merges += merged;
+    }
+    if (missed != 0) {
+        n->misses += new_line;
+        c->split->read_misses += new_line;
+        n->sector_misses += missed - new_line;
+        c->split->read_sector_misses += missed - new_line;
+    }
 }
 
 static void fetch(sector_cache *c, uint32_t i, uint64_t line_address, uint32_t missing, uint32_t token)
@@ -126,24 +132,34 @@ static void fetch(sector_cache *c, uint32_t i, uint64_t line_address, uint32_t m
     c->mshr_count += mshr->more;
 }
 
-sector_cache_outcome sector_cache_read_part(sector_cache *c, uint64_t line_address, uint64_t index_address,
-                                            uint32_t sectors, uint32_t token, sector_cache_part *out)
+/* All sectors are there. */
+static inline sector_cache_outcome read_hits(sector_cache *c, uint32_t i, uint32_t sectors)
 {
-    uint32_t i = find_line_again(c, line_address), victim = i, pending = 0, hits = 0, count = 0;
-    uint32_t mshrs[SECTORS];
-    *out = (sector_cache_part){ 0 };
-    if (i != SECTOR_CACHE_NONE) {
-        const sector_cache_line *line = &c->lines[i];
-        pending = line->pending & sectors;
-        hits = line->valid & ~(uint32_t)line->pending & (~(uint32_t)line->dirty | line->readable) & sectors;
-    } else {
+    uint32_t all = count_of(sectors);
+    c->counters->reads += all;
+    c->counters->accesses += all;
+    c->counters->hits += all;
+    c->split->read_hits += all;
+    tag_store_use(&c->tags, i);
+    return SECTOR_CACHE_HIT;
+}
+
+/* Some sectors are not there. i: their line, SECTOR_CACHE_NONE if that is not there yet; missing: those that are not on their
+ * way. */
+static __attribute__((noinline)) sector_cache_outcome read_some(sector_cache *c, uint64_t line_address,
+                                                                uint64_t index_address, uint32_t i,
+                                                                uint32_t sectors, uint32_t missing,
+                                                                uint32_t token, sector_cache_part *out)
+{
+    uint32_t victim = i, count = 0, mshrs[SECTORS];
+    uint32_t pending = i != SECTOR_CACHE_NONE ? c->lines[i].pending & sectors : 0;
+    if (i == SECTOR_CACHE_NONE) {
         victim = sector_cache_victim(c, set_of(c, index_address));
         if (victim == SECTOR_CACHE_NONE) {
             c->counters->fail_line++;
             return SECTOR_CACHE_FAIL;
         }
     }
-    uint32_t missing = sectors & ~(pending | hits);
     sector_cache_outcome outcome = find_all(c, line_address, pending, token, mshrs, &count);
     if (outcome != SECTOR_CACHE_HIT)
         return outcome;
@@ -165,7 +181,65 @@ sector_cache_outcome sector_cache_read_part(sector_cache *c, uint64_t line_addre
     if (missing != 0)
         fetch(c, victim, line_address, missing, token);
     *out = (sector_cache_part){ .waits = count + (missing != 0), .missed = missing };
-    return missing != 0 ? SECTOR_CACHE_MISS : count != 0 ? SECTOR_CACHE_PENDING : SECTOR_CACHE_HIT;
+    return missing != 0 ? SECTOR_CACHE_MISS : SECTOR_CACHE_PENDING;
+}
+
+sector_cache_outcome sector_cache_read_part(sector_cache *c, uint64_t line_address, uint64_t index_address,
+                                            uint32_t sectors, uint32_t token, sector_cache_part *out)
+{
+    uint32_t i = find_line_again(c, line_address), missing = sectors;
+    *out = (sector_cache_part){ 0 };
+    if (i != SECTOR_CACHE_NONE) {
+        const sector_cache_line *line = &c->lines[i];
+        uint32_t there = line->valid & (~(uint32_t)line->dirty | line->readable) & ~(uint32_t)line->pending;
+        if ((sectors & ~there) == 0)
+            return read_hits(c, i, sectors);
+        missing = sectors & ~(there | line->pending);
+    }
+    return read_some(c, line_address, index_address, i, sectors, missing, token, out);
+}
+
+bool sector_cache_write_part(sector_cache *c, uint64_t line_address, uint64_t index_address, uint32_t sectors)
+{
+    sector_cache_counters *n = c->counters;
+    /* Room for a write-back, in any case. */
+    if (c->stalled_count != 0 || c->spec->write_policy != WRITE_BACK || c->tags.kind != REPLACEMENT_LRU ||
+        miss_count(c) + 1 >= c->spec->miss_queue)
+        return false;
+    uint32_t i = find_line_again(c, line_address), all = count_of(sectors);
+    if (i == SECTOR_CACHE_NONE) {
+        i = sector_cache_victim(c, set_of(c, index_address));
+        if (i == SECTOR_CACHE_NONE)
+            return false;
+        sector_cache_allocate(c, i, line_address);
+        n->misses++;
+        c->split->write_misses++;
+        n->sector_misses += all - 1;
+        c->split->write_sector_misses += all - 1;
+    } else {
+        uint32_t hits = c->lines[i].valid & sectors, pending = c->lines[i].pending & sectors & ~hits;
+        uint32_t hit = count_of(hits), merged = count_of(pending);
+        n->hits += hit;
+        c->split->write_hits += hit;
+        n->pending_hits += merged;
+        c->split->write_pending_hits += merged;
+        n->sector_misses += all - hit - merged;
+        c->split->write_sector_misses += all - hit - merged;
+        tag_store_use(&c->tags, i);
+    }
+    n->writes += all;
+    n->accesses += all;
+    sector_cache_line *line = &c->lines[i];
+    uint8_t bits = (uint8_t)sectors, pending = line->pending & bits;
+    c->dirty_lines += line->dirty == 0;
+    line->dirty |= bits;
+    line->valid |= bits;
+    line->readable |= bits;
+    line->modified_on_fill |= pending;
+    line->readable_on_fill |= pending;
+    for (uint32_t left = sectors; left != 0; left &= left - 1)
+        line->dirty_bytes[__builtin_ctz(left)] = UINT32_MAX;
+    return true;
 }
 
 void sector_cache_fill_part(sector_cache *c, uint64_t line_address, uint32_t sectors, uint8_t level)

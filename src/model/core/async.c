@@ -87,7 +87,8 @@ static void async_event(void *self, ls_cycle now)
     ls_cycle next = tma_next(c, now);
     if (a->act_head != a->act_tail && a->acts[a->act_head % ASYNC_ACTS].at < next)
         next = a->acts[a->act_head % ASYNC_ACTS].at;
-    async_look(c, next);
+    if (next != LS_CYCLE_MAX) /* it is not scheduled while it runs, and all of this cycle is done */
+        ls_schedule_at(c->region, &a->event, next);
 }
 
 /* --------------------------------------------------------------------------------------------------- warps */

@@ -21,6 +21,7 @@ void collect_init(core *c)
             s->issue[u] = s->execute[u] = NO_FLIGHT;
         for (uint32_t k = 0; k < CORE_COLLECTORS_MAX; k++)
             s->collector[k] = NO_FLIGHT;
+        s->open = ~(1u << UNIT_memory);
     }
 }
 
@@ -90,7 +91,7 @@ static inline void advance_unit(pipe_sub *s, uint32_t unit, ls_cycle now)
 static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub *s, uint32_t unit, bool tell)
 {
     uint16_t index = s->execute[unit];
-    if (unit == UNIT_memory || s->unit_free[unit] > c->now)
+    if (s->unit_free[unit] > c->now)
         return;
     const ls_inst *inst = c->flights.at[index].inst;
     if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && c->options.wgmma != NULL &&
@@ -139,7 +140,7 @@ static __attribute__((always_inline)) inline void execute(core *c, bool tell)
 {
     for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
         pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
-        for (uint32_t set = s->execute_mask & ~(1u << UNIT_memory); set != 0; set &= set - 1)
+        for (uint32_t set = s->execute_mask & s->open; set != 0; set &= set - 1)
             execute_unit(c, s, (uint32_t)__builtin_ctz(set), tell);
         if (s->execute_mask == 0)
             c->pipes.executing &= ~(subs & (~subs + 1));
@@ -166,25 +167,24 @@ void collect_load_store(core *c)
         ldst_cycle(c);
         c->ldst.memory_next = ldst_next(c);
     }
-    if (c->pipes.executing == 0 || !ldst_can_take(c))
+    if (c->pipes.to_memory == 0 || !ldst_can_take(c))
         return;
-    pipe_sub *from = NULL;
-    for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
+    uint32_t sub = (uint32_t)__builtin_ctz(c->pipes.to_memory);
+    pipe_sub *from = &c->pipes.subs[sub];
+    for (uint32_t subs = c->pipes.to_memory & ~(1u << sub); subs != 0; subs &= subs - 1) {
         pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
-        if ((s->execute_mask >> UNIT_memory & 1) != 0 &&
-            (from == NULL ||
-             c->flights.at[s->execute[UNIT_memory]].uid < c->flights.at[from->execute[UNIT_memory]].uid))
+        if (c->flights.at[s->execute[UNIT_memory]].uid < c->flights.at[from->execute[UNIT_memory]].uid)
             from = s;
     }
-    if (from != NULL) {
-        uint16_t index = from->execute[UNIT_memory];
-        from->execute[UNIT_memory] = NO_FLIGHT;
-        from->execute_mask &= ~(1u << UNIT_memory);
-        if (from->execute_mask == 0)
-            c->pipes.executing &= ~(1u << (from - c->pipes.subs));
-        ldst_take(c, index);
-        c->ldst.memory_next = ldst_next(c);
-    }
+    sub = (uint32_t)(from - c->pipes.subs);
+    uint16_t index = from->execute[UNIT_memory];
+    from->execute[UNIT_memory] = NO_FLIGHT;
+    from->execute_mask &= ~(1u << UNIT_memory);
+    c->pipes.to_memory &= ~(1u << sub);
+    if (from->execute_mask == 0)
+        c->pipes.executing &= ~(1u << sub);
+    ldst_take(c, index);
+    c->ldst.memory_next = ldst_next(c);
 }
 
 /* ------------------------------------------------------------------------------------- operand collection */
@@ -231,6 +231,7 @@ static __attribute__((always_inline)) inline void dispatch_collected(core *c, pi
         s->execute[s->collector_unit[k]] = s->collector[k];
         s->execute_mask |= unit;
         c->pipes.executing |= 1u << sub;
+        c->pipes.to_memory |= (unit >> UNIT_memory & 1) << sub;
         s->collector[k] = NO_FLIGHT;
         s->collector_used &= ~(1u << k);
         s->collector_ready &= ~(1u << k);
@@ -348,10 +349,10 @@ void collect_operands(core *c)
 ls_cycle collect_unit_free(const core *c)
 {
     ls_cycle next = LS_CYCLE_MAX;
+    if (c->pipes.to_memory != 0)
+        return c->now + 1;
     for (uint32_t subs = c->pipes.collecting | c->pipes.executing; subs != 0; subs &= subs - 1) {
         const pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
-        if ((s->execute_mask >> UNIT_memory & 1) != 0)
-            return c->now + 1;
         if ((s->collector_used | s->issue_mask) != 0 &&
             (!s->stuck || (s->ready_units & ~s->execute_mask) != 0))
             return c->now + 1;

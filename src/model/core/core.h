@@ -418,6 +418,15 @@ static inline void ldst_queue(core *c, ls_sector_message message, uint32_t chann
     c->ldst.out_channel[at] = (uint16_t)channel;
 }
 
+/* With an L2 of two halves: the channel of the core's own half, which asks the home for the sector. */
+static inline uint32_t ldst_near_channel(const core *c, uint32_t home)
+{
+    const uint32_t half = c->ldst.half_channels;
+    if (half == 0 || (home >= half) == (c->ldst.half != 0))
+        return home;
+    return home < half ? home + half : home - half;
+}
+
 /* request.c */
 enum {
     REQUEST_VIRTUAL = 1,  /* the address passes the TLB, if there is one */

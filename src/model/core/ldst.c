@@ -237,21 +237,30 @@ static inline bool network_full(const core *c)
 }
 
 /* sectors: as in ls_sector_message. */
+static inline ls_sector_message request_to(const core *c, const ls_sector_place *place, uint64_t address,
+                                           uint32_t sectors, uint32_t byte_mask, uint32_t token,
+                                           ls_sector_kind kind, bool global, uint32_t how, bool away)
+{
+    return (ls_sector_message){ .address = address,
+                                .local = place->local,
+                                .byte_mask = byte_mask,
+                                .token = token,
+                                .core = (uint16_t)c->id,
+                                .slice = LS_SECTOR_SLICE(place->slice),
+                                .sectors = (uint16_t)(sectors & 0xfu),
+                                .global = global,
+                                .away = away,
+                                .system = (how & REQUEST_SYSTEM) != 0,
+                                .semaphore = (how & REQUEST_SEMAPHORE) != 0,
+                                .kind = (uint8_t)kind };
+}
+
 static inline void network_push_line(core *c, uint64_t address, uint32_t sectors, uint32_t byte_mask,
                                      uint32_t token, ls_sector_kind kind, bool global, uint32_t how)
 {
     ls_sector_place place = mem_map_place_again(&c->ldst.map, address);
-    ls_sector_message message = { .address = address,
-                                  .local = place.local,
-                                  .byte_mask = byte_mask,
-                                  .token = token,
-                                  .core = (uint16_t)c->id,
-                                  .slice = LS_SECTOR_SLICE(place.slice),
-                                  .sectors = (uint16_t)(sectors & 0xfu),
-                                  .global = global,
-                                  .system = (how & REQUEST_SYSTEM) != 0,
-                                  .semaphore = (how & REQUEST_SEMAPHORE) != 0,
-                                  .kind = (uint8_t)kind };
+    ls_sector_message message =
+        request_to(c, &place, address, sectors, byte_mask, token, kind, global, how, false);
     if (LS_UNLIKELY(c->ldst.owners != NULL || c->ldst.half_channels != 0) || OPTION_ON(c->options.translate) ||
         ls_tap_wants(c->tap, LS_TAP_REQUEST))
         request_apart(c, message, place.channel, how);
@@ -321,20 +330,32 @@ static inline bool network_send(core *c)
     return false;
 }
 
+/* A request for several sectors is written into its link if it is alone, and nothing else has to do with it. False if there is
+ * no room. */
+static bool send_at_once(core *c, uint64_t address, uint32_t sectors, uint32_t byte_mask, uint32_t token,
+                         ls_sector_kind kind)
+{
+    if (!ring_empty(&c->ldst.out_ring) || c->ldst.network_waiting || c->ldst.owners != NULL ||
+        c->options.translate != NULL || ls_tap_wants(c->tap, LS_TAP_REQUEST))
+        return false;
+    const ls_sector_place place = mem_map_place_again(&c->ldst.map, address);
+    const uint32_t channel = ldst_near_channel(c, place.channel);
+    ls_sector_message *slot = ls_link_send(c->ldst.to_memory[channel], 1);
+    if (slot == NULL)
+        return false;
+    *slot = request_to(c, &place, address, sectors, byte_mask, token, kind, true, 0, channel != place.channel);
+    c->n.requests_sent += ls_sector_bits(sectors);
+    return true;
+}
+
 /* A request for several sectors leaves without a look at the core if it is alone. Others wait for the core's cycle. */
 void ldst_bulk_request(core *c, uint64_t address, uint32_t sectors, uint32_t byte_mask, uint32_t token,
                        ls_sector_kind kind)
 {
-    bool alone = sectors != 0 && ring_empty(&c->ldst.out_ring) && !c->ldst.network_waiting;
-    network_push_line(c, address, sectors, kind == LS_SECTOR_READ ? 0 : byte_mask, token, kind, true,
-                      REQUEST_VIRTUAL);
-    if (alone && ring_count(&c->ldst.out_ring) == 1) {
-        uint32_t front = ring_front(&c->ldst.out_ring);
-        if (link_send(c, c->ldst.to_memory[c->ldst.out_channel[front]], front)) {
-            c->n.requests_sent += ls_sector_bits(sectors) - 1;
-            return;
-        }
-    }
+    uint32_t mask = kind == LS_SECTOR_READ ? 0 : byte_mask;
+    if (sectors != 0 && send_at_once(c, address, sectors, mask, token, kind))
+        return;
+    network_push_line(c, address, sectors, mask, token, kind, true, REQUEST_VIRTUAL);
     ls_ticker_wake(&c->ticker);
 }
 

@@ -113,6 +113,12 @@ static inline bool wgmma_has_work(const wgmma *g)
     return g->running != 0 || g->ready_head != g->ready_tail;
 }
 
+/* The instruction that runs is at its end, or none runs and one can begin. */
+static inline bool wgmma_is_due(const wgmma *g, ls_cycle now)
+{
+    return g->running != 0 ? g->end <= now : g->ready_head != g->ready_tail;
+}
+
 /* For a core without matrix instructions of warp groups in lock step. */
 static inline bool options_idle(const core *c)
 {

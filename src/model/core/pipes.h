@@ -9,6 +9,8 @@ typedef struct pipe_sub {
     uint16_t issue[UNIT_COUNT];        /* issue register per unit: flight or NO_FLIGHT */
     uint16_t execute[UNIT_COUNT];      /* collected, waiting for the unit */
     uint32_t issue_mask, execute_mask; /* units whose registers are taken */
+    uint32_t
+        open; /* units to look at: not memory's, which is for all sub-cores, nor one that a warp group has */
     uint16_t collector[CORE_COLLECTORS_MAX];
     uint8_t collector_waits[CORE_COLLECTORS_MAX]; /* operands not yet read */
     uint8_t collector_unit[CORE_COLLECTORS_MAX];
@@ -31,6 +33,7 @@ typedef struct pipes {
     uint32_t all_collectors; /* of a sub-core: a bit each */
     /* Which sub-cores have something in a stage, a bit each: empty stages are not looked at. */
     uint32_t collecting, executing, writing;
+    uint32_t to_memory;         /* of those executing: an instruction waits for the load/store unit */
     uint16_t wheel[CORE_WHEEL]; /* flights by the cycle of their write-back */
     uint64_t wheel_used[CORE_WHEEL / 64];
     uint32_t wheel_count;

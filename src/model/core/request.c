@@ -10,21 +10,15 @@ void ldst_put(core *c, const ls_sector_message *message, uint16_t channel)
     ldst_queue(c, told, channel);
 }
 
-/* The channel of the core's own half of L2 that asks the home for the sector. */
-static uint32_t near_channel(const core *c, ls_sector_message *message, uint32_t channel)
-{
-    if (channel / c->ldst.half_channels == c->ldst.half)
-        return channel;
-    message->away = true;
-    return channel < c->ldst.half_channels ? channel + c->ldst.half_channels : channel - c->ldst.half_channels;
-}
-
 void request_apart(core *c, ls_sector_message message, uint32_t channel, uint32_t how)
 {
     if (c->ldst.owners != NULL)
         channel = remote_request(c, &message, channel);
-    if (c->ldst.half_channels != 0 && channel < c->ldst.channels && !message.remote)
-        channel = near_channel(c, &message, channel);
+    if (channel < c->ldst.channels && !message.remote) {
+        uint32_t near = ldst_near_channel(c, channel);
+        message.away = near != channel;
+        channel = near;
+    }
     if ((how & REQUEST_VIRTUAL) != 0 && c->options.translate != NULL &&
         translate_holds(c, &message, (uint16_t)channel))
         return;

@@ -3,6 +3,7 @@
 #include "model/core/cga.h"
 
 #define LINE_SECTORS (LS_SECTOR_LINE_BYTES / SECTOR_BYTES)
+#define ALL_SECTORS ((1u << LINE_SECTORS) - 1)
 #define LOST_BASE UINT64_C(0x7e0000000000) /* where copies go whose address the trace does not have */
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -327,13 +328,18 @@ static uint32_t next_line(const transfers *from_record, tma_op *op, uint64_t *li
     while (op->index < op->count) {
         uint64_t first = op->base != 0 ? op->base : from_record->at[op->index] + from_record->move;
         uint64_t address = first + op->offset, at = address & ~(uint64_t)(LS_SECTOR_LINE_BYTES - 1);
+        if (sectors != 0 && at != *line) /* first: most transfers end with their line */
+            break;
         uint32_t from = (uint32_t)(address - at), bytes = LS_SECTOR_LINE_BYTES - from;
         bytes = bytes < op->width - op->offset ? bytes : op->width - op->offset;
-        if ((sectors != 0 && at != *line) ||
-            (op->kind == LS_BULK_STORE && ((from | bytes) % SECTOR_BYTES) != 0))
-            break;
-        uint32_t last = (from + bytes - 1) / SECTOR_BYTES;
-        sectors |= (2u << last) - (1u << from / SECTOR_BYTES);
+        if (LS_LIKELY(bytes == LS_SECTOR_LINE_BYTES)) {
+            sectors = ALL_SECTORS;
+        } else {
+            if (op->kind == LS_BULK_STORE && ((from | bytes) % SECTOR_BYTES) != 0)
+                break;
+            uint32_t last = (from + bytes - 1) / SECTOR_BYTES;
+            sectors |= (2u << last) - (1u << from / SECTOR_BYTES);
+        }
         *line = at;
         op->offset += bytes;
         if (op->offset == op->width) {
@@ -379,31 +385,46 @@ static bool send_line(core *c, tma_op *op, ls_cycle now)
     return true;
 }
 
-/* The next request of a copy. */
-static void send_request(core *c, uint32_t index, const transfers *from_record, ls_cycle now)
+static inline ls_sector_kind kind_of(const tma_op *op)
+{
+    return op->kind == LS_BULK_STORE    ? LS_SECTOR_WRITE
+           : op->kind == LS_BULK_REDUCE ? LS_SECTOR_ATOMIC
+                                        : LS_SECTOR_READ;
+}
+
+/* The next request of a copy; lines: it may be for several sectors. */
+static inline void send_request(core *c, uint32_t index, const transfers *from_record, ls_cycle now,
+                                ls_sector_kind kind, bool lines)
 {
     tma *t = &c->async->tma;
     tma_op *op = &t->ops[index];
-    bool write = op->kind == LS_BULK_STORE;
-    uint32_t token = (write ? TMA_STORE_TOKEN : TMA_TOKEN) | index, sectors = 0, count = 1, mask = UINT32_MAX;
-    ls_sector_kind kind = write                        ? LS_SECTOR_WRITE
-                          : op->kind == LS_BULK_REDUCE ? LS_SECTOR_ATOMIC
-                                                       : LS_SECTOR_READ;
+    uint32_t token = (kind == LS_SECTOR_WRITE ? TMA_STORE_TOKEN : TMA_TOKEN) | index, mask = UINT32_MAX;
     uint64_t address = 0;
-    if (t->step > 1 && kind != LS_SECTOR_ATOMIC)
-        sectors = next_line(from_record, op, &address);
-    if (sectors != 0)
+    uint32_t sectors = lines ? next_line(from_record, op, &address) : 0, count = 1;
+    if (LS_LIKELY(sectors != 0))
         count = ls_sector_bits(sectors);
     else
         address = next_sector(from_record, op, &mask);
-    count_for(c, op->warp);
-    if (is_grouped(op->kind))
+    if (kind != LS_SECTOR_READ)
         (void)move_sectors(t, now, count);
     ldst_bulk_request(c, address, sectors, mask, token, kind);
     c->n.async.tma.sectors += count;
     t->sectors += count;
     op->out += count;
     t->rate_free = later(t->rate_free, now << TMA_ONE_SHIFT) + (uint64_t)t->sector_cost * count;
+}
+
+/* As many requests of a copy as are made at once. */
+static void send_requests(core *c, uint32_t index, ls_cycle now)
+{
+    const tma *t = &c->async->tma;
+    const tma_op *op = &t->ops[index];
+    const transfers from_record = transfers_of(c, op);
+    const ls_sector_kind kind = kind_of(op);
+    const bool lines = t->step > 1 && kind != LS_SECTOR_ATOMIC;
+    count_for(c, op->warp);
+    for (uint32_t made = 0; made < t->burst && op->index < op->count && !is_full(c) && has_room(c); made++)
+        send_request(c, index, &from_record, now, kind, lines);
 }
 
 void tma_cycle(core *c, ls_cycle now)
@@ -427,9 +448,7 @@ void tma_cycle(core *c, ls_cycle now)
                 all_made(c, index, now);
             continue;
         }
-        const transfers from_record = transfers_of(c, op);
-        for (uint32_t made = 0; made < t->burst && op->index < op->count && !is_full(c) && has_room(c); made++)
-            send_request(c, index, &from_record, now);
+        send_requests(c, index, now);
         if (op->index == op->count)
             all_made(c, index, now);
     }

@@ -66,8 +66,11 @@ static ls_cycle units_free(const core *c, uint32_t first)
 static void set_units(core *c, ls_cycle until)
 {
     const wgmma *g = c->options.wgmma;
-    for (uint32_t i = 0; i < g->running; i++)
-        c->pipes.subs[c->flights.at[g->flights[i]].sub].unit_free[tensor_unit(c)] = until;
+    for (uint32_t i = 0; i < g->running; i++) {
+        pipe_sub *s = &c->pipes.subs[c->flights.at[g->flights[i]].sub];
+        s->unit_free[tensor_unit(c)] = until;
+        s->open &= ~(1u << tensor_unit(c));
+    }
 }
 
 static uint64_t port_taken(const core *c)
@@ -124,6 +127,7 @@ static void finish(core *c)
         const flight *f = &c->flights.at[index];
         uint32_t warp = f->warp;
         wgmma_warp *w = &g->warps[warp];
+        c->pipes.subs[f->sub].open |= 1u << tensor_unit(c);
         w->pending[f->group % WGMMA_GROUPS]--;
         if (front_waits_for(c, warp) == FRONT_WAIT_GROUPS && !is_open(w))
             front_let_go(c, warp, c->now);

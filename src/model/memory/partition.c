@@ -10,83 +10,50 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------- queues */
+/* ------------------------------------------------------------------------------------------------ arrivals */
 
-static inline void put(partition *p, queue *q, uint32_t i)
-{
-    index_list_append(&q->list, INDEX_LINKS(p->requests, next), i);
-    q->count++;
-}
-
-static inline uint32_t take(partition *p, queue *q)
-{
-    q->count--;
-    return index_list_pop(&q->list, INDEX_LINKS(p->requests, next));
-}
-
-static inline index_links dram_links(const partition *p)
-{
-    return (index_links){ .first = p->dram_next, .stride = sizeof *p->dram_next };
-}
-
-/* While it sleeps. */
-static void wake_at(partition *p, ls_cycle at)
-{
-    if (ls_event_scheduled(&p->timer)) {
-        if (p->timer.cycle <= at)
-            return;
-        ls_cancel(&p->timer);
-    }
-    ls_schedule_at(p->region, &p->timer, at);
-}
-
-static void wake_now(partition *p, slice *s)
-{
-    s->next = 0;
-    p->awake = true;
-    ls_ticker_wake(&p->ticker);
-}
-
-/* A request is at the slice: the output port of the crossbar lets `width` through per cycle. */
-static inline void arrive(partition *p, slice *s, uint32_t i, ls_cycle now)
-{
-    pending_request *r = &p->requests[i];
-    if (s->last_arrival < now) {
-        s->last_arrival = now;
-        s->arrived = 0;
-    } else if (s->arrived == p->width) {
-        s->last_arrival++;
-        s->arrived = 0;
-    }
-    s->arrived++;
-    r->ready = s->last_arrival + p->spec->delay_cycles;
-    put(p, &s->delay, i);
-    s->next = r->ready < s->next ? r->ready + 1 : s->next;
-}
-
-/* False: a coalescer has it. */
-static __attribute__((noinline)) bool receive_special(partition *p, slice *s, uint32_t i)
-{
-    p->special = true;
-    p->n.requests += ls_sector_count(&p->requests[i].message) - 1;
-    return s->coalesce == NULL || partition_coalesce(p, s, i);
-}
-
-static inline void receive(partition *p, ls_link *link, const ls_sector_message *message, ls_cycle now)
+static inline slice *enter(partition *p, ls_link *link, const ls_sector_message *message, uint32_t *request)
 {
     uint32_t i = index_pool_take(&p->request_pool, INDEX_LINKS(p->requests, next));
     pending_request *r = &p->requests[i];
     r->message = *message;
     r->link = link;
-    slice *s = &p->slices[r->message.slice];
-    p->n.requests++;
     ls_domain_pending(p->domain, 1);
-    if (LS_UNLIKELY(p->special || r->message.sectors != 0 || r->message.semaphore) &&
-        !receive_special(p, s, i))
-        return;
-    arrive(p, s, i, now);
+    *request = i;
+    return &p->slices[message->slice];
+}
+
+static inline void wake_for(partition *p, uint32_t request)
+{
     if (!p->awake)
-        wake_at(p, r->ready + 1);
+        partition_wake_at(p, p->requests[request].ready + 1);
+}
+
+static __attribute__((noinline)) void receive_special(partition *p, ls_link *link,
+                                                      const ls_sector_message *message, ls_cycle now)
+{
+    uint32_t i;
+    slice *s = enter(p, link, message, &i);
+    if (LS_UNLIKELY(!p->special))
+        partition_become_special(p);
+    p->n.requests += ls_sector_count(message);
+    if (LS_UNLIKELY(s->coalesce != NULL) && !partition_coalesce(p, s, i))
+        return;
+    partition_arrive(p, s, i, now, true);
+    wake_for(p, i);
+}
+
+static inline void receive(partition *p, ls_link *link, const ls_sector_message *message, ls_cycle now)
+{
+    if (LS_UNLIKELY(p->special || message->sectors != 0 || message->semaphore)) {
+        receive_special(p, link, message, now);
+        return;
+    }
+    uint32_t i;
+    slice *s = enter(p, link, message, &i);
+    p->n.requests++;
+    partition_arrive(p, s, i, now, false);
+    wake_for(p, i);
 }
 
 /* Apart, so that the common way saves no registers for it. */
@@ -108,6 +75,11 @@ static void partition_receive(void *state, ls_link *link, const void *payload, l
 
 /* --------------------------------------------------------------------------------------------------- DRAM */
 
+static inline index_links dram_links(const partition *p)
+{
+    return (index_links){ .first = p->dram_next, .stride = sizeof *p->dram_next };
+}
+
 static const ls_dram_ops *dram_of(const partition *p)
 {
     return p->dram.ops;
@@ -124,7 +96,7 @@ static inline void fill(partition *p, uint32_t token)
     slice *s = &p->slices[token % p->slice_count];
     s->fills[ring_push(&s->fill_ring)] = p->dram_reads[token / p->slice_count] | LS_SECTOR_DRAM;
     index_pool_give(&p->dram_pool, dram_links(p), token / p->slice_count);
-    wake_now(p, s);
+    partition_wake_now(p, s);
 }
 
 static __attribute__((noinline)) void tell_and_fill(partition *p, uint32_t token)
@@ -151,11 +123,8 @@ static void reply_done(void *state, uint32_t token, bool write)
 
 static const ls_dram_reply_ops reply_ops = { .ready = reply_ready, .done = reply_done };
 
-/* Functions with `special` are made twice: for partitions that are, and for those that are not. */
-#define MADE_TWICE static inline __attribute__((always_inline))
-
-/* Sectors of a line are reads of their own with one token, so that DRAM's queue holds as many of them as of others. Those
- * that find no room follow. */
+/* Lines come only if each is in one row (mem_map_keeps_lines()). Its sectors are reads of their own with one token, so that
+ * DRAM's queue holds as many of them as of others. Those that find no room follow. */
 static bool read_line(partition *p, slice *s)
 {
     const ls_dram_ops *dram = dram_of(p);
@@ -171,21 +140,19 @@ static bool read_line(partition *p, slice *s)
             tap_dram(p->tap, p->region, p->told, miss->address, LS_STEP_DRAM);
     }
     uint32_t token = (s->line_token - 1) * p->slice_count + (uint32_t)(s - p->slices);
+    const ls_dram_place line = mem_map_dram(&p->map, miss->address);
     for (; miss->sectors != 0; miss->sectors &= (uint8_t)(miss->sectors - 1)) {
         if (!dram->ready(p->dram.self, false))
             return false;
-        uint64_t offset = (uint64_t)(uint32_t)__builtin_ctz(miss->sectors) * SECTOR_BYTES;
-        ls_dram_place at = mem_map_dram(&p->map, miss->address + offset);
+        uint32_t column = line.column | p->sector_columns[__builtin_ctz(miss->sectors)];
         dram->push(p->dram.self,
-                   &(ls_dram_request){ .bank = at.bank, .row = at.row, .column = at.column, .token = token });
+                   &(ls_dram_request){ .bank = line.bank, .row = line.row, .column = column, .token = token });
     }
     s->line_token = 0;
     return true;
 }
 
-/* ready: DRAM takes it, as the caller knows. */
-static __attribute__((noinline)) bool send_to_dram(partition *p, slice *s, const sector_cache_miss *miss,
-                                                   bool ready)
+bool partition_send_to_dram(partition *p, slice *s, const sector_cache_miss *miss, bool ready)
 {
     const ls_dram_ops *dram = dram_of(p);
     bool write = miss->kind != SECTOR_CACHE_MISS_READ;
@@ -237,286 +204,6 @@ static __attribute__((noinline)) bool send_to_dram(partition *p, slice *s, const
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ a cycle */
-
-MADE_TWICE void answer(partition *p, slice *s, uint32_t i, bool special)
-{
-    put(p, &s->output, i);
-    if (special && s->coalesce != NULL && p->requests[i].entry != COALESCE_NONE)
-        partition_coalesce_answer(p, s, i);
-}
-
-/* A port that reaches less than its width is busy for longer with each answer. */
-static inline bool port_open(const partition *p, const slice *s)
-{
-    return s->port_free < (p->now + 1) * 100;
-}
-
-/* False if the network has no room, or if it has not come to the last of several sectors. */
-MADE_TWICE bool send_answer(partition *p, slice *s, bool special)
-{
-    uint32_t i = s->output.list.first;
-    pending_request *r = &p->requests[i];
-    uint32_t sectors = special ? r->message.sectors : 0;
-    if (special && sectors != 0 && r->ready > p->now)
-        return false;
-    ls_link *link = special && r->message.half ? p->ways[PARTITION_HALF_ANSWER] : p->to_core[r->message.core];
-    ls_sector_message *message = ls_link_send(link, 1);
-    if (LS_UNLIKELY(message == NULL)) {
-        p->n.output_stalls++;
-        s->output_waiting = true;
-        ls_link_wait(link, &s->output_event);
-        return false;
-    }
-    *message = r->message;
-    if (LS_UNLIKELY(r->message.number != 0))
-        tap_request(p->tap, p->region, &r->message, LS_STEP_REPLY);
-    (void)take(p, &s->output);
-    uint32_t cost = p->port_cost;
-    if (special && sectors != 0) {
-        uint32_t count = ls_sector_count(&r->message);
-        cost = count * (cost != 0 ? cost : 100 / p->width);
-        p->n.replies += count - 1;
-    }
-    if (cost != 0)
-        s->port_free = (s->port_free > p->now * 100 ? s->port_free : p->now * 100) + cost;
-    index_pool_give(&p->request_pool, INDEX_LINKS(p->requests, next), i);
-    p->n.replies++;
-    ls_domain_pending(p->domain, -1);
-    ls_domain_progress(p->domain);
-    return true;
-}
-
-static void output_event(void *self, ls_cycle now)
-{
-    slice *s = self;
-    (void)now;
-    s->output_waiting = false;
-    wake_now(s->owner, s);
-}
-
-MADE_TWICE bool has_look_up(const slice *s, bool special)
-{
-    return s->input.count > 0 || sector_cache_has_retry(&s->l2) || (special && s->home.count > 0);
-}
-
-/* The oldest request; requests that stalled at a full MSHR come first when that is free. False if the cache
- * cannot take it now. A stalled request keeps its buffer entry of the link. */
-MADE_TWICE bool look_up(partition *p, slice *s, bool special)
-{
-    bool again = sector_cache_has_retry(&s->l2);
-    queue *from = special && s->home.count > 0 ? &s->home : &s->input;
-    uint32_t i = again ? sector_cache_peek_retry(&s->l2) : from->list.first;
-    pending_request *r = &p->requests[i];
-    sector_cache_outcome outcome;
-    uint32_t bytes = r->message.byte_mask;
-    if (special && p->halves && !again) {
-        half_step step = partition_half_step(p, s, i);
-        if (step != HALF_HERE)
-            return step == HALF_GONE;
-    }
-    if (special && r->message.semaphore) {
-        if (r->message.kind == LS_SECTOR_READ && !again && !partition_semaphore(p, s, from, i))
-            return true;
-        bytes = SEMAPHORE_BYTES;
-    }
-    sector_cache_set_global(&s->l2, r->message.global);
-    if (special && p->spec->ideal)
-        sector_cache_warm(&s->l2, r->message.address, r->message.local);
-    if (special && r->message.sectors != 0) {
-        outcome = partition_line_look_up(p, s, i);
-    } else if (r->message.kind == LS_SECTOR_WRITE) {
-        outcome = sector_cache_stall_write(&s->l2, r->message.address, i);
-        if (LS_LIKELY(outcome == SECTOR_CACHE_HIT))
-            outcome = sector_cache_write(&s->l2, r->message.address, r->message.local, bytes, i);
-    } else {
-        outcome = sector_cache_read(&s->l2, r->message.address, r->message.local, i,
-                                    r->message.kind == LS_SECTOR_ATOMIC);
-    }
-    if (outcome == SECTOR_CACHE_FAIL)
-        return false;
-    if (LS_UNLIKELY(again))
-        sector_cache_pop_retry(&s->l2);
-    else
-        (void)take(p, from);
-    if (special && r->message.away && outcome == SECTOR_CACHE_MISS && r->message.sectors == 0)
-        s->away_reads++;
-    if (LS_UNLIKELY(r->message.number != 0))
-        tap_look_up(p->tap, p->region, &p->told, &r->message, outcome);
-    if (LS_UNLIKELY(outcome == SECTOR_CACHE_STALLED))
-        return true;
-    if (special && r->message.semaphore && r->message.kind != LS_SECTOR_READ)
-        (void)partition_semaphore(p, s, from, i);
-    ls_link_release(r->link, 1);
-    if (r->message.kind == LS_SECTOR_WRITE || outcome == SECTOR_CACHE_HIT)
-        answer(p, s, i, special);
-    return true;
-}
-
-/* The next cycle with something to do, for slices that may have requests for several sectors. */
-static ls_cycle next_of(const partition *p, const slice *s)
-{
-    ls_cycle soon = p->now + 1, next = LS_CYCLE_MAX, at;
-    bool room = s->output.count < p->spec->output_queue;
-    if ((sector_cache_has_ready(&s->l2) && room) || sector_cache_front_miss(&s->l2) != NULL)
-        return soon;
-    if (has_look_up(s, true) && room)
-        next = s->look_at > soon ? s->look_at : soon;
-    if (s->output.count > 0 && !s->output_waiting && (at = partition_line_answer_at(p, s)) < next)
-        next = at;
-    if (!ring_empty(&s->fill_ring) && s->fill_at < next)
-        next = s->fill_at > soon ? s->fill_at : soon;
-    if (s->delay.count == 0)
-        return next;
-    at = p->requests[s->delay.list.first].ready + 1;
-    if (at <= p->now) /* it waits for the input queue */
-        return next;
-    return at < next ? at : next;
-}
-
-/* Several sectors have come. */
-static void fill_several(partition *p, slice *s, uint64_t filled)
-{
-    uint32_t sectors = (uint32_t)(filled >> FILL_SECTORS_SHIFT);
-    uint64_t address = filled & ((UINT64_C(1) << FILL_SECTORS_SHIFT) - SECTOR_CACHE_LINE_BYTES);
-    sector_cache_fill_part(&s->l2, address, sectors, filled & 3);
-    s->fill_at = p->now + (ls_sector_bits(sectors) + p->width - 1) / p->width;
-    while (sector_cache_has_ready(&s->l2) && s->output.count < p->spec->output_queue) {
-        uint32_t token = sector_cache_peek_ready(&s->l2);
-        if (p->requests[token].message.sectors == 0)
-            break;
-        uint8_t level = sector_cache_ready_level(&s->l2);
-        (void)sector_cache_next_ready(&s->l2, &token);
-        if (partition_line_filled(p, token, level)) {
-            p->requests[token].ready = p->now + 2; /* a cycle to be answered, and one to leave */
-            answer(p, s, token, true);
-        }
-    }
-}
-
-/* In the order of a pipeline emptied from its end; each stage moves up to `width` requests. Returns the next
- * cycle with something to do. */
-MADE_TWICE ls_cycle run_slice(partition *p, slice *s, bool special)
-{
-    const partition_spec *spec = p->spec;
-    uint32_t token, left = p->width;
-    if (special && s->stalled_at != 0) { /* the queue was full in the cycles without a look as well */
-        p->n.input_stalls += p->now - s->stalled_at - 1;
-        s->stalled_at = 0;
-    }
-    while (s->output.count > 0 && !s->output_waiting && port_open(p, s) && send_answer(p, s, special) &&
-           --left > 0) {
-    }
-    left = p->width;
-    while (sector_cache_has_ready(&s->l2) && s->output.count < spec->output_queue) {
-        uint8_t level = sector_cache_ready_level(&s->l2);
-        if (!sector_cache_next_ready(&s->l2, &token))
-            break;
-        if (special && p->requests[token].message.sectors != 0) {
-            if (partition_line_filled(p, token, level))
-                answer(p, s, token, special);
-            continue; /* the way out takes them as slowly as it has to */
-        }
-        p->requests[token].message.level = (unsigned)level & 3u;
-        answer(p, s, token, special);
-        if (--left == 0)
-            break;
-    }
-    left = p->width;
-    while (!ring_empty(&s->fill_ring) && (!special || s->fill_at <= p->now)) {
-        uint64_t filled = s->fills[ring_pop(&s->fill_ring)]; /* with its level in the lowest bits */
-        if (special && filled >> FILL_SECTORS_SHIFT != 0) {
-            fill_several(p, s, filled);
-            break;
-        }
-        sector_cache_fill_from(&s->l2, filled & ~(uint64_t)(SECTOR_BYTES - 1), filled & (SECTOR_BYTES - 1));
-        if (--left == 0)
-            break;
-    }
-    left = p->width;
-    const sector_cache_miss *miss;
-    while ((miss = sector_cache_front_miss(&s->l2)) != NULL) {
-        /* Often it does not, for many cycles. */
-        bool ready = !special && dram_of(p)->ready(p->dram.self, miss->kind != SECTOR_CACHE_MISS_READ);
-        if ((!special && !ready) || !send_to_dram(p, s, miss, ready)) {
-            p->n.dram_stalls++;
-            break;
-        }
-        sector_cache_pop_miss(&s->l2);
-        if (--left == 0)
-            break;
-    }
-    left = p->width;
-    /* At the end of the cycle before: so nobody has to look in that one. */
-    for (uint32_t moved = 0; s->delay.count > 0 && p->requests[s->delay.list.first].ready < p->now; moved++) {
-        if (moved == p->width && !special)
-            break;
-        if (s->input.count >= spec->input_queue) {
-            if (!special || moved < p->width)
-                p->n.input_stalls++;
-            if (special)
-                s->stalled_at = p->now;
-            break;
-        }
-        put(p, &s->input, take(p, &s->delay));
-    }
-    while (has_look_up(s, special) && (!special || s->look_at <= p->now) &&
-           s->output.count < spec->output_queue && look_up(p, s, special) && --left > 0) {
-    }
-    if (special && s->held.count > 0) {
-        uint32_t i = partition_coalesce_next(p, s);
-        if (i != COALESCE_NONE)
-            arrive(p, s, i, p->now);
-        if (i != COALESCE_NONE && s->held.count > 0)
-            return p->now + 1;
-    }
-    if (special)
-        return next_of(p, s);
-    if (has_look_up(s, special) || (s->output.count > 0 && !s->output_waiting) || !ring_empty(&s->fill_ring) ||
-        sector_cache_has_ready(&s->l2) || sector_cache_front_miss(&s->l2) != NULL)
-        return p->now + 1;
-    if (s->delay.count == 0)
-        return LS_CYCLE_MAX;
-    ls_cycle ready = p->requests[s->delay.list.first].ready;
-    return ready < p->now ? p->now + 1 : ready + 1;
-}
-
-MADE_TWICE bool tick(partition *p, ls_cycle now, bool special)
-{
-    p->now = now;
-    ls_cycle next = LS_CYCLE_MAX;
-    for (uint32_t i = 0; i < p->slice_count; i++) {
-        slice *s = &p->slices[i];
-        if (s->next <= now)
-            s->next = run_slice(p, s, special);
-        next = s->next < next ? s->next : next;
-    }
-    p->awake = next == now + 1;
-    if (!p->awake && next != LS_CYCLE_MAX)
-        wake_at(p, next);
-    return p->awake;
-}
-
-/* Apart, so that slices without all this have nothing of it in their way. */
-static __attribute__((noinline)) bool tick_special(partition *p, ls_cycle now)
-{
-    return tick(p, now, true);
-}
-
-static bool partition_tick(void *self, ls_cycle now)
-{
-    partition *p = self;
-    return LS_UNLIKELY(p->special) ? tick_special(p, now) : tick(p, now, false);
-}
-
-static void partition_timer(void *self, ls_cycle now)
-{
-    partition *p = self;
-    (void)now;
-    p->awake = true;
-    ls_ticker_wake(&p->ticker);
-}
-
 /* ------------------------------------------------------------------------------------------------- set-up */
 
 static ls_status partition_init(ls_block *block, void *state, const void *spec, ls_error *err)
@@ -562,6 +249,8 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
     p->slice_count = map->slices_per_channel;
     p->width = (uint32_t)p->spec->width;
     p->line_in_row = mem_map_line_in_row(map);
+    for (uint32_t i = 0; i < SECTORS_OF_LINE; i++)
+        p->sector_columns[i] = mem_map_dram(map, (uint64_t)i * SECTOR_BYTES).column;
     p->port_cost =
         p->spec->port_percent == 100 ? 0 : (uint32_t)(10000 / (p->spec->port_percent * p->spec->width));
     if (p->slice_count > SLICES_MAX)
@@ -579,10 +268,10 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
     for (uint32_t i = 0; i < p->slice_count && ok; i++) {
         slice *s = &p->slices[i];
         s->owner = p;
-        s->next = LS_CYCLE_MAX;
+        s->next = s->answer_at = s->arrive_at = LS_CYCLE_MAX;
         s->delay.list = s->input.list = s->output.list = s->parked.list = s->home.list = s->held.list =
             INDEX_LIST_EMPTY;
-        ls_event_init(&s->output_event, output_event, s);
+        ls_event_init(&s->output_event, partition_output_event, s);
         uint32_t fills = (uint32_t)p->spec->fill_queue;
         if (p->halves && p->spec->l2.mshr_entries > fills) /* room for each sector on its way */
             fills = (uint32_t)p->spec->l2.mshr_entries;

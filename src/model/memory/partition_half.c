@@ -84,12 +84,12 @@ half_step partition_half_step(partition *p, slice *s, uint32_t i)
 
 bool partition_half_ask(partition *p, slice *s, const sector_cache_miss *miss)
 {
-    uint64_t address = miss->address;
-    ls_sector_place place = mem_map_place(&p->map, address);
-    if (place.channel == p->channel)
+    const ls_sector_message *first =
+        &p->requests[miss->token].message; /* the request that missed, and waits */
+    if (!first->away)
         return false;
-    const ls_sector_message ask = { .address = address,
-                                    .local = place.local,
+    const ls_sector_message ask = { .address = miss->address,
+                                    .local = first->local,
                                     .slice = LS_SECTOR_SLICE(s - p->slices),
                                     .sectors = miss->sectors & 0xfu,
                                     .kind = LS_SECTOR_READ,

@@ -12,7 +12,11 @@ static ls_cycle cycles_of(const partition *p, const ls_sector_message *m)
 static sector_cache_outcome write_sectors(partition *p, slice *s, uint32_t i)
 {
     pending_request *r = &p->requests[i];
-    r->left = r->left != 0 ? r->left : r->message.sectors;
+    if (r->left == 0) {
+        if (sector_cache_write_part(&s->l2, r->message.address, r->message.local, r->message.sectors))
+            return SECTOR_CACHE_HIT;
+        r->left = r->message.sectors;
+    }
     for (; r->left != 0; r->left &= r->left - 1) {
         uint64_t offset = (uint64_t)(uint32_t)__builtin_ctz(r->left) * SECTOR_BYTES;
         sector_cache_outcome outcome = sector_cache_stall_write(&s->l2, r->message.address + offset, i);
@@ -45,22 +49,4 @@ sector_cache_outcome partition_line_look_up(partition *p, slice *s, uint32_t i)
     s->look_at = p->now + cycles_of(p, &r->message);
     r->ready = s->look_at;
     return outcome;
-}
-
-bool partition_line_filled(partition *p, uint32_t i, uint8_t level)
-{
-    pending_request *r = &p->requests[i];
-    if (level > r->message.level)
-        r->message.level = (unsigned)level & 3u;
-    return --r->left == 0;
-}
-
-ls_cycle partition_line_answer_at(const partition *p, const slice *s)
-{
-    const pending_request *r = &p->requests[s->output.list.first];
-    ls_cycle at = p->now + 1, open = s->port_free / 100;
-    if (r->message.sectors == 0)
-        return at;
-    at = r->ready > at ? r->ready : at;
-    return open > at ? open : at;
 }

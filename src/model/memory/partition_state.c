@@ -59,7 +59,7 @@ const ls_state_row partition_rows[PARTITION_ROWS] = {
     LS_STATE_DATA_SPAN(partition, now, awake),
     LS_STATE_FIXED_SPAN(partition, width, port_cost),
     LS_STATE_DATA(partition, n),
-    LS_STATE_FIXED_SPAN(partition, map, line_in_row),
+    LS_STATE_FIXED_SPAN(partition, map, sector_columns),
     LS_STATE_PARTS(partition, slices, slice_rows),
     LS_STATE_FIXED(partition, to_core),
     LS_STATE_ARRAY_OF(partition, requests, request_length, request_rows),

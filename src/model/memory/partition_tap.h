@@ -16,8 +16,8 @@ typedef struct partition_told {
     } sector[TOLD_SECTORS];
 } partition_told;
 
-static __attribute__((noinline)) void tap_step(const ls_tap *tap, ls_region *region, uint64_t id,
-                                               ls_tap_step step)
+static __attribute__((noinline, unused)) void tap_step(const ls_tap *tap, ls_region *region, uint64_t id,
+                                                       ls_tap_step step)
 {
     if (ls_tap_wants(tap, LS_TAP_REQUEST))
         ls_tap_record(tap, &(ls_tap_event){ .time = ls_region_time(region),
@@ -35,8 +35,9 @@ static inline void tap_request(const ls_tap *tap, ls_region *region, const ls_se
 }
 
 /* A look-up of L2: its outcome is the next part of the request's way. */
-static __attribute__((noinline)) void tap_look_up(const ls_tap *tap, ls_region *region, partition_told **told,
-                                                  const ls_sector_message *m, sector_cache_outcome outcome)
+static __attribute__((noinline, unused)) void tap_look_up(const ls_tap *tap, ls_region *region,
+                                                          partition_told **told, const ls_sector_message *m,
+                                                          sector_cache_outcome outcome)
 {
     bool hits = m->kind == LS_SECTOR_WRITE || outcome == SECTOR_CACHE_HIT;
     tap_request(tap, region, m,
@@ -55,8 +56,9 @@ static __attribute__((noinline)) void tap_look_up(const ls_tap *tap, ls_region *
 }
 
 /* The sector goes to DRAM, or is here. */
-static __attribute__((noinline)) void tap_dram(const ls_tap *tap, ls_region *region,
-                                               const partition_told *told, uint64_t address, ls_tap_step step)
+static __attribute__((noinline, unused)) void tap_dram(const ls_tap *tap, ls_region *region,
+                                                       const partition_told *told, uint64_t address,
+                                                       ls_tap_step step)
 {
     uint32_t at = (uint32_t)(address / SECTOR_BYTES) % TOLD_SECTORS;
     if (told != NULL && told->sector[at].id != 0 && told->sector[at].address == address)
