@@ -91,8 +91,16 @@ void page_put_sweep(json_writer *j, const page_sweep *sweep);
     X(charts_js)                                                                                              \
     X(memory_js)                                                                                              \
     X(details_js)                                                                                             \
-    X(blocks_js) X(source_js) X(sections_js) X(compare_js) X(sweep_js) X(timeline_data_js)                    \
-        X(timeline_draw_js) X(timeline_details_js) X(timeline_js) X(main_js)
+    X(blocks_js)                                                                                              \
+    X(source_js)                                                                                              \
+    X(sections_js)                                                                                            \
+    X(compare_js)                                                                                             \
+    X(sweep_js)                                                                                               \
+    X(timeline_data_js)                                                                                       \
+    X(timeline_draw_js)                                                                                       \
+    X(timeline_details_js)                                                                                    \
+    X(timeline_js)                                                                                            \
+    X(main_js)
 #define X(name)                                                                                               \
     extern const unsigned char page_##name[];                                                                 \
     extern const size_t page_##name##_bytes;
