@@ -122,7 +122,7 @@ as_rank=(bash -c 'echo $$ >"pid.$OMPI_COMM_WORLD_RANK.new"; mv "pid.$OMPI_COMM_W
 launched() {
     local try i
     for try in 1 2 3; do
-        rm -f pid.*
+        rm -f pid.* stdout stderr # before the job begins: those of the job before are not to be read
         timeout --foreground 120 mpirun "$@" >stdout 2>stderr </dev/null &
         job=$!
         for ((i = 0; i < 900; i++)); do
