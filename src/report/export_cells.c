@@ -43,9 +43,11 @@ static char *put_rounded(char *to, double value)
     if (fraction == 0)
         return to;
     *to++ = '.';
-    for (unit /= 10; fraction != 0 && unit != 0; unit /= 10) {
-        *to++ = (char)('0' + fraction / unit);
-        fraction %= unit;
+    while (fraction != 0) { /* below `unit`, so it is 0 at the latest with unit 1 */
+        unit /= 10;
+        const uint64_t digit = fraction / unit;
+        *to++ = (char)('0' + digit);
+        fraction -= digit * unit;
     }
     return to;
 }

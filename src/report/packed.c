@@ -191,7 +191,7 @@ ls_status packed_read(mem_arena *arena, const char *path, size_t limit, char **d
     if (status != LS_OK || kind == PACKED_NONE)
         return status;
     text_buffer text = { 0 };
-    bool good;
+    bool good = false;
     (kind == PACKED_GZIP ? unpack_gzip : unpack_zstd)(*data, *bytes, limit, &text, &good);
     if (text.failed)
         status = ls_fail(err, LS_ERR_NOMEM, "no memory left for the results");
