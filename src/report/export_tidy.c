@@ -253,7 +253,8 @@ static void put_type_values(tidy *to, const metric_store *m, const metric_totals
                             const metric_interval *interval)
 {
     csv_labels l = scope_labels(interval);
-    metric_value value = { 0 }; /* buckets of histograms stay 0 */
+    metric_value value = { 0 };               /* buckets of histograms stay 0 */
+    export_stat single = { .name = "value" }; /* of counters, which most metrics are */
     for (size_t t = 0; t < metrics_type_count(m); t++) {
         if (interval && !metric_totals_active(totals, t))
             continue;
@@ -262,7 +263,14 @@ static void put_type_values(tidy *to, const metric_store *m, const metric_totals
         set_labels(to, &l);
         for (size_t k = 0; k < type.metric_count; k++) {
             metric_parts parts = metric_totals_get(totals, t, k);
+            if (interval && parts.a == 0 && parts.b == 0)
+                continue; /* as export_leaves_out() */
             bool histogram = type.metrics[k].kind == LS_METRIC_KIND_HISTOGRAM;
+            if (!histogram && type.metrics[k].kind != LS_METRIC_KIND_RATIO) {
+                single.integer = parts.a;
+                put_stats(to, &to->metrics[t][k], &single, 1);
+                continue;
+            }
             value.kind = type.metrics[k].kind;
             value.value = parts.a;
             value.denominator = parts.b;
