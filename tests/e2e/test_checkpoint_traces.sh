@@ -10,16 +10,11 @@ RANDOM=17
 traces=$SOURCE_DIR/../shared/traces
 [[ -d $traces ]] || skip 'no traces'
 
-# A trace of many kernels has checkpoints at some of them: each takes a tenth of a second.
-intervals() {
-    if (($(grep -c '^kernel-' "$1/kernelslist.g") > 20)); then echo at=4us at=9us 15kernels 40kernels; else echo at=4us at=9us 1kernels 3kernels; fi
-}
-
 for trace in "$traces"/*/; do
     for fidelity in detailed basic memory; do
         name=$(basename "$trace")-$fidelity
         numbers whole run "$trace" -p rtx3070 --fidelity "$fidelity" --ctas 40
-        for every in $(intervals "$trace"); do
+        for every in at=4us at=9us 1kernels 3kernels; do
             rm -f t.ck
             numbers with run "$trace" -p rtx3070 --fidelity "$fidelity" --ctas 40 -j 2 --checkpoint t.ck --every "$every"
             cmp -s whole with || fail "$name: other numbers with checkpoints $every"
