@@ -1,6 +1,8 @@
 /* partition.c: the L2 slices of one memory channel. Lives in the L2 clock's region of the partition's domain;
  * its DRAM lives in the other.
  *
+ * This file builds them and has their ways in and out; partition_cycle.c is their cycle.
+ *
  * A request passes: arrival (sectors_per_cycle per slice: the output port of the request crossbar), a fixed
  * delay, the input queue, the cache, and on a miss the DRAM. Its answer passes the output queue and enters the
  * reply network, again sectors_per_cycle per slice. */

@@ -1,4 +1,4 @@
-/* partition_impl.h: the state of the L2 slices of a channel, for partition.c and partition_state.c only. */
+/* partition_impl.h: the state of the L2 slices of a channel, and what partition*.c offer each other. Nothing else includes it. */
 #ifndef MODEL_PARTITION_IMPL_H
 #define MODEL_PARTITION_IMPL_H
 
