@@ -25,9 +25,18 @@ void collect_init(core *c)
     }
 }
 
-static inline uint32_t bank_of(const core *c, const flight *f, uint32_t reg)
+static inline uint64_t bank_of(const core *c, const flight *f, uint32_t reg)
 {
-    return reg_bank(reg, f->warp, (uint32_t)c->spec->register_banks);
+    return PIPE_BANK(reg_bank(reg, f->warp, (uint32_t)c->spec->register_banks));
+}
+
+/* A unit takes the instruction in front of it. */
+static inline void leave_execute(core *c, uint32_t sub, uint32_t unit)
+{
+    pipe_sub *s = &c->pipes.subs[sub];
+    s->execute[unit] = NO_FLIGHT;
+    s->execute_mask &= ~(1u << unit);
+    c->pipes.moving |= (s->ready_units >> unit & 1) << sub;
 }
 
 /* --------------------------------------------------------------------------------------------- write-back */
@@ -36,12 +45,12 @@ static inline uint32_t bank_of(const core *c, const flight *f, uint32_t reg)
 bool collect_write_banks(core *c, const flight *f)
 {
     pipe_sub *s = &c->pipes.subs[f->sub];
-    uint32_t banks = 0;
+    uint64_t banks = 0;
     for (uint32_t i = 0; i < f->inst->dst_count; i++)
-        banks |= 1u << bank_of(c, f, f->inst->dst[i]);
-    if ((banks & s->bank_written) != 0)
+        banks |= bank_of(c, f, f->inst->dst[i]);
+    if ((banks & s->banks_written) != 0)
         return false;
-    s->bank_written |= banks;
+    s->banks_written |= banks;
     c->pipes.writing |= 1u << f->sub;
     return true;
 }
@@ -87,17 +96,32 @@ static inline void advance_unit(pipe_sub *s, uint32_t unit, ls_cycle now)
     s->unit_base[unit] = now;
 }
 
-/* tell: a timeline may want the instruction. */
-static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub *s, uint32_t unit, bool tell)
+/* Into the list of those that are written back in a cycle, as the last. */
+static inline void write_later(core *c, uint32_t slot, uint16_t index)
 {
-    uint16_t index = s->execute[unit];
-    if (s->unit_free[unit] > c->now)
+    const uint64_t bit = UINT64_C(1) << (slot & 63);
+    c->flights.at[index].next = NO_FLIGHT;
+    c->pipes.wheel_count++;
+    if ((c->pipes.wheel_used[slot >> 6] & bit) == 0) {
+        c->pipes.wheel_used[slot >> 6] |= bit;
+        c->pipes.wheel[slot] = index;
         return;
+    }
+    uint16_t last = c->pipes.wheel[slot];
+    while (c->flights.at[last].next != NO_FLIGHT)
+        last = c->flights.at[last].next;
+    c->flights.at[last].next = index;
+}
+
+/* The unit is free: it takes the instruction, if a result can leave it when this one's does. tell: a timeline may want
+ * the instruction. */
+static __attribute__((always_inline)) inline void execute_unit(core *c, uint32_t sub, uint32_t unit, bool tell)
+{
+    pipe_sub *s = &c->pipes.subs[sub];
+    const uint16_t index = s->execute[unit];
     const ls_inst *inst = c->flights.at[index].inst;
-    if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && c->options.wgmma != NULL &&
-        inst->class_ == LS_CLASS_tensor_group) {
-        s->execute[unit] = NO_FLIGHT;
-        s->execute_mask &= ~(1u << unit);
+    if (LS_UNLIKELY(inst->class_ == LS_CLASS_tensor_group) && c->options.wgmma != NULL) {
+        leave_execute(c, sub, unit);
         wgmma_take(c, index);
         return;
     }
@@ -118,32 +142,34 @@ static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub
     s->unit_free[unit] = c->now + cost.interval;
     if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && ls_inst_flops(inst) != 0)
         c->n.tensor_cycles += cost.interval;
-    s->execute[unit] = NO_FLIGHT;
-    s->execute_mask &= ~(1u << unit);
+    leave_execute(c, sub, unit);
     if (tell)
         core_tap_execute(c, index);
-    /* Oldest first within a cycle. */
-    c->flights.at[index].next = NO_FLIGHT;
-    if ((c->pipes.wheel_used[slot >> 6] >> (slot & 63) & 1) == 0) {
-        c->pipes.wheel_used[slot >> 6] |= UINT64_C(1) << (slot & 63);
-        c->pipes.wheel[slot] = index;
-    } else {
-        uint16_t last = c->pipes.wheel[slot];
-        while (c->flights.at[last].next != NO_FLIGHT)
-            last = c->flights.at[last].next;
-        c->flights.at[last].next = index;
-    }
-    c->pipes.wheel_count++;
+    write_later(c, slot, index);
+}
+
+static inline void execute_from(pipe_sub *s, ls_cycle at)
+{
+    s->execute_at = at < s->execute_at ? at : s->execute_at;
 }
 
 static __attribute__((always_inline)) inline void execute(core *c, bool tell)
 {
     for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
-        pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
-        for (uint32_t set = s->execute_mask & s->open; set != 0; set &= set - 1)
-            execute_unit(c, s, (uint32_t)__builtin_ctz(set), tell);
+        const uint32_t sub = (uint32_t)__builtin_ctz(subs);
+        pipe_sub *s = &c->pipes.subs[sub];
+        if (s->execute_at > c->now)
+            continue;
+        s->execute_at = LS_CYCLE_MAX;
+        for (uint32_t set = s->execute_mask & s->open; set != 0; set &= set - 1) {
+            const uint32_t unit = (uint32_t)__builtin_ctz(set);
+            if (s->unit_free[unit] <= c->now)
+                execute_unit(c, sub, unit, tell);
+            if ((s->execute_mask >> unit & 1) != 0)
+                execute_from(s, s->unit_free[unit]);
+        }
         if (s->execute_mask == 0)
-            c->pipes.executing &= ~(subs & (~subs + 1));
+            c->pipes.executing &= ~(1u << sub);
     }
 }
 
@@ -178,8 +204,7 @@ void collect_load_store(core *c)
     }
     sub = (uint32_t)(from - c->pipes.subs);
     uint16_t index = from->execute[UNIT_memory];
-    from->execute[UNIT_memory] = NO_FLIGHT;
-    from->execute_mask &= ~(1u << UNIT_memory);
+    leave_execute(c, sub, UNIT_memory);
     c->pipes.to_memory &= ~(1u << sub);
     if (from->execute_mask == 0)
         c->pipes.executing &= ~(1u << sub);
@@ -230,6 +255,7 @@ static __attribute__((always_inline)) inline void dispatch_collected(core *c, pi
         }
         s->execute[s->collector_unit[k]] = s->collector[k];
         s->execute_mask |= unit;
+        execute_from(s, s->unit_free[s->collector_unit[k]]);
         c->pipes.executing |= 1u << sub;
         c->pipes.to_memory |= (unit >> UNIT_memory & 1) << sub;
         s->collector[k] = NO_FLIGHT;
@@ -238,27 +264,39 @@ static __attribute__((always_inline)) inline void dispatch_collected(core *c, pi
     }
 }
 
-/* Each bank serves its oldest request, unless a write-back has it. */
-static __attribute__((always_inline)) inline void read_banks(core *c, pipe_sub *s, bool mixed)
+/* The collector at a place of the list has all its operands. */
+static inline void wait_ends(pipe_sub *s, uint32_t place)
 {
-    for (uint32_t set = s->bank_waiting & ~s->bank_written; set != 0; set &= set - 1) {
-        uint32_t bank = (uint32_t)__builtin_ctz(set);
-        uint32_t k = s->bank_queue[bank][s->bank_head[bank]++ % (CORE_COLLECTORS_MAX * 4)];
-        if (mixed)
-            count_for(c, c->flights.at[s->collector[k]].warp);
-        if (s->bank_head[bank] == s->bank_tail[bank])
-            s->bank_waiting &= ~(1u << bank);
+    const uint32_t k = s->waiting >> 4 * place & 15, before = (1u << 4 * place) - 1;
+    s->waiting = (s->waiting & before) | (s->waiting >> 4 & ~before);
+    s->waiting_count--;
+    collected(s, k);
+}
+
+/* Each bank serves its oldest request, unless a write-back has it. */
+static __attribute__((always_inline)) inline void read_banks(core *c, pipe_sub *s)
+{
+    uint64_t idle = PIPE_BANKS & ~s->banks_written;
+    for (uint32_t place = 0; place < s->waiting_count && idle != 0;) {
+        const uint32_t k = s->waiting >> 4 * place & 15;
+        const uint64_t reads = pipe_banks_in(s->needs[k]) & idle;
+        count_for(c, c->flights.at[s->collector[k]].warp);
+        idle &= ~reads;
+        s->needs[k] -= reads;
+        s->needed -= reads;
+        c->n.register_reads += pipe_banks_sum(reads);
+        c->n.register_bank_waits += pipe_banks_sum(reads & pipe_banks_in(s->needed));
+        if (s->needs[k] == 0)
+            wait_ends(s, place);
         else
-            c->n.register_bank_waits++;
-        c->n.register_reads++;
-        if (--s->collector_waits[k] == 0)
-            collected(s, k);
+            place++;
     }
 }
 
-static void enter_collector(core *c, pipe_sub *s, uint32_t unit, uint32_t k)
+static __attribute__((always_inline)) inline void enter_collector(core *c, pipe_sub *s, uint32_t unit,
+                                                                  uint32_t k)
 {
-    uint16_t index = s->issue[unit];
+    const uint16_t index = s->issue[unit];
     const flight *f = &c->flights.at[index];
     s->issue[unit] = NO_FLIGHT;
     s->issue_mask &= ~(1u << unit);
@@ -266,18 +304,17 @@ static void enter_collector(core *c, pipe_sub *s, uint32_t unit, uint32_t k)
     s->collector_used |= 1u << k;
     s->collector_unit[k] = (uint8_t)unit;
     const ls_inst *inst = f->inst;
-    uint32_t waits = 0;
-    for (uint32_t i = 0; i < inst->src_count; i++) {
-        if (inst_src_again(inst, i))
-            continue;
-        uint32_t bank = bank_of(c, f, inst->src[i]);
-        s->bank_queue[bank][s->bank_tail[bank]++ % (CORE_COLLECTORS_MAX * 4)] = (uint16_t)k;
-        s->bank_waiting |= 1u << bank;
-        waits++;
-    }
-    s->collector_waits[k] = (uint8_t)waits;
-    if (waits == 0)
+    uint64_t needs = 0;
+    for (uint32_t i = 0; i < inst->src_count; i++)
+        if (!inst_src_again(inst, i))
+            needs += bank_of(c, f, inst->src[i]);
+    if (needs == 0) {
         collected(s, k);
+        return;
+    }
+    s->needs[k] = needs;
+    s->needed += needs;
+    s->waiting |= k << 4 * s->waiting_count++;
 }
 
 /* The unit whose issue register has the oldest instruction. */
@@ -294,9 +331,12 @@ static uint32_t oldest_issued(const core *c, const pipe_sub *s, uint32_t units)
 
 /* Accel-Sim looks at the units in their order, so that those at the end of units.def can wait for ever; elsewhere
  * the oldest instruction gets the next collector. */
-static __attribute__((always_inline)) inline void fill_collectors(core *c, pipe_sub *s, bool by_age)
+static __attribute__((always_inline)) inline void fill_collectors(core *c, uint32_t sub, bool by_age)
 {
+    pipe_sub *s = &c->pipes.subs[sub];
     uint32_t free_ones = c->pipes.all_collectors & ~s->collector_used;
+    if (free_ones != 0)
+        c->pipes.freed |= 1u << sub;
     for (uint32_t set = s->issue_mask, rest; set != 0 && free_ones != 0;
          set = rest, free_ones &= free_ones - 1) {
         uint32_t unit = (uint32_t)__builtin_ctz(set);
@@ -309,57 +349,58 @@ static __attribute__((always_inline)) inline void fill_collectors(core *c, pipe_
     }
 }
 
-/* Stamped once per rule, so that a rule costs nothing where it does not count. */
-static __attribute__((always_inline)) inline void operands(core *c, bool by_age, bool mixed)
+static inline bool can_move(const core *c, const pipe_sub *s)
 {
-    uint32_t all = c->pipes.all_collectors;
-    for (uint32_t subs = c->pipes.collecting; subs != 0; subs &= subs - 1) {
-        uint32_t sub = (uint32_t)__builtin_ctz(subs);
+    return s->needed != 0 || (s->ready_units & ~s->execute_mask) != 0 ||
+           (s->issue_mask != 0 && s->collector_used != c->pipes.all_collectors);
+}
+
+/* Stamped once per rule, so that a rule costs nothing where it does not count. */
+static __attribute__((always_inline)) inline void operands(core *c, bool by_age)
+{
+    for (uint32_t subs = c->pipes.moving; subs != 0; subs &= subs - 1) {
+        const uint32_t sub = (uint32_t)__builtin_ctz(subs);
         pipe_sub *s = &c->pipes.subs[sub];
-        if (s->stuck && (s->ready_units & ~s->execute_mask) == 0)
-            continue;
         for (uint64_t step = c->spec->collect_steps; step > 0; step--) {
             if ((s->ready_units & ~s->execute_mask) != 0)
                 dispatch_collected(c, s, sub, by_age);
-            if (s->bank_waiting != 0)
-                read_banks(c, s, mixed);
+            if (s->needed != 0)
+                read_banks(c, s);
             if (s->issue_mask != 0)
-                fill_collectors(c, s, by_age);
-            s->bank_written = 0;
+                fill_collectors(c, sub, by_age);
+            s->banks_written = 0;
         }
+        if (can_move(c, s))
+            continue;
+        c->pipes.moving &= ~(1u << sub);
         if ((s->collector_used | s->issue_mask) == 0)
             c->pipes.collecting &= ~(1u << sub);
-        s->stuck = s->bank_waiting == 0 && (s->ready_units & ~s->execute_mask) == 0 &&
-                   (s->issue_mask == 0 || s->collector_used == all);
     }
     for (; c->pipes.writing != 0; c->pipes.writing &= c->pipes.writing - 1)
-        c->pipes.subs[__builtin_ctz(c->pipes.writing)].bank_written = 0;
+        c->pipes.subs[__builtin_ctz(c->pipes.writing)].banks_written = 0;
+}
+
+static __attribute__((noinline)) void operands_by_number(core *c)
+{
+    operands(c, false);
 }
 
 void collect_operands(core *c)
 {
-    if (LS_UNLIKELY(c->mixed))
-        operands(c, !c->spec->accelsim_rules, true);
-    else if (c->spec->accelsim_rules)
-        operands(c, false, false);
+    if (LS_UNLIKELY(c->spec->accelsim_rules))
+        operands_by_number(c);
     else
-        operands(c, true, false);
+        operands(c, true);
 }
 
 ls_cycle collect_unit_free(const core *c)
 {
     ls_cycle next = LS_CYCLE_MAX;
-    if (c->pipes.to_memory != 0)
+    if ((c->pipes.to_memory | c->pipes.moving) != 0)
         return c->now + 1;
-    for (uint32_t subs = c->pipes.collecting | c->pipes.executing; subs != 0; subs &= subs - 1) {
-        const pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
-        if ((s->collector_used | s->issue_mask) != 0 &&
-            (!s->stuck || (s->ready_units & ~s->execute_mask) != 0))
-            return c->now + 1;
-        for (uint32_t set = s->execute_mask; set != 0; set &= set - 1) {
-            ls_cycle free_at = s->unit_free[__builtin_ctz(set)];
-            next = free_at < next ? free_at : next;
-        }
+    for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
+        const ls_cycle at = c->pipes.subs[__builtin_ctz(subs)].execute_at;
+        next = at < next ? at : next;
     }
     return next <= c->now ? c->now + 1 : next;
 }

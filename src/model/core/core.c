@@ -276,6 +276,18 @@ static ls_status check_spec(const core_spec *spec, ls_error *err)
     return options_check(&spec->options, err);
 }
 
+static void init_classes(core *c)
+{
+    for (uint32_t i = 0; i < LS_CLASS_COUNT; i++) {
+        const core_class *class_ = &c->spec->classes[i];
+        c->pipes.classes[i] = (pipe_class){
+            .latency = (uint16_t)class_->latency_cycles,
+            .interval = (uint16_t)(class_->interval_cycles > 0 ? class_->interval_cycles : 1),
+            .unit = (uint8_t)class_->unit,
+        };
+    }
+}
+
 static ls_status core_init(ls_block *block, void *state, const void *spec, ls_error *err)
 {
     core *c = state;
@@ -285,6 +297,7 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
         return ls_error_prefix(err, "%s", ls_block_name(block));
     tensor_init(&c->pipes.tensor, &c->spec->tensor, (uint32_t)c->spec->sub_cores,
                 (uint32_t)c->spec->shared_banks * 4, CORE_WHEEL - 4);
+    init_classes(c);
     c->region = ls_block_region(block);
     c->domain = ls_region_domain(c->region);
     c->name = ls_block_name(block);

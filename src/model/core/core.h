@@ -323,7 +323,6 @@ static inline bool front_jumped(const ls_inst *inst, const ls_inst *next)
     /* Instructions take 16 bytes; before Volta 8, and control words stand among them. */
     return next->pc - inst->pc - 1 >= 16;
 }
-bool front_unit_freed(const core *c);                 /* for a warp that could not issue because of its unit */
 void front_count_stalls(core *c, ls_cycle until);     /* counts the stalls of the cycles before `until` */
 void front_count_stalls_from(core *c, ls_cycle from); /* nothing is counted before */
 
@@ -346,7 +345,7 @@ static inline void pipes_issue(core *c, uint32_t sub, uint32_t unit, uint16_t in
     p->issue[unit] = index;
     p->issue_mask |= 1u << unit;
     c->pipes.collecting |= 1u << sub;
-    p->stuck = p->stuck && p->collector_used == c->pipes.all_collectors;
+    c->pipes.moving |= (uint32_t)(p->collector_used != c->pipes.all_collectors) << sub;
 }
 void collect_write_back(core *c);
 void collect_execute(core *c);
@@ -528,9 +527,8 @@ static inline tensor_cost core_cost(const core *c, const ls_inst *inst)
     tensor_cost cost;
     if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && tensor_cost_of(&c->pipes.tensor, inst, &cost))
         return cost;
-    const core_class *class_ = &c->spec->classes[inst->class_];
-    return (tensor_cost){ .latency = (uint32_t)class_->latency_cycles,
-                          .interval = (uint32_t)(class_->interval_cycles > 0 ? class_->interval_cycles : 1) };
+    const pipe_class *class_ = &c->pipes.classes[inst->class_];
+    return (tensor_cost){ .latency = class_->latency, .interval = class_->interval };
 }
 
 static inline void count_flops(core *c, const ls_inst *inst, uint32_t mask)
@@ -546,11 +544,25 @@ static inline void flight_came_from(core *c, uint32_t index, ls_sector_level lev
 }
 /* flights.c */
 bool flights_init(core *c); /* false: the host has no memory left */
-uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const ls_inst *inst,
-                     const ls_dyn *dyn);       /* there is a free one */
 void flight_complete(core *c, uint16_t index); /* counts it and gives the entry back */
 void flight_release_registers(core *c, uint16_t index);
 void flight_free(core *c, uint16_t index);
+static inline uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const ls_inst *inst,
+                                   const ls_dyn *dyn) /* there is a free one */
+{
+    uint16_t index = (uint16_t)index_pool_take(&c->flights.free, INDEX_LINKS(c->flights.at, next));
+    c->flights.at[index] = (flight){ .inst = inst,
+                                     .dyn = dyn,
+                                     .mask = dyn->mask,
+                                     .uid = c->flights.issued++,
+                                     .next = NO_FLIGHT,
+                                     .warp = (uint8_t)warp,
+                                     .sub = (uint8_t)warp_sub(c, warp),
+                                     .unit = (uint8_t)unit,
+                                     .space = inst->space };
+    c->front.warps[warp].in_flight++;
+    return index;
+}
 static inline bool flights_full(const core *c)
 {
     return index_pool_empty(&c->flights.free, CORE_FLIGHTS);

@@ -20,7 +20,7 @@ static bool tick(void *self, ls_cycle now)
     if (c->pipes.executing != 0)
         collect_execute(c);
     collect_load_store(c);
-    if ((c->pipes.collecting | c->pipes.writing) != 0)
+    if ((c->pipes.moving | c->pipes.writing) != 0)
         collect_operands(c);
     if (c->blocks.warps > 0) {
         c->n.issue_slots += c->sub_count;
@@ -39,8 +39,7 @@ static bool tick(void *self, ls_cycle now)
     ls_cycle next = LS_CYCLE_MAX;
     c->dozing = c->ldst.dispatch != NO_FLIGHT;
     if (c->blocks.warps > 0) {
-        if ((c->front.need_fetch | c->front.changed | (uint64_t)(c->front.fetched >= 0)) != 0 ||
-            (c->front.ready != 0 && front_unit_freed(c)))
+        if ((c->front.need_fetch | c->front.changed | (uint64_t)(c->front.fetched >= 0)) != 0)
             return true;
         if ((c->pipes.collecting | c->pipes.executing) != 0) {
             next = collect_unit_free(c);

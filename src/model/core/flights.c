@@ -10,23 +10,6 @@ bool flights_init(core *c)
     return c->flights.at != NULL;
 }
 
-uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const ls_inst *inst, const ls_dyn *dyn)
-{
-    warp_state *w = &c->front.warps[warp];
-    uint16_t index = (uint16_t)index_pool_take(&c->flights.free, INDEX_LINKS(c->flights.at, next));
-    c->flights.at[index] = (flight){ .inst = inst,
-                                     .dyn = dyn,
-                                     .mask = dyn->mask,
-                                     .uid = c->flights.issued++,
-                                     .next = NO_FLIGHT,
-                                     .warp = (uint8_t)warp,
-                                     .sub = (uint8_t)warp_sub(c, warp),
-                                     .unit = (uint8_t)unit,
-                                     .space = inst->space };
-    w->in_flight++;
-    return index;
-}
-
 static inline void give_back(core *c, uint16_t index)
 {
     index_pool_give(&c->flights.free, INDEX_LINKS(c->flights.at, next), index);

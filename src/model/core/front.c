@@ -43,49 +43,44 @@ static void reserve(const core *c, warp_state *w, const ls_inst *inst)
 }
 
 /* Looks whether the next instruction of a warp has to wait for registers. Done when the instruction becomes
- * the next one and when a register of the warp is released, never by polling. */
-static void check_head(core *c, uint32_t warp)
+ * the next one and when the register that it waits for is released, never by polling. */
+static void check_head(const core *c, front_sub *s, warp_state *w, uint32_t bit)
 {
-    front_sub *s = &c->front.subs[warp_sub(c, warp)];
-    const warp_state *w = &c->front.warps[warp];
-    uint32_t bit = warp_bit(c, warp);
     /* Constant registers are never pending. */
     uint32_t reg = inst_first_in_set(w->head, w->pending, c->spec->track_spans);
     s->blocked &= ~bit;
     s->memory_blocked &= ~bit;
-    c->front.changed |= 1u << warp_sub(c, warp);
     if (reg != LS_REG_COUNT) {
+        w->blocked_by = (uint16_t)reg;
         s->blocked |= bit;
         if (reg_set_has(w->from_memory, reg))
             s->memory_blocked |= bit;
     }
 }
 
-/* The instruction at w->next becomes the one to issue. */
-static void new_head(core *c, uint32_t warp)
+/* The instruction at w->next becomes the one to issue. The warp is not among the blocked ones. */
+static inline void new_head(core *c, front_sub *s, warp_state *w, uint32_t bit)
 {
-    front_sub *s = &c->front.subs[warp_sub(c, warp)];
-    warp_state *w = &c->front.warps[warp];
-    uint32_t bit = warp_bit(c, warp);
     w->head = &w->insts[w->next->inst];
-    s->wants[c->spec->classes[w->head->class_].unit] |= bit;
+    s->wants[c->pipes.classes[w->head->class_].unit] |= bit;
     s->buffered |= bit;
-    check_head(c, warp);
+    if (!reg_set_empty(w->pending))
+        check_head(c, s, w, bit);
 }
 
 /* Something that the warp waited for may be there. */
 static inline void registers_ready(core *c, uint32_t warp)
 {
-    front_sub *s = &c->front.subs[warp_sub(c, warp)];
-    uint32_t bit = warp_bit(c, warp);
-    if ((s->blocked & s->buffered & bit) != 0)
-        check_head(c, warp);
-    if ((s->fence & bit) != 0) {
-        const warp_state *w = &c->front.warps[warp];
-        if (reg_set_empty(w->pending) && w->atomics == 0) {
-            s->fence &= ~bit;
-            c->front.changed |= 1u << warp_sub(c, warp);
-        }
+    const uint32_t sub = warp_sub(c, warp), bit = warp_bit(c, warp);
+    front_sub *s = &c->front.subs[sub];
+    warp_state *w = &c->front.warps[warp];
+    if ((s->blocked & bit) != 0 && !reg_set_has(w->pending, w->blocked_by)) {
+        check_head(c, s, w, bit);
+        c->front.changed |= 1u << sub;
+    }
+    if ((s->fence & bit) != 0 && reg_set_empty(w->pending) && w->atomics == 0) {
+        s->fence &= ~bit;
+        c->front.changed |= 1u << sub;
     }
 }
 
@@ -160,8 +155,11 @@ static void decode(core *c)
     w->buffered = (uint8_t)(left < 2 ? left : 2);
     if (OPTION_ON(c->options.icache) && w->buffered == 2 && icache_splits(c, warp))
         w->buffered = 1;
-    if (w->buffered > 0)
-        new_head(c, warp);
+    if (w->buffered > 0) {
+        const uint32_t sub = warp_sub(c, warp);
+        new_head(c, &c->front.subs[sub], w, warp_bit(c, warp));
+        c->front.changed |= 1u << sub;
+    }
 }
 
 void front_hold(core *c, uint32_t warp, ls_cycle cycle)
@@ -245,6 +243,8 @@ void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, f
     if ((inst->flags & (LS_INST_ASYNC_OP | LS_INST_WARP_GROUP)) != 0 && inst->mem_op == LS_MEM_NONE &&
         c->options.any)
         warp_op(c, warp, inst, f);
+    if (!front_has_effects(inst, false))
+        return;
     if (inst->flags & (LS_INST_BARRIER | LS_INST_ARRIVE))
         cta_barrier(c, warp, inst, f->dyn);
     if (inst->flags & LS_INST_FENCE && pending)
@@ -273,37 +273,50 @@ void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, f
     }
 }
 
-static void issue_warp(core *c, front_sub *s, uint32_t sub, uint32_t warp, const ls_inst *inst, uint32_t unit)
+/* An instruction that is counted or does more than write its registers later. */
+static __attribute__((noinline)) void issue_special(core *c, uint32_t warp, const ls_inst *inst, flight *f)
 {
-    warp_state *w = &c->front.warps[warp];
-    uint16_t index = flight_take(c, warp, unit, w->head, w->next);
-    flight *f = &c->flights.at[index];
-    w->next++;
-    reserve(c, w, inst);
-    s->wants[unit] &= ~warp_bit(c, warp);
-    if (inst->class_ == LS_CLASS_branch && c->spec->branch_cycles > 1 && w->next != w->end &&
-        front_jumped(inst, &w->insts[w->next->inst])) {
-        w->buffered = 0; /* instructions fetched after the branch are not executed */
-        s->buffered &= ~warp_bit(c, warp);
-        front_hold(c, warp, c->now + c->spec->branch_cycles - 1);
-    } else if (--w->buffered > 0) {
-        new_head(c, warp);
-    } else {
-        s->buffered &= ~warp_bit(c, warp);
-        if (w->next != w->end)
-            c->front.need_fetch |= UINT64_C(1) << warp;
-    }
-    pipes_issue(c, sub, unit, index);
-    s->last_issued = (uint8_t)(warp / c->sub_count);
-    count_and_tell(c, index, LS_TAP_BEGIN, LS_STEP_ISSUE);
-    c->n.issued++;
-    c->n.by_class[inst->class_]++;
     c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
     if (ls_inst_flops(inst) != 0)
         count_flops(c, inst, f->mask);
     if (front_has_effects(inst, true))
-        front_effects(c, warp, inst, f->mask, f,
-                      (inst->flags & LS_INST_FENCE) != 0 && !reg_set_empty(w->pending));
+        front_effects(
+            c, warp, inst, f->mask, f,
+            (inst->flags & LS_INST_FENCE) != 0 && !reg_set_empty(c->front.warps[warp].pending));
+}
+
+/* place: of the warp in its sub-core. */
+static void issue_warp(core *c, front_sub *s, uint32_t sub, uint32_t place)
+{
+    const uint32_t warp = place * c->sub_count + sub, bit = 1u << place;
+    warp_state *w = &c->front.warps[warp];
+    const ls_inst *inst = w->head;
+    const uint32_t unit = c->pipes.classes[inst->class_].unit;
+    const uint16_t index = flight_take(c, warp, unit, inst, w->next);
+    w->next++;
+    if (!wgmma_waits_by_group(c, inst))
+        reserve(c, w, inst);
+    s->wants[unit] &= ~bit;
+    if (inst->class_ == LS_CLASS_branch && c->spec->branch_cycles > 1 && w->next != w->end &&
+        front_jumped(inst, &w->insts[w->next->inst])) {
+        w->buffered = 0; /* instructions fetched after the branch are not executed */
+        s->buffered &= ~bit;
+        front_hold(c, warp, c->now + c->spec->branch_cycles - 1);
+    } else if (--w->buffered > 0) {
+        new_head(c, s, w, bit);
+    } else {
+        s->buffered &= ~bit;
+        if (w->next != w->end)
+            c->front.need_fetch |= UINT64_C(1) << warp;
+    }
+    pipes_issue(c, sub, unit, index);
+    s->last_issued = (uint8_t)place;
+    c->front.changed |= 1u << sub;
+    count_and_tell(c, index, LS_TAP_BEGIN, LS_STEP_ISSUE);
+    c->n.issued++;
+    c->n.by_class[inst->class_]++;
+    if (inst->flags != 0 || inst->mem_op > LS_MEM_STORE)
+        issue_special(c, warp, inst, &c->flights.at[index]);
 }
 
 void front_count_stalls(core *c, ls_cycle until)
@@ -328,14 +341,10 @@ static bool issue_sub(core *c, front_sub *s, uint32_t sub)
         for (uint32_t set = pipes_taken(c, sub); set != 0; set &= set - 1)
             can &= ~s->wants[__builtin_ctz(set)];
         if (can != 0 && !flights_full(c)) {
-            uint32_t warp = front_choose(c, s, sub, can) * c->sub_count + sub;
-            const ls_inst *inst = c->front.warps[warp].head;
-            issue_warp(c, s, sub, warp, inst, c->spec->classes[inst->class_].unit);
-            c->front.changed |= 1u << sub;
+            issue_warp(c, s, sub, front_choose(c, s, sub, can));
             return true;
         }
         c->front.ready |= 1u << sub;
-        s->tried_mask = pipes_taken(c, sub);
     }
     front_stalled(s, ready);
     if (LS_UNLIKELY(c->apart))
@@ -347,12 +356,8 @@ void front_issue(core *c)
 {
     /* The other schedulers are in the state they were in, unless one that issues before them releases a
      * barrier. */
-    uint32_t look = c->front.changed;
-    for (uint32_t set = c->front.ready & ~look; set != 0; set &= set - 1) {
-        uint32_t sub = (uint32_t)__builtin_ctz(set);
-        if (pipes_taken(c, sub) != c->front.subs[sub].tried_mask)
-            look |= 1u << sub;
-    }
+    uint32_t look = c->front.changed | (c->front.ready & c->pipes.freed);
+    c->pipes.freed = 0;
     c->front.changed = 0;
     c->front.ready &= ~look;
     /* The one whose turn it is in bit 0. */
@@ -365,19 +370,8 @@ void front_issue(core *c)
         front_count_sub_stalls(c, s, c->now);
         bool issued = issue_sub(c, s, sub);
         s->counted_until = c->now + issued;
-        if (issued) {
-            uint32_t opened = c->front.changed;
+        uint32_t opened = c->front.changed & ~(1u << sub);
+        if (LS_UNLIKELY(opened != 0))
             look |= (opened >> turn | opened << (n - turn)) & all & (~1u << place);
-        }
     }
-}
-
-bool front_unit_freed(const core *c)
-{
-    for (uint32_t set = c->front.ready; set != 0; set &= set - 1) {
-        uint32_t sub = (uint32_t)__builtin_ctz(set);
-        if (pipes_taken(c, sub) != c->front.subs[sub].tried_mask)
-            return true;
-    }
-    return false;
 }

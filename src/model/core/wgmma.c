@@ -46,7 +46,7 @@ static void look_at(core *c, members m)
 
 static inline uint32_t tensor_unit(const core *c)
 {
-    return c->spec->classes[LS_CLASS_tensor_group].unit;
+    return c->pipes.classes[LS_CLASS_tensor_group].unit;
 }
 
 /* When the units of all its warps are free. */
@@ -128,6 +128,7 @@ static void finish(core *c)
         uint32_t warp = f->warp;
         wgmma_warp *w = &g->warps[warp];
         c->pipes.subs[f->sub].open |= 1u << tensor_unit(c);
+        c->pipes.subs[f->sub].execute_at = 0;
         w->pending[f->group % WGMMA_GROUPS]--;
         if (front_waits_for(c, warp) == FRONT_WAIT_GROUPS && !is_open(w))
             front_let_go(c, warp, c->now);
@@ -181,7 +182,6 @@ void wgmma_issue(core *c, uint32_t warp, const ls_inst *inst, flight *f)
     f->group = w->open;
     w->pending[w->open % WGMMA_GROUPS]++;
     w->open = (uint8_t)(w->open + ((inst->flags & LS_INST_GROUP_COMMIT) != 0));
-    front_release(c, f); /* its result is waited for with WARPGROUP.DEPBAR */
 }
 
 void wgmma_take(core *c, uint16_t index)
