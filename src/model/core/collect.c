@@ -12,16 +12,12 @@
 
 void collect_init(core *c)
 {
-    c->pipes.all_collectors = (1u << c->spec->collectors) - 1;
+    c->pipes.collectors = (uint32_t)c->spec->collectors;
     for (uint32_t i = 0; i < CORE_WHEEL; i++)
         c->pipes.wheel[i] = NO_FLIGHT;
     for (uint32_t sub = 0; sub < c->sub_count; sub++) {
-        pipe_sub *s = &c->pipes.subs[sub];
-        for (uint32_t u = 0; u < UNIT_COUNT; u++)
-            s->issue[u] = s->execute[u] = NO_FLIGHT;
-        for (uint32_t k = 0; k < CORE_COLLECTORS_MAX; k++)
-            s->collector[k] = NO_FLIGHT;
-        s->open = ~(1u << UNIT_memory);
+        c->pipes.subs[sub].open = ~(1u << UNIT_memory);
+        c->pipes.execute_at[sub] = LS_CYCLE_MAX;
     }
 }
 
@@ -31,10 +27,8 @@ static inline uint64_t bank_of(const core *c, const flight *f, uint32_t reg)
 }
 
 /* A unit takes the instruction in front of it. */
-static inline void leave_execute(core *c, uint32_t sub, uint32_t unit)
+static inline void leave_execute(core *c, pipe_sub *s, uint32_t sub, uint32_t unit)
 {
-    pipe_sub *s = &c->pipes.subs[sub];
-    s->execute[unit] = NO_FLIGHT;
     s->execute_mask &= ~(1u << unit);
     c->pipes.moving |= (s->ready_units >> unit & 1) << sub;
 }
@@ -88,12 +82,13 @@ ls_cycle collect_next(const core *c)
 
 /* ------------------------------------------------------------------------------------------------ execute */
 
-/* Bit i of unit_done stands for the cycle unit_base + i. */
-static inline void advance_unit(pipe_sub *s, uint32_t unit, ls_cycle now)
+/* No other result leaves the unit when that of an instruction with this latency does. */
+static inline bool can_leave(pipe_unit *u, uint32_t latency, ls_cycle now)
 {
-    uint64_t passed = now - s->unit_base[unit];
-    s->unit_done[unit] = passed >= 64 ? 0 : s->unit_done[unit] >> passed;
-    s->unit_base[unit] = now;
+    uint64_t passed = now - u->done_base;
+    u->done = passed >= 64 ? 0 : u->done >> passed;
+    u->done_base = now;
+    return latency >= 64 || (u->done >> latency & 1) == 0;
 }
 
 /* Into the list of those that are written back in a cycle, as the last. */
@@ -115,20 +110,21 @@ static inline void write_later(core *c, uint32_t slot, uint16_t index)
 
 /* The unit is free: it takes the instruction, if a result can leave it when this one's does. tell: a timeline may want
  * the instruction. */
-static __attribute__((always_inline)) inline void execute_unit(core *c, uint32_t sub, uint32_t unit, bool tell)
+static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub *s, uint32_t sub,
+                                                               uint32_t unit, bool tell)
 {
-    pipe_sub *s = &c->pipes.subs[sub];
-    const uint16_t index = s->execute[unit];
+    pipe_unit *u = &s->units[unit];
+    const uint16_t index = u->execute;
     const ls_inst *inst = c->flights.at[index].inst;
     if (LS_UNLIKELY(inst->class_ == LS_CLASS_tensor_group) && c->options.wgmma != NULL) {
-        leave_execute(c, sub, unit);
+        leave_execute(c, s, sub, unit);
         wgmma_take(c, index);
         return;
     }
     const tensor_cost cost = core_cost(c, inst);
     const uint32_t latency = cost.latency;
-    advance_unit(s, unit, c->now);
-    if (latency < 64 && (s->unit_done[unit] >> latency & 1) != 0)
+    const bool uneven = (c->pipes.uneven >> unit & 1) != 0;
+    if (uneven && !can_leave(u, latency, c->now))
         return;
     /* The result leaves the unit latency + 1 cycles from now and is written one cycle later, or forwarded
      * before. */
@@ -137,53 +133,60 @@ static __attribute__((always_inline)) inline void execute_unit(core *c, uint32_t
     if (c->pipes.buses[slot] >= c->spec->result_buses)
         return;
     c->pipes.buses[slot]++;
-    if (latency < 64)
-        s->unit_done[unit] |= UINT64_C(1) << latency;
-    s->unit_free[unit] = c->now + cost.interval;
+    if (uneven && latency < 64)
+        u->done |= UINT64_C(1) << latency;
+    u->free = c->now + cost.interval;
     if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && ls_inst_flops(inst) != 0)
         c->n.tensor_cycles += cost.interval;
-    leave_execute(c, sub, unit);
+    leave_execute(c, s, sub, unit);
     if (tell)
         core_tap_execute(c, index);
     write_later(c, slot, index);
 }
 
-static inline void execute_from(pipe_sub *s, ls_cycle at)
+static inline void execute_from(core *c, uint32_t sub, ls_cycle at)
 {
-    s->execute_at = at < s->execute_at ? at : s->execute_at;
+    if (at < c->pipes.execute_at[sub])
+        c->pipes.execute_at[sub] = at;
 }
 
-static __attribute__((always_inline)) inline void execute(core *c, bool tell)
+static __attribute__((always_inline)) inline void execute(core *c, uint32_t sub, bool tell)
 {
-    for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
-        const uint32_t sub = (uint32_t)__builtin_ctz(subs);
-        pipe_sub *s = &c->pipes.subs[sub];
-        if (s->execute_at > c->now)
-            continue;
-        s->execute_at = LS_CYCLE_MAX;
-        for (uint32_t set = s->execute_mask & s->open; set != 0; set &= set - 1) {
-            const uint32_t unit = (uint32_t)__builtin_ctz(set);
-            if (s->unit_free[unit] <= c->now)
-                execute_unit(c, sub, unit, tell);
-            if ((s->execute_mask >> unit & 1) != 0)
-                execute_from(s, s->unit_free[unit]);
-        }
-        if (s->execute_mask == 0)
-            c->pipes.executing &= ~(1u << sub);
+    pipe_sub *s = &c->pipes.subs[sub];
+    c->pipes.execute_at[sub] = LS_CYCLE_MAX;
+    for (uint32_t set = s->execute_mask & s->open; set != 0; set &= set - 1) {
+        const uint32_t unit = (uint32_t)__builtin_ctz(set);
+        if (s->units[unit].free <= c->now)
+            execute_unit(c, s, sub, unit, tell);
+        if ((s->execute_mask >> unit & 1) != 0)
+            execute_from(c, sub, s->units[unit].free);
     }
+    if (s->execute_mask == 0)
+        c->pipes.executing &= ~(1u << sub);
 }
 
-static __attribute__((noinline)) void execute_and_tell(core *c)
+/* Functions of their own keep the loop over the sub-cores short, most of which have nothing to execute. */
+static __attribute__((noinline)) void execute_sub(core *c, uint32_t sub)
 {
-    execute(c, true);
+    execute(c, sub, false);
+}
+
+static __attribute__((noinline)) void execute_sub_and_tell(core *c, uint32_t sub)
+{
+    execute(c, sub, true);
 }
 
 void collect_execute(core *c)
 {
-    if (LS_UNLIKELY(c->apart))
-        execute_and_tell(c);
-    else
-        execute(c, false);
+    for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
+        const uint32_t sub = (uint32_t)__builtin_ctz(subs);
+        if (c->pipes.execute_at[sub] > c->now)
+            continue;
+        if (LS_UNLIKELY(c->apart))
+            execute_sub_and_tell(c, sub);
+        else
+            execute_sub(c, sub);
+    }
 }
 
 /* The load/store unit is one for all: the oldest instruction goes first. */
@@ -196,15 +199,17 @@ void collect_load_store(core *c)
     if (c->pipes.to_memory == 0 || !ldst_can_take(c))
         return;
     uint32_t sub = (uint32_t)__builtin_ctz(c->pipes.to_memory);
-    pipe_sub *from = &c->pipes.subs[sub];
-    for (uint32_t subs = c->pipes.to_memory & ~(1u << sub); subs != 0; subs &= subs - 1) {
-        pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
-        if (c->flights.at[s->execute[UNIT_memory]].uid < c->flights.at[from->execute[UNIT_memory]].uid)
-            from = s;
+    uint16_t index = c->pipes.subs[sub].units[UNIT_memory].execute;
+    for (uint32_t subs = c->pipes.to_memory & (c->pipes.to_memory - 1); subs != 0; subs &= subs - 1) {
+        const uint32_t other = (uint32_t)__builtin_ctz(subs);
+        const uint16_t its = c->pipes.subs[other].units[UNIT_memory].execute;
+        if (c->flights.at[its].uid < c->flights.at[index].uid) {
+            sub = other;
+            index = its;
+        }
     }
-    sub = (uint32_t)(from - c->pipes.subs);
-    uint16_t index = from->execute[UNIT_memory];
-    leave_execute(c, sub, UNIT_memory);
+    pipe_sub *from = &c->pipes.subs[sub];
+    leave_execute(c, from, sub, UNIT_memory);
     c->pipes.to_memory &= ~(1u << sub);
     if (from->execute_mask == 0)
         c->pipes.executing &= ~(1u << sub);
@@ -214,145 +219,133 @@ void collect_load_store(core *c)
 
 /* ------------------------------------------------------------------------------------- operand collection */
 
-static inline void collected(pipe_sub *s, uint32_t k)
+/* The instruction at a place among the collectors has all its operands. It goes to the register before its unit, which
+ * is free. */
+static inline void leave_collector(core *c, pipe_sub *s, uint32_t sub, uint32_t place)
 {
-    s->collector_ready |= 1u << k;
-    s->ready_units |= 1u << s->collector_unit[k];
+    const uint32_t unit = s->collectors[place].unit;
+    s->units[unit].execute = s->collectors[place].flight;
+    s->execute_mask |= 1u << unit;
+    c->pipes.executing |= 1u << sub;
+    if (unit == UNIT_memory)
+        c->pipes.to_memory |= 1u << sub;
+    else
+        execute_from(c, sub, s->units[unit].free);
+    s->collected--;
+    for (; place < s->collected; place++)
+        s->collectors[place] = s->collectors[place + 1];
 }
 
-/* The oldest of the collected instructions for the unit of the one in collector k. */
-static uint32_t oldest_collected(const core *c, const pipe_sub *s, uint32_t k)
+static inline void dispatch_by_age(core *c, pipe_sub *s, uint32_t sub)
 {
-    uint32_t unit = s->collector_unit[k];
-    for (uint32_t set = s->collector_ready & ~(1u << k); set != 0; set &= set - 1) {
-        uint32_t other = (uint32_t)__builtin_ctz(set);
-        if (s->collector_unit[other] == unit &&
-            (int32_t)(c->flights.at[s->collector[other]].uid - c->flights.at[s->collector[k]].uid) < 0)
-            k = other;
+    s->ready_units = 0;
+    for (uint32_t place = 0; place < s->collected;) {
+        const pipe_collector *k = &s->collectors[place];
+        const uint32_t unit = 1u << k->unit;
+        if (k->needs != 0) {
+            place++;
+        } else if ((s->execute_mask & unit) != 0) {
+            s->ready_units |= unit;
+            place++;
+        } else {
+            leave_collector(c, s, sub, place);
+        }
     }
-    return k;
 }
 
 /* Accel-Sim goes by the number of the collector, so that an instruction in the last one can wait for long. */
-static __attribute__((always_inline)) inline void dispatch_collected(core *c, pipe_sub *s, uint32_t sub,
-                                                                     bool by_age)
+static __attribute__((noinline)) void dispatch_by_number(core *c, pipe_sub *s, uint32_t sub)
 {
     s->ready_units = 0;
-    for (uint32_t set = s->collector_ready; set != 0; set &= set - 1) {
-        uint32_t k = (uint32_t)__builtin_ctz(set);
-        uint32_t unit = 1u << s->collector_unit[k];
-        if ((s->execute_mask & unit) != 0) {
-            s->ready_units |= unit;
+    for (uint32_t number = 0; number < c->pipes.collectors; number++) {
+        uint32_t place = 0;
+        while (place < s->collected && s->collectors[place].number != number)
+            place++;
+        if (place == s->collected || s->collectors[place].needs != 0)
             continue;
-        }
-        if (by_age) {
-            uint32_t first = oldest_collected(c, s, k);
-            if (first != k) { /* k stays ready; the older one follows it in the set */
-                s->ready_units |= unit;
-                set &= ~(1u << first);
-                k = first;
-            }
-        }
-        s->execute[s->collector_unit[k]] = s->collector[k];
-        s->execute_mask |= unit;
-        execute_from(s, s->unit_free[s->collector_unit[k]]);
-        c->pipes.executing |= 1u << sub;
-        c->pipes.to_memory |= (unit >> UNIT_memory & 1) << sub;
-        s->collector[k] = NO_FLIGHT;
-        s->collector_used &= ~(1u << k);
-        s->collector_ready &= ~(1u << k);
+        const uint32_t unit = 1u << s->collectors[place].unit;
+        if ((s->execute_mask & unit) != 0)
+            s->ready_units |= unit;
+        else
+            leave_collector(c, s, sub, place);
     }
-}
-
-/* The collector at a place of the list has all its operands. */
-static inline void wait_ends(pipe_sub *s, uint32_t place)
-{
-    const uint32_t k = s->waiting >> 4 * place & 15, before = (1u << 4 * place) - 1;
-    s->waiting = (s->waiting & before) | (s->waiting >> 4 & ~before);
-    s->waiting_count--;
-    collected(s, k);
 }
 
 /* Each bank serves its oldest request, unless a write-back has it. */
-static __attribute__((always_inline)) inline void read_banks(core *c, pipe_sub *s)
+static inline void read_banks(core *c, pipe_sub *s)
 {
     uint64_t idle = PIPE_BANKS & ~s->banks_written;
-    for (uint32_t place = 0; place < s->waiting_count && idle != 0;) {
-        const uint32_t k = s->waiting >> 4 * place & 15;
-        const uint64_t reads = pipe_banks_in(s->needs[k]) & idle;
-        count_for(c, c->flights.at[s->collector[k]].warp);
+    for (pipe_collector *k = s->collectors, *end = k + s->collected; k != end; k++) {
+        const uint64_t reads = pipe_banks_in(k->needs) & idle;
+        if (reads == 0)
+            continue;
+        count_for(c, c->flights.at[k->flight].warp);
         idle &= ~reads;
-        s->needs[k] -= reads;
+        k->needs -= reads;
         s->needed -= reads;
         c->n.register_reads += pipe_banks_sum(reads);
-        c->n.register_bank_waits += pipe_banks_sum(reads & pipe_banks_in(s->needed));
-        if (s->needs[k] == 0)
-            wait_ends(s, place);
-        else
-            place++;
+        if (s->needed != 0)
+            c->n.register_bank_waits += pipe_banks_sum(reads & pipe_banks_in(s->needed));
+        if (k->needs == 0)
+            s->ready_units |= 1u << k->unit;
     }
 }
 
-static __attribute__((always_inline)) inline void enter_collector(core *c, pipe_sub *s, uint32_t unit,
-                                                                  uint32_t k)
+static uint8_t free_number(const pipe_sub *s)
 {
-    const uint16_t index = s->issue[unit];
+    uint32_t used = 0;
+    for (uint32_t place = 0; place < s->collected; place++)
+        used |= 1u << s->collectors[place].number;
+    return (uint8_t)__builtin_ctz(~used);
+}
+
+static inline void enter_collector(core *c, pipe_sub *s, uint32_t unit, uint8_t number)
+{
+    const uint16_t index = s->units[unit].issue;
     const flight *f = &c->flights.at[index];
-    s->issue[unit] = NO_FLIGHT;
-    s->issue_mask &= ~(1u << unit);
-    s->collector[k] = index;
-    s->collector_used |= 1u << k;
-    s->collector_unit[k] = (uint8_t)unit;
     const ls_inst *inst = f->inst;
     uint64_t needs = 0;
     for (uint32_t i = 0; i < inst->src_count; i++)
         if (!inst_src_again(inst, i))
             needs += bank_of(c, f, inst->src[i]);
-    if (needs == 0) {
-        collected(s, k);
-        return;
-    }
-    s->needs[k] = needs;
+    pipe_collector *k = &s->collectors[s->collected++];
+    k->needs = needs;
+    k->flight = index;
+    k->unit = (uint8_t)unit;
+    k->number = number;
+    s->issue_mask &= ~(1u << unit);
     s->needed += needs;
-    s->waiting |= k << 4 * s->waiting_count++;
+    if (needs == 0)
+        s->ready_units |= 1u << unit;
 }
 
-/* The unit whose issue register has the oldest instruction. */
-static uint32_t oldest_issued(const core *c, const pipe_sub *s, uint32_t units)
+/* The oldest instruction gets the next collector. */
+static inline uint32_t oldest_issued(pipe_sub *s)
 {
-    uint32_t best = (uint32_t)__builtin_ctz(units);
-    for (uint32_t set = units & (units - 1); set != 0; set &= set - 1) {
-        uint32_t unit = (uint32_t)__builtin_ctz(set);
-        if ((int32_t)(c->flights.at[s->issue[unit]].uid - c->flights.at[s->issue[best]].uid) < 0)
-            best = unit;
-    }
-    return best;
+    return s->issued[s->issued_head++ % PIPE_ISSUED];
 }
 
-/* Accel-Sim looks at the units in their order, so that those at the end of units.def can wait for ever; elsewhere
- * the oldest instruction gets the next collector. */
-static __attribute__((always_inline)) inline void fill_collectors(core *c, uint32_t sub, bool by_age)
+/* Accel-Sim looks at the units in their order, so that those at the end of units.def can wait for ever. */
+static uint32_t first_issued(pipe_sub *s)
 {
-    pipe_sub *s = &c->pipes.subs[sub];
-    uint32_t free_ones = c->pipes.all_collectors & ~s->collector_used;
-    if (free_ones != 0)
-        c->pipes.freed |= 1u << sub;
-    for (uint32_t set = s->issue_mask, rest; set != 0 && free_ones != 0;
-         set = rest, free_ones &= free_ones - 1) {
-        uint32_t unit = (uint32_t)__builtin_ctz(set);
-        rest = set & (set - 1);
-        if (rest != 0 && by_age) {
-            unit = oldest_issued(c, s, set);
-            rest = set & ~(1u << unit);
-        }
-        enter_collector(c, s, unit, (uint32_t)__builtin_ctz(free_ones));
+    const uint8_t unit = (uint8_t)__builtin_ctz(s->issue_mask);
+    uint8_t at = s->issued_head++, before = s->issued[at % PIPE_ISSUED];
+    while (before != unit) { /* those in front of it move up */
+        uint8_t *to = &s->issued[++at % PIPE_ISSUED], next = *to;
+        *to = before;
+        before = next;
     }
+    return unit;
+}
+
+static inline bool can_fill(const core *c, const pipe_sub *s)
+{
+    return s->issue_mask != 0 && s->collected != c->pipes.collectors;
 }
 
 static inline bool can_move(const core *c, const pipe_sub *s)
 {
-    return s->needed != 0 || (s->ready_units & ~s->execute_mask) != 0 ||
-           (s->issue_mask != 0 && s->collector_used != c->pipes.all_collectors);
+    return s->needed != 0 || (s->ready_units & ~s->execute_mask) != 0 || can_fill(c, s);
 }
 
 /* Stamped once per rule, so that a rule costs nothing where it does not count. */
@@ -362,18 +355,26 @@ static __attribute__((always_inline)) inline void operands(core *c, bool by_age)
         const uint32_t sub = (uint32_t)__builtin_ctz(subs);
         pipe_sub *s = &c->pipes.subs[sub];
         for (uint64_t step = c->spec->collect_steps; step > 0; step--) {
-            if ((s->ready_units & ~s->execute_mask) != 0)
-                dispatch_collected(c, s, sub, by_age);
+            if ((s->ready_units & ~s->execute_mask) != 0) {
+                if (by_age)
+                    dispatch_by_age(c, s, sub);
+                else
+                    dispatch_by_number(c, s, sub);
+            }
             if (s->needed != 0)
                 read_banks(c, s);
-            if (s->issue_mask != 0)
-                fill_collectors(c, sub, by_age);
+            while (can_fill(c, s)) {
+                enter_collector(c, s, by_age ? oldest_issued(s) : first_issued(s),
+                                by_age ? 0 : free_number(s));
+                c->pipes.freed |= 1u << sub;
+            }
             s->banks_written = 0;
+            if (!can_move(c, s)) {
+                c->pipes.moving &= ~(1u << sub);
+                break;
+            }
         }
-        if (can_move(c, s))
-            continue;
-        c->pipes.moving &= ~(1u << sub);
-        if ((s->collector_used | s->issue_mask) == 0)
+        if ((s->collected | s->issue_mask) == 0)
             c->pipes.collecting &= ~(1u << sub);
     }
     for (; c->pipes.writing != 0; c->pipes.writing &= c->pipes.writing - 1)
@@ -399,7 +400,7 @@ ls_cycle collect_unit_free(const core *c)
     if ((c->pipes.to_memory | c->pipes.moving) != 0)
         return c->now + 1;
     for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
-        const ls_cycle at = c->pipes.subs[__builtin_ctz(subs)].execute_at;
+        const ls_cycle at = c->pipes.execute_at[__builtin_ctz(subs)];
         next = at < next ? at : next;
     }
     return next <= c->now ? c->now + 1 : next;

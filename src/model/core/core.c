@@ -278,6 +278,9 @@ static ls_status check_spec(const core_spec *spec, ls_error *err)
 
 static void init_classes(core *c)
 {
+    uint32_t first[UNIT_COUNT]; /* a class of the unit */
+    for (uint32_t i = LS_CLASS_COUNT; i-- > 0;)
+        first[c->spec->classes[i].unit] = i;
     for (uint32_t i = 0; i < LS_CLASS_COUNT; i++) {
         const core_class *class_ = &c->spec->classes[i];
         c->pipes.classes[i] = (pipe_class){
@@ -285,6 +288,11 @@ static void init_classes(core *c)
             .interval = (uint16_t)(class_->interval_cycles > 0 ? class_->interval_cycles : 1),
             .unit = (uint8_t)class_->unit,
         };
+        /* Matrix instructions have the latency of their shape. */
+        const ls_inst any = { .class_ = (uint8_t)i };
+        if (ls_inst_is_tensor(&any) ||
+            class_->latency_cycles != c->spec->classes[first[class_->unit]].latency_cycles)
+            c->pipes.uneven |= 1u << class_->unit;
     }
 }
 

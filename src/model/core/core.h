@@ -342,10 +342,11 @@ static inline uint32_t pipes_taken(const core *c, uint32_t sub)
 static inline void pipes_issue(core *c, uint32_t sub, uint32_t unit, uint16_t index)
 {
     pipe_sub *p = &c->pipes.subs[sub];
-    p->issue[unit] = index;
+    p->units[unit].issue = index;
     p->issue_mask |= 1u << unit;
+    p->issued[p->issued_tail++ % PIPE_ISSUED] = (uint8_t)unit;
     c->pipes.collecting |= 1u << sub;
-    c->pipes.moving |= (uint32_t)(p->collector_used != c->pipes.all_collectors) << sub;
+    c->pipes.moving |= (uint32_t)(p->collected != c->pipes.collectors) << sub;
 }
 void collect_write_back(core *c);
 void collect_execute(core *c);

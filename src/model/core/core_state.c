@@ -218,8 +218,8 @@ static const ls_state_row front_rows[] = {
 
 static const ls_state_row pipe_rows[] = {
     LS_STATE_DATA(pipes, subs),
-    LS_STATE_FIXED_SPAN(pipes, tensor, all_collectors),
-    LS_STATE_DATA_SPAN(pipes, collecting, buses),
+    LS_STATE_FIXED_SPAN(pipes, tensor, uneven),
+    LS_STATE_DATA_SPAN(pipes, execute_at, buses),
 };
 
 static uint64_t bank_length(const void *self)

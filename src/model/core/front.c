@@ -286,10 +286,10 @@ static __attribute__((noinline)) void issue_special(core *c, uint32_t warp, cons
 }
 
 /* place: of the warp in its sub-core. */
-static void issue_warp(core *c, front_sub *s, uint32_t sub, uint32_t place)
+static __attribute__((noinline)) void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t sub,
+                                                 uint32_t place)
 {
     const uint32_t warp = place * c->sub_count + sub, bit = 1u << place;
-    warp_state *w = &c->front.warps[warp];
     const ls_inst *inst = w->head;
     const uint32_t unit = c->pipes.classes[inst->class_].unit;
     const uint16_t index = flight_take(c, warp, unit, inst, w->next);
@@ -332,24 +332,27 @@ void front_count_stalls_from(core *c, ls_cycle from)
         c->front.subs[sub].counted_until = from;
 }
 
-/* Issues at most one instruction; true if it did. */
-static bool issue_sub(core *c, front_sub *s, uint32_t sub)
+/* Issues at most one instruction. */
+static inline void look_at(core *c, front_sub *s, uint32_t sub)
 {
     uint32_t ready = s->buffered & ~(s->barrier | s->fence | s->async | s->blocked);
     uint32_t can = ready;
+    front_count_sub_stalls(c, s, c->now);
     if (ready != 0) {
         for (uint32_t set = pipes_taken(c, sub); set != 0; set &= set - 1)
             can &= ~s->wants[__builtin_ctz(set)];
         if (can != 0 && !flights_full(c)) {
-            issue_warp(c, s, sub, front_choose(c, s, sub, can));
-            return true;
+            const uint32_t place = front_choose(c, s, sub, can);
+            s->counted_until = c->now + 1;
+            issue_warp(c, s, &c->front.warps[place * c->sub_count + sub], sub, place);
+            return;
         }
         c->front.ready |= 1u << sub;
     }
+    s->counted_until = c->now;
     front_stalled(s, ready);
     if (LS_UNLIKELY(c->apart))
         core_counts_stalled(c, s, sub, ready);
-    return false;
 }
 
 void front_issue(core *c)
@@ -360,18 +363,17 @@ void front_issue(core *c)
     c->pipes.freed = 0;
     c->front.changed = 0;
     c->front.ready &= ~look;
-    /* The one whose turn it is in bit 0. */
-    uint32_t turn = c->front.turn, n = c->sub_count, all = (1u << n) - 1;
-    look = (look >> turn | look << (n - turn)) & all;
-    for (; look != 0; look &= look - 1) {
-        uint32_t place = (uint32_t)__builtin_ctz(look), sub = place + turn;
-        sub = sub >= n ? sub - n : sub;
-        front_sub *s = &c->front.subs[sub];
-        front_count_sub_stalls(c, s, c->now);
-        bool issued = issue_sub(c, s, sub);
-        s->counted_until = c->now + issued;
-        uint32_t opened = c->front.changed & ~(1u << sub);
-        if (LS_UNLIKELY(opened != 0))
-            look |= (opened >> turn | opened << (n - turn)) & all & (~1u << place);
+    /* The one whose turn it is comes first, and those before it last. */
+    const uint32_t first = ~0u << c->front.turn;
+    while (look != 0) {
+        const uint32_t soon = look & first;
+        const uint32_t sub = (uint32_t)__builtin_ctz(soon != 0 ? soon : look);
+        look &= ~(1u << sub);
+        look_at(c, &c->front.subs[sub], sub);
+        const uint32_t opened = c->front.changed & ~(1u << sub);
+        if (LS_UNLIKELY(opened != 0)) {
+            const uint32_t behind = ~1u << sub;
+            look |= opened & (sub >= c->front.turn ? behind | ~first : behind & ~first);
+        }
     }
 }

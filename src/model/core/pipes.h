@@ -10,27 +10,41 @@ typedef struct pipe_class {
     uint8_t unit;
 } pipe_class;
 
-/* The pipes of one sub-core. Sets of register banks have a byte for each bank (PIPE_BANK). */
+/* An instruction in an operand collector. Sets of register banks have a byte for each bank (PIPE_BANK). */
+typedef struct pipe_collector {
+    uint64_t needs; /* reads of each bank that are still to be made */
+    uint16_t flight;
+    uint8_t unit;
+    uint8_t number; /* of the collector */
+} pipe_collector;
+
+/* An execution unit and the registers in front of it. */
+typedef struct pipe_unit {
+    ls_cycle free; /* first cycle in which it takes another instruction */
+    uint64_t done; /* bit i: it delivers a result i cycles after done_base */
+    ls_cycle done_base;
+    uint16_t issue;   /* issue register: flight, if issue_mask has the unit */
+    uint16_t execute; /* collected, waiting for the unit: flight, if execute_mask has the unit */
+} pipe_unit;
+
+#define PIPE_ISSUED 16u /* a power of two, not below UNIT_COUNT */
+
+/* The pipes of one sub-core. */
 typedef struct pipe_sub {
     uint32_t issue_mask, execute_mask; /* units whose registers are taken */
     uint32_t
         open; /* units to look at: not memory's, which is for all sub-cores, nor one that a warp group has */
-    uint32_t collector_used, collector_ready;
-    uint32_t ready_units; /* units that the ready ones go to */
-    /* Collectors with operands that are not yet read, the oldest first, four bits each; and their number. */
-    uint32_t waiting, waiting_count;
-    uint64_t banks_written;             /* a write-back took them in this step */
-    uint64_t needed;                    /* reads of each bank that all collectors together wait for */
-    uint64_t needs[CORE_COLLECTORS_MAX]; /* those of one collector */
-    ls_cycle execute_at;                /* no open unit takes an instruction before */
-    uint16_t issue[UNIT_COUNT];         /* issue register per unit: flight or NO_FLIGHT */
-    uint16_t execute[UNIT_COUNT];       /* collected, waiting for the unit */
-    uint16_t collector[CORE_COLLECTORS_MAX];
-    uint8_t collector_unit[CORE_COLLECTORS_MAX];
-    ls_cycle unit_free[UNIT_COUNT]; /* first cycle in which the unit takes another instruction */
-    uint64_t unit_done[UNIT_COUNT]; /* bit i: it delivers a result i cycles after unit_base */
-    ls_cycle unit_base[UNIT_COUNT];
+    uint32_t ready_units;   /* units that instructions with all operands wait for */
+    uint64_t banks_written; /* a write-back took them in this step */
+    uint64_t needed;        /* the sum of the collectors' needs */
+    /* Units of the issue registers, the oldest instruction first: a ring of which positions run freely. */
+    uint8_t issued[PIPE_ISSUED], issued_head, issued_tail;
+    uint32_t collected;                               /* collectors in use */
+    pipe_collector collectors[CORE_COLLECTORS_MAX]; /* the oldest instruction first */
+    pipe_unit units[UNIT_COUNT];
 } pipe_sub;
+
+_Static_assert(UNIT_COUNT <= PIPE_ISSUED, "every unit has an issue register");
 
 #define PIPE_BANK(bank) (UINT64_C(1) << (8 * (bank)))
 #define PIPE_BANKS UINT64_C(0x0101010101010101) /* all of them */
@@ -51,7 +65,9 @@ typedef struct pipes {
     pipe_sub subs[CORE_SUBS_MAX];
     tensor_rates tensor;
     pipe_class classes[LS_CLASS_COUNT];
-    uint32_t all_collectors; /* of a sub-core: a bit each */
+    uint32_t collectors; /* of a sub-core */
+    uint32_t uneven;     /* units of which a result may overtake another, a bit each */
+    ls_cycle execute_at[CORE_SUBS_MAX]; /* no open unit of the sub-core takes an instruction before */
     /* Which sub-cores have something in a stage, a bit each: empty stages are not looked at. */
     uint32_t collecting, executing, writing;
     /* Of those collecting: something can move. In the others all collectors are full or nothing is issued, no operand is

@@ -57,7 +57,7 @@ static ls_cycle units_free(const core *c, uint32_t first)
     ls_cycle at = 0;
     for (uint32_t w = m.first; w < m.end; w++)
         if (g->warps[w].head != NO_FLIGHT) {
-            ls_cycle free_at = c->pipes.subs[warp_sub(c, w)].unit_free[tensor_unit(c)];
+            ls_cycle free_at = c->pipes.subs[warp_sub(c, w)].units[tensor_unit(c)].free;
             at = free_at > at ? free_at : at;
         }
     return at;
@@ -68,7 +68,7 @@ static void set_units(core *c, ls_cycle until)
     const wgmma *g = c->options.wgmma;
     for (uint32_t i = 0; i < g->running; i++) {
         pipe_sub *s = &c->pipes.subs[c->flights.at[g->flights[i]].sub];
-        s->unit_free[tensor_unit(c)] = until;
+        s->units[tensor_unit(c)].free = until;
         s->open &= ~(1u << tensor_unit(c));
     }
 }
@@ -128,7 +128,7 @@ static void finish(core *c)
         uint32_t warp = f->warp;
         wgmma_warp *w = &g->warps[warp];
         c->pipes.subs[f->sub].open |= 1u << tensor_unit(c);
-        c->pipes.subs[f->sub].execute_at = 0;
+        c->pipes.execute_at[f->sub] = 0;
         w->pending[f->group % WGMMA_GROUPS]--;
         if (front_waits_for(c, warp) == FRONT_WAIT_GROUPS && !is_open(w))
             front_let_go(c, warp, c->now);
