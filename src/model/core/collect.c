@@ -4,6 +4,7 @@
  * pipeline. An instruction that enters it at cycle t writes back at t + latency + 2, and the unit takes the
  * next one after its initiation interval. Two checks remain: no two results leave a unit in the same cycle,
  * and a result bus is free. */
+#include "model/core/front.h"
 #include "model/core/wgmma.h"
 
 #include <string.h>
@@ -35,17 +36,24 @@ static inline void leave_execute(core *c, pipe_sub *s, uint32_t sub, uint32_t un
 
 /* --------------------------------------------------------------------------------------------- write-back */
 
+/* The banks that results of this cycle have taken. Readers find them taken in its first step only. */
+static inline uint64_t written_in(const pipe_sub *s, ls_cycle now)
+{
+    return s->written_at == now ? s->banks_written : 0;
+}
+
 /* Reserves the banks of the registers that an instruction writes; false if one of them is taken. */
 bool collect_write_banks(core *c, const flight *f)
 {
-    pipe_sub *s = &c->pipes.subs[f->sub];
+    pipe_sub *s = c->pipes.at[f->sub];
     uint64_t banks = 0;
     for (uint32_t i = 0; i < f->inst->dst_count; i++)
         banks |= bank_of(c, f, f->inst->dst[i]);
-    if ((banks & s->banks_written) != 0)
+    const uint64_t written = written_in(s, c->now);
+    if ((banks & written) != 0)
         return false;
-    s->banks_written |= banks;
-    c->pipes.writing |= 1u << f->sub;
+    s->written_at = c->now;
+    s->banks_written = written | banks;
     return true;
 }
 
@@ -57,11 +65,12 @@ void collect_write_back(core *c)
     uint16_t index = c->pipes.wheel[slot];
     c->pipes.wheel[slot] = NO_FLIGHT;
     while (index != NO_FLIGHT) {
-        uint16_t next = c->flights.at[index].next;
+        const flight *f = &c->flights.at[index];
+        const uint16_t next = f->next;
         if (!OPTION_ON(c->options.ccache) || !ccache_holds(c, index)) {
             /* Units cannot stall: they win over the readers. */
-            (void)collect_write_banks(c, &c->flights.at[index]);
-            front_release(c, &c->flights.at[index]);
+            (void)collect_write_banks(c, f);
+            front_release(c, f);
             flight_complete(c, index);
         }
         c->pipes.wheel_count--;
@@ -152,7 +161,7 @@ static inline void execute_from(core *c, uint32_t sub, ls_cycle at)
 
 static __attribute__((always_inline)) inline void execute(core *c, uint32_t sub, bool tell)
 {
-    pipe_sub *s = &c->pipes.subs[sub];
+    pipe_sub *s = c->pipes.at[sub];
     c->pipes.execute_at[sub] = LS_CYCLE_MAX;
     for (uint32_t set = s->execute_mask & s->open; set != 0; set &= set - 1) {
         const uint32_t unit = (uint32_t)__builtin_ctz(set);
@@ -208,7 +217,7 @@ void collect_load_store(core *c)
             index = its;
         }
     }
-    pipe_sub *from = &c->pipes.subs[sub];
+    pipe_sub *from = c->pipes.at[sub];
     leave_execute(c, from, sub, UNIT_memory);
     c->pipes.to_memory &= ~(1u << sub);
     if (from->execute_mask == 0)
@@ -274,7 +283,7 @@ static __attribute__((noinline)) void dispatch_by_number(core *c, pipe_sub *s, u
 /* Each bank serves its oldest request, unless a write-back has it. */
 static inline void read_banks(core *c, pipe_sub *s)
 {
-    uint64_t idle = PIPE_BANKS & ~s->banks_written;
+    uint64_t idle = PIPE_BANKS & ~written_in(s, c->now);
     for (pipe_collector *k = s->collectors, *end = k + s->collected; k != end; k++) {
         const uint64_t reads = pipe_banks_in(k->needs) & idle;
         if (reads == 0)
@@ -353,7 +362,7 @@ static __attribute__((always_inline)) inline void operands(core *c, bool by_age)
 {
     for (uint32_t subs = c->pipes.moving; subs != 0; subs &= subs - 1) {
         const uint32_t sub = (uint32_t)__builtin_ctz(subs);
-        pipe_sub *s = &c->pipes.subs[sub];
+        pipe_sub *s = c->pipes.at[sub];
         for (uint64_t step = c->spec->collect_steps; step > 0; step--) {
             if ((s->ready_units & ~s->execute_mask) != 0) {
                 if (by_age)
@@ -363,10 +372,12 @@ static __attribute__((always_inline)) inline void operands(core *c, bool by_age)
             }
             if (s->needed != 0)
                 read_banks(c, s);
-            while (can_fill(c, s)) {
-                enter_collector(c, s, by_age ? oldest_issued(s) : first_issued(s),
-                                by_age ? 0 : free_number(s));
+            if (can_fill(c, s)) {
                 c->pipes.freed |= 1u << sub;
+                do {
+                    enter_collector(c, s, by_age ? oldest_issued(s) : first_issued(s),
+                                    by_age ? 0 : free_number(s));
+                } while (can_fill(c, s));
             }
             s->banks_written = 0;
             if (!can_move(c, s)) {
@@ -377,8 +388,6 @@ static __attribute__((always_inline)) inline void operands(core *c, bool by_age)
         if ((s->collected | s->issue_mask) == 0)
             c->pipes.collecting &= ~(1u << sub);
     }
-    for (; c->pipes.writing != 0; c->pipes.writing &= c->pipes.writing - 1)
-        c->pipes.subs[__builtin_ctz(c->pipes.writing)].banks_written = 0;
 }
 
 static __attribute__((noinline)) void operands_by_number(core *c)

@@ -336,6 +336,10 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
         c->front.warp_sub[warp] = (uint8_t)(warp % c->sub_count);
         c->front.warp_bit[warp] = 1u << (warp / c->sub_count);
     }
+    for (uint32_t sub = 0; sub < CORE_SUBS_MAX; sub++) {
+        c->front.at[sub] = &c->front.subs[sub];
+        c->pipes.at[sub] = &c->pipes.subs[sub];
+    }
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
         c->front.subs[sub].last_issued = (uint8_t)(c->spec->warp_slots / c->sub_count - 1);
     c->alu = c->spec->alu == ALU_CYCLE ? &core_alu_cycle

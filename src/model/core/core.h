@@ -280,7 +280,6 @@ void core_tap_warp(core *c, uint32_t warp, ls_tap_phase phase, ls_cycle at);
 /* front.c */
 void front_fetch(core *c);
 void front_issue(core *c);
-void front_release(core *c, const flight *f);
 void front_resume(core *c, uint32_t warp); /* something that the warp waited for may be there */
 /* The warp issues nothing until front_let_go(). barrier: it counts as a stall at a barrier, else as one for something
  * asynchronous. A warp that waits for one of these waits for nothing else. */
@@ -336,12 +335,12 @@ static inline bool collect_due(const core *c, ls_cycle now) /* something is writ
 /* Units of the sub-core whose issue registers are taken, a bit each. */
 static inline uint32_t pipes_taken(const core *c, uint32_t sub)
 {
-    return c->pipes.subs[sub].issue_mask;
+    return c->pipes.at[sub]->issue_mask;
 }
 /* An instruction issues: it enters the issue register of its unit, which is free. */
 static inline void pipes_issue(core *c, uint32_t sub, uint32_t unit, uint16_t index)
 {
-    pipe_sub *p = &c->pipes.subs[sub];
+    pipe_sub *p = c->pipes.at[sub];
     p->units[unit].issue = index;
     p->issue_mask |= 1u << unit;
     p->issued[p->issued_tail++ % PIPE_ISSUED] = (uint8_t)unit;
@@ -545,7 +544,6 @@ static inline void flight_came_from(core *c, uint32_t index, ls_sector_level lev
 }
 /* flights.c */
 bool flights_init(core *c); /* false: the host has no memory left */
-void flight_complete(core *c, uint16_t index); /* counts it and gives the entry back */
 void flight_release_registers(core *c, uint16_t index);
 void flight_free(core *c, uint16_t index);
 static inline uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const ls_inst *inst,
@@ -563,6 +561,24 @@ static inline uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const 
                                      .space = inst->space };
     c->front.warps[warp].in_flight++;
     return index;
+}
+static inline void flight_give_back(core *c, uint16_t index)
+{
+    index_pool_give(&c->flights.free, INDEX_LINKS(c->flights.at, next), index);
+}
+static inline void flight_complete(core *c, uint16_t index) /* counts it and gives the entry back */
+{
+    const flight *f = &c->flights.at[index];
+    const uint32_t warp = f->warp;
+    warp_state *w = &c->front.warps[warp];
+    count_and_tell(c, index, LS_TAP_END, LS_STEP_WRITE);
+    c->n.warp_instructions++;
+    c->n.thread_instructions += lane_count(f->mask);
+    w->in_flight--;
+    flight_give_back(c, index);
+    ls_domain_progress(c->domain);
+    if (w->next == w->end)
+        cta_warp_maybe_done(c, warp);
 }
 static inline bool flights_full(const core *c)
 {

@@ -1,6 +1,6 @@
 /* cycle.c: alu: cycle: one cycle of a core whose pipeline is simulated stage by stage (front.c,
  * collect.c). */
-#include "model/core/core.h"
+#include "model/core/front.h"
 
 static bool tick(void *self, ls_cycle now)
 {
@@ -20,7 +20,7 @@ static bool tick(void *self, ls_cycle now)
     if (c->pipes.executing != 0)
         collect_execute(c);
     collect_load_store(c);
-    if ((c->pipes.moving | c->pipes.writing) != 0)
+    if (c->pipes.moving != 0)
         collect_operands(c);
     if (c->blocks.warps > 0) {
         c->n.issue_slots += c->sub_count;

@@ -10,34 +10,14 @@ bool flights_init(core *c)
     return c->flights.at != NULL;
 }
 
-static inline void give_back(core *c, uint16_t index)
-{
-    index_pool_give(&c->flights.free, INDEX_LINKS(c->flights.at, next), index);
-}
-
 void flight_free(core *c, uint16_t index)
 {
     if (ls_tap_wants(c->tap, LS_TAP_INSTRUCTION))
         core_tap_instruction(c, index, LS_TAP_END, LS_STEP_WRITE);
-    give_back(c, index);
+    flight_give_back(c, index);
 }
 
 void flight_release_registers(core *c, uint16_t index)
 {
     c->alu->release(c, &c->flights.at[index]);
-}
-
-void flight_complete(core *c, uint16_t index)
-{
-    flight *f = &c->flights.at[index];
-    uint32_t warp = f->warp;
-    warp_state *w = &c->front.warps[warp];
-    count_and_tell(c, index, LS_TAP_END, LS_STEP_WRITE);
-    c->n.warp_instructions++;
-    c->n.thread_instructions += lane_count(f->mask);
-    w->in_flight--;
-    give_back(c, index);
-    ls_domain_progress(c->domain);
-    if (w->next == w->end)
-        cta_warp_maybe_done(c, warp);
 }

@@ -15,12 +15,6 @@ static inline void mark(warp_state *w, uint32_t reg, bool memory)
         reg_set_add(w->from_memory, reg);
 }
 
-static inline void unmark(warp_state *w, uint32_t reg)
-{
-    reg_set_remove(w->pending, reg);
-    reg_set_remove(w->from_memory, reg);
-}
-
 /* Most results have one register: the first register of each has a short loop of its own, here and in front_release(). */
 static void reserve(const core *c, warp_state *w, const ls_inst *inst)
 {
@@ -44,7 +38,7 @@ static void reserve(const core *c, warp_state *w, const ls_inst *inst)
 
 /* Looks whether the next instruction of a warp has to wait for registers. Done when the instruction becomes
  * the next one and when the register that it waits for is released, never by polling. */
-static void check_head(const core *c, front_sub *s, warp_state *w, uint32_t bit)
+void front_check_head(const core *c, front_sub *s, warp_state *w, uint32_t bit)
 {
     /* Constant registers are never pending. */
     uint32_t reg = inst_first_in_set(w->head, w->pending, c->spec->track_spans);
@@ -65,33 +59,17 @@ static inline void new_head(core *c, front_sub *s, warp_state *w, uint32_t bit)
     s->wants[c->pipes.classes[w->head->class_].unit] |= bit;
     s->buffered |= bit;
     if (!reg_set_empty(w->pending))
-        check_head(c, s, w, bit);
-}
-
-/* Something that the warp waited for may be there. */
-static inline void registers_ready(core *c, uint32_t warp)
-{
-    const uint32_t sub = warp_sub(c, warp), bit = warp_bit(c, warp);
-    front_sub *s = &c->front.subs[sub];
-    warp_state *w = &c->front.warps[warp];
-    if ((s->blocked & bit) != 0 && !reg_set_has(w->pending, w->blocked_by)) {
-        check_head(c, s, w, bit);
-        c->front.changed |= 1u << sub;
-    }
-    if ((s->fence & bit) != 0 && reg_set_empty(w->pending) && w->atomics == 0) {
-        s->fence &= ~bit;
-        c->front.changed |= 1u << sub;
-    }
+        front_check_head(c, s, w, bit);
 }
 
 void front_resume(core *c, uint32_t warp)
 {
-    registers_ready(c, warp);
+    front_registers_ready(c, warp);
 }
 
 void front_stop(core *c, uint32_t warp, front_wait why)
 {
-    front_sub *s = &c->front.subs[warp_sub(c, warp)];
+    front_sub *s = c->front.at[warp_sub(c, warp)];
     c->front.warps[warp].barrier_name = (uint8_t)why;
     if (why == FRONT_WAIT_CLUSTER && c->flow == NULL) {
         s->barrier |= warp_bit(c, warp);
@@ -103,7 +81,7 @@ void front_stop(core *c, uint32_t warp, front_wait why)
 
 void front_let_go(core *c, uint32_t warp, ls_cycle at)
 {
-    front_sub *s = &c->front.subs[warp_sub(c, warp)];
+    front_sub *s = c->front.at[warp_sub(c, warp)];
     const bool cluster = c->front.warps[warp].barrier_name == FRONT_WAIT_CLUSTER;
     c->front.warps[warp].barrier_name = 0;
     if (c->flow != NULL) {
@@ -117,25 +95,6 @@ void front_let_go(core *c, uint32_t warp, ls_cycle at)
         s->elsewhere &= ~warp_bit(c, warp);
     }
     c->front.changed |= 1u << warp_sub(c, warp);
-}
-
-void front_release(core *c, const flight *f)
-{
-    const ls_inst *inst = f->inst;
-    warp_state *w = &c->front.warps[f->warp];
-    for (uint32_t i = 0; i < inst->dst_count; i++)
-        unmark(w, inst->dst[i]);
-    if (c->spec->track_spans && inst->dst_count > 0 && inst->dst_span > 1) {
-        uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true);
-        if (LS_UNLIKELY(inst->dst_span > REG_SHORT && reg < end)) {
-            reg_set_remove_range(w->pending, reg, end);
-            reg_set_remove_range(w->from_memory, reg, end);
-        } else {
-            for (; reg < end; reg++)
-                unmark(w, reg);
-        }
-    }
-    registers_ready(c, f->warp);
 }
 
 /* -------------------------------------------------------------------------------------------------- fetch */
@@ -157,7 +116,7 @@ static void decode(core *c)
         w->buffered = 1;
     if (w->buffered > 0) {
         const uint32_t sub = warp_sub(c, warp);
-        new_head(c, &c->front.subs[sub], w, warp_bit(c, warp));
+        new_head(c, c->front.at[sub], w, warp_bit(c, warp));
         c->front.changed |= 1u << sub;
     }
 }
@@ -199,10 +158,8 @@ void front_fetch(core *c)
 /* -------------------------------------------------------------------------------------------------- issue */
 
 /* Instructions of clusters and warp groups. */
-static __attribute__((noinline)) void warp_op(core *c, uint32_t warp, const ls_inst *inst, flight *f)
+static __attribute__((noinline)) void warp_op(core *c, uint32_t warp, const ls_inst *inst)
 {
-    if ((inst->flags & LS_INST_WARP_GROUP) != 0 && c->options.wgmma != NULL)
-        wgmma_issue(c, warp, inst, f);
     if ((inst->flags & LS_INST_ASYNC_OP) == 0 || inst->class_ == LS_CLASS_tensor_group)
         return;
     switch ((ls_async_op)inst->async_op) {
@@ -238,11 +195,11 @@ static __attribute__((noinline)) void warp_op(core *c, uint32_t warp, const ls_i
 void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, flight *f, bool pending)
 {
     warp_state *w = &c->front.warps[warp];
-    front_sub *s = &c->front.subs[warp_sub(c, warp)];
+    front_sub *s = c->front.at[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
     if ((inst->flags & (LS_INST_ASYNC_OP | LS_INST_WARP_GROUP)) != 0 && inst->mem_op == LS_MEM_NONE &&
         c->options.any)
-        warp_op(c, warp, inst, f);
+        warp_op(c, warp, inst);
     if (!front_has_effects(inst, false))
         return;
     if (inst->flags & (LS_INST_BARRIER | LS_INST_ARRIVE))
@@ -279,7 +236,9 @@ static __attribute__((noinline)) void issue_special(core *c, uint32_t warp, cons
     c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
     if (ls_inst_flops(inst) != 0)
         count_flops(c, inst, f->mask);
-    if (front_has_effects(inst, true))
+    if (wgmma_waits_by_group(c, inst))
+        wgmma_issue(c, warp, inst, f);
+    else if (front_has_effects(inst, true))
         front_effects(
             c, warp, inst, f->mask, f,
             (inst->flags & LS_INST_FENCE) != 0 && !reg_set_empty(c->front.warps[warp].pending));
@@ -323,7 +282,7 @@ void front_count_stalls(core *c, ls_cycle until)
 {
     front_count_peak(c);
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
-        front_count_sub_stalls(c, &c->front.subs[sub], until);
+        front_count_sub_stalls(c, c->front.at[sub], until);
 }
 
 void front_count_stalls_from(core *c, ls_cycle from)
@@ -365,15 +324,17 @@ void front_issue(core *c)
     c->front.ready &= ~look;
     /* The one whose turn it is comes first, and those before it last. */
     const uint32_t first = ~0u << c->front.turn;
+    uint32_t done = 0;
     while (look != 0) {
         const uint32_t soon = look & first;
-        const uint32_t sub = (uint32_t)__builtin_ctz(soon != 0 ? soon : look);
-        look &= ~(1u << sub);
-        look_at(c, &c->front.subs[sub], sub);
-        const uint32_t opened = c->front.changed & ~(1u << sub);
+        const uint32_t sub = (uint32_t)__builtin_ctz(soon != 0 ? soon : look), bit = 1u << sub;
+        look ^= bit;
+        done |= bit;
+        look_at(c, c->front.at[sub], sub);
+        const uint32_t opened = c->front.changed & ~done;
         if (LS_UNLIKELY(opened != 0)) {
             const uint32_t behind = ~1u << sub;
-            look |= opened & (sub >= c->front.turn ? behind | ~first : behind & ~first);
+            look |= opened & ((bit & first) != 0 ? behind | ~first : behind & ~first);
         }
     }
 }

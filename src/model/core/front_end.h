@@ -68,6 +68,7 @@ typedef struct front_end {
     ls_port scheduler;
     scheduler_kind scheduler_kind; /* the block at the other end of the port */
     front_sub subs[CORE_SUBS_MAX];
+    front_sub *at[CORE_SUBS_MAX];      /* subs[], as in pipes.at */
     uint8_t warp_sub[CORE_WARPS_MAX];  /* warps go to the sub-cores in turn */
     uint32_t warp_bit[CORE_WARPS_MAX]; /* in the masks of its sub-core */
     warp_state warps[CORE_WARPS_MAX];

@@ -35,7 +35,8 @@ typedef struct pipe_sub {
     uint32_t
         open; /* units to look at: not memory's, which is for all sub-cores, nor one that a warp group has */
     uint32_t ready_units;   /* units that instructions with all operands wait for */
-    uint64_t banks_written; /* a write-back took them in this step */
+    ls_cycle written_at;    /* the last cycle with a write-back */
+    uint64_t banks_written; /* that write-backs took in it */
     uint64_t needed;        /* the sum of the collectors' needs */
     /* Units of the issue registers, the oldest instruction first: a ring of which positions run freely. */
     uint8_t issued[PIPE_ISSUED], issued_head, issued_tail;
@@ -63,13 +64,14 @@ static inline uint32_t pipe_banks_sum(uint64_t set)
 
 typedef struct pipes {
     pipe_sub subs[CORE_SUBS_MAX];
+    pipe_sub *at[CORE_SUBS_MAX]; /* subs[], for the compiler: one address instead of sums of offsets */
     tensor_rates tensor;
     pipe_class classes[LS_CLASS_COUNT];
     uint32_t collectors; /* of a sub-core */
     uint32_t uneven;     /* units of which a result may overtake another, a bit each */
     ls_cycle execute_at[CORE_SUBS_MAX]; /* no open unit of the sub-core takes an instruction before */
     /* Which sub-cores have something in a stage, a bit each: empty stages are not looked at. */
-    uint32_t collecting, executing, writing;
+    uint32_t collecting, executing;
     /* Of those collecting: something can move. In the others all collectors are full or nothing is issued, no operand is
      * missing, and all ready instructions wait for their units. */
     uint32_t moving;
