@@ -14,8 +14,6 @@
 void collect_init(core *c)
 {
     c->pipes.collectors = (uint32_t)c->spec->collectors;
-    for (uint32_t i = 0; i < CORE_WHEEL; i++)
-        c->pipes.wheel[i] = NO_FLIGHT;
     for (uint32_t sub = 0; sub < c->sub_count; sub++) {
         c->pipes.subs[sub].open = ~(1u << UNIT_memory);
         c->pipes.execute_at[sub] = LS_CYCLE_MAX;
@@ -30,7 +28,7 @@ static inline uint64_t bank_of(const core *c, const flight *f, uint32_t reg)
 /* A unit takes the instruction in front of it. */
 static inline void leave_execute(core *c, pipe_sub *s, uint32_t sub, uint32_t unit)
 {
-    s->execute_mask &= ~(1u << unit);
+    s->execute_mask ^= 1u << unit;
     c->pipes.moving |= (s->ready_units >> unit & 1) << sub;
 }
 
@@ -60,10 +58,10 @@ bool collect_write_banks(core *c, const flight *f)
 void collect_write_back(core *c)
 {
     uint32_t slot = (uint32_t)c->now & WHEEL_MASK;
-    c->pipes.buses[slot] = 0;
-    c->pipes.wheel_used[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
-    uint16_t index = c->pipes.wheel[slot];
-    c->pipes.wheel[slot] = NO_FLIGHT;
+    uint16_t index = c->pipes.wheel[slot].first;
+    c->pipes.wheel_count -= c->pipes.wheel[slot].count;
+    c->pipes.wheel[slot].count = 0;
+    c->pipes.wheel_used[slot >> 6] ^= UINT64_C(1) << (slot & 63);
     while (index != NO_FLIGHT) {
         const flight *f = &c->flights.at[index];
         const uint16_t next = f->next;
@@ -73,7 +71,6 @@ void collect_write_back(core *c)
             front_release(c, f);
             flight_complete(c, index);
         }
-        c->pipes.wheel_count--;
         index = next;
     }
 }
@@ -103,18 +100,16 @@ static inline bool can_leave(pipe_unit *u, uint32_t latency, ls_cycle now)
 /* Into the list of those that are written back in a cycle, as the last. */
 static inline void write_later(core *c, uint32_t slot, uint16_t index)
 {
-    const uint64_t bit = UINT64_C(1) << (slot & 63);
+    pipe_results *r = &c->pipes.wheel[slot];
     c->flights.at[index].next = NO_FLIGHT;
     c->pipes.wheel_count++;
-    if ((c->pipes.wheel_used[slot >> 6] & bit) == 0) {
-        c->pipes.wheel_used[slot >> 6] |= bit;
-        c->pipes.wheel[slot] = index;
-        return;
+    if (r->count++ == 0) {
+        c->pipes.wheel_used[slot >> 6] |= UINT64_C(1) << (slot & 63);
+        r->first = index;
+    } else {
+        c->flights.at[r->last].next = index;
     }
-    uint16_t last = c->pipes.wheel[slot];
-    while (c->flights.at[last].next != NO_FLIGHT)
-        last = c->flights.at[last].next;
-    c->flights.at[last].next = index;
+    r->last = index;
 }
 
 /* The unit is free: it takes the instruction, if a result can leave it when this one's does. tell: a timeline may want
@@ -139,9 +134,8 @@ static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub
      * before. */
     uint64_t forward = c->spec->forward_cycles < latency + 2 ? c->spec->forward_cycles : latency + 1;
     uint32_t slot = (uint32_t)(c->now + latency + 2 - forward) & WHEEL_MASK;
-    if (c->pipes.buses[slot] >= c->spec->result_buses)
+    if (c->pipes.wheel[slot].count >= c->spec->result_buses)
         return;
-    c->pipes.buses[slot]++;
     if (uneven && latency < 64)
         u->done |= UINT64_C(1) << latency;
     u->free = c->now + cost.interval;
@@ -322,7 +316,7 @@ static inline void enter_collector(core *c, pipe_sub *s, uint32_t unit, uint8_t 
     k->flight = index;
     k->unit = (uint8_t)unit;
     k->number = number;
-    s->issue_mask &= ~(1u << unit);
+    s->issue_mask ^= 1u << unit;
     s->needed += needs;
     if (needs == 0)
         s->ready_units |= 1u << unit;
@@ -347,14 +341,19 @@ static uint32_t first_issued(pipe_sub *s)
     return unit;
 }
 
-static inline bool can_fill(const core *c, const pipe_sub *s)
+static inline void fill_collectors(core *c, pipe_sub *s, uint32_t sub, bool by_age)
 {
-    return s->issue_mask != 0 && s->collected != c->pipes.collectors;
+    uint32_t left = c->pipes.collectors - s->collected;
+    if (left == 0)
+        return;
+    c->pipes.freed |= 1u << sub;
+    for (; left > 0 && s->issue_mask != 0; left--)
+        enter_collector(c, s, by_age ? oldest_issued(s) : first_issued(s), by_age ? 0 : free_number(s));
 }
 
-static inline bool can_move(const core *c, const pipe_sub *s)
+static inline bool can_dispatch(const pipe_sub *s)
 {
-    return s->needed != 0 || (s->ready_units & ~s->execute_mask) != 0 || can_fill(c, s);
+    return (s->ready_units & ~s->execute_mask) != 0;
 }
 
 /* Stamped once per rule, so that a rule costs nothing where it does not count. */
@@ -364,7 +363,7 @@ static __attribute__((always_inline)) inline void operands(core *c, bool by_age)
         const uint32_t sub = (uint32_t)__builtin_ctz(subs);
         pipe_sub *s = c->pipes.at[sub];
         for (uint64_t step = c->spec->collect_steps; step > 0; step--) {
-            if ((s->ready_units & ~s->execute_mask) != 0) {
+            if (can_dispatch(s)) {
                 if (by_age)
                     dispatch_by_age(c, s, sub);
                 else
@@ -372,15 +371,10 @@ static __attribute__((always_inline)) inline void operands(core *c, bool by_age)
             }
             if (s->needed != 0)
                 read_banks(c, s);
-            if (can_fill(c, s)) {
-                c->pipes.freed |= 1u << sub;
-                do {
-                    enter_collector(c, s, by_age ? oldest_issued(s) : first_issued(s),
-                                    by_age ? 0 : free_number(s));
-                } while (can_fill(c, s));
-            }
+            if (s->issue_mask != 0)
+                fill_collectors(c, s, sub, by_age);
             s->banks_written = 0;
-            if (!can_move(c, s)) {
+            if (s->needed == 0 && !can_dispatch(s)) { /* what could be filled, is */
                 c->pipes.moving &= ~(1u << sub);
                 break;
             }

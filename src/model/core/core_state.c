@@ -219,7 +219,7 @@ static const ls_state_row front_rows[] = {
 static const ls_state_row pipe_rows[] = {
     LS_STATE_DATA(pipes, subs),
     LS_STATE_FIXED_SPAN(pipes, at, uneven),
-    LS_STATE_DATA_SPAN(pipes, execute_at, buses),
+    LS_STATE_DATA_SPAN(pipes, execute_at, wheel_count),
 };
 
 static uint64_t bank_length(const void *self)

@@ -101,10 +101,8 @@ void front_let_go(core *c, uint32_t warp, ls_cycle at)
 
 /* Two instructions per warp are buffered; a warp fetches again when both are gone. In each round one warp is
  * decoded that was fetched in the round before. */
-static void decode(core *c)
+static inline void decode(core *c)
 {
-    if (c->front.fetched < 0)
-        return;
     uint32_t warp = (uint32_t)c->front.fetched;
     c->front.fetched = -1;
     warp_state *w = &c->front.warps[warp];
@@ -138,12 +136,11 @@ void front_fetch_held(core *c)
 
 void front_fetch(core *c)
 {
-    for (uint64_t round = 0; round < c->spec->fetch_rounds; round++) {
-        if ((c->front.need_fetch | (uint64_t)(c->front.fetched >= 0)) == 0)
-            return;
-        decode(c);
+    for (uint64_t round = c->spec->fetch_rounds; round > 0; round--) {
+        if (c->front.fetched >= 0)
+            decode(c);
         if (c->front.need_fetch == 0)
-            continue;
+            return;
         /* Round robin from the warp after the last one. */
         uint64_t later =
             c->front.last_fetched >= 63 ? 0 : c->front.need_fetch & (~UINT64_C(1) << c->front.last_fetched);
@@ -233,22 +230,24 @@ void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, f
 /* An instruction that is counted or does more than write its registers later. */
 static __attribute__((noinline)) void issue_special(core *c, uint32_t warp, const ls_inst *inst, flight *f)
 {
-    c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
     if (ls_inst_flops(inst) != 0)
         count_flops(c, inst, f->mask);
-    if (wgmma_waits_by_group(c, inst))
+    if (wgmma_waits_by_group(c, inst)) {
         wgmma_issue(c, warp, inst, f);
-    else if (front_has_effects(inst, true))
+        return;
+    }
+    c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
+    if (front_has_effects(inst, true))
         front_effects(
             c, warp, inst, f->mask, f,
             (inst->flags & LS_INST_FENCE) != 0 && !reg_set_empty(c->front.warps[warp].pending));
 }
 
 /* place: of the warp in its sub-core. */
-static __attribute__((noinline)) void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t sub,
-                                                 uint32_t place)
+static __attribute__((noinline)) void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t warp,
+                                                 uint32_t sub, uint32_t place)
 {
-    const uint32_t warp = place * c->sub_count + sub, bit = 1u << place;
+    const uint32_t bit = 1u << place;
     const ls_inst *inst = w->head;
     const uint32_t unit = c->pipes.classes[inst->class_].unit;
     const uint16_t index = flight_take(c, warp, unit, inst, w->next);
@@ -303,7 +302,8 @@ static inline void look_at(core *c, front_sub *s, uint32_t sub)
         if (can != 0 && !flights_full(c)) {
             const uint32_t place = front_choose(c, s, sub, can);
             s->counted_until = c->now + 1;
-            issue_warp(c, s, &c->front.warps[place * c->sub_count + sub], sub, place);
+            const uint32_t warp = place * c->sub_count + sub;
+            issue_warp(c, s, &c->front.warps[warp], warp, sub, place);
             return;
         }
         c->front.ready |= 1u << sub;

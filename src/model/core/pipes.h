@@ -62,6 +62,12 @@ static inline uint32_t pipe_banks_sum(uint64_t set)
     return (uint32_t)(set * PIPE_BANKS >> 56);
 }
 
+/* Results that are written back in one cycle, each by a bus of its own: a list of flights. */
+typedef struct pipe_results {
+    uint16_t first, last; /* valid if there are any */
+    uint32_t count;
+} pipe_results;
+
 typedef struct pipes {
     pipe_sub subs[CORE_SUBS_MAX];
     pipe_sub *at[CORE_SUBS_MAX]; /* subs[], for the compiler: one address instead of sums of offsets */
@@ -77,10 +83,9 @@ typedef struct pipes {
     uint32_t moving;
     uint32_t freed;             /* an issue register was emptied since the schedulers last looked */
     uint32_t to_memory;         /* of those executing: an instruction waits for the load/store unit */
-    uint16_t wheel[CORE_WHEEL]; /* flights by the cycle of their write-back */
+    pipe_results wheel[CORE_WHEEL]; /* by their cycle */
     uint64_t wheel_used[CORE_WHEEL / 64];
     uint32_t wheel_count;
-    uint8_t buses[CORE_WHEEL]; /* result buses taken per cycle */
 } pipes;
 
 #endif
