@@ -168,38 +168,23 @@ static __attribute__((always_inline)) inline void execute(core *c, uint32_t sub,
         c->pipes.executing &= ~(1u << sub);
 }
 
-/* Functions of their own keep the loop over the sub-cores short, most of which have nothing to execute. */
-static __attribute__((noinline)) void execute_sub(core *c, uint32_t sub)
-{
-    execute(c, sub, false);
-}
-
-static __attribute__((noinline)) void execute_sub_and_tell(core *c, uint32_t sub)
+static __attribute__((noinline)) void execute_and_tell(core *c, uint32_t sub)
 {
     execute(c, sub, true);
 }
 
-void collect_execute(core *c)
+void collect_execute(core *c, uint32_t sub)
 {
-    for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
-        const uint32_t sub = (uint32_t)__builtin_ctz(subs);
-        if (c->pipes.execute_at[sub] > c->now)
-            continue;
-        if (LS_UNLIKELY(c->apart))
-            execute_sub_and_tell(c, sub);
-        else
-            execute_sub(c, sub);
-    }
+    if (LS_UNLIKELY(c->apart))
+        execute_and_tell(c, sub);
+    else
+        execute(c, sub, false);
 }
 
 /* The load/store unit is one for all: the oldest instruction goes first. */
 void collect_load_store(core *c)
 {
-    if (ldst_due(c)) {
-        ldst_cycle(c);
-        c->ldst.memory_next = ldst_next(c);
-    }
-    if (c->pipes.to_memory == 0 || !ldst_can_take(c))
+    if (!ldst_can_take(c))
         return;
     uint32_t sub = (uint32_t)__builtin_ctz(c->pipes.to_memory);
     uint16_t index = c->pipes.subs[sub].units[UNIT_memory].execute;

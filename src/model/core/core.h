@@ -348,8 +348,8 @@ static inline void pipes_issue(core *c, uint32_t sub, uint32_t unit, uint16_t in
     c->pipes.moving |= (uint32_t)(p->collected != c->pipes.collectors) << sub;
 }
 void collect_write_back(core *c);
-void collect_execute(core *c);
-void collect_load_store(core *c);
+void collect_execute(core *c, uint32_t sub); /* a unit of it may take an instruction */
+void collect_load_store(core *c);            /* an instruction waits for the load/store unit */
 void collect_operands(core *c);
 /* The cycle in which the first of the units that all wait for is free; now + 1 if something else may move
  * before. */

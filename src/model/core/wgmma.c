@@ -83,14 +83,18 @@ static void start(core *c, uint32_t first)
 {
     wgmma *g = c->options.wgmma;
     const members m = members_of(c, first);
+    const ls_inst *inst = NULL;
     tensor_cost cost = { 0 };
     g->running = 0;
     for (uint32_t w = m.first; w < m.end; w++) {
         uint16_t index = g->warps[w].head;
         if (index == NO_FLIGHT)
             continue;
-        tensor_cost own = core_cost(c, c->flights.at[index].inst);
-        cost = own.interval > cost.interval ? own : cost;
+        if (c->flights.at[index].inst != inst) { /* mostly it is the same for all */
+            inst = c->flights.at[index].inst;
+            tensor_cost own = core_cost(c, inst);
+            cost = own.interval > cost.interval ? own : cost;
+        }
         g->warps[w].head = c->flights.at[index].next;
         g->flights[g->running++] = index;
         if (LS_UNLIKELY(c->apart))
@@ -196,7 +200,8 @@ void wgmma_take(core *c, uint16_t index)
         c->flights.at[w->tail].next = index;
     w->tail = index;
     look_at(c, members_of(c, warp));
-    wgmma_cycle(c);
+    if (wgmma_is_due(g, c->now))
+        wgmma_cycle(c);
 }
 
 /* Instructions that no commit follows belong to the open group: a wait for all waits for them, too. */
