@@ -336,6 +336,21 @@ static inline void fill_collectors(core *c, pipe_sub *s, uint32_t sub, bool by_a
         enter_collector(c, s, by_age ? oldest_issued(s) : first_issued(s), by_age ? 0 : free_number(s));
 }
 
+/* Only the youngest instruction waits for operands, one of each bank. In a step without write-backs it reads them all. */
+static inline bool reads_alone(const pipe_sub *s)
+{
+    return s->needed == s->collectors[s->collected - 1].needs && s->needed == pipe_banks_in(s->needed);
+}
+
+static inline void read_alone(core *c, pipe_sub *s)
+{
+    pipe_collector *k = &s->collectors[s->collected - 1];
+    count_for(c, c->flights.at[k->flight].warp);
+    c->n.register_reads += pipe_banks_sum(s->needed);
+    k->needs = s->needed = 0;
+    s->ready_units |= 1u << k->unit;
+}
+
 static inline bool can_dispatch(const pipe_sub *s)
 {
     return (s->ready_units & ~s->execute_mask) != 0;
@@ -359,10 +374,16 @@ static __attribute__((always_inline)) inline void operands(core *c, bool by_age)
             if (s->issue_mask != 0)
                 fill_collectors(c, s, sub, by_age);
             s->banks_written = 0;
-            if (s->needed == 0 && !can_dispatch(s)) { /* what could be filled, is */
-                c->pipes.moving &= ~(1u << sub);
-                break;
+            if (can_dispatch(s))
+                continue;
+            if (s->needed != 0) {
+                if (step != 2 || !reads_alone(s))
+                    continue;
+                read_alone(c, s); /* all that the last step would do */
             }
+            if (!can_dispatch(s)) /* what could be filled, is */
+                c->pipes.moving &= ~(1u << sub);
+            break;
         }
         if ((s->collected | s->issue_mask) == 0)
             c->pipes.collecting &= ~(1u << sub);
