@@ -90,6 +90,8 @@ typedef struct sector_cache_line {
     uint8_t modified_on_fill, readable_on_fill;
     uint8_t prefetched; /* and not read yet */
     uint32_t dirty_bytes[4];
+    uint32_t
+        mshr; /* the last that was taken for sectors of it; which may be another's by now if none of these is pending */
 } sector_cache_line;
 
 typedef struct sector_cache_mshr {
@@ -179,14 +181,7 @@ sector_cache_outcome sector_cache_read(sector_cache *c, uint64_t tag_address, ui
 /* byte_mask: which of the 32 bytes are written. SECTOR_CACHE_HIT and SECTOR_CACHE_MISS both mean that it is done. */
 sector_cache_outcome sector_cache_write(sector_cache *c, uint64_t tag_address, uint64_t index_address,
                                         uint32_t byte_mask, uint32_t token);
-/* Several sectors of one line, a bit each. A read that does not hit is answered by sector_cache_next_ready() `waits` times, once for each
- * MSHR that it waits for. All sectors that it fetches have one MSHR and one entry of the miss queue. Not for caches that prefetch. */
-typedef struct sector_cache_part {
-    uint32_t waits;
-    uint32_t missed; /* sectors that it fetches, a bit each */
-} sector_cache_part;
-sector_cache_outcome sector_cache_read_part(sector_cache *c, uint64_t line_address, uint64_t index_address,
-                                            uint32_t sectors, uint32_t token, sector_cache_part *out);
+/* Of several sectors of a line, a bit each: reads are in sector_cache_part.h. */
 /* Writes whole sectors of one line at once. False: it has done nothing, and they have to be written one by one. */
 bool sector_cache_write_part(sector_cache *c, uint64_t line_address, uint64_t index_address, uint32_t sectors);
 /* The sectors of such an entry of the miss queue came from below. */
@@ -198,13 +193,26 @@ static inline void sector_cache_fill(sector_cache *c, uint64_t address)
 {
     sector_cache_fill_from(c, address, 0);
 }
-/* One answered request per call; false if there is none. */
-bool sector_cache_next_ready(sector_cache *c, uint32_t *token);
 static inline bool sector_cache_has_ready(const sector_cache *c)
 {
     return c->ready_first != SECTOR_CACHE_NONE;
 }
-/* The result of sector_cache_next_ready(); there must be one. */
+/* All requests of the first filled MSHR are answered. */
+void sector_cache_end_ready(sector_cache *c);
+/* The next answered request; there must be one. */
+static inline uint32_t sector_cache_take_ready(sector_cache *c)
+{
+    sector_cache_mshr *mshr = &c->mshrs[c->ready_first];
+    uint32_t waiter = mshr->first, token = c->waiters[waiter].token;
+    mshr->first = c->waiters[waiter].next;
+    index_pool_give(&c->waiter_pool, INDEX_LINKS(c->waiters, next), waiter);
+    if (mshr->first == SECTOR_CACHE_NONE)
+        sector_cache_end_ready(c);
+    return token;
+}
+/* One answered request per call; false if there is none. */
+bool sector_cache_next_ready(sector_cache *c, uint32_t *token);
+/* Of the request that sector_cache_next_ready() would give; there must be one. */
 static inline uint8_t sector_cache_ready_level(const sector_cache *c)
 {
     return c->mshrs[c->ready_first].level;
@@ -230,6 +238,10 @@ sector_cache_outcome sector_cache_stall_write(sector_cache *c, uint64_t address,
 /* Marks a sector valid without any request: warm-up. */
 void sector_cache_warm(sector_cache *c, uint64_t tag_address, uint64_t index_address);
 
+static inline bool sector_cache_has_miss(const sector_cache *c)
+{
+    return c->miss_head != c->miss_tail;
+}
 static inline const sector_cache_miss *sector_cache_front_miss(const sector_cache *c)
 {
     return c->miss_head == c->miss_tail ? NULL : &c->misses[c->miss_head & c->miss_mask];
