@@ -388,7 +388,8 @@ void sector_cache_fill_from(sector_cache *c, uint64_t address, uint8_t level)
     add_ready(c, m, level);
 }
 
-void sector_cache_end_ready(sector_cache *c)
+/* All requests of the first filled MSHR are answered. */
+static inline void end_ready(sector_cache *c)
 {
     uint32_t m = c->ready_first;
     const sector_cache_mshr *mshr = &c->mshrs[m];
@@ -404,8 +405,15 @@ bool sector_cache_next_ready(sector_cache *c, uint32_t *token)
 {
     if (!sector_cache_has_ready(c))
         return false;
-    *token = sector_cache_take_ready(c);
+    *token = sector_cache_take_waiter(c);
+    if (c->mshrs[c->ready_first].first == SECTOR_CACHE_NONE)
+        end_ready(c);
     return true;
+}
+
+void sector_cache_end_ready(sector_cache *c)
+{
+    end_ready(c);
 }
 
 void sector_cache_warm(sector_cache *c, uint64_t tag_address, uint64_t index_address)

@@ -90,8 +90,8 @@ typedef struct sector_cache_line {
     uint8_t modified_on_fill, readable_on_fill;
     uint8_t prefetched; /* and not read yet */
     uint32_t dirty_bytes[4];
-    uint32_t
-        mshr; /* the last that was taken for sectors of it; which may be another's by now if none of these is pending */
+    uint32_t mshr;   /* that was last taken for sectors of it; another's by now if none of these is pending */
+    uint32_t unused; /* a size that is a power of two: one shift finds a line */
 } sector_cache_line;
 
 typedef struct sector_cache_mshr {
@@ -197,16 +197,22 @@ static inline bool sector_cache_has_ready(const sector_cache *c)
 {
     return c->ready_first != SECTOR_CACHE_NONE;
 }
-/* All requests of the first filled MSHR are answered. */
-void sector_cache_end_ready(sector_cache *c);
-/* The next answered request; there must be one. */
-static inline uint32_t sector_cache_take_ready(sector_cache *c)
+/* The first waiting request of the first filled MSHR; there must be one. */
+static inline uint32_t sector_cache_take_waiter(sector_cache *c)
 {
     sector_cache_mshr *mshr = &c->mshrs[c->ready_first];
     uint32_t waiter = mshr->first, token = c->waiters[waiter].token;
     mshr->first = c->waiters[waiter].next;
     index_pool_give(&c->waiter_pool, INDEX_LINKS(c->waiters, next), waiter);
-    if (mshr->first == SECTOR_CACHE_NONE)
+    return token;
+}
+/* That MSHR has no more of them. */
+void sector_cache_end_ready(sector_cache *c);
+/* The next answered request; there must be one. For MSHRs with many. */
+static inline uint32_t sector_cache_take_ready(sector_cache *c)
+{
+    uint32_t token = sector_cache_take_waiter(c);
+    if (c->mshrs[c->ready_first].first == SECTOR_CACHE_NONE)
         sector_cache_end_ready(c);
     return token;
 }

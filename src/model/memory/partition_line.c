@@ -61,10 +61,10 @@ static inline bool is_filled(partition *p, uint32_t i, uint8_t level)
 
 static void answer_ready(partition *p, slice *s)
 {
-    uint32_t left = p->width;
+    uint32_t token, left = p->width;
     while (sector_cache_has_ready(&s->l2) && s->output.count < p->spec->output_queue) {
         uint8_t level = sector_cache_ready_level(&s->l2);
-        uint32_t token = sector_cache_take_ready(&s->l2);
+        (void)sector_cache_next_ready(&s->l2, &token);
         if (p->requests[token].message.sectors != 0) {
             if (is_filled(p, token, level))
                 answer(p, s, token);
@@ -191,15 +191,25 @@ static sector_cache_outcome write_sectors(partition *p, slice *s, uint32_t i)
     return SECTOR_CACHE_HIT;
 }
 
-MADE_TWICE sector_cache_outcome read_sectors(slice *s, pending_request *r, uint32_t i)
+/* A read of one sector or several. */
+MADE_TWICE sector_cache_outcome read_sectors(partition *p, slice *s, pending_request *r, uint32_t i)
 {
+    sector_cache_outcome outcome;
+    if (r->message.sectors == 0) {
+        outcome = sector_cache_read(&s->l2, r->message.address, r->message.local, i, false);
+        s->away_reads += r->message.away && outcome == SECTOR_CACHE_MISS;
+        return outcome;
+    }
     sector_cache_part part;
-    sector_cache_outcome outcome =
+    outcome =
         sector_cache_read_part(&s->l2, r->message.address, r->message.local, r->message.sectors, i, &part);
-    if (outcome != SECTOR_CACHE_FAIL && outcome != SECTOR_CACHE_STALLED)
+    if (outcome == SECTOR_CACHE_FAIL)
+        return outcome;
+    if (LS_LIKELY(outcome != SECTOR_CACHE_STALLED))
         r->left = part.waits;
     if (r->message.away)
         s->away_reads += ls_sector_bits(part.missed);
+    take_tags(p, s, r);
     return outcome;
 }
 
@@ -227,16 +237,16 @@ static __attribute__((noinline)) bool look_up_any(partition *p, slice *s, queue 
     sector_cache_set_global(&s->l2, r->message.global);
     if (p->spec->ideal)
         sector_cache_warm(&s->l2, r->message.address, r->message.local);
-    if (r->message.sectors == 0)
-        outcome = access_sector(s, &r->message, bytes, i);
+    if (r->message.kind == LS_SECTOR_READ)
+        outcome = read_sectors(p, s, r, i);
+    else if (r->message.sectors != 0)
+        outcome = write_sectors(p, s, i);
     else
-        outcome = r->message.kind == LS_SECTOR_WRITE ? write_sectors(p, s, i) : read_sectors(s, r, i);
+        outcome = access_sector(s, &r->message, bytes, i);
     if (outcome == SECTOR_CACHE_FAIL)
         return false;
-    if (r->message.sectors != 0)
+    if (r->message.sectors != 0 && r->message.kind != LS_SECTOR_READ)
         take_tags(p, s, r);
-    else if (r->message.away && outcome == SECTOR_CACHE_MISS)
-        s->away_reads++;
     leave_queue(p, s, from, i, again, outcome);
     if (LS_UNLIKELY(outcome == SECTOR_CACHE_STALLED))
         return true;
@@ -248,23 +258,21 @@ static __attribute__((noinline)) bool look_up_any(partition *p, slice *s, queue 
     return true;
 }
 
-/* The oldest request, those of the other half before others. Most are a core's reads of several sectors. */
+/* The oldest request, those of the other half before others. Most are a core's reads. */
 static inline bool look_up(partition *p, slice *s)
 {
     bool again = sector_cache_has_retry(&s->l2);
     queue *from = s->home.count > 0 ? &s->home : &s->input;
     uint32_t i = again ? sector_cache_peek_retry(&s->l2) : from->list.first;
     pending_request *r = &p->requests[i];
-    if (again || r->message.kind != LS_SECTOR_READ || r->message.sectors == 0 || r->message.semaphore ||
-        r->message.half)
+    if (again || r->message.kind != LS_SECTOR_READ || r->message.semaphore || r->message.half || p->spec->ideal)
         return look_up_any(p, s, from, i, again);
     if (r->message.away && s->away_reads >= p->away_most)
         return false;
     sector_cache_set_global(&s->l2, r->message.global);
-    sector_cache_outcome outcome = read_sectors(s, r, i);
+    sector_cache_outcome outcome = read_sectors(p, s, r, i);
     if (outcome == SECTOR_CACHE_FAIL)
         return false;
-    take_tags(p, s, r);
     leave_queue(p, s, from, i, false, outcome);
     if (LS_UNLIKELY(outcome == SECTOR_CACHE_STALLED))
         return true;
