@@ -405,8 +405,12 @@ bool sector_cache_next_ready(sector_cache *c, uint32_t *token)
 {
     if (!sector_cache_has_ready(c))
         return false;
-    *token = sector_cache_take_waiter(c);
-    if (c->mshrs[c->ready_first].first == SECTOR_CACHE_NONE)
+    sector_cache_mshr *mshr = &c->mshrs[c->ready_first];
+    uint32_t waiter = mshr->first;
+    *token = c->waiters[waiter].token;
+    mshr->first = c->waiters[waiter].next;
+    index_pool_give(&c->waiter_pool, INDEX_LINKS(c->waiters, next), waiter);
+    if (mshr->first == SECTOR_CACHE_NONE)
         end_ready(c);
     return true;
 }

@@ -181,7 +181,14 @@ sector_cache_outcome sector_cache_read(sector_cache *c, uint64_t tag_address, ui
 /* byte_mask: which of the 32 bytes are written. SECTOR_CACHE_HIT and SECTOR_CACHE_MISS both mean that it is done. */
 sector_cache_outcome sector_cache_write(sector_cache *c, uint64_t tag_address, uint64_t index_address,
                                         uint32_t byte_mask, uint32_t token);
-/* Of several sectors of a line, a bit each: reads are in sector_cache_part.h. */
+/* Several sectors of one line, a bit each. A read that does not hit is answered by sector_cache_next_ready() `waits` times, once for each
+ * MSHR that it waits for. All sectors that it fetches have one MSHR and one entry of the miss queue. Not for caches that prefetch. */
+typedef struct sector_cache_part {
+    uint32_t waits;
+    uint32_t missed; /* sectors that it fetches, a bit each */
+} sector_cache_part;
+sector_cache_outcome sector_cache_read_part(sector_cache *c, uint64_t line_address, uint64_t index_address,
+                                            uint32_t sectors, uint32_t token, sector_cache_part *out);
 /* Writes whole sectors of one line at once. False: it has done nothing, and they have to be written one by one. */
 bool sector_cache_write_part(sector_cache *c, uint64_t line_address, uint64_t index_address, uint32_t sectors);
 /* The sectors of such an entry of the miss queue came from below. */
@@ -197,25 +204,8 @@ static inline bool sector_cache_has_ready(const sector_cache *c)
 {
     return c->ready_first != SECTOR_CACHE_NONE;
 }
-/* The first waiting request of the first filled MSHR; there must be one. */
-static inline uint32_t sector_cache_take_waiter(sector_cache *c)
-{
-    sector_cache_mshr *mshr = &c->mshrs[c->ready_first];
-    uint32_t waiter = mshr->first, token = c->waiters[waiter].token;
-    mshr->first = c->waiters[waiter].next;
-    index_pool_give(&c->waiter_pool, INDEX_LINKS(c->waiters, next), waiter);
-    return token;
-}
-/* That MSHR has no more of them. */
+/* The owner has taken all requests of the first filled MSHR. */
 void sector_cache_end_ready(sector_cache *c);
-/* The next answered request; there must be one. For MSHRs with many. */
-static inline uint32_t sector_cache_take_ready(sector_cache *c)
-{
-    uint32_t token = sector_cache_take_waiter(c);
-    if (c->mshrs[c->ready_first].first == SECTOR_CACHE_NONE)
-        sector_cache_end_ready(c);
-    return token;
-}
 /* One answered request per call; false if there is none. */
 bool sector_cache_next_ready(sector_cache *c, uint32_t *token);
 /* Of the request that sector_cache_next_ready() would give; there must be one. */

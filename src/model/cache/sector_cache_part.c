@@ -118,18 +118,21 @@ static void fetch(sector_cache *c, uint32_t i, uint64_t line_address, uint32_t m
     c->mshr_count += mshr->more;
 }
 
-sector_cache_outcome sector_cache_read_some(sector_cache *c, uint64_t line_address, uint64_t index_address,
-                                            uint32_t i, uint32_t sectors, uint32_t missing, uint32_t token,
-                                            sector_cache_part *out)
+/* Not all sectors are there, or on their way with one MSHR. */
+static sector_cache_outcome read_some(sector_cache *c, uint64_t line_address, uint64_t index_address,
+                                      uint32_t sectors, uint32_t token, sector_cache_part *out)
 {
-    uint32_t victim = i, count = 0, mshrs[SECTORS];
-    uint32_t pending = i != SECTOR_CACHE_NONE ? c->lines[i].pending & sectors : 0;
+    uint32_t i = find_line_again(c, line_address), victim = i, missing = sectors, pending = 0;
+    uint32_t count = 0, mshrs[SECTORS];
     if (i == SECTOR_CACHE_NONE) {
         victim = sector_cache_victim(c, set_of(c, index_address));
         if (victim == SECTOR_CACHE_NONE) {
             c->counters->fail_line++;
             return SECTOR_CACHE_FAIL;
         }
+    } else {
+        pending = c->lines[i].pending & sectors;
+        missing = sectors & ~readable_of(&c->lines[i], sectors) & ~pending;
     }
     sector_cache_outcome outcome = find_all(c, line_address, pending, token, mshrs, &count);
     if (outcome != SECTOR_CACHE_HIT)
@@ -155,6 +158,15 @@ sector_cache_outcome sector_cache_read_some(sector_cache *c, uint64_t line_addre
         fetch(c, victim, line_address, missing, token);
     *out = (sector_cache_part){ .waits = count + (missing != 0), .missed = missing };
     return missing != 0 ? SECTOR_CACHE_MISS : SECTOR_CACHE_PENDING;
+}
+
+sector_cache_outcome sector_cache_read_part(sector_cache *c, uint64_t line_address, uint64_t index_address,
+                                            uint32_t sectors, uint32_t token, sector_cache_part *out)
+{
+    sector_cache_outcome outcome = sector_cache_read_quick(c, line_address, sectors, token);
+    *out = (sector_cache_part){ .waits = outcome == SECTOR_CACHE_PENDING };
+    return outcome != SECTOR_CACHE_FAIL ? outcome
+                                        : read_some(c, line_address, index_address, sectors, token, out);
 }
 
 bool sector_cache_write_part(sector_cache *c, uint64_t line_address, uint64_t index_address, uint32_t sectors)

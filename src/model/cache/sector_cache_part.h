@@ -1,21 +1,9 @@
-/* sector_cache_part.h: reads of several sectors of one line: the ways of most of them, in their owner's loop. sector_cache_part.c has the
- * rest. */
+/* sector_cache_part.h: reads of several sectors of one line: the short ways, for their owner's loop. sector_cache_part.c has the others. */
 #ifndef MODEL_SECTOR_CACHE_PART_H
 #define MODEL_SECTOR_CACHE_PART_H
 
 #include "lockstep/sector.h"
 #include "model/cache/sector_cache_parts.h"
-
-typedef struct sector_cache_part {
-    uint32_t waits;
-    uint32_t missed; /* sectors that it fetches, a bit each */
-} sector_cache_part;
-
-/* Of a read that is neither a hit nor waits for one MSHR alone. i: its line, SECTOR_CACHE_NONE if that is not there; missing: sectors that
- * are not on their way. */
-sector_cache_outcome sector_cache_read_some(sector_cache *c, uint64_t line_address, uint64_t index_address,
-                                            uint32_t i, uint32_t sectors, uint32_t missing, uint32_t token,
-                                            sector_cache_part *out);
 
 /* Those of some sectors of a line that can be read. */
 static inline uint32_t readable_of(const sector_cache_line *line, uint32_t sectors)
@@ -42,26 +30,22 @@ static inline void count_merged(sector_cache *c, uint32_t sectors, uint32_t merg
     }
 }
 
-/* Several sectors of one line, a bit each. A read that does not hit is answered by sector_cache_next_ready() `waits` times, once for each
- * MSHR that it waits for. All sectors that it fetches have one MSHR and one entry of the miss queue. Not for caches that prefetch. */
-static inline sector_cache_outcome sector_cache_read_part(sector_cache *c, uint64_t line_address,
-                                                          uint64_t index_address, uint32_t sectors,
-                                                          uint32_t token, sector_cache_part *out)
+/* sector_cache_read_part() of a read that hits, or waits for one MSHR alone. SECTOR_CACHE_FAIL: it does neither, and nothing is done. */
+static inline sector_cache_outcome sector_cache_read_quick(sector_cache *c, uint64_t line_address,
+                                                           uint32_t sectors, uint32_t token)
 {
     uint32_t i = find_line_again(c, line_address);
-    *out = (sector_cache_part){ 0 };
     if (LS_UNLIKELY(i == SECTOR_CACHE_NONE))
-        return sector_cache_read_some(c, line_address, index_address, i, sectors, sectors, token, out);
+        return SECTOR_CACHE_FAIL;
     const sector_cache_line *line = &c->lines[i];
-    uint32_t absent = sectors & ~readable_of(line, sectors), missing = absent & ~(uint32_t)line->pending;
+    uint32_t absent = sectors & ~readable_of(line, sectors);
     if (absent != 0) {
         sector_cache_mshr *mshr = &c->mshrs[line->mshr];
-        if (missing != 0 || (absent & ~(uint32_t)mshr->sectors) != 0 || mshr->line != i ||
+        if ((absent & ~(uint32_t)(line->pending & mshr->sectors)) != 0 || mshr->line != i ||
             mshr->count >= c->spec->mshr_merge || no_waiter_left(c))
-            return sector_cache_read_some(c, line_address, index_address, i, sectors, missing, token, out);
+            return SECTOR_CACHE_FAIL;
         add_waiter(c, line->mshr, new_waiter(c, token));
         mshr->count++;
-        out->waits = 1;
     }
     count_merged(c, sectors, absent);
     tag_store_use(&c->tags, i);

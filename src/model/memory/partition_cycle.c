@@ -32,8 +32,10 @@ static inline ls_cycle run_plain(partition *p, slice *s)
 {
     const partition_spec *spec = p->spec;
     uint32_t token, left = p->width;
-    while (s->output.count > 0 && !s->output_waiting && port_open(p, s) && send_answer(p, s, false) &&
-           --left > 0) {
+    while (s->output.count > 0 && !s->output_waiting && port_open(p, s) && send_answer(p, s, false)) {
+        ls_domain_pending(p->domain, -1);
+        if (--left == 0)
+            break;
     }
     left = p->width;
     while (sector_cache_has_ready(&s->l2) && s->output.count < spec->output_queue) {

@@ -23,37 +23,47 @@ static inline ls_cycle leaves_at(const partition *p, const slice *s)
     return r->ready > open ? r->ready : open;
 }
 
+/* The oldest answer can leave, and others behind it that have come to their cycle. */
 static __attribute__((noinline)) void send_answers(partition *p, slice *s)
 {
     const ls_cycle now = p->now;
-    uint32_t left = p->width;
-    ls_cycle at;
+    ls_cycle at = now + 1;
+    uint32_t sent = 0;
     if (s->output.count >= p->spec->output_queue)
         s->work_at = now; /* the other stages have waited for room */
-    while ((at = leaves_at(p, s)) <= now && left-- > 0) {
-        if (!send_answer(p, s, true)) {
-            s->answer_at = LS_CYCLE_MAX;
-            return;
-        }
+    if (p->requests[s->output.list.first].message.sectors != 0 || port_open(p, s)) {
+        do {
+            if (!send_answer(p, s, true)) {
+                at = LS_CYCLE_MAX;
+                break;
+            }
+            at = leaves_at(p, s);
+        } while (++sent < p->width && at <= now);
     }
     s->answer_at = at > now ? at : now + 1;
+    ls_domain_pending(p->domain, -(int64_t)sent);
+}
+
+/* The output was empty. */
+static inline void plan_first(const partition *p, slice *s)
+{
+    ls_cycle at = leaves_at(p, s);
+    if (!s->output_waiting)
+        s->answer_at = at > p->now ? at : p->now + 1;
 }
 
 static inline void answer(partition *p, slice *s, uint32_t i)
 {
     partition_put(p, &s->output, i);
-    if (s->output.count == 1 && !s->output_waiting) {
-        ls_cycle at = leaves_at(p, s);
-        s->answer_at = at > p->now ? at : p->now + 1;
-    }
+    if (s->output.count == 1)
+        plan_first(p, s);
     if (LS_UNLIKELY(s->coalesce != NULL) && p->requests[i].entry != COALESCE_NONE)
         partition_coalesce_answer(p, s, i);
 }
 
-/* One of the MSHRs that request i waits for is filled; false: another one is not. */
-static inline bool is_filled(partition *p, uint32_t i, uint8_t level)
+/* One of the MSHRs that a request waits for is filled; false: another one is not. */
+static inline bool is_filled(pending_request *r, uint8_t level)
 {
-    pending_request *r = &p->requests[i];
     if (level > r->message.level)
         r->message.level = (unsigned)level & 3u;
     return --r->left == 0;
@@ -66,7 +76,7 @@ static void answer_ready(partition *p, slice *s)
         uint8_t level = sector_cache_ready_level(&s->l2);
         (void)sector_cache_next_ready(&s->l2, &token);
         if (p->requests[token].message.sectors != 0) {
-            if (is_filled(p, token, level))
+            if (is_filled(&p->requests[token], level))
                 answer(p, s, token);
             continue; /* the way out takes them as slowly as it has to */
         }
@@ -79,6 +89,35 @@ static void answer_ready(partition *p, slice *s)
 
 /* --------------------------------------------------------------------------------------------------- fills */
 
+/* Answers requests for several sectors that wait at the first filled MSHR. False: one for a single sector is next, or the output is full. */
+static inline bool answer_lines(partition *p, slice *s)
+{
+    sector_cache *c = &s->l2;
+    sector_cache_mshr *mshr = &c->mshrs[c->ready_first];
+    const uint32_t limit = (uint32_t)p->spec->output_queue;
+    const uint8_t level = mshr->level;
+    uint32_t waiter = mshr->first;
+    while (waiter != SECTOR_CACHE_NONE && s->output.count < limit) {
+        uint32_t i = c->waiters[waiter].token, next = c->waiters[waiter].next;
+        pending_request *r = &p->requests[i];
+        if (r->message.sectors == 0)
+            break;
+        index_pool_give(&c->waiter_pool, INDEX_LINKS(c->waiters, next), waiter);
+        waiter = next;
+        if (!is_filled(r, level))
+            continue;
+        r->ready = p->now + 2; /* a cycle to be answered, and one to leave */
+        partition_put(p, &s->output, i);
+        if (s->output.count == 1)
+            plan_first(p, s);
+    }
+    mshr->first = waiter;
+    if (waiter != SECTOR_CACHE_NONE)
+        return false;
+    sector_cache_end_ready(c);
+    return true;
+}
+
 /* Several sectors have come. */
 static void fill_several(partition *p, slice *s, uint64_t filled)
 {
@@ -86,19 +125,11 @@ static void fill_several(partition *p, slice *s, uint64_t filled)
     uint64_t address = filled & ((UINT64_C(1) << FILL_SECTORS_SHIFT) - SECTOR_CACHE_LINE_BYTES);
     sector_cache_fill_part(&s->l2, address, sectors, filled & 3);
     s->fill_at = p->now + p->line_costs[sectors].cycles;
-    while (sector_cache_has_ready(&s->l2) && s->output.count < p->spec->output_queue) {
-        uint8_t level = sector_cache_ready_level(&s->l2);
-        if (p->requests[sector_cache_peek_ready(&s->l2)].message.sectors == 0)
-            break;
-        uint32_t token = sector_cache_take_ready(&s->l2);
-        if (is_filled(p, token, level)) {
-            p->requests[token].ready = p->now + 2; /* a cycle to be answered, and one to leave */
-            answer(p, s, token);
-        }
+    while (sector_cache_has_ready(&s->l2) && answer_lines(p, s)) {
     }
 }
 
-static void take_fills(partition *p, slice *s)
+static __attribute__((noinline)) void take_fills(partition *p, slice *s)
 {
     uint32_t left = p->width;
     while (!ring_empty(&s->fill_ring) && s->fill_at <= p->now) {
@@ -191,24 +222,34 @@ static sector_cache_outcome write_sectors(partition *p, slice *s, uint32_t i)
     return SECTOR_CACHE_HIT;
 }
 
+/* Of several sectors, some of which are fetched, or come with different MSHRs. */
+static __attribute__((noinline)) sector_cache_outcome fetch_sectors(slice *s, pending_request *r, uint32_t i)
+{
+    sector_cache_part part;
+    sector_cache_outcome outcome =
+        sector_cache_read_part(&s->l2, r->message.address, r->message.local, r->message.sectors, i, &part);
+    if (outcome == SECTOR_CACHE_FAIL || outcome == SECTOR_CACHE_STALLED)
+        return outcome;
+    r->left = part.waits;
+    if (r->message.away)
+        s->away_reads += ls_sector_bits(part.missed);
+    return outcome;
+}
+
 /* A read of one sector or several. */
 MADE_TWICE sector_cache_outcome read_sectors(partition *p, slice *s, pending_request *r, uint32_t i)
 {
     sector_cache_outcome outcome;
-    if (r->message.sectors == 0) {
+    if (LS_UNLIKELY(r->message.sectors == 0)) {
         outcome = sector_cache_read(&s->l2, r->message.address, r->message.local, i, false);
         s->away_reads += r->message.away && outcome == SECTOR_CACHE_MISS;
         return outcome;
     }
-    sector_cache_part part;
-    outcome =
-        sector_cache_read_part(&s->l2, r->message.address, r->message.local, r->message.sectors, i, &part);
-    if (outcome == SECTOR_CACHE_FAIL)
+    outcome = sector_cache_read_quick(&s->l2, r->message.address, r->message.sectors, i);
+    if (LS_LIKELY(outcome != SECTOR_CACHE_FAIL))
+        r->left = outcome == SECTOR_CACHE_PENDING;
+    else if ((outcome = fetch_sectors(s, r, i)) == SECTOR_CACHE_FAIL)
         return outcome;
-    if (LS_LIKELY(outcome != SECTOR_CACHE_STALLED))
-        r->left = part.waits;
-    if (r->message.away)
-        s->away_reads += ls_sector_bits(part.missed);
     take_tags(p, s, r);
     return outcome;
 }
@@ -265,7 +306,8 @@ static inline bool look_up(partition *p, slice *s)
     queue *from = s->home.count > 0 ? &s->home : &s->input;
     uint32_t i = again ? sector_cache_peek_retry(&s->l2) : from->list.first;
     pending_request *r = &p->requests[i];
-    if (again || r->message.kind != LS_SECTOR_READ || r->message.semaphore || r->message.half || p->spec->ideal)
+    if (again || r->message.kind != LS_SECTOR_READ || r->message.semaphore || r->message.half ||
+        p->spec->ideal)
         return look_up_any(p, s, from, i, again);
     if (r->message.away && s->away_reads >= p->away_most)
         return false;

@@ -14,7 +14,7 @@ static inline bool port_open(const partition *p, const slice *s)
     return s->port_free < (p->now + 1) * 100;
 }
 
-/* The oldest answer leaves. False if the network has no room. */
+/* The oldest answer leaves, which the caller takes from what is pending. Its delivery is progress. False if the network has no room. */
 MADE_TWICE bool send_answer(partition *p, slice *s, bool special)
 {
     uint32_t i = s->output.list.first;
@@ -36,7 +36,6 @@ MADE_TWICE bool send_answer(partition *p, slice *s, bool special)
     if (cost != 0)
         s->port_free = (s->port_free > p->now * 100 ? s->port_free : p->now * 100) + cost;
     p->n.replies += special ? p->line_costs[r->message.sectors].sectors : 1;
-    ls_domain_pending(p->domain, -1); /* the delivery of the answer is progress */
     return true;
 }
 
