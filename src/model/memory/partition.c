@@ -14,51 +14,72 @@
 
 /* ------------------------------------------------------------------------------------------------ arrivals */
 
-static inline slice *enter(partition *p, ls_link *link, const ls_sector_message *message, uint32_t *request)
+static inline uint32_t enter(partition *p, ls_link *link, const ls_sector_message *message)
 {
     uint32_t i = index_pool_take(&p->request_pool, INDEX_LINKS(p->requests, next));
     pending_request *r = &p->requests[i];
     r->message = *message;
     r->link = link;
-    ls_domain_pending(p->domain, 1);
-    *request = i;
-    return &p->slices[message->slice];
+    return i;
 }
 
-static inline void wake_for(partition *p, uint32_t request)
+/* Apart, as all that few requests need: so that the common ways save no registers for it. */
+static __attribute__((noinline)) void wake_for(partition *p, uint32_t request)
 {
-    if (!p->awake)
-        partition_wake_at(p, p->requests[request].ready + 1);
+    partition_wake_at(p, p->requests[request].ready + 1);
+    ls_domain_pending(p->domain, 1);
+}
+
+/* The request is in the delay of its slice. */
+static inline void has_arrived(partition *p, uint32_t request)
+{
+    if (LS_UNLIKELY(!p->awake))
+        wake_for(p, request);
+    else
+        ls_domain_pending(p->domain, 1);
+}
+
+/* The first that makes the partition special; or a listener or a coalescer learns of it. */
+static __attribute__((noinline)) void receive_rare(partition *p, ls_link *link, const ls_sector_message *message,
+                                                   ls_cycle now)
+{
+    if (message->number != 0)
+        tap_request(p->tap, p->region, message, LS_STEP_ARRIVE);
+    if (!p->special)
+        partition_become_special(p);
+    slice *s = p->slice_of[message->slice];
+    uint32_t i = enter(p, link, message);
+    p->n.requests += p->line_costs[message->sectors].sectors;
+    if (s->coalesce != NULL && !partition_coalesce(p, s, i)) {
+        ls_domain_pending(p->domain, 1);
+        return;
+    }
+    partition_arrive(p, s, i, now, true);
+    has_arrived(p, i);
 }
 
 static __attribute__((noinline)) void receive_special(partition *p, ls_link *link,
                                                       const ls_sector_message *message, ls_cycle now)
 {
-    uint32_t i;
-    slice *s = enter(p, link, message, &i);
-    if (LS_UNLIKELY(!p->special))
-        partition_become_special(p);
-    p->n.requests += ls_sector_count(message);
-    if (LS_UNLIKELY(s->coalesce != NULL) && !partition_coalesce(p, s, i))
+    slice *s = p->slice_of[message->slice];
+    if (LS_UNLIKELY(!p->special || message->number != 0 || s->coalesce != NULL)) {
+        receive_rare(p, link, message, now);
         return;
+    }
+    uint32_t i = enter(p, link, message);
+    p->n.requests += p->line_costs[message->sectors].sectors;
     partition_arrive(p, s, i, now, true);
-    wake_for(p, i);
+    has_arrived(p, i);
 }
 
 static inline void receive(partition *p, ls_link *link, const ls_sector_message *message, ls_cycle now)
 {
-    if (LS_UNLIKELY(p->special || message->sectors != 0 || message->semaphore)) {
-        receive_special(p, link, message, now);
-        return;
-    }
-    uint32_t i;
-    slice *s = enter(p, link, message, &i);
+    uint32_t i = enter(p, link, message);
     p->n.requests++;
-    partition_arrive(p, s, i, now, false);
-    wake_for(p, i);
+    partition_arrive(p, p->slice_of[message->slice], i, now, false);
+    has_arrived(p, i);
 }
 
-/* Apart, so that the common way saves no registers for it. */
 static __attribute__((noinline)) void tell_and_receive(partition *p, ls_link *link,
                                                        const ls_sector_message *message, ls_cycle now)
 {
@@ -68,8 +89,11 @@ static __attribute__((noinline)) void tell_and_receive(partition *p, ls_link *li
 
 static void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
+    const partition *p = state;
     const ls_sector_message *message = payload;
-    if (LS_UNLIKELY(message->number != 0))
+    if (LS_UNLIKELY(p->special || message->sectors != 0 || message->semaphore))
+        receive_special(state, link, message, now);
+    else if (LS_UNLIKELY(message->number != 0))
         tell_and_receive(state, link, message, now);
     else
         receive(state, link, message, now);
@@ -95,7 +119,7 @@ static bool reply_ready(void *state, uint32_t token)
 
 static inline void fill(partition *p, uint32_t token)
 {
-    slice *s = &p->slices[token % p->slice_count];
+    slice *s = p->slice_of[token % p->slice_count];
     s->fills[ring_push(&s->fill_ring)] = p->dram_reads[token / p->slice_count] | LS_SECTOR_DRAM;
     index_pool_give(&p->dram_pool, dram_links(p), token / p->slice_count);
     partition_wake_now(p, s);
@@ -231,6 +255,18 @@ static uint64_t address_of(void *self, uint64_t local, uint64_t near_address)
     return mem_map_address(&p->map, &place);
 }
 
+static void set_line_costs(partition *p)
+{
+    uint32_t sector_cost = p->port_cost != 0 ? p->port_cost : 100 / p->width;
+    p->line_costs[0] = (line_cost){ .port = p->port_cost, .sectors = 1 };
+    for (uint32_t sectors = 1; sectors < LS_COUNT_OF(p->line_costs); sectors++) {
+        uint32_t count = ls_sector_bits(sectors);
+        p->line_costs[sectors] = (line_cost){ .port = count * sector_cost,
+                                              .sectors = (uint16_t)count,
+                                              .cycles = (uint16_t)((count + p->width - 1) / p->width) };
+    }
+}
+
 static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_error *err)
 {
     partition *p = state;
@@ -255,6 +291,7 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
         p->sector_columns[i] = mem_map_dram(map, (uint64_t)i * SECTOR_BYTES).column;
     p->port_cost =
         p->spec->port_percent == 100 ? 0 : (uint32_t)(10000 / (p->spec->port_percent * p->spec->width));
+    set_line_costs(p);
     if (p->slice_count > SLICES_MAX)
         return ls_fail(err, LS_ERR_INPUT, "%u L2 slices per channel, at most %d are possible", p->slice_count,
                        SLICES_MAX);
@@ -268,9 +305,9 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
     bool ok = p->to_core != NULL && p->requests != NULL && p->dram_reads != NULL && p->dram_next != NULL &&
               p->dram_left != NULL && partition_semaphore_init(p);
     for (uint32_t i = 0; i < p->slice_count && ok; i++) {
-        slice *s = &p->slices[i];
+        slice *s = p->slice_of[i] = &p->slices[i];
         s->owner = p;
-        s->next = s->answer_at = s->arrive_at = LS_CYCLE_MAX;
+        s->next = s->work_at = s->answer_at = s->arrive_at = LS_CYCLE_MAX;
         s->delay.list = s->input.list = s->output.list = s->parked.list = s->home.list = s->held.list =
             INDEX_LIST_EMPTY;
         ls_event_init(&s->output_event, partition_output_event, s);

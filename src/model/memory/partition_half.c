@@ -103,13 +103,6 @@ bool partition_half_ask(partition *p, slice *s, const sector_cache_miss *miss)
 
 /* -------------------------------------------------------------------------------------------- coming here */
 
-static void wake(partition *p, slice *s)
-{
-    s->next = 0;
-    p->awake = true;
-    ls_ticker_wake(&p->ticker);
-}
-
 static void receive_request(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     partition *p = self;
@@ -120,11 +113,11 @@ static void receive_request(void *self, ls_link *link, const void *payload, ls_c
     r->link = link;
     r->ready = now;
     r->entry = COALESCE_NONE;
-    slice *s = &p->slices[r->message.slice];
+    slice *s = p->slice_of[r->message.slice];
     index_list_append(&s->home.list, links, i);
     s->home.count++;
     ls_domain_pending(p->domain, 1);
-    wake(p, s);
+    partition_wake_now(p, s);
 }
 
 /* A sector that was asked for, or a copy to forget. */
@@ -132,7 +125,7 @@ static void receive_answer(void *self, ls_link *link, const void *payload, ls_cy
 {
     partition *p = self;
     const ls_sector_message *m = payload;
-    slice *s = &p->slices[m->slice];
+    slice *s = p->slice_of[m->slice];
     (void)now;
     ls_link_release(link, 1);
     if (m->kind == LS_SECTOR_WRITE) {
@@ -142,7 +135,7 @@ static void receive_answer(void *self, ls_link *link, const void *payload, ls_cy
     s->away_reads -= ls_sector_count(m);
     s->fills[ring_push(&s->fill_ring)] =
         partition_fill_of(m->address, m->sectors) | m->level; /* there is room for all */
-    wake(p, s);
+    partition_wake_now(p, s);
 }
 
 /* -------------------------------------------------------------------------------------------------- set-up */

@@ -12,6 +12,13 @@
 #include "model/dram/dram.h"
 #include "model/memory/mem.h"
 
+/* How long a message keeps the parts of a slice busy. */
+typedef struct line_cost {
+    uint32_t port; /* hundredths of a cycle of the way out, beyond its width */
+    uint16_t sectors;
+    uint16_t cycles; /* of the tags and the fills, if it is for several sectors */
+} line_cost;
+
 #define SLICES_MAX 4
 #define SECTORS_OF_LINE (SECTOR_CACHE_LINE_BYTES / SECTOR_BYTES)
 
@@ -77,11 +84,12 @@ typedef struct slice {
     uint64_t port_free; /* in hundredths of cycles: when the way out has room for the next answer; port_cost */
     /* Requests for several sectors take the tags, and the fills, for as long as they would one by one. */
     ls_cycle look_at, fill_at;
-    /* If special: cycles from which on the oldest request can leave the output, and the delay; LS_CYCLE_MAX: none can. */
-    ls_cycle answer_at, arrive_at;
+    /* If special: cycles from which on the oldest request can leave the output, and the delay; LS_CYCLE_MAX: none can. And
+     * that before which nothing else is to do. */
+    ls_cycle answer_at, arrive_at, work_at;
     uint32_t line_token; /* of a line of which DRAM has not got all sectors yet, + 1; 0: there is none */
-    ls_cycle
-        stalled_at; /* the input queue was full in this cycle, and nothing has looked since; 0: it was not */
+    /* The input queue was full in this cycle, and nothing has looked since. Then arrive_at is LS_CYCLE_MAX. 0: it was not. */
+    ls_cycle stalled_at;
     index_ring fill_ring;
     uint64_t *fills; /* sectors that DRAM has brought */
     sector_cache l2;
@@ -104,12 +112,14 @@ typedef struct partition {
     uint32_t width;
     uint32_t
         port_cost; /* hundredths of a cycle that an answer takes of the way out; 0: width is all that counts */
+    line_cost line_costs[1u << SECTORS_OF_LINE]; /* of messages, by their sectors */
     partition_counters n;
     mem_map map;
     uint32_t slice_count;
     bool line_in_row;                         /* all sectors of a line are in one row of one bank */
     uint32_t sector_columns[SECTORS_OF_LINE]; /* of a line's sectors, behind that of the line */
     slice slices[SLICES_MAX];
+    slice *slice_of[SLICES_MAX]; /* the same: one load for a message's */
     ls_link **to_core;
     pending_request *requests;
     uint32_t request_count;
@@ -143,38 +153,9 @@ typedef enum half_step {
     HALF_HERE  /* look it up */
 } half_step;
 half_step partition_half_step(partition *p, slice *s, uint32_t i);
-/* The same. Plain reads of a core, the most frequent ones, are not passed on. */
-static inline half_step partition_half_look(partition *p, slice *s, uint32_t i)
-{
-    const ls_sector_message *m = &p->requests[i].message;
-    if (m->kind != LS_SECTOR_READ || m->semaphore || m->half)
-        return partition_half_step(p, s, i);
-    return !m->away || s->away_reads < p->away_most ? HALF_HERE : HALF_WAIT;
-}
 /* Asks the home for the sectors of a miss; false if its home is here. */
 bool partition_half_ask(partition *p, slice *s, const sector_cache_miss *miss);
 extern const partition_half_ops partition_half;
-
-/* partition_line.c: requests for several sectors of a line. */
-sector_cache_outcome partition_line_look_up(partition *p, slice *s, uint32_t i);
-/* One of the MSHRs that request i waits for is filled; false: another one is not. */
-static inline bool partition_line_filled(partition *p, uint32_t i, uint8_t level)
-{
-    pending_request *r = &p->requests[i];
-    if (level > r->message.level)
-        r->message.level = (unsigned)level & 3u;
-    return --r->left == 0;
-}
-/* The cycle in which the first answer can leave, after the present one. */
-static inline ls_cycle partition_line_answer_at(const partition *p, const slice *s)
-{
-    const pending_request *r = &p->requests[s->output.list.first];
-    ls_cycle at = p->now + 1, open = s->port_free / 100;
-    if (r->message.sectors == 0)
-        return at;
-    at = r->ready > at ? r->ready : at;
-    return open > at ? open : at;
-}
 
 /* A fill of several sectors, as it waits in slice.fills: the address of the line, the level, the sectors. */
 #define FILL_SECTORS_SHIFT 60
@@ -219,7 +200,7 @@ static inline void partition_wake_at(partition *p, ls_cycle at)
 
 static inline void partition_wake_now(partition *p, slice *s)
 {
-    s->next = 0;
+    s->next = s->work_at = 0;
     p->awake = true;
     ls_ticker_wake(&p->ticker);
 }
@@ -238,16 +219,18 @@ static inline void partition_arrive(partition *p, slice *s, uint32_t i, ls_cycle
     s->arrived++;
     r->ready = s->last_arrival + p->spec->delay_cycles;
     partition_put(p, &s->delay, i);
-    if (special)
-        s->arrive_at = r->ready < s->arrive_at ? r->ready + 1 : s->arrive_at;
+    if (special && s->arrive_at == LS_CYCLE_MAX && s->stalled_at == 0)
+        s->arrive_at = r->ready + 1;
     s->next = r->ready < s->next ? r->ready + 1 : s->next;
 }
 
 /* partition.c. ready: DRAM takes it, as the caller knows. */
 bool partition_send_to_dram(partition *p, slice *s, const sector_cache_miss *miss, bool ready);
 
-/* partition_cycle.c */
+/* partition_line.c */
 void partition_become_special(partition *p);
+
+/* partition_cycle.c */
 bool partition_tick(void *self, ls_cycle now);
 void partition_timer(void *self, ls_cycle now);
 void partition_output_event(void *self, ls_cycle now);

@@ -61,7 +61,7 @@ const ls_state_row partition_rows[PARTITION_ROWS] = {
     LS_STATE_DATA(partition, n),
     LS_STATE_FIXED_SPAN(partition, map, sector_columns),
     LS_STATE_PARTS(partition, slices, slice_rows),
-    LS_STATE_FIXED(partition, to_core),
+    LS_STATE_FIXED_SPAN(partition, slice_of, to_core),
     LS_STATE_ARRAY_OF(partition, requests, request_length, request_rows),
     LS_STATE_FIXED(partition, request_count),
     LS_STATE_DATA(partition, request_pool),
