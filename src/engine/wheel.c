@@ -3,12 +3,10 @@
  * A ring of buckets, one per cycle, with a two-level bit map to find the next occupied one. Events beyond the
  * ring wait in a heap. They move into the ring before any event can be scheduled directly for their cycle, so
  * events always run in the order of scheduling. */
-#include "engine/state.h"
+#include "engine/wheel.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define WHEEL_MASK (WHEEL_SIZE - 1)
 
 ls_status wheel_init(ls_region *region, ls_error *err)
 {
@@ -25,13 +23,6 @@ void wheel_fini(ls_region *region)
     free(region->far);
     free(region->tickers);
     free(region->active);
-}
-
-/* i: the index of a bucket. */
-static inline void mark(ls_region *region, uint32_t i)
-{
-    region->occupied[i >> 6] |= UINT64_C(1) << (i & 63);
-    region->summary |= UINT64_C(1) << (i >> 6);
 }
 
 static inline void unmark(ls_region *region, uint32_t i)
@@ -116,7 +107,7 @@ static inline void bucket_add_event(ls_region *region, ls_event *event, ls_cycle
     if (newest == NULL) {
         event->next = event;
         event->prev = event;
-        mark(region, i);
+        bucket_mark(region, i);
     } else {
         /* The order matters. Between the two stores to event stands a store that the compiler cannot move them
          * over. Otherwise it would join them through a vector register, which takes twice as many
@@ -129,44 +120,16 @@ static inline void bucket_add_event(ls_region *region, ls_event *event, ls_cycle
     }
 }
 
-static inline bool arrives_before(const arrival *a, const arrival *b)
+bool wheel_add_far(ls_region *region, arrival *a)
 {
-    return a->early_fs > b->early_fs || (a->early_fs == b->early_fs && a->order < b->order);
-}
-
-static inline void bucket_add_arrival(ls_region *region, arrival *a)
-{
-    uint32_t i = (uint32_t)a->cycle & WHEEL_MASK;
-    bucket *b = &region->wheel[i];
-    arrival *last = b->arrivals;
-    if (last == NULL) {
-        a->next = a;
-        b->arrivals = a;
-        mark(region, i);
-    } else if (arrives_before(last, a)) {
-        a->next = last->next;
-        last->next = a;
-        b->arrivals = a;
-    } else {
-        arrival *before = last;
-        while (arrives_before(before->next, a))
-            before = before->next;
-        a->next = before->next;
-        before->next = a;
-    }
-}
-
-static COLD void add_far_arrival(ls_region *region, arrival *a)
-{
-    a->queued = far_add(region, (far_entry){ .cycle = a->cycle, .arrival = a });
+    return far_add(region, (far_entry){ .cycle = a->cycle, .arrival = a });
 }
 
 void wheel_add_arrival(ls_region *region, arrival *a)
 {
-    hot_assert(!a->queued && (a->cycle >= region->floor || (region->running && a->cycle == region->now)));
-    a->queued = true;
+    hot_assert(a->cycle >= region->floor);
     if (LS_UNLIKELY(a->cycle - region->now >= WHEEL_SIZE))
-        add_far_arrival(region, a);
+        (void)wheel_add_far(region, a); /* without memory the run ends */
     else
         bucket_add_arrival(region, a);
 }
@@ -253,6 +216,11 @@ void ls_cancel(ls_event *event)
 
 /* ----------------------------------------------------------------------------------------------- running */
 
+static inline ls_link *link_of(const ls_region *region, const arrival *a)
+{
+    return region->links[a->order / 2];
+}
+
 static void far_move_in(ls_region *region)
 {
     while (region->far_count > 0 && region->far[0].cycle - region->now < WHEEL_SIZE) {
@@ -260,8 +228,10 @@ static void far_move_in(ls_region *region)
         far_remove(region, 0);
         if (entry.event != NULL)
             bucket_add_event(region, entry.event, entry.cycle);
-        else
+        else if ((entry.arrival->order & ARRIVAL_IS_WAKE) != 0)
             bucket_add_arrival(region, entry.arrival);
+        else
+            link_come_near(link_of(region, entry.arrival));
     }
 }
 
@@ -326,21 +296,31 @@ ls_cycle wheel_next(const ls_region *region)
     return region->active_summary != 0 ? region->floor : search(region);
 }
 
-static inline void run_arrivals(bucket *b, ls_cycle now)
+static inline void deliver(ls_region *region, ls_link *link, const arrival *message, ls_cycle now)
 {
-    arrival *last;
-    while ((last = b->arrivals) != NULL) {
-        arrival *first = last->next;
-        if (first == last)
-            b->arrivals = NULL;
-        else
-            last->next = first->next;
-        first->queued = false;
-        if (first->kind == ARRIVAL_MESSAGE)
-            link_deliver(first->link, now);
-        else
-            link_wake(first->link, now);
-    }
+    link->head++;
+    region->messages_in++;
+    if (LS_UNLIKELY(link->special && link->engine->hook_deliver->subscribers != 0))
+        link_fire_deliver(link, message, now);
+    link->receive(link->receiver, link, message + 1, now);
+}
+
+/* Nothing that runs in a cycle adds arrivals to it. */
+static inline void run_arrivals(ls_region *region, bucket *b, ls_cycle now)
+{
+    arrival *last = b->arrivals, *next = last->next, *a;
+    b->arrivals = NULL;
+    do {
+        a = next;
+        next = a->next;
+        ls_link *link = link_of(region, a);
+        if (LS_LIKELY((a->order & ARRIVAL_IS_WAKE) == 0)) {
+            deliver(region, link, a, now);
+        } else {
+            link->wake_queued = false;
+            link_wake(link, now);
+        }
+    } while (a != last);
 }
 
 static inline void run_events(ls_region *region, bucket *b, ls_cycle now)
@@ -426,7 +406,8 @@ static inline bool step(ls_region *region, ls_cycle cycle)
         far_move_in(region);
     bucket *b = &region->wheel[i];
     if (b->arrivals != NULL || b->events != NULL) {
-        run_arrivals(b, cycle);
+        if (b->arrivals != NULL)
+            run_arrivals(region, b, cycle);
         run_events(region, b, cycle);
         unmark(region, i);
     }
@@ -518,17 +499,12 @@ void wheel_clear(ls_region *region)
 void wheel_reset(ls_region *region)
 {
     for (uint32_t i = 0; i < WHEEL_SIZE; i++) {
-        arrival *last = region->wheel[i].arrivals;
-        for (arrival *a = last; a != NULL; a = a->next == last ? NULL : a->next)
-            a->queued = false;
         region->wheel[i].arrivals = NULL;
         while (region->wheel[i].events != NULL)
             ls_cancel(region->wheel[i].events);
     }
     for (size_t i = region->far_count; i-- > 0;)
-        if (region->far[i].event == NULL)
-            region->far[i].arrival->queued = false;
-        else
+        if (region->far[i].event != NULL)
             region->far[i].event->region = NULL;
     region->far_count = 0;
     memset(region->occupied, 0, sizeof region->occupied);
