@@ -346,11 +346,7 @@ void wheel_fini(ls_region *region);
 void wheel_add_arrival(ls_region *region, arrival *a);
 bool wheel_add_far(ls_region *region, arrival *a); /* beyond the wheel; false: no memory */
 ls_cycle wheel_next(const ls_region *region); /* the next cycle with work; LS_CYCLE_MAX if there is none */
-/* Both return the region's next cycle. */
-ls_cycle region_run(ls_region *region, ls_cycle limit);
-/* Of several regions: from `cycle`, its next, on, until limit or until another region may have got or lost
- * work. */
-ls_cycle region_run_in_turn(ls_region *region, ls_cycle cycle, ls_cycle limit);
+void wheel_move_far_in(ls_region *region); /* from the heap, what the wheel reaches now */
 void region_sync(ls_region *region); /* brings now and floor to the present of its domain */
 void region_move_up(ls_region *region, ls_time present); /* the same between runs: all before it is past */
 
@@ -359,6 +355,11 @@ size_t wheel_list(const ls_region *region, ls_event **out);
 void wheel_clear(ls_region *region); /* unschedules every event of a machine that has not run */
 void wheel_reset(ls_region *region); /* the same of a region that stands still on this rank, with arrivals */
 bool wheel_put(ls_region *region, ls_event *event, ls_cycle cycle); /* not before now; false: no memory */
+
+/* cycle.c */
+ls_cycle region_run(ls_region *region, ls_cycle limit); /* returns the region's next cycle */
+/* All regions of a domain, until `end`, which is limits[clock_id] for each. Returns when they next have work. */
+ls_time regions_run(ls_domain *domain, const ls_cycle *limits, ls_time end);
 
 /* link.c */
 void link_fire_deliver(const ls_link *link, const arrival *message, ls_cycle now); /* for hooks */

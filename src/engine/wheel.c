@@ -1,4 +1,4 @@
-/* wheel.c: the event wheel of a region, and the running of one cycle.
+/* wheel.c: the event wheel of a region.
  *
  * A ring of buckets, one per cycle, with a two-level bit map to find the next occupied one. Events beyond the
  * ring wait in a heap. They move into the ring before any event can be scheduled directly for their cycle, so
@@ -23,13 +23,6 @@ void wheel_fini(ls_region *region)
     free(region->far);
     free(region->tickers);
     free(region->active);
-}
-
-static inline void unmark(ls_region *region, uint32_t i)
-{
-    region->occupied[i >> 6] &= ~(UINT64_C(1) << (i & 63));
-    if (region->occupied[i >> 6] == 0)
-        region->summary &= ~(UINT64_C(1) << (i >> 6));
 }
 
 /* ------------------------------------------------------------------------------------------------- heap */
@@ -205,7 +198,7 @@ void ls_cancel(ls_event *event)
     if (event->next == event) {
         b->events = NULL;
         if (b->arrivals == NULL)
-            unmark(region, i);
+            bucket_unmark(region, i);
     } else {
         event->prev->next = event->next;
         event->next->prev = event->prev;
@@ -214,14 +207,9 @@ void ls_cancel(ls_event *event)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------- running */
+/* ------------------------------------------------------------------------------------------- moving up */
 
-static inline ls_link *link_of(const ls_region *region, const arrival *a)
-{
-    return region->links[a->order / 2];
-}
-
-static void far_move_in(ls_region *region)
+void wheel_move_far_in(ls_region *region)
 {
     while (region->far_count > 0 && region->far[0].cycle - region->now < WHEEL_SIZE) {
         far_entry entry = region->far[0];
@@ -231,7 +219,7 @@ static void far_move_in(ls_region *region)
         else if ((entry.arrival->order & ARRIVAL_IS_WAKE) != 0)
             bucket_add_arrival(region, entry.arrival);
         else
-            link_come_near(link_of(region, entry.arrival));
+            link_come_near(arrival_link(region, entry.arrival));
     }
 }
 
@@ -242,7 +230,7 @@ static inline void move_up(ls_region *region, ls_cycle floor)
         region->floor = floor;
         region->now = floor - 1;
         if (LS_UNLIKELY(region->far_count > 0))
-            far_move_in(region);
+            wheel_move_far_in(region);
     }
 }
 
@@ -270,185 +258,9 @@ void region_move_up(ls_region *region, ls_time present)
     region->idle_floor = region->floor;
 }
 
-/* No bucket of floor's own word is occupied at or after floor: words after this one, then round to its low
- * bits. */
-static inline ls_cycle search_words(const ls_region *region, uint32_t from)
-{
-    if (region->summary == 0)
-        return region->far_count > 0 ? region->far[0].cycle : LS_CYCLE_MAX;
-    uint64_t later = region->summary & (~UINT64_C(1) << (from >> 6));
-    uint32_t found = (uint32_t)__builtin_ctzll(later != 0 ? later : region->summary);
-    uint32_t index = found * 64 + (uint32_t)__builtin_ctzll(region->occupied[found]);
-    return region->floor + ((index - from) & WHEEL_MASK);
-}
-
-/* The next cycle with an event or arrival. */
-static inline ls_cycle search(const ls_region *region)
-{
-    ls_cycle floor = region->floor;
-    uint32_t from = (uint32_t)floor & WHEEL_MASK;
-    uint64_t bits = region->occupied[from >> 6] >> (from & 63);
-    return LS_LIKELY(bits != 0) ? floor + (uint32_t)__builtin_ctzll(bits) : search_words(region, from);
-}
-
 ls_cycle wheel_next(const ls_region *region)
 {
-    return region->active_summary != 0 ? region->floor : search(region);
-}
-
-static inline void deliver(ls_region *region, ls_link *link, const arrival *message, ls_cycle now)
-{
-    link->head++;
-    region->messages_in++;
-    if (LS_UNLIKELY(link->special && link->engine->hook_deliver->subscribers != 0))
-        link_fire_deliver(link, message, now);
-    link->receive(link->receiver, link, message + 1, now);
-}
-
-/* Nothing that runs in a cycle adds arrivals to it. */
-static inline void run_arrivals(ls_region *region, bucket *b, ls_cycle now)
-{
-    arrival *last = b->arrivals, *next = last->next, *a;
-    b->arrivals = NULL;
-    do {
-        a = next;
-        next = a->next;
-        ls_link *link = link_of(region, a);
-        if (LS_LIKELY((a->order & ARRIVAL_IS_WAKE) == 0)) {
-            deliver(region, link, a, now);
-        } else {
-            link->wake_queued = false;
-            link_wake(link, now);
-        }
-    } while (a != last);
-}
-
-static inline void run_events(ls_region *region, bucket *b, ls_cycle now)
-{
-    ls_event *newest;
-    while ((newest = b->events) != NULL) {
-        ls_event *oldest = newest->next;
-        if (oldest == newest) {
-            b->events = NULL;
-        } else {
-            newest->next = oldest->next;
-            oldest->next->prev = newest;
-        }
-        oldest->region = NULL;
-        region->events_run++;
-        oldest->fn(oldest->self, now);
-    }
-}
-
-/* The mask is read again after every call: a ticker woken meanwhile runs now if its turn is still to come. */
-static inline void run_ticker_word(ls_region *region, uint32_t word, ls_cycle now)
-{
-    ls_ticker *const *tickers = region->tickers + (size_t)word * 64;
-    uint64_t *active = region->active + word;
-    uint64_t due = *active;
-    while (due != 0) {
-        uint64_t bit = due & (~due + 1);
-        ls_ticker *ticker = tickers[__builtin_ctzll(due)];
-        *active &= ~bit;
-        region->ticks_run++;
-        bool again = ticker->fn(ticker->self, now);
-        uint64_t left = *active | (again ? bit : 0);
-        *active = left;
-        due = left & ~(bit | (bit - 1));
-    }
-}
-
-static COLD void run_many_tickers(ls_region *region, ls_cycle now)
-{
-    uint32_t words = (region->ticker_count + 63) / 64;
-    for (uint32_t word = 0; word < words; word++) {
-        run_ticker_word(region, word, now);
-        if (region->active[word] != 0)
-            region->active_summary |= UINT64_C(1) << word;
-        else
-            region->active_summary &= ~(UINT64_C(1) << word);
-    }
-}
-
-/* Most regions have one ticker. */
-static inline void run_tickers(ls_region *region, ls_cycle now)
-{
-    if (LS_LIKELY(region->ticker_count == 1)) {
-        uint64_t *active = region->active;
-        ls_ticker *ticker = region->tickers[0];
-        *active = 0;
-        region->ticks_run++;
-        if (ticker->fn(ticker->self, now))
-            *active = 1;
-        region->active_summary = *active;
-    } else if (LS_LIKELY(region->ticker_count <= 64)) {
-        run_ticker_word(region, 0, now);
-        region->active_summary = region->active[0] != 0;
-    } else {
-        run_many_tickers(region, now);
-    }
-}
-
-static COLD void run_late_events(ls_region *region, bucket *b, ls_cycle cycle)
-{
-    run_events(region, b, cycle);
-    unmark(region, (uint32_t)cycle & WHEEL_MASK);
-}
-
-/* Returns true if the next cycle has work for tickers. */
-static inline bool step(ls_region *region, ls_cycle cycle)
-{
-    uint32_t i = (uint32_t)cycle & WHEEL_MASK;
-    region->now = cycle;
-    region->floor = cycle + 1;
-    region->cycles_run++;
-    if (LS_UNLIKELY(region->far_count > 0))
-        far_move_in(region);
-    bucket *b = &region->wheel[i];
-    if (b->arrivals != NULL || b->events != NULL) {
-        if (b->arrivals != NULL)
-            run_arrivals(region, b, cycle);
-        run_events(region, b, cycle);
-        unmark(region, i);
-    }
-    if (region->active_summary == 0)
-        return false;
-    run_tickers(region, cycle);
-    /* Scheduled by a ticker for this same cycle. */
-    if (LS_UNLIKELY(b->events != NULL))
-        run_late_events(region, b, cycle);
-    return region->active_summary != 0;
-}
-
-static inline void set_running(ls_region *region, bool running)
-{
-    region->running = running;
-    region->reach = running ? WHEEL_SIZE : 0;
-}
-
-ls_cycle region_run(ls_region *region, ls_cycle limit)
-{
-    ls_cycle cycle = wheel_next(region);
-    if (LS_UNLIKELY(cycle >= limit))
-        return cycle;
-    set_running(region, true);
-    do
-        cycle = step(region, cycle) ? region->floor : search(region);
-    while (cycle < limit);
-    set_running(region, false);
-    return cycle;
-}
-
-ls_cycle region_run_in_turn(ls_region *region, ls_cycle cycle, ls_cycle limit)
-{
-    ls_domain *domain = region->domain;
-    set_running(region, true);
-    domain->touched = false;
-    do
-        cycle = step(region, cycle) ? region->floor : search(region);
-    while (cycle < limit && !domain->touched);
-    set_running(region, false);
-    return cycle;
+    return region->active_summary != 0 ? region->floor : wheel_search(region, region->floor);
 }
 
 /* ------------------------------------------------------------------------------------ saving and loading */
