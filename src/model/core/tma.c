@@ -3,10 +3,9 @@
 #include "model/core/cga.h"
 
 #define LINE_SECTORS (LS_SECTOR_LINE_BYTES / SECTOR_BYTES)
-#define ALL_SECTORS ((1u << LINE_SECTORS) - 1)
 #define LOST_BASE UINT64_C(0x7e0000000000) /* where copies go whose address the trace does not have */
 
-static uint64_t later(uint64_t a, uint64_t b)
+static inline uint64_t later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -44,7 +43,7 @@ uint32_t tma_take_port(core *c, uint32_t cycles)
 }
 
 /* Sectors go through the port; the first cycle after them. */
-static ls_cycle move_sectors(tma *t, ls_cycle now, uint32_t count)
+static inline ls_cycle move_sectors(tma *t, ls_cycle now, uint32_t count)
 {
     uint64_t cost = (uint64_t)t->port_cost * count;
     t->port_free = later(now << TMA_ONE_SHIFT, t->port_free) + cost;
@@ -243,14 +242,14 @@ static void finish(core *c, uint32_t index, ls_cycle at)
 }
 
 /* No request more, unless there are answers. */
-static bool is_full(const core *c)
+static inline bool is_full(const core *c)
 {
     const tma *t = &c->async->tma;
     return t->sectors + t->step > c->async->spec->tma.sectors;
 }
 
 /* Sectors are in the core, or written, in cycle `at`. */
-static void take_answer(core *c, uint32_t index, uint32_t sectors, ls_cycle at, ls_cycle now)
+static inline void take_answer(core *c, uint32_t index, uint32_t sectors, ls_cycle at, ls_cycle now)
 {
     tma *t = &c->async->tma;
     tma_op *op = &t->ops[index];
@@ -269,23 +268,25 @@ void tma_reply(core *c, uint32_t index)
     take_answer(c, index, 1, c->now, c->now);
 }
 
-/* The last sector arrives now. Earlier ones were on their way into the core before, unless the port was busy: with other bulk
+/* The last sector arrives now, and its buffer entry is free at once. Earlier ones were on their way into the core before, unless the port was busy: with other bulk
  * copies, or with answers to loads, which go first. */
-void tma_line_reply(core *c, const ls_sector_message *message, ls_cycle now)
+void tma_line_reply(core *c, ls_link *link, const ls_sector_message *message, ls_cycle now)
 {
     tma *t = &c->async->tma;
-    uint32_t sectors = ls_sector_count(message);
+    uint32_t sectors = ls_sector_bits(message->sectors);
     uint64_t loads = (uint64_t)ring_count(&c->ldst.reply_ring) * t->in_cost;
     t->in_free = later(t->in_free + (uint64_t)sectors * t->in_cost, ((now + 1) << TMA_ONE_SHIFT) + loads);
     c->n.replies += sectors;
     if (LS_UNLIKELY(message->number != 0))
         core_tap_step(c, message->number, LS_TAP_END, 0);
     take_answer(c, message->token & TMA_TOKEN_OP, sectors, (t->in_free - 1) >> TMA_ONE_SHIFT, now);
+    ls_link_release(link, 1);
 }
 
 /* ----------------------------------------------------------------------------------------------- addresses */
 
-/* The addresses of a copy's transfers, and how far its block is from the one whose addresses they are. */
+/* The addresses of a copy's transfers, and how far its block is from the one whose addresses they are. A copy whose addresses
+ * are lost has one transfer. */
 typedef struct transfers {
     const uint64_t *at;
     uint64_t move;
@@ -293,6 +294,8 @@ typedef struct transfers {
 
 static transfers transfers_of(const core *c, const tma_op *op)
 {
+    if (LS_UNLIKELY(op->base != 0))
+        return (transfers){ .at = &op->base };
     const ls_cta *cta = c->blocks.at[c->front.warps[op->warp].cta].launch.cta;
     const ls_dyn *dyn = &cta->dyns[op->dyn];
     return (transfers){ ls_cta_record(cta, dyn) + LS_BULK_WORD_ADDRESSES, ls_cta_move(cta, dyn) };
@@ -304,8 +307,8 @@ static uint64_t next_sector(const transfers *from_record, tma_op *op, uint32_t *
     uint64_t sector = UINT64_MAX;
     *byte_mask = 0;
     while (op->index < op->count) {
-        uint64_t first = op->base != 0 ? op->base : from_record->at[op->index] + from_record->move;
-        uint64_t address = first + op->offset, at = address & ~(uint64_t)(SECTOR_BYTES - 1);
+        uint64_t address = from_record->at[op->index] + from_record->move + op->offset,
+                 at = address & ~(uint64_t)(SECTOR_BYTES - 1);
         if (sector != UINT64_MAX && at != sector)
             break;
         uint32_t from = (uint32_t)(address - at), bytes = SECTOR_BYTES - from;
@@ -322,31 +325,30 @@ static uint64_t next_sector(const transfers *from_record, tma_op *op, uint32_t *
 }
 
 /* The next sectors of a copy that lie in one line, a bit each; 0: a write of a part of a sector comes next. */
-static uint32_t next_line(const transfers *from_record, tma_op *op, uint64_t *line)
+static inline uint32_t next_line(const transfers *from_record, tma_op *op, uint64_t *line)
 {
-    uint32_t sectors = 0;
-    while (op->index < op->count) {
-        uint64_t first = op->base != 0 ? op->base : from_record->at[op->index] + from_record->move;
-        uint64_t address = first + op->offset, at = address & ~(uint64_t)(LS_SECTOR_LINE_BYTES - 1);
-        if (sectors != 0 && at != *line) /* first: most transfers end with their line */
+    const uint32_t count = op->count, width = op->width;
+    const uint32_t parts = op->kind == LS_BULK_STORE ? SECTOR_BYTES - 1 : 0;
+    uint32_t sectors = 0, index = op->index, offset = op->offset;
+    do {
+        uint64_t address = from_record->at[index] + from_record->move + offset,
+                 at = address & ~(uint64_t)(LS_SECTOR_LINE_BYTES - 1);
+        if (sectors != 0 && at != *line)
             break;
         uint32_t from = (uint32_t)(address - at), bytes = LS_SECTOR_LINE_BYTES - from;
-        bytes = bytes < op->width - op->offset ? bytes : op->width - op->offset;
-        if (LS_LIKELY(bytes == LS_SECTOR_LINE_BYTES)) {
-            sectors = ALL_SECTORS;
-        } else {
-            if (op->kind == LS_BULK_STORE && ((from | bytes) % SECTOR_BYTES) != 0)
-                break;
-            uint32_t last = (from + bytes - 1) / SECTOR_BYTES;
-            sectors |= (2u << last) - (1u << from / SECTOR_BYTES);
-        }
+        bytes = bytes < width - offset ? bytes : width - offset;
+        if (((from | bytes) & parts) != 0)
+            break;
+        sectors |= (2u << (from + bytes - 1) / SECTOR_BYTES) - (1u << from / SECTOR_BYTES);
         *line = at;
-        op->offset += bytes;
-        if (op->offset == op->width) {
-            op->offset = 0;
-            op->index++;
+        offset += bytes;
+        if (offset == width) {
+            offset = 0;
+            index++;
         }
-    }
+    } while (index < count);
+    op->index = index;
+    op->offset = offset;
     return sectors;
 }
 
@@ -392,39 +394,92 @@ static inline ls_sector_kind kind_of(const tma_op *op)
                                         : LS_SECTOR_READ;
 }
 
-/* The next request of a copy; lines: it may be for several sectors. */
-static inline void send_request(core *c, uint32_t index, const transfers *from_record, ls_cycle now,
-                                ls_sector_kind kind, bool lines)
+/* Requests of a copy that are made at once. */
+typedef struct burst {
+    ls_sector_message message; /* all but place and sectors of a request for a line */
+    uint32_t sectors;          /* of all requests */
+    uint32_t entered;          /* sectors of those that entered their links */
+    bool enters;               /* the next one may: it is alone, and nothing else has to do with it */
+} burst;
+
+static burst burst_begin(const core *c, uint32_t index, ls_sector_kind kind)
+{
+    return (burst){ .message = { .byte_mask = kind == LS_SECTOR_READ ? 0 : UINT32_MAX,
+                                 .token = (kind == LS_SECTOR_WRITE ? TMA_STORE_TOKEN : TMA_TOKEN) | index,
+                                 .core = (uint16_t)c->id,
+                                 .kind = (uint8_t)kind,
+                                 .global = true },
+                    .enters = ring_empty(&c->ldst.out_ring) && !c->ldst.network_waiting &&
+                              c->ldst.owners == NULL && c->options.translate == NULL &&
+                              !ls_tap_wants(c->tap, LS_TAP_REQUEST) };
+}
+
+static void burst_end(core *c, uint32_t index, const burst *b, ls_cycle now)
 {
     tma *t = &c->async->tma;
-    tma_op *op = &t->ops[index];
-    uint32_t token = (kind == LS_SECTOR_WRITE ? TMA_STORE_TOKEN : TMA_TOKEN) | index, mask = UINT32_MAX;
-    uint64_t address = 0;
-    uint32_t sectors = lines ? next_line(from_record, op, &address) : 0, count = 1;
-    if (LS_LIKELY(sectors != 0))
-        count = ls_sector_bits(sectors);
-    else
-        address = next_sector(from_record, op, &mask);
-    if (kind != LS_SECTOR_READ)
+    const uint32_t count = b->sectors;
+    if (b->message.kind != LS_SECTOR_READ)
         (void)move_sectors(t, now, count);
-    ldst_bulk_request(c, address, sectors, mask, token, kind);
+    c->n.requests_sent += b->entered;
     c->n.async.tma.sectors += count;
     t->sectors += count;
-    op->out += count;
+    t->ops[index].out += count;
     t->rate_free = later(t->rate_free, now << TMA_ONE_SHIFT) + (uint64_t)t->sector_cost * count;
+}
+
+/* False if there is no room. */
+static inline bool enter_link(core *c, burst *b, uint64_t address, uint32_t sectors, uint32_t count)
+{
+    const ls_sector_place place = mem_map_place_again(&c->ldst.map, address);
+    const uint32_t channel = ldst_near_channel(c, place.channel);
+    ls_sector_message *slot = ls_link_send(c->ldst.to_memory[channel], 1);
+    if (LS_UNLIKELY(slot == NULL))
+        return false;
+    *slot = b->message;
+    slot->address = address;
+    slot->local = place.local;
+    slot->slice = LS_SECTOR_SLICE(place.slice);
+    slot->sectors = (uint16_t)(sectors & 0xfu);
+    if (channel != place.channel)
+        slot->away = true;
+    b->entered += count;
+    return true;
+}
+
+/* The next request of a copy; lines: it may be for several sectors. Those that do not enter their links at once wait for the
+ * core's cycle. */
+static inline void send_request(core *c, burst *b, tma_op *op, const transfers *from_record, bool lines)
+{
+    uint64_t address = 0;
+    uint32_t sectors = lines ? next_line(from_record, op, &address) : 0, count = 1, mask = b->message.byte_mask;
+    if (LS_LIKELY(sectors != 0)) {
+        count = ls_sector_bits(sectors);
+    } else {
+        address = next_sector(from_record, op, &mask);
+        mask &= b->message.byte_mask;
+    }
+    b->sectors += count;
+    if (LS_LIKELY(b->enters && sectors != 0) && enter_link(c, b, address, sectors, count))
+        return;
+    b->enters = false;
+    ldst_bulk_request(c, address, sectors, mask, b->message.token, (ls_sector_kind)b->message.kind);
 }
 
 /* As many requests of a copy as are made at once. */
 static void send_requests(core *c, uint32_t index, ls_cycle now)
 {
     const tma *t = &c->async->tma;
-    const tma_op *op = &t->ops[index];
+    tma_op *op = &c->async->tma.ops[index];
     const transfers from_record = transfers_of(c, op);
     const ls_sector_kind kind = kind_of(op);
     const bool lines = t->step > 1 && kind != LS_SECTOR_ATOMIC;
+    const uint64_t most = c->async->spec->tma.sectors - t->sectors - t->step; /* requests end at more */
+    burst b = burst_begin(c, index, kind);
     count_for(c, op->warp);
-    for (uint32_t made = 0; made < t->burst && op->index < op->count && !is_full(c) && has_room(c); made++)
-        send_request(c, index, &from_record, now, kind, lines);
+    for (uint32_t left = t->burst;
+         left > 0 && op->index < op->count && b.sectors <= most && (b.enters || has_room(c)); left--)
+        send_request(c, &b, op, &from_record, lines);
+    burst_end(c, index, &b, now);
 }
 
 void tma_cycle(core *c, ls_cycle now)
