@@ -29,12 +29,18 @@ static inline uint32_t credits(const ls_link *link)
     return link->credit_total - ((uint32_t)link->tail - link->home);
 }
 
-static void collect_credits(ls_link *link, ls_cycle now)
+/* What `home` is when the credits that have come until now are collected. */
+static inline uint32_t home_at(const ls_link *link, ls_cycle now)
 {
     uint32_t home = link->home, end = released(link);
     while (home != end && link->credit_ring[home & link->ring_mask] <= now)
         home++;
-    link->home = home;
+    return home;
+}
+
+static void collect_credits(ls_link *link, ls_cycle now)
+{
+    link->home = home_at(link, now);
     hot_assert(credits(link) <= link->credit_total);
 }
 
@@ -58,10 +64,7 @@ uint32_t ls_link_credits(const ls_link *link)
 {
     /* Between runs everything that was given counts. */
     ls_cycle now = link->from->running ? link->from->now : LS_CYCLE_MAX;
-    uint32_t home = link->home, end = released(link);
-    while (home != end && link->credit_ring[home & link->ring_mask] <= now)
-        home++;
-    return link->credit_total - ((uint32_t)link->tail - home);
+    return link->credit_total - ((uint32_t)link->tail - home_at(link, now));
 }
 
 uint32_t ls_engine_link_count(const ls_engine *engine)
@@ -110,7 +113,7 @@ static COLD ls_cycle take_wire(ls_link *link, ls_cycle now, uint32_t wire_bytes)
     uint64_t flits =
         wire_bytes <= link->flit_bytes ? 1 : ((uint64_t)wire_bytes + link->flit_bytes - 1) / link->flit_bytes;
     if (link->even) {
-        link->wire_cycle = now + flits;
+        link->wire_cycle = now + flits * link->flit_cycles;
         return now + flits - 1;
     }
     uint64_t start = now * link->width_units;

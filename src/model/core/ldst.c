@@ -372,27 +372,31 @@ static inline void receive(core *c, ls_link *link, const void *payload, ls_cycle
         queue_reply(c, link, payload);
 }
 
-/* Apart for the same reason. */
-static __attribute__((noinline)) void tell_and_receive(core *c, ls_link *link,
-                                                       const ls_sector_message *message, ls_cycle now)
+static inline void take_message(core *c, ls_link *link, const ls_sector_message *message, ls_cycle now)
 {
-    core_tap_step(c, message->number, LS_TAP_END, 0);
-    receive(c, link, message, now);
-}
-
-void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
-{
-    core *c = self;
-    const ls_sector_message *message = payload;
-    if (LS_UNLIKELY(message->sectors != 0)) {
+    if (message->sectors != 0) {
         tma_line_reply(c, link, message, now);
         return;
     }
     c->n.replies++;
+    receive(c, link, message, now);
+}
+
+/* Apart for the same reason. */
+static __attribute__((noinline)) void tell_and_take(core *c, ls_link *link, const ls_sector_message *message,
+                                                    ls_cycle now)
+{
+    core_tap_step(c, message->number, LS_TAP_END, 0);
+    take_message(c, link, message, now);
+}
+
+void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
+{
+    const ls_sector_message *message = payload;
     if (LS_UNLIKELY(message->number != 0))
-        tell_and_receive(c, link, message, now);
+        tell_and_take(self, link, message, now);
     else
-        receive(c, link, message, now);
+        take_message(self, link, message, now);
 }
 
 /* False if the oldest answer has to wait. */
