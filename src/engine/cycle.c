@@ -157,36 +157,28 @@ ls_cycle region_run(ls_region *region, ls_cycle limit)
 /* Notes when a region is next in turn. */
 static inline void note_turn(ls_region *region, ls_cycle cycle)
 {
-    if (cycle == region->next_cycle)
-        return;
     region->next_cycle = cycle;
     region->next_fs = cycle == LS_CYCLE_MAX ? LS_TIME_MAX : clock_time(&region->clock, cycle);
 }
 
-/* From the region's next cycle on, until limit or until another region may have got or lost work. */
-static inline void run_turn(ls_region *region, ls_cycle limit)
+/* From the region's next cycle on, while that comes before `end` and no other region may have got or lost work. */
+static inline void run_turn(ls_region *region, ls_time end)
 {
     ls_domain *domain = region->domain;
     ls_cycle cycle = region->next_cycle;
     domain->current = region;
     domain->touched = false;
     set_running(region, true);
-    do
+    do {
         cycle = step(region, cycle);
-    while (cycle < limit && !domain->touched);
+        note_turn(region, cycle);
+    } while (region->next_fs < end && !domain->touched);
     set_running(region, false);
-    note_turn(region, cycle);
-}
-
-/* The first cycle of `first` that does not come before the turn of `second`. */
-static inline ls_cycle turn_end(const ls_region *first, const ls_region *second)
-{
-    return clock_cycle_at(&first->clock, second->next_fs + (first->index < second->index));
 }
 
 /* Several clocks: always the region with the earliest edge, the first created among equals. It goes on as
  * long as it stays the earliest. */
-ls_time regions_run(ls_domain *domain, const ls_cycle *limits, ls_time end)
+ls_time regions_run(ls_domain *domain, ls_time end)
 {
     ls_region **regions = domain->regions;
     uint32_t count = domain->region_count;
@@ -208,7 +200,7 @@ ls_time regions_run(ls_domain *domain, const ls_cycle *limits, ls_time end)
         }
         if (first->next_fs >= end)
             return first->next_fs;
-        run_turn(first, second->next_fs < end ? turn_end(first, second) : limits[first->clock_id]);
+        run_turn(first, second->next_fs < end ? second->next_fs + (first->index < second->index) : end);
         if (domain->touched)
             for (uint32_t i = 0; i < count; i++)
                 if (regions[i] != first)

@@ -220,7 +220,7 @@ void domain_run_window(ls_domain *domain)
             domain->regions[i]->window = domain->window;
             cycles -= domain->regions[i]->cycles_run;
         }
-        engine->next_time[domain->place] = regions_run(domain, group->limits, group->window_end);
+        engine->next_time[domain->place] = regions_run(domain, group->window_end);
         domain->sent_min = LS_TIME_MAX;
         for (uint32_t i = 0; i < domain->region_count; i++) {
             const ls_region *region = domain->regions[i];

@@ -349,32 +349,41 @@ void link_serve(void *self, ls_cycle now)
 
 /* ---------------------------------------------------------------------------------------- receiver's half */
 
-/* Messages before `seen` may be delivered: they go into the receiver's wheel. The first that lies beyond it waits in the
- * heap, and all others behind it. */
-static inline void show_messages(ls_link *link, uint64_t seen)
+/* Messages before `seen` may be delivered. The first that lies beyond the receiver's wheel waits in the heap, and all others
+ * behind it. */
+static COLD void show_with_far(ls_link *link, uint64_t seen)
 {
     ls_region *to = link->to;
     link->seen = seen;
-    if (LS_UNLIKELY(link->is_far))
-        return;
-    const ls_cycle now = to->now;
-    uint64_t shown = link->shown;
-    for (; shown != seen; shown++) {
-        arrival *message = link_slot(link, shown);
-        hot_assert(message->cycle >= to->floor);
-        if (LS_UNLIKELY(message->cycle - now >= WHEEL_SIZE)) {
+    for (; !link->is_far && link->shown != seen; link->shown += !link->is_far) {
+        arrival *message = link_slot(link, link->shown);
+        if (message->cycle - to->now >= WHEEL_SIZE)
             link->is_far = wheel_add_far(to, message);
-            break;
-        }
-        bucket_add_arrival(to, message);
+        else
+            bucket_add_arrival(to, message);
     }
-    link->shown = shown;
+}
+
+/* The same for at least one new message. They come in the order of cycles. */
+static inline void show_messages(ls_link *link, uint64_t seen)
+{
+    ls_region *to = link->to;
+    if (LS_UNLIKELY(link->is_far || link_slot(link, seen - 1)->cycle - to->now >= WHEEL_SIZE)) {
+        show_with_far(link, seen);
+        return;
+    }
+    uint64_t shown = link->shown;
+    link->seen = link->shown = seen;
+    do {
+        hot_assert(link_slot(link, shown)->cycle >= to->floor);
+        bucket_add_arrival(to, link_slot(link, shown));
+    } while (++shown != seen);
 }
 
 void link_come_near(ls_link *link)
 {
     link->is_far = false;
-    show_messages(link, link->seen);
+    show_with_far(link, link->seen);
 }
 
 COLD void link_fire_deliver(const ls_link *link, const arrival *message, ls_cycle now)
@@ -468,7 +477,7 @@ static void note_work(const ls_domain *domain)
 void link_exchange_cross(ls_link *link)
 {
     if (!link->to->domain->group->is_away) {
-        show_messages(link, link->tail);
+        show_with_far(link, link->tail);
         note_work(link->to->domain);
     }
     if (!link->looks)
@@ -511,7 +520,7 @@ bool link_take_credit(ls_link *link, ls_cycle cycle)
 void link_resume(ls_link *link, ls_cycle wake_cycle)
 {
     link->shown = link->head;
-    show_messages(link, link->tail);
+    show_with_far(link, link->tail);
     if (wake_cycle != LS_CYCLE_MAX) {
         wake_at(link, wake_cycle);
     } else if (link->waiters != NULL) {

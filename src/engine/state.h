@@ -358,8 +358,8 @@ bool wheel_put(ls_region *region, ls_event *event, ls_cycle cycle); /* not befor
 
 /* cycle.c */
 ls_cycle region_run(ls_region *region, ls_cycle limit); /* returns the region's next cycle */
-/* All regions of a domain, until `end`, which is limits[clock_id] for each. Returns when they next have work. */
-ls_time regions_run(ls_domain *domain, const ls_cycle *limits, ls_time end);
+/* All regions of a domain, until `end`. Returns when they next have work. */
+ls_time regions_run(ls_domain *domain, ls_time end);
 
 /* link.c */
 void link_fire_deliver(const ls_link *link, const arrival *message, ls_cycle now); /* for hooks */

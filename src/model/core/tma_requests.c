@@ -113,24 +113,27 @@ static void next_lines(const transfers *from_record, tma_op *op, const request_l
 static bool next_whole_lines(const transfers *from_record, tma_op *op, const request_limit *limit,
                              line_requests *out)
 {
-    const uint32_t count = op->width / SECTOR_BYTES, shape = (1u << count) - 1, end = op->count;
-    uint64_t line_before = UINT64_MAX;
-    uint32_t index = op->index;
-    for (; index < end; index++) {
-        uint64_t address = from_record->at[index] + from_record->move;
-        uint32_t from = (uint32_t)address % LS_SECTOR_LINE_BYTES, sectors = shape << from / SECTOR_BYTES;
-        uint64_t line = address - from;
-        if (line == line_before || from % SECTOR_BYTES != 0 || sectors >= 1u << LINE_SECTORS) {
-            op->index = index;
-            return true;
-        }
-        if (is_last(out, limit))
+    const uint32_t count = op->width / SECTOR_BYTES, shape = (1u << count) - 1, first = op->index;
+    const uint64_t most = limit->most / count + 1, room = most < limit->burst ? most : limit->burst;
+    const uint64_t *at = from_record->at + first, move = from_record->move;
+    const uint32_t left = op->count - first;
+    uint64_t line = UINT64_MAX;
+    uint32_t i = 0;
+    bool is_other = false;
+    for (; i < left; i++) {
+        uint64_t address = at[i] + move, from = address % LS_SECTOR_LINE_BYTES;
+        uint32_t sectors = shape << from / SECTOR_BYTES;
+        is_other = address - from == line || from % SECTOR_BYTES != 0 || sectors >= 1u << LINE_SECTORS;
+        if (is_other || i == room)
             break;
-        add_request(out, line, sectors, count);
-        line_before = line;
+        line = address - from;
+        out->at[i].line = line;
+        out->at[i].sectors = sectors;
     }
-    op->index = index;
-    return false;
+    out->count = i;
+    out->sectors = i * count;
+    op->index = first + i;
+    return is_other;
 }
 
 /* A burst of requests, up to the next write of a part of a sector. */
