@@ -78,23 +78,32 @@ static COLD void run_many_tickers(ls_region *region, ls_cycle now)
     }
 }
 
-/* Most regions have one ticker. */
-static inline void run_tickers(ls_region *region, ls_cycle now)
+static __attribute__((noinline)) void run_several_tickers(ls_region *region, ls_cycle now)
 {
-    if (LS_LIKELY(region->ticker_count == 1)) {
-        uint64_t *active = region->active;
-        ls_ticker *ticker = region->tickers[0];
-        *active = 0;
-        region->ticks_run++;
-        if (ticker->fn(ticker->self, now))
-            *active = 1;
-        region->active_summary = *active;
-    } else if (LS_LIKELY(region->ticker_count <= 64)) {
+    if (region->ticker_count <= 64) {
         run_ticker_word(region, 0, now);
         region->active_summary = region->active[0] != 0;
     } else {
         run_many_tickers(region, now);
     }
+}
+
+/* Most regions have one ticker. True if one has work in the next cycle. */
+static inline bool run_tickers(ls_region *region, ls_cycle now)
+{
+    ls_ticker *single = region->single;
+    if (LS_UNLIKELY(single == NULL)) {
+        run_several_tickers(region, now);
+        return region->active_summary != 0;
+    }
+    region->active[0] = 0;
+    region->ticks_run++;
+    if (single->fn(single->self, now)) {
+        region->active[0] = 1; /* as active_summary still is */
+        return true;
+    }
+    region->active_summary = region->active[0];
+    return region->active_summary != 0;
 }
 
 /* Reads the cycle from the region, so that its value need not be kept across the calls before. */
@@ -124,11 +133,13 @@ static inline ls_cycle step(ls_region *region, ls_cycle cycle)
         unmark_present(region);
     }
     if (region->active_summary != 0) {
-        run_tickers(region, cycle);
-        if (LS_UNLIKELY(b->events != NULL)) /* scheduled by a ticker for this same cycle */
+        bool again = run_tickers(region, cycle);
+        if (LS_UNLIKELY(b->events != NULL)) { /* scheduled by a ticker for this same cycle */
             run_late_events(region, b, cycle);
-        if (region->active_summary != 0)
-            return region->floor;
+            again = region->active_summary != 0;
+        }
+        if (again)
+            return cycle + 1;
     }
     return wheel_search(region, cycle);
 }
@@ -158,7 +169,7 @@ ls_cycle region_run(ls_region *region, ls_cycle limit)
 static inline void note_turn(ls_region *region, ls_cycle cycle)
 {
     region->next_cycle = cycle;
-    region->next_fs = cycle == LS_CYCLE_MAX ? LS_TIME_MAX : clock_time(&region->clock, cycle);
+    region->next_fs = clock_time(&region->clock, cycle); /* LS_TIME_MAX for LS_CYCLE_MAX */
 }
 
 /* From the region's next cycle on, while that comes before `end` and no other region may have got or lost work. */

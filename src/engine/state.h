@@ -39,6 +39,9 @@
 #define WHEEL_WORDS (WHEEL_SIZE / 64)
 _Static_assert(WHEEL_WORDS < 64, "one summary word covers the wheel");
 
+/* On one clock of a domain: 64 words of 64 bits, the range of one summary word. */
+#define TICKERS_MAX 4096u
+
 /* A window without links would never end: bound it, so that signals, stops and progress are seen. 10 us is
  * some ten thousand cycles. */
 #define WINDOW_MAX_FS UINT64_C(10000000000)
@@ -106,9 +109,10 @@ struct ls_region {
     uint64_t events_run, messages_in, ticks_run, cycles_run;
     ls_link *const *links; /* of the engine, by id; set at the first run */
 
-    uint64_t *active; /* tickers with work */
+    uint64_t active[TICKERS_MAX / 64]; /* tickers with work, a bit each */
     uint32_t ticker_count, ticker_capacity;
     ls_ticker **tickers;
+    ls_ticker *single; /* the only one; NULL: there are none or several */
     far_entry *far; /* binary heap by (cycle, sequence) */
     size_t far_capacity;
     uint64_t far_sequence;

@@ -22,7 +22,6 @@ void wheel_fini(ls_region *region)
 {
     free(region->far);
     free(region->tickers);
-    free(region->active);
 }
 
 /* ------------------------------------------------------------------------------------------------- heap */
@@ -331,31 +330,24 @@ bool wheel_put(ls_region *region, ls_event *event, ls_cycle cycle)
 
 /* ---------------------------------------------------------------------------------------------- tickers */
 
-/* 64 words of 64 bits, the range of one summary word. */
-#define TICKERS_MAX 4096
-
 ls_status ls_ticker_add(ls_region *region, ls_ticker *ticker, ls_tick_fn fn, void *self, ls_error *err)
 {
     if (region->ticker_count == TICKERS_MAX)
-        return ls_fail(err, LS_ERR_USAGE, "domain '%s' has more than %d tickers on one clock",
+        return ls_fail(err, LS_ERR_USAGE, "domain '%s' has more than %u tickers on one clock",
                        region->domain->name, TICKERS_MAX);
     if (region->ticker_count == region->ticker_capacity) {
         uint32_t capacity = region->ticker_capacity == 0 ? 64 : 2 * region->ticker_capacity;
         ls_ticker **tickers = realloc(region->tickers, capacity * sizeof *tickers);
         if (tickers != NULL)
             region->tickers = tickers;
-        uint64_t *active = realloc(region->active, capacity / 64 * sizeof *active);
-        if (active != NULL)
-            region->active = active;
-        if (tickers == NULL || active == NULL)
+        if (tickers == NULL)
             return ls_fail(err, LS_ERR_NOMEM, "no memory for the tickers of domain '%s'",
                            region->domain->name);
-        memset(active + region->ticker_capacity / 64, 0,
-               (capacity - region->ticker_capacity) / 64 * sizeof *active);
         region->ticker_capacity = capacity;
     }
     *ticker = (ls_ticker){ .fn = fn, .self = self, .region = region, .index = region->ticker_count };
     region->tickers[region->ticker_count++] = ticker;
+    region->single = region->ticker_count == 1 ? ticker : NULL;
     return LS_OK;
 }
 
@@ -366,6 +358,10 @@ void ls_ticker_wake(ls_ticker *ticker)
     if (LS_UNLIKELY(!region->running) && region->active_summary == 0) {
         region->domain->touched = true;
         region_sync(region);
+    }
+    if (LS_LIKELY(region->single != NULL)) {
+        region->active[0] = region->active_summary = 1;
+        return;
     }
     region->active[ticker->index >> 6] |= UINT64_C(1) << (ticker->index & 63);
     region->active_summary |= UINT64_C(1) << (ticker->index >> 6);
