@@ -67,7 +67,7 @@ static void gather(const ls_engine *engine, ls_wait_sink *sink)
         uint32_t home = ls_link_credits(link);
         if (home == 0)
             snprintf(detail, sizeof detail, "link '%s': none of %u credits is home, the receiver holds %u",
-                     link->name, link->credit_total, link->held);
+                     link->name, link->credit_total, link_held(link));
         else
             snprintf(detail, sizeof detail, "link '%s': the wire is busy", link->name);
         ls_wait_report(sink, link->from_name, link->to_name, detail);

@@ -405,8 +405,8 @@ void ldst_atomic_done(core *c, const flight *f);
 void ldst_arrived(core *c, uint16_t flight_index); /* analytic.c: the last sector of a load is here */
 bool ldst_request(core *c, uint64_t address,
                   uint32_t token); /* a read for a read-only cache; false: not now */
-/* A request of a bulk copy; the queue to the network has room. */
-/* sectors: of the line at `address`, a bit each; 0: one sector. Leaves at once if no other request waits. */
+/* A request of a bulk copy into the queue to the network, which has room. sectors: of the line at `address`, a bit each;
+ * 0: one sector. */
 void ldst_bulk_request(core *c, uint64_t address, uint32_t sectors, uint32_t byte_mask, uint32_t token,
                        ls_sector_kind kind);
 /* Into the queue to the network, which has room. */
