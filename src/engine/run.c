@@ -295,6 +295,7 @@ static ls_status run_piece(run *r, ls_run_result *result, ls_error *err)
                                  engine->domains.at[i]->failure);
                 failing = (uint32_t)i;
             }
+        plan_settle(engine, r->present);
         move_up(r);
     }
     uint64_t windows = result->windows;

@@ -23,6 +23,7 @@
 #define BANK_NONE UINT32_MAX
 #define BANK_GROUPS_MAX 16
 #define BANK_WHEEL 64 /* cycles */
+#define BANK_PARTS_MAX 8
 
 /* The next command of a busy bank. */
 enum { BANK_READ, BANK_WRITE, BANK_ACTIVATE, BANK_PRECHARGE, BANK_WANTS };
@@ -54,16 +55,22 @@ typedef struct bank_times {
     uint32_t wtp;       /* write to precharge */
 } bank_times;
 
-/* Waiting or being served. Links are indices of requests, BANK_NONE at the end. */
+/* Waiting or being served. Links are indices of requests, BANK_NONE at the end. Reads that were pushed together are
+ * the parts of one request. Each part joins the queue, is served, and counts for itself, in their order. Only the
+ * answer is one, with the last of them. */
 typedef struct bank_request {
-    ls_cycle pushed, enter; /* enter: the first cycle in which it may join the queue */
+    ls_cycle pushed, enter; /* enter: the first cycle in which its first part in front may join the queue */
     uint32_t row, token;
     uint32_t next;         /* newer one of the same row; in the free list the next one */
     uint32_t last;         /* newest of its row, valid in the oldest */
     uint32_t older, newer; /* neighbouring rows of the bank, valid in the oldest of a row */
-    uint8_t bank, atoms;   /* atoms: still to move */
+    uint8_t bank, atoms;   /* atoms: still to move, of the part that is being served */
     bool write;
-    uint8_t unused[13]; /* the size is a power of two */
+    uint8_t parts;
+    uint8_t in_front, waiting, unsent; /* parts in front, in the queue, and without their last command */
+    uint8_t steps[BANK_PARTS_MAX - 1]; /* cycles from the enter of a part to that of the next one */
+    uint16_t span;                     /* the steps of the parts in front, together */
+    uint8_t unused[8];                 /* the size is a power of two */
 } bank_request;
 
 /* Waiting requests of one bank, by row. The row that is being served stands apart: it is served until it is
@@ -96,6 +103,7 @@ typedef struct bank_data {
     ls_cycle due, pushed; /* due: in cycles of the pipe, which stands still while the return queue is full */
     uint32_t token;
     bool write;
+    bool more; /* the answer comes with a later part */
 } bank_data;
 
 typedef struct bank_channel {
@@ -129,7 +137,8 @@ typedef struct bank_channel {
     bank_request *requests;
     uint32_t *front; /* ring of requests */
     uint32_t front_head, front_tail, ring_mask;
-    uint32_t front_seen; /* those before it may have joined until the next wake */
+    uint32_t front_seen; /* those before it may have joined until settle_at; */
+    uint32_t seen_parts; /* parts of these, still in front */
     index_pool request_pool;
     uint32_t writes_coming; /* requests to write whose last command has not been sent */
     bank_data *pipe;        /* ring */
@@ -143,8 +152,10 @@ typedef struct bank_channel {
     ls_region *region;
     const ls_tap *tap;
     ls_domain *domain;
-    ls_event wake;
+    ls_event wake; /* at the next cycle in which the outside sees something */
     bool awake;
+    ls_cycle
+        settle_at;   /* the next cycle in which something leaves the channel, or might; LS_CYCLE_MAX: none */
     uint32_t lag[2]; /* cycles until a command can be seen from outside: a read's; a write's, if less */
     uint32_t count, capacity; /* requests inside */
     ls_cycle active_since;    /* active_cycles are counted up to here */
@@ -153,6 +164,7 @@ typedef struct bank_channel {
     ls_cycle front_stamp, front_last; /* of the last request: when it came, when it may join the queue */
     uint64_t front_latency;
     ls_ratio front_ratio; /* front clock / DRAM clock */
+    uint32_t parts_max;   /* of a request */
     uint32_t hash, bank_bits;
     const bank_spec *spec;
     const char *name;
@@ -177,6 +189,7 @@ ls_status bank_queue_init(bank_channel *c, ls_error *err);
 /* bank.c */
 extern const ls_dram_ops bank_ops;
 void bank_wake(void *self, ls_cycle now);
+void bank_settle(void *self, ls_cycle end);
 
 /* bank_command.c */
 /* Runs all command cycles up to and including `to`. */

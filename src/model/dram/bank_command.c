@@ -159,28 +159,36 @@ static inline uint32_t queue_in_turn(const bank_channel *c)
     return LS_UNLIKELY(c->apart) && (c->draining || c->waiting[0] == 0);
 }
 
-/* The first request in front is gone; at most one joins in a cycle. */
-static inline void next_in_front(bank_channel *c)
+/* The first part in front is gone; at most one joins in a cycle. */
+static inline void next_in_front(bank_channel *c, bank_request *r)
 {
     ls_cycle joined = c->front_at;
-    if (++c->front_head == c->front_tail) {
+    c->seen_parts -= c->seen_parts != 0;
+    if (--r->in_front != 0) {
+        uint8_t step = r->steps[r->parts - r->in_front - 1];
+        r->enter += step;
+        r->span = (uint16_t)(r->span - step);
+    } else if (++c->front_head == c->front_tail) {
         c->front_at = LS_CYCLE_MAX;
         return;
+    } else {
+        r = &c->requests[c->front[c->front_head & c->ring_mask]];
     }
-    c->front_at = later(c->requests[c->front[c->front_head & c->ring_mask]].enter, joined + 1);
+    c->front_at = later(r->enter, joined + 1);
 }
 
 void bank_join(bank_channel *c, ls_cycle t)
 {
     do {
         uint32_t request = c->front[c->front_head & c->ring_mask];
-        uint32_t kind = c->apart && c->requests[request].write;
+        bank_request *r = &c->requests[request];
+        uint32_t kind = c->apart && r->write;
         if (c->waiting[kind] == c->limit[kind]) {
             c->front_at = LS_CYCLE_MAX; /* until a bank takes a request */
             return;
         }
         bank_queue_add(c, kind, request);
-        next_in_front(c);
+        next_in_front(c, r);
     } while (c->front_at <= t);
 }
 
@@ -211,13 +219,14 @@ static inline void serve(bank_channel *c, bank *b, uint32_t request, ls_cycle t)
 static inline bool serve_at_once(bank_channel *c, ls_cycle t)
 {
     uint32_t request = c->front[c->front_head & c->ring_mask];
-    bank *b = &c->banks[c->requests[request].bank];
+    bank_request *r = &c->requests[request];
+    bank *b = &c->banks[r->bank];
     if (c->front_at != t || (c->busy & b->bit) != 0 || (c->queued[0] & ~c->busy) != 0 || c->apart ||
         c->in_order || c->waiting[0] == c->limit[0])
         return false;
     if (c->waiting[0] >= c->n.queue_peak)
         c->n.queue_peak = c->waiting[0] + 1;
-    next_in_front(c);
+    next_in_front(c, r);
     serve(c, b, request, t);
     return true;
 }
@@ -317,9 +326,13 @@ static inline void send_column(bank_channel *c, bank *b, ls_cycle t)
     data->pushed = r->pushed;
     data->token = r->token;
     data->write = r->write;
+    data->more = --r->unsent != 0;
     c->writes_coming -= r->write;
     c->busy &= ~b->bit;
-    index_pool_give(&c->request_pool, INDEX_LINKS(c->requests, next), b->request);
+    if (data->more)
+        r->atoms = 1;
+    else
+        index_pool_give(&c->request_pool, INDEX_LINKS(c->requests, next), b->request);
 }
 
 /* The first bank of a mask, from `from` on and around, whose group lets it send; those on the way wait. */
@@ -402,11 +415,13 @@ static inline ls_cycle next_arrival(const bank_channel *c, ls_cycle soon, ls_cyc
     ls_cycle enter = c->front_at;
     if (LS_UNLIKELY(c->apart)) /* it may decide which queue is in turn */
         return later(enter, soon);
-    for (uint32_t at = c->front_head; enter < next && room != 0; room--) {
-        if ((c->busy & c->banks[c->requests[c->front[at & c->ring_mask]].bank].bit) == 0)
+    for (uint32_t at = c->front_head; enter < next && room != 0;) {
+        const bank_request *r = &c->requests[c->front[at & c->ring_mask]];
+        if ((c->busy & c->banks[r->bank].bit) == 0)
             return later(enter, soon);
-        if (++at == c->front_tail)
+        if (r->in_front >= room || ++at == c->front_tail)
             break;
+        room -= r->in_front;
         enter = c->requests[c->front[at & c->ring_mask]].enter;
     }
     return next;

@@ -144,6 +144,8 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
         arrived_add(c, kind, request);
         return;
     }
+    if (r->waiting++ != 0) /* no other request has joined since the part before */
+        return;
     bank *b = &c->banks[r->bank];
     bank_rows *rows = &b->rows[kind];
     c->queued[kind] |= b->bit;
@@ -184,6 +186,8 @@ uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b, ls_cycle t)
     if (rows->order.oldest != BANK_NONE)
         rows->served++;
     uint32_t request = rows->first;
+    if (--c->requests[request].waiting != 0)
+        return request;
     rows->first = c->requests[request].next;
     if (rows->first == BANK_NONE && rows->order.oldest == BANK_NONE)
         c->queued[kind] &= ~b->bit;

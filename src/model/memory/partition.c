@@ -149,11 +149,35 @@ static void reply_done(void *state, uint32_t token, bool write)
 
 static const ls_dram_reply_ops reply_ops = { .ready = reply_ready, .done = reply_done };
 
+/* The sectors of `sectors` of a line, as many of them as there is room for; returns the others. Those that are taken at once
+ * are answered at once. */
+static uint8_t read_sectors(partition *p, uint32_t token, ls_dram_request *request, uint8_t sectors)
+{
+    const ls_dram_ops *dram = dram_of(p);
+    const uint32_t line = request->column;
+    while (sectors != 0) {
+        uint32_t taken;
+        request->column = line | p->sector_columns[__builtin_ctz(sectors)];
+        if (dram->push_several != NULL) {
+            taken = dram->push_several(p->dram.self, request, ls_sector_bits(sectors));
+        } else {
+            taken = dram->ready(p->dram.self, false);
+            if (taken != 0)
+                dram->push(p->dram.self, request);
+        }
+        if (taken == 0)
+            break;
+        p->dram_left[token] -= (uint8_t)(taken - 1);
+        for (; taken != 0; taken--)
+            sectors &= (uint8_t)(sectors - 1);
+    }
+    return sectors;
+}
+
 /* Lines come only if each is in one row (mem_map_keeps_lines()). Its sectors are reads of their own with one token, so that
  * DRAM's queue holds as many of them as of others. Those that find no room follow. */
 static bool read_line(partition *p, slice *s)
 {
-    const ls_dram_ops *dram = dram_of(p);
     sector_cache_miss *miss = &s->l2.misses[s->l2.miss_head & s->l2.miss_mask];
     if (s->line_token == 0) {
         if (index_pool_empty(&p->dram_pool, p->dram_tokens))
@@ -167,13 +191,10 @@ static bool read_line(partition *p, slice *s)
     }
     uint32_t token = (s->line_token - 1) * p->slice_count + (uint32_t)(s - p->slices);
     const ls_dram_place line = mem_map_dram(&p->map, miss->address);
-    for (; miss->sectors != 0; miss->sectors &= (uint8_t)(miss->sectors - 1)) {
-        if (!dram->ready(p->dram.self, false))
-            return false;
-        uint32_t column = line.column | p->sector_columns[__builtin_ctz(miss->sectors)];
-        dram->push(p->dram.self,
-                   &(ls_dram_request){ .bank = line.bank, .row = line.row, .column = column, .token = token });
-    }
+    ls_dram_request request = { .bank = line.bank, .row = line.row, .column = line.column, .token = token };
+    miss->sectors = read_sectors(p, s->line_token - 1, &request, miss->sectors);
+    if (miss->sectors != 0)
+        return false;
     s->line_token = 0;
     return true;
 }
