@@ -559,7 +559,7 @@ static inline uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const 
                                      .sub = (uint8_t)warp_sub(c, warp),
                                      .unit = (uint8_t)unit,
                                      .space = inst->space };
-    c->front.warps[warp].in_flight++;
+    c->front.warp[warp]->in_flight++;
     return index;
 }
 static inline void flight_give_back(core *c, uint16_t index)
@@ -570,7 +570,7 @@ static inline void flight_complete(core *c, uint16_t index) /* counts it and giv
 {
     const flight *f = &c->flights.at[index];
     const uint32_t warp = f->warp;
-    warp_state *w = &c->front.warps[warp];
+    warp_state *w = c->front.warp[warp];
     count_and_tell(c, index, LS_TAP_END, LS_STEP_WRITE);
     c->n.warp_instructions++;
     c->n.thread_instructions += lane_count(f->mask);

@@ -105,7 +105,7 @@ static inline void decode(core *c)
 {
     uint32_t warp = (uint32_t)c->front.fetched;
     c->front.fetched = -1;
-    warp_state *w = &c->front.warps[warp];
+    warp_state *w = c->front.warp[warp];
     if (!w->resident)
         return;
     size_t left = (size_t)(w->end - w->next);
@@ -191,7 +191,7 @@ static __attribute__((noinline)) void warp_op(core *c, uint32_t warp, const ls_i
 /* Effects of an instruction on its warp at the moment it issues. */
 void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, flight *f, bool pending)
 {
-    warp_state *w = &c->front.warps[warp];
+    warp_state *w = c->front.warp[warp];
     front_sub *s = c->front.at[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
     if ((inst->flags & (LS_INST_ASYNC_OP | LS_INST_WARP_GROUP)) != 0 && inst->mem_op == LS_MEM_NONE &&
@@ -244,7 +244,7 @@ static __attribute__((noinline)) void issue_special(core *c, uint32_t warp, cons
 }
 
 /* place: of the warp in its sub-core. */
-static __attribute__((noinline)) void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t warp,
+static inline void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t warp,
                                                  uint32_t sub, uint32_t place)
 {
     const uint32_t bit = 1u << place;
@@ -303,7 +303,7 @@ static inline void look_at(core *c, front_sub *s, uint32_t sub)
             const uint32_t place = front_choose(c, s, sub, can);
             s->counted_until = c->now + 1;
             const uint32_t warp = place * c->sub_count + sub;
-            issue_warp(c, s, &c->front.warps[warp], warp, sub, place);
+            issue_warp(c, s, c->front.warp[warp], warp, sub, place);
             return;
         }
         c->front.ready |= 1u << sub;

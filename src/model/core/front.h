@@ -110,7 +110,7 @@ static inline void front_registers_ready(core *c, uint32_t warp)
 {
     const uint32_t sub = warp_sub(c, warp), bit = warp_bit(c, warp);
     front_sub *s = c->front.at[sub];
-    warp_state *w = &c->front.warps[warp];
+    warp_state *w = c->front.warp[warp];
     if ((s->blocked & bit) != 0 && !reg_set_has(w->pending, w->blocked_by)) {
         front_check_head(c, s, w, bit);
         c->front.changed |= 1u << sub;
@@ -131,7 +131,7 @@ static inline void front_unmark(warp_state *w, uint32_t reg)
 static inline void front_release(core *c, const flight *f)
 {
     const ls_inst *inst = f->inst;
-    warp_state *w = &c->front.warps[f->warp];
+    warp_state *w = c->front.warp[f->warp];
     for (uint32_t i = 0; i < inst->dst_count; i++)
         front_unmark(w, inst->dst[i]);
     if (c->spec->track_spans && inst->dst_count > 0 && inst->dst_span > 1) {

@@ -71,6 +71,7 @@ typedef struct front_end {
     front_sub *at[CORE_SUBS_MAX];      /* subs[], as in pipes.at */
     uint8_t warp_sub[CORE_WARPS_MAX];  /* warps go to the sub-cores in turn */
     uint32_t warp_bit[CORE_WARPS_MAX]; /* in the masks of its sub-core */
+    warp_state *warp[CORE_WARPS_MAX];  /* warps[], as in pipes.at */
     warp_state warps[CORE_WARPS_MAX];
     /* Sub-cores in which, since the last issue, some warp may have become able to issue; and those in which
      * one could issue but for its unit. */
