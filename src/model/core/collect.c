@@ -406,8 +406,6 @@ void collect_operands(core *c)
 ls_cycle collect_unit_free(const core *c)
 {
     ls_cycle next = LS_CYCLE_MAX;
-    if ((c->pipes.to_memory | c->pipes.moving) != 0)
-        return c->now + 1;
     for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
         const ls_cycle at = c->pipes.execute_at[__builtin_ctz(subs)];
         next = at < next ? at : next;

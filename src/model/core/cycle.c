@@ -51,6 +51,8 @@ static bool tick(void *self, ls_cycle now)
         if ((c->front.need_fetch | c->front.changed | (uint64_t)(c->front.fetched >= 0)) != 0)
             return true;
         if ((c->pipes.collecting | c->pipes.executing) != 0) {
+            if ((c->pipes.to_memory | c->pipes.moving) != 0)
+                return true;
             next = collect_unit_free(c);
             if (next == now + 1)
                 return true;

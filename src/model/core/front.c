@@ -41,15 +41,18 @@ static void reserve(const core *c, warp_state *w, const ls_inst *inst)
 void front_check_head(const core *c, front_sub *s, warp_state *w, uint32_t bit)
 {
     /* Constant registers are never pending. */
-    uint32_t reg = inst_first_in_set(w->head, w->pending, c->spec->track_spans);
-    s->blocked &= ~bit;
-    s->memory_blocked &= ~bit;
-    if (reg != LS_REG_COUNT) {
-        w->blocked_by = (uint16_t)reg;
-        s->blocked |= bit;
-        if (reg_set_has(w->from_memory, reg))
-            s->memory_blocked |= bit;
+    const uint32_t reg = inst_first_in_set(w->head, w->pending, c->spec->track_spans);
+    if (reg == LS_REG_COUNT) {
+        s->blocked &= ~bit;
+        s->memory_blocked &= ~bit;
+        return;
     }
+    w->blocked_by = (uint16_t)reg;
+    s->blocked |= bit;
+    if (reg_set_has(w->from_memory, reg))
+        s->memory_blocked |= bit;
+    else
+        s->memory_blocked &= ~bit;
 }
 
 /* The instruction at w->next becomes the one to issue. The warp is not among the blocked ones. */
