@@ -280,6 +280,11 @@ void core_tap_warp(core *c, uint32_t warp, ls_tap_phase phase, ls_cycle at);
 /* front.c */
 void front_fetch(core *c);
 void front_issue(core *c);
+/* The sub-cores whose schedulers may issue where they could not before, a bit each. */
+static inline uint32_t front_look(const core *c)
+{
+    return c->front.changed | (c->front.ready & c->pipes.freed);
+}
 void front_resume(core *c, uint32_t warp); /* something that the warp waited for may be there */
 /* The warp issues nothing until front_let_go(). barrier: it counts as a stall at a barrier, else as one for something
  * asynchronous. A warp that waits for one of these waits for nothing else. */

@@ -33,7 +33,7 @@ static bool tick(void *self, ls_cycle now)
         collect_operands(c);
     if (c->blocks.warps > 0) {
         c->n.issue_slots += c->sub_count;
-        if ((c->front.changed | c->front.ready) != 0)
+        if (front_look(c) != 0)
             front_issue(c);
         if (++c->front.turn == c->sub_count)
             c->front.turn = 0;

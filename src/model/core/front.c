@@ -241,14 +241,13 @@ static __attribute__((noinline)) void issue_special(core *c, uint32_t warp, cons
     }
     c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
     if (front_has_effects(inst, true))
-        front_effects(
-            c, warp, inst, f->mask, f,
-            (inst->flags & LS_INST_FENCE) != 0 && !reg_set_empty(c->front.warps[warp].pending));
+        front_effects(c, warp, inst, f->mask, f,
+                      (inst->flags & LS_INST_FENCE) != 0 && !reg_set_empty(c->front.warps[warp].pending));
 }
 
 /* place: of the warp in its sub-core. */
-static inline void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t warp,
-                                                 uint32_t sub, uint32_t place)
+static inline void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t warp, uint32_t sub,
+                              uint32_t place)
 {
     const uint32_t bit = 1u << place;
     const ls_inst *inst = w->head;
@@ -321,7 +320,7 @@ void front_issue(core *c)
 {
     /* The other schedulers are in the state they were in, unless one that issues before them releases a
      * barrier. */
-    uint32_t look = c->front.changed | (c->front.ready & c->pipes.freed);
+    uint32_t look = front_look(c);
     c->pipes.freed = 0;
     c->front.changed = 0;
     c->front.ready &= ~look;

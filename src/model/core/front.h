@@ -1,5 +1,5 @@
-/* front.h: functions of the schedulers of both pipelines: the choice of a warp, and the counting of stalls.
- * For front.c and flow*.c only. */
+/* front.h: functions of the schedulers of both pipelines: the choice of a warp, the counting of stalls, and the release of
+ * registers. For front.c, collect.c, cycle.c and flow*.c only. */
 #ifndef MODEL_CORE_FRONT_H
 #define MODEL_CORE_FRONT_H
 

@@ -14,8 +14,9 @@ typedef struct warp_state {
     uint16_t stores;                 /* not acknowledged */
     uint16_t atomics;                /* not answered */
     uint16_t cta;                    /* slot */
-    uint16_t blocked_by; /* the first register that the head waits for; valid if front_sub.blocked has the warp */
-    uint8_t buffered;    /* decoded instructions: next[0 .. buffered) */
+    uint16_t
+        blocked_by;   /* the first register that the head waits for; valid if front_sub.blocked has the warp */
+    uint8_t buffered; /* decoded instructions: next[0 .. buffered) */
     bool resident;
     uint8_t
         barrier_name; /* while it waits at a named barrier: its number + 1; from FRONT_WAIT_CLUSTER on: front_wait */

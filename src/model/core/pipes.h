@@ -40,7 +40,7 @@ typedef struct pipe_sub {
     uint64_t needed;        /* the sum of the collectors' needs */
     /* Units of the issue registers, the oldest instruction first: a ring of which positions run freely. */
     uint8_t issued[PIPE_ISSUED], issued_head, issued_tail;
-    uint32_t collected;                               /* collectors in use */
+    uint32_t collected;                             /* collectors in use */
     pipe_collector collectors[CORE_COLLECTORS_MAX]; /* the oldest instruction first */
     pipe_unit units[UNIT_COUNT];
 } pipe_sub;
@@ -73,16 +73,16 @@ typedef struct pipes {
     pipe_sub *at[CORE_SUBS_MAX]; /* subs[], for the compiler: one address instead of sums of offsets */
     tensor_rates tensor;
     pipe_class classes[LS_CLASS_COUNT];
-    uint32_t collectors; /* of a sub-core */
-    uint32_t uneven;     /* units of which a result may overtake another, a bit each */
+    uint32_t collectors;                /* of a sub-core */
+    uint32_t uneven;                    /* units of which a result may overtake another, a bit each */
     ls_cycle execute_at[CORE_SUBS_MAX]; /* no open unit of the sub-core takes an instruction before */
     /* Which sub-cores have something in a stage, a bit each: empty stages are not looked at. */
     uint32_t collecting, executing;
     /* Of those collecting: something can move. In the others all collectors are full or nothing is issued, no operand is
      * missing, and all ready instructions wait for their units. */
     uint32_t moving;
-    uint32_t freed;             /* an issue register was emptied since the schedulers last looked */
-    uint32_t to_memory;         /* of those executing: an instruction waits for the load/store unit */
+    uint32_t freed;                 /* an issue register was emptied since the schedulers last looked */
+    uint32_t to_memory;             /* of those executing: an instruction waits for the load/store unit */
     pipe_results wheel[CORE_WHEEL]; /* by their cycle */
     uint64_t wheel_used[CORE_WHEEL / 64];
     uint32_t wheel_count;
