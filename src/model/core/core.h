@@ -349,8 +349,9 @@ static inline void pipes_issue(core *c, uint32_t sub, uint32_t unit, uint16_t in
     p->units[unit].issue = index;
     p->issue_mask |= 1u << unit;
     p->issued[p->issued_tail++ % PIPE_ISSUED] = (uint8_t)unit;
-    c->pipes.collecting |= 1u << sub;
-    c->pipes.moving |= (uint32_t)(p->collected != c->pipes.collectors) << sub;
+    c->pipes.collecting |= p->bit;
+    if (p->collected != c->pipes.collectors)
+        c->pipes.moving |= p->bit;
 }
 void collect_write_back(core *c);
 void collect_execute(core *c, uint32_t sub); /* a unit of it may take an instruction */

@@ -36,19 +36,25 @@ static inline uint32_t front_reasons(const front_sub *s, uint32_t unit_taken)
     uint32_t held = s->barrier | s->fence | s->async, rest = s->resident & ~held, reasons = 0;
     uint32_t blocked = rest & s->buffered & s->blocked;
     if ((held & s->resident) != 0) {
-        reasons |= (uint32_t)((s->barrier & s->resident) != 0) << STALL_BARRIER;
-        reasons |= (uint32_t)((s->fence & s->resident) != 0) << STALL_FENCE;
-        reasons |= (uint32_t)((s->async & s->resident) != 0) << STALL_ASYNC;
+        if (LS_UNLIKELY((s->barrier & s->resident) != 0))
+            reasons |= 1u << STALL_BARRIER;
+        if (LS_UNLIKELY((s->fence & s->resident) != 0))
+            reasons |= 1u << STALL_FENCE;
+        if ((s->async & s->resident) != 0)
+            reasons |= 1u << STALL_ASYNC;
         if (LS_UNLIKELY(s->mbarrier != 0))
             reasons = (reasons & ~(1u << STALL_ASYNC)) | 1u << STALL_MBARRIER |
                       (uint32_t)((s->async & ~s->mbarrier & s->resident) != 0) << STALL_ASYNC;
     }
     if ((rest & ~s->buffered) != 0)
         reasons |= 1u << STALL_FETCH;
-    if ((blocked & s->memory_blocked) != 0)
-        reasons |= 1u << STALL_MEMORY;
-    if ((blocked & ~s->memory_blocked) != 0)
-        reasons |= 1u << STALL_DEPENDENCE;
+    if (blocked != 0) {
+        const uint32_t memory = blocked & s->memory_blocked;
+        if (LS_UNLIKELY(memory != 0))
+            reasons |= 1u << STALL_MEMORY;
+        if (memory != blocked)
+            reasons |= 1u << STALL_DEPENDENCE;
+    }
     if (unit_taken != 0)
         reasons |= 1u << STALL_UNIT;
     return reasons;

@@ -15,7 +15,8 @@ typedef struct pipe_collector {
     uint64_t needs; /* reads of each bank that are still to be made */
     uint16_t flight;
     uint8_t unit;
-    uint8_t number; /* of the collector */
+    uint8_t number;    /* of the collector */
+    uint32_t unit_bit; /* of `unit`, in masks */
 } pipe_collector;
 
 /* An execution unit and the registers in front of it. */
@@ -31,6 +32,7 @@ typedef struct pipe_unit {
 
 /* The pipes of one sub-core. */
 typedef struct pipe_sub {
+    uint32_t bit;                      /* of the sub-core, in masks */
     uint32_t issue_mask, execute_mask; /* units whose registers are taken */
     uint32_t
         open; /* units to look at: not memory's, which is for all sub-cores, nor one that a warp group has */
