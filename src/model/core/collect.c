@@ -15,6 +15,7 @@ void collect_init(core *c)
 {
     c->pipes.collectors = (uint32_t)c->spec->collectors;
     for (uint32_t sub = 0; sub < c->sub_count; sub++) {
+        c->pipes.subs[sub].bit = 1u << sub;
         c->pipes.subs[sub].open = ~(1u << UNIT_memory);
         c->pipes.execute_at[sub] = LS_CYCLE_MAX;
     }
@@ -26,10 +27,12 @@ static inline uint64_t bank_of(const core *c, const flight *f, uint32_t reg)
 }
 
 /* A unit takes the instruction in front of it. */
-static inline void leave_execute(core *c, pipe_sub *s, uint32_t sub, uint32_t unit)
+static inline void leave_execute(core *c, pipe_sub *s, uint32_t unit)
 {
-    s->execute_mask ^= 1u << unit;
-    c->pipes.moving |= (s->ready_units >> unit & 1) << sub;
+    const uint32_t unit_bit = 1u << unit;
+    s->execute_mask ^= unit_bit;
+    if ((s->ready_units & unit_bit) != 0)
+        c->pipes.moving |= s->bit;
 }
 
 /* --------------------------------------------------------------------------------------------- write-back */
@@ -114,14 +117,13 @@ static inline void write_later(core *c, uint32_t slot, uint16_t index)
 
 /* The unit is free: it takes the instruction, if a result can leave it when this one's does. tell: a timeline may want
  * the instruction. */
-static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub *s, uint32_t sub,
-                                                               uint32_t unit, bool tell)
+static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub *s, uint32_t unit, bool tell)
 {
     pipe_unit *u = &s->units[unit];
     const uint16_t index = u->execute;
     const ls_inst *inst = c->flights.at[index].inst;
     if (LS_UNLIKELY(inst->class_ == LS_CLASS_tensor_group) && c->options.wgmma != NULL) {
-        leave_execute(c, s, sub, unit);
+        leave_execute(c, s, unit);
         wgmma_take(c, index);
         return;
     }
@@ -141,7 +143,7 @@ static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub
     u->free = c->now + cost.interval;
     if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && ls_inst_flops(inst) != 0)
         c->n.tensor_cycles += cost.interval;
-    leave_execute(c, s, sub, unit);
+    leave_execute(c, s, unit);
     if (tell)
         core_tap_execute(c, index);
     write_later(c, slot, index);
@@ -160,12 +162,12 @@ static __attribute__((always_inline)) inline void execute(core *c, uint32_t sub,
     for (uint32_t set = s->execute_mask & s->open; set != 0; set &= set - 1) {
         const uint32_t unit = (uint32_t)__builtin_ctz(set);
         if (s->units[unit].free <= c->now)
-            execute_unit(c, s, sub, unit, tell);
+            execute_unit(c, s, unit, tell);
         if ((s->execute_mask >> unit & 1) != 0)
             execute_from(c, sub, s->units[unit].free);
     }
     if (s->execute_mask == 0)
-        c->pipes.executing &= ~(1u << sub);
+        c->pipes.executing &= ~s->bit;
 }
 
 static __attribute__((noinline)) void execute_and_tell(core *c, uint32_t sub)
@@ -197,7 +199,7 @@ void collect_load_store(core *c)
         }
     }
     pipe_sub *from = c->pipes.at[sub];
-    leave_execute(c, from, sub, UNIT_memory);
+    leave_execute(c, from, UNIT_memory);
     c->pipes.to_memory &= ~(1u << sub);
     if (from->execute_mask == 0)
         c->pipes.executing &= ~(1u << sub);
@@ -213,10 +215,10 @@ static inline void leave_collector(core *c, pipe_sub *s, uint32_t sub, uint32_t 
 {
     const uint32_t unit = s->collectors[place].unit;
     s->units[unit].execute = s->collectors[place].flight;
-    s->execute_mask |= 1u << unit;
-    c->pipes.executing |= 1u << sub;
+    s->execute_mask |= s->collectors[place].unit_bit;
+    c->pipes.executing |= s->bit;
     if (unit == UNIT_memory)
-        c->pipes.to_memory |= 1u << sub;
+        c->pipes.to_memory |= s->bit;
     else
         execute_from(c, sub, s->units[unit].free);
     s->collected--;
@@ -229,11 +231,10 @@ static inline void dispatch_by_age(core *c, pipe_sub *s, uint32_t sub)
     s->ready_units = 0;
     for (uint32_t place = 0; place < s->collected;) {
         const pipe_collector *k = &s->collectors[place];
-        const uint32_t unit = 1u << k->unit;
         if (k->needs != 0) {
             place++;
-        } else if ((s->execute_mask & unit) != 0) {
-            s->ready_units |= unit;
+        } else if ((s->execute_mask & k->unit_bit) != 0) {
+            s->ready_units |= k->unit_bit;
             place++;
         } else {
             leave_collector(c, s, sub, place);
@@ -251,7 +252,7 @@ static __attribute__((noinline)) void dispatch_by_number(core *c, pipe_sub *s, u
             place++;
         if (place == s->collected || s->collectors[place].needs != 0)
             continue;
-        const uint32_t unit = 1u << s->collectors[place].unit;
+        const uint32_t unit = s->collectors[place].unit_bit;
         if ((s->execute_mask & unit) != 0)
             s->ready_units |= unit;
         else
@@ -275,7 +276,7 @@ static inline void read_banks(core *c, pipe_sub *s)
         if (s->needed != 0)
             c->n.register_bank_waits += pipe_banks_sum(reads & pipe_banks_in(s->needed));
         if (k->needs == 0)
-            s->ready_units |= 1u << k->unit;
+            s->ready_units |= k->unit_bit;
     }
 }
 
@@ -301,10 +302,11 @@ static inline void enter_collector(core *c, pipe_sub *s, uint32_t unit, uint8_t 
     k->flight = index;
     k->unit = (uint8_t)unit;
     k->number = number;
-    s->issue_mask ^= 1u << unit;
+    k->unit_bit = 1u << unit;
+    s->issue_mask ^= k->unit_bit;
     s->needed += needs;
     if (needs == 0)
-        s->ready_units |= 1u << unit;
+        s->ready_units |= k->unit_bit;
 }
 
 /* The oldest instruction gets the next collector. */
@@ -326,12 +328,12 @@ static uint32_t first_issued(pipe_sub *s)
     return unit;
 }
 
-static inline void fill_collectors(core *c, pipe_sub *s, uint32_t sub, bool by_age)
+static inline void fill_collectors(core *c, pipe_sub *s, bool by_age)
 {
     uint32_t left = c->pipes.collectors - s->collected;
     if (left == 0)
         return;
-    c->pipes.freed |= 1u << sub;
+    c->pipes.freed |= s->bit;
     for (; left > 0 && s->issue_mask != 0; left--)
         enter_collector(c, s, by_age ? oldest_issued(s) : first_issued(s), by_age ? 0 : free_number(s));
 }
@@ -348,7 +350,7 @@ static inline void read_alone(core *c, pipe_sub *s)
     count_for(c, c->flights.at[k->flight].warp);
     c->n.register_reads += pipe_banks_sum(s->needed);
     k->needs = s->needed = 0;
-    s->ready_units |= 1u << k->unit;
+    s->ready_units |= k->unit_bit;
 }
 
 static inline bool can_dispatch(const pipe_sub *s)
@@ -372,7 +374,7 @@ static __attribute__((always_inline)) inline void operands(core *c, bool by_age)
             if (s->needed != 0)
                 read_banks(c, s);
             if (s->issue_mask != 0)
-                fill_collectors(c, s, sub, by_age);
+                fill_collectors(c, s, by_age);
             s->banks_written = 0;
             if (can_dispatch(s))
                 continue;
@@ -382,11 +384,11 @@ static __attribute__((always_inline)) inline void operands(core *c, bool by_age)
                 read_alone(c, s); /* all that the last step would do */
             }
             if (!can_dispatch(s)) /* what could be filled, is */
-                c->pipes.moving &= ~(1u << sub);
+                c->pipes.moving &= ~s->bit;
             break;
         }
         if ((s->collected | s->issue_mask) == 0)
-            c->pipes.collecting &= ~(1u << sub);
+            c->pipes.collecting &= ~s->bit;
     }
 }
 
@@ -406,8 +408,6 @@ void collect_operands(core *c)
 ls_cycle collect_unit_free(const core *c)
 {
     ls_cycle next = LS_CYCLE_MAX;
-    if ((c->pipes.to_memory | c->pipes.moving) != 0)
-        return c->now + 1;
     for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
         const ls_cycle at = c->pipes.execute_at[__builtin_ctz(subs)];
         next = at < next ? at : next;

@@ -335,6 +335,7 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     for (uint32_t warp = 0; warp < c->spec->warp_slots; warp++) {
         c->front.warp_sub[warp] = (uint8_t)(warp % c->sub_count);
         c->front.warp_bit[warp] = 1u << (warp / c->sub_count);
+        c->front.warp[warp] = &c->front.warps[warp];
     }
     for (uint32_t sub = 0; sub < CORE_SUBS_MAX; sub++) {
         c->front.at[sub] = &c->front.subs[sub];

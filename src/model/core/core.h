@@ -280,6 +280,11 @@ void core_tap_warp(core *c, uint32_t warp, ls_tap_phase phase, ls_cycle at);
 /* front.c */
 void front_fetch(core *c);
 void front_issue(core *c);
+/* The sub-cores whose schedulers may issue where they could not before, a bit each. */
+static inline uint32_t front_look(const core *c)
+{
+    return c->front.changed | (c->front.ready & c->pipes.freed);
+}
 void front_resume(core *c, uint32_t warp); /* something that the warp waited for may be there */
 /* The warp issues nothing until front_let_go(). barrier: it counts as a stall at a barrier, else as one for something
  * asynchronous. A warp that waits for one of these waits for nothing else. */
@@ -344,8 +349,9 @@ static inline void pipes_issue(core *c, uint32_t sub, uint32_t unit, uint16_t in
     p->units[unit].issue = index;
     p->issue_mask |= 1u << unit;
     p->issued[p->issued_tail++ % PIPE_ISSUED] = (uint8_t)unit;
-    c->pipes.collecting |= 1u << sub;
-    c->pipes.moving |= (uint32_t)(p->collected != c->pipes.collectors) << sub;
+    c->pipes.collecting |= p->bit;
+    if (p->collected != c->pipes.collectors)
+        c->pipes.moving |= p->bit;
 }
 void collect_write_back(core *c);
 void collect_execute(core *c, uint32_t sub); /* a unit of it may take an instruction */
@@ -559,7 +565,7 @@ static inline uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const 
                                      .sub = (uint8_t)warp_sub(c, warp),
                                      .unit = (uint8_t)unit,
                                      .space = inst->space };
-    c->front.warps[warp].in_flight++;
+    c->front.warp[warp]->in_flight++;
     return index;
 }
 static inline void flight_give_back(core *c, uint16_t index)
@@ -570,7 +576,7 @@ static inline void flight_complete(core *c, uint16_t index) /* counts it and giv
 {
     const flight *f = &c->flights.at[index];
     const uint32_t warp = f->warp;
-    warp_state *w = &c->front.warps[warp];
+    warp_state *w = c->front.warp[warp];
     count_and_tell(c, index, LS_TAP_END, LS_STEP_WRITE);
     c->n.warp_instructions++;
     c->n.thread_instructions += lane_count(f->mask);

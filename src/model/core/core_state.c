@@ -211,7 +211,7 @@ static const ls_state_row front_sub_rows[] = {
 static const ls_state_row front_rows[] = {
     LS_STATE_FIXED_SPAN(front_end, scheduler, scheduler_kind),
     LS_STATE_PARTS(front_end, subs, front_sub_rows),
-    LS_STATE_FIXED_SPAN(front_end, at, warp_bit),
+    LS_STATE_FIXED_SPAN(front_end, at, warp),
     LS_STATE_PARTS(front_end, warps, warp_rows),
     LS_STATE_DATA_SPAN(front_end, changed, turn),
 };

@@ -33,7 +33,7 @@ static bool tick(void *self, ls_cycle now)
         collect_operands(c);
     if (c->blocks.warps > 0) {
         c->n.issue_slots += c->sub_count;
-        if ((c->front.changed | c->front.ready) != 0)
+        if (front_look(c) != 0)
             front_issue(c);
         if (++c->front.turn == c->sub_count)
             c->front.turn = 0;
@@ -51,6 +51,8 @@ static bool tick(void *self, ls_cycle now)
         if ((c->front.need_fetch | c->front.changed | (uint64_t)(c->front.fetched >= 0)) != 0)
             return true;
         if ((c->pipes.collecting | c->pipes.executing) != 0) {
+            if ((c->pipes.to_memory | c->pipes.moving) != 0)
+                return true;
             next = collect_unit_free(c);
             if (next == now + 1)
                 return true;

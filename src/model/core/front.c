@@ -41,15 +41,18 @@ static void reserve(const core *c, warp_state *w, const ls_inst *inst)
 void front_check_head(const core *c, front_sub *s, warp_state *w, uint32_t bit)
 {
     /* Constant registers are never pending. */
-    uint32_t reg = inst_first_in_set(w->head, w->pending, c->spec->track_spans);
-    s->blocked &= ~bit;
-    s->memory_blocked &= ~bit;
-    if (reg != LS_REG_COUNT) {
-        w->blocked_by = (uint16_t)reg;
-        s->blocked |= bit;
-        if (reg_set_has(w->from_memory, reg))
-            s->memory_blocked |= bit;
+    const uint32_t reg = inst_first_in_set(w->head, w->pending, c->spec->track_spans);
+    if (reg == LS_REG_COUNT) {
+        s->blocked &= ~bit;
+        s->memory_blocked &= ~bit;
+        return;
     }
+    w->blocked_by = (uint16_t)reg;
+    s->blocked |= bit;
+    if (reg_set_has(w->from_memory, reg))
+        s->memory_blocked |= bit;
+    else
+        s->memory_blocked &= ~bit;
 }
 
 /* The instruction at w->next becomes the one to issue. The warp is not among the blocked ones. */
@@ -105,7 +108,7 @@ static inline void decode(core *c)
 {
     uint32_t warp = (uint32_t)c->front.fetched;
     c->front.fetched = -1;
-    warp_state *w = &c->front.warps[warp];
+    warp_state *w = c->front.warp[warp];
     if (!w->resident)
         return;
     size_t left = (size_t)(w->end - w->next);
@@ -191,7 +194,7 @@ static __attribute__((noinline)) void warp_op(core *c, uint32_t warp, const ls_i
 /* Effects of an instruction on its warp at the moment it issues. */
 void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, flight *f, bool pending)
 {
-    warp_state *w = &c->front.warps[warp];
+    warp_state *w = c->front.warp[warp];
     front_sub *s = c->front.at[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
     if ((inst->flags & (LS_INST_ASYNC_OP | LS_INST_WARP_GROUP)) != 0 && inst->mem_op == LS_MEM_NONE &&
@@ -238,14 +241,13 @@ static __attribute__((noinline)) void issue_special(core *c, uint32_t warp, cons
     }
     c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
     if (front_has_effects(inst, true))
-        front_effects(
-            c, warp, inst, f->mask, f,
-            (inst->flags & LS_INST_FENCE) != 0 && !reg_set_empty(c->front.warps[warp].pending));
+        front_effects(c, warp, inst, f->mask, f,
+                      (inst->flags & LS_INST_FENCE) != 0 && !reg_set_empty(c->front.warps[warp].pending));
 }
 
 /* place: of the warp in its sub-core. */
-static __attribute__((noinline)) void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t warp,
-                                                 uint32_t sub, uint32_t place)
+static inline void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t warp, uint32_t sub,
+                              uint32_t place)
 {
     const uint32_t bit = 1u << place;
     const ls_inst *inst = w->head;
@@ -303,7 +305,7 @@ static inline void look_at(core *c, front_sub *s, uint32_t sub)
             const uint32_t place = front_choose(c, s, sub, can);
             s->counted_until = c->now + 1;
             const uint32_t warp = place * c->sub_count + sub;
-            issue_warp(c, s, &c->front.warps[warp], warp, sub, place);
+            issue_warp(c, s, c->front.warp[warp], warp, sub, place);
             return;
         }
         c->front.ready |= 1u << sub;
@@ -318,7 +320,7 @@ void front_issue(core *c)
 {
     /* The other schedulers are in the state they were in, unless one that issues before them releases a
      * barrier. */
-    uint32_t look = c->front.changed | (c->front.ready & c->pipes.freed);
+    uint32_t look = front_look(c);
     c->pipes.freed = 0;
     c->front.changed = 0;
     c->front.ready &= ~look;

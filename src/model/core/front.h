@@ -1,5 +1,5 @@
-/* front.h: functions of the schedulers of both pipelines: the choice of a warp, and the counting of stalls.
- * For front.c and flow*.c only. */
+/* front.h: functions of the schedulers of both pipelines: the choice of a warp, the counting of stalls, and the release of
+ * registers. For front.c, collect.c, cycle.c and flow*.c only. */
 #ifndef MODEL_CORE_FRONT_H
 #define MODEL_CORE_FRONT_H
 
@@ -36,19 +36,25 @@ static inline uint32_t front_reasons(const front_sub *s, uint32_t unit_taken)
     uint32_t held = s->barrier | s->fence | s->async, rest = s->resident & ~held, reasons = 0;
     uint32_t blocked = rest & s->buffered & s->blocked;
     if ((held & s->resident) != 0) {
-        reasons |= (uint32_t)((s->barrier & s->resident) != 0) << STALL_BARRIER;
-        reasons |= (uint32_t)((s->fence & s->resident) != 0) << STALL_FENCE;
-        reasons |= (uint32_t)((s->async & s->resident) != 0) << STALL_ASYNC;
+        if (LS_UNLIKELY((s->barrier & s->resident) != 0))
+            reasons |= 1u << STALL_BARRIER;
+        if (LS_UNLIKELY((s->fence & s->resident) != 0))
+            reasons |= 1u << STALL_FENCE;
+        if ((s->async & s->resident) != 0)
+            reasons |= 1u << STALL_ASYNC;
         if (LS_UNLIKELY(s->mbarrier != 0))
             reasons = (reasons & ~(1u << STALL_ASYNC)) | 1u << STALL_MBARRIER |
                       (uint32_t)((s->async & ~s->mbarrier & s->resident) != 0) << STALL_ASYNC;
     }
     if ((rest & ~s->buffered) != 0)
         reasons |= 1u << STALL_FETCH;
-    if ((blocked & s->memory_blocked) != 0)
-        reasons |= 1u << STALL_MEMORY;
-    if ((blocked & ~s->memory_blocked) != 0)
-        reasons |= 1u << STALL_DEPENDENCE;
+    if (blocked != 0) {
+        const uint32_t memory = blocked & s->memory_blocked;
+        if (LS_UNLIKELY(memory != 0))
+            reasons |= 1u << STALL_MEMORY;
+        if (memory != blocked)
+            reasons |= 1u << STALL_DEPENDENCE;
+    }
     if (unit_taken != 0)
         reasons |= 1u << STALL_UNIT;
     return reasons;
@@ -110,7 +116,7 @@ static inline void front_registers_ready(core *c, uint32_t warp)
 {
     const uint32_t sub = warp_sub(c, warp), bit = warp_bit(c, warp);
     front_sub *s = c->front.at[sub];
-    warp_state *w = &c->front.warps[warp];
+    warp_state *w = c->front.warp[warp];
     if ((s->blocked & bit) != 0 && !reg_set_has(w->pending, w->blocked_by)) {
         front_check_head(c, s, w, bit);
         c->front.changed |= 1u << sub;
@@ -131,7 +137,7 @@ static inline void front_unmark(warp_state *w, uint32_t reg)
 static inline void front_release(core *c, const flight *f)
 {
     const ls_inst *inst = f->inst;
-    warp_state *w = &c->front.warps[f->warp];
+    warp_state *w = c->front.warp[f->warp];
     for (uint32_t i = 0; i < inst->dst_count; i++)
         front_unmark(w, inst->dst[i]);
     if (c->spec->track_spans && inst->dst_count > 0 && inst->dst_span > 1) {

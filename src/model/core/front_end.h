@@ -14,8 +14,9 @@ typedef struct warp_state {
     uint16_t stores;                 /* not acknowledged */
     uint16_t atomics;                /* not answered */
     uint16_t cta;                    /* slot */
-    uint16_t blocked_by; /* the first register that the head waits for; valid if front_sub.blocked has the warp */
-    uint8_t buffered;    /* decoded instructions: next[0 .. buffered) */
+    uint16_t
+        blocked_by;   /* the first register that the head waits for; valid if front_sub.blocked has the warp */
+    uint8_t buffered; /* decoded instructions: next[0 .. buffered) */
     bool resident;
     uint8_t
         barrier_name; /* while it waits at a named barrier: its number + 1; from FRONT_WAIT_CLUSTER on: front_wait */
@@ -71,6 +72,7 @@ typedef struct front_end {
     front_sub *at[CORE_SUBS_MAX];      /* subs[], as in pipes.at */
     uint8_t warp_sub[CORE_WARPS_MAX];  /* warps go to the sub-cores in turn */
     uint32_t warp_bit[CORE_WARPS_MAX]; /* in the masks of its sub-core */
+    warp_state *warp[CORE_WARPS_MAX];  /* warps[], as in pipes.at */
     warp_state warps[CORE_WARPS_MAX];
     /* Sub-cores in which, since the last issue, some warp may have become able to issue; and those in which
      * one could issue but for its unit. */

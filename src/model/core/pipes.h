@@ -15,7 +15,8 @@ typedef struct pipe_collector {
     uint64_t needs; /* reads of each bank that are still to be made */
     uint16_t flight;
     uint8_t unit;
-    uint8_t number; /* of the collector */
+    uint8_t number;    /* of the collector */
+    uint32_t unit_bit; /* of `unit`, in masks */
 } pipe_collector;
 
 /* An execution unit and the registers in front of it. */
@@ -31,6 +32,7 @@ typedef struct pipe_unit {
 
 /* The pipes of one sub-core. */
 typedef struct pipe_sub {
+    uint32_t bit;                      /* of the sub-core, in masks */
     uint32_t issue_mask, execute_mask; /* units whose registers are taken */
     uint32_t
         open; /* units to look at: not memory's, which is for all sub-cores, nor one that a warp group has */
@@ -40,7 +42,7 @@ typedef struct pipe_sub {
     uint64_t needed;        /* the sum of the collectors' needs */
     /* Units of the issue registers, the oldest instruction first: a ring of which positions run freely. */
     uint8_t issued[PIPE_ISSUED], issued_head, issued_tail;
-    uint32_t collected;                               /* collectors in use */
+    uint32_t collected;                             /* collectors in use */
     pipe_collector collectors[CORE_COLLECTORS_MAX]; /* the oldest instruction first */
     pipe_unit units[UNIT_COUNT];
 } pipe_sub;
@@ -73,16 +75,16 @@ typedef struct pipes {
     pipe_sub *at[CORE_SUBS_MAX]; /* subs[], for the compiler: one address instead of sums of offsets */
     tensor_rates tensor;
     pipe_class classes[LS_CLASS_COUNT];
-    uint32_t collectors; /* of a sub-core */
-    uint32_t uneven;     /* units of which a result may overtake another, a bit each */
+    uint32_t collectors;                /* of a sub-core */
+    uint32_t uneven;                    /* units of which a result may overtake another, a bit each */
     ls_cycle execute_at[CORE_SUBS_MAX]; /* no open unit of the sub-core takes an instruction before */
     /* Which sub-cores have something in a stage, a bit each: empty stages are not looked at. */
     uint32_t collecting, executing;
     /* Of those collecting: something can move. In the others all collectors are full or nothing is issued, no operand is
      * missing, and all ready instructions wait for their units. */
     uint32_t moving;
-    uint32_t freed;             /* an issue register was emptied since the schedulers last looked */
-    uint32_t to_memory;         /* of those executing: an instruction waits for the load/store unit */
+    uint32_t freed;                 /* an issue register was emptied since the schedulers last looked */
+    uint32_t to_memory;             /* of those executing: an instruction waits for the load/store unit */
     pipe_results wheel[CORE_WHEEL]; /* by their cycle */
     uint64_t wheel_used[CORE_WHEEL / 64];
     uint32_t wheel_count;

@@ -40,6 +40,7 @@ static void look_at(core *c, members m)
         return;
     g->queued |= UINT64_C(1) << m.first;
     g->ready[g->ready_tail++ % CORE_WARPS_MAX] = (uint8_t)m.first;
+    g->due = g->running != 0 ? g->due : 0;
 }
 
 /* --------------------------------------------------------------------------------------------------- running */
@@ -155,18 +156,24 @@ static bool reads_done(core *c)
     return false;
 }
 
-void wgmma_cycle(core *c)
+static void start_next(core *c)
 {
     wgmma *g = c->options.wgmma;
-    if (g->running != 0 && g->end <= c->now && reads_done(c))
-        finish(c);
-    if (g->running != 0 || g->ready_head == g->ready_tail)
-        return;
     uint32_t first = g->ready[g->ready_head % CORE_WARPS_MAX];
     if (units_free(c, first) > c->now)
         return;
     g->ready_head++;
     start(c, first);
+}
+
+void wgmma_cycle(core *c)
+{
+    wgmma *g = c->options.wgmma;
+    if (g->running != 0 && g->end <= c->now && reads_done(c))
+        finish(c);
+    if (g->running == 0 && g->ready_head != g->ready_tail)
+        start_next(c);
+    g->due = g->running != 0 ? g->end : g->ready_head != g->ready_tail ? 0 : LS_CYCLE_MAX;
 }
 
 ls_cycle wgmma_next(const core *c)
@@ -200,7 +207,7 @@ void wgmma_take(core *c, uint16_t index)
         c->flights.at[w->tail].next = index;
     w->tail = index;
     look_at(c, members_of(c, warp));
-    if (wgmma_is_due(g, c->now))
+    if (g->due <= c->now)
         wgmma_cycle(c);
 }
 
@@ -278,7 +285,10 @@ bool wgmma_init(core *c)
 {
     wgmma *g = c->options.wgmma = ls_domain_alloc(c->domain, sizeof *g);
     c->options.any = true;
-    for (uint32_t w = 0; g != NULL && w < CORE_WARPS_MAX; w++)
+    if (g == NULL)
+        return false;
+    g->due = LS_CYCLE_MAX;
+    for (uint32_t w = 0; w < CORE_WARPS_MAX; w++)
         g->warps[w].head = g->warps[w].tail = NO_FLIGHT;
-    return g != NULL;
+    return true;
 }
