@@ -40,8 +40,8 @@ static inline void has_arrived(partition *p, uint32_t request)
 }
 
 /* The first that makes the partition special; or a listener or a coalescer learns of it. */
-static __attribute__((noinline)) void receive_rare(partition *p, ls_link *link, const ls_sector_message *message,
-                                                   ls_cycle now)
+static __attribute__((noinline)) void receive_rare(partition *p, ls_link *link,
+                                                   const ls_sector_message *message, ls_cycle now)
 {
     if (message->number != 0)
         tap_request(p->tap, p->region, message, LS_STEP_ARRIVE);
@@ -308,8 +308,7 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
         slice *s = p->slice_of[i] = &p->slices[i];
         s->owner = p;
         s->next = s->work_at = s->answer_at = s->arrive_at = LS_CYCLE_MAX;
-        s->delay.list = s->input.list = s->output.list = s->parked.list = s->home.list = s->held.list =
-            INDEX_LIST_EMPTY;
+        s->output.list = s->parked.list = s->home.list = s->held.list = INDEX_LIST_EMPTY;
         ls_event_init(&s->output_event, partition_output_event, s);
         uint32_t fills = (uint32_t)p->spec->fill_queue;
         if (p->halves && p->spec->l2.mshr_entries > fills) /* room for each sector on its way */

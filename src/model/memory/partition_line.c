@@ -175,8 +175,8 @@ static inline void take_arrivals(partition *p, slice *s)
             s->arrive_at = LS_CYCLE_MAX;
             break;
         }
-        partition_put(p, &s->input, partition_take(p, &s->delay));
-        s->arrive_at = s->delay.count > 0 ? p->requests[s->delay.list.first].ready + 1 : LS_CYCLE_MAX;
+        partition_end_delay(p, s);
+        s->arrive_at = partition_arrives_at(p, s);
     }
     if (s->look_at < s->work_at && s->output.count < p->spec->output_queue)
         s->work_at = s->look_at;
@@ -222,8 +222,14 @@ static sector_cache_outcome write_sectors(partition *p, slice *s, uint32_t i)
     return SECTOR_CACHE_HIT;
 }
 
-/* Of several sectors, some of which are fetched, or come with different MSHRs. */
-static __attribute__((noinline)) sector_cache_outcome fetch_sectors(slice *s, pending_request *r, uint32_t i)
+static inline sector_cache_outcome read_sector(slice *s, const ls_sector_message *m, uint32_t i)
+{
+    sector_cache_outcome outcome = sector_cache_read(&s->l2, m->address, m->local, i, false);
+    s->away_reads += m->away && outcome == SECTOR_CACHE_MISS;
+    return outcome;
+}
+
+static __attribute__((noinline)) sector_cache_outcome read_line(slice *s, pending_request *r, uint32_t i)
 {
     sector_cache_part part;
     sector_cache_outcome outcome =
@@ -236,27 +242,14 @@ static __attribute__((noinline)) sector_cache_outcome fetch_sectors(slice *s, pe
     return outcome;
 }
 
-/* A read of one sector or several. */
-MADE_TWICE sector_cache_outcome read_sectors(partition *p, slice *s, pending_request *r, uint32_t i)
+/* The same with the short ways of most reads. */
+static inline sector_cache_outcome read_line_quick(slice *s, pending_request *r, uint32_t i)
 {
-    sector_cache_outcome outcome;
-    if (LS_UNLIKELY(r->message.sectors == 0)) {
-        outcome = sector_cache_read(&s->l2, r->message.address, r->message.local, i, false);
-        s->away_reads += r->message.away && outcome == SECTOR_CACHE_MISS;
-        return outcome;
-    }
-    outcome = sector_cache_read_quick(&s->l2, r->message.address, r->message.sectors, i);
-    if (LS_LIKELY(outcome != SECTOR_CACHE_FAIL))
-        r->left = outcome == SECTOR_CACHE_PENDING;
-    else if ((outcome = fetch_sectors(s, r, i)) == SECTOR_CACHE_FAIL)
-        return outcome;
-    take_tags(p, s, r);
+    sector_cache_outcome outcome = sector_cache_read_quick(&s->l2, r->message.address, r->message.sectors, i);
+    if (LS_UNLIKELY(outcome == SECTOR_CACHE_FAIL))
+        return read_line(s, r, i);
+    r->left = outcome == SECTOR_CACHE_PENDING;
     return outcome;
-}
-
-static inline bool has_look_up(const slice *s)
-{
-    return s->input.count > 0 || sector_cache_has_retry(&s->l2) || s->home.count > 0;
 }
 
 /* Any request, as in partition_cycle.c. */
@@ -278,15 +271,14 @@ static __attribute__((noinline)) bool look_up_any(partition *p, slice *s, queue 
     sector_cache_set_global(&s->l2, r->message.global);
     if (p->spec->ideal)
         sector_cache_warm(&s->l2, r->message.address, r->message.local);
+    bool line = r->message.sectors != 0;
     if (r->message.kind == LS_SECTOR_READ)
-        outcome = read_sectors(p, s, r, i);
-    else if (r->message.sectors != 0)
-        outcome = write_sectors(p, s, i);
+        outcome = line ? read_line(s, r, i) : read_sector(s, &r->message, i);
     else
-        outcome = access_sector(s, &r->message, bytes, i);
+        outcome = line ? write_sectors(p, s, i) : access_sector(s, &r->message, bytes, i);
     if (outcome == SECTOR_CACHE_FAIL)
         return false;
-    if (r->message.sectors != 0 && r->message.kind != LS_SECTOR_READ)
+    if (line)
         take_tags(p, s, r);
     leave_queue(p, s, from, i, again, outcome);
     if (LS_UNLIKELY(outcome == SECTOR_CACHE_STALLED))
@@ -299,22 +291,34 @@ static __attribute__((noinline)) bool look_up_any(partition *p, slice *s, queue 
     return true;
 }
 
-/* The oldest request, those of the other half before others. Most are a core's reads. */
-static inline bool look_up(partition *p, slice *s)
+/* The queue to look into; requests that stalled at a full MSHR come first when that is free, then those of the other half. NULL: none waits. */
+static inline queue *next_queue(slice *s)
 {
-    bool again = sector_cache_has_retry(&s->l2);
-    queue *from = s->home.count > 0 ? &s->home : &s->input;
-    uint32_t i = again ? sector_cache_peek_retry(&s->l2) : from->list.first;
+    if (s->home.count > 0)
+        return &s->home;
+    return s->input.count > 0 || sector_cache_has_retry(&s->l2) ? &s->input : NULL;
+}
+
+/* The oldest request of a queue. Most are a core's reads. */
+static inline bool look_up(partition *p, slice *s, queue *from)
+{
+    uint32_t i = from->list.first;
+    if (LS_UNLIKELY(sector_cache_has_retry(&s->l2)))
+        return look_up_any(p, s, from, sector_cache_peek_retry(&s->l2), true);
     pending_request *r = &p->requests[i];
-    if (again || r->message.kind != LS_SECTOR_READ || r->message.semaphore || r->message.half ||
-        p->spec->ideal)
-        return look_up_any(p, s, from, i, again);
+    if (r->message.kind != LS_SECTOR_READ || r->message.semaphore || p->spec->ideal)
+        return look_up_any(p, s, from, i, false);
     if (r->message.away && s->away_reads >= p->away_most)
         return false;
+    if (r->message.half)
+        *partition_copied(p, s, r->message.address) = 1;
     sector_cache_set_global(&s->l2, r->message.global);
-    sector_cache_outcome outcome = read_sectors(p, s, r, i);
+    bool line = r->message.sectors != 0;
+    sector_cache_outcome outcome = LS_LIKELY(line) ? read_line_quick(s, r, i) : read_sector(s, &r->message, i);
     if (outcome == SECTOR_CACHE_FAIL)
         return false;
+    if (line)
+        take_tags(p, s, r);
     leave_queue(p, s, from, i, false, outcome);
     if (LS_UNLIKELY(outcome == SECTOR_CACHE_STALLED))
         return true;
@@ -326,32 +330,46 @@ static inline bool look_up(partition *p, slice *s)
 
 /* ------------------------------------------------------------------------------------------------- a cycle */
 
+static inline bool has_room(const partition *p, const slice *s)
+{
+    return s->output.count < p->spec->output_queue;
+}
+
+static inline void look(partition *p, slice *s)
+{
+    uint32_t left = p->width;
+    queue *from;
+    while (left-- > 0 && s->look_at <= p->now && (from = next_queue(s)) != NULL && has_room(p, s) &&
+           look_up(p, s, from)) {
+    }
+}
+
 /* The next cycle with something to do, but for answers and arrivals. */
-static inline ls_cycle next_work(const partition *p, const slice *s)
+static inline ls_cycle next_work(partition *p, slice *s)
 {
     ls_cycle soon = p->now + 1, next = LS_CYCLE_MAX;
-    bool room = s->output.count < p->spec->output_queue;
-    if ((sector_cache_has_ready(&s->l2) && room) || sector_cache_has_miss(&s->l2))
+    if (sector_cache_has_miss(&s->l2))
         return soon;
-    if (has_look_up(s) && room)
+    bool room = has_room(p, s);
+    if (sector_cache_has_ready(&s->l2) && room)
+        return soon;
+    if (next_queue(s) != NULL && room)
         next = s->look_at > soon ? s->look_at : soon;
     if (!ring_empty(&s->fill_ring) && s->fill_at < next)
         next = s->fill_at > soon ? s->fill_at : soon;
     return next;
 }
 
+/* What is not for the way out and the delay. */
 static __attribute__((noinline)) void work(partition *p, slice *s)
 {
-    uint32_t left = p->width;
     if (sector_cache_has_ready(&s->l2))
         answer_ready(p, s);
     if (!ring_empty(&s->fill_ring))
         take_fills(p, s);
     if (sector_cache_has_miss(&s->l2))
         send_misses(p, s);
-    while (s->look_at <= p->now && has_look_up(s) && s->output.count < p->spec->output_queue &&
-           look_up(p, s) && --left > 0) {
-    }
+    look(p, s);
     s->work_at = LS_UNLIKELY(s->held.count > 0) && take_held(p, s) ? p->now + 1 : next_work(p, s);
 }
 
@@ -372,7 +390,8 @@ bool partition_line_tick(partition *p)
 {
     const ls_cycle now = p->now;
     ls_cycle next = LS_CYCLE_MAX;
-    for (slice *s = p->slices, *end = s + p->slice_count; s < end; s++) {
+    slice *s = p->slices;
+    for (uint32_t left = p->slice_count; left > 0; left--, s++) {
         if (s->next <= now)
             s->next = run_slice(p, s, now);
         next = s->next < next ? s->next : next;
@@ -387,7 +406,7 @@ void partition_become_special(partition *p)
     for (uint32_t i = 0; i < p->slice_count; i++) {
         slice *s = &p->slices[i];
         s->answer_at = s->output.count > 0 && !s->output_waiting ? 0 : LS_CYCLE_MAX;
-        s->arrive_at = s->delay.count > 0 ? p->requests[s->delay.list.first].ready + 1 : LS_CYCLE_MAX;
+        s->arrive_at = partition_arrives_at(p, s);
         s->work_at = s->next;
     }
 }

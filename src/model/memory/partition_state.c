@@ -41,7 +41,7 @@ static const ls_state_row request_rows[] = {
 };
 
 static const ls_state_row slice_rows[] = {
-    LS_STATE_DATA_SPAN(slice, delay, coalesce_pool),
+    LS_STATE_DATA_SPAN(slice, input, coalesce_pool),
     LS_STATE_ARRAY(slice, coalesce, coalesce_length),
     LS_STATE_ARRAY(slice, coalesce_heads, head_length),
     LS_STATE_ARRAY(slice, copied, copied_length),
