@@ -258,10 +258,13 @@ static uint64_t address_of(void *self, uint64_t local, uint64_t near_address)
 static void set_line_costs(partition *p)
 {
     uint32_t sector_cost = p->port_cost != 0 ? p->port_cost : 100 / p->width;
-    p->line_costs[0] = (line_cost){ .port = p->port_cost, .sectors = 1 };
+    p->line_costs[0] = (line_cost){ .port_cycles = (uint16_t)(p->port_cost / 100),
+                                    .port_rest = (uint16_t)(p->port_cost % 100),
+                                    .sectors = 1 };
     for (uint32_t sectors = 1; sectors < LS_COUNT_OF(p->line_costs); sectors++) {
         uint32_t count = ls_sector_bits(sectors);
-        p->line_costs[sectors] = (line_cost){ .port = count * sector_cost,
+        p->line_costs[sectors] = (line_cost){ .port_cycles = (uint16_t)(count * sector_cost / 100),
+                                              .port_rest = (uint16_t)(count * sector_cost % 100),
                                               .sectors = (uint16_t)count,
                                               .cycles = (uint16_t)((count + p->width - 1) / p->width) };
     }

@@ -14,7 +14,8 @@
 
 /* How long a message keeps the parts of a slice busy. */
 typedef struct line_cost {
-    uint32_t port; /* hundredths of a cycle of the way out, beyond its width */
+    uint16_t port_cycles,
+        port_rest; /* cycles of the way out, and hundredths; of one sector 0 if only the width counts */
     uint16_t sectors;
     uint16_t cycles; /* of the tags and the fills, if it is for several sectors */
 } line_cost;
@@ -85,7 +86,8 @@ typedef struct slice {
     ls_cycle last_arrival; /* of the output port of the crossbar, which lets `width` through per cycle */
     uint32_t arrived;      /* of them in that cycle */
     ls_cycle next;         /* nothing to do before this cycle */
-    uint64_t port_free; /* in hundredths of cycles: when the way out has room for the next answer; port_cost */
+    ls_cycle port_at; /* when the way out has room for the next answer, if its width is not all that counts */
+    uint32_t port_rest; /* hundredths of that cycle that are taken */
     /* Requests for several sectors take the tags, and the fills, for as long as they would one by one. */
     ls_cycle look_at, fill_at;
     /* If special: cycles from which on the oldest request can leave the output, and the delay; LS_CYCLE_MAX: none can. And

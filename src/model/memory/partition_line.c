@@ -19,12 +19,11 @@ static inline ls_cycle leaves_at(const partition *p, const slice *s)
     const pending_request *r = &p->requests[s->output.list.first];
     if (LS_UNLIKELY(r->message.sectors == 0))
         return port_open(p, s) ? p->now : p->now + 1;
-    ls_cycle open = s->port_free / 100;
-    return r->ready > open ? r->ready : open;
+    return r->ready > s->port_at ? r->ready : s->port_at;
 }
 
 /* The oldest answer can leave, and others behind it that have come to their cycle. */
-static __attribute__((noinline)) void send_answers(partition *p, slice *s)
+static inline void send_answers(partition *p, slice *s)
 {
     const ls_cycle now = p->now;
     ls_cycle at = now + 1;
@@ -160,16 +159,16 @@ static void send_misses(partition *p, slice *s)
 /* ------------------------------------------------------------------------------------------------ arrivals */
 
 /* All whose delay is over, at the end of the cycle before: so nobody has to look in that one. */
-static inline void take_arrivals(partition *p, slice *s)
+static inline void take_arrivals(partition *p, slice *s, ls_cycle now)
 {
-    const ls_cycle now = p->now;
     if (LS_UNLIKELY(s->stalled_at != 0)) { /* the queue was full in the cycles without a look as well */
         p->n.input_stalls += now - s->stalled_at - 1;
         s->stalled_at = 0;
         s->arrive_at = now;
     }
-    for (uint32_t moved = 0; s->arrive_at <= now; moved++) {
-        if (s->input.count >= p->spec->input_queue) {
+    uint32_t moved = 0;
+    do {
+        if (LS_UNLIKELY(s->input.count >= p->spec->input_queue)) {
             p->n.input_stalls += moved < p->width;
             s->stalled_at = now;
             s->arrive_at = LS_CYCLE_MAX;
@@ -177,7 +176,8 @@ static inline void take_arrivals(partition *p, slice *s)
         }
         partition_end_delay(p, s);
         s->arrive_at = partition_arrives_at(p, s);
-    }
+        moved++;
+    } while (s->arrive_at <= now);
     if (s->look_at < s->work_at && s->output.count < p->spec->output_queue)
         s->work_at = s->look_at;
 }
@@ -361,7 +361,7 @@ static inline ls_cycle next_work(partition *p, slice *s)
 }
 
 /* What is not for the way out and the delay. */
-static __attribute__((noinline)) void work(partition *p, slice *s)
+static inline void work(partition *p, slice *s)
 {
     if (sector_cache_has_ready(&s->l2))
         answer_ready(p, s);
@@ -379,7 +379,7 @@ static inline ls_cycle run_slice(partition *p, slice *s, ls_cycle now)
     if (s->answer_at <= now)
         send_answers(p, s);
     if (s->arrive_at <= now || LS_UNLIKELY(s->stalled_at != 0))
-        take_arrivals(p, s);
+        take_arrivals(p, s, now);
     if (s->work_at <= now)
         work(p, s);
     ls_cycle next = s->answer_at < s->arrive_at ? s->answer_at : s->arrive_at;
