@@ -10,6 +10,11 @@
 
 /* ------------------------------------------------------------------------------------------------- answers */
 
+static inline bool has_room(const partition *p, const slice *s)
+{
+    return s->output.count < p->output_queue;
+}
+
 /* The first cycle in which the oldest answer can leave; LS_CYCLE_MAX: there is none. It is looked at in every cycle if it is that of
  * one sector. */
 static inline ls_cycle leaves_at(const partition *p, const slice *s)
@@ -28,9 +33,9 @@ static inline void send_answers(partition *p, slice *s)
     const ls_cycle now = p->now;
     ls_cycle at = now + 1;
     uint32_t sent = 0;
-    if (s->output.count >= p->spec->output_queue)
-        s->work_at = now; /* the other stages have waited for room */
-    if (p->requests[s->output.list.first].message.sectors != 0 || port_open(p, s)) {
+    if (!has_room(p, s))
+        s->work_at = now; /* the other stages have waited for it */
+    if (LS_LIKELY(port_open(p, s)))
         do {
             if (!send_answer(p, s, true)) {
                 at = LS_CYCLE_MAX;
@@ -38,7 +43,6 @@ static inline void send_answers(partition *p, slice *s)
             }
             at = leaves_at(p, s);
         } while (++sent < p->width && at <= now);
-    }
     s->answer_at = at > now ? at : now + 1;
     ls_domain_pending(p->domain, -(int64_t)sent);
 }
@@ -71,7 +75,7 @@ static inline bool is_filled(pending_request *r, uint8_t level)
 static void answer_ready(partition *p, slice *s)
 {
     uint32_t token, left = p->width;
-    while (sector_cache_has_ready(&s->l2) && s->output.count < p->spec->output_queue) {
+    while (sector_cache_has_ready(&s->l2) && has_room(p, s)) {
         uint8_t level = sector_cache_ready_level(&s->l2);
         (void)sector_cache_next_ready(&s->l2, &token);
         if (p->requests[token].message.sectors != 0) {
@@ -93,10 +97,9 @@ static inline bool answer_lines(partition *p, slice *s)
 {
     sector_cache *c = &s->l2;
     sector_cache_mshr *mshr = &c->mshrs[c->ready_first];
-    const uint32_t limit = (uint32_t)p->spec->output_queue;
     const uint8_t level = mshr->level;
     uint32_t waiter = mshr->first;
-    while (waiter != SECTOR_CACHE_NONE && s->output.count < limit) {
+    while (waiter != SECTOR_CACHE_NONE && has_room(p, s)) {
         uint32_t i = c->waiters[waiter].token, next = c->waiters[waiter].next;
         pending_request *r = &p->requests[i];
         if (r->message.sectors == 0)
@@ -168,7 +171,7 @@ static inline void take_arrivals(partition *p, slice *s, ls_cycle now)
     }
     uint32_t moved = 0;
     do {
-        if (LS_UNLIKELY(s->input.count >= p->spec->input_queue)) {
+        if (LS_UNLIKELY(s->input.count >= p->input_queue)) {
             p->n.input_stalls += moved < p->width;
             s->stalled_at = now;
             s->arrive_at = LS_CYCLE_MAX;
@@ -178,7 +181,7 @@ static inline void take_arrivals(partition *p, slice *s, ls_cycle now)
         s->arrive_at = partition_arrives_at(p, s);
         moved++;
     } while (s->arrive_at <= now);
-    if (s->look_at < s->work_at && s->output.count < p->spec->output_queue)
+    if (s->look_at < s->work_at && has_room(p, s))
         s->work_at = s->look_at;
 }
 
@@ -329,11 +332,6 @@ static inline bool look_up(partition *p, slice *s, queue *from)
 }
 
 /* ------------------------------------------------------------------------------------------------- a cycle */
-
-static inline bool has_room(const partition *p, const slice *s)
-{
-    return s->output.count < p->spec->output_queue;
-}
 
 static inline void look(partition *p, slice *s)
 {
