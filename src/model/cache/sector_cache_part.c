@@ -125,9 +125,8 @@ static void fetch(sector_cache *c, uint32_t i, uint64_t line_address, uint32_t m
     c->mshr_count += mshr->more;
 }
 
-/* Not all sectors are there, or on their way with one MSHR. */
-static sector_cache_outcome read_some(sector_cache *c, uint64_t line_address, uint64_t index_address,
-                                      uint32_t sectors, uint32_t token, sector_cache_part *out)
+sector_cache_outcome sector_cache_read_some(sector_cache *c, uint64_t line_address, uint64_t index_address,
+                                            uint32_t sectors, uint32_t token, sector_cache_part *out)
 {
     uint32_t i = find_line_again(c, line_address), victim = i, missing = sectors, pending = 0;
     uint32_t count = 0, mshrs[SECTORS];
@@ -170,8 +169,9 @@ sector_cache_outcome sector_cache_read_part(sector_cache *c, uint64_t line_addre
 {
     sector_cache_outcome outcome = sector_cache_read_quick(c, line_address, sectors, token);
     *out = (sector_cache_part){ .waits = outcome == SECTOR_CACHE_PENDING };
-    return outcome != SECTOR_CACHE_FAIL ? outcome
-                                        : read_some(c, line_address, index_address, sectors, token, out);
+    if (outcome == SECTOR_CACHE_FAIL)
+        outcome = sector_cache_read_some(c, line_address, index_address, sectors, token, out);
+    return outcome;
 }
 
 bool sector_cache_write_part(sector_cache *c, uint64_t line_address, uint64_t index_address, uint32_t sectors)

@@ -54,4 +54,8 @@ static inline sector_cache_outcome sector_cache_read_quick(sector_cache *c, uint
     return readable_of(&c->lines[i], sectors) == sectors ? read_hits(c, i, sectors) : SECTOR_CACHE_FAIL;
 }
 
+/* After that: the sector_cache_read_part() of a read for which it has failed. */
+sector_cache_outcome sector_cache_read_some(sector_cache *c, uint64_t line_address, uint64_t index_address,
+                                            uint32_t sectors, uint32_t token, sector_cache_part *out);
+
 #endif

@@ -23,8 +23,8 @@ static inline uint32_t enter(partition *p, ls_link *link, const ls_sector_messag
     return i;
 }
 
-/* Apart, as all that few requests need: so that the common ways save no registers for it. */
-static __attribute__((noinline)) void wake_for(partition *p, uint32_t request)
+/* The partition sleeps. Apart, as all that few requests need: so that the common ways save no registers for it. */
+static __attribute__((noinline)) void arrives_asleep(partition *p, uint32_t request)
 {
     partition_wake_at(p, p->requests[request].ready + 1);
     ls_domain_pending(p->domain, 1);
@@ -34,7 +34,7 @@ static __attribute__((noinline)) void wake_for(partition *p, uint32_t request)
 static inline void has_arrived(partition *p, uint32_t request)
 {
     if (LS_UNLIKELY(!p->awake))
-        wake_for(p, request);
+        arrives_asleep(p, request);
     else
         ls_domain_pending(p->domain, 1);
 }
@@ -62,7 +62,7 @@ static __attribute__((noinline)) void receive_special(partition *p, ls_link *lin
                                                       const ls_sector_message *message, ls_cycle now)
 {
     slice *s = p->slice_of[message->slice];
-    if (LS_UNLIKELY(!p->special || message->number != 0 || s->coalesce != NULL)) {
+    if (LS_UNLIKELY(message->number != 0 || s->coalesce != NULL)) {
         receive_rare(p, link, message, now);
         return;
     }
@@ -91,8 +91,10 @@ static void partition_receive(void *state, ls_link *link, const void *payload, l
 {
     const partition *p = state;
     const ls_sector_message *message = payload;
-    if (LS_UNLIKELY(p->special || message->sectors != 0 || message->semaphore))
+    if (LS_UNLIKELY(p->special))
         receive_special(state, link, message, now);
+    else if (LS_UNLIKELY(message->sectors != 0 || message->semaphore))
+        receive_rare(state, link, message, now);
     else if (LS_UNLIKELY(message->number != 0))
         tell_and_receive(state, link, message, now);
     else

@@ -232,15 +232,19 @@ static inline sector_cache_outcome read_sector(slice *s, const ls_sector_message
     return outcome;
 }
 
-static __attribute__((noinline)) sector_cache_outcome read_line(slice *s, pending_request *r, uint32_t i)
+/* Of several sectors. tried: the short ways have failed. */
+static __attribute__((noinline)) sector_cache_outcome read_line(slice *s, pending_request *r, uint32_t i,
+                                                                bool tried)
 {
+    const ls_sector_message *m = &r->message;
     sector_cache_part part;
     sector_cache_outcome outcome =
-        sector_cache_read_part(&s->l2, r->message.address, r->message.local, r->message.sectors, i, &part);
+        tried ? sector_cache_read_some(&s->l2, m->address, m->local, m->sectors, i, &part)
+              : sector_cache_read_part(&s->l2, m->address, m->local, m->sectors, i, &part);
     if (outcome == SECTOR_CACHE_FAIL || outcome == SECTOR_CACHE_STALLED)
         return outcome;
     r->left = part.waits;
-    if (r->message.away)
+    if (m->away)
         s->away_reads += ls_sector_bits(part.missed);
     return outcome;
 }
@@ -250,7 +254,7 @@ static inline sector_cache_outcome read_line_quick(slice *s, pending_request *r,
 {
     sector_cache_outcome outcome = sector_cache_read_quick(&s->l2, r->message.address, r->message.sectors, i);
     if (LS_UNLIKELY(outcome == SECTOR_CACHE_FAIL))
-        return read_line(s, r, i);
+        return read_line(s, r, i, true);
     r->left = outcome == SECTOR_CACHE_PENDING;
     return outcome;
 }
@@ -276,7 +280,7 @@ static __attribute__((noinline)) bool look_up_any(partition *p, slice *s, queue 
         sector_cache_warm(&s->l2, r->message.address, r->message.local);
     bool line = r->message.sectors != 0;
     if (r->message.kind == LS_SECTOR_READ)
-        outcome = line ? read_line(s, r, i) : read_sector(s, &r->message, i);
+        outcome = line ? read_line(s, r, i, false) : read_sector(s, &r->message, i);
     else
         outcome = line ? write_sectors(p, s, i) : access_sector(s, &r->message, bytes, i);
     if (outcome == SECTOR_CACHE_FAIL)
@@ -294,7 +298,8 @@ static __attribute__((noinline)) bool look_up_any(partition *p, slice *s, queue 
     return true;
 }
 
-/* The queue to look into; requests that stalled at a full MSHR come first when that is free, then those of the other half. NULL: none waits. */
+/* The queue to look into, first that of the other half. Requests that stalled at a full MSHR come before both when that is free. NULL: none
+ * waits. */
 static inline queue *next_queue(slice *s)
 {
     if (s->home.count > 0)
