@@ -163,6 +163,11 @@ void sector_cache_set_addresses(sector_cache *c, sector_cache_address_fn address
  * clean. False when none is left. */
 bool sector_cache_clean(sector_cache *c, uint32_t *cursor);
 
+/* Whether a line, or a part of it, is here or on its way. */
+static inline bool sector_cache_has_line(const sector_cache *c, uint64_t line_address)
+{
+    return tag_store_look(&c->tags, line_address) != TAG_STORE_NONE;
+}
 /* Forgets one sector. False: its fill is on its way, nothing is done. *dirty_bytes: what was written here and is lost unless
  * the owner writes it below. */
 bool sector_cache_drop(sector_cache *c, uint64_t address, uint32_t *dirty_bytes);

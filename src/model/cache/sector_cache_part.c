@@ -81,12 +81,19 @@ static bool can_fetch(sector_cache *c, uint64_t line_address, uint32_t missing)
     return true;
 }
 
-static void count_missed(sector_cache *c, uint32_t missing, bool new_line)
+/* Of `sectors`, some wait for fills, some are fetched, and the others are there. */
+static void count_read(sector_cache *c, uint32_t sectors, uint32_t pending, uint32_t missing, bool new_line)
 {
     sector_cache_counters *n = c->counters;
-    uint32_t missed = count_of(missing);
-    n->reads += missed;
-    n->accesses += missed;
+    uint32_t all = count_of(sectors), merged = count_of(pending), missed = count_of(missing);
+    n->reads += all;
+    n->accesses += all;
+    n->hits += all - merged - missed;
+    c->split->read_hits += all - merged - missed;
+    n->pending_hits += merged;
+    n->mshr_merges += merged;
+    c->split->read_pending_hits += merged;
+    c->split->read_merges += merged;
     n->misses += new_line;
     c->split->read_misses += new_line;
     n->sector_misses += missed - new_line;
@@ -118,9 +125,8 @@ static void fetch(sector_cache *c, uint32_t i, uint64_t line_address, uint32_t m
     c->mshr_count += mshr->more;
 }
 
-/* Not all sectors are there, or on their way with one MSHR. */
-static sector_cache_outcome read_some(sector_cache *c, uint64_t line_address, uint64_t index_address,
-                                      uint32_t sectors, uint32_t token, sector_cache_part *out)
+sector_cache_outcome sector_cache_read_some(sector_cache *c, uint64_t line_address, uint64_t index_address,
+                                            uint32_t sectors, uint32_t token, sector_cache_part *out)
 {
     uint32_t i = find_line_again(c, line_address), victim = i, missing = sectors, pending = 0;
     uint32_t count = 0, mshrs[SECTORS];
@@ -143,9 +149,7 @@ static sector_cache_outcome read_some(sector_cache *c, uint64_t line_address, ui
         c->counters->fail_merge++;
         return SECTOR_CACHE_FAIL;
     }
-    count_merged(c, sectors & ~missing, pending);
-    if (missing != 0)
-        count_missed(c, missing, i == SECTOR_CACHE_NONE);
+    count_read(c, sectors, pending, missing, i == SECTOR_CACHE_NONE);
     if (i == SECTOR_CACHE_NONE)
         sector_cache_allocate(c, victim, line_address);
     else
@@ -165,8 +169,9 @@ sector_cache_outcome sector_cache_read_part(sector_cache *c, uint64_t line_addre
 {
     sector_cache_outcome outcome = sector_cache_read_quick(c, line_address, sectors, token);
     *out = (sector_cache_part){ .waits = outcome == SECTOR_CACHE_PENDING };
-    return outcome != SECTOR_CACHE_FAIL ? outcome
-                                        : read_some(c, line_address, index_address, sectors, token, out);
+    if (outcome == SECTOR_CACHE_FAIL)
+        outcome = sector_cache_read_some(c, line_address, index_address, sectors, token, out);
+    return outcome;
 }
 
 bool sector_cache_write_part(sector_cache *c, uint64_t line_address, uint64_t index_address, uint32_t sectors)

@@ -11,45 +11,51 @@ static inline uint32_t readable_of(const sector_cache_line *line, uint32_t secto
     return sectors & line->valid & (~(uint32_t)line->dirty | line->readable) & ~(uint32_t)line->pending;
 }
 
-/* Of `sectors`, those in `merged` wait for fills, and the others are there. */
-static inline void count_merged(sector_cache *c, uint32_t sectors, uint32_t merged)
+static inline sector_cache_outcome read_hits(sector_cache *c, uint32_t i, uint32_t sectors)
 {
-    sector_cache_counters *n = c->counters;
-    uint32_t all = ls_sector_bits(sectors), waiting = ls_sector_bits(merged);
-    n->reads += all;
-    n->accesses += all;
-    if (all != waiting) {
-        n->hits += all - waiting;
-        c->split->read_hits += all - waiting;
-    }
-    if (waiting != 0) {
-        n->pending_hits += waiting;
-        n->mshr_merges += waiting;
-        c->split->read_pending_hits += waiting;
-        c->split->read_merges += waiting;
-    }
+    uint32_t count = ls_sector_bits(sectors);
+    c->counters->reads += count;
+    c->counters->accesses += count;
+    c->counters->hits += count;
+    c->split->read_hits += count;
+    tag_store_use(&c->tags, i);
+    return SECTOR_CACHE_HIT;
+}
+
+/* All sectors are on their way. SECTOR_CACHE_FAIL: with several MSHRs, or there is no room for one more request. */
+static inline sector_cache_outcome read_merges(sector_cache *c, uint32_t i, uint32_t sectors, uint32_t token)
+{
+    uint32_t m = c->lines[i].mshr, count = ls_sector_bits(sectors);
+    sector_cache_mshr *mshr = &c->mshrs[m];
+    if ((sectors & ~(uint32_t)mshr->sectors) != 0 || mshr->line != i || mshr->count >= c->spec->mshr_merge ||
+        no_waiter_left(c))
+        return SECTOR_CACHE_FAIL;
+    add_waiter(c, m, new_waiter(c, token));
+    mshr->count++;
+    c->counters->reads += count;
+    c->counters->accesses += count;
+    c->counters->pending_hits += count;
+    c->counters->mshr_merges += count;
+    c->split->read_pending_hits += count;
+    c->split->read_merges += count;
+    tag_store_use(&c->tags, i);
+    return SECTOR_CACHE_PENDING;
 }
 
 /* sector_cache_read_part() of a read that hits, or waits for one MSHR alone. SECTOR_CACHE_FAIL: it does neither, and nothing is done. */
 static inline sector_cache_outcome sector_cache_read_quick(sector_cache *c, uint64_t line_address,
                                                            uint32_t sectors, uint32_t token)
 {
-    uint32_t i = find_line_again(c, line_address);
+    uint32_t i = find_line(c, line_address);
     if (LS_UNLIKELY(i == SECTOR_CACHE_NONE))
         return SECTOR_CACHE_FAIL;
-    const sector_cache_line *line = &c->lines[i];
-    uint32_t absent = sectors & ~readable_of(line, sectors);
-    if (absent != 0) {
-        sector_cache_mshr *mshr = &c->mshrs[line->mshr];
-        if ((absent & ~(uint32_t)(line->pending & mshr->sectors)) != 0 || mshr->line != i ||
-            mshr->count >= c->spec->mshr_merge || no_waiter_left(c))
-            return SECTOR_CACHE_FAIL;
-        add_waiter(c, line->mshr, new_waiter(c, token));
-        mshr->count++;
-    }
-    count_merged(c, sectors, absent);
-    tag_store_use(&c->tags, i);
-    return absent != 0 ? SECTOR_CACHE_PENDING : SECTOR_CACHE_HIT;
+    if ((sectors & ~(uint32_t)c->lines[i].pending) == 0)
+        return read_merges(c, i, sectors, token);
+    return readable_of(&c->lines[i], sectors) == sectors ? read_hits(c, i, sectors) : SECTOR_CACHE_FAIL;
 }
+
+/* After that: the sector_cache_read_part() of a read for which it has failed. */
+sector_cache_outcome sector_cache_read_some(sector_cache *c, uint64_t line_address, uint64_t index_address,
+                                            uint32_t sectors, uint32_t token, sector_cache_part *out);
 
 #endif

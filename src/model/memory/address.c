@@ -43,14 +43,11 @@ static inline uint64_t gather(const mem_bits *bits, uint64_t address)
     return out;
 }
 
-/* The slice's bits are often two pieces apart. */
-static inline uint64_t gather_local(const mem_bits *bits, uint64_t address)
+/* The same of bits in up to three pieces. */
+static inline uint64_t gather_three(const mem_bits *bits, uint64_t address)
 {
-    uint64_t out = gather_run(&bits->run[0], address) | gather_run(&bits->run[1], address) |
-                   gather_run(&bits->run[2], address);
-    for (uint32_t i = 3; LS_UNLIKELY(i < bits->runs); i++)
-        out |= gather_run(&bits->run[i], address);
-    return out;
+    return gather_run(&bits->run[0], address) | gather_run(&bits->run[1], address) |
+           gather_run(&bits->run[2], address);
 }
 
 /* ----------------------------------------------------------------------------------------------- placing */
@@ -80,7 +77,7 @@ static __attribute__((noinline)) ls_sector_place place_any(const mem_map *map, u
         rest = high << map->interleave_shift | (address & ((UINT64_C(1) << map->interleave_shift) - 1));
     }
     place.slice = (uint32_t)gather(&map->slice, rest);
-    place.local = gather_local(&map->local, rest);
+    place.local = gather(&map->local, rest);
     if (map->hash == MEM_HASH_IPOLY) {
         uint32_t global = place.channel << map->slice_shift | place.slice;
         for (uint32_t i = 0; i < MEM_HASH_BYTES; i++)
@@ -114,7 +111,7 @@ ls_sector_place mem_map_place(const mem_map *map, uint64_t address)
         global ^= map->spread_of[i][high >> 8 * i & 0xff];
     return (ls_sector_place){ .channel = global >> map->slice_shift,
                               .slice = global & (map->slices_per_channel - 1),
-                              .local = gather_local(&map->local, rest) };
+                              .local = gather_three(&map->local, rest) };
 }
 
 /* Places of addresses in the first channel, each with one byte: a hash of IPOLY and the slice's bits do not depend on other bits. */
@@ -122,7 +119,8 @@ static void set_spread(mem_map *map, uint64_t slice_mask)
 {
     uint64_t above = slice_mask >> map->interleave_shift;
     if (map->hash != MEM_HASH_IPOLY_MODULO || map->power_of_two || map->interleave_shift > 16 ||
-        above << map->interleave_shift != slice_mask || above >> 8 * MEM_SPREAD_BYTES != 0)
+        above << map->interleave_shift != slice_mask || above >> 8 * MEM_SPREAD_BYTES != 0 ||
+        map->local.runs > 3)
         return;
     for (uint32_t i = 0; i < MEM_SPREAD_BYTES * 256; i++) {
         uint64_t high = (uint64_t)(i % 256) << 8 * (i / 256);

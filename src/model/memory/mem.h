@@ -58,7 +58,7 @@ typedef struct ls_address_map {
     uint8_t spread_of[MEM_SPREAD_BYTES][256];
     bool spreads;   /* spread_of has all of it */
     mem_bits local; /* of the address without the channel: all bits except the slice's */
-    mem_bits slice;                       /* the lowest bank bits */
+    mem_bits slice; /* the lowest bank bits */
     mem_bits bank, row, column;
     /* mem_map_place_again(): the lowest bits that change nothing but the same bits of `local`; the last
      * answer without them, and the address above them that it is for. */

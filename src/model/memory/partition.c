@@ -23,8 +23,8 @@ static inline uint32_t enter(partition *p, ls_link *link, const ls_sector_messag
     return i;
 }
 
-/* Apart, as all that few requests need: so that the common ways save no registers for it. */
-static __attribute__((noinline)) void wake_for(partition *p, uint32_t request)
+/* The partition sleeps. Apart, as all that few requests need: so that the common ways save no registers for it. */
+static __attribute__((noinline)) void arrives_asleep(partition *p, uint32_t request)
 {
     partition_wake_at(p, p->requests[request].ready + 1);
     ls_domain_pending(p->domain, 1);
@@ -34,14 +34,14 @@ static __attribute__((noinline)) void wake_for(partition *p, uint32_t request)
 static inline void has_arrived(partition *p, uint32_t request)
 {
     if (LS_UNLIKELY(!p->awake))
-        wake_for(p, request);
+        arrives_asleep(p, request);
     else
         ls_domain_pending(p->domain, 1);
 }
 
 /* The first that makes the partition special; or a listener or a coalescer learns of it. */
-static __attribute__((noinline)) void receive_rare(partition *p, ls_link *link, const ls_sector_message *message,
-                                                   ls_cycle now)
+static __attribute__((noinline)) void receive_rare(partition *p, ls_link *link,
+                                                   const ls_sector_message *message, ls_cycle now)
 {
     if (message->number != 0)
         tap_request(p->tap, p->region, message, LS_STEP_ARRIVE);
@@ -62,7 +62,7 @@ static __attribute__((noinline)) void receive_special(partition *p, ls_link *lin
                                                       const ls_sector_message *message, ls_cycle now)
 {
     slice *s = p->slice_of[message->slice];
-    if (LS_UNLIKELY(!p->special || message->number != 0 || s->coalesce != NULL)) {
+    if (LS_UNLIKELY(message->number != 0 || s->coalesce != NULL)) {
         receive_rare(p, link, message, now);
         return;
     }
@@ -91,8 +91,10 @@ static void partition_receive(void *state, ls_link *link, const void *payload, l
 {
     const partition *p = state;
     const ls_sector_message *message = payload;
-    if (LS_UNLIKELY(p->special || message->sectors != 0 || message->semaphore))
+    if (LS_UNLIKELY(p->special))
         receive_special(state, link, message, now);
+    else if (LS_UNLIKELY(message->sectors != 0 || message->semaphore))
+        receive_rare(state, link, message, now);
     else if (LS_UNLIKELY(message->number != 0))
         tell_and_receive(state, link, message, now);
     else
@@ -279,10 +281,13 @@ static uint64_t address_of(void *self, uint64_t local, uint64_t near_address)
 static void set_line_costs(partition *p)
 {
     uint32_t sector_cost = p->port_cost != 0 ? p->port_cost : 100 / p->width;
-    p->line_costs[0] = (line_cost){ .port = p->port_cost, .sectors = 1 };
+    p->line_costs[0] = (line_cost){ .port_cycles = (uint16_t)(p->port_cost / 100),
+                                    .port_rest = (uint16_t)(p->port_cost % 100),
+                                    .sectors = 1 };
     for (uint32_t sectors = 1; sectors < LS_COUNT_OF(p->line_costs); sectors++) {
         uint32_t count = ls_sector_bits(sectors);
-        p->line_costs[sectors] = (line_cost){ .port = count * sector_cost,
+        p->line_costs[sectors] = (line_cost){ .port_cycles = (uint16_t)(count * sector_cost / 100),
+                                              .port_rest = (uint16_t)(count * sector_cost % 100),
                                               .sectors = (uint16_t)count,
                                               .cycles = (uint16_t)((count + p->width - 1) / p->width) };
     }
@@ -307,6 +312,8 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
     p->map = *map;
     p->slice_count = map->slices_per_channel;
     p->width = (uint32_t)p->spec->width;
+    p->input_queue = (uint32_t)p->spec->input_queue;
+    p->output_queue = (uint32_t)p->spec->output_queue;
     p->line_in_row = mem_map_line_in_row(map);
     for (uint32_t i = 0; i < SECTORS_OF_LINE; i++)
         p->sector_columns[i] = mem_map_dram(map, (uint64_t)i * SECTOR_BYTES).column;
@@ -329,8 +336,7 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
         slice *s = p->slice_of[i] = &p->slices[i];
         s->owner = p;
         s->next = s->work_at = s->answer_at = s->arrive_at = LS_CYCLE_MAX;
-        s->delay.list = s->input.list = s->output.list = s->parked.list = s->home.list = s->held.list =
-            INDEX_LIST_EMPTY;
+        s->output.list = s->parked.list = s->home.list = s->held.list = INDEX_LIST_EMPTY;
         ls_event_init(&s->output_event, partition_output_event, s);
         uint32_t fills = (uint32_t)p->spec->fill_queue;
         if (p->halves && p->spec->l2.mshr_entries > fills) /* room for each sector on its way */

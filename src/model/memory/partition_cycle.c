@@ -30,7 +30,6 @@ static inline bool look_up(partition *p, slice *s)
 /* Each stage moves up to `width` requests. Returns the next cycle with something to do. */
 static inline ls_cycle run_plain(partition *p, slice *s)
 {
-    const partition_spec *spec = p->spec;
     uint32_t token, left = p->width;
     while (s->output.count > 0 && !s->output_waiting && port_open(p, s) && send_answer(p, s, false)) {
         ls_domain_pending(p->domain, -1);
@@ -38,7 +37,7 @@ static inline ls_cycle run_plain(partition *p, slice *s)
             break;
     }
     left = p->width;
-    while (sector_cache_has_ready(&s->l2) && s->output.count < spec->output_queue) {
+    while (sector_cache_has_ready(&s->l2) && s->output.count < p->output_queue) {
         uint8_t level = sector_cache_ready_level(&s->l2);
         if (!sector_cache_next_ready(&s->l2, &token))
             break;
@@ -70,24 +69,22 @@ static inline ls_cycle run_plain(partition *p, slice *s)
     }
     left = p->width;
     /* At the end of the cycle before: so nobody has to look in that one. */
-    for (uint32_t moved = 0; s->delay.count > 0 && p->requests[s->delay.list.first].ready < p->now; moved++) {
+    for (uint32_t moved = 0; s->delay_count > 0 && p->requests[s->delay_first].ready < p->now; moved++) {
         if (moved == p->width)
             break;
-        if (s->input.count >= spec->input_queue) {
+        if (s->input.count >= p->input_queue) {
             p->n.input_stalls++;
             break;
         }
-        partition_put(p, &s->input, partition_take(p, &s->delay));
+        partition_end_delay(p, s);
     }
-    while (has_look_up(s) && s->output.count < spec->output_queue && look_up(p, s) && --left > 0) {
+    while (has_look_up(s) && s->output.count < p->output_queue && look_up(p, s) && --left > 0) {
     }
     if (has_look_up(s) || (s->output.count > 0 && !s->output_waiting) || !ring_empty(&s->fill_ring) ||
         sector_cache_has_ready(&s->l2) || sector_cache_has_miss(&s->l2))
         return p->now + 1;
-    if (s->delay.count == 0)
-        return LS_CYCLE_MAX;
-    ls_cycle ready = p->requests[s->delay.list.first].ready;
-    return ready < p->now ? p->now + 1 : ready + 1;
+    ls_cycle arrives = partition_arrives_at(p, s);
+    return arrives > p->now ? arrives : p->now + 1;
 }
 
 static __attribute__((noinline)) bool tick_plain(partition *p)

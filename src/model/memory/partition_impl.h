@@ -14,7 +14,8 @@
 
 /* How long a message keeps the parts of a slice busy. */
 typedef struct line_cost {
-    uint32_t port; /* hundredths of a cycle of the way out, beyond its width */
+    uint16_t port_cycles,
+        port_rest; /* cycles of the way out, and hundredths; of one sector 0 if only the width counts */
     uint16_t sectors;
     uint16_t cycles; /* of the tags and the fills, if it is for several sectors */
 } line_cost;
@@ -68,7 +69,11 @@ typedef struct coalesce_entry {
 } coalesce_entry;
 
 typedef struct slice {
-    queue delay, input, output;
+    /* A chain: requests for the tags, which are counted, and behind them those that have not been here for the delay. */
+    queue input;
+    uint32_t input_last;               /* the youngest of the first, if there is any */
+    uint32_t delay_first, delay_count; /* the others; delay_first: if there is any */
+    queue output;
     queue held;          /* requests that wait for an entry of the coalescer, and all behind them */
     queue home;          /* requests of the other half of L2 for sectors at home here */
     uint32_t away_reads; /* sectors on their way from the other half */
@@ -81,7 +86,8 @@ typedef struct slice {
     ls_cycle last_arrival; /* of the output port of the crossbar, which lets `width` through per cycle */
     uint32_t arrived;      /* of them in that cycle */
     ls_cycle next;         /* nothing to do before this cycle */
-    uint64_t port_free; /* in hundredths of cycles: when the way out has room for the next answer; port_cost */
+    ls_cycle port_at; /* when the way out has room for the next answer, if its width is not all that counts */
+    uint32_t port_rest; /* hundredths of that cycle that are taken */
     /* Requests for several sectors take the tags, and the fills, for as long as they would one by one. */
     ls_cycle look_at, fill_at;
     /* If special: cycles from which on the oldest request can leave the output, and the delay; LS_CYCLE_MAX: none can. And
@@ -109,7 +115,7 @@ typedef struct partition {
     bool
         special; /* one of: two halves, a coalescer, an ideal cache, requests for several sectors or semaphores have come */
     bool awake; /* it ticks; else the timer stands at the first of the slices' next cycles, if there is any */
-    uint32_t width;
+    uint32_t width, input_queue, output_queue; /* as in the spec */
     uint32_t
         port_cost; /* hundredths of a cycle that an answer takes of the way out; 0: width is all that counts */
     line_cost line_costs[1u << SECTORS_OF_LINE]; /* of messages, by their sectors */
@@ -153,6 +159,12 @@ typedef enum half_step {
     HALF_HERE  /* look it up */
 } half_step;
 half_step partition_half_step(partition *p, slice *s, uint32_t i);
+/* Whether the other half may have copies of sectors of a line that is at home here. */
+static inline uint8_t *partition_copied(const partition *p, slice *s, uint64_t address)
+{
+    uint64_t line = address / SECTOR_CACHE_LINE_BYTES;
+    return &s->copied[(uint32_t)(line * UINT64_C(0x9e3779b97f4a7c15) >> 40) & p->copied_mask];
+}
 /* Asks the home for the sectors of a miss; false if its home is here. */
 bool partition_half_ask(partition *p, slice *s, const sector_cache_miss *miss);
 extern const partition_half_ops partition_half;
@@ -187,6 +199,33 @@ static inline uint32_t partition_take(partition *p, queue *q)
     return index_list_pop(&q->list, INDEX_LINKS(p->requests, next));
 }
 
+/* Behind all others in the delay. */
+static inline void partition_delay(partition *p, slice *s, uint32_t i)
+{
+    if (s->input.count + s->delay_count == 0)
+        s->input.list.first = i;
+    else
+        index_link_set(INDEX_LINKS(p->requests, next), s->input.list.last, i);
+    s->input.list.last = i;
+    if (s->delay_count++ == 0)
+        s->delay_first = i;
+}
+
+/* The delay of the oldest is over. */
+static inline void partition_end_delay(partition *p, slice *s)
+{
+    s->input_last = s->delay_first;
+    s->delay_first = index_link(INDEX_LINKS(p->requests, next), s->input_last);
+    s->delay_count--;
+    s->input.count++;
+}
+
+/* The cycle after that in which it is over. */
+static inline ls_cycle partition_arrives_at(const partition *p, const slice *s)
+{
+    return s->delay_count > 0 ? p->requests[s->delay_first].ready + 1 : LS_CYCLE_MAX;
+}
+
 /* While it sleeps. */
 static inline void partition_wake_at(partition *p, ls_cycle at)
 {
@@ -218,7 +257,7 @@ static inline void partition_arrive(partition *p, slice *s, uint32_t i, ls_cycle
     }
     s->arrived++;
     r->ready = s->last_arrival + p->spec->delay_cycles;
-    partition_put(p, &s->delay, i);
+    partition_delay(p, s, i);
     if (special && s->arrive_at == LS_CYCLE_MAX && s->stalled_at == 0)
         s->arrive_at = r->ready + 1;
     s->next = r->ready < s->next ? r->ready + 1 : s->next;

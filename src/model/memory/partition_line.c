@@ -10,6 +10,11 @@
 
 /* ------------------------------------------------------------------------------------------------- answers */
 
+static inline bool has_room(const partition *p, const slice *s)
+{
+    return s->output.count < p->output_queue;
+}
+
 /* The first cycle in which the oldest answer can leave; LS_CYCLE_MAX: there is none. It is looked at in every cycle if it is that of
  * one sector. */
 static inline ls_cycle leaves_at(const partition *p, const slice *s)
@@ -19,19 +24,18 @@ static inline ls_cycle leaves_at(const partition *p, const slice *s)
     const pending_request *r = &p->requests[s->output.list.first];
     if (LS_UNLIKELY(r->message.sectors == 0))
         return port_open(p, s) ? p->now : p->now + 1;
-    ls_cycle open = s->port_free / 100;
-    return r->ready > open ? r->ready : open;
+    return r->ready > s->port_at ? r->ready : s->port_at;
 }
 
 /* The oldest answer can leave, and others behind it that have come to their cycle. */
-static __attribute__((noinline)) void send_answers(partition *p, slice *s)
+static inline void send_answers(partition *p, slice *s)
 {
     const ls_cycle now = p->now;
     ls_cycle at = now + 1;
     uint32_t sent = 0;
-    if (s->output.count >= p->spec->output_queue)
-        s->work_at = now; /* the other stages have waited for room */
-    if (p->requests[s->output.list.first].message.sectors != 0 || port_open(p, s)) {
+    if (!has_room(p, s))
+        s->work_at = now; /* the other stages have waited for it */
+    if (LS_LIKELY(port_open(p, s)))
         do {
             if (!send_answer(p, s, true)) {
                 at = LS_CYCLE_MAX;
@@ -39,7 +43,6 @@ static __attribute__((noinline)) void send_answers(partition *p, slice *s)
             }
             at = leaves_at(p, s);
         } while (++sent < p->width && at <= now);
-    }
     s->answer_at = at > now ? at : now + 1;
     ls_domain_pending(p->domain, -(int64_t)sent);
 }
@@ -72,7 +75,7 @@ static inline bool is_filled(pending_request *r, uint8_t level)
 static void answer_ready(partition *p, slice *s)
 {
     uint32_t token, left = p->width;
-    while (sector_cache_has_ready(&s->l2) && s->output.count < p->spec->output_queue) {
+    while (sector_cache_has_ready(&s->l2) && has_room(p, s)) {
         uint8_t level = sector_cache_ready_level(&s->l2);
         (void)sector_cache_next_ready(&s->l2, &token);
         if (p->requests[token].message.sectors != 0) {
@@ -94,10 +97,9 @@ static inline bool answer_lines(partition *p, slice *s)
 {
     sector_cache *c = &s->l2;
     sector_cache_mshr *mshr = &c->mshrs[c->ready_first];
-    const uint32_t limit = (uint32_t)p->spec->output_queue;
     const uint8_t level = mshr->level;
     uint32_t waiter = mshr->first;
-    while (waiter != SECTOR_CACHE_NONE && s->output.count < limit) {
+    while (waiter != SECTOR_CACHE_NONE && has_room(p, s)) {
         uint32_t i = c->waiters[waiter].token, next = c->waiters[waiter].next;
         pending_request *r = &p->requests[i];
         if (r->message.sectors == 0)
@@ -160,25 +162,26 @@ static void send_misses(partition *p, slice *s)
 /* ------------------------------------------------------------------------------------------------ arrivals */
 
 /* All whose delay is over, at the end of the cycle before: so nobody has to look in that one. */
-static inline void take_arrivals(partition *p, slice *s)
+static inline void take_arrivals(partition *p, slice *s, ls_cycle now)
 {
-    const ls_cycle now = p->now;
     if (LS_UNLIKELY(s->stalled_at != 0)) { /* the queue was full in the cycles without a look as well */
         p->n.input_stalls += now - s->stalled_at - 1;
         s->stalled_at = 0;
         s->arrive_at = now;
     }
-    for (uint32_t moved = 0; s->arrive_at <= now; moved++) {
-        if (s->input.count >= p->spec->input_queue) {
+    uint32_t moved = 0;
+    do {
+        if (LS_UNLIKELY(s->input.count >= p->input_queue)) {
             p->n.input_stalls += moved < p->width;
             s->stalled_at = now;
             s->arrive_at = LS_CYCLE_MAX;
             break;
         }
-        partition_put(p, &s->input, partition_take(p, &s->delay));
-        s->arrive_at = s->delay.count > 0 ? p->requests[s->delay.list.first].ready + 1 : LS_CYCLE_MAX;
-    }
-    if (s->look_at < s->work_at && s->output.count < p->spec->output_queue)
+        partition_end_delay(p, s);
+        s->arrive_at = partition_arrives_at(p, s);
+        moved++;
+    } while (s->arrive_at <= now);
+    if (s->look_at < s->work_at && has_room(p, s))
         s->work_at = s->look_at;
 }
 
@@ -222,41 +225,38 @@ static sector_cache_outcome write_sectors(partition *p, slice *s, uint32_t i)
     return SECTOR_CACHE_HIT;
 }
 
-/* Of several sectors, some of which are fetched, or come with different MSHRs. */
-static __attribute__((noinline)) sector_cache_outcome fetch_sectors(slice *s, pending_request *r, uint32_t i)
+static inline sector_cache_outcome read_sector(slice *s, const ls_sector_message *m, uint32_t i)
 {
+    sector_cache_outcome outcome = sector_cache_read(&s->l2, m->address, m->local, i, false);
+    s->away_reads += m->away && outcome == SECTOR_CACHE_MISS;
+    return outcome;
+}
+
+/* Of several sectors. tried: the short ways have failed. */
+static __attribute__((noinline)) sector_cache_outcome read_line(slice *s, pending_request *r, uint32_t i,
+                                                                bool tried)
+{
+    const ls_sector_message *m = &r->message;
     sector_cache_part part;
     sector_cache_outcome outcome =
-        sector_cache_read_part(&s->l2, r->message.address, r->message.local, r->message.sectors, i, &part);
+        tried ? sector_cache_read_some(&s->l2, m->address, m->local, m->sectors, i, &part)
+              : sector_cache_read_part(&s->l2, m->address, m->local, m->sectors, i, &part);
     if (outcome == SECTOR_CACHE_FAIL || outcome == SECTOR_CACHE_STALLED)
         return outcome;
     r->left = part.waits;
-    if (r->message.away)
+    if (m->away)
         s->away_reads += ls_sector_bits(part.missed);
     return outcome;
 }
 
-/* A read of one sector or several. */
-MADE_TWICE sector_cache_outcome read_sectors(partition *p, slice *s, pending_request *r, uint32_t i)
+/* The same with the short ways of most reads. */
+static inline sector_cache_outcome read_line_quick(slice *s, pending_request *r, uint32_t i)
 {
-    sector_cache_outcome outcome;
-    if (LS_UNLIKELY(r->message.sectors == 0)) {
-        outcome = sector_cache_read(&s->l2, r->message.address, r->message.local, i, false);
-        s->away_reads += r->message.away && outcome == SECTOR_CACHE_MISS;
-        return outcome;
-    }
-    outcome = sector_cache_read_quick(&s->l2, r->message.address, r->message.sectors, i);
-    if (LS_LIKELY(outcome != SECTOR_CACHE_FAIL))
-        r->left = outcome == SECTOR_CACHE_PENDING;
-    else if ((outcome = fetch_sectors(s, r, i)) == SECTOR_CACHE_FAIL)
-        return outcome;
-    take_tags(p, s, r);
+    sector_cache_outcome outcome = sector_cache_read_quick(&s->l2, r->message.address, r->message.sectors, i);
+    if (LS_UNLIKELY(outcome == SECTOR_CACHE_FAIL))
+        return read_line(s, r, i, true);
+    r->left = outcome == SECTOR_CACHE_PENDING;
     return outcome;
-}
-
-static inline bool has_look_up(const slice *s)
-{
-    return s->input.count > 0 || sector_cache_has_retry(&s->l2) || s->home.count > 0;
 }
 
 /* Any request, as in partition_cycle.c. */
@@ -278,15 +278,14 @@ static __attribute__((noinline)) bool look_up_any(partition *p, slice *s, queue 
     sector_cache_set_global(&s->l2, r->message.global);
     if (p->spec->ideal)
         sector_cache_warm(&s->l2, r->message.address, r->message.local);
+    bool line = r->message.sectors != 0;
     if (r->message.kind == LS_SECTOR_READ)
-        outcome = read_sectors(p, s, r, i);
-    else if (r->message.sectors != 0)
-        outcome = write_sectors(p, s, i);
+        outcome = line ? read_line(s, r, i, false) : read_sector(s, &r->message, i);
     else
-        outcome = access_sector(s, &r->message, bytes, i);
+        outcome = line ? write_sectors(p, s, i) : access_sector(s, &r->message, bytes, i);
     if (outcome == SECTOR_CACHE_FAIL)
         return false;
-    if (r->message.sectors != 0 && r->message.kind != LS_SECTOR_READ)
+    if (line)
         take_tags(p, s, r);
     leave_queue(p, s, from, i, again, outcome);
     if (LS_UNLIKELY(outcome == SECTOR_CACHE_STALLED))
@@ -299,22 +298,35 @@ static __attribute__((noinline)) bool look_up_any(partition *p, slice *s, queue 
     return true;
 }
 
-/* The oldest request, those of the other half before others. Most are a core's reads. */
-static inline bool look_up(partition *p, slice *s)
+/* The queue to look into, first that of the other half. Requests that stalled at a full MSHR come before both when that is free. NULL: none
+ * waits. */
+static inline queue *next_queue(slice *s)
 {
-    bool again = sector_cache_has_retry(&s->l2);
-    queue *from = s->home.count > 0 ? &s->home : &s->input;
-    uint32_t i = again ? sector_cache_peek_retry(&s->l2) : from->list.first;
+    if (s->home.count > 0)
+        return &s->home;
+    return s->input.count > 0 || sector_cache_has_retry(&s->l2) ? &s->input : NULL;
+}
+
+/* The oldest request of a queue. Most are a core's reads. */
+static inline bool look_up(partition *p, slice *s, queue *from)
+{
+    uint32_t i = from->list.first;
+    if (LS_UNLIKELY(sector_cache_has_retry(&s->l2)))
+        return look_up_any(p, s, from, sector_cache_peek_retry(&s->l2), true);
     pending_request *r = &p->requests[i];
-    if (again || r->message.kind != LS_SECTOR_READ || r->message.semaphore || r->message.half ||
-        p->spec->ideal)
-        return look_up_any(p, s, from, i, again);
+    if (r->message.kind != LS_SECTOR_READ || r->message.semaphore || p->spec->ideal)
+        return look_up_any(p, s, from, i, false);
     if (r->message.away && s->away_reads >= p->away_most)
         return false;
+    if (r->message.half)
+        *partition_copied(p, s, r->message.address) = 1;
     sector_cache_set_global(&s->l2, r->message.global);
-    sector_cache_outcome outcome = read_sectors(p, s, r, i);
+    bool line = r->message.sectors != 0;
+    sector_cache_outcome outcome = LS_LIKELY(line) ? read_line_quick(s, r, i) : read_sector(s, &r->message, i);
     if (outcome == SECTOR_CACHE_FAIL)
         return false;
+    if (line)
+        take_tags(p, s, r);
     leave_queue(p, s, from, i, false, outcome);
     if (LS_UNLIKELY(outcome == SECTOR_CACHE_STALLED))
         return true;
@@ -326,32 +338,41 @@ static inline bool look_up(partition *p, slice *s)
 
 /* ------------------------------------------------------------------------------------------------- a cycle */
 
+static inline void look(partition *p, slice *s)
+{
+    uint32_t left = p->width;
+    queue *from;
+    while (left-- > 0 && s->look_at <= p->now && (from = next_queue(s)) != NULL && has_room(p, s) &&
+           look_up(p, s, from)) {
+    }
+}
+
 /* The next cycle with something to do, but for answers and arrivals. */
-static inline ls_cycle next_work(const partition *p, const slice *s)
+static inline ls_cycle next_work(partition *p, slice *s)
 {
     ls_cycle soon = p->now + 1, next = LS_CYCLE_MAX;
-    bool room = s->output.count < p->spec->output_queue;
-    if ((sector_cache_has_ready(&s->l2) && room) || sector_cache_has_miss(&s->l2))
+    if (sector_cache_has_miss(&s->l2))
         return soon;
-    if (has_look_up(s) && room)
+    bool room = has_room(p, s);
+    if (sector_cache_has_ready(&s->l2) && room)
+        return soon;
+    if (next_queue(s) != NULL && room)
         next = s->look_at > soon ? s->look_at : soon;
     if (!ring_empty(&s->fill_ring) && s->fill_at < next)
         next = s->fill_at > soon ? s->fill_at : soon;
     return next;
 }
 
-static __attribute__((noinline)) void work(partition *p, slice *s)
+/* What is not for the way out and the delay. */
+static inline void work(partition *p, slice *s)
 {
-    uint32_t left = p->width;
     if (sector_cache_has_ready(&s->l2))
         answer_ready(p, s);
     if (!ring_empty(&s->fill_ring))
         take_fills(p, s);
     if (sector_cache_has_miss(&s->l2))
         send_misses(p, s);
-    while (s->look_at <= p->now && has_look_up(s) && s->output.count < p->spec->output_queue &&
-           look_up(p, s) && --left > 0) {
-    }
+    look(p, s);
     s->work_at = LS_UNLIKELY(s->held.count > 0) && take_held(p, s) ? p->now + 1 : next_work(p, s);
 }
 
@@ -361,7 +382,7 @@ static inline ls_cycle run_slice(partition *p, slice *s, ls_cycle now)
     if (s->answer_at <= now)
         send_answers(p, s);
     if (s->arrive_at <= now || LS_UNLIKELY(s->stalled_at != 0))
-        take_arrivals(p, s);
+        take_arrivals(p, s, now);
     if (s->work_at <= now)
         work(p, s);
     ls_cycle next = s->answer_at < s->arrive_at ? s->answer_at : s->arrive_at;
@@ -372,7 +393,8 @@ bool partition_line_tick(partition *p)
 {
     const ls_cycle now = p->now;
     ls_cycle next = LS_CYCLE_MAX;
-    for (slice *s = p->slices, *end = s + p->slice_count; s < end; s++) {
+    slice *s = p->slices;
+    for (uint32_t left = p->slice_count; left > 0; left--, s++) {
         if (s->next <= now)
             s->next = run_slice(p, s, now);
         next = s->next < next ? s->next : next;
@@ -387,7 +409,7 @@ void partition_become_special(partition *p)
     for (uint32_t i = 0; i < p->slice_count; i++) {
         slice *s = &p->slices[i];
         s->answer_at = s->output.count > 0 && !s->output_waiting ? 0 : LS_CYCLE_MAX;
-        s->arrive_at = s->delay.count > 0 ? p->requests[s->delay.list.first].ready + 1 : LS_CYCLE_MAX;
+        s->arrive_at = partition_arrives_at(p, s);
         s->work_at = s->next;
     }
 }

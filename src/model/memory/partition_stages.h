@@ -11,7 +11,15 @@
 /* A port that reaches less than its width is busy for longer with each answer. */
 static inline bool port_open(const partition *p, const slice *s)
 {
-    return s->port_free < (p->now + 1) * 100;
+    return s->port_at <= p->now;
+}
+
+/* An answer leaves through the port, which is open. */
+static inline void take_port(slice *s, const line_cost *cost, ls_cycle now)
+{
+    uint32_t rest = cost->port_rest + (s->port_at == now ? s->port_rest : 0);
+    s->port_at = now + cost->port_cycles + (rest >= 100);
+    s->port_rest = rest >= 100 ? rest - 100 : rest;
 }
 
 /* The oldest answer leaves, which the caller takes from what is pending. Its delivery is progress. False if the network has no room. */
@@ -32,10 +40,10 @@ MADE_TWICE bool send_answer(partition *p, slice *s, bool special)
         tap_request(p->tap, p->region, &r->message, LS_STEP_REPLY);
     (void)partition_take(p, &s->output);
     index_pool_give(&p->request_pool, INDEX_LINKS(p->requests, next), i);
-    uint32_t cost = special ? p->line_costs[r->message.sectors].port : p->port_cost;
-    if (cost != 0)
-        s->port_free = (s->port_free > p->now * 100 ? s->port_free : p->now * 100) + cost;
-    p->n.replies += special ? p->line_costs[r->message.sectors].sectors : 1;
+    const line_cost *cost = &p->line_costs[special ? r->message.sectors : 0];
+    if (special || p->port_cost != 0)
+        take_port(s, cost, p->now);
+    p->n.replies += special ? cost->sectors : 1;
     return true;
 }
 
