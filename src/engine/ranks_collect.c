@@ -97,8 +97,8 @@ static ls_status put_machine(const collection *c, bytes_out *out, ls_error *err)
         const ls_domain *domain = engine->domains.at[i];
         if (domain->group->is_away)
             continue;
-        bytes_put(out, &domain->pending, sizeof domain->pending);
-        bytes_put64(out, domain->progress);
+        bytes_put(out, &domain->tally.pending, sizeof domain->tally.pending);
+        bytes_put64(out, domain->tally.progress);
         bytes_put(out, &domain->random, sizeof domain->random);
         for (uint32_t r = 0; r < domain->region_count && status == LS_OK; r++)
             status = save_region(domain->regions[r], &c->events, out, err);
@@ -165,8 +165,8 @@ static ls_status get_machine(const collection *c, bytes_in *in, ls_error *err)
         ls_domain *domain = engine->domains.at[i];
         if (owner_of(c, domain->regions[0]) != c->rank)
             continue;
-        bytes_get(in, &domain->pending, sizeof domain->pending);
-        domain->progress = bytes_get64(in);
+        bytes_get(in, &domain->tally.pending, sizeof domain->tally.pending);
+        domain->tally.progress = bytes_get64(in);
         bytes_get(in, &domain->random, sizeof domain->random);
         for (uint32_t r = 0; r < domain->region_count && !in->failed && status == LS_OK; r++)
             status = load_region(domain->regions[r], &c->events, in, err);

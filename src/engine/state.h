@@ -201,6 +201,7 @@ struct ls_link {
 /* ----------------------------------------------------------------------------------------------- domain */
 
 struct ls_domain {
+    ls_domain_tally tally; /* first: see lockstep/engine.h */
     ls_engine *engine;
     ls_group *group;
     uint32_t id, region_count;
@@ -213,8 +214,6 @@ struct ls_domain {
     LS_VEC(ls_link *) incoming;
     uint8_t *dirty[2]; /* by parity, one byte per incoming link: something new from it. Multiple of 8 bytes. */
     ls_link *looking;  /* outgoing links that look for credits in the next window */
-    int64_t pending;
-    uint64_t progress;
     uint64_t window;            /* the last window that it ran in; 0: none yet */
     uint64_t work;              /* cycles run in the last window it ran: the planner's estimate */
     uint64_t host_ns;           /* of this window, while measuring */
