@@ -212,7 +212,7 @@ static void queue_lines(core *c, const burst *b, const line_requests *requests, 
 
 /* Requests of a burst for lines, into their links. If a link has no room, they wait for the core's cycle: the queue has room for
  * a burst. */
-static __attribute__((noinline)) void enter_lines(core *c, burst *b, tma_op *op, const transfers *from_record)
+static inline void enter_lines(core *c, burst *b, tma_op *op, const transfers *from_record)
 {
     line_requests requests = { .count = 0 };
     next_requests(from_record, op, &b->limit, &requests);
@@ -245,6 +245,15 @@ static void queue_request(core *c, burst *b, tma_op *op, const transfers *from_r
     b->sectors++;
 }
 
+/* Apart, so that the common way saves no registers for it. */
+static __attribute__((noinline)) void queue_requests(core *c, burst *b, tma_op *op,
+                                                     const transfers *from_record, bool lines)
+{
+    for (; b->limit.burst > 0 && op->index < op->count && b->sectors <= b->limit.most && tma_has_room(c);
+         b->limit.burst--)
+        queue_request(c, b, op, from_record, lines);
+}
+
 uint32_t tma_send_requests(core *c, uint32_t index)
 {
     tma_op *op = &c->async->tma.ops[index];
@@ -254,8 +263,7 @@ uint32_t tma_send_requests(core *c, uint32_t index)
     burst b = burst_begin(c, index, kind);
     if (lines && may_enter(c))
         enter_lines(c, &b, op, &from_record);
-    for (; b.limit.burst > 0 && op->index < op->count && b.sectors <= b.limit.most && tma_has_room(c);
-         b.limit.burst--)
-        queue_request(c, &b, op, &from_record, lines);
+    if (LS_UNLIKELY(b.limit.burst > 0 && op->index < op->count))
+        queue_requests(c, &b, op, &from_record, lines);
     return b.sectors;
 }
