@@ -106,16 +106,10 @@ static inline bool run_tickers(ls_region *region, ls_cycle now)
     return region->active_summary != 0;
 }
 
-/* Reads the cycle from the region, so that its value need not be kept across the calls before. */
-static inline void unmark_present(ls_region *region)
-{
-    bucket_unmark(region, (uint32_t)region->now & WHEEL_MASK);
-}
-
 static COLD void run_late_events(ls_region *region, bucket *b, ls_cycle cycle)
 {
     run_events(region, b, cycle);
-    unmark_present(region);
+    bucket_unmark(region, cycle);
 }
 
 /* Runs a cycle; returns the next one with work. */
@@ -130,7 +124,7 @@ static inline ls_cycle step(ls_region *region, ls_cycle cycle)
     if (((uintptr_t)b->arrivals | (uintptr_t)b->events) != 0) {
         run_arrivals(region, b, cycle);
         run_events(region, b, cycle);
-        unmark_present(region);
+        bucket_unmark(region, cycle);
     }
     if (region->active_summary != 0) {
         bool again = run_tickers(region, cycle);

@@ -185,8 +185,8 @@ struct ls_link {
 
     /* Receiver's half. */
     _Alignas(LS_CACHE_LINE) uint64_t head; /* messages delivered */
-    uint64_t seen;                         /* messages visible */
-    uint64_t shown;            /* of these, in the wheel or delivered */
+    uint64_t shown;                        /* messages in the wheel or delivered */
+    uint64_t seen;             /* messages visible, while some of them are far; between groups always */
     _Atomic uint32_t released; /* position in credit_ring: the sender may look up to here at any time */
     bool is_far;               /* the first that is not shown waits beyond the wheel */
 
