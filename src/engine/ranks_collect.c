@@ -25,8 +25,8 @@ static uint32_t owner_of(const collection *c, const ls_region *region)
 static ls_status put_sender(const collection *c, const ls_link *link, bytes_out *out, ls_error *err)
 {
     uint32_t released = atomic_load_explicit(&link->released, memory_order_relaxed);
-    const uint64_t head[] = { link->tail, link->wire_cycle,  link->wire_free, link->home, released,
-                              link->reused, link->wake_queued, link->wake.cycle };
+    const uint64_t head[] = { link->tail, link->wire_cycle, link->wire_free,   link->home,
+                              released,   link->reused,     link->wake_queued, link->wake.cycle };
     bytes_put(out, head, sizeof head);
     for (uint32_t i = link->home; i != released; i++)
         bytes_put64(out, link->credit_ring[i & link->ring_mask]);

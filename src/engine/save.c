@@ -224,7 +224,7 @@ void save_put_message(const ls_link *link, uint64_t position, bytes_out *out)
 static ls_status save_link(const ls_link *link, const save_events *events, bytes_out *out, ls_error *err)
 {
     uint32_t released = atomic_load_explicit(&link->released, memory_order_relaxed);
-    uint64_t head[] = { link->tail, link->head,   link->wire_cycle, link->wire_free,  link->home,
+    uint64_t head[] = { link->tail, link->head,   link->wire_cycle,  link->wire_free, link->home,
                         released,   link->reused, link->wake_queued, link->wake.cycle };
     bytes_put(out, head, sizeof head);
     for (uint32_t i = link->home; i != released; i++)

@@ -84,7 +84,8 @@ static bool joins_last(line_requests *r, uint64_t line, uint32_t sectors)
 }
 
 /* The next requests of a copy, up to the next write of a part of a sector. */
-static void next_lines(const transfers *from_record, tma_op *op, const request_limit *limit, line_requests *out)
+static void next_lines(const transfers *from_record, tma_op *op, const request_limit *limit,
+                       line_requests *out)
 {
     const uint32_t parts = op->kind == LS_BULK_STORE ? SECTOR_BYTES - 1 : 0;
     while (op->index < op->count) {
@@ -159,7 +160,8 @@ typedef struct burst {
     ls_sector_message message; /* of a request for a line: all but the place and the sectors */
     request_limit limit;       /* of those that are still to be made */
     uint32_t sectors;          /* of those that were made */
-    uint32_t near_first, near_count, far_shift; /* channels of the core's half of L2; others move by far_shift into it */
+    uint32_t near_first, near_count,
+        far_shift; /* channels of the core's half of L2; others move by far_shift into it */
 } burst;
 
 static burst burst_begin(const core *c, uint32_t index, ls_sector_kind kind)
