@@ -106,16 +106,10 @@ static inline bool run_tickers(ls_region *region, ls_cycle now)
     return region->active_summary != 0;
 }
 
-/* Reads the cycle from the region, so that its value need not be kept across the calls before. */
-static inline void unmark_present(ls_region *region)
-{
-    bucket_unmark(region, (uint32_t)region->now & WHEEL_MASK);
-}
-
 static COLD void run_late_events(ls_region *region, bucket *b, ls_cycle cycle)
 {
     run_events(region, b, cycle);
-    unmark_present(region);
+    bucket_unmark(region, cycle);
 }
 
 /* Runs a cycle; returns the next one with work. */
@@ -130,7 +124,7 @@ static inline ls_cycle step(ls_region *region, ls_cycle cycle)
     if (((uintptr_t)b->arrivals | (uintptr_t)b->events) != 0) {
         run_arrivals(region, b, cycle);
         run_events(region, b, cycle);
-        unmark_present(region);
+        bucket_unmark(region, cycle);
     }
     if (region->active_summary != 0) {
         bool again = run_tickers(region, cycle);
@@ -187,34 +181,48 @@ static inline void run_turn(ls_region *region, ls_time end)
     set_running(region, false);
 }
 
-/* Several clocks: always the region with the earliest edge, the first created among equals. It goes on as
- * long as it stays the earliest. */
-ls_time regions_run(ls_domain *domain, ls_time end)
+/* The two regions that are next in turn, the first created first among equals. */
+typedef struct turns {
+    ls_region *first, *second;
+} turns;
+
+static turns next_turns(const ls_domain *domain)
 {
     ls_region **regions = domain->regions;
-    uint32_t count = domain->region_count;
-    for (uint32_t i = 0; i < count; i++)
-        note_turn(regions[i], wheel_next(regions[i]));
-    for (;;) {
-        ls_region *first = regions[0], *second = regions[1];
-        if (second->next_fs < first->next_fs) {
-            first = regions[1];
-            second = regions[0];
-        }
-        for (uint32_t i = 2; i < count; i++) {
-            if (regions[i]->next_fs < first->next_fs) {
-                second = first;
-                first = regions[i];
-            } else if (regions[i]->next_fs < second->next_fs) {
-                second = regions[i];
-            }
-        }
-        if (first->next_fs >= end)
-            return first->next_fs;
-        run_turn(first, second->next_fs < end ? second->next_fs + (first->index < second->index) : end);
-        if (domain->touched)
-            for (uint32_t i = 0; i < count; i++)
-                if (regions[i] != first)
-                    note_turn(regions[i], wheel_next(regions[i]));
+    turns next = { regions[0], regions[1] };
+    if (regions[1]->next_fs < regions[0]->next_fs)
+        next = (turns){ regions[1], regions[0] };
+    for (uint32_t i = 2; i < domain->region_count; i++) {
+        if (regions[i]->next_fs < next.first->next_fs)
+            next = (turns){ regions[i], next.first };
+        else if (regions[i]->next_fs < next.second->next_fs)
+            next.second = regions[i];
     }
+    return next;
+}
+
+static void note_turns(const ls_domain *domain)
+{
+    for (uint32_t i = 0; i < domain->region_count; i++)
+        note_turn(domain->regions[i], wheel_next(domain->regions[i]));
+}
+
+/* Several clocks: always the region with the earliest edge. It goes on as long as it stays the earliest. */
+ls_time regions_run(ls_domain *domain, ls_time end)
+{
+    note_turns(domain);
+    turns next = next_turns(domain);
+    while (next.first->next_fs < end) {
+        ls_region *first = next.first, *second = next.second;
+        bool is_before = first->index < second->index;
+        run_turn(first, second->next_fs < end ? second->next_fs + is_before : end);
+        if (LS_UNLIKELY(domain->touched))
+            note_turns(domain);
+        else if (LS_LIKELY(domain->region_count == 2 && second->next_fs < end)) {
+            next = (turns){ second, first };
+            continue;
+        }
+        next = next_turns(domain);
+    }
+    return next.first->next_fs;
 }

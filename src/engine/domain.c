@@ -134,17 +134,6 @@ ls_time ls_region_time(ls_region *region)
     return ls_clock_time(&region->clock, ls_region_now(region));
 }
 
-void ls_domain_pending(ls_domain *domain, int64_t delta)
-{
-    domain->pending += delta;
-    assert(domain->pending >= 0);
-}
-
-void ls_domain_progress(ls_domain *domain)
-{
-    domain->progress++;
-}
-
 void ls_domain_stop(ls_domain *domain)
 {
     const ls_region *current = domain->current != NULL ? domain->current : domain->regions[0];

@@ -373,7 +373,7 @@ static inline void show_messages(ls_link *link, uint64_t seen)
         return;
     }
     uint64_t shown = link->shown;
-    link->seen = link->shown = seen;
+    link->shown = seen;
     do {
         hot_assert(link_slot(link, shown)->cycle >= to->floor);
         bucket_add_arrival(to, link_slot(link, shown));

@@ -16,7 +16,7 @@ uint64_t plan_total_progress(const ls_engine *engine)
         const ls_domain *domain = engine->domains.at[i];
         if (domain->group->is_away)
             continue;
-        total += domain->progress;
+        total += domain->tally.progress;
         for (uint32_t r = 0; r < domain->region_count; r++)
             total += domain->regions[r]->messages_in;
     }

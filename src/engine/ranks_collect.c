@@ -25,8 +25,8 @@ static uint32_t owner_of(const collection *c, const ls_region *region)
 static ls_status put_sender(const collection *c, const ls_link *link, bytes_out *out, ls_error *err)
 {
     uint32_t released = atomic_load_explicit(&link->released, memory_order_relaxed);
-    const uint64_t head[] = { link->tail, link->wire_cycle,  link->wire_free, link->home, released,
-                              link->reused, link->wake_queued, link->wake.cycle };
+    const uint64_t head[] = { link->tail, link->wire_cycle, link->wire_free,   link->home,
+                              released,   link->reused,     link->wake_queued, link->wake.cycle };
     bytes_put(out, head, sizeof head);
     for (uint32_t i = link->home; i != released; i++)
         bytes_put64(out, link->credit_ring[i & link->ring_mask]);
@@ -97,8 +97,8 @@ static ls_status put_machine(const collection *c, bytes_out *out, ls_error *err)
         const ls_domain *domain = engine->domains.at[i];
         if (domain->group->is_away)
             continue;
-        bytes_put(out, &domain->pending, sizeof domain->pending);
-        bytes_put64(out, domain->progress);
+        bytes_put(out, &domain->tally.pending, sizeof domain->tally.pending);
+        bytes_put64(out, domain->tally.progress);
         bytes_put(out, &domain->random, sizeof domain->random);
         for (uint32_t r = 0; r < domain->region_count && status == LS_OK; r++)
             status = save_region(domain->regions[r], &c->events, out, err);
@@ -165,8 +165,8 @@ static ls_status get_machine(const collection *c, bytes_in *in, ls_error *err)
         ls_domain *domain = engine->domains.at[i];
         if (owner_of(c, domain->regions[0]) != c->rank)
             continue;
-        bytes_get(in, &domain->pending, sizeof domain->pending);
-        domain->progress = bytes_get64(in);
+        bytes_get(in, &domain->tally.pending, sizeof domain->tally.pending);
+        domain->tally.progress = bytes_get64(in);
         bytes_get(in, &domain->random, sizeof domain->random);
         for (uint32_t r = 0; r < domain->region_count && !in->failed && status == LS_OK; r++)
             status = load_region(domain->regions[r], &c->events, in, err);

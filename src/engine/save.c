@@ -224,7 +224,7 @@ void save_put_message(const ls_link *link, uint64_t position, bytes_out *out)
 static ls_status save_link(const ls_link *link, const save_events *events, bytes_out *out, ls_error *err)
 {
     uint32_t released = atomic_load_explicit(&link->released, memory_order_relaxed);
-    uint64_t head[] = { link->tail, link->head,   link->wire_cycle, link->wire_free,  link->home,
+    uint64_t head[] = { link->tail, link->head,   link->wire_cycle,  link->wire_free, link->home,
                         released,   link->reused, link->wake_queued, link->wake.cycle };
     bytes_put(out, head, sizeof head);
     for (uint32_t i = link->home; i != released; i++)
@@ -250,8 +250,8 @@ static ls_status save_body(const ls_engine *engine, const save_events *events, c
     bytes_put64(out, engine->window_index != 0);
     for (size_t i = 0; i < engine->domains.count && status == LS_OK; i++) {
         const ls_domain *domain = engine->domains.at[i];
-        bytes_put(out, &domain->pending, sizeof domain->pending);
-        bytes_put64(out, domain->progress);
+        bytes_put(out, &domain->tally.pending, sizeof domain->tally.pending);
+        bytes_put64(out, domain->tally.progress);
         bytes_put(out, &domain->random, sizeof domain->random);
         for (uint32_t r = 0; r < domain->region_count && status == LS_OK; r++)
             status = save_region(domain->regions[r], events, out, err);
@@ -408,8 +408,8 @@ static ls_status load_body(ls_engine *engine, const save_events *events, const l
     engine->window_index = bytes_get64(in);
     for (size_t i = 0; i < engine->domains.count && status == LS_OK; i++) {
         ls_domain *domain = engine->domains.at[i];
-        bytes_get(in, &domain->pending, sizeof domain->pending);
-        domain->progress = bytes_get64(in);
+        bytes_get(in, &domain->tally.pending, sizeof domain->tally.pending);
+        domain->tally.progress = bytes_get64(in);
         bytes_get(in, &domain->random, sizeof domain->random);
         for (uint32_t r = 0; r < domain->region_count && status == LS_OK; r++)
             status = load_region(domain->regions[r], events, in, err);

@@ -113,7 +113,7 @@ struct ls_region {
     uint32_t ticker_count, ticker_capacity;
     ls_ticker **tickers;
     ls_ticker *single; /* the only one; NULL: there are none or several */
-    far_entry *far; /* binary heap by (cycle, sequence) */
+    far_entry *far;    /* binary heap by (cycle, sequence) */
     size_t far_capacity;
     uint64_t far_sequence;
 
@@ -146,9 +146,10 @@ typedef struct end_mark {
 struct ls_link {
     /* Set once. */
     ls_region *from, *to;
-    arrival **slots;       /* ring: where the messages are; NULL before the first one */
-    ls_cycle *credit_ring; /* of each credit that returned: the cycle of the sender's clock from which on it can be used.
-                            * NULL before the first one */
+    /* Rings, NULL until the first use: where the messages are; of each credit that returned, from which cycle of the sender's
+     * clock on it can be used. */
+    arrival **slots;
+    ls_cycle *credit_ring;
     uint32_t ring_mask, slot_bytes;
     uint32_t latency_cycles, credit_latency_cycles;
     uint32_t quick_end;   /* messages of fewer bytes take one flit and have nothing special */
@@ -185,8 +186,8 @@ struct ls_link {
 
     /* Receiver's half. */
     _Alignas(LS_CACHE_LINE) uint64_t head; /* messages delivered */
-    uint64_t seen;                         /* messages visible */
-    uint64_t shown;            /* of these, in the wheel or delivered */
+    uint64_t shown;                        /* messages in the wheel or delivered */
+    uint64_t seen;             /* messages visible, while some of them are far; between groups always */
     _Atomic uint32_t released; /* position in credit_ring: the sender may look up to here at any time */
     bool is_far;               /* the first that is not shown waits beyond the wheel */
 
@@ -201,6 +202,7 @@ struct ls_link {
 /* ----------------------------------------------------------------------------------------------- domain */
 
 struct ls_domain {
+    ls_domain_tally tally; /* first: see lockstep/engine.h */
     ls_engine *engine;
     ls_group *group;
     uint32_t id, region_count;
@@ -213,13 +215,11 @@ struct ls_domain {
     LS_VEC(ls_link *) incoming;
     uint8_t *dirty[2]; /* by parity, one byte per incoming link: something new from it. Multiple of 8 bytes. */
     ls_link *looking;  /* outgoing links that look for credits in the next window */
-    int64_t pending;
-    uint64_t progress;
-    uint64_t window;            /* the last window that it ran in; 0: none yet */
-    uint64_t work;              /* cycles run in the last window it ran: the planner's estimate */
-    uint64_t host_ns;           /* of this window, while measuring */
-    ls_time sent_min;           /* earliest arrival of messages sent in the last window that it ran */
-    ls_time stop_time;          /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
+    uint64_t window;   /* the last window that it ran in; 0: none yet */
+    uint64_t work;     /* cycles run in the last window it ran: the planner's estimate */
+    uint64_t host_ns;  /* of this window, while measuring */
+    ls_time sent_min;  /* earliest arrival of messages sent in the last window that it ran */
+    ls_time stop_time; /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
     const char *failure;        /* of ls_domain_fail(); NULL: none */
     struct ls_tap_log *tap_log; /* NULL: nobody listens to its blocks */
     ls_random random;
@@ -350,8 +350,8 @@ void wheel_fini(ls_region *region);
 void wheel_add_arrival(ls_region *region, arrival *a);
 bool wheel_add_far(ls_region *region, arrival *a); /* beyond the wheel; false: no memory */
 ls_cycle wheel_next(const ls_region *region); /* the next cycle with work; LS_CYCLE_MAX if there is none */
-void wheel_move_far_in(ls_region *region); /* from the heap, what the wheel reaches now */
-void region_sync(ls_region *region); /* brings now and floor to the present of its domain */
+void wheel_move_far_in(ls_region *region);    /* from the heap, what the wheel reaches now */
+void region_sync(ls_region *region);          /* brings now and floor to the present of its domain */
 void region_move_up(ls_region *region, ls_time present); /* the same between runs: all before it is past */
 
 /* For saving and loading. The events in the order in which they will run, into `out` (NULL: only counts them). */

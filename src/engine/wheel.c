@@ -197,7 +197,7 @@ void ls_cancel(ls_event *event)
     if (event->next == event) {
         b->events = NULL;
         if (b->arrivals == NULL)
-            bucket_unmark(region, i);
+            bucket_unmark(region, event->cycle);
     } else {
         event->prev->next = event->next;
         event->next->prev = event->prev;
@@ -233,15 +233,8 @@ static inline void move_up(ls_region *region, ls_cycle floor)
     }
 }
 
-/* Another region of the domain is running, and this one, having had no work, still stands at an old cycle:
- * its clock is moved up to the present. */
-void region_sync(ls_region *region)
+static __attribute__((noinline)) void sync_with(ls_region *region, const ls_region *current)
 {
-    const ls_region *current = region->domain->current;
-    if (current == NULL || current == region)
-        return;
-    if (region->synced_with == current && region->synced_at == current->now)
-        return;
     region->synced_with = current;
     region->synced_at = current->now;
     ls_time present = clock_time(&current->clock, current->now);
@@ -249,6 +242,17 @@ void region_sync(ls_region *region)
     if (region->index < current->index && clock_time(&region->clock, floor) == present)
         floor++; /* at equal times the lower region has had its turn */
     move_up(region, floor);
+}
+
+/* Another region of the domain is running, and this one, having had no work, still stands at an old cycle:
+ * its clock is moved up to the present. */
+void region_sync(ls_region *region)
+{
+    const ls_region *current = region->domain->current;
+    if (current == NULL || current == region)
+        return;
+    if (region->synced_with != current || region->synced_at != current->now)
+        sync_with(region, current);
 }
 
 void region_move_up(ls_region *region, ls_time present)
@@ -351,13 +355,22 @@ ls_status ls_ticker_add(ls_region *region, ls_ticker *ticker, ls_tick_fn fn, voi
     return LS_OK;
 }
 
+static __attribute__((noinline)) void wake_from_outside(ls_ticker *ticker)
+{
+    ls_region *region = ticker->region;
+    region->domain->touched = true;
+    region_sync(region);
+    region->active[ticker->index >> 6] |= UINT64_C(1) << (ticker->index & 63);
+    region->active_summary = UINT64_C(1) << (ticker->index >> 6);
+}
+
 void ls_ticker_wake(ls_ticker *ticker)
 {
     ls_region *region = ticker->region;
     /* A region with work already stands at the present: its next cycle is the one to come. */
     if (LS_UNLIKELY(!region->running) && region->active_summary == 0) {
-        region->domain->touched = true;
-        region_sync(region);
+        wake_from_outside(ticker);
+        return;
     }
     if (LS_LIKELY(region->single != NULL)) {
         region->active[0] = region->active_summary = 1;

@@ -13,11 +13,18 @@ static inline void bucket_mark(ls_region *region, uint32_t i)
     region->summary |= UINT64_C(1) << (i >> 6);
 }
 
-static inline void bucket_unmark(ls_region *region, uint32_t i)
+/* The word of the bit map that has the bucket of a cycle. */
+static inline uint32_t wheel_word(ls_cycle cycle)
 {
-    region->occupied[i >> 6] &= ~(UINT64_C(1) << (i & 63));
-    if (region->occupied[i >> 6] == 0)
-        region->summary &= ~(UINT64_C(1) << (i >> 6));
+    return (uint32_t)(cycle / 64) % WHEEL_WORDS;
+}
+
+static inline void bucket_unmark(ls_region *region, ls_cycle cycle)
+{
+    uint64_t *word = &region->occupied[wheel_word(cycle)];
+    *word &= ~(UINT64_C(1) << cycle % 64);
+    if (*word == 0)
+        region->summary &= ~(UINT64_C(1) << wheel_word(cycle));
 }
 
 static inline ls_link *arrival_link(const ls_region *region, const arrival *a)
@@ -68,8 +75,7 @@ static inline ls_cycle wheel_search_words(const ls_region *region, ls_cycle cycl
 /* The first cycle from `cycle` on with an event or arrival. Everything that is queued comes then or later. */
 static inline ls_cycle wheel_search(const ls_region *region, ls_cycle cycle)
 {
-    uint32_t from = (uint32_t)cycle & WHEEL_MASK;
-    uint64_t bits = region->occupied[from >> 6] >> (from & 63);
+    uint64_t bits = region->occupied[wheel_word(cycle)] >> cycle % 64;
     return LS_LIKELY(bits != 0) ? cycle + (uint64_t)__builtin_ctzll(bits) : wheel_search_words(region, cycle);
 }
 

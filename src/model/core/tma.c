@@ -355,7 +355,7 @@ static void send_requests(core *c, uint32_t index, ls_cycle now)
     t->rate_free = later(t->rate_free, now << TMA_ONE_SHIFT) + (uint64_t)t->sector_cost * count;
 }
 
-void tma_cycle(core *c, ls_cycle now)
+static inline void make_requests(core *c, ls_cycle now)
 {
     tma *t = &c->async->tma;
     while (t->head != t->tail) {
@@ -382,11 +382,17 @@ void tma_cycle(core *c, ls_cycle now)
     }
 }
 
-ls_cycle tma_next(const core *c, ls_cycle now)
+static inline ls_cycle next_cycle(const core *c, ls_cycle now)
 {
     const tma *t = &c->async->tma;
     if (t->head == t->tail || is_full(c) || c->ldst.network_waiting)
         return LS_CYCLE_MAX; /* tma_reply() and the network's event look again */
     ls_cycle ready = t->ops[t->order[t->head % TMA_OPS]].ready, rate = t->rate_free >> TMA_ONE_SHIFT;
     return later(later(ready, rate), now + 1);
+}
+
+ls_cycle tma_cycle(core *c, ls_cycle now)
+{
+    make_requests(c, now);
+    return next_cycle(c, now);
 }

@@ -84,7 +84,8 @@ static bool joins_last(line_requests *r, uint64_t line, uint32_t sectors)
 }
 
 /* The next requests of a copy, up to the next write of a part of a sector. */
-static void next_lines(const transfers *from_record, tma_op *op, const request_limit *limit, line_requests *out)
+static void next_lines(const transfers *from_record, tma_op *op, const request_limit *limit,
+                       line_requests *out)
 {
     const uint32_t parts = op->kind == LS_BULK_STORE ? SECTOR_BYTES - 1 : 0;
     while (op->index < op->count) {
@@ -159,7 +160,8 @@ typedef struct burst {
     ls_sector_message message; /* of a request for a line: all but the place and the sectors */
     request_limit limit;       /* of those that are still to be made */
     uint32_t sectors;          /* of those that were made */
-    uint32_t near_first, near_count, far_shift; /* channels of the core's half of L2; others move by far_shift into it */
+    uint32_t near_first, near_count,
+        far_shift; /* channels of the core's half of L2; others move by far_shift into it */
 } burst;
 
 static burst burst_begin(const core *c, uint32_t index, ls_sector_kind kind)
@@ -212,7 +214,7 @@ static void queue_lines(core *c, const burst *b, const line_requests *requests, 
 
 /* Requests of a burst for lines, into their links. If a link has no room, they wait for the core's cycle: the queue has room for
  * a burst. */
-static __attribute__((noinline)) void enter_lines(core *c, burst *b, tma_op *op, const transfers *from_record)
+static inline void enter_lines(core *c, burst *b, tma_op *op, const transfers *from_record)
 {
     line_requests requests = { .count = 0 };
     next_requests(from_record, op, &b->limit, &requests);
@@ -245,6 +247,15 @@ static void queue_request(core *c, burst *b, tma_op *op, const transfers *from_r
     b->sectors++;
 }
 
+/* Apart, so that the common way saves no registers for it. */
+static __attribute__((noinline)) void queue_requests(core *c, burst *b, tma_op *op,
+                                                     const transfers *from_record, bool lines)
+{
+    for (; b->limit.burst > 0 && op->index < op->count && b->sectors <= b->limit.most && tma_has_room(c);
+         b->limit.burst--)
+        queue_request(c, b, op, from_record, lines);
+}
+
 uint32_t tma_send_requests(core *c, uint32_t index)
 {
     tma_op *op = &c->async->tma.ops[index];
@@ -254,8 +265,7 @@ uint32_t tma_send_requests(core *c, uint32_t index)
     burst b = burst_begin(c, index, kind);
     if (lines && may_enter(c))
         enter_lines(c, &b, op, &from_record);
-    for (; b.limit.burst > 0 && op->index < op->count && b.sectors <= b.limit.most && tma_has_room(c);
-         b.limit.burst--)
-        queue_request(c, &b, op, &from_record, lines);
+    if (LS_UNLIKELY(b.limit.burst > 0 && op->index < op->count))
+        queue_requests(c, &b, op, &from_record, lines);
     return b.sectors;
 }
