@@ -159,12 +159,12 @@ static inline uint32_t queue_in_turn(const bank_channel *c)
     return LS_UNLIKELY(c->apart) && (c->draining || c->waiting[0] == 0);
 }
 
-/* The first part in front is gone; at most one joins in a cycle. */
-static inline void next_in_front(bank_channel *c, bank_request *r)
+/* Parts of the first request in front are gone, the last of them in cycle `joined`; at most one joins in a cycle. */
+static inline void next_in_front(bank_channel *c, bank_request *r, uint32_t parts, ls_cycle joined)
 {
-    ls_cycle joined = c->front_at;
-    c->seen_parts -= c->seen_parts != 0;
-    if (--r->in_front != 0) {
+    c->seen_parts -= c->seen_parts < parts ? c->seen_parts : parts;
+    r->in_front = (uint8_t)(r->in_front - parts);
+    if (r->in_front != 0) {
         uint8_t step = r->steps[r->parts - r->in_front - 1];
         r->enter += step;
         r->span = (uint16_t)(r->span - step);
@@ -187,8 +187,15 @@ void bank_join(bank_channel *c, ls_cycle t)
             c->front_at = LS_CYCLE_MAX; /* until a bank takes a request */
             return;
         }
-        bank_queue_add(c, kind, request);
-        next_in_front(c, r);
+        /* All at once, if they have come in time and there is room. */
+        uint32_t parts = 1;
+        ls_cycle joined = c->front_at;
+        if (joined == r->enter && joined + r->span <= t && c->waiting[kind] + r->in_front <= c->limit[kind]) {
+            parts = r->in_front;
+            joined += r->span;
+        }
+        bank_queue_add(c, kind, request, parts);
+        next_in_front(c, r, parts, joined);
     } while (c->front_at <= t);
 }
 
@@ -226,7 +233,7 @@ static inline bool serve_at_once(bank_channel *c, ls_cycle t)
         return false;
     if (c->waiting[0] >= c->n.queue_peak)
         c->n.queue_peak = c->waiting[0] + 1;
-    next_in_front(c, r);
+    next_in_front(c, r, 1, t);
     serve(c, b, request, t);
     return true;
 }

@@ -132,10 +132,12 @@ static void put_row_back(bank_channel *c, bank_rows *rows)
     rows->first = BANK_NONE;
 }
 
-void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
+void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request, uint32_t parts)
 {
     bank_request *r = &c->requests[request];
-    c->waiting[kind]++;
+    bool queued = r->waiting != 0; /* then no other request has joined since the part before */
+    c->waiting[kind] += parts;
+    r->waiting = (uint8_t)(r->waiting + parts);
     if (LS_UNLIKELY(kind != 0) && c->waiting[1] >= c->write_high)
         c->draining = true;
     if (c->waiting[0] + c->waiting[1] > c->n.queue_peak)
@@ -144,7 +146,7 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
         arrived_add(c, kind, request);
         return;
     }
-    if (r->waiting++ != 0) /* no other request has joined since the part before */
+    if (queued)
         return;
     bank *b = &c->banks[r->bank];
     bank_rows *rows = &b->rows[kind];
@@ -166,7 +168,7 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
     insert_row(c, rows, request, rows->order.newest);
 }
 
-uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b, ls_cycle t)
+uint32_t bank_queue_take_any(bank_channel *c, uint32_t kind, bank *b, ls_cycle t)
 {
     c->waiting[kind]--;
     if (LS_UNLIKELY(kind != 0) && c->waiting[1] < c->write_low)

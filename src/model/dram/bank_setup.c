@@ -295,7 +295,7 @@ static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_er
         c->banks[i].group = c->spec->group_bits == BANK_GROUP_LOW ? i % groups : i / (banks / groups);
     }
     c->request_pool = INDEX_POOL_NEW;
-    c->next = c->front_at = c->settle_at = LS_CYCLE_MAX;
+    c->next = c->front_at = c->look_at = LS_CYCLE_MAX;
     ls_event_init(&c->wake, bank_wake, c);
     if (bank_queue_init(c, err) != LS_OK)
         return ls_error_prefix(err, "%s", c->name);
