@@ -201,14 +201,25 @@ static inline ls_cycle look_before_answer(const bank_channel *c)
     return out <= visible(c, c->next, c->writes_coming != 0) ? out : c->look_at;
 }
 
-/* With reads in the return queue, or on their way into it, there is a look in every cycle. */
-static __attribute__((noinline)) ls_cycle wake_returning(bank_channel *c, ls_cycle now)
+/* A wake at every look. With reads in the return queue, or on their way into it, that is in every cycle. */
+static ls_cycle wake_and_look(bank_channel *c, ls_cycle now)
 {
     bank_advance(c, now - 1);
     answer_read(c, now);
     empty_pipe(c, now);
-    look(c, now);
-    return c->look_at;
+    c->look_head = c->pipe_head;
+    return c->look_at = next_look(c, now);
+}
+
+/* A wake at every answer. */
+static ls_cycle wake_and_answer(bank_channel *c, ls_cycle now)
+{
+    ls_cycle at = next_answer(c);
+    if (at == LS_CYCLE_MAX) {
+        look(c, now);
+        at = next_answer(c);
+    }
+    return at == LS_CYCLE_MAX ? look_before_answer(c) : at;
 }
 
 /* The commands of this very cycle may wait for the next call: their effects are not visible before. */
@@ -218,17 +229,11 @@ void bank_wake(void *self, ls_cycle now)
     ls_cycle at;
     c->awake = true;
     leave_unseen(c, now);
-    if (LS_LIKELY(answer_now(c, now))) {
-        at = next_answer(c);
-        if (at == LS_CYCLE_MAX) {
-            look(c, now);
-            at = next_answer(c);
-        }
-        if (at == LS_CYCLE_MAX)
-            at = look_before_answer(c);
-    } else {
-        at = wake_returning(c, now);
-    }
+    /* When the queue may be full, many ask whether it is, and would have to settle. */
+    if (c->count < c->limit[0] && answer_now(c, now))
+        at = wake_and_answer(c, now);
+    else
+        at = wake_and_look(c, now);
     c->awake = false;
     if (at != LS_CYCLE_MAX)
         ls_schedule(c->region, &c->wake, at - now);
@@ -317,7 +322,8 @@ static uint32_t may_have_joined(bank_channel *c)
 static bool ready_when_full(bank_channel *c, uint32_t kind)
 {
     ls_cycle now = ls_region_now(c->region);
-    settle(c, now + 1);
+    if (c->look_at <= now)
+        settle(c, now + 1);
     if (c->count >= c->capacity)
         return false;
     if (c->count < c->limit[kind] || c->waiting[kind] + may_have_joined(c) < c->limit[kind])
