@@ -1,5 +1,6 @@
 /* dram_rig.h: a rig for the tests of DRAM models: a channel alone with a driver that pushes requests at given
- * cycles and logs the times of the answers. All of it runs on one clock of 1 GHz. */
+ * cycles and logs the times of the answers. All of it runs on one clock of 1 GHz. The driver has a region of its own, so that
+ * its pushes come after all that the channel does in the same cycle. */
 #ifndef TESTS_MODEL_DRAM_RIG_H
 #define TESTS_MODEL_DRAM_RIG_H
 
@@ -34,7 +35,7 @@ typedef bool (*rig_room_fn)(const void *self, ls_cycle now);
 
 typedef struct rig_driver {
     ls_port dram;
-    ls_region *region;
+    ls_region *region, *channel_region;
     ls_event event;
     rig_request *requests;
     size_t count, next;
@@ -49,7 +50,7 @@ static inline bool rig_ready(void *self, uint32_t token)
 {
     rig_driver *d = self;
     (void)token;
-    return d->room == NULL || d->room(d->room_self, ls_region_now(d->region));
+    return d->room == NULL || d->room(d->room_self, ls_region_now(d->channel_region));
 }
 
 static inline void rig_done(void *self, uint32_t token, bool write)
@@ -59,7 +60,7 @@ static inline void rig_done(void *self, uint32_t token, bool write)
     rig_request *r = &d->requests[token + d->requests[token].taken - 1];
     assert_int_equal(r->write, write);
     assert_true(r->done == LS_CYCLE_MAX); /* once */
-    r->done = ls_region_now(d->region);
+    r->done = ls_region_now(d->channel_region);
 }
 
 static const ls_dram_reply_ops rig_reply_ops = { .ready = rig_ready, .done = rig_done };
@@ -154,8 +155,9 @@ static inline ls_dram_counters rig_run_model(const char *model, const void *spec
     assert_int_equal(ls_clock_init(&clock, ls_ratio_make(RIG_HZ, 1), NULL), LS_OK);
     assert_int_equal(ls_engine_create(1, &engine, NULL), LS_OK);
     assert_int_equal(ls_domain_create(engine, "channel", clock, &domain, NULL), LS_OK);
-    ls_region *region = ls_domain_region(domain, 0);
-    if (ls_block_create(region, "dram", type, spec, &dram, &err) != LS_OK)
+    ls_region *region = NULL, *channel_region = ls_domain_region(domain, 0);
+    assert_int_equal(ls_domain_add_region(domain, clock, &region, NULL), LS_OK);
+    if (ls_block_create(channel_region, "dram", type, spec, &dram, &err) != LS_OK)
         fail_msg("%s", err.what);
     assert_int_equal(ls_block_create(region, "driver", &rig_driver_type, NULL, &block, NULL), LS_OK);
     assert_int_equal(ls_block_connect(block, "dram", dram, "dram", NULL), LS_OK);
@@ -165,6 +167,7 @@ static inline ls_dram_counters rig_run_model(const char *model, const void *spec
     driver.dram = d->dram;
     *d = driver;
     d->region = region;
+    d->channel_region = channel_region;
     d->requests = requests;
     d->count = count;
     for (size_t i = 0; i < count; i++)

@@ -105,13 +105,36 @@ static inline void leave_unseen(bank_channel *c, ls_cycle now)
     }
 }
 
+/* Answers what comes out of the pipe in this cycle, if the return queue is empty; false: it will not be. */
+static inline bool answer_now(bank_channel *c, ls_cycle now)
+{
+    if (LS_UNLIKELY(c->return_head != c->return_tail))
+        return false;
+    for (; c->pipe_head != c->pipe_tail; c->pipe_head++) {
+        const bank_data *data = &c->pipe[c->pipe_head & c->ring_mask];
+        if (out_of_pipe(c, data) != now)
+            return true;
+        if (!data->write && LS_UNLIKELY(!has_room(c, data->token)))
+            return false;
+        finish(c, data, now);
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ looks
+ *
+ * The commands up to a cycle are decided when something leaves the channel, one cycle before it. That is a look.
+ * Counters and a full queue show how far the commands have been run. So there is a look whenever something leaves the pipe,
+ * and when the first effect of a command could be visible, and not at any other time. Mostly nobody can tell whether it takes
+ * place. Then it is skipped: the next one that does does the same. settle() makes up for those that were skipped. */
+
 /* The first cycle in which effects of commands from cycle `from` on can be visible. */
 static inline ls_cycle visible(const bank_channel *c, ls_cycle from, bool write)
 {
     return from + c->lag[write];
 }
 
-/* When data comes out or a command's effect could be seen. */
+/* The look after that of cycle `now`. */
 static inline ls_cycle next_look(const bank_channel *c, ls_cycle now)
 {
     if (LS_UNLIKELY(c->return_head != c->return_tail))
@@ -119,51 +142,32 @@ static inline ls_cycle next_look(const bank_channel *c, ls_cycle now)
     ls_cycle at = LS_CYCLE_MAX;
     if (c->next != LS_CYCLE_MAX)
         at = visible(c, c->next, c->writes_coming != 0);
-    if (c->pipe_head != c->pipe_tail) {
-        ls_cycle out = out_of_pipe(c, &c->pipe[c->pipe_head & c->ring_mask]);
+    if (c->look_head != c->pipe_tail) {
+        ls_cycle out = out_of_pipe(c, &c->pipe[c->look_head & c->ring_mask]);
         at = out < at ? out : at;
     }
     return at;
 }
 
-/* When the outside sees something next. If only parts come out before an answer, and there is room for each, it is that answer:
- * the room stays until then. */
-static inline ls_cycle next_answer(const bank_channel *c)
-{
-    uint32_t i = c->pipe_head, token = 0;
-    if (i == c->pipe_tail || !c->pipe[i & c->ring_mask].more || c->return_head != c->return_tail)
-        return c->settle_at;
-    ls_cycle unknown = c->next != LS_CYCLE_MAX ? visible(c, c->next, c->writes_coming != 0) : LS_CYCLE_MAX;
-    for (bool room = false; i != c->pipe_tail; i++) {
-        const bank_data *data = &c->pipe[i & c->ring_mask];
-        ls_cycle out = out_of_pipe(c, data);
-        if (out > unknown)
-            break;
-        if (!data->more)
-            return out;
-        room = (room && data->token == token) || has_room(c, data->token);
-        if (!room)
-            break;
-        token = data->token;
-    }
-    return c->settle_at;
-}
-
-/* The commands of this very cycle may wait for the next call: their effects are not visible before. */
+/* The look of this cycle, and with it all that were skipped. */
 static inline void look(bank_channel *c, ls_cycle now)
 {
     bank_advance(c, now - 1);
-    leave_unseen(c, now);
-    answer_read(c, now);
-    empty_pipe(c, now);
-    c->settle_at = next_look(c, now);
+    c->look_head = c->pipe_head;
+    c->look_at = next_look(c, now);
 }
 
-/* Does all that has happened before cycle `to`, and that bank_wake() would do later at once. */
+/* The looks before cycle `to`, one by one. What they have seen is still in the ring of the pipe: nothing has entered it. */
 static void settle(bank_channel *c, ls_cycle to)
 {
-    while (c->settle_at < to)
-        look(c, c->settle_at);
+    while (c->look_at < to) {
+        ls_cycle at = c->look_at;
+        bank_advance(c, at - 1);
+        while (c->look_head != c->pipe_tail && out_of_pipe(c, &c->pipe[c->look_head & c->ring_mask]) <= at)
+            c->look_head++;
+        c->look_at = next_look(c, at);
+    }
+    leave_unseen(c, to);
 }
 
 void bank_settle(void *self, ls_cycle end)
@@ -171,13 +175,66 @@ void bank_settle(void *self, ls_cycle end)
     settle(self, end);
 }
 
+/* The first data in the pipe that the outside sees when it comes out: an answer, or a part for which there is no room. Room that
+ * is there stays until the next answer. LS_CYCLE_MAX: there is none. */
+static inline ls_cycle next_answer(const bank_channel *c)
+{
+    uint32_t token = 0;
+    bool room = false;
+    for (uint32_t i = c->pipe_head; i != c->pipe_tail; i++) {
+        const bank_data *data = &c->pipe[i & c->ring_mask];
+        if (data->more)
+            room = (room && data->token == token) || has_room(c, data->token);
+        if (!data->more || !room)
+            return out_of_pipe(c, data);
+        token = data->token;
+    }
+    return LS_CYCLE_MAX;
+}
+
+/* The last look that is sure to come before an answer does that is not in the pipe yet. */
+static inline ls_cycle look_before_answer(const bank_channel *c)
+{
+    if (c->pipe_head == c->pipe_tail || c->next == LS_CYCLE_MAX)
+        return c->look_at;
+    ls_cycle out = out_of_pipe(c, &c->pipe[(c->pipe_tail - 1) & c->ring_mask]);
+    return out <= visible(c, c->next, c->writes_coming != 0) ? out : c->look_at;
+}
+
+/* A wake at every look. With reads in the return queue, or on their way into it, that is in every cycle. */
+static ls_cycle wake_and_look(bank_channel *c, ls_cycle now)
+{
+    bank_advance(c, now - 1);
+    answer_read(c, now);
+    empty_pipe(c, now);
+    c->look_head = c->pipe_head;
+    return c->look_at = next_look(c, now);
+}
+
+/* A wake at every answer. */
+static ls_cycle wake_and_answer(bank_channel *c, ls_cycle now)
+{
+    ls_cycle at = next_answer(c);
+    if (at == LS_CYCLE_MAX) {
+        look(c, now);
+        at = next_answer(c);
+    }
+    return at == LS_CYCLE_MAX ? look_before_answer(c) : at;
+}
+
+/* The commands of this very cycle may wait for the next call: their effects are not visible before. */
 void bank_wake(void *self, ls_cycle now)
 {
     bank_channel *c = self;
+    ls_cycle at;
     c->awake = true;
-    look(c, now);
+    leave_unseen(c, now);
+    /* When the queue may be full, many ask whether it is, and would have to settle. */
+    if (c->count < c->limit[0] && answer_now(c, now))
+        at = wake_and_answer(c, now);
+    else
+        at = wake_and_look(c, now);
     c->awake = false;
-    ls_cycle at = next_answer(c);
     if (at != LS_CYCLE_MAX)
         ls_schedule(c->region, &c->wake, at - now);
 }
@@ -225,13 +282,19 @@ static inline ls_cycle enter_front(bank_channel *c, ls_cycle now)
     return c->front_last;
 }
 
-/* Nothing can come out of the pipe before what is in it: without a look at `settle_at`, none is needed at all. */
-static void wake_by(bank_channel *c, ls_cycle at)
+static void look_by(bank_channel *c, ls_cycle at, ls_cycle now)
 {
-    if (c->awake || c->settle_at <= at)
+    if (c->awake)
         return;
-    c->settle_at = at;
-    ls_cancel(&c->wake);
+    settle(c, now + 1);
+    if (c->look_at <= at)
+        return;
+    c->look_at = at;
+    if (ls_event_scheduled(&c->wake)) {
+        if (c->wake.cycle <= at)
+            return;
+        ls_cancel(&c->wake);
+    }
     ls_schedule_at(c->region, &c->wake, at);
 }
 
@@ -243,9 +306,9 @@ static uint32_t may_have_joined(bank_channel *c)
     for (; c->front_seen != c->front_tail; c->front_seen++) {
         const bank_request *r = &c->requests[c->front[c->front_seen & c->ring_mask]];
         ls_cycle enter = r->enter;
-        if (enter + r->span > c->settle_at) {
+        if (enter + r->span > c->look_at) {
             uint32_t parts = 0;
-            for (uint32_t part = r->parts - r->in_front; enter <= c->settle_at; parts++)
+            for (uint32_t part = r->parts - r->in_front; enter <= c->look_at; parts++)
                 enter += r->steps[part++];
             return c->seen_parts + parts;
         }
@@ -259,7 +322,8 @@ static uint32_t may_have_joined(bank_channel *c)
 static bool ready_when_full(bank_channel *c, uint32_t kind)
 {
     ls_cycle now = ls_region_now(c->region);
-    settle(c, now + 1);
+    if (c->look_at <= now)
+        settle(c, now + 1);
     if (c->count >= c->capacity)
         return false;
     if (c->count < c->limit[kind] || c->waiting[kind] + may_have_joined(c) < c->limit[kind])
@@ -303,7 +367,7 @@ static bank_request *push_request(bank_channel *c, const ls_dram_request *reques
     if (first)
         c->next = r->enter;
     if (first || r->write)
-        wake_by(c, visible(c, r->enter, r->write));
+        look_by(c, visible(c, r->enter, r->write), now);
     return r;
 }
 

@@ -137,7 +137,7 @@ typedef struct bank_channel {
     bank_request *requests;
     uint32_t *front; /* ring of requests */
     uint32_t front_head, front_tail, ring_mask;
-    uint32_t front_seen; /* those before it may have joined until settle_at; */
+    uint32_t front_seen; /* those before it may have joined until look_at; */
     uint32_t seen_parts; /* parts of these, still in front */
     index_pool request_pool;
     uint32_t writes_coming; /* requests to write whose last command has not been sent */
@@ -154,9 +154,9 @@ typedef struct bank_channel {
     ls_domain *domain;
     ls_event wake; /* at the next cycle in which the outside sees something */
     bool awake;
-    ls_cycle
-        settle_at;   /* the next cycle in which something leaves the channel, or might; LS_CYCLE_MAX: none */
-    uint32_t lag[2]; /* cycles until a command can be seen from outside: a read's; a write's, if less */
+    uint32_t look_head; /* what was in the pipe at the last look begins here */
+    ls_cycle look_at;   /* of the first look since then, which may have been skipped; LS_CYCLE_MAX: none */
+    uint32_t lag[2];    /* cycles until a command can be seen from outside: a read's; a write's, if less */
     uint32_t count, capacity; /* requests inside */
     ls_cycle active_since;    /* active_cycles are counted up to here */
     bank_data *returns;       /* ring */
@@ -165,6 +165,8 @@ typedef struct bank_channel {
     uint64_t front_latency;
     ls_ratio front_ratio; /* front clock / DRAM clock */
     uint32_t parts_max;   /* of a request */
+    bool plain;           /* FR-FCFS without a queue for writes, and a bus each for rows and columns */
+    bool runs;            /* and the columns of a request may be sent in one go */
     uint32_t hash, bank_bits;
     const bank_spec *spec;
     const char *name;
@@ -179,10 +181,39 @@ typedef struct bank_channel {
 } bank_channel;
 
 /* bank_queue.c */
+/* A request joins it, or a part of it: the first one of those that wait, and the others stay with it. */
 void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request);
-/* The next request of a bank that has one; it leaves the queue. A plug-in's scheduler may choose one of another free
- * bank. `t`: the present cycle. */
-uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b, ls_cycle t);
+static inline void bank_queue_count(bank_channel *c, uint32_t kind)
+{
+    c->waiting[kind]++;
+    if (c->waiting[0] + c->waiting[1] > c->n.queue_peak)
+        c->n.queue_peak = c->waiting[0] + c->waiting[1];
+}
+/* The first request of the row that the bank serves, or a part of it, leaves. */
+static inline uint32_t bank_queue_take_first(bank_channel *c, uint32_t kind, bank *b)
+{
+    bank_rows *rows = &b->rows[kind];
+    uint32_t request = rows->first;
+    if (--c->requests[request].waiting == 0) {
+        rows->first = c->requests[request].next;
+        if (rows->first == BANK_NONE && rows->order.oldest == BANK_NONE)
+            c->queued[kind] &= ~b->bit;
+    }
+    return request;
+}
+/* The next request of a bank that has one; it, or a part of it, leaves the queue. A plug-in's scheduler may choose one of
+ * another free bank. `t`: the present cycle. */
+uint32_t bank_queue_take_any(bank_channel *c, uint32_t kind, bank *b, ls_cycle t);
+/* The same. Mostly the bank goes on with a row. */
+static inline uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b, ls_cycle t)
+{
+    bank_rows *rows = &b->rows[kind];
+    if (kind != 0 || rows->first == BANK_NONE || rows->served >= c->cap)
+        return bank_queue_take_any(c, kind, b, t);
+    c->waiting[0]--;
+    rows->served += rows->order.oldest != BANK_NONE;
+    return bank_queue_take_first(c, 0, b);
+}
 /* The plug-in's scheduler that the spec names. */
 ls_status bank_queue_init(bank_channel *c, ls_error *err);
 

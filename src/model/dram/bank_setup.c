@@ -219,6 +219,9 @@ static ls_status apply_spec(bank_channel *c, dram_timing *timing, ls_error *err)
         .wtp = (uint32_t)(t.wl + burst + t.wr),
     };
     c->bus = spec->command_bus;
+    c->plain = c->bus == BANK_BUS_DUAL && !c->apart && !c->in_order;
+    c->runs = c->plain && c->parts_max > 1 && c->cap == UINT32_MAX && c->times.rtpl >= c->times.ccdl &&
+              c->times.ccdl * BANK_PARTS_MAX < BANK_WHEEL;
     c->hash = spec->hash;
     c->bank_mask = (uint32_t)t.banks - 1;
     c->bank_bits = (uint32_t)__builtin_ctzll(t.banks);
@@ -295,7 +298,7 @@ static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_er
         c->banks[i].group = c->spec->group_bits == BANK_GROUP_LOW ? i % groups : i / (banks / groups);
     }
     c->request_pool = INDEX_POOL_NEW;
-    c->next = c->front_at = c->settle_at = LS_CYCLE_MAX;
+    c->next = c->front_at = c->look_at = LS_CYCLE_MAX;
     ls_event_init(&c->wake, bank_wake, c);
     if (bank_queue_init(c, err) != LS_OK)
         return ls_error_prefix(err, "%s", c->name);
