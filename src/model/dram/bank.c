@@ -306,6 +306,8 @@ static uint32_t may_have_joined(bank_channel *c)
     for (; c->front_seen != c->front_tail; c->front_seen++) {
         const bank_request *r = &c->requests[c->front[c->front_seen & c->ring_mask]];
         ls_cycle enter = r->enter;
+        if (enter > c->look_at)
+            break;
         if (enter + r->span > c->look_at) {
             uint32_t parts = 0;
             for (uint32_t part = r->parts - r->in_front; enter <= c->look_at; parts++)
@@ -322,11 +324,14 @@ static uint32_t may_have_joined(bank_channel *c)
 static bool ready_when_full(bank_channel *c, uint32_t kind)
 {
     ls_cycle now = ls_region_now(c->region);
-    if (c->look_at <= now)
+    if (LS_UNLIKELY(c->look_at <= now)) {
         settle(c, now + 1);
+        if (c->count < c->limit[kind] && c->count < c->capacity)
+            return true;
+    }
     if (c->count >= c->capacity)
         return false;
-    if (c->count < c->limit[kind] || c->waiting[kind] + may_have_joined(c) < c->limit[kind])
+    if (c->waiting[kind] + may_have_joined(c) < c->limit[kind])
         return true;
     bank_advance(c, now);
     if (c->front_at <= now)
