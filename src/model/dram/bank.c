@@ -123,10 +123,10 @@ static inline bool answer_now(bank_channel *c, ls_cycle now)
 
 /* ------------------------------------------------------------------------------------------------ looks
  *
- * The commands up to a cycle are decided when something leaves the channel, one cycle before it. That is a look.
- * Counters and a full queue show how far the commands have been run. So there is a look whenever something leaves the pipe,
- * and when the first effect of a command could be visible, and not at any other time. Mostly nobody can tell whether it takes
- * place. Then it is skipped: the next one that does does the same. settle() makes up for those that were skipped. */
+ * A look runs the commands of all cycles before its own. There is one whenever something leaves the pipe, and when the first
+ * effect of a command could be visible. Counters and a full queue show up to which look the commands have been run. While
+ * neither is read, a look is skipped if all that leaves until the next answer is known: a later look does its work, too.
+ * settle() makes up for skipped looks before somebody reads. */
 
 /* The first cycle in which effects of commands from cycle `from` on can be visible. */
 static inline ls_cycle visible(const bank_channel *c, ls_cycle from, bool write)
@@ -282,6 +282,7 @@ static inline ls_cycle enter_front(bank_channel *c, ls_cycle now)
     return c->front_last;
 }
 
+/* The next look is in cycle `at`, if not before; so is the next wake. */
 static void look_by(bank_channel *c, ls_cycle at, ls_cycle now)
 {
     if (c->awake)
