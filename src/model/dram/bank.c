@@ -322,7 +322,7 @@ static uint32_t may_have_joined(bank_channel *c)
 
 /* True if the queue has room now. Often that is known without running the commands up to now: the requests
  * that waited at the last run, plus all that may have joined until the next wake, are few enough. */
-static bool ready_when_full(bank_channel *c, uint32_t kind)
+static __attribute__((noinline)) bool has_place_when_full(bank_channel *c, uint32_t kind)
 {
     ls_cycle now = ls_region_now(c->region);
     if (LS_UNLIKELY(c->look_at <= now)) {
@@ -340,11 +340,15 @@ static bool ready_when_full(bank_channel *c, uint32_t kind)
     return c->waiting[kind] < c->limit[kind];
 }
 
+static inline bool has_place(bank_channel *c, bool write)
+{
+    uint32_t kind = c->apart && write;
+    return (c->count < c->limit[kind] && c->count < c->capacity) || has_place_when_full(c, kind);
+}
+
 static bool bank_ready(void *self, bool write)
 {
-    bank_channel *c = self;
-    uint32_t kind = c->apart && write;
-    return (c->count < c->limit[kind] && c->count < c->capacity) || ready_when_full(c, kind);
+    return has_place(self, write);
 }
 
 static bank_request *push_request(bank_channel *c, const ls_dram_request *request, ls_cycle now)
@@ -404,11 +408,11 @@ static uint32_t bank_push_several(void *self, const ls_dram_request *request, ui
 {
     bank_channel *c = self;
     uint32_t most = count < c->parts_max ? count : c->parts_max;
-    if (!bank_ready(c, false))
+    if (!has_place(c, false))
         return 0;
     ls_cycle now = ls_region_now(c->region);
     bank_request *r = push_request(c, request, now);
-    while (r->parts < most && bank_ready(c, false))
+    while (r->parts < most && has_place(c, false))
         push_part(c, r, now);
     return r->parts;
 }
