@@ -123,10 +123,10 @@ static inline bool answer_now(bank_channel *c, ls_cycle now)
 
 /* ------------------------------------------------------------------------------------------------ looks
  *
- * The commands up to a cycle are decided when something leaves the channel, one cycle before it. That is a look.
- * Counters and a full queue show how far the commands have been run. So there is a look whenever something leaves the pipe,
- * and when the first effect of a command could be visible, and not at any other time. Mostly nobody can tell whether it takes
- * place. Then it is skipped: the next one that does does the same. settle() makes up for those that were skipped. */
+ * A look runs the commands of all cycles before its own. There is one whenever something leaves the pipe, and when the first
+ * effect of a command could be visible. Counters and a full queue show up to which look the commands have been run. While
+ * neither is read, a look is skipped if all that leaves until the next answer is known: a later look does its work, too.
+ * settle() makes up for skipped looks before somebody reads. */
 
 /* The first cycle in which effects of commands from cycle `from` on can be visible. */
 static inline ls_cycle visible(const bank_channel *c, ls_cycle from, bool write)
@@ -282,6 +282,7 @@ static inline ls_cycle enter_front(bank_channel *c, ls_cycle now)
     return c->front_last;
 }
 
+/* The next look is in cycle `at`, if not before; so is the next wake. */
 static void look_by(bank_channel *c, ls_cycle at, ls_cycle now)
 {
     if (c->awake)
@@ -306,6 +307,8 @@ static uint32_t may_have_joined(bank_channel *c)
     for (; c->front_seen != c->front_tail; c->front_seen++) {
         const bank_request *r = &c->requests[c->front[c->front_seen & c->ring_mask]];
         ls_cycle enter = r->enter;
+        if (enter > c->look_at)
+            break;
         if (enter + r->span > c->look_at) {
             uint32_t parts = 0;
             for (uint32_t part = r->parts - r->in_front; enter <= c->look_at; parts++)
@@ -319,14 +322,17 @@ static uint32_t may_have_joined(bank_channel *c)
 
 /* True if the queue has room now. Often that is known without running the commands up to now: the requests
  * that waited at the last run, plus all that may have joined until the next wake, are few enough. */
-static bool ready_when_full(bank_channel *c, uint32_t kind)
+static __attribute__((noinline)) bool has_place_when_full(bank_channel *c, uint32_t kind)
 {
     ls_cycle now = ls_region_now(c->region);
-    if (c->look_at <= now)
+    if (LS_UNLIKELY(c->look_at <= now)) {
         settle(c, now + 1);
+        if (c->count < c->limit[kind] && c->count < c->capacity)
+            return true;
+    }
     if (c->count >= c->capacity)
         return false;
-    if (c->count < c->limit[kind] || c->waiting[kind] + may_have_joined(c) < c->limit[kind])
+    if (c->waiting[kind] + may_have_joined(c) < c->limit[kind])
         return true;
     bank_advance(c, now);
     if (c->front_at <= now)
@@ -334,11 +340,15 @@ static bool ready_when_full(bank_channel *c, uint32_t kind)
     return c->waiting[kind] < c->limit[kind];
 }
 
+static inline bool has_place(bank_channel *c, bool write)
+{
+    uint32_t kind = c->apart && write;
+    return (c->count < c->limit[kind] && c->count < c->capacity) || has_place_when_full(c, kind);
+}
+
 static bool bank_ready(void *self, bool write)
 {
-    bank_channel *c = self;
-    uint32_t kind = c->apart && write;
-    return (c->count < c->limit[kind] && c->count < c->capacity) || ready_when_full(c, kind);
+    return has_place(self, write);
 }
 
 static bank_request *push_request(bank_channel *c, const ls_dram_request *request, ls_cycle now)
@@ -398,11 +408,11 @@ static uint32_t bank_push_several(void *self, const ls_dram_request *request, ui
 {
     bank_channel *c = self;
     uint32_t most = count < c->parts_max ? count : c->parts_max;
-    if (!bank_ready(c, false))
+    if (!has_place(c, false))
         return 0;
     ls_cycle now = ls_region_now(c->region);
     bank_request *r = push_request(c, request, now);
-    while (r->parts < most && bank_ready(c, false))
+    while (r->parts < most && has_place(c, false))
         push_part(c, r, now);
     return r->parts;
 }

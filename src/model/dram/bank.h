@@ -3,7 +3,7 @@
  *   bank_setup.c    keys of the platform file -> numbers; the block
  *   bank_queue.c    requests that wait for their bank: FCFS, FR-FCFS with or without a cap, or as a plug-in says
  *   bank_command.c  the banks and the command bus: which command leaves in which cycle
- *   bank.c          arrivals, the data pipe, answers, when to wake
+ *   bank.c          the data pipe, answers, when to look and to wake; arrivals
  *
  * A request passes the front (a fixed delay), the queue and the slot of its bank (one request per bank is
  * being served). Then come its commands, the data pipe (cl or wl cycles), and for a read the return queue.
@@ -11,7 +11,7 @@
  * The command side is lazy: bank_advance() runs its cycles up to the present only when the outcome can be
  * visible. That is when data of a command could have come out, or when a caller checks for room. It jumps from
  * one cycle with a command to the next. Every rule is a time from which on something is allowed, so its
- * decisions are the same as with every cycle. */
+ * decisions are the same as with every cycle. Columns of one request that nothing can come between are decided at once. */
 #ifndef MODEL_DRAM_BANK_H
 #define MODEL_DRAM_BANK_H
 

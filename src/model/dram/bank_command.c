@@ -198,7 +198,7 @@ static inline void join_parts(bank_channel *c, ls_cycle t)
 
 void bank_join(bank_channel *c, ls_cycle t)
 {
-    while (c->front_at <= t) {
+    do {
         uint32_t request = c->front[c->front_head & c->ring_mask];
         bank_request *r = &c->requests[request];
         uint32_t kind = c->apart && r->write;
@@ -208,7 +208,7 @@ void bank_join(bank_channel *c, ls_cycle t)
         }
         bank_queue_add(c, kind, request);
         next_in_front(c, r);
-    }
+    } while (c->front_at <= t);
 }
 
 MADE_TWICE void join(bank_channel *c, ls_cycle t, bool plain)
@@ -345,15 +345,17 @@ static inline void hold_after_write(bank_channel *c, bank *b, bank_group *g, ls_
     b->at[BANK_PRECHARGE] = later(b->at[BANK_PRECHARGE], t + c->times.wtp);
 }
 
-/* The data of a request, or of a part of it. */
-static inline void enter_pipe(bank_channel *c, bank_request *r)
+/* The data of a request, or of a part of it; true if more of it has to be sent. */
+static inline bool enter_pipe(bank_channel *c, bank_request *r)
 {
+    bool more = --r->unsent != 0;
     bank_data *data = &c->pipe[c->pipe_tail++ & c->ring_mask];
     data->due = c->pipe_last;
     data->pushed = r->pushed;
     data->token = r->token;
     data->write = r->write;
-    data->more = --r->unsent != 0;
+    data->more = more;
+    return more;
 }
 
 /* Data enters the pipe after the data in it. After the last atom of the request the bank is free. */
@@ -380,11 +382,12 @@ static inline void send_column(bank_channel *c, bank *b, ls_cycle t)
         wait_until(c, b, g->at[BANK_WRITE], t);
         return;
     }
-    enter_pipe(c, r);
+    bool more = enter_pipe(c, r);
     c->writes_coming -= r->write;
     c->busy &= ~b->bit;
-    r->atoms = 1; /* of the next part */
-    if (r->unsent == 0)
+    if (more)
+        r->atoms = 1;
+    else
         index_pool_give(&c->request_pool, INDEX_LINKS(c->requests, next), b->request);
 }
 
@@ -426,7 +429,7 @@ MADE_TWICE bank *send_commands(bank_channel *c, ls_cycle t, bool plain)
         columns |= c->ripe[BANK_WRITE];
     if (t >= c->at[BANK_ACTIVATE])
         rows |= c->ripe[BANK_ACTIVATE];
-    if (LS_UNLIKELY(c->pipe_last + c->pipe_held >= t + c->pipe_depth))
+    if (columns != 0 && LS_UNLIKELY(c->pipe_last + c->pipe_held >= t + c->pipe_depth))
         columns = 0; /* the return queue has been full for so long that the pipe is, too */
     if ((columns | rows) == 0)
         return NULL;
@@ -534,7 +537,7 @@ static inline column_run run_columns(bank_channel *c, bank *b, ls_cycle t, uint3
         at += c->times.ccdl;
         c->pipe_last += c->times.ccdl;
         dram_tap(c->tap, c->region, at, LS_DRAM_ATOM_BYTES);
-        enter_pipe(c, r);
+        (void)enter_pipe(c, r);
     }
     c->n.reads += columns;
     c->n.busy_cycles += columns * c->times.burst;
