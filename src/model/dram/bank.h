@@ -3,6 +3,7 @@
  *   bank_setup.c    keys of the platform file -> numbers; the block
  *   bank_queue.c    requests that wait for their bank: FCFS, FR-FCFS with or without a cap, or as a plug-in says
  *   bank_command.c  the banks and the command bus: which command leaves in which cycle
+ *   bank_wheel.h    its banks that wait for their time
  *   bank.c          the data pipe, answers, when to look and to wake; arrivals
  *
  * A request passes the front (a fixed delay), the queue and the slot of its bank (one request per bank is
