@@ -73,6 +73,9 @@ typedef struct ls_block_type {
     ls_status (*init)(ls_block *block, void *state, const void *spec, ls_error *err); /* all may be NULL */
     void (*fini)(void *state);
     ls_wait_fn waits;
+    /* Before counters are read: all cycles before `end` have run, and the state must show them. For blocks that do work later
+     * than it happens, where nothing else of the machine can tell. NULL: the state always shows them. */
+    void (*settle)(void *state, ls_cycle end);
 
     /* Every field of the state (state.h). Without it a machine with this block cannot be saved; a type without
      * state needs none. */

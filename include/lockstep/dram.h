@@ -32,12 +32,16 @@ typedef struct ls_dram_ops {
     /* Takes it; only when ready. It reaches the channel at the next edge of the DRAM clock. The block wakes
      * itself up. */
     void (*push)(void *self, const ls_dram_request *request);
+    /* Takes up to `count` reads of one atom of the row of `request`, which have its token, as if they were pushed one by
+     * one. They are answered once, with the last that was taken. Returns how many were taken; 0: none has room.
+     * NULL: the model takes them one by one. */
+    uint32_t (*push_several)(void *self, const ls_dram_request *request, uint32_t count);
 } ls_dram_ops;
 
 /* Used port. */
 typedef struct ls_dram_reply_ops {
     /* True if there is room for the data of this read. Called before each; if not, call again in the next DRAM
-     * cycle. The answer to a write needs no room. */
+     * cycle. The answer to a write needs no room. Nothing but done() takes room away. */
     bool (*ready)(void *self, uint32_t token);
     /* The data of a read is here, or a write is done. Called from the DRAM clock's region. */
     void (*done)(void *self, uint32_t token, bool write);

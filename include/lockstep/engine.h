@@ -25,6 +25,7 @@
 #include "lockstep/random.h"
 #include "lockstep/time.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -71,11 +72,26 @@ LS_API const ls_clock *ls_region_clock(const ls_region *region);
 LS_API ls_cycle ls_region_now(ls_region *region);
 LS_API ls_time ls_region_time(ls_region *region);
 
+/* Every domain begins with this. */
+typedef struct ls_domain_tally {
+    int64_t pending;
+    uint64_t progress;
+} ls_domain_tally;
+
 /* Pending work that no event shows (a resident warp, a queued request). A run that comes to rest with work
  * pending is a deadlock; one without is complete. delta may be negative; the sum never is. */
-LS_API void ls_domain_pending(ls_domain *domain, int64_t delta);
+static inline void ls_domain_pending(ls_domain *domain, int64_t delta)
+{
+    ls_domain_tally *tally = (ls_domain_tally *)domain;
+    tally->pending += delta;
+    assert(tally->pending >= 0);
+}
+
 /* Says that real work was done; the watchdog watches this. Deliveries count by themselves. */
-LS_API void ls_domain_progress(ls_domain *domain);
+static inline void ls_domain_progress(ls_domain *domain)
+{
+    ((ls_domain_tally *)domain)->progress++;
+}
 /* Ends the whole run one stop delay from now: every domain runs exactly its cycles before that time,
  * independent of windows, threads and groups. */
 LS_API void ls_domain_stop(ls_domain *domain);

@@ -54,10 +54,11 @@ typedef struct ls_sector_message {
 /* The value of `slice` for a number below 4096. */
 #define LS_SECTOR_SLICE(number) ((uint16_t)((number)&0xfffu))
 
-/* How many of four bits are set: one operation for hosts on which a population count is a call. */
+/* How many of four bits are set: a table for hosts on which a population count is a call. */
 static inline uint32_t ls_sector_bits(uint32_t sectors)
 {
-    return (uint32_t)(UINT64_C(0x4332322132212110) >> sectors * 4) & 0xfu;
+    static const uint8_t bits[16] = { 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4 };
+    return bits[sectors];
 }
 
 /* How many sectors a message is for. */

@@ -10,7 +10,7 @@
 #define LS_VERSION_PATCH 0
 #define LS_VERSION_STRING "0.2.0"
 
-#define LS_ABI_VERSION 10u
+#define LS_ABI_VERSION 11u
 
 /* Marks exported names of the library and the lockstep command; all others stay hidden. */
 #define LS_API __attribute__((visibility("default")))

@@ -134,17 +134,6 @@ ls_time ls_region_time(ls_region *region)
     return ls_clock_time(&region->clock, ls_region_now(region));
 }
 
-void ls_domain_pending(ls_domain *domain, int64_t delta)
-{
-    domain->pending += delta;
-    assert(domain->pending >= 0);
-}
-
-void ls_domain_progress(ls_domain *domain)
-{
-    domain->progress++;
-}
-
 void ls_domain_stop(ls_domain *domain)
 {
     const ls_region *current = domain->current != NULL ? domain->current : domain->regions[0];
@@ -190,54 +179,6 @@ ls_time engine_last_cycle(const ls_engine *engine)
     return last;
 }
 
-/* Notes when a region is next in turn. */
-static inline void note_turn(ls_region *region, ls_cycle cycle)
-{
-    if (cycle == region->next_cycle)
-        return;
-    region->next_cycle = cycle;
-    region->next_fs = cycle == LS_CYCLE_MAX ? LS_TIME_MAX : clock_time(&region->clock, cycle);
-}
-
-/* Several clocks: always the region with the earliest edge, the first created among equals. It goes on as
- * long as it stays the earliest. Returns when the first of them has work after the window. */
-static ls_time run_regions(ls_domain *domain, const ls_cycle *limits, ls_time end)
-{
-    ls_region **regions = domain->regions;
-    uint32_t count = domain->region_count;
-    for (uint32_t i = 0; i < count; i++)
-        note_turn(regions[i], wheel_next(regions[i]));
-    for (;;) {
-        ls_region *first = regions[0], *second = regions[1];
-        if (second->next_fs < first->next_fs) {
-            first = regions[1];
-            second = regions[0];
-        }
-        for (uint32_t i = 2; i < count; i++) {
-            if (regions[i]->next_fs < first->next_fs) {
-                second = first;
-                first = regions[i];
-            } else if (regions[i]->next_fs < second->next_fs) {
-                second = regions[i];
-            }
-        }
-        if (first->next_fs >= end)
-            return first->next_fs;
-        ls_cycle limit = limits[first->clock_id];
-        if (second->next_fs < end) {
-            ls_cycle until = clock_cycle_at(&first->clock, second->next_fs);
-            until += first->index < second->index && clock_time(&first->clock, until) == second->next_fs;
-            limit = until < limit ? until : limit;
-        }
-        domain->current = first;
-        note_turn(first, region_run_in_turn(first, first->next_cycle, limit));
-        if (domain->touched)
-            for (uint32_t i = 0; i < count; i++)
-                if (regions[i] != first)
-                    note_turn(regions[i], wheel_next(regions[i]));
-    }
-}
-
 void domain_run_window(ls_domain *domain)
 {
     ls_engine *engine = domain->engine;
@@ -268,7 +209,7 @@ void domain_run_window(ls_domain *domain)
             domain->regions[i]->window = domain->window;
             cycles -= domain->regions[i]->cycles_run;
         }
-        engine->next_time[domain->place] = run_regions(domain, group->limits, group->window_end);
+        engine->next_time[domain->place] = regions_run(domain, group->window_end);
         domain->sent_min = LS_TIME_MAX;
         for (uint32_t i = 0; i < domain->region_count; i++) {
             const ls_region *region = domain->regions[i];

@@ -5,49 +5,50 @@
  * oldest slots are free: one for each returned credit. A ring with a place per credit has the positions of the
  * messages. There are only as many slots as were ever needed at once: on most links far fewer than credits.
  *
- * Credits return in a ring of (cycle, count), which the sender reads when it needs some; it is not notified.
+ * Credits return in a ring of cycles, which the sender reads when it needs some; it is not notified.
  * Depending on the threads, it may or may not find credits that the receiver returns in the same window. That
  * makes no difference, because their cycle is after the window. A waiting sender that finds none looks again
  * in each window.
  *
  * A link between groups works the same way with meetings for windows, except that the mark for new messages is
  * one byte of the engine, which the planner reads between meetings. */
-#include "engine/state.h"
+#include "engine/wheel.h"
 
 #include <string.h>
 
-static inline slot_header *slot_at(const ls_link *link, uint64_t position)
-{
-    return link->slots[position & link->ring_mask];
-}
-
 /* ------------------------------------------------------------------------------------------ sender's half */
 
-static inline uint32_t credit_tail(const ls_link *link)
+static inline uint32_t released(const ls_link *link)
 {
-    return atomic_load_explicit(&link->credit_tail, memory_order_acquire);
+    return atomic_load_explicit(&link->released, memory_order_acquire);
+}
+
+/* Credits at hand. */
+static inline uint32_t credits(const ls_link *link)
+{
+    return link->credit_total - ((uint32_t)link->tail - link->home);
+}
+
+/* What `home` is when the credits that have come until now are collected. */
+static inline uint32_t home_at(const ls_link *link, ls_cycle now)
+{
+    uint32_t home = link->home, end = released(link);
+    while (home != end && link->credit_ring[home & link->ring_mask] <= now)
+        home++;
+    return home;
 }
 
 static void collect_credits(ls_link *link, ls_cycle now)
 {
-    uint32_t count = 0, head = link->credit_head, tail = credit_tail(link);
-    for (; head != tail; head++) {
-        const credit_entry *entry = &link->credit_ring[head & link->ring_mask];
-        if (entry->cycle > now)
-            break;
-        count += entry->count;
-    }
-    link->credit_head = head;
-    link->credits += count;
-    link->home += count;
-    hot_assert(link->credits <= link->credit_total);
+    link->home = home_at(link, now);
+    hot_assert(credits(link) <= link->credit_total);
 }
 
 static inline bool ready(ls_link *link, ls_cycle now)
 {
-    if (LS_UNLIKELY(link->credits == 0)) {
+    if (LS_UNLIKELY(credits(link) == 0)) {
         collect_credits(link, now);
-        if (link->credits == 0)
+        if (credits(link) == 0)
             return false;
     }
     return now >= link->wire_cycle;
@@ -63,11 +64,7 @@ uint32_t ls_link_credits(const ls_link *link)
 {
     /* Between runs everything that was given counts. */
     ls_cycle now = link->from->running ? link->from->now : LS_CYCLE_MAX;
-    uint32_t credits = link->credits;
-    for (uint32_t i = link->credit_head, tail = credit_tail(link); i != tail; i++)
-        if (link->credit_ring[i & link->ring_mask].cycle <= now)
-            credits += link->credit_ring[i & link->ring_mask].count;
-    return credits;
+    return link->credit_total - ((uint32_t)link->tail - home_at(link, now));
 }
 
 uint32_t ls_engine_link_count(const ls_engine *engine)
@@ -116,7 +113,7 @@ static COLD ls_cycle take_wire(ls_link *link, ls_cycle now, uint32_t wire_bytes)
     uint64_t flits =
         wire_bytes <= link->flit_bytes ? 1 : ((uint64_t)wire_bytes + link->flit_bytes - 1) / link->flit_bytes;
     if (link->even) {
-        link->wire_cycle = now + flits;
+        link->wire_cycle = now + flits * link->flit_cycles;
         return now + flits - 1;
     }
     uint64_t start = now * link->width_units;
@@ -126,12 +123,15 @@ static COLD ls_cycle take_wire(ls_link *link, ls_cycle now, uint32_t wire_bytes)
     return (link->wire_free - 1) / link->width_units;
 }
 
-/* The part that only some messages need: other clocks, hooks. */
-static COLD void *send_slow(ls_link *link, slot_header *slot)
+/* The part that only some messages need: several flits, other clocks, hooks. */
+static COLD void *send_slow(ls_link *link, arrival *slot, ls_cycle now)
 {
     ls_region *from = link->from;
+    ls_cycle arrives = take_wire(link, now, slot->wire_bytes) + link->latency_cycles;
+    from->sent_min = arrives < from->sent_min ? arrives : from->sent_min;
+    slot->cycle = arrives;
     if (!link->same_clock) {
-        ls_time time = ls_clock_time(&from->clock, slot->cycle);
+        ls_time time = ls_clock_time(&from->clock, arrives);
         slot->cycle = ls_clock_cycle_at(&link->to->clock, time);
         slot->early_fs = ls_clock_time(&link->to->clock, slot->cycle) - time;
     }
@@ -141,7 +141,7 @@ static COLD void *send_slow(ls_link *link, slot_header *slot)
                                       .time = ls_clock_time(&from->clock, from->now),
                                       .source = link->name,
                                       .value = { link->id, link->tail - 1, slot->wire_bytes } });
-    return (uint8_t *)slot + SLOT_HEADER_BYTES;
+    return slot + 1;
 }
 
 static COLD void stop_without_memory(ls_domain *domain)
@@ -171,53 +171,49 @@ static COLD bool add_slots(ls_link *link)
 
 /* Called when no slot is known to be free. NULL: nothing can be sent. More slots are made when few are free,
  * so that a busy link does not come here with every message. */
-static slot_header *find_slot(ls_link *link, ls_cycle now)
+static arrival *find_slot(ls_link *link, ls_cycle now)
 {
     if (link->fresh_count == 0) {
         collect_credits(link, now);
-        if (link->credits == 0)
+        if (credits(link) == 0)
             return NULL;
         if (link->home - link->reused > link->slot_count / 4 || link->slot_count == link->credit_total)
-            return slot_at(link, link->reused++);
+            return link_slot(link, link->reused++);
         if (!add_slots(link))
             return NULL;
     }
-    slot_header *slot = (slot_header *)(void *)link->fresh;
+    arrival *slot = (arrival *)(void *)link->fresh;
+    slot->order = link->id * 2;
     link->fresh += link->slot_bytes;
     link->fresh_count--;
     return slot;
 }
 
-/* The link is ready. */
-static inline void *send_in(ls_link *link, slot_header *slot, uint32_t wire_bytes, ls_cycle now)
+/* The link is ready. A slot keeps early_fs: on links between equal clocks it stays 0. */
+static inline void *send_in(ls_link *link, arrival *slot, uint32_t wire_bytes, ls_cycle now)
 {
     ls_region *from = link->from;
-    ls_cycle arrives = now + link->latency_cycles;
-    if (LS_LIKELY(link->even && wire_bytes <= link->flit_bytes))
-        link->wire_cycle = now + (link->width_units != 0);
-    else
-        arrives = take_wire(link, now, wire_bytes) + link->latency_cycles;
-    from->sent_min = arrives < from->sent_min ? arrives : from->sent_min;
-
-    link->slots[link->tail & link->ring_mask] = slot;
-    slot->cycle = arrives;
-    slot->early_fs = 0;
-    slot->wire_bytes = wire_bytes;
     uint64_t window = from->window;
-    link->credits--;
+    link->slots[link->tail & link->ring_mask] = slot;
     link->published_tail[window & 1] = ++link->tail;
+    slot->wire_bytes = wire_bytes;
     if (link->sent_window != window) {
         link->sent_window = window;
         mark_news(&link->to_mark[window & 1]);
     }
-    if (LS_UNLIKELY(link->special))
-        return send_slow(link, slot);
-    return (uint8_t *)slot + SLOT_HEADER_BYTES;
+    if (LS_UNLIKELY(wire_bytes >= link->quick_end))
+        return send_slow(link, slot, now);
+    ls_cycle arrives = now + link->latency_cycles;
+    if (arrives < from->sent_min)
+        from->sent_min = arrives;
+    link->wire_cycle = now + link->flit_cycles;
+    slot->cycle = arrives;
+    return slot + 1;
 }
 
 static __attribute__((noinline)) void *send_in_found(ls_link *link, uint32_t wire_bytes, ls_cycle now)
 {
-    slot_header *slot = find_slot(link, now);
+    arrival *slot = find_slot(link, now);
     return slot != NULL ? send_in(link, slot, wire_bytes, now) : NULL;
 }
 
@@ -229,7 +225,7 @@ void *ls_link_send(ls_link *link, uint32_t wire_bytes)
         return NULL;
     if (link->reused == link->home)
         return send_in_found(link, wire_bytes, now);
-    return send_in(link, slot_at(link, link->reused++), wire_bytes, now);
+    return send_in(link, link_slot(link, link->reused++), wire_bytes, now);
 }
 
 /* A run of many kernels begins many times with the same links and the same hooks. */
@@ -239,10 +235,8 @@ void links_prepare(ls_engine *engine)
     if (hooked == engine->links_hooked)
         return;
     engine->links_hooked = hooked;
-    for (size_t i = 0; i < engine->links.count; i++) {
-        ls_link *link = engine->links.at[i];
-        link->special = !link->same_clock || hooked;
-    }
+    for (size_t i = 0; i < engine->links.count; i++)
+        link_set_special(engine->links.at[i], hooked);
 }
 
 /* The sender's domain runs in the next window, even without other work, and calls arm_wake() again. Between
@@ -264,24 +258,30 @@ static void look_again(ls_link *link)
     atomic_store_explicit(&domain->engine->mail[domain->window & 1][domain->place], 1, memory_order_relaxed);
 }
 
+static void wake_at(ls_link *link, ls_cycle cycle)
+{
+    link->wake.cycle = cycle;
+    link->wake_queued = true;
+    wheel_add_arrival(link->from, &link->wake);
+}
+
 /* Puts the link into the sender's wheel for the first cycle in which it will be ready, if that is known. */
 static void arm_wake(ls_link *link)
 {
     ls_region *from = link->from;
-    if (link->wake.queued)
+    if (link->wake_queued)
         return;
     collect_credits(link, from->now);
     ls_cycle cycle = from->floor;
-    if (link->credits == 0) {
-        if (link->credit_head == credit_tail(link)) {
+    if (credits(link) == 0) {
+        if (link->home == released(link)) {
             look_again(link);
             return;
         }
-        ls_cycle home = link->credit_ring[link->credit_head & link->ring_mask].cycle;
+        ls_cycle home = link->credit_ring[link->home & link->ring_mask];
         cycle = home > cycle ? home : cycle;
     }
-    link->wake.cycle = link->wire_cycle > cycle ? link->wire_cycle : cycle;
-    wheel_add_arrival(from, &link->wake);
+    wake_at(link, link->wire_cycle > cycle ? link->wire_cycle : cycle);
 }
 
 /* Runs the oldest waiters later in this cycle if the link is ready, else in the first cycle in which it
@@ -349,80 +349,89 @@ void link_serve(void *self, ls_cycle now)
 
 /* ---------------------------------------------------------------------------------------- receiver's half */
 
-/* Messages before `seen` may be delivered. */
-static inline void show_messages(ls_link *link, uint64_t seen)
+/* Messages before `seen` may be delivered. The first that lies beyond the receiver's wheel waits in the heap, and all others
+ * behind it. */
+static COLD void show_with_far(ls_link *link, uint64_t seen)
 {
+    ls_region *to = link->to;
     link->seen = seen;
-    if (!link->delivery.queued && link->head != link->seen) {
-        const slot_header *slot = slot_at(link, link->head);
-        link->delivery.cycle = slot->cycle;
-        link->delivery.early_fs = slot->early_fs;
-        wheel_add_arrival(link->to, &link->delivery);
+    for (; !link->is_far && link->shown != seen; link->shown += !link->is_far) {
+        arrival *message = link_slot(link, link->shown);
+        if (message->cycle - to->now >= WHEEL_SIZE)
+            link->is_far = wheel_add_far(to, message);
+        else
+            bucket_add_arrival(to, message);
     }
 }
 
-static COLD void fire_deliver(ls_link *link, const slot_header *slot, ls_cycle now)
+/* The same for at least one new message. They come in the order of cycles. */
+static inline void show_messages(ls_link *link, uint64_t seen)
+{
+    ls_region *to = link->to;
+    if (LS_UNLIKELY(link->is_far || link_slot(link, seen - 1)->cycle - to->now >= WHEEL_SIZE)) {
+        show_with_far(link, seen);
+        return;
+    }
+    uint64_t shown = link->shown;
+    link->shown = seen;
+    do {
+        hot_assert(link_slot(link, shown)->cycle >= to->floor);
+        bucket_add_arrival(to, link_slot(link, shown));
+    } while (++shown != seen);
+}
+
+void link_come_near(ls_link *link)
+{
+    link->is_far = false;
+    show_with_far(link, link->seen);
+}
+
+COLD void link_fire_deliver(const ls_link *link, const arrival *message, ls_cycle now)
 {
     ls_hook_fire(link->engine, link->engine->hook_deliver,
                  &(ls_hook_args){ .domain = link->to->domain,
                                   .time = ls_clock_time(&link->to->clock, now),
                                   .source = link->name,
-                                  .value = { link->id, link->head - 1, slot->wire_bytes },
-                                  .data = (const uint8_t *)slot + SLOT_HEADER_BYTES });
+                                  .value = { link->id, link->head - 1, message->wire_bytes },
+                                  .data = message + 1 });
 }
 
-void link_deliver(ls_link *link, ls_cycle now)
+/* Several entries, between different clocks, or the first one of the link. */
+static COLD void release_slow(ls_link *link, uint32_t entries)
 {
     ls_region *to = link->to;
-    const slot_header *slot = slot_at(link, link->head);
-    ls_time early_fs = slot->early_fs;
-    for (;;) {
-        link->head++;
-        link->held++;
-        to->messages_in++;
-        if (LS_UNLIKELY(link->special && link->engine->hook_deliver->subscribers != 0))
-            fire_deliver(link, slot, now);
-        link->receive(link->receiver, link, (const uint8_t *)slot + SLOT_HEADER_BYTES, now);
-        if (link->head == link->seen)
-            return;
-        slot = slot_at(link, link->head);
-        if (slot->cycle != now || slot->early_fs != early_fs)
-            break;
+    if (entries == 0)
+        return;
+    ls_cycle cycle = to->now + link->credit_latency_cycles;
+    if (cycle < to->sent_min)
+        to->sent_min = cycle;
+    if (!link->same_clock)
+        cycle = ls_clock_cycle_at(&link->from->clock, ls_clock_time(&link->to->clock, cycle));
+    if (!link_make_credits(link)) {
+        stop_without_memory(to->domain);
+        return;
     }
-    link->delivery.cycle = slot->cycle;
-    link->delivery.early_fs = slot->early_fs;
-    wheel_add_arrival(to, &link->delivery);
+    uint32_t end = atomic_load_explicit(&link->released, memory_order_relaxed);
+    for (; entries != 0; entries--)
+        link->credit_ring[end++ & link->ring_mask] = cycle;
+    atomic_store_explicit(&link->released, end, memory_order_release);
 }
 
 void ls_link_release(ls_link *link, uint32_t entries)
 {
     ls_region *to = link->to;
-    hot_assert(to->running && entries <= link->held);
-    if (LS_UNLIKELY(entries == 0))
-        return; /* would take a place in the ring, which has one per credit */
-    link->held -= entries;
-    ls_cycle cycle = to->now + link->credit_latency_cycles;
-    to->sent_min = cycle < to->sent_min ? cycle : to->sent_min;
-    if (LS_UNLIKELY(!link->same_clock))
-        cycle = ls_clock_cycle_at(&link->from->clock, ls_clock_time(&link->to->clock, cycle));
-    uint32_t tail = atomic_load_explicit(&link->credit_tail, memory_order_relaxed);
-    /* One of this window does not count yet for the sender, so it may still grow. */
-    if (link->released_window == to->window) {
-        credit_entry *newest = &link->credit_ring[(tail - 1) & link->ring_mask];
-        if (newest->cycle == cycle) {
-            newest->count += entries;
-            return;
-        }
-    }
-    if (LS_UNLIKELY(link->credit_ring == NULL) && !link_make_credits(link)) {
-        stop_without_memory(to->domain);
+    ls_cycle *ring = link->credit_ring;
+    hot_assert(to->running && entries <= link_held(link));
+    if (LS_UNLIKELY(entries != 1 || !link->same_clock || ring == NULL)) {
+        release_slow(link, entries);
         return;
     }
-    link->released_window = to->window;
-    credit_entry *entry = &link->credit_ring[tail & link->ring_mask];
-    entry->cycle = cycle;
-    entry->count = entries;
-    atomic_store_explicit(&link->credit_tail, tail + 1, memory_order_release);
+    ls_cycle cycle = to->now + link->credit_latency_cycles;
+    if (cycle < to->sent_min)
+        to->sent_min = cycle;
+    uint32_t end = atomic_load_explicit(&link->released, memory_order_relaxed);
+    ring[end & link->ring_mask] = cycle;
+    atomic_store_explicit(&link->released, end + 1, memory_order_release);
 }
 
 /* -------------------------------------------------------------------------------------------- both halves */
@@ -468,7 +477,7 @@ static void note_work(const ls_domain *domain)
 void link_exchange_cross(ls_link *link)
 {
     if (!link->to->domain->group->is_away) {
-        show_messages(link, link->tail);
+        show_with_far(link, link->tail);
         note_work(link->to->domain);
     }
     if (!link->looks)
@@ -486,7 +495,7 @@ bool link_take_message(ls_link *link, const void *slot)
 {
     if (!link_make_slots(link))
         return false;
-    slot_header **at = &link->slots[link->tail & link->ring_mask];
+    arrival **at = &link->slots[link->tail & link->ring_mask];
     if (*at == NULL)
         *at = ls_domain_alloc(link->to->domain, link->slot_bytes);
     if (*at == NULL)
@@ -498,22 +507,22 @@ bool link_take_message(ls_link *link, const void *slot)
     return true;
 }
 
-bool link_take_credit(ls_link *link, const credit_entry *entry)
+bool link_take_credit(ls_link *link, ls_cycle cycle)
 {
     if (!link_make_credits(link))
         return false;
-    uint32_t tail = credit_tail(link);
-    link->credit_ring[tail & link->ring_mask] = *entry;
-    atomic_store_explicit(&link->credit_tail, tail + 1, memory_order_release);
+    uint32_t end = released(link);
+    link->credit_ring[end & link->ring_mask] = cycle;
+    atomic_store_explicit(&link->released, end + 1, memory_order_release);
     return true;
 }
 
 void link_resume(ls_link *link, ls_cycle wake_cycle)
 {
-    show_messages(link, link->tail);
+    link->shown = link->head;
+    show_with_far(link, link->tail);
     if (wake_cycle != LS_CYCLE_MAX) {
-        link->wake.cycle = wake_cycle;
-        wheel_add_arrival(link->from, &link->wake);
+        wake_at(link, wake_cycle);
     } else if (link->waiters != NULL) {
         arm_wake(link);
     }

@@ -103,6 +103,14 @@ static void set_width(ls_link *link, const ls_link_spec *spec)
         link->flit_bytes = UINT32_MAX;
         link->even = true;
     }
+    link->flit_cycles = spec->width_bytes != 0;
+}
+
+void link_set_special(ls_link *link, bool hooked)
+{
+    uint32_t flit_end = link->flit_bytes == UINT32_MAX ? UINT32_MAX : link->flit_bytes + 1;
+    link->special = !link->same_clock || hooked;
+    link->quick_end = link->even && !link->special ? flit_end : 0;
 }
 
 /* A machine has thousands of links, and their ends have few different names: the last one of a region is not copied
@@ -160,14 +168,13 @@ ls_status ls_link_create(ls_engine *engine, const ls_link_spec *spec, ls_link **
     link->credit_latency_cycles = times->credit_cycles;
     link->lookahead = times->lookahead;
     set_width(link, spec);
-    link->credits = link->credit_total = spec->credits;
+    link->credit_total = spec->credits;
     link->id = (uint32_t)engine->links.count;
     link->same_clock = times->same_clock;
-    link->special = !link->same_clock;
+    link_set_special(link, false);
     link->receive = spec->receive;
     link->receiver = spec->receiver;
-    link->delivery = (arrival){ .link = link, .order = link->id * 2, .kind = ARRIVAL_MESSAGE };
-    link->wake = (arrival){ .link = link, .order = link->id * 2 + 1, .kind = ARRIVAL_WAKE };
+    link->wake = (arrival){ .order = link->id * 2 + ARRIVAL_IS_WAKE };
     ls_event_init(&link->serve, link_serve, link);
     link->name = memcpy(link + 1, name, name_bytes);
     link->from_name = from_name;

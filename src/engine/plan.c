@@ -16,7 +16,7 @@ uint64_t plan_total_progress(const ls_engine *engine)
         const ls_domain *domain = engine->domains.at[i];
         if (domain->group->is_away)
             continue;
-        total += domain->progress;
+        total += domain->tally.progress;
         for (uint32_t r = 0; r < domain->region_count; r++)
             total += domain->regions[r]->messages_in;
     }
@@ -201,9 +201,19 @@ void plan_read_samplers(run *r)
     plan_set_horizon(r);
 }
 
+void plan_settle(const ls_engine *engine, ls_time present)
+{
+    for (size_t i = 0; i < engine->blocks.count; i++) {
+        const ls_block *block = engine->blocks.at[i];
+        if (block->type->settle != NULL && !block->region->domain->group->is_away)
+            block->type->settle(block->state, ls_clock_cycle_at(&block->region->clock, present));
+    }
+}
+
 /* Every cycle before the samplers' time has run, and the next is at `start`. */
 static bool take_samples(run *r, ls_time start)
 {
+    plan_settle(r->engine, r->sample_at);
     (void)ranks_gather_counters(r->engine, NULL); /* a failure ends the run at the next meeting */
     for (ls_run_sampler *s = r->options->sampler; s != NULL; s = s->also) {
         if (s->next > r->sample_at)

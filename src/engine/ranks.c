@@ -217,7 +217,7 @@ ls_status ranks_start(ls_engine *engine, ls_error *err)
     for (size_t i = 0; i < r->links.count && !r->started; i++) {
         rank_link *l = &r->links.at[i];
         l->packed = l->link->tail;
-        l->packed_back = atomic_load_explicit(&l->link->credit_tail, memory_order_relaxed);
+        l->packed_back = atomic_load_explicit(&l->link->released, memory_order_relaxed);
     }
     r->started = true;
     return LS_OK;
@@ -232,7 +232,7 @@ static void pack_messages(rank_state *r, rank_link *l)
         return;
     bytes_put(out, &piece, sizeof piece);
     for (; l->packed != link->tail; l->packed++)
-        bytes_put(out, link->slots[l->packed & link->ring_mask], link->slot_bytes);
+        save_put_message(link, l->packed, out);
     r->n.messages += piece.count;
 }
 
@@ -240,15 +240,13 @@ static void pack_credits(rank_state *r, rank_link *l)
 {
     const ls_link *link = l->link;
     bytes_out *out = &r->out[l->peer];
-    uint32_t tail = atomic_load_explicit(&link->credit_tail, memory_order_relaxed);
-    const rank_piece piece = { .link = link->id, .count = tail - l->packed_back, .is_credit = 1 };
+    uint32_t end = atomic_load_explicit(&link->released, memory_order_relaxed);
+    const rank_piece piece = { .link = link->id, .count = end - l->packed_back, .is_credit = 1 };
     if (piece.count == 0)
         return;
     bytes_put(out, &piece, sizeof piece);
-    for (; l->packed_back != tail; l->packed_back++) {
-        const credit_entry *entry = &link->credit_ring[l->packed_back & link->ring_mask];
-        bytes_put(out, &(credit_entry){ .cycle = entry->cycle, .count = entry->count }, sizeof *entry);
-    }
+    for (; l->packed_back != end; l->packed_back++)
+        bytes_put64(out, link->credit_ring[l->packed_back & link->ring_mask]);
     r->n.credits += piece.count;
 }
 
@@ -263,15 +261,14 @@ static bool take_piece(ls_engine *engine, uint32_t peer, bytes_in *in, bool *no_
     ls_link *link = engine->links.at[piece.link];
     const ls_region *other = piece.is_credit ? link->to : link->from;
     const ls_region *own = piece.is_credit ? link->from : link->to;
-    size_t bytes = piece.is_credit ? sizeof(credit_entry) : link->slot_bytes;
+    size_t bytes = piece.is_credit ? sizeof(ls_cycle) : link->slot_bytes;
     if (r->owner[other->domain->group->id] != peer || own->domain->group->is_away ||
         piece.count > link->credit_total || bytes * piece.count > (size_t)(in->end - in->at))
         return false;
     for (uint32_t i = 0; i < piece.count && !*no_memory; i++, in->at += bytes) {
-        credit_entry entry;
-        if (piece.is_credit)
-            memcpy(&entry, in->at, sizeof entry);
-        *no_memory = !(piece.is_credit ? link_take_credit(link, &entry) : link_take_message(link, in->at));
+        ls_cycle cycle;
+        memcpy(&cycle, in->at, sizeof cycle);
+        *no_memory = !(piece.is_credit ? link_take_credit(link, cycle) : link_take_message(link, in->at));
     }
     return true;
 }
@@ -435,7 +432,7 @@ void ranks_share_held(ls_engine *engine)
     rank_state *r = engine->ranks;
     for (size_t i = 0; r != NULL && i < r->links.count; i++) {
         const rank_link *l = &r->links.at[i];
-        const rank_held held = { l->link->id, l->link->held };
+        const rank_held held = { l->link->id, link_held(l->link) };
         if (!l->sends)
             bytes_put(&r->out[l->peer], &held, sizeof held);
     }
@@ -445,8 +442,10 @@ void ranks_share_held(ls_engine *engine)
         for (size_t k = 0; k + sizeof(rank_held) <= r->in[i].count; k += sizeof(rank_held)) {
             rank_held held;
             memcpy(&held, r->in[i].at + k, sizeof held);
-            if (held.link < engine->links.count && !engine->links.at[held.link]->from->domain->group->is_away)
-                engine->links.at[held.link]->held = held.held;
+            if (held.link >= engine->links.count || engine->links.at[held.link]->from->domain->group->is_away)
+                continue;
+            ls_link *link = engine->links.at[held.link];
+            link->head = atomic_load_explicit(&link->released, memory_order_relaxed) + held.held;
         }
 }
 

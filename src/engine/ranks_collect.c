@@ -24,34 +24,31 @@ static uint32_t owner_of(const collection *c, const ls_region *region)
 
 static ls_status put_sender(const collection *c, const ls_link *link, bytes_out *out, ls_error *err)
 {
-    uint32_t tail = atomic_load_explicit(&link->credit_tail, memory_order_relaxed);
-    const uint64_t head[] = { link->tail,        link->wire_cycle, link->wire_free,   link->credits,
-                              link->home,        link->reused,     link->credit_head, tail,
-                              link->wake.queued, link->wake.cycle };
+    uint32_t released = atomic_load_explicit(&link->released, memory_order_relaxed);
+    const uint64_t head[] = { link->tail, link->wire_cycle, link->wire_free,   link->home,
+                              released,   link->reused,     link->wake_queued, link->wake.cycle };
     bytes_put(out, head, sizeof head);
-    for (uint32_t i = link->credit_head; i != tail; i++)
-        bytes_put(out, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
+    for (uint32_t i = link->home; i != released; i++)
+        bytes_put64(out, link->credit_ring[i & link->ring_mask]);
     return save_waiters(link, &c->events, out, err);
 }
 
 static void get_sender(const collection *c, ls_link *link, bytes_in *in)
 {
-    uint64_t head[10];
+    uint64_t head[8];
     bytes_get(in, head, sizeof head);
     link->tail = head[0];
     link->wire_cycle = head[1];
     link->wire_free = head[2];
-    link->credits = (uint32_t)head[3];
-    link->home = (uint32_t)head[4];
+    link->home = (uint32_t)head[3];
+    uint32_t released = (uint32_t)head[4];
     link->reused = (uint32_t)head[5];
-    link->credit_head = (uint32_t)head[6];
-    uint32_t tail = (uint32_t)head[7];
-    atomic_store_explicit(&link->credit_tail, tail, memory_order_relaxed);
-    link->wake.queued = head[8] != 0;
-    link->wake.cycle = head[9];
-    in->failed |= tail - link->credit_head > link->credit_total || !link_make_credits(link);
-    for (uint32_t i = link->credit_head; i != tail && !in->failed; i++)
-        bytes_get(in, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
+    atomic_store_explicit(&link->released, released, memory_order_relaxed);
+    link->wake_queued = head[6] != 0;
+    link->wake.cycle = head[7];
+    in->failed |= released - link->home > link->credit_total || !link_make_credits(link);
+    for (uint32_t i = link->home; i != released && !in->failed; i++)
+        link->credit_ring[i & link->ring_mask] = bytes_get64(in);
     link->waiters = NULL;
     for (uint64_t i = 0, count = bytes_get64(in); i < count && !in->failed; i++) {
         ls_event *event = load_event(&c->events, in);
@@ -62,31 +59,31 @@ static void get_sender(const collection *c, ls_link *link, bytes_in *in)
 
 static void put_receiver(const ls_link *link, bytes_out *out)
 {
-    const uint64_t head[] = { link->head, link->held, link->tail - link->head };
+    const uint64_t head[] = { link->head, link->tail - link->head };
     bytes_put(out, head, sizeof head);
     for (uint64_t i = link->head; i != link->tail; i++)
-        bytes_put(out, link->slots[i & link->ring_mask], link->slot_bytes);
+        save_put_message(link, i, out);
 }
 
 /* The messages lie in their slots already if the sender is here. */
 static void get_receiver(const collection *c, ls_link *link, bytes_in *in)
 {
-    uint64_t head[3];
+    uint64_t head[2];
     bytes_get(in, head, sizeof head);
     link->head = head[0];
-    link->held = (uint32_t)head[1];
     bool is_here = owner_of(c, link->from) == 0;
-    in->failed |= head[2] > link->credit_total || (head[2] > 0 && !link_make_slots(link));
-    for (uint64_t i = 0; i < head[2] && !in->failed; i++) {
-        slot_header **at = &link->slots[(link->head + i) & link->ring_mask];
+    in->failed |= head[1] > link->credit_total || (head[1] > 0 && !link_make_slots(link));
+    for (uint64_t i = 0; i < head[1] && !in->failed; i++) {
+        arrival **at = &link->slots[(link->head + i) & link->ring_mask];
         if (*at == NULL)
             *at = ls_domain_alloc(link->to->domain, link->slot_bytes);
         in->failed = *at == NULL || (size_t)(in->end - in->at) < link->slot_bytes;
         if (in->failed)
             return;
-        if (!is_here)
-            memcpy(*at, in->at, link->slot_bytes);
-        in->at += link->slot_bytes;
+        if (is_here)
+            in->at += link->slot_bytes;
+        else
+            save_get_message(link, link->head + i, in);
     }
 }
 
@@ -100,8 +97,8 @@ static ls_status put_machine(const collection *c, bytes_out *out, ls_error *err)
         const ls_domain *domain = engine->domains.at[i];
         if (domain->group->is_away)
             continue;
-        bytes_put(out, &domain->pending, sizeof domain->pending);
-        bytes_put64(out, domain->progress);
+        bytes_put(out, &domain->tally.pending, sizeof domain->tally.pending);
+        bytes_put64(out, domain->tally.progress);
         bytes_put(out, &domain->random, sizeof domain->random);
         for (uint32_t r = 0; r < domain->region_count && status == LS_OK; r++)
             status = save_region(domain->regions[r], &c->events, out, err);
@@ -168,8 +165,8 @@ static ls_status get_machine(const collection *c, bytes_in *in, ls_error *err)
         ls_domain *domain = engine->domains.at[i];
         if (owner_of(c, domain->regions[0]) != c->rank)
             continue;
-        bytes_get(in, &domain->pending, sizeof domain->pending);
-        domain->progress = bytes_get64(in);
+        bytes_get(in, &domain->tally.pending, sizeof domain->tally.pending);
+        domain->tally.progress = bytes_get64(in);
         bytes_get(in, &domain->random, sizeof domain->random);
         for (uint32_t r = 0; r < domain->region_count && !in->failed && status == LS_OK; r++)
             status = load_region(domain->regions[r], &c->events, in, err);

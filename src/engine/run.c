@@ -96,6 +96,9 @@ ls_status engine_prepare(ls_engine *engine, ls_error *err)
     }
     if (!ok)
         return ls_fail(err, LS_ERR_NOMEM, "no memory for %zu domains", count);
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t r = 0; r < engine->domains.at[i]->region_count; r++)
+            engine->domains.at[i]->regions[r]->links = engine->links.at;
     for (size_t i = 0; i < engine->links.count; i++)
         link_set_marks(engine->links.at[i]);
     engine->started = true;
@@ -292,6 +295,7 @@ static ls_status run_piece(run *r, ls_run_result *result, ls_error *err)
                                  engine->domains.at[i]->failure);
                 failing = (uint32_t)i;
             }
+        plan_settle(engine, r->present);
         move_up(r);
     }
     uint64_t windows = result->windows;

@@ -100,6 +100,8 @@ void team_run(run *r, thread_pool *pool);
 
 /* plan.c. All return false when the run is finished, or plan_group() and plan_round() the meeting. */
 uint64_t plan_total_progress(const ls_engine *engine);
+/* All cycles before `present` have run: the counters of all blocks show them. */
+void plan_settle(const ls_engine *engine, ls_time present);
 void plan_set_horizon(run *r);
 /* The times that samplers have chosen, and the horizon from them. */
 void plan_read_samplers(run *r);

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define SAVE_MAGIC "LSSTATE"
-#define SAVE_VERSION 2u
+#define SAVE_VERSION 3u
 
 typedef struct save_header {
     char magic[8];
@@ -212,17 +212,25 @@ ls_status save_waiters(const ls_link *link, const save_events *events, bytes_out
     return LS_OK;
 }
 
+void save_put_message(const ls_link *link, uint64_t position, bytes_out *out)
+{
+    const arrival *message = link_slot(link, position);
+    arrival head = *message;
+    head.next = NULL;
+    bytes_put(out, &head, sizeof head);
+    bytes_put(out, message + 1, link->slot_bytes - sizeof head);
+}
+
 static ls_status save_link(const ls_link *link, const save_events *events, bytes_out *out, ls_error *err)
 {
-    uint32_t tail = atomic_load_explicit(&link->credit_tail, memory_order_relaxed);
-    uint64_t head[] = { link->tail,        link->head,    link->held,        link->wire_cycle,
-                        link->wire_free,   link->credits, link->home,        link->reused,
-                        link->credit_head, tail,          link->wake.queued, link->wake.cycle };
+    uint32_t released = atomic_load_explicit(&link->released, memory_order_relaxed);
+    uint64_t head[] = { link->tail, link->head,   link->wire_cycle,  link->wire_free, link->home,
+                        released,   link->reused, link->wake_queued, link->wake.cycle };
     bytes_put(out, head, sizeof head);
-    for (uint32_t i = link->credit_head; i != tail; i++)
-        bytes_put(out, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
+    for (uint32_t i = link->home; i != released; i++)
+        bytes_put64(out, link->credit_ring[i & link->ring_mask]);
     for (uint64_t i = link->head; i != link->tail; i++)
-        bytes_put(out, link->slots[i & link->ring_mask], link->slot_bytes);
+        save_put_message(link, i, out);
     return save_waiters(link, events, out, err);
 }
 
@@ -242,8 +250,8 @@ static ls_status save_body(const ls_engine *engine, const save_events *events, c
     bytes_put64(out, engine->window_index != 0);
     for (size_t i = 0; i < engine->domains.count && status == LS_OK; i++) {
         const ls_domain *domain = engine->domains.at[i];
-        bytes_put(out, &domain->pending, sizeof domain->pending);
-        bytes_put64(out, domain->progress);
+        bytes_put(out, &domain->tally.pending, sizeof domain->tally.pending);
+        bytes_put64(out, domain->tally.progress);
         bytes_put(out, &domain->random, sizeof domain->random);
         for (uint32_t r = 0; r < domain->region_count && status == LS_OK; r++)
             status = save_region(domain->regions[r], events, out, err);
@@ -327,6 +335,13 @@ ls_status load_region(ls_region *region, const save_events *events, bytes_in *in
     return LS_OK;
 }
 
+void save_get_message(const ls_link *link, uint64_t position, bytes_in *in)
+{
+    arrival *message = link_slot(link, position);
+    bytes_get(in, message, link->slot_bytes);
+    message->order = link->id * 2;
+}
+
 /* The messages under way, and room for as many as there are credits whose slots are known. */
 static ls_status load_messages(ls_link *link, bytes_in *in, ls_error *err)
 {
@@ -338,35 +353,35 @@ static ls_status load_messages(ls_link *link, bytes_in *in, ls_error *err)
     uint8_t *slots = ls_domain_alloc(link->from->domain, (size_t)count * link->slot_bytes);
     if (slots == NULL || !link_make_slots(link))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the messages of link '%s'", link->name);
-    for (uint32_t i = 0; i < count; i++)
-        link->slots[(link->reused + i) & link->ring_mask] =
-            (slot_header *)(void *)(slots + (size_t)i * link->slot_bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        arrival *slot = (arrival *)(void *)(slots + (size_t)i * link->slot_bytes);
+        slot->order = link->id * 2;
+        link->slots[(link->reused + i) & link->ring_mask] = slot;
+    }
     link->slot_count = count;
     link->fresh_count = 0;
     for (uint64_t i = link->head; i != link->tail; i++)
-        bytes_get(in, link->slots[i & link->ring_mask], link->slot_bytes);
+        save_get_message(link, i, in);
     return LS_OK;
 }
 
 static ls_status load_link(ls_link *link, const save_events *events, bytes_in *in, ls_error *err)
 {
-    uint64_t head[12];
+    uint64_t head[9];
     bytes_get(in, head, sizeof head);
     link->tail = head[0];
     link->head = head[1];
-    link->held = (uint32_t)head[2];
-    link->wire_cycle = head[3];
-    link->wire_free = head[4];
-    link->credits = (uint32_t)head[5];
-    link->home = (uint32_t)head[6];
-    link->reused = (uint32_t)head[7];
-    link->credit_head = (uint32_t)head[8];
-    atomic_store_explicit(&link->credit_tail, (uint32_t)head[9], memory_order_relaxed);
-    in->failed |= (uint32_t)head[9] - link->credit_head > link->credit_total;
+    link->wire_cycle = head[2];
+    link->wire_free = head[3];
+    link->home = (uint32_t)head[4];
+    uint32_t released = (uint32_t)head[5];
+    link->reused = (uint32_t)head[6];
+    atomic_store_explicit(&link->released, released, memory_order_relaxed);
+    in->failed |= released - link->home > link->credit_total;
     if (!link_make_credits(link))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the credits of link '%s'", link->name);
-    for (uint32_t i = link->credit_head; i != (uint32_t)head[9] && !in->failed; i++)
-        bytes_get(in, &link->credit_ring[i & link->ring_mask], sizeof *link->credit_ring);
+    for (uint32_t i = link->home; i != released && !in->failed; i++)
+        link->credit_ring[i & link->ring_mask] = bytes_get64(in);
     ls_status status = in->failed ? LS_OK : load_messages(link, in, err);
     for (uint64_t i = 0, count = bytes_get64(in); i < count && !in->failed && status == LS_OK; i++) {
         ls_event *event = load_event(events, in);
@@ -374,7 +389,7 @@ static ls_status load_link(ls_link *link, const save_events *events, bytes_in *i
             link_add_waiter(link, event);
     }
     if (!in->failed && status == LS_OK)
-        link_resume(link, head[10] != 0 ? head[11] : LS_CYCLE_MAX);
+        link_resume(link, head[7] != 0 ? head[8] : LS_CYCLE_MAX);
     return status;
 }
 
@@ -393,8 +408,8 @@ static ls_status load_body(ls_engine *engine, const save_events *events, const l
     engine->window_index = bytes_get64(in);
     for (size_t i = 0; i < engine->domains.count && status == LS_OK; i++) {
         ls_domain *domain = engine->domains.at[i];
-        bytes_get(in, &domain->pending, sizeof domain->pending);
-        domain->progress = bytes_get64(in);
+        bytes_get(in, &domain->tally.pending, sizeof domain->tally.pending);
+        domain->tally.progress = bytes_get64(in);
         bytes_get(in, &domain->random, sizeof domain->random);
         for (uint32_t r = 0; r < domain->region_count && status == LS_OK; r++)
             status = load_region(domain->regions[r], events, in, err);

@@ -23,6 +23,9 @@ ls_status save_region(const ls_region *region, const save_events *events, bytes_
 ls_status load_region(ls_region *region, const save_events *events, bytes_in *in, ls_error *err);
 ls_status save_waiters(const ls_link *link, const save_events *events, bytes_out *out, ls_error *err);
 ls_event *load_event(const save_events *events, bytes_in *in);
+/* A message on a link, with its arrival; put: its place in a bucket of this process is left out. */
+void save_put_message(const ls_link *link, uint64_t position, bytes_out *out);
+void save_get_message(const ls_link *link, uint64_t position, bytes_in *in);
 
 /* save_rows.c. Fails, naming the block, if its table is missing or does not cover its state. */
 ls_status rows_check(const ls_block *block, ls_error *err);

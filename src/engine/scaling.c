@@ -187,8 +187,8 @@ static void add_traffic(const ls_engine *engine, struct scaling_ranks *r)
         if (from == to)
             continue;
         r->bytes[from] += sent * link->slot_bytes;
-        r->bytes[to] += sent * sizeof(credit_entry);
-        r->all_bytes += sent * (link->slot_bytes + sizeof(credit_entry));
+        r->bytes[to] += sent * sizeof(ls_cycle);
+        r->all_bytes += sent * (link->slot_bytes + sizeof(ls_cycle));
     }
 }
 

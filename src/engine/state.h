@@ -39,27 +39,25 @@
 #define WHEEL_WORDS (WHEEL_SIZE / 64)
 _Static_assert(WHEEL_WORDS < 64, "one summary word covers the wheel");
 
+/* On one clock of a domain: 64 words of 64 bits, the range of one summary word. */
+#define TICKERS_MAX 4096u
+
 /* A window without links would never end: bound it, so that signals, stops and progress are seen. 10 us is
  * some ten thousand cycles. */
 #define WINDOW_MAX_FS UINT64_C(10000000000)
 
 /* ----------------------------------------------------------------------------------------------- region */
 
-typedef enum arrival_kind {
-    ARRIVAL_MESSAGE, /* the receiver's side: the oldest undelivered message of a link */
-    ARRIVAL_WAKE,    /* the sender's side: the link becomes ready and has waiters */
-} arrival_kind;
-
-/* A link's entry in a region's wheel. There is one per link and side, so arrivals need no pool. */
+/* An entry of a region's wheel: a message, whose slot begins with it, or the waiting senders of a link, which becomes
+ * ready. Neither needs a pool. */
 typedef struct arrival {
-    struct arrival *next;
-    ls_link *link;
-    ls_cycle cycle;
-    ls_time early_fs; /* how long before the edge of `cycle` it came: decides the order among clocks */
-    uint32_t order;   /* link id * 2 + kind */
-    arrival_kind kind;
-    bool queued;
+    ls_cycle cycle;       /* of the region's clock */
+    ls_time early_fs;     /* how long before the edge of `cycle` it comes: decides the order among clocks */
+    uint32_t wire_bytes;  /* of a message */
+    uint32_t order;       /* link id * 2; for waiting senders 1 more */
+    struct arrival *next; /* in its bucket */
 } arrival;
+#define ARRIVAL_IS_WAKE 1u /* bit of `order` */
 
 /* Lists by pointer, not those of base/list.h: events and arrivals are members of blocks and links, not elements of one
  * array, so that they have no index. */
@@ -73,7 +71,7 @@ typedef struct far_entry {
     ls_cycle cycle;
     uint64_t sequence; /* keeps the order of scheduling among equals */
     ls_event *event;   /* one of the two is set */
-    arrival *arrival;
+    arrival *arrival;  /* of a message: all later ones of its link wait behind it */
 } far_entry;
 
 /* The conversions of time.h without a call, for the windows' loop. */
@@ -109,11 +107,13 @@ struct ls_region {
     uint64_t window;   /* the index of the window being run; 0: none yet */
     uint64_t occupied[WHEEL_WORDS];
     uint64_t events_run, messages_in, ticks_run, cycles_run;
+    ls_link *const *links; /* of the engine, by id; set at the first run */
 
-    uint64_t *active; /* tickers with work */
+    uint64_t active[TICKERS_MAX / 64]; /* tickers with work, a bit each */
     uint32_t ticker_count, ticker_capacity;
     ls_ticker **tickers;
-    far_entry *far; /* binary heap by (cycle, sequence) */
+    ls_ticker *single; /* the only one; NULL: there are none or several */
+    far_entry *far;    /* binary heap by (cycle, sequence) */
     size_t far_capacity;
     uint64_t far_sequence;
 
@@ -132,21 +132,9 @@ struct ls_region {
 
 /* ------------------------------------------------------------------------------------------------- link */
 
-/* Before each payload of a link. */
-typedef struct slot_header {
-    ls_cycle cycle; /* of the receiver's clock */
-    ls_time early_fs;
-    uint32_t wire_bytes;
-    uint32_t unused;
-} slot_header;
+/* Before each payload of a link is its arrival. */
 #define SLOT_HEADER_BYTES 32
-_Static_assert(sizeof(slot_header) <= SLOT_HEADER_BYTES, "slot header");
-
-typedef struct credit_entry {
-    ls_cycle cycle; /* of the sender's clock, from which on they can be used */
-    uint32_t count;
-    uint32_t unused;
-} credit_entry;
+_Static_assert(sizeof(arrival) == SLOT_HEADER_BYTES, "slot header");
 
 /* Marks that the sender sets for the receiver's domain when the link has something new, seen one window
  * later. */
@@ -158,10 +146,14 @@ typedef struct end_mark {
 struct ls_link {
     /* Set once. */
     ls_region *from, *to;
-    slot_header **slots;       /* ring: where the messages are; NULL before the first one */
-    credit_entry *credit_ring; /* NULL before the first credit returns */
+    /* Rings, NULL until the first use: where the messages are; of each credit that returned, from which cycle of the sender's
+     * clock on it can be used. */
+    arrival **slots;
+    ls_cycle *credit_ring;
     uint32_t ring_mask, slot_bytes;
     uint32_t latency_cycles, credit_latency_cycles;
+    uint32_t quick_end;   /* messages of fewer bytes take one flit and have nothing special */
+    uint32_t flit_cycles; /* an even wire is busy for so long with a flit: 1, without a limit 0 */
     uint32_t width_units; /* wire units per cycle: width_bytes; 0: no limit */
     uint32_t flit_units;  /* wire units of one flit: flit_bytes * width_cycles */
     uint32_t flit_bytes;  /* UINT32_MAX without a limit: everything is one flit */
@@ -172,15 +164,13 @@ struct ls_link {
     ls_receive_fn receive;
     void *receiver;
 
-    /* Sender's half. Invariant: credits + those in credit_ring + held + undelivered messages ==
-     * credit_total. */
+    /* Sender's half. Invariant: home <= released <= head <= tail, and tail - home <= credit_total: messages of which the
+     * credits came home, were released, were delivered, were sent. Those of 32 bits wrap. */
     _Alignas(LS_CACHE_LINE) uint64_t tail; /* messages sent */
     ls_cycle wire_cycle;                   /* the first cycle in which the wire has room */
     uint64_t wire_free;    /* first free wire unit (unit u is in cycle u / width_units); not even */
     uint64_t sent_window;  /* the last window in which something was sent; 0: none yet */
-    uint32_t credits;      /* at hand */
-    uint32_t credit_head;  /* position in credit_ring: those before were taken */
-    uint32_t home, reused; /* messages whose slots came home, and that were used again */
+    uint32_t home, reused; /* messages whose credits and slots came home, and whose slots were used again */
     uint32_t slot_count;   /* slots that were made: up to credit_total */
     uint32_t fresh_count;  /* of them never used yet */
     uint8_t *fresh;
@@ -190,16 +180,16 @@ struct ls_link {
     ls_link *next_looking;      /* of the domain's */
     bool looks;                 /* is one of them */
     bool serving;               /* waiters are being run */
+    bool wake_queued;           /* is in the sender's wheel */
     ls_event serve;             /* runs waiters that came while the link was ready */
     arrival wake;
 
     /* Receiver's half. */
     _Alignas(LS_CACHE_LINE) uint64_t head; /* messages delivered */
-    uint64_t seen;                         /* messages visible */
-    uint64_t released_window;
-    _Atomic uint32_t credit_tail; /* position in credit_ring: the sender may look up to here at any time */
-    uint32_t held;                /* delivered and not yet released */
-    arrival delivery;
+    uint64_t shown;                        /* messages in the wheel or delivered */
+    uint64_t seen;             /* messages visible, while some of them are far; between groups always */
+    _Atomic uint32_t released; /* position in credit_ring: the sender may look up to here at any time */
+    bool is_far;               /* the first that is not shown waits beyond the wheel */
 
     ls_engine *engine;
     uint8_t *cross_news; /* NULL inside a group */
@@ -212,6 +202,7 @@ struct ls_link {
 /* ----------------------------------------------------------------------------------------------- domain */
 
 struct ls_domain {
+    ls_domain_tally tally; /* first: see lockstep/engine.h */
     ls_engine *engine;
     ls_group *group;
     uint32_t id, region_count;
@@ -224,13 +215,11 @@ struct ls_domain {
     LS_VEC(ls_link *) incoming;
     uint8_t *dirty[2]; /* by parity, one byte per incoming link: something new from it. Multiple of 8 bytes. */
     ls_link *looking;  /* outgoing links that look for credits in the next window */
-    int64_t pending;
-    uint64_t progress;
-    uint64_t window;            /* the last window that it ran in; 0: none yet */
-    uint64_t work;              /* cycles run in the last window it ran: the planner's estimate */
-    uint64_t host_ns;           /* of this window, while measuring */
-    ls_time sent_min;           /* earliest arrival of messages sent in the last window that it ran */
-    ls_time stop_time;          /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
+    uint64_t window;   /* the last window that it ran in; 0: none yet */
+    uint64_t work;     /* cycles run in the last window it ran: the planner's estimate */
+    uint64_t host_ns;  /* of this window, while measuring */
+    ls_time sent_min;  /* earliest arrival of messages sent in the last window that it ran */
+    ls_time stop_time; /* LS_TIME_MAX, or when ls_domain_stop() takes effect */
     const char *failure;        /* of ls_domain_fail(); NULL: none */
     struct ls_tap_log *tap_log; /* NULL: nobody listens to its blocks */
     ls_random random;
@@ -359,13 +348,10 @@ struct ls_engine {
 ls_status wheel_init(ls_region *region, ls_error *err);
 void wheel_fini(ls_region *region);
 void wheel_add_arrival(ls_region *region, arrival *a);
+bool wheel_add_far(ls_region *region, arrival *a); /* beyond the wheel; false: no memory */
 ls_cycle wheel_next(const ls_region *region); /* the next cycle with work; LS_CYCLE_MAX if there is none */
-/* Both return the region's next cycle. */
-ls_cycle region_run(ls_region *region, ls_cycle limit);
-/* Of several regions: from `cycle`, its next, on, until limit or until another region may have got or lost
- * work. */
-ls_cycle region_run_in_turn(ls_region *region, ls_cycle cycle, ls_cycle limit);
-void region_sync(ls_region *region); /* brings now and floor to the present of its domain */
+void wheel_move_far_in(ls_region *region);    /* from the heap, what the wheel reaches now */
+void region_sync(ls_region *region);          /* brings now and floor to the present of its domain */
 void region_move_up(ls_region *region, ls_time present); /* the same between runs: all before it is past */
 
 /* For saving and loading. The events in the order in which they will run, into `out` (NULL: only counts them). */
@@ -374,8 +360,14 @@ void wheel_clear(ls_region *region); /* unschedules every event of a machine tha
 void wheel_reset(ls_region *region); /* the same of a region that stands still on this rank, with arrivals */
 bool wheel_put(ls_region *region, ls_event *event, ls_cycle cycle); /* not before now; false: no memory */
 
+/* cycle.c */
+ls_cycle region_run(ls_region *region, ls_cycle limit); /* returns the region's next cycle */
+/* All regions of a domain, until `end`. Returns when they next have work. */
+ls_time regions_run(ls_domain *domain, ls_time end);
+
 /* link.c */
-void link_deliver(ls_link *link, ls_cycle now);
+void link_fire_deliver(const ls_link *link, const arrival *message, ls_cycle now); /* for hooks */
+void link_come_near(ls_link *link); /* the first message that is not shown has come into the wheel's reach */
 void link_wake(ls_link *link, ls_cycle now);
 void link_serve(void *self, ls_cycle now); /* the event that runs waiters */
 /* Make a ring of a link unless it has it; false when the host has no memory left. */
@@ -387,7 +379,7 @@ void link_exchange_cross(ls_link *link);
 /* Between ranks, before that: a message or a credit that the rank of the other end has sent. `slot` has
  * slot_bytes bytes. False: no memory. */
 bool link_take_message(ls_link *link, const void *slot);
-bool link_take_credit(ls_link *link, const credit_entry *entry);
+bool link_take_credit(ls_link *link, ls_cycle cycle);
 /* For loading. link_add_waiter(): one more event waits for the link. link_resume(), after the rest of the
  * link's state is set: puts its messages into the receiver's wheel. A waiting sender goes into its own wheel
  * at wake_cycle, or not, if that is LS_CYCLE_MAX. */
@@ -395,6 +387,16 @@ void link_add_waiter(ls_link *link, ls_event *event);
 void link_resume(ls_link *link, ls_cycle wake_cycle);
 void link_set_marks(ls_link *link);    /* once, when the marks of all domains have their places */
 void links_prepare(ls_engine *engine); /* before a run: hooks may have got subscribers */
+void link_set_special(ls_link *link, bool hooked);
+static inline arrival *link_slot(const ls_link *link, uint64_t position)
+{
+    return link->slots[position & link->ring_mask];
+}
+/* Buffer entries that the receiver has not released. */
+static inline uint32_t link_held(const ls_link *link)
+{
+    return (uint32_t)link->head - atomic_load_explicit(&link->released, memory_order_relaxed);
+}
 
 /* domain.c */
 ls_time engine_last_cycle(const ls_engine *engine); /* time of the last cycle run; the same for every window */

@@ -45,7 +45,7 @@ bool waits_any(const ls_engine *engine)
         if (engine->links.at[i]->waiters != NULL && !engine->links.at[i]->from->domain->group->is_away)
             return true;
     for (size_t i = 0; i < engine->domains.count; i++)
-        if (engine->domains.at[i]->pending > 0 && !engine->domains.at[i]->group->is_away)
+        if (engine->domains.at[i]->tally.pending > 0 && !engine->domains.at[i]->group->is_away)
             return true;
     return false;
 }
@@ -67,7 +67,7 @@ static void gather(const ls_engine *engine, ls_wait_sink *sink)
         uint32_t home = ls_link_credits(link);
         if (home == 0)
             snprintf(detail, sizeof detail, "link '%s': none of %u credits is home, the receiver holds %u",
-                     link->name, link->credit_total, link->held);
+                     link->name, link->credit_total, link_held(link));
         else
             snprintf(detail, sizeof detail, "link '%s': the wire is busy", link->name);
         ls_wait_report(sink, link->from_name, link->to_name, detail);
@@ -250,10 +250,10 @@ static void gather_domains(const ls_engine *engine, bool idle_too, ls_wait_sink 
     for (size_t i = 0; i < engine->domains.count; i++) {
         const ls_domain *domain = engine->domains.at[i];
         ls_time time = domain_next_time(domain);
-        if (domain->group->is_away || (!idle_too && domain->pending == 0 && time == LS_TIME_MAX))
+        if (domain->group->is_away || (!idle_too && domain->tally.pending == 0 && time == LS_TIME_MAX))
             continue;
         snprintf(detail, sizeof detail, "cycle %" PRIu64 ", pending %" PRId64 ", next work %s",
-                 domain->regions[0]->now, domain->pending,
+                 domain->regions[0]->now, domain->tally.pending,
                  time == LS_TIME_MAX ? "never" : format_time(time, next, sizeof next));
         lines->order = order_of(i);
         ls_wait_report(lines, domain->name, "", detail);

@@ -1,14 +1,12 @@
-/* wheel.c: the event wheel of a region, and the running of one cycle.
+/* wheel.c: the event wheel of a region.
  *
  * A ring of buckets, one per cycle, with a two-level bit map to find the next occupied one. Events beyond the
  * ring wait in a heap. They move into the ring before any event can be scheduled directly for their cycle, so
  * events always run in the order of scheduling. */
-#include "engine/state.h"
+#include "engine/wheel.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define WHEEL_MASK (WHEEL_SIZE - 1)
 
 ls_status wheel_init(ls_region *region, ls_error *err)
 {
@@ -24,21 +22,6 @@ void wheel_fini(ls_region *region)
 {
     free(region->far);
     free(region->tickers);
-    free(region->active);
-}
-
-/* i: the index of a bucket. */
-static inline void mark(ls_region *region, uint32_t i)
-{
-    region->occupied[i >> 6] |= UINT64_C(1) << (i & 63);
-    region->summary |= UINT64_C(1) << (i >> 6);
-}
-
-static inline void unmark(ls_region *region, uint32_t i)
-{
-    region->occupied[i >> 6] &= ~(UINT64_C(1) << (i & 63));
-    if (region->occupied[i >> 6] == 0)
-        region->summary &= ~(UINT64_C(1) << (i >> 6));
 }
 
 /* ------------------------------------------------------------------------------------------------- heap */
@@ -116,7 +99,7 @@ static inline void bucket_add_event(ls_region *region, ls_event *event, ls_cycle
     if (newest == NULL) {
         event->next = event;
         event->prev = event;
-        mark(region, i);
+        bucket_mark(region, i);
     } else {
         /* The order matters. Between the two stores to event stands a store that the compiler cannot move them
          * over. Otherwise it would join them through a vector register, which takes twice as many
@@ -129,44 +112,16 @@ static inline void bucket_add_event(ls_region *region, ls_event *event, ls_cycle
     }
 }
 
-static inline bool arrives_before(const arrival *a, const arrival *b)
+bool wheel_add_far(ls_region *region, arrival *a)
 {
-    return a->early_fs > b->early_fs || (a->early_fs == b->early_fs && a->order < b->order);
-}
-
-static inline void bucket_add_arrival(ls_region *region, arrival *a)
-{
-    uint32_t i = (uint32_t)a->cycle & WHEEL_MASK;
-    bucket *b = &region->wheel[i];
-    arrival *last = b->arrivals;
-    if (last == NULL) {
-        a->next = a;
-        b->arrivals = a;
-        mark(region, i);
-    } else if (arrives_before(last, a)) {
-        a->next = last->next;
-        last->next = a;
-        b->arrivals = a;
-    } else {
-        arrival *before = last;
-        while (arrives_before(before->next, a))
-            before = before->next;
-        a->next = before->next;
-        before->next = a;
-    }
-}
-
-static COLD void add_far_arrival(ls_region *region, arrival *a)
-{
-    a->queued = far_add(region, (far_entry){ .cycle = a->cycle, .arrival = a });
+    return far_add(region, (far_entry){ .cycle = a->cycle, .arrival = a });
 }
 
 void wheel_add_arrival(ls_region *region, arrival *a)
 {
-    hot_assert(!a->queued && (a->cycle >= region->floor || (region->running && a->cycle == region->now)));
-    a->queued = true;
+    hot_assert(a->cycle >= region->floor);
     if (LS_UNLIKELY(a->cycle - region->now >= WHEEL_SIZE))
-        add_far_arrival(region, a);
+        (void)wheel_add_far(region, a); /* without memory the run ends */
     else
         bucket_add_arrival(region, a);
 }
@@ -242,7 +197,7 @@ void ls_cancel(ls_event *event)
     if (event->next == event) {
         b->events = NULL;
         if (b->arrivals == NULL)
-            unmark(region, i);
+            bucket_unmark(region, event->cycle);
     } else {
         event->prev->next = event->next;
         event->next->prev = event->prev;
@@ -251,17 +206,19 @@ void ls_cancel(ls_event *event)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------- running */
+/* ------------------------------------------------------------------------------------------- moving up */
 
-static void far_move_in(ls_region *region)
+void wheel_move_far_in(ls_region *region)
 {
     while (region->far_count > 0 && region->far[0].cycle - region->now < WHEEL_SIZE) {
         far_entry entry = region->far[0];
         far_remove(region, 0);
         if (entry.event != NULL)
             bucket_add_event(region, entry.event, entry.cycle);
-        else
+        else if ((entry.arrival->order & ARRIVAL_IS_WAKE) != 0)
             bucket_add_arrival(region, entry.arrival);
+        else
+            link_come_near(arrival_link(region, entry.arrival));
     }
 }
 
@@ -272,19 +229,12 @@ static inline void move_up(ls_region *region, ls_cycle floor)
         region->floor = floor;
         region->now = floor - 1;
         if (LS_UNLIKELY(region->far_count > 0))
-            far_move_in(region);
+            wheel_move_far_in(region);
     }
 }
 
-/* Another region of the domain is running, and this one, having had no work, still stands at an old cycle:
- * its clock is moved up to the present. */
-void region_sync(ls_region *region)
+static __attribute__((noinline)) void sync_with(ls_region *region, const ls_region *current)
 {
-    const ls_region *current = region->domain->current;
-    if (current == NULL || current == region)
-        return;
-    if (region->synced_with == current && region->synced_at == current->now)
-        return;
     region->synced_with = current;
     region->synced_at = current->now;
     ls_time present = clock_time(&current->clock, current->now);
@@ -294,180 +244,26 @@ void region_sync(ls_region *region)
     move_up(region, floor);
 }
 
+/* Another region of the domain is running, and this one, having had no work, still stands at an old cycle:
+ * its clock is moved up to the present. */
+void region_sync(ls_region *region)
+{
+    const ls_region *current = region->domain->current;
+    if (current == NULL || current == region)
+        return;
+    if (region->synced_with != current || region->synced_at != current->now)
+        sync_with(region, current);
+}
+
 void region_move_up(ls_region *region, ls_time present)
 {
     move_up(region, ls_clock_cycle_at(&region->clock, present));
     region->idle_floor = region->floor;
 }
 
-/* No bucket of floor's own word is occupied at or after floor: words after this one, then round to its low
- * bits. */
-static inline ls_cycle search_words(const ls_region *region, uint32_t from)
-{
-    if (region->summary == 0)
-        return region->far_count > 0 ? region->far[0].cycle : LS_CYCLE_MAX;
-    uint64_t later = region->summary & (~UINT64_C(1) << (from >> 6));
-    uint32_t found = (uint32_t)__builtin_ctzll(later != 0 ? later : region->summary);
-    uint32_t index = found * 64 + (uint32_t)__builtin_ctzll(region->occupied[found]);
-    return region->floor + ((index - from) & WHEEL_MASK);
-}
-
-/* The next cycle with an event or arrival. */
-static inline ls_cycle search(const ls_region *region)
-{
-    ls_cycle floor = region->floor;
-    uint32_t from = (uint32_t)floor & WHEEL_MASK;
-    uint64_t bits = region->occupied[from >> 6] >> (from & 63);
-    return LS_LIKELY(bits != 0) ? floor + (uint32_t)__builtin_ctzll(bits) : search_words(region, from);
-}
-
 ls_cycle wheel_next(const ls_region *region)
 {
-    return region->active_summary != 0 ? region->floor : search(region);
-}
-
-static inline void run_arrivals(bucket *b, ls_cycle now)
-{
-    arrival *last;
-    while ((last = b->arrivals) != NULL) {
-        arrival *first = last->next;
-        if (first == last)
-            b->arrivals = NULL;
-        else
-            last->next = first->next;
-        first->queued = false;
-        if (first->kind == ARRIVAL_MESSAGE)
-            link_deliver(first->link, now);
-        else
-            link_wake(first->link, now);
-    }
-}
-
-static inline void run_events(ls_region *region, bucket *b, ls_cycle now)
-{
-    ls_event *newest;
-    while ((newest = b->events) != NULL) {
-        ls_event *oldest = newest->next;
-        if (oldest == newest) {
-            b->events = NULL;
-        } else {
-            newest->next = oldest->next;
-            oldest->next->prev = newest;
-        }
-        oldest->region = NULL;
-        region->events_run++;
-        oldest->fn(oldest->self, now);
-    }
-}
-
-/* The mask is read again after every call: a ticker woken meanwhile runs now if its turn is still to come. */
-static inline void run_ticker_word(ls_region *region, uint32_t word, ls_cycle now)
-{
-    ls_ticker *const *tickers = region->tickers + (size_t)word * 64;
-    uint64_t *active = region->active + word;
-    uint64_t due = *active;
-    while (due != 0) {
-        uint64_t bit = due & (~due + 1);
-        ls_ticker *ticker = tickers[__builtin_ctzll(due)];
-        *active &= ~bit;
-        region->ticks_run++;
-        bool again = ticker->fn(ticker->self, now);
-        uint64_t left = *active | (again ? bit : 0);
-        *active = left;
-        due = left & ~(bit | (bit - 1));
-    }
-}
-
-static COLD void run_many_tickers(ls_region *region, ls_cycle now)
-{
-    uint32_t words = (region->ticker_count + 63) / 64;
-    for (uint32_t word = 0; word < words; word++) {
-        run_ticker_word(region, word, now);
-        if (region->active[word] != 0)
-            region->active_summary |= UINT64_C(1) << word;
-        else
-            region->active_summary &= ~(UINT64_C(1) << word);
-    }
-}
-
-/* Most regions have one ticker. */
-static inline void run_tickers(ls_region *region, ls_cycle now)
-{
-    if (LS_LIKELY(region->ticker_count == 1)) {
-        uint64_t *active = region->active;
-        ls_ticker *ticker = region->tickers[0];
-        *active = 0;
-        region->ticks_run++;
-        if (ticker->fn(ticker->self, now))
-            *active = 1;
-        region->active_summary = *active;
-    } else if (LS_LIKELY(region->ticker_count <= 64)) {
-        run_ticker_word(region, 0, now);
-        region->active_summary = region->active[0] != 0;
-    } else {
-        run_many_tickers(region, now);
-    }
-}
-
-static COLD void run_late_events(ls_region *region, bucket *b, ls_cycle cycle)
-{
-    run_events(region, b, cycle);
-    unmark(region, (uint32_t)cycle & WHEEL_MASK);
-}
-
-/* Returns true if the next cycle has work for tickers. */
-static inline bool step(ls_region *region, ls_cycle cycle)
-{
-    uint32_t i = (uint32_t)cycle & WHEEL_MASK;
-    region->now = cycle;
-    region->floor = cycle + 1;
-    region->cycles_run++;
-    if (LS_UNLIKELY(region->far_count > 0))
-        far_move_in(region);
-    bucket *b = &region->wheel[i];
-    if (b->arrivals != NULL || b->events != NULL) {
-        run_arrivals(b, cycle);
-        run_events(region, b, cycle);
-        unmark(region, i);
-    }
-    if (region->active_summary == 0)
-        return false;
-    run_tickers(region, cycle);
-    /* Scheduled by a ticker for this same cycle. */
-    if (LS_UNLIKELY(b->events != NULL))
-        run_late_events(region, b, cycle);
-    return region->active_summary != 0;
-}
-
-static inline void set_running(ls_region *region, bool running)
-{
-    region->running = running;
-    region->reach = running ? WHEEL_SIZE : 0;
-}
-
-ls_cycle region_run(ls_region *region, ls_cycle limit)
-{
-    ls_cycle cycle = wheel_next(region);
-    if (LS_UNLIKELY(cycle >= limit))
-        return cycle;
-    set_running(region, true);
-    do
-        cycle = step(region, cycle) ? region->floor : search(region);
-    while (cycle < limit);
-    set_running(region, false);
-    return cycle;
-}
-
-ls_cycle region_run_in_turn(ls_region *region, ls_cycle cycle, ls_cycle limit)
-{
-    ls_domain *domain = region->domain;
-    set_running(region, true);
-    domain->touched = false;
-    do
-        cycle = step(region, cycle) ? region->floor : search(region);
-    while (cycle < limit && !domain->touched);
-    set_running(region, false);
-    return cycle;
+    return region->active_summary != 0 ? region->floor : wheel_search(region, region->floor);
 }
 
 /* ------------------------------------------------------------------------------------ saving and loading */
@@ -518,17 +314,12 @@ void wheel_clear(ls_region *region)
 void wheel_reset(ls_region *region)
 {
     for (uint32_t i = 0; i < WHEEL_SIZE; i++) {
-        arrival *last = region->wheel[i].arrivals;
-        for (arrival *a = last; a != NULL; a = a->next == last ? NULL : a->next)
-            a->queued = false;
         region->wheel[i].arrivals = NULL;
         while (region->wheel[i].events != NULL)
             ls_cancel(region->wheel[i].events);
     }
     for (size_t i = region->far_count; i-- > 0;)
-        if (region->far[i].event == NULL)
-            region->far[i].arrival->queued = false;
-        else
+        if (region->far[i].event != NULL)
             region->far[i].event->region = NULL;
     region->far_count = 0;
     memset(region->occupied, 0, sizeof region->occupied);
@@ -543,32 +334,34 @@ bool wheel_put(ls_region *region, ls_event *event, ls_cycle cycle)
 
 /* ---------------------------------------------------------------------------------------------- tickers */
 
-/* 64 words of 64 bits, the range of one summary word. */
-#define TICKERS_MAX 4096
-
 ls_status ls_ticker_add(ls_region *region, ls_ticker *ticker, ls_tick_fn fn, void *self, ls_error *err)
 {
     if (region->ticker_count == TICKERS_MAX)
-        return ls_fail(err, LS_ERR_USAGE, "domain '%s' has more than %d tickers on one clock",
+        return ls_fail(err, LS_ERR_USAGE, "domain '%s' has more than %u tickers on one clock",
                        region->domain->name, TICKERS_MAX);
     if (region->ticker_count == region->ticker_capacity) {
         uint32_t capacity = region->ticker_capacity == 0 ? 64 : 2 * region->ticker_capacity;
         ls_ticker **tickers = realloc(region->tickers, capacity * sizeof *tickers);
         if (tickers != NULL)
             region->tickers = tickers;
-        uint64_t *active = realloc(region->active, capacity / 64 * sizeof *active);
-        if (active != NULL)
-            region->active = active;
-        if (tickers == NULL || active == NULL)
+        if (tickers == NULL)
             return ls_fail(err, LS_ERR_NOMEM, "no memory for the tickers of domain '%s'",
                            region->domain->name);
-        memset(active + region->ticker_capacity / 64, 0,
-               (capacity - region->ticker_capacity) / 64 * sizeof *active);
         region->ticker_capacity = capacity;
     }
     *ticker = (ls_ticker){ .fn = fn, .self = self, .region = region, .index = region->ticker_count };
     region->tickers[region->ticker_count++] = ticker;
+    region->single = region->ticker_count == 1 ? ticker : NULL;
     return LS_OK;
+}
+
+static __attribute__((noinline)) void wake_from_outside(ls_ticker *ticker)
+{
+    ls_region *region = ticker->region;
+    region->domain->touched = true;
+    region_sync(region);
+    region->active[ticker->index >> 6] |= UINT64_C(1) << (ticker->index & 63);
+    region->active_summary = UINT64_C(1) << (ticker->index >> 6);
 }
 
 void ls_ticker_wake(ls_ticker *ticker)
@@ -576,8 +369,12 @@ void ls_ticker_wake(ls_ticker *ticker)
     ls_region *region = ticker->region;
     /* A region with work already stands at the present: its next cycle is the one to come. */
     if (LS_UNLIKELY(!region->running) && region->active_summary == 0) {
-        region->domain->touched = true;
-        region_sync(region);
+        wake_from_outside(ticker);
+        return;
+    }
+    if (LS_LIKELY(region->single != NULL)) {
+        region->active[0] = region->active_summary = 1;
+        return;
     }
     region->active[ticker->index >> 6] |= UINT64_C(1) << (ticker->index & 63);
     region->active_summary |= UINT64_C(1) << (ticker->index >> 6);

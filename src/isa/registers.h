@@ -124,10 +124,12 @@ static inline void reg_set_remove_range(uint64_t set[REG_WORDS], uint32_t from, 
         set[i] &= ~reg_set_part(i, from, end);
 }
 
-/* The first one of them in the set; LS_REG_COUNT if there is none. */
+/* The first one of them in the set; LS_REG_COUNT if there is none. There may be no registers: end is not below `from`. */
 static inline uint32_t reg_set_first(const uint64_t set[REG_WORDS], uint32_t from, uint32_t end)
 {
     for (uint32_t i = from >> 6; i <= (end - 1) >> 6; i++) {
+        if (set[i] == 0)
+            continue;
         uint64_t found = set[i] & reg_set_part(i, from, end);
         if (found != 0)
             return i * 64 + (uint32_t)__builtin_ctzll(found);
@@ -140,28 +142,20 @@ static inline uint32_t reg_set_first(const uint64_t set[REG_WORDS], uint32_t fro
 static inline uint32_t inst_first_in_set(const ls_inst *inst, const uint64_t set[REG_WORDS], bool spans)
 {
     for (uint32_t i = 0; i < inst->src_count; i++) {
-        uint32_t reg = inst->src[i], end = inst_src_end(inst, i, spans);
-        if (LS_UNLIKELY(end - reg > REG_SHORT)) {
-            reg = reg_set_first(set, reg, end);
-            if (reg != LS_REG_COUNT)
-                return reg;
-            continue;
+        const uint32_t reg = inst->src[i];
+        if (reg_set_has(set, reg))
+            return reg;
+        if (spans && inst->src_span[i] > 1) {
+            uint32_t more = reg_set_first(set, reg + 1, inst_src_end(inst, i, true));
+            if (more != LS_REG_COUNT)
+                return more;
         }
-        for (; reg < end; reg++)
-            if (reg_set_has(set, reg))
-                return reg;
     }
     for (uint32_t i = 0; i < inst->dst_count; i++)
         if (reg_set_has(set, inst->dst[i]))
             return inst->dst[i];
-    if (spans && inst->dst_count > 0) {
-        uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true);
-        if (LS_UNLIKELY(end > reg + REG_SHORT))
-            return reg_set_first(set, reg, end);
-        for (; reg < end; reg++)
-            if (reg_set_has(set, reg))
-                return reg;
-    }
+    if (spans && inst->dst_count > 0 && inst->dst_span > 1)
+        return reg_set_first(set, inst->dst[0] + 1u, inst_dst_end(inst, 0, true));
     return LS_REG_COUNT;
 }
 

@@ -74,6 +74,21 @@ static void test_arrival_for_every_width_and_flit(void **state)
                     check_wire(latencies[l], widths[w], per_cycles[c], flits[f], l == 2 ? 1000003 : 0);
 }
 
+/* A link without a width takes any number of messages in a cycle, also between different clocks. */
+static void test_no_width(void **state)
+{
+    (void)state;
+    static const uint64_t to[] = { GHZ, 2 * GHZ, GHZ / 3 };
+    for (size_t i = 0; i < LS_COUNT_OF(to); i++) {
+        pump *p = pump_create(GHZ, to[i], (ls_link_spec){ .latency_cycles = 10, .credits = 16 }, 16, 5);
+        run_all(p->engine);
+        for (uint32_t k = 0; k < 16; k++)
+            assert_int_equal(p->send_cycle[k], 5);
+        assert_int_equal(p->received, 16);
+        pump_destroy(p);
+    }
+}
+
 /* Unused wire time is lost: after a pause a message starts at the beginning of its cycle. */
 static void late_send(void *self, ls_cycle now)
 {
@@ -446,6 +461,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arrival_for_every_width_and_flit),
+        cmocka_unit_test(test_no_width),
         cmocka_unit_test(test_idle_wire_saves_nothing),
         cmocka_unit_test(test_saturated_wire_carries_exactly_its_width),
         cmocka_unit_test(test_credits_per_round_trip),

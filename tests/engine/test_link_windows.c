@@ -68,7 +68,7 @@ static void test_messages_of_this_window_are_not_seen(void **state)
         assert_int_equal(dirty, window > 1 && (window - 1) % 3 != 0);
         if (dirty) {
             link_exchange(link->to->domain, (window + 1) & 1);
-            assert_int_equal(link->seen, before);
+            assert_int_equal(link->shown, before);
         }
         assert_int_equal(link->to->domain->dirty[(window + 1) & 1][link->to_end], 0);
     }
@@ -84,8 +84,7 @@ static void test_credits_of_this_window_do_not_count(void **state)
     for (int i = 0; i < 16; i++)
         assert_non_null(ls_link_send(link, 1));
     assert_int_equal(ls_link_credits(link), 0);
-    link->seen = link->head = 16; /* all delivered */
-    link->held = 16;
+    link->shown = link->head = 16; /* all delivered */
     uint32_t given = 0;
     for (uint64_t window = 2; window < 9; window++) {
         uint32_t before = given;
@@ -121,19 +120,19 @@ static void test_a_sender_that_waits_looks_again(void **state)
     ls_link_wait(link, &event);
     assert_int_equal(domain->engine->mail[1][domain->place], 1);
     assert_ptr_equal(domain->looking, link);
-    assert_false(link->wake.queued);
+    assert_false(link->wake_queued);
     domain->window = 2;
     link_exchange(domain, 1); /* still none: once more */
     assert_int_equal(domain->engine->mail[0][domain->place], 1);
     assert_ptr_equal(domain->looking, link);
-    link->seen = link->head = link->held = 16;
+    link->shown = link->head = 16;
     enter(m->to, 2, 23);
     ls_link_release(link, 3);
     assert_int_equal(called, 0);
     domain->window = 3;
     link_exchange(domain, 0);
     assert_null(domain->looking);
-    assert_true(link->wake.queued);
+    assert_true(link->wake_queued);
     assert_int_equal(link->wake.cycle, 33);
 }
 

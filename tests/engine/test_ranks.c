@@ -302,7 +302,7 @@ static void test_scaling(void **state)
     assert_true(ls_scaling_report_ranks(t.engine, 2, &r));
     assert_int_equal(r.ranks, 8);
     near(r.busy_seconds, 40e-6);
-    assert_int_equal(r.bytes, 10 * (slot + sizeof(credit_entry)));
+    assert_int_equal(r.bytes, 10 * (slot + sizeof(ls_cycle)));
     for (int n = 0; n < LS_SCALING_NETWORKS; n++) {
         const ls_scaling_network *net = &ls_scaling_networks[n];
         double bytes = (double)(5 * slot); /* of gpu0 */

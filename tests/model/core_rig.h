@@ -73,6 +73,7 @@ typedef struct rig {
     uint32_t dones;
     rig_receiver done_receiver; /* of ends of blocks; none: rig_done() */
     uint32_t refill_cycles;     /* blocks may be sent ahead (ls_core_wiring) */
+    bool lines;                 /* memory takes requests for several sectors of a line */
 } rig;
 
 /* --- the outside: dispatcher and memory --- */
@@ -237,7 +238,8 @@ static inline ls_status rig_try_build(rig *r, ls_error *err)
                               .replies_max = 2 * RIG_CREDITS,
                               .to_dispatch = r->done,
                               .launches = &r->table,
-                              .refill_cycles = r->refill_cycles };
+                              .refill_cycles = r->refill_cycles,
+                              .lines = r->lines };
     return ops->attach(state, &wiring, err);
 }
 

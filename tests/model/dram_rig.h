@@ -1,5 +1,6 @@
 /* dram_rig.h: a rig for the tests of DRAM models: a channel alone with a driver that pushes requests at given
- * cycles and logs the times of the answers. All of it runs on one clock of 1 GHz. */
+ * cycles and logs the times of the answers. All of it runs on one clock of 1 GHz. The driver has a region of its own, so that
+ * its pushes come after all that the channel does in the same cycle. */
 #ifndef TESTS_MODEL_DRAM_RIG_H
 #define TESTS_MODEL_DRAM_RIG_H
 
@@ -24,7 +25,9 @@ typedef struct rig_request {
     uint32_t bank, row;
     bool write;
     uint8_t atoms;
-    ls_cycle pushed, done; /* set by the run; done: LS_CYCLE_MAX if never */
+    uint8_t several;       /* reads from this one on that are pushed together; 0: alone */
+    uint8_t taken;         /* set by the run: of these, at once */
+    ls_cycle pushed, done; /* set by the run; done: LS_CYCLE_MAX if never, or with a later one */
 } rig_request;
 
 /* Is there room for a read in this cycle? NULL: always. */
@@ -32,7 +35,7 @@ typedef bool (*rig_room_fn)(const void *self, ls_cycle now);
 
 typedef struct rig_driver {
     ls_port dram;
-    ls_region *region;
+    ls_region *region, *channel_region;
     ls_event event;
     rig_request *requests;
     size_t count, next;
@@ -47,39 +50,55 @@ static inline bool rig_ready(void *self, uint32_t token)
 {
     rig_driver *d = self;
     (void)token;
-    return d->room == NULL || d->room(d->room_self, ls_region_now(d->region));
+    return d->room == NULL || d->room(d->room_self, ls_region_now(d->channel_region));
 }
 
 static inline void rig_done(void *self, uint32_t token, bool write)
 {
     rig_driver *d = self;
     assert_true(token < d->count);
-    assert_int_equal(d->requests[token].write, write);
-    assert_true(d->requests[token].done == LS_CYCLE_MAX); /* once */
-    d->requests[token].done = ls_region_now(d->region);
+    rig_request *r = &d->requests[token + d->requests[token].taken - 1];
+    assert_int_equal(r->write, write);
+    assert_true(r->done == LS_CYCLE_MAX); /* once */
+    r->done = ls_region_now(d->channel_region);
 }
 
 static const ls_dram_reply_ops rig_reply_ops = { .ready = rig_ready, .done = rig_done };
 
+/* One request, or the first of several, as many as are taken; 0: none is. */
+static inline uint32_t rig_push_first(rig_driver *d)
+{
+    const ls_dram_ops *dram = d->dram.ops;
+    const rig_request *r = &d->requests[d->next];
+    const ls_dram_request request = {
+        .bank = r->bank, .row = r->row, .token = (uint32_t)d->next, .write = r->write, .atoms = r->atoms
+    };
+    if (r->several != 0 && !d->force)
+        return dram->push_several(d->dram.self, &request, r->several);
+    if (!d->force && !dram->ready(d->dram.self, r->write))
+        return 0;
+    dram->push(d->dram.self, &request);
+    return 1;
+}
+
 static inline void rig_push(void *self, ls_cycle now)
 {
     rig_driver *d = self;
-    const ls_dram_ops *dram = d->dram.ops;
     while (d->next < d->count && d->requests[d->next].at <= now) {
         rig_request *r = &d->requests[d->next];
-        if (!d->force && !dram->ready(d->dram.self, r->write)) {
+        uint32_t taken = rig_push_first(d);
+        if (taken == 0) {
             if (!d->ask)
                 fail_msg("the channel is full in cycle %llu", (unsigned long long)now);
             ls_schedule(d->region, &d->event, 1);
             return;
         }
-        r->pushed = now;
-        dram->push(d->dram.self, &(ls_dram_request){ .bank = r->bank,
-                                                     .row = r->row,
-                                                     .token = (uint32_t)d->next,
-                                                     .write = r->write,
-                                                     .atoms = r->atoms });
-        d->next++;
+        r->taken = (uint8_t)taken;
+        for (uint32_t i = 0; i < taken; i++)
+            r[i].pushed = now;
+        if (taken < r->several) /* the others follow */
+            r[taken].several = (uint8_t)(r->several - taken);
+        d->next += taken;
     }
     if (d->next < d->count)
         ls_schedule_at(d->region, &d->event, d->requests[d->next].at);
@@ -136,8 +155,9 @@ static inline ls_dram_counters rig_run_model(const char *model, const void *spec
     assert_int_equal(ls_clock_init(&clock, ls_ratio_make(RIG_HZ, 1), NULL), LS_OK);
     assert_int_equal(ls_engine_create(1, &engine, NULL), LS_OK);
     assert_int_equal(ls_domain_create(engine, "channel", clock, &domain, NULL), LS_OK);
-    ls_region *region = ls_domain_region(domain, 0);
-    if (ls_block_create(region, "dram", type, spec, &dram, &err) != LS_OK)
+    ls_region *region = NULL, *channel_region = ls_domain_region(domain, 0);
+    assert_int_equal(ls_domain_add_region(domain, clock, &region, NULL), LS_OK);
+    if (ls_block_create(channel_region, "dram", type, spec, &dram, &err) != LS_OK)
         fail_msg("%s", err.what);
     assert_int_equal(ls_block_create(region, "driver", &rig_driver_type, NULL, &block, NULL), LS_OK);
     assert_int_equal(ls_block_connect(block, "dram", dram, "dram", NULL), LS_OK);
@@ -147,6 +167,7 @@ static inline ls_dram_counters rig_run_model(const char *model, const void *spec
     driver.dram = d->dram;
     *d = driver;
     d->region = region;
+    d->channel_region = channel_region;
     d->requests = requests;
     d->count = count;
     for (size_t i = 0; i < count; i++)
@@ -157,8 +178,8 @@ static inline ls_dram_counters rig_run_model(const char *model, const void *spec
     const ls_run_options options = { .threads = 1, .until = ls_clock_time(&clock, driver.until) };
     if (ls_run(engine, &options, NULL, &err) != LS_OK)
         fail_msg("%s", err.what);
-    for (size_t i = 0; i < count && driver.until == 0; i++)
-        if (requests[i].done == LS_CYCLE_MAX)
+    for (size_t i = 0; i < count && driver.until == 0; i += requests[i].taken)
+        if (requests[i + requests[i].taken - 1].done == LS_CYCLE_MAX)
             fail_msg("request %zu was never answered", i);
     ls_dram_counters counters =
         *(const ls_dram_counters *)(const void *)((const char *)ls_block_state(dram) + type->counters_offset);

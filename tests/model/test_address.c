@@ -247,6 +247,7 @@ static void test_bit_by_bit(void **state)
           .slice_hash = MEM_HASH_IPOLY_MODULO,
           .bit_map = qv100.bit_map },
         { .channels = 6, .slices_per_channel = 4, .bit_map = SCATTERED },
+        { .channels = 40, .slices_per_channel = 4, .slice_hash = MEM_HASH_IPOLY_MODULO, .bit_map = SCATTERED },
         { .channels = 16, .slices_per_channel = 4, .slice_hash = MEM_HASH_IPOLY, .bit_map = SCATTERED },
     };
     ls_random random;

@@ -306,6 +306,102 @@ static void test_requests(void **state)
     rig_destroy(r);
 }
 
+/* A line of which a copy reads or writes sectors. */
+typedef struct line_sectors {
+    uint64_t line;
+    uint32_t sectors; /* a bit each */
+} line_sectors;
+
+#define TRANSFERS 12u
+
+/* Transfer by transfer, sector by sector: neighbours in a line are one request. */
+static uint32_t expected_lines(const uint64_t *from, uint32_t count, uint32_t width, line_sectors *out)
+{
+    uint32_t lines = 0;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint64_t at = from[i] & ~UINT64_C(31); at < from[i] + width; at += 32) {
+            if (lines == 0 || out[lines - 1].line != (at & ~UINT64_C(127)))
+                out[lines++] = (line_sectors){ .line = at & ~UINT64_C(127) };
+            out[lines - 1].sectors |= 1u << (at / 32 & 3);
+        }
+    return lines;
+}
+
+static void check_lines(ls_bulk_op op, const uint64_t *from, uint32_t count, uint32_t width)
+{
+    line_sectors expected[4 * TRANSFERS];
+    uint32_t lines = expected_lines(from, count, width, expected);
+    rig *r = async_rig(ALU_CYCLE);
+    r->lines = true;
+    rig_dyn(r, bulk_inst(r, op, 0), 1, (uint32_t)r->cta.addr_count << 2 | LS_ADDR_RECORD);
+    word(r, ls_record_head(LS_RECORD_BULK, 3, 0, LS_BULK_WORD_ADDRESSES + count));
+    word(r, 0);
+    word(r, (uint64_t)count * width);
+    word(r, 0);
+    word(r, count);
+    for (uint32_t i = 0; i < count; i++)
+        word(r, from[i]);
+    (void)rig_run(r);
+    assert_int_equal(r->logged, lines);
+    uint64_t sectors = 0;
+    for (uint32_t i = 0; i < lines; i++) {
+        assert_int_equal(r->log[i].message.address, expected[i].line);
+        assert_int_equal(r->log[i].message.sectors, expected[i].sectors);
+        sectors += ls_sector_bits(expected[i].sectors);
+    }
+    assert_int_equal(r->core->n.async.tma.sectors, sectors);
+    assert_int_equal(r->core->n.requests_sent, sectors);
+    rig_destroy(r);
+}
+
+static void test_requests_for_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t width;
+        uint64_t first, pitch;
+    } regular[] = { { 128, 0x1000, 0x800 }, { 64, 0x1040, 0x800 }, { 32, 0x1060, 0x80 },
+                    { 64, 0x1000, 64 },     { 32, 0x1020, 32 },    { 96, 0x1000, 96 },
+                    { 256, 0x1000, 0x400 }, { 64, 0x1060, 0x100 }, { 64, 0x1010, 0x100 },
+                    { 16, 0x1010, 16 },     { 128, 0x1020, 128 } };
+    uint64_t from[TRANSFERS];
+    for (size_t i = 0; i < LS_COUNT_OF(regular); i++) {
+        for (uint32_t k = 0; k < TRANSFERS; k++)
+            from[k] = regular[i].first + k * regular[i].pitch;
+        for (uint32_t count = 1; count <= TRANSFERS; count++)
+            check_lines(LS_BULK_PREFETCH, from, count, regular[i].width);
+    }
+    /* Halves of a line, some behind each other and some not, also where four requests end. */
+    static const uint64_t halves[TRANSFERS] = { 0x1000, 0x1080, 0x1100, 0x1180, 0x11c0, 0x1240,
+                                                0x1200, 0x1300, 0x1000, 0x1040, 0x1400, 0x1010 };
+    for (uint32_t count = 1; count <= TRANSFERS; count++)
+        check_lines(LS_BULK_PREFETCH, halves, count, 64);
+    check_lines(LS_BULK_STORE, halves, TRANSFERS - 1, 64); /* the last has parts of sectors */
+}
+
+/* Stores of parts of sectors are sector by sector, those around them are not. */
+static void test_stores_of_parts(void **state)
+{
+    (void)state;
+    rig *r = async_rig(ALU_CYCLE);
+    r->lines = true;
+    copy(r, bulk_inst(r, LS_BULK_STORE, 0), 0, 0x1000, 2, 48, 0x810, 0); /* 0x1000 and 0x1810 */
+    (void)rig_run(r);
+    static const struct {
+        uint64_t address;
+        uint32_t mask;
+    } parts[] = { { 0x1000, UINT32_MAX }, { 0x1020, 0xffff }, { 0x1800, 0xffff0000 } };
+    assert_int_equal(r->logged, 4);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(r->log[i].message.address, parts[i].address);
+        assert_int_equal(r->log[i].message.byte_mask, parts[i].mask);
+        assert_int_equal(r->log[i].message.sectors, 0);
+    }
+    assert_int_equal(r->log[3].message.address, 0x1800); /* a whole sector again: of its line */
+    assert_int_equal(r->log[3].message.sectors, 2);
+    rig_destroy(r);
+}
+
 /* Two groups of stores: one is written soon, one late. Slots lost to a wait that leaves `kept` of them open. */
 static uint64_t wait_for_groups(int64_t kept, uint32_t group_wait, uint32_t alu)
 {
@@ -401,6 +497,8 @@ int main(void)
         cmocka_unit_test(test_bytes_before_they_are_expected),
         cmocka_unit_test(test_bytes_outside),
         cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_requests_for_lines),
+        cmocka_unit_test(test_stores_of_parts),
         cmocka_unit_test(test_groups_of_stores),
         cmocka_unit_test(test_full_queue),
         cmocka_unit_test(test_wait_that_never_ends),

@@ -58,6 +58,38 @@ static void a_unit_takes_one_instruction_per_interval(void **state)
     assert_int_equal(independent(8, 2, 4) - independent(1, 2, 1), 31 * 2);
 }
 
+/* An instruction reads the results of two, of latencies `first` and `second`; another result is pending meanwhile. */
+static uint64_t reads_two(uint64_t first, uint64_t second, uint64_t other)
+{
+    rig *r = rig_create();
+    r->spec.classes[LS_CLASS_fp64].latency_cycles = other;
+    r->spec.classes[LS_CLASS_fp32].latency_cycles = first;
+    r->spec.classes[LS_CLASS_sfu].latency_cycles = second;
+    r->spec.classes[LS_CLASS_int_alu].latency_cycles = 600;
+    rig_do(r, rig_alu(r, LS_CLASS_fp64, 12, 0));
+    rig_do(r, rig_alu(r, LS_CLASS_fp32, 10, 0));
+    rig_do(r, rig_alu(r, LS_CLASS_sfu, 11, 0));
+    uint32_t use = rig_alu(r, LS_CLASS_int_alu, 13, 10);
+    r->insts[use].src_count = 2;
+    r->insts[use].src[1] = 11;
+    r->insts[use].src_span[1] = 1;
+    rig_do(r, use);
+    uint64_t cycles = rig_run(r);
+    rig_destroy(r);
+    return cycles;
+}
+
+static void a_warp_waits_for_the_last_register_that_it_reads(void **state)
+{
+    (void)state;
+    uint64_t base = reads_two(30, 60, 100);
+    assert_int_equal(reads_two(30, 60, 300), base);
+    assert_int_equal(reads_two(40, 60, 100), base);
+    assert_int_equal(reads_two(30, 70, 100), base + 10);
+    assert_int_equal(reads_two(110, 60, 100) - reads_two(90, 60, 100), 20);
+    assert_int_equal(reads_two(30, 60, 10), base);
+}
+
 /* A load writes width / 4 registers from 10 on; an instruction reads or writes `span` registers from `reg` on. True
  * if it waits for the load. */
 static bool waits_for(uint32_t width, uint16_t reg, bool as_source, uint8_t span)
@@ -244,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dependent_chain_costs_n_latencies),
         cmocka_unit_test(a_unit_takes_one_instruction_per_interval),
+        cmocka_unit_test(a_warp_waits_for_the_last_register_that_it_reads),
         cmocka_unit_test(a_register_is_pending_from_issue_to_write_back),
         cmocka_unit_test(constant_registers_never_wait),
         cmocka_unit_test(a_barrier_opens_with_its_last_warp),

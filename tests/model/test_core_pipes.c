@@ -131,33 +131,77 @@ static void a_bank_gives_one_operand_per_step(void **state)
     assert_int_equal(operands(3, 4, 2, &waits), one + 1);
 }
 
-/* A result of `writer` cycles goes to register dst, while a second instruction reads register 9. */
-static uint64_t read_under_write(uint64_t writer, uint16_t dst)
+/* A result of `writer` cycles goes to register dst, while a second instruction reads register 9, and 11 as well if it has
+ * two sources. */
+static uint64_t read_under_write(uint64_t writer, uint16_t dst, uint64_t steps, uint32_t sources)
 {
     rig *r = one_sub(ALU_CYCLE);
     r->spec.register_banks = 2;
-    r->spec.collect_steps = 1;
+    r->spec.collect_steps = steps;
     set_class(r, LS_CLASS_fp32, writer, 1);
     set_class(r, LS_CLASS_sfu, 60, 1);
     rig_do(r, rig_alu(r, LS_CLASS_fp32, dst, 0));
     for (uint32_t i = 0; i < 8; i++)
         rig_do(r, rig_alu(r, LS_CLASS_branch, 0, 0));
-    rig_do(r, rig_alu(r, LS_CLASS_sfu, 41, 9));
-    return finish(r);
+    uint32_t reader = rig_alu(r, LS_CLASS_sfu, 41, 9);
+    r->insts[reader].src_count = (uint8_t)sources;
+    r->insts[reader].src[1] = 11;
+    r->insts[reader].src_span[1] = 1;
+    rig_do(r, reader);
+    uint64_t cycles = rig_run(r);
+    assert_int_equal(r->core->n.register_reads, sources);
+    assert_int_equal(r->core->n.register_bank_waits, sources - 1);
+    rig_destroy(r);
+    return cycles;
 }
 
 static void a_write_back_has_its_bank_before_readers(void **state)
 {
     (void)state;
     uint32_t later = 0;
-    uint64_t base = read_under_write(40, 20); /* it is written long after the read */
+    uint64_t base = read_under_write(40, 20, 1, 1); /* it is written long after the read */
     for (uint64_t writer = 1; writer <= 30; writer++) {
-        assert_int_equal(read_under_write(writer, 20), base); /* the other bank */
-        uint64_t same = read_under_write(writer, 21);
+        assert_int_equal(read_under_write(writer, 20, 1, 1), base); /* the other bank */
+        uint64_t same = read_under_write(writer, 21, 1, 1);
         assert_true(same == base || same == base + 1);
         later += same == base + 1;
     }
     assert_int_equal(later, 1); /* in the cycle of the write, and only then */
+}
+
+/* Of two steps the first is for the collector and the second for the read: a write-back has only the first. Another
+ * operand of the bank is read in the first step of the next cycle. */
+static void a_write_back_takes_the_first_step(void **state)
+{
+    (void)state;
+    uint32_t later = 0;
+    uint64_t one = read_under_write(40, 20, 2, 1), two = read_under_write(40, 20, 2, 2);
+    assert_int_equal(two, one);
+    for (uint64_t writer = 1; writer <= 30; writer++) {
+        assert_int_equal(read_under_write(writer, 21, 2, 1), one);
+        uint64_t same = read_under_write(writer, 21, 2, 2);
+        assert_true(same == two || same == two + 1);
+        later += same == two + 1;
+    }
+    assert_int_equal(later, 1);
+}
+
+static void sets_of_banks(void **state)
+{
+    (void)state;
+    uint8_t counts[8] = { 0 };
+    for (uint32_t i = 0; i < 200; i++) {
+        uint64_t set = 0, in = 0;
+        uint32_t sum = 0;
+        counts[i * 5 % 8] = (uint8_t)(i * 7 % 3 == 0 ? 0 : i * 11 % 32);
+        for (uint32_t bank = 0; bank < 8; bank++) {
+            set += counts[bank] * PIPE_BANK(bank);
+            in |= counts[bank] != 0 ? PIPE_BANK(bank) : 0;
+            sum += counts[bank];
+        }
+        assert_int_equal(pipe_banks_in(set), in);
+        assert_int_equal(pipe_banks_sum(set), sum);
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------- write-back */
@@ -263,6 +307,8 @@ int main(void)
         cmocka_unit_test(waiting_instructions_fill_collectors_and_the_issue_register),
         cmocka_unit_test(a_bank_gives_one_operand_per_step),
         cmocka_unit_test(a_write_back_has_its_bank_before_readers),
+        cmocka_unit_test(a_write_back_takes_the_first_step),
+        cmocka_unit_test(sets_of_banks),
         cmocka_unit_test(results_of_one_unit_leave_one_by_one),
         cmocka_unit_test(results_of_two_units_need_two_buses),
         cmocka_unit_test(result_buses_limit_the_core),

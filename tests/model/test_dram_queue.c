@@ -387,7 +387,7 @@ static ls_status try_scheduler(uint32_t scheduler, ls_error *err)
         assert_int_equal(ls_block_connect(driver, "dram", dram, "dram", NULL), LS_OK);
         assert_int_equal(ls_block_connect(dram, "reply", driver, "reply", NULL), LS_OK);
         rig_driver *d = ls_block_state(driver);
-        d->region = region;
+        d->region = d->channel_region = region;
         d->requests = r;
         d->count = 1;
         r[0].done = LS_CYCLE_MAX;

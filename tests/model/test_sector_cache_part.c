@@ -125,6 +125,44 @@ static void test_parts_of_a_line(void **state)
     ls_engine_destroy(r.engine);
 }
 
+/* A line whose sectors come with several MSHRs, one after another and with the same ones again: each read waits for the right ones. */
+static void test_fetches_of_a_line(void **state)
+{
+    (void)state;
+    rig r;
+    uint32_t tokens[16], dirty;
+    rig_init(&r, small);
+    assert_int_equal(read_part(&r, LINE, 0x3, 1), SECTOR_CACHE_MISS);
+    expect_miss(&r, LINE, 0x3);
+    assert_int_equal(read_part(&r, LINE, 0xc, 2), SECTOR_CACHE_MISS);
+    expect_miss(&r, LINE, 0xc);
+    assert_int_equal(read_part(&r, LINE, 0x3, 3), SECTOR_CACHE_PENDING);
+    sector_cache_fill_part(&r.cache, LINE, 0x3, 0);
+    assert_int_equal(answers(&r, tokens), 2);
+    assert_int_equal(tokens[0], 1);
+    assert_int_equal(tokens[1], 3);
+    assert_int_equal(read_part(&r, LINE, 0x3, 4), SECTOR_CACHE_HIT);
+    assert_int_equal(read_part(&r, LINE, 0xf, 5), SECTOR_CACHE_PENDING);
+    assert_int_equal(r.part.waits, 1);
+    sector_cache_fill_part(&r.cache, LINE, 0xc, 0);
+    assert_int_equal(answers(&r, tokens), 2);
+    assert_int_equal(tokens[1], 5);
+    /* Its MSHR is another line's by then. */
+    assert_true(sector_cache_drop(&r.cache, LINE + 64, &dirty));
+    assert_int_equal(read_part(&r, 2 * LINE, 0xf, 6), SECTOR_CACHE_MISS);
+    expect_miss(&r, 2 * LINE, 0xf);
+    assert_int_equal(sector_cache_read(&r.cache, LINE + 64, LINE + 64, 7, false), SECTOR_CACHE_MISS);
+    assert_int_equal(read_part(&r, LINE, 0x4, 8), SECTOR_CACHE_PENDING);
+    sector_cache_fill_part(&r.cache, 2 * LINE, 0xf, 0);
+    assert_int_equal(answers(&r, tokens), 1);
+    assert_int_equal(tokens[0], 6);
+    sector_cache_fill(&r.cache, LINE + 64);
+    assert_int_equal(answers(&r, tokens), 2);
+    assert_int_equal(tokens[0], 7);
+    assert_int_equal(tokens[1], 8);
+    ls_engine_destroy(r.engine);
+}
+
 /* A read, an atomic and a write of one sector that is fetched with others. */
 static void test_single_sectors_join(void **state)
 {
@@ -324,6 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_fetch_for_all),
         cmocka_unit_test(test_parts_of_a_line),
+        cmocka_unit_test(test_fetches_of_a_line),
         cmocka_unit_test(test_single_sectors_join),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_random),

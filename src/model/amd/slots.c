@@ -33,7 +33,7 @@ static const char *const command_functions[] = { "attach", "receive_done", "rece
                                                  "take",   "unfinished",   "places",      NULL };
 CHECK(command_functions, ls_command_ops, 1); /* together */
 static const char *const dram_functions[] = { "ready", "push", NULL };
-CHECK(dram_functions, ls_dram_ops, 0);
+CHECK(dram_functions, ls_dram_ops, 1); /* of several reads at once */
 static const char *const reply_functions[] = { "ready", "done", NULL };
 CHECK(reply_functions, ls_dram_reply_ops, 0);
 

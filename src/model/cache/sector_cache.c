@@ -118,11 +118,6 @@ static inline void set_dirty(sector_cache *c, sector_cache_line *line, uint32_t 
 
 /* ------------------------------------------------------------------------------------------------- access */
 
-static inline bool no_waiter_left(const sector_cache *c)
-{
-    return index_pool_empty(&c->waiter_pool, c->waiter_count);
-}
-
 /* Adds a waiting request to the MSHR of the sector, taking a new one if there is none. */
 static void wait_for(sector_cache *c, uint32_t mshr, uint64_t sector_address, uint32_t line, uint32_t token,
                      bool atomic)
@@ -393,25 +388,36 @@ void sector_cache_fill_from(sector_cache *c, uint64_t address, uint8_t level)
     add_ready(c, m, level);
 }
 
-bool sector_cache_next_ready(sector_cache *c, uint32_t *token)
+/* All requests of the first filled MSHR are answered. */
+static inline void end_ready(sector_cache *c)
 {
     uint32_t m = c->ready_first;
-    if (m == SECTOR_CACHE_NONE)
+    const sector_cache_mshr *mshr = &c->mshrs[m];
+    c->ready_first = mshr->next;
+    if (c->ready_first == SECTOR_CACHE_NONE)
+        c->ready_last = SECTOR_CACHE_NONE;
+    if (LS_UNLIKELY(mshr->stalled_first != SECTOR_CACHE_NONE))
+        retry_stalled(c, mshr);
+    give_mshr(c, m);
+}
+
+bool sector_cache_next_ready(sector_cache *c, uint32_t *token)
+{
+    if (!sector_cache_has_ready(c))
         return false;
-    sector_cache_mshr *mshr = &c->mshrs[m];
+    sector_cache_mshr *mshr = &c->mshrs[c->ready_first];
     uint32_t waiter = mshr->first;
     *token = c->waiters[waiter].token;
     mshr->first = c->waiters[waiter].next;
     index_pool_give(&c->waiter_pool, INDEX_LINKS(c->waiters, next), waiter);
-    if (mshr->first == SECTOR_CACHE_NONE) {
-        c->ready_first = mshr->next;
-        if (c->ready_first == SECTOR_CACHE_NONE)
-            c->ready_last = SECTOR_CACHE_NONE;
-        if (LS_UNLIKELY(mshr->stalled_first != SECTOR_CACHE_NONE))
-            retry_stalled(c, mshr);
-        give_mshr(c, m);
-    }
+    if (mshr->first == SECTOR_CACHE_NONE)
+        end_ready(c);
     return true;
+}
+
+void sector_cache_end_ready(sector_cache *c)
+{
+    end_ready(c);
 }
 
 void sector_cache_warm(sector_cache *c, uint64_t tag_address, uint64_t index_address)

@@ -90,6 +90,8 @@ typedef struct sector_cache_line {
     uint8_t modified_on_fill, readable_on_fill;
     uint8_t prefetched; /* and not read yet */
     uint32_t dirty_bytes[4];
+    uint32_t mshr;   /* that was last taken for sectors of it; another's by now if none of these is pending */
+    uint32_t unused; /* a size that is a power of two: one shift finds a line */
 } sector_cache_line;
 
 typedef struct sector_cache_mshr {
@@ -161,6 +163,11 @@ void sector_cache_set_addresses(sector_cache *c, sector_cache_address_fn address
  * clean. False when none is left. */
 bool sector_cache_clean(sector_cache *c, uint32_t *cursor);
 
+/* Whether a line, or a part of it, is here or on its way. */
+static inline bool sector_cache_has_line(const sector_cache *c, uint64_t line_address)
+{
+    return tag_store_look(&c->tags, line_address) != TAG_STORE_NONE;
+}
 /* Forgets one sector. False: its fill is on its way, nothing is done. *dirty_bytes: what was written here and is lost unless
  * the owner writes it below. */
 bool sector_cache_drop(sector_cache *c, uint64_t address, uint32_t *dirty_bytes);
@@ -198,13 +205,15 @@ static inline void sector_cache_fill(sector_cache *c, uint64_t address)
 {
     sector_cache_fill_from(c, address, 0);
 }
-/* One answered request per call; false if there is none. */
-bool sector_cache_next_ready(sector_cache *c, uint32_t *token);
 static inline bool sector_cache_has_ready(const sector_cache *c)
 {
     return c->ready_first != SECTOR_CACHE_NONE;
 }
-/* The result of sector_cache_next_ready(); there must be one. */
+/* The owner has taken all requests of the first filled MSHR. */
+void sector_cache_end_ready(sector_cache *c);
+/* One answered request per call; false if there is none. */
+bool sector_cache_next_ready(sector_cache *c, uint32_t *token);
+/* Of the request that sector_cache_next_ready() would give; there must be one. */
 static inline uint8_t sector_cache_ready_level(const sector_cache *c)
 {
     return c->mshrs[c->ready_first].level;
@@ -230,6 +239,10 @@ sector_cache_outcome sector_cache_stall_write(sector_cache *c, uint64_t address,
 /* Marks a sector valid without any request: warm-up. */
 void sector_cache_warm(sector_cache *c, uint64_t tag_address, uint64_t index_address);
 
+static inline bool sector_cache_has_miss(const sector_cache *c)
+{
+    return c->miss_head != c->miss_tail;
+}
 static inline const sector_cache_miss *sector_cache_front_miss(const sector_cache *c)
 {
     return c->miss_head == c->miss_tail ? NULL : &c->misses[c->miss_head & c->miss_mask];

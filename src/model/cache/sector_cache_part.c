@@ -1,8 +1,6 @@
 /* sector_cache_part.c: reads of several sectors of one line: one look-up of the tags, one MSHR for all sectors that are fetched
  * together, one fill (sector_cache.h). */
-#include "model/cache/sector_cache_parts.h"
-
-#include "lockstep/sector.h"
+#include "model/cache/sector_cache_part.h"
 
 #include <assert.h>
 
@@ -83,28 +81,23 @@ static bool can_fetch(sector_cache *c, uint64_t line_address, uint32_t missing)
     return true;
 }
 
+/* Of `sectors`, some wait for fills, some are fetched, and the others are there. */
 static void count_read(sector_cache *c, uint32_t sectors, uint32_t pending, uint32_t missing, bool new_line)
 {
     sector_cache_counters *n = c->counters;
     uint32_t all = count_of(sectors), merged = count_of(pending), missed = count_of(missing);
     n->reads += all;
     n->accesses += all;
-    if (all != merged + missed) {
-        n->hits += all - merged - missed;
-        c->split->read_hits += all - merged - missed;
-    }
-    if (merged != 0) {
-        n->pending_hits += merged;
-        n->mshr_merges += merged;
-        c->split->read_pending_hits += merged;
-        c->split->read_merges += merged;
-    }
-    if (missed != 0) {
-        n->misses += new_line;
-        c->split->read_misses += new_line;
-        n->sector_misses += missed - new_line;
-        c->split->read_sector_misses += missed - new_line;
-    }
+    n->hits += all - merged - missed;
+    c->split->read_hits += all - merged - missed;
+    n->pending_hits += merged;
+    n->mshr_merges += merged;
+    c->split->read_pending_hits += merged;
+    c->split->read_merges += merged;
+    n->misses += new_line;
+    c->split->read_misses += new_line;
+    n->sector_misses += missed - new_line;
+    c->split->read_sector_misses += missed - new_line;
 }
 
 static void fetch(sector_cache *c, uint32_t i, uint64_t line_address, uint32_t missing, uint32_t token)
@@ -132,33 +125,20 @@ static void fetch(sector_cache *c, uint32_t i, uint64_t line_address, uint32_t m
     c->mshr_count += mshr->more;
 }
 
-/* All sectors are there. */
-static inline sector_cache_outcome read_hits(sector_cache *c, uint32_t i, uint32_t sectors)
+sector_cache_outcome sector_cache_read_some(sector_cache *c, uint64_t line_address, uint64_t index_address,
+                                            uint32_t sectors, uint32_t token, sector_cache_part *out)
 {
-    uint32_t all = count_of(sectors);
-    c->counters->reads += all;
-    c->counters->accesses += all;
-    c->counters->hits += all;
-    c->split->read_hits += all;
-    tag_store_use(&c->tags, i);
-    return SECTOR_CACHE_HIT;
-}
-
-/* Some sectors are not there. i: their line, SECTOR_CACHE_NONE if that is not there yet; missing: those that are not on their
- * way. */
-static __attribute__((noinline)) sector_cache_outcome read_some(sector_cache *c, uint64_t line_address,
-                                                                uint64_t index_address, uint32_t i,
-                                                                uint32_t sectors, uint32_t missing,
-                                                                uint32_t token, sector_cache_part *out)
-{
-    uint32_t victim = i, count = 0, mshrs[SECTORS];
-    uint32_t pending = i != SECTOR_CACHE_NONE ? c->lines[i].pending & sectors : 0;
+    uint32_t i = find_line_again(c, line_address), victim = i, missing = sectors, pending = 0;
+    uint32_t count = 0, mshrs[SECTORS];
     if (i == SECTOR_CACHE_NONE) {
         victim = sector_cache_victim(c, set_of(c, index_address));
         if (victim == SECTOR_CACHE_NONE) {
             c->counters->fail_line++;
             return SECTOR_CACHE_FAIL;
         }
+    } else {
+        pending = c->lines[i].pending & sectors;
+        missing = sectors & ~readable_of(&c->lines[i], sectors) & ~pending;
     }
     sector_cache_outcome outcome = find_all(c, line_address, pending, token, mshrs, &count);
     if (outcome != SECTOR_CACHE_HIT)
@@ -187,16 +167,11 @@ static __attribute__((noinline)) sector_cache_outcome read_some(sector_cache *c,
 sector_cache_outcome sector_cache_read_part(sector_cache *c, uint64_t line_address, uint64_t index_address,
                                             uint32_t sectors, uint32_t token, sector_cache_part *out)
 {
-    uint32_t i = find_line_again(c, line_address), missing = sectors;
-    *out = (sector_cache_part){ 0 };
-    if (i != SECTOR_CACHE_NONE) {
-        const sector_cache_line *line = &c->lines[i];
-        uint32_t there = line->valid & (~(uint32_t)line->dirty | line->readable) & ~(uint32_t)line->pending;
-        if ((sectors & ~there) == 0)
-            return read_hits(c, i, sectors);
-        missing = sectors & ~(there | line->pending);
-    }
-    return read_some(c, line_address, index_address, i, sectors, missing, token, out);
+    sector_cache_outcome outcome = sector_cache_read_quick(c, line_address, sectors, token);
+    *out = (sector_cache_part){ .waits = outcome == SECTOR_CACHE_PENDING };
+    if (outcome == SECTOR_CACHE_FAIL)
+        outcome = sector_cache_read_some(c, line_address, index_address, sectors, token, out);
+    return outcome;
 }
 
 bool sector_cache_write_part(sector_cache *c, uint64_t line_address, uint64_t index_address, uint32_t sectors)

@@ -63,6 +63,7 @@ static inline uint32_t take_mshr(sector_cache *c, uint64_t sector_address, uint3
                                           .line = line,
                                           .stalled_first = SECTOR_CACHE_NONE,
                                           .stalled_last = SECTOR_CACHE_NONE };
+    c->lines[line].mshr = mshr;
     add_mshr(c, mshr);
     return mshr;
 }
@@ -75,6 +76,11 @@ static inline void give_mshr(sector_cache *c, uint32_t mshr)
 }
 
 /* ------------------------------------------------------------------------------------------------ waiters */
+
+static inline bool no_waiter_left(const sector_cache *c)
+{
+    return index_pool_empty(&c->waiter_pool, c->waiter_count);
+}
 
 static inline uint32_t new_waiter(sector_cache *c, uint32_t token)
 {

@@ -82,9 +82,8 @@ static void async_event(void *self, ls_cycle now)
         act(c, &next, now);
         ls_domain_progress(c->domain);
     }
-    tma_cycle(c, now);
+    ls_cycle next = tma_cycle(c, now);
     a->running = false;
-    ls_cycle next = tma_next(c, now);
     if (a->act_head != a->act_tail && a->acts[a->act_head % ASYNC_ACTS].at < next)
         next = a->acts[a->act_head % ASYNC_ACTS].at;
     if (next != LS_CYCLE_MAX) /* it is not scheduled while it runs, and all of this cycle is done */

@@ -119,11 +119,11 @@ void tma_init(struct core *c);
 void tma_issue(struct core *c, uint32_t warp, const ls_inst *inst, const ls_dyn *dyn, ls_cycle at);
 /* DEPBAR: true if it is for groups of bulk stores; the warp sleeps if they are under way. */
 bool tma_wait_groups(struct core *c, uint32_t warp, const ls_inst *inst);
-void tma_cycle(struct core *c, ls_cycle now);          /* makes addresses */
-ls_cycle tma_next(const struct core *c, ls_cycle now); /* LS_CYCLE_MAX: something else comes first */
-void tma_reply(struct core *c, uint32_t op);           /* one sector is there, or written */
+/* Makes addresses; returns when it is to be called again. LS_CYCLE_MAX: something else comes first. */
+ls_cycle tma_cycle(struct core *c, ls_cycle now);
+void tma_reply(struct core *c, uint32_t op); /* one sector is there, or written */
 /* Several sectors of a line are. They come past the core's queue of answers. */
-void tma_line_reply(struct core *c, const ls_sector_message *message, ls_cycle now);
+void tma_line_reply(struct core *c, ls_link *link, const ls_sector_message *message, ls_cycle now);
 void tma_use_lines(struct core *c); /* requests are for several sectors, where these lie in one line */
 void tma_filled(struct core *c, uint32_t op, ls_cycle now);
 /* An access takes the port of shared memory for so many cycles; returns how long it waits before. */

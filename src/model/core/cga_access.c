@@ -13,6 +13,19 @@
 #define STORE_BIT 0x80000000u /* of tokens: the warp waits for an answer to a store; else the flight */
 #define ROOM 64u              /* messages of one access: up to 512 bytes, and one for each block */
 
+/* All lanes name the same block, and it is their own: the common case. */
+static bool all_stay(const core *c, const flight *f, uint32_t slot, const uint64_t addresses[32])
+{
+    const bool shared = f->inst->space == LS_SPACE_SHARED;
+    const uint64_t base = shared ? 0 : c->blocks.at[slot].launch.info->shared_base;
+    const uint64_t first = f->mask == 0 ? 0 : addresses[__builtin_ctz(f->mask)] - base;
+    uint64_t differ = 0;
+    for (uint32_t set = f->mask; set != 0; set &= set - 1)
+        differ |= (addresses[__builtin_ctz(set)] - base) ^ first;
+    return differ >> CGA_WINDOW_BITS == 0 &&
+           ((shared && first >> CGA_WINDOW_BITS == 0) || cga_rank_of(c, slot, first) == cga_rank(c, slot));
+}
+
 /* Lanes by the rank that they go to, except those that stay; the return value: ranks that have some. */
 static uint32_t sort_lanes(const core *c, const flight *f, uint32_t slot, const uint64_t addresses[32],
                            uint32_t lanes[LS_CLUSTER_BLOCKS])
@@ -168,6 +181,8 @@ bool cga_access(core *c, uint16_t index)
     if (cga_size(c, slot) == 1 && !completes)
         return false;
     ls_cta_addresses(c->blocks.at[slot].launch.cta, f->dyn, addresses);
+    if (!completes && all_stay(c, f, slot, addresses))
+        return false;
     uint32_t ranks = completes ? 0 : sort_lanes(c, f, slot, addresses, lanes);
     if (ranks == 0 && !completes)
         return false;

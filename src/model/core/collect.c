@@ -4,6 +4,7 @@
  * pipeline. An instruction that enters it at cycle t writes back at t + latency + 2, and the unit takes the
  * next one after its initiation interval. Two checks remain: no two results leave a unit in the same cycle,
  * and a result bus is free. */
+#include "model/core/front.h"
 #include "model/core/wgmma.h"
 
 #include <string.h>
@@ -12,56 +13,67 @@
 
 void collect_init(core *c)
 {
-    c->pipes.all_collectors = (1u << c->spec->collectors) - 1;
-    for (uint32_t i = 0; i < CORE_WHEEL; i++)
-        c->pipes.wheel[i] = NO_FLIGHT;
+    c->pipes.collectors = (uint32_t)c->spec->collectors;
     for (uint32_t sub = 0; sub < c->sub_count; sub++) {
-        pipe_sub *s = &c->pipes.subs[sub];
-        for (uint32_t u = 0; u < UNIT_COUNT; u++)
-            s->issue[u] = s->execute[u] = NO_FLIGHT;
-        for (uint32_t k = 0; k < CORE_COLLECTORS_MAX; k++)
-            s->collector[k] = NO_FLIGHT;
-        s->open = ~(1u << UNIT_memory);
+        c->pipes.subs[sub].bit = 1u << sub;
+        c->pipes.subs[sub].open = ~(1u << UNIT_memory);
+        c->pipes.execute_at[sub] = LS_CYCLE_MAX;
     }
 }
 
-static inline uint32_t bank_of(const core *c, const flight *f, uint32_t reg)
+static inline uint64_t bank_of(const core *c, const flight *f, uint32_t reg)
 {
-    return reg_bank(reg, f->warp, (uint32_t)c->spec->register_banks);
+    return PIPE_BANK(reg_bank(reg, f->warp, (uint32_t)c->spec->register_banks));
+}
+
+/* A unit takes the instruction in front of it. */
+static inline void leave_execute(core *c, pipe_sub *s, uint32_t unit)
+{
+    const uint32_t unit_bit = 1u << unit;
+    s->execute_mask ^= unit_bit;
+    if ((s->ready_units & unit_bit) != 0)
+        c->pipes.moving |= s->bit;
 }
 
 /* --------------------------------------------------------------------------------------------- write-back */
 
+/* The banks that results of this cycle have taken. Readers find them taken in its first step only. */
+static inline uint64_t written_in(const pipe_sub *s, ls_cycle now)
+{
+    return s->written_at == now ? s->banks_written : 0;
+}
+
 /* Reserves the banks of the registers that an instruction writes; false if one of them is taken. */
 bool collect_write_banks(core *c, const flight *f)
 {
-    pipe_sub *s = &c->pipes.subs[f->sub];
-    uint32_t banks = 0;
+    pipe_sub *s = c->pipes.at[f->sub];
+    uint64_t banks = 0;
     for (uint32_t i = 0; i < f->inst->dst_count; i++)
-        banks |= 1u << bank_of(c, f, f->inst->dst[i]);
-    if ((banks & s->bank_written) != 0)
+        banks |= bank_of(c, f, f->inst->dst[i]);
+    const uint64_t written = written_in(s, c->now);
+    if ((banks & written) != 0)
         return false;
-    s->bank_written |= banks;
-    c->pipes.writing |= 1u << f->sub;
+    s->written_at = c->now;
+    s->banks_written = written | banks;
     return true;
 }
 
 void collect_write_back(core *c)
 {
     uint32_t slot = (uint32_t)c->now & WHEEL_MASK;
-    c->pipes.buses[slot] = 0;
-    c->pipes.wheel_used[slot >> 6] &= ~(UINT64_C(1) << (slot & 63));
-    uint16_t index = c->pipes.wheel[slot];
-    c->pipes.wheel[slot] = NO_FLIGHT;
+    uint16_t index = c->pipes.wheel[slot].first;
+    c->pipes.wheel_count -= c->pipes.wheel[slot].count;
+    c->pipes.wheel[slot].count = 0;
+    c->pipes.wheel_used[slot >> 6] ^= UINT64_C(1) << (slot & 63);
     while (index != NO_FLIGHT) {
-        uint16_t next = c->flights.at[index].next;
+        const flight *f = &c->flights.at[index];
+        const uint16_t next = f->next;
         if (!OPTION_ON(c->options.ccache) || !ccache_holds(c, index)) {
             /* Units cannot stall: they win over the readers. */
-            (void)collect_write_banks(c, &c->flights.at[index]);
-            front_release(c, &c->flights.at[index]);
+            (void)collect_write_banks(c, f);
+            front_release(c, f);
             flight_complete(c, index);
         }
-        c->pipes.wheel_count--;
         index = next;
     }
 }
@@ -79,107 +91,115 @@ ls_cycle collect_next(const core *c)
 
 /* ------------------------------------------------------------------------------------------------ execute */
 
-/* Bit i of unit_done stands for the cycle unit_base + i. */
-static inline void advance_unit(pipe_sub *s, uint32_t unit, ls_cycle now)
+/* No other result leaves the unit when that of an instruction with this latency does. */
+static inline bool can_leave(pipe_unit *u, uint32_t latency, ls_cycle now)
 {
-    uint64_t passed = now - s->unit_base[unit];
-    s->unit_done[unit] = passed >= 64 ? 0 : s->unit_done[unit] >> passed;
-    s->unit_base[unit] = now;
+    uint64_t passed = now - u->done_base;
+    u->done = passed >= 64 ? 0 : u->done >> passed;
+    u->done_base = now;
+    return latency >= 64 || (u->done >> latency & 1) == 0;
 }
 
-/* tell: a timeline may want the instruction. */
+/* Into the list of those that are written back in a cycle, as the last. */
+static inline void write_later(core *c, uint32_t slot, uint16_t index)
+{
+    pipe_results *r = &c->pipes.wheel[slot];
+    c->flights.at[index].next = NO_FLIGHT;
+    c->pipes.wheel_count++;
+    if (r->count++ == 0) {
+        c->pipes.wheel_used[slot >> 6] |= UINT64_C(1) << (slot & 63);
+        r->first = index;
+    } else {
+        c->flights.at[r->last].next = index;
+    }
+    r->last = index;
+}
+
+/* The unit is free: it takes the instruction, if a result can leave it when this one's does. tell: a timeline may want
+ * the instruction. */
 static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub *s, uint32_t unit, bool tell)
 {
-    uint16_t index = s->execute[unit];
-    if (s->unit_free[unit] > c->now)
-        return;
+    pipe_unit *u = &s->units[unit];
+    const uint16_t index = u->execute;
     const ls_inst *inst = c->flights.at[index].inst;
-    if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && c->options.wgmma != NULL &&
-        inst->class_ == LS_CLASS_tensor_group) {
-        s->execute[unit] = NO_FLIGHT;
-        s->execute_mask &= ~(1u << unit);
+    if (LS_UNLIKELY(inst->class_ == LS_CLASS_tensor_group) && c->options.wgmma != NULL) {
+        leave_execute(c, s, unit);
         wgmma_take(c, index);
         return;
     }
     const tensor_cost cost = core_cost(c, inst);
     const uint32_t latency = cost.latency;
-    advance_unit(s, unit, c->now);
-    if (latency < 64 && (s->unit_done[unit] >> latency & 1) != 0)
+    const bool uneven = (c->pipes.uneven >> unit & 1) != 0;
+    if (uneven && !can_leave(u, latency, c->now))
         return;
     /* The result leaves the unit latency + 1 cycles from now and is written one cycle later, or forwarded
      * before. */
     uint64_t forward = c->spec->forward_cycles < latency + 2 ? c->spec->forward_cycles : latency + 1;
     uint32_t slot = (uint32_t)(c->now + latency + 2 - forward) & WHEEL_MASK;
-    if (c->pipes.buses[slot] >= c->spec->result_buses)
+    if (c->pipes.wheel[slot].count >= c->spec->result_buses)
         return;
-    c->pipes.buses[slot]++;
-    if (latency < 64)
-        s->unit_done[unit] |= UINT64_C(1) << latency;
-    s->unit_free[unit] = c->now + cost.interval;
+    if (uneven && latency < 64)
+        u->done |= UINT64_C(1) << latency;
+    u->free = c->now + cost.interval;
     if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && ls_inst_flops(inst) != 0)
         c->n.tensor_cycles += cost.interval;
-    s->execute[unit] = NO_FLIGHT;
-    s->execute_mask &= ~(1u << unit);
+    leave_execute(c, s, unit);
     if (tell)
         core_tap_execute(c, index);
-    /* Oldest first within a cycle. */
-    c->flights.at[index].next = NO_FLIGHT;
-    if ((c->pipes.wheel_used[slot >> 6] >> (slot & 63) & 1) == 0) {
-        c->pipes.wheel_used[slot >> 6] |= UINT64_C(1) << (slot & 63);
-        c->pipes.wheel[slot] = index;
-    } else {
-        uint16_t last = c->pipes.wheel[slot];
-        while (c->flights.at[last].next != NO_FLIGHT)
-            last = c->flights.at[last].next;
-        c->flights.at[last].next = index;
-    }
-    c->pipes.wheel_count++;
+    write_later(c, slot, index);
 }
 
-static __attribute__((always_inline)) inline void execute(core *c, bool tell)
+static inline void execute_from(core *c, uint32_t sub, ls_cycle at)
 {
-    for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
-        pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
-        for (uint32_t set = s->execute_mask & s->open; set != 0; set &= set - 1)
-            execute_unit(c, s, (uint32_t)__builtin_ctz(set), tell);
-        if (s->execute_mask == 0)
-            c->pipes.executing &= ~(subs & (~subs + 1));
-    }
+    if (at < c->pipes.execute_at[sub])
+        c->pipes.execute_at[sub] = at;
 }
 
-static __attribute__((noinline)) void execute_and_tell(core *c)
+static __attribute__((always_inline)) inline void execute(core *c, uint32_t sub, bool tell)
 {
-    execute(c, true);
+    pipe_sub *s = c->pipes.at[sub];
+    c->pipes.execute_at[sub] = LS_CYCLE_MAX;
+    for (uint32_t set = s->execute_mask & s->open; set != 0; set &= set - 1) {
+        const uint32_t unit = (uint32_t)__builtin_ctz(set);
+        if (s->units[unit].free <= c->now)
+            execute_unit(c, s, unit, tell);
+        if ((s->execute_mask >> unit & 1) != 0)
+            execute_from(c, sub, s->units[unit].free);
+    }
+    if (s->execute_mask == 0)
+        c->pipes.executing &= ~s->bit;
 }
 
-void collect_execute(core *c)
+static __attribute__((noinline)) void execute_and_tell(core *c, uint32_t sub)
+{
+    execute(c, sub, true);
+}
+
+void collect_execute(core *c, uint32_t sub)
 {
     if (LS_UNLIKELY(c->apart))
-        execute_and_tell(c);
+        execute_and_tell(c, sub);
     else
-        execute(c, false);
+        execute(c, sub, false);
 }
 
 /* The load/store unit is one for all: the oldest instruction goes first. */
 void collect_load_store(core *c)
 {
-    if (ldst_due(c)) {
-        ldst_cycle(c);
-        c->ldst.memory_next = ldst_next(c);
-    }
-    if (c->pipes.to_memory == 0 || !ldst_can_take(c))
+    if (!ldst_can_take(c))
         return;
     uint32_t sub = (uint32_t)__builtin_ctz(c->pipes.to_memory);
-    pipe_sub *from = &c->pipes.subs[sub];
-    for (uint32_t subs = c->pipes.to_memory & ~(1u << sub); subs != 0; subs &= subs - 1) {
-        pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
-        if (c->flights.at[s->execute[UNIT_memory]].uid < c->flights.at[from->execute[UNIT_memory]].uid)
-            from = s;
+    uint16_t index = c->pipes.subs[sub].units[UNIT_memory].execute;
+    for (uint32_t subs = c->pipes.to_memory & (c->pipes.to_memory - 1); subs != 0; subs &= subs - 1) {
+        const uint32_t other = (uint32_t)__builtin_ctz(subs);
+        const uint16_t its = c->pipes.subs[other].units[UNIT_memory].execute;
+        if (c->flights.at[its].uid < c->flights.at[index].uid) {
+            sub = other;
+            index = its;
+        }
     }
-    sub = (uint32_t)(from - c->pipes.subs);
-    uint16_t index = from->execute[UNIT_memory];
-    from->execute[UNIT_memory] = NO_FLIGHT;
-    from->execute_mask &= ~(1u << UNIT_memory);
+    pipe_sub *from = c->pipes.at[sub];
+    leave_execute(c, from, UNIT_memory);
     c->pipes.to_memory &= ~(1u << sub);
     if (from->execute_mask == 0)
         c->pipes.executing &= ~(1u << sub);
@@ -189,177 +209,208 @@ void collect_load_store(core *c)
 
 /* ------------------------------------------------------------------------------------- operand collection */
 
-static inline void collected(pipe_sub *s, uint32_t k)
+/* The instruction at a place among the collectors has all its operands. It goes to the register before its unit, which
+ * is free. */
+static inline void leave_collector(core *c, pipe_sub *s, uint32_t sub, uint32_t place)
 {
-    s->collector_ready |= 1u << k;
-    s->ready_units |= 1u << s->collector_unit[k];
+    const uint32_t unit = s->collectors[place].unit;
+    s->units[unit].execute = s->collectors[place].flight;
+    s->execute_mask |= s->collectors[place].unit_bit;
+    c->pipes.executing |= s->bit;
+    if (unit == UNIT_memory)
+        c->pipes.to_memory |= s->bit;
+    else
+        execute_from(c, sub, s->units[unit].free);
+    s->collected--;
+    for (; place < s->collected; place++)
+        s->collectors[place] = s->collectors[place + 1];
 }
 
-/* The oldest of the collected instructions for the unit of the one in collector k. */
-static uint32_t oldest_collected(const core *c, const pipe_sub *s, uint32_t k)
+static inline void dispatch_by_age(core *c, pipe_sub *s, uint32_t sub)
 {
-    uint32_t unit = s->collector_unit[k];
-    for (uint32_t set = s->collector_ready & ~(1u << k); set != 0; set &= set - 1) {
-        uint32_t other = (uint32_t)__builtin_ctz(set);
-        if (s->collector_unit[other] == unit &&
-            (int32_t)(c->flights.at[s->collector[other]].uid - c->flights.at[s->collector[k]].uid) < 0)
-            k = other;
+    s->ready_units = 0;
+    for (uint32_t place = 0; place < s->collected;) {
+        const pipe_collector *k = &s->collectors[place];
+        if (k->needs != 0) {
+            place++;
+        } else if ((s->execute_mask & k->unit_bit) != 0) {
+            s->ready_units |= k->unit_bit;
+            place++;
+        } else {
+            leave_collector(c, s, sub, place);
+        }
     }
-    return k;
 }
 
 /* Accel-Sim goes by the number of the collector, so that an instruction in the last one can wait for long. */
-static __attribute__((always_inline)) inline void dispatch_collected(core *c, pipe_sub *s, uint32_t sub,
-                                                                     bool by_age)
+static __attribute__((noinline)) void dispatch_by_number(core *c, pipe_sub *s, uint32_t sub)
 {
     s->ready_units = 0;
-    for (uint32_t set = s->collector_ready; set != 0; set &= set - 1) {
-        uint32_t k = (uint32_t)__builtin_ctz(set);
-        uint32_t unit = 1u << s->collector_unit[k];
-        if ((s->execute_mask & unit) != 0) {
-            s->ready_units |= unit;
+    for (uint32_t number = 0; number < c->pipes.collectors; number++) {
+        uint32_t place = 0;
+        while (place < s->collected && s->collectors[place].number != number)
+            place++;
+        if (place == s->collected || s->collectors[place].needs != 0)
             continue;
-        }
-        if (by_age) {
-            uint32_t first = oldest_collected(c, s, k);
-            if (first != k) { /* k stays ready; the older one follows it in the set */
-                s->ready_units |= unit;
-                set &= ~(1u << first);
-                k = first;
-            }
-        }
-        s->execute[s->collector_unit[k]] = s->collector[k];
-        s->execute_mask |= unit;
-        c->pipes.executing |= 1u << sub;
-        c->pipes.to_memory |= (unit >> UNIT_memory & 1) << sub;
-        s->collector[k] = NO_FLIGHT;
-        s->collector_used &= ~(1u << k);
-        s->collector_ready &= ~(1u << k);
+        const uint32_t unit = s->collectors[place].unit_bit;
+        if ((s->execute_mask & unit) != 0)
+            s->ready_units |= unit;
+        else
+            leave_collector(c, s, sub, place);
     }
 }
 
 /* Each bank serves its oldest request, unless a write-back has it. */
-static __attribute__((always_inline)) inline void read_banks(core *c, pipe_sub *s, bool mixed)
+static inline void read_banks(core *c, pipe_sub *s)
 {
-    for (uint32_t set = s->bank_waiting & ~s->bank_written; set != 0; set &= set - 1) {
-        uint32_t bank = (uint32_t)__builtin_ctz(set);
-        uint32_t k = s->bank_queue[bank][s->bank_head[bank]++ % (CORE_COLLECTORS_MAX * 4)];
-        if (mixed)
-            count_for(c, c->flights.at[s->collector[k]].warp);
-        if (s->bank_head[bank] == s->bank_tail[bank])
-            s->bank_waiting &= ~(1u << bank);
-        else
-            c->n.register_bank_waits++;
-        c->n.register_reads++;
-        if (--s->collector_waits[k] == 0)
-            collected(s, k);
-    }
-}
-
-static void enter_collector(core *c, pipe_sub *s, uint32_t unit, uint32_t k)
-{
-    uint16_t index = s->issue[unit];
-    const flight *f = &c->flights.at[index];
-    s->issue[unit] = NO_FLIGHT;
-    s->issue_mask &= ~(1u << unit);
-    s->collector[k] = index;
-    s->collector_used |= 1u << k;
-    s->collector_unit[k] = (uint8_t)unit;
-    const ls_inst *inst = f->inst;
-    uint32_t waits = 0;
-    for (uint32_t i = 0; i < inst->src_count; i++) {
-        if (inst_src_again(inst, i))
+    uint64_t idle = PIPE_BANKS & ~written_in(s, c->now);
+    for (pipe_collector *k = s->collectors, *end = k + s->collected; k != end; k++) {
+        const uint64_t reads = pipe_banks_in(k->needs) & idle;
+        if (reads == 0)
             continue;
-        uint32_t bank = bank_of(c, f, inst->src[i]);
-        s->bank_queue[bank][s->bank_tail[bank]++ % (CORE_COLLECTORS_MAX * 4)] = (uint16_t)k;
-        s->bank_waiting |= 1u << bank;
-        waits++;
+        count_for(c, c->flights.at[k->flight].warp);
+        idle &= ~reads;
+        k->needs -= reads;
+        s->needed -= reads;
+        c->n.register_reads += pipe_banks_sum(reads);
+        if (s->needed != 0)
+            c->n.register_bank_waits += pipe_banks_sum(reads & pipe_banks_in(s->needed));
+        if (k->needs == 0)
+            s->ready_units |= k->unit_bit;
     }
-    s->collector_waits[k] = (uint8_t)waits;
-    if (waits == 0)
-        collected(s, k);
 }
 
-/* The unit whose issue register has the oldest instruction. */
-static uint32_t oldest_issued(const core *c, const pipe_sub *s, uint32_t units)
+static uint8_t free_number(const pipe_sub *s)
 {
-    uint32_t best = (uint32_t)__builtin_ctz(units);
-    for (uint32_t set = units & (units - 1); set != 0; set &= set - 1) {
-        uint32_t unit = (uint32_t)__builtin_ctz(set);
-        if ((int32_t)(c->flights.at[s->issue[unit]].uid - c->flights.at[s->issue[best]].uid) < 0)
-            best = unit;
-    }
-    return best;
+    uint32_t used = 0;
+    for (uint32_t place = 0; place < s->collected; place++)
+        used |= 1u << s->collectors[place].number;
+    return (uint8_t)__builtin_ctz(~used);
 }
 
-/* Accel-Sim looks at the units in their order, so that those at the end of units.def can wait for ever; elsewhere
- * the oldest instruction gets the next collector. */
-static __attribute__((always_inline)) inline void fill_collectors(core *c, pipe_sub *s, bool by_age)
+static inline void enter_collector(core *c, pipe_sub *s, uint32_t unit, uint8_t number)
 {
-    uint32_t free_ones = c->pipes.all_collectors & ~s->collector_used;
-    for (uint32_t set = s->issue_mask, rest; set != 0 && free_ones != 0;
-         set = rest, free_ones &= free_ones - 1) {
-        uint32_t unit = (uint32_t)__builtin_ctz(set);
-        rest = set & (set - 1);
-        if (rest != 0 && by_age) {
-            unit = oldest_issued(c, s, set);
-            rest = set & ~(1u << unit);
-        }
-        enter_collector(c, s, unit, (uint32_t)__builtin_ctz(free_ones));
+    const uint16_t index = s->units[unit].issue;
+    const flight *f = &c->flights.at[index];
+    const ls_inst *inst = f->inst;
+    uint64_t needs = 0;
+    for (uint32_t i = 0; i < inst->src_count; i++)
+        if (!inst_src_again(inst, i))
+            needs += bank_of(c, f, inst->src[i]);
+    pipe_collector *k = &s->collectors[s->collected++];
+    k->needs = needs;
+    k->flight = index;
+    k->unit = (uint8_t)unit;
+    k->number = number;
+    k->unit_bit = 1u << unit;
+    s->issue_mask ^= k->unit_bit;
+    s->needed += needs;
+    if (needs == 0)
+        s->ready_units |= k->unit_bit;
+}
+
+/* The oldest instruction gets the next collector. */
+static inline uint32_t oldest_issued(pipe_sub *s)
+{
+    return s->issued[s->issued_head++ % PIPE_ISSUED];
+}
+
+/* Accel-Sim looks at the units in their order, so that those at the end of units.def can wait for ever. */
+static uint32_t first_issued(pipe_sub *s)
+{
+    const uint8_t unit = (uint8_t)__builtin_ctz(s->issue_mask);
+    uint8_t at = s->issued_head++, before = s->issued[at % PIPE_ISSUED];
+    while (before != unit) { /* those in front of it move up */
+        uint8_t *to = &s->issued[++at % PIPE_ISSUED], next = *to;
+        *to = before;
+        before = next;
     }
+    return unit;
+}
+
+static inline void fill_collectors(core *c, pipe_sub *s, bool by_age)
+{
+    uint32_t left = c->pipes.collectors - s->collected;
+    if (left == 0)
+        return;
+    c->pipes.freed |= s->bit;
+    for (; left > 0 && s->issue_mask != 0; left--)
+        enter_collector(c, s, by_age ? oldest_issued(s) : first_issued(s), by_age ? 0 : free_number(s));
+}
+
+/* Only the youngest instruction waits for operands, one of each bank. In a step without write-backs it reads them all. */
+static inline bool reads_alone(const pipe_sub *s)
+{
+    return s->needed == s->collectors[s->collected - 1].needs && s->needed == pipe_banks_in(s->needed);
+}
+
+static inline void read_alone(core *c, pipe_sub *s)
+{
+    pipe_collector *k = &s->collectors[s->collected - 1];
+    count_for(c, c->flights.at[k->flight].warp);
+    c->n.register_reads += pipe_banks_sum(s->needed);
+    k->needs = s->needed = 0;
+    s->ready_units |= k->unit_bit;
+}
+
+static inline bool can_dispatch(const pipe_sub *s)
+{
+    return (s->ready_units & ~s->execute_mask) != 0;
 }
 
 /* Stamped once per rule, so that a rule costs nothing where it does not count. */
-static __attribute__((always_inline)) inline void operands(core *c, bool by_age, bool mixed)
+static __attribute__((always_inline)) inline void operands(core *c, bool by_age)
 {
-    uint32_t all = c->pipes.all_collectors;
-    for (uint32_t subs = c->pipes.collecting; subs != 0; subs &= subs - 1) {
-        uint32_t sub = (uint32_t)__builtin_ctz(subs);
-        pipe_sub *s = &c->pipes.subs[sub];
-        if (s->stuck && (s->ready_units & ~s->execute_mask) == 0)
-            continue;
+    for (uint32_t subs = c->pipes.moving; subs != 0; subs &= subs - 1) {
+        const uint32_t sub = (uint32_t)__builtin_ctz(subs);
+        pipe_sub *s = c->pipes.at[sub];
         for (uint64_t step = c->spec->collect_steps; step > 0; step--) {
-            if ((s->ready_units & ~s->execute_mask) != 0)
-                dispatch_collected(c, s, sub, by_age);
-            if (s->bank_waiting != 0)
-                read_banks(c, s, mixed);
+            if (can_dispatch(s)) {
+                if (by_age)
+                    dispatch_by_age(c, s, sub);
+                else
+                    dispatch_by_number(c, s, sub);
+            }
+            if (s->needed != 0)
+                read_banks(c, s);
             if (s->issue_mask != 0)
                 fill_collectors(c, s, by_age);
-            s->bank_written = 0;
+            s->banks_written = 0;
+            if (can_dispatch(s))
+                continue;
+            if (s->needed != 0) {
+                if (step != 2 || !reads_alone(s))
+                    continue;
+                read_alone(c, s); /* all that the last step would do */
+            }
+            if (!can_dispatch(s)) /* what could be filled, is */
+                c->pipes.moving &= ~s->bit;
+            break;
         }
-        if ((s->collector_used | s->issue_mask) == 0)
-            c->pipes.collecting &= ~(1u << sub);
-        s->stuck = s->bank_waiting == 0 && (s->ready_units & ~s->execute_mask) == 0 &&
-                   (s->issue_mask == 0 || s->collector_used == all);
+        if ((s->collected | s->issue_mask) == 0)
+            c->pipes.collecting &= ~s->bit;
     }
-    for (; c->pipes.writing != 0; c->pipes.writing &= c->pipes.writing - 1)
-        c->pipes.subs[__builtin_ctz(c->pipes.writing)].bank_written = 0;
+}
+
+static __attribute__((noinline)) void operands_by_number(core *c)
+{
+    operands(c, false);
 }
 
 void collect_operands(core *c)
 {
-    if (LS_UNLIKELY(c->mixed))
-        operands(c, !c->spec->accelsim_rules, true);
-    else if (c->spec->accelsim_rules)
-        operands(c, false, false);
+    if (LS_UNLIKELY(c->spec->accelsim_rules))
+        operands_by_number(c);
     else
-        operands(c, true, false);
+        operands(c, true);
 }
 
 ls_cycle collect_unit_free(const core *c)
 {
     ls_cycle next = LS_CYCLE_MAX;
-    if (c->pipes.to_memory != 0)
-        return c->now + 1;
-    for (uint32_t subs = c->pipes.collecting | c->pipes.executing; subs != 0; subs &= subs - 1) {
-        const pipe_sub *s = &c->pipes.subs[__builtin_ctz(subs)];
-        if ((s->collector_used | s->issue_mask) != 0 &&
-            (!s->stuck || (s->ready_units & ~s->execute_mask) != 0))
-            return c->now + 1;
-        for (uint32_t set = s->execute_mask; set != 0; set &= set - 1) {
-            ls_cycle free_at = s->unit_free[__builtin_ctz(set)];
-            next = free_at < next ? free_at : next;
-        }
+    for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
+        const ls_cycle at = c->pipes.execute_at[__builtin_ctz(subs)];
+        next = at < next ? at : next;
     }
     return next <= c->now ? c->now + 1 : next;
 }

@@ -276,6 +276,26 @@ static ls_status check_spec(const core_spec *spec, ls_error *err)
     return options_check(&spec->options, err);
 }
 
+static void init_classes(core *c)
+{
+    uint32_t first[UNIT_COUNT]; /* a class of the unit */
+    for (uint32_t i = LS_CLASS_COUNT; i-- > 0;)
+        first[c->spec->classes[i].unit] = i;
+    for (uint32_t i = 0; i < LS_CLASS_COUNT; i++) {
+        const core_class *class_ = &c->spec->classes[i];
+        c->pipes.classes[i] = (pipe_class){
+            .latency = (uint16_t)class_->latency_cycles,
+            .interval = (uint16_t)(class_->interval_cycles > 0 ? class_->interval_cycles : 1),
+            .unit = (uint8_t)class_->unit,
+        };
+        /* Matrix instructions have the latency of their shape. */
+        const ls_inst any = { .class_ = (uint8_t)i };
+        if (ls_inst_is_tensor(&any) ||
+            class_->latency_cycles != c->spec->classes[first[class_->unit]].latency_cycles)
+            c->pipes.uneven |= 1u << class_->unit;
+    }
+}
+
 static ls_status core_init(ls_block *block, void *state, const void *spec, ls_error *err)
 {
     core *c = state;
@@ -285,6 +305,7 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
         return ls_error_prefix(err, "%s", ls_block_name(block));
     tensor_init(&c->pipes.tensor, &c->spec->tensor, (uint32_t)c->spec->sub_cores,
                 (uint32_t)c->spec->shared_banks * 4, CORE_WHEEL - 4);
+    init_classes(c);
     c->region = ls_block_region(block);
     c->domain = ls_region_domain(c->region);
     c->name = ls_block_name(block);
@@ -314,6 +335,11 @@ static ls_status core_init(ls_block *block, void *state, const void *spec, ls_er
     for (uint32_t warp = 0; warp < c->spec->warp_slots; warp++) {
         c->front.warp_sub[warp] = (uint8_t)(warp % c->sub_count);
         c->front.warp_bit[warp] = 1u << (warp / c->sub_count);
+        c->front.warp[warp] = &c->front.warps[warp];
+    }
+    for (uint32_t sub = 0; sub < CORE_SUBS_MAX; sub++) {
+        c->front.at[sub] = &c->front.subs[sub];
+        c->pipes.at[sub] = &c->pipes.subs[sub];
     }
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
         c->front.subs[sub].last_issued = (uint8_t)(c->spec->warp_slots / c->sub_count - 1);

@@ -280,7 +280,11 @@ void core_tap_warp(core *c, uint32_t warp, ls_tap_phase phase, ls_cycle at);
 /* front.c */
 void front_fetch(core *c);
 void front_issue(core *c);
-void front_release(core *c, const flight *f);
+/* The sub-cores whose schedulers may issue where they could not before, a bit each. */
+static inline uint32_t front_look(const core *c)
+{
+    return c->front.changed | (c->front.ready & c->pipes.freed);
+}
 void front_resume(core *c, uint32_t warp); /* something that the warp waited for may be there */
 /* The warp issues nothing until front_let_go(). barrier: it counts as a stall at a barrier, else as one for something
  * asynchronous. A warp that waits for one of these waits for nothing else. */
@@ -323,7 +327,6 @@ static inline bool front_jumped(const ls_inst *inst, const ls_inst *next)
     /* Instructions take 16 bytes; before Volta 8, and control words stand among them. */
     return next->pc - inst->pc - 1 >= 16;
 }
-bool front_unit_freed(const core *c);                 /* for a warp that could not issue because of its unit */
 void front_count_stalls(core *c, ls_cycle until);     /* counts the stalls of the cycles before `until` */
 void front_count_stalls_from(core *c, ls_cycle from); /* nothing is counted before */
 
@@ -337,20 +340,22 @@ static inline bool collect_due(const core *c, ls_cycle now) /* something is writ
 /* Units of the sub-core whose issue registers are taken, a bit each. */
 static inline uint32_t pipes_taken(const core *c, uint32_t sub)
 {
-    return c->pipes.subs[sub].issue_mask;
+    return c->pipes.at[sub]->issue_mask;
 }
 /* An instruction issues: it enters the issue register of its unit, which is free. */
 static inline void pipes_issue(core *c, uint32_t sub, uint32_t unit, uint16_t index)
 {
-    pipe_sub *p = &c->pipes.subs[sub];
-    p->issue[unit] = index;
+    pipe_sub *p = c->pipes.at[sub];
+    p->units[unit].issue = index;
     p->issue_mask |= 1u << unit;
-    c->pipes.collecting |= 1u << sub;
-    p->stuck = p->stuck && p->collector_used == c->pipes.all_collectors;
+    p->issued[p->issued_tail++ % PIPE_ISSUED] = (uint8_t)unit;
+    c->pipes.collecting |= p->bit;
+    if (p->collected != c->pipes.collectors)
+        c->pipes.moving |= p->bit;
 }
 void collect_write_back(core *c);
-void collect_execute(core *c);
-void collect_load_store(core *c);
+void collect_execute(core *c, uint32_t sub); /* a unit of it may take an instruction */
+void collect_load_store(core *c);            /* an instruction waits for the load/store unit */
 void collect_operands(core *c);
 /* The cycle in which the first of the units that all wait for is free; now + 1 if something else may move
  * before. */
@@ -406,8 +411,8 @@ void ldst_atomic_done(core *c, const flight *f);
 void ldst_arrived(core *c, uint16_t flight_index); /* analytic.c: the last sector of a load is here */
 bool ldst_request(core *c, uint64_t address,
                   uint32_t token); /* a read for a read-only cache; false: not now */
-/* A request of a bulk copy; the queue to the network has room. */
-/* sectors: of the line at `address`, a bit each; 0: one sector. Leaves at once if no other request waits. */
+/* A request of a bulk copy into the queue to the network, which has room. sectors: of the line at `address`, a bit each;
+ * 0: one sector. */
 void ldst_bulk_request(core *c, uint64_t address, uint32_t sectors, uint32_t byte_mask, uint32_t token,
                        ls_sector_kind kind);
 /* Into the queue to the network, which has room. */
@@ -528,9 +533,8 @@ static inline tensor_cost core_cost(const core *c, const ls_inst *inst)
     tensor_cost cost;
     if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && tensor_cost_of(&c->pipes.tensor, inst, &cost))
         return cost;
-    const core_class *class_ = &c->spec->classes[inst->class_];
-    return (tensor_cost){ .latency = (uint32_t)class_->latency_cycles,
-                          .interval = (uint32_t)(class_->interval_cycles > 0 ? class_->interval_cycles : 1) };
+    const pipe_class *class_ = &c->pipes.classes[inst->class_];
+    return (tensor_cost){ .latency = class_->latency, .interval = class_->interval };
 }
 
 static inline void count_flops(core *c, const ls_inst *inst, uint32_t mask)
@@ -546,11 +550,42 @@ static inline void flight_came_from(core *c, uint32_t index, ls_sector_level lev
 }
 /* flights.c */
 bool flights_init(core *c); /* false: the host has no memory left */
-uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const ls_inst *inst,
-                     const ls_dyn *dyn);       /* there is a free one */
-void flight_complete(core *c, uint16_t index); /* counts it and gives the entry back */
 void flight_release_registers(core *c, uint16_t index);
 void flight_free(core *c, uint16_t index);
+static inline uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const ls_inst *inst,
+                                   const ls_dyn *dyn) /* there is a free one */
+{
+    uint16_t index = (uint16_t)index_pool_take(&c->flights.free, INDEX_LINKS(c->flights.at, next));
+    c->flights.at[index] = (flight){ .inst = inst,
+                                     .dyn = dyn,
+                                     .mask = dyn->mask,
+                                     .uid = c->flights.issued++,
+                                     .next = NO_FLIGHT,
+                                     .warp = (uint8_t)warp,
+                                     .sub = (uint8_t)warp_sub(c, warp),
+                                     .unit = (uint8_t)unit,
+                                     .space = inst->space };
+    c->front.warp[warp]->in_flight++;
+    return index;
+}
+static inline void flight_give_back(core *c, uint16_t index)
+{
+    index_pool_give(&c->flights.free, INDEX_LINKS(c->flights.at, next), index);
+}
+static inline void flight_complete(core *c, uint16_t index) /* counts it and gives the entry back */
+{
+    const flight *f = &c->flights.at[index];
+    const uint32_t warp = f->warp;
+    warp_state *w = c->front.warp[warp];
+    count_and_tell(c, index, LS_TAP_END, LS_STEP_WRITE);
+    c->n.warp_instructions++;
+    c->n.thread_instructions += lane_count(f->mask);
+    w->in_flight--;
+    flight_give_back(c, index);
+    ls_domain_progress(c->domain);
+    if (w->next == w->end)
+        cta_warp_maybe_done(c, warp);
+}
 static inline bool flights_full(const core *c)
 {
     return index_pool_empty(&c->flights.free, CORE_FLIGHTS);

@@ -211,15 +211,15 @@ static const ls_state_row front_sub_rows[] = {
 static const ls_state_row front_rows[] = {
     LS_STATE_FIXED_SPAN(front_end, scheduler, scheduler_kind),
     LS_STATE_PARTS(front_end, subs, front_sub_rows),
-    LS_STATE_FIXED_SPAN(front_end, warp_sub, warp_bit),
+    LS_STATE_FIXED_SPAN(front_end, at, warp),
     LS_STATE_PARTS(front_end, warps, warp_rows),
     LS_STATE_DATA_SPAN(front_end, changed, turn),
 };
 
 static const ls_state_row pipe_rows[] = {
     LS_STATE_DATA(pipes, subs),
-    LS_STATE_FIXED_SPAN(pipes, tensor, all_collectors),
-    LS_STATE_DATA_SPAN(pipes, collecting, buses),
+    LS_STATE_FIXED_SPAN(pipes, at, uneven),
+    LS_STATE_DATA_SPAN(pipes, execute_at, wheel_count),
 };
 
 static uint64_t bank_length(const void *self)

@@ -1,6 +1,7 @@
 /* cycle.c: alu: cycle: one cycle of a core whose pipeline is simulated stage by stage (front.c,
  * collect.c). */
-#include "model/core/core.h"
+#include "model/core/front.h"
+#include "model/core/options_state.h"
 
 static bool tick(void *self, ls_cycle now)
 {
@@ -15,16 +16,24 @@ static bool tick(void *self, ls_cycle now)
     }
     if (collect_due(c, now))
         collect_write_back(c);
-    if (OPTION_ON(c->options.any))
+    if (OPTION_ON(c->options.any) && options_due(c))
         options_cycle(c);
-    if (c->pipes.executing != 0)
-        collect_execute(c);
-    collect_load_store(c);
-    if ((c->pipes.collecting | c->pipes.writing) != 0)
+    for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
+        const uint32_t sub = (uint32_t)__builtin_ctz(subs);
+        if (c->pipes.execute_at[sub] <= now)
+            collect_execute(c, sub);
+    }
+    if (ldst_due(c)) {
+        ldst_cycle(c);
+        c->ldst.memory_next = ldst_next(c);
+    }
+    if (c->pipes.to_memory != 0)
+        collect_load_store(c);
+    if (c->pipes.moving != 0)
         collect_operands(c);
     if (c->blocks.warps > 0) {
         c->n.issue_slots += c->sub_count;
-        if ((c->front.changed | c->front.ready) != 0)
+        if (front_look(c) != 0)
             front_issue(c);
         if (++c->front.turn == c->sub_count)
             c->front.turn = 0;
@@ -39,10 +48,11 @@ static bool tick(void *self, ls_cycle now)
     ls_cycle next = LS_CYCLE_MAX;
     c->dozing = c->ldst.dispatch != NO_FLIGHT;
     if (c->blocks.warps > 0) {
-        if ((c->front.need_fetch | c->front.changed | (uint64_t)(c->front.fetched >= 0)) != 0 ||
-            (c->front.ready != 0 && front_unit_freed(c)))
+        if ((c->front.need_fetch | c->front.changed | (uint64_t)(c->front.fetched >= 0)) != 0)
             return true;
         if ((c->pipes.collecting | c->pipes.executing) != 0) {
+            if ((c->pipes.to_memory | c->pipes.moving) != 0)
+                return true;
             next = collect_unit_free(c);
             if (next == now + 1)
                 return true;

@@ -10,51 +10,14 @@ bool flights_init(core *c)
     return c->flights.at != NULL;
 }
 
-uint16_t flight_take(core *c, uint32_t warp, uint32_t unit, const ls_inst *inst, const ls_dyn *dyn)
-{
-    warp_state *w = &c->front.warps[warp];
-    uint16_t index = (uint16_t)index_pool_take(&c->flights.free, INDEX_LINKS(c->flights.at, next));
-    c->flights.at[index] = (flight){ .inst = inst,
-                                     .dyn = dyn,
-                                     .mask = dyn->mask,
-                                     .uid = c->flights.issued++,
-                                     .next = NO_FLIGHT,
-                                     .warp = (uint8_t)warp,
-                                     .sub = (uint8_t)warp_sub(c, warp),
-                                     .unit = (uint8_t)unit,
-                                     .space = inst->space };
-    w->in_flight++;
-    return index;
-}
-
-static inline void give_back(core *c, uint16_t index)
-{
-    index_pool_give(&c->flights.free, INDEX_LINKS(c->flights.at, next), index);
-}
-
 void flight_free(core *c, uint16_t index)
 {
     if (ls_tap_wants(c->tap, LS_TAP_INSTRUCTION))
         core_tap_instruction(c, index, LS_TAP_END, LS_STEP_WRITE);
-    give_back(c, index);
+    flight_give_back(c, index);
 }
 
 void flight_release_registers(core *c, uint16_t index)
 {
     c->alu->release(c, &c->flights.at[index]);
-}
-
-void flight_complete(core *c, uint16_t index)
-{
-    flight *f = &c->flights.at[index];
-    uint32_t warp = f->warp;
-    warp_state *w = &c->front.warps[warp];
-    count_and_tell(c, index, LS_TAP_END, LS_STEP_WRITE);
-    c->n.warp_instructions++;
-    c->n.thread_instructions += lane_count(f->mask);
-    w->in_flight--;
-    give_back(c, index);
-    ls_domain_progress(c->domain);
-    if (w->next == w->end)
-        cta_warp_maybe_done(c, warp);
 }

@@ -486,15 +486,6 @@ static inline void stalled(front_sub *s)
                                                                << STALL_DEPENDENCE;
 }
 
-/* The scheduler's choice; where it has none, those that are built in are not asked. */
-static inline uint32_t choose(core *c, const front_sub *s, uint32_t sub, uint32_t can, ls_cycle now)
-{
-    if ((can & (can - 1)) == 0 && c->front.scheduler_kind != SCHED_OTHER)
-        return (uint32_t)__builtin_ctz(can);
-    c->now = now;
-    return front_choose(c, s, sub, can);
-}
-
 /* One look of a scheduler at its warps, in the cycle of its turn; when it wants the next one. */
 static inline ls_cycle step(core *c, uint32_t sub, ls_cycle now, ls_cycle limit)
 {
@@ -521,7 +512,8 @@ static inline ls_cycle step(core *c, uint32_t sub, ls_cycle now, ls_cycle limit)
         next = next <= now ? now + 1 : next;
         return retry < next && fs->ready != 0 ? retry : next;
     }
-    uint32_t index = choose(c, s, sub, can, now);
+    c->now = now; /* for the scheduler */
+    uint32_t index = front_choose(c, s, sub, can);
     s->last_issued = (uint8_t)index;
     fs->time = s->counted_until = issue_warp(c, fs, s, index * c->sub_count + sub, now, limit);
     if (fs->ready != 0)

@@ -15,12 +15,6 @@ static inline void mark(warp_state *w, uint32_t reg, bool memory)
         reg_set_add(w->from_memory, reg);
 }
 
-static inline void unmark(warp_state *w, uint32_t reg)
-{
-    reg_set_remove(w->pending, reg);
-    reg_set_remove(w->from_memory, reg);
-}
-
 /* Most results have one register: the first register of each has a short loop of its own, here and in front_release(). */
 static void reserve(const core *c, warp_state *w, const ls_inst *inst)
 {
@@ -43,60 +37,42 @@ static void reserve(const core *c, warp_state *w, const ls_inst *inst)
 }
 
 /* Looks whether the next instruction of a warp has to wait for registers. Done when the instruction becomes
- * the next one and when a register of the warp is released, never by polling. */
-static void check_head(core *c, uint32_t warp)
+ * the next one and when the register that it waits for is released, never by polling. */
+void front_check_head(const core *c, front_sub *s, warp_state *w, uint32_t bit)
 {
-    front_sub *s = &c->front.subs[warp_sub(c, warp)];
-    const warp_state *w = &c->front.warps[warp];
-    uint32_t bit = warp_bit(c, warp);
     /* Constant registers are never pending. */
-    uint32_t reg = inst_first_in_set(w->head, w->pending, c->spec->track_spans);
-    s->blocked &= ~bit;
-    s->memory_blocked &= ~bit;
-    c->front.changed |= 1u << warp_sub(c, warp);
-    if (reg != LS_REG_COUNT) {
-        s->blocked |= bit;
-        if (reg_set_has(w->from_memory, reg))
-            s->memory_blocked |= bit;
+    const uint32_t reg = inst_first_in_set(w->head, w->pending, c->spec->track_spans);
+    if (reg == LS_REG_COUNT) {
+        s->blocked &= ~bit;
+        s->memory_blocked &= ~bit;
+        return;
     }
+    w->blocked_by = (uint16_t)reg;
+    s->blocked |= bit;
+    if (reg_set_has(w->from_memory, reg))
+        s->memory_blocked |= bit;
+    else
+        s->memory_blocked &= ~bit;
 }
 
-/* The instruction at w->next becomes the one to issue. */
-static void new_head(core *c, uint32_t warp)
+/* The instruction at w->next becomes the one to issue. The warp is not among the blocked ones. */
+static inline void new_head(core *c, front_sub *s, warp_state *w, uint32_t bit)
 {
-    front_sub *s = &c->front.subs[warp_sub(c, warp)];
-    warp_state *w = &c->front.warps[warp];
-    uint32_t bit = warp_bit(c, warp);
     w->head = &w->insts[w->next->inst];
-    s->wants[c->spec->classes[w->head->class_].unit] |= bit;
+    s->wants[c->pipes.classes[w->head->class_].unit] |= bit;
     s->buffered |= bit;
-    check_head(c, warp);
-}
-
-/* Something that the warp waited for may be there. */
-static inline void registers_ready(core *c, uint32_t warp)
-{
-    front_sub *s = &c->front.subs[warp_sub(c, warp)];
-    uint32_t bit = warp_bit(c, warp);
-    if ((s->blocked & s->buffered & bit) != 0)
-        check_head(c, warp);
-    if ((s->fence & bit) != 0) {
-        const warp_state *w = &c->front.warps[warp];
-        if (reg_set_empty(w->pending) && w->atomics == 0) {
-            s->fence &= ~bit;
-            c->front.changed |= 1u << warp_sub(c, warp);
-        }
-    }
+    if (!reg_set_empty(w->pending))
+        front_check_head(c, s, w, bit);
 }
 
 void front_resume(core *c, uint32_t warp)
 {
-    registers_ready(c, warp);
+    front_registers_ready(c, warp);
 }
 
 void front_stop(core *c, uint32_t warp, front_wait why)
 {
-    front_sub *s = &c->front.subs[warp_sub(c, warp)];
+    front_sub *s = c->front.at[warp_sub(c, warp)];
     c->front.warps[warp].barrier_name = (uint8_t)why;
     if (why == FRONT_WAIT_CLUSTER && c->flow == NULL) {
         s->barrier |= warp_bit(c, warp);
@@ -108,7 +84,7 @@ void front_stop(core *c, uint32_t warp, front_wait why)
 
 void front_let_go(core *c, uint32_t warp, ls_cycle at)
 {
-    front_sub *s = &c->front.subs[warp_sub(c, warp)];
+    front_sub *s = c->front.at[warp_sub(c, warp)];
     const bool cluster = c->front.warps[warp].barrier_name == FRONT_WAIT_CLUSTER;
     c->front.warps[warp].barrier_name = 0;
     if (c->flow != NULL) {
@@ -124,44 +100,26 @@ void front_let_go(core *c, uint32_t warp, ls_cycle at)
     c->front.changed |= 1u << warp_sub(c, warp);
 }
 
-void front_release(core *c, const flight *f)
-{
-    const ls_inst *inst = f->inst;
-    warp_state *w = &c->front.warps[f->warp];
-    for (uint32_t i = 0; i < inst->dst_count; i++)
-        unmark(w, inst->dst[i]);
-    if (c->spec->track_spans && inst->dst_count > 0 && inst->dst_span > 1) {
-        uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true);
-        if (LS_UNLIKELY(inst->dst_span > REG_SHORT && reg < end)) {
-            reg_set_remove_range(w->pending, reg, end);
-            reg_set_remove_range(w->from_memory, reg, end);
-        } else {
-            for (; reg < end; reg++)
-                unmark(w, reg);
-        }
-    }
-    registers_ready(c, f->warp);
-}
-
 /* -------------------------------------------------------------------------------------------------- fetch */
 
 /* Two instructions per warp are buffered; a warp fetches again when both are gone. In each round one warp is
  * decoded that was fetched in the round before. */
-static void decode(core *c)
+static inline void decode(core *c)
 {
-    if (c->front.fetched < 0)
-        return;
     uint32_t warp = (uint32_t)c->front.fetched;
     c->front.fetched = -1;
-    warp_state *w = &c->front.warps[warp];
+    warp_state *w = c->front.warp[warp];
     if (!w->resident)
         return;
     size_t left = (size_t)(w->end - w->next);
     w->buffered = (uint8_t)(left < 2 ? left : 2);
     if (OPTION_ON(c->options.icache) && w->buffered == 2 && icache_splits(c, warp))
         w->buffered = 1;
-    if (w->buffered > 0)
-        new_head(c, warp);
+    if (w->buffered > 0) {
+        const uint32_t sub = warp_sub(c, warp);
+        new_head(c, c->front.at[sub], w, warp_bit(c, warp));
+        c->front.changed |= 1u << sub;
+    }
 }
 
 void front_hold(core *c, uint32_t warp, ls_cycle cycle)
@@ -181,12 +139,11 @@ void front_fetch_held(core *c)
 
 void front_fetch(core *c)
 {
-    for (uint64_t round = 0; round < c->spec->fetch_rounds; round++) {
-        if ((c->front.need_fetch | (uint64_t)(c->front.fetched >= 0)) == 0)
-            return;
-        decode(c);
+    for (uint64_t round = c->spec->fetch_rounds; round > 0; round--) {
+        if (c->front.fetched >= 0)
+            decode(c);
         if (c->front.need_fetch == 0)
-            continue;
+            return;
         /* Round robin from the warp after the last one. */
         uint64_t later =
             c->front.last_fetched >= 63 ? 0 : c->front.need_fetch & (~UINT64_C(1) << c->front.last_fetched);
@@ -201,10 +158,8 @@ void front_fetch(core *c)
 /* -------------------------------------------------------------------------------------------------- issue */
 
 /* Instructions of clusters and warp groups. */
-static __attribute__((noinline)) void warp_op(core *c, uint32_t warp, const ls_inst *inst, flight *f)
+static __attribute__((noinline)) void warp_op(core *c, uint32_t warp, const ls_inst *inst)
 {
-    if ((inst->flags & LS_INST_WARP_GROUP) != 0 && c->options.wgmma != NULL)
-        wgmma_issue(c, warp, inst, f);
     if ((inst->flags & LS_INST_ASYNC_OP) == 0 || inst->class_ == LS_CLASS_tensor_group)
         return;
     switch ((ls_async_op)inst->async_op) {
@@ -239,12 +194,14 @@ static __attribute__((noinline)) void warp_op(core *c, uint32_t warp, const ls_i
 /* Effects of an instruction on its warp at the moment it issues. */
 void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, flight *f, bool pending)
 {
-    warp_state *w = &c->front.warps[warp];
-    front_sub *s = &c->front.subs[warp_sub(c, warp)];
+    warp_state *w = c->front.warp[warp];
+    front_sub *s = c->front.at[warp_sub(c, warp)];
     uint32_t bit = warp_bit(c, warp);
     if ((inst->flags & (LS_INST_ASYNC_OP | LS_INST_WARP_GROUP)) != 0 && inst->mem_op == LS_MEM_NONE &&
         c->options.any)
-        warp_op(c, warp, inst, f);
+        warp_op(c, warp, inst);
+    if (!front_has_effects(inst, false))
+        return;
     if (inst->flags & (LS_INST_BARRIER | LS_INST_ARRIVE))
         cta_barrier(c, warp, inst, f->dyn);
     if (inst->flags & LS_INST_FENCE && pending)
@@ -273,44 +230,60 @@ void front_effects(core *c, uint32_t warp, const ls_inst *inst, uint32_t mask, f
     }
 }
 
-static void issue_warp(core *c, front_sub *s, uint32_t sub, uint32_t warp, const ls_inst *inst, uint32_t unit)
+/* An instruction that is counted or does more than write its registers later. */
+static __attribute__((noinline)) void issue_special(core *c, uint32_t warp, const ls_inst *inst, flight *f)
 {
-    warp_state *w = &c->front.warps[warp];
-    uint16_t index = flight_take(c, warp, unit, w->head, w->next);
-    flight *f = &c->flights.at[index];
+    if (ls_inst_flops(inst) != 0)
+        count_flops(c, inst, f->mask);
+    if (wgmma_waits_by_group(c, inst)) {
+        wgmma_issue(c, warp, inst, f);
+        return;
+    }
+    c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
+    if (front_has_effects(inst, true))
+        front_effects(c, warp, inst, f->mask, f,
+                      (inst->flags & LS_INST_FENCE) != 0 && !reg_set_empty(c->front.warps[warp].pending));
+}
+
+/* place: of the warp in its sub-core. */
+static inline void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t warp, uint32_t sub,
+                              uint32_t place)
+{
+    const uint32_t bit = 1u << place;
+    const ls_inst *inst = w->head;
+    const uint32_t unit = c->pipes.classes[inst->class_].unit;
+    const uint16_t index = flight_take(c, warp, unit, inst, w->next);
     w->next++;
-    reserve(c, w, inst);
-    s->wants[unit] &= ~warp_bit(c, warp);
+    if (!wgmma_waits_by_group(c, inst))
+        reserve(c, w, inst);
+    s->wants[unit] &= ~bit;
     if (inst->class_ == LS_CLASS_branch && c->spec->branch_cycles > 1 && w->next != w->end &&
         front_jumped(inst, &w->insts[w->next->inst])) {
         w->buffered = 0; /* instructions fetched after the branch are not executed */
-        s->buffered &= ~warp_bit(c, warp);
+        s->buffered &= ~bit;
         front_hold(c, warp, c->now + c->spec->branch_cycles - 1);
     } else if (--w->buffered > 0) {
-        new_head(c, warp);
+        new_head(c, s, w, bit);
     } else {
-        s->buffered &= ~warp_bit(c, warp);
+        s->buffered &= ~bit;
         if (w->next != w->end)
             c->front.need_fetch |= UINT64_C(1) << warp;
     }
     pipes_issue(c, sub, unit, index);
-    s->last_issued = (uint8_t)(warp / c->sub_count);
+    s->last_issued = (uint8_t)place;
+    c->front.changed |= 1u << sub;
     count_and_tell(c, index, LS_TAP_BEGIN, LS_STEP_ISSUE);
     c->n.issued++;
     c->n.by_class[inst->class_]++;
-    c->n.unknown_opcodes += (inst->flags & LS_INST_UNKNOWN) != 0;
-    if (ls_inst_flops(inst) != 0)
-        count_flops(c, inst, f->mask);
-    if (front_has_effects(inst, true))
-        front_effects(c, warp, inst, f->mask, f,
-                      (inst->flags & LS_INST_FENCE) != 0 && !reg_set_empty(w->pending));
+    if (inst->flags != 0 || inst->mem_op > LS_MEM_STORE)
+        issue_special(c, warp, inst, &c->flights.at[index]);
 }
 
 void front_count_stalls(core *c, ls_cycle until)
 {
     front_count_peak(c);
     for (uint32_t sub = 0; sub < c->sub_count; sub++)
-        front_count_sub_stalls(c, &c->front.subs[sub], until);
+        front_count_sub_stalls(c, c->front.at[sub], until);
 }
 
 void front_count_stalls_from(core *c, ls_cycle from)
@@ -319,65 +292,51 @@ void front_count_stalls_from(core *c, ls_cycle from)
         c->front.subs[sub].counted_until = from;
 }
 
-/* Issues at most one instruction; true if it did. */
-static bool issue_sub(core *c, front_sub *s, uint32_t sub)
+/* Issues at most one instruction. */
+static inline void look_at(core *c, front_sub *s, uint32_t sub)
 {
     uint32_t ready = s->buffered & ~(s->barrier | s->fence | s->async | s->blocked);
     uint32_t can = ready;
+    front_count_sub_stalls(c, s, c->now);
     if (ready != 0) {
         for (uint32_t set = pipes_taken(c, sub); set != 0; set &= set - 1)
             can &= ~s->wants[__builtin_ctz(set)];
         if (can != 0 && !flights_full(c)) {
-            uint32_t warp = front_choose(c, s, sub, can) * c->sub_count + sub;
-            const ls_inst *inst = c->front.warps[warp].head;
-            issue_warp(c, s, sub, warp, inst, c->spec->classes[inst->class_].unit);
-            c->front.changed |= 1u << sub;
-            return true;
+            const uint32_t place = front_choose(c, s, sub, can);
+            s->counted_until = c->now + 1;
+            const uint32_t warp = place * c->sub_count + sub;
+            issue_warp(c, s, c->front.warp[warp], warp, sub, place);
+            return;
         }
         c->front.ready |= 1u << sub;
-        s->tried_mask = pipes_taken(c, sub);
     }
+    s->counted_until = c->now;
     front_stalled(s, ready);
     if (LS_UNLIKELY(c->apart))
         core_counts_stalled(c, s, sub, ready);
-    return false;
 }
 
 void front_issue(core *c)
 {
     /* The other schedulers are in the state they were in, unless one that issues before them releases a
      * barrier. */
-    uint32_t look = c->front.changed;
-    for (uint32_t set = c->front.ready & ~look; set != 0; set &= set - 1) {
-        uint32_t sub = (uint32_t)__builtin_ctz(set);
-        if (pipes_taken(c, sub) != c->front.subs[sub].tried_mask)
-            look |= 1u << sub;
-    }
+    uint32_t look = front_look(c);
+    c->pipes.freed = 0;
     c->front.changed = 0;
     c->front.ready &= ~look;
-    /* The one whose turn it is in bit 0. */
-    uint32_t turn = c->front.turn, n = c->sub_count, all = (1u << n) - 1;
-    look = (look >> turn | look << (n - turn)) & all;
-    for (; look != 0; look &= look - 1) {
-        uint32_t place = (uint32_t)__builtin_ctz(look), sub = place + turn;
-        sub = sub >= n ? sub - n : sub;
-        front_sub *s = &c->front.subs[sub];
-        front_count_sub_stalls(c, s, c->now);
-        bool issued = issue_sub(c, s, sub);
-        s->counted_until = c->now + issued;
-        if (issued) {
-            uint32_t opened = c->front.changed;
-            look |= (opened >> turn | opened << (n - turn)) & all & (~1u << place);
+    /* The one whose turn it is comes first, and those before it last. */
+    const uint32_t first = ~0u << c->front.turn;
+    uint32_t done = 0;
+    while (look != 0) {
+        const uint32_t soon = look & first;
+        const uint32_t sub = (uint32_t)__builtin_ctz(soon != 0 ? soon : look), bit = 1u << sub;
+        look ^= bit;
+        done |= bit;
+        look_at(c, c->front.at[sub], sub);
+        const uint32_t opened = c->front.changed & ~done;
+        if (LS_UNLIKELY(opened != 0)) {
+            const uint32_t behind = ~1u << sub;
+            look |= opened & ((bit & first) != 0 ? behind | ~first : behind & ~first);
         }
     }
-}
-
-bool front_unit_freed(const core *c)
-{
-    for (uint32_t set = c->front.ready; set != 0; set &= set - 1) {
-        uint32_t sub = (uint32_t)__builtin_ctz(set);
-        if (pipes_taken(c, sub) != c->front.subs[sub].tried_mask)
-            return true;
-    }
-    return false;
 }

@@ -1,5 +1,5 @@
-/* front.h: functions of the schedulers of both pipelines: the choice of a warp, and the counting of stalls.
- * For front.c and flow*.c only. */
+/* front.h: functions of the schedulers of both pipelines: the choice of a warp, the counting of stalls, and the release of
+ * registers. For front.c, collect.c, cycle.c and flow*.c only. */
 #ifndef MODEL_CORE_FRONT_H
 #define MODEL_CORE_FRONT_H
 
@@ -8,6 +8,9 @@
 /* The warp that issues, one of `ready`, in the order of the scheduler. */
 static inline uint32_t front_choose(const core *c, const front_sub *s, uint32_t sub, uint32_t ready)
 {
+    /* Where there is no choice, those that are built in are not asked. */
+    if ((ready & (ready - 1)) == 0 && c->front.scheduler_kind != SCHED_OTHER)
+        return (uint32_t)__builtin_ctz(ready);
     const ls_scheduler_view view = { .now = c->now,
                                      .sub_core = sub,
                                      .last = s->last_issued,
@@ -33,19 +36,25 @@ static inline uint32_t front_reasons(const front_sub *s, uint32_t unit_taken)
     uint32_t held = s->barrier | s->fence | s->async, rest = s->resident & ~held, reasons = 0;
     uint32_t blocked = rest & s->buffered & s->blocked;
     if ((held & s->resident) != 0) {
-        reasons |= (uint32_t)((s->barrier & s->resident) != 0) << STALL_BARRIER;
-        reasons |= (uint32_t)((s->fence & s->resident) != 0) << STALL_FENCE;
-        reasons |= (uint32_t)((s->async & s->resident) != 0) << STALL_ASYNC;
+        if (LS_UNLIKELY((s->barrier & s->resident) != 0))
+            reasons |= 1u << STALL_BARRIER;
+        if (LS_UNLIKELY((s->fence & s->resident) != 0))
+            reasons |= 1u << STALL_FENCE;
+        if ((s->async & s->resident) != 0)
+            reasons |= 1u << STALL_ASYNC;
         if (LS_UNLIKELY(s->mbarrier != 0))
             reasons = (reasons & ~(1u << STALL_ASYNC)) | 1u << STALL_MBARRIER |
                       (uint32_t)((s->async & ~s->mbarrier & s->resident) != 0) << STALL_ASYNC;
     }
     if ((rest & ~s->buffered) != 0)
         reasons |= 1u << STALL_FETCH;
-    if ((blocked & s->memory_blocked) != 0)
-        reasons |= 1u << STALL_MEMORY;
-    if ((blocked & ~s->memory_blocked) != 0)
-        reasons |= 1u << STALL_DEPENDENCE;
+    if (blocked != 0) {
+        const uint32_t memory = blocked & s->memory_blocked;
+        if (LS_UNLIKELY(memory != 0))
+            reasons |= 1u << STALL_MEMORY;
+        if (memory != blocked)
+            reasons |= 1u << STALL_DEPENDENCE;
+    }
     if (unit_taken != 0)
         reasons |= 1u << STALL_UNIT;
     return reasons;
@@ -97,6 +106,51 @@ static inline void front_stalled(front_sub *s, uint32_t ready)
 {
     s->reason = front_reason(s, ready != 0);
     s->reasons = front_reasons(s, ready);
+}
+
+/* Looks whether the next instruction of a warp has to wait for registers. */
+void front_check_head(const core *c, front_sub *s, warp_state *w, uint32_t bit);
+
+/* Something that the warp waited for may be there. */
+static inline void front_registers_ready(core *c, uint32_t warp)
+{
+    const uint32_t sub = warp_sub(c, warp), bit = warp_bit(c, warp);
+    front_sub *s = c->front.at[sub];
+    warp_state *w = c->front.warp[warp];
+    if ((s->blocked & bit) != 0 && !reg_set_has(w->pending, w->blocked_by)) {
+        front_check_head(c, s, w, bit);
+        c->front.changed |= 1u << sub;
+    }
+    if ((s->fence & bit) != 0 && reg_set_empty(w->pending) && w->atomics == 0) {
+        s->fence &= ~bit;
+        c->front.changed |= 1u << sub;
+    }
+}
+
+static inline void front_unmark(warp_state *w, uint32_t reg)
+{
+    reg_set_remove(w->pending, reg);
+    reg_set_remove(w->from_memory, reg);
+}
+
+/* The results of an instruction are there. */
+static inline void front_release(core *c, const flight *f)
+{
+    const ls_inst *inst = f->inst;
+    warp_state *w = c->front.warp[f->warp];
+    for (uint32_t i = 0; i < inst->dst_count; i++)
+        front_unmark(w, inst->dst[i]);
+    if (c->spec->track_spans && inst->dst_count > 0 && inst->dst_span > 1) {
+        uint32_t reg = inst->dst[0] + 1u, end = inst_dst_end(inst, 0, true);
+        if (LS_UNLIKELY(inst->dst_span > REG_SHORT && reg < end)) {
+            reg_set_remove_range(w->pending, reg, end);
+            reg_set_remove_range(w->from_memory, reg, end);
+        } else {
+            for (; reg < end; reg++)
+                front_unmark(w, reg);
+        }
+    }
+    front_registers_ready(c, f->warp);
 }
 
 #endif

@@ -14,7 +14,9 @@ typedef struct warp_state {
     uint16_t stores;                 /* not acknowledged */
     uint16_t atomics;                /* not answered */
     uint16_t cta;                    /* slot */
-    uint8_t buffered;                /* decoded instructions: next[0 .. buffered) */
+    uint16_t
+        blocked_by;   /* the first register that the head waits for; valid if front_sub.blocked has the warp */
+    uint8_t buffered; /* decoded instructions: next[0 .. buffered) */
     bool resident;
     uint8_t
         barrier_name; /* while it waits at a named barrier: its number + 1; from FRONT_WAIT_CLUSTER on: front_wait */
@@ -56,7 +58,6 @@ typedef struct front_sub {
     uint32_t wants[UNIT_COUNT]; /* warps whose next instruction goes to the unit */
     uint8_t last_issued;
     uint8_t charged_warp; /* of `charged`: whose instruction it is. The next choice begins after it */
-    uint32_t tried_mask;  /* pipes_taken() when warps that could issue found all their units taken */
     stall_reason reason;
     uint32_t reasons;                 /* all that hold at once, a bit each */
     ls_cycle counted_until;           /* stalls are counted up to this cycle, without it */
@@ -68,8 +69,10 @@ typedef struct front_end {
     ls_port scheduler;
     scheduler_kind scheduler_kind; /* the block at the other end of the port */
     front_sub subs[CORE_SUBS_MAX];
+    front_sub *at[CORE_SUBS_MAX];      /* subs[], as in pipes.at */
     uint8_t warp_sub[CORE_WARPS_MAX];  /* warps go to the sub-cores in turn */
     uint32_t warp_bit[CORE_WARPS_MAX]; /* in the masks of its sub-core */
+    warp_state *warp[CORE_WARPS_MAX];  /* warps[], as in pipes.at */
     warp_state warps[CORE_WARPS_MAX];
     /* Sub-cores in which, since the last issue, some warp may have become able to issue; and those in which
      * one could issue but for its unit. */

@@ -330,32 +330,10 @@ static inline bool network_send(core *c)
     return false;
 }
 
-/* A request for several sectors is written into its link if it is alone, and nothing else has to do with it. False if there is
- * no room. */
-static bool send_at_once(core *c, uint64_t address, uint32_t sectors, uint32_t byte_mask, uint32_t token,
-                         ls_sector_kind kind)
-{
-    if (!ring_empty(&c->ldst.out_ring) || c->ldst.network_waiting || c->ldst.owners != NULL ||
-        c->options.translate != NULL || ls_tap_wants(c->tap, LS_TAP_REQUEST))
-        return false;
-    const ls_sector_place place = mem_map_place_again(&c->ldst.map, address);
-    const uint32_t channel = ldst_near_channel(c, place.channel);
-    ls_sector_message *slot = ls_link_send(c->ldst.to_memory[channel], 1);
-    if (slot == NULL)
-        return false;
-    *slot = request_to(c, &place, address, sectors, byte_mask, token, kind, true, 0, channel != place.channel);
-    c->n.requests_sent += ls_sector_bits(sectors);
-    return true;
-}
-
-/* A request for several sectors leaves without a look at the core if it is alone. Others wait for the core's cycle. */
 void ldst_bulk_request(core *c, uint64_t address, uint32_t sectors, uint32_t byte_mask, uint32_t token,
                        ls_sector_kind kind)
 {
-    uint32_t mask = kind == LS_SECTOR_READ ? 0 : byte_mask;
-    if (sectors != 0 && send_at_once(c, address, sectors, mask, token, kind))
-        return;
-    network_push_line(c, address, sectors, mask, token, kind, true, REQUEST_VIRTUAL);
+    network_push_line(c, address, sectors, byte_mask, token, kind, true, REQUEST_VIRTUAL);
     ls_ticker_wake(&c->ticker);
 }
 
@@ -394,28 +372,31 @@ static inline void receive(core *c, ls_link *link, const void *payload, ls_cycle
         queue_reply(c, link, payload);
 }
 
+static inline void take_message(core *c, ls_link *link, const ls_sector_message *message, ls_cycle now)
+{
+    if (message->sectors != 0) {
+        tma_line_reply(c, link, message, now);
+        return;
+    }
+    c->n.replies++;
+    receive(c, link, message, now);
+}
+
 /* Apart for the same reason. */
-static __attribute__((noinline)) void tell_and_receive(core *c, ls_link *link,
-                                                       const ls_sector_message *message, ls_cycle now)
+static __attribute__((noinline)) void tell_and_take(core *c, ls_link *link, const ls_sector_message *message,
+                                                    ls_cycle now)
 {
     core_tap_step(c, message->number, LS_TAP_END, 0);
-    receive(c, link, message, now);
+    take_message(c, link, message, now);
 }
 
 void ldst_receive(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
-    core *c = self;
     const ls_sector_message *message = payload;
-    if (LS_UNLIKELY(message->sectors != 0)) {
-        tma_line_reply(c, message, now);
-        ls_link_release(link, 1);
-        return;
-    }
-    c->n.replies++;
     if (LS_UNLIKELY(message->number != 0))
-        tell_and_receive(c, link, message, now);
+        tell_and_take(self, link, message, now);
     else
-        receive(c, link, message, now);
+        take_message(self, link, message, now);
 }
 
 /* False if the oldest answer has to wait. */

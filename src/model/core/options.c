@@ -62,7 +62,7 @@ void options_cycle(core *c)
         requests_cycle(c);
     if (c->options.cga != NULL && cga_has_work(c->options.cga))
         cga_cycle(c);
-    if (c->options.wgmma != NULL && wgmma_is_due(c->options.wgmma, c->now))
+    if (c->options.wgmma != NULL && c->options.wgmma->due <= c->now)
         wgmma_cycle(c);
 }
 

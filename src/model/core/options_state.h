@@ -88,6 +88,7 @@ struct wgmma {
     uint64_t queued;               /* warp groups in ready[], a bit each, by their first warp */
     uint8_t ready[CORE_WARPS_MAX]; /* ring: first warps of groups whose warps are all there */
     uint32_t ready_head, ready_tail;
+    ls_cycle due;     /* wgmma_cycle() has nothing to do before */
     uint32_t running; /* flights of the instruction in the units; 0: none */
     uint16_t flights[WGMMA_WARPS];
     ls_cycle start, end;       /* of it */
@@ -113,10 +114,12 @@ static inline bool wgmma_has_work(const wgmma *g)
     return g->running != 0 || g->ready_head != g->ready_tail;
 }
 
-/* The instruction that runs is at its end, or none runs and one can begin. */
-static inline bool wgmma_is_due(const wgmma *g, ls_cycle now)
+/* Some part has something to do in this cycle. */
+static inline bool options_due(const core *c)
 {
-    return g->running != 0 ? g->end <= now : g->ready_head != g->ready_tail;
+    const core_options *o = &c->options;
+    return o->requests || (o->wgmma != NULL && o->wgmma->due <= c->now) ||
+           (o->cga != NULL && cga_has_work(o->cga));
 }
 
 /* For a core without matrix instructions of warp groups in lock step. */

@@ -4,40 +4,90 @@
 #ifndef MODEL_CORE_PIPES_H
 #define MODEL_CORE_PIPES_H
 
+/* What the pipes have to know of a class, in one look. */
+typedef struct pipe_class {
+    uint16_t latency, interval; /* cycles */
+    uint8_t unit;
+} pipe_class;
+
+/* An instruction in an operand collector. Sets of register banks have a byte for each bank (PIPE_BANK). */
+typedef struct pipe_collector {
+    uint64_t needs; /* reads of each bank that are still to be made */
+    uint16_t flight;
+    uint8_t unit;
+    uint8_t number;    /* of the collector */
+    uint32_t unit_bit; /* of `unit`, in masks */
+} pipe_collector;
+
+/* An execution unit and the registers in front of it. */
+typedef struct pipe_unit {
+    ls_cycle free; /* first cycle in which it takes another instruction */
+    uint64_t done; /* bit i: it delivers a result i cycles after done_base */
+    ls_cycle done_base;
+    uint16_t issue;   /* issue register: flight, if issue_mask has the unit */
+    uint16_t execute; /* collected, waiting for the unit: flight, if execute_mask has the unit */
+} pipe_unit;
+
+#define PIPE_ISSUED 16u /* a power of two, not below UNIT_COUNT */
+
 /* The pipes of one sub-core. */
 typedef struct pipe_sub {
-    uint16_t issue[UNIT_COUNT];        /* issue register per unit: flight or NO_FLIGHT */
-    uint16_t execute[UNIT_COUNT];      /* collected, waiting for the unit */
+    uint32_t bit;                      /* of the sub-core, in masks */
     uint32_t issue_mask, execute_mask; /* units whose registers are taken */
     uint32_t
         open; /* units to look at: not memory's, which is for all sub-cores, nor one that a warp group has */
-    uint16_t collector[CORE_COLLECTORS_MAX];
-    uint8_t collector_waits[CORE_COLLECTORS_MAX]; /* operands not yet read */
-    uint8_t collector_unit[CORE_COLLECTORS_MAX];
-    uint32_t collector_used, collector_ready;
-    uint32_t ready_units; /* units that the ready ones go to */
-    /* Nothing can move before one of ready_units takes an instruction. Its collectors are full or nothing is
-     * issued, no operand is missing, and all ready instructions wait for their unit. */
-    bool stuck;
-    uint16_t bank_queue[CORE_BANKS_MAX][CORE_COLLECTORS_MAX * 4];
-    uint8_t bank_head[CORE_BANKS_MAX], bank_tail[CORE_BANKS_MAX];
-    uint32_t bank_waiting, bank_written; /* banks with requests; banks a write-back took in this step */
-    ls_cycle unit_free[UNIT_COUNT];      /* first cycle in which the unit takes another instruction */
-    uint64_t unit_done[UNIT_COUNT];      /* bit i: it delivers a result i cycles after unit_base */
-    ls_cycle unit_base[UNIT_COUNT];
+    uint32_t ready_units;   /* units that instructions with all operands wait for */
+    ls_cycle written_at;    /* the last cycle with a write-back */
+    uint64_t banks_written; /* that write-backs took in it */
+    uint64_t needed;        /* the sum of the collectors' needs */
+    /* Units of the issue registers, the oldest instruction first: a ring of which positions run freely. */
+    uint8_t issued[PIPE_ISSUED], issued_head, issued_tail;
+    uint32_t collected;                             /* collectors in use */
+    pipe_collector collectors[CORE_COLLECTORS_MAX]; /* the oldest instruction first */
+    pipe_unit units[UNIT_COUNT];
 } pipe_sub;
+
+_Static_assert(UNIT_COUNT <= PIPE_ISSUED, "every unit has an issue register");
+
+#define PIPE_BANK(bank) (UINT64_C(1) << (8 * (bank)))
+#define PIPE_BANKS UINT64_C(0x0101010101010101) /* all of them */
+
+/* The banks of which a set has one or more. No byte is above 128. */
+static inline uint64_t pipe_banks_in(uint64_t set)
+{
+    return (set + 127 * PIPE_BANKS) >> 7 & PIPE_BANKS;
+}
+
+/* The sum of a set's bytes, which is below 256. */
+static inline uint32_t pipe_banks_sum(uint64_t set)
+{
+    return (uint32_t)(set * PIPE_BANKS >> 56);
+}
+
+/* Results that are written back in one cycle, each by a bus of its own: a list of flights. */
+typedef struct pipe_results {
+    uint16_t first, last; /* valid if there are any */
+    uint32_t count;
+} pipe_results;
 
 typedef struct pipes {
     pipe_sub subs[CORE_SUBS_MAX];
+    pipe_sub *at[CORE_SUBS_MAX]; /* subs[], for the compiler: one address instead of sums of offsets */
     tensor_rates tensor;
-    uint32_t all_collectors; /* of a sub-core: a bit each */
+    pipe_class classes[LS_CLASS_COUNT];
+    uint32_t collectors;                /* of a sub-core */
+    uint32_t uneven;                    /* units of which a result may overtake another, a bit each */
+    ls_cycle execute_at[CORE_SUBS_MAX]; /* no open unit of the sub-core takes an instruction before */
     /* Which sub-cores have something in a stage, a bit each: empty stages are not looked at. */
-    uint32_t collecting, executing, writing;
-    uint32_t to_memory;         /* of those executing: an instruction waits for the load/store unit */
-    uint16_t wheel[CORE_WHEEL]; /* flights by the cycle of their write-back */
+    uint32_t collecting, executing;
+    /* Of those collecting: something can move. In the others all collectors are full or nothing is issued, no operand is
+     * missing, and all ready instructions wait for their units. */
+    uint32_t moving;
+    uint32_t freed;                 /* an issue register was emptied since the schedulers last looked */
+    uint32_t to_memory;             /* of those executing: an instruction waits for the load/store unit */
+    pipe_results wheel[CORE_WHEEL]; /* by their cycle */
     uint64_t wheel_used[CORE_WHEEL / 64];
     uint32_t wheel_count;
-    uint8_t buses[CORE_WHEEL]; /* result buses taken per cycle */
 } pipes;
 
 #endif

@@ -1,12 +1,10 @@
-/* tma.c: see tma.h: the engine of bulk copies: queue, set-up, addresses, requests, answers, groups of stores. May touch
- * its core only. */
-#include "model/core/cga.h"
+/* tma.c: see tma.h: the engine of bulk copies: queue, set-up, answers, groups of stores. May touch its core only. */
+#include "model/core/tma_requests.h"
 
 #define LINE_SECTORS (LS_SECTOR_LINE_BYTES / SECTOR_BYTES)
-#define ALL_SECTORS ((1u << LINE_SECTORS) - 1)
 #define LOST_BASE UINT64_C(0x7e0000000000) /* where copies go whose address the trace does not have */
 
-static uint64_t later(uint64_t a, uint64_t b)
+static inline uint64_t later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -44,7 +42,7 @@ uint32_t tma_take_port(core *c, uint32_t cycles)
 }
 
 /* Sectors go through the port; the first cycle after them. */
-static ls_cycle move_sectors(tma *t, ls_cycle now, uint32_t count)
+static inline ls_cycle move_sectors(tma *t, ls_cycle now, uint32_t count)
 {
     uint64_t cost = (uint64_t)t->port_cost * count;
     t->port_free = later(now << TMA_ONE_SHIFT, t->port_free) + cost;
@@ -243,112 +241,74 @@ static void finish(core *c, uint32_t index, ls_cycle at)
 }
 
 /* No request more, unless there are answers. */
-static bool is_full(const core *c)
+static inline bool is_full(const core *c)
 {
     const tma *t = &c->async->tma;
     return t->sectors + t->step > c->async->spec->tma.sectors;
 }
 
-/* Sectors are in the core, or written, in cycle `at`. */
-static void take_answer(core *c, uint32_t index, uint32_t sectors, ls_cycle at, ls_cycle now)
+/* Sectors are in the core, or written, in cycle `at`; returns when they have passed the port. */
+static inline ls_cycle take_answer(tma *t, tma_op *op, uint32_t sectors, ls_cycle at)
 {
-    tma *t = &c->async->tma;
-    tma_op *op = &t->ops[index];
-    ls_cycle end = op->kind == LS_BULK_LOAD ? move_sectors(t, at, sectors) : at;
-    bool was_full = is_full(c);
     t->sectors -= sectors;
     op->out -= sectors;
-    if (op->out == 0 && op->made)
+    return op->kind == LS_BULK_LOAD ? move_sectors(t, at, sectors) : at;
+}
+
+static inline bool is_answered(const tma_op *op)
+{
+    return op->out == 0 && op->made;
+}
+
+/* The last answer of a copy, which ends in cycle `end`, or one for which requests have waited. */
+static void answered(core *c, uint32_t index, bool waited, ls_cycle end, ls_cycle now)
+{
+    if (is_answered(&c->async->tma.ops[index]))
         finish(c, index, later(end, now + 1));
-    if (was_full && t->head != t->tail)
+    if (waited)
         async_look(c, now + 1);
+}
+
+/* Requests wait for answers. */
+static inline bool are_waiting(const core *c)
+{
+    return c->async->tma.head != c->async->tma.tail && is_full(c);
 }
 
 void tma_reply(core *c, uint32_t index)
 {
-    take_answer(c, index, 1, c->now, c->now);
+    tma *t = &c->async->tma;
+    bool waited = are_waiting(c);
+    ls_cycle end = take_answer(t, &t->ops[index], 1, c->now);
+    answered(c, index, waited, end, c->now);
 }
 
-/* The last sector arrives now. Earlier ones were on their way into the core before, unless the port was busy: with other bulk
- * copies, or with answers to loads, which go first. */
-void tma_line_reply(core *c, const ls_sector_message *message, ls_cycle now)
+/* Apart, so that the common way saves no registers for it. */
+static __attribute__((noinline)) void answered_line(core *c, ls_link *link, uint32_t index, bool waited,
+                                                    ls_cycle end, ls_cycle now)
+{
+    answered(c, index, waited, end, now);
+    ls_link_release(link, 1);
+}
+
+/* The last sector arrives now, and its buffer entry is free at once. Earlier ones were on their way into the core before, unless
+ * the port was busy: with other bulk copies, or with answers to loads, which go first. */
+void tma_line_reply(core *c, ls_link *link, const ls_sector_message *message, ls_cycle now)
 {
     tma *t = &c->async->tma;
-    uint32_t sectors = ls_sector_count(message);
+    const uint32_t sectors = ls_sector_bits(message->sectors), index = message->token & TMA_TOKEN_OP;
+    const bool waited = are_waiting(c);
     uint64_t loads = (uint64_t)ring_count(&c->ldst.reply_ring) * t->in_cost;
     t->in_free = later(t->in_free + (uint64_t)sectors * t->in_cost, ((now + 1) << TMA_ONE_SHIFT) + loads);
     c->n.replies += sectors;
-    if (LS_UNLIKELY(message->number != 0))
-        core_tap_step(c, message->number, LS_TAP_END, 0);
-    take_answer(c, message->token & TMA_TOKEN_OP, sectors, (t->in_free - 1) >> TMA_ONE_SHIFT, now);
+    ls_cycle end = take_answer(t, &t->ops[index], sectors, (t->in_free - 1) >> TMA_ONE_SHIFT);
+    if (waited || is_answered(&t->ops[index]))
+        answered_line(c, link, index, waited, end, now);
+    else
+        ls_link_release(link, 1);
 }
 
-/* ----------------------------------------------------------------------------------------------- addresses */
-
-/* The addresses of a copy's transfers, and how far its block is from the one whose addresses they are. */
-typedef struct transfers {
-    const uint64_t *at;
-    uint64_t move;
-} transfers;
-
-static transfers transfers_of(const core *c, const tma_op *op)
-{
-    const ls_cta *cta = c->blocks.at[c->front.warps[op->warp].cta].launch.cta;
-    const ls_dyn *dyn = &cta->dyns[op->dyn];
-    return (transfers){ ls_cta_record(cta, dyn) + LS_BULK_WORD_ADDRESSES, ls_cta_move(cta, dyn) };
-}
-
-/* The next sector of a copy, with the bytes of all following transfers that lie in it. */
-static uint64_t next_sector(const transfers *from_record, tma_op *op, uint32_t *byte_mask)
-{
-    uint64_t sector = UINT64_MAX;
-    *byte_mask = 0;
-    while (op->index < op->count) {
-        uint64_t first = op->base != 0 ? op->base : from_record->at[op->index] + from_record->move;
-        uint64_t address = first + op->offset, at = address & ~(uint64_t)(SECTOR_BYTES - 1);
-        if (sector != UINT64_MAX && at != sector)
-            break;
-        uint32_t from = (uint32_t)(address - at), bytes = SECTOR_BYTES - from;
-        bytes = bytes < op->width - op->offset ? bytes : op->width - op->offset;
-        *byte_mask |= (uint32_t)(((UINT64_C(1) << bytes) - 1) << from);
-        sector = at;
-        op->offset += bytes;
-        if (op->offset == op->width) {
-            op->offset = 0;
-            op->index++;
-        }
-    }
-    return sector;
-}
-
-/* The next sectors of a copy that lie in one line, a bit each; 0: a write of a part of a sector comes next. */
-static uint32_t next_line(const transfers *from_record, tma_op *op, uint64_t *line)
-{
-    uint32_t sectors = 0;
-    while (op->index < op->count) {
-        uint64_t first = op->base != 0 ? op->base : from_record->at[op->index] + from_record->move;
-        uint64_t address = first + op->offset, at = address & ~(uint64_t)(LS_SECTOR_LINE_BYTES - 1);
-        if (sectors != 0 && at != *line) /* first: most transfers end with their line */
-            break;
-        uint32_t from = (uint32_t)(address - at), bytes = LS_SECTOR_LINE_BYTES - from;
-        bytes = bytes < op->width - op->offset ? bytes : op->width - op->offset;
-        if (LS_LIKELY(bytes == LS_SECTOR_LINE_BYTES)) {
-            sectors = ALL_SECTORS;
-        } else {
-            if (op->kind == LS_BULK_STORE && ((from | bytes) % SECTOR_BYTES) != 0)
-                break;
-            uint32_t last = (from + bytes - 1) / SECTOR_BYTES;
-            sectors |= (2u << last) - (1u << from / SECTOR_BYTES);
-        }
-        *line = at;
-        op->offset += bytes;
-        if (op->offset == op->width) {
-            op->offset = 0;
-            op->index++;
-        }
-    }
-    return sectors;
-}
+/* ------------------------------------------------------------------------------------------------ requests */
 
 static void all_made(core *c, uint32_t index, ls_cycle now)
 {
@@ -360,11 +320,6 @@ static void all_made(core *c, uint32_t index, ls_cycle now)
         leave_group(c, op, now);
     if (op->out == 0) /* all bytes are outside of the tensor */
         finish(c, index, now + 1);
-}
-
-static bool has_room(const core *c)
-{
-    return !c->ldst.network_waiting && ring_count(&c->ldst.out_ring) < TMA_AHEAD;
 }
 
 /* A line of a copy to another block of the cluster, which completes it on its mbarrier. False: there is no room. */
@@ -385,49 +340,22 @@ static bool send_line(core *c, tma_op *op, ls_cycle now)
     return true;
 }
 
-static inline ls_sector_kind kind_of(const tma_op *op)
-{
-    return op->kind == LS_BULK_STORE    ? LS_SECTOR_WRITE
-           : op->kind == LS_BULK_REDUCE ? LS_SECTOR_ATOMIC
-                                        : LS_SECTOR_READ;
-}
-
-/* The next request of a copy; lines: it may be for several sectors. */
-static inline void send_request(core *c, uint32_t index, const transfers *from_record, ls_cycle now,
-                                ls_sector_kind kind, bool lines)
+/* As many requests of a copy as are made at once. */
+static void send_requests(core *c, uint32_t index, ls_cycle now)
 {
     tma *t = &c->async->tma;
     tma_op *op = &t->ops[index];
-    uint32_t token = (kind == LS_SECTOR_WRITE ? TMA_STORE_TOKEN : TMA_TOKEN) | index, mask = UINT32_MAX;
-    uint64_t address = 0;
-    uint32_t sectors = lines ? next_line(from_record, op, &address) : 0, count = 1;
-    if (LS_LIKELY(sectors != 0))
-        count = ls_sector_bits(sectors);
-    else
-        address = next_sector(from_record, op, &mask);
-    if (kind != LS_SECTOR_READ)
+    count_for(c, op->warp);
+    const uint32_t count = tma_send_requests(c, index);
+    if (is_grouped(op->kind)) /* it reads them from shared memory */
         (void)move_sectors(t, now, count);
-    ldst_bulk_request(c, address, sectors, mask, token, kind);
     c->n.async.tma.sectors += count;
     t->sectors += count;
     op->out += count;
     t->rate_free = later(t->rate_free, now << TMA_ONE_SHIFT) + (uint64_t)t->sector_cost * count;
 }
 
-/* As many requests of a copy as are made at once. */
-static void send_requests(core *c, uint32_t index, ls_cycle now)
-{
-    const tma *t = &c->async->tma;
-    const tma_op *op = &t->ops[index];
-    const transfers from_record = transfers_of(c, op);
-    const ls_sector_kind kind = kind_of(op);
-    const bool lines = t->step > 1 && kind != LS_SECTOR_ATOMIC;
-    count_for(c, op->warp);
-    for (uint32_t made = 0; made < t->burst && op->index < op->count && !is_full(c) && has_room(c); made++)
-        send_request(c, index, &from_record, now, kind, lines);
-}
-
-void tma_cycle(core *c, ls_cycle now)
+static inline void make_requests(core *c, ls_cycle now)
 {
     tma *t = &c->async->tma;
     while (t->head != t->tail) {
@@ -439,7 +367,7 @@ void tma_cycle(core *c, ls_cycle now)
             all_made(c, index, now);
             continue;
         }
-        if (t->rate_free >= (now + 1) << TMA_ONE_SHIFT || is_full(c) || !has_room(c))
+        if (t->rate_free >= (now + 1) << TMA_ONE_SHIFT || is_full(c) || !tma_has_room(c))
             return;
         if (op->kind == LS_BULK_SHARED) {
             if (!send_line(c, op, now))
@@ -454,11 +382,17 @@ void tma_cycle(core *c, ls_cycle now)
     }
 }
 
-ls_cycle tma_next(const core *c, ls_cycle now)
+static inline ls_cycle next_cycle(const core *c, ls_cycle now)
 {
     const tma *t = &c->async->tma;
     if (t->head == t->tail || is_full(c) || c->ldst.network_waiting)
         return LS_CYCLE_MAX; /* tma_reply() and the network's event look again */
     ls_cycle ready = t->ops[t->order[t->head % TMA_OPS]].ready, rate = t->rate_free >> TMA_ONE_SHIFT;
     return later(later(ready, rate), now + 1);
+}
+
+ls_cycle tma_cycle(core *c, ls_cycle now)
+{
+    make_requests(c, now);
+    return next_cycle(c, now);
 }

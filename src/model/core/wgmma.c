@@ -40,13 +40,14 @@ static void look_at(core *c, members m)
         return;
     g->queued |= UINT64_C(1) << m.first;
     g->ready[g->ready_tail++ % CORE_WARPS_MAX] = (uint8_t)m.first;
+    g->due = g->running != 0 ? g->due : 0;
 }
 
 /* --------------------------------------------------------------------------------------------------- running */
 
 static inline uint32_t tensor_unit(const core *c)
 {
-    return c->spec->classes[LS_CLASS_tensor_group].unit;
+    return c->pipes.classes[LS_CLASS_tensor_group].unit;
 }
 
 /* When the units of all its warps are free. */
@@ -57,7 +58,7 @@ static ls_cycle units_free(const core *c, uint32_t first)
     ls_cycle at = 0;
     for (uint32_t w = m.first; w < m.end; w++)
         if (g->warps[w].head != NO_FLIGHT) {
-            ls_cycle free_at = c->pipes.subs[warp_sub(c, w)].unit_free[tensor_unit(c)];
+            ls_cycle free_at = c->pipes.subs[warp_sub(c, w)].units[tensor_unit(c)].free;
             at = free_at > at ? free_at : at;
         }
     return at;
@@ -68,7 +69,7 @@ static void set_units(core *c, ls_cycle until)
     const wgmma *g = c->options.wgmma;
     for (uint32_t i = 0; i < g->running; i++) {
         pipe_sub *s = &c->pipes.subs[c->flights.at[g->flights[i]].sub];
-        s->unit_free[tensor_unit(c)] = until;
+        s->units[tensor_unit(c)].free = until;
         s->open &= ~(1u << tensor_unit(c));
     }
 }
@@ -83,14 +84,18 @@ static void start(core *c, uint32_t first)
 {
     wgmma *g = c->options.wgmma;
     const members m = members_of(c, first);
+    const ls_inst *inst = NULL;
     tensor_cost cost = { 0 };
     g->running = 0;
     for (uint32_t w = m.first; w < m.end; w++) {
         uint16_t index = g->warps[w].head;
         if (index == NO_FLIGHT)
             continue;
-        tensor_cost own = core_cost(c, c->flights.at[index].inst);
-        cost = own.interval > cost.interval ? own : cost;
+        if (c->flights.at[index].inst != inst) { /* mostly it is the same for all */
+            inst = c->flights.at[index].inst;
+            tensor_cost own = core_cost(c, inst);
+            cost = own.interval > cost.interval ? own : cost;
+        }
         g->warps[w].head = c->flights.at[index].next;
         g->flights[g->running++] = index;
         if (LS_UNLIKELY(c->apart))
@@ -128,6 +133,7 @@ static void finish(core *c)
         uint32_t warp = f->warp;
         wgmma_warp *w = &g->warps[warp];
         c->pipes.subs[f->sub].open |= 1u << tensor_unit(c);
+        c->pipes.execute_at[f->sub] = 0;
         w->pending[f->group % WGMMA_GROUPS]--;
         if (front_waits_for(c, warp) == FRONT_WAIT_GROUPS && !is_open(w))
             front_let_go(c, warp, c->now);
@@ -150,18 +156,24 @@ static bool reads_done(core *c)
     return false;
 }
 
-void wgmma_cycle(core *c)
+static void start_next(core *c)
 {
     wgmma *g = c->options.wgmma;
-    if (g->running != 0 && g->end <= c->now && reads_done(c))
-        finish(c);
-    if (g->running != 0 || g->ready_head == g->ready_tail)
-        return;
     uint32_t first = g->ready[g->ready_head % CORE_WARPS_MAX];
     if (units_free(c, first) > c->now)
         return;
     g->ready_head++;
     start(c, first);
+}
+
+void wgmma_cycle(core *c)
+{
+    wgmma *g = c->options.wgmma;
+    if (g->running != 0 && g->end <= c->now && reads_done(c))
+        finish(c);
+    if (g->running == 0 && g->ready_head != g->ready_tail)
+        start_next(c);
+    g->due = g->running != 0 ? g->end : g->ready_head != g->ready_tail ? 0 : LS_CYCLE_MAX;
 }
 
 ls_cycle wgmma_next(const core *c)
@@ -181,7 +193,6 @@ void wgmma_issue(core *c, uint32_t warp, const ls_inst *inst, flight *f)
     f->group = w->open;
     w->pending[w->open % WGMMA_GROUPS]++;
     w->open = (uint8_t)(w->open + ((inst->flags & LS_INST_GROUP_COMMIT) != 0));
-    front_release(c, f); /* its result is waited for with WARPGROUP.DEPBAR */
 }
 
 void wgmma_take(core *c, uint16_t index)
@@ -196,7 +207,8 @@ void wgmma_take(core *c, uint16_t index)
         c->flights.at[w->tail].next = index;
     w->tail = index;
     look_at(c, members_of(c, warp));
-    wgmma_cycle(c);
+    if (g->due <= c->now)
+        wgmma_cycle(c);
 }
 
 /* Instructions that no commit follows belong to the open group: a wait for all waits for them, too. */
@@ -273,7 +285,10 @@ bool wgmma_init(core *c)
 {
     wgmma *g = c->options.wgmma = ls_domain_alloc(c->domain, sizeof *g);
     c->options.any = true;
-    for (uint32_t w = 0; g != NULL && w < CORE_WARPS_MAX; w++)
+    if (g == NULL)
+        return false;
+    g->due = LS_CYCLE_MAX;
+    for (uint32_t w = 0; w < CORE_WARPS_MAX; w++)
         g->warps[w].head = g->warps[w].tail = NO_FLIGHT;
-    return g != NULL;
+    return true;
 }

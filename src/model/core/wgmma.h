@@ -15,6 +15,12 @@
 #define WGMMA_GROUPS 8u /* of a warp, told apart; a power of two */
 #define WGMMA_WARPS 4u  /* of a warp group */
 
+/* No register waits for the results of the instruction: WARPGROUP.DEPBAR does. */
+static inline bool wgmma_waits_by_group(const core *c, const ls_inst *inst)
+{
+    return (inst->flags & LS_INST_WARP_GROUP) != 0 && inst->mem_op == LS_MEM_NONE && c->options.wgmma != NULL;
+}
+
 bool wgmma_init(core *c); /* false: the host has no memory left */
 void wgmma_start_block(core *c, uint32_t slot);
 void wgmma_end_warp(core *c, uint32_t warp);

@@ -3,7 +3,8 @@
  *   bank_setup.c    keys of the platform file -> numbers; the block
  *   bank_queue.c    requests that wait for their bank: FCFS, FR-FCFS with or without a cap, or as a plug-in says
  *   bank_command.c  the banks and the command bus: which command leaves in which cycle
- *   bank.c          arrivals, the data pipe, answers, when to wake
+ *   bank_wheel.h    its banks that wait for their time
+ *   bank.c          the data pipe, answers, when to look and to wake; arrivals
  *
  * A request passes the front (a fixed delay), the queue and the slot of its bank (one request per bank is
  * being served). Then come its commands, the data pipe (cl or wl cycles), and for a read the return queue.
@@ -11,7 +12,7 @@
  * The command side is lazy: bank_advance() runs its cycles up to the present only when the outcome can be
  * visible. That is when data of a command could have come out, or when a caller checks for room. It jumps from
  * one cycle with a command to the next. Every rule is a time from which on something is allowed, so its
- * decisions are the same as with every cycle. */
+ * decisions are the same as with every cycle. Columns of one request that nothing can come between are decided at once. */
 #ifndef MODEL_DRAM_BANK_H
 #define MODEL_DRAM_BANK_H
 
@@ -23,6 +24,7 @@
 #define BANK_NONE UINT32_MAX
 #define BANK_GROUPS_MAX 16
 #define BANK_WHEEL 64 /* cycles */
+#define BANK_PARTS_MAX 8
 
 /* The next command of a busy bank. */
 enum { BANK_READ, BANK_WRITE, BANK_ACTIVATE, BANK_PRECHARGE, BANK_WANTS };
@@ -54,16 +56,22 @@ typedef struct bank_times {
     uint32_t wtp;       /* write to precharge */
 } bank_times;
 
-/* Waiting or being served. Links are indices of requests, BANK_NONE at the end. */
+/* Waiting or being served. Links are indices of requests, BANK_NONE at the end. Reads that were pushed together are
+ * the parts of one request. Each part joins the queue, is served, and counts for itself, in their order. Only the
+ * answer is one, with the last of them. */
 typedef struct bank_request {
-    ls_cycle pushed, enter; /* enter: the first cycle in which it may join the queue */
+    ls_cycle pushed, enter; /* enter: the first cycle in which its first part in front may join the queue */
     uint32_t row, token;
     uint32_t next;         /* newer one of the same row; in the free list the next one */
     uint32_t last;         /* newest of its row, valid in the oldest */
     uint32_t older, newer; /* neighbouring rows of the bank, valid in the oldest of a row */
-    uint8_t bank, atoms;   /* atoms: still to move */
+    uint8_t bank, atoms;   /* atoms: still to move, of the part that is being served */
     bool write;
-    uint8_t unused[13]; /* the size is a power of two */
+    uint8_t parts;
+    uint8_t in_front, waiting, unsent; /* parts in front, in the queue, and without their last command */
+    uint8_t steps[BANK_PARTS_MAX - 1]; /* cycles from the enter of a part to that of the next one */
+    uint16_t span;                     /* the steps of the parts in front, together */
+    uint8_t unused[8];                 /* the size is a power of two */
 } bank_request;
 
 /* Waiting requests of one bank, by row. The row that is being served stands apart: it is served until it is
@@ -96,6 +104,7 @@ typedef struct bank_data {
     ls_cycle due, pushed; /* due: in cycles of the pipe, which stands still while the return queue is full */
     uint32_t token;
     bool write;
+    bool more; /* the answer comes with a later part */
 } bank_data;
 
 typedef struct bank_channel {
@@ -129,7 +138,8 @@ typedef struct bank_channel {
     bank_request *requests;
     uint32_t *front; /* ring of requests */
     uint32_t front_head, front_tail, ring_mask;
-    uint32_t front_seen; /* those before it may have joined until the next wake */
+    uint32_t front_seen; /* those before it may have joined until look_at; */
+    uint32_t seen_parts; /* parts of these, still in front */
     index_pool request_pool;
     uint32_t writes_coming; /* requests to write whose last command has not been sent */
     bank_data *pipe;        /* ring */
@@ -143,9 +153,11 @@ typedef struct bank_channel {
     ls_region *region;
     const ls_tap *tap;
     ls_domain *domain;
-    ls_event wake;
+    ls_event wake; /* at the next cycle in which the outside sees something */
     bool awake;
-    uint32_t lag[2]; /* cycles until a command can be seen from outside: a read's; a write's, if less */
+    uint32_t look_head; /* what was in the pipe at the last look begins here */
+    ls_cycle look_at;   /* of the first look since then, which may have been skipped; LS_CYCLE_MAX: none */
+    uint32_t lag[2];    /* cycles until a command can be seen from outside: a read's; a write's, if less */
     uint32_t count, capacity; /* requests inside */
     ls_cycle active_since;    /* active_cycles are counted up to here */
     bank_data *returns;       /* ring */
@@ -153,6 +165,9 @@ typedef struct bank_channel {
     ls_cycle front_stamp, front_last; /* of the last request: when it came, when it may join the queue */
     uint64_t front_latency;
     ls_ratio front_ratio; /* front clock / DRAM clock */
+    uint32_t parts_max;   /* of a request */
+    bool plain;           /* FR-FCFS without a queue for writes, and a bus each for rows and columns */
+    bool runs;            /* and the columns of a request may be sent in one go */
     uint32_t hash, bank_bits;
     const bank_spec *spec;
     const char *name;
@@ -167,16 +182,46 @@ typedef struct bank_channel {
 } bank_channel;
 
 /* bank_queue.c */
+/* A request joins it, or a part of it: the first one of those that wait, and the others stay with it. */
 void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request);
-/* The next request of a bank that has one; it leaves the queue. A plug-in's scheduler may choose one of another free
- * bank. `t`: the present cycle. */
-uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b, ls_cycle t);
+static inline void bank_queue_count(bank_channel *c, uint32_t kind)
+{
+    c->waiting[kind]++;
+    if (c->waiting[0] + c->waiting[1] > c->n.queue_peak)
+        c->n.queue_peak = c->waiting[0] + c->waiting[1];
+}
+/* The first request of the row that the bank serves, or a part of it, leaves. */
+static inline uint32_t bank_queue_take_first(bank_channel *c, uint32_t kind, bank *b)
+{
+    bank_rows *rows = &b->rows[kind];
+    uint32_t request = rows->first;
+    if (--c->requests[request].waiting == 0) {
+        rows->first = c->requests[request].next;
+        if (rows->first == BANK_NONE && rows->order.oldest == BANK_NONE)
+            c->queued[kind] &= ~b->bit;
+    }
+    return request;
+}
+/* The next request of a bank that has one; it, or a part of it, leaves the queue. A plug-in's scheduler may choose one of
+ * another free bank. `t`: the present cycle. */
+uint32_t bank_queue_take_any(bank_channel *c, uint32_t kind, bank *b, ls_cycle t);
+/* The same. Mostly the bank goes on with a row. */
+static inline uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b, ls_cycle t)
+{
+    bank_rows *rows = &b->rows[kind];
+    if (kind != 0 || rows->first == BANK_NONE || rows->served >= c->cap)
+        return bank_queue_take_any(c, kind, b, t);
+    c->waiting[0]--;
+    rows->served += rows->order.oldest != BANK_NONE;
+    return bank_queue_take_first(c, 0, b);
+}
 /* The plug-in's scheduler that the spec names. */
 ls_status bank_queue_init(bank_channel *c, ls_error *err);
 
 /* bank.c */
 extern const ls_dram_ops bank_ops;
 void bank_wake(void *self, ls_cycle now);
+void bank_settle(void *self, ls_cycle end);
 
 /* bank_command.c */
 /* Runs all command cycles up to and including `to`. */

@@ -7,64 +7,12 @@
  * the bus, so it is checked once more before the command leaves.
  *
  * The turn moves by one when a bank takes a request, and past the bank of a row command, as in GPGPU-Sim. */
-#include "model/dram/bank.h"
+#include "model/dram/bank_wheel.h"
 
 #include <string.h>
 
-static inline ls_cycle later(ls_cycle a, ls_cycle b)
-{
-    return a > b ? a : b;
-}
-
-static inline ls_cycle sooner(ls_cycle a, ls_cycle b)
-{
-    return a < b ? a : b;
-}
-
-/* The first bank of a mask that is not empty, counting from `from` and around. */
-static inline bank *first_from(const bank_channel *c, uint64_t mask, uint32_t from)
-{
-    uint64_t behind = mask >> from << from;
-    return &c->banks[__builtin_ctzll(behind != 0 ? behind : mask)];
-}
-
-/* ---------------------------------------------------------------------------------------- ripe and unripe */
-
-/* Not before cycle `at`, which is later than t. Far times are looked at again on the way. */
-static inline void wait_until(bank_channel *c, bank *b, ls_cycle at, ls_cycle t)
-{
-    ls_cycle look = at - t < BANK_WHEEL ? at : t + BANK_WHEEL - 1;
-    uint32_t slot = (uint32_t)look % BANK_WHEEL;
-    b->look = at;
-    c->wheel[slot] |= b->bit;
-    c->wheel_bits |= UINT64_C(1) << slot;
-}
-
-static inline void ripen(bank_channel *c, ls_cycle t)
-{
-    uint32_t slot = (uint32_t)t % BANK_WHEEL;
-    uint64_t mask = c->wheel[slot];
-    c->wheel[slot] = 0;
-    c->wheel_bits &= ~(UINT64_C(1) << slot);
-    do {
-        bank *b = &c->banks[__builtin_ctzll(mask)];
-        mask &= mask - 1;
-        if (LS_LIKELY(b->look <= t))
-            c->ripe[b->want] |= b->bit;
-        else
-            wait_until(c, b, b->look, t);
-    } while (mask != 0);
-}
-
-static inline void set_want(bank_channel *c, bank *b, uint32_t want, ls_cycle t)
-{
-    ls_cycle at = later(b->at[want], c->groups[b->group].at[want]);
-    b->want = want;
-    if (at <= t)
-        c->ripe[want] |= b->bit;
-    else
-        wait_until(c, b, at, t);
-}
+/* Functions with `plain` are made twice: for channels that are, and for those that are not. */
+#define MADE_TWICE static inline __attribute__((always_inline))
 
 /* ----------------------------------------------------------------------------------------------- refresh */
 
@@ -154,41 +102,78 @@ static __attribute__((noinline, cold)) void refresh_banks(bank_channel *c, ls_cy
 /* ------------------------------------------------------------------------------------------------- queue */
 
 /* Which queue is served: reads, unless writes wait apart and are many, or there is no read. */
-static inline uint32_t queue_in_turn(const bank_channel *c)
+MADE_TWICE uint32_t queue_in_turn(const bank_channel *c, bool plain)
 {
-    return LS_UNLIKELY(c->apart) && (c->draining || c->waiting[0] == 0);
+    return !plain && c->apart && (c->draining || c->waiting[0] == 0);
 }
 
-/* The first request in front is gone; at most one joins in a cycle. */
-static inline void next_in_front(bank_channel *c)
+/* The first part in front is gone; at most one joins in a cycle. */
+static inline void next_in_front(bank_channel *c, bank_request *r)
 {
     ls_cycle joined = c->front_at;
-    if (++c->front_head == c->front_tail) {
+    c->seen_parts -= c->seen_parts != 0;
+    if (--r->in_front != 0) {
+        uint8_t step = r->steps[r->parts - r->in_front - 1];
+        r->enter += step;
+        r->span = (uint16_t)(r->span - step);
+    } else if (++c->front_head == c->front_tail) {
         c->front_at = LS_CYCLE_MAX;
         return;
+    } else {
+        r = &c->requests[c->front[c->front_head & c->ring_mask]];
     }
-    c->front_at = later(c->requests[c->front[c->front_head & c->ring_mask]].enter, joined + 1);
+    c->front_at = later(r->enter, joined + 1);
+}
+
+static inline bank_request *first_in_front(const bank_channel *c)
+{
+    return &c->requests[c->front[c->front_head & c->ring_mask]];
+}
+
+/* Parts of a request that waits in the queue join it there. */
+static inline void join_parts(bank_channel *c, ls_cycle t)
+{
+    bank_request *r = first_in_front(c);
+    while (c->front_at <= t && r->waiting != 0 && r->in_front != 0 && c->waiting[0] != c->limit[0]) {
+        r->waiting++;
+        bank_queue_count(c, 0);
+        next_in_front(c, r);
+    }
 }
 
 void bank_join(bank_channel *c, ls_cycle t)
 {
     do {
         uint32_t request = c->front[c->front_head & c->ring_mask];
-        uint32_t kind = c->apart && c->requests[request].write;
+        bank_request *r = &c->requests[request];
+        uint32_t kind = c->apart && r->write;
         if (c->waiting[kind] == c->limit[kind]) {
             c->front_at = LS_CYCLE_MAX; /* until a bank takes a request */
             return;
         }
         bank_queue_add(c, kind, request);
-        next_in_front(c);
+        next_in_front(c, r);
     } while (c->front_at <= t);
 }
 
-static inline void serve(bank_channel *c, bank *b, uint32_t request, ls_cycle t)
+MADE_TWICE void join(bank_channel *c, ls_cycle t, bool plain)
+{
+    if (plain)
+        join_parts(c, t);
+    if (!plain || c->front_at <= t)
+        bank_join(c, t);
+}
+
+static inline void turn_on(bank_channel *c)
+{
+    c->turn = (c->turn + 1) & c->bank_mask;
+}
+
+MADE_TWICE void serve(bank_channel *c, bank *b, uint32_t request, ls_cycle t, bool plain)
 {
     const bank_request *r = &c->requests[request];
-    if (!c->in_order)
-        c->turn = (c->turn + 1) & c->bank_mask;
+    if (plain || !c->in_order)
+        turn_on(c);
     else
         b = &c->banks[r->bank];
     b->request = request;
@@ -208,36 +193,43 @@ static inline void serve(bank_channel *c, bank *b, uint32_t request, ls_cycle t)
 
 /* A request that joins in this very cycle and finds its bank free and no other in need has no need to
  * queue. */
-static inline bool serve_at_once(bank_channel *c, ls_cycle t)
+MADE_TWICE bool serve_at_once(bank_channel *c, ls_cycle t, bool plain)
 {
     uint32_t request = c->front[c->front_head & c->ring_mask];
-    bank *b = &c->banks[c->requests[request].bank];
-    if (c->front_at != t || (c->busy & b->bit) != 0 || (c->queued[0] & ~c->busy) != 0 || c->apart ||
-        c->in_order || c->waiting[0] == c->limit[0])
+    bank_request *r = &c->requests[request];
+    bank *b = &c->banks[r->bank];
+    if (c->front_at != t || (c->busy & b->bit) != 0 || (c->queued[0] & ~c->busy) != 0 ||
+        c->waiting[0] == c->limit[0] || (!plain && (c->apart || c->in_order)))
         return false;
     if (c->waiting[0] >= c->n.queue_peak)
         c->n.queue_peak = c->waiting[0] + 1;
-    next_in_front(c);
-    serve(c, b, request, t);
+    next_in_front(c, r);
+    serve(c, b, request, t, plain);
     return true;
 }
 
+/* If the queue was full, the next cycle sees the room. */
+static inline void make_room(bank_channel *c, ls_cycle t)
+{
+    if (c->front_at == LS_CYCLE_MAX && c->front_head != c->front_tail)
+        c->front_at = t + 1;
+}
+
 /* At most one bank takes a request. */
-static inline void take_request(bank_channel *c, ls_cycle t)
+MADE_TWICE void take_request(bank_channel *c, ls_cycle t, bool plain)
 {
     c->taken = t;
     if (c->front_at <= t) {
-        if (serve_at_once(c, t))
+        if (serve_at_once(c, t, plain))
             return;
-        bank_join(c, t);
+        join(c, t, plain);
     }
-    uint32_t kind = queue_in_turn(c);
+    uint32_t kind = queue_in_turn(c, plain);
     uint64_t banks = c->queued[kind] & ~c->busy;
     if (banks != 0) {
         bank *b = first_from(c, banks, c->turn);
-        serve(c, b, bank_queue_take(c, kind, b, t), t);
-        if (c->front_at == LS_CYCLE_MAX && c->front_head != c->front_tail)
-            c->front_at = t + 1; /* it was full: the next cycle sees the room */
+        serve(c, b, bank_queue_take(c, kind, b, t), t, plain);
+        make_room(c, t);
     }
 }
 
@@ -279,47 +271,69 @@ static inline void send_row(bank_channel *c, bank *b, ls_cycle t)
         send_precharge(c, b, t);
 }
 
-/* Data enters the pipe after the data in it. After the last atom of the request the bank is free. */
-static inline void send_column(bank_channel *c, bank *b, ls_cycle t)
+/* What commands have to wait for after a read in cycle t, and after those before it. */
+static inline void hold_after_read(bank_channel *c, bank *b, bank_group *g, ls_cycle t)
 {
-    bank_group *g = &c->groups[b->group];
-    bank_request *r = &c->requests[b->request];
-    ls_cycle due = t - c->pipe_held, pre;
-    c->ripe[b->want] &= ~b->bit;
+    c->at[BANK_READ] = t + c->times.ccd;
+    c->at[BANK_WRITE] = t + c->times.rtw;
+    g->at[BANK_READ] = g->at[BANK_WRITE] = t + c->times.ccdl;
+    g->at[BANK_PRECHARGE] = t + c->times.rtpl;
+    b->at[BANK_PRECHARGE] = later(b->at[BANK_PRECHARGE], t + c->times.burst);
+}
+
+static inline void hold_after_write(bank_channel *c, bank *b, bank_group *g, ls_cycle t)
+{
+    c->at[BANK_READ] = t + c->times.wtr;
+    c->at[BANK_WRITE] = t + c->times.ccd;
+    g->at[BANK_READ] = t + c->times.wtrl;
     g->at[BANK_WRITE] = t + c->times.ccdl;
-    c->n.busy_cycles += c->times.burst;
-    dram_tap(c->tap, c->region, t, LS_DRAM_ATOM_BYTES);
-    dram_active_until(&c->n.active_cycles, &c->active_since, t + c->times.burst);
-    if (b->want == BANK_READ) {
-        c->at[BANK_READ] = t + c->times.ccd;
-        c->at[BANK_WRITE] = t + c->times.rtw;
-        g->at[BANK_READ] = t + c->times.ccdl;
-        g->at[BANK_PRECHARGE] = t + c->times.rtpl;
-        pre = t + c->times.burst;
-        due += c->times.cl;
-        c->n.reads++;
-    } else {
-        c->at[BANK_READ] = t + c->times.wtr;
-        c->at[BANK_WRITE] = t + c->times.ccd;
-        g->at[BANK_READ] = t + c->times.wtrl;
-        pre = t + c->times.wtp;
-        due += c->times.wl;
-        c->n.writes++;
-    }
-    b->at[BANK_PRECHARGE] = later(b->at[BANK_PRECHARGE], pre);
-    c->pipe_last = later(due, c->pipe_last + 1);
-    if (LS_UNLIKELY(--r->atoms != 0)) {
-        wait_until(c, b, g->at[BANK_WRITE], t);
-        return;
-    }
+    b->at[BANK_PRECHARGE] = later(b->at[BANK_PRECHARGE], t + c->times.wtp);
+}
+
+/* The data of a request, or of a part of it; true if more of it has to be sent. */
+static inline bool enter_pipe(bank_channel *c, bank_request *r)
+{
+    bool more = --r->unsent != 0;
     bank_data *data = &c->pipe[c->pipe_tail++ & c->ring_mask];
     data->due = c->pipe_last;
     data->pushed = r->pushed;
     data->token = r->token;
     data->write = r->write;
+    data->more = more;
+    return more;
+}
+
+/* Data enters the pipe after the data in it. After the last atom of the request the bank is free. */
+static inline void send_column(bank_channel *c, bank *b, ls_cycle t)
+{
+    bank_group *g = &c->groups[b->group];
+    bank_request *r = &c->requests[b->request];
+    ls_cycle due = t - c->pipe_held;
+    c->ripe[b->want] &= ~b->bit;
+    c->n.busy_cycles += c->times.burst;
+    dram_tap(c->tap, c->region, t, LS_DRAM_ATOM_BYTES);
+    dram_active_until(&c->n.active_cycles, &c->active_since, t + c->times.burst);
+    if (b->want == BANK_READ) {
+        hold_after_read(c, b, g, t);
+        due += c->times.cl;
+        c->n.reads++;
+    } else {
+        hold_after_write(c, b, g, t);
+        due += c->times.wl;
+        c->n.writes++;
+    }
+    c->pipe_last = later(due, c->pipe_last + 1);
+    if (LS_UNLIKELY(--r->atoms != 0)) {
+        wait_until(c, b, g->at[BANK_WRITE], t);
+        return;
+    }
+    bool more = enter_pipe(c, r);
     c->writes_coming -= r->write;
     c->busy &= ~b->bit;
-    index_pool_give(&c->request_pool, INDEX_LINKS(c->requests, next), b->request);
+    if (more)
+        r->atoms = 1;
+    else
+        index_pool_give(&c->request_pool, INDEX_LINKS(c->requests, next), b->request);
 }
 
 /* The first bank of a mask, from `from` on and around, whose group lets it send; those on the way wait. */
@@ -349,8 +363,9 @@ static inline uint64_t banks_around(const bank_channel *c, uint32_t start, uint3
 
 /* One command per cycle, of the kind that stands first. GPGPU-Sim's single bus continues after a row command
  * and may send a column command too. But its search then starts as many banks after the one of the row command
- * as it had passed until there, and skips those between. Dual: one of each; the column command goes first. */
-static inline void send_commands(bank_channel *c, ls_cycle t)
+ * as it had passed until there, and skips those between. Dual: one of each; the column command goes first. Returns the
+ * bank of the column command. */
+MADE_TWICE bank *send_commands(bank_channel *c, ls_cycle t, bool plain)
 {
     uint64_t columns = 0, rows = c->ripe[BANK_PRECHARGE];
     if (t >= c->at[BANK_READ])
@@ -359,18 +374,18 @@ static inline void send_commands(bank_channel *c, ls_cycle t)
         columns |= c->ripe[BANK_WRITE];
     if (t >= c->at[BANK_ACTIVATE])
         rows |= c->ripe[BANK_ACTIVATE];
-    if (LS_UNLIKELY(c->pipe_last + c->pipe_held >= t + c->pipe_depth))
+    if (columns != 0 && LS_UNLIKELY(c->pipe_last + c->pipe_held >= t + c->pipe_depth))
         columns = 0; /* the return queue has been full for so long that the pipe is, too */
     if ((columns | rows) == 0)
-        return;
+        return NULL;
     bank *column = NULL, *row = NULL;
-    if (c->bus == BANK_BUS_DUAL) {
+    if (plain || c->bus == BANK_BUS_DUAL) {
         column = find(c, &columns, c->turn, t);
     } else {
         uint64_t all = columns | rows;
         bank *first = find(c, &all, c->turn, t);
         if (first == NULL)
-            return;
+            return NULL;
         if (first->want <= BANK_WRITE) {
             column = first;
         } else {
@@ -385,35 +400,139 @@ static inline void send_commands(bank_channel *c, ls_cycle t)
     }
     if (column != NULL)
         send_column(c, column, t);
-    if (c->bus == BANK_BUS_DUAL)
+    if (plain || c->bus == BANK_BUS_DUAL)
         row = find(c, &rows, c->turn, t);
     if (row != NULL)
         send_row(c, row, t);
+    return column;
+}
+
+/* -------------------------------------------------------------------------------------------- column runs
+ *
+ * After the column of a part, those of the parts that wait leave ccdl apart, as long as no other bank can send a column or take
+ * a request. They are decided at once, but for the last of them, after which the bank looks for another request. The bank
+ * takes each part in the cycle after the part before. These takes are made up for when something else happens, so that it
+ * finds the queue and the turn as they are in its cycle. */
+
+typedef struct column_run {
+    bank *bank;
+    ls_cycle take;  /* the cycle of the next take */
+    uint32_t takes; /* that have not been made */
+} column_run;
+
+/* The first cycle after t, and not after `end`, in which a bank becomes ripe for a column; else `end`. */
+static inline ls_cycle next_ripe_column(const bank_channel *c, ls_cycle t, ls_cycle end)
+{
+    uint32_t turn = (uint32_t)(t + 1) % BANK_WHEEL;
+    uint64_t bits = c->wheel_bits >> turn | c->wheel_bits << (-turn % BANK_WHEEL);
+    for (bits &= (UINT64_C(1) << (end - t)) - 1; bits != 0; bits &= bits - 1) {
+        uint32_t after = (uint32_t)__builtin_ctzll(bits);
+        for (uint64_t banks = c->wheel[(turn + after) % BANK_WHEEL]; banks != 0; banks &= banks - 1)
+            if (c->banks[__builtin_ctzll(banks)].want <= BANK_WRITE)
+                return t + 1 + after;
+    }
+    return end;
+}
+
+/* The cycle before the first one, not after `end`, in which a request for a free bank might join the queue; else `end`. 0 if the
+ * queue might be full until then. */
+static inline ls_cycle before_idle_arrival(const bank_channel *c, uint64_t busy, ls_cycle end)
+{
+    ls_cycle enter = c->front_at;
+    if (c->front_head == c->front_tail || (enter > end && enter != LS_CYCLE_MAX))
+        return end;
+    if (enter > end || c->waiting[0] + (end - enter) >= c->limit[0])
+        return 0;
+    for (uint32_t at = c->front_head; enter <= end; enter = c->requests[c->front[at & c->ring_mask]].enter) {
+        const bank_request *r = &c->requests[c->front[at & c->ring_mask]];
+        if ((busy & c->banks[r->bank].bit) == 0)
+            return later(enter, 1) - 1;
+        if (++at == c->front_tail)
+            break;
+    }
+    return end;
+}
+
+/* How many columns follow the one of bank b in cycle t; nothing is decided beyond `to`. */
+static inline uint32_t columns_to_follow(const bank_channel *c, const bank *b, ls_cycle t, ls_cycle to)
+{
+    const bank_rows *rows = &b->rows[0];
+    uint32_t waiting = c->requests[b->request].waiting;
+    uint32_t first = rows->first != BANK_NONE ? rows->first : rows->order.oldest;
+    if (waiting < 2 || first != b->request || (c->ripe[BANK_READ] | c->ripe[BANK_WRITE]) != 0 ||
+        (c->queued[0] & ~c->busy) != b->bit || c->pipe_last + c->pipe_held != t + c->times.cl)
+        return 0;
+    uint32_t apart = c->times.ccdl, columns = 0;
+    ls_cycle end = sooner(sooner(to, c->refresh_due - 1), t + sooner(apart * (waiting - 1) + 1, c->times.rcd));
+    if (end <= t + apart)
+        return 0;
+    end = next_ripe_column(c, t, end);
+    end = before_idle_arrival(c, c->busy | b->bit, end);
+    for (ls_cycle at = t + apart; at < end && columns < waiting - 1; at += apart)
+        columns++;
+    return columns;
+}
+
+static inline column_run run_columns(bank_channel *c, bank *b, ls_cycle t, uint32_t columns)
+{
+    bank_request *r = &c->requests[b->request];
+    column_run run = { .bank = b, .take = t + 1, .takes = columns + 1 };
+    ls_cycle at = t;
+    for (uint32_t i = 0; i < columns; i++) {
+        at += c->times.ccdl;
+        c->pipe_last += c->times.ccdl;
+        dram_tap(c->tap, c->region, at, LS_DRAM_ATOM_BYTES);
+        (void)enter_pipe(c, r);
+    }
+    c->n.reads += columns;
+    c->n.busy_cycles += columns * c->times.burst;
+    dram_active_until(&c->n.active_cycles, &c->active_since, at + c->times.burst);
+    hold_after_read(c, b, &c->groups[b->group], at);
+    c->busy |= b->bit;
+    wait_until(c, b, at + c->times.ccdl, t);
+    return run;
+}
+
+/* The takes up to cycle t. */
+static inline void take_parts(bank_channel *c, column_run *run, ls_cycle t)
+{
+    for (; run->takes != 0 && run->take <= t; run->takes--, run->take += c->times.ccdl) {
+        if (c->front_at <= run->take)
+            join(c, run->take, true);
+        bank_queue_take(c, 0, run->bank, run->take);
+        c->taken = run->take;
+        c->n.row_hits++;
+        turn_on(c);
+        make_room(c, run->take);
+    }
 }
 
 /* -------------------------------------------------------------------------------------------------- time */
 
 /* When a request from the front finds its bank free, if that is before `next`. The others join in passing,
  * as far as there is room now: more of it comes when a bank takes a request, and then this is looked at
- * again. */
-static inline ls_cycle next_arrival(const bank_channel *c, ls_cycle soon, ls_cycle next)
+ * again. `takes`: of a column run, which come before. */
+MADE_TWICE ls_cycle next_arrival(const bank_channel *c, ls_cycle soon, ls_cycle next, uint32_t takes,
+                                 bool plain)
 {
-    uint32_t room = c->limit[0] - c->waiting[0] + c->limit[1] - c->waiting[1];
+    uint32_t room = c->limit[0] - c->waiting[0] + c->limit[1] - c->waiting[1] + takes;
     ls_cycle enter = c->front_at;
-    if (LS_UNLIKELY(c->apart)) /* it may decide which queue is in turn */
+    if (!plain && c->apart) /* it may decide which queue is in turn */
         return later(enter, soon);
-    for (uint32_t at = c->front_head; enter < next && room != 0; room--) {
-        if ((c->busy & c->banks[c->requests[c->front[at & c->ring_mask]].bank].bit) == 0)
+    for (uint32_t at = c->front_head; enter < next && room != 0;) {
+        const bank_request *r = &c->requests[c->front[at & c->ring_mask]];
+        if ((c->busy & c->banks[r->bank].bit) == 0)
             return later(enter, soon);
-        if (++at == c->front_tail)
+        if (r->in_front >= room || ++at == c->front_tail)
             break;
+        room -= r->in_front;
         enter = c->requests[c->front[at & c->ring_mask]].enter;
     }
     return next;
 }
 
 /* The next cycle after t in which something can happen. */
-static inline ls_cycle next_after(const bank_channel *c, ls_cycle t)
+MADE_TWICE ls_cycle next_after(const bank_channel *c, ls_cycle t, uint32_t takes, bool plain)
 {
     ls_cycle soon = t + 1, next = LS_CYCLE_MAX, at = LS_CYCLE_MAX;
     if (c->wheel_bits != 0) {
@@ -430,15 +549,18 @@ static inline ls_cycle next_after(const bank_channel *c, ls_cycle t)
     if (c->ripe[BANK_PRECHARGE] != 0)
         at = soon;
     next = sooner(next, later(at, soon));
-    if ((c->queued[queue_in_turn(c)] & ~c->busy) != 0)
+    if ((c->queued[queue_in_turn(c, plain)] & ~c->busy) != 0)
         return sooner(next, c->taken + 1);
-    return c->front_at < next ? next_arrival(c, c->taken + 1, next) : next;
+    return c->front_at < next ? next_arrival(c, c->taken + 1, next, takes, plain) : next;
 }
 
-void bank_run(bank_channel *c, ls_cycle to)
+MADE_TWICE void run(bank_channel *c, ls_cycle to, bool plain)
 {
     ls_cycle t = c->next;
+    column_run columns = { .takes = 0 };
     do {
+        if (plain && columns.takes != 0)
+            take_parts(c, &columns, t);
         if (LS_UNLIKELY(t >= c->refresh_due)) {
             if (c->refresh_step != 0)
                 refresh_banks(c, t);
@@ -448,14 +570,34 @@ void bank_run(bank_channel *c, ls_cycle to)
         if (c->wheel_bits >> (t % BANK_WHEEL) & 1)
             ripen(c, t);
         if (c->taken < t)
-            take_request(c, t);
-        send_commands(c, t);
+            take_request(c, t, plain);
+        bank *sent = send_commands(c, t, plain);
+        uint32_t follow = plain && sent != NULL && c->runs ? columns_to_follow(c, sent, t, to) : 0;
         /* A bank that has just become free always takes its next request in the next cycle. That is invisible
          * before its time, unless the queue is full or about to be. */
-        if ((c->queued[0] & ~c->busy) != 0 && (t < to || (c->waiting[0] + 1 < c->limit[0] && !c->apart)) &&
-            t + 1 < c->refresh_due)
-            take_request(c, t + 1);
-        t = next_after(c, t);
+        if (plain && follow != 0)
+            columns = run_columns(c, sent, t, follow);
+        else if ((c->queued[0] & ~c->busy) != 0 &&
+                 (t < to || (c->waiting[0] + 1 < c->limit[0] && (plain || !c->apart))) &&
+                 t + 1 < c->refresh_due)
+            take_request(c, t + 1, plain);
+        t = next_after(c, t, columns.takes, plain);
     } while (t <= to);
+    if (plain)
+        take_parts(c, &columns, to);
     c->next = t;
+}
+
+/* Apart, so that neither has anything of the other in its way. */
+static __attribute__((noinline)) void run_plain(bank_channel *c, ls_cycle to)
+{
+    run(c, to, true);
+}
+
+void bank_run(bank_channel *c, ls_cycle to)
+{
+    if (c->plain)
+        run_plain(c, to);
+    else
+        run(c, to, false);
 }

@@ -135,15 +135,15 @@ static void put_row_back(bank_channel *c, bank_rows *rows)
 void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
 {
     bank_request *r = &c->requests[request];
-    c->waiting[kind]++;
+    bank_queue_count(c, kind);
     if (LS_UNLIKELY(kind != 0) && c->waiting[1] >= c->write_high)
         c->draining = true;
-    if (c->waiting[0] + c->waiting[1] > c->n.queue_peak)
-        c->n.queue_peak = c->waiting[0] + c->waiting[1];
     if (c->in_order) {
         arrived_add(c, kind, request);
         return;
     }
+    if (r->waiting++ != 0)
+        return;
     bank *b = &c->banks[r->bank];
     bank_rows *rows = &b->rows[kind];
     c->queued[kind] |= b->bit;
@@ -164,7 +164,7 @@ void bank_queue_add(bank_channel *c, uint32_t kind, uint32_t request)
     insert_row(c, rows, request, rows->order.newest);
 }
 
-uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b, ls_cycle t)
+uint32_t bank_queue_take_any(bank_channel *c, uint32_t kind, bank *b, ls_cycle t)
 {
     c->waiting[kind]--;
     if (LS_UNLIKELY(kind != 0) && c->waiting[1] < c->write_low)
@@ -183,9 +183,5 @@ uint32_t bank_queue_take(bank_channel *c, uint32_t kind, bank *b, ls_cycle t)
     }
     if (rows->order.oldest != BANK_NONE)
         rows->served++;
-    uint32_t request = rows->first;
-    rows->first = c->requests[request].next;
-    if (rows->first == BANK_NONE && rows->order.oldest == BANK_NONE)
-        c->queued[kind] &= ~b->bit;
-    return request;
+    return bank_queue_take_first(c, kind, b);
 }

@@ -124,6 +124,7 @@ static ls_status apply_queues(bank_channel *c, ls_error *err)
     if (c->capacity == 0)
         c->capacity = c->limit[0] + c->limit[1] + c->return_limit + 1;
     c->in_order = spec->scheduler >= BANK_FCFS;
+    c->parts_max = c->in_order ? 1 : BANK_PARTS_MAX;
     c->cap = spec->scheduler == BANK_FRFCFS_CAP ? (uint32_t)spec->scheduler_cap : UINT32_MAX;
     c->write_high =
         (uint32_t)(spec->write_high != 0 ? spec->write_high : (spec->write_queue_entries * 7 + 7) / 8);
@@ -153,6 +154,9 @@ static uint64_t gcd(uint64_t a, uint64_t b)
     return a;
 }
 
+/* DRAM cycles per cycle of the front from which on bank_request.steps might be too narrow. */
+#define FRONT_STEP_MAX 250u
+
 /* front_ratio: front clock / DRAM clock, from their periods. */
 static ls_status apply_front(bank_channel *c, ls_error *err)
 {
@@ -170,6 +174,8 @@ static ls_status apply_front(bank_channel *c, ls_error *err)
         __builtin_mul_overflow(dram->period_den / b, front.period_num / a, &c->front_ratio.den))
         return ls_fail(err, LS_ERR_UNSUPPORTED,
                        "the ratio of front_clock_mhz and the DRAM clock does not fit into 64 bits");
+    if (c->front_ratio.den / c->front_ratio.num >= FRONT_STEP_MAX)
+        c->parts_max = 1;
     return LS_OK;
 }
 
@@ -213,6 +219,9 @@ static ls_status apply_spec(bank_channel *c, dram_timing *timing, ls_error *err)
         .wtp = (uint32_t)(t.wl + burst + t.wr),
     };
     c->bus = spec->command_bus;
+    c->plain = c->bus == BANK_BUS_DUAL && !c->apart && !c->in_order;
+    c->runs = c->plain && c->parts_max > 1 && c->cap == UINT32_MAX && c->times.rtpl >= c->times.ccdl &&
+              c->times.ccdl * BANK_PARTS_MAX < BANK_WHEEL;
     c->hash = spec->hash;
     c->bank_mask = (uint32_t)t.banks - 1;
     c->bank_bits = (uint32_t)__builtin_ctzll(t.banks);
@@ -289,7 +298,7 @@ static ls_status bank_init(ls_block *block, void *state, const void *spec, ls_er
         c->banks[i].group = c->spec->group_bits == BANK_GROUP_LOW ? i % groups : i / (banks / groups);
     }
     c->request_pool = INDEX_POOL_NEW;
-    c->next = c->front_at = LS_CYCLE_MAX;
+    c->next = c->front_at = c->look_at = LS_CYCLE_MAX;
     ls_event_init(&c->wake, bank_wake, c);
     if (bank_queue_init(c, err) != LS_OK)
         return ls_error_prefix(err, "%s", c->name);
@@ -399,6 +408,7 @@ static const ls_block_type bank_type = {
     .port_count = LS_COUNT_OF(bank_ports),
     .init = bank_init,
     .waits = bank_waits,
+    .settle = bank_settle,
     .rows = bank_rows_of_state,
     .row_count = LS_COUNT_OF(bank_rows_of_state),
 };

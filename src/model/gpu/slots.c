@@ -41,7 +41,8 @@ static const char *const dispatch_functions[] = { "describe", "attach",   "recei
                                                   "resume",   "progress", "take_kernel", NULL };
 CHECK(dispatch_functions, ls_dispatch_ops);
 static const char *const dram_functions[] = { "ready", "push", NULL };
-CHECK(dram_functions, ls_dram_ops);
+_Static_assert(LS_COUNT_OF(dram_functions) - 1 + 1 == sizeof(ls_dram_ops) / sizeof(void (*)(void)),
+               "a name for each function of ls_dram_ops but push_several");
 static const char *const reply_functions[] = { "ready", "done", NULL };
 CHECK(reply_functions, ls_dram_reply_ops);
 

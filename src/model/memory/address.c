@@ -29,14 +29,25 @@ static uint32_t log2_ceil(uint64_t value)
     return bits;
 }
 
+static inline uint64_t gather_run(const mem_run *run, uint64_t address)
+{
+    return (address & run->mask) >> run->shift;
+}
+
 /* Runs that are not there have an empty mask. */
 static inline uint64_t gather(const mem_bits *bits, uint64_t address)
 {
-    uint64_t out = (address & bits->run[0].mask) >> bits->run[0].shift;
-    out |= (address & bits->run[1].mask) >> bits->run[1].shift;
+    uint64_t out = gather_run(&bits->run[0], address) | gather_run(&bits->run[1], address);
     for (uint32_t i = 2; LS_UNLIKELY(i < bits->runs); i++)
-        out |= (address & bits->run[i].mask) >> bits->run[i].shift;
+        out |= gather_run(&bits->run[i], address);
     return out;
+}
+
+/* The same of bits in up to three pieces. */
+static inline uint64_t gather_three(const mem_bits *bits, uint64_t address)
+{
+    return gather_run(&bits->run[0], address) | gather_run(&bits->run[1], address) |
+           gather_run(&bits->run[2], address);
 }
 
 /* ----------------------------------------------------------------------------------------------- placing */
@@ -50,7 +61,8 @@ static inline uint64_t rest_of(const mem_map *map, uint64_t address)
     return ((address >> map->interleave_shift) / map->channels) << map->interleave_shift | (address & low);
 }
 
-ls_sector_place mem_map_place(const mem_map *map, uint64_t address)
+/* Any map. */
+static __attribute__((noinline)) ls_sector_place place_any(const mem_map *map, uint64_t address)
 {
     ls_sector_place place;
     uint64_t above = address >> map->interleave_shift;
@@ -86,6 +98,36 @@ ls_sector_place mem_map_place(const mem_map *map, uint64_t address)
         place.slice = global & (map->slices_per_channel - 1);
     }
     return place;
+}
+
+ls_sector_place mem_map_place(const mem_map *map, uint64_t address)
+{
+    if (!map->spreads)
+        return place_any(map, address);
+    uint64_t above = address >> map->interleave_shift, high = above / map->channels;
+    uint64_t rest = high << map->interleave_shift | (address & ((UINT64_C(1) << map->interleave_shift) - 1));
+    uint32_t global = (uint32_t)(above - high * map->channels) << map->slice_shift;
+    for (uint32_t i = 0; i < MEM_SPREAD_BYTES; i++)
+        global ^= map->spread_of[i][high >> 8 * i & 0xff];
+    return (ls_sector_place){ .channel = global >> map->slice_shift,
+                              .slice = global & (map->slices_per_channel - 1),
+                              .local = gather_three(&map->local, rest) };
+}
+
+/* Places of addresses in the first channel, each with one byte: a hash of IPOLY and the slice's bits do not depend on other bits. */
+static void set_spread(mem_map *map, uint64_t slice_mask)
+{
+    uint64_t above = slice_mask >> map->interleave_shift;
+    if (map->hash != MEM_HASH_IPOLY_MODULO || map->power_of_two || map->interleave_shift > 16 ||
+        above << map->interleave_shift != slice_mask || above >> 8 * MEM_SPREAD_BYTES != 0 ||
+        map->local.runs > 3)
+        return;
+    for (uint32_t i = 0; i < MEM_SPREAD_BYTES * 256; i++) {
+        uint64_t high = (uint64_t)(i % 256) << 8 * (i / 256);
+        ls_sector_place place = place_any(map, high * map->channels << map->interleave_shift);
+        map->spread_of[i / 256][i % 256] = (uint8_t)(place.channel << map->slice_shift | place.slice);
+    }
+    map->spreads = true;
 }
 
 static inline uint64_t scatter(const mem_bits *bits, uint64_t value)
@@ -291,6 +333,7 @@ static ls_status place_fields(mem_map *map, fields f, ls_error *err)
                        map->bank.count, map->slices_per_channel);
     if (map->row.count > 32 || map->bank.count > 32 || map->column.count > 32)
         return ls_fail(err, LS_ERR_INPUT, "it has more than 32 bits of one kind");
+    set_spread(map, slice_mask);
     return LS_OK;
 }
 

@@ -45,6 +45,7 @@ typedef struct mem_bits {
 } mem_bits;
 
 #define MEM_HASH_BYTES 3
+#define MEM_SPREAD_BYTES 4 /* MEM_HASH_BYTES, and room for the slice's bits between them */
 
 typedef struct ls_address_map {
     uint32_t channels, slices_per_channel, slice_count;
@@ -53,9 +54,11 @@ typedef struct ls_address_map {
     bool power_of_two;                        /* channels is */
     uint32_t hash, hash_bits;             /* hash_bits: of an IPOLY place, or of one in its group, up to 8 */
     uint8_t hash_of[MEM_HASH_BYTES][256]; /* IPOLY is linear: one look per byte of the bits it sees */
-    mem_bits local;                       /* of the address without the channel: all bits except the
-                                               * slice's */
-    mem_bits slice;                       /* the lowest bank bits */
+    /* With IPOLY_MODULO and no power of two, what the bits above the channel do to a place, by byte: one look for slice and hash. */
+    uint8_t spread_of[MEM_SPREAD_BYTES][256];
+    bool spreads;   /* spread_of has all of it */
+    mem_bits local; /* of the address without the channel: all bits except the slice's */
+    mem_bits slice; /* the lowest bank bits */
     mem_bits bank, row, column;
     /* mem_map_place_again(): the lowest bits that change nothing but the same bits of `local`; the last
      * answer without them, and the address above them that it is for. */

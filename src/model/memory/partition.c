@@ -14,51 +14,72 @@
 
 /* ------------------------------------------------------------------------------------------------ arrivals */
 
-static inline slice *enter(partition *p, ls_link *link, const ls_sector_message *message, uint32_t *request)
+static inline uint32_t enter(partition *p, ls_link *link, const ls_sector_message *message)
 {
     uint32_t i = index_pool_take(&p->request_pool, INDEX_LINKS(p->requests, next));
     pending_request *r = &p->requests[i];
     r->message = *message;
     r->link = link;
-    ls_domain_pending(p->domain, 1);
-    *request = i;
-    return &p->slices[message->slice];
+    return i;
 }
 
-static inline void wake_for(partition *p, uint32_t request)
+/* The partition sleeps. Apart, as all that few requests need: so that the common ways save no registers for it. */
+static __attribute__((noinline)) void arrives_asleep(partition *p, uint32_t request)
 {
-    if (!p->awake)
-        partition_wake_at(p, p->requests[request].ready + 1);
+    partition_wake_at(p, p->requests[request].ready + 1);
+    ls_domain_pending(p->domain, 1);
+}
+
+/* The request is in the delay of its slice. */
+static inline void has_arrived(partition *p, uint32_t request)
+{
+    if (LS_UNLIKELY(!p->awake))
+        arrives_asleep(p, request);
+    else
+        ls_domain_pending(p->domain, 1);
+}
+
+/* The first that makes the partition special; or a listener or a coalescer learns of it. */
+static __attribute__((noinline)) void receive_rare(partition *p, ls_link *link,
+                                                   const ls_sector_message *message, ls_cycle now)
+{
+    if (message->number != 0)
+        tap_request(p->tap, p->region, message, LS_STEP_ARRIVE);
+    if (!p->special)
+        partition_become_special(p);
+    slice *s = p->slice_of[message->slice];
+    uint32_t i = enter(p, link, message);
+    p->n.requests += p->line_costs[message->sectors].sectors;
+    if (s->coalesce != NULL && !partition_coalesce(p, s, i)) {
+        ls_domain_pending(p->domain, 1);
+        return;
+    }
+    partition_arrive(p, s, i, now, true);
+    has_arrived(p, i);
 }
 
 static __attribute__((noinline)) void receive_special(partition *p, ls_link *link,
                                                       const ls_sector_message *message, ls_cycle now)
 {
-    uint32_t i;
-    slice *s = enter(p, link, message, &i);
-    if (LS_UNLIKELY(!p->special))
-        partition_become_special(p);
-    p->n.requests += ls_sector_count(message);
-    if (LS_UNLIKELY(s->coalesce != NULL) && !partition_coalesce(p, s, i))
+    slice *s = p->slice_of[message->slice];
+    if (LS_UNLIKELY(message->number != 0 || s->coalesce != NULL)) {
+        receive_rare(p, link, message, now);
         return;
+    }
+    uint32_t i = enter(p, link, message);
+    p->n.requests += p->line_costs[message->sectors].sectors;
     partition_arrive(p, s, i, now, true);
-    wake_for(p, i);
+    has_arrived(p, i);
 }
 
 static inline void receive(partition *p, ls_link *link, const ls_sector_message *message, ls_cycle now)
 {
-    if (LS_UNLIKELY(p->special || message->sectors != 0 || message->semaphore)) {
-        receive_special(p, link, message, now);
-        return;
-    }
-    uint32_t i;
-    slice *s = enter(p, link, message, &i);
+    uint32_t i = enter(p, link, message);
     p->n.requests++;
-    partition_arrive(p, s, i, now, false);
-    wake_for(p, i);
+    partition_arrive(p, p->slice_of[message->slice], i, now, false);
+    has_arrived(p, i);
 }
 
-/* Apart, so that the common way saves no registers for it. */
 static __attribute__((noinline)) void tell_and_receive(partition *p, ls_link *link,
                                                        const ls_sector_message *message, ls_cycle now)
 {
@@ -68,8 +89,13 @@ static __attribute__((noinline)) void tell_and_receive(partition *p, ls_link *li
 
 static void partition_receive(void *state, ls_link *link, const void *payload, ls_cycle now)
 {
+    const partition *p = state;
     const ls_sector_message *message = payload;
-    if (LS_UNLIKELY(message->number != 0))
+    if (LS_UNLIKELY(p->special))
+        receive_special(state, link, message, now);
+    else if (LS_UNLIKELY(message->sectors != 0 || message->semaphore))
+        receive_rare(state, link, message, now);
+    else if (LS_UNLIKELY(message->number != 0))
         tell_and_receive(state, link, message, now);
     else
         receive(state, link, message, now);
@@ -95,7 +121,7 @@ static bool reply_ready(void *state, uint32_t token)
 
 static inline void fill(partition *p, uint32_t token)
 {
-    slice *s = &p->slices[token % p->slice_count];
+    slice *s = p->slice_of[token % p->slice_count];
     s->fills[ring_push(&s->fill_ring)] = p->dram_reads[token / p->slice_count] | LS_SECTOR_DRAM;
     index_pool_give(&p->dram_pool, dram_links(p), token / p->slice_count);
     partition_wake_now(p, s);
@@ -125,11 +151,35 @@ static void reply_done(void *state, uint32_t token, bool write)
 
 static const ls_dram_reply_ops reply_ops = { .ready = reply_ready, .done = reply_done };
 
+/* The sectors of `sectors` of a line, as many of them as there is room for; returns the others. Those that are taken at once
+ * are answered at once. */
+static uint8_t read_sectors(partition *p, uint32_t token, ls_dram_request *request, uint8_t sectors)
+{
+    const ls_dram_ops *dram = dram_of(p);
+    const uint32_t line = request->column;
+    while (sectors != 0) {
+        uint32_t taken;
+        request->column = line | p->sector_columns[__builtin_ctz(sectors)];
+        if (dram->push_several != NULL) {
+            taken = dram->push_several(p->dram.self, request, ls_sector_bits(sectors));
+        } else {
+            taken = dram->ready(p->dram.self, false);
+            if (taken != 0)
+                dram->push(p->dram.self, request);
+        }
+        if (taken == 0)
+            break;
+        p->dram_left[token] -= (uint8_t)(taken - 1);
+        for (; taken != 0; taken--)
+            sectors &= (uint8_t)(sectors - 1);
+    }
+    return sectors;
+}
+
 /* Lines come only if each is in one row (mem_map_keeps_lines()). Its sectors are reads of their own with one token, so that
  * DRAM's queue holds as many of them as of others. Those that find no room follow. */
 static bool read_line(partition *p, slice *s)
 {
-    const ls_dram_ops *dram = dram_of(p);
     sector_cache_miss *miss = &s->l2.misses[s->l2.miss_head & s->l2.miss_mask];
     if (s->line_token == 0) {
         if (index_pool_empty(&p->dram_pool, p->dram_tokens))
@@ -143,13 +193,10 @@ static bool read_line(partition *p, slice *s)
     }
     uint32_t token = (s->line_token - 1) * p->slice_count + (uint32_t)(s - p->slices);
     const ls_dram_place line = mem_map_dram(&p->map, miss->address);
-    for (; miss->sectors != 0; miss->sectors &= (uint8_t)(miss->sectors - 1)) {
-        if (!dram->ready(p->dram.self, false))
-            return false;
-        uint32_t column = line.column | p->sector_columns[__builtin_ctz(miss->sectors)];
-        dram->push(p->dram.self,
-                   &(ls_dram_request){ .bank = line.bank, .row = line.row, .column = column, .token = token });
-    }
+    ls_dram_request request = { .bank = line.bank, .row = line.row, .column = line.column, .token = token };
+    miss->sectors = read_sectors(p, s->line_token - 1, &request, miss->sectors);
+    if (miss->sectors != 0)
+        return false;
     s->line_token = 0;
     return true;
 }
@@ -231,6 +278,21 @@ static uint64_t address_of(void *self, uint64_t local, uint64_t near_address)
     return mem_map_address(&p->map, &place);
 }
 
+static void set_line_costs(partition *p)
+{
+    uint32_t sector_cost = p->port_cost != 0 ? p->port_cost : 100 / p->width;
+    p->line_costs[0] = (line_cost){ .port_cycles = (uint16_t)(p->port_cost / 100),
+                                    .port_rest = (uint16_t)(p->port_cost % 100),
+                                    .sectors = 1 };
+    for (uint32_t sectors = 1; sectors < LS_COUNT_OF(p->line_costs); sectors++) {
+        uint32_t count = ls_sector_bits(sectors);
+        p->line_costs[sectors] = (line_cost){ .port_cycles = (uint16_t)(count * sector_cost / 100),
+                                              .port_rest = (uint16_t)(count * sector_cost % 100),
+                                              .sectors = (uint16_t)count,
+                                              .cycles = (uint16_t)((count + p->width - 1) / p->width) };
+    }
+}
+
 static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_error *err)
 {
     partition *p = state;
@@ -250,11 +312,14 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
     p->map = *map;
     p->slice_count = map->slices_per_channel;
     p->width = (uint32_t)p->spec->width;
+    p->input_queue = (uint32_t)p->spec->input_queue;
+    p->output_queue = (uint32_t)p->spec->output_queue;
     p->line_in_row = mem_map_line_in_row(map);
     for (uint32_t i = 0; i < SECTORS_OF_LINE; i++)
         p->sector_columns[i] = mem_map_dram(map, (uint64_t)i * SECTOR_BYTES).column;
     p->port_cost =
         p->spec->port_percent == 100 ? 0 : (uint32_t)(10000 / (p->spec->port_percent * p->spec->width));
+    set_line_costs(p);
     if (p->slice_count > SLICES_MAX)
         return ls_fail(err, LS_ERR_INPUT, "%u L2 slices per channel, at most %d are possible", p->slice_count,
                        SLICES_MAX);
@@ -268,11 +333,10 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
     bool ok = p->to_core != NULL && p->requests != NULL && p->dram_reads != NULL && p->dram_next != NULL &&
               p->dram_left != NULL && partition_semaphore_init(p);
     for (uint32_t i = 0; i < p->slice_count && ok; i++) {
-        slice *s = &p->slices[i];
+        slice *s = p->slice_of[i] = &p->slices[i];
         s->owner = p;
-        s->next = s->answer_at = s->arrive_at = LS_CYCLE_MAX;
-        s->delay.list = s->input.list = s->output.list = s->parked.list = s->home.list = s->held.list =
-            INDEX_LIST_EMPTY;
+        s->next = s->work_at = s->answer_at = s->arrive_at = LS_CYCLE_MAX;
+        s->output.list = s->parked.list = s->home.list = s->held.list = INDEX_LIST_EMPTY;
         ls_event_init(&s->output_event, partition_output_event, s);
         uint32_t fills = (uint32_t)p->spec->fill_queue;
         if (p->halves && p->spec->l2.mshr_entries > fills) /* room for each sector on its way */

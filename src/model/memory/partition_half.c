@@ -13,12 +13,6 @@
 #define BLOCKS_OF_CORE 32u /* thread blocks, each of which may wait for a semaphore at the home */
 #define SPARE 64u
 
-static uint32_t copied_at(const partition *p, uint64_t address)
-{
-    uint64_t line = address / SECTOR_CACHE_LINE_BYTES;
-    return (uint32_t)(line * UINT64_C(0x9e3779b97f4a7c15) >> 40) & p->copied_mask;
-}
-
 static bool send(partition *p, partition_half_way way, const ls_sector_message *message)
 {
     ls_sector_message *slot = ls_link_send(p->ways[way], 1);
@@ -34,7 +28,8 @@ static void drop(slice *s, const ls_sector_message *m)
     uint32_t dirty;
     if (m->sectors == 0)
         (void)sector_cache_drop(&s->l2, m->address, &dirty);
-    for (uint32_t left = m->sectors; left != 0; left &= left - 1)
+    for (uint32_t left = sector_cache_has_line(&s->l2, m->address) ? m->sectors : 0; left != 0;
+         left &= left - 1)
         (void)sector_cache_drop(&s->l2, m->address + (uint64_t)(uint32_t)__builtin_ctz(left) * SECTOR_BYTES,
                                 &dirty);
 }
@@ -51,8 +46,7 @@ static half_step pass(partition *p, slice *s, uint32_t i)
         return HALF_WAIT;
     if (message.kind != LS_SECTOR_READ)
         drop(s, &message);
-    (void)index_list_pop(&s->input.list, links);
-    s->input.count--;
+    (void)partition_take(p, &s->input);
     ls_link_release(r->link, 1);
     index_pool_give(&p->request_pool, links, i);
     ls_domain_pending(p->domain, -1);
@@ -67,16 +61,16 @@ half_step partition_half_step(partition *p, slice *s, uint32_t i)
         return pass(p, s, i);
     if (m->away)
         return s->away_reads < p->away_most ? HALF_HERE : HALF_WAIT;
-    uint32_t at = copied_at(p, m->address);
+    uint8_t *copied = partition_copied(p, s, m->address);
     if (m->half) {
-        s->copied[at] = 1;
-    } else if (m->kind != LS_SECTOR_READ && s->copied[at] != 0) {
+        *copied = 1;
+    } else if (m->kind != LS_SECTOR_READ && *copied != 0) {
         const ls_sector_message forget = {
             .address = m->address, .slice = m->slice, .sectors = m->sectors, .kind = LS_SECTOR_WRITE
         };
         if (!send(p, PARTITION_HALF_ANSWER, &forget))
             return HALF_WAIT;
-        s->copied[at] = 0;
+        *copied = 0;
         p->n.far_drops += ls_sector_count(m);
     }
     return HALF_HERE;
@@ -103,13 +97,6 @@ bool partition_half_ask(partition *p, slice *s, const sector_cache_miss *miss)
 
 /* -------------------------------------------------------------------------------------------- coming here */
 
-static void wake(partition *p, slice *s)
-{
-    s->next = 0;
-    p->awake = true;
-    ls_ticker_wake(&p->ticker);
-}
-
 static void receive_request(void *self, ls_link *link, const void *payload, ls_cycle now)
 {
     partition *p = self;
@@ -120,11 +107,10 @@ static void receive_request(void *self, ls_link *link, const void *payload, ls_c
     r->link = link;
     r->ready = now;
     r->entry = COALESCE_NONE;
-    slice *s = &p->slices[r->message.slice];
-    index_list_append(&s->home.list, links, i);
-    s->home.count++;
+    slice *s = p->slice_of[r->message.slice];
+    partition_put(p, &s->home, i);
     ls_domain_pending(p->domain, 1);
-    wake(p, s);
+    partition_wake_now(p, s);
 }
 
 /* A sector that was asked for, or a copy to forget. */
@@ -132,7 +118,7 @@ static void receive_answer(void *self, ls_link *link, const void *payload, ls_cy
 {
     partition *p = self;
     const ls_sector_message *m = payload;
-    slice *s = &p->slices[m->slice];
+    slice *s = p->slice_of[m->slice];
     (void)now;
     ls_link_release(link, 1);
     if (m->kind == LS_SECTOR_WRITE) {
@@ -142,7 +128,7 @@ static void receive_answer(void *self, ls_link *link, const void *payload, ls_cy
     s->away_reads -= ls_sector_count(m);
     s->fills[ring_push(&s->fill_ring)] =
         partition_fill_of(m->address, m->sectors) | m->level; /* there is room for all */
-    wake(p, s);
+    partition_wake_now(p, s);
 }
 
 /* -------------------------------------------------------------------------------------------------- set-up */

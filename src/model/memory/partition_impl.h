@@ -12,6 +12,14 @@
 #include "model/dram/dram.h"
 #include "model/memory/mem.h"
 
+/* How long a message keeps the parts of a slice busy. */
+typedef struct line_cost {
+    uint16_t port_cycles,
+        port_rest; /* cycles of the way out, and hundredths; of one sector 0 if only the width counts */
+    uint16_t sectors;
+    uint16_t cycles; /* of the tags and the fills, if it is for several sectors */
+} line_cost;
+
 #define SLICES_MAX 4
 #define SECTORS_OF_LINE (SECTOR_CACHE_LINE_BYTES / SECTOR_BYTES)
 
@@ -61,7 +69,11 @@ typedef struct coalesce_entry {
 } coalesce_entry;
 
 typedef struct slice {
-    queue delay, input, output;
+    /* A chain: requests for the tags, which are counted, and behind them those that have not been here for the delay. */
+    queue input;
+    uint32_t input_last;               /* the youngest of the first, if there is any */
+    uint32_t delay_first, delay_count; /* the others; delay_first: if there is any */
+    queue output;
     queue held;          /* requests that wait for an entry of the coalescer, and all behind them */
     queue home;          /* requests of the other half of L2 for sectors at home here */
     uint32_t away_reads; /* sectors on their way from the other half */
@@ -74,14 +86,16 @@ typedef struct slice {
     ls_cycle last_arrival; /* of the output port of the crossbar, which lets `width` through per cycle */
     uint32_t arrived;      /* of them in that cycle */
     ls_cycle next;         /* nothing to do before this cycle */
-    uint64_t port_free; /* in hundredths of cycles: when the way out has room for the next answer; port_cost */
+    ls_cycle port_at; /* when the way out has room for the next answer, if its width is not all that counts */
+    uint32_t port_rest; /* hundredths of that cycle that are taken */
     /* Requests for several sectors take the tags, and the fills, for as long as they would one by one. */
     ls_cycle look_at, fill_at;
-    /* If special: cycles from which on the oldest request can leave the output, and the delay; LS_CYCLE_MAX: none can. */
-    ls_cycle answer_at, arrive_at;
+    /* If special: cycles from which on the oldest request can leave the output, and the delay; LS_CYCLE_MAX: none can. And
+     * that before which nothing else is to do. */
+    ls_cycle answer_at, arrive_at, work_at;
     uint32_t line_token; /* of a line of which DRAM has not got all sectors yet, + 1; 0: there is none */
-    ls_cycle
-        stalled_at; /* the input queue was full in this cycle, and nothing has looked since; 0: it was not */
+    /* The input queue was full in this cycle, and nothing has looked since. Then arrive_at is LS_CYCLE_MAX. 0: it was not. */
+    ls_cycle stalled_at;
     index_ring fill_ring;
     uint64_t *fills; /* sectors that DRAM has brought */
     sector_cache l2;
@@ -101,15 +115,17 @@ typedef struct partition {
     bool
         special; /* one of: two halves, a coalescer, an ideal cache, requests for several sectors or semaphores have come */
     bool awake; /* it ticks; else the timer stands at the first of the slices' next cycles, if there is any */
-    uint32_t width;
+    uint32_t width, input_queue, output_queue; /* as in the spec */
     uint32_t
         port_cost; /* hundredths of a cycle that an answer takes of the way out; 0: width is all that counts */
+    line_cost line_costs[1u << SECTORS_OF_LINE]; /* of messages, by their sectors */
     partition_counters n;
     mem_map map;
     uint32_t slice_count;
     bool line_in_row;                         /* all sectors of a line are in one row of one bank */
     uint32_t sector_columns[SECTORS_OF_LINE]; /* of a line's sectors, behind that of the line */
     slice slices[SLICES_MAX];
+    slice *slice_of[SLICES_MAX]; /* the same: one load for a message's */
     ls_link **to_core;
     pending_request *requests;
     uint32_t request_count;
@@ -143,38 +159,15 @@ typedef enum half_step {
     HALF_HERE  /* look it up */
 } half_step;
 half_step partition_half_step(partition *p, slice *s, uint32_t i);
-/* The same. Plain reads of a core, the most frequent ones, are not passed on. */
-static inline half_step partition_half_look(partition *p, slice *s, uint32_t i)
+/* Whether the other half may have copies of sectors of a line that is at home here. */
+static inline uint8_t *partition_copied(const partition *p, slice *s, uint64_t address)
 {
-    const ls_sector_message *m = &p->requests[i].message;
-    if (m->kind != LS_SECTOR_READ || m->semaphore || m->half)
-        return partition_half_step(p, s, i);
-    return !m->away || s->away_reads < p->away_most ? HALF_HERE : HALF_WAIT;
+    uint64_t line = address / SECTOR_CACHE_LINE_BYTES;
+    return &s->copied[(uint32_t)(line * UINT64_C(0x9e3779b97f4a7c15) >> 40) & p->copied_mask];
 }
 /* Asks the home for the sectors of a miss; false if its home is here. */
 bool partition_half_ask(partition *p, slice *s, const sector_cache_miss *miss);
 extern const partition_half_ops partition_half;
-
-/* partition_line.c: requests for several sectors of a line. */
-sector_cache_outcome partition_line_look_up(partition *p, slice *s, uint32_t i);
-/* One of the MSHRs that request i waits for is filled; false: another one is not. */
-static inline bool partition_line_filled(partition *p, uint32_t i, uint8_t level)
-{
-    pending_request *r = &p->requests[i];
-    if (level > r->message.level)
-        r->message.level = (unsigned)level & 3u;
-    return --r->left == 0;
-}
-/* The cycle in which the first answer can leave, after the present one. */
-static inline ls_cycle partition_line_answer_at(const partition *p, const slice *s)
-{
-    const pending_request *r = &p->requests[s->output.list.first];
-    ls_cycle at = p->now + 1, open = s->port_free / 100;
-    if (r->message.sectors == 0)
-        return at;
-    at = r->ready > at ? r->ready : at;
-    return open > at ? open : at;
-}
 
 /* A fill of several sectors, as it waits in slice.fills: the address of the line, the level, the sectors. */
 #define FILL_SECTORS_SHIFT 60
@@ -206,6 +199,33 @@ static inline uint32_t partition_take(partition *p, queue *q)
     return index_list_pop(&q->list, INDEX_LINKS(p->requests, next));
 }
 
+/* Behind all others in the delay. */
+static inline void partition_delay(partition *p, slice *s, uint32_t i)
+{
+    if (s->input.count + s->delay_count == 0)
+        s->input.list.first = i;
+    else
+        index_link_set(INDEX_LINKS(p->requests, next), s->input.list.last, i);
+    s->input.list.last = i;
+    if (s->delay_count++ == 0)
+        s->delay_first = i;
+}
+
+/* The delay of the oldest is over. */
+static inline void partition_end_delay(partition *p, slice *s)
+{
+    s->input_last = s->delay_first;
+    s->delay_first = index_link(INDEX_LINKS(p->requests, next), s->input_last);
+    s->delay_count--;
+    s->input.count++;
+}
+
+/* The cycle after that in which it is over. */
+static inline ls_cycle partition_arrives_at(const partition *p, const slice *s)
+{
+    return s->delay_count > 0 ? p->requests[s->delay_first].ready + 1 : LS_CYCLE_MAX;
+}
+
 /* While it sleeps. */
 static inline void partition_wake_at(partition *p, ls_cycle at)
 {
@@ -219,7 +239,7 @@ static inline void partition_wake_at(partition *p, ls_cycle at)
 
 static inline void partition_wake_now(partition *p, slice *s)
 {
-    s->next = 0;
+    s->next = s->work_at = 0;
     p->awake = true;
     ls_ticker_wake(&p->ticker);
 }
@@ -237,17 +257,19 @@ static inline void partition_arrive(partition *p, slice *s, uint32_t i, ls_cycle
     }
     s->arrived++;
     r->ready = s->last_arrival + p->spec->delay_cycles;
-    partition_put(p, &s->delay, i);
-    if (special)
-        s->arrive_at = r->ready < s->arrive_at ? r->ready + 1 : s->arrive_at;
+    partition_delay(p, s, i);
+    if (special && s->arrive_at == LS_CYCLE_MAX && s->stalled_at == 0)
+        s->arrive_at = r->ready + 1;
     s->next = r->ready < s->next ? r->ready + 1 : s->next;
 }
 
 /* partition.c. ready: DRAM takes it, as the caller knows. */
 bool partition_send_to_dram(partition *p, slice *s, const sector_cache_miss *miss, bool ready);
 
-/* partition_cycle.c */
+/* partition_line.c */
 void partition_become_special(partition *p);
+
+/* partition_cycle.c */
 bool partition_tick(void *self, ls_cycle now);
 void partition_timer(void *self, ls_cycle now);
 void partition_output_event(void *self, ls_cycle now);

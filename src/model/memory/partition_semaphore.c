@@ -25,18 +25,31 @@ static semaphore *find(partition *p, uint64_t address)
     return found;
 }
 
+/* A request is the youngest for the tags, before those in the delay. */
+static void append_input(partition *p, slice *s, uint32_t i)
+{
+    const index_links links = INDEX_LINKS(p->requests, next);
+    index_link_set(links, i, s->delay_first);
+    if (s->input.count == 0)
+        s->input.list.first = i;
+    else
+        index_link_set(links, s->input_last, i);
+    if (s->delay_count == 0)
+        s->input.list.last = i;
+    s->input_last = i;
+    s->input.count++;
+}
+
 /* Those whose value has come go to the end of the input, in the order in which they came. */
 static void wake(partition *p, slice *s, uint64_t address, uint64_t value)
 {
-    const index_links links = INDEX_LINKS(p->requests, next);
     for (uint32_t left = s->parked.count; left > 0; left--) {
-        uint32_t i = index_list_pop(&s->parked.list, links);
+        uint32_t i = partition_take(p, &s->parked);
         const ls_sector_message *m = &p->requests[i].message;
-        bool ready = m->address == address && m->byte_mask <= value;
-        queue *to = ready ? &s->input : &s->parked;
-        index_list_append(&to->list, links, i);
-        s->input.count += ready;
-        s->parked.count -= ready;
+        if (m->address == address && m->byte_mask <= value)
+            append_input(p, s, i);
+        else
+            partition_put(p, &s->parked, i);
     }
 }
 
@@ -49,11 +62,8 @@ bool partition_semaphore(partition *p, slice *s, queue *from, uint32_t i)
     if (m->kind == LS_SECTOR_READ) {
         if (m->byte_mask <= at->value)
             return true;
-        const index_links links = INDEX_LINKS(p->requests, next);
-        (void)index_list_pop(&from->list, links);
-        from->count--;
-        index_list_append(&s->parked.list, links, i);
-        s->parked.count++;
+        (void)partition_take(p, from);
+        partition_put(p, &s->parked, i);
         p->n.parked++;
         return false;
     }

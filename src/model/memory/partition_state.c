@@ -41,7 +41,7 @@ static const ls_state_row request_rows[] = {
 };
 
 static const ls_state_row slice_rows[] = {
-    LS_STATE_DATA_SPAN(slice, delay, coalesce_pool),
+    LS_STATE_DATA_SPAN(slice, input, coalesce_pool),
     LS_STATE_ARRAY(slice, coalesce, coalesce_length),
     LS_STATE_ARRAY(slice, coalesce_heads, head_length),
     LS_STATE_ARRAY(slice, copied, copied_length),
@@ -57,11 +57,11 @@ const ls_state_row partition_rows[PARTITION_ROWS] = {
     LS_STATE_FIXED_SPAN(partition, spec, ticker),
     LS_STATE_EVENT(partition, timer),
     LS_STATE_DATA_SPAN(partition, now, awake),
-    LS_STATE_FIXED_SPAN(partition, width, port_cost),
+    LS_STATE_FIXED_SPAN(partition, width, line_costs),
     LS_STATE_DATA(partition, n),
     LS_STATE_FIXED_SPAN(partition, map, sector_columns),
     LS_STATE_PARTS(partition, slices, slice_rows),
-    LS_STATE_FIXED(partition, to_core),
+    LS_STATE_FIXED_SPAN(partition, slice_of, to_core),
     LS_STATE_ARRAY_OF(partition, requests, request_length, request_rows),
     LS_STATE_FIXED(partition, request_count),
     LS_STATE_DATA(partition, request_pool),

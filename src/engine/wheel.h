@@ -1,0 +1,82 @@
+/* wheel.h: entries of a region's buckets, for the hot loops of wheel.c and link.c. */
+#ifndef ENGINE_WHEEL_H
+#define ENGINE_WHEEL_H
+
+#include "engine/state.h"
+
+#define WHEEL_MASK (WHEEL_SIZE - 1)
+
+/* i: the index of a bucket. */
+static inline void bucket_mark(ls_region *region, uint32_t i)
+{
+    region->occupied[i >> 6] |= UINT64_C(1) << (i & 63);
+    region->summary |= UINT64_C(1) << (i >> 6);
+}
+
+/* The word of the bit map that has the bucket of a cycle. */
+static inline uint32_t wheel_word(ls_cycle cycle)
+{
+    return (uint32_t)(cycle / 64) % WHEEL_WORDS;
+}
+
+static inline void bucket_unmark(ls_region *region, ls_cycle cycle)
+{
+    uint64_t *word = &region->occupied[wheel_word(cycle)];
+    *word &= ~(UINT64_C(1) << cycle % 64);
+    if (*word == 0)
+        region->summary &= ~(UINT64_C(1) << wheel_word(cycle));
+}
+
+static inline ls_link *arrival_link(const ls_region *region, const arrival *a)
+{
+    return region->links[a->order / 2];
+}
+
+static inline bool arrives_before(const arrival *a, const arrival *b)
+{
+    return a->early_fs > b->early_fs || (a->early_fs == b->early_fs && a->order < b->order);
+}
+
+/* Behind its equals: they are messages of one link. */
+static inline void bucket_add_arrival(ls_region *region, arrival *a)
+{
+    uint32_t i = (uint32_t)a->cycle & WHEEL_MASK;
+    bucket *b = &region->wheel[i];
+    arrival *last = b->arrivals;
+    if (last == NULL) {
+        a->next = a;
+        b->arrivals = a;
+        bucket_mark(region, i);
+    } else if (LS_LIKELY(!arrives_before(a, last))) {
+        a->next = last->next;
+        last->next = a;
+        b->arrivals = a;
+    } else {
+        arrival *before = last;
+        while (!arrives_before(a, before->next))
+            before = before->next;
+        a->next = before->next;
+        before->next = a;
+    }
+}
+
+/* No bucket of the word of `cycle` is occupied from there on: words after this one, then round to its low bits. */
+static inline ls_cycle wheel_search_words(const ls_region *region, ls_cycle cycle)
+{
+    if (region->summary == 0)
+        return region->far_count > 0 ? region->far[0].cycle : LS_CYCLE_MAX;
+    uint32_t from = (uint32_t)cycle & WHEEL_MASK;
+    uint64_t later = region->summary & (~UINT64_C(1) << (from >> 6));
+    uint32_t found = (uint32_t)__builtin_ctzll(later != 0 ? later : region->summary);
+    uint32_t index = found * 64 + (uint32_t)__builtin_ctzll(region->occupied[found]);
+    return cycle + ((index - from) & WHEEL_MASK);
+}
+
+/* The first cycle from `cycle` on with an event or arrival. Everything that is queued comes then or later. */
+static inline ls_cycle wheel_search(const ls_region *region, ls_cycle cycle)
+{
+    uint64_t bits = region->occupied[wheel_word(cycle)] >> cycle % 64;
+    return LS_LIKELY(bits != 0) ? cycle + (uint64_t)__builtin_ctzll(bits) : wheel_search_words(region, cycle);
+}
+
+#endif

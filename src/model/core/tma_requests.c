@@ -1,0 +1,271 @@
+/* tma_requests.c: the addresses of bulk copies and their requests to L2. May touch its core only. */
+#include "model/core/tma_requests.h"
+
+#define LINE_SECTORS (LS_SECTOR_LINE_BYTES / SECTOR_BYTES)
+
+/* ----------------------------------------------------------------------------------------------- addresses */
+
+/* The addresses of a copy's transfers, and how far its block is from the one whose addresses they are. A copy whose addresses
+ * are lost has one transfer. */
+typedef struct transfers {
+    const uint64_t *at;
+    uint64_t move;
+} transfers;
+
+static transfers transfers_of(const core *c, const tma_op *op)
+{
+    if (LS_UNLIKELY(op->base != 0))
+        return (transfers){ .at = &op->base };
+    const ls_cta *cta = c->blocks.at[c->front.warps[op->warp].cta].launch.cta;
+    const ls_dyn *dyn = &cta->dyns[op->dyn];
+    return (transfers){ ls_cta_record(cta, dyn) + LS_BULK_WORD_ADDRESSES, ls_cta_move(cta, dyn) };
+}
+
+/* The next sector of a copy, with the bytes of all following transfers that lie in it. */
+static uint64_t next_sector(const transfers *from_record, tma_op *op, uint32_t *byte_mask)
+{
+    uint64_t sector = UINT64_MAX;
+    *byte_mask = 0;
+    while (op->index < op->count) {
+        uint64_t address = from_record->at[op->index] + from_record->move + op->offset,
+                 at = address & ~(uint64_t)(SECTOR_BYTES - 1);
+        if (sector != UINT64_MAX && at != sector)
+            break;
+        uint32_t from = (uint32_t)(address - at), bytes = SECTOR_BYTES - from;
+        bytes = bytes < op->width - op->offset ? bytes : op->width - op->offset;
+        *byte_mask |= (uint32_t)(((UINT64_C(1) << bytes) - 1) << from);
+        sector = at;
+        op->offset += bytes;
+        if (op->offset == op->width) {
+            op->offset = 0;
+            op->index++;
+        }
+    }
+    return sector;
+}
+
+/* Requests for sectors that lie in one line each. */
+typedef struct line_requests {
+    struct {
+        uint64_t line;
+        uint32_t sectors; /* a bit each */
+    } at[TMA_BURST];
+    uint32_t count;
+    uint32_t sectors; /* of all */
+} line_requests;
+
+/* Up to `burst` requests, none of which begins when there are more than `most` sectors. */
+typedef struct request_limit {
+    uint32_t burst;
+    uint64_t most;
+} request_limit;
+
+static inline bool is_last(const line_requests *r, const request_limit *limit)
+{
+    return r->count == limit->burst || r->sectors > limit->most;
+}
+
+static inline void add_request(line_requests *r, uint64_t line, uint32_t sectors, uint32_t count)
+{
+    r->at[r->count].line = line;
+    r->at[r->count++].sectors = sectors;
+    r->sectors += count;
+}
+
+/* Whether the sectors belong to the last request: they lie in the same line. */
+static bool joins_last(line_requests *r, uint64_t line, uint32_t sectors)
+{
+    if (r->count == 0 || r->at[r->count - 1].line != line)
+        return false;
+    uint32_t *last = &r->at[r->count - 1].sectors;
+    r->sectors += ls_sector_bits(*last | sectors) - ls_sector_bits(*last);
+    *last |= sectors;
+    return true;
+}
+
+/* The next requests of a copy, up to the next write of a part of a sector. */
+static void next_lines(const transfers *from_record, tma_op *op, const request_limit *limit,
+                       line_requests *out)
+{
+    const uint32_t parts = op->kind == LS_BULK_STORE ? SECTOR_BYTES - 1 : 0;
+    while (op->index < op->count) {
+        uint64_t address = from_record->at[op->index] + from_record->move + op->offset;
+        uint32_t from = (uint32_t)address % LS_SECTOR_LINE_BYTES, bytes = LS_SECTOR_LINE_BYTES - from;
+        bytes = bytes < op->width - op->offset ? bytes : op->width - op->offset;
+        if (((from | bytes) & parts) != 0)
+            return;
+        uint32_t end = (from + bytes + SECTOR_BYTES - 1) / SECTOR_BYTES;
+        uint32_t sectors = (1u << end) - (1u << from / SECTOR_BYTES);
+        if (!joins_last(out, address - from, sectors)) {
+            if (is_last(out, limit))
+                return;
+            add_request(out, address - from, sectors, ls_sector_bits(sectors));
+        }
+        op->offset += bytes;
+        if (op->offset == op->width) {
+            op->offset = 0;
+            op->index++;
+        }
+    }
+}
+
+/* The same for transfers of whole sectors that have a line each, which is the common shape. True if it ends before another
+ * one. */
+static bool next_whole_lines(const transfers *from_record, tma_op *op, const request_limit *limit,
+                             line_requests *out)
+{
+    const uint32_t count = op->width / SECTOR_BYTES, shape = (1u << count) - 1, first = op->index;
+    const uint64_t most = limit->most / count + 1, room = most < limit->burst ? most : limit->burst;
+    const uint64_t *at = from_record->at + first, move = from_record->move;
+    const uint32_t left = op->count - first;
+    uint64_t line = UINT64_MAX;
+    uint32_t i = 0;
+    bool is_other = false;
+    for (; i < left; i++) {
+        uint64_t address = at[i] + move, from = address % LS_SECTOR_LINE_BYTES;
+        uint32_t sectors = shape << from / SECTOR_BYTES;
+        is_other = address - from == line || from % SECTOR_BYTES != 0 || sectors >= 1u << LINE_SECTORS;
+        if (is_other || i == room)
+            break;
+        line = address - from;
+        out->at[i].line = line;
+        out->at[i].sectors = sectors;
+    }
+    out->count = i;
+    out->sectors = i * count;
+    op->index = first + i;
+    return is_other;
+}
+
+/* A burst of requests, up to the next write of a part of a sector. */
+static inline void next_requests(const transfers *from_record, tma_op *op, const request_limit *limit,
+                                 line_requests *out)
+{
+    if (op->offset != 0 || op->width % SECTOR_BYTES != 0 || op->width > LS_SECTOR_LINE_BYTES ||
+        next_whole_lines(from_record, op, limit, out))
+        next_lines(from_record, op, limit, out);
+}
+
+/* ------------------------------------------------------------------------------------------------ requests */
+
+static inline ls_sector_kind kind_of(const tma_op *op)
+{
+    return op->kind == LS_BULK_STORE    ? LS_SECTOR_WRITE
+           : op->kind == LS_BULK_REDUCE ? LS_SECTOR_ATOMIC
+                                        : LS_SECTOR_READ;
+}
+
+/* Requests of a copy that are made at once. */
+typedef struct burst {
+    ls_sector_message message; /* of a request for a line: all but the place and the sectors */
+    request_limit limit;       /* of those that are still to be made */
+    uint32_t sectors;          /* of those that were made */
+    uint32_t near_first, near_count,
+        far_shift; /* channels of the core's half of L2; others move by far_shift into it */
+} burst;
+
+static burst burst_begin(const core *c, uint32_t index, ls_sector_kind kind)
+{
+    const tma *t = &c->async->tma;
+    const uint32_t half = c->ldst.half_channels, first = c->ldst.half != 0 ? half : 0;
+    return (burst){ .message = { .byte_mask = kind == LS_SECTOR_READ ? 0 : UINT32_MAX,
+                                 .token = (kind == LS_SECTOR_WRITE ? TMA_STORE_TOKEN : TMA_TOKEN) | index,
+                                 .core = (uint16_t)c->id,
+                                 .kind = (uint8_t)kind,
+                                 .global = true },
+                    .limit = { t->burst, c->async->spec->tma.sectors - t->sectors - t->step },
+                    .near_first = first,
+                    .near_count = half != 0 ? half : UINT32_MAX,
+                    .far_shift = 2 * first - half };
+}
+
+/* Requests enter their links without a look at the core if they are alone and nothing else has to do with them. */
+static inline bool may_enter(const core *c)
+{
+    return ring_empty(&c->ldst.out_ring) && !c->ldst.network_waiting && c->ldst.owners == NULL &&
+           c->options.translate == NULL && !ls_tap_wants(c->tap, LS_TAP_REQUEST);
+}
+
+/* False if there is no room. */
+static inline bool enter_link(core *c, const burst *b, uint64_t line, uint32_t sectors)
+{
+    const ls_sector_place home = mem_map_place_again(&c->ldst.map, line);
+    const bool away = home.channel - b->near_first >= b->near_count;
+    ls_sector_message *slot =
+        ls_link_send(c->ldst.to_memory[away ? home.channel + b->far_shift : home.channel], 1);
+    if (LS_UNLIKELY(slot == NULL))
+        return false;
+    *slot = b->message;
+    slot->address = line;
+    slot->local = home.local;
+    slot->slice = LS_SECTOR_SLICE(home.slice);
+    slot->sectors = (uint16_t)(sectors & 0xfu);
+    if (away)
+        slot->away = true;
+    return true;
+}
+
+static void queue_lines(core *c, const burst *b, const line_requests *requests, uint32_t first)
+{
+    for (uint32_t i = first; i < requests->count; i++)
+        ldst_bulk_request(c, requests->at[i].line, requests->at[i].sectors, b->message.byte_mask,
+                          b->message.token, (ls_sector_kind)b->message.kind);
+}
+
+/* Requests of a burst for lines, into their links. If a link has no room, they wait for the core's cycle: the queue has room for
+ * a burst. */
+static inline void enter_lines(core *c, burst *b, tma_op *op, const transfers *from_record)
+{
+    line_requests requests = { .count = 0 };
+    next_requests(from_record, op, &b->limit, &requests);
+    uint32_t i = 0, sectors = requests.sectors;
+    while (i < requests.count && enter_link(c, b, requests.at[i].line, requests.at[i].sectors))
+        i++;
+    queue_lines(c, b, &requests, i);
+    for (; LS_UNLIKELY(i < requests.count); i++)
+        sectors -= ls_sector_bits(requests.at[i].sectors);
+    c->n.requests_sent += sectors;
+    b->sectors = requests.sectors;
+    b->limit.burst -= requests.count;
+}
+
+/* The next request of a copy, into the core's queue; lines: it may be for several sectors. */
+static void queue_request(core *c, burst *b, tma_op *op, const transfers *from_record, bool lines)
+{
+    const request_limit one = { .burst = 1 };
+    line_requests request = { .count = 0 };
+    if (lines)
+        next_lines(from_record, op, &one, &request);
+    queue_lines(c, b, &request, 0);
+    b->sectors += request.sectors;
+    if (request.count != 0)
+        return;
+    uint32_t mask;
+    uint64_t sector = next_sector(from_record, op, &mask);
+    ldst_bulk_request(c, sector, 0, mask & b->message.byte_mask, b->message.token,
+                      (ls_sector_kind)b->message.kind);
+    b->sectors++;
+}
+
+/* Apart, so that the common way saves no registers for it. */
+static __attribute__((noinline)) void queue_requests(core *c, burst *b, tma_op *op,
+                                                     const transfers *from_record, bool lines)
+{
+    for (; b->limit.burst > 0 && op->index < op->count && b->sectors <= b->limit.most && tma_has_room(c);
+         b->limit.burst--)
+        queue_request(c, b, op, from_record, lines);
+}
+
+uint32_t tma_send_requests(core *c, uint32_t index)
+{
+    tma_op *op = &c->async->tma.ops[index];
+    const transfers from_record = transfers_of(c, op);
+    const ls_sector_kind kind = kind_of(op);
+    const bool lines = c->async->tma.step > 1 && kind != LS_SECTOR_ATOMIC;
+    burst b = burst_begin(c, index, kind);
+    if (lines && may_enter(c))
+        enter_lines(c, &b, op, &from_record);
+    if (LS_UNLIKELY(b.limit.burst > 0 && op->index < op->count))
+        queue_requests(c, &b, op, &from_record, lines);
+    return b.sectors;
+}
