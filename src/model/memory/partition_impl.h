@@ -116,6 +116,7 @@ typedef struct partition {
         special; /* one of: two halves, a coalescer, an ideal cache, requests for several sectors or semaphores have come */
     bool awake; /* it ticks; else the timer stands at the first of the slices' next cycles, if there is any */
     uint32_t width, input_queue, output_queue; /* as in the spec */
+    uint32_t late_queue; /* up to so many requests may stay in the delay while the tags are busy with a line */
     uint32_t
         port_cost; /* hundredths of a cycle that an answer takes of the way out; 0: width is all that counts */
     line_cost line_costs[1u << SECTORS_OF_LINE]; /* of messages, by their sectors */
