@@ -200,16 +200,18 @@ static inline uint32_t partition_take(partition *p, queue *q)
     return index_list_pop(&q->list, INDEX_LINKS(p->requests, next));
 }
 
-/* Behind all others in the delay. */
-static inline void partition_delay(partition *p, slice *s, uint32_t i)
+/* Behind all others in the delay. True: there are none. */
+static inline bool partition_delay(partition *p, slice *s, uint32_t i)
 {
-    if (s->input.count + s->delay_count == 0)
+    bool first = s->delay_count++ == 0;
+    if (first)
+        s->delay_first = i;
+    if (first && s->input.count == 0)
         s->input.list.first = i;
     else
         index_link_set(INDEX_LINKS(p->requests, next), s->input.list.last, i);
     s->input.list.last = i;
-    if (s->delay_count++ == 0)
-        s->delay_first = i;
+    return first;
 }
 
 /* The delay of the oldest is over. */
@@ -258,8 +260,10 @@ static inline void partition_arrive(partition *p, slice *s, uint32_t i, ls_cycle
     }
     s->arrived++;
     r->ready = s->last_arrival + p->spec->delay_cycles;
-    partition_delay(p, s, i);
-    if (special && s->arrive_at == LS_CYCLE_MAX && s->stalled_at == 0)
+    bool first = partition_delay(p, s, i);
+    if (!first && LS_LIKELY(s->stalled_at == 0)) /* the slice is due for those before it */
+        return;
+    if (special && first)
         s->arrive_at = r->ready + 1;
     s->next = r->ready < s->next ? r->ready + 1 : s->next;
 }

@@ -32,7 +32,7 @@ static inline void send_answers(partition *p, slice *s)
 {
     const ls_cycle now = p->now;
     ls_cycle at = now + 1;
-    uint32_t sent = 0;
+    uint32_t left = p->width;
     if (!has_room(p, s))
         s->work_at = now; /* the other stages have waited for it */
     if (LS_LIKELY(port_open(p, s)))
@@ -41,10 +41,10 @@ static inline void send_answers(partition *p, slice *s)
                 at = LS_CYCLE_MAX;
                 break;
             }
+            ls_domain_pending(p->domain, -1);
             at = leaves_at(p, s);
-        } while (++sent < p->width && at <= now);
+        } while (at <= now && --left > 0);
     s->answer_at = at > now ? at : now + 1;
-    ls_domain_pending(p->domain, -(int64_t)sent);
 }
 
 /* The output was empty. */
