@@ -44,3 +44,9 @@ for entries in 1024 8; do
     stalls=$(counter coalesce_stalls counters.1)
     (((entries == 8) == (stalls > 0))) || fail "$entries entries: $stalls requests waited"
 done
+
+# A full input queue is noticed in the cycle in which a request should enter it, also while the tags are busy with a line: 42 times. Requests
+# that stayed in the delay until then would find it full 18 times.
+run 0 run synth:gemm-hopper,m=256,n=256,k=256 -p h100 -s l2.input_queue=2 --unmodelled skip -o out.tidy.csv
+stalls=$(counter input_stalls out.tidy.csv)
+((stalls > 30)) || fail "$stalls requests found the input queue full"

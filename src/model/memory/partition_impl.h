@@ -116,6 +116,7 @@ typedef struct partition {
         special; /* one of: two halves, a coalescer, an ideal cache, requests for several sectors or semaphores have come */
     bool awake; /* it ticks; else the timer stands at the first of the slices' next cycles, if there is any */
     uint32_t width, input_queue, output_queue; /* as in the spec */
+    uint32_t late_queue; /* up to so many requests may stay in the delay while the tags are busy with a line */
     uint32_t
         port_cost; /* hundredths of a cycle that an answer takes of the way out; 0: width is all that counts */
     line_cost line_costs[1u << SECTORS_OF_LINE]; /* of messages, by their sectors */
@@ -199,16 +200,18 @@ static inline uint32_t partition_take(partition *p, queue *q)
     return index_list_pop(&q->list, INDEX_LINKS(p->requests, next));
 }
 
-/* Behind all others in the delay. */
-static inline void partition_delay(partition *p, slice *s, uint32_t i)
+/* Behind all others in the delay. True: there are none. */
+static inline bool partition_delay(partition *p, slice *s, uint32_t i)
 {
-    if (s->input.count + s->delay_count == 0)
+    bool first = s->delay_count++ == 0;
+    if (first)
+        s->delay_first = i;
+    if (first && s->input.count == 0)
         s->input.list.first = i;
     else
         index_link_set(INDEX_LINKS(p->requests, next), s->input.list.last, i);
     s->input.list.last = i;
-    if (s->delay_count++ == 0)
-        s->delay_first = i;
+    return first;
 }
 
 /* The delay of the oldest is over. */
@@ -257,8 +260,10 @@ static inline void partition_arrive(partition *p, slice *s, uint32_t i, ls_cycle
     }
     s->arrived++;
     r->ready = s->last_arrival + p->spec->delay_cycles;
-    partition_delay(p, s, i);
-    if (special && s->arrive_at == LS_CYCLE_MAX && s->stalled_at == 0)
+    bool first = partition_delay(p, s, i);
+    if (!first && LS_LIKELY(s->stalled_at == 0)) /* the slice is due for those before it */
+        return;
+    if (special && first)
         s->arrive_at = r->ready + 1;
     s->next = r->ready < s->next ? r->ready + 1 : s->next;
 }

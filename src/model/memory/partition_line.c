@@ -32,7 +32,7 @@ static inline void send_answers(partition *p, slice *s)
 {
     const ls_cycle now = p->now;
     ls_cycle at = now + 1;
-    uint32_t sent = 0;
+    uint32_t left = p->width;
     if (!has_room(p, s))
         s->work_at = now; /* the other stages have waited for it */
     if (LS_LIKELY(port_open(p, s)))
@@ -41,10 +41,10 @@ static inline void send_answers(partition *p, slice *s)
                 at = LS_CYCLE_MAX;
                 break;
             }
+            ls_domain_pending(p->domain, -1);
             at = leaves_at(p, s);
-        } while (++sent < p->width && at <= now);
+        } while (at <= now && --left > 0);
     s->answer_at = at > now ? at : now + 1;
-    ls_domain_pending(p->domain, -(int64_t)sent);
 }
 
 /* The output was empty. */
@@ -197,11 +197,14 @@ static __attribute__((noinline)) bool take_held(partition *p, slice *s)
 
 /* ------------------------------------------------------------------------------------------------ look-ups */
 
-/* The tags are busy with all sectors, and the answer can leave after the last. */
+/* The tags are busy with all sectors, and the answer can leave after the last. Requests whose delay ends before that can wait in it: nobody
+ * looks at them, and all find room in the queue. Those that come from now on are longer in the delay. */
 static inline void take_tags(partition *p, slice *s, pending_request *r)
 {
-    s->look_at = p->now + p->line_costs[r->message.sectors].cycles;
-    r->ready = s->look_at;
+    ls_cycle free_at = p->now + p->line_costs[r->message.sectors].cycles;
+    r->ready = s->look_at = free_at;
+    if (s->arrive_at < free_at && s->input.count + s->delay_count <= p->late_queue)
+        s->arrive_at = free_at;
 }
 
 /* A write of whole sectors. Those that the cache cannot take now follow. */
@@ -298,21 +301,21 @@ static __attribute__((noinline)) bool look_up_any(partition *p, slice *s, queue 
     return true;
 }
 
-/* The queue to look into, first that of the other half. Requests that stalled at a full MSHR come before both when that is free. NULL: none
- * waits. */
-static inline queue *next_queue(slice *s)
+static inline bool has_look_up(const slice *s)
 {
-    if (s->home.count > 0)
-        return &s->home;
-    return s->input.count > 0 || sector_cache_has_retry(&s->l2) ? &s->input : NULL;
+    return (s->home.count | s->input.count) != 0 || sector_cache_has_retry(&s->l2);
 }
 
-/* The oldest request of a queue. Most are a core's reads. */
-static inline bool look_up(partition *p, slice *s, queue *from)
+/* The oldest request, first of the queue of the other half. Requests that stalled at a full MSHR come before both when that is free. Most
+ * are a core's reads. */
+static inline bool look_up(partition *p, slice *s)
 {
-    uint32_t i = from->list.first;
+    queue *from = s->home.count > 0 ? &s->home : &s->input;
     if (LS_UNLIKELY(sector_cache_has_retry(&s->l2)))
         return look_up_any(p, s, from, sector_cache_peek_retry(&s->l2), true);
+    if (from->count == 0)
+        return false;
+    uint32_t i = from->list.first;
     pending_request *r = &p->requests[i];
     if (r->message.kind != LS_SECTOR_READ || r->message.semaphore || p->spec->ideal)
         return look_up_any(p, s, from, i, false);
@@ -340,11 +343,9 @@ static inline bool look_up(partition *p, slice *s, queue *from)
 
 static inline void look(partition *p, slice *s)
 {
-    uint32_t left = p->width;
-    queue *from;
-    while (left-- > 0 && s->look_at <= p->now && (from = next_queue(s)) != NULL && has_room(p, s) &&
-           look_up(p, s, from)) {
-    }
+    for (uint32_t left = p->width; s->look_at <= p->now && has_room(p, s) && look_up(p, s);)
+        if (--left == 0)
+            break;
 }
 
 /* The next cycle with something to do, but for answers and arrivals. */
@@ -356,7 +357,7 @@ static inline ls_cycle next_work(partition *p, slice *s)
     bool room = has_room(p, s);
     if (sector_cache_has_ready(&s->l2) && room)
         return soon;
-    if (next_queue(s) != NULL && room)
+    if (room && has_look_up(s))
         next = s->look_at > soon ? s->look_at : soon;
     if (!ring_empty(&s->fill_ring) && s->fill_at < next)
         next = s->fill_at > soon ? s->fill_at : soon;
@@ -393,8 +394,7 @@ bool partition_line_tick(partition *p)
 {
     const ls_cycle now = p->now;
     ls_cycle next = LS_CYCLE_MAX;
-    slice *s = p->slices;
-    for (uint32_t left = p->slice_count; left > 0; left--, s++) {
+    for (slice *s = p->slices, *end = s + p->slice_count; s != end; s++) {
         if (s->next <= now)
             s->next = run_slice(p, s, now);
         next = s->next < next ? s->next : next;

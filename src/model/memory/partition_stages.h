@@ -72,10 +72,11 @@ static inline void leave_queue(partition *p, slice *s, queue *from, uint32_t i, 
         tap_look_up(p->tap, p->region, &p->told, m, outcome);
 }
 
-/* The next cycle with something to do is known: sleeps until then, unless it is the next one. */
+/* The next cycle with something to do is known: sleeps until then, unless it is the next one or that after it. A timer costs the host more
+ * than one tick for nothing. */
 static inline bool partition_sleep_until(partition *p, ls_cycle next)
 {
-    p->awake = next == p->now + 1;
+    p->awake = next <= p->now + 2;
     if (!p->awake && next != LS_CYCLE_MAX)
         partition_wake_at(p, next);
     return p->awake;
