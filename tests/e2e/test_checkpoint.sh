@@ -46,7 +46,7 @@ mkdir elsewhere
     fail 'another directory gives other numbers'
 
 # ---------------------------------------------------------------------------------------------------- kill -9
-killed=('synth:gemm,m=256,n=256,k=256' "${small[@]}")
+killed=('synth:gemm,m=512,n=512,k=256' "${small[@]}")
 timed_numbers whole run "${killed[@]}"
 for moment in 500 700 900; do killed_and_resumed whole 2 "$moment" "${killed[@]}"; done
 ((resumed > 0)) || fail 'no killed run had a checkpoint'
