@@ -232,6 +232,20 @@ void core_count_sleep(core *c, ls_cycle now)
         c->front.turn = (uint32_t)((c->front.turn + slept) % c->sub_count);
 }
 
+/* Counters of a core that sleeps show the cycles before its last tick, those of a scheduler the cycles before it was looked at
+ * last. The issue model counts when it looks at its warps, which may be later cycles as well. */
+static void settle(void *self, ls_cycle end)
+{
+    core *c = self;
+    if (c->spec->alu != ALU_CYCLE || c->resident_warps_then == 0)
+        return;
+    if (end > c->last_tick + 1) {
+        core_count_sleep(c, end);
+        c->last_tick = end - 1;
+    }
+    front_count_stalls(c, end);
+}
+
 bool core_sleep(core *c, ls_cycle next)
 {
     if (next == c->now + 1)
@@ -407,5 +421,6 @@ static const ls_block_type core_cycle = {
     .port_count = LS_COUNT_OF(ports),
     .init = core_init,
     .waits = core_waits,
+    .settle = settle,
 };
 LS_REGISTER_BLOCK(core_cycle);
