@@ -150,11 +150,9 @@ static void toil(void *self, ls_cycle now)
         ls_schedule(t->region, &t->event, 20);
 }
 
-/* A window in which only a credit is on its way has no work, so it gives no time per cycle. Later windows must
- * be shared by threads all the same. */
-static void test_windows_without_work(void **state)
+/* Windows without work, then windows of several domains with work. True if two threads have shared these. */
+static bool is_shared_after_windows_without_work(void)
 {
-    (void)state;
     enum { TOILERS = 4 };
     ls_engine *engine = new_engine();
     run_log log = { 0 };
@@ -180,8 +178,19 @@ static void test_windows_without_work(void **state)
         runs += toilers[i].runs;
     }
     assert_int_equal(runs, TOILERS * 40);
-    assert_true(threads > 0);
     ls_engine_destroy(engine);
+    return threads > 0;
+}
+
+/* A window in which only a credit is on its way has no work, so it gives no time per cycle. Later windows must
+ * be shared by threads all the same. A busy host may keep the second thread waiting for a whole run, but not for all of them. */
+static void test_windows_without_work(void **state)
+{
+    (void)state;
+    bool shared = false;
+    for (uint32_t tries = 0; tries < 200 && !shared; tries++)
+        shared = is_shared_after_windows_without_work();
+    assert_true(shared);
 }
 
 /* ------------------------------------------------------------------------------------------ until, resume */
