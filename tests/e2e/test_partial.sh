@@ -43,3 +43,26 @@ run 0 --plugin "$PINGPONG" run -p game.yaml --until 100ns
 says 'PARTIAL RESULTS: stopped by --until at 100 ns with work left'
 run 0 --plugin "$PINGPONG" run -p game.yaml --until 1s
 ! grep -q PARTIAL stdout || fail 'a run that came to its end is called partial'
+
+# A run that stops anywhere has counted every cycle: instructions and stalls of a core are its issue slots.
+slots_add_up() {
+    awk -F, '$6 ~ /core/ && $8 == "issue_slots" { slots[$6] = $11; all += $11 }
+        $6 ~ /core/ && ($8 == "issued" || $8 ~ /^stall_/) { sum[$6] += $11 }
+        END { for (core in slots) if (slots[core] != sum[core]) exit 1
+            exit all == 0 }' stdout
+}
+for stop in 1us 1234ns 2us; do
+    run 0 run synth:bandwidth,ctas=92 -p rtx3070 --until "$stop" -f tidy
+    slots_add_up || fail "bandwidth until $stop: issue slots that are neither instructions nor stalls"
+done
+run 0 run synth:gemm-hopper,m=256,n=256,k=256 -p h100 --until 2501ns -f tidy
+slots_add_up || fail 'gemm-hopper until 2501ns: issue slots that are neither instructions nor stalls'
+
+# Samples leave no trace in what is counted.
+counters() {
+    run 0 run synth:gemm-hopper,m=256,n=256,k=256 -p h100 "$@" -f tidy
+    grep -E ',core/cycle,' stdout
+}
+counters >whole
+counters --series-every 77ns >sampled
+cmp -s whole sampled || fail 'samples change the counters of cores'

@@ -70,15 +70,3 @@ grep -qE '^ *hits +8 ' stdout || fail '--until 100ns: not 8 hits'
 run 0 "${play[@]}" --scaling --threads 2
 says 'scaling'
 exit 0
-
-# A run that stops anywhere has counted every cycle: instructions and stalls of a core are its issue slots.
-for stop in 701ns 1us 1234ns; do
-    for workload in 'synth:bandwidth,ctas=92 -p rtx3070' 'synth:gemm-hopper,m=256,n=256,k=256 -p h100'; do
-        # shellcheck disable=SC2086 # words of a command
-        run 0 run $workload --until "$stop" -f tidy
-        awk -F, '$6 ~ /core/ && $8 == "issue_slots" { slots[$6] = $11; all += $11 }
-            $6 ~ /core/ && ($8 == "issued" || $8 ~ /^stall_/) { sum[$6] += $11 }
-            END { for (core in slots) if (slots[core] != sum[core]) exit 1
-                exit all == 0 }' stdout || fail "$workload until $stop: issue slots that are neither instructions nor stalls"
-    done
-done
