@@ -28,8 +28,7 @@ static ls_status put_sender(const collection *c, const ls_link *link, bytes_out 
     const uint64_t head[] = { link->tail, link->wire_cycle, link->wire_free,   link->home,
                               released,   link->reused,     link->wake_queued, link->wake.cycle };
     bytes_put(out, head, sizeof head);
-    for (uint32_t i = link->home; i != released; i++)
-        bytes_put64(out, link->credit_ring[i & link->ring_mask]);
+    save_put_credits(link, out);
     return save_waiters(link, &c->events, out, err);
 }
 
@@ -41,14 +40,11 @@ static void get_sender(const collection *c, ls_link *link, bytes_in *in)
     link->wire_cycle = head[1];
     link->wire_free = head[2];
     link->home = (uint32_t)head[3];
-    uint32_t released = (uint32_t)head[4];
     link->reused = (uint32_t)head[5];
-    atomic_store_explicit(&link->released, released, memory_order_relaxed);
     link->wake_queued = head[6] != 0;
     link->wake.cycle = head[7];
-    in->failed |= released - link->home > link->credit_total || !link_make_credits(link);
-    for (uint32_t i = link->home; i != released && !in->failed; i++)
-        link->credit_ring[i & link->ring_mask] = bytes_get64(in);
+    in->failed |= !link_make_credits(link);
+    save_get_credits(link, (uint32_t)head[4], in);
     link->waiters = NULL;
     for (uint64_t i = 0, count = bytes_get64(in); i < count && !in->failed; i++) {
         ls_event *event = load_event(&c->events, in);

@@ -212,6 +212,13 @@ ls_status save_waiters(const ls_link *link, const save_events *events, bytes_out
     return LS_OK;
 }
 
+void save_put_credits(const ls_link *link, bytes_out *out)
+{
+    uint32_t released = atomic_load_explicit(&link->released, memory_order_relaxed);
+    for (uint32_t i = link->home; i != released; i++)
+        bytes_put64(out, link->credit_ring[i & link->ring_mask]);
+}
+
 void save_put_message(const ls_link *link, uint64_t position, bytes_out *out)
 {
     const arrival *message = link_slot(link, position);
@@ -227,8 +234,7 @@ static ls_status save_link(const ls_link *link, const save_events *events, bytes
     uint64_t head[] = { link->tail, link->head,   link->wire_cycle,  link->wire_free, link->home,
                         released,   link->reused, link->wake_queued, link->wake.cycle };
     bytes_put(out, head, sizeof head);
-    for (uint32_t i = link->home; i != released; i++)
-        bytes_put64(out, link->credit_ring[i & link->ring_mask]);
+    save_put_credits(link, out);
     for (uint64_t i = link->head; i != link->tail; i++)
         save_put_message(link, i, out);
     return save_waiters(link, events, out, err);
@@ -335,6 +341,14 @@ ls_status load_region(ls_region *region, const save_events *events, bytes_in *in
     return LS_OK;
 }
 
+void save_get_credits(ls_link *link, uint32_t released, bytes_in *in)
+{
+    in->failed |= released - link->home > link->credit_total;
+    atomic_store_explicit(&link->released, released, memory_order_relaxed);
+    for (uint32_t i = link->home; i != released && !in->failed; i++)
+        link->credit_ring[i & link->ring_mask] = bytes_get64(in);
+}
+
 void save_get_message(const ls_link *link, uint64_t position, bytes_in *in)
 {
     arrival *message = link_slot(link, position);
@@ -374,14 +388,10 @@ static ls_status load_link(ls_link *link, const save_events *events, bytes_in *i
     link->wire_cycle = head[2];
     link->wire_free = head[3];
     link->home = (uint32_t)head[4];
-    uint32_t released = (uint32_t)head[5];
     link->reused = (uint32_t)head[6];
-    atomic_store_explicit(&link->released, released, memory_order_relaxed);
-    in->failed |= released - link->home > link->credit_total;
     if (!link_make_credits(link))
         return ls_fail(err, LS_ERR_NOMEM, "no memory for the credits of link '%s'", link->name);
-    for (uint32_t i = link->home; i != released && !in->failed; i++)
-        link->credit_ring[i & link->ring_mask] = bytes_get64(in);
+    save_get_credits(link, (uint32_t)head[5], in);
     ls_status status = in->failed ? LS_OK : load_messages(link, in, err);
     for (uint64_t i = 0, count = bytes_get64(in); i < count && !in->failed && status == LS_OK; i++) {
         ls_event *event = load_event(events, in);

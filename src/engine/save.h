@@ -23,6 +23,9 @@ ls_status save_region(const ls_region *region, const save_events *events, bytes_
 ls_status load_region(ls_region *region, const save_events *events, bytes_in *in, ls_error *err);
 ls_status save_waiters(const ls_link *link, const save_events *events, bytes_out *out, ls_error *err);
 ls_event *load_event(const save_events *events, bytes_in *in);
+/* The credits of a link that were released and have not come home. get: up to `released`; a damaged count fails. */
+void save_put_credits(const ls_link *link, bytes_out *out);
+void save_get_credits(ls_link *link, uint32_t released, bytes_in *in);
 /* A message on a link, with its arrival; put: its place in a bucket of this process is left out. */
 void save_put_message(const ls_link *link, uint64_t position, bytes_out *out);
 void save_get_message(const ls_link *link, uint64_t position, bytes_in *in);

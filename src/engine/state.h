@@ -226,6 +226,7 @@ struct ls_domain {
     mem_arena arena;
     const char *name;
 };
+_Static_assert(offsetof(struct ls_domain, tally) == 0, "lockstep/engine.h finds it there");
 
 /* ------------------------------------------------------------------------------------------------ group */
 

@@ -1,4 +1,5 @@
-/* sector_cache_part.h: reads of several sectors of one line: the short ways, for their owner's loop. sector_cache_part.c has the others. */
+/* sector_cache_part.h: reads of several sectors of one line that hit or wait for one MSHR, inline for their owner's loop.
+ * sector_cache_part.c has the others. */
 #ifndef MODEL_SECTOR_CACHE_PART_H
 #define MODEL_SECTOR_CACHE_PART_H
 
@@ -42,7 +43,8 @@ static inline sector_cache_outcome read_merges(sector_cache *c, uint32_t i, uint
     return SECTOR_CACHE_PENDING;
 }
 
-/* sector_cache_read_part() of a read that hits, or waits for one MSHR alone. SECTOR_CACHE_FAIL: it does neither, and nothing is done. */
+/* sector_cache_read_part() of a read that hits, or waits for one MSHR alone. SECTOR_CACHE_FAIL: it does neither, and nothing
+ * is done. */
 static inline sector_cache_outcome sector_cache_read_quick(sector_cache *c, uint64_t line_address,
                                                            uint32_t sectors, uint32_t token)
 {
@@ -54,7 +56,7 @@ static inline sector_cache_outcome sector_cache_read_quick(sector_cache *c, uint
     return readable_of(&c->lines[i], sectors) == sectors ? read_hits(c, i, sectors) : SECTOR_CACHE_FAIL;
 }
 
-/* After that: the sector_cache_read_part() of a read for which it has failed. */
+/* sector_cache_read_part() of a read for which sector_cache_read_quick() has failed. */
 sector_cache_outcome sector_cache_read_some(sector_cache *c, uint64_t line_address, uint64_t index_address,
                                             uint32_t sectors, uint32_t token, sector_cache_part *out);
 

@@ -232,8 +232,8 @@ void core_count_sleep(core *c, ls_cycle now)
         c->front.turn = (uint32_t)((c->front.turn + slept) % c->sub_count);
 }
 
-/* Counters of a core that sleeps show the cycles before its last tick, those of a scheduler the cycles before it was looked at
- * last. The issue model counts when it looks at its warps, which may be later cycles as well. */
+/* The counters of a sleeping core end at its last tick, and a scheduler's stalls where it was looked at last: both are brought up
+ * to `end`. A core with alu: issue runs ahead of its clock, so its counters may already show later cycles. */
 static void settle(void *self, ls_cycle end)
 {
     core *c = self;

@@ -105,7 +105,7 @@ static inline void leave_unseen(bank_channel *c, ls_cycle now)
     }
 }
 
-/* Answers what comes out of the pipe in this cycle, if the return queue is empty; false: it will not be. */
+/* Answers what comes out of the pipe in this cycle. False: the return queue holds reads, or must take one of these. */
 static inline bool answer_now(bank_channel *c, ls_cycle now)
 {
     if (LS_UNLIKELY(c->return_head != c->return_tail))

@@ -114,7 +114,8 @@ ls_sector_place mem_map_place(const mem_map *map, uint64_t address)
                               .local = gather_three(&map->local, rest) };
 }
 
-/* Places of addresses in the first channel, each with one byte: a hash of IPOLY and the slice's bits do not depend on other bits. */
+/* Places of addresses in the first channel of which only one byte is not 0. A hash of IPOLY is linear, and so are the slice's
+ * bits: the place of any address is the sum of its bytes' places. */
 static void set_spread(mem_map *map, uint64_t slice_mask)
 {
     uint64_t above = slice_mask >> map->interleave_shift;

@@ -54,7 +54,8 @@ typedef struct ls_address_map {
     bool power_of_two;                        /* channels is */
     uint32_t hash, hash_bits;             /* hash_bits: of an IPOLY place, or of one in its group, up to 8 */
     uint8_t hash_of[MEM_HASH_BYTES][256]; /* IPOLY is linear: one look per byte of the bits it sees */
-    /* With IPOLY_MODULO and no power of two, what the bits above the channel do to a place, by byte: one look for slice and hash. */
+    /* With IPOLY_MODULO and no power of two: what the bits above the channel change in a place, by byte. One look for slice
+     * and hash. */
     uint8_t spread_of[MEM_SPREAD_BYTES][256];
     bool spreads;   /* spread_of has all of it */
     mem_bits local; /* of the address without the channel: all bits except the slice's */

@@ -1,5 +1,5 @@
-/* partition_cycle.c: a cycle of the L2 slices of a channel (partition.c), in the order of a pipeline emptied from its end. Slices that are
- * special have theirs in partition_line.c. */
+/* partition_cycle.c: a cycle of the L2 slices of a channel (partition.c), in the order of a pipeline emptied from its end.
+ * Slices that are special have theirs in partition_line.c. */
 #include "model/memory/partition_stages.h"
 
 static inline bool has_look_up(const slice *s)

@@ -1,10 +1,11 @@
-/* partition_line.c: a cycle of slices that are special: those with requests for several sectors of one line, and all that plain ones do
- * without (partition.special).
+/* partition_line.c: a cycle of slices that are special (partition.special): those with requests for several sectors of one
+ * line, two halves, a coalescer or semaphores.
  *
- * A request for several sectors passes the queues as one and is looked up at once. The tags, the fills and the way out are busy with
- * it for as long as with its sectors one by one, and its answer leaves with the last of them.
+ * A request for several sectors passes the queues as one and is looked up at once. The tags, the fills and the way out are
+ * busy with it for as long as with its sectors one by one, and its answer leaves with the last of them.
  *
- * The stages are those of partition_cycle.c. The way out, the delay and the rest have a cycle each before which they have nothing to do. */
+ * The stages are those of partition_cycle.c. The way out, the delay and the rest each keep a cycle before which they have
+ * nothing to do. */
 #include "model/cache/sector_cache_part.h"
 #include "model/memory/partition_stages.h"
 
@@ -15,8 +16,8 @@ static inline bool has_room(const partition *p, const slice *s)
     return s->output.count < p->output_queue;
 }
 
-/* The first cycle in which the oldest answer can leave; LS_CYCLE_MAX: there is none. It is looked at in every cycle if it is that of
- * one sector. */
+/* The first cycle in which the oldest answer can leave; LS_CYCLE_MAX: there is none. An answer of one sector is looked at in
+ * every cycle. */
 static inline ls_cycle leaves_at(const partition *p, const slice *s)
 {
     if (index_list_empty(&s->output.list))
@@ -92,7 +93,8 @@ static void answer_ready(partition *p, slice *s)
 
 /* --------------------------------------------------------------------------------------------------- fills */
 
-/* Answers requests for several sectors that wait at the first filled MSHR. False: one for a single sector is next, or the output is full. */
+/* Answers requests for several sectors that wait at the first filled MSHR. False: a request for one sector is next, or the
+ * output is full. */
 static inline bool answer_lines(partition *p, slice *s)
 {
     sector_cache *c = &s->l2;
@@ -197,8 +199,9 @@ static __attribute__((noinline)) bool take_held(partition *p, slice *s)
 
 /* ------------------------------------------------------------------------------------------------ look-ups */
 
-/* The tags are busy with all sectors, and the answer can leave after the last. Requests whose delay ends before that can wait in it: nobody
- * looks at them, and all find room in the queue. Those that come from now on are longer in the delay. */
+/* The tags are busy with all sectors, and the answer can leave after the last. Requests whose delay ends meanwhile may stay in
+ * it until then: no stage looks at them, and the queue has room for all. Requests that come from now on are longer in the
+ * delay. */
 static inline void take_tags(partition *p, slice *s, pending_request *r)
 {
     ls_cycle free_at = p->now + p->line_costs[r->message.sectors].cycles;
@@ -306,8 +309,8 @@ static inline bool has_look_up(const slice *s)
     return (s->home.count | s->input.count) != 0 || sector_cache_has_retry(&s->l2);
 }
 
-/* The oldest request, first of the queue of the other half. Requests that stalled at a full MSHR come before both when that is free. Most
- * are a core's reads. */
+/* The oldest request; the queue of the other half comes first. Requests that stalled at a full MSHR come before both when that
+ * is free. Most requests are a core's reads. */
 static inline bool look_up(partition *p, slice *s)
 {
     queue *from = s->home.count > 0 ? &s->home : &s->input;

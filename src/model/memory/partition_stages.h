@@ -1,5 +1,5 @@
-/* partition_stages.h: steps of a slice's cycle that partition_cycle.c and partition_line.c share. Those with `special` are made twice: for
- * partitions that are, and for those that are not. For these two files alone. */
+/* partition_stages.h: steps of a slice's cycle that partition_cycle.c and partition_line.c share, and for these two only. Steps
+ * with `special` are made twice: for partitions that are special, and for those that are not. */
 #ifndef MODEL_PARTITION_STAGES_H
 #define MODEL_PARTITION_STAGES_H
 
@@ -22,7 +22,8 @@ static inline void take_port(slice *s, const line_cost *cost, ls_cycle now)
     s->port_rest = rest >= 100 ? rest - 100 : rest;
 }
 
-/* The oldest answer leaves, which the caller takes from what is pending. Its delivery is progress. False if the network has no room. */
+/* The oldest answer leaves; the caller subtracts it from what is pending. Its delivery counts as progress. False if the network
+ * has no room. */
 MADE_TWICE bool send_answer(partition *p, slice *s, bool special)
 {
     uint32_t i = s->output.list.first;
@@ -72,7 +73,7 @@ static inline void leave_queue(partition *p, slice *s, queue *from, uint32_t i, 
         tap_look_up(p->tap, p->region, &p->told, m, outcome);
 }
 
-/* The next cycle with something to do is known: sleeps until then, unless it is the next one or that after it. A timer costs the host more
+/* Sleeps until `next`, the next cycle with something to do, unless at most one cycle lies between: a timer costs the host more
  * than one tick for nothing. */
 static inline bool partition_sleep_until(partition *p, ls_cycle next)
 {
