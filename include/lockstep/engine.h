@@ -300,8 +300,8 @@ typedef struct ls_run_progress {
  * that time has run and none from it on, for any window and any number of threads. */
 typedef struct ls_run_sampler {
     ls_time next; /* LS_TIME_MAX: never (again) */
-    /* At now == next. `pending` is the time of the earliest work left. The function sets next to a time after `pending`;
-     * a time up to it counts as never. */
+    /* At now == next. `pending` is the time of the earliest work left: nothing changes before it, but blocks that wait
+     * may count cycles. The function sets next to a time after `now`; a time up to it counts as never. */
     void (*look)(struct ls_run_sampler *sampler, ls_time now, ls_time pending);
     struct ls_run_sampler *also; /* another one; NULL: none */
 } ls_run_sampler;

@@ -219,7 +219,7 @@ static bool take_samples(run *r, ls_time start)
         if (s->next > r->sample_at)
             continue;
         s->look(s, r->sample_at, start);
-        if (s->next <= start)
+        if (s->next <= r->sample_at)
             s->next = LS_TIME_MAX;
     }
     plan_read_samplers(r);

@@ -31,6 +31,7 @@ struct series {
     ls_time every;
     uint32_t capacity;
     uint32_t count; /* intervals with values */
+    ls_time taken;  /* when the counters were read last */
     LS_VEC(series_field) fields;
     LS_VEC(series_entry) columns;
     uint64_t *values; /* capacity rows, one number per field */
@@ -72,7 +73,21 @@ static void add_quiet(series *s)
     s->count++;
 }
 
-/* Everything since the last call belongs to the interval that ends at `now` or contains it. */
+/* Adds what a field has counted since s->taken. Nothing happened at the ends of intervals that passed without a call, so what
+ * blocks counted meanwhile are their cycles: each interval gets its part of the time. */
+static void spread(series *s, size_t field, uint64_t count, uint64_t index, ls_time now)
+{
+    uint64_t interval = s->taken / s->every, given = 0;
+    for (; interval < index; interval++) {
+        const ls_time passed = (interval + 1) * s->every - s->taken;
+        const uint64_t upto = (uint64_t)((unsigned __int128)count * passed / (now - s->taken));
+        row_of(s, (uint32_t)interval)[field] += upto - given;
+        given = upto;
+    }
+    row_of(s, (uint32_t)index)[field] += count - given;
+}
+
+/* Reads the counters. The last interval is the one that ends at `now` or contains it. */
 static void take(series *s, ls_time now)
 {
     uint64_t index;
@@ -81,28 +96,30 @@ static void take(series *s, ls_time now)
             add_quiet(s);
         merge_pairs(s);
     }
-    bool again = index < s->count; /* intervals were merged since, or the run went on after its end */
-    while (s->count < index)
+    while (s->count <= index)
         add_quiet(s);
-    uint64_t *row = row_of(s, (uint32_t)index);
     for (size_t i = 0; i < s->fields.count; i++) {
         series_field *f = &s->fields.at[i];
         uint64_t sum = sum_of(f);
         if (f->is_level)
-            row[i] = sum;
-        else
-            row[i] = (again ? row[i] : 0) + (sum - f->last);
+            row_of(s, (uint32_t)index)[i] = sum;
+        else if (sum != f->last)
+            spread(s, i, sum - f->last, index, now);
         f->last = sum;
     }
-    s->count = again ? s->count : (uint32_t)index + 1;
+    s->taken = now;
 }
 
+/* If nothing happens for several intervals, the next call is at the end of the last of them: blocks that wait count cycles. */
 static void look(ls_run_sampler *sampler, ls_time now, ls_time pending)
 {
     series *s = (series *)sampler;
     take(s, now);
-    ls_time begun = pending / s->every;
-    sampler->next = begun >= LS_TIME_MAX / s->every - 1 ? LS_TIME_MAX : (begun + 1) * s->every;
+    ls_time begun = pending / s->every * s->every;
+    if (begun > now)
+        sampler->next = begun;
+    else
+        sampler->next = begun >= LS_TIME_MAX - s->every ? LS_TIME_MAX : begun + s->every;
 }
 
 ls_run_sampler *series_sampler(series *s)
@@ -304,6 +321,7 @@ void series_save(const series *s, bytes_out *out)
     bytes_put64(out, s->fields.count);
     bytes_put64(out, s->every);
     bytes_put64(out, s->sampler.next);
+    bytes_put64(out, s->taken);
     for (size_t i = 0; i < s->fields.count; i++)
         bytes_put64(out, s->fields.at[i].last);
     bytes_put64(out, s->count);
@@ -315,6 +333,7 @@ void series_load(series *s, bytes_in *in)
     in->failed |= bytes_get64(in) != s->fields.count;
     s->every = bytes_get64(in);
     s->sampler.next = bytes_get64(in);
+    s->taken = bytes_get64(in);
     in->failed |= s->every == 0;
     for (size_t i = 0; i < s->fields.count; i++)
         s->fields.at[i].last = bytes_get64(in);

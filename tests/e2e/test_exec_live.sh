@@ -109,9 +109,9 @@ rest = run.stderr.read()
 open("watched", "w").write(rest)
 sys.exit(0 if run.wait() == (0 if end == "continue" else 12) else 1)
 END
-run 0 exec -p r9nano -- ./launches 120
+run 0 exec -p r9nano -- ./launches 1000
 grep 'kernel time' stderr >plain
-python3 client.py continue "$LOCKSTEP" exec -p r9nano --monitor 0 --monitor-token auto -- ./launches 120 || fail 'the watched program'
+python3 client.py continue "$LOCKSTEP" exec -p r9nano --monitor 0 --monitor-token auto -- ./launches 1000 || fail 'the watched program'
 grep 'kernel time' watched | cmp -s - plain || fail "a watched program takes another time: $(grep 'kernel time' watched)"
 python3 client.py stop "$LOCKSTEP" exec -p r9nano --monitor 0 --monitor-token auto -- ./launches 4000 || fail 'stop'
 exit 0

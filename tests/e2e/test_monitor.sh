@@ -4,7 +4,7 @@
 # shellcheck source=lib.bash
 source "$(dirname "$0")/lib.bash"
 
-fir=(fir -p r9nano --size 65536)
+fir=(fir -p r9nano --size 524288) # about a second: the client must find it running
 run 0 run "${fir[@]}" -f csv
 cp stdout plain.csv
 
@@ -97,7 +97,8 @@ times = [b["time_ns"] for b in seen["best"]]
 assert len(times) == 10 and times == sorted(times) and "vector_cache.ways=" in seen["best"][0]["words"], seen
 sys.exit(run.wait())
 END
-python3 sweep.py stop "$LOCKSTEP" "${points[@]}" -o stopped.db --monitor 0 --monitor-token auto || fail 'a stopped sweep'
+# Points of the stopped sweep take longer, so that not all are done when it is told.
+python3 sweep.py stop "$LOCKSTEP" "${points[@]/4096/65536}" -o stopped.db --monitor 0 --monitor-token auto || fail 'a stopped sweep'
 python3 sweep.py end "$LOCKSTEP" "${points[@]}" -j 2 -o watched.db --monitor 0 --monitor-token auto || fail 'a watched sweep'
 run 0 "${points[@]}" -o plain.db
 cut -d, -f1-5 plain.csv >plain.rows

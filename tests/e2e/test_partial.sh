@@ -66,3 +66,27 @@ counters() {
 counters >whole
 counters --series-every 77ns >sampled
 cmp -s whole sampled || fail 'samples change the counters of cores'
+
+# The same for AMD, where units count their cycles when they change: no interval has more of them than it is long, also while
+# nothing happens.
+amd() {
+    run 0 run micro_dram -p r9nano --size 16 "$@"
+}
+amd -f tidy
+grep -E ',(cu/gcn|command/cycle|dma/line),' stdout >whole
+amd -f tidy --series-every 170ns
+grep -E ',(cu/gcn|command/cycle|dma/line),' stdout >sampled
+cmp -s whole sampled || fail 'samples change the counters of AMD blocks'
+amd --series-every 100ns --series 'cu/*.resident_cycles' --series '*.busy_cycles' -o amd.json
+python3 - <<'END' || fail 'metrics over time do not belong to their intervals'
+import json
+r = json.load(open("amd.json"))
+cycles = r["series"]["every_fs"] // 10**6  # at 1 GHz
+for column, values in zip(r["series"]["columns"], r["series"]["values"]):
+    assert sum(values) == r["values"]["types"][column["type"]][column["name"]], column
+    if column["name"] == "busy_cycles" and column["type"] in ("command/cycle", "dma/line"):
+        assert max(values) == cycles, (column, max(values), cycles)
+    if column["name"] == "resident_cycles":
+        assert max(values) == cycles, (column, max(values), cycles)
+END
+exit 0

@@ -93,6 +93,8 @@ static void test_values(void **state)
     assert_int_equal(series_sampler(r.s)->next, 200);
     r.c[2].accesses += 5;
     sample(&r, 470); /* nothing in [200, 400) */
+    assert_int_equal(series_sampler(r.s)->next, 400);
+    sample(&r, 470);
     assert_int_equal(series_sampler(r.s)->next, 500);
     r.c[1].in_use = 2;
     r.c[1].hits += 1;
@@ -144,6 +146,8 @@ static void test_long_pause(void **state)
     rig_begin(&r, all, 1, 4);
     r.c[0].hits += 2;
     sample(&r, 1000000);
+    assert_int_equal(series_sampler(r.s)->next, 1000000);
+    sample(&r, 1000000);
     r.c[0].hits += 3;
     sample(&r, 1000001);
     series_finish(r.s, 1000100);
@@ -151,6 +155,39 @@ static void test_long_pause(void **state)
     assert_true(value(&r, 0, 0) == 2);
     assert_true(value(&r, series_intervals(r.s) - 1, 0) == 3);
     assert_true(series_every(r.s) * 4 >= 1000100);
+    rig_end(&r);
+}
+
+/* A block that waits through several intervals counts its cycles when it is asked: each interval gets its own, also the
+ * intervals that were merged or that an earlier look had cut. */
+static void test_cycles_of_a_pause(void **state)
+{
+    (void)state;
+    rig r;
+    rig_begin(&r, all, 1, 4);
+    r.c[0].hits += 80; /* in 80 of the first 100 time units */
+    sample(&r, 350);
+    assert_int_equal(series_sampler(r.s)->next, 300);
+    r.c[0].hits += 200;
+    sample(&r, 350);
+    assert_int_equal(series_sampler(r.s)->next, 400);
+    const double each[] = { 80, 100, 100 };
+    for (size_t i = 0; i < 3; i++)
+        assert_true(value(&r, i, 0) == each[i]);
+    r.c[0].hits += 50;
+    r.c[2].hits += 7;
+    sample(&r, 1399);
+    assert_int_equal(series_sampler(r.s)->next, 1300);
+    r.c[0].hits += 900; /* intervals become 200, then 400 long */
+    r.c[2].hits += 5;
+    sample(&r, 1399);
+    assert_int_equal(series_every(r.s), 400);
+    assert_int_equal(series_sampler(r.s)->next, 1600);
+    const double merged[] = { 330, 400, 400, 100 }, other[] = { 7, 2, 2, 1 };
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(value(&r, i, 0) == merged[i]);
+        assert_true(value(&r, i, 4) == other[i]);
+    }
     rig_end(&r);
 }
 
@@ -203,8 +240,9 @@ static void test_csv(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),   cmocka_unit_test(test_merging), cmocka_unit_test(test_long_pause),
-        cmocka_unit_test(test_patterns), cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_values),     cmocka_unit_test(test_merging),
+        cmocka_unit_test(test_long_pause), cmocka_unit_test(test_cycles_of_a_pause),
+        cmocka_unit_test(test_patterns),   cmocka_unit_test(test_csv),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -478,6 +478,16 @@ static const ls_metric metrics[] = {
     LS_METRIC_PEAK(command_counters, concurrent_peak, "kernels", "most kernels at once"),
 };
 
+/* The time of kernels that have not ended is not in its counters yet. */
+static void command_settle(void *self, ls_cycle end)
+{
+    command *c = self;
+    if (c->active == 0 || end <= c->busy_since)
+        return;
+    c->n.busy_cycles += end - c->busy_since;
+    c->busy_since = end;
+}
+
 static const ls_command_ops command_ops = { .attach = command_attach,
                                             .receive_done = command_receive_done,
                                             .receive_ack = command_receive_ack,
@@ -511,6 +521,7 @@ static const ls_block_type command_type = {
     .port_count = LS_COUNT_OF(ports),
     .init = command_init,
     .waits = command_waits,
+    .settle = command_settle,
     .rows = command_rows,
     .row_count = COMMAND_ROW_COUNT,
 };

@@ -87,6 +87,16 @@ static ls_status loaded(void *self, ls_error *err)
     return ls_fail(err, LS_ERR_INPUT, "%s was saved with a transfer that is not there", d->name);
 }
 
+/* The time of transfers that have not ended is not in its counters yet. */
+static void settle(void *self, ls_cycle end)
+{
+    dma *d = self;
+    if (d->head == NULL || end <= d->busy_since)
+        return;
+    d->n.busy_cycles += end - d->busy_since;
+    d->busy_since = end;
+}
+
 static const ls_state_ops state_ops = { .loaded = loaded };
 
 static const ls_port_decl ports[] = {
@@ -112,5 +122,6 @@ static const ls_block_type dma_line = {
     .row_count = LS_COUNT_OF(rows),
     .init = dma_init,
     .waits = dma_waits,
+    .settle = settle,
 };
 LS_REGISTER_BLOCK(dma_line);

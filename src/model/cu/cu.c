@@ -109,6 +109,14 @@ void cu_count_cycles(cu *c, ls_cycle now)
         cu_counts_stall(c, why, cycles);
 }
 
+/* Cycles since the unit last changed are not in its counters yet. */
+static void cu_settle(void *self, ls_cycle end)
+{
+    cu *c = self;
+    if (end > c->counted_to)
+        cu_count_cycles(c, end);
+}
+
 void cu_wake(cu *c, ls_cycle at, ls_cycle now)
 {
     if (c->awake)
@@ -514,7 +522,7 @@ static const ls_need cu_needs[] = {
         .need_count = LS_COUNT_OF(cu_needs), .state_size = sizeof(cu), .metrics = cu_metrics,                 \
         .metric_count = sizeof cu_metrics / sizeof cu_metrics[0], .counters_offset = offsetof(cu, counters),  \
         .ports = cu_ports, .port_count = LS_COUNT_OF(cu_ports), .init = cu_init, .waits = cu_waits,           \
-        .rows = cu_rows, .row_count = CU_ROW_COUNT                                                            \
+        .settle = cu_settle, .rows = cu_rows, .row_count = CU_ROW_COUNT                                       \
     }
 static const ls_block_type cu_gcn =
     CU_TYPE("gcn", "GCN compute unit: SIMDs take turns, vector results at once", cu_gcn_params);
