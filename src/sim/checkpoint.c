@@ -11,7 +11,7 @@
 #include <zstd.h>
 
 #define MAGIC "LSCKPT\r\n"
-#define VERSION 2u /* changes with the format, and with the meaning of the state that blocks save */
+#define VERSION 4u /* changes with the format, and with the meaning of the state that blocks save */
 #define LEVEL 1    /* of zstd: a checkpoint shall not take long */
 #define SECTIONS_MAX 4096u
 #define FILE_MAX ((size_t)1 << 36)
