@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define SAVE_MAGIC "LSSTATE"
-#define SAVE_VERSION 4u
+#define SAVE_VERSION 3u
 
 typedef struct save_header {
     char magic[8];

@@ -91,7 +91,7 @@ static void test_damage(void **state)
     }
     data[8] ^= 5; /* the version */
     assert_int_equal(open_bytes(data, bytes, &err), LS_ERR_INPUT);
-    assert_non_null(strstr(err.what, "has version 7 of the format; this is 2"));
+    assert_non_null(strstr(err.what, "has version 7 of the format; this is 4"));
     arena_fini(&arena);
 }
 
