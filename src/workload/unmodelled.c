@@ -82,6 +82,20 @@ static ls_status refuse(const unmodelled_scan *scan, sass_trace *trace, uint64_t
     return status;
 }
 
+static void add_block(unmodelled_insts *u, const unmodelled_like *block)
+{
+    for (uint32_t i = 0; i < u->rows; i++)
+        u->count[u->order[i]] += block->count[u->order[i]];
+}
+
+static const unmodelled_like *known(const unmodelled_scan *scan, const ls_cta *like)
+{
+    for (uint32_t i = 0; like != NULL && i < LS_UNMODELLED_LIKES; i++)
+        if (scan->likes[i].like == like)
+            return &scan->likes[i];
+    return NULL;
+}
+
 ls_status unmodelled_block(unmodelled_insts *u, unmodelled_scan *scan, sass_trace *trace, uint64_t command,
                            uint64_t limit, const trace_kernel *kernel, const ls_cta *cta, ls_error *err)
 {
@@ -90,6 +104,14 @@ ls_status unmodelled_block(unmodelled_insts *u, unmodelled_scan *scan, sass_trac
         scan->flags |= effects_of(scan, &insts[scan->insts]);
     if (scan->flags == 0)
         return LS_OK;
+    const unmodelled_like *same = known(scan, cta->like);
+    if (same != NULL) {
+        add_block(u, same);
+        return LS_OK;
+    }
+    unmodelled_like *block = &scan->likes[scan->next_like++ % LS_UNMODELLED_LIKES];
+    for (uint32_t i = 0; i < u->rows; i++)
+        block->count[u->order[i]] = 0;
     for (uint64_t i = 0; i < cta->dyn_count; i++) {
         const ls_inst *inst = &insts[cta->dyns[i].inst];
         uint32_t flags = (inst->flags & ANY) == 0 ? 0 : effects_of(scan, inst);
@@ -98,11 +120,13 @@ ls_status unmodelled_block(unmodelled_insts *u, unmodelled_scan *scan, sass_trac
         if ((flags & LS_INST_UNMODELLED) != 0 && !u->allowed)
             return refuse(scan, trace, command, limit, err);
         assert(inst->opcode < LS_UNMODELLED_ROWS);
-        if (u->count[inst->opcode]++ == 0) {
+        if (block->count[inst->opcode]++ == 0 && u->count[inst->opcode] == 0) {
             u->pc[inst->opcode] = inst->pc;
             u->order[u->rows++] = inst->opcode;
         }
     }
+    block->like = cta->like;
+    add_block(u, block);
     return LS_OK;
 }
 

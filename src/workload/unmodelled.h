@@ -16,6 +16,13 @@ typedef struct unmodelled_insts {
     uint32_t rows;
 } unmodelled_insts;
 
+/* What a block counts, by row of the table; so does every block that is like the same one (ls_cta.like). */
+#define LS_UNMODELLED_LIKES 8 /* the blocks of a cluster have one each */
+typedef struct unmodelled_like {
+    const ls_cta *like;
+    uint64_t count[LS_UNMODELLED_ROWS];
+} unmodelled_like;
+
 /* Findings about one kernel so far. All zero at its start, except for the machine. */
 typedef struct unmodelled_scan {
     /* The machine has a unit for an instruction with LS_INST_UNMODELLED; NULL: it has none. */
@@ -25,6 +32,9 @@ typedef struct unmodelled_scan {
         *hint;      /* which machine has the units that this one lacks, for the message; NULL: none is known */
     uint32_t insts; /* static instructions that were looked at */
     uint32_t flags; /* of them, together */
+    /* Blocks that others are like: the last ones that were looked at, as a ring. */
+    unmodelled_like likes[LS_UNMODELLED_LIKES];
+    uint32_t next_like;
 } unmodelled_scan;
 
 /* Looks at a block that is about to run. LS_ERR_UNSUPPORTED if the kernel has an unmodelled instruction and
