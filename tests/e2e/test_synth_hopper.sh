@@ -11,7 +11,7 @@ same_counters() {
     cmp <(grep ',counter,' "$1") <(grep ',counter,' "$2")
 }
 for work in gemm-hopper,m=256,n=512,k=256,cluster_m=2,tile_n=256,blocks_n=1 attention-hopper,heads=2,queries=128,keys=256 \
-    gemm-hopper,m=256,n=256,k=512,splits=3; do
+    gemm-hopper,m=256,n=256,k=512,splits=3 gemm-hopper,m=384,n=128,k=192,tile_m=192,consumers=3; do
     for threads in 1 2 3 8; do
         run 0 run "synth:$work" "${gpu[@]}" --threads "$threads" -o "out$threads.tidy.csv"
         grep -q 'not modelled and ran without' stderr && fail "$work: $(cat stderr)"

@@ -120,6 +120,52 @@ static void test_shared(void **state)
     ls_cta_fini(&own);
 }
 
+/* Registers that the warps of the first block have in the end; 0: the kernel never gives any out again. */
+static uint64_t registers_at_end(const trace_kernel *kernel, const ls_cta *cta, uint32_t launched)
+{
+    uint64_t sum = 0;
+    bool any = false;
+    for (uint32_t w = 0; w < cta->warp_count; w++) {
+        uint64_t registers = launched;
+        for (uint32_t d = 0; d < cta->warps[w].count; d++) {
+            const ls_inst *inst = &kernel->insts[cta->dyns[cta->warps[w].first + d].inst];
+            if ((inst->flags & LS_INST_ASYNC_OP) == 0 || inst->async_op != LS_ASYNC_SET_REGISTERS)
+                continue;
+            registers = (uint64_t)inst->imm;
+            any = true;
+        }
+        sum += registers * 32;
+    }
+    return any ? sum : 0;
+}
+
+/* A block gives out no more registers than it was launched with: else a warp would wait for ever. */
+static void test_registers(void **state)
+{
+    static const char *const kernels[] = { "gemm-hopper,tile_m=64,consumers=1", "gemm-hopper,consumers=2",
+                                           "gemm-hopper,m=384,tile_m=192,consumers=3", "attention-hopper" };
+    (void)state;
+    for (size_t i = 0; i < LS_COUNT_OF(kernels); i++) {
+        sass_trace *trace = NULL;
+        trace_kernel *kernel = NULL;
+        ls_cta cta = { 0 };
+        bool end = false;
+        uint64_t command = 0;
+        assert_ok(synth_open(kernels[i], NULL, &trace, err));
+        while (trace_command_at(trace, command)->kind != LS_COMMAND_KERNEL)
+            command++;
+        assert_ok(trace_open_kernel(trace, command, &kernel, err));
+        assert_ok(kernel_next_cta(kernel, &cta, &end, err));
+        const ls_kernel_info *info = kernel_get_info(kernel);
+        const uint64_t launched = (uint64_t)info->registers * ls_kernel_threads(info);
+        const uint64_t last = registers_at_end(kernel, &cta, info->registers);
+        assert_true(last > 0 && last <= launched && launched <= 65536);
+        kernel_close(kernel);
+        trace_close(trace);
+        ls_cta_fini(&cta);
+    }
+}
+
 static void expect_error(const char *text, const char *what)
 {
     sass_trace *trace;
@@ -140,6 +186,8 @@ static void test_parameters(void **state)
     expect_error("gemm-hopper,m=384,cluster_m=2", "is not a multiple of 2");
     expect_error("gemm-hopper,blocks_m=8", "8 * 2 blocks for 2 * 2 tiles");
     expect_error("gemm-hopper,tile_m=256,tile_n=256", "registers for its sums");
+    expect_error("gemm-hopper,tile_n=256,m=384,tile_m=192,consumers=3",
+                 "128 registers for its sums: at most 120");
     expect_error("gemm-hopper,stages=9", "bytes of shared memory");
     expect_error("gemm-hopper,splits=2,cluster_m=2,m=512", "exclude each other");
     expect_error("gemm-hopper,splits=8", "fewer than its parts");
@@ -153,8 +201,8 @@ static void test_parameters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_facts),  cmocka_unit_test(test_phases),     cmocka_unit_test(test_files),
-        cmocka_unit_test(test_shared), cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_facts),  cmocka_unit_test(test_phases),    cmocka_unit_test(test_files),
+        cmocka_unit_test(test_shared), cmocka_unit_test(test_registers), cmocka_unit_test(test_parameters),
     };
     return cmocka_run_group_tests(tests, temp_dir_enter, temp_dir_leave);
 }

@@ -77,10 +77,10 @@ static ls_status hopper_check(const void *spec, ls_error *err)
         return ls_fail(err, LS_ERR_USAGE,
                        "gemm-hopper has %" PRIu64 " * %" PRIu64 " blocks for %" PRIu64 " * %" PRIu64 " tiles",
                        blocks_m(s), blocks_n(s), tiles_m(s), tiles_n(s));
-    if (status == LS_OK && m_parts(s) * s->tile_n / 2 > SUMS_MOST)
+    if (status == LS_OK && m_parts(s) * s->tile_n / 2 > sums_most(s))
         return ls_fail(err, LS_ERR_USAGE,
                        "a consumer of gemm-hopper needs %" PRIu64 " registers for its sums: at most %u",
-                       m_parts(s) * s->tile_n / 2, SUMS_MOST);
+                       m_parts(s) * s->tile_n / 2, sums_most(s));
     if (status == LS_OK && shared_bytes(s) > SYNTH_SHARED_MOST)
         return ls_fail(err, LS_ERR_USAGE, "gemm-hopper needs %" PRIu64 " bytes of shared memory: at most %u",
                        shared_bytes(s), SYNTH_SHARED_MOST);
@@ -149,7 +149,7 @@ static void producer_rows(const hopper_spec *s, synth_program *p)
     static const char *const form[] = { "2D", "2D.MULTICAST" };
     p->mark[G_PRODUCER] = synth_here(p);
     synth_op(p, "0 USETMAXREG.DEALLOC.CTAPOOL 0 0");
-    synth_imm(p, 40);
+    synth_imm(p, producer_registers(s));
     synth_op(p, "0 ISETP.NE.AND 1 R3 0");
     synth_op(p, "0 EXIT 0 0"); /* the other warps of the group */
     p->mark[G_P_TILE] = synth_here(p);
@@ -232,7 +232,7 @@ static void consumer_rows(const hopper_spec *s, synth_program *p)
 {
     p->mark[G_CONSUMER] = synth_here(p);
     synth_op(p, "0 USETMAXREG.TRY_ALLOC.CTAPOOL 0 0");
-    synth_imm(p, 232);
+    synth_imm(p, consumer_registers(s));
     p->mark[G_C_TILE] = synth_here(p);
     tile_rows(p);
     p->mark[G_C_FIRST] = synth_here(p);

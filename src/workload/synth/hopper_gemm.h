@@ -10,8 +10,7 @@
 #define STORE_BUFFERS 2u
 #define STORE_BYTES (PART * SYNTH_BOX_BYTES)
 #define PRODUCER_WARPS SYNTH_GROUP_WARPS
-#define SUMS 24u       /* the first register of the sums */
-#define SUMS_MOST 192u /* registers that they may have */
+#define SUMS 24u /* the first register of the sums */
 #define PACKS (PART / 4)
 #define ROW_STORES 4u
 
@@ -48,6 +47,20 @@ static inline uint64_t steps(const hopper_spec *s)
 static inline uint64_t row_bytes(const hopper_spec *s)
 {
     return s->k * synth_element_bytes(s->type);
+}
+/* Registers per thread after the launch's have been given out again: those of an SM are enough for the warp group of the
+ * producer and all consumers. The values are those of CUTLASS and of FlashAttention-3. */
+static inline uint32_t producer_registers(const hopper_spec *s)
+{
+    return s->consumers == 3 ? 32 : 40;
+}
+static inline uint32_t consumer_registers(const hopper_spec *s)
+{
+    return s->consumers == 3 ? 160 : 232;
+}
+static inline uint32_t sums_most(const hopper_spec *s) /* registers that the sums may have */
+{
+    return consumer_registers(s) - SUMS - PACKS;
 }
 static inline bool in_cluster(const hopper_spec *s)
 {
