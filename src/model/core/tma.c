@@ -26,6 +26,8 @@ void tma_use_lines(core *c)
         return;
     t->step = LINE_SECTORS;
     t->burst = TMA_BURST;
+    if (c->spec->network_queue < TMA_BURST) /* the queue takes a burst that finds no room in its links */
+        t->burst = (uint32_t)c->spec->network_queue;
 }
 
 /* ----------------------------------------------------------------------------------- port of shared memory */

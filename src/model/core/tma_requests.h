@@ -7,7 +7,7 @@
 /* The core's queue to the network can take a request. */
 static inline bool tma_has_room(const core *c)
 {
-    return !c->ldst.network_waiting && ring_count(&c->ldst.out_ring) < TMA_AHEAD;
+    return !c->ldst.network_waiting && ring_count(&c->ldst.out_ring) < TMA_AHEAD && !ring_full(&c->ldst.out_ring);
 }
 
 /* As many requests of a copy as are made at once: at least one. Returns their sectors. */

@@ -362,6 +362,8 @@ static inline ls_cycle next_work(partition *p, slice *s)
         return soon;
     if (room && has_look_up(s))
         next = s->look_at > soon ? s->look_at : soon;
+    else if (LS_UNLIKELY(s->stalled_at != 0) && s->input.count == 0) /* its last request has left the full queue */
+        next = soon;
     if (!ring_empty(&s->fill_ring) && s->fill_at < next)
         next = s->fill_at > soon ? s->fill_at : soon;
     return next;
