@@ -54,3 +54,4 @@ expect_error() {
     grep -qF -- "$text" stderr || fail "$*: $(cat stderr)"
 }
 expect_error 2 'that needs an even number of memory.channels, not 5' run synth:gemm -p h100 -s memory.halves=2 -s memory.channels=5
+expect_error 2 'l2.mshr_entries is 13: with memory.halves 2 it must be at least 14' run synth:gemm -p h100 -s l2.mshr_entries=13

@@ -324,6 +324,11 @@ static ls_status partition_attach(void *state, const ls_l2_wiring *wiring, ls_er
     if (p->slice_count > SLICES_MAX)
         return ls_fail(err, LS_ERR_INPUT, "%u L2 slices per channel, at most %d are possible", p->slice_count,
                        SLICES_MAX);
+    if (p->halves && p->spec->l2.mshr_entries < HALVES_MSHRS_LEAST)
+        return ls_fail(
+            err, LS_ERR_INPUT,
+            "l2.mshr_entries is %llu: with memory.halves 2 it must be at least %u, or both halves wait for each other",
+            (unsigned long long)p->spec->l2.mshr_entries, HALVES_MSHRS_LEAST);
     p->to_core = ls_domain_alloc(p->domain, wiring->core_count * sizeof(ls_link *));
     p->request_count = (uint32_t)requests_max;
     p->requests = ls_domain_alloc(p->domain, requests_max * sizeof *p->requests);

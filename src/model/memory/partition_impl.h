@@ -153,6 +153,10 @@ typedef struct partition {
 bool partition_semaphore(partition *p, slice *s, queue *from, uint32_t i);
 bool partition_semaphore_init(partition *p);
 
+/* Reads from the other half take a line's sectors if fewer than half of the MSHRs are theirs. Then a line that is at home here
+ * must still find room. */
+#define HALVES_MSHRS_LEAST (2 * (2 * SECTORS_OF_LINE - 1))
+
 /* partition_half.c. A request that is away, or one at home that may have copies. */
 typedef enum half_step {
     HALF_WAIT, /* not now */
