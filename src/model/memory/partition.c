@@ -392,11 +392,12 @@ static void partition_get_shape(const void *state, partition_shape *out)
                               .percent = spec->width * spec->port_percent };
 }
 
-/* Prefetchers and coalescers look at sectors one by one. */
+/* Prefetchers and coalescers look at sectors one by one, and a line needs an entry of the MSHRs for each sector. */
 static bool partition_takes_lines(const void *state)
 {
     const partition_spec *spec = ((const partition *)state)->spec;
-    return spec->l2.prefetch.kind == PREFETCH_NONE && spec->coalesce_entries == 0 && !spec->ideal;
+    return spec->l2.prefetch.kind == PREFETCH_NONE && spec->coalesce_entries == 0 && !spec->ideal &&
+           spec->l2.mshr_entries >= SECTORS_OF_LINE;
 }
 
 static const ls_l2_ops l2_ops = { .attach = partition_attach,
