@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+__extension__ typedef unsigned __int128 u128;
+
 /* A field of the counter structs of all blocks of one type on one GPU. */
 typedef struct series_field {
     uint32_t type;
@@ -80,7 +82,7 @@ static void spread(series *s, size_t field, uint64_t count, uint64_t index, ls_t
     uint64_t interval = s->taken / s->every, given = 0;
     for (; interval < index; interval++) {
         const ls_time passed = (interval + 1) * s->every - s->taken;
-        const uint64_t upto = (uint64_t)((unsigned __int128)count * passed / (now - s->taken));
+        const uint64_t upto = (uint64_t)((u128)count * passed / (now - s->taken));
         row_of(s, (uint32_t)interval)[field] += upto - given;
         given = upto;
     }
