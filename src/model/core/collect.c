@@ -14,16 +14,14 @@
 void collect_init(core *c)
 {
     c->pipes.collectors = (uint32_t)c->spec->collectors;
-    for (uint32_t sub = 0; sub < c->sub_count; sub++) {
+    for (uint32_t sub = 0; sub < CORE_SUBS_MAX; sub++) {
         c->pipes.subs[sub].bit = 1u << sub;
         c->pipes.subs[sub].open = ~(1u << UNIT_memory);
         c->pipes.execute_at[sub] = LS_CYCLE_MAX;
     }
-}
-
-static inline uint64_t bank_of(const core *c, const flight *f, uint32_t reg)
-{
-    return PIPE_BANK(reg_bank(reg, f->warp, (uint32_t)c->spec->register_banks));
+    c->pipes.execute_next = LS_CYCLE_MAX;
+    for (uint32_t i = 0; i < LS_COUNT_OF(c->pipes.bank_shift); i++)
+        c->pipes.bank_shift[i] = (uint8_t)(8 * reg_bank(i, 0, (uint32_t)c->spec->register_banks));
 }
 
 /* A unit takes the instruction in front of it. */
@@ -49,7 +47,7 @@ bool collect_write_banks(core *c, const flight *f)
     pipe_sub *s = c->pipes.at[f->sub];
     uint64_t banks = 0;
     for (uint32_t i = 0; i < f->inst->dst_count; i++)
-        banks |= bank_of(c, f, f->inst->dst[i]);
+        banks |= pipes_bank(c, f->warp, f->inst->dst[i]);
     const uint64_t written = written_in(s, c->now);
     if ((banks & written) != 0)
         return false;
@@ -121,66 +119,71 @@ static __attribute__((always_inline)) inline void execute_unit(core *c, pipe_sub
 {
     pipe_unit *u = &s->units[unit];
     const uint16_t index = u->execute;
-    const ls_inst *inst = c->flights.at[index].inst;
-    if (LS_UNLIKELY(inst->class_ == LS_CLASS_tensor_group) && c->options.wgmma != NULL) {
-        leave_execute(c, s, unit);
-        wgmma_take(c, index);
-        return;
+    const pipe_class *class_ = &c->pipes.classes[u->class_];
+    uint32_t latency = class_->latency, interval = class_->interval, result = class_->result;
+    if (LS_UNLIKELY(class_->tensor)) {
+        const ls_inst *inst = c->flights.at[index].inst;
+        if (inst->class_ == LS_CLASS_tensor_group && c->options.wgmma != NULL) {
+            leave_execute(c, s, unit);
+            wgmma_take(c, index);
+            return;
+        }
+        const tensor_cost cost = core_cost(c, inst);
+        latency = cost.latency;
+        interval = cost.interval;
+        result = (uint32_t)pipes_result_cycles(c, latency);
     }
-    const tensor_cost cost = core_cost(c, inst);
-    const uint32_t latency = cost.latency;
     const bool uneven = (c->pipes.uneven >> unit & 1) != 0;
     if (uneven && !can_leave(u, latency, c->now))
         return;
-    /* The result leaves the unit latency + 1 cycles from now and is written one cycle later, or forwarded
-     * before. */
-    uint64_t forward = c->spec->forward_cycles < latency + 2 ? c->spec->forward_cycles : latency + 1;
-    uint32_t slot = (uint32_t)(c->now + latency + 2 - forward) & WHEEL_MASK;
+    const uint32_t slot = ((uint32_t)c->now + result) & WHEEL_MASK;
     if (c->pipes.wheel[slot].count >= c->spec->result_buses)
         return;
     if (uneven && latency < 64)
         u->done |= UINT64_C(1) << latency;
-    u->free = c->now + cost.interval;
-    if (LS_UNLIKELY(ls_inst_is_tensor(inst)) && ls_inst_flops(inst) != 0)
-        c->n.tensor_cycles += cost.interval;
+    u->free = c->now + interval;
+    if (LS_UNLIKELY(class_->tensor) && ls_inst_flops(c->flights.at[index].inst) != 0)
+        c->n.tensor_cycles += interval;
     leave_execute(c, s, unit);
     if (tell)
         core_tap_execute(c, index);
     write_later(c, slot, index);
 }
 
-static inline void execute_from(core *c, uint32_t sub, ls_cycle at)
+static __attribute__((always_inline)) inline void execute(core *c, bool tell)
 {
-    if (at < c->pipes.execute_at[sub])
-        c->pipes.execute_at[sub] = at;
-}
-
-static __attribute__((always_inline)) inline void execute(core *c, uint32_t sub, bool tell)
-{
-    pipe_sub *s = c->pipes.at[sub];
-    c->pipes.execute_at[sub] = LS_CYCLE_MAX;
-    for (uint32_t set = s->execute_mask & s->open; set != 0; set &= set - 1) {
-        const uint32_t unit = (uint32_t)__builtin_ctz(set);
-        if (s->units[unit].free <= c->now)
-            execute_unit(c, s, unit, tell);
-        if ((s->execute_mask >> unit & 1) != 0)
-            execute_from(c, sub, s->units[unit].free);
+    for (uint32_t sub = 0; sub < CORE_SUBS_MAX; sub++) {
+        if (c->pipes.execute_at[sub] > c->now)
+            continue;
+        pipe_sub *s = c->pipes.at[sub];
+        c->pipes.execute_at[sub] = LS_CYCLE_MAX;
+        for (uint32_t set = s->execute_mask & s->open; set != 0; set &= set - 1) {
+            const uint32_t unit = (uint32_t)__builtin_ctz(set);
+            if (s->units[unit].free <= c->now)
+                execute_unit(c, s, unit, tell);
+            if ((s->execute_mask >> unit & 1) != 0)
+                pipes_execute_from(c, sub, s->units[unit].free);
+        }
+        if (s->execute_mask == 0)
+            c->pipes.executing &= ~s->bit;
     }
-    if (s->execute_mask == 0)
-        c->pipes.executing &= ~s->bit;
+    ls_cycle next = LS_CYCLE_MAX;
+    for (uint32_t sub = 0; sub < CORE_SUBS_MAX; sub++)
+        next = c->pipes.execute_at[sub] < next ? c->pipes.execute_at[sub] : next;
+    c->pipes.execute_next = next;
 }
 
-static __attribute__((noinline)) void execute_and_tell(core *c, uint32_t sub)
+static __attribute__((noinline)) void execute_and_tell(core *c)
 {
-    execute(c, sub, true);
+    execute(c, true);
 }
 
-void collect_execute(core *c, uint32_t sub)
+void collect_execute(core *c)
 {
     if (LS_UNLIKELY(c->apart))
-        execute_and_tell(c, sub);
+        execute_and_tell(c);
     else
-        execute(c, sub, false);
+        execute(c, false);
 }
 
 /* The load/store unit is one for all: the oldest instruction goes first. */
@@ -209,37 +212,38 @@ void collect_load_store(core *c)
 
 /* ------------------------------------------------------------------------------------- operand collection */
 
-/* The instruction at a place among the collectors has all its operands. It goes to the register before its unit, which
- * is free. */
-static inline void leave_collector(core *c, pipe_sub *s, uint32_t sub, uint32_t place)
+/* The instruction has all its operands. It goes to the register before its unit, which is free. */
+static inline void leave_collector(core *c, pipe_sub *s, uint32_t sub, const pipe_inst *k)
 {
-    const uint32_t unit = s->collectors[place].unit;
-    s->units[unit].execute = s->collectors[place].flight;
-    s->execute_mask |= s->collectors[place].unit_bit;
+    pipe_unit *u = &s->units[k->way.unit];
+    u->execute = k->flight;
+    u->class_ = k->way.class_;
+    s->execute_mask |= k->way.unit_bit;
+    s->collected--;
+    s->count--;
     c->pipes.executing |= s->bit;
-    if (unit == UNIT_memory)
+    if (k->way.unit == UNIT_memory)
         c->pipes.to_memory |= s->bit;
     else
-        execute_from(c, sub, s->units[unit].free);
-    s->collected--;
-    for (; place < s->collected; place++)
-        s->collectors[place] = s->collectors[place + 1];
+        pipes_execute_from(c, sub, u->free);
 }
 
 static inline void dispatch_by_age(core *c, pipe_sub *s, uint32_t sub)
 {
-    s->ready_units = 0;
-    for (uint32_t place = 0; place < s->collected;) {
-        const pipe_collector *k = &s->collectors[place];
-        if (k->needs != 0) {
-            place++;
-        } else if ((s->execute_mask & k->unit_bit) != 0) {
-            s->ready_units |= k->unit_bit;
-            place++;
-        } else {
-            leave_collector(c, s, sub, place);
+    const pipe_inst *k = s->insts, *const issued = k + s->collected, *const end = k + s->count;
+    pipe_inst *kept = s->insts;
+    uint32_t ready_units = 0;
+    for (; k != end; k++) { /* those behind move up */
+        if (k->needs == 0 && k < issued) {
+            if ((s->execute_mask & k->way.unit_bit) == 0) {
+                leave_collector(c, s, sub, k);
+                continue;
+            }
+            ready_units |= k->way.unit_bit;
         }
+        *kept++ = *k;
     }
+    s->ready_units = ready_units;
 }
 
 /* Accel-Sim goes by the number of the collector, so that an instruction in the last one can wait for long. */
@@ -248,15 +252,17 @@ static __attribute__((noinline)) void dispatch_by_number(core *c, pipe_sub *s, u
     s->ready_units = 0;
     for (uint32_t number = 0; number < c->pipes.collectors; number++) {
         uint32_t place = 0;
-        while (place < s->collected && s->collectors[place].number != number)
+        while (place < s->collected && s->insts[place].number != number)
             place++;
-        if (place == s->collected || s->collectors[place].needs != 0)
+        if (place == s->collected || s->insts[place].needs != 0)
             continue;
-        const uint32_t unit = s->collectors[place].unit_bit;
-        if ((s->execute_mask & unit) != 0)
-            s->ready_units |= unit;
-        else
-            leave_collector(c, s, sub, place);
+        if ((s->execute_mask & s->insts[place].way.unit_bit) != 0) {
+            s->ready_units |= s->insts[place].way.unit_bit;
+            continue;
+        }
+        leave_collector(c, s, sub, &s->insts[place]);
+        for (; place < s->count; place++)
+            s->insts[place] = s->insts[place + 1];
     }
 }
 
@@ -264,7 +270,7 @@ static __attribute__((noinline)) void dispatch_by_number(core *c, pipe_sub *s, u
 static inline void read_banks(core *c, pipe_sub *s)
 {
     uint64_t idle = PIPE_BANKS & ~written_in(s, c->now);
-    for (pipe_collector *k = s->collectors, *end = k + s->collected; k != end; k++) {
+    for (pipe_inst *k = s->insts, *end = k + s->collected; k != end; k++) {
         const uint64_t reads = pipe_banks_in(k->needs) & idle;
         if (reads == 0)
             continue;
@@ -276,81 +282,62 @@ static inline void read_banks(core *c, pipe_sub *s)
         if (s->needed != 0)
             c->n.register_bank_waits += pipe_banks_sum(reads & pipe_banks_in(s->needed));
         if (k->needs == 0)
-            s->ready_units |= k->unit_bit;
+            s->ready_units |= k->way.unit_bit;
     }
 }
 
-static uint8_t free_number(const pipe_sub *s)
+static uint16_t free_number(const pipe_sub *s)
 {
     uint32_t used = 0;
     for (uint32_t place = 0; place < s->collected; place++)
-        used |= 1u << s->collectors[place].number;
-    return (uint8_t)__builtin_ctz(~used);
-}
-
-static inline void enter_collector(core *c, pipe_sub *s, uint32_t unit, uint8_t number)
-{
-    const uint16_t index = s->units[unit].issue;
-    const flight *f = &c->flights.at[index];
-    const ls_inst *inst = f->inst;
-    uint64_t needs = 0;
-    for (uint32_t i = 0; i < inst->src_count; i++)
-        if (!inst_src_again(inst, i))
-            needs += bank_of(c, f, inst->src[i]);
-    pipe_collector *k = &s->collectors[s->collected++];
-    k->needs = needs;
-    k->flight = index;
-    k->unit = (uint8_t)unit;
-    k->number = number;
-    k->unit_bit = 1u << unit;
-    s->issue_mask ^= k->unit_bit;
-    s->needed += needs;
-    if (needs == 0)
-        s->ready_units |= k->unit_bit;
-}
-
-/* The oldest instruction gets the next collector. */
-static inline uint32_t oldest_issued(pipe_sub *s)
-{
-    return s->issued[s->issued_head++ % PIPE_ISSUED];
+        used |= 1u << s->insts[place].number;
+    return (uint16_t)__builtin_ctz(~used);
 }
 
 /* Accel-Sim looks at the units in their order, so that those at the end of units.def can wait for ever. */
-static uint32_t first_issued(pipe_sub *s)
+static void first_unit_to_front(pipe_sub *s)
 {
-    const uint8_t unit = (uint8_t)__builtin_ctz(s->issue_mask);
-    uint8_t at = s->issued_head++, before = s->issued[at % PIPE_ISSUED];
-    while (before != unit) { /* those in front of it move up */
-        uint8_t *to = &s->issued[++at % PIPE_ISSUED], next = *to;
+    const uint32_t unit = (uint32_t)__builtin_ctz(s->issue_mask);
+    pipe_inst *to = &s->insts[s->collected], before = *to;
+    while (before.way.unit != unit) { /* those in front of it move up */
+        const pipe_inst next = *++to;
         *to = before;
         before = next;
     }
-    return unit;
+    before.number = free_number(s);
+    s->insts[s->collected] = before;
 }
 
+/* The oldest instruction gets the next collector. */
 static inline void fill_collectors(core *c, pipe_sub *s, bool by_age)
 {
-    uint32_t left = c->pipes.collectors - s->collected;
-    if (left == 0)
+    if (s->collected == c->pipes.collectors)
         return;
     c->pipes.freed |= s->bit;
-    for (; left > 0 && s->issue_mask != 0; left--)
-        enter_collector(c, s, by_age ? oldest_issued(s) : first_issued(s), by_age ? 0 : free_number(s));
+    do {
+        if (!by_age)
+            first_unit_to_front(s);
+        const pipe_inst *k = &s->insts[s->collected++];
+        s->issue_mask ^= k->way.unit_bit;
+        s->needed += k->needs;
+        if (k->needs == 0)
+            s->ready_units |= k->way.unit_bit;
+    } while (s->issue_mask != 0 && s->collected != c->pipes.collectors);
 }
 
 /* Only the youngest instruction waits for operands, one of each bank. In a step without write-backs it reads them all. */
 static inline bool reads_alone(const pipe_sub *s)
 {
-    return s->needed == s->collectors[s->collected - 1].needs && s->needed == pipe_banks_in(s->needed);
+    return s->needed == s->insts[s->collected - 1].needs && s->needed == pipe_banks_in(s->needed);
 }
 
 static inline void read_alone(core *c, pipe_sub *s)
 {
-    pipe_collector *k = &s->collectors[s->collected - 1];
+    pipe_inst *k = &s->insts[s->collected - 1];
     count_for(c, c->flights.at[k->flight].warp);
     c->n.register_reads += pipe_banks_sum(s->needed);
     k->needs = s->needed = 0;
-    s->ready_units |= k->unit_bit;
+    s->ready_units |= k->way.unit_bit;
 }
 
 static inline bool can_dispatch(const pipe_sub *s)
@@ -387,7 +374,7 @@ static __attribute__((always_inline)) inline void operands(core *c, bool by_age)
                 c->pipes.moving &= ~s->bit;
             break;
         }
-        if ((s->collected | s->issue_mask) == 0)
+        if (s->count == 0)
             c->pipes.collecting &= ~s->bit;
     }
 }
@@ -403,14 +390,4 @@ void collect_operands(core *c)
         operands_by_number(c);
     else
         operands(c, true);
-}
-
-ls_cycle collect_unit_free(const core *c)
-{
-    ls_cycle next = LS_CYCLE_MAX;
-    for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
-        const ls_cycle at = c->pipes.execute_at[__builtin_ctz(subs)];
-        next = at < next ? at : next;
-    }
-    return next <= c->now ? c->now + 1 : next;
 }

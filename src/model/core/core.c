@@ -297,14 +297,18 @@ static void init_classes(core *c)
         first[c->spec->classes[i].unit] = i;
     for (uint32_t i = 0; i < LS_CLASS_COUNT; i++) {
         const core_class *class_ = &c->spec->classes[i];
+        const ls_inst any = { .class_ = (uint8_t)i };
         c->pipes.classes[i] = (pipe_class){
             .latency = (uint16_t)class_->latency_cycles,
             .interval = (uint16_t)(class_->interval_cycles > 0 ? class_->interval_cycles : 1),
+            .result = (uint16_t)pipes_result_cycles(c, class_->latency_cycles),
             .unit = (uint8_t)class_->unit,
+            .tensor = ls_inst_is_tensor(&any) != 0,
         };
-        /* Matrix instructions have the latency of their shape. */
-        const ls_inst any = { .class_ = (uint8_t)i };
-        if (ls_inst_is_tensor(&any) ||
+        c->pipes.ways[i] = (pipe_way){ .unit_bit = (uint16_t)(1u << class_->unit),
+                                       .unit = (uint8_t)class_->unit,
+                                       .class_ = (uint8_t)i };
+        if (c->pipes.classes[i].tensor ||
             class_->latency_cycles != c->spec->classes[first[class_->unit]].latency_cycles)
             c->pipes.uneven |= 1u << class_->unit;
     }

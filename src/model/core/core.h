@@ -342,24 +342,51 @@ static inline uint32_t pipes_taken(const core *c, uint32_t sub)
 {
     return c->pipes.at[sub]->issue_mask;
 }
+static inline uint64_t pipes_bank(const core *c, uint32_t warp, uint32_t reg) /* as a set */
+{
+    return UINT64_C(1) << c->pipes.bank_shift[reg + warp];
+}
+/* The banks that an instruction reads its operands from. */
+static inline uint64_t pipes_needs(const core *c, uint32_t warp, const ls_inst *inst)
+{
+    uint64_t needs = 0;
+    for (uint32_t i = 0; i < inst->src_count; i++)
+        if (!inst_src_again(inst, i))
+            needs += pipes_bank(c, warp, inst->src[i]);
+    return needs;
+}
 /* An instruction issues: it enters the issue register of its unit, which is free. */
-static inline void pipes_issue(core *c, uint32_t sub, uint32_t unit, uint16_t index)
+static inline void pipes_issue(core *c, uint32_t sub, uint32_t warp, const ls_inst *inst, uint16_t index)
 {
     pipe_sub *p = c->pipes.at[sub];
-    p->units[unit].issue = index;
-    p->issue_mask |= 1u << unit;
-    p->issued[p->issued_tail++ % PIPE_ISSUED] = (uint8_t)unit;
+    pipe_inst *k = &p->insts[p->count++];
+    k->needs = pipes_needs(c, warp, inst);
+    k->way = c->pipes.ways[inst->class_];
+    k->flight = index;
+    p->issue_mask |= k->way.unit_bit;
     c->pipes.collecting |= p->bit;
     if (p->collected != c->pipes.collectors)
         c->pipes.moving |= p->bit;
 }
+/* From the start in a unit to the write-back: the result leaves the unit latency + 1 cycles later and is written after one
+ * cycle more, or forwarded before. */
+static inline uint64_t pipes_result_cycles(const core *c, uint64_t latency)
+{
+    const uint64_t forward = c->spec->forward_cycles;
+    return forward < latency + 2 ? latency + 2 - forward : 1;
+}
 void collect_write_back(core *c);
-void collect_execute(core *c, uint32_t sub); /* a unit of it may take an instruction */
-void collect_load_store(core *c);            /* an instruction waits for the load/store unit */
+void collect_execute(core *c);    /* some unit may take an instruction */
+void collect_load_store(core *c); /* an instruction waits for the load/store unit */
 void collect_operands(core *c);
-/* The cycle in which the first of the units that all wait for is free; now + 1 if something else may move
- * before. */
-ls_cycle collect_unit_free(const core *c);
+/* Units of the sub-core may take their instructions from this cycle on. */
+static inline void pipes_execute_from(core *c, uint32_t sub, ls_cycle at)
+{
+    if (at < c->pipes.execute_at[sub])
+        c->pipes.execute_at[sub] = at;
+    if (at < c->pipes.execute_next)
+        c->pipes.execute_next = at;
+}
 ls_cycle collect_next(const core *c); /* the next write-back; LS_CYCLE_MAX if there is none */
 bool collect_write_banks(core *c, const flight *f);
 

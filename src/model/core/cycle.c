@@ -18,11 +18,8 @@ static bool tick(void *self, ls_cycle now)
         collect_write_back(c);
     if (OPTION_ON(c->options.any) && options_due(c))
         options_cycle(c);
-    for (uint32_t subs = c->pipes.executing; subs != 0; subs &= subs - 1) {
-        const uint32_t sub = (uint32_t)__builtin_ctz(subs);
-        if (c->pipes.execute_at[sub] <= now)
-            collect_execute(c, sub);
-    }
+    if (c->pipes.execute_next <= now)
+        collect_execute(c);
     if (ldst_due(c)) {
         ldst_cycle(c);
         c->ldst.memory_next = ldst_next(c);
@@ -53,8 +50,8 @@ static bool tick(void *self, ls_cycle now)
         if ((c->pipes.collecting | c->pipes.executing) != 0) {
             if ((c->pipes.to_memory | c->pipes.moving) != 0)
                 return true;
-            next = collect_unit_free(c);
-            if (next == now + 1)
+            next = c->pipes.execute_next;
+            if (next <= now + 1)
                 return true;
             c->dozing = true;
         }

@@ -269,7 +269,7 @@ static inline void issue_warp(core *c, front_sub *s, warp_state *w, uint32_t war
         if (w->next != w->end)
             c->front.need_fetch |= UINT64_C(1) << warp;
     }
-    pipes_issue(c, sub, unit, index);
+    pipes_issue(c, sub, warp, inst, index);
     s->last_issued = (uint8_t)place;
     c->front.changed |= 1u << sub;
     count_and_tell(c, index, LS_TAP_BEGIN, LS_STEP_ISSUE);

@@ -133,7 +133,7 @@ static void finish(core *c)
         uint32_t warp = f->warp;
         wgmma_warp *w = &g->warps[warp];
         c->pipes.subs[f->sub].open |= 1u << tensor_unit(c);
-        c->pipes.execute_at[f->sub] = 0;
+        pipes_execute_from(c, f->sub, 0);
         w->pending[f->group % WGMMA_GROUPS]--;
         if (front_waits_for(c, warp) == FRONT_WAIT_GROUPS && !is_open(w))
             front_let_go(c, warp, c->now);
